@@ -1,0 +1,30 @@
+package backend
+
+import "fmt"
+
+// Pointer is an address in the memory of a device. It is not a Go pointer: the
+// garbage collector does not see it and it must not be dereferenced. The zero
+// Pointer is no memory.
+type Pointer uintptr
+
+// Add returns the address that lies bytes after p.
+func (p Pointer) Add(bytes uint64) Pointer { return p + Pointer(bytes) }
+
+// String formats p as a hexadecimal address.
+func (p Pointer) String() string { return fmt.Sprintf("%#x", uintptr(p)) }
+
+// Stream is an ordered queue of work on a device. The zero Stream is the
+// device's default stream, which for CUDA is the legacy default stream.
+type Stream uintptr
+
+// Event marks a point in the work of a stream.
+type Event uintptr
+
+// Pool is a stream-ordered memory pool of the driver.
+type Pool uintptr
+
+// Module is device code loaded onto one device.
+type Module uintptr
+
+// Function is a kernel of a Module.
+type Function uintptr
