@@ -1,0 +1,208 @@
+package column
+
+import (
+	"errors"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// UnknownNullCount is the null count of a column whose nulls were never counted.
+const UnknownNullCount = -1
+
+// ErrInvalid is wrapped by errors about arrays and columns whose parts do not
+// fit together.
+var ErrInvalid = errors.New("invalid column")
+
+// Bytes is a buffer of a column.
+type Bytes = memory.Slice[uint8]
+
+// Column is one Arrow array in device memory.
+type Column struct {
+	references atomic.Int64
+	data       Data
+}
+
+// Data are the parts of a column, as the Arrow columnar format names them.
+type Data struct {
+	Type arrow.DataType
+	// Length is the number of elements, Offset the number of elements ahead of
+	// the first one in every buffer.
+	Length, Offset int
+	// NullCount is the number of nulls, or UnknownNullCount.
+	NullCount int
+	// Buffers are those of the type's layout, in its order. The first is the
+	// validity bitmap for all types but null, union and run-end encoded. A
+	// buffer that the format lets be absent is a zero Slice.
+	Buffers []Bytes
+	// Children are the columns of a nested type.
+	Children []*Column
+	// Dictionary holds the values of a dictionary type, whose own buffers are
+	// the indices.
+	Dictionary *Column
+}
+
+// New makes a column of its parts. It checks that there are as many buffers and
+// children as the type's layout has and that buffers of fixed width are long
+// enough for offset and length. The column retains the buffers, the children and
+// the dictionary; the caller keeps its own references and releases the column.
+func New(data Data) (*Column, error) {
+	if err := check(data); err != nil {
+		return nil, fmt.Errorf("column: new: %w", err)
+	}
+	return retained(data)
+}
+
+// retained makes a column of checked parts.
+func retained(data Data) (*Column, error) {
+	c := &Column{data: data}
+	c.references.Store(1)
+	for i, buffer := range data.Buffers {
+		if err := buffer.Retain(); err != nil {
+			return nil, errors.Join(fmt.Errorf("column: buffer %d: %w", i, err), releaseAll(data.Buffers[:i], nil))
+		}
+	}
+	for i, child := range data.Children {
+		if err := child.Retain(); err != nil {
+			return nil, errors.Join(fmt.Errorf("column: child %d: %w", i, err), releaseAll(data.Buffers, data.Children[:i]))
+		}
+	}
+	if data.Dictionary != nil {
+		if err := data.Dictionary.Retain(); err != nil {
+			return nil, errors.Join(fmt.Errorf("column: dictionary: %w", err), releaseAll(data.Buffers, data.Children))
+		}
+	}
+	return c, nil
+}
+
+func releaseAll(buffers []Bytes, children []*Column) error {
+	var failures []error
+	for _, buffer := range buffers {
+		failures = append(failures, buffer.Release())
+	}
+	for _, child := range children {
+		failures = append(failures, child.Release())
+	}
+	return errors.Join(failures...)
+}
+
+// Type returns the Arrow type.
+func (c *Column) Type() arrow.DataType { return c.data.Type }
+
+// Len returns the number of elements.
+func (c *Column) Len() int { return c.data.Length }
+
+// Offset returns the number of elements that lie ahead of the first one in every
+// buffer.
+func (c *Column) Offset() int { return c.data.Offset }
+
+// NullCount returns the number of nulls, or UnknownNullCount.
+func (c *Column) NullCount() int { return c.data.NullCount }
+
+// Data returns the column's parts. They are borrowed and not to be changed.
+func (c *Column) Data() Data { return c.data }
+
+// NumBuffers returns how many buffers the column has.
+func (c *Column) NumBuffers() int { return len(c.data.Buffers) }
+
+// Buffer returns buffer i of the type's layout, borrowed from the column.
+func (c *Column) Buffer(i int) Bytes { return c.data.Buffers[i] }
+
+// NumChildren returns how many children the column has.
+func (c *Column) NumChildren() int { return len(c.data.Children) }
+
+// Child returns child i, borrowed from the column.
+func (c *Column) Child(i int) *Column { return c.data.Children[i] }
+
+// Dictionary returns the dictionary, borrowed from the column, or nil.
+func (c *Column) Dictionary() *Column { return c.data.Dictionary }
+
+// String formats the column for messages.
+func (c *Column) String() string {
+	if c == nil {
+		return "nil column"
+	}
+	nulls := "unknown"
+	if c.data.NullCount != UnknownNullCount {
+		nulls = fmt.Sprint(c.data.NullCount)
+	}
+	return fmt.Sprintf("%v column of %d, %s nulls", c.data.Type, c.data.Length, nulls)
+}
+
+// Check returns an error that wraps memory.ErrReleased for a column that is nil
+// or was released.
+func (c *Column) Check() error {
+	if c == nil || c.references.Load() <= 0 {
+		return fmt.Errorf("column: %v: %w", c, memory.ErrReleased)
+	}
+	return nil
+}
+
+// Retain adds a reference.
+func (c *Column) Retain() error {
+	for c != nil {
+		count := c.references.Load()
+		if count <= 0 {
+			break
+		}
+		if c.references.CompareAndSwap(count, count+1) {
+			return nil
+		}
+	}
+	return fmt.Errorf("column: retain %v: %w", c, memory.ErrReleased)
+}
+
+// Release gives a reference back; the last one releases the buffers, the
+// children and the dictionary. Releasing a nil column does nothing, releasing
+// once too often is an error that wraps memory.ErrReleased.
+func (c *Column) Release() error {
+	if c == nil {
+		return nil
+	}
+	for {
+		count := c.references.Load()
+		if count <= 0 {
+			return fmt.Errorf("column: release %v: %w", c, memory.ErrReleased)
+		}
+		if !c.references.CompareAndSwap(count, count-1) {
+			continue
+		}
+		if count > 1 {
+			return nil
+		}
+		err := releaseAll(c.data.Buffers, c.data.Children)
+		return errors.Join(err, c.data.Dictionary.Release())
+	}
+}
+
+// Blocks calls yield with every block that the column's buffers, its children's
+// and its dictionary's lie in; blocks that hold several are met several times.
+// It is an iterator for range.
+func (c *Column) Blocks(yield func(*memory.Block) bool) { c.blocks(yield) }
+
+func (c *Column) blocks(yield func(*memory.Block) bool) bool {
+	for _, buffer := range c.data.Buffers {
+		if buffer.Block() != nil && !yield(buffer.Block()) {
+			return false
+		}
+	}
+	for _, child := range c.data.Children {
+		if !child.blocks(yield) {
+			return false
+		}
+	}
+	return c.data.Dictionary == nil || c.data.Dictionary.blocks(yield)
+}
+
+// Device returns the device that holds the column, or nil for one without any
+// memory.
+func (c *Column) Device() *device.Device {
+	for block := range c.Blocks {
+		return block.Device()
+	}
+	return nil
+}

@@ -1,0 +1,26 @@
+// Package column holds one Arrow array in device memory.
+//
+// A [Column] is what the Arrow columnar format says an array is: a data type, a
+// length, an offset, a null count, and the buffers of its layout in the order of
+// the format, with children and a dictionary where the type has them. Every
+// Arrow type travels, nested and sliced ones too, whether or not any kernel
+// computes on it.
+//
+// [FromArrays] moves host arrays to the device: all buffers of all columns in
+// one allocation and one transfer. [Column.Array] brings a column back.
+//
+// # Layout on the device
+//
+// Columns made here begin at offset zero. Each buffer begins at a multiple of
+// 256 bytes and is padded with zeros to a multiple of 64. A validity bitmap is
+// left out where there are no nulls. What a sliced array does not show is not
+// moved, except where offsets of a list view, a dense union or a string view
+// may point anywhere.
+//
+// # Ownership
+//
+// A Column that a function returns holds a reference to each of its blocks until
+// it is released. Columns are immutable; they may be used from any goroutine.
+// Children and the dictionary are borrowed from their parent: retain one to keep
+// it longer.
+package column

@@ -1,0 +1,90 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+// Device is one opened device. It is safe for concurrent use. Two Devices of
+// one name share the memory and may use each other's streams and events.
+type Device struct {
+	driver        backend.Device
+	info          Info
+	name          string
+	closed        atomic.Bool
+	events        eventCache
+	defaultStream *Stream
+}
+
+func newDevice(family string, driver backend.Device) *Device {
+	d := &Device{driver: driver, info: driver.Info()}
+	d.name = deviceName(family, d.info)
+	d.defaultStream = &Stream{device: d}
+	return d
+}
+
+// Name returns the name that opens this device, "cuda:0" for example.
+func (d *Device) Name() string { return d.name }
+
+// String returns the name.
+func (d *Device) String() string { return d.name }
+
+// Info describes the device.
+func (d *Device) Info() Info { return d.info }
+
+// Kind returns Info().Kind.
+func (d *Device) Kind() Kind { return d.info.Kind }
+
+// Driver returns the raw operations of the device, for packages that manage
+// memory or launch code. What is allocated through it is in no budget.
+func (d *Device) Driver() backend.Device { return d.driver }
+
+// Same reports whether both are the same physical device of the same kind, so
+// that a pointer of one is a pointer of the other.
+func (d *Device) Same(other *Device) bool {
+	return d == other || d != nil && other != nil &&
+		d.info.Kind == other.info.Kind && d.info.Ordinal == other.info.Ordinal
+}
+
+// MemoryInfo returns the free and the total memory of the device in bytes, other
+// processes' use included.
+func (d *Device) MemoryInfo() (free, total uint64, err error) {
+	return d.driver.MemoryInfo()
+}
+
+// Attribute returns a property of the device by its number.
+func (d *Device) Attribute(attribute Attribute) (int, error) {
+	return d.driver.Attribute(attribute)
+}
+
+// Synchronize waits for all work on the device, or until the context is done. A
+// wait that was given up goes on in the background until the device is idle.
+func (d *Device) Synchronize(ctx context.Context) error {
+	if ctx.Done() == nil {
+		return d.driver.Synchronize()
+	}
+	done := make(chan error, 1)
+	go func() { done <- d.driver.Synchronize() }()
+	select {
+	case err := <-done:
+		return err
+	case <-ctx.Done():
+		return fmt.Errorf("device %s: synchronize: %w", d.name, context.Cause(ctx))
+	}
+}
+
+// Close gives the device back. Close every stream, event and memory manager
+// made from it first. Closing twice returns [ErrClosed].
+func (d *Device) Close() error {
+	if d.closed.Swap(true) {
+		return fmt.Errorf("device %s: close: %w", d.name, ErrClosed)
+	}
+	err := d.events.drain(d.driver)
+	if closing := d.driver.Close(); err == nil {
+		err = closing
+	}
+	return err
+}

@@ -1,0 +1,168 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+// Event marks a point in the work of a stream, which other streams or the host
+// can wait for. An event that was never recorded counts as reached.
+type Event struct {
+	device *Device
+	handle backend.Event
+	timing bool
+	closed atomic.Bool
+}
+
+// NewEvent returns an event that cannot measure time. Its handle may come from
+// a cache, so that making one costs no driver call. The caller closes it.
+func (d *Device) NewEvent() (*Event, error) {
+	if handle, ok := d.events.take(); ok {
+		return &Event{device: d, handle: handle}, nil
+	}
+	return d.createEvent(false)
+}
+
+// NewTimingEvent returns an event whose distance to another one can be asked
+// for. The caller closes it.
+func (d *Device) NewTimingEvent() (*Event, error) { return d.createEvent(true) }
+
+func (d *Device) createEvent(timing bool) (*Event, error) {
+	handle, err := d.driver.EventCreate(timing)
+	if err != nil {
+		return nil, fmt.Errorf("device %s: new event: %w", d.name, err)
+	}
+	return &Event{device: d, handle: handle, timing: timing}, nil
+}
+
+// Handle returns the driver's own handle.
+func (e *Event) Handle() backend.Event { return e.handle }
+
+// Record marks the work that is enqueued on the stream now. Whoever already
+// waits for an earlier mark keeps waiting for that one.
+func (e *Event) Record(stream *Stream) error {
+	return stream.Enqueue(e.recordOn)
+}
+
+func (e *Event) recordOn(stream backend.Stream) error {
+	if err := e.usable("record"); err != nil {
+		return err
+	}
+	return e.device.driver.EventRecord(e.handle, stream)
+}
+
+func (e *Event) waitOn(stream backend.Stream) error {
+	if err := e.usable("wait for"); err != nil {
+		return err
+	}
+	return e.device.driver.StreamWaitEvent(stream, e.handle)
+}
+
+// Done reports whether the marked work has run.
+func (e *Event) Done() (bool, error) {
+	if err := e.usable("query"); err != nil {
+		return false, err
+	}
+	return e.device.driver.EventQuery(e.handle)
+}
+
+// Wait blocks until the marked work has run or the context is done.
+func (e *Event) Wait(ctx context.Context) error {
+	if err := e.usable("wait for"); err != nil {
+		return err
+	}
+	if ctx.Done() == nil {
+		return e.device.driver.EventSynchronize(e.handle)
+	}
+	return poll(ctx, e.Done)
+}
+
+// Elapsed returns the milliseconds of device time between start and e, which
+// are both timing events that have been reached.
+func (e *Event) Elapsed(start *Event) (milliseconds float32, err error) {
+	if !e.timing || !start.timing {
+		return 0, fmt.Errorf("device %s: elapsed time: the events were not made by NewTimingEvent: %w", e.device.name, ErrInvalidValue)
+	}
+	if err := errors.Join(start.usable("time from"), e.usable("time to")); err != nil {
+		return 0, err
+	}
+	return e.device.driver.EventElapsed(start.handle, e.handle)
+}
+
+// Close gives the event back. Streams that already wait for it go on waiting
+// for the mark. Closing twice returns [ErrClosed].
+func (e *Event) Close() error {
+	if e.closed.Swap(true) {
+		return fmt.Errorf("device %s: close event: %w", e.device.name, ErrClosed)
+	}
+	if !e.timing && e.device.events.put(e.handle) {
+		return nil
+	}
+	return e.device.driver.EventDestroy(e.handle)
+}
+
+func (e *Event) usable(operation string) error {
+	if e.closed.Load() {
+		return fmt.Errorf("device %s: %s event: %w", e.device.name, operation, ErrClosed)
+	}
+	return nil
+}
+
+// closeAfter closes an event whose work is done with and returns the first of
+// the two errors.
+func closeAfter(event *Event, err error) error {
+	closing := event.Close()
+	if err != nil {
+		return err
+	}
+	return closing
+}
+
+// eventCache keeps the handles of closed events. A cached event may still be
+// pending: recording it anew replaces the mark for those who ask later, and
+// streams that wait for the old mark are not disturbed.
+type eventCache struct {
+	mu      sync.Mutex
+	handles []backend.Event
+	closed  bool
+}
+
+// maximumCachedEvents bounds the cache; a driver event takes a few hundred bytes.
+const maximumCachedEvents = 1024
+
+func (c *eventCache) take() (backend.Event, bool) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if len(c.handles) == 0 {
+		return 0, false
+	}
+	handle := c.handles[len(c.handles)-1]
+	c.handles = c.handles[:len(c.handles)-1]
+	return handle, true
+}
+
+func (c *eventCache) put(handle backend.Event) bool {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	if c.closed || len(c.handles) >= maximumCachedEvents {
+		return false
+	}
+	c.handles = append(c.handles, handle)
+	return true
+}
+
+func (c *eventCache) drain(driver backend.Device) error {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	var failures []error
+	for _, handle := range c.handles {
+		failures = append(failures, driver.EventDestroy(handle))
+	}
+	c.handles, c.closed = nil, true
+	return errors.Join(failures...)
+}

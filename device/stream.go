@@ -1,0 +1,161 @@
+package device
+
+import (
+	"context"
+	"fmt"
+	"runtime"
+	"sync"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+// Stream is an ordered queue of work on a device. Work on one stream runs in
+// the order in which it was enqueued; work on two streams is ordered only by
+// events. A Stream is safe for concurrent use.
+type Stream struct {
+	device *Device
+	handle backend.Stream
+	owned  bool
+
+	// open is held for reading by whoever enqueues, so that Close cannot destroy
+	// the handle under them.
+	open   sync.RWMutex
+	closed bool
+	// last stands for all the work of a closed stream, so that memory which the
+	// stream has used can still be freed in order.
+	last *Event
+}
+
+// NewStream makes a stream. The caller closes it.
+func (d *Device) NewStream() (*Stream, error) {
+	handle, err := d.driver.StreamCreate()
+	if err != nil {
+		return nil, fmt.Errorf("device %s: new stream: %w", d.name, err)
+	}
+	return &Stream{device: d, handle: handle, owned: true}, nil
+}
+
+// DefaultStream returns the device's default stream. For CUDA it is the legacy
+// default stream, which is the one that PyTorch and CuPy use unless told
+// otherwise.
+func (d *Device) DefaultStream() *Stream { return d.defaultStream }
+
+// WrapStream makes a Stream of another library's handle, such as
+// torch.cuda.Stream.cuda_stream. The other library keeps it: it must stay alive
+// as long as memory that it used, and Close does not destroy it.
+func (d *Device) WrapStream(handle backend.Stream) *Stream {
+	if handle == 0 {
+		return d.defaultStream
+	}
+	return &Stream{device: d, handle: handle}
+}
+
+// Device returns the device of the stream.
+func (s *Stream) Device() *Device { return s.device }
+
+// Handle returns the driver's own handle.
+func (s *Stream) Handle() backend.Stream { return s.handle }
+
+// Equal reports whether both are the same queue of the same device.
+func (s *Stream) Equal(other *Stream) bool {
+	return s == other || s != nil && other != nil &&
+		s.handle == other.handle && s.device.Same(other.device) && !s.owned && !other.owned
+}
+
+// String formats the stream for messages.
+func (s *Stream) String() string {
+	return fmt.Sprintf("%s stream %#x", s.device.name, uintptr(s.handle))
+}
+
+// Enqueue calls f with the driver's handle, which stays valid until f returns.
+// It returns f's error, or [ErrClosed] without calling f.
+func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
+	s.open.RLock()
+	defer s.open.RUnlock()
+	if s.closed {
+		return fmt.Errorf("%v: %w", s, ErrClosed)
+	}
+	return f(s.handle)
+}
+
+// Done reports whether everything enqueued so far has run.
+func (s *Stream) Done() (bool, error) {
+	s.open.RLock()
+	defer s.open.RUnlock()
+	if s.closed {
+		return s.last.Done()
+	}
+	return s.device.driver.StreamQuery(s.handle)
+}
+
+// Synchronize waits until everything enqueued so far has run, or the context is
+// done.
+func (s *Stream) Synchronize(ctx context.Context) error {
+	event, err := s.Record()
+	if err != nil {
+		return err
+	}
+	return closeAfter(event, event.Wait(ctx))
+}
+
+// Record returns a new event that marks the work enqueued so far. The caller
+// closes it. A closed stream gives the mark of its last work.
+func (s *Stream) Record() (*Event, error) {
+	event, err := s.device.NewEvent()
+	if err != nil {
+		return nil, err
+	}
+	if err := event.Record(s); err != nil {
+		return nil, closeAfter(event, err)
+	}
+	return event, nil
+}
+
+// Wait makes work that is enqueued from now on wait, on the device, for what
+// the event marks.
+func (s *Stream) Wait(event *Event) error {
+	return s.Enqueue(func(handle backend.Stream) error { return event.waitOn(handle) })
+}
+
+// WaitStream makes work that is enqueued from now on wait for all the work that
+// is on the other stream now. The other stream may be closed.
+func (s *Stream) WaitStream(other *Stream) error {
+	if s.Equal(other) {
+		return nil
+	}
+	other.open.RLock()
+	if other.closed {
+		defer other.open.RUnlock()
+		return s.Wait(other.last)
+	}
+	other.open.RUnlock()
+	event, err := other.Record()
+	if err != nil {
+		return err
+	}
+	return closeAfter(event, s.Wait(event))
+}
+
+// Close destroys the stream and returns at once; work that is enqueued still
+// runs. A stream that the device or another library owns is left alone.
+// Closing twice returns [ErrClosed].
+func (s *Stream) Close() error {
+	if !s.owned {
+		return nil
+	}
+	s.open.Lock()
+	defer s.open.Unlock()
+	if s.closed {
+		return fmt.Errorf("%v: close: %w", s, ErrClosed)
+	}
+	last, err := s.device.NewEvent()
+	if err != nil {
+		return err
+	}
+	if err := last.recordOn(s.handle); err != nil {
+		return closeAfter(last, err)
+	}
+	s.closed, s.last = true, last
+	runtime.AddCleanup(s, func(event *Event) { event.Close() }, last)
+	return s.device.driver.StreamDestroy(s.handle)
+}

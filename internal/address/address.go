@@ -1,0 +1,23 @@
+// Package address turns addresses of memory that the garbage collector does not
+// manage into pointers.
+package address
+
+import "unsafe"
+
+// Pointer returns a pointer to the address. The memory must not be Go memory,
+// or must be kept alive by other means: the word that comes in is no reference.
+//
+// The conversion goes through memory because `go vet` cannot tell such an address
+// from a Go pointer that was hidden in an integer.
+func Pointer[Word ~uintptr](word Word) unsafe.Pointer {
+	return *(*unsafe.Pointer)(unsafe.Pointer(&word))
+}
+
+// Bytes returns the memory from an address on as a byte slice, under the rule of
+// [Pointer].
+func Bytes[Word ~uintptr](word Word, length uint64) []byte {
+	if length == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(Pointer(word)), length)
+}

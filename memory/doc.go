@@ -1,0 +1,40 @@
+// Package memory hands out device memory under a budget and knows, at every
+// moment, how much of it is in use and by whom.
+//
+//	dev, err := device.Open("")
+//	mgr, err := memory.NewManager(dev, memory.Options{Budget: 8 << 30})
+//	defer mgr.Close()
+//
+//	prices, err := memory.NewSlice[float64](mgr, 1_000_000, memory.AllocateOptions{Tag: "prices"})
+//	defer prices.Release()
+//	err = prices.Upload(ctx, nil, values)
+//	fmt.Println(mgr.Stats()) // in use 8.0 MB of 8.6 GB (0.1 %), peak 8.0 MB, …
+//
+// # Nouns
+//
+// A [Block] is a region of memory and who owns it. A [Slice] is a typed view of
+// a Block. A [Manager] makes Blocks: it reserves their bytes in its budget, asks
+// a [Resource] for the memory, and keeps the figures. Memory that another
+// library owns becomes a Block through [Manager.Adopt]; it is counted apart from
+// the budget.
+//
+// # Ownership
+//
+// Whatever a function named New, Allocate or Adopt returns holds one reference,
+// and its caller releases it. Views ([Slice.Slice], [Reinterpret], [View]) hold
+// none: like a Go slice of a Go slice they are good for as long as what they
+// were made from; Retain one to keep it longer. Using a Block after its last
+// release is an error that wraps [ErrReleased]. A Block that is collected
+// without having been released is freed by a backstop and reported as a leak.
+//
+// # Order
+//
+// Memory belongs to a stream: the one it was allocated on. Work that is enqueued
+// on another stream is made known with [Block.RecordUse], which everything in
+// gpuframe does by itself; the memory is then not used anew before that work is
+// done. A nil stream argument stands for the Block's own stream. What may block
+// takes a context.
+//
+// All types are safe for concurrent use. Writing to one Block from two streams
+// without an event between them is a race, as it is in CUDA.
+package memory

@@ -1,0 +1,27 @@
+package memory
+
+import "unsafe"
+
+// Element is what a [Slice] may hold: numbers of a fixed width and the fixed
+// arrays that decimals and intervals are made of. It leaves out bool, which
+// Arrow packs eight to a byte; int, uint and uintptr, whose width depends on the
+// platform; and everything that holds pointers.
+type Element interface {
+	~int8 | ~int16 | ~int32 | ~int64 |
+		~uint8 | ~uint16 | ~uint32 | ~uint64 |
+		~float32 | ~float64 | ~complex64 | ~complex128 |
+		~[2]uint64 | ~[4]uint64 | ~[16]byte | ~[32]byte
+}
+
+func widthOf[T Element]() uint64 {
+	var zero T
+	return uint64(unsafe.Sizeof(zero))
+}
+
+// asBytes returns the memory of a Go slice as bytes.
+func asBytes[T Element](values []T) []byte {
+	if len(values) == 0 {
+		return nil
+	}
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), uint64(len(values))*widthOf[T]())
+}

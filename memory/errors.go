@@ -1,0 +1,105 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// The conditions to test for with errors.Is, besides those of package device.
+var (
+	// ErrBudget: the request does not fit the budget. The error is a
+	// [*BudgetError].
+	ErrBudget = errors.New("memory budget exceeded")
+	// ErrReleased: the block was released before, or is nil.
+	ErrReleased = errors.New("block already released")
+	// ErrOverflow: a size does not fit the address space.
+	ErrOverflow = errors.New("size overflows")
+	// ErrRange: an offset or a length lies outside the memory it refers to.
+	ErrRange = errors.New("out of range")
+	// ErrReadOnly: the memory's owner forbids writing.
+	ErrReadOnly = errors.New("memory is read-only")
+	// ErrLeak: memory was still held when its manager was closed. The error is
+	// a [*LeakError].
+	ErrLeak = errors.New("memory not released")
+	// ErrClosed: the manager or resource has been closed.
+	ErrClosed = device.ErrClosed
+)
+
+// BudgetError says why a request did not fit the budget. errors.Is matches it
+// with [ErrBudget].
+type BudgetError struct {
+	// Asked, InUse and Budget are bytes.
+	Asked, InUse, Budget uint64
+	// Tag is the tag of the request.
+	Tag string
+	// Largest are the tags that hold most, the largest first, five at most.
+	Largest []TagStats
+}
+
+// Error names what was asked, what is in use and by whom, and what to do.
+func (e *BudgetError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "memory: allocate %s", humanize.Bytes(e.Asked))
+	if e.Tag != "" {
+		fmt.Fprintf(&b, " for %q", e.Tag)
+	}
+	fmt.Fprintf(&b, ": %v: %s of %s in use", ErrBudget, humanize.Bytes(e.InUse), humanize.Bytes(e.Budget))
+	for i, tag := range e.Largest {
+		separator := ", "
+		if i == 0 {
+			separator = " by "
+		}
+		fmt.Fprintf(&b, "%s%s", separator, tag)
+	}
+	b.WriteString("; release some or raise Options.Budget")
+	return b.String()
+}
+
+// Is reports whether target is [ErrBudget].
+func (e *BudgetError) Is(target error) bool { return target == ErrBudget }
+
+// LeakError tells what was still held when a manager was closed. errors.Is
+// matches it with [ErrLeak].
+type LeakError struct {
+	// Blocks and Bytes count memory of the manager's own that was not released.
+	Blocks, Bytes uint64
+	// ExternalBlocks counts adopted memory that was not released.
+	ExternalBlocks uint64
+	// DoubleReleases counts calls of Release on blocks that had been released.
+	DoubleReleases uint64
+	// Tags are the holders, the largest first.
+	Tags []TagStats
+	// Sites are the places that allocated what is held. They are known only
+	// with Options.TrackAllocations.
+	Sites []string
+}
+
+// Error names the amounts, the tags and, where known, the places.
+func (e *LeakError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "memory: close manager: %v: %d blocks of %s", ErrLeak, e.Blocks, humanize.Bytes(e.Bytes))
+	if e.ExternalBlocks > 0 {
+		fmt.Fprintf(&b, ", %d adopted blocks", e.ExternalBlocks)
+	}
+	if e.DoubleReleases > 0 {
+		fmt.Fprintf(&b, ", %d releases too many", e.DoubleReleases)
+	}
+	for _, tag := range e.Tags {
+		fmt.Fprintf(&b, "; %s", tag)
+	}
+	if len(e.Sites) == 0 {
+		b.WriteString("; set Options.TrackAllocations to learn where they were allocated")
+	}
+	for _, site := range e.Sites {
+		fmt.Fprintf(&b, "\nallocated at\n%s", site)
+	}
+	return b.String()
+}
+
+// Is reports whether target is [ErrLeak].
+func (e *LeakError) Is(target error) bool { return target == ErrLeak }

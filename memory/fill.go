@@ -1,0 +1,115 @@
+package memory
+
+import (
+	"encoding/binary"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+// CopyFrom enqueues a copy of source, which must be as long as s and must not
+// overlap it, on the stream. A nil stream is the block's own. The source may be
+// on another device of the same kind.
+func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
+	if source.length != s.length {
+		return fmt.Errorf("memory: copy %d elements to a slice of %d: %w", source.length, s.length, ErrRange)
+	}
+	if s.length == 0 {
+		return nil
+	}
+	if err := source.block.Check(); err != nil {
+		return err
+	}
+	from, bytes := source.Pointer(), s.Bytes()
+	sourceDevice := source.block.Device()
+	return s.enqueue(stream, "copy to", func(driver backend.Device, to device.Pointer, handle backend.Stream) error {
+		if source.block.kind == device.MemoryDevice && !sourceDevice.Same(s.block.Device()) {
+			return driver.CopyFromPeerAsync(to, from, sourceDevice.Info().Ordinal, bytes, handle)
+		}
+		return driver.CopyOnDeviceAsync(to, from, bytes, handle)
+	}, source.block)
+}
+
+// Fill enqueues a write of the value to every element on the stream. A nil
+// stream is the block's own.
+func (s Slice[T]) Fill(stream *device.Stream, value T) error {
+	if s.length == 0 {
+		return nil
+	}
+	pattern := asBytes([]T{value})
+	count := uint64(s.length)
+	return s.enqueue(stream, "fill", func(driver backend.Device, to device.Pointer, handle backend.Stream) error {
+		return fill(driver, to, pattern, count, handle)
+	})
+}
+
+// fill writes a pattern of 1 to 32 bytes count times. The driver writes patterns
+// of up to four bytes; a longer one is written once, word by word, and then
+// doubled by copies, which costs a copy of the whole and no kernel.
+func fill(driver backend.Device, to device.Pointer, pattern []byte, count uint64, stream backend.Stream) error {
+	width := len(pattern)
+	var word [4]byte
+	copy(word[:], pattern)
+	if width <= 4 {
+		return driver.MemsetAsync(to, binary.LittleEndian.Uint32(word[:]), width, count, stream)
+	}
+	words := uint64(width) / 4
+	uniform := true
+	for i := uint64(1); i < words; i++ {
+		uniform = uniform && [4]byte(pattern[4*i:]) == word
+	}
+	if uniform {
+		return driver.MemsetAsync(to, binary.LittleEndian.Uint32(word[:]), 4, count*words, stream)
+	}
+	for i := range words {
+		value := binary.LittleEndian.Uint32(pattern[4*i:])
+		if err := driver.MemsetAsync(to.Add(4*i), value, 4, 1, stream); err != nil {
+			return err
+		}
+	}
+	total := count * uint64(width)
+	for written := uint64(width); written < total; {
+		step := min(written, total-written)
+		if err := driver.CopyOnDeviceAsync(to.Add(written), to, step, stream); err != nil {
+			return err
+		}
+		written += step
+	}
+	return nil
+}
+
+// enqueue checks that s may be written, runs operation with the stream's handle
+// and records the use of s and of the other blocks.
+func (s Slice[T]) enqueue(stream *device.Stream, name string,
+	operation func(driver backend.Device, to device.Pointer, handle backend.Stream) error, others ...*Block,
+) error {
+	if err := s.block.checkWritable(); err != nil {
+		return fmt.Errorf("memory: %s slice: %w", name, err)
+	}
+	if stream == nil {
+		stream = s.block.Stream()
+	}
+	err := stream.Enqueue(func(handle backend.Stream) error {
+		return operation(s.block.Device().Driver(), s.Pointer(), handle)
+	})
+	if err != nil {
+		return fmt.Errorf("memory: %s slice of %d bytes: %w", name, s.Bytes(), err)
+	}
+	for _, other := range others {
+		if err := other.RecordUse(stream); err != nil {
+			return err
+		}
+	}
+	return s.block.RecordUse(stream)
+}
+
+func (b *Block) checkWritable() error {
+	if err := b.Check(); err != nil {
+		return err
+	}
+	if b.readOnly {
+		return fmt.Errorf("%v: %w", b, ErrReadOnly)
+	}
+	return nil
+}

@@ -1,0 +1,111 @@
+package memory
+
+import (
+	"fmt"
+	"log/slog"
+	"runtime"
+	"strings"
+	"sync"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Leak is a block that was collected without having been released.
+type Leak struct {
+	Bytes uint64
+	Tag   string
+	// Site is the call stack of the allocation, or empty without
+	// Options.TrackAllocations.
+	Site string
+}
+
+// String says what leaked and, where known, where it was allocated.
+func (l Leak) String() string {
+	text := fmt.Sprintf("%s tagged %q", humanize.Bytes(l.Bytes), l.Tag)
+	if l.Site != "" {
+		text += ", allocated at\n" + l.Site
+	}
+	return text
+}
+
+func logLeak(leak Leak) {
+	slog.Warn("gpuframe: memory was collected without being released",
+		"bytes", leak.Bytes, "tag", leak.Tag, "site", leak.Site)
+}
+
+// callSite is the call stack of an allocation.
+type callSite []uintptr
+
+const (
+	deepestCallSite  = 32
+	sitesInLeakError = 10
+)
+
+// captureCallSite skips its caller's frames up to the user's.
+func captureCallSite(skip int) callSite {
+	frames := make([]uintptr, deepestCallSite)
+	return frames[:runtime.Callers(skip+2, frames)]
+}
+
+func (c callSite) String() string {
+	if len(c) == 0 {
+		return ""
+	}
+	var b strings.Builder
+	frames := runtime.CallersFrames(c)
+	for {
+		frame, more := frames.Next()
+		if frame.Function != "" && !strings.HasPrefix(frame.Function, "runtime.") {
+			fmt.Fprintf(&b, "\t%s\n\t\t%s:%d\n", frame.Function, frame.File, frame.Line)
+		}
+		if !more {
+			return b.String()
+		}
+	}
+}
+
+// tracker knows where everything that is held was allocated.
+type tracker struct {
+	mu    sync.Mutex
+	sites map[*blockState]callSite
+}
+
+func (t *tracker) add(state *blockState, site callSite) {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	if t.sites == nil {
+		t.sites = make(map[*blockState]callSite)
+	}
+	t.sites[state] = site
+}
+
+func (t *tracker) remove(state *blockState) callSite {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	site := t.sites[state]
+	delete(t.sites, state)
+	return site
+}
+
+// held formats the sites of what is held, each once with its count.
+func (t *tracker) held() []string {
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	counts := make(map[string]int)
+	var order []string
+	for _, site := range t.sites {
+		text := site.String()
+		if counts[text]++; counts[text] == 1 {
+			order = append(order, text)
+		}
+	}
+	var texts []string
+	for i, text := range order {
+		if i == sitesInLeakError {
+			texts = append(texts, fmt.Sprintf("\t… and %d other places\n", len(order)-i))
+			break
+		}
+		texts = append(texts, fmt.Sprintf("\t%d ×\n%s", counts[text], text))
+	}
+	return texts
+}

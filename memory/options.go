@@ -1,0 +1,59 @@
+package memory
+
+import (
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// Options configure a [Manager]. The zero value is right for most programs.
+type Options struct {
+	// Budget is the most bytes that may be in use at a time. Zero means all the
+	// memory of the device.
+	Budget uint64
+
+	// Resource is where memory comes from; the manager does not close it. Nil
+	// means a [StreamOrderedResource] of the manager's own, or a
+	// [DriverResource] where the driver has no pools.
+	Resource Resource
+
+	// Stream is what memory is allocated on unless a request says otherwise; it
+	// must outlive the manager's blocks. Nil means a stream of the manager's
+	// own.
+	Stream *device.Stream
+
+	// TrackAllocations keeps the call stack of every allocation, for the
+	// messages about leaks. It costs about a microsecond an allocation.
+	TrackAllocations bool
+
+	// NoBackstop leaves memory that was collected without being released to
+	// Close. The backstop costs a third of a microsecond an allocation.
+	NoBackstop bool
+
+	// OnLeak is told of every block that was collected without being released,
+	// on a goroutine of the runtime's: it must return soon. Nil means a warning
+	// through log/slog.
+	OnLeak func(Leak)
+
+	// Staging configures transfers from and to ordinary memory.
+	Staging StagingOptions
+}
+
+// AllocateOptions configure one allocation. The zero value is right for most.
+type AllocateOptions struct {
+	// Stream is the stream the memory belongs to. Nil means the manager's.
+	Stream *device.Stream
+	// Tag names what the memory is for. Figures are kept by tag.
+	Tag string
+}
+
+// StagingOptions configure how ordinary memory travels: through chunks of pinned
+// memory that several goroutines fill while the device copies. The pinned memory
+// is allocated when it is first needed and kept until the manager is closed.
+type StagingOptions struct {
+	// Workers is how many goroutines fill or empty chunks at a time. Zero means
+	// eight, or as many as there are processors if those are fewer.
+	Workers int
+	// ChunkBytes is the size of a pinned chunk. Zero means 4 MiB.
+	ChunkBytes int
+	// Chunks is how many chunks there are at most. Zero means twice Workers.
+	Chunks int
+}

@@ -1,0 +1,163 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"math/bits"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/address"
+)
+
+// Slice is a typed view of a block: Len elements of type T from an address on.
+// Like a Go slice it is a small value that is passed by value, and its zero
+// value is empty. Retain and Release are those of its block.
+type Slice[T Element] struct {
+	block  *Block
+	offset uint64
+	length int
+}
+
+// NewSlice allocates n elements, which may be none. Their values are undefined.
+// The caller releases the slice.
+func NewSlice[T Element](m *Manager, n int, options AllocateOptions) (Slice[T], error) {
+	bytes, err := sizeOf[T](n)
+	if err != nil {
+		return Slice[T]{}, fmt.Errorf("memory: new slice: %w", err)
+	}
+	block, err := m.Allocate(bytes, options)
+	if err != nil {
+		return Slice[T]{}, err
+	}
+	return Slice[T]{block: block, length: n}, nil
+}
+
+// View returns n elements that begin offset bytes into the block. It holds no
+// reference of its own.
+func View[T Element](block *Block, offset uint64, n int) (Slice[T], error) {
+	if err := block.Check(); err != nil {
+		return Slice[T]{}, err
+	}
+	bytes, err := sizeOf[T](n)
+	if err != nil {
+		return Slice[T]{}, fmt.Errorf("memory: view: %w", err)
+	}
+	if total := block.Bytes(); offset > total || bytes > total-offset {
+		return Slice[T]{}, fmt.Errorf("memory: view of %d bytes at offset %d of a block of %d: %w", bytes, offset, total, ErrRange)
+	}
+	return Slice[T]{block: block, offset: offset, length: n}, nil
+}
+
+// Reinterpret returns the same memory as elements of another type. The bytes
+// must be a whole number of them. It holds no reference of its own.
+func Reinterpret[To, From Element](s Slice[From]) (Slice[To], error) {
+	bytes, width := s.Bytes(), widthOf[To]()
+	if bytes%width != 0 {
+		return Slice[To]{}, fmt.Errorf("memory: reinterpret %d bytes as elements of %d: %w", bytes, width, ErrRange)
+	}
+	return Slice[To]{block: s.block, offset: s.offset, length: int(bytes / width)}, nil
+}
+
+// sizeOf returns the bytes of n elements.
+func sizeOf[T Element](n int) (uint64, error) {
+	if n < 0 {
+		return 0, fmt.Errorf("length %d is negative: %w", n, ErrRange)
+	}
+	high, bytes := bits.Mul64(uint64(n), widthOf[T]())
+	if high != 0 || bytes > math.MaxInt {
+		return 0, fmt.Errorf("%d elements of %d bytes: %w", n, widthOf[T](), ErrOverflow)
+	}
+	return bytes, nil
+}
+
+// Block returns the block, or nil for a zero Slice.
+func (s Slice[T]) Block() *Block { return s.block }
+
+// Len returns the number of elements.
+func (s Slice[T]) Len() int { return s.length }
+
+// Bytes returns the length in bytes.
+func (s Slice[T]) Bytes() uint64 { return uint64(s.length) * widthOf[T]() }
+
+// Offset returns where in its block the slice begins, in bytes.
+func (s Slice[T]) Offset() uint64 { return s.offset }
+
+// Pointer returns where the slice begins on the device; zero for an empty block
+// and after release.
+func (s Slice[T]) Pointer() device.Pointer {
+	if s.block == nil {
+		return 0
+	}
+	if base := s.block.Pointer(); base != 0 {
+		return base.Add(s.offset)
+	}
+	return 0
+}
+
+// Slice returns the elements from i up to j. It holds no reference of its own.
+func (s Slice[T]) Slice(i, j int) (Slice[T], error) {
+	if i < 0 || j < i || j > s.length {
+		return Slice[T]{}, fmt.Errorf("memory: slice [%d:%d] of %d elements: %w", i, j, s.length, ErrRange)
+	}
+	return Slice[T]{block: s.block, offset: s.offset + uint64(i)*widthOf[T](), length: j - i}, nil
+}
+
+// AsBytes returns the same memory as bytes. It holds no reference of its own.
+func (s Slice[T]) AsBytes() Slice[uint8] {
+	return Slice[uint8]{block: s.block, offset: s.offset, length: int(s.Bytes())}
+}
+
+// Retain adds a reference to the block. A zero Slice has none to add.
+func (s Slice[T]) Retain() error {
+	if s.block == nil {
+		return nil
+	}
+	return s.block.Retain()
+}
+
+// Release gives a reference to the block back. See [Block.Release].
+func (s Slice[T]) Release() error { return s.block.Release() }
+
+// Host returns the elements themselves where the processor can reach the memory,
+// which is on the host device and for pinned and managed memory. Work that is
+// enqueued on the memory is not waited for: see [Block.Synchronize].
+func (s Slice[T]) Host() ([]T, error) {
+	if s.length == 0 {
+		return nil, nil
+	}
+	if err := s.block.Check(); err != nil {
+		return nil, err
+	}
+	if !s.block.kind.HostAccessible() {
+		return nil, fmt.Errorf("memory: host view of %v memory on %s: use Download: %w", s.block.kind, s.block.Device(), device.ErrNotSupported)
+	}
+	return unsafe.Slice((*T)(address.Pointer(s.Pointer())), s.length), nil
+}
+
+// Upload copies source, which must be as long as s, to the device. It returns
+// when source may be used again; work on the stream that is enqueued afterwards
+// finds the values. A nil stream is the block's own.
+func (s Slice[T]) Upload(ctx context.Context, stream *device.Stream, source []T) error {
+	if len(source) != s.length {
+		return fmt.Errorf("memory: upload %d elements to a slice of %d: %w", len(source), s.length, ErrRange)
+	}
+	if s.length == 0 {
+		return nil
+	}
+	return Upload(ctx, stream, s.AsBytes(), []Source{{Data: asBytes(source)}})
+}
+
+// Download copies the elements into destination, which must be as long as s,
+// after the work that is on the stream now, and returns when they are there. A
+// nil stream is the block's own.
+func (s Slice[T]) Download(ctx context.Context, stream *device.Stream, destination []T) error {
+	if len(destination) != s.length {
+		return fmt.Errorf("memory: download a slice of %d elements into %d: %w", s.length, len(destination), ErrRange)
+	}
+	if s.length == 0 {
+		return nil
+	}
+	return Download(ctx, stream, []Destination{{From: s.AsBytes(), Data: asBytes(destination)}})
+}
