@@ -19,10 +19,9 @@ type Stream struct {
 
 	// open is held for reading by whoever enqueues, so that Close cannot destroy
 	// the handle under them.
-	open   sync.RWMutex
-	closed bool
+	open sync.RWMutex
 	// last stands for all the work of a closed stream, so that memory which the
-	// stream has used can still be freed in order.
+	// stream has used can still be freed in order; nil while it is open.
 	last *Event
 }
 
@@ -72,7 +71,7 @@ func (s *Stream) String() string {
 func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
 	s.open.RLock()
 	defer s.open.RUnlock()
-	if s.closed {
+	if s.last != nil {
 		return fmt.Errorf("%v: %w", s, ErrClosed)
 	}
 	return f(s.handle)
@@ -82,7 +81,7 @@ func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
 func (s *Stream) Done() (bool, error) {
 	s.open.RLock()
 	defer s.open.RUnlock()
-	if s.closed {
+	if s.last != nil {
 		return s.last.Done()
 	}
 	return s.device.driver.StreamQuery(s.handle)
@@ -91,6 +90,9 @@ func (s *Stream) Done() (bool, error) {
 // Synchronize waits until everything enqueued so far has run, or the context is
 // done.
 func (s *Stream) Synchronize(ctx context.Context) error {
+	if last := s.lastOfClosed(); last != nil {
+		return last.Wait(ctx)
+	}
 	event, err := s.Record()
 	if err != nil {
 		return err
@@ -98,8 +100,16 @@ func (s *Stream) Synchronize(ctx context.Context) error {
 	return closeAfter(event, event.Wait(ctx))
 }
 
+// lastOfClosed returns the mark of a closed stream's last work, or nil for an
+// open stream.
+func (s *Stream) lastOfClosed() *Event {
+	s.open.RLock()
+	defer s.open.RUnlock()
+	return s.last
+}
+
 // Record returns a new event that marks the work enqueued so far. The caller
-// closes it. A closed stream gives the mark of its last work.
+// closes it.
 func (s *Stream) Record() (*Event, error) {
 	event, err := s.device.NewEvent()
 	if err != nil {
@@ -123,12 +133,9 @@ func (s *Stream) WaitStream(other *Stream) error {
 	if s.Equal(other) {
 		return nil
 	}
-	other.open.RLock()
-	if other.closed {
-		defer other.open.RUnlock()
-		return s.Wait(other.last)
+	if last := other.lastOfClosed(); last != nil {
+		return s.Wait(last)
 	}
-	other.open.RUnlock()
 	event, err := other.Record()
 	if err != nil {
 		return err
@@ -145,7 +152,7 @@ func (s *Stream) Close() error {
 	}
 	s.open.Lock()
 	defer s.open.Unlock()
-	if s.closed {
+	if s.last != nil {
 		return fmt.Errorf("%v: close: %w", s, ErrClosed)
 	}
 	last, err := s.device.NewEvent()
@@ -155,7 +162,7 @@ func (s *Stream) Close() error {
 	if err := last.recordOn(s.handle); err != nil {
 		return closeAfter(last, err)
 	}
-	s.closed, s.last = true, last
+	s.last = last
 	runtime.AddCleanup(s, func(event *Event) { event.Close() }, last)
 	return s.device.driver.StreamDestroy(s.handle)
 }

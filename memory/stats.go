@@ -48,7 +48,7 @@ func (s Stats) String() string {
 
 func percent(part, whole uint64) string {
 	if whole == 0 {
-		return "0"
+		return "0.0"
 	}
-	return humanize.FtoaWithDigits(100*float64(part)/float64(whole), 1)
+	return fmt.Sprintf("%.1f", 100*float64(part)/float64(whole))
 }

@@ -1,0 +1,147 @@
+package column
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+)
+
+// chunk is the part of a host array that is to be moved. Several chunks, one
+// after another, make a column. Nothing about the array is taken for granted:
+// every buffer is reached through a method that checks its length.
+type chunk struct {
+	data arrow.ArrayData
+	// offset is how many elements lie ahead in the array's buffers, those that
+	// the array itself skips included.
+	offset, length int
+	// nulls is the number of nulls, or UnknownNullCount.
+	nulls int
+	// first and last are the positions in a data buffer or a child between which
+	// the chunk's elements lie.
+	first, last int
+}
+
+// newChunk returns elements from position from on of an array.
+func newChunk(data arrow.ArrayData, from, length int) (chunk, error) {
+	if isNil(data) {
+		return chunk{}, fmt.Errorf("the array is nil: %w", ErrInvalid)
+	}
+	offset, total, nulls := data.Offset(), data.Len(), data.NullN()
+	if _, ok := add(max(offset, 0), max(total, 0)); offset < 0 || total < 0 || !ok {
+		return chunk{}, fmt.Errorf("its offset is %d and its length %d: %w", offset, total, ErrInvalid)
+	}
+	if nulls < UnknownNullCount || nulls > total {
+		return chunk{}, fmt.Errorf("it claims %d nulls in %d elements: %w", nulls, total, ErrInvalid)
+	}
+	if from < 0 || length < 0 || from > total || length > total-from {
+		return chunk{}, fmt.Errorf("it has %d elements, %d from %d on are needed: %w", total, length, from, ErrInvalid)
+	}
+	if nulls != 0 && length != total {
+		nulls = UnknownNullCount
+	}
+	return chunk{data: data, offset: offset + from, length: length, nulls: nulls}, nil
+}
+
+// isNil also finds the nil pointer that arrow-go hides in an interface.
+func isNil(data arrow.ArrayData) bool {
+	if pointer, ok := data.(*array.Data); ok {
+		return pointer == nil
+	}
+	return data == nil
+}
+
+// buffer returns buffer i of the format; nil if the array lacks it.
+func (c *chunk) buffer(l layout, i int) []byte {
+	buffers := c.data.Buffers()
+	if i = l.inArrow(i); i >= len(buffers) || buffers[i] == nil {
+		return nil
+	}
+	return buffers[i].Bytes()
+}
+
+// elements returns the bytes of the chunk's elements in buffer i, and of so many
+// further ones.
+func (c *chunk) elements(l layout, i, width, further int) ([]byte, error) {
+	buffer := c.buffer(l, i)
+	count, ok := add(c.offset+c.length, further)
+	end, fits := multiply(count, width)
+	if !ok || !fits || end > len(buffer) {
+		return nil, shortBuffer(l, i, len(buffer), c.length, c.offset, count, width)
+	}
+	return buffer[c.offset*width : end], nil
+}
+
+// shortBuffer is the error for a buffer that does not hold what it should.
+func shortBuffer(l layout, i, have, length, offset, count, width int) error {
+	needed := fmt.Sprintf("%d × %d bytes", count, width)
+	if product, ok := multiply(count, width); ok {
+		needed = fmt.Sprint(product)
+	}
+	return fmt.Errorf("buffer %d (%s) has %d bytes, %d elements of %v at offset %d need %s: %w",
+		i, l.bufferName(i), have, length, l.storage, offset, needed, ErrInvalid)
+}
+
+// bits returns buffer i, which holds one bit an element.
+func (c *chunk) bits(l layout, i int) ([]byte, error) {
+	buffer := c.buffer(l, i)
+	if need := bitmapBytes(c.offset + c.length); need > len(buffer) {
+		return nil, fmt.Errorf("buffer %d (%s) has %d bytes, %d elements of %v at offset %d need %d: %w",
+			i, l.bufferName(i), len(buffer), c.length, l.storage, c.offset, need, ErrInvalid)
+	}
+	return buffer, nil
+}
+
+// validity returns the validity bitmap, or nil where no element is null, once it
+// has counted the nulls if need be.
+func (c *chunk) validity(l layout) ([]byte, error) {
+	if c.length == 0 || c.nulls == 0 {
+		c.nulls = 0
+		return nil, nil
+	}
+	if len(c.buffer(l, 0)) == 0 {
+		if c.nulls > 0 {
+			return nil, fmt.Errorf("buffer 0 (validity) is absent, but %d nulls are claimed: %w", c.nulls, ErrInvalid)
+		}
+		c.nulls = 0
+		return nil, nil
+	}
+	bits, err := c.bits(l, 0)
+	if err != nil {
+		return nil, err
+	}
+	if c.nulls == UnknownNullCount {
+		c.nulls = c.length - bitutil.CountSetBits(bits, c.offset, c.length)
+	}
+	if c.nulls == 0 {
+		return nil, nil
+	}
+	return bits, nil
+}
+
+// child returns elements from position from on of child i.
+func (c *chunk) child(i, from, length int) (chunk, error) {
+	return newChunk(c.data.Children()[i], from, length)
+}
+
+// childLen returns the length of child i.
+func (c *chunk) childLen(i int) int { return c.data.Children()[i].Len() }
+
+// check looks at what the array is made of, but not at its buffers.
+func (c *chunk) check(l layout) error {
+	if err := l.sameLayout(c.data.DataType()); err != nil {
+		return err
+	}
+	children := c.data.Children()
+	if want := l.children(); len(children) != want {
+		return fmt.Errorf("it has %d children, %v needs %d: %w", len(children), l.storage, want, ErrInvalid)
+	}
+	for i, child := range children {
+		if isNil(child) {
+			_, name := l.child(i)
+			return fmt.Errorf("child %d (%s) is nil: %w", i, name, ErrInvalid)
+		}
+	}
+	return nil
+}

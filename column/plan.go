@@ -1,0 +1,230 @@
+package column
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+const (
+	// bufferAlignment is where buffers begin, counted from their block. It is
+	// what the CUDA driver aligns its own memory to.
+	bufferAlignment = 256
+	// bufferPadding is what the length of a block is rounded up to, as Arrow
+	// recommends for every buffer.
+	bufferPadding = 64
+)
+
+// A plan says what a transfer will write, without having moved anything: a tree
+// of nodes with the place of each buffer in the block, and a list of sources in
+// ascending order, which are parts of the host's buffers or functions that make
+// their bytes.
+type planner struct {
+	// cursor is the next free byte of the block.
+	cursor   uint64
+	overflow bool
+	sources  []memory.Source
+
+	// nodes and chunks are taken from these in turn, so that small columns cost
+	// no allocation each.
+	nodes  []node
+	chunks []chunk
+
+	// temporary holds arrays that were made for the transfer.
+	temporary []arrow.Array
+}
+
+// node is a column to be.
+type node struct {
+	dataType      arrow.DataType
+	length, nulls int
+	extents       []extent
+	children      []*node
+	dictionary    *node
+
+	// few is where the extents of most types lie.
+	few [3]extent
+}
+
+// extent is the place of a buffer in the block.
+type extent struct {
+	offset, bytes uint64
+	absent        bool
+}
+
+func (p *planner) newNode(t arrow.DataType) *node {
+	const together = 16
+	if len(p.nodes) == cap(p.nodes) {
+		p.nodes = make([]node, 0, together)
+	}
+	p.nodes = p.nodes[:len(p.nodes)+1]
+	n := &p.nodes[len(p.nodes)-1]
+	n.dataType, n.extents = t, n.few[:0]
+	return n
+}
+
+// keep returns the chunks that were appended since there were so many. They stay
+// valid, for chunks that are appended later never overwrite them.
+func (p *planner) keep(since int) []chunk {
+	return p.chunks[since:len(p.chunks):len(p.chunks)]
+}
+
+// begin starts the next buffer of a node.
+func (p *planner) begin() (start uint64) {
+	p.advance(-p.cursor % bufferAlignment)
+	return p.cursor
+}
+
+// end adds the buffer that began at start to the node.
+func (p *planner) end(n *node, start uint64) {
+	n.extents = append(n.extents, extent{offset: start, bytes: p.cursor - start})
+}
+
+// advance leaves room. What no source is planned for becomes zero.
+func (p *planner) advance(bytes uint64) {
+	if bytes > math.MaxInt64-p.cursor {
+		p.overflow = true
+		return
+	}
+	p.cursor += bytes
+}
+
+// data plans bytes as they are.
+func (p *planner) data(bytes []byte) {
+	if len(bytes) > 0 {
+		p.sources = append(p.sources, memory.Source{Offset: p.cursor, Data: bytes})
+		p.advance(uint64(len(bytes)))
+	}
+}
+
+// fill plans bytes that are computed while they travel.
+func (p *planner) fill(bytes int, fill func(destination []byte, offset uint64)) {
+	if bytes > 0 {
+		p.sources = append(p.sources, memory.Source{Offset: p.cursor, Bytes: uint64(bytes), Fill: fill})
+		p.advance(uint64(bytes))
+	}
+}
+
+// total returns the length of the block.
+func (p *planner) total() (uint64, error) {
+	p.advance(-p.cursor % bufferPadding)
+	if p.overflow {
+		return 0, fmt.Errorf("the buffers together: %w", memory.ErrOverflow)
+	}
+	return p.cursor, nil
+}
+
+// release gives back what was made for the transfer.
+func (p *planner) release() {
+	for _, made := range p.temporary {
+		made.Release()
+	}
+}
+
+// plan makes a node of the chunks, one after another, of a type. The chunks may
+// be none.
+func (p *planner) plan(t arrow.DataType, chunks []chunk) (*node, error) {
+	l, err := layoutOf(t)
+	if err != nil {
+		return nil, err
+	}
+	for i := range chunks {
+		if err := chunks[i].check(l); err != nil {
+			return nil, inChunk(chunks, i, err)
+		}
+	}
+	rebased := false
+	if l.kind == kindDictionary && len(chunks) > 1 {
+		if chunks, rebased, err = p.unify(l, chunks); err != nil {
+			return nil, err
+		}
+	}
+	n := p.newNode(t)
+	for i := range chunks {
+		ok := false
+		if n.length, ok = add(n.length, chunks[i].length); !ok {
+			return nil, fmt.Errorf("the length of all chunks: %w", memory.ErrOverflow)
+		}
+	}
+	if l.hasValidity() {
+		if err := p.validity(n, l, chunks); err != nil {
+			return nil, err
+		}
+	}
+	switch l.kind {
+	case kindNull:
+		n.nulls = n.length
+		return n, nil
+	case kindFixed:
+		return n, p.values(n, l, chunks, 1, l.width)
+	case kindBool:
+		return n, p.bools(n, l, chunks)
+	case kindBinary:
+		return n, p.binary(n, l, chunks)
+	case kindView:
+		return n, p.views(n, l, chunks)
+	case kindList:
+		return n, p.list(n, l, chunks)
+	case kindListView:
+		return n, p.listView(n, l, chunks)
+	case kindFixedSizeList:
+		return n, p.fixedSizeList(n, l, chunks)
+	case kindStruct:
+		return n, p.parallel(n, l, chunks)
+	case kindSparseUnion:
+		if err := p.values(n, l, chunks, 0, 1); err != nil {
+			return nil, err
+		}
+		return n, p.parallel(n, l, chunks)
+	case kindDenseUnion:
+		return n, p.denseUnion(n, l, chunks)
+	case kindDictionary:
+		return n, p.dictionary(n, l, chunks, rebased)
+	default:
+		return n, p.runEnds(n, l, chunks)
+	}
+}
+
+// inChunk says which of several chunks an error is about.
+func inChunk(chunks []chunk, i int, err error) error {
+	if len(chunks) == 1 {
+		return err
+	}
+	return fmt.Errorf("chunk %d: %w", i, err)
+}
+
+// child plans child i of a node.
+func (p *planner) child(n *node, l layout, i int, chunks []chunk) error {
+	t, name := l.child(i)
+	child, err := p.plan(t, chunks)
+	if err != nil {
+		return inChild(i, name, err)
+	}
+	n.children = append(n.children, child)
+	return nil
+}
+
+func inChild(i int, name string, err error) error {
+	return fmt.Errorf("child %d (%s): %w", i, name, err)
+}
+
+// childOf takes elements of child i from every chunk and plans the child.
+func (p *planner) childOf(n *node, l layout, i int, chunks []chunk, part func(c *chunk) (from, length int)) error {
+	since := len(p.chunks)
+	for k := range chunks {
+		from, length := part(&chunks[k])
+		if length == 0 {
+			from = 0
+		}
+		taken, err := chunks[k].child(i, from, length)
+		if err != nil {
+			_, name := l.child(i)
+			return inChunk(chunks, k, inChild(i, name, err))
+		}
+		p.chunks = append(p.chunks, taken)
+	}
+	return p.child(n, l, i, p.keep(since))
+}

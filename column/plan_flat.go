@@ -1,0 +1,210 @@
+package column
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// validity plans the validity bitmap, which is absent where nothing is null.
+func (p *planner) validity(n *node, l layout, chunks []chunk) error {
+	for i := range chunks {
+		if _, err := chunks[i].validity(l); err != nil {
+			return inChunk(chunks, i, err)
+		}
+		n.nulls += chunks[i].nulls
+	}
+	if n.nulls == 0 {
+		n.extents = append(n.extents, extent{absent: true})
+		return nil
+	}
+	return p.bitmap(n, chunks, func(c *chunk) ([]byte, error) { return c.validity(l) })
+}
+
+// bools plans the values of booleans.
+func (p *planner) bools(n *node, l layout, chunks []chunk) error {
+	return p.bitmap(n, chunks, func(c *chunk) ([]byte, error) { return c.bits(l, 1) })
+}
+
+// bitmap plans one bit an element. A chunk whose bits are nil has all of them
+// set. Bits behind the last one become zero.
+func (p *planner) bitmap(n *node, chunks []chunk, bitsOf func(c *chunk) ([]byte, error)) error {
+	start := p.begin()
+	defer func() { p.end(n, start) }()
+	if len(chunks) == 1 && chunks[0].length > 0 && chunks[0].offset%8 == 0 {
+		c := &chunks[0]
+		bits, err := bitsOf(c)
+		if err == nil && bits != nil {
+			p.alignedBits(bits[c.offset/8:], c.length)
+		}
+		if err != nil || bits != nil {
+			return err
+		}
+	}
+	runs := make(bitRuns, 0, len(chunks))
+	at := 0
+	for i := range chunks {
+		c := &chunks[i]
+		if c.length == 0 {
+			continue
+		}
+		bits, err := bitsOf(c)
+		if err != nil {
+			return inChunk(chunks, i, err)
+		}
+		runs = append(runs, bitRun{bits: bits, offset: c.offset, length: c.length, start: at})
+		at += c.length
+	}
+	p.fill(bitmapBytes(at), runs.fill)
+	return nil
+}
+
+// alignedBits plans bits that begin with a byte. They travel as they are, but for
+// a last byte that holds more than its share.
+func (p *planner) alignedBits(bits []byte, count int) {
+	whole := count / 8
+	if tail := count % 8; tail > 0 {
+		if last := bits[whole]; last>>tail != 0 {
+			p.data(bits[:whole])
+			p.data([]byte{last & (1<<tail - 1)})
+			return
+		}
+		whole++
+	}
+	p.data(bits[:whole])
+}
+
+// values plans buffer i, whose elements have a width.
+func (p *planner) values(n *node, l layout, chunks []chunk, i, width int) error {
+	start := p.begin()
+	for k := range chunks {
+		if chunks[k].length == 0 {
+			continue
+		}
+		values, err := chunks[k].elements(l, i, width, 0)
+		if err != nil {
+			return inChunk(chunks, k, err)
+		}
+		p.data(values)
+	}
+	p.end(n, start)
+	return nil
+}
+
+// binary plans strings and other bytes of any length.
+func (p *planner) binary(n *node, l layout, chunks []chunk) error {
+	limit := func(c *chunk) int { return len(c.buffer(l, 2)) }
+	if err := p.offsets(n, l, chunks, limit, "bytes in buffer 2 (data)"); err != nil {
+		return err
+	}
+	start := p.begin()
+	for i := range chunks {
+		c := &chunks[i]
+		p.data(c.buffer(l, 2)[c.first:c.last])
+	}
+	p.end(n, start)
+	return nil
+}
+
+// offsets plans offsets that begin with zero, and finds between which positions
+// the elements of each chunk lie. Of each chunk's offsets it reads only the first
+// and the last, which must not lie beyond the limit of so many elements.
+func (p *planner) offsets(n *node, l layout, chunks []chunk, limit func(c *chunk) int, elements string) error {
+	last := lastWithElements(chunks)
+	start := p.begin()
+	behind := 0
+	for i := range chunks {
+		c := &chunks[i]
+		if c.length == 0 {
+			continue
+		}
+		offsets, err := c.elements(l, 1, l.width, 1)
+		if err == nil {
+			err = c.between(l, offsets, limit(c), elements)
+		}
+		if err != nil {
+			return inChunk(chunks, i, err)
+		}
+		if i < last {
+			offsets = offsets[:c.length*l.width]
+		}
+		if behind == c.first {
+			p.data(offsets)
+		} else {
+			p.fill(len(offsets), rewrite(offsets, l.width, shifted(l.width, uint64(behind)-uint64(c.first))))
+		}
+		sum, ok := add(behind, c.last-c.first)
+		if !ok || int64(sum) > l.maximumOffset() {
+			return inChunk(chunks, i, fmt.Errorf("buffer 1 (offsets): the chunks together end beyond %d: upload fewer rows at a time or use the large variant of %v: %w",
+				l.maximumOffset(), l.storage, memory.ErrOverflow))
+		}
+		behind = sum
+	}
+	if last < 0 {
+		p.advance(uint64(l.width)) // an array without elements has one offset too
+	}
+	p.end(n, start)
+	return nil
+}
+
+// between finds the first and the last of some offsets.
+func (c *chunk) between(l layout, offsets []byte, limit int, elements string) error {
+	first, last := signedAt(offsets, l.width), signedAt(offsets[len(offsets)-l.width:], l.width)
+	if first < 0 || last < first || last > math.MaxInt {
+		return fmt.Errorf("buffer 1 (offsets) goes from %d to %d: %w", first, last, ErrInvalid)
+	}
+	if int(last) > limit {
+		return fmt.Errorf("buffer 1 (offsets) ends with %d, but there are %d %s: %w", last, limit, elements, ErrInvalid)
+	}
+	c.first, c.last = int(first), int(last)
+	return nil
+}
+
+// lastWithElements returns the number of the last chunk that is not empty, or -1.
+func lastWithElements(chunks []chunk) int {
+	last := len(chunks) - 1
+	for last >= 0 && chunks[last].length == 0 {
+		last--
+	}
+	return last
+}
+
+// views plans strings and bytes that are referred to by views. Views may point
+// anywhere, so the data buffers are moved whole.
+func (p *planner) views(n *node, l layout, chunks []chunk) error {
+	start := p.begin()
+	behind := 0
+	for i := range chunks {
+		c := &chunks[i]
+		if c.length == 0 {
+			continue
+		}
+		views, err := c.elements(l, 1, viewBytes, 0)
+		if err != nil {
+			return inChunk(chunks, i, err)
+		}
+		if behind == 0 {
+			p.data(views)
+		} else {
+			p.fill(len(views), rewrite(views, viewBytes, viewsBehind(uint32(behind))))
+		}
+		behind += len(c.data.Buffers()) - 2
+	}
+	if behind > math.MaxInt32 {
+		return fmt.Errorf("the chunks together have %d data buffers: %w", behind, memory.ErrOverflow)
+	}
+	p.end(n, start)
+	for i := range chunks {
+		c := &chunks[i]
+		if c.length == 0 {
+			continue
+		}
+		for k := 2; k < len(c.data.Buffers()); k++ {
+			start := p.begin()
+			p.data(c.buffer(l, k))
+			p.end(n, start)
+		}
+	}
+	return nil
+}

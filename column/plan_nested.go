@@ -1,0 +1,219 @@
+package column
+
+import (
+	"fmt"
+	"math"
+	"sort"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// list plans lists and maps. Only what the offsets embrace is taken of the child.
+func (p *planner) list(n *node, l layout, chunks []chunk) error {
+	limit := func(c *chunk) int { return c.childLen(0) }
+	if err := p.offsets(n, l, chunks, limit, "elements in child 0"); err != nil {
+		return err
+	}
+	return p.childOf(n, l, 0, chunks, func(c *chunk) (from, length int) { return c.first, c.last - c.first })
+}
+
+// listView plans list views. They may point anywhere, so the child is moved
+// whole.
+func (p *planner) listView(n *node, l layout, chunks []chunk) error {
+	start := p.begin()
+	behind := 0
+	for i := range chunks {
+		c := &chunks[i]
+		if c.length == 0 {
+			continue
+		}
+		offsets, err := c.elements(l, 1, l.width, 0)
+		if err != nil {
+			return inChunk(chunks, i, err)
+		}
+		if behind == 0 {
+			p.data(offsets)
+		} else {
+			p.fill(len(offsets), rewrite(offsets, l.width, shifted(l.width, uint64(behind))))
+		}
+		if behind, err = l.childrenTogether(behind, c.childLen(0), 0); err != nil && len(chunks) > 1 {
+			return inChunk(chunks, i, err)
+		}
+	}
+	p.end(n, start)
+	if err := p.values(n, l, chunks, 2, l.width); err != nil {
+		return err
+	}
+	return p.childOf(n, l, 0, chunks, func(c *chunk) (from, length int) { return c.wholeChild(0) })
+}
+
+// wholeChild is the part of a child that offsets may point to.
+func (c *chunk) wholeChild(i int) (from, length int) {
+	if c.length == 0 {
+		return 0, 0
+	}
+	return 0, c.childLen(i)
+}
+
+// childrenTogether adds the lengths of children that offsets refer to.
+func (l layout) childrenTogether(behind, length, child int) (int, error) {
+	width := l
+	if l.kind == kindDenseUnion {
+		width.width = 4
+	}
+	sum, ok := add(behind, max(length, 0))
+	if !ok || int64(sum) > width.maximumOffset() {
+		return behind, fmt.Errorf("child %d of the chunks together has more than %d elements: upload fewer rows at a time: %w",
+			child, width.maximumOffset(), memory.ErrOverflow)
+	}
+	return sum, nil
+}
+
+// fixedSizeList plans lists of one size.
+func (p *planner) fixedSizeList(n *node, l layout, chunks []chunk) error {
+	size := l.listSize()
+	return p.childOf(n, l, 0, chunks, func(c *chunk) (from, length int) {
+		from, fits := multiply(c.offset, size)
+		length, alsoFits := multiply(c.length, size)
+		if !fits || !alsoFits {
+			return 0, math.MaxInt // more than any child has
+		}
+		return from, length
+	})
+}
+
+// parallel plans children that have one element for each of the parent's: those
+// of structs and sparse unions. The parent's offset counts in them too.
+func (p *planner) parallel(n *node, l layout, chunks []chunk) error {
+	for i := range l.children() {
+		err := p.childOf(n, l, i, chunks, func(c *chunk) (from, length int) { return c.offset, c.length })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// denseUnion plans dense unions. Their offsets may point anywhere, so the
+// children are moved whole.
+func (p *planner) denseUnion(n *node, l layout, chunks []chunk) error {
+	if err := p.values(n, l, chunks, 0, 1); err != nil {
+		return err
+	}
+	start := p.begin()
+	codes := l.storage.(arrow.UnionType).TypeCodes()
+	var behind [256]uint32
+	moved := false
+	for i := range chunks {
+		c := &chunks[i]
+		if c.length == 0 {
+			continue
+		}
+		offsets, err := c.elements(l, 1, 4, 0)
+		if err != nil {
+			return inChunk(chunks, i, err)
+		}
+		if !moved {
+			p.data(offsets)
+		} else {
+			ids, _ := c.elements(l, 0, 1, 0)
+			now := behind
+			p.fill(len(offsets), rewrite(offsets, 4, unionOffsets(ids, &now)))
+		}
+		moved = true
+		for child := range l.children() {
+			code := uint8(codes[child])
+			sum, err := l.childrenTogether(int(behind[code]), c.childLen(child), child)
+			if err != nil && len(chunks) > 1 {
+				return inChunk(chunks, i, err)
+			}
+			behind[code] = uint32(sum)
+		}
+	}
+	p.end(n, start)
+	for i := range l.children() {
+		err := p.childOf(n, l, i, chunks, func(c *chunk) (from, length int) { return c.wholeChild(i) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// runEnds plans run-end encoded arrays. The run ends are those of the elements
+// that are moved, and so are the values.
+func (p *planner) runEnds(n *node, l layout, chunks []chunk) error {
+	if int64(n.length) > l.maximumOffset() {
+		return fmt.Errorf("%d elements are more than run ends of %d bytes can count: upload fewer rows at a time: %w",
+			n.length, l.width, memory.ErrOverflow)
+	}
+	t, name := l.child(0)
+	ends := p.newNode(t)
+	ends.extents = append(ends.extents, extent{absent: true})
+	start := p.begin()
+	behind := 0
+	for i := range chunks {
+		c := &chunks[i]
+		if c.length == 0 {
+			continue
+		}
+		buffer, err := c.runs(l)
+		if err != nil {
+			return inChunk(chunks, i, inChild(0, name, err))
+		}
+		buffer = buffer[c.first*l.width : c.last*l.width]
+		final := signedAt(buffer[len(buffer)-l.width:], l.width)
+		if behind == 0 && c.offset == 0 && final == int64(c.length) {
+			p.data(buffer)
+		} else {
+			p.fill(len(buffer), rewrite(buffer, l.width, runEndsWithin(l.width, c.offset, c.length, behind)))
+		}
+		behind += c.length
+		ends.length += c.last - c.first
+	}
+	p.end(ends, start)
+	n.children = append(n.children, ends)
+	return p.childOf(n, l, 1, chunks, func(c *chunk) (from, length int) { return c.first, c.last - c.first })
+}
+
+// runs returns the run ends of a chunk and sets the first and the last of those
+// that its elements lie in.
+func (c *chunk) runs(l layout) ([]byte, error) {
+	child, err := c.child(0, 0, c.childLen(0))
+	if err != nil {
+		return nil, err
+	}
+	t, _ := l.child(0)
+	endsLayout, err := layoutOf(t)
+	if err == nil {
+		err = child.check(endsLayout)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if child.nulls > 0 {
+		return nil, fmt.Errorf("it has %d nulls: %w", child.nulls, ErrInvalid)
+	}
+	ends, err := child.elements(endsLayout, 1, l.width, 0)
+	if err != nil {
+		return nil, err
+	}
+	if c.first, c.last = findRuns(ends, l.width, c.offset, c.length); c.last < 0 {
+		return nil, fmt.Errorf("its %d runs end before element %d: %w", child.length, c.offset+c.length, ErrInvalid)
+	}
+	return ends, nil
+}
+
+// findRuns returns the first of the runs that hold some elements, of which there
+// is at least one, and the one behind the last; -1 if the runs end too soon.
+func findRuns(ends []byte, width, offset, length int) (first, last int) {
+	count := len(ends) / width
+	first = sort.Search(count, func(i int) bool { return signedAt(ends[i*width:], width) > int64(offset) })
+	last = sort.Search(count, func(i int) bool { return signedAt(ends[i*width:], width) >= int64(offset+length) })
+	if last == count || last < first {
+		return 0, -1
+	}
+	return first, last + 1
+}

@@ -1,0 +1,135 @@
+package column
+
+import (
+	"encoding/binary"
+)
+
+// rewriting computes whole elements from the same number of elements of a source;
+// first is the number of the first of them. Neither side need be aligned, which
+// is why elements are read and written as bytes.
+type rewriting func(destination, source []byte, first int)
+
+// widestRewritten is the width of the widest element that is rewritten.
+const widestRewritten = viewBytes
+
+// rewrite returns a function that fills any range of bytes with the rewritten
+// elements of the source.
+func rewrite(source []byte, width int, elements rewriting) func(destination []byte, offset uint64) {
+	return func(destination []byte, offset uint64) {
+		first := int(offset) / width
+		var element [widestRewritten]byte
+		part := func(from int) {
+			elements(element[:width], source[first*width:][:width], first)
+			destination = destination[copy(destination, element[from:width]):]
+			first++
+		}
+		if from := int(offset) % width; from != 0 {
+			part(from)
+		}
+		count := len(destination) / width
+		elements(destination[:count*width], source[first*width:][:count*width], first)
+		destination, first = destination[count*width:], first+count
+		if len(destination) > 0 {
+			part(0)
+		}
+	}
+}
+
+// shifted adds a number to integers of 1, 2, 4 or 8 bytes.
+func shifted(width int, by uint64) rewriting {
+	switch width {
+	case 1:
+		return func(destination, source []byte, _ int) {
+			for i := range destination {
+				destination[i] = source[i] + byte(by)
+			}
+		}
+	case 2:
+		return func(destination, source []byte, _ int) {
+			for len(destination) >= 2 && len(source) >= 2 {
+				binary.NativeEndian.PutUint16(destination, binary.NativeEndian.Uint16(source)+uint16(by))
+				destination, source = destination[2:], source[2:]
+			}
+		}
+	case 4:
+		return func(destination, source []byte, _ int) {
+			for len(destination) >= 4 && len(source) >= 4 {
+				binary.NativeEndian.PutUint32(destination, binary.NativeEndian.Uint32(source)+uint32(by))
+				destination, source = destination[4:], source[4:]
+			}
+		}
+	}
+	return func(destination, source []byte, _ int) {
+		for len(destination) >= 8 && len(source) >= 8 {
+			binary.NativeEndian.PutUint64(destination, binary.NativeEndian.Uint64(source)+by)
+			destination, source = destination[8:], source[8:]
+		}
+	}
+}
+
+// The parts of a view: its length, and where it is longer than what fits the view
+// itself, the number of a data buffer and a position in it.
+const (
+	inlineViewBytes = 12
+	viewBuffer      = 8
+	viewPosition    = 12
+)
+
+// viewsBehind makes views refer to data buffers that lie behind others.
+func viewsBehind(buffers uint32) rewriting {
+	return func(destination, source []byte, _ int) {
+		copy(destination, source)
+		for len(destination) >= viewBytes {
+			if int32(binary.NativeEndian.Uint32(destination)) > inlineViewBytes {
+				number := destination[viewBuffer:]
+				binary.NativeEndian.PutUint32(number, binary.NativeEndian.Uint32(number)+buffers)
+			}
+			destination = destination[viewBytes:]
+		}
+	}
+}
+
+// unionOffsets makes the offsets of a dense union refer to children that lie
+// behind others: each by what its type id says.
+func unionOffsets(ids []byte, behind *[256]uint32) rewriting {
+	return func(destination, source []byte, first int) {
+		for _, id := range ids[first:][:len(source)/4] {
+			binary.NativeEndian.PutUint32(destination, binary.NativeEndian.Uint32(source)+behind[id])
+			destination, source = destination[4:], source[4:]
+		}
+	}
+}
+
+// runEndsWithin makes run ends count from an offset on and end with a length,
+// behind others.
+func runEndsWithin(width, offset, length, behind int) rewriting {
+	return func(destination, source []byte, _ int) {
+		for i := 0; i < len(destination); i += width {
+			end := signedAt(source[i:], width) - int64(offset)
+			putSigned(destination[i:], width, min(max(end, 0), int64(length))+int64(behind))
+		}
+	}
+}
+
+// signedAt reads an integer of 2, 4 or 8 bytes.
+func signedAt(source []byte, width int) int64 {
+	switch width {
+	case 2:
+		return int64(int16(binary.NativeEndian.Uint16(source)))
+	case 4:
+		return int64(int32(binary.NativeEndian.Uint32(source)))
+	}
+	return int64(binary.NativeEndian.Uint64(source))
+}
+
+// putSigned writes an integer of 2, 4 or 8 bytes.
+func putSigned(destination []byte, width int, value int64) {
+	switch width {
+	case 2:
+		binary.NativeEndian.PutUint16(destination, uint16(value))
+	case 4:
+		binary.NativeEndian.PutUint32(destination, uint32(value))
+	default:
+		binary.NativeEndian.PutUint64(destination, uint64(value))
+	}
+}

@@ -1,0 +1,192 @@
+package column
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// UploadOptions configure how arrays are moved to a device. The zero value is
+// right for most programs.
+type UploadOptions struct {
+	// Stream is the stream that the columns' memory belongs to and that the
+	// transfer is enqueued on: work enqueued on it afterwards finds the data, and
+	// the call returns as soon as the arrays may be released. Nil means the
+	// manager's stream and that the call waits until the data is on the device,
+	// so that work on any stream finds it.
+	Stream *device.Stream
+	// Tag names what the memory is for. Figures are kept by tag.
+	Tag string
+	// Name returns what column i is called in errors. It may be nil.
+	Name func(i int) string
+}
+
+// FromArray moves one host array to the device. The caller keeps the array, which
+// may be released as soon as FromArray returns, and releases the column. See
+// [FromArrays].
+func FromArray(ctx context.Context, m *memory.Manager, array arrow.Array, options UploadOptions) (*Column, error) {
+	columns, err := FromArrays(ctx, m, [][]arrow.Array{{array}}, options)
+	if err != nil {
+		return nil, err
+	}
+	return columns[0], nil
+}
+
+// FromArrays moves host arrays to the device: columns[i] holds the chunks, of one
+// type, that become column i. All buffers of all columns travel into one block,
+// by one allocation and one transfer, and nothing is copied on the host but what
+// the transfer stages. Only what the arrays show is moved: see the package
+// documentation.
+//
+// The arrays are checked first, as far as that takes no look at their values: an
+// array whose parts do not fit together gives an error that wraps [ErrInvalid]
+// and names the buffer. Chunks that do not fit into one array, because their
+// offsets would overflow, give one that wraps memory.ErrOverflow. After an error
+// nothing stays allocated.
+//
+// Chunks of a dictionary type whose dictionaries differ are merged on the host
+// first. Where that cannot be done, as with dictionaries of structs, the
+// dictionaries are put one behind another, and hold a value as often as the
+// chunks' did.
+//
+// The arrays must not change until FromArrays returns, and may be released then.
+// The caller releases every column.
+func FromArrays(ctx context.Context, m *memory.Manager, columns [][]arrow.Array, options UploadOptions) ([]*Column, error) {
+	if m == nil {
+		return nil, fmt.Errorf("column: upload: the manager is nil: %w", ErrInvalid)
+	}
+	var p planner
+	defer p.release()
+	nodes, total, err := p.planColumns(columns, options)
+	if err != nil {
+		return nil, fmt.Errorf("column: upload: %w", err)
+	}
+	if len(nodes) == 0 {
+		return nil, nil
+	}
+	block, err := m.Allocate(total, memory.AllocateOptions{Stream: options.Stream, Tag: options.Tag})
+	if err != nil {
+		return nil, fmt.Errorf("column: upload: %w", err)
+	}
+	uploaded, err := transfer(ctx, block, p.sources, nodes, options.Stream)
+	if err = errors.Join(err, block.Release()); err != nil {
+		return nil, errors.Join(fmt.Errorf("column: upload: %w", err), releaseAll(nil, uploaded))
+	}
+	return uploaded, nil
+}
+
+// planColumns plans all columns and returns the length of their block.
+func (p *planner) planColumns(columns [][]arrow.Array, options UploadOptions) (nodes []*node, total uint64, err error) {
+	chunks := 0
+	for _, arrays := range columns {
+		chunks += len(arrays)
+	}
+	nodes = make([]*node, 0, len(columns))
+	p.nodes = make([]node, 0, len(columns))
+	p.chunks = make([]chunk, 0, chunks)
+	p.sources = make([]memory.Source, 0, 2*chunks)
+	for i, arrays := range columns {
+		n, err := p.planColumn(arrays)
+		if err != nil {
+			if options.Name != nil {
+				return nil, 0, fmt.Errorf("column %d %q: %w", i, options.Name(i), err)
+			}
+			return nil, 0, fmt.Errorf("column %d: %w", i, err)
+		}
+		nodes = append(nodes, n)
+	}
+	total, err = p.total()
+	return nodes, total, err
+}
+
+func (p *planner) planColumn(arrays []arrow.Array) (*node, error) {
+	if len(arrays) == 0 {
+		return nil, fmt.Errorf("there are no chunks, not even an empty one to tell the type: %w", ErrInvalid)
+	}
+	var t arrow.DataType
+	since := len(p.chunks)
+	for i, array := range arrays {
+		if array == nil || isNil(array.Data()) {
+			return nil, fmt.Errorf("chunk %d is nil: %w", i, ErrInvalid)
+		}
+		data := array.Data()
+		if i == 0 {
+			t = data.DataType()
+		} else if !arrow.TypeEqual(t, data.DataType()) {
+			return nil, fmt.Errorf("chunk %d is of type %v, chunk 0 of %v: %w", i, data.DataType(), t, ErrInvalid)
+		}
+		c, err := newChunk(data, 0, data.Len())
+		if err != nil {
+			return nil, fmt.Errorf("chunk %d: %w", i, err)
+		}
+		p.chunks = append(p.chunks, c)
+	}
+	return p.plan(t, p.keep(since))
+}
+
+// transfer writes the sources to the block and makes the columns that lie in it.
+func transfer(ctx context.Context, block *memory.Block, sources []memory.Source, nodes []*node, stream *device.Stream) ([]*Column, error) {
+	whole, err := memory.View[uint8](block, 0, int(block.Bytes()))
+	if err != nil {
+		return nil, err
+	}
+	if err := memory.Upload(ctx, stream, whole, sources); err != nil {
+		return nil, err
+	}
+	if stream == nil {
+		if err := block.Synchronize(ctx); err != nil {
+			return nil, err
+		}
+	}
+	columns := make([]*Column, 0, len(nodes))
+	for _, n := range nodes {
+		c, err := n.column(whole)
+		if err != nil {
+			return columns, err
+		}
+		columns = append(columns, c)
+	}
+	return columns, nil
+}
+
+// column makes the column whose buffers lie in the block.
+func (n *node) column(whole Bytes) (*Column, error) {
+	data := Data{Type: n.dataType, Length: n.length, NullCount: n.nulls}
+	if len(n.extents) > 0 {
+		data.Buffers = make([]Bytes, len(n.extents))
+	}
+	for i, e := range n.extents {
+		if e.absent {
+			continue
+		}
+		var err error
+		if data.Buffers[i], err = whole.Slice(int(e.offset), int(e.offset+e.bytes)); err != nil {
+			return nil, err
+		}
+	}
+	var err error
+	for _, child := range n.children {
+		c, failure := child.column(whole)
+		if err = failure; err != nil {
+			break
+		}
+		data.Children = append(data.Children, c)
+	}
+	if err == nil && n.dictionary != nil {
+		data.Dictionary, err = n.dictionary.column(whole)
+	}
+	var c *Column
+	if err == nil {
+		c, err = retained(data)
+	}
+	// The column has references of its own.
+	if err = errors.Join(err, releaseAll(nil, data.Children), data.Dictionary.Release()); err != nil {
+		return nil, errors.Join(err, c.Release())
+	}
+	return c, nil
+}

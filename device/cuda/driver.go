@@ -1,0 +1,130 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
+)
+
+// oldestDriver is the first driver that exports every symbol that gpuframe
+// requires.
+const oldestDriver = "driver 450 / CUDA 11.0"
+
+// Driver is the CUDA backend. The zero value is ready; its methods may be called
+// from any goroutine. The driver library is opened by the first call of one, and
+// what that found out stays true until the process ends.
+type Driver struct{}
+
+var _ backend.Driver = Driver{}
+
+// Devices describes the GPUs that the driver shows this process, which
+// CUDA_VISIBLE_DEVICES may limit. It makes no context and takes no device
+// memory. The error wraps [backend.ErrNotAvailable] where there is no driver, no
+// device, or a driver that is too old.
+func (Driver) Devices() ([]backend.Info, error) {
+	count, err := start()
+	if err != nil {
+		return nil, err
+	}
+	infos := make([]backend.Info, count)
+	for ordinal := range infos {
+		if _, infos[ordinal], err = describe(ordinal); err != nil {
+			return nil, err
+		}
+	}
+	return infos, nil
+}
+
+// Open retains the primary context of a GPU, and makes it if nothing in the
+// process has done so yet, which takes tenths of a second and some hundred
+// megabytes of device memory. The error wraps [backend.ErrNotAvailable] as for
+// Devices, and [backend.ErrNoDevice] if there is no device of that number.
+func (Driver) Open(ordinal int) (backend.Device, error) {
+	count, err := start()
+	if err != nil {
+		return nil, err
+	}
+	if ordinal < 0 || ordinal >= count {
+		return nil, missingDevice(ordinal, count)
+	}
+	handle, info, err := describe(ordinal)
+	if err != nil {
+		return nil, err
+	}
+	raw, result := handle.Retain()
+	if result != libcuda.Success {
+		return nil, failed(result, "cuDevicePrimaryCtxRetain", "device %d", ordinal)
+	}
+	d := &device{raw: raw, info: info, peers: newPeers(count)}
+	d.findDefaultPool()
+	return d, nil
+}
+
+// start opens the driver and counts its devices, of which there is at least one
+// if it returns no error.
+func start() (int, error) {
+	if failure := libcuda.Load(); failure != nil {
+		return 0, explain(failure)
+	}
+	count, result := libcuda.DeviceCount()
+	if result != libcuda.Success {
+		return 0, unavailable("the devices could not be counted: %w", failed(result, "cuDeviceGetCount", ""))
+	}
+	if count == 0 {
+		return 0, unavailable("the driver shows this process no device; CUDA_VISIBLE_DEVICES may hide them")
+	}
+	return count, nil
+}
+
+func explain(failure *libcuda.LoadFailure) error {
+	switch {
+	case failure.NotOpened != "":
+		return unavailable("%s could not be opened (%s): install the NVIDIA driver", failure.Path, failure.NotOpened)
+	case failure.MissingSymbol != "":
+		return unavailable("%s lacks %s: gpuframe needs %s or newer", failure.Path, failure.MissingSymbol, oldestDriver)
+	}
+	return unavailable("the driver could not be started: %w", failed(failure.Init, "cuInit", ""))
+}
+
+func missingDevice(ordinal, count int) error {
+	return fmt.Errorf("cuda: no device %d: the driver shows this process %d, numbered from 0: %w", ordinal, count, backend.ErrNoDevice)
+}
+
+// describe asks for all that Info holds, none of which needs a context.
+func describe(ordinal int) (libcuda.Handle, backend.Info, error) {
+	info := backend.Info{Kind: backend.CUDA, Ordinal: ordinal}
+	fail := func(result libcuda.Result, function string) (libcuda.Handle, backend.Info, error) {
+		return 0, backend.Info{}, failed(result, function, "device %d", ordinal)
+	}
+	handle, result := libcuda.DeviceGet(ordinal)
+	if result != libcuda.Success {
+		return fail(result, "cuDeviceGet")
+	}
+	if info.Name, result = handle.Name(); result != libcuda.Success {
+		return fail(result, "cuDeviceGetName")
+	}
+	if info.TotalMemory, result = handle.TotalMemory(); result != libcuda.Success {
+		return fail(result, "cuDeviceTotalMem")
+	}
+	uuid, result := handle.UUID()
+	if result != libcuda.Success {
+		return fail(result, "cuDeviceGetUuid")
+	}
+	info.UUID = uuid
+	if info.DriverVersion, result = libcuda.DriverVersion(); result != libcuda.Success {
+		return fail(result, "cuDriverGetVersion")
+	}
+	for attribute, field := range map[backend.Attribute]*int{
+		backend.ComputeCapabilityMajor: &info.ComputeCapability.Major,
+		backend.ComputeCapabilityMinor: &info.ComputeCapability.Minor,
+		backend.MultiprocessorCount:    &info.Multiprocessors,
+	} {
+		if *field, result = handle.Attribute(int32(attribute)); result != libcuda.Success {
+			return fail(result, "cuDeviceGetAttribute")
+		}
+	}
+	return handle, info, nil
+}

@@ -1,0 +1,35 @@
+package cuda_test
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/device/cuda"
+)
+
+// The driver is looked for at run time, so a program can ask what there is and
+// go on without a GPU.
+func ExampleDriver_Devices() {
+	devices, err := cuda.Driver{}.Devices()
+	switch {
+	case errors.Is(err, backend.ErrNotAvailable):
+		fmt.Println("the GPU, or why there is none, is known") // err says why
+	case err != nil:
+		fmt.Println("the driver works but a device does not:", err)
+	case len(devices) > 0:
+		fmt.Println("the GPU, or why there is none, is known")
+	}
+	// Output: the GPU, or why there is none, is known
+}
+
+// An error matches the condition that a program acts on, and the driver's own
+// code.
+func ExampleError() {
+	err := fmt.Errorf("loading prices: %w", &cuda.Error{Operation: "cuMemAlloc(80 GiB)", Code: cuda.CodeOutOfMemory})
+	fmt.Println(errors.Is(err, backend.ErrOutOfMemory), errors.Is(err, cuda.CodeOutOfMemory))
+	fmt.Println(err)
+	// Output:
+	// true true
+	// loading prices: cuda: cuMemAlloc(80 GiB): CUDA_ERROR_OUT_OF_MEMORY (2): the driver has not enough memory for the request
+}

@@ -1,0 +1,146 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"os"
+	"os/exec"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
+)
+
+// The driver is opened once in a process. Each test here therefore runs a
+// scenario in a process of its own, which opens the library of
+// testdata/fakecuda.c.
+
+// scenarioVariable names the scenario that a process is to run.
+const scenarioVariable = "GPUFRAME_CUDA_SCENARIO"
+
+// TestScenario runs in the child.
+func TestScenario(t *testing.T) {
+	name := os.Getenv(scenarioVariable)
+	if name == "" {
+		t.Skip("run by the other tests, in a process with another driver library")
+	}
+	scenario, ok := scenarios[name]
+	require.True(t, ok, "no scenario %q", name)
+	scenario(t)
+}
+
+var scenarios = map[string]func(t *testing.T){
+	"calls":         scenarioCalls,
+	"refusals":      scenarioRefusals,
+	"context":       scenarioContext,
+	"failures":      scenarioFailures,
+	"modules":       scenarioModules,
+	"allocations":   scenarioAllocations,
+	"lifetime":      scenarioLifetime,
+	"peers":         scenarioPeers,
+	"old driver":    scenarioOldDriver,
+	"no pools":      scenarioNoPools,
+	"not available": scenarioNotAvailable,
+}
+
+func TestFakeCalls(t *testing.T)       { runScenario(t, "calls", fakeLibrary(t)) }
+func TestFakeRefusals(t *testing.T)    { runScenario(t, "refusals", fakeLibrary(t)) }
+func TestFakeContext(t *testing.T)     { runScenario(t, "context", fakeLibrary(t)) }
+func TestFakeFailures(t *testing.T)    { runScenario(t, "failures", fakeLibrary(t)) }
+func TestFakeModules(t *testing.T)     { runScenario(t, "modules", fakeLibrary(t)) }
+func TestFakeAllocations(t *testing.T) { runScenario(t, "allocations", fakeLibrary(t)) }
+func TestFakeLifetime(t *testing.T)    { runScenario(t, "lifetime", fakeLibrary(t)) }
+func TestFakePeers(t *testing.T)       { runScenario(t, "peers", fakeLibrary(t)) }
+func TestFakeOldDriver(t *testing.T)   { runScenario(t, "old driver", fakeLibrary(t, "-DCUDA_11_0")) }
+func TestFakeNoPools(t *testing.T)     { runScenario(t, "no pools", fakeLibrary(t), "FAKE_NO_POOLS=1") }
+
+func TestFakeConformance(t *testing.T) {
+	runChild(t, "TestConformance", fakeLibrary(t), "GPUFRAME_REQUIRE_CUDA=1")
+}
+
+func TestNotAvailable(t *testing.T) {
+	text := filepath.Join(t.TempDir(), "libcuda.so.1")
+	require.NoError(t, os.WriteFile(text, []byte("not a library"), 0o600))
+	for _, test := range []struct {
+		name, library, setting string
+		want                   string
+	}{
+		{"no library", "/nonexistent/libcuda.so.1", "", "/nonexistent/libcuda.so.1 could not be opened"},
+		{"not a library", text, "", "install the NVIDIA driver"},
+		{"too old", fakeLibrary(t, "-DCUDA_10_0"), "",
+			"lacks cuDevicePrimaryCtxRelease_v2: gpuframe needs driver 450 / CUDA 11.0 or newer"},
+		{"no device", fakeLibrary(t), "FAKE_DEVICES=0", "cuInit: CUDA_ERROR_NO_DEVICE (100)"},
+		{"no permission", fakeLibrary(t), "FAKE_FAIL=cuInit=304", "cuInit: CUDA_ERROR_OPERATING_SYSTEM (304)"},
+		{"driver mismatch", fakeLibrary(t), "FAKE_FAIL=cuInit=803", "restart the machine after an update"},
+		{"unknown code", fakeLibrary(t), "FAKE_FAIL=cuInit=4321", "CUresult(4321)"},
+		{"count fails", fakeLibrary(t), "FAKE_FAIL=cuDeviceGetCount=999", "cuDeviceGetCount: CUDA_ERROR_UNKNOWN (999)"},
+	} {
+		t.Run(test.name, func(t *testing.T) {
+			runScenario(t, "not available", test.library, test.setting, "WANT="+test.want)
+		})
+	}
+}
+
+func runScenario(t *testing.T, name, library string, settings ...string) {
+	t.Helper()
+	runChild(t, "TestScenario", library, append(settings, scenarioVariable+"="+name)...)
+}
+
+// runChild runs one test of this binary in a process that has library for its
+// driver.
+func runChild(t *testing.T, test, library string, settings ...string) {
+	t.Helper()
+	child := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+test+"$", "-test.timeout=5m")
+	child.Env = append(os.Environ(), libcuda.PathVariable+"="+library,
+		// The race detector would make each child linger for a second.
+		"GORACE="+os.Getenv("GORACE")+" atexit_sleep_ms=0")
+	child.Env = append(child.Env, settings...)
+	output, err := child.CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	require.Contains(t, string(output), "--- PASS: "+test, "the child has run the test")
+}
+
+// fakeLibrary compiles the stand-in for the driver.
+func fakeLibrary(t *testing.T, flags ...string) string {
+	t.Helper()
+	compiler, err := exec.LookPath("gcc")
+	if err != nil {
+		t.Skip("gcc, which compiles the stand-in for the driver, is not installed")
+	}
+	library := filepath.Join(t.TempDir(), "libcuda.so.1")
+	flags = append(flags, "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread", "-o", library, "testdata/fakecuda.c")
+	output, err := exec.CommandContext(t.Context(), compiler, flags...).CombinedOutput()
+	require.NoError(t, err, "%s", output)
+	return library
+}
+
+// callsOf returns what the driver was called with during a function, without
+// the calls that set the context.
+func callsOf(t *testing.T, call func()) []string {
+	t.Helper()
+	var calls []string
+	for _, line := range logOf(t, call) {
+		if !strings.HasPrefix(line, "cuCtxSetCurrent") {
+			calls = append(calls, line)
+		}
+	}
+	return calls
+}
+
+// logOf returns what the driver was called with during a function.
+func logOf(t *testing.T, call func()) []string {
+	t.Helper()
+	path := filepath.Join(t.TempDir(), "log")
+	t.Setenv("FAKE_LOG", path)
+	call()
+	t.Setenv("FAKE_LOG", "")
+	log, err := os.ReadFile(path)
+	if os.IsNotExist(err) {
+		return nil
+	}
+	require.NoError(t, err)
+	return strings.Split(strings.TrimSpace(string(log)), "\n")
+}

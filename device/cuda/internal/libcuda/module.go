@@ -1,0 +1,91 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package libcuda
+
+/*
+#include "shims.h"
+
+#cgo noescape libcuda_module_load
+#cgo nocallback libcuda_module_load
+#cgo nocallback libcuda_module_unload
+#cgo noescape libcuda_module_function
+#cgo nocallback libcuda_module_function
+#cgo noescape libcuda_function_attribute
+#cgo nocallback libcuda_function_attribute
+#cgo nocallback libcuda_function_set_attribute
+#cgo noescape libcuda_function_parameter
+#cgo nocallback libcuda_function_parameter
+#cgo noescape libcuda_occupancy
+#cgo nocallback libcuda_occupancy
+#cgo noescape libcuda_launch
+#cgo nocallback libcuda_launch
+*/
+import "C"
+
+import (
+	"strings"
+	"unsafe"
+)
+
+// logBytes is the room for each of the compiler's two logs.
+const logBytes = 16 << 10
+
+// ModuleLoad loads an image, which is not empty and, where it is PTX text, ends
+// with a NUL byte. It returns what the compiler said, its errors first.
+func (d Device) ModuleLoad(image []byte) (module uintptr, log string, result Result) {
+	var cModule C.uintptr_t
+	logs := make([]byte, 2*logBytes)
+	errors, notes := logs[:logBytes], logs[logBytes:]
+	r := C.libcuda_module_load(d.c, &cModule, (*C.char)(unsafe.Pointer(&image[0])),
+		(*C.char)(unsafe.Pointer(&errors[0])), (*C.char)(unsafe.Pointer(&notes[0])), logBytes)
+	return uintptr(cModule), strings.TrimSpace(text(errors) + "\n" + text(notes)), Result(r)
+}
+
+// ModuleUnload unloads a module.
+func (d Device) ModuleUnload(module uintptr) Result {
+	return Result(C.libcuda_module_unload(d.c, C.uintptr_t(module)))
+}
+
+// ModuleFunction finds a kernel by its name, which holds no NUL byte.
+func (d Device) ModuleFunction(module uintptr, name string) (uintptr, Result) {
+	terminated := append([]byte(name), 0)
+	var function C.uintptr_t
+	result := C.libcuda_module_function(d.c, &function, C.uintptr_t(module), (*C.char)(unsafe.Pointer(&terminated[0])))
+	return uintptr(function), Result(result)
+}
+
+// FunctionAttribute returns a CUfunction_attribute.
+func (d Device) FunctionAttribute(function uintptr, attribute int32) (int, Result) {
+	var value C.int32_t
+	result := C.libcuda_function_attribute(d.c, &value, C.int32_t(attribute), C.uintptr_t(function))
+	return int(value), Result(result)
+}
+
+// FunctionSetAttribute sets a CUfunction_attribute.
+func (d Device) FunctionSetAttribute(function uintptr, attribute int32, value int32) Result {
+	return Result(C.libcuda_function_set_attribute(d.c, C.uintptr_t(function), C.int32_t(attribute), C.int32_t(value)))
+}
+
+// FunctionParameter returns where a kernel's parameter lies and how large it is.
+func (d Device) FunctionParameter(function uintptr, index int) (offset, bytes uint64, result Result) {
+	var cOffset, cBytes C.size_t
+	r := C.libcuda_function_parameter(d.c, C.uintptr_t(function), C.size_t(index), &cOffset, &cBytes)
+	return uint64(cOffset), uint64(cBytes), Result(r)
+}
+
+// Occupancy returns how many blocks of a kernel one multiprocessor holds.
+func (d Device) Occupancy(function uintptr, threads int32, shared uint32) (int, Result) {
+	var blocks C.int32_t
+	result := C.libcuda_occupancy(d.c, &blocks, C.uintptr_t(function), C.int32_t(threads), C.size_t(shared))
+	return int(blocks), Result(result)
+}
+
+// LaunchArguments is the most arguments that Launch takes.
+const LaunchArguments = C.LIBCUDA_LAUNCH_ARGUMENTS
+
+// Launch enqueues a kernel. The shape is the grid's extent and then the
+// block's. Argument i begins at slots[starts[i]], which the caller has checked.
+func (d Device) Launch(function uintptr, shape *[6]uint32, shared uint32, stream uintptr, slots []uint64, starts []uint32) Result {
+	return Result(C.libcuda_launch(d.c, C.uintptr_t(function), (*C.uint32_t)(unsafe.Pointer(shape)), C.uint32_t(shared), C.uintptr_t(stream),
+		(*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(slots))), (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(starts))), C.uint32_t(len(starts))))
+}

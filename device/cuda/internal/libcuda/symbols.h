@@ -1,0 +1,93 @@
+// Every symbol that gpuframe takes from libcuda.so.1, under the exact name that
+// the library exports: cuda.h maps cuMemAlloc to cuMemAlloc_v2 and so on, and
+// the names without the suffix are older functions with other parameters.
+//
+// For what takes a stream these are the names without _ptds and _ptsz: stream
+// zero is the legacy default stream.
+//
+//   REQUIRED(name, parameters)         in every driver since 450 (CUDA 11.0)
+//   OPTIONAL(name, since, parameters)  since that CUDA version, as
+//                                      1000 * major + 10 * minor
+//
+// The newest required symbol is cuDevicePrimaryCtxRelease_v2, of CUDA 11.0.
+#ifndef GPUFRAME_LIBCUDA_SYMBOLS_H
+#define GPUFRAME_LIBCUDA_SYMBOLS_H
+
+#define LIBCUDA_SYMBOLS(REQUIRED, OPTIONAL) \
+    REQUIRED(cuInit, (unsigned flags)) \
+    REQUIRED(cuDriverGetVersion, (int *version)) \
+    REQUIRED(cuDeviceGetCount, (int *count)) \
+    REQUIRED(cuDeviceGet, (CUdevice *device, int ordinal)) \
+    REQUIRED(cuDeviceGetName, (char *name, int length, CUdevice device)) \
+    REQUIRED(cuDeviceTotalMem_v2, (size_t *bytes, CUdevice device)) \
+    REQUIRED(cuDeviceGetAttribute, (int *value, int attribute, CUdevice device)) \
+    OPTIONAL(cuDeviceGetUuid, 9020, (CUuuid *uuid, CUdevice device)) \
+    OPTIONAL(cuDeviceGetUuid_v2, 11040, (CUuuid *uuid, CUdevice device)) \
+    REQUIRED(cuDevicePrimaryCtxRetain, (CUcontext *context, CUdevice device)) \
+    REQUIRED(cuDevicePrimaryCtxRelease_v2, (CUdevice device)) \
+    REQUIRED(cuCtxGetCurrent, (CUcontext *context)) \
+    REQUIRED(cuCtxSetCurrent, (CUcontext context)) \
+    REQUIRED(cuCtxSynchronize, (void)) \
+    \
+    REQUIRED(cuMemGetInfo_v2, (size_t *free, size_t *total)) \
+    REQUIRED(cuMemAlloc_v2, (CUdeviceptr *pointer, size_t bytes)) \
+    REQUIRED(cuMemFree_v2, (CUdeviceptr pointer)) \
+    REQUIRED(cuMemHostAlloc, (void **pointer, size_t bytes, unsigned flags)) \
+    REQUIRED(cuMemFreeHost, (void *pointer)) \
+    REQUIRED(cuMemHostRegister_v2, (void *pointer, size_t bytes, unsigned flags)) \
+    REQUIRED(cuMemHostUnregister, (void *pointer)) \
+    REQUIRED(cuMemGetAddressRange_v2, (CUdeviceptr *base, size_t *bytes, CUdeviceptr pointer)) \
+    REQUIRED(cuPointerGetAttributes, (unsigned count, int *attributes, void **values, CUdeviceptr pointer)) \
+    \
+    OPTIONAL(cuDeviceGetDefaultMemPool, 11020, (CUmemoryPool *pool, CUdevice device)) \
+    OPTIONAL(cuMemAllocFromPoolAsync, 11020, (CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream)) \
+    OPTIONAL(cuMemFreeAsync, 11020, (CUdeviceptr pointer, CUstream stream)) \
+    OPTIONAL(cuMemPoolCreate, 11020, (CUmemoryPool *pool, const CUmemPoolProps *properties)) \
+    OPTIONAL(cuMemPoolDestroy, 11020, (CUmemoryPool pool)) \
+    OPTIONAL(cuMemPoolTrimTo, 11020, (CUmemoryPool pool, size_t keep)) \
+    OPTIONAL(cuMemPoolGetAttribute, 11020, (CUmemoryPool pool, int attribute, void *value)) \
+    OPTIONAL(cuMemPoolSetAttribute, 11020, (CUmemoryPool pool, int attribute, void *value)) \
+    OPTIONAL(cuMemPoolSetAccess, 11020, (CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)) \
+    \
+    REQUIRED(cuMemcpyHtoD_v2, (CUdeviceptr destination, const void *source, size_t bytes)) \
+    REQUIRED(cuMemcpyDtoH_v2, (void *destination, CUdeviceptr source, size_t bytes)) \
+    REQUIRED(cuMemcpyDtoD_v2, (CUdeviceptr destination, CUdeviceptr source, size_t bytes)) \
+    REQUIRED(cuMemcpyHtoDAsync_v2, (CUdeviceptr destination, const void *source, size_t bytes, CUstream stream)) \
+    REQUIRED(cuMemcpyDtoHAsync_v2, (void *destination, CUdeviceptr source, size_t bytes, CUstream stream)) \
+    REQUIRED(cuMemcpyDtoDAsync_v2, (CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream)) \
+    REQUIRED(cuMemcpyPeerAsync, (CUdeviceptr destination, CUcontext to, CUdeviceptr source, CUcontext from, size_t bytes, CUstream stream)) \
+    REQUIRED(cuMemsetD8_v2, (CUdeviceptr destination, unsigned char value, size_t count)) \
+    REQUIRED(cuMemsetD16_v2, (CUdeviceptr destination, unsigned short value, size_t count)) \
+    REQUIRED(cuMemsetD32_v2, (CUdeviceptr destination, unsigned value, size_t count)) \
+    REQUIRED(cuMemsetD8Async, (CUdeviceptr destination, unsigned char value, size_t count, CUstream stream)) \
+    REQUIRED(cuMemsetD16Async, (CUdeviceptr destination, unsigned short value, size_t count, CUstream stream)) \
+    REQUIRED(cuMemsetD32Async, (CUdeviceptr destination, unsigned value, size_t count, CUstream stream)) \
+    \
+    REQUIRED(cuStreamCreate, (CUstream *stream, unsigned flags)) \
+    REQUIRED(cuStreamDestroy_v2, (CUstream stream)) \
+    REQUIRED(cuStreamSynchronize, (CUstream stream)) \
+    REQUIRED(cuStreamQuery, (CUstream stream)) \
+    REQUIRED(cuStreamWaitEvent, (CUstream stream, CUevent event, unsigned flags)) \
+    REQUIRED(cuEventCreate, (CUevent *event, unsigned flags)) \
+    REQUIRED(cuEventDestroy_v2, (CUevent event)) \
+    REQUIRED(cuEventRecord, (CUevent event, CUstream stream)) \
+    REQUIRED(cuEventQuery, (CUevent event)) \
+    REQUIRED(cuEventSynchronize, (CUevent event)) \
+    /* cuda.h of CUDA 13 maps this name to cuEventElapsedTime_v2 (12.8). Both take the same \
+       parameters and every driver exports the first. */ \
+    REQUIRED(cuEventElapsedTime, (float *milliseconds, CUevent start, CUevent end)) \
+    \
+    REQUIRED(cuModuleLoadDataEx, (CUmodule *module, const void *image, unsigned count, int *options, void **values)) \
+    REQUIRED(cuModuleUnload, (CUmodule module)) \
+    REQUIRED(cuModuleGetFunction, (CUfunction *function, CUmodule module, const char *name)) \
+    REQUIRED(cuFuncGetAttribute, (int *value, int attribute, CUfunction function)) \
+    REQUIRED(cuFuncSetAttribute, (CUfunction function, int attribute, int value)) \
+    OPTIONAL(cuFuncGetParamInfo, 12040, (CUfunction function, size_t index, size_t *offset, size_t *bytes)) \
+    REQUIRED(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, CUfunction function, int threads, size_t shared)) \
+    REQUIRED(cuLaunchKernel, (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ, unsigned shared, CUstream stream, void **parameters, void **extra)) \
+    \
+    REQUIRED(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer)) \
+    REQUIRED(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags)) \
+    REQUIRED(cuCtxDisablePeerAccess, (CUcontext peer))
+
+#endif

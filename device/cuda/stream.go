@@ -1,0 +1,113 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package cuda
+
+import (
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
+)
+
+// done reads the result of a query, for which not being ready is no error.
+func done(result libcuda.Result, function string) (bool, error) {
+	if Code(result) == CodeNotReady {
+		return false, nil
+	}
+	return result == libcuda.Success, check(result, function)
+}
+
+// event checks that the device is open and the event is one.
+func (d *device) event(function string, event backend.Event) error {
+	if err := d.open(function); err != nil {
+		return err
+	}
+	if event == 0 {
+		return refuse(function, "the event is zero")
+	}
+	return nil
+}
+
+func (d *device) StreamCreate() (backend.Stream, error) {
+	if err := d.open("cuStreamCreate"); err != nil {
+		return 0, err
+	}
+	stream, result := d.raw.StreamCreate()
+	return backend.Stream(stream), check(result, "cuStreamCreate")
+}
+
+func (d *device) StreamDestroy(stream backend.Stream) error {
+	if err := d.open("cuStreamDestroy"); err != nil {
+		return err
+	}
+	if stream == 0 {
+		return refuse("cuStreamDestroy", "the default stream cannot be destroyed")
+	}
+	return check(d.raw.StreamDestroy(uintptr(stream)), "cuStreamDestroy")
+}
+
+func (d *device) StreamSynchronize(stream backend.Stream) error {
+	if err := d.open("cuStreamSynchronize"); err != nil {
+		return err
+	}
+	return check(d.raw.StreamSynchronize(uintptr(stream)), "cuStreamSynchronize")
+}
+
+func (d *device) StreamQuery(stream backend.Stream) (bool, error) {
+	if err := d.open("cuStreamQuery"); err != nil {
+		return false, err
+	}
+	return done(d.raw.StreamQuery(uintptr(stream)), "cuStreamQuery")
+}
+
+func (d *device) StreamWaitEvent(stream backend.Stream, event backend.Event) error {
+	if err := d.event("cuStreamWaitEvent", event); err != nil {
+		return err
+	}
+	return check(d.raw.StreamWaitEvent(uintptr(stream), uintptr(event)), "cuStreamWaitEvent")
+}
+
+func (d *device) EventCreate(timing bool) (backend.Event, error) {
+	if err := d.open("cuEventCreate"); err != nil {
+		return 0, err
+	}
+	event, result := d.raw.EventCreate(timing)
+	return backend.Event(event), check(result, "cuEventCreate")
+}
+
+func (d *device) EventDestroy(event backend.Event) error {
+	if err := d.event("cuEventDestroy", event); err != nil {
+		return err
+	}
+	return check(d.raw.EventDestroy(uintptr(event)), "cuEventDestroy")
+}
+
+func (d *device) EventRecord(event backend.Event, stream backend.Stream) error {
+	if err := d.event("cuEventRecord", event); err != nil {
+		return err
+	}
+	return check(d.raw.EventRecord(uintptr(event), uintptr(stream)), "cuEventRecord")
+}
+
+func (d *device) EventQuery(event backend.Event) (bool, error) {
+	if err := d.event("cuEventQuery", event); err != nil {
+		return false, err
+	}
+	return done(d.raw.EventQuery(uintptr(event)), "cuEventQuery")
+}
+
+func (d *device) EventSynchronize(event backend.Event) error {
+	if err := d.event("cuEventSynchronize", event); err != nil {
+		return err
+	}
+	return check(d.raw.EventSynchronize(uintptr(event)), "cuEventSynchronize")
+}
+
+func (d *device) EventElapsed(start, end backend.Event) (float32, error) {
+	if err := d.event("cuEventElapsedTime", start); err != nil {
+		return 0, err
+	}
+	if err := d.event("cuEventElapsedTime", end); err != nil {
+		return 0, err
+	}
+	milliseconds, result := d.raw.EventElapsed(uintptr(start), uintptr(end))
+	return milliseconds, check(result, "cuEventElapsedTime")
+}

@@ -1,0 +1,906 @@
+// A driver library for machines without a GPU. It keeps to the driver's
+// documented behaviour where gpuframe relies on it: what needs a current
+// context, which handles and values are refused, and with which code. Device
+// memory is malloc's, and all work is done before a call returns.
+//
+// Its signatures were written from the driver's reference, apart from those in
+// internal/libcuda, so that a mistake in one does not hide in the other.
+//
+// Built with -DCUDA_11_0 it lacks what is newer than CUDA 11.0, with
+// -DCUDA_10_0 a function that gpuframe requires too. The environment, which is
+// read at every call, directs it further:
+//
+//   FAKE_LOG      a file to which every call is appended with its arguments
+//   FAKE_FAIL     name=code: that function fails
+//   FAKE_DEVICES  how many devices there are, 2 by default and 8 at most
+//   FAKE_NO_POOLS the devices have no memory pools
+//   FAKE_MANAGED  every address is managed memory
+
+#include <pthread.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+typedef int CUresult;
+typedef int CUdevice;
+typedef unsigned long long CUdeviceptr;
+typedef struct context *CUcontext;
+typedef struct object *CUstream, *CUevent, *CUmodule, *CUfunction, *CUmemoryPool;
+
+enum {
+    SUCCESS = 0,
+    INVALID_VALUE = 1,
+    OUT_OF_MEMORY = 2,
+    NOT_INITIALIZED = 3,
+    NO_DEVICE = 100,
+    INVALID_DEVICE = 101,
+    INVALID_CONTEXT = 201,
+    INVALID_PTX = 218,
+    INVALID_HANDLE = 400,
+    NOT_FOUND = 500,
+    LAUNCH_OUT_OF_RESOURCES = 701,
+    PEER_ACCESS_ALREADY_ENABLED = 704,
+    PEER_ACCESS_NOT_ENABLED = 705,
+    HOST_MEMORY_ALREADY_REGISTERED = 712,
+    HOST_MEMORY_NOT_REGISTERED = 713,
+};
+
+enum { MOST_DEVICES = 8, MOST_BLOCKS = 4096, POOL_ATTRIBUTES = 9 };
+static const size_t device_memory = (size_t)1 << 30;
+static const size_t pool_unit = (size_t)32 << 20;
+
+struct context {
+    int device;
+    int references;
+    int peers[MOST_DEVICES];
+};
+
+enum kind { STREAM = 1, EVENT, MODULE, FUNCTION, POOL };
+
+// object is whatever a handle stands for.
+struct object {
+    enum kind kind;
+    int timing, recorded;                  // event
+    float milliseconds;                    // event
+    char *text;                            // module: PTX, function: name
+    int shared;                            // function
+    int device;                            // pool
+    unsigned long long attributes[POOL_ATTRIBUTES];
+    size_t maximum;
+};
+
+enum memory { NONE, DEVICE, POOLED, PINNED, REGISTERED };
+
+struct block {
+    enum memory memory;
+    char *start;
+    size_t bytes;
+    int device;
+    CUmemoryPool pool;
+};
+
+static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
+static struct block blocks[MOST_BLOCKS];
+static struct context contexts[MOST_DEVICES];
+static struct object default_pools[MOST_DEVICES];
+static size_t used[MOST_DEVICES];
+static float clock_milliseconds;
+static int initialised;
+static __thread CUcontext current;
+
+static int device_count(void) {
+    const char *count = getenv("FAKE_DEVICES");
+    return count != NULL ? atoi(count) : 2;
+}
+
+// entered logs a call and returns the code that it is to fail with, or zero.
+static CUresult entered(const char *name, const char *format, ...) {
+    const char *path = getenv("FAKE_LOG");
+    if (path != NULL && *path != 0) {
+        FILE *file = fopen(path, "a");
+        if (file != NULL) {
+            va_list arguments;
+            va_start(arguments, format);
+            fprintf(file, "%s(", name);
+            vfprintf(file, format, arguments);
+            fprintf(file, ")\n");
+            va_end(arguments);
+            fclose(file);
+        }
+    }
+    const char *fail = getenv("FAKE_FAIL");
+    size_t length = strlen(name);
+    if (fail != NULL && strncmp(fail, name, length) == 0 && fail[length] == '=')
+        return atoi(fail + length + 1);
+    return SUCCESS;
+}
+
+#define ENTER(...)                              \
+    do {                                        \
+        CUresult planned = entered(__VA_ARGS__); \
+        if (planned != SUCCESS)                 \
+            return planned;                     \
+    } while (0)
+
+#define NEED_INIT          \
+    do {                   \
+        if (!initialised)  \
+            return NOT_INITIALIZED; \
+    } while (0)
+
+#define NEED_CONTEXT                                       \
+    do {                                                   \
+        NEED_INIT;                                         \
+        if (current == NULL || current->references == 0)   \
+            return INVALID_CONTEXT;                        \
+    } while (0)
+
+#define NEED_DEVICE(device)                           \
+    do {                                              \
+        NEED_INIT;                                    \
+        if (device < 0 || device >= device_count())   \
+            return INVALID_DEVICE;                    \
+    } while (0)
+
+#define NEED_HANDLE(handle, wanted)                              \
+    do {                                                         \
+        if (handle == NULL || handle->kind != wanted)            \
+            return INVALID_HANDLE;                               \
+    } while (0)
+
+#define NEED_STREAM(stream)                    \
+    do {                                       \
+        if (stream != NULL)                    \
+            NEED_HANDLE(stream, STREAM);       \
+    } while (0)
+
+static struct object *make(enum kind kind) {
+    struct object *object = calloc(1, sizeof *object);
+    object->kind = kind;
+    return object;
+}
+
+// Destroyed objects are kept, marked as nothing, so that using one is refused.
+static void unmake(struct object *object) {
+    free(object->text);
+    object->text = NULL;
+    object->kind = 0;
+}
+
+// ---- start and devices
+
+CUresult cuInit(unsigned flags) {
+    ENTER("cuInit", "%u", flags);
+    if (device_count() == 0)
+        return NO_DEVICE;
+    for (int i = 0; i < MOST_DEVICES; i++) {
+        contexts[i].device = i;
+        default_pools[i].kind = POOL;
+        default_pools[i].device = i;
+    }
+    initialised = 1;
+    return SUCCESS;
+}
+
+CUresult cuDriverGetVersion(int *version) {
+    ENTER("cuDriverGetVersion", "");
+#if defined CUDA_11_0 || defined CUDA_10_0
+    *version = 11000;
+#else
+    *version = 13000;
+#endif
+    return SUCCESS;
+}
+
+CUresult cuDeviceGetCount(int *count) {
+    ENTER("cuDeviceGetCount", "");
+    NEED_INIT;
+    *count = device_count();
+    return SUCCESS;
+}
+
+CUresult cuDeviceGet(CUdevice *device, int ordinal) {
+    ENTER("cuDeviceGet", "%d", ordinal);
+    NEED_DEVICE(ordinal);
+    *device = ordinal;
+    return SUCCESS;
+}
+
+CUresult cuDeviceGetName(char *name, int length, CUdevice device) {
+    ENTER("cuDeviceGetName", "%d, %d", length, device);
+    NEED_DEVICE(device);
+    snprintf(name, length, "Fake GPU %d", device);
+    return SUCCESS;
+}
+
+CUresult cuDeviceTotalMem_v2(size_t *bytes, CUdevice device) {
+    ENTER("cuDeviceTotalMem_v2", "%d", device);
+    NEED_DEVICE(device);
+    *bytes = device_memory;
+    return SUCCESS;
+}
+
+CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
+    ENTER("cuDeviceGetAttribute", "%d, %d", attribute, device);
+    NEED_DEVICE(device);
+    switch (attribute) {
+    case 1: *value = 1024; return SUCCESS;
+    case 16: *value = 132; return SUCCESS;
+    case 75: *value = 9; return SUCCESS;
+    case 76: *value = 0; return SUCCESS;
+    case 115: *value = getenv("FAKE_NO_POOLS") == NULL; return SUCCESS;
+    }
+    return INVALID_VALUE;
+}
+
+CUresult cuDeviceGetUuid(char *uuid, CUdevice device) {
+    ENTER("cuDeviceGetUuid", "%d", device);
+    NEED_DEVICE(device);
+    for (int i = 0; i < 16; i++)
+        uuid[i] = (char)(0x10 * device + i);
+    return SUCCESS;
+}
+
+CUresult cuDevicePrimaryCtxRetain(CUcontext *context, CUdevice device) {
+    ENTER("cuDevicePrimaryCtxRetain", "%d", device);
+    NEED_DEVICE(device);
+    __atomic_fetch_add(&contexts[device].references, 1, __ATOMIC_SEQ_CST);
+    *context = &contexts[device];
+    return SUCCESS;
+}
+
+#ifndef CUDA_10_0
+CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
+    ENTER("cuDevicePrimaryCtxRelease_v2", "%d", device);
+    NEED_DEVICE(device);
+    if (__atomic_fetch_sub(&contexts[device].references, 1, __ATOMIC_SEQ_CST) <= 0)
+        return INVALID_CONTEXT;
+    return SUCCESS;
+}
+#endif
+
+// Contexts are logged by their device.
+static int number(CUcontext context) {
+    return context == NULL ? -1 : context->device;
+}
+
+CUresult cuCtxGetCurrent(CUcontext *context) {
+    NEED_INIT;
+    *context = current;
+    return SUCCESS;
+}
+
+CUresult cuCtxSetCurrent(CUcontext context) {
+    ENTER("cuCtxSetCurrent", "%d", number(context));
+    NEED_INIT;
+    current = context;
+    return SUCCESS;
+}
+
+CUresult cuCtxSynchronize(void) {
+    ENTER("cuCtxSynchronize", "");
+    NEED_CONTEXT;
+    return SUCCESS;
+}
+
+// ---- memory
+
+// find returns the block that holds an address, or NULL. The mutex is held.
+static struct block *find(const char *address) {
+    for (int i = 0; i < MOST_BLOCKS; i++) {
+        struct block *block = &blocks[i];
+        if (block->memory != NONE && address >= block->start && address < block->start + block->bytes)
+            return block;
+    }
+    return NULL;
+}
+
+static struct block *record(enum memory memory, char *start, size_t bytes, int device) {
+    for (int i = 0; i < MOST_BLOCKS; i++) {
+        if (blocks[i].memory == NONE) {
+            blocks[i] = (struct block){memory, start, bytes, device, NULL};
+            return &blocks[i];
+        }
+    }
+    return NULL;
+}
+
+// allocate does cuMemAlloc and, with a pool, cuMemAllocFromPoolAsync.
+static CUresult allocate(CUdeviceptr *pointer, size_t bytes, enum memory memory, CUmemoryPool pool) {
+    if (bytes == 0)
+        return INVALID_VALUE;
+    pthread_mutex_lock(&mutex);
+    CUresult result = OUT_OF_MEMORY;
+    int device = current->device;
+    if (bytes <= device_memory - used[device] &&
+        (pool == NULL || pool->maximum == 0 || bytes <= pool->maximum - pool->attributes[7])) {
+        char *start = aligned_alloc(512, (bytes + 511) / 512 * 512);
+        struct block *block = start != NULL ? record(memory, start, bytes, device) : NULL;
+        if (block != NULL) {
+            used[device] += bytes;
+            block->pool = pool;
+            *pointer = (CUdeviceptr)(uintptr_t)start;
+            result = SUCCESS;
+        } else {
+            free(start);
+        }
+    }
+    if (result == SUCCESS && pool != NULL) {
+        unsigned long long *a = pool->attributes;
+        a[7] += bytes;
+        while (a[5] < a[7])
+            a[5] += pool_unit;
+        a[8] = a[8] > a[7] ? a[8] : a[7];
+        a[6] = a[6] > a[5] ? a[6] : a[5];
+    }
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+static CUresult release(char *start, int device_memory_too) {
+    pthread_mutex_lock(&mutex);
+    CUresult result = INVALID_VALUE;
+    struct block *block = find(start);
+    if (block != NULL && block->start == start && block->memory != REGISTERED &&
+        (block->memory == PINNED) == !device_memory_too) {
+        if (block->memory != PINNED)
+            used[block->device] -= block->bytes;
+        if (block->pool != NULL)
+            block->pool->attributes[7] -= block->bytes;
+        block->memory = NONE;
+        free(start);
+        result = SUCCESS;
+    }
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+static char *host(CUdeviceptr pointer) {
+    return (char *)(uintptr_t)pointer;
+}
+
+CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
+    ENTER("cuMemGetInfo_v2", "");
+    NEED_CONTEXT;
+    *available = device_memory - used[current->device];
+    *total = device_memory;
+    return SUCCESS;
+}
+
+CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
+    ENTER("cuMemAlloc_v2", "%zu", bytes);
+    NEED_CONTEXT;
+    return allocate(pointer, bytes, DEVICE, NULL);
+}
+
+CUresult cuMemFree_v2(CUdeviceptr pointer) {
+    ENTER("cuMemFree_v2", "%#llx", pointer);
+    NEED_CONTEXT;
+    return release(host(pointer), 1);
+}
+
+CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags) {
+    ENTER("cuMemHostAlloc", "%zu, %u", bytes, flags);
+    NEED_CONTEXT;
+    if (bytes == 0 || bytes > device_memory)
+        return bytes == 0 ? INVALID_VALUE : OUT_OF_MEMORY;
+    *pointer = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
+    pthread_mutex_lock(&mutex);
+    record(PINNED, *pointer, bytes, current->device);
+    pthread_mutex_unlock(&mutex);
+    return SUCCESS;
+}
+
+CUresult cuMemFreeHost(void *pointer) {
+    ENTER("cuMemFreeHost", "%p", pointer);
+    NEED_CONTEXT;
+    return release(pointer, 0);
+}
+
+CUresult cuMemHostRegister_v2(void *pointer, size_t bytes, unsigned flags) {
+    ENTER("cuMemHostRegister_v2", "%p, %zu, %u", pointer, bytes, flags);
+    NEED_CONTEXT;
+    pthread_mutex_lock(&mutex);
+    CUresult result = HOST_MEMORY_ALREADY_REGISTERED;
+    if (find(pointer) == NULL) {
+        record(REGISTERED, pointer, bytes, current->device);
+        result = SUCCESS;
+    }
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+CUresult cuMemHostUnregister(void *pointer) {
+    ENTER("cuMemHostUnregister", "%p", pointer);
+    NEED_CONTEXT;
+    pthread_mutex_lock(&mutex);
+    struct block *block = find(pointer);
+    CUresult result = HOST_MEMORY_NOT_REGISTERED;
+    if (block != NULL && block->memory == REGISTERED && block->start == pointer) {
+        block->memory = NONE;
+        result = SUCCESS;
+    }
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+CUresult cuMemGetAddressRange_v2(CUdeviceptr *base, size_t *bytes, CUdeviceptr pointer) {
+    ENTER("cuMemGetAddressRange_v2", "%#llx", pointer);
+    NEED_CONTEXT;
+    pthread_mutex_lock(&mutex);
+    struct block *block = find(host(pointer));
+    if (block != NULL) {
+        *base = (CUdeviceptr)(uintptr_t)block->start;
+        *bytes = block->bytes;
+    }
+    pthread_mutex_unlock(&mutex);
+    return block != NULL ? SUCCESS : NOT_FOUND;
+}
+
+CUresult cuPointerGetAttributes(unsigned count, int *attributes, void **values, CUdeviceptr pointer) {
+    ENTER("cuPointerGetAttributes", "%u, %#llx", count, pointer);
+    NEED_CONTEXT;
+    pthread_mutex_lock(&mutex);
+    struct block *block = find(host(pointer));
+    for (unsigned i = 0; i < count; i++) {
+        switch (attributes[i]) {
+        case 2: // memory type
+            *(unsigned *)values[i] = block == NULL ? 0 : block->memory == DEVICE || block->memory == POOLED ? 2 : 1;
+            break;
+        case 8: // managed
+            *(unsigned char *)values[i] = getenv("FAKE_MANAGED") != NULL;
+            break;
+        case 9: // device
+            *(int *)values[i] = block == NULL ? -2 : block->device;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+    return SUCCESS;
+}
+
+// ---- copies and fills
+
+// A copy fails rather than touch memory outside the block it begins in.
+static int within(CUdeviceptr pointer, size_t bytes) {
+    pthread_mutex_lock(&mutex);
+    struct block *block = find(host(pointer));
+    int fits = block != NULL && bytes <= (size_t)(block->start + block->bytes - host(pointer));
+    pthread_mutex_unlock(&mutex);
+    return fits;
+}
+
+static CUresult move(void *destination, const void *source, size_t bytes, CUdeviceptr first, CUdeviceptr second) {
+    NEED_CONTEXT;
+    if ((first != 0 && !within(first, bytes)) || (second != 0 && !within(second, bytes)))
+        return INVALID_VALUE;
+    memmove(destination, source, bytes);
+    return SUCCESS;
+}
+
+CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t bytes) {
+    ENTER("cuMemcpyHtoD_v2", "%zu", bytes);
+    return move(host(destination), source, bytes, destination, 0);
+}
+
+CUresult cuMemcpyDtoH_v2(void *destination, CUdeviceptr source, size_t bytes) {
+    ENTER("cuMemcpyDtoH_v2", "%zu", bytes);
+    return move(destination, host(source), bytes, source, 0);
+}
+
+CUresult cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
+    ENTER("cuMemcpyDtoD_v2", "%zu", bytes);
+    return move(host(destination), host(source), bytes, destination, source);
+}
+
+CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream) {
+    ENTER("cuMemcpyHtoDAsync_v2", "%zu, %p", bytes, (void *)stream);
+    NEED_STREAM(stream);
+    return move(host(destination), source, bytes, destination, 0);
+}
+
+CUresult cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+    ENTER("cuMemcpyDtoHAsync_v2", "%zu, %p", bytes, (void *)stream);
+    NEED_STREAM(stream);
+    return move(destination, host(source), bytes, source, 0);
+}
+
+CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
+    ENTER("cuMemcpyDtoDAsync_v2", "%zu, %p", bytes, (void *)stream);
+    NEED_STREAM(stream);
+    return move(host(destination), host(source), bytes, destination, source);
+}
+
+CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext to, CUdeviceptr source, CUcontext from, size_t bytes, CUstream stream) {
+    ENTER("cuMemcpyPeerAsync", "%d, %d, %zu, %p", number(to), number(from), bytes, (void *)stream);
+    NEED_STREAM(stream);
+    return move(host(destination), host(source), bytes, destination, source);
+}
+
+static CUresult fill(CUdeviceptr destination, const void *value, size_t width, size_t count) {
+    NEED_CONTEXT;
+    if (!within(destination, width * count))
+        return INVALID_VALUE;
+    for (size_t i = 0; i < count; i++)
+        memcpy(host(destination) + i * width, value, width);
+    return SUCCESS;
+}
+
+#define FILLS(name, async, type)                                                            \
+    CUresult name(CUdeviceptr destination, type value, size_t count) {                      \
+        ENTER(#name, "%#x, %zu", (unsigned)value, count);                                   \
+        return fill(destination, &value, sizeof value, count);                              \
+    }                                                                                       \
+    CUresult async(CUdeviceptr destination, type value, size_t count, CUstream stream) {    \
+        ENTER(#async, "%#x, %zu, %p", (unsigned)value, count, (void *)stream);              \
+        NEED_STREAM(stream);                                                                \
+        return fill(destination, &value, sizeof value, count);                              \
+    }
+
+FILLS(cuMemsetD8_v2, cuMemsetD8Async, unsigned char)
+FILLS(cuMemsetD16_v2, cuMemsetD16Async, unsigned short)
+FILLS(cuMemsetD32_v2, cuMemsetD32Async, unsigned)
+
+// ---- streams and events
+
+CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
+    ENTER("cuStreamCreate", "%u", flags);
+    NEED_CONTEXT;
+    *stream = make(STREAM);
+    return SUCCESS;
+}
+
+CUresult cuStreamDestroy_v2(CUstream stream) {
+    ENTER("cuStreamDestroy_v2", "%p", (void *)stream);
+    NEED_CONTEXT;
+    NEED_HANDLE(stream, STREAM);
+    unmake(stream);
+    return SUCCESS;
+}
+
+CUresult cuStreamSynchronize(CUstream stream) {
+    ENTER("cuStreamSynchronize", "%p", (void *)stream);
+    NEED_CONTEXT;
+    NEED_STREAM(stream);
+    return SUCCESS;
+}
+
+CUresult cuStreamQuery(CUstream stream) {
+    ENTER("cuStreamQuery", "%p", (void *)stream);
+    NEED_CONTEXT;
+    NEED_STREAM(stream);
+    return SUCCESS;
+}
+
+CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
+    ENTER("cuStreamWaitEvent", "%p, %p, %u", (void *)stream, (void *)event, flags);
+    NEED_CONTEXT;
+    NEED_STREAM(stream);
+    NEED_HANDLE(event, EVENT);
+    return SUCCESS;
+}
+
+CUresult cuEventCreate(CUevent *event, unsigned flags) {
+    ENTER("cuEventCreate", "%u", flags);
+    NEED_CONTEXT;
+    *event = make(EVENT);
+    (*event)->timing = (flags & 2) == 0;
+    return SUCCESS;
+}
+
+CUresult cuEventDestroy_v2(CUevent event) {
+    ENTER("cuEventDestroy_v2", "%p", (void *)event);
+    NEED_CONTEXT;
+    NEED_HANDLE(event, EVENT);
+    unmake(event);
+    return SUCCESS;
+}
+
+CUresult cuEventRecord(CUevent event, CUstream stream) {
+    ENTER("cuEventRecord", "%p, %p", (void *)event, (void *)stream);
+    NEED_CONTEXT;
+    NEED_HANDLE(event, EVENT);
+    NEED_STREAM(stream);
+    pthread_mutex_lock(&mutex);
+    event->recorded = 1;
+    event->milliseconds = clock_milliseconds += 0.5f;
+    pthread_mutex_unlock(&mutex);
+    return SUCCESS;
+}
+
+CUresult cuEventQuery(CUevent event) {
+    ENTER("cuEventQuery", "%p", (void *)event);
+    NEED_CONTEXT;
+    NEED_HANDLE(event, EVENT);
+    return SUCCESS;
+}
+
+CUresult cuEventSynchronize(CUevent event) {
+    ENTER("cuEventSynchronize", "%p", (void *)event);
+    NEED_CONTEXT;
+    NEED_HANDLE(event, EVENT);
+    return SUCCESS;
+}
+
+CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
+    ENTER("cuEventElapsedTime", "%p, %p", (void *)start, (void *)end);
+    NEED_CONTEXT;
+    NEED_HANDLE(start, EVENT);
+    NEED_HANDLE(end, EVENT);
+    if (!start->timing || !end->timing || !start->recorded || !end->recorded)
+        return INVALID_HANDLE;
+    *milliseconds = end->milliseconds - start->milliseconds;
+    return SUCCESS;
+}
+
+// ---- modules
+
+// The options are expected as gpuframe gives them: both logs with their sizes.
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, int *options, void **values) {
+    ENTER("cuModuleLoadDataEx", "%.8s, %u", (const char *)image, count);
+    NEED_CONTEXT;
+    char *errors = NULL, *notes = NULL;
+    size_t error_bytes = 0, note_bytes = 0;
+    for (unsigned i = 0; i < count; i++) {
+        switch (options[i]) {
+        case 3: notes = values[i]; break;
+        case 4: note_bytes = (size_t)values[i]; values[i] = (void *)0; break;
+        case 5: errors = values[i]; break;
+        case 6: error_bytes = (size_t)values[i]; values[i] = (void *)0; break;
+        default: return INVALID_VALUE;
+        }
+    }
+    const char *text = image;
+    if (strstr(text, "no_such_instruction") != NULL) {
+        snprintf(errors, error_bytes, "ptxas fake, line 10; error : Not a name of any known instruction: 'no_such_instruction'");
+        snprintf(notes, note_bytes, "ptxas info : nothing compiled");
+        return INVALID_PTX;
+    }
+    if (strstr(text, ".version") == NULL)
+        return INVALID_PTX;
+    *module = make(MODULE);
+    (*module)->text = strdup(text);
+    return SUCCESS;
+}
+
+CUresult cuModuleUnload(CUmodule module) {
+    ENTER("cuModuleUnload", "%p", (void *)module);
+    NEED_CONTEXT;
+    NEED_HANDLE(module, MODULE);
+    unmake(module);
+    return SUCCESS;
+}
+
+CUresult cuModuleGetFunction(CUfunction *function, CUmodule module, const char *name) {
+    ENTER("cuModuleGetFunction", "%p, %s", (void *)module, name);
+    NEED_CONTEXT;
+    NEED_HANDLE(module, MODULE);
+    char entry[256];
+    snprintf(entry, sizeof entry, ".entry %s(", name);
+    if (strstr(module->text, entry) == NULL)
+        return NOT_FOUND;
+    *function = make(FUNCTION);
+    (*function)->text = strdup(name);
+    return SUCCESS;
+}
+
+CUresult cuFuncGetAttribute(int *value, int attribute, CUfunction function) {
+    ENTER("cuFuncGetAttribute", "%d, %p", attribute, (void *)function);
+    NEED_CONTEXT;
+    NEED_HANDLE(function, FUNCTION);
+    if (attribute < 0 || attribute > 9)
+        return INVALID_VALUE;
+    *value = attribute == 8 ? function->shared : 100 + attribute;
+    return SUCCESS;
+}
+
+CUresult cuFuncSetAttribute(CUfunction function, int attribute, int value) {
+    ENTER("cuFuncSetAttribute", "%p, %d, %d", (void *)function, attribute, value);
+    NEED_CONTEXT;
+    NEED_HANDLE(function, FUNCTION);
+    if (attribute != 8)
+        return INVALID_VALUE;
+    function->shared = value;
+    return SUCCESS;
+}
+
+CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction function, int threads, size_t shared) {
+    ENTER("cuOccupancyMaxActiveBlocksPerMultiprocessor", "%p, %d, %zu", (void *)function, threads, shared);
+    NEED_CONTEXT;
+    NEED_HANDLE(function, FUNCTION);
+    *count = 2048 / threads;
+    return SUCCESS;
+}
+
+// The kernels that can be launched: add_scalar works, every other one has its
+// first parameter logged.
+CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
+                        unsigned blockZ, unsigned shared, CUstream stream, void **parameters, void **extra) {
+    ENTER("cuLaunchKernel", "%u %u %u, %u %u %u, %u, %p, %s", gridX, gridY, gridZ, blockX, blockY, blockZ, shared, (void *)stream,
+          extra == NULL ? "no extra" : "extra");
+    NEED_CONTEXT;
+    NEED_HANDLE(function, FUNCTION);
+    NEED_STREAM(stream);
+    if ((unsigned long long)blockX * blockY * blockZ > 1024)
+        return INVALID_VALUE;
+    if (strcmp(function->text, "add_scalar") != 0) {
+        entered("first parameter", "%#llx", parameters == NULL ? 0 : *(unsigned long long *)parameters[0]);
+        return SUCCESS;
+    }
+    unsigned *numbers = *(unsigned **)parameters[0];
+    unsigned count = *(unsigned *)parameters[1], scalar = *(unsigned *)parameters[2];
+    for (unsigned i = 0; i < count && i < gridX * blockX; i++)
+        numbers[i] += scalar;
+    return SUCCESS;
+}
+
+// ---- peers
+
+CUresult cuDeviceCanAccessPeer(int *can, CUdevice device, CUdevice peer) {
+    ENTER("cuDeviceCanAccessPeer", "%d, %d", device, peer);
+    NEED_DEVICE(device);
+    NEED_DEVICE(peer);
+    *can = device != peer;
+    return SUCCESS;
+}
+
+CUresult cuCtxEnablePeerAccess(CUcontext peer, unsigned flags) {
+    ENTER("cuCtxEnablePeerAccess", "%d, %u", number(peer), flags);
+    NEED_CONTEXT;
+    if (current->peers[peer->device])
+        return PEER_ACCESS_ALREADY_ENABLED;
+    current->peers[peer->device] = 1;
+    return SUCCESS;
+}
+
+CUresult cuCtxDisablePeerAccess(CUcontext peer) {
+    ENTER("cuCtxDisablePeerAccess", "%d", number(peer));
+    NEED_CONTEXT;
+    if (!current->peers[peer->device])
+        return PEER_ACCESS_NOT_ENABLED;
+    current->peers[peer->device] = 0;
+    return SUCCESS;
+}
+
+#if !defined CUDA_11_0 && !defined CUDA_10_0
+
+CUresult cuDeviceGetUuid_v2(char *uuid, CUdevice device) {
+    ENTER("cuDeviceGetUuid_v2", "%d", device);
+    NEED_DEVICE(device);
+    for (int i = 0; i < 16; i++)
+        uuid[i] = (char)(0x10 * (device + 1) + i);
+    return SUCCESS;
+}
+
+CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, size_t *bytes) {
+    ENTER("cuFuncGetParamInfo", "%p, %zu", (void *)function, index);
+    NEED_CONTEXT;
+    NEED_HANDLE(function, FUNCTION);
+    static const size_t offsets[] = {0, 8, 12}, sizes[] = {8, 4, 4};
+    if (strcmp(function->text, "add_scalar") != 0 || index >= 3)
+        return INVALID_VALUE;
+    *offset = offsets[index];
+    *bytes = sizes[index];
+    return SUCCESS;
+}
+
+// ---- pools
+
+struct location {
+    int type, id;
+};
+
+struct pool_properties {
+    int type, handles;
+    struct location location;
+    void *security;
+    size_t maximum;
+    unsigned short usage;
+    unsigned char reserved[54];
+};
+
+CUresult cuDeviceGetDefaultMemPool(CUmemoryPool *pool, CUdevice device) {
+    ENTER("cuDeviceGetDefaultMemPool", "%d", device);
+    NEED_DEVICE(device);
+    *pool = &default_pools[device];
+    return SUCCESS;
+}
+
+CUresult cuMemAllocFromPoolAsync(CUdeviceptr *pointer, size_t bytes, CUmemoryPool pool, CUstream stream) {
+    NEED_CONTEXT;
+    ENTER("cuMemAllocFromPoolAsync", "%zu, %s, %p", bytes, pool == &default_pools[current->device] ? "default" : "own", (void *)stream);
+    NEED_HANDLE(pool, POOL);
+    NEED_STREAM(stream);
+    return allocate(pointer, bytes, POOLED, pool);
+}
+
+CUresult cuMemFreeAsync(CUdeviceptr pointer, CUstream stream) {
+    ENTER("cuMemFreeAsync", "%#llx, %p", pointer, (void *)stream);
+    NEED_CONTEXT;
+    NEED_STREAM(stream);
+    return release(host(pointer), 1);
+}
+
+CUresult cuMemPoolCreate(CUmemoryPool *pool, const struct pool_properties *p) {
+    ENTER("cuMemPoolCreate", "type %d, handles %d, location %d %d, security %p, maximum %zu, usage %u", p->type, p->handles,
+          p->location.type, p->location.id, p->security, p->maximum, p->usage);
+    NEED_CONTEXT;
+    for (size_t i = 0; i < sizeof p->reserved; i++) {
+        if (p->reserved[i] != 0)
+            return INVALID_VALUE;
+    }
+    *pool = make(POOL);
+    (*pool)->device = p->location.id;
+    (*pool)->maximum = p->maximum;
+    return SUCCESS;
+}
+
+// Memory of a destroyed pool stays in use, so the pool keeps its counts.
+CUresult cuMemPoolDestroy(CUmemoryPool pool) {
+    ENTER("cuMemPoolDestroy", "%p", (void *)pool);
+    NEED_CONTEXT;
+    NEED_HANDLE(pool, POOL);
+    unmake(pool);
+    return SUCCESS;
+}
+
+CUresult cuMemPoolTrimTo(CUmemoryPool pool, size_t keep) {
+    ENTER("cuMemPoolTrimTo", "%zu", keep);
+    NEED_CONTEXT;
+    NEED_HANDLE(pool, POOL);
+    unsigned long long *a = pool->attributes;
+    while (a[5] >= pool_unit && a[5] - pool_unit >= keep && a[5] - pool_unit >= a[7])
+        a[5] -= pool_unit;
+    return SUCCESS;
+}
+
+// The first three attributes are an int, of which only the four bytes may be
+// written.
+CUresult cuMemPoolGetAttribute(CUmemoryPool pool, int attribute, void *value) {
+    ENTER("cuMemPoolGetAttribute", "%d", attribute);
+    NEED_CONTEXT;
+    NEED_HANDLE(pool, POOL);
+    if (attribute < 1 || attribute >= POOL_ATTRIBUTES)
+        return INVALID_VALUE;
+    if (attribute <= 3)
+        *(int *)value = (int)pool->attributes[attribute];
+    else
+        *(unsigned long long *)value = pool->attributes[attribute];
+    return SUCCESS;
+}
+
+CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value) {
+    unsigned long long number = attribute <= 3 ? (unsigned long long)*(int *)value : *(unsigned long long *)value;
+    ENTER("cuMemPoolSetAttribute", "%d, %llu", attribute, number);
+    NEED_CONTEXT;
+    NEED_HANDLE(pool, POOL);
+    switch (attribute) {
+    case 1: case 2: case 3: case 4:
+        pool->attributes[attribute] = number;
+        return SUCCESS;
+    case 6: case 8: // the high marks, which can only be set back
+        if (number != 0)
+            return INVALID_VALUE;
+        pool->attributes[attribute] = pool->attributes[attribute - 1];
+        return SUCCESS;
+    }
+    return INVALID_VALUE;
+}
+
+struct access {
+    struct location location;
+    int flags;
+};
+
+CUresult cuMemPoolSetAccess(CUmemoryPool pool, const struct access *map, size_t count) {
+    ENTER("cuMemPoolSetAccess", "pool of %d, location %d %d, flags %d, %zu", pool->device, map->location.type, map->location.id,
+          map->flags, count);
+    NEED_CONTEXT;
+    NEED_HANDLE(pool, POOL);
+    return SUCCESS;
+}
+
+#endif

@@ -1,0 +1,133 @@
+package host
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/pbnjay/memory"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+// device implements backend.Device. Its locks are those of its tables,
+// streams, marks and pools; none is held while another Device's code runs.
+type device struct {
+	info   backend.Info
+	closed atomic.Bool
+
+	// unfinished counts the operations enqueued on all streams and not yet
+	// done. It lets Free skip looking at each stream.
+	unfinished atomic.Int64
+
+	defaultStream *stream
+	defaultPool   *pool
+	streams       table[backend.Stream, *stream]
+	events        table[backend.Event, *event]
+	pools         table[backend.Pool, *pool]
+
+	// detached holds the streams that were destroyed with work still to do.
+	detachedMu sync.Mutex
+	detached   map[*stream]struct{}
+}
+
+var _ backend.Device = (*device)(nil)
+
+func newDevice() *device {
+	d := &device{
+		info:        describe(),
+		defaultPool: newPool(0),
+		detached:    make(map[*stream]struct{}),
+	}
+	d.defaultStream = newStream(&d.unfinished)
+	return d
+}
+
+func (d *device) Info() backend.Info { return d.info }
+
+func (d *device) check(operation string) error {
+	if d.closed.Load() {
+		return failure(operation, backend.ErrClosed, "the device was closed")
+	}
+	return nil
+}
+
+// MemoryInfo reports what the operating system counts as free, which leaves
+// out the caches it would give up.
+func (d *device) MemoryInfo() (free, total uint64, err error) {
+	if err := d.check("MemoryInfo"); err != nil {
+		return 0, 0, err
+	}
+	return min(memory.FreeMemory(), d.info.TotalMemory), d.info.TotalMemory, nil
+}
+
+// Attribute answers those attributes that mean something for a processor.
+func (d *device) Attribute(attribute backend.Attribute) (int, error) {
+	if err := d.check("Attribute"); err != nil {
+		return 0, err
+	}
+	switch attribute {
+	case backend.MultiprocessorCount:
+		return d.info.Multiprocessors, nil
+	case backend.CanMapHostMemory, backend.UnifiedAddressing, backend.PageableMemoryAccess,
+		backend.MemoryPoolsSupported:
+		return 1, nil
+	case backend.ComputeCapabilityMajor, backend.ComputeCapabilityMinor, backend.ManagedMemory,
+		backend.VirtualMemoryManagement:
+		return 0, nil
+	}
+	return 0, failure("Attribute", backend.ErrNotSupported, "attribute %d has no meaning on the host", attribute)
+}
+
+// Synchronize waits for the work enqueued before the call, on every stream,
+// destroyed ones included.
+func (d *device) Synchronize() error {
+	if err := d.check("Synchronize"); err != nil {
+		return err
+	}
+	d.waitForAll()
+	return nil
+}
+
+func (d *device) waitForAll() {
+	if d.unfinished.Load() == 0 {
+		return
+	}
+	var marks []*mark
+	for _, s := range d.everyStream() {
+		if m := s.tail(); m != nil {
+			marks = append(marks, m)
+		}
+	}
+	for _, m := range marks {
+		m.wait()
+	}
+}
+
+func (d *device) everyStream() []*stream {
+	// A stream being destroyed is added to detached before it leaves the table,
+	// so reading the table first finds it in one of the two.
+	streams := append(d.streams.all(), d.defaultStream)
+	d.detachedMu.Lock()
+	defer d.detachedMu.Unlock()
+	for s := range d.detached {
+		streams = append(streams, s)
+	}
+	return streams
+}
+
+// Close refuses further work, waits for what is enqueued and frees no memory.
+func (d *device) Close() error {
+	if !d.closed.CompareAndSwap(false, true) {
+		return failure("Close", backend.ErrClosed, "the device was closed before")
+	}
+	var marks []*mark
+	for _, s := range d.everyStream() {
+		if m := s.close(); m != nil {
+			marks = append(marks, m)
+		}
+	}
+	for _, m := range marks {
+		m.wait()
+	}
+	return nil
+}

@@ -1,0 +1,40 @@
+// Package host is the backend whose device is the machine itself: ordinary
+// memory, worked upon by the processor.
+//
+// It is what a program runs on where there is no GPU, and the oracle that GPU
+// results are compared with. Its device memory is plain memory, so that numpy
+// and the CPU side of PyTorch share it without a copy, and any address that
+// the process can read, theirs included, is good for a copy.
+//
+// The device keeps the rules that a GPU has, so that a program which is right
+// here is right there:
+//
+//   - Work on one stream runs in order; work on different streams runs at the
+//     same time, ordered only by events and synchronisation.
+//   - An event stands for its last record. Who waits on it before it is
+//     recorded anew keeps waiting for the earlier record.
+//   - Copies and fills without a stream wait for the default stream and for no
+//     other, then run in the calling goroutine.
+//   - Free and HostFree wait for the work already enqueued on this Device.
+//     FreeAsync lets earlier work of its stream finish first; from the moment
+//     it returns the memory may not be given to any further call.
+//   - A copy or fill that runs past the end of an allocation is refused.
+//
+// # Memory
+//
+// Allocations are aligned to 256 bytes and belong to the process: all Devices
+// opened by [Driver] know them and may free them. With cgo on a Unix system
+// they are C memory; otherwise they are Go memory that a table keeps reachable
+// until it is freed. Memory from Alloc and AllocAsync is
+// [backend.MemoryHost]. Memory from HostAlloc, and memory between HostRegister
+// and HostUnregister, is [backend.MemoryPinned] although nothing is
+// page-locked, so that code which treats pinned memory apart can be exercised.
+// All other memory is [backend.MemoryUnknown].
+//
+// # Closing
+//
+// Close waits for all streams. It does not free memory, because others may
+// still hold it by way of DLPack or the Arrow C interfaces; a Device opened
+// later can free it. Afterwards every method except Info returns
+// [backend.ErrClosed].
+package host

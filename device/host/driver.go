@@ -1,0 +1,47 @@
+package host
+
+import (
+	"fmt"
+	"runtime"
+
+	"github.com/pbnjay/memory"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+// Driver offers the machine as the one device there is, with ordinal 0. The
+// zero value is ready for use.
+type Driver struct{}
+
+var _ backend.Driver = Driver{}
+
+// Devices describes the machine. It never fails.
+func (Driver) Devices() ([]backend.Info, error) {
+	return []backend.Info{describe()}, nil
+}
+
+// Open makes a Device of the machine. Devices share the memory, and each has
+// its own streams, events and pools. Any ordinal but 0 gives
+// [backend.ErrNoDevice].
+func (Driver) Open(ordinal int) (backend.Device, error) {
+	if ordinal != 0 {
+		return nil, failure("Open", backend.ErrNoDevice, "ordinal %d: the host is device 0 and the only one", ordinal)
+	}
+	return newDevice(), nil
+}
+
+// describe leaves the UUID zero: nothing identifies a machine on every system
+// that Go runs on.
+func describe() backend.Info {
+	processors := runtime.GOMAXPROCS(0)
+	noun := "processors"
+	if processors == 1 {
+		noun = "processor"
+	}
+	return backend.Info{
+		Kind:            backend.Host,
+		Name:            fmt.Sprintf("Host (%s, %d %s)", runtime.GOARCH, processors, noun),
+		TotalMemory:     memory.TotalMemory(),
+		Multiprocessors: processors,
+	}
+}

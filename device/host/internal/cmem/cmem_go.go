@@ -1,0 +1,26 @@
+//go:build !(cgo && unix)
+
+package cmem
+
+import "unsafe"
+
+// Allocate returns the address of memory of the given size, or nil where Go
+// cannot address so much. The size must be above zero and at most
+// math.MaxInt-Alignment. The Go runtime ends the process when the system
+// refuses it memory, so that case cannot be reported here.
+func Allocate(bytes uint64) (address unsafe.Pointer) {
+	// make panics for a length above the address space.
+	defer func() {
+		if recover() != nil {
+			address = nil
+		}
+	}()
+	// A pointer into the slice keeps all of it reachable.
+	backing := make([]byte, bytes+Alignment-1)
+	first := unsafe.Pointer(unsafe.SliceData(backing))
+	return unsafe.Add(first, -uintptr(first)&(Alignment-1))
+}
+
+// Free leaves memory to the collector, which takes it once the caller has
+// dropped its last pointer as well.
+func Free(unsafe.Pointer) {}

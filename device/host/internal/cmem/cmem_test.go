@@ -1,0 +1,31 @@
+package cmem_test
+
+import (
+	"math"
+	"testing"
+	"unsafe"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device/host/internal/cmem"
+)
+
+func TestAllocateIsAlignedAndWritable(t *testing.T) {
+	for _, bytes := range []uint64{1, 7, 255, 256, 257, 4096, 1 << 20} {
+		memory := cmem.Allocate(bytes)
+		require.NotNil(t, memory, "%d bytes", bytes)
+		assert.Zero(t, uintptr(memory)%cmem.Alignment, "%d bytes", bytes)
+
+		content := unsafe.Slice((*byte)(memory), bytes)
+		for i := range content {
+			content[i] = byte(i)
+		}
+		assert.Equal(t, byte(bytes-1), content[bytes-1])
+		cmem.Free(memory)
+	}
+}
+
+func TestAllocateReportsWhatCannotBe(t *testing.T) {
+	assert.Nil(t, cmem.Allocate(math.MaxInt-cmem.Alignment))
+}

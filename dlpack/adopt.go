@@ -1,0 +1,100 @@
+package dlpack
+
+import (
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// recognise returns gpuframe's own block, with a reference, where the tensor is
+// a view of one; else nil. A read-only tensor is never recognised, for the block
+// itself may be written to.
+func (f foreign) recognise(m *memory.Manager, c claim) *memory.Block {
+	if f.readOnly() {
+		return nil
+	}
+	block := f.ownBlock(c)
+	if block == nil {
+		return nil
+	}
+	base := block.Pointer()
+	within := c.pointer >= base && uint64(c.pointer-base) <= block.Bytes() && c.bytes <= block.Bytes()-uint64(c.pointer-base)
+	if !within || !block.Device().Same(m.Device()) || deviceOf(block).Type != f.tensor().Device.Type {
+		// Whether the claim holds all the same is for the driver to say. The
+		// release cannot be the last: the tensor has a reference too.
+		_ = block.Release()
+		return nil
+	}
+	return block
+}
+
+func (f foreign) ownBlock(c claim) *memory.Block {
+	handle, own := f.own()
+	if !own {
+		block, _ := memory.FindExported(c.pointer, c.bytes)
+		return block
+	}
+	owner, ok := cabi.Find(handle)
+	if !ok {
+		return nil
+	}
+	block := owner.(*export).block
+	if block == nil || block.Retain() != nil {
+		return nil
+	}
+	return block
+}
+
+// adopt makes a block of the producer's memory, whose release runs the deleter.
+func (f foreign) adopt(m *memory.Manager, c claim, producer *device.Stream, noSync bool) (*memory.Block, error) {
+	adopted := memory.ForeignMemory{
+		Pointer: c.pointer, Bytes: c.bytes, Kind: c.kind, Origin: memory.DLPack,
+		ReadOnly: f.readOnly(), Ordered: !noSync,
+		Release: func() error { f.release(nil); return nil },
+	}
+	if producer != nil {
+		ready, err := producer.Record()
+		if err != nil {
+			return nil, faulty("options.Stream", "%w", err)
+		}
+		adopted.Ready = ready
+		defer ready.Close()
+	}
+	block, err := m.Adopt(adopted)
+	if err != nil {
+		return nil, faulty("data", "%w", err)
+	}
+	return block, nil
+}
+
+// column makes the column of the elements in the block.
+func (c claim) column(m *memory.Manager, block *memory.Block, o ImportOptions) (*column.Column, error) {
+	offset := uint64(0)
+	if c.bytes > 0 {
+		offset = uint64(c.pointer - block.Pointer())
+	}
+	values, err := memory.View[uint8](block, offset, int(c.bytes))
+	if err != nil {
+		return nil, faulty("data", "%w", err)
+	}
+	if !c.isBool() || c.length == 0 {
+		return newColumn(c.dataType, c.length, values)
+	}
+	bits, err := packedBools(o.Context, m, values)
+	if err != nil {
+		return nil, faulty("data", "pack bytes to bits: %w", err)
+	}
+	packed, err := newColumn(c.dataType, c.length, bits)
+	return packed, errors.Join(err, bits.Release())
+}
+
+func newColumn(dataType arrow.DataType, length int, values column.Bytes) (*column.Column, error) {
+	return column.New(column.Data{
+		Type: dataType, Length: length, Buffers: []column.Bytes{{}, values},
+	})
+}

@@ -1,0 +1,56 @@
+package dlpack
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// deviceOf says where a block is in DLPack's terms. Memory of the host device is
+// the CPU's whatever its kind: that is what the most consumers take. So is the
+// place of no memory at all.
+func deviceOf(block *memory.Block) cabi.Device {
+	if block == nil || block.Device().Kind() == device.Host {
+		return cabi.Device{Type: cabi.DeviceCPU}
+	}
+	switch block.Kind() {
+	case device.MemoryPinned:
+		return cabi.Device{Type: cabi.DeviceCUDAHost}
+	case device.MemoryManaged:
+		return cabi.Device{Type: cabi.DeviceCUDAManaged}
+	}
+	return cabi.Device{Type: cabi.DeviceCUDA, ID: int32(block.Device().Info().Ordinal)}
+}
+
+// kindOf returns the kind of memory that a tensor claims to be, if the device
+// can use it. Only for memory of a GPU does the number of the device count.
+func kindOf(dev *device.Device, claimed cabi.Device) (device.MemoryKind, error) {
+	onHost := dev.Kind() == device.Host
+	switch claimed.Type {
+	case cabi.DeviceCPU:
+		if onHost {
+			return device.MemoryHost, nil
+		}
+	case cabi.DeviceCUDA:
+		if dev.Kind() == device.CUDA && int(claimed.ID) == dev.Info().Ordinal {
+			return device.MemoryDevice, nil
+		}
+	case cabi.DeviceCUDAHost:
+		return device.MemoryPinned, nil
+	case cabi.DeviceCUDAManaged:
+		return device.MemoryManaged, nil
+	}
+	return 0, faulty("device", "the tensor is on %s, the manager on %s: %w", deviceName(claimed), dev, ErrDevice)
+}
+
+func deviceName(d cabi.Device) string {
+	switch d.Type {
+	case cabi.DeviceCPU:
+		return "cpu"
+	case cabi.DeviceCUDA:
+		return fmt.Sprintf("cuda:%d", d.ID)
+	}
+	return fmt.Sprintf("device %d of type %d", d.ID, d.Type)
+}

@@ -1,0 +1,188 @@
+package dlpack
+
+import (
+	"context"
+	"errors"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// ExportOptions configure an export. The zero value is what DLPack's Python
+// protocol means by __dlpack__() without arguments.
+type ExportOptions struct {
+	// Stream is the stream that the consumer works on; device.Device.WrapStream
+	// makes one of the number that __dlpack__ was called with. Work that is
+	// enqueued on it later finds the values ready, and the memory is not used
+	// anew before the work that is on it when the deleter runs is done. It must
+	// stay alive until then. Nil means the device's default stream; memory that
+	// the processor can reach has no stream by default, and the export waits
+	// until the values are there.
+	Stream *device.Stream
+
+	// NoSync leaves it to the caller to order the consumer's work after that on
+	// the column. It stands for the protocol's stream=-1.
+	NoSync bool
+
+	// ReadOnly marks the tensor as not to be written to. Memory that is
+	// read-only itself is always marked. PyTorch and CuPy ignore the mark.
+	ReadOnly bool
+
+	// Legacy makes a DLManagedTensor, for consumers of before DLPack 1.0. It
+	// cannot be marked as read-only.
+	Legacy bool
+
+	// Context ends the wait for memory that the processor reaches. Nil means
+	// no end but the work's.
+	Context context.Context
+}
+
+// Export hands a column's values to another library, without copying them, as a
+// tensor of one dimension with as many elements as the column. The tensor keeps
+// the memory alive, not the column; the caller releases the [Tensor] or detaches
+// it. At most one set of options may be given.
+//
+// Integers, unsigned integers and floats of every width can be exported. A bool
+// column is expanded on its device into one byte an element, for DLPack knows no
+// bits: that tensor is a copy, is marked as one, and counts in the column's
+// budget until its deleter runs.
+//
+// The error is an [*Error]. It wraps [ErrNulls] for a column with a validity
+// bitmap whose null count is not known to be zero, [ErrUnsupported] for a type
+// that DLPack does not have, and memory.ErrReleased for a released column.
+func Export(c *column.Column, options ...ExportOptions) (*Tensor, error) {
+	tensor, err := exportColumn(c, options, valuesOf)
+	return tensor, during("export", err)
+}
+
+// contents are what a tensor shows.
+type contents struct {
+	// block holds the bytes; nil for none.
+	block    *memory.Block
+	pointer  device.Pointer
+	length   int
+	dataType cabi.DataType
+	// bitOffset is that of a validity bitmap in its first byte.
+	bitOffset int
+	// copied says that the block was made for the tensor.
+	copied bool
+}
+
+func exportColumn(c *column.Column, options []ExportOptions, choose func(*column.Column) (contents, error)) (*Tensor, error) {
+	if !cabi.Available {
+		return nil, notInThisBuild()
+	}
+	o, err := only(options)
+	if err != nil {
+		return nil, err
+	}
+	if err := c.Check(); err != nil {
+		return nil, faulty("column", "%w", err)
+	}
+	shown, err := choose(c)
+	if err != nil {
+		return nil, err
+	}
+	tensor, err := shown.export(o)
+	if shown.copied {
+		// The tensor holds its own reference.
+		err = errors.Join(err, shown.block.Release())
+	}
+	return tensor, err
+}
+
+// only returns the options, or their zero value where none were given.
+func only[Options any](given []Options) (o Options, err error) {
+	switch len(given) {
+	case 0:
+		return o, nil
+	case 1:
+		return given[0], nil
+	}
+	return o, faulty("options", "%d sets of options were given, at most one is used: %w", len(given), device.ErrInvalidValue)
+}
+
+// valuesOf chooses the values of a column without nulls.
+func valuesOf(c *column.Column) (contents, error) {
+	dataType, err := toDLPack(c.Type())
+	if err != nil {
+		return contents{}, err
+	}
+	if hasNulls(c) {
+		return contents{}, faulty("column", "%v: %w", c, ErrNulls)
+	}
+	if dataType == boolType {
+		return expandedBools(c)
+	}
+	values := c.Buffer(1)
+	shown := contents{block: values.Block(), length: c.Len(), dataType: dataType}
+	if c.Len() > 0 {
+		shown.pointer = values.Pointer().Add(uint64(c.Offset()) * uint64(dataType.Bits/8))
+	}
+	return shown, nil
+}
+
+// hasNulls is cautious: counting nulls that nobody has counted would make the
+// caller wait for the device.
+func hasNulls(c *column.Column) bool {
+	return c.NullCount() > 0 || c.NullCount() != 0 && hasValidity(c)
+}
+
+func (s contents) export(o ExportOptions) (*Tensor, error) {
+	tensor := &Tensor{legacy: o.Legacy, bitOffset: s.bitOffset}
+	flags, err := s.flags(o)
+	if err != nil {
+		return nil, err
+	}
+	if s.block != nil {
+		if err := tensor.export.begin(s.block, o); err != nil {
+			return nil, err
+		}
+	}
+	handle, record, ok := cabi.Begin(&tensor.export)
+	if !ok {
+		return nil, errors.Join(faulty("", "the tensor's struct: %w", device.ErrOutOfMemory), tensor.export.end(nil))
+	}
+	tensor.export.handle = handle
+	described := cabi.Tensor{Data: uintptr(s.pointer), Device: deviceOf(s.block), DataType: s.dataType}
+	if o.Legacy {
+		tensor.pointer = unsafe.Pointer(record.DescribeLegacy(handle, described, int64(s.length)))
+	} else {
+		tensor.pointer = unsafe.Pointer(record.Describe(handle, described, int64(s.length), flags))
+	}
+	return tensor, nil
+}
+
+func (s contents) flags(o ExportOptions) (flags uint64, err error) {
+	if s.copied {
+		flags |= cabi.FlagIsCopied
+	}
+	if o.ReadOnly || s.block != nil && s.block.ReadOnly() {
+		flags |= cabi.FlagReadOnly
+		if o.Legacy {
+			return 0, faulty("options.Legacy", "the legacy struct cannot forbid writing: export the versioned one: %w", memory.ErrReadOnly)
+		}
+	}
+	return flags, nil
+}
+
+// begin retains the block for the consumer and makes it ready.
+func (e *export) begin(block *memory.Block, o ExportOptions) error {
+	consumer, err := peerStream(block.Device(), block.Kind(), o.Stream, o.NoSync)
+	if err != nil {
+		return err
+	}
+	if err := block.BeginExport(); err != nil {
+		return faulty("column", "%w", err)
+	}
+	if !o.NoSync {
+		if err := settle(o.Context, block, consumer); err != nil {
+			return errors.Join(faulty("", "make the values ready: %w", err), block.EndExport())
+		}
+	}
+	e.block, e.consumer = block, consumer
+	return nil
+}

@@ -1,0 +1,62 @@
+package dlpack
+
+import (
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+)
+
+// foreign is a tensor that somebody handed in, as one of the two structs.
+type foreign struct {
+	versioned *cabi.ManagedTensorVersioned
+	legacy    *cabi.ManagedTensor
+}
+
+// check refuses what must not be looked into any further.
+func (f foreign) check() error {
+	if handle, own := f.own(); own {
+		if _, live := cabi.Find(handle); !live {
+			return faulty("tensor", "its deleter has run already: %w", ErrInvalid)
+		}
+	}
+	if f.versioned == nil {
+		return nil
+	}
+	if version := f.versioned.Version; version.Major != cabi.MajorVersion {
+		return faulty("version.major", "%d.%d: only version %d can be read: %w", version.Major, version.Minor, cabi.MajorVersion, ErrVersion)
+	}
+	return nil
+}
+
+func (f foreign) tensor() *cabi.Tensor {
+	if f.versioned != nil {
+		return &f.versioned.Tensor
+	}
+	return &f.legacy.Tensor
+}
+
+func (f foreign) readOnly() bool {
+	return f.versioned != nil && f.versioned.Flags&cabi.FlagReadOnly != 0
+}
+
+// own reports whether the tensor has gpuframe's own deleter.
+func (f foreign) own() (cabi.Handle, bool) {
+	if f.versioned != nil {
+		return f.versioned.IsOwn()
+	}
+	return f.legacy.IsOwn()
+}
+
+// release runs the deleter, if there is one. Its struct is gone then. For a
+// tensor of gpuframe's own that means what the deleter does, less the way through
+// C; work on the stream done, which may be nil, has been ordered for.
+func (f foreign) release(done *device.Stream) {
+	if handle, own := f.own(); own {
+		if owner, live := cabi.Take(handle); live {
+			owner.(*export).finish(done)
+		}
+	} else if f.versioned != nil {
+		cabi.RunDeleterVersioned(f.versioned)
+	} else {
+		cabi.RunDeleter(f.legacy)
+	}
+}

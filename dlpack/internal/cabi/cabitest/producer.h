@@ -1,0 +1,28 @@
+#ifndef GPUFRAME_CABITEST_PRODUCER_H
+#define GPUFRAME_CABITEST_PRODUCER_H
+
+#include <stdatomic.h>
+
+#include "../dlpack_abi.h"
+
+/* A tensor of another library. It outlives its deleter, so that a second call
+   of the deleter would be counted and not crash. */
+struct producer {
+	struct gpuframe_dl_managed_versioned versioned;
+	struct gpuframe_dl_managed legacy;
+	int64_t shape[4];
+	int64_t strides[4];
+	_Atomic int deleted;
+	/* A tensor that this one was made of, whose deleter this one's runs. */
+	struct gpuframe_dl_managed_versioned *source;
+};
+
+struct producer *producer_new(void);
+void producer_no_deleter(struct producer *p);
+int producer_deleted(struct producer *p);
+
+/* Call a tensor's deleter, on this thread or on a new one that is joined. */
+void consumer_delete(void *tensor, int legacy);
+int consumer_delete_on_thread(void *tensor, int legacy);
+
+#endif

@@ -1,0 +1,16 @@
+//go:build !cgo || 386 || arm || mips || mipsle
+
+package cabi
+
+// Available says whether this build can exchange tensors.
+const Available = false
+
+var ownDeleter, ownDeleterVersioned uintptr
+
+// RunDeleter cannot call C in this build and does nothing.
+func RunDeleter(*ManagedTensor) {}
+
+// RunDeleterVersioned cannot call C in this build and does nothing.
+func RunDeleterVersioned(*ManagedTensorVersioned) {}
+
+func newRecords(int) []Record { return nil }

@@ -1,0 +1,100 @@
+package dlpack
+
+import (
+	"errors"
+	"log/slog"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Tensor is Go's hold on an exported tensor: a DLManagedTensorVersioned, or a
+// DLManagedTensor, in C memory. The C struct keeps the device memory alive until
+// its deleter has run. A Tensor is safe for concurrent use.
+type Tensor struct {
+	export    export
+	pointer   unsafe.Pointer
+	legacy    bool
+	bitOffset int
+	detached  atomic.Bool
+}
+
+// Pointer returns the C struct, or nil after the tensor has ended. It stays this
+// Tensor's: use it to look, or to give it to something that certainly takes the
+// tensor over at once, such as [Import].
+func (t *Tensor) Pointer() unsafe.Pointer {
+	if t == nil || t.export.ended.Load() {
+		return nil
+	}
+	return t.pointer
+}
+
+// Detach returns the C struct for a consumer, who from now on has to call its
+// deleter once, on any thread; Release does nothing any more. It returns nil
+// where the tensor has been detached or has ended before.
+func (t *Tensor) Detach() unsafe.Pointer {
+	if t.Pointer() == nil || t.detached.Swap(true) {
+		return nil
+	}
+	return t.pointer
+}
+
+// Release ends the tensor if no consumer has taken it over, by Detach or by
+// running its deleter; else it does nothing. It may be called any number of
+// times, so that a deferred call suits every path. The column may be released
+// before or after.
+func (t *Tensor) Release() error {
+	if t == nil || t.detached.Load() {
+		return nil
+	}
+	owner, ok := cabi.Take(t.export.handle)
+	if !ok {
+		return nil
+	}
+	return during("release", owner.(*export).end(nil))
+}
+
+// Legacy reports whether the C struct is a DLManagedTensor, of before DLPack 1.0.
+func (t *Tensor) Legacy() bool { return t.legacy }
+
+// BitOffset returns, for a tensor of [ExportValidity], the bit of the first byte
+// that belongs to the first element, counted from the least significant; zero
+// for every other tensor.
+func (t *Tensor) BitOffset() int { return t.bitOffset }
+
+// export is what an exported tensor keeps alive.
+type export struct {
+	handle cabi.Handle
+	// block is nil for a tensor without memory.
+	block *memory.Block
+	// consumer is the stream whose work the memory must outlive, or nil.
+	consumer *device.Stream
+	ended    atomic.Bool
+}
+
+// Ended implements [cabi.Owner].
+func (e *export) Ended() { e.finish(nil) }
+
+// finish ends the export where there is nobody to return an error to.
+func (e *export) finish(done *device.Stream) {
+	if err := e.end(done); err != nil {
+		slog.Error("gpuframe: memory of a DLPack tensor could not be released", "error", err)
+	}
+}
+
+// end gives the memory back after it has ordered the consumer's work before what
+// comes next. The work on the stream done has been ordered already.
+func (e *export) end(done *device.Stream) error {
+	e.ended.Store(true)
+	if e.block == nil {
+		return nil
+	}
+	var err error
+	if e.consumer != nil && !e.consumer.Equal(done) {
+		err = orderAfter(e.block, e.consumer)
+	}
+	return errors.Join(err, e.block.EndExport())
+}

@@ -1,0 +1,52 @@
+// Package devicetest runs tests once for each kind of device that is present.
+package devicetest
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// RequireCUDA is the environment variable that turns a missing GPU from a reason
+// to skip into a failure. The bundle that runs on GPU machines sets it to 1.
+const RequireCUDA = "GPUFRAME_REQUIRE_CUDA"
+
+// Each runs f as a subtest on the host and, where there is one, on the first GPU.
+func Each(t *testing.T, f func(t *testing.T, dev *device.Device)) {
+	t.Helper()
+	for _, name := range []string{"host", "cuda:0"} {
+		t.Run(name, func(t *testing.T) { f(t, Open(t, name)) })
+	}
+}
+
+// Open opens the device until the end of the test. It skips the test where there
+// is no GPU, unless one is required.
+func Open(t testing.TB, name string) *device.Device {
+	t.Helper()
+	dev, err := device.Open(name)
+	if errors.Is(err, device.ErrNotAvailable) && os.Getenv(RequireCUDA) != "1" {
+		t.Skipf("no GPU here: %v", err)
+	}
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, dev.Close()) })
+	return dev
+}
+
+// Manager makes a manager until the end of the test, which fails if anything is
+// still held then.
+func Manager(t testing.TB, dev *device.Device, options memory.Options) *memory.Manager {
+	t.Helper()
+	options.TrackAllocations = true
+	mgr, err := memory.NewManager(dev, options)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		require.Zero(t, mgr.Stats().Leaks, "blocks were collected without being released")
+		require.NoError(t, mgr.Close())
+	})
+	return mgr
+}

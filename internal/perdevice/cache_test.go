@@ -1,0 +1,112 @@
+package perdevice
+
+import (
+	"errors"
+	"fmt"
+	"runtime"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+func open(t *testing.T) *device.Device {
+	t.Helper()
+	dev, err := device.Open("host")
+	require.NoError(t, err)
+	return dev
+}
+
+func TestGetMakesOnce(t *testing.T) {
+	var cache Cache[int]
+	dev := open(t)
+	defer dev.Close()
+	made := 0 // without a lock: the race detector would see a second maker
+	var callers sync.WaitGroup
+	for range 16 {
+		callers.Go(func() {
+			value, err := cache.Get(dev, func(got *device.Device) (int, error) {
+				assert.Same(t, dev, got)
+				made++
+				return 7, nil
+			})
+			assert.NoError(t, err)
+			assert.Equal(t, 7, value)
+		})
+	}
+	callers.Wait()
+	assert.Equal(t, 1, made)
+}
+
+func TestGetTriesAgainAfterAnError(t *testing.T) {
+	var cache Cache[int]
+	dev := open(t)
+	defer dev.Close()
+	refused := errors.New("refused")
+	_, err := cache.Get(dev, func(*device.Device) (int, error) { return 0, refused })
+	require.ErrorIs(t, err, refused)
+	value, err := cache.Get(dev, func(*device.Device) (int, error) { return 3, nil })
+	require.NoError(t, err)
+	assert.Equal(t, 3, value)
+}
+
+func TestReopenedDeviceGetsItsOwn(t *testing.T) {
+	var cache Cache[string]
+	get := func(dev *device.Device, value string) string {
+		got, err := cache.Get(dev, func(*device.Device) (string, error) { return value, nil })
+		require.NoError(t, err)
+		return got
+	}
+	first := open(t)
+	assert.Equal(t, "first", get(first, "first"))
+	require.NoError(t, first.Close())
+	second := open(t)
+	defer second.Close()
+	assert.Equal(t, "second", get(second, "second"))
+	assert.Equal(t, "second", get(second, "third"))
+}
+
+func TestNilDevice(t *testing.T) {
+	var cache Cache[int]
+	_, err := cache.Get(nil, nil)
+	require.ErrorIs(t, err, device.ErrInvalidValue)
+}
+
+func TestCollectedDevicesAreForgotten(t *testing.T) {
+	var cache Cache[int]
+	for range 8 {
+		dev := open(t)
+		_, err := cache.Get(dev, func(*device.Device) (int, error) { return 1, nil })
+		require.NoError(t, err)
+		require.NoError(t, dev.Close())
+	}
+	// Cleanups run some time after a collection: collect until they have.
+	for cache.Len() > 0 {
+		require.NoError(t, t.Context().Err())
+		runtime.GC()
+	}
+}
+
+func Example() {
+	dev, err := device.Open("host")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer dev.Close()
+	var names Cache[string]
+	for range 2 {
+		name, err := names.Get(dev, func(dev *device.Device) (string, error) {
+			fmt.Println("made once")
+			return dev.Name(), nil
+		})
+		fmt.Println(name, err)
+	}
+	// Output:
+	// made once
+	// host <nil>
+	// host <nil>
+}

@@ -1,0 +1,75 @@
+#!/bin/sh
+# Compiles the CUDA sources below to the PTX that lies beside each of them and is
+# committed, so that neither building nor running gpuframe takes a compiler.
+#
+#   kernels/build.sh           compile all and write the PTX
+#   kernels/build.sh --check   compile all elsewhere and compare; exit 1 where the
+#                              committed PTX is not what the sources give
+#
+# CLANG names another compiler than clang++-19. The output depends on its version,
+# and on nothing else of the machine.
+set -eu
+
+sources='
+internal/bitmap/bitmap.cu
+kernels/elementwise/add.cu
+kernels/testdata/launch.cu
+'
+
+clang=${CLANG:-clang++-19}
+
+usage() {
+    echo "usage: $0 [--check]" >&2
+    exit 2
+}
+
+# compile SOURCE OUTPUT
+#
+# sm_70 and PTX 7.0 are the oldest that gpuframe supports; the driver compiles the
+# PTX for the device it finds. Line directives let profilers show the source; the
+# paths in them are relative to the root of the module.
+compile() {
+    "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 --cuda-feature=+ptx70 \
+        -nocudainc -nocudalib -Ikernels/include \
+        -std=c++17 -O3 -Wall -Wextra -Wno-parentheses -Werror \
+        -gline-directives-only -ffile-prefix-map="$PWD"/= -fdebug-compilation-dir=. \
+        -S -o "$2" "$1"
+}
+
+check=false
+case $#:${1-} in
+0:) ;;
+1:--check) check=true ;;
+*) usage ;;
+esac
+
+cd "$(dirname "$0")/.."
+
+if ! command -v "$clang" >/dev/null; then
+    echo "$0: $clang is not installed. On Debian and Ubuntu:" >&2
+    echo "    apt-get install --no-install-recommends clang-19" >&2
+    exit 2
+fi
+
+scratch=$(mktemp -d)
+trap 'rm -rf "$scratch"' EXIT
+
+stale=
+for source in $sources; do
+    ptx=${source%.cu}.ptx
+    # Through a file of its own, so that a failure leaves no half-written PTX.
+    compile "$source" "$scratch/out.ptx"
+    if ! $check; then
+        cat "$scratch/out.ptx" >"$ptx"
+    elif ! cmp -s "$scratch/out.ptx" "$ptx"; then
+        stale="$stale $ptx"
+        diff -u "$ptx" "$scratch/out.ptx" | head -n 40 >&2 || true
+    fi
+done
+
+if [ -n "$stale" ]; then
+    echo "$0: not what the sources give:$stale" >&2
+    echo "Run kernels/build.sh and commit what it writes. Compiled here with:" >&2
+    "$clang" --version | head -n 1 >&2
+    exit 1
+fi

@@ -1,0 +1,188 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// PinnedAllocator is an allocator for arrow-go (its memory.Allocator) whose
+// buffers lie in pinned host memory. What Arrow, CSV and Parquet readers decode
+// with it travels to the device without being staged.
+//
+// Pinning memory is slow, so the allocator keeps what is freed for the next
+// request: small buffers share slabs, large ones are kept whole. Where the limit
+// is reached, or the driver has no more to pin, it returns ordinary memory, which
+// is staged as any other. It never fails and it is safe for concurrent use.
+//
+// Buffers live until they are freed or the allocator is closed. The garbage
+// collector does not free them, so release the arrays that were read with it.
+type PinnedAllocator struct {
+	device *device.Device
+	limit  uint64
+
+	mu     sync.Mutex
+	closed bool
+	// free holds idle buffers by their class, live the class of those in use.
+	free map[uint64][]unsafe.Pointer
+	live map[unsafe.Pointer]uint64
+	// slabs are what the driver was asked for.
+	slabs  []unsafe.Pointer
+	pinned uint64
+	inUse  uint64
+}
+
+const (
+	smallestPinnedClass = 64
+	// largestSlabClass is the largest buffer that shares a slab with others.
+	largestSlabClass = 512 << 10
+	slabBytes        = 4 << 20
+)
+
+// NewPinnedAllocator returns an allocator that pins at most limit bytes; zero
+// means no limit. The caller closes it after everything that was read with it.
+func NewPinnedAllocator(dev *device.Device, limit uint64) *PinnedAllocator {
+	return &PinnedAllocator{
+		device: dev, limit: limit,
+		free: make(map[uint64][]unsafe.Pointer), live: make(map[unsafe.Pointer]uint64),
+	}
+}
+
+// Allocate returns size bytes, all zero and aligned to 64. A size below one gives
+// nil.
+func (a *PinnedAllocator) Allocate(size int) []byte {
+	if size <= 0 {
+		return nil
+	}
+	class := pinnedClass(uint64(size))
+	pointer := a.take(class)
+	if pointer == nil {
+		return alignedOrdinary(size)
+	}
+	memory := unsafe.Slice((*byte)(pointer), class)[:size]
+	clear(memory)
+	return memory
+}
+
+// Reallocate returns a buffer of size bytes that begins with those of b, and
+// frees b if it is another one.
+func (a *PinnedAllocator) Reallocate(size int, b []byte) []byte {
+	if size <= cap(b) && size >= 0 {
+		if size > len(b) {
+			clear(b[len(b):size])
+		}
+		return b[:size]
+	}
+	grown := a.Allocate(size)
+	copy(grown, b)
+	a.Free(b)
+	return grown
+}
+
+// Free takes a buffer back. Ordinary memory is left to the garbage collector.
+func (a *PinnedAllocator) Free(b []byte) {
+	pointer := unsafe.Pointer(unsafe.SliceData(b))
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	class, ok := a.live[pointer]
+	if !ok {
+		return
+	}
+	delete(a.live, pointer)
+	a.inUse -= class
+	a.free[class] = append(a.free[class], pointer)
+}
+
+// InUse returns the bytes of pinned memory that buffers hold now, after rounding.
+func (a *PinnedAllocator) InUse() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.inUse
+}
+
+// Pinned returns the bytes that were pinned in all.
+func (a *PinnedAllocator) Pinned() uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	return a.pinned
+}
+
+// Close unpins everything. Buffers that are still in use become invalid: the
+// error, which wraps [ErrLeak], says so and leaves the memory pinned.
+func (a *PinnedAllocator) Close() error {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed {
+		return fmt.Errorf("memory: close pinned allocator: %w", ErrClosed)
+	}
+	a.closed = true
+	if len(a.live) > 0 {
+		return fmt.Errorf("memory: close pinned allocator: %d buffers of %d bytes: %w", len(a.live), a.inUse, ErrLeak)
+	}
+	var failures []error
+	for _, slab := range a.slabs {
+		failures = append(failures, a.device.Driver().HostFree(slab))
+	}
+	a.slabs, a.free, a.pinned = nil, nil, 0
+	return errors.Join(failures...)
+}
+
+// take returns an idle buffer of the class, pinning more where there is none, or
+// nil if nothing more may or can be pinned.
+func (a *PinnedAllocator) take(class uint64) unsafe.Pointer {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.closed || len(a.free[class]) == 0 && !a.pin(class) {
+		return nil
+	}
+	idle := a.free[class]
+	pointer := idle[len(idle)-1]
+	a.free[class] = idle[:len(idle)-1]
+	a.live[pointer] = class
+	a.inUse += class
+	return pointer
+}
+
+// pin asks the driver for a slab and cuts it into buffers of the class.
+func (a *PinnedAllocator) pin(class uint64) bool {
+	slab, count := class, uint64(1)
+	if class <= largestSlabClass {
+		slab, count = slabBytes, slabBytes/class
+	}
+	if a.limit > 0 && (slab > a.limit || a.pinned > a.limit-slab) {
+		return false
+	}
+	pointer, err := a.device.Driver().HostAlloc(slab)
+	if err != nil {
+		return false
+	}
+	a.slabs = append(a.slabs, pointer)
+	a.pinned += slab
+	for i := range count {
+		a.free[class] = append(a.free[class], unsafe.Add(pointer, i*class))
+	}
+	return true
+}
+
+// pinnedClass rounds a size up to the next of four steps between powers of two,
+// so that at most a fifth of a large buffer is wasted.
+func pinnedClass(size uint64) uint64 {
+	if size <= smallestPinnedClass {
+		return smallestPinnedClass
+	}
+	step := uint64(1) << max(bits.Len64(size-1)-3, 6)
+	return (size + step - 1) &^ (step - 1)
+}
+
+// alignedOrdinary returns Go memory with the alignment that Arrow recommends.
+func alignedOrdinary(size int) []byte {
+	const alignment = 64
+	memory := make([]byte, size+alignment)
+	misaligned := int(uintptr(unsafe.Pointer(&memory[0])) % alignment)
+	start := (alignment - misaligned) % alignment
+	return memory[start : start+size : start+size]
+}
