@@ -1,0 +1,214 @@
+package buffer
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"iter"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// LoadOptions configure how records move to a device. The zero value is right
+// for most programs.
+type LoadOptions struct {
+	// Stream, where it is set, is what the table's memory belongs to; the load
+	// then returns as soon as the records may be released, and only work on this
+	// stream finds the data in order. Nil means the manager's stream, and the
+	// load waits until every stream may use the table.
+	Stream *device.Stream
+	// Tag names the memory in the manager's figures.
+	Tag string
+	// Progress, where it is set, is told after every batch. It is called on the
+	// loading goroutine and should return soon.
+	Progress func(Progress)
+}
+
+// Progress says how far a load is.
+type Progress struct {
+	// Batches, Rows and Bytes count what was read so far. Bytes are those of the
+	// Arrow buffers.
+	Batches int
+	Rows    int64
+	Bytes   int64
+	// Moved says that what was read is on the device.
+	Moved bool
+}
+
+// FromRecord moves a record to the manager's device, in one allocation and one
+// pipelined transfer, and waits until it is there. The record may be released
+// afterwards. The caller releases the table.
+func FromRecord(m *memory.Manager, record arrow.Record) (*Buffer, error) {
+	return FromRecords(context.Background(), m, []arrow.Record{record}, LoadOptions{})
+}
+
+// FromRecords moves records of one schema to the device as one table, in one
+// allocation and one pipelined transfer. The records may be released when it
+// returns. At least one record is needed, for its schema. The caller releases
+// the table.
+func FromRecords(ctx context.Context, m *memory.Manager, records []arrow.Record, options LoadOptions) (*Buffer, error) {
+	if len(records) == 0 {
+		return nil, fmt.Errorf("buffer: load: no record: %w", ErrSchema)
+	}
+	for i, record := range records {
+		if record == nil {
+			return nil, fmt.Errorf("buffer: load: record %d is nil: %w", i, ErrSchema)
+		}
+	}
+	schema := records[0].Schema()
+	return load(ctx, m, schema, records, options)
+}
+
+func load(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, options LoadOptions) (*Buffer, error) {
+	chunks, rows, err := transpose(schema, records)
+	if err != nil {
+		return nil, fmt.Errorf("buffer: load: %w", err)
+	}
+	columns, err := column.FromArrays(ctx, m, chunks, column.UploadOptions{Stream: options.Stream, Tag: options.Tag})
+	if err != nil {
+		return nil, fmt.Errorf("buffer: load: %w", err)
+	}
+	table, err := New(schema, columns, Rows{Count: rows})
+	for _, c := range columns {
+		err = errors.Join(err, c.Release()) // the table has its own references
+	}
+	if err != nil {
+		return nil, errors.Join(err, table.Release())
+	}
+	return table, nil
+}
+
+// transpose lists the chunks of every column.
+func transpose(schema *arrow.Schema, records []arrow.Record) (chunks [][]arrow.Array, rows int64, err error) {
+	width := schema.NumFields()
+	all := make([]arrow.Array, width*len(records))
+	chunks = make([][]arrow.Array, width)
+	for i := range chunks {
+		chunks[i] = all[i*len(records) : (i+1)*len(records)]
+	}
+	for r, record := range records {
+		if r > 0 && !record.Schema().Equal(schema) {
+			return nil, 0, fmt.Errorf("record %d has another schema than the first: %w", r, ErrSchema)
+		}
+		for i := range chunks {
+			chunk := record.Column(i)
+			if int64(chunk.Len()) != record.NumRows() {
+				return nil, 0, fmt.Errorf("record %d, column %q has %d elements for %d rows: %w",
+					r, schema.Field(i).Name, chunk.Len(), record.NumRows(), ErrRows)
+			}
+			chunks[i][r] = chunk
+		}
+		rows += record.NumRows()
+	}
+	return chunks, rows, nil
+}
+
+// FromReader reads all batches of a reader and moves them to the device as one
+// table, in one allocation and one transfer. The batches stay in host memory
+// until the last one is read, for the table's size is not known before; use
+// [Each] where they do not fit. An empty reader gives a table without rows. The
+// reader stays the caller's, who also releases the table.
+func FromReader(ctx context.Context, m *memory.Manager, reader array.RecordReader, options LoadOptions) (*Buffer, error) {
+	var records []arrow.Record
+	defer func() {
+		for _, record := range records {
+			record.Release()
+		}
+	}()
+	var progress Progress
+	for reader.Next() {
+		if err := context.Cause(ctx); err != nil {
+			return nil, fmt.Errorf("buffer: read: %w", err)
+		}
+		record := reader.Record()
+		record.Retain()
+		records = append(records, record)
+		progress.add(record)
+		options.report(progress)
+	}
+	if err := readerError(reader); err != nil {
+		return nil, err
+	}
+	if len(records) == 0 {
+		records = append(records, emptyRecord(reader.Schema()))
+	}
+	table, err := load(ctx, m, reader.Schema(), records, options)
+	if err != nil {
+		return nil, err
+	}
+	progress.Moved = true
+	options.report(progress)
+	return table, nil
+}
+
+// Each reads a reader batch by batch and yields every batch as a table on the
+// device. The host holds one batch at a time. The loop's body releases each
+// table; after an error the loop ends. The reader stays the caller's.
+func Each(ctx context.Context, m *memory.Manager, reader array.RecordReader, options LoadOptions) iter.Seq2[*Buffer, error] {
+	return func(yield func(*Buffer, error) bool) {
+		var progress Progress
+		for reader.Next() {
+			record := reader.Record()
+			table, err := FromRecords(ctx, m, []arrow.Record{record}, options)
+			if err != nil {
+				yield(nil, err)
+				return
+			}
+			progress.add(record)
+			progress.Moved = true
+			options.report(progress)
+			if !yield(table, nil) {
+				return
+			}
+		}
+		if err := readerError(reader); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+func readerError(reader array.RecordReader) error {
+	if err := reader.Err(); err != nil {
+		return fmt.Errorf("buffer: read: %w", err)
+	}
+	return nil
+}
+
+func (p *Progress) add(record arrow.Record) {
+	p.Batches++
+	p.Rows += record.NumRows()
+	for _, each := range record.Columns() {
+		p.Bytes += dataBytes(each.Data())
+	}
+}
+
+// dataBytes counts the buffers of an array and of everything below it.
+func dataBytes(data arrow.ArrayData) int64 {
+	if data == nil {
+		return 0
+	}
+	var total int64
+	for _, buffer := range data.Buffers() {
+		if buffer != nil {
+			total += int64(buffer.Len())
+		}
+	}
+	for _, child := range data.Children() {
+		total += dataBytes(child)
+	}
+	if dictionary, ok := data.Dictionary().(*array.Data); ok && dictionary != nil {
+		total += dataBytes(dictionary)
+	}
+	return total
+}
+
+func (o LoadOptions) report(progress Progress) {
+	if o.Progress != nil {
+		o.Progress(progress)
+	}
+}

@@ -1,0 +1,55 @@
+package buffer
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/column"
+)
+
+// Record copies the table to the host, in one pipelined transfer for tables that
+// are not sliced. It waits for the work on the table's memory. The caller
+// releases the record.
+func (b *Buffer) Record(ctx context.Context) (arrow.Record, error) {
+	return b.RecordWith(ctx, column.DownloadOptions{})
+}
+
+// RecordWith is Record with options: the stream that copies, and the allocator of
+// the host's memory.
+func (b *Buffer) RecordWith(ctx context.Context, options column.DownloadOptions) (arrow.Record, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	rows, err := b.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	shown := b
+	if rows < b.capacity {
+		if shown, err = b.Slice(0, rows); err != nil {
+			return nil, err
+		}
+		defer shown.Release()
+	}
+	arrays, err := column.ToArrays(ctx, shown.columns, options)
+	if err != nil {
+		return nil, fmt.Errorf("buffer: record: %w", err)
+	}
+	defer func() {
+		for _, each := range arrays {
+			each.Release()
+		}
+	}()
+	return array.NewRecord(b.schema, arrays, rows), nil
+}
+
+// emptyRecord stands for a reader that had no batch.
+func emptyRecord(schema *arrow.Schema) arrow.Record {
+	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
+	defer builder.Release()
+	return builder.NewRecord()
+}

@@ -1,0 +1,82 @@
+package buffer
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+)
+
+// Select returns a table of the named columns, in the order of the names,
+// without copying. The schema keeps its metadata. The caller releases the table.
+func (b *Buffer) Select(names ...string) (*Buffer, error) {
+	fields := make([]arrow.Field, 0, len(names))
+	columns := make([]*column.Column, 0, len(names))
+	for _, name := range names {
+		i, err := b.index(name)
+		if err != nil {
+			return nil, err
+		}
+		fields, columns = append(fields, b.schema.Field(i)), append(columns, b.columns[i])
+	}
+	return b.with(fields, columns)
+}
+
+// AppendColumn returns a table with one more column, without copying. The column
+// is as long as the table's capacity. The caller keeps its reference to the
+// column and releases the table.
+func (b *Buffer) AppendColumn(field arrow.Field, c *column.Column) (*Buffer, error) {
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("buffer: append column %q: %w", field.Name, err)
+	}
+	if int64(c.Len()) != b.capacity {
+		return nil, fmt.Errorf("buffer: append column %q: it has %d elements, the table's capacity is %d rows: %w", field.Name, c.Len(), b.capacity, ErrRows)
+	}
+	return b.with(append(slices.Clone(b.schema.Fields()), field), append(slices.Clone(b.columns), c))
+}
+
+// with makes a table of the same rows with other columns.
+func (b *Buffer) with(fields []arrow.Field, columns []*column.Column) (*Buffer, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	metadata := b.schema.Metadata()
+	view, err := New(arrow.NewSchema(fields, &metadata), columns, Rows{Count: b.capacity, Device: b.deviceRows})
+	if err != nil {
+		return nil, err
+	}
+	view.hostRows.Store(b.hostRows.Load())
+	return view, nil
+}
+
+// Slice returns length rows from an offset on, without copying. The host must
+// know the number of rows: ask NumRows before if only the device does. The
+// caller releases the table.
+func (b *Buffer) Slice(offset, length int64) (*Buffer, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
+	rows, known := b.HostRows()
+	if !known {
+		return nil, fmt.Errorf("buffer: slice: only the device knows the number of rows: call NumRows before: %w", ErrRows)
+	}
+	if offset < 0 || length < 0 || offset > rows || length > rows-offset {
+		return nil, fmt.Errorf("buffer: slice of %d rows at %d from %d: %w", length, offset, rows, ErrRows)
+	}
+	columns := make([]*column.Column, 0, len(b.columns))
+	defer func() {
+		for _, c := range columns {
+			c.Release()
+		}
+	}()
+	for i, c := range b.columns {
+		part, err := c.Slice(int(offset), int(length))
+		if err != nil {
+			return nil, fmt.Errorf("buffer: slice column %q: %w", b.schema.Field(i).Name, err)
+		}
+		columns = append(columns, part)
+	}
+	return New(b.schema, columns, Rows{Count: length})
+}
