@@ -81,11 +81,16 @@ func retained(data Data) (*Column, error) {
 
 func releaseAll(buffers []Bytes, children []*Column) error {
 	var failures []error
+	note := func(err error) {
+		if err != nil {
+			failures = append(failures, err)
+		}
+	}
 	for _, buffer := range buffers {
-		failures = append(failures, buffer.Release())
+		note(buffer.Release())
 	}
 	for _, child := range children {
-		failures = append(failures, child.Release())
+		note(child.Release())
 	}
 	return errors.Join(failures...)
 }

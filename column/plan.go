@@ -136,12 +136,6 @@ func (p *planner) plan(t arrow.DataType, chunks []chunk) (*node, error) {
 			return nil, inChunk(chunks, i, err)
 		}
 	}
-	rebased := false
-	if l.kind == kindDictionary && len(chunks) > 1 {
-		if chunks, rebased, err = p.unify(l, chunks); err != nil {
-			return nil, err
-		}
-	}
 	n := p.newNode(t)
 	for i := range chunks {
 		ok := false
@@ -182,7 +176,7 @@ func (p *planner) plan(t arrow.DataType, chunks []chunk) (*node, error) {
 	case kindDenseUnion:
 		return n, p.denseUnion(n, l, chunks)
 	case kindDictionary:
-		return n, p.dictionary(n, l, chunks, rebased)
+		return n, p.dictionary(n, l, chunks)
 	default:
 		return n, p.runEnds(n, l, chunks)
 	}

@@ -10,52 +10,41 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// dictionary plans indices and the dictionary they refer to. Where the chunks'
-// dictionaries are to be put one behind another, the indices move along.
-func (p *planner) dictionary(n *node, l layout, chunks []chunk, oneBehindAnother bool) error {
-	if !oneBehindAnother {
-		if err := p.values(n, l, chunks, 1, l.width); err != nil {
-			return err
-		}
-		since := len(p.chunks)
-		if len(chunks) > 0 {
-			dictionary, err := chunks[0].dictionary() // the others are the same
-			if err != nil {
-				return inChunk(chunks, 0, err)
-			}
-			p.chunks = append(p.chunks, dictionary)
-		}
-		return p.dictionaryOf(n, l, p.keep(since))
-	}
-	start := p.begin()
-	behind := 0
+// dictionary plans indices and the dictionary they refer to. Chunks whose
+// dictionaries differ get one of all their values, and indices that are rewritten
+// while they travel.
+func (p *planner) dictionary(n *node, l layout, chunks []chunk) error {
 	since := len(p.chunks)
 	for i := range chunks {
-		c := &chunks[i]
-		dictionary, err := c.dictionary()
+		dictionary, err := chunks[i].dictionary()
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
 		p.chunks = append(p.chunks, dictionary)
-		if c.length > 0 {
-			indices, err := c.elements(l, 1, l.width, 0)
-			if err != nil {
-				return inChunk(chunks, i, err)
-			}
-			p.fill(len(indices), rewrite(indices, l.width, shifted(l.width, uint64(behind))))
+	}
+	dictionaries := p.keep(since)
+	indices, dictionaries, err := p.unify(l, chunks, dictionaries)
+	if err != nil {
+		return err
+	}
+	start := p.begin()
+	for i := range chunks {
+		c := &chunks[i]
+		if c.length == 0 {
+			continue
 		}
-		ok := false
-		if behind, ok = add(behind, dictionary.length); !ok || behind > 0 && uint64(behind-1) > l.maximumIndex() {
-			return inChunk(chunks, i, fmt.Errorf("the chunks' dictionaries together have more values than the indices of %v can count: use a wider index type: %w",
-				l.storage, memory.ErrOverflow))
+		bytes, err := c.elements(l, 1, l.width, 0)
+		if err != nil {
+			return inChunk(chunks, i, err)
+		}
+		if indices == nil {
+			p.data(bytes)
+		} else {
+			p.fill(len(bytes), rewrite(bytes, l.width, indices[i]))
 		}
 	}
 	p.end(n, start)
-	return p.dictionaryOf(n, l, p.keep(since))
-}
-
-func (p *planner) dictionaryOf(n *node, l layout, chunks []chunk) (err error) {
-	if n.dictionary, err = p.plan(l.dictionary(), chunks); err != nil {
+	if n.dictionary, err = p.plan(l.dictionary(), dictionaries); err != nil {
 		return fmt.Errorf("dictionary: %w", err)
 	}
 	return nil
@@ -74,50 +63,48 @@ func (c *chunk) dictionary() (chunk, error) {
 	return dictionary, nil
 }
 
-// unify makes the chunks of a dictionary type refer to one dictionary. Where
-// their dictionaries differ it lets arrow-go merge them on the host. What arrow-go
-// cannot merge, such as dictionaries of structs, is to be put one behind another:
-// then oneBehindAnother is true.
-func (p *planner) unify(l layout, chunks []chunk) (unified []chunk, oneBehindAnother bool, err error) {
+// unify finds one dictionary for all chunks, itself in chunks, and how each
+// chunk's indices must be rewritten to refer to it, or nil if they need not be.
+func (p *planner) unify(l layout, chunks, dictionaries []chunk) ([]rewriting, []chunk, error) {
+	if len(chunks) < 2 {
+		return nil, dictionaries, nil
+	}
 	differ := false
-	for i := range chunks {
-		dictionary, err := chunks[i].dictionary()
-		if err == nil {
-			err = p.examine(l.dictionary(), dictionary)
+	for i := range dictionaries {
+		if err := examine(l.dictionary(), dictionaries[i]); err != nil {
+			return nil, nil, inChunk(chunks, i, err)
 		}
-		if err == nil && chunks[i].length > 0 {
-			_, err = chunks[i].elements(l, 1, l.width, 0)
-		}
-		if err == nil {
-			_, err = chunks[i].validity(l)
-		}
-		if err != nil {
-			return nil, false, inChunk(chunks, i, err)
-		}
-		differ = differ || !sameDictionary(chunks[0].data.Dictionary(), chunks[i].data.Dictionary())
+		differ = differ || !sameDictionary(dictionaries[0].data, dictionaries[i].data)
 	}
 	if !differ {
-		return chunks, false, nil
+		return nil, dictionaries[:1], nil
 	}
 	for i := range chunks {
 		if err := chunks[i].checkIndices(l); err != nil {
-			return nil, false, inChunk(chunks, i, err)
+			return nil, nil, inChunk(chunks, i, err)
 		}
 	}
-	merged := merge(l, chunks)
-	if merged == nil {
-		return chunks, true, nil
+	if merged, indices := merge(l, dictionaries); merged != nil {
+		p.temporary = append(p.temporary, merged)
+		c, err := newChunk(merged.Data(), 0, merged.Len())
+		return indices, []chunk{c}, err
 	}
-	p.temporary = append(p.temporary, merged)
-	c, err := newChunk(merged.Data(), 0, merged.Len())
-	since := len(p.chunks)
-	p.chunks = append(p.chunks, c)
-	return p.keep(since), false, err
+	indices := make([]rewriting, len(chunks))
+	behind := 0
+	for i := range dictionaries {
+		indices[i] = shifted(l.width, uint64(behind))
+		ok := false
+		if behind, ok = add(behind, dictionaries[i].length); !ok || behind > 0 && uint64(behind-1) > l.maximumIndex() {
+			return nil, nil, inChunk(chunks, i, fmt.Errorf("the dictionaries together have more values than the indices of %v can count: use a wider index type: %w",
+				l.storage, memory.ErrOverflow))
+		}
+	}
+	return indices, dictionaries, nil
 }
 
 // examine checks a dictionary as planning it does, without planning it: what is
 // to be compared and merged by arrow-go must not lack anything.
-func (p *planner) examine(t arrow.DataType, dictionary chunk) error {
+func examine(t arrow.DataType, dictionary chunk) error {
 	var scratch planner
 	defer scratch.release()
 	if _, err := scratch.plan(t, []chunk{dictionary}); err != nil {
@@ -175,33 +162,33 @@ func shared(a, b arrow.ArrayData) bool {
 	return true
 }
 
-// merge returns one array of the chunks' elements with one dictionary of their
-// dictionaries' values, or nil where arrow-go has no way to do it.
-func merge(l layout, chunks []chunk) (merged arrow.Array) {
+// merge returns a dictionary of the values of all, each value once, and how the
+// indices into each of them must be rewritten. It returns nil where arrow-go has
+// no way to do it, as for dictionaries of structs, or where the values are more
+// than the indices can count.
+func merge(l layout, dictionaries []chunk) (merged arrow.Array, indices []rewriting) {
 	defer func() {
 		if recover() != nil {
-			merged = nil
+			merged, indices = nil, nil
 		}
 	}()
-	parts := make([]arrow.Array, 0, len(chunks))
-	defer func() {
-		for _, part := range parts {
-			part.Release()
-		}
-	}()
-	for i := range chunks {
-		c := &chunks[i]
-		dictionary, ok := c.data.Dictionary().(*array.Data)
-		if !ok {
-			return nil
-		}
-		data := array.NewDataWithDictionary(l.storage, c.length, c.data.Buffers(), c.nulls, c.offset, dictionary)
-		parts = append(parts, array.NewDictionaryData(data))
-		data.Release()
-	}
-	merged, err := array.Concatenate(parts, arrowmemory.DefaultAllocator)
+	unifier, err := array.NewDictionaryUnifier(arrowmemory.DefaultAllocator, l.dictionary())
 	if err != nil {
-		return nil
+		return nil, nil
 	}
-	return merged
+	defer unifier.Release()
+	for i := range dictionaries {
+		values := array.MakeFromData(dictionaries[i].data)
+		defer values.Release()
+		moved, err := unifier.UnifyAndTranspose(values)
+		if err != nil {
+			return nil, nil
+		}
+		indices = append(indices, transposed(l.width, arrow.Int32Traits.CastFromBytes(moved.Bytes())))
+	}
+	merged, err = unifier.GetResultWithIndexType(l.storage.(*arrow.DictionaryType).IndexType)
+	if err != nil {
+		return nil, nil
+	}
+	return merged, indices
 }

@@ -67,6 +67,20 @@ func shifted(width int, by uint64) rewriting {
 	}
 }
 
+// transposed gives indices of 1, 2, 4 or 8 bytes the place that a table has for
+// them. What lies where a null is may be no index; it becomes zero.
+func transposed(width int, places []int32) rewriting {
+	return func(destination, source []byte, _ int) {
+		for i := 0; i < len(destination); i += width {
+			place := uint64(0)
+			if index := indexAt(source[i:], width); index < uint64(len(places)) {
+				place = uint64(places[index])
+			}
+			putIndex(destination[i:], width, place)
+		}
+	}
+}
+
 // The parts of a view: its length, and where it is longer than what fits the view
 // itself, the number of a data buffer and a position in it.
 const (
@@ -109,6 +123,28 @@ func runEndsWithin(width, offset, length, behind int) rewriting {
 			putSigned(destination[i:], width, min(max(end, 0), int64(length))+int64(behind))
 		}
 	}
+}
+
+// indexAt reads an integer of 1, 2, 4 or 8 bytes as a number without a sign.
+func indexAt(source []byte, width int) uint64 {
+	switch width {
+	case 1:
+		return uint64(source[0])
+	case 2:
+		return uint64(binary.NativeEndian.Uint16(source))
+	case 4:
+		return uint64(binary.NativeEndian.Uint32(source))
+	}
+	return binary.NativeEndian.Uint64(source)
+}
+
+// putIndex writes an integer of 1, 2, 4 or 8 bytes.
+func putIndex(destination []byte, width int, value uint64) {
+	if width == 1 {
+		destination[0] = byte(value)
+		return
+	}
+	putSigned(destination, width, int64(value))
 }
 
 // signedAt reads an integer of 2, 4 or 8 bytes.

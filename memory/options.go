@@ -49,8 +49,9 @@ type AllocateOptions struct {
 // memory that several goroutines fill while the device copies. The pinned memory
 // is allocated when it is first needed and kept until the manager is closed.
 type StagingOptions struct {
-	// Workers is how many goroutines fill or empty chunks at a time. Zero means
-	// eight, or as many as there are processors if those are fewer.
+	// Workers is how many goroutines fill or empty chunks at a time, the
+	// caller's among them. Zero means eight, or as many as there are processors
+	// if those are fewer.
 	Workers int
 	// ChunkBytes is the size of a pinned chunk. Zero means 4 MiB.
 	ChunkBytes int

@@ -165,25 +165,29 @@ func isPinned(dev *device.Device, data []byte) bool {
 
 // writeInPlace gathers a span into memory that the processor can reach, once the
 // stream's work is done.
-func writeInPlace(ctx context.Context, stream *device.Stream, s *span) error {
+func (s *span) writeInPlace(ctx context.Context, stream *device.Stream, workers *crew) error {
 	if err := stream.Synchronize(ctx); err != nil {
 		return err
 	}
 	memory := address.Bytes(s.base, s.bytes)
-	return inParallel(ctx, cut([]*span{s}, inPlaceChunk), defaultWorkers(), func(j job) error {
-		s.gather(memory[j.offset:j.offset+j.bytes], j.offset)
+	parts := divide(cut([]*span{s}, defaultChunkBytes), workers.size)
+	return workers.run(ctx, len(parts), func(task int) error {
+		from, to := parts[task].extent()
+		s.gather(memory[from:to], from)
 		return nil
 	})
 }
 
 // readInPlace is the reverse of writeInPlace.
-func readInPlace(ctx context.Context, stream *device.Stream, s *span) error {
+func (s *span) readInPlace(ctx context.Context, stream *device.Stream, workers *crew) error {
 	if err := stream.Synchronize(ctx); err != nil {
 		return err
 	}
 	memory := address.Bytes(s.base, s.bytes)
-	return inParallel(ctx, cut([]*span{s}, inPlaceChunk), defaultWorkers(), func(j job) error {
-		s.scatter(memory[j.offset:j.offset+j.bytes], j.offset)
+	parts := divide(cut([]*span{s}, defaultChunkBytes), workers.size)
+	return workers.run(ctx, len(parts), func(task int) error {
+		from, to := parts[task].extent()
+		s.scatter(memory[from:to], from)
 		return nil
 	})
 }

@@ -16,7 +16,7 @@ import (
 // Pageable memory otherwise travels at the speed of one thread of the driver's.
 type staging struct {
 	device     *device.Device
-	workers    int
+	crew       crew
 	chunkBytes uint64
 
 	// idle holds the chunks that no worker has, the longest returned first. A
@@ -36,26 +36,22 @@ type chunk struct {
 	event   *device.Event
 }
 
-const (
-	defaultChunkBytes = 4 << 20
-	// smallestChunk is the least that is worth a transfer of its own.
-	smallestChunk = 256 << 10
-)
+const defaultChunkBytes = 4 << 20
 
 func (s *staging) open(dev *device.Device, options StagingOptions) error {
 	if options.Workers < 0 || options.ChunkBytes < 0 || options.Chunks < 0 {
 		return fmt.Errorf("Options.Staging holds a negative number: %w", device.ErrInvalidValue)
 	}
-	s.device, s.workers, s.chunkBytes = dev, options.Workers, uint64(options.ChunkBytes)
-	if s.workers == 0 {
-		s.workers = defaultWorkers()
+	s.device, s.crew.size, s.chunkBytes = dev, options.Workers, uint64(options.ChunkBytes)
+	if s.crew.size == 0 {
+		s.crew.size = defaultWorkers()
 	}
 	if s.chunkBytes == 0 {
 		s.chunkBytes = defaultChunkBytes
 	}
 	chunks := options.Chunks
 	if chunks == 0 {
-		chunks = 2 * s.workers
+		chunks = 2 * s.crew.size
 	}
 	s.idle = make(chan *chunk, chunks)
 	return nil
@@ -156,37 +152,40 @@ func (s *staging) allocate() (*chunk, error) {
 	return &chunk{pointer: pointer, memory: unsafe.Slice((*byte)(pointer), s.chunkBytes), event: event}, nil
 }
 
-// jobs cuts spans into chunks: few and large where there is much, so that the
-// link is kept busy, and smaller ones where there is little, so that every
-// worker has some.
-func (s *staging) jobs(spans []*span) []job {
+// cut divides spans into lots: few and large where there is much, so that the
+// link is kept busy, and at least two where there is little, so that the device
+// copies the first while the second is filled.
+func (s *staging) cut(spans []*span) []*lot {
 	var total uint64
 	for _, each := range spans {
 		total += each.bytes
 	}
-	even := total / uint64(2*s.workers) &^ 0xffff
-	return cut(spans, min(max(even, smallestChunk), s.chunkBytes))
+	return cut(spans, min(max(roundUp(total/2, smallestPart), smallestLot), s.chunkBytes))
 }
 
 // upload stages a span to the device.
 func (s *staging) upload(ctx context.Context, stream *device.Stream, whole *span) error {
-	driver := s.device.Driver()
 	staged, direct := whole.splitPinned(s.device)
 	if len(direct) > 0 {
 		if err := s.uploadDirect(stream, whole, direct); err != nil {
 			return err
 		}
 	}
-	err := inParallel(ctx, s.jobs(staged), s.workers, func(j job) error {
-		c, err := s.take(ctx)
+	lots := s.cut(staged)
+	parts := divide(lots, s.crew.size)
+	// Whoever waits for a lot to be opened must learn that it never will be.
+	going, stop := context.WithCancelCause(ctx)
+	err := s.crew.run(ctx, len(parts), func(task int) error {
+		err := s.fill(ctx, going, parts[task], stream)
 		if err != nil {
-			return err
+			stop(err)
 		}
-		j.span.gather(c.memory[:j.bytes], j.offset)
-		return s.send(c, stream, func(handle backend.Stream) error {
-			return driver.CopyToDeviceAsync(j.span.base.Add(j.offset), c.pointer, j.bytes, handle)
-		})
+		return err
 	})
+	stop(nil)
+	if err != nil {
+		s.abandon(lots)
+	}
 	if len(direct) > 0 {
 		// The caller's own memory is being read: its use cannot be cut short.
 		if waiting := stream.Synchronize(context.Background()); err == nil {
@@ -194,6 +193,53 @@ func (s *staging) upload(ctx context.Context, stream *device.Stream, whole *span
 		}
 	}
 	return err
+}
+
+// fill gathers a part into its lot's chunk and sends the chunk when it is full.
+// The first part of a lot takes the chunk for it.
+func (s *staging) fill(ctx, going context.Context, p part, stream *device.Stream) error {
+	l := p.lot
+	if p.first {
+		l.chunk, l.failure = s.take(ctx)
+		close(l.opened)
+	}
+	select {
+	case <-l.opened:
+	case <-going.Done():
+		return context.Cause(going)
+	}
+	if l.failure != nil {
+		return l.failure
+	}
+	l.span.gather(l.chunk.memory[p.offset:p.offset+p.bytes], l.offset+p.offset)
+	if l.left.Add(-1) > 0 {
+		return nil
+	}
+	return s.send(l, stream)
+}
+
+// send enqueues the copy of a full chunk and returns the chunk, which is idle
+// once its event is reached.
+func (s *staging) send(l *lot, stream *device.Stream) error {
+	c := l.chunk
+	l.chunk = nil
+	defer func() { s.idle <- c }()
+	err := stream.Enqueue(func(handle backend.Stream) error {
+		return s.device.Driver().CopyToDeviceAsync(l.span.base.Add(l.offset), c.pointer, l.bytes, handle)
+	})
+	if err != nil {
+		return err
+	}
+	return c.event.Record(stream)
+}
+
+// abandon returns the chunks of lots that a failure left half full.
+func (s *staging) abandon(lots []*lot) {
+	for _, l := range lots {
+		if l.chunk != nil {
+			s.idle <- l.chunk
+		}
+	}
 }
 
 // uploadDirect clears the whole destination, for the padding between pieces, and
@@ -210,7 +256,6 @@ func (s *staging) uploadDirect(stream *device.Stream, whole *span, direct []piec
 
 // download stages spans from the device.
 func (s *staging) download(ctx context.Context, stream *device.Stream, spans []*span) error {
-	driver := s.device.Driver()
 	var staged []*span
 	anyDirect := false
 	for _, whole := range spans {
@@ -223,24 +268,11 @@ func (s *staging) download(ctx context.Context, stream *device.Stream, spans []*
 			}
 		}
 	}
-	err := inParallel(ctx, s.jobs(staged), s.workers, func(j job) error {
-		c, err := s.take(ctx)
-		if err != nil {
-			return err
-		}
-		defer func() { s.idle <- c }()
-		err = s.copyInto(c, stream, func(handle backend.Stream) error {
-			return driver.CopyToHostAsync(c.pointer, j.span.base.Add(j.offset), j.bytes, handle)
-		})
-		if err != nil {
-			return err
-		}
-		if err := c.event.Wait(ctx); err != nil {
-			return err
-		}
-		j.span.scatter(c.memory[:j.bytes], j.offset)
-		return nil
-	})
+	lots := cut(staged, s.chunkBytes)
+	if len(lots) < 2*s.crew.size {
+		lots = s.cutEvenly(staged)
+	}
+	err := s.crew.run(ctx, len(lots), func(task int) error { return s.receive(ctx, lots[task], stream) })
 	if anyDirect {
 		if waiting := stream.Synchronize(context.Background()); err == nil {
 			err = waiting
@@ -249,18 +281,35 @@ func (s *staging) download(ctx context.Context, stream *device.Stream, spans []*
 	return err
 }
 
-// send enqueues a chunk's copy and returns the chunk, which is idle once its
-// event is reached.
-func (s *staging) send(c *chunk, stream *device.Stream, enqueue func(backend.Stream) error) error {
-	defer func() { s.idle <- c }()
-	return s.copyInto(c, stream, enqueue)
-}
-
-// copyInto enqueues a copy from or to a chunk and marks its end with the chunk's
-// event.
-func (s *staging) copyInto(c *chunk, stream *device.Stream, enqueue func(backend.Stream) error) error {
-	if err := stream.Enqueue(enqueue); err != nil {
+// receive copies a lot through a chunk to where it belongs.
+func (s *staging) receive(ctx context.Context, l *lot, stream *device.Stream) error {
+	c, err := s.take(ctx)
+	if err != nil {
 		return err
 	}
-	return c.event.Record(stream)
+	defer func() { s.idle <- c }()
+	err = stream.Enqueue(func(handle backend.Stream) error {
+		return s.device.Driver().CopyToHostAsync(c.pointer, l.span.base.Add(l.offset), l.bytes, handle)
+	})
+	if err == nil {
+		err = c.event.Record(stream)
+	}
+	if err == nil {
+		err = c.event.Wait(ctx)
+	}
+	if err != nil {
+		return err
+	}
+	l.span.scatter(c.memory[:l.bytes], l.offset)
+	return nil
+}
+
+// cutEvenly divides spans so that every worker has some.
+func (s *staging) cutEvenly(spans []*span) []*lot {
+	var total uint64
+	for _, each := range spans {
+		total += each.bytes
+	}
+	even := roundUp(total/uint64(2*s.crew.size), smallestPart)
+	return cut(spans, min(max(even, smallestLot), s.chunkBytes))
 }

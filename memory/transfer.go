@@ -51,7 +51,7 @@ func Upload(ctx context.Context, stream *device.Stream, destination Slice[uint8]
 		return fmt.Errorf("memory: upload: %w", err)
 	}
 	if block.kind.HostAccessible() {
-		err = writeInPlace(ctx, stream, whole)
+		err = whole.writeInPlace(ctx, stream, &block.manager.staging.crew)
 	} else {
 		err = block.manager.staging.upload(ctx, stream, whole)
 	}
@@ -95,7 +95,7 @@ func Download(ctx context.Context, stream *device.Stream, destinations []Destina
 		}
 	}
 	for _, s := range direct {
-		if err := readInPlace(ctx, stream, s); err != nil {
+		if err := s.readInPlace(ctx, stream, &s.block.manager.staging.crew); err != nil {
 			return fmt.Errorf("memory: download: %w", err)
 		}
 	}

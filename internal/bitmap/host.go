@@ -1,7 +1,6 @@
 package bitmap
 
 import (
-	"context"
 	"encoding/binary"
 	"errors"
 )
@@ -9,7 +8,7 @@ import (
 // onProcessor runs a conversion here, after the work that is on the stream. Its
 // result is there when it returns, so no use is left to record.
 func (w work) onProcessor(convert func(to, from []byte)) error {
-	if err := w.stream.Synchronize(context.Background()); err != nil {
+	if err := w.stream.Enqueue(w.stream.Device().Driver().StreamSynchronize); err != nil {
 		return err
 	}
 	to, toErr := w.to.Host()
@@ -25,7 +24,7 @@ func (w work) onProcessor(convert func(to, from []byte)) error {
 func spread(bits byte) uint64 {
 	// Copies of the low seven bits lie seven apart, so that bit i of copy i is at
 	// 8i; the top bit, whose copies would run into them, goes by itself.
-	low := uint64(bits&0x7f) * 0x0002040810204081
+	low := uint64(bits&0x7f) * 0x0000040810204081
 	return low&0x0101010101010101 | uint64(bits>>7)<<56
 }
 

@@ -1,0 +1,204 @@
+package column
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// DownloadOptions configure how columns are brought to the host. The zero value
+// is right for most programs.
+type DownloadOptions struct {
+	// Stream is the stream that the transfer is enqueued on. It is made to wait
+	// for all work that was recorded on the columns' memory. Nil means the stream
+	// that the first column's memory belongs to.
+	Stream *device.Stream
+	// Allocator makes the buffers of the arrays. Nil means arrow-go's default. A
+	// memory.PinnedAllocator saves the copy out of staging memory.
+	Allocator arrowmemory.Allocator
+}
+
+// Array brings the column to the host. The caller releases the array. See
+// [ToArrays].
+func (c *Column) Array(ctx context.Context) (arrow.Array, error) {
+	arrays, err := ToArrays(ctx, []*Column{c}, DownloadOptions{})
+	if err != nil {
+		return nil, err
+	}
+	return arrays[0], nil
+}
+
+// ToArrays brings columns of one device to the host. The arrays begin at offset
+// zero and hold copies; the caller releases every one of them.
+//
+// Everything whose place is known travels in one transfer. Only for columns that
+// were sliced, and whose strings or lists have lengths of their own, the offsets
+// come first and what they refer to in a further transfer for each level.
+//
+// Whatever on the device refers to a position is checked on the host: offsets,
+// sizes, views, indices, type ids and run ends that point nowhere give an error
+// that wraps [ErrInvalid]. After an error nothing stays allocated.
+func ToArrays(ctx context.Context, columns []*Column, options DownloadOptions) (arrays []arrow.Array, err error) {
+	for i, c := range columns {
+		if err := c.Retain(); err != nil {
+			return nil, errors.Join(fmt.Errorf("column: download column %d: %w", i, err), releaseAll(nil, columns[:i]))
+		}
+	}
+	defer func() {
+		if err = errors.Join(err, releaseAll(nil, columns)); err != nil {
+			for _, made := range arrays {
+				made.Release()
+			}
+			arrays = nil
+		}
+	}()
+
+	stream, err := orderAfter(columns, options.Stream)
+	if err != nil {
+		return nil, fmt.Errorf("column: download: %w", err)
+	}
+	d := downloader{allocator: options.Allocator}
+	if d.allocator == nil {
+		d.allocator = arrowmemory.DefaultAllocator
+	}
+	defer d.release()
+	roots := make([]*fetched, len(columns))
+	for i, c := range columns {
+		if roots[i], err = d.fetch(nil, i, c, c.data.Offset, c.data.Length); err != nil {
+			return nil, fmt.Errorf("column: download: %w", err)
+		}
+	}
+	for len(d.destinations)+len(d.then) > 0 {
+		if err := d.round(ctx, stream); err != nil {
+			return nil, fmt.Errorf("column: download: %w", err)
+		}
+	}
+	for _, root := range roots {
+		array, err := root.array()
+		if err != nil {
+			return arrays, fmt.Errorf("column: download: %w", err)
+		}
+		arrays = append(arrays, array)
+	}
+	return arrays, nil
+}
+
+// orderAfter makes the stream, or the first block's where it is nil, wait for all
+// work on the columns.
+func orderAfter(columns []*Column, stream *device.Stream) (*device.Stream, error) {
+	var seen []*memory.Block
+	for _, c := range columns {
+		for block := range c.Blocks {
+			if slices.Contains(seen, block) {
+				continue
+			}
+			seen = append(seen, block)
+			if stream == nil {
+				stream = block.Stream()
+			}
+			if !stream.Device().Same(block.Device()) {
+				return nil, fmt.Errorf("a column lies on %v, the stream or another column on %v: %w",
+					block.Device(), stream.Device(), device.ErrInvalidValue)
+			}
+			if err := block.OrderBefore(stream); err != nil {
+				return nil, err
+			}
+		}
+	}
+	return stream, nil
+}
+
+// downloader knows what is still to come.
+type downloader struct {
+	allocator arrowmemory.Allocator
+	// allocated holds a reference to every buffer until the arrays have theirs.
+	allocated []*arrowmemory.Buffer
+	// destinations are the transfers of the next round; then is what can be done
+	// when they are through, which may ask for further ones.
+	destinations []memory.Destination
+	then         []func() error
+}
+
+func (d *downloader) release() {
+	for _, buffer := range d.allocated {
+		buffer.Release()
+	}
+}
+
+// round makes one transfer and what follows from it.
+func (d *downloader) round(ctx context.Context, stream *device.Stream) error {
+	destinations, then := d.destinations, d.then
+	d.destinations, d.then = nil, nil
+	byAddress := func(a, b memory.Destination) int { return cmp.Compare(a.From.Pointer(), b.From.Pointer()) }
+	if !slices.IsSortedFunc(destinations, byAddress) {
+		slices.SortFunc(destinations, byAddress)
+	}
+	if err := memory.Download(ctx, stream, destinations); err != nil {
+		return err
+	}
+	for _, follow := range then {
+		if err := follow(); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// buffer returns a new buffer of the host's.
+func (d *downloader) buffer(bytes int) *arrowmemory.Buffer {
+	buffer := arrowmemory.NewResizableBuffer(d.allocator)
+	d.allocated = append(d.allocated, buffer)
+	buffer.Resize(bytes)
+	return buffer
+}
+
+// take asks for the bytes from position from up to position to of a buffer.
+func (d *downloader) take(source Bytes, from, to int) (*arrowmemory.Buffer, error) {
+	part, err := source.Slice(from, to)
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", ErrInvalid, err)
+	}
+	buffer := d.buffer(to - from)
+	if to > from {
+		d.destinations = append(d.destinations, memory.Destination{From: part, Data: buffer.Bytes()})
+	}
+	return buffer, nil
+}
+
+// takeElements asks for length elements of a width.
+func (d *downloader) takeElements(source Bytes, offset, length, width int) (*arrowmemory.Buffer, error) {
+	count, ok := add(offset, length)
+	end, fits := multiply(count, width)
+	if !ok || !fits {
+		return nil, fmt.Errorf("%d elements of %d bytes at offset %d: %w", length, width, offset, memory.ErrOverflow)
+	}
+	if length == 0 {
+		return d.buffer(0), nil
+	}
+	return d.take(source, offset*width, end)
+}
+
+// takeBits asks for bits, which shall begin with the first byte.
+func (d *downloader) takeBits(source Bytes, offset, length int) (*arrowmemory.Buffer, error) {
+	if length == 0 {
+		return d.buffer(0), nil
+	}
+	buffer, err := d.take(source, offset/8, bitmapBytes(offset+length))
+	if err != nil {
+		return nil, err
+	}
+	d.then = append(d.then, func() error {
+		shiftBits(buffer.Bytes(), offset%8, length)
+		buffer.ResizeNoShrink(bitmapBytes(length))
+		return nil
+	})
+	return buffer, nil
+}

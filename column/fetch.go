@@ -1,0 +1,321 @@
+package column
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// fetched is an array on its way to the host.
+type fetched struct {
+	layout   layout
+	dataType arrow.DataType
+	length   int
+	// parent and number say where the array belongs, for messages: which child of
+	// the parent it is, or without a parent which column.
+	parent *fetched
+	number int
+
+	buffers    []*arrowmemory.Buffer
+	children   []*fetched
+	dictionary *fetched
+}
+
+// dictionaryNumber is the number of a dictionary among its parent's children.
+const dictionaryNumber = -1
+
+// place names the array for messages.
+func (f *fetched) place() string {
+	if f.parent == nil {
+		return fmt.Sprintf("column %d", f.number)
+	}
+	if f.number == dictionaryNumber {
+		return f.parent.place() + ": dictionary"
+	}
+	_, name := f.parent.layout.child(f.number)
+	return fmt.Sprintf("%s: child %d (%s)", f.parent.place(), f.number, name)
+}
+
+func (f *fetched) fail(err error) error { return fmt.Errorf("%s: %w", f.place(), err) }
+
+// fetch asks for length elements that begin at position offset of the column's
+// buffers.
+func (d *downloader) fetch(parent *fetched, number int, c *Column, offset, length int) (*fetched, error) {
+	f := &fetched{dataType: c.data.Type, length: length, parent: parent, number: number}
+	var err error
+	if f.layout, err = layoutOf(c.data.Type); err == nil {
+		f.buffers = make([]*arrowmemory.Buffer, len(c.data.Buffers))
+		err = d.fetchBuffers(f, c, offset)
+	}
+	if err != nil {
+		return nil, f.fail(err)
+	}
+	return f, d.fetchNested(f, c, offset)
+}
+
+// fetchBuffers asks for the buffers whose extent is known from offset and length.
+func (d *downloader) fetchBuffers(f *fetched, c *Column, offset int) (err error) {
+	l, source := f.layout, c.data.Buffers
+	if l.hasValidity() && f.length > 0 && source[0].Len() > 0 && c.data.NullCount != 0 {
+		if f.buffers[0], err = d.takeBits(source[0], offset, f.length); err != nil {
+			return err
+		}
+	}
+	switch l.kind {
+	case kindBool:
+		f.buffers[1], err = d.takeBits(source[1], offset, f.length)
+	case kindFixed, kindView, kindDictionary:
+		f.buffers[1], err = d.takeElements(source[1], offset, f.length, l.width)
+	case kindListView:
+		f.buffers[1], err = d.takeElements(source[1], offset, f.length, l.width)
+		if err == nil {
+			f.buffers[2], err = d.takeElements(source[2], offset, f.length, l.width)
+		}
+	case kindSparseUnion:
+		f.buffers[0], err = d.takeElements(source[0], offset, f.length, 1)
+	case kindDenseUnion:
+		f.buffers[0], err = d.takeElements(source[0], offset, f.length, 1)
+		if err == nil {
+			f.buffers[1], err = d.takeElements(source[1], offset, f.length, 4)
+		}
+	}
+	return err
+}
+
+// fetchNested asks for what the buffers refer to: at once where it is known what
+// that is, or else when the offsets have arrived.
+func (d *downloader) fetchNested(f *fetched, c *Column, offset int) (err error) {
+	switch f.layout.kind {
+	case kindBinary:
+		return d.fetchBinary(f, c, offset)
+	case kindView:
+		return d.fetchViews(f, c)
+	case kindList:
+		child := c.data.Children[0]
+		return d.fetchOffsets(f, c, offset, child.data.Length, func(first, last int) error {
+			return d.fetchChild(f, c, 0, first, last-first)
+		}, nil)
+	case kindFixedSizeList:
+		size := f.layout.listSize()
+		return d.fetchChild(f, c, 0, offset*size, f.length*size)
+	case kindStruct, kindSparseUnion:
+		for i := range c.data.Children {
+			if err := d.fetchChild(f, c, i, offset, f.length); err != nil {
+				return err
+			}
+		}
+		if f.layout.kind == kindSparseUnion {
+			d.after(f, func() error { return checkUnion(f.layout, f.buffers[0].Bytes(), nil, nil) })
+		}
+	case kindListView, kindDenseUnion:
+		return d.fetchPointedTo(f, c)
+	case kindDictionary:
+		dictionary := c.data.Dictionary
+		f.dictionary, err = d.fetch(f, dictionaryNumber, dictionary, dictionary.data.Offset, dictionary.data.Length)
+		d.after(f, func() error {
+			return checkIndices(f.buffers[1].Bytes(), f.layout, dictionary.data.Length, f.valid(), 0)
+		})
+	case kindRunEnds:
+		return d.fetchRuns(f, c, offset)
+	}
+	return err
+}
+
+// after checks something when the next round's bytes are here.
+func (d *downloader) after(f *fetched, check func() error) {
+	d.then = append(d.then, func() error {
+		if err := check(); err != nil {
+			return f.fail(err)
+		}
+		return nil
+	})
+}
+
+// valid returns the validity bitmap, or nil where there is none.
+func (f *fetched) valid() []byte {
+	if !f.layout.hasValidity() || f.buffers[0] == nil {
+		return nil
+	}
+	return f.buffers[0].Bytes()
+}
+
+// fetchChild asks for elements from position from on of child i.
+func (d *downloader) fetchChild(f *fetched, c *Column, i, from, length int) error {
+	child := c.data.Children[i]
+	if length == 0 {
+		from = 0
+	}
+	if from < 0 || length < 0 || from > child.data.Length || length > child.data.Length-from {
+		_, name := f.layout.child(i)
+		return f.fail(inChild(i, name, fmt.Errorf("it has %d elements, %d from %d on are needed: %w",
+			child.data.Length, length, from, ErrInvalid)))
+	}
+	fetched, err := d.fetch(f, i, child, child.data.Offset+from, length)
+	f.children = append(f.children, fetched)
+	return err
+}
+
+func (d *downloader) fetchBinary(f *fetched, c *Column, offset int) error {
+	data := c.data.Buffers[2]
+	part := func(first, last int) (err error) {
+		if f.buffers[2], err = d.take(data, first, last); err != nil {
+			return f.fail(err)
+		}
+		return nil
+	}
+	return d.fetchOffsets(f, c, offset, data.Len(), part, func(last int) { f.buffers[2].ResizeNoShrink(last) })
+}
+
+// fetchOffsets asks for offsets, and with part for what they embrace. That is
+// asked for in whole and at once where the offsets are all there are: then trim,
+// if there is one, is told how much of it is used.
+func (d *downloader) fetchOffsets(f *fetched, c *Column, offset, limit int, part func(first, last int) error, trim func(last int)) error {
+	width := f.layout.width
+	if f.length == 0 {
+		f.buffers[1] = d.buffer(width)
+		clear(f.buffers[1].Bytes())
+		return part(0, 0)
+	}
+	var err error
+	if f.buffers[1], err = d.takeElements(c.data.Buffers[1], offset, f.length+1, width); err != nil {
+		return f.fail(err)
+	}
+	offsets := f.buffers[1].Bytes()
+	whole := offset == 0 && c.data.Buffers[1].Len() < len(offsets)+bufferPadding
+	if whole {
+		if err := part(0, limit); err != nil {
+			return err
+		}
+	}
+	d.then = append(d.then, func() error {
+		first, last, err := checkOffsets(offsets, width, limit)
+		if err != nil {
+			return f.fail(fmt.Errorf("buffer 1 (offsets): %w", err))
+		}
+		if whole {
+			if trim != nil {
+				trim(last)
+			}
+			return nil
+		}
+		if first > 0 {
+			shifted(width, -uint64(first))(offsets, offsets, 0)
+		}
+		return part(first, last)
+	})
+	return nil
+}
+
+// fetchViews asks for the data that views refer to, which may be anywhere.
+func (d *downloader) fetchViews(f *fetched, c *Column) (err error) {
+	for i := 2; i < len(c.data.Buffers); i++ {
+		if f.buffers[i], err = d.take(c.data.Buffers[i], 0, c.data.Buffers[i].Len()); err != nil {
+			return f.fail(err)
+		}
+	}
+	d.after(f, func() error { return checkViews(f.buffers[1].Bytes(), f.buffers[2:], f.valid()) })
+	return nil
+}
+
+// fetchPointedTo asks for the children of list views and dense unions whole, for
+// their offsets may point anywhere.
+func (d *downloader) fetchPointedTo(f *fetched, c *Column) error {
+	lengths := make([]int, len(c.data.Children))
+	for i, child := range c.data.Children {
+		if f.length > 0 {
+			lengths[i] = child.data.Length
+		}
+		if err := d.fetchChild(f, c, i, 0, lengths[i]); err != nil {
+			return err
+		}
+	}
+	d.after(f, func() error {
+		if f.layout.kind == kindDenseUnion {
+			return checkUnion(f.layout, f.buffers[0].Bytes(), f.buffers[1].Bytes(), lengths)
+		}
+		return checkListViews(f.buffers[1].Bytes(), f.buffers[2].Bytes(), f.layout.width, lengths[0], f.valid())
+	})
+	return nil
+}
+
+// fetchRuns asks for run ends and values. Where there are more runs than the
+// elements can have the column was sliced, and the values wait for the run ends.
+func (d *downloader) fetchRuns(f *fetched, c *Column, offset int) error {
+	runs := c.data.Children[0].data.Length
+	if f.length == 0 {
+		runs = 0
+	}
+	if err := d.fetchChild(f, c, 0, 0, runs); err != nil {
+		return err
+	}
+	whole := f.length == 0 || offset == 0 && runs <= f.length
+	if whole {
+		if err := d.fetchChild(f, c, 1, 0, runs); err != nil {
+			return err
+		}
+	}
+	if f.length == 0 {
+		return nil
+	}
+	d.then = append(d.then, func() error {
+		ends, width := f.children[0].buffers[1], f.layout.width
+		if err := checkRunEnds(ends.Bytes(), width, offset+f.length); err != nil {
+			return f.children[0].fail(err)
+		}
+		if whole {
+			return nil
+		}
+		first, last := findRuns(ends.Bytes(), width, offset, f.length)
+		count := last - first
+		kept := ends.Bytes()[:count*width]
+		copy(kept, ends.Bytes()[first*width:last*width])
+		runEndsWithin(width, offset, f.length, 0)(kept, kept, 0)
+		ends.ResizeNoShrink(len(kept))
+		f.children[0].length = count
+		return d.fetchChild(f, c, 1, first, count)
+	})
+	return nil
+}
+
+// array makes the array, of which everything has arrived.
+func (f *fetched) array() (made arrow.Array, err error) {
+	defer func() {
+		// Extension types bring code of their own.
+		if problem := recover(); problem != nil {
+			made, err = nil, f.fail(fmt.Errorf("make an array of %v: %v: %w", f.dataType, problem, ErrInvalid))
+		}
+	}()
+	data := f.data()
+	defer data.Release()
+	return array.MakeFromData(data), nil
+}
+
+func (f *fetched) data() *array.Data {
+	buffers := f.buffers
+	if !f.layout.hasValidity() {
+		buffers = append([]*arrowmemory.Buffer{nil}, buffers...)
+	}
+	nulls := 0
+	switch valid := f.valid(); {
+	case f.layout.kind == kindNull:
+		nulls = f.length
+	case valid != nil:
+		if nulls = f.length - bitutil.CountSetBits(valid, 0, f.length); nulls == 0 {
+			buffers[0] = nil
+		}
+	}
+	if f.dictionary != nil {
+		dictionary := f.dictionary.data()
+		defer dictionary.Release()
+		return array.NewDataWithDictionary(f.dataType, f.length, buffers, nulls, 0, dictionary)
+	}
+	children := make([]arrow.ArrayData, len(f.children))
+	for i, child := range f.children {
+		children[i] = child.data()
+		defer children[i].Release()
+	}
+	return array.NewData(f.dataType, f.length, buffers, children, nulls, 0)
+}

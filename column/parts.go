@@ -1,0 +1,123 @@
+package column
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Values returns the column without its validity bitmap: the same memory, and no
+// nulls. What lies where a null was is undefined. Types that have no bitmap stay
+// as they are. The caller releases the column.
+func (c *Column) Values() (*Column, error) {
+	l, err := c.layout()
+	if err != nil {
+		return nil, err
+	}
+	data := c.copyData()
+	if l.hasValidity() {
+		data.Buffers[0], data.NullCount = Bytes{}, 0
+	}
+	return retained(data)
+}
+
+// Validity returns the part of the validity bitmap that covers the column, and
+// the number, 0 to 7, of the first element's bit in its first byte. A set bit is
+// an element that is not null. The region is borrowed from the column. A column
+// that has no bitmap, because none of its elements is null or because its type has
+// none, gives an error that wraps [ErrInvalid].
+func (c *Column) Validity() (bits Bytes, bitOffset int, err error) {
+	l, err := c.layout()
+	if err != nil {
+		return Bytes{}, 0, err
+	}
+	if !l.hasValidity() || c.data.Buffers[0].Block() == nil {
+		return Bytes{}, 0, fmt.Errorf("column: validity of %v: it has no bitmap: %w", c, ErrInvalid)
+	}
+	return c.bits(0)
+}
+
+// bits returns the bytes of a bitmap that cover the column.
+func (c *Column) bits(buffer int) (bits Bytes, bitOffset int, err error) {
+	if c.data.Length == 0 {
+		bits, err = c.data.Buffers[buffer].Slice(0, 0)
+		return bits, 0, err
+	}
+	bits, err = c.data.Buffers[buffer].Slice(c.data.Offset/8, bitmapBytes(c.data.Offset+c.data.Length))
+	return bits, c.data.Offset % 8, err
+}
+
+// Indices returns the indices of a dictionary column, with its nulls, as a column
+// of integers that shares its memory. The caller releases the column.
+func (c *Column) Indices() (*Column, error) {
+	l, err := c.layout()
+	if err != nil {
+		return nil, err
+	}
+	if l.kind != kindDictionary {
+		return nil, fmt.Errorf("column: indices of %v: it has no dictionary: %w", c, ErrInvalid)
+	}
+	data := c.copyData()
+	data.Type, data.Dictionary = l.storage.(*arrow.DictionaryType).IndexType, nil
+	return retained(data)
+}
+
+// ValuesRegion returns the values of the column, from its first element on, as
+// bytes that are borrowed from it. The type must be one of a fixed width; booleans
+// must begin with a byte, which those do that [FromArrays] made.
+func (c *Column) ValuesRegion() (Bytes, error) {
+	l, err := c.layout()
+	if err != nil {
+		return Bytes{}, err
+	}
+	switch l.kind {
+	case kindFixed:
+		first := c.data.Offset * l.width
+		if c.data.Length == 0 {
+			first = 0
+		}
+		return c.data.Buffers[1].Slice(first, first+c.data.Length*l.width)
+	case kindBool:
+		if c.data.Offset%8 != 0 {
+			return Bytes{}, fmt.Errorf("column: values of %v: they begin with bit %d of a byte, copy the column first: %w", c, c.data.Offset%8, ErrInvalid)
+		}
+		bits, _, err := c.bits(1)
+		return bits, err
+	case kindDictionary:
+		return Bytes{}, fmt.Errorf("column: values of %v: take Indices and Dictionary: %w", c, ErrInvalid)
+	}
+	return Bytes{}, fmt.Errorf("column: values of %v: the type has no fixed width: take its buffers and children: %w", c, ErrInvalid)
+}
+
+// layout checks that the column may be used and returns how it lies in memory.
+func (c *Column) layout() (layout, error) {
+	if err := c.Check(); err != nil {
+		return layout{}, err
+	}
+	return layoutOf(c.data.Type)
+}
+
+var _ memory.Region = (*Column)(nil)
+
+// Block returns the block of what ValuesRegion returns, or nil where that is an
+// error. With Pointer and Bytes it makes a column of a fixed width a
+// memory.Region, which a kernel takes as an argument.
+func (c *Column) Block() *memory.Block {
+	region, _ := c.ValuesRegion()
+	return region.Block()
+}
+
+// Pointer returns where the values begin, or zero where ValuesRegion is an error.
+func (c *Column) Pointer() device.Pointer {
+	region, _ := c.ValuesRegion()
+	return region.Pointer()
+}
+
+// Bytes returns the length of the values, or zero where ValuesRegion is an error.
+func (c *Column) Bytes() uint64 {
+	region, _ := c.ValuesRegion()
+	return region.Bytes()
+}

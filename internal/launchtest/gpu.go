@@ -1,0 +1,279 @@
+package launchtest
+
+import (
+	"encoding/binary"
+	"fmt"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/device/host"
+)
+
+// Kernel stands for a function of device code.
+type Kernel struct {
+	// Parameters are the bytes of each. Nil means that the driver is too old to
+	// tell.
+	Parameters []int
+	// MaxThreads is the most threads a block may have; zero means 1024.
+	MaxThreads int
+	// StaticShared is in bytes.
+	StaticShared int
+	// Run is called by each launch, after what is on the stream. It may be nil.
+	Run func(Launch)
+}
+
+// Launch is what the driver was given.
+type Launch struct {
+	Name   string
+	Config backend.LaunchConfig
+	Slots  []uint64
+	Starts []uint32
+}
+
+// Bytes returns the first n bytes of argument i.
+func (l Launch) Bytes(i, n int) []byte {
+	var memory []byte
+	for _, slot := range l.Slots[l.Starts[i]:] {
+		memory = binary.LittleEndian.AppendUint64(memory, slot)
+	}
+	return memory[:n]
+}
+
+// Uint64 returns argument i as a number of eight bytes.
+func (l Launch) Uint64(i int) uint64 { return l.Slots[l.Starts[i]] }
+
+// GPU is the driver of the device. Its fields are set before it is used.
+type GPU struct {
+	backend.Device
+	Kernels map[string]Kernel
+	// LaunchError is returned by every launch, which then does nothing.
+	LaunchError error
+	// Discard keeps no record of launches and runs nothing, for benchmarks.
+	Discard bool
+
+	mu       sync.Mutex
+	names    []string // of the functions, by their handles less one
+	launches []Launch
+	shared   map[string]int // the most dynamic shared memory, where it was set
+	calls    []string
+}
+
+// The limits of the device.
+const (
+	SharedBytes      = 48 << 10
+	SharedBytesOptIn = 227 << 10
+	MaxThreads       = 1024
+	Multiprocessors  = 4
+)
+
+// opened numbers the devices, for a backend is registered once and for all.
+var opened atomic.Int64
+
+type driver struct {
+	gpu *GPU
+}
+
+func (d driver) Devices() ([]backend.Info, error) { return []backend.Info{d.gpu.Info()}, nil }
+func (d driver) Open(int) (backend.Device, error) { return d.gpu, nil }
+
+// Open opens such a device until the end of the test.
+func Open(t testing.TB, gpu *GPU) *device.Device {
+	t.Helper()
+	below, err := host.Driver{}.Open(0)
+	require.NoError(t, err)
+	gpu.Device = below
+	gpu.shared = map[string]int{}
+	name := fmt.Sprintf("launchtest-%d", opened.Add(1))
+	require.NoError(t, device.Register(name, driver{gpu}))
+	dev, err := device.Open(name)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, dev.Close()) })
+	return dev
+}
+
+// Launches returns the launches so far.
+func (g *GPU) Launches() []Launch {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.launches)
+}
+
+// Calls returns the calls so far that order or end work, each as its name with
+// the stream where it has one.
+func (g *GPU) Calls() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.calls)
+}
+
+func (g *GPU) note(format string, arguments ...any) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.calls = append(g.calls, fmt.Sprintf(format, arguments...))
+}
+
+// Info implements backend.Device.
+func (g *GPU) Info() backend.Info {
+	info := g.Device.Info()
+	info.Kind, info.Name, info.Multiprocessors = backend.CUDA, "launchtest", Multiprocessors
+	info.ComputeCapability = backend.ComputeCapability{Major: 9}
+	return info
+}
+
+// Attribute implements backend.Device.
+func (g *GPU) Attribute(attribute backend.Attribute) (int, error) {
+	switch attribute {
+	case backend.MaxSharedMemoryPerBlock:
+		return SharedBytes, nil
+	case backend.MaxSharedMemoryPerBlockOptIn:
+		return SharedBytesOptIn, nil
+	}
+	return g.Device.Attribute(attribute)
+}
+
+// PointerInfo implements backend.Memory: all memory is the device's.
+func (g *GPU) PointerInfo(pointer backend.Pointer) (backend.PointerInfo, error) {
+	info, err := g.Device.PointerInfo(pointer)
+	if info.Kind == backend.MemoryHost {
+		info = backend.PointerInfo{Kind: backend.MemoryDevice}
+	}
+	return info, err
+}
+
+// Synchronize implements backend.Device.
+func (g *GPU) Synchronize() error {
+	g.note("Synchronize")
+	return g.Device.Synchronize()
+}
+
+// EventRecord implements backend.Streams.
+func (g *GPU) EventRecord(event backend.Event, stream backend.Stream) error {
+	g.note("EventRecord(%d)", stream)
+	return g.Device.EventRecord(event, stream)
+}
+
+// FreeAsync implements backend.Memory.
+func (g *GPU) FreeAsync(pointer backend.Pointer, stream backend.Stream) error {
+	g.note("FreeAsync(%d)", stream)
+	return g.Device.FreeAsync(pointer, stream)
+}
+
+const module = backend.Module(1)
+
+// ModuleLoad implements backend.Modules. Every code holds all the kernels.
+func (g *GPU) ModuleLoad(image []byte) (backend.Module, error) {
+	if len(image) == 0 {
+		return 0, fmt.Errorf("launchtest: the image is empty: %w", backend.ErrInvalidCode)
+	}
+	return module, nil
+}
+
+// ModuleUnload implements backend.Modules.
+func (g *GPU) ModuleUnload(backend.Module) error {
+	g.note("ModuleUnload")
+	return nil
+}
+
+// ModuleFunction implements backend.Modules.
+func (g *GPU) ModuleFunction(_ backend.Module, name string) (backend.Function, error) {
+	if _, ok := g.Kernels[name]; !ok {
+		return 0, fmt.Errorf("launchtest: no function %q: %w", name, backend.ErrNotFound)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.names = append(g.names, name)
+	return backend.Function(len(g.names)), nil
+}
+
+func (g *GPU) find(function backend.Function) (string, Kernel) {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	name := g.names[function-1]
+	kernel := g.Kernels[name]
+	if kernel.MaxThreads == 0 {
+		kernel.MaxThreads = MaxThreads
+	}
+	return name, kernel
+}
+
+// FunctionAttribute implements backend.Modules.
+func (g *GPU) FunctionAttribute(function backend.Function, attribute backend.FunctionAttribute) (int, error) {
+	name, kernel := g.find(function)
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	switch attribute {
+	case backend.FunctionMaxThreadsPerBlock:
+		return kernel.MaxThreads, nil
+	case backend.FunctionStaticSharedBytes:
+		return kernel.StaticShared, nil
+	case backend.FunctionMaxDynamicSharedBytes:
+		if set, ok := g.shared[name]; ok {
+			return set, nil
+		}
+		return SharedBytes - kernel.StaticShared, nil
+	}
+	return 100 + int(attribute), nil // numbers that can be told apart
+}
+
+// FunctionSetAttribute implements backend.Modules.
+func (g *GPU) FunctionSetAttribute(function backend.Function, attribute backend.FunctionAttribute, value int) error {
+	name, _ := g.find(function)
+	g.note("FunctionSetAttribute(%s, %d, %d)", name, attribute, value)
+	if attribute == backend.FunctionMaxDynamicSharedBytes {
+		g.mu.Lock()
+		defer g.mu.Unlock()
+		g.shared[name] = value
+	}
+	return nil
+}
+
+// FunctionParameters implements backend.Modules.
+func (g *GPU) FunctionParameters(function backend.Function) ([]backend.Parameter, error) {
+	_, kernel := g.find(function)
+	if kernel.Parameters == nil {
+		return nil, fmt.Errorf("launchtest: FunctionParameters: %w", backend.ErrNotSupported)
+	}
+	parameters := []backend.Parameter{}
+	offset := 0
+	for _, bytes := range kernel.Parameters {
+		align := min(bytes, 8)
+		offset = (offset + align - 1) / align * align
+		parameters = append(parameters, backend.Parameter{Offset: offset, Bytes: bytes})
+		offset += bytes
+	}
+	return parameters, nil
+}
+
+// Occupancy implements backend.Modules as if threads were all that counts.
+func (g *GPU) Occupancy(_ backend.Function, blockThreads int, _ uint32) (int, error) {
+	return 2048 / blockThreads, nil
+}
+
+// Launch implements backend.Modules.
+func (g *GPU) Launch(function backend.Function, config backend.LaunchConfig, slots []uint64, starts []uint32) error {
+	if g.LaunchError != nil {
+		return g.LaunchError
+	}
+	if g.Discard {
+		return nil
+	}
+	name, kernel := g.find(function)
+	launch := Launch{Name: name, Config: config, Slots: slices.Clone(slots), Starts: slices.Clone(starts)}
+	g.mu.Lock()
+	g.launches = append(g.launches, launch)
+	g.mu.Unlock()
+	if kernel.Run == nil {
+		return nil
+	}
+	if err := g.StreamSynchronize(config.Stream); err != nil {
+		return err
+	}
+	kernel.Run(launch)
+	return nil
+}

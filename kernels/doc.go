@@ -1,0 +1,33 @@
+// Package kernels loads device code and launches it on gpuframe's memory.
+//
+//	module, err := kernels.Load(dev, ptx)
+//	defer module.Close()
+//	add, err := module.Function("add_f32")
+//	err = add.Launch(stream, kernels.GridFor(n, 256), device.Dim3{X: 256}, 0,
+//		out, a, b, uint64(n)) // memory.Slice[float32] each, and a number
+//
+// PTX is text that the GPU's driver compiles for the device it finds, when it is
+// loaded: no compiler has to be installed where a program runs. Package
+// elementwise shows the whole way from a CUDA source to a Go function; build.sh
+// makes the PTX.
+//
+// # Memory and order
+//
+// A launch takes memory as it is: a block, a slice, whatever is a memory.Region.
+// It holds the blocks while it enqueues and records their use, so that memory
+// released right after Launch is not given to anyone before the kernel is done.
+// It does not order streams. To use on one stream what another is still writing,
+// call memory.Block.OrderBefore first.
+//
+// An address that does not come from a block is in nobody's books. Permissive
+// modules, the default, pass such arguments on and count them; strict ones refuse
+// them. See [LoadOptions].
+//
+// # Checks
+//
+// The driver trusts what it is given: an argument too few or too narrow makes it
+// read what lies next in memory. Launch checks number and width of the arguments
+// against the compiled kernel, and the block's size and its shared memory against
+// the kernel's limits, before the driver is called. What a kernel does with a
+// pointer, nothing checks.
+package kernels

@@ -1,0 +1,53 @@
+package elementwise
+
+import (
+	_ "embed"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+//go:embed add.ptx
+var code string
+
+// modules are never closed: their code goes with the device.
+var modules perdevice.Cache[*kernels.Module]
+
+func load(dev *device.Device) (*kernels.Module, error) { return kernels.Load(dev, code) }
+
+const (
+	threads = 256
+	// bytesEach is what a thread loads of each input at a time.
+	bytesEach = 16
+	// blocksPerMultiprocessor fills the largest multiprocessors there are, of
+	// 2,048 threads; longer slices take further rounds of the kernel's loop.
+	blocksPerMultiprocessor = 2048 / threads
+)
+
+func addOnGPU[T Number](stream *device.Stream, out, a, b memory.Slice[T]) error {
+	dev := stream.Device()
+	module, err := modules.Get(dev, load)
+	if err != nil {
+		return err
+	}
+	function, err := module.Function(addName[T]())
+	if err != nil {
+		return err
+	}
+	grid := kernels.GridFor(int(out.Bytes()/bytesEach), threads)
+	grid.X = min(grid.X, uint32(dev.Info().Multiprocessors*blocksPerMultiprocessor))
+	return function.Launch(stream, grid, device.Dim3{X: threads}, 0, out, a, b, uint64(out.Len()))
+}
+
+func addName[T Number]() string {
+	var zero T
+	switch any(zero).(type) {
+	case float32:
+		return "add_f32"
+	case float64:
+		return "add_f64"
+	}
+	return "add_i64"
+}

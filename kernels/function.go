@@ -1,0 +1,128 @@
+package kernels
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+// Function is a kernel of a [Module]. It is safe for concurrent use.
+type Function struct {
+	module     *Module
+	name       string
+	handle     backend.Function
+	attributes Attributes
+	parameters signature
+
+	// sharedAllowed is the dynamic shared memory that the driver lets a block
+	// have now, in bytes. It is raised under sharedMu.
+	sharedAllowed atomic.Uint32
+	sharedMu      sync.Mutex
+}
+
+// Attributes are what the compiler made of a kernel. Sizes are in bytes.
+type Attributes struct {
+	// MaxThreads is the most threads that a block may have.
+	MaxThreads int
+	// Registers and LocalBytes are what each thread takes. Local memory is where
+	// registers spill to.
+	Registers, LocalBytes int
+	// StaticSharedBytes is the shared memory that the code declares for a block,
+	// ConstantBytes its constant memory.
+	StaticSharedBytes, ConstantBytes int
+	// PTXVersion and BinaryVersion are those of the code, and of what it was
+	// compiled to, as 10·major + minor.
+	PTXVersion, BinaryVersion int
+}
+
+// signature is what a kernel takes, where the driver can tell.
+type signature struct {
+	known      bool
+	parameters []backend.Parameter
+}
+
+// sharedWithoutAsking is the shared memory, static and dynamic, that a block gets
+// without the function's attribute being set.
+const sharedWithoutAsking = 48 << 10
+
+func newFunction(m *Module, name string) (*Function, error) {
+	handle, err := m.driver.ModuleFunction(m.handle, name)
+	if err != nil {
+		return nil, err
+	}
+	f := &Function{module: m, name: name, handle: handle}
+	var dynamicShared int
+	for _, wanted := range []struct {
+		attribute backend.FunctionAttribute
+		into      *int
+	}{
+		{backend.FunctionMaxThreadsPerBlock, &f.attributes.MaxThreads},
+		{backend.FunctionRegisters, &f.attributes.Registers},
+		{backend.FunctionLocalBytes, &f.attributes.LocalBytes},
+		{backend.FunctionStaticSharedBytes, &f.attributes.StaticSharedBytes},
+		{backend.FunctionConstantBytes, &f.attributes.ConstantBytes},
+		{backend.FunctionPTXVersion, &f.attributes.PTXVersion},
+		{backend.FunctionBinaryVersion, &f.attributes.BinaryVersion},
+		{backend.FunctionMaxDynamicSharedBytes, &dynamicShared},
+	} {
+		if *wanted.into, err = m.driver.FunctionAttribute(handle, wanted.attribute); err != nil {
+			return nil, err
+		}
+	}
+	f.sharedAllowed.Store(uint32(max(0, min(dynamicShared, sharedWithoutAsking-f.attributes.StaticSharedBytes))))
+
+	f.parameters.parameters, err = m.driver.FunctionParameters(handle)
+	f.parameters.known = err == nil
+	if err != nil && !errors.Is(err, device.ErrNotSupported) {
+		return nil, err
+	}
+	return f, nil
+}
+
+// Name returns the name the function was asked for by.
+func (f *Function) Name() string { return f.name }
+
+// Attributes returns what the compiler made of the kernel.
+func (f *Function) Attributes() Attributes { return f.attributes }
+
+// Occupancy returns how many blocks of so many threads, each with so many bytes
+// of dynamic shared memory, one multiprocessor holds at a time.
+func (f *Function) Occupancy(blockThreads int, sharedBytes uint32) (blocks int, err error) {
+	if err = f.module.enter(); err == nil {
+		defer f.module.leave()
+		if err = f.allowShared(sharedBytes); err == nil {
+			blocks, err = f.module.driver.Occupancy(f.handle, blockThreads, sharedBytes)
+		}
+	}
+	if err != nil {
+		return 0, fmt.Errorf("kernels: occupancy of %s: %w", f.name, err)
+	}
+	return blocks, nil
+}
+
+// allowShared sees to it that blocks may have so much dynamic shared memory. More
+// than 48 KiB has to be asked of the driver, once.
+func (f *Function) allowShared(bytes uint32) error {
+	if bytes <= f.sharedAllowed.Load() {
+		return nil
+	}
+	f.sharedMu.Lock()
+	defer f.sharedMu.Unlock()
+	if bytes <= f.sharedAllowed.Load() {
+		return nil
+	}
+	static, limit := f.attributes.StaticSharedBytes, f.module.sharedLimit
+	if uint64(bytes)+uint64(static) > uint64(limit) {
+		return fmt.Errorf("%d bytes of dynamic shared memory beside %d of static: a block on %s has at most %d: %w",
+			bytes, static, f.module.deviceName, limit, device.ErrInvalidValue)
+	}
+	if err := f.module.driver.FunctionSetAttribute(f.handle, backend.FunctionMaxDynamicSharedBytes, int(bytes)); err != nil {
+		return err
+	}
+	f.sharedAllowed.Store(bytes)
+	return nil
+}

@@ -1,0 +1,136 @@
+package kernels
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+// LoadOptions configure a [Module]. The zero value is right for most programs.
+type LoadOptions struct {
+	// Strict refuses arguments whose memory gpuframe cannot keep in order: a raw
+	// device.Pointer, whose memory nobody is told is in use, and foreign memory
+	// that came without an event, whose contents may not be there yet. Otherwise
+	// they are passed on and counted: see [Module.UnrecordedArguments].
+	Strict bool
+}
+
+// Module is device code that was loaded onto one device. It is safe for
+// concurrent use.
+type Module struct {
+	// Not the *device.Device, which a cache of modules by device must not keep
+	// alive.
+	driver      backend.Device
+	deviceName  string
+	kind        device.Kind
+	ordinal     int
+	sharedLimit int
+	strict      bool
+	unrecorded  atomic.Uint64
+	functionsMu sync.Mutex
+	functions   map[string]*Function
+
+	// open is held for reading by whoever uses the handle, so that Close cannot
+	// unload the code under them.
+	open   sync.RWMutex
+	handle backend.Module
+	closed bool
+}
+
+// Load compiles PTX, or takes a cubin, for the device. The caller closes the
+// module before the device. Where the code is not valid the error wraps
+// backend.ErrInvalidCode and holds the compiler's log. On the host it wraps
+// device.ErrNotSupported.
+func Load[Code ~string | ~[]byte](dev *device.Device, code Code) (*Module, error) {
+	return LoadWith(dev, code, LoadOptions{})
+}
+
+// LoadWith is [Load] with options.
+func LoadWith[Code ~string | ~[]byte](dev *device.Device, code Code, options LoadOptions) (*Module, error) {
+	return load(dev, []byte(code), options)
+}
+
+func load(dev *device.Device, code []byte, options LoadOptions) (*Module, error) {
+	if dev == nil {
+		return nil, fmt.Errorf("kernels: load: the device is nil: %w", device.ErrInvalidValue)
+	}
+	m := &Module{
+		driver: dev.Driver(), deviceName: dev.Name(), kind: dev.Kind(), ordinal: dev.Info().Ordinal,
+		strict: options.Strict, functions: map[string]*Function{},
+	}
+	var err error
+	if m.handle, err = m.driver.ModuleLoad(code); err != nil {
+		return nil, fmt.Errorf("kernels: load %d bytes of code on %s: %w", len(code), dev, err)
+	}
+	if m.sharedLimit, err = m.driver.Attribute(backend.MaxSharedMemoryPerBlockOptIn); err != nil {
+		return nil, errors.Join(fmt.Errorf("kernels: load on %s: %w", dev, err), m.driver.ModuleUnload(m.handle))
+	}
+	return m, nil
+}
+
+// Function returns a kernel by its name in the code, which for C++ is the mangled
+// one unless it is declared extern "C". It is good until the module is closed.
+// The error wraps backend.ErrNotFound where there is none.
+func (m *Module) Function(name string) (*Function, error) {
+	if err := m.enter(); err != nil {
+		return nil, fmt.Errorf("kernels: function %q: %w", name, err)
+	}
+	defer m.leave()
+	// One Function for each name: it knows what attributes were set.
+	m.functionsMu.Lock()
+	defer m.functionsMu.Unlock()
+	if f := m.functions[name]; f != nil {
+		return f, nil
+	}
+	f, err := newFunction(m, name)
+	if err != nil {
+		return nil, fmt.Errorf("kernels: function %q on %s: %w", name, m.deviceName, err)
+	}
+	m.functions[name] = f
+	return f, nil
+}
+
+// UnrecordedArguments returns how many arguments were passed to kernels whose
+// memory gpuframe cannot keep in order; see [LoadOptions]. It is zero for a
+// strict module.
+func (m *Module) UnrecordedArguments() uint64 { return m.unrecorded.Load() }
+
+// Close unloads the code. It first waits for all work on the device, because code
+// must not go away under a kernel that runs. What is called on the module and its
+// functions afterwards returns an error that wraps device.ErrClosed, as closing
+// twice does.
+func (m *Module) Close() error {
+	m.open.Lock()
+	closed := m.closed
+	m.closed = true
+	m.open.Unlock()
+	if closed {
+		return fmt.Errorf("kernels: close module on %s: %w", m.deviceName, device.ErrClosed)
+	}
+	// Nothing can be launched any more, so the lock need not be held to wait.
+	if err := errors.Join(m.driver.Synchronize(), m.driver.ModuleUnload(m.handle)); err != nil {
+		return fmt.Errorf("kernels: close module on %s: %w", m.deviceName, err)
+	}
+	return nil
+}
+
+// enter keeps the module from being unloaded until leave.
+func (m *Module) enter() error {
+	m.open.RLock()
+	if m.closed {
+		m.open.RUnlock()
+		return fmt.Errorf("module on %s: %w", m.deviceName, device.ErrClosed)
+	}
+	return nil
+}
+
+func (m *Module) leave() { m.open.RUnlock() }
+
+// on reports whether the module's code can run on a device.
+func (m *Module) on(dev *device.Device) bool {
+	return dev.Kind() == m.kind && dev.Info().Ordinal == m.ordinal
+}

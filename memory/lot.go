@@ -1,0 +1,74 @@
+package memory
+
+import "sync/atomic"
+
+// lot is what the device copies at a time: bytes of a span from an offset on,
+// which several workers may fill together.
+type lot struct {
+	span          *span
+	offset, bytes uint64
+	// opened is closed when chunk, or failure, is there.
+	opened  chan struct{}
+	chunk   *chunk
+	failure error
+	// left counts the parts that are still to be filled.
+	left atomic.Int64
+}
+
+// part is what one worker fills at a time: bytes of a lot from an offset on.
+type part struct {
+	lot           *lot
+	offset, bytes uint64
+	// first says that whoever fills the part opens the lot.
+	first bool
+}
+
+const (
+	// smallestLot is the least that is worth a copy of its own: each costs the
+	// link about as much as 128 KiB.
+	smallestLot = 256 << 10
+	// smallestPart is the least that is worth handing to another worker, and
+	// largestPart lets the workers end together. From a megabyte on Go copies
+	// past the caches, where the device would have to look for the bytes.
+	smallestPart = 64 << 10
+	largestPart  = 1 << 20
+)
+
+// cut divides spans into lots of at most so many bytes.
+func cut(spans []*span, bytes uint64) []*lot {
+	var lots []*lot
+	for _, s := range spans {
+		for offset := uint64(0); offset < s.bytes; offset += bytes {
+			lots = append(lots, &lot{
+				span: s, offset: offset, bytes: min(bytes, s.bytes-offset), opened: make(chan struct{}),
+			})
+		}
+	}
+	return lots
+}
+
+// divide splits lots into parts for so many workers, in the order of the lots.
+func divide(lots []*lot, workers int) []part {
+	var total uint64
+	for _, l := range lots {
+		total += l.bytes
+	}
+	step := min(max(roundUp(total/uint64(workers), smallestPart), smallestPart), largestPart)
+	parts := make([]part, 0, int(total/step)+len(lots))
+	for _, l := range lots {
+		for offset := uint64(0); offset < l.bytes; offset += step {
+			parts = append(parts, part{lot: l, offset: offset, bytes: min(step, l.bytes-offset), first: offset == 0})
+			l.left.Add(1)
+		}
+	}
+	return parts
+}
+
+// extent returns where in its span the part begins and ends.
+func (p part) extent() (from, to uint64) {
+	from = p.lot.offset + p.offset
+	return from, from + p.bytes
+}
+
+// roundUp rounds up to a multiple of a power of two.
+func roundUp(value, multiple uint64) uint64 { return (value + multiple - 1) &^ (multiple - 1) }
