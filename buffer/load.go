@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"iter"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -172,8 +173,10 @@ func Each(ctx context.Context, m *memory.Manager, reader array.RecordReader, opt
 	}
 }
 
+// readerError returns what stopped a reader. That of Parquet calls the end of
+// its file an error.
 func readerError(reader array.RecordReader) error {
-	if err := reader.Err(); err != nil {
+	if err := reader.Err(); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("buffer: read: %w", err)
 	}
 	return nil

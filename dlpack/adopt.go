@@ -1,8 +1,6 @@
 package dlpack
 
 import (
-	"errors"
-
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
@@ -89,12 +87,14 @@ func (c claim) column(m *memory.Manager, block *memory.Block, o ImportOptions) (
 	if err != nil {
 		return nil, faulty("data", "pack bytes to bits: %w", err)
 	}
-	packed, err := newColumn(c.dataType, c.length, bits)
-	return packed, errors.Join(err, bits.Release())
+	defer bits.Release()
+	return newColumn(c.dataType, c.length, bits)
 }
 
 func newColumn(dataType arrow.DataType, length int, values column.Bytes) (*column.Column, error) {
-	return column.New(column.Data{
-		Type: dataType, Length: length, Buffers: []column.Bytes{{}, values},
-	})
+	c, err := column.New(column.Data{Type: dataType, Length: length, Buffers: []column.Bytes{{}, values}})
+	if err != nil {
+		return nil, faulty("", "%w", err)
+	}
+	return c, nil
 }

@@ -2,7 +2,6 @@ package dlpack
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/bitmap"
@@ -16,9 +15,6 @@ const tag = "dlpack"
 // belongs to. The result holds a reference.
 func expandedBools(c *column.Column) (contents, error) {
 	bits := c.Buffer(1)
-	if c.Len() == 0 {
-		return contents{block: bits.Block(), dataType: boolType}, nil
-	}
 	source := bits.Block()
 	stream := source.Stream()
 	bytes, err := memory.NewSlice[uint8](source.Manager(), c.Len(), memory.AllocateOptions{Stream: stream, Tag: tag})
@@ -30,11 +26,9 @@ func expandedBools(c *column.Column) (contents, error) {
 		err = bitmap.Expand(stream, bytes, bits, c.Offset(), c.Len())
 	}
 	if err != nil {
-		return contents{}, errors.Join(faulty("column", "expand bits to bytes: %w", err), bytes.Release())
+		return contents{}, also(faulty("column", "expand bits to bytes: %w", err), bytes.Release())
 	}
-	return contents{
-		block: bytes.Block(), pointer: bytes.Pointer(), length: c.Len(), dataType: boolType, copied: true,
-	}, nil
+	return contents{region: bytes, length: c.Len(), dataType: boolType, copied: true}, nil
 }
 
 // packedBools makes a bit of each byte, on the manager's stream, and waits until
@@ -48,7 +42,7 @@ func packedBools(ctx context.Context, m *memory.Manager, bytes column.Bytes) (co
 		return column.Bytes{}, err
 	}
 	if err := packInto(ctx, bits, bytes); err != nil {
-		return column.Bytes{}, errors.Join(err, bits.Release())
+		return column.Bytes{}, also(err, bits.Release())
 	}
 	return bits, nil
 }

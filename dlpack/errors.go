@@ -64,6 +64,18 @@ func during(operation string, err error) error {
 	return &Error{Operation: operation, Err: err}
 }
 
+// also adds the failure of a cleanup to an error, either of which may be nil.
+func also(err, cleanup error) error {
+	switch known, ok := err.(*Error); {
+	case cleanup == nil:
+		return err
+	case ok:
+		known.Err = errors.Join(known.Err, cleanup)
+		return known
+	}
+	return errors.Join(err, cleanup)
+}
+
 func notInThisBuild() error {
 	return faulty("", "built without cgo, or for a 32-bit platform: build with CGO_ENABLED=1 and a C compiler: %w", device.ErrNotAvailable)
 }

@@ -2,7 +2,6 @@ package dlpack
 
 import (
 	"context"
-	"errors"
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/column"
@@ -60,14 +59,13 @@ func Export(c *column.Column, options ...ExportOptions) (*Tensor, error) {
 
 // contents are what a tensor shows.
 type contents struct {
-	// block holds the bytes; nil for none.
-	block    *memory.Block
-	pointer  device.Pointer
+	// region holds the elements; it may be empty.
+	region   column.Bytes
 	length   int
 	dataType cabi.DataType
 	// bitOffset is that of a validity bitmap in its first byte.
 	bitOffset int
-	// copied says that the block was made for the tensor.
+	// copied says that the region was made for the tensor.
 	copied bool
 }
 
@@ -88,8 +86,10 @@ func exportColumn(c *column.Column, options []ExportOptions, choose func(*column
 	}
 	tensor, err := shown.export(o)
 	if shown.copied {
-		// The tensor holds its own reference.
-		err = errors.Join(err, shown.block.Release())
+		// The tensor holds its own reference by now.
+		if releasing := shown.region.Release(); releasing != nil {
+			return nil, also(also(err, releasing), tensor.Release())
+		}
 	}
 	return tensor, err
 }
@@ -111,24 +111,17 @@ func valuesOf(c *column.Column) (contents, error) {
 	if err != nil {
 		return contents{}, err
 	}
-	if hasNulls(c) {
+	if mayHaveNulls(c) {
 		return contents{}, faulty("column", "%v: %w", c, ErrNulls)
 	}
-	if dataType == boolType {
+	if dataType == boolType && c.Len() > 0 {
 		return expandedBools(c)
 	}
-	values := c.Buffer(1)
-	shown := contents{block: values.Block(), length: c.Len(), dataType: dataType}
-	if c.Len() > 0 {
-		shown.pointer = values.Pointer().Add(uint64(c.Offset()) * uint64(dataType.Bits/8))
+	values, err := c.ValuesRegion()
+	if err != nil {
+		return contents{}, faulty("column", "%w", err)
 	}
-	return shown, nil
-}
-
-// hasNulls is cautious: counting nulls that nobody has counted would make the
-// caller wait for the device.
-func hasNulls(c *column.Column) bool {
-	return c.NullCount() > 0 || c.NullCount() != 0 && hasValidity(c)
+	return contents{region: values, length: c.Len(), dataType: dataType}, nil
 }
 
 func (s contents) export(o ExportOptions) (*Tensor, error) {
@@ -137,17 +130,21 @@ func (s contents) export(o ExportOptions) (*Tensor, error) {
 	if err != nil {
 		return nil, err
 	}
-	if s.block != nil {
-		if err := tensor.export.begin(s.block, o); err != nil {
+	block := s.region.Block()
+	if block != nil {
+		if err := tensor.export.begin(block, o); err != nil {
 			return nil, err
 		}
 	}
 	handle, record, ok := cabi.Begin(&tensor.export)
 	if !ok {
-		return nil, errors.Join(faulty("", "the tensor's struct: %w", device.ErrOutOfMemory), tensor.export.end(nil))
+		return nil, also(faulty("", "the tensor's struct: %w", device.ErrOutOfMemory), tensor.export.end(nil))
 	}
 	tensor.export.handle = handle
-	described := cabi.Tensor{Data: uintptr(s.pointer), Device: deviceOf(s.block), DataType: s.dataType}
+	described := cabi.Tensor{Device: deviceOf(block), DataType: s.dataType}
+	if s.length > 0 {
+		described.Data = uintptr(s.region.Pointer())
+	}
 	if o.Legacy {
 		tensor.pointer = unsafe.Pointer(record.DescribeLegacy(handle, described, int64(s.length)))
 	} else {
@@ -160,7 +157,7 @@ func (s contents) flags(o ExportOptions) (flags uint64, err error) {
 	if s.copied {
 		flags |= cabi.FlagIsCopied
 	}
-	if o.ReadOnly || s.block != nil && s.block.ReadOnly() {
+	if block := s.region.Block(); o.ReadOnly || block != nil && block.ReadOnly() {
 		flags |= cabi.FlagReadOnly
 		if o.Legacy {
 			return 0, faulty("options.Legacy", "the legacy struct cannot forbid writing: export the versioned one: %w", memory.ErrReadOnly)
@@ -180,7 +177,7 @@ func (e *export) begin(block *memory.Block, o ExportOptions) error {
 	}
 	if !o.NoSync {
 		if err := settle(o.Context, block, consumer); err != nil {
-			return errors.Join(faulty("", "make the values ready: %w", err), block.EndExport())
+			return also(faulty("", "make the values ready: %w", err), block.EndExport())
 		}
 	}
 	e.block, e.consumer = block, consumer

@@ -177,7 +177,7 @@ func TestExportValidity(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		bitmap := []byte{0x5a, 0xc3, 0x0f, 0x99}
 		for _, each := range []struct{ offset, length, bytes, bit int }{
-			{0, 32, 4, 0}, {8, 16, 2, 0}, {3, 5, 1, 3}, {5, 12, 3, 5}, {31, 1, 1, 7}, {7, 0, 0, 7},
+			{0, 32, 4, 0}, {8, 16, 2, 0}, {3, 5, 1, 3}, {5, 12, 3, 5}, {31, 1, 1, 7}, {7, 0, 0, 0},
 		} {
 			c := newColumn(t, m, column.Data{
 				Type: arrow.PrimitiveTypes.Int16, Offset: each.offset, Length: each.length, NullCount: column.UnknownNullCount,
@@ -191,6 +191,7 @@ func TestExportValidity(t *testing.T) {
 			assert.Equal(t, each.bit, tensor.BitOffset())
 			require.EqualValues(t, each.bytes, word(described.Shape, 0))
 			begin := each.offset / 8
+			assert.Equal(t, each.bytes == 0, described.Data == 0)
 			assert.Equal(t, bitmap[begin:begin+each.bytes], rawBytes(t, m.Device(), described.Data, each.bytes))
 			require.NoError(t, tensor.Release())
 			requireNothingHeld(t, m)

@@ -2,7 +2,6 @@ package dlpack
 
 import (
 	"context"
-	"errors"
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/column"
@@ -82,7 +81,10 @@ func importTensor(m *memory.Manager, f foreign, options []ImportOptions) (*colum
 		return nil, err
 	}
 	c, err := claimed.column(m, block, o)
-	return c, errors.Join(err, block.Release())
+	if releasing := block.Release(); releasing != nil {
+		return nil, also(also(err, releasing), c.Release())
+	}
+	return c, err
 }
 
 // consume checks the tensor and turns it into a block, which holds a reference.
@@ -122,7 +124,7 @@ func (f foreign) consume(m *memory.Manager, o ImportOptions) (c claim, block *me
 	}
 	if producer != nil {
 		if err := orderAfter(block, producer); err != nil {
-			return c, nil, errors.Join(faulty("options.Stream", "%w", err), block.Release())
+			return c, nil, also(faulty("options.Stream", "%w", err), block.Release())
 		}
 		ordered = producer
 	}

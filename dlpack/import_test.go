@@ -114,29 +114,35 @@ func TestImportRefuses(t *testing.T) {
 			reason error
 		}{
 			"an unknown type code": {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Code = 200 }, "dtype.code", dlpack.ErrUnsupported},
-			"bfloat16":             {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType = cabi.DataType{Code: cabi.CodeBfloat, Bits: 16, Lanes: 1} }, "dtype.code", dlpack.ErrUnsupported},
-			"complex":              {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType = cabi.DataType{Code: cabi.CodeComplex, Bits: 64, Lanes: 1} }, "dtype.code", dlpack.ErrUnsupported},
-			"7 bits":               {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Bits = 7 }, "dtype.bits", dlpack.ErrUnsupported},
-			"no bits":              {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Bits = 0 }, "dtype.bits", dlpack.ErrUnsupported},
-			"bool of one bit":      {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType = cabi.DataType{Code: cabi.CodeBool, Bits: 1, Lanes: 1} }, "dtype.bits", dlpack.ErrUnsupported},
-			"4 lanes":              {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Lanes = 4 }, "dtype.lanes", dlpack.ErrUnsupported},
-			"no lanes":             {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Lanes = 0 }, "dtype.lanes", dlpack.ErrUnsupported},
-			"2 dimensions":         {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = 2 }, "ndim", dlpack.ErrUnsupported},
-			"-1 dimensions":        {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = -1 }, "ndim", dlpack.ErrInvalid},
-			"no shape":             {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Shape = 0 }, "shape", dlpack.ErrInvalid},
-			"a negative length":    {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Shape[0] = -1 }, "shape[0]", dlpack.ErrInvalid},
-			"the largest length":   {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Shape[0] = math.MaxInt64 }, "shape[0]", dlpack.ErrInvalid},
-			"past the last byte":   {func(p *cabitest.Producer, x *cabi.Tensor) { x.Data = math.MaxUint - 31 }, "shape[0]", dlpack.ErrInvalid},
-			"a stride of two":      {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = 2 }, "strides[0]", dlpack.ErrUnsupported},
-			"a stride of zero":     {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = 0 }, "strides[0]", dlpack.ErrUnsupported},
-			"a stride backwards":   {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = -1 }, "strides[0]", dlpack.ErrUnsupported},
-			"no data":              {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Data = 0 }, "data", dlpack.ErrInvalid},
-			"misaligned data":      {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Data++ }, "data", dlpack.ErrInvalid},
-			"a misaligned offset":  {func(_ *cabitest.Producer, x *cabi.Tensor) { x.ByteOffset = 2 }, "data", dlpack.ErrInvalid},
-			"an endless offset":    {func(_ *cabitest.Producer, x *cabi.Tensor) { x.ByteOffset = math.MaxUint64 }, "byte_offset", dlpack.ErrInvalid},
-			"another GPU":          {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device = cabi.Device{Type: cabi.DeviceCUDA, ID: 99} }, "device", dlpack.ErrDevice},
-			"AMD's device":         {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = 10 }, "device", dlpack.ErrDevice},
-			"no device":            {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = 0 }, "device", dlpack.ErrDevice},
+			"bfloat16": {func(_ *cabitest.Producer, x *cabi.Tensor) {
+				x.DataType = cabi.DataType{Code: cabi.CodeBfloat, Bits: 16, Lanes: 1}
+			}, "dtype.code", dlpack.ErrUnsupported},
+			"complex": {func(_ *cabitest.Producer, x *cabi.Tensor) {
+				x.DataType = cabi.DataType{Code: cabi.CodeComplex, Bits: 64, Lanes: 1}
+			}, "dtype.code", dlpack.ErrUnsupported},
+			"7 bits":  {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Bits = 7 }, "dtype.bits", dlpack.ErrUnsupported},
+			"no bits": {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Bits = 0 }, "dtype.bits", dlpack.ErrUnsupported},
+			"bool of one bit": {func(_ *cabitest.Producer, x *cabi.Tensor) {
+				x.DataType = cabi.DataType{Code: cabi.CodeBool, Bits: 1, Lanes: 1}
+			}, "dtype.bits", dlpack.ErrUnsupported},
+			"4 lanes":             {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Lanes = 4 }, "dtype.lanes", dlpack.ErrUnsupported},
+			"no lanes":            {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Lanes = 0 }, "dtype.lanes", dlpack.ErrUnsupported},
+			"2 dimensions":        {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = 2 }, "ndim", dlpack.ErrUnsupported},
+			"-1 dimensions":       {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = -1 }, "ndim", dlpack.ErrInvalid},
+			"no shape":            {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Shape = 0 }, "shape", dlpack.ErrInvalid},
+			"a negative length":   {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Shape[0] = -1 }, "shape[0]", dlpack.ErrInvalid},
+			"the largest length":  {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Shape[0] = math.MaxInt64 }, "shape[0]", dlpack.ErrInvalid},
+			"past the last byte":  {func(p *cabitest.Producer, x *cabi.Tensor) { x.Data = math.MaxUint - 31 }, "shape[0]", dlpack.ErrInvalid},
+			"a stride of two":     {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = 2 }, "strides[0]", dlpack.ErrUnsupported},
+			"a stride of zero":    {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = 0 }, "strides[0]", dlpack.ErrUnsupported},
+			"a stride backwards":  {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = -1 }, "strides[0]", dlpack.ErrUnsupported},
+			"no data":             {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Data = 0 }, "data", dlpack.ErrInvalid},
+			"misaligned data":     {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Data++ }, "data", dlpack.ErrInvalid},
+			"a misaligned offset": {func(_ *cabitest.Producer, x *cabi.Tensor) { x.ByteOffset = 2 }, "data", dlpack.ErrInvalid},
+			"an endless offset":   {func(_ *cabitest.Producer, x *cabi.Tensor) { x.ByteOffset = math.MaxUint64 }, "byte_offset", dlpack.ErrInvalid},
+			"another GPU":         {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device = cabi.Device{Type: cabi.DeviceCUDA, ID: 99} }, "device", dlpack.ErrDevice},
+			"AMD's device":        {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = 10 }, "device", dlpack.ErrDevice},
+			"no device":           {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = 0 }, "device", dlpack.ErrDevice},
 		} {
 			t.Run(name, func(t *testing.T) {
 				eitherStruct(t, func(t *testing.T, legacy bool) {

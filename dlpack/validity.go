@@ -1,7 +1,7 @@
 package dlpack
 
 import (
-	"github.com/apache/arrow/go/v17/arrow"
+	"errors"
 
 	"github.com/gpuframe/gpuframe/column"
 )
@@ -20,28 +20,22 @@ func ExportValidity(c *column.Column, options ...ExportOptions) (*Tensor, error)
 }
 
 func validityOf(c *column.Column) (contents, error) {
-	if !hasValidity(c) {
+	bitmap, bitOffset, err := c.Validity()
+	if errors.Is(err, column.ErrInvalid) {
 		return contents{}, faulty("column", "%v: %w", c, ErrNoValidity)
 	}
-	bitmap := c.Buffer(0)
-	first, bit := c.Offset()/8, c.Offset()%8
-	shown := contents{
-		block: bitmap.Block(), bitOffset: bit,
-		length: (bit + c.Len() + 7) / 8, dataType: byteType,
+	if err != nil {
+		return contents{}, faulty("column", "%w", err)
 	}
-	if c.Len() == 0 {
-		shown.length = 0
-	} else {
-		shown.pointer = bitmap.Pointer().Add(uint64(first))
-	}
-	return shown, nil
+	return contents{region: bitmap, length: bitmap.Len(), dataType: byteType, bitOffset: bitOffset}, nil
 }
 
-// hasValidity reports whether the column's first buffer is a validity bitmap.
-func hasValidity(c *column.Column) bool {
-	switch c.Type().ID() {
-	case arrow.NULL, arrow.SPARSE_UNION, arrow.DENSE_UNION, arrow.RUN_END_ENCODED:
-		return false
+// mayHaveNulls is cautious: counting nulls that nobody has counted would make the
+// caller wait for the device.
+func mayHaveNulls(c *column.Column) bool {
+	if c.NullCount() != column.UnknownNullCount {
+		return c.NullCount() > 0
 	}
-	return c.NumBuffers() > 0 && c.Buffer(0).Block() != nil
+	_, _, err := c.Validity()
+	return err == nil
 }

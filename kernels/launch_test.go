@@ -379,13 +379,20 @@ func BenchmarkLaunch(b *testing.B) {
 func benchmarkLaunches(b *testing.B, mgr *memory.Manager, empty, eight *kernels.Function) {
 	stream := mgr.Stream()
 	single, block := device.Dim3{X: 1}, device.Dim3{X: 32}
-	values := newSlice[float64](b, mgr, 1024)
-	arguments := []any{values, values, values, values, uint64(1024), uint64(0), 2.5, uint32(7)}
+	var separate [4]memory.Slice[float64]
+	for i := range separate {
+		separate[i] = newSlice[float64](b, mgr, 1024)
+	}
+	whole := newSlice[float64](b, mgr, 1024)
 	for _, launch := range []struct {
 		name      string
 		function  *kernels.Function
 		arguments []any
-	}{{"no arguments", empty, nil}, {"8 arguments", eight, arguments}} {
+	}{
+		{"no arguments", empty, nil},
+		{"8 arguments, 1 block", eight, []any{whole, whole, whole, whole, uint64(1024), uint64(0), 2.5, uint32(7)}},
+		{"8 arguments, 4 blocks", eight, []any{separate[0], separate[1], separate[2], separate[3], uint64(1024), uint64(0), 2.5, uint32(7)}},
+	} {
 		b.Run(launch.name, func(b *testing.B) {
 			b.ReportAllocs()
 			for b.Loop() {

@@ -9,44 +9,6 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// addScalar appends a number of one of the plain types and returns its width, or
-// zero for anything else. A value shorter than eight bytes takes the low bytes of
-// its slot; the others of the slot are not read.
-func (a *arguments) addScalar(value any) (bytes int) {
-	var word uint64
-	switch v := value.(type) {
-	case int8:
-		word, bytes = uint64(uint8(v)), 1
-	case uint8:
-		word, bytes = uint64(v), 1
-	case bool:
-		if v {
-			word = 1
-		}
-		bytes = 1
-	case int16:
-		word, bytes = uint64(uint16(v)), 2
-	case uint16:
-		word, bytes = uint64(v), 2
-	case int32:
-		word, bytes = uint64(uint32(v)), 4
-	case uint32:
-		word, bytes = uint64(v), 4
-	case float32:
-		word, bytes = uint64(math.Float32bits(v)), 4
-	case int64:
-		word, bytes = uint64(v), 8
-	case uint64:
-		word, bytes = v, 8
-	case float64:
-		word, bytes = math.Float64bits(v), 8
-	default:
-		return 0
-	}
-	a.slots = append(a.slots, word)
-	return bytes
-}
-
 // addByKind appends a value of a rarer type: a named number, a complex number, an
 // array. It refuses everything that has no one width or is no value on a device.
 func (a *arguments) addByKind(value any) (bytes int, err error) {

@@ -1,0 +1,126 @@
+// Package flights opens the flight data that the examples load.
+package flights
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+)
+
+// The files of the examples. Small is in the project's tree; `make data` fetches
+// Large.
+const (
+	Small = "flights-200k.arrow"
+	Large = "flights-3m.parquet"
+)
+
+// Find returns the path of a data file. It looks into the folder that
+// GPUFRAME_DATA names, then into examples/data and shared/data of the working
+// directory and of those above it.
+func Find(name string) (string, error) {
+	candidates := []string{filepath.Join(os.Getenv("GPUFRAME_DATA"), name)}
+	folder, err := os.Getwd()
+	if err != nil {
+		return "", err
+	}
+	for {
+		candidates = append(candidates,
+			filepath.Join(folder, "examples", "data", name), filepath.Join(folder, "shared", "data", name))
+		parent := filepath.Dir(folder)
+		if parent == folder {
+			break
+		}
+		folder = parent
+	}
+	for _, candidate := range candidates {
+		if _, err := os.Stat(candidate); err == nil {
+			return candidate, nil
+		}
+	}
+	return "", fmt.Errorf("find %s: %w (set GPUFRAME_DATA to its folder)", name, fs.ErrNotExist)
+}
+
+// Reader reads the record batches of a file. The caller releases it.
+type Reader struct {
+	array.RecordReader
+	// Rows is how many there are in all.
+	Rows  int64
+	close func() error
+}
+
+// Close closes the file.
+func (r *Reader) Close() error {
+	r.RecordReader.Release()
+	return r.close()
+}
+
+// Open opens an Arrow IPC or a Parquet file by its extension. What it reads lies
+// in memory of the allocator.
+func Open(ctx context.Context, path string, allocator memory.Allocator) (*Reader, error) {
+	if strings.HasSuffix(path, ".parquet") {
+		return openParquet(ctx, path, allocator)
+	}
+	return openIPC(path, allocator)
+}
+
+func openParquet(ctx context.Context, path string, allocator memory.Allocator) (*Reader, error) {
+	parquetFile, err := file.OpenParquetFile(path, true, file.WithReadProps(parquet.NewReaderProperties(allocator)))
+	if err != nil {
+		return nil, err
+	}
+	// Reading columns in parallel fails on dictionary pages in arrow-go v17
+	// ("dict spaced eof exception").
+	arrowFile, err := pqarrow.NewFileReader(parquetFile, pqarrow.ArrowReadProperties{BatchSize: 1 << 17}, allocator)
+	if err != nil {
+		return nil, errors.Join(err, parquetFile.Close())
+	}
+	records, err := arrowFile.GetRecordReader(ctx, nil, nil)
+	if err != nil {
+		return nil, errors.Join(err, parquetFile.Close())
+	}
+	return &Reader{RecordReader: records, Rows: parquetFile.NumRows(), close: parquetFile.Close}, nil
+}
+
+func openIPC(path string, allocator memory.Allocator) (*Reader, error) {
+	opened, err := os.Open(path)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	reader, err := ipc.NewFileReader(opened, ipc.WithAllocator(allocator))
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", path, err)
+	}
+	var records []arrow.Record
+	var rows int64
+	defer func() {
+		for _, record := range records {
+			record.Release()
+		}
+	}()
+	for i := range reader.NumRecords() {
+		record, err := reader.RecordAt(i)
+		if err != nil {
+			return nil, fmt.Errorf("%s: %w", path, err)
+		}
+		records = append(records, record)
+		rows += record.NumRows()
+	}
+	all, err := array.NewRecordReader(reader.Schema(), records)
+	if err != nil {
+		return nil, err
+	}
+	return &Reader{RecordReader: all, Rows: rows, close: reader.Close}, nil
+}
