@@ -101,8 +101,8 @@ func (c *chunk) validity(l layout) ([]byte, error) {
 		return nil, nil
 	}
 	if len(c.buffer(l, 0)) == 0 {
-		if c.nulls > 0 {
-			return nil, fmt.Errorf("buffer 0 (validity) is absent, but %d nulls are claimed: %w", c.nulls, ErrInvalid)
+		if claimed := c.data.NullN(); claimed > 0 {
+			return nil, fmt.Errorf("buffer 0 (validity) is absent, but %d nulls are claimed: %w", claimed, ErrInvalid)
 		}
 		c.nulls = 0
 		return nil, nil

@@ -24,7 +24,7 @@ func (f foreign) recognise(m *memory.Manager, c claim) *memory.Block {
 	within := c.pointer >= base && uint64(c.pointer-base) <= block.Bytes() && c.bytes <= block.Bytes()-uint64(c.pointer-base)
 	if !within || !block.Device().Same(m.Device()) || deviceOf(block).Type != f.tensor().Device.Type {
 		// Whether the claim holds all the same is for the driver to say. The
-		// release cannot be the last: the tensor has a reference too.
+		// tensor keeps the memory, so that this reference is not the last.
 		_ = block.Release()
 		return nil
 	}

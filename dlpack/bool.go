@@ -12,9 +12,13 @@ import (
 const tag = "dlpack"
 
 // expandedBools makes a byte of each bit, on the stream that the column's memory
-// belongs to. The result holds a reference.
+// belongs to. A copy holds a reference.
 func expandedBools(c *column.Column) (contents, error) {
 	bits := c.Buffer(1)
+	if c.Len() == 0 {
+		none, err := bits.Slice(0, 0)
+		return contents{region: none, dataType: boolType}, err
+	}
 	source := bits.Block()
 	stream := source.Stream()
 	bytes, err := memory.NewSlice[uint8](source.Manager(), c.Len(), memory.AllocateOptions{Stream: stream, Tag: tag})

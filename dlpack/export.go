@@ -114,7 +114,7 @@ func valuesOf(c *column.Column) (contents, error) {
 	if mayHaveNulls(c) {
 		return contents{}, faulty("column", "%v: %w", c, ErrNulls)
 	}
-	if dataType == boolType && c.Len() > 0 {
+	if dataType == boolType {
 		return expandedBools(c)
 	}
 	values, err := c.ValuesRegion()

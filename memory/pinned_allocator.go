@@ -21,6 +21,10 @@ import (
 //
 // Buffers live until they are freed or the allocator is closed. The garbage
 // collector does not free them, so release the arrays that were read with it.
+//
+// For Parquet give it to pqarrow.NewFileReader, which makes the arrays, and not
+// to parquet.NewReaderProperties: arrow-go v17 reads pages of dictionaries after
+// it has freed them, which only memory of the collector's survives.
 type PinnedAllocator struct {
 	device *device.Device
 	limit  uint64
@@ -63,7 +67,7 @@ func (a *PinnedAllocator) Allocate(size int) []byte {
 	if pointer == nil {
 		return alignedOrdinary(size)
 	}
-	memory := unsafe.Slice((*byte)(pointer), class)[:size]
+	memory := unsafe.Slice((*byte)(pointer), size)
 	clear(memory)
 	return memory
 }
@@ -71,16 +75,25 @@ func (a *PinnedAllocator) Allocate(size int) []byte {
 // Reallocate returns a buffer of size bytes that begins with those of b, and
 // frees b if it is another one.
 func (a *PinnedAllocator) Reallocate(size int, b []byte) []byte {
-	if size <= cap(b) && size >= 0 {
-		if size > len(b) {
-			clear(b[len(b):size])
-		}
-		return b[:size]
+	if room := a.room(b); size >= 0 && uint64(size) <= room {
+		resized := unsafe.Slice(unsafe.SliceData(b), size)
+		clear(resized[min(len(b), size):])
+		return resized
 	}
 	grown := a.Allocate(size)
 	copy(grown, b)
 	a.Free(b)
 	return grown
+}
+
+// room returns how long a buffer may become where it is.
+func (a *PinnedAllocator) room(b []byte) uint64 {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if class, ok := a.live[unsafe.Pointer(unsafe.SliceData(b))]; ok {
+		return class
+	}
+	return uint64(cap(b))
 }
 
 // Free takes a buffer back. Ordinary memory is left to the garbage collector.

@@ -14,7 +14,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 )
@@ -76,13 +75,11 @@ func Open(ctx context.Context, path string, allocator memory.Allocator) (*Reader
 }
 
 func openParquet(ctx context.Context, path string, allocator memory.Allocator) (*Reader, error) {
-	parquetFile, err := file.OpenParquetFile(path, true, file.WithReadProps(parquet.NewReaderProperties(allocator)))
+	parquetFile, err := file.OpenParquetFile(path, true)
 	if err != nil {
 		return nil, err
 	}
-	// Reading columns in parallel fails on dictionary pages in arrow-go v17
-	// ("dict spaced eof exception").
-	arrowFile, err := pqarrow.NewFileReader(parquetFile, pqarrow.ArrowReadProperties{BatchSize: 1 << 17}, allocator)
+	arrowFile, err := pqarrow.NewFileReader(parquetFile, pqarrow.ArrowReadProperties{Parallel: true, BatchSize: 1 << 17}, allocator)
 	if err != nil {
 		return nil, errors.Join(err, parquetFile.Close())
 	}

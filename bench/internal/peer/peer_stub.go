@@ -1,0 +1,39 @@
+//go:build !linux || !cgo
+
+package peer
+
+import (
+	"fmt"
+	"time"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+var errNotAvailable = fmt.Errorf("peer: %w: it needs cgo and Linux", device.ErrNotAvailable)
+
+// Open says that there is nothing to compare with in this build.
+func Open(int) error { return errNotAvailable }
+
+// Launch is not available.
+func Launch(int, backend.Function, backend.Stream) (time.Duration, error) { return 0, errNotAvailable }
+
+// Alloc is not available.
+func Alloc(int, uint64) (time.Duration, error) { return 0, errNotAvailable }
+
+// AllocAsync is not available.
+func AllocAsync(int, uint64, backend.Stream) (time.Duration, error) { return 0, errNotAvailable }
+
+// ToDevice is not available.
+func ToDevice(int, device.Pointer, unsafe.Pointer, uint64, backend.Stream) (time.Duration, error) {
+	return 0, errNotAvailable
+}
+
+// ToDevicePageable is not available.
+func ToDevicePageable(int, device.Pointer, []byte) (time.Duration, error) { return 0, errNotAvailable }
+
+// ToHost is not available.
+func ToHost(int, unsafe.Pointer, device.Pointer, uint64, backend.Stream) (time.Duration, error) {
+	return 0, errNotAvailable
+}

@@ -1,0 +1,211 @@
+package column_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+var errInjected = errors.New("injected")
+
+// failing is a resource whose allocation number fail fails.
+type failing struct {
+	memory.Resource
+	count, fail atomic.Int64
+}
+
+func (f *failing) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	if f.count.Add(1) == f.fail.Load() {
+		return memory.Allocation{}, errInjected
+	}
+	return f.Resource.Allocate(bytes, stream)
+}
+
+func TestFailedAllocationsHoldNothing(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		resource := &failing{Resource: memory.NewDriverResource(dev)}
+		mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource})
+		var columns [][]arrow.Array
+		for i, dataType := range allTypes() {
+			columns = append(columns, []arrow.Array{newGenerator(uint64(i)).array(dataType, 20)})
+		}
+		for n := int64(1); n <= 3; n++ {
+			resource.count.Store(0)
+			resource.fail.Store(n)
+			var held []*column.Column
+			for call := int64(1); call <= 3; call++ {
+				moved, err := column.FromArrays(t.Context(), mgr, columns, column.UploadOptions{Tag: "test"})
+				if call == n {
+					require.ErrorIs(t, err, errInjected)
+					require.Nil(t, moved)
+					continue
+				}
+				require.NoError(t, err)
+				require.EqualValues(t, call, resource.count.Load(), "one allocation for everything")
+				held = append(held, moved...)
+			}
+			for _, c := range held {
+				require.NoError(t, c.Release())
+			}
+			require.Zero(t, mgr.Stats().InUse)
+			require.Zero(t, mgr.Stats().Blocks)
+		}
+	})
+}
+
+func TestBudgetIsKept(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{Budget: 1000})
+	_, err := column.FromArray(t.Context(), mgr, newGenerator(1).array(arrow.PrimitiveTypes.Int64, 200), column.UploadOptions{})
+	require.ErrorIs(t, err, memory.ErrBudget)
+	require.Zero(t, mgr.Stats().Blocks)
+}
+
+func TestCancelledTransfersHoldNothing(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		ctx, cancel := context.WithCancelCause(t.Context())
+		a := newGenerator(1).array(arrow.ListOf(arrow.BinaryTypes.String), 1000)
+		c, err := column.FromArray(ctx, mgr, a, column.UploadOptions{})
+		require.NoError(t, err)
+		cancel(errInjected)
+		_, err = column.FromArray(ctx, mgr, a, column.UploadOptions{})
+		require.ErrorIs(t, err, errInjected)
+		checked := arrowmemory.NewCheckedAllocator(arrowmemory.DefaultAllocator)
+		_, err = column.ToArrays(ctx, []*column.Column{c}, column.DownloadOptions{Allocator: checked})
+		require.ErrorIs(t, err, errInjected)
+		checked.AssertSize(t, 0)
+		require.NoError(t, c.Release())
+		require.Zero(t, mgr.Stats().Blocks)
+	})
+}
+
+// released is a value that arrow-go's checked allocator must have back.
+func TestArraysMayBeReleasedAfterUpload(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		stream, err := dev.NewStream()
+		require.NoError(t, err)
+		checked := arrowmemory.NewCheckedAllocator(arrowmemory.DefaultAllocator)
+		b := array.NewInt64Builder(checked)
+		for i := range int64(1 << 18) {
+			b.Append(i)
+		}
+		a := b.NewInt64Array()
+		b.Release()
+		c, err := column.FromArray(t.Context(), mgr, a, column.UploadOptions{Stream: stream, Tag: "ticks"})
+		require.NoError(t, err)
+		clear(a.Int64Values())
+		a.Release()
+		checked.AssertSize(t, 0)
+		assert.Same(t, stream, c.Block().Stream())
+		assert.Equal(t, "ticks", c.Block().Tag())
+
+		arrays, err := column.ToArrays(t.Context(), []*column.Column{c}, column.DownloadOptions{Allocator: checked})
+		require.NoError(t, err)
+		for i, value := range arrays[0].(*array.Int64).Int64Values() {
+			require.EqualValues(t, i, value)
+		}
+		arrays[0].Release()
+		checked.AssertSize(t, 0)
+		require.NoError(t, c.Release())
+		require.NoError(t, stream.Close())
+	})
+}
+
+func TestDictionariesDoNotStayRetained(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	checked := arrowmemory.NewCheckedAllocator(arrowmemory.DefaultAllocator)
+	defer checked.AssertSize(t, 0)
+	var chunks []arrow.Array
+	for i := range 3 {
+		b := array.NewDictionaryBuilder(checked, &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
+		for k := range 10 {
+			require.NoError(t, b.AppendString(fmt.Sprint(k%(i+2))))
+			b.AppendNull()
+		}
+		chunks = append(chunks, b.NewArray())
+		b.Release()
+	}
+	c, back := travel(t, mgr, chunks)
+	requireChunks(t, chunks, back)
+	assert.Equal(t, 4, c.Dictionary().Len(), "each value once")
+	back.Release()
+	require.NoError(t, c.Release())
+	// Chunks of one dictionary share it as it is.
+	c, back = travel(t, mgr, []arrow.Array{chunks[0], chunks[0]})
+	assert.Equal(t, 2, c.Dictionary().Len())
+	back.Release()
+	require.NoError(t, c.Release())
+	for _, chunk := range chunks {
+		chunk.Release()
+	}
+}
+
+func TestColumnsOfTwoDevicesDoNotMix(t *testing.T) {
+	cuda, host := devicetest.Open(t, "cuda:0"), devicetest.Open(t, "host")
+	var columns []*column.Column
+	for _, dev := range []*device.Device{cuda, host} {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		columns = append(columns, sliced(t, mgr, newGenerator(1).array(arrow.PrimitiveTypes.Int32, 5), 0, 5))
+	}
+	_, err := column.ToArrays(t.Context(), columns, column.DownloadOptions{})
+	require.ErrorIs(t, err, device.ErrInvalidValue)
+	field := arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int32}
+	field2 := arrow.Field{Name: "b", Type: arrow.PrimitiveTypes.Int32}
+	_, err = column.New(column.Data{Type: arrow.StructOf(field, field2), Length: 5, Buffers: make([]column.Bytes, 1), Children: columns})
+	require.ErrorIs(t, err, column.ErrInvalid)
+}
+
+func TestManyGoroutines(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		a := newGenerator(1).array(arrow.ListOf(arrow.BinaryTypes.String), 500)
+		whole, err := column.FromArray(t.Context(), mgr, a, column.UploadOptions{})
+		require.NoError(t, err)
+		var group errgroup.Group
+		for worker := range 8 {
+			group.Go(func() error {
+				for i := range 20 {
+					mine, err := column.FromArray(t.Context(), mgr, a, column.UploadOptions{})
+					if err != nil {
+						return err
+					}
+					from := (worker*20 + i) % 100
+					slice, err := whole.Slice(from, 300)
+					if err != nil {
+						return err
+					}
+					arrays, err := column.ToArrays(t.Context(), []*column.Column{mine, slice}, column.DownloadOptions{})
+					if err != nil {
+						return err
+					}
+					want := array.NewSlice(a, int64(from), int64(from+300))
+					if !array.Equal(a, arrays[0]) || !array.Equal(want, arrays[1]) {
+						return errors.New("the arrays differ")
+					}
+					if err := errors.Join(mine.Release(), slice.Release()); err != nil {
+						return err
+					}
+				}
+				return nil
+			})
+		}
+		require.NoError(t, group.Wait())
+		require.NoError(t, whole.Release())
+		assert.Zero(t, mgr.Stats().Blocks)
+	})
+}

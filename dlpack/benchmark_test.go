@@ -1,0 +1,79 @@
+//go:build cgo && unix && !(386 || arm)
+
+package dlpack_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/dlpack"
+	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+func eachDeviceBenchmark(b *testing.B, f func(b *testing.B, m *memory.Manager, c *column.Column)) {
+	for _, name := range []string{"host", "cuda:0"} {
+		b.Run(name, func(b *testing.B) {
+			m, err := memory.NewManager(devicetest.Open(b, name), memory.Options{})
+			require.NoError(b, err)
+			c := newInts(b, m, 1<<20)
+			require.NoError(b, c.Buffer(1).Block().Synchronize(b.Context()))
+			b.ReportAllocs()
+			f(b, m, c)
+			require.NoError(b, c.Release())
+			require.NoError(b, m.Close())
+		})
+	}
+}
+
+// A tensor goes out and comes back as a column, which is released.
+func BenchmarkExportImport(b *testing.B) {
+	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, c *column.Column) {
+		for b.Loop() {
+			tensor, err := dlpack.Export(c)
+			if err != nil {
+				b.Fatal(err)
+			}
+			back, err := dlpack.Import(m, tensor.Detach())
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := back.Release(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// A consumer's deleter runs in C.
+func BenchmarkExportDelete(b *testing.B) {
+	eachDeviceBenchmark(b, func(b *testing.B, _ *memory.Manager, c *column.Column) {
+		for b.Loop() {
+			tensor, err := dlpack.Export(c)
+			if err != nil {
+				b.Fatal(err)
+			}
+			cabitest.Delete(tensor.Detach(), false)
+		}
+	})
+}
+
+// Another library's tensor is adopted and given back.
+func BenchmarkImportForeign(b *testing.B) {
+	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, _ *column.Column) {
+		p := newProducer(b, m.Device(), foreignMemory(b, m.Device(), pattern(4096)), float32Type, 1024)
+		for b.Loop() {
+			c, err := importEither(m, p, false)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := c.Release(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		require.Positive(b, p.Deleted())
+	})
+}
