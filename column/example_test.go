@@ -23,7 +23,7 @@ func Example() {
 	}
 	// Output:
 	// utf8 column of 5, 1 nulls in 3 buffers
-	// 832 B in 1 allocation
+	// 576 B in 1 allocation
 	// ["device" "and back"]
 }
 

@@ -93,7 +93,7 @@ func TestCancelledTransfersHoldNothing(t *testing.T) {
 	})
 }
 
-// released is a value that arrow-go's checked allocator must have back.
+// What was moved is the device's: the host may write to it and free it.
 func TestArraysMayBeReleasedAfterUpload(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -272,8 +272,8 @@ func (g *generator) union(t arrow.UnionType, n int) ([]*arrowmemory.Buffer, []ar
 	return buffers, children
 }
 
-// allTypes is every type that Arrow has, and some made of several.
-func allTypes() []arrow.DataType {
+// flatTypes is every type that is not made of others.
+func flatTypes() []arrow.DataType {
 	text, number := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32
 	types := []arrow.DataType{
 		arrow.Null, arrow.FixedWidthTypes.Boolean,
@@ -294,6 +294,12 @@ func allTypes() []arrow.DataType {
 	for _, unit := range []arrow.TimeUnit{arrow.Second, arrow.Millisecond, arrow.Microsecond, arrow.Nanosecond} {
 		types = append(types, &arrow.TimestampType{Unit: unit}, &arrow.TimestampType{Unit: unit, TimeZone: "Europe/Berlin"})
 	}
+	return types
+}
+
+// allTypes is every type that Arrow has, and some made of several.
+func allTypes() []arrow.DataType {
+	text, number := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32
 	field := func(name string, t arrow.DataType) arrow.Field {
 		return arrow.Field{Name: name, Type: t, Nullable: true}
 	}
@@ -301,7 +307,7 @@ func allTypes() []arrow.DataType {
 	codes := []arrow.UnionTypeCode{5, 0, 127}
 	pair := arrow.StructOf(field("text", text), field("list", arrow.ListOf(number)))
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: text}
-	return append(types,
+	return append(flatTypes(),
 		arrow.ListOf(number), arrow.LargeListOf(text), arrow.FixedSizeListOf(3, number),
 		arrow.ListViewOf(text), arrow.LargeListViewOf(number), arrow.MapOf(text, number),
 		arrow.StructOf(fields...), arrow.StructOf(),

@@ -4,7 +4,6 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -49,21 +48,12 @@ func (f foreign) ownBlock(c claim) *memory.Block {
 }
 
 // adopt makes a block of the producer's memory, whose release runs the deleter.
-func (f foreign) adopt(m *memory.Manager, c claim, producer *device.Stream, noSync bool) (*memory.Block, error) {
-	adopted := memory.ForeignMemory{
+func (f foreign) adopt(m *memory.Manager, c claim, o ImportOptions) (*memory.Block, error) {
+	block, err := m.Adopt(memory.ForeignMemory{
 		Pointer: c.pointer, Bytes: c.bytes, Kind: c.kind, Origin: memory.DLPack,
-		ReadOnly: f.readOnly(), Ordered: !noSync,
+		ReadOnly: f.readOnly(), Ordered: !o.NoSync,
 		Release: func() error { f.release(nil); return nil },
-	}
-	if producer != nil {
-		ready, err := producer.Record()
-		if err != nil {
-			return nil, faulty("options.Stream", "%w", err)
-		}
-		adopted.Ready = ready
-		defer ready.Close()
-	}
-	block, err := m.Adopt(adopted)
+	})
 	if err != nil {
 		return nil, faulty("data", "%w", err)
 	}

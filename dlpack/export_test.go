@@ -16,7 +16,6 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -300,39 +299,6 @@ func TestExportReadOnly(t *testing.T) {
 		require.NoError(t, back.Release())
 		requireNothingHeld(t, m)
 	})
-}
-
-func TestExportForAStream(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
-		m := newManager(t, dev)
-		stream, err := dev.NewStream()
-		require.NoError(t, err)
-		for _, option := range []dlpack.ExportOptions{{Stream: stream}, {Stream: stream, NoSync: true}, {NoSync: true}} {
-			c := newInts(t, m, 1000)
-			tensor, err := dlpack.Export(c, option)
-			require.NoError(t, err)
-			back, err := dlpack.Import(m, tensor.Detach(), dlpack.ImportOptions{Stream: option.Stream, NoSync: option.NoSync})
-			require.NoError(t, err)
-			require.Equal(t, pattern(4000), valueBytes(t, back, 4))
-			require.NoError(t, back.Release())
-			require.NoError(t, c.Release())
-			requireNothingHeld(t, m)
-		}
-		require.NoError(t, stream.Close())
-	})
-}
-
-func TestStreamOfAnotherDevice(t *testing.T) {
-	gpu, host := newManager(t, devicetest.Open(t, "cuda:0")), hostManager(t)
-	c := newInts(t, gpu, 4)
-	_, err := dlpack.Export(c, dlpack.ExportOptions{Stream: host.Stream()})
-	require.ErrorIs(t, err, device.ErrInvalidValue)
-	tensor, err := dlpack.Export(c)
-	require.NoError(t, err)
-	_, err = dlpack.Import(gpu, tensor.Detach(), dlpack.ImportOptions{Stream: host.Stream()})
-	require.ErrorIs(t, err, device.ErrInvalidValue)
-	require.NoError(t, c.Release())
-	requireNothingHeld(t, gpu)
 }
 
 func TestRoundTripOfAnySlice(t *testing.T) {

@@ -118,9 +118,10 @@ func (f foreign) consume(m *memory.Manager, o ImportOptions) (c claim, block *me
 		return c, block, err
 	}
 	if block = f.recognise(m, c); block == nil {
-		block, err = f.adopt(m, c, producer, o.NoSync)
-		adopted = err == nil
-		return c, block, err
+		if block, err = f.adopt(m, c, o); err != nil {
+			return c, nil, err
+		}
+		adopted = true
 	}
 	if producer != nil {
 		if err := orderAfter(block, producer); err != nil {

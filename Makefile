@@ -1,0 +1,66 @@
+# gpuframe. `make demo` shows it, `make test` tests it; both use the GPU where
+# there is one. CONTRIBUTING.md tells the rest.
+
+GO      ?= go
+# Debian's python3-numpy belongs to the system's Python.
+PYTHON  ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import torch' 2>/dev/null && echo $$p && exit; done; \
+             for p in python3 /usr/bin/python3; do $$p -c 'import numpy' 2>/dev/null && echo $$p && exit; done; echo python3)
+LIBRARY := build/libhandover.so
+
+.PHONY: demo test check lint tidy portable unit examples handover ptx ptx-check bench gpu-bundle data clean
+
+demo: ## load real data onto a device, hand it over, take it back
+	@$(GO) run ./examples/demo
+
+test: lint tidy portable ptx-check unit examples handover ## everything that CI runs
+	@echo "test: ok"
+
+check: test
+
+lint:
+	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
+	$(GO) vet ./...
+	$(GO) tool staticcheck ./...
+
+tidy:
+	$(GO) mod tidy -diff
+
+portable: ## every package builds on every platform, with and without cgo
+	CGO_ENABLED=0 $(GO) vet ./...
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) build ./...
+
+unit:
+	$(GO) test -race -timeout 20m ./...
+	CGO_ENABLED=0 $(GO) test -timeout 10m ./device/... ./memory/... ./column/... ./buffer/... ./kernels/...
+
+examples:
+	$(GO) run ./examples/quickstart
+	$(GO) run ./examples/demo
+
+$(LIBRARY): FORCE
+	$(GO) build -buildmode=c-shared -o $@ ./examples/pytorch
+FORCE:
+
+handover: $(LIBRARY) ## a Go-built column in torch or numpy, at the same address
+	$(PYTHON) examples/pytorch/handover.py $(LIBRARY)
+
+ptx: ## compile the kernels; needs clang-19
+	kernels/build.sh
+
+ptx-check:
+	@if command -v $${CLANG:-clang++-19} >/dev/null; then kernels/build.sh --check; \
+	else echo "ptx-check: no clang-19 here, the committed PTX is not compared with its source"; fi
+
+bench: ## what docs/performance.md holds
+	$(GO) run ./bench
+
+gpu-bundle: ## build/gpu.tar.xz: tests and benchmarks for a GPU machine without Go
+	scripts/gpu-bundle.sh
+
+data: ## fetch flights-3m.parquet, which is not in the tree
+	scripts/fetch-data.sh
+
+clean:
+	rm -rf build

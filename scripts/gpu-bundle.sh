@@ -1,0 +1,37 @@
+#!/usr/bin/env bash
+# Writes build/gpu.tar.xz: everything that run.sh needs to test and measure
+# gpuframe on a machine that has an NVIDIA driver but no Go. GPU_BUNDLE_FLAGS
+# are further flags for the test binaries, -race for example.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+out=build/gpu
+rm -rf "$out" && mkdir -p "$out/tests" "$out/data"
+
+module=$(go list -m)
+for package in $(go list -f '{{if or .TestGoFiles .XTestGoFiles}}{{.ImportPath}}{{end}}' ./...); do
+    folder=${package#"$module"/}
+    target=$out/tests/$folder
+    mkdir -p "$target"
+    # shellcheck disable=SC2086
+    go test -c ${GPU_BUNDLE_FLAGS:-} -trimpath -ldflags '-s -w' -o "$target/package.test" "./$folder"
+    if [ -d "$folder/testdata" ]; then cp -r "$folder/testdata" "$target/"; fi
+done
+go build -trimpath -ldflags '-s -w' -o "$out/bench" ./bench
+go build -trimpath -ldflags '-s -w' -o "$out/demo" ./examples/demo
+go build -trimpath -ldflags '-s -w' -buildmode=c-shared -o "$out/libhandover.so" ./examples/pytorch
+cp examples/pytorch/handover.py scripts/run.sh "$out/"
+for folder in examples/data ../shared/data; do
+    for file in flights-200k.arrow flights-3m.parquet; do
+        if [ -f "$folder/$file" ]; then cp "$folder/$file" "$out/data/"; fi
+    done
+done
+git describe --always --dirty >"$out/version"
+
+tar -C build -cf - gpu | xz -T0 -6 --memlimit-compress=4GiB >build/gpu.tar.xz
+size=$(stat -c %s build/gpu.tar.xz)
+echo "build/gpu.tar.xz: $((size >> 20)) MiB"
+limit=$((40 << 20))
+if [ "$size" -gt "$limit" ]; then
+    echo "the bundle is larger than 40 MiB" >&2
+    exit 1
+fi

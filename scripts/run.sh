@@ -1,0 +1,84 @@
+#!/usr/bin/env bash
+# Runs gpuframe's tests and benchmarks on a machine with an NVIDIA driver. It
+# needs bash, and python3 with torch for the hand-over test.
+#
+#   run.sh test       every test, on the host and on the first GPU; fails where
+#                     the GPU cannot be used
+#   run.sh sanitize   the tests that use the GPU, under compute-sanitizer
+#   run.sh bench      the table of docs/performance.md
+#   run.sh demo       the demo
+#
+# PACKAGES="memory column" restricts test and sanitize. Whole logs go to $LOGS,
+# or ./logs. The last line is "N passed, N failed", and the exit status tells
+# whether anything failed.
+set -uo pipefail
+here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
+logs=${LOGS:-$here/logs}
+mkdir -p "$logs"
+export GPUFRAME_DATA=$here/data GPUFRAME_REQUIRE_CUDA=1
+passed=0 failed=0
+
+packages() {
+    if [ -n "${PACKAGES:-}" ]; then
+        tr ' ' '\n' <<<"$PACKAGES"
+    else
+        (cd "$here/tests" && find . -name package.test -printf '%h\n' | sed 's|^\./||' | sort)
+    fi
+}
+
+# count reads the results of one package's tests from its log.
+count() {
+    local log=$1 status=$2 good bad
+    good=$(grep -cE '^--- PASS' "$log")
+    bad=$(grep -cE '^--- FAIL' "$log")
+    if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
+    passed=$((passed + good)) failed=$((failed + bad))
+    printf '  %4d passed %3d failed  %s\n' "$good" "$bad" "$3"
+    if [ "$bad" -gt 0 ]; then
+        grep -vE '^ *(=== |--- PASS|PASS$)' "$log" | head -60
+    fi
+}
+
+run_tests() {
+    local package log
+    for package in $(packages); do
+        log=$logs/${package//\//_}.log
+        (cd "$here/tests/$package" && timeout 300 ./package.test -test.v -test.timeout 280s) >"$log" 2>&1
+        count "$log" $? "$package"
+    done
+}
+
+hand_over() {
+    local device log=$logs/handover.log
+    for device in cuda:0 host; do
+        if python3 "$here/handover.py" "$here/libhandover.so" "$device" >"$log" 2>&1 && grep -q '^handover: ok' "$log"; then
+            passed=$((passed + 1))
+        else
+            failed=$((failed + 1))
+        fi
+        sed 's/^/  /' "$log"
+    done
+}
+
+sanitize() {
+    local package log
+    for package in $(packages); do
+        log=$logs/sanitize_${package//\//_}.log
+        # Tests provoke errors of the driver on purpose; what is looked for is
+        # bad memory accesses. SANITIZE names the tests to run.
+        (cd "$here/tests/$package" && timeout 500 compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 \
+            ./package.test -test.v -test.run "${SANITIZE:-.}" -test.timeout 480s) >"$log" 2>&1
+        count "$log" $? "$package: $(grep -E 'ERROR SUMMARY' "$log" | tail -1)"
+        grep -E 'Invalid __|Misaligned|leaked|out of bounds' "$log" | head -5
+    done
+}
+
+case ${1:-test} in
+test) run_tests && hand_over ;;
+sanitize) sanitize ;;
+bench) if "$here/bench" -device cuda:0; then passed=1; else failed=1; fi ;;
+demo) if "$here/demo"; then passed=1; else failed=1; fi ;;
+*) sed -n '2,15s/^# \{0,1\}//p' "$0" && exit 2 ;;
+esac
+echo "$passed passed, $failed failed"
+[ "$failed" -eq 0 ]
