@@ -11,9 +11,9 @@
 //
 // An exported tensor holds a reference to the memory until its deleter has run,
 // on whatever thread; the column may be released before or after. [Import] takes
-// a tensor over in every case: its deleter runs once, at the latest when Import
-// returns an error. Memory of gpuframe's own that comes back is recognised and
-// keeps its identity.
+// a tensor over in every case: its deleter runs once, when the column is released
+// or before Import returns an error. Memory of gpuframe's own that comes back is
+// recognised and keeps its identity.
 //
 // # Order
 //

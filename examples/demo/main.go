@@ -11,6 +11,7 @@ import (
 	"io"
 	"log"
 	"os"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -112,7 +113,11 @@ func show(ctx context.Context, mgr *memory.Manager, allocator *memory.PinnedAllo
 
 // load reads the file and moves it to the device.
 func load(ctx context.Context, mgr *memory.Manager, allocator *memory.PinnedAllocator, path string) (table *buffer.Buffer, err error) {
-	reader, err := flights.Open(ctx, path, allocator)
+	open := func() (*flights.Reader, error) { return flights.Open(path, allocator) }
+	if strings.HasSuffix(path, ".parquet") {
+		open = func() (*flights.Reader, error) { return openParquet(ctx, path, allocator) }
+	}
+	reader, err := open()
 	if err != nil {
 		return nil, err
 	}

@@ -103,7 +103,7 @@ func load() error {
 		return err
 	}
 	ctx := context.Background()
-	reader, err := flights.Open(ctx, path, arrowmemory.DefaultAllocator)
+	reader, err := flights.Open(path, arrowmemory.DefaultAllocator)
 	if err != nil {
 		return err
 	}

@@ -5,7 +5,6 @@
 package main
 
 import (
-	"context"
 	"fmt"
 	"log"
 
@@ -29,7 +28,7 @@ func run() error {
 	if err != nil {
 		return err
 	}
-	reader, err := flights.Open(context.Background(), path, arrowmemory.DefaultAllocator)
+	reader, err := flights.Open(path, arrowmemory.DefaultAllocator)
 	if err != nil {
 		return err
 	}

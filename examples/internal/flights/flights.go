@@ -2,20 +2,16 @@
 package flights
 
 import (
-	"context"
-	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
-	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/ipc"
 	"github.com/apache/arrow/go/v17/arrow/memory"
-	"github.com/apache/arrow/go/v17/parquet/file"
-	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 )
 
 // The files of the examples. Small is in the project's tree; `make data` fetches
@@ -51,46 +47,24 @@ func Find(name string) (string, error) {
 	return "", fmt.Errorf("find %s: %w (set GPUFRAME_DATA to its folder)", name, fs.ErrNotExist)
 }
 
-// Reader reads the record batches of a file. The caller releases it.
+// Reader reads the record batches of a file.
 type Reader struct {
 	array.RecordReader
 	// Rows is how many there are in all.
-	Rows  int64
-	close func() error
+	Rows int64
+	// File is closed with the reader.
+	File io.Closer
 }
 
-// Close closes the file.
+// Close releases what is read and closes the file.
 func (r *Reader) Close() error {
 	r.RecordReader.Release()
-	return r.close()
+	return r.File.Close()
 }
 
-// Open opens an Arrow IPC or a Parquet file by its extension. What it reads lies
-// in memory of the allocator.
-func Open(ctx context.Context, path string, allocator memory.Allocator) (*Reader, error) {
-	if strings.HasSuffix(path, ".parquet") {
-		return openParquet(ctx, path, allocator)
-	}
-	return openIPC(path, allocator)
-}
-
-func openParquet(ctx context.Context, path string, allocator memory.Allocator) (*Reader, error) {
-	parquetFile, err := file.OpenParquetFile(path, true)
-	if err != nil {
-		return nil, err
-	}
-	arrowFile, err := pqarrow.NewFileReader(parquetFile, pqarrow.ArrowReadProperties{Parallel: true, BatchSize: 1 << 17}, allocator)
-	if err != nil {
-		return nil, errors.Join(err, parquetFile.Close())
-	}
-	records, err := arrowFile.GetRecordReader(ctx, nil, nil)
-	if err != nil {
-		return nil, errors.Join(err, parquetFile.Close())
-	}
-	return &Reader{RecordReader: records, Rows: parquetFile.NumRows(), close: parquetFile.Close}, nil
-}
-
-func openIPC(path string, allocator memory.Allocator) (*Reader, error) {
+// Open opens an Arrow IPC file. What it reads lies in memory of the allocator.
+// The caller closes the reader.
+func Open(path string, allocator memory.Allocator) (*Reader, error) {
 	opened, err := os.Open(path)
 	if err != nil {
 		return nil, err
@@ -119,5 +93,5 @@ func openIPC(path string, allocator memory.Allocator) (*Reader, error) {
 	if err != nil {
 		return nil, err
 	}
-	return &Reader{RecordReader: all, Rows: rows, close: reader.Close}, nil
+	return &Reader{RecordReader: all, Rows: rows, File: reader}, nil
 }
