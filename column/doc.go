@@ -7,7 +7,9 @@
 // computes on it.
 //
 // [FromArrays] moves host arrays to the device: all buffers of all columns in
-// one allocation and one transfer. [Column.Array] brings a column back.
+// one allocation and one transfer. [ToArrays] brings columns back. [New] makes a
+// column of memory that is on the device already, and [Elements] a typed view of
+// one.
 //
 // # Layout on the device
 //
@@ -16,6 +18,10 @@
 // left out where there are no nulls. What a sliced array does not show is not
 // moved, except where offsets of a list view, a dense union or a string view
 // may point anywhere.
+//
+// Buffers are those of the format: null and run-end encoded columns have none, a
+// sparse union has its type ids, a dense union type ids and offsets. arrow-go
+// keeps an empty place ahead of these.
 //
 // # Ownership
 //

@@ -95,6 +95,24 @@ func TestRegion(t *testing.T) {
 	}
 }
 
+func TestBlocksAndDevice(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	g := newGenerator(3)
+	g.nulls = noneNull
+	c := sliced(t, mgr, g.array(arrow.ListOf(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}), 5), 0, 5)
+	met := 0
+	for block := range c.Blocks {
+		assert.Same(t, c.Buffer(1).Block(), block)
+		met++
+	}
+	assert.Equal(t, 1+1+2, met, "offsets, indices, and the dictionary's offsets and data")
+	for range c.Blocks {
+		break // must not go on
+	}
+	assert.Same(t, mgr.Device(), c.Device())
+	assert.Nil(t, sliced(t, mgr, array.NewNull(3), 0, 3).Device())
+}
+
 func TestIndices(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	a := newGenerator(3).array(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}, 40)

@@ -2,6 +2,7 @@ package column
 
 import (
 	"fmt"
+	"math"
 	"math/rand/v2"
 	"slices"
 	"testing"
@@ -189,6 +190,18 @@ func TestPlanCostsNoMoreForMoreRows(t *testing.T) {
 	}
 	assert.Equal(t, cost(100), cost(10_000))
 	assert.Less(t, cost(1000), 15.0)
+}
+
+func TestPlanOverflows(t *testing.T) {
+	p := planner{cursor: math.MaxInt64 - 1000}
+	start := p.begin()
+	p.fill(400, nil)
+	_, err := p.total()
+	require.NoError(t, err)
+	assert.Zero(t, start%bufferAlignment)
+	p.fill(400, nil)
+	_, err = p.total()
+	require.ErrorIs(t, err, memory.ErrOverflow)
 }
 
 func TestRounds(t *testing.T) {

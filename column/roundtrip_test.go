@@ -106,7 +106,7 @@ func requireChunks(t requireTB, chunks []arrow.Array, got arrow.Array) {
 func cuts(n int) [][2]int {
 	all := [][2]int{{0, n}, {n, n}, {0, 0}}
 	for _, offset := range []int{1, 3, 8, 13} {
-		for _, length := range []int{0, 1, 7, 16, n - offset} {
+		for _, length := range []int{0, 7, 16, n - offset} {
 			if offset+length <= n && length >= 0 {
 				all = append(all, [2]int{offset, offset + length})
 			}
@@ -123,7 +123,7 @@ func TestRoundTripOfEveryType(t *testing.T) {
 				t.Run(fmt.Sprintf("%v/%d", dataType, nulls), func(t *testing.T) {
 					g := newGenerator(uint64(number))
 					g.nulls = nulls
-					for _, n := range []int{0, 1, 40, 150} {
+					for _, n := range []int{0, 1, 70} {
 						for _, g.sliced = range []bool{false, true} {
 							whole := g.array(dataType, n)
 							for _, cut := range cuts(n) {
@@ -217,10 +217,10 @@ func TestSliceOnTheDevice(t *testing.T) {
 				for _, nulls := range []nulls{someNull, noneNull, allNull} {
 					g := newGenerator(uint64(number))
 					g.nulls = nulls
-					whole := g.array(dataType, 60)
+					whole := g.array(dataType, 40)
 					there, err := column.FromArray(t.Context(), mgr, whole, column.UploadOptions{})
 					require.NoError(t, err)
-					for _, cut := range cuts(60) {
+					for _, cut := range cuts(40) {
 						slice, err := there.Slice(cut[0], cut[1]-cut[0])
 						require.NoError(t, err)
 						deeper, err := slice.Slice(slice.Len()/3, slice.Len()/2)

@@ -70,14 +70,20 @@ func (c *crew) await(last *round) *round {
 	c.lingering.Add(1)
 	defer c.lingering.Add(-1)
 	for end := time.Now().Add(linger); time.Now().Before(end); runtime.Gosched() {
-		if r := c.current.Load(); r != last {
-			return r
+		for range spins {
+			if r := c.current.Load(); r != last {
+				return r
+			}
 		}
 	}
 	// Nobody may hold on to what the last transfer copied.
 	c.current.CompareAndSwap(last, nil)
 	return nil
 }
+
+// spins is how often a variable is read before the scheduler gets its turn: a
+// few microseconds' worth, for taking that turn is slow when several do it.
+const spins = 5000
 
 // work does tasks until none is left. Tasks that are left after a failure count
 // as finished.
@@ -109,12 +115,10 @@ func (r *round) fail(err error) {
 
 // wait returns when every task is finished. The others are usually about to be.
 func (r *round) wait() {
-	const spins = 1000
-	for range spins {
+	for range 10 * spins {
 		if r.finished.Load() == r.tasks {
 			break
 		}
-		runtime.Gosched()
 	}
 	<-r.done
 }

@@ -53,7 +53,7 @@ func divide(lots []*lot, workers int) []part {
 	for _, l := range lots {
 		total += l.bytes
 	}
-	step := min(max(roundUp(total/uint64(workers), smallestPart), smallestPart), largestPart)
+	step := min(max(roundUp(total/uint64(TunePerWorker*workers), smallestPart), smallestPart), largestPart)
 	parts := make([]part, 0, int(total/step)+len(lots))
 	for _, l := range lots {
 		for offset := uint64(0); offset < l.bytes; offset += step {
@@ -63,6 +63,8 @@ func divide(lots []*lot, workers int) []part {
 	}
 	return parts
 }
+
+var TunePerWorker, TuneLots = 2, 2
 
 // extent returns where in its span the part begins and ends.
 func (p part) extent() (from, to uint64) {

@@ -120,8 +120,9 @@ func (s *span) scatter(source []byte, offset uint64) {
 }
 
 // smallestDirectPiece is the length from which a pinned piece travels by a
-// transfer of its own: gathering a smaller one with its neighbours is quicker.
-const smallestDirectPiece = 64 << 10
+// transfer of its own. To gather smaller ones with their neighbours is quicker,
+// and to ask the driver what they are would cost more than it saves.
+const smallestDirectPiece = 256 << 10
 
 // splitPinned takes the pieces that lie in pinned memory out of the span. What is
 // left are the runs between them.

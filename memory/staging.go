@@ -160,7 +160,7 @@ func (s *staging) cut(spans []*span) []*lot {
 	for _, each := range spans {
 		total += each.bytes
 	}
-	return cut(spans, min(max(roundUp(total/2, smallestPart), smallestLot), s.chunkBytes))
+	return cut(spans, min(max(roundUp(total/uint64(TuneLots), smallestPart), smallestLot), s.chunkBytes))
 }
 
 // upload stages a span to the device.
