@@ -65,10 +65,7 @@ func ToArrays(ctx context.Context, columns []*Column, options DownloadOptions) (
 	if err != nil {
 		return nil, fmt.Errorf("column: download: %w", err)
 	}
-	d := downloader{allocator: options.Allocator}
-	if d.allocator == nil {
-		d.allocator = arrowmemory.DefaultAllocator
-	}
+	d := downloader{allocator: outputAllocator(options.Allocator)}
 	defer d.release()
 	roots := make([]*fetched, len(columns))
 	for i, c := range columns {
@@ -157,6 +154,7 @@ func (d *downloader) buffer(bytes int) *arrowmemory.Buffer {
 	buffer := arrowmemory.NewResizableBuffer(d.allocator)
 	d.allocated = append(d.allocated, buffer)
 	buffer.Resize(bytes)
+	clear(buffer.Buf()[bytes:]) // the padding
 	return buffer
 }
 

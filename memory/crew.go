@@ -23,7 +23,12 @@ type crew struct {
 // linger is longer than the device's part of a small transfer.
 const linger = 100 * time.Microsecond
 
-func defaultWorkers() int { return min(8, runtime.GOMAXPROCS(0)) }
+// defaultWorkers is enough to fill the link, which eight do on an H200's host,
+// with some to spare for those that are late.
+func defaultWorkers() int {
+	processors := runtime.GOMAXPROCS(0)
+	return min(12, processors-processors/4)
+}
 
 // round is a number of tasks that are done in any order, begun in order.
 type round struct {
@@ -65,11 +70,13 @@ func (c *crew) join(r *round) {
 	}
 }
 
-// await lingers until another round than the last begins, or returns nil.
+// await lingers until another round than the last begins, or returns nil. It
+// does not yield: every turn of the scheduler would wake a thread to look for
+// work that is not there.
 func (c *crew) await(last *round) *round {
 	c.lingering.Add(1)
 	defer c.lingering.Add(-1)
-	for end := time.Now().Add(linger); time.Now().Before(end); runtime.Gosched() {
+	for end := time.Now().Add(linger); time.Now().Before(end); {
 		for range spins {
 			if r := c.current.Load(); r != last {
 				return r
@@ -81,9 +88,8 @@ func (c *crew) await(last *round) *round {
 	return nil
 }
 
-// spins is how often a variable is read before the scheduler gets its turn: a
-// few microseconds' worth, for taking that turn is slow when several do it.
-const spins = 5000
+// spins is how often a variable is read between two looks at the clock.
+const spins = 200
 
 // work does tasks until none is left. Tasks that are left after a failure count
 // as finished.
@@ -115,7 +121,7 @@ func (r *round) fail(err error) {
 
 // wait returns when every task is finished. The others are usually about to be.
 func (r *round) wait() {
-	for range 10 * spins {
+	for range 200 * spins {
 		if r.finished.Load() == r.tasks {
 			break
 		}

@@ -7,9 +7,9 @@ import "sync/atomic"
 type lot struct {
 	span          *span
 	offset, bytes uint64
-	// opened is closed when chunk, or failure, is there.
+	// opened is closed when chunk is there, or failure in its place.
 	opened  chan struct{}
-	chunk   *chunk
+	chunk   atomic.Pointer[chunk]
 	failure error
 	// left counts the parts that are still to be filled.
 	left atomic.Int64
@@ -28,10 +28,11 @@ const (
 	// link about as much as 128 KiB.
 	smallestLot = 256 << 10
 	// smallestPart is the least that is worth handing to another worker, and
-	// largestPart lets the workers end together. From a megabyte on Go copies
-	// past the caches, where the device would have to look for the bytes.
-	smallestPart = 64 << 10
+	// largestPart lets the workers end together.
+	smallestPart = 32 << 10
 	largestPart  = 1 << 20
+	// smallestShared is the least that is worth waking other workers for.
+	smallestShared = 256 << 10
 )
 
 // cut divides spans into lots of at most so many bytes.
@@ -48,12 +49,16 @@ func cut(spans []*span, bytes uint64) []*lot {
 }
 
 // divide splits lots into parts for so many workers, in the order of the lots.
+// Each gets two of them, so that one who comes late holds nobody up for long.
 func divide(lots []*lot, workers int) []part {
 	var total uint64
 	for _, l := range lots {
 		total += l.bytes
 	}
-	step := min(max(roundUp(total/uint64(TunePerWorker*workers), smallestPart), smallestPart), largestPart)
+	step := uint64(largestPart)
+	if total >= smallestShared {
+		step = min(max(roundUp(total/uint64(2*workers), smallestPart), smallestPart), largestPart)
+	}
 	parts := make([]part, 0, int(total/step)+len(lots))
 	for _, l := range lots {
 		for offset := uint64(0); offset < l.bytes; offset += step {
@@ -63,8 +68,6 @@ func divide(lots []*lot, workers int) []part {
 	}
 	return parts
 }
-
-var TunePerWorker, TuneLots = 2, 2
 
 // extent returns where in its span the part begins and ends.
 func (p part) extent() (from, to uint64) {

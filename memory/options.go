@@ -50,11 +50,12 @@ type AllocateOptions struct {
 // is allocated when it is first needed and kept until the manager is closed.
 type StagingOptions struct {
 	// Workers is how many goroutines fill or empty chunks at a time, the
-	// caller's among them. Zero means eight, or as many as there are processors
-	// if those are fewer.
+	// caller's among them. Zero means three of four processors, but at most
+	// twelve.
 	Workers int
 	// ChunkBytes is the size of a pinned chunk. Zero means 4 MiB.
 	ChunkBytes int
-	// Chunks is how many chunks there are at most. Zero means twice Workers.
+	// Chunks is how many chunks there are at most. Zero means four more than
+	// there are Workers.
 	Chunks int
 }

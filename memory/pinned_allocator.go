@@ -59,17 +59,22 @@ func NewPinnedAllocator(dev *device.Device, limit uint64) *PinnedAllocator {
 // Allocate returns size bytes, all zero and aligned to 64. A size below one gives
 // nil.
 func (a *PinnedAllocator) Allocate(size int) []byte {
+	memory := a.AllocateUninitialized(size)
+	clear(memory)
+	return memory
+}
+
+// AllocateUninitialized is Allocate for who will write every byte: the contents
+// are undefined.
+func (a *PinnedAllocator) AllocateUninitialized(size int) []byte {
 	if size <= 0 {
 		return nil
 	}
-	class := pinnedClass(uint64(size))
-	pointer := a.take(class)
+	pointer := a.take(pinnedClass(uint64(size)))
 	if pointer == nil {
 		return alignedOrdinary(size)
 	}
-	memory := unsafe.Slice((*byte)(pointer), size)
-	clear(memory)
-	return memory
+	return unsafe.Slice((*byte)(pointer), size)
 }
 
 // Reallocate returns a buffer of size bytes that begins with those of b, and

@@ -91,8 +91,8 @@ func (s *span) first(offset uint64) int {
 }
 
 // gather writes the span's bytes from offset on into destination, with zeros
-// where no piece lies.
-func (s *span) gather(destination []byte, offset uint64) {
+// where no piece lies. What exists is moved by the given function.
+func (s *span) gather(destination []byte, offset uint64, move func(destination, source []byte) int) {
 	end := offset + uint64(len(destination))
 	at := offset
 	for i := s.first(offset); i < len(s.pieces) && s.pieces[i].offset < end; i++ {
@@ -102,7 +102,7 @@ func (s *span) gather(destination []byte, offset uint64) {
 		if p.fill != nil {
 			p.fill(destination[from-offset:to-offset], from-p.offset)
 		} else {
-			copy(destination[from-offset:to-offset], p.data[from-p.offset:to-p.offset])
+			move(destination[from-offset:to-offset], p.data[from-p.offset:to-p.offset])
 		}
 		at = to
 	}
@@ -174,10 +174,14 @@ func (s *span) writeInPlace(ctx context.Context, stream *device.Stream, workers 
 	parts := divide(cut([]*span{s}, defaultChunkBytes), workers.size)
 	return workers.run(ctx, len(parts), func(task int) error {
 		from, to := parts[task].extent()
-		s.gather(memory[from:to], from)
+		s.gather(memory[from:to], from, through)
 		return nil
 	})
 }
+
+// through copies through the caches, for memory that the processor itself will
+// read.
+func through(destination, source []byte) int { return copy(destination, source) }
 
 // readInPlace is the reverse of writeInPlace.
 func (s *span) readInPlace(ctx context.Context, stream *device.Stream, workers *crew) error {

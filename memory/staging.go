@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamcopy"
 )
 
 // staging moves ordinary memory to and from a device through chunks of pinned
@@ -51,7 +52,7 @@ func (s *staging) open(dev *device.Device, options StagingOptions) error {
 	}
 	chunks := options.Chunks
 	if chunks == 0 {
-		chunks = 2 * s.crew.size
+		chunks = s.crew.size + 4
 	}
 	s.idle = make(chan *chunk, chunks)
 	return nil
@@ -160,7 +161,7 @@ func (s *staging) cut(spans []*span) []*lot {
 	for _, each := range spans {
 		total += each.bytes
 	}
-	return cut(spans, min(max(roundUp(total/uint64(TuneLots), smallestPart), smallestLot), s.chunkBytes))
+	return cut(spans, min(max(roundUp(total/2, smallestPart), smallestLot), s.chunkBytes))
 }
 
 // upload stages a span to the device.
@@ -200,18 +201,24 @@ func (s *staging) upload(ctx context.Context, stream *device.Stream, whole *span
 func (s *staging) fill(ctx, going context.Context, p part, stream *device.Stream) error {
 	l := p.lot
 	if p.first {
-		l.chunk, l.failure = s.take(ctx)
+		c, err := s.take(ctx)
+		l.chunk.Store(c)
+		l.failure = err
 		close(l.opened)
 	}
-	select {
-	case <-l.opened:
-	case <-going.Done():
-		return context.Cause(going)
+	c := l.chunk.Load()
+	if c == nil {
+		select {
+		case <-l.opened:
+		case <-going.Done():
+			return context.Cause(going)
+		}
+		if l.failure != nil {
+			return l.failure
+		}
+		c = l.chunk.Load()
 	}
-	if l.failure != nil {
-		return l.failure
-	}
-	l.span.gather(l.chunk.memory[p.offset:p.offset+p.bytes], l.offset+p.offset)
+	l.span.gather(c.memory[p.offset:p.offset+p.bytes], l.offset+p.offset, streamcopy.Copy)
 	if l.left.Add(-1) > 0 {
 		return nil
 	}
@@ -221,8 +228,7 @@ func (s *staging) fill(ctx, going context.Context, p part, stream *device.Stream
 // send enqueues the copy of a full chunk and returns the chunk, which is idle
 // once its event is reached.
 func (s *staging) send(l *lot, stream *device.Stream) error {
-	c := l.chunk
-	l.chunk = nil
+	c := l.chunk.Swap(nil)
 	defer func() { s.idle <- c }()
 	err := stream.Enqueue(func(handle backend.Stream) error {
 		return s.device.Driver().CopyToDeviceAsync(l.span.base.Add(l.offset), c.pointer, l.bytes, handle)
@@ -236,8 +242,8 @@ func (s *staging) send(l *lot, stream *device.Stream) error {
 // abandon returns the chunks of lots that a failure left half full.
 func (s *staging) abandon(lots []*lot) {
 	for _, l := range lots {
-		if l.chunk != nil {
-			s.idle <- l.chunk
+		if c := l.chunk.Load(); c != nil {
+			s.idle <- c
 		}
 	}
 }
