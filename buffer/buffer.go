@@ -126,6 +126,9 @@ func (b *Buffer) Column(i int) *column.Column {
 
 // ColumnByName returns the first column of that name, borrowed from the table.
 func (b *Buffer) ColumnByName(name string) (*column.Column, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
 	i, err := b.index(name)
 	if err != nil {
 		return nil, err
@@ -159,11 +162,11 @@ func (b *Buffer) DeviceRows() memory.Slice[int64] { return b.deviceRows }
 // call waits for the work on the count and fetches it. A count that is negative
 // or exceeds the capacity is an error that wraps [ErrRows].
 func (b *Buffer) NumRows(ctx context.Context) (int64, error) {
-	if rows, known := b.HostRows(); known {
-		return rows, nil
-	}
 	if err := b.Check(); err != nil {
 		return 0, err
+	}
+	if rows, known := b.HostRows(); known {
+		return rows, nil
 	}
 	var count [1]int64
 	stream := b.deviceRows.Block().Stream()

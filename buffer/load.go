@@ -25,8 +25,9 @@ type LoadOptions struct {
 	Stream *device.Stream
 	// Tag names the memory in the manager's figures.
 	Tag string
-	// Progress, where it is set, is told after every batch. It is called on the
-	// loading goroutine and should return soon.
+	// Progress, where it is set, is told by FromReader and Each after every
+	// batch, and by FromReader once more when everything is on the device. It is
+	// called on the loading goroutine and should return soon.
 	Progress func(Progress)
 }
 
@@ -86,6 +87,9 @@ func load(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records 
 
 // transpose lists the chunks of every column.
 func transpose(schema *arrow.Schema, records []arrow.Record) (chunks [][]arrow.Array, rows int64, err error) {
+	if schema == nil {
+		return nil, 0, fmt.Errorf("the schema is nil: %w", ErrSchema)
+	}
 	width := schema.NumFields()
 	all := make([]arrow.Array, width*len(records))
 	chunks = make([][]arrow.Array, width)
@@ -93,11 +97,17 @@ func transpose(schema *arrow.Schema, records []arrow.Record) (chunks [][]arrow.A
 		chunks[i] = all[i*len(records) : (i+1)*len(records)]
 	}
 	for r, record := range records {
-		if r > 0 && !record.Schema().Equal(schema) {
-			return nil, 0, fmt.Errorf("record %d has another schema than the first: %w", r, ErrSchema)
+		if !record.Schema().Equal(schema) {
+			return nil, 0, fmt.Errorf("record %d does not have the table's schema: %w", r, ErrSchema)
+		}
+		if record.NumCols() != int64(width) {
+			return nil, 0, fmt.Errorf("record %d has %d columns for %d fields: %w", r, record.NumCols(), width, ErrSchema)
 		}
 		for i := range chunks {
 			chunk := record.Column(i)
+			if chunk == nil {
+				return nil, 0, fmt.Errorf("record %d, column %q is nil: %w", r, schema.Field(i).Name, ErrSchema)
+			}
 			if int64(chunk.Len()) != record.NumRows() {
 				return nil, 0, fmt.Errorf("record %d, column %q has %d elements for %d rows: %w",
 					r, schema.Field(i).Name, chunk.Len(), record.NumRows(), ErrRows)

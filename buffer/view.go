@@ -12,6 +12,9 @@ import (
 // Select returns a table of the named columns, in the order of the names,
 // without copying. The schema keeps its metadata. The caller releases the table.
 func (b *Buffer) Select(names ...string) (*Buffer, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
 	fields := make([]arrow.Field, 0, len(names))
 	columns := make([]*column.Column, 0, len(names))
 	for _, name := range names {
@@ -28,8 +31,14 @@ func (b *Buffer) Select(names ...string) (*Buffer, error) {
 // is as long as the table's capacity. The caller keeps its reference to the
 // column and releases the table.
 func (b *Buffer) AppendColumn(field arrow.Field, c *column.Column) (*Buffer, error) {
+	if err := b.Check(); err != nil {
+		return nil, err
+	}
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("buffer: append column %q: %w", field.Name, err)
+	}
+	if field.Type == nil {
+		return nil, fmt.Errorf("buffer: append column %q: the field has no type: %w", field.Name, ErrSchema)
 	}
 	if int64(c.Len()) != b.capacity {
 		return nil, fmt.Errorf("buffer: append column %q: it has %d elements, the table's capacity is %d rows: %w", field.Name, c.Len(), b.capacity, ErrRows)
@@ -39,11 +48,8 @@ func (b *Buffer) AppendColumn(field arrow.Field, c *column.Column) (*Buffer, err
 
 // with makes a table of the same rows with other columns.
 func (b *Buffer) with(fields []arrow.Field, columns []*column.Column) (*Buffer, error) {
-	if err := b.Check(); err != nil {
-		return nil, err
-	}
 	metadata := b.schema.Metadata()
-	view, err := New(arrow.NewSchema(fields, &metadata), columns, Rows{Count: b.capacity, Device: b.deviceRows})
+	view, err := New(arrow.NewSchemaWithEndian(fields, &metadata, b.schema.Endianness()), columns, Rows{Count: b.capacity, Device: b.deviceRows})
 	if err != nil {
 		return nil, err
 	}

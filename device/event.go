@@ -16,7 +16,10 @@ type Event struct {
 	device *Device
 	handle backend.Event
 	timing bool
-	closed atomic.Bool
+	// recorded says that the mark is this event's own. A handle from the cache
+	// may still stand for that of its former owner.
+	recorded atomic.Bool
+	closed   atomic.Bool
 }
 
 // NewEvent returns an event that cannot measure time. Its handle may come from
@@ -53,11 +56,15 @@ func (e *Event) recordOn(stream backend.Stream) error {
 	if err := e.usable("record"); err != nil {
 		return err
 	}
-	return e.device.driver.EventRecord(e.handle, stream)
+	if err := e.device.driver.EventRecord(e.handle, stream); err != nil {
+		return err
+	}
+	e.recorded.Store(true)
+	return nil
 }
 
 func (e *Event) waitOn(stream backend.Stream) error {
-	if err := e.usable("wait for"); err != nil {
+	if err := e.usable("wait for"); err != nil || !e.recorded.Load() {
 		return err
 	}
 	return e.device.driver.StreamWaitEvent(stream, e.handle)
@@ -68,12 +75,15 @@ func (e *Event) Done() (bool, error) {
 	if err := e.usable("query"); err != nil {
 		return false, err
 	}
+	if !e.recorded.Load() {
+		return true, nil
+	}
 	return e.device.driver.EventQuery(e.handle)
 }
 
 // Wait blocks until the marked work has run or the context is done.
 func (e *Event) Wait(ctx context.Context) error {
-	if err := e.usable("wait for"); err != nil {
+	if err := e.usable("wait for"); err != nil || !e.recorded.Load() {
 		return err
 	}
 	if ctx.Done() == nil {

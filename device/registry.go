@@ -165,7 +165,7 @@ func describe(family string, driver backend.Driver, info Info) (Listing, error) 
 }
 
 func deviceName(family string, info Info) string {
-	if info.Kind == Host {
+	if info.Kind == Host && info.Ordinal == 0 {
 		return family
 	}
 	return family + ":" + strconv.Itoa(info.Ordinal)

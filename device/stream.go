@@ -91,7 +91,9 @@ func (s *Stream) Done() (bool, error) {
 // done.
 func (s *Stream) Synchronize(ctx context.Context) error {
 	if last := s.lastOfClosed(); last != nil {
-		return last.Wait(ctx)
+		err := last.Wait(ctx)
+		runtime.KeepAlive(s) // its cleanup closes last
+		return err
 	}
 	event, err := s.Record()
 	if err != nil {
@@ -134,7 +136,9 @@ func (s *Stream) WaitStream(other *Stream) error {
 		return nil
 	}
 	if last := other.lastOfClosed(); last != nil {
-		return s.Wait(last)
+		err := s.Wait(last)
+		runtime.KeepAlive(other) // its cleanup closes last
+		return err
 	}
 	event, err := other.Record()
 	if err != nil {

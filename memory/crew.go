@@ -16,8 +16,9 @@ type crew struct {
 	// size is how many goroutines work at a time, the caller's among them.
 	size int
 	// current is the round that was begun last, for those who linger.
-	current   atomic.Pointer[round]
-	lingering atomic.Int64
+	current atomic.Pointer[round]
+	// alive counts the goroutines besides the callers.
+	alive atomic.Int64
 }
 
 // linger is longer than the device's part of a small transfer.
@@ -28,6 +29,15 @@ const linger = 100 * time.Microsecond
 func defaultWorkers() int {
 	processors := runtime.GOMAXPROCS(0)
 	return min(12, processors-processors/4)
+}
+
+// worthOneWorker is how many bytes are worth another worker. With more workers
+// small transfers take longer: some are always late.
+const worthOneWorker = 256 << 10
+
+// enough returns how many workers a transfer of so many bytes shall have.
+func (c *crew) enough(bytes uint64) int {
+	return int(min(uint64(c.size), max(1, bytes/worthOneWorker)))
 }
 
 // round is a number of tasks that are done in any order, begun in order.
@@ -47,23 +57,33 @@ type round struct {
 // error no further task is begun. All that were begun have ended when it
 // returns.
 func (c *crew) run(ctx context.Context, tasks int, do func(task int) error) error {
-	r := &round{ctx: ctx, tasks: int64(tasks), do: do}
-	if tasks <= 1 || c.size <= 1 {
-		r.work()
-		return r.failure
+	r := c.begin(ctx, c.size, tasks, do)
+	r.work()
+	return r.wait()
+}
+
+// begin sets so many of the crew to the tasks, the caller among them, who does
+// some by work or by step and ends with wait.
+func (c *crew) begin(ctx context.Context, workers, tasks int, do func(task int) error) *round {
+	r := &round{ctx: ctx, tasks: int64(tasks), do: do, done: make(chan struct{})}
+	if tasks == 0 {
+		close(r.done)
 	}
-	r.done = make(chan struct{})
+	helpers := min(workers, tasks) - 1
+	if helpers <= 0 {
+		return r
+	}
 	c.current.Store(r)
-	for range min(c.size, tasks) - 1 - int(c.lingering.Load()) {
+	for range helpers - int(c.alive.Load()) {
+		c.alive.Add(1)
 		go c.join(r)
 	}
-	r.work()
-	r.wait()
-	return r.failure
+	return r
 }
 
 // join works on a round, and on those that begin while it lingers.
 func (c *crew) join(r *round) {
+	defer c.alive.Add(-1)
 	for r != nil {
 		r.work()
 		r = c.await(r)
@@ -74,8 +94,6 @@ func (c *crew) join(r *round) {
 // does not yield: every turn of the scheduler would wake a thread to look for
 // work that is not there.
 func (c *crew) await(last *round) *round {
-	c.lingering.Add(1)
-	defer c.lingering.Add(-1)
 	for end := time.Now().Add(linger); time.Now().Before(end); {
 		for range spins {
 			if r := c.current.Load(); r != last {
@@ -89,42 +107,61 @@ func (c *crew) await(last *round) *round {
 }
 
 // spins is how often a variable is read between two looks at the clock.
-const spins = 200
+// patience is how many times as long somebody spins for what is due any moment
+// before sleeping: some hundred microseconds.
+const (
+	spins    = 200
+	patience = 1000
+)
 
-// work does tasks until none is left. Tasks that are left after a failure count
-// as finished.
+// work does tasks until none is left.
 func (r *round) work() {
-	for {
-		task := r.next.Add(1) - 1
-		if task >= r.tasks {
-			return
-		}
-		if !r.failed.Load() {
-			err := context.Cause(r.ctx)
-			if err == nil {
-				err = r.do(int(task))
-			}
-			if err != nil {
-				r.fail(err)
-			}
-		}
-		if r.finished.Add(1) == r.tasks && r.done != nil {
-			close(r.done)
-		}
+	for r.step(r.tasks) {
 	}
 }
 
+// step does the next task if it is one of the first so many, and reports whether
+// it was. Tasks that are left after a failure count as finished.
+func (r *round) step(limit int64) bool {
+	task := r.next.Load()
+	for {
+		if task >= limit {
+			return false
+		}
+		if r.next.CompareAndSwap(task, task+1) {
+			break
+		}
+		task = r.next.Load()
+	}
+	if !r.failed.Load() {
+		err := context.Cause(r.ctx)
+		if err == nil {
+			err = r.do(int(task))
+		}
+		if err != nil {
+			r.fail(err)
+		}
+	}
+	if r.finished.Add(1) == r.tasks {
+		close(r.done)
+	}
+	return true
+}
+
+// fail makes the round end early with an error.
 func (r *round) fail(err error) {
 	r.once.Do(func() { r.failure = err })
 	r.failed.Store(true)
 }
 
-// wait returns when every task is finished. The others are usually about to be.
-func (r *round) wait() {
-	for range 200 * spins {
+// wait returns when every task is finished, with the first error. The others are
+// usually about to be.
+func (r *round) wait() error {
+	for range patience * spins {
 		if r.finished.Load() == r.tasks {
 			break
 		}
 	}
 	<-r.done
+	return r.failure
 }

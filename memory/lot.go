@@ -7,20 +7,19 @@ import "sync/atomic"
 type lot struct {
 	span          *span
 	offset, bytes uint64
-	// opened is closed when chunk is there, or failure in its place.
-	opened  chan struct{}
-	chunk   atomic.Pointer[chunk]
-	failure error
-	// left counts the parts that are still to be filled.
+	// opened is closed when chunk is there.
+	opened chan struct{}
+	chunk  atomic.Pointer[chunk]
+	// left counts the parts that are still to be filled, end the parts of this
+	// lot and of those before it.
 	left atomic.Int64
+	end  int64
 }
 
 // part is what one worker fills at a time: bytes of a lot from an offset on.
 type part struct {
 	lot           *lot
 	offset, bytes uint64
-	// first says that whoever fills the part opens the lot.
-	first bool
 }
 
 const (
@@ -31,8 +30,6 @@ const (
 	// largestPart lets the workers end together.
 	smallestPart = 32 << 10
 	largestPart  = 1 << 20
-	// smallestShared is the least that is worth waking other workers for.
-	smallestShared = 256 << 10
 )
 
 // cut divides spans into lots of at most so many bytes.
@@ -56,15 +53,16 @@ func divide(lots []*lot, workers int) []part {
 		total += l.bytes
 	}
 	step := uint64(largestPart)
-	if total >= smallestShared {
+	if workers > 1 {
 		step = min(max(roundUp(total/uint64(2*workers), smallestPart), smallestPart), largestPart)
 	}
 	parts := make([]part, 0, int(total/step)+len(lots))
 	for _, l := range lots {
 		for offset := uint64(0); offset < l.bytes; offset += step {
-			parts = append(parts, part{lot: l, offset: offset, bytes: min(step, l.bytes-offset), first: offset == 0})
+			parts = append(parts, part{lot: l, offset: offset, bytes: min(step, l.bytes-offset)})
 			l.left.Add(1)
 		}
+		l.end = int64(len(parts))
 	}
 	return parts
 }

@@ -171,7 +171,7 @@ func (s *span) writeInPlace(ctx context.Context, stream *device.Stream, workers 
 		return err
 	}
 	memory := address.Bytes(s.base, s.bytes)
-	parts := divide(cut([]*span{s}, defaultChunkBytes), workers.size)
+	parts := divide(cut([]*span{s}, defaultChunkBytes), workers.enough(s.bytes))
 	return workers.run(ctx, len(parts), func(task int) error {
 		from, to := parts[task].extent()
 		s.gather(memory[from:to], from, through)
@@ -189,7 +189,7 @@ func (s *span) readInPlace(ctx context.Context, stream *device.Stream, workers *
 		return err
 	}
 	memory := address.Bytes(s.base, s.bytes)
-	parts := divide(cut([]*span{s}, defaultChunkBytes), workers.size)
+	parts := divide(cut([]*span{s}, defaultChunkBytes), workers.enough(s.bytes))
 	return workers.run(ctx, len(parts), func(task int) error {
 		from, to := parts[task].extent()
 		s.scatter(memory[from:to], from)

@@ -47,6 +47,8 @@ type Memory interface {
 	// AllocAsync and FreeAsync are ordered with the work of the stream: memory
 	// is usable by work enqueued after AllocAsync, and work enqueued before
 	// FreeAsync may still use it. A zero pool is the device's default pool.
+	// What one pair allocates the other does not free: CUDA's driver takes it,
+	// but its pool goes on counting the memory as used.
 	AllocAsync(bytes uint64, pool Pool, stream Stream) (Pointer, error)
 	FreeAsync(pointer Pointer, stream Stream) error
 

@@ -72,11 +72,6 @@ func testAllocAsync(t *testing.T, d backend.Device) {
 		require.NoError(t, d.StreamSynchronize(other))
 		requireBytes(t, source, result, "round %d", round)
 	}
-
-	p, err := d.AllocAsync(size, 0, s)
-	require.NoError(t, err)
-	require.NoError(t, d.StreamSynchronize(s))
-	require.NoError(t, d.Free(p), "Free takes stream-ordered memory")
 }
 
 func testAddressRange(t *testing.T, d backend.Device) {

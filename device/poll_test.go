@@ -1,0 +1,46 @@
+package device
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+)
+
+func TestPollAsksUntilDone(t *testing.T) {
+	for _, needed := range []int{1, 2, polledWithoutPause, polledWithoutPause + 5} {
+		asked := 0
+		require.NoError(t, poll(t.Context(), func() (bool, error) {
+			asked++
+			return asked == needed, nil
+		}))
+		assert.Equal(t, needed, asked)
+	}
+}
+
+func TestPollReturnsWhatItIsTold(t *testing.T) {
+	lost := errors.New("lost")
+	require.Equal(t, lost, poll(t.Context(), func() (bool, error) { return false, lost }))
+	ctx, cancel := context.WithCancel(t.Context())
+	cancel()
+	require.Equal(t, lost, poll(ctx, func() (bool, error) { return false, lost }))
+	require.NoError(t, poll(ctx, func() (bool, error) { return true, nil }), "what is done needs no wait")
+}
+
+func TestPollEndsWithTheContext(t *testing.T) {
+	cause := errors.New("the user left")
+	for _, after := range []int{1, 2, polledWithoutPause, polledWithoutPause + 1, polledWithoutPause + 5} {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		asked := 0
+		require.Equal(t, cause, poll(ctx, func() (bool, error) {
+			if asked++; asked == after {
+				cancel(cause)
+			}
+			return false, nil
+		}))
+		// A pause may end at the same moment as the context.
+		assert.LessOrEqual(t, after, asked)
+	}
+}

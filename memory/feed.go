@@ -1,0 +1,160 @@
+package memory
+
+import (
+	"context"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamcopy"
+)
+
+// feed is one staged upload. The workers fill lots and never call the driver;
+// the goroutine that wants the upload opens lots, sends those that are full, and
+// fills parts when there is nothing else to do. Were the workers to send their
+// lots themselves they would meet at the driver's lock, and who has to sleep for
+// a lock is late by more than a small transfer takes.
+type feed struct {
+	staging *staging
+	ctx     context.Context
+	stream  *device.Stream
+	lots    []*lot
+	workers int
+	parts   []part
+	// full receives every lot when its last part is filled.
+	full chan *lot
+	// stopped is closed when a worker need not wait any longer for a lot to be
+	// opened.
+	stopped chan struct{}
+
+	opened, sent int
+}
+
+func (s *staging) newFeed(ctx context.Context, stream *device.Stream, spans []*span) *feed {
+	lots := s.cutForUpload(spans)
+	workers := s.crew.enough(length(spans))
+	return &feed{
+		staging: s, ctx: ctx, stream: stream, lots: lots, workers: workers, parts: divide(lots, workers),
+		full: make(chan *lot, len(lots)), stopped: make(chan struct{}),
+	}
+}
+
+// run returns when every lot is on its way.
+func (f *feed) run() error {
+	round := f.staging.crew.begin(f.ctx, f.workers, len(f.parts), f.fill)
+	for f.sent < len(f.lots) && !round.failed.Load() {
+		if err := f.advance(round); err != nil {
+			round.fail(err)
+		}
+	}
+	close(f.stopped)
+	round.work() // after a failure this only counts what is left
+	err := round.wait()
+	f.abandon()
+	return err
+}
+
+// advance does what is most urgent: to send, to open, to fill, to wait.
+func (f *feed) advance(round *round) error {
+	select {
+	case l := <-f.full:
+		return f.send(l)
+	default:
+	}
+	if f.opened < len(f.lots) {
+		c, err := f.staging.ring.tryTake()
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			f.open(c)
+			return nil
+		}
+	}
+	if f.opened > 0 && round.step(f.lots[f.opened-1].end) {
+		return nil
+	}
+	return f.wait()
+}
+
+// wait waits for a full lot or, where none is being filled, for a chunk.
+func (f *feed) wait() error {
+	var returned chan struct{}
+	if f.opened < len(f.lots) {
+		returned = f.staging.ring.returned
+		c, err := f.staging.ring.oldest(f.ctx)
+		if err != nil {
+			return err
+		}
+		if c != nil {
+			f.open(c)
+			return nil
+		}
+	}
+	if f.opened > f.sent {
+		for range patience * spins {
+			if len(f.full) > 0 {
+				return nil
+			}
+		}
+	}
+	select {
+	case l := <-f.full:
+		return f.send(l)
+	case <-returned: // by another transfer
+		return nil
+	case <-f.ctx.Done():
+		return context.Cause(f.ctx)
+	}
+}
+
+// open gives the next lot its chunk.
+func (f *feed) open(c *chunk) {
+	l := f.lots[f.opened]
+	f.opened++
+	l.chunk.Store(c)
+	close(l.opened)
+}
+
+// fill gathers a part into its lot's chunk.
+func (f *feed) fill(task int) error {
+	p := f.parts[task]
+	l := p.lot
+	c := l.chunk.Load()
+	if c == nil {
+		select {
+		case <-l.opened:
+			c = l.chunk.Load()
+		case <-f.stopped:
+			return nil // the round has failed
+		}
+	}
+	l.span.gather(c.memory[p.offset:p.offset+p.bytes], l.offset+p.offset, streamcopy.Copy)
+	if l.left.Add(-1) == 0 {
+		f.full <- l
+	}
+	return nil
+}
+
+// send enqueues the copy of a full lot. Its chunk is idle once the chunk's event
+// is reached.
+func (f *feed) send(l *lot) error {
+	c := l.chunk.Swap(nil)
+	defer f.staging.ring.put(c)
+	f.sent++
+	err := f.stream.Enqueue(func(handle backend.Stream) error {
+		return f.staging.device.Driver().CopyToDeviceAsync(l.span.base.Add(l.offset), c.pointer, l.bytes, handle)
+	})
+	if err != nil {
+		return err
+	}
+	return c.event.Record(f.stream)
+}
+
+// abandon returns the chunks of lots that a failure left behind.
+func (f *feed) abandon() {
+	for _, l := range f.lots[:f.opened] {
+		if c := l.chunk.Swap(nil); c != nil {
+			f.staging.ring.put(c)
+		}
+	}
+}
