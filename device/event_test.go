@@ -96,9 +96,6 @@ func TestElapsed(t *testing.T) {
 		forward, err := end.Elapsed(start)
 		require.NoError(t, err)
 		assert.GreaterOrEqual(t, forward, float32(0))
-		backward, err := start.Elapsed(end)
-		require.NoError(t, err)
-		assert.Equal(t, -forward, backward)
 
 		plain := newEvent(t, dev)
 		for _, pair := range [][2]*device.Event{{plain, end}, {end, plain}, {plain, plain}} {
@@ -184,6 +181,7 @@ func TestWaitingForAnEventCanBeGivenUp(t *testing.T) {
 	cancel(errInjected)
 	require.ErrorIs(t, event.Wait(ctx), errInjected)
 	fake.pending.Store(false)
+	require.NoError(t, event.Wait(context.Background()))
 	require.NoError(t, event.Wait(ctx), "it is reached, whatever the context says")
 	require.NoError(t, event.Close())
 	require.NoError(t, dev.Close())

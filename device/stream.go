@@ -90,16 +90,26 @@ func (s *Stream) Done() (bool, error) {
 // Synchronize waits until everything enqueued so far has run, or the context is
 // done.
 func (s *Stream) Synchronize(ctx context.Context) error {
+	return s.withMark(func(event *Event) error { return event.Wait(ctx) })
+}
+
+// withMark calls f with an event that marks the work enqueued so far. Of a
+// closed stream that is its last work.
+func (s *Stream) withMark(f func(*Event) error) error {
+	// Once s is collected its cleanup closes the event that f is using.
+	defer runtime.KeepAlive(s)
 	if last := s.lastOfClosed(); last != nil {
-		err := last.Wait(ctx)
-		runtime.KeepAlive(s) // its cleanup closes last
-		return err
+		return f(last)
 	}
 	event, err := s.Record()
-	if err != nil {
-		return err
+	if err == nil {
+		return closeAfter(event, f(event))
 	}
-	return closeAfter(event, event.Wait(ctx))
+	// It may have been closed in between.
+	if last := s.lastOfClosed(); last != nil {
+		return f(last)
+	}
+	return err
 }
 
 // lastOfClosed returns the mark of a closed stream's last work, or nil for an
@@ -135,16 +145,7 @@ func (s *Stream) WaitStream(other *Stream) error {
 	if s.Equal(other) {
 		return nil
 	}
-	if last := other.lastOfClosed(); last != nil {
-		err := s.Wait(last)
-		runtime.KeepAlive(other) // its cleanup closes last
-		return err
-	}
-	event, err := other.Record()
-	if err != nil {
-		return err
-	}
-	return closeAfter(event, s.Wait(event))
+	return other.withMark(s.Wait)
 }
 
 // Close destroys the stream and returns at once; work that is enqueued still

@@ -218,7 +218,7 @@ func TestSynchronizingAStreamCanBeGivenUp(t *testing.T) {
 			}
 		}
 		require.ErrorIs(t, stream.Synchronize(ctx), errInjected)
-		assert.Equal(t, 300, queries)
+		assert.LessOrEqual(t, 300, queries)
 		require.ErrorIs(t, stream.Synchronize(ctx), errInjected)
 		if closed {
 			done, err := stream.Done()
@@ -226,7 +226,7 @@ func TestSynchronizingAStreamCanBeGivenUp(t *testing.T) {
 			assert.False(t, done, "closing is not waiting")
 		}
 		fake.pending.Store(false)
-		require.NoError(t, stream.Synchronize(ctx), "nothing is left to wait for")
+		require.NoError(t, stream.Synchronize(t.Context()))
 		require.NoError(t, dev.Close())
 	}
 }
@@ -247,6 +247,38 @@ func TestStreamThatCannotMarkItsEndStaysOpen(t *testing.T) {
 	require.NoError(t, dev.Close())
 }
 
+// The work of a stream that is closed at the wrong moment must not be missed:
+// memory that it uses might be freed.
+func TestWaitForAStreamThatIsBeingClosed(t *testing.T) {
+	dev, fake := openFake(t)
+	var events []*device.Event
+	for name, wait := range map[string]func(*device.Stream) error{
+		"WaitStream":  dev.DefaultStream().WaitStream,
+		"Synchronize": func(stream *device.Stream) error { return stream.Synchronize(t.Context()) },
+	} {
+		stream := newStream(t, dev)
+		held, err := stream.Record() // leaves the cache empty
+		require.NoError(t, err)
+		created := fake.eventsCreated.Load()
+		fake.onCreate = func() {
+			fake.onCreate = nil
+			assert.NoError(t, stream.Close(), name)
+		}
+		before := fake.waits.Load()
+		require.NoError(t, wait(stream), name)
+		require.Greater(t, fake.eventsCreated.Load(), created, "it was closed")
+		require.ErrorIs(t, stream.Close(), device.ErrClosed, name)
+		if name == "WaitStream" {
+			assert.Equal(t, before+1, fake.waits.Load())
+		}
+		events = append(events, held, newEvent(t, dev)) // that of the failed attempt
+	}
+	for _, event := range events {
+		require.NoError(t, event.Close())
+	}
+	require.NoError(t, dev.Close())
+}
+
 func TestCloseWhileOthersEnqueue(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for range 20 {
@@ -255,13 +287,16 @@ func TestCloseWhileOthersEnqueue(t *testing.T) {
 			for range 4 {
 				group.Go(func() error {
 					for {
-						err := other.WaitStream(stream)
-						if err == nil {
-							err = stream.Enqueue(func(handle backend.Stream) error {
-								_, err := dev.Driver().StreamQuery(handle)
-								return err
-							})
+						if err := other.WaitStream(stream); err != nil {
+							return err // a closed stream can be waited for
 						}
+						if err := stream.Synchronize(t.Context()); err != nil {
+							return err
+						}
+						err := stream.Enqueue(func(handle backend.Stream) error {
+							_, err := dev.Driver().StreamQuery(handle)
+							return err
+						})
 						if errors.Is(err, device.ErrClosed) {
 							return nil
 						}

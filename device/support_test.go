@@ -66,8 +66,8 @@ type fakeDevice struct {
 	failCreate, failRecord, failMemory                               atomic.Bool
 	// pending makes events seem not to be reached.
 	pending atomic.Bool
-	// onQuery is called by every EventQuery.
-	onQuery func()
+	// onQuery and onCreate are called by every EventQuery and EventCreate.
+	onQuery, onCreate func()
 	// gate holds back Synchronize while it is open.
 	gate      chan struct{}
 	attribute backend.Attribute
@@ -109,6 +109,9 @@ func (d *fakeDevice) EventCreate(timing bool) (backend.Event, error) {
 		return 0, errInjected
 	}
 	d.eventsCreated.Add(1)
+	if d.onCreate != nil {
+		d.onCreate()
+	}
 	return d.Device.EventCreate(timing)
 }
 

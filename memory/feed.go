@@ -40,6 +40,9 @@ func (s *staging) newFeed(ctx context.Context, stream *device.Stream, spans []*s
 
 // run returns when every lot is on its way.
 func (f *feed) run() error {
+	if err := f.openSome(); err != nil {
+		return err
+	}
 	round := f.staging.crew.begin(f.ctx, f.workers, len(f.parts), f.fill)
 	for f.sent < len(f.lots) && !round.failed.Load() {
 		if err := f.advance(round); err != nil {
@@ -60,20 +63,30 @@ func (f *feed) advance(round *round) error {
 		return f.send(l)
 	default:
 	}
-	if f.opened < len(f.lots) {
-		c, err := f.staging.ring.tryTake()
-		if err != nil {
-			return err
-		}
-		if c != nil {
-			f.open(c)
-			return nil
-		}
+	before := f.opened
+	if err := f.openSome(); err != nil || f.opened > before {
+		return err
 	}
 	if f.opened > 0 && round.step(f.lots[f.opened-1].end) {
 		return nil
 	}
 	return f.wait()
+}
+
+// openSome opens up to two lots if there are chunks for them: workers shall not
+// come to the end of one before the next is open.
+func (f *feed) openSome() error {
+	for range 2 {
+		if f.opened == len(f.lots) {
+			return nil
+		}
+		c, err := f.staging.ring.tryTake()
+		if c == nil || err != nil {
+			return err
+		}
+		f.open(c)
+	}
+	return nil
 }
 
 // wait waits for a full lot or, where none is being filled, for a chunk.
@@ -119,20 +132,32 @@ func (f *feed) open(c *chunk) {
 func (f *feed) fill(task int) error {
 	p := f.parts[task]
 	l := p.lot
-	c := l.chunk.Load()
+	c := f.await(l)
 	if c == nil {
-		select {
-		case <-l.opened:
-			c = l.chunk.Load()
-		case <-f.stopped:
-			return nil // the round has failed
-		}
+		return nil // the round has failed
 	}
 	l.span.gather(c.memory[p.offset:p.offset+p.bytes], l.offset+p.offset, streamcopy.Copy)
 	if l.left.Add(-1) == 0 {
 		f.full <- l
 	}
 	return nil
+}
+
+// await returns a lot's chunk once there is one, or nil when there will be none.
+// It is about to be opened, as a rule, and to sleep until then costs more time
+// than a small transfer takes.
+func (f *feed) await(l *lot) *chunk {
+	for range patience * spins {
+		if c := l.chunk.Load(); c != nil {
+			return c
+		}
+	}
+	select {
+	case <-l.opened:
+		return l.chunk.Load()
+	case <-f.stopped:
+		return nil
+	}
 }
 
 // send enqueues the copy of a full lot. Its chunk is idle once the chunk's event
