@@ -9,11 +9,21 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// device implements backend.Device. Its locks are those of its tables,
-// streams, marks and pools; none is held while another Device's code runs.
+// device implements backend.Device: one opening of the machine.
 type device struct {
 	info   backend.Info
 	closed atomic.Bool
+	*state
+}
+
+var _ backend.Device = (*device)(nil)
+
+// state is what all Devices that are open at a time have in common, as they have
+// the primary context on CUDA: a stream or an event of one is good for another.
+// Its locks are those of its tables, streams, marks and pools.
+type state struct {
+	// openings counts the Devices; the guard of the current state guards it.
+	openings int
 
 	// unfinished counts the operations enqueued on all streams and not yet
 	// done. It lets Free skip looking at each stream.
@@ -30,16 +40,34 @@ type device struct {
 	detached   map[*stream]struct{}
 }
 
-var _ backend.Device = (*device)(nil)
+// current is the state of the Devices that are open now, nil while none is.
+var current struct {
+	sync.Mutex
+	*state
+}
 
 func newDevice() *device {
-	d := &device{
-		info:        describe(),
-		defaultPool: newPool(0),
-		detached:    make(map[*stream]struct{}),
+	current.Lock()
+	defer current.Unlock()
+	if current.state == nil {
+		s := &state{defaultPool: newPool(0), detached: make(map[*stream]struct{})}
+		s.defaultStream = newStream(&s.unfinished)
+		current.state = s
 	}
-	d.defaultStream = newStream(&d.unfinished)
-	return d
+	current.openings++
+	return &device{info: describe(), state: current.state}
+}
+
+// leave ends one opening and reports whether it was the last.
+func (s *state) leave() bool {
+	current.Lock()
+	defer current.Unlock()
+	s.openings--
+	if s.openings > 0 {
+		return false
+	}
+	current.state = nil
+	return true
 }
 
 func (d *device) Info() backend.Info { return d.info }
@@ -115,10 +143,15 @@ func (d *device) everyStream() []*stream {
 	return streams
 }
 
-// Close refuses further work, waits for what is enqueued and frees no memory.
+// Close waits for what is enqueued and frees no memory. With the last Device the
+// streams end.
 func (d *device) Close() error {
 	if !d.closed.CompareAndSwap(false, true) {
 		return failure("Close", backend.ErrClosed, "the device was closed before")
+	}
+	if !d.leave() {
+		d.waitForAll()
+		return nil
 	}
 	var marks []*mark
 	for _, s := range d.everyStream() {

@@ -20,9 +20,9 @@ func (Driver) Devices() ([]backend.Info, error) {
 	return []backend.Info{describe()}, nil
 }
 
-// Open makes a Device of the machine. Devices share the memory, and each has
-// its own streams, events and pools. Any ordinal but 0 gives
-// [backend.ErrNoDevice].
+// Open makes a Device of the machine. Devices that are open at the same time
+// share the memory, the streams, the events and the pools. Any ordinal but 0
+// gives [backend.ErrNoDevice].
 func (Driver) Open(ordinal int) (backend.Device, error) {
 	if ordinal != 0 {
 		return nil, failure("Open", backend.ErrNoDevice, "ordinal %d: the host is device 0 and the only one", ordinal)
