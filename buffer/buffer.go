@@ -169,7 +169,7 @@ func (b *Buffer) NumRows(ctx context.Context) (int64, error) {
 		return rows, nil
 	}
 	var count [1]int64
-	stream := b.deviceRows.Block().Stream()
+	stream := b.deviceRows.Block().WorkStream()
 	if err := b.deviceRows.Block().OrderBefore(stream); err != nil {
 		return 0, fmt.Errorf("buffer: fetch the row count: %w", err)
 	}

@@ -5,6 +5,7 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 	"golang.org/x/sync/errgroup"
@@ -103,5 +104,22 @@ func TestManyGoroutines(t *testing.T) {
 			})
 		}
 		require.NoError(t, group.Wait())
+	})
+}
+
+func TestRecordAfterTheLoadsStreamWasClosed(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		stream, err := dev.NewStream()
+		require.NoError(t, err)
+		want := flights(t, 100)
+		table, err := buffer.FromRecords(t.Context(), mgr, []arrow.Record{want}, buffer.LoadOptions{Stream: stream})
+		require.NoError(t, err)
+		require.NoError(t, stream.Close())
+		got, err := table.Record(t.Context())
+		require.NoError(t, err)
+		defer got.Release()
+		require.True(t, array.RecordEqual(want, got))
+		require.NoError(t, table.Release())
 	})
 }

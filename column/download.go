@@ -88,7 +88,7 @@ func ToArrays(ctx context.Context, columns []*Column, options DownloadOptions) (
 	return arrays, nil
 }
 
-// orderAfter makes the stream, or the first block's where it is nil, wait for all
+// orderAfter makes the stream, or one for the first block where it is nil, wait for all
 // work on the columns.
 func orderAfter(columns []*Column, stream *device.Stream) (*device.Stream, error) {
 	var seen []*memory.Block
@@ -99,7 +99,7 @@ func orderAfter(columns []*Column, stream *device.Stream) (*device.Stream, error
 			}
 			seen = append(seen, block)
 			if stream == nil {
-				stream = block.Stream()
+				stream = block.WorkStream()
 			}
 			if !stream.Device().Same(block.Device()) {
 				return nil, fmt.Errorf("a column lies on %v, the stream or another column on %v: %w",

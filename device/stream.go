@@ -77,6 +77,14 @@ func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
 	return f(s.handle)
 }
 
+// Closed reports whether the stream was closed, so that no work can be enqueued
+// any more.
+func (s *Stream) Closed() bool {
+	s.open.RLock()
+	defer s.open.RUnlock()
+	return s.last != nil
+}
+
 // Done reports whether everything enqueued so far has run.
 func (s *Stream) Done() (bool, error) {
 	s.open.RLock()

@@ -133,6 +133,15 @@ func (b *Block) Device() *device.Device { return b.manager.device }
 // Stream returns the stream that the memory belongs to.
 func (b *Block) Stream() *device.Stream { return b.allocation.Stream }
 
+// WorkStream returns a stream for new work on the memory: the one that the memory
+// belongs to or, where that was closed, the manager's. Use OrderBefore with it.
+func (b *Block) WorkStream() *device.Stream {
+	if b.allocation.Stream.Closed() {
+		return b.manager.stream
+	}
+	return b.allocation.Stream
+}
+
 // Kind tells what kind of memory it is.
 func (b *Block) Kind() device.MemoryKind { return b.kind }
 
