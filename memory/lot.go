@@ -46,7 +46,7 @@ func cut(spans []*span, bytes uint64) []*lot {
 }
 
 // divide splits lots into parts for so many workers, in the order of the lots.
-// Each gets two of them, so that one who comes late holds nobody up for long.
+// Each gets three of them, so that one who comes late holds nobody up for long.
 func divide(lots []*lot, workers int) []part {
 	var total uint64
 	for _, l := range lots {
@@ -54,7 +54,7 @@ func divide(lots []*lot, workers int) []part {
 	}
 	step := uint64(largestPart)
 	if workers > 1 {
-		step = min(max(roundUp(total/uint64(2*workers), smallestPart), smallestPart), largestPart)
+		step = min(max(roundUp(total/uint64(3*workers), smallestPart), smallestPart), largestPart)
 	}
 	parts := make([]part, 0, int(total/step)+len(lots))
 	for _, l := range lots {

@@ -118,10 +118,10 @@ func (s *staging) receive(ctx context.Context, l *lot, stream *device.Stream) er
 }
 
 // cutForUpload divides spans into lots: few and large where there is much, so
-// that the link is kept busy, and at least two where there is little, so that
-// the device copies the first while the second is filled.
+// that the link is kept busy, and three where there is little, so that the device
+// copies the first while the next is filled.
 func (s *staging) cutForUpload(spans []*span) []*lot {
-	lot := max(roundUp(length(spans)/2, smallestPart), smallestLot)
+	lot := max(roundUp(length(spans)/3, smallestPart), smallestLot)
 	return cut(spans, min(lot, s.ring.chunkBytes))
 }
 
