@@ -43,7 +43,8 @@ func (d *Device) createEvent(timing bool) (*Event, error) {
 	return &Event{device: d, handle: handle, timing: timing}, nil
 }
 
-// Handle returns the driver's own handle.
+// Handle returns the driver's own handle. What is recorded past this package's
+// back the event does not know of: Done and Wait then answer for the last Record.
 func (e *Event) Handle() backend.Event { return e.handle }
 
 // Record marks the work that is enqueued on the stream now. Whoever already
@@ -51,6 +52,31 @@ func (e *Event) Handle() backend.Event { return e.handle }
 func (e *Event) Record(stream *Stream) error {
 	return stream.Enqueue(e.recordOn)
 }
+
+// EnqueueMarked calls f as [Stream.Enqueue] does and marks the work it has
+// enqueued, with no gap in between for the stream to be closed in. Where f
+// succeeds but the mark fails, the error is a [*UnmarkedError].
+func (s *Stream) EnqueueMarked(event *Event, f func(handle backend.Stream) error) error {
+	return s.Enqueue(func(handle backend.Stream) error {
+		if err := f(handle); err != nil {
+			return err
+		}
+		if err := event.recordOn(handle); err != nil {
+			return &UnmarkedError{Err: err}
+		}
+		return nil
+	})
+}
+
+// UnmarkedError says that work was enqueued whose end no event marks: what it
+// uses must not be used for anything else.
+type UnmarkedError struct{ Err error }
+
+// Error returns the reason for which there is no mark.
+func (e *UnmarkedError) Error() string { return "work is enqueued but not marked: " + e.Err.Error() }
+
+// Unwrap returns the reason.
+func (e *UnmarkedError) Unwrap() error { return e.Err }
 
 func (e *Event) recordOn(stream backend.Stream) error {
 	if err := e.usable("record"); err != nil {
@@ -105,7 +131,8 @@ func (e *Event) Elapsed(start *Event) (milliseconds float32, err error) {
 }
 
 // Close gives the event back. Streams that already wait for it go on waiting
-// for the mark. Closing twice returns [ErrClosed].
+// for the mark. No other call on the event may be under way. Closing twice
+// returns [ErrClosed].
 func (e *Event) Close() error {
 	if e.closed.Swap(true) {
 		return fmt.Errorf("device %s: close event: %w", e.device.name, ErrClosed)

@@ -67,7 +67,8 @@ func (s *Stream) String() string {
 }
 
 // Enqueue calls f with the driver's handle, which stays valid until f returns.
-// It returns f's error, or [ErrClosed] without calling f.
+// It returns f's error, or [ErrClosed] without calling f. f does not call methods
+// of the same stream.
 func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
 	s.open.RLock()
 	defer s.open.RUnlock()

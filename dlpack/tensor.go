@@ -47,7 +47,7 @@ func (t *Tensor) Detach() unsafe.Pointer {
 // times, so that a deferred call suits every path. The column may be released
 // before or after.
 func (t *Tensor) Release() error {
-	if t == nil || t.detached.Load() {
+	if t == nil || t.detached.Swap(true) {
 		return nil
 	}
 	owner, ok := cabi.Take(t.export.handle)

@@ -35,8 +35,10 @@ type ForeignMemory struct {
 
 // Adopt makes a block of memory that another library owns. The driver is asked
 // whether the memory is what it is claimed to be: device memory must lie on this
-// manager's device and be at least as long as claimed. The memory counts as
-// external and is in no budget. Releasing the block waits for the work that was
+// manager's device and be at least as long as claimed, as far as the driver can
+// tell: an allocation that follows at once counts as its continuation, for
+// memory that is mapped in pieces looks the same. The memory counts as external
+// and is in no budget. Releasing the block waits for the work that was
 // recorded on it.
 //
 // On an error nothing is adopted and Release is not called.
@@ -65,7 +67,7 @@ func (m *Manager) Adopt(foreign ForeignMemory) (*Block, error) {
 		ordered: foreign.Ordered || foreign.Ready != nil,
 	}, foreign.Release)
 	if foreign.Ready == nil {
-		block.state.uses.settle(1) // nothing of ours is enqueued on it yet
+		block.state.uses.settle(block.generation, 1) // nothing of ours is enqueued on it yet
 	}
 	m.account.external.Add(foreign.Bytes)
 	m.account.externalBlocks.Add(1)
@@ -127,10 +129,12 @@ func (m *Manager) verifyExtent(pointer device.Pointer, bytes uint64) error {
 }
 
 // releaseForeign gives adopted memory back to its owner once nothing of ours
-// uses it any more. The owner does not know our streams, so this waits.
+// uses it any more. The owner does not know our streams, so this waits. Where a
+// wait fails, which is the end of a device as a rule, the owner gets it back all
+// the same, for it must get it once.
 func (s *blockState) releaseForeign(further []*device.Stream) error {
 	var err error
-	if _, _, pending := s.uses.pending(); pending {
+	if _, _, pending := s.uses.pending(uint32(s.life.Load() >> 32)); pending {
 		err = synchronizeAll(s.allocation.Stream, further)
 	}
 	if s.release != nil {

@@ -48,6 +48,7 @@ func (o Origin) String() string {
 type Block struct {
 	state      *blockState
 	generation uint32
+	serial     uint64
 	manager    *Manager
 	allocation Allocation
 	kind       device.MemoryKind
@@ -75,18 +76,21 @@ type blockState struct {
 	uses       useList
 }
 
+// blocksMade numbers the blocks of the process.
+var blocksMade atomic.Uint64
+
 var blockStates = sync.Pool{New: func() any { return new(blockState) }}
 
 func newBlock(block Block, release func() error) *Block {
 	state := blockStates.Get().(*blockState)
 	state.manager, state.allocation, state.origin = block.manager, block.allocation, block.origin
 	state.tag, state.release = block.tag, release
-	state.uses.reset()
 	generation := uint32(state.life.Load()>>32) + 1
+	state.uses.reset(generation)
 	state.life.Store(uint64(generation)<<32 | 1)
 
 	handle := &block
-	handle.state, handle.generation = state, generation
+	handle.state, handle.generation, handle.serial = state, generation, blocksMade.Add(1)
 	if !block.manager.options.NoBackstop {
 		handle.cleanup = runtime.AddCleanup(handle, (*blockState).reclaim, state)
 	}
@@ -94,7 +98,7 @@ func newBlock(block Block, release func() error) *Block {
 }
 
 // Pointer returns where the memory begins. It is zero for an empty or released
-// block.
+// block. The number keeps nothing alive: hold the block until after its last use.
 func (b *Block) Pointer() device.Pointer {
 	if !b.alive() {
 		return 0
@@ -170,14 +174,15 @@ func (b *Block) Tag() string {
 // Identity tells one block from every other one, also from one that was at the
 // same address before.
 type Identity struct {
-	Pointer    device.Pointer
-	Generation uint32
+	Pointer device.Pointer
+	// Generation is another for every block of the process.
+	Generation uint64
 	Device     string
 }
 
 // Identity returns the block's identity.
 func (b *Block) Identity() Identity {
-	return Identity{Pointer: b.allocation.Pointer, Generation: b.generation, Device: b.manager.device.Name()}
+	return Identity{Pointer: b.allocation.Pointer, Generation: b.serial, Device: b.manager.device.Name()}
 }
 
 // String formats the block for messages.
@@ -186,7 +191,7 @@ func (b *Block) String() string {
 		return "nil block"
 	}
 	return fmt.Sprintf("%v block of %s at %v on %s, tag %q, generation %d, %d references",
-		b.origin, humanize.Bytes(b.allocation.Bytes), b.allocation.Pointer, b.manager.device, b.Tag(), b.generation, b.References())
+		b.origin, humanize.Bytes(b.allocation.Bytes), b.allocation.Pointer, b.manager.device, b.Tag(), b.serial, b.References())
 }
 
 // References returns how many references are held now; zero means released.
@@ -230,8 +235,9 @@ func (b *Block) Retain() error {
 }
 
 // Release gives a reference back. With the last one the memory is freed after
-// the work that is enqueued on it, without waiting for that work. Releasing a
-// nil block does nothing. Releasing once too often is an error that wraps
+// the work that is enqueued on it, without waiting for that work; only adopted
+// memory and that of a [DriverResource] or [PinnedResource], whose owners do not
+// know streams, is waited for. Releasing a nil block does nothing. Releasing once too often is an error that wraps
 // [ErrReleased], and is counted.
 func (b *Block) Release() error {
 	if b == nil {
@@ -265,7 +271,7 @@ func (b *Block) RecordUse(stream *device.Stream) error {
 	if stream == nil {
 		stream = b.allocation.Stream
 	}
-	b.state.uses.record(b.allocation.Stream, stream)
+	b.state.uses.record(b.generation, b.allocation.Stream, stream)
 	return nil
 }
 
@@ -276,7 +282,7 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
-	further, _, pending := b.state.uses.pending()
+	further, _, pending := b.state.uses.pending(b.generation)
 	if !pending {
 		return nil
 	}
@@ -297,7 +303,7 @@ func (b *Block) Synchronize(ctx context.Context) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
-	further, token, pending := b.state.uses.pending()
+	further, token, pending := b.state.uses.pending(b.generation)
 	if !pending {
 		return nil
 	}
@@ -309,7 +315,7 @@ func (b *Block) Synchronize(ctx context.Context) error {
 			return err
 		}
 	}
-	b.state.uses.settle(token)
+	b.state.uses.settle(b.generation, token)
 	return nil
 }
 
@@ -319,7 +325,7 @@ func (s *blockState) finish() error {
 	if manager.options.TrackAllocations {
 		manager.tracker.remove(s)
 	}
-	further, _, _ := s.uses.pending()
+	further, _, _ := s.uses.pending(uint32(s.life.Load() >> 32))
 	bytes := s.allocation.Bytes
 	var err error
 	if s.origin == Owned {

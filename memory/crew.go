@@ -101,8 +101,6 @@ func (c *crew) await(last *round) *round {
 			}
 		}
 	}
-	// Nobody may hold on to what the last transfer copied.
-	c.current.CompareAndSwap(last, nil)
 	return nil
 }
 
@@ -163,5 +161,6 @@ func (r *round) wait() error {
 		}
 	}
 	<-r.done
+	r.do = nil // nobody may hold on to what was copied
 	return r.failure
 }

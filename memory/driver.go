@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/address"
@@ -82,13 +83,9 @@ func (r *PinnedResource) Close() error { return nil }
 // synchronizeAll waits for everything that may use memory which is about to be
 // freed for good. The wait cannot be given up: the memory would be lost.
 func synchronizeAll(stream *device.Stream, further []*device.Stream) error {
-	if err := stream.Synchronize(context.Background()); err != nil {
-		return err
-	}
+	failures := []error{stream.Synchronize(context.Background())}
 	for _, other := range further {
-		if err := other.Synchronize(context.Background()); err != nil {
-			return err
-		}
+		failures = append(failures, other.Synchronize(context.Background()))
 	}
-	return nil
+	return errors.Join(failures...)
 }

@@ -30,7 +30,7 @@ func FindExported(pointer device.Pointer, bytes uint64) (*Block, bool) {
 	var found *Block
 	exported.blocks.Descend(pointer, func(base device.Pointer, entry *exportedBlock) bool {
 		end := base.Add(entry.block.allocation.Bytes)
-		if pointer.Add(bytes) <= end && pointer < end {
+		if pointer < end && bytes <= uint64(end-pointer) {
 			found = entry.block
 		}
 		return false
@@ -73,7 +73,7 @@ func (b *Block) forget() {
 	exported.Lock()
 	defer exported.Unlock()
 	entry, ok := exported.blocks.Get(b.allocation.Pointer)
-	if !ok {
+	if !ok || entry.block != b {
 		return
 	}
 	if entry.count--; entry.count == 0 {

@@ -164,15 +164,12 @@ func (f *feed) await(l *lot) *chunk {
 // is reached.
 func (f *feed) send(l *lot) error {
 	c := l.chunk.Swap(nil)
-	defer f.staging.ring.put(c)
 	f.sent++
-	err := f.stream.Enqueue(func(handle backend.Stream) error {
+	err := f.stream.EnqueueMarked(c.event, func(handle backend.Stream) error {
 		return f.staging.device.Driver().CopyToDeviceAsync(l.span.base.Add(l.offset), c.pointer, l.bytes, handle)
 	})
-	if err != nil {
-		return err
-	}
-	return c.event.Record(f.stream)
+	f.staging.ring.settle(c, err)
+	return err
 }
 
 // abandon returns the chunks of lots that a failure left behind.
@@ -182,4 +179,5 @@ func (f *feed) abandon() {
 			f.staging.ring.put(c)
 		}
 	}
+	f.staging.ring.signal() // this transfer may have taken one without a chunk
 }

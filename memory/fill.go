@@ -2,6 +2,7 @@ package memory
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
@@ -23,6 +24,9 @@ func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	}
 	from, bytes := source.Pointer(), s.Bytes()
 	sourceDevice := source.block.Device()
+	if own := s.block.Device(); own.Kind() != sourceDevice.Kind() {
+		return fmt.Errorf("memory: copy from %s to %s: use Download and Upload: %w", sourceDevice, own, device.ErrNotSupported)
+	}
 	return s.enqueue(stream, "copy to", func(driver backend.Device, to device.Pointer, handle backend.Stream) error {
 		if source.block.kind == device.MemoryDevice && !sourceDevice.Same(s.block.Device()) {
 			return driver.CopyFromPeerAsync(to, from, sourceDevice.Info().Ordinal, bytes, handle)
@@ -90,18 +94,26 @@ func (s Slice[T]) enqueue(stream *device.Stream, name string,
 	if stream == nil {
 		stream = s.block.Stream()
 	}
+	if !stream.Device().Same(s.block.Device()) {
+		return fmt.Errorf("memory: %s slice on %s: the stream belongs to %s: %w", name, s.block.Device(), stream.Device(), device.ErrInvalidValue)
+	}
+	all := append(others, s.block)
+	for _, block := range all {
+		if err := block.Retain(); err != nil {
+			return fmt.Errorf("memory: %s slice: %w", name, err)
+		}
+		defer block.Release()
+	}
 	err := stream.Enqueue(func(handle backend.Stream) error {
 		return operation(s.block.Device().Driver(), s.Pointer(), handle)
 	})
 	if err != nil {
-		return fmt.Errorf("memory: %s slice of %d bytes: %w", name, s.Bytes(), err)
+		err = fmt.Errorf("memory: %s slice of %d bytes: %w", name, s.Bytes(), err)
 	}
-	for _, other := range others {
-		if err := other.RecordUse(stream); err != nil {
-			return err
-		}
+	for _, block := range all { // after an error a part may be enqueued
+		err = errors.Join(err, block.RecordUse(stream))
 	}
-	return s.block.RecordUse(stream)
+	return err
 }
 
 func (b *Block) checkWritable() error {

@@ -186,8 +186,9 @@ func (m *Manager) ResetCounts() {
 
 // Close gives back the manager's staging memory, its resource and its stream.
 // Where memory is still held, or was released too often, it returns a
-// [*LeakError]; that memory stays valid and may still be released. Closing
-// twice returns [ErrClosed].
+// [*LeakError]; that memory stays valid and may still be released. It waits for
+// the manager's own stream, and no allocation and no transfer may be under way.
+// Closing twice returns [ErrClosed].
 func (m *Manager) Close() error {
 	if m.closed.Swap(true) {
 		return fmt.Errorf("memory: close manager: %w", ErrClosed)

@@ -29,8 +29,8 @@ type Options struct {
 	NoBackstop bool
 
 	// OnLeak is told of every block that was collected without being released,
-	// on a goroutine of the runtime's: it must return soon. Nil means a warning
-	// through log/slog.
+	// on a goroutine of the runtime's: it must return soon. Freeing such a block
+	// waits where Release would. Nil means a warning through log/slog.
 	OnLeak func(Leak)
 
 	// Staging configures transfers from and to ordinary memory.

@@ -17,14 +17,16 @@ type ring struct {
 	chunkBytes uint64
 	limit      int
 
-	mu      sync.Mutex
-	closed  bool
+	mu sync.Mutex
+	// broken says why there are no chunks any more.
+	broken  error
 	created int
 	all     []*chunk
 	// idle are the chunks that no transfer holds, the longest returned first. The
 	// device may still be at work on them: their events tell.
 	idle []*chunk
-	// returned is signalled when a chunk comes back.
+	// returned holds a signal when a chunk has come back, or none will. Who takes
+	// the signal and then no chunk signals again.
 	returned chan struct{}
 }
 
@@ -39,9 +41,9 @@ type chunk struct {
 // may be no more.
 func (r *ring) tryTake() (*chunk, error) {
 	r.mu.Lock()
-	if r.closed {
-		r.mu.Unlock()
-		return nil, fmt.Errorf("staging memory: manager: %w", ErrClosed)
+	if r.broken != nil {
+		defer r.mu.Unlock()
+		return nil, r.broken
 	}
 	if len(r.idle) > 0 {
 		if done, err := r.idle[0].event.Done(); done || err != nil {
@@ -93,15 +95,20 @@ func (r *ring) oldest(ctx context.Context) (*chunk, error) {
 // take returns a chunk that nothing uses, waiting for one if it must.
 func (r *ring) take(ctx context.Context) (*chunk, error) {
 	for {
-		if c, err := r.tryTake(); c != nil || err != nil {
-			return c, err
+		c, err := r.tryTake()
+		if c == nil && err == nil {
+			c, err = r.oldest(ctx)
 		}
-		if c, err := r.oldest(ctx); c != nil || err != nil {
+		if err != nil {
+			r.signal()
+		}
+		if c != nil || err != nil {
 			return c, err
 		}
 		select {
 		case <-r.returned:
 		case <-ctx.Done():
+			r.signal()
 			return nil, context.Cause(ctx)
 		}
 	}
@@ -128,6 +135,7 @@ func (r *ring) create() (*chunk, error) {
 	defer r.mu.Unlock()
 	if err != nil {
 		r.created--
+		r.signal() // whoever waits may try for himself
 		return nil, fmt.Errorf("allocate pinned staging memory: %w", err)
 	}
 	r.all = append(r.all, c)
@@ -156,6 +164,27 @@ func (r *ring) close() error {
 		failures = append(failures, c.event.Wait(context.Background()),
 			c.event.Close(), r.device.Driver().HostFree(c.pointer))
 	}
-	r.all, r.idle, r.closed = nil, nil, true
+	r.all, r.idle = nil, nil
+	r.breakWith(fmt.Errorf("staging memory: manager: %w", ErrClosed))
 	return errors.Join(failures...)
+}
+
+// breakWith makes every further transfer fail. The caller holds mu.
+func (r *ring) breakWith(err error) {
+	r.broken = err
+	r.signal()
+}
+
+// settle puts a chunk back after work on it was enqueued, or was not. Where the
+// end of that work could not be marked the chunk can never be used again, nor,
+// as it is the device that has failed, can any other.
+func (r *ring) settle(c *chunk, err error) {
+	var unmarked *device.UnmarkedError
+	if !errors.As(err, &unmarked) {
+		r.put(c)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.breakWith(err)
 }

@@ -44,6 +44,9 @@ func View[T Element](block *Block, offset uint64, n int) (Slice[T], error) {
 	if err != nil {
 		return Slice[T]{}, fmt.Errorf("memory: view: %w", err)
 	}
+	if err := aligned[T](block.Pointer().Add(offset)); err != nil {
+		return Slice[T]{}, fmt.Errorf("memory: view at offset %d: %w", offset, err)
+	}
 	if total := block.Bytes(); offset > total || bytes > total-offset {
 		return Slice[T]{}, fmt.Errorf("memory: view of %d bytes at offset %d of a block of %d: %w", bytes, offset, total, ErrRange)
 	}
@@ -57,7 +60,19 @@ func Reinterpret[To, From Element](s Slice[From]) (Slice[To], error) {
 	if bytes%width != 0 {
 		return Slice[To]{}, fmt.Errorf("memory: reinterpret %d bytes as elements of %d: %w", bytes, width, ErrRange)
 	}
+	if err := aligned[To](s.Pointer()); err != nil {
+		return Slice[To]{}, fmt.Errorf("memory: reinterpret: %w", err)
+	}
 	return Slice[To]{block: s.block, offset: s.offset, length: int(bytes / width)}, nil
+}
+
+// aligned checks that elements may lie at an address: a kernel that reads one
+// which is not aligned to its width, or to eight, takes its whole context down.
+func aligned[T Element](at device.Pointer) error {
+	if alignment := min(widthOf[T](), 8); uint64(at)%alignment != 0 {
+		return fmt.Errorf("address %v is not aligned to %d bytes: %w", at, alignment, ErrRange)
+	}
+	return nil
 }
 
 // sizeOf returns the bytes of n elements.
@@ -122,7 +137,9 @@ func (s Slice[T]) Release() error { return s.block.Release() }
 
 // Host returns the elements themselves where the processor can reach the memory,
 // which is on the host device and for pinned and managed memory. Work that is
-// enqueued on the memory is not waited for: see [Block.Synchronize].
+// enqueued on the memory is not waited for: see [Block.Synchronize]. The Go slice
+// does not keep the block: hold s until after its last use, as a deferred
+// Release does.
 func (s Slice[T]) Host() ([]T, error) {
 	if s.length == 0 {
 		return nil, nil

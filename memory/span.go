@@ -37,6 +37,9 @@ func uploadSpan(destination Slice[uint8], sources []Source) (*span, error) {
 	var end uint64
 	for i, source := range sources {
 		p := piece{offset: source.Offset, bytes: source.Bytes, data: source.Data, fill: source.Fill}
+		if p.fill == nil && p.bytes != 0 || p.fill != nil && p.data != nil {
+			return nil, fmt.Errorf("source %d: want Data, or Fill and Bytes: %w", i, device.ErrInvalidValue)
+		}
 		if p.fill == nil {
 			p.bytes = uint64(len(p.data))
 		}

@@ -43,12 +43,13 @@ func (s *staging) close() error { return s.ring.close() }
 // upload stages a span to the device.
 func (s *staging) upload(ctx context.Context, stream *device.Stream, whole *span) error {
 	staged, direct := whole.splitPinned(s.device)
+	var err error
 	if len(direct) > 0 {
-		if err := s.uploadDirect(stream, whole, direct); err != nil {
-			return err
-		}
+		err = s.uploadDirect(stream, whole, direct)
 	}
-	err := s.newFeed(ctx, stream, staged).run()
+	if err == nil {
+		err = s.newFeed(ctx, stream, staged).run()
+	}
 	if len(direct) > 0 {
 		// The caller's own memory is being read: its use cannot be cut short.
 		if waiting := stream.Synchronize(context.Background()); err == nil {
@@ -73,19 +74,20 @@ func (s *staging) uploadDirect(stream *device.Stream, whole *span, direct []piec
 // download stages spans from the device.
 func (s *staging) download(ctx context.Context, stream *device.Stream, spans []*span) error {
 	var staged []*span
+	var err error
 	anyDirect := false
 	for _, whole := range spans {
 		rest, direct := whole.splitPinned(s.device)
 		staged = append(staged, rest...)
-		if len(direct) > 0 {
+		if len(direct) > 0 && err == nil {
 			anyDirect = true
-			if err := copyDirect(stream, false, whole.base, direct); err != nil {
-				return err
-			}
+			err = copyDirect(stream, false, whole.base, direct)
 		}
 	}
-	lots := s.cutForDownload(staged)
-	err := s.crew.run(ctx, len(lots), func(task int) error { return s.receive(ctx, lots[task], stream) })
+	if err == nil {
+		lots := s.cutForDownload(staged)
+		err = s.crew.run(ctx, len(lots), func(task int) error { return s.receive(ctx, lots[task], stream) })
+	}
 	if anyDirect {
 		if waiting := stream.Synchronize(context.Background()); err == nil {
 			err = waiting
@@ -100,21 +102,17 @@ func (s *staging) receive(ctx context.Context, l *lot, stream *device.Stream) er
 	if err != nil {
 		return err
 	}
-	defer s.ring.put(c)
-	err = stream.Enqueue(func(handle backend.Stream) error {
+	err = stream.EnqueueMarked(c.event, func(handle backend.Stream) error {
 		return s.device.Driver().CopyToHostAsync(c.pointer, l.span.base.Add(l.offset), l.bytes, handle)
 	})
 	if err == nil {
-		err = c.event.Record(stream)
-	}
-	if err == nil {
 		err = c.event.Wait(ctx)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		l.span.scatter(c.memory[:l.bytes], l.offset)
 	}
-	l.span.scatter(c.memory[:l.bytes], l.offset)
-	return nil
+	s.ring.settle(c, err)
+	return err
 }
 
 // cutForUpload divides spans into lots: few and large where there is much, so

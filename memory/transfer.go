@@ -18,9 +18,9 @@ type Source struct {
 	Offset uint64
 	// Data is the piece. Where it is pinned memory the device reads it directly.
 	Data []byte
-	// Fill, where Data is nil, writes the piece's bytes from offset on into
+	// Fill, in place of Data, writes the piece's bytes from offset on into
 	// destination. It is called from several goroutines at a time, for parts
-	// that do not overlap.
+	// that do not overlap, and starts no transfer itself.
 	Fill func(destination []byte, offset uint64)
 	// Bytes is the length of what Fill makes.
 	Bytes uint64
@@ -43,8 +43,15 @@ func Upload(ctx context.Context, stream *device.Stream, destination Slice[uint8]
 	if err := block.checkWritable(); err != nil {
 		return fmt.Errorf("memory: upload: %w", err)
 	}
+	if err := block.Retain(); err != nil {
+		return fmt.Errorf("memory: upload: %w", err)
+	}
+	defer block.Release()
 	if stream == nil {
 		stream = block.Stream()
+	}
+	if !stream.Device().Same(block.Device()) {
+		return fmt.Errorf("memory: upload to %s: the stream belongs to %s: %w", block.Device(), stream.Device(), device.ErrInvalidValue)
 	}
 	whole, err := uploadSpan(destination, sources)
 	if err != nil {
@@ -85,6 +92,15 @@ func Download(ctx context.Context, stream *device.Stream, destinations []Destina
 	}
 	if stream == nil {
 		stream = spans[0].block.Stream()
+	}
+	for _, s := range spans {
+		if !stream.Device().Same(s.block.Device()) {
+			return fmt.Errorf("memory: download from %s: the stream belongs to %s: %w", s.block.Device(), stream.Device(), device.ErrInvalidValue)
+		}
+		if err := s.block.Retain(); err != nil {
+			return fmt.Errorf("memory: download: %w", err)
+		}
+		defer s.block.Release()
 	}
 	var staged, direct []*span
 	for _, s := range spans {

@@ -1,0 +1,164 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// Whoever waits for a chunk learns that none can be made, instead of waiting for
+// ever.
+func TestRingWithoutPinnedMemory(t *testing.T) {
+	host, err := device.Open("host")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Close()) }()
+	r := ring{device: host, chunkBytes: 1 << 62, limit: 1, returned: make(chan struct{}, 1)}
+	failures := make(chan error, 8)
+	for range cap(failures) {
+		go func() {
+			_, err := r.take(context.Background())
+			failures <- err
+		}()
+	}
+	for range cap(failures) {
+		require.ErrorIs(t, <-failures, device.ErrOutOfMemory)
+	}
+	require.NoError(t, r.close())
+	_, err = r.take(context.Background())
+	require.ErrorIs(t, err, ErrClosed)
+}
+
+// A signal that somebody took without taking a chunk reaches the next.
+func TestRingSignalIsPassedOn(t *testing.T) {
+	host, err := device.Open("host")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Close()) }()
+	r := ring{device: host, chunkBytes: 64, limit: 1, returned: make(chan struct{}, 1)}
+	only, err := r.take(context.Background())
+	require.NoError(t, err)
+
+	patient := make(chan *chunk, 1)
+	go func() {
+		c, err := r.take(context.Background())
+		assert.NoError(t, err)
+		patient <- c
+	}()
+	reason := errors.New("the impatient one left")
+	ctx, cancel := context.WithCancelCause(context.Background())
+	cancel(reason)
+	for range 100 {
+		// It may see the signal or its context first; both leave the other able
+		// to go on.
+		_, err := r.take(ctx)
+		require.ErrorIs(t, err, reason)
+	}
+	r.put(only)
+	require.Same(t, only, <-patient)
+	r.put(only)
+	require.NoError(t, r.close())
+}
+
+// Who still means an earlier block's list does not settle that of a later one.
+func TestUseListOfALaterBlock(t *testing.T) {
+	host, err := device.Open("host")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Close()) }()
+	var uses useList
+	own := host.DefaultStream()
+	uses.reset(1)
+	uses.record(1, own, own)
+	_, token, pending := uses.pending(1)
+	require.True(t, pending)
+
+	uses.reset(2)
+	uses.record(2, own, own)
+	uses.settle(1, token)
+	uses.record(1, own, own)
+	_, second, pending := uses.pending(2)
+	require.True(t, pending, "an earlier block's wait says nothing of this one")
+	assert.EqualValues(t, 2, second)
+	uses.settle(2, second)
+	_, _, pending = uses.pending(2)
+	require.False(t, pending)
+}
+
+func TestUseListForgetsIdleStreams(t *testing.T) {
+	host, err := device.Open("host")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Close()) }()
+	var uses useList
+	uses.reset(1)
+	for range 10 * manyStreams {
+		stream, err := host.NewStream()
+		require.NoError(t, err)
+		uses.record(1, host.DefaultStream(), stream)
+		require.NoError(t, stream.Close())
+		require.NoError(t, host.Synchronize(context.Background()))
+	}
+	further, _, _ := uses.pending(1)
+	assert.LessOrEqual(t, len(further), manyStreams)
+}
+
+func TestExportsOfALaterBlockAtTheSameAddress(t *testing.T) {
+	host, err := device.Open("host")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Close()) }()
+	m, err := NewManager(host, Options{})
+	require.NoError(t, err)
+	block, err := m.Allocate(100, AllocateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, block.BeginExport())
+	_, found := FindExported(block.Pointer(), ^uint64(0))
+	require.False(t, found, "a length that wraps around fits nothing")
+
+	impostor := *block
+	impostor.forget()
+	_, found = FindExported(block.Pointer(), 100)
+	require.True(t, found, "another block's end does not end this one's export")
+	require.NoError(t, block.Release())
+	require.NoError(t, block.EndExport())
+	require.NoError(t, block.Release())
+	require.NoError(t, m.Close())
+}
+
+func TestMisalignedViews(t *testing.T) {
+	host, err := device.Open("host")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Close()) }()
+	m, err := NewManager(host, Options{})
+	require.NoError(t, err)
+	block, err := m.Allocate(64, AllocateOptions{})
+	require.NoError(t, err)
+	_, err = View[float64](block, 4, 1)
+	require.ErrorIs(t, err, ErrRange)
+	bytes, err := View[uint8](block, 1, 8)
+	require.NoError(t, err)
+	_, err = Reinterpret[int16](bytes)
+	require.ErrorIs(t, err, ErrRange)
+	require.NoError(t, block.Release())
+	require.NoError(t, m.Close())
+}
+
+func TestSourcesThatSayTwoThings(t *testing.T) {
+	host, err := device.Open("host")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Close()) }()
+	m, err := NewManager(host, Options{})
+	require.NoError(t, err)
+	slice, err := NewSlice[uint8](m, 64, AllocateOptions{})
+	require.NoError(t, err)
+	fill := func([]byte, uint64) {}
+	for name, source := range map[string]Source{
+		"data and fill":   {Data: []byte{1}, Fill: fill, Bytes: 1},
+		"bytes of nobody": {Bytes: 3},
+	} {
+		require.ErrorIs(t, Upload(t.Context(), nil, slice, []Source{source}), device.ErrInvalidValue, name)
+	}
+	require.NoError(t, slice.Release())
+	require.NoError(t, m.Close())
+}
