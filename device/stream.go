@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"runtime"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device/backend"
 )
@@ -23,6 +24,9 @@ type Stream struct {
 	// last stands for all the work of a closed stream, so that memory which the
 	// stream has used can still be freed in order; nil while it is open.
 	last *Event
+	// fence marks the stream for those who wait for it, again and again. It is
+	// made when it is first needed and closed when the stream is collected.
+	fence atomic.Pointer[Event]
 }
 
 // NewStream makes a stream. The caller closes it.
@@ -154,7 +158,33 @@ func (s *Stream) WaitStream(other *Stream) error {
 	if s.Equal(other) {
 		return nil
 	}
-	return other.withMark(s.Wait)
+	defer runtime.KeepAlive(other) // and its fence with it
+	fence, err := other.fenced()
+	if err != nil {
+		return err
+	}
+	// Somebody else may mark a later point first. Then s waits for that, which
+	// is no harm.
+	if err := other.Enqueue(fence.recordOn); err != nil && other.lastOfClosed() == nil {
+		return err
+	}
+	return s.Wait(fence)
+}
+
+// fenced returns the stream's fence. Of a closed stream it marks the last work.
+func (s *Stream) fenced() (*Event, error) {
+	if fence := s.fence.Load(); fence != nil {
+		return fence, nil
+	}
+	fence, err := s.device.NewEvent()
+	if err != nil {
+		return nil, err
+	}
+	if !s.fence.CompareAndSwap(nil, fence) {
+		return s.fence.Load(), fence.Close()
+	}
+	runtime.AddCleanup(s, func(event *Event) { event.Close() }, fence)
+	return fence, nil
 }
 
 // Close destroys the stream and returns at once; work that is enqueued still
@@ -169,14 +199,13 @@ func (s *Stream) Close() error {
 	if s.last != nil {
 		return fmt.Errorf("%v: close: %w", s, ErrClosed)
 	}
-	last, err := s.device.NewEvent()
+	last, err := s.fenced()
 	if err != nil {
 		return err
 	}
 	if err := last.recordOn(s.handle); err != nil {
-		return closeAfter(last, err)
+		return err
 	}
 	s.last = last
-	runtime.AddCleanup(s, func(event *Event) { event.Close() }, last)
 	return s.device.driver.StreamDestroy(s.handle)
 }

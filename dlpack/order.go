@@ -39,6 +39,9 @@ func settle(ctx context.Context, block *memory.Block, consumer *device.Stream) e
 // is on the other library's stream now. The stream is not remembered: its owner
 // may destroy it.
 func orderAfter(block *memory.Block, stream *device.Stream) error {
+	if done, err := stream.Done(); done && err == nil {
+		return nil // nothing is on it, as a rule
+	}
 	own := block.Stream()
 	err := own.WaitStream(stream)
 	if errors.Is(err, device.ErrClosed) {

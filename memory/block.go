@@ -58,6 +58,8 @@ type Block struct {
 	// the block's stream. Only foreign memory can lack that.
 	ordered bool
 	tag     *tagTotals
+	// exports counts who else holds the memory; the table of exports guards it.
+	exports int
 	cleanup runtime.Cleanup
 }
 
@@ -282,17 +284,27 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
-	further, _, pending := b.state.uses.pending(b.generation)
+	if stream.Closed() {
+		return fmt.Errorf("memory: order %v after the work on %v: %w", stream, b, ErrClosed)
+	}
+	further, token, pending := b.state.uses.pending(b.generation)
 	if !pending {
 		return nil
 	}
-	if err := stream.WaitStream(b.allocation.Stream); err != nil {
-		return err
-	}
-	for _, other := range further {
+	busy := false
+	for _, other := range append(further, b.allocation.Stream) {
+		// To ask is cheaper than to wait, and what is done once is done for all
+		// who ask later.
+		if done, err := other.Done(); done && err == nil {
+			continue
+		}
+		busy = true
 		if err := stream.WaitStream(other); err != nil {
 			return err
 		}
+	}
+	if !busy {
+		b.state.uses.settle(b.generation, token)
 	}
 	return nil
 }

@@ -11,15 +11,14 @@ import (
 // exported knows the blocks that other libraries hold at the moment, by address.
 // Addresses are unique in a process across devices and managers, so one table
 // serves all; only what is exported is in it, so that allocating stays cheap.
-var exported = struct {
+var exported struct {
 	sync.RWMutex
-	blocks btree.Map[device.Pointer, *exportedBlock]
-}{}
-
-type exportedBlock struct {
-	block *Block
-	count int
+	blocks btree.Map[device.Pointer, *Block]
 }
+
+// beyond is past every address. A table that has held anything keeps an entry
+// there, for the last entry to leave takes the tree's nodes with it.
+const beyond = ^device.Pointer(0)
 
 // FindExported returns the block that holds all the given bytes, if it is one of
 // gpuframe's own that another library holds at the moment. The caller releases
@@ -28,10 +27,13 @@ func FindExported(pointer device.Pointer, bytes uint64) (*Block, bool) {
 	exported.RLock()
 	defer exported.RUnlock()
 	var found *Block
-	exported.blocks.Descend(pointer, func(base device.Pointer, entry *exportedBlock) bool {
-		end := base.Add(entry.block.allocation.Bytes)
+	exported.blocks.Descend(pointer, func(base device.Pointer, block *Block) bool {
+		if block == nil {
+			return false
+		}
+		end := base.Add(block.allocation.Bytes)
 		if pointer < end && bytes <= uint64(end-pointer) {
-			found = entry.block
+			found = block
 		}
 		return false
 	})
@@ -52,11 +54,13 @@ func (b *Block) BeginExport() error {
 	}
 	exported.Lock()
 	defer exported.Unlock()
-	if entry, ok := exported.blocks.Get(b.allocation.Pointer); ok {
-		entry.count++
+	if b.exports++; b.exports > 1 {
 		return nil
 	}
-	exported.blocks.Set(b.allocation.Pointer, &exportedBlock{block: b, count: 1})
+	if exported.blocks.Len() == 0 {
+		exported.blocks.Set(beyond, nil)
+	}
+	exported.blocks.Set(b.allocation.Pointer, b)
 	return nil
 }
 
@@ -72,11 +76,10 @@ func (b *Block) EndExport() error {
 func (b *Block) forget() {
 	exported.Lock()
 	defer exported.Unlock()
-	entry, ok := exported.blocks.Get(b.allocation.Pointer)
-	if !ok || entry.block != b {
+	if b.exports == 0 {
 		return
 	}
-	if entry.count--; entry.count == 0 {
+	if b.exports--; b.exports == 0 {
 		exported.blocks.Delete(b.allocation.Pointer)
 	}
 }

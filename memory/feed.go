@@ -20,6 +20,8 @@ type feed struct {
 	lots    []*lot
 	workers int
 	parts   []part
+	// move copies what is gathered.
+	move func(destination, source []byte) int
 	// full receives every lot when its last part is filled.
 	full chan *lot
 	// stopped is closed when a worker need not wait any longer for a lot to be
@@ -35,7 +37,20 @@ func (s *staging) newFeed(ctx context.Context, stream *device.Stream, spans []*s
 	return &feed{
 		staging: s, ctx: ctx, stream: stream, lots: lots, workers: workers, parts: divide(lots, workers),
 		full: make(chan *lot, len(lots)), stopped: make(chan struct{}),
+		move: mover(length(spans)),
 	}
+}
+
+// smallForCaches is the length of transfers that would still be in the workers'
+// caches when the device fetches them. Of longer ones most has left the caches by
+// then, and the runtime's copy is quicker.
+const smallForCaches = 32 << 20
+
+func mover(bytes uint64) func(destination, source []byte) int {
+	if bytes <= smallForCaches {
+		return streamcopy.Copy
+	}
+	return through
 }
 
 // run returns when every lot is on its way.
@@ -136,7 +151,7 @@ func (f *feed) fill(task int) error {
 	if c == nil {
 		return nil // the round has failed
 	}
-	l.span.gather(c.memory[p.offset:p.offset+p.bytes], l.offset+p.offset, streamcopy.Copy)
+	l.span.gather(c.memory[p.offset:p.offset+p.bytes], l.offset+p.offset, f.move)
 	if l.left.Add(-1) == 0 {
 		f.full <- l
 	}

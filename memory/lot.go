@@ -29,7 +29,7 @@ const (
 	// smallestPart is the least that is worth handing to another worker, and
 	// largestPart lets the workers end together.
 	smallestPart = 32 << 10
-	largestPart  = 1 << 20
+	largestPart  = 512 << 10
 )
 
 // cut divides spans into lots of at most so many bytes.

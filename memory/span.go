@@ -183,7 +183,7 @@ func (s *span) writeInPlace(ctx context.Context, stream *device.Stream, workers 
 }
 
 // through copies through the caches, for memory that the processor itself will
-// read.
+// read and for what will have left them when it is fetched.
 func through(destination, source []byte) int { return copy(destination, source) }
 
 // readInPlace is the reverse of writeInPlace.
