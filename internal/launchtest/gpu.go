@@ -158,6 +158,10 @@ func (g *GPU) EventRecord(event backend.Event, stream backend.Stream) error {
 	return g.Device.EventRecord(event, stream)
 }
 
+// StreamQuery says that there is always work left, so that nothing which has to
+// be ordered is left out for being done already.
+func (g *GPU) StreamQuery(backend.Stream) (done bool, err error) { return false, nil }
+
 // FreeAsync implements backend.Memory.
 func (g *GPU) FreeAsync(pointer backend.Pointer, stream backend.Stream) error {
 	g.note("FreeAsync(%d)", stream)
