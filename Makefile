@@ -44,7 +44,8 @@ $(LIBRARY): FORCE
 FORCE:
 
 handover: $(LIBRARY) ## a Go-built column in torch or numpy, at the same address
-	$(PYTHON) examples/pytorch/handover.py $(LIBRARY)
+	@if command -v $(PYTHON) >/dev/null; then $(PYTHON) examples/pytorch/handover.py $(LIBRARY); \
+	else echo "handover: there is no Python here to hand a column to"; fi
 
 ptx: ## compile the kernels; needs clang-19
 	kernels/build.sh

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync"
 
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -107,6 +108,9 @@ func (a *arguments) add(index int, value any, strict bool) (bytes int, err error
 	case device.Pointer:
 		word, bytes = uint64(v), pointerBytes
 		err = a.countRaw(v, strict)
+	case *column.Column:
+		bytes = pointerBytes
+		word, err = a.addressOfValues(index, v)
 	case memory.Region:
 		bytes = pointerBytes
 		word, err = a.addressOf(index, v)
@@ -120,6 +124,18 @@ func (a *arguments) add(index int, value any, strict bool) (bytes int, err error
 }
 
 const pointerBytes = 8
+
+// addressOfValues returns where a column's values begin. A column that has no
+// values of a fixed width would pass for an empty one.
+func (a *arguments) addressOfValues(index int, c *column.Column) (address uint64, err error) {
+	if err := c.Check(); err != nil {
+		return 0, err
+	}
+	if _, err := c.ValuesRegion(); err != nil {
+		return 0, err
+	}
+	return a.addressOf(index, c)
+}
 
 // addressOf returns where a region begins, and notes its block.
 func (a *arguments) addressOf(index int, r memory.Region) (address uint64, err error) {

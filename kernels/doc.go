@@ -13,7 +13,8 @@
 //
 // # Memory and order
 //
-// A launch takes memory as it is: a block, a slice, whatever is a memory.Region.
+// A launch takes memory as it is: a block, a slice, a column's values, whatever
+// is a memory.Region.
 // It holds the blocks while it enqueues and records their use, so that memory
 // released right after Launch is not given to anyone before the kernel is done.
 // It does not order streams. To use on one stream what another is still writing,

@@ -16,6 +16,8 @@ import (
 //
 //   - memory: a memory.Slice, a *memory.Block or any other memory.Region, which
 //     becomes its address; one of no bytes becomes the null pointer;
+//   - a *column.Column of a fixed width, which becomes the address of its first
+//     value; the validity bitmap is an argument of its own (Column.Validity);
 //   - numbers of a fixed width, bools (1 byte), complex numbers, arrays of these
 //     such as [2]uint64 for a decimal, and named types of all of them;
 //   - device.Pointer, an address that gpuframe knows nothing of.

@@ -108,8 +108,12 @@ def main():
     library = Library(os.path.abspath(sys.argv[1]))
     device = sys.argv[2] if len(sys.argv) > 2 else ""
     library.must(library.c.handover_open(device.encode(), 1 << 30))
-    on_gpu = library.c.handover_device_type() == 2
-    found = consumer(on_gpu)
+    found = consumer(library.c.handover_device_type() == 2)
+    if found is None and not device:
+        # No library here can use the GPU: show it on the host.
+        library.must(library.c.handover_close())
+        library.must(library.c.handover_open(b"host", 1 << 30))
+        found = consumer(False)
     if found is None:
         print("handover: neither torch nor numpy is installed here that can use the device; nothing to show")
         library.must(library.c.handover_close())

@@ -1,5 +1,3 @@
-// Package address turns addresses of memory that the garbage collector does not
-// manage into pointers.
 package address
 
 import "unsafe"
