@@ -7,12 +7,12 @@ PYTHON  ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import torch' 2
              for p in python3 /usr/bin/python3; do $$p -c 'import numpy' 2>/dev/null && echo $$p && exit; done; echo python3)
 LIBRARY := build/libhandover.so
 
-.PHONY: demo test check lint tidy portable unit examples handover ptx ptx-check bench gpu-bundle data clean
+.PHONY: demo test check lint tidy portable unit asan examples handover ptx ptx-check bench gpu-bundle data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
 
-test: lint tidy portable ptx-check unit examples handover ## everything that CI runs
+test: lint tidy portable ptx-check unit asan examples handover ## everything that CI runs
 	@echo "test: ok"
 
 check: test
@@ -34,6 +34,10 @@ portable: ## every package builds on every platform, with and without cgo
 unit:
 	$(GO) test -race -timeout 20m ./...
 	CGO_ENABLED=0 $(GO) test -timeout 10m ./device/... ./memory/... ./column/... ./buffer/... ./kernels/...
+
+asan: ## what shares memory with C, under the address sanitizer and the strictest pointer checks
+	ASAN_OPTIONS=allocator_may_return_null=1 $(GO) test -asan ./device/host/... ./dlpack/... ./memory ./internal/bitmap
+	GOEXPERIMENT=cgocheck2 $(GO) test ./device/... ./dlpack ./memory
 
 examples:
 	$(GO) run ./examples/quickstart

@@ -71,7 +71,7 @@ sanitize() {
         (cd "$here/tests/$package" && timeout 500 compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 \
             ./package.test -test.v -test.run "${SANITIZE:-.}" -test.timeout 480s) >"$log" 2>&1
         count "$log" $? "$package: $(grep -E 'ERROR SUMMARY' "$log" | tail -1)"
-        grep -E 'Invalid __|Misaligned|leaked|out of bounds' "$log" | head -5
+        grep -E 'Invalid __|Misaligned address|out of bounds' "$log" | head -5
     done
 }
 
