@@ -56,6 +56,7 @@ func mover(bytes uint64) func(destination, source []byte) int {
 // run returns when every lot is on its way.
 func (f *feed) run() error {
 	if err := f.openSome(); err != nil {
+		f.abandon()
 		return err
 	}
 	round := f.staging.crew.begin(f.ctx, f.workers, len(f.parts), f.fill)
