@@ -24,6 +24,7 @@ type Manager struct {
 	tags         tagTable
 	tracker      tracker
 	staging      staging
+	reclaimers   reclaimers
 	closed       atomic.Bool
 }
 

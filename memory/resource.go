@@ -29,6 +29,39 @@ type Resource interface {
 	Close() error
 }
 
+// Stacked is a resource that asks another one for its memory: one that caches,
+// or an adaptor that limits, logs or checks.
+type Stacked interface {
+	Resource
+	// Upstream returns the resource below.
+	Upstream() Resource
+}
+
+// Trimmer is a resource that keeps freed memory for later.
+type Trimmer interface {
+	Resource
+	// Trim gives memory that nothing uses back to where it came from until the
+	// resource holds no more than keep bytes, and returns how many it gave back.
+	// It waits for no work on the device.
+	Trim(keep uint64) (released uint64, err error)
+}
+
+// FindResource returns the first resource of type T in a stack, from the top
+// down, as errors.As does for errors.
+func FindResource[T any](resource Resource) (found T, ok bool) {
+	for resource != nil {
+		if found, ok = resource.(T); ok {
+			return found, true
+		}
+		stacked, more := resource.(Stacked)
+		if !more {
+			break
+		}
+		resource = stacked.Upstream()
+	}
+	return found, false
+}
+
 // Allocation is memory that a Resource handed out.
 type Allocation struct {
 	Pointer device.Pointer
@@ -36,6 +69,8 @@ type Allocation struct {
 	Bytes uint64
 	// Stream is the stream on which the memory became usable.
 	Stream *device.Stream
-	// Private is for the resource, which gets it back in Free.
+	// Private is for the resource, which gets it back in Free. An adaptor that
+	// needs it for itself keeps what was in it and restores it for the resource
+	// below.
 	Private any
 }
