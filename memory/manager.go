@@ -72,7 +72,7 @@ func (m *Manager) open() (err error) {
 }
 
 func defaultResource(dev *device.Device) (Resource, error) {
-	resource, err := NewStreamOrderedResource(dev)
+	resource, err := NewStreamOrderedResource(dev, StreamOrderedOptions{})
 	if errors.Is(err, device.ErrNotSupported) {
 		return NewDriverResource(dev), nil
 	}

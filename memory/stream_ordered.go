@@ -17,20 +17,98 @@ type StreamOrderedResource struct {
 	pool   backend.Pool
 }
 
+// StreamOrderedOptions configure a [StreamOrderedResource]. The zero value is
+// right for most programs.
+type StreamOrderedOptions struct {
+	// MaximumBytes is the most that the pool holds. Zero means no limit but the
+	// device's memory; before CUDA 12.2 there can be no other.
+	MaximumBytes uint64
+	// InitialBytes are asked for at once, so that the first allocations find
+	// memory.
+	InitialBytes uint64
+	// ReleaseThreshold is how much unused memory the pool keeps when a stream or
+	// the device is synchronised. Zero means all of it, for mapping memory anew
+	// takes milliseconds; use KeepNothing for none.
+	ReleaseThreshold uint64
+	// NoFollowEvents, NoOpportunistic and NoInternalDependencies turn off the
+	// ways in which the driver uses memory again on another stream: where an
+	// event has ordered the streams, where the work happens to be done, and by
+	// making the stream wait by itself.
+	NoFollowEvents, NoOpportunistic, NoInternalDependencies bool
+}
+
+// KeepNothing is the ReleaseThreshold that gives all unused memory back to the
+// system at every synchronisation.
+const KeepNothing = 1
+
 // NewStreamOrderedResource makes a pool on the device. Where the driver has no
 // pools (before CUDA 11.2, or on some virtual GPUs) the error wraps
-// device.ErrNotSupported; use a [DriverResource] there.
-func NewStreamOrderedResource(dev *device.Device) (*StreamOrderedResource, error) {
-	pool, err := dev.Driver().PoolCreate(0)
+// device.ErrNotSupported; use a [CachingResource] there.
+func NewStreamOrderedResource(dev *device.Device, options StreamOrderedOptions) (*StreamOrderedResource, error) {
+	pool, err := dev.Driver().PoolCreate(options.MaximumBytes)
 	if err != nil {
 		return nil, fmt.Errorf("memory: new stream-ordered resource: %w", err)
 	}
-	// The driver returns unused memory to the system at every synchronisation
-	// unless it is told to keep it, and mapping it anew takes milliseconds.
-	if err := dev.Driver().PoolSetAttribute(pool, backend.PoolReleaseThreshold, math.MaxUint64); err != nil {
+	r := &StreamOrderedResource{device: dev, pool: pool}
+	if err := errors.Join(r.configure(options), r.prime(options.InitialBytes)); err != nil {
 		return nil, errors.Join(fmt.Errorf("memory: new stream-ordered resource: %w", err), dev.Driver().PoolDestroy(pool))
 	}
-	return &StreamOrderedResource{device: dev, pool: pool}, nil
+	return r, nil
+}
+
+func (r *StreamOrderedResource) configure(options StreamOrderedOptions) error {
+	threshold := options.ReleaseThreshold
+	if threshold == 0 {
+		threshold = math.MaxUint64
+	}
+	set := func(attribute backend.PoolAttribute, value uint64) error {
+		return r.device.Driver().PoolSetAttribute(r.pool, attribute, value)
+	}
+	failures := []error{set(backend.PoolReleaseThreshold, threshold)}
+	for attribute, off := range map[backend.PoolAttribute]bool{
+		backend.PoolReuseFollowEventDependencies:   options.NoFollowEvents,
+		backend.PoolReuseAllowOpportunistic:        options.NoOpportunistic,
+		backend.PoolReuseAllowInternalDependencies: options.NoInternalDependencies,
+	} {
+		if off {
+			failures = append(failures, set(attribute, 0))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// prime has the pool take memory from the system.
+func (r *StreamOrderedResource) prime(bytes uint64) error {
+	if bytes == 0 {
+		return nil
+	}
+	allocation, err := r.Allocate(bytes, r.device.DefaultStream())
+	if err != nil {
+		return err
+	}
+	return r.Free(allocation, nil)
+}
+
+// Trim implements [Trimmer] with what the driver's pool does not use.
+func (r *StreamOrderedResource) Trim(keep uint64) (released uint64, err error) {
+	before, err := r.Reserved()
+	if err != nil {
+		return 0, err
+	}
+	if err := r.device.Driver().PoolTrim(r.pool, keep); err != nil {
+		return 0, fmt.Errorf("memory: trim stream-ordered resource: %w", err)
+	}
+	after, err := r.Reserved()
+	return before - min(after, before), err
+}
+
+// Reserved returns the bytes that the pool holds, used and cached together.
+func (r *StreamOrderedResource) Reserved() (uint64, error) {
+	reserved, err := r.device.Driver().PoolAttribute(r.pool, backend.PoolReservedCurrent)
+	if err != nil {
+		return 0, fmt.Errorf("memory: stream-ordered resource: reserved bytes: %w", err)
+	}
+	return reserved, nil
 }
 
 // Allocate implements [Resource].

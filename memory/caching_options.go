@@ -1,0 +1,77 @@
+package memory
+
+// SegmentMode says how a [CachingResource] gets memory from the driver.
+type SegmentMode uint8
+
+const (
+	// AutomaticSegments are expandable on a GPU whose driver can map memory, and
+	// fixed elsewhere.
+	AutomaticSegments SegmentMode = iota
+	// FixedSegments are allocations of the upstream resource.
+	FixedSegments
+	// ExpandableSegments are ranges of addresses that memory is mapped into as
+	// they grow.
+	ExpandableSegments
+)
+
+// CachingOptions configure a [CachingResource]. The zero value is right for most
+// programs.
+type CachingOptions struct {
+	// Segments chooses where memory comes from.
+	Segments SegmentMode
+	// Upstream is where fixed segments come from. The resource does not close
+	// it. Nil means a [DriverResource].
+	Upstream Resource
+	// InitialBytes are asked for at once, so that the first allocations find
+	// memory.
+	InitialBytes uint64
+	// LimitBytes is the most that the resource holds, used and cached together.
+	// Zero means no limit but the device's memory.
+	LimitBytes uint64
+
+	// SmallBytes is the largest request that the pool of small blocks serves.
+	// Zero means 1 MiB.
+	SmallBytes uint64
+	// SmallSegmentBytes is how much that pool grows by. Zero means 2 MiB.
+	SmallSegmentBytes uint64
+	// LargeSegmentBytes is how much the pool of large blocks grows by, at least.
+	// Zero means 20 MiB.
+	LargeSegmentBytes uint64
+
+	// OversizeBytes is the size from which a cached block is oversize: it is not
+	// split for smaller requests, and it is the first to go when memory is
+	// short. Zero means that no block is oversize.
+	OversizeBytes uint64
+
+	// CollectAbove is the part of LimitBytes, or of the device's memory, above
+	// which segments that were not used for long are given back before the
+	// resource grows. Zero means 0.8; a value of one or more turns that off.
+	CollectAbove float64
+
+	// OnFailure are asked in turn to free something before a request fails.
+	// Each returns whether it did.
+	OnFailure []func(bytes uint64) bool
+}
+
+// CachingStats are the figures of a [CachingResource] at one moment, in bytes
+// after rounding.
+type CachingStats struct {
+	// Reserved is what the resource holds from the driver, PeakReserved the most
+	// it ever held.
+	Reserved, PeakReserved uint64
+	// InUse is handed out. Held is freed, but still used on further streams.
+	// Cached is ready for new requests.
+	InUse, Held, Cached uint64
+	// LargestFree is the longest piece of what is cached.
+	LargestFree uint64
+	// Segments counts fixed segments, or the ranges of expandable ones.
+	Segments int
+	// FastHits were served from the block of the same size that was freed last
+	// on the stream, Hits from cached memory, Misses had the resource grow.
+	FastHits, Hits, Misses uint64
+	// CrossStream counts blocks that were taken over from another stream, Waits
+	// those of them for whose last use the stream had to wait.
+	CrossStream, Waits uint64
+	// Trimmed counts the bytes given back to the driver.
+	Trimmed uint64
+}
