@@ -4,18 +4,36 @@ import (
 	"sync/atomic"
 )
 
-// account keeps a manager's figures. Bytes are reserved before the resource is
-// asked and booked when it has delivered, so that the peak is of memory that
-// really was in use and a request that fails leaves no trace in it.
+// account keeps the figures of one manager and, with them, of all below it.
+// Bytes are reserved before the resource is asked and booked when it has
+// delivered, so that the peak is of memory that really was in use and a request
+// that fails leaves no trace in it.
+//
+// What every allocation writes lies on cache lines of its own, together with what
+// is written with it: sixteen goroutines then pass two lines around for a pair,
+// and read the others undisturbed.
 type account struct {
-	budget   atomic.Uint64
+	name   string
+	parent *account
+	// guaranteed says that the budget is reserved in the parent already.
+	guaranteed atomic.Bool
+	budget     atomic.Uint64
+	// waiting counts requests in the queue that this account is too small for.
+	// Who is not in the queue gets nothing meanwhile, or large requests would
+	// wait for ever.
+	waiting atomic.Int64
+
+	_        cacheLine
 	reserved atomic.Uint64
 
+	_           cacheLine
 	inUse       atomic.Uint64
 	peak        atomic.Uint64
 	allocations atomic.Uint64
 	frees       atomic.Uint64
-	failures    atomic.Uint64
+
+	_        cacheLine
+	failures atomic.Uint64
 	// What the counts were when they were last reset. The counts themselves go
 	// on, for their difference is the number of blocks that are held.
 	allocationsBefore, freesBefore atomic.Uint64
@@ -27,39 +45,129 @@ type account struct {
 	doubleReleases atomic.Uint64
 }
 
-// reserve takes bytes out of the budget, or reports what is reserved already.
-// It never takes more than fits, not even for a moment, so a request that is too
-// large cannot make a smaller one fail beside it.
-func (a *account) reserve(bytes uint64) (reserved uint64, ok bool) {
+// cacheLine keeps its neighbours two lines apart, since processors fetch lines in
+// pairs.
+type cacheLine [128]byte
+
+// fits reports whether the account has room for the bytes now.
+func (a *account) fits(bytes uint64) bool {
+	budget, reserved := a.budget.Load(), a.reserved.Load()
+	return bytes <= budget && reserved <= budget-bytes
+}
+
+// take takes bytes out of this account's budget. It never takes more than fits,
+// not even for a moment, so a request that is too large cannot make a smaller one
+// fail beside it. Only requests from the queue may pass those who wait.
+func (a *account) take(bytes uint64, queued bool) bool {
+	if !queued && a.waiting.Load() > 0 && bytes > 0 {
+		return false
+	}
 	for {
-		reserved = a.reserved.Load()
+		reserved := a.reserved.Load()
 		budget := a.budget.Load()
 		if bytes > budget || reserved > budget-bytes {
-			return reserved, false
+			return false
 		}
 		if a.reserved.CompareAndSwap(reserved, reserved+bytes) {
-			return reserved + bytes, true
+			return true
 		}
 	}
 }
 
-// unreserve gives back what a failed request had reserved.
+// reserve takes bytes out of the budgets of the account and of all above it, up
+// to one that has them already. Where one is too small nothing is taken and short
+// is that one.
+func (a *account) reserve(bytes uint64, queued bool) (short *account) {
+	for level := a; level != nil; level = level.parent {
+		if !level.take(bytes, queued) {
+			for lower := a; lower != level; lower = lower.parent {
+				subtract(&lower.reserved, bytes)
+			}
+			return level
+		}
+		if level.guaranteed.Load() {
+			break
+		}
+	}
+	return nil
+}
+
+// unreserve gives back what reserve took.
 func (a *account) unreserve(bytes uint64) {
-	subtract(&a.reserved, bytes)
-	a.failures.Add(1)
+	for level := a; level != nil; level = level.parent {
+		subtract(&level.reserved, bytes)
+		if level.guaranteed.Load() {
+			break
+		}
+	}
 }
 
 // book counts memory that the resource has delivered.
 func (a *account) book(bytes uint64) {
-	a.allocations.Add(1)
-	raise(&a.peak, a.inUse.Add(bytes))
+	for level := a; level != nil; level = level.parent {
+		raise(&level.peak, level.inUse.Add(bytes))
+		level.allocations.Add(1)
+	}
 }
 
 // unbook counts memory that was freed.
 func (a *account) unbook(bytes uint64) {
-	a.frees.Add(1)
-	subtract(&a.inUse, bytes)
-	subtract(&a.reserved, bytes)
+	for level := a; level != nil; level = level.parent {
+		subtract(&level.inUse, bytes)
+		level.frees.Add(1)
+	}
+	a.unreserve(bytes)
+}
+
+// fail counts a request that got no memory.
+func (a *account) fail() {
+	for level := a; level != nil; level = level.parent {
+		level.failures.Add(1)
+	}
+}
+
+// adopt counts memory that another library owns.
+func (a *account) adopt(bytes uint64) {
+	for level := a; level != nil; level = level.parent {
+		level.external.Add(bytes)
+		level.externalBlocks.Add(1)
+	}
+}
+
+// abandon counts that such memory has gone back to its owner.
+func (a *account) abandon(bytes uint64) {
+	for level := a; level != nil; level = level.parent {
+		subtract(&level.external, bytes)
+		subtract(&level.externalBlocks, 1)
+	}
+}
+
+// leak counts a block that was collected, and misuse one that was released once
+// too often.
+func (a *account) leak() {
+	for level := a; level != nil; level = level.parent {
+		level.leaks.Add(1)
+	}
+}
+
+func (a *account) misuse() {
+	for level := a; level != nil; level = level.parent {
+		level.doubleReleases.Add(1)
+	}
+}
+
+// cannotEver returns the account whose budget is smaller than a request, if there
+// is one: for that no release helps.
+func (a *account) cannotEver(bytes uint64) *account {
+	for level := a; level != nil; level = level.parent {
+		if bytes > level.budget.Load() {
+			return level
+		}
+		if level.guaranteed.Load() {
+			break
+		}
+	}
+	return nil
 }
 
 func subtract(counter *atomic.Uint64, amount uint64) { counter.Add(-amount) }

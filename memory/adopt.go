@@ -60,19 +60,24 @@ func (m *Manager) Adopt(foreign ForeignMemory) (*Block, error) {
 			return nil, fmt.Errorf("memory: adopt: wait for the memory's event: %w", err)
 		}
 	}
-	block := newBlock(Block{
-		manager:    m,
-		allocation: Allocation{Pointer: foreign.Pointer, Bytes: foreign.Bytes, Stream: foreign.Stream},
-		kind:       foreign.Kind, origin: foreign.Origin, readOnly: foreign.ReadOnly,
-		ordered: foreign.Ordered || foreign.Ready != nil,
-	}, foreign.Release)
+	return m.adopt(foreign), nil
+}
+
+func (m *Manager) adopt(foreign ForeignMemory) *Block {
+	stripe := m.tree.stripes.enter()
+	defer stripe.mu.Unlock()
+	state := stripe.state()
+	state.allocation = Allocation{Pointer: foreign.Pointer, Bytes: foreign.Bytes, Stream: foreign.Stream}
+	state.kind, state.origin, state.readOnly = foreign.Kind, foreign.Origin, foreign.ReadOnly
+	state.ordered = foreign.Ordered || foreign.Ready != nil
+	state.tag, state.release = nil, foreign.Release
+	block := m.newBlock(stripe, state)
 	if foreign.Ready == nil {
-		block.state.uses.settle(block.generation, 1) // nothing of ours is enqueued on it yet
+		state.uses.settle(block.generation, 1) // nothing of ours is enqueued on it yet
 	}
-	m.account.external.Add(foreign.Bytes)
-	m.account.externalBlocks.Add(1)
+	m.account.adopt(foreign.Bytes)
 	m.track(block)
-	return block, nil
+	return block
 }
 
 // verify checks a claim about foreign memory against what the driver knows.
@@ -132,9 +137,9 @@ func (m *Manager) verifyExtent(pointer device.Pointer, bytes uint64) error {
 // uses it any more. The owner does not know our streams, so this waits. Where a
 // wait fails, which is the end of a device as a rule, the owner gets it back all
 // the same, for it must get it once.
-func (s *blockState) releaseForeign(further []*device.Stream) error {
+func (s *blockState) releaseForeign(generation uint64) error {
 	var err error
-	if _, _, pending := s.uses.pending(uint32(s.life.Load() >> 32)); pending {
+	if further, _, pending := s.uses.pending(generation); pending {
 		err = synchronizeAll(s.allocation.Stream, further)
 	}
 	if s.release != nil {
@@ -142,7 +147,5 @@ func (s *blockState) releaseForeign(further []*device.Stream) error {
 			err = failure
 		}
 	}
-	subtract(&s.manager.account.external, s.allocation.Bytes)
-	subtract(&s.manager.account.externalBlocks, 1)
 	return err
 }

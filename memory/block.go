@@ -3,9 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
-	"math"
 	"runtime"
-	"sync"
 	"sync/atomic"
 
 	"github.com/dustin/go-humanize"
@@ -45,10 +43,22 @@ func (o Origin) String() string {
 // Block is a region of device memory and who owns it. It begins with one
 // reference; the memory is freed, in stream order, with the last. A Block is
 // safe for concurrent use.
+//
+// It is a handle of three words, so that making one costs little.
 type Block struct {
-	state      *blockState
-	generation uint32
-	serial     uint64
+	state *blockState
+	// generation is that of the block among those that the state has stood for.
+	generation uint64
+	manager    *Manager
+}
+
+// blockState is what a block is made of. States are used again: the generation
+// tells a handle whether the state still is its own.
+type blockState struct {
+	// life holds the generation above and the references in the lower bits, so
+	// that one operation checks the one and changes the other.
+	life       atomic.Uint64
+	number     uint64
 	manager    *Manager
 	allocation Allocation
 	kind       device.MemoryKind
@@ -58,44 +68,28 @@ type Block struct {
 	// the block's stream. Only foreign memory can lack that.
 	ordered bool
 	tag     *tagTotals
+	release func() error
 	// exports counts who else holds the memory; the table of exports guards it.
 	exports int
-	cleanup runtime.Cleanup
+	uses    useList
+	// net is where the backstop looks for the block; nil without one.
+	net *atomic.Pointer[blockState]
 }
 
-// blockState is the part of a block that outlives its handle, so that the
-// backstop can free what was collected. States are used again: the generation
-// tells a handle whether the state still is its own.
-type blockState struct {
-	// life holds the generation in the high and the references in the low half,
-	// so that one operation checks the one and changes the other.
-	life       atomic.Uint64
-	manager    *Manager
-	allocation Allocation
-	origin     Origin
-	tag        *tagTotals
-	release    func() error
-	uses       useList
-}
+// A life has room for sixteen million references and, at ten million blocks a
+// second, for a day of one state's generations.
+const (
+	referenceBits = 24
+	references    = 1<<referenceBits - 1
+)
 
-// blocksMade numbers the blocks of the process.
-var blocksMade atomic.Uint64
-
-var blockStates = sync.Pool{New: func() any { return new(blockState) }}
-
-func newBlock(block Block, release func() error) *Block {
-	state := blockStates.Get().(*blockState)
-	state.manager, state.allocation, state.origin = block.manager, block.allocation, block.origin
-	state.tag, state.release = block.tag, release
-	generation := uint32(state.life.Load()>>32) + 1
-	state.uses.reset(generation)
-	state.life.Store(uint64(generation)<<32 | 1)
-
-	handle := &block
-	handle.state, handle.generation, handle.serial = state, generation, blocksMade.Add(1)
-	if !block.manager.options.NoBackstop {
-		handle.cleanup = runtime.AddCleanup(handle, (*blockState).reclaim, state)
-	}
+// newBlock makes the handle of a state whose fields are set. The stripe is locked.
+func (m *Manager) newBlock(s *stripe, state *blockState) *Block {
+	generation := state.life.Load()>>referenceBits + 1
+	state.manager = m
+	state.life.Store(generation<<referenceBits | 1)
+	handle := s.handle(state, m.options.TrackAllocations, m.options.NoBackstop)
+	handle.state, handle.generation, handle.manager = state, generation, m
 	return handle
 }
 
@@ -105,7 +99,7 @@ func (b *Block) Pointer() device.Pointer {
 	if !b.alive() {
 		return 0
 	}
-	return b.allocation.Pointer
+	return b.state.allocation.Pointer
 }
 
 // Bytes returns the length of the memory, or zero for a released block.
@@ -113,7 +107,7 @@ func (b *Block) Bytes() uint64 {
 	if !b.alive() {
 		return 0
 	}
-	return b.allocation.Bytes
+	return b.state.allocation.Bytes
 }
 
 // Block returns b, so that a Block is a [Region] itself.
@@ -136,41 +130,68 @@ func (b *Block) Manager() *Manager { return b.manager }
 // Device returns the device of the memory.
 func (b *Block) Device() *device.Device { return b.manager.device }
 
-// Stream returns the stream that the memory belongs to.
-func (b *Block) Stream() *device.Stream { return b.allocation.Stream }
+// Stream returns the stream that the memory belongs to, and the manager's for a
+// released block.
+func (b *Block) Stream() *device.Stream {
+	if !b.alive() {
+		return b.manager.stream
+	}
+	return b.state.allocation.Stream
+}
 
 // WorkStream returns a stream for new work on the memory: the one that the memory
 // belongs to or, where that was closed, the manager's. Use OrderBefore with it.
 func (b *Block) WorkStream() *device.Stream {
-	if b.allocation.Stream.Closed() {
-		return b.manager.stream
+	if stream := b.Stream(); !stream.Closed() {
+		return stream
 	}
-	return b.allocation.Stream
+	return b.manager.stream
 }
 
-// Kind tells what kind of memory it is.
-func (b *Block) Kind() device.MemoryKind { return b.kind }
+// Kind tells what kind of memory it is; zero for a released block.
+func (b *Block) Kind() device.MemoryKind {
+	if !b.alive() {
+		return device.MemoryUnknown
+	}
+	return b.state.kind
+}
 
 // Origin tells who owns the memory.
-func (b *Block) Origin() Origin { return b.origin }
+func (b *Block) Origin() Origin {
+	if !b.alive() {
+		return Owned
+	}
+	return b.state.origin
+}
 
 // External reports whether another library owns the memory.
-func (b *Block) External() bool { return b.origin != Owned }
+func (b *Block) External() bool { return b.Origin() != Owned }
 
 // ReadOnly reports whether the memory's owner forbids writing.
-func (b *Block) ReadOnly() bool { return b.readOnly }
+func (b *Block) ReadOnly() bool { return b.alive() && b.state.readOnly }
 
 // Ordered reports whether work on the block's stream is known to find the
 // contents ready. It is false only for foreign memory that came without an
 // event.
-func (b *Block) Ordered() bool { return b.ordered }
+func (b *Block) Ordered() bool { return b.alive() && b.state.ordered }
 
 // Tag returns the tag that the memory was allocated under.
 func (b *Block) Tag() string {
-	if b.tag == nil {
+	if !b.alive() || b.state.tag == nil {
 		return ""
 	}
-	return b.tag.name
+	return b.state.tag.name
+}
+
+// Exported reports whether another library holds the memory at the moment
+// through BeginExport.
+func (b *Block) Exported() bool {
+	if !b.alive() {
+		return false
+	}
+	exported.RLock()
+	defer exported.RUnlock()
+	return b.state.exports > 0
 }
 
 // Identity tells one block from every other one, also from one that was at the
@@ -182,18 +203,25 @@ type Identity struct {
 	Device     string
 }
 
-// Identity returns the block's identity.
+// Identity returns the block's identity. The pointer is zero once it is released.
 func (b *Block) Identity() Identity {
-	return Identity{Pointer: b.allocation.Pointer, Generation: b.serial, Device: b.manager.device.Name()}
+	return Identity{Pointer: b.Pointer(), Generation: b.serial(), Device: b.manager.device.Name()}
 }
+
+// serial numbers the blocks of the process: by the state, and by how many the
+// state has stood for.
+func (b *Block) serial() uint64 { return b.state.number<<(64-referenceBits) | b.generation }
 
 // String formats the block for messages.
 func (b *Block) String() string {
 	if b == nil {
 		return "nil block"
 	}
+	if !b.alive() {
+		return fmt.Sprintf("released block on %s, generation %d", b.manager.device, b.serial())
+	}
 	return fmt.Sprintf("%v block of %s at %v on %s, tag %q, generation %d, %d references",
-		b.origin, humanize.Bytes(b.allocation.Bytes), b.allocation.Pointer, b.manager.device, b.Tag(), b.serial, b.References())
+		b.Origin(), humanize.Bytes(b.Bytes()), b.Pointer(), b.manager.device, b.Tag(), b.serial(), b.References())
 }
 
 // References returns how many references are held now; zero means released.
@@ -202,10 +230,10 @@ func (b *Block) References() int {
 		return 0
 	}
 	life := b.state.life.Load()
-	if uint32(life>>32) != b.generation {
+	if life>>referenceBits != b.generation {
 		return 0
 	}
-	return int(uint32(life))
+	return int(life & references)
 }
 
 func (b *Block) alive() bool { return b.References() > 0 }
@@ -223,10 +251,10 @@ func (b *Block) Check() error {
 func (b *Block) Retain() error {
 	for b != nil {
 		life := b.state.life.Load()
-		if uint32(life>>32) != b.generation || uint32(life) == 0 {
+		if life>>referenceBits != b.generation || life&references == 0 {
 			break
 		}
-		if uint32(life) == math.MaxUint32 {
+		if life&references == references {
 			return fmt.Errorf("memory: retain %v: too many references: %w", b, ErrOverflow)
 		}
 		if b.state.life.CompareAndSwap(life, life+1) {
@@ -239,26 +267,25 @@ func (b *Block) Retain() error {
 // Release gives a reference back. With the last one the memory is freed after
 // the work that is enqueued on it, without waiting for that work; only adopted
 // memory and that of a [DriverResource] or [PinnedResource], whose owners do not
-// know streams, is waited for. Releasing a nil block does nothing. Releasing once too often is an error that wraps
-// [ErrReleased], and is counted.
+// know streams, is waited for. Releasing a nil block does nothing. Releasing once
+// too often is an error that wraps [ErrReleased], and is counted.
 func (b *Block) Release() error {
 	if b == nil {
 		return nil
 	}
 	for {
 		life := b.state.life.Load()
-		if uint32(life>>32) != b.generation || uint32(life) == 0 {
-			b.manager.account.doubleReleases.Add(1)
+		if life>>referenceBits != b.generation || life&references == 0 {
+			b.manager.misuse()
 			return fmt.Errorf("memory: release %v: %w", b, ErrReleased)
 		}
 		if !b.state.life.CompareAndSwap(life, life-1) {
 			continue
 		}
-		if uint32(life) > 1 {
+		if life&references > 1 {
 			return nil
 		}
-		b.cleanup.Stop()
-		err := b.state.finish()
+		err := b.state.finish(b.generation)
 		runtime.KeepAlive(b)
 		return err
 	}
@@ -270,10 +297,11 @@ func (b *Block) RecordUse(stream *device.Stream) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
+	own := b.state.allocation.Stream
 	if stream == nil {
-		stream = b.allocation.Stream
+		stream = own
 	}
-	b.state.uses.record(b.generation, b.allocation.Stream, stream)
+	b.state.uses.record(b.generation, own, stream)
 	return nil
 }
 
@@ -292,7 +320,7 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 		return nil
 	}
 	busy := false
-	for _, other := range append(further, b.allocation.Stream) {
+	for _, other := range append(further, b.state.allocation.Stream) {
 		// To ask is cheaper than to wait, and what is done once is done for all
 		// who ask later.
 		if done, err := other.Done(); done && err == nil {
@@ -309,6 +337,25 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 	return nil
 }
 
+// Idle reports whether all recorded work on the memory is done, without waiting
+// for it.
+func (b *Block) Idle() (bool, error) {
+	if err := b.Check(); err != nil {
+		return false, err
+	}
+	further, token, pending := b.state.uses.pending(b.generation)
+	if !pending {
+		return true, nil
+	}
+	for _, stream := range append(further, b.state.allocation.Stream) {
+		if done, err := stream.Done(); !done || err != nil {
+			return false, err
+		}
+	}
+	b.state.uses.settle(b.generation, token)
+	return true, nil
+}
+
 // Synchronize waits until all recorded work on the memory is done, or the
 // context is.
 func (b *Block) Synchronize(ctx context.Context) error {
@@ -319,7 +366,7 @@ func (b *Block) Synchronize(ctx context.Context) error {
 	if !pending {
 		return nil
 	}
-	if err := b.allocation.Stream.Synchronize(ctx); err != nil {
+	if err := b.state.allocation.Stream.Synchronize(ctx); err != nil {
 		return err
 	}
 	for _, other := range further {
@@ -331,26 +378,40 @@ func (b *Block) Synchronize(ctx context.Context) error {
 	return nil
 }
 
+func (m *Manager) misuse() {
+	stripe := m.tree.stripes.enter()
+	defer stripe.mu.Unlock()
+	m.account.misuse()
+}
+
 // finish frees the memory when the last reference is gone.
-func (s *blockState) finish() error {
+func (s *blockState) finish(generation uint64) error {
 	manager := s.manager
+	if s.net != nil {
+		s.net.Store(nil)
+	}
 	if manager.options.TrackAllocations {
 		manager.tracker.remove(s)
 	}
-	further, _, _ := s.uses.pending(uint32(s.life.Load() >> 32))
 	bytes := s.allocation.Bytes
 	var err error
+	switch {
+	case s.origin != Owned:
+		err = s.releaseForeign(generation)
+	case bytes > 0:
+		err = manager.resource.Free(s.allocation, s.uses.further(generation))
+	}
+	stripe := manager.tree.stripes.enter()
 	if s.origin == Owned {
-		if bytes > 0 {
-			err = manager.resource.Free(s.allocation, further)
-		}
 		s.tag.unbook(bytes)
 		manager.account.unbook(bytes)
 	} else {
-		err = s.releaseForeign(further)
+		manager.account.abandon(bytes)
 	}
-	s.manager, s.allocation, s.tag, s.release = nil, Allocation{}, nil, nil
-	blockStates.Put(s)
+	s.manager, s.allocation, s.tag, s.release, s.net = nil, Allocation{}, nil, nil, nil
+	stripe.put(s)
+	stripe.mu.Unlock()
+	manager.tree.queue.wake()
 	if err != nil {
 		return fmt.Errorf("memory: free %s: %w", humanize.Bytes(bytes), err)
 	}
@@ -367,9 +428,12 @@ func (s *blockState) reclaim() {
 	if manager.options.TrackAllocations {
 		leak.Site = manager.tracker.remove(s).String()
 	}
-	manager.account.leaks.Add(1)
-	s.life.Store(s.life.Load() &^ math.MaxUint32)
-	if err := s.finish(); err != nil {
+	stripe := manager.tree.stripes.enter()
+	manager.account.leak()
+	stripe.mu.Unlock()
+	life := s.life.Load() &^ references
+	s.life.Store(life)
+	if err := s.finish(life >> referenceBits); err != nil {
 		leak.Site += "\n(freeing it failed: " + err.Error() + ")"
 	}
 	manager.options.OnLeak(leak)

@@ -30,11 +30,17 @@ var (
 	ErrClosed = device.ErrClosed
 )
 
-// BudgetError says why a request did not fit the budget. errors.Is matches it
-// with [ErrBudget].
+// BudgetError says why a request did not fit a budget. errors.Is matches it with
+// [ErrBudget].
 type BudgetError struct {
-	// Asked, InUse and Budget are bytes.
-	Asked, InUse, Budget uint64
+	// Asked, InUse and Budget are bytes. SetAside are those that are not in use
+	// but promised: to reservations, and to requests in progress.
+	Asked, InUse, SetAside, Budget uint64
+	// Manager is the name of the manager whose budget it is, which may be one
+	// above that which was asked.
+	Manager string
+	// Waiting is how many requests wait for memory there and come first.
+	Waiting int
 	// Tag is the tag of the request.
 	Tag string
 	// Largest are the tags that hold most, the largest first, five at most.
@@ -48,13 +54,17 @@ func (e *BudgetError) Error() string {
 	if e.Tag != "" {
 		fmt.Fprintf(&b, " for %q", e.Tag)
 	}
-	fmt.Fprintf(&b, ": %v: %s of %s in use", ErrBudget, humanize.Bytes(e.InUse), humanize.Bytes(e.Budget))
-	for i, tag := range e.Largest {
-		separator := ", "
-		if i == 0 {
-			separator = " by "
-		}
-		fmt.Fprintf(&b, "%s%s", separator, tag)
+	fmt.Fprintf(&b, ": %v", ErrBudget)
+	if e.Manager != "" {
+		fmt.Fprintf(&b, " of %q", e.Manager)
+	}
+	fmt.Fprintf(&b, ": %s of %s in use", humanize.Bytes(e.InUse), humanize.Bytes(e.Budget))
+	writeHolders(&b, e.Largest)
+	if e.SetAside > 0 {
+		fmt.Fprintf(&b, "; %s set aside", humanize.Bytes(e.SetAside))
+	}
+	if e.Waiting > 0 {
+		fmt.Fprintf(&b, "; %d requests wait ahead", e.Waiting)
 	}
 	b.WriteString("; release some or raise Options.Budget")
 	return b.String()
@@ -63,9 +73,51 @@ func (e *BudgetError) Error() string {
 // Is reports whether target is [ErrBudget].
 func (e *BudgetError) Is(target error) bool { return target == ErrBudget }
 
+func writeHolders(b *strings.Builder, largest []TagStats) {
+	for i, tag := range largest {
+		separator := ", "
+		if i == 0 {
+			separator = " by "
+		}
+		fmt.Fprintf(b, "%s%s", separator, tag)
+	}
+}
+
+// AllocationError says why a resource had no memory for a request that fitted the
+// budget. It wraps the resource's own error.
+type AllocationError struct {
+	// Asked, InUse and Peak are bytes; the latter two are those of the topmost
+	// manager.
+	Asked, InUse, Peak uint64
+	// Device and Tag are those of the request.
+	Device, Tag string
+	// Largest are the tags that hold most, the largest first, five at most.
+	Largest []TagStats
+	// Err is the resource's error.
+	Err error
+}
+
+// Error names what was asked, what is in use and by whom, and the reason.
+func (e *AllocationError) Error() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "memory: allocate %s on %s", humanize.Bytes(e.Asked), e.Device)
+	if e.Tag != "" {
+		fmt.Fprintf(&b, " for %q", e.Tag)
+	}
+	fmt.Fprintf(&b, ": %s in use", humanize.Bytes(e.InUse))
+	writeHolders(&b, e.Largest)
+	fmt.Fprintf(&b, ", peak %s: %v", humanize.Bytes(e.Peak), e.Err)
+	return b.String()
+}
+
+// Unwrap returns the resource's error.
+func (e *AllocationError) Unwrap() error { return e.Err }
+
 // LeakError tells what was still held when a manager was closed. errors.Is
 // matches it with [ErrLeak].
 type LeakError struct {
+	// Manager is the name of the manager.
+	Manager string
 	// Blocks and Bytes count memory of the manager's own that was not released.
 	Blocks, Bytes uint64
 	// ExternalBlocks counts adopted memory that was not released.

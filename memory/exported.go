@@ -31,7 +31,7 @@ func FindExported(pointer device.Pointer, bytes uint64) (*Block, bool) {
 		if block == nil {
 			return false
 		}
-		end := base.Add(block.allocation.Bytes)
+		end := base.Add(block.Bytes())
 		if pointer < end && bytes <= uint64(end-pointer) {
 			found = block
 		}
@@ -49,25 +49,25 @@ func (b *Block) BeginExport() error {
 	if err := b.Retain(); err != nil {
 		return err
 	}
-	if b.External() || b.allocation.Bytes == 0 {
+	if b.External() || b.Bytes() == 0 {
 		return nil
 	}
 	exported.Lock()
 	defer exported.Unlock()
-	if b.exports++; b.exports > 1 {
+	if b.state.exports++; b.state.exports > 1 {
 		return nil
 	}
 	if exported.blocks.Len() == 0 {
 		exported.blocks.Set(beyond, nil)
 	}
-	exported.blocks.Set(b.allocation.Pointer, b)
+	exported.blocks.Set(b.state.allocation.Pointer, b)
 	return nil
 }
 
 // EndExport is called, from any goroutine, when the other library is done with
 // the block. It releases what BeginExport retained.
 func (b *Block) EndExport() error {
-	if !b.External() && b.allocation.Bytes > 0 {
+	if !b.External() && b.Bytes() > 0 {
 		b.forget()
 	}
 	return b.Release()
@@ -76,10 +76,10 @@ func (b *Block) EndExport() error {
 func (b *Block) forget() {
 	exported.Lock()
 	defer exported.Unlock()
-	if b.exports == 0 {
+	if b.state.exports == 0 {
 		return
 	}
-	if b.exports--; b.exports == 0 {
-		exported.blocks.Delete(b.allocation.Pointer)
+	if b.state.exports--; b.state.exports == 0 {
+		exported.blocks.Delete(b.state.allocation.Pointer)
 	}
 }

@@ -28,7 +28,7 @@ func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 		return fmt.Errorf("memory: copy from %s to %s: use Download and Upload: %w", sourceDevice, own, device.ErrNotSupported)
 	}
 	return s.enqueue(stream, "copy to", func(driver backend.Device, to device.Pointer, handle backend.Stream) error {
-		if source.block.kind == device.MemoryDevice && !sourceDevice.Same(s.block.Device()) {
+		if source.block.Kind() == device.MemoryDevice && !sourceDevice.Same(s.block.Device()) {
 			return driver.CopyFromPeerAsync(to, from, sourceDevice.Info().Ordinal, bytes, handle)
 		}
 		return driver.CopyOnDeviceAsync(to, from, bytes, handle)
@@ -120,7 +120,7 @@ func (b *Block) checkWritable() error {
 	if err := b.Check(); err != nil {
 		return err
 	}
-	if b.readOnly {
+	if b.ReadOnly() {
 		return fmt.Errorf("%v: %w", b, ErrReadOnly)
 	}
 	return nil

@@ -70,12 +70,10 @@ func TestUseListOfALaterBlock(t *testing.T) {
 	defer func() { require.NoError(t, host.Close()) }()
 	var uses useList
 	own := host.DefaultStream()
-	uses.reset(1)
 	uses.record(1, own, own)
 	_, token, pending := uses.pending(1)
 	require.True(t, pending)
 
-	uses.reset(2)
 	uses.record(2, own, own)
 	uses.settle(1, token)
 	uses.record(1, own, own)
@@ -92,7 +90,6 @@ func TestUseListForgetsIdleStreams(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, host.Close()) }()
 	var uses useList
-	uses.reset(1)
 	for range 10 * manyStreams {
 		stream, err := host.NewStream()
 		require.NoError(t, err)
@@ -116,13 +113,14 @@ func TestExportsOfALaterBlockAtTheSameAddress(t *testing.T) {
 	_, found := FindExported(block.Pointer(), ^uint64(0))
 	require.False(t, found, "a length that wraps around fits nothing")
 
-	(&Block{allocation: block.allocation}).forget()
+	stale := &Block{state: block.state, generation: block.generation - 1, manager: m}
+	require.ErrorIs(t, stale.EndExport(), ErrReleased)
 	_, found = FindExported(block.Pointer(), 100)
 	require.True(t, found, "another block's end does not end this one's export")
 	require.NoError(t, block.Release())
 	require.NoError(t, block.EndExport())
 	require.NoError(t, block.Release())
-	require.NoError(t, m.Close())
+	require.ErrorIs(t, m.Close(), ErrLeak, "a release too many is told")
 }
 
 func TestMisalignedViews(t *testing.T) {

@@ -23,9 +23,13 @@ type Manager struct {
 	account      account
 	tags         tagTable
 	tracker      tracker
-	staging      staging
+	staging      *staging
 	reclaimers   reclaimers
-	closed       atomic.Bool
+	// tree is what the manager shares with its children and theirs.
+	tree     *tree
+	parent   *Manager
+	children children
+	closed   atomic.Bool
 }
 
 // NewManager makes a manager for the device. The caller closes it before the
@@ -37,7 +41,8 @@ func NewManager(dev *device.Device, options Options) (*Manager, error) {
 	if options.OnLeak == nil {
 		options.OnLeak = logLeak
 	}
-	m := &Manager{device: dev, resource: options.Resource, stream: options.Stream, options: options}
+	m := &Manager{device: dev, resource: options.Resource, stream: options.Stream, options: options, staging: new(staging)}
+	m.tree = newTree()
 	if err := m.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("memory: new manager on %s: %w", dev, err), m.closeOwned())
 	}
@@ -49,6 +54,7 @@ func (m *Manager) open() (err error) {
 	if budget == 0 {
 		budget = m.device.Info().TotalMemory
 	}
+	m.account.name = m.options.Name
 	m.account.budget.Store(budget)
 	if m.stream == nil {
 		if m.stream, err = m.device.NewStream(); err != nil {
@@ -60,7 +66,7 @@ func (m *Manager) open() (err error) {
 		return fmt.Errorf("Options.Stream belongs to %s: %w", m.stream.Device(), device.ErrInvalidValue)
 	}
 	if m.resource == nil {
-		if m.resource, err = defaultResource(m.device); err != nil {
+		if m.resource, err = NewCachingResource(m.device, CachingOptions{}); err != nil {
 			return err
 		}
 		m.ownsResource = true
@@ -69,17 +75,6 @@ func (m *Manager) open() (err error) {
 		return fmt.Errorf("Options.Resource belongs to %s: %w", m.resource.Device(), device.ErrInvalidValue)
 	}
 	return m.staging.open(m.device, m.options.Staging)
-}
-
-func defaultResource(dev *device.Device) (Resource, error) {
-	resource, err := NewStreamOrderedResource(dev, StreamOrderedOptions{})
-	if errors.Is(err, device.ErrNotSupported) {
-		return NewDriverResource(dev), nil
-	}
-	if err != nil {
-		return nil, err
-	}
-	return resource, nil
 }
 
 // Device returns the device of the manager's memory.
@@ -91,40 +86,88 @@ func (m *Manager) Stream() *device.Stream { return m.stream }
 // Resource returns where the manager's memory comes from.
 func (m *Manager) Resource() Resource { return m.resource }
 
+// Name returns what the manager was named.
+func (m *Manager) Name() string { return m.account.name }
+
 // Allocate returns a block of the given length, which may be zero. Its contents
-// are undefined. The error is a [*BudgetError] where the budget does not allow
-// it, and wraps device.ErrOutOfMemory where the device has no room.
+// are undefined.
+//
+// Where the budget, or one above it, does not allow it, or the device has no
+// room, the reclaimers are asked to give memory back. Where that does not help,
+// the error is a [*BudgetError], or one that wraps device.ErrOutOfMemory. See
+// [Manager.AllocateWait] for waiting instead.
 func (m *Manager) Allocate(bytes uint64, options AllocateOptions) (*Block, error) {
-	if m.closed.Load() {
+	stream, err := m.workStream(bytes, options)
+	if err != nil {
+		return nil, err
+	}
+	if m.reserve(bytes) != nil {
+		return m.allocateShort(context.Background(), bytes, stream, options, false)
+	}
+	allocation := Allocation{Stream: stream}
+	if bytes > 0 {
+		if allocation, err = m.resource.Allocate(bytes, stream); err != nil {
+			m.unreserve(bytes)
+			return m.allocateShort(context.Background(), bytes, stream, options, false)
+		}
+	}
+	return m.book(allocation, options.Tag), nil
+}
+
+// workStream checks a request and returns its stream.
+func (m *Manager) workStream(bytes uint64, options AllocateOptions) (*device.Stream, error) {
+	if m.closed.Load() || m.tree.closed.Load() {
 		return nil, fmt.Errorf("memory: allocate %s: manager: %w", humanize.Bytes(bytes), ErrClosed)
 	}
 	stream := options.Stream
 	if stream == nil {
-		stream = m.stream
-	} else if !stream.Device().Same(m.device) {
+		return m.stream, nil
+	}
+	if !stream.Device().Same(m.device) {
 		return nil, fmt.Errorf("memory: allocate on %s: the stream belongs to %s: %w", m.device, stream.Device(), device.ErrInvalidValue)
 	}
-	if reserved, ok := m.account.reserve(bytes); !ok {
-		m.account.failures.Add(1)
-		return nil, m.budgetError(bytes, reserved, options.Tag)
+	return stream, nil
+}
+
+// reserve takes bytes out of the budgets. Where one is too small it returns that
+// one.
+func (m *Manager) reserve(bytes uint64) (short *account) {
+	if m.parent == nil {
+		return m.account.reserve(bytes, false)
 	}
-	allocation := Allocation{Stream: stream}
-	if bytes > 0 {
-		var err error
-		if allocation, err = m.resource.Allocate(bytes, stream); err != nil {
-			m.account.unreserve(bytes)
-			return nil, fmt.Errorf("memory: allocate %s on %s for %q with %s in use: %w",
-				humanize.Bytes(bytes), m.device, options.Tag, humanize.Bytes(m.account.inUse.Load()), err)
-		}
+	// A request that fails further up has taken from the budgets below for a
+	// moment. Under a stripe's lock nobody sees that who decides exactly.
+	stripe := m.tree.stripes.enter()
+	short = m.account.reserve(bytes, false)
+	stripe.mu.Unlock()
+	if short == nil {
+		return nil
 	}
-	m.account.book(bytes)
-	tag := m.tags.find(options.Tag)
-	tag.book(bytes)
-	block := newBlock(Block{
-		manager: m, allocation: allocation, kind: m.resource.Kind(), origin: Owned, ordered: true, tag: tag,
-	}, nil)
+	m.tree.stripes.lockAll()
+	defer m.tree.stripes.unlockAll()
+	return m.account.reserve(bytes, false)
+}
+
+func (m *Manager) unreserve(bytes uint64) {
+	stripe := m.tree.stripes.enter()
+	m.account.unreserve(bytes)
+	stripe.mu.Unlock()
+	m.tree.queue.wake()
+}
+
+// book makes a block of what the resource delivered for reserved bytes.
+func (m *Manager) book(allocation Allocation, tag string) *Block {
+	totals := m.tags.find(tag)
+	stripe := m.tree.stripes.enter()
+	m.account.book(allocation.Bytes)
+	totals.book(allocation.Bytes)
+	state := stripe.state()
+	state.allocation, state.tag = allocation, totals
+	state.kind, state.origin, state.readOnly, state.ordered = m.resource.Kind(), Owned, false, true
+	block := m.newBlock(stripe, state)
+	stripe.mu.Unlock()
 	m.track(block)
-	return block, nil
+	return block
 }
 
 func (m *Manager) track(block *Block) {
@@ -133,67 +176,36 @@ func (m *Manager) track(block *Block) {
 	}
 }
 
-func (m *Manager) budgetError(asked, inUse uint64, tag string) *BudgetError {
-	const named = 5
-	return &BudgetError{
-		Asked: asked, InUse: inUse, Budget: m.account.budget.Load(), Tag: tag, Largest: m.tags.holders(named),
-	}
-}
-
 // Check returns the error that allocating so many bytes would give for want of
 // budget, without allocating anything. Memory that Check found may be gone by
 // the time it is asked for.
 func (m *Manager) Check(bytes uint64) error {
-	reserved, budget := m.account.reserved.Load(), m.account.budget.Load()
-	if bytes > budget || reserved > budget-bytes {
-		return m.budgetError(bytes, reserved, "")
+	for level := &m.account; level != nil; level = level.parent {
+		if !level.fits(bytes) {
+			return m.budgetError(level, bytes, "")
+		}
+		if level.guaranteed.Load() {
+			break
+		}
 	}
 	return nil
-}
-
-// Stats returns the figures of this moment. Figures that other goroutines change
-// meanwhile may be of slightly different moments.
-func (m *Manager) Stats() Stats {
-	a := &m.account
-	frees := a.frees.Load()
-	s := Stats{
-		Budget: a.budget.Load(), InUse: a.inUse.Load(), Peak: a.peak.Load(),
-		Allocations: a.allocations.Load() - a.allocationsBefore.Load(), Frees: frees - a.freesBefore.Load(),
-		Failures: a.failures.Load(), Blocks: a.allocations.Load() - frees,
-		External: a.external.Load(), ExternalBlocks: a.externalBlocks.Load(),
-		Leaks: a.leaks.Load(), DoubleReleases: a.doubleReleases.Load(),
-		Tags: m.tags.stats(),
-	}
-	if reserved := a.reserved.Load(); reserved < s.Budget {
-		s.Remaining = s.Budget - reserved
-	}
-	return s
-}
-
-// ResetPeak sets the peak, and that of every tag, to what is in use now.
-func (m *Manager) ResetPeak() {
-	m.account.peak.Store(m.account.inUse.Load())
-	m.tags.resetPeaks()
-}
-
-// ResetCounts begins to count allocations, frees and failures anew. What is in
-// use stays as it is.
-func (m *Manager) ResetCounts() {
-	a := &m.account
-	a.allocationsBefore.Store(a.allocations.Load())
-	a.freesBefore.Store(a.frees.Load())
-	a.failures.Store(0)
 }
 
 // Close gives back the manager's staging memory, its resource and its stream.
 // Where memory is still held, or was released too often, it returns a
 // [*LeakError]; that memory stays valid and may still be released. It waits for
 // the manager's own stream, and no allocation and no transfer may be under way.
-// Closing twice returns [ErrClosed].
+// A child gives back its budget only; what it still holds counts in its parent
+// until it is released. Closing a parent closes its children. Closing twice
+// returns [ErrClosed].
 func (m *Manager) Close() error {
 	if m.closed.Swap(true) {
 		return fmt.Errorf("memory: close manager: %w", ErrClosed)
 	}
+	if m.parent != nil {
+		return m.closeChild()
+	}
+	m.tree.close()
 	return errors.Join(m.held(), m.closeOwned())
 }
 
@@ -203,9 +215,19 @@ func (m *Manager) held() error {
 		return nil
 	}
 	return &LeakError{
-		Blocks: s.Blocks, Bytes: s.InUse, ExternalBlocks: s.ExternalBlocks, DoubleReleases: s.DoubleReleases,
-		Tags: m.tags.holders(len(s.Tags)), Sites: m.tracker.held(),
+		Manager: m.account.name,
+		Blocks:  s.Blocks, Bytes: s.InUse, ExternalBlocks: s.ExternalBlocks, DoubleReleases: s.DoubleReleases,
+		Tags: holders(s.Tags, len(s.Tags)), Sites: m.sites(),
 	}
+}
+
+// sites returns where what the manager and its children hold was allocated.
+func (m *Manager) sites() []string {
+	sites := m.tracker.held()
+	for _, child := range m.children.list() {
+		sites = append(sites, child.sites()...)
+	}
+	return sites
 }
 
 func (m *Manager) closeOwned() error {

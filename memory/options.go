@@ -6,13 +6,15 @@ import (
 
 // Options configure a [Manager]. The zero value is right for most programs.
 type Options struct {
+	// Name tells the manager from others in figures and messages.
+	Name string
+
 	// Budget is the most bytes that may be in use at a time. Zero means all the
 	// memory of the device.
 	Budget uint64
 
 	// Resource is where memory comes from; the manager does not close it. Nil
-	// means a [StreamOrderedResource] of the manager's own, or a
-	// [DriverResource] where the driver has no pools.
+	// means a [CachingResource] of the manager's own.
 	Resource Resource
 
 	// Stream is what memory is allocated on unless a request says otherwise; it
@@ -21,11 +23,14 @@ type Options struct {
 	Stream *device.Stream
 
 	// TrackAllocations keeps the call stack of every allocation, for the
-	// messages about leaks. It costs about a microsecond an allocation.
+	// messages about leaks, and has every leak found as soon as it is collected.
+	// It costs two microseconds an allocation.
 	TrackAllocations bool
 
 	// NoBackstop leaves memory that was collected without being released to
-	// Close. The backstop costs a third of a microsecond an allocation.
+	// Close. The backstop finds it when all blocks that were allocated in a row
+	// with it, 32 at most, have been collected; that is why it costs only some
+	// ten nanoseconds an allocation.
 	NoBackstop bool
 
 	// OnLeak is told of every block that was collected without being released,
@@ -43,6 +48,8 @@ type AllocateOptions struct {
 	Stream *device.Stream
 	// Tag names what the memory is for. Figures are kept by tag.
 	Tag string
+	// Priority orders those who wait for memory: the higher goes first.
+	Priority int
 }
 
 // StagingOptions configure how ordinary memory travels: through chunks of pinned

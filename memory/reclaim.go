@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"sync"
 )
@@ -27,10 +28,37 @@ type reclaimers struct {
 func (m *Manager) AddReclaimer(r Reclaimer) (remove func()) {
 	m.reclaimers.mu.Lock()
 	defer m.reclaimers.mu.Unlock()
-	m.reclaimers.all = append(m.reclaimers.all, r)
+	m.reclaimers.all = append(slices.Clip(m.reclaimers.all), r)
 	return func() {
 		m.reclaimers.mu.Lock()
 		defer m.reclaimers.mu.Unlock()
 		m.reclaimers.all = slices.DeleteFunc(slices.Clone(m.reclaimers.all), func(other Reclaimer) bool { return other == r })
 	}
+}
+
+// reclaim asks the reclaimers of the manager and of all below it for bytes, and
+// reports whether any released something.
+func (m *Manager) reclaim(ctx context.Context, bytes uint64) bool {
+	var total uint64
+	for _, r := range m.reclaimers.list() {
+		released, err := r.Reclaim(ctx, bytes-total)
+		if err != nil {
+			slog.Warn("gpuframe: memory could not be reclaimed", "manager", m.account.name, "error", err)
+		}
+		if total += released; total >= bytes {
+			return true
+		}
+	}
+	for _, child := range m.children.list() {
+		if child.reclaim(ctx, bytes-total) {
+			return true
+		}
+	}
+	return total > 0
+}
+
+func (r *reclaimers) list() []Reclaimer {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return r.all
 }

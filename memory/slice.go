@@ -147,8 +147,8 @@ func (s Slice[T]) Host() ([]T, error) {
 	if err := s.block.Check(); err != nil {
 		return nil, err
 	}
-	if !s.block.kind.HostAccessible() {
-		return nil, fmt.Errorf("memory: host view of %v memory on %s: use Download: %w", s.block.kind, s.block.Device(), device.ErrNotSupported)
+	if !s.block.Kind().HostAccessible() {
+		return nil, fmt.Errorf("memory: host view of %v memory on %s: use Download: %w", s.block.Kind(), s.block.Device(), device.ErrNotSupported)
 	}
 	return unsafe.Slice((*T)(address.Pointer(s.Pointer())), s.length), nil
 }

@@ -7,11 +7,14 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Stats are a manager's figures at one moment. Sizes are bytes as they were
-// asked for, before any rounding by the resource.
+// Stats are a manager's figures at one moment, its children's included. Sizes are
+// bytes as they were asked for, before any rounding by the resource.
 type Stats struct {
+	// Name is the manager's.
+	Name string
 	// Budget is the most that may be in use, InUse what is, Remaining what may
-	// still be asked for. Requests in progress count against Remaining already.
+	// still be asked for here. Requests in progress, and what reservations hold
+	// for later, count against Remaining already.
 	Budget, InUse, Remaining uint64
 	// Peak is the most that was in use since the last ResetPeak.
 	Peak uint64
@@ -24,18 +27,99 @@ type Stats struct {
 	// Leaks counts blocks that were collected without having been released, and
 	// DoubleReleases releases of what had been released before.
 	Leaks, DoubleReleases uint64
+	// Waiting is how many requests wait for memory in the whole tree.
+	Waiting int
+	// Own is the part of InUse that was allocated from this manager itself and
+	// not from one of its children.
+	Own uint64
 	// Tags are the figures by tag, those that hold most first.
 	Tags []TagStats
+	// Children are the figures of the managers below, in the order in which they
+	// were made. Own and their InUse add up to InUse.
+	Children []Stats
+}
+
+// Stats returns the figures of one moment: while they are read nothing is
+// allocated or freed in the whole tree of managers, so that they add up.
+func (m *Manager) Stats() Stats {
+	m.tree.stripes.lockAll()
+	defer m.tree.stripes.unlockAll()
+	s, _ := m.stats()
+	return s
+}
+
+// stats also returns the tags with the sums of all below. All stripes are locked.
+func (m *Manager) stats() (Stats, map[string]TagStats) {
+	a := &m.account
+	frees, allocations := a.frees.Load(), a.allocations.Load()
+	s := Stats{
+		Name: a.name, Budget: a.budget.Load(), InUse: a.inUse.Load(), Peak: a.peak.Load(),
+		Allocations: allocations - a.allocationsBefore.Load(), Frees: frees - a.freesBefore.Load(),
+		Failures: a.failures.Load(), Blocks: allocations - frees,
+		External: a.external.Load(), ExternalBlocks: a.externalBlocks.Load(),
+		Leaks: a.leaks.Load(), DoubleReleases: a.doubleReleases.Load(),
+		Waiting: int(m.tree.queue.length.Load()),
+	}
+	if reserved := a.reserved.Load(); reserved < s.Budget {
+		s.Remaining = s.Budget - reserved
+	}
+	s.Own = s.InUse
+	tags := make(map[string]TagStats)
+	m.tags.add(tags)
+	for _, child := range m.children.list() {
+		below, belowTags := child.stats()
+		s.Children = append(s.Children, below)
+		s.Own -= below.InUse
+		addTags(tags, belowTags)
+	}
+	s.Tags = sortTags(tags)
+	return s, tags
+}
+
+func addTags(sums, more map[string]TagStats) {
+	for name, tag := range more {
+		sum := sums[name]
+		sums[name] = TagStats{
+			Tag: name, InUse: sum.InUse + tag.InUse, Peak: sum.Peak + tag.Peak,
+			Blocks: sum.Blocks + tag.Blocks, Allocations: sum.Allocations + tag.Allocations,
+		}
+	}
+}
+
+// ResetPeak sets the peak, and that of every tag, to what is in use now. Those of
+// the children stay.
+func (m *Manager) ResetPeak() {
+	m.tree.stripes.lockAll()
+	defer m.tree.stripes.unlockAll()
+	m.account.peak.Store(m.account.inUse.Load())
+	m.tags.resetPeaks()
+}
+
+// ResetCounts begins to count allocations, frees and failures anew. What is in
+// use stays as it is, and so do the children's counts.
+func (m *Manager) ResetCounts() {
+	m.tree.stripes.lockAll()
+	defer m.tree.stripes.unlockAll()
+	a := &m.account
+	a.allocationsBefore.Store(a.allocations.Load())
+	a.freesBefore.Store(a.frees.Load())
+	a.failures.Store(0)
 }
 
 // String formats the figures on one line.
 func (s Stats) String() string {
 	var b strings.Builder
+	if s.Name != "" {
+		fmt.Fprintf(&b, "%s: ", s.Name)
+	}
 	fmt.Fprintf(&b, "in use %s of %s (%s %%), peak %s, %s allocations, %s frees",
 		humanize.Bytes(s.InUse), humanize.Bytes(s.Budget), percent(s.InUse, s.Budget),
 		humanize.Bytes(s.Peak), humanize.Comma(int64(s.Allocations)), humanize.Comma(int64(s.Frees)))
 	if s.Failures > 0 {
 		fmt.Fprintf(&b, ", %s failed", humanize.Comma(int64(s.Failures)))
+	}
+	if s.Waiting > 0 {
+		fmt.Fprintf(&b, ", %d waiting", s.Waiting)
 	}
 	if s.ExternalBlocks > 0 {
 		fmt.Fprintf(&b, ", %s external in %s blocks", humanize.Bytes(s.External), humanize.Comma(int64(s.ExternalBlocks)))

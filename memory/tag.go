@@ -3,6 +3,7 @@ package memory
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"sync"
 	"sync/atomic"
@@ -13,7 +14,9 @@ import (
 // TagStats are the figures of all memory that was allocated under one tag.
 type TagStats struct {
 	Tag string
-	// InUse and Peak are bytes.
+	// InUse and Peak are bytes. Where several managers of a tree use the tag,
+	// Peak is the sum of their peaks, which may be more than there ever was at a
+	// time.
 	InUse, Peak uint64
 	// Blocks counts what is held now, Allocations all there ever were.
 	Blocks, Allocations uint64
@@ -28,13 +31,16 @@ func (t TagStats) String() string {
 	return fmt.Sprintf("%s %s in %d blocks", name, humanize.Bytes(t.InUse), t.Blocks)
 }
 
-// tagTotals are the running figures of one tag.
+// tagTotals are the running figures of one tag in one manager.
 type tagTotals struct {
-	name        string
+	name string
+
+	_           cacheLine
 	inUse       atomic.Uint64
 	peak        atomic.Uint64
 	allocations atomic.Uint64
 	frees       atomic.Uint64
+	_           cacheLine
 }
 
 func (t *tagTotals) book(bytes uint64) {
@@ -60,40 +66,56 @@ func (t *tagTotals) stats() TagStats {
 // many as a program has names for its memory.
 type tagTable struct {
 	untagged tagTotals
-	named    sync.Map // string → *tagTotals
+	// recent is the tag that was asked for last.
+	recent atomic.Pointer[tagTotals]
+	named  sync.Map // string → *tagTotals
 }
 
 func (t *tagTable) find(name string) *tagTotals {
 	if name == "" {
 		return &t.untagged
 	}
-	if found, ok := t.named.Load(name); ok {
-		return found.(*tagTotals)
+	if recent := t.recent.Load(); recent != nil && recent.name == name {
+		return recent
 	}
-	found, _ := t.named.LoadOrStore(name, &tagTotals{name: name})
+	found, ok := t.named.Load(name)
+	if !ok {
+		found, _ = t.named.LoadOrStore(name, &tagTotals{name: name})
+	}
+	t.recent.Store(found.(*tagTotals))
 	return found.(*tagTotals)
 }
 
-// stats returns the figures of every tag that was ever used, those that hold
-// most first.
-func (t *tagTable) stats() []TagStats {
-	var all []TagStats
-	if untagged := t.untagged.stats(); untagged.Allocations > 0 {
-		all = append(all, untagged)
+// add adds the figures of every tag that was ever used to those of the same tags
+// in sums.
+func (t *tagTable) add(sums map[string]TagStats) {
+	add := func(totals *tagTotals) {
+		tag := totals.stats()
+		sum := sums[tag.Tag]
+		sums[tag.Tag] = TagStats{
+			Tag: tag.Tag, InUse: sum.InUse + tag.InUse, Peak: sum.Peak + tag.Peak,
+			Blocks: sum.Blocks + tag.Blocks, Allocations: sum.Allocations + tag.Allocations,
+		}
+	}
+	if t.untagged.allocations.Load() > 0 {
+		add(&t.untagged)
 	}
 	for _, totals := range t.named.Range {
-		all = append(all, totals.(*tagTotals).stats())
+		add(totals.(*tagTotals))
 	}
-	slices.SortFunc(all, func(a, b TagStats) int {
-		return cmp.Or(cmp.Compare(b.InUse, a.InUse), cmp.Compare(b.Peak, a.Peak), cmp.Compare(a.Tag, b.Tag))
-	})
-	return all
 }
 
-// holders returns the tags that hold memory now, at most limit of them.
-func (t *tagTable) holders(limit int) []TagStats {
-	all := slices.DeleteFunc(t.stats(), func(tag TagStats) bool { return tag.Blocks == 0 })
-	return all[:min(limit, len(all))]
+// sortTags orders tags by what they hold, those with most first.
+func sortTags(sums map[string]TagStats) []TagStats {
+	return slices.SortedFunc(maps.Values(sums), func(a, b TagStats) int {
+		return cmp.Or(cmp.Compare(b.InUse, a.InUse), cmp.Compare(b.Peak, a.Peak), cmp.Compare(a.Tag, b.Tag))
+	})
+}
+
+// holders returns those of the tags that hold memory now, at most limit of them.
+func holders(tags []TagStats, limit int) []TagStats {
+	held := slices.DeleteFunc(slices.Clone(tags), func(tag TagStats) bool { return tag.Blocks == 0 })
+	return held[:min(limit, len(held))]
 }
 
 func (t *tagTable) resetPeaks() {

@@ -57,7 +57,7 @@ func Upload(ctx context.Context, stream *device.Stream, destination Slice[uint8]
 	if err != nil {
 		return fmt.Errorf("memory: upload: %w", err)
 	}
-	if block.kind.HostAccessible() {
+	if block.Kind().HostAccessible() {
 		err = whole.writeInPlace(ctx, stream, &block.manager.staging.crew)
 	} else {
 		err = block.manager.staging.upload(ctx, stream, whole)
@@ -104,7 +104,7 @@ func Download(ctx context.Context, stream *device.Stream, destinations []Destina
 	}
 	var staged, direct []*span
 	for _, s := range spans {
-		if s.block.kind.HostAccessible() {
+		if s.block.Kind().HostAccessible() {
 			direct = append(direct, s)
 		} else {
 			staged = append(staged, s)

@@ -3,18 +3,24 @@ package memory
 import (
 	"slices"
 	"sync"
+	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
 )
 
 // useList knows which streams have work on a block. The block's own stream is
 // not in it: freeing is ordered on that one anyway.
+//
+// A list serves one block after another. It belongs to the last generation that
+// was recorded; for a later one it is empty, so that a block nobody else uses
+// never touches it.
 type useList struct {
-	mu sync.Mutex
-	// generation is that of the block whose list this is now. A list serves one
-	// block after another; who still means an earlier one changes nothing.
-	generation uint32
-	further    []*device.Stream
+	// shared is the last generation that has further streams.
+	shared atomic.Uint64
+
+	mu         sync.Mutex
+	generation uint64
+	streams    []*device.Stream
 	// recorded counts the uses, settled is the count up to which all of them
 	// are known to be done.
 	recorded, settled uint64
@@ -24,57 +30,70 @@ type useList struct {
 // with everything are forgotten.
 const manyStreams = 16
 
-// reset begins a new life. The allocation itself counts as a use: memory that
-// was allocated in stream order is not ready for other streams yet.
-func (u *useList) reset(generation uint32) {
-	u.mu.Lock()
-	defer u.mu.Unlock()
-	u.generation = generation
-	u.clear()
-	u.recorded, u.settled = 1, 0
+// begin makes the list that of a generation. It reports whether it is, for who
+// still means an earlier one changes nothing. The allocation itself counts as a
+// use: memory that was allocated in stream order is not ready for other streams
+// yet.
+func (u *useList) begin(generation uint64) bool {
+	if u.generation < generation {
+		u.generation, u.recorded, u.settled = generation, 1, 0
+		u.clear()
+	}
+	return u.generation == generation
 }
 
 func (u *useList) clear() {
-	clear(u.further)
-	u.further = u.further[:0]
+	clear(u.streams)
+	u.streams = u.streams[:0]
 }
 
-func (u *useList) record(generation uint32, own, stream *device.Stream) {
+func (u *useList) record(generation uint64, own, stream *device.Stream) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.generation != generation {
+	if !u.begin(generation) {
 		return
 	}
 	u.recorded++
-	if stream.Equal(own) || slices.ContainsFunc(u.further, stream.Equal) {
+	if stream.Equal(own) || slices.ContainsFunc(u.streams, stream.Equal) {
 		return
 	}
-	if len(u.further) >= manyStreams {
-		u.further = slices.DeleteFunc(u.further, func(s *device.Stream) bool {
+	if len(u.streams) >= manyStreams {
+		u.streams = slices.DeleteFunc(u.streams, func(s *device.Stream) bool {
 			done, err := s.Done()
 			return done && err == nil
 		})
 	}
-	u.further = append(u.further, stream)
+	u.streams = append(u.streams, stream)
+	u.shared.Store(generation)
+}
+
+// further returns the streams besides the own one that may still be at work when
+// a block is freed.
+func (u *useList) further(generation uint64) []*device.Stream {
+	if u.shared.Load() != generation {
+		return nil
+	}
+	further, _, _ := u.pending(generation)
+	return further
 }
 
 // pending returns the further streams that may still be at work, and a token to
 // hand to settle once everything they and the own stream have now is done. With
 // nothing pending ok is false.
-func (u *useList) pending(generation uint32) (further []*device.Stream, token uint64, ok bool) {
+func (u *useList) pending(generation uint64) (further []*device.Stream, token uint64, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.generation != generation || u.settled == u.recorded {
+	if !u.begin(generation) || u.settled == u.recorded {
 		return nil, 0, false
 	}
-	return slices.Clone(u.further), u.recorded, true
+	return slices.Clone(u.streams), u.recorded, true
 }
 
 // settle notes that every use up to the token is done.
-func (u *useList) settle(generation uint32, token uint64) {
+func (u *useList) settle(generation, token uint64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
-	if u.generation != generation {
+	if !u.begin(generation) {
 		return
 	}
 	u.settled = max(u.settled, token)

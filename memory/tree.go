@@ -1,0 +1,132 @@
+package memory
+
+import (
+	"fmt"
+	"runtime"
+	"slices"
+	"sync"
+	"sync/atomic"
+	"weak"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// tree is what a manager and all below it share.
+type tree struct {
+	stripes stripes
+	queue   queue
+	closed  atomic.Bool
+}
+
+func newTree() *tree {
+	t := new(tree)
+	t.queue.stripes = &t.stripes
+	t.watchCollector()
+	return t
+}
+
+// watchCollector lets go of the rows of handles that are not all given out, each
+// time the collector has run: it would not find leaks in them otherwise.
+func (t *tree) watchCollector() {
+	type sentinel struct{ _ [16]byte }
+	runtime.AddCleanup(new(sentinel), func(tree weak.Pointer[tree]) {
+		if t := tree.Value(); t != nil && !t.closed.Load() {
+			t.stripes.dropRows()
+			t.watchCollector()
+		}
+	}, weak.Make(t))
+}
+
+func (t *tree) close() {
+	t.closed.Store(true)
+	t.stripes.dropRows()
+	t.queue.close()
+}
+
+// children are the managers below one. A child that was closed stays among them
+// as long as it holds memory, for its figures belong to its parent's.
+type children struct {
+	mu  sync.Mutex
+	all []*Manager
+}
+
+func (c *children) add(child *Manager) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = append(slices.Clip(c.all), child)
+}
+
+func (c *children) remove(child *Manager) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.all = slices.DeleteFunc(slices.Clone(c.all), func(other *Manager) bool { return other == child })
+}
+
+func (c *children) list() []*Manager {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.all
+}
+
+// Child makes a manager for a tenant, or for a stage of a program: it takes its
+// memory out of this manager's budget, of which it never holds more than its own.
+// Its resource, stream and staging memory are this manager's, and what it holds
+// is in this manager's figures too. A budget of zero is that of the parent.
+//
+// The caller closes the child before its parent.
+func (m *Manager) Child(name string, budget uint64) (*Manager, error) {
+	if budget == 0 {
+		budget = m.account.budget.Load()
+	}
+	return m.newChild(name, budget, false)
+}
+
+func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manager, error) {
+	if m.closed.Load() || m.tree.closed.Load() {
+		return nil, fmt.Errorf("memory: new child %q: manager: %w", name, ErrClosed)
+	}
+	child := &Manager{
+		device: m.device, resource: m.resource, stream: m.stream, options: m.options, staging: m.staging,
+		tree: m.tree, parent: m,
+	}
+	child.account.name, child.account.parent = name, &m.account
+	child.account.budget.Store(budget)
+	child.account.guaranteed.Store(guaranteed)
+	m.children.add(child)
+	return child, nil
+}
+
+// Parent returns the manager whose child this one is, or nil.
+func (m *Manager) Parent() *Manager { return m.parent }
+
+// SetBudget changes the budget. Where more is in use already, nothing is
+// allocated until enough was released. The budget of a reservation cannot be
+// changed.
+func (m *Manager) SetBudget(budget uint64) error {
+	if m.account.guaranteed.Load() {
+		return fmt.Errorf("memory: set budget of %q: it is a reservation: %w", m.account.name, device.ErrInvalidValue)
+	}
+	m.account.budget.Store(budget)
+	m.tree.queue.wake()
+	return nil
+}
+
+// closeChild ends a child. A guarantee is given back but for what is in use,
+// which goes on being reserved in the parent until it is released.
+func (m *Manager) closeChild() error {
+	err := m.held()
+	m.tree.stripes.lockAll()
+	if m.account.guaranteed.Load() {
+		if m.account.parent != nil {
+			unused := m.account.budget.Load() - m.account.reserved.Load()
+			m.account.parent.unreserve(unused)
+		}
+		m.account.guaranteed.Store(false)
+	}
+	m.tree.stripes.unlockAll()
+	m.tree.queue.wake()
+	if err == nil {
+		m.parent.children.remove(m)
+	}
+	return err
+}

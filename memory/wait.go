@@ -1,0 +1,133 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// AllocateWait is [Manager.Allocate] that waits, where there is no memory, until
+// enough of it was released or the context is done. Those who wait are served by
+// options.Priority, and among equals in the order in which they came. Until the
+// first of them is served, nobody else gets of the memory that it waits for: an
+// Allocate beside it fails.
+//
+// What no release can help is not waited for: a request beyond a whole budget, or
+// one that the device has no room for while nothing is in use.
+func (m *Manager) AllocateWait(ctx context.Context, bytes uint64, options AllocateOptions) (*Block, error) {
+	if err := ctx.Err(); err != nil {
+		return nil, fmt.Errorf("memory: allocate %s: %w", humanize.Bytes(bytes), context.Cause(ctx))
+	}
+	stream, err := m.workStream(bytes, options)
+	if err != nil {
+		return nil, err
+	}
+	return m.allocateShort(ctx, bytes, stream, options, true)
+}
+
+// reclaimRounds bounds how often reclaimers are asked for one request.
+const reclaimRounds = 64
+
+// allocateShort allocates where memory is short: it asks the reclaimers and then,
+// if that is wanted, waits.
+func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *device.Stream, options AllocateOptions, wait bool) (*Block, error) {
+	frees := m.account.root().frees.Load()
+	err := m.reserveShort(ctx, bytes, options, wait)
+	for round := 0; err == nil; round++ {
+		allocation := Allocation{Stream: stream}
+		if bytes > 0 {
+			allocation, err = m.resource.Allocate(bytes, stream)
+		}
+		if err == nil {
+			return m.book(allocation, options.Tag), nil
+		}
+		m.unreserve(bytes)
+		err = m.resourceError(bytes, options.Tag, err)
+		if !errors.Is(err, device.ErrOutOfMemory) && !errors.Is(err, ErrBudget) {
+			break
+		}
+		root := m.root()
+		if round < reclaimRounds && root.reclaim(ctx, bytes) {
+			frees = m.account.root().frees.Load()
+			err = m.reserveShort(ctx, bytes, options, wait)
+			continue
+		}
+		if !wait || root.account.inUse.Load() == 0 {
+			break
+		}
+		err = m.tree.queue.wait(ctx, &m.account, bytes, options.Priority, &frees)
+		frees = m.account.root().frees.Load()
+	}
+	m.fail()
+	return nil, err
+}
+
+// reserveShort reserves bytes that may not be there yet.
+func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options AllocateOptions, wait bool) error {
+	for range reclaimRounds {
+		short := m.reserve(bytes)
+		if short == nil {
+			return nil
+		}
+		never := m.account.cannotEver(bytes)
+		if never != nil {
+			return m.budgetError(never, bytes, options.Tag)
+		}
+		if manager := m.above(short); manager != nil && manager.reclaim(ctx, bytes) {
+			continue
+		}
+		if !wait {
+			return m.budgetError(short, bytes, options.Tag)
+		}
+		break
+	}
+	return m.tree.queue.wait(ctx, &m.account, bytes, options.Priority, nil)
+}
+
+// above returns the manager of an account on the way up.
+func (m *Manager) above(a *account) *Manager {
+	for m != nil && &m.account != a {
+		m = m.parent
+	}
+	return m
+}
+
+func (m *Manager) root() *Manager {
+	for m.parent != nil {
+		m = m.parent
+	}
+	return m
+}
+
+func (m *Manager) fail() {
+	stripe := m.tree.stripes.enter()
+	defer stripe.mu.Unlock()
+	m.account.fail()
+}
+
+// resourceError adds to a resource's error what the resource does not know.
+func (m *Manager) resourceError(bytes uint64, tag string, err error) error {
+	const named = 5
+	s := m.root().Stats()
+	return &AllocationError{
+		Asked: bytes, Tag: tag, Device: m.device.Name(), InUse: s.InUse, Peak: s.Peak,
+		Largest: holders(s.Tags, named), Err: err,
+	}
+}
+
+func (m *Manager) budgetError(short *account, asked uint64, tag string) *BudgetError {
+	const named = 5
+	e := &BudgetError{Asked: asked, Tag: tag, Manager: short.name, Budget: short.budget.Load(), Waiting: int(short.waiting.Load())}
+	if manager := m.above(short); manager != nil {
+		s := manager.Stats()
+		e.InUse, e.Largest = s.InUse, holders(s.Tags, named)
+		if free := s.Budget - min(s.Budget, s.InUse); s.Remaining < free {
+			e.SetAside = free - s.Remaining
+		}
+	}
+	return e
+}
