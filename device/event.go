@@ -50,7 +50,7 @@ func (e *Event) Handle() backend.Event { return e.handle }
 // Record marks the work that is enqueued on the stream now. Whoever already
 // waits for an earlier mark keeps waiting for that one.
 func (e *Event) Record(stream *Stream) error {
-	return stream.Enqueue(e.recordOn)
+	return stream.enqueue(e.recordOn)
 }
 
 // EnqueueMarked calls f as [Stream.Enqueue] does and marks the work it has

@@ -27,6 +27,8 @@ type Stream struct {
 	// fence marks the stream for those who wait for it, again and again. It is
 	// made when it is first needed and closed when the stream is collected.
 	fence atomic.Pointer[Event]
+	// watches are told before work is enqueued; nil while there are none.
+	watches atomic.Pointer[[]*Watch]
 }
 
 // NewStream makes a stream. The caller closes it.
@@ -74,6 +76,14 @@ func (s *Stream) String() string {
 // It returns f's error, or [ErrClosed] without calling f. f does not call methods
 // of the same stream.
 func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
+	return s.enqueue(func(handle backend.Stream) error {
+		s.beforeWork()
+		return f(handle)
+	})
+}
+
+// enqueue is Enqueue for what is no work: marks.
+func (s *Stream) enqueue(f func(handle backend.Stream) error) error {
 	s.open.RLock()
 	defer s.open.RUnlock()
 	if s.last != nil {
@@ -165,7 +175,7 @@ func (s *Stream) WaitStream(other *Stream) error {
 	}
 	// Somebody else may mark a later point first. Then s waits for that, which
 	// is no harm.
-	if err := other.Enqueue(fence.recordOn); err != nil && other.lastOfClosed() == nil {
+	if err := other.enqueue(fence.recordOn); err != nil && other.lastOfClosed() == nil {
 		return err
 	}
 	return s.Wait(fence)
