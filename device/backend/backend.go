@@ -31,6 +31,8 @@ type Device interface {
 	Close() error
 
 	Memory
+	Managed
+	VirtualMemory
 	Copier
 	Streams
 	Modules
@@ -74,8 +76,8 @@ type Memory interface {
 
 	// PointerInfo says what kind of memory an address is.
 	PointerInfo(pointer Pointer) (PointerInfo, error)
-	// AddressRange returns the allocation that an address lies in, or
-	// [ErrInvalidValue] where it lies in none that the driver made.
+	// AddressRange returns the allocation, or the mapping, that an address lies
+	// in, or [ErrInvalidValue] where it lies in none that the driver made.
 	AddressRange(pointer Pointer) (base Pointer, bytes uint64, err error)
 }
 
@@ -154,6 +156,11 @@ type Peers interface {
 	// is no error.
 	EnablePeerAccess(peerOrdinal int) error
 	DisablePeerAccess(peerOrdinal int) error
+	// PoolAllowPeer lets another device reach what this device's pool has
+	// allocated and will allocate. A zero pool is the device's default pool.
+	// Access to ordinary memory, by EnablePeerAccess, does not reach pools. The
+	// host has no other device to share with: [ErrNotSupported].
+	PoolAllowPeer(pool Pool, peerOrdinal int) error
 	// CopyFromPeerAsync copies from another device's memory to this one's.
 	CopyFromPeerAsync(destination Pointer, source Pointer, peerOrdinal int, bytes uint64, stream Stream) error
 }

@@ -11,11 +11,11 @@
 //
 // # Handles
 //
-// [Pointer], [Stream], [Event], [Pool], [Module] and [Function] are plain words
-// that mean something only to the Device that issued them. For CUDA they are
-// the driver's own CUdeviceptr, CUstream and so on, which is what lets a stream
-// of PyTorch's or a function of another binding be used here unchanged.
-// Stream(0) is the device's default stream.
+// [Pointer], [Stream], [Event], [Pool], [Physical], [Module] and [Function] are
+// plain words that mean something only to the Device that issued them. For CUDA
+// they are the driver's own CUdeviceptr, CUstream and so on, which is what lets
+// a stream of PyTorch's or a function of another binding be used here
+// unchanged. Stream(0) is the device's default stream.
 //
 // # Rules for a backend
 //

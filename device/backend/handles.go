@@ -28,3 +28,8 @@ type Module uintptr
 
 // Function is a kernel of a Module.
 type Function uintptr
+
+// Physical is a piece of a device's memory that has no address of its own, as
+// [VirtualMemory] maps it. The zero Physical is none. CUDA's handle for it has
+// 64 bits on every platform.
+type Physical uint64

@@ -135,6 +135,7 @@ const (
 	MaxSharedPerMultiprocessor   Attribute = 81
 	ManagedMemory                Attribute = 83
 	PageableMemoryAccess         Attribute = 88
+	ConcurrentManagedAccess      Attribute = 89
 	MaxSharedMemoryPerBlockOptIn Attribute = 97
 	VirtualMemoryManagement      Attribute = 102
 	MemoryPoolsSupported         Attribute = 115

@@ -84,7 +84,7 @@ func TestErrorIs(t *testing.T) {
 		codes    []Code
 	}{
 		{backend.ErrOutOfMemory, []Code{2}},
-		{backend.ErrInvalidValue, []Code{1, 201, 400, 701, 712, 713, 720}},
+		{backend.ErrInvalidValue, []Code{1, 201, 208, 211, 400, 701, 712, 713, 720}},
 		{backend.ErrNotAvailable, []Code{3, 34, 46, 100, 802, 803, 805}},
 		{backend.ErrNoDevice, []Code{101}},
 		{backend.ErrNotSupported, []Code{36, 217, 221, 801}},

@@ -22,6 +22,9 @@ type device struct {
 	// defaultPool is zero where the device has no pools; noPools then says why.
 	defaultPool uintptr
 	noPools     Code
+
+	// Whether the device has what the attributes of these names say.
+	mapsMemory, hasManaged, prefetches bool
 }
 
 var _ backend.Device = (*device)(nil)

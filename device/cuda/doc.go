@@ -17,7 +17,9 @@
 //
 // The package needs cgo, 64-bit Linux, and driver 450 (CUDA 11.0). Memory pools
 // need CUDA 11.2, pools with a maximum 12.2, FunctionParameters 12.4; on older
-// drivers these return backend.ErrNotSupported. Elsewhere [Driver] returns
+// drivers these return backend.ErrNotSupported. So do mapped memory, managed
+// memory and its prefetch on a device whose attribute says that it has none: a
+// virtual GPU often maps no memory, and some systems do not prefetch. Elsewhere [Driver] returns
 // backend.ErrNotAvailable and says why.
 //
 // The environment variable GPUFRAME_LIBCUDA names another driver library.

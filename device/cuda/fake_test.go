@@ -43,6 +43,10 @@ var scenarios = map[string]func(t *testing.T){
 	"peers":         scenarioPeers,
 	"old driver":    scenarioOldDriver,
 	"no pools":      scenarioNoPools,
+	"virtual":       scenarioVirtual,
+	"granularity":   scenarioGranularity,
+	"old gpu":       scenarioOldGPU,
+	"minimal":       scenarioMinimalDriver,
 	"not available": scenarioNotAvailable,
 }
 
@@ -56,9 +60,26 @@ func TestFakeLifetime(t *testing.T)    { runScenario(t, "lifetime", fakeLibrary(
 func TestFakePeers(t *testing.T)       { runScenario(t, "peers", fakeLibrary(t)) }
 func TestFakeOldDriver(t *testing.T)   { runScenario(t, "old driver", fakeLibrary(t, "-DCUDA_11_0")) }
 func TestFakeNoPools(t *testing.T)     { runScenario(t, "no pools", fakeLibrary(t), "FAKE_NO_POOLS=1") }
+func TestFakeVirtual(t *testing.T)     { runScenario(t, "virtual", fakeLibrary(t)) }
+func TestFakeGranularity(t *testing.T) { runScenario(t, "granularity", fakeLibrary(t)) }
+func TestFakeOldGPU(t *testing.T) {
+	runScenario(t, "old gpu", fakeLibrary(t), "FAKE_NO_MAPS=1", "FAKE_OLD_GPU=2")
+}
+func TestFakeMinimal(t *testing.T) { runScenario(t, "minimal", fakeLibrary(t, "-DMINIMAL")) }
 
 func TestFakeConformance(t *testing.T) {
-	runChild(t, "TestConformance", fakeLibrary(t), "GPUFRAME_REQUIRE_CUDA=1")
+	output := runChild(t, "TestConformance", fakeLibrary(t), "GPUFRAME_REQUIRE_CUDA=1")
+	require.NotContains(t, output, "--- SKIP", "the stand-in has everything")
+}
+
+// TestFakeConformanceOfLess has devices that lack what the contract lets them.
+func TestFakeConformanceOfLess(t *testing.T) {
+	output := runChild(t, "TestConformance", fakeLibrary(t),
+		"GPUFRAME_REQUIRE_CUDA=1", "FAKE_NO_MAPS=1", "FAKE_OLD_GPU=1", "FAKE_NO_POOLS=1")
+	for _, name := range []string{"VirtualMoves", "VirtualLifetime", "VirtualMisuse", "VirtualConcurrency", "Prefetch", "PoolUse"} {
+		require.Contains(t, output, "--- SKIP: TestConformance/"+name)
+	}
+	require.Contains(t, output, "--- PASS: TestConformance/Managed")
 }
 
 func TestNotAvailable(t *testing.T) {
@@ -90,8 +111,8 @@ func runScenario(t *testing.T, name, library string, settings ...string) {
 }
 
 // runChild runs one test of this binary in a process that has library for its
-// driver.
-func runChild(t *testing.T, test, library string, settings ...string) {
+// driver, and returns what it printed.
+func runChild(t *testing.T, test, library string, settings ...string) string {
 	t.Helper()
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+test+"$", "-test.timeout=5m")
 	child.Env = append(os.Environ(), libcuda.PathVariable+"="+library,
@@ -101,6 +122,7 @@ func runChild(t *testing.T, test, library string, settings ...string) {
 	output, err := child.CombinedOutput()
 	require.NoError(t, err, "%s", output)
 	require.Contains(t, string(output), "--- PASS: "+test, "the child has run the test")
+	return string(output)
 }
 
 // fakeLibrary compiles the stand-in for the driver.

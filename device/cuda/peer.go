@@ -100,8 +100,8 @@ func (d *device) CanAccessPeer(peerOrdinal int) (bool, error) {
 }
 
 // EnablePeerAccess opens the peer's ordinary allocations and, where the peer has
-// pools, its default pool to this device. The driver keeps access to every other
-// pool to itself.
+// pools, its default pool to this device. PoolAllowPeer, of the peer, opens any
+// other pool.
 func (d *device) EnablePeerAccess(peerOrdinal int) error {
 	const function = "cuCtxEnablePeerAccess"
 	peer, err := d.peer(function, peerOrdinal)
@@ -123,7 +123,7 @@ func (d *device) EnablePeerAccess(peerOrdinal int) error {
 	if result != libcuda.Success {
 		return nil // the peer has no pools
 	}
-	if result = d.raw.PoolAllow(pool); result == libcuda.Success {
+	if result = d.raw.PoolAllow(pool, d.raw.Handle()); result == libcuda.Success {
 		return nil
 	}
 	err = failed(result, "cuMemPoolSetAccess", "device %d, peer %d", d.info.Ordinal, peerOrdinal)
@@ -143,6 +143,28 @@ func (d *device) DisablePeerAccess(peerOrdinal int) error {
 	}
 	if result := d.raw.DisablePeer(peer); result != libcuda.Success {
 		return failed(result, function, "device %d, peer %d", d.info.Ordinal, peerOrdinal)
+	}
+	return nil
+}
+
+func (d *device) PoolAllowPeer(pool backend.Pool, peerOrdinal int) error {
+	const function = "cuMemPoolSetAccess"
+	handle, err := d.pool(pool, function)
+	if err != nil {
+		return err
+	}
+	if peerOrdinal < 0 || peerOrdinal >= len(d.peers.retained) {
+		return missingDevice(peerOrdinal, len(d.peers.retained))
+	}
+	if peerOrdinal == d.info.Ordinal {
+		return refuse(function, "device %d is not its own peer", peerOrdinal)
+	}
+	peer, result := libcuda.DeviceGet(peerOrdinal)
+	if result != libcuda.Success {
+		return failed(result, "cuDeviceGet", "device %d", peerOrdinal)
+	}
+	if result := d.raw.PoolAllow(handle, peer); result != libcuda.Success {
+		return failed(result, function, "pool of device %d, peer %d", d.info.Ordinal, peerOrdinal)
 	}
 	return nil
 }

@@ -46,6 +46,18 @@ func (d *device) open(function string) error {
 	return nil
 }
 
+// has asks for an attribute that is 0 or 1. A driver that does not know it does
+// not have what it stands for either.
+func (d *device) has(attribute backend.Attribute) bool {
+	value, result := d.raw.Handle().Attribute(int32(attribute))
+	return result == libcuda.Success && value != 0
+}
+
+// lacks is the error for what the device does not have.
+func lacks(function, what string) error {
+	return &Error{Operation: function, Code: CodeNotSupported, detail: what}
+}
+
 func (d *device) alreadyClosed(function string) error {
 	return fmt.Errorf("cuda: %s: device %d: %w", function, d.info.Ordinal, backend.ErrClosed)
 }

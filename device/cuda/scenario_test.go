@@ -64,6 +64,13 @@ func scenarioCalls(t *testing.T) {
 	require.NoError(t, err)
 	content := make([]byte, 64)
 	pageable := unsafe.Pointer(&content[0])
+	const unit = 2 << 20
+	addresses, err := d.AddressReserve(4*unit, 0)
+	require.NoError(t, err)
+	physical, err := d.PhysicalCreate(unit)
+	require.NoError(t, err)
+	managed, err := d.AllocManaged(4096)
+	require.NoError(t, err)
 
 	for _, test := range []struct {
 		want string
@@ -90,6 +97,24 @@ func scenarioCalls(t *testing.T) {
 			func() error { return d.PoolSetAttribute(pool, backend.PoolReuseAllowOpportunistic, 1) }},
 		{"cuMemPoolSetAttribute(4, 8589934592)",
 			func() error { return d.PoolSetAttribute(pool, backend.PoolReleaseThreshold, 8<<30) }},
+
+		{"cuMemAddressReserve(4194304, 8388608, 0, 0)", func() error { _, err := d.AddressReserve(2*unit, 4*unit); return err }},
+		{"cuMemGetAllocationGranularity(type 1, location 1 1, option 0) cuMemGetAllocationGranularity(type 1, location 1 1, option 1)",
+			func() error { _, err := d.PhysicalGranularity(); return err }},
+		{"cuMemCreate(4194304, type 1, handles 0, location 1 1, metadata (nil), flags 0)",
+			func() error { _, err := d.PhysicalCreate(2 * unit); return err }},
+		{fmt.Sprintf("cuMemMap(%v, 2097152, 0, %#x, 0)", addresses+unit, physical),
+			func() error { return d.Map(addresses+unit, unit, 0, physical) }},
+		{fmt.Sprintf("cuMemSetAccess(%v, 2097152, location 1 1, flags 3, 1)", addresses+unit),
+			func() error { return d.SetAccess(addresses+unit, unit) }},
+		{fmt.Sprintf("cuMemUnmap(%v, 2097152)", addresses+unit), func() error { return d.Unmap(addresses+unit, unit) }},
+		{fmt.Sprintf("cuMemRelease(%#x)", physical), func() error { return d.PhysicalRelease(physical) }},
+		{fmt.Sprintf("cuMemAddressFree(%v, 8388608)", addresses), func() error { return d.AddressFree(addresses, 4*unit) }},
+
+		{"cuMemAllocManaged(100, 1)", func() error { _, err := d.AllocManaged(100); return err }},
+		{fmt.Sprintf("cuMemPrefetchAsync(%v, 64, 1, %#x)", managed+32, s),
+			func() error { return d.PrefetchAsync(managed+32, 64, false, s) }},
+		{fmt.Sprintf("cuMemPrefetchAsync(%v, 4096, -1, (nil))", managed), func() error { return d.PrefetchAsync(managed, 4096, true, 0) }},
 
 		{"cuMemcpyHtoD_v2(64) cuStreamSynchronize((nil))", func() error { return d.CopyToDevice(p, pageable, 64) }},
 		{"cuMemcpyDtoH_v2(64)", func() error { return d.CopyToHost(pageable, p, 64) }},
@@ -217,7 +242,23 @@ func scenarioRefusals(t *testing.T) {
 		"attribute of 33 bits": func() error {
 			return d.FunctionSetAttribute(function, backend.FunctionMaxDynamicSharedBytes, 1<<32)
 		},
-		"peer of itself": func() error { return d.EnablePeerAccess(0) },
+		"peer of itself":             func() error { return d.EnablePeerAccess(0) },
+		"pool for itself":            func() error { return d.PoolAllowPeer(0, 0) },
+		"AddressReserve of nothing":  func() error { _, err := d.AddressReserve(0, 0); return err },
+		"AddressFree of nothing":     func() error { return d.AddressFree(0, 64) },
+		"AddressFree of no bytes":    func() error { return d.AddressFree(p, 0) },
+		"PhysicalCreate of nothing":  func() error { _, err := d.PhysicalCreate(0); return err },
+		"PhysicalRelease of nothing": func() error { return d.PhysicalRelease(0) },
+		"Map at zero":                func() error { return d.Map(0, 64, 0, 1) },
+		"Map of no bytes":            func() error { return d.Map(p, 0, 0, 1) },
+		"Map of nothing":             func() error { return d.Map(p, 64, 0, 0) },
+		"Unmap of nothing":           func() error { return d.Unmap(0, 64) },
+		"Unmap of no bytes":          func() error { return d.Unmap(p, 0) },
+		"SetAccess to nothing":       func() error { return d.SetAccess(0, 64) },
+		"SetAccess to no bytes":      func() error { return d.SetAccess(p, 0) },
+		"AllocManaged of nothing":    func() error { _, err := d.AllocManaged(0); return err },
+		"PrefetchAsync of nothing":   func() error { return d.PrefetchAsync(0, 64, false, 0) },
+		"PrefetchAsync of no bytes":  func() error { return d.PrefetchAsync(p, 0, true, 0) },
 	} {
 		calls := logOf(t, func() { assert.ErrorIs(t, call(), backend.ErrInvalidValue, name) })
 		assert.Empty(t, calls, name)
@@ -295,6 +336,28 @@ func scenarioFailures(t *testing.T) {
 			func() error { return d.EnablePeerAccess(1) }},
 		{"cuDeviceGetName=999", CodeUnknown, "cuDeviceGetName(device 0)",
 			func() error { _, err := Driver{}.Devices(); return err }},
+		{"cuMemAddressReserve=2", backend.ErrOutOfMemory, "cuMemAddressReserve(4.0 MiB, alignment 8)",
+			func() error { _, err := d.AddressReserve(4<<20, 8); return err }},
+		{"cuMemGetAllocationGranularity=801", backend.ErrNotSupported, "cuMemGetAllocationGranularity",
+			func() error { _, err := d.PhysicalGranularity(); return err }},
+		{"cuMemCreate=2", backend.ErrOutOfMemory, "cuMemCreate(4.0 MiB)",
+			func() error { _, err := d.PhysicalCreate(4 << 20); return err }},
+		{"cuMemRelease=1", backend.ErrInvalidValue, "cuMemRelease", func() error { return d.PhysicalRelease(1) }},
+		{"cuMemMap=208", backend.ErrInvalidValue, "cuMemMap(2.0 MiB at 0x200000): CUDA_ERROR_ALREADY_MAPPED (208)",
+			func() error { return d.Map(2<<20, 2<<20, 0, 1) }},
+		{"cuMemUnmap=211", backend.ErrInvalidValue, "cuMemUnmap(2.0 MiB at 0x200000): CUDA_ERROR_NOT_MAPPED (211)",
+			func() error { return d.Unmap(2<<20, 2<<20) }},
+		{"cuMemSetAccess=700", backend.ErrDeviceLost, "cuMemSetAccess(2.0 MiB at 0x200000)",
+			func() error { return d.SetAccess(2<<20, 2<<20) }},
+		{"cuMemAddressFree=1", backend.ErrInvalidValue, "cuMemAddressFree(2.0 MiB at 0x200000)",
+			func() error { return d.AddressFree(2<<20, 2<<20) }},
+		{"cuMemAllocManaged=2", backend.ErrOutOfMemory, "cuMemAllocManaged(4.0 MiB)",
+			func() error { _, err := d.AllocManaged(4 << 20); return err }},
+		{"cuMemPrefetchAsync=801", backend.ErrNotSupported, "cuMemPrefetchAsync(64 B at 0x200000)",
+			func() error { return d.PrefetchAsync(2<<20, 64, false, s) }},
+		{"cuMemPoolSetAccess=1", backend.ErrInvalidValue, "cuMemPoolSetAccess(pool of device 0, peer 1)",
+			func() error { return d.PoolAllowPeer(0, 1) }},
+		{"cuDeviceGet=101", backend.ErrNoDevice, "cuDeviceGet(device 1)", func() error { return d.PoolAllowPeer(0, 1) }},
 		{"cuMemPoolGetAttribute=36", backend.ErrNotSupported, "it needs a driver for CUDA 11.2 or newer",
 			func() error { _, err := d.PoolAttribute(0, backend.PoolUsedHigh); return err }},
 	} {
@@ -476,6 +539,16 @@ func scenarioPeers(t *testing.T) {
 	t.Setenv("FAKE_FAIL", "")
 	assert.NoError(t, d.DisablePeerAccess(1), "nor takes away access that was there")
 
+	own, err := other.PoolCreate(0)
+	require.NoError(t, err)
+	for _, pool := range []backend.Pool{0, own} {
+		assert.Equal(t, "cuDeviceGet(0) cuMemPoolSetAccess(pool of 1, location 1 0, flags 3, 1)",
+			joined(callsOf(t, func() { require.NoError(t, other.PoolAllowPeer(pool, 0)) })))
+	}
+	assert.ErrorIs(t, d.PoolAllowPeer(0, 2), backend.ErrNoDevice)
+	assert.ErrorIs(t, d.PoolAllowPeer(0, -1), backend.ErrNoDevice)
+	require.NoError(t, other.PoolDestroy(own))
+
 	p, err := d.Alloc(64)
 	require.NoError(t, err)
 	q, err := other.Alloc(64)
@@ -514,6 +587,7 @@ func scenarioOldDriver(t *testing.T) {
 		{"cuMemPoolTrimTo", func() error { return d.PoolTrim(0, 0) }},
 		{"cuMemPoolGetAttribute", func() error { _, err := d.PoolAttribute(0, backend.PoolUsedCurrent); return err }},
 		{"cuMemPoolSetAttribute", func() error { return d.PoolSetAttribute(0, backend.PoolReleaseThreshold, 0) }},
+		{"cuMemPoolSetAccess", func() error { return d.PoolAllowPeer(0, 1) }},
 		{"CUDA 12.4", func() error { _, err := d.FunctionParameters(function); return err }},
 	} {
 		err := test.call()

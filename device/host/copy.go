@@ -29,13 +29,23 @@ func checkRange(operation, field string, start unsafe.Pointer, bytes uint64) err
 	}
 	a, retired := system.find(uintptr(start))
 	if a == nil {
-		return nil
+		return checkMapped(operation, field, start, bytes)
 	}
 	if retired {
 		return invalid(operation, "%s: %p was freed", field, start)
 	}
 	if left := a.bytes - uint64(uintptr(start)-a.base()); bytes > left {
 		return invalid(operation, "%s: %d bytes at %p, where the allocation has %d left", field, bytes, start, left)
+	}
+	return nil
+}
+
+// checkMapped refuses reserved addresses that have no memory behind them, or
+// none that may be used: touching those would end the process.
+func checkMapped(operation, field string, start unsafe.Pointer, bytes uint64) error {
+	usable, reserved := addresses.usable(uintptr(start), bytes)
+	if reserved && usable < bytes {
+		return invalid(operation, "%s: %d bytes at %p, of which %d are mapped and accessible", field, bytes, start, usable)
 	}
 	return nil
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/pbnjay/memory"
 
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/device/host/internal/vmem"
 )
 
 // device implements backend.Device: one opening of the machine.
@@ -67,6 +68,8 @@ func (s *state) leave() bool {
 		return false
 	}
 	current.state = nil
+	// Under the lock, so that nothing is taken from a Device opened next.
+	addresses.abandon()
 	return true
 }
 
@@ -97,10 +100,14 @@ func (d *device) Attribute(attribute backend.Attribute) (int, error) {
 	case backend.MultiprocessorCount:
 		return d.info.Multiprocessors, nil
 	case backend.CanMapHostMemory, backend.UnifiedAddressing, backend.PageableMemoryAccess,
-		backend.MemoryPoolsSupported:
+		backend.MemoryPoolsSupported, backend.ManagedMemory, backend.ConcurrentManagedAccess:
 		return 1, nil
-	case backend.ComputeCapabilityMajor, backend.ComputeCapabilityMinor, backend.ManagedMemory,
-		backend.VirtualMemoryManagement:
+	case backend.ComputeCapabilityMajor, backend.ComputeCapabilityMinor:
+		return 0, nil
+	case backend.VirtualMemoryManagement:
+		if vmem.Supported() {
+			return 1, nil
+		}
 		return 0, nil
 	}
 	return 0, failure("Attribute", backend.ErrNotSupported, "attribute %d has no meaning on the host", attribute)
@@ -143,8 +150,9 @@ func (d *device) everyStream() []*stream {
 	return streams
 }
 
-// Close waits for what is enqueued and frees no memory. With the last Device the
-// streams end.
+// Close waits for what is enqueued and frees no memory that has an address. With
+// the last Device the streams end, and physical memory and reservations that no
+// mapping uses go back to the system.
 func (d *device) Close() error {
 	if !d.closed.CompareAndSwap(false, true) {
 		return failure("Close", backend.ErrClosed, "the device was closed before")

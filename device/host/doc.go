@@ -26,15 +26,27 @@
 // opened by [Driver] know them and may free them. With cgo on a Unix system
 // they are C memory; otherwise they are Go memory that a table keeps reachable
 // until it is freed. Memory from Alloc and AllocAsync is
-// [backend.MemoryHost]. Memory from HostAlloc, and memory between HostRegister
+// [backend.MemoryHost], and memory from AllocManaged, which is no different,
+// [backend.MemoryManaged]. Memory from HostAlloc, and memory between HostRegister
 // and HostUnregister, is [backend.MemoryPinned] although nothing is
 // page-locked, so that code which treats pinned memory apart can be exercised.
 // All other memory is [backend.MemoryUnknown].
 //
+// # Mapped memory
+//
+// On Linux addresses can be reserved and memory mapped there, in units of 2 MiB
+// as on a GPU. Each piece of physical memory is an unnamed file that takes up
+// room as it is written; its bytes are zero at first, and it holds a file
+// descriptor until PhysicalRelease. Accessible mappings are
+// [backend.MemoryHost], like memory from Alloc. Reserved addresses without them
+// are unknown memory, which every operation refuses. Unmap waits for enqueued
+// work as Free does.
+//
 // # Closing
 //
-// Close waits for all streams. It does not free memory, because others may
-// still hold it by way of DLPack or the Arrow C interfaces; a Device opened
-// later can free it. Afterwards every method except Info returns
-// [backend.ErrClosed].
+// Close waits for all streams. It does not free memory that has an address,
+// because others may still hold it by way of DLPack or the Arrow C interfaces; a
+// Device opened later can free it, or unmap it. Physical memory is a handle,
+// though, and ends with the last Device, as does a reservation that has nothing
+// mapped. Afterwards every method except Info returns [backend.ErrClosed].
 package host

@@ -81,7 +81,11 @@ func (d *device) Alloc(bytes uint64) (backend.Pointer, error) {
 
 // Free also takes memory from AllocAsync.
 func (d *device) Free(pointer backend.Pointer) error {
-	return d.freeNow("Free", uintptr(pointer), backend.MemoryHost)
+	kind := backend.MemoryHost
+	if a, _ := system.find(uintptr(pointer)); a != nil && a.kind == backend.MemoryManaged {
+		kind = backend.MemoryManaged
+	}
+	return d.freeNow("Free", uintptr(pointer), kind)
 }
 
 // freeNow waits for enqueued work first, because some of it may use the memory.
@@ -160,7 +164,7 @@ func (d *device) HostRegister(pointer unsafe.Pointer, bytes uint64) error {
 	if bytes == 0 {
 		return invalid("HostRegister", "0 bytes: ask for at least one")
 	}
-	if !system.register(uintptr(pointer), bytes) {
+	if addresses.overlaps(uintptr(pointer), bytes) || !system.register(uintptr(pointer), bytes) {
 		return invalid("HostRegister", "some of the %d bytes at %p are registered or allocated by this backend already", bytes, pointer)
 	}
 	return nil
@@ -183,6 +187,9 @@ func (d *device) PointerInfo(pointer backend.Pointer) (backend.PointerInfo, erro
 	if a, retired := system.find(uintptr(pointer)); a != nil && !retired {
 		return backend.PointerInfo{Kind: a.kind}, nil
 	}
+	if _, _, ok := addresses.find(uintptr(pointer)); ok {
+		return backend.PointerInfo{Kind: backend.MemoryHost}, nil
+	}
 	if system.registered(uintptr(pointer)) {
 		return backend.PointerInfo{Kind: backend.MemoryPinned}, nil
 	}
@@ -193,9 +200,11 @@ func (d *device) AddressRange(pointer backend.Pointer) (base backend.Pointer, by
 	if err := d.check("AddressRange"); err != nil {
 		return 0, 0, err
 	}
-	a, retired := system.find(uintptr(pointer))
-	if a == nil || retired {
-		return 0, 0, invalid("AddressRange", "pointer %v lies in no live allocation", pointer)
+	if a, retired := system.find(uintptr(pointer)); a != nil && !retired {
+		return backend.Pointer(a.base()), a.bytes, nil
 	}
-	return backend.Pointer(a.base()), a.bytes, nil
+	if mapped, bytes, ok := addresses.find(uintptr(pointer)); ok {
+		return backend.Pointer(mapped), bytes, nil
+	}
+	return 0, 0, invalid("AddressRange", "pointer %v lies in no live allocation", pointer)
 }

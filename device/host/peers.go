@@ -29,6 +29,14 @@ func (d *device) DisablePeerAccess(peerOrdinal int) error {
 	return d.peer("DisablePeerAccess", peerOrdinal)
 }
 
+// PoolAllowPeer is not supported: there is no other device to share a pool with.
+func (d *device) PoolAllowPeer(_ backend.Pool, peerOrdinal int) error {
+	if err := d.peer("PoolAllowPeer", peerOrdinal); err != nil {
+		return err
+	}
+	return failure("PoolAllowPeer", backend.ErrNotSupported, "the host is the only device of its backend")
+}
+
 func (d *device) CopyFromPeerAsync(destination, source backend.Pointer, peerOrdinal int, bytes uint64, onStream backend.Stream) error {
 	const operation = "CopyFromPeerAsync"
 	if err := d.peer(operation, peerOrdinal); err != nil {

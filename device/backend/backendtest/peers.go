@@ -23,6 +23,7 @@ func testPeers(t *testing.T, d backend.Device) {
 		require.ErrorIs(t, err, backend.ErrNoDevice, "ordinal %d", ordinal)
 		require.ErrorIs(t, d.EnablePeerAccess(ordinal), backend.ErrNoDevice, "ordinal %d", ordinal)
 		require.ErrorIs(t, d.DisablePeerAccess(ordinal), backend.ErrNoDevice, "ordinal %d", ordinal)
+		require.Error(t, d.PoolAllowPeer(0, ordinal), "ordinal %d", ordinal)
 	}
 
 	const size = 1<<20 + 1

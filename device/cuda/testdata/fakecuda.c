@@ -6,15 +6,22 @@
 // Its signatures were written from the driver's reference, apart from those in
 // internal/libcuda, so that a mistake in one does not hide in the other.
 //
-// Built with -DCUDA_11_0 it lacks what is newer than CUDA 11.0, with
-// -DCUDA_10_0 a function that gpuframe requires too. The environment, which is
-// read at every call, directs it further:
+// Built with -DCUDA_11_0 it lacks what is newer than CUDA 11.0, with -DMINIMAL
+// also what gpuframe can do without although it is older, and with -DCUDA_10_0 a
+// function that gpuframe requires too. The environment, which is read at every
+// call, directs it further:
 //
 //   FAKE_LOG      a file to which every call is appended with its arguments
 //   FAKE_FAIL     name=code: that function fails
 //   FAKE_DEVICES  how many devices there are, 2 by default and 8 at most
 //   FAKE_NO_POOLS the devices have no memory pools
+//   FAKE_NO_MAPS  the devices cannot map memory
+//   FAKE_OLD_GPU  the devices have no managed memory, or with the value 1 none
+//                 that can be prefetched
+//   FAKE_UNIT     the granularity recommended, 2 MiB by default
 //   FAKE_MANAGED  every address is managed memory
+
+#define _GNU_SOURCE // memfd_create
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -23,6 +30,12 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/mman.h>
+#include <unistd.h>
+
+#if defined MINIMAL && !defined CUDA_11_0
+#define CUDA_11_0
+#endif
 
 typedef int CUresult;
 typedef int CUdevice;
@@ -72,7 +85,7 @@ struct object {
     size_t maximum;
 };
 
-enum memory { NONE, DEVICE, POOLED, PINNED, REGISTERED };
+enum memory { NONE, DEVICE, POOLED, MANAGED, PINNED, REGISTERED, MAPPED };
 
 struct block {
     enum memory memory;
@@ -80,6 +93,8 @@ struct block {
     size_t bytes;
     int device;
     CUmemoryPool pool;
+    int physical;   // mapped: its number
+    int accessible; // mapped
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -231,6 +246,9 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
     case 16: *value = 132; return SUCCESS;
     case 75: *value = 9; return SUCCESS;
     case 76: *value = 0; return SUCCESS;
+    case 83: *value = getenv("FAKE_OLD_GPU") == NULL || *getenv("FAKE_OLD_GPU") == '1'; return SUCCESS;
+    case 89: *value = getenv("FAKE_OLD_GPU") == NULL; return SUCCESS;
+    case 102: *value = getenv("FAKE_NO_MAPS") == NULL; return SUCCESS;
     case 115: *value = getenv("FAKE_NO_POOLS") == NULL; return SUCCESS;
     }
     return INVALID_VALUE;
@@ -301,7 +319,7 @@ static struct block *find(const char *address) {
 static struct block *record(enum memory memory, char *start, size_t bytes, int device) {
     for (int i = 0; i < MOST_BLOCKS; i++) {
         if (blocks[i].memory == NONE) {
-            blocks[i] = (struct block){memory, start, bytes, device, NULL};
+            blocks[i] = (struct block){.memory = memory, .start = start, .bytes = bytes, .device = device};
             return &blocks[i];
         }
     }
@@ -344,7 +362,7 @@ static CUresult release(char *start, int device_memory_too) {
     pthread_mutex_lock(&mutex);
     CUresult result = INVALID_VALUE;
     struct block *block = find(start);
-    if (block != NULL && block->start == start && block->memory != REGISTERED &&
+    if (block != NULL && block->start == start && block->memory != REGISTERED && block->memory != MAPPED &&
         (block->memory == PINNED) == !device_memory_too) {
         if (block->memory != PINNED)
             used[block->device] -= block->bytes;
@@ -448,10 +466,10 @@ CUresult cuPointerGetAttributes(unsigned count, int *attributes, void **values, 
     for (unsigned i = 0; i < count; i++) {
         switch (attributes[i]) {
         case 2: // memory type
-            *(unsigned *)values[i] = block == NULL ? 0 : block->memory == DEVICE || block->memory == POOLED ? 2 : 1;
+            *(unsigned *)values[i] = block == NULL ? 0 : block->memory == PINNED || block->memory == REGISTERED ? 1 : 2;
             break;
         case 8: // managed
-            *(unsigned char *)values[i] = getenv("FAKE_MANAGED") != NULL;
+            *(unsigned char *)values[i] = getenv("FAKE_MANAGED") != NULL || (block != NULL && block->memory == MANAGED);
             break;
         case 9: // device
             *(int *)values[i] = block == NULL ? -2 : block->device;
@@ -464,11 +482,20 @@ CUresult cuPointerGetAttributes(unsigned count, int *attributes, void **values, 
 
 // ---- copies and fills
 
-// A copy fails rather than touch memory outside the block it begins in.
+// A copy fails rather than touch memory outside the block it begins in, or the
+// mappings that follow each other without a gap.
 static int within(CUdeviceptr pointer, size_t bytes) {
+    char *at = host(pointer), *end = at + bytes;
     pthread_mutex_lock(&mutex);
-    struct block *block = find(host(pointer));
-    int fits = block != NULL && bytes <= (size_t)(block->start + block->bytes - host(pointer));
+    struct block *block = find(at);
+    while (block != NULL && block->memory == MAPPED && block->accessible && end > block->start + block->bytes) {
+        at = block->start + block->bytes;
+        block = find(at);
+        if (block != NULL && block->memory != MAPPED)
+            block = NULL;
+    }
+    int fits = block != NULL && (block->memory != MAPPED || block->accessible) &&
+        (size_t)(end - at) <= (size_t)(block->start + block->bytes - at);
     pthread_mutex_unlock(&mutex);
     return fits;
 }
@@ -765,6 +792,270 @@ CUresult cuCtxDisablePeerAccess(CUcontext peer) {
     return SUCCESS;
 }
 
+struct location {
+    int type, id;
+};
+
+struct access {
+    struct location location;
+    int flags;
+};
+
+#ifndef MINIMAL
+
+// ---- managed memory
+
+CUresult cuMemAllocManaged(CUdeviceptr *pointer, size_t bytes, unsigned flags) {
+    ENTER("cuMemAllocManaged", "%zu, %u", bytes, flags);
+    NEED_CONTEXT;
+    if (flags != 1)
+        return INVALID_VALUE;
+    return allocate(pointer, bytes, MANAGED, NULL);
+}
+
+CUresult cuMemPrefetchAsync(CUdeviceptr pointer, size_t bytes, CUdevice to, CUstream stream) {
+    ENTER("cuMemPrefetchAsync", "%#llx, %zu, %d, %p", pointer, bytes, to, (void *)stream);
+    NEED_CONTEXT;
+    NEED_STREAM(stream);
+    if (to != -1)
+        NEED_DEVICE(to);
+    pthread_mutex_lock(&mutex);
+    struct block *block = find(host(pointer));
+    int fits = block != NULL && block->memory == MANAGED && bytes <= (size_t)(block->start + block->bytes - host(pointer));
+    pthread_mutex_unlock(&mutex);
+    return fits ? SUCCESS : INVALID_VALUE;
+}
+
+// ---- mapped memory
+
+enum { MOST_RANGES = 1024 };
+static const size_t map_unit = (size_t)2 << 20;
+
+static struct range {
+    char *start;
+    size_t bytes;
+} ranges[MOST_RANGES];
+
+// physicals are files, so that mappings of one are the same memory. A handle is
+// its number and something besides, so that one is not taken for the other.
+static struct physical {
+    int file, device;
+    size_t bytes;
+    int released, mappings;
+} physicals[MOST_RANGES];
+
+static const unsigned long long handle_mark = 0x7000000000;
+
+// give_back frees memory that has neither a handle nor a mapping.
+static void give_back(struct physical *physical) {
+    if (!physical->released || physical->mappings > 0)
+        return;
+    close(physical->file);
+    used[physical->device] -= physical->bytes;
+    physical->bytes = 0;
+}
+
+static struct physical *physical_of(unsigned long long handle) {
+    unsigned long long i = handle - handle_mark;
+    return i < MOST_RANGES && physicals[i].bytes != 0 && !physicals[i].released ? &physicals[i] : NULL;
+}
+
+static int crooked(unsigned long long number) {
+    return number % map_unit != 0;
+}
+
+static char *reserve(char *at, size_t bytes) {
+    void *start = mmap(at, bytes, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE | (at != NULL ? MAP_FIXED : 0), -1, 0);
+    return start != MAP_FAILED ? start : NULL;
+}
+
+CUresult cuMemAddressReserve(CUdeviceptr *pointer, size_t bytes, size_t alignment, CUdeviceptr wanted, unsigned long long flags) {
+    ENTER("cuMemAddressReserve", "%zu, %zu, %#llx, %llu", bytes, alignment, wanted, flags);
+    NEED_CONTEXT;
+    if (bytes == 0 || crooked(bytes) || (alignment & (alignment - 1)) != 0 || flags != 0)
+        return INVALID_VALUE;
+    if (bytes > (size_t)1 << 46)
+        return OUT_OF_MEMORY;
+    alignment = alignment > map_unit ? alignment : map_unit;
+    pthread_mutex_lock(&mutex);
+    CUresult result = OUT_OF_MEMORY;
+    for (int i = 0; i < MOST_RANGES; i++) {
+        if (ranges[i].bytes != 0)
+            continue;
+        char *start = reserve(NULL, bytes + alignment);
+        if (start == NULL)
+            break;
+        size_t before = -(uintptr_t)start & (alignment - 1);
+        if (before != 0)
+            munmap(start, before);
+        munmap(start + before + bytes, alignment - before);
+        ranges[i] = (struct range){start + before, bytes};
+        *pointer = (CUdeviceptr)(uintptr_t)(start + before);
+        result = SUCCESS;
+        break;
+    }
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+// overlapping returns a mapping that shares an address with a range.
+static struct block *overlapping(const char *start, size_t bytes) {
+    for (int i = 0; i < MOST_BLOCKS; i++) {
+        struct block *block = &blocks[i];
+        if (block->memory == MAPPED && start < block->start + block->bytes && block->start < start + bytes)
+            return block;
+    }
+    return NULL;
+}
+
+CUresult cuMemAddressFree(CUdeviceptr pointer, size_t bytes) {
+    ENTER("cuMemAddressFree", "%#llx, %zu", pointer, bytes);
+    NEED_CONTEXT;
+    pthread_mutex_lock(&mutex);
+    CUresult result = INVALID_VALUE;
+    for (int i = 0; i < MOST_RANGES; i++) {
+        if (ranges[i].bytes == 0 || ranges[i].start != host(pointer) || ranges[i].bytes != bytes || overlapping(ranges[i].start, bytes))
+            continue;
+        munmap(ranges[i].start, bytes);
+        ranges[i].bytes = 0;
+        result = SUCCESS;
+    }
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+struct properties {
+    int type, handles;
+    struct location location;
+    void *metadata;
+    unsigned char flags[8];
+};
+
+static int plain(const struct properties *p) {
+    static const unsigned char zeros[8];
+    return p->type == 1 && p->handles == 0 && p->location.type == 1 && p->location.id == current->device && p->metadata == NULL &&
+        memcmp(p->flags, zeros, sizeof zeros) == 0;
+}
+
+CUresult cuMemGetAllocationGranularity(size_t *bytes, const struct properties *p, int option) {
+    ENTER("cuMemGetAllocationGranularity", "type %d, location %d %d, option %d", p->type, p->location.type, p->location.id, option);
+    NEED_CONTEXT;
+    if (!plain(p))
+        return INVALID_VALUE;
+    *bytes = option == 1 && getenv("FAKE_UNIT") != NULL ? strtoull(getenv("FAKE_UNIT"), NULL, 10) : map_unit;
+    return SUCCESS;
+}
+
+CUresult cuMemCreate(unsigned long long *handle, size_t bytes, const struct properties *p, unsigned long long flags) {
+    ENTER("cuMemCreate", "%zu, type %d, handles %d, location %d %d, metadata %p, flags %llu", bytes, p->type, p->handles, p->location.type,
+          p->location.id, p->metadata, flags);
+    NEED_CONTEXT;
+    if (bytes == 0 || crooked(bytes) || !plain(p) || flags != 0)
+        return INVALID_VALUE;
+    int device = p->location.id;
+    pthread_mutex_lock(&mutex);
+    CUresult result = OUT_OF_MEMORY;
+    for (int i = 0; i < MOST_RANGES && bytes <= device_memory - used[device]; i++) {
+        if (physicals[i].bytes != 0)
+            continue;
+        int file = memfd_create("fakecuda", MFD_CLOEXEC);
+        if (file < 0 || ftruncate(file, bytes) != 0)
+            break;
+        physicals[i] = (struct physical){.file = file, .device = device, .bytes = bytes};
+        used[device] += bytes;
+        *handle = handle_mark + i;
+        result = SUCCESS;
+        break;
+    }
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+CUresult cuMemRelease(unsigned long long handle) {
+    ENTER("cuMemRelease", "%#llx", handle);
+    NEED_CONTEXT;
+    pthread_mutex_lock(&mutex);
+    struct physical *physical = physical_of(handle);
+    if (physical != NULL) {
+        physical->released = 1;
+        give_back(physical);
+    }
+    pthread_mutex_unlock(&mutex);
+    return physical != NULL ? SUCCESS : INVALID_VALUE;
+}
+
+static int within_a_range(const char *start, size_t bytes) {
+    for (int i = 0; i < MOST_RANGES; i++) {
+        if (ranges[i].bytes != 0 && start >= ranges[i].start && start + bytes <= ranges[i].start + ranges[i].bytes)
+            return 1;
+    }
+    return 0;
+}
+
+// No driver so far takes an offset but zero.
+CUresult cuMemMap(CUdeviceptr pointer, size_t bytes, size_t offset, unsigned long long handle, unsigned long long flags) {
+    ENTER("cuMemMap", "%#llx, %zu, %zu, %#llx, %llu", pointer, bytes, offset, handle, flags);
+    NEED_CONTEXT;
+    if (bytes == 0 || crooked(pointer) || crooked(bytes) || offset != 0 || flags != 0)
+        return INVALID_VALUE;
+    char *at = host(pointer);
+    pthread_mutex_lock(&mutex);
+    CUresult result = INVALID_VALUE;
+    struct physical *physical = physical_of(handle);
+    if (physical != NULL && bytes <= physical->bytes && within_a_range(at, bytes) && overlapping(at, bytes) == NULL) {
+        struct block *block = record(MAPPED, at, bytes, physical->device);
+        if (block != NULL && mmap(at, bytes, PROT_NONE, MAP_SHARED | MAP_FIXED, physical->file, 0) != MAP_FAILED) {
+            block->physical = (int)(physical - physicals);
+            physical->mappings++;
+            result = SUCCESS;
+        }
+    }
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+CUresult cuMemUnmap(CUdeviceptr pointer, size_t bytes) {
+    ENTER("cuMemUnmap", "%#llx, %zu", pointer, bytes);
+    NEED_CONTEXT;
+    pthread_mutex_lock(&mutex);
+    CUresult result = INVALID_VALUE;
+    struct block *block = find(host(pointer));
+    if (block != NULL && block->memory == MAPPED && block->start == host(pointer) && block->bytes == bytes) {
+        reserve(block->start, bytes);
+        block->memory = NONE;
+        physicals[block->physical].mappings--;
+        give_back(&physicals[block->physical]);
+        result = SUCCESS;
+    }
+    pthread_mutex_unlock(&mutex);
+    return result;
+}
+
+CUresult cuMemSetAccess(CUdeviceptr pointer, size_t bytes, const struct access *access, size_t count) {
+    ENTER("cuMemSetAccess", "%#llx, %zu, location %d %d, flags %d, %zu", pointer, bytes, access->location.type, access->location.id,
+          access->flags, count);
+    NEED_CONTEXT;
+    char *at = host(pointer), *end = at + bytes;
+    pthread_mutex_lock(&mutex);
+    while (at < end) {
+        struct block *block = find(at);
+        if (block == NULL || block->memory != MAPPED || block->start != at || block->bytes > (size_t)(end - at))
+            break;
+        at += block->bytes;
+    }
+    int covered = bytes != 0 && at == end;
+    for (at = host(pointer); covered && at < end;) {
+        struct block *block = find(at);
+        block->accessible = 1;
+        mprotect(block->start, block->bytes, PROT_READ | PROT_WRITE);
+        at += block->bytes;
+    }
+    pthread_mutex_unlock(&mutex);
+    return covered ? SUCCESS : INVALID_VALUE;
+}
+
+#endif
+
 #if !defined CUDA_11_0 && !defined CUDA_10_0
 
 CUresult cuDeviceGetUuid_v2(char *uuid, CUdevice device) {
@@ -788,10 +1079,6 @@ CUresult cuFuncGetParamInfo(CUfunction function, size_t index, size_t *offset, s
 }
 
 // ---- pools
-
-struct location {
-    int type, id;
-};
 
 struct pool_properties {
     int type, handles;
@@ -889,11 +1176,6 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value) {
     }
     return INVALID_VALUE;
 }
-
-struct access {
-    struct location location;
-    int flags;
-};
 
 CUresult cuMemPoolSetAccess(CUmemoryPool pool, const struct access *map, size_t count) {
     ENTER("cuMemPoolSetAccess", "pool of %d, location %d %d, flags %d, %zu", pool->device, map->location.type, map->location.id,

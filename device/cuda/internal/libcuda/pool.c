@@ -67,12 +67,12 @@ int32_t libcuda_pool_set_attribute(libcuda_device device, uintptr_t pool, int32_
     LIBCUDA_IN_CONTEXT(device, set_attribute(pool, attribute, value));
 }
 
-// Lets device read and write the memory of another device's pool: peer access
-// between contexts does not reach into pools.
-int32_t libcuda_pool_allow(libcuda_device device, uintptr_t pool) {
+// Lets the device of a handle read and write the memory of another device's
+// pool: peer access between contexts does not reach into pools.
+int32_t libcuda_pool_allow(libcuda_device device, uintptr_t pool, int32_t handle) {
     LIBCUDA_NEEDS(cuMemPoolSetAccess);
     CUmemAccessDesc access = {
-        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device.handle},
+        .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = handle},
         .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
     };
     LIBCUDA_IN_CONTEXT(device, libcuda.cuMemPoolSetAccess((CUmemoryPool)pool, &access, 1));

@@ -69,7 +69,7 @@ func (d Device) PoolSetAttribute(pool uintptr, attribute int32, value uint64) Re
 	return Result(C.libcuda_pool_set_attribute(d.c, C.uintptr_t(pool), C.int32_t(attribute), C.uint64_t(value)))
 }
 
-// PoolAllow lets the device read and write another device's pool.
-func (d Device) PoolAllow(pool uintptr) Result {
-	return Result(C.libcuda_pool_allow(d.c, C.uintptr_t(pool)))
+// PoolAllow lets the device of a handle read and write a pool of another's.
+func (d Device) PoolAllow(pool uintptr, handle Handle) Result {
+	return Result(C.libcuda_pool_allow(d.c, C.uintptr_t(pool), C.int32_t(handle)))
 }

@@ -50,6 +50,20 @@ int32_t libcuda_host_unregister(libcuda_device device, char *pointer);
 int32_t libcuda_address_range(libcuda_device device, uint64_t *base, size_t *bytes, uint64_t pointer);
 int32_t libcuda_pointer_info(libcuda_device device, uint32_t *type, uint32_t *managed, int32_t *ordinal, uint64_t pointer);
 
+// virtual
+int32_t libcuda_address_reserve(libcuda_device device, uint64_t *pointer, size_t bytes, size_t alignment);
+int32_t libcuda_address_free(libcuda_device device, uint64_t pointer, size_t bytes);
+int32_t libcuda_physical_granularity(libcuda_device device, size_t *minimum, size_t *recommended);
+int32_t libcuda_physical_create(libcuda_device device, uint64_t *physical, size_t bytes);
+int32_t libcuda_physical_release(libcuda_device device, uint64_t physical);
+int32_t libcuda_map(libcuda_device device, uint64_t at, size_t bytes, size_t offset, uint64_t physical);
+int32_t libcuda_unmap(libcuda_device device, uint64_t at, size_t bytes);
+int32_t libcuda_set_access(libcuda_device device, uint64_t at, size_t bytes);
+
+// managed
+int32_t libcuda_alloc_managed(libcuda_device device, uint64_t *pointer, size_t bytes);
+int32_t libcuda_prefetch_async(libcuda_device device, uint64_t pointer, size_t bytes, int32_t to_host, uintptr_t stream);
+
 // pool
 int32_t libcuda_default_pool(uintptr_t *pool, int32_t handle);
 int32_t libcuda_alloc_async(libcuda_device device, uint64_t *pointer, size_t bytes, uintptr_t pool, uintptr_t stream);
@@ -59,7 +73,7 @@ int32_t libcuda_pool_destroy(libcuda_device device, uintptr_t pool);
 int32_t libcuda_pool_trim(libcuda_device device, uintptr_t pool, size_t keep);
 int32_t libcuda_pool_attribute(libcuda_device device, uintptr_t pool, int32_t attribute, uint64_t *value);
 int32_t libcuda_pool_set_attribute(libcuda_device device, uintptr_t pool, int32_t attribute, uint64_t value);
-int32_t libcuda_pool_allow(libcuda_device device, uintptr_t pool);
+int32_t libcuda_pool_allow(libcuda_device device, uintptr_t pool, int32_t handle);
 
 // copy
 int32_t libcuda_copy_to_device(libcuda_device device, uint64_t destination, const char *source, size_t bytes);

@@ -49,6 +49,20 @@
     OPTIONAL(cuMemPoolSetAttribute, 11020, (CUmemoryPool pool, int attribute, void *value)) \
     OPTIONAL(cuMemPoolSetAccess, 11020, (CUmemoryPool pool, const CUmemAccessDesc *access, size_t count)) \
     \
+    OPTIONAL(cuMemAddressReserve, 10020, (CUdeviceptr *pointer, size_t bytes, size_t alignment, CUdeviceptr wanted, unsigned long long flags)) \
+    OPTIONAL(cuMemAddressFree, 10020, (CUdeviceptr pointer, size_t bytes)) \
+    OPTIONAL(cuMemGetAllocationGranularity, 10020, (size_t *bytes, const CUmemAllocationProp *properties, int option)) \
+    OPTIONAL(cuMemCreate, 10020, (CUmemGenericAllocationHandle *physical, size_t bytes, const CUmemAllocationProp *properties, unsigned long long flags)) \
+    OPTIONAL(cuMemRelease, 10020, (CUmemGenericAllocationHandle physical)) \
+    OPTIONAL(cuMemMap, 10020, (CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAllocationHandle physical, unsigned long long flags)) \
+    OPTIONAL(cuMemUnmap, 10020, (CUdeviceptr at, size_t bytes)) \
+    OPTIONAL(cuMemSetAccess, 10020, (CUdeviceptr at, size_t bytes, const CUmemAccessDesc *access, size_t count)) \
+    \
+    OPTIONAL(cuMemAllocManaged, 6000, (CUdeviceptr *pointer, size_t bytes, unsigned flags)) \
+    /* cuda.h of CUDA 13 maps this name to cuMemPrefetchAsync_v2 (12.2), which takes a location in \
+       place of the device. Every driver exports the first. */ \
+    OPTIONAL(cuMemPrefetchAsync, 8000, (CUdeviceptr pointer, size_t bytes, CUdevice to, CUstream stream)) \
+    \
     REQUIRED(cuMemcpyHtoD_v2, (CUdeviceptr destination, const void *source, size_t bytes)) \
     REQUIRED(cuMemcpyDtoH_v2, (void *destination, CUdeviceptr source, size_t bytes)) \
     REQUIRED(cuMemcpyDtoD_v2, (CUdeviceptr destination, CUdeviceptr source, size_t bytes)) \

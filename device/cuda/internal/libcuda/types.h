@@ -43,6 +43,23 @@ typedef struct {
     unsigned char reserved[54];
 } CUmemPoolProps;
 
+typedef uint64_t CUmemGenericAllocationHandle; // CUDA 10.2
+
+// CUDA 10.2. All of allocFlags, which gpuframe leaves zero, was reserved at
+// first.
+typedef struct {
+    int type;
+    int requestedHandleTypes;
+    CUmemLocation location;
+    void *win32HandleMetaData;
+    struct {
+        unsigned char compressionType;
+        unsigned char gpuDirectRDMACapable;
+        unsigned short usage;
+        unsigned char reserved[4];
+    } allocFlags;
+} CUmemAllocationProp;
+
 // CUDA 10.2; used with pools since 11.2.
 typedef struct {
     CUmemLocation location;
@@ -54,6 +71,11 @@ _Static_assert(sizeof(CUuuid) == 16, "CUuuid");
 _Static_assert(sizeof(CUmemLocation) == 8, "CUmemLocation");
 _Static_assert(sizeof(CUmemAccessDesc) == 12, "CUmemAccessDesc");
 _Static_assert(offsetof(CUmemAccessDesc, flags) == 8, "CUmemAccessDesc.flags");
+_Static_assert(sizeof(CUmemGenericAllocationHandle) == 8, "CUmemGenericAllocationHandle");
+_Static_assert(sizeof(CUmemAllocationProp) == 32, "CUmemAllocationProp");
+_Static_assert(offsetof(CUmemAllocationProp, location) == 8, "CUmemAllocationProp.location");
+_Static_assert(offsetof(CUmemAllocationProp, win32HandleMetaData) == 16, "CUmemAllocationProp.win32HandleMetaData");
+_Static_assert(offsetof(CUmemAllocationProp, allocFlags) == 24, "CUmemAllocationProp.allocFlags");
 _Static_assert(sizeof(CUmemPoolProps) == 88, "CUmemPoolProps");
 _Static_assert(offsetof(CUmemPoolProps, handleTypes) == 4, "CUmemPoolProps.handleTypes");
 _Static_assert(offsetof(CUmemPoolProps, location) == 8, "CUmemPoolProps.location");
@@ -74,6 +96,12 @@ enum {
     CU_MEMHOSTALLOC_DEVICEMAP = 2,
     CU_MEMHOSTREGISTER_PORTABLE = 1,
     CU_MEMHOSTREGISTER_DEVICEMAP = 2,
+
+    CU_DEVICE_CPU = -1,
+    CU_MEM_ATTACH_GLOBAL = 1,
+
+    CU_MEM_ALLOC_GRANULARITY_MINIMUM = 0,
+    CU_MEM_ALLOC_GRANULARITY_RECOMMENDED = 1,
 
     CU_MEM_ALLOCATION_TYPE_PINNED = 1,
     CU_MEM_LOCATION_TYPE_DEVICE = 1,

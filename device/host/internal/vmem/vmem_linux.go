@@ -1,0 +1,120 @@
+package vmem
+
+import (
+	"fmt"
+	"math"
+	"sync"
+
+	"golang.org/x/sys/unix"
+
+	"github.com/gpuframe/gpuframe/internal/address"
+)
+
+// Supported reports whether the system can map memory as this package does. A
+// kernel before 3.17, or a sandbox, may have no unnamed files.
+var Supported = sync.OnceValue(func() bool {
+	memory, err := Create(Granularity)
+	if err != nil {
+		return false
+	}
+	return memory.Close() == nil
+})
+
+// Memory is memory without an address. It lasts until it is closed and no longer
+// mapped, whichever comes last.
+type Memory struct {
+	file int
+}
+
+// Create makes memory, whose bytes are zero. Like any memory of the system it
+// takes up room as it is first written.
+func Create(bytes uint64) (Memory, error) {
+	if bytes > math.MaxInt64 {
+		return Memory{}, unix.EFBIG
+	}
+	file, err := unix.MemfdCreate("gpuframe", unix.MFD_CLOEXEC)
+	if err != nil {
+		return Memory{}, fmt.Errorf("memfd_create: %w", err)
+	}
+	if err := unix.Ftruncate(file, int64(bytes)); err != nil {
+		_ = unix.Close(file)
+		return Memory{}, fmt.Errorf("ftruncate: %w", err)
+	}
+	return Memory{file: file}, nil
+}
+
+// Close ends m but not its mappings.
+func (m Memory) Close() error {
+	if err := unix.Close(m.file); err != nil {
+		return fmt.Errorf("close: %w", err)
+	}
+	return nil
+}
+
+// reserved is how a range is mapped that has addresses only.
+const reserved = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_NORESERVE
+
+// Reserve takes a range of addresses. The alignment is a power of two.
+func Reserve(bytes, alignment uint64) (uintptr, error) {
+	// The system aligns to a page. A range that is longer by the alignment holds
+	// one that is aligned, and what lies around that goes back.
+	if bytes > math.MaxInt-alignment {
+		return 0, unix.ENOMEM
+	}
+	length := uintptr(bytes + alignment)
+	pointer, err := unix.MmapPtr(-1, 0, nil, length, unix.PROT_NONE, reserved)
+	if err != nil {
+		return 0, fmt.Errorf("mmap: %w", err)
+	}
+	start := uintptr(pointer)
+	before := -start & uintptr(alignment-1)
+	base := start + before
+	after := length - before - uintptr(bytes)
+	if err := Free(start, uint64(before)); err != nil {
+		_ = Free(start, uint64(length))
+		return 0, err
+	}
+	if err := Free(base+uintptr(bytes), uint64(after)); err != nil {
+		_ = Free(base, bytes+uint64(after))
+		return 0, err
+	}
+	return base, nil
+}
+
+// Free gives a range of addresses back, with what is mapped there.
+func Free(base uintptr, bytes uint64) error {
+	if bytes == 0 {
+		return nil
+	}
+	if err := unix.MunmapPtr(address.Pointer(base), uintptr(bytes)); err != nil {
+		return fmt.Errorf("munmap: %w", err)
+	}
+	return nil
+}
+
+// Map lays memory under reserved addresses, with access to none of it.
+func (m Memory) Map(base uintptr, bytes, offset uint64) error {
+	_, err := unix.MmapPtr(m.file, int64(offset), address.Pointer(base), uintptr(bytes), unix.PROT_NONE, unix.MAP_SHARED|unix.MAP_FIXED)
+	if err != nil {
+		return fmt.Errorf("mmap: %w", err)
+	}
+	return nil
+}
+
+// Access permits reading and writing.
+func Access(base uintptr, bytes uint64) error {
+	if err := unix.Mprotect(address.Bytes(base, bytes), unix.PROT_READ|unix.PROT_WRITE); err != nil {
+		return fmt.Errorf("mprotect: %w", err)
+	}
+	return nil
+}
+
+// Unmap makes mapped addresses reserved ones again. They are never without a
+// mapping in between, where the system might give them to someone else.
+func Unmap(base uintptr, bytes uint64) error {
+	_, err := unix.MmapPtr(-1, 0, address.Pointer(base), uintptr(bytes), unix.PROT_NONE, reserved|unix.MAP_FIXED)
+	if err != nil {
+		return fmt.Errorf("mmap: %w", err)
+	}
+	return nil
+}
