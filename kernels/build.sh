@@ -12,6 +12,7 @@ set -eu
 
 sources='
 internal/bitmap/bitmap.cu
+internal/soak/soak.cu
 kernels/elementwise/add.cu
 kernels/testdata/launch.cu
 '

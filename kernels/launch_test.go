@@ -110,7 +110,10 @@ func TestNilStreamIsTheFirstBlocks(t *testing.T) {
 func TestUseIsRecorded(t *testing.T) {
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"k": {}}}
 	dev, module := loadKernels(t, gpu, kernels.LoadOptions{})
-	mgr := devicetest.Manager(t, dev, memory.Options{})
+	pool, err := memory.NewStreamOrderedResource(dev, memory.StreamOrderedOptions{})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, pool.Close()) })
+	mgr := devicetest.Manager(t, dev, memory.Options{Resource: pool})
 	other := newStream(t, dev)
 	f := function(t, module, "k")
 	free := func(launch bool) []string {

@@ -1,0 +1,192 @@
+package soak
+
+import (
+	"context"
+	"errors"
+	"time"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Of blocks up to wholeBytes all is filled and copied. Of larger ones it is the
+// first, the middle and the last edgeBytes.
+const (
+	fillBytes  = 4
+	wholeBytes = 64 << 10
+	edgeBytes  = 16 << 10
+)
+
+// inboxBytes is how much is copied before it is waited for and compared.
+const inboxBytes = 4 << 20
+
+// Work is held back by filling memory that nobody reads: scratchBytes, which is
+// what a processor fills in about fillTime.
+const (
+	scratchBytes = 256 << 10
+	fillTime     = 20 * time.Microsecond
+)
+
+// copyChecker fills memory with a value and copies it to pinned memory, where it
+// compares it when that memory is full.
+type copyChecker struct {
+	inbox memory.Slice[uint32]
+	// values are the inbox as the processor sees it, of which used are taken.
+	values   []uint32
+	used     uint64
+	arriving []arrival
+	// lanes are those that copy into the inbox.
+	lanes map[int]lane
+	// scratch is what each lane fills to hold work back.
+	scratch    []memory.Slice[uint8]
+	fills      int
+	goroutines int
+	found      tally
+}
+
+// arrival is a part of a block that is on its way to the inbox.
+type arrival struct {
+	// at and count are where it goes, in values.
+	at, count uint64
+	// expected is the mismatch that any other value makes.
+	expected Mismatch
+}
+
+func newCopyChecker(pinned *memory.Manager, scratch []memory.Slice[uint8], options Options) (*copyChecker, error) {
+	c := &copyChecker{
+		lanes: map[int]lane{}, scratch: scratch, goroutines: options.Goroutines,
+		fills: int((options.Delay + fillTime - 1) / fillTime),
+	}
+	var err error
+	if c.inbox, err = memory.NewSlice[uint32](pinned, inboxBytes/fillBytes, memory.AllocateOptions{}); err != nil {
+		return nil, err
+	}
+	if c.values, err = c.inbox.Host(); err != nil {
+		return nil, errors.Join(err, c.inbox.Release())
+	}
+	return c, nil
+}
+
+func (c *copyChecker) write(on lane, pieces []piece, late bool) error {
+	if err := c.hold(on, late); err != nil {
+		return err
+	}
+	for _, p := range pieces {
+		for _, part := range parts(p.block.Bytes()) {
+			view, err := memory.View[uint32](p.block, part.offset, int(part.bytes/fillBytes))
+			if err != nil {
+				return err
+			}
+			if err := view.Fill(on.Stream, p.writing.fill()); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+func (c *copyChecker) check(on lane, pieces []piece, late bool) error {
+	if err := c.hold(on, late); err != nil {
+		return err
+	}
+	for _, p := range pieces {
+		for _, part := range parts(p.block.Bytes()) {
+			if err := c.fetch(on, p, part); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// hold keeps the lane busy.
+func (c *copyChecker) hold(on lane, late bool) error {
+	if !late {
+		return nil
+	}
+	for range c.fills {
+		if err := c.scratch[on.number].Fill(on.Stream, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// fetch enqueues the copy of a part of a block.
+func (c *copyChecker) fetch(on lane, p piece, part part) error {
+	count := part.bytes / fillBytes
+	if c.used+count > uint64(len(c.values)) {
+		if err := c.empty(); err != nil {
+			return err
+		}
+	}
+	to, from := unsafe.Pointer(&c.values[c.used]), p.block.Pointer().Add(part.offset)
+	err := on.Enqueue(func(handle backend.Stream) error {
+		return on.Device().Driver().CopyToHostAsync(to, from, part.bytes, handle)
+	})
+	if err != nil {
+		return err
+	}
+	c.arriving = append(c.arriving, arrival{at: c.used, count: count, expected: Mismatch{
+		Writing: p.writing, Address: p.block.Pointer(), Bytes: p.block.Bytes(), Offset: part.offset,
+		Expected: uint64(p.writing.fill()), Stream: on.number,
+	}})
+	c.used += count
+	c.lanes[on.number] = on
+	return p.block.RecordUse(on.Stream)
+}
+
+// empty waits for what is on its way to the inbox and compares it.
+func (c *copyChecker) empty() error {
+	for _, l := range c.lanes {
+		if err := l.Synchronize(context.Background()); err != nil {
+			return err
+		}
+	}
+	for _, a := range c.arriving {
+		c.compare(a)
+	}
+	c.used, c.arriving = 0, c.arriving[:0]
+	clear(c.lanes)
+	return nil
+}
+
+// compare looks at one part. The first value of it that is wrong is kept, where
+// there is room.
+func (c *copyChecker) compare(a arrival) {
+	wrong := uint64(0)
+	for i, value := range c.values[a.at : a.at+a.count] {
+		if uint64(value) == a.expected.Expected {
+			continue
+		}
+		if wrong++; wrong == 1 && len(c.found.first) < mostRecords {
+			m := a.expected
+			m.Offset += uint64(i) * fillBytes
+			m.Found, m.Other = uint64(value), writingOfFill(value).known(c.goroutines)
+			c.found.first = append(c.found.first, m)
+		}
+	}
+	c.found.bytes += a.count * fillBytes
+	c.found.mismatches += wrong
+}
+
+func (c *copyChecker) tally() (tally, error) {
+	err := c.empty()
+	return c.found, err
+}
+
+func (c *copyChecker) close() error { return c.inbox.Release() }
+
+// part is a range of a block, in bytes.
+type part struct{ offset, bytes uint64 }
+
+// parts returns what is looked at of a block of so many bytes.
+func parts(bytes uint64) []part {
+	bytes -= bytes % fillBytes
+	if bytes <= wholeBytes {
+		return []part{{0, bytes}}
+	}
+	middle := bytes/2 - bytes/2%fillBytes
+	return []part{{0, edgeBytes}, {middle, edgeBytes}, {bytes - edgeBytes, edgeBytes}}
+}
