@@ -1,5 +1,11 @@
 package memory
 
+import (
+	"math"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
 // SegmentMode says how a [CachingResource] gets memory from the driver.
 type SegmentMode uint8
 
@@ -51,6 +57,43 @@ type CachingOptions struct {
 	// OnFailure are asked in turn to free something before a request fails.
 	// Each returns whether it did.
 	OnFailure []func(bytes uint64) bool
+
+	// givenUpstream says that Upstream was not nil.
+	givenUpstream bool
+}
+
+// withDefaults puts numbers where zero stands for one.
+func (o CachingOptions) withDefaults(dev *device.Device) CachingOptions {
+	o.givenUpstream = o.Upstream != nil
+	if !o.givenUpstream {
+		o.Upstream = NewDriverResource(dev)
+	}
+	set := func(field *uint64, value uint64) {
+		if *field == 0 {
+			*field = value
+		}
+	}
+	set(&o.LimitBytes, math.MaxUint64)
+	set(&o.SmallBytes, 1<<20)
+	set(&o.SmallSegmentBytes, 2<<20)
+	set(&o.LargeSegmentBytes, 20<<20)
+	if o.CollectAbove == 0 {
+		o.CollectAbove = 0.8
+	}
+	return o
+}
+
+// growth returns how much a pool grows by for a request, PyTorch's way: small
+// segments, large ones for what is under half of one, and else no more than
+// needed.
+func (o *CachingOptions) growth(pool uint8, size, granularity uint64) uint64 {
+	switch {
+	case pool == smallPool:
+		return roundUp(max(size, o.SmallSegmentBytes), granularity)
+	case size < o.LargeSegmentBytes/2:
+		return roundUp(o.LargeSegmentBytes, granularity)
+	}
+	return roundUp(size, max(granularity, 2<<20))
 }
 
 // CachingStats are the figures of a [CachingResource] at one moment, in bytes

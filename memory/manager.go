@@ -102,16 +102,27 @@ func (m *Manager) Allocate(bytes uint64, options AllocateOptions) (*Block, error
 		return nil, err
 	}
 	if m.reserve(bytes) != nil {
-		return m.allocateShort(context.Background(), bytes, stream, options, false)
+		return m.allocateShort(context.Background(), bytes, stream, options, false, nil)
 	}
+	block, err := m.deliver(bytes, stream, options.Tag)
+	if err != nil {
+		return m.allocateShort(context.Background(), bytes, stream, options, false, err)
+	}
+	return block, nil
+}
+
+// deliver gets memory from the resource for bytes that are reserved. Where that
+// fails they are reserved no more.
+func (m *Manager) deliver(bytes uint64, stream *device.Stream, tag string) (*Block, error) {
 	allocation := Allocation{Stream: stream}
 	if bytes > 0 {
+		var err error
 		if allocation, err = m.resource.Allocate(bytes, stream); err != nil {
 			m.unreserve(bytes)
-			return m.allocateShort(context.Background(), bytes, stream, options, false)
+			return nil, err
 		}
 	}
-	return m.book(allocation, options.Tag), nil
+	return m.book(allocation, tag), nil
 }
 
 // workStream checks a request and returns its stream.

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math/bits"
+	"slices"
 	"sync"
 	"unsafe"
 
@@ -31,13 +32,25 @@ type PinnedAllocator struct {
 
 	mu     sync.Mutex
 	closed bool
-	// free holds idle buffers by their class, live the class of those in use.
-	free map[uint64][]unsafe.Pointer
-	live map[unsafe.Pointer]uint64
-	// slabs are what the driver was asked for.
-	slabs  []unsafe.Pointer
+	// free holds idle buffers by their class, live those in use.
+	free   map[uint64][]pinnedBuffer
+	live   map[unsafe.Pointer]*slab
+	slabs  []*slab
 	pinned uint64
 	inUse  uint64
+}
+
+// slab is what the driver was asked for at a time: buffers of one class.
+type slab struct {
+	pointer      unsafe.Pointer
+	class, bytes uint64
+	// live counts the buffers in use.
+	live int
+}
+
+type pinnedBuffer struct {
+	pointer unsafe.Pointer
+	slab    *slab
 }
 
 const (
@@ -52,7 +65,7 @@ const (
 func NewPinnedAllocator(dev *device.Device, limit uint64) *PinnedAllocator {
 	return &PinnedAllocator{
 		device: dev, limit: limit,
-		free: make(map[uint64][]unsafe.Pointer), live: make(map[unsafe.Pointer]uint64),
+		free: make(map[uint64][]pinnedBuffer), live: make(map[unsafe.Pointer]*slab),
 	}
 }
 
@@ -95,8 +108,8 @@ func (a *PinnedAllocator) Reallocate(size int, b []byte) []byte {
 func (a *PinnedAllocator) room(b []byte) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	if class, ok := a.live[unsafe.Pointer(unsafe.SliceData(b))]; ok {
-		return class
+	if slab, ok := a.live[unsafe.Pointer(unsafe.SliceData(b))]; ok {
+		return slab.class
 	}
 	return uint64(cap(b))
 }
@@ -106,13 +119,14 @@ func (a *PinnedAllocator) Free(b []byte) {
 	pointer := unsafe.Pointer(unsafe.SliceData(b))
 	a.mu.Lock()
 	defer a.mu.Unlock()
-	class, ok := a.live[pointer]
+	slab, ok := a.live[pointer]
 	if !ok {
 		return
 	}
 	delete(a.live, pointer)
-	a.inUse -= class
-	a.free[class] = append(a.free[class], pointer)
+	slab.live--
+	a.inUse -= slab.class
+	a.free[slab.class] = append(a.free[slab.class], pinnedBuffer{pointer, slab})
 }
 
 // InUse returns the bytes of pinned memory that buffers hold now, after rounding.
@@ -129,6 +143,33 @@ func (a *PinnedAllocator) Pinned() uint64 {
 	return a.pinned
 }
 
+// Trim unpins memory of which no buffer is in use until no more than keep bytes
+// are pinned, and returns how many it has unpinned. The limit that was given to
+// [NewPinnedAllocator] bounds what is kept without it.
+func (a *PinnedAllocator) Trim(keep uint64) (released uint64, err error) {
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	var failures []error
+	gone := make(map[*slab]bool)
+	a.slabs = slices.DeleteFunc(a.slabs, func(s *slab) bool {
+		if s.live > 0 || a.pinned <= keep {
+			return false
+		}
+		if err := a.device.Driver().HostFree(s.pointer); err != nil {
+			failures = append(failures, fmt.Errorf("memory: trim pinned allocator: %w", err))
+			return false
+		}
+		a.pinned -= s.bytes
+		released += s.bytes
+		gone[s] = true
+		return true
+	})
+	for class, idle := range a.free {
+		a.free[class] = slices.DeleteFunc(idle, func(buffer pinnedBuffer) bool { return gone[buffer.slab] })
+	}
+	return released, errors.Join(failures...)
+}
+
 // Close unpins everything. Buffers that are still in use become invalid: the
 // error, which wraps [ErrLeak], says so and leaves the memory pinned.
 func (a *PinnedAllocator) Close() error {
@@ -143,7 +184,7 @@ func (a *PinnedAllocator) Close() error {
 	}
 	var failures []error
 	for _, slab := range a.slabs {
-		failures = append(failures, a.device.Driver().HostFree(slab))
+		failures = append(failures, a.device.Driver().HostFree(slab.pointer))
 	}
 	a.slabs, a.free, a.pinned = nil, nil, 0
 	return errors.Join(failures...)
@@ -158,30 +199,32 @@ func (a *PinnedAllocator) take(class uint64) unsafe.Pointer {
 		return nil
 	}
 	idle := a.free[class]
-	pointer := idle[len(idle)-1]
+	buffer := idle[len(idle)-1]
 	a.free[class] = idle[:len(idle)-1]
-	a.live[pointer] = class
+	a.live[buffer.pointer] = buffer.slab
+	buffer.slab.live++
 	a.inUse += class
-	return pointer
+	return buffer.pointer
 }
 
 // pin asks the driver for a slab and cuts it into buffers of the class.
 func (a *PinnedAllocator) pin(class uint64) bool {
-	slab, count := class, uint64(1)
+	bytes, count := class, uint64(1)
 	if class <= largestSlabClass {
-		slab, count = slabBytes, slabBytes/class
+		bytes, count = slabBytes, slabBytes/class
 	}
-	if a.limit > 0 && (slab > a.limit || a.pinned > a.limit-slab) {
+	if a.limit > 0 && (bytes > a.limit || a.pinned > a.limit-bytes) {
 		return false
 	}
-	pointer, err := a.device.Driver().HostAlloc(slab)
+	pointer, err := a.device.Driver().HostAlloc(bytes)
 	if err != nil {
 		return false
 	}
-	a.slabs = append(a.slabs, pointer)
-	a.pinned += slab
+	made := &slab{pointer: pointer, class: class, bytes: bytes}
+	a.slabs = append(a.slabs, made)
+	a.pinned += bytes
 	for i := range count {
-		a.free[class] = append(a.free[class], unsafe.Add(pointer, i*class))
+		a.free[class] = append(a.free[class], pinnedBuffer{unsafe.Add(pointer, i*class), made})
 	}
 	return true
 }

@@ -42,6 +42,10 @@ func TestPinnedAllocator(t *testing.T) {
 				if len(live) > 0 && rapid.Bool().Draw(t, "change") {
 					i := rapid.IntRange(0, len(live)-1).Draw(t, "which")
 					verify(live[i])
+					if rapid.IntRange(0, 9).Draw(t, "trim") == 0 {
+						_, err := allocator.Trim(uint64(rapid.IntRange(0, 16<<20).Draw(t, "keep")))
+						require.NoError(t, err)
+					}
 					if rapid.Bool().Draw(t, "free") {
 						allocator.Free(live[i].buffer)
 						live = append(live[:i], live[i+1:]...)
@@ -88,6 +92,39 @@ func TestPinnedAllocatorLimitAndLeak(t *testing.T) {
 		require.ErrorIs(t, leaky.Close(), memory.ErrLeak)
 		kept[0] = 1 // still there
 		allocator.Free(first)
+		require.NoError(t, allocator.Close())
+	})
+}
+
+func TestPinnedAllocatorTrim(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		allocator := memory.NewPinnedAllocator(dev, 0)
+		large, small := allocator.Allocate(8<<20), allocator.Allocate(100)
+		paint(small, 7)
+		pinned := allocator.Pinned()
+		released, err := allocator.Trim(0)
+		require.NoError(t, err)
+		require.Zero(t, released, "all of it is in use")
+
+		allocator.Free(large)
+		released, err = allocator.Trim(pinned - 1)
+		require.NoError(t, err)
+		assert.EqualValues(t, 8<<20, released)
+		assert.Equal(t, pinned-8<<20, allocator.Pinned())
+		require.Equal(t, 100, bytes.Count(small, []byte{7}), "what is in use stays")
+
+		neighbour := allocator.Allocate(100)
+		allocator.Free(small)
+		released, err = allocator.Trim(0)
+		require.NoError(t, err)
+		require.Zero(t, released, "small buffers share their memory")
+		allocator.Free(neighbour)
+		_, err = allocator.Trim(0)
+		require.NoError(t, err)
+		assert.Zero(t, allocator.Pinned())
+		again := allocator.Allocate(100)
+		paint(again, 1)
+		allocator.Free(again)
 		require.NoError(t, allocator.Close())
 	})
 }

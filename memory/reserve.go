@@ -39,16 +39,14 @@ func (m *Manager) reserveJob(ctx context.Context, name string, bytes uint64, opt
 		return nil, err
 	}
 	if err := m.reserveShort(ctx, bytes, options, wait); err != nil {
-		m.fail()
 		m.children.remove(child)
-		return nil, fmt.Errorf("memory: reserve for %q: %w", name, err)
+		return nil, m.failed(fmt.Errorf("memory: reserve for %q: %w", name, err))
 	}
 	if primer, ok := FindResource[Primer](m.resource); ok && bytes > 0 {
 		if err := primer.Prime(bytes); err != nil {
 			m.unreserve(bytes)
-			m.fail()
 			m.children.remove(child)
-			return nil, fmt.Errorf("memory: reserve for %q: %w", name, m.resourceError(bytes, name, err))
+			return nil, m.failed(fmt.Errorf("memory: reserve for %q: %w", name, m.resourceError(bytes, name, err)))
 		}
 	}
 	return child, nil

@@ -2,8 +2,8 @@ package memory_test
 
 import (
 	"bytes"
+	"context"
 	"errors"
-	"fmt"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -24,67 +24,125 @@ import (
 
 var errDriver = errors.New("the driver fails")
 
-// faulty fails one call of one operation.
+// faulty does something at every call from some point on that transfers depend
+// on. Calls that give something back are left out: they cannot fail a transfer.
 type faulty struct {
 	backend.Device
-	operation string
-	left      atomic.Int64
+	calls atomic.Int64
+	// at is told the number of each call, the first being 1.
+	at atomic.Pointer[func(call int64) error]
+	// hostFree is what HostFree returns in place of freeing; nil lets it free.
+	hostFree error
 }
 
-func (f *faulty) fail(operation string) error {
-	if operation == f.operation && f.left.Add(-1) == 0 {
-		return errDriver
+func (f *faulty) step() error {
+	call := f.calls.Add(1)
+	if at := f.at.Load(); at != nil {
+		return (*at)(call)
 	}
 	return nil
 }
 
+// arm counts anew and calls at from now on.
+func (f *faulty) arm(at func(call int64) error) {
+	f.calls.Store(0)
+	f.at.Store(&at)
+}
+
+func (f *faulty) disarm() { f.at.Store(nil) }
+
+func (f *faulty) HostFree(pointer unsafe.Pointer) error {
+	if f.hostFree != nil {
+		return f.hostFree
+	}
+	return f.Device.HostFree(pointer)
+}
+
 func (f *faulty) HostAlloc(bytes uint64) (unsafe.Pointer, error) {
-	if err := f.fail("HostAlloc"); err != nil {
+	if err := f.step(); err != nil {
 		return nil, err
 	}
 	return f.Device.HostAlloc(bytes)
 }
 
 func (f *faulty) CopyToDeviceAsync(to backend.Pointer, from unsafe.Pointer, bytes uint64, stream backend.Stream) error {
-	if err := f.fail("CopyToDeviceAsync"); err != nil {
+	if err := f.step(); err != nil {
 		return err
 	}
 	return f.Device.CopyToDeviceAsync(to, from, bytes, stream)
 }
 
 func (f *faulty) CopyToHostAsync(to unsafe.Pointer, from backend.Pointer, bytes uint64, stream backend.Stream) error {
-	if err := f.fail("CopyToHostAsync"); err != nil {
+	if err := f.step(); err != nil {
 		return err
 	}
 	return f.Device.CopyToHostAsync(to, from, bytes, stream)
 }
 
+func (f *faulty) MemsetAsync(to backend.Pointer, value uint32, width int, count uint64, stream backend.Stream) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Device.MemsetAsync(to, value, width, count, stream)
+}
+
 func (f *faulty) EventCreate(timing bool) (backend.Event, error) {
-	if err := f.fail("EventCreate"); err != nil {
+	if err := f.step(); err != nil {
 		return 0, err
 	}
 	return f.Device.EventCreate(timing)
 }
 
 func (f *faulty) EventRecord(event backend.Event, stream backend.Stream) error {
-	if err := f.fail("EventRecord"); err != nil {
+	if err := f.step(); err != nil {
 		return err
 	}
 	return f.Device.EventRecord(event, stream)
 }
 
-func openFaulty(t *testing.T, operation string, nth int) *device.Device {
+func (f *faulty) EventQuery(event backend.Event) (bool, error) {
+	if err := f.step(); err != nil {
+		return false, err
+	}
+	return f.Device.EventQuery(event)
+}
+
+func (f *faulty) EventSynchronize(event backend.Event) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Device.EventSynchronize(event)
+}
+
+func (f *faulty) StreamSynchronize(stream backend.Stream) error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Device.StreamSynchronize(stream)
+}
+
+func openFaulty(t testing.TB) (*device.Device, *faulty) {
 	t.Helper()
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)
-	f := &faulty{Device: gpu.Device, operation: operation}
-	f.left.Store(int64(nth))
+	f := &faulty{Device: gpu.Device}
 	gpu.Device = f
-	return dev
+	return dev, f
+}
+
+// eachTransferDevice runs f on every device that is present, and on one that
+// stages its transfers although it is none.
+func eachTransferDevice(t *testing.T, f func(t *testing.T, dev *device.Device)) {
+	t.Helper()
+	devicetest.Each(t, f)
+	t.Run("staged", func(t *testing.T) {
+		dev, _ := openFaulty(t)
+		f(t, dev)
+	})
 }
 
 func TestStagedTransfersAtTheSameTime(t *testing.T) {
-	dev := openFaulty(t, "", 0)
+	dev, _ := openFaulty(t)
 	mgr := devicetest.Manager(t, dev, memory.Options{
 		Staging: memory.StagingOptions{Workers: 4, ChunkBytes: 256 << 10, Chunks: 3},
 	})
@@ -101,49 +159,274 @@ func TestStagedTransfersAtTheSameTime(t *testing.T) {
 				assert.NoError(t, slice.Download(t.Context(), nil, got))
 				assert.True(t, bytes.Equal(want, got), "%d bytes", n)
 				assert.NoError(t, slice.Release())
+				_, err = mgr.TrimStaging(0)
+				assert.NoError(t, err)
 			}
 		})
 	}
 	group.Wait()
+	stats := mgr.StagingStats()
+	assert.Zero(t, stats.InUse)
+	assert.LessOrEqual(t, stats.Pinned, stats.Limit)
 }
 
-// Whatever fails, and whenever, a transfer returns the error, nothing is lost or
-// waited for in vain, and the manager closes without a leak.
-func TestStagedTransfersFailWhole(t *testing.T) {
-	for _, operation := range []string{"HostAlloc", "CopyToDeviceAsync", "CopyToHostAsync", "EventCreate", "EventRecord"} {
-		for _, nth := range []int{1, 2, 3, 5, 9} {
-			t.Run(fmt.Sprintf("%s %d", operation, nth), func(t *testing.T) {
-				dev := openFaulty(t, operation, nth)
-				mgr, err := memory.NewManager(dev, memory.Options{
-					Staging: memory.StagingOptions{Workers: 3, ChunkBytes: 256 << 10, Chunks: 4},
-				})
-				require.NoError(t, err)
-				const n = 3 << 20
-				slice, err := memory.NewSlice[uint8](mgr, n, memory.AllocateOptions{})
-				require.NoError(t, err)
-				want, got := random(n), make([]byte, n)
-				var failures []error
-				for range 3 {
-					err := slice.Upload(t.Context(), nil, want)
-					if err == nil {
-						err = slice.Download(t.Context(), nil, got)
+// exercise is a transfer of every kind: through chunks, straight from and to
+// pinned memory, filled by the device, and in a batch.
+type exercise struct {
+	mgr          *memory.Manager
+	whole, small memory.Slice[uint8]
+	pinned       []byte
+	want, got    []byte
+}
+
+const (
+	stagedBytes = 500_000
+	directBytes = 256 << 10
+	blankBytes  = 200_000
+)
+
+func newExercise(t *testing.T, dev *device.Device) *exercise {
+	t.Helper()
+	allocator := memory.NewPinnedAllocator(dev, 0)
+	t.Cleanup(func() { require.NoError(t, allocator.Close()) })
+	mgr, err := memory.NewManager(dev, memory.Options{
+		Staging: memory.StagingOptions{Workers: 3, ChunkBytes: 128 << 10, Chunks: 3},
+	})
+	require.NoError(t, err)
+	x := &exercise{mgr: mgr, pinned: allocator.Allocate(directBytes)}
+	t.Cleanup(func() { allocator.Free(x.pinned) })
+	total := stagedBytes + directBytes + blankBytes
+	x.want, x.got = random(total), make([]byte, total)
+	for i := range blankBytes {
+		x.want[stagedBytes+directBytes+i] = 0x5a
+	}
+	x.whole, err = memory.NewSlice[uint8](mgr, total, memory.AllocateOptions{})
+	require.NoError(t, err)
+	x.small, err = memory.NewSlice[uint8](mgr, 100_000, memory.AllocateOptions{})
+	require.NoError(t, err)
+	return x
+}
+
+func (x *exercise) upload(ctx context.Context) error {
+	copy(x.pinned, x.want[stagedBytes:])
+	return memory.UploadPadded(ctx, nil, x.whole, []memory.Source{
+		{Data: x.want[:stagedBytes]}, {Offset: stagedBytes, Data: x.pinned},
+	}, 0x5a)
+}
+
+func (x *exercise) download(ctx context.Context) error {
+	clear(x.got)
+	clear(x.pinned)
+	at := func(from, to int) memory.Slice[uint8] {
+		part, _ := x.whole.Slice(from, to)
+		return part
+	}
+	const direct = stagedBytes + directBytes
+	err := memory.Download(ctx, nil, []memory.Destination{
+		{From: at(0, stagedBytes), Data: x.got[:stagedBytes]},
+		{From: at(stagedBytes, direct), Data: x.pinned},
+		{From: at(direct, len(x.got)), Data: x.got[direct:]},
+	})
+	copy(x.got[stagedBytes:], x.pinned)
+	if err == nil && !bytes.Equal(x.want, x.got) {
+		return errors.New("other bytes came back")
+	}
+	return err
+}
+
+func (x *exercise) batch(ctx context.Context) error {
+	var batch memory.Batch
+	got := make([]byte, 100*40)
+	for i := range 100 {
+		part, _ := x.small.Slice(i*1000, i*1000+40)
+		if err := errors.Join(
+			memory.AddUpload(&batch, part, x.want[i*40:(i+1)*40]),
+			memory.AddDownload(&batch, part, got[i*40:(i+1)*40]),
+		); err != nil {
+			return err
+		}
+	}
+	err := batch.Run(ctx, nil)
+	if err == nil && !bytes.Equal(x.want[:len(got)], got) {
+		return errors.New("other bytes came back")
+	}
+	return err
+}
+
+// works checks that nothing was lost and everything still works.
+func (x *exercise) works(t *testing.T) {
+	t.Helper()
+	require.Zero(t, x.mgr.StagingStats().InUse, "a chunk is lost")
+	require.NoError(t, x.upload(t.Context()))
+	require.NoError(t, x.download(t.Context()))
+	require.NoError(t, x.batch(t.Context()))
+	require.Zero(t, x.mgr.StagingStats().InUse)
+}
+
+func (x *exercise) end(t *testing.T) {
+	t.Helper()
+	require.NoError(t, x.whole.Release())
+	require.NoError(t, x.small.Release())
+	require.NoError(t, x.mgr.Close())
+	require.Zero(t, x.mgr.StagingStats().Pinned)
+}
+
+// transfers are what is made to fail. Each begins without any chunk.
+func (x *exercise) transfers() map[string]func(context.Context) error {
+	return map[string]func(context.Context) error{"upload": x.upload, "download": x.download, "batch": x.batch}
+}
+
+// Whichever call of the driver fails, the transfer returns its error or was whole
+// in spite of it, nothing is lost or waited for in vain, and later ones work.
+func TestTransfersSurviveEveryFailure(t *testing.T) {
+	for _, name := range []string{"upload", "download", "batch"} {
+		for label, ctx := range map[string]context.Context{"waiting": context.Background(), "polling": t.Context()} {
+			t.Run(name+" "+label, func(t *testing.T) {
+				dev, f := openFaulty(t)
+				x := newExercise(t, dev)
+				failures := 0
+				for nth := int64(1); ; nth++ {
+					x.works(t)
+					_, err := x.mgr.TrimStaging(0)
+					require.NoError(t, err)
+					f.arm(func(call int64) error {
+						if call == nth {
+							return errDriver
+						}
+						return nil
+					})
+					err = x.transfers()[name](ctx)
+					f.disarm()
+					if err != nil {
+						require.ErrorIs(t, err, errDriver, "call %d", nth)
+						failures++
 					}
-					if err == nil {
-						require.True(t, bytes.Equal(want, got))
-						continue
+					if f.calls.Load() < nth {
+						break
 					}
-					require.ErrorIs(t, err, errDriver)
-					failures = append(failures, err)
 				}
-				if operation == "EventRecord" {
-					// A chunk in flight without a mark is the end of staging.
-					assert.NotEmpty(t, failures)
-				} else {
-					assert.LessOrEqual(t, len(failures), 1, "one call has failed")
-				}
-				require.NoError(t, slice.Release())
-				require.NoError(t, mgr.Close())
+				assert.Greater(t, failures, 3, "the transfer depends on more calls than that")
+				x.end(t)
 			})
 		}
+	}
+}
+
+// From whichever call on the device is lost, transfers fail and end, and what was
+// pinned is given back at close.
+func TestTransfersOnALostDevice(t *testing.T) {
+	for _, name := range []string{"upload", "download", "batch"} {
+		t.Run(name, func(t *testing.T) {
+			for nth := int64(1); ; nth++ {
+				dev, f := openFaulty(t)
+				x := newExercise(t, dev)
+				require.NoError(t, x.upload(t.Context()))
+				_, err := x.mgr.TrimStaging(0)
+				require.NoError(t, err)
+				f.arm(func(call int64) error {
+					if call >= nth {
+						return device.ErrDeviceLost
+					}
+					return nil
+				})
+				err = x.transfers()[name](t.Context())
+				reached := f.calls.Load() >= nth
+				if reached {
+					require.ErrorIs(t, err, device.ErrDeviceLost, "call %d", nth)
+					require.ErrorIs(t, x.upload(t.Context()), device.ErrDeviceLost)
+					require.ErrorIs(t, x.batch(t.Context()), device.ErrDeviceLost)
+				} else {
+					require.NoError(t, err)
+				}
+				f.disarm()
+				require.NoError(t, x.whole.Release())
+				require.NoError(t, x.small.Release())
+				require.NoError(t, x.mgr.Close())
+				require.Zero(t, x.mgr.StagingStats().Pinned)
+				if !reached {
+					return
+				}
+			}
+		})
+	}
+}
+
+var errGone = errors.New("the user went away")
+
+// At whichever call of the driver the context ends, the transfer returns its
+// reason or was whole, nothing is lost, and later ones work.
+func TestTransfersCancelledAtEveryCall(t *testing.T) {
+	for _, name := range []string{"upload", "download", "batch"} {
+		t.Run(name, func(t *testing.T) {
+			dev, f := openFaulty(t)
+			x := newExercise(t, dev)
+			cancelled := 0
+			for nth := int64(1); ; nth++ {
+				x.works(t)
+				ctx, cancel := context.WithCancelCause(t.Context())
+				f.arm(func(call int64) error {
+					if call == nth {
+						cancel(errGone)
+					}
+					return nil
+				})
+				err := x.transfers()[name](ctx)
+				f.disarm()
+				cancel(nil)
+				if err != nil {
+					require.ErrorIs(t, err, errGone, "call %d", nth)
+					cancelled++
+				}
+				if f.calls.Load() < nth {
+					break
+				}
+			}
+			assert.Positive(t, cancelled)
+			x.end(t)
+		})
+	}
+}
+
+// countdown is a context that ends when it has been asked so many times.
+type countdown struct {
+	context.Context
+	left atomic.Int64
+	done chan struct{}
+	once sync.Once
+}
+
+func (c *countdown) Err() error {
+	if c.left.Add(-1) >= 0 {
+		return nil
+	}
+	c.once.Do(func() { close(c.done) })
+	return errGone
+}
+
+func (c *countdown) Done() <-chan struct{} { return c.done }
+
+// Value hides the context below, whose reason would be asked for instead.
+func (c *countdown) Value(any) any { return nil }
+
+// The same at every moment at which a transfer looks at its context.
+func TestTransfersCancelledAtEveryLook(t *testing.T) {
+	for _, name := range []string{"upload", "download", "batch"} {
+		t.Run(name, func(t *testing.T) {
+			dev, _ := openFaulty(t)
+			x := newExercise(t, dev)
+			for looks := int64(0); ; looks++ {
+				x.works(t)
+				ctx := &countdown{Context: t.Context(), done: make(chan struct{})}
+				ctx.left.Store(looks)
+				err := x.transfers()[name](ctx)
+				if ctx.left.Load() >= 0 {
+					require.NoError(t, err)
+					require.Greater(t, looks, int64(2))
+					break
+				}
+				require.ErrorIs(t, err, errGone, "%d looks", looks)
+			}
+			x.end(t)
+		})
 	}
 }

@@ -5,10 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"runtime"
-	"unsafe"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
+	transfer "github.com/gpuframe/gpuframe/memory/internal/staging"
 )
 
 // Source is one piece of an upload: bytes that exist, or bytes that are computed
@@ -36,6 +35,13 @@ type Source struct {
 // enqueued afterwards finds the bytes. A nil stream is the block's own. After an
 // error, or when the context is done, the destination's contents are undefined.
 func Upload(ctx context.Context, stream *device.Stream, destination Slice[uint8], sources []Source) error {
+	return UploadPadded(ctx, stream, destination, sources, 0)
+}
+
+// UploadPadded is Upload with another byte than zero between and after the
+// pieces. Where there is much of it, as in a column with room for more rows, the
+// device writes it and nothing of it travels.
+func UploadPadded(ctx context.Context, stream *device.Stream, destination Slice[uint8], sources []Source, padding byte) error {
 	if destination.length == 0 && len(sources) == 0 {
 		return nil
 	}
@@ -53,21 +59,46 @@ func Upload(ctx context.Context, stream *device.Stream, destination Slice[uint8]
 	if !stream.Device().Same(block.Device()) {
 		return fmt.Errorf("memory: upload to %s: the stream belongs to %s: %w", block.Device(), stream.Device(), device.ErrInvalidValue)
 	}
-	whole, err := uploadSpan(destination, sources)
+	pieces, err := checkSources(sources, destination.Bytes())
 	if err != nil {
 		return fmt.Errorf("memory: upload: %w", err)
 	}
-	if block.Kind().HostAccessible() {
-		err = whole.writeInPlace(ctx, stream, &block.manager.staging.crew)
-	} else {
-		err = block.manager.staging.upload(ctx, stream, whole)
-	}
+	err = block.manager.staging.Upload(ctx, stream, []transfer.Span{{
+		Base: destination.Pointer(), Bytes: destination.Bytes(), InPlace: block.Kind().HostAccessible(),
+		Pieces: pieces, Pad: padding,
+	}})
 	runtime.KeepAlive(sources)
 	if err != nil {
 		// Parts of the transfer may be under way.
 		return errors.Join(fmt.Errorf("memory: upload %d bytes: %w", destination.Bytes(), err), block.RecordUse(stream))
 	}
 	return block.RecordUse(stream)
+}
+
+// checkSources checks the sources against the length of their destination.
+func checkSources(sources []Source, bytes uint64) ([]transfer.Piece, error) {
+	pieces := make([]transfer.Piece, 0, len(sources))
+	var end uint64
+	for i, source := range sources {
+		p := transfer.Piece{Offset: source.Offset, Bytes: source.Bytes, Data: source.Data, Fill: source.Fill}
+		if p.Fill == nil && p.Bytes != 0 || p.Fill != nil && p.Data != nil {
+			return nil, fmt.Errorf("source %d: want Data, or Fill and Bytes: %w", i, device.ErrInvalidValue)
+		}
+		if p.Fill == nil {
+			p.Bytes = uint64(len(p.Data))
+		}
+		if p.Offset < end {
+			return nil, fmt.Errorf("source %d begins at %d, before the one ahead of it ends at %d: %w", i, p.Offset, end, ErrRange)
+		}
+		if p.Offset > bytes || p.Bytes > bytes-p.Offset {
+			return nil, fmt.Errorf("source %d: %d bytes at offset %d of a destination of %d: %w", i, p.Bytes, p.Offset, bytes, ErrRange)
+		}
+		end = p.Offset + p.Bytes
+		if p.Bytes > 0 {
+			pieces = append(pieces, p)
+		}
+	}
+	return pieces, nil
 }
 
 // Destination is one piece of a download.
@@ -81,70 +112,35 @@ type Destination struct {
 // transfer, after the work that is on the stream now, and returns when the bytes
 // are there. Regions of a block that follow one another closely travel together,
 // so give them in the order of their addresses. A nil stream is the first
-// block's own.
+// block's own. After an error the destinations' contents are undefined, and
+// nothing writes to them any more.
 func Download(ctx context.Context, stream *device.Stream, destinations []Destination) error {
-	spans, err := downloadSpans(destinations)
-	if err != nil {
-		return fmt.Errorf("memory: download: %w", err)
+	regions := newGrouping(len(destinations), widestGap)
+	defer regions.release()
+	for i, d := range destinations {
+		if d.From.Bytes() != uint64(len(d.Data)) {
+			return fmt.Errorf("memory: download: destination %d: %d bytes into %d: %w", i, d.From.Bytes(), len(d.Data), ErrRange)
+		}
+		if err := regions.add(d.From, d.Data); err != nil {
+			return fmt.Errorf("memory: download: destination %d: %w", i, err)
+		}
 	}
-	if len(spans) == 0 {
+	if len(regions.spans) == 0 {
 		return nil
 	}
+	first := regions.blocks[0]
 	if stream == nil {
-		stream = spans[0].block.Stream()
+		stream = first.Stream()
 	}
-	for _, s := range spans {
-		if !stream.Device().Same(s.block.Device()) {
-			return fmt.Errorf("memory: download from %s: the stream belongs to %s: %w", s.block.Device(), stream.Device(), device.ErrInvalidValue)
-		}
-		if err := s.block.Retain(); err != nil {
-			return fmt.Errorf("memory: download: %w", err)
-		}
-		defer s.block.Release()
-	}
-	var staged, direct []*span
-	for _, s := range spans {
-		if s.block.Kind().HostAccessible() {
-			direct = append(direct, s)
-		} else {
-			staged = append(staged, s)
+	for _, block := range regions.blocks {
+		if !stream.Device().Same(block.Device()) {
+			return fmt.Errorf("memory: download from %s: the stream belongs to %s: %w", block.Device(), stream.Device(), device.ErrInvalidValue)
 		}
 	}
-	for _, s := range direct {
-		if err := s.readInPlace(ctx, stream, &s.block.manager.staging.crew); err != nil {
-			return fmt.Errorf("memory: download: %w", err)
-		}
-	}
-	if len(staged) > 0 {
-		err = staged[0].block.manager.staging.download(ctx, stream, staged)
-	}
+	err := first.manager.staging.Download(ctx, stream, regions.spans)
 	runtime.KeepAlive(destinations)
-	for _, s := range staged {
-		err = errors.Join(err, s.block.RecordUse(stream))
-	}
-	if err != nil {
+	if err = errors.Join(err, regions.recordUse(stream)); err != nil {
 		return fmt.Errorf("memory: download: %w", err)
 	}
 	return nil
-}
-
-// copyDirect enqueues copies between the device and pinned pieces, without
-// staging.
-func copyDirect(stream *device.Stream, toDevice bool, base device.Pointer, pieces []piece) error {
-	driver := stream.Device().Driver()
-	return stream.Enqueue(func(handle backend.Stream) error {
-		for _, p := range pieces {
-			host := unsafe.Pointer(unsafe.SliceData(p.data))
-			var err error
-			if toDevice {
-				err = driver.CopyToDeviceAsync(base.Add(p.offset), host, p.bytes, handle)
-			} else {
-				err = driver.CopyToHostAsync(host, base.Add(p.offset), p.bytes, handle)
-			}
-			if err != nil {
-				return err
-			}
-		}
-		return nil
-	})
 }

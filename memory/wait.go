@@ -26,44 +26,47 @@ func (m *Manager) AllocateWait(ctx context.Context, bytes uint64, options Alloca
 	if err != nil {
 		return nil, err
 	}
-	return m.allocateShort(ctx, bytes, stream, options, true)
+	return m.allocateShort(ctx, bytes, stream, options, true, nil)
 }
 
 // reclaimRounds bounds how often reclaimers are asked for one request.
 const reclaimRounds = 64
 
 // allocateShort allocates where memory is short: it asks the reclaimers and then,
-// if that is wanted, waits.
-func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *device.Stream, options AllocateOptions, wait bool) (*Block, error) {
-	frees := m.account.root().frees.Load()
-	err := m.reserveShort(ctx, bytes, options, wait)
-	for round := 0; err == nil; round++ {
-		allocation := Allocation{Stream: stream}
-		if bytes > 0 {
-			allocation, err = m.resource.Allocate(bytes, stream)
+// if that is wanted, waits. failure is why the resource had no memory, or nil if
+// it was not asked yet.
+func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *device.Stream, options AllocateOptions, wait bool, failure error) (*Block, error) {
+	root := m.root()
+	reserved := false
+	for round := 0; ; round++ {
+		frees := root.account.frees.Load()
+		if failure == nil {
+			if !reserved {
+				if err := m.reserveShort(ctx, bytes, options, wait); err != nil {
+					return nil, m.failed(err)
+				}
+			}
+			var block *Block
+			if block, failure = m.deliver(bytes, stream, options.Tag); failure == nil {
+				return block, nil
+			}
+			reserved = false
 		}
-		if err == nil {
-			return m.book(allocation, options.Tag), nil
+		if !errors.Is(failure, device.ErrOutOfMemory) && !errors.Is(failure, ErrBudget) {
+			return nil, m.failed(m.resourceError(bytes, options.Tag, failure))
 		}
-		m.unreserve(bytes)
-		err = m.resourceError(bytes, options.Tag, err)
-		if !errors.Is(err, device.ErrOutOfMemory) && !errors.Is(err, ErrBudget) {
-			break
-		}
-		root := m.root()
 		if round < reclaimRounds && root.reclaim(ctx, bytes) {
-			frees = m.account.root().frees.Load()
-			err = m.reserveShort(ctx, bytes, options, wait)
+			failure = nil
 			continue
 		}
 		if !wait || root.account.inUse.Load() == 0 {
-			break
+			return nil, m.failed(m.resourceError(bytes, options.Tag, failure))
 		}
-		err = m.tree.queue.wait(ctx, &m.account, bytes, options.Priority, &frees)
-		frees = m.account.root().frees.Load()
+		if err := m.tree.queue.wait(ctx, &m.account, bytes, options.Priority, &frees); err != nil {
+			return nil, m.failed(err)
+		}
+		reserved, failure = true, nil
 	}
-	m.fail()
-	return nil, err
 }
 
 // reserveShort reserves bytes that may not be there yet.
@@ -103,10 +106,12 @@ func (m *Manager) root() *Manager {
 	return m
 }
 
-func (m *Manager) fail() {
+// failed counts a request that got no memory.
+func (m *Manager) failed(err error) error {
 	stripe := m.tree.stripes.enter()
 	defer stripe.mu.Unlock()
 	m.account.fail()
+	return err
 }
 
 // resourceError adds to a resource's error what the resource does not know.

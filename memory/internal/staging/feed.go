@@ -1,10 +1,9 @@
-package memory
+package staging
 
 import (
 	"context"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/streamcopy"
 )
 
@@ -14,12 +13,13 @@ import (
 // lots themselves they would meet at the driver's lock, and who has to sleep for
 // a lock is late by more than a small transfer takes.
 type feed struct {
-	staging *staging
-	ctx     context.Context
-	stream  *device.Stream
-	lots    []*lot
-	workers int
-	parts   []part
+	engine   *Engine
+	ctx      context.Context
+	stream   *device.Stream
+	sequence *sequence
+	lots     []lot
+	workers  int
+	parts    []part
 	// move copies what is gathered.
 	move func(destination, source []byte) int
 	// full receives every lot when its last part is filled.
@@ -31,13 +31,14 @@ type feed struct {
 	opened, sent int
 }
 
-func (s *staging) newFeed(ctx context.Context, stream *device.Stream, spans []*span) *feed {
-	lots := s.cutForUpload(spans)
-	workers := s.crew.enough(length(spans))
+func (e *Engine) newFeed(ctx context.Context, stream *device.Stream, s *sequence) *feed {
+	lots := cut(s.bytes, uploadLot(s.bytes, e.ring.chunkBytes))
+	workers := e.crew.enough(s.bytes)
 	return &feed{
-		staging: s, ctx: ctx, stream: stream, lots: lots, workers: workers, parts: divide(lots, workers),
+		engine: e, ctx: ctx, stream: stream, sequence: s, lots: lots,
+		workers: workers, parts: divide(lots, s.bytes, partBytes(s.bytes, workers)),
 		full: make(chan *lot, len(lots)), stopped: make(chan struct{}),
-		move: mover(length(spans)),
+		move: mover(s.bytes),
 	}
 }
 
@@ -59,7 +60,7 @@ func (f *feed) run() error {
 		f.abandon()
 		return err
 	}
-	round := f.staging.crew.begin(f.ctx, f.workers, len(f.parts), f.fill)
+	round := f.engine.crew.begin(f.ctx, f.workers, len(f.parts), f.fill)
 	for f.sent < len(f.lots) && !round.failed.Load() {
 		if err := f.advance(round); err != nil {
 			round.fail(err)
@@ -96,7 +97,7 @@ func (f *feed) openSome() error {
 		if f.opened == len(f.lots) {
 			return nil
 		}
-		c, err := f.staging.ring.tryTake()
+		c, err := f.engine.ring.tryTake()
 		if c == nil || err != nil {
 			return err
 		}
@@ -109,8 +110,8 @@ func (f *feed) openSome() error {
 func (f *feed) wait() error {
 	var returned chan struct{}
 	if f.opened < len(f.lots) {
-		returned = f.staging.ring.returned
-		c, err := f.staging.ring.oldest(f.ctx)
+		returned = f.engine.ring.returned
+		c, err := f.engine.ring.oldest(f.ctx)
 		if err != nil {
 			return err
 		}
@@ -138,7 +139,7 @@ func (f *feed) wait() error {
 
 // open gives the next lot its chunk.
 func (f *feed) open(c *chunk) {
-	l := f.lots[f.opened]
+	l := &f.lots[f.opened]
 	f.opened++
 	l.chunk.Store(c)
 	close(l.opened)
@@ -152,7 +153,7 @@ func (f *feed) fill(task int) error {
 	if c == nil {
 		return nil // the round has failed
 	}
-	l.span.gather(c.memory[p.offset:p.offset+p.bytes], l.offset+p.offset, f.move)
+	f.sequence.gather(c.memory[p.offset:p.offset+p.bytes], l.position+p.offset, f.move)
 	if l.left.Add(-1) == 0 {
 		f.full <- l
 	}
@@ -176,24 +177,22 @@ func (f *feed) await(l *lot) *chunk {
 	}
 }
 
-// send enqueues the copy of a full lot. Its chunk is idle once the chunk's event
+// send enqueues the copies of a full lot. Its chunk is idle once the chunk's event
 // is reached.
 func (f *feed) send(l *lot) error {
 	c := l.chunk.Swap(nil)
 	f.sent++
-	err := f.stream.EnqueueMarked(c.event, func(handle backend.Stream) error {
-		return f.staging.device.Driver().CopyToDeviceAsync(l.span.base.Add(l.offset), c.pointer, l.bytes, handle)
-	})
-	f.staging.ring.settle(c, err)
+	err := c.enqueue(f.stream, f.sequence, l.position, l.bytes, f.engine.device.Driver(), toDevice)
+	f.engine.ring.settle(c, f.stream, err)
 	return err
 }
 
 // abandon returns the chunks of lots that a failure left behind.
 func (f *feed) abandon() {
-	for _, l := range f.lots[:f.opened] {
-		if c := l.chunk.Swap(nil); c != nil {
-			f.staging.ring.put(c)
+	for i := range f.opened {
+		if c := f.lots[i].chunk.Swap(nil); c != nil {
+			f.engine.ring.put(c)
 		}
 	}
-	f.staging.ring.signal() // this transfer may have taken one without a chunk
+	f.engine.ring.signal() // this transfer may have taken one without a chunk
 }

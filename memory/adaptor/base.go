@@ -1,0 +1,53 @@
+package adaptor
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// base passes everything on. An adaptor embeds it and answers what it has a part
+// in itself.
+type base struct {
+	upstream memory.Resource
+	closed   atomic.Bool
+}
+
+// Upstream returns the resource below.
+func (b *base) Upstream() memory.Resource { return b.upstream }
+
+// Device returns the device that the memory belongs to.
+func (b *base) Device() *device.Device { return b.upstream.Device() }
+
+// Kind tells what kind of memory Allocate returns.
+func (b *base) Kind() device.MemoryKind { return b.upstream.Kind() }
+
+// Allocate passes the request on.
+func (b *base) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	return b.upstream.Allocate(bytes, stream)
+}
+
+// Free passes the allocation on.
+func (b *base) Free(allocation memory.Allocation, further []*device.Stream) error {
+	return b.upstream.Free(allocation, further)
+}
+
+// Trim asks the first resource below that keeps freed memory to give back all
+// but keep bytes. Where there is none it gives back nothing.
+func (b *base) Trim(keep uint64) (released uint64, err error) {
+	if trimmer, ok := memory.FindResource[memory.Trimmer](b.upstream); ok {
+		return trimmer.Trim(keep)
+	}
+	return 0, nil
+}
+
+// Close closes the upstream. Memory that is still held may be freed afterwards.
+// Closing twice returns memory.ErrClosed.
+func (b *base) Close() error {
+	if b.closed.Swap(true) {
+		return fmt.Errorf("memory/adaptor: close: %w", memory.ErrClosed)
+	}
+	return b.upstream.Close()
+}

@@ -1,0 +1,33 @@
+// Package adaptor has what goes between a memory manager and the resource its
+// memory comes from: a second budget, figures, logs, checks and faults.
+//
+//	pool, err := memory.NewStreamOrderedResource(dev)
+//	figures := adaptor.NewStatistics(pool)
+//	limit := adaptor.NewLimit(figures, 4<<30, adaptor.LimitOptions{})
+//	mgr, err := memory.NewManager(dev, memory.Options{Resource: limit})
+//
+// An adaptor is a memory.Resource that holds another one, its upstream. They
+// stack in any order; memory.FindResource finds one in a stack. What an adaptor
+// has no part in it passes on: the device, the kind of memory, and Trim, which
+// goes to the first resource below that keeps freed memory and gives back
+// nothing where there is none.
+//
+// [Limit], [Statistics], [Tracking] and [Logging] count and tell. [Retry] asks
+// again. [Aligned] and [Prefetch] change what is asked for. [Poison], [Guard] and
+// [Fault] find mistakes in the code above. [Borrowed] keeps a resource from being
+// closed.
+//
+// # Rules
+//
+// A stack is owned from its top: Close closes the upstream too, unless a
+// [Borrowed] stands between. Closing twice returns memory.ErrClosed.
+//
+// Free ends an allocation even where it returns an error, as it does for a block
+// of a manager: the error is passed on, and the memory counts as given back. The
+// one exception is a [Guard], which refuses what must not be freed and leaves
+// everything as it was. An adaptor above it has then counted a free that was
+// none, so a Guard goes above those whose figures are to survive such mistakes.
+//
+// Errors of the upstream are passed on as they are. All adaptors are safe for
+// concurrent use, and none waits for the device, but for a Guard with red zones.
+package adaptor

@@ -1,0 +1,138 @@
+package adaptor
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"sync"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// ErrInjected is wrapped by every error that a [Fault] makes up.
+var ErrInjected = errors.New("injected fault")
+
+// FaultRule says which of the calls, counted from 1, fail. A call fails if any
+// part of the rule says so; the zero rule lets all succeed.
+type FaultRule struct {
+	// Nth fails the call of that number and no other.
+	Nth uint64
+	// Every fails each call whose number is a multiple of it.
+	Every uint64
+	// Probability fails that share of all calls, from 0 to 1. Which ones depends
+	// on the seed and the call's number alone.
+	Probability float64
+}
+
+func (r FaultRule) fails(number, seed uint64) bool {
+	switch {
+	case r.Nth != 0 && number == r.Nth, r.Every != 0 && number%r.Every == 0:
+		return true
+	case r.Probability > 0:
+		return rand.New(rand.NewPCG(seed, number)).Float64() < r.Probability
+	}
+	return false
+}
+
+// FaultOptions say what fails and how. The zero value lets everything succeed.
+type FaultOptions struct {
+	// Allocate fails requests before the upstream is asked.
+	Allocate FaultRule
+	// Free fails frees after the upstream has taken the memory back, as a device
+	// does that is lost: nothing leaks but the caller is told so.
+	Free FaultRule
+	// Seed chooses the calls that Probability fails.
+	Seed uint64
+	// AllocateError is what failed requests wrap beside ErrInjected; nil means
+	// device.ErrOutOfMemory.
+	AllocateError error
+	// FreeError is what failed frees wrap beside ErrInjected; nil means
+	// device.ErrDeviceLost.
+	FreeError error
+}
+
+// Fault fails calls on purpose, to try how the code above takes it. With equal
+// options the calls of equal numbers fail, however many goroutines make them.
+type Fault struct {
+	base
+	mu       sync.Mutex
+	options  FaultOptions
+	requests FaultCount
+	frees    FaultCount
+}
+
+// FaultCount counts calls.
+type FaultCount struct {
+	// Seen counts the calls that were made, and Failed those that were failed.
+	Seen, Failed uint64
+}
+
+// NewFault returns an adaptor that fails what the options say.
+func NewFault(upstream memory.Resource, options FaultOptions) *Fault {
+	f := &Fault{base: base{upstream: upstream}}
+	f.Arm(options)
+	return f
+}
+
+// Arm replaces the options and counts anew. The call after it is number 1.
+func (f *Fault) Arm(options FaultOptions) {
+	options.AllocateError = cmp.Or(options.AllocateError, device.ErrOutOfMemory)
+	options.FreeError = cmp.Or(options.FreeError, device.ErrDeviceLost)
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	f.options, f.requests, f.frees = options, FaultCount{}, FaultCount{}
+}
+
+// Requests counts the calls of Allocate.
+func (f *Fault) Requests() FaultCount {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.requests
+}
+
+// Frees counts the calls of Free.
+func (f *Fault) Frees() FaultCount {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	return f.frees
+}
+
+// Allocate fails, or passes the request on.
+func (f *Fault) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	f.mu.Lock()
+	number, fails := f.requests.count(f.options.Allocate, f.options.Seed)
+	cause := f.options.AllocateError
+	f.mu.Unlock()
+	if fails {
+		return memory.Allocation{}, fmt.Errorf("memory/adaptor: fault: allocate %s, request %d: %w: %w",
+			humanize.Bytes(bytes), number, ErrInjected, cause)
+	}
+	return f.upstream.Allocate(bytes, stream)
+}
+
+// Free passes the allocation on, and then may fail.
+func (f *Fault) Free(allocation memory.Allocation, further []*device.Stream) error {
+	f.mu.Lock()
+	// Frees have chances of their own.
+	number, fails := f.frees.count(f.options.Free, ^f.options.Seed)
+	cause := f.options.FreeError
+	f.mu.Unlock()
+	err := f.upstream.Free(allocation, further)
+	if fails {
+		err = errors.Join(fmt.Errorf("memory/adaptor: fault: free %s, call %d: %w: %w",
+			humanize.Bytes(allocation.Bytes), number, ErrInjected, cause), err)
+	}
+	return err
+}
+
+func (c *FaultCount) count(rule FaultRule, seed uint64) (number uint64, fails bool) {
+	c.Seen++
+	if fails = rule.fails(c.Seen, seed); fails {
+		c.Failed++
+	}
+	return c.Seen, fails
+}

@@ -1,0 +1,101 @@
+package adaptor
+
+import (
+	"fmt"
+	"sync/atomic"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Limit is a budget for all that passes through it. Bytes are reserved before
+// the upstream is asked, never more than fit, so a request that is too large
+// fails alone and makes no other one fail beside it.
+type Limit struct {
+	base
+	limit       uint64
+	granularity uint64
+	inUse       atomic.Uint64
+}
+
+// LimitOptions are the options of a [Limit]. The zero value is ready for use.
+type LimitOptions struct {
+	// Granularity is what sizes are rounded up to a multiple of before they are
+	// counted, for a device that hands out no less. Zero counts what is asked
+	// for.
+	Granularity uint64
+}
+
+// NewLimit returns an adaptor that lets through so many bytes at a time.
+func NewLimit(upstream memory.Resource, bytes uint64, options LimitOptions) *Limit {
+	return &Limit{base: base{upstream: upstream}, limit: bytes, granularity: max(options.Granularity, 1)}
+}
+
+// LimitError says why a request did not fit a [Limit]. It wraps memory.ErrBudget.
+type LimitError struct {
+	// Asked, InUse and Limit are bytes. Asked is as the request was made, InUse
+	// as it is counted.
+	Asked, InUse, Limit uint64
+}
+
+// Error names what was asked, what is in use, and what to do.
+func (e *LimitError) Error() string {
+	return fmt.Sprintf("memory/adaptor: limit: allocate %s: %v: %s of %s in use; free some or make the limit larger",
+		humanize.Bytes(e.Asked), memory.ErrBudget, humanize.Bytes(e.InUse), humanize.Bytes(e.Limit))
+}
+
+// Unwrap returns memory.ErrBudget.
+func (e *LimitError) Unwrap() error { return memory.ErrBudget }
+
+// InUse returns the bytes that are allocated or being allocated now.
+func (l *Limit) InUse() uint64 { return l.inUse.Load() }
+
+// Limit returns the bytes that may be in use at a time.
+func (l *Limit) Limit() uint64 { return l.limit }
+
+// Remaining returns the bytes that are left now.
+func (l *Limit) Remaining() uint64 { return l.limit - l.inUse.Load() }
+
+// Allocate passes the request on if it fits. Otherwise the error is a
+// [*LimitError].
+func (l *Limit) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	counted, inUse, ok := l.reserve(bytes)
+	if !ok {
+		return memory.Allocation{}, &LimitError{Asked: bytes, InUse: inUse, Limit: l.limit}
+	}
+	allocation, err := l.upstream.Allocate(bytes, stream)
+	if err != nil {
+		l.inUse.Add(-counted)
+	}
+	return allocation, err
+}
+
+// Free passes the allocation on and gives its bytes back to the limit.
+func (l *Limit) Free(allocation memory.Allocation, further []*device.Stream) error {
+	// Only afterwards: what the upstream still holds is not there for others.
+	counted, _ := roundUp(allocation.Bytes, l.granularity)
+	defer l.inUse.Add(-counted)
+	return l.upstream.Free(allocation, further)
+}
+
+func (l *Limit) reserve(bytes uint64) (counted, inUse uint64, ok bool) {
+	counted, fits := roundUp(bytes, l.granularity)
+	for {
+		inUse = l.inUse.Load()
+		if !fits || counted > l.limit-inUse {
+			return counted, inUse, false
+		}
+		if l.inUse.CompareAndSwap(inUse, inUse+counted) {
+			return counted, inUse + counted, true
+		}
+	}
+}
+
+// roundUp returns the next multiple of the unit, or reports that there is none
+// in 64 bits.
+func roundUp(bytes, unit uint64) (rounded uint64, ok bool) {
+	missing := (unit - bytes%unit) % unit
+	return bytes + missing, bytes+missing >= bytes
+}

@@ -1,0 +1,33 @@
+package adaptor
+
+import (
+	"errors"
+	"slices"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// enqueueAfterUses calls f with a stream on which everything that may use the
+// memory comes before what f enqueues: the memory's own or, where that was
+// closed, the default stream. It returns the further streams to free the memory
+// with, the default stream among them if it was used.
+func enqueueAfterUses(allocation memory.Allocation, further []*device.Stream, f func(backend.Stream) error) ([]*device.Stream, error) {
+	err := enqueueAfter(allocation.Stream, further, f)
+	if !errors.Is(err, memory.ErrClosed) {
+		return further, err
+	}
+	uses := append(slices.Clone(further), allocation.Stream)
+	fallback := allocation.Stream.Device().DefaultStream()
+	return append(slices.Clone(further), fallback), enqueueAfter(fallback, uses, f)
+}
+
+func enqueueAfter(stream *device.Stream, others []*device.Stream, f func(backend.Stream) error) error {
+	for _, other := range others {
+		if err := stream.WaitStream(other); err != nil {
+			return err
+		}
+	}
+	return stream.Enqueue(f)
+}

@@ -1,0 +1,38 @@
+package adaptor
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Prefetch moves new managed memory to the device, in the order of the
+// allocation's stream, so that the first kernel does not fault it in page by
+// page. Memory of other kinds, and a device that cannot prefetch, it leaves as
+// they are.
+type Prefetch struct{ base }
+
+// NewPrefetch returns an adaptor that prefetches what passes through it.
+func NewPrefetch(upstream memory.Resource) *Prefetch {
+	return &Prefetch{base: base{upstream: upstream}}
+}
+
+// Allocate passes the request on and enqueues the prefetch of what it gives.
+// Where that fails the memory is freed again.
+func (p *Prefetch) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	allocation, err := p.upstream.Allocate(bytes, stream)
+	if err != nil || bytes == 0 || p.Kind() != device.MemoryManaged {
+		return allocation, err
+	}
+	err = stream.Enqueue(func(handle backend.Stream) error {
+		return p.Device().Driver().PrefetchAsync(allocation.Pointer, bytes, false, handle)
+	})
+	if err == nil || errors.Is(err, device.ErrNotSupported) {
+		return allocation, nil
+	}
+	err = fmt.Errorf("memory/adaptor: prefetch: %w", err)
+	return memory.Allocation{}, errors.Join(err, p.upstream.Free(allocation, nil))
+}

@@ -1,0 +1,70 @@
+package adaptor
+
+import (
+	"bufio"
+	"cmp"
+	"encoding/binary"
+	"fmt"
+	"io"
+	"slices"
+	"strings"
+
+	"github.com/dustin/go-humanize"
+)
+
+// site is what is outstanding of the allocations of one call stack.
+type site struct {
+	stack         callStack
+	bytes, blocks uint64
+}
+
+// sites sums the outstanding allocations by call stack, the largest first.
+func (t *Tracking) sites() []*site {
+	byStack := make(map[string]*site)
+	var all []*site
+	for _, h := range t.snapshot() {
+		key := h.stack.key()
+		s := byStack[key]
+		if s == nil {
+			s = &site{stack: h.stack}
+			byStack[key] = s
+			all = append(all, s)
+		}
+		s.bytes += h.bytes
+		s.blocks++
+	}
+	slices.SortStableFunc(all, func(a, b *site) int { return cmp.Compare(b.bytes, a.bytes) })
+	return all
+}
+
+// key is the same for equal stacks only.
+func (c callStack) key() string {
+	key := make([]byte, 0, 8*len(c))
+	for _, counter := range c {
+		key = binary.LittleEndian.AppendUint64(key, uint64(counter))
+	}
+	return string(key)
+}
+
+// WriteReport writes what is outstanding as text, summed by call stack, the
+// largest first.
+func (t *Tracking) WriteReport(w io.Writer) error {
+	sites := t.sites()
+	var bytes, blocks uint64
+	for _, s := range sites {
+		bytes, blocks = bytes+s.bytes, blocks+s.blocks
+	}
+	out := bufio.NewWriter(w)
+	fmt.Fprintf(out, "%s in %d blocks outstanding\n", humanize.Bytes(bytes), blocks)
+	for _, s := range sites {
+		fmt.Fprintf(out, "%s in %d blocks", humanize.Bytes(s.bytes), s.blocks)
+		if text := s.stack.String(); text != "" {
+			fmt.Fprintf(out, ", allocated at\n\t%s", strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t"))
+		}
+		out.WriteByte('\n')
+	}
+	if err := out.Flush(); err != nil {
+		return fmt.Errorf("memory/adaptor: tracking: write report: %w", err)
+	}
+	return nil
+}

@@ -1,0 +1,147 @@
+package bestfit
+
+// pages holds the trees of all classes of all sets of a space. A tree is a B+
+// tree, known by the number of its root, 0 for none. Insertion divides full
+// pages and removal fills up low ones on the way down, so that neither has to
+// come back up.
+type pages struct {
+	slabs[page]
+}
+
+// plant returns a tree with one run.
+func (t *pages) plant(key uint64, node uint32) (root uint32) {
+	root, p := t.take()
+	p.count, p.level = 0, 0
+	p.add(key, node)
+	return root
+}
+
+// insert puts a run into the tree at root, which is not empty.
+func (t *pages) insert(root *uint32, key uint64, node uint32) {
+	p := t.at(*root)
+	if p.count == pageLength {
+		p = t.raise(root)
+	}
+	for p.level > 0 {
+		index := p.child(key)
+		below := t.at(p.numbers[index])
+		if below.count == pageLength {
+			t.divide(p, index)
+			below = t.at(p.numbers[p.child(key)])
+		}
+		p = below
+	}
+	p.add(key, node)
+}
+
+// raise puts a page above a full root and divides that.
+func (t *pages) raise(root *uint32) *page {
+	number, p := t.take()
+	p.count, p.level = 1, t.at(*root).level+1
+	p.numbers[0] = *root
+	*root = number
+	t.divide(p, 0)
+	return p
+}
+
+// divide moves half of a full page below an inner page, which is not full, to a
+// new page after it.
+func (t *pages) divide(p *page, index uint32) {
+	full := t.at(p.numbers[index])
+	if full.level == 0 {
+		full.sort()
+	}
+	number, after := t.take()
+	after.count, after.level = 0, full.level
+	full.moveUp(after, pageLength/2)
+	p.insert(index+1, after.keys[0], number)
+}
+
+// remove takes a run out of the tree at root, which is not empty. It reports
+// false if the run is not there.
+func (t *pages) remove(root *uint32, key uint64, node uint32) bool {
+	p := t.at(*root)
+	for p.level > 0 {
+		index := p.child(key)
+		below := t.at(p.numbers[index])
+		if below.count <= pageLow {
+			t.fill(p, index)
+			below = t.at(p.numbers[p.child(key)])
+			if p.count == 1 { // which only a root can be
+				t.giveBack(*root)
+				*root = p.numbers[0]
+			}
+		}
+		p = below
+	}
+	if !p.drop(node) {
+		return false
+	}
+	if p.count == 0 { // which only a root can be
+		t.giveBack(*root)
+		*root = 0
+	}
+	return true
+}
+
+// fill gives a low page below an inner page more than it must hold: it merges it
+// with a page beside it or moves entries from there.
+func (t *pages) fill(p *page, index uint32) {
+	if index == p.count-1 {
+		index--
+	}
+	number := p.numbers[index+1]
+	before, after := t.at(p.numbers[index]), t.at(number)
+	if before.level == 0 {
+		before.sort()
+		after.sort()
+	}
+	if before.count+after.count <= pageLength*3/4 {
+		before.moveDown(after, after.count)
+		p.remove(index + 1)
+		t.giveBack(number)
+		return
+	}
+	if before.count > after.count {
+		before.moveUp(after, (before.count-after.count)/2)
+	} else {
+		before.moveDown(after, (after.count-before.count)/2)
+	}
+	p.keys[index+1] = after.keys[0]
+}
+
+// from returns the node of the smallest key of a tree that is not below a key, 0
+// if there is none.
+func (t *pages) from(root uint32, key uint64) (node uint32) {
+	p := t.at(root)
+	var next uint32 // the page, at any level, after the one that the key belongs to
+	for p.level > 0 {
+		index := p.child(key)
+		if index+1 < p.count {
+			next = p.numbers[index+1]
+		}
+		p = t.at(p.numbers[index])
+	}
+	if node = p.from(key); node != 0 || next == 0 {
+		return node
+	}
+	return t.first(next)
+}
+
+// first returns the node of the smallest key of a tree.
+func (t *pages) first(root uint32) (node uint32) {
+	p := t.at(root)
+	for p.level > 0 {
+		p = t.at(p.numbers[0])
+	}
+	return p.from(0)
+}
+
+// last returns the node of the largest key of a tree.
+func (t *pages) last(root uint32) (node uint32) {
+	p := t.at(root)
+	for p.level > 0 {
+		p = t.at(p.numbers[p.count-1])
+	}
+	return p.last()
+}

@@ -1,0 +1,70 @@
+package staging
+
+import (
+	"errors"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+// chunk is a piece of pinned memory and the event of its last copy.
+type chunk struct {
+	pointer unsafe.Pointer
+	memory  []byte
+	event   *device.Event
+}
+
+func newChunk(dev *device.Device, bytes uint64) (*chunk, error) {
+	pointer, err := dev.Driver().HostAlloc(bytes)
+	if err != nil {
+		return nil, err
+	}
+	event, err := dev.NewEvent()
+	if err != nil {
+		return nil, errors.Join(err, dev.Driver().HostFree(pointer))
+	}
+	return &chunk{pointer: pointer, memory: unsafe.Slice((*byte)(pointer), bytes), event: event}, nil
+}
+
+type direction bool
+
+const (
+	toDevice   direction = true
+	fromDevice direction = false
+)
+
+// enqueue enqueues the copies between a chunk and the places on the device where
+// a part of a sequence lies, and marks their end with the chunk's event. Where
+// some are enqueued and cannot be marked, it returns a [*device.UnmarkedError].
+func (c *chunk) enqueue(stream *device.Stream, s *sequence, position, bytes uint64, driver backend.Device, way direction) error {
+	return stream.EnqueueMarked(c.event, func(handle backend.Stream) error {
+		enqueued := false
+		for each := range s.within(position, bytes) {
+			host, at := unsafe.Add(c.pointer, each.at), each.base.Add(each.offset)
+			var err error
+			if way == toDevice {
+				err = driver.CopyToDeviceAsync(at, host, each.bytes, handle)
+			} else {
+				err = driver.CopyToHostAsync(host, at, each.bytes, handle)
+			}
+			if err != nil && enqueued {
+				return &device.UnmarkedError{Err: err}
+			}
+			if err != nil {
+				return err
+			}
+			enqueued = true
+		}
+		return nil
+	})
+}
+
+// free gives the pinned memory back. Where it could not, freed is false and the
+// chunk is as it was.
+func (c *chunk) free(dev *device.Device) (freed bool, err error) {
+	if err := dev.Driver().HostFree(c.pointer); err != nil {
+		return false, err
+	}
+	return true, c.event.Close()
+}

@@ -1,0 +1,34 @@
+package staging
+
+import (
+	"context"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// drain is a staged download. Every worker has the device copy a lot to a chunk,
+// waits for it and empties it.
+func (e *Engine) drain(ctx context.Context, stream *device.Stream, s *sequence) error {
+	step := downloadLot(s.bytes, e.ring.chunkBytes, e.crew.size)
+	return e.crew.run(ctx, count(s.bytes, step), func(task int) error {
+		position := uint64(task) * step
+		return e.receive(ctx, stream, s, position, min(step, s.bytes-position))
+	})
+}
+
+// receive copies a part of the sequence through a chunk to where it belongs.
+func (e *Engine) receive(ctx context.Context, stream *device.Stream, s *sequence, position, bytes uint64) error {
+	c, err := e.ring.take(ctx)
+	if err != nil {
+		return err
+	}
+	err = c.enqueue(stream, s, position, bytes, e.device.Driver(), fromDevice)
+	if err == nil {
+		err = c.event.Wait(ctx)
+	}
+	if err == nil {
+		s.scatter(c.memory[:bytes], position)
+	}
+	e.ring.settle(c, stream, err)
+	return err
+}

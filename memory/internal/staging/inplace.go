@@ -1,0 +1,43 @@
+package staging
+
+import (
+	"context"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/address"
+)
+
+// write gathers a sequence into memory that the processor can reach, once the
+// stream's work is done.
+func (e *Engine) write(ctx context.Context, stream *device.Stream, s *sequence) error {
+	return e.inPlace(ctx, stream, s, func(each stretch) {
+		each.gather(each.memory(), each.offset, through)
+	})
+}
+
+// read is the reverse of write.
+func (e *Engine) read(ctx context.Context, stream *device.Stream, s *sequence) error {
+	return e.inPlace(ctx, stream, s, func(each stretch) {
+		each.scatter(each.memory(), each.offset)
+	})
+}
+
+func (e *Engine) inPlace(ctx context.Context, stream *device.Stream, s *sequence, do func(each stretch)) error {
+	if s.bytes == 0 {
+		return nil
+	}
+	if err := stream.Synchronize(ctx); err != nil {
+		return err
+	}
+	step := partBytes(s.bytes, e.crew.enough(s.bytes))
+	return e.crew.run(ctx, count(s.bytes, step), func(task int) error {
+		position := uint64(task) * step
+		for each := range s.within(position, min(step, s.bytes-position)) {
+			do(each)
+		}
+		return nil
+	})
+}
+
+// memory returns the stretch's bytes on a device whose memory can be reached.
+func (s stretch) memory() []byte { return address.Bytes(s.base.Add(s.offset), s.bytes) }

@@ -1,0 +1,238 @@
+package staging
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"sync"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// ring is a bounded number of chunks, made when they are first needed and kept
+// until they are trimmed. Several transfers may share one.
+type ring struct {
+	device     *device.Device
+	chunkBytes uint64
+	limit      int
+
+	mu sync.Mutex
+	// broken says why there are no chunks any more.
+	broken error
+	// created counts the chunks, those that are just being made or freed too.
+	created int
+	all     []*chunk
+	// idle are the chunks that no transfer holds, the longest returned first. The
+	// device may still be at work on them: their events tell.
+	idle []*chunk
+	// returned holds a signal when a chunk has come back, or none will. Who takes
+	// the signal and then no chunk signals again.
+	returned chan struct{}
+}
+
+func newRing(dev *device.Device, chunkBytes uint64, limit int) ring {
+	return ring{device: dev, chunkBytes: chunkBytes, limit: limit, returned: make(chan struct{}, 1)}
+}
+
+// tryTake returns a chunk that nothing uses, or nil where all are in use and there
+// may be no more.
+func (r *ring) tryTake() (*chunk, error) {
+	r.mu.Lock()
+	if r.broken != nil {
+		defer r.mu.Unlock()
+		return nil, r.broken
+	}
+	if len(r.idle) > 0 {
+		if done, err := r.idle[0].event.Done(); done || err != nil {
+			defer r.mu.Unlock()
+			if err != nil {
+				return nil, err
+			}
+			return r.pop(), nil
+		}
+	}
+	if r.created == r.limit {
+		r.mu.Unlock()
+		return nil, nil
+	}
+	r.created++
+	r.mu.Unlock()
+	return r.create()
+}
+
+// pop removes the chunk that is likeliest to be done with. The caller holds mu.
+func (r *ring) pop() *chunk {
+	if len(r.idle) == 0 {
+		return nil
+	}
+	c := r.idle[0]
+	r.idle = append(r.idle[:0], r.idle[1:]...)
+	if len(r.idle) > 0 {
+		r.signal() // one signal may stand for several chunks
+	}
+	return c
+}
+
+// oldest takes the longest returned chunk and waits until the device is done with
+// it. It returns nil where no chunk is idle.
+func (r *ring) oldest(ctx context.Context) (*chunk, error) {
+	r.mu.Lock()
+	c := r.pop()
+	r.mu.Unlock()
+	if c == nil {
+		return nil, nil
+	}
+	if err := c.event.Wait(ctx); err != nil {
+		r.put(c)
+		return nil, err
+	}
+	return c, nil
+}
+
+// take returns a chunk that nothing uses, waiting for one if it must.
+func (r *ring) take(ctx context.Context) (*chunk, error) {
+	for {
+		c, err := r.tryTake()
+		if c == nil && err == nil {
+			c, err = r.oldest(ctx)
+		}
+		if err != nil {
+			r.signal()
+		}
+		if c != nil || err != nil {
+			return c, err
+		}
+		select {
+		case <-r.returned:
+		case <-ctx.Done():
+			r.signal()
+			return nil, context.Cause(ctx)
+		}
+	}
+}
+
+// put gives a chunk back, whose event marks the last work on it.
+func (r *ring) put(c *chunk) {
+	r.mu.Lock()
+	r.idle = append(r.idle, c)
+	r.mu.Unlock()
+	r.signal()
+}
+
+func (r *ring) signal() {
+	select {
+	case r.returned <- struct{}{}:
+	default:
+	}
+}
+
+func (r *ring) create() (*chunk, error) {
+	c, err := newChunk(r.device, r.chunkBytes)
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if err != nil {
+		r.created--
+		r.signal() // whoever waits may try for himself
+		return nil, fmt.Errorf("allocate %d bytes of pinned staging memory: %w", r.chunkBytes, err)
+	}
+	r.all = append(r.all, c)
+	return c, nil
+}
+
+// settle puts a chunk back after work on it was enqueued, or was not. Work whose
+// end could not be marked is waited for with all else on its stream. Where that
+// fails too the chunk can never be used again, nor, as it is the device that has
+// failed, can any other.
+func (r *ring) settle(c *chunk, stream *device.Stream, err error) {
+	var unmarked *device.UnmarkedError
+	if !errors.As(err, &unmarked) || quiesce(stream) == nil {
+		r.put(c)
+		return
+	}
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.breakWith(err)
+}
+
+// breakWith makes every further transfer fail. The caller holds mu.
+func (r *ring) breakWith(err error) {
+	r.broken = err
+	r.signal()
+}
+
+// stats counts as in use what transfers hold.
+func (r *ring) stats() Stats {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	return Stats{
+		Limit:  uint64(r.limit) * r.chunkBytes,
+		Pinned: uint64(r.created) * r.chunkBytes,
+		InUse:  uint64(r.created-len(r.idle)) * r.chunkBytes,
+	}
+}
+
+// trim frees idle chunks until no more than keep bytes are pinned. Freeing pinned
+// memory takes the driver long, so it happens without the lock.
+func (r *ring) trim(keep uint64) (released uint64, err error) {
+	var failures []error
+	for _, c := range r.withdraw(keep) {
+		freed, err := c.free(r.device)
+		failures = append(failures, err)
+		if !freed {
+			r.put(c)
+			continue
+		}
+		r.forget(c)
+		released += r.chunkBytes
+	}
+	return released, errors.Join(failures...)
+}
+
+// withdraw takes idle chunks that the device is done with until no more than keep
+// bytes are left.
+func (r *ring) withdraw(keep uint64) []*chunk {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.broken != nil {
+		return nil
+	}
+	surplus := r.created - int(min(keep/r.chunkBytes, uint64(r.created)))
+	var withdrawn []*chunk
+	r.idle = slices.DeleteFunc(r.idle, func(c *chunk) bool {
+		if len(withdrawn) == surplus {
+			return false
+		}
+		if done, err := c.event.Done(); !done || err != nil {
+			return false
+		}
+		withdrawn = append(withdrawn, c)
+		return true
+	})
+	return withdrawn
+}
+
+// forget notes that a chunk was freed. Whoever waits for one may make his own.
+func (r *ring) forget(c *chunk) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.created--
+	r.all = slices.DeleteFunc(r.all, func(other *chunk) bool { return other == c })
+	r.signal()
+}
+
+// close frees the chunks once the device is done with them. No transfer may be
+// under way.
+func (r *ring) close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	var failures []error
+	for _, c := range r.all {
+		waiting := c.event.Wait(context.Background())
+		_, freeing := c.free(r.device)
+		failures = append(failures, waiting, freeing)
+	}
+	r.all, r.idle, r.created = nil, nil, 0
+	r.breakWith(fmt.Errorf("staging memory: manager: %w", device.ErrClosed))
+	return errors.Join(failures...)
+}

@@ -1,0 +1,68 @@
+package staging
+
+import (
+	"sort"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// run is a stretch of a span that travels as a whole.
+type run struct {
+	// base is where the span begins. All offsets are from there.
+	base     device.Pointer
+	from, to uint64
+	pieces   []Piece
+	pad      byte
+	// start is where the run lies in its sequence.
+	start uint64
+}
+
+func (r *run) end() uint64 { return r.start + r.to - r.from }
+
+// first returns the index of the first piece that ends after the offset.
+func (r *run) first(offset uint64) int {
+	return sort.Search(len(r.pieces), func(i int) bool { return r.pieces[i].end() > offset })
+}
+
+// gather writes the run's bytes from offset on into destination. What exists is
+// moved by the given function.
+func (r *run) gather(destination []byte, offset uint64, move func(destination, source []byte) int) {
+	end := offset + uint64(len(destination))
+	at := offset
+	for i := r.first(offset); i < len(r.pieces) && r.pieces[i].Offset < end; i++ {
+		p := &r.pieces[i]
+		from, to := max(p.Offset, offset), min(p.end(), end)
+		pad(destination[at-offset:from-offset], r.pad)
+		if p.Fill != nil {
+			p.Fill(destination[from-offset:to-offset], from-p.Offset)
+		} else {
+			move(destination[from-offset:to-offset], p.Data[from-p.Offset:to-p.Offset])
+		}
+		at = to
+	}
+	pad(destination[at-offset:], r.pad)
+}
+
+// scatter copies the run's bytes from offset on to the pieces they belong to.
+func (r *run) scatter(source []byte, offset uint64) {
+	end := offset + uint64(len(source))
+	for i := r.first(offset); i < len(r.pieces) && r.pieces[i].Offset < end; i++ {
+		p := &r.pieces[i]
+		from, to := max(p.Offset, offset), min(p.end(), end)
+		copy(p.Data[from-p.Offset:to-p.Offset], source[from-offset:to-offset])
+	}
+}
+
+func pad(destination []byte, value byte) {
+	if value == 0 {
+		clear(destination)
+		return
+	}
+	for i := range destination {
+		destination[i] = value
+	}
+}
+
+// through copies through the caches, for memory that the processor itself will
+// read and for what will have left them when it is fetched.
+func through(destination, source []byte) int { return copy(destination, source) }

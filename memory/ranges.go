@@ -1,0 +1,65 @@
+package memory
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// UploadRange copies source to the elements from the given one on, which must be
+// in range. All else is as in [Slice.Upload].
+func (s Slice[T]) UploadRange(ctx context.Context, stream *device.Stream, from int, source []T) error {
+	part, err := s.part(from, len(source))
+	if err != nil {
+		return fmt.Errorf("memory: upload: %w", err)
+	}
+	return part.Upload(ctx, stream, source)
+}
+
+// DownloadRange copies as many elements as destination holds, from the given one
+// on, which must be in range. All else is as in [Slice.Download].
+func (s Slice[T]) DownloadRange(ctx context.Context, stream *device.Stream, from int, destination []T) error {
+	part, err := s.part(from, len(destination))
+	if err != nil {
+		return fmt.Errorf("memory: download: %w", err)
+	}
+	return part.Download(ctx, stream, destination)
+}
+
+// part returns n elements from the given one on.
+func (s Slice[T]) part(from, n int) (Slice[T], error) {
+	if from < 0 || from > s.length || n > s.length-from {
+		return Slice[T]{}, fmt.Errorf("%d elements from %d on of a slice of %d: %w", n, from, s.length, ErrRange)
+	}
+	return s.Slice(from, from+n)
+}
+
+// UploadPadded copies source, which may be shorter than s, and writes padding to
+// the elements after it: what aligns a buffer, or the room of a column for more
+// rows. All else is as in [Slice.Upload].
+func (s Slice[T]) UploadPadded(ctx context.Context, stream *device.Stream, source []T, padding T) error {
+	if len(source) > s.length {
+		return fmt.Errorf("memory: upload %d elements to a slice of %d: %w", len(source), s.length, ErrRange)
+	}
+	if pattern := asBytes([]T{padding}); isUniform(pattern) {
+		return UploadPadded(ctx, stream, s.AsBytes(), []Source{{Data: asBytes(source)}}, pattern[0])
+	}
+	rest, err := s.part(len(source), s.length-len(source))
+	if err != nil {
+		return fmt.Errorf("memory: upload: %w", err)
+	}
+	if err := s.UploadRange(ctx, stream, 0, source); err != nil {
+		return err
+	}
+	return rest.Fill(stream, padding)
+}
+
+func isUniform(pattern []byte) bool {
+	for _, each := range pattern {
+		if each != pattern[0] {
+			return false
+		}
+	}
+	return true
+}
