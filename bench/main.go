@@ -7,10 +7,10 @@ import (
 	"log"
 	"os"
 	"slices"
-	"text/tabwriter"
 	"time"
 
 	"github.com/gpuframe/gpuframe/bench/internal/peer"
+	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -87,9 +87,7 @@ func (b *bench) print() error {
 	info := b.dev.Info()
 	fmt.Printf("%s: %s, driver CUDA %d.%d, %d multiprocessors\n\n", b.dev, info.Name,
 		info.DriverVersion/1000, info.DriverVersion%1000/10, info.Multiprocessors)
-	table := tabwriter.NewWriter(os.Stdout, 0, 0, 1, ' ', 0)
-	fmt.Fprintln(table, "| what\t| gpuframe\t| other side\t| its figure\t| ratio\t| bar\t|")
-	fmt.Fprintln(table, "| ---\t| ---\t| ---\t| ---\t| ---\t| ---\t|")
+	t := table.New("what", "gpuframe", "other side", "its figure", "ratio", "bar")
 	for _, r := range b.rows {
 		ratio, bar := "", r.bar
 		if r.ratio != 0 {
@@ -98,9 +96,9 @@ func (b *bench) print() error {
 		if !r.met {
 			bar += " MISSED"
 		}
-		fmt.Fprintf(table, "| %s\t| %s\t| %s\t| %s\t| %s\t| %s\t|\n", r.what, r.ours, r.peer, r.theirs, ratio, bar)
+		t.Add(r.what, r.ours, r.peer, r.theirs, ratio, bar)
 	}
-	return table.Flush()
+	return t.Print(os.Stdout)
 }
 
 // median times f n times, after two runs that do not count, and returns the

@@ -4,7 +4,8 @@ import (
 	"sync/atomic"
 )
 
-// account keeps the figures of one manager and, with them, of all below it.
+// account keeps the figures of one manager and, with them, of all below it. What
+// is only counted, the tags count.
 // Bytes are reserved before the resource is asked and booked when it has
 // delivered, so that the peak is of memory that really was in use and a request
 // that fails leaves no trace in it.
@@ -26,16 +27,13 @@ type account struct {
 	_        cacheLine
 	reserved atomic.Uint64
 
-	_           cacheLine
-	inUse       atomic.Uint64
-	peak        atomic.Uint64
-	allocations atomic.Uint64
-	frees       atomic.Uint64
+	_     cacheLine
+	inUse atomic.Uint64
+	peak  atomic.Uint64
 
 	_        cacheLine
 	failures atomic.Uint64
-	// What the counts were when they were last reset. The counts themselves go
-	// on, for their difference is the number of blocks that are held.
+	// What the counts of allocations and frees were when they were last reset.
 	allocationsBefore, freesBefore atomic.Uint64
 
 	external       atomic.Uint64
@@ -106,7 +104,6 @@ func (a *account) unreserve(bytes uint64) {
 func (a *account) book(bytes uint64) {
 	for level := a; level != nil; level = level.parent {
 		raise(&level.peak, level.inUse.Add(bytes))
-		level.allocations.Add(1)
 	}
 }
 
@@ -114,7 +111,6 @@ func (a *account) book(bytes uint64) {
 func (a *account) unbook(bytes uint64) {
 	for level := a; level != nil; level = level.parent {
 		subtract(&level.inUse, bytes)
-		level.frees.Add(1)
 	}
 	a.unreserve(bytes)
 }
@@ -168,6 +164,28 @@ func (a *account) cannotEver(bytes uint64) *account {
 		}
 	}
 	return nil
+}
+
+// lacks returns how many bytes have to be given back for a request to fit.
+func (a *account) lacks(bytes uint64) uint64 {
+	budget, needed := a.budget.Load(), a.reserved.Load()+bytes
+	return max(needed, budget+1) - budget
+}
+
+// lacksAnywhere is the most that any account on the way up lacks, but at least
+// the request where none does: then it is the device that is full.
+func (a *account) lacksAnywhere(bytes uint64) uint64 {
+	most := uint64(1)
+	for level := a; level != nil; level = level.parent {
+		most = max(most, level.lacks(bytes))
+		if level.guaranteed.Load() {
+			break
+		}
+	}
+	if most == 1 {
+		return bytes
+	}
+	return most
 }
 
 func subtract(counter *atomic.Uint64, amount uint64) { counter.Add(-amount) }

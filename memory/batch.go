@@ -74,7 +74,7 @@ func (b *Batch) adopt(block *Block) error {
 	if b.manager == nil {
 		b.manager = block.manager
 	}
-	if b.manager.staging != block.manager.staging {
+	if b.manager.transfers != block.manager.transfers {
 		return fmt.Errorf("%v belongs to a manager that shares nothing with the others': %w", block, device.ErrInvalidValue)
 	}
 	return nil
@@ -130,7 +130,7 @@ func (b *Batch) transfer(ctx context.Context, stream *device.Stream, uploads, do
 			return err
 		}
 	}
-	engine := b.manager.staging
+	engine := b.manager.transfers
 	if len(uploads.spans) > 0 {
 		err := engine.Upload(ctx, stream, uploads.spans)
 		if err = errors.Join(err, uploads.recordUse(stream)); err != nil {

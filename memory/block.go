@@ -86,7 +86,9 @@ const (
 // newBlock makes the handle of a state whose fields are set. The stripe is locked.
 func (m *Manager) newBlock(s *stripe, state *blockState) *Block {
 	generation := state.life.Load()>>referenceBits + 1
-	state.manager = m
+	if state.manager != m {
+		state.manager = m
+	}
 	state.life.Store(generation<<referenceBits | 1)
 	handle := s.handle(state, m.options.TrackAllocations, m.options.NoBackstop)
 	handle.state, handle.generation, handle.manager = state, generation, m
@@ -408,10 +410,12 @@ func (s *blockState) finish(generation uint64) error {
 	} else {
 		manager.account.abandon(bytes)
 	}
-	s.manager, s.allocation, s.tag, s.release, s.net = nil, Allocation{}, nil, nil, nil
+	// The other fields stay: most likely the next block has the same values, and
+	// what is not written costs the collector nothing.
+	s.release = nil
 	stripe.put(s)
 	stripe.mu.Unlock()
-	manager.tree.queue.wake()
+	manager.tree.queue.released()
 	if err != nil {
 		return fmt.Errorf("memory: free %s: %w", humanize.Bytes(bytes), err)
 	}

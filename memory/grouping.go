@@ -4,7 +4,7 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
-	transfer "github.com/gpuframe/gpuframe/memory/internal/staging"
+	"github.com/gpuframe/gpuframe/memory/internal/staging"
 )
 
 // widestGap is how many bytes between two regions are copied needlessly rather
@@ -18,14 +18,14 @@ const widestGap = 4096
 type grouping struct {
 	// widest is the widest gap inside a span.
 	widest uint64
-	spans  []transfer.Span
-	pieces []transfer.Piece
+	spans  []staging.Span
+	pieces []staging.Piece
 	blocks []*Block
 }
 
 // newGrouping has room for so many regions.
 func newGrouping(regions int, widest uint64) grouping {
-	return grouping{widest: widest, pieces: make([]transfer.Piece, 0, regions)}
+	return grouping{widest: widest, pieces: make([]staging.Piece, 0, regions)}
 }
 
 // add adds a region and the host's memory that belongs to it. Empty ones are left
@@ -46,14 +46,14 @@ func (g *grouping) add(region Slice[uint8], data []byte) error {
 		last := &g.spans[len(g.spans)-1]
 		if end := last.Base.Add(last.Bytes); at >= end && uint64(at-end) <= g.widest {
 			offset := uint64(at - last.Base)
-			g.pieces = append(g.pieces, transfer.Piece{Offset: offset, Bytes: bytes, Data: data})
+			g.pieces = append(g.pieces, staging.Piece{Offset: offset, Bytes: bytes, Data: data})
 			last.Pieces = last.Pieces[:len(last.Pieces)+1] // which is where it now lies
 			last.Bytes = offset + bytes
 			return nil
 		}
 	}
-	g.pieces = append(g.pieces, transfer.Piece{Bytes: bytes, Data: data})
-	g.spans = append(g.spans, transfer.Span{
+	g.pieces = append(g.pieces, staging.Piece{Bytes: bytes, Data: data})
+	g.spans = append(g.spans, staging.Span{
 		Base: at, Bytes: bytes, InPlace: region.block.Kind().HostAccessible(), Pieces: g.pieces[len(g.pieces)-1:],
 	})
 	return nil

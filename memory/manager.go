@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory/internal/staging"
 )
 
 // Manager makes blocks of memory on one device within a budget, and keeps the
@@ -23,7 +24,7 @@ type Manager struct {
 	account      account
 	tags         tagTable
 	tracker      tracker
-	staging      *staging
+	transfers    *staging.Engine
 	reclaimers   reclaimers
 	// tree is what the manager shares with its children and theirs.
 	tree     *tree
@@ -41,7 +42,7 @@ func NewManager(dev *device.Device, options Options) (*Manager, error) {
 	if options.OnLeak == nil {
 		options.OnLeak = logLeak
 	}
-	m := &Manager{device: dev, resource: options.Resource, stream: options.Stream, options: options, staging: new(staging)}
+	m := &Manager{device: dev, resource: options.Resource, stream: options.Stream, options: options}
 	m.tree = newTree()
 	if err := m.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("memory: new manager on %s: %w", dev, err), m.closeOwned())
@@ -74,7 +75,10 @@ func (m *Manager) open() (err error) {
 	if !m.resource.Device().Same(m.device) {
 		return fmt.Errorf("Options.Resource belongs to %s: %w", m.resource.Device(), device.ErrInvalidValue)
 	}
-	return m.staging.open(m.device, m.options.Staging)
+	if m.transfers, err = staging.New(m.device, staging.Options(m.options.Staging)); err != nil {
+		return fmt.Errorf("Options.Staging: %w", err)
+	}
+	return nil
 }
 
 // Device returns the device of the manager's memory.
@@ -173,12 +177,25 @@ func (m *Manager) book(allocation Allocation, tag string) *Block {
 	m.account.book(allocation.Bytes)
 	totals.book(allocation.Bytes)
 	state := stripe.state()
-	state.allocation, state.tag = allocation, totals
+	state.set(allocation, totals)
 	state.kind, state.origin, state.readOnly, state.ordered = m.resource.Kind(), Owned, false, true
 	block := m.newBlock(stripe, state)
 	stripe.mu.Unlock()
 	m.track(block)
 	return block
+}
+
+// set writes only what differs from the state's last block.
+func (s *blockState) set(allocation Allocation, tag *tagTotals) {
+	a := &s.allocation
+	a.Pointer, a.Bytes = allocation.Pointer, allocation.Bytes
+	if a.Stream != allocation.Stream {
+		a.Stream = allocation.Stream
+	}
+	a.Private = allocation.Private
+	if s.tag != tag {
+		s.tag = tag
+	}
 }
 
 func (m *Manager) track(block *Block) {
@@ -243,7 +260,9 @@ func (m *Manager) sites() []string {
 
 func (m *Manager) closeOwned() error {
 	var failures []error
-	failures = append(failures, m.staging.close())
+	if m.transfers != nil {
+		failures = append(failures, m.transfers.Close())
+	}
 	if m.ownsStream {
 		failures = append(failures, m.stream.Synchronize(context.Background()))
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 	"sync/atomic"
+	"time"
 
 	"github.com/dustin/go-humanize"
 )
@@ -18,10 +19,15 @@ import (
 // until they suffice, and nobody starves.
 type queue struct {
 	stripes *stripes
-	// length is how many wait. Releasing memory asks for it and leaves the lock
-	// alone where nobody does. A request is counted before it tries for the last
-	// time, so either it finds what was released or who released it finds it.
+	// interested is how many wait, or are about to. Releasing memory asks for it
+	// and leaves the lock alone where nobody does. A request is counted before it
+	// tries for the last time, so either it finds what was released or who
+	// released it finds it.
+	interested atomic.Int64
+	// length is how many wait.
 	length atomic.Int64
+	// releases counts blocks that were released while somebody waited.
+	releases atomic.Uint64
 
 	mu      sync.Mutex
 	waiting []*waiter
@@ -34,31 +40,39 @@ type waiter struct {
 	priority int
 	// short is the account that the request waits at.
 	short *account
-	// frees is how many blocks the whole tree had freed when the device had no
-	// room for the request: before another one is freed it need not try again.
-	frees    uint64
-	forFrees bool
+	// releases is how many blocks the whole tree had released when the device had
+	// no room for the request: before another one is it need not try again.
+	releases   uint64
+	forRelease bool
 	// granted is closed once the bytes are reserved, or err says why they never
 	// will be.
 	granted chan struct{}
 	err     error
 }
 
-// wait waits until the bytes are reserved. Where afterFree is not nil they are
-// not before the tree has freed more blocks than that.
-func (q *queue) wait(ctx context.Context, a *account, bytes uint64, priority int, afterFree *uint64) error {
+// wait waits until the bytes are reserved. Where after is not nil they are
+// not before the tree has released more blocks than that.
+// again is called at first and whenever what it returned has fired; nil never
+// does.
+func (q *queue) wait(ctx context.Context, a *account, bytes uint64, priority int, after *uint64, again func() <-chan time.Time) error {
 	w := &waiter{account: a, bytes: bytes, priority: priority, granted: make(chan struct{})}
-	if afterFree != nil {
-		w.forFrees, w.frees = true, *afterFree
+	if after != nil {
+		w.forRelease, w.releases = true, *after
 	}
 	if err := q.enter(w); err != nil {
 		return err
 	}
 	q.grant()
-	select {
-	case <-w.granted:
-		return w.err
-	case <-ctx.Done():
+	for timer := again(); ; {
+		select {
+		case <-w.granted:
+			return w.err
+		case <-timer:
+			timer = again()
+			continue
+		case <-ctx.Done():
+		}
+		break
 	}
 	if q.leave(w) || w.err != nil {
 		return fmt.Errorf("memory: wait for %s: %w", humanize.Bytes(bytes), context.Cause(ctx))
@@ -98,9 +112,17 @@ func (q *queue) leave(w *waiter) bool {
 	return at >= 0
 }
 
-// wake is called whenever bytes have been given back.
+// released is called whenever a block was released, and wake whenever bytes were
+// given back otherwise.
+func (q *queue) released() {
+	if q.interested.Load() > 0 {
+		q.releases.Add(1)
+		q.grant()
+	}
+}
+
 func (q *queue) wake() {
-	if q.length.Load() > 0 {
+	if q.interested.Load() > 0 {
 		q.grant()
 	}
 }
@@ -132,12 +154,10 @@ func (q *queue) grant() {
 func (q *queue) reserve(w *waiter) (short *account) {
 	stripe := q.stripes.enter()
 	defer stripe.mu.Unlock()
-	if w.forFrees {
-		if root := w.account.root(); root.frees.Load() == w.frees {
-			return root
-		}
-		w.forFrees = false
+	if w.forRelease && q.releases.Load() == w.releases {
+		return w.account.root()
 	}
+	w.forRelease = false
 	return w.account.reserve(w.bytes, true)
 }
 

@@ -57,6 +57,10 @@ func (m *Manager) reclaim(ctx context.Context, bytes uint64) bool {
 	return total > 0
 }
 
+func (m *Manager) anyReclaimers() bool {
+	return len(m.reclaimers.list()) > 0 || slices.ContainsFunc(m.children.list(), (*Manager).anyReclaimers)
+}
+
 func (r *reclaimers) list() []Reclaimer {
 	r.mu.Lock()
 	defer r.mu.Unlock()

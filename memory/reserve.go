@@ -34,6 +34,10 @@ func (m *Manager) ReserveWait(ctx context.Context, name string, bytes uint64, op
 }
 
 func (m *Manager) reserveJob(ctx context.Context, name string, bytes uint64, options AllocateOptions, wait bool) (*Manager, error) {
+	if wait {
+		m.tree.queue.interested.Add(1)
+		defer m.tree.queue.interested.Add(-1)
+	}
 	child, err := m.newChild(name, bytes, true)
 	if err != nil {
 		return nil, err

@@ -1,28 +1,6 @@
 package memory
 
-import (
-	"fmt"
-
-	"github.com/gpuframe/gpuframe/device"
-	transfer "github.com/gpuframe/gpuframe/memory/internal/staging"
-)
-
-// staging is the manager's part in transfers: the engine that makes them.
-type staging struct{ *transfer.Engine }
-
-func (s *staging) open(dev *device.Device, options StagingOptions) (err error) {
-	if s.Engine, err = transfer.New(dev, transfer.Options(options)); err != nil {
-		return fmt.Errorf("Options.Staging: %w", err)
-	}
-	return nil
-}
-
-func (s *staging) close() error {
-	if s.Engine == nil {
-		return nil
-	}
-	return s.Engine.Close()
-}
+import "fmt"
 
 // StagingStats are the figures of the pinned memory through which a manager's
 // transfers travel, in bytes.
@@ -36,13 +14,13 @@ type StagingStats struct {
 
 // StagingStats returns the figures of this moment. They are not in the budget,
 // which is of the device's memory.
-func (m *Manager) StagingStats() StagingStats { return StagingStats(m.staging.Stats()) }
+func (m *Manager) StagingStats() StagingStats { return StagingStats(m.transfers.Stats()) }
 
 // TrimStaging unpins staging memory that nothing uses until no more than keep
 // bytes are pinned, and returns how many bytes it has unpinned. It waits for no
 // transfer and no work; those that come later pin again what they need.
 func (m *Manager) TrimStaging(keep uint64) (released uint64, err error) {
-	if released, err = m.staging.Trim(keep); err != nil {
+	if released, err = m.transfers.Trim(keep); err != nil {
 		return released, fmt.Errorf("memory: trim staging memory on %s to %d bytes: %w", m.device, keep, err)
 	}
 	return released, nil

@@ -51,12 +51,9 @@ func (m *Manager) Stats() Stats {
 // stats also returns the tags with the sums of all below. All stripes are locked.
 func (m *Manager) stats() (Stats, map[string]TagStats) {
 	a := &m.account
-	frees, allocations := a.frees.Load(), a.allocations.Load()
 	s := Stats{
 		Name: a.name, Budget: a.budget.Load(), InUse: a.inUse.Load(), Peak: a.peak.Load(),
-		Allocations: allocations - a.allocationsBefore.Load(), Frees: frees - a.freesBefore.Load(),
-		Failures: a.failures.Load(), Blocks: allocations - frees,
-		External: a.external.Load(), ExternalBlocks: a.externalBlocks.Load(),
+		Failures: a.failures.Load(), External: a.external.Load(), ExternalBlocks: a.externalBlocks.Load(),
 		Leaks: a.leaks.Load(), DoubleReleases: a.doubleReleases.Load(),
 		Waiting: int(m.tree.queue.length.Load()),
 	}
@@ -73,6 +70,12 @@ func (m *Manager) stats() (Stats, map[string]TagStats) {
 		addTags(tags, belowTags)
 	}
 	s.Tags = sortTags(tags)
+	for _, tag := range s.Tags {
+		s.Allocations += tag.Allocations
+		s.Blocks += tag.Blocks
+	}
+	s.Frees = s.Allocations - s.Blocks - a.freesBefore.Load()
+	s.Allocations -= a.allocationsBefore.Load()
 	return s, tags
 }
 
@@ -101,8 +104,9 @@ func (m *Manager) ResetCounts() {
 	m.tree.stripes.lockAll()
 	defer m.tree.stripes.unlockAll()
 	a := &m.account
-	a.allocationsBefore.Store(a.allocations.Load())
-	a.freesBefore.Store(a.frees.Load())
+	s, _ := m.stats()
+	a.allocationsBefore.Add(s.Allocations)
+	a.freesBefore.Add(s.Frees)
 	a.failures.Store(0)
 }
 

@@ -101,10 +101,12 @@ func (s *stripe) handle(state *blockState, alone, netless bool) *Block {
 	at := handlesPerNet - len(s.fresh)
 	handle := &s.fresh[0]
 	s.fresh = s.fresh[1:]
-	if !netless {
-		state.net = &s.net.caught[at]
-		state.net.Store(state)
+	if netless {
+		state.net = nil
+		return handle
 	}
+	state.net = &s.net.caught[at]
+	state.net.Store(state)
 	return handle
 }
 

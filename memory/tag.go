@@ -35,7 +35,7 @@ func (t TagStats) String() string {
 type tagTotals struct {
 	name string
 
-	_           cacheLine
+	_ cacheLine
 	inUse       atomic.Uint64
 	peak        atomic.Uint64
 	allocations atomic.Uint64
@@ -84,6 +84,15 @@ func (t *tagTable) find(name string) *tagTotals {
 	}
 	t.recent.Store(found.(*tagTotals))
 	return found.(*tagTotals)
+}
+
+// absorb adds what was counted below in a manager that holds nothing any more.
+func (t *tagTable) absorb(below map[string]TagStats) {
+	for name, tag := range below {
+		totals := t.find(name)
+		totals.allocations.Add(tag.Allocations)
+		totals.frees.Add(tag.Allocations - tag.Blocks)
+	}
 }
 
 // add adds the figures of every tag that was ever used to those of the same tags

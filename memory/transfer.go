@@ -7,7 +7,7 @@ import (
 	"runtime"
 
 	"github.com/gpuframe/gpuframe/device"
-	transfer "github.com/gpuframe/gpuframe/memory/internal/staging"
+	"github.com/gpuframe/gpuframe/memory/internal/staging"
 )
 
 // Source is one piece of an upload: bytes that exist, or bytes that are computed
@@ -63,7 +63,7 @@ func UploadPadded(ctx context.Context, stream *device.Stream, destination Slice[
 	if err != nil {
 		return fmt.Errorf("memory: upload: %w", err)
 	}
-	err = block.manager.staging.Upload(ctx, stream, []transfer.Span{{
+	err = block.manager.transfers.Upload(ctx, stream, []staging.Span{{
 		Base: destination.Pointer(), Bytes: destination.Bytes(), InPlace: block.Kind().HostAccessible(),
 		Pieces: pieces, Pad: padding,
 	}})
@@ -76,11 +76,11 @@ func UploadPadded(ctx context.Context, stream *device.Stream, destination Slice[
 }
 
 // checkSources checks the sources against the length of their destination.
-func checkSources(sources []Source, bytes uint64) ([]transfer.Piece, error) {
-	pieces := make([]transfer.Piece, 0, len(sources))
+func checkSources(sources []Source, bytes uint64) ([]staging.Piece, error) {
+	pieces := make([]staging.Piece, 0, len(sources))
 	var end uint64
 	for i, source := range sources {
-		p := transfer.Piece{Offset: source.Offset, Bytes: source.Bytes, Data: source.Data, Fill: source.Fill}
+		p := staging.Piece{Offset: source.Offset, Bytes: source.Bytes, Data: source.Data, Fill: source.Fill}
 		if p.Fill == nil && p.Bytes != 0 || p.Fill != nil && p.Data != nil {
 			return nil, fmt.Errorf("source %d: want Data, or Fill and Bytes: %w", i, device.ErrInvalidValue)
 		}
@@ -137,7 +137,7 @@ func Download(ctx context.Context, stream *device.Stream, destinations []Destina
 			return fmt.Errorf("memory: download from %s: the stream belongs to %s: %w", block.Device(), stream.Device(), device.ErrInvalidValue)
 		}
 	}
-	err := first.manager.staging.Download(ctx, stream, regions.spans)
+	err := first.manager.transfers.Download(ctx, stream, regions.spans)
 	runtime.KeepAlive(destinations)
 	if err = errors.Join(err, regions.recordUse(stream)); err != nil {
 		return fmt.Errorf("memory: download: %w", err)

@@ -86,12 +86,15 @@ func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manage
 		return nil, fmt.Errorf("memory: new child %q: manager: %w", name, ErrClosed)
 	}
 	child := &Manager{
-		device: m.device, resource: m.resource, stream: m.stream, options: m.options, staging: m.staging,
+		device: m.device, resource: m.resource, stream: m.stream, options: m.options, transfers: m.transfers,
 		tree: m.tree, parent: m,
 	}
 	child.account.name, child.account.parent = name, &m.account
 	child.account.budget.Store(budget)
 	child.account.guaranteed.Store(guaranteed)
+	m.tree.stripes.lockAll()
+	defer m.tree.stripes.unlockAll()
+	m.forget(m.children.list()...)
 	m.children.add(child)
 	return child, nil
 }
@@ -117,16 +120,25 @@ func (m *Manager) closeChild() error {
 	err := m.held()
 	m.tree.stripes.lockAll()
 	if m.account.guaranteed.Load() {
-		if m.account.parent != nil {
-			unused := m.account.budget.Load() - m.account.reserved.Load()
-			m.account.parent.unreserve(unused)
-		}
+		m.account.parent.unreserve(m.account.budget.Load() - m.account.reserved.Load())
 		m.account.guaranteed.Store(false)
 	}
+	m.parent.forget(m)
 	m.tree.stripes.unlockAll()
 	m.tree.queue.wake()
-	if err == nil {
-		m.parent.children.remove(m)
-	}
 	return err
+}
+
+// forget takes closed children that hold nothing any more out of the tree, and
+// keeps what they have counted. All stripes are locked.
+func (m *Manager) forget(closed ...*Manager) {
+	for _, child := range closed {
+		if !child.closed.Load() {
+			continue
+		}
+		if below, tags := child.stats(); below.Blocks == 0 && below.ExternalBlocks == 0 {
+			m.tags.absorb(tags)
+			m.children.remove(child)
+		}
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"time"
 
 	"github.com/dustin/go-humanize"
 
@@ -37,9 +38,13 @@ const reclaimRounds = 64
 // it was not asked yet.
 func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *device.Stream, options AllocateOptions, wait bool, failure error) (*Block, error) {
 	root := m.root()
+	if wait {
+		m.tree.queue.interested.Add(1)
+		defer m.tree.queue.interested.Add(-1)
+	}
 	reserved := false
 	for round := 0; ; round++ {
-		frees := root.account.frees.Load()
+		releases := m.tree.queue.releases.Load()
 		if failure == nil {
 			if !reserved {
 				if err := m.reserveShort(ctx, bytes, options, wait); err != nil {
@@ -62,7 +67,7 @@ func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *devic
 		if !wait || root.account.inUse.Load() == 0 {
 			return nil, m.failed(m.resourceError(bytes, options.Tag, failure))
 		}
-		if err := m.tree.queue.wait(ctx, &m.account, bytes, options.Priority, &frees); err != nil {
+		if err := m.wait(ctx, bytes, options.Priority, &releases); err != nil {
 			return nil, m.failed(err)
 		}
 		reserved, failure = true, nil
@@ -80,7 +85,7 @@ func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options Alloca
 		if never != nil {
 			return m.budgetError(never, bytes, options.Tag)
 		}
-		if manager := m.above(short); manager != nil && manager.reclaim(ctx, bytes) {
+		if manager := m.above(short); manager != nil && manager.reclaim(ctx, short.lacks(bytes)) {
 			continue
 		}
 		if !wait {
@@ -88,7 +93,26 @@ func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options Alloca
 		}
 		break
 	}
-	return m.tree.queue.wait(ctx, &m.account, bytes, options.Priority, nil)
+	return m.wait(ctx, bytes, options.Priority, nil)
+}
+
+// wait waits in the queue. What can be reclaimed may be other things by and by:
+// a table that is in use now can be moved once it is not, though nobody releases
+// memory then. So the reclaimers are asked anew from time to time.
+func (m *Manager) wait(ctx context.Context, bytes uint64, priority int, after *uint64) error {
+	const shortest, longest = time.Millisecond, 100 * time.Millisecond
+	pause := shortest
+	return m.tree.queue.wait(ctx, &m.account, bytes, priority, after, func() <-chan time.Time {
+		root := m.root()
+		if !root.anyReclaimers() {
+			return nil
+		}
+		if pause > shortest {
+			root.reclaim(ctx, m.account.lacksAnywhere(bytes))
+		}
+		pause = min(2*pause, longest)
+		return time.After(pause / 2)
+	})
 }
 
 // above returns the manager of an account on the way up.

@@ -21,6 +21,8 @@ for package in $packages; do
     if [ -d "$folder/testdata" ]; then cp -r "$folder/testdata" "$target/"; fi
 done
 go build -trimpath -ldflags '-s -w' -o "$out/bench" ./bench
+go build -trimpath -ldflags '-s -w' -o "$out/bench-memory" ./bench/memory
+go build -trimpath -ldflags '-s -w' -o "$out/gpuframe" ./cmd/gpuframe
 go build -trimpath -ldflags '-s -w' -o "$out/demo" ./examples/demo
 go build -trimpath -ldflags '-s -w' -buildmode=c-shared -o "$out/libhandover.so" ./examples/pytorch
 cp examples/pytorch/handover.py scripts/run.sh "$out/"

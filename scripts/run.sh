@@ -6,6 +6,8 @@
 #                     the GPU cannot be used
 #   run.sh sanitize   the tests that use the GPU, under compute-sanitizer
 #   run.sh bench      the table of docs/performance.md
+#   run.sh bench-memory [-only pairs,threads,…]
+#                     the tables of docs/memory.md
 #   run.sh demo       the demo
 #
 # PACKAGES="memory column" restricts test and sanitize. Whole logs go to $LOGS,
@@ -79,8 +81,9 @@ case ${1:-test} in
 test) run_tests && hand_over ;;
 sanitize) sanitize ;;
 bench) if "$here/bench" -device cuda:0; then passed=1; else failed=1; fi ;;
+bench-memory) if "$here/bench-memory" -device cuda:0 "${@:2}"; then passed=1; else failed=1; fi ;;
 demo) if "$here/demo"; then passed=1; else failed=1; fi ;;
-*) sed -n '2,15s/^# \{0,1\}//p' "$0" && exit 2 ;;
+*) sed -n '2,17s/^# \{0,1\}//p' "$0" && exit 2 ;;
 esac
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

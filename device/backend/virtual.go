@@ -13,7 +13,8 @@ package backend
 //
 // All bytes, offsets and addresses are multiples of PhysicalGranularity.
 // Whatever is not, a range that lies in no reservation or not in a single one,
-// and a handle that was released give [ErrInvalidValue]. A device that cannot
+// and a handle that was released give an error, which is [ErrInvalidValue] but
+// where CUDA's driver says that it does not support the call. A device that cannot
 // map memory (attribute VirtualMemoryManagement), or whose driver cannot,
 // returns [ErrNotSupported] from every method here.
 //

@@ -37,3 +37,33 @@ func ToDevicePageable(int, device.Pointer, []byte) (time.Duration, error) { retu
 func ToHost(int, unsafe.Pointer, device.Pointer, uint64, backend.Stream) (time.Duration, error) {
 	return 0, errNotAvailable
 }
+
+// Pool is not available.
+type Pool struct{}
+
+// NewPool is not available.
+func NewPool(uint64, backend.Stream) (*Pool, error) { return nil, errNotAvailable }
+
+// Close is not available.
+func (*Pool) Close() error { return errNotAvailable }
+
+// Reserved is not available.
+func (*Pool) Reserved() (current, peak uint64, err error) { return 0, 0, errNotAvailable }
+
+// Pairs is not available.
+func (*Pool) Pairs(int, uint64, backend.Stream) (time.Duration, error) { return 0, errNotAvailable }
+
+// Replay is not available.
+func (*Pool) Replay([]uint64, []uint32, int, time.Duration, backend.Stream) (took time.Duration, done int, err error) {
+	return 0, 0, errNotAvailable
+}
+
+// Threads is not available.
+func (*Pool) Threads(time.Duration, uint64, []backend.Stream) (rate float64, err error) {
+	return 0, errNotAvailable
+}
+
+// Kernels is not available.
+func (*Pool) Kernels(int, int, []backend.Stream, backend.Function) (time.Duration, error) {
+	return 0, errNotAvailable
+}

@@ -1,0 +1,191 @@
+package spill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Acquire returns the table's buffer and has the memory stay in place until the
+// buffer, and everything that was retained of it, is released. Where the table is
+// on the host it is restored first, which may spill others; work on any stream
+// finds the data. The caller releases the buffer, which may outlive the Table.
+//
+// Where the device has no room the error is that of memory.Manager.Allocate. The
+// table then stays on the host and can be acquired later. After Release the error
+// wraps memory.ErrReleased.
+func (t *Table) Acquire(ctx context.Context) (*buffer.Buffer, error) {
+	table, err := t.acquire(ctx, true)
+	if err == nil {
+		err = t.arrived(ctx)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("spill: acquire %v: %w", t, err), table.Release())
+	}
+	return table, nil
+}
+
+// AcquireOn is [Table.Acquire] that does not wait for the copy to the device:
+// work that is enqueued on the stream afterwards finds the data. For other
+// streams use memory.Block.OrderBefore.
+func (t *Table) AcquireOn(ctx context.Context, stream *device.Stream) (*buffer.Buffer, error) {
+	if stream == nil || !stream.Device().Same(t.spiller.manager.Device()) {
+		return nil, fmt.Errorf("spill: acquire %v: the stream is not of %s: %w", t, t.spiller.manager.Device(), device.ErrInvalidValue)
+	}
+	table, err := t.acquire(ctx, false)
+	if err == nil {
+		err = t.orderBefore(stream)
+	}
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("spill: acquire %v: %w", t, err), table.Release())
+	}
+	return table, nil
+}
+
+// Use calls f with the acquired buffer, and releases it afterwards. Whatever f
+// keeps, it retains.
+func (t *Table) Use(ctx context.Context, f func(*buffer.Buffer) error) (err error) {
+	table, err := t.Acquire(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, table.Release()) }()
+	return f(table)
+}
+
+// Record copies the table to an Arrow record. One that is on the host is read
+// there, and takes no memory of the device. The caller releases the record.
+func (t *Table) Record(ctx context.Context) (arrow.Record, error) {
+	table, err := t.inPlace(ctx)
+	if err != nil {
+		return nil, fmt.Errorf("spill: record of %v: %w", t, err)
+	}
+	record, err := table.Record(ctx)
+	if err = errors.Join(err, table.Release()); err != nil {
+		if record != nil {
+			record.Release()
+		}
+		return nil, err
+	}
+	return record, nil
+}
+
+// acquire returns the buffer on the device. Unless it is to wait, the copy that
+// restores the table may still be under way.
+func (t *Table) acquire(ctx context.Context, wait bool) (*buffer.Buffer, error) {
+	s := t.spiller
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for {
+		if err := t.settle(ctx); err != nil {
+			return nil, err
+		}
+		if !t.spilled {
+			return t.hold(true)
+		}
+		s.begin(t, false)
+		s.mu.Unlock()
+		err := s.restore(ctx, t, wait)
+		_, ending := s.end(t, 0)
+		s.mu.Lock()
+		if err = errors.Join(err, ending); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// inPlace returns the buffer on the device or on the host.
+func (t *Table) inPlace(ctx context.Context) (*buffer.Buffer, error) {
+	t.spiller.mu.Lock()
+	defer t.spiller.mu.Unlock()
+	if err := t.settle(ctx); err != nil {
+		return nil, err
+	}
+	return t.hold(!t.spilled)
+}
+
+// settle waits until no move is under way. The lock is held, but not meanwhile.
+func (t *Table) settle(ctx context.Context) error {
+	for !t.released {
+		if t.move == nil {
+			return nil
+		}
+		done := t.move.done
+		t.waiting++
+		t.spiller.mu.Unlock()
+		var err error
+		select {
+		case <-done:
+		case <-ctx.Done():
+			err = context.Cause(ctx)
+		}
+		t.spiller.mu.Lock()
+		t.waiting--
+		if err != nil {
+			return err
+		}
+	}
+	return fmt.Errorf("the table: %w", memory.ErrReleased)
+}
+
+// hold makes a buffer of the blocks. The lock is held, but not while the buffer
+// is made: until that has its own references to the blocks hold keeps them in
+// place.
+func (t *Table) hold(onDevice bool) (*buffer.Buffer, error) {
+	if onDevice {
+		t.touch()
+	}
+	blocks := t.blocks
+	for i, block := range blocks {
+		if err := block.Retain(); err != nil {
+			return nil, errors.Join(err, releaseAll(blocks[:i]))
+		}
+	}
+	t.spiller.mu.Unlock()
+	table, err := t.skeleton.Buffer(blocks)
+	err = errors.Join(err, releaseAll(blocks))
+	t.spiller.mu.Lock()
+	if err != nil {
+		return nil, errors.Join(err, table.Release())
+	}
+	if onDevice {
+		t.forgetReleased()
+		t.acquired = append(t.acquired, table)
+	}
+	return table, nil
+}
+
+// arrived waits until the copy that restored the table is done. The table is
+// held, so it does not move meanwhile.
+func (t *Table) arrived(ctx context.Context) error {
+	if !t.isArriving() {
+		return nil
+	}
+	if err := t.spiller.in.Synchronize(ctx); err != nil {
+		return err
+	}
+	t.spiller.mu.Lock()
+	defer t.spiller.mu.Unlock()
+	t.arriving = false
+	return nil
+}
+
+// orderBefore makes the stream wait for the copy that restored the table.
+func (t *Table) orderBefore(stream *device.Stream) error {
+	if !t.isArriving() {
+		return nil
+	}
+	return stream.WaitStream(t.spiller.in)
+}
+
+func (t *Table) isArriving() bool {
+	t.spiller.mu.Lock()
+	defer t.spiller.mu.Unlock()
+	return t.arriving
+}

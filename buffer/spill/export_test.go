@@ -1,0 +1,8 @@
+package spill
+
+// Waiting returns how many goroutines wait for the table's move to end.
+func (t *Table) Waiting() int {
+	t.spiller.mu.Lock()
+	defer t.spiller.mu.Unlock()
+	return t.waiting
+}

@@ -1,0 +1,221 @@
+package spill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// errHostMemory is wrapped by the error of a table that finds no room on the
+// host.
+var errHostMemory = errors.New("no host memory for it within Options.HostBudget")
+
+// move is a table's way to the host or back. As long as it is under way the
+// table's blocks are the mover's.
+type move struct {
+	toHost bool
+	// released is how many bytes of the device's were, once done is closed.
+	released uint64
+	done     chan struct{}
+}
+
+// begin begins a move. The lock is held.
+func (s *Spiller) begin(t *Table, toHost bool) {
+	s.moves.Add(1)
+	t.move = &move{toHost: toHost, done: make(chan struct{})}
+}
+
+// end ends a move that has released so many bytes of the device's. Where the
+// table was given up meanwhile it releases the rest, and returns the sum.
+func (s *Spiller) end(t *Table, released uint64) (uint64, error) {
+	defer s.moves.Done()
+	s.mu.Lock()
+	m := t.move
+	t.move = nil
+	var blocks []*memory.Block
+	onHost := t.spilled
+	if t.released {
+		blocks = t.giveUp()
+	}
+	s.mu.Unlock()
+	var err error
+	if onHost {
+		err = s.returning.add(blocks)
+	} else if len(blocks) > 0 {
+		err = releaseAll(blocks)
+		released += t.bytes
+	}
+	m.released = released
+	close(m.done)
+	return released, err
+}
+
+// toHost copies idle blocks to new ones in host memory, and waits.
+func (s *Spiller) toHost(ctx context.Context, blocks []*memory.Block) (hosts []*memory.Block, err error) {
+	for _, block := range blocks {
+		host, err := s.allocateHost(ctx, block.Bytes(), block.Tag())
+		if err != nil {
+			return nil, errors.Join(err, releaseAll(hosts))
+		}
+		hosts = append(hosts, host)
+	}
+	err = s.copyOut(hosts, blocks)
+	for _, host := range hosts {
+		if err == nil {
+			err = host.Synchronize(ctx)
+		}
+	}
+	if err == nil {
+		return hosts, nil
+	}
+	// Copies may be under way.
+	for _, block := range blocks {
+		err = errors.Join(err, block.RecordUse(s.out))
+	}
+	return nil, errors.Join(err, s.returning.add(hosts))
+}
+
+// allocateHost waits for memory that is on its way back before it gives up.
+func (s *Spiller) allocateHost(ctx context.Context, bytes uint64, tag string) (*memory.Block, error) {
+	options := memory.AllocateOptions{Tag: tag}
+	block, err := s.host.Allocate(bytes, options)
+	if err != nil && s.returning.some() {
+		if err := s.returning.drain(ctx); err != nil {
+			return nil, err
+		}
+		block, err = s.host.Allocate(bytes, options)
+	}
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", errHostMemory, err)
+	}
+	return block, nil
+}
+
+// copyOut enqueues the copies to the host. All recorded work on the blocks is
+// done, but their own streams need not record theirs.
+func (s *Spiller) copyOut(hosts, blocks []*memory.Block) error {
+	if err := s.waitForStreams(blocks); err != nil {
+		return err
+	}
+	driver := s.out.Device().Driver()
+	return s.out.Enqueue(func(handle backend.Stream) error {
+		for i, block := range blocks {
+			if block.Bytes() == 0 {
+				continue
+			}
+			err := driver.CopyToHostAsync(address.Pointer(hosts[i].Pointer()), block.Pointer(), block.Bytes(), handle)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+}
+
+// waitForStreams makes the stream out wait for those of the blocks.
+func (s *Spiller) waitForStreams(blocks []*memory.Block) error {
+	for i, block := range blocks {
+		stream := block.Stream()
+		if i > 0 && stream.Equal(blocks[i-1].Stream()) {
+			continue
+		}
+		if done, err := stream.Done(); done && err == nil {
+			continue
+		}
+		if err := s.out.WaitStream(stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// toDevice copies blocks in host memory to new ones, on the streams that they
+// belonged to before. Unless it waits, the copies may be under way when it
+// returns, in order with those streams.
+func (s *Spiller) toDevice(ctx context.Context, homes []home, hosts []*memory.Block, wait bool) (blocks []*memory.Block, err error) {
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	for _, home := range homes {
+		block, err := home.allocate()
+		if err != nil {
+			return nil, errors.Join(err, releaseAll(blocks))
+		}
+		blocks = append(blocks, block)
+	}
+	if err = s.copyIn(blocks, hosts, wait); err == nil && wait {
+		if err = s.in.Synchronize(ctx); err == nil {
+			// That the memory is there counts as work on it. Where its stream is
+			// empty a block learns that this is done, and may be moved again
+			// whatever comes on the stream next.
+			for _, block := range blocks {
+				_ = isBusy(block)
+			}
+			return blocks, nil
+		}
+	}
+	using := err
+	for i := range blocks {
+		using = errors.Join(using, blocks[i].RecordUse(s.in), hosts[i].RecordUse(s.in))
+	}
+	if using != nil {
+		return nil, errors.Join(using, releaseAll(blocks))
+	}
+	return blocks, nil
+}
+
+// home is what a block is allocated with when it returns to the device.
+type home struct {
+	manager *memory.Manager
+	stream  *device.Stream
+	tag     string
+	bytes   uint64
+}
+
+func (h home) allocate() (*memory.Block, error) {
+	options := memory.AllocateOptions{Stream: h.stream, Tag: h.tag}
+	if h.stream.Closed() {
+		options.Stream = nil
+	}
+	return h.manager.Allocate(h.bytes, options)
+}
+
+// copyIn enqueues the copies to the device: after what makes the blocks usable on
+// their streams and, unless the caller waits, ahead of what comes there next.
+func (s *Spiller) copyIn(blocks, hosts []*memory.Block, waits bool) error {
+	var streams []*device.Stream
+	for _, block := range blocks {
+		if stream := block.Stream(); len(streams) == 0 || !stream.Equal(streams[len(streams)-1]) {
+			streams = append(streams, stream)
+		}
+	}
+	for _, stream := range streams {
+		if err := s.in.WaitStream(stream); err != nil {
+			return err
+		}
+	}
+	driver := s.in.Device().Driver()
+	err := s.in.Enqueue(func(handle backend.Stream) error {
+		for i, block := range blocks {
+			if block.Bytes() == 0 {
+				continue
+			}
+			err := driver.CopyToDeviceAsync(block.Pointer(), address.Pointer(hosts[i].Pointer()), block.Bytes(), handle)
+			if err != nil {
+				return err
+			}
+		}
+		return nil
+	})
+	for _, stream := range streams {
+		if err == nil && !waits {
+			err = stream.WaitStream(s.in)
+		}
+	}
+	return err
+}

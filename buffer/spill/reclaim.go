@@ -1,0 +1,248 @@
+package spill
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"time"
+
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+var _ memory.Reclaimer = (*Spiller)(nil)
+
+// Reclaim implements [memory.Reclaimer]: it moves tables to the host, those that
+// were not touched for the longest time first, until so many bytes of the
+// device's are released or no table is left that may be moved. Tables with
+// unfinished work on them come last. The manager calls it; a program may, to make
+// room ahead of time. It waits for its copies, and rather than release too little
+// for those of other calls, too.
+//
+// The error says what kept it from releasing as much as it should have, other
+// than tables that are held: a full host budget, a failing driver, or the
+// context. Every table is then as it was, or moved.
+func (s *Spiller) Reclaim(ctx context.Context, bytes uint64) (released uint64, err error) {
+	var failures []error
+	var hostMemory error
+	seen := make(map[*Table]verdict)
+	for released < bytes {
+		if ctx.Err() != nil {
+			failures = append(failures, fmt.Errorf("spill: reclaim: %w", context.Cause(ctx)))
+			break
+		}
+		next := s.choose(seen)
+		if next.table != nil {
+			freed, err := s.spill(ctx, next.table)
+			released += freed
+			if errors.Is(err, errHostMemory) {
+				hostMemory = err // of many tables one is enough to say
+				continue
+			}
+			if failures = append(failures, err); err != nil {
+				break
+			}
+			continue
+		}
+		if next.others != nil {
+			select {
+			case <-next.others.done:
+				released += next.others.released
+			case <-ctx.Done():
+			}
+			continue
+		}
+		if next.busy == nil {
+			break
+		}
+		if err := synchronizeAll(ctx, next.busy); err != nil {
+			failures = append(failures, fmt.Errorf("spill: reclaim: wait for work on a table: %w", err))
+			break
+		}
+	}
+	if released < bytes {
+		failures = append(failures, hostMemory)
+	}
+	return released, errors.Join(failures...)
+}
+
+// verdict is what a call of Reclaim has found about a table.
+type verdict uint8
+
+const (
+	_ verdict = iota // nothing yet
+	// awaited tables had work on them, which was waited for.
+	awaited
+	// tried tables were moved, or may not be.
+	tried
+)
+
+// choice is what to do next; at most one of the fields is set.
+type choice struct {
+	// table is to be moved; its move has begun.
+	table *Table
+	// others is the move to the host that another call is at.
+	others *move
+	// busy are the blocks of a table that may be moved when the work on it is
+	// done.
+	busy []*memory.Block
+}
+
+// choose looks for the table that was not touched for the longest time, among
+// those that were not tried.
+func (s *Spiller) choose(seen map[*Table]verdict) (next choice) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var waiting *Table
+	for element := s.movable.Front(); element != nil; element = element.Next() {
+		t := element.Value.(*Table)
+		if t.move != nil {
+			if next.others == nil && t.move.toHost && seen[t] != tried {
+				next.others = t.move
+			}
+			continue
+		}
+		if seen[t] == tried {
+			continue
+		}
+		counter := t.refusal(&s.stats.Refusals)
+		if counter == &s.stats.Refusals.Busy && !s.skipBusy && seen[t] != awaited {
+			if waiting == nil {
+				waiting = t
+			}
+			continue
+		}
+		seen[t] = tried
+		if counter != nil {
+			*counter++
+			continue
+		}
+		s.begin(t, true)
+		return choice{table: t}
+	}
+	if next.others == nil && waiting != nil {
+		seen[waiting] = awaited
+		next.busy = slices.Clone(waiting.blocks)
+	}
+	return next
+}
+
+// refusal returns the count that goes up because the table must not be moved, or
+// nil if it may. The lock is held.
+func (t *Table) refusal(r *Refusals) *uint64 {
+	t.forgetReleased()
+	switch {
+	case t.external:
+		return &r.External
+	case len(t.acquired) > 0:
+		return &r.Pinned
+	case slices.ContainsFunc(t.blocks, (*memory.Block).Exported):
+		return &r.Exported
+	case !t.solelyHeld():
+		return &r.Retained
+	case slices.ContainsFunc(t.blocks, isBusy):
+		return &r.Busy
+	}
+	return nil
+}
+
+// solelyHeld reports whether nobody else holds a block of the table. Then nobody
+// can begin to, but by acquiring the table.
+func (t *Table) solelyHeld() bool {
+	return !slices.ContainsFunc(t.blocks, func(block *memory.Block) bool { return block.References() != 1 })
+}
+
+// isBusy reports whether there is work on a block. Where the driver does not tell
+// there may be.
+func isBusy(block *memory.Block) bool {
+	idle, err := block.Idle()
+	return !idle || err != nil
+}
+
+// synchronizeAll waits for the recorded work on blocks, but not for that on
+// blocks that were released meanwhile.
+func synchronizeAll(ctx context.Context, blocks []*memory.Block) error {
+	for _, block := range blocks {
+		if err := block.Synchronize(ctx); err != nil && !errors.Is(err, memory.ErrReleased) {
+			return err
+		}
+	}
+	return nil
+}
+
+// spill moves a table whose move has begun to the host, and returns how many
+// bytes of the device's that released.
+func (s *Spiller) spill(ctx context.Context, t *Table) (released uint64, err error) {
+	began := time.Now()
+	hosts, err := s.toHost(ctx, t.blocks)
+	leaving, moved := s.settleSpill(t, hosts, err, began)
+	if moved {
+		err = errors.Join(err, releaseAll(leaving))
+		released = t.bytes
+	} else {
+		err = errors.Join(err, s.returning.add(leaving))
+	}
+	freed, ending := s.end(t, released)
+	if err = errors.Join(err, ending); err != nil {
+		err = fmt.Errorf("spill: move %v to the host: %w", t, err)
+	}
+	return freed, err
+}
+
+// settleSpill decides what becomes of a table whose copy is ready, or has failed.
+// It returns the blocks that the table does not need, and whether they are the
+// device's.
+func (s *Spiller) settleSpill(t *Table, hosts []*memory.Block, err error, began time.Time) (leaving []*memory.Block, moved bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case errors.Is(err, errHostMemory):
+		s.stats.Refusals.HostMemory++
+	case err != nil:
+		s.stats.Failures++
+	case t.released:
+	case t.waiting > 0: // whoever waits might as well have come before
+		s.stats.Refusals.Pinned++
+	case !t.solelyHeld():
+		s.stats.Refusals.Retained++
+	default:
+		leaving, t.blocks = t.blocks, hosts
+		t.spilled, t.arriving = true, false
+		t.leave()
+		s.stats.Spilled++
+		s.stats.Spills++
+		s.stats.SpilledBytes += t.bytes
+		s.stats.SpillTime += time.Since(began)
+		return leaving, true
+	}
+	return hosts, false
+}
+
+// restore moves a table whose move has begun back to the device. It waits for the
+// copy if it is told to.
+func (s *Spiller) restore(ctx context.Context, t *Table, wait bool) error {
+	began := time.Now()
+	blocks, err := s.toDevice(ctx, t.homes, t.blocks, wait)
+	hosts := s.settleRestore(t, blocks, err, wait, began)
+	if err = errors.Join(err, s.returning.add(hosts)); err != nil {
+		return fmt.Errorf("restore: %w", err)
+	}
+	return nil
+}
+
+func (s *Spiller) settleRestore(t *Table, blocks []*memory.Block, err error, waited bool, began time.Time) (hosts []*memory.Block) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if err != nil {
+		s.stats.Failures++
+		return nil
+	}
+	hosts, t.blocks = t.blocks, blocks
+	t.spilled, t.arriving = false, !waited
+	t.touch()
+	s.stats.Spilled--
+	s.stats.Restores++
+	s.stats.RestoredBytes += t.bytes
+	s.stats.RestoreTime += time.Since(began)
+	return hosts
+}

@@ -1,0 +1,213 @@
+package spill
+
+import (
+	"container/list"
+	"context"
+	"errors"
+	"fmt"
+	"sync"
+
+	physical "github.com/pbnjay/memory"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// ErrOpen is wrapped by the error of closing a [Spiller] that still has tables.
+var ErrOpen = errors.New("tables are open")
+
+// Options configure a [Spiller]. The zero value is right for most programs.
+type Options struct {
+	// HostBudget is the most bytes of host memory that spilled tables take.
+	// Zero means half of the machine's memory.
+	HostBudget uint64
+
+	// Host is where that memory comes from. It must be memory that both the
+	// processor and the device reach: pinned memory travels at the full speed
+	// of the link. The spiller does not close it. Nil means a
+	// [memory.CachingResource] of the spiller's own over a
+	// [memory.PinnedResource].
+	Host memory.Resource
+
+	// SkipBusy passes over tables with unfinished work on them, also where
+	// memory stays short without. Otherwise that work is waited for, once
+	// everything else was moved. A block knows the streams that have used it
+	// but not when: on a stream that never runs empty, a table stays busy until
+	// it is waited for.
+	SkipBusy bool
+}
+
+// Spiller moves the tables that were added to it between a manager's memory and
+// the host's. It is safe for concurrent use.
+type Spiller struct {
+	manager *memory.Manager
+	// host accounts for the memory of spilled tables and keeps to its budget.
+	host         *memory.Manager
+	hostResource memory.Resource // closed with the spiller; nil for the user's
+	// out and in are the streams of the two directions, which a link serves at
+	// the same time.
+	out, in    *device.Stream
+	skipBusy   bool
+	unregister func()
+	returning  returning
+	// moves is waited for by Close.
+	moves sync.WaitGroup
+
+	mu     sync.Mutex
+	closed bool
+	// movable holds the tables whose memory is on the device, those that were
+	// touched last at the back.
+	movable list.List
+	stats   Stats
+}
+
+// NewSpiller makes a spiller that gives memory back to the manager, and to those
+// above it, when that is short of it. The caller closes it before the manager.
+func NewSpiller(m *memory.Manager, options Options) (*Spiller, error) {
+	if m == nil {
+		return nil, fmt.Errorf("spill: new spiller: the manager is nil: %w", device.ErrInvalidValue)
+	}
+	s := &Spiller{manager: m, skipBusy: options.SkipBusy}
+	if err := s.open(options); err != nil {
+		return nil, errors.Join(fmt.Errorf("spill: new spiller on %s: %w", m.Device(), err), s.closeOwned())
+	}
+	s.unregister = m.AddReclaimer(s)
+	return s, nil
+}
+
+func (s *Spiller) open(options Options) (err error) {
+	dev := s.manager.Device()
+	resource := options.Host
+	if resource == nil {
+		resource, err = memory.NewCachingResource(dev, memory.CachingOptions{
+			Segments: memory.FixedSegments, Upstream: memory.NewPinnedResource(dev),
+		})
+		if err != nil {
+			return err
+		}
+		s.hostResource = resource
+	}
+	if !resource.Kind().HostAccessible() {
+		return fmt.Errorf("Options.Host is %v memory, which the processor does not reach: %w", resource.Kind(), device.ErrInvalidValue)
+	}
+	if s.out, err = dev.NewStream(); err != nil {
+		return err
+	}
+	if s.in, err = dev.NewStream(); err != nil {
+		return err
+	}
+	budget := options.HostBudget
+	if budget == 0 {
+		budget = defaultHostBudget(dev)
+	}
+	s.host, err = memory.NewManager(dev, memory.Options{Name: "spilled", Budget: budget, Resource: resource, Stream: s.out})
+	return err
+}
+
+func defaultHostBudget(dev *device.Device) uint64 {
+	if half := physical.TotalMemory() / 2; half > 0 {
+		return half
+	}
+	return dev.Info().TotalMemory // the system does not tell
+}
+
+// Add makes a table spillable. It takes the caller's reference over, unless it
+// returns an error; as long as there are further references, to the table or to
+// a part of it, the table stays where it is. All memory that is not another
+// library's must come from the spiller's manager or one below it. The caller
+// releases the result.
+func (s *Spiller) Add(table *buffer.Buffer) (*Table, error) {
+	skeleton, blocks, err := table.Skeleton()
+	if err != nil {
+		return nil, fmt.Errorf("spill: add: %w", err)
+	}
+	t := &Table{spiller: s, skeleton: skeleton}
+	for _, block := range blocks {
+		if err := t.describe(block); err != nil {
+			return nil, fmt.Errorf("spill: add %v: %w", table, err)
+		}
+	}
+	for i, block := range blocks {
+		if err := block.Retain(); err != nil {
+			return nil, errors.Join(fmt.Errorf("spill: add %v: %w", table, err), releaseAll(blocks[:i]))
+		}
+	}
+	t.blocks = blocks
+	if err := s.enter(t); err != nil {
+		return nil, errors.Join(err, releaseAll(blocks))
+	}
+	if err := table.Release(); err != nil {
+		return nil, errors.Join(fmt.Errorf("spill: add: %w", err), t.Release())
+	}
+	return t, nil
+}
+
+// describe notes what it takes to allocate a block of the table anew.
+func (t *Table) describe(block *memory.Block) error {
+	if err := block.Check(); err != nil {
+		return err
+	}
+	if block.External() {
+		t.external = true
+	} else if !below(t.spiller.manager, block.Manager()) {
+		return fmt.Errorf("%v is not of the spiller's manager: %w", block, device.ErrInvalidValue)
+	}
+	t.homes = append(t.homes, home{manager: block.Manager(), stream: block.Stream(), tag: block.Tag(), bytes: block.Bytes()})
+	t.bytes += block.Bytes()
+	return nil
+}
+
+// below reports whether a manager is another one or below it.
+func below(top, m *memory.Manager) bool {
+	for m != nil && m != top {
+		m = m.Parent()
+	}
+	return m != nil
+}
+
+func (s *Spiller) enter(t *Table) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return fmt.Errorf("spill: add: spiller: %w", memory.ErrClosed)
+	}
+	s.stats.Tables++
+	t.touch()
+	return nil
+}
+
+// Close ends the spiller. While tables are open it returns an error that wraps
+// [ErrOpen] and changes nothing: release them and close it again. It waits for
+// copies that are under way. Closing twice returns memory.ErrClosed.
+func (s *Spiller) Close() error {
+	s.mu.Lock()
+	closed, tables := s.closed, s.stats.Tables
+	s.closed = closed || tables == 0
+	s.mu.Unlock()
+	if closed {
+		return fmt.Errorf("spill: close spiller: %w", memory.ErrClosed)
+	}
+	if tables > 0 {
+		return fmt.Errorf("spill: close spiller: %d of them: %w", tables, ErrOpen)
+	}
+	s.unregister()
+	s.moves.Wait()
+	return errors.Join(s.returning.drain(context.Background()), s.closeOwned())
+}
+
+func (s *Spiller) closeOwned() error {
+	var failures []error
+	if s.host != nil {
+		failures = append(failures, s.host.Close())
+	}
+	if s.hostResource != nil {
+		failures = append(failures, s.hostResource.Close())
+	}
+	for _, stream := range []*device.Stream{s.out, s.in} {
+		if stream != nil {
+			failures = append(failures, stream.Close())
+		}
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,115 @@
+package column_test
+
+import (
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// moved copies blocks to new ones.
+func moved(t *testing.T, blocks []*memory.Block) []*memory.Block {
+	t.Helper()
+	var others []*memory.Block
+	for _, block := range blocks {
+		other, err := block.Manager().Allocate(block.Bytes(), memory.AllocateOptions{})
+		require.NoError(t, err)
+		others = append(others, other)
+		if block.Bytes() == 0 {
+			continue
+		}
+		require.NoError(t, block.OrderBefore(other.Stream()))
+		require.NoError(t, other.Stream().Enqueue(func(handle backend.Stream) error {
+			return block.Device().Driver().CopyOnDeviceAsync(other.Pointer(), block.Pointer(), block.Bytes(), handle)
+		}))
+		require.NoError(t, block.RecordUse(other.Stream()))
+	}
+	return others
+}
+
+// Columns of every type, sliced too, are the same in other blocks.
+func TestColumnsAreRebuiltElsewhere(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for seed, dataType := range allTypes() {
+			g := newGenerator(uint64(seed))
+			whole, err := column.FromArray(t.Context(), mgr, g.array(dataType, 30), column.UploadOptions{})
+			require.NoError(t, err)
+			c, err := whole.Slice(3, 20)
+			require.NoError(t, err)
+			require.NoError(t, whole.Release())
+			want, err := column.ToArrays(t.Context(), []*column.Column{c}, column.DownloadOptions{})
+			require.NoError(t, err)
+
+			var blocks []*memory.Block
+			skeleton, err := c.Skeleton(func(block *memory.Block) int {
+				blocks = []*memory.Block{block}
+				return 0
+			})
+			require.NoError(t, err)
+			others := moved(t, blocks)
+			require.NoError(t, c.Release())
+			rebuilt, err := skeleton.Column(others)
+			require.NoError(t, err, dataType)
+			for _, block := range others {
+				require.NoError(t, block.Release())
+			}
+			requireTidyReferences(t, mgr, rebuilt)
+
+			got, err := column.ToArrays(t.Context(), []*column.Column{rebuilt}, column.DownloadOptions{})
+			require.NoError(t, err)
+			require.True(t, array.Equal(want[0], got[0]), "%v: want %v\ngot  %v", dataType, want[0], got[0])
+			require.Equal(t, c.String(), rebuilt.String())
+			require.Equal(t, c.Offset(), rebuilt.Offset())
+			require.NoError(t, rebuilt.Release())
+			require.Zero(t, mgr.Stats().Blocks, "%v", dataType)
+		}
+	})
+}
+
+// requireTidyReferences requires that a column holds what it uses, and nothing
+// else does.
+func requireTidyReferences(t *testing.T, mgr *memory.Manager, c *column.Column) {
+	t.Helper()
+	references := 0
+	for block := range c.Blocks {
+		references++
+		require.NoError(t, block.Check())
+	}
+	for block := range c.Blocks {
+		require.Equal(t, references, block.References())
+	}
+	require.LessOrEqual(t, mgr.Stats().Blocks, uint64(1))
+}
+
+func TestRebuildingAColumnChecksTheBlocks(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}
+	nested := arrow.StructOf(arrow.Field{Name: "list", Type: arrow.ListOf(dictionary)})
+	c, err := column.FromArray(t.Context(), mgr, newGenerator(1).array(nested, 20), column.UploadOptions{})
+	require.NoError(t, err)
+	skeleton, err := c.Skeleton(func(*memory.Block) int { return 0 })
+	require.NoError(t, err)
+	_, err = skeleton.Column(nil)
+	require.ErrorIs(t, err, memory.ErrRange)
+
+	short, err := mgr.Allocate(c.Child(0).Buffer(1).Bytes(), memory.AllocateOptions{})
+	require.NoError(t, err)
+	_, err = skeleton.Column([]*memory.Block{short})
+	require.ErrorIs(t, err, memory.ErrRange)
+	require.Equal(t, 1, short.References(), "what was retained on the way is not any more")
+	require.NoError(t, short.Release())
+
+	require.NoError(t, c.Release())
+	_, err = skeleton.Column([]*memory.Block{short})
+	require.ErrorIs(t, err, memory.ErrReleased)
+	_, err = c.Skeleton(func(*memory.Block) int { return 0 })
+	require.ErrorIs(t, err, memory.ErrReleased)
+}

@@ -1,0 +1,78 @@
+package buckets
+
+// chain is a list of things that hold their links in themselves, so that joining
+// and leaving it allocates nothing. It is most often in the order of age, the
+// oldest first.
+type chain[N any] struct {
+	head, tail *link[N]
+}
+
+// link is the place of one thing in one chain at a time.
+type link[N any] struct {
+	of             *N
+	previous, next *link[N]
+}
+
+func (h *chain[N]) first() *N { return h.head.thing() }
+
+func (h *chain[N]) last() *N { return h.tail.thing() }
+
+func (l *link[N]) thing() *N {
+	if l == nil {
+		return nil
+	}
+	return l.of
+}
+
+func (h *chain[N]) append(l *link[N]) {
+	l.previous, l.next = h.tail, nil
+	if h.tail == nil {
+		h.head = l
+	} else {
+		h.tail.next = l
+	}
+	h.tail = l
+}
+
+func (h *chain[N]) prepend(l *link[N]) {
+	l.previous, l.next = nil, h.head
+	if h.head == nil {
+		h.tail = l
+	} else {
+		h.head.previous = l
+	}
+	h.head = l
+}
+
+func (h *chain[N]) remove(l *link[N]) {
+	if l.previous == nil {
+		h.head = l.next
+	} else {
+		l.previous.next = l.next
+	}
+	if l.next == nil {
+		h.tail = l.previous
+	} else {
+		l.next.previous = l.previous
+	}
+	l.previous, l.next = nil, nil
+}
+
+// examined is how many things of a chain are looked at. Of one stream what was
+// freed first is done first, so that looking further seldom helps.
+const examined = 4
+
+// search returns the first of the foremost things that will do.
+func (h *chain[N]) search(will func(*N) bool) *N {
+	l := h.head
+	for range examined {
+		if l == nil {
+			break
+		}
+		if will(l.of) {
+			return l.of
+		}
+		l = l.next
+	}
+	return nil
+}

@@ -1,0 +1,317 @@
+package buckets
+
+import (
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync"
+	"sync/atomic"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Resource answers requests from bins of freed memory, the sizes of which are
+// powers of two. It is safe for concurrent use. Goroutines that allocate on
+// streams of their own do not wait for each other.
+type Resource struct {
+	upstream memory.Resource
+	device   *device.Device
+	options  Options
+	bins     int
+	// smallest is the binary logarithm of the smallest bin's size.
+	smallest int
+	// idle is a stream without work, for upstreams that wait for the streams of
+	// what they free; nil above others.
+	idle   *device.Stream
+	closed atomic.Bool
+	slabs  slabs
+
+	// directoryLock is held by who changes the directory. Retired are the
+	// figures of the lanes that have left it.
+	directoryLock sync.Mutex
+	lanes         atomic.Pointer[directory]
+	retired       Stats
+
+	_ [64]byte // what follows changes all the time, what is above hardly ever
+
+	// cached never exceeds Options.CacheBytes: room is reserved in it before a
+	// chunk is kept.
+	cached atomic.Uint64
+	// ages numbers what is freed.
+	ages atomic.Uint64
+
+	_ [64]byte
+
+	releases, retries, upstreamBytes, slabIdle atomic.Uint64
+}
+
+var (
+	_ memory.Stacked = (*Resource)(nil)
+	_ memory.Trimmer = (*Resource)(nil)
+)
+
+// New returns a Resource that gets its memory from the upstream, which it does
+// not close. The error wraps device.ErrInvalidValue where the options
+// contradict each other.
+func New(upstream memory.Resource, options Options) (*Resource, error) {
+	if upstream == nil {
+		return nil, fmt.Errorf("buckets: new resource: the upstream is nil: %w", device.ErrInvalidValue)
+	}
+	options, err := options.complete(upstream)
+	if err != nil {
+		return nil, fmt.Errorf("buckets: new resource: %w", err)
+	}
+	r := &Resource{upstream: upstream, device: upstream.Device(), options: options}
+	r.smallest = bits.TrailingZeros64(options.SmallestBytes)
+	r.bins = bits.TrailingZeros64(options.LargestBytes) - r.smallest + 1
+	r.slabs.bins = make([]slabBin, r.bins)
+	r.lanes.Store(&directory{byStream: map[*device.Stream]*lane{}})
+	if waitsForStreams(upstream) {
+		if r.idle, err = r.device.NewStream(); err != nil {
+			return nil, fmt.Errorf("buckets: new resource: %w", err)
+		}
+	}
+	return r, nil
+}
+
+// NewPinned returns a Resource of pinned host memory that the device can reach:
+// a pool with a bounded cache. Small requests are cut from slabs.
+func NewPinned(dev *device.Device, options Options) (*Resource, error) {
+	if dev == nil {
+		return nil, fmt.Errorf("buckets: new pinned resource: the device is nil: %w", device.ErrInvalidValue)
+	}
+	if options.SlabBytes == 0 {
+		options.SlabBytes = pinnedSlabBytes
+	}
+	return New(memory.NewPinnedResource(dev), options)
+}
+
+// waitsForStreams reports whether the resource looks at the streams of what it
+// frees only to wait for them.
+func waitsForStreams(resource memory.Resource) bool {
+	switch resource.(type) {
+	case *memory.DriverResource, *memory.PinnedResource:
+		return true
+	}
+	return false
+}
+
+// Upstream implements [memory.Stacked].
+func (r *Resource) Upstream() memory.Resource { return r.upstream }
+
+// Device implements [memory.Resource].
+func (r *Resource) Device() *device.Device { return r.device }
+
+// Kind implements [memory.Resource].
+func (r *Resource) Kind() device.MemoryKind { return r.upstream.Kind() }
+
+// Allocate implements [memory.Resource]. Where the upstream has no memory, the
+// cache is emptied of what nothing uses any more and the upstream asked once
+// again; the error is that of its second answer.
+func (r *Resource) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	if err := r.check(stream); err != nil {
+		return memory.Allocation{}, fmt.Errorf("buckets: allocate %s: %w", humanize.Bytes(bytes), err)
+	}
+	bin, size := r.binOf(bytes)
+	l, c := r.take(stream, bin, size)
+	if c == nil && bin != noBin {
+		c = r.cross(l, bin, size)
+	}
+	if c == nil {
+		var err error
+		if c, err = r.fetch(l, bin, size); err != nil {
+			return memory.Allocation{}, fmt.Errorf("buckets: allocate %s, in a bin %s, with %s in use: %w",
+				humanize.Bytes(bytes), humanize.Bytes(size), humanize.Bytes(r.Stats().InUseBytes), err)
+		}
+	}
+	c.clean()
+	c.lane = l
+	c.live.Store(true)
+	return memory.Allocation{Pointer: c.pointer, Bytes: bytes, Stream: stream, Private: c}, nil
+}
+
+func (r *Resource) check(stream *device.Stream) error {
+	switch {
+	case r.closed.Load():
+		return fmt.Errorf("resource: %w", memory.ErrClosed)
+	case stream == nil:
+		return fmt.Errorf("the stream is nil: %w", device.ErrInvalidValue)
+	case !stream.Device().Same(r.device):
+		return fmt.Errorf("the stream belongs to %s, the memory to %s: %w", stream.Device(), r.device, device.ErrInvalidValue)
+	case stream.Closed():
+		return fmt.Errorf("%v: %w", stream, memory.ErrClosed)
+	}
+	return nil
+}
+
+// binOf returns the bin that serves a request, and its size.
+func (r *Resource) binOf(bytes uint64) (bin int, size uint64) {
+	if bytes > r.options.LargestBytes {
+		return noBin, bytes
+	}
+	size = roundUp(max(bytes, r.options.SmallestBytes))
+	return bits.TrailingZeros64(size) - r.smallest, size
+}
+
+// take returns the stream's lane, with the request booked in it, and a chunk
+// that the lane had.
+func (r *Resource) take(stream *device.Stream, bin int, size uint64) (*lane, *chunk) {
+	for {
+		l := r.laneOf(stream)
+		l.mu.Lock()
+		if l.retired {
+			l.mu.Unlock()
+			continue
+		}
+		l.counts.inUseBlocks++
+		l.counts.inUseBytes += size
+		var c *chunk
+		if bin != noBin {
+			c = l.own(bin)
+		}
+		if c != nil {
+			l.counts.hits++
+		}
+		l.mu.Unlock()
+		if c != nil {
+			r.cached.Add(-c.bytes)
+		}
+		return l, c
+	}
+}
+
+// cross looks for memory that other streams have freed and are done with.
+func (r *Resource) cross(l *lane, bin int, size uint64) *chunk {
+	for _, other := range r.lanes.Load().all {
+		if other == l {
+			continue
+		}
+		if c := other.yield(bin, l.stream); c != nil {
+			r.cached.Add(-size)
+			l.mu.Lock()
+			defer l.mu.Unlock()
+			l.counts.hits++
+			l.counts.crossings++
+			return c
+		}
+	}
+	return nil
+}
+
+// fetch gets memory from the upstream, if need be by emptying the cache.
+func (r *Resource) fetch(l *lane, bin int, size uint64) (*chunk, error) {
+	c, err := r.obtain(l, bin, size)
+	if err != nil && !errors.Is(err, memory.ErrClosed) && !errors.Is(err, device.ErrInvalidValue) {
+		r.retries.Add(1)
+		released, failed := r.empty(l.stream)
+		if c, err = r.obtain(l, bin, size); err != nil {
+			err = fmt.Errorf("the upstream was asked again after %s of the cache went back to it, %s are cached for work that is not done: %w",
+				humanize.Bytes(released), humanize.Bytes(r.cached.Load()), errors.Join(err, failed))
+		}
+	}
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	switch {
+	case err != nil:
+		l.counts.inUseBlocks--
+		l.counts.inUseBytes -= size
+	case bin == noBin:
+		l.counts.direct++
+	default:
+		l.counts.misses++
+	}
+	return c, err
+}
+
+// obtain makes a chunk of the upstream's memory, or of a slab.
+func (r *Resource) obtain(l *lane, bin int, size uint64) (*chunk, error) {
+	if bin != noBin && size <= r.options.SlabBytes/slabShare {
+		return r.cut(l, bin, size)
+	}
+	below, err := r.upstream.Allocate(size, l.stream)
+	if err != nil {
+		return nil, err
+	}
+	r.upstreamBytes.Add(size)
+	c := r.newChunk(below.Pointer, size, bin, l)
+	c.below = below
+	return c, nil
+}
+
+// Free implements [memory.Resource]. It waits for no work on the device, unless
+// the memory does not stay in the cache and the upstream waits. The error wraps
+// device.ErrInvalidValue where the allocation is not of this resource or was
+// freed before.
+func (r *Resource) Free(allocation memory.Allocation, further []*device.Stream) error {
+	c, ok := allocation.Private.(*chunk)
+	if !ok || c.owner != r || c.pointer != allocation.Pointer {
+		return fmt.Errorf("buckets: free %s at %v: not allocated by this resource: %w",
+			humanize.Bytes(allocation.Bytes), allocation.Pointer, device.ErrInvalidValue)
+	}
+	if !c.live.CompareAndSwap(true, false) {
+		return fmt.Errorf("buckets: free %s at %v: freed before: %w",
+			humanize.Bytes(allocation.Bytes), allocation.Pointer, device.ErrInvalidValue)
+	}
+	var err error
+	keep := c.bin != noBin && c.bytes <= r.options.CacheBytes && !r.closed.Load()
+	c.noteUses(further, keep)
+	if keep {
+		if len(r.lanes.Load().all) > 1 && c.lane.wantsMark(c.bin) {
+			c.markNow()
+		}
+		kept, failed := r.keep(c)
+		if kept {
+			return failed
+		}
+		err = failed
+	}
+	l := c.lane
+	l.mu.Lock()
+	l.counts.inUseBlocks--
+	l.counts.inUseBytes -= c.bytes
+	l.mu.Unlock()
+	if c.bin != noBin {
+		r.releases.Add(1)
+	}
+	_, failed := r.giveBack(c)
+	return errors.Join(err, failed)
+}
+
+// keep puts a chunk into its lane, and older ones out of the cache to make room.
+// It reports false where there is no room, or the resource is closed.
+func (r *Resource) keep(c *chunk) (kept bool, err error) {
+	for !r.reserve(c.bytes) {
+		made, failed := r.makeRoom()
+		err = errors.Join(err, failed)
+		if !made {
+			return false, err
+		}
+	}
+	l := c.lane
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if r.closed.Load() { // and Close has been here, or waits for the lock
+		r.cached.Add(-c.bytes)
+		return false, err
+	}
+	l.put(c, r.ages.Add(1))
+	l.counts.returns++
+	l.counts.inUseBlocks--
+	l.counts.inUseBytes -= c.bytes
+	return true, err
+}
+
+func (r *Resource) reserve(bytes uint64) bool {
+	for {
+		cached := r.cached.Load()
+		if cached+bytes > r.options.CacheBytes {
+			return false
+		}
+		if r.cached.CompareAndSwap(cached, cached+bytes) {
+			return true
+		}
+	}
+}

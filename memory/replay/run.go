@@ -1,0 +1,330 @@
+package replay
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"sync/atomic"
+	"time"
+
+	"golang.org/x/sync/errgroup"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Result is what a run came to. Bytes are as they were asked for.
+type Result struct {
+	// Elapsed is the time from the first to the last request.
+	Elapsed time.Duration
+	// Allocations and Frees were made. Failures are requests that got no memory,
+	// FirstFailure is why the first of them got none.
+	Allocations, Frees, Failures int
+	FirstFailure                 error
+	// PeakInUse is the most that was held at a time, in the order of the log.
+	PeakInUse uint64
+	// AtPeak is the moment at which the log, were there no failures, holds most.
+	AtPeak Moment
+	// AtEnd is when the log is through, before what it leaves is freed.
+	AtEnd Moment
+	// KnowsFootprint says whether the resource could tell what it reserves.
+	KnowsFootprint bool
+}
+
+// Moment is what was held when: by the program, and by the resource.
+type Moment struct {
+	InUse uint64
+	Footprint
+}
+
+// Fragmentation is the part of what the resource holds that is not in use: 1 −
+// in use ÷ reserved, or 0 where nothing is known to be reserved.
+func (m Moment) Fragmentation() float64 {
+	if m.Reserved == 0 || m.InUse >= m.Reserved {
+		return 0
+	}
+	return 1 - float64(m.InUse)/float64(m.Reserved)
+}
+
+// performance is one run of a player.
+type performance struct {
+	*Player
+	start time.Time
+	held  []held
+	// shared are closed when the allocation, which another thread frees, is
+	// there or known not to come. In the order of the log nobody has to ask.
+	shared   map[int32]chan struct{}
+	atPeak   Footprint
+	failures atomic.Int64
+	first    atomic.Pointer[failure]
+	// asking is the error of asking for a footprint.
+	asking error
+}
+
+// held is an allocation of the log.
+type held struct {
+	memory.Allocation
+	made, freed bool
+}
+
+type failure struct {
+	step int32
+	err  error
+}
+
+// Run replays the log once. Whatever happens, everything that was allocated is
+// freed in the end. Requests that get no memory are counted in the result; an
+// error means that the run could not go on: a free that failed, a device that
+// was lost, the context's error. The result then holds what came before it.
+// Runs of one player are made one after the other.
+func (p *Player) Run(ctx context.Context) (Result, error) {
+	if err := ctx.Err(); err != nil {
+		return Result{}, fmt.Errorf("replay: %w", err)
+	}
+	r := &performance{Player: p, held: make([]held, p.log.slots)}
+	if p.options.Concurrent {
+		r.shared = make(map[int32]chan struct{}, len(p.log.shared))
+		for _, slot := range p.log.shared {
+			r.shared[slot] = make(chan struct{})
+		}
+	}
+	r.start = time.Now()
+	var err error
+	if p.options.Concurrent {
+		err = r.sideBySide(ctx)
+	} else {
+		err = r.inOrder(ctx)
+	}
+	result := Result{Elapsed: time.Since(r.start), Failures: int(r.failures.Load())}
+	atEnd, known, errEnd := FootprintOf(p.resource)
+	result.AtEnd.Footprint, result.AtPeak.Footprint, result.KnowsFootprint = atEnd, r.atPeak, known
+	if first := r.first.Load(); first != nil {
+		result.FirstFailure = first.err
+	}
+	r.count(&result)
+	return result, errors.Join(err, r.asking, errEnd, r.freeRest())
+}
+
+// inOrder makes the requests in the order of the log. Whoever is given the
+// number of a run makes its requests and gives the next number to its thread, so
+// one goroutine at a time is at work.
+func (r *performance) inOrder(ctx context.Context) (err error) {
+	turns := make([]chan int, len(r.log.lanes))
+	for lane := range turns {
+		turns[lane] = make(chan int, 1)
+	}
+	finish := func() {
+		for _, turn := range turns {
+			close(turn)
+		}
+	}
+	h := &hand{performance: r}
+	var group errgroup.Group
+	for _, turn := range turns {
+		group.Go(func() error {
+			for number := range turn {
+				if number == len(r.log.runs) {
+					h.rest()
+					finish()
+					return nil
+				}
+				if err := h.steps(ctx, r.log.runs[number]); err != nil {
+					finish()
+					return err
+				}
+				next := number + 1
+				lane := r.log.runs[min(next, len(r.log.runs)-1)].lane
+				turns[lane] <- next
+			}
+			return nil
+		})
+	}
+	if len(turns) > 0 {
+		turns[r.log.runs[0].lane] <- 0
+	}
+	return group.Wait()
+}
+
+// sideBySide gives every thread a goroutine that goes on by itself. A free
+// comes after its allocation in the log, so whoever waits, waits for something
+// that is earlier there, and nobody waits for ever.
+func (r *performance) sideBySide(ctx context.Context) error {
+	group, ctx := errgroup.WithContext(ctx)
+	for _, lane := range r.log.lanes {
+		group.Go(func() error {
+			h := &hand{performance: r}
+			for _, i := range lane {
+				if err := h.step(ctx, i); err != nil {
+					return err
+				}
+			}
+			h.rest()
+			return nil
+		})
+	}
+	return group.Wait()
+}
+
+// hand makes requests, one at a time.
+type hand struct {
+	*performance
+	// done counts the requests since progress was last told.
+	done int
+}
+
+func (h *hand) steps(ctx context.Context, steps run) error {
+	for i := steps.first; i < steps.end; i++ {
+		if err := h.step(ctx, i); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// rest tells of the requests that progress does not know of.
+func (h *hand) rest() {
+	if h.options.Progress != nil && h.done > 0 {
+		h.options.Progress(h.done)
+	}
+	h.done = 0
+}
+
+func (h *hand) step(ctx context.Context, index int32) error {
+	// often is how many requests there are between looks at the context.
+	const often = 1024
+	r, s := h.performance, &h.log.steps[index]
+	if h.done == often {
+		h.rest()
+		if err := ctx.Err(); err != nil {
+			return fmt.Errorf("replay: line %d: %w", s.line, err)
+		}
+	}
+	h.done++
+	if r.options.Speed > 0 {
+		if err := r.pace(ctx, s); err != nil {
+			return fmt.Errorf("replay: line %d: %w", s.line, err)
+		}
+	}
+	if s.free {
+		return r.free(ctx, s)
+	}
+	err := r.allocate(index, s)
+	if index == r.log.peak {
+		r.atPeak, _, r.asking = FootprintOf(r.resource)
+	}
+	return err
+}
+
+func (r *performance) allocate(index int32, s *step) error {
+	h := &r.held[s.slot]
+	if s.across && r.shared != nil {
+		defer close(r.shared[s.slot])
+	}
+	if s.bytes == 0 {
+		// A manager asks no resource for nothing.
+		h.made = true
+		return nil
+	}
+	allocation, err := r.resource.Allocate(s.bytes, r.streams[s.stream])
+	if err == nil {
+		h.Allocation, h.made = allocation, true
+		return nil
+	}
+	err = fmt.Errorf("replay: line %d: allocate %d bytes: %w", s.line, s.bytes, err)
+	if errors.Is(err, device.ErrDeviceLost) || errors.Is(err, memory.ErrClosed) {
+		return err
+	}
+	r.failed(&failure{index, err})
+	return nil
+}
+
+// failed keeps the failure that comes first in the log.
+func (r *performance) failed(f *failure) {
+	r.failures.Add(1)
+	for {
+		first := r.first.Load()
+		if first != nil && first.step <= f.step || r.first.CompareAndSwap(first, f) {
+			return
+		}
+	}
+}
+
+func (r *performance) free(ctx context.Context, s *step) error {
+	if s.across && r.shared != nil {
+		select {
+		case <-r.shared[s.slot]:
+		case <-ctx.Done():
+			return fmt.Errorf("replay: line %d: %w", s.line, ctx.Err())
+		}
+	}
+	h := &r.held[s.slot]
+	if !h.made {
+		return nil
+	}
+	h.freed = true
+	if s.bytes == 0 {
+		return nil
+	}
+	var further []*device.Stream
+	if stream := r.streams[s.stream]; stream != h.Stream {
+		further = []*device.Stream{stream}
+	}
+	if err := r.resource.Free(h.Allocation, further); err != nil {
+		return fmt.Errorf("replay: line %d: free %d bytes: %w", s.line, s.bytes, err)
+	}
+	return nil
+}
+
+// pace waits until it is time for the request.
+func (r *performance) pace(ctx context.Context, s *step) error {
+	after := time.Duration(float64(s.time-r.log.steps[0].time) / r.options.Speed)
+	wait := time.Until(r.start.Add(after))
+	if wait <= 0 {
+		return nil
+	}
+	timer := time.NewTimer(wait)
+	defer timer.Stop()
+	select {
+	case <-timer.C:
+		return nil
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+}
+
+// count walks through the log once more, outside the time taken, for the figures
+// that only the order of the log gives.
+func (r *performance) count(result *Result) {
+	var inUse uint64
+	for i, s := range r.log.steps {
+		h := &r.held[s.slot]
+		switch {
+		case s.free && h.freed:
+			result.Frees++
+			inUse -= s.bytes
+		case !s.free && h.made:
+			result.Allocations++
+			inUse += s.bytes
+			result.PeakInUse = max(result.PeakInUse, inUse)
+		}
+		if int32(i) == r.log.peak {
+			result.AtPeak.InUse = inUse
+		}
+	}
+	result.AtEnd.InUse = inUse
+}
+
+// freeRest frees what the log, or a run that was cut short, leaves.
+func (r *performance) freeRest() error {
+	var failures []error
+	for i := range r.held {
+		h := &r.held[i]
+		if !h.made || h.freed || h.Bytes == 0 {
+			continue
+		}
+		if err := r.resource.Free(h.Allocation, nil); err != nil {
+			failures = append(failures, fmt.Errorf("replay: free what the log leaves: %w", err))
+		}
+	}
+	return errors.Join(failures...)
+}
