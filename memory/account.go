@@ -10,9 +10,8 @@ import (
 // delivered, so that the peak is of memory that really was in use and a request
 // that fails leaves no trace in it.
 //
-// What every allocation writes lies on cache lines of its own, together with what
-// is written with it: sixteen goroutines then pass two lines around for a pair,
-// and read the others undisturbed.
+// What is in purses counts as in use here. What changes often lies on cache lines
+// of its own, so that the rest can be read undisturbed.
 type account struct {
 	name   string
 	parent *account
@@ -105,6 +104,17 @@ func (a *account) book(bytes uint64) {
 	for level := a; level != nil; level = level.parent {
 		raise(&level.peak, level.inUse.Add(bytes))
 	}
+}
+
+// peaks reports whether so many more bytes are more than there ever were, going
+// by what is counted as in use.
+func (a *account) peaks(bytes uint64) bool {
+	for level := a; level != nil; level = level.parent {
+		if level.inUse.Load()+bytes > level.peak.Load() {
+			return true
+		}
+	}
+	return false
 }
 
 // unbook counts memory that was freed.

@@ -405,8 +405,7 @@ func (s *blockState) finish(generation uint64) error {
 	}
 	stripe := manager.tree.stripes.enter()
 	if s.origin == Owned {
-		s.tag.unbook(bytes)
-		manager.account.unbook(bytes)
+		stripe.deposit(s.tag, bytes)
 	} else {
 		manager.account.abandon(bytes)
 	}

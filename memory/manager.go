@@ -56,6 +56,7 @@ func (m *Manager) open() (err error) {
 		budget = m.device.Info().TotalMemory
 	}
 	m.account.name = m.options.Name
+	m.tags.open(&m.account)
 	m.account.budget.Store(budget)
 	if m.stream == nil {
 		if m.stream, err = m.device.NewStream(); err != nil {
@@ -105,19 +106,75 @@ func (m *Manager) Allocate(bytes uint64, options AllocateOptions) (*Block, error
 	if err != nil {
 		return nil, err
 	}
-	if m.reserve(bytes) != nil {
-		return m.allocateShort(context.Background(), bytes, stream, options, false, nil)
+	leaf := m.tags.find(options.Tag)
+	if block := m.draw(leaf, bytes); block != nil {
+		if err = m.fill(block, leaf, bytes, stream); err == nil {
+			return block, nil
+		}
+	} else {
+		if m.reserve(bytes) != nil {
+			return m.allocateShort(context.Background(), bytes, stream, options, false, nil)
+		}
+		if block, err = m.deliver(leaf, bytes, stream); err == nil {
+			return block, nil
+		}
 	}
-	block, err := m.deliver(bytes, stream, options.Tag)
-	if err != nil {
-		return m.allocateShort(context.Background(), bytes, stream, options, false, err)
+	return m.allocateShort(context.Background(), bytes, stream, options, false, err)
+}
+
+// draw makes a block without memory of bytes that are in a purse, or returns nil.
+// It is the quick way: where others wait for memory it is closed.
+func (m *Manager) draw(leaf *tagTotals, bytes uint64) *Block {
+	if m.tree.queue.interested.Load() > 0 {
+		return nil
 	}
-	return block, nil
+	stripe := m.tree.stripes.enter()
+	if !stripe.draw(leaf, bytes) {
+		stripe.mu.Unlock()
+		if !m.tree.stripes.lend(leaf, bytes) {
+			return nil
+		}
+		stripe = m.tree.stripes.enter()
+		if !stripe.draw(leaf, bytes) {
+			stripe.mu.Unlock()
+			return nil
+		}
+	}
+	block := m.newBlock(stripe, stripe.state())
+	stripe.mu.Unlock()
+	return block
+}
+
+// fill gives a drawn block its memory. Where that fails there is no block.
+func (m *Manager) fill(block *Block, leaf *tagTotals, bytes uint64, stream *device.Stream) error {
+	allocation := Allocation{Stream: stream}
+	if bytes > 0 {
+		var err error
+		if allocation, err = m.resource.Allocate(bytes, stream); err != nil {
+			m.undraw(block, leaf, bytes)
+			return err
+		}
+	}
+	block.state.set(allocation, leaf, m.resource.Kind())
+	m.track(block)
+	return nil
+}
+
+// undraw undoes draw.
+func (m *Manager) undraw(block *Block, leaf *tagTotals, bytes uint64) {
+	stripe := m.tree.stripes.enter()
+	stripe.undraw(leaf, bytes)
+	if net := block.state.net; net != nil {
+		net.Store(nil)
+	}
+	block.state.life.Store(block.generation << referenceBits)
+	stripe.put(block.state)
+	stripe.mu.Unlock()
 }
 
 // deliver gets memory from the resource for bytes that are reserved. Where that
 // fails they are reserved no more.
-func (m *Manager) deliver(bytes uint64, stream *device.Stream, tag string) (*Block, error) {
+func (m *Manager) deliver(leaf *tagTotals, bytes uint64, stream *device.Stream) (*Block, error) {
 	allocation := Allocation{Stream: stream}
 	if bytes > 0 {
 		var err error
@@ -126,7 +183,7 @@ func (m *Manager) deliver(bytes uint64, stream *device.Stream, tag string) (*Blo
 			return nil, err
 		}
 	}
-	return m.book(allocation, tag), nil
+	return m.book(leaf, allocation), nil
 }
 
 // workStream checks a request and returns its stream.
@@ -147,9 +204,6 @@ func (m *Manager) workStream(bytes uint64, options AllocateOptions) (*device.Str
 // reserve takes bytes out of the budgets. Where one is too small it returns that
 // one.
 func (m *Manager) reserve(bytes uint64) (short *account) {
-	if m.parent == nil {
-		return m.account.reserve(bytes, false)
-	}
 	// A request that fails further up has taken from the budgets below for a
 	// moment. Under a stripe's lock nobody sees that who decides exactly.
 	stripe := m.tree.stripes.enter()
@@ -171,22 +225,35 @@ func (m *Manager) unreserve(bytes uint64) {
 }
 
 // book makes a block of what the resource delivered for reserved bytes.
-func (m *Manager) book(allocation Allocation, tag string) *Block {
-	totals := m.tags.find(tag)
-	stripe := m.tree.stripes.enter()
-	m.account.book(allocation.Bytes)
-	totals.book(allocation.Bytes)
+func (m *Manager) book(leaf *tagTotals, allocation Allocation) *Block {
+	all := &m.tree.stripes
+	stripe := all.enter()
+	if leaf.peaks(allocation.Bytes) {
+		// It may be a new peak: then credit must not be taken for memory.
+		if all.dirty.Load()&^(1<<stripe.number) != 0 {
+			stripe.mu.Unlock()
+			all.lockAll()
+			leaf.book(allocation.Bytes)
+			all.unlockAll()
+			stripe = all.enter()
+		} else {
+			stripe.settle()
+			leaf.book(allocation.Bytes)
+		}
+	} else {
+		leaf.book(allocation.Bytes)
+	}
 	state := stripe.state()
-	state.set(allocation, totals)
-	state.kind, state.origin, state.readOnly, state.ordered = m.resource.Kind(), Owned, false, true
+	state.set(allocation, leaf, m.resource.Kind())
 	block := m.newBlock(stripe, state)
 	stripe.mu.Unlock()
 	m.track(block)
 	return block
 }
 
-// set writes only what differs from the state's last block.
-func (s *blockState) set(allocation Allocation, tag *tagTotals) {
+// set fills the state for memory of the manager's own. It writes only what
+// differs from the state's last block.
+func (s *blockState) set(allocation Allocation, tag *tagTotals, kind device.MemoryKind) {
 	a := &s.allocation
 	a.Pointer, a.Bytes = allocation.Pointer, allocation.Bytes
 	if a.Stream != allocation.Stream {
@@ -196,6 +263,7 @@ func (s *blockState) set(allocation Allocation, tag *tagTotals) {
 	if s.tag != tag {
 		s.tag = tag
 	}
+	s.kind, s.origin, s.readOnly, s.ordered = kind, Owned, false, true
 }
 
 func (m *Manager) track(block *Block) {
@@ -208,6 +276,7 @@ func (m *Manager) track(block *Block) {
 // budget, without allocating anything. Memory that Check found may be gone by
 // the time it is asked for.
 func (m *Manager) Check(bytes uint64) error {
+	m.tree.stripes.settle()
 	for level := &m.account; level != nil; level = level.parent {
 		if !level.fits(bytes) {
 			return m.budgetError(level, bytes, "")

@@ -131,6 +131,7 @@ func (q *queue) wake() {
 func (q *queue) grant() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	q.stripes.settle()
 	var short []*account
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *waiter) bool {
 		if at := w.behind(short); at != nil {

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"math/bits"
 	"runtime"
 	"sync"
 	"sync/atomic"
@@ -10,12 +11,19 @@ import (
 // stripes spread what allocating and releasing write over goroutines. All figures
 // change under the lock of some stripe: who holds them all sees figures of one
 // moment. Locking one is cheap, for others are at work in other stripes.
-type stripes [stripeCount]stripe
+type stripes struct {
+	// dirty has a bit for every stripe whose purses are not empty.
+	dirty atomic.Uint64
+	all   [stripeCount]stripe
+}
 
 const stripeCount = 64
 
 type stripe struct {
-	mu sync.Mutex
+	mu     sync.Mutex
+	number int
+	of     *stripes
+	purses [purseCount]purse
 	// fresh are handles not yet given out.
 	fresh []Block
 	net   *safetyNet
@@ -28,6 +36,12 @@ type stripe struct {
 // collector.
 const idleStates = 256
 
+func (s *stripes) open() {
+	for i := range s.all {
+		s.all[i].number, s.all[i].of = i, s
+	}
+}
+
 // enter locks a stripe. The caller unlocks it.
 func (s *stripes) enter() *stripe {
 	// Goroutines differ in where their stacks are.
@@ -35,25 +49,40 @@ func (s *stripes) enter() *stripe {
 	const spread = 0x9E3779B97F4A7C15
 	start := uint64(uintptr(unsafe.Pointer(&here))>>11) * spread >> 58
 	for i := range uint64(stripeCount) {
-		if each := &s[(start+i)%stripeCount]; each.mu.TryLock() {
+		if each := &s.all[(start+i)%stripeCount]; each.mu.TryLock() {
 			return each
 		}
 	}
-	each := &s[start]
+	each := &s.all[start]
 	each.mu.Lock()
 	return each
 }
 
-// lockAll stops all changes of figures.
+// lockAll stops all changes of figures, and empties the purses so that the
+// figures are exact.
 func (s *stripes) lockAll() {
-	for i := range s {
-		s[i].mu.Lock()
+	for i := range s.all {
+		s.all[i].mu.Lock()
+	}
+	for i := range s.all {
+		s.all[i].settle()
 	}
 }
 
 func (s *stripes) unlockAll() {
-	for i := range s {
-		s[i].mu.Unlock()
+	for i := range s.all {
+		s.all[i].mu.Unlock()
+	}
+}
+
+// settle empties all purses, one stripe after the other. What is released
+// meanwhile may be in one again.
+func (s *stripes) settle() {
+	for dirty := s.dirty.Load(); dirty != 0; dirty &= dirty - 1 {
+		each := &s.all[bits.TrailingZeros64(dirty)]
+		each.mu.Lock()
+		each.settle()
+		each.mu.Unlock()
 	}
 }
 
@@ -141,9 +170,9 @@ func (n *safetyNet) reclaim() {
 
 // dropRows lets go of handles that were not given out.
 func (s *stripes) dropRows() {
-	for i := range s {
-		s[i].mu.Lock()
-		s[i].fresh, s[i].net = nil, nil
-		s[i].mu.Unlock()
+	for i := range s.all {
+		s.all[i].mu.Lock()
+		s.all[i].fresh, s.all[i].net = nil, nil
+		s.all[i].mu.Unlock()
 	}
 }

@@ -31,11 +31,13 @@ func (t TagStats) String() string {
 	return fmt.Sprintf("%s %s in %d blocks", name, humanize.Bytes(t.InUse), t.Blocks)
 }
 
-// tagTotals are the running figures of one tag in one manager.
+// tagTotals are the running figures of one tag in one manager. What is in purses
+// counts as in use here.
 type tagTotals struct {
-	name string
+	name    string
+	account *account
 
-	_ cacheLine
+	_           cacheLine
 	inUse       atomic.Uint64
 	peak        atomic.Uint64
 	allocations atomic.Uint64
@@ -43,14 +45,29 @@ type tagTotals struct {
 	_           cacheLine
 }
 
+// book counts a block in the tag and in the managers above.
 func (t *tagTotals) book(bytes uint64) {
 	t.allocations.Add(1)
 	raise(&t.peak, t.inUse.Add(bytes))
+	t.account.book(bytes)
 }
 
-func (t *tagTotals) unbook(bytes uint64) {
-	t.frees.Add(1)
-	subtract(&t.inUse, bytes)
+// peaks reports whether so many more bytes are more than the tag, or a manager
+// above it, ever had.
+func (t *tagTotals) peaks(bytes uint64) bool {
+	return t.inUse.Load()+bytes > t.peak.Load() || t.account.peaks(bytes)
+}
+
+// settle takes over what a purse had.
+func (t *tagTotals) settle(credit, allocations, frees uint64) {
+	if allocations|frees != 0 {
+		t.allocations.Add(allocations)
+		t.frees.Add(frees)
+	}
+	if credit > 0 {
+		subtract(&t.inUse, credit)
+		t.account.unbook(credit)
+	}
 }
 
 func (t *tagTotals) stats() TagStats {
@@ -65,11 +82,14 @@ func (t *tagTotals) stats() TagStats {
 // tagTable finds the figures of a tag. Tags are never forgotten: there are as
 // many as a program has names for its memory.
 type tagTable struct {
+	account  *account
 	untagged tagTotals
 	// recent is the tag that was asked for last.
 	recent atomic.Pointer[tagTotals]
 	named  sync.Map // string → *tagTotals
 }
+
+func (t *tagTable) open(a *account) { t.account, t.untagged.account = a, a }
 
 func (t *tagTable) find(name string) *tagTotals {
 	if name == "" {
@@ -80,7 +100,7 @@ func (t *tagTable) find(name string) *tagTotals {
 	}
 	found, ok := t.named.Load(name)
 	if !ok {
-		found, _ = t.named.LoadOrStore(name, &tagTotals{name: name})
+		found, _ = t.named.LoadOrStore(name, &tagTotals{name: name, account: t.account})
 	}
 	t.recent.Store(found.(*tagTotals))
 	return found.(*tagTotals)

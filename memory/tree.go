@@ -20,6 +20,7 @@ type tree struct {
 
 func newTree() *tree {
 	t := new(tree)
+	t.stripes.open()
 	t.queue.stripes = &t.stripes
 	t.watchCollector()
 	return t
@@ -91,6 +92,7 @@ func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manage
 	}
 	child.account.name, child.account.parent = name, &m.account
 	child.account.budget.Store(budget)
+	child.tags.open(&child.account)
 	child.account.guaranteed.Store(guaranteed)
 	m.tree.stripes.lockAll()
 	defer m.tree.stripes.unlockAll()
@@ -109,7 +111,9 @@ func (m *Manager) SetBudget(budget uint64) error {
 	if m.account.guaranteed.Load() {
 		return fmt.Errorf("memory: set budget of %q: it is a reservation: %w", m.account.name, device.ErrInvalidValue)
 	}
+	m.tree.stripes.lockAll()
 	m.account.budget.Store(budget)
+	m.tree.stripes.unlockAll()
 	m.tree.queue.wake()
 	return nil
 }

@@ -52,7 +52,7 @@ func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *devic
 				}
 			}
 			var block *Block
-			if block, failure = m.deliver(bytes, stream, options.Tag); failure == nil {
+			if block, failure = m.deliver(m.tags.find(options.Tag), bytes, stream); failure == nil {
 				return block, nil
 			}
 			reserved = false
@@ -64,6 +64,7 @@ func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *devic
 			failure = nil
 			continue
 		}
+		m.tree.stripes.settle()
 		if !wait || root.account.inUse.Load() == 0 {
 			return nil, m.failed(m.resourceError(bytes, options.Tag, failure))
 		}
