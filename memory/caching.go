@@ -47,6 +47,8 @@ type CachingResource struct {
 	// clock counts the requests that came here, for the age of segments.
 	clock          uint64
 	reserved, peak uint64
+	// free is what the fronts' sets hold.
+	free           uint64
 	hits, misses   uint64
 	retiredHits    uint64
 	crossed, waits uint64
@@ -99,8 +101,8 @@ const (
 const (
 	// roundingBytes is what sizes are rounded up to.
 	roundingBytes = 512
-	// The fronts keep an eighth of what is reserved each, or a little.
-	frontShare      = 8
+	// A front keeps a thirty-second of what is reserved, or a little.
+	frontShare      = 32
 	leastFrontBytes = 64 << 20
 )
 
@@ -324,7 +326,7 @@ func (r *CachingResource) fit(f *front, pool uint8, size uint64) *bestfit.Node {
 	if node == nil {
 		return nil
 	}
-	owner.free[pool].Remove(&r.space, node)
+	r.delist(owner, node)
 	return r.cut(f, node, size)
 }
 
@@ -348,7 +350,7 @@ func (r *CachingResource) cut(f *front, node *bestfit.Node, size uint64) *bestfi
 	if node.Bytes > size && (r.options.OversizeBytes == 0 || node.Bytes < r.options.OversizeBytes) {
 		rest := r.split(node, size)
 		rest.State, rest.Owner = runFree, f.number
-		f.free[rest.Pool].Insert(&r.space, rest)
+		r.enlist(f, rest)
 	}
 	node.State = runInUse
 	return node
@@ -365,6 +367,19 @@ func (r *CachingResource) split(node *bestfit.Node, size uint64) *bestfit.Node {
 func (r *CachingResource) join(node *bestfit.Node) {
 	r.ground.follows(r.space.Next(node), node)
 	r.space.Join(node)
+}
+
+// enlist and delist put free runs into their front's set and take them out.
+func (r *CachingResource) enlist(f *front, node *bestfit.Node) {
+	if f.free[node.Pool].Insert(&r.space, node) {
+		r.free += node.Bytes
+	}
+}
+
+func (r *CachingResource) delist(f *front, node *bestfit.Node) {
+	if f.free[node.Pool].Remove(&r.space, node) {
+		r.free -= node.Bytes
+	}
 }
 
 // takeOver finds a free block that another stream used last. Unless wait is set
@@ -390,7 +405,7 @@ func (r *CachingResource) takeOver(f *front, pool uint8, size uint64, wait bool)
 		}
 		r.waits++
 	}
-	owner.free[pool].Remove(&r.space, node)
+	r.delist(owner, node)
 	r.crossed++
 	// To the stream the memory is as if it had freed it now.
 	node.Mark = f.epochs.now()
@@ -412,7 +427,7 @@ func (r *CachingResource) grow(f *front, pool uint8, size uint64) (*bestfit.Node
 	}
 	r.peak = max(r.peak, r.reserved)
 	r.frontBytes.Store(max(r.reserved/frontShare, leastFrontBytes))
-	r.shrinking.grown(r, node.Bytes, size)
+	r.shrinking.grown(r, r.reserved-r.free-(node.Bytes-size))
 	return r.cut(f, node, size), nil
 }
 
@@ -433,21 +448,21 @@ func (r *CachingResource) give(f *front, node *bestfit.Node) {
 	node.State, node.Owner = runFree, f.number
 	if next := r.space.Next(node); next != nil && r.joins(node, next) {
 		node.Mark = max(node.Mark, r.markFor(f, next))
-		r.owners[next.Owner].free[next.Pool].Remove(&r.space, next)
+		r.delist(r.owners[next.Owner], next)
 		r.join(node)
 	}
 	if previous := r.space.Previous(node); previous != nil && r.joins(node, previous) {
 		mark := max(node.Mark, r.markFor(f, previous))
-		r.owners[previous.Owner].free[previous.Pool].Remove(&r.space, previous)
+		r.delist(r.owners[previous.Owner], previous)
 		r.join(previous)
 		node = previous
 		node.Owner, node.Mark = f.number, mark
 	}
-	f.free[node.Pool].Insert(&r.space, node)
+	r.enlist(f, node)
 	if r.space.Next(node) == nil && r.space.Previous(node) == nil {
 		r.ground.idle(node)
 	}
-	if node.Bytes > r.reserved/2 && !r.gathering {
+	if r.free > r.reserved/2 && !r.gathering {
 		r.shrinking.freed(r)
 	}
 }

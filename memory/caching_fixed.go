@@ -113,7 +113,7 @@ func (g *fixedGround) release(keep uint64, wait bool, order func(a, b *segment) 
 
 func (g *fixedGround) giveBack(owner *front, s *segment) error {
 	r := g.resource
-	owner.free[s.first.Pool].Remove(&r.space, s.first)
+	r.delist(owner, s.first)
 	delete(g.byAddress, s.first.Address)
 	r.space.Remove(s.first)
 	r.reserved -= s.allocation.Bytes

@@ -134,7 +134,7 @@ func (r *CachingResource) retire(fronts []*front) (busy []*front) {
 		common := r.owners[0]
 		for pool := range f.free {
 			for node := f.free[pool].Largest(&r.space); node != nil; node = f.free[pool].Largest(&r.space) {
-				f.free[pool].Remove(&r.space, node)
+				r.delist(f, node)
 				node.Mark = 0
 				r.give(common, node)
 			}

@@ -81,17 +81,25 @@ type place struct {
 
 func (g *mappedGround) grow(pool uint8, f *front, size, room uint64) (*bestfit.Node, error) {
 	p := &g.pools[pool]
+	if node, err := g.moveHere(p, pool, f, size); node != nil || err != nil {
+		return node, err
+	}
 	where, ok := g.choose(p, f, pool, size)
 	if !ok {
 		return nil, fmt.Errorf("the range of addresses is used up: %w", device.ErrOutOfMemory)
 	}
+	least := roundUp(size-freeBytes(where.neighbour), g.granularity)
 	if where.bytes > room {
-		where.bytes = roundUp(size-freeBytes(where.neighbour), g.granularity)
+		where.bytes = least
 	}
 	if where.bytes > room {
 		return nil, errLimit
 	}
 	node, err := g.mapAt(p, where, pool)
+	if errors.Is(err, device.ErrOutOfMemory) && where.bytes > least {
+		where.bytes = least
+		node, err = g.mapAt(p, where, pool)
+	}
 	if err != nil {
 		return nil, err
 	}
@@ -103,7 +111,7 @@ func (g *mappedGround) choose(p *mappedRange, f *front, pool uint8, size uint64)
 	r := g.resource
 	consider := func(candidate place, most uint64) {
 		need := size - freeBytes(candidate.neighbour)
-		candidate.bytes = min(r.options.growth(pool, need, g.granularity), most)
+		candidate.bytes = min(max(r.options.growth(pool, need, g.granularity), g.step(p)), most)
 		if candidate.bytes >= need && (!ok || candidate.bytes < best.bytes) {
 			best, ok = candidate, true
 		}
@@ -115,6 +123,12 @@ func (g *mappedGround) choose(p *mappedRange, f *front, pool uint8, size uint64)
 	})
 	consider(place{neighbour: g.usable(p.last, f, size)}, p.bytes-p.top)
 	return best, ok
+}
+
+// step is how much a pool grows by at least once it is large: so many times fewer
+// calls of the driver are worth a thirty-second of what there is.
+func (g *mappedGround) step(p *mappedRange) uint64 {
+	return roundUp(min(p.top/32, largestPiece), g.granularity)
 }
 
 // usable returns a run next to which memory could be mapped so that both serve a
@@ -149,13 +163,18 @@ func (g *mappedGround) mapAt(p *mappedRange, where place, pool uint8) (*bestfit.
 	if err != nil {
 		return nil, err
 	}
-	first, _ := p.find(at)
+	return g.add(p, where, pool, pieces), nil
+}
+
+// add takes pieces that were mapped at a place into the books.
+func (g *mappedGround) add(p *mappedRange, where place, pool uint8, pieces []mappedPiece) *bestfit.Node {
+	first, _ := p.find(pieces[0].address)
 	p.mapped = slices.Insert(p.mapped, first, pieces...)
 	g.pieces += len(pieces)
 	g.resource.reserved += where.bytes
 	node := g.node(p, where)
 	node.State, node.Pool, node.Mark = runFree, pool, 0
-	return node, nil
+	return node
 }
 
 // node returns the run of a place that was mapped just now.
@@ -191,7 +210,7 @@ func (g *mappedGround) joinNeighbour(f *front, node *bestfit.Node, where place) 
 		return node
 	}
 	mark := r.markFor(f, other)
-	r.owners[other.Owner].free[other.Pool].Remove(&r.space, other)
+	r.delist(r.owners[other.Owner], other)
 	if where.atEnd {
 		r.join(node)
 	} else {
@@ -232,7 +251,7 @@ func (g *mappedGround) mapPieces(at, bytes uint64) (pieces []mappedPiece, err er
 // pieceBytes returns the size of the pieces for a growth: small enough that
 // memory can be given back in parts, and large enough that there are not many.
 func (g *mappedGround) pieceBytes(growth uint64) uint64 {
-	return max(roundUp(min(growth/8, largestPiece), g.granularity), roundUp(min(growth, g.resource.options.LargeSegmentBytes), g.granularity))
+	return roundUp(min(max(growth/4, g.resource.options.LargeSegmentBytes), largestPiece), g.granularity)
 }
 
 func (g *mappedGround) unmapPiece(piece mappedPiece) error {
@@ -319,42 +338,50 @@ func (p *mappedRange) within(node *bestfit.Node) (from, to int) {
 }
 
 // unmap gives back pieces of a free run, from its end on, until they are enough.
-func (g *mappedGround) unmap(owner *front, node *bestfit.Node, enough uint64) (err error) {
-	r, p := g.resource, &g.pools[node.Pool]
+func (g *mappedGround) unmap(owner *front, node *bestfit.Node, enough uint64) error {
+	pieces, err := g.detach(owner, node, enough)
+	for _, piece := range pieces {
+		g.resource.trimmed += piece.bytes
+		err = errors.Join(err, g.resource.device.Driver().PhysicalRelease(piece.physical))
+	}
+	return err
+}
+
+// detach unmaps pieces of a free run, from its end on, until they are enough.
+func (g *mappedGround) detach(owner *front, node *bestfit.Node, enough uint64) (pieces []mappedPiece, err error) {
+	p := &g.pools[node.Pool]
 	from, to := p.within(node)
 	first := to
 	var bytes uint64
-	for first > from && bytes < enough && err == nil {
-		if err = g.unmapPiece(p.mapped[first-1]); err != nil {
+	for first > from && bytes < enough {
+		last := p.mapped[first-1]
+		if err = g.resource.device.Driver().Unmap(device.Pointer(last.address), last.bytes); err != nil {
 			break
 		}
+		pieces = append(pieces, last)
 		first--
-		bytes += p.mapped[first].bytes
+		bytes += last.bytes
 	}
-	if bytes == 0 {
-		return err
+	if bytes > 0 {
+		p.mapped = slices.Delete(p.mapped, first, to)
+		g.pieces -= to - first
+		g.resource.reserved -= bytes
+		g.punch(owner, p, node, pieces[len(pieces)-1].address, bytes)
 	}
-	at := p.mapped[first].address
-	p.mapped = slices.Delete(p.mapped, first, to)
-	g.pieces -= to - first
-	r.reserved -= bytes
-	r.trimmed += bytes
-	g.punch(owner, p, node, at, bytes)
-	return err
+	return pieces, err
 }
 
 // punch makes a part of a free run a hole.
 func (g *mappedGround) punch(owner *front, p *mappedRange, node *bestfit.Node, at, bytes uint64) {
 	r := g.resource
-	free := &owner.free[node.Pool]
-	free.Remove(&r.space, node)
+	r.delist(owner, node)
 	hole := node
 	if at > node.Address {
 		hole = r.split(node, at-node.Address)
-		free.Insert(&r.space, node)
+		r.enlist(owner, node)
 	}
 	if hole.Bytes > bytes {
-		free.Insert(&r.space, r.split(hole, bytes))
+		r.enlist(owner, r.split(hole, bytes))
 	}
 	hole.State = runUnmapped
 	if next := r.space.Next(hole); next != nil && next.State == runUnmapped {

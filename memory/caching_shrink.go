@@ -3,7 +3,7 @@ package memory
 // shrinking gives back, while the resource is in use, what it only reserved
 // because free memory was in pieces. Requests that differ much in size need half
 // again as much as they use, however well they are placed; once most of it is
-// free in one piece, the next demand of the same height needs less.
+// free, the next demand of the same height may well need less.
 //
 // A program whose demand goes up and down would give memory back and get it anew
 // each time. So after each time that turned out to be in vain, it takes twice as
@@ -23,17 +23,9 @@ const slack = 8
 // busyOccasions are left out where work is pending on what could be given back.
 const busyOccasions = 64
 
-// grown notes that a request had the resource grow, to a run of so many bytes.
-func (s *shrinking) grown(r *CachingResource, run, size uint64) {
-	free := run - size
-	for _, f := range r.owners {
-		if f != nil {
-			for pool := range f.free {
-				free += f.free[pool].Bytes()
-			}
-		}
-	}
-	s.demand = max(s.demand, r.reserved-free)
+// grown notes that the resource grew, and how much is in use then.
+func (s *shrinking) grown(r *CachingResource, inUse uint64) {
+	s.demand = max(s.demand, inUse)
 	if s.shrunk {
 		s.shrunk = false
 		s.patience = min(2*s.patience+1, 1<<20)
@@ -41,7 +33,7 @@ func (s *shrinking) grown(r *CachingResource, run, size uint64) {
 	}
 }
 
-// freed is told that more than half of what is reserved is free in one run.
+// freed is told when more than half of what is reserved is free.
 func (s *shrinking) freed(r *CachingResource) {
 	keep := s.demand + s.demand/slack
 	if r.reserved <= keep+r.options.LargeSegmentBytes {
