@@ -72,8 +72,6 @@ type blockState struct {
 	// exports counts who else holds the memory; the table of exports guards it.
 	exports int
 	uses    useList
-	// net is where the backstop looks for the block; nil without one.
-	net *atomic.Pointer[blockState]
 }
 
 // A life has room for sixteen million references and, at ten million blocks a
@@ -83,14 +81,18 @@ const (
 	references    = 1<<referenceBits - 1
 )
 
-// newBlock makes the handle of a state whose fields are set. The stripe is locked.
+// newLife is the life of a state in a generation, with one reference. The last
+// release of a generation begins the next at once, so that making a block of the
+// state writes nothing there.
+func newLife(generation uint64) uint64 { return generation<<referenceBits | 1 }
+
+// newBlock makes the handle of a state. The stripe is locked.
 func (m *Manager) newBlock(s *stripe, state *blockState) *Block {
-	generation := state.life.Load()>>referenceBits + 1
+	generation := state.life.Load() >> referenceBits
 	if state.manager != m {
 		state.manager = m
 	}
-	state.life.Store(generation<<referenceBits | 1)
-	handle := s.handle(state, m.options.TrackAllocations, m.options.NoBackstop)
+	handle := s.handle(state, generation, m.options.TrackAllocations, m.options.NoBackstop)
 	handle.state, handle.generation, handle.manager = state, generation, m
 	return handle
 }
@@ -281,11 +283,14 @@ func (b *Block) Release() error {
 			b.manager.misuse()
 			return fmt.Errorf("memory: release %v: %w", b, ErrReleased)
 		}
-		if !b.state.life.CompareAndSwap(life, life-1) {
+		if life&references > 1 {
+			if b.state.life.CompareAndSwap(life, life-1) {
+				return nil
+			}
 			continue
 		}
-		if life&references > 1 {
-			return nil
+		if !b.state.life.CompareAndSwap(life, newLife(b.generation+1)) {
+			continue
 		}
 		err := b.state.finish(b.generation)
 		runtime.KeepAlive(b)
@@ -389,9 +394,6 @@ func (m *Manager) misuse() {
 // finish frees the memory when the last reference is gone.
 func (s *blockState) finish(generation uint64) error {
 	manager := s.manager
-	if s.net != nil {
-		s.net.Store(nil)
-	}
 	if manager.options.TrackAllocations {
 		manager.tracker.remove(s)
 	}
@@ -422,7 +424,7 @@ func (s *blockState) finish(generation uint64) error {
 }
 
 // reclaim is the backstop: it frees a block whose handle was collected.
-func (s *blockState) reclaim() {
+func (s *blockState) reclaim(generation uint64) {
 	manager := s.manager
 	leak := Leak{Bytes: s.allocation.Bytes}
 	if s.tag != nil {
@@ -434,9 +436,8 @@ func (s *blockState) reclaim() {
 	stripe := manager.tree.stripes.enter()
 	manager.account.leak()
 	stripe.mu.Unlock()
-	life := s.life.Load() &^ references
-	s.life.Store(life)
-	if err := s.finish(life >> referenceBits); err != nil {
+	s.life.Store(newLife(generation + 1))
+	if err := s.finish(generation); err != nil {
 		leak.Site += "\n(freeing it failed: " + err.Error() + ")"
 	}
 	manager.options.OnLeak(leak)

@@ -181,14 +181,27 @@ func (r *CachingResource) Free(allocation Allocation, further []*device.Stream) 
 			return r.hold(node, allocation.Stream, waiting)
 		}
 	}
+	f := r.front(allocation.Stream)
+	if !f.put(node) {
+		f = r.replace(f, node)
+	}
+	if r.fronts.shared.Load() {
+		f.epochs.watch.Arm()
+	}
+	if r.closing.Load() {
+		return r.trimClosed()
+	}
+	return nil
+}
+
+// replace puts a block into a front, or the one that has followed it, at the cost
+// of others.
+func (r *CachingResource) replace(f *front, node *bestfit.Node) *front {
 	for {
-		f := r.front(allocation.Stream)
-		evicted, ok := f.put(node, r.frontBytes.Load())
+		evicted, ok := f.replace(node, r.frontBytes.Load())
 		if !ok {
+			f = r.front(f.stream)
 			continue
-		}
-		if r.fronts.shared.Load() {
-			f.epochs.watch.Arm()
 		}
 		if evicted.count > 0 {
 			f = r.lockWith(f)
@@ -198,10 +211,7 @@ func (r *CachingResource) Free(allocation Allocation, further []*device.Stream) 
 			}
 			r.mu.Unlock()
 		}
-		if r.closing.Load() {
-			return r.trimClosed()
-		}
-		return nil
+		return f
 	}
 }
 
@@ -427,7 +437,7 @@ func (r *CachingResource) grow(f *front, pool uint8, size uint64) (*bestfit.Node
 	}
 	r.peak = max(r.peak, r.reserved)
 	r.frontBytes.Store(max(r.reserved/frontShare, leastFrontBytes))
-	r.shrinking.grown(r, r.reserved-r.free-(node.Bytes-size))
+	r.shrinking.grown(r.reserved - r.free - (node.Bytes - size))
 	return r.cut(f, node, size), nil
 }
 

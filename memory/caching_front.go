@@ -68,11 +68,28 @@ func (f *front) take(bytes uint64) (node *bestfit.Node, ok bool) {
 	return node, ok
 }
 
-// put keeps a block whose last use is on the stream by now. It returns those that
-// had to make room for it: they go back to the resource. That may be the block
-// itself, for besides a single block a front keeps no more than most bytes. Where
-// the front is retired nothing is kept and ok is false.
-func (f *front) put(node *bestfit.Node, most uint64) (evicted evictions, ok bool) {
+// put keeps a block whose last use is on the stream by now, if that takes no
+// more than room in a slot for its size. Where the front is retired it does not.
+func (f *front) put(node *bestfit.Node) bool {
+	f.mu.Lock()
+	s := f.slot(node.Bytes)
+	ok := s.bytes == node.Bytes && (s.count == 0 || s.count < slotDepth && node.Bytes <= deepSlotBytes) &&
+		(f.bytes == 0 || f.bytes+node.Bytes <= leastFrontBytes) && !f.retired
+	if ok {
+		node.Mark = f.epochs.now()
+		s.nodes[s.count] = node
+		s.count++
+		f.bytes += s.bytes
+	}
+	f.mu.Unlock()
+	return ok
+}
+
+// replace keeps a block as put does, and returns those that had to make room for
+// it: they go back to the resource. That may be the block itself, for besides a
+// single block a front keeps no more than most bytes. Where the front is retired
+// nothing is kept and ok is false.
+func (f *front) replace(node *bestfit.Node, most uint64) (evicted evictions, ok bool) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
 	if f.retired {

@@ -18,6 +18,7 @@ type Manager struct {
 	device       *device.Device
 	resource     Resource
 	ownsResource bool
+	kind         device.MemoryKind
 	stream       *device.Stream
 	ownsStream   bool
 	options      Options
@@ -73,6 +74,7 @@ func (m *Manager) open() (err error) {
 		}
 		m.ownsResource = true
 	}
+	m.kind = m.resource.Kind()
 	if !m.resource.Device().Same(m.device) {
 		return fmt.Errorf("Options.Resource belongs to %s: %w", m.resource.Device(), device.ErrInvalidValue)
 	}
@@ -155,7 +157,7 @@ func (m *Manager) fill(block *Block, leaf *tagTotals, bytes uint64, stream *devi
 			return err
 		}
 	}
-	block.state.set(allocation, leaf, m.resource.Kind())
+	block.state.set(allocation, leaf, m.kind)
 	m.track(block)
 	return nil
 }
@@ -164,10 +166,7 @@ func (m *Manager) fill(block *Block, leaf *tagTotals, bytes uint64, stream *devi
 func (m *Manager) undraw(block *Block, leaf *tagTotals, bytes uint64) {
 	stripe := m.tree.stripes.enter()
 	stripe.undraw(leaf, bytes)
-	if net := block.state.net; net != nil {
-		net.Store(nil)
-	}
-	block.state.life.Store(block.generation << referenceBits)
+	block.state.life.Store(newLife(block.generation + 1))
 	stripe.put(block.state)
 	stripe.mu.Unlock()
 }
@@ -244,7 +243,7 @@ func (m *Manager) book(leaf *tagTotals, allocation Allocation) *Block {
 		leaf.book(allocation.Bytes)
 	}
 	state := stripe.state()
-	state.set(allocation, leaf, m.resource.Kind())
+	state.set(allocation, leaf, m.kind)
 	block := m.newBlock(stripe, state)
 	stripe.mu.Unlock()
 	m.track(block)

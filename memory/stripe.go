@@ -90,7 +90,9 @@ func (s *stripes) settle() {
 func (s *stripe) state() *blockState {
 	last := len(s.idle) - 1
 	if last < 0 {
-		return &blockState{number: statesMade.Add(1)}
+		state := &blockState{number: statesMade.Add(1)}
+		state.life.Store(newLife(1))
+		return state
 	}
 	state := s.idle[last]
 	s.idle = s.idle[:last]
@@ -113,57 +115,55 @@ var statesMade atomic.Uint64
 // handles that were allocated with it are gone.
 const handlesPerNet = 32
 
-// safetyNet is the backstop under a row of handles: it knows what those that were
-// not released yet stand for.
+// safetyNet is the backstop under a row of handles: it knows which states they
+// were made for, and in which generation.
 type safetyNet struct {
-	caught [handlesPerNet]atomic.Pointer[blockState]
+	// stripe is the one whose lock the handles were given out under.
+	stripe *stripe
+	under  [handlesPerNet]struct {
+		state      *blockState
+		generation uint64
+	}
 }
 
-// handle returns a handle for a state. The stripe is locked.
-func (s *stripe) handle(state *blockState, alone, netless bool) *Block {
-	if alone && !netless {
-		return loneHandle(state)
-	}
-	if len(s.fresh) == 0 || !netless && s.net == nil {
-		s.weave(netless)
-	}
-	at := handlesPerNet - len(s.fresh)
-	handle := &s.fresh[0]
-	s.fresh = s.fresh[1:]
+// handle returns a handle for a generation of a state. The stripe is locked.
+func (s *stripe) handle(state *blockState, generation uint64, alone, netless bool) *Block {
 	if netless {
-		state.net = nil
+		if len(s.fresh) == 0 {
+			s.fresh = new([handlesPerNet]Block)[:]
+		}
+		handle := &s.fresh[0]
+		s.fresh = s.fresh[1:]
 		return handle
 	}
-	state.net = &s.net.caught[at]
-	state.net.Store(state)
-	return handle
-}
-
-// weave makes a new row of handles.
-func (s *stripe) weave(netless bool) {
-	row := new([handlesPerNet]Block)
-	s.fresh, s.net = row[:], nil
-	if !netless {
-		s.net = new(safetyNet)
+	if alone {
+		handle := new(Block)
+		net := &safetyNet{stripe: s}
+		net.under[0].state, net.under[0].generation = state, generation
+		runtime.AddCleanup(handle, (*safetyNet).reclaim, net)
+		return handle
+	}
+	if len(s.fresh) == 0 {
+		row := new([handlesPerNet]Block)
+		s.fresh, s.net = row[:], &safetyNet{stripe: s}
 		runtime.AddCleanup(row, (*safetyNet).reclaim, s.net)
 	}
-}
-
-// loneHandle returns a handle whose leak is found as soon as it is collected.
-func loneHandle(state *blockState) *Block {
-	handle := new(Block)
-	net := new(safetyNet)
-	state.net = &net.caught[0]
-	state.net.Store(state)
-	runtime.AddCleanup(handle, (*safetyNet).reclaim, net)
+	under := &s.net.under[handlesPerNet-len(s.fresh)]
+	under.state, under.generation = state, generation
+	handle := &s.fresh[0]
+	s.fresh = s.fresh[1:]
 	return handle
 }
 
-// reclaim runs when none of the row's handles can be reached any more.
+// reclaim runs when none of the row's handles can be reached any more: a state
+// that still is in the generation that a handle was made for was never released.
 func (n *safetyNet) reclaim() {
-	for i := range n.caught {
-		if state := n.caught[i].Load(); state != nil {
-			state.reclaim()
+	n.stripe.mu.Lock()
+	under := n.under
+	n.stripe.mu.Unlock()
+	for _, each := range under {
+		if each.state != nil && each.state.life.Load()>>referenceBits == each.generation {
+			each.state.reclaim(each.generation)
 		}
 	}
 }

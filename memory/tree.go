@@ -87,7 +87,7 @@ func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manage
 		return nil, fmt.Errorf("memory: new child %q: manager: %w", name, ErrClosed)
 	}
 	child := &Manager{
-		device: m.device, resource: m.resource, stream: m.stream, options: m.options, transfers: m.transfers,
+		device: m.device, resource: m.resource, kind: m.kind, stream: m.stream, options: m.options, transfers: m.transfers,
 		tree: m.tree, parent: m,
 	}
 	child.account.name, child.account.parent = name, &m.account
