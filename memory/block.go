@@ -72,6 +72,9 @@ type blockState struct {
 	// exports counts who else holds the memory; the table of exports guards it.
 	exports int
 	uses    useList
+	// stripe is where the block was made. It ends there too, so that its bytes
+	// are in the purse that the next one is drawn from.
+	stripe int
 }
 
 // A life has room for sixteen million references and, at ten million blocks a
@@ -89,6 +92,7 @@ func newLife(generation uint64) uint64 { return generation<<referenceBits | 1 }
 // newBlock makes the handle of a state. The stripe is locked.
 func (m *Manager) newBlock(s *stripe, state *blockState) *Block {
 	generation := state.life.Load() >> referenceBits
+	state.stripe = s.number
 	if state.manager != m {
 		state.manager = m
 	}
@@ -405,7 +409,7 @@ func (s *blockState) finish(generation uint64) error {
 	case bytes > 0:
 		err = manager.resource.Free(s.allocation, s.uses.further(generation))
 	}
-	stripe := manager.tree.stripes.enter()
+	stripe := manager.tree.stripes.near(s.stripe)
 	if s.origin == Owned {
 		stripe.deposit(s.tag, bytes)
 	} else {
