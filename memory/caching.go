@@ -472,7 +472,7 @@ func (r *CachingResource) give(f *front, node *bestfit.Node) {
 	if r.space.Next(node) == nil && r.space.Previous(node) == nil {
 		r.ground.idle(node)
 	}
-	if r.free > r.reserved/2 && !r.gathering {
+	if r.free/3 > r.reserved/4 && !r.gathering {
 		r.shrinking.freed(r)
 	}
 }

@@ -31,7 +31,7 @@ const (
 // grown notes that the resource grew, and how much is in use then.
 func (s *shrinking) grown(inUse uint64) { s.demand = max(s.demand, inUse) }
 
-// freed is told when more than half of what is reserved is free.
+// freed is told when more than three quarters of what is reserved is free.
 func (s *shrinking) freed(r *CachingResource) {
 	keep := s.demand + s.demand/slack
 	if r.reserved <= keep+r.options.LargeSegmentBytes {

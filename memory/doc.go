@@ -27,6 +27,18 @@
 // release is an error that wraps [ErrReleased]. A Block that is collected
 // without having been released is freed by a backstop and reported as a leak.
 //
+// # Budgets
+//
+// A Manager has a budget, and can have children with budgets of their own
+// ([Manager.Child]) whose figures add up to its own. A request that does not fit
+// fails, after those who registered to give memory back were asked
+// ([Manager.AddReclaimer]); [Manager.AllocateWait] waits instead, and
+// [Manager.Reserve] sets memory aside for a job.
+//
+// Memory comes from a [Resource]: by default a [CachingResource], which keeps
+// what is freed. Package adaptor has resources that stand on others to limit,
+// count, log, check or fail; package buckets has bins.
+//
 // # Order
 //
 // Memory belongs to a stream: the one it was allocated on. Work that is enqueued

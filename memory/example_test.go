@@ -44,3 +44,71 @@ func Example() {
 	// true
 	// memory: allocate 8.4 MB for "too much": memory budget exceeded: 32 B of 1.0 MB in use by prices 32 B in 1 blocks; release some or raise Options.Budget
 }
+
+// Two tenants share a GPU: neither gets more than its own budget, and both
+// together no more than the whole.
+func ExampleManager_Child() {
+	dev, err := device.Open("host")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer dev.Close()
+	mgr, err := memory.NewManager(dev, memory.Options{Name: "all", Budget: 1000})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer mgr.Close()
+	left, _ := mgr.Child("left", 700)
+	defer left.Close()
+	right, _ := mgr.Child("right", 700)
+	defer right.Close()
+
+	a, _ := left.Allocate(600, memory.AllocateOptions{})
+	_, err = right.Allocate(600, memory.AllocateOptions{})
+	fmt.Println(err)
+	b, _ := right.Allocate(400, memory.AllocateOptions{})
+	for _, child := range mgr.Stats().Children {
+		fmt.Println(child.Name, child.InUse)
+	}
+	a.Release()
+	b.Release()
+	// Output:
+	// memory: allocate 600 B: memory budget exceeded of "all": 600 B of 1.0 kB in use by untagged 600 B in 1 blocks; release some or raise Options.Budget
+	// left 600
+	// right 400
+}
+
+// A job sets aside what it will need; while it runs, others cannot take it.
+func ExampleManager_Reserve() {
+	dev, err := device.Open("host")
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer dev.Close()
+	mgr, err := memory.NewManager(dev, memory.Options{Budget: 1000})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer mgr.Close()
+
+	job, err := mgr.Reserve("join", 800)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	_, err = mgr.Allocate(500, memory.AllocateOptions{})
+	fmt.Println(errors.Is(err, memory.ErrBudget), mgr.Stats().Remaining)
+	scratch, err := job.Allocate(500, memory.AllocateOptions{})
+	fmt.Println(err)
+	scratch.Release()
+	job.Close()
+	fmt.Println(mgr.Stats().Remaining)
+	// Output:
+	// true 200
+	// <nil>
+	// 1000
+}
