@@ -17,7 +17,9 @@ type account struct {
 	parent *account
 	// guaranteed says that the budget is reserved in the parent already.
 	guaranteed atomic.Bool
-	budget     atomic.Uint64
+	// ended says that the manager, or one above it, was closed.
+	ended  atomic.Bool
+	budget atomic.Uint64
 	// waiting counts requests in the queue that this account is too small for.
 	// Who is not in the queue gets nothing meanwhile, or large requests would
 	// wait for ever.
@@ -106,15 +108,19 @@ func (a *account) book(bytes uint64) {
 	}
 }
 
-// peaks reports whether so many more bytes are more than there ever were, going
-// by what is counted as in use.
-func (a *account) peaks(bytes uint64) bool {
+// bookWithinPeak is book unless that would be a new peak anywhere, going by what
+// is counted as in use. To look first and add then would not do: two that do it
+// at once would make a peak of credit.
+func (a *account) bookWithinPeak(bytes uint64) bool {
 	for level := a; level != nil; level = level.parent {
-		if level.inUse.Load()+bytes > level.peak.Load() {
-			return true
+		if !addUpTo(&level.inUse, bytes, &level.peak) {
+			for lower := a; lower != level; lower = lower.parent {
+				subtract(&lower.inUse, bytes)
+			}
+			return false
 		}
 	}
-	return false
+	return true
 }
 
 // unbook counts memory that was freed.
@@ -176,10 +182,14 @@ func (a *account) cannotEver(bytes uint64) *account {
 	return nil
 }
 
-// lacks returns how many bytes have to be given back for a request to fit.
+// lacks returns how many bytes have to be given back for a request to fit. It is
+// one where there is room but for those who wait.
 func (a *account) lacks(bytes uint64) uint64 {
-	budget, needed := a.budget.Load(), a.reserved.Load()+bytes
-	return max(needed, budget+1) - budget
+	budget, reserved := a.budget.Load(), a.reserved.Load()
+	if room := budget - min(budget, reserved); bytes > room {
+		return bytes - room + reserved - min(budget, reserved)
+	}
+	return 1
 }
 
 // lacksAnywhere is the most that any account on the way up lacks, but at least
@@ -196,6 +206,19 @@ func (a *account) lacksAnywhere(bytes uint64) uint64 {
 		return bytes
 	}
 	return most
+}
+
+// addUpTo adds to a counter unless that would lift it above a mark.
+func addUpTo(counter *atomic.Uint64, amount uint64, mark *atomic.Uint64) bool {
+	for {
+		current, most := counter.Load(), mark.Load()
+		if amount > most || current > most-amount {
+			return false
+		}
+		if counter.CompareAndSwap(current, current+amount) {
+			return true
+		}
+	}
 }
 
 func subtract(counter *atomic.Uint64, amount uint64) { counter.Add(-amount) }

@@ -1,7 +1,6 @@
 package memory
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -57,9 +56,10 @@ type CachingResource struct {
 	// frontBytes is how much each front may keep.
 	frontBytes atomic.Uint64
 	shrinking  shrinking
-	// closing says that Close was called, closed that nothing is left.
-	closing atomic.Bool
-	closed  bool
+	// closing says that Close was called, unclosed that it failed and may be
+	// called again, closed that nothing is left.
+	closing, unclosed atomic.Bool
+	closed            bool
 }
 
 // ground is where the memory of a caching resource comes from. The resource's
@@ -73,9 +73,9 @@ type ground interface {
 	idle(node *bestfit.Node)
 	follows(before, now *bestfit.Node)
 	// trim gives free memory back until no more than keep bytes are reserved,
-	// that which is oversize or largest first. Unless wait is set it leaves out
-	// what work may be pending on.
-	trim(keep uint64, wait bool) error
+	// that which is oversize or largest first. It leaves out what work may be
+	// pending on.
+	trim(keep uint64) error
 	// collect gives back what has not been used for long, oldest first, until no
 	// more than keep bytes are reserved.
 	collect(keep uint64) error
@@ -257,6 +257,9 @@ func (r *CachingResource) search(f *front, pool uint8, size uint64) (*bestfit.No
 	if r.owners[f.number] != f {
 		return nil, errRetired
 	}
+	if r.closing.Load() {
+		return nil, fmt.Errorf("memory: allocate: caching resource: %w", ErrClosed)
+	}
 	r.clock++
 	if node := r.fit(f, pool, size); node != nil {
 		r.hits++
@@ -284,8 +287,9 @@ func (r *CachingResource) search(f *front, pool uint8, size uint64) (*bestfit.No
 	return nil, err
 }
 
-// lastResort gives cached memory back so that the driver has room for the
-// request: first what is idle, then what work is pending on, after that work.
+// lastResort joins what is idle, whoever used it, and gives cached memory back so
+// that the driver has room for the request: first what is idle, then what work is
+// pending on, after that work.
 func (r *CachingResource) lastResort(f *front, pool uint8, size uint64) (*bestfit.Node, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -298,7 +302,15 @@ func (r *CachingResource) lastResort(f *front, pool uint8, size uint64) (*bestfi
 		keep uint64
 		wait bool
 	}{{r.reserved - min(r.reserved, size), false}, {0, false}, {0, true}} {
-		if failure := r.ground.trim(step.keep, step.wait); failure != nil {
+		r.settleHeld(step.wait)
+		if failure := r.unite(step.wait); failure != nil {
+			return nil, failure
+		}
+		if node := r.fit(f, pool, size); node != nil {
+			r.hits++
+			return node, nil
+		}
+		if failure := r.ground.trim(step.keep); failure != nil {
 			return nil, failure
 		}
 		var node *bestfit.Node
@@ -308,10 +320,6 @@ func (r *CachingResource) lastResort(f *front, pool uint8, size uint64) (*bestfi
 		}
 		if !errors.Is(err, device.ErrOutOfMemory) {
 			return nil, err
-		}
-		r.settleHeld(step.wait)
-		if node := r.fit(f, pool, size); node != nil {
-			return node, nil
 		}
 	}
 	return nil, r.outOfMemory(size, err)
@@ -357,12 +365,10 @@ func (r *CachingResource) suitable(f *front, pool uint8, size uint64) *bestfit.N
 // cut takes a run that is in no set for a stream, and gives the stream what is
 // left of it.
 func (r *CachingResource) cut(f *front, node *bestfit.Node, size uint64) *bestfit.Node {
-	if node.Bytes > size && (r.options.OversizeBytes == 0 || node.Bytes < r.options.OversizeBytes) {
-		rest := r.split(node, size)
-		rest.State, rest.Owner = runFree, f.number
-		r.enlist(f, rest)
-	}
 	node.State = runInUse
+	if node.Bytes > size && (r.options.OversizeBytes == 0 || node.Bytes < r.options.OversizeBytes) {
+		r.place(f, r.split(node, size))
+	}
 	return node
 }
 
@@ -452,16 +458,24 @@ func (r *CachingResource) threshold(limit uint64) uint64 {
 	return uint64(float64(limit) * r.options.CollectAbove)
 }
 
-// give makes a run free that was used last by the front's stream, and joins it
-// with its neighbours where they are free for that stream too.
+// give makes a run free that was used last by the front's stream.
 func (r *CachingResource) give(f *front, node *bestfit.Node) {
+	r.place(f, node)
+	if r.free/3 > r.reserved/4 && !r.gathering {
+		r.shrinking.freed(r)
+	}
+}
+
+// place puts a run into the set of the front whose stream used it last, joined
+// with its neighbours where they are free for that stream too.
+func (r *CachingResource) place(f *front, node *bestfit.Node) {
 	node.State, node.Owner = runFree, f.number
-	if next := r.space.Next(node); next != nil && r.joins(node, next) {
+	for next := r.space.Next(node); next != nil && r.joins(node, next); next = r.space.Next(node) {
 		node.Mark = max(node.Mark, r.markFor(f, next))
 		r.delist(r.owners[next.Owner], next)
 		r.join(node)
 	}
-	if previous := r.space.Previous(node); previous != nil && r.joins(node, previous) {
+	for previous := r.space.Previous(node); previous != nil && r.joins(node, previous); previous = r.space.Previous(node) {
 		mark := max(node.Mark, r.markFor(f, previous))
 		r.delist(r.owners[previous.Owner], previous)
 		r.join(previous)
@@ -472,9 +486,32 @@ func (r *CachingResource) give(f *front, node *bestfit.Node) {
 	if r.space.Next(node) == nil && r.space.Previous(node) == nil {
 		r.ground.idle(node)
 	}
-	if r.free/3 > r.reserved/4 && !r.gathering {
-		r.shrinking.freed(r)
+}
+
+// unite makes everybody's what no work is pending on, so that it is one run with
+// its neighbours whoever used those. With wait set that is all that is free, after
+// the work that used it.
+func (r *CachingResource) unite(wait bool) (err error) {
+	for _, f := range r.owners[1:] {
+		if f == nil {
+			continue
+		}
+		f.epochs.ask(f.epochs.now())
+		for pool := range f.free {
+			f.free[pool].Each(&r.space, func(node *bestfit.Node) bool {
+				if wait {
+					err = f.epochs.wait(node.Mark)
+				}
+				if err == nil && (wait || f.epochs.over(node.Mark)) {
+					r.delist(f, node)
+					node.Mark = 0
+					r.place(r.owners[0], node)
+				}
+				return err == nil
+			})
+		}
 	}
+	return err
 }
 
 // joins reports whether a run that becomes free may be joined with its neighbour:
@@ -533,12 +570,6 @@ func (r *CachingResource) Prime(bytes uint64) error {
 	if err != nil {
 		return err
 	}
-	if r.options.givenUpstream {
-		// It may have given the memory in the order of a stream.
-		if err := r.device.DefaultStream().Synchronize(context.Background()); err != nil {
-			return err
-		}
-	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	node.Mark = 0
@@ -552,7 +583,7 @@ func (r *CachingResource) Trim(keep uint64) (released uint64, err error) {
 	defer r.mu.Unlock()
 	before := r.trimmed
 	r.gather()
-	if err := r.ground.trim(keep, false); err != nil {
+	if err := errors.Join(r.unite(false), r.ground.trim(keep)); err != nil {
 		return r.trimmed - before, fmt.Errorf("memory: trim caching resource: %w", err)
 	}
 	return r.trimmed - before, nil
@@ -605,8 +636,9 @@ func (r *CachingResource) stats() CachingStats {
 
 // Close gives back all memory that is not in use, after the work that is pending
 // on it. What is still in use stays valid, and is given back when it is freed.
+// Where the driver fails Close may be called again.
 func (r *CachingResource) Close() error {
-	if r.closing.Swap(true) {
+	if r.closing.Swap(true) && !r.unclosed.Swap(false) {
 		return fmt.Errorf("memory: close caching resource: %w", ErrClosed)
 	}
 	return r.trimClosed()
@@ -620,7 +652,12 @@ func (r *CachingResource) trimClosed() error {
 		each.wait()
 	}
 	r.gather()
-	if err := r.ground.trim(0, true); err != nil {
+	err := r.unite(true)
+	if err == nil {
+		err = r.ground.trim(0)
+	}
+	if err != nil {
+		r.unclosed.Store(true)
 		return fmt.Errorf("memory: close caching resource: %w", err)
 	}
 	if r.reserved > 0 || r.closed {

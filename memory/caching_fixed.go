@@ -2,6 +2,7 @@ package memory
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 
@@ -46,6 +47,13 @@ func (g *fixedGround) grow(pool uint8, f *front, size, room uint64) (*bestfit.No
 	if err != nil {
 		return nil, err
 	}
+	if stream != f.stream && g.resource.options.givenUpstream {
+		// It may have given the memory in the order of a stream that nobody who
+		// uses it knows of.
+		if err := stream.Synchronize(context.Background()); err != nil {
+			return nil, errors.Join(err, g.upstream.Free(allocation, nil))
+		}
+	}
 	node := g.resource.space.Add(uint64(allocation.Pointer), bytes)
 	node.Pool = pool
 	node.Mark = f.epochs.now() // an upstream that is ordered by streams gave it to this one
@@ -63,9 +71,9 @@ func (g *fixedGround) idle(node *bestfit.Node) {
 
 func (g *fixedGround) follows(before, now *bestfit.Node) {}
 
-func (g *fixedGround) trim(keep uint64, wait bool) error {
+func (g *fixedGround) trim(keep uint64) error {
 	oversize := g.resource.options.OversizeBytes
-	return g.release(keep, wait, func(a, b *segment) int {
+	return g.release(keep, func(a, b *segment) int {
 		if oversize > 0 && (a.allocation.Bytes >= oversize) != (b.allocation.Bytes >= oversize) {
 			return cmp.Compare(b.allocation.Bytes, a.allocation.Bytes)
 		}
@@ -74,13 +82,13 @@ func (g *fixedGround) trim(keep uint64, wait bool) error {
 }
 
 func (g *fixedGround) collect(keep uint64) error {
-	return g.release(keep, false, func(a, b *segment) int {
+	return g.release(keep, func(a, b *segment) int {
 		return cmp.Or(cmp.Compare(a.idleSince, b.idleSince), cmp.Compare(a.first.Address, b.first.Address))
 	})
 }
 
 // release gives wholly free segments back in the given order.
-func (g *fixedGround) release(keep uint64, wait bool, order func(a, b *segment) int) error {
+func (g *fixedGround) release(keep uint64, order func(a, b *segment) int) error {
 	r := g.resource
 	if r.reserved <= keep {
 		return nil
@@ -97,11 +105,7 @@ func (g *fixedGround) release(keep uint64, wait bool, order func(a, b *segment) 
 			return nil
 		}
 		owner := r.owners[s.first.Owner]
-		if wait {
-			if err := owner.epochs.wait(s.first.Mark); err != nil {
-				return err
-			}
-		} else if !owner.epochs.ask(s.first.Mark) {
+		if !owner.epochs.ask(s.first.Mark) {
 			continue
 		}
 		if err := g.giveBack(owner, s); err != nil {

@@ -282,7 +282,7 @@ func (g *mappedGround) follows(before, now *bestfit.Node) {
 // is short.
 func (g *mappedGround) collect(uint64) error { return nil }
 
-func (g *mappedGround) trim(keep uint64, wait bool) error {
+func (g *mappedGround) trim(keep uint64) error {
 	r := g.resource
 	if r.reserved <= keep {
 		return nil
@@ -292,11 +292,7 @@ func (g *mappedGround) trim(keep uint64, wait bool) error {
 			return nil
 		}
 		owner := r.owners[node.Owner]
-		if wait {
-			if err := owner.epochs.wait(node.Mark); err != nil {
-				return err
-			}
-		} else if !owner.epochs.ask(node.Mark) {
+		if !owner.epochs.ask(node.Mark) {
 			continue
 		}
 		if err := g.unmap(owner, node, r.reserved-keep); err != nil {

@@ -16,7 +16,7 @@ func (g *mappedGround) moveHere(p *mappedRange, pool uint8, f *front, size uint6
 	need := size - freeBytes(neighbour)
 	pieces, err := g.idlePieces(pool, max(need, g.step(p)))
 	if err != nil || len(pieces) == 0 {
-		return nil, err
+		return nil, errors.Join(err, g.giveUp(pieces))
 	}
 	where := place{neighbour: neighbour}
 	for i := range pieces {

@@ -1,6 +1,9 @@
 package memory
 
-import "time"
+import (
+	"errors"
+	"time"
+)
 
 // shrinking gives back, while the resource is in use, what it only reserved
 // because free memory was in pieces. Requests that differ much in size need half
@@ -42,7 +45,7 @@ func (s *shrinking) freed(r *CachingResource) {
 		return
 	}
 	// What cannot be given back now, or fails to be, will be another time.
-	_ = r.ground.trim(keep, false)
+	_ = errors.Join(r.unite(false), r.ground.trim(keep))
 	end := s.time()
 	s.rest = end.Add(max(restFactor*end.Sub(start), shortestRest))
 }

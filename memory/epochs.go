@@ -30,6 +30,8 @@ type epochs struct {
 	mu sync.Mutex
 	// marks are in ascending order.
 	marks []*mark
+	// closed says that there are no marks any more.
+	closed bool
 }
 
 // mark is the end of an epoch, and of those before it that have none of their
@@ -72,6 +74,10 @@ func (e *epochs) end() error {
 func (e *epochs) add(epoch uint64, event *device.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
+	if e.closed { // while the watch was being told
+		event.Close()
+		return
+	}
 	if len(e.marks) >= mostMarks {
 		e.pass()
 		e.thin()
@@ -208,5 +214,5 @@ func (e *epochs) close() {
 	for _, m := range e.marks {
 		m.event.Close()
 	}
-	e.marks = nil
+	e.marks, e.closed = nil, true
 }

@@ -169,6 +169,8 @@ func (m *Manager) undraw(block *Block, leaf *tagTotals, bytes uint64) {
 	block.state.life.Store(newLife(block.generation + 1))
 	stripe.put(block.state)
 	stripe.mu.Unlock()
+	// Somebody may have begun to wait since the bytes were drawn.
+	m.tree.queue.wake()
 }
 
 // deliver gets memory from the resource for bytes that are reserved. Where that
@@ -187,7 +189,7 @@ func (m *Manager) deliver(leaf *tagTotals, bytes uint64, stream *device.Stream) 
 
 // workStream checks a request and returns its stream.
 func (m *Manager) workStream(bytes uint64, options AllocateOptions) (*device.Stream, error) {
-	if m.closed.Load() || m.tree.closed.Load() {
+	if m.account.ended.Load() {
 		return nil, fmt.Errorf("memory: allocate %s: manager: %w", humanize.Bytes(bytes), ErrClosed)
 	}
 	stream := options.Stream
@@ -227,7 +229,7 @@ func (m *Manager) unreserve(bytes uint64) {
 func (m *Manager) book(leaf *tagTotals, allocation Allocation) *Block {
 	all := &m.tree.stripes
 	stripe := all.enter()
-	if leaf.peaks(allocation.Bytes) {
+	if !leaf.bookWithinPeak(allocation.Bytes) {
 		// It may be a new peak: then credit must not be taken for memory.
 		if all.dirty.Load()&^(1<<stripe.number) != 0 {
 			stripe.mu.Unlock()
@@ -239,8 +241,6 @@ func (m *Manager) book(leaf *tagTotals, allocation Allocation) *Block {
 			stripe.settle()
 			leaf.book(allocation.Bytes)
 		}
-	} else {
-		leaf.book(allocation.Bytes)
 	}
 	state := stripe.state()
 	state.set(allocation, leaf, m.kind)
@@ -301,6 +301,9 @@ func (m *Manager) Close() error {
 	if m.parent != nil {
 		return m.closeChild()
 	}
+	m.tree.stripes.lockAll()
+	m.end()
+	m.tree.stripes.unlockAll()
 	m.tree.close()
 	return errors.Join(m.held(), m.closeOwned())
 }

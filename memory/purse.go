@@ -94,27 +94,30 @@ func (p *purse) settle() {
 }
 
 // lend moves credit for a tag from other stripes to the purse of one. It waits
-// for nobody, and reports whether the purse has the bytes then.
+// for no stripe but that one, and reports whether the purse has the bytes then.
 func (s *stripes) lend(leaf *tagTotals, bytes uint64) bool {
-	var found uint64
-	for dirty := s.dirty.Load(); dirty != 0 && found < bytes; dirty &= dirty - 1 {
+	// The stripe that gets the credit stays locked all the while: credit on its
+	// way is in no purse, and who locks all stripes must not miss it.
+	to := s.enter()
+	defer to.mu.Unlock()
+	var have, found uint64
+	if p := to.purse(leaf); p.leaf == leaf {
+		have = p.credit
+	}
+	for dirty := s.dirty.Load(); dirty != 0 && have+found < bytes; dirty &= dirty - 1 {
 		each := &s.all[bits.TrailingZeros64(dirty)]
-		if !each.mu.TryLock() {
+		if each == to || !each.mu.TryLock() {
 			continue
 		}
 		if p := each.purse(leaf); p.leaf == leaf {
-			part := min(p.credit, bytes-found)
+			part := min(p.credit, bytes-have-found)
 			p.credit -= part
 			found += part
 		}
 		each.mu.Unlock()
 	}
-	if found == 0 {
-		return false
+	if found > 0 {
+		to.own(leaf).credit += found
 	}
-	to := s.enter()
-	defer to.mu.Unlock()
-	p := to.own(leaf)
-	p.credit += found
-	return p.credit >= bytes
+	return have+found >= bytes
 }

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"sync"
@@ -45,28 +46,29 @@ type waiter struct {
 	releases   uint64
 	forRelease bool
 	// granted is closed once the bytes are reserved, or err says why they never
-	// will be.
+	// will be. Where that is an account whose budget is too small, never is it.
 	granted chan struct{}
 	err     error
+	never   *account
 }
 
 // wait waits until the bytes are reserved. Where after is not nil they are
-// not before the tree has released more blocks than that.
+// not before the tree has released more blocks than that. Where a budget was made
+// smaller than the request, never is it, and nothing is waited for.
 // again is called at first and whenever what it returned has fired; nil never
 // does.
-func (q *queue) wait(ctx context.Context, a *account, bytes uint64, priority int, after *uint64, again func() <-chan time.Time) error {
+func (q *queue) wait(ctx context.Context, a *account, bytes uint64, priority int, after *uint64, again func() <-chan time.Time) (never *account, err error) {
 	w := &waiter{account: a, bytes: bytes, priority: priority, granted: make(chan struct{})}
 	if after != nil {
 		w.forRelease, w.releases = true, *after
 	}
 	if err := q.enter(w); err != nil {
-		return err
+		return nil, err
 	}
-	q.grant()
 	for timer := again(); ; {
 		select {
 		case <-w.granted:
-			return w.err
+			return w.never, w.err
 		case <-timer:
 			timer = again()
 			continue
@@ -74,18 +76,19 @@ func (q *queue) wait(ctx context.Context, a *account, bytes uint64, priority int
 		}
 		break
 	}
-	if q.leave(w) || w.err != nil {
-		return fmt.Errorf("memory: wait for %s: %w", humanize.Bytes(bytes), context.Cause(ctx))
+	if q.leave(w) || w.err != nil || w.never != nil {
+		return nil, fmt.Errorf("memory: wait for %s: %w", humanize.Bytes(bytes), contextError(ctx))
 	}
 	// It was granted in the last moment.
-	return nil
+	return nil, nil
 }
 
+// enter puts a request in, and serves it at once where that is possible.
 func (q *queue) enter(w *waiter) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
-		return fmt.Errorf("memory: wait for %s: manager: %w", humanize.Bytes(w.bytes), ErrClosed)
+		return w.closedError()
 	}
 	at, _ := slices.BinarySearchFunc(q.waiting, w, func(other, w *waiter) int {
 		if other.priority >= w.priority {
@@ -94,22 +97,22 @@ func (q *queue) enter(w *waiter) error {
 		return 1
 	})
 	q.waiting = slices.Insert(q.waiting, at, w)
-	q.length.Add(1)
+	q.serve()
 	return nil
 }
 
 // leave takes a request out and reports whether it was still in.
 func (q *queue) leave(w *waiter) bool {
 	q.mu.Lock()
+	defer q.mu.Unlock()
 	at := slices.Index(q.waiting, w)
-	if at >= 0 {
-		q.waiting = slices.Delete(q.waiting, at, at+1)
-		q.length.Add(-1)
-		w.waitAt(nil)
+	if at < 0 {
+		return false
 	}
-	q.mu.Unlock()
-	q.wake()
-	return at >= 0
+	q.waiting = slices.Delete(q.waiting, at, at+1)
+	w.waitAt(nil)
+	q.serve()
+	return true
 }
 
 // released is called whenever a block was released, and wake whenever bytes were
@@ -117,44 +120,59 @@ func (q *queue) leave(w *waiter) bool {
 func (q *queue) released() {
 	if q.interested.Load() > 0 {
 		q.releases.Add(1)
-		q.grant()
+		q.wake()
 	}
 }
 
 func (q *queue) wake() {
 	if q.interested.Load() > 0 {
-		q.grant()
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if len(q.waiting) > 0 {
+			q.serve()
+		}
 	}
 }
 
-// grant serves everyone it can, in order.
-func (q *queue) grant() {
-	q.mu.Lock()
-	defer q.mu.Unlock()
-	q.stripes.settle()
+// serve grants what it can, in order. The queue is locked, and all stripes are
+// meanwhile: a request beside it that fails further up has taken from the budgets
+// below for a moment, and who waits would not be asked again after that.
+func (q *queue) serve() {
+	q.stripes.lockAll()
+	defer q.stripes.unlockAll()
 	var short []*account
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *waiter) bool {
-		if at := w.behind(short); at != nil {
-			w.waitAt(at)
+		var at *account
+		if !w.hopeless() {
+			if at = w.behind(short); at == nil {
+				if at = q.reserve(w); at != nil {
+					short = append(short, at)
+				}
+			}
+		}
+		if w.waitAt(at); at != nil {
 			return false
 		}
-		if at := q.reserve(w); at != nil {
-			w.waitAt(at)
-			short = append(short, at)
-			return false
-		}
-		w.waitAt(nil)
-		q.length.Add(-1)
 		close(w.granted)
 		return true
 	})
+	q.length.Store(int64(len(q.waiting)))
+}
+
+// hopeless reports whether no release can help, and notes why.
+func (w *waiter) hopeless() bool {
+	if w.account.ended.Load() {
+		w.err = w.closedError()
+		return true
+	}
+	w.never = w.account.cannotEver(w.bytes)
+	return w.never != nil
 }
 
 // reserve reserves a request's bytes. Where that is not possible it returns the
-// account that is too small, or the root if it is the device.
+// account that is too small, or the root if it is the device. All stripes are
+// locked.
 func (q *queue) reserve(w *waiter) (short *account) {
-	stripe := q.stripes.enter()
-	defer stripe.mu.Unlock()
 	if w.forRelease && q.releases.Load() == w.releases {
 		return w.account.root()
 	}
@@ -195,11 +213,24 @@ func (q *queue) close() {
 	q.closed = true
 	for _, w := range q.waiting {
 		w.waitAt(nil)
-		w.err = fmt.Errorf("memory: wait for %s: manager: %w", humanize.Bytes(w.bytes), ErrClosed)
+		w.err = w.closedError()
 		close(w.granted)
 	}
-	q.length.Add(-int64(len(q.waiting)))
+	q.length.Store(0)
 	q.waiting = nil
+}
+
+func (w *waiter) closedError() error {
+	return fmt.Errorf("memory: wait for %s: manager: %w", humanize.Bytes(w.bytes), ErrClosed)
+}
+
+// contextError tells that a context is done, and why if that is known.
+func contextError(ctx context.Context) error {
+	err, cause := ctx.Err(), context.Cause(ctx)
+	if errors.Is(cause, err) {
+		return cause
+	}
+	return fmt.Errorf("%w: %w", err, cause)
 }
 
 // root returns the account at the top.

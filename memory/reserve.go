@@ -26,8 +26,8 @@ func (m *Manager) Reserve(name string, bytes uint64) (*Manager, error) {
 // ReserveWait is [Manager.Reserve] that waits for memory as
 // [Manager.AllocateWait] does. Only the priority of the options counts.
 func (m *Manager) ReserveWait(ctx context.Context, name string, bytes uint64, options AllocateOptions) (*Manager, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, context.Cause(ctx))
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, contextError(ctx))
 	}
 	options.Tag = name
 	return m.reserveJob(ctx, name, bytes, options, true)

@@ -52,10 +52,18 @@ func (t *tagTotals) book(bytes uint64) {
 	t.account.book(bytes)
 }
 
-// peaks reports whether so many more bytes are more than the tag, or a manager
-// above it, ever had.
-func (t *tagTotals) peaks(bytes uint64) bool {
-	return t.inUse.Load()+bytes > t.peak.Load() || t.account.peaks(bytes)
+// bookWithinPeak counts a block if neither the tag nor a manager above it then
+// has more than it ever had, going by what is counted as in use.
+func (t *tagTotals) bookWithinPeak(bytes uint64) bool {
+	if !addUpTo(&t.inUse, bytes, &t.peak) {
+		return false
+	}
+	if !t.account.bookWithinPeak(bytes) {
+		subtract(&t.inUse, bytes)
+		return false
+	}
+	t.allocations.Add(1)
+	return true
 }
 
 // settle takes over what a purse had.

@@ -83,9 +83,6 @@ func (m *Manager) Child(name string, budget uint64) (*Manager, error) {
 }
 
 func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manager, error) {
-	if m.closed.Load() || m.tree.closed.Load() {
-		return nil, fmt.Errorf("memory: new child %q: manager: %w", name, ErrClosed)
-	}
 	child := &Manager{
 		device: m.device, resource: m.resource, kind: m.kind, stream: m.stream, options: m.options, transfers: m.transfers,
 		tree: m.tree, parent: m,
@@ -96,6 +93,9 @@ func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manage
 	child.account.guaranteed.Store(guaranteed)
 	m.tree.stripes.lockAll()
 	defer m.tree.stripes.unlockAll()
+	if m.account.ended.Load() {
+		return nil, fmt.Errorf("memory: new child %q: manager: %w", name, ErrClosed)
+	}
 	m.forget(m.children.list()...)
 	m.children.add(child)
 	return child, nil
@@ -118,19 +118,29 @@ func (m *Manager) SetBudget(budget uint64) error {
 	return nil
 }
 
-// closeChild ends a child. A guarantee is given back but for what is in use,
-// which goes on being reserved in the parent until it is released.
+// closeChild ends a child. Who waits for memory below it is refused.
 func (m *Manager) closeChild() error {
 	err := m.held()
 	m.tree.stripes.lockAll()
-	if m.account.guaranteed.Load() {
-		m.account.parent.unreserve(m.account.budget.Load() - m.account.reserved.Load())
-		m.account.guaranteed.Store(false)
-	}
+	m.end()
 	m.parent.forget(m)
 	m.tree.stripes.unlockAll()
 	m.tree.queue.wake()
 	return err
+}
+
+// end makes the manager, and all below it, refuse requests. A guarantee is given
+// back but for what is in use, which goes on being reserved in the parent until
+// it is released. All stripes are locked.
+func (m *Manager) end() {
+	for _, child := range m.children.list() {
+		child.end()
+	}
+	m.account.ended.Store(true)
+	if m.account.guaranteed.Load() {
+		m.account.parent.unreserve(m.account.budget.Load() - m.account.reserved.Load())
+		m.account.guaranteed.Store(false)
+	}
 }
 
 // forget takes closed children that hold nothing any more out of the tree, and

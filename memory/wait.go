@@ -20,8 +20,8 @@ import (
 // What no release can help is not waited for: a request beyond a whole budget, or
 // one that the device has no room for while nothing is in use.
 func (m *Manager) AllocateWait(ctx context.Context, bytes uint64, options AllocateOptions) (*Block, error) {
-	if err := ctx.Err(); err != nil {
-		return nil, fmt.Errorf("memory: allocate %s: %w", humanize.Bytes(bytes), context.Cause(ctx))
+	if ctx.Err() != nil {
+		return nil, fmt.Errorf("memory: allocate %s: %w", humanize.Bytes(bytes), contextError(ctx))
 	}
 	stream, err := m.workStream(bytes, options)
 	if err != nil {
@@ -68,7 +68,7 @@ func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *devic
 		if !wait || root.account.inUse.Load() == 0 {
 			return nil, m.failed(m.resourceError(bytes, options.Tag, failure))
 		}
-		if err := m.wait(ctx, bytes, options.Priority, &releases); err != nil {
+		if err := m.wait(ctx, bytes, options, &releases); err != nil {
 			return nil, m.failed(err)
 		}
 		reserved, failure = true, nil
@@ -94,16 +94,16 @@ func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options Alloca
 		}
 		break
 	}
-	return m.wait(ctx, bytes, options.Priority, nil)
+	return m.wait(ctx, bytes, options, nil)
 }
 
 // wait waits in the queue. What can be reclaimed may be other things by and by:
 // a table that is in use now can be moved once it is not, though nobody releases
 // memory then. So the reclaimers are asked anew from time to time.
-func (m *Manager) wait(ctx context.Context, bytes uint64, priority int, after *uint64) error {
+func (m *Manager) wait(ctx context.Context, bytes uint64, options AllocateOptions, after *uint64) error {
 	const shortest, longest = time.Millisecond, 100 * time.Millisecond
 	pause := shortest
-	return m.tree.queue.wait(ctx, &m.account, bytes, priority, after, func() <-chan time.Time {
+	never, err := m.tree.queue.wait(ctx, &m.account, bytes, options.Priority, after, func() <-chan time.Time {
 		root := m.root()
 		if !root.anyReclaimers() {
 			return nil
@@ -114,6 +114,10 @@ func (m *Manager) wait(ctx context.Context, bytes uint64, priority int, after *u
 		pause = min(2*pause, longest)
 		return time.After(pause / 2)
 	})
+	if never != nil {
+		return m.budgetError(never, bytes, options.Tag)
+	}
+	return err
 }
 
 // above returns the manager of an account on the way up.

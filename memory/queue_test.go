@@ -1,0 +1,157 @@
+package memory_test
+
+import (
+	"context"
+	"errors"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// A request that had its bytes already, but gets no memory from the resource,
+// hands them to who came to wait meanwhile.
+func TestQueueAfterAResourceThatFails(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		for name, tag := range map[string]string{"from a purse": "again", "from the budget": "another"} {
+			t.Run(name, func(t *testing.T) {
+				resource := newSmall(dev, 1000)
+				mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource, Budget: 100})
+				require.NoError(t, mustAllocate(t, mgr, 100, "again").Release())
+				inside, fail := make(chan struct{}), make(chan struct{})
+				failure := errors.New("broken")
+				resource.set(func(uint64) error {
+					resource.set(nil)
+					close(inside)
+					<-fail
+					return failure
+				})
+				var group sync.WaitGroup
+				group.Go(func() {
+					_, err := mgr.Allocate(100, memory.AllocateOptions{Tag: tag})
+					assert.ErrorIs(t, err, failure)
+				})
+				<-inside
+				waits := allocateLater(t, patient(t), mgr, 100, memory.AllocateOptions{})
+				close(fail)
+				group.Wait()
+				require.NoError(t, mustTake(t, waits).Release())
+				s := mgr.Stats()
+				requireNothingHeld(t, s)
+				assert.EqualValues(t, 2, s.Allocations)
+				assert.EqualValues(t, 1, s.Failures)
+			})
+		}
+	})
+}
+
+// A request that fails further up has its hands on the child's budget for a
+// moment. Who is served in that moment is not forgotten.
+func TestQueueBesideRequestsThatFailFurtherUp(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 80})
+		child := mustChild(t, mgr, "child", 100)
+		below := mustChild(t, child, "below", 100)
+		done := make(chan struct{})
+		var others sync.WaitGroup
+		for range 4 {
+			others.Go(func() {
+				for {
+					select {
+					case <-done:
+						return
+					default:
+					}
+					if _, err := below.Allocate(90, memory.AllocateOptions{}); !assert.ErrorIs(t, err, memory.ErrBudget) {
+						return
+					}
+				}
+			})
+		}
+		for range 300 {
+			held := mustAllocate(t, mgr, 50, "held")
+			waits := allocateLater(t, patient(t), child, 50, memory.AllocateOptions{})
+			require.NoError(t, held.Release())
+			require.NoError(t, mustTake(t, waits).Release())
+		}
+		close(done)
+		others.Wait()
+		requireNothingHeld(t, mgr.Stats())
+		require.NoError(t, below.Close())
+		require.NoError(t, child.Close())
+	})
+}
+
+// Nobody waits for what has become hopeless, or keeps others from the memory.
+func TestQueueAfterTheBudgetBecameTooSmall(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 1000})
+		child := mustChild(t, mgr, "child", 100)
+		below := mustChild(t, child, "below", 100)
+		held := mustAllocate(t, child, 70, "held")
+		large := allocateLater(t, patient(t), below, 80, memory.AllocateOptions{Tag: "large"})
+		larger := allocateLater(t, patient(t), below, 90, memory.AllocateOptions{Tag: "larger"})
+		little := allocateLater(t, patient(t), child, 10, memory.AllocateOptions{Tag: "little"})
+		require.NoError(t, child.SetBudget(79))
+		for _, hopeless := range []<-chan result{large, larger} {
+			_, err := take(t, hopeless)
+			var budget *memory.BudgetError
+			require.ErrorAs(t, err, &budget)
+			assert.Equal(t, "child", budget.Manager)
+			assert.EqualValues(t, 79, budget.Budget)
+		}
+		require.Equal(t, 1, mgr.Stats().Waiting, "80 are in use then")
+		require.NoError(t, held.Release())
+		require.NoError(t, mustTake(t, little).Release())
+		requireNothingHeld(t, mgr.Stats())
+		require.NoError(t, below.Close())
+		require.NoError(t, child.Close())
+	})
+}
+
+func TestQueueOfAChildThatIsClosed(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 100})
+		child := mustChild(t, mgr, "child", 100)
+		below := mustChild(t, child, "below", 100)
+		held := mustAllocate(t, mgr, 100, "held")
+		var refused []<-chan result
+		for _, m := range []*memory.Manager{child, below} {
+			refused = append(refused, allocateLater(t, patient(t), m, 60, memory.AllocateOptions{}))
+		}
+		goesOn := allocateLater(t, patient(t), mgr, 50, memory.AllocateOptions{})
+		require.NoError(t, child.Close())
+		for _, each := range refused {
+			_, err := take(t, each)
+			require.ErrorIs(t, err, memory.ErrClosed)
+		}
+		require.NoError(t, held.Release())
+		require.NoError(t, mustTake(t, goesOn).Release())
+		require.NoError(t, below.Close())
+	})
+}
+
+// A reason for the cancellation does not hide that it is one.
+func TestQueueLeftForAReason(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 100})
+		held := mustAllocate(t, mgr, 100, "held")
+		reason := errors.New("the user went away")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		waits := allocateLater(t, ctx, mgr, 1, memory.AllocateOptions{})
+		cancel(reason)
+		_, waited := take(t, waits)
+		_, allocated := mgr.AllocateWait(ctx, 1, memory.AllocateOptions{})
+		_, reserved := mgr.ReserveWait(ctx, "job", 1, memory.AllocateOptions{})
+		for _, err := range []error{waited, allocated, reserved} {
+			require.ErrorIs(t, err, context.Canceled)
+			require.ErrorIs(t, err, reason)
+		}
+		require.NoError(t, held.Release())
+	})
+}
