@@ -1,6 +1,7 @@
 package dlpack
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"sync/atomic"
@@ -95,6 +96,9 @@ func (e *export) end(done *device.Stream) error {
 	var err error
 	if e.consumer != nil && !e.consumer.Equal(done) {
 		err = orderAfter(e.block, e.consumer)
+	}
+	if err != nil && e.consumer.Synchronize(context.Background()) == nil {
+		err = nil // what cannot be ordered after the consumer's work is done after it
 	}
 	return errors.Join(err, e.block.EndExport())
 }

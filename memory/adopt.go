@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/dustin/go-humanize"
@@ -125,6 +126,9 @@ func (m *Manager) verifyExtent(pointer device.Pointer, bytes uint64) error {
 	end := pointer.Add(bytes)
 	for at := pointer; at < end; {
 		base, length, err := m.device.Driver().AddressRange(at)
+		if err != nil && !errors.Is(err, device.ErrInvalidValue) {
+			return fmt.Errorf("ask the driver about the allocation: %w", err)
+		}
 		if err != nil || base.Add(length) <= at {
 			return fmt.Errorf("only %s of it are allocated: %w", humanize.Bytes(uint64(at-pointer)), device.ErrInvalidValue)
 		}

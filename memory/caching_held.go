@@ -44,7 +44,7 @@ func (r *CachingResource) hold(node *bestfit.Node, stream *device.Stream, furthe
 		default:
 			// Without a mark there is but to wait. If that fails too the device
 			// is lost, and nobody uses its memory any more.
-			other.Synchronize(context.Background())
+			_ = synchronizeAll(other, nil)
 		}
 	}
 	h.front = r.lockWith(r.front(stream))
@@ -84,7 +84,7 @@ func (h *heldBlock) wait() {
 		event.Close()
 	}
 	for _, stream := range h.closed {
-		stream.Synchronize(context.Background())
+		_ = synchronizeAll(stream, nil)
 	}
 	h.events, h.closed = nil, nil
 }

@@ -114,6 +114,13 @@ func (f *faulty) EventSynchronize(event backend.Event) error {
 	return f.Device.EventSynchronize(event)
 }
 
+func (f *faulty) Synchronize() error {
+	if err := f.step(); err != nil {
+		return err
+	}
+	return f.Device.Synchronize()
+}
+
 func (f *faulty) StreamSynchronize(stream backend.Stream) error {
 	if err := f.step(); err != nil {
 		return err

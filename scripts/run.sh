@@ -69,9 +69,11 @@ sanitize() {
         if [ "$package" = device/host ]; then continue; fi
         log=$logs/sanitize_${package//\//_}.log
         # Tests provoke errors of the driver on purpose; what is looked for is
-        # bad memory accesses. SANITIZE names the tests to run.
+        # bad memory accesses. SANITIZE names the tests to run. Kernels run one
+        # after the other here, so what is broken by running at the same time is
+        # not found.
         (cd "$here/tests/$package" && timeout 500 compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 \
-            ./package.test -test.v -test.run "${SANITIZE:-.}" -test.timeout 480s) >"$log" 2>&1
+            ./package.test -test.v -test.run "${SANITIZE:-.}" -test.skip TestBrokenResources -test.timeout 480s) >"$log" 2>&1
         count "$log" $? "$package: $(grep -E 'ERROR SUMMARY' "$log" | tail -1)"
         grep -E 'Invalid __|Misaligned address|out of bounds' "$log" | head -5
     done

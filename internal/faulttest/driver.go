@@ -1,0 +1,167 @@
+package faulttest
+
+import (
+	"fmt"
+	"maps"
+	"sync"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+// Error is a failure that was made up.
+type Error struct {
+	Call
+	// Err is the condition.
+	Err error
+}
+
+// Error formats e as "faulttest: operation, call n: condition".
+func (e *Error) Error() string {
+	return fmt.Sprintf("faulttest: %s, call %d: %v", e.Operation, e.Nth, e.Err)
+}
+
+// Unwrap returns the condition.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Call is one call of a driver. Numbers begin at 1 when the driver is armed.
+type Call struct {
+	// Operation is the method of backend.Device, "EventRecord" for example.
+	Operation string
+	// Nth numbers the calls of the operation, Number those of all.
+	Nth, Number int
+}
+
+// Rule returns the condition that a call fails with, or nil. It may be called
+// from several goroutines at a time.
+type Rule func(call Call) error
+
+// Driver is a backend.Device on top of another one, some of whose calls fail. A
+// call that fails does not reach the other one.
+type Driver struct {
+	backend.Device
+
+	mu     sync.Mutex
+	rule   Rule
+	number int
+	counts map[string]int
+	failed map[string]int
+	// live is the memory that was allocated and not freed, by the kind of its
+	// allocation and its address or handle.
+	live map[allocation]struct{}
+}
+
+type allocation struct {
+	kind string
+	at   uint64
+}
+
+// NewDriver returns a driver that lets every call pass.
+func NewDriver(below backend.Device) *Driver {
+	d := &Driver{Device: below, live: map[allocation]struct{}{}}
+	d.Arm(nil)
+	return d
+}
+
+// Arm counts anew and applies the rule, which may be nil, from now on.
+func (d *Driver) Arm(rule Rule) {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	d.rule, d.number, d.counts, d.failed = rule, 0, map[string]int{}, map[string]int{}
+}
+
+// Counts returns how often each operation was called since the driver was armed.
+func (d *Driver) Counts() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.counts)
+}
+
+// Failed returns how many calls were failed since the driver was armed.
+func (d *Driver) Failed() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	return maps.Clone(d.failed)
+}
+
+// Live counts the allocations of memory that were not freed, by how they were
+// made.
+func (d *Driver) Live() map[string]int {
+	d.mu.Lock()
+	defer d.mu.Unlock()
+	live := map[string]int{}
+	for each := range d.live {
+		live[each.kind]++
+	}
+	return live
+}
+
+// enter counts a call and returns why it fails, if it does.
+func (d *Driver) enter(operation string) error {
+	d.mu.Lock()
+	d.number++
+	d.counts[operation]++
+	call, rule := Call{Operation: operation, Nth: d.counts[operation], Number: d.number}, d.rule
+	d.mu.Unlock()
+	if rule == nil {
+		return nil
+	}
+	condition := rule(call) // without the lock, for it may end a context
+	if condition == nil {
+		return nil
+	}
+	d.mu.Lock()
+	d.failed[operation]++
+	d.mu.Unlock()
+	return &Error{Call: call, Err: condition}
+}
+
+// through makes a call that returns an error only.
+func (d *Driver) through(operation string, call func() error) error {
+	if err := d.enter(operation); err != nil {
+		return err
+	}
+	return call()
+}
+
+// valued makes a call that returns a value.
+func valued[T any](d *Driver, operation string, call func() (T, error)) (value T, err error) {
+	if err := d.enter(operation); err != nil {
+		return value, err
+	}
+	return call()
+}
+
+// allocated makes a call that returns memory.
+func allocated[T ~uintptr | ~uint64](d *Driver, operation, kind string, call func() (T, error)) (T, error) {
+	at, err := valued(d, operation, call)
+	if err == nil {
+		d.mu.Lock()
+		defer d.mu.Unlock()
+		d.live[allocation{kind, uint64(at)}] = struct{}{}
+	}
+	return at, err
+}
+
+// freed makes a call that gives memory back.
+func freed[T ~uintptr | ~uint64](d *Driver, operation, kind string, at T, call func() error) error {
+	// Forgotten first: another goroutine may get the same address at once.
+	if err := d.enter(operation); err != nil {
+		return err
+	}
+	d.mu.Lock()
+	delete(d.live, allocation{kind, uint64(at)})
+	d.mu.Unlock()
+	return call()
+}
+
+// The kinds of memory, each of which is freed in a way of its own.
+const (
+	plainMemory   = "memory"
+	orderedMemory = "stream-ordered memory"
+	pinnedMemory  = "pinned memory"
+	mappedMemory  = "physical memory"
+	addressRange  = "address range"
+)
+
+func word(pointer unsafe.Pointer) uintptr { return uintptr(pointer) }

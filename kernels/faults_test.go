@@ -1,0 +1,74 @@
+package kernels_test
+
+import (
+	"context"
+	"errors"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/faulttest"
+	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// doubling is a kernel for a device that passes for a GPU.
+func doubling() map[string]launchtest.Kernel {
+	return map[string]launchtest.Kernel{"double": {Parameters: []int{8, 4}, Run: func(l launchtest.Launch) {
+		values := address.Bytes(uintptr(l.Uint64(0)), uint64(uint32(l.Uint64(1))))
+		for i := range values {
+			values[i] *= 2
+		}
+	}}}
+}
+
+// launching loads code, launches a kernel on a stream that is not the memory's
+// own, with more shared memory than is allowed without asking, and unloads it.
+func launching() faulttest.Operation {
+	return faulttest.Operation{
+		Name: "Load, Launch and Close", Says: "kernels: ", Kernels: doubling(),
+		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
+			if m.Device().Kind() == device.Host {
+				return nil // which launches nothing
+			}
+			values, stream := newSlice[uint8](t, m, 100), newStream(t, m.Device())
+			require.NoError(t, values.Fill(nil, 1))
+			require.NoError(t, values.Block().OrderBefore(stream))
+			launches := 0
+			return func(context.Context) (func(testing.TB), error) {
+				module, err := kernels.Load(m.Device(), "code")
+				if err != nil {
+					assert.Nil(t, module)
+					return nil, err
+				}
+				f, err := module.Function("double")
+				if err == nil {
+					const shared = 64 << 10
+					err = f.Launch(stream, device.Dim3{}, device.Dim3{X: 32}, shared, values, uint32(values.Len()))
+				}
+				if err == nil {
+					launches++
+				}
+				assert.Equal(t, 1, values.Block().References())
+				err = errors.Join(err, module.Close())
+				require.ErrorIs(t, module.Close(), device.ErrClosed)
+				if err != nil {
+					return nil, err
+				}
+				return func(t testing.TB) {
+					require.NoError(t, values.Block().OrderBefore(m.Stream()))
+					assert.Equal(t, slices.Repeat([]byte{1 << launches}, 100), download(t, values))
+				}, nil
+			}
+		},
+	}
+}
+
+func TestEveryDriverCallFails(t *testing.T) { faulttest.EachCall(t, launching()) }
+
+func TestTheDeviceIsLostAtEveryDriverCall(t *testing.T) { faulttest.EachCallLost(t, launching()) }
