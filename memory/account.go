@@ -48,17 +48,24 @@ type account struct {
 // pairs.
 type cacheLine [128]byte
 
-// fits reports whether the account has room for the bytes now.
+// fits reports whether the account has room for the bytes now. For nothing there
+// always is.
 func (a *account) fits(bytes uint64) bool {
 	budget, reserved := a.budget.Load(), a.reserved.Load()
-	return bytes <= budget && reserved <= budget-bytes
+	return bytes == 0 || bytes <= budget && reserved <= budget-bytes
 }
+
+// overdrawn reports whether more is taken than a lowered budget allows.
+func (a *account) overdrawn() bool { return a.reserved.Load() > a.budget.Load() }
 
 // take takes bytes out of this account's budget. It never takes more than fits,
 // not even for a moment, so a request that is too large cannot make a smaller one
 // fail beside it. Only requests from the queue may pass those who wait.
 func (a *account) take(bytes uint64, queued bool) bool {
-	if !queued && a.waiting.Load() > 0 && bytes > 0 {
+	if bytes == 0 {
+		return true
+	}
+	if !queued && a.waiting.Load() > 0 {
 		return false
 	}
 	for {
@@ -101,15 +108,8 @@ func (a *account) unreserve(bytes uint64) {
 	}
 }
 
-// book counts memory that the resource has delivered.
-func (a *account) book(bytes uint64) {
-	for level := a; level != nil; level = level.parent {
-		raise(&level.peak, level.inUse.Add(bytes))
-	}
-}
-
-// bookWithinPeak is book unless that would be a new peak anywhere, going by what
-// is counted as in use. To look first and add then would not do: two that do it
+// bookWithinPeak counts memory that the resource has delivered unless that would
+// be a new peak anywhere, going by what is counted as in use. To look first and add then would not do: two that do it
 // at once would make a peak of credit.
 func (a *account) bookWithinPeak(bytes uint64) bool {
 	for level := a; level != nil; level = level.parent {

@@ -127,17 +127,14 @@ func (m *Manager) Allocate(bytes uint64, options AllocateOptions) (*Block, error
 // draw makes a block without memory of bytes that are in a purse, or returns nil.
 // It is the quick way: where others wait for memory it is closed.
 func (m *Manager) draw(leaf *tagTotals, bytes uint64) *Block {
-	if m.tree.queue.interested.Load() > 0 {
-		return nil
-	}
 	stripe := m.tree.stripes.enter()
-	if !stripe.draw(leaf, bytes) {
+	if !m.drawFrom(stripe, leaf, bytes) {
 		stripe.mu.Unlock()
-		if !m.tree.stripes.lend(leaf, bytes) {
+		if m.tree.queue.interested.Load() > 0 || !m.tree.stripes.lend(leaf, bytes) {
 			return nil
 		}
 		stripe = m.tree.stripes.enter()
-		if !stripe.draw(leaf, bytes) {
+		if !m.drawFrom(stripe, leaf, bytes) {
 			stripe.mu.Unlock()
 			return nil
 		}
@@ -145,6 +142,12 @@ func (m *Manager) draw(leaf *tagTotals, bytes uint64) *Block {
 	block := m.newBlock(stripe, stripe.state())
 	stripe.mu.Unlock()
 	return block
+}
+
+// drawFrom asks whether anybody waits under the stripe's lock: who lowers a budget
+// holds all of them.
+func (m *Manager) drawFrom(stripe *stripe, leaf *tagTotals, bytes uint64) bool {
+	return m.tree.queue.interested.Load() == 0 && stripe.draw(leaf, bytes)
 }
 
 // fill gives a drawn block its memory. Where that fails there is no block.
@@ -229,18 +232,12 @@ func (m *Manager) unreserve(bytes uint64) {
 func (m *Manager) book(leaf *tagTotals, allocation Allocation) *Block {
 	all := &m.tree.stripes
 	stripe := all.enter()
-	if !leaf.bookWithinPeak(allocation.Bytes) {
-		// It may be a new peak: then credit must not be taken for memory.
-		if all.dirty.Load()&^(1<<stripe.number) != 0 {
-			stripe.mu.Unlock()
-			all.lockAll()
-			leaf.book(allocation.Bytes)
-			all.unlockAll()
-			stripe = all.enter()
-		} else {
-			stripe.settle()
-			leaf.book(allocation.Bytes)
-		}
+	if !leaf.bookWithinPeak(allocation.Bytes) && !stripe.bookPeak(leaf, allocation.Bytes) {
+		stripe.mu.Unlock()
+		all.lockAll()
+		leaf.raise()
+		all.unlockAll()
+		stripe = all.enter()
 	}
 	state := stripe.state()
 	state.set(allocation, leaf, m.kind)

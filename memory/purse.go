@@ -79,10 +79,30 @@ func (s *stripe) touch() {
 
 // settle empties the purses of the stripe, which is locked.
 func (s *stripe) settle() {
+	bit := uint64(1) << s.number
+	if s.of.dirty.Load()&bit == 0 {
+		return
+	}
 	for i := range s.purses {
 		s.purses[i].settle()
 	}
-	s.of.dirty.And(^(uint64(1) << s.number))
+	s.of.settled.Add(1)
+	s.of.dirty.And(^bit)
+}
+
+// bookPeak counts a block that may make a new peak. It reports whether the peaks
+// are right then: they are if there was no credit anywhere in between, for what is
+// counted as in use is in use then. The stripe is locked.
+func (s *stripe) bookPeak(leaf *tagTotals, bytes uint64) bool {
+	s.settle()
+	settled := s.of.settled.Load()
+	var levels [8]uint64
+	inUse := leaf.add(levels[:0], bytes)
+	if s.of.dirty.Load() != 0 || s.of.settled.Load() != settled {
+		return false
+	}
+	leaf.raiseTo(inUse)
+	return true
 }
 
 func (p *purse) settle() {

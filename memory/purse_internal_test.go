@@ -33,7 +33,7 @@ func TestPurseOnItsWay(t *testing.T) {
 	for range 5_000 {
 		stripe := all.enter()
 		if assert.Nil(t, m.account.reserve(60, false), "it all is free") {
-			leaf.book(60)
+			leaf.raiseTo(leaf.add(nil, 60))
 			stripe.deposit(leaf, 60)
 		}
 		stripe.mu.Unlock()

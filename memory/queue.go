@@ -32,7 +32,11 @@ type queue struct {
 
 	mu      sync.Mutex
 	waiting []*waiter
-	closed  bool
+	// overdrawn are the accounts whose budget was lowered below what is in use.
+	// As long as there are any the tree counts as interested, for credit must not
+	// be drawn then: it is no longer within the budget.
+	overdrawn []*account
+	closed    bool
 }
 
 type waiter struct {
@@ -128,18 +132,44 @@ func (q *queue) wake() {
 	if q.interested.Load() > 0 {
 		q.mu.Lock()
 		defer q.mu.Unlock()
-		if len(q.waiting) > 0 {
+		if len(q.waiting)+len(q.overdrawn) > 0 {
 			q.serve()
 		}
 	}
 }
 
-// serve grants what it can, in order. The queue is locked, and all stripes are
-// meanwhile: a request beside it that fails further up has taken from the budgets
-// below for a moment, and who waits would not be asked again after that.
+// setBudget changes the budget of an account.
+func (q *queue) setBudget(a *account, budget uint64) {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	q.stripes.lockAll()
+	defer q.stripes.unlockAll()
+	a.budget.Store(budget)
+	if a.overdrawn() && !slices.Contains(q.overdrawn, a) {
+		q.overdrawn = append(q.overdrawn, a)
+		q.interested.Add(1)
+	}
+	q.grant()
+}
+
+// serve grants what it can. The queue is locked, and all stripes are meanwhile: a
+// request beside it that fails further up has taken from the budgets below for a
+// moment, and who waits would not be asked again after that.
 func (q *queue) serve() {
 	q.stripes.lockAll()
 	defer q.stripes.unlockAll()
+	q.grant()
+}
+
+// grant grants what it can, in order. The queue and all stripes are locked.
+func (q *queue) grant() {
+	q.overdrawn = slices.DeleteFunc(q.overdrawn, func(a *account) bool {
+		within := !a.overdrawn()
+		if within {
+			q.interested.Add(-1)
+		}
+		return within
+	})
 	var short []*account
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *waiter) bool {
 		var at *account

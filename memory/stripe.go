@@ -14,7 +14,9 @@ import (
 type stripes struct {
 	// dirty has a bit for every stripe whose purses are not empty.
 	dirty atomic.Uint64
-	all   [stripeCount]stripe
+	// settled counts how often a stripe's purses were emptied.
+	settled atomic.Uint64
+	all     [stripeCount]stripe
 }
 
 const stripeCount = 64

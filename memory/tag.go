@@ -45,11 +45,32 @@ type tagTotals struct {
 	_           cacheLine
 }
 
-// book counts a block in the tag and in the managers above.
-func (t *tagTotals) book(bytes uint64) {
+// add counts a block in the tag and in the managers above, but for their peaks.
+// It returns what is counted as in use then, in that order.
+func (t *tagTotals) add(inUse []uint64, bytes uint64) []uint64 {
 	t.allocations.Add(1)
-	raise(&t.peak, t.inUse.Add(bytes))
-	t.account.book(bytes)
+	inUse = append(inUse, t.inUse.Add(bytes))
+	for level := t.account; level != nil; level = level.parent {
+		inUse = append(inUse, level.inUse.Add(bytes))
+	}
+	return inUse
+}
+
+// raiseTo lifts the peaks to what add returned, and raise to what is counted as in
+// use while all purses are empty.
+func (t *tagTotals) raiseTo(inUse []uint64) {
+	raise(&t.peak, inUse[0])
+	for level := t.account; level != nil; level = level.parent {
+		inUse = inUse[1:]
+		raise(&level.peak, inUse[0])
+	}
+}
+
+func (t *tagTotals) raise() {
+	raise(&t.peak, t.inUse.Load())
+	for level := t.account; level != nil; level = level.parent {
+		raise(&level.peak, level.inUse.Load())
+	}
 }
 
 // bookWithinPeak counts a block if neither the tag nor a manager above it then

@@ -57,10 +57,13 @@ func (c *children) add(child *Manager) {
 	c.all = append(slices.Clip(c.all), child)
 }
 
-func (c *children) remove(child *Manager) {
+// remove reports whether the child was there.
+func (c *children) remove(child *Manager) bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
+	before := len(c.all)
 	c.all = slices.DeleteFunc(slices.Clone(c.all), func(other *Manager) bool { return other == child })
+	return len(c.all) < before
 }
 
 func (c *children) list() []*Manager {
@@ -111,10 +114,7 @@ func (m *Manager) SetBudget(budget uint64) error {
 	if m.account.guaranteed.Load() {
 		return fmt.Errorf("memory: set budget of %q: it is a reservation: %w", m.account.name, device.ErrInvalidValue)
 	}
-	m.tree.stripes.lockAll()
-	m.account.budget.Store(budget)
-	m.tree.stripes.unlockAll()
-	m.tree.queue.wake()
+	m.tree.queue.setBudget(&m.account, budget)
 	return nil
 }
 
@@ -150,9 +150,9 @@ func (m *Manager) forget(closed ...*Manager) {
 		if !child.closed.Load() {
 			continue
 		}
-		if below, tags := child.stats(); below.Blocks == 0 && below.ExternalBlocks == 0 {
+		below, tags := child.stats()
+		if below.Blocks == 0 && below.ExternalBlocks == 0 && m.children.remove(child) {
 			m.tags.absorb(tags)
-			m.children.remove(child)
 		}
 	}
 }
