@@ -469,6 +469,7 @@ func (r *CachingResource) give(f *front, node *bestfit.Node) {
 // place puts a run into the set of the front whose stream used it last, joined
 // with its neighbours where they are free for that stream too.
 func (r *CachingResource) place(f *front, node *bestfit.Node) {
+	known := node.State == runFree && r.space.Next(node) == nil && r.space.Previous(node) == nil
 	node.State, node.Owner = runFree, f.number
 	for next := r.space.Next(node); next != nil && r.joins(node, next); next = r.space.Next(node) {
 		node.Mark = max(node.Mark, r.markFor(f, next))
@@ -483,7 +484,7 @@ func (r *CachingResource) place(f *front, node *bestfit.Node) {
 		node.Owner, node.Mark = f.number, mark
 	}
 	r.enlist(f, node)
-	if r.space.Next(node) == nil && r.space.Previous(node) == nil {
+	if !known && r.space.Next(node) == nil && r.space.Previous(node) == nil {
 		r.ground.idle(node)
 	}
 }
