@@ -3,6 +3,7 @@ package memory_test
 import (
 	"context"
 	"fmt"
+	"sync/atomic"
 	"testing"
 	"unsafe"
 
@@ -43,6 +44,98 @@ func BenchmarkAllocateRelease(b *testing.B) {
 			})
 		}
 	})
+}
+
+// BenchmarkAllocateReleaseParallel has every processor allocate and release on a
+// stream of its own, under one tag or under one each.
+func BenchmarkAllocateReleaseParallel(b *testing.B) {
+	eachDevice(b, func(b *testing.B, dev *device.Device) {
+		for _, tags := range []string{"one tag", "a tag each"} {
+			for name, options := range map[string]memory.Options{"backstop": {}, "bare": {NoBackstop: true}} {
+				b.Run(tags+"/"+name, func(b *testing.B) {
+					mgr := benchmarkManager(b, dev, options)
+					var workers atomic.Int64
+					b.ReportAllocs()
+					b.RunParallel(func(pb *testing.PB) {
+						tag := "bench"
+						if worker := workers.Add(1); tags == "a tag each" {
+							tag = fmt.Sprintf("bench %d", worker)
+						}
+						stream, err := dev.NewStream()
+						if err != nil {
+							b.Error(err)
+							return
+						}
+						defer stream.Close()
+						benchmarkPairs(b, pb.Next, mgr, memory.AllocateOptions{Tag: tag, Stream: stream})
+					})
+				})
+			}
+		}
+	})
+}
+
+// BenchmarkAllocateReleaseBelow allocates from a child of a child of a child.
+func BenchmarkAllocateReleaseBelow(b *testing.B) {
+	eachDevice(b, func(b *testing.B, dev *device.Device) {
+		for name, options := range map[string]memory.Options{"backstop": {}, "bare": {NoBackstop: true}} {
+			b.Run(name, func(b *testing.B) {
+				mgr := benchmarkManager(b, dev, options)
+				chain := depth(b, mgr, 4)
+				b.ReportAllocs()
+				benchmarkPairs(b, b.Loop, chain[3], memory.AllocateOptions{Tag: "bench"})
+			})
+		}
+	})
+}
+
+// BenchmarkAllocateReleaseHeld holds a thousand blocks and replaces them by turns,
+// the sizes changing, so that no purse helps.
+func BenchmarkAllocateReleaseHeld(b *testing.B) {
+	eachDevice(b, func(b *testing.B, dev *device.Device) {
+		mgr := benchmarkManager(b, dev, memory.Options{})
+		held := make([]*memory.Block, 1000)
+		tags := make([]string, 16)
+		for i := range tags {
+			tags[i] = fmt.Sprintf("bench %d", i)
+		}
+		b.ReportAllocs()
+		for i := 0; b.Loop(); i++ {
+			at := i * 7 % len(held)
+			held[at].Release()
+			block, err := mgr.Allocate(uint64(512+512*(i%100)), memory.AllocateOptions{Tag: tags[i%len(tags)]})
+			if err != nil {
+				b.Fatal(err)
+			}
+			held[at] = block
+		}
+		for _, block := range held {
+			block.Release()
+		}
+	})
+}
+
+// BenchmarkAllocateReleaseTracked is what it costs to know every call stack.
+func BenchmarkAllocateReleaseTracked(b *testing.B) {
+	eachDevice(b, func(b *testing.B, dev *device.Device) {
+		mgr := benchmarkManager(b, dev, memory.Options{TrackAllocations: true})
+		b.ReportAllocs()
+		benchmarkPairs(b, b.Loop, mgr, memory.AllocateOptions{Tag: "bench"})
+	})
+}
+
+func benchmarkPairs(b *testing.B, more func() bool, m *memory.Manager, options memory.AllocateOptions) {
+	for more() {
+		block, err := m.Allocate(4096, options)
+		if err != nil {
+			b.Error(err)
+			return
+		}
+		if err := block.Release(); err != nil {
+			b.Error(err)
+			return
+		}
+	}
 }
 
 // BenchmarkTransfer moves ordinary memory under several staging options; the

@@ -36,8 +36,10 @@ type CachingResource struct {
 
 	mu    sync.Mutex
 	space bestfit.Space
-	// owners are the fronts by number. The first has no stream: its memory is
-	// what no work is pending on, whoever used it.
+	// common is a front without a stream: its memory is what no work is pending
+	// on, whoever used it.
+	common *front
+	// owners are the fronts by number, the first of them common.
 	owners []*front
 	held   []*heldBlock
 	// gathering says that what was freed is being made fit for use: a request
@@ -112,8 +114,8 @@ func NewCachingResource(dev *device.Device, options CachingOptions) (*CachingRes
 	options = options.withDefaults(dev)
 	r := &CachingResource{device: dev, options: options, kind: options.Upstream.Kind()}
 	r.limit.Store(options.LimitBytes)
-	common := new(front)
-	r.owners = []*front{common}
+	r.common = new(front)
+	r.owners = []*front{r.common}
 	if err := r.open(); err != nil {
 		return nil, fmt.Errorf("memory: new caching resource: %w", err)
 	}
@@ -338,8 +340,8 @@ func (r *CachingResource) pool(size uint64) uint8 {
 func (r *CachingResource) fit(f *front, pool uint8, size uint64) *bestfit.Node {
 	owner := f
 	node := r.suitable(f, pool, size)
-	if common := r.suitable(r.owners[0], pool, size); common != nil && (node == nil || common.Bytes < node.Bytes) {
-		owner, node = r.owners[0], common
+	if common := r.suitable(r.common, pool, size); common != nil && (node == nil || common.Bytes < node.Bytes) {
+		owner, node = r.common, common
 	}
 	if node == nil {
 		return nil
@@ -506,7 +508,7 @@ func (r *CachingResource) unite(wait bool) (err error) {
 				if err == nil && (wait || f.epochs.over(node.Mark)) {
 					r.delist(f, node)
 					node.Mark = 0
-					r.place(r.owners[0], node)
+					r.place(r.common, node)
 				}
 				return err == nil
 			})
@@ -567,14 +569,14 @@ func (r *CachingResource) Prime(bytes uint64) error {
 	if size < bytes {
 		return fmt.Errorf("memory: prime caching resource: %w", ErrOverflow)
 	}
-	node, err := r.allocate(r.owners[0], size)
+	node, err := r.allocate(r.common, size)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	node.Mark = 0
-	r.give(r.owners[0], node)
+	r.give(r.common, node)
 	return nil
 }
 

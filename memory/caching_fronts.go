@@ -131,19 +131,18 @@ func (r *CachingResource) retire(fronts []*front) (busy []*front) {
 			continue
 		}
 		nodes = f.drain(true)
-		common := r.owners[0]
 		for pool := range f.free {
 			for node := f.free[pool].Largest(&r.space); node != nil; node = f.free[pool].Largest(&r.space) {
 				r.delist(f, node)
 				node.Mark = 0
-				r.give(common, node)
+				r.give(r.common, node)
 			}
 		}
 		for _, node := range nodes {
 			// They were freed in between, and work may have preceded that.
 			f.epochs.wait(node.Mark)
 			node.Mark = 0
-			r.give(common, node)
+			r.give(r.common, node)
 		}
 		r.retiredHits += f.hits
 		f.epochs.close()

@@ -36,7 +36,7 @@ func (g *mappedGround) moveHere(p *mappedRange, pool uint8, f *front, size uint6
 // idlePieces unmaps pieces of the other pools that belong to no stream.
 func (g *mappedGround) idlePieces(pool uint8, enough uint64) (pieces []mappedPiece, err error) {
 	r := g.resource
-	common := r.owners[0]
+	common := r.common
 	var bytes uint64
 	for other := range common.free {
 		if other == int(pool) {

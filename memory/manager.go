@@ -114,7 +114,7 @@ func (m *Manager) Allocate(bytes uint64, options AllocateOptions) (*Block, error
 			return block, nil
 		}
 	} else {
-		if m.reserve(bytes) != nil {
+		if m.reserve(bytes, false) != nil {
 			return m.allocateShort(context.Background(), bytes, stream, options, false, nil)
 		}
 		if block, err = m.deliver(leaf, bytes, stream); err == nil {
@@ -206,19 +206,19 @@ func (m *Manager) workStream(bytes uint64, options AllocateOptions) (*device.Str
 }
 
 // reserve takes bytes out of the budgets. Where one is too small it returns that
-// one.
-func (m *Manager) reserve(bytes uint64) (short *account) {
+// one. Only who has its turn in the queue passes those who wait.
+func (m *Manager) reserve(bytes uint64, queued bool) (short *account) {
 	// A request that fails further up has taken from the budgets below for a
 	// moment. Under a stripe's lock nobody sees that who decides exactly.
 	stripe := m.tree.stripes.enter()
-	short = m.account.reserve(bytes, false)
+	short = m.account.reserve(bytes, queued)
 	stripe.mu.Unlock()
 	if short == nil {
 		return nil
 	}
 	m.tree.stripes.lockAll()
 	defer m.tree.stripes.unlockAll()
-	return m.account.reserve(bytes, false)
+	return m.account.reserve(bytes, queued)
 }
 
 func (m *Manager) unreserve(bytes uint64) {
@@ -235,7 +235,7 @@ func (m *Manager) book(leaf *tagTotals, allocation Allocation) *Block {
 	if !leaf.bookWithinPeak(allocation.Bytes) && !stripe.bookPeak(leaf, allocation.Bytes) {
 		stripe.mu.Unlock()
 		all.lockAll()
-		leaf.raise()
+		leaf.raiseTo(leaf.add(nil, allocation.Bytes))
 		all.unlockAll()
 		stripe = all.enter()
 	}

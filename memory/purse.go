@@ -90,15 +90,17 @@ func (s *stripe) settle() {
 	s.of.dirty.And(^bit)
 }
 
-// bookPeak counts a block that may make a new peak. It reports whether the peaks
-// are right then: they are if there was no credit anywhere in between, for what is
-// counted as in use is in use then. The stripe is locked.
+// bookPeak counts a block that may make a new peak. That is right if there was no
+// credit anywhere in between, for what is counted as in use is in use then;
+// otherwise it counts nothing and reports false. The stripe is locked.
 func (s *stripe) bookPeak(leaf *tagTotals, bytes uint64) bool {
 	s.settle()
 	settled := s.of.settled.Load()
 	var levels [8]uint64
 	inUse := leaf.add(levels[:0], bytes)
 	if s.of.dirty.Load() != 0 || s.of.settled.Load() != settled {
+		// Under the lock still, so that nobody sees it above its peak.
+		leaf.takeBack(bytes)
 		return false
 	}
 	leaf.raiseTo(inUse)

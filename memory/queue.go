@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -36,19 +37,28 @@ type queue struct {
 	// As long as there are any the tree counts as interested, for credit must not
 	// be drawn then: it is no longer within the budget.
 	overdrawn []*account
-	closed    bool
+	// tickets is how many requests have come.
+	tickets uint64
+	closed  bool
 }
 
 type waiter struct {
 	account  *account
 	bytes    uint64
 	priority int
+	// ticket is when the request came. It stays the same however often the
+	// request is tried.
+	ticket uint64
 	// short is the account that the request waits at.
 	short *account
 	// releases is how many blocks the whole tree had released when the device had
 	// no room for the request: before another one is it need not try again.
 	releases   uint64
 	forRelease bool
+	// stays says that the device has refused the request, trying that it asks
+	// again. It keeps its place meanwhile, and whoever is behind it waits: the
+	// memory that it needs would never come together otherwise.
+	stays, trying bool
 	// granted is closed once the bytes are reserved, or err says why they never
 	// will be. Where that is an account whose budget is too small, never is it.
 	granted chan struct{}
@@ -57,16 +67,13 @@ type waiter struct {
 }
 
 // wait waits until the bytes are reserved. Where after is not nil they are
-// not before the tree has released more blocks than that. Where a budget was made
-// smaller than the request, never is it, and nothing is waited for.
+// not before the tree has released more blocks than that; then the request is in
+// the queue until it leaves. Where a budget was made smaller than the request,
+// never is it, and nothing is waited for.
 // again is called at first and whenever what it returned has fired; nil never
 // does.
-func (q *queue) wait(ctx context.Context, a *account, bytes uint64, priority int, after *uint64, again func() <-chan time.Time) (never *account, err error) {
-	w := &waiter{account: a, bytes: bytes, priority: priority, granted: make(chan struct{})}
-	if after != nil {
-		w.forRelease, w.releases = true, *after
-	}
-	if err := q.enter(w); err != nil {
+func (q *queue) wait(ctx context.Context, w *waiter, after *uint64, again func() <-chan time.Time) (never *account, err error) {
+	if err := q.enter(w, after); err != nil {
 		return nil, err
 	}
 	for timer := again(); ; {
@@ -80,35 +87,62 @@ func (q *queue) wait(ctx context.Context, a *account, bytes uint64, priority int
 		}
 		break
 	}
-	if q.leave(w) || w.err != nil || w.never != nil {
-		return nil, fmt.Errorf("memory: wait for %s: %w", humanize.Bytes(bytes), contextError(ctx))
+	if q.withdraw(w) || w.err != nil || w.never != nil {
+		return nil, fmt.Errorf("memory: wait for %s: %w", humanize.Bytes(w.bytes), contextError(ctx))
 	}
 	// It was granted in the last moment.
 	return nil, nil
 }
 
-// enter puts a request in, and serves it at once where that is possible.
-func (q *queue) enter(w *waiter) error {
+// enter puts a request in, or back, and serves it at once where that is possible.
+func (q *queue) enter(w *waiter, after *uint64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return w.closedError()
 	}
-	at, _ := slices.BinarySearchFunc(q.waiting, w, func(other, w *waiter) int {
-		if other.priority >= w.priority {
-			return -1
-		}
-		return 1
-	})
-	q.waiting = slices.Insert(q.waiting, at, w)
+	w.granted = make(chan struct{})
+	if after != nil {
+		w.stays, w.forRelease, w.releases = true, true, *after
+	}
+	if w.trying {
+		w.trying = false
+	} else {
+		q.insert(w)
+	}
 	q.serve()
 	return nil
 }
 
-// leave takes a request out and reports whether it was still in.
-func (q *queue) leave(w *waiter) bool {
+func (q *queue) insert(w *waiter) {
+	if w.ticket == 0 {
+		q.tickets++
+		w.ticket = q.tickets
+	}
+	at, _ := slices.BinarySearchFunc(q.waiting, w, func(other, w *waiter) int {
+		return cmp.Or(cmp.Compare(w.priority, other.priority), cmp.Compare(other.ticket, w.ticket))
+	})
+	q.waiting = slices.Insert(q.waiting, at, w)
+}
+
+// withdraw takes a request out unless it was granted, and reports whether it did.
+func (q *queue) withdraw(w *waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
+	return !w.trying && q.remove(w)
+}
+
+// leave takes out a request that came to its end.
+func (q *queue) leave(w *waiter) {
+	if w != nil && w.stays {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		q.remove(w)
+	}
+}
+
+// remove reports whether the request was in. The queue is locked.
+func (q *queue) remove(w *waiter) bool {
 	at := slices.Index(q.waiting, w)
 	if at < 0 {
 		return false
@@ -173,18 +207,27 @@ func (q *queue) grant() {
 	var short []*account
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *waiter) bool {
 		var at *account
-		if !w.hopeless() {
-			if at = w.behind(short); at == nil {
-				if at = q.reserve(w); at != nil {
-					short = append(short, at)
-				}
+		switch {
+		case w.trying:
+			at = w.account.root()
+			short = append(short, at)
+		case w.hopeless():
+			close(w.granted)
+		default:
+			if at = w.behind(short); at != nil {
+				break
 			}
+			if at = q.reserve(w); at == nil {
+				close(w.granted)
+				if !w.stays {
+					break
+				}
+				w.trying, at = true, w.account.root()
+			}
+			short = append(short, at)
 		}
-		if w.waitAt(at); at != nil {
-			return false
-		}
-		close(w.granted)
-		return true
+		w.waitAt(at)
+		return at == nil
 	})
 	q.length.Store(int64(len(q.waiting)))
 }
@@ -243,6 +286,10 @@ func (q *queue) close() {
 	q.closed = true
 	for _, w := range q.waiting {
 		w.waitAt(nil)
+		if w.trying {
+			w.trying = false
+			continue
+		}
 		w.err = w.closedError()
 		close(w.granted)
 	}

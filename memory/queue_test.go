@@ -5,6 +5,7 @@ import (
 	"errors"
 	"sync"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
@@ -73,7 +74,7 @@ func TestQueueBesideRequestsThatFailFurtherUp(t *testing.T) {
 				}
 			})
 		}
-		for range 300 {
+		for range 100 {
 			held := mustAllocate(t, mgr, 50, "held")
 			waits := allocateLater(t, patient(t), child, 50, memory.AllocateOptions{})
 			require.NoError(t, held.Release())
@@ -111,6 +112,107 @@ func TestQueueAfterTheBudgetBecameTooSmall(t *testing.T) {
 		requireNothingHeld(t, mgr.Stats())
 		require.NoError(t, below.Close())
 		require.NoError(t, child.Close())
+	})
+}
+
+// What is released under a budget that was lowered is not there again before
+// enough of it was.
+func TestQueueUnderALoweredBudget(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 1000})
+		child := mustChild(t, mgr, "child", 1000)
+		first, second := mustAllocate(t, child, 500, "same"), mustAllocate(t, child, 500, "same")
+		require.NoError(t, mgr.SetBudget(600))
+		require.NoError(t, mustAllocate(t, child, 0, "nothing").Release(), "nothing always fits")
+		require.NoError(t, first.Release())
+		_, err := child.Allocate(500, memory.AllocateOptions{Tag: "same"})
+		require.ErrorIs(t, err, memory.ErrBudget)
+		third := mustAllocate(t, child, 100, "same")
+		assert.EqualValues(t, 600, mgr.Stats().InUse)
+		require.NoError(t, second.Release())
+		require.NoError(t, third.Release())
+		require.NoError(t, mustAllocate(t, mgr, 600, "same").Release())
+		require.NoError(t, child.Close())
+	})
+}
+
+// Whom the device refuses keeps its place: what is released gathers for it, and
+// who came later, or did not come to wait at all, does not take it.
+func TestQueueKeepsThePlaceOfWhoTriesInVain(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		resource := newSmall(dev, 100)
+		mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource, Budget: 1000})
+		child := mustChild(t, mgr, "child", 0)
+		first, second := mustAllocate(t, mgr, 50, "first"), mustAllocate(t, mgr, 50, "second")
+		large := allocateLater(t, patient(t), child, 100, memory.AllocateOptions{Tag: "large"})
+		little := allocateLater(t, patient(t), mgr, 50, memory.AllocateOptions{Tag: "little"})
+		asked := resource.requests()
+		require.NoError(t, first.Release())
+		require.Eventually(t, func() bool { return resource.requests() > asked }, patience, 100*time.Microsecond)
+		for range 100 {
+			_, err := mgr.Allocate(50, memory.AllocateOptions{Tag: "barges"})
+			require.ErrorIs(t, err, memory.ErrBudget)
+		}
+		assert.Equal(t, 2, mgr.Stats().Waiting)
+		assert.Equal(t, asked+1, resource.requests(), "nobody else was let to the device")
+		require.NoError(t, second.Release())
+		block := mustTake(t, large)
+		assert.EqualValues(t, 100, mgr.Stats().InUse)
+		require.NoError(t, block.Release())
+		require.NoError(t, mustTake(t, little).Release())
+		require.NoError(t, mustAllocate(t, mgr, 50, "free again").Release())
+		requireNothingHeld(t, mgr.Stats())
+		require.NoError(t, child.Close())
+	})
+}
+
+// Whoever leaves while it tries, for whatever reason, lets those behind it go on,
+// and loses no bytes.
+func TestQueueWhileSomebodyTries(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		for _, name := range []string{"granted", "cancelled", "broken"} {
+			t.Run(name, func(t *testing.T) {
+				resource := newSmall(dev, 100)
+				mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource, Budget: 1000})
+				first, second := mustAllocate(t, mgr, 50, "first"), mustAllocate(t, mgr, 50, "second")
+				ctx, cancel := context.WithCancel(patient(t))
+				defer cancel()
+				tries := allocateLater(t, ctx, mgr, 60, memory.AllocateOptions{})
+				behind := allocateLater(t, patient(t), mgr, 40, memory.AllocateOptions{})
+				inside, goOn := make(chan struct{}), make(chan error)
+				resource.set(func(uint64) error {
+					resource.set(nil)
+					close(inside)
+					return <-goOn
+				})
+				require.NoError(t, first.Release())
+				<-inside
+				require.Equal(t, 2, mgr.Stats().Waiting, "who tries has its place still")
+				broken := errors.New("broken")
+				switch name {
+				case "granted":
+					require.NoError(t, second.Release())
+					goOn <- nil
+					require.NoError(t, mustTake(t, tries).Release())
+				case "cancelled":
+					cancel()
+					goOn <- device.ErrOutOfMemory
+					_, err := take(t, tries)
+					require.ErrorIs(t, err, context.Canceled)
+				case "broken":
+					goOn <- broken
+					_, err := take(t, tries)
+					require.ErrorIs(t, err, broken)
+				}
+				require.NoError(t, mustTake(t, behind).Release())
+				if name != "granted" {
+					require.NoError(t, second.Release())
+				}
+				s := mgr.Stats()
+				requireNothingHeld(t, s)
+				assert.EqualValues(t, 1000, s.Remaining)
+			})
+		}
 	})
 }
 

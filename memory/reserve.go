@@ -34,15 +34,17 @@ func (m *Manager) ReserveWait(ctx context.Context, name string, bytes uint64, op
 }
 
 func (m *Manager) reserveJob(ctx context.Context, name string, bytes uint64, options AllocateOptions, wait bool) (*Manager, error) {
+	var w *waiter
 	if wait {
 		m.tree.queue.interested.Add(1)
 		defer m.tree.queue.interested.Add(-1)
+		w = m.newWaiter(bytes, options)
 	}
 	child, err := m.newChild(name, bytes, true)
 	if err != nil {
 		return nil, err
 	}
-	if err := m.reserveShort(ctx, bytes, options, wait); err != nil {
+	if err := m.reserveShort(ctx, bytes, options, w); err != nil {
 		m.children.remove(child)
 		return nil, m.failed(fmt.Errorf("memory: reserve for %q: %w", name, err))
 	}

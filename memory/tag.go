@@ -56,20 +56,21 @@ func (t *tagTotals) add(inUse []uint64, bytes uint64) []uint64 {
 	return inUse
 }
 
-// raiseTo lifts the peaks to what add returned, and raise to what is counted as in
-// use while all purses are empty.
+// takeBack undoes add.
+func (t *tagTotals) takeBack(bytes uint64) {
+	subtract(&t.allocations, 1)
+	subtract(&t.inUse, bytes)
+	for level := t.account; level != nil; level = level.parent {
+		subtract(&level.inUse, bytes)
+	}
+}
+
+// raiseTo lifts the peaks to what add returned.
 func (t *tagTotals) raiseTo(inUse []uint64) {
 	raise(&t.peak, inUse[0])
 	for level := t.account; level != nil; level = level.parent {
 		inUse = inUse[1:]
 		raise(&level.peak, inUse[0])
-	}
-}
-
-func (t *tagTotals) raise() {
-	raise(&t.peak, t.inUse.Load())
-	for level := t.account; level != nil; level = level.parent {
-		raise(&level.peak, level.inUse.Load())
 	}
 }
 

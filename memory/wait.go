@@ -38,16 +38,19 @@ const reclaimRounds = 64
 // it was not asked yet.
 func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *device.Stream, options AllocateOptions, wait bool, failure error) (*Block, error) {
 	root := m.root()
+	var w *waiter
 	if wait {
 		m.tree.queue.interested.Add(1)
 		defer m.tree.queue.interested.Add(-1)
+		w = m.newWaiter(bytes, options)
+		defer m.tree.queue.leave(w)
 	}
 	reserved := false
 	for round := 0; ; round++ {
 		releases := m.tree.queue.releases.Load()
 		if failure == nil {
 			if !reserved {
-				if err := m.reserveShort(ctx, bytes, options, wait); err != nil {
+				if err := m.reserveShort(ctx, bytes, options, w); err != nil {
 					return nil, m.failed(err)
 				}
 			}
@@ -68,17 +71,23 @@ func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *devic
 		if !wait || root.account.inUse.Load() == 0 {
 			return nil, m.failed(m.resourceError(bytes, options.Tag, failure))
 		}
-		if err := m.wait(ctx, bytes, options, &releases); err != nil {
+		if err := m.wait(ctx, w, options, &releases); err != nil {
 			return nil, m.failed(err)
 		}
 		reserved, failure = true, nil
 	}
 }
 
-// reserveShort reserves bytes that may not be there yet.
-func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options AllocateOptions, wait bool) error {
+func (m *Manager) newWaiter(bytes uint64, options AllocateOptions) *waiter {
+	return &waiter{account: &m.account, bytes: bytes, priority: options.Priority}
+}
+
+// reserveShort reserves bytes that may not be there yet. It waits for them where
+// w is not nil.
+func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options AllocateOptions, w *waiter) error {
 	for range reclaimRounds {
-		short := m.reserve(bytes)
+		// Who was let try has its turn.
+		short := m.reserve(bytes, w != nil && w.stays)
 		if short == nil {
 			return nil
 		}
@@ -89,33 +98,33 @@ func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options Alloca
 		if manager := m.above(short); manager != nil && manager.reclaim(ctx, short.lacks(bytes)) {
 			continue
 		}
-		if !wait {
+		if w == nil {
 			return m.budgetError(short, bytes, options.Tag)
 		}
 		break
 	}
-	return m.wait(ctx, bytes, options, nil)
+	return m.wait(ctx, w, options, nil)
 }
 
 // wait waits in the queue. What can be reclaimed may be other things by and by:
 // a table that is in use now can be moved once it is not, though nobody releases
 // memory then. So the reclaimers are asked anew from time to time.
-func (m *Manager) wait(ctx context.Context, bytes uint64, options AllocateOptions, after *uint64) error {
+func (m *Manager) wait(ctx context.Context, w *waiter, options AllocateOptions, after *uint64) error {
 	const shortest, longest = time.Millisecond, 100 * time.Millisecond
 	pause := shortest
-	never, err := m.tree.queue.wait(ctx, &m.account, bytes, options.Priority, after, func() <-chan time.Time {
+	never, err := m.tree.queue.wait(ctx, w, after, func() <-chan time.Time {
 		root := m.root()
 		if !root.anyReclaimers() {
 			return nil
 		}
 		if pause > shortest {
-			root.reclaim(ctx, m.account.lacksAnywhere(bytes))
+			root.reclaim(ctx, m.account.lacksAnywhere(w.bytes))
 		}
 		pause = min(2*pause, longest)
 		return time.After(pause / 2)
 	})
 	if never != nil {
-		return m.budgetError(never, bytes, options.Tag)
+		return m.budgetError(never, w.bytes, options.Tag)
 	}
 	return err
 }

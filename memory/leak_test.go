@@ -1,0 +1,331 @@
+package memory_test
+
+import (
+	"runtime"
+	"sync"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// leakLog collects what the backstop reports.
+type leakLog struct {
+	mu    sync.Mutex
+	leaks []memory.Leak
+}
+
+func (l *leakLog) add(leak memory.Leak) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.leaks = append(l.leaks, leak)
+}
+
+func (l *leakLog) all() []memory.Leak {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	return append([]memory.Leak(nil), l.leaks...)
+}
+
+// collect runs the collector until so many leaks were reported.
+func (l *leakLog) collect(t *testing.T, want int) []memory.Leak {
+	t.Helper()
+	deadline := time.Now().Add(patience)
+	for len(l.all()) < want {
+		require.True(t, time.Now().Before(deadline), "%d leaks of %d were found", len(l.all()), want)
+		runtime.GC()
+		runtime.Gosched()
+	}
+	return l.all()
+}
+
+// settled runs the collector until cleanups that were due have run: they run in
+// no order, so several of the test's own must have.
+func settled(t *testing.T) {
+	t.Helper()
+	for range 3 {
+		ran := make(chan struct{})
+		func() { runtime.AddCleanup(new([64]byte), func(ran chan struct{}) { close(ran) }, ran) }()
+		deadline := time.After(patience)
+		for done := false; !done; {
+			runtime.GC()
+			select {
+			case <-ran:
+				done = true
+			case <-deadline:
+				require.Fail(t, "no cleanup runs")
+			default:
+				runtime.Gosched()
+			}
+		}
+	}
+}
+
+//go:noinline
+func drop(t *testing.T, m *memory.Manager, bytes uint64, tag string) {
+	mustAllocate(t, m, bytes, tag)
+}
+
+// Among many blocks that are released, exactly those that are dropped are found,
+// each once, with what is known of it.
+func TestLeaksAreFoundOnce(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		for name, tracked := range map[string]bool{"tracked": true, "in rows": false} {
+			t.Run(name, func(t *testing.T) {
+				var log leakLog
+				mgr, err := memory.NewManager(dev, memory.Options{TrackAllocations: tracked, OnLeak: log.add})
+				require.NoError(t, err)
+				child := mustChild(t, mgr, "child", 0)
+				func() {
+					for i := range uint64(100) {
+						block := mustAllocate(t, mgr, 10, "released")
+						if i%20 == 0 {
+							drop(t, child, 1000+i, "dropped")
+						}
+						require.NoError(t, block.Retain())
+						require.NoError(t, block.Release())
+						require.NoError(t, block.Release())
+					}
+				}()
+				leaks := log.collect(t, 5)
+				settled(t)
+				require.Len(t, log.all(), 5, "each is reported once, and nothing else is")
+				sizes := make(map[uint64]bool)
+				for _, leak := range leaks {
+					assert.Equal(t, "dropped", leak.Tag)
+					sizes[leak.Bytes] = true
+					if tracked {
+						assert.Contains(t, leak.Site, "memory_test.drop")
+						assert.Contains(t, leak.String(), "leak_test.go")
+					} else {
+						assert.Empty(t, leak.Site)
+					}
+				}
+				assert.Equal(t, map[uint64]bool{1000: true, 1020: true, 1040: true, 1060: true, 1080: true}, sizes)
+				for _, m := range []*memory.Manager{mgr, child} {
+					s := m.Stats()
+					assert.EqualValues(t, 5, s.Leaks)
+					requireNothingHeld(t, s)
+				}
+				require.NoError(t, child.Close())
+				require.NoError(t, mgr.Close(), "what the backstop freed is held no more")
+			})
+		}
+	})
+}
+
+// A row is looked at when none of its blocks can be reached: one that is in use
+// keeps the leak beside it from being found, but not for ever.
+func TestLeaksInARowThatIsInUse(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		var log leakLog
+		mgr, err := memory.NewManager(dev, memory.Options{OnLeak: log.add})
+		require.NoError(t, err)
+		var held []*memory.Block
+		for range 200 {
+			held = append(held, mustAllocate(t, mgr, 10, "held"))
+			drop(t, mgr, 20, "dropped")
+		}
+		settled(t)
+		for _, leak := range log.all() {
+			assert.Equal(t, "dropped", leak.Tag, "what is in use is no leak")
+		}
+		for _, block := range held {
+			require.NoError(t, block.Check())
+			require.NoError(t, block.Release())
+		}
+		clear(held)
+		held = nil
+		leaks := log.collect(t, 200)
+		settled(t)
+		assert.Len(t, leaks, 200)
+		for _, leak := range leaks {
+			assert.Equal(t, "dropped", leak.Tag)
+		}
+		requireNothingHeld(t, mgr.Stats())
+		require.NoError(t, mgr.Close())
+	})
+}
+
+// States are used again. A handle of an earlier block that is collected says
+// nothing of the later one.
+func TestLeakOfAHandleWhoseStateIsInUse(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		for name, tracked := range map[string]bool{"tracked": true, "in rows": false} {
+			t.Run(name, func(t *testing.T) {
+				var log leakLog
+				mgr, err := memory.NewManager(dev, memory.Options{TrackAllocations: tracked, OnLeak: log.add})
+				require.NoError(t, err)
+				func() {
+					for range 300 {
+						require.NoError(t, mustAllocate(t, mgr, 10, "released").Release())
+					}
+				}()
+				later := mustAllocate(t, mgr, 10, "later")
+				settled(t)
+				assert.Empty(t, log.all())
+				require.NoError(t, later.Check())
+				require.NoError(t, later.Release())
+				require.NoError(t, mgr.Close())
+			})
+		}
+	})
+}
+
+func TestLeaksWithoutTheBackstop(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		for name, tracked := range map[string]bool{"tracked": true, "untracked": false} {
+			t.Run(name, func(t *testing.T) {
+				var log leakLog
+				mgr, err := memory.NewManager(dev, memory.Options{
+					NoBackstop: true, TrackAllocations: tracked, OnLeak: log.add, Resource: memory.NewDriverResource(dev),
+				})
+				require.NoError(t, err)
+				block := mustAllocate(t, mgr, 20, "lost")
+				pointer := block.Pointer()
+				block = nil
+				settled(t)
+				assert.Empty(t, log.all())
+				err = mgr.Close()
+				var leak *memory.LeakError
+				require.ErrorAs(t, err, &leak)
+				assert.EqualValues(t, 20, leak.Bytes)
+				if tracked {
+					assert.ErrorContains(t, err, "TestLeaksWithoutTheBackstop")
+				} else {
+					assert.ErrorContains(t, err, "TrackAllocations")
+				}
+				require.NoError(t, dev.Driver().Free(pointer))
+			})
+		}
+	})
+}
+
+// A leak that is found wakes who waits for memory.
+func TestLeakServesWhoWaits(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		var log leakLog
+		mgr, err := memory.NewManager(dev, memory.Options{Budget: 100, TrackAllocations: true, OnLeak: log.add})
+		require.NoError(t, err)
+		func() { drop(t, mgr, 100, "dropped") }()
+		results := make(chan result, 1)
+		go func() {
+			block, err := mgr.AllocateWait(patient(t), 100, memory.AllocateOptions{})
+			results <- result{block, err}
+		}()
+		log.collect(t, 1)
+		require.NoError(t, mustTake(t, results).Release())
+		require.NoError(t, mgr.Close())
+	})
+}
+
+// Blocks that outlive their manager are found as well.
+func TestLeakAfterTheManagerWasClosed(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		var log leakLog
+		mgr, err := memory.NewManager(dev, memory.Options{OnLeak: log.add, Resource: memory.NewDriverResource(dev)})
+		require.NoError(t, err)
+		block := mustAllocate(t, mgr, 30, "late")
+		require.ErrorIs(t, mgr.Close(), memory.ErrLeak)
+		require.NoError(t, block.Check())
+		block = nil
+		leaks := log.collect(t, 1)
+		assert.Equal(t, "late", leaks[0].Tag)
+		requireNothingHeld(t, mgr.Stats())
+	})
+}
+
+// A handle of a released block reaches nothing, though its state stands for
+// another block by now.
+func TestUseAfterReleaseByGeneration(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		mgr, err := memory.NewManager(dev, memory.Options{})
+		require.NoError(t, err)
+		stream, err := dev.NewStream()
+		require.NoError(t, err)
+		dead := mustAllocate(t, mgr, 64, "dead")
+		was := dead.Identity()
+		require.NoError(t, dead.Release())
+		live := mustAllocate(t, mgr, 64, "live")
+
+		assert.Zero(t, dead.Pointer())
+		assert.Zero(t, dead.Bytes())
+		assert.Zero(t, dead.References())
+		assert.Zero(t, dead.Kind())
+		assert.Equal(t, memory.Owned, dead.Origin())
+		assert.Empty(t, dead.Tag())
+		assert.False(t, dead.External())
+		assert.False(t, dead.ReadOnly())
+		assert.False(t, dead.Ordered())
+		assert.False(t, dead.Exported())
+		assert.Same(t, mgr, dead.Manager())
+		assert.Same(t, mgr.Stream(), dead.Stream())
+		assert.Same(t, mgr.Stream(), dead.WorkStream())
+		assert.Same(t, mgr.Device(), dead.Device())
+		assert.Contains(t, dead.String(), "released block")
+		_, idle := dead.Idle()
+		_, view := memory.View[int8](dead, 0, 1)
+		for name, err := range map[string]error{
+			"check":       dead.Check(),
+			"retain":      dead.Retain(),
+			"release":     dead.Release(),
+			"record":      dead.RecordUse(stream),
+			"order":       dead.OrderBefore(stream),
+			"idle":        idle,
+			"synchronize": dead.Synchronize(t.Context()),
+			"export":      dead.BeginExport(),
+			"end export":  dead.EndExport(),
+			"view":        view,
+		} {
+			assert.ErrorIs(t, err, memory.ErrReleased, name)
+		}
+		assert.NotEqual(t, live.Identity(), dead.Identity())
+		assert.NotEqual(t, live.Identity(), was)
+		assert.Equal(t, was.Generation, dead.Identity().Generation, "a block keeps its number")
+		assert.Equal(t, 1, live.References(), "the other block is as it was")
+		assert.Equal(t, "live", live.Tag())
+		assert.EqualValues(t, 2, mgr.Stats().DoubleReleases, "the end of an export is a release, too")
+		require.NoError(t, live.Release())
+		require.NoError(t, stream.Close())
+		require.ErrorIs(t, mgr.Close(), memory.ErrLeak)
+	})
+}
+
+// However many goroutines release a block, one of them ends it.
+func TestReleaseRaces(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		const goroutines, rounds = 8, 100
+		mgr, err := memory.NewManager(dev, memory.Options{})
+		require.NoError(t, err)
+		for range rounds {
+			block := mustAllocate(t, mgr, 64, "contested")
+			for range goroutines/2 - 1 {
+				require.NoError(t, block.Retain())
+			}
+			var group sync.WaitGroup
+			failures := make(chan error, goroutines)
+			for range goroutines {
+				group.Go(func() { failures <- block.Release() })
+			}
+			group.Wait()
+			close(failures)
+			refused := 0
+			for err := range failures {
+				if err != nil {
+					require.ErrorIs(t, err, memory.ErrReleased)
+					refused++
+				}
+			}
+			require.Equal(t, goroutines/2, refused)
+		}
+		s := mgr.Stats()
+		requireNothingHeld(t, s)
+		assert.EqualValues(t, rounds*goroutines/2, s.DoubleReleases)
+		require.ErrorIs(t, mgr.Close(), memory.ErrLeak)
+	})
+}
