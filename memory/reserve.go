@@ -24,7 +24,9 @@ func (m *Manager) Reserve(name string, bytes uint64) (*Manager, error) {
 }
 
 // ReserveWait is [Manager.Reserve] that waits for memory as
-// [Manager.AllocateWait] does. Only the priority of the options counts.
+// [Manager.AllocateWait] does, until the budget has room. Where the device has
+// none for a [Primer] it fails as Reserve does. Only the priority of the options
+// counts.
 func (m *Manager) ReserveWait(ctx context.Context, name string, bytes uint64, options AllocateOptions) (*Manager, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, contextError(ctx))
