@@ -304,7 +304,12 @@ func (r *CachingResource) lastResort(f *front, pool uint8, size uint64) (*bestfi
 		keep uint64
 		wait bool
 	}{{r.reserved - min(r.reserved, size), false}, {0, false}, {0, true}} {
-		r.settleHeld(step.wait)
+		r.settleHeld()
+		if step.wait {
+			if failure := r.awaitHeld(); failure != nil {
+				return nil, failure
+			}
+		}
 		if failure := r.unite(step.wait); failure != nil {
 			return nil, failure
 		}
@@ -545,7 +550,7 @@ func (r *CachingResource) gather() {
 			r.give(f, node)
 		}
 	}
-	r.settleHeld(false)
+	r.settleHeld()
 }
 
 // Device implements [Resource].
@@ -651,11 +656,11 @@ func (r *CachingResource) Close() error {
 func (r *CachingResource) trimClosed() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, each := range r.held {
-		each.wait()
-	}
 	r.gather()
-	err := r.unite(true)
+	err := r.awaitHeld()
+	if err == nil {
+		err = r.unite(true)
+	}
 	if err == nil {
 		err = r.ground.trim(0)
 	}

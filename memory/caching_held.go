@@ -77,30 +77,44 @@ func (h *heldBlock) reached() bool {
 	return len(h.events) == 0 && len(h.closed) == 0
 }
 
-// wait waits until that is so. Where waiting fails the device is lost.
-func (h *heldBlock) wait() {
-	for _, event := range h.events {
-		event.Wait(context.Background())
-		event.Close()
+// wait waits until that is so. What it fails to wait for stays pending.
+func (h *heldBlock) wait() error {
+	for len(h.events) > 0 {
+		if err := h.events[0].Wait(context.Background()); err != nil {
+			return err
+		}
+		h.events[0].Close()
+		h.events = slices.Delete(h.events, 0, 1)
 	}
-	for _, stream := range h.closed {
-		_ = synchronizeAll(stream, nil)
+	for len(h.closed) > 0 {
+		if err := synchronizeAll(h.closed[0], nil); err != nil {
+			return err
+		}
+		h.closed = slices.Delete(h.closed, 0, 1)
 	}
-	h.events, h.closed = nil, nil
+	return nil
 }
 
-// settleHeld frees the held blocks that nothing is pending on, or waits for all.
-func (r *CachingResource) settleHeld(wait bool) {
+// settleHeld frees the held blocks that nothing is pending on.
+func (r *CachingResource) settleHeld() {
 	r.held = slices.DeleteFunc(r.held, func(h *heldBlock) bool {
-		if wait {
-			h.wait()
-		}
 		if !h.reached() {
 			return false
 		}
 		r.give(h.front, h.node)
 		return true
 	})
+}
+
+// awaitHeld waits for what is pending on held blocks, and frees them.
+func (r *CachingResource) awaitHeld() error {
+	for _, h := range r.held {
+		if err := h.wait(); err != nil {
+			return err
+		}
+	}
+	r.settleHeld()
+	return nil
 }
 
 // settleSome looks at the oldest held blocks only, so that freeing costs the same
