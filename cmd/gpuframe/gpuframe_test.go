@@ -108,7 +108,7 @@ func TestErrorsSayWhatToDo(t *testing.T) {
 		"no such command":   {[]string{"mem", "free"}, `unknown command "free"`},
 		"no such device":    {[]string{"mem", "replay", name, "--device", "abacus"}, "abacus"},
 		"info of no device": {[]string{"mem", "info", "--device", "abacus"}, "abacus"},
-		"no such resource":  {replay("--resource", "heap"), "--resource heap: there are caching, caching-fixed, driver, pool"},
+		"no such resource":  {replay("--resource", "heap"), "--resource heap: there are buckets, caching, caching-fixed, driver, pool"},
 		"no such adaptor":   {replay("--stack", "limit=1GiB,budget"), `--stack, "budget": there are aligned, fault, guard, limit,`},
 		"an empty adaptor":  {replay("--stack", "statistics,"), `--stack, "": there are aligned,`},
 		"no size":           {replay("--stack", "limit"), `"" is not a size`},
