@@ -585,7 +585,9 @@ func (r *CachingResource) Prime(bytes uint64) error {
 	return nil
 }
 
-// Trim implements [Trimmer].
+// Trim implements [Trimmer]. It leaves out what work is pending on. A fixed
+// segment goes back as its upstream takes it: a [DriverResource] waits for the
+// stream that the segment was got on.
 func (r *CachingResource) Trim(keep uint64) (released uint64, err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -173,35 +173,109 @@ func TestPrimedMemoryMoves(t *testing.T) {
 
 // Growth joins the free memory at its place, if nobody else uses that any more.
 func TestGrowthJoinsItsNeighbour(t *testing.T) {
+	const segment = 256 << 10
 	setUp := func() (s *scene, a, b *device.Stream, first *sceneBlock) {
 		s = newScene(t)
 		s.start(smallSegments(ExpandableSegments))
 		a, b = s.newStream(), s.newStream()
 		s.resource.front(b)
-		first = s.allocate(256<<10, a)
+		first = s.allocate(100_000, a)
 		s.use(first, a)
 		s.free(first)
+		require.EqualValues(t, segment, s.resource.Stats().Reserved)
 		return s, a, b, first
 	}
 	s, a, _, first := setUp()
 	second := s.allocate(2<<20, a)
 	require.Equal(t, first.address(), second.address(), "it is the stream's own")
+	require.EqualValues(t, 2<<20+segment, s.resource.Stats().Reserved)
 	s.check()
 	s.end()
 
 	s, _, b, first := setUp()
 	second = s.allocate(2<<20, b)
-	require.Equal(t, first.address()+first.node().Bytes, second.address(), "another stream is not done with it")
+	require.Equal(t, first.address()+segment, second.address(), "another stream is not done with it")
 	s.check()
 	s.end()
 
 	s, _, b, first = setUp()
 	s.sim.idle()
+	_, err := s.resource.Trim(math.MaxUint64) // looks who is done
+	require.NoError(t, err)
 	second = s.allocate(2<<20, b)
 	require.Equal(t, first.address(), second.address(), "nobody uses it any more")
-	require.EqualValues(t, 2<<20, s.resource.Stats().Reserved)
+	require.EqualValues(t, 2<<20+segment, s.resource.Stats().Reserved)
 	s.check()
 	s.end()
+}
+
+// What joins growth keeps the time of its last use: only that stream may have it.
+func TestGrowthKeepsTheLastUse(t *testing.T) {
+	s := newScene(t)
+	options := smallSegments(ExpandableSegments)
+	options.LimitBytes = 4 << 20
+	s.start(options)
+	a, b := s.newStream(), s.newStream()
+	s.resource.front(b)
+	var blocks []*sceneBlock
+	for range 4 {
+		blocks = append(blocks, s.allocate(1<<20, a))
+	}
+	s.free(blocks[1])
+	_, err := s.resource.Trim(0)
+	require.NoError(t, err)
+	require.EqualValues(t, 3<<20, s.resource.Stats().Reserved)
+	s.use(blocks[2], a)
+	used := s.position(a)
+	s.free(blocks[2])
+	larger := s.allocate(3<<19, a) // the hole and half of what is free behind it
+	require.Equal(t, blocks[1].address(), larger.address())
+	s.work(a)
+	rest := s.allocate(1<<19, b)
+	require.Equal(t, larger.address()+(3<<19), rest.address())
+	require.Equal(t, used, s.ordered(b, a))
+	s.check()
+	s.end()
+}
+
+// Memory that is on its way from one pool to the other is not lost where the
+// driver fails.
+func TestMovingFails(t *testing.T) {
+	for _, call := range []string{"Unmap", "Map", "SetAccess"} {
+		for number := range 3 {
+			s := newScene(t)
+			s.start(smallSegments(ExpandableSegments))
+			stream := s.newStream()
+			var small []*sceneBlock
+			for range 64 {
+				small = append(small, s.allocate(8<<10, stream))
+			}
+			for _, block := range small {
+				s.free(block)
+			}
+			_, err := s.resource.Trim(math.MaxUint64)
+			require.NoError(t, err)
+			reserved := s.resource.Stats().Reserved
+			require.EqualValues(t, 512<<10, reserved)
+			calls := 0
+			s.sim.fail = func(name string) error {
+				if name != call {
+					return nil
+				}
+				if calls++; calls-1 == number {
+					return errInjected
+				}
+				return nil
+			}
+			_, err = s.tryAllocate(500_000, stream)
+			require.Positive(t, calls, "nothing was moved")
+			require.Equal(t, calls > number, err != nil)
+			s.sim.fail = nil
+			s.check()
+			require.Equal(t, s.resource.Stats().Reserved, s.sim.used, "what was under way is given back")
+			s.end()
+		}
+	}
 }
 
 // A hole is filled from the end where it adjoins what is free.

@@ -46,7 +46,8 @@ type CachingOptions struct {
 
 	// OversizeBytes is the size from which a cached block is oversize: it is not
 	// split for smaller requests, and it is the first to go when memory is
-	// short. Zero means that no block is oversize.
+	// short. It is meant for fixed segments, and to be well above
+	// LargeSegmentBytes. Zero means that no block is oversize.
 	OversizeBytes uint64
 
 	// CollectAbove is the part of LimitBytes, or of the device's memory, above

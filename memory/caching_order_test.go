@@ -46,7 +46,7 @@ type orderModel struct {
 	limit uint64
 }
 
-var orderSizes = []uint64{0, 1, 512, 513, 4 << 10, 8 << 10, 8<<10 + 1, 20_000, 64 << 10, 100_000, 256 << 10, 300_000, 1 << 20}
+var orderSizes = []uint64{0, 1, 512, 513, 4 << 10, 8 << 10, 8<<10 + 1, 20_000, 64 << 10, 100_000, 256 << 10, 300_000, 1 << 20, 3 << 20}
 
 func (m *orderModel) run() {
 	actions := map[string]func(){
@@ -201,7 +201,7 @@ func (m *orderModel) prime() {
 }
 
 func (m *orderModel) setLimit() {
-	bytes := rapid.SampledFrom([]uint64{0, 0, 200_000, 1 << 20, 3 << 20}).Draw(m.t, "limit")
+	bytes := rapid.SampledFrom([]uint64{0, 0, 200_000, 1 << 20, 4 << 20}).Draw(m.t, "limit")
 	m.limit = bytes
 	if bytes == 0 {
 		m.limit = math.MaxUint64
