@@ -435,7 +435,7 @@ func (s *blockState) reclaim(generation uint64) {
 		leak.Tag = s.tag.name
 	}
 	if manager.options.TrackAllocations {
-		leak.Site = manager.tracker.remove(s).String()
+		leak.Site = manager.tracker.remove(s).Text("\t")
 	}
 	stripe := manager.tree.stripes.enter()
 	manager.account.leak()

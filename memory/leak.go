@@ -3,11 +3,11 @@ package memory
 import (
 	"fmt"
 	"log/slog"
-	"runtime"
-	"strings"
 	"sync"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/internal/callstack"
 )
 
 // Leak is a block that was collected without having been released.
@@ -33,53 +33,27 @@ func logLeak(leak Leak) {
 		"bytes", leak.Bytes, "tag", leak.Tag, "site", leak.Site)
 }
 
-// callSite is the call stack of an allocation.
-type callSite []uintptr
-
 const (
 	deepestCallSite  = 32
 	sitesInLeakError = 10
 )
 
-// captureCallSite skips its caller's frames up to the user's.
-func captureCallSite(skip int) callSite {
-	frames := make([]uintptr, deepestCallSite)
-	return frames[:runtime.Callers(skip+2, frames)]
-}
-
-func (c callSite) String() string {
-	if len(c) == 0 {
-		return ""
-	}
-	var b strings.Builder
-	frames := runtime.CallersFrames(c)
-	for {
-		frame, more := frames.Next()
-		if frame.Function != "" && !strings.HasPrefix(frame.Function, "runtime.") {
-			fmt.Fprintf(&b, "\t%s\n\t\t%s:%d\n", frame.Function, frame.File, frame.Line)
-		}
-		if !more {
-			return b.String()
-		}
-	}
-}
-
 // tracker knows where everything that is held was allocated.
 type tracker struct {
 	mu    sync.Mutex
-	sites map[*blockState]callSite
+	sites map[*blockState]callstack.Stack
 }
 
-func (t *tracker) add(state *blockState, site callSite) {
+func (t *tracker) add(state *blockState, site callstack.Stack) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.sites == nil {
-		t.sites = make(map[*blockState]callSite)
+		t.sites = make(map[*blockState]callstack.Stack)
 	}
 	t.sites[state] = site
 }
 
-func (t *tracker) remove(state *blockState) callSite {
+func (t *tracker) remove(state *blockState) callstack.Stack {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	site := t.sites[state]
@@ -94,7 +68,7 @@ func (t *tracker) held() []string {
 	counts := make(map[string]int)
 	var order []string
 	for _, site := range t.sites {
-		text := site.String()
+		text := site.Text("\t")
 		if counts[text]++; counts[text] == 1 {
 			order = append(order, text)
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/callstack"
 	"github.com/gpuframe/gpuframe/memory/internal/staging"
 )
 
@@ -264,7 +265,7 @@ func (s *blockState) set(allocation Allocation, tag *tagTotals, kind device.Memo
 
 func (m *Manager) track(block *Block) {
 	if m.options.TrackAllocations {
-		m.tracker.add(block.state, captureCallSite(2))
+		m.tracker.add(block.state, callstack.Capture(2, deepestCallSite))
 	}
 }
 

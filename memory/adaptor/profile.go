@@ -10,11 +10,13 @@ import (
 	"strings"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/internal/callstack"
 )
 
 // site is what is outstanding of the allocations of one call stack.
 type site struct {
-	stack         callStack
+	stack         callstack.Stack
 	bytes, blocks uint64
 }
 
@@ -23,7 +25,7 @@ func (t *Tracking) sites() []*site {
 	byStack := make(map[string]*site)
 	var all []*site
 	for _, h := range t.snapshot() {
-		key := h.stack.key()
+		key := keyOf(h.stack)
 		s := byStack[key]
 		if s == nil {
 			s = &site{stack: h.stack}
@@ -37,10 +39,10 @@ func (t *Tracking) sites() []*site {
 	return all
 }
 
-// key is the same for equal stacks only.
-func (c callStack) key() string {
-	key := make([]byte, 0, 8*len(c))
-	for _, counter := range c {
+// keyOf is the same for equal stacks only.
+func keyOf(stack callstack.Stack) string {
+	key := make([]byte, 0, 8*len(stack))
+	for _, counter := range stack {
 		key = binary.LittleEndian.AppendUint64(key, uint64(counter))
 	}
 	return string(key)
@@ -58,7 +60,7 @@ func (t *Tracking) WriteReport(w io.Writer) error {
 	fmt.Fprintf(out, "%s in %d blocks outstanding\n", humanize.Bytes(bytes), blocks)
 	for _, s := range sites {
 		fmt.Fprintf(out, "%s in %d blocks", humanize.Bytes(s.bytes), s.blocks)
-		if text := s.stack.String(); text != "" {
+		if text := s.stack.Text(""); text != "" {
 			fmt.Fprintf(out, ", allocated at\n\t%s", strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n\t"))
 		}
 		out.WriteByte('\n')

@@ -11,6 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/callstack"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -30,7 +31,7 @@ type tracked struct {
 	bytes  uint64
 	stream *device.Stream
 	since  time.Time
-	stack  callStack
+	stack  callstack.Stack
 }
 
 // TrackingOptions are the options of a [Tracking]. The zero value is ready for
@@ -110,7 +111,7 @@ func (t *Tracking) Outstanding() []Outstanding {
 	list := make([]Outstanding, len(held))
 	for i, h := range held {
 		list[i] = Outstanding{
-			Number: h.number, Pointer: h.pointer, Bytes: h.bytes, Stream: h.stream, Since: h.since, Stack: h.stack.String(),
+			Number: h.number, Pointer: h.pointer, Bytes: h.bytes, Stream: h.stream, Since: h.since, Stack: h.stack.Text(""),
 		}
 	}
 	return list
@@ -155,7 +156,7 @@ func (t *Tracking) Allocate(bytes uint64, stream *device.Stream) (memory.Allocat
 	}
 	block := tracked{bytes: bytes, stream: stream, since: time.Now()}
 	if t.depth > 0 {
-		block.stack = captureCallStack(t.depth)
+		block.stack = callstack.Capture(1, t.depth)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
