@@ -1,0 +1,222 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory/internal/bestfit"
+)
+
+// errRetired says that a front was forgotten while it was being used: the stream
+// has, or will get, another one.
+var errRetired = errors.New("the front is retired")
+
+// lockWith locks the resource while it knows the front, or the one that has
+// followed it.
+func (r *CachingResource) lockWith(f *front) *front {
+	for {
+		r.mu.Lock()
+		if r.owners[f.number] == f {
+			return f
+		}
+		r.mu.Unlock()
+		f = r.front(f.stream)
+	}
+}
+
+// allocate serves what the front has no block for.
+func (r *CachingResource) allocate(f *front, size uint64) (*bestfit.Node, error) {
+	pool := r.pool(size)
+	node, err := r.search(f, pool, size)
+	for _, callback := range r.options.OnFailure {
+		if err == nil || !errors.Is(err, device.ErrOutOfMemory) {
+			break
+		}
+		if callback(size) {
+			node, err = r.search(f, pool, size)
+		}
+	}
+	if err == nil || !errors.Is(err, device.ErrOutOfMemory) {
+		return node, err
+	}
+	return r.lastResort(f, pool, size)
+}
+
+// search goes through what needs nobody's help, from the cheapest on.
+func (r *CachingResource) search(f *front, pool uint8, size uint64) (*bestfit.Node, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.owners[f.number] != f {
+		return nil, errRetired
+	}
+	if r.closing.Load() {
+		return nil, fmt.Errorf("memory: allocate: caching resource: %w", ErrClosed)
+	}
+	r.clock++
+	if node := r.fit(f, pool, size); node != nil {
+		r.hits++
+		return node, nil
+	}
+	r.gather()
+	if node := r.fit(f, pool, size); node != nil {
+		r.hits++
+		return node, nil
+	}
+	if node, err := r.takeOver(f, pool, size, false); node != nil || err != nil {
+		return node, err
+	}
+	node, err := r.grow(f, pool, size)
+	if err == nil {
+		r.misses++
+		return node, nil
+	}
+	if !errors.Is(err, device.ErrOutOfMemory) {
+		return nil, err
+	}
+	if node, waiting := r.takeOver(f, pool, size, true); node != nil || waiting != nil {
+		return node, waiting
+	}
+	return nil, err
+}
+
+// lastResort joins what is idle, whoever used it, and gives cached memory back so
+// that the driver has room for the request: first what is idle, then what work is
+// pending on, after that work.
+func (r *CachingResource) lastResort(f *front, pool uint8, size uint64) (*bestfit.Node, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.owners[f.number] != f {
+		return nil, errRetired
+	}
+	r.gather()
+	err := error(device.ErrOutOfMemory)
+	for _, step := range []struct {
+		keep uint64
+		wait bool
+	}{{r.reserved - min(r.reserved, size), false}, {0, false}, {0, true}} {
+		r.settleHeld()
+		if step.wait {
+			if failure := r.awaitHeld(); failure != nil {
+				return nil, failure
+			}
+		}
+		if failure := r.unite(step.wait); failure != nil {
+			return nil, failure
+		}
+		if node := r.fit(f, pool, size); node != nil {
+			r.hits++
+			return node, nil
+		}
+		if failure := r.ground.trim(step.keep); failure != nil {
+			return nil, failure
+		}
+		var node *bestfit.Node
+		if node, err = r.grow(f, pool, size); err == nil {
+			r.misses++
+			return node, nil
+		}
+		if !errors.Is(err, device.ErrOutOfMemory) {
+			return nil, err
+		}
+	}
+	return nil, r.outOfMemory(size, err)
+}
+
+// pool returns the pool that serves a size.
+func (r *CachingResource) pool(size uint64) uint8 {
+	if size <= r.options.SmallBytes {
+		return smallPool
+	}
+	return largePool
+}
+
+// fit finds a free block for the stream and cuts it to size. Memory that nobody
+// uses any more fits every stream.
+func (r *CachingResource) fit(f *front, pool uint8, size uint64) *bestfit.Node {
+	owner := f
+	node := r.suitable(f, pool, size)
+	if common := r.suitable(r.common, pool, size); common != nil && (node == nil || common.Bytes < node.Bytes) {
+		owner, node = r.common, common
+	}
+	if node == nil {
+		return nil
+	}
+	r.delist(owner, node)
+	return r.cut(f, node, size)
+}
+
+// suitable returns the best fit among the free blocks of a front. What is
+// oversize is not split, but for requests that are oversize too.
+func (r *CachingResource) suitable(f *front, pool uint8, size uint64) *bestfit.Node {
+	node := f.free[pool].Find(&r.space, size)
+	oversize := r.options.OversizeBytes
+	if node == nil || oversize == 0 || node.Bytes < oversize {
+		return node
+	}
+	if size < oversize || node.Bytes-size >= r.options.LargeSegmentBytes {
+		return nil
+	}
+	return node
+}
+
+// takeOver finds a free block that another stream used last. Unless wait is set
+// that use must be over.
+func (r *CachingResource) takeOver(f *front, pool uint8, size uint64, wait bool) (*bestfit.Node, error) {
+	var owner *front
+	var node *bestfit.Node
+	for _, other := range r.owners[1:] {
+		if other == nil || other == f {
+			continue
+		}
+		found := r.suitable(other, pool, size)
+		if found != nil && (node == nil || found.Bytes < node.Bytes) && (wait || other.epochs.ask(found.Mark)) {
+			owner, node = other, found
+		}
+	}
+	if node == nil || wait && f.stream == nil {
+		return nil, nil
+	}
+	if wait {
+		if err := owner.epochs.before(f.stream, node.Mark); err != nil {
+			return nil, err
+		}
+		r.waits++
+	}
+	r.delist(owner, node)
+	r.crossed++
+	// To the stream the memory is as if it had freed it now.
+	node.Mark = f.epochs.now()
+	return r.cut(f, node, size), nil
+}
+
+// grow gets memory from the driver, after what is old was given back where there
+// is much.
+func (r *CachingResource) grow(f *front, pool uint8, size uint64) (*bestfit.Node, error) {
+	limit := r.limit.Load()
+	if threshold := r.threshold(limit); r.reserved+size > threshold {
+		if err := r.ground.collect(threshold - min(threshold, size)); err != nil {
+			return nil, err
+		}
+	}
+	node, err := r.ground.grow(pool, f, size, limit-min(limit, r.reserved))
+	if err != nil {
+		return nil, err
+	}
+	r.peak = max(r.peak, r.reserved)
+	r.frontBytes.Store(max(r.reserved/frontShare, leastFrontBytes))
+	r.shrinking.grown(r.reserved - r.free - (node.Bytes - size))
+	return r.cut(f, node, size), nil
+}
+
+// threshold returns how much may be reserved before old segments are given back.
+func (r *CachingResource) threshold(limit uint64) uint64 {
+	if r.options.CollectAbove >= 1 {
+		return math.MaxUint64
+	}
+	if limit == math.MaxUint64 {
+		limit = r.device.Info().TotalMemory
+	}
+	return uint64(float64(limit) * r.options.CollectAbove)
+}
