@@ -1,7 +1,6 @@
 package column
 
 import (
-	"errors"
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/memory"
@@ -66,33 +65,16 @@ func (c *Column) skeleton(number func(*memory.Block) int) Skeleton {
 // The caller releases the column.
 func (s *Skeleton) Column(blocks []*memory.Block) (*Column, error) {
 	data := s.data
-	var err error
 	for i, p := range s.places {
-		var buffer Bytes
-		if buffer, err = p.in(blocks); err != nil {
+		buffer, err := p.in(blocks)
+		if err != nil {
 			return nil, fmt.Errorf("column: rebuild: buffer %d: %w", i, err)
 		}
 		data.Buffers = append(data.Buffers, buffer)
 	}
-	for i := range s.children {
-		var child *Column
-		if child, err = s.children[i].Column(blocks); err != nil {
-			break
-		}
-		data.Children = append(data.Children, child)
-	}
-	if err == nil && s.dictionary != nil {
-		data.Dictionary, err = s.dictionary.Column(blocks)
-	}
-	var c *Column
-	if err == nil {
-		c, err = retained(data)
-	}
-	// The column has references of its own.
-	if err = errors.Join(err, releaseAll(nil, data.Children), data.Dictionary.Release()); err != nil {
-		return nil, errors.Join(err, c.Release())
-	}
-	return c, nil
+	return assemble(data, len(s.children),
+		func(i int) (*Column, error) { return s.children[i].Column(blocks) },
+		s.dictionary != nil, func() (*Column, error) { return s.dictionary.Column(blocks) })
 }
 
 func (p place) in(blocks []*memory.Block) (Bytes, error) {

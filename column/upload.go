@@ -169,16 +169,23 @@ func (n *node) column(whole Bytes) (*Column, error) {
 			return nil, err
 		}
 	}
+	return assemble(data, len(n.children),
+		func(i int) (*Column, error) { return n.children[i].column(whole) },
+		n.dictionary != nil, func() (*Column, error) { return n.dictionary.column(whole) })
+}
+
+// assemble makes a column of data and of the columns below it, which are made for
+// it.
+func assemble(data Data, children int, child func(i int) (*Column, error), hasDictionary bool, dictionary func() (*Column, error)) (*Column, error) {
 	var err error
-	for _, child := range n.children {
-		c, failure := child.column(whole)
-		if err = failure; err != nil {
-			break
+	for i := 0; i < children && err == nil; i++ {
+		var c *Column
+		if c, err = child(i); err == nil {
+			data.Children = append(data.Children, c)
 		}
-		data.Children = append(data.Children, c)
 	}
-	if err == nil && n.dictionary != nil {
-		data.Dictionary, err = n.dictionary.column(whole)
+	if err == nil && hasDictionary {
+		data.Dictionary, err = dictionary()
 	}
 	var c *Column
 	if err == nil {
