@@ -23,6 +23,8 @@ const (
 	ArrowDevice
 	// Foreign memory was adopted from elsewhere.
 	Foreign
+	// OtherProcess memory was shared by another process.
+	OtherProcess
 )
 
 // String names the origin.
@@ -36,6 +38,8 @@ func (o Origin) String() string {
 		return "arrow device"
 	case Foreign:
 		return "foreign"
+	case OtherProcess:
+		return "other process"
 	}
 	return fmt.Sprintf("Origin(%d)", uint8(o))
 }

@@ -36,7 +36,8 @@
 // [Manager.Reserve] sets memory aside for a job.
 //
 // Memory comes from a [Resource]: by default a [CachingResource], which keeps
-// what is freed. Package adaptor has resources that stand on others to limit,
+// what is freed. A [SharedResource] has memory that other processes can open.
+// Package adaptor has resources that stand on others to limit,
 // count, log, check or fail; package buckets has bins.
 //
 // # Order

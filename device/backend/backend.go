@@ -33,6 +33,7 @@ type Device interface {
 	Memory
 	Managed
 	VirtualMemory
+	SharedMemory
 	Copier
 	Streams
 	Modules

@@ -138,6 +138,7 @@ const (
 	ConcurrentManagedAccess      Attribute = 89
 	MaxSharedMemoryPerBlockOptIn Attribute = 97
 	VirtualMemoryManagement      Attribute = 102
+	SharesByDescriptor           Attribute = 103
 	MemoryPoolsSupported         Attribute = 115
 )
 

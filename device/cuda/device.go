@@ -24,7 +24,7 @@ type device struct {
 	noPools     Code
 
 	// Whether the device has what the attributes of these names say.
-	mapsMemory, hasManaged, prefetches bool
+	mapsMemory, sharesMemory, hasManaged, prefetches bool
 }
 
 var _ backend.Device = (*device)(nil)

@@ -61,6 +61,7 @@ func (Driver) Open(ordinal int) (backend.Device, error) {
 	d := &device{raw: raw, info: info, peers: newPeers(count)}
 	d.findDefaultPool()
 	d.mapsMemory = d.has(backend.VirtualMemoryManagement)
+	d.sharesMemory = d.has(backend.SharesByDescriptor)
 	d.hasManaged = d.has(backend.ManagedMemory)
 	d.prefetches = d.has(backend.ConcurrentManagedAccess)
 	return d, nil

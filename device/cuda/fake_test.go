@@ -76,10 +76,23 @@ func TestFakeConformance(t *testing.T) {
 func TestFakeConformanceOfLess(t *testing.T) {
 	output := runChild(t, "TestConformance", fakeLibrary(t),
 		"GPUFRAME_REQUIRE_CUDA=1", "FAKE_NO_MAPS=1", "FAKE_OLD_GPU=1", "FAKE_NO_POOLS=1")
-	for _, name := range []string{"VirtualMoves", "VirtualLifetime", "VirtualMisuse", "VirtualConcurrency", "Prefetch", "PoolUse"} {
+	for _, name := range []string{"Shared", "SharedOutlives", "SharedReadOnly", "SharedMisuse", "VirtualMoves", "VirtualLifetime", "VirtualMisuse", "VirtualConcurrency", "Prefetch", "PoolUse"} {
 		require.Contains(t, output, "--- SKIP: TestConformance/"+name)
 	}
 	require.Contains(t, output, "--- PASS: TestConformance/Managed")
+}
+
+// TestFakeConformanceOfPartialSharing has devices that can map memory but not
+// share it, or share it but not map it for reading only.
+func TestFakeConformanceOfPartialSharing(t *testing.T) {
+	output := runChild(t, "TestConformance", fakeLibrary(t), "GPUFRAME_REQUIRE_CUDA=1", "FAKE_NO_SHARING=1")
+	require.Contains(t, output, "--- PASS: TestConformance/VirtualMoves")
+	for _, name := range []string{"Shared", "SharedOutlives", "SharedReadOnly", "SharedMisuse"} {
+		require.Contains(t, output, "--- SKIP: TestConformance/"+name)
+	}
+	output = runChild(t, "TestConformance", fakeLibrary(t), "GPUFRAME_REQUIRE_CUDA=1", "FAKE_NO_READING=1")
+	require.Contains(t, output, "no mappings for reading only")
+	require.NotContains(t, output, "--- SKIP")
 }
 
 func TestNotAvailable(t *testing.T) {

@@ -69,6 +69,11 @@ func scenarioCalls(t *testing.T) {
 	require.NoError(t, err)
 	physical, err := d.PhysicalCreate(unit)
 	require.NoError(t, err)
+	shared, err := d.PhysicalCreateShared(unit)
+	require.NoError(t, err)
+	descriptor, err := d.PhysicalExport(shared, false)
+	require.NoError(t, err)
+	defer os.NewFile(uintptr(descriptor), "").Close()
 	managed, err := d.AllocManaged(4096)
 	require.NoError(t, err)
 
@@ -107,6 +112,13 @@ func scenarioCalls(t *testing.T) {
 			func() error { return d.Map(addresses+unit, unit, 0, physical) }},
 		{fmt.Sprintf("cuMemSetAccess(%v, 2097152, location 1 1, flags 3, 1)", addresses+unit),
 			func() error { return d.SetAccess(addresses+unit, unit) }},
+		{fmt.Sprintf("cuMemSetAccess(%v, 2097152, location 1 1, flags 1, 1)", addresses+unit),
+			func() error { return d.SetAccessReadOnly(addresses+unit, unit) }},
+		{"cuMemCreate(4194304, type 1, handles 1, location 1 1, metadata (nil), flags 0)",
+			func() error { _, err := d.PhysicalCreateShared(2 * unit); return err }},
+		{fmt.Sprintf("cuMemExportToShareableHandle(%#x, type 1, flags 0)", shared),
+			func() error { _, err := d.PhysicalExport(shared, true); return err }},
+		{"cuMemImportFromShareableHandle(type 1)", func() error { _, err := d.PhysicalImport(descriptor, unit); return err }},
 		{fmt.Sprintf("cuMemUnmap(%v, 2097152)", addresses+unit), func() error { return d.Unmap(addresses+unit, unit) }},
 		{fmt.Sprintf("cuMemRelease(%#x)", physical), func() error { return d.PhysicalRelease(physical) }},
 		{fmt.Sprintf("cuMemAddressFree(%v, 8388608)", addresses), func() error { return d.AddressFree(addresses, 4*unit) }},
@@ -242,23 +254,29 @@ func scenarioRefusals(t *testing.T) {
 		"attribute of 33 bits": func() error {
 			return d.FunctionSetAttribute(function, backend.FunctionMaxDynamicSharedBytes, 1<<32)
 		},
-		"peer of itself":             func() error { return d.EnablePeerAccess(0) },
-		"pool for itself":            func() error { return d.PoolAllowPeer(0, 0) },
-		"AddressReserve of nothing":  func() error { _, err := d.AddressReserve(0, 0); return err },
-		"AddressFree of nothing":     func() error { return d.AddressFree(0, 64) },
-		"AddressFree of no bytes":    func() error { return d.AddressFree(p, 0) },
-		"PhysicalCreate of nothing":  func() error { _, err := d.PhysicalCreate(0); return err },
-		"PhysicalRelease of nothing": func() error { return d.PhysicalRelease(0) },
-		"Map at zero":                func() error { return d.Map(0, 64, 0, 1) },
-		"Map of no bytes":            func() error { return d.Map(p, 0, 0, 1) },
-		"Map of nothing":             func() error { return d.Map(p, 64, 0, 0) },
-		"Unmap of nothing":           func() error { return d.Unmap(0, 64) },
-		"Unmap of no bytes":          func() error { return d.Unmap(p, 0) },
-		"SetAccess to nothing":       func() error { return d.SetAccess(0, 64) },
-		"SetAccess to no bytes":      func() error { return d.SetAccess(p, 0) },
-		"AllocManaged of nothing":    func() error { _, err := d.AllocManaged(0); return err },
-		"PrefetchAsync of nothing":   func() error { return d.PrefetchAsync(0, 64, false, 0) },
-		"PrefetchAsync of no bytes":  func() error { return d.PrefetchAsync(p, 0, true, 0) },
+		"peer of itself":                  func() error { return d.EnablePeerAccess(0) },
+		"pool for itself":                 func() error { return d.PoolAllowPeer(0, 0) },
+		"AddressReserve of nothing":       func() error { _, err := d.AddressReserve(0, 0); return err },
+		"AddressFree of nothing":          func() error { return d.AddressFree(0, 64) },
+		"AddressFree of no bytes":         func() error { return d.AddressFree(p, 0) },
+		"PhysicalCreate of nothing":       func() error { _, err := d.PhysicalCreate(0); return err },
+		"PhysicalRelease of nothing":      func() error { return d.PhysicalRelease(0) },
+		"Map at zero":                     func() error { return d.Map(0, 64, 0, 1) },
+		"Map of no bytes":                 func() error { return d.Map(p, 0, 0, 1) },
+		"Map of nothing":                  func() error { return d.Map(p, 64, 0, 0) },
+		"Unmap of nothing":                func() error { return d.Unmap(0, 64) },
+		"Unmap of no bytes":               func() error { return d.Unmap(p, 0) },
+		"SetAccess to nothing":            func() error { return d.SetAccess(0, 64) },
+		"SetAccess to no bytes":           func() error { return d.SetAccess(p, 0) },
+		"PhysicalCreateShared of nothing": func() error { _, err := d.PhysicalCreateShared(0); return err },
+		"PhysicalExport of nothing":       func() error { _, err := d.PhysicalExport(0, true); return err },
+		"PhysicalImport of nothing":       func() error { _, err := d.PhysicalImport(-1, 64); return err },
+		"PhysicalImport of no bytes":      func() error { _, err := d.PhysicalImport(0, 0); return err },
+		"SetAccessReadOnly to nothing":    func() error { return d.SetAccessReadOnly(0, 64) },
+		"SetAccessReadOnly to no bytes":   func() error { return d.SetAccessReadOnly(p, 0) },
+		"AllocManaged of nothing":         func() error { _, err := d.AllocManaged(0); return err },
+		"PrefetchAsync of nothing":        func() error { return d.PrefetchAsync(0, 64, false, 0) },
+		"PrefetchAsync of no bytes":       func() error { return d.PrefetchAsync(p, 0, true, 0) },
 	} {
 		calls := logOf(t, func() { assert.ErrorIs(t, call(), backend.ErrInvalidValue, name) })
 		assert.Empty(t, calls, name)
@@ -349,6 +367,14 @@ func scenarioFailures(t *testing.T) {
 			func() error { return d.Unmap(2<<20, 2<<20) }},
 		{"cuMemSetAccess=700", backend.ErrDeviceLost, "cuMemSetAccess(2.0 MiB at 0x200000)",
 			func() error { return d.SetAccess(2<<20, 2<<20) }},
+		{"cuMemSetAccess=1", backend.ErrInvalidValue, "cuMemSetAccess(2.0 MiB at 0x200000, for reading)",
+			func() error { return d.SetAccessReadOnly(2<<20, 2<<20) }},
+		{"cuMemCreate=800", CodeNotPermitted, "cuMemCreate(4.0 MiB to share)",
+			func() error { _, err := d.PhysicalCreateShared(4 << 20); return err }},
+		{"cuMemExportToShareableHandle=801", backend.ErrNotSupported, "cuMemExportToShareableHandle",
+			func() error { _, err := d.PhysicalExport(1, true); return err }},
+		{"cuMemImportFromShareableHandle=1", backend.ErrInvalidValue, "cuMemImportFromShareableHandle(descriptor 0)",
+			func() error { _, err := d.PhysicalImport(0, 2<<20); return err }},
 		{"cuMemAddressFree=1", backend.ErrInvalidValue, "cuMemAddressFree(2.0 MiB at 0x200000)",
 			func() error { return d.AddressFree(2<<20, 2<<20) }},
 		{"cuMemAllocManaged=2", backend.ErrOutOfMemory, "cuMemAllocManaged(4.0 MiB)",

@@ -81,16 +81,18 @@ func scenarioGranularity(t *testing.T) {
 // newer is what older devices and drivers lack.
 func newer(d backend.Device) map[string]func() error {
 	return map[string]func() error{
-		"cuMemAddressReserve":           func() error { _, err := d.AddressReserve(2<<20, 0); return err },
-		"cuMemAddressFree":              func() error { return d.AddressFree(2<<20, 2<<20) },
-		"cuMemGetAllocationGranularity": func() error { _, err := d.PhysicalGranularity(); return err },
-		"cuMemCreate":                   func() error { _, err := d.PhysicalCreate(2 << 20); return err },
-		"cuMemRelease":                  func() error { return d.PhysicalRelease(1) },
-		"cuMemMap":                      func() error { return d.Map(2<<20, 2<<20, 0, 1) },
-		"cuMemUnmap":                    func() error { return d.Unmap(2<<20, 2<<20) },
-		"cuMemSetAccess":                func() error { return d.SetAccess(2<<20, 2<<20) },
-		"cuMemAllocManaged":             func() error { _, err := d.AllocManaged(64); return err },
-		"cuMemPrefetchAsync":            func() error { return d.PrefetchAsync(2<<20, 64, false, 0) },
+		"cuMemAddressReserve":            func() error { _, err := d.AddressReserve(2<<20, 0); return err },
+		"cuMemAddressFree":               func() error { return d.AddressFree(2<<20, 2<<20) },
+		"cuMemGetAllocationGranularity":  func() error { _, err := d.PhysicalGranularity(); return err },
+		"cuMemCreate":                    func() error { _, err := d.PhysicalCreate(2 << 20); return err },
+		"cuMemRelease":                   func() error { return d.PhysicalRelease(1) },
+		"cuMemMap":                       func() error { return d.Map(2<<20, 2<<20, 0, 1) },
+		"cuMemUnmap":                     func() error { return d.Unmap(2<<20, 2<<20) },
+		"cuMemSetAccess":                 func() error { return d.SetAccess(2<<20, 2<<20) },
+		"cuMemExportToShareableHandle":   func() error { _, err := d.PhysicalExport(1, true); return err },
+		"cuMemImportFromShareableHandle": func() error { _, err := d.PhysicalImport(0, 2<<20); return err },
+		"cuMemAllocManaged":              func() error { _, err := d.AllocManaged(64); return err },
+		"cuMemPrefetchAsync":             func() error { return d.PrefetchAsync(2<<20, 64, false, 0) },
 	}
 }
 

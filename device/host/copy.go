@@ -23,13 +23,13 @@ func wellFormed(operation, field string, start unsafe.Pointer, bytes uint64) err
 
 // checkRange refuses ranges that are not memory as far as that can be told:
 // memory of this backend is known exactly, all other memory is trusted.
-func checkRange(operation, field string, start unsafe.Pointer, bytes uint64) error {
+func checkRange(operation, field string, start unsafe.Pointer, bytes uint64, writing bool) error {
 	if err := wellFormed(operation, field, start, bytes); err != nil || bytes == 0 {
 		return err
 	}
 	a, retired := system.find(uintptr(start))
 	if a == nil {
-		return checkMapped(operation, field, start, bytes)
+		return checkMapped(operation, field, start, bytes, writing)
 	}
 	if retired {
 		return invalid(operation, "%s: %p was freed", field, start)
@@ -41,20 +41,24 @@ func checkRange(operation, field string, start unsafe.Pointer, bytes uint64) err
 }
 
 // checkMapped refuses reserved addresses that have no memory behind them, or
-// none that may be used: touching those would end the process.
-func checkMapped(operation, field string, start unsafe.Pointer, bytes uint64) error {
-	usable, reserved := addresses.usable(uintptr(start), bytes)
+// none that may be used so: touching those would end the process.
+func checkMapped(operation, field string, start unsafe.Pointer, bytes uint64, writing bool) error {
+	usable, reserved := addresses.usable(uintptr(start), bytes, writing)
 	if reserved && usable < bytes {
-		return invalid(operation, "%s: %d bytes at %p, of which %d are mapped and accessible", field, bytes, start, usable)
+		need := "accessible"
+		if writing {
+			need = "writable"
+		}
+		return invalid(operation, "%s: %d bytes at %p, of which %d are mapped and %s", field, bytes, start, usable, need)
 	}
 	return nil
 }
 
 func (d *device) checkCopy(operation string, destination, source unsafe.Pointer, bytes uint64) error {
-	if err := checkRange(operation, "destination", destination, bytes); err != nil {
+	if err := checkRange(operation, "destination", destination, bytes, true); err != nil {
 		return err
 	}
-	return checkRange(operation, "source", source, bytes)
+	return checkRange(operation, "source", source, bytes, false)
 }
 
 // copyNow copies in the calling goroutine, after the default stream's work.
@@ -119,7 +123,7 @@ func checkFill(operation string, destination backend.Pointer, width int, count u
 		return 0, invalid(operation, "destination %v is not aligned to the width %d", destination, width)
 	}
 	bytes = count * uint64(width)
-	return bytes, checkRange(operation, "destination", address(destination), bytes)
+	return bytes, checkRange(operation, "destination", address(destination), bytes, true)
 }
 
 func (d *device) Memset(destination backend.Pointer, value uint32, width int, count uint64) error {

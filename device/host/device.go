@@ -105,12 +105,19 @@ func (d *device) Attribute(attribute backend.Attribute) (int, error) {
 	case backend.ComputeCapabilityMajor, backend.ComputeCapabilityMinor:
 		return 0, nil
 	case backend.VirtualMemoryManagement:
-		if vmem.Supported() {
-			return 1, nil
-		}
-		return 0, nil
+		return truth(vmem.Supported()), nil
+	case backend.SharesByDescriptor:
+		return truth(vmem.CanShare()), nil
 	}
 	return 0, failure("Attribute", backend.ErrNotSupported, "attribute %d has no meaning on the host", attribute)
+}
+
+// truth is an answer as attributes give it.
+func truth(yes bool) int {
+	if yes {
+		return 1
+	}
+	return 0
 }
 
 // Synchronize waits for the work enqueued before the call, on every stream,

@@ -42,6 +42,11 @@
 // are unknown memory, which every operation refuses. Unmap waits for enqueued
 // work as Free does.
 //
+// Shared memory is a file whose size is sealed, so that no process can take the
+// memory from under another. A read-only descriptor is enforced by the kernel:
+// from then on nobody can map the file for writing anew, since Linux 5.1 not by
+// opening it once more either. Memory that is imported counts where it was made.
+//
 // # Closing
 //
 // Close waits for all streams. It does not free memory that has an address,

@@ -28,5 +28,5 @@ func (d *device) PrefetchAsync(pointer backend.Pointer, bytes uint64, _ bool, on
 	if a, _ := system.find(uintptr(pointer)); a == nil || a.kind != backend.MemoryManaged {
 		return invalid(operation, "pointer %v lies in no managed memory", pointer)
 	}
-	return checkRange(operation, "pointer", address(pointer), bytes)
+	return checkRange(operation, "pointer", address(pointer), bytes, false)
 }

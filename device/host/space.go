@@ -29,15 +29,17 @@ type space struct {
 type physical struct {
 	memory vmem.Memory
 	bytes  uint64
+	// imported memory is another process's, which counts it.
+	imported bool
 	// uses counts the handle and the mappings.
 	uses int
 }
 
 // mapping is a range of addresses with memory behind it.
 type mapping struct {
-	bytes      uint64
-	physical   *physical
-	accessible bool
+	bytes                uint64
+	physical             *physical
+	accessible, writable bool
 	// ending is set while an Unmap waits for earlier work.
 	ending bool
 }
@@ -108,23 +110,27 @@ func (s *space) mapped(base uintptr, bytes uint64) (uintptr, *mapping, bool) {
 
 // create makes physical memory, of which there is never more than limit. A limit
 // of zero is none.
-func (s *space) create(bytes, limit uint64) (backend.Physical, error) {
+func (s *space) create(bytes, limit uint64, from func(bytes uint64) (vmem.Memory, error)) (backend.Physical, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if limit != 0 && (bytes > limit || s.committed > limit-bytes) {
 		return 0, fmt.Errorf("the machine has %d, and %d are made already", limit, s.committed)
 	}
-	memory, err := vmem.Create(bytes)
+	memory, err := from(bytes)
 	if err != nil {
 		return 0, err
 	}
+	s.committed += bytes
+	return s.add(&physical{memory: memory, bytes: bytes, uses: 1}), nil
+}
+
+func (s *space) add(p *physical) backend.Physical {
 	if s.physicals == nil {
 		s.physicals = make(map[backend.Physical]*physical)
 	}
 	s.last++
-	s.physicals[s.last] = &physical{memory: memory, bytes: bytes, uses: 1}
-	s.committed += bytes
-	return s.last, nil
+	s.physicals[s.last] = p
+	return s.last
 }
 
 func (s *space) release(handle backend.Physical) error {
@@ -143,7 +149,7 @@ func (s *space) release(handle backend.Physical) error {
 
 func (s *space) drop(p *physical) {
 	p.uses--
-	if p.uses == 0 {
+	if p.uses == 0 && !p.imported {
 		s.committed -= p.bytes
 	}
 }
@@ -173,8 +179,8 @@ func (s *space) attach(base uintptr, bytes, offset uint64, handle backend.Physic
 	return nil
 }
 
-// permit makes whole mappings accessible.
-func (s *space) permit(base uintptr, bytes uint64) error {
+// permit makes whole mappings accessible, for writing too where that is wanted.
+func (s *space) permit(base uintptr, bytes uint64, writing bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	var covered []*mapping
@@ -183,14 +189,17 @@ func (s *space) permit(base uintptr, bytes uint64) error {
 		if !ok || m.ending || m.bytes > left {
 			return misused("%d bytes at %#x are not whole mappings side by side", bytes, base)
 		}
+		if writing && m.physical.memory.ReadOnly() {
+			return misused("the memory at %#x was exported for reading only", at)
+		}
 		covered = append(covered, m)
 		at, left = at+uintptr(m.bytes), left-m.bytes
 	}
-	if err := vmem.Access(base, bytes); err != nil {
+	if err := vmem.Access(base, bytes, writing); err != nil {
 		return err
 	}
 	for _, m := range covered {
-		m.accessible = true
+		m.accessible, m.writable = true, writing
 	}
 	return nil
 }
@@ -240,8 +249,8 @@ func (s *space) accessible(address uintptr) (uintptr, *mapping, bool) {
 }
 
 // usable reports whether an address is reserved, and how many of the bytes from
-// there on can be used without a gap.
-func (s *space) usable(address uintptr, bytes uint64) (count uint64, reserved bool) {
+// there on can be read, or written, without a gap.
+func (s *space) usable(address uintptr, bytes uint64, writing bool) (count uint64, reserved bool) {
 	if s.reserved.Load() == 0 {
 		return 0, false
 	}
@@ -253,7 +262,7 @@ func (s *space) usable(address uintptr, bytes uint64) (count uint64, reserved bo
 	}
 	for count < bytes {
 		base, m, ok := s.accessible(address + uintptr(count))
-		if !ok {
+		if !ok || writing && !m.writable {
 			break
 		}
 		count = min(bytes, uint64(base)+m.bytes-uint64(address))

@@ -74,13 +74,17 @@ func (d *device) PhysicalCreate(bytes uint64) (backend.Physical, error) {
 	if err := d.virtual(operation); err != nil {
 		return 0, err
 	}
+	return d.create(operation, bytes, vmem.Create)
+}
+
+func (d *device) create(operation string, bytes uint64, from func(bytes uint64) (vmem.Memory, error)) (backend.Physical, error) {
 	if bytes == 0 || bytes%vmem.Granularity != 0 {
 		return 0, invalid(operation, "%d bytes: ask for a multiple of %d", bytes, vmem.Granularity)
 	}
 	if bytes > largestRequest {
 		return 0, failure(operation, backend.ErrOutOfMemory, "%d bytes: the machine has %d", bytes, d.info.TotalMemory)
 	}
-	handle, err := addresses.create(bytes, d.info.TotalMemory)
+	handle, err := addresses.create(bytes, d.info.TotalMemory, from)
 	if err != nil {
 		return 0, failure(operation, backend.ErrOutOfMemory, "%d bytes: %v", bytes, err)
 	}
@@ -132,5 +136,5 @@ func (d *device) SetAccess(at backend.Pointer, bytes uint64) error {
 	if err := whole(uintptr(at), bytes); err != nil {
 		return faulted(operation, err)
 	}
-	return faulted(operation, addresses.permit(uintptr(at), bytes))
+	return faulted(operation, addresses.permit(uintptr(at), bytes, true))
 }

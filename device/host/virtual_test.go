@@ -150,7 +150,7 @@ func TestMappedMemoryIsKnown(t *testing.T) {
 	assert.Zero(t, testing.AllocsPerRun(100, func() {
 		_, _, _ = d.AddressRange(base + unit + 77)
 		_, _ = d.PointerInfo(base + unit + 77)
-		_ = checkRange("test", "pointer", middle, unit/2)
+		_ = checkRange("test", "pointer", middle, unit/2, true)
 	}))
 	require.NoError(t, d.Unmap(base+unit, unit))
 	assert.Equal(t, backend.MemoryUnknown, kind(base+unit))
@@ -346,7 +346,7 @@ func TestVirtualAgainstModel(t *testing.T) {
 			},
 			"": func(*rapid.T) {
 				for i, at := range places {
-					count, reserved := addresses.usable(uintptr(nth(i)), units*unit)
+					count, reserved := addresses.usable(uintptr(nth(i)), units*unit, true)
 					want := 0
 					for i+want < units && places[i+want].accessible {
 						want++

@@ -126,7 +126,7 @@ var givesBack = map[string]bool{
 // resources ask again.
 var allocates = map[string]bool{
 	"Alloc": true, "AllocAsync": true, "AllocManaged": true, "HostAlloc": true, "AddressReserve": true, "PhysicalCreate": true,
-	"Map": true, "EventCreate": true, "StreamCreate": true, "PoolCreate": true, "ModuleLoad": true,
+	"PhysicalCreateShared": true, "Map": true, "EventCreate": true, "StreamCreate": true, "PoolCreate": true, "ModuleLoad": true,
 }
 
 // needless are the operations that a success can do without: those that give

@@ -146,3 +146,27 @@ func (d *Driver) Unmap(at backend.Pointer, bytes uint64) error {
 func (d *Driver) SetAccess(at backend.Pointer, bytes uint64) error {
 	return d.through("SetAccess", func() error { return d.Device.SetAccess(at, bytes) })
 }
+
+// PhysicalCreateShared implements backend.SharedMemory.
+func (d *Driver) PhysicalCreateShared(bytes uint64) (backend.Physical, error) {
+	return allocated(d, "PhysicalCreateShared", mappedMemory, func() (backend.Physical, error) {
+		return d.Device.PhysicalCreateShared(bytes)
+	})
+}
+
+// PhysicalExport implements backend.SharedMemory.
+func (d *Driver) PhysicalExport(physical backend.Physical, readOnly bool) (int, error) {
+	return valued(d, "PhysicalExport", func() (int, error) { return d.Device.PhysicalExport(physical, readOnly) })
+}
+
+// PhysicalImport implements backend.SharedMemory.
+func (d *Driver) PhysicalImport(descriptor int, bytes uint64) (backend.Physical, error) {
+	return allocated(d, "PhysicalImport", mappedMemory, func() (backend.Physical, error) {
+		return d.Device.PhysicalImport(descriptor, bytes)
+	})
+}
+
+// SetAccessReadOnly implements backend.SharedMemory.
+func (d *Driver) SetAccessReadOnly(at backend.Pointer, bytes uint64) error {
+	return d.through("SetAccessReadOnly", func() error { return d.Device.SetAccessReadOnly(at, bytes) })
+}

@@ -16,6 +16,8 @@
 //   FAKE_DEVICES  how many devices there are, 2 by default and 8 at most
 //   FAKE_NO_POOLS the devices have no memory pools
 //   FAKE_NO_MAPS  the devices cannot map memory
+//   FAKE_NO_SHARING  what they map no other process can open
+//   FAKE_NO_READING  they have no mappings for reading only
 //   FAKE_OLD_GPU  the devices have no managed memory, or with the value 1 none
 //                 that can be prefetched
 //   FAKE_UNIT     the granularity recommended, 2 MiB by default
@@ -23,6 +25,7 @@
 
 #define _GNU_SOURCE // memfd_create
 
+#include <fcntl.h>
 #include <pthread.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -31,6 +34,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/mman.h>
+#include <sys/stat.h>
 #include <unistd.h>
 
 #if defined MINIMAL && !defined CUDA_11_0
@@ -94,7 +98,7 @@ struct block {
     int device;
     CUmemoryPool pool;
     int physical;   // mapped: its number
-    int accessible; // mapped
+    int accessible; // mapped: 1 for reading, 3 for writing too
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -249,6 +253,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
     case 83: *value = getenv("FAKE_OLD_GPU") == NULL || *getenv("FAKE_OLD_GPU") == '1'; return SUCCESS;
     case 89: *value = getenv("FAKE_OLD_GPU") == NULL; return SUCCESS;
     case 102: *value = getenv("FAKE_NO_MAPS") == NULL; return SUCCESS;
+    case 103: *value = getenv("FAKE_NO_SHARING") == NULL && getenv("FAKE_NO_MAPS") == NULL; return SUCCESS;
     case 115: *value = getenv("FAKE_NO_POOLS") == NULL; return SUCCESS;
     }
     return INVALID_VALUE;
@@ -483,18 +488,19 @@ CUresult cuPointerGetAttributes(unsigned count, int *attributes, void **values, 
 // ---- copies and fills
 
 // A copy fails rather than touch memory outside the block it begins in, or the
-// mappings that follow each other without a gap.
-static int within(CUdeviceptr pointer, size_t bytes) {
+// mappings that follow each other without a gap. The access is 1 for reading and 3
+// for writing.
+static int within(CUdeviceptr pointer, size_t bytes, int access) {
     char *at = host(pointer), *end = at + bytes;
     pthread_mutex_lock(&mutex);
     struct block *block = find(at);
-    while (block != NULL && block->memory == MAPPED && block->accessible && end > block->start + block->bytes) {
+    while (block != NULL && block->memory == MAPPED && block->accessible >= access && end > block->start + block->bytes) {
         at = block->start + block->bytes;
         block = find(at);
         if (block != NULL && block->memory != MAPPED)
             block = NULL;
     }
-    int fits = block != NULL && (block->memory != MAPPED || block->accessible) &&
+    int fits = block != NULL && (block->memory != MAPPED || block->accessible >= access) &&
         (size_t)(end - at) <= (size_t)(block->start + block->bytes - at);
     pthread_mutex_unlock(&mutex);
     return fits;
@@ -502,7 +508,7 @@ static int within(CUdeviceptr pointer, size_t bytes) {
 
 static CUresult move(void *destination, const void *source, size_t bytes, CUdeviceptr first, CUdeviceptr second) {
     NEED_CONTEXT;
-    if ((first != 0 && !within(first, bytes)) || (second != 0 && !within(second, bytes)))
+    if ((first != 0 && !within(first, bytes, 3)) || (second != 0 && !within(second, bytes, 1)))
         return INVALID_VALUE;
     memmove(destination, source, bytes);
     return SUCCESS;
@@ -515,7 +521,7 @@ CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t byt
 
 CUresult cuMemcpyDtoH_v2(void *destination, CUdeviceptr source, size_t bytes) {
     ENTER("cuMemcpyDtoH_v2", "%zu", bytes);
-    return move(destination, host(source), bytes, source, 0);
+    return move(destination, host(source), bytes, 0, source);
 }
 
 CUresult cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes) {
@@ -532,7 +538,7 @@ CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_
 CUresult cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) {
     ENTER("cuMemcpyDtoHAsync_v2", "%zu, %p", bytes, (void *)stream);
     NEED_STREAM(stream);
-    return move(destination, host(source), bytes, source, 0);
+    return move(destination, host(source), bytes, 0, source);
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
@@ -549,7 +555,7 @@ CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext to, CUdeviceptr so
 
 static CUresult fill(CUdeviceptr destination, const void *value, size_t width, size_t count) {
     NEED_CONTEXT;
-    if (!within(destination, width * count))
+    if (!within(destination, width * count, 3))
         return INVALID_VALUE;
     for (size_t i = 0; i < count; i++)
         memcpy(host(destination) + i * width, value, width);
@@ -842,6 +848,7 @@ static struct physical {
     int file, device;
     size_t bytes;
     int released, mappings;
+    int shared, imported;
 } physicals[MOST_RANGES];
 
 static const unsigned long long handle_mark = 0x7000000000;
@@ -851,7 +858,8 @@ static void give_back(struct physical *physical) {
     if (!physical->released || physical->mappings > 0)
         return;
     close(physical->file);
-    used[physical->device] -= physical->bytes;
+    if (!physical->imported)
+        used[physical->device] -= physical->bytes;
     physical->bytes = 0;
 }
 
@@ -933,7 +941,7 @@ struct properties {
 
 static int plain(const struct properties *p) {
     static const unsigned char zeros[8];
-    return p->type == 1 && p->handles == 0 && p->location.type == 1 && p->location.id == current->device && p->metadata == NULL &&
+    return p->type == 1 && (p->handles == 0 || (p->handles == 1 && getenv("FAKE_NO_SHARING") == NULL)) && p->location.type == 1 && p->location.id == current->device && p->metadata == NULL &&
         memcmp(p->flags, zeros, sizeof zeros) == 0;
 }
 
@@ -961,7 +969,7 @@ CUresult cuMemCreate(unsigned long long *handle, size_t bytes, const struct prop
         int file = memfd_create("fakecuda", MFD_CLOEXEC);
         if (file < 0 || ftruncate(file, bytes) != 0)
             break;
-        physicals[i] = (struct physical){.file = file, .device = device, .bytes = bytes};
+        physicals[i] = (struct physical){.file = file, .device = device, .bytes = bytes, .shared = p->handles == 1};
         used[device] += bytes;
         *handle = handle_mark + i;
         result = SUCCESS;
@@ -1043,15 +1051,64 @@ CUresult cuMemSetAccess(CUdeviceptr pointer, size_t bytes, const struct access *
             break;
         at += block->bytes;
     }
-    int covered = bytes != 0 && at == end;
+    int covered = bytes != 0 && at == end && (access->flags == 3 || (access->flags == 1 && getenv("FAKE_NO_READING") == NULL));
     for (at = host(pointer); covered && at < end;) {
         struct block *block = find(at);
-        block->accessible = 1;
-        mprotect(block->start, block->bytes, PROT_READ | PROT_WRITE);
+        block->accessible = access->flags;
+        mprotect(block->start, block->bytes, access->flags == 3 ? PROT_READ | PROT_WRITE : PROT_READ);
         at += block->bytes;
     }
     pthread_mutex_unlock(&mutex);
     return covered ? SUCCESS : INVALID_VALUE;
+}
+
+// A descriptor is of the file that the memory is, so that it leads there from any
+// process.
+CUresult cuMemExportToShareableHandle(void *descriptor, unsigned long long handle, int type, unsigned long long flags) {
+    ENTER("cuMemExportToShareableHandle", "%#llx, type %d, flags %llu", handle, type, flags);
+    NEED_CONTEXT;
+    if (type != 1 || flags != 0)
+        return INVALID_VALUE;
+    pthread_mutex_lock(&mutex);
+    struct physical *physical = physical_of(handle);
+    int file = physical != NULL && physical->shared ? dup(physical->file) : -1;
+    pthread_mutex_unlock(&mutex);
+    if (file < 0)
+        return INVALID_VALUE;
+    *(int *)descriptor = file;
+    return SUCCESS;
+}
+
+// The memory is taken for the current device's.
+CUresult cuMemImportFromShareableHandle(unsigned long long *handle, void *descriptor, int type) {
+    ENTER("cuMemImportFromShareableHandle", "type %d", type);
+    NEED_CONTEXT;
+    char path[64], name[64];
+    snprintf(path, sizeof path, "/proc/self/fd/%d", (int)(intptr_t)descriptor);
+    ssize_t length = readlink(path, name, sizeof name - 1);
+    if (type != 1 || length < 0)
+        return INVALID_VALUE;
+    name[length] = 0;
+    if (strncmp(name, "/memfd:fakecuda", 15) != 0)
+        return INVALID_VALUE;
+    int file = fcntl((int)(intptr_t)descriptor, F_DUPFD_CLOEXEC, 3);
+    struct stat status;
+    if (file < 0 || fstat(file, &status) != 0)
+        return INVALID_VALUE;
+    pthread_mutex_lock(&mutex);
+    CUresult result = OUT_OF_MEMORY;
+    for (int i = 0; i < MOST_RANGES; i++) {
+        if (physicals[i].bytes != 0)
+            continue;
+        physicals[i] = (struct physical){.file = file, .device = current->device, .bytes = status.st_size, .imported = 1};
+        *handle = handle_mark + i;
+        result = SUCCESS;
+        break;
+    }
+    pthread_mutex_unlock(&mutex);
+    if (result != SUCCESS)
+        close(file);
+    return result;
 }
 
 #endif

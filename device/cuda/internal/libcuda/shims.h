@@ -60,6 +60,12 @@ int32_t libcuda_map(libcuda_device device, uint64_t at, size_t bytes, size_t off
 int32_t libcuda_unmap(libcuda_device device, uint64_t at, size_t bytes);
 int32_t libcuda_set_access(libcuda_device device, uint64_t at, size_t bytes);
 
+// shared
+int32_t libcuda_physical_create_shared(libcuda_device device, uint64_t *physical, size_t bytes);
+int32_t libcuda_physical_export(libcuda_device device, int32_t *descriptor, uint64_t physical);
+int32_t libcuda_physical_import(libcuda_device device, uint64_t *physical, int32_t descriptor);
+int32_t libcuda_set_access_read_only(libcuda_device device, uint64_t at, size_t bytes);
+
 // managed
 int32_t libcuda_alloc_managed(libcuda_device device, uint64_t *pointer, size_t bytes);
 int32_t libcuda_prefetch_async(libcuda_device device, uint64_t pointer, size_t bytes, int32_t to_host, uintptr_t stream);

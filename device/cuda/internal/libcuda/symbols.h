@@ -57,6 +57,8 @@
     OPTIONAL(cuMemMap, 10020, (CUdeviceptr at, size_t bytes, size_t offset, CUmemGenericAllocationHandle physical, unsigned long long flags)) \
     OPTIONAL(cuMemUnmap, 10020, (CUdeviceptr at, size_t bytes)) \
     OPTIONAL(cuMemSetAccess, 10020, (CUdeviceptr at, size_t bytes, const CUmemAccessDesc *access, size_t count)) \
+    OPTIONAL(cuMemExportToShareableHandle, 10020, (void *descriptor, CUmemGenericAllocationHandle physical, int type, unsigned long long flags)) \
+    OPTIONAL(cuMemImportFromShareableHandle, 10020, (CUmemGenericAllocationHandle *physical, void *descriptor, int type)) \
     \
     OPTIONAL(cuMemAllocManaged, 6000, (CUdeviceptr *pointer, size_t bytes, unsigned flags)) \
     /* cuda.h of CUDA 13 maps this name to cuMemPrefetchAsync_v2 (12.2), which takes a location in \

@@ -26,7 +26,7 @@ func Example() {
 		fmt.Println(err)
 		return
 	}
-	if err := vmem.Access(base+unit, unit); err != nil {
+	if err := vmem.Access(base+unit, unit, true); err != nil {
 		fmt.Println(err)
 		return
 	}

@@ -23,7 +23,8 @@ var Supported = sync.OnceValue(func() bool {
 // Memory is memory without an address. It lasts until it is closed and no longer
 // mapped, whichever comes last.
 type Memory struct {
-	file int
+	file             int
+	shared, readOnly bool
 }
 
 // Create makes memory, whose bytes are zero. Like any memory of the system it
@@ -32,7 +33,11 @@ func Create(bytes uint64) (Memory, error) {
 	if bytes > math.MaxInt64 {
 		return Memory{}, unix.EFBIG
 	}
-	file, err := unix.MemfdCreate("gpuframe", unix.MFD_CLOEXEC)
+	return create(bytes, 0)
+}
+
+func create(bytes uint64, flags int) (Memory, error) {
+	file, err := unix.MemfdCreate("gpuframe", unix.MFD_CLOEXEC|flags)
 	if err != nil {
 		return Memory{}, fmt.Errorf("memfd_create: %w", err)
 	}
@@ -101,9 +106,13 @@ func (m Memory) Map(base uintptr, bytes, offset uint64) error {
 	return nil
 }
 
-// Access permits reading and writing.
-func Access(base uintptr, bytes uint64) error {
-	if err := unix.Mprotect(address.Bytes(base, bytes), unix.PROT_READ|unix.PROT_WRITE); err != nil {
+// Access permits reading and, where that is wanted, writing.
+func Access(base uintptr, bytes uint64, writing bool) error {
+	protection := unix.PROT_READ
+	if writing {
+		protection |= unix.PROT_WRITE
+	}
+	if err := unix.Mprotect(address.Bytes(base, bytes), protection); err != nil {
 		return fmt.Errorf("mprotect: %w", err)
 	}
 	return nil

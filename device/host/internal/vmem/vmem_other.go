@@ -9,11 +9,29 @@ var errNone = errors.New("memory is mapped on Linux only so far")
 // Supported reports whether the system can map memory as this package does.
 func Supported() bool { return false }
 
+// CanShare reports whether memory can be shared with other processes.
+func CanShare() bool { return false }
+
 // Memory is memory without an address.
 type Memory struct{}
 
 // Create fails.
 func Create(uint64) (Memory, error) { return Memory{}, errNone }
+
+// CreateShared fails.
+func CreateShared(uint64) (Memory, error) { return Memory{}, errNone }
+
+// Import fails.
+func Import(int, uint64) (Memory, error) { return Memory{}, errNone }
+
+// Export fails.
+func (Memory) Export(bool) (int, error) { return -1, errNone }
+
+// Shared is false.
+func (Memory) Shared() bool { return false }
+
+// ReadOnly is false.
+func (Memory) ReadOnly() bool { return false }
 
 // Close fails.
 func (Memory) Close() error { return errNone }
@@ -28,7 +46,7 @@ func Free(base uintptr, bytes uint64) error { return errNone }
 func (Memory) Map(base uintptr, bytes, offset uint64) error { return errNone }
 
 // Access fails.
-func Access(base uintptr, bytes uint64) error { return errNone }
+func Access(base uintptr, bytes uint64, writing bool) error { return errNone }
 
 // Unmap fails.
 func Unmap(base uintptr, bytes uint64) error { return errNone }

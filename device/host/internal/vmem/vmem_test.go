@@ -49,11 +49,11 @@ func TestMemoryIsWhereItIsMapped(t *testing.T) {
 
 	// The second half first, then the whole beside it.
 	require.NoError(t, memory.Map(base, unit, unit))
-	require.NoError(t, vmem.Access(base, unit))
+	require.NoError(t, vmem.Access(base, unit, true))
 	half := address.Bytes(base, unit)
 	half[0], half[unit-1] = 1, 2
 	require.NoError(t, memory.Map(base+2*unit, 2*unit, 0))
-	require.NoError(t, vmem.Access(base+2*unit, 2*unit))
+	require.NoError(t, vmem.Access(base+2*unit, 2*unit, true))
 	whole := address.Bytes(base+2*unit, 2*unit)
 	assert.Equal(t, []byte{0, 1, 2}, []byte{whole[0], whole[unit], whole[2*unit-1]})
 	whole[unit] = 3
@@ -64,7 +64,7 @@ func TestMemoryIsWhereItIsMapped(t *testing.T) {
 	require.NoError(t, vmem.Unmap(base, unit))
 	require.NoError(t, memory.Map(base, unit, unit))
 	require.NoError(t, memory.Close())
-	require.NoError(t, vmem.Access(base, unit))
+	require.NoError(t, vmem.Access(base, unit, true))
 	assert.Equal(t, byte(3), half[0])
 	require.NoError(t, vmem.Free(base, 4*unit))
 }

@@ -1,0 +1,100 @@
+package memory
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// SharedOptions configure [Manager.OpenShared].
+type SharedOptions struct {
+	// Stream is the stream the block shall belong to. Nil means the manager's.
+	Stream *device.Stream
+	// Writable maps the memory for writing too. Without it the block is read-only.
+	Writable bool
+	// Release is called exactly once, after the last reference is gone and the
+	// memory unmapped; on which goroutine is undefined. It may be nil.
+	Release func() error
+}
+
+// OpenShared makes a block of memory that another process has shared, or this one,
+// from what [Block.Share] returned there. The descriptor stays the caller's and may
+// be closed afterwards. It must come from a process on the same device; that it is
+// shared memory of so many bytes is checked. What is in the memory must be there
+// already, for there is nothing that would order work of two processes.
+//
+// The memory counts as external and is in no budget. It is mapped at addresses of
+// its own, which takes the same time however large it is on the host. With the
+// last reference it is unmapped, once the recorded work is done.
+//
+// The mapping is for reading only where the device has such mappings; elsewhere
+// gpuframe alone keeps itself from writing. On an error Release is not called.
+func (m *Manager) OpenShared(shared Shared, options SharedOptions) (*Block, error) {
+	fail := func(err error) (*Block, error) {
+		return nil, fmt.Errorf("memory: open %s of shared memory: %w", humanize.Bytes(shared.Bytes), err)
+	}
+	if m.closed.Load() {
+		return fail(fmt.Errorf("manager: %w", ErrClosed))
+	}
+	if options.Stream == nil {
+		options.Stream = m.stream
+	}
+	if !options.Stream.Device().Same(m.device) {
+		return fail(fmt.Errorf("the stream belongs to %s, the manager to %s: %w", options.Stream.Device(), m.device, device.ErrInvalidValue))
+	}
+	if shared.Descriptor < 0 || shared.Bytes == 0 {
+		return fail(fmt.Errorf("the descriptor is %d: %w", shared.Descriptor, device.ErrInvalidValue))
+	}
+	pointer, err := m.mapShared(shared, options.Writable)
+	if err != nil {
+		return fail(err)
+	}
+	return m.adopt(ForeignMemory{
+		Pointer: pointer, Bytes: shared.Bytes, Kind: ownKind(m.device), Origin: OtherProcess,
+		ReadOnly: !options.Writable, Stream: options.Stream, Ordered: true,
+		Release: func() error {
+			err := unmapWhole(m.device.Driver(), pointer, shared.Bytes)
+			if options.Release != nil {
+				err = errors.Join(err, options.Release())
+			}
+			return err
+		},
+	}), nil
+}
+
+func (m *Manager) mapShared(shared Shared, writable bool) (device.Pointer, error) {
+	driver := m.device.Driver()
+	physical, err := driver.PhysicalImport(shared.Descriptor, shared.Bytes)
+	if err != nil {
+		return 0, err
+	}
+	access := m.readAccess
+	if writable {
+		access = driver.SetAccess
+	}
+	pointer, err := mapWhole(driver, physical, shared.Bytes, access)
+	// The mapping keeps the memory.
+	if failure := driver.PhysicalRelease(physical); failure != nil && err == nil {
+		return 0, errors.Join(failure, unmapWhole(driver, pointer, shared.Bytes))
+	} else if err != nil {
+		return 0, errors.Join(err, failure)
+	}
+	return pointer, nil
+}
+
+// readAccess gives access for reading, and for writing too where the driver knows
+// no other.
+func (m *Manager) readAccess(at device.Pointer, bytes uint64) error {
+	driver := m.device.Driver()
+	err := driver.SetAccessReadOnly(at, bytes)
+	if !errors.Is(err, device.ErrNotSupported) && !errors.Is(err, device.ErrInvalidValue) {
+		return err
+	}
+	if otherwise := driver.SetAccess(at, bytes); otherwise != nil {
+		return errors.Join(err, otherwise)
+	}
+	return nil
+}
