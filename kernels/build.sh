@@ -11,6 +11,7 @@
 set -eu
 
 sources='
+arrowdev/internal/checks/checks.cu
 internal/bitmap/bitmap.cu
 internal/soak/soak.cu
 kernels/elementwise/add.cu

@@ -1,0 +1,120 @@
+package checks
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+//go:embed checks.ptx
+var code string
+
+// modules are never closed: their code goes with the device.
+var modules perdevice.Cache[*kernels.Module]
+
+func loadModule(dev *device.Device) (*kernels.Module, error) { return kernels.Load(dev, code) }
+
+// launch is a kernel with its arguments.
+type launch struct {
+	name string
+	// threads is how many have something to do at once. The kernels take any
+	// number of blocks, which are of whole warps.
+	threads   int
+	arguments []any
+}
+
+const (
+	threads = 256
+	// bytesEach is what a thread loads at a time where it loads several elements.
+	bytesEach = 16
+	// blocksPerMultiprocessor fills the largest multiprocessors there are, of
+	// 2,048 threads; more elements take further rounds of the kernel's loop.
+	blocksPerMultiprocessor = 2048 / threads
+	// resultWords are those of struct Result of checks.cu.
+	resultWords = 3
+	tag         = "arrowdev checks"
+)
+
+// onGPU launches a kernel for each check, all of which write to one allocation:
+// the results of all and then the tables of those that need one.
+func (b *Batch) onGPU(ctx context.Context, outcomes []outcome) (err error) {
+	var words, tables []int64
+	for _, e := range b.entries {
+		if e.check != nil {
+			words = append(words, nothing.bad, nothing.first, nothing.last)
+			tables = append(tables, e.check.table()...)
+		}
+	}
+	results := len(words)
+	words = append(words, tables...)
+	module, err := modules.Get(b.stream.Device(), loadModule)
+	if err != nil {
+		return err
+	}
+	answers, err := memory.NewSlice[int64](b.manager, len(words), memory.AllocateOptions{Stream: b.stream, Tag: tag})
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, answers.Release()) }()
+	if err := answers.Upload(ctx, b.stream, words); err != nil {
+		return err
+	}
+	if err := b.launchAll(module, answers, results); err != nil {
+		return err
+	}
+	found, err := answers.Slice(0, results)
+	if err == nil {
+		err = found.Download(ctx, b.stream, words[:results])
+	}
+	if err != nil {
+		return err
+	}
+	for i, e := range b.entries {
+		if e.check != nil {
+			outcomes[i] = outcome{words[0], words[1], words[2]}
+			words = words[resultWords:]
+		}
+	}
+	return nil
+}
+
+func (b *Batch) launchAll(module *kernels.Module, answers memory.Slice[int64], tables int) error {
+	most := uint32(b.stream.Device().Info().Multiprocessors * blocksPerMultiprocessor)
+	result := 0
+	for _, e := range b.entries {
+		if e.check == nil {
+			continue
+		}
+		to, err := answers.Slice(result, result+resultWords)
+		if err != nil {
+			return err
+		}
+		result += resultWords
+		length := len(e.check.table())
+		table, err := answers.Slice(tables, tables+length)
+		if err != nil {
+			return err
+		}
+		tables += length
+		l := e.check.kernel(table, to)
+		function, err := module.Function(l.name)
+		if err == nil {
+			grid := kernels.GridFor(l.threads, threads)
+			grid.X = min(grid.X, max(most, 1))
+			err = function.Launch(b.stream, grid, device.Dim3{X: threads}, 0, l.arguments...)
+		}
+		if err != nil {
+			return fmt.Errorf("%s: %w", e.name, err)
+		}
+	}
+	return nil
+}
+
+// loads is how many threads load so many bytes at once.
+func loads(bytes uint64) int { return int((bytes + bytesEach - 1) / bytesEach) }

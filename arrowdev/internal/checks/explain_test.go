@@ -1,0 +1,28 @@
+package checks
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+)
+
+// TestWhatIsWrittenToMeanwhile explains elements that are right by the time they
+// are fetched.
+func TestWhatIsWrittenToMeanwhile(t *testing.T) {
+	zero := make([]byte, 16)
+	one := []byte{1, 0, 0, 0, 2, 0, 0, 0}
+	for name, explain := range map[string]func() (int64, string){
+		"offsets":      func() (int64, string) { return ascending{width: 4, limit: 9}.explain(1, [][]byte{one}) },
+		"run ends":     func() (int64, string) { return ascending{width: 4, limit: 9, strict: true}.explain(0, [][]byte{one}) },
+		"list views":   func() (int64, string) { return listViews{width: 4, limit: 9}.explain(0, [][]byte{one, one}) },
+		"binary views": func() (int64, string) { return binaryViews{}.explain(0, [][]byte{zero}) },
+		"type ids":     func() (int64, string) { return typeIDs{allowed: NewTypeIDs[int8](1)}.explain(0, [][]byte{one}) },
+		"dense offsets": func() (int64, string) {
+			return (&denseOffsets{lengths: [mostTypeIDs]int64{1: 9}}).explain(0, [][]byte{one, one})
+		},
+		"indices": func() (int64, string) { return indices{of: Integer{Width: 4}, limit: 9}.explain(0, [][]byte{one}) },
+	} {
+		_, reason := explain()
+		assert.Contains(t, reason, "now and was wrong a moment ago: somebody writes to the memory", name)
+	}
+}

@@ -1,0 +1,89 @@
+package checks
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/launchtest"
+)
+
+// Kernels stand for those of checks.cu on a device that passes for a GPU. They do
+// what the host does with the arguments that reach the driver, so that a wrong one
+// shows.
+func Kernels() map[string]launchtest.Kernel {
+	kernels := map[string]launchtest.Kernel{}
+	add := func(name string, parameters int, run func(a arguments) outcome) {
+		widths := make([]int, parameters)
+		for i := range widths {
+			widths[i] = 8
+		}
+		kernels[name] = launchtest.Kernel{Parameters: widths, Run: func(l launchtest.Launch) {
+			a := arguments{l}
+			found := run(a)
+			result := (*outcome)(unsafe.Pointer(unsafe.SliceData(a.bytes(parameters-1, unsafe.Sizeof(outcome{})))))
+			if *result != nothing {
+				panic("the result is not as a kernel expects it")
+			}
+			*result = found
+		}}
+	}
+	for _, width := range []int{2, 4, 8} {
+		for name, strict := range map[string]bool{"check_offsets_i": false, "check_run_ends_i": true} {
+			add(fmt.Sprint(name, 8*width), 4, func(a arguments) outcome {
+				c := ascending{n: a.int(1), width: width, limit: int64(a.Uint64(2)), strict: strict}
+				return c.onHost([][]byte{a.bytes(0, uintptr(c.n*width))})
+			})
+		}
+		add(fmt.Sprint("check_list_views_i", 8*width), 5, func(a arguments) outcome {
+			c := listViews{n: a.int(2), width: width, limit: int64(a.Uint64(3))}
+			return c.onHost([][]byte{a.bytes(0, uintptr(c.n*width)), a.bytes(1, uintptr(c.n*width))})
+		})
+	}
+	for _, width := range []int{1, 2, 4, 8} {
+		add(fmt.Sprint("check_indices_", 8*width), 6, func(a arguments) outcome {
+			// The limit is that of unsigned indices, which is what -1 counts as here.
+			c := indices{n: a.int(1), offset: a.int(3), of: Integer{Width: width}, limit: int64(min(a.Uint64(4), 1<<63-1))}
+			return c.onHost([][]byte{a.bytes(0, uintptr(c.n*width)), a.bits(2, c.offset+c.n)})
+		})
+	}
+	add("check_binary_views", 7, func(a arguments) outcome {
+		c := binaryViews{n: a.int(1), offset: a.int(3), lengths: a.int64s(4, a.int(5))}
+		return c.onHost([][]byte{a.bytes(0, uintptr(c.n*viewBytes)), a.bits(2, c.offset+c.n)})
+	})
+	add("check_type_ids", 5, func(a arguments) outcome {
+		c := typeIDs{n: a.int(1), allowed: TypeIDs{a.Uint64(2), a.Uint64(3)}}
+		return c.onHost([][]byte{a.bytes(0, uintptr(c.n))})
+	})
+	add("check_dense_offsets", 5, func(a arguments) outcome {
+		c := denseOffsets{n: a.int(2), lengths: [mostTypeIDs]int64(a.int64s(3, mostTypeIDs))}
+		return c.onHost([][]byte{a.bytes(0, uintptr(c.n)), a.bytes(1, uintptr(4*c.n))})
+	})
+	add("check_valid", 4, func(a arguments) outcome {
+		c := validBits{offset: a.int(1), n: a.int(2)}
+		return c.onHost([][]byte{a.bits(0, c.offset+c.n)})
+	})
+	return kernels
+}
+
+// arguments are those of a launch.
+type arguments struct{ launchtest.Launch }
+
+func (a arguments) int(i int) int { return int(a.Uint64(i)) }
+
+func (a arguments) bytes(i int, n uintptr) []byte {
+	if a.Uint64(i) == 0 {
+		return nil
+	}
+	return address.Bytes(uintptr(a.Uint64(i)), uint64(n))
+}
+
+func (a arguments) bits(i, n int) []byte { return a.bytes(i, uintptr(n+7)/8) }
+
+func (a arguments) int64s(i, n int) []int64 {
+	values := make([]int64, n)
+	for j := range values {
+		values[j] = load[int64](a.bytes(i, uintptr(8*n)), j)
+	}
+	return values
+}

@@ -1,0 +1,153 @@
+package checks
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// mostTypeIDs is how many type ids there can be, from zero on.
+const mostTypeIDs = 128
+
+// TypeIDs is a set of type ids. The zero value is empty.
+type TypeIDs struct{ low, high uint64 }
+
+// NewTypeIDs returns the set of the given ids. Negative ones, which no union has,
+// are left out.
+func NewTypeIDs[ID ~int8](ids ...ID) TypeIDs {
+	var s TypeIDs
+	for _, id := range ids {
+		switch {
+		case id < 0:
+		case id < 64:
+			s.low |= 1 << id
+		default:
+			s.high |= 1 << (id - 64)
+		}
+	}
+	return s
+}
+
+// Has reports whether an id is in the set.
+func (s TypeIDs) Has(id int8) bool {
+	bits := s.low
+	if id >= 64 {
+		bits = s.high
+	}
+	return id >= 0 && bits>>(id&63)&1 != 0
+}
+
+// TypeIDs adds a check of a union's type ids, of a byte each: all are allowed.
+func (b *Batch) TypeIDs(name string, ids Elements, allowed TypeIDs) Check {
+	c := typeIDs{n: ids.Count, allowed: allowed}
+	e := entry{name: name, origin: ids.First}
+	c.ids, e.err = ids.bytes(1, c.n)
+	if c.n > 0 {
+		e.check = c
+	}
+	return b.add(e)
+}
+
+type typeIDs struct {
+	ids     Buffer
+	n       int
+	allowed TypeIDs
+}
+
+func (c typeIDs) reads() []Buffer { return []Buffer{c.ids} }
+
+func (c typeIDs) table() []int64 { return nil }
+
+func (c typeIDs) kernel(_, result memory.Slice[int64]) launch {
+	return launch{"check_type_ids", loads(c.ids.Bytes()), []any{c.ids, uint64(c.n), c.allowed.low, c.allowed.high, result}}
+}
+
+func (c typeIDs) onHost(read [][]byte) outcome {
+	for i, id := range read[0] {
+		if !c.allowed.Has(int8(id)) {
+			return outcome{bad: int64(i)}
+		}
+	}
+	return nothing
+}
+
+func (c typeIDs) peek(bad int) []span { return []span{{bad, bad + 1, 1}} }
+
+func (c typeIDs) explain(_ int, read [][]byte) (int64, string) {
+	id := int8(read[0][0])
+	if c.allowed.Has(id) {
+		return int64(id), changed(int64(id))
+	}
+	return int64(id), fmt.Sprintf("is %d, which is no type id of the union", id)
+}
+
+// DenseOffsets adds a check of the offsets of a dense union, of 4 bytes each: each
+// lies within the child that the type id of its slot means. The lengths are those
+// of the children by type id; those that are missing at the end, or negative, mean
+// that there is no such child. The ids begin at the same element as the offsets.
+//
+// The format wants offsets into one child to ascend, too. That is not checked: it
+// leads nobody out of bounds, and takes looking at all slots in order.
+func (b *Batch) DenseOffsets(name string, ids Buffer, offsets Elements, childLengths []int64) Check {
+	c := denseOffsets{n: offsets.Count}
+	e := entry{name: name, origin: offsets.First}
+	if len(childLengths) > mostTypeIDs {
+		e.err = fmt.Errorf("%d children by type id, there can be %d: %w", len(childLengths), mostTypeIDs, device.ErrInvalidValue)
+		return b.add(e)
+	}
+	for id := range c.lengths {
+		c.lengths[id] = -1
+	}
+	copy(c.lengths[:], childLengths)
+	if c.offsets, e.err = offsets.bytes(4, c.n); e.err == nil {
+		c.ids, e.err = Elements{ids, offsets.First, offsets.Count}.bytes(1, c.n)
+		if e.err != nil {
+			e.err = fmt.Errorf("type ids: %w", e.err)
+		}
+	}
+	if c.n > 0 {
+		e.check = &c
+	}
+	return b.add(e)
+}
+
+type denseOffsets struct {
+	ids, offsets Buffer
+	n            int
+	lengths      [mostTypeIDs]int64
+}
+
+func (c *denseOffsets) reads() []Buffer { return []Buffer{c.ids, c.offsets} }
+
+func (c *denseOffsets) table() []int64 { return c.lengths[:] }
+
+func (c *denseOffsets) kernel(table, result memory.Slice[int64]) launch {
+	return launch{"check_dense_offsets", c.n, []any{c.ids, c.offsets, uint64(c.n), table, result}}
+}
+
+func (c *denseOffsets) wrong(id int8, offset int32) bool {
+	return id < 0 || offset < 0 || int64(offset) >= c.lengths[id]
+}
+
+func (c *denseOffsets) onHost(read [][]byte) outcome {
+	for i, id := range read[0] {
+		if c.wrong(int8(id), load[int32](read[1], i)) {
+			return outcome{bad: int64(i)}
+		}
+	}
+	return nothing
+}
+
+func (c *denseOffsets) peek(bad int) []span { return []span{{bad, bad + 1, 1}, {bad, bad + 1, 4}} }
+
+func (c *denseOffsets) explain(_ int, read [][]byte) (int64, string) {
+	id, offset := int8(read[0][0]), load[int32](read[1], 0)
+	switch {
+	case !c.wrong(id, offset):
+		return int64(offset), changed(int64(offset))
+	case id < 0 || c.lengths[id] < 0:
+		return int64(id), fmt.Sprintf("has the type id %d, which is none of the union", id)
+	}
+	return int64(offset), fmt.Sprintf("is %d, in the child of type id %d, which has %d elements", offset, id, c.lengths[id])
+}

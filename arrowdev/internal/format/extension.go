@@ -1,0 +1,79 @@
+package format
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// The keys under which a field's metadata say of what extension type it is.
+const (
+	ExtensionName     = "ARROW:extension:name"
+	ExtensionMetadata = "ARROW:extension:metadata"
+)
+
+// Extension returns the field with the extension type that its metadata name, if
+// arrow-go has one registered under that name which takes the field's storage;
+// the metadata are then without the two keys. Otherwise it returns the field as
+// it is.
+func Extension(field arrow.Field) arrow.Field {
+	name, named := field.Metadata.GetValue(ExtensionName)
+	if !named || field.Type == nil || field.Type.ID() == arrow.EXTENSION {
+		return field
+	}
+	registered := arrow.GetExtensionType(name)
+	if registered == nil {
+		return field
+	}
+	data, _ := field.Metadata.GetValue(ExtensionMetadata)
+	extension := deserialize(registered, field.Type, data)
+	if extension == nil {
+		return field
+	}
+	field.Type = extension
+	field.Metadata = withoutExtension(field.Metadata)
+	return field
+}
+
+// deserialize returns nil where the extension type refuses. The text comes from
+// another library, so an implementation that panics over it refuses too, and one
+// that answers with other storage would have memory read wrongly.
+func deserialize(registered arrow.ExtensionType, storage arrow.DataType, data string) (extension arrow.ExtensionType) {
+	defer func() {
+		if recover() != nil {
+			extension = nil
+		}
+	}()
+	extension, err := registered.Deserialize(storage, data)
+	if err != nil || extension == nil || isNil(extension) || !arrow.TypeEqual(extension.StorageType(), storage) {
+		return nil
+	}
+	return extension
+}
+
+// withExtension returns the field's metadata with the two keys in them if it is
+// of an extension type. They take the place of what the field has under them.
+func withExtension(field arrow.Field) (arrow.Metadata, error) {
+	extension, ok := field.Type.(arrow.ExtensionType)
+	if !ok {
+		return field.Metadata, nil
+	}
+	if storage := extension.StorageType(); storage.ID() == arrow.EXTENSION {
+		return arrow.Metadata{}, fmt.Errorf("extension type %q is stored as another, which has no place for its name: export the storage: %w",
+			extension.ExtensionName(), ErrUnsupported)
+	}
+	rest := withoutExtension(field.Metadata)
+	keys := append(append([]string{}, rest.Keys()...), ExtensionName, ExtensionMetadata)
+	values := append(append([]string{}, rest.Values()...), extension.ExtensionName(), extension.Serialize())
+	return arrow.NewMetadata(keys, values), nil
+}
+
+func withoutExtension(metadata arrow.Metadata) arrow.Metadata {
+	var keys, values []string
+	for i, key := range metadata.Keys() {
+		if key != ExtensionName && key != ExtensionMetadata {
+			keys, values = append(keys, key), append(values, metadata.Values()[i])
+		}
+	}
+	return arrow.NewMetadata(keys, values)
+}

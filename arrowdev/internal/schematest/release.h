@@ -1,0 +1,9 @@
+#ifndef GPUFRAME_SCHEMATEST_RELEASE_H
+#define GPUFRAME_SCHEMATEST_RELEASE_H
+
+/* A release that adds one to the int64_t that private_data points at and marks
+   the struct as released. It leaves children alone: who counts theirs sees
+   whether the consumer released them. */
+void schematest_release(void *schema);
+
+#endif

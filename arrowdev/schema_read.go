@@ -1,0 +1,182 @@
+package arrowdev
+
+import (
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/arrowdev/internal/format"
+	"github.com/gpuframe/gpuframe/internal/address"
+)
+
+// readField reads a schema that describes one column. It does not release it, and
+// copies all that it returns. The error is an *Error that names the field, but no
+// operation.
+func readField(s *cabi.Schema) (arrow.Field, error) {
+	field, err := new(schemaReader).field(s, 1)
+	return field, inSchema(err)
+}
+
+// readSchema is readField for a schema of struct type that describes a table.
+func readSchema(s *cabi.Schema) (*arrow.Schema, error) {
+	field, err := new(schemaReader).storage(s, 1)
+	if err != nil {
+		return nil, inSchema(err)
+	}
+	table, ok := field.Type.(*arrow.StructType)
+	if !ok {
+		return nil, inSchema(faulty("format", "a table is described by a struct, not by %s: import the column: %w", field.Type.ID(), ErrInvalid))
+	}
+	var metadata *arrow.Metadata
+	if field.Metadata.Len() > 0 {
+		metadata = &field.Metadata
+	}
+	return arrow.NewSchema(table.Fields(), metadata), nil
+}
+
+// schemaReader counts what it has read of one schema: the structs may point at
+// each other in circles, or so often at the same one that they have no end.
+type schemaReader struct {
+	fields, bytes int
+}
+
+// field reads a schema with everything below it.
+func (r *schemaReader) field(s *cabi.Schema, depth int) (arrow.Field, error) {
+	field, err := r.storage(s, depth)
+	if err != nil {
+		return arrow.Field{}, err
+	}
+	return format.Extension(field), nil
+}
+
+// storage is field but for extension types, of which it gives the storage.
+func (r *schemaReader) storage(s *cabi.Schema, depth int) (arrow.Field, error) {
+	if err := r.enter(s, depth); err != nil {
+		return arrow.Field{}, err
+	}
+	text, err := r.text("format", s.Format)
+	if err != nil {
+		return arrow.Field{}, err
+	}
+	parsed, err := format.Parse(text)
+	if err != nil {
+		return arrow.Field{}, faultyPart("format", err)
+	}
+	field := arrow.Field{Nullable: s.Flags&cabi.FlagNullable != 0}
+	if s.Name != 0 {
+		if field.Name, err = r.text("name", s.Name); err != nil {
+			return arrow.Field{}, err
+		}
+	}
+	if field.Metadata, err = r.metadata(s.Metadata); err != nil {
+		return arrow.Field{}, err
+	}
+	children, err := r.children(s, parsed, depth)
+	if err != nil {
+		return arrow.Field{}, err
+	}
+	var values *arrow.Field
+	if s.Dictionary != 0 {
+		dictionary, err := r.field(schemaAt(s.Dictionary), depth+1)
+		if err != nil {
+			return arrow.Field{}, below("dictionary", err)
+		}
+		values = &dictionary
+	}
+	field.Type, err = parsed.Type(children, s.Flags, values)
+	if err != nil {
+		return arrow.Field{}, faultyPart("", err)
+	}
+	return field, nil
+}
+
+// enter checks that there is a schema to read, and counts it.
+func (r *schemaReader) enter(s *cabi.Schema, depth int) error {
+	if err := liveSchema(s); err != nil {
+		return err
+	}
+	r.fields++
+	switch {
+	case depth > format.MaximumDepth:
+		return faulty("", "types are nested more than %d deep: %w", format.MaximumDepth, ErrInvalid)
+	case r.fields > format.MaximumFields:
+		return faulty("", "the schema has more than %d fields: %w", format.MaximumFields, ErrInvalid)
+	}
+	return nil
+}
+
+func (r *schemaReader) children(s *cabi.Schema, parsed format.Parsed, depth int) ([]arrow.Field, error) {
+	count, fixed := parsed.Children()
+	switch {
+	case s.NumChildren < 0 || s.NumChildren > format.MaximumChildren:
+		return nil, faulty("n_children", "%d is not from 0 to %d: %w", s.NumChildren, format.MaximumChildren, ErrInvalid)
+	case fixed && s.NumChildren != int64(count):
+		return nil, faulty("n_children", "a type of this format has %d children, not %d: %w", count, s.NumChildren, ErrInvalid)
+	case s.NumChildren == 0:
+		return nil, nil
+	case s.Children == 0:
+		return nil, faulty("children", "it is NULL, but there are %d: %w", s.NumChildren, ErrInvalid)
+	case s.Children%unsafe.Alignof(s.Children) != 0:
+		return nil, faulty("children", "%#x is no aligned address: %w", s.Children, ErrInvalid)
+	}
+	var fields []arrow.Field
+	for i, child := range unsafe.Slice((*uintptr)(address.Pointer(s.Children)), s.NumChildren) {
+		field, err := r.field(schemaAt(child), depth+1)
+		if err != nil {
+			return nil, belowChild(i, err)
+		}
+		fields = append(fields, field)
+	}
+	return fields, nil
+}
+
+// text reads a string of C that must be there.
+func (r *schemaReader) text(field string, at uintptr) (string, error) {
+	if at == 0 {
+		return "", faulty(field, "it is NULL: %w", ErrInvalid)
+	}
+	start, length := address.Pointer(at), 0
+	for length <= format.MaximumText && *(*byte)(unsafe.Add(start, length)) != 0 {
+		length++
+	}
+	if length > format.MaximumText {
+		return "", faulty(field, "it does not end within %d bytes: %w", format.MaximumText, ErrInvalid)
+	}
+	text := string(unsafe.Slice((*byte)(start), length))
+	if err := format.CheckText(text, format.MaximumText); err != nil {
+		return "", faultyPart(field, err)
+	}
+	return text, r.count(field, length)
+}
+
+func (r *schemaReader) metadata(at uintptr) (arrow.Metadata, error) {
+	metadata, length, err := format.ReadMetadata(address.Pointer(at))
+	if err != nil {
+		return arrow.Metadata{}, faultyPart("metadata", err)
+	}
+	return metadata, r.count("metadata", length)
+}
+
+func (r *schemaReader) count(field string, bytes int) error {
+	r.bytes += bytes
+	if r.bytes > format.MaximumTotal {
+		return faulty(field, "the schema has more than %d bytes of text: %w", format.MaximumTotal, ErrInvalid)
+	}
+	return nil
+}
+
+// liveSchema returns an error unless there is a schema to read.
+func liveSchema(s *cabi.Schema) error {
+	switch {
+	case s == nil:
+		return faulty("", "the pointer is NULL: %w", ErrInvalid)
+	case uintptr(unsafe.Pointer(s))%unsafe.Alignof(*s) != 0:
+		return faulty("", "%p is no aligned address: %w", s, ErrInvalid)
+	case s.Release == 0:
+		return faulty("release", "it is NULL: %w", ErrMoved)
+	}
+	return nil
+}
+
+func schemaAt(word uintptr) *cabi.Schema { return (*cabi.Schema)(address.Pointer(word)) }
