@@ -16,6 +16,8 @@ type Event struct {
 	device *Device
 	handle backend.Event
 	timing bool
+	// borrowed says that another library keeps the handle.
+	borrowed bool
 	// recorded says that the mark is this event's own. A handle from the cache
 	// may still stand for that of its former owner.
 	recorded atomic.Bool
@@ -29,6 +31,15 @@ func (d *Device) NewEvent() (*Event, error) {
 		return &Event{device: d, handle: handle}, nil
 	}
 	return d.createEvent(false)
+}
+
+// WrapEvent makes an Event of another library's handle, which marks something
+// already, so that streams and the host can wait for that. The other library keeps
+// the handle: it must live as long as the Event is used, and Close leaves it alone.
+func (d *Device) WrapEvent(handle backend.Event) *Event {
+	e := &Event{device: d, handle: handle, borrowed: true}
+	e.recorded.Store(true)
+	return e
 }
 
 // NewTimingEvent returns an event whose distance to another one can be asked
@@ -132,8 +143,11 @@ func (e *Event) Elapsed(start *Event) (milliseconds float32, err error) {
 
 // Close gives the event back. Streams that already wait for it go on waiting
 // for the mark. No other call on the event may be under way. Closing twice
-// returns [ErrClosed].
+// returns [ErrClosed]. Closing one of WrapEvent does nothing.
 func (e *Event) Close() error {
+	if e.borrowed {
+		return nil
+	}
 	if e.closed.Swap(true) {
 		return fmt.Errorf("device %s: close event: %w", e.device.name, ErrClosed)
 	}

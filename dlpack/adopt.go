@@ -1,9 +1,6 @@
 package dlpack
 
 import (
-	"github.com/apache/arrow/go/v17/arrow"
-
-	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -11,7 +8,7 @@ import (
 // recognise returns gpuframe's own block, with a reference, where the tensor is
 // a view of one; else nil. A read-only tensor is never recognised, for the block
 // itself may be written to.
-func (f foreign) recognise(m *memory.Manager, c claim) *memory.Block {
+func (f foreign) recognise(m *memory.Manager, c *claim) *memory.Block {
 	if f.readOnly() {
 		return nil
 	}
@@ -30,7 +27,7 @@ func (f foreign) recognise(m *memory.Manager, c claim) *memory.Block {
 	return block
 }
 
-func (f foreign) ownBlock(c claim) *memory.Block {
+func (f foreign) ownBlock(c *claim) *memory.Block {
 	handle, own := f.own()
 	if !own {
 		block, _ := memory.FindExported(c.pointer, c.bytes)
@@ -48,7 +45,7 @@ func (f foreign) ownBlock(c claim) *memory.Block {
 }
 
 // adopt makes a block of the producer's memory, whose release runs the deleter.
-func (f foreign) adopt(m *memory.Manager, c claim, o ImportOptions) (*memory.Block, error) {
+func (f foreign) adopt(m *memory.Manager, c *claim, o ImportOptions) (*memory.Block, error) {
 	block, err := m.Adopt(memory.ForeignMemory{
 		Pointer: c.pointer, Bytes: c.bytes, Kind: c.kind, Origin: memory.DLPack,
 		ReadOnly: f.readOnly(), Ordered: !o.NoSync,
@@ -58,33 +55,4 @@ func (f foreign) adopt(m *memory.Manager, c claim, o ImportOptions) (*memory.Blo
 		return nil, faulty("data", "%w", err)
 	}
 	return block, nil
-}
-
-// column makes the column of the elements in the block.
-func (c claim) column(m *memory.Manager, block *memory.Block, o ImportOptions) (*column.Column, error) {
-	offset := uint64(0)
-	if c.bytes > 0 {
-		offset = uint64(c.pointer - block.Pointer())
-	}
-	values, err := memory.View[uint8](block, offset, int(c.bytes))
-	if err != nil {
-		return nil, faulty("data", "%w", err)
-	}
-	if !c.isBool() || c.length == 0 {
-		return newColumn(c.dataType, c.length, values)
-	}
-	bits, err := packedBools(o.Context, m, values)
-	if err != nil {
-		return nil, faulty("data", "pack bytes to bits: %w", err)
-	}
-	defer bits.Release()
-	return newColumn(c.dataType, c.length, bits)
-}
-
-func newColumn(dataType arrow.DataType, length int, values column.Bytes) (*column.Column, error) {
-	c, err := column.New(column.Data{Type: dataType, Length: length, Buffers: []column.Bytes{{}, values}})
-	if err != nil {
-		return nil, faulty("", "%w", err)
-	}
-	return c, nil
 }

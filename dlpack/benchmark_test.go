@@ -5,6 +5,7 @@ package dlpack_test
 import (
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/column"
@@ -75,5 +76,43 @@ func BenchmarkImportForeign(b *testing.B) {
 			}
 		}
 		require.Positive(b, p.Deleted())
+	})
+}
+
+// A consumer's deleter runs on a tensor of two dimensions.
+func BenchmarkExportDeleteLists(b *testing.B) {
+	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, c *column.Column) {
+		require.NoError(b, c.Retain())
+		lists := newLists(b, arrow.FixedSizeListOf(4, arrow.PrimitiveTypes.Int32), 0, 1<<18, c)
+		b.ResetTimer()
+		for b.Loop() {
+			tensor, err := dlpack.Export(lists)
+			if err != nil {
+				b.Fatal(err)
+			}
+			cabitest.Delete(tensor.Detach(), false)
+		}
+		require.NoError(b, lists.Release())
+	})
+}
+
+// Twenty columns that lie side by side go out as one tensor.
+func BenchmarkExportMatrixDelete(b *testing.B) {
+	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, c *column.Column) {
+		const rows = 50_000
+		offsets := make([]int, 20)
+		for i := range offsets {
+			offsets[i] = 4 * rows * i
+		}
+		columns := sharedColumns(b, c.Buffer(1), arrow.PrimitiveTypes.Int32, rows, 4, offsets...)
+		b.ResetTimer()
+		for b.Loop() {
+			tensor, err := dlpack.ExportMatrix(columns)
+			if err != nil {
+				b.Fatal(err)
+			}
+			cabitest.Delete(tensor.Detach(), false)
+		}
+		releaseColumns(b, columns)
 	})
 }

@@ -1,8 +1,6 @@
 package dlpack
 
 import (
-	"context"
-
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/bitmap"
 	"github.com/gpuframe/gpuframe/memory"
@@ -11,33 +9,33 @@ import (
 // tag names the memory that this package allocates.
 const tag = "dlpack"
 
-// expandedBools makes a byte of each bit, on the stream that the column's memory
-// belongs to. A copy holds a reference.
-func expandedBools(c *column.Column) (contents, error) {
-	bits := c.Buffer(1)
-	if c.Len() == 0 {
-		none, err := bits.Slice(0, 0)
-		return contents{region: none, dataType: boolType}, err
-	}
+// expandedBools makes a byte of each of some bits, one of them at least, on the
+// stream that their memory belongs to. The result holds a reference.
+func expandedBools(bits column.Bytes, first, count int) (column.Bytes, error) {
 	source := bits.Block()
-	stream := source.Stream()
-	bytes, err := memory.NewSlice[uint8](source.Manager(), c.Len(), memory.AllocateOptions{Stream: stream, Tag: tag})
+	stream := source.WorkStream()
+	bytes, err := memory.NewSlice[uint8](source.Manager(), count, memory.AllocateOptions{Stream: stream, Tag: tag})
 	if err != nil {
-		return contents{}, faulty("column", "expand bits to bytes: %w", err)
+		return column.Bytes{}, faulty("column", "expand bits to bytes: %w", err)
 	}
-	err = source.OrderBefore(stream)
-	if err == nil {
-		err = bitmap.Expand(stream, bytes, bits, c.Offset(), c.Len())
+	if err := expandInto(bytes, bits, first, count); err != nil {
+		return column.Bytes{}, also(faulty("column", "expand bits to bytes: %w", err), bytes.Release())
 	}
-	if err != nil {
-		return contents{}, also(faulty("column", "expand bits to bytes: %w", err), bytes.Release())
-	}
-	return contents{region: bytes, length: c.Len(), dataType: boolType, copied: true}, nil
+	return bytes, nil
 }
 
-// packedBools makes a bit of each byte, on the manager's stream, and waits until
-// the bytes have been read. The result holds a reference.
-func packedBools(ctx context.Context, m *memory.Manager, bytes column.Bytes) (column.Bytes, error) {
+// expandInto enqueues that on the stream of the bytes.
+func expandInto(bytes, bits column.Bytes, first, count int) error {
+	stream := bytes.Block().Stream()
+	if err := bits.Block().OrderBefore(stream); err != nil {
+		return err
+	}
+	return bitmap.Expand(stream, bytes, bits, first, count)
+}
+
+// packedBools makes a bit of each byte, on the manager's stream. The result holds
+// a reference, and may not be there yet: see [settled].
+func packedBools(m *memory.Manager, bytes column.Bytes) (column.Bytes, error) {
 	const padding = 64 // what Arrow asks of a buffer's length
 	n := bytes.Len()
 	padded := (n/8 + padding) &^ (padding - 1)
@@ -45,13 +43,13 @@ func packedBools(ctx context.Context, m *memory.Manager, bytes column.Bytes) (co
 	if err != nil {
 		return column.Bytes{}, err
 	}
-	if err := packInto(ctx, bits, bytes); err != nil {
+	if err := packInto(bits, bytes); err != nil {
 		return column.Bytes{}, also(err, bits.Release())
 	}
 	return bits, nil
 }
 
-func packInto(ctx context.Context, bits, bytes column.Bytes) error {
+func packInto(bits, bytes column.Bytes) error {
 	stream := bits.Block().Stream()
 	if err := bits.Fill(stream, 0); err != nil {
 		return err
@@ -59,11 +57,5 @@ func packInto(ctx context.Context, bits, bytes column.Bytes) error {
 	if err := bytes.Block().OrderBefore(stream); err != nil {
 		return err
 	}
-	if err := bitmap.Pack(stream, bits, bytes, bytes.Len()); err != nil {
-		return err
-	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	return bits.Block().Synchronize(ctx)
+	return bitmap.Pack(stream, bits, bytes, bytes.Len())
 }

@@ -42,6 +42,9 @@ func kindOf(dev *device.Device, claimed cabi.Device) (device.MemoryKind, error) 
 	case cabi.DeviceCUDAManaged:
 		return device.MemoryManaged, nil
 	}
+	if claimed.Type == cabi.DeviceROCm || claimed.Type == cabi.DeviceROCmHost {
+		return 0, faulty("device", "the tensor is %s, which gpuframe cannot use: copy it to the host first: %w", deviceName(claimed), ErrDevice)
+	}
 	return 0, faulty("device", "the tensor is on %s, the manager on %s: %w", deviceName(claimed), dev, ErrDevice)
 }
 
@@ -51,6 +54,10 @@ func deviceName(d cabi.Device) string {
 		return "cpu"
 	case cabi.DeviceCUDA:
 		return fmt.Sprintf("cuda:%d", d.ID)
+	case cabi.DeviceROCm:
+		return fmt.Sprintf("memory of AMD's GPU %d (ROCm)", d.ID)
+	case cabi.DeviceROCmHost:
+		return "host memory that was pinned for AMD's GPUs (ROCm)"
 	}
 	return fmt.Sprintf("device %d of type %d", d.ID, d.Type)
 }

@@ -4,6 +4,8 @@ import (
 	"context"
 	"unsafe"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
@@ -30,6 +32,13 @@ type ExportOptions struct {
 	// read-only itself is always marked. PyTorch and CuPy ignore the mark.
 	ReadOnly bool
 
+	// Aligned gives the tensor an address that is a multiple of 256 bytes, as DLPack
+	// recommends, with the rest in byte_offset. Where the multiple below the first
+	// element is not in the column's memory any more, the offset stays zero: memory
+	// of a GPU begins at such a multiple as a rule, the host's at one of 64. PyTorch
+	// up to 2.9 and others overlook the offset, which is why it is not the default.
+	Aligned bool
+
 	// Legacy makes a DLManagedTensor, for consumers of before DLPack 1.0. It
 	// cannot be marked as read-only.
 	Legacy bool
@@ -40,18 +49,23 @@ type ExportOptions struct {
 }
 
 // Export hands a column's values to another library, without copying them, as a
-// tensor of one dimension with as many elements as the column. The tensor keeps
-// the memory alive, not the column; the caller releases the [Tensor] or detaches
-// it. At most one set of options may be given.
+// tensor with as many rows as the column. The tensor keeps the memory alive, not
+// the column; the caller releases the [Tensor] or detaches it. At most one set of
+// options may be given.
 //
-// Integers, unsigned integers and floats of every width can be exported. A bool
-// column is expanded on its device into one byte an element, for DLPack knows no
-// bits: that tensor is a copy, is marked as one, and counts in the column's
-// budget until its deleter runs.
+// Columns of integers, unsigned integers, floats of every width and of the
+// [ExtensionTypes] have one dimension. A fixed-size list adds one for each level,
+// eight in all at most, and is compact: row by row, without gaps.
+//
+// Booleans are expanded on their device into one byte an element, for DLPack
+// knows no bits: that tensor is a copy, is marked as one, and counts in the
+// column's budget until its deleter runs.
 //
 // The error is an [*Error]. It wraps [ErrNulls] for a column with a validity
-// bitmap whose null count is not known to be zero, [ErrUnsupported] for a type
-// that DLPack does not have, and memory.ErrReleased for a released column.
+// bitmap, in itself or in what its lists hold, whose null count is not known to
+// be zero, [ErrUnsupported] for a type that DLPack does not have and for memory
+// that is not aligned to its elements, and memory.ErrReleased for a released
+// column.
 func Export(c *column.Column, options ...ExportOptions) (*Tensor, error) {
 	tensor, err := exportColumn(c, options, valuesOf)
 	return tensor, during("export", err)
@@ -60,9 +74,14 @@ func Export(c *column.Column, options ...ExportOptions) (*Tensor, error) {
 // contents are what a tensor shows.
 type contents struct {
 	// region holds the elements; it may be empty.
-	region   column.Bytes
+	region column.Bytes
+	// length is the number of rows, inner the further dimensions.
 	length   int
+	inner    []int64
 	dataType cabi.DataType
+	// distance is zero for elements that lie row by row. Else they lie column by
+	// column, each of which begins so many elements after the one before it.
+	distance int
 	// bitOffset is that of a validity bitmap in its first byte.
 	bitOffset int
 	// copied says that the region was made for the tensor.
@@ -84,10 +103,15 @@ func exportColumn(c *column.Column, options []ExportOptions, choose func(*column
 	if err != nil {
 		return nil, err
 	}
-	tensor, err := shown.export(o)
-	if shown.copied {
+	return shown.handOver(o)
+}
+
+// handOver exports the contents, which are the tensor's alone if they were copied.
+func (s *contents) handOver(o ExportOptions) (*Tensor, error) {
+	tensor, err := s.export(o)
+	if s.copied {
 		// The tensor holds its own reference by now.
-		if releasing := shown.region.Release(); releasing != nil {
+		if releasing := s.region.Release(); releasing != nil {
 			return nil, also(also(err, releasing), tensor.Release())
 		}
 	}
@@ -107,15 +131,19 @@ func only[Options any](given []Options) (o Options, err error) {
 
 // valuesOf chooses the values of a column without nulls.
 func valuesOf(c *column.Column) (contents, error) {
+	if id := c.Type().ID(); id == arrow.FIXED_SIZE_LIST || id == arrow.EXTENSION || id == arrow.BOOL {
+		e, err := elementsOf(c)
+		if err != nil {
+			return contents{}, err
+		}
+		return e.show(c.Len())
+	}
 	dataType, err := toDLPack(c.Type())
 	if err != nil {
 		return contents{}, err
 	}
 	if mayHaveNulls(c) {
 		return contents{}, faulty("column", "%v: %w", c, ErrNulls)
-	}
-	if dataType == boolType {
-		return expandedBools(c)
 	}
 	values, err := c.ValuesRegion()
 	if err != nil {
@@ -124,13 +152,20 @@ func valuesOf(c *column.Column) (contents, error) {
 	return contents{region: values, length: c.Len(), dataType: dataType}, nil
 }
 
-func (s contents) export(o ExportOptions) (*Tensor, error) {
-	tensor := &Tensor{legacy: o.Legacy, bitOffset: s.bitOffset}
+func (s *contents) export(o ExportOptions) (*Tensor, error) {
+	tensor := &Tensor{legacy: o.Legacy, copied: s.copied, bitOffset: s.bitOffset}
 	flags, err := s.flags(o)
 	if err != nil {
 		return nil, err
 	}
 	block := s.region.Block()
+	described := cabi.Tensor{Device: deviceOf(block), DataType: s.dataType}
+	if s.length > 0 {
+		described.Data = uintptr(s.region.Pointer())
+		if err := checkAligned(described); err != nil {
+			return nil, err
+		}
+	}
 	if block != nil {
 		if err := tensor.export.begin(block, o); err != nil {
 			return nil, err
@@ -141,19 +176,19 @@ func (s contents) export(o ExportOptions) (*Tensor, error) {
 		return nil, also(faulty("", "the tensor's struct: %w", device.ErrOutOfMemory), tensor.export.end(nil))
 	}
 	tensor.export.handle = handle
-	described := cabi.Tensor{Device: deviceOf(block), DataType: s.dataType}
-	if s.length > 0 {
-		described.Data = uintptr(s.region.Pointer())
+	if o.Aligned && s.length > 0 {
+		alignTo(block, &described)
 	}
+	dimensions := cabi.Dimensions{Rows: int64(s.length), Inner: s.inner, Distance: int64(s.distance)}
 	if o.Legacy {
-		tensor.pointer = unsafe.Pointer(record.DescribeLegacy(handle, described, int64(s.length)))
+		tensor.pointer = unsafe.Pointer(record.DescribeLegacy(handle, described, dimensions))
 	} else {
-		tensor.pointer = unsafe.Pointer(record.Describe(handle, described, int64(s.length), flags))
+		tensor.pointer = unsafe.Pointer(record.Describe(handle, described, dimensions, flags))
 	}
 	return tensor, nil
 }
 
-func (s contents) flags(o ExportOptions) (flags uint64, err error) {
+func (s *contents) flags(o ExportOptions) (flags uint64, err error) {
 	if s.copied {
 		flags |= cabi.FlagIsCopied
 	}
@@ -168,7 +203,7 @@ func (s contents) flags(o ExportOptions) (flags uint64, err error) {
 
 // begin retains the block for the consumer and makes it ready.
 func (e *export) begin(block *memory.Block, o ExportOptions) error {
-	consumer, err := peerStream(block.Device(), block.Kind(), o.Stream, o.NoSync)
+	consumer, err := consumerStream(block.Device(), block.Kind(), o.Stream, o.NoSync)
 	if err != nil {
 		return err
 	}

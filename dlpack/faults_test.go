@@ -5,6 +5,7 @@ package dlpack_test
 import (
 	"context"
 	"errors"
+	"slices"
 	"testing"
 	"unsafe"
 
@@ -240,7 +241,7 @@ func roundTrips(legacy bool) []faulttest.Operation {
 }
 
 func everything(legacy bool) []faulttest.Operation {
-	return append(append(exports(legacy), imports(legacy)...), roundTrips(legacy)...)
+	return slices.Concat(exports(legacy), imports(legacy), roundTrips(legacy), matrices(legacy), lists(legacy))
 }
 
 // Every request for memory fails once, and from each on all do.

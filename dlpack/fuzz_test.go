@@ -74,8 +74,8 @@ func FuzzImport(f *testing.F) {
 				require.Equal(t, 1, c.Len())
 			}
 			if code != cabi.CodeBool && c.Len() > 0 {
-				require.EqualValues(t, uint64(described.Data)+byteOffset, c.Buffer(1).Pointer())
-				require.EqualValues(t, flags&cabi.FlagReadOnly != 0, c.Buffer(1).Block().ReadOnly())
+				require.EqualValues(t, uint64(described.Data)+byteOffset, leafColumn(c).Buffer(1).Pointer())
+				require.EqualValues(t, flags&cabi.FlagReadOnly != 0, leafColumn(c).Buffer(1).Block().ReadOnly())
 			}
 			require.NoError(t, c.Release())
 		}

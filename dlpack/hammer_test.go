@@ -4,9 +4,11 @@ package dlpack_test
 
 import (
 	"math/rand/v2"
+	"slices"
 	"sync"
 	"testing"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
@@ -75,6 +77,56 @@ func hammer(t *testing.T, m *memory.Manager, c *column.Column, random *rand.Rand
 	}
 	assert.Nil(t, tensor.Pointer())
 	assert.NoError(t, tensor.Release())
+}
+
+// Matrices of shared columns, views and copies, go out and come back at once.
+func TestHammerMatrices(t *testing.T) {
+	eachDevice(t, func(t *testing.T, m *memory.Manager) {
+		const workers, rounds, n = 8, 100, 64
+		bytes := upload(t, m, pattern(3*4*n))
+		columns := sharedColumns(t, bytes, arrow.PrimitiveTypes.Float32, n, 4, 0, 4*n, 8*n)
+		require.NoError(t, bytes.Release())
+		var group sync.WaitGroup
+		for worker := range workers {
+			group.Go(func() {
+				random := rand.New(rand.NewPCG(2, uint64(worker)))
+				for range rounds {
+					hammerMatrix(t, m, columns, random)
+				}
+			})
+		}
+		group.Wait()
+		releaseColumns(t, columns)
+		requireNothingHeld(t, m)
+	})
+}
+
+func hammerMatrix(t *testing.T, m *memory.Manager, columns []*column.Column, random *rand.Rand) {
+	order := random.Perm(len(columns))
+	chosen := make([]*column.Column, len(order))
+	for i, number := range order {
+		chosen[i] = columns[number]
+	}
+	tensor, err := dlpack.ExportMatrix(chosen)
+	if !assert.NoError(t, err) {
+		return
+	}
+	assert.Equal(t, !slices.IsSorted(order), tensor.Copied())
+	switch random.IntN(3) {
+	case 0:
+		assert.NoError(t, tensor.Release())
+	case 1:
+		assert.NoError(t, cabitest.DeleteOnThread(tensor.Detach(), false))
+	case 2:
+		back, err := dlpack.ImportMatrix(m, tensor.Detach())
+		if assert.NoError(t, err) {
+			for i, c := range back {
+				assert.Equal(t, valueBytes(t, chosen[i], 4), valueBytes(t, c, 4))
+				assert.NoError(t, c.Release())
+			}
+		}
+	}
+	assert.Nil(t, tensor.Pointer())
 }
 
 // Release and the deleter of one tensor meet; one of them ends it.

@@ -114,11 +114,26 @@ func TestImportRefuses(t *testing.T) {
 			reason error
 		}{
 			"an unknown type code": {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Code = 200 }, "dtype.code", dlpack.ErrUnsupported},
-			"bfloat16": {func(_ *cabitest.Producer, x *cabi.Tensor) {
-				x.DataType = cabi.DataType{Code: cabi.CodeBfloat, Bits: 16, Lanes: 1}
+			"bfloat16 of 8 bits": {func(_ *cabitest.Producer, x *cabi.Tensor) {
+				x.DataType = cabi.DataType{Code: cabi.CodeBfloat, Bits: 8, Lanes: 1}
+			}, "dtype.bits", dlpack.ErrUnsupported},
+			"complex of two halves": {func(_ *cabitest.Producer, x *cabi.Tensor) {
+				x.DataType = cabi.DataType{Code: cabi.CodeComplex, Bits: 32, Lanes: 1}
+			}, "dtype.bits", dlpack.ErrUnsupported},
+			"fp8 of 16 bits": {func(_ *cabitest.Producer, x *cabi.Tensor) {
+				x.DataType = cabi.DataType{Code: cabi.CodeFloat8E4M3FN, Bits: 16, Lanes: 1}
+			}, "dtype.bits", dlpack.ErrUnsupported},
+			"fp6": {func(_ *cabitest.Producer, x *cabi.Tensor) {
+				x.DataType = cabi.DataType{Code: cabi.CodeFloat6E2M3FN, Bits: 6, Lanes: 1}
 			}, "dtype.code", dlpack.ErrUnsupported},
-			"complex": {func(_ *cabitest.Producer, x *cabi.Tensor) {
-				x.DataType = cabi.DataType{Code: cabi.CodeComplex, Bits: 64, Lanes: 1}
+			"fp4": {func(_ *cabitest.Producer, x *cabi.Tensor) {
+				x.DataType = cabi.DataType{Code: cabi.CodeFloat4E2M1FN, Bits: 4, Lanes: 1}
+			}, "dtype.code", dlpack.ErrUnsupported},
+			"fp4 by twos": {func(_ *cabitest.Producer, x *cabi.Tensor) {
+				x.DataType = cabi.DataType{Code: cabi.CodeFloat4E2M1FN, Bits: 4, Lanes: 2}
+			}, "dtype.lanes", dlpack.ErrUnsupported},
+			"an opaque handle": {func(_ *cabitest.Producer, x *cabi.Tensor) {
+				x.DataType = cabi.DataType{Code: cabi.CodeOpaque, Bits: 64, Lanes: 1}
 			}, "dtype.code", dlpack.ErrUnsupported},
 			"7 bits":  {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Bits = 7 }, "dtype.bits", dlpack.ErrUnsupported},
 			"no bits": {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Bits = 0 }, "dtype.bits", dlpack.ErrUnsupported},
@@ -127,7 +142,10 @@ func TestImportRefuses(t *testing.T) {
 			}, "dtype.bits", dlpack.ErrUnsupported},
 			"4 lanes":             {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Lanes = 4 }, "dtype.lanes", dlpack.ErrUnsupported},
 			"no lanes":            {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Lanes = 0 }, "dtype.lanes", dlpack.ErrUnsupported},
-			"2 dimensions":        {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = 2 }, "ndim", dlpack.ErrUnsupported},
+			"9 dimensions":        {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = 9 }, "ndim", dlpack.ErrUnsupported},
+			"all dimensions":      {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = math.MaxInt32 }, "ndim", dlpack.ErrUnsupported},
+			"a misaligned shape":  {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Shape++ }, "shape", dlpack.ErrInvalid},
+			"misaligned strides":  {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Strides += 4 }, "strides", dlpack.ErrInvalid},
 			"-1 dimensions":       {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = -1 }, "ndim", dlpack.ErrInvalid},
 			"no shape":            {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Shape = 0 }, "shape", dlpack.ErrInvalid},
 			"a negative length":   {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Shape[0] = -1 }, "shape[0]", dlpack.ErrInvalid},
@@ -141,7 +159,8 @@ func TestImportRefuses(t *testing.T) {
 			"a misaligned offset": {func(_ *cabitest.Producer, x *cabi.Tensor) { x.ByteOffset = 2 }, "data", dlpack.ErrInvalid},
 			"an endless offset":   {func(_ *cabitest.Producer, x *cabi.Tensor) { x.ByteOffset = math.MaxUint64 }, "byte_offset", dlpack.ErrInvalid},
 			"another GPU":         {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device = cabi.Device{Type: cabi.DeviceCUDA, ID: 99} }, "device", dlpack.ErrDevice},
-			"AMD's device":        {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = 10 }, "device", dlpack.ErrDevice},
+			"AMD's device":        {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = cabi.DeviceROCm }, "device", dlpack.ErrDevice},
+			"AMD's pinned memory": {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = cabi.DeviceROCmHost }, "device", dlpack.ErrDevice},
 			"no device":           {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = 0 }, "device", dlpack.ErrDevice},
 		} {
 			t.Run(name, func(t *testing.T) {

@@ -5,28 +5,56 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// peerStream returns the stream that the other library works on, or nil where
-// there is none to order by: in memory that the processor reads, and where the
-// caller sees to the order himself.
-func peerStream(dev *device.Device, kind device.MemoryKind, given *device.Stream, noSync bool) (*device.Stream, error) {
-	switch {
-	case given != nil && !given.Device().Same(dev):
-		return nil, faulty("options.Stream", "it belongs to %s, the memory to %s: %w", given.Device(), dev, device.ErrInvalidValue)
-	case given != nil:
-		return given, nil
-	case noSync || dev.Kind() == device.Host || kind != device.MemoryDevice:
+// consumerStream returns the stream that the other library will work on, or nil
+// where there is none to order by: in memory that the processor reads, and where
+// the caller sees to the order himself.
+func consumerStream(dev *device.Device, kind device.MemoryKind, given *device.Stream, noSync bool) (*device.Stream, error) {
+	if given != nil {
+		return given, checkStream(dev, given)
+	}
+	if noSync || dev.Kind() == device.Host || kind != device.MemoryDevice {
 		return nil, nil
 	}
 	return dev.DefaultStream(), nil
+}
+
+// producerStream is the same for the stream that the other library has worked on.
+// Managed memory is written by the device as a rule, though the processor reads it.
+func producerStream(dev *device.Device, kind device.MemoryKind, given *device.Stream, noSync bool) (*device.Stream, error) {
+	if kind == device.MemoryManaged {
+		kind = device.MemoryDevice
+	}
+	return consumerStream(dev, kind, given, noSync)
+}
+
+func checkStream(dev *device.Device, given *device.Stream) error {
+	if given.Device().Same(dev) {
+		return nil
+	}
+	return faulty("options.Stream", "it belongs to %s, the memory to %s: %w", given.Device(), dev, device.ErrInvalidValue)
+}
+
+// perThread is CUDA's number of the default stream of the calling thread, which
+// for a goroutine, or for a deleter, is a thread of nobody's choice. What is on
+// any of these streams comes before what the legacy default stream does next, and
+// after what it did last.
+const perThread backend.Stream = 2
+
+func isPerThread(stream *device.Stream) bool {
+	return stream.Handle() == perThread && stream.Device().Kind() == device.CUDA
 }
 
 // settle makes the block's contents ready for the consumer: for work on its
 // stream, or at once where it has none.
 func settle(ctx context.Context, block *memory.Block, consumer *device.Stream) error {
 	if consumer != nil {
+		if isPerThread(consumer) {
+			consumer = consumer.Device().DefaultStream()
+		}
 		return block.OrderBefore(consumer)
 	}
 	if ctx == nil {
@@ -39,15 +67,32 @@ func settle(ctx context.Context, block *memory.Block, consumer *device.Stream) e
 // is on the other library's stream now. The stream is not remembered: its owner
 // may destroy it.
 func orderAfter(block *memory.Block, stream *device.Stream) error {
+	own := block.Stream()
+	if isPerThread(stream) {
+		return orderAfterThreads(block, own)
+	}
 	if done, err := stream.Done(); done && err == nil {
 		return nil // nothing is on it, as a rule
 	}
-	own := block.Stream()
 	err := own.WaitStream(stream)
 	if errors.Is(err, device.ErrClosed) {
 		return block.RecordUse(stream)
 	}
 	if err != nil {
+		return err
+	}
+	return block.RecordUse(own)
+}
+
+// orderAfterThreads orders after the default streams of all threads. A mark on the
+// legacy default stream is behind them all; whether that stream is idle tells
+// nothing of them.
+func orderAfterThreads(block *memory.Block, own *device.Stream) error {
+	legacy := own.Device().DefaultStream()
+	if own.Equal(legacy) || own.Closed() {
+		return legacy.Synchronize(context.Background())
+	}
+	if err := own.WaitStream(legacy); err != nil {
 		return err
 	}
 	return block.RecordUse(own)

@@ -168,11 +168,28 @@ func foreignMemory(t testing.TB, dev *device.Device, bytes []byte) device.Pointe
 	return pointer
 }
 
-// newProducer returns another library's compact tensor until the end of the test.
+// newProducer returns another library's tensor, whose strides are those of rows
+// without gaps, until the end of the test.
 func newProducer(t testing.TB, dev *device.Device, pointer device.Pointer, dataType cabi.DataType, shape ...int64) *cabitest.Producer {
-	p := cabitest.NewProducer(cabi.Tensor{Data: uintptr(pointer), Device: dlDevice(dev), DataType: dataType}, shape, []int64{1})
+	p := newProducerFor(dev, pointer, dataType, shape...)
 	t.Cleanup(p.Free)
 	return p
+}
+
+// newProducerFor is newProducer for who frees it.
+func newProducerFor(dev *device.Device, pointer device.Pointer, dataType cabi.DataType, shape ...int64) *cabitest.Producer {
+	return cabitest.NewProducer(cabi.Tensor{Data: uintptr(pointer), Device: dlDevice(dev), DataType: dataType}, shape, compact(shape))
+}
+
+// compact returns the strides of rows without gaps.
+func compact(shape []int64) []int64 {
+	strides := make([]int64, len(shape))
+	stride := int64(1)
+	for i := len(shape) - 1; i >= 0; i-- {
+		strides[i] = stride
+		stride *= shape[i]
+	}
+	return strides
 }
 
 // importEither imports one of the producer's two structs.

@@ -19,6 +19,7 @@ type Tensor struct {
 	export    export
 	pointer   unsafe.Pointer
 	legacy    bool
+	copied    bool
 	bitOffset int
 	detached  atomic.Bool
 }
@@ -60,6 +61,11 @@ func (t *Tensor) Release() error {
 
 // Legacy reports whether the C struct is a DLManagedTensor, of before DLPack 1.0.
 func (t *Tensor) Legacy() bool { return t.legacy }
+
+// Copied reports whether the tensor shows memory that was made for it, so that
+// writing to it leaves the columns as they are. It is so for booleans and for
+// what [ExportMatrix] gathered.
+func (t *Tensor) Copied() bool { return t.copied }
 
 // BitOffset returns, for a tensor of [ExportValidity], the bit of the first byte
 // that belongs to the first element, counted from the least significant; zero

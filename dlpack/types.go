@@ -33,12 +33,17 @@ var (
 
 // toDLPack returns the type of a tensor of such values.
 func toDLPack(t arrow.DataType) (cabi.DataType, error) {
+	id := t.ID()
 	for i := range counterparts {
-		if counterparts[i].arrow.ID() == t.ID() {
+		if counterparts[i].arrow.ID() == id {
 			return counterparts[i].dlpack, nil
 		}
 	}
-	switch t.ID() {
+	switch id {
+	case arrow.EXTENSION:
+		if known := extensionOf(t); known != nil {
+			return known.element, nil
+		}
 	case arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
 		return cabi.DataType{}, faulty("type", "DLPack has no dates and times: view the %v as integers of its width: %w", t, ErrUnsupported)
 	}
@@ -57,8 +62,20 @@ func fromDLPack(t cabi.DataType) (arrow.DataType, error) {
 		}
 		known = known || counterparts[i].dlpack.Code == t.Code
 	}
-	if known {
-		return nil, faulty("dtype.bits", "%d bits of type code %d: %w", t.Bits, t.Code, ErrUnsupported)
+	for _, each := range extensionTypes {
+		if each.element == t {
+			return each, nil
+		}
+		known = known || each.element.Code == t.Code
 	}
-	return nil, faulty("dtype.code", "%d: only integers, floats and booleans have a counterpart in Arrow: %w", t.Code, ErrUnsupported)
+	switch {
+	case known:
+		return nil, faulty("dtype.bits", "%d bits of type code %d: %w", t.Bits, t.Code, ErrUnsupported)
+	case t.Code >= cabi.CodeFloat6E2M3FN && t.Code <= cabi.CodeFloat4E2M1FN:
+		return nil, faulty("dtype.code", "%d: floats of less than a byte have no counterpart in Arrow: %w", t.Code, ErrUnsupported)
+	}
+	return nil, faulty("dtype.code", "%d: only integers, floats, complex numbers and booleans have a counterpart in Arrow: %w", t.Code, ErrUnsupported)
 }
+
+// isComplex reports whether an element is two values.
+func isComplex(t cabi.DataType) bool { return t.Code == cabi.CodeComplex }

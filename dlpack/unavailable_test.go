@@ -18,9 +18,15 @@ func TestWithoutCgo(t *testing.T) {
 	require.ErrorContains(t, err, "built without cgo")
 	_, err = dlpack.ExportValidity(nil)
 	require.ErrorIs(t, err, device.ErrNotAvailable)
+	_, err = dlpack.ExportMatrix(nil)
+	require.ErrorIs(t, err, device.ErrNotAvailable)
 
 	var tensor [10]uint64
 	_, err = dlpack.Import(nil, unsafe.Pointer(&tensor))
+	require.ErrorIs(t, err, device.ErrNotAvailable)
+	_, err = dlpack.ImportMatrix(nil, unsafe.Pointer(&tensor))
+	require.ErrorIs(t, err, device.ErrNotAvailable)
+	_, err = dlpack.ImportMatrixLegacy(nil, unsafe.Pointer(&tensor))
 	require.ErrorIs(t, err, device.ErrNotAvailable)
 	_, err = dlpack.ImportLegacy(nil, unsafe.Pointer(&tensor))
 	require.ErrorIs(t, err, device.ErrNotAvailable)

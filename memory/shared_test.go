@@ -94,9 +94,12 @@ func TestSharedMemoryForWriting(t *testing.T) {
 		assert.EqualValues(t, 5, values[9])
 		require.NoError(t, block.Release())
 
-		_, err = user.OpenShared(share(t, slice.Block(), memory.ShareOptions{}), memory.SharedOptions{Writable: true})
+		block, err = user.OpenShared(share(t, slice.Block(), memory.ShareOptions{}), memory.SharedOptions{Writable: true})
 		if dev.Kind() == device.Host {
 			require.ErrorIs(t, err, device.ErrInvalidValue, "the kernel sees to it")
+		} else {
+			require.NoError(t, err, "CUDA's descriptors do not know")
+			require.NoError(t, block.Release())
 		}
 		require.NoError(t, slice.Release())
 	})

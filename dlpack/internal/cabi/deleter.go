@@ -24,6 +24,8 @@ var (
 	_ [C.sizeof_struct_gpuframe_dl_managed]byte           = [unsafe.Sizeof(ManagedTensor{})]byte{}
 	_ [C.sizeof_struct_gpuframe_dl_record]byte            = [unsafe.Sizeof(Record{})]byte{}
 
+	_ [C.GPUFRAME_DL_DIMENSIONS]byte = [MaximumDimensions]byte{}
+
 	_ [unsafe.Offsetof(C.struct_gpuframe_dl_tensor{}.data_type)]byte   = [unsafe.Offsetof(Tensor{}.DataType)]byte{}
 	_ [unsafe.Offsetof(C.struct_gpuframe_dl_tensor{}.shape)]byte       = [unsafe.Offsetof(Tensor{}.Shape)]byte{}
 	_ [unsafe.Offsetof(C.struct_gpuframe_dl_tensor{}.strides)]byte     = [unsafe.Offsetof(Tensor{}.Strides)]byte{}

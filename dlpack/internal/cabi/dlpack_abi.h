@@ -46,11 +46,14 @@ struct gpuframe_dl_managed_versioned {
 	struct gpuframe_dl_tensor tensor;
 };
 
+/* The most dimensions that an exported tensor has. */
+#define GPUFRAME_DL_DIMENSIONS 8
+
 struct gpuframe_dl_record {
 	struct gpuframe_dl_managed_versioned versioned;
 	struct gpuframe_dl_managed legacy;
-	int64_t shape[1];
-	int64_t strides[1];
+	int64_t shape[GPUFRAME_DL_DIMENSIONS];
+	int64_t strides[GPUFRAME_DL_DIMENSIONS];
 };
 
 #define GPUFRAME_AT(type, field, where) \

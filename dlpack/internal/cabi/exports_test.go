@@ -80,7 +80,7 @@ func TestDeletersOfRecords(t *testing.T) {
 	t.Run("versioned", func(t *testing.T) {
 		var owner counter
 		handle, record, _ := cabi.Begin(&owner)
-		tensor := record.Describe(handle, cabi.Tensor{Data: 64}, 3, cabi.FlagReadOnly)
+		tensor := record.Describe(handle, cabi.Tensor{Data: 64}, cabi.Dimensions{Rows: 3}, cabi.FlagReadOnly)
 		own, ok := tensor.IsOwn()
 		require.True(t, ok)
 		assert.Equal(t, handle, own)
@@ -91,13 +91,37 @@ func TestDeletersOfRecords(t *testing.T) {
 	t.Run("legacy", func(t *testing.T) {
 		var owner counter
 		handle, record, _ := cabi.Begin(&owner)
-		tensor := record.DescribeLegacy(handle, cabi.Tensor{Data: 64}, 3)
+		tensor := record.DescribeLegacy(handle, cabi.Tensor{Data: 64}, cabi.Dimensions{Rows: 3})
 		own, ok := tensor.IsOwn()
 		require.True(t, ok)
 		assert.Equal(t, handle, own)
 		cabi.RunDeleter(tensor)
 		assert.EqualValues(t, 1, owner.ended.Load())
 	})
+}
+
+func TestDimensionsOfRecords(t *testing.T) {
+	for name, each := range map[string]struct {
+		dimensions     cabi.Dimensions
+		shape, strides []int64
+	}{
+		"a vector":           {cabi.Dimensions{Rows: 3}, []int64{3}, []int64{1}},
+		"nothing":            {cabi.Dimensions{}, []int64{0}, []int64{1}},
+		"rows without gaps":  {cabi.Dimensions{Rows: 3, Inner: []int64{4, 5}}, []int64{3, 4, 5}, []int64{20, 5, 1}},
+		"columns with gaps":  {cabi.Dimensions{Rows: 3, Inner: []int64{4}, Distance: 16}, []int64{3, 4}, []int64{1, 16}},
+		"the most there are": {cabi.Dimensions{Rows: 1, Inner: []int64{1, 1, 1, 1, 1, 1, 2}}, []int64{1, 1, 1, 1, 1, 1, 1, 2}, []int64{2, 2, 2, 2, 2, 2, 2, 1}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			handle, record, _ := cabi.Begin(new(counter))
+			defer cabi.End(handle)
+			tensor := record.Describe(handle, cabi.Tensor{}, each.dimensions, 0).Tensor
+			require.EqualValues(t, len(each.shape), tensor.NDim)
+			assert.Equal(t, each.shape, record.Shape[:tensor.NDim])
+			assert.Equal(t, each.strides, record.Strides[:tensor.NDim])
+			assert.Equal(t, uintptr(unsafe.Pointer(&record.Shape)), tensor.Shape)
+			assert.Equal(t, uintptr(unsafe.Pointer(&record.Strides)), tensor.Strides)
+		})
+	}
 }
 
 func TestHammer(t *testing.T) {

@@ -22,6 +22,8 @@ const (
 	DeviceCPU         = 1
 	DeviceCUDA        = 2
 	DeviceCUDAHost    = 3
+	DeviceROCm        = 10
+	DeviceROCmHost    = 11
 	DeviceCUDAManaged = 13
 )
 
@@ -33,12 +35,24 @@ type DataType struct {
 
 // Values of DataType.Code.
 const (
-	CodeInt     = 0
-	CodeUint    = 1
-	CodeFloat   = 2
-	CodeBfloat  = 4
-	CodeComplex = 5
-	CodeBool    = 6
+	CodeInt               = 0
+	CodeUint              = 1
+	CodeFloat             = 2
+	CodeOpaque            = 3
+	CodeBfloat            = 4
+	CodeComplex           = 5
+	CodeBool              = 6
+	CodeFloat8E3M4        = 7
+	CodeFloat8E4M3        = 8
+	CodeFloat8E4M3B11FNUZ = 9
+	CodeFloat8E4M3FN      = 10
+	CodeFloat8E4M3FNUZ    = 11
+	CodeFloat8E5M2        = 12
+	CodeFloat8E5M2FNUZ    = 13
+	CodeFloat8E8M0FNU     = 14
+	CodeFloat6E2M3FN      = 15
+	CodeFloat6E3M2FN      = 16
+	CodeFloat4E2M1FN      = 17
 )
 
 // Tensor is DLTensor. Shape and Strides are addresses of int64 arrays of NDim
@@ -76,11 +90,14 @@ const (
 	FlagIsCopied = 1 << 1
 )
 
-// Record is the memory of one exported tensor of one dimension. Only one of the
-// two structs is in use at a time.
+// MaximumDimensions is the most that an exported tensor has.
+const MaximumDimensions = 8
+
+// Record is the memory of one exported tensor. Only one of the two structs is in
+// use at a time.
 type Record struct {
 	Versioned ManagedTensorVersioned
 	Legacy    ManagedTensor
-	Shape     [1]int64
-	Strides   [1]int64
+	Shape     [MaximumDimensions]int64
+	Strides   [MaximumDimensions]int64
 }

@@ -10,8 +10,8 @@
 struct producer {
 	struct gpuframe_dl_managed_versioned versioned;
 	struct gpuframe_dl_managed legacy;
-	int64_t shape[4];
-	int64_t strides[4];
+	int64_t shape[10];
+	int64_t strides[10];
 	_Atomic int deleted;
 	/* A tensor that this one was made of, whose deleter this one's runs. */
 	struct gpuframe_dl_managed_versioned *source;
