@@ -45,7 +45,7 @@ func (f foreign) ownBlock(c *claim) *memory.Block {
 }
 
 // adopt makes a block of the producer's memory, whose release runs the deleter.
-func (f foreign) adopt(m *memory.Manager, c *claim, o ImportOptions) (*memory.Block, error) {
+func (f foreign) adopt(m *memory.Manager, c *claim, o *ImportOptions) (*memory.Block, error) {
 	block, err := m.Adopt(memory.ForeignMemory{
 		Pointer: c.pointer, Bytes: c.bytes, Kind: c.kind, Origin: memory.DLPack,
 		ReadOnly: f.readOnly(), Ordered: !o.NoSync,

@@ -55,3 +55,52 @@ func Example() {
 	fmt.Println(values, mgr.Stats().ExternalBlocks, "external blocks")
 	// Output: [1.5 2.5 3.5] 0 external blocks
 }
+
+func ExampleExportMatrix() {
+	ctx := context.Background()
+	dev, err := device.Open("host")
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer dev.Close()
+	mgr, err := memory.NewManager(dev, memory.Options{})
+	if err != nil {
+		log.Fatal(err)
+	}
+	defer mgr.Close()
+
+	var columns []*column.Column
+	for _, values := range [][]float32{{1, 2, 3}, {10, 20, 30}} {
+		builder := array.NewFloat32Builder(arrowmemory.DefaultAllocator)
+		builder.AppendValues(values, nil)
+		c, err := column.FromArray(ctx, mgr, builder.NewArray(), column.UploadOptions{})
+		if err != nil {
+			log.Fatal(err)
+		}
+		defer c.Release()
+		columns = append(columns, c)
+	}
+
+	// The columns are in two blocks, so that the tensor is a copy of them.
+	tensor, err := dlpack.ExportMatrix(columns)
+	if err != nil {
+		log.Fatal(err)
+	}
+	fmt.Println("copied:", tensor.Copied())
+	back, err := dlpack.ImportMatrix(mgr, tensor.Detach())
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, c := range back {
+		defer c.Release()
+		values, err := c.Array(ctx)
+		if err != nil {
+			log.Fatal(err)
+		}
+		fmt.Println(values)
+	}
+	// Output:
+	// copied: true
+	// [1 2 3]
+	// [10 20 30]
+}

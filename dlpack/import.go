@@ -15,8 +15,8 @@ import (
 type ImportOptions struct {
 	// Stream is the stream on which the producer has made the values ready: the
 	// one that its __dlpack__ was called with. Work on the column waits for what
-	// is on it now. Nil means the device's default stream; values in memory that
-	// the processor can reach are taken to be there already.
+	// is on it now. Nil means the device's default stream; values in pinned memory,
+	// and on the host device, are taken to be there already.
 	Stream *device.Stream
 
 	// NoSync says that the values are there already, or that the caller orders
@@ -137,7 +137,7 @@ func (x *taken) consume(f foreign, as form) (err error) {
 		return err
 	}
 	if x.block = f.recognise(m, &x.claim); x.block == nil {
-		if x.block, err = f.adopt(m, &x.claim, *o); err != nil {
+		if x.block, err = f.adopt(m, &x.claim, o); err != nil {
 			return err
 		}
 		adopted = true

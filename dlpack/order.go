@@ -90,10 +90,18 @@ func orderAfter(block *memory.Block, stream *device.Stream) error {
 func orderAfterThreads(block *memory.Block, own *device.Stream) error {
 	legacy := own.Device().DefaultStream()
 	if own.Equal(legacy) || own.Closed() {
-		return legacy.Synchronize(context.Background())
+		return waitFor(legacy)
 	}
 	if err := own.WaitStream(legacy); err != nil {
 		return err
 	}
 	return block.RecordUse(own)
+}
+
+// waitFor waits until what is on the other library's stream now is done.
+func waitFor(stream *device.Stream) error {
+	if isPerThread(stream) {
+		stream = stream.Device().DefaultStream()
+	}
+	return stream.Synchronize(context.Background())
 }

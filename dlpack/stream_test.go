@@ -129,6 +129,34 @@ func TestClosedStreams(t *testing.T) {
 	})
 }
 
+// Copies are made though the stream that the column's memory belongs to is closed.
+func TestCopiesAfterTheStreamWasClosed(t *testing.T) {
+	eachDevice(t, func(t *testing.T, m *memory.Manager) {
+		own := newStream(t, m.Device())
+		bytes, err := memory.NewSlice[uint8](m, 200, memory.AllocateOptions{Stream: own})
+		require.NoError(t, err)
+		require.NoError(t, bytes.Upload(t.Context(), nil, pattern(200)))
+		bools, err := column.New(column.Data{Type: arrow.FixedWidthTypes.Boolean, Offset: 3, Length: 1000, Buffers: []column.Bytes{{}, bytes}})
+		require.NoError(t, err)
+		numbers := sharedColumns(t, bytes, arrow.PrimitiveTypes.Int32, 10, 4, 40, 0)
+		require.NoError(t, own.Close())
+
+		tensor, err := dlpack.Export(bools)
+		require.NoError(t, err)
+		require.NoError(t, m.Device().Synchronize(t.Context()))
+		assert.Equal(t, expanded(pattern(200), 3, 1000), rawBytes(t, m.Device(), tensorOf(tensor).Data, 1000))
+		require.NoError(t, tensor.Release())
+		tensor, err = dlpack.ExportMatrix(numbers)
+		require.NoError(t, err)
+		require.NoError(t, m.Device().Synchronize(t.Context()))
+		assert.Equal(t, [][]byte{pattern(200)[40:80], pattern(200)[:40]}, matrixBytes(t, m.Device(), tensorOf(tensor)))
+		require.NoError(t, tensor.Release())
+		releaseColumns(t, append(numbers, bools))
+		require.NoError(t, bytes.Release())
+		requireNothingHeld(t, m)
+	})
+}
+
 func TestStreamOfAnotherDevice(t *testing.T) {
 	gpu, host := newManager(t, devicetest.Open(t, "cuda:0")), hostManager(t)
 	c := newInts(t, gpu, 4)

@@ -111,6 +111,11 @@ func (a *arguments) add(index int, value any, strict bool) (bytes int, err error
 	case *column.Column:
 		bytes = pointerBytes
 		word, err = a.addressOfValues(index, v)
+	case output:
+		if err := v.check(); err != nil {
+			return 0, err
+		}
+		return a.add(index, v.region, strict)
 	case memory.Region:
 		bytes = pointerBytes
 		word, err = a.addressOf(index, v)

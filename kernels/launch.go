@@ -18,6 +18,7 @@ import (
 //     becomes its address; one of no bytes becomes the null pointer;
 //   - a *column.Column of a fixed width, which becomes the address of its first
 //     value; the validity bitmap is an argument of its own (Column.Validity);
+//   - [Output] of memory or of a column: the same, for what the kernel writes to;
 //   - numbers of a fixed width, bools (1 byte), complex numbers, arrays of these
 //     such as [2]uint64 for a decimal, and named types of all of them;
 //   - device.Pointer, an address that gpuframe knows nothing of.
@@ -28,8 +29,8 @@ import (
 //
 // The use of each block is recorded, so that its memory, once released, is not
 // given to anyone before the kernel is done. Whether the kernel may write to a
-// block is not checked: it is for the caller to heed memory.Block.ReadOnly. Nor
-// does Launch order the stream after the work of others: use
+// block is checked for an Output only; for all others it is for the caller to heed
+// memory.Block.ReadOnly. Launch does not order the stream after the work of others: use
 // memory.Block.OrderBefore for that.
 func (f *Function) Launch(stream *device.Stream, grid, block device.Dim3, sharedBytes uint32, args ...any) error {
 	a := takeArguments()

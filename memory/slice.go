@@ -137,7 +137,8 @@ func (s Slice[T]) Release() error { return s.block.Release() }
 
 // Host returns the elements themselves where the processor can reach the memory,
 // which is on the host device and for pinned and managed memory. Work that is
-// enqueued on the memory is not waited for: see [Block.Synchronize]. The Go slice
+// enqueued on the memory is not waited for: see [Block.Synchronize]. Go cannot
+// forbid writing to a slice: heed [Block.ReadOnly]. The Go slice
 // does not keep the block: hold s until after its last use, as a deferred
 // Release does.
 func (s Slice[T]) Host() ([]T, error) {

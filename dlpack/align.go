@@ -1,0 +1,30 @@
+package dlpack
+
+import (
+	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// recommendedAlignment is what DLPack asks of a tensor's address. The rest belongs
+// into byte_offset.
+const recommendedAlignment = 256
+
+// alignTo moves a part of the address into the offset, unless that would lead out
+// of the block.
+func alignTo(block *memory.Block, t *cabi.Tensor) {
+	rest := t.Data % recommendedAlignment
+	if uint64(rest) <= uint64(t.Data)-uint64(block.Pointer()) {
+		t.Data -= rest
+		t.ByteOffset += uint64(rest)
+	}
+}
+
+// checkAligned refuses elements that lie across their width: a kernel of the
+// consumer's that reads one takes the context down for everyone.
+func checkAligned(t cabi.Tensor) error {
+	if width := uintptr(t.DataType.Bits) / 8; t.Data&(width-1) != 0 {
+		return faulty("column", "its values begin at %#x, which is not aligned to elements of %d bytes: copy the column first: %w",
+			t.Data, width, ErrUnsupported)
+	}
+	return nil
+}

@@ -1,0 +1,170 @@
+package dlpack
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/bits"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// ExportMatrix hands several columns of one type and length to another library as
+// one tensor of two dimensions, rows × columns. Each column lies contiguously in
+// it: the strides are 1 and the distance of the columns.
+//
+// Where the columns lie in one [memory.Block], in their order, without overlap and
+// at one distance, which is a whole number of elements, the tensor is a view of
+// them. Else, and for booleans, the values are gathered on the device in one new
+// allocation of the first column's manager, column by column without gaps; that
+// tensor is marked as a copy, and counts in the budget until its deleter runs.
+// [Tensor.Copied] tells which it is.
+//
+// The columns are as [Export] takes them, but for lists. The error names the
+// column at fault as "columns[i]". For all else see [Export].
+func ExportMatrix(columns []*column.Column, options ...ExportOptions) (*Tensor, error) {
+	tensor, err := exportMatrix(columns, options)
+	return tensor, during("export matrix", err)
+}
+
+func exportMatrix(columns []*column.Column, options []ExportOptions) (*Tensor, error) {
+	if !cabi.Available {
+		return nil, notInThisBuild()
+	}
+	o, err := only(options)
+	if err != nil {
+		return nil, err
+	}
+	m, err := matrixOf(columns)
+	if err != nil {
+		return nil, err
+	}
+	shown, err := m.contents()
+	if err != nil {
+		return nil, err
+	}
+	return shown.handOver(o)
+}
+
+// matrixColumns are columns that go together.
+type matrixColumns struct {
+	columns  []elements
+	rows     int
+	dataType cabi.DataType
+	// bytes are those of one column of the tensor.
+	bytes uint64
+	// block is one that a column lies in, or nil.
+	block *memory.Block
+}
+
+func matrixOf(columns []*column.Column) (m matrixColumns, err error) {
+	if len(columns) == 0 {
+		return m, faulty("columns", "there are none, so that the type is unknown: %w", device.ErrInvalidValue)
+	}
+	m.columns = make([]elements, len(columns))
+	for i, c := range columns {
+		if err := m.add(i, c); err != nil {
+			var known *Error
+			if errors.As(err, &known) {
+				err = known.Err
+			}
+			return m, faulty(fmt.Sprintf("columns[%d]", i), "%w", err)
+		}
+	}
+	high, bytes := bits.Mul64(uint64(len(columns)), m.bytes)
+	if high != 0 || bytes > math.MaxInt {
+		return m, faulty("columns", "%d columns of %d bytes exceed the address space: %w", len(columns), m.bytes, device.ErrInvalidValue)
+	}
+	return m, nil
+}
+
+// add checks a column against those before it.
+func (m *matrixColumns) add(i int, c *column.Column) error {
+	if err := c.Check(); err != nil {
+		return err
+	}
+	e, err := elementsOf(c)
+	if err != nil {
+		return err
+	}
+	if len(e.inner) > 0 {
+		return fmt.Errorf("%v: lists are a dimension already; export it by itself: %w", c, ErrUnsupported)
+	}
+	if i == 0 {
+		m.rows, m.dataType = e.count, e.dataType
+		m.bytes = uint64(e.count) * uint64(e.dataType.Bits) / 8
+	}
+	if e.dataType != m.dataType {
+		return fmt.Errorf("it is of %v, the first one of another type: cast it first: %w", c.Type(), ErrUnsupported)
+	}
+	if e.count != m.rows {
+		return fmt.Errorf("it has %d rows, the first one %d: %w", e.count, m.rows, device.ErrInvalidValue)
+	}
+	for block := range c.Blocks {
+		if m.block == nil {
+			m.block = block
+		}
+		if !block.Device().Same(m.block.Device()) {
+			return fmt.Errorf("it is on %s, others on %s: %w", block.Device(), m.block.Device(), ErrDevice)
+		}
+	}
+	m.columns[i] = e
+	return nil
+}
+
+// contents makes what the tensor shows: the columns themselves, or a copy.
+func (m *matrixColumns) contents() (shown contents, err error) {
+	shown = contents{length: m.rows, inner: []int64{int64(len(m.columns))}, dataType: m.dataType, distance: max(m.rows, 1)}
+	if m.rows == 0 {
+		if m.block != nil {
+			shown.region, err = memory.View[uint8](m.block, 0, 0)
+		}
+		return shown, err
+	}
+	if m.dataType == boolType {
+		shown.region, err = m.gather(m.expandColumn)
+		shown.copied = err == nil
+		return shown, err
+	}
+	values := make([]column.Bytes, len(m.columns))
+	for i := range m.columns {
+		if values[i], err = m.columns[i].values(); err != nil {
+			return shown, faulty(fmt.Sprintf("columns[%d]", i), "%w", err)
+		}
+	}
+	if distance, ok := m.distanceOf(values); ok {
+		shown.distance = int(distance / (uint64(m.dataType.Bits) / 8))
+		bytes := uint64(len(values)-1)*distance + m.bytes
+		shown.region, err = memory.View[uint8](values[0].Block(), values[0].Offset(), int(bytes))
+		return shown, err
+	}
+	shown.region, err = m.gather(func(to column.Bytes, i int) (int, error) { return m.copyColumns(to, values, i) })
+	shown.copied = err == nil
+	return shown, err
+}
+
+// distanceOf returns how many bytes the columns begin after one another, if a
+// tensor can show them where they are.
+func (m *matrixColumns) distanceOf(values []column.Bytes) (distance uint64, ok bool) {
+	width := uint64(m.dataType.Bits) / 8
+	if uint64(values[0].Pointer())%width != 0 {
+		return 0, false
+	}
+	if len(values) == 1 {
+		return m.bytes, true
+	}
+	first, second := values[0], values[1]
+	distance = second.Offset() - first.Offset()
+	if second.Offset() < first.Offset() || distance < m.bytes || distance%width != 0 {
+		return 0, false
+	}
+	for i, each := range values {
+		if each.Block() != first.Block() || each.Offset() != first.Offset()+uint64(i)*distance {
+			return 0, false
+		}
+	}
+	return distance, true
+}
