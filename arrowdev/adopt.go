@@ -1,0 +1,182 @@
+package arrowdev
+
+import (
+	"errors"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// adopted is the memory that an import holds until its columns do.
+type adopted struct {
+	held   []*memory.Block
+	groups []group
+	// found is the block of gpuframe's own that was met last.
+	found *memory.Block
+	// nothing is a block of no bytes, for buffers that have none: it tells where
+	// they would be.
+	nothing *memory.Block
+	// drop is what adopted blocks release.
+	drop func() error
+}
+
+// group is what a producer's buffers take of one of the driver's allocations. It
+// becomes one block, for to ask the driver about each buffer would take longer
+// than all else.
+type group struct {
+	// base and end are the allocation's.
+	base, end device.Pointer
+	// low and high are where the buffers in it begin and end.
+	low, high device.Pointer
+	block     *memory.Block
+	// node and buffer are one of them, for messages.
+	node   *node
+	buffer int
+}
+
+// release drops the references that the import holds.
+func (a *adopted) release() error {
+	var failures []error
+	for _, block := range a.held {
+		if err := block.Release(); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	a.held = nil
+	return errors.Join(failures...)
+}
+
+// each calls f for a node and all below it.
+func (n *node) each(f func(n *node) error) error {
+	if err := f(n); err != nil {
+		return err
+	}
+	for _, child := range n.children {
+		if err := child.each(f); err != nil {
+			return err
+		}
+	}
+	if n.dictionary != nil {
+		return n.dictionary.each(f)
+	}
+	return nil
+}
+
+// adopt makes regions of the claims that are not empty and are none yet.
+func (i *importer) adopt(root *node) error {
+	if i.held == nil {
+		i.held = make([]*memory.Block, 0, i.buffers+1)
+	}
+	if i.groups == nil && i.manager.Device().Kind() == device.Host {
+		i.groups = make([]group, 0, i.buffers)
+	}
+	if err := root.each(i.find); err != nil {
+		return err
+	}
+	for g := range i.groups {
+		if i.groups[g].block == nil {
+			if err := i.adoptGroup(&i.groups[g]); err != nil {
+				return err
+			}
+		}
+	}
+	return root.each(i.view)
+}
+
+// find looks for the blocks and the allocations that a node's claims lie in.
+func (i *importer) find(n *node) error {
+	for k := range n.claims {
+		c := &n.claims[k]
+		if c.bytes == 0 || c.region.Block() != nil || i.recogniseClaim(c) {
+			continue
+		}
+		if i.manager.Device().Kind() == device.Host {
+			// The host's driver does not know of allocations.
+			i.groups = append(i.groups, group{low: c.pointer, high: c.pointer.Add(c.bytes), node: n, buffer: k})
+			c.group = len(i.groups)
+			continue
+		}
+		i.join(n, k)
+	}
+	return nil
+}
+
+// join finds the group that claim k of a node belongs to.
+func (i *importer) join(n *node, k int) {
+	c := &n.claims[k]
+	low, high := c.pointer, c.pointer.Add(c.bytes)
+	made := group{base: low, end: high, low: low, high: high, node: n, buffer: k}
+	known := false
+	for number := len(i.groups) - 1; number >= 0; number-- {
+		g := &i.groups[number]
+		switch {
+		case low < g.base || high > g.end:
+			continue
+		case g.block == nil:
+			g.low, g.high = min(g.low, low), max(g.high, high)
+		case low < g.low || high > g.high:
+			// It was made a block before more was known of this buffer.
+			made.base, made.end, known = g.base, g.end, true
+			continue
+		}
+		c.group = number + 1
+		return
+	}
+	if !known {
+		// What does not lie in one allocation stays alone, for adopting it to say
+		// what is wrong, if anything is.
+		base, length, err := i.manager.Device().Driver().AddressRange(low)
+		if err == nil && low >= base && high <= base.Add(length) {
+			made.base, made.end = base, base.Add(length)
+		}
+	}
+	i.groups = append(i.groups, made)
+	c.group = len(i.groups)
+}
+
+// adoptGroup makes a block of a group. The driver is asked about it.
+func (i *importer) adoptGroup(g *group) error {
+	if i.drop == nil {
+		i.drop = i.lease.drop
+	}
+	i.lease.hold()
+	block, err := i.manager.Adopt(memory.ForeignMemory{
+		Pointer: g.low, Bytes: uint64(g.high - g.low), Kind: i.kind, Origin: memory.ArrowDevice,
+		Stream: i.stream, Ordered: true, Release: i.drop,
+	})
+	if err != nil {
+		return also(faulty(g.node.bufferPath(g.buffer), "%w", err), i.lease.drop())
+	}
+	g.block = block
+	return i.keep(block)
+}
+
+// keep holds a block until the import is over. Work on it has to wait for what the
+// stream waits for.
+func (i *importer) keep(block *memory.Block) error {
+	i.held = append(i.held, block)
+	if i.waiting {
+		return block.RecordUse(i.stream)
+	}
+	return nil
+}
+
+// view makes regions of a node's claims in the blocks that were found.
+func (i *importer) view(n *node) error {
+	for k := range n.claims {
+		c := &n.claims[k]
+		if c.group == 0 || c.region.Block() != nil {
+			continue
+		}
+		if err := c.in(i.groups[c.group-1].block); err != nil {
+			return faulty(n.bufferPath(k), "%w", err)
+		}
+	}
+	return nil
+}
+
+// in makes the claim a region of a block.
+func (c *claim) in(block *memory.Block) (err error) {
+	c.region, err = memory.View[uint8](block, uint64(c.pointer-block.Pointer()), int(c.bytes))
+	return err
+}

@@ -1,0 +1,111 @@
+package arrowdev
+
+import (
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// assemble makes a column of a node whose memory is secured.
+func (i *importer) assemble(n *node) (*column.Column, error) {
+	data := column.Data{
+		Type: n.dataType, Length: n.length, Offset: n.offset, NullCount: n.nulls,
+		Buffers: i.newBuffers(len(n.claims)),
+	}
+	for k := range n.claims {
+		region := n.claims[k].region
+		if region.Block() == nil && (k > 0 || !n.layout.hasValidity()) {
+			var err error
+			if region, err = i.empty(); err != nil {
+				return nil, faulty(n.bufferPath(k), "%w", err)
+			}
+		}
+		data.Buffers[k] = region
+	}
+	var err error
+	if data.Children, err = i.assembleAll(n.children); err != nil {
+		return nil, err
+	}
+	if n.dictionary != nil {
+		data.Dictionary, err = i.assemble(n.dictionary)
+	}
+	var c *column.Column
+	if err == nil {
+		if c, err = column.New(data); err != nil {
+			err = faulty(n.path(), "%w", err)
+		}
+	}
+	// The column has references of its own.
+	if err = also(also(err, releaseAll(data.Children)), data.Dictionary.Release()); err != nil {
+		return nil, also(err, c.Release())
+	}
+	return c, nil
+}
+
+// newBuffers returns a part of one list for all columns.
+func (i *importer) newBuffers(count int) []column.Bytes {
+	if i.regions == nil {
+		i.regions = make([]column.Bytes, 0, i.buffers)
+	}
+	from := len(i.regions)
+	i.regions = i.regions[:from+count]
+	return i.regions[from : from+count : from+count]
+}
+
+// assembleAll makes a column of each node.
+func (i *importer) assembleAll(nodes []*node) ([]*column.Column, error) {
+	if len(nodes) == 0 {
+		return nil, nil
+	}
+	columns := make([]*column.Column, 0, len(nodes))
+	for _, n := range nodes {
+		c, err := i.assemble(n)
+		if err != nil {
+			return nil, also(err, releaseAll(columns))
+		}
+		columns = append(columns, c)
+	}
+	return columns, nil
+}
+
+func releaseAll(columns []*column.Column) error {
+	var failures []error
+	for _, c := range columns {
+		if err := c.Release(); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// assembleTable makes a table of the root's children.
+func (i *importer) assembleTable(root *node, schema *arrow.Schema) (*buffer.Buffer, error) {
+	columns, err := i.assembleAll(root.children)
+	if err != nil {
+		return nil, err
+	}
+	table, err := buffer.New(schema, columns, buffer.Rows{Count: int64(root.length)})
+	if err != nil {
+		err = faulty("", "%w", err)
+	}
+	if err = also(err, releaseAll(columns)); err != nil {
+		return nil, also(err, table.Release())
+	}
+	return table, nil
+}
+
+// empty returns no bytes on the manager's device.
+func (i *importer) empty() (column.Bytes, error) {
+	if i.nothing == nil {
+		block, err := i.manager.Allocate(0, memory.AllocateOptions{Stream: i.stream, Tag: tag})
+		if err != nil {
+			return column.Bytes{}, err
+		}
+		i.nothing, i.held = block, append(i.held, block)
+	}
+	return memory.View[uint8](i.nothing, 0, 0)
+}

@@ -1,0 +1,130 @@
+//go:build cgo && unix && !(386 || arm || mips || mipsle)
+
+package arrowdev
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/arraytest"
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// twenty is a record of twenty columns of fixed width, some of which have nulls.
+func twenty() arrow.Record {
+	types := []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64}
+	arrays := make([]arrow.Array, 20)
+	g := arraytest.NewGenerator(1)
+	for i := range arrays {
+		g.Nulls = arraytest.NoneNull
+		if i%3 == 0 {
+			g.Nulls = arraytest.SomeNull
+		}
+		arrays[i] = g.Array(types[i%len(types)], 4096)
+	}
+	return recordOf(arrays...)
+}
+
+func eachDeviceBenchmark(b *testing.B, f func(b *testing.B, m *memory.Manager, table *buffer.Buffer)) {
+	for _, name := range []string{"host", "cuda:0"} {
+		b.Run(name, func(b *testing.B) {
+			m, err := memory.NewManager(devicetest.Open(b, name), memory.Options{})
+			require.NoError(b, err)
+			table := upload(b, m, twenty())
+			for block := range table.Column(0).Blocks {
+				require.NoError(b, block.Synchronize(b.Context()))
+			}
+			b.ReportAllocs()
+			f(b, m, table)
+			require.NoError(b, table.Release())
+			require.NoError(b, m.Close())
+		})
+	}
+}
+
+// A table of twenty columns goes out and comes back, and is released.
+func BenchmarkExportImport20(b *testing.B) {
+	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, table *buffer.Buffer) {
+		for b.Loop() {
+			a, err := Export(table)
+			if err != nil {
+				b.Fatal(err)
+			}
+			back, err := Import(m, a.Device(), a.Schema())
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := back.Release(); err != nil {
+				b.Fatal(err)
+			}
+			if err := a.Release(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// The array alone, with its schema, goes out and is released.
+func BenchmarkExport20(b *testing.B) {
+	eachDeviceBenchmark(b, func(b *testing.B, _ *memory.Manager, table *buffer.Buffer) {
+		for b.Loop() {
+			a, err := Export(table)
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := a.Release(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// The array without a schema goes out and comes back.
+func BenchmarkExportImport20Arrays(b *testing.B) {
+	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, table *buffer.Buffer) {
+		var out cabi.DeviceArray
+		for b.Loop() {
+			if err := exportTable(table, &out, ExportOptions{}); err != nil {
+				b.Fatal(err)
+			}
+			back, err := importTable(m, &out, table.Schema(), ImportOptions{})
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := back.Release(); err != nil {
+				b.Fatal(err)
+			}
+		}
+	})
+}
+
+// Another library's array of twenty columns, of memory that nobody here knows, is
+// taken in and given back. Its structs are used again and again.
+func BenchmarkImportForeign20(b *testing.B) {
+	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, table *buffer.Buffer) {
+		p, a := foreignTable(b, m, twenty())
+		var schema cabi.Schema
+		p.Keep()
+		for b.Loop() {
+			in := *p.Device
+			if err := ExportSchema(table.Schema(), unsafe.Pointer(&schema)); err != nil {
+				b.Fatal(err)
+			}
+			back, err := Import(m, unsafe.Pointer(&in), unsafe.Pointer(&schema))
+			if err != nil {
+				b.Fatal(err)
+			}
+			if err := back.Release(); err != nil {
+				b.Fatal(err)
+			}
+		}
+		require.Positive(b, p.RootReleases())
+		require.NoError(b, a.Release())
+	})
+}

@@ -1,0 +1,84 @@
+package arrowdev
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// place is where an array is, in Arrow's terms.
+type place struct {
+	deviceType int32
+	id         int64
+}
+
+var cpu = place{cabi.DeviceCPU, cabi.NoDeviceID}
+
+// placeOf says where memory of a kind on a device is. Memory of the host device
+// is the CPU's whatever its kind: that is what the most consumers take. So is the
+// place of no memory on no device.
+func placeOf(dev *device.Device, kind device.MemoryKind) place {
+	if dev == nil || dev.Kind() == device.Host {
+		return cpu
+	}
+	switch kind {
+	case device.MemoryPinned:
+		return place{cabi.DeviceCUDAHost, cabi.NoDeviceID}
+	case device.MemoryManaged:
+		return place{cabi.DeviceCUDAManaged, cabi.NoDeviceID}
+	}
+	return place{cabi.DeviceCUDA, int64(dev.Info().Ordinal)}
+}
+
+func placeOfBlock(block *memory.Block) place { return placeOf(block.Device(), block.Kind()) }
+
+// String names the place for messages.
+func (p place) String() string {
+	switch p.deviceType {
+	case cabi.DeviceCPU:
+		return "cpu"
+	case cabi.DeviceCUDA:
+		return fmt.Sprintf("cuda:%d", p.id)
+	case cabi.DeviceCUDAHost:
+		return "cuda host memory"
+	case cabi.DeviceCUDAManaged:
+		return "cuda managed memory"
+	}
+	return fmt.Sprintf("device %d of type %d", p.id, p.deviceType)
+}
+
+// kindOf returns the kind of memory that an array claims to be, if the device can
+// use it. Only for memory of a GPU does the number of the device count: producers
+// do not agree upon what it is for the others.
+func kindOf(dev *device.Device, claimed place) (device.MemoryKind, error) {
+	switch claimed.deviceType {
+	case cabi.DeviceCPU:
+		if dev.Kind() == device.Host {
+			return device.MemoryHost, nil
+		}
+	case cabi.DeviceCUDA:
+		if dev.Kind() != device.CUDA {
+			break
+		}
+		if claimed.id != int64(dev.Info().Ordinal) {
+			return 0, faulty("ArrowDeviceArray.device_id", "the array is on %v, the manager on %s: %w", claimed, dev, ErrDevice)
+		}
+		return device.MemoryDevice, nil
+	case cabi.DeviceCUDAHost:
+		return device.MemoryPinned, nil
+	case cabi.DeviceCUDAManaged:
+		return device.MemoryManaged, nil
+	}
+	return 0, faulty("ArrowDeviceArray.device_type", "the array is on %v, the manager on %s: %w", claimed, dev, ErrDevice)
+}
+
+// hasEvents reports whether sync_event means something on a device.
+func (p place) hasEvents() bool {
+	switch p.deviceType {
+	case cabi.DeviceCUDA, cabi.DeviceCUDAHost, cabi.DeviceCUDAManaged:
+		return true
+	}
+	return false
+}

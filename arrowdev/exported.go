@@ -1,0 +1,135 @@
+package arrowdev
+
+import (
+	"errors"
+	"hash/maphash"
+	"log/slog"
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// tag names the memory that this package allocates.
+const tag = "arrowdev"
+
+// export is what an exported array keeps alive: the owner of its tree. It is of a
+// table or of a column.
+type export struct {
+	table  *buffer.Buffer
+	column *column.Column
+	// blocks are those of the memory, each once; the first begun of them are held.
+	blocks []*memory.Block
+	begun  int
+	// retained says that the table or column is held too.
+	retained bool
+	// zero is a block made for the export, which holds a reference, or nil.
+	zero *memory.Block
+	// event is behind the work on the blocks; nil where that was done.
+	event *device.Event
+	// consumer is the stream whose work the memory must outlive, or nil.
+	consumer *device.Stream
+
+	// root and sum tell what the structs said when they were handed out.
+	root    cabi.Array
+	structs []byte
+	seed    maphash.Seed
+	sum     uint64
+
+	// awaited says that somebody will ask for the failure.
+	awaited atomic.Bool
+	failure atomic.Pointer[error]
+
+	few [4]*memory.Block
+}
+
+// note adds a block.
+func (x *export) note(block *memory.Block) {
+	if x.blocks == nil {
+		x.blocks = x.few[:0]
+	}
+	x.blocks = distinct(x.blocks, block)
+}
+
+// begin retains everything for the consumer.
+func (x *export) begin() error {
+	var err error
+	if x.table != nil {
+		err = x.table.Retain()
+	} else {
+		err = x.column.Retain()
+	}
+	if err != nil {
+		return faulty("", "%w", err)
+	}
+	x.retained = true
+	for _, block := range x.blocks {
+		if err := block.BeginExport(); err != nil {
+			return faulty("", "%w", err)
+		}
+		x.begun++
+	}
+	return nil
+}
+
+// mark makes an event behind all the work on the blocks, unless that is done.
+func (x *export) mark() error {
+	var stream *device.Stream
+	for _, block := range x.blocks {
+		idle, err := block.Idle()
+		if err != nil {
+			return err
+		}
+		if idle {
+			continue
+		}
+		if stream == nil {
+			stream = block.WorkStream()
+		}
+		if err := block.OrderBefore(stream); err != nil {
+			return err
+		}
+	}
+	if stream == nil {
+		return nil
+	}
+	var err error
+	x.event, err = stream.Record()
+	return err
+}
+
+// Ended implements [cabi.Owner].
+func (x *export) Ended() {
+	err := x.end()
+	if err == nil {
+		return
+	}
+	if x.awaited.Load() {
+		x.failure.Store(&err)
+		return
+	}
+	slog.Error("gpuframe: memory of an Arrow array could not be released", "error", err)
+}
+
+// end gives everything back after it has ordered the consumer's work before what
+// comes next.
+func (x *export) end() error {
+	held := x.blocks[:x.begun]
+	failures := []error{orderAll(held, x.consumer)}
+	for _, block := range held {
+		failures = append(failures, block.EndExport())
+	}
+	failures = append(failures, x.zero.Release())
+	if x.event != nil {
+		failures = append(failures, x.event.Close())
+	}
+	if x.retained && x.table != nil {
+		failures = append(failures, x.table.Release())
+	} else if x.retained {
+		failures = append(failures, x.column.Release())
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,313 @@
+package arrowdev
+
+import (
+	"hash/maphash"
+	"slices"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// exporter makes one exported array: it measures the columns, takes hold of their
+// blocks and writes the structs.
+type exporter struct {
+	options ExportOptions
+	owner   *export
+	// rows is the length of a table.
+	rows int
+
+	// What measuring finds.
+	nodes int
+	bytes uintptr
+	// zeros says that some array of no elements lacks its one offset.
+	zeros bool
+
+	place place
+	tree  *cabi.Tree
+	// zero is where a zero lies for offsets that a column lacks.
+	zero uintptr
+}
+
+const (
+	wordBytes  = unsafe.Sizeof(uintptr(0))
+	arrayBytes = unsafe.Sizeof(cabi.Array{})
+	// zeroBytes is the length of a buffer that holds one offset, as Arrow pads it.
+	zeroBytes = 64
+)
+
+// export fills the struct. On an error nothing is held and the struct is as it
+// was.
+func (e *exporter) export(out *cabi.DeviceArray) error {
+	e.nodes = 1
+	for i := range e.columns() {
+		if err := e.measure(e.column(i)); err != nil {
+			return err
+		}
+	}
+	if e.owner.table != nil {
+		e.bytes += cabi.Rounded(wordBytes) + uintptr(e.columns())*(wordBytes+arrayBytes)
+		e.nodes += e.columns()
+	}
+	if err := e.locate(); err != nil {
+		return err
+	}
+	if err := e.hold(); err != nil {
+		return also(err, e.owner.end())
+	}
+	if err := e.write(out); err != nil {
+		return also(err, e.owner.end())
+	}
+	return nil
+}
+
+// columns returns how many columns lie below the root, or one that is the root.
+func (e *exporter) columns() int {
+	if e.owner.table != nil {
+		return e.owner.table.NumColumns()
+	}
+	return 1
+}
+
+func (e *exporter) column(i int) *column.Column {
+	if e.owner.table != nil {
+		return e.owner.table.Column(i)
+	}
+	return e.owner.column
+}
+
+// measure adds up what the structs below a column's own take, and collects its
+// blocks.
+func (e *exporter) measure(c *column.Column) error {
+	l, err := layoutOf(c.Type())
+	if err != nil {
+		return faulty("", "%w", err)
+	}
+	data := c.Data()
+	for i, buffer := range data.Buffers {
+		e.owner.note(buffer.Block())
+		if e.lacksOffset(l, i, buffer) {
+			e.zeros = true
+		}
+	}
+	words := len(data.Buffers) + len(data.Children)
+	if l.kind == kindView {
+		words += 1 + max(len(data.Buffers)-l.buffers(), 1)
+	}
+	e.bytes += uintptr(words)*wordBytes + uintptr(len(data.Children))*arrayBytes
+	e.nodes += len(data.Children)
+	for _, child := range data.Children {
+		if err := e.measure(child); err != nil {
+			return err
+		}
+	}
+	if data.Dictionary == nil {
+		return nil
+	}
+	e.bytes += arrayBytes
+	e.nodes++
+	return e.measure(data.Dictionary)
+}
+
+// lacksOffset reports whether a buffer ought to have one offset, which consumers
+// read of empty arrays too, and has none.
+func (*exporter) lacksOffset(l layout, i int, buffer column.Bytes) bool {
+	return i == 1 && (l.kind == kindBinary || l.kind == kindList) && buffer.Len() < l.width
+}
+
+// locate finds the one place where all the memory is.
+func (e *exporter) locate() error {
+	e.place = placeOf(e.options.Device, device.MemoryDevice)
+	where := e.options.Device
+	for i, block := range e.owner.blocks {
+		if where != nil && !where.Same(block.Device()) {
+			return faulty("", "a column is on %s, and not on %s: %w", block.Device(), where, ErrDevice)
+		}
+		where = block.Device()
+		switch p := placeOfBlock(block); {
+		case i == 0:
+			e.place = p
+		case p != e.place && block.Bytes() > 0:
+			return faulty("", "the columns are in %v and in %v, an array is in one kind of memory: %w", e.place, p, ErrDevice)
+		}
+	}
+	var err error
+	e.owner.consumer, err = consumerStream(where, e.options.Stream)
+	return err
+}
+
+// hold takes hold of the blocks for the consumer and sees to it that their
+// contents are ready, or will be at the event.
+func (e *exporter) hold() error {
+	if e.zeros && len(e.owner.blocks) > 0 {
+		if err := e.makeZero(); err != nil {
+			return err
+		}
+	}
+	if err := e.owner.begin(); err != nil {
+		return err
+	}
+	if e.place.hasEvents() {
+		if err := e.owner.mark(); err != nil {
+			return faulty("", "mark the work on the columns: %w", err)
+		}
+		return nil
+	}
+	for _, block := range e.owner.blocks {
+		if err := block.Synchronize(e.options.context()); err != nil {
+			return faulty("", "wait for the work on the columns: %w", err)
+		}
+	}
+	return nil
+}
+
+// makeZero makes a block for the offsets that some column lacks, in the memory of
+// the others.
+func (e *exporter) makeZero() error {
+	first := e.owner.blocks[0]
+	block, err := memory.NewSlice[uint8](first.Manager(), zeroBytes, memory.AllocateOptions{Stream: first.WorkStream(), Tag: tag})
+	if err != nil {
+		return faulty("", "an offset for an empty array: %w", err)
+	}
+	e.owner.zero = block.Block()
+	if err := block.Fill(nil, 0); err != nil {
+		return faulty("", "an offset for an empty array: %w", err)
+	}
+	if placeOfBlock(block.Block()) != e.place {
+		return faulty("", "an empty array has no offset, and its manager makes memory of another kind: %w", ErrDevice)
+	}
+	e.owner.note(block.Block())
+	e.zero = uintptr(block.Pointer())
+	return nil
+}
+
+// write writes the structs.
+func (e *exporter) write(out *cabi.DeviceArray) error {
+	bytes := e.bytes + wordBytes + zeroBytes // the event, and zeros of the host's
+	var ok bool
+	if e.tree, ok = cabi.Begin(e.owner, bytes, e.nodes); !ok {
+		return faulty("", "the array's structs: %w", device.ErrOutOfMemory)
+	}
+	start := e.tree.Take(0)
+	made := cabi.DeviceArray{DeviceID: e.place.id, DeviceType: e.place.deviceType}
+	event := (*uintptr)(e.tree.Take(wordBytes))
+	if e.owner.event != nil {
+		*event = uintptr(e.owner.event.Handle())
+		made.SyncEvent = uintptr(unsafe.Pointer(event))
+	}
+	if zeros := e.tree.Take(zeroBytes); e.zero == 0 {
+		e.zero = uintptr(zeros)
+	}
+	if e.owner.table != nil {
+		e.writeTable(&made.Array)
+	} else {
+		e.writeColumn(&made.Array, e.owner.column)
+	}
+	e.owner.seal(made.Array, unsafe.Slice((*byte)(start), bytes))
+	*out = made
+	return nil
+}
+
+func (e *exporter) writeTable(root *cabi.Array) {
+	e.tree.OwnArray(root)
+	root.Length = int64(e.rows)
+	root.NumBuffers, root.Buffers = 1, uintptr(e.tree.Take(wordBytes)) // no validity
+	columns := e.childrenOf(root, e.columns())
+	for i := range columns {
+		c := e.column(i)
+		e.writeColumn(&columns[i], c)
+		if e.rows < c.Len() {
+			// The table's memory holds more rows than there are.
+			columns[i].Length = int64(e.rows)
+			switch {
+			case columns[i].NullCount == int64(c.Len()):
+				columns[i].NullCount = int64(e.rows)
+			case columns[i].NullCount != 0:
+				columns[i].NullCount = column.UnknownNullCount
+			}
+		}
+	}
+}
+
+// childrenOf gives a struct so many children, which lie one after another.
+func (e *exporter) childrenOf(parent *cabi.Array, count int) []cabi.Array {
+	if count == 0 {
+		return nil
+	}
+	table := unsafe.Slice((*uintptr)(e.tree.Take(uintptr(count)*wordBytes)), count)
+	children := unsafe.Slice((*cabi.Array)(e.tree.Take(uintptr(count)*arrayBytes)), count)
+	for i := range children {
+		table[i] = uintptr(unsafe.Pointer(&children[i]))
+	}
+	parent.NumChildren, parent.Children = int64(count), uintptr(unsafe.Pointer(&table[0]))
+	return children
+}
+
+// writeColumn describes a column. Its offset is the array's, so that every buffer
+// is shown from its beginning.
+func (e *exporter) writeColumn(a *cabi.Array, c *column.Column) {
+	l, _ := layoutOf(c.Type()) // measured before
+	data := c.Data()
+	e.tree.OwnArray(a)
+	a.Length, a.Offset, a.NullCount = int64(data.Length), int64(data.Offset), int64(data.NullCount)
+	switch {
+	case l.kind == kindNull:
+		a.NullCount = a.Length
+	case !l.hasValidity() || data.Buffers[0].Block() == nil:
+		a.NullCount = 0
+	}
+	e.writeBuffers(a, l, data.Buffers)
+	children := e.childrenOf(a, len(data.Children))
+	for i, child := range data.Children {
+		e.writeColumn(&children[i], child)
+	}
+	if data.Dictionary != nil {
+		dictionary := (*cabi.Array)(e.tree.Take(arrayBytes))
+		a.Dictionary = uintptr(unsafe.Pointer(dictionary))
+		e.writeColumn(dictionary, data.Dictionary)
+	}
+}
+
+func (e *exporter) writeBuffers(a *cabi.Array, l layout, buffers []column.Bytes) {
+	count := len(buffers)
+	if l.kind == kindView {
+		count++
+	}
+	a.NumBuffers = int64(count)
+	if count == 0 {
+		return
+	}
+	addresses := unsafe.Slice((*uintptr)(e.tree.Take(uintptr(count)*wordBytes)), count)
+	a.Buffers = uintptr(unsafe.Pointer(&addresses[0]))
+	for i, buffer := range buffers {
+		if addresses[i] = uintptr(buffer.Pointer()); e.lacksOffset(l, i, buffer) {
+			addresses[i] = e.zero
+		}
+	}
+	if l.kind == kindView {
+		// The lengths of the data buffers are the host's, as the structs are.
+		data := buffers[l.buffers():]
+		lengths := unsafe.Slice((*int64)(e.tree.Take(uintptr(max(len(data), 1))*wordBytes)), len(data))
+		addresses[count-1] = uintptr(unsafe.Pointer(unsafe.SliceData(lengths)))
+		for i, buffer := range data {
+			lengths[i] = int64(buffer.Len())
+		}
+	}
+}
+
+// distinct adds a block to a list unless it is in it.
+func distinct(blocks []*memory.Block, block *memory.Block) []*memory.Block {
+	if block == nil || len(blocks) > 0 && blocks[len(blocks)-1] == block || slices.Contains(blocks, block) {
+		return blocks
+	}
+	return append(blocks, block)
+}
+
+// seal remembers what the structs say, to find out later whether a consumer has
+// changed them.
+func (x *export) seal(root cabi.Array, structs []byte) {
+	x.root, x.structs, x.seed = root, structs, maphash.MakeSeed()
+	x.sum = maphash.Bytes(x.seed, structs)
+}

@@ -1,0 +1,110 @@
+//go:build cgo && unix && !(386 || arm || mips || mipsle)
+
+package arrowdev
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/arrowdev/internal/producertest"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+func int32s(values ...int32) arrow.Array {
+	builder := array.NewInt32Builder(arrowmemory.DefaultAllocator)
+	builder.AppendValues(values, nil)
+	return builder.NewArray()
+}
+
+func texts(values ...string) arrow.Array {
+	builder := array.NewStringBuilder(arrowmemory.DefaultAllocator)
+	builder.AppendValues(values, nil)
+	return builder.NewArray()
+}
+
+// rawMemory returns memory of the device that no manager knows, until the end of
+// the test.
+func rawMemory(t testing.TB, dev *device.Device, bytes []byte) device.Pointer {
+	t.Helper()
+	driver := dev.Driver()
+	pointer, err := driver.Alloc(uint64(max(len(bytes), 1)))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, driver.Free(pointer)) })
+	if len(bytes) > 0 {
+		require.NoError(t, driver.CopyToDevice(pointer, unsafe.Pointer(&bytes[0]), uint64(len(bytes))))
+	}
+	return pointer
+}
+
+// foreignTable is another library's array of a record, in one allocation that no
+// manager knows, and the Array that has the schema.
+func foreignTable(t testing.TB, m *memory.Manager, record arrow.Record) (*producertest.Producer, *Array) {
+	t.Helper()
+	table := upload(t, m, record)
+	a, err := Export(table)
+	require.NoError(t, err)
+	p := producertest.Disguise((*cabi.DeviceArray)(a.Device()))
+	t.Cleanup(p.Free)
+	var block *memory.Block
+	for i := range table.NumColumns() {
+		for each := range table.Column(i).Blocks {
+			require.True(t, block == nil || block == each, "a table is uploaded into one block")
+			block = each
+		}
+	}
+	if block != nil && block.Bytes() > 0 {
+		bytes := make([]byte, block.Bytes())
+		require.NoError(t, m.Device().Driver().CopyToHost(unsafe.Pointer(&bytes[0]), block.Pointer(), block.Bytes()))
+		relocate(&p.Device.Array, block, rawMemory(t, m.Device(), bytes))
+	}
+	p.Device.SyncEvent = 0
+	require.NoError(t, table.Release())
+	p.Abandon()
+	return p, a
+}
+
+// relocate makes buffers that lie in a block lie elsewhere.
+func relocate(a *cabi.Array, block *memory.Block, to device.Pointer) {
+	base := block.Pointer()
+	for i, at := range buffersOf(a) {
+		if p := device.Pointer(at); p >= base && p < base.Add(block.Bytes()) {
+			buffersOf(a)[i] = uintptr(to.Add(uint64(p - base)))
+		}
+	}
+	for i := range a.NumChildren {
+		relocate(childOf(a, int(i)), block, to)
+	}
+	if a.Dictionary != 0 {
+		relocate((*cabi.Array)(address.Pointer(a.Dictionary)), block, to)
+	}
+}
+
+// buffersOf are the addresses of an array's buffers, to be changed.
+func buffersOf(a *cabi.Array) []uintptr {
+	if a.Buffers == 0 {
+		return nil
+	}
+	return unsafe.Slice((*uintptr)(address.Pointer(a.Buffers)), a.NumBuffers)
+}
+
+func childOf(a *cabi.Array, i int) *cabi.Array {
+	return (*cabi.Array)(address.Pointer(unsafe.Slice((*uintptr)(address.Pointer(a.Children)), a.NumChildren)[i]))
+}
+
+// extentOf returns where a table's one block begins and ends.
+func extentOf(table *buffer.Buffer) (low, high uintptr) {
+	for block := range table.Column(0).Blocks {
+		low = uintptr(block.Pointer())
+		high = low + uintptr(block.Bytes())
+	}
+	return low, high
+}

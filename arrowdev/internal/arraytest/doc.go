@@ -1,0 +1,2 @@
+// Package arraytest makes Arrow arrays of any type for tests.
+package arraytest

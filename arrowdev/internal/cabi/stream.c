@@ -1,0 +1,97 @@
+//go:build !(386 || arm || mips || mipsle)
+
+#include <errno.h>
+#include <string.h>
+
+#include "stream.h"
+#include "_cgo_export.h"
+
+/* What a call gives is cleared first: it is released, then, whatever comes of the
+   call. A struct to write to that is missing is for Go to complain about, which
+   keeps the stream's last error. */
+
+int gpuframe_arrow_own_stream_schema(struct gpuframe_arrow_stream *self, struct gpuframe_arrow_schema *out) {
+	if (out != NULL) {
+		memset(out, 0, sizeof *out);
+	}
+	return self == NULL ? EINVAL : gpuframeArrowStreamSchema(self->private_data, out);
+}
+
+int gpuframe_arrow_own_stream_next(struct gpuframe_arrow_stream *self, struct gpuframe_arrow_array *out) {
+	if (out != NULL) {
+		memset(out, 0, sizeof *out);
+	}
+	return self == NULL ? EINVAL : gpuframeArrowStreamNext(self->private_data, out);
+}
+
+const char *gpuframe_arrow_own_stream_error(struct gpuframe_arrow_stream *self) {
+	return self == NULL ? NULL : (const char *)gpuframeArrowStreamError(self->private_data);
+}
+
+void gpuframe_arrow_own_stream_release(struct gpuframe_arrow_stream *self) {
+	if (self != NULL) {
+		self->release = NULL;
+		gpuframeArrowStreamRelease(self->private_data);
+	}
+}
+
+int gpuframe_arrow_own_device_stream_schema(struct gpuframe_arrow_device_stream *self, struct gpuframe_arrow_schema *out) {
+	if (out != NULL) {
+		memset(out, 0, sizeof *out);
+	}
+	return self == NULL ? EINVAL : gpuframeArrowStreamSchema(self->private_data, out);
+}
+
+int gpuframe_arrow_own_device_stream_next(struct gpuframe_arrow_device_stream *self, struct gpuframe_arrow_device_array *out) {
+	if (out != NULL) {
+		memset(out, 0, sizeof *out);
+	}
+	return self == NULL ? EINVAL : gpuframeArrowStreamNext(self->private_data, out);
+}
+
+const char *gpuframe_arrow_own_device_stream_error(struct gpuframe_arrow_device_stream *self) {
+	return self == NULL ? NULL : (const char *)gpuframeArrowStreamError(self->private_data);
+}
+
+void gpuframe_arrow_own_device_stream_release(struct gpuframe_arrow_device_stream *self) {
+	if (self != NULL) {
+		self->release = NULL;
+		gpuframeArrowStreamRelease(self->private_data);
+	}
+}
+
+int gpuframe_arrow_stream_schema(struct gpuframe_arrow_stream *stream, struct gpuframe_arrow_schema *out) {
+	return stream->get_schema(stream, out);
+}
+
+int gpuframe_arrow_stream_next(struct gpuframe_arrow_stream *stream, struct gpuframe_arrow_array *out) {
+	return stream->get_next(stream, out);
+}
+
+const char *gpuframe_arrow_stream_error(struct gpuframe_arrow_stream *stream) {
+	return stream->get_last_error == NULL ? NULL : stream->get_last_error(stream);
+}
+
+void gpuframe_arrow_stream_release(struct gpuframe_arrow_stream *stream) {
+	if (stream->release != NULL) {
+		stream->release(stream);
+	}
+}
+
+int gpuframe_arrow_device_stream_schema(struct gpuframe_arrow_device_stream *stream, struct gpuframe_arrow_schema *out) {
+	return stream->get_schema(stream, out);
+}
+
+int gpuframe_arrow_device_stream_next(struct gpuframe_arrow_device_stream *stream, struct gpuframe_arrow_device_array *out) {
+	return stream->get_next(stream, out);
+}
+
+const char *gpuframe_arrow_device_stream_error(struct gpuframe_arrow_device_stream *stream) {
+	return stream->get_last_error == NULL ? NULL : stream->get_last_error(stream);
+}
+
+void gpuframe_arrow_device_stream_release(struct gpuframe_arrow_device_stream *stream) {
+	if (stream->release != NULL) {
+		stream->release(stream);
+	}
+}

@@ -1,0 +1,63 @@
+package arrowdev
+
+import (
+	"sync"
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+)
+
+// lease is an array that was moved here. Its release runs when the last of those
+// who hold it drops it.
+type lease struct {
+	array cabi.Array
+	holds atomic.Int64
+}
+
+// newLease moves an array here: the source, whose bytes these are, is released
+// from now on.
+func newLease(array cabi.Array, source *cabi.Array) *lease {
+	l := &lease{array: array}
+	l.holds.Store(1)
+	source.Release = 0
+	return l
+}
+
+func (l *lease) hold() { l.holds.Add(1) }
+
+func (l *lease) drop() error {
+	if l.holds.Add(-1) > 0 || l.array.Release == 0 {
+		return nil
+	}
+	if endedBefore(&l.array) {
+		return nil
+	}
+	return releaseArray(&l.array)
+}
+
+// live reports whether the array may be looked at. One that was released or moved
+// away before, which the standard marks, may not; neither may a copy that nobody
+// marked, of an array of gpuframe's own.
+func (l *lease) live() bool { return l.array.Release != 0 && !endedBefore(&l.array) }
+
+// endedBefore reports whether the struct is of an export of gpuframe's own that is
+// over. What it points to is gone.
+func endedBefore(array *cabi.Array) bool {
+	if array.Release != ownRelease() {
+		return false
+	}
+	_, _, own := array.OwnerOf()
+	return !own
+}
+
+// ownRelease is the release that gpuframe's own arrays carry.
+var ownRelease = sync.OnceValue(func() uintptr {
+	var array cabi.Array
+	tree, ok := cabi.Begin(nil, 0, 1)
+	if !ok {
+		return 0
+	}
+	defer tree.Drop()
+	tree.OwnArray(&array)
+	return array.Release
+})

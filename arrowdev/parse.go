@@ -1,0 +1,289 @@
+package arrowdev
+
+import (
+	"fmt"
+	"math"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/address"
+)
+
+// The limits of what is read of a struct, so that one which refers to itself, or
+// counts to any number, comes to an end.
+const (
+	maximumDepth = 64
+	maximumNodes = 1 << 20
+	// maximumDataBuffers is how many buffers one array of views has at most.
+	maximumDataBuffers = 1 << 20
+)
+
+// parser turns structs into nodes. Until it is done no memory but that of the
+// structs has been looked at.
+type parser struct {
+	// root is what errors call the struct that is parsed.
+	root string
+	// count is how many arrays were met, buffers how many claims.
+	count, buffers int
+	// nodes and claims are taken from these, so that they cost no allocation each.
+	nodes  []node
+	claims []claim
+}
+
+// node is an array that was checked.
+type node struct {
+	layout   layout
+	dataType arrow.DataType
+	// parent and number say where it belongs: which child of the parent it is.
+	parser *parser
+	parent *node
+	number int
+
+	length, offset int
+	// nulls is the null count, or column.UnknownNullCount.
+	nulls int
+	// claims are the buffers of the layout. Of views the data buffers follow.
+	claims     []claim
+	children   []*node
+	dictionary *node
+}
+
+// dictionaryNumber is the number of a dictionary among its parent's children.
+const dictionaryNumber = -1
+
+// claim is a buffer as the struct describes it: so many bytes from an address on.
+// One of no bytes has no memory.
+type claim struct {
+	pointer device.Pointer
+	bytes   uint64
+	// group is one more than the number of the driver's allocation that it lies in.
+	group int
+	// region is the memory, when it has been made sure of.
+	region column.Bytes
+}
+
+// end is the number of elements that the buffers hold.
+func (n *node) end() int { return n.offset + n.length }
+
+// path names the node's struct for messages.
+func (n *node) path() string {
+	switch {
+	case n.parent == nil:
+		return n.parser.root
+	case n.number == dictionaryNumber:
+		return n.parent.path() + ".dictionary"
+	}
+	return fmt.Sprintf("%s.children[%d]", n.parent.path(), n.number)
+}
+
+func (n *node) bufferPath(i int) string { return fmt.Sprintf("%s.buffers[%d]", n.path(), i) }
+
+// fault makes an error about one of the node's fields.
+func (n *node) fault(field, format string, arguments ...any) error {
+	return faulty(n.path()+"."+field, format, arguments...)
+}
+
+func (p *parser) newNode() *node {
+	const together = 24
+	if len(p.nodes) == cap(p.nodes) {
+		p.nodes = make([]node, 0, together)
+	}
+	p.nodes = p.nodes[:len(p.nodes)+1]
+	return &p.nodes[len(p.nodes)-1]
+}
+
+func (p *parser) newClaims(count int) []claim {
+	const together = 48
+	p.buffers += count
+	if count > cap(p.claims)-len(p.claims) {
+		p.claims = make([]claim, 0, max(together, count))
+	}
+	from := len(p.claims)
+	p.claims = p.claims[:from+count]
+	return p.claims[from : from+count : from+count]
+}
+
+// parse checks the structs of an array against a type.
+func (p *parser) parse(a *cabi.Array, t arrow.DataType) (*node, error) {
+	return p.node(a, t, nil, 0, 0)
+}
+
+// parseTable is parse for an array whose children are a table's columns.
+func (p *parser) parseTable(a *cabi.Array, schema *arrow.Schema) (*node, error) {
+	n := p.newNode()
+	*n = node{parser: p, layout: tableLayout(schema)}
+	return n, n.read(a, 0)
+}
+
+func (p *parser) node(a *cabi.Array, t arrow.DataType, parent *node, number, depth int) (*node, error) {
+	n := p.newNode()
+	*n = node{dataType: t, parser: p, parent: parent, number: number}
+	if p.count++; p.count > maximumNodes || depth > maximumDepth {
+		return nil, faulty(n.path(), "there are more than %d arrays, or more than %d in one another: %w", maximumNodes, maximumDepth, ErrUnsupported)
+	}
+	var err error
+	if n.layout, err = layoutOf(t); err != nil {
+		return nil, faulty(n.path(), "%w", err)
+	}
+	return n, n.read(a, depth)
+}
+
+// read reads the struct of a node whose layout is known.
+func (n *node) read(a *cabi.Array, depth int) error {
+	if a.Release == 0 {
+		return n.fault("release", "%w", ErrMoved)
+	}
+	if err := n.readCounts(a); err != nil {
+		return err
+	}
+	if err := n.readBuffers(a); err != nil {
+		return err
+	}
+	if err := n.readNulls(a); err != nil {
+		return err
+	}
+	if err := n.readChildren(a, depth); err != nil {
+		return err
+	}
+	return n.readDictionary(a, depth)
+}
+
+// readCounts reads the length and the offset.
+func (n *node) readCounts(a *cabi.Array) error {
+	switch {
+	case a.Length < 0 || a.Length > math.MaxInt:
+		return n.fault("length", "%d: %w", a.Length, ErrInvalid)
+	case a.Offset < 0 || a.Offset > math.MaxInt-a.Length:
+		return n.fault("offset", "%d, at a length of %d: %w", a.Offset, a.Length, ErrInvalid)
+	}
+	if n.length = int(a.Length); n.length > 0 { // else there is nothing to lie ahead of
+		n.offset = int(a.Offset)
+	}
+	return nil
+}
+
+// readBuffers reads the addresses of the buffers. Where they must have some length
+// that the offsets do not tell, that is theirs.
+func (n *node) readBuffers(a *cabi.Array) error {
+	want := int64(n.layout.buffers())
+	views := n.layout.kind == kindView
+	switch {
+	case views && (a.NumBuffers < want+1 || a.NumBuffers > maximumDataBuffers):
+		return n.fault("n_buffers", "%d, an array of %v has %d, data buffers, and one for the lengths of these: %w", a.NumBuffers, n.layout, want, ErrInvalid)
+	case !views && a.NumBuffers != want:
+		return n.fault("n_buffers", "%d, an array of %v has %d: %w", a.NumBuffers, n.layout, want, ErrInvalid)
+	case a.NumBuffers == 0:
+		return nil
+	}
+	if err := checkTable(a.Buffers); err != nil {
+		return n.fault("buffers", "%w", err)
+	}
+	addresses := unsafe.Slice((*uintptr)(address.Pointer(a.Buffers)), a.NumBuffers)
+	if views {
+		n.claims = n.parser.newClaims(len(addresses) - 1)
+	} else {
+		n.claims = n.parser.newClaims(len(addresses))
+	}
+	for i := range want {
+		bytes, alignment, ok := n.layout.extent(int(i), n.end())
+		if !ok {
+			return n.fault("length", "%d elements from %d on of %v exceed the address space: %w", n.length, n.offset, n.layout, ErrInvalid)
+		}
+		optional := i == 0 && n.layout.hasValidity()
+		if err := n.claim(int(i), addresses[i], bytes, alignment, optional); err != nil {
+			return err
+		}
+	}
+	if views {
+		return n.readData(addresses)
+	}
+	return nil
+}
+
+// readData reads the data buffers of views, whose lengths are the last buffer. That
+// is the host's like the structs.
+func (n *node) readData(addresses []uintptr) error {
+	first, last := n.layout.buffers(), len(addresses)-1
+	if first == last {
+		return nil
+	}
+	if err := checkTable(addresses[last]); err != nil {
+		return faulty(n.bufferPath(last), "the lengths of the data buffers: %w", err)
+	}
+	lengths := unsafe.Slice((*int64)(address.Pointer(addresses[last])), last-first)
+	for i, length := range lengths {
+		if length < 0 {
+			return faulty(n.bufferPath(last), "data buffer %d has the length %d: %w", i, length, ErrInvalid)
+		}
+		if err := n.claim(first+i, addresses[first+i], uint64(length), 1, false); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// claim notes buffer i, of so many bytes.
+func (n *node) claim(i int, at uintptr, bytes uint64, alignment int, optional bool) error {
+	n.claims[i] = claim{pointer: device.Pointer(at)}
+	if optional && at == 0 {
+		return nil
+	}
+	return n.claimBytes(i, bytes, alignment)
+}
+
+// claimBytes gives buffer i its length.
+func (n *node) claimBytes(i int, bytes uint64, alignment int) error {
+	at := n.claims[i].pointer
+	switch {
+	case bytes == 0:
+		return nil
+	case at == 0:
+		return faulty(n.bufferPath(i), "it is NULL, but %d elements from %d on of %v take %d bytes: %w", n.length, n.offset, n.layout, bytes, ErrInvalid)
+	case at.Add(bytes) < at:
+		return faulty(n.bufferPath(i), "%d bytes from %v on exceed the address space: %w", bytes, at, ErrInvalid)
+	case uint64(at)%uint64(alignment) != 0:
+		return faulty(n.bufferPath(i), "%v is not aligned to elements of %v, which take a multiple of %d: copy the buffer to where it is: %w", at, n.layout, alignment, ErrInvalid)
+	}
+	n.claims[i].bytes = bytes
+	return nil
+}
+
+// readNulls reads the null count. A bitmap that shows no nulls is left alone.
+func (n *node) readNulls(a *cabi.Array) error {
+	if a.NullCount < column.UnknownNullCount || a.NullCount > a.Length {
+		return n.fault("null_count", "%d of %d elements: %w", a.NullCount, a.Length, ErrInvalid)
+	}
+	n.nulls = int(a.NullCount)
+	switch {
+	case n.layout.kind == kindNull:
+		n.nulls = n.length
+	case !n.layout.hasValidity():
+		if n.nulls > 0 {
+			return n.fault("null_count", "%d, but %v has no nulls of its own: %w", n.nulls, n.layout, ErrInvalid)
+		}
+		n.nulls = 0
+	case n.nulls == 0:
+		n.claims[0] = claim{}
+	case n.claims[0].bytes == 0:
+		if n.nulls > 0 {
+			return faulty(n.bufferPath(0), "it is NULL, but null_count is %d: %w", n.nulls, ErrInvalid)
+		}
+		n.nulls = 0
+	}
+	return nil
+}
+
+// checkTable checks that an address may be that of an array of words.
+func checkTable(at uintptr) error {
+	if at == 0 {
+		return fmt.Errorf("it is NULL: %w", ErrInvalid)
+	}
+	if at%wordBytes != 0 {
+		return fmt.Errorf("%#x is not aligned to %d bytes: %w", at, wordBytes, ErrInvalid)
+	}
+	return nil
+}

@@ -1,0 +1,116 @@
+package arrowdev
+
+import (
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/address"
+)
+
+// readChildren reads the children, which must be long enough for what the parent
+// shows of them.
+func (n *node) readChildren(a *cabi.Array, depth int) error {
+	want := n.layout.children()
+	if a.NumChildren != int64(want) {
+		return n.fault("n_children", "%d, an array of %v has %d: %w", a.NumChildren, n.layout, want, ErrInvalid)
+	}
+	if want == 0 {
+		return nil
+	}
+	if err := checkTable(a.Children); err != nil {
+		return n.fault("children", "%w", err)
+	}
+	n.children = make([]*node, want)
+	for i, at := range unsafe.Slice((*uintptr)(address.Pointer(a.Children)), want) {
+		draft := node{parser: n.parser, parent: n, number: i}
+		if err := checkTable(at); err != nil {
+			return faulty(draft.path(), "%w", err)
+		}
+		child, err := n.parser.node((*cabi.Array)(address.Pointer(at)), n.layout.child(i), n, i, depth+1)
+		if err != nil {
+			return err
+		}
+		n.children[i] = child
+		need, ok := n.layout.childLength(i, n.end())
+		if n.layout.kind == kindRunEnds && i == 1 {
+			need = n.children[0].length
+		}
+		if !ok || child.length < need {
+			return child.fault("length", "%d, but %d elements from %d on of %v need %d: %w", child.length, n.length, n.offset, n.layout, need, ErrInvalid)
+		}
+	}
+	if n.layout.kind == kindRunEnds {
+		return n.children[0].withoutNulls()
+	}
+	return nil
+}
+
+// withoutNulls makes a bitmap that can show none count for nothing: run ends are
+// never null.
+func (n *node) withoutNulls() error {
+	if n.nulls > 0 {
+		return n.fault("null_count", "%d, but run ends cannot be null: %w", n.nulls, ErrInvalid)
+	}
+	n.nulls, n.claims[0] = 0, claim{}
+	return nil
+}
+
+// readDictionary reads the values of a dictionary type.
+func (n *node) readDictionary(a *cabi.Array, depth int) (err error) {
+	t := n.layout.dictionary()
+	switch {
+	case t == nil && a.Dictionary == 0:
+		return nil
+	case t == nil:
+		return n.fault("dictionary", "there is one, and %v has none: %w", n.layout, ErrInvalid)
+	}
+	if err := checkTable(a.Dictionary); err != nil {
+		return n.fault("dictionary", "%w", err)
+	}
+	n.dictionary, err = n.parser.node((*cabi.Array)(address.Pointer(a.Dictionary)), t, n, dictionaryNumber, depth+1)
+	return err
+}
+
+// noNulls refuses nulls in the root of a table, as far as the count tells.
+func (n *node) noNulls() error {
+	if n.nulls > 0 {
+		return n.fault("null_count", "%d rows are null, which a table has no place for: import it as a column: %w", n.nulls, ErrUnsupported)
+	}
+	return nil
+}
+
+// cut makes the children of a table's root as long as the root, which may show
+// only a part of them.
+func (n *node) cut() {
+	for _, child := range n.children {
+		child.slice(n.offset, n.length)
+	}
+}
+
+// slice leaves length of the elements, from offset on.
+func (n *node) slice(offset, length int) {
+	if offset == 0 && length == n.length {
+		return
+	}
+	switch n.nulls {
+	case 0:
+	case n.length:
+		n.nulls = length
+	default:
+		n.nulls = column.UnknownNullCount
+	}
+	n.offset, n.length = n.offset+offset, length
+	for i := range n.layout.buffers() {
+		c := &n.claims[i]
+		if c.bytes > 0 { // shorter than before, or of no elements at all
+			c.bytes, _, _ = n.layout.extent(i, n.end())
+		}
+	}
+	if length == 0 {
+		n.offset = 0
+		for i := range n.claims {
+			n.claims[i].bytes = 0
+		}
+	}
+}

@@ -1,0 +1,194 @@
+//go:build cgo && unix && !(386 || arm || mips || mipsle)
+
+package arrowdev_test
+
+import (
+	"testing"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/arraytest"
+	"github.com/gpuframe/gpuframe/arrowdev/internal/peer"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// scene is a device, and the C peer that looks at what is on it.
+type scene struct {
+	*memory.Manager
+	cuda bool
+	view peer.View
+}
+
+// onEachDevice runs f on each device, and requires in the end that neither side
+// has anything left.
+func onEachDevice(t *testing.T, f func(t *testing.T, s *scene)) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		s := newScene(t, dev)
+		f(t, s)
+	})
+}
+
+func newScene(t *testing.T, dev *device.Device) *scene {
+	m := devicetest.Manager(t, dev, memory.Options{})
+	s := &scene{Manager: m, cuda: dev.Kind() != device.Host}
+	if s.cuda {
+		s.view = peer.View{DeviceType: 2, DeviceID: int64(dev.Info().Ordinal), Read: s.read}
+	}
+	require.Equal(t, peer.Books{}, peer.Counts())
+	t.Cleanup(func() {
+		require.Empty(t, peer.Mistakes())
+		require.Equal(t, peer.Books{}, peer.Counts())
+		peer.Sweep()
+		s.requireNothing(t)
+	})
+	return s
+}
+
+func (s *scene) requireNothing(t *testing.T) {
+	t.Helper()
+	stats := s.Stats()
+	require.Zero(t, stats.InUse)
+	require.Zero(t, stats.Blocks)
+	require.Zero(t, stats.External)
+	require.Zero(t, stats.ExternalBlocks)
+	require.Zero(t, stats.DoubleReleases)
+}
+
+// read copies device memory for the C consumer.
+func (s *scene) read(from uintptr, to []byte) error {
+	return s.Device().Driver().CopyToHost(unsafe.Pointer(unsafe.SliceData(to)), device.Pointer(from), uint64(len(to)))
+}
+
+// look waits for an array's event and has the C consumer look at it.
+func (s *scene) look(t *testing.T, deviceArray, schema unsafe.Pointer) peer.Seen {
+	t.Helper()
+	if event := peer.SyncEvent(deviceArray); event != nil {
+		require.NoError(t, s.Device().Driver().EventSynchronize(*(*backend.Event)(event)))
+	}
+	seen := peer.Look(deviceArray, schema, s.view)
+	require.Empty(t, seen.Problems)
+	return seen
+}
+
+// produce makes an array of the peer's in the device's memory until the end of the
+// test, that is, until what is made of it has been released. Event says whether it
+// has a sync_event.
+func (s *scene) produce(t *testing.T, kind string, options peer.Options, event bool) *peer.Made {
+	t.Helper()
+	if s.cuda {
+		options.DeviceType, options.DeviceID = s.view.DeviceType, s.view.DeviceID
+		if event {
+			options.SyncEvent = s.event(t)
+		}
+	}
+	made, err := peer.Produce(kind, options)
+	require.NoError(t, err)
+	t.Cleanup(made.Free)
+	if s.cuda {
+		s.place(t, made)
+	}
+	return made
+}
+
+// event is an event that is recorded on the manager's stream, pointed to by C
+// memory.
+func (s *scene) event(t *testing.T) unsafe.Pointer {
+	t.Helper()
+	event, err := s.Device().NewEvent()
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, event.Close()) })
+	require.NoError(t, event.Record(s.Stream()))
+	cell := peer.Cell(8)
+	t.Cleanup(func() { peer.Free(cell) })
+	*(*backend.Event)(cell) = event.Handle()
+	return cell
+}
+
+// place moves an array's buffers to the device, each into an allocation of its
+// own at a place as odd as it had.
+func (s *scene) place(t *testing.T, made *peer.Made) {
+	t.Helper()
+	driver := s.Device().Driver()
+	for _, buffer := range made.Buffers() {
+		if buffer.OnHost {
+			continue
+		}
+		size := uint64(len(buffer.Bytes))
+		odd := uint64(uintptr(unsafe.Pointer(unsafe.SliceData(buffer.Bytes))) % 64)
+		at, err := driver.Alloc(size + odd + 1)
+		require.NoError(t, err)
+		t.Cleanup(func() { require.NoError(t, driver.Free(at)) })
+		if size > 0 {
+			require.NoError(t, driver.CopyToDevice(at.Add(odd), unsafe.Pointer(unsafe.SliceData(buffer.Bytes)), size))
+		}
+		for i := range buffer.Bytes {
+			buffer.Bytes[i] = 0xee
+		}
+		buffer.Place(uintptr(at.Add(odd)))
+	}
+}
+
+// upload moves a record to the device and releases neither.
+func (s *scene) upload(t *testing.T, record arrow.Record) *buffer.Buffer {
+	t.Helper()
+	table, err := buffer.FromRecord(s.Manager, record)
+	require.NoError(t, err)
+	return table
+}
+
+// rows is the text of a table, which it releases.
+func rows(t *testing.T, table *buffer.Buffer) string {
+	t.Helper()
+	record, err := table.Record(t.Context())
+	require.NoError(t, err)
+	defer record.Release()
+	require.NoError(t, table.Release())
+	return peer.RecordText(record)
+}
+
+// elements is the text of a column, which it releases.
+func elements(t *testing.T, c *column.Column) string {
+	t.Helper()
+	arrays, err := column.ToArrays(t.Context(), []*column.Column{c}, column.DownloadOptions{})
+	require.NoError(t, err)
+	defer arrays[0].Release()
+	require.NoError(t, c.Release())
+	return peer.Text(arrays[0])
+}
+
+// generated is a record of one column of the type and one of another.
+func generated(t *testing.T, kind arrow.DataType, seed uint64, n int, nulls arraytest.Nulls) arrow.Record {
+	t.Helper()
+	g := arraytest.NewGenerator(seed)
+	g.Nulls, g.Sliced = nulls, seed%2 == 1
+	columns := []arrow.Array{g.Array(kind, n), g.Array(arrow.PrimitiveTypes.Int16, n)}
+	defer columns[0].Release()
+	defer columns[1].Release()
+	record := array.NewRecord(arrow.NewSchema([]arrow.Field{
+		{Name: "generated", Type: kind, Nullable: true}, {Name: "other", Type: arrow.PrimitiveTypes.Int16, Nullable: true},
+	}, nil), columns, int64(n))
+	t.Cleanup(record.Release)
+	return record
+}
+
+// cell is zeroed C memory until the end of the test.
+func cell(t *testing.T, bytes int) unsafe.Pointer {
+	t.Helper()
+	at := peer.Cell(bytes)
+	t.Cleanup(func() { peer.Free(at) })
+	return at
+}
+
+// newHostScene is for what there is on the host only.
+func newHostScene(t *testing.T) *scene {
+	t.Helper()
+	return newScene(t, devicetest.Open(t, "host"))
+}

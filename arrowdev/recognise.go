@@ -1,0 +1,83 @@
+package arrowdev
+
+import (
+	"hash/maphash"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// ownExport returns the export that the array is the root of, if it is one of
+// gpuframe's own, says what it said when it was handed out, and is on the device.
+func (i *importer) ownExport() *export {
+	owner, root, own := i.lease.array.OwnerOf()
+	x, ours := owner.(*export)
+	if !own || !root || !ours || !x.unaltered(&i.lease.array) {
+		return nil
+	}
+	return x
+}
+
+// unaltered reports whether nobody has changed the structs or moved a part of them
+// elsewhere.
+func (x *export) unaltered(root *cabi.Array) bool {
+	return *root == x.root && maphash.Bytes(x.seed, x.structs) == x.sum
+}
+
+// here reports whether a column's device, which may be none, is the manager's.
+func (i *importer) here(dev *device.Device) bool {
+	return dev == nil || dev.Same(i.manager.Device())
+}
+
+// recogniseColumn returns the very column that was exported, with a reference.
+func (i *importer) recogniseColumn(t arrow.DataType) (*column.Column, bool) {
+	x := i.ownExport()
+	if x == nil || x.column == nil || !i.here(x.column.Device()) || !arrow.TypeEqual(t, x.column.Type()) {
+		return nil, false
+	}
+	return x.column, x.column.Retain() == nil
+}
+
+// recogniseTable returns a table of the very columns that were exported.
+func (i *importer) recogniseTable(schema *arrow.Schema) (*buffer.Buffer, bool) {
+	x := i.ownExport()
+	if x == nil || x.table == nil || !i.here(x.table.Device()) || x.table.Capacity() != x.root.Length {
+		return nil, false
+	}
+	columns := make([]*column.Column, x.table.NumColumns())
+	for k := range columns {
+		columns[k] = x.table.Column(k)
+	}
+	table, err := buffer.New(schema, columns, buffer.Rows{Count: x.root.Length})
+	return table, err == nil
+}
+
+// recogniseClaim finds the block of gpuframe's own that a claim is a part of.
+func (i *importer) recogniseClaim(c *claim) bool {
+	if i.found != nil && within(i.found, c) {
+		return c.in(i.found) == nil
+	}
+	block, ok := memory.FindExported(c.pointer, c.bytes)
+	if !ok {
+		return false
+	}
+	if !i.here(block.Device()) || placeOfBlock(block).deviceType != i.place.deviceType || i.keep(block) != nil {
+		// Whether the claim holds all the same is for the driver to say. The array
+		// keeps the memory, so that this reference is not the last.
+		_ = block.Release()
+		return false
+	}
+	i.found = block
+	return c.in(block) == nil
+}
+
+// within reports whether a claim lies in a block.
+func within(block *memory.Block, c *claim) bool {
+	base, bytes := block.Pointer(), block.Bytes()
+	return c.pointer >= base && uint64(c.pointer-base) <= bytes && c.bytes <= bytes-uint64(c.pointer-base)
+}

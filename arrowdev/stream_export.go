@@ -1,0 +1,90 @@
+package arrowdev
+
+import (
+	"context"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// ExportStream writes an ArrowDeviceArrayStream to out, which is the caller's, in
+// C memory, and is overwritten unread. Its consumer gets the reader's tables one
+// by one, as [Export] would export them; each lives until the consumer releases
+// it, with or without the stream. The stream's type of device is that of the
+// manager's memory. At most one set of options may be given; its Context ends the
+// stream, with ECANCELED, and every wait in it.
+//
+// The stream takes the reader over: it is closed when the consumer releases the
+// stream, which it may do at any point and on any thread, or before ExportStream
+// returns an error. What closing the reader fails with is lost.
+//
+// Failures reach the consumer as errno codes with a description: EINVAL for a
+// table of another schema or on another type of device, ENOMEM for an exceeded
+// budget and the like, ECANCELED for the context, what a stream of another
+// library said where the reader is one, and EIO for everything else. After a
+// failure the stream does not go on: get_next fails in the same way again. Calls
+// of the stream after its release do nothing.
+//
+// The consumer must not call the stream from two threads at the same time. If it
+// does, the calls wait for one another.
+func ExportStream(m *memory.Manager, reader buffer.Reader, out unsafe.Pointer, options ...ExportOptions) error {
+	err := exportStream(m, reader, (*cabi.DeviceStream)(out), options)
+	if err != nil && reader != nil {
+		err = also(err, reader.Close())
+	}
+	return during("export stream", err)
+}
+
+func exportStream(m *memory.Manager, reader buffer.Reader, out *cabi.DeviceStream, options []ExportOptions) error {
+	o, err := only(options)
+	switch {
+	case !cabi.Available:
+		return notInThisBuild()
+	case err != nil:
+		return err
+	case m == nil:
+		return faulty("manager", "it is nil: %w", device.ErrInvalidValue)
+	case reader == nil:
+		return faulty("reader", "it is nil: %w", device.ErrInvalidValue)
+	case out == nil:
+		return faulty("ArrowDeviceArrayStream", "the pointer to write to is nil: %w", ErrInvalid)
+	}
+	if o.Context == nil {
+		o.Context = context.Background()
+	}
+	var stop context.CancelFunc
+	o.Context, stop = context.WithCancel(o.Context)
+	where := placeOfManager(m)
+	out.Export(where.deviceType, &source{
+		schema: func(out *cabi.Schema) error { return exportSchemaOf(reader, out) },
+		next: func(out unsafe.Pointer) error {
+			table, err := reader.Next(o.Context)
+			if err != nil {
+				return err
+			}
+			array := (*cabi.DeviceArray)(out)
+			err = exportBatch(where, reader.Schema(), table, array, o)
+			if releasing := table.Release(); releasing != nil && err == nil {
+				cabi.ReleaseArray(&array.Array)
+				*array, err = cabi.DeviceArray{}, releasing
+			}
+			return err
+		},
+		close: reader.Close,
+		stop:  stop,
+	})
+	return nil
+}
+
+func exportSchemaOf(reader interface{ Schema() *arrow.Schema }, out *cabi.Schema) error {
+	schema := reader.Schema()
+	if schema == nil {
+		return faulty("", "the reader has no schema: %w", buffer.ErrSchema)
+	}
+	return writeSchema(out, schema)
+}

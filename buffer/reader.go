@@ -1,0 +1,111 @@
+package buffer
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Reader is what tables come from one after the other: a file, a query, another
+// library's stream.
+type Reader interface {
+	// Schema returns the schema that all tables have.
+	Schema() *arrow.Schema
+	// Next returns the next table, which the caller releases, or io.EOF at the
+	// end. The context ends the wait for it.
+	Next(ctx context.Context) (*Buffer, error)
+	// Close releases what the reader holds; tables that it returned are not
+	// affected. It may be called at any point, and any number of times.
+	Close() error
+}
+
+// RecordReader is a [Reader] that moves the batches of an Arrow record reader to
+// the device, each when it is asked for. It may be used from any goroutine.
+type RecordReader struct {
+	manager *memory.Manager
+	options LoadOptions
+	schema  *arrow.Schema
+
+	mu      sync.Mutex
+	records array.RecordReader // nil once closed
+	// pending is the batch that has been read and is not on the device.
+	pending  arrow.Record
+	progress Progress
+}
+
+var _ Reader = (*RecordReader)(nil)
+
+// NewReader makes a reader of record batches. It retains the record reader until
+// it is closed; nobody else may read from it meanwhile. The host holds one batch
+// at a time.
+func NewReader(m *memory.Manager, reader array.RecordReader, options LoadOptions) *RecordReader {
+	r := &RecordReader{manager: m, options: options, records: reader}
+	if reader != nil {
+		reader.Retain()
+		r.schema = reader.Schema()
+	}
+	return r
+}
+
+// Schema returns the record reader's schema.
+func (r *RecordReader) Schema() *arrow.Schema { return r.schema }
+
+// Next moves the next batch to the device, as [FromRecords] does. A batch that
+// could not be moved, for want of memory or because the context ended, is not
+// lost: the next call tries it again. The context cannot interrupt the record
+// reader itself.
+func (r *RecordReader) Next(ctx context.Context) (*Buffer, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.records == nil {
+		return nil, fmt.Errorf("buffer: read: the reader is closed: %w", memory.ErrReleased)
+	}
+	if err := context.Cause(ctx); err != nil {
+		return nil, fmt.Errorf("buffer: read: %w", err)
+	}
+	if r.pending == nil {
+		if !r.records.Next() {
+			if err := readerError(r.records); err != nil {
+				return nil, err
+			}
+			return nil, io.EOF
+		}
+		r.pending = r.records.Record()
+		r.pending.Retain()
+	}
+	table, err := FromRecords(ctx, r.manager, []arrow.Record{r.pending}, r.options)
+	if err != nil {
+		return nil, err
+	}
+	r.progress.add(r.pending)
+	r.progress.Moved = true
+	r.drop()
+	r.options.report(r.progress)
+	return table, nil
+}
+
+// Close releases the record reader. It returns nil.
+func (r *RecordReader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	if r.records == nil {
+		return nil
+	}
+	r.drop()
+	r.records.Release()
+	r.records = nil
+	return nil
+}
+
+func (r *RecordReader) drop() {
+	if r.pending != nil {
+		r.pending.Release()
+		r.pending = nil
+	}
+}
