@@ -98,7 +98,7 @@ func TestSharedMemoryForWriting(t *testing.T) {
 		if dev.Kind() == device.Host {
 			require.ErrorIs(t, err, device.ErrInvalidValue, "the kernel sees to it")
 		} else {
-			require.NoError(t, err, "CUDA's descriptors do not know")
+			require.NoError(t, err, "a GPU's descriptor is good for both")
 			require.NoError(t, block.Release())
 		}
 		require.NoError(t, slice.Release())

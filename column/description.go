@@ -1,0 +1,129 @@
+package column
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Description is a [Skeleton] in the open, for another process to be told of: all
+// of a column but its memory and its type, which the reader has from a schema.
+type Description struct {
+	// Length, Offset and NullCount are as in [Data].
+	Length    int `json:"length"`
+	Offset    int `json:"offset,omitempty"`
+	NullCount int `json:"nulls"`
+	// Buffers, Children and Dictionary are in the order of the type's layout.
+	Buffers    []Place       `json:"buffers,omitempty"`
+	Children   []Description `json:"children,omitempty"`
+	Dictionary *Description  `json:"dictionary,omitempty"`
+}
+
+// Place is where a buffer lies: so many bytes at an offset in a numbered block.
+type Place struct {
+	// Block is negative for a buffer that the column lacks.
+	Block  int    `json:"block"`
+	Offset uint64 `json:"offset,omitempty"`
+	Bytes  int    `json:"bytes,omitempty"`
+}
+
+// Describe returns all of the column but its memory. It calls number for the block
+// of every buffer as [Column.Skeleton] does. A buffer of no bytes is described as
+// one that the column lacks.
+func (c *Column) Describe(number func(*memory.Block) int) (Description, error) {
+	if err := c.Check(); err != nil {
+		return Description{}, err
+	}
+	return c.describe(number), nil
+}
+
+func (c *Column) describe(number func(*memory.Block) int) Description {
+	d := Description{Length: c.data.Length, Offset: c.data.Offset, NullCount: c.data.NullCount}
+	for _, buffer := range c.data.Buffers {
+		p := Place{Block: absent}
+		if buffer.Len() > 0 {
+			p = Place{Block: number(buffer.Block()), Offset: buffer.Offset(), Bytes: buffer.Len()}
+		}
+		d.Buffers = append(d.Buffers, p)
+	}
+	for _, child := range c.data.Children {
+		d.Children = append(d.Children, child.describe(number))
+	}
+	if c.data.Dictionary != nil {
+		dictionary := c.data.Dictionary.describe(number)
+		d.Dictionary = &dictionary
+	}
+	return d
+}
+
+// Places calls yield with every place in the description, children's and
+// dictionary's included. What yield changes there stays. It is an iterator for
+// range.
+func (d *Description) Places(yield func(*Place) bool) { d.places(yield) }
+
+func (d *Description) places(yield func(*Place) bool) bool {
+	for i := range d.Buffers {
+		if !yield(&d.Buffers[i]) {
+			return false
+		}
+	}
+	for i := range d.Children {
+		if !d.Children[i].places(yield) {
+			return false
+		}
+	}
+	return d.Dictionary == nil || d.Dictionary.places(yield)
+}
+
+// Column makes a column of a type in blocks that hold what the description says.
+// Blocks that no place is in may be nil. Nothing of the description is trusted: the
+// error wraps [ErrInvalid] where it does not fit the type or itself, and
+// memory.ErrRange where it does not fit the blocks, as those of [New] and of
+// memory.View do. The column retains the blocks that it uses; the caller releases
+// the column.
+func (d Description) Column(t arrow.DataType, blocks []*memory.Block) (*Column, error) {
+	c, err := d.column(t, blocks)
+	if err != nil {
+		return nil, fmt.Errorf("column: of a description: %w", err)
+	}
+	return c, nil
+}
+
+func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column, err error) {
+	l, err := layoutOf(t)
+	if err != nil {
+		return nil, err
+	}
+	if len(d.Children) != l.children() || (d.Dictionary != nil) != (l.kind == kindDictionary) {
+		return nil, fmt.Errorf("%d children and dictionary %v do not fit %v: %w", len(d.Children), d.Dictionary != nil, t, ErrInvalid)
+	}
+	data := Data{Type: t, Length: d.Length, Offset: d.Offset, NullCount: d.NullCount}
+	for i, p := range d.Buffers {
+		buffer, err := place{block: max(p.Block, absent), offset: p.Offset, bytes: p.Bytes}.in(blocks)
+		if err != nil {
+			return nil, fmt.Errorf("buffer %d: %w", i, err)
+		}
+		data.Buffers = append(data.Buffers, buffer)
+	}
+	defer func() {
+		// The column has references of its own.
+		_ = releaseAll(nil, data.Children)
+		_ = data.Dictionary.Release()
+	}()
+	for i, child := range d.Children {
+		childType, name := l.child(i)
+		made, err := child.column(childType, blocks)
+		if err != nil {
+			return nil, fmt.Errorf("child %q: %w", name, err)
+		}
+		data.Children = append(data.Children, made)
+	}
+	if d.Dictionary != nil {
+		if data.Dictionary, err = d.Dictionary.column(l.dictionary(), blocks); err != nil {
+			return nil, fmt.Errorf("dictionary: %w", err)
+		}
+	}
+	return New(data)
+}

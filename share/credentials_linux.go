@@ -1,0 +1,28 @@
+package share
+
+import (
+	"net"
+	"syscall"
+)
+
+const hasCredentials = true
+
+// credentialsOf asks the kernel who is at the other end.
+func credentialsOf(connection *net.UnixConn) (Credentials, error) {
+	raw, err := connection.SyscallConn()
+	if err != nil {
+		return Credentials{}, err
+	}
+	var found *syscall.Ucred
+	var failure error
+	err = raw.Control(func(descriptor uintptr) {
+		found, failure = syscall.GetsockoptUcred(int(descriptor), syscall.SOL_SOCKET, syscall.SO_PEERCRED)
+	})
+	if err == nil {
+		err = failure
+	}
+	if err != nil {
+		return Credentials{}, err
+	}
+	return Credentials{Process: int(found.Pid), User: int(found.Uid), Group: int(found.Gid)}, nil
+}

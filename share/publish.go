@@ -1,0 +1,233 @@
+package share
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// PublishOptions configure [Server.Publish]. The zero value is right for most
+// programs.
+type PublishOptions struct {
+	// Copy has the table copied although it could be shared where it lies. Its owner
+	// may then change it, and clients map each large column by itself.
+	Copy bool
+}
+
+// published is a table that the server has.
+type published struct {
+	info   TableInfo
+	serial uint64
+	// description is the message that clients get, with the descriptors.
+	description []byte
+	descriptors []int
+	// table is kept for a table that is shared in place, blocks are of one that was
+	// copied.
+	table  *buffer.Buffer
+	blocks []*memory.Block
+	// references counts those of all clients, by client. The server's lock guards
+	// the rest.
+	references map[*session]int
+	withdrawn  bool
+}
+
+// Publish makes a table known to clients under a name. It waits until all work on
+// the table is done, and fetches a row count that only the device knows. What is
+// shared in place must not change any more; the server keeps a reference to it. Any
+// other table is copied, and may be released afterwards. See the package's
+// documentation for which is which.
+func (s *Server) Publish(ctx context.Context, name string, table *buffer.Buffer, options ...PublishOptions) error {
+	return failed("publish", name, s.publish(ctx, name, table, options))
+}
+
+func (s *Server) publish(ctx context.Context, name string, table *buffer.Buffer, options []PublishOptions) error {
+	if err := checkName(name); err != nil {
+		return err
+	}
+	s.mu.Lock()
+	if s.closed {
+		s.mu.Unlock()
+		return ErrClosed
+	}
+	if _, taken := s.tables[name]; taken {
+		s.mu.Unlock()
+		return ErrExists
+	}
+	s.serial++
+	p := &published{serial: s.serial, references: make(map[*session]int)}
+	s.running.Add(1)
+	s.mu.Unlock()
+	defer s.running.Done()
+
+	ctx, cancel := context.WithCancelCause(ctx)
+	defer cancel(nil)
+	defer context.AfterFunc(s.ending, func() { cancel(ErrClosed) })()
+	err := s.prepare(ctx, p, name, table, options)
+	if err == nil {
+		err = s.show(p)
+	}
+	if err != nil {
+		return errors.Join(err, p.release())
+	}
+	return nil
+}
+
+// show lets clients find a table.
+func (s *Server) show(p *published) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.closed {
+		return ErrClosed
+	}
+	if _, taken := s.tables[p.info.Name]; taken { // meanwhile
+		return ErrExists
+	}
+	s.tables[p.info.Name] = p
+	s.change()
+	return nil
+}
+
+// prepare fills p. After an error the caller releases it.
+func (s *Server) prepare(ctx context.Context, p *published, name string, table *buffer.Buffer, options []PublishOptions) error {
+	if len(options) > 1 {
+		return fmt.Errorf("%d PublishOptions, one is the most: %w", len(options), device.ErrInvalidValue)
+	}
+	rows, err := table.NumRows(ctx)
+	if err != nil {
+		return err
+	}
+	view, err := rowsOf(table, rows)
+	if err != nil {
+		return err
+	}
+	p.table = view
+	planned, err := describeTable(view)
+	if err != nil {
+		return err
+	}
+	if err := planned.settle(ctx); err != nil {
+		return err
+	}
+	blocks := planned.blocks
+	if wanted := len(options) == 1 && options[0].Copy; len(blocks) > 0 && (wanted || !planned.inPlace()) {
+		if blocks, err = s.copy(ctx, p, planned); err != nil {
+			return err
+		}
+	}
+	d := description{Name: name, Rows: rows, Serial: p.serial, Columns: planned.columns}
+	for _, block := range blocks {
+		shared, err := block.Share(memory.ShareOptions{})
+		if err != nil {
+			return err
+		}
+		p.descriptors = append(p.descriptors, shared.Descriptor)
+		d.Blocks = append(d.Blocks, shared.Bytes)
+		d.Device = IDOf(block.Device())
+	}
+	if d.Schema, err = formatSchema(view.Schema()); err != nil {
+		return err
+	}
+	p.info = TableInfo{Name: name, Rows: rows, Columns: view.NumColumns(), Bytes: d.bytes(), Device: d.Device}
+	return p.encode(&d)
+}
+
+// rowsOf returns the table without room for more rows than it has. Its memory stays
+// whole. The caller releases the table.
+func rowsOf(table *buffer.Buffer, rows int64) (*buffer.Buffer, error) {
+	if rows == table.Capacity() { // a slice would not know how many nulls there are
+		return table, table.Retain()
+	}
+	return table.Slice(0, rows)
+}
+
+// copy moves the table to memory of the server's.
+func (s *Server) copy(ctx context.Context, p *published, planned *plan) ([]*memory.Block, error) {
+	manager, err := s.manager(planned.blocks[0].Device())
+	if err != nil {
+		return nil, err
+	}
+	planned.layOut(largeColumn)
+	if p.blocks, err = planned.copyTo(ctx, manager); err != nil {
+		return nil, err
+	}
+	// What was copied is not needed any more.
+	view := p.table
+	p.table = nil
+	return p.blocks, view.Release()
+}
+
+// manager returns the one that has shareable memory of a device.
+func (s *Server) manager(dev *device.Device) (*memory.Manager, error) {
+	if m := s.options.Manager; m != nil && m.Device().Same(dev) {
+		return m, nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.managers {
+		if m.Device().Same(dev) {
+			return m, nil
+		}
+	}
+	m, err := memory.NewManager(dev, memory.Options{Name: "share", Resource: memory.NewSharedResource(dev)})
+	if err != nil {
+		return nil, err
+	}
+	s.managers = append(s.managers, m)
+	return m, nil
+}
+
+func (p *published) encode(d *description) (err error) {
+	if p.description, err = json.Marshal(d); err != nil {
+		return err
+	}
+	if len(p.description) > mostAnswerBytes-besides {
+		return fmt.Errorf("%d columns, which take %d bytes: %w", len(d.Columns), len(p.description), ErrTooLarge)
+	}
+	return nil
+}
+
+// answer makes the message that opens the table for a client.
+func (p *published) answer(id, reference uint64) []byte {
+	return frameTable(id, reference, p.description)
+}
+
+// release gives back what the server keeps of the table. Clients keep what they
+// have mapped.
+func (p *published) release() error {
+	err := errors.Join(closeAll(p.descriptors), p.table.Release(), releaseBlocks(p.blocks))
+	p.descriptors, p.table, p.blocks = nil, nil, nil
+	return err
+}
+
+// Withdraw hides a table from clients that would open it from now on. Its memory
+// goes back when no client uses it any more; where none does, before Withdraw
+// returns. The name can be published anew at once.
+func (s *Server) Withdraw(name string) error {
+	s.mu.Lock()
+	p, ok := s.tables[name]
+	if !ok {
+		closed := s.closed
+		s.mu.Unlock()
+		if closed {
+			return failed("withdraw", name, ErrClosed)
+		}
+		return failed("withdraw", name, ErrNotFound)
+	}
+	delete(s.tables, name)
+	p.withdrawn = true
+	last := len(p.references) == 0
+	if !last {
+		s.hidden[p] = struct{}{}
+	}
+	s.change()
+	s.mu.Unlock()
+	if !last {
+		return nil
+	}
+	return failed("withdraw", name, p.release())
+}

@@ -1,0 +1,99 @@
+package share
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/endian"
+)
+
+// schemaMessage is a schema as it travels. Its types are the format strings of
+// Arrow's C data interface, for arrow-go cannot be let near a flatbuffer from
+// elsewhere: one that is malformed may end the process there.
+type schemaMessage struct {
+	Fields   []fieldMessage `json:"fields,omitempty"`
+	Metadata [][2]string    `json:"metadata,omitempty"`
+}
+
+type fieldMessage struct {
+	Name     string         `json:"name"`
+	Format   string         `json:"format"`
+	Nullable bool           `json:"nullable,omitempty"`
+	Children []fieldMessage `json:"children,omitempty"`
+	// Dictionary is the type of the values where Format is that of their indices.
+	Dictionary *fieldMessage `json:"dictionary,omitempty"`
+	// Ordered is of a dictionary, Sorted of a map's keys.
+	Ordered bool `json:"ordered,omitempty"`
+	Sorted  bool `json:"sorted,omitempty"`
+	// Extension names an extension type, whose storage Format is, and Serialized is
+	// what it says of itself.
+	Extension  string      `json:"extension,omitempty"`
+	Serialized []byte      `json:"serialized,omitempty"`
+	Metadata   [][2]string `json:"metadata,omitempty"`
+}
+
+func formatSchema(schema *arrow.Schema) (schemaMessage, error) {
+	fields, err := formatFields(schema.Fields())
+	if err == nil && schema.Endianness() != endian.NativeEndian {
+		err = fmt.Errorf("its byte order is not the machine's: %w", ErrType)
+	}
+	return schemaMessage{Fields: fields, Metadata: formatMetadata(schema.Metadata())}, err
+}
+
+func formatFields(fields []arrow.Field) ([]fieldMessage, error) {
+	messages := make([]fieldMessage, 0, len(fields))
+	for _, field := range fields {
+		message, err := formatType(field.Type)
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", field.Name, err)
+		}
+		message.Name, message.Nullable, message.Metadata = field.Name, field.Nullable, formatMetadata(field.Metadata)
+		messages = append(messages, message)
+	}
+	return messages, nil
+}
+
+func formatMetadata(metadata arrow.Metadata) [][2]string {
+	var pairs [][2]string
+	for i, key := range metadata.Keys() {
+		pairs = append(pairs, [2]string{key, metadata.Values()[i]})
+	}
+	return pairs
+}
+
+// parseSchema makes the schema of a message. What arrow-go panics at in the types is
+// an error.
+func parseSchema(message schemaMessage) (schema *arrow.Schema, err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			schema, err = nil, fmt.Errorf("%v: %w", reason, ErrType)
+		}
+	}()
+	fields, err := parseFields(message.Fields)
+	if err != nil {
+		return nil, err
+	}
+	metadata := parseMetadata(message.Metadata)
+	return arrow.NewSchema(fields, &metadata), nil
+}
+
+func parseFields(messages []fieldMessage) ([]arrow.Field, error) {
+	fields := make([]arrow.Field, 0, len(messages))
+	for i := range messages {
+		m := &messages[i]
+		t, err := m.parse()
+		if err != nil {
+			return nil, fmt.Errorf("field %q: %w", m.Name, err)
+		}
+		fields = append(fields, arrow.Field{Name: m.Name, Type: t, Nullable: m.Nullable, Metadata: parseMetadata(m.Metadata)})
+	}
+	return fields, nil
+}
+
+func parseMetadata(pairs [][2]string) arrow.Metadata {
+	var keys, values []string
+	for _, pair := range pairs {
+		keys, values = append(keys, pair[0]), append(values, pair[1])
+	}
+	return arrow.NewMetadata(keys, values)
+}

@@ -1,0 +1,218 @@
+package share
+
+import (
+	"fmt"
+	"io"
+	"net"
+	"time"
+)
+
+// surplusClients are told that they are too many; who comes on top is cut off.
+const surplusClients = 64
+
+// session is one client at the server. Its goroutine reads requests and answers
+// them one by one.
+type session struct {
+	server     *Server
+	connection *net.UnixConn
+	// refused says that there are too many clients.
+	refused bool
+	// references are the tables that the client has open, by number. The server's
+	// lock guards them and last.
+	references map[uint64]*published
+	last       uint64
+}
+
+func (c *session) serve() {
+	defer c.end()
+	if !c.greet() {
+		return
+	}
+	for {
+		r, err := c.read(true)
+		if err != nil {
+			c.refuse(0, err)
+			return
+		}
+		if !c.answer(r) {
+			return
+		}
+	}
+}
+
+// read takes a request. A client that has begun one is given no more than the
+// server's patience; one that asks nothing is let be, unless that is its first.
+func (c *session) read(patient bool) (request, error) {
+	deadline := func() error { return c.connection.SetReadDeadline(time.Now().Add(c.server.options.Patience)) }
+	var err error
+	if patient {
+		err = c.connection.SetReadDeadline(time.Time{})
+	} else {
+		err = deadline()
+	}
+	if err != nil {
+		return request{}, gone(err)
+	}
+	// Read, and not ReadMsgUnix: the kernel closes descriptors that nobody takes.
+	message, err := readFrame(struct{ io.Reader }{c.connection}, mostRequestBytes, deadline)
+	if err != nil {
+		return request{}, err
+	}
+	return parseRequest(message)
+}
+
+// greet says hello, or why not.
+func (c *session) greet() bool {
+	r, err := c.read(false)
+	switch {
+	case err != nil:
+	case r.Operation != operationHello:
+		err = fmt.Errorf("the first request is %q, not %q: %w", r.Operation, operationHello, ErrProtocol)
+	case r.Version != version:
+		err = fmt.Errorf("the client speaks version %d, the server %d: %w", r.Version, version, ErrProtocol)
+	case c.refused:
+		err = fmt.Errorf("%d clients are connected: %w", c.server.options.Clients, ErrTooMany)
+	case c.server.options.Allow != nil:
+		var who Credentials
+		if who, err = credentialsOf(c.connection); err == nil && !c.server.options.Allow(who) {
+			err = fmt.Errorf("process %d of user %d: %w", who.Process, who.User, ErrNotPermitted)
+		}
+	}
+	if err != nil {
+		c.refuse(r.ID, err)
+		return false
+	}
+	return c.send(answer{ID: r.ID, Version: version})
+}
+
+// answer does what is asked. It reports whether the client may go on.
+func (c *session) answer(r request) bool {
+	switch r.Operation {
+	case operationTables:
+		return c.send(answer{ID: r.ID, Tables: c.server.list()})
+	case operationOpen:
+		return c.open(r)
+	case operationClose:
+		if !c.server.drop(c, r.Reference) {
+			c.refuse(r.ID, fmt.Errorf("reference %d is not the client's: %w", r.Reference, ErrProtocol))
+			return false
+		}
+		return true
+	}
+	c.refuse(r.ID, fmt.Errorf("hello, again: %w", ErrProtocol))
+	return false
+}
+
+func (c *session) open(r request) bool {
+	p, reference, err := c.server.refer(c, r.Name)
+	if err != nil {
+		return c.refuse(r.ID, err)
+	}
+	// The reference keeps the descriptors open.
+	if !c.write(p.answer(r.ID, reference), p.descriptors) {
+		c.server.drop(c, reference)
+		return false
+	}
+	return true
+}
+
+func (c *session) refuse(id uint64, err error) bool {
+	return c.send(answer{ID: id, Error: failureOf(err)})
+}
+
+// send reports whether the client took the answer.
+func (c *session) send(a answer) bool {
+	framed, err := frame(a)
+	if err == nil && len(framed) > headerBytes+mostAnswerBytes {
+		framed, err = frame(answer{ID: a.ID, Error: failureOf(fmt.Errorf("the answer is too long: %w", ErrTooMany))})
+	}
+	return err == nil && c.write(framed, nil)
+}
+
+func (c *session) write(framed []byte, descriptors []int) bool {
+	if c.connection.SetWriteDeadline(time.Now().Add(c.server.options.Patience)) != nil {
+		return false
+	}
+	return send(c.connection, framed, descriptors) == nil
+}
+
+// end drops what the client had.
+func (c *session) end() {
+	_ = c.connection.Close()
+	s := c.server
+	s.mu.Lock()
+	var last []*published
+	for reference := range c.references {
+		if p := s.unrefer(c, reference); p != nil {
+			last = append(last, p)
+		}
+	}
+	delete(s.sessions, c)
+	s.change()
+	s.mu.Unlock()
+	s.releaseLast(last...)
+}
+
+// refer gives a client a reference to a table.
+func (s *Server) refer(c *session, name string) (*published, uint64, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	p, ok := s.tables[name]
+	switch {
+	case s.closed:
+		return nil, 0, ErrClosed
+	case !ok:
+		return nil, 0, fmt.Errorf("%q: %w", name, ErrNotFound)
+	case len(c.references) >= s.options.References:
+		return nil, 0, fmt.Errorf("the client has %d tables open: %w", len(c.references), ErrTooMany)
+	}
+	c.last++
+	c.references[c.last] = p
+	p.references[c]++
+	s.opens++
+	s.change()
+	return p, c.last, nil
+}
+
+// drop takes a reference back. It reports whether the client had it.
+func (s *Server) drop(c *session, reference uint64) bool {
+	s.mu.Lock()
+	_, had := c.references[reference]
+	var last *published
+	if had {
+		last = s.unrefer(c, reference)
+		s.change()
+	}
+	s.mu.Unlock()
+	if last != nil {
+		s.releaseLast(last)
+	}
+	return had
+}
+
+// unrefer forgets a reference, and returns the table where it was the last one to a
+// table that was withdrawn. The lock is held.
+func (s *Server) unrefer(c *session, reference uint64) *published {
+	p := c.references[reference]
+	delete(c.references, reference)
+	if p.references[c]--; p.references[c] == 0 {
+		delete(p.references, c)
+	}
+	if !p.withdrawn || len(p.references) > 0 {
+		return nil
+	}
+	return p
+}
+
+// releaseLast gives back tables that nobody has any more, and only then lets go of
+// them in the figures.
+func (s *Server) releaseLast(tables ...*published) {
+	for _, p := range tables {
+		err := failed("release", p.info.Name, p.release())
+		s.mu.Lock()
+		delete(s.hidden, p)
+		s.note(err)
+		s.change()
+		s.mu.Unlock()
+	}
+}

@@ -1,0 +1,115 @@
+//go:build linux || darwin
+
+package share
+
+import (
+	"errors"
+	"fmt"
+	"io/fs"
+	"net"
+	"os"
+	"path/filepath"
+	"syscall"
+)
+
+const available = true
+
+// send writes bytes, the first of them with the descriptors.
+func send(connection *net.UnixConn, framed []byte, descriptors []int) error {
+	if len(descriptors) > 0 {
+		n, _, err := connection.WriteMsgUnix(framed, syscall.UnixRights(descriptors...), nil)
+		if err != nil {
+			return err
+		}
+		framed = framed[n:]
+	}
+	if len(framed) == 0 {
+		return nil
+	}
+	_, err := connection.Write(framed)
+	return err
+}
+
+// receive reads bytes and the descriptors that come with them. The descriptors
+// are the caller's, after an error too.
+func receive(connection *net.UnixConn, into []byte) (n int, descriptors []int, err error) {
+	ancillary := make([]byte, syscall.CmsgSpace(4*mostBlocks))
+	n, used, flags, _, err := connection.ReadMsgUnix(into, ancillary)
+	messages, parsing := syscall.ParseSocketControlMessage(ancillary[:max(used, 0)])
+	for _, message := range messages {
+		rights, failure := syscall.ParseUnixRights(&message)
+		if failure == nil {
+			descriptors = append(descriptors, rights...)
+		}
+	}
+	if err == nil && parsing != nil {
+		err = fmt.Errorf("%w: %w", parsing, ErrProtocol)
+	}
+	if err == nil && flags&syscall.MSG_CTRUNC != 0 {
+		err = fmt.Errorf("more than %d descriptors, or no room for them in this process: %w", mostBlocks, ErrProtocol)
+	}
+	return n, descriptors, err
+}
+
+func closeDescriptor(descriptor int) error { return syscall.Close(descriptor) }
+
+// bind makes a socket file that has its mode before anyone can connect: it is made
+// in a directory that is nobody else's, and moved to its place. The socket of a
+// server that ended without closing is replaced.
+func bind(path string, mode os.FileMode) (listener *net.UnixListener, info os.FileInfo, err error) {
+	// Servers that start at a time take turns.
+	directory, err := os.Open(filepath.Dir(path))
+	if err != nil {
+		return nil, nil, err
+	}
+	defer directory.Close()
+	if err := syscall.Flock(int(directory.Fd()), syscall.LOCK_EX); err != nil {
+		return nil, nil, fmt.Errorf("lock the directory: %w", err)
+	}
+	if err := vacant(path); err != nil {
+		return nil, nil, err
+	}
+	private, err := os.MkdirTemp(filepath.Dir(path), ".s")
+	if err != nil {
+		return nil, nil, err
+	}
+	defer func() { err = errors.Join(err, os.RemoveAll(private)) }()
+	made := filepath.Join(private, "s")
+	listener, err = net.ListenUnix("unix", &net.UnixAddr{Name: made, Net: "unix"})
+	if err != nil {
+		return nil, nil, err
+	}
+	listener.SetUnlinkOnClose(false)
+	if err = os.Chmod(made, mode); err == nil {
+		info, err = os.Lstat(made)
+	}
+	if err == nil {
+		err = os.Rename(made, path)
+	}
+	if err != nil {
+		return nil, nil, errors.Join(err, listener.Close())
+	}
+	return listener, info, nil
+}
+
+// vacant refuses a path that a server listens on, or that is no socket.
+func vacant(path string) error {
+	info, err := os.Lstat(path)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	if info.Mode().Type() != fs.ModeSocket {
+		return fmt.Errorf("it is no socket: %w", ErrInUse)
+	}
+	connection, err := net.Dial("unix", path)
+	if err == nil {
+		return errors.Join(fmt.Errorf("a server listens there: %w", ErrInUse), connection.Close())
+	}
+	if !errors.Is(err, syscall.ECONNREFUSED) {
+		return fmt.Errorf("whether a server listens there cannot be told (%w): %w", err, ErrInUse)
+	}
+	return nil
+}

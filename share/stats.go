@@ -1,0 +1,113 @@
+package share
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/dustin/go-humanize"
+)
+
+// Stats are a server's figures at one moment.
+type Stats struct {
+	// Tables are those that are published, by name, and those that were withdrawn
+	// and are still in use.
+	Tables []TableStats
+	// Clients counts the processes that are connected, Opens how often a table was
+	// opened since the server began.
+	Clients int
+	Opens   uint64
+}
+
+// TableStats are the figures of one table.
+type TableStats struct {
+	TableInfo
+	// Clients counts those that have the table open, References how often.
+	Clients, References int
+	// Withdrawn says that the table cannot be opened any more.
+	Withdrawn bool
+}
+
+// Table returns the figures of the table that is published under a name.
+func (s Stats) Table(name string) (TableStats, bool) {
+	for _, table := range s.Tables {
+		if table.Name == name && !table.Withdrawn {
+			return table, true
+		}
+	}
+	return TableStats{}, false
+}
+
+// String formats the figures in one line.
+func (s Stats) String() string {
+	var bytes uint64
+	references := 0
+	for _, table := range s.Tables {
+		bytes += table.Bytes
+		references += table.References
+	}
+	return fmt.Sprintf("%d tables of %s, %d references of %d clients, opened %d times",
+		len(s.Tables), humanize.Bytes(bytes), references, s.Clients, s.Opens)
+}
+
+// Stats returns the figures.
+func (s *Server) Stats() Stats {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.stats()
+}
+
+func (s *Server) stats() Stats {
+	stats := Stats{Clients: len(s.sessions), Opens: s.opens}
+	add := func(p *published) {
+		table := TableStats{TableInfo: p.info, Clients: len(p.references), Withdrawn: p.withdrawn}
+		for _, count := range p.references {
+			table.References += count
+		}
+		stats.Tables = append(stats.Tables, table)
+	}
+	for _, p := range s.tables {
+		add(p)
+	}
+	for p := range s.hidden {
+		add(p)
+	}
+	slices.SortFunc(stats.Tables, func(a, b TableStats) int { return cmp.Compare(a.Name, b.Name) })
+	return stats
+}
+
+// Wait waits until the figures are as they should be, and returns them: until the
+// last client is gone, for example. The condition is called at each change and must
+// not call the server. It ends with the context, and with an error that wraps
+// [ErrClosed] when the server closes.
+func (s *Server) Wait(ctx context.Context, until func(Stats) bool) (Stats, error) {
+	for {
+		s.mu.Lock()
+		stats, changed, closed := s.stats(), s.changed, s.closed
+		s.mu.Unlock()
+		switch {
+		case until(stats):
+			return stats, nil
+		case closed:
+			return stats, failed("wait", s.path, ErrClosed)
+		}
+		select {
+		case <-changed:
+		case <-ctx.Done():
+			return stats, failed("wait", s.path, context.Cause(ctx))
+		}
+	}
+}
+
+// list returns what clients can open.
+func (s *Server) list() []TableInfo {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	infos := make([]TableInfo, 0, len(s.tables))
+	for _, p := range s.tables {
+		infos = append(infos, p.info)
+	}
+	slices.SortFunc(infos, func(a, b TableInfo) int { return cmp.Compare(a.Name, b.Name) })
+	return infos
+}
