@@ -73,6 +73,8 @@ func (p *production) signal() {
 // stream is over; a cancel is no error.
 func (p *production) await(ctx context.Context) (more bool, err error) {
 	for {
+		// Whoever stops the context says why first; it is looked at in this order.
+		stopped := context.Cause(ctx)
 		p.mu.Lock()
 		wanted, cancelled, failed := p.wanted > 0, p.cancelled, p.failed
 		p.mu.Unlock()
@@ -81,8 +83,8 @@ func (p *production) await(ctx context.Context) (more bool, err error) {
 			return false, nil
 		case failed != nil:
 			return false, failed
-		case ctx.Err() != nil:
-			return false, context.Cause(ctx)
+		case stopped != nil:
+			return false, stopped
 		case wanted:
 			return true, nil
 		}

@@ -64,7 +64,7 @@ func foreignTable(t testing.TB, m *memory.Manager, record arrow.Record) (*produc
 	if block != nil && block.Bytes() > 0 {
 		bytes := make([]byte, block.Bytes())
 		require.NoError(t, m.Device().Driver().CopyToHost(unsafe.Pointer(&bytes[0]), block.Pointer(), block.Bytes()))
-		relocate(&p.Device.Array, block, rawMemory(t, m.Device(), bytes))
+		relocate(p, &p.Device.Array, block, rawMemory(t, m.Device(), bytes))
 	}
 	p.Device.SyncEvent = 0
 	require.NoError(t, table.Release())
@@ -72,25 +72,30 @@ func foreignTable(t testing.TB, m *memory.Manager, record arrow.Record) (*produc
 	return p, a
 }
 
-// relocate makes buffers that lie in a block lie elsewhere.
-func relocate(a *cabi.Array, block *memory.Block, to device.Pointer) {
+// relocate makes buffers that lie in a block lie elsewhere, and the lengths of
+// views' data buffers, which do not, in memory of the producer's.
+func relocate(p *producertest.Producer, a *cabi.Array, block *memory.Block, to device.Pointer) {
 	base := block.Pointer()
-	for i, at := range buffersOf(a) {
-		if p := device.Pointer(at); p >= base && p < base.Add(block.Bytes()) {
-			buffersOf(a)[i] = uintptr(to.Add(uint64(p - base)))
+	buffers := buffersOf(a)
+	for i, word := range buffers {
+		switch at := device.Pointer(word); {
+		case at >= base && at < base.Add(block.Bytes()):
+			buffers[i] = uintptr(to.Add(uint64(at - base)))
+		case at != 0 && i >= 2 && i == len(buffers)-1:
+			buffers[i] = p.Words(unsafe.Slice((*uintptr)(address.Pointer(word)), i-2))
 		}
 	}
 	for i := range a.NumChildren {
-		relocate(childOf(a, int(i)), block, to)
+		relocate(p, childOf(a, int(i)), block, to)
 	}
 	if a.Dictionary != 0 {
-		relocate((*cabi.Array)(address.Pointer(a.Dictionary)), block, to)
+		relocate(p, (*cabi.Array)(address.Pointer(a.Dictionary)), block, to)
 	}
 }
 
 // buffersOf are the addresses of an array's buffers, to be changed.
 func buffersOf(a *cabi.Array) []uintptr {
-	if a.Buffers == 0 {
+	if a.Buffers == 0 || a.NumBuffers <= 0 {
 		return nil
 	}
 	return unsafe.Slice((*uintptr)(address.Pointer(a.Buffers)), a.NumBuffers)

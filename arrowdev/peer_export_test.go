@@ -6,8 +6,10 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/cdata"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/arrowdev"
@@ -18,21 +20,21 @@ import (
 // A consumer that knows nothing but the standard sees in every export what
 // arrow-go sees in the record.
 func TestPeerReadsEveryExport(t *testing.T) {
-	for number, kind := range arraytest.AllTypes() {
-		t.Run(fmt.Sprint(number, " ", kind), func(t *testing.T) {
-			onEachDevice(t, func(t *testing.T, s *scene) {
+	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {
+		for number, kind := range arraytest.AllTypes() {
+			t.Run(fmt.Sprint(number, " ", kind), func(t *testing.T) {
 				for seed, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
 					for _, n := range []int{0, 1, 41} {
-						readExports(t, s, generated(t, kind, uint64(seed), n, nulls))
+						readExports(t, s, generatedRecord(t, kind, uint64(seed), n, nulls))
 					}
 				}
 			})
-		})
-	}
+		}
+	})
 }
 
 // readExports has the peer read a table, some slices of it, and its first column.
-func readExports(t *testing.T, s *scene, record arrow.Record) {
+func readExports(t *testing.T, s *peerScene, record arrow.Record) {
 	t.Helper()
 	table := s.upload(t, record)
 	defer func() { require.NoError(t, table.Release()) }()
@@ -58,17 +60,50 @@ func readExports(t *testing.T, s *scene, record arrow.Record) {
 	}
 }
 
+// Schemas say what arrow-go's say, as the peer reads them.
+func TestPeerReadsSchemas(t *testing.T) {
+	newHostPeerScene(t)
+	metadata := arrow.NewMetadata([]string{"unit", "", "unit"}, []string{"m", "\x00\xff", ""})
+	ours, theirs := peerCell(t, peer.SchemaBytes), peerCell(t, peer.SchemaBytes)
+	for number, kind := range arraytest.AllTypes() {
+		if strings.Contains(kind.String(), "dictionary<") {
+			continue // arrow-go never frees the schemas of dictionaries, and loses those of extension types
+		}
+		field := arrow.Field{Name: fmt.Sprint("field ä ", number), Type: kind, Nullable: number%2 == 0}
+		if number%3 == 0 {
+			field.Metadata = metadata
+		}
+		require.NoError(t, arrowdev.ExportField(field, ours))
+		cdata.ExportArrowSchema(arrow.NewSchema([]arrow.Field{field}, &metadata), (*cdata.CArrowSchema)(theirs))
+		want, got := schemaText(theirs), peer.LookPlain(nil, ours, peer.View{})
+		require.Empty(t, got.Problems, kind)
+		require.Contains(t, want, " ("+schemaText(ours)+")", kind)
+		peer.ReleaseSchemaOnThread(ours)
+
+		require.NoError(t, arrowdev.ExportSchema(arrow.NewSchema([]arrow.Field{field}, &metadata), ours))
+		require.Equal(t, want, schemaText(ours), kind)
+		peer.ReleaseSchema(ours)
+		peer.ReleaseSchema(theirs)
+	}
+}
+
+// schemaText is a schema as text, without the metadata of no pairs that arrow-go
+// writes where there is none.
+func schemaText(schema unsafe.Pointer) string {
+	return strings.ReplaceAll(peer.LookPlain(nil, schema, peer.View{}).Type, " {}", "")
+}
+
 // Consumers move the structs, take them apart, release them on threads of their
 // own, and gpuframe's own handle may be let go before or after.
 func TestPeerConsumesExports(t *testing.T) {
-	onEachDevice(t, func(t *testing.T, s *scene) {
+	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {
 		kinds := arraytest.AllTypes()
 		for seed := range uint64(24) {
-			record := generated(t, kinds[int(seed*7)%len(kinds)], seed, 20, arraytest.SomeNull)
+			record := generatedRecord(t, kinds[int(seed*7)%len(kinds)], seed, 20, arraytest.SomeNull)
 			table := s.upload(t, record)
 			exported, err := arrowdev.Export(table)
 			require.NoError(t, err)
-			array, schema := cell(t, peer.DeviceArrayBytes), cell(t, peer.SchemaBytes)
+			array, schema := peerCell(t, peer.DeviceArrayBytes), peerCell(t, peer.SchemaBytes)
 			require.NoError(t, exported.MoveTo(array, schema))
 			if seed%2 == 0 {
 				require.NoError(t, table.Release())
@@ -85,7 +120,7 @@ func TestPeerConsumesExports(t *testing.T) {
 				seen := peer.Dismantle(array, schema, order, seed, s.view)
 				require.Empty(t, seen.Problems)
 				want := map[string]string{"0": peer.Text(record.Column(0)), "1": peer.Text(record.Column(1))}
-				for child, text := range children(seen.Values) {
+				for child, text := range childTexts(seen.Values) {
 					require.Equal(t, want[child], text)
 				}
 			}
@@ -101,8 +136,8 @@ func TestPeerConsumesExports(t *testing.T) {
 	})
 }
 
-// children takes the values of a dismantled array apart.
-func children(values string) map[string]string {
+// childTexts takes the values of a dismantled array apart.
+func childTexts(values string) map[string]string {
 	parts := map[string]string{}
 	for _, part := range strings.Split(values, "child ")[1:] {
 		number, text, _ := strings.Cut(part, "\n")

@@ -20,25 +20,25 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// scene is a device, and the C peer that looks at what is on it.
-type scene struct {
+// peerScene is a device, and the C peer that looks at what is on it.
+type peerScene struct {
 	*memory.Manager
 	cuda bool
 	view peer.View
 }
 
-// onEachDevice runs f on each device, and requires in the end that neither side
+// onEachPeerDevice runs f on each device, and requires in the end that neither side
 // has anything left.
-func onEachDevice(t *testing.T, f func(t *testing.T, s *scene)) {
+func onEachPeerDevice(t *testing.T, f func(t *testing.T, s *peerScene)) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
-		s := newScene(t, dev)
+		s := newPeerScene(t, dev)
 		f(t, s)
 	})
 }
 
-func newScene(t *testing.T, dev *device.Device) *scene {
+func newPeerScene(t *testing.T, dev *device.Device) *peerScene {
 	m := devicetest.Manager(t, dev, memory.Options{})
-	s := &scene{Manager: m, cuda: dev.Kind() != device.Host}
+	s := &peerScene{Manager: m, cuda: dev.Kind() != device.Host}
 	if s.cuda {
 		s.view = peer.View{DeviceType: 2, DeviceID: int64(dev.Info().Ordinal), Read: s.read}
 	}
@@ -52,7 +52,7 @@ func newScene(t *testing.T, dev *device.Device) *scene {
 	return s
 }
 
-func (s *scene) requireNothing(t *testing.T) {
+func (s *peerScene) requireNothing(t *testing.T) {
 	t.Helper()
 	stats := s.Stats()
 	require.Zero(t, stats.InUse)
@@ -63,12 +63,12 @@ func (s *scene) requireNothing(t *testing.T) {
 }
 
 // read copies device memory for the C consumer.
-func (s *scene) read(from uintptr, to []byte) error {
+func (s *peerScene) read(from uintptr, to []byte) error {
 	return s.Device().Driver().CopyToHost(unsafe.Pointer(unsafe.SliceData(to)), device.Pointer(from), uint64(len(to)))
 }
 
 // look waits for an array's event and has the C consumer look at it.
-func (s *scene) look(t *testing.T, deviceArray, schema unsafe.Pointer) peer.Seen {
+func (s *peerScene) look(t *testing.T, deviceArray, schema unsafe.Pointer) peer.Seen {
 	t.Helper()
 	if event := peer.SyncEvent(deviceArray); event != nil {
 		require.NoError(t, s.Device().Driver().EventSynchronize(*(*backend.Event)(event)))
@@ -81,7 +81,7 @@ func (s *scene) look(t *testing.T, deviceArray, schema unsafe.Pointer) peer.Seen
 // produce makes an array of the peer's in the device's memory until the end of the
 // test, that is, until what is made of it has been released. Event says whether it
 // has a sync_event.
-func (s *scene) produce(t *testing.T, kind string, options peer.Options, event bool) *peer.Made {
+func (s *peerScene) produce(t *testing.T, kind string, options peer.Options, event bool) *peer.Made {
 	t.Helper()
 	if s.cuda {
 		options.DeviceType, options.DeviceID = s.view.DeviceType, s.view.DeviceID
@@ -100,7 +100,7 @@ func (s *scene) produce(t *testing.T, kind string, options peer.Options, event b
 
 // event is an event that is recorded on the manager's stream, pointed to by C
 // memory.
-func (s *scene) event(t *testing.T) unsafe.Pointer {
+func (s *peerScene) event(t *testing.T) unsafe.Pointer {
 	t.Helper()
 	event, err := s.Device().NewEvent()
 	require.NoError(t, err)
@@ -114,7 +114,7 @@ func (s *scene) event(t *testing.T) unsafe.Pointer {
 
 // place moves an array's buffers to the device, each into an allocation of its
 // own at a place as odd as it had.
-func (s *scene) place(t *testing.T, made *peer.Made) {
+func (s *peerScene) place(t *testing.T, made *peer.Made) {
 	t.Helper()
 	driver := s.Device().Driver()
 	for _, buffer := range made.Buffers() {
@@ -137,15 +137,15 @@ func (s *scene) place(t *testing.T, made *peer.Made) {
 }
 
 // upload moves a record to the device and releases neither.
-func (s *scene) upload(t *testing.T, record arrow.Record) *buffer.Buffer {
+func (s *peerScene) upload(t *testing.T, record arrow.Record) *buffer.Buffer {
 	t.Helper()
 	table, err := buffer.FromRecord(s.Manager, record)
 	require.NoError(t, err)
 	return table
 }
 
-// rows is the text of a table, which it releases.
-func rows(t *testing.T, table *buffer.Buffer) string {
+// rowsText is the text of a table, which it releases.
+func rowsText(t *testing.T, table *buffer.Buffer) string {
 	t.Helper()
 	record, err := table.Record(t.Context())
 	require.NoError(t, err)
@@ -154,8 +154,8 @@ func rows(t *testing.T, table *buffer.Buffer) string {
 	return peer.RecordText(record)
 }
 
-// elements is the text of a column, which it releases.
-func elements(t *testing.T, c *column.Column) string {
+// elementsText is the text of a column, which it releases.
+func elementsText(t *testing.T, c *column.Column) string {
 	t.Helper()
 	arrays, err := column.ToArrays(t.Context(), []*column.Column{c}, column.DownloadOptions{})
 	require.NoError(t, err)
@@ -164,8 +164,8 @@ func elements(t *testing.T, c *column.Column) string {
 	return peer.Text(arrays[0])
 }
 
-// generated is a record of one column of the type and one of another.
-func generated(t *testing.T, kind arrow.DataType, seed uint64, n int, nulls arraytest.Nulls) arrow.Record {
+// generatedRecord is a record of one column of the type and one of another.
+func generatedRecord(t *testing.T, kind arrow.DataType, seed uint64, n int, nulls arraytest.Nulls) arrow.Record {
 	t.Helper()
 	g := arraytest.NewGenerator(seed)
 	g.Nulls, g.Sliced = nulls, seed%2 == 1
@@ -179,16 +179,16 @@ func generated(t *testing.T, kind arrow.DataType, seed uint64, n int, nulls arra
 	return record
 }
 
-// cell is zeroed C memory until the end of the test.
-func cell(t *testing.T, bytes int) unsafe.Pointer {
+// peerCell is zeroed C memory until the end of the test.
+func peerCell(t *testing.T, bytes int) unsafe.Pointer {
 	t.Helper()
 	at := peer.Cell(bytes)
 	t.Cleanup(func() { peer.Free(at) })
 	return at
 }
 
-// newHostScene is for what there is on the host only.
-func newHostScene(t *testing.T) *scene {
+// newHostPeerScene is for what there is on the host only.
+func newHostPeerScene(t *testing.T) *peerScene {
 	t.Helper()
-	return newScene(t, devicetest.Open(t, "host"))
+	return newPeerScene(t, devicetest.Open(t, "host"))
 }

@@ -5,7 +5,6 @@ package arrowdev_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"io"
 	"runtime"
 	"sync/atomic"
@@ -22,6 +21,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/launchtest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -31,6 +31,9 @@ var errBroken = errors.New("broken on purpose")
 // end, on both sides of the interface, and every goroutine be gone.
 func streaming(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) { balanced(t, dev, memory.Options{}, f) })
+	t.Run("passes for a GPU", func(t *testing.T) {
+		balanced(t, launchtest.Open(t, &launchtest.GPU{}), memory.Options{}, f)
+	})
 }
 
 // streamingOnHost is for what does not depend on the device.
@@ -165,7 +168,7 @@ func foreignBatches(t testing.TB, m *memory.Manager, count, rows int) *cabitest.
 	return b
 }
 
-// requireNothingHeld checks that the other library got everything back.
+// requireGivenBack checks that the other library got everything back.
 func requireGivenBack(t testing.TB, b *cabitest.Batches) {
 	t.Helper()
 	schemas, arrays, streams := b.Held()
@@ -179,5 +182,3 @@ func newStruct[T any](t testing.TB) *T {
 }
 
 func pointerTo[T any](s *T) unsafe.Pointer { return unsafe.Pointer(s) }
-
-func named(name string, value any) string { return fmt.Sprint(name, " ", value) }

@@ -11,7 +11,14 @@
 set -eu
 
 sources='
-arrowdev/internal/checks/checks.cu
+arrowdev/internal/checks/ascending_32.cu
+arrowdev/internal/checks/ascending_64.cu
+arrowdev/internal/checks/binary_views.cu
+arrowdev/internal/checks/dense_offsets.cu
+arrowdev/internal/checks/indices.cu
+arrowdev/internal/checks/list_views.cu
+arrowdev/internal/checks/type_ids.cu
+arrowdev/internal/checks/valid.cu
 internal/bitmap/bitmap.cu
 internal/soak/soak.cu
 kernels/elementwise/add.cu

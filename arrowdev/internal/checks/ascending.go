@@ -71,11 +71,15 @@ func (c ascending) reads() []Buffer { return []Buffer{c.values} }
 func (c ascending) table() []int64 { return nil }
 
 func (c ascending) kernel(_, result memory.Slice[int64]) launch {
-	name := "check_offsets_i"
+	apart := uint64(0)
 	if c.strict {
-		name = "check_run_ends_i"
+		apart = 1
 	}
-	return launch{fmt.Sprint(name, 8*c.width), loads(c.values.Bytes()), []any{c.values, uint64(c.n), c.limit, result}}
+	threads := loads(c.values.Bytes())
+	if c.width == 8 {
+		return launch{ascending64Module, threads, []any{c.values, uint64(c.n), apart, uint64(c.limit), result}}
+	}
+	return launch{ascending32Module, threads, []any{c.values, uint64(c.n), uint64(c.width), apart, uint64(c.limit), result}}
 }
 
 func (c ascending) onHost(read [][]byte) outcome {

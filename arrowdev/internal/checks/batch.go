@@ -57,7 +57,7 @@ type check interface {
 	explain(bad int, read [][]byte) (value int64, reason string)
 }
 
-// outcome is what a check found. It is laid out as struct Result of checks.cu.
+// outcome is what a check found. It is laid out as struct Result of search.cuh.
 type outcome struct {
 	// bad is the first element that is wrong, counted from the first that was
 	// checked, or -1.

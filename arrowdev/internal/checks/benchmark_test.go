@@ -93,8 +93,15 @@ func BenchmarkKinds(b *testing.B) {
 		{"indices of 32 bits", func(b *checks.Batch, buffer checks.Buffer) {
 			b.Indices("it", checks.Integer{Width: 4, Signed: true}, checks.Elements{Buffer: buffer, Count: buffer.Len() / 4}, checks.Validity{}, big)
 		}},
-		{"type ids", func(b *checks.Batch, buffer checks.Buffer) {
+		{"type ids of a few", func(b *checks.Batch, buffer checks.Buffer) {
 			b.TypeIDs("it", checks.Elements{Buffer: buffer, Count: buffer.Len()}, checks.NewTypeIDs[int8](1))
+		}},
+		{"type ids from zero on", func(b *checks.Batch, buffer checks.Buffer) {
+			b.TypeIDs("it", checks.Elements{Buffer: buffer, Count: buffer.Len()}, checks.NewTypeIDs[int8](0, 1, 2))
+		}},
+		{"indices of 32 bits, not aligned", func(b *checks.Batch, buffer checks.Buffer) {
+			part, _ := buffer.Slice(1, buffer.Len()-3)
+			b.Indices("it", checks.Integer{Width: 4, Signed: true}, checks.Elements{Buffer: part, Count: part.Len() / 4}, checks.Validity{}, big)
 		}},
 		{"dense offsets", func(b *checks.Batch, buffer checks.Buffer) {
 			n := buffer.Len() / 5

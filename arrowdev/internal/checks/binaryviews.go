@@ -60,7 +60,7 @@ func (c binaryViews) reads() []Buffer { return []Buffer{c.views, c.bits} }
 func (c binaryViews) table() []int64 { return c.lengths }
 
 func (c binaryViews) kernel(table, result memory.Slice[int64]) launch {
-	return launch{"check_binary_views", c.n, []any{
+	return launch{binaryViewsModule, c.n, []any{
 		c.views, uint64(c.n), c.bits, uint64(c.offset), table, uint64(len(c.lengths)), result,
 	}}
 }

@@ -2,27 +2,17 @@ package checks
 
 import (
 	"context"
-	_ "embed"
 	"errors"
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-//go:embed checks.ptx
-var code string
-
-// modules are never closed: their code goes with the device.
-var modules perdevice.Cache[*kernels.Module]
-
-func loadModule(dev *device.Device) (*kernels.Module, error) { return kernels.Load(dev, code) }
-
 // launch is a kernel with its arguments.
 type launch struct {
-	name string
+	module *module
 	// threads is how many have something to do at once. The kernels take any
 	// number of blocks, which are of whole warps.
 	threads   int
@@ -36,7 +26,7 @@ const (
 	// blocksPerMultiprocessor fills the largest multiprocessors there are, of
 	// 2,048 threads; more elements take further rounds of the kernel's loop.
 	blocksPerMultiprocessor = 2048 / threads
-	// resultWords are those of struct Result of checks.cu.
+	// resultWords are those of struct Result of search.cuh.
 	resultWords = 3
 	tag         = "arrowdev checks"
 )
@@ -53,10 +43,6 @@ func (b *Batch) onGPU(ctx context.Context, outcomes []outcome) (err error) {
 	}
 	results := len(words)
 	words = append(words, tables...)
-	module, err := modules.Get(b.stream.Device(), loadModule)
-	if err != nil {
-		return err
-	}
 	answers, err := memory.NewSlice[int64](b.manager, len(words), memory.AllocateOptions{Stream: b.stream, Tag: tag})
 	if err != nil {
 		return err
@@ -65,7 +51,7 @@ func (b *Batch) onGPU(ctx context.Context, outcomes []outcome) (err error) {
 	if err := answers.Upload(ctx, b.stream, words); err != nil {
 		return err
 	}
-	if err := b.launchAll(module, answers, results); err != nil {
+	if err := b.launchAll(answers, results); err != nil {
 		return err
 	}
 	found, err := answers.Slice(0, results)
@@ -84,7 +70,7 @@ func (b *Batch) onGPU(ctx context.Context, outcomes []outcome) (err error) {
 	return nil
 }
 
-func (b *Batch) launchAll(module *kernels.Module, answers memory.Slice[int64], tables int) error {
+func (b *Batch) launchAll(answers memory.Slice[int64], tables int) error {
 	most := uint32(b.stream.Device().Info().Multiprocessors * blocksPerMultiprocessor)
 	result := 0
 	for _, e := range b.entries {
@@ -103,7 +89,7 @@ func (b *Batch) launchAll(module *kernels.Module, answers memory.Slice[int64], t
 		}
 		tables += length
 		l := e.check.kernel(table, to)
-		function, err := module.Function(l.name)
+		function, err := l.module.kernel(b.stream.Device())
 		if err == nil {
 			grid := kernels.GridFor(l.threads, threads)
 			grid.X = min(grid.X, max(most, 1))

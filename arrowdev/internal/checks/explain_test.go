@@ -1,6 +1,7 @@
 package checks
 
 import (
+	"math"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -24,5 +25,29 @@ func TestWhatIsWrittenToMeanwhile(t *testing.T) {
 	} {
 		_, reason := explain()
 		assert.Contains(t, reason, "now and was wrong a moment ago: somebody writes to the memory", name)
+	}
+}
+
+func TestTypeIDsThatAreIndices(t *testing.T) {
+	for _, test := range []struct {
+		set   TypeIDs
+		below uint64
+		ok    bool
+	}{
+		{TypeIDs{}, 0, true},
+		{NewTypeIDs[int8](0), 1, true},
+		{NewTypeIDs[int8](2, 1, 0), 3, true},
+		{TypeIDs{low: math.MaxUint64}, 64, true},
+		{TypeIDs{math.MaxUint64, 1}, 65, true},
+		{TypeIDs{math.MaxUint64, math.MaxUint64}, 128, true},
+		{NewTypeIDs[int8](1), 1, false},
+		{NewTypeIDs[int8](0, 64), 2, false},
+		{TypeIDs{high: math.MaxUint64}, 64, false},
+		{TypeIDs{math.MaxUint64, 2}, 65, false},
+		{TypeIDs{math.MaxUint64 - 1, 3}, 65, false},
+	} {
+		below, ok := test.set.allBelow()
+		assert.Equal(t, test.ok, ok, "%x", test.set)
+		assert.Equal(t, test.below, below, "%x", test.set)
 	}
 }

@@ -1,14 +1,30 @@
 package checks
 
 import (
-	"fmt"
+	"errors"
+	"strings"
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/internal/address"
 	"github.com/gpuframe/gpuframe/internal/launchtest"
 )
 
-// Kernels stand for those of checks.cu on a device that passes for a GPU. They do
+// Modules returns the code of each module by its name.
+func Modules() map[string][]byte {
+	modules := map[string][]byte{}
+	entries, err := code.ReadDir(".")
+	for _, entry := range entries {
+		text, readErr := code.ReadFile(entry.Name())
+		err = errors.Join(err, readErr)
+		modules[strings.TrimSuffix(entry.Name(), ".ptx")] = text
+	}
+	if err != nil {
+		panic(err)
+	}
+	return modules
+}
+
+// Kernels stand for those of the modules on a device that passes for a GPU. They do
 // what the host does with the arguments that reach the driver, so that a wrong one
 // shows.
 func Kernels() map[string]launchtest.Kernel {
@@ -28,25 +44,28 @@ func Kernels() map[string]launchtest.Kernel {
 			*result = found
 		}}
 	}
-	for _, width := range []int{2, 4, 8} {
-		for name, strict := range map[string]bool{"check_offsets_i": false, "check_run_ends_i": true} {
-			add(fmt.Sprint(name, 8*width), 4, func(a arguments) outcome {
-				c := ascending{n: a.int(1), width: width, limit: int64(a.Uint64(2)), strict: strict}
-				return c.onHost([][]byte{a.bytes(0, uintptr(c.n*width))})
-			})
+	for width, name := range map[int]string{4: "check_ascending_32", 8: "check_ascending_64"} {
+		next := 2 // parameter
+		if width == 4 {
+			next = 3
 		}
-		add(fmt.Sprint("check_list_views_i", 8*width), 5, func(a arguments) outcome {
-			c := listViews{n: a.int(2), width: width, limit: int64(a.Uint64(3))}
-			return c.onHost([][]byte{a.bytes(0, uintptr(c.n*width)), a.bytes(1, uintptr(c.n*width))})
+		add(name, next+3, func(a arguments) outcome {
+			c := ascending{n: a.int(1), width: width, strict: a.Uint64(next) != 0, limit: int64(a.Uint64(next + 1))}
+			if width == 4 {
+				c.width = a.int(2)
+			}
+			return c.onHost([][]byte{a.bytes(0, uintptr(c.n*c.width))})
 		})
 	}
-	for _, width := range []int{1, 2, 4, 8} {
-		add(fmt.Sprint("check_indices_", 8*width), 6, func(a arguments) outcome {
-			// The limit is that of unsigned indices, which is what -1 counts as here.
-			c := indices{n: a.int(1), offset: a.int(3), of: Integer{Width: width}, limit: int64(min(a.Uint64(4), 1<<63-1))}
-			return c.onHost([][]byte{a.bytes(0, uintptr(c.n*width)), a.bits(2, c.offset+c.n)})
-		})
-	}
+	add("check_list_views", 6, func(a arguments) outcome {
+		c := listViews{n: a.int(2), width: a.int(3), limit: int64(a.Uint64(4))}
+		return c.onHost([][]byte{a.bytes(0, uintptr(c.n*c.width)), a.bytes(1, uintptr(c.n*c.width))})
+	})
+	add("check_indices", 7, func(a arguments) outcome {
+		// The limit is that of unsigned indices, which is what -1 counts as here.
+		c := indices{n: a.int(1), offset: a.int(4), of: Integer{Width: a.int(2)}, limit: int64(min(a.Uint64(5), 1<<63-1))}
+		return c.onHost([][]byte{a.bytes(0, uintptr(c.n*c.of.Width)), a.bits(3, c.offset+c.n)})
+	})
 	add("check_binary_views", 7, func(a arguments) outcome {
 		c := binaryViews{n: a.int(1), offset: a.int(3), lengths: a.int64s(4, a.int(5))}
 		return c.onHost([][]byte{a.bytes(0, uintptr(c.n*viewBytes)), a.bits(2, c.offset+c.n)})
@@ -56,7 +75,10 @@ func Kernels() map[string]launchtest.Kernel {
 		return c.onHost([][]byte{a.bytes(0, uintptr(c.n))})
 	})
 	add("check_dense_offsets", 5, func(a arguments) outcome {
-		c := denseOffsets{n: a.int(2), lengths: [mostTypeIDs]int64(a.int64s(3, mostTypeIDs))}
+		c := denseOffsets{n: a.int(2)}
+		for id := range c.lengths {
+			c.lengths[id] = int64(load[uint32](a.bytes(3, 4*mostTypeIDs), id))
+		}
 		return c.onHost([][]byte{a.bytes(0, uintptr(c.n)), a.bytes(1, uintptr(4*c.n))})
 	})
 	add("check_valid", 4, func(a arguments) outcome {

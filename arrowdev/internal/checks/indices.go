@@ -57,8 +57,8 @@ func (c indices) reads() []Buffer { return []Buffer{c.values, c.bits} }
 func (c indices) table() []int64 { return nil }
 
 func (c indices) kernel(_, result memory.Slice[int64]) launch {
-	return launch{fmt.Sprint("check_indices_", 8*c.of.Width), loads(c.values.Bytes()), []any{
-		c.values, uint64(c.n), c.bits, uint64(c.offset), c.unsignedLimit(), result,
+	return launch{indicesModule, loads(c.values.Bytes()), []any{
+		c.values, uint64(c.n), uint64(c.of.Width), c.bits, uint64(c.offset), c.unsignedLimit(), result,
 	}}
 }
 

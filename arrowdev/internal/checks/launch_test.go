@@ -37,14 +37,14 @@ func TestLaunch(t *testing.T) {
 	launches := gpu.Launches()
 	require.Len(t, launches, 2, "one a check, and none where there is nothing to look at")
 	few, many := launches[0], launches[1]
-	result := few.Uint64(3)
-	assert.Equal(t, "check_offsets_i32", few.Name)
-	assert.Equal(t, []uint64{uint64(offsets.Pointer()) + 12, 4097, 77, result}, few.Slots)
+	result := few.Uint64(5)
+	assert.Equal(t, "check_ascending_32", few.Name)
+	assert.Equal(t, []uint64{uint64(offsets.Pointer()) + 12, 4097, 4, 0, 77, result}, few.Slots)
 	assert.Equal(t, backend.LaunchConfig{
 		Grid: device.Dim3{X: 5}, Block: device.Dim3{X: 256}, Stream: stream.Handle(),
 	}, few.Config, "1,025 loads of 16 bytes")
-	assert.Equal(t, "check_indices_32", many.Name)
-	assert.Equal(t, []uint64{uint64(offsets.Pointer()), 1 << 18, 0, 0, 1 << 31, result + 24}, many.Slots)
+	assert.Equal(t, "check_indices", many.Name)
+	assert.Equal(t, []uint64{uint64(offsets.Pointer()), 1 << 18, 4, 0, 0, 1 << 31, result + 24}, many.Slots)
 	assert.Equal(t, device.Dim3{X: 8 * launchtest.Multiprocessors}, many.Config.Grid, "no more than are resident")
 
 	// The block knows of the other stream.

@@ -1,4 +1,11 @@
-// What the kernels of checks.cu have in common: how they read, search and report.
+// What the kernels of this folder have in common: how they read, search and
+// report.
+//
+// Each kind of check is a module of its own, because the driver compiles it when
+// it is first used, and somebody waits. For the same reason code is kept small:
+// only what reads aligned memory in groups of 16 bytes is unrolled. What the
+// groups leave over, what a group may have wrong, and all memory that is not
+// aligned goes through one plain loop, element by element.
 #pragma once
 
 #include "gpuframe.cuh"
@@ -21,78 +28,87 @@ DEVICE void report(Result *result, u64 bad) {
 
 // load reads element i of memory that may lie anywhere. Where it is not aligned
 // to its elements a whole load would take the context down.
-template <typename T> DEVICE T load(const u8 *values, u64 i, bool whole) {
-    if (whole)
-        return ((const T *)values)[i];
-    const u8 *from = values + i * sizeof(T);
+DEVICE u64 load(const u8 *values, u64 i, u32 width) {
+    const u8 *from = values + i * width;
     u64 bits = 0;
-#pragma unroll
-    for (u32 b = 0; b < sizeof(T); b++)
+    u32 b = 0;
+#pragma nounroll
+    do
         bits |= (u64)from[b] << 8 * b;
-    return (T)bits;
+    while (++b < width);
+    return bits;
+}
+
+// load_signed is load for signed numbers.
+DEVICE i64 load_signed(const u8 *values, u64 i, u32 width) {
+    const u32 over = 64 - 8 * width;
+    return (i64)(load(values, i, width) << over) >> over;
 }
 
 // valid reports whether a slot is not null; without a bitmap all are valid.
 DEVICE bool valid(const u8 *bits, u64 i) { return bits == nullptr || bits[i >> 3] >> (i & 7) & 1; }
 
-// search returns the first index that a thread finds something wrong at. What find
-// is given was got by read; reads go out several at a time, which is what keeps
-// the memory busy. find returns none, or the index of what is wrong, which ascends
-// from one i to the next.
-template <u32 batch, typename Read, typename Find> DEVICE u64 search(u64 n, Read read, Find find) {
-    const u64 step = threads_per_grid();
-    u64 bad = none, i = thread_in_grid();
-    for (; i + (batch - 1) * step < n; i += batch * step) {
-        decltype(read(0)) got[batch];
-#pragma unroll
-        for (u32 b = 0; b < batch; b++)
-            got[b] = read(i + b * step);
-#pragma unroll
-        for (u32 b = 0; b < batch; b++) {
-            const u64 found = find(i + b * step, got[b]);
-            bad = found < bad ? found : bad;
-        }
-    }
-#pragma nounroll
-    for (; i < n && bad == none; i += step)
-        bad = find(i, read(i));
-    return bad;
-}
+// Groups says which of the elements can be read in groups: those behind the first
+// head, in count groups of each.
+struct Groups {
+    u64 head, count;
+    u32 each;
+};
 
-// search_values is search for values that are wrong by themselves, in groups of 16
-// bytes where they are aligned. A value that is wrong may be excused for its index.
-template <typename T, typename Wrong, typename Excused>
-DEVICE u64 search_values(const u8 *values, u64 n, Wrong wrong, Excused excused) {
-    constexpr u32 width = 16 / sizeof(T);
-    typedef Vector<T, width> Group;
-    const bool whole = aligned(values, sizeof(T));
-    u64 head = whole ? (-(u64)values & 15) / sizeof(T) : n;
+// groups_of returns groups of 16 bytes that are aligned, or none where it is not
+// possible. The width is that of an element.
+DEVICE Groups groups_of(const u8 *values, u64 n, u32 width, bool possible) {
+    const u32 shift = __builtin_ctz(width);
+    u64 head = possible && aligned(values, width) ? (-(u64)values & 15) >> shift : n;
     if (head > n)
         head = n;
-    const u64 groups = (n - head) / width;
-    const Group *from = (const Group *)(values + head * sizeof(T));
-    const auto find = [=](u64 g, Group group) {
-        bool fine = true;
+    return {head, (n - head) >> (4 - shift), 16u >> shift};
+}
+
+// search returns the first index that a thread finds something wrong at. The
+// batch is how many groups it reads at a time, which is what keeps the memory
+// busy. What read makes of the groups, by their numbers, suspicious is given; if
+// it returns true for good ones that only costs time. wrong tells of an element by
+// its index.
+//
+// A thread takes, in this order, elements of the head, groups, and elements behind
+// the groups, all of which are units. So what it finds first is the first.
+template <u32 batch, typename Read, typename Suspicious, typename Wrong>
+DEVICE u64 search(u64 n, Groups groups, Read read, Suspicious suspicious, Wrong wrong) {
+    const u64 step = threads_per_grid();
+    const u64 head = groups.head, end = head + groups.count;
+    const u64 single = groups.count * (groups.each - 1); // elements that are not the first of a group
+    const u64 units = n - single;
+    u64 bad = none;
+#pragma nounroll
+    for (u64 u = thread_in_grid(); u < units && bad == none; u += batch * step) {
+        bool fine = false;
+        if (head <= u && u < end) {
+            decltype(read(0)) got[batch];
+            // Beyond the end the last group is read again, which does no harm.
 #pragma unroll
-        for (u32 j = 0; j < width; j++)
-            fine &= !wrong(group.lane[j]);
-        u64 bad = none;
-        if (!fine)
-#pragma nounroll
-            for (u32 j = 0; j < width && bad == none; j++) {
-                const u64 i = head + g * width + j;
-                if (wrong(load<T>(values, i, true)) && !excused(i))
-                    bad = i;
+            for (u32 b = 0; b < batch; b++) {
+                const u64 unit = u + b * step;
+                got[b] = read((unit < end ? unit : end - 1) - head);
             }
-        return bad;
-    };
-    u64 bad = search<sizeof(T) == 1 ? 2 : 4>(groups, [=](u64 g) { return from[g]; }, find);
-    const u64 rest = n - groups * width, step = threads_per_grid();
+            fine = !suspicious(got);
+            if (fine && u + (batch - 1) * step < end)
+                continue;
+        }
 #pragma nounroll
-    for (u64 r = thread_in_grid(); r < rest; r += step) {
-        const u64 i = r < head ? r : r + groups * width;
-        if (wrong(load<T>(values, i, whole)) && i < bad && !excused(i))
-            bad = i;
+        for (u64 b = 0, unit = u; b < batch && unit < units && bad == none; b++, unit += step) {
+            if (fine && unit < end)
+                continue;
+            u64 i = unit, to = unit + 1;
+            if (unit >= end)
+                i += single, to += single;
+            else if (unit >= head)
+                i = head + (unit - head) * groups.each, to = i + groups.each;
+#pragma nounroll
+            for (; i < to && bad == none; i++)
+                if (wrong(i))
+                    bad = i;
+        }
     }
     return bad;
 }

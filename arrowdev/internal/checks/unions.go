@@ -1,7 +1,10 @@
 package checks
 
 import (
+	"encoding/binary"
 	"fmt"
+	"math"
+	"math/bits"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
@@ -31,11 +34,22 @@ func NewTypeIDs[ID ~int8](ids ...ID) TypeIDs {
 
 // Has reports whether an id is in the set.
 func (s TypeIDs) Has(id int8) bool {
-	bits := s.low
+	half := s.low
 	if id >= 64 {
-		bits = s.high
+		half = s.high
 	}
-	return id >= 0 && bits>>(id&63)&1 != 0
+	return id >= 0 && half>>(id&63)&1 != 0
+}
+
+// allBelow returns the number that all ids of the set, and none other, are below,
+// if there is one.
+func (s TypeIDs) allBelow() (below uint64, ok bool) {
+	n := bits.OnesCount64(s.low) + bits.OnesCount64(s.high)
+	// A shift by 64 or more gives 0, less one all bits.
+	if n <= 64 {
+		return uint64(n), s == TypeIDs{low: 1<<n - 1}
+	}
+	return uint64(n), s == TypeIDs{math.MaxUint64, 1<<(n-64) - 1}
 }
 
 // TypeIDs adds a check of a union's type ids, of a byte each: all are allowed.
@@ -60,7 +74,12 @@ func (c typeIDs) reads() []Buffer { return []Buffer{c.ids} }
 func (c typeIDs) table() []int64 { return nil }
 
 func (c typeIDs) kernel(_, result memory.Slice[int64]) launch {
-	return launch{"check_type_ids", loads(c.ids.Bytes()), []any{c.ids, uint64(c.n), c.allowed.low, c.allowed.high, result}}
+	threads := loads(c.ids.Bytes())
+	if below, ok := c.allowed.allBelow(); ok {
+		// The ids of most unions are indices of their children.
+		return launch{indicesModule, threads, []any{c.ids, uint64(c.n), uint64(1), Buffer{}, uint64(0), below, result}}
+	}
+	return launch{typeIDsModule, threads, []any{c.ids, uint64(c.n), c.allowed.low, c.allowed.high, result}}
 }
 
 func (c typeIDs) onHost(read [][]byte) outcome {
@@ -120,10 +139,23 @@ type denseOffsets struct {
 
 func (c *denseOffsets) reads() []Buffer { return []Buffer{c.ids, c.offsets} }
 
-func (c *denseOffsets) table() []int64 { return c.lengths[:] }
+// table returns the lengths as offsets, of 4 bytes, are compared with them: as
+// unsigned numbers, of which those of negative offsets are 2³¹ and more.
+func (c *denseOffsets) table() []int64 {
+	words := make([]int64, mostTypeIDs/2)
+	for i := range words {
+		var pair [8]byte
+		binary.NativeEndian.PutUint32(pair[:], shortened(c.lengths[2*i]))
+		binary.NativeEndian.PutUint32(pair[4:], shortened(c.lengths[2*i+1]))
+		words[i] = int64(binary.NativeEndian.Uint64(pair[:]))
+	}
+	return words
+}
+
+func shortened(length int64) uint32 { return uint32(max(0, min(length, 1<<31))) }
 
 func (c *denseOffsets) kernel(table, result memory.Slice[int64]) launch {
-	return launch{"check_dense_offsets", c.n, []any{c.ids, c.offsets, uint64(c.n), table, result}}
+	return launch{denseOffsetsModule, loads(c.offsets.Bytes()), []any{c.ids, c.offsets, uint64(c.n), table, result}}
 }
 
 func (c *denseOffsets) wrong(id int8, offset int32) bool {

@@ -38,7 +38,7 @@ func (c validBits) reads() []Buffer { return []Buffer{c.bits} }
 func (c validBits) table() []int64 { return nil }
 
 func (c validBits) kernel(_, result memory.Slice[int64]) launch {
-	return launch{"check_valid", loads(c.bits.Bytes()), []any{c.bits, uint64(c.offset), uint64(c.n), result}}
+	return launch{validModule, loads(c.bits.Bytes()), []any{c.bits, uint64(c.offset), uint64(c.n), result}}
 }
 
 func (c validBits) onHost(read [][]byte) outcome {

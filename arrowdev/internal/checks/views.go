@@ -43,7 +43,7 @@ func (c listViews) reads() []Buffer { return []Buffer{c.offsets, c.sizes} }
 func (c listViews) table() []int64 { return nil }
 
 func (c listViews) kernel(_, result memory.Slice[int64]) launch {
-	return launch{fmt.Sprint("check_list_views_i", 8*c.width), c.n, []any{c.offsets, c.sizes, uint64(c.n), uint64(c.limit), result}}
+	return launch{listViewsModule, loads(c.offsets.Bytes()), []any{c.offsets, c.sizes, uint64(c.n), uint64(c.width), uint64(c.limit), result}}
 }
 
 func (c listViews) onHost(read [][]byte) outcome {

@@ -17,7 +17,7 @@ func TestListViewsMatchTheModel(t *testing.T) {
 			width := rapid.SampledFrom([]int{4, 8}).Draw(r, "width")
 			n := counts().Draw(r, "n")
 			first := rapid.IntRange(0, 9).Draw(r, "first")
-			limit := rapid.SampledFrom([]int64{0, 1, 2500, math.MaxInt32, math.MaxInt64, -1}).Draw(r, "limit")
+			limit := rapid.SampledFrom([]int64{0, 1, 2500, math.MaxInt32, 1 << 31, 1<<32 - 2, math.MaxInt64, -1}).Draw(r, "limit")
 			offsets, sizes := make([]int64, n), make([]int64, n)
 			seed := rapid.Int64Range(0, 1000).Draw(r, "seed")
 			room := min(limit, math.MaxInt32)

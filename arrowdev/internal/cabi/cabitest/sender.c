@@ -81,6 +81,11 @@ static int send_task(struct sender *s, int64_t batch) {
 	pthread_mutex_unlock(&s->mutex);
 	int code = s->handler->on_next_task(s->handler, &task, "\0\0\0\0");
 	task = (struct gpuframe_arrow_async_task){NULL, 0};
+	if (code != 0) { /* refused */
+		free(sent);
+		atomic_fetch_add(&s->discarded, 1);
+		atomic_fetch_sub(&s->tasks, 1);
+	}
 	return code;
 }
 

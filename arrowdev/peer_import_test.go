@@ -1,0 +1,138 @@
+//go:build cgo && unix && !(386 || arm || mips || mipsle)
+
+package arrowdev_test
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/arrowdev"
+	"github.com/gpuframe/gpuframe/arrowdev/internal/peer"
+)
+
+// peerShapes are the shapes in which the peer hands arrays out.
+func peerShapes() map[string]peer.Options {
+	return map[string]peer.Options{
+		"whole":     {Length: 20},
+		"sliced":    {Length: 17, Ahead: 11, Behind: 4},
+		"deep":      {Length: 23, Ahead: 3, Behind: 9, ChildrenAhead: 7, ChildrenBehind: 5},
+		"empty":     {},
+		"empty at":  {Ahead: 5, Behind: 3, ChildrenAhead: 3},
+		"valid":     {Length: 20, Ahead: 3, Nulls: peer.NoNulls},
+		"null":      {Length: 20, Ahead: 3, Nulls: peer.AllNulls},
+		"uncounted": {Length: 9, Ahead: 2, Quirks: peer.UnknownNulls},
+		"bitmaps":   {Length: 20, Ahead: 9, Nulls: peer.NoNulls, Quirks: peer.Validity | peer.UnknownNulls},
+		"garbage":   {Length: 33, Ahead: 2, Behind: 5, ChildrenAhead: 2, Quirks: peer.Garbage},
+		"odd":       {Length: 33, Ahead: 2, Behind: 5, Quirks: peer.Odd},
+		"padded":    {Length: 33, Quirks: peer.Padded | peer.Metadata},
+		"legacy":    {Length: 5, Quirks: peer.ReservedSet | peer.NamesNull | peer.EmptyIsNull | peer.CPUZero},
+		"no bytes":  {Quirks: peer.EmptyIsNull | peer.NoOffsets},
+	}
+}
+
+// eachPeerArray runs f with every type in every shape.
+func eachPeerArray(t *testing.T, f func(t *testing.T, s *peerScene, kind string, options peer.Options)) {
+	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {
+		seeds := uint64(3)
+		if s.cuda {
+			seeds = 1 // each buffer is an allocation of its own
+		}
+		for _, kind := range peer.Types() {
+			if kind == "+w:0(item=i)" {
+				continue // arrow-go has no such type
+			}
+			t.Run(strings.ReplaceAll(kind, "/", "|"), func(t *testing.T) {
+				for name, options := range peerShapes() {
+					t.Run(name, func(t *testing.T) {
+						for options.Seed = range seeds {
+							f(t, s, kind, options)
+						}
+					})
+				}
+			})
+		}
+	})
+}
+
+// Columns of what a stranger produced hold what the stranger says.
+func TestPeerArraysBecomeColumns(t *testing.T) {
+	eachPeerArray(t, func(t *testing.T, s *peerScene, kind string, options peer.Options) {
+		for _, unchecked := range []bool{false, true} {
+			made := s.produce(t, kind, options, unchecked)
+			c, _, err := arrowdev.ImportColumn(s.Manager, made.Device(), made.Schema(), arrowdev.ImportOptions{Unchecked: unchecked})
+			require.NoError(t, err)
+			require.True(t, peer.Released(made.Device()))
+			require.True(t, peer.SchemaReleased(made.Schema()))
+			require.Equal(t, made.Text, elementsText(t, c))
+			require.Zero(t, peer.Counts())
+		}
+	})
+}
+
+// So do tables of struct arrays.
+func TestPeerArraysBecomeTables(t *testing.T) {
+	eachPeerArray(t, func(t *testing.T, s *peerScene, kind string, options peer.Options) {
+		kind = strings.TrimPrefix(kind, "!")
+		made := s.produce(t, "!+s(first="+kind+";other=s)", options, true)
+		table, err := arrowdev.Import(s.Manager, made.Device(), made.Schema())
+		require.NoError(t, err)
+		require.True(t, peer.Released(made.Device()))
+		require.Equal(t, made.Text, rowsText(t, table))
+		require.Zero(t, peer.Counts())
+	})
+}
+
+// And arrow-go's arrays of plain ones, of the CPU.
+func TestPeerArraysBecomeArrowArrays(t *testing.T) {
+	eachPeerArray(t, func(t *testing.T, s *peerScene, kind string, options peer.Options) {
+		if s.cuda {
+			t.Skip("plain arrays are of the CPU")
+		}
+		if strings.Contains(kind, "+m") && options.Quirks&peer.UnknownNulls != 0 && options.Quirks&peer.Validity != 0 {
+			t.Skip("known fault: maps whose entries have a bitmap and null_count -1 are refused, nested ones leak")
+		}
+		made := s.produce(t, kind, options, false)
+		got, err := arrowdev.ImportArray(made.Device(), made.Schema())
+		require.NoError(t, err)
+		require.Equal(t, made.Text, peer.Text(got))
+		got.Release()
+		require.Zero(t, peer.Counts())
+
+		made = s.produce(t, "!+s(first="+strings.TrimPrefix(kind, "!")+";other=s)", options, false)
+		record, err := arrowdev.ImportRecord(made.Device(), made.Schema())
+		require.NoError(t, err)
+		require.Equal(t, made.Text, peer.RecordText(record))
+		record.Release()
+		require.Zero(t, peer.Counts())
+	})
+}
+
+// What came in goes out again, and holds the same.
+func TestPeerArraysGoOutAgain(t *testing.T) {
+	eachPeerArray(t, func(t *testing.T, s *peerScene, kind string, options peer.Options) {
+		made := s.produce(t, kind, options, true)
+		c, field, err := arrowdev.ImportColumn(s.Manager, made.Device(), made.Schema())
+		require.NoError(t, err)
+		exported, err := arrowdev.ExportColumn(c, field)
+		require.NoError(t, err)
+		require.NoError(t, c.Release())
+		require.Equal(t, made.Text, s.look(t, exported.Device(), exported.Schema()).Values)
+		require.NoError(t, exported.Release())
+		require.Zero(t, peer.Counts())
+	})
+}
+
+// A released array is refused, and nothing is released a second time.
+func TestPeerArraysThatAreGone(t *testing.T) {
+	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {
+		made := s.produce(t, "!+s(a=i;b=u)", peer.Options{Length: 3}, false)
+		peer.ReleaseArray(made.Device())
+		_, err := arrowdev.Import(s.Manager, made.Device(), made.Schema())
+		require.ErrorIs(t, err, arrowdev.ErrMoved)
+		require.True(t, peer.SchemaReleased(made.Schema()))
+		_, _, err = arrowdev.ImportColumn(s.Manager, made.Device(), made.Schema())
+		require.ErrorIs(t, err, arrowdev.ErrMoved)
+	})
+}

@@ -1,0 +1,163 @@
+//go:build cgo && unix && !(386 || arm || mips || mipsle)
+
+package arrowdev_test
+
+import (
+	"context"
+	"io"
+	"strings"
+	"sync/atomic"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/arrowdev"
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/faulttest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// A budget that one batch fits and the next does not is told as ENOMEM.
+func TestABudgetInAStream(t *testing.T) {
+	balanced(t, devicetest.Open(t, "host"), memory.Options{Budget: 4096}, func(t *testing.T, m *memory.Manager) {
+		small, large := numbersRecord(0, 10), numbersRecord(1, 5000)
+		defer small.Release()
+		defer large.Release()
+		open := func() *buffer.RecordReader {
+			records, err := array.NewRecordReader(numbersSchema(), []arrow.Record{small, large})
+			require.NoError(t, err)
+			defer records.Release()
+			return buffer.NewReader(m, records, buffer.LoadOptions{})
+		}
+		stream := newStruct[cabi.DeviceStream](t)
+		require.NoError(t, arrowdev.ExportStream(m, open(), pointerTo(stream)))
+		seen, err := cabitest.ReadDeviceStream(stream, -1, true)
+		require.NoError(t, err)
+		require.Equal(t, 1, seen.Batches)
+		require.Equal(t, cabi.ENOMEM, seen.Code)
+		require.Contains(t, seen.Message, "budget")
+
+		reader, done := connect(t, m, open(), arrowdev.AsyncOptions{})
+		table, err := reader.Next(t.Context())
+		require.NoError(t, err)
+		require.NoError(t, table.Release())
+		_, err = reader.Next(t.Context())
+		require.ErrorIs(t, err, device.ErrOutOfMemory)
+		require.ErrorIs(t, <-done, memory.ErrBudget)
+		require.NoError(t, reader.Close())
+	})
+}
+
+// Whatever call of the driver fails, both ends come to their end and hold nothing.
+func TestStreamsWhereTheDriverFails(t *testing.T) {
+	for name, through := range map[string]func(t *testing.T, m *memory.Manager) error{
+		"stream": func(t *testing.T, m *memory.Manager) error {
+			stream := newStruct[cabi.DeviceStream](t)
+			require.NoError(t, arrowdev.ExportStream(m, newTables(m, 3, 3), pointerTo(stream)))
+			reader, err := arrowdev.ImportStream(m, pointerTo(stream))
+			require.NoError(t, err)
+			return drain(reader)
+		},
+		"async": func(t *testing.T, m *memory.Manager) error {
+			reader, done := connect(t, m, newTables(m, 3, 3), arrowdev.AsyncOptions{Ahead: 1})
+			err := drain(reader)
+			<-done
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			dev, driver := faulttest.OpenGPU(t, nil)
+			balanced(t, dev, memory.Options{Resource: memory.NewDriverResource(dev)}, func(t *testing.T, m *memory.Manager) {
+				failures := 0
+				for fail := int64(1); ; fail++ {
+					var calls atomic.Int64 // both ends make some
+					driver.Arm(func(call faulttest.Call) error {
+						if gives(call.Operation) {
+							return nil
+						}
+						if calls.Add(1) == fail {
+							return faulttest.ErrDriver
+						}
+						return nil
+					})
+					err := through(t, m)
+					driver.Arm(nil)
+					if err != nil {
+						failures++
+					}
+					require.Zero(t, m.Stats().Blocks, "call %d", fail)
+					if calls.Load() < fail {
+						require.NoError(t, err)
+						break
+					}
+				}
+				require.Positive(t, failures)
+			})
+		})
+	}
+}
+
+// gives says whether an operation gives something back.
+func gives(operation string) bool {
+	return strings.Contains(operation, "Free") || strings.Contains(operation, "Destroy") || strings.Contains(operation, "Unregister")
+}
+
+// drain reads to the end or the first error, and closes.
+func drain(reader buffer.Reader) error {
+	for {
+		table, err := reader.Next(context.Background())
+		if err != nil {
+			if closing := reader.Close(); closing != nil {
+				return closing
+			}
+			if err == io.EOF {
+				return nil
+			}
+			return err
+		}
+		if err := table.Release(); err != nil {
+			return err
+		}
+	}
+}
+
+// The arrays of streams carry the event of the work on them, unlike arrow-go's.
+func TestMistakeTasksWithoutAnEvent(t *testing.T) {
+	streaming(t, func(t *testing.T, m *memory.Manager) {
+		if m.Device().Kind() == device.Host {
+			t.Skip("the host device has no events")
+		}
+		work, err := m.Device().NewStream()
+		require.NoError(t, err)
+		const rows, fills = 1 << 22, 30
+		table, err := numbersTable(m, 0, rows)
+		require.NoError(t, err)
+		values := table.Column(0).Buffer(1)
+		for fill := range uint32(fills) {
+			require.NoError(t, m.Device().Driver().MemsetAsync(values.Pointer(), fill, 4, rows, work.Handle()))
+		}
+		require.NoError(t, values.Block().RecordUse(work))
+
+		source := newTables(m, 1, rows)
+		source.at[0] = func(context.Context) (*buffer.Buffer, error) { return table, nil }
+		consumer := cabitest.NewReceiver(cabitest.Habits{RequestFirst: 2})
+		require.NoError(t, <-produce(m, source, consumer))
+		out := newStruct[cabi.DeviceArray](t)
+		require.Zero(t, consumer.Extract(out, true))
+		require.Equal(t, [3]int64{}, out.Reserved)
+		require.EqualValues(t, cabi.DeviceCUDA, out.DeviceType)
+		if done, err := work.Done(); err == nil && !done {
+			require.NotZero(t, out.SyncEvent)
+		}
+		cabi.ReleaseArray(&out.Array)
+		require.Zero(t, out.Array.Release)
+		consumer.Free()
+		require.NoError(t, work.Close())
+	})
+}
