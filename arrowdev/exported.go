@@ -4,6 +4,7 @@ import (
 	"errors"
 	"hash/maphash"
 	"log/slog"
+	"slices"
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
@@ -52,6 +53,14 @@ func (x *export) note(block *memory.Block) {
 		x.blocks = x.few[:0]
 	}
 	x.blocks = distinct(x.blocks, block)
+}
+
+// distinct adds a block to a list unless it is in it.
+func distinct(blocks []*memory.Block, block *memory.Block) []*memory.Block {
+	if block == nil || len(blocks) > 0 && blocks[len(blocks)-1] == block || slices.Contains(blocks, block) {
+		return blocks
+	}
+	return append(blocks, block)
 }
 
 // begin retains everything for the consumer.

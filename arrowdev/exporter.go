@@ -1,8 +1,6 @@
 package arrowdev
 
 import (
-	"hash/maphash"
-	"slices"
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
@@ -295,19 +293,4 @@ func (e *exporter) writeBuffers(a *cabi.Array, l layout, buffers []column.Bytes)
 			lengths[i] = int64(buffer.Len())
 		}
 	}
-}
-
-// distinct adds a block to a list unless it is in it.
-func distinct(blocks []*memory.Block, block *memory.Block) []*memory.Block {
-	if block == nil || len(blocks) > 0 && blocks[len(blocks)-1] == block || slices.Contains(blocks, block) {
-		return blocks
-	}
-	return append(blocks, block)
-}
-
-// seal remembers what the structs say, to find out later whether a consumer has
-// changed them.
-func (x *export) seal(root cabi.Array, structs []byte) {
-	x.root, x.structs, x.seed = root, structs, maphash.MakeSeed()
-	x.sum = maphash.Bytes(x.seed, structs)
 }
