@@ -166,7 +166,9 @@ func (s *contents) export(o ExportOptions) (*Tensor, error) {
 			return nil, err
 		}
 	}
-	if block != nil {
+	if block != nil && s.length > 0 {
+		// Of no elements nothing need be held. Some consumers never run the
+		// deleter of such a tensor.
 		if err := tensor.export.begin(block, o); err != nil {
 			return nil, err
 		}

@@ -64,12 +64,15 @@ func settle(ctx context.Context, block *memory.Block, consumer *device.Stream) e
 }
 
 // orderAfter makes later work on the block, freeing it included, wait for what
-// is on the other library's stream now. The stream is not remembered: its owner
-// may destroy it.
+// is on the other library's stream now. The stream is not remembered, unless it is
+// the default one: its owner may destroy it.
 func orderAfter(block *memory.Block, stream *device.Stream) error {
 	own := block.Stream()
 	if isPerThread(stream) {
 		return orderAfterThreads(block, own)
+	}
+	if stream == stream.Device().DefaultStream() {
+		return block.RecordUse(stream) // it lasts, and to remember it costs no call
 	}
 	if done, err := stream.Done(); done && err == nil {
 		return nil // nothing is on it, as a rule

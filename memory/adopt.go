@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -143,8 +144,10 @@ func (m *Manager) verifyExtent(pointer device.Pointer, bytes uint64) error {
 // the same, for it must get it once.
 func (s *blockState) releaseForeign(generation uint64) error {
 	var err error
-	if further, _, pending := s.uses.pending(generation); pending {
-		err = synchronizeAll(s.allocation.Stream, further)
+	if streams, _, pending := s.uses.pending(generation, s.allocation.Stream); pending {
+		for _, stream := range streams {
+			err = errors.Join(err, stream.Synchronize(context.Background()))
+		}
 	}
 	if s.release != nil {
 		if failure := s.release(); err == nil {

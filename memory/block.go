@@ -73,8 +73,10 @@ type blockState struct {
 	ordered bool
 	tag     *tagTotals
 	release func() error
-	// exports counts who else holds the memory; the table of exports guards it.
-	exports int
+	// exports counts who else holds the memory, and listed says that the block is
+	// in the table of exports.
+	exports atomic.Int64
+	listed  atomic.Bool
 	uses    useList
 	// stripe is where the block was made. It ends there too, so that its bytes
 	// are in the purse that the next one is drawn from.
@@ -198,12 +200,7 @@ func (b *Block) Tag() string {
 // Exported reports whether another library holds the memory at the moment
 // through BeginExport.
 func (b *Block) Exported() bool {
-	if !b.alive() {
-		return false
-	}
-	exported.RLock()
-	defer exported.RUnlock()
-	return b.state.exports > 0
+	return b.alive() && b.state.exports.Load() > 0
 }
 
 // Identity tells one block from every other one, also from one that was at the
@@ -330,23 +327,31 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 	if stream.Closed() {
 		return fmt.Errorf("memory: order %v after the work on %v: %w", stream, b, ErrClosed)
 	}
-	further, token, pending := b.state.uses.pending(b.generation)
+	own := b.state.allocation.Stream
+	streams, token, pending := b.state.uses.pending(b.generation, own)
 	if !pending {
 		return nil
 	}
-	busy := false
-	for _, other := range append(further, b.state.allocation.Stream) {
+	settled := true
+	for _, other := range streams {
+		if other.Equal(stream) {
+			settled = false
+			continue // in order there anyway
+		}
 		// To ask is cheaper than to wait, and what is done once is done for all
 		// who ask later.
 		if done, err := other.Done(); done && err == nil {
+			if other == own {
+				b.state.uses.settleOwn(b.generation, token)
+			}
 			continue
 		}
-		busy = true
+		settled = false
 		if err := stream.WaitStream(other); err != nil {
 			return err
 		}
 	}
-	if !busy {
+	if settled {
 		b.state.uses.settle(b.generation, token)
 	}
 	return nil
@@ -358,11 +363,11 @@ func (b *Block) Idle() (bool, error) {
 	if err := b.Check(); err != nil {
 		return false, err
 	}
-	further, token, pending := b.state.uses.pending(b.generation)
+	streams, token, pending := b.state.uses.pending(b.generation, b.state.allocation.Stream)
 	if !pending {
 		return true, nil
 	}
-	for _, stream := range append(further, b.state.allocation.Stream) {
+	for _, stream := range streams {
 		if done, err := stream.Done(); !done || err != nil {
 			return false, err
 		}
@@ -377,15 +382,12 @@ func (b *Block) Synchronize(ctx context.Context) error {
 	if err := b.Check(); err != nil {
 		return err
 	}
-	further, token, pending := b.state.uses.pending(b.generation)
+	streams, token, pending := b.state.uses.pending(b.generation, b.state.allocation.Stream)
 	if !pending {
 		return nil
 	}
-	if err := b.state.allocation.Stream.Synchronize(ctx); err != nil {
-		return err
-	}
-	for _, other := range further {
-		if err := other.Synchronize(ctx); err != nil {
+	for _, stream := range streams {
+		if err := stream.Synchronize(ctx); err != nil {
 			return err
 		}
 	}
@@ -404,6 +406,9 @@ func (s *blockState) finish(generation uint64) error {
 	manager := s.manager
 	if manager.options.TrackAllocations {
 		manager.tracker.remove(s)
+	}
+	if s.listed.Load() {
+		s.forget()
 	}
 	bytes := s.allocation.Bytes
 	var err error

@@ -24,6 +24,8 @@ type useList struct {
 	// recorded counts the uses, settled is the count up to which all of them
 	// are known to be done.
 	recorded, settled uint64
+	// own and ownSettled are the same for those on the block's own stream.
+	own, ownSettled uint64
 }
 
 // manyStreams is the number of further streams from which those that are done
@@ -37,6 +39,7 @@ const manyStreams = 16
 func (u *useList) begin(generation uint64) bool {
 	if u.generation < generation {
 		u.generation, u.recorded, u.settled = generation, 1, 0
+		u.own, u.ownSettled = 1, 0
 		u.clear()
 	}
 	return u.generation == generation
@@ -54,7 +57,11 @@ func (u *useList) record(generation uint64, own, stream *device.Stream) {
 		return
 	}
 	u.recorded++
-	if stream.Equal(own) || slices.ContainsFunc(u.streams, stream.Equal) {
+	if stream.Equal(own) {
+		u.own = u.recorded
+		return
+	}
+	if slices.ContainsFunc(u.streams, stream.Equal) {
 		return
 	}
 	if len(u.streams) >= manyStreams {
@@ -73,20 +80,28 @@ func (u *useList) further(generation uint64) []*device.Stream {
 	if u.shared.Load() != generation {
 		return nil
 	}
-	further, _, _ := u.pending(generation)
-	return further
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.begin(generation) || u.settled == u.recorded {
+		return nil
+	}
+	return slices.Clone(u.streams)
 }
 
-// pending returns the further streams that may still be at work, and a token to
-// hand to settle once everything they and the own stream have now is done. With
-// nothing pending ok is false.
-func (u *useList) pending(generation uint64) (further []*device.Stream, token uint64, ok bool) {
+// pending returns the streams that may still be at work, the block's own with them
+// unless everything on that is known to be done, and a token to hand to settle once
+// everything they have now is done. With nothing pending ok is false.
+func (u *useList) pending(generation uint64, own *device.Stream) (streams []*device.Stream, token uint64, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
 	if !u.begin(generation) || u.settled == u.recorded {
 		return nil, 0, false
 	}
-	return slices.Clone(u.streams), u.recorded, true
+	streams = slices.Clone(u.streams)
+	if u.own > max(u.settled, u.ownSettled) {
+		streams = append(streams, own)
+	}
+	return streams, u.recorded, true
 }
 
 // settle notes that every use up to the token is done.
@@ -99,5 +114,14 @@ func (u *useList) settle(generation, token uint64) {
 	u.settled = max(u.settled, token)
 	if u.settled == u.recorded {
 		u.clear()
+	}
+}
+
+// settleOwn notes that every use up to the token that is on the own stream is done.
+func (u *useList) settleOwn(generation, token uint64) {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if u.begin(generation) {
+		u.ownSettled = max(u.ownSettled, token)
 	}
 }
