@@ -6,13 +6,16 @@ GO      ?= go
 PYTHON  ?= $(shell for p in python3 /usr/bin/python3; do $$p -c 'import torch' 2>/dev/null && echo $$p && exit; done; \
              for p in python3 /usr/bin/python3; do $$p -c 'import numpy' 2>/dev/null && echo $$p && exit; done; echo python3)
 LIBRARY := build/libhandover.so
+# The library of the Python package, and a driver for tests of the GPU's paths.
+GPUFRAME := build/libgpuframe.so
+FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check lint tidy portable unit asan examples handover ptx ptx-check bench gpu-bundle data clean
+.PHONY: demo test check lint tidy portable unit asan examples handover wheel pytest ptx ptx-check bench gpu-bundle data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
 
-test: lint tidy portable ptx-check unit asan examples handover ## everything that CI runs
+test: lint tidy portable ptx-check unit asan examples handover pytest wheel ## everything that CI runs
 	@echo "test: ok"
 
 check: test
@@ -50,6 +53,24 @@ FORCE:
 handover: $(LIBRARY) ## a Go-built column in torch or numpy, at the same address
 	@if command -v $(PYTHON) >/dev/null; then $(PYTHON) examples/pytorch/handover.py $(LIBRARY); \
 	else echo "handover: there is no Python here to hand a column to"; fi
+
+$(GPUFRAME): FORCE
+	$(GO) build -ldflags='-s -w' -buildmode=c-shared -o $@ ./python/libgpuframe
+
+wheel: $(GPUFRAME) ## build/gpuframe-*.whl: the Python package, with nothing to install but Python
+	@if command -v $(PYTHON) >/dev/null; then $(PYTHON) python/build_wheel.py $(GPUFRAME) build; \
+	else echo "wheel: there is no Python here"; fi
+
+$(FAKECUDA): device/cuda/testdata/fakecuda.c
+	@mkdir -p $(@D)
+	$(CC) -O1 -shared -fPIC -pthread -o $@ $<
+
+pytest: $(GPUFRAME) $(FAKECUDA) ## the Python package against the libraries that are here, then against a driver that only acts as one
+	@if $(PYTHON) -c 'import pytest' 2>/dev/null; then \
+	  PYTHONPATH=python $(PYTHON) -m pytest -q -p no:cacheprovider python/tests && \
+	  PYTHONPATH=python GPUFRAME_LIBCUDA=$(CURDIR)/$(FAKECUDA) GPUFRAME_HANDOVERS=1000 \
+	    $(PYTHON) -m pytest -q -p no:cacheprovider python/tests; \
+	else echo "pytest: there is no pytest here"; fi
 
 ptx: ## compile the kernels; needs clang-19
 	kernels/build.sh

@@ -1,0 +1,132 @@
+"""Arrow's C interfaces, as Python's capsule protocol has them.
+
+Capsules hold structs that the library allocates and frees; a consumer moves what
+is in them. The structs of a producer stay its capsule's: the library moves out of
+them what it takes.
+"""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, Optional
+
+from ._library import library, native
+from .devices import Place, place
+
+if TYPE_CHECKING:
+    from .column import Column
+    from .table import Table
+
+#: The structs, as the library numbers them.
+SCHEMA, ARRAY, STREAM, DEVICE_ARRAY, DEVICE_STREAM = range(5)
+
+
+def _unknown(arguments: dict[str, Any]) -> None:
+    """Refuse what the protocol may add one day, as it asks for."""
+    for name, value in arguments.items():
+        if value is not None:
+            raise NotImplementedError(f"gpuframe does not know the argument {name}={value!r}")
+
+
+def schema_capsule(of: Any) -> Any:
+    """Return the schema of a table or column."""
+    capsule, address = native.new_struct(SCHEMA)
+    library.arrow_schema(of._handle(), address)
+    return capsule
+
+
+def array_capsules(of: Any) -> tuple[Any, Any]:
+    """Return a table or column in the host's memory."""
+    schema, schema_address = native.new_struct(SCHEMA)
+    array, array_address = native.new_struct(ARRAY)
+    library.arrow_export(of._handle(), array_address, schema_address)
+    return schema, array
+
+
+def device_array_capsules(of: Any, arguments: dict[str, Any]) -> tuple[Any, Any]:
+    """Return a table or column where it is."""
+    _unknown(arguments)
+    schema, schema_address = native.new_struct(SCHEMA)
+    array, array_address = native.new_struct(DEVICE_ARRAY)
+    library.arrow_export_device(of._handle(), array_address, schema_address)
+    return schema, array
+
+
+def stream_capsule(of: Table) -> Any:
+    """Return a stream of a table in the host's memory."""
+    capsule, address = native.new_struct(STREAM)
+    library.arrow_export_stream(of._handle(), 0, address)
+    return capsule
+
+
+def device_stream_capsule(of: Table, arguments: dict[str, Any]) -> Any:
+    """Return a stream of a table where it is."""
+    _unknown(arguments)
+    capsule, address = native.new_struct(DEVICE_STREAM)
+    library.arrow_export_stream(of._handle(), 1, address)
+    return capsule
+
+
+class OnHost:
+    """A table or column as the host's memory alone, for libraries that know no other."""
+
+    def __init__(self, of: Any) -> None:
+        self._of = of
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        return array_capsules(self._of)
+
+
+def order(column: Column) -> None:
+    """Make the column ready for work on the legacy default stream; on the host, wait until it is."""
+    column.__dlpack__(max_version=(1, 0))
+
+
+def _arrays(obj: Any) -> Optional[tuple[Any, Any, int]]:
+    """Return a producer's capsules of an array, and whether they are of a device."""
+    if hasattr(obj, "__arrow_c_device_array__"):
+        try:
+            return (*obj.__arrow_c_device_array__(), 1)
+        except NotImplementedError:  # a producer that has it for some devices only
+            pass
+    if hasattr(obj, "__arrow_c_array__"):
+        return (*obj.__arrow_c_array__(), 0)
+    return None
+
+
+def table_of(cls: Any, obj: Any, device: Place, stream: Optional[int]) -> Table:
+    """Make a table of anything that speaks Arrow."""
+    target = place(device)
+    arrays = None if hasattr(obj, "__arrow_c_device_stream__") else _arrays(obj)
+    if arrays is not None:
+        schema, array, on_device = arrays
+        made = library.make(library.arrow_import, target._handle(), _struct(array, DEVICE_ARRAY if on_device else ARRAY),
+                            _struct(schema, SCHEMA), on_device, stream or 0)
+        return cls._wrap(made, target)
+    for method, kind, on_device in ("__arrow_c_device_stream__", DEVICE_STREAM, 1), ("__arrow_c_stream__", STREAM, 0):
+        if hasattr(obj, method):
+            try:
+                capsule = getattr(obj, method)()
+            except NotImplementedError:
+                continue
+            return cls._wrap(library.make(library.arrow_import_stream, target._handle(), _struct(capsule, kind), on_device), target)
+    raise TypeError(f"a {type(obj).__name__} does not speak Arrow: none of __arrow_c_device_stream__, __arrow_c_device_array__, "
+                    "__arrow_c_stream__ and __arrow_c_array__ is there")
+
+
+def column_of(cls: Any, obj: Any, name: Optional[str], device: Place) -> Column:
+    """Make a column of anything that speaks Arrow."""
+    target = place(device)
+    arrays = _arrays(obj)
+    if arrays is None:
+        raise TypeError(f"a {type(obj).__name__} does not speak Arrow: neither __arrow_c_device_array__ nor __arrow_c_array__ is there")
+    schema, array, on_device = arrays
+    made = library.make(library.arrow_import_column, target._handle(), _struct(array, DEVICE_ARRAY if on_device else ARRAY),
+                        _struct(schema, SCHEMA), on_device, 0, None if name is None else name.encode())
+    return cls._wrap(made, target)
+
+
+def _struct(capsule: Any, kind: int) -> int:
+    address, found = native.struct_of(capsule)
+    if found != kind:
+        raise TypeError("a producer returned a capsule of another struct than its method's")
+    return address

@@ -1,0 +1,178 @@
+"""The shared library: where it is, what it offers, and what it may not do.
+
+Its functions are called through ``ctypes.CDLL``, which gives the interpreter's
+lock back during the call: a call may release memory that another Python object
+owns, and that object's deleter, on whatever thread, takes the lock. The types and
+functions of ``native`` are called with the lock held, which is what makes them
+fast, and give it back themselves before they do anything that can wait.
+"""
+
+from __future__ import annotations
+
+import atexit
+import ctypes
+import json
+import os
+import sys
+from typing import Any, Callable
+
+from .errors import GpuframeError, raise_failure
+
+_HANDLE = ctypes.c_uint64
+_OUT = ctypes.POINTER(ctypes.c_uint64)
+_TEXT = ctypes.c_char_p
+_ANSWER = ctypes.POINTER(ctypes.c_void_p)
+_ADDRESS = ctypes.c_void_p
+_INT = ctypes.c_int64
+
+_SIGNATURES: dict[str, list[Any]] = {
+    "devices": [_ANSWER],
+    "open": [_TEXT, _OUT, _ANSWER],
+    "child": [_HANDLE, _TEXT, _HANDLE, _OUT],
+    "set_budget": [_HANDLE, _HANDLE],
+    "reset_peak": [_HANDLE],
+    "stats": [_HANDLE, _ANSWER],
+    "table_describe": [_HANDLE, _ANSWER],
+    "table_slice": [_HANDLE, _INT, _INT, _OUT],
+    "table_select": [_HANDLE, _TEXT, _OUT],
+    "table_column": [_HANDLE, _INT, _OUT],
+    "table_new": [_TEXT, _OUT, _INT, _INT, _OUT],
+    "table_copy": [_HANDLE, _HANDLE, _OUT],
+    "column_describe": [_HANDLE, _ANSWER],
+    "column_null_count": [_HANDLE, ctypes.POINTER(_INT)],
+    "column_slice": [_HANDLE, _INT, _INT, _OUT],
+    "column_values": [_HANDLE, _OUT],
+    "column_validity": [_HANDLE, _OUT],
+    "column_is_valid": [_HANDLE, _OUT],
+    "column_copy": [_HANDLE, _HANDLE, _OUT],
+    "read_parquet": [_HANDLE, _TEXT, _TEXT, _OUT],
+    "read_ipc": [_HANDLE, _TEXT, _TEXT, _OUT],
+    "read_csv": [_HANDLE, _TEXT, _TEXT, _OUT],
+    "pointer_device": [_HANDLE, _HANDLE, ctypes.POINTER(ctypes.c_int32), ctypes.POINTER(ctypes.c_int32)],
+    "dlpack_import": [_HANDLE, _ADDRESS, ctypes.c_int, _INT, _TEXT, _OUT],
+    "arrow_import": [_HANDLE, _ADDRESS, _ADDRESS, ctypes.c_int, _INT, _OUT],
+    "arrow_import_column": [_HANDLE, _ADDRESS, _ADDRESS, ctypes.c_int, _INT, _TEXT, _OUT],
+    "arrow_import_stream": [_HANDLE, _ADDRESS, ctypes.c_int, _OUT],
+    "arrow_export": [_HANDLE, _ADDRESS, _ADDRESS],
+    "arrow_export_device": [_HANDLE, _ADDRESS, _ADDRESS],
+    "arrow_export_stream": [_HANDLE, ctypes.c_int, _ADDRESS],
+    "arrow_schema": [_HANDLE, _ADDRESS],
+    "serve": [_TEXT, ctypes.c_uint32, _OUT],
+    "publish": [_HANDLE, _TEXT, _HANDLE],
+    "withdraw": [_HANDLE, _TEXT],
+    "served": [_HANDLE, _ANSWER],
+    "connect": [_TEXT, _OUT],
+    "client_tables": [_HANDLE, _ANSWER],
+    "client_open": [_HANDLE, _HANDLE, _TEXT, _OUT],
+}
+
+
+def _find() -> str:
+    """Return the path of the library: beside this file in a wheel."""
+    given = os.environ.get("GPUFRAME_LIBRARY")
+    if given:
+        return given
+    here = os.path.dirname(os.path.abspath(__file__))
+    beside = os.path.join(here, "libgpuframe.so")
+    built = os.path.join(here, os.pardir, os.pardir, "build", "libgpuframe.so")
+    return beside if os.path.exists(beside) or not os.path.exists(built) else os.path.normpath(built)
+
+
+class Library:
+    """The library's functions, by their names without ``gpuframe_``.
+
+    Each raises the exception that its error stands for. Any thread may call any
+    of them at any time.
+    """
+
+    def __init__(self) -> None:
+        self.path = _find()
+        try:
+            loaded = ctypes.CDLL(self.path)
+        except OSError as error:
+            raise ImportError(f"gpuframe: its library could not be loaded: {error} (GPUFRAME_LIBRARY names another)") from error
+        self._free = loaded.gpuframe_free
+        self._free.argtypes = [ctypes.c_void_p]
+        self._free.restype = None
+        for name, arguments in _SIGNATURES.items():
+            function = getattr(loaded, "gpuframe_" + name)
+            function.argtypes = arguments
+            function.restype = ctypes.c_void_p
+            function.errcheck = self._check
+            setattr(self, name, function)
+
+    def _text(self, address: int) -> str:
+        try:
+            return ctypes.string_at(address).decode("utf-8", "replace")
+        finally:
+            self._free(address)
+
+    def _check(self, failed: int | None, *_: Any) -> None:
+        if failed:
+            raise_failure(self._text(failed))
+
+    def ask(self, function: Callable[..., None], *arguments: Any) -> Any:
+        """Call a function that answers with JSON, and return what it says."""
+        answer = ctypes.c_void_p()
+        try:
+            function(*arguments, ctypes.byref(answer))
+        finally:
+            text = self._text(answer.value) if answer.value else "null"
+        return json.loads(text)
+
+    def make(self, function: Callable[..., None], *arguments: Any) -> int:
+        """Call a function that makes an object, and return its handle."""
+        made = ctypes.c_uint64()
+        function(*arguments, ctypes.byref(made))
+        return made.value
+
+    def forbid(self) -> None:
+        """Make every function refuse: Go's runtime does not survive a fork."""
+
+        def refuse(*_: Any) -> None:
+            raise GpuframeError('gpuframe cannot be used in a forked process: start it with the method "spawn", '
+                                "or import and use gpuframe only after the fork")
+
+        for name in _SIGNATURES:
+            setattr(self, name, refuse)
+
+    def __getattr__(self, name: str) -> Callable[..., None]:
+        raise AttributeError(name)
+
+
+class Native:
+    """Types and functions that the library makes in C."""
+
+    Handle: Any
+    Exchangeable: Any
+    exchange: Any
+    take_tensor: Callable[[Any], tuple[int, int]]
+    new_struct: Callable[[int], tuple[Any, int]]
+    struct_of: Callable[[Any], tuple[int, int]]
+    hold: Callable[[tuple[Any, int, int, int, int, int, int, int]], int]
+    exiting: Callable[[], None]
+
+    def __init__(self, path: str, wrap: Callable[[int], Any]) -> None:
+        start = ctypes.PyDLL(path).gpuframe_python_init
+        start.argtypes = [ctypes.py_object] * 3
+        start.restype = ctypes.c_int
+        names: dict[str, Any] = {}
+        self.kept = (names, raise_failure, wrap)
+        if start(*self.kept) != 0:
+            raise ImportError(f"gpuframe: {path} does not find the functions of Python {sys.version.split()[0]} that it needs")
+        self.__dict__.update(names)
+
+
+def _wrap_column(handle: int) -> Any:
+    from .column import Column
+
+    return Column._wrap(handle, None)
+
+
+library = Library()
+native = Native(library.path, _wrap_column)
+
+# Deleters of other libraries must not run when their code may be gone already.
+atexit.register(native.exiting)
+if hasattr(os, "register_at_fork"):
+    os.register_at_fork(after_in_child=library.forbid)

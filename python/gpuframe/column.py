@@ -1,0 +1,351 @@
+"""Columns: one Arrow array in device memory, under a name."""
+
+from __future__ import annotations
+
+import ctypes
+from typing import Any, Optional
+
+from . import _arrow, _elements
+from ._library import library, native
+from .devices import Device, Manager, Place, device, place
+from .errors import ArgumentError, ExchangeError
+
+#: Letters of a numpy type string, for the types that have one.
+_TYPESTR = {
+    "int8": "|i1", "int16": "<i2", "int32": "<i4", "int64": "<i8",
+    "uint8": "|u1", "uint16": "<u2", "uint32": "<u4", "uint64": "<u8",
+    "float16": "<f2", "float32": "<f4", "float64": "<f8",
+}
+#: The codes that DLPack has for the CPU, a GPU, and a GPU's host and managed memory.
+_CPU, _CUDA, _PINNED, _MANAGED = 1, 2, 3, 13
+#: Where a DLManagedTensorVersioned has its data pointer.
+_DATA = 32
+
+
+class Column(native.Exchangeable):
+    """One column of a table: an Arrow array in device memory.
+
+    A column shares its table's memory and keeps it alive. It speaks DLPack
+    (``__dlpack__``), the CUDA array interface, the array interface of numpy for
+    memory of the host, and Arrow's C Device interface; none of them copies.
+
+    >>> import gpuframe
+    >>> delays = gpuframe.Table.from_columns({"delay": [3, -1, 40]}, device="host")["delay"]
+    >>> len(delays), delays.dtype, delays.null_count
+    (3, 'int64', 0)
+    >>> delays.tolist()
+    [3, -1, 40]
+    """
+
+    __slots__ = ("_info", "_manager", "__weakref__")
+
+    def __init__(self) -> None:
+        raise TypeError("columns come from tables and from Column.from_dlpack and Column.from_arrow")
+
+    @classmethod
+    def _wrap(cls, handle: int, manager: Optional[Manager]) -> Column:
+        made = cls.__new__(cls)
+        made._adopt(handle)
+        made._info = None
+        made._manager = manager
+        return made
+
+    @classmethod
+    def from_dlpack(cls, obj: Any, *, name: str = "", device: Place = None) -> Column:
+        """Take the tensor of any library that speaks DLPack, without copying it.
+
+        The column is on the device that the tensor is on, unless ``device`` says
+        another one: then it is copied there. The tensor must have one dimension
+        and lie compactly. Booleans are copied, for Arrow packs them into bits.
+
+        >>> numpy = __import__("pytest").importorskip("numpy")
+        >>> Column.from_dlpack(numpy.arange(3), device="host").tolist()
+        [0, 1, 2]
+        """
+        on = tuple(obj.__dlpack_device__())
+        manager = _manager_of(int(on[0]), int(on[1]), device)
+        stream = None
+        if on[0] in (_CUDA, _MANAGED):
+            stream = manager.stream or 1
+        capsule = _ask_for_tensor(obj, stream)
+        address, legacy = native.take_tensor(capsule)
+        column = cls._wrap(library.make(library.dlpack_import, manager._handle(), address, legacy,
+                                        0 if stream is None else stream, name.encode()), manager)
+        if device is not None:
+            target = place(device)
+            if target.name != manager.name:
+                return column.to_device(target)
+        return column
+
+    @classmethod
+    def from_arrow(cls, obj: Any, *, name: Optional[str] = None, device: Place = None) -> Column:
+        """Take an Arrow array of any library that speaks Arrow's C interfaces.
+
+        Data in the memory of a GPU is not copied; data of the host is copied to
+        the device, and is shared where the device is the host.
+        """
+        return _arrow.column_of(cls, obj, name, device)
+
+    @property
+    def _description(self) -> dict[str, Any]:
+        if self._info is None:
+            self._info = library.ask(library.column_describe, self._handle())
+        return self._info
+
+    @property
+    def name(self) -> str:
+        """The name."""
+        return self._description["name"]
+
+    @property
+    def dtype(self) -> str:
+        """The Arrow type, as text: "int32", "utf8", "timestamp[ns]"."""
+        return self._description["type"]
+
+    def __len__(self) -> int:
+        return self._description["length"]
+
+    @property
+    def nullable(self) -> bool:
+        """Whether the schema allows nulls."""
+        return self._description["nullable"]
+
+    @property
+    def device(self) -> Device:
+        """The device that the column is on; the host for one without memory."""
+        return device(self._description["device"] or "host")
+
+    @property
+    def data_ptr(self) -> int:
+        """Where the values begin; 0 for types that have no fixed width."""
+        return self._description["pointer"]
+
+    @property
+    def nbytes(self) -> int:
+        """How many bytes the values are; 0 for types that have no fixed width."""
+        return self._description["bytes"]
+
+    @property
+    def null_count(self) -> int:
+        """The number of nulls. Counting them may take a look at the device."""
+        known = self._description["nulls"]
+        if known < 0:
+            count = ctypes.c_int64()
+            library.column_null_count(self._handle(), ctypes.byref(count))
+            known = self._info["nulls"] = count.value
+        return known
+
+    @property
+    def bit_offset(self) -> int:
+        """For a column of :meth:`validity`: the bit of the first byte that belongs to the first element."""
+        return self._description["bits"]
+
+    def values(self) -> Column:
+        """Return the values without the nulls: the same memory, undefined where a null was."""
+        return self._wrap(library.make(library.column_values, self._handle()), self._manager)
+
+    def validity(self) -> Column:
+        """Return the validity bitmap as a column of bytes of the same memory.
+
+        Bit i + bit_offset, counted from the least significant of the first byte,
+        is set where element i is valid. Raises ExchangeError, a BufferError, where
+        all values are valid and there is no bitmap.
+        """
+        return self._wrap(library.make(library.column_validity, self._handle()), self._manager)
+
+    def is_valid(self) -> Column:
+        """Return a column of booleans, true where an element is not null: the bitmap's own memory.
+
+        Raises ExchangeError, a BufferError, where all values are valid.
+        """
+        return self._wrap(library.make(library.column_is_valid, self._handle()), self._manager)
+
+    def slice(self, offset: int, length: Optional[int] = None) -> Column:
+        """Return ``length`` elements from ``offset`` on, of the same memory."""
+        if length is None:
+            length = len(self) - offset
+        return self._wrap(library.make(library.column_slice, self._handle(), offset, length), self._manager)
+
+    def __getitem__(self, key: slice) -> Column:
+        if not isinstance(key, slice):
+            raise TypeError("a column is indexed by slices; for elements ask to_numpy() or tolist()")
+        start, stop, step = key.indices(len(self))
+        if step != 1:
+            raise ArgumentError("a column's slices have step 1")
+        return self.slice(start, max(0, stop - start))
+
+    def to_device(self, device: Place) -> Column:
+        """Return a copy on a device, or within a budget."""
+        target = place(device)
+        return self._wrap(library.make(library.column_copy, self._handle(), target._handle()), target)
+
+    def to(self, tensor_type: type) -> Any:
+        """Return a tensor of another library's type, ``torch.Tensor`` for example, without copying.
+
+        The type has to offer ``__dlpack_c_exchange_api__``, as torch's does from
+        2.10 on. The tensor is ready for the stream that the library works on. This
+        is the fastest way, for no Python code of either side runs.
+        """
+        return self._to(tensor_type)
+
+    # __dlpack__, __dlpack_device__ and __dlpack_c_exchange_api__ are the library's own.
+
+    def _interface(self) -> dict[str, Any]:
+        typestr = _TYPESTR.get(self.dtype)
+        if typestr is None:
+            raise AttributeError(f"the array interfaces have no type for {self.dtype}")
+        d = self._description
+        return {"shape": (len(self),), "typestr": typestr, "data": (self.data_ptr if len(self) else 0, d["read_only"]),
+                "strides": None, "version": 3}
+
+    @property
+    def __cuda_array_interface__(self) -> dict[str, Any]:
+        """The CUDA array interface, version 3.
+
+        A column with nulls has a ``mask``: an array of one byte for each element,
+        1 where the element is valid. It is made anew of Arrow's bits each time, for
+        the interface knows neither bits that begin within a byte nor consumers that
+        take bits. Of those there are, numba and cupy refuse any mask, and torch does
+        not look at it: give those values() or fill the nulls before.
+        """
+        if self.__dlpack_device__()[0] not in (_CUDA, _PINNED, _MANAGED):
+            raise AttributeError("the column is not in the memory of a GPU")
+        described = self._interface()
+        described["stream"] = 1
+        plain = self
+        if self._description["bitmap"] and self.null_count:
+            plain = self.values()
+            described["mask"] = _Mask(self.is_valid())
+        _arrow.order(plain)
+        return described
+
+    @property
+    def __array_interface__(self) -> dict[str, Any]:
+        """numpy's array interface, for columns in the host's memory."""
+        if self.__dlpack_device__()[0] == _CUDA:
+            raise AttributeError("the column is in the memory of a GPU: to_numpy() copies it")
+        if self._description["bitmap"] and self.null_count:
+            raise AttributeError("the column has nulls: take values() and validity()")
+        described = self._interface()
+        if not len(self):  # numpy takes no null pointer, not even for nothing
+            described["data"] = (id(self), described["data"][1])
+        _arrow.order(self)
+        return described
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        if self.__dlpack_device__()[0] == _CUDA:
+            raise TypeError("the column is in the memory of a GPU: to_numpy() copies it")
+        return self.to_numpy(dtype=dtype, copy=copy)
+
+    def __arrow_c_schema__(self) -> Any:
+        """Return the column's field as a capsule of an ArrowSchema."""
+        return _arrow.schema_capsule(self)
+
+    def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
+        """Return capsules of the column in the host's memory: copied there from a GPU."""
+        return _arrow.array_capsules(self)
+
+    def __arrow_c_device_array__(self, requested_schema: Any = None, **kwargs: Any) -> tuple[Any, Any]:
+        """Return capsules of an ArrowSchema and an ArrowDeviceArray of the column's own memory."""
+        return _arrow.device_array_capsules(self, kwargs)
+
+    def to_pyarrow(self) -> Any:
+        """Return a pyarrow.Array in the host's memory."""
+        import pyarrow
+
+        return pyarrow.array(_arrow.OnHost(self))
+
+    def to_numpy(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        """Return a numpy array: of the same memory on the host, else a copy.
+
+        Columns with nulls, and of types that numpy has not, go through pyarrow.
+        """
+        import numpy
+
+        on = self
+        if self.__dlpack_device__()[0] == _CUDA:
+            if copy is False:
+                raise ArgumentError("copy=False: the column is in the memory of a GPU")
+            on, copy = self.to_device("host"), None
+        if on.dtype == "bool" and not (on._description["bitmap"] and on.null_count):
+            return numpy.from_dlpack(on).astype(dtype or bool, copy=bool(copy))
+        if on.dtype in _TYPESTR and not (on._description["bitmap"] and on.null_count):
+            shared = numpy.asarray(_Shared(on))
+            return shared.astype(dtype or shared.dtype, copy=bool(copy))
+        if copy is False:
+            raise ArgumentError(f"copy=False: numpy cannot share a column of {self.dtype} with {self.null_count} nulls")
+        return numpy.asarray(on.to_pyarrow(), dtype=dtype)
+
+    def tolist(self) -> list[Any]:
+        """Return the elements as Python objects, None for nulls.
+
+        Types other than numbers and booleans go through pyarrow.
+        """
+        return _elements.tolist(self)
+
+    def release(self) -> None:
+        """Give the memory back now. What other libraries hold of it lives on."""
+        self._release()
+
+    def __enter__(self) -> Column:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.release()
+
+    def __repr__(self) -> str:
+        try:
+            d = self._description
+        except Exception as error:  # noqa: BLE001 - a repr never fails
+            return f"<gpuframe.Column: {error}>"
+        return f"<gpuframe.Column {d['name']!r}: {d['length']:,} × {d['type']} on {d['device'] or 'no device'}>"
+
+    def __getstate__(self) -> None:
+        raise TypeError("a column is memory of this process and cannot be pickled: send it by to_pyarrow(), or gpuframe.serve()")
+
+    __reduce_ex__ = lambda self, protocol: self.__getstate__()  # noqa: E731
+
+
+class _Shared:
+    """A column's array interface; it keeps the column alive for the array."""
+
+    def __init__(self, column: Column) -> None:
+        self.column = column
+        self.__array_interface__ = column.__array_interface__
+
+
+class _Mask:
+    """Which elements are valid, a byte each, by the CUDA array interface. It keeps its memory alive."""
+
+    def __init__(self, valid: Column) -> None:
+        self._tensor = valid.__dlpack__(max_version=(1, 0))
+        get = ctypes.pythonapi.PyCapsule_GetPointer
+        get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        data = ctypes.c_void_p.from_address(get(self._tensor, b"dltensor_versioned") + _DATA).value
+        self.__cuda_array_interface__ = {"shape": (len(valid),), "typestr": "|b1", "data": (data or 0, True), "strides": None,
+                                         "version": 3, "stream": 1}
+
+
+def _manager_of(kind: int, number: int, wanted: Place) -> Manager:
+    """Return the manager for memory that lies on a DLPack device."""
+    if kind == _CPU:
+        return place("host")
+    if kind == _CUDA:
+        return place(f"cuda:{number}")
+    if kind in (_PINNED, _MANAGED):
+        manager = place(wanted)
+        return manager if manager.dlpack_device[0] == _CUDA else place("cuda:0")
+    raise ExchangeError(f"gpuframe does not know memory of DLPack device ({kind}, {number})")
+
+
+def _ask_for_tensor(obj: Any, stream: Optional[int]) -> Any:
+    """Call a producer's __dlpack__, as it understands it."""
+    if stream is None:
+        try:
+            return obj.__dlpack__(max_version=(1, 0))
+        except TypeError:
+            return obj.__dlpack__()
+    try:
+        return obj.__dlpack__(stream=stream, max_version=(1, 0))
+    except TypeError:  # a producer of before DLPack 1.0
+        return obj.__dlpack__(stream=stream)

@@ -1,0 +1,265 @@
+"""Devices, the memory that is used of them, and budgets."""
+
+from __future__ import annotations
+
+import contextvars
+import ctypes
+import os
+import re
+from dataclasses import dataclass
+from types import TracebackType
+from typing import Optional, Union
+
+from ._library import library, native
+from .errors import ArgumentError
+
+_UNITS = {"": 1, "b": 1}
+for _power, _letter in enumerate("kmgt", 1):
+    _UNITS[_letter] = _UNITS[_letter + "b"] = 1000**_power
+    _UNITS[_letter + "ib"] = 1024**_power
+
+
+def bytes_of(size: Union[int, str]) -> int:
+    """Return a size in bytes, which may be written as "2 GB" or "512 MiB".
+
+    >>> bytes_of("2 GB"), bytes_of("1.5 KiB"), bytes_of(7)
+    (2000000000, 1536, 7)
+    """
+    if isinstance(size, str):
+        match = re.fullmatch(r"\s*([0-9]+(?:\.[0-9]+)?)\s*([a-zA-Z]*)\s*", size)
+        if match is None or match[2].lower() not in _UNITS:
+            raise ArgumentError(f'{size!r} is not a size such as "2 GB"')
+        return int(float(match[1]) * _UNITS[match[2].lower()])
+    if size < 0:
+        raise ArgumentError(f"{size} bytes")
+    return int(size)
+
+
+def text_of(size: int) -> str:
+    """Return a size for people.
+
+    >>> text_of(0), text_of(1999), text_of(1_500_000_000)
+    ('0 B', '2.0 kB', '1.5 GB')
+    """
+    if size < 1000:
+        return f"{size} B"
+    value = float(size)
+    for unit in ("kB", "MB", "GB", "TB", "PB"):
+        value /= 1000
+        if value < 999.95:
+            break
+    return f"{value:.1f} {unit}"
+
+
+@dataclass(frozen=True)
+class MemoryInfo:
+    """What is in use of a device, or of a budget, at one moment. Sizes are bytes."""
+
+    device: str
+    name: str
+    in_use: int
+    budget: int
+    remaining: int
+    peak: int
+    allocations: int
+    frees: int
+    failures: int
+    blocks: int
+    external: int
+    """Memory that other libraries own and that is used without a copy."""
+    external_blocks: int
+    leaks: int
+    double_releases: int
+    free: int
+    """What no process uses of the device."""
+    total: int
+
+    def __repr__(self) -> str:
+        parts = [f"{self.device}: {text_of(self.in_use)} of {text_of(self.budget)} in use in {self.blocks:,} blocks",
+                 f"peak {text_of(self.peak)}"]
+        if self.external_blocks:
+            parts.append(f"{text_of(self.external)} external in {self.external_blocks:,} blocks")
+        if self.failures:
+            parts.append(f"{self.failures:,} failed requests")
+        parts.append(f"{text_of(self.free)} of {text_of(self.total)} free on the device")
+        return "<" + ", ".join(parts) + ">"
+
+
+class Manager(native.Handle):
+    """Where memory comes from: a whole device or a budget of it."""
+
+    __slots__ = ("name", "dlpack_device", "description", "stream", "_parent", "__weakref__")
+
+    name: str
+    dlpack_device: tuple[int, int]
+
+    def memory(self) -> MemoryInfo:
+        """Return what is in use of it now."""
+        return MemoryInfo(**library.ask(library.stats, self._handle()))
+
+    def set_budget(self, size: Union[int, str]) -> None:
+        """Set the most bytes that may be in use; more than that raises BudgetError."""
+        library.set_budget(self._handle(), bytes_of(size))
+
+    def reset_peak(self) -> None:
+        """Set the peak to what is in use now."""
+        library.reset_peak(self._handle())
+
+    def __getstate__(self) -> None:
+        raise TypeError(f"{type(self).__name__} belongs to this process and cannot be pickled")
+
+
+class Device(Manager):
+    """A device that is open. Ask :func:`device` for it."""
+
+    __slots__ = ()
+
+    def __init__(self) -> None:
+        raise TypeError("ask gpuframe.device(name) for a device")
+
+    @classmethod
+    def _open(cls, name: str) -> Device:
+        made = cls.__new__(cls)
+        out = ctypes.c_uint64()
+        answer = library.ask(lambda reply: library.open(name.encode(), ctypes.byref(out), reply))
+        made._adopt(out.value)
+        made.name, made.description, made.stream = answer["name"], answer["description"], answer["stream"]
+        made.dlpack_device = (answer["type"], answer["id"])
+        made._parent = None
+        return made
+
+    @property
+    def is_gpu(self) -> bool:
+        """Whether it is a GPU."""
+        return self.dlpack_device[0] == 2
+
+    def __repr__(self) -> str:
+        return f"<gpuframe.Device {self.name}: {self.description}>"
+
+
+_devices: dict[str, Device] = {}
+_default: Optional[str] = os.environ.get("GPUFRAME_DEVICE")
+_budgets: contextvars.ContextVar[tuple["Budget", ...]] = contextvars.ContextVar("gpuframe budgets", default=())
+
+
+def device(name: str = "") -> Device:
+    """Return a device by name: "cuda:0", "cuda:1", "host".
+
+    Without a name it is the default device: what :func:`set_default_device` or the
+    variable GPUFRAME_DEVICE says, else the first GPU, or the host where there is
+    none.
+
+    >>> device("host").name
+    'host'
+    """
+    if not name and _default:
+        name = _default
+    found = _devices.get(name)
+    if found is None:
+        found = Device._open(name)
+        found = _devices.setdefault(found.name, found)
+        _devices[name] = found
+    return found
+
+
+def set_default_device(name: str) -> Device:
+    """Make a device the one that everything without a ``device=`` goes to."""
+    global _default
+    chosen = device(name)
+    _default = chosen.name
+    return chosen
+
+
+def devices() -> list[str]:
+    """Return the names of the devices that this process can use."""
+    return [each["name"] for each in library.ask(library.devices)]
+
+
+Place = Union[str, Manager, None]
+
+
+def place(where: Place) -> Manager:
+    """Return the manager that an argument ``device=`` means, budgets considered."""
+    if isinstance(where, Budget):
+        return where
+    if not isinstance(where, (Device, str, type(None))):
+        raise TypeError(f"device={where!r}: a name, a Device or a Budget is meant")
+    chosen: Optional[Manager] = None
+    if isinstance(where, Device):
+        chosen = where
+    elif where:
+        chosen = device(where)
+    budgets = _budgets.get()
+    for each in reversed(budgets):
+        if chosen is None or each.name == chosen.name:
+            return each
+    return chosen if chosen is not None else device()
+
+
+def device_memory(device_: Place = None) -> MemoryInfo:
+    """Return what is in use of a device: in_use, budget, peak, external and more.
+
+    >>> device_memory("host").in_use
+    0
+    """
+    if isinstance(device_, Manager):
+        return device_.memory()
+    return device(device_ or "").memory()
+
+
+def set_budget(size: Union[int, str], device_: Place = None) -> None:
+    """Set the most bytes of a device that gpuframe may have in use."""
+    (device_ if isinstance(device_, Manager) else device(device_ or "")).set_budget(size)
+
+
+class Budget(Manager):
+    """A part of a device's memory that a block of code may use. See :func:`budget`."""
+
+    __slots__ = ("_tokens",)
+
+    def __init__(self) -> None:
+        raise TypeError("ask gpuframe.budget(size) for a budget")
+
+    def __enter__(self) -> Budget:
+        self._tokens.append(_budgets.set(_budgets.get() + (self,)))
+        return self
+
+    def __exit__(self, kind: Optional[type[BaseException]], error: Optional[BaseException], trace: Optional[TracebackType]) -> None:
+        _budgets.reset(self._tokens.pop())
+
+    @property
+    def in_use(self) -> int:
+        """The bytes in use of it now."""
+        return self.memory().in_use
+
+    @property
+    def peak(self) -> int:
+        """The most bytes that were in use of it."""
+        return self.memory().peak
+
+    @property
+    def size(self) -> int:
+        """How many bytes it is."""
+        return self.memory().budget
+
+    def __repr__(self) -> str:
+        return f"<gpuframe.Budget {self.memory()!r}>"
+
+
+def budget(size: Union[int, str], *, device: Place = None, name: str = "budget") -> Budget:
+    """Bound what a block of code may use of a device's memory.
+
+    Tables made inside are allocated from the budget, by this thread or task only;
+    one that does not fit raises :class:`BudgetError`, a MemoryError. What was made
+    inside goes on counting in the budget when the block has ended. Budgets nest.
+
+    >>> with budget("2 MB", device="host") as b:
+    ...     b.size
+    2000000
+    """
+    above = place(device)
+    made = Budget.__new__(Budget)
+    made._adopt(library.make(library.child, above._handle(), name.encode(), bytes_of(size)))
+    made.name, made.description, made.stream = above.name, above.description, above.stream
+    made.dlpack_device, made._parent, made._tokens = above.dlpack_device, above, []
+    return made

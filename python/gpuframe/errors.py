@@ -1,0 +1,116 @@
+"""The exceptions of gpuframe.
+
+Each is also the built-in exception that Python users expect, so that code which
+catches ``MemoryError``, ``KeyError`` or ``BufferError`` need not know gpuframe.
+"""
+
+from __future__ import annotations
+
+import json
+
+
+class GpuframeError(Exception):
+    """What all exceptions of this package derive from."""
+
+
+class OutOfMemoryError(GpuframeError, MemoryError):
+    """The device has no memory left."""
+
+
+class BudgetError(OutOfMemoryError):
+    """A request did not fit the budget.
+
+    ``asked``, ``in_use`` and ``budget`` are bytes.
+
+    >>> import gpuframe
+    >>> with gpuframe.budget("1 kB", device="host"):
+    ...     try:
+    ...         gpuframe.Table.from_columns({"x": range(1000)}, device="host")
+    ...     except MemoryError as error:
+    ...         print(type(error).__name__, error.budget)
+    BudgetError 1000
+    """
+
+    def __init__(self, text: str, asked: int = 0, in_use: int = 0, budget: int = 0) -> None:
+        super().__init__(text)
+        self.asked = asked
+        self.in_use = in_use
+        self.budget = budget
+
+
+class NotAvailableError(GpuframeError, RuntimeError):
+    """There is no such device, or this build or process cannot use it."""
+
+
+class DeviceError(GpuframeError, RuntimeError):
+    """The device failed and cannot be used any more."""
+
+
+class ReleasedError(GpuframeError, ValueError):
+    """The table or column was released before."""
+
+
+class ExchangeError(GpuframeError, BufferError):
+    """The memory cannot be handed over, or taken, as it was asked for."""
+
+
+class InvalidDataError(GpuframeError, ValueError):
+    """What came in contradicts itself or its standard."""
+
+
+class UnsupportedError(GpuframeError, NotImplementedError):
+    """What came in is sound, but gpuframe has no counterpart."""
+
+
+class ArgumentError(GpuframeError, ValueError):
+    """An argument makes no sense."""
+
+
+class WrongTypeError(GpuframeError, TypeError):
+    """An object is not of a type that will do."""
+
+
+class ColumnNotFoundError(GpuframeError, KeyError):
+    """A table has no column of that name."""
+
+    def __str__(self) -> str:
+        return str(self.args[0]) if self.args else ""
+
+
+class RangeError(GpuframeError, IndexError):
+    """A position lies outside the table or column."""
+
+
+class NotConnectedError(GpuframeError, ConnectionError):
+    """The other process is gone, or says what it should not."""
+
+
+class AddressInUseError(GpuframeError, OSError):
+    """Another server listens on the socket."""
+
+
+_KINDS: dict[str, type[Exception]] = {
+    "memory": OutOfMemoryError,
+    "not available": NotAvailableError,
+    "device": DeviceError,
+    "released": ReleasedError,
+    "buffer": ExchangeError,
+    "invalid": InvalidDataError,
+    "unsupported": UnsupportedError,
+    "value": ArgumentError,
+    "type": WrongTypeError,
+    "key": ColumnNotFoundError,
+    "index": RangeError,
+    "file": FileNotFoundError,
+    "permission": PermissionError,
+    "connection": NotConnectedError,
+    "in use": AddressInUseError,
+}
+
+
+def raise_failure(text: str) -> None:
+    """Raise the exception for an error that the library returned as JSON."""
+    failure = json.loads(text)
+    if failure["kind"] == "budget":
+        raise BudgetError(failure["text"], failure.get("asked", 0), failure.get("in_use", 0), failure.get("budget", 0))
+    raise _KINDS.get(failure["kind"], GpuframeError)(failure["text"])

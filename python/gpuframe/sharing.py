@@ -1,0 +1,131 @@
+"""Tables that other processes of the machine open by name, without copying them."""
+
+from __future__ import annotations
+
+import atexit
+import os
+import weakref
+from dataclasses import dataclass
+from typing import Any, Union
+
+from ._library import library, native
+from .devices import Place, place
+from .table import Table
+
+Path = Union[str, "os.PathLike[str]"]
+
+
+@dataclass(frozen=True)
+class SharedTable:
+    """A table that a server has. ``bytes`` is its memory's size."""
+
+    name: str
+    rows: int
+    columns: int
+    bytes: int
+    device: str
+    clients: int
+    references: int
+    withdrawn: bool
+
+
+def _shared(answer: list[dict[str, Any]]) -> list[SharedTable]:
+    return [SharedTable(**each) for each in answer]
+
+
+class _Connection(native.Handle):
+    """What a client and a server have in common."""
+
+    __slots__ = ("path", "__weakref__")
+
+    path: str
+
+    def __init__(self) -> None:
+        raise TypeError("ask gpuframe.serve(path) or gpuframe.connect(path)")
+
+    def close(self) -> None:
+        """End it. Tables that clients have opened stay theirs."""
+        self._release()
+
+    def __enter__(self) -> Any:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.close()
+
+    def __getstate__(self) -> None:
+        raise TypeError(f"a {type(self).__name__} belongs to this process and cannot be pickled: pickle its path")
+
+    def __repr__(self) -> str:
+        return f"<gpuframe.{type(self).__name__} at {self.path}{'' if self._handle() else ', closed'}>"
+
+
+class Server(_Connection):
+    """Serves tables on a Unix socket. Ask :func:`serve` for one."""
+
+    __slots__ = ()
+
+    def publish(self, name: str, table: Table) -> None:
+        """Make a table known to clients. It is copied once, on its device, into memory that can be shared."""
+        library.publish(self._handle(), name.encode(), table._handle())
+
+    def withdraw(self, name: str) -> None:
+        """Let no client open the table any more. Those that have, keep it."""
+        library.withdraw(self._handle(), name.encode())
+
+    def tables(self) -> list[SharedTable]:
+        """Return what is published, and how many clients use it."""
+        return _shared(library.ask(library.served, self._handle()))
+
+
+class Client(_Connection):
+    """A connection to a server. Ask :func:`connect` for one."""
+
+    __slots__ = ()
+
+    def tables(self) -> list[SharedTable]:
+        """Return what there is to open."""
+        return _shared(library.ask(library.client_tables, self._handle()))
+
+    def open(self, name: str, device: Place = None) -> Table:
+        """Open a table, for reading only. A column is mapped when it is first asked for.
+
+        The table is on the device that the server has it on, and outlives the client.
+        """
+        target = None if device is None else place(device)
+        made = library.make(library.client_open, self._handle(), 0 if target is None else target._handle(), name.encode())
+        return Table._wrap(made, target)
+
+
+_servers: weakref.WeakSet[Server] = weakref.WeakSet()
+
+
+def serve(path: Path, *, mode: int = 0o600) -> Server:
+    """Serve tables on a Unix socket whose file has the mode: who may write to it may open the tables.
+
+        server = gpuframe.serve("/run/tables.sock")
+        server.publish("flights", table)
+    """
+    made = Server.__new__(Server)
+    made._adopt(library.make(library.serve, os.fspath(path).encode(), mode))
+    made.path = os.fspath(path)
+    _servers.add(made)
+    return made
+
+
+def connect(path: Path) -> Client:
+    """Connect to the server on a Unix socket.
+
+        flights = gpuframe.connect("/run/tables.sock").open("flights")
+    """
+    made = Client.__new__(Client)
+    made._adopt(library.make(library.connect, os.fspath(path).encode()))
+    made.path = os.fspath(path)
+    return made
+
+
+@atexit.register
+def _close_servers() -> None:
+    """Take the sockets out of the file system."""
+    for each in list(_servers):
+        each.close()

@@ -1,0 +1,176 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+// #include "arrow_abi.h"
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/arrowdev"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/share"
+)
+
+// exported makes the structs of a table or column, of its own memory.
+func exported(object holder) (*arrowdev.Array, error) {
+	switch of := object.(type) {
+	case *buffer.Buffer:
+		return arrowdev.Export(of)
+	case *series:
+		return arrowdev.ExportColumn(of.Column, of.field)
+	}
+	return nil, fmt.Errorf("export of %T: %w", object, errType)
+}
+
+// heldObject returns a table or a column that the caller releases.
+func heldObject(h handle) (holder, error) {
+	if s, ok := objects.get(h).(*series); ok {
+		return s, s.Retain()
+	}
+	return wholeTable(h)
+}
+
+// gpuframe_arrow_export_device hands a table or a column over as an
+// ArrowDeviceArray of its own memory, and its ArrowSchema. The schema may be NULL.
+//
+//export gpuframe_arrow_export_device
+func gpuframe_arrow_export_device(h C.uint64_t, deviceArray, schema unsafe.Pointer) *C.char {
+	return guarded(func() error {
+		object, err := heldObject(handle(h))
+		if err != nil {
+			return err
+		}
+		defer object.Release()
+		array, err := exported(object)
+		if err != nil {
+			return err
+		}
+		if err := array.MoveTo(deviceArray, schema); err != nil {
+			return err
+		}
+		return array.Release()
+	})
+}
+
+// gpuframe_arrow_export hands a table or a column over as an ArrowArray in the
+// host's memory, and its ArrowSchema, which may be NULL. What is on a GPU is
+// copied.
+//
+//export gpuframe_arrow_export
+func gpuframe_arrow_export(h C.uint64_t, array, schema unsafe.Pointer) *C.char {
+	return guarded(func() error {
+		object, err := heldObject(handle(h))
+		if err != nil {
+			return err
+		}
+		defer object.Release()
+		there, err := onHost(object)
+		if err != nil {
+			return err
+		}
+		defer there.Release()
+		made, err := exported(there)
+		if err != nil {
+			return err
+		}
+		var whole [C.DEVICE_ARRAY_BYTES]byte
+		if err := made.MoveTo(unsafe.Pointer(&whole), schema); err != nil {
+			return err
+		}
+		// An ArrowDeviceArray begins with its ArrowArray.
+		copy(unsafe.Slice((*byte)(array), C.ARRAY_BYTES), whole[:])
+		return made.Release()
+	})
+}
+
+// onHost returns an object, or a copy of it in the host's memory, that the caller
+// releases.
+func onHost(object holder) (holder, error) {
+	var dev *device.Device
+	switch of := object.(type) {
+	case *buffer.Buffer:
+		dev = of.Device()
+	case *series:
+		dev = of.Device()
+	}
+	if dev == nil || dev.Kind() == device.Host {
+		return object, object.Retain()
+	}
+	m, err := manager("host")
+	if err != nil {
+		return nil, err
+	}
+	if s, ok := object.(*series); ok {
+		moved, err := copyColumn(s.Column, m)
+		if err != nil {
+			return nil, err
+		}
+		return newSeries(moved, s.field), nil
+	}
+	return copyTable(object.(*buffer.Buffer), m)
+}
+
+// copyTable copies a table into memory of a manager's. The caller releases it.
+func copyTable(b *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
+	record, err := b.Record(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer record.Release()
+	return buffer.FromRecord(m, record)
+}
+
+// copyColumn is copyTable for a column.
+func copyColumn(c *column.Column, m *memory.Manager) (*column.Column, error) {
+	values, err := c.Array(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	defer values.Release()
+	return column.FromArray(context.Background(), m, values, column.UploadOptions{Tag: "copy"})
+}
+
+// gpuframe_arrow_schema writes the ArrowSchema of a table or column.
+//
+//export gpuframe_arrow_schema
+func gpuframe_arrow_schema(h C.uint64_t, schema unsafe.Pointer) *C.char {
+	return guarded(func() error {
+		switch of := objects.get(handle(h)).(type) {
+		case *buffer.Buffer:
+			return arrowdev.ExportSchema(of.Schema(), schema)
+		case *series:
+			return arrowdev.ExportField(of.field, schema)
+		case *share.Table:
+			return arrowdev.ExportSchema(of.Schema(), schema)
+		}
+		return fmt.Errorf("the object was released: %w", memory.ErrReleased)
+	})
+}
+
+// gpuframe_arrow_export_stream hands a table over as a stream of one batch: an
+// ArrowDeviceArrayStream of its own memory or, not on_device, an ArrowArrayStream
+// in the host's.
+//
+//export gpuframe_arrow_export_stream
+func gpuframe_arrow_export_stream(h C.uint64_t, onDevice C.int, stream unsafe.Pointer) *C.char {
+	return withTable(h, func(b *buffer.Buffer) error {
+		var deviceType, id C.int32_t
+		deviceOf(b, &deviceType, &id)
+		if err := b.Retain(); err != nil {
+			return err
+		}
+		kept := objects.add(b)
+		if C.gpuframe_stream_of_table(C.uint64_t(kept), onDevice, deviceType, stream) != 0 {
+			_ = release(kept)
+			return fmt.Errorf("the stream's struct: %w", device.ErrOutOfMemory)
+		}
+		return nil
+	})
+}

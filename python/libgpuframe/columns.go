@@ -1,0 +1,183 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/dlpack"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// series is a column under its name. Its references are the column's.
+type series struct {
+	*column.Column
+	field arrow.Field
+	// bits is, for a column of validity bytes, the bit of its first byte that
+	// belongs to the first element.
+	bits int
+}
+
+func newSeries(c *column.Column, field arrow.Field) *series {
+	field.Type = c.Type()
+	return &series{Column: c, field: field}
+}
+
+// withColumn calls f with the column of a handle, which lives until f returns.
+func withColumn(h C.uint64_t, f func(*series) error) *C.char {
+	return guarded(func() error {
+		s, err := held[*series](handle(h))
+		if err != nil {
+			return err
+		}
+		defer s.Release()
+		return f(s)
+	})
+}
+
+// give hands a new column of the same name to C.
+func (s *series) give(c *column.Column, err error, out *C.uint64_t) error {
+	if err != nil {
+		return err
+	}
+	*out = C.uint64_t(objects.add(newSeries(c, s.field)))
+	return nil
+}
+
+type columnAnswer struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Length   int    `json:"length"`
+	Nulls    int    `json:"nulls"`
+	Nullable bool   `json:"nullable"`
+	Device   string `json:"device"`
+	// Pointer is where the values begin; zero where the type has no fixed width.
+	Pointer  uint64 `json:"pointer"`
+	Width    int    `json:"width"`
+	ReadOnly bool   `json:"read_only"`
+	Bitmap   bool   `json:"bitmap"`
+	Bits     int    `json:"bits"`
+	Bytes    uint64 `json:"bytes"`
+}
+
+// gpuframe_column_describe answers with what a column is and where its values are.
+//
+//export gpuframe_column_describe
+func gpuframe_column_describe(h C.uint64_t, answer **C.char) *C.char {
+	return withColumn(h, func(s *series) error {
+		a := columnAnswer{
+			Name: s.field.Name, Type: s.Type().String(), Length: s.Len(), Nulls: s.NullCount(), Nullable: s.field.Nullable, Bits: s.bits,
+		}
+		if dev := s.Device(); dev != nil {
+			a.Device = dev.Name()
+		}
+		if width, fixed := column.ElementBytes(s.Type()); fixed {
+			a.Width, a.Pointer, a.Bytes = width, uint64(s.Pointer()), s.Bytes()
+			if block := s.Block(); block != nil {
+				a.ReadOnly = block.ReadOnly()
+			}
+		}
+		_, _, err := s.Validity()
+		a.Bitmap = err == nil
+		*answer = encoded(a)
+		return nil
+	})
+}
+
+// gpuframe_column_null_count counts the nulls, waiting for the device where nobody
+// has counted them before.
+//
+//export gpuframe_column_null_count
+func gpuframe_column_null_count(h C.uint64_t, count *C.int64_t) *C.char {
+	return withColumn(h, func(s *series) error {
+		nulls := s.NullCount()
+		if nulls == column.UnknownNullCount {
+			values, err := s.Array(context.Background())
+			if err != nil {
+				return err
+			}
+			defer values.Release()
+			nulls = values.NullN()
+		}
+		*count = C.int64_t(nulls)
+		return nil
+	})
+}
+
+// gpuframe_column_slice makes a column of some elements, of the same memory.
+//
+//export gpuframe_column_slice
+func gpuframe_column_slice(h C.uint64_t, offset, length C.int64_t, out *C.uint64_t) *C.char {
+	return withColumn(h, func(s *series) error {
+		part, err := s.Slice(int(offset), int(length))
+		return s.give(part, err, out)
+	})
+}
+
+// gpuframe_column_values gives the column without its nulls, of the same memory.
+//
+//export gpuframe_column_values
+func gpuframe_column_values(h C.uint64_t, out *C.uint64_t) *C.char {
+	return withColumn(h, func(s *series) error {
+		values, err := s.Values()
+		return s.give(values, err, out)
+	})
+}
+
+// gpuframe_column_validity gives the validity bitmap as a column of bytes, of the
+// same memory, and the bit of its first byte that belongs to the first element.
+//
+//export gpuframe_column_validity
+func gpuframe_column_validity(h C.uint64_t, out *C.uint64_t) *C.char {
+	return withColumn(h, func(s *series) error {
+		bits, first, err := s.Validity()
+		if err != nil {
+			return fmt.Errorf("%w: %w", dlpack.ErrNoValidity, err)
+		}
+		c, err := column.New(column.Data{Type: arrow.PrimitiveTypes.Uint8, Length: bits.Len(), Buffers: []column.Bytes{{}, bits}})
+		if err != nil {
+			return err
+		}
+		validity := newSeries(c, arrow.Field{Name: s.field.Name})
+		validity.bits = first
+		*out = C.uint64_t(objects.add(validity))
+		return nil
+	})
+}
+
+// gpuframe_column_is_valid gives the validity bitmap as a column of booleans, of the
+// same memory.
+//
+//export gpuframe_column_is_valid
+func gpuframe_column_is_valid(h C.uint64_t, out *C.uint64_t) *C.char {
+	return withColumn(h, func(s *series) error {
+		bits, first, err := s.Validity()
+		if err != nil {
+			return fmt.Errorf("%w: %w", dlpack.ErrNoValidity, err)
+		}
+		c, err := column.New(column.Data{Type: arrow.FixedWidthTypes.Boolean, Length: s.Len(), Offset: first, Buffers: []column.Bytes{{}, bits}})
+		return s.give(c, err, out)
+	})
+}
+
+// gpuframe_column_copy makes a column of new memory of a manager's: a copy on
+// another device, or in another budget.
+//
+//export gpuframe_column_copy
+func gpuframe_column_copy(h, into C.uint64_t, out *C.uint64_t) *C.char {
+	return withColumn(h, func(s *series) error {
+		m, err := the[*memory.Manager](handle(into))
+		if err != nil {
+			return err
+		}
+		c, err := copyColumn(s.Column, m)
+		return s.give(c, err, out)
+	})
+}

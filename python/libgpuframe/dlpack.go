@@ -1,0 +1,160 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+// #include "native.h"
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/dlpack"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// gpuframePythonExport makes a tensor of a column for native.c. While it may not
+// wait it answers EXPORT_WOULD_WAIT where it would have to.
+//
+//export gpuframePythonExport
+func gpuframePythonExport(h C.uint64_t, stream C.int64_t, flags C.uint32_t, tensor *unsafe.Pointer, failed **C.char) C.int {
+	status := C.int(C.EXPORT_FAILED)
+	*failed = guarded(func() error {
+		s, err := the[*series](handle(h))
+		if err != nil {
+			return err
+		}
+		if flags&C.EXPORT_MAY_WAIT == 0 && mayWait(s, flags) {
+			status = C.EXPORT_WOULD_WAIT
+			return nil
+		}
+		*tensor, err = export(s, int64(stream), flags)
+		if err == nil {
+			status = C.EXPORT_DONE
+		}
+		return err
+	})
+	return status
+}
+
+// mayWait reports whether an export may take longer than the interpreter's lock
+// should be held for: where memory is asked for, and where the processor reaches
+// the memory but work on it is not done.
+func mayWait(s *series, flags C.uint32_t) bool {
+	if flags&C.EXPORT_COPY != 0 || s.Type().ID() == arrow.BOOL {
+		return true
+	}
+	block := s.Block()
+	if block == nil || block.Kind() == device.MemoryDevice {
+		return false
+	}
+	idle, err := block.Idle()
+	return !idle || err != nil
+}
+
+func export(s *series, stream int64, flags C.uint32_t) (unsafe.Pointer, error) {
+	if err := s.Check(); err != nil {
+		return nil, err
+	}
+	options := dlpack.ExportOptions{Legacy: flags&C.EXPORT_LEGACY != 0}
+	dev := s.Device()
+	if dev == nil { // nothing is there to wait for
+		host, err := manager("host")
+		if err != nil {
+			return nil, err
+		}
+		dev = host.Device()
+	}
+	var err error
+	if options.Stream, options.NoSync, err = dlpack.ConsumerStream(dev, stream, flags&C.EXPORT_STREAM_GIVEN != 0); err != nil {
+		return nil, err
+	}
+	if flags&C.EXPORT_NO_COPY != 0 && s.Type().ID() == arrow.BOOL {
+		return nil, fmt.Errorf("copy=False: booleans are bits here and bytes in DLPack, so that they are copied: %w", dlpack.ErrUnsupported)
+	}
+	shown := s.Column
+	if flags&C.EXPORT_COPY != 0 && s.Type().ID() != arrow.BOOL {
+		if shown, err = copyOf(shown); err != nil {
+			return nil, err
+		}
+		defer shown.Release()
+	}
+	tensor, err := dlpack.Export(shown, options)
+	if err != nil {
+		return nil, err
+	}
+	pointer := tensor.Detach()
+	if shown != s.Column && !options.Legacy {
+		C.gpuframe_mark_copied(pointer)
+	}
+	return pointer, nil
+}
+
+// copyOf copies the values of a column within its device.
+func copyOf(c *column.Column) (*column.Column, error) {
+	values, err := c.ValuesRegion()
+	if err != nil {
+		return nil, fmt.Errorf("%w: %w", dlpack.ErrUnsupported, err)
+	}
+	if c.NullCount() != 0 {
+		if _, _, err := c.Validity(); err == nil {
+			return nil, dlpack.ErrNulls
+		}
+	}
+	if values.Len() == 0 {
+		return c, c.Retain()
+	}
+	block := values.Block()
+	stream := block.Manager().Stream()
+	made, err := memory.NewSlice[uint8](block.Manager(), values.Len(), memory.AllocateOptions{Stream: stream, Tag: "copy"})
+	if err != nil {
+		return nil, err
+	}
+	defer made.Release()
+	if err := block.OrderBefore(stream); err != nil {
+		return nil, err
+	}
+	if err := made.CopyFrom(stream, values); err != nil {
+		return nil, err
+	}
+	return column.New(column.Data{Type: c.Type(), Length: c.Len(), Buffers: []column.Bytes{{}, made}})
+}
+
+// gpuframe_dlpack_import takes a tensor over, a DLManagedTensorVersioned or, with
+// legacy, a DLManagedTensor, and makes a column of it without copying. The stream,
+// of the manager's device, is the one that the tensor was asked for with; zero
+// where there is none, -1 where nothing was ordered.
+//
+//export gpuframe_dlpack_import
+func gpuframe_dlpack_import(into C.uint64_t, tensor unsafe.Pointer, legacy C.int, stream C.int64_t, name *C.char, out *C.uint64_t) *C.char {
+	return guarded(func() error {
+		take := dlpack.Import
+		if legacy != 0 {
+			take = dlpack.ImportLegacy
+		}
+		m, err := the[*memory.Manager](handle(into))
+		if err != nil {
+			_, _ = take(nil, tensor) // which runs the deleter
+			return err
+		}
+		options := dlpack.ImportOptions{NoSync: stream == -1, Context: context.Background()}
+		switch handle := backend.Stream(stream); {
+		case stream > 2 && handle == m.Stream().Handle():
+			options.Stream = m.Stream()
+		case stream > 2:
+			options.Stream = m.Device().WrapStream(handle)
+		}
+		c, err := take(m, tensor, options)
+		if err != nil {
+			return err
+		}
+		*out = C.uint64_t(objects.add(newSeries(c, arrow.Field{Name: C.GoString(name)})))
+		return nil
+	})
+}

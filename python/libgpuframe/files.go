@@ -1,0 +1,180 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// reading says how a file becomes a table.
+type reading struct {
+	// Columns are the columns to read, all of them if it is empty.
+	Columns []string   `json:"columns"`
+	CSV     csvOptions `json:"csv"`
+}
+
+// opener opens a file's records in memory of an allocator. What it returns is
+// closed after the reader was released.
+type opener func(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error)
+
+// read brings a file to the device of a manager. A GPU reads from pinned memory,
+// which saves a copy.
+func read(h C.uint64_t, path, options *C.char, out *C.uint64_t, open opener) *C.char {
+	return guarded(func() (err error) {
+		m, err := the[*memory.Manager](handle(h))
+		if err != nil {
+			return err
+		}
+		var r reading
+		if err := decode(options, &r); err != nil {
+			return err
+		}
+		b, err := r.read(m, C.GoString(path), open)
+		return give(b, err, out)
+	})
+}
+
+func (r reading) read(m *memory.Manager, path string, open opener) (b *buffer.Buffer, err error) {
+	var allocator arrowmemory.Allocator = arrowmemory.DefaultAllocator
+	if m.Device().Kind() == device.CUDA {
+		pinned := memory.NewPinnedAllocator(m.Device(), 0)
+		defer func() { err = errors.Join(err, pinned.Close()) }()
+		allocator = pinned
+	}
+	reader, closer, err := open(path, r, allocator)
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	defer func() {
+		reader.Release()
+		if closing := closer.Close(); err == nil {
+			err = closing
+		}
+	}()
+	b, err = buffer.FromReader(context.Background(), m, reader, buffer.LoadOptions{Tag: "read"})
+	if err != nil {
+		return nil, fmt.Errorf("read %s: %w", path, err)
+	}
+	if len(r.Columns) == 0 {
+		return b, nil
+	}
+	some, err := selectColumns(b, r.Columns) // in the order that was asked for
+	return some, errors.Join(err, b.Release())
+}
+
+// gpuframe_read_parquet reads a Parquet file. The options are JSON: columns.
+//
+//export gpuframe_read_parquet
+func gpuframe_read_parquet(h C.uint64_t, path, options *C.char, out *C.uint64_t) *C.char {
+	return read(h, path, options, out, openParquet)
+}
+
+func openParquet(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error) {
+	if _, err := os.Stat(path); err != nil {
+		return nil, nil, err
+	}
+	parquetFile, err := file.OpenParquetFile(path, true)
+	if err != nil {
+		return nil, nil, err
+	}
+	records, err := parquetRecords(parquetFile, r.Columns, allocator)
+	if err != nil {
+		return nil, nil, errors.Join(err, parquetFile.Close())
+	}
+	return records, parquetFile, nil
+}
+
+func parquetRecords(parquetFile *file.Reader, columns []string, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+	leaves, err := leavesOf(parquetFile, columns)
+	if err != nil {
+		return nil, err
+	}
+	properties := pqarrow.ArrowReadProperties{Parallel: true, BatchSize: 1 << 17}
+	arrowFile, err := pqarrow.NewFileReader(parquetFile, properties, allocator)
+	if err != nil {
+		return nil, err
+	}
+	return arrowFile.GetRecordReader(context.Background(), leaves, nil)
+}
+
+// leavesOf returns the leaves of the named columns, for a column of structs has
+// several; nil stands for all.
+func leavesOf(parquetFile *file.Reader, columns []string) (leaves []int, err error) {
+	schema := parquetFile.MetaData().Schema
+	for _, name := range columns {
+		before := len(leaves)
+		for leaf := range schema.NumColumns() {
+			if schema.Column(leaf).ColumnPath()[0] == name {
+				leaves = append(leaves, leaf)
+			}
+		}
+		if len(leaves) == before {
+			return nil, fmt.Errorf("%q: %w", name, errNoColumn)
+		}
+	}
+	return leaves, nil
+}
+
+// gpuframe_read_ipc reads an Arrow IPC file or stream. The options are JSON:
+// columns.
+//
+//export gpuframe_read_ipc
+func gpuframe_read_ipc(h C.uint64_t, path, options *C.char, out *C.uint64_t) *C.char {
+	return read(h, path, options, out, openIPC)
+}
+
+func openIPC(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error) {
+	opened, err := os.Open(path)
+	if err != nil {
+		return nil, nil, err
+	}
+	reader, err := ipcRecords(opened, allocator)
+	if err != nil {
+		return nil, nil, errors.Join(err, opened.Close())
+	}
+	return reader, opened, nil
+}
+
+func ipcRecords(opened *os.File, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+	magic := make([]byte, len(ipc.Magic))
+	if n, _ := opened.ReadAt(magic, 0); n < len(magic) || string(magic) != string(ipc.Magic) {
+		return ipc.NewReader(opened, ipc.WithAllocator(allocator))
+	}
+	reader, err := ipc.NewFileReader(opened, ipc.WithAllocator(allocator))
+	if err != nil {
+		return nil, err
+	}
+	defer reader.Close()
+	var records []arrow.Record
+	defer func() {
+		for _, record := range records {
+			record.Release()
+		}
+	}()
+	for i := range reader.NumRecords() {
+		record, err := reader.RecordAt(i)
+		if err != nil {
+			return nil, err
+		}
+		records = append(records, record)
+	}
+	return array.NewRecordReader(reader.Schema(), records)
+}

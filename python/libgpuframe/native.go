@@ -1,0 +1,160 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+// #cgo linux LDFLAGS: -ldl
+// #include "native.h"
+import "C"
+
+import (
+	"fmt"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/dlpack"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// gpuframePythonDevice tells where an object is, in DLPack's terms: as package
+// dlpack does for the tensors of a column.
+//
+//export gpuframePythonDevice
+func gpuframePythonDevice(h C.uint64_t, deviceType, id *C.int32_t) {
+	*deviceType, *id = typeHost, 0
+	switch object := objects.get(handle(h)).(type) {
+	case *series:
+		if block := object.Block(); block != nil {
+			placeOf(block, deviceType, id)
+			return
+		}
+		for block := range object.Blocks {
+			placeOf(block, deviceType, id)
+			return
+		}
+	case *buffer.Buffer:
+		deviceOf(object, deviceType, id)
+	}
+}
+
+// deviceOf tells where a table is.
+func deviceOf(b *buffer.Buffer, deviceType, id *C.int32_t) {
+	*deviceType, *id = typeHost, 0
+	for i := range b.NumColumns() {
+		for block := range b.Column(i).Blocks {
+			placeOf(block, deviceType, id)
+			return
+		}
+	}
+}
+
+func placeOf(block *memory.Block, deviceType, id *C.int32_t) {
+	if block.Device().Kind() == device.Host {
+		return
+	}
+	switch block.Kind() {
+	case device.MemoryPinned:
+		*deviceType = typePinned
+	case device.MemoryManaged:
+		*deviceType = typeManaged
+	default:
+		*deviceType, *id = typeCUDA, C.int32_t(block.Device().Info().Ordinal)
+	}
+}
+
+// gpuframe_pointer_device asks the driver of a GPU where memory is that a pointer
+// leads to, in DLPack's terms.
+//
+//export gpuframe_pointer_device
+func gpuframe_pointer_device(h, pointer C.uint64_t, deviceType, id *C.int32_t) *C.char {
+	return guarded(func() error {
+		m, err := the[*memory.Manager](handle(h))
+		if err != nil {
+			return err
+		}
+		info, err := m.Device().Driver().PointerInfo(device.Pointer(pointer))
+		if err != nil {
+			return err
+		}
+		*deviceType, *id = typeHost, 0
+		switch info.Kind {
+		case device.MemoryDevice:
+			*deviceType, *id = typeCUDA, C.int32_t(info.Ordinal)
+		case device.MemoryPinned:
+			*deviceType = typePinned
+		case device.MemoryManaged:
+			*deviceType = typeManaged
+		}
+		return nil
+	})
+}
+
+// DLPack's codes for memory that a GPU shares with the host.
+const (
+	typePinned  = 3
+	typeManaged = 13
+)
+
+// managerOf returns the manager for a place in DLPack's terms.
+func managerOf(deviceType, id int32) (*memory.Manager, error) {
+	switch deviceType {
+	case typeHost:
+		return manager("host")
+	case typeCUDA:
+		return manager(fmt.Sprintf("cuda:%d", id))
+	case typePinned, typeManaged:
+		return manager("cuda:0")
+	}
+	return nil, fmt.Errorf("device type %d: %w", deviceType, dlpack.ErrDevice)
+}
+
+// gpuframePythonImport makes a column of a versioned tensor, for the exchange
+// table: in the order of the legacy default stream.
+//
+//export gpuframePythonImport
+func gpuframePythonImport(tensor unsafe.Pointer, deviceType, id C.int32_t, out *C.uint64_t) *C.char {
+	return guarded(func() error {
+		m, err := managerOf(int32(deviceType), int32(id))
+		if err != nil {
+			_, _ = dlpack.Import(nil, tensor) // which runs the deleter
+			return err
+		}
+		c, err := dlpack.Import(m, tensor)
+		if err != nil {
+			return err
+		}
+		*out = C.uint64_t(objects.add(newSeries(c, arrow.Field{})))
+		return nil
+	})
+}
+
+// gpuframePythonAllocate makes a tensor of bytes, for the exchange table.
+//
+//export gpuframePythonAllocate
+func gpuframePythonAllocate(deviceType, id C.int32_t, bytes C.int64_t, tensor *unsafe.Pointer) *C.char {
+	return guarded(func() error {
+		m, err := managerOf(int32(deviceType), int32(id))
+		if err != nil {
+			return err
+		}
+		block, err := memory.NewSlice[uint8](m, int(bytes), memory.AllocateOptions{Tag: "dlpack"})
+		if err != nil {
+			return err
+		}
+		defer block.Release()
+		c, err := column.New(column.Data{Type: arrow.PrimitiveTypes.Uint8, Length: int(bytes), Buffers: []column.Bytes{{}, block}})
+		if err != nil {
+			return err
+		}
+		defer c.Release()
+		exported, err := dlpack.Export(c)
+		if err != nil {
+			return err
+		}
+		*tensor = exported.Detach()
+		return nil
+	})
+}

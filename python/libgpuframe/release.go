@@ -1,0 +1,40 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"fmt"
+	"io"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// release ends a handle. One that has ended, or is zero, does nothing.
+func release(h handle) error {
+	switch object := objects.take(h).(type) {
+	case nil:
+		return nil
+	case *series:
+		return object.Release()
+	case *buffer.Buffer:
+		return object.Release()
+	case *memory.Manager:
+		return closeManager(object)
+	case io.Closer:
+		return object.Close()
+	default:
+		return fmt.Errorf("release of %T: %w", object, errType)
+	}
+}
+
+// gpuframe_release gives the object of a handle back. It may be called any number
+// of times. Release of what another library owns runs that library's deleter.
+//
+//export gpuframe_release
+func gpuframe_release(h C.uint64_t) *C.char {
+	return guarded(func() error { return release(handle(h)) })
+}

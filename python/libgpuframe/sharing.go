@@ -1,0 +1,190 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"os"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/share"
+)
+
+// gpuframe_serve listens on a Unix socket and serves tables there until the handle
+// is released. The mode is that of the socket; zero stands for 0600.
+//
+//export gpuframe_serve
+func gpuframe_serve(path *C.char, mode C.uint32_t, out *C.uint64_t) *C.char {
+	return guarded(func() error {
+		server, err := share.Listen(C.GoString(path), share.ServerOptions{Mode: os.FileMode(mode)})
+		if err != nil {
+			return err
+		}
+		*out = C.uint64_t(objects.add(server))
+		return nil
+	})
+}
+
+// gpuframe_publish makes a table known to clients under a name.
+//
+//export gpuframe_publish
+func gpuframe_publish(h C.uint64_t, name *C.char, table C.uint64_t) *C.char {
+	return withTable(table, func(b *buffer.Buffer) error {
+		server, err := the[*share.Server](handle(h))
+		if err != nil {
+			return err
+		}
+		return server.Publish(context.Background(), C.GoString(name), b)
+	})
+}
+
+// gpuframe_withdraw ends what gpuframe_publish began. Clients keep what they have
+// opened.
+//
+//export gpuframe_withdraw
+func gpuframe_withdraw(h C.uint64_t, name *C.char) *C.char {
+	return guarded(func() error {
+		server, err := the[*share.Server](handle(h))
+		if err != nil {
+			return err
+		}
+		return server.Withdraw(C.GoString(name))
+	})
+}
+
+type sharedAnswer struct {
+	Name       string `json:"name"`
+	Rows       int64  `json:"rows"`
+	Columns    int    `json:"columns"`
+	Bytes      uint64 `json:"bytes"`
+	Device     string `json:"device"`
+	Clients    int    `json:"clients"`
+	References int    `json:"references"`
+	Withdrawn  bool   `json:"withdrawn"`
+}
+
+func sharedAnswerOf(info share.TableInfo) sharedAnswer {
+	return sharedAnswer{Name: info.Name, Rows: info.Rows, Columns: info.Columns, Bytes: info.Bytes, Device: info.Device.String()}
+}
+
+// gpuframe_served answers with a list of a server's tables and who uses them.
+//
+//export gpuframe_served
+func gpuframe_served(h C.uint64_t, answer **C.char) *C.char {
+	return guarded(func() error {
+		server, err := the[*share.Server](handle(h))
+		if err != nil {
+			return err
+		}
+		all := []sharedAnswer{}
+		for _, each := range server.Stats().Tables {
+			a := sharedAnswerOf(each.TableInfo)
+			a.Clients, a.References, a.Withdrawn = each.Clients, each.References, each.Withdrawn
+			all = append(all, a)
+		}
+		*answer = encoded(all)
+		return nil
+	})
+}
+
+// gpuframe_connect connects to a server of this machine, until the handle is
+// released.
+//
+//export gpuframe_connect
+func gpuframe_connect(path *C.char, out *C.uint64_t) *C.char {
+	return guarded(func() error {
+		client, err := share.Dial(C.GoString(path))
+		if err != nil {
+			return err
+		}
+		*out = C.uint64_t(objects.add(client))
+		return nil
+	})
+}
+
+// gpuframe_client_tables answers with a list of the tables that a client may open.
+//
+//export gpuframe_client_tables
+func gpuframe_client_tables(h C.uint64_t, answer **C.char) *C.char {
+	return guarded(func() error {
+		client, err := the[*share.Client](handle(h))
+		if err != nil {
+			return err
+		}
+		tables, err := client.Tables(context.Background())
+		if err != nil {
+			return err
+		}
+		all := []sharedAnswer{}
+		for _, each := range tables {
+			all = append(all, sharedAnswerOf(each))
+		}
+		*answer = encoded(all)
+		return nil
+	})
+}
+
+// gpuframe_client_open opens a table. It maps each column when that is first asked
+// for. The memory counts in the figures of a manager, of the table's device; zero
+// stands for the device's own.
+//
+//export gpuframe_client_open
+func gpuframe_client_open(h, into C.uint64_t, name *C.char, out *C.uint64_t) *C.char {
+	return guarded(func() error {
+		client, err := the[*share.Client](handle(h))
+		if err != nil {
+			return err
+		}
+		m, err := managerFor(client, handle(into), C.GoString(name))
+		if err != nil {
+			return err
+		}
+		table, err := client.OpenTable(context.Background(), m, C.GoString(name))
+		if err != nil {
+			return err
+		}
+		*out = C.uint64_t(objects.add(table))
+		return nil
+	})
+}
+
+func managerFor(client *share.Client, given handle, name string) (*memory.Manager, error) {
+	if given != 0 {
+		return the[*memory.Manager](given)
+	}
+	tables, err := client.Tables(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	for _, each := range tables {
+		if each.Name != name {
+			continue
+		}
+		if each.Device.Kind == 0 {
+			return manager("host")
+		}
+		dev, err := each.Device.Name()
+		if err != nil {
+			return nil, err
+		}
+		return manager(dev)
+	}
+	return nil, fmt.Errorf("%q: %w", name, share.ErrNotFound)
+}
+
+// describeShared describes a table without mapping any of it.
+func describeShared(t *share.Table) tableAnswer {
+	a := tableAnswer{Rows: t.NumRows(), Bytes: t.Bytes(), Columns: []fieldAnswer{}}
+	if t.Device().Kind != 0 {
+		a.Device, _ = t.Device().Name()
+	}
+	for _, field := range t.Schema().Fields() {
+		a.Columns = append(a.Columns, fieldOf(field))
+	}
+	return a
+}

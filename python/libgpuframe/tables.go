@@ -1,0 +1,236 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"context"
+	"fmt"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/share"
+)
+
+type tableAnswer struct {
+	Rows    int64         `json:"rows"`
+	Bytes   uint64        `json:"bytes"`
+	Columns []fieldAnswer `json:"columns"`
+	// Device is empty for a table without memory.
+	Device string `json:"device"`
+}
+
+type fieldAnswer struct {
+	Name     string `json:"name"`
+	Type     string `json:"type"`
+	Nullable bool   `json:"nullable"`
+}
+
+func fieldOf(field arrow.Field) fieldAnswer {
+	return fieldAnswer{Name: field.Name, Type: field.Type.String(), Nullable: field.Nullable}
+}
+
+// withTable calls f with the table of a handle, which lives until f returns. Of a
+// table that a server shares, everything is mapped.
+func withTable(h C.uint64_t, f func(*buffer.Buffer) error) *C.char {
+	return guarded(func() error {
+		b, err := wholeTable(handle(h))
+		if err != nil {
+			return err
+		}
+		defer b.Release()
+		return f(b)
+	})
+}
+
+// wholeTable returns a table that the caller releases.
+func wholeTable(h handle) (*buffer.Buffer, error) {
+	if shared, ok := objects.get(h).(*share.Table); ok {
+		return shared.Buffer(context.Background())
+	}
+	return held[*buffer.Buffer](h)
+}
+
+// gpuframe_table_describe answers with a table's rows, columns and device. Where
+// only the device knows the number of rows, it waits for it.
+//
+//export gpuframe_table_describe
+func gpuframe_table_describe(h C.uint64_t, answer **C.char) *C.char {
+	if shared, ok := objects.get(handle(h)).(*share.Table); ok {
+		return guarded(func() error {
+			*answer = encoded(describeShared(shared))
+			return nil
+		})
+	}
+	return withTable(h, func(b *buffer.Buffer) error {
+		rows, err := b.NumRows(context.Background())
+		if err != nil {
+			return err
+		}
+		a := tableAnswer{Rows: rows, Bytes: b.Bytes(), Columns: []fieldAnswer{}}
+		if dev := b.Device(); dev != nil {
+			a.Device = dev.Name()
+		}
+		for _, field := range b.Schema().Fields() {
+			a.Columns = append(a.Columns, fieldOf(field))
+		}
+		*answer = encoded(a)
+		return nil
+	})
+}
+
+// gpuframe_table_slice makes a table of some rows of another, of the same memory.
+//
+//export gpuframe_table_slice
+func gpuframe_table_slice(h C.uint64_t, offset, length C.int64_t, slice *C.uint64_t) *C.char {
+	return withTable(h, func(b *buffer.Buffer) error {
+		part, err := b.Slice(int64(offset), int64(length))
+		return give(part, err, slice)
+	})
+}
+
+// give hands a new table to C.
+func give(b *buffer.Buffer, err error, out *C.uint64_t) error {
+	if err != nil {
+		return err
+	}
+	*out = C.uint64_t(objects.add(b))
+	return nil
+}
+
+// gpuframe_table_select makes a table of some columns of another, of the same
+// memory. The names are a JSON list.
+//
+//export gpuframe_table_select
+func gpuframe_table_select(h C.uint64_t, names *C.char, selected *C.uint64_t) *C.char {
+	return withTable(h, func(b *buffer.Buffer) error {
+		var wanted []string
+		if err := decode(names, &wanted); err != nil {
+			return err
+		}
+		some, err := selectColumns(b, wanted)
+		return give(some, err, selected)
+	})
+}
+
+func selectColumns(b *buffer.Buffer, names []string) (*buffer.Buffer, error) {
+	for _, name := range names {
+		if len(b.Schema().FieldIndices(name)) == 0 {
+			return nil, fmt.Errorf("%q: %w", name, errNoColumn)
+		}
+	}
+	return b.Select(names...)
+}
+
+// gpuframe_table_column gives column i of a table.
+//
+//export gpuframe_table_column
+func gpuframe_table_column(h C.uint64_t, i C.int64_t, out *C.uint64_t) *C.char {
+	if shared, ok := objects.get(handle(h)).(*share.Table); ok {
+		return guarded(func() error {
+			c, err := shared.Column(context.Background(), int(i))
+			if err != nil {
+				return err
+			}
+			*out = C.uint64_t(objects.add(newSeries(c, shared.Schema().Field(int(i)))))
+			return nil
+		})
+	}
+	return withTable(h, func(b *buffer.Buffer) error {
+		c := b.Column(int(i))
+		if c == nil {
+			return fmt.Errorf("column %d of %d: %w", i, b.NumColumns(), memory.ErrRange)
+		}
+		if rows, known := b.HostRows(); !known || rows != int64(c.Len()) {
+			return columnOfRows(b, int(i), out)
+		}
+		if err := c.Retain(); err != nil {
+			return err
+		}
+		*out = C.uint64_t(objects.add(newSeries(c, b.Schema().Field(int(i)))))
+		return nil
+	})
+}
+
+// columnOfRows gives the rows that a column really has, where a table's memory
+// holds more.
+func columnOfRows(b *buffer.Buffer, i int, out *C.uint64_t) error {
+	rows, err := b.NumRows(context.Background())
+	if err != nil {
+		return err
+	}
+	c, err := b.Column(i).Slice(0, int(rows))
+	if err != nil {
+		return err
+	}
+	*out = C.uint64_t(objects.add(newSeries(c, b.Schema().Field(i))))
+	return nil
+}
+
+// gpuframe_table_new makes a table of count columns, of the same memory. The
+// names are a JSON list.
+//
+//export gpuframe_table_new
+func gpuframe_table_new(names *C.char, columns *C.uint64_t, count C.int64_t, rows C.int64_t, out *C.uint64_t) *C.char {
+	return guarded(func() error {
+		var fields []arrow.Field
+		var parts []*column.Column
+		var called []string
+		if err := decode(names, &called); err != nil {
+			return err
+		}
+		if len(called) != int(count) {
+			return fmt.Errorf("%d names for %d columns: %w", len(called), count, errArgument)
+		}
+		for i, h := range unsafe.Slice((*handle)(unsafe.Pointer(columns)), int(count)) {
+			s, err := held[*series](h)
+			if err != nil {
+				return fmt.Errorf("column %q: %w", called[i], err)
+			}
+			defer s.Release()
+			parts = append(parts, s.Column)
+			fields = append(fields, arrow.Field{Name: called[i], Type: s.Type(), Nullable: s.NullCount() != 0 || s.field.Nullable, Metadata: s.field.Metadata})
+		}
+		if err := oneDevice(called, parts); err != nil {
+			return err
+		}
+		b, err := buffer.New(arrow.NewSchema(fields, nil), parts, buffer.Rows{Count: int64(rows)})
+		return give(b, err, out)
+	})
+}
+
+func oneDevice(names []string, parts []*column.Column) error {
+	var first *device.Device
+	for i, c := range parts {
+		switch dev := c.Device(); {
+		case dev == nil:
+		case first == nil:
+			first = dev
+		case !first.Same(dev):
+			return fmt.Errorf("column %q is on %v, another on %v: give a device to bring all to: %w", names[i], dev, first, errArgument)
+		}
+	}
+	return nil
+}
+
+// gpuframe_table_copy makes a table of new memory of a manager's: a copy on
+// another device, or another budget's.
+//
+//export gpuframe_table_copy
+func gpuframe_table_copy(h, into C.uint64_t, out *C.uint64_t) *C.char {
+	return withTable(h, func(b *buffer.Buffer) error {
+		m, err := the[*memory.Manager](handle(into))
+		if err != nil {
+			return err
+		}
+		moved, err := copyTable(b, m)
+		return give(moved, err, out)
+	})
+}

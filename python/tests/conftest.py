@@ -1,0 +1,75 @@
+"""What all tests share: the devices, the check that nothing is held at the end, and the support table.
+
+GPUFRAME_REQUIRE_CUDA=1 makes a GPU or a library that is missing a failure.
+GPUFRAME_SUPPORT_TABLE names the file that the support table is written to.
+"""
+
+import gc
+import os
+
+import pytest
+
+os.environ.setdefault("XLA_PYTHON_CLIENT_PREALLOCATE", "false")  # or jax takes the GPU's memory
+
+import gpuframe  # noqa: E402
+import support  # noqa: E402
+
+REQUIRED = os.environ.get("GPUFRAME_REQUIRE_CUDA", "") not in ("", "0")
+
+
+def pytest_sessionstart(session):
+    if REQUIRED:
+        if "cuda:0" not in gpuframe.devices():
+            pytest.exit("GPUFRAME_REQUIRE_CUDA is set, and there is no GPU", 1)
+        missing = [name for name in ("torch", "cupy", "jax", "numba") if not support.installed(name)]
+        if missing:
+            pytest.exit(f"GPUFRAME_REQUIRE_CUDA is set, and {', '.join(missing)} cannot be imported", 1)
+    for name in support.LIBRARIES:
+        support.installed(name)
+    gc.collect()
+    gc.freeze()  # what is there now need not be looked at after every test
+
+
+def pytest_generate_tests(metafunc):
+    given = [each for mark in metafunc.definition.iter_markers("parametrize") for each in mark.args[0].replace(" ", "").split(",")]
+    if "where" in metafunc.fixturenames and "where" not in given:
+        metafunc.parametrize("where", support.DEVICES)
+
+
+@pytest.fixture
+def gpu():
+    """The name of the GPU; skips where there is none, or where torch is here and finds none."""
+    if "cuda:0" not in support.DEVICES or support.installed("torch") and not support.LIBRARIES["torch"].finds_gpu():
+        pytest.skip("there is no GPU")
+    return "cuda:0"
+
+
+@pytest.fixture(autouse=True)
+def nothing_held():
+    """Whatever a test made is gone when it ends."""
+    before = figures()
+    yield
+    support.settle()
+    assert figures() == before, [gpuframe.device_memory(name) for name in support.DEVICES]
+
+
+def figures():
+    """What is held of each device; all zero unless an earlier test has failed."""
+    all_of = {name: gpuframe.device_memory(name) for name in support.DEVICES}
+    return {name: (m.in_use, m.blocks, m.external, m.external_blocks, m.leaks, m.double_releases) for name, m in all_of.items()}
+
+
+@pytest.fixture(autouse=True, scope="session")
+def all_zero():
+    """Nothing at all is held when the session ends."""
+    yield
+    support.settle()
+    assert all(each == (0,) * 6 for each in figures().values()), figures()
+
+
+def pytest_sessionfinish(session, exitstatus):
+    path = os.environ.get("GPUFRAME_SUPPORT_TABLE")
+    if path:
+        with open(path, "w") as file:
+            file.write(support.table())
+    gc.collect()

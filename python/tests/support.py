@@ -1,0 +1,219 @@
+"""The libraries that columns are handed to and taken from, and the table of what they support."""
+
+import gc
+import importlib
+
+import gpuframe
+
+DEVICES = gpuframe.devices()
+
+#: Drivers that only act as one run no kernels.
+KERNELS = {name: "Fake" not in gpuframe.device(name).description for name in DEVICES}
+
+INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
+FLOATS = ["float16", "float32", "float64"]
+TYPES = INTEGERS + FLOATS + ["bool"]
+
+
+def installed(name):
+    try:
+        importlib.import_module(name)
+    except Exception:  # noqa: BLE001 - whatever a broken installation raises
+        return False
+    return True
+
+
+def version(name):
+    """Return (major, minor) of a library."""
+    return tuple(int("".join(filter(str.isdigit, part))) for part in importlib.import_module(name).__version__.split(".")[:2])
+
+
+def settle():
+    """Let go of what only the collector, or a stream, still holds."""
+    gc.collect()
+    if "cuda:0" in DEVICES and "torch" in __import__("sys").modules:
+        import torch
+
+        if torch.cuda.is_available():
+            torch.cuda.synchronize()
+
+
+def sample(dtype, length=13):
+    """Values that differ from their neighbours and fit the type."""
+    if dtype == "bool":
+        return [i % 3 == 1 for i in range(length)]
+    if dtype.startswith("float"):
+        return [i * 0.5 - 2 for i in range(length)]
+    if dtype.startswith("u"):
+        return [i * 7 % 250 for i in range(length)]
+    return [i * 7 % 120 - 60 for i in range(length)]
+
+
+def column(dtype, where, values=None, nulls=False):
+    """Make a column of gpuframe's own memory, with no help from any library."""
+    import producer
+
+    values = sample(dtype) if values is None else values
+    array = producer.Array.of(dtype, [None if nulls and i % 4 == 2 else each for i, each in enumerate(values)])
+    return gpuframe.Column.from_arrow(array, device="host").to_device(where)
+
+
+def shapes(c):
+    """The views of a column that every exchange is tried with."""
+    return {"whole": (c, slice(None)), "sliced": (c[3:11], slice(3, 11)), "empty": (c[5:5], slice(5, 5))}
+
+
+SHAPES = ["whole", "sliced", "empty"]
+
+
+class Library:
+    """One library: what it takes, what it makes, and how to look into it."""
+
+    name = ""
+    hosts = True  # takes memory of the host
+    gpus = True  # takes memory of a GPU
+    #: Types that the library may lack in this or that version.
+    lacks_in = lacks_out = frozenset()
+    #: Types that it takes, but copies or makes another of.
+    copies = frozenset()
+    makes_empty = True
+
+    def here(self, where):
+        return installed(self.name) and (self.hosts if where == "host" else self.gpus and self.finds_gpu())
+
+    def finds_gpu(self):
+        return True
+
+    def refusals(self):
+        return (TypeError, ValueError, BufferError, RuntimeError, NotImplementedError, AttributeError, KeyError)
+
+
+class Numpy(Library):
+    name = "numpy"
+    gpus = False
+    lacks_in = frozenset(["bool"])  # before 1.25
+
+    def take(self, c):
+        return __import__("numpy").from_dlpack(c)
+
+    def make(self, dtype, values, where):
+        return __import__("numpy").array(values, dtype=dtype)
+
+    def address(self, tensor):
+        return tensor.ctypes.data
+
+    def values(self, tensor):
+        return tensor.tolist()
+
+
+class Torch(Library):
+    name = "torch"
+    lacks_in = frozenset(["bool", "uint16", "uint32", "uint64"])  # before 2.3
+    lacks_out = frozenset(["bool", "uint16", "uint32", "uint64"])
+
+    def finds_gpu(self):
+        return __import__("torch").cuda.is_available()
+
+    def take(self, c):
+        return __import__("torch").from_dlpack(c)
+
+    def make(self, dtype, values, where):
+        import torch
+
+        return torch.tensor(values, dtype=getattr(torch, dtype), device="cpu" if where == "host" else where)
+
+    def address(self, tensor):
+        return tensor.data_ptr()
+
+    def values(self, tensor):
+        return tensor.cpu().tolist()
+
+
+class Cupy(Library):
+    name = "cupy"
+    hosts = False
+
+    def take(self, c):
+        return __import__("cupy").from_dlpack(c)
+
+    def make(self, dtype, values, where):
+        return __import__("cupy").array(values, dtype=dtype)
+
+    def address(self, tensor):
+        return tensor.data.ptr
+
+    def values(self, tensor):
+        return tensor.get().tolist()
+
+
+class Jax(Library):
+    name = "jax"
+    lacks_in = lacks_out = frozenset(["bool", "float16"])
+    makes_empty = True
+
+    def take(self, c):
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+        return jax.dlpack.from_dlpack(c)
+
+    def make(self, dtype, values, where):
+        import jax
+
+        jax.config.update("jax_enable_x64", True)
+        kind = "cpu" if where == "host" else "gpu"
+        return jax.device_put(__import__("numpy").array(values, dtype=dtype), jax.devices(kind)[0]).block_until_ready()
+
+    def address(self, tensor):
+        return tensor.unsafe_buffer_pointer()
+
+    def values(self, tensor):
+        return __import__("numpy").asarray(tensor).tolist()
+
+
+class Numba(Library):
+    """numba-cuda, by the CUDA array interface."""
+
+    name = "numba"
+    hosts = False
+    lacks_in = frozenset(["bool"])
+
+    def take(self, c):
+        from numba import cuda
+
+        return cuda.as_cuda_array(c)
+
+    def make(self, dtype, values, where):
+        from numba import cuda
+
+        return cuda.to_device(__import__("numpy").array(values, dtype=dtype))
+
+    def address(self, tensor):
+        return tensor.__cuda_array_interface__["data"][0]
+
+    def values(self, tensor):
+        return tensor.copy_to_host().tolist()
+
+
+LIBRARIES = {each.name: each for each in (Numpy(), Torch(), Cupy(), Jax(), Numba())}
+
+_outcomes = {}
+
+
+def note(library, direction, dtype, outcome):
+    """Remember for the support table what became of an exchange."""
+    seen = _outcomes.setdefault((library, direction), {}).setdefault(dtype, set())
+    seen.add(outcome)
+
+
+def table():
+    """Return the support table as Markdown."""
+    if not _outcomes:
+        return "No library was tested.\n"
+    types = sorted({dtype for each in _outcomes.values() for dtype in each}, key=lambda t: (TYPES + [t]).index(t))
+    lines = ["| library | direction | " + " | ".join(types) + " |", "| --- | --- |" + " --- |" * len(types)]
+    for (library, direction), outcomes in sorted(_outcomes.items()):
+        version = getattr(__import__("sys").modules.get(library), "__version__", "")
+        cells = [", ".join(sorted(outcomes.get(dtype, {"-"}))) for dtype in types]
+        lines.append(f"| {library} {version} | {direction} | " + " | ".join(cells) + " |")
+    return "\n".join(lines) + "\n"

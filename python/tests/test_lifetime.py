@@ -1,0 +1,236 @@
+"""Deleters on threads that Go and Python never saw, owners that need the interpreter's lock, and ten thousand hand-overs."""
+
+import ctypes
+import os
+import threading
+
+import pytest
+
+import gpuframe
+import producer
+import support
+from gpuframe._library import library
+
+HANDOVERS = int(os.environ.get("GPUFRAME_HANDOVERS", "10000"))
+_pthread = ctypes.CDLL(None)
+_pthread.pthread_create.argtypes = [ctypes.POINTER(ctypes.c_ulong), ctypes.c_void_p, ctypes.c_void_p, ctypes.c_void_p]
+_pthread.pthread_join.argtypes = [ctypes.c_ulong, ctypes.c_void_p]
+
+
+def on_foreign_thread(function, argument):
+    """Call a C function of one argument on a thread that neither Go nor Python made."""
+    thread = ctypes.c_ulong()
+    assert _pthread.pthread_create(ctypes.byref(thread), None, function, argument) == 0
+    assert _pthread.pthread_join(thread, None) == 0
+
+
+def detached(c, legacy):
+    """Return (tensor, deleter) as a consumer takes them from a capsule."""
+    from gpuframe._library import native
+
+    capsule = c.__dlpack__() if legacy else c.__dlpack__(max_version=(1, 0))
+    tensor, was_legacy = native.take_tensor(capsule)
+    assert was_legacy == legacy
+    return tensor, ctypes.c_void_p.from_address(tensor + (56 if legacy else 16)).value
+
+
+@pytest.mark.parametrize("legacy", [False, True], ids=["versioned", "legacy"])
+def test_deleter_on_a_foreign_thread(where, legacy):
+    c = support.column("int32", where)
+    tensor, deleter = detached(c, legacy)
+    c.release()
+    assert gpuframe.device_memory(where).in_use > 0
+    on_foreign_thread(deleter, tensor)
+    assert gpuframe.device_memory(where).in_use == 0
+
+
+def test_an_owner_that_needs_the_lock_is_released_on_a_foreign_thread():
+    """The release runs on a thread without the lock; the owner's deleter takes it."""
+    ended = []
+
+    class Owner:
+        def __init__(self, array):
+            self.array = array
+            self.__array_interface__ = array.__array_interface__
+
+        def __del__(self):
+            ended.append(threading.get_ident())
+
+    numpy = pytest.importorskip("numpy")
+    c = gpuframe.Table.from_columns({"x": Owner(numpy.arange(100))}, device="host")["x"]
+    release = ctypes.cast(ctypes.CDLL(library.path).gpuframe_release, ctypes.c_void_p).value
+    handle = c._handle()
+    c._adopt(0)
+    assert not ended
+    on_foreign_thread(release, handle)
+    assert len(ended) == 1 and ended[0] != threading.get_ident()
+
+
+def test_owners_are_released_while_other_threads_run_python():
+    numpy = pytest.importorskip("numpy")
+    stop = threading.Event()
+    busy = [threading.Thread(target=lambda: [None for _ in iter(stop.is_set, True)]) for _ in range(2)]
+    for each in busy:
+        each.start()
+    try:
+        def hand_over():
+            for _ in range(100):
+                array = numpy.arange(1000)
+                c = gpuframe.Table.from_columns({"x": _With(array)}, device="host")["x"]
+                assert c[7:9].tolist() == [7, 8]
+                c.release()
+
+        threads = [threading.Thread(target=hand_over) for _ in range(3)]
+        for each in threads:
+            each.start()
+        for each in threads:
+            each.join(timeout=120)
+            assert not each.is_alive(), "a release and the interpreter's lock wait for each other"
+    finally:
+        stop.set()
+        for each in busy:
+            each.join()
+
+
+class _With:
+    def __init__(self, array):
+        self.array, self.__array_interface__ = array, array.__array_interface__
+
+
+def test_arrow_released_on_a_foreign_thread():
+    before = len(producer.released)
+    c = gpuframe.Column.from_arrow(producer.Array.of("int64", list(range(50))), device="host")
+    del producer.released[before:]
+    release = ctypes.cast(ctypes.CDLL(library.path).gpuframe_release, ctypes.c_void_p).value
+    handle = c._handle()
+    c._adopt(0)
+    on_foreign_thread(release, handle)
+    assert len(producer.released) == before + 1
+
+
+def test_many_threads_at_once(where):
+    c = support.column("int32", where, list(range(1000)))
+    failures = []
+
+    def work():
+        try:
+            for i in range(50):
+                part = c[i:i + 10]
+                capsule = part.__dlpack__(max_version=(1, 0))
+                back = gpuframe.Column.from_arrow(part, device=where)
+                assert back.data_ptr == c.data_ptr + 4 * i
+                del capsule, part, back
+        except BaseException as error:  # noqa: BLE001 - it is raised below
+            failures.append(error)
+
+    threads = [threading.Thread(target=work) for _ in range(8)]
+    for each in threads:
+        each.start()
+    for each in threads:
+        each.join()
+    assert not failures, failures
+
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+def hand_overs(where):
+    """Every way to hand over, once."""
+    table = gpuframe.Table.from_columns({"x": [1, 2, 3]}, device=where)
+    c = table["x"]
+    out = {
+        "a capsule that nobody takes": lambda: c.__dlpack__(max_version=(1, 0)),
+        "a legacy capsule": lambda: c.__dlpack__(),
+        "dlpack there and back": lambda: gpuframe.Column.from_dlpack(c),
+        "an arrow array that nobody takes": lambda: table.__arrow_c_device_array__(),
+        "arrow there and back": lambda: gpuframe.Table.from_arrow(table, device=where),
+        "an error": lambda: pytest.raises(BufferError, c.__dlpack__, dl_device=(9, 9)),
+    }
+    for name, lib in support.LIBRARIES.items():
+        if lib.here(where) and name != "jax":
+            out[name] = lambda lib=lib: lib.take(c)
+    return out
+
+
+@pytest.mark.parametrize("which", ["a capsule that nobody takes", "a legacy capsule", "dlpack there and back",
+                                   "an arrow array that nobody takes", "arrow there and back", "an error", "numpy", "torch", "cupy", "numba"])
+def test_ten_thousand_leak_nothing(where, which):
+    ways = hand_overs(where)
+    if which not in ways:
+        pytest.skip(f"{which} is not here")
+    once, rounds = ways[which], HANDOVERS if which != "an error" else HANDOVERS // 10
+    before = gpuframe.device_memory(where)
+    for _ in range(rounds):
+        once()
+    support.settle()
+    first = resident()
+    for _ in range(rounds):
+        once()
+    support.settle()
+    grown = resident() - first
+    after = gpuframe.device_memory(where)
+    assert (after.in_use, after.blocks, after.external, after.external_blocks) == (before.in_use, before.blocks, before.external, before.external_blocks)
+    assert grown < 200 * rounds + (4 << 20), f"{grown:,} bytes more after {rounds:,} hand-overs"
+
+
+def test_exit_with_everything_alive(tmp_path):
+    run(tmp_path, """
+        import gpuframe, sys
+        tables = [gpuframe.Table.from_columns({"x": range(100)}) for _ in range(10)]
+        capsules = [each["x"].__dlpack__(max_version=(1, 0)) for each in tables]
+        arrays = [each.__arrow_c_device_array__() for each in tables]
+        cycle = []; cycle.append((cycle, tables, capsules))
+        sys.modules["keeps them alive"] = cycle
+        budget = gpuframe.budget("1 MB").__enter__()
+        print("alive")
+    """, "alive")
+
+
+@pytest.mark.parametrize("name", ["numpy", "torch"])
+def test_exit_with_tensors_alive(tmp_path, name):
+    pytest.importorskip(name)
+    run(tmp_path, f"""
+        import gpuframe, sys, {name}, threading
+        c = gpuframe.Table.from_columns({{"x": range(100)}}, device="host")["x"]
+        sys.modules["keeps it alive"] = {name}.from_dlpack(c)
+        held = gpuframe.Table.from_columns({{"x": {name}.ones(5)}}, device="host")
+        sys.modules["and this"] = held
+        print("alive")
+    """, "alive")
+
+
+def test_fork(tmp_path):
+    run(tmp_path, """
+        import gpuframe, gc, os
+        table = gpuframe.Table.from_columns({"x": range(100)}, device="host")
+        c, capsule = table["x"], table["x"].__dlpack__()
+        child = os.fork()
+        if child == 0:
+            said = []
+            for call in (lambda: table.slice(0, 1), lambda: gpuframe.device_memory(), lambda: c.__dlpack__()):
+                try:
+                    call()
+                except Exception as error:
+                    said.append("forked" in str(error))
+            del table, c, capsule
+            gc.collect()
+            os._exit(0 if said == [True] * 3 else 1)
+        assert os.waitstatus_to_exitcode(os.waitpid(child, 0)[1]) == 0
+        assert c.tolist()[:2] == [0, 1]
+        print("fine")
+    """, "fine")
+
+
+def run(folder, program, says):
+    import subprocess
+    import sys
+    import textwrap
+
+    script = folder / "program.py"
+    script.write_text(textwrap.dedent(program))
+    path = os.path.dirname(os.path.dirname(gpuframe.__file__))
+    environment = {**os.environ, "PYTHONPATH": path, "GPUFRAME_LIBRARY": library.path}
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment, timeout=120)
+    assert (done.returncode, done.stdout.strip(), done.stderr) == (0, says, ""), done
