@@ -10,12 +10,12 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check lint tidy portable unit asan examples handover wheel pytest ptx ptx-check bench gpu-bundle data clean
+.PHONY: demo test check lint tidy portable unit asan examples handover wheel pytest ptx ptx-check gorgonia gorgonia-check cuda-header bench gpu-bundle gpu-bundle-gorgonia data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
 
-test: lint tidy portable ptx-check unit asan examples handover pytest wheel ## everything that CI runs
+test: lint tidy portable ptx-check unit asan examples handover pytest wheel gorgonia-check ## everything that CI runs
 	@echo "test: ok"
 
 check: test
@@ -79,14 +79,27 @@ ptx-check:
 	@if command -v $${CLANG:-clang++-19} >/dev/null; then kernels/build.sh --check; \
 	else echo "ptx-check: no clang-19 here, the committed PTX is not compared with its source"; fi
 
+gorgonia: ## the module over gorgonia.org/cu; needs cuda.h of CUDA 11.4 to 12, see cuda-header
+	gorgoniacu/test.sh
+
+gorgonia-check:
+	@if gorgoniacu/test.sh --check; then gorgoniacu/test.sh; \
+	else echo "gorgonia-check: the module over gorgonia.org/cu is not tested"; fi
+
+cuda-header: ## fetch cuda.h and the stub of libcuda into build/cuda, out of a Debian package of 774 MB
+	scripts/fetch-cuda-header.sh
+
 bench: ## what docs/performance.md holds
 	$(GO) run ./bench
 
 gpu-bundle: ## build/gpu.tar.xz: tests and benchmarks for a GPU machine without Go
 	scripts/gpu-bundle.sh
 
+gpu-bundle-gorgonia: ## build/gpu-gorgonia.tar.xz: the same tests on the backend over gorgonia.org/cu
+	gorgoniacu/gpu-bundle.sh
+
 data: ## fetch flights-3m.parquet, which is not in the tree
 	scripts/fetch-data.sh
 
-clean:
-	rm -rf build
+clean: ## but for build/cuda, which is long to fetch
+	if [ -d build ]; then find build -mindepth 1 -maxdepth 1 ! -name cuda -exec rm -rf {} +; fi

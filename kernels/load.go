@@ -39,6 +39,8 @@ type Module struct {
 	open   sync.RWMutex
 	handle backend.Module
 	closed bool
+	// borrowed says that another library keeps the handle.
+	borrowed bool
 }
 
 // Load compiles PTX, or takes a cubin, for the device. The caller closes the
@@ -58,18 +60,26 @@ func load(dev *device.Device, code []byte, options LoadOptions) (*Module, error)
 	if dev == nil {
 		return nil, fmt.Errorf("kernels: load: the device is nil: %w", device.ErrInvalidValue)
 	}
-	m := &Module{
-		driver: dev.Driver(), deviceName: dev.Name(), kind: dev.Kind(), ordinal: dev.Info().Ordinal,
-		strict: options.Strict, functions: map[string]*Function{},
-	}
-	var err error
-	if m.handle, err = m.driver.ModuleLoad(code); err != nil {
+	handle, err := dev.Driver().ModuleLoad(code)
+	if err != nil {
 		return nil, fmt.Errorf("kernels: load %d bytes of code on %s: %w", len(code), dev, err)
 	}
-	if m.sharedLimit, err = m.driver.Attribute(backend.MaxSharedMemoryPerBlockOptIn); err != nil {
-		return nil, errors.Join(fmt.Errorf("kernels: load on %s: %w", dev, err), m.driver.ModuleUnload(m.handle))
+	m, err := newModule(dev, handle, options)
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("kernels: load on %s: %w", dev, err), dev.Driver().ModuleUnload(handle))
 	}
 	return m, nil
+}
+
+func newModule(dev *device.Device, handle backend.Module, options LoadOptions) (*Module, error) {
+	sharedLimit, err := dev.Driver().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
+	if err != nil {
+		return nil, err
+	}
+	return &Module{
+		driver: dev.Driver(), deviceName: dev.Name(), kind: dev.Kind(), ordinal: dev.Info().Ordinal,
+		sharedLimit: sharedLimit, strict: options.Strict, functions: map[string]*Function{}, handle: handle,
+	}, nil
 }
 
 // Function returns a kernel by its name in the code, which for C++ is the mangled
@@ -102,7 +112,7 @@ func (m *Module) UnrecordedArguments() uint64 { return m.unrecorded.Load() }
 // Close unloads the code. It first waits for all work on the device, because code
 // must not go away under a kernel that runs. What is called on the module and its
 // functions afterwards returns an error that wraps device.ErrClosed, as closing
-// twice does.
+// twice does. Code of [WrapModule] stays loaded, and Close does not wait.
 func (m *Module) Close() error {
 	m.open.Lock()
 	closed := m.closed
@@ -110,6 +120,9 @@ func (m *Module) Close() error {
 	m.open.Unlock()
 	if closed {
 		return fmt.Errorf("kernels: close module on %s: %w", m.deviceName, device.ErrClosed)
+	}
+	if m.borrowed {
+		return nil
 	}
 	// Nothing can be launched any more, so the lock need not be held to wait.
 	if err := errors.Join(m.driver.Synchronize(), m.driver.ModuleUnload(m.handle)); err != nil {

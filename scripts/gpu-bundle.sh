@@ -31,6 +31,19 @@ for folder in examples/data ../shared/data; do
         if [ -f "$folder/$file" ]; then cp "$folder/$file" "$out/data/"; fi
     done
 done
+
+# The module over gorgonia.org/cu. What runs gpuframe's tests on it is in a bundle
+# of its own, which gorgoniacu/gpu-bundle.sh writes.
+# shellcheck source=../gorgoniacu/cgo-flags.sh
+. gorgoniacu/cgo-flags.sh
+if scripts/fetch-cuda-header.sh && cgo_flags; then
+    mkdir -p "$out/tests/gorgoniacu"
+    # shellcheck disable=SC2086
+    go -C gorgoniacu test -c ${GPU_BUNDLE_FLAGS:-} -trimpath -ldflags '-s -w' -o "$PWD/$out/tests/gorgoniacu/package.test" .
+    go -C gorgoniacu build -trimpath -ldflags '-s -w' -o "$PWD/$out/bench-gorgonia" ./bench
+else
+    echo "the bundle is without gorgoniacu"
+fi
 git describe --always --dirty >"$out/version"
 
 # The binaries have most of their code in common: the dictionary spans them all.

@@ -4,13 +4,17 @@
 #
 #   run.sh test       every test, on the host and on the first GPU; fails where
 #                     the GPU cannot be used
+#   run.sh gorgonia   gorgoniacu's tests, and those that use the GPU through it in
+#                     place of gpuframe's own binding; for gpu-gorgonia.tar.xz
 #   run.sh sanitize   the tests that use the GPU, under compute-sanitizer
 #   run.sh bench      the table of docs/performance.md
 #   run.sh bench-memory [-only pairs,threads,…]
 #                     the tables of docs/memory.md
+#   run.sh bench-gorgonia
+#                     what calls cost through either binding
 #   run.sh demo       the demo
 #
-# PACKAGES="memory column" restricts test and sanitize. Whole logs go to $LOGS,
+# PACKAGES="memory column" restricts test, gorgonia and sanitize. Whole logs go to $LOGS,
 # or ./logs. The last line is "N passed, N failed", and the exit status tells
 # whether anything failed.
 set -uo pipefail
@@ -20,11 +24,12 @@ mkdir -p "$logs"
 export GPUFRAME_DATA=$here/data GPUFRAME_REQUIRE_CUDA=1
 passed=0 failed=0
 
+# packages lists the folders that have a test binary of the given name.
 packages() {
     if [ -n "${PACKAGES:-}" ]; then
         tr ' ' '\n' <<<"$PACKAGES"
     else
-        (cd "$here/tests" && find . -name package.test -printf '%h\n' | sed 's|^\./||' | sort)
+        (cd "$here/tests" && find . -name "$1" -printf '%h\n' | sed 's|^\./||' | sort)
     fi
 }
 
@@ -41,19 +46,21 @@ count() {
     fi
 }
 
+# run_tests runs the test binaries of the given name.
 run_tests() {
     local package log
-    for package in $(packages); do
-        log=$logs/${package//\//_}.log
-        (cd "$here/tests/$package" && timeout 300 ./package.test -test.v -test.timeout 280s) >"$log" 2>&1
+    for package in $(packages "$1"); do
+        log=$logs/${1%.test}_${package//\//_}.log
+        (cd "$here/tests/$package" && timeout 300 "./$1" -test.v -test.timeout 280s) >"$log" 2>&1
         count "$log" $? "$package"
     done
 }
 
+# hand_over takes a library and the devices to hand columns over from.
 hand_over() {
-    local device log=$logs/handover.log
-    for device in cuda:0 host; do
-        if python3 "$here/handover.py" "$here/libhandover.so" "$device" >"$log" 2>&1 && grep -q '^handover: ok' "$log"; then
+    local device log=$logs/handover.log library=$1
+    for device in "${@:2}"; do
+        if python3 "$here/handover.py" "$here/$library" "$device" >"$log" 2>&1 && grep -q '^handover: ok' "$log"; then
             passed=$((passed + 1))
         else
             failed=$((failed + 1))
@@ -64,7 +71,7 @@ hand_over() {
 
 sanitize() {
     local package log
-    for package in $(packages); do
+    for package in $(packages package.test); do
         # The host backend never calls the driver, so there is nothing to see.
         if [ "$package" = device/host ]; then continue; fi
         log=$logs/sanitize_${package//\//_}.log
@@ -80,12 +87,18 @@ sanitize() {
 }
 
 case ${1:-test} in
-test) run_tests && hand_over ;;
+test) run_tests package.test && hand_over libhandover.so cuda:0 host ;;
+gorgonia)
+    PACKAGES=gorgoniacu run_tests package.test
+    export GPUFRAME_TEST_GPU=gorgonia:0
+    run_tests gorgonia.test && hand_over libhandover-gorgonia.so gorgonia:0
+    ;;
 sanitize) sanitize ;;
 bench) if "$here/bench" -device cuda:0; then passed=1; else failed=1; fi ;;
 bench-memory) if "$here/bench-memory" -device cuda:0 "${@:2}"; then passed=1; else failed=1; fi ;;
+bench-gorgonia) if "$here/bench-gorgonia"; then passed=1; else failed=1; fi ;;
 demo) if "$here/demo"; then passed=1; else failed=1; fi ;;
-*) sed -n '2,17s/^# \{0,1\}//p' "$0" && exit 2 ;;
+*) sed -n '2,21s/^# \{0,1\}//p' "$0" && exit 2 ;;
 esac
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
+	"github.com/gpuframe/gpuframe/internal/devicecode"
 )
 
 // ModuleLoad takes PTX text, with or without a NUL byte at its end, a cubin or a
@@ -17,7 +18,7 @@ func (d *device) ModuleLoad(image []byte) (backend.Module, error) {
 	if err := d.open("cuModuleLoadDataEx"); err != nil {
 		return 0, err
 	}
-	prepared, err := prepareImage(image)
+	prepared, err := devicecode.Prepare(image)
 	if err != nil {
 		return 0, &CompileError{Cause: &Error{Operation: "cuModuleLoadDataEx", Code: CodeInvalidImage, detail: err.Error()}}
 	}

@@ -16,10 +16,24 @@ import (
 // to skip into a failure. The bundle that runs on GPU machines sets it to 1.
 const RequireCUDA = "GPUFRAME_REQUIRE_CUDA"
 
+// GPU is the environment variable that names the device which tests open in place
+// of "cuda:0". It is for other backends: "gorgonia:0", where the test binary holds
+// that backend.
+const GPU = "GPUFRAME_TEST_GPU"
+
+const firstGPU = "cuda:0"
+
+func standIn(name string) string {
+	if other := os.Getenv(GPU); name == firstGPU && other != "" {
+		return other
+	}
+	return name
+}
+
 // Each runs f as a subtest on the host and, where there is one, on the first GPU.
 func Each(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	t.Helper()
-	for _, name := range []string{"host", "cuda:0"} {
+	for _, name := range []string{"host", standIn(firstGPU)} {
 		t.Run(name, func(t *testing.T) { f(t, Open(t, name)) })
 	}
 }
@@ -28,7 +42,7 @@ func Each(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 // is no GPU, unless one is required.
 func Open(t testing.TB, name string) *device.Device {
 	t.Helper()
-	dev, err := device.Open(name)
+	dev, err := device.Open(standIn(name))
 	if errors.Is(err, device.ErrNotAvailable) && os.Getenv(RequireCUDA) != "1" {
 		t.Skipf("no GPU here: %v", err)
 	}

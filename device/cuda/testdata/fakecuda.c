@@ -170,9 +170,10 @@ static CUresult entered(const char *name, const char *format, ...) {
             return INVALID_HANDLE;                               \
     } while (0)
 
+// 0, 1 and 2 are the default streams.
 #define NEED_STREAM(stream)                    \
     do {                                       \
-        if (stream != NULL)                    \
+        if ((uintptr_t)stream > 2)             \
             NEED_HANDLE(stream, STREAM);       \
     } while (0)
 
@@ -252,6 +253,7 @@ CUresult cuDeviceGetAttribute(int *value, int attribute, CUdevice device) {
     case 76: *value = 0; return SUCCESS;
     case 83: *value = getenv("FAKE_OLD_GPU") == NULL || *getenv("FAKE_OLD_GPU") == '1'; return SUCCESS;
     case 89: *value = getenv("FAKE_OLD_GPU") == NULL; return SUCCESS;
+    case 97: *value = 227 << 10; return SUCCESS;
     case 102: *value = getenv("FAKE_NO_MAPS") == NULL; return SUCCESS;
     case 103: *value = getenv("FAKE_NO_SHARING") == NULL && getenv("FAKE_NO_MAPS") == NULL; return SUCCESS;
     case 115: *value = getenv("FAKE_NO_POOLS") == NULL; return SUCCESS;
@@ -284,6 +286,30 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
     return SUCCESS;
 }
 #endif
+
+// A context beside the primary one. gpuframe makes none; programs that use
+// gorgonia.org/cu do.
+CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) {
+    ENTER("cuCtxCreate_v2", "%u, %d", flags, device);
+    NEED_DEVICE(device);
+    *context = calloc(1, sizeof **context);
+    (*context)->device = device;
+    (*context)->references = 1;
+    current = *context;
+    return SUCCESS;
+}
+
+// What is destroyed is kept, so that using it is refused.
+CUresult cuCtxDestroy_v2(CUcontext context) {
+    ENTER("cuCtxDestroy_v2", "%p", (void *)context);
+    NEED_INIT;
+    if (context == NULL || context->references == 0)
+        return INVALID_CONTEXT;
+    context->references = 0;
+    if (current == context)
+        current = NULL;
+    return SUCCESS;
+}
 
 // Contexts are logged by their device.
 static int number(CUcontext context) {
@@ -699,6 +725,11 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
     return SUCCESS;
 }
 
+// gpuframe does not call this one; gorgonia.org/cu does.
+CUresult cuModuleLoadData(CUmodule *module, const void *image) {
+    return cuModuleLoadDataEx(module, image, 0, NULL, NULL);
+}
+
 CUresult cuModuleUnload(CUmodule module) {
     ENTER("cuModuleUnload", "%p", (void *)module);
     NEED_CONTEXT;
@@ -748,8 +779,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction func
     return SUCCESS;
 }
 
-// The kernels that can be launched: add_scalar works, every other one has its
-// first parameter logged.
+// The kernels that can be launched: add_scalar works, and add_wide, whose numbers
+// have 64 bits each; every other one has its first parameter logged.
 CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
                         unsigned blockZ, unsigned shared, CUstream stream, void **parameters, void **extra) {
     ENTER("cuLaunchKernel", "%u %u %u, %u %u %u, %u, %p, %s", gridX, gridY, gridZ, blockX, blockY, blockZ, shared, (void *)stream,
@@ -759,12 +790,14 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, uns
     NEED_STREAM(stream);
     if ((unsigned long long)blockX * blockY * blockZ > 1024)
         return INVALID_VALUE;
-    if (strcmp(function->text, "add_scalar") != 0) {
+    int wide = strcmp(function->text, "add_wide") == 0;
+    if (!wide && strcmp(function->text, "add_scalar") != 0) {
         entered("first parameter", "%#llx", parameters == NULL ? 0 : *(unsigned long long *)parameters[0]);
         return SUCCESS;
     }
     unsigned *numbers = *(unsigned **)parameters[0];
-    unsigned count = *(unsigned *)parameters[1], scalar = *(unsigned *)parameters[2];
+    unsigned count = wide ? *(unsigned long long *)parameters[1] : *(unsigned *)parameters[1];
+    unsigned scalar = wide ? *(unsigned long long *)parameters[2] : *(unsigned *)parameters[2];
     for (unsigned i = 0; i < count && i < gridX * blockX; i++)
         numbers[i] += scalar;
     return SUCCESS;

@@ -1,4 +1,4 @@
-package cuda
+package devicecode
 
 import (
 	"bytes"
@@ -11,35 +11,35 @@ import (
 	"pgregory.net/rapid"
 )
 
-func TestPrepareImageText(t *testing.T) {
+func TestPrepareText(t *testing.T) {
 	text := []byte(".version 7.0")
-	prepared, err := prepareImage(text)
+	prepared, err := Prepare(text)
 	require.NoError(t, err)
 	assert.Equal(t, []byte(".version 7.0\x00"), prepared)
 
 	terminated := []byte(".version 7.0\x00")
-	prepared, err = prepareImage(terminated)
+	prepared, err = Prepare(terminated)
 	require.NoError(t, err)
 	assert.Equal(t, terminated, prepared)
 
 	// Spare capacity is the caller's and must not be written.
 	backing := []byte(".version 7.0!")
-	_, err = prepareImage(backing[:12])
+	_, err = Prepare(backing[:12])
 	require.NoError(t, err)
 	assert.Equal(t, byte('!'), backing[12])
 
-	_, err = prepareImage(nil)
+	_, err = Prepare(nil)
 	assert.ErrorContains(t, err, "empty")
 }
 
-func TestPrepareImageCubin(t *testing.T) {
+func TestPrepareCubin(t *testing.T) {
 	whole := cubin(t)
-	prepared, err := prepareImage(whole)
+	prepared, err := Prepare(whole)
 	require.NoError(t, err)
 	assert.Equal(t, whole, prepared)
 
 	for length := 4; length < len(whole); length++ {
-		_, err := prepareImage(whole[:length])
+		_, err := Prepare(whole[:length])
 		require.ErrorContains(t, err, "cubin", "cut to %d of %d bytes", length, len(whole))
 	}
 	for name, change := range map[string]func(image []byte){
@@ -54,7 +54,7 @@ func TestPrepareImageCubin(t *testing.T) {
 	} {
 		changed := bytes.Clone(whole)
 		change(changed)
-		_, err := prepareImage(changed)
+		_, err := Prepare(changed)
 		assert.Error(t, err, name)
 	}
 }
@@ -83,7 +83,7 @@ func cubin(t *testing.T) []byte {
 	return file.Bytes()
 }
 
-func TestPrepareImageFatbin(t *testing.T) {
+func TestPrepareFatbin(t *testing.T) {
 	fatbin := func(header uint16, body uint64, length int) []byte {
 		image := make([]byte, length)
 		copy(image, "\x50\xed\x55\xba\x01\x00")
@@ -93,7 +93,7 @@ func TestPrepareImageFatbin(t *testing.T) {
 		}
 		return image
 	}
-	_, err := prepareImage(fatbin(16, 100, 116))
+	_, err := Prepare(fatbin(16, 100, 116))
 	require.NoError(t, err)
 	for name, image := range map[string][]byte{
 		"cut":          fatbin(16, 100, 115),
@@ -101,12 +101,12 @@ func TestPrepareImageFatbin(t *testing.T) {
 		"small header": fatbin(4, 100, 116),
 		"overflow":     fatbin(16, ^uint64(0), 116),
 	} {
-		_, err := prepareImage(image)
+		_, err := Prepare(image)
 		assert.ErrorContains(t, err, "fat binary", name)
 	}
 }
 
-func TestPrepareImageNeverPanics(t *testing.T) {
+func TestPrepareNeverPanics(t *testing.T) {
 	whole := cubin(t)
 	rapid.Check(t, func(t *rapid.T) {
 		image := bytes.Clone(whole)
@@ -114,7 +114,7 @@ func TestPrepareImageNeverPanics(t *testing.T) {
 			image[rapid.IntRange(4, len(image)-1).Draw(t, "at")] = rapid.Byte().Draw(t, "byte")
 		}
 		image = image[:rapid.IntRange(0, len(image)).Draw(t, "length")]
-		prepared, err := prepareImage(image)
+		prepared, err := Prepare(image)
 		if err == nil {
 			require.True(t, bytes.HasPrefix(prepared, image))
 		}

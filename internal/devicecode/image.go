@@ -1,4 +1,4 @@
-package cuda
+package devicecode
 
 import (
 	"bytes"
@@ -6,11 +6,11 @@ import (
 	"fmt"
 )
 
-// prepareImage returns device code as the driver takes it. The driver is given
+// Prepare returns device code as the driver takes it. The driver is given
 // no length: it reads text up to a NUL byte, which is added here, and binaries
 // as far as their headers say, so a binary that is shorter than that is refused
 // here before the driver reads beyond it.
-func prepareImage(image []byte) ([]byte, error) {
+func Prepare(image []byte) ([]byte, error) {
 	switch {
 	case len(image) == 0:
 		return nil, fmt.Errorf("the image is empty")

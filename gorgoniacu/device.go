@@ -1,0 +1,104 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package gorgoniacu
+
+import (
+	"errors"
+	"runtime"
+	"sync/atomic"
+
+	"gorgonia.org/cu"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/device/cuda"
+	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
+)
+
+// openDevice is a GPU whose primary context is retained. Its methods add to the
+// driver's operations only what the driver leaves undefined: a check that the
+// device is open, and refusals of the arguments that the driver may crash on.
+type openDevice struct {
+	handle  cu.Device
+	context cu.CUContext
+	shim    shim.Device
+	info    backend.Info
+	closed  atomic.Bool
+	peers   peers
+
+	// defaultPool is zero where the device has no pools; noPools then says why.
+	defaultPool uintptr
+	noPools     cuda.Code
+
+	// Whether the device has what the attributes of these names say.
+	mapsMemory, sharesMemory, hasManaged, prefetches bool
+}
+
+var _ backend.Device = (*openDevice)(nil)
+
+// within calls the binding with the device's context current, and leaves the
+// thread with the context that it had. The binding's calls are bound to the
+// thread, so the goroutine is, meanwhile.
+func (d *openDevice) within(call func() error) error { return within(d.shim, call) }
+
+func within(d shim.Device, call func() error) error {
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	found, result := d.Enter()
+	if result != shim.Success {
+		return cuda.Code(result)
+	}
+	defer d.Leave(found)
+	return call()
+}
+
+func (d *openDevice) Info() backend.Info { return d.info }
+
+func (d *openDevice) MemoryInfo() (free, total uint64, err error) {
+	if err := d.open("cuMemGetInfo"); err != nil {
+		return 0, 0, err
+	}
+	err = d.within(func() error {
+		signedFree, signedTotal, err := cu.MemInfo()
+		free, total = uint64(signedFree), uint64(signedTotal)
+		return err
+	})
+	return free, total, check(err, "cuMemGetInfo")
+}
+
+func (d *openDevice) Attribute(attribute backend.Attribute) (int, error) {
+	if err := d.open("cuDeviceGetAttribute"); err != nil {
+		return 0, err
+	}
+	value, err := d.handle.Attribute(cu.DeviceAttribute(attribute))
+	if err != nil {
+		return 0, told(err, "cuDeviceGetAttribute", "%d", attribute)
+	}
+	return value, nil
+}
+
+// has asks for an attribute that is 0 or 1. A driver that does not know it does
+// not have what it stands for either.
+func (d *openDevice) has(attribute backend.Attribute) bool {
+	value, err := d.handle.Attribute(cu.DeviceAttribute(attribute))
+	return err == nil && value != 0
+}
+
+func (d *openDevice) Synchronize() error {
+	if err := d.open("cuCtxSynchronize"); err != nil {
+		return err
+	}
+	return check(d.within(cu.Synchronize), "cuCtxSynchronize")
+}
+
+// Close releases the primary contexts of the device and of the peers it has
+// used. Work that is still enqueued goes on as long as something else in the
+// process retains the context.
+func (d *openDevice) Close() error {
+	if d.closed.Swap(true) {
+		return d.alreadyClosed("Close")
+	}
+	return errors.Join(
+		d.peers.release(),
+		check(d.handle.ReleasePrimaryCtx(), "cuDevicePrimaryCtxRelease"),
+	)
+}

@@ -1,0 +1,51 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+#define _GNU_SOURCE // RTLD_DEFAULT
+
+#include "context.h"
+
+#include <dlfcn.h>
+
+// The driver takes a buffer's size in the word of its value, and writes there
+// how much of it is used; each buffer comes zeroed, so that is not needed.
+int32_t shim_module_load(shim_device device, uintptr_t *module, const char *image, char *errors, char *notes, size_t size) {
+    CUjit_option options[] = {
+        CU_JIT_ERROR_LOG_BUFFER,
+        CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        CU_JIT_INFO_LOG_BUFFER,
+        CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+    };
+    void *values[] = {errors, (void *)(uintptr_t)size, notes, (void *)(uintptr_t)size};
+    IN_CONTEXT(device, cuModuleLoadDataEx((CUmodule *)module, image, 4, options, values));
+}
+
+int32_t shim_function_set_attribute(shim_device device, uintptr_t function, int32_t attribute, int32_t value) {
+    IN_CONTEXT(device, cuFuncSetAttribute((CUfunction)function, attribute, value));
+}
+
+// CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER, which CUDA 11.8's header does not name.
+enum { needs_newer_driver = 36 };
+
+// The function is of CUDA 12.4, the header may be older, and the driver is loaded
+// in any case: whether it has the function is looked up.
+int32_t shim_function_parameter(shim_device device, uintptr_t function, size_t index, size_t *offset, size_t *bytes) {
+    CUresult (*parameter)(CUfunction, size_t, size_t *, size_t *) = dlsym(RTLD_DEFAULT, "cuFuncGetParamInfo");
+    if (parameter == NULL)
+        return needs_newer_driver;
+    IN_CONTEXT(device, parameter((CUfunction)function, index, offset, bytes));
+}
+
+// The driver wants an array of pointers to arguments, and reads each argument at
+// the width that the kernel declares. The array is built here because Go may not
+// hand C an array of Go pointers; the driver copies the arguments before it
+// returns.
+int32_t shim_launch(shim_device device, uintptr_t function, const uint32_t *shape, uint32_t shared, uintptr_t stream,
+                    const uint64_t *slots, const uint32_t *starts, uint32_t count) {
+    void *arguments[SHIM_LAUNCH_ARGUMENTS];
+    if (count > SHIM_LAUNCH_ARGUMENTS)
+        return CUDA_ERROR_INVALID_VALUE;
+    for (uint32_t i = 0; i < count; i++)
+        arguments[i] = (void *)(slots + starts[i]);
+    IN_CONTEXT(device, cuLaunchKernel((CUfunction)function, shape[0], shape[1], shape[2], shape[3], shape[4], shape[5],
+                                      shared, (CUstream)stream, count > 0 ? arguments : NULL, NULL));
+}

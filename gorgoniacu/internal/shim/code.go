@@ -1,0 +1,69 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package shim
+
+/*
+#include "shim.h"
+
+#cgo noescape shim_module_load
+#cgo nocallback shim_module_load
+#cgo nocallback shim_function_set_attribute
+#cgo noescape shim_function_parameter
+#cgo nocallback shim_function_parameter
+#cgo noescape shim_launch
+#cgo nocallback shim_launch
+*/
+import "C"
+
+import (
+	"bytes"
+	"unsafe"
+)
+
+// logBytes is the room for each of the compiler's two logs.
+const logBytes = 16 << 10
+
+// ModuleLoad loads an image, which is not empty and, where it is PTX text, ends
+// with a NUL byte. It returns what the compiler said, its errors first.
+func (d Device) ModuleLoad(image []byte) (module uintptr, log string, result Result) {
+	var cModule C.uintptr_t
+	logs := make([]byte, 2*logBytes)
+	errors, notes := logs[:logBytes], logs[logBytes:]
+	r := C.shim_module_load(d.c, &cModule, (*C.char)(unsafe.Pointer(&image[0])),
+		(*C.char)(unsafe.Pointer(&errors[0])), (*C.char)(unsafe.Pointer(&notes[0])), logBytes)
+	return uintptr(cModule), said(errors, notes), Result(r)
+}
+
+// said joins what C wrote into buffers.
+func said(buffers ...[]byte) string {
+	var lines [][]byte
+	for _, buffer := range buffers {
+		text, _, _ := bytes.Cut(buffer, []byte{0})
+		if text = bytes.TrimSpace(text); len(text) > 0 {
+			lines = append(lines, text)
+		}
+	}
+	return string(bytes.Join(lines, []byte{'\n'}))
+}
+
+// FunctionSetAttribute sets a CUfunction_attribute.
+func (d Device) FunctionSetAttribute(function uintptr, attribute, value int32) Result {
+	return Result(C.shim_function_set_attribute(d.c, C.uintptr_t(function), C.int32_t(attribute), C.int32_t(value)))
+}
+
+// FunctionParameter returns where a kernel's parameter lies and how large it is.
+func (d Device) FunctionParameter(function uintptr, index int) (offset, bytes uint64, result Result) {
+	var cOffset, cBytes C.size_t
+	r := C.shim_function_parameter(d.c, C.uintptr_t(function), C.size_t(index), &cOffset, &cBytes)
+	return uint64(cOffset), uint64(cBytes), Result(r)
+}
+
+// LaunchArguments is the most arguments that Launch takes.
+const LaunchArguments = C.SHIM_LAUNCH_ARGUMENTS
+
+// Launch enqueues a kernel. The shape is the grid's extent and then the
+// block's. Argument i begins at slots[starts[i]], which the caller has checked.
+func (d Device) Launch(function uintptr, shape *[6]uint32, shared uint32, stream uintptr, slots []uint64, starts []uint32) Result {
+	return Result(C.shim_launch(d.c, C.uintptr_t(function), (*C.uint32_t)(unsafe.Pointer(shape)), C.uint32_t(shared), C.uintptr_t(stream),
+		(*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(slots))), (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(starts))), C.uint32_t(len(starts))))
+}

@@ -1,0 +1,59 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package shim
+
+/*
+#include "shim.h"
+
+#cgo noescape shim_copy_to_device
+#cgo nocallback shim_copy_to_device
+#cgo noescape shim_copy_to_host
+#cgo nocallback shim_copy_to_host
+#cgo nocallback shim_copy_to_device_async
+#cgo nocallback shim_copy_to_host_async
+#cgo nocallback shim_copy_on_device_async
+#cgo nocallback shim_copy_from_peer_async
+#cgo nocallback shim_memset_async
+*/
+import "C"
+
+import "unsafe"
+
+// The asynchronous copies that take host memory are not marked noescape: the
+// driver uses the address after they return. All take a *C.char, which cgo does
+// not search for Go pointers.
+
+// CopyToDevice copies and waits.
+func (d Device) CopyToDevice(destination uint64, source unsafe.Pointer, bytes uint64) Result {
+	return Result(C.shim_copy_to_device(d.c, C.uint64_t(destination), (*C.char)(source), C.size_t(bytes)))
+}
+
+// CopyToHost copies and waits.
+func (d Device) CopyToHost(destination unsafe.Pointer, source, bytes uint64) Result {
+	return Result(C.shim_copy_to_host(d.c, (*C.char)(destination), C.uint64_t(source), C.size_t(bytes)))
+}
+
+// CopyToDeviceAsync enqueues a copy.
+func (d Device) CopyToDeviceAsync(destination uint64, source unsafe.Pointer, bytes uint64, stream uintptr) Result {
+	return Result(C.shim_copy_to_device_async(d.c, C.uint64_t(destination), (*C.char)(source), C.size_t(bytes), C.uintptr_t(stream)))
+}
+
+// CopyToHostAsync enqueues a copy.
+func (d Device) CopyToHostAsync(destination unsafe.Pointer, source, bytes uint64, stream uintptr) Result {
+	return Result(C.shim_copy_to_host_async(d.c, (*C.char)(destination), C.uint64_t(source), C.size_t(bytes), C.uintptr_t(stream)))
+}
+
+// CopyOnDeviceAsync enqueues a copy.
+func (d Device) CopyOnDeviceAsync(destination, source, bytes uint64, stream uintptr) Result {
+	return Result(C.shim_copy_on_device_async(d.c, C.uint64_t(destination), C.uint64_t(source), C.size_t(bytes), C.uintptr_t(stream)))
+}
+
+// CopyFromPeerAsync enqueues a copy from the memory of another device.
+func (d Device) CopyFromPeerAsync(destination, source uint64, peer uintptr, bytes uint64, stream uintptr) Result {
+	return Result(C.shim_copy_from_peer_async(d.c, C.uint64_t(destination), C.uint64_t(source), C.uintptr_t(peer), C.size_t(bytes), C.uintptr_t(stream)))
+}
+
+// MemsetAsync enqueues a fill of count values of 1, 2 or 4 bytes.
+func (d Device) MemsetAsync(destination uint64, value uint32, width int, count uint64, stream uintptr) Result {
+	return Result(C.shim_memset_async(d.c, C.uint64_t(destination), C.uint32_t(value), C.int32_t(width), C.size_t(count), C.uintptr_t(stream)))
+}

@@ -1,0 +1,75 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package shim
+
+/*
+#include "shim.h"
+
+#cgo noescape shim_default_pool
+#cgo nocallback shim_default_pool
+#cgo noescape shim_alloc_async
+#cgo nocallback shim_alloc_async
+#cgo nocallback shim_free_async
+#cgo noescape shim_pool_create
+#cgo nocallback shim_pool_create
+#cgo nocallback shim_pool_destroy
+#cgo nocallback shim_pool_trim
+#cgo noescape shim_pool_attribute
+#cgo nocallback shim_pool_attribute
+#cgo nocallback shim_pool_set_attribute
+#cgo nocallback shim_pool_allow
+*/
+import "C"
+
+// DefaultPool returns the default pool of a CUdevice.
+func DefaultPool(handle int) (uintptr, Result) {
+	var pool C.uintptr_t
+	result := C.shim_default_pool(&pool, C.int32_t(handle))
+	return uintptr(pool), Result(result)
+}
+
+// AllocAsync allocates from a pool, in the order of a stream.
+func (d Device) AllocAsync(bytes uint64, pool, stream uintptr) (uint64, Result) {
+	var pointer C.uint64_t
+	result := C.shim_alloc_async(d.c, &pointer, C.size_t(bytes), C.uintptr_t(pool), C.uintptr_t(stream))
+	return uint64(pointer), Result(result)
+}
+
+// FreeAsync frees memory of AllocAsync in the order of a stream.
+func (d Device) FreeAsync(pointer uint64, stream uintptr) Result {
+	return Result(C.shim_free_async(d.c, C.uint64_t(pointer), C.uintptr_t(stream)))
+}
+
+// PoolCreate makes a pool; a maximum of zero means none.
+func (d Device) PoolCreate(maximum uint64) (uintptr, Result) {
+	var pool C.uintptr_t
+	result := C.shim_pool_create(d.c, &pool, C.size_t(maximum))
+	return uintptr(pool), Result(result)
+}
+
+// PoolDestroy destroys a pool.
+func (d Device) PoolDestroy(pool uintptr) Result {
+	return Result(C.shim_pool_destroy(d.c, C.uintptr_t(pool)))
+}
+
+// PoolTrim returns what a pool holds unused, but for so many bytes.
+func (d Device) PoolTrim(pool uintptr, keep uint64) Result {
+	return Result(C.shim_pool_trim(d.c, C.uintptr_t(pool), C.size_t(keep)))
+}
+
+// PoolAttribute returns a CUmemPool_attribute.
+func (d Device) PoolAttribute(pool uintptr, attribute int32) (uint64, Result) {
+	var value C.uint64_t
+	result := C.shim_pool_attribute(d.c, C.uintptr_t(pool), C.int32_t(attribute), &value)
+	return uint64(value), Result(result)
+}
+
+// PoolSetAttribute sets a CUmemPool_attribute.
+func (d Device) PoolSetAttribute(pool uintptr, attribute int32, value uint64) Result {
+	return Result(C.shim_pool_set_attribute(d.c, C.uintptr_t(pool), C.int32_t(attribute), C.uint64_t(value)))
+}
+
+// PoolAllow lets a CUdevice reach what a pool of this device allocates.
+func (d Device) PoolAllow(pool uintptr, handle int) Result {
+	return Result(C.shim_pool_allow(d.c, C.uintptr_t(pool), C.int32_t(handle)))
+}

@@ -1,0 +1,39 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package shim
+
+/*
+#include "shim.h"
+
+#cgo nocallback shim_stream_destroy
+#cgo nocallback shim_stream_synchronize
+#cgo nocallback shim_stream_query
+#cgo nocallback shim_stream_wait_event
+#cgo nocallback shim_event_record
+*/
+import "C"
+
+// StreamDestroy destroys a stream; what is enqueued still runs.
+func (d Device) StreamDestroy(stream uintptr) Result {
+	return Result(C.shim_stream_destroy(d.c, C.uintptr_t(stream)))
+}
+
+// StreamSynchronize waits for a stream.
+func (d Device) StreamSynchronize(stream uintptr) Result {
+	return Result(C.shim_stream_synchronize(d.c, C.uintptr_t(stream)))
+}
+
+// StreamQuery asks whether a stream is done.
+func (d Device) StreamQuery(stream uintptr) Result {
+	return Result(C.shim_stream_query(d.c, C.uintptr_t(stream)))
+}
+
+// StreamWaitEvent has a stream wait for an event.
+func (d Device) StreamWaitEvent(stream, event uintptr) Result {
+	return Result(C.shim_stream_wait_event(d.c, C.uintptr_t(stream), C.uintptr_t(event)))
+}
+
+// EventRecord marks a stream's work.
+func (d Device) EventRecord(event, stream uintptr) Result {
+	return Result(C.shim_event_record(d.c, C.uintptr_t(event), C.uintptr_t(stream)))
+}

@@ -1,0 +1,188 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package gorgoniacu
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"strings"
+
+	"gorgonia.org/cu"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/device/cuda"
+	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
+	"github.com/gpuframe/gpuframe/internal/devicecode"
+)
+
+// ModuleLoad takes PTX text, with or without a NUL byte at its end, a cubin or a
+// fat binary. The image may be changed once it returns. The binding has the call,
+// but hands the driver addresses of Go memory that nothing keeps alive for the
+// compiler's log.
+func (d *openDevice) ModuleLoad(image []byte) (backend.Module, error) {
+	const function = "cuModuleLoadDataEx"
+	if err := d.open(function); err != nil {
+		return 0, err
+	}
+	prepared, err := devicecode.Prepare(image)
+	if err != nil {
+		return 0, &cuda.CompileError{Cause: &cuda.Error{Operation: function, Code: cuda.CodeInvalidImage}, Log: err.Error()}
+	}
+	module, log, result := d.shim.ModuleLoad(prepared)
+	if result != shim.Success {
+		cause := &cuda.Error{Operation: function, Code: cuda.Code(result)}
+		if log == "" && !errors.Is(cause, backend.ErrInvalidCode) {
+			return 0, cause
+		}
+		return 0, &cuda.CompileError{Cause: cause, Log: log}
+	}
+	return backend.Module(module), nil
+}
+
+func (d *openDevice) ModuleUnload(module backend.Module) error {
+	if err := d.module("cuModuleUnload", module); err != nil {
+		return err
+	}
+	return check(d.within(fromWord[cu.Module](uintptr(module)).Unload), "cuModuleUnload")
+}
+
+// module checks that the device is open and the module is one.
+func (d *openDevice) module(operation string, module backend.Module) error {
+	if err := d.open(operation); err != nil {
+		return err
+	}
+	if module < leastPointer {
+		return refuse(operation, "the module is %d", module)
+	}
+	return nil
+}
+
+func (d *openDevice) ModuleFunction(module backend.Module, name string) (backend.Function, error) {
+	const operation = "cuModuleGetFunction"
+	if err := d.module(operation, module); err != nil {
+		return 0, err
+	}
+	// C would end the name at a NUL byte and might find another function.
+	if strings.Contains(name, "\x00") {
+		return 0, failed(cuda.CodeNotFound, operation, "%q", name)
+	}
+	var function cu.Function
+	err := d.within(func() (err error) {
+		function, err = fromWord[cu.Module](uintptr(module)).Function(name)
+		return err
+	})
+	if err != nil {
+		return 0, told(err, operation, "%q", name)
+	}
+	return backend.Function(word(function)), nil
+}
+
+// function checks that the device is open and the function is one.
+func (d *openDevice) function(operation string, function backend.Function) error {
+	if err := d.open(operation); err != nil {
+		return err
+	}
+	if function < leastPointer {
+		return refuse(operation, "the function is %d", function)
+	}
+	return nil
+}
+
+func (d *openDevice) FunctionAttribute(function backend.Function, attribute backend.FunctionAttribute) (value int, err error) {
+	const operation = "cuFuncGetAttribute"
+	if err := d.function(operation, function); err != nil {
+		return 0, err
+	}
+	err = d.within(func() (err error) {
+		value, err = fromWord[cu.Function](uintptr(function)).Attribute(cu.FunctionAttribute(attribute))
+		return err
+	})
+	if err != nil {
+		return 0, told(err, operation, "attribute %d", attribute)
+	}
+	return value, nil
+}
+
+func (d *openDevice) FunctionSetAttribute(function backend.Function, attribute backend.FunctionAttribute, value int) error {
+	const operation = "cuFuncSetAttribute"
+	if err := d.function(operation, function); err != nil {
+		return err
+	}
+	if value < math.MinInt32 || value > math.MaxInt32 {
+		return refuse(operation, "the value %d does not fit in 32 bits", value)
+	}
+	if result := d.shim.FunctionSetAttribute(uintptr(function), int32(attribute), int32(value)); result != shim.Success {
+		return failed(cuda.Code(result), operation, "attribute %d, value %d", attribute, value)
+	}
+	return nil
+}
+
+func (d *openDevice) FunctionParameters(function backend.Function) ([]backend.Parameter, error) {
+	const operation = "cuFuncGetParamInfo"
+	if err := d.function(operation, function); err != nil {
+		return nil, err
+	}
+	parameters := []backend.Parameter{}
+	for {
+		offset, bytes, result := d.shim.FunctionParameter(uintptr(function), len(parameters))
+		switch cuda.Code(result) {
+		case cuda.CodeSuccess:
+			parameters = append(parameters, backend.Parameter{Offset: int(offset), Bytes: int(bytes)})
+		case cuda.CodeInvalidValue:
+			// The driver has no count: this is how it says that there are no more.
+			return parameters, nil
+		case cuda.CodeNeedsNewerDriver:
+			return nil, fmt.Errorf("%w: it needs a driver for CUDA 12.4 or newer", failed(cuda.Code(result), operation, ""))
+		default:
+			return nil, failed(cuda.Code(result), operation, "parameter %d", len(parameters))
+		}
+	}
+}
+
+func (d *openDevice) Occupancy(function backend.Function, blockThreads int, sharedBytes uint32) (blocks int, err error) {
+	const operation = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
+	if err := d.function(operation, function); err != nil {
+		return 0, err
+	}
+	if blockThreads <= 0 || blockThreads > math.MaxInt32 {
+		return 0, refuse(operation, "a block of %d threads", blockThreads)
+	}
+	err = d.within(func() (err error) {
+		blocks, err = fromWord[cu.Function](uintptr(function)).MaxActiveBlocksPerMultiProcessor(blockThreads, int64(sharedBytes))
+		return err
+	})
+	if err != nil {
+		return 0, told(err, operation, "%d threads, %d bytes shared", blockThreads, sharedBytes)
+	}
+	return blocks, nil
+}
+
+// Launch takes at most 512 arguments. The driver reads each at the width that
+// the kernel declares, and asks for as many as it declares: what that is,
+// FunctionParameters tells, and the caller has to check.
+func (d *openDevice) Launch(function backend.Function, config backend.LaunchConfig, slots []uint64, starts []uint32) error {
+	const operation = "cuLaunchKernel"
+	if err := d.function(operation, function); err != nil {
+		return err
+	}
+	if len(starts) > shim.LaunchArguments {
+		return refuse(operation, "%d arguments, of which at most %d can be passed", len(starts), shim.LaunchArguments)
+	}
+	for i, start := range starts {
+		if uint64(start) >= uint64(len(slots)) {
+			return refuse(operation, "argument %d begins at slot %d of %d", i, start, len(slots))
+		}
+	}
+	grid, block := config.Grid, config.Block
+	shape := [6]uint32{
+		max(grid.X, 1), max(grid.Y, 1), max(grid.Z, 1),
+		max(block.X, 1), max(block.Y, 1), max(block.Z, 1),
+	}
+	result := d.shim.Launch(uintptr(function), &shape, config.SharedBytes, uintptr(config.Stream), slots, starts)
+	if result != shim.Success {
+		return failed(cuda.Code(result), operation, "grid %dx%dx%d, block %dx%dx%d, %d bytes shared",
+			shape[0], shape[1], shape[2], shape[3], shape[4], shape[5], config.SharedBytes)
+	}
+	return nil
+}

@@ -1,0 +1,137 @@
+//go:build linux && cgo && (amd64 || arm64)
+
+package gorgoniacu
+
+import (
+	"gorgonia.org/cu"
+
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/device/cuda"
+)
+
+// done reads the code of a query, for which not being ready is no error.
+func done(code cuda.Code, function string) (bool, error) {
+	switch code {
+	case cuda.CodeSuccess:
+		return true, nil
+	case cuda.CodeNotReady:
+		return false, nil
+	}
+	return false, failed(code, function, "")
+}
+
+// event checks that the device is open and the event is one.
+func (d *openDevice) event(function string, event backend.Event) error {
+	if err := d.open(function); err != nil {
+		return err
+	}
+	if event < leastPointer {
+		return refuse(function, "the event is %d", event)
+	}
+	return nil
+}
+
+func (d *openDevice) StreamCreate() (backend.Stream, error) {
+	if err := d.open("cuStreamCreate"); err != nil {
+		return 0, err
+	}
+	var stream cu.Stream
+	err := d.within(func() (err error) {
+		stream, err = cu.MakeStream(cu.NonBlocking)
+		return err
+	})
+	return backend.Stream(word(stream)), check(err, "cuStreamCreate")
+}
+
+func (d *openDevice) StreamDestroy(stream backend.Stream) error {
+	if err := d.open("cuStreamDestroy"); err != nil {
+		return err
+	}
+	if stream == 0 {
+		return refuse("cuStreamDestroy", "the default stream cannot be destroyed")
+	}
+	return checkResult(d.shim.StreamDestroy(uintptr(stream)), "cuStreamDestroy")
+}
+
+func (d *openDevice) StreamSynchronize(stream backend.Stream) error {
+	if err := d.open("cuStreamSynchronize"); err != nil {
+		return err
+	}
+	return checkResult(d.shim.StreamSynchronize(uintptr(stream)), "cuStreamSynchronize")
+}
+
+func (d *openDevice) StreamQuery(stream backend.Stream) (bool, error) {
+	if err := d.open("cuStreamQuery"); err != nil {
+		return false, err
+	}
+	return done(cuda.Code(d.shim.StreamQuery(uintptr(stream))), "cuStreamQuery")
+}
+
+func (d *openDevice) StreamWaitEvent(stream backend.Stream, event backend.Event) error {
+	if err := d.event("cuStreamWaitEvent", event); err != nil {
+		return err
+	}
+	return checkResult(d.shim.StreamWaitEvent(uintptr(stream), uintptr(event)), "cuStreamWaitEvent")
+}
+
+func (d *openDevice) EventCreate(timing bool) (backend.Event, error) {
+	if err := d.open("cuEventCreate"); err != nil {
+		return 0, err
+	}
+	flags := cu.DisableTiming
+	if timing {
+		flags = cu.DefaultEvent
+	}
+	var event cu.Event
+	err := d.within(func() (err error) {
+		event, err = cu.MakeEvent(flags)
+		return err
+	})
+	return backend.Event(word(event)), check(err, "cuEventCreate")
+}
+
+func (d *openDevice) EventDestroy(event backend.Event) error {
+	if err := d.event("cuEventDestroy", event); err != nil {
+		return err
+	}
+	handle := fromWord[cu.Event](uintptr(event))
+	return check(d.within(func() error { return cu.DestroyEvent(&handle) }), "cuEventDestroy")
+}
+
+func (d *openDevice) EventRecord(event backend.Event, stream backend.Stream) error {
+	if err := d.event("cuEventRecord", event); err != nil {
+		return err
+	}
+	return checkResult(d.shim.EventRecord(uintptr(event), uintptr(stream)), "cuEventRecord")
+}
+
+func (d *openDevice) EventQuery(event backend.Event) (bool, error) {
+	if err := d.event("cuEventQuery", event); err != nil {
+		return false, err
+	}
+	handle := fromWord[cu.Event](uintptr(event))
+	return done(code(d.within(handle.Query)), "cuEventQuery")
+}
+
+func (d *openDevice) EventSynchronize(event backend.Event) error {
+	if err := d.event("cuEventSynchronize", event); err != nil {
+		return err
+	}
+	handle := fromWord[cu.Event](uintptr(event))
+	return check(d.within(handle.Synchronize), "cuEventSynchronize")
+}
+
+func (d *openDevice) EventElapsed(start, end backend.Event) (float32, error) {
+	if err := d.event("cuEventElapsedTime", start); err != nil {
+		return 0, err
+	}
+	if err := d.event("cuEventElapsedTime", end); err != nil {
+		return 0, err
+	}
+	var milliseconds float64
+	err := d.within(func() (err error) {
+		milliseconds, err = fromWord[cu.Event](uintptr(start)).Elapsed(fromWord[cu.Event](uintptr(end)))
+		return err
+	})
+	return float32(milliseconds), check(err, "cuEventElapsedTime")
+}

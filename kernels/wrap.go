@@ -1,0 +1,31 @@
+package kernels
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+)
+
+// WrapModule makes a Module of code that another library has loaded onto the
+// device, such as a CUmodule of its primary context. The other library keeps the
+// handle: it must not unload it before the kernels that were launched are done,
+// and Close leaves it alone.
+func WrapModule(dev *device.Device, handle backend.Module, options LoadOptions) (*Module, error) {
+	if dev == nil || handle == 0 {
+		return nil, fmt.Errorf("kernels: wrap a module: the device is nil or the handle is zero: %w", device.ErrInvalidValue)
+	}
+	m, err := newModule(dev, handle, options)
+	if err != nil {
+		return nil, fmt.Errorf("kernels: wrap a module on %s: %w", dev, err)
+	}
+	m.borrowed = true
+	return m, nil
+}
+
+// Handle returns the driver's handle, for another library. It is good until Close.
+func (m *Module) Handle() backend.Module { return m.handle }
+
+// Handle returns the driver's handle, for another library. It is good until the
+// module is closed. Nothing that is launched by it is recorded on any block.
+func (f *Function) Handle() backend.Function { return f.handle }
