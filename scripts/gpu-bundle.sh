@@ -26,6 +26,11 @@ go build -trimpath -ldflags '-s -w' -o "$out/gpuframe" ./cmd/gpuframe
 go build -trimpath -ldflags '-s -w' -o "$out/demo" ./examples/demo
 go build -trimpath -ldflags '-s -w' -buildmode=c-shared -o "$out/libhandover.so" ./examples/pytorch
 cp examples/pytorch/handover.py scripts/run.sh "$out/"
+mkdir -p "$out/python"
+go build -trimpath -ldflags '-s -w' -buildmode=c-shared -o "$out/python/libgpuframe.so" ./python/libgpuframe
+go build -trimpath -ldflags '-s -w' -o "$out/sharing" ./examples/sharing
+cp -r python/gpuframe python/tests python/bench examples/sharing/train.py "$out/python/"
+find "$out/python" -name __pycache__ -prune -exec rm -rf {} +
 for folder in examples/data ../shared/data; do
     for file in flights-200k.arrow flights-3m.parquet; do
         if [ -f "$folder/$file" ]; then cp "$folder/$file" "$out/data/"; fi
@@ -50,8 +55,8 @@ git describe --always --dirty >"$out/version"
 tar -C build --sort=name -cf - gpu | xz --lzma2=preset=4,dict=128MiB >build/gpu.tar.xz
 size=$(stat -c %s build/gpu.tar.xz)
 echo "build/gpu.tar.xz: $((size >> 20)) MiB"
-limit=$((40 << 20))
+limit=$((54 << 20)) # a call takes 64 MiB, the working tree included
 if [ "$size" -gt "$limit" ]; then
-    echo "the bundle is larger than 40 MiB" >&2
+    echo "the bundle is larger than 54 MiB" >&2
     exit 1
 fi

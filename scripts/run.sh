@@ -6,12 +6,16 @@
 #                     the GPU cannot be used
 #   run.sh gorgonia   gorgoniacu's tests, and those that use the GPU through it in
 #                     place of gpuframe's own binding; for gpu-gorgonia.tar.xz
+#   run.sh python     the Python package with the libraries that are here, and two
+#                     Python processes that train on one copy of a table
 #   run.sh sanitize   the tests that use the GPU, under compute-sanitizer
 #   run.sh bench      the table of docs/performance.md
 #   run.sh bench-memory [-only pairs,threads,…]
 #                     the tables of docs/memory.md
 #   run.sh bench-gorgonia
 #                     what calls cost through either binding
+#   run.sh bench-python
+#                     what hand-overs cost in Python
 #   run.sh demo       the demo
 #
 # PACKAGES="memory column" restricts test, gorgonia and sanitize. Whole logs go to $LOGS,
@@ -69,6 +73,25 @@ hand_over() {
     done
 }
 
+# python_tests adds what pytest counts.
+python_tests() {
+    local log=$logs/python.log status
+    export GPUFRAME_LIBRARY=$here/python/libgpuframe.so PYTHONPATH=$here/python
+    export GPUFRAME_SUPPORT_TABLE=${GPUFRAME_SUPPORT_TABLE:-$logs/support.md}
+    # jax would take three quarters of the GPU's memory for itself.
+    export XLA_PYTHON_CLIENT_PREALLOCATE=false
+    (cd "$here/python" && timeout 500 python3 -m pytest -q -rs -p no:cacheprovider tests) >"$log" 2>&1
+    status=$?
+    passed=$((passed + $(grep -oE '[0-9]+ passed' "$log" | tail -1 | grep -oE '[0-9]+' || echo 0)))
+    failed=$((failed + $(tail -1 "$log" | grep -oE '[0-9]+ (failed|errors?)' | awk '{sum += $1} END {print sum + 0}')))
+    grep -E '^(FAILED|ERROR|SKIPPED)' "$log" | cut -c1-160
+    tail -1 "$log"
+    if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
+    log=$logs/sharing.log
+    if (cd "$here/python" && timeout 120 "$here/sharing" -run python3 -script train.py) >"$log" 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+    sed 's/^/  /' "$log" | tail -20
+}
+
 sanitize() {
     local package log
     for package in $(packages package.test); do
@@ -97,8 +120,12 @@ sanitize) sanitize ;;
 bench) if "$here/bench" -device cuda:0; then passed=1; else failed=1; fi ;;
 bench-memory) if "$here/bench-memory" -device cuda:0 "${@:2}"; then passed=1; else failed=1; fi ;;
 bench-gorgonia) if "$here/bench-gorgonia"; then passed=1; else failed=1; fi ;;
+python) python_tests ;;
+bench-python)
+    if GPUFRAME_LIBRARY=$here/python/libgpuframe.so PYTHONPATH=$here/python python3 "$here/python/bench/handover.py" "${@:2}"; then passed=1; else failed=1; fi
+    ;;
 demo) if "$here/demo"; then passed=1; else failed=1; fi ;;
-*) sed -n '2,21s/^# \{0,1\}//p' "$0" && exit 2 ;;
+*) sed -n '2,25s/^# \{0,1\}//p' "$0" && exit 2 ;;
 esac
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]
