@@ -127,18 +127,24 @@ func (x *export) Ended() {
 // comes next.
 func (x *export) end() error {
 	held := x.blocks[:x.begun]
-	failures := []error{orderAll(held, x.consumer)}
-	for _, block := range held {
-		failures = append(failures, block.EndExport())
+	var failures []error
+	note := func(err error) {
+		if err != nil {
+			failures = append(failures, err)
+		}
 	}
-	failures = append(failures, x.zero.Release())
+	note(orderAll(held, x.consumer))
+	for _, block := range held {
+		note(block.EndExport())
+	}
+	note(x.zero.Release())
 	if x.event != nil {
-		failures = append(failures, x.event.Close())
+		note(x.event.Close())
 	}
 	if x.retained && x.table != nil {
-		failures = append(failures, x.table.Release())
+		note(x.table.Release())
 	} else if x.retained {
-		failures = append(failures, x.column.Release())
+		note(x.column.Release())
 	}
 	return errors.Join(failures...)
 }

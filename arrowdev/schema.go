@@ -17,6 +17,9 @@ import (
 // build without cgo leave nothing to run. Nothing of the result lies in the
 // producer's memory.
 //
+// A schema of gpuframe's own that comes back unaltered gives the very schema that
+// was exported, at once, as long as somebody still has that.
+//
 // The names, types, nullability and metadata of the fields are kept, and so are
 // the metadata of the schema. A field whose metadata name an extension type that
 // is registered with arrow-go is of that type; with any other it keeps its
@@ -35,11 +38,12 @@ import (
 // It may be called from any goroutine; the struct must not be used by another
 // meanwhile.
 func ImportSchema(schema unsafe.Pointer) (*arrow.Schema, error) {
-	var result *arrow.Schema
-	err := consumeSchema(schema, func(s *cabi.Schema) (err error) {
-		result, err = readSchema(s)
-		return err
-	})
+	moved, err := takeSchema(schema)
+	if err != nil {
+		return nil, during("import schema", err)
+	}
+	defer cabi.ReleaseSchema(moved)
+	result, err := readSchema(moved)
 	if err != nil {
 		return nil, during("import schema", err)
 	}
@@ -49,11 +53,12 @@ func ImportSchema(schema unsafe.Pointer) (*arrow.Schema, error) {
 // ImportField is [ImportSchema] for an ArrowSchema of any type, which describes
 // one column.
 func ImportField(schema unsafe.Pointer) (arrow.Field, error) {
-	var result arrow.Field
-	err := consumeSchema(schema, func(s *cabi.Schema) (err error) {
-		result, err = readField(s)
-		return err
-	})
+	moved, err := takeSchema(schema)
+	if err != nil {
+		return arrow.Field{}, during("import schema", err)
+	}
+	defer cabi.ReleaseSchema(moved)
+	result, err := readField(moved)
 	if err != nil {
 		return arrow.Field{}, during("import schema", err)
 	}
@@ -68,42 +73,57 @@ func ImportField(schema unsafe.Pointer) (arrow.Field, error) {
 // the memory behind it goes then. Children may be moved elsewhere before, and
 // then live until they are released themselves.
 //
+// How the schema is written is remembered until it is collected as garbage, so
+// that exporting it again takes a microsecond. Schemas, and the types in them, must
+// therefore not be changed, which arrow-go does not foresee either.
+//
 // On an error, which is an [*Error], nothing was written. It wraps [ErrInvalid]
 // for a type that is unfinished or contradicts itself and for names that C cannot
 // hold, [ErrUnsupported] for types that the standard does not have, for an
 // extension type that is stored as another, and for what [ImportSchema] would
 // refuse to take, and device.ErrOutOfMemory.
 func ExportSchema(schema *arrow.Schema, out unsafe.Pointer) error {
-	return during("export schema", exportTo(out, func(s *cabi.Schema) error { return writeSchema(s, schema) }))
+	s, err := writable(out)
+	if err == nil {
+		err = writeSchema(s, schema)
+	}
+	return during("export schema", err)
 }
 
 // ExportField is [ExportSchema] for a field of any type.
 func ExportField(field arrow.Field, out unsafe.Pointer) error {
-	return during("export schema", exportTo(out, func(s *cabi.Schema) error { return writeField(s, field) }))
+	s, err := writable(out)
+	if err == nil {
+		err = writeField(s, field)
+	}
+	return during("export schema", err)
 }
 
-// consumeSchema moves the schema out of the caller's struct, has it read, and
-// releases it.
-func consumeSchema(schema unsafe.Pointer, read func(*cabi.Schema) error) error {
+// takeSchema moves the schema out of the caller's struct. It has to be released.
+func takeSchema(schema unsafe.Pointer) (*cabi.Schema, error) {
 	if !cabi.Available {
-		return notInThisBuild()
+		return nil, notInThisBuild()
 	}
 	source := (*cabi.Schema)(schema)
 	if err := liveSchema(source); err != nil {
-		return inSchema(err)
+		return nil, inSchema(err)
 	}
 	moved := *source
 	source.Release = 0
-	defer cabi.ReleaseSchema(&moved)
-	return read(&moved)
+	if moved.Origin().Ended {
+		// Nothing is left of it: this is a copy that nobody marked.
+		return nil, inSchema(faulty("release", "%w", ErrMoved))
+	}
+	return &moved, nil
 }
 
-func exportTo(out unsafe.Pointer, write func(*cabi.Schema) error) error {
+// writable returns the struct that a schema is to be written to.
+func writable(out unsafe.Pointer) (*cabi.Schema, error) {
 	if !cabi.Available {
-		return notInThisBuild()
+		return nil, notInThisBuild()
 	}
 	if out == nil {
-		return faulty("ArrowSchema", "the pointer to write to is nil: %w", ErrInvalid)
+		return nil, faulty("ArrowSchema", "the pointer to write to is nil: %w", ErrInvalid)
 	}
-	return write((*cabi.Schema)(out))
+	return (*cabi.Schema)(out), nil
 }

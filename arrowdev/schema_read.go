@@ -20,6 +20,9 @@ func readField(s *cabi.Schema) (arrow.Field, error) {
 
 // readSchema is readField for a schema of struct type that describes a table.
 func readSchema(s *cabi.Schema) (*arrow.Schema, error) {
+	if own := recogniseSchema(s); own != nil {
+		return own, nil
+	}
 	field, err := new(schemaReader).storage(s, 1)
 	if err != nil {
 		return nil, inSchema(err)

@@ -1,8 +1,6 @@
 package arrowdev
 
 import (
-	"unsafe"
-
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
@@ -13,12 +11,11 @@ import (
 // writeField writes the schema of a column to out, which on an error it leaves as
 // it is. The error is an *Error that names the field, but no operation.
 func writeField(out *cabi.Schema, field arrow.Field) error {
-	var plan schemaPlan
-	root, err := plan.describe(field, 1)
+	image, err := imageOf(field)
 	if err != nil {
 		return inSchema(err)
 	}
-	return plan.write(out, &root)
+	return writeImage(out, image, 0)
 }
 
 // writeSchema is writeField for the schema of a table.
@@ -26,68 +23,83 @@ func writeSchema(out *cabi.Schema, schema *arrow.Schema) error {
 	if schema == nil {
 		return inSchema(faulty("", "the schema is nil: %w", ErrInvalid))
 	}
+	if w := written.of(schema); w != nil {
+		return writeImage(out, w.image, w.mark)
+	}
+	image, err := imageOfSchema(schema)
+	if err != nil {
+		return inSchema(err)
+	}
+	return writeImage(out, image, written.keep(schema, image))
+}
+
+func writeImage(out *cabi.Schema, image *cabi.Image, mark uint64) error {
+	if !image.Write(out, mark) {
+		return inSchema(faulty("", "%d bytes for the structs: %w", image.Bytes(), device.ErrOutOfMemory))
+	}
+	return nil
+}
+
+// imageOf takes a field apart.
+func imageOf(field arrow.Field) (*cabi.Image, error) {
+	root, err := new(schemaPlan).describe(field, 1)
+	if err != nil {
+		return nil, err
+	}
+	return cabi.NewImage(&root), nil
+}
+
+// imageOfSchema is imageOf for the schema of a table.
+func imageOfSchema(schema *arrow.Schema) (*cabi.Image, error) {
 	if !schema.IsNativeEndian() {
-		return inSchema(faulty("", "the schema is of the other byte order, which the standard cannot say: %w", ErrUnsupported))
+		return nil, faulty("", "the schema is of the other byte order, which the standard cannot say: %w", ErrUnsupported)
 	}
 	for i, field := range schema.Fields() {
 		if field.Type == nil {
-			return inSchema(belowChild(i, faulty("format", "the type is nil: %w", ErrInvalid)))
+			return nil, belowChild(i, faulty("format", "the type is nil: %w", ErrInvalid))
 		}
 	}
-	return writeField(out, arrow.Field{Type: arrow.StructOf(schema.Fields()...), Metadata: schema.Metadata()})
+	return imageOf(arrow.Field{Type: arrow.StructOf(schema.Fields()...), Metadata: schema.Metadata()})
 }
 
-// planned is a schema that is to be written.
-type planned struct {
-	format.Description
-	children   []planned
-	dictionary *planned
-}
-
-// schemaPlan adds up what all the schemas of an export take, so that they can lie
-// in one piece of memory.
+// schemaPlan counts what an export takes.
 type schemaPlan struct {
 	fields int
 	// text is how many bytes of text and metadata there are.
 	text int
-	// memory is what all takes in C, the root's struct apart.
-	memory uintptr
 }
 
-const (
-	schemaBytes  = unsafe.Sizeof(cabi.Schema{})
-	addressBytes = unsafe.Sizeof(uintptr(0))
-)
-
 // describe takes a field apart, with everything below it.
-func (p *schemaPlan) describe(field arrow.Field, depth int) (planned, error) {
+func (p *schemaPlan) describe(field arrow.Field, depth int) (cabi.Description, error) {
+	var none cabi.Description
 	if depth > format.MaximumDepth {
-		return planned{}, faulty("", "types are nested more than %d deep: %w", format.MaximumDepth, ErrUnsupported)
+		return none, faulty("", "types are nested more than %d deep: %w", format.MaximumDepth, ErrUnsupported)
 	}
-	description, err := format.Describe(field)
+	described, err := format.Describe(field)
 	if err != nil {
-		return planned{}, faultyPart("", err)
+		return none, faultyPart("", err)
 	}
-	if err := p.count(&description); err != nil {
-		return planned{}, err
+	if err := p.count(&described); err != nil {
+		return none, err
 	}
-	s := planned{Description: description}
-	for i, child := range description.Children {
-		node, err := p.describe(child, depth+1)
-		if err != nil {
-			return planned{}, belowChild(i, err)
+	d := cabi.Description{Format: described.Format, Name: described.Name, Metadata: described.Metadata, Flags: described.Flags}
+	if len(described.Children) > 0 {
+		d.Children = make([]cabi.Description, len(described.Children))
+	}
+	for i, child := range described.Children {
+		if d.Children[i], err = p.describe(child, depth+1); err != nil {
+			return none, belowChild(i, err)
 		}
-		s.children = append(s.children, node)
 	}
-	if description.Dictionary != nil {
+	if described.Dictionary != nil {
 		// A dictionary may have nulls among its values.
-		values, err := p.describe(arrow.Field{Type: description.Dictionary, Nullable: true}, depth+1)
+		values, err := p.describe(arrow.Field{Type: described.Dictionary, Nullable: true}, depth+1)
 		if err != nil {
-			return planned{}, below("dictionary", err)
+			return none, below("dictionary", err)
 		}
-		s.dictionary = &values
+		d.Dictionary = &values
 	}
-	return s, nil
+	return d, nil
 }
 
 func (p *schemaPlan) count(d *format.Description) error {
@@ -97,61 +109,5 @@ func (p *schemaPlan) count(d *format.Description) error {
 	if p.text += len(d.Format) + len(d.Name) + len(d.Metadata); p.text > format.MaximumTotal {
 		return faulty("", "the schema has more than %d bytes of text: %w", format.MaximumTotal, ErrUnsupported)
 	}
-	if p.fields > 1 {
-		p.memory += schemaBytes
-	}
-	p.memory += cabi.Rounded(uintptr(len(d.Format)+1)) + cabi.Rounded(uintptr(len(d.Name)+1)) +
-		cabi.Rounded(uintptr(len(d.Metadata))) + uintptr(len(d.Children))*addressBytes
 	return nil
-}
-
-// write writes the schemas to memory of their own, the first of them to out.
-func (p *schemaPlan) write(out *cabi.Schema, root *planned) error {
-	tree, ok := cabi.Begin(nil, p.memory, p.fields)
-	if !ok {
-		return inSchema(faulty("", "%d bytes for the structs: %w", p.memory, device.ErrOutOfMemory))
-	}
-	writer := schemaWriter{tree}
-	writer.write(out, root)
-	return nil
-}
-
-// schemaWriter writes to a tree in which there is room for all of it.
-type schemaWriter struct{ tree *cabi.Tree }
-
-func (w schemaWriter) write(out *cabi.Schema, s *planned) {
-	*out = cabi.Schema{
-		Format:   w.bytes(append([]byte(s.Format), 0)),
-		Name:     w.bytes(append([]byte(s.Name), 0)),
-		Metadata: w.bytes(s.Metadata),
-		Flags:    s.Flags, NumChildren: int64(len(s.children)),
-	}
-	w.tree.OwnSchema(out)
-	if len(s.children) > 0 {
-		table := w.tree.Take(uintptr(len(s.children)) * addressBytes)
-		out.Children = uintptr(table)
-		for i, entries := 0, unsafe.Slice((*uintptr)(table), len(s.children)); i < len(entries); i++ {
-			entries[i] = w.below(&s.children[i])
-		}
-	}
-	if s.dictionary != nil {
-		out.Dictionary = w.below(s.dictionary)
-	}
-}
-
-// below writes a schema to the tree and returns where it is.
-func (w schemaWriter) below(s *planned) uintptr {
-	memory := w.tree.Take(schemaBytes)
-	w.write((*cabi.Schema)(memory), s)
-	return uintptr(memory)
-}
-
-// bytes copies bytes to the tree and returns where they are; zero for nil.
-func (w schemaWriter) bytes(source []byte) uintptr {
-	if source == nil {
-		return 0
-	}
-	memory := w.tree.Take(uintptr(len(source)))
-	copy(unsafe.Slice((*byte)(memory), len(source)), source)
-	return uintptr(memory)
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"reflect"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -97,7 +98,7 @@ func checkColumns(schema *arrow.Schema, columns []*column.Column, rows Rows) err
 		if err := c.Check(); err != nil {
 			return fmt.Errorf("column %q: %w", field.Name, err)
 		}
-		if !arrow.TypeEqual(field.Type, c.Type()) {
+		if !sameType(field.Type, c.Type()) {
 			return fmt.Errorf("column %q is %v, its field %v: %w", field.Name, c.Type(), field.Type, ErrSchema)
 		}
 		if want := columns[0].Len(); c.Len() != want {
@@ -108,6 +109,17 @@ func checkColumns(schema *arrow.Schema, columns []*column.Column, rows Rows) err
 		}
 	}
 	return nil
+}
+
+// sameType is arrow.TypeEqual, which walks the most types by reflection, with an
+// early end where both are one and the same or Go has but one of the kind.
+func sameType(a, b arrow.DataType) bool {
+	t := reflect.TypeOf(a)
+	if t == nil || t != reflect.TypeOf(b) || t.Kind() != reflect.Pointer {
+		return arrow.TypeEqual(a, b)
+	}
+	_, extension := a.(arrow.ExtensionType)
+	return a == b || t.Elem().Size() == 0 && !extension || arrow.TypeEqual(a, b)
 }
 
 // Schema returns the Arrow schema, with its metadata.

@@ -4,10 +4,10 @@
     train.py SOCKET TARGET FEATURE...
 
 SOCKET is where the server listens (see server.go, beside this file). A linear
-regression of the column TARGET on the columns FEATURE is fitted, with torch where
-it is installed and with numpy, on a server of host memory, where it is not. Run
-several at a time: all of them read the one copy that the server has, and opening
-it takes the same time however large it is.
+regression of the column TARGET on the columns FEATURE is fitted, with torch on a
+GPU and with numpy in the host's memory. Run several at a time: all of them read
+the one copy that the server has, and opening it takes the same time however large
+it is.
 
 The memory is for reading only. When this process ends, or is killed, the server
 notices by itself.
@@ -19,20 +19,12 @@ import time
 
 import gpuframe
 
-try:
-    import torch
-except ImportError:
-    torch = None
-    import numpy
-
-
-def values(column):
-    """The column where it lies, as the library's own array."""
-    return torch.from_dlpack(column) if torch else numpy.from_dlpack(column)
-
 
 def fit_torch(target, features):
-    """Least squares, on the device that the table is on."""
+    """Least squares, on the GPU that the table is on."""
+    import torch
+
+    target, *features = [torch.from_dlpack(c) for c in (target, *features)]  # the very memory
     x = torch.stack([f.float() for f in features] + [torch.ones(len(target), device=target.device)], dim=1)
     y = target.float()
     weights = torch.linalg.solve(x.T @ x, x.T @ y)
@@ -40,6 +32,10 @@ def fit_torch(target, features):
 
 
 def fit_numpy(target, features):
+    """The same in the host's memory."""
+    import numpy
+
+    target, *features = [numpy.asarray(c) for c in (target, *features)]  # the very memory
     x = numpy.stack([f.astype("float64") for f in features] + [numpy.ones(len(target))], axis=1)
     y = target.astype("float64")
     weights = numpy.linalg.solve(x.T @ x, x.T @ y)
@@ -52,8 +48,8 @@ def main():
         began = time.perf_counter()
         with client.open("flights") as table:
             opened = time.perf_counter() - began
-            fit = fit_torch if torch else fit_numpy
-            weights, error = fit(values(table[target]), [values(table[name]) for name in features])
+            fit = fit_torch if table[target].device.is_gpu else fit_numpy
+            weights, error = fit(table[target], [table[name] for name in features])
             terms = " + ".join(f"{w:.4f} * {name}" for w, name in zip(weights, features))
             print(f"process {os.getpid()} opened {table.num_rows} rows in {opened * 1e3:.2f} ms")
             print(f"{target} = {terms} + {weights[-1]:.2f}, off by {error:.1f} on average")

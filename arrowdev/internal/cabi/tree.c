@@ -139,6 +139,16 @@ uint64_t gpuframe_arrow_tree_owner(uint64_t node) {
 	return s == NULL ? 0 : s->owner;
 }
 
+void *gpuframe_arrow_tree_memory(uint64_t node, uint64_t *owner) {
+	uint32_t number;
+	struct slot *s = find(node, &number);
+	if (s == NULL) {
+		return NULL;
+	}
+	*owner = s->owner;
+	return s->memory;
+}
+
 /* Claims a node's one release. */
 static struct slot *claim(uint64_t node, uint32_t *number) {
 	struct slot *s = find(node, number);
@@ -154,7 +164,7 @@ static void finish(struct slot *s, uint32_t number) {
 	if (atomic_fetch_sub(&s->live, 1) == 1) {
 		uint64_t owner = s->owner;
 		end(s, number);
-		if (owner != 0) {
+		if (owner != 0 && (owner & GPUFRAME_ARROW_MARK) == 0) {
 			gpuframeArrowTreeEnded(owner);
 		}
 	}
