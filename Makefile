@@ -10,12 +10,12 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check lint tidy portable unit asan examples handover wheel pytest ptx ptx-check gorgonia gorgonia-check cuda-header bench gpu-bundle gpu-bundle-gorgonia data clean
+.PHONY: demo test check lint tidy portable unit asan examples handover wheel pytest sharing ptx ptx-check gorgonia gorgonia-check cuda-header bench gpu-bundle gpu-bundle-gorgonia data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
 
-test: lint tidy portable ptx-check unit asan examples handover pytest wheel gorgonia-check ## everything that CI runs
+test: lint tidy portable ptx-check unit asan examples handover pytest sharing wheel gorgonia-check ## everything that CI runs
 	@echo "test: ok"
 
 check: test
@@ -64,6 +64,10 @@ wheel: $(GPUFRAME) ## build/gpuframe-*.whl: the Python package, with nothing to 
 $(FAKECUDA): device/cuda/testdata/fakecuda.c
 	@mkdir -p $(@D)
 	$(CC) -O1 -shared -fPIC -pthread -o $@ $<
+
+sharing: $(GPUFRAME) ## two Python processes train on one copy of a table
+	@if $(PYTHON) -c 'import numpy' 2>/dev/null; then PYTHONPATH=python $(GO) run ./examples/sharing -run $(PYTHON); \
+	else echo "sharing: there is no Python with numpy here"; fi
 
 pytest: $(GPUFRAME) $(FAKECUDA) ## the Python package against the libraries that are here, then against a driver that only acts as one
 	@if $(PYTHON) -c 'import pytest' 2>/dev/null; then \

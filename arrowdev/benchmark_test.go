@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/arraytest"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/arrowdev/internal/schematest"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
@@ -127,4 +128,35 @@ func BenchmarkImportForeign20(b *testing.B) {
 		require.Positive(b, p.RootReleases())
 		require.NoError(b, a.Release())
 	})
+}
+
+// Another library's schema of twenty columns, of which there are copies, is read.
+func BenchmarkImportForeignSchema20(b *testing.B) {
+	for _, known := range []bool{true, false} {
+		name := map[bool]string{true: "known", false: "new"}[known]
+		b.Run(name, func(b *testing.B) {
+			var p schematest.Producer
+			defer p.Close()
+			children := make([]*cabi.Schema, 20)
+			for i := range children {
+				children[i] = p.Schema([]string{"i", "l", "f", "g"}[i%4])
+				children[i].Name = p.Text("column" + string(rune('a'+i)))
+			}
+			root := p.Schema("+s", children...)
+			var kept *arrow.Schema
+			b.ReportAllocs()
+			for b.Loop() {
+				if !known {
+					readSchemas.clear()
+				}
+				in := *root
+				schema, err := ImportSchema(unsafe.Pointer(&in))
+				if err != nil {
+					b.Fatal(err)
+				}
+				kept = schema
+			}
+			_ = kept
+		})
+	}
 }

@@ -146,11 +146,8 @@ func TestTablesWithoutMemory(t *testing.T) {
 		for _, where := range []*device.Device{nil, m.Device()} {
 			a, err := Export(table, ExportOptions{Device: where})
 			require.NoError(t, err)
-			if where == nil {
-				assert.EqualValues(t, cabi.DeviceCPU, deviceArray(a).DeviceType)
-				require.NoError(t, a.Release())
-				continue
-			}
+			want := placeOf(where, device.MemoryDevice)
+			assert.Equal(t, want, place{deviceArray(a).DeviceType, deviceArray(a).DeviceID})
 			back, err := Import(m, a.Device(), a.Schema())
 			require.NoError(t, err)
 			assert.EqualValues(t, 7, back.Capacity())

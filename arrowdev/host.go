@@ -134,14 +134,17 @@ func importHostArray(in *cabi.Array, t arrow.DataType) (arrow.Array, error) {
 
 // hostArray makes an array of arrow-go over a column's memory.
 func hostArray(c *column.Column) (made arrow.Array, err error) {
-	data, err := hostData(context.Background(), c)
+	loans := &loans{}
+	data, err := hostData(context.Background(), c, loans)
 	if err != nil {
 		return nil, faulty("", "%w", err)
 	}
 	defer data.Release()
 	defer func() {
-		// Extension types bring code of their own.
+		// Extension types bring code of their own. What arrays above it have retained
+		// by then nobody will release, for nobody has these arrays.
 		if problem := recover(); problem != nil {
+			loans.recall()
 			made, err = nil, faulty("", "make an array of %v: %v: %w", c.Type(), problem, ErrInvalid)
 		}
 	}()

@@ -2,10 +2,13 @@ package arrowdev
 
 import (
 	"context"
+	"fmt"
 	"log/slog"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/column"
@@ -13,8 +16,8 @@ import (
 )
 
 // hostData describes a column in host memory to arrow-go. The buffers hold
-// references to the blocks; the caller releases the data.
-func hostData(ctx context.Context, c *column.Column) (*array.Data, error) {
+// references to the blocks, which are loans; the caller releases the data.
+func hostData(ctx context.Context, c *column.Column, loans *loans) (*array.Data, error) {
 	parts := c.Data()
 	l, err := layoutOf(parts.Type)
 	if err != nil {
@@ -38,12 +41,12 @@ func hostData(ctx context.Context, c *column.Column) (*array.Data, error) {
 		}
 	}()
 	for i, region := range parts.Buffers {
-		if buffers[first+i], err = hostBuffer(ctx, l, i, region); err != nil {
+		if buffers[first+i], err = hostBuffer(ctx, l, i, region, loans); err != nil {
 			return nil, err
 		}
 	}
 	if parts.Dictionary != nil {
-		dictionary, err := hostData(ctx, parts.Dictionary)
+		dictionary, err := hostData(ctx, parts.Dictionary, loans)
 		if err != nil {
 			return nil, err
 		}
@@ -51,17 +54,35 @@ func hostData(ctx context.Context, c *column.Column) (*array.Data, error) {
 		return array.NewDataWithDictionary(parts.Type, parts.Length, buffers, parts.NullCount, parts.Offset, dictionary), nil
 	}
 	for _, child := range parts.Children {
-		data, err := hostData(ctx, child)
+		data, err := hostData(ctx, child, loans)
 		if err != nil {
 			return nil, err
 		}
 		below = append(below, data)
 	}
+	if l.storage.ID() == arrow.MAP {
+		for _, each := range []arrow.ArrayData{below[0], below[0].Children()[0]} {
+			if countNulls(each) > 0 {
+				return nil, fmt.Errorf("an entry or a key of %v is null: %w", parts.Type, ErrInvalid)
+			}
+		}
+	}
 	return array.NewData(parts.Type, parts.Length, buffers, below, parts.NullCount, parts.Offset), nil
 }
 
+// countNulls returns how many elements are null, and notes it where nobody has
+// counted them: arrow-go, which wants none among the entries and the keys of maps,
+// takes an unknown count for some and panics, for the maps of a dictionary only when
+// somebody asks for them.
+func countNulls(data arrow.ArrayData) int {
+	if bits := data.Buffers()[0]; data.NullN() == array.UnknownNullCount && bits != nil {
+		data.(*array.Data).SetNullN(data.Len() - bitutil.CountSetBits(bits.Bytes(), data.Offset(), data.Len()))
+	}
+	return data.NullN()
+}
+
 // hostBuffer wraps buffer i of a column.
-func hostBuffer(ctx context.Context, l layout, i int, region column.Bytes) (*arrowmemory.Buffer, error) {
+func hostBuffer(ctx context.Context, l layout, i int, region column.Bytes, loans *loans) (*arrowmemory.Buffer, error) {
 	switch {
 	case region.Len() > 0:
 	case i == 0 && l.hasValidity():
@@ -81,18 +102,37 @@ func hostBuffer(ctx context.Context, l layout, i int, region column.Bytes) (*arr
 	if err := region.Retain(); err != nil {
 		return nil, err
 	}
-	return arrowmemory.NewBufferWithAllocator(bytes, borrowed{region.Block()}), nil
+	return arrowmemory.NewBufferWithAllocator(bytes, loans.borrow(region.Block())), nil
+}
+
+// loans are the references to blocks that the buffers of one array hold.
+type loans struct{ all []*borrowed }
+
+func (l *loans) borrow(block *memory.Block) *borrowed {
+	loan := &borrowed{block: block}
+	l.all = append(l.all, loan)
+	return loan
+}
+
+// recall gives back what the buffers hold, whoever has retained them.
+func (l *loans) recall() {
+	for _, loan := range l.all {
+		loan.Free(nil)
+	}
 }
 
 // borrowed is the allocator of a buffer whose memory is a block's: all it can do is
-// to give that back.
-type borrowed struct{ block *memory.Block }
+// to give that back, once.
+type borrowed struct {
+	block *memory.Block
+	given atomic.Bool
+}
 
 // Allocate makes new memory. arrow-go asks for none, for the buffers are immutable.
-func (borrowed) Allocate(size int) []byte { return make([]byte, size) }
+func (*borrowed) Allocate(size int) []byte { return make([]byte, size) }
 
 // Reallocate copies into new memory.
-func (b borrowed) Reallocate(size int, bytes []byte) []byte {
+func (b *borrowed) Reallocate(size int, bytes []byte) []byte {
 	larger := make([]byte, size)
 	copy(larger, bytes)
 	b.Free(bytes)
@@ -100,7 +140,10 @@ func (b borrowed) Reallocate(size int, bytes []byte) []byte {
 }
 
 // Free releases the block.
-func (b borrowed) Free([]byte) {
+func (b *borrowed) Free([]byte) {
+	if b.given.Swap(true) {
+		return
+	}
 	if err := b.block.Release(); err != nil {
 		slog.Error("gpuframe: memory of an Arrow array could not be released", "error", err)
 	}

@@ -49,6 +49,9 @@ func (o ImportOptions) context() context.Context {
 // is done, on an error before Import returns. Only a nil pointer, and a build
 // without cgo, leave nothing to run.
 //
+// An array that needs no memory, such as one of nulls or of no elements, is taken
+// wherever it says it is.
+//
 // The structs are believed nothing. They are checked against the schema; the
 // driver is asked whether the buffers are memory of the claimed kind and length;
 // and what in the memory refers to other places in it, such as the offsets of
@@ -143,7 +146,10 @@ type importer struct {
 	place   place
 	event   uintptr
 	kind    device.MemoryKind
-	stream  *device.Stream
+	// elsewhere is why memory of the array is of no use to the manager, or nil. An
+	// array that needs no memory may be anywhere.
+	elsewhere error
+	stream    *device.Stream
 	// waiting says that the stream was made to wait for the producer.
 	waiting bool
 	// regions are the buffers of all the columns.
@@ -180,9 +186,8 @@ func (i *importer) begin() error {
 	if !i.stream.Device().Same(dev) {
 		return faulty("options.Stream", "it belongs to %s, the manager to %s: %w", i.stream.Device(), dev, device.ErrInvalidValue)
 	}
-	var err error
-	i.kind, err = kindOf(dev, i.place)
-	return err
+	i.kind, i.elsewhere = kindOf(dev, i.place)
+	return nil
 }
 
 // await makes the stream wait, on the device, for the producer's work.
@@ -211,6 +216,12 @@ func (i *importer) await() error {
 
 // secure makes sure of all the memory that the parsed nodes refer to.
 func (i *importer) secure(root *node) error {
+	switch {
+	case !root.claimsMemory():
+		return nil // nothing to be had, and so nothing to wait for
+	case i.elsewhere != nil:
+		return i.elsewhere
+	}
 	if err := i.await(); err != nil {
 		return err
 	}

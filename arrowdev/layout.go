@@ -114,6 +114,9 @@ func layoutOf(t arrow.DataType) (layout, error) {
 	}
 	const most = 8
 	l.alignment = min(max(l.width, 1), most)
+	if t.ID() == arrow.INTERVAL_DAY_TIME {
+		l.alignment = 4 // two numbers of four bytes
+	}
 	return l, nil
 }
 

@@ -9,8 +9,6 @@ import (
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/producertest"
@@ -20,65 +18,46 @@ import (
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/internal/faulttest"
 	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/internal/stall"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// eachGPU runs f on a device that passes for a GPU and, where there is one, on a
-// GPU: only those have events.
-func eachGPU(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
-	t.Run("launchtest", func(t *testing.T) {
-		f(t, devicetest.Manager(t, launchtest.Open(t, &launchtest.GPU{}), memory.Options{}))
-	})
-	t.Run("cuda:0", func(t *testing.T) {
-		f(t, devicetest.Manager(t, devicetest.Open(t, "cuda:0"), memory.Options{}))
-	})
-}
-
-func newStream(t testing.TB, dev *device.Device) *device.Stream {
-	t.Helper()
-	stream, err := dev.NewStream()
-	require.NoError(t, err)
-	return stream
-}
-
-// ready gives the array an event behind the work on the stream, which is closed
-// with the test.
-func ready(t testing.TB, p *producertest.Producer, stream *device.Stream) {
-	t.Helper()
-	event, err := stream.Record()
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, event.Close()) })
-	p.Device.SyncEvent = p.Words([]uintptr{uintptr(event.Handle())})
-}
-
-func zeros(n int) arrow.Array {
-	data := array.NewData(arrow.PrimitiveTypes.Uint8, n, int32s(make([]int32, n/4)...).Data().Buffers(), nil, 0, 0)
-	return array.NewUint8Data(data)
-}
-
-// The producer's work, however long, comes before what is done with the table.
+// The producer's work is still ahead when the import returns, and what is then
+// enqueued comes after it.
 func TestTheProducersEventComesFirst(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
-		const n, fills = 1 << 22, 50
-		producer, work := newStream(t, m.Device()), newStream(t, m.Device())
-		for _, options := range []ImportOptions{{}, {Stream: work}, {Unchecked: true}} {
+		const n = 1 << 20
+		gates := stall.New(t, m.Device())
+		producer, work, other := newStream(t, m.Device()), newStream(t, m.Device()), newStream(t, m.Device())
+		for round, options := range []ImportOptions{{}, {Stream: work}, {Unchecked: true}} {
 			p, a := foreignTable(t, m, recordOf(zeros(n)))
+			out := rawMemory(t, m.Device(), make([]byte, 2*n))
 			at := device.Pointer(buffersOf(childOf(&p.Device.Array, 0))[1])
-			for i := range uint32(fills) {
-				require.NoError(t, m.Device().Driver().MemsetAsync(at, i, 1, n, producer.Handle()))
-			}
+			held := gates.Hold(producer)
+			value := byte(round + 1)
+			enqueueFill(t, at, value, n, producer)
 			ready(t, p, producer)
 			table, err := Import(m, pointerTo(p.Device), a.Schema(), options)
 			require.NoError(t, err)
-			values := download(t, table).Column(0).(*array.Uint8).Uint8Values()
-			assert.Equal(t, uint8(fills-1), values[0])
-			assert.Equal(t, uint8(fills-1), values[n-1])
+			// One copy on the table's own stream, one on another that is ordered after.
+			block := table.Column(0).Buffer(1).Block()
+			enqueueCopy(t, out, at, n, block.Stream())
+			require.NoError(t, block.RecordUse(block.Stream()))
+			require.NoError(t, block.OrderBefore(other))
+			enqueueCopy(t, out.Add(n), at, n, other)
+			require.NoError(t, block.RecordUse(other))
+			require.True(t, held.Holding(), "nothing has waited")
+			require.NoError(t, held.Finish(t.Context()))
+			require.NoError(t, block.Synchronize(t.Context()))
+			requireBytes(t, m, out, value, 2*n)
+			require.NoError(t, table.Release())
 			require.NoError(t, a.Release())
 			requireReleasedOnce(t, p)
 			requireNothingHeld(t, m)
 		}
-		require.NoError(t, producer.Close())
-		require.NoError(t, work.Close())
+		for _, stream := range []*device.Stream{producer, work, other} {
+			require.NoError(t, stream.Close())
+		}
 	})
 }
 
@@ -127,33 +106,39 @@ func TestNothingWaits(t *testing.T) {
 // The event that goes out is behind the work on all the blocks.
 func TestTheEventOfAnExport(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
-		const n = 1 << 22
+		const n = 1 << 20
+		gates := stall.New(t, m.Device())
 		consumer := newStream(t, m.Device())
 		one, other := upload(t, m, recordOf(zeros(n))), upload(t, m, recordOf(zeros(n)))
 		both, err := one.AppendColumn(arrow.Field{Name: "b", Type: arrow.PrimitiveTypes.Uint8, Nullable: true}, other.Column(0))
 		require.NoError(t, err)
+		out := rawMemory(t, m.Device(), make([]byte, 2*n))
 		streams := []*device.Stream{newStream(t, m.Device()), newStream(t, m.Device())}
+		held := make([]*stall.Stall, len(streams))
 		for i, stream := range streams {
+			held[i] = gates.Hold(stream)
 			values := both.Column(i).Buffer(1)
-			for fill := range uint32(20) {
-				require.NoError(t, m.Device().Driver().MemsetAsync(values.Pointer(), fill, 1, n, stream.Handle()))
-			}
+			enqueueFill(t, values.Pointer(), 7, n, stream)
 			require.NoError(t, values.Block().RecordUse(stream))
 		}
 		a, err := Export(both, ExportOptions{Stream: consumer})
 		require.NoError(t, err)
 		d := deviceArray(a)
 		require.NotZero(t, d.SyncEvent)
-		handle := *(*backend.Event)(pointerAt(d.SyncEvent))
-		require.NoError(t, m.Device().Driver().StreamWaitEvent(consumer.Handle(), handle))
-		for i := range 2 {
-			got := make([]byte, n)
-			at := device.Pointer(buffersOf(childOf(&d.Array, i))[1])
-			require.NoError(t, m.Device().Driver().CopyToHostAsync(unsafe.Pointer(&got[0]), at, n, consumer.Handle()))
-			require.NoError(t, consumer.Synchronize(t.Context()))
-			assert.Equal(t, byte(19), got[0])
-			assert.Equal(t, byte(19), got[n-1])
+		event := *(*backend.Event)(pointerAt(d.SyncEvent))
+		require.NoError(t, m.Device().Driver().StreamWaitEvent(consumer.Handle(), event))
+		for i := range streams {
+			enqueueCopy(t, out.Add(uint64(i*n)), device.Pointer(buffersOf(childOf(&d.Array, i))[1]), n, consumer)
 		}
+		for i, each := range held {
+			done, err := m.Device().Driver().EventQuery(event)
+			require.NoError(t, err)
+			require.False(t, done, "the work on block %d is ahead", i)
+			require.True(t, each.Holding(), "nothing has waited")
+			require.NoError(t, each.Finish(t.Context()))
+		}
+		require.NoError(t, consumer.Synchronize(t.Context()))
+		requireBytes(t, m, out, 7, 2*n)
 		require.NoError(t, a.Release())
 		for _, table := range []*buffer.Buffer{one, other, both} {
 			require.NoError(t, table.Release())
@@ -182,24 +167,34 @@ func TestNoEventOfWhatIsDone(t *testing.T) {
 }
 
 // The consumer's work on its stream comes before what the owner does next: the
-// consumer fills the memory, gives it back at once, and the owner reads.
+// consumer, whose work has not begun, gives the memory back at once, and the owner
+// reads it and lets go of it. Nobody waits.
 func TestTheConsumersWorkComesFirst(t *testing.T) {
-	eachDevice(t, func(t *testing.T, m *memory.Manager) {
+	eachDeviceAndLook(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 20
-		consumer := newStream(t, m.Device())
-		table := upload(t, m, recordOf(zeros(n)))
-		for round := range byte(20) {
+		gates := stall.New(t, m.Device())
+		consumer, reader := newStream(t, m.Device()), newStream(t, m.Device())
+		out := rawMemory(t, m.Device(), make([]byte, n))
+		for round := range byte(3) {
+			table := upload(t, m, recordOf(zeros(n)))
 			a, err := Export(table, ExportOptions{Stream: consumer})
 			require.NoError(t, err)
 			at := device.Pointer(buffersOf(childOf(&deviceArray(a).Array, 0))[1])
-			require.NoError(t, m.Device().Driver().MemsetAsync(at, uint32(round), 1, n, consumer.Handle()))
+			held := gates.Hold(consumer)
+			enqueueFill(t, at, round+1, n, consumer)
 			require.NoError(t, a.Release())
-			values := arrayOf(t, table.Column(0)).(*array.Uint8).Uint8Values()
-			require.Equal(t, round, values[0])
-			require.Equal(t, round, values[n-1])
+			block := table.Column(0).Buffer(1).Block()
+			require.NoError(t, block.OrderBefore(reader))
+			enqueueCopy(t, out, at, n, reader)
+			require.NoError(t, block.RecordUse(reader))
+			require.NoError(t, table.Release())
+			require.True(t, held.Holding(), "nothing has waited")
+			require.NoError(t, held.Finish(t.Context()))
+			require.NoError(t, reader.Synchronize(t.Context()))
+			requireBytes(t, m, out, round+1, n)
 		}
-		require.NoError(t, table.Release())
 		require.NoError(t, consumer.Close())
+		require.NoError(t, reader.Close())
 		requireNothingHeld(t, m)
 	})
 }
@@ -207,13 +202,16 @@ func TestTheConsumersWorkComesFirst(t *testing.T) {
 // On the host there is no event, and the export waits until its context ends.
 func TestTheContextEndsTheWaitOfTheHost(t *testing.T) {
 	m := newHostManager(t)
+	gates := stall.New(t, m.Device())
 	table := upload(t, m, recordOf(zeros(1<<20)))
+	held := gates.Hold(m.Stream())
 	require.NoError(t, table.Column(0).Buffer(1).Fill(nil, 7))
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(faulttest.ErrGone)
-	if _, err := Export(table, ExportOptions{Context: ctx}); err != nil { // it may be done already
-		require.ErrorIs(t, err, faulttest.ErrGone)
-	}
+	_, err := Export(table, ExportOptions{Context: ctx})
+	require.ErrorIs(t, err, faulttest.ErrGone)
+	require.True(t, held.Holding())
+	held.Release()
 	a, err := Export(table)
 	require.NoError(t, err)
 	require.EqualValues(t, 7, *(*byte)(pointerAt(buffersOf(childOf(&deviceArray(a).Array, 0))[1])))

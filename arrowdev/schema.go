@@ -18,7 +18,8 @@ import (
 // producer's memory.
 //
 // A schema of gpuframe's own that comes back unaltered gives the very schema that
-// was exported, at once, as long as somebody still has that.
+// was exported, at once, as long as somebody still has that. Of other libraries the
+// same schema, read twice, may be one and the same *arrow.Schema.
 //
 // The names, types, nullability and metadata of the fields are kept, and so are
 // the metadata of the schema. A field whose metadata name an extension type that

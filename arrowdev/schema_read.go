@@ -1,6 +1,7 @@
 package arrowdev
 
 import (
+	"bytes"
 	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -23,19 +24,24 @@ func readSchema(s *cabi.Schema) (*arrow.Schema, error) {
 	if own := recogniseSchema(s); own != nil {
 		return own, nil
 	}
-	field, err := new(schemaReader).storage(s, 1)
+	var few [1536]byte
+	text, plain := appendSchema(few[:0], s, 1)
+	if plain {
+		if schema := readSchemas.of(text); schema != nil {
+			return schema, nil
+		}
+	}
+	schema, err := new(schemaReader).table(s)
 	if err != nil {
 		return nil, inSchema(err)
 	}
-	table, ok := field.Type.(*arrow.StructType)
-	if !ok {
-		return nil, inSchema(faulty("format", "a table is described by a struct, not by %s: import the column: %w", field.Type.ID(), ErrInvalid))
+	if plain {
+		again, still := appendSchema(nil, s, 1)
+		if still && bytes.Equal(text, again) { // nobody changed it meanwhile
+			readSchemas.keep(text, schema)
+		}
 	}
-	var metadata *arrow.Metadata
-	if field.Metadata.Len() > 0 {
-		metadata = &field.Metadata
-	}
-	return arrow.NewSchema(table.Fields(), metadata), nil
+	return schema, nil
 }
 
 // schemaReader counts what it has read of one schema: the structs may point at
@@ -55,43 +61,82 @@ func (r *schemaReader) field(s *cabi.Schema, depth int) (arrow.Field, error) {
 
 // storage is field but for extension types, of which it gives the storage.
 func (r *schemaReader) storage(s *cabi.Schema, depth int) (arrow.Field, error) {
-	if err := r.enter(s, depth); err != nil {
-		return arrow.Field{}, err
-	}
-	text, err := r.text("format", s.Format)
+	parts, err := r.parts(s, depth)
 	if err != nil {
 		return arrow.Field{}, err
 	}
-	parsed, err := format.Parse(text)
-	if err != nil {
-		return arrow.Field{}, faultyPart("format", err)
-	}
-	field := arrow.Field{Nullable: s.Flags&cabi.FlagNullable != 0}
-	if s.Name != 0 {
-		if field.Name, err = r.text("name", s.Name); err != nil {
-			return arrow.Field{}, err
-		}
-	}
-	if field.Metadata, err = r.metadata(s.Metadata); err != nil {
-		return arrow.Field{}, err
-	}
-	children, err := r.children(s, parsed, depth)
-	if err != nil {
-		return arrow.Field{}, err
-	}
-	var values *arrow.Field
-	if s.Dictionary != 0 {
-		dictionary, err := r.field(schemaAt(s.Dictionary), depth+1)
-		if err != nil {
-			return arrow.Field{}, below("dictionary", err)
-		}
-		values = &dictionary
-	}
-	field.Type, err = parsed.Type(children, s.Flags, values)
+	parts.field.Type, err = parts.parsed.Type(parts.children, s.Flags, parts.values)
 	if err != nil {
 		return arrow.Field{}, faultyPart("", err)
 	}
-	return field, nil
+	return parts.field, nil
+}
+
+// table reads a schema that describes a table. It makes no struct type, which would
+// be as large as the schema.
+func (r *schemaReader) table(s *cabi.Schema) (*arrow.Schema, error) {
+	parts, err := r.parts(s, 1)
+	if err != nil {
+		return nil, err
+	}
+	table, err := parts.parsed.Table(parts.children, parts.values)
+	var t arrow.DataType
+	if err == nil && !table {
+		t, err = parts.parsed.Type(parts.children, s.Flags, parts.values)
+	}
+	switch {
+	case err != nil:
+		return nil, faultyPart("", err)
+	case !table:
+		return nil, faulty("format", "a table is described by a struct, not by %s: import the column: %w", t.ID(), ErrInvalid)
+	}
+	var metadata *arrow.Metadata
+	if parts.field.Metadata.Len() > 0 {
+		metadata = &parts.field.Metadata
+	}
+	return arrow.NewSchema(parts.children, metadata), nil
+}
+
+// schemaParts is a schema that was read, but for its type, which is yet to be put
+// together.
+type schemaParts struct {
+	field    arrow.Field
+	parsed   format.Parsed
+	children []arrow.Field
+	values   *arrow.Field
+}
+
+func (r *schemaReader) parts(s *cabi.Schema, depth int) (p schemaParts, err error) {
+	if err := r.enter(s, depth); err != nil {
+		return p, err
+	}
+	text, err := r.text("format", s.Format)
+	if err != nil {
+		return p, err
+	}
+	if p.parsed, err = format.Parse(text); err != nil {
+		return p, faultyPart("format", err)
+	}
+	p.field.Nullable = s.Flags&cabi.FlagNullable != 0
+	if s.Name != 0 {
+		if p.field.Name, err = r.text("name", s.Name); err != nil {
+			return p, err
+		}
+	}
+	if p.field.Metadata, err = r.metadata(s.Metadata); err != nil {
+		return p, err
+	}
+	if p.children, err = r.children(s, p.parsed, depth); err != nil {
+		return p, err
+	}
+	if s.Dictionary != 0 {
+		dictionary, err := r.field(schemaAt(s.Dictionary), depth+1)
+		if err != nil {
+			return p, below("dictionary", err)
+		}
+		p.values = &dictionary
+	}
+	return p, nil
 }
 
 // enter checks that there is a schema to read, and counts it.
@@ -123,7 +168,7 @@ func (r *schemaReader) children(s *cabi.Schema, parsed format.Parsed, depth int)
 	case s.Children%unsafe.Alignof(s.Children) != 0:
 		return nil, faulty("children", "%#x is no aligned address: %w", s.Children, ErrInvalid)
 	}
-	var fields []arrow.Field
+	fields := make([]arrow.Field, 0, min(s.NumChildren, 256)) // it is not believed more yet
 	for i, child := range unsafe.Slice((*uintptr)(address.Pointer(s.Children)), s.NumChildren) {
 		field, err := r.field(schemaAt(child), depth+1)
 		if err != nil {

@@ -126,38 +126,3 @@ func drain(reader buffer.Reader) error {
 		}
 	}
 }
-
-// The arrays of streams carry the event of the work on them, unlike arrow-go's.
-func TestMistakeTasksWithoutAnEvent(t *testing.T) {
-	streaming(t, func(t *testing.T, m *memory.Manager) {
-		if m.Device().Kind() == device.Host {
-			t.Skip("the host device has no events")
-		}
-		work, err := m.Device().NewStream()
-		require.NoError(t, err)
-		const rows, fills = 1 << 22, 30
-		table, err := numbersTable(m, 0, rows)
-		require.NoError(t, err)
-		values := table.Column(0).Buffer(1)
-		for fill := range uint32(fills) {
-			require.NoError(t, m.Device().Driver().MemsetAsync(values.Pointer(), fill, 4, rows, work.Handle()))
-		}
-		require.NoError(t, values.Block().RecordUse(work))
-
-		source := newTables(m, 1, rows)
-		source.at[0] = func(context.Context) (*buffer.Buffer, error) { return table, nil }
-		consumer := cabitest.NewReceiver(cabitest.Habits{RequestFirst: 2})
-		require.NoError(t, <-produce(m, source, consumer))
-		out := newStruct[cabi.DeviceArray](t)
-		require.Zero(t, consumer.Extract(out, true))
-		require.Equal(t, [3]int64{}, out.Reserved)
-		require.EqualValues(t, cabi.DeviceCUDA, out.DeviceType)
-		if done, err := work.Done(); err == nil && !done {
-			require.NotZero(t, out.SyncEvent)
-		}
-		cabi.ReleaseArray(&out.Array)
-		require.Zero(t, out.Array.Release)
-		consumer.Free()
-		require.NoError(t, work.Close())
-	})
-}

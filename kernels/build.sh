@@ -21,6 +21,7 @@ arrowdev/internal/checks/type_ids.cu
 arrowdev/internal/checks/valid.cu
 internal/bitmap/bitmap.cu
 internal/soak/soak.cu
+internal/stall/stall.cu
 kernels/elementwise/add.cu
 kernels/testdata/launch.cu
 '

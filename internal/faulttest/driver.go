@@ -63,6 +63,9 @@ func NewDriver(below backend.Device) *Driver {
 	return d
 }
 
+// Below returns the device that this one stands on.
+func (d *Driver) Below() backend.Device { return d.Device }
+
 // Arm counts anew and applies the rule, which may be nil, from now on.
 func (d *Driver) Arm(rule Rule) {
 	d.mu.Lock()

@@ -47,6 +47,9 @@ type unclosed struct{ backend.Device }
 
 func (u unclosed) Close() error { return u.Device.Synchronize() }
 
+// Below returns the device that this one stands on.
+func (u unclosed) Below() backend.Device { return u.Device }
+
 func open(t testing.TB, below backend.Device) (*device.Device, *Driver) {
 	t.Helper()
 	driver := NewDriver(below)

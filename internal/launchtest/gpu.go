@@ -97,6 +97,9 @@ func Open(t testing.TB, gpu *GPU) *device.Device {
 	return dev
 }
 
+// Below returns the device whose memory and streams these are.
+func (g *GPU) Below() backend.Device { return g.Device }
+
 // Launches returns the launches so far.
 func (g *GPU) Launches() []Launch {
 	g.mu.Lock()

@@ -16,6 +16,7 @@ type Owner interface {
 // it is used from one goroutine.
 type Tree struct {
 	name  uint64
+	owner uint64
 	next  unsafe.Pointer
 	left  uintptr
 	nodes uint64
@@ -32,7 +33,7 @@ func Begin(owner Owner, bytes uintptr, nodes int) (*Tree, bool) {
 		owners.take(number)
 		return nil, false
 	}
-	return &Tree{name: name, next: memory, left: bytes}, true
+	return &Tree{name: name, owner: number, next: memory, left: bytes}, true
 }
 
 // Rounded returns what a piece of so many bytes takes of a tree.
@@ -68,7 +69,7 @@ func (t *Tree) node() uintptr {
 
 // Drop ends a tree that was given to nobody. The owner is not told.
 func (t *Tree) Drop() {
-	owners.take(treeOwner(t.name))
+	owners.take(t.owner)
 	dropTree(t.name)
 }
 
@@ -108,6 +109,9 @@ func (t *ownerTable) add(owner Owner) uint64 {
 }
 
 func (t *ownerTable) find(number uint64) (Owner, bool) {
+	if number == 0 {
+		return nil, false
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	owner, ok := t.live[number]
@@ -115,6 +119,9 @@ func (t *ownerTable) find(number uint64) (Owner, bool) {
 }
 
 func (t *ownerTable) take(number uint64) (Owner, bool) {
+	if number == 0 {
+		return nil, false
+	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	owner, ok := t.live[number]

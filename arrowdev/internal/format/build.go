@@ -28,16 +28,8 @@ func (p Parsed) Children() (count int, fixed bool) {
 //
 // The error is an [ErrInvalid], in an [Error] that names the child at fault.
 func (p Parsed) Type(children []arrow.Field, flags int64, values *arrow.Field) (arrow.DataType, error) {
-	if p.whole == nil && p.id == arrow.NULL {
-		return nil, in("format", fmt.Errorf("nothing was parsed: %w", ErrInvalid))
-	}
-	if count, fixed := p.Children(); len(children) > MaximumChildren || fixed && len(children) != count {
-		return nil, in("n_children", fmt.Errorf("%s has %d children, not %d: %w", p.id, count, len(children), ErrInvalid))
-	}
-	for i := range children {
-		if _, err := Storage(children[i].Type); err != nil {
-			return nil, inChild(i, err)
-		}
+	if err := p.check(children); err != nil {
+		return nil, err
 	}
 	if values != nil {
 		return p.dictionary(*values, flags)
@@ -58,6 +50,30 @@ func (p Parsed) Type(children []arrow.Field, flags int64, values *arrow.Field) (
 		return runEndsOf(children[0], children[1])
 	}
 	return p.list(children[0]), nil
+}
+
+// Table checks the children of a type that describes a table, as Type does for all,
+// and reports whether the type does: it is a struct without a dictionary.
+func (p Parsed) Table(children []arrow.Field, values *arrow.Field) (bool, error) {
+	if p.id != arrow.STRUCT || values != nil {
+		return false, nil
+	}
+	return true, p.check(children)
+}
+
+func (p Parsed) check(children []arrow.Field) error {
+	if p.whole == nil && p.id == arrow.NULL {
+		return in("format", fmt.Errorf("nothing was parsed: %w", ErrInvalid))
+	}
+	if count, fixed := p.Children(); len(children) > MaximumChildren || fixed && len(children) != count {
+		return in("n_children", fmt.Errorf("%s has %d children, not %d: %w", p.id, count, len(children), ErrInvalid))
+	}
+	for i := range children {
+		if _, err := Storage(children[i].Type); err != nil {
+			return inChild(i, err)
+		}
+	}
+	return nil
 }
 
 func (p Parsed) list(element arrow.Field) arrow.DataType {

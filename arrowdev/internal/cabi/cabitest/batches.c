@@ -76,6 +76,7 @@ int batches_array(struct batches *b, int64_t i, struct gpuframe_arrow_device_arr
 		.array = {.length = b->rows, .n_buffers = 1, .n_children = 1, .buffers = (uintptr_t)part->buffers,
 			.children = (uintptr_t)part->children, .release = release_array, .private_data = (uintptr_t)part},
 		.device_id = b->device_id, .device_type = i == b->elsewhere_at ? 8 : b->device_type,
+		.sync_event = b->sync_event,
 		.reserved = {1, 2, 3}}; /* known producers leave it unset */
 	atomic_fetch_add(&b->arrays, 1);
 	return 0;

@@ -28,6 +28,8 @@ type Batches struct {
 	FailAt      int
 	FailCode    int
 	ElsewhereAt int
+	// SyncEvent is the address of the event behind the work on Data, or zero.
+	SyncEvent uintptr
 	// Lying makes the schema say that the column holds strings.
 	Lying bool
 
@@ -41,6 +43,7 @@ func (b *Batches) start() *C.struct_batches {
 	}
 	b.c.device_type, b.c.device_id = C.int32_t(b.DeviceType), C.int64_t(b.DeviceID)
 	b.c.data, b.c.rows, b.c.count = C.uintptr_t(b.Data), C.int64_t(b.Rows), C.int64_t(b.Count)
+	b.c.sync_event = C.uintptr_t(b.SyncEvent)
 	if b.FailAt > 0 {
 		b.c.fail_at, b.c.fail_code = C.int64_t(b.FailAt), C.int(b.FailCode)
 	}

@@ -20,6 +20,8 @@ struct batches {
 	int fail_code;
 	int64_t elsewhere_at;
 	const char *format;
+	/* Of all batches; it outlives them. */
+	uintptr_t sync_event;
 	/* What is held by the other side. */
 	_Atomic int64_t schemas, arrays, streams;
 };
