@@ -38,7 +38,10 @@ func TestOpen(t *testing.T) {
 			assert.Equal(t, share.IDOf(plain.Device()), info.Device)
 			name, err := info.Device.Name()
 			require.NoError(t, err)
-			assert.Equal(t, plain.Device().Name(), name)
+			named, err := device.Open(name)
+			require.NoError(t, err)
+			assert.True(t, named.Same(plain.Device()))
+			require.NoError(t, named.Close())
 
 			table, err := client.Open(t.Context(), user, info.Name)
 			require.NoError(t, err)
