@@ -62,6 +62,21 @@ func (n *node) each(f func(n *node) error) error {
 	return nil
 }
 
+// claimsMemory reports whether any buffer of a node, or below it, has bytes.
+func (n *node) claimsMemory() bool {
+	for i := range n.claims {
+		if n.claims[i].bytes > 0 {
+			return true
+		}
+	}
+	for _, child := range n.children {
+		if child.claimsMemory() {
+			return true
+		}
+	}
+	return n.dictionary != nil && n.dictionary.claimsMemory()
+}
+
 // adopt makes regions of the claims that are not empty and are none yet.
 func (i *importer) adopt(root *node) error {
 	if i.held == nil {

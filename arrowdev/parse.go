@@ -107,22 +107,6 @@ func (p *parser) newClaims(count int) []claim {
 	return p.claims[from : from+count : from+count]
 }
 
-// claimsMemory reports whether any buffer has bytes. The nodes are looked at and
-// not the claims handed out, for lists of these are dropped when they are full.
-func (n *node) claimsMemory() bool {
-	for i := range n.claims {
-		if n.claims[i].bytes > 0 {
-			return true
-		}
-	}
-	for _, child := range n.children {
-		if child.claimsMemory() {
-			return true
-		}
-	}
-	return n.dictionary != nil && n.dictionary.claimsMemory()
-}
-
 // parse checks the structs of an array against a type.
 func (p *parser) parse(a *cabi.Array, t arrow.DataType) (*node, error) {
 	return p.node(a, t, nil, 0, 0)
