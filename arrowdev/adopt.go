@@ -82,9 +82,6 @@ func (i *importer) adopt(root *node) error {
 	if i.held == nil {
 		i.held = make([]*memory.Block, 0, i.buffers+1)
 	}
-	if i.groups == nil && i.manager.Device().Kind() == device.Host {
-		i.groups = make([]group, 0, i.buffers)
-	}
 	if err := root.each(i.find); err != nil {
 		return err
 	}

@@ -155,12 +155,14 @@ type importer struct {
 	// regions are the buffers of all the columns.
 	regions []column.Bytes
 	adopted
+	scratch *scratch
 }
 
 func newImporter(m *memory.Manager, in *cabi.DeviceArray, o ImportOptions) *importer {
 	i := &importer{manager: m, options: o, place: place{in.DeviceType, in.DeviceID}, event: in.SyncEvent}
 	i.lease = newLease(in.Array, &in.Array)
 	i.parser.root = "ArrowDeviceArray.array"
+	i.borrow()
 	return i
 }
 
@@ -168,6 +170,7 @@ func newImporter(m *memory.Manager, in *cabi.DeviceArray, o ImportOptions) *impo
 // of its own.
 func (i *importer) finish() error {
 	err := i.adopted.release()
+	i.giveBack()
 	return also(err, i.lease.drop())
 }
 

@@ -60,6 +60,9 @@ const viewBytes = arrow.ViewHeaderSizeBytes
 
 // layoutOf returns how a type lies in memory.
 func layoutOf(t arrow.DataType) (layout, error) {
+	if width := plainBytes(t); width > 0 {
+		return layout{kind: kindFixed, width: width, alignment: width, storage: t}, nil
+	}
 	for t != nil && t.ID() == arrow.EXTENSION {
 		extension, ok := t.(arrow.ExtensionType)
 		if !ok {
@@ -118,6 +121,23 @@ func layoutOf(t arrow.DataType) (layout, error) {
 		l.alignment = 4 // two numbers of four bytes
 	}
 	return l, nil
+}
+
+// plainBytes is the width of the types that the most columns are of, which is their
+// alignment too, or zero. To tell it by the Go type is many times faster than to ask.
+func plainBytes(t arrow.DataType) int {
+	switch t.(type) {
+	case *arrow.Int8Type, *arrow.Uint8Type:
+		return 1
+	case *arrow.Int16Type, *arrow.Uint16Type, *arrow.Float16Type:
+		return 2
+	case *arrow.Int32Type, *arrow.Uint32Type, *arrow.Float32Type, *arrow.Date32Type, *arrow.Time32Type:
+		return 4
+	case *arrow.Int64Type, *arrow.Uint64Type, *arrow.Float64Type, *arrow.Date64Type, *arrow.Time64Type,
+		*arrow.TimestampType, *arrow.DurationType:
+		return 8
+	}
+	return 0
 }
 
 // bytesOf returns the width of a type's values, or zero where they have none in

@@ -275,9 +275,14 @@ func (b *Buffer) Release() error {
 		if count > 1 {
 			return nil
 		}
-		failures := []error{b.deviceRows.Release()}
+		var failures []error
+		if err := b.deviceRows.Release(); err != nil {
+			failures = append(failures, err)
+		}
 		for _, c := range b.columns {
-			failures = append(failures, c.Release())
+			if err := c.Release(); err != nil {
+				failures = append(failures, err)
+			}
 		}
 		return errors.Join(failures...)
 	}

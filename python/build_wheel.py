@@ -67,7 +67,9 @@ def platform_tag(elf):
 
 
 def metadata(version):
-    """Return the text of METADATA."""
+    """Return the text of METADATA, with what PyPI shows as the package's page."""
+    with open(os.path.join(HERE, "README.md"), encoding="utf-8") as file:
+        readme = file.read()
     return (
         "Metadata-Version: 2.1\n"
         "Name: gpuframe\n"
@@ -80,6 +82,8 @@ def metadata(version):
         "Classifier: Typing :: Typed\n"
         "Provides-Extra: pyarrow\n"
         'Requires-Dist: pyarrow; extra == "pyarrow"\n'
+        "Description-Content-Type: text/markdown\n"
+        "\n" + readme
     )
 
 

@@ -7,11 +7,11 @@ import ctypes
 from typing import Any
 
 from ._library import library, native
-from .column import Column, _manager_of
+from ._tensors import CPU, CUDA, manager_of
+from .column import Column
 from .devices import Manager, place
 from .errors import ExchangeError
 
-_CPU, _CUDA = 1, 2
 _KINDS = {"i": 0, "u": 1, "f": 2, "b": 6}
 
 
@@ -46,7 +46,7 @@ def _of_sequence(obj: Any, name: str) -> Column:
         raise TypeError(f"column {name!r}: a {type(obj).__name__} has none of __dlpack__, __cuda_array_interface__, "
                         f"__array_interface__ and __arrow_c_array__, and is no sequence of numbers: {error}") from None
     address, length = copied.buffer_info()
-    return _take(copied, address, length, 2 if copied.typecode == "d" else 0, 8, (_CPU, 0), False, name, 0)
+    return _take(copied, address, length, 2 if copied.typecode == "d" else 0, 8, (CPU, 0), False, name, 0)
 
 
 def _of_interface(obj: Any, described: dict[str, Any], name: str, target: Manager, on_gpu: bool) -> Column:
@@ -64,7 +64,7 @@ def _of_interface(obj: Any, described: dict[str, Any], name: str, target: Manage
     data = described.get("data")
     if data is None:
         raise ExchangeError(f"column {name!r}: its interface has no data pointer")
-    on, stream = (_CPU, 0), 0
+    on, stream = (CPU, 0), 0
     if on_gpu:
         stream = described.get("stream") or 1
         on = _where_is(data[0], target) if shape[0] else target.dlpack_device
@@ -73,7 +73,7 @@ def _of_interface(obj: Any, described: dict[str, Any], name: str, target: Manage
 
 def _where_is(pointer: int, target: Manager) -> tuple[int, int]:
     """Ask the driver on which device memory is: the interface does not tell."""
-    gpu = target if target.dlpack_device[0] == _CUDA else place("cuda:0")
+    gpu = target if target.dlpack_device[0] == CUDA else place("cuda:0")
     kind, number = ctypes.c_int32(), ctypes.c_int32()
     library.pointer_device(gpu._handle(), pointer, ctypes.byref(kind), ctypes.byref(number))
     return kind.value, number.value
@@ -82,6 +82,6 @@ def _where_is(pointer: int, target: Manager) -> tuple[int, int]:
 def _take(owner: Any, address: int, length: int, code: int, width: int, on: tuple[int, int], read_only: bool,
           name: str, stream: int) -> Column:
     """Make a tensor of memory whose owner is a Python object, and a column of that."""
-    manager = _manager_of(on[0], on[1], None)
+    manager = manager_of(on[0], on[1], None)
     tensor = native.hold((owner, address if length else 0, length, code, width * 8, on[0], on[1], int(read_only)))
-    return Column._wrap(library.make(library.dlpack_import, manager._handle(), tensor, 0, stream, name.encode()), manager)
+    return Column._wrap(native.import_tensor(manager._handle(), tensor, 0, stream, name.encode()), manager)

@@ -36,6 +36,7 @@ _SIGNATURES: dict[str, list[Any]] = {
     "table_slice": [_HANDLE, _INT, _INT, _OUT],
     "table_select": [_HANDLE, _TEXT, _OUT],
     "table_column": [_HANDLE, _INT, _OUT],
+    "table_matrix": [_HANDLE, _OUT],
     "table_new": [_TEXT, _OUT, _INT, _INT, _OUT],
     "table_copy": [_HANDLE, _HANDLE, _OUT],
     "column_describe": [_HANDLE, _ANSWER],
@@ -49,7 +50,6 @@ _SIGNATURES: dict[str, list[Any]] = {
     "read_ipc": [_HANDLE, _TEXT, _TEXT, _OUT],
     "read_csv": [_HANDLE, _TEXT, _TEXT, _OUT],
     "pointer_device": [_HANDLE, _HANDLE, ctypes.POINTER(ctypes.c_int32), ctypes.POINTER(ctypes.c_int32)],
-    "dlpack_import": [_HANDLE, _ADDRESS, ctypes.c_int, _INT, _TEXT, _OUT],
     "arrow_import": [_HANDLE, _ADDRESS, _ADDRESS, ctypes.c_int, _INT, _OUT],
     "arrow_import_column": [_HANDLE, _ADDRESS, _ADDRESS, ctypes.c_int, _INT, _TEXT, _OUT],
     "arrow_import_stream": [_HANDLE, _ADDRESS, ctypes.c_int, _OUT],
@@ -144,9 +144,12 @@ class Native:
     """Types and functions that the library makes in C."""
 
     Handle: Any
+    Tensor: Any
     Exchangeable: Any
     exchange: Any
-    take_tensor: Callable[[Any], tuple[int, int]]
+    take_tensor: Callable[[Any], tuple[int, int, int, int]]
+    exchanged: Callable[[Any], "tuple[int, int, int, int] | None"]
+    import_tensor: Callable[[int, int, int, int, bytes], Any]
     new_struct: Callable[[int], tuple[Any, int]]
     struct_of: Callable[[Any], tuple[int, int]]
     hold: Callable[[tuple[Any, int, int, int, int, int, int, int]], int]

@@ -5,10 +5,11 @@ from __future__ import annotations
 import ctypes
 from typing import Any, Optional
 
-from . import _arrow, _elements
+from . import _arrow, _elements, _tensors
 from ._library import library, native
+from ._tensors import CUDA, MANAGED, PINNED
 from .devices import Device, Manager, Place, device, place
-from .errors import ArgumentError, ExchangeError
+from .errors import ArgumentError
 
 #: Letters of a numpy type string, for the types that have one.
 _TYPESTR = {
@@ -16,10 +17,6 @@ _TYPESTR = {
     "uint8": "|u1", "uint16": "<u2", "uint32": "<u4", "uint64": "<u8",
     "float16": "<f2", "float32": "<f4", "float64": "<f8",
 }
-#: The codes that DLPack has for the CPU, a GPU, and a GPU's host and managed memory.
-_CPU, _CUDA, _PINNED, _MANAGED = 1, 2, 3, 13
-#: Where a DLManagedTensorVersioned has its data pointer.
-_DATA = 32
 
 
 class Column(native.Exchangeable):
@@ -62,15 +59,13 @@ class Column(native.Exchangeable):
         >>> Column.from_dlpack(numpy.arange(3), device="host").tolist()
         [0, 1, 2]
         """
-        on = tuple(obj.__dlpack_device__())
-        manager = _manager_of(int(on[0]), int(on[1]), device)
-        stream = None
-        if on[0] in (_CUDA, _MANAGED):
-            stream = manager.stream or 1
-        capsule = _ask_for_tensor(obj, stream)
-        address, legacy = native.take_tensor(capsule)
-        column = cls._wrap(library.make(library.dlpack_import, manager._handle(), address, legacy,
-                                        0 if stream is None else stream, name.encode()), manager)
+        address, legacy, kind, number, stream = _tensors.tensor_of(obj, device)
+        try:
+            manager = _tensors.manager_of(kind, number, device)
+        except BaseException:
+            native.import_tensor(0, address, legacy, 0, b"")  # it goes back to its producer
+            raise
+        column = cls._wrap(native.import_tensor(manager._handle(), address, legacy, stream, name.encode()), manager)
         if device is not None:
             target = place(device)
             if target.name != manager.name:
@@ -204,25 +199,27 @@ class Column(native.Exchangeable):
 
         A column with nulls has a ``mask``: an array of one byte for each element,
         1 where the element is valid. It is made anew of Arrow's bits each time, for
-        the interface knows neither bits that begin within a byte nor consumers that
-        take bits. Of those there are, numba and cupy refuse any mask, and torch does
-        not look at it: give those values() or fill the nulls before.
+        bits may begin within a byte, which the interface cannot say. numba (with
+        NotImplementedError) and cupy (with ValueError) refuse every mask, and torch
+        does not look at it, so that it reads what happens to lie where nulls are:
+        give them values() and is_valid(), or fill the nulls before. Booleans have no
+        entry here, for they are bits: hand them over by DLPack.
         """
-        if self.__dlpack_device__()[0] not in (_CUDA, _PINNED, _MANAGED):
+        if self.__dlpack_device__()[0] not in (CUDA, PINNED, MANAGED):
             raise AttributeError("the column is not in the memory of a GPU")
         described = self._interface()
         described["stream"] = 1
         plain = self
         if self._description["bitmap"] and self.null_count:
             plain = self.values()
-            described["mask"] = _Mask(self.is_valid())
+            described["mask"] = _tensors.Mask(self.is_valid())
         _arrow.order(plain)
         return described
 
     @property
     def __array_interface__(self) -> dict[str, Any]:
         """numpy's array interface, for columns in the host's memory."""
-        if self.__dlpack_device__()[0] == _CUDA:
+        if self.__dlpack_device__()[0] == CUDA:
             raise AttributeError("the column is in the memory of a GPU: to_numpy() copies it")
         if self._description["bitmap"] and self.null_count:
             raise AttributeError("the column has nulls: take values() and validity()")
@@ -233,7 +230,7 @@ class Column(native.Exchangeable):
         return described
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
-        if self.__dlpack_device__()[0] == _CUDA:
+        if self.__dlpack_device__()[0] == CUDA:
             raise TypeError("the column is in the memory of a GPU: to_numpy() copies it")
         return self.to_numpy(dtype=dtype, copy=copy)
 
@@ -263,7 +260,7 @@ class Column(native.Exchangeable):
         import numpy
 
         on = self
-        if self.__dlpack_device__()[0] == _CUDA:
+        if self.__dlpack_device__()[0] == CUDA:
             if copy is False:
                 raise ArgumentError("copy=False: the column is in the memory of a GPU")
             on, copy = self.to_device("host"), None
@@ -312,40 +309,3 @@ class _Shared:
     def __init__(self, column: Column) -> None:
         self.column = column
         self.__array_interface__ = column.__array_interface__
-
-
-class _Mask:
-    """Which elements are valid, a byte each, by the CUDA array interface. It keeps its memory alive."""
-
-    def __init__(self, valid: Column) -> None:
-        self._tensor = valid.__dlpack__(max_version=(1, 0))
-        get = ctypes.pythonapi.PyCapsule_GetPointer
-        get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        data = ctypes.c_void_p.from_address(get(self._tensor, b"dltensor_versioned") + _DATA).value
-        self.__cuda_array_interface__ = {"shape": (len(valid),), "typestr": "|b1", "data": (data or 0, True), "strides": None,
-                                         "version": 3, "stream": 1}
-
-
-def _manager_of(kind: int, number: int, wanted: Place) -> Manager:
-    """Return the manager for memory that lies on a DLPack device."""
-    if kind == _CPU:
-        return place("host")
-    if kind == _CUDA:
-        return place(f"cuda:{number}")
-    if kind in (_PINNED, _MANAGED):
-        manager = place(wanted)
-        return manager if manager.dlpack_device[0] == _CUDA else place("cuda:0")
-    raise ExchangeError(f"gpuframe does not know memory of DLPack device ({kind}, {number})")
-
-
-def _ask_for_tensor(obj: Any, stream: Optional[int]) -> Any:
-    """Call a producer's __dlpack__, as it understands it."""
-    if stream is None:
-        try:
-            return obj.__dlpack__(max_version=(1, 0))
-        except TypeError:
-            return obj.__dlpack__()
-    try:
-        return obj.__dlpack__(stream=stream, max_version=(1, 0))
-    except TypeError:  # a producer of before DLPack 1.0
-        return obj.__dlpack__(stream=stream)

@@ -41,7 +41,7 @@ class Schema:
         return "<gpuframe.Schema " + ", ".join(f"{name}: {kind}" for name, kind in self) + ">"
 
 
-class Table(native.Handle):
+class Table(native.Tensor):
     """An Arrow table in device memory. Tables do not change; views of them share memory.
 
     >>> import gpuframe
@@ -50,6 +50,9 @@ class Table(native.Handle):
     (3, ['delay', 'stops'])
     >>> table[1:]["delay"].tolist()
     [-1, 40]
+
+    A table whose columns are of one numeric type is a tensor of two dimensions too:
+    ``torch.from_dlpack(table)``. See :meth:`matrix`.
     """
 
     __slots__ = ("_info", "_manager", "__weakref__")
@@ -177,6 +180,21 @@ class Table(native.Handle):
     def select(self, names: Sequence[str]) -> Table:
         """Return a table of some columns, in the order of their names, of the same memory."""
         return self._wrap(library.make(library.table_select, self._handle(), json.dumps(list(names)).encode()), self._manager)
+
+    def matrix(self, names: Optional[Sequence[str]] = None) -> Table:
+        """Return a table of these columns, all of one numeric type, that lie side by side.
+
+        By DLPack it is one tensor of rows × columns, without a copy, as often as it
+        is handed over. Columns that lie so already are shared; others are copied on
+        their device once.
+
+        >>> table = Table.from_columns({"x": [1.0, 2.0], "y": [3.0, 4.0]}, device="host")
+        >>> numpy = __import__("pytest").importorskip("numpy")
+        >>> numpy.from_dlpack(table.matrix(["y", "x"])).tolist()
+        [[3.0, 1.0], [4.0, 2.0]]
+        """
+        some = self if names is None else self.select(names)
+        return self._wrap(library.make(library.table_matrix, some._handle()), self._manager)
 
     def to_device(self, device: Place) -> Table:
         """Return a copy on a device, or within a budget."""

@@ -7,15 +7,13 @@
 
 /* Names of capsules are compared by their text but kept by address: they are
    never freed. */
-static const char versioned[] = "dltensor_versioned", used_versioned[] = "used_dltensor_versioned";
-static const char plain[] = "dltensor", used_plain[] = "used_dltensor";
+static const char versioned[] = "dltensor_versioned", plain[] = "dltensor";
 
 void gpuframe_mark_copied(void *tensor) { ((struct dl_managed_versioned *)tensor)->flags |= 2; }
 
-/* Runs the deleter of a tensor that nobody consumed. The destructor is called with
-   the interpreter's lock held and gives it back, for the deleter may wait for a
+/* It is called with the interpreter's lock held and gives it back, for the deleter may wait for a
    thread that wants it. */
-static void delete_tensor(void *tensor, int legacy) {
+void gpuframe_delete_tensor(void *tensor, int legacy) {
 	if (gpuframe_forked || gpuframe_exiting) {
 		return;
 	}
@@ -39,7 +37,7 @@ static void drop_tensor(PyObject *capsule) {
 	for (int legacy = 0; legacy < 2; legacy++) {
 		const char *name = legacy ? plain : versioned;
 		if (py.PyCapsule_IsValid(capsule, name)) {
-			delete_tensor(py.PyCapsule_GetPointer(capsule, name), legacy);
+			gpuframe_delete_tensor(py.PyCapsule_GetPointer(capsule, name), legacy);
 			return;
 		}
 	}
@@ -48,30 +46,9 @@ static void drop_tensor(PyObject *capsule) {
 PyObject *gpuframe_tensor_capsule(void *tensor, int legacy) {
 	PyObject *capsule = py.PyCapsule_New(tensor, legacy ? plain : versioned, drop_tensor);
 	if (capsule == NULL) {
-		delete_tensor(tensor, legacy);
+		gpuframe_delete_tensor(tensor, legacy);
 	}
 	return capsule;
-}
-
-/* take_tensor(capsule) -> (address, legacy): consumes a producer's capsule. */
-static PyObject *take_tensor(PyObject *self, PyObject *capsule) {
-	(void)self;
-	int legacy = 0;
-	if (!py.PyCapsule_IsValid(capsule, versioned)) {
-		legacy = 1;
-		if (!py.PyCapsule_IsValid(capsule, plain)) {
-			py.PyErr_SetString(py.TypeError, "a capsule of a DLPack tensor that was not consumed before is needed");
-			return NULL;
-		}
-	}
-	void *tensor = py.PyCapsule_GetPointer(capsule, legacy ? plain : versioned);
-	PyObject *pair = py.PyTuple_New(2);
-	if (pair == NULL || py.PyCapsule_SetName(capsule, legacy ? used_plain : used_versioned) < 0) {
-		return NULL;
-	}
-	py.PyTuple_SetItem(pair, 0, py.PyLong_FromUnsignedLongLong((uintptr_t)tensor));
-	py.PyTuple_SetItem(pair, 1, py.PyLong_FromLongLong(legacy));
-	return pair;
 }
 
 /* The structs of the Arrow C interfaces that capsules hold. */
@@ -153,7 +130,9 @@ static PyObject *struct_of(PyObject *self, PyObject *capsule) {
 }
 
 static struct py_method functions[] = {
-	{"take_tensor", take_tensor, PY_METH_O, "Consume a capsule of DLPack."},
+	{"take_tensor", gpuframe_take_tensor, PY_METH_O, "Consume a capsule of DLPack."},
+	{"exchanged", gpuframe_exchanged, PY_METH_O, "Ask an object for a tensor by its type's DLPack exchange table."},
+	{"import_tensor", gpuframe_import_tensor, PY_METH_FASTCALL, "Make a column of a tensor that was taken."},
 	{"new_struct", new_struct, PY_METH_O, "Make an empty Arrow struct in a capsule."},
 	{"hold", gpuframe_hold, PY_METH_O, "Make a tensor of memory that an object owns."},
 	{"exiting", gpuframe_exit, PY_METH_NOARGS, "Release nothing from now on."},

@@ -12,6 +12,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -23,11 +24,15 @@ type series struct {
 	// bits is, for a column of validity bytes, the bit of its first byte that
 	// belongs to the first element.
 	bits int
+	// device and home are where it is, nil where it has no memory or, home, no
+	// region of values: hand-overs ask for them all the time.
+	device *device.Device
+	home   *memory.Block
 }
 
 func newSeries(c *column.Column, field arrow.Field) *series {
 	field.Type = c.Type()
-	return &series{Column: c, field: field}
+	return &series{Column: c, field: field, device: c.Device(), home: c.Block()}
 }
 
 // withColumn calls f with the column of a handle, which lives until f returns.

@@ -19,22 +19,23 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// gpuframePythonExport makes a tensor of a column for native.c. While it may not
-// wait it answers EXPORT_WOULD_WAIT where it would have to.
+// gpuframePythonExport makes a tensor of a column or a table for native.c. While it
+// may not wait it answers EXPORT_WOULD_WAIT where it would have to.
 //
 //export gpuframePythonExport
 func gpuframePythonExport(h C.uint64_t, stream C.int64_t, flags C.uint32_t, tensor *unsafe.Pointer, failed **C.char) C.int {
 	status := C.int(C.EXPORT_FAILED)
-	*failed = guarded(func() error {
-		s, err := the[*series](handle(h))
-		if err != nil {
-			return err
-		}
-		if flags&C.EXPORT_MAY_WAIT == 0 && mayWait(s, flags) {
+	*failed = guarded(func() (err error) {
+		s, isColumn := objects.get(handle(h)).(*series)
+		switch {
+		case flags&C.EXPORT_MAY_WAIT == 0 && (!isColumn || mayWait(s, flags)):
 			status = C.EXPORT_WOULD_WAIT
 			return nil
+		case isColumn:
+			*tensor, err = export(s, int64(stream), flags)
+		default:
+			*tensor, err = exportTable(handle(h), int64(stream), flags)
 		}
-		*tensor, err = export(s, int64(stream), flags)
 		if err == nil {
 			status = C.EXPORT_DONE
 		}
@@ -47,40 +48,48 @@ func gpuframePythonExport(h C.uint64_t, stream C.int64_t, flags C.uint32_t, tens
 // should be held for: where memory is asked for, and where the processor reaches
 // the memory but work on it is not done.
 func mayWait(s *series, flags C.uint32_t) bool {
-	if flags&C.EXPORT_COPY != 0 || s.Type().ID() == arrow.BOOL {
+	if flags&(C.EXPORT_COPY|C.EXPORT_TO_HOST) != 0 || s.Type().ID() == arrow.BOOL {
 		return true
 	}
-	block := s.Block()
-	if block == nil || block.Kind() == device.MemoryDevice {
+	if s.home == nil || s.home.Kind() == device.MemoryDevice {
 		return false
 	}
-	idle, err := block.Idle()
+	idle, err := s.home.Idle()
 	return !idle || err != nil
+}
+
+// optionsOf reads the arguments of a Python call for memory of a device, which is
+// nil where there is none.
+func optionsOf(dev *device.Device, stream int64, flags C.uint32_t) (o dlpack.ExportOptions, err error) {
+	o.Legacy = flags&C.EXPORT_LEGACY != 0
+	if dev == nil { // nothing is there to wait for
+		host, err := manager("host")
+		if err != nil {
+			return o, err
+		}
+		dev = host.Device()
+	}
+	if flags&(C.EXPORT_TO_HOST|C.EXPORT_NO_COPY) == C.EXPORT_TO_HOST|C.EXPORT_NO_COPY {
+		return o, fmt.Errorf("copy=False: the data is on %s, and dl_device asks for it on the host: %w", dev.Name(), dlpack.ErrDevice)
+	}
+	o.Stream, o.NoSync, err = dlpack.ConsumerStream(dev, stream, flags&C.EXPORT_STREAM_GIVEN != 0)
+	if flags&C.EXPORT_TO_HOST != 0 {
+		o.Stream, o.NoSync = nil, false // the copy is there at once
+	}
+	return o, err
 }
 
 func export(s *series, stream int64, flags C.uint32_t) (unsafe.Pointer, error) {
 	if err := s.Check(); err != nil {
 		return nil, err
 	}
-	options := dlpack.ExportOptions{Legacy: flags&C.EXPORT_LEGACY != 0}
-	dev := s.Device()
-	if dev == nil { // nothing is there to wait for
-		host, err := manager("host")
-		if err != nil {
-			return nil, err
-		}
-		dev = host.Device()
-	}
-	var err error
-	if options.Stream, options.NoSync, err = dlpack.ConsumerStream(dev, stream, flags&C.EXPORT_STREAM_GIVEN != 0); err != nil {
+	options, err := optionsOf(s.device, stream, flags)
+	if err != nil {
 		return nil, err
 	}
-	if flags&C.EXPORT_NO_COPY != 0 && s.Type().ID() == arrow.BOOL {
-		return nil, fmt.Errorf("copy=False: booleans are bits here and bytes in DLPack, so that they are copied: %w", dlpack.ErrUnsupported)
-	}
 	shown := s.Column
-	if flags&C.EXPORT_COPY != 0 && s.Type().ID() != arrow.BOOL {
-		if shown, err = copyOf(shown); err != nil {
+	if flags&(C.EXPORT_COPY|C.EXPORT_NO_COPY|C.EXPORT_TO_HOST) != 0 {
+		if shown, err = copyFor(s.Column, flags); err != nil {
 			return nil, err
 		}
 		defer shown.Release()
@@ -94,6 +103,24 @@ func export(s *series, stream int64, flags C.uint32_t) (unsafe.Pointer, error) {
 		C.gpuframe_mark_copied(pointer)
 	}
 	return pointer, nil
+}
+
+// copyFor returns, as a reference, the column itself or the copy that the flags ask for.
+func copyFor(c *column.Column, flags C.uint32_t) (*column.Column, error) {
+	isBool := c.Type().ID() == arrow.BOOL
+	switch {
+	case flags&C.EXPORT_TO_HOST != 0:
+		host, err := manager("host")
+		if err != nil {
+			return nil, err
+		}
+		return copyColumn(c, host)
+	case flags&C.EXPORT_NO_COPY != 0 && isBool:
+		return nil, fmt.Errorf("copy=False: booleans are bits here and bytes in DLPack, so that they are copied: %w", dlpack.ErrUnsupported)
+	case flags&C.EXPORT_COPY != 0 && !isBool:
+		return copyOf(c)
+	}
+	return c, c.Retain()
 }
 
 // copyOf copies the values of a column within its device.

@@ -153,10 +153,7 @@ int gpuframe_add_exchange(PyObject *names) {
 	return failed;
 }
 
-/* _to(type): asks the type's library on which stream it works, and has it make a
-   tensor of the column there. */
-PyObject *gpuframe_to_library(PyObject *self, PyObject *type) {
-	struct object *o = gpuframe_object(self);
+struct dl_exchange_api *gpuframe_exchange_table(PyObject *type) {
 	PyObject *capsule = py.PyObject_GetAttr(type, attribute);
 	if (capsule == NULL) {
 		return NULL;
@@ -171,6 +168,16 @@ PyObject *gpuframe_to_library(PyObject *self, PyObject *type) {
 	}
 	if (theirs == NULL) {
 		py.PyErr_SetString(py.BufferError, "the type's DLPack exchange table is not of version 1");
+	}
+	return theirs;
+}
+
+/* _to(type): asks the type's library on which stream it works, and has it make a
+   tensor of the column there. */
+PyObject *gpuframe_to_library(PyObject *self, PyObject *type) {
+	struct object *o = gpuframe_object(self);
+	struct dl_exchange_api *theirs = gpuframe_exchange_table(type);
+	if (theirs == NULL) {
 		return NULL;
 	}
 	void *stream = NULL;
@@ -188,5 +195,11 @@ PyObject *gpuframe_to_library(PyObject *self, PyObject *type) {
 		return NULL;
 	}
 	void *made = NULL;
-	return theirs->to_object(tensor, &made) == 0 ? made : NULL;
+	if (theirs->to_object(tensor, &made) != 0 || made == NULL) {
+		if (py.PyErr_Occurred() == NULL) {
+			py.PyErr_SetString(py.BufferError, "the type's library refused the column, and did not say why");
+		}
+		return NULL;
+	}
+	return made;
 }

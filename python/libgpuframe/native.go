@@ -17,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/share"
 )
 
 // gpuframePythonDevice tells where an object is, in DLPack's terms: as package
@@ -37,6 +38,12 @@ func gpuframePythonDevice(h C.uint64_t, deviceType, id *C.int32_t) {
 		}
 	case *buffer.Buffer:
 		deviceOf(object, deviceType, id)
+	case *share.Table: // its columns are not mapped yet
+		if name, err := object.Device().Name(); err == nil && object.Device().Kind == device.CUDA {
+			if _, err := fmt.Sscanf(name, "cuda:%d", id); err == nil {
+				*deviceType = typeCUDA
+			}
+		}
 	}
 }
 

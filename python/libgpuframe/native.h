@@ -16,6 +16,7 @@ enum {
 	EXPORT_NO_COPY = 4,
 	EXPORT_MAY_WAIT = 8,
 	EXPORT_STREAM_GIVEN = 16,
+	EXPORT_TO_HOST = 32,
 };
 
 /* DLPack's structs. */

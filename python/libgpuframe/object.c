@@ -27,7 +27,7 @@ PyObject *gpuframe_raise(char *failed) {
 	return NULL;
 }
 
-static int in_child(void) {
+int gpuframe_in_child(void) {
 	if (gpuframe_forked) {
 		py.PyErr_SetString(py.RuntimeError, "gpuframe cannot be used in a forked process: start it with the method \"spawn\"");
 	}
@@ -116,7 +116,7 @@ void *gpuframe_export(PyObject *self, int64_t stream, uint32_t flags) {
 	struct object *o = gpuframe_object(self);
 	void *tensor = NULL;
 	char *failed = NULL;
-	if (in_child()) {
+	if (gpuframe_in_child()) {
 		return NULL;
 	}
 	/* Nothing waits in this call, so that the lock can stay: giving it back would
@@ -134,93 +134,6 @@ void *gpuframe_export(PyObject *self, int64_t stream, uint32_t flags) {
 	return tensor;
 }
 
-/* Reads item i of a pair such as max_version. Returns 0 with an exception. */
-static int item(PyObject *pair, Py_ssize_t i, long long *value) {
-	PyObject *found = py.PySequence_GetItem(pair, i);
-	if (found == NULL) {
-		return 0;
-	}
-	*value = py.PyLong_AsLongLong(found);
-	py.Py_DecRef(found);
-	return *value != -1 || py.PyErr_Occurred() == NULL;
-}
-
-enum { STREAM, MAX_VERSION, DL_DEVICE, COPY, ARGUMENTS };
-static const char *const argument_names[ARGUMENTS] = {"stream", "max_version", "dl_device", "copy"};
-static PyObject *interned[ARGUMENTS];
-
-/* Sorts keyword arguments. Returns 0 with an exception. */
-static int arguments(PyObject *const *args, Py_ssize_t nargs, PyObject *names, PyObject **found) {
-	if (nargs != 0) {
-		py.PyErr_SetString(py.TypeError, "__dlpack__() takes keyword arguments only");
-		return 0;
-	}
-	Py_ssize_t count = names == NULL ? 0 : py.PyTuple_Size(names);
-	for (Py_ssize_t i = 0; i < count; i++) {
-		PyObject *name = py.PyTuple_GetItem(names, i);
-		int which = 0;
-		while (which < ARGUMENTS && interned[which] != name) {
-			which++;
-		}
-		if (which == ARGUMENTS) {
-			for (which = 0; which < ARGUMENTS && py.PyUnicode_CompareWithASCIIString(name, argument_names[which]) != 0;) {
-				which++;
-			}
-		}
-		if (which == ARGUMENTS) {
-			py.PyErr_Format(py.TypeError, "__dlpack__() got an unexpected keyword argument '%S'", name);
-			return 0;
-		}
-		found[which] = args[i] == py.None ? NULL : args[i];
-	}
-	return 1;
-}
-
-/* Turns arguments into flags. Returns 0 with an exception. */
-static int understand(struct object *o, PyObject **given, int64_t *stream, uint32_t *flags) {
-	long long major = 0, type, id;
-	if (given[MAX_VERSION] != NULL && !item(given[MAX_VERSION], 0, &major)) {
-		return 0;
-	}
-	*flags = major < 1 ? EXPORT_LEGACY : 0;
-	if (given[STREAM] != NULL) {
-		*stream = py.PyLong_AsLongLong(given[STREAM]);
-		if (*stream == -1 && py.PyErr_Occurred() != NULL) {
-			return 0;
-		}
-		*flags |= EXPORT_STREAM_GIVEN;
-	}
-	if (given[DL_DEVICE] != NULL) {
-		if (!item(given[DL_DEVICE], 0, &type) || !item(given[DL_DEVICE], 1, &id)) {
-			return 0;
-		}
-		if (type != o->device.type || id != o->device.id) {
-			py.PyErr_Format(py.BufferError, "the column is on device (%i, %i), not on (%i, %i): move it there with to_device",
-				     (int)o->device.type, (int)o->device.id, (int)type, (int)id);
-			return 0;
-		}
-	}
-	if (given[COPY] != NULL) {
-		int copy = py.PyObject_IsTrue(given[COPY]);
-		if (copy < 0) {
-			return 0;
-		}
-		*flags |= copy ? EXPORT_COPY : EXPORT_NO_COPY;
-	}
-	return 1;
-}
-
-static PyObject *dlpack(PyObject *self, PyObject *const *args, Py_ssize_t nargs, PyObject *names) {
-	PyObject *given[ARGUMENTS] = {NULL};
-	int64_t stream = 0;
-	uint32_t flags = 0;
-	if (!arguments(args, nargs, names, given) || !understand(gpuframe_object(self), given, &stream, &flags)) {
-		return NULL;
-	}
-	void *tensor = gpuframe_export(self, stream, flags);
-	return tensor == NULL ? NULL : gpuframe_tensor_capsule(tensor, (flags & EXPORT_LEGACY) != 0);
-}
-
 static struct py_method handle_methods[] = {
 	{"_adopt", adopt, PY_METH_O, "Take a handle over."},
 	{"_handle", handle_of, PY_METH_NOARGS, "Return the handle, zero once it was released."},
@@ -228,17 +141,24 @@ static struct py_method handle_methods[] = {
 	{NULL, NULL, 0, NULL},
 };
 
-static struct py_method column_methods[] = {
-	{"__dlpack__", dlpack, PY_METH_FASTCALL | PY_METH_KEYWORDS,
+static struct py_method tensor_methods[] = {
+	{"__dlpack__", gpuframe_dlpack, PY_METH_FASTCALL | PY_METH_KEYWORDS,
 	 "__dlpack__($self, /, *, stream=None, max_version=None, dl_device=None, copy=None)\n--\n\n"
-	 "Return a capsule of a DLPack tensor that shares the column's memory.\n\n"
+	 "Return a capsule of a DLPack tensor that shares the memory.\n\n"
 	 "On a GPU stream is the consumer's: None or 1 for the legacy default stream, 2 for the\n"
 	 "thread's, a handle, or -1 for no synchronization. Without max_version, or below (1, 0),\n"
-	 "the capsule is a legacy one. copy=True makes a copy, copy=False forbids one.\n\n"
+	 "the capsule is a legacy one. copy=True makes a copy, copy=False forbids one. With\n"
+	 "dl_device=(1, 0) what is on a GPU is copied to the host.\n\n"
+	 "A table is a tensor of two dimensions, rows and columns, of columns of one type: their\n"
+	 "own memory where they lie at one distance in it, a copy elsewhere (see matrix).\n\n"
 	 "Raises BufferError for a column that has nulls (see values and validity), for a type\n"
 	 "that DLPack does not know, and for another device."},
 	{"__dlpack_device__", dlpack_device, PY_METH_NOARGS,
 	 "__dlpack_device__($self, /)\n--\n\nReturn (device type, device number) in DLPack's codes."},
+	{NULL, NULL, 0, NULL},
+};
+
+static struct py_method column_methods[] = {
 	{"_to", gpuframe_to_library, PY_METH_O, "Make a tensor of a type that has a DLPack exchange table."},
 	{NULL, NULL, 0, NULL},
 };
@@ -271,16 +191,18 @@ __attribute__((visibility("default"))) int gpuframe_python_init(PyObject *names,
 	}
 	header = (Py_ssize_t)py.PyLong_AsLongLong(size);
 	py.Py_DecRef(size);
-	for (int i = 0; i < ARGUMENTS; i++) {
-		if ((interned[i] = py.PyUnicode_InternFromString(argument_names[i])) == NULL) {
-			return -1;
-		}
+	if (gpuframe_add_protocol() < 0) {
+		return -1;
 	}
 	PyObject *handle_type = new_type("gpuframe._Handle", handle_methods, py.BaseObject);
 	if (handle_type == NULL) {
 		return -1;
 	}
-	column_type = new_type("gpuframe._Exchangeable", column_methods, handle_type);
+	PyObject *tensor_type = new_type("gpuframe._Tensor", tensor_methods, handle_type);
+	if (tensor_type == NULL) {
+		return -1;
+	}
+	column_type = new_type("gpuframe._Exchangeable", column_methods, tensor_type);
 	if (column_type == NULL) {
 		return -1;
 	}
@@ -288,7 +210,8 @@ __attribute__((visibility("default"))) int gpuframe_python_init(PyObject *names,
 	py.Py_IncRef(wrap);
 	raiser = raise;
 	wrapper = wrap;
-	if (py.PyDict_SetItemString(names, "Handle", handle_type) < 0 || py.PyDict_SetItemString(names, "Exchangeable", column_type) < 0) {
+	if (py.PyDict_SetItemString(names, "Handle", handle_type) < 0 || py.PyDict_SetItemString(names, "Tensor", tensor_type) < 0 ||
+	    py.PyDict_SetItemString(names, "Exchangeable", column_type) < 0) {
 		return -1;
 	}
 	return gpuframe_add_capsules(names) < 0 || gpuframe_add_exchange(names) < 0 ? -1 : 0;

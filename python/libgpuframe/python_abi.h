@@ -50,6 +50,7 @@ enum { PY_TPFLAGS_BASETYPE = 1 << 10, PY_TPFLAGS_DEFAULT = 1 << 18 };
 	X(Py_ssize_t, PySequence_Size, (PyObject *)) \
 	X(PyObject *, PyUnicode_InternFromString, (const char *)) \
 	X(PyObject *, PyUnicode_FromString, (const char *)) \
+	X(const char *, PyBytes_AsString, (PyObject *)) \
 	X(int, PyUnicode_CompareWithASCIIString, (PyObject *, const char *)) \
 	X(void, PyErr_SetString, (PyObject *, const char *)) \
 	X(PyObject *, PyErr_Format, (PyObject *, const char *, ...)) \

@@ -2,6 +2,8 @@
 
 import gc
 import importlib
+import os
+import sys
 
 import gpuframe
 
@@ -28,14 +30,33 @@ def version(name):
     return tuple(int("".join(filter(str.isdigit, part))) for part in importlib.import_module(name).__version__.split(".")[:2])
 
 
-def settle():
-    """Let go of what only the collector, or a stream, still holds."""
+def before(name, *wanted):
+    """Whether a library is here and older than a version."""
+    return installed(name) and version(name) < wanted
+
+
+def settle(done=lambda: True, seconds=20):
+    """Let go of what only the collector, a stream or a library's thread still holds.
+
+    Libraries such as jax give memory back on threads of their own: done is asked
+    until it says so, or until the time is over.
+    """
+    import time
+
+    for name in ("last_type", "last_value", "last_traceback", "last_exc"):
+        sys.__dict__.pop(name, None)  # a failed test's variables
     gc.collect()
-    if "cuda:0" in DEVICES and "torch" in __import__("sys").modules:
+    if "cuda:0" in DEVICES and "torch" in sys.modules:
         import torch
 
         if torch.cuda.is_available():
             torch.cuda.synchronize()
+    deadline = time.monotonic() + seconds
+    while not done() and time.monotonic() < deadline:
+        if "jax" in sys.modules:
+            sys.modules["jax"].effects_barrier()
+        gc.collect()
+        os.sched_yield()
 
 
 def sample(dtype, length=13):
@@ -58,6 +79,15 @@ def column(dtype, where, values=None, nulls=False):
     return gpuframe.Column.from_arrow(array, device="host").to_device(where)
 
 
+def flags(capsule):
+    """Return the flags of a versioned capsule."""
+    import ctypes
+
+    import producer
+
+    return ctypes.c_uint64.from_address(producer._api.PyCapsule_GetPointer(capsule, b"dltensor_versioned") + 24).value
+
+
 def shapes(c):
     """The views of a column that every exchange is tried with."""
     return {"whole": (c, slice(None)), "sliced": (c[3:11], slice(3, 11)), "empty": (c[5:5], slice(5, 5))}
@@ -72,14 +102,21 @@ class Library:
     name = ""
     hosts = True  # takes memory of the host
     gpus = True  # takes memory of a GPU
-    #: Types that the library may lack in this or that version.
+    #: Whether it speaks DLPack.
+    protocol = True
+    #: Types that it does not take, or give, in the version that is here.
     lacks_in = lacks_out = frozenset()
-    #: Types that it takes, but copies or makes another of.
-    copies = frozenset()
-    makes_empty = True
+
+    def reaches(self, where):
+        """Whether it uses memory of the device at all."""
+        return self.hosts if where == "host" else self.gpus
 
     def here(self, where):
-        return installed(self.name) and (self.hosts if where == "host" else self.gpus and self.finds_gpu())
+        return installed(self.name) and self.reaches(where) and (where == "host" or self.finds_gpu())
+
+    def may_copy(self, where, address):
+        """Whether it copies what begins at an address, though its type need not be."""
+        return False
 
     def finds_gpu(self):
         return True
@@ -91,7 +128,7 @@ class Library:
 class Numpy(Library):
     name = "numpy"
     gpus = False
-    lacks_in = frozenset(["bool"])  # before 1.25
+    lacks_in = frozenset(["bool"] if before("numpy", 1, 25) else [])
 
     def take(self, c):
         return __import__("numpy").from_dlpack(c)
@@ -108,8 +145,7 @@ class Numpy(Library):
 
 class Torch(Library):
     name = "torch"
-    lacks_in = frozenset(["bool", "uint16", "uint32", "uint64"])  # before 2.3
-    lacks_out = frozenset(["bool", "uint16", "uint32", "uint64"])
+    lacks_in = lacks_out = frozenset(["bool", "uint16", "uint32", "uint64"] if before("torch", 2, 3) else [])
 
     def finds_gpu(self):
         return __import__("torch").cuda.is_available()
@@ -148,8 +184,10 @@ class Cupy(Library):
 
 class Jax(Library):
     name = "jax"
-    lacks_in = lacks_out = frozenset(["bool", "float16"])
-    makes_empty = True
+    lacks_in = lacks_out = frozenset(["bool", "float16"] if before("jax", 0, 5) else [])
+
+    def may_copy(self, where, address):
+        return where == "host" and address % 64 != 0  # what its processor code wants
 
     def take(self, c):
         import jax
@@ -176,7 +214,8 @@ class Numba(Library):
 
     name = "numba"
     hosts = False
-    lacks_in = frozenset(["bool"])
+    protocol = False
+    lacks_in = frozenset(["bool"])  # the interface has no bits
 
     def take(self, c):
         from numba import cuda

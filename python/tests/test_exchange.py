@@ -174,6 +174,67 @@ def test_to_a_type_that_will_not_do(where):
         c.to(Consumer)
 
 
+asked = []
+
+
+@FromObject
+def _produce(thing, out):
+    if thing.column is None:
+        return -1
+    mine = Table.from_address(api.PyCapsule_GetPointer(gpuframe.Column.__dlpack_c_exchange_api__, b"dlpack_exchange_api"))
+    status = mine.from_object(thing.column, out)
+    if thing.code is not None:
+        out[0].contents.tensor.code = thing.code
+    return status
+
+
+@CurrentStream
+def _asked_stream(kind, number, out):
+    asked.append((kind, number))
+    out[0] = None
+    return 0
+
+
+_offers = Table(major=1, minor=3, from_object=_produce, current_stream=_asked_stream)
+
+
+class Producer:
+    """A tensor of a library with an exchange table, whose protocol nobody needs."""
+
+    __dlpack_c_exchange_api__ = api.PyCapsule_New(ctypes.addressof(_offers), b"dlpack_exchange_api", None)
+
+    def __init__(self, column, code=None, requires_grad=False):
+        self.column, self.code, self.requires_grad = column, code, requires_grad
+
+    def __dlpack_device__(self):
+        asked.append("protocol")
+        return self.column.__dlpack_device__()
+
+    def __dlpack__(self, **more):
+        return self.column.__dlpack__(**more)
+
+
+def test_from_a_type_that_has_a_table(where):
+    del asked[:]
+    c = support.column("int16", where)
+    back = gpuframe.Column.from_dlpack(Producer(c), name="back")
+    assert back.data_ptr == c.data_ptr and back.name == "back" and len(back) == 13
+    assert asked == ([] if where == "host" else [(2, int(where[5:]))])
+
+
+@pytest.mark.parametrize("odd", [{"code": 5}, {"requires_grad": True}], ids=["complex", "differentiated"])
+def test_what_takes_the_protocol_all_the_same(where, odd):
+    del asked[:]
+    c = support.column("float64", where)
+    assert gpuframe.Column.from_dlpack(Producer(c, **odd)).data_ptr == c.data_ptr
+    assert asked == ["protocol"]
+
+
+def test_a_table_that_refuses():
+    with pytest.raises(BufferError, match="did not say why"):
+        gpuframe.Column.from_dlpack(Producer(None))
+
+
 def test_torch(where):
     torch = pytest.importorskip("torch")
     if not hasattr(torch.Tensor, "__dlpack_c_exchange_api__"):

@@ -102,6 +102,7 @@ def test_pinned_memory_of_torch(gpu):
     tensor = torch.arange(100).pin_memory()
     c = gpuframe.Column.from_dlpack(tensor)
     assert c.data_ptr == tensor.data_ptr() and c[5:7].tolist() == [5, 6]
+    assert c.device.name in ("host", gpu)
 
 
 def test_managed_memory_of_cupy(gpu):

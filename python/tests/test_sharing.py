@@ -34,6 +34,10 @@ def test_within_a_process(where, tmp_path):
             c.__dlpack__()
         assert c.__dlpack__(max_version=(1, 0))
         assert gpuframe.Table.from_arrow(table, device=where)["y"].tolist()[:2] == [0.5, 0.5]
+        rows = table.select(["y"])
+        assert table.__dlpack_device__() == rows.__dlpack_device__() == c.__dlpack_device__()
+        assert rows.__dlpack__(max_version=(1, 0), copy=False) and rows.matrix()["y"].data_ptr == rows["y"].data_ptr
+        rows.release()
         table.release()
         assert c[:3].tolist() == [0, 1, 2]
 
