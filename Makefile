@@ -24,6 +24,7 @@ lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
 	$(GO) vet ./...
 	$(GO) tool staticcheck ./...
+	scripts/docs-tables.sh --check
 
 tidy:
 	$(GO) mod tidy -diff
@@ -36,11 +37,11 @@ portable: ## every package builds on every platform, with and without cgo
 
 unit:
 	$(GO) test -race -timeout 20m ./...
-	CGO_ENABLED=0 $(GO) test -timeout 10m ./device/... ./memory/... ./column/... ./buffer/... ./kernels/...
+	CGO_ENABLED=0 $(GO) test -timeout 10m ./device/... ./memory/... ./column/... ./buffer/... ./kernels/... ./dlpack ./arrowdev ./share
 
 asan: ## what shares memory with C, under the address sanitizer and the strictest pointer checks
-	ASAN_OPTIONS=allocator_may_return_null=1 $(GO) test -asan ./device/host/... ./dlpack/... ./memory ./internal/bitmap
-	GOEXPERIMENT=cgocheck2 $(GO) test ./device/... ./dlpack ./memory
+	ASAN_OPTIONS=allocator_may_return_null=1 $(GO) test -asan ./device/host/... ./dlpack/... ./arrowdev/... ./share ./memory ./internal/bitmap
+	GOEXPERIMENT=cgocheck2 $(GO) test ./device/... ./dlpack ./arrowdev/... ./share ./memory
 
 examples:
 	$(GO) run ./examples/quickstart

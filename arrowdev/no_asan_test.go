@@ -1,0 +1,7 @@
+//go:build !asan
+
+package arrowdev_test
+
+// leaksAreFound says that the address sanitizer looks for leaks, those of other
+// libraries too.
+const leaksAreFound = false
