@@ -103,11 +103,11 @@ func exportColumn(c *column.Column, options []ExportOptions, choose func(*column
 	if err != nil {
 		return nil, err
 	}
-	return shown.handOver(o)
+	return shown.handOver(&o)
 }
 
 // handOver exports the contents, which are the tensor's alone if they were copied.
-func (s *contents) handOver(o ExportOptions) (*Tensor, error) {
+func (s *contents) handOver(o *ExportOptions) (*Tensor, error) {
 	tensor, err := s.export(o)
 	if s.copied {
 		// The tensor holds its own reference by now.
@@ -152,7 +152,7 @@ func valuesOf(c *column.Column) (contents, error) {
 	return contents{region: values, length: c.Len(), dataType: dataType}, nil
 }
 
-func (s *contents) export(o ExportOptions) (*Tensor, error) {
+func (s *contents) export(o *ExportOptions) (*Tensor, error) {
 	tensor := &Tensor{legacy: o.Legacy, copied: s.copied, bitOffset: s.bitOffset}
 	flags, err := s.flags(o)
 	if err != nil {
@@ -190,7 +190,7 @@ func (s *contents) export(o ExportOptions) (*Tensor, error) {
 	return tensor, nil
 }
 
-func (s *contents) flags(o ExportOptions) (flags uint64, err error) {
+func (s *contents) flags(o *ExportOptions) (flags uint64, err error) {
 	if s.copied {
 		flags |= cabi.FlagIsCopied
 	}
@@ -204,7 +204,7 @@ func (s *contents) flags(o ExportOptions) (flags uint64, err error) {
 }
 
 // begin retains the block for the consumer and makes it ready.
-func (e *export) begin(block *memory.Block, o ExportOptions) error {
+func (e *export) begin(block *memory.Block, o *ExportOptions) error {
 	consumer, err := consumerStream(block.Device(), block.Kind(), o.Stream, o.NoSync)
 	if err != nil {
 		return err

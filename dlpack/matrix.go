@@ -46,7 +46,7 @@ func exportMatrix(columns []*column.Column, options []ExportOptions) (*Tensor, e
 	if err != nil {
 		return nil, err
 	}
-	return shown.handOver(o)
+	return shown.handOver(&o)
 }
 
 // matrixColumns are columns that go together.

@@ -328,6 +328,9 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 		return fmt.Errorf("memory: order %v after the work on %v: %w", stream, b, ErrClosed)
 	}
 	own := b.state.allocation.Stream
+	if b.state.uses.follows(b.generation, own, stream) {
+		return nil // the usual case, for one who uses memory again and again
+	}
 	streams, token, pending := b.state.uses.pending(b.generation, own)
 	if !pending {
 		return nil

@@ -104,6 +104,25 @@ func (u *useList) pending(generation uint64, own *device.Stream) (streams []*dev
 	return streams, u.recorded, true
 }
 
+// follows reports whether everything that may be pending is on the given stream, so
+// that work there is in order anyway.
+func (u *useList) follows(generation uint64, own, stream *device.Stream) bool {
+	u.mu.Lock()
+	defer u.mu.Unlock()
+	if !u.begin(generation) || u.settled == u.recorded {
+		return true
+	}
+	if u.own > max(u.settled, u.ownSettled) && !stream.Equal(own) {
+		return false
+	}
+	for _, other := range u.streams {
+		if !stream.Equal(other) {
+			return false
+		}
+	}
+	return true
+}
+
 // settle notes that every use up to the token is done.
 func (u *useList) settle(generation, token uint64) {
 	u.mu.Lock()

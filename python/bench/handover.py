@@ -46,6 +46,13 @@ def module(name):
         return None
 
 
+class Protocol:
+    """A tensor by the Python protocol alone."""
+
+    def __init__(self, tensor):
+        self.__dlpack__, self.__dlpack_device__ = tensor.__dlpack__, tensor.__dlpack_device__
+
+
 def on_gpu(c, torch):
     cupy = module("cupy")
     other = None
@@ -62,6 +69,11 @@ def on_gpu(c, torch):
         best = min(best, row("column.to(torch.Tensor)", lambda: c.to(kind)))
     tensor = torch.arange(1000, device="cuda")
     row("torch -> gpuframe.Column.from_dlpack(tensor)", lambda: gpuframe.Column.from_dlpack(tensor), ROUNDS // 10)
+    plain = Protocol(tensor)
+    row("torch -> gpuframe.Column.from_dlpack(tensor), without its exchange table",
+        lambda: gpuframe.Column.from_dlpack(plain), ROUNDS // 10)
+    matrix = gpuframe.Table.from_columns({"a": c, "b": c}).matrix()
+    row("torch.from_dlpack(table.matrix()), 1000 x 2", lambda: torch.from_dlpack(matrix), ROUNDS // 10)
     bar(f"column -> torch {best:.2f} us, at most 3", best <= 3)
     if other:
         bar(f"column -> torch is {best / other:.2f} of cupy -> torch, at most 0.5", best <= 0.5 * other)

@@ -174,16 +174,7 @@ class Column(native.Exchangeable):
         target = place(device)
         return self._wrap(library.make(library.column_copy, self._handle(), target._handle()), target)
 
-    def to(self, tensor_type: type) -> Any:
-        """Return a tensor of another library's type, ``torch.Tensor`` for example, without copying.
-
-        The type has to offer ``__dlpack_c_exchange_api__``, as torch's does from
-        2.10 on. The tensor is ready for the stream that the library works on. This
-        is the fastest way, for no Python code of either side runs.
-        """
-        return self._to(tensor_type)
-
-    # __dlpack__, __dlpack_device__ and __dlpack_c_exchange_api__ are the library's own.
+    # to, __dlpack__, __dlpack_device__ and __dlpack_c_exchange_api__ are the library's own.
 
     def _interface(self) -> dict[str, Any]:
         typestr = _TYPESTR.get(self.dtype)

@@ -172,7 +172,7 @@ struct dl_exchange_api *gpuframe_exchange_table(PyObject *type) {
 	return theirs;
 }
 
-/* _to(type): asks the type's library on which stream it works, and has it make a
+/* to(type): asks the type's library on which stream it works, and has it make a
    tensor of the column there. */
 PyObject *gpuframe_to_library(PyObject *self, PyObject *type) {
 	struct object *o = gpuframe_object(self);

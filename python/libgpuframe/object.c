@@ -159,7 +159,12 @@ static struct py_method tensor_methods[] = {
 };
 
 static struct py_method column_methods[] = {
-	{"_to", gpuframe_to_library, PY_METH_O, "Make a tensor of a type that has a DLPack exchange table."},
+	{"to", gpuframe_to_library, PY_METH_O,
+	 "to($self, tensor_type, /)\n--\n\n"
+	 "Return a tensor of another library's type, torch.Tensor for example, without copying.\n\n"
+	 "The type has to offer __dlpack_c_exchange_api__, as torch's does from 2.10 on. The\n"
+	 "tensor is ready for the stream that the library works on. This is the fastest way,\n"
+	 "for no Python code of either side runs."},
 	{NULL, NULL, 0, NULL},
 };
 

@@ -17,22 +17,23 @@ type Dimensions struct {
 // Describe writes a tensor into the record. Of tensor, NDim, Shape and Strides
 // are filled in here.
 func (r *Record) Describe(handle Handle, tensor Tensor, dimensions Dimensions, flags uint64) *ManagedTensorVersioned {
-	r.Versioned = ManagedTensorVersioned{
-		Version: Version{Major: MajorVersion, Minor: MinorVersion},
-		Context: uintptr(handle), Deleter: ownDeleterVersioned, Flags: flags,
-		Tensor: r.lay(tensor, dimensions),
-	}
-	return &r.Versioned
+	v := &r.Versioned // field by field: a composite would be built and then copied
+	v.Version = Version{Major: MajorVersion, Minor: MinorVersion}
+	v.Context, v.Deleter, v.Flags = uintptr(handle), ownDeleterVersioned, flags
+	r.lay(&v.Tensor, &tensor, &dimensions)
+	return v
 }
 
 // DescribeLegacy is [Record.Describe] for the legacy struct.
 func (r *Record) DescribeLegacy(handle Handle, tensor Tensor, dimensions Dimensions) *ManagedTensor {
-	r.Legacy = ManagedTensor{Tensor: r.lay(tensor, dimensions), Context: uintptr(handle), Deleter: ownDeleter}
-	return &r.Legacy
+	l := &r.Legacy
+	l.Context, l.Deleter = uintptr(handle), ownDeleter
+	r.lay(&l.Tensor, &tensor, &dimensions)
+	return l
 }
 
 // lay gives the strides too: DLPack asks for them from 1.2 on.
-func (r *Record) lay(tensor Tensor, d Dimensions) Tensor {
+func (r *Record) lay(to, tensor *Tensor, d *Dimensions) {
 	r.Shape[0] = d.Rows
 	copy(r.Shape[1:], d.Inner)
 	if d.Distance != 0 {
@@ -45,10 +46,10 @@ func (r *Record) lay(tensor Tensor, d Dimensions) Tensor {
 		}
 		r.Strides[0] = stride
 	}
-	tensor.NDim = int32(1 + len(d.Inner))
-	tensor.Shape = uintptr(unsafe.Pointer(&r.Shape))
-	tensor.Strides = uintptr(unsafe.Pointer(&r.Strides))
-	return tensor
+	to.Data, to.Device, to.DataType, to.ByteOffset = tensor.Data, tensor.Device, tensor.DataType, tensor.ByteOffset
+	to.NDim = int32(1 + len(d.Inner))
+	to.Shape = uintptr(unsafe.Pointer(&r.Shape))
+	to.Strides = uintptr(unsafe.Pointer(&r.Strides))
 }
 
 // IsOwn reports whether the tensor carries gpuframe's deleter, and with which

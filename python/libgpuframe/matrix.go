@@ -1,0 +1,153 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+// #include "native.h"
+import "C"
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/dlpack"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// exportTable makes a tensor of rows × columns.
+func exportTable(h handle, stream int64, flags C.uint32_t) (unsafe.Pointer, error) {
+	b, err := wholeTable(h)
+	if err != nil {
+		return nil, err
+	}
+	defer b.Release()
+	options, err := optionsOf(b.Device(), stream, flags)
+	if err != nil {
+		return nil, err
+	}
+	columns, err := columnsOf(b)
+	defer releaseColumns(columns)
+	if err != nil {
+		return nil, err
+	}
+	alone, err := copyColumns(columns, flags)
+	if err != nil {
+		return nil, err
+	}
+	tensor, err := dlpack.ExportMatrix(columns, options)
+	if err != nil {
+		return nil, err
+	}
+	if flags&C.EXPORT_NO_COPY != 0 && tensor.Copied() {
+		err := fmt.Errorf("copy=False: the columns do not lie side by side as values of one type: take table.matrix() before: %w", dlpack.ErrUnsupported)
+		return nil, errors.Join(err, tensor.Release())
+	}
+	pointer := tensor.Detach()
+	if alone && !options.Legacy {
+		C.gpuframe_mark_copied(pointer)
+	}
+	return pointer, nil
+}
+
+// copyColumns puts copies into the place of columns, as the flags ask for, and reports
+// whether a tensor shows nothing but copies.
+func copyColumns(columns []*column.Column, flags C.uint32_t) (alone bool, err error) {
+	some := columns
+	switch {
+	case flags&C.EXPORT_TO_HOST != 0:
+		alone = true
+	case flags&C.EXPORT_COPY != 0 && len(columns) > 0 && columns[0].Type().ID() != arrow.BOOL:
+		// Who lies elsewhere than the others makes them all be gathered.
+		some, alone = columns[:1], true
+	default:
+		return false, nil
+	}
+	for i, c := range some {
+		copied, err := copyFor(c, flags)
+		if err != nil {
+			return false, fmt.Errorf("column %d: %w", i, err)
+		}
+		columns[i] = copied
+		_ = c.Release() // the table holds it
+	}
+	return alone, nil
+}
+
+// columnsOf returns references to a table's columns, of the rows that it really has.
+func columnsOf(b *buffer.Buffer) (columns []*column.Column, err error) {
+	rows, err := b.NumRows(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	for i := range b.NumColumns() {
+		c := b.Column(i)
+		if int64(c.Len()) != rows {
+			c, err = c.Slice(0, int(rows))
+		} else {
+			err = c.Retain()
+		}
+		if err != nil {
+			return columns, err
+		}
+		columns = append(columns, c)
+	}
+	return columns, nil
+}
+
+func releaseColumns(columns []*column.Column) {
+	for _, c := range columns {
+		_ = c.Release() // a reference of our own
+	}
+}
+
+// gpuframe_table_matrix makes a table whose columns lie side by side: of the same
+// memory where they do already, else a copy within their budget.
+//
+//export gpuframe_table_matrix
+func gpuframe_table_matrix(h C.uint64_t, out *C.uint64_t) *C.char {
+	return withTable(h, func(b *buffer.Buffer) error {
+		columns, err := columnsOf(b)
+		defer releaseColumns(columns)
+		if err != nil {
+			return err
+		}
+		for i, c := range columns {
+			if c.Type().ID() == arrow.BOOL {
+				return fmt.Errorf("column %q: booleans are bits and do not lie side by side: %w", b.Schema().Field(i).Name, dlpack.ErrUnsupported)
+			}
+		}
+		made, err := sideBySide(b, columns)
+		return give(made, err, out)
+	})
+}
+
+func sideBySide(b *buffer.Buffer, columns []*column.Column) (*buffer.Buffer, error) {
+	tensor, err := dlpack.ExportMatrix(columns)
+	if err != nil {
+		return nil, err
+	}
+	if !tensor.Copied() {
+		return b, errors.Join(tensor.Release(), b.Retain())
+	}
+	moved, err := dlpack.ImportMatrix(managerBelow(columns), tensor.Detach())
+	defer releaseColumns(moved)
+	if err != nil {
+		return nil, err
+	}
+	return buffer.New(b.Schema(), moved, buffer.Rows{Count: int64(columns[0].Len())})
+}
+
+// managerBelow returns the manager that the columns' first memory is of.
+func managerBelow(columns []*column.Column) *memory.Manager {
+	for _, c := range columns {
+		for block := range c.Blocks {
+			return block.Manager()
+		}
+	}
+	return nil
+}

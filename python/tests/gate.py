@@ -1,0 +1,76 @@
+"""Work on a GPU's stream that lasts until the test says so."""
+
+import pytest
+
+import support
+
+#: When work ends that nobody ends, in clock cycles: some ten seconds.
+LONGEST = 20_000_000_000
+
+_SOURCE = r"""
+extern "C" __global__ void wait(const volatile int *open, long long cycles) {
+    long long start = clock64();
+    while (!*open && clock64() - start < cycles) {
+    }
+}
+"""
+_kernels = []
+
+
+class Gate:
+    """A kernel that waits on a stream until it is opened, or until its cycles are over.
+
+    One that is made open holds nothing up. With it a test goes through its whole
+    course first, since whatever is done for the first time may load code, which
+    waits for the device: that would wait for a closed gate.
+    """
+
+    def __init__(self, closed):
+        self.cupy = pytest.importorskip("cupy")
+        cupyx = pytest.importorskip("cupyx")
+        self.closed = closed
+        self.flag = cupyx.zeros_pinned((1,), dtype="int32")
+        self.flag[0] = 0 if closed else 1
+        if not _kernels:
+            _kernels.append(self.cupy.RawKernel(_SOURCE, "wait"))
+
+    def hold(self, stream, cycles=LONGEST):
+        """Let later work on a stream, a handle, wait for the gate."""
+        import numpy
+
+        with self._stream(stream):
+            _kernels[0]((1,), (1,), (numpy.uint64(self.flag.ctypes.data), numpy.int64(cycles)))
+
+    def _stream(self, handle):
+        if hasattr(self.cupy.cuda, "ExternalStream"):
+            return self.cupy.cuda.ExternalStream(handle)
+
+        class Other:
+            def __cuda_stream__(self):
+                return 0, handle
+
+        return self.cupy.cuda.Stream.from_external(Other())
+
+    def passed_by(self, running, what):
+        """A hand-over has not waited for the gate, if that is closed: its stream still runs. Then it is opened."""
+        held_up = running()
+        self.open()
+        assert held_up or not self.closed, f"{what} waited for the work"
+
+    def open(self):
+        self.flag[0] = 1
+
+    def __enter__(self):
+        return self
+
+    def __exit__(self, *_):
+        self.open()
+        self.cupy.cuda.Device().synchronize()
+
+
+def twice(course):
+    """Go through a test's course twice: at first with an open gate."""
+    for closed in (False, True):
+        with Gate(closed) as gate:
+            course(gate)
+        support.settle()
