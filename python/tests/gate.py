@@ -42,7 +42,7 @@ class Gate:
             _kernels[0]((1,), (1,), (numpy.uint64(self.flag.ctypes.data), numpy.int64(cycles)))
 
     def _stream(self, handle):
-        if hasattr(self.cupy.cuda, "ExternalStream"):
+        if not hasattr(self.cupy.cuda.Stream, "from_external"):
             return self.cupy.cuda.ExternalStream(handle)
 
         class Other:

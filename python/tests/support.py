@@ -249,10 +249,30 @@ def table():
     """Return the support table as Markdown."""
     if not _outcomes:
         return "No library was tested.\n"
-    types = sorted({dtype for each in _outcomes.values() for dtype in each}, key=lambda t: (TYPES + [t]).index(t))
-    lines = ["| library | direction | " + " | ".join(types) + " |", "| --- | --- |" + " --- |" * len(types)]
+    lines = ["| library | direction | zero copy | copy | refused | remarks |", "| --- | --- | --- | --- | --- | --- |"]
     for (library, direction), outcomes in sorted(_outcomes.items()):
         version = getattr(__import__("sys").modules.get(library), "__version__", "")
-        cells = [", ".join(sorted(outcomes.get(dtype, {"-"}))) for dtype in types]
-        lines.append(f"| {library} {version} | {direction} | " + " | ".join(cells) + " |")
+        cells = {"zero copy": [], "copy": [], "refused": []}
+        remarks = {}
+        for dtype in sorted(outcomes, key=_order):
+            for outcome in outcomes[dtype]:
+                plain = "copy" if outcome.startswith("copied") else outcome
+                if plain in cells:
+                    cells[plain].append(dtype)
+                elif outcome != "refuses none":
+                    remarks.setdefault(outcome, []).append(dtype)
+        said = "; ".join(f"{_join(types)}: {outcome}" for outcome, types in sorted(remarks.items()))
+        lines.append(f"| {library} {version} | {direction} | " + " | ".join(_join(each) for each in cells.values()) + f" | {said} |")
     return "\n".join(lines) + "\n"
+
+
+def _order(dtype):
+    return (TYPES.index(dtype), "") if dtype in TYPES else (len(TYPES), dtype)
+
+
+def _join(types):
+    """Write types one after another, whole families by their names."""
+    text = ", ".join(types)
+    for family, members in (("numbers", INTEGERS + FLOATS), ("integers", INTEGERS), ("floats", FLOATS)):
+        text = text.replace(", ".join(members), family)
+    return text.replace("|", "\\|")
