@@ -71,8 +71,10 @@ func orderAfter(block *memory.Block, stream *device.Stream) error {
 	if isPerThread(stream) {
 		return orderAfterThreads(block, own)
 	}
-	if stream == stream.Device().DefaultStream() {
-		return block.RecordUse(stream) // it lasts, and to remember it costs no call
+	if stream == stream.Device().DefaultStream() && !block.External() {
+		// It lasts, and to remember it costs no call. Memory of others is given
+		// back with a wait for all that is remembered, so there it would.
+		return block.RecordUse(stream)
 	}
 	if done, err := stream.Done(); done && err == nil {
 		return nil // nothing is on it, as a rule
