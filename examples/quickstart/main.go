@@ -1,5 +1,6 @@
 // Quickstart is gpuframe in one screen: an Arrow record becomes a table on a
-// device, a column is handed over by DLPack, and the budget is known throughout.
+// device, a column is handed over by DLPack and the whole by Arrow's C Device
+// interface, and the budget is known throughout.
 //
 //	go run ./examples/quickstart
 package main
@@ -10,6 +11,7 @@ import (
 
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack"
@@ -57,8 +59,13 @@ func run() error {
 			return err
 		}
 		defer tensor.Release()
-		fmt.Printf("%v on %s; column %q is a DLPack tensor at %p\n",
-			table, dev, table.Schema().Field(0).Name, tensor.Pointer())
+		array, err := arrowdev.Export(table)
+		if err != nil {
+			return err
+		}
+		defer array.Release()
+		fmt.Printf("%v on %s; column %q is a DLPack tensor at %p, the whole an ArrowDeviceArray at %p\n",
+			table, dev, table.Schema().Field(0).Name, tensor.Pointer(), array.Device())
 	}
 	fmt.Println(mgr.Stats())
 	return nil
