@@ -4,7 +4,7 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format"
+	"github.com/gpuframe/gpuframe/internal/format"
 )
 
 // faultyPart makes an error of one of package format's. Its field is within the

@@ -15,9 +15,9 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format"
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format/formattest"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/schematest"
+	"github.com/gpuframe/gpuframe/internal/format"
+	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
 // clear forgets all.

@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
 // requireSameField compares all that both arrow-go and the standard can say.

@@ -5,8 +5,8 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format"
 	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/format"
 )
 
 // maximumSchemaText bounds the texts that are looked at before a schema is read.

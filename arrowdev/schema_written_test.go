@@ -13,8 +13,8 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format/formattest"
 	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
 // structOf writes a schema to a struct on Go's heap, which is as good as another

@@ -25,11 +25,8 @@ type fieldMessage struct {
 	// Ordered is of a dictionary, Sorted of a map's keys.
 	Ordered bool `json:"ordered,omitempty"`
 	Sorted  bool `json:"sorted,omitempty"`
-	// Extension names an extension type, whose storage Format is, and Serialized is
-	// what it says of itself.
-	Extension  string      `json:"extension,omitempty"`
-	Serialized []byte      `json:"serialized,omitempty"`
-	Metadata   [][2]string `json:"metadata,omitempty"`
+	// Metadata name an extension type, whose storage Format is, under Arrow's keys.
+	Metadata [][2]string `json:"metadata,omitempty"`
 }
 
 func formatSchema(schema *arrow.Schema) (schemaMessage, error) {
@@ -43,11 +40,10 @@ func formatSchema(schema *arrow.Schema) (schemaMessage, error) {
 func formatFields(fields []arrow.Field) ([]fieldMessage, error) {
 	messages := make([]fieldMessage, 0, len(fields))
 	for _, field := range fields {
-		message, err := formatType(field.Type)
+		message, err := formatField(field)
 		if err != nil {
 			return nil, fmt.Errorf("field %q: %w", field.Name, err)
 		}
-		message.Name, message.Nullable, message.Metadata = field.Name, field.Nullable, formatMetadata(field.Metadata)
 		messages = append(messages, message)
 	}
 	return messages, nil
@@ -69,7 +65,7 @@ func parseSchema(message schemaMessage) (schema *arrow.Schema, err error) {
 			schema, err = nil, fmt.Errorf("%v: %w", reason, ErrType)
 		}
 	}()
-	fields, err := parseFields(message.Fields)
+	fields, err := parseFields(message.Fields, 1)
 	if err != nil {
 		return nil, err
 	}
@@ -77,15 +73,14 @@ func parseSchema(message schemaMessage) (schema *arrow.Schema, err error) {
 	return arrow.NewSchema(fields, &metadata), nil
 }
 
-func parseFields(messages []fieldMessage) ([]arrow.Field, error) {
+func parseFields(messages []fieldMessage, depth int) ([]arrow.Field, error) {
 	fields := make([]arrow.Field, 0, len(messages))
 	for i := range messages {
-		m := &messages[i]
-		t, err := m.parse()
+		field, err := messages[i].parse(depth)
 		if err != nil {
-			return nil, fmt.Errorf("field %q: %w", m.Name, err)
+			return nil, fmt.Errorf("field %q: %w", messages[i].Name, err)
 		}
-		fields = append(fields, arrow.Field{Name: m.Name, Type: t, Nullable: m.Nullable, Metadata: parseMetadata(m.Metadata)})
+		fields = append(fields, field)
 	}
 	return fields, nil
 }

@@ -6,6 +6,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
 // everyType has a field of each type that there is.
@@ -29,8 +31,8 @@ func everyType() *arrow.Schema {
 		&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint16, ValueType: arrow.ListOf(text), Ordered: true},
 		arrow.ListOf(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: text}),
 	}
-	for _, plain := range plainTypes {
-		types = append(types, plain)
+	for _, each := range formattest.All() {
+		types = append(types, each.Type)
 	}
 	var fields []arrow.Field
 	for i, t := range types {
@@ -72,6 +74,12 @@ func TestSchemasThatAreNone(t *testing.T) {
 		_, err := parseSchema(schemaMessage{Fields: []fieldMessage{m}})
 		require.ErrorIs(t, err, ErrType, "%+v", m)
 	}
-	_, err := formatType(nil)
+	_, err := formatField(arrow.Field{})
+	require.ErrorIs(t, err, ErrType)
+	deep := child
+	for range 100 {
+		deep = fieldMessage{Format: "+l", Children: []fieldMessage{deep}}
+	}
+	_, err = parseSchema(schemaMessage{Fields: []fieldMessage{deep}})
 	require.ErrorIs(t, err, ErrType)
 }

@@ -10,8 +10,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format"
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/format"
+	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
 // blob makes a blob of numbers and texts.

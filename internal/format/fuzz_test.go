@@ -6,8 +6,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format"
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/format"
+	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
 func FuzzParse(f *testing.F) {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format"
+	"github.com/gpuframe/gpuframe/internal/format"
 )
 
 func Example() {

@@ -6,7 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format"
+	"github.com/gpuframe/gpuframe/internal/format"
 )
 
 func TestTypeRefuses(t *testing.T) {

@@ -3,7 +3,7 @@ package formattest_test
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
 func Example() {

@@ -9,7 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format"
+	"github.com/gpuframe/gpuframe/internal/format"
 )
 
 // parameters is an extension type that does what its text says when it is read.

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format"
-	"github.com/gpuframe/gpuframe/arrowdev/internal/format/formattest"
+	"github.com/gpuframe/gpuframe/internal/format"
+	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
 // again takes a field apart, all the way down, and puts it together.
