@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -20,9 +21,9 @@ import (
 func TestColumnsAreMadeOfDescriptions(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for seed, dataType := range allTypes() {
-			g := newGenerator(uint64(seed))
-			whole, err := column.FromArray(t.Context(), mgr, g.array(dataType, 30), column.UploadOptions{})
+		for seed, dataType := range arraytest.AllTypes() {
+			g := arraytest.NewGenerator(uint64(seed))
+			whole, err := column.FromArray(t.Context(), mgr, g.Array(dataType, 30), column.UploadOptions{})
 			require.NoError(t, err)
 			c, err := whole.Slice(3, 20)
 			require.NoError(t, err)

@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/internal/faulttest"
 	"github.com/gpuframe/gpuframe/memory"
@@ -82,14 +83,14 @@ func downloading(name string, from, to int, arrays func() []arrow.Array) faultte
 
 // everyLayout is an array of each layout, nested ones among them, with nulls.
 func everyLayout(rows int) (arrays []arrow.Array) {
-	all := allTypes()
-	flat := len(flatTypes())
+	all := arraytest.AllTypes()
+	flat := len(arraytest.FlatTypes())
 	some := []arrow.DataType{
 		arrow.Null, arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int64,
 		arrow.BinaryTypes.String, arrow.BinaryTypes.LargeBinary, arrow.BinaryTypes.StringView,
 	}
 	for i, dataType := range append(some, all[flat:]...) {
-		arrays = append(arrays, newGenerator(uint64(i)).array(dataType, rows))
+		arrays = append(arrays, arraytest.NewGenerator(uint64(i)).Array(dataType, rows))
 	}
 	return arrays
 }
@@ -130,8 +131,8 @@ func transfers() []faulttest.Operation {
 func TestEveryAllocationFails(t *testing.T) {
 	operations := transfers()
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	for i, dataType := range allTypes() {
-		each := newGenerator(uint64(i)).array(dataType, 50)
+	for i, dataType := range arraytest.AllTypes() {
+		each := arraytest.NewGenerator(uint64(i)).Array(dataType, 50)
 		c, err := column.FromArray(t.Context(), mgr, each, column.UploadOptions{})
 		require.NoError(t, err)
 		requests := 1

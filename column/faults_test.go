@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -40,8 +41,8 @@ func TestFailedAllocationsHoldNothing(t *testing.T) {
 		resource := &failing{Resource: memory.NewDriverResource(dev)}
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource})
 		var columns [][]arrow.Array
-		for i, dataType := range allTypes() {
-			columns = append(columns, []arrow.Array{newGenerator(uint64(i)).array(dataType, 20)})
+		for i, dataType := range arraytest.AllTypes() {
+			columns = append(columns, []arrow.Array{arraytest.NewGenerator(uint64(i)).Array(dataType, 20)})
 		}
 		for n := int64(1); n <= 3; n++ {
 			resource.count.Store(0)
@@ -69,7 +70,7 @@ func TestFailedAllocationsHoldNothing(t *testing.T) {
 
 func TestBudgetIsKept(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{Budget: 1000})
-	_, err := column.FromArray(t.Context(), mgr, newGenerator(1).array(arrow.PrimitiveTypes.Int64, 200), column.UploadOptions{})
+	_, err := column.FromArray(t.Context(), mgr, arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int64, 200), column.UploadOptions{})
 	require.ErrorIs(t, err, memory.ErrBudget)
 	require.Zero(t, mgr.Stats().Blocks)
 }
@@ -78,7 +79,7 @@ func TestCancelledTransfersHoldNothing(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		ctx, cancel := context.WithCancelCause(t.Context())
-		a := newGenerator(1).array(arrow.ListOf(arrow.BinaryTypes.String), 1000)
+		a := arraytest.NewGenerator(1).Array(arrow.ListOf(arrow.BinaryTypes.String), 1000)
 		c, err := column.FromArray(ctx, mgr, a, column.UploadOptions{})
 		require.NoError(t, err)
 		cancel(errInjected)
@@ -160,7 +161,7 @@ func TestColumnsOfTwoDevicesDoNotMix(t *testing.T) {
 	var columns []*column.Column
 	for _, dev := range []*device.Device{cuda, host} {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		columns = append(columns, sliced(t, mgr, newGenerator(1).array(arrow.PrimitiveTypes.Int32, 5), 0, 5))
+		columns = append(columns, sliced(t, mgr, arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int32, 5), 0, 5))
 	}
 	_, err := column.ToArrays(t.Context(), columns, column.DownloadOptions{})
 	require.ErrorIs(t, err, device.ErrInvalidValue)
@@ -173,7 +174,9 @@ func TestColumnsOfTwoDevicesDoNotMix(t *testing.T) {
 func TestManyGoroutines(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		generate := func() arrow.Array { return newGenerator(1).array(arrow.ListOf(arrow.BinaryTypes.String), 500) }
+		generate := func() arrow.Array {
+			return arraytest.NewGenerator(1).Array(arrow.ListOf(arrow.BinaryTypes.String), 500)
+		}
 		a := generate()
 		whole, err := column.FromArray(t.Context(), mgr, a, column.UploadOptions{})
 		require.NoError(t, err)

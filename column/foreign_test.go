@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -80,12 +81,12 @@ func (f foreign) mirror(d arrow.ArrayData) *column.Column {
 func TestForeignColumnsWithOffsetsAtEveryLevel(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for number, dataType := range allTypes() {
+		for number, dataType := range arraytest.AllTypes() {
 			t.Run(dataType.String(), func(t *testing.T) {
-				g := newGenerator(uint64(number))
-				g.sliced = true
-				for _, g.nulls = range []nulls{someNull, noneNull, allNull} {
-					whole := g.array(dataType, 50)
+				g := arraytest.NewGenerator(uint64(number))
+				g.Sliced = true
+				for _, g.Nulls = range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
+					whole := g.Array(dataType, 50)
 					there := foreign{t, mgr}.mirror(whole.Data())
 					for _, cut := range cuts(50) {
 						slice, err := there.Slice(cut[0], cut[1]-cut[0])

@@ -17,6 +17,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -79,7 +80,7 @@ func mutants(d arrow.ArrayData) iter.Seq2[string, arrow.ArrayData] {
 			if !change(fmt.Sprintf("%sbuffer %d lacks a byte", doubt, i), func(p *parts) { p.buffers[i] = buffer(whole.Bytes()[:whole.Len()-1]) }) {
 				return
 			}
-			noise := newGenerator(uint64(i)).random(whole.Len())
+			noise := arraytest.NewGenerator(uint64(i)).Random(whole.Len())
 			if !change(fmt.Sprintf("?buffer %d is noise", i), func(p *parts) { p.buffers[i] = buffer(noise) }) {
 				return
 			}
@@ -122,13 +123,13 @@ func mutants(d arrow.ArrayData) iter.Seq2[string, arrow.ArrayData] {
 func TestMalformedArraysAreErrors(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	count := 0
-	for number, dataType := range allTypes() {
+	for number, dataType := range arraytest.AllTypes() {
 		t.Run(dataType.String(), func(t *testing.T) {
-			g := newGenerator(uint64(number))
-			for _, g.sliced = range []bool{false, true} {
-				good := g.array(dataType, 40)
+			g := arraytest.NewGenerator(uint64(number))
+			for _, g.Sliced = range []bool{false, true} {
+				good := g.Array(dataType, 40)
 				for name, mutant := range mutants(good.Data()) {
-					if g.sliced {
+					if g.Sliced {
 						name = "?" + name // what lies ahead and behind may lack
 					}
 					count++
@@ -220,7 +221,7 @@ func TestMalformedArraysNameTheBuffer(t *testing.T) {
 			`child 0 (run ends): its 6 runs end before element 6`,
 		},
 	}
-	good := newGenerator(1).array(arrow.PrimitiveTypes.Int8, 3)
+	good := arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int8, 3)
 	names := func(i int) string { return []string{"id", "amount"}[i] }
 	for _, c := range cases {
 		_, err := column.FromArrays(t.Context(), mgr, [][]arrow.Array{{good}, {malformed{good, c.data}}}, column.UploadOptions{Name: names})
@@ -266,12 +267,12 @@ func TestChunksThatOverflow(t *testing.T) {
 		})
 	}
 	pair := arrow.StructOf(arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int32})
-	g := newGenerator(1)
-	g.nulls = noneNull
+	g := arraytest.NewGenerator(1)
+	g.Nulls = arraytest.NoneNull
 	var chunks []arrow.Array
 	for range 20 {
-		values := g.array(pair, 100)
-		indices := g.array(arrow.PrimitiveTypes.Uint8, 0)
+		values := g.Array(pair, 100)
+		indices := g.Array(arrow.PrimitiveTypes.Uint8, 0)
 		chunks = append(chunks, array.NewDictionaryArray(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint8, ValueType: pair}, indices, values))
 	}
 	_, err := column.FromArrays(t.Context(), mgr, [][]arrow.Array{chunks}, column.UploadOptions{})

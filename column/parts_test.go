@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -33,8 +34,8 @@ func sliced(t *testing.T, mgr *memory.Manager, a arrow.Array, offset, length int
 func TestValuesAndValidity(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		g := newGenerator(7)
-		a := g.array(arrow.PrimitiveTypes.Int32, 100)
+		g := arraytest.NewGenerator(7)
+		a := g.Array(arrow.PrimitiveTypes.Int32, 100)
 		c := sliced(t, mgr, a, 13, 50)
 		assert.Equal(t, column.UnknownNullCount, c.NullCount())
 
@@ -58,8 +59,8 @@ func TestValuesAndValidity(t *testing.T) {
 			assert.Equal(t, a.IsValid(13+i), bitutil.BitIsSet(host, offset+i))
 		}
 
-		g.nulls = noneNull
-		_, _, err = sliced(t, mgr, g.array(arrow.PrimitiveTypes.Int32, 5), 0, 5).Validity()
+		g.Nulls = arraytest.NoneNull
+		_, _, err = sliced(t, mgr, g.Array(arrow.PrimitiveTypes.Int32, 5), 0, 5).Validity()
 		require.ErrorIs(t, err, column.ErrInvalid)
 		_, _, err = sliced(t, mgr, array.NewNull(3), 0, 3).Validity()
 		require.ErrorIs(t, err, column.ErrInvalid)
@@ -72,20 +73,20 @@ func TestValuesAndValidity(t *testing.T) {
 
 func TestRegion(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	g := newGenerator(3)
-	c := sliced(t, mgr, g.array(arrow.PrimitiveTypes.Int64, 100), 3, 20)
+	g := arraytest.NewGenerator(3)
+	c := sliced(t, mgr, g.Array(arrow.PrimitiveTypes.Int64, 100), 3, 20)
 	assert.Equal(t, c.Buffer(1).Block(), c.Block())
 	assert.Equal(t, c.Buffer(1).Pointer().Add(24), c.Pointer())
 	assert.EqualValues(t, 160, c.Bytes())
 
-	bools := g.array(arrow.FixedWidthTypes.Boolean, 100)
+	bools := g.Array(arrow.FixedWidthTypes.Boolean, 100)
 	assert.EqualValues(t, 3, sliced(t, mgr, bools, 16, 20).Bytes())
 	assert.Zero(t, sliced(t, mgr, bools, 16, 0).Bytes())
 	for name, c := range map[string]*column.Column{
 		"bits":       sliced(t, mgr, bools, 3, 20),
-		"text":       sliced(t, mgr, g.array(arrow.BinaryTypes.String, 5), 0, 5),
-		"list":       sliced(t, mgr, g.array(arrow.ListOf(arrow.PrimitiveTypes.Int8), 5), 0, 5),
-		"dictionary": sliced(t, mgr, g.array(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, 5), 0, 5),
+		"text":       sliced(t, mgr, g.Array(arrow.BinaryTypes.String, 5), 0, 5),
+		"list":       sliced(t, mgr, g.Array(arrow.ListOf(arrow.PrimitiveTypes.Int8), 5), 0, 5),
+		"dictionary": sliced(t, mgr, g.Array(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}, 5), 0, 5),
 	} {
 		_, err := c.ValuesRegion()
 		require.ErrorIs(t, err, column.ErrInvalid, name)
@@ -97,9 +98,9 @@ func TestRegion(t *testing.T) {
 
 func TestBlocksAndDevice(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	g := newGenerator(3)
-	g.nulls = noneNull
-	c := sliced(t, mgr, g.array(arrow.ListOf(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}), 5), 0, 5)
+	g := arraytest.NewGenerator(3)
+	g.Nulls = arraytest.NoneNull
+	c := sliced(t, mgr, g.Array(arrow.ListOf(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}), 5), 0, 5)
 	met := 0
 	for block := range c.Blocks {
 		assert.Same(t, c.Buffer(1).Block(), block)
@@ -115,7 +116,7 @@ func TestBlocksAndDevice(t *testing.T) {
 
 func TestIndices(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	a := newGenerator(3).array(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}, 40)
+	a := arraytest.NewGenerator(3).Array(&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}, 40)
 	c := sliced(t, mgr, a, 9, 20)
 	indices, err := c.Indices()
 	require.NoError(t, err)
@@ -162,8 +163,8 @@ func TestElements(t *testing.T) {
 		arrow.INTERVAL_MONTHS: {"int32"}, arrow.INTERVAL_DAY_TIME: {"int64", "uint64"}, arrow.INTERVAL_MONTH_DAY_NANO: {"[16]byte", "[2]uint64"},
 		arrow.DECIMAL128: {"[16]byte", "[2]uint64"}, arrow.DECIMAL256: {"[32]byte", "[4]uint64"},
 	}
-	for _, dataType := range allTypes() {
-		c := sliced(t, mgr, newGenerator(1).array(dataType, 9), 2, 5)
+	for _, dataType := range arraytest.AllTypes() {
+		c := sliced(t, mgr, arraytest.NewGenerator(1).Array(dataType, 9), 2, 5)
 		id := dataType.ID()
 		if extension, ok := dataType.(arrow.ExtensionType); ok {
 			id = extension.StorageType().ID()
@@ -179,7 +180,7 @@ func TestElements(t *testing.T) {
 		assert.ElementsMatch(t, want[id], fits, "%v", dataType)
 	}
 	for width, names := range map[int][]string{1: {"uint8"}, 2: {"uint16"}, 4: {"uint32"}, 8: {"uint64"}, 16: {"[16]byte", "[2]uint64"}, 32: {"[32]byte", "[4]uint64"}, 3: nil} {
-		c := sliced(t, mgr, newGenerator(1).array(&arrow.FixedSizeBinaryType{ByteWidth: width}, 9), 2, 5)
+		c := sliced(t, mgr, arraytest.NewGenerator(1).Array(&arrow.FixedSizeBinaryType{ByteWidth: width}, 9), 2, 5)
 		for name, view := range views {
 			assert.Equal(t, contains(names, name), view(c) == nil, "%d bytes as %s", width, name)
 		}

@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -18,7 +19,7 @@ import (
 // drawType draws a type that is nested up to so many levels.
 func drawType(t *rapid.T, levels int) arrow.DataType {
 	if levels == 0 || rapid.IntRange(0, 3).Draw(t, "leaf") == 0 {
-		return rapid.SampledFrom(flatTypes()).Draw(t, "type")
+		return rapid.SampledFrom(arraytest.FlatTypes()).Draw(t, "type")
 	}
 	inner := func() arrow.DataType { return drawType(t, levels-1) }
 	fields := func() []arrow.Field {
@@ -61,7 +62,7 @@ func drawType(t *rapid.T, levels int) arrow.DataType {
 		if storage.ID() == arrow.NULL {
 			storage = arrow.ListOf(storage) // arrow-go cannot slice an extension of null
 		}
-		return newTemperature(storage)
+		return arraytest.NewTemperature(storage)
 	}
 	return arrow.StructOf(fields()...)
 }
@@ -73,14 +74,14 @@ func TestAnyArrayTravels(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		rapid.Check(t, func(rt *rapid.T) {
 			dataType := drawType(rt, 3)
-			g := newGenerator(rapid.Uint64().Draw(rt, "seed"))
+			g := arraytest.NewGenerator(rapid.Uint64().Draw(rt, "seed"))
 			var chunks []arrow.Array
 			total := 0
 			for range rapid.IntRange(1, 3).Draw(rt, "chunks") {
-				g.nulls = rapid.SampledFrom([]nulls{someNull, noneNull, allNull}).Draw(rt, "nulls")
-				g.sliced = rapid.Bool().Draw(rt, "sliced")
+				g.Nulls = rapid.SampledFrom([]arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull}).Draw(rt, "nulls")
+				g.Sliced = rapid.Bool().Draw(rt, "sliced")
 				n := rapid.IntRange(0, 40).Draw(rt, "length")
-				a := g.array(dataType, n)
+				a := g.Array(dataType, n)
 				from := rapid.IntRange(0, n).Draw(rt, "from")
 				to := rapid.IntRange(from, n).Draw(rt, "to")
 				chunks = append(chunks, array.NewSlice(a, int64(from), int64(to)))

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -118,14 +119,14 @@ func cuts(n int) [][2]int {
 func TestRoundTripOfEveryType(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for number, dataType := range allTypes() {
-			for _, nulls := range []nulls{someNull, noneNull, allNull} {
+		for number, dataType := range arraytest.AllTypes() {
+			for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
 				t.Run(fmt.Sprintf("%v/%d", dataType, nulls), func(t *testing.T) {
-					g := newGenerator(uint64(number))
-					g.nulls = nulls
+					g := arraytest.NewGenerator(uint64(number))
+					g.Nulls = nulls
 					for _, n := range []int{0, 1, 70} {
-						for _, g.sliced = range []bool{false, true} {
-							whole := g.array(dataType, n)
+						for _, g.Sliced = range []bool{false, true} {
+							whole := g.Array(dataType, n)
 							for _, cut := range cuts(n) {
 								slice := array.NewSlice(whole, int64(cut[0]), int64(cut[1]))
 								there, back := travel(t, mgr, []arrow.Array{slice})
@@ -181,16 +182,16 @@ func requireTidy(t requireTB, c *column.Column) {
 func TestChunksBecomeOneColumn(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for number, dataType := range allTypes() {
+		for number, dataType := range arraytest.AllTypes() {
 			t.Run(dataType.String(), func(t *testing.T) {
 				for _, lengths := range [][]int{{13, 40, 7}, {8, 16, 3}, {0, 5, 0}, {5, 0, 9}, {0, 0}, {64, 128}} {
 					for _, sliced := range []bool{false, true} {
-						g := newGenerator(uint64(number))
-						g.sliced = sliced
+						g := arraytest.NewGenerator(uint64(number))
+						g.Sliced = sliced
 						var chunks []arrow.Array
 						for i, n := range lengths {
-							g.nulls = nulls(i % 3)
-							chunks = append(chunks, g.array(dataType, n))
+							g.Nulls = arraytest.Nulls(i % 3)
+							chunks = append(chunks, g.Array(dataType, n))
 						}
 						there, back := travel(t, mgr, chunks)
 						requireChunks(t, chunks, back)
@@ -212,12 +213,12 @@ func TestChunksBecomeOneColumn(t *testing.T) {
 func TestSliceOnTheDevice(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for number, dataType := range allTypes() {
+		for number, dataType := range arraytest.AllTypes() {
 			t.Run(dataType.String(), func(t *testing.T) {
-				for _, nulls := range []nulls{someNull, noneNull, allNull} {
-					g := newGenerator(uint64(number))
-					g.nulls = nulls
-					whole := g.array(dataType, 40)
+				for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
+					g := arraytest.NewGenerator(uint64(number))
+					g.Nulls = nulls
+					whole := g.Array(dataType, 40)
 					there, err := column.FromArray(t.Context(), mgr, whole, column.UploadOptions{})
 					require.NoError(t, err)
 					for _, cut := range cuts(40) {
@@ -252,7 +253,7 @@ func TestSliceOnTheDevice(t *testing.T) {
 
 func TestSliceRefuses(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	c, err := column.FromArray(t.Context(), mgr, newGenerator(1).array(arrow.PrimitiveTypes.Int32, 10), column.UploadOptions{})
+	c, err := column.FromArray(t.Context(), mgr, arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int32, 10), column.UploadOptions{})
 	require.NoError(t, err)
 	for _, cut := range [][2]int{{-1, 1}, {0, 11}, {11, 0}, {1, 10}, {0, -1}, {5, 1 << 62}} {
 		_, err := c.Slice(cut[0], cut[1])

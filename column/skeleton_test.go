@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -38,9 +39,9 @@ func moved(t *testing.T, blocks []*memory.Block) []*memory.Block {
 func TestColumnsAreRebuiltElsewhere(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for seed, dataType := range allTypes() {
-			g := newGenerator(uint64(seed))
-			whole, err := column.FromArray(t.Context(), mgr, g.array(dataType, 30), column.UploadOptions{})
+		for seed, dataType := range arraytest.AllTypes() {
+			g := arraytest.NewGenerator(uint64(seed))
+			whole, err := column.FromArray(t.Context(), mgr, g.Array(dataType, 30), column.UploadOptions{})
 			require.NoError(t, err)
 			c, err := whole.Slice(3, 20)
 			require.NoError(t, err)
@@ -93,7 +94,7 @@ func TestRebuildingAColumnChecksTheBlocks(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int16, ValueType: arrow.BinaryTypes.String}
 	nested := arrow.StructOf(arrow.Field{Name: "list", Type: arrow.ListOf(dictionary)})
-	c, err := column.FromArray(t.Context(), mgr, newGenerator(1).array(nested, 20), column.UploadOptions{})
+	c, err := column.FromArray(t.Context(), mgr, arraytest.NewGenerator(1).Array(nested, 20), column.UploadOptions{})
 	require.NoError(t, err)
 	skeleton, err := c.Skeleton(func(*memory.Block) int { return 0 })
 	require.NoError(t, err)

@@ -20,7 +20,8 @@ type temperature struct{ arrow.ExtensionBase }
 
 type temperatureArray struct{ array.ExtensionArrayBase }
 
-func newTemperature(storage arrow.DataType) *temperature {
+// NewTemperature returns an extension type over any storage.
+func NewTemperature(storage arrow.DataType) arrow.ExtensionType {
 	return &temperature{arrow.ExtensionBase{Storage: storage}}
 }
 
@@ -33,7 +34,7 @@ func (t *temperature) ExtensionEquals(other arrow.ExtensionType) bool {
 }
 
 func (t *temperature) Deserialize(storage arrow.DataType, _ string) (arrow.ExtensionType, error) {
-	return newTemperature(storage), nil
+	return NewTemperature(storage), nil
 }
 
 // Nulls says how many of a generated array's elements are null.
@@ -78,7 +79,8 @@ func (g *Generator) data(t arrow.DataType, n int) arrow.ArrayData {
 
 func buffer(bytes []byte) *arrowmemory.Buffer { return arrowmemory.NewBufferBytes(bytes) }
 
-func (g *Generator) random(n int) []byte {
+// Random returns n bytes of any value.
+func (g *Generator) Random(n int) []byte {
 	bytes := make([]byte, n)
 	for i := range bytes {
 		bytes[i] = byte(g.Uint32())
@@ -90,7 +92,7 @@ func (g *Generator) validity(n int) (*arrowmemory.Buffer, int) {
 	if g.Nulls == NoneNull || n == 0 {
 		return nil, 0
 	}
-	bits := g.random((n + 7) / 8)
+	bits := g.Random((n + 7) / 8)
 	if g.Nulls == AllNull {
 		clear(bits)
 	}
@@ -150,7 +152,7 @@ func (g *Generator) exact(t arrow.DataType, n int) arrow.ArrayData {
 		count = n
 		return make([]*arrowmemory.Buffer{nil})
 	case *arrow.BooleanType:
-		return make(two(g.random((n + 7) / 8)))
+		return make(two(g.Random((n + 7) / 8)))
 	case *arrow.Float16Type:
 		for range n {
 			bytes = put(bytes, 2, int(float16.New(float32(g.IntN(100))).Uint16()))
@@ -218,7 +220,7 @@ func (g *Generator) exact(t arrow.DataType, n int) arrow.ArrayData {
 		count = 0
 		return make([]*arrowmemory.Buffer{nil}, ends, g.data(t.Encoded(), runs))
 	case arrow.FixedWidthDataType:
-		return make(two(g.random(n * t.BitWidth() / 8)))
+		return make(two(g.Random(n * t.BitWidth() / 8)))
 	}
 	panic(fmt.Sprintf("no way to generate %v", t))
 }
@@ -323,21 +325,21 @@ func AllTypes() []arrow.DataType {
 		arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int16, text),
 		arrow.RunEndEncodedOf(number, arrow.PrimitiveTypes.Float64),
 		arrow.RunEndEncodedOf(arrow.PrimitiveTypes.Int64, arrow.ListOf(number)),
-		newTemperature(number), newTemperature(text), newTemperature(dictionary), newTemperature(arrow.ListOf(text)),
+		NewTemperature(number), NewTemperature(text), NewTemperature(dictionary), NewTemperature(arrow.ListOf(text)),
 		arrow.ListOf(pair), arrow.StructOf(field("dictionary", dictionary), field("null", arrow.Null)),
 		arrow.FixedSizeListOf(2, arrow.FixedWidthTypes.Boolean), arrow.FixedSizeListOf(2, arrow.FixedSizeListOf(3, text)),
 		arrow.ListOf(arrow.Null), arrow.ListOf(arrow.ListOf(arrow.ListOf(text))), arrow.ListOf(dictionary),
 		arrow.ListOf(arrow.DenseUnionOf(fields, codes)), arrow.StructOf(field("union", arrow.SparseUnionOf(fields, codes))),
 		arrow.ListOf(arrow.RunEndEncodedOf(number, text)), arrow.ListViewOf(pair), arrow.ListOf(arrow.BinaryTypes.StringView),
 		arrow.StructOf(field("inner", arrow.StructOf(field("map", arrow.MapOf(text, pair))))),
-		arrow.ListOf(newTemperature(number)),
+		arrow.ListOf(NewTemperature(number)),
 	)
 }
 
 // RegisterExtension makes the extension type of [AllTypes] known to arrow-go, so
 // that a schema that names it can be read. It may be called any number of times.
 func RegisterExtension() error {
-	err := arrow.RegisterExtensionType(newTemperature(arrow.PrimitiveTypes.Int32))
+	err := arrow.RegisterExtensionType(NewTemperature(arrow.PrimitiveTypes.Int32))
 	if arrow.GetExtensionType((*temperature)(nil).ExtensionName()) != nil {
 		return nil
 	}
