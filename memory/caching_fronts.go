@@ -106,7 +106,7 @@ func (r *CachingResource) newFront(stream *device.Stream) *front {
 		number = len(r.owners)
 		r.owners = append(r.owners, nil)
 	}
-	f.number = uint32(min(number, math.MaxUint32))
+	f.number = uint32(min(int64(number), math.MaxUint32))
 	r.owners[number] = f
 	r.mu.Unlock()
 	fronts = append(fronts, f)
