@@ -9,10 +9,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/schematest"
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )

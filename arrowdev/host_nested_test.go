@@ -12,8 +12,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 )
 
 // A map whose entries say that nobody has counted their nulls has none, and one that

@@ -13,8 +13,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/arrowdev"
-	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/peer"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 )
 
 // A consumer that knows nothing but the standard sees in every export what

@@ -15,10 +15,10 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/checks"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
