@@ -6,6 +6,7 @@ import ctypes
 from typing import Any, Optional
 
 from . import _arrow, _elements, _tensors
+from ._held import Held
 from ._library import library, native
 from ._tensors import CUDA, MANAGED, PINNED
 from .devices import Device, Manager, Place, device, place
@@ -19,7 +20,7 @@ _TYPESTR = {
 }
 
 
-class Column(native.Exchangeable):
+class Column(Held, native.Exchangeable):
     """One column of a table: an Arrow array in device memory.
 
     A column shares its table's memory and keeps it alive. It speaks DLPack
@@ -271,27 +272,12 @@ class Column(native.Exchangeable):
         """
         return _elements.tolist(self)
 
-    def release(self) -> None:
-        """Give the memory back now. What other libraries hold of it lives on."""
-        self._release()
-
-    def __enter__(self) -> Column:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.release()
-
     def __repr__(self) -> str:
         try:
             d = self._description
         except Exception as error:  # noqa: BLE001 - a repr never fails
             return f"<gpuframe.Column: {error}>"
         return f"<gpuframe.Column {d['name']!r}: {d['length']:,} × {d['type']} on {d['device'] or 'no device'}>"
-
-    def __getstate__(self) -> None:
-        raise TypeError("a column is memory of this process and cannot be pickled: send it by to_pyarrow(), or gpuframe.serve()")
-
-    __reduce_ex__ = lambda self, protocol: self.__getstate__()  # noqa: E731
 
 
 class _Shared:

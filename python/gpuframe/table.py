@@ -7,6 +7,7 @@ import json
 from typing import Any, Iterator, Mapping, Optional, Sequence, Union
 
 from . import _arrow
+from ._held import Held
 from ._library import library, native
 from .column import Column
 from .devices import Device, Manager, Place, device, place
@@ -41,7 +42,7 @@ class Schema:
         return "<gpuframe.Schema " + ", ".join(f"{name}: {kind}" for name, kind in self) + ">"
 
 
-class Table(native.Tensor):
+class Table(Held, native.Tensor):
     """An Arrow table in device memory. Tables do not change; views of them share memory.
 
     >>> import gpuframe
@@ -231,16 +232,6 @@ class Table(native.Tensor):
         """Return the columns as lists of Python objects."""
         return {each.name: each.tolist() for each in self.columns()}
 
-    def release(self) -> None:
-        """Give the memory back now. Columns and what other libraries hold of it live on."""
-        self._release()
-
-    def __enter__(self) -> Table:
-        return self
-
-    def __exit__(self, *_: Any) -> None:
-        self.release()
-
     def __repr__(self) -> str:
         try:
             d = self._description
@@ -248,8 +239,3 @@ class Table(native.Tensor):
             return f"<gpuframe.Table: {error}>"
         columns = ", ".join(f"{each['name']}: {each['type']}" for each in d["columns"])
         return f"<gpuframe.Table {d['rows']:,} rows × {len(d['columns'])} columns on {d['device'] or 'no device'}: {columns}>"
-
-    def __getstate__(self) -> None:
-        raise TypeError("a table is memory of this process and cannot be pickled: send it by to_pyarrow(), or gpuframe.serve()")
-
-    __reduce_ex__ = lambda self, protocol: self.__getstate__()  # noqa: E731

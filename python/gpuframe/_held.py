@@ -1,0 +1,33 @@
+"""What tables and columns have in common: memory that a handle of the library holds."""
+
+from __future__ import annotations
+
+from typing import Any, TypeVar
+
+_Self = TypeVar("_Self", bound="Held")
+
+
+class Held:
+    """Gives memory back at a chosen moment, and cannot be pickled.
+
+    To mix in with a type of the library, which has the handle.
+    """
+
+    __slots__ = ()
+
+    def release(self) -> None:
+        """Give the memory back now. What others hold of it, columns and other libraries, lives on."""
+        self._release()  # type: ignore[attr-defined]
+
+    def __enter__(self: _Self) -> _Self:
+        return self
+
+    def __exit__(self, *_: Any) -> None:
+        self.release()
+
+    def __getstate__(self) -> None:
+        kind = type(self).__name__.lower()
+        raise TypeError(f"a {kind} is memory of this process and cannot be pickled: send it by to_pyarrow(), or gpuframe.serve()")
+
+    def __reduce_ex__(self, protocol: Any) -> None:
+        self.__getstate__()
