@@ -3,6 +3,7 @@
 # committed, so that neither building nor running gpuframe takes a compiler.
 #
 #   kernels/build.sh           compile all and write the PTX
+#   kernels/build.sh FILE...   compile these
 #   kernels/build.sh --check   compile all elsewhere and compare; exit 1 where the
 #                              committed PTX is not what the sources give
 #
@@ -10,26 +11,10 @@
 # and on nothing else of the machine.
 set -eu
 
-sources='
-arrowdev/internal/checks/ascending_32.cu
-arrowdev/internal/checks/ascending_64.cu
-arrowdev/internal/checks/binary_views.cu
-arrowdev/internal/checks/dense_offsets.cu
-arrowdev/internal/checks/indices.cu
-arrowdev/internal/checks/list_views.cu
-arrowdev/internal/checks/type_ids.cu
-arrowdev/internal/checks/valid.cu
-internal/bitmap/bitmap.cu
-internal/soak/soak.cu
-internal/stall/stall.cu
-kernels/elementwise/add.cu
-kernels/testdata/launch.cu
-'
-
 clang=${CLANG:-clang++-19}
 
 usage() {
-    echo "usage: $0 [--check]" >&2
+    echo "usage: $0 [--check | FILE.cu...]" >&2
     exit 2
 }
 
@@ -47,13 +32,16 @@ compile() {
 }
 
 check=false
-case $#:${1-} in
-0:) ;;
-1:--check) check=true ;;
-*) usage ;;
+sources=
+case ${1-} in
+'') ;;
+--check) check=true ;;
+-*) usage ;;
+*) sources=$(realpath --relative-to="$(dirname "$0")/.." "$@") ;;
 esac
 
 cd "$(dirname "$0")/.."
+: "${sources:=$(find arrowdev internal kernels -name '*.cu' | LC_ALL=C sort)}"
 
 if ! command -v "$clang" >/dev/null; then
     echo "$0: $clang is not installed. On Debian and Ubuntu:" >&2

@@ -1,0 +1,47 @@
+package operator
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// alignment is where each buffer of a result begins, and padding what its length
+// is rounded up to, as package column has it.
+const alignment = 256
+
+// Allocate allocates one block that holds buffers of the given bytes and returns
+// them. The caller releases the block when it has made columns of the buffers,
+// which hold references of their own. Buffers of no bytes are empty slices. Where
+// no buffer has any bytes the block is nil. The contents are undefined.
+func (c *Call) Allocate(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], error) {
+	total := uint64(0)
+	for _, b := range bytes {
+		rounded := (b + alignment - 1) &^ (alignment - 1)
+		if b > math.MaxInt64/2 || total > math.MaxInt64/2-rounded {
+			return nil, nil, fmt.Errorf("%d bytes beside %d: %w", b, total, memory.ErrOverflow)
+		}
+		total += rounded
+	}
+	slices := make([]memory.Slice[uint8], len(bytes))
+	if total == 0 {
+		return nil, slices, nil
+	}
+	block, err := c.Manager.Allocate(total, memory.AllocateOptions{Stream: c.Stream, Tag: c.Tag})
+	if err != nil {
+		return nil, nil, err
+	}
+	offset := uint64(0)
+	for i, b := range bytes {
+		if b == 0 {
+			continue
+		}
+		if slices[i], err = memory.View[uint8](block, offset, int(b)); err != nil {
+			return nil, nil, errors.Join(err, block.Release())
+		}
+		offset += (b + alignment - 1) &^ (alignment - 1)
+	}
+	return block, slices, nil
+}

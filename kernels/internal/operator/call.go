@@ -1,0 +1,94 @@
+package operator
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Call is one run of an operator.
+type Call struct {
+	Manager *memory.Manager
+	Stream  *device.Stream
+	Tag     string
+}
+
+// Begin checks that the inputs can be used and makes the stream wait for the work
+// on them. Columns without memory, of no rows, are allowed; where none has any the
+// options say the manager. On the host it waits until what is on the stream has
+// run, or the context ends: the operator reads the memory next.
+func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Column) (Call, error) {
+	call := Call{Manager: options.Manager, Stream: options.Stream, Tag: options.Tag}
+	for i, input := range inputs {
+		if err := input.Check(); err != nil {
+			return Call{}, fmt.Errorf("input %d: %w", i, err)
+		}
+		for block := range input.Blocks {
+			call.adopt(block)
+		}
+	}
+	if call.Manager == nil {
+		return Call{}, fmt.Errorf("no input has memory, so Options.Manager has to be given: %w", device.ErrInvalidValue)
+	}
+	if call.Stream == nil {
+		call.Stream = call.Manager.Stream()
+	}
+	if !call.Stream.Device().Same(call.Manager.Device()) {
+		return Call{}, fmt.Errorf("the stream is of %s, the manager of %s: %w",
+			call.Stream.Device(), call.Manager.Device(), device.ErrInvalidValue)
+	}
+	for i, input := range inputs {
+		if err := call.order(input); err != nil {
+			return Call{}, fmt.Errorf("input %d: %w", i, err)
+		}
+	}
+	if call.OnHost() {
+		return call, call.settle(ctx)
+	}
+	return call, nil
+}
+
+// adopt takes stream and manager of the first block that there is, where the
+// options left them open.
+func (c *Call) adopt(block *memory.Block) {
+	if c.Stream == nil {
+		c.Stream = block.Stream()
+	}
+	if c.Manager == nil {
+		c.Manager = block.Manager()
+	}
+}
+
+func (c *Call) order(input *column.Column) error {
+	var last *memory.Block
+	for block := range input.Blocks {
+		if block == last {
+			continue // often all buffers lie in one
+		}
+		last = block
+		if !block.Device().Same(c.Stream.Device()) {
+			return fmt.Errorf("the memory is on %s, the stream on %s: %w", block.Device(), c.Stream.Device(), device.ErrInvalidValue)
+		}
+		if err := block.OrderBefore(c.Stream); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// settle waits for the stream, on the host.
+func (c *Call) settle(ctx context.Context) error {
+	// Synchronize would take a closed stream, which a launch refuses.
+	if err := c.Stream.Enqueue(func(backend.Stream) error { return nil }); err != nil {
+		return err
+	}
+	return c.Stream.Synchronize(ctx)
+}
+
+// OnHost reports whether the operator computes on the host device.
+func (c *Call) OnHost() bool { return c.Stream.Device().Kind() == device.Host }

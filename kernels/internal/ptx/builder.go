@@ -1,0 +1,108 @@
+package ptx
+
+import (
+	"fmt"
+	"strings"
+)
+
+// Class is what a register holds.
+type Class uint8
+
+// The classes of registers. Values of eight bits live in Word16, as PTX has it.
+const (
+	Predicate Class = iota
+	Word16
+	Word32
+	Word64
+	Float32
+	Float64
+	classes
+)
+
+var declared = [classes]struct{ kind, name string }{
+	Predicate: {".pred", "p"},
+	Word16:    {".b16", "h"},
+	Word32:    {".b32", "r"},
+	Word64:    {".b64", "d"},
+	Float32:   {".f32", "f"},
+	Float64:   {".f64", "e"},
+}
+
+// Register is a register's name, such as %x_r3, or an operand that stands in its
+// place, such as an immediate.
+type Register string
+
+// Builder collects instructions. The zero Builder is not ready: use [New].
+type Builder struct {
+	prefix string
+	code   strings.Builder
+	count  [classes]int
+	labels int
+}
+
+// New makes a builder whose registers and labels begin with the prefix, a letter
+// or more that nothing else in the same scope begins with.
+func New(prefix string) *Builder { return &Builder{prefix: prefix} }
+
+// Register returns a new register.
+func (b *Builder) Register(class Class) Register {
+	b.count[class]++
+	return Register(fmt.Sprintf("%%%s_%s%d", b.prefix, declared[class].name, b.count[class]-1))
+}
+
+// Emit adds an instruction, without its semicolon: Emit("add.s32 %s, %s, 1", d, a).
+func (b *Builder) Emit(format string, arguments ...any) {
+	b.code.WriteByte('\t')
+	fmt.Fprintf(&b.code, format, arguments...)
+	b.code.WriteString(";\n")
+}
+
+// Op adds an instruction that writes a new register of a class, which it returns:
+// Op(Word32, "add.s32", a, "1").
+func (b *Builder) Op(class Class, instruction string, operands ...Register) Register {
+	result := b.Register(class)
+	b.code.WriteByte('\t')
+	b.code.WriteString(instruction)
+	b.code.WriteByte(' ')
+	b.code.WriteString(string(result))
+	for _, operand := range operands {
+		b.code.WriteString(", ")
+		b.code.WriteString(string(operand))
+	}
+	b.code.WriteString(";\n")
+	return result
+}
+
+// Label returns a new label.
+func (b *Builder) Label() string {
+	b.labels++
+	return fmt.Sprintf("$%s_%d", b.prefix, b.labels-1)
+}
+
+// Place puts a label here.
+func (b *Builder) Place(label string) {
+	b.code.WriteString(label)
+	b.code.WriteString(":\n")
+}
+
+// Comment adds a line of comment.
+func (b *Builder) Comment(format string, arguments ...any) {
+	fmt.Fprintf(&b.code, "\t// "+format+"\n", arguments...)
+}
+
+// Declarations returns the declarations of all registers.
+func (b *Builder) Declarations() string {
+	var s strings.Builder
+	for class, n := range b.count {
+		if n > 0 {
+			fmt.Fprintf(&s, "\t.reg %s %%%s_%s<%d>;\n", declared[class].kind, b.prefix, declared[class].name, n)
+		}
+	}
+	return s.String()
+}
+
+// Code returns the instructions.
+func (b *Builder) Code() string { return b.code.String() }
+
+// Scope returns declarations and instructions in braces, to stand in any function.
+func (b *Builder) Scope() string { return "{\n" + b.Declarations() + b.Code() + "}\n" }
