@@ -23,6 +23,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/examples/internal/flights"
+	"github.com/gpuframe/gpuframe/examples/internal/flights/parquet"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -115,7 +116,7 @@ func show(ctx context.Context, mgr *memory.Manager, allocator *memory.PinnedAllo
 func load(ctx context.Context, mgr *memory.Manager, allocator *memory.PinnedAllocator, path string) (table *buffer.Buffer, err error) {
 	open := func() (*flights.Reader, error) { return flights.Open(path, allocator) }
 	if strings.HasSuffix(path, ".parquet") {
-		open = func() (*flights.Reader, error) { return openParquet(ctx, path, allocator) }
+		open = func() (*flights.Reader, error) { return parquet.Open(ctx, path, allocator) }
 	}
 	reader, err := open()
 	if err != nil {

@@ -48,7 +48,7 @@ func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Colum
 		}
 	}
 	if call.OnHost() {
-		return call, call.settle(ctx)
+		return call, call.Settle(ctx)
 	}
 	return call, nil
 }
@@ -81,8 +81,9 @@ func (c *Call) order(input *column.Column) error {
 	return nil
 }
 
-// settle waits for the stream, on the host.
-func (c *Call) settle(ctx context.Context) error {
+// Settle waits until what is on the stream has run, or the context ends. Operators on
+// the host call it before they read what they have enqueued.
+func (c *Call) Settle(ctx context.Context) error {
 	// Synchronize would take a closed stream, which a launch refuses.
 	if err := c.Stream.Enqueue(func(backend.Stream) error { return nil }); err != nil {
 		return err

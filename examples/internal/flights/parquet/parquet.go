@@ -1,4 +1,6 @@
-package main
+// Package parquet opens flight data that is in Parquet. It is apart from package
+// flights because reading Parquet is much code to link.
+package parquet
 
 import (
 	"context"
@@ -11,9 +13,9 @@ import (
 	"github.com/gpuframe/gpuframe/examples/internal/flights"
 )
 
-// openParquet opens a Parquet file whose columns are decoded into memory of the
-// allocator.
-func openParquet(ctx context.Context, path string, allocator memory.Allocator) (*flights.Reader, error) {
+// Open opens a Parquet file whose columns are decoded into memory of the
+// allocator. The caller closes the reader.
+func Open(ctx context.Context, path string, allocator memory.Allocator) (*flights.Reader, error) {
 	parquetFile, err := file.OpenParquetFile(path, true)
 	if err != nil {
 		return nil, err

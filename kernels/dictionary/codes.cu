@@ -1,0 +1,48 @@
+// What follows when every row is in the table: which rows are the first of their
+// key, and from their ranks the code of every row.
+#include "insert.cuh"
+
+// first_rows replaces the slot of each row by the first row of its key. It writes
+// 1 to is_first for a row that is the first of its key and 0 for all others up to
+// capacity, and the same as bits, of whole words. Nulls are a key if with_null.
+KERNEL first_rows(Table table, u32 *slot_of, i32 *is_first, u32 *bits, u32 with_null) {
+    const u64 n = count(table), step = threads_per_grid();
+    // Whole warps, since each makes a word.
+    const u64 padded = (table.capacity + warp_threads - 1) / warp_threads * warp_threads;
+    for (u64 i = thread_in_grid(); i < padded; i += step) {
+        bool first = false;
+        if (i < n) {
+            const u32 slot = slot_of[i], row = table.slots[slot];
+            slot_of[i] = row;
+            first = row == (u32)i && (with_null != 0 || slot <= table.mask);
+        }
+        if (i < table.capacity)
+            is_first[i] = first;
+        const u32 word = ballot(first);
+        if (lane_in_warp() == 0)
+            bits[i / warp_threads] = word;
+    }
+}
+
+// codes_of replaces the first row of each row's key by the key's code: how many
+// keys came before it. Ranks count the first rows up to and with each row. Nulls
+// that have no code, and what lies beyond the rows, get 0.
+KERNEL codes_of(Table table, u32 *first_row, const i32 *ranks, u32 with_null) {
+    const u64 n = count(table), step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < table.capacity; i += step)
+        first_row[i] = i < n && (with_null != 0 || is_valid(table, i)) ? (u32)(ranks[first_row[i]] - 1) : 0;
+}
+
+// count_codes adds 1 to the count of each row's code. Lanes of a warp that have
+// one code in common add once.
+KERNEL count_codes(Table table, const u32 *codes, u64 *counts) {
+    const u64 n = count(table), step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < n; i += step) {
+        const u32 code = codes[i];
+        u32 active, same;
+        asm volatile("activemask.b32 %0;" : "=r"(active));
+        asm volatile("match.any.sync.b32 %0, %1, %2;" : "=r"(same) : "r"(code), "r"(active));
+        if (lane_in_warp() == (u32)__builtin_ctz(same))
+            asm volatile("red.relaxed.gpu.add.u64 [%0], %1;" ::"l"(counts + code), "l"((u64)__builtin_popcount(same)) : "memory");
+    }
+}

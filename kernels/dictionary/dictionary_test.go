@@ -1,0 +1,230 @@
+package dictionary_test
+
+import (
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/kernels/dictionary"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+var types = []arrow.DataType{
+	arrow.FixedWidthTypes.Boolean,
+	arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint64,
+	arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64,
+	arrow.FixedWidthTypes.Timestamp_us, arrow.FixedWidthTypes.Date32,
+	&arrow.Decimal128Type{Precision: 38, Scale: 3},
+	&arrow.FixedSizeBinaryType{ByteWidth: 5},
+	arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary,
+}
+
+// sizes go around a warp, a block and more than one.
+var sizes = []struct{ few, n int }{{1, 1}, {3, 31}, {2, 33}, {40, 257}, {900, 1000}}
+
+func TestDistinctValues(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for _, of := range types {
+			for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
+				t.Run(fmt.Sprintf("%v/%d", of, nulls), func(t *testing.T) {
+					for seed, size := range sizes {
+						g := arraytest.NewGenerator(uint64(seed))
+						g.Nulls = nulls
+						all := repeated(t, g, of, size.few, size.n)
+						c, values := upload(t, mgr, all, size.n/7, size.n)
+						compare(t, c, texts(values))
+					}
+				})
+			}
+		}
+	})
+}
+
+// compare asks all there is to ask about a column.
+func compare(t *testing.T, c *column.Column, values []string) {
+	t.Helper()
+	order, counts := model(values)
+	unique, err := dictionary.Unique(t.Context(), c)
+	require.NoError(t, err)
+	require.Equal(t, order, nilIfEmpty(texts(fetch(t, unique).Column(0))))
+
+	counted, err := dictionary.ValueCounts(t.Context(), c)
+	require.NoError(t, err)
+	record := fetch(t, counted)
+	require.Equal(t, order, nilIfEmpty(texts(record.Column(0))))
+	for i, value := range order {
+		require.Equal(t, counts[value], record.Column(1).(*array.Int64).Value(i), "%s", value)
+	}
+
+	encoded, err := dictionary.Encode(t.Context(), c)
+	require.NoError(t, err)
+	decoded, err := dictionary.Decode(t.Context(), encoded)
+	require.NoError(t, err)
+	indices, err := encoded.Array(t.Context())
+	require.NoError(t, err)
+	defer indices.Release()
+	back, err := decoded.Array(t.Context())
+	require.NoError(t, err)
+	defer back.Release()
+	require.NoError(t, encoded.Release())
+	require.NoError(t, decoded.Release())
+
+	require.Equal(t, values, texts(back))
+	var valid []string
+	for _, value := range order {
+		if value != null {
+			valid = append(valid, value)
+		}
+	}
+	require.Equal(t, valid, nilIfEmpty(texts(indices.(*array.Dictionary).Dictionary())))
+}
+
+func nilIfEmpty(s []string) []string {
+	if len(s) == 0 {
+		return nil
+	}
+	return s
+}
+
+func floats(values ...float64) arrow.Array {
+	builder := array.NewFloat64Builder(arrowmemory.DefaultAllocator)
+	defer builder.Release()
+	builder.AppendValues(values, nil)
+	return builder.NewArray()
+}
+
+func TestFloatsThatAreTheSame(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		other := math.Float64frombits(math.Float64bits(math.NaN()) ^ 1<<63 ^ 2)
+		in := floats(math.Copysign(0, -1), 0, math.NaN(), other, math.Inf(1), -math.NaN(), math.Inf(1), 5e-324, 0)
+		defer in.Release()
+		c, _ := upload(t, mgr, in, 0, in.Len())
+		counted, err := dictionary.ValueCounts(t.Context(), c)
+		require.NoError(t, err)
+		record := fetch(t, counted)
+		values := record.Column(0).(*array.Float64).Float64Values()
+		require.Len(t, values, 4)
+		assert.True(t, values[0] == 0 && math.Signbit(values[0]), "the first of the zeros is kept")
+		assert.True(t, values[1] != values[1])
+		assert.Equal(t, []float64{math.Inf(1), 5e-324}, values[2:])
+		assert.Equal(t, []int64{3, 3, 2, 1}, record.Column(1).(*array.Int64).Int64Values())
+	})
+}
+
+func TestEmpty(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		in := floats(1, 2)
+		defer in.Release()
+		c, _ := upload(t, mgr, in, 1, 1)
+		compare(t, c, []string{})
+	})
+}
+
+// TestRowsOfTheDevice leaves out what a count on the device leaves out.
+func TestRowsOfTheDevice(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		in := floats(1, 2, 1, 3, 4, 1)
+		defer in.Release()
+		c, values := upload(t, mgr, in, 0, in.Len())
+		rows, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, rows.Release()) }()
+		for _, n := range []int64{-1, 0, 3, 4, 6, 100} {
+			require.NoError(t, rows.Upload(t.Context(), nil, []int64{n}))
+			order, counts := model(texts(values)[:min(max(n, 0), 6)])
+			counted, err := dictionary.ValueCounts(t.Context(), c, dictionary.Options{Rows: rows})
+			require.NoError(t, err)
+			record := fetch(t, counted)
+			require.Equal(t, order, nilIfEmpty(texts(record.Column(0))), "%d rows", n)
+			for i, value := range order {
+				require.Equal(t, counts[value], record.Column(1).(*array.Int64).Value(i))
+			}
+		}
+	})
+}
+
+// TestDictionaries takes columns that are dictionaries by their indices.
+func TestDictionaries(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		g := arraytest.NewGenerator(4)
+		c, values := upload(t, mgr, repeated(t, g, arrow.BinaryTypes.String, 6, 100), 3, 90)
+		encoded, err := dictionary.Encode(t.Context(), c)
+		require.NoError(t, err)
+		defer func() { require.NoError(t, encoded.Release()) }()
+		again, err := dictionary.Encode(t.Context(), encoded)
+		require.NoError(t, err)
+		assert.Same(t, encoded, again)
+		require.NoError(t, again.Release())
+
+		order, _ := model(texts(values))
+		unique, err := dictionary.Unique(t.Context(), encoded)
+		require.NoError(t, err)
+		assert.Equal(t, order, texts(fetch(t, unique).Column(0)))
+
+		same, err := dictionary.Decode(t.Context(), c)
+		require.NoError(t, err)
+		assert.Same(t, c, same)
+		require.NoError(t, same.Release())
+	})
+}
+
+func TestRefusals(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		g := arraytest.NewGenerator(1)
+		lists := g.Array(arrow.ListOf(arrow.PrimitiveTypes.Int8), 4)
+		defer lists.Release()
+		c, _ := upload(t, mgr, lists, 0, 4)
+		_, err := dictionary.Encode(t.Context(), c)
+		require.ErrorIs(t, err, device.ErrNotSupported)
+		_, err = dictionary.Unique(t.Context(), c)
+		require.ErrorIs(t, err, device.ErrNotSupported)
+		_, err = dictionary.ValueCounts(t.Context(), nil)
+		require.ErrorIs(t, err, memory.ErrReleased)
+	})
+}
+
+// TestMany goes around the kernels' loops with values that collide.
+func TestMany(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		n := 5000
+		if dev.Kind() == device.CUDA && !devicetest.Emulated(dev) {
+			n = 5_000_000
+		}
+		for _, different := range []int{1, 100, n} {
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = float64(i * 7919 % different)
+			}
+			in := floats(values...)
+			c, _ := upload(t, mgr, in, 0, n)
+			in.Release()
+			counted, err := dictionary.ValueCounts(t.Context(), c)
+			require.NoError(t, err)
+			record := fetch(t, counted)
+			require.EqualValues(t, different, record.NumRows())
+			sum := int64(0)
+			for i, count := range record.Column(1).(*array.Int64).Int64Values() {
+				sum += count
+				require.Equal(t, values[i], record.Column(0).(*array.Float64).Value(i))
+			}
+			require.EqualValues(t, n, sum)
+		}
+	})
+}

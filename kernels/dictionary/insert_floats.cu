@@ -1,0 +1,24 @@
+// Keys that are floats.
+#include "insert.cuh"
+
+// Floats are keys by value: every NaN is one key, and so are both zeros.
+template <typename T, typename Bits> struct Floats {
+    const T *values;
+    Bits nan;
+
+    __device__ Bits key(u64 row) const {
+        const T value = values[row];
+        if (value != value)
+            return nan;
+        if (value == 0)
+            return 0;
+        Bits bits;
+        __builtin_memcpy(&bits, &value, sizeof bits);
+        return bits;
+    }
+    __device__ u64 hash(Bits key) const { return mixed(key); }
+    __device__ bool same(Bits key, u32 row) const { return this->key(row) == key; }
+};
+
+KERNEL insert_f32(Table table, const f32 *values, u64, u32 *slot_of) { insert(table, Floats<f32, u32>{values, 0x7fc00000}, slot_of); }
+KERNEL insert_f64(Table table, const f64 *values, u64, u32 *slot_of) { insert(table, Floats<f64, u64>{values, 0x7ff8ull << 48}, slot_of); }
