@@ -27,6 +27,8 @@ type Stream struct {
 	// fence marks the stream for those who wait for it, again and again. It is
 	// made when it is first needed and closed when the stream is collected.
 	fence atomic.Pointer[Event]
+	// capture is the one under way, or nil. It changes under the lock open.
+	capture atomic.Pointer[Capture]
 	// watches are told before work is enqueued; nil while there are none.
 	watches atomic.Pointer[[]*Watch]
 }
@@ -58,7 +60,7 @@ func (d *Device) WrapStream(handle backend.Stream) *Stream {
 // Device returns the device of the stream.
 func (s *Stream) Device() *Device { return s.device }
 
-// Handle returns the driver's own handle.
+// Handle returns the driver's own handle. What is enqueued by it is not captured.
 func (s *Stream) Handle() backend.Stream { return s.handle }
 
 // Equal reports whether both are the same queue of the same device.
@@ -74,8 +76,22 @@ func (s *Stream) String() string {
 
 // Enqueue calls f with the driver's handle, which stays valid until f returns.
 // It returns f's error, or [ErrClosed] without calling f. f does not call methods
-// of the same stream.
+// of the same stream. While the stream is captured the handle is another one, on
+// which work becomes part of a graph.
 func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
+	return s.enqueue(func(handle backend.Stream) error {
+		if c := s.capture.Load(); c != nil {
+			return f(c.recording)
+		}
+		s.beforeWork()
+		return f(handle)
+	})
+}
+
+// EnqueueUncaptured is Enqueue for work that belongs to the memory and not to what is
+// computed, such as allocating it in stream order: it runs once and now, also where
+// the stream is captured.
+func (s *Stream) EnqueueUncaptured(f func(handle backend.Stream) error) error {
 	return s.enqueue(func(handle backend.Stream) error {
 		s.beforeWork()
 		return f(handle)
@@ -111,8 +127,17 @@ func (s *Stream) Done() (bool, error) {
 }
 
 // Synchronize waits until everything enqueued so far has run, or the context is
-// done.
+// done. While the stream is captured that cannot be: [ErrCapturing].
 func (s *Stream) Synchronize(ctx context.Context) error {
+	if err := s.RefuseCapture(); err != nil {
+		return err
+	}
+	return s.SynchronizeUncaptured(ctx)
+}
+
+// SynchronizeUncaptured is Synchronize for who gives memory back: while the stream is
+// captured it waits for what is not.
+func (s *Stream) SynchronizeUncaptured(ctx context.Context) error {
 	return s.withMark(func(event *Event) error { return event.Wait(ctx) })
 }
 
@@ -159,7 +184,7 @@ func (s *Stream) Record() (*Event, error) {
 // Wait makes work that is enqueued from now on wait, on the device, for what
 // the event marks.
 func (s *Stream) Wait(event *Event) error {
-	return s.Enqueue(func(handle backend.Stream) error { return event.waitOn(handle) })
+	return s.EnqueueUncaptured(func(handle backend.Stream) error { return event.waitOn(handle) })
 }
 
 // WaitStream makes work that is enqueued from now on wait for all the work that
@@ -208,6 +233,9 @@ func (s *Stream) Close() error {
 	defer s.open.Unlock()
 	if s.last != nil {
 		return fmt.Errorf("%v: close: %w", s, ErrClosed)
+	}
+	if err := s.RefuseCapture(); err != nil {
+		return fmt.Errorf("close: %w", err)
 	}
 	last, err := s.fenced()
 	if err != nil {

@@ -40,4 +40,5 @@ var (
 	ErrOutOfMemory  = backend.ErrOutOfMemory
 	ErrInvalidValue = backend.ErrInvalidValue
 	ErrClosed       = backend.ErrClosed
+	ErrCapturing    = backend.ErrCapturing
 )

@@ -31,13 +31,40 @@ func (d *openDevice) ModuleLoad(image []byte) (backend.Module, error) {
 	}
 	module, log, result := d.shim.ModuleLoad(prepared)
 	if result != shim.Success {
-		cause := &cuda.Error{Operation: function, Code: cuda.Code(result)}
-		if log == "" && !errors.Is(cause, backend.ErrInvalidCode) {
-			return 0, cause
-		}
-		return 0, &cuda.CompileError{Cause: cause, Log: log}
+		return 0, compileFailure(result, function, log)
 	}
 	return backend.Module(module), nil
+}
+
+// ModuleCompile takes PTX text as ModuleLoad does. The binding has the calls, and
+// hands the driver addresses of Go memory there, too.
+func (d *openDevice) ModuleCompile(image []byte) ([]byte, error) {
+	const function = "cuLinkAddData"
+	if err := d.open(function); err != nil {
+		return nil, err
+	}
+	if !devicecode.IsText(image) {
+		return nil, refuse(function, "the code is no PTX text")
+	}
+	prepared, err := devicecode.Prepare(image)
+	if err != nil {
+		return nil, &cuda.CompileError{Cause: &cuda.Error{Operation: function, Code: cuda.CodeInvalidImage}, Log: err.Error()}
+	}
+	cubin, log, result := d.shim.ModuleCompile(prepared)
+	if result != shim.Success {
+		return nil, compileFailure(result, function, log)
+	}
+	return cubin, nil
+}
+
+// compileFailure is the error of the compiler, or of the driver where the compiler
+// said nothing.
+func compileFailure(result shim.Result, function, log string) error {
+	cause := &cuda.Error{Operation: function, Code: cuda.Code(result)}
+	if log == "" && !errors.Is(cause, backend.ErrInvalidCode) {
+		return cause
+	}
+	return &cuda.CompileError{Cause: cause, Log: log}
 }
 
 func (d *openDevice) ModuleUnload(module backend.Module) error {

@@ -54,7 +54,7 @@ func (a *arguments) pack(values []any, takes signature, strict bool) error {
 		a.starts = append(a.starts, uint32(len(a.slots)))
 		bytes, err := a.add(i, value, strict)
 		if err == nil && takes.known && bytes != takes.parameters[i].Bytes {
-			err = fmt.Errorf("it is %d bytes (%T), the kernel's parameter takes %d: %w", bytes, value, takes.parameters[i].Bytes, device.ErrInvalidValue)
+			err = fmt.Errorf("it is %d bytes (%s), the kernel's parameter takes %d: %w", bytes, typeOf(value), takes.parameters[i].Bytes, device.ErrInvalidValue)
 		}
 		if err != nil {
 			return &ArgumentError{Index: i, Reason: err}
@@ -75,10 +75,32 @@ func (s signature) String() string {
 	return fmt.Sprintf("%d, of %s bytes", len(widths), strings.Join(widths, ", "))
 }
 
-// add appends one argument and returns its width in bytes. The types that nearly
-// all arguments have come first, in one switch: it is most of what packing costs.
+// add appends one argument and returns its width in bytes.
 func (a *arguments) add(index int, value any, strict bool) (bytes int, err error) {
-	var word uint64
+	word, bytes, err := a.word(index, value, strict)
+	switch {
+	case err != nil:
+		return 0, err
+	case bytes != 0:
+		// A value shorter than eight bytes takes the low ones of its slot; the
+		// others are not read.
+		a.slots = append(a.slots, word)
+		return bytes, nil
+	}
+	w := structWriter{arguments: a, first: len(a.slots), index: index, strict: strict, alignment: 1}
+	if s, ok := value.(*structure); ok {
+		err = w.whole(s)
+	} else {
+		err = w.parts(value)
+	}
+	return w.bytes, err
+}
+
+// word returns a value that one word holds, and its width in bytes. Of a value of
+// another type, which may be no argument at all, the width is zero. The types that
+// nearly all arguments have come first, in one switch: it is most of what packing
+// costs.
+func (a *arguments) word(index int, value any, strict bool) (word uint64, bytes int, err error) {
 	switch v := value.(type) {
 	case int8:
 		word, bytes = uint64(uint8(v)), 1
@@ -113,19 +135,14 @@ func (a *arguments) add(index int, value any, strict bool) (bytes int, err error
 		word, err = a.addressOfValues(index, v)
 	case output:
 		if err := v.check(); err != nil {
-			return 0, err
+			return 0, 0, err
 		}
-		return a.add(index, v.region, strict)
+		return a.word(index, v.region, strict)
 	case memory.Region:
 		bytes = pointerBytes
 		word, err = a.addressOf(index, v)
-	default:
-		return a.addByKind(value)
 	}
-	// A value shorter than eight bytes takes the low ones of its slot; the others
-	// are not read.
-	a.slots = append(a.slots, word)
-	return bytes, err
+	return word, bytes, err
 }
 
 const pointerBytes = 8
@@ -151,14 +168,21 @@ func (a *arguments) addressOf(index int, r memory.Region) (address uint64, err e
 		}
 		return 0, nil
 	}
-	// Often the columns of a table lie in one block.
-	if !slices.ContainsFunc(a.regions, func(other region) bool { return other.block == block }) {
-		a.regions = append(a.regions, region{index, block})
-	}
+	a.note(region{index, block})
 	if r.Bytes() == 0 {
 		return 0, nil
 	}
 	return uint64(r.Pointer()), nil
+}
+
+// note keeps a block, once. Often the columns of a table lie in one.
+func (a *arguments) note(r region) {
+	if last := len(a.regions) - 1; last >= 0 && a.regions[last].block == r.block {
+		return
+	}
+	if !slices.ContainsFunc(a.regions, func(other region) bool { return other.block == r.block }) {
+		a.regions = append(a.regions, r)
+	}
 }
 
 // countRaw counts an address that belongs to no block, or refuses it.
@@ -205,10 +229,16 @@ func (a *arguments) release(err error) error {
 	return err
 }
 
-// checkRegions refuses memory of another device, and in a strict module memory
-// whose contents may not be ready.
-func (a *arguments) checkRegions(dev *device.Device, strict bool) error {
+// checkRegions refuses memory of another device or of a capture that the stream is
+// not of, and in a strict module memory whose contents may not be ready.
+func (a *arguments) checkRegions(stream *device.Stream, strict bool) error {
+	dev := stream.Device()
 	for _, r := range a.regions {
+		if own := r.block.Stream(); own != stream && own.Capturing() {
+			return &ArgumentError{Index: r.index, Reason: fmt.Errorf(
+				"its memory was allocated on a stream that is captured, the launch is on another one, which is not: pass the captured one: %w",
+				device.ErrCapturing)}
+		}
 		if !r.block.Device().Same(dev) {
 			return &ArgumentError{Index: r.index, Reason: fmt.Errorf("its memory is on %s, the launch on %s: %w",
 				r.block.Device(), dev, device.ErrInvalidValue)}
@@ -226,10 +256,14 @@ func (a *arguments) checkRegions(dev *device.Device, strict bool) error {
 	return nil
 }
 
-// record notes on every block that the stream uses it.
+// record notes on every block that the stream uses it, or has its capture hold it.
 func (a *arguments) record(stream *device.Stream) error {
 	for _, r := range a.regions {
-		if err := r.block.RecordUse(stream); err != nil {
+		captured, err := stream.Hold(r.block)
+		if !captured {
+			err = r.block.RecordUse(stream)
+		}
+		if err != nil {
 			return &ArgumentError{Index: r.index, Reason: err}
 		}
 	}

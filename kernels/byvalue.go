@@ -9,33 +9,48 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// addByKind appends a value of a rarer type: a named number, a complex number, an
-// array. It refuses everything that has no one width or is no value on a device.
-func (a *arguments) addByKind(value any) (bytes int, err error) {
+// checkKind refuses what cannot be passed by value, and says what to pass instead.
+func checkKind(value any) error {
 	if value == nil {
-		return 0, fmt.Errorf("it is nil: for a null pointer pass device.Pointer(0) or an empty slice: %w", device.ErrInvalidValue)
+		return fmt.Errorf("it is nil: for a null pointer pass device.Pointer(0) or an empty slice: %w", device.ErrInvalidValue)
 	}
-	v := reflect.ValueOf(value)
-	switch kind := v.Kind(); kind {
+	switch kind := reflect.TypeOf(value).Kind(); kind {
 	case reflect.Int, reflect.Uint:
-		return 0, fmt.Errorf("%T has no fixed width: convert it to %s32 or %s64, whichever the kernel takes: %w", value, kind, kind, device.ErrInvalidValue)
+		return fmt.Errorf("%T has no fixed width: convert it to %s32 or %s64, whichever the kernel takes: %w", value, kind, kind, device.ErrInvalidValue)
 	case reflect.Uintptr:
-		return 0, fmt.Errorf("%T has no fixed width: convert an address to device.Pointer: %w", value, device.ErrInvalidValue)
+		return fmt.Errorf("%T has no fixed width: convert an address to device.Pointer: %w", value, device.ErrInvalidValue)
 	case reflect.Slice, reflect.Pointer, reflect.UnsafePointer:
-		return 0, fmt.Errorf("%T is memory of the host, which a kernel does not reach: pass a memory.Slice or a *memory.Block: %w", value, device.ErrInvalidValue)
+		return fmt.Errorf("%T is memory of the host, which a kernel does not reach: pass a memory.Slice or a *memory.Block: %w", value, device.ErrInvalidValue)
+	case reflect.Struct:
+		return fmt.Errorf("%T cannot be passed to a kernel: pass its fields to kernels.Struct: %w", value, device.ErrInvalidValue)
 	}
-	raw, ok := appendValue(make([]byte, 0, 32), v)
+	return nil
+}
+
+// bytesByKind appends the bytes of a value of a rarer type: a named number, a
+// complex number, an array. It refuses everything that has no one width or is no
+// value on a device.
+func bytesByKind(to []byte, value any) ([]byte, error) {
+	if err := checkKind(value); err != nil {
+		return nil, err
+	}
+	raw, ok := appendValue(to, reflect.ValueOf(value))
 	if !ok {
-		return 0, fmt.Errorf("%T cannot be passed to a kernel: pass memory, numbers of a fixed width, bools or arrays of numbers: %w", value, device.ErrInvalidValue)
+		return nil, fmt.Errorf("%T cannot be passed to a kernel: pass memory, numbers of a fixed width, bools or arrays of numbers: %w", value, device.ErrInvalidValue)
 	}
-	bytes = len(raw)
-	for len(raw)%8 != 0 {
-		raw = append(raw, 0)
+	return raw, nil
+}
+
+// partAlignment is the alignment of a number, or of one part of a value of several.
+func partAlignment(t reflect.Type) int {
+	for t.Kind() == reflect.Array {
+		t = t.Elem()
 	}
-	for ; len(raw) > 0; raw = raw[8:] {
-		a.slots = append(a.slots, binary.LittleEndian.Uint64(raw))
+	switch t.Kind() {
+	case reflect.Complex64, reflect.Complex128:
+		return int(t.Size()) / 2
 	}
-	return bytes, nil
+	return int(t.Size())
 }
 
 // appendValue appends the bytes of a number, or of an array of numbers, as they

@@ -11,6 +11,11 @@
 // elementwise shows the whole way from a CUDA source to a Go function; build.sh
 // makes the PTX.
 //
+// Code that several places load is loaded once by [LoadCached], and compiled once for
+// all runs of a program where there is a directory for that
+// (LoadOptions.CacheDirectory). [Function.Grid] chooses a grid for kernels that loop.
+// Kernels that take a struct by value get it from [Struct] or [Words].
+//
 // # Memory and order
 //
 // A launch takes memory as it is: a block, a slice, a column's values, whatever
@@ -23,6 +28,12 @@
 // An address that does not come from a block is in nobody's books. Permissive
 // modules, the default, pass such arguments on and count them; strict ones refuse
 // them. See [LoadOptions].
+//
+// # Graphs
+//
+// [Capture] makes one [Graph] of many launches, fills and copies, of operators as well
+// as of kernels of one's own. Launching that costs what one launch costs. The memory
+// that the work uses is held as long as the graph.
 //
 // # Checks
 //

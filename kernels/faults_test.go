@@ -3,6 +3,7 @@ package kernels_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"testing"
 
@@ -69,6 +70,79 @@ func launching() faulttest.Operation {
 	}
 }
 
-func TestEveryDriverCallFails(t *testing.T) { faulttest.EachCall(t, launching()) }
+// capturing captures a graph whose work takes memory on the way, launches it twice and
+// closes it.
+func capturing() faulttest.Operation {
+	return faulttest.Operation{
+		Name: "Capture, Launch and Close", Says: "kernels: ", Kernels: doubling(),
+		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
+			if m.Device().Kind() == device.Host {
+				return nil // which has no graphs
+			}
+			module, err := kernels.Load(m.Device(), "code")
+			require.NoError(t, err)
+			t.Cleanup(func() { require.NoError(t, module.Close()) })
+			f, err := module.Function("double")
+			require.NoError(t, err)
+			values, result := newSlice[uint8](t, m, 100), newSlice[uint8](t, m, 100)
+			require.NoError(t, values.Fill(nil, 3))
+			stream := newStream(t, m.Device())
+			work := func(stream *device.Stream) error {
+				between, err := memory.NewSlice[uint8](m, 100, memory.AllocateOptions{Stream: stream})
+				if err != nil {
+					return fmt.Errorf("kernels: the test's own: %w", err)
+				}
+				return errors.Join(between.CopyFrom(stream, values),
+					f.Launch(stream, device.Dim3{}, device.Dim3{X: 32}, 0, between, uint32(100)),
+					result.CopyFrom(stream, between), between.Release())
+			}
+			return func(context.Context) (func(testing.TB), error) {
+				graph, err := kernels.Capture(m.Device(), work)
+				if err != nil {
+					assert.Nil(t, graph)
+					return nil, err
+				}
+				err = errors.Join(graph.Launch(stream), graph.Launch(nil))
+				err = errors.Join(err, graph.Close())
+				require.ErrorIs(t, graph.Close(), device.ErrClosed)
+				if err != nil {
+					return nil, err
+				}
+				return func(t testing.TB) {
+					require.NoError(t, result.Block().OrderBefore(m.Stream()))
+					assert.Equal(t, slices.Repeat([]byte{6}, 100), download(t, result))
+				}, nil
+			}
+		},
+	}
+}
 
-func TestTheDeviceIsLostAtEveryDriverCall(t *testing.T) { faulttest.EachCallLost(t, launching()) }
+// keeping loads code by way of a directory of compiled code. Where that fails the code
+// is loaded without.
+func keeping() faulttest.Operation {
+	return faulttest.Operation{
+		Name: "Load from the cache", Says: "kernels: ", Kernels: doubling(), Mends: []string{"ModuleCompile", "ModuleLoad"},
+		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
+			if m.Device().Kind() == device.Host {
+				return nil
+			}
+			directory := t.TempDir()
+			return func(context.Context) (func(testing.TB), error) {
+				module, err := kernels.LoadWith(m.Device(), "code", kernels.LoadOptions{CacheDirectory: directory})
+				if err != nil {
+					assert.Nil(t, module)
+					return nil, err
+				}
+				return nil, module.Close()
+			}
+		},
+	}
+}
+
+func TestEveryDriverCallFails(t *testing.T) {
+	faulttest.EachCall(t, launching(), capturing(), keeping())
+}
+
+func TestTheDeviceIsLostAtEveryDriverCall(t *testing.T) {
+	faulttest.EachCallLost(t, launching(), capturing(), keeping())
+}

@@ -22,6 +22,10 @@ type Function struct {
 	// have now, in bytes. It is raised under sharedMu.
 	sharedAllowed atomic.Uint32
 	sharedMu      sync.Mutex
+
+	// shapes keeps how many blocks of a shape the device holds at a time.
+	shapesMu sync.RWMutex
+	shapes   map[blockShape]int
 }
 
 // Attributes are what the compiler made of a kernel. Sizes are in bytes.

@@ -61,7 +61,7 @@ func (f *Function) launch(a *arguments, stream *device.Stream, config backend.La
 	if !m.on(stream.Device()) {
 		return fmt.Errorf("the stream is of %s, the module of %s: %w", stream.Device(), m.deviceName, device.ErrInvalidValue)
 	}
-	if err := a.checkRegions(stream.Device(), m.strict); err != nil {
+	if err := a.checkRegions(stream, m.strict); err != nil {
 		return err
 	}
 	if err := f.checkBlock(config.Block); err != nil {
@@ -83,6 +83,9 @@ func (f *Function) launch(a *arguments, stream *device.Stream, config backend.La
 	}
 	if a.unrecorded > 0 {
 		m.unrecorded.Add(a.unrecorded)
+	}
+	if _, err := stream.Hold(heldCode{m}); err != nil {
+		return err
 	}
 	return a.record(stream)
 }

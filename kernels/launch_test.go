@@ -239,22 +239,37 @@ func TestForeignMemory(t *testing.T) {
 		launch := func(argument any) error {
 			return f.Launch(mgr.Stream(), device.Dim3{}, device.Dim3{}, 0, argument)
 		}
-		require.NoError(t, launch(adopt(true)))
+		// Foreign memory whose ready event is known is as good as one's own.
+		ready, err := mgr.Stream().Record()
+		require.NoError(t, err)
+		defer func() { require.NoError(t, ready.Close()) }()
+		marked, err := mgr.Adopt(memory.ForeignMemory{Pointer: owner.Pointer(), Bytes: 64, Kind: device.MemoryDevice, Ready: ready})
+		require.NoError(t, err)
+		defer func() { require.NoError(t, marked.Release()) }()
+		for _, argument := range []any{adopt(true), marked, kernels.Struct(uint8(1), marked)} {
+			require.NoError(t, launch(argument))
+		}
 		assert.Zero(t, module.UnrecordedArguments())
 
 		unordered, raw := launch(adopt(false)), launch(owner.Pointer())
+		within := launch(kernels.Struct(adopt(false), owner.Pointer()))
+		words := launch(&kernels.Words{Values: []uint64{uint64(owner.Pointer())}, Blocks: []*memory.Block{adopt(false)}})
 		if !strict {
-			require.NoError(t, unordered)
-			require.NoError(t, raw)
-			assert.EqualValues(t, 2, module.UnrecordedArguments())
+			for _, err := range []error{unordered, raw, within, words} {
+				require.NoError(t, err)
+			}
+			assert.EqualValues(t, 5, module.UnrecordedArguments(), "passed on and counted")
 			continue
 		}
+		require.ErrorIs(t, within, device.ErrInvalidValue)
+		assert.ErrorContains(t, within, "argument 0: field 1: a raw device.Pointer")
+		require.ErrorIs(t, words, device.ErrInvalidValue)
 		require.ErrorIs(t, unordered, device.ErrInvalidValue)
 		assert.ErrorContains(t, unordered, "argument 0: foreign memory that came without an event")
 		require.ErrorIs(t, raw, device.ErrInvalidValue)
 		assert.ErrorContains(t, raw, "argument 0: a raw device.Pointer")
 		assert.Zero(t, module.UnrecordedArguments())
-		assert.Len(t, gpu.Launches(), 1)
+		assert.Len(t, gpu.Launches(), 3, "none of the refused")
 	}
 }
 
@@ -262,6 +277,7 @@ func TestSharedMemoryIsAskedForOnce(t *testing.T) {
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"k": {StaticShared: 8 << 10}}}
 	dev, module := loadKernels(t, gpu, kernels.LoadOptions{})
 	stream := newStream(t, dev)
+	function(t, module, "k")
 	launch := func(bytes uint32) []string {
 		before := len(gpu.Calls())
 		// A Function asked for again knows what was set.

@@ -17,6 +17,18 @@ type LoadOptions struct {
 	// that came without an event, whose contents may not be there yet. Otherwise
 	// they are passed on and counted: see [Module.UnrecordedArguments].
 	Strict bool
+	// CacheDirectory is where compiled code is kept, from one run of the program to
+	// the next; it is made if need be. Empty means the one that the environment
+	// variable GPUFRAME_KERNEL_CACHE names, and where that is empty too none.
+	//
+	// What PTX is compiled to is found by a hash of the text, the compute capability
+	// of the device and the CUDA version of the driver. A file that is damaged or that
+	// the driver does not take is compiled anew and replaced. Several processes may
+	// share a directory, and files may be removed at any time; gpuframe removes none.
+	// Who can write there decides what runs on the device, so let others not.
+	//
+	// A load does not fail for the directory's sake: see [Module.CacheFailure].
+	CacheDirectory string
 }
 
 // Module is device code that was loaded onto one device. It is safe for
@@ -29,18 +41,25 @@ type Module struct {
 	kind        device.Kind
 	ordinal     int
 	sharedLimit int
-	strict      bool
-	unrecorded  atomic.Uint64
-	functionsMu sync.Mutex
-	functions   map[string]*Function
+	// multiprocessors are the device's.
+	multiprocessors int
+	strict          bool
+	unrecorded      atomic.Uint64
+	functionsMu     sync.RWMutex
+	functions       map[string]*Function
 
 	// open is held for reading by whoever uses the handle, so that Close cannot
 	// unload the code under them.
 	open   sync.RWMutex
 	handle backend.Module
 	closed bool
-	// borrowed says that another library keeps the handle.
-	borrowed bool
+	// graphs keep the code loaded after Close.
+	graphs graphCount
+	// cacheFailure is what kept compiled code from being read or kept.
+	cacheFailure error
+	// borrowed says that another library keeps the handle, shared that all who load
+	// the same code have this module.
+	borrowed, shared bool
 }
 
 // Load compiles PTX, or takes a cubin, for the device. The caller closes the
@@ -60,7 +79,13 @@ func load(dev *device.Device, code []byte, options LoadOptions) (*Module, error)
 	if dev == nil {
 		return nil, fmt.Errorf("kernels: load: the device is nil: %w", device.ErrInvalidValue)
 	}
-	handle, err := dev.Driver().ModuleLoad(code)
+	var handle backend.Module
+	var cacheFailure, err error
+	if cache, ok := newDiskCache(dev, code, options.CacheDirectory); ok {
+		handle, cacheFailure, err = cache.load(dev.Driver(), code)
+	} else {
+		handle, err = dev.Driver().ModuleLoad(code)
+	}
 	if err != nil {
 		return nil, fmt.Errorf("kernels: load %d bytes of code on %s: %w", len(code), dev, err)
 	}
@@ -68,8 +93,14 @@ func load(dev *device.Device, code []byte, options LoadOptions) (*Module, error)
 	if err != nil {
 		return nil, errors.Join(fmt.Errorf("kernels: load on %s: %w", dev, err), dev.Driver().ModuleUnload(handle))
 	}
+	m.cacheFailure = cacheFailure
 	return m, nil
 }
+
+// CacheFailure returns why the code could not be read from the directory of compiled
+// code, or kept there, or nil; see LoadOptions.CacheDirectory. The module works all
+// the same.
+func (m *Module) CacheFailure() error { return m.cacheFailure }
 
 func newModule(dev *device.Device, handle backend.Module, options LoadOptions) (*Module, error) {
 	sharedLimit, err := dev.Driver().Attribute(backend.MaxSharedMemoryPerBlockOptIn)
@@ -78,7 +109,7 @@ func newModule(dev *device.Device, handle backend.Module, options LoadOptions) (
 	}
 	return &Module{
 		driver: dev.Driver(), deviceName: dev.Name(), kind: dev.Kind(), ordinal: dev.Info().Ordinal,
-		sharedLimit: sharedLimit, strict: options.Strict, functions: map[string]*Function{}, handle: handle,
+		sharedLimit: sharedLimit, multiprocessors: dev.Info().Multiprocessors, strict: options.Strict, functions: map[string]*Function{}, handle: handle,
 	}, nil
 }
 
@@ -91,6 +122,12 @@ func (m *Module) Function(name string) (*Function, error) {
 	}
 	defer m.leave()
 	// One Function for each name: it knows what attributes were set.
+	m.functionsMu.RLock()
+	known := m.functions[name]
+	m.functionsMu.RUnlock()
+	if known != nil {
+		return known, nil
+	}
 	m.functionsMu.Lock()
 	defer m.functionsMu.Unlock()
 	if f := m.functions[name]; f != nil {
@@ -112,8 +149,13 @@ func (m *Module) UnrecordedArguments() uint64 { return m.unrecorded.Load() }
 // Close unloads the code. It first waits for all work on the device, because code
 // must not go away under a kernel that runs. What is called on the module and its
 // functions afterwards returns an error that wraps device.ErrClosed, as closing
-// twice does. Code of [WrapModule] stays loaded, and Close does not wait.
+// twice does. Code of [WrapModule] stays loaded, and Close does not wait. A module
+// of [LoadCached] stays as it is: the error is [ErrShared]. Code that a [Graph] holds
+// is unloaded when the last such graph is closed, which then waits in its turn.
 func (m *Module) Close() error {
+	if m.shared {
+		return fmt.Errorf("kernels: close module on %s: %w", m.deviceName, ErrShared)
+	}
 	m.open.Lock()
 	closed := m.closed
 	m.closed = true
@@ -125,6 +167,13 @@ func (m *Module) Close() error {
 		return nil
 	}
 	// Nothing can be launched any more, so the lock need not be held to wait.
+	if !m.graphs.end() {
+		return nil // the last graph unloads it
+	}
+	return m.unload()
+}
+
+func (m *Module) unload() error {
 	if err := errors.Join(m.driver.Synchronize(), m.driver.ModuleUnload(m.handle)); err != nil {
 		return fmt.Errorf("kernels: close module on %s: %w", m.deviceName, err)
 	}

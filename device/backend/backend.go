@@ -37,6 +37,7 @@ type Device interface {
 	Copier
 	Streams
 	Modules
+	Graphs
 	Peers
 }
 
@@ -132,6 +133,11 @@ type Modules interface {
 	// ModuleLoad compiles PTX text, or takes a cubin, for this device. An error
 	// wraps [ErrInvalidCode] and holds the compiler's log.
 	ModuleLoad(image []byte) (Module, error)
+	// ModuleCompile compiles PTX text, and returns a cubin that ModuleLoad takes on
+	// devices of the same compute capability with the same driver. It loads nothing.
+	// An error wraps [ErrInvalidCode] and holds the compiler's log. A device that
+	// loads code but has no such form of it returns [ErrNotSupported].
+	ModuleCompile(image []byte) (cubin []byte, err error)
 	ModuleUnload(module Module) error
 	// ModuleFunction returns [ErrNotFound] where the module has none so named.
 	ModuleFunction(module Module, name string) (Function, error)

@@ -11,8 +11,8 @@
 //
 // # Handles
 //
-// [Pointer], [Stream], [Event], [Pool], [Physical], [Module] and [Function] are
-// plain words that mean something only to the Device that issued them. For CUDA
+// [Pointer], [Stream], [Event], [Pool], [Physical], [Module], [Function], [Graph]
+// and [ExecutableGraph] are plain words that mean something only to the Device that issued them. For CUDA
 // they are the driver's own CUdeviceptr, CUstream and so on, which is what lets
 // a stream of PyTorch's or a function of another binding be used here
 // unchanged. Stream(0) is the device's default stream.

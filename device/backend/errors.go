@@ -24,6 +24,9 @@ var (
 	ErrNotFound = errors.New("not found")
 	// ErrInvalidCode: device code could not be compiled or loaded.
 	ErrInvalidCode = errors.New("invalid device code")
+	// ErrCapturing: the operation cannot be done while a stream is captured, or its
+	// capture was lost by such an operation.
+	ErrCapturing = errors.New("not possible while a stream is captured")
 	// ErrClosed: the device, stream or event has been closed.
 	ErrClosed = errors.New("already closed")
 )

@@ -26,6 +26,13 @@ type Pool uintptr
 // Module is device code loaded onto one device.
 type Module uintptr
 
+// Graph is work that was captured from a stream, and ExecutableGraph what can be
+// launched of it.
+type (
+	Graph           uintptr
+	ExecutableGraph uintptr
+)
+
 // Function is a kernel of a Module.
 type Function uintptr
 

@@ -21,6 +21,7 @@ const (
 	invalidCode
 	notFound
 	deviceLost
+	capturing
 )
 
 // sentinel returns the error of package backend, or nil for other.
@@ -42,6 +43,8 @@ func (m meaning) sentinel() error {
 		return backend.ErrNotFound
 	case deviceLost:
 		return backend.ErrDeviceLost
+	case capturing:
+		return backend.ErrCapturing
 	}
 	return nil
 }
@@ -158,15 +161,15 @@ var codes = [...]codeEntry{
 	{810, "CUDA_ERROR_MPS_CLIENT_TERMINATED", deviceLost, "the MPS server ended this client; the process must be started again"},
 	{811, "CUDA_ERROR_CDP_NOT_SUPPORTED", invalidCode, "the code launches kernels from the device, which is not supported here"},
 	{812, "CUDA_ERROR_CDP_VERSION_MISMATCH", invalidCode, "the code mixes two versions of device-side launches"},
-	{900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", other, "the operation is not allowed while a stream is being captured"},
-	{901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", other, "an earlier error has invalidated the stream's capture"},
-	{902, "CUDA_ERROR_STREAM_CAPTURE_MERGE", other, "the operation would join two captures"},
-	{903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", other, "the capture did not begin in this stream"},
-	{904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", other, "the capture has a branch that did not join the stream it began in"},
-	{905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION", other, "the capture would depend on work outside it"},
-	{906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", other, "the capture would depend on the legacy default stream"},
-	{907, "CUDA_ERROR_CAPTURED_EVENT", other, "the event was last recorded in a capture"},
-	{908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", other, "the capture was begun by another thread"},
+	{900, "CUDA_ERROR_STREAM_CAPTURE_UNSUPPORTED", capturing, "the operation is not allowed while a stream is being captured"},
+	{901, "CUDA_ERROR_STREAM_CAPTURE_INVALIDATED", capturing, "an earlier error has invalidated the stream's capture"},
+	{902, "CUDA_ERROR_STREAM_CAPTURE_MERGE", capturing, "the operation would join two captures"},
+	{903, "CUDA_ERROR_STREAM_CAPTURE_UNMATCHED", capturing, "the capture did not begin in this stream"},
+	{904, "CUDA_ERROR_STREAM_CAPTURE_UNJOINED", capturing, "the capture has a branch that did not join the stream it began in"},
+	{905, "CUDA_ERROR_STREAM_CAPTURE_ISOLATION", capturing, "the capture would depend on work outside it"},
+	{906, "CUDA_ERROR_STREAM_CAPTURE_IMPLICIT", capturing, "the capture would depend on the legacy default stream"},
+	{907, "CUDA_ERROR_CAPTURED_EVENT", capturing, "the event was last recorded in a capture"},
+	{908, "CUDA_ERROR_STREAM_CAPTURE_WRONG_THREAD", capturing, "the capture was begun by another thread"},
 	{909, "CUDA_ERROR_TIMEOUT", other, "the wait ran out of time"},
 	{910, "CUDA_ERROR_GRAPH_EXEC_UPDATE_FAILURE", other, "the graph differs too much for its executable form to be updated"},
 	{911, "CUDA_ERROR_EXTERNAL_DEVICE", deviceLost, "a device other than a GPU failed in a shared operation; the process must be started again"},

@@ -76,6 +76,7 @@ func TestCodeUnknownToTheTable(t *testing.T) {
 var sentinels = []error{
 	backend.ErrNotAvailable, backend.ErrNotSupported, backend.ErrNoDevice, backend.ErrDeviceLost, backend.ErrOutOfMemory,
 	backend.ErrInvalidValue, backend.ErrNotFound, backend.ErrInvalidCode, backend.ErrClosed,
+	backend.ErrCapturing,
 }
 
 func TestErrorIs(t *testing.T) {
@@ -91,7 +92,8 @@ func TestErrorIs(t *testing.T) {
 		{backend.ErrInvalidCode, []Code{200, 209, 218, 222, 300}},
 		{backend.ErrNotFound, []Code{500}},
 		{backend.ErrDeviceLost, []Code{4, 214, 220, 226, 700, 702, 709, 710, 714, 715, 716, 717, 718, 719, 721, 810, 911}},
-		{nil, []Code{0, 600, 704, 711, 800, 900, 909, 999}},
+		{backend.ErrCapturing, []Code{900, 901, 904, 908}},
+		{nil, []Code{0, 600, 704, 711, 800, 909, 999}},
 	} {
 		for _, code := range test.codes {
 			err := fmt.Errorf("higher up: %w", &Error{Operation: "cuTest", Code: code})

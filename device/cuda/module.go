@@ -24,13 +24,39 @@ func (d *device) ModuleLoad(image []byte) (backend.Module, error) {
 	}
 	module, log, result := d.raw.ModuleLoad(prepared)
 	if result != libcuda.Success {
-		cause := failed(result, "cuModuleLoadDataEx", "")
-		if log == "" && !errors.Is(cause, backend.ErrInvalidCode) {
-			return 0, cause
-		}
-		return 0, &CompileError{Cause: cause, Log: log}
+		return 0, compileFailure(result, "cuModuleLoadDataEx", log)
 	}
 	return backend.Module(module), nil
+}
+
+// ModuleCompile takes PTX text as ModuleLoad does.
+func (d *device) ModuleCompile(image []byte) ([]byte, error) {
+	const operation = "cuLinkAddData"
+	if err := d.open(operation); err != nil {
+		return nil, err
+	}
+	if !devicecode.IsText(image) {
+		return nil, refuse(operation, "the code is no PTX text")
+	}
+	prepared, err := devicecode.Prepare(image)
+	if err != nil {
+		return nil, &CompileError{Cause: &Error{Operation: operation, Code: CodeInvalidImage, detail: err.Error()}}
+	}
+	cubin, log, result := d.raw.ModuleCompile(prepared)
+	if result != libcuda.Success {
+		return nil, compileFailure(result, operation, log)
+	}
+	return cubin, nil
+}
+
+// compileFailure is the error of the compiler, or of the driver where the compiler
+// said nothing.
+func compileFailure(result libcuda.Result, operation, log string) error {
+	cause := failed(result, operation, "")
+	if log == "" && !errors.Is(cause, backend.ErrInvalidCode) {
+		return cause
+	}
+	return &CompileError{Cause: cause, Log: log}
 }
 
 func (d *device) ModuleUnload(module backend.Module) error {

@@ -6,6 +6,8 @@ import (
 	"fmt"
 	"os"
 	"runtime"
+	"strconv"
+	"strings"
 	"testing"
 	"unsafe"
 
@@ -62,6 +64,8 @@ func scenarioCalls(t *testing.T) {
 	require.NoError(t, err)
 	function, err := d.ModuleFunction(module, "other")
 	require.NoError(t, err)
+	var graph backend.Graph
+	var executable backend.ExecutableGraph
 	content := make([]byte, 64)
 	pageable := unsafe.Pointer(&content[0])
 	const unit = 2 << 20
@@ -157,7 +161,7 @@ func scenarioCalls(t *testing.T) {
 			return err
 		}},
 
-		{"cuModuleLoadDataEx(.version, 4)", func() error { _, err := d.ModuleLoad([]byte(fakeCode)); return err }},
+		{"cuModuleLoadDataEx(.version, 5)", func() error { _, err := d.ModuleLoad([]byte(fakeCode)); return err }},
 		{fmt.Sprintf("cuModuleGetFunction(%#x, add_scalar)", module),
 			func() error { _, err := d.ModuleFunction(module, "add_scalar"); return err }},
 		{fmt.Sprintf("cuFuncGetAttribute(4, %#x)", function),
@@ -175,6 +179,15 @@ func scenarioCalls(t *testing.T) {
 		{"cuLaunchKernel(1 1 1, 1 1 1, 0, (nil), no extra) first parameter(0)",
 			func() error { return d.Launch(function, backend.LaunchConfig{}, nil, nil) }},
 
+		{"cuLinkCreate_v2(5) cuLinkAddData_v2(1, .version, " + strconv.Itoa(len(fakeCode)+1) + ", gpuframe, 0, 1) cuLinkComplete() cuLinkDestroy()",
+			func() error { _, err := d.ModuleCompile([]byte(fakeCode)); return err }},
+		{fmt.Sprintf("cuStreamBeginCapture_v2(%#x, 2)", s), func() error { return d.StreamBeginCapture(s) }},
+		{fmt.Sprintf("cuStreamEndCapture(%#x)", s), func() (err error) { graph, err = d.StreamEndCapture(s); return err }},
+		{"cuGraphInstantiateWithFlags(GRAPH, 0)", func() (err error) { executable, err = d.GraphInstantiate(graph); return err }},
+		{"cuGraphDestroy(GRAPH)", func() error { return d.GraphDestroy(graph) }},
+		{fmt.Sprintf("cuGraphLaunch(EXECUTABLE, %#x)", s), func() error { return d.GraphLaunch(executable, s) }},
+		{"cuGraphExecDestroy(EXECUTABLE)", func() error { return d.GraphExecutableDestroy(executable) }},
+
 		{fmt.Sprintf("cuModuleUnload(%#x)", module), func() error { return d.ModuleUnload(module) }},
 		{fmt.Sprintf("cuEventDestroy_v2(%#x)", e), func() error { return d.EventDestroy(e) }},
 		{fmt.Sprintf("cuStreamDestroy_v2(%#x)", s), func() error { return d.StreamDestroy(s) }},
@@ -184,7 +197,9 @@ func scenarioCalls(t *testing.T) {
 		{fmt.Sprintf("cuMemFreeHost(%p)", locked), func() error { return d.HostFree(locked) }},
 	} {
 		calls := callsOf(t, func() { require.NoError(t, test.call(), test.want) })
-		assert.Equal(t, test.want, joined(calls))
+		want := strings.ReplaceAll(test.want, "GRAPH", fmt.Sprintf("%#x", graph))
+		want = strings.ReplaceAll(want, "EXECUTABLE", fmt.Sprintf("%#x", executable))
+		assert.Equal(t, want, joined(calls))
 	}
 }
 
@@ -243,6 +258,13 @@ func scenarioRefusals(t *testing.T) {
 		"no events to compare":       func() error { _, err := d.EventElapsed(0, 0); return err },
 		"no module to unload":        func() error { return d.ModuleUnload(0) },
 		"no module to search":        func() error { _, err := d.ModuleFunction(0, "f"); return err },
+		"no text to compile":         func() error { _, err := d.ModuleCompile([]byte("\x7fELF")); return err },
+		"capture of default":         func() error { return d.StreamBeginCapture(0) },
+		"end of default's capture":   func() error { _, err := d.StreamEndCapture(0); return err },
+		"no graph to instantiate":    func() error { _, err := d.GraphInstantiate(0); return err },
+		"no graph to destroy":        func() error { return d.GraphDestroy(0) },
+		"no graph to launch":         func() error { return d.GraphLaunch(0, 0) },
+		"no executable to destroy":   func() error { return d.GraphExecutableDestroy(0) },
 		"no function":                func() error { return d.Launch(0, backend.LaunchConfig{}, nil, nil) },
 		"too many arguments": func() error {
 			return d.Launch(function, backend.LaunchConfig{}, make([]uint64, 1), make([]uint32, 513))
@@ -435,6 +457,17 @@ func scenarioModules(t *testing.T) {
 		}
 	}), "what is cut short never reaches the driver")
 
+	_, err = d.ModuleCompile([]byte(".version 7.0\nno_such_instruction;"))
+	failure = nil
+	require.ErrorAs(t, err, &failure)
+	assert.ErrorIs(t, err, backend.ErrInvalidCode)
+	assert.Contains(t, failure.Log, "no_such_instruction")
+	for _, function := range []string{"cuLinkCreate_v2", "cuLinkAddData_v2", "cuLinkComplete"} {
+		t.Setenv("FAKE_FAIL", function+"=2")
+		_, err = d.ModuleCompile([]byte(fakeCode))
+		assert.ErrorIs(t, err, backend.ErrOutOfMemory)
+	}
+
 	t.Setenv("FAKE_FAIL", "cuModuleLoadDataEx=2")
 	_, err = d.ModuleLoad([]byte(fakeCode))
 	assert.ErrorIs(t, err, backend.ErrOutOfMemory)
@@ -614,6 +647,8 @@ func scenarioOldDriver(t *testing.T) {
 		{"cuMemPoolGetAttribute", func() error { _, err := d.PoolAttribute(0, backend.PoolUsedCurrent); return err }},
 		{"cuMemPoolSetAttribute", func() error { return d.PoolSetAttribute(0, backend.PoolReleaseThreshold, 0) }},
 		{"cuMemPoolSetAccess", func() error { return d.PoolAllowPeer(0, 1) }},
+		{"CUDA 11.4", func() error { return d.StreamBeginCapture(16) }},
+		{"CUDA 11.4", func() error { _, err := d.GraphInstantiate(16); return err }},
 		{"CUDA 12.4", func() error { _, err := d.FunctionParameters(function); return err }},
 	} {
 		err := test.call()

@@ -14,6 +14,10 @@ func (d *device) ModuleLoad([]byte) (backend.Module, error) {
 	return 0, d.noModules("ModuleLoad")
 }
 
+func (d *device) ModuleCompile([]byte) ([]byte, error) {
+	return nil, d.noModules("ModuleCompile")
+}
+
 func (d *device) ModuleUnload(backend.Module) error {
 	return d.noModules("ModuleUnload")
 }

@@ -26,6 +26,11 @@ func Prepare(image []byte) ([]byte, error) {
 	return text, nil
 }
 
+// IsText reports whether code is PTX text, not a cubin or a fat binary.
+func IsText(image []byte) bool {
+	return !bytes.HasPrefix(image, []byte("\x7fELF")) && !bytes.HasPrefix(image, []byte{0x50, 0xed, 0x55, 0xba})
+}
+
 // checkCubin checks that all that a 64-bit ELF file's headers refer to lies
 // within it.
 func checkCubin(image []byte) error {

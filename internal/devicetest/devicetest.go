@@ -52,10 +52,14 @@ func Open(t testing.TB, name string) *device.Device {
 }
 
 // Manager makes a manager until the end of the test, which fails if anything is
-// still held then.
+// still held then. On the PTX emulator each block is an allocation of its own,
+// unless the options name a resource, so that the emulator knows its bounds.
 func Manager(t testing.TB, dev *device.Device, options memory.Options) *memory.Manager {
 	t.Helper()
 	options.TrackAllocations = true
+	if options.Resource == nil && Emulated(dev) {
+		options.Resource = memory.NewDriverResource(dev)
+	}
 	mgr, err := memory.NewManager(dev, options)
 	require.NoError(t, err)
 	t.Cleanup(func() {

@@ -120,6 +120,7 @@ func (s stack) open(t *testing.T, o Operation) (x *trial, driver *Driver) {
 // givesBack are the operations after whose failure memory cannot be used again.
 var givesBack = map[string]bool{
 	"Free": true, "FreeAsync": true, "HostFree": true, "PhysicalRelease": true, "AddressFree": true, "Unmap": true,
+	"GraphDestroy": true, "GraphExecutableDestroy": true,
 }
 
 // allocates are the operations that can fail for want of memory, after which the
@@ -127,6 +128,7 @@ var givesBack = map[string]bool{
 var allocates = map[string]bool{
 	"Alloc": true, "AllocAsync": true, "AllocManaged": true, "HostAlloc": true, "AddressReserve": true, "PhysicalCreate": true,
 	"PhysicalCreateShared": true, "Map": true, "EventCreate": true, "StreamCreate": true, "PoolCreate": true, "ModuleLoad": true,
+	"ModuleCompile": true, "GraphInstantiate": true,
 }
 
 // needless are the operations that a success can do without: those that give
@@ -135,7 +137,7 @@ var needless = map[string]bool{
 	"EventCreate": true, "EventRecord": true, "EventQuery": true, "EventDestroy": true,
 	"StreamQuery": true, "StreamDestroy": true, "PointerInfo": true, "AddressRange": true, "Attribute": true, "MemoryInfo": true,
 	"Free": true, "FreeAsync": true, "HostFree": true, "PhysicalRelease": true, "AddressFree": true, "Unmap": true,
-	"ModuleUnload": true, "PoolDestroy": true, "PoolTrim": true,
+	"ModuleUnload": true, "PoolDestroy": true, "PoolTrim": true, "GraphDestroy": true, "GraphExecutableDestroy": true,
 }
 
 // calls returns which calls an operation makes on a stack when all is well.

@@ -46,7 +46,7 @@ type Driver struct {
 	number int
 	counts map[string]int
 	failed map[string]int
-	// live is the memory that was allocated and not freed, by the kind of its
+	// live is the memory, and the graphs, that were made and not freed, by the kind of its
 	// allocation and its address or handle.
 	live map[allocation]struct{}
 }
@@ -165,6 +165,9 @@ const (
 	pinnedMemory  = "pinned memory"
 	mappedMemory  = "physical memory"
 	addressRange  = "address range"
+
+	graph           = "graph"
+	executableGraph = "executable graph"
 )
 
 func word(pointer unsafe.Pointer) uintptr { return uintptr(pointer) }

@@ -103,6 +103,11 @@ func (d *Driver) ModuleLoad(image []byte) (backend.Module, error) {
 	return valued(d, "ModuleLoad", func() (backend.Module, error) { return d.Device.ModuleLoad(image) })
 }
 
+// ModuleCompile implements backend.Modules.
+func (d *Driver) ModuleCompile(image []byte) ([]byte, error) {
+	return valued(d, "ModuleCompile", func() ([]byte, error) { return d.Device.ModuleCompile(image) })
+}
+
 // ModuleUnload implements backend.Modules.
 func (d *Driver) ModuleUnload(module backend.Module) error {
 	return d.through("ModuleUnload", func() error { return d.Device.ModuleUnload(module) })
@@ -136,4 +141,40 @@ func (d *Driver) Occupancy(function backend.Function, blockThreads int, sharedBy
 // Launch implements backend.Modules.
 func (d *Driver) Launch(function backend.Function, config backend.LaunchConfig, slots []uint64, starts []uint32) error {
 	return d.through("Launch", func() error { return d.Device.Launch(function, config, slots, starts) })
+}
+
+// StreamBeginCapture implements backend.Graphs.
+func (d *Driver) StreamBeginCapture(stream backend.Stream) error {
+	return d.through("StreamBeginCapture", func() error { return d.Device.StreamBeginCapture(stream) })
+}
+
+// StreamEndCapture implements backend.Graphs.
+func (d *Driver) StreamEndCapture(stream backend.Stream) (backend.Graph, error) {
+	captured, err := allocated(d, "StreamEndCapture", graph, func() (backend.Graph, error) { return d.Device.StreamEndCapture(stream) })
+	if err != nil { // by the contract the capture ends all the same
+		if lost, failure := d.Device.StreamEndCapture(stream); failure == nil {
+			_ = d.Device.GraphDestroy(lost)
+		}
+	}
+	return captured, err
+}
+
+// GraphDestroy implements backend.Graphs.
+func (d *Driver) GraphDestroy(g backend.Graph) error {
+	return freed(d, "GraphDestroy", graph, g, func() error { return d.Device.GraphDestroy(g) })
+}
+
+// GraphInstantiate implements backend.Graphs.
+func (d *Driver) GraphInstantiate(g backend.Graph) (backend.ExecutableGraph, error) {
+	return allocated(d, "GraphInstantiate", executableGraph, func() (backend.ExecutableGraph, error) { return d.Device.GraphInstantiate(g) })
+}
+
+// GraphLaunch implements backend.Graphs.
+func (d *Driver) GraphLaunch(g backend.ExecutableGraph, stream backend.Stream) error {
+	return d.through("GraphLaunch", func() error { return d.Device.GraphLaunch(g, stream) })
+}
+
+// GraphExecutableDestroy implements backend.Graphs.
+func (d *Driver) GraphExecutableDestroy(g backend.ExecutableGraph) error {
+	return freed(d, "GraphExecutableDestroy", executableGraph, g, func() error { return d.Device.GraphExecutableDestroy(g) })
 }

@@ -3,7 +3,9 @@ package launchtest
 import (
 	"encoding/binary"
 	"fmt"
+	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -56,12 +58,25 @@ type GPU struct {
 	LaunchError error
 	// Discard keeps no record of launches and runs nothing, for benchmarks.
 	Discard bool
+	// RefuseCubins makes it load text only.
+	RefuseCubins bool
+	// NoGraphs makes it a device whose driver cannot capture streams, NoCompile one
+	// whose driver compiles only what it loads.
+	NoGraphs, NoCompile bool
 
+	retired  atomic.Bool
 	mu       sync.Mutex
 	names    []string // of the functions, by their handles less one
 	launches []Launch
 	shared   map[string]int // the most dynamic shared memory, where it was set
 	calls    []string
+	images   []string
+
+	// What was captured, by the stream while it is, and by the number of the graph.
+	captures  map[backend.Stream][]work
+	lost      map[backend.Stream]bool
+	graphs    map[uintptr][]work
+	lastGraph uintptr
 }
 
 // The limits of the device.
@@ -79,7 +94,14 @@ type driver struct {
 	gpu *GPU
 }
 
-func (d driver) Devices() ([]backend.Info, error) { return []backend.Info{d.gpu.Info()}, nil }
+// Devices lists the device while its test runs: a backend cannot be taken out again.
+func (d driver) Devices() ([]backend.Info, error) {
+	if d.gpu.retired.Load() {
+		return nil, backend.ErrNotAvailable
+	}
+	return []backend.Info{d.gpu.Info()}, nil
+}
+
 func (d driver) Open(int) (backend.Device, error) { return d.gpu, nil }
 
 // Open opens such a device until the end of the test.
@@ -89,11 +111,15 @@ func Open(t testing.TB, gpu *GPU) *device.Device {
 	require.NoError(t, err)
 	gpu.Device = below
 	gpu.shared = map[string]int{}
+	gpu.captures, gpu.lost, gpu.graphs = map[backend.Stream][]work{}, map[backend.Stream]bool{}, map[uintptr][]work{}
 	name := fmt.Sprintf("launchtest-%d", opened.Add(1))
 	require.NoError(t, device.Register(name, driver{gpu}))
 	dev, err := device.Open(name)
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, dev.Close()) })
+	t.Cleanup(func() {
+		require.NoError(t, dev.Close())
+		gpu.retired.Store(true)
+	})
 	return dev
 }
 
@@ -113,6 +139,13 @@ func (g *GPU) Calls() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.calls)
+}
+
+// Images returns what was loaded so far.
+func (g *GPU) Images() []string {
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	return slices.Clone(g.images)
 }
 
 func (g *GPU) note(format string, arguments ...any) {
@@ -152,22 +185,38 @@ func (g *GPU) PointerInfo(pointer backend.Pointer) (backend.PointerInfo, error) 
 // Synchronize implements backend.Device.
 func (g *GPU) Synchronize() error {
 	g.note("Synchronize")
+	g.mu.Lock()
+	streams := slices.Collect(maps.Keys(g.captures))
+	g.mu.Unlock()
+	for _, stream := range streams {
+		if err := g.refuseCaptured("Synchronize", stream); err != nil {
+			return err
+		}
+	}
 	return g.Device.Synchronize()
 }
 
 // EventRecord implements backend.Streams.
 func (g *GPU) EventRecord(event backend.Event, stream backend.Stream) error {
 	g.note("EventRecord(%d)", stream)
+	if err := g.refuseCaptured("EventRecord", stream); err != nil {
+		return err
+	}
 	return g.Device.EventRecord(event, stream)
 }
 
 // StreamQuery says that there is always work left, so that nothing which has to
 // be ordered is left out for being done already.
-func (g *GPU) StreamQuery(backend.Stream) (done bool, err error) { return false, nil }
+func (g *GPU) StreamQuery(stream backend.Stream) (done bool, err error) {
+	return false, g.refuseCaptured("StreamQuery", stream)
+}
 
 // FreeAsync implements backend.Memory.
 func (g *GPU) FreeAsync(pointer backend.Pointer, stream backend.Stream) error {
 	g.note("FreeAsync(%d)", stream)
+	if err := g.refuseCaptured("FreeAsync", stream); err != nil {
+		return err
+	}
 	return g.Device.FreeAsync(pointer, stream)
 }
 
@@ -175,10 +224,32 @@ const module = backend.Module(1)
 
 // ModuleLoad implements backend.Modules. Every code holds all the kernels.
 func (g *GPU) ModuleLoad(image []byte) (backend.Module, error) {
-	if len(image) == 0 {
+	g.note("ModuleLoad")
+	if len(image) == 0 || string(image) == Cubin {
 		return 0, fmt.Errorf("launchtest: the image is empty: %w", backend.ErrInvalidCode)
 	}
+	if g.RefuseCubins && strings.HasPrefix(string(image), Cubin) {
+		return 0, fmt.Errorf("launchtest: a cubin: %w", backend.ErrInvalidCode)
+	}
+	g.mu.Lock()
+	defer g.mu.Unlock()
+	g.images = append(g.images, string(image))
 	return module, nil
+}
+
+// Cubin is what code is compiled to: a mark, and the code.
+const Cubin = "\x7fELF"
+
+// ModuleCompile implements backend.Modules.
+func (g *GPU) ModuleCompile(image []byte) ([]byte, error) {
+	g.note("ModuleCompile")
+	switch {
+	case g.NoCompile:
+		return nil, fmt.Errorf("launchtest: ModuleCompile: %w", backend.ErrNotSupported)
+	case len(image) == 0:
+		return nil, fmt.Errorf("launchtest: the image is empty: %w", backend.ErrInvalidCode)
+	}
+	return append([]byte(Cubin), image...), nil
 }
 
 // ModuleUnload implements backend.Modules.
@@ -189,6 +260,7 @@ func (g *GPU) ModuleUnload(backend.Module) error {
 
 // ModuleFunction implements backend.Modules.
 func (g *GPU) ModuleFunction(_ backend.Module, name string) (backend.Function, error) {
+	g.note("ModuleFunction(%s)", name)
 	if _, ok := g.Kernels[name]; !ok {
 		return 0, fmt.Errorf("launchtest: no function %q: %w", name, backend.ErrNotFound)
 	}
@@ -259,6 +331,7 @@ func (g *GPU) FunctionParameters(function backend.Function) ([]backend.Parameter
 
 // Occupancy implements backend.Modules as if threads were all that counts.
 func (g *GPU) Occupancy(_ backend.Function, blockThreads int, _ uint32) (int, error) {
+	g.note("Occupancy(%d)", blockThreads)
 	return 2048 / blockThreads, nil
 }
 
@@ -272,13 +345,26 @@ func (g *GPU) Launch(function backend.Function, config backend.LaunchConfig, slo
 	}
 	name, kernel := g.find(function)
 	launch := Launch{Name: name, Config: config, Slots: slices.Clone(slots), Starts: slices.Clone(starts)}
+	replay := func(stream backend.Stream) error {
+		again := launch
+		again.Config.Stream = stream
+		return g.run(kernel, again)
+	}
+	if g.captured(config.Stream, replay) {
+		return nil
+	}
+	return g.run(kernel, launch)
+}
+
+// run does a launch.
+func (g *GPU) run(kernel Kernel, launch Launch) error {
 	g.mu.Lock()
 	g.launches = append(g.launches, launch)
 	g.mu.Unlock()
 	if kernel.Run == nil {
 		return nil
 	}
-	if err := g.StreamSynchronize(config.Stream); err != nil {
+	if err := g.StreamSynchronize(launch.Config.Stream); err != nil {
 		return err
 	}
 	kernel.Run(launch)

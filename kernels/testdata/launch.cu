@@ -32,6 +32,44 @@ KERNEL increment(u32 *values, u64 n) {
         values[i]++;
 }
 
+// add_scalar adds a number to each value. The stand-in for the driver knows it, too.
+KERNEL add_scalar(u32 *values, u32 n, u32 scalar) {
+    u64 i = thread_in_grid();
+    if (i < n)
+        values[i] += scalar;
+}
+
+// Fields are what kernels.Struct makes, with gaps.
+struct Inner {
+    u16 first;
+    u8 second;
+};
+struct Fields {
+    u8 flag;
+    const u32 *input;
+    u16 half;
+    Inner inner;
+    u32 *output;
+    f32 factor;
+    u8 bytes[3];
+    u64 words[2];
+};
+
+// fields writes each field of a struct to its output.
+KERNEL fields(Fields f) {
+    if (thread_in_grid() != 0)
+        return;
+    f.output[0] = f.flag;
+    f.output[1] = f.input[1];
+    f.output[2] = f.half;
+    f.output[3] = f.inner.first;
+    f.output[4] = f.inner.second;
+    f.output[5] = (u32)(f.factor * 2);
+    f.output[6] = f.bytes[0] + 256u * f.bytes[2];
+    f.output[7] = (u32)(f.words[0] >> 32);
+    f.output[8] = (u32)f.words[1];
+}
+
 // set stores a value if there is where to.
 KERNEL set(u32 *out, u32 value) {
     if (out && thread_in_grid() == 0)

@@ -74,6 +74,7 @@ func testModules(t *testing.T, d backend.Device) {
 	require.NoError(t, err)
 
 	t.Run("BadCode", func(t *testing.T) { testBadCode(t, d) })
+	t.Run("Compile", func(t *testing.T) { testCompile(t, d) })
 	t.Run("FunctionNotFound", func(t *testing.T) {
 		_, err := d.ModuleFunction(module, "no_such_function")
 		require.ErrorIs(t, err, backend.ErrNotFound)
@@ -93,6 +94,8 @@ func testNoModules(t *testing.T, d backend.Device) {
 	_, err := d.ModuleLoad([]byte(addScalar))
 	require.ErrorIs(t, err, backend.ErrNotSupported)
 	require.ErrorContains(t, err, "CUDA")
+	_, err = d.ModuleCompile([]byte(addScalar))
+	require.ErrorIs(t, err, backend.ErrNotSupported)
 	require.ErrorIs(t, d.ModuleUnload(0), backend.ErrNotSupported)
 	_, err = d.ModuleFunction(0, "add_scalar")
 	require.ErrorIs(t, err, backend.ErrNotSupported)
@@ -113,6 +116,32 @@ func testBadCode(t *testing.T, d backend.Device) {
 
 	// Not a damaged cubin: a driver trusts the lengths in one.
 	_, err = d.ModuleLoad([]byte("this is not code"))
+	require.ErrorIs(t, err, backend.ErrInvalidCode)
+}
+
+// testCompile compiles code in one call and loads what comes of it in another.
+func testCompile(t *testing.T, d backend.Device) {
+	cubin, err := d.ModuleCompile([]byte(addScalar))
+	if errors.Is(err, backend.ErrNotSupported) {
+		t.Skipf("the device compiles only what it loads: %v", err)
+	}
+	require.NoError(t, err)
+	again, err := d.ModuleCompile([]byte(addScalar + "\x00"))
+	require.NoError(t, err)
+	assert.Len(t, again, len(cubin), "text that ends with a NUL byte is the same text")
+	module, err := d.ModuleLoad(cubin)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, d.ModuleUnload(module)) }()
+	function, err := d.ModuleFunction(module, "add_scalar")
+	require.NoError(t, err)
+	testLaunch(t, d, function)
+
+	_, err = d.ModuleCompile([]byte(badCode))
+	require.ErrorIs(t, err, backend.ErrInvalidCode)
+	require.ErrorContains(t, err, "no_such_instruction", "the compiler's log is in the error")
+	_, err = d.ModuleCompile(cubin)
+	require.ErrorIs(t, err, backend.ErrInvalidValue, "what is compiled already")
+	_, err = d.ModuleCompile(nil)
 	require.ErrorIs(t, err, backend.ErrInvalidCode)
 }
 

@@ -57,6 +57,7 @@ var cases = []struct {
 	{"Managed", testManaged},
 	{"Prefetch", testPrefetch},
 	{"Modules", testModules},
+	{"Graphs", testGraphs},
 	{"Peers", testPeers},
 	{"Concurrency", testConcurrency},
 }

@@ -45,7 +45,7 @@ typedef int CUresult;
 typedef int CUdevice;
 typedef unsigned long long CUdeviceptr;
 typedef struct context *CUcontext;
-typedef struct object *CUstream, *CUevent, *CUmodule, *CUfunction, *CUmemoryPool;
+typedef struct object *CUstream, *CUevent, *CUmodule, *CUfunction, *CUmemoryPool, *CUlinkState, *CUgraph, *CUgraphExec;
 
 enum {
     SUCCESS = 0,
@@ -63,6 +63,11 @@ enum {
     PEER_ACCESS_NOT_ENABLED = 705,
     HOST_MEMORY_ALREADY_REGISTERED = 712,
     HOST_MEMORY_NOT_REGISTERED = 713,
+    STREAM_CAPTURE_UNSUPPORTED = 900,
+    STREAM_CAPTURE_INVALIDATED = 901,
+    STREAM_CAPTURE_ISOLATION = 905,
+    ILLEGAL_STATE = 401,
+    CAPTURED_EVENT = 907,
 };
 
 enum { MOST_DEVICES = 8, MOST_BLOCKS = 4096, POOL_ATTRIBUTES = 9 };
@@ -75,7 +80,23 @@ struct context {
     int peers[MOST_DEVICES];
 };
 
-enum kind { STREAM = 1, EVENT, MODULE, FUNCTION, POOL };
+enum kind { STREAM = 1, EVENT, MODULE, FUNCTION, POOL, LINK, GRAPH, EXECUTABLE };
+
+// work is a copy, a fill or a launch that was captured.
+struct work {
+    struct work *next;
+    char *to;
+    const char *from;                  // copy
+    size_t bytes;                      // copy
+    unsigned value, width, count;      // fill, or launch with a width of zero
+};
+
+// A capture belongs to a stream until it ends, and then to a graph and to what is
+// made of it. None is freed.
+struct capture {
+    struct work *first, **last;
+    int lost;
+};
 
 // object is whatever a handle stands for.
 struct object {
@@ -87,6 +108,7 @@ struct object {
     int device;                            // pool
     unsigned long long attributes[POOL_ATTRIBUTES];
     size_t maximum;
+    struct capture *capture;               // stream, graph; event: where it was recorded
 };
 
 enum memory { NONE, DEVICE, POOLED, MANAGED, PINNED, REGISTERED, MAPPED };
@@ -175,6 +197,33 @@ static CUresult entered(const char *name, const char *format, ...) {
     do {                                       \
         if ((uintptr_t)stream > 2)             \
             NEED_HANDLE(stream, STREAM);       \
+    } while (0)
+
+// capture_of returns where the work of a stream goes, or NULL where it is done.
+static struct capture *capture_of(CUstream stream) {
+    return (uintptr_t)stream > 2 ? stream->capture : NULL;
+}
+
+static int captures; // how many are under way
+
+// append adds work to a capture.
+static CUresult append(struct capture *capture, struct work work) {
+    if (capture->lost)
+        return STREAM_CAPTURE_INVALIDATED;
+    struct work *copy = malloc(sizeof *copy);
+    *copy = work;
+    *capture->last = copy;
+    capture->last = &copy->next;
+    return SUCCESS;
+}
+
+// NOT_CAPTURED is for what a stream that is captured cannot do. The capture is lost.
+#define NOT_CAPTURED(stream, code)                  \
+    do {                                            \
+        if (capture_of(stream) != NULL) {           \
+            capture_of(stream)->lost = 1;           \
+            return code;                            \
+        }                                           \
     } while (0)
 
 static struct object *make(enum kind kind) {
@@ -332,6 +381,8 @@ CUresult cuCtxSetCurrent(CUcontext context) {
 CUresult cuCtxSynchronize(void) {
     ENTER("cuCtxSynchronize", "");
     NEED_CONTEXT;
+    if (captures > 0)
+        return STREAM_CAPTURE_UNSUPPORTED;
     return SUCCESS;
 }
 
@@ -540,6 +591,14 @@ static CUresult move(void *destination, const void *source, size_t bytes, CUdevi
     return SUCCESS;
 }
 
+// move_later is move on a stream.
+static CUresult move_later(CUstream stream, void *destination, const void *source, size_t bytes, CUdeviceptr first, CUdeviceptr second) {
+    if (capture_of(stream) == NULL)
+        return move(destination, source, bytes, first, second);
+    NEED_CONTEXT;
+    return append(stream->capture, (struct work){.to = destination, .from = source, .bytes = bytes});
+}
+
 CUresult cuMemcpyHtoD_v2(CUdeviceptr destination, const void *source, size_t bytes) {
     ENTER("cuMemcpyHtoD_v2", "%zu", bytes);
     return move(host(destination), source, bytes, destination, 0);
@@ -558,19 +617,19 @@ CUresult cuMemcpyDtoD_v2(CUdeviceptr destination, CUdeviceptr source, size_t byt
 CUresult cuMemcpyHtoDAsync_v2(CUdeviceptr destination, const void *source, size_t bytes, CUstream stream) {
     ENTER("cuMemcpyHtoDAsync_v2", "%zu, %p", bytes, (void *)stream);
     NEED_STREAM(stream);
-    return move(host(destination), source, bytes, destination, 0);
+    return move_later(stream, host(destination), source, bytes, destination, 0);
 }
 
 CUresult cuMemcpyDtoHAsync_v2(void *destination, CUdeviceptr source, size_t bytes, CUstream stream) {
     ENTER("cuMemcpyDtoHAsync_v2", "%zu, %p", bytes, (void *)stream);
     NEED_STREAM(stream);
-    return move(destination, host(source), bytes, 0, source);
+    return move_later(stream, destination, host(source), bytes, 0, source);
 }
 
 CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_t bytes, CUstream stream) {
     ENTER("cuMemcpyDtoDAsync_v2", "%zu, %p", bytes, (void *)stream);
     NEED_STREAM(stream);
-    return move(host(destination), host(source), bytes, destination, source);
+    return move_later(stream, host(destination), host(source), bytes, destination, source);
 }
 
 CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext to, CUdeviceptr source, CUcontext from, size_t bytes, CUstream stream) {
@@ -596,6 +655,8 @@ static CUresult fill(CUdeviceptr destination, const void *value, size_t width, s
     CUresult async(CUdeviceptr destination, type value, size_t count, CUstream stream) {    \
         ENTER(#async, "%#x, %zu, %p", (unsigned)value, count, (void *)stream);              \
         NEED_STREAM(stream);                                                                \
+        if (capture_of(stream) != NULL)                                                     \
+            return append(stream->capture, (struct work){.to = host(destination), .value = value, .width = sizeof value, .count = count}); \
         return fill(destination, &value, sizeof value, count);                              \
     }
 
@@ -624,6 +685,7 @@ CUresult cuStreamSynchronize(CUstream stream) {
     ENTER("cuStreamSynchronize", "%p", (void *)stream);
     NEED_CONTEXT;
     NEED_STREAM(stream);
+    NOT_CAPTURED(stream, STREAM_CAPTURE_UNSUPPORTED);
     return SUCCESS;
 }
 
@@ -631,6 +693,7 @@ CUresult cuStreamQuery(CUstream stream) {
     ENTER("cuStreamQuery", "%p", (void *)stream);
     NEED_CONTEXT;
     NEED_STREAM(stream);
+    NOT_CAPTURED(stream, STREAM_CAPTURE_UNSUPPORTED);
     return SUCCESS;
 }
 
@@ -639,6 +702,8 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
     NEED_CONTEXT;
     NEED_STREAM(stream);
     NEED_HANDLE(event, EVENT);
+    if (event->capture != capture_of(stream))
+        NOT_CAPTURED(stream, STREAM_CAPTURE_ISOLATION);
     return SUCCESS;
 }
 
@@ -665,6 +730,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
     NEED_STREAM(stream);
     pthread_mutex_lock(&mutex);
     event->recorded = 1;
+    event->capture = capture_of(stream);
     event->milliseconds = clock_milliseconds += 0.5f;
     pthread_mutex_unlock(&mutex);
     return SUCCESS;
@@ -674,14 +740,14 @@ CUresult cuEventQuery(CUevent event) {
     ENTER("cuEventQuery", "%p", (void *)event);
     NEED_CONTEXT;
     NEED_HANDLE(event, EVENT);
-    return SUCCESS;
+    return event->capture != NULL ? CAPTURED_EVENT : SUCCESS;
 }
 
 CUresult cuEventSynchronize(CUevent event) {
     ENTER("cuEventSynchronize", "%p", (void *)event);
     NEED_CONTEXT;
     NEED_HANDLE(event, EVENT);
-    return SUCCESS;
+    return event->capture != NULL ? CAPTURED_EVENT : SUCCESS;
 }
 
 CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
@@ -697,14 +763,17 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
 
 // ---- modules
 
-// The options are expected as gpuframe gives them: both logs with their sizes.
-CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, int *options, void **values) {
-    ENTER("cuModuleLoadDataEx", "%.8s, %u", (const char *)image, count);
-    NEED_CONTEXT;
+// compile makes an object of PTX text. The options are expected as gpuframe gives
+// them: both logs with their sizes, and that line information is wanted.
+static CUresult compile(struct object **object, enum kind kind, const char *text, unsigned count, int *options, void **values) {
     char *errors = NULL, *notes = NULL;
     size_t error_bytes = 0, note_bytes = 0;
     for (unsigned i = 0; i < count; i++) {
         switch (options[i]) {
+        case 13:
+            if (values[i] != (void *)1)
+                return INVALID_VALUE;
+            break;
         case 3: notes = values[i]; break;
         case 4: note_bytes = (size_t)values[i]; values[i] = (void *)0; break;
         case 5: errors = values[i]; break;
@@ -712,7 +781,6 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
         default: return INVALID_VALUE;
         }
     }
-    const char *text = image;
     if (strstr(text, "no_such_instruction") != NULL) {
         snprintf(errors, error_bytes, "ptxas fake, line 10; error : Not a name of any known instruction: 'no_such_instruction'");
         snprintf(notes, note_bytes, "ptxas info : nothing compiled");
@@ -720,8 +788,77 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
     }
     if (strstr(text, ".version") == NULL)
         return INVALID_PTX;
-    *module = make(MODULE);
-    (*module)->text = strdup(text);
+    *object = make(kind);
+    (*object)->text = strdup(text);
+    return SUCCESS;
+}
+
+// A cubin, here, is a header of an ELF file and then the text.
+enum { HEADER = 64 };
+
+CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, int *options, void **values) {
+    int binary = memcmp(image, "\177ELF", 4) == 0;
+    ENTER("cuModuleLoadDataEx", "%.8s, %u", binary ? "cubin" : (const char *)image, count);
+    NEED_CONTEXT;
+    return compile(module, MODULE, (const char *)image + (binary ? HEADER : 0), count, options, values);
+}
+
+// The options of the logs are kept, as the driver keeps them, until the linker is
+// destroyed.
+static __thread struct {
+    unsigned count;
+    int options[8];
+    void *values[8];
+} linking;
+
+CUresult cuLinkCreate_v2(unsigned count, int *options, void **values, CUlinkState *link) {
+    ENTER("cuLinkCreate_v2", "%u", count);
+    NEED_CONTEXT;
+    if (count > 8)
+        return INVALID_VALUE;
+    linking.count = count;
+    memcpy(linking.options, options, count * sizeof *options);
+    memcpy(linking.values, values, count * sizeof *values);
+    *link = make(LINK);
+    return SUCCESS;
+}
+
+CUresult cuLinkAddData_v2(CUlinkState link, int type, void *data, size_t bytes, const char *name, unsigned count, int *options, void **values) {
+    ENTER("cuLinkAddData_v2", "%d, %.8s, %zu, %s, %u, %d", type, (const char *)data, bytes, name, count, options == NULL && values == NULL);
+    NEED_CONTEXT;
+    NEED_HANDLE(link, LINK);
+    if (type != 1 || bytes == 0 || ((const char *)data)[bytes - 1] != 0)
+        return INVALID_VALUE;
+    struct object *compiled = NULL;
+    CUresult result = compile(&compiled, LINK, data, linking.count, linking.options, linking.values);
+    if (result != SUCCESS)
+        return result;
+    size_t length = strlen(compiled->text) + 1;
+    link->text = calloc(1, HEADER + length);
+    memcpy(link->text, "\177ELF\2\1", 6);
+    memcpy(link->text + HEADER, compiled->text, length);
+    link->maximum = HEADER + length;
+    unmake(compiled);
+    free(compiled);
+    return SUCCESS;
+}
+
+CUresult cuLinkComplete(CUlinkState link, void **cubin, size_t *bytes) {
+    ENTER("cuLinkComplete", "");
+    NEED_CONTEXT;
+    NEED_HANDLE(link, LINK);
+    if (link->text == NULL)
+        return INVALID_VALUE;
+    *cubin = link->text;
+    *bytes = link->maximum;
+    return SUCCESS;
+}
+
+CUresult cuLinkDestroy(CUlinkState link) {
+    ENTER("cuLinkDestroy", "");
+    NEED_CONTEXT;
+    NEED_HANDLE(link, LINK);
+    unmake(link);
     return SUCCESS;
 }
 
@@ -798,10 +935,96 @@ CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, uns
     unsigned *numbers = *(unsigned **)parameters[0];
     unsigned count = wide ? *(unsigned long long *)parameters[1] : *(unsigned *)parameters[1];
     unsigned scalar = wide ? *(unsigned long long *)parameters[2] : *(unsigned *)parameters[2];
+    if (capture_of(stream) != NULL)
+        return append(stream->capture, (struct work){.to = (char *)numbers, .value = scalar, .count = count < gridX * blockX ? count : gridX * blockX});
     for (unsigned i = 0; i < count && i < gridX * blockX; i++)
         numbers[i] += scalar;
     return SUCCESS;
 }
+
+// ---- graphs
+
+#ifndef MINIMAL
+
+CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
+    ENTER("cuStreamBeginCapture_v2", "%p, %d", (void *)stream, mode);
+    NEED_CONTEXT;
+    if ((uintptr_t)stream <= 2)
+        return STREAM_CAPTURE_UNSUPPORTED;
+    NEED_HANDLE(stream, STREAM);
+    if (stream->capture != NULL)
+        return ILLEGAL_STATE;
+    struct capture *capture = calloc(1, sizeof *capture);
+    capture->last = &capture->first;
+    stream->capture = capture;
+    __atomic_fetch_add(&captures, 1, __ATOMIC_SEQ_CST);
+    return SUCCESS;
+}
+
+CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
+    ENTER("cuStreamEndCapture", "%p", (void *)stream);
+    NEED_CONTEXT;
+    NEED_HANDLE(stream, STREAM);
+    if (stream->capture == NULL)
+        return ILLEGAL_STATE;
+    struct capture *capture = stream->capture;
+    stream->capture = NULL;
+    __atomic_fetch_sub(&captures, 1, __ATOMIC_SEQ_CST);
+    *graph = NULL;
+    if (capture->lost)
+        return STREAM_CAPTURE_INVALIDATED;
+    *graph = make(GRAPH);
+    (*graph)->capture = capture;
+    return SUCCESS;
+}
+
+CUresult cuGraphDestroy(CUgraph graph) {
+    ENTER("cuGraphDestroy", "%p", (void *)graph);
+    NEED_CONTEXT;
+    NEED_HANDLE(graph, GRAPH);
+    unmake(graph);
+    return SUCCESS;
+}
+
+#ifndef CUDA_11_0
+CUresult cuGraphInstantiateWithFlags(CUgraphExec *executable, CUgraph graph, unsigned long long flags) {
+    ENTER("cuGraphInstantiateWithFlags", "%p, %llu", (void *)graph, flags);
+    NEED_CONTEXT;
+    NEED_HANDLE(graph, GRAPH);
+    *executable = make(EXECUTABLE);
+    (*executable)->capture = graph->capture;
+    return SUCCESS;
+}
+#endif
+
+CUresult cuGraphLaunch(CUgraphExec executable, CUstream stream) {
+    ENTER("cuGraphLaunch", "%p, %p", (void *)executable, (void *)stream);
+    NEED_CONTEXT;
+    NEED_HANDLE(executable, EXECUTABLE);
+    NEED_STREAM(stream);
+    NOT_CAPTURED(stream, STREAM_CAPTURE_UNSUPPORTED); // the driver would nest them
+    for (const struct work *work = executable->capture->first; work != NULL; work = work->next) {
+        if (work->from != NULL)
+            memmove(work->to, work->from, work->bytes);
+        for (unsigned i = 0; i < work->count; i++) {
+            if (work->width != 0)
+                memcpy(work->to + i * work->width, &work->value, work->width);
+            else
+                ((unsigned *)work->to)[i] += work->value;
+        }
+    }
+    return SUCCESS;
+}
+
+CUresult cuGraphExecDestroy(CUgraphExec executable) {
+    ENTER("cuGraphExecDestroy", "%p", (void *)executable);
+    NEED_CONTEXT;
+    NEED_HANDLE(executable, EXECUTABLE);
+    unmake(executable);
+    return SUCCESS;
+}
+
+#endif
 
 // ---- peers
 

@@ -5,6 +5,8 @@
 #include "context.h"
 
 #include <dlfcn.h>
+#include <stdlib.h>
+#include <string.h>
 
 // The driver takes a buffer's size in the word of its value, and writes there
 // how much of it is used; each buffer comes zeroed, so that is not needed.
@@ -14,9 +16,44 @@ int32_t shim_module_load(shim_device device, uintptr_t *module, const char *imag
         CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         CU_JIT_INFO_LOG_BUFFER,
         CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+        CU_JIT_GENERATE_LINE_INFO, // what of it is in the PTX, for profilers; the code is the same
     };
-    void *values[] = {errors, (void *)(uintptr_t)size, notes, (void *)(uintptr_t)size};
-    IN_CONTEXT(device, cuModuleLoadDataEx((CUmodule *)module, image, 4, options, values));
+    void *values[] = {errors, (void *)(uintptr_t)size, notes, (void *)(uintptr_t)size, (void *)1};
+    IN_CONTEXT(device, cuModuleLoadDataEx((CUmodule *)module, image, 5, options, values));
+}
+
+// The linker keeps the cubin until it is destroyed, and the logs as long: so this is
+// one operation, and the cubin is copied, for the caller to free.
+static CUresult compile(void **cubin, size_t *bytes, const char *text, size_t text_bytes, char *errors, char *notes, size_t size) {
+    CUjit_option options[] = {
+        CU_JIT_ERROR_LOG_BUFFER,
+        CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        CU_JIT_INFO_LOG_BUFFER,
+        CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+        CU_JIT_GENERATE_LINE_INFO,
+    };
+    void *values[] = {errors, (void *)(uintptr_t)size, notes, (void *)(uintptr_t)size, (void *)1};
+    CUlinkState link = NULL;
+    CUresult result = cuLinkCreate(5, options, values, &link);
+    if (result != CUDA_SUCCESS)
+        return result;
+    void *linked = NULL;
+    result = cuLinkAddData(link, CU_JIT_INPUT_PTX, (void *)text, text_bytes, "gpuframe", 0, NULL, NULL);
+    if (result == CUDA_SUCCESS)
+        result = cuLinkComplete(link, &linked, bytes);
+    if (result == CUDA_SUCCESS) {
+        *cubin = malloc(*bytes);
+        if (*cubin == NULL)
+            result = CUDA_ERROR_OUT_OF_MEMORY;
+        else
+            memcpy(*cubin, linked, *bytes);
+    }
+    (void)cuLinkDestroy(link); // the result that counts is the compiler's
+    return result;
+}
+
+int32_t shim_module_compile(shim_device device, void **cubin, size_t *bytes, const char *text, size_t text_bytes, char *errors, char *notes, size_t size) {
+    IN_CONTEXT(device, compile(cubin, bytes, text, text_bytes, errors, notes, size));
 }
 
 int32_t shim_function_set_attribute(shim_device device, uintptr_t function, int32_t attribute, int32_t value) {

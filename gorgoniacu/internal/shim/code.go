@@ -3,10 +3,13 @@
 package shim
 
 /*
+#include <stdlib.h>
 #include "shim.h"
 
 #cgo noescape shim_module_load
 #cgo nocallback shim_module_load
+#cgo noescape shim_module_compile
+#cgo nocallback shim_module_compile
 #cgo nocallback shim_function_set_attribute
 #cgo noescape shim_function_parameter
 #cgo nocallback shim_function_parameter
@@ -32,6 +35,22 @@ func (d Device) ModuleLoad(image []byte) (module uintptr, log string, result Res
 	r := C.shim_module_load(d.c, &cModule, (*C.char)(unsafe.Pointer(&image[0])),
 		(*C.char)(unsafe.Pointer(&errors[0])), (*C.char)(unsafe.Pointer(&notes[0])), logBytes)
 	return uintptr(cModule), said(errors, notes), Result(r)
+}
+
+// ModuleCompile compiles PTX text that ends with a NUL byte. It returns what the
+// compiler said, as ModuleLoad does.
+func (d Device) ModuleCompile(code []byte) (cubin []byte, log string, result Result) {
+	var made unsafe.Pointer
+	var size C.size_t
+	logs := make([]byte, 2*logBytes)
+	errors, notes := logs[:logBytes], logs[logBytes:]
+	r := C.shim_module_compile(d.c, &made, &size, (*C.char)(unsafe.Pointer(&code[0])), C.size_t(len(code)),
+		(*C.char)(unsafe.Pointer(&errors[0])), (*C.char)(unsafe.Pointer(&notes[0])), logBytes)
+	if r == 0 {
+		cubin = C.GoBytes(made, C.int(size))
+		C.free(made)
+	}
+	return cubin, said(errors, notes), Result(r)
 }
 
 // said joins what C wrote into buffers.

@@ -2,8 +2,8 @@
 // that has C in it. Four kinds of calls are here.
 //
 //   - What the binding lacks: pools, page-locked memory, pointer attributes,
-//     virtual and shared memory, the compiler's log, setting a function's
-//     attributes.
+//     virtual and shared memory, the compiler's log and its output, setting a
+//     function's attributes, graphs that any thread may capture.
 //   - Launches. The binding reads eight bytes for each argument, whatever its
 //     width, and allocates.
 //   - What takes a stream. The binding's Stream holds a C pointer, which the

@@ -39,10 +39,18 @@ int32_t shim_stream_wait_event(shim_device device, uintptr_t stream, uintptr_t e
 int32_t shim_event_record(shim_device device, uintptr_t event, uintptr_t stream);
 
 int32_t shim_module_load(shim_device device, uintptr_t *module, const char *image, char *errors, char *notes, size_t size);
+int32_t shim_module_compile(shim_device device, void **cubin, size_t *bytes, const char *text, size_t text_bytes, char *errors, char *notes, size_t size);
 int32_t shim_function_set_attribute(shim_device device, uintptr_t function, int32_t attribute, int32_t value);
 int32_t shim_function_parameter(shim_device device, uintptr_t function, size_t index, size_t *offset, size_t *bytes);
 int32_t shim_launch(shim_device device, uintptr_t function, const uint32_t *shape, uint32_t shared, uintptr_t stream,
                     const uint64_t *slots, const uint32_t *starts, uint32_t count);
+
+int32_t shim_stream_begin_capture(shim_device device, uintptr_t stream);
+int32_t shim_stream_end_capture(shim_device device, uintptr_t stream, uintptr_t *graph);
+int32_t shim_graph_destroy(shim_device device, uintptr_t graph);
+int32_t shim_graph_instantiate(shim_device device, uintptr_t *executable, uintptr_t graph);
+int32_t shim_graph_launch(shim_device device, uintptr_t executable, uintptr_t stream);
+int32_t shim_graph_executable_destroy(shim_device device, uintptr_t executable);
 
 int32_t shim_default_pool(uintptr_t *pool, int32_t handle);
 int32_t shim_alloc_async(shim_device device, uint64_t *pointer, size_t bytes, uintptr_t pool, uintptr_t stream);

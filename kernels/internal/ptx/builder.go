@@ -2,6 +2,7 @@ package ptx
 
 import (
 	"fmt"
+	"strconv"
 	"strings"
 )
 
@@ -26,6 +27,20 @@ var declared = [classes]struct{ kind, name string }{
 	Word64:    {".b64", "d"},
 	Float32:   {".f32", "f"},
 	Float64:   {".f64", "e"},
+}
+
+// Untyped is the type of the class in instructions that move bits.
+func (c Class) Untyped() string { return declared[c].kind[1:] }
+
+// Zero is the class's zero as an operand.
+func (c Class) Zero() Register {
+	switch c {
+	case Float32:
+		return "0f00000000"
+	case Float64:
+		return "0d0000000000000000"
+	}
+	return "0"
 }
 
 // Register is a register's name, such as %x_r3, or an operand that stands in its
@@ -85,9 +100,60 @@ func (b *Builder) Place(label string) {
 	b.code.WriteString(":\n")
 }
 
-// Comment adds a line of comment.
+// Void adds an instruction that writes no register: Void("st.global.b32",
+// "[%d1]", r).
+func (b *Builder) Void(instruction string, operands ...Register) {
+	b.code.WriteByte('\t')
+	b.code.WriteString(instruction)
+	for i, operand := range operands {
+		b.code.WriteString([]string{" ", ", "}[min(i, 1)])
+		b.code.WriteString(string(operand))
+	}
+	b.code.WriteString(";\n")
+}
+
+// Move writes a register that exists.
+func (b *Builder) Move(instruction string, to Register, operands ...Register) {
+	b.Void(instruction, append([]Register{to}, operands...)...)
+}
+
+// Call calls a function whose parameters are all of 64 bits, as the operands have
+// to be. It returns as many values of 64 bits: one, or a struct of several.
+func (b *Builder) Call(name string, results []Register, operands ...Register) {
+	b.code.WriteString("\t{\n")
+	var in []string
+	for i, operand := range operands {
+		in = append(in, fmt.Sprintf("param%d", i))
+		b.Emit(".param .b64 param%d", i)
+		b.Emit("st.param.b64 [param%d], %s", i, operand)
+	}
+	if len(results) == 1 {
+		b.Emit(".param .b64 result")
+	} else {
+		b.Emit(".param .align 8 .b8 result[%d]", 8*len(results))
+	}
+	b.Emit("call (result), %s, (%s)", name, strings.Join(in, ", "))
+	for i, result := range results {
+		b.Emit("ld.param.b64 %s, [result+%d]", result, 8*i)
+	}
+	b.code.WriteString("\t}\n")
+}
+
+// Branch jumps to a label where the predicate holds, or always for "". A
+// predicate with a ! ahead is negated.
+func (b *Builder) Branch(when Register, label string) {
+	if when == "" {
+		b.Emit("bra %s", label)
+		return
+	}
+	b.Emit("@%s bra %s", when, label)
+}
+
+// Comment adds a line of comment. What is not ASCII is escaped: the driver refuses
+// it, in comments too.
 func (b *Builder) Comment(format string, arguments ...any) {
-	fmt.Fprintf(&b.code, "\t// "+format+"\n", arguments...)
+	text := strconv.QuoteToASCII(fmt.Sprintf(format, arguments...))
+	fmt.Fprintf(&b.code, "\t// %s\n", text[1:len(text)-1])
 }
 
 // Declarations returns the declarations of all registers.

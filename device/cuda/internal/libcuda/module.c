@@ -2,6 +2,9 @@
 
 #include "table.h"
 
+#include <stdlib.h>
+#include <string.h>
+
 // The driver takes a buffer's size in the word of its value, and writes there
 // how much of it is used; each buffer comes zeroed, so that is not needed.
 int32_t libcuda_module_load(libcuda_device device, uintptr_t *module, const char *image, char *errors, char *notes, size_t size) {
@@ -10,9 +13,44 @@ int32_t libcuda_module_load(libcuda_device device, uintptr_t *module, const char
         CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         CU_JIT_INFO_LOG_BUFFER,
         CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+        CU_JIT_GENERATE_LINE_INFO, // what of it is in the PTX, for profilers; the code is the same
     };
-    void *values[] = {errors, (void *)(uintptr_t)size, notes, (void *)(uintptr_t)size};
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuModuleLoadDataEx((CUmodule *)module, image, 4, options, values));
+    void *values[] = {errors, (void *)(uintptr_t)size, notes, (void *)(uintptr_t)size, (void *)1};
+    LIBCUDA_IN_CONTEXT(device, libcuda.cuModuleLoadDataEx((CUmodule *)module, image, 5, options, values));
+}
+
+// The linker keeps the cubin until it is destroyed, and the logs as long: so this is
+// one operation, and the cubin is copied, for the caller to free.
+static CUresult compile(void **cubin, size_t *bytes, const char *text, size_t text_bytes, char *errors, char *notes, size_t size) {
+    int options[] = {
+        CU_JIT_ERROR_LOG_BUFFER,
+        CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
+        CU_JIT_INFO_LOG_BUFFER,
+        CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
+        CU_JIT_GENERATE_LINE_INFO,
+    };
+    void *values[] = {errors, (void *)(uintptr_t)size, notes, (void *)(uintptr_t)size, (void *)1};
+    CUlinkState link = NULL;
+    CUresult result = libcuda.cuLinkCreate_v2(5, options, values, &link);
+    if (result != CUDA_SUCCESS)
+        return result;
+    void *linked = NULL;
+    result = libcuda.cuLinkAddData_v2(link, CU_JIT_INPUT_PTX, (void *)text, text_bytes, "gpuframe", 0, NULL, NULL);
+    if (result == CUDA_SUCCESS)
+        result = libcuda.cuLinkComplete(link, &linked, bytes);
+    if (result == CUDA_SUCCESS) {
+        *cubin = malloc(*bytes);
+        if (*cubin == NULL)
+            result = CUDA_ERROR_OUT_OF_MEMORY;
+        else
+            memcpy(*cubin, linked, *bytes);
+    }
+    (void)libcuda.cuLinkDestroy(link); // the result that counts is the compiler's
+    return result;
+}
+
+int32_t libcuda_module_compile(libcuda_device device, void **cubin, size_t *bytes, const char *text, size_t text_bytes, char *errors, char *notes, size_t size) {
+    LIBCUDA_IN_CONTEXT(device, compile(cubin, bytes, text, text_bytes, errors, notes, size));
 }
 
 int32_t libcuda_module_unload(libcuda_device device, uintptr_t module) {

@@ -3,10 +3,13 @@
 package libcuda
 
 /*
+#include <stdlib.h>
 #include "shims.h"
 
 #cgo noescape libcuda_module_load
 #cgo nocallback libcuda_module_load
+#cgo noescape libcuda_module_compile
+#cgo nocallback libcuda_module_compile
 #cgo nocallback libcuda_module_unload
 #cgo noescape libcuda_module_function
 #cgo nocallback libcuda_module_function
@@ -38,7 +41,28 @@ func (d Device) ModuleLoad(image []byte) (module uintptr, log string, result Res
 	errors, notes := logs[:logBytes], logs[logBytes:]
 	r := C.libcuda_module_load(d.c, &cModule, (*C.char)(unsafe.Pointer(&image[0])),
 		(*C.char)(unsafe.Pointer(&errors[0])), (*C.char)(unsafe.Pointer(&notes[0])), logBytes)
-	return uintptr(cModule), strings.TrimSpace(text(errors) + "\n" + text(notes)), Result(r)
+	return uintptr(cModule), said(errors, notes), Result(r)
+}
+
+// ModuleCompile compiles PTX text that ends with a NUL byte. It returns what the
+// compiler said, as ModuleLoad does.
+func (d Device) ModuleCompile(code []byte) (cubin []byte, log string, result Result) {
+	var made unsafe.Pointer
+	var bytes C.size_t
+	logs := make([]byte, 2*logBytes)
+	errors, notes := logs[:logBytes], logs[logBytes:]
+	r := C.libcuda_module_compile(d.c, &made, &bytes, (*C.char)(unsafe.Pointer(&code[0])), C.size_t(len(code)),
+		(*C.char)(unsafe.Pointer(&errors[0])), (*C.char)(unsafe.Pointer(&notes[0])), logBytes)
+	if r == 0 {
+		cubin = C.GoBytes(made, C.int(bytes))
+		C.free(made)
+	}
+	return cubin, said(errors, notes), Result(r)
+}
+
+// said returns what the compiler wrote, its errors first.
+func said(errors, notes []byte) string {
+	return strings.TrimSpace(text(errors) + "\n" + text(notes))
 }
 
 // ModuleUnload unloads a module.

@@ -106,6 +106,7 @@ int32_t libcuda_event_elapsed(libcuda_device device, float *milliseconds, uintpt
 
 // module
 int32_t libcuda_module_load(libcuda_device device, uintptr_t *module, const char *image, char *errors, char *notes, size_t size);
+int32_t libcuda_module_compile(libcuda_device device, void **cubin, size_t *bytes, const char *text, size_t text_bytes, char *errors, char *notes, size_t size);
 int32_t libcuda_module_unload(libcuda_device device, uintptr_t module);
 int32_t libcuda_module_function(libcuda_device device, uintptr_t *function, uintptr_t module, const char *name);
 int32_t libcuda_function_attribute(libcuda_device device, int32_t *value, int32_t attribute, uintptr_t function);
@@ -114,6 +115,14 @@ int32_t libcuda_function_parameter(libcuda_device device, uintptr_t function, si
 int32_t libcuda_occupancy(libcuda_device device, int32_t *blocks, uintptr_t function, int32_t threads, size_t shared);
 int32_t libcuda_launch(libcuda_device device, uintptr_t function, const uint32_t *shape, uint32_t shared, uintptr_t stream,
                        const uint64_t *slots, const uint32_t *starts, uint32_t count);
+
+// graph
+int32_t libcuda_stream_begin_capture(libcuda_device device, uintptr_t stream);
+int32_t libcuda_stream_end_capture(libcuda_device device, uintptr_t stream, uintptr_t *graph);
+int32_t libcuda_graph_destroy(libcuda_device device, uintptr_t graph);
+int32_t libcuda_graph_instantiate(libcuda_device device, uintptr_t *executable, uintptr_t graph);
+int32_t libcuda_graph_launch(libcuda_device device, uintptr_t executable, uintptr_t stream);
+int32_t libcuda_graph_executable_destroy(libcuda_device device, uintptr_t executable);
 
 // peer
 int32_t libcuda_can_access_peer(int32_t *can, int32_t handle, int32_t peer);

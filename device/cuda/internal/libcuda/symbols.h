@@ -102,6 +102,18 @@
     REQUIRED(cuOccupancyMaxActiveBlocksPerMultiprocessor, (int *blocks, CUfunction function, int threads, size_t shared)) \
     REQUIRED(cuLaunchKernel, (CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY, unsigned blockZ, unsigned shared, CUstream stream, void **parameters, void **extra)) \
     \
+    REQUIRED(cuLinkCreate_v2, (unsigned count, int *options, void **values, CUlinkState *link)) \
+    REQUIRED(cuLinkAddData_v2, (CUlinkState link, int type, void *data, size_t bytes, const char *name, unsigned count, int *options, void **values)) \
+    REQUIRED(cuLinkComplete, (CUlinkState link, void **cubin, size_t *bytes)) \
+    REQUIRED(cuLinkDestroy, (CUlinkState link)) \
+    \
+    OPTIONAL(cuStreamBeginCapture_v2, 10010, (CUstream stream, int mode)) \
+    OPTIONAL(cuStreamEndCapture, 10000, (CUstream stream, CUgraph *graph)) \
+    OPTIONAL(cuGraphDestroy, 10000, (CUgraph graph)) \
+    OPTIONAL(cuGraphInstantiateWithFlags, 11040, (CUgraphExec *executable, CUgraph graph, unsigned long long flags)) \
+    OPTIONAL(cuGraphLaunch, 10000, (CUgraphExec executable, CUstream stream)) \
+    OPTIONAL(cuGraphExecDestroy, 10000, (CUgraphExec executable)) \
+    \
     REQUIRED(cuDeviceCanAccessPeer, (int *can, CUdevice device, CUdevice peer)) \
     REQUIRED(cuCtxEnablePeerAccess, (CUcontext peer, unsigned flags)) \
     REQUIRED(cuCtxDisablePeerAccess, (CUcontext peer))

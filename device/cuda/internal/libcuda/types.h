@@ -18,6 +18,9 @@ typedef struct CUstream_st *CUstream;
 typedef struct CUevent_st *CUevent;
 typedef struct CUmod_st *CUmodule;
 typedef struct CUfunc_st *CUfunction;
+typedef struct CUlinkState_st *CUlinkState;
+typedef struct CUgraph_st *CUgraph;         // CUDA 10.0
+typedef struct CUgraphExec_st *CUgraphExec; // CUDA 10.0
 typedef struct CUmemPoolHandle_st *CUmemoryPool; // CUDA 11.2
 
 // CUDA 9.2.
@@ -87,6 +90,7 @@ _Static_assert(offsetof(CUmemPoolProps, reserved) == 34, "CUmemPoolProps.reserve
 enum {
     CUDA_SUCCESS = 0,
     CUDA_ERROR_INVALID_VALUE = 1,
+    CUDA_ERROR_OUT_OF_MEMORY = 2,
     CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER = 36,
 
     CU_STREAM_NON_BLOCKING = 1,
@@ -118,6 +122,10 @@ enum {
     CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES = 4,
     CU_JIT_ERROR_LOG_BUFFER = 5,
     CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES = 6,
+    CU_JIT_GENERATE_LINE_INFO = 13,
+    CU_JIT_INPUT_PTX = 1,
+
+    CU_STREAM_CAPTURE_MODE_RELAXED = 2,
 };
 
 #endif

@@ -1,0 +1,67 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// wideColumns is how many float64 columns the table has for filters of many.
+const wideColumns = 10
+
+// generate makes a table of pseudo-random columns, on the device: only the row
+// numbers are uploaded.
+func (b *bench) generate(ctx context.Context, rows int) (_ *buffer.Buffer, err error) {
+	numbers, err := b.rowNumbers(ctx, rows)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, numbers.Release()) }()
+	f32, f64, i32 := arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int32
+	row := expr.Col("row")
+	random := func(seed int) expr.Expr { return expr.Hash(row, expr.Lit(int64(seed))) }
+	uniform := func(seed int) expr.Expr {
+		return random(seed).ShiftRight(expr.Lit(uint64(11))).Cast(f64).Mul(expr.Lit(0x1p-53))
+	}
+	x := uniform(1)
+	wide := uniform(3)
+	tenth := random(4).Mod(expr.Lit(uint64(10))).Eq(expr.Lit(uint64(0)))
+	columns := []expr.Expr{
+		row.As("sorted"),
+		x.Cast(f32).As("x"),
+		uniform(2).Cast(f32).As("y"),
+		wide.As("v"),
+		expr.If(tenth, expr.Null(f64), wide).As("v null"),
+		expr.If(tenth, expr.Null(f32), x.Cast(f32)).As("x null"),
+		random(5).BitAnd(expr.Lit(uint64(1))).Eq(expr.Lit(uint64(0))).As("mask"),
+		random(6).Mod(expr.Lit(uint64(rows))).Cast(i32).As("random"),
+		random(7).BitAnd(expr.Lit(uint64(255))).Cast(arrow.PrimitiveTypes.Uint32).As("byte"),
+	}
+	for i := range wideColumns {
+		columns = append(columns, uniform(10+i).As(fmt.Sprintf("w%d", i)))
+	}
+	return expr.Project(ctx, numbers, columns, b.options())
+}
+
+// rowNumbers uploads the numbers of the rows as a column "row" of int32.
+func (b *bench) rowNumbers(ctx context.Context, rows int) (*buffer.Buffer, error) {
+	builder := array.NewInt32Builder(arrowmemory.DefaultAllocator)
+	defer builder.Release()
+	builder.Reserve(rows)
+	for i := range rows {
+		builder.UnsafeAppend(int32(i))
+	}
+	values := builder.NewArray()
+	defer values.Release()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "row", Type: arrow.PrimitiveTypes.Int32}}, nil)
+	record := array.NewRecord(schema, []arrow.Array{values}, int64(rows))
+	defer record.Release()
+	return buffer.FromRecords(ctx, b.mgr, []arrow.Record{record}, buffer.LoadOptions{Stream: b.stream})
+}

@@ -1,0 +1,134 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"math/rand/v2"
+	"runtime"
+	"time"
+
+	"github.com/gpuframe/gpuframe/bench/internal/table"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/reduce"
+)
+
+// small measures operators on a thousand rows, where calls are all that counts.
+func (b *bench) small(ctx context.Context) (err error) {
+	const rows, bar = 1000, 15 * time.Microsecond
+	data, err := b.generate(ctx, rows)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, data.Release()) }()
+	// The waits of another goroutine's thread are not to be measured.
+	runtime.LockOSThread()
+	defer runtime.UnlockOSThread()
+	t := table.New("operator", "time", "bar", "torch", "bar ≤ torch")
+	for _, f := range []struct {
+		name, rival string
+		work        work
+	}{
+		{"add f32", "torch add f32", b.evaluate(data, expr.Col("x").Add(expr.Col("y")))},
+		{"(x*2+y)>1 & (x<y) f32", "torch fused", b.evaluate(data, fused())},
+		{"sum f64", "torch sum f64", b.reduce(data, reduce.Sum(expr.Col("v")))},
+		{"filter and sum f64", "torch filter sum f64", b.reduce(data, reduce.Sum(expr.Col("v")).Where(expr.Col("x").Gt(expr.Lit(0.5))))},
+		{"filter f64 by mask", "torch filter f64", b.filterMask(data, "v")},
+		{"filter f64 by expression", "torch filter f64", b.filter(data, expr.Col("v").Gt(expr.Lit(0.5)), "v")},
+		{"take f64", "torch take random f64", b.take(data, "random")},
+		{"cumulative sum f64", "torch cumsum f64", b.cumulativeSum(data)},
+	} {
+		took, err := b.byClock(ctx, f.work)
+		if err != nil {
+			return fmt.Errorf("%s: %w", f.name, err)
+		}
+		cells := []string{f.name, microseconds(took), fmt.Sprintf("≤ %v %s", bar, verdict(took <= bar))}
+		if theirs, known := b.rivals[rival{f.rival, rows}]; known {
+			cells = append(cells, microseconds(theirs), verdict(took <= theirs))
+		}
+		t.Add(cells...)
+	}
+	return show(fmt.Sprintf("%d rows, from the call until the result is on the device", rows), t)
+}
+
+// first measures what a new expression costs, once and from then on.
+func (b *bench) first(ctx context.Context) (err error) {
+	data, err := b.generate(ctx, 1000)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, data.Release()) }()
+	t := table.New("", "time", "bar")
+	const compileBar, callBar = 10 * time.Millisecond, 5 * time.Microsecond
+	var times []time.Duration
+	for range 9 {
+		// A shape that neither this process nor the driver's cache on disk has met.
+		e := unmet()
+		began := time.Now()
+		result, err := expr.Evaluate(ctx, data, []expr.Expr{e}, b.options())
+		if err != nil {
+			return err
+		}
+		times = append(times, time.Since(began))
+		if err := columns(result).Release(); err != nil {
+			return err
+		}
+	}
+	compile := median(times)
+	t.Add("first use of an expression", milliseconds(compile), fmt.Sprintf("≤ %v %s", compileBar, verdict(compile <= compileBar)))
+
+	again, err := b.enqueue(ctx, b.evaluate(data, fused()))
+	if err != nil {
+		return err
+	}
+	plain, err := b.plainLaunch(ctx, data)
+	if err != nil {
+		return err
+	}
+	t.Add("a launch with as many arguments", microseconds(plain), "")
+	over := again - plain
+	t.Add("the same expression again", microseconds(again), "")
+	t.Add("over the launch", microseconds(over), fmt.Sprintf("≤ %v %s", callBar, verdict(over <= callBar)))
+	return show("what an expression costs, 1,000 rows", t)
+}
+
+// unmet returns an expression of random shape.
+func unmet() expr.Expr {
+	e := expr.Col("x")
+	for range 12 {
+		switch rand.IntN(4) {
+		case 0:
+			e = e.Add(expr.Col("y"))
+		case 1:
+			e = e.Mul(expr.Col("y"))
+		case 2:
+			e = e.Sub(expr.Col("x"))
+		case 3:
+			e = expr.Min(e, expr.Col("y"))
+		}
+	}
+	return e.Gt(expr.Lit(0.25))
+}
+
+// enqueue returns the time of a call, without waiting for its work each time.
+func (b *bench) enqueue(ctx context.Context, w work) (time.Duration, error) {
+	var times []time.Duration
+	for range 301 {
+		const calls = 20
+		began := time.Now()
+		for range calls {
+			result, err := w(ctx)
+			if err == nil {
+				err = result.Release()
+			}
+			if err != nil {
+				return 0, err
+			}
+		}
+		times = append(times, time.Since(began)/calls)
+		if err := b.stream.Synchronize(ctx); err != nil {
+			return 0, err
+		}
+	}
+	return median(times), nil
+}

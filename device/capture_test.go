@@ -1,0 +1,126 @@
+package device_test
+
+import (
+	"errors"
+	"testing"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/launchtest"
+)
+
+// thing is something that a capture holds.
+type thing struct{ references int }
+
+func (t *thing) Retain() error  { t.references++; return nil }
+func (t *thing) Release() error { t.references--; return nil }
+
+func handleOf(t *testing.T, enqueue func(func(backend.Stream) error) error) (got backend.Stream) {
+	t.Helper()
+	require.NoError(t, enqueue(func(handle backend.Stream) error { got = handle; return nil }))
+	return got
+}
+
+// TestCaptureTakesWorkOnly: work goes to a stream of the capture's, marks, waits and
+// what asks for them stay on the stream itself.
+func TestCaptureTakesWorkOnly(t *testing.T) {
+	gpu := &launchtest.GPU{}
+	dev := launchtest.Open(t, gpu)
+	stream, err := dev.NewStream()
+	require.NoError(t, err)
+	other, err := dev.NewStream()
+	require.NoError(t, err)
+	watched := 0
+	watch := stream.NewWatch(func(handle backend.Stream) {
+		assert.Equal(t, stream.Handle(), handle)
+		watched++
+	})
+	watch.Arm()
+	held := &thing{}
+	captured, err := stream.Hold(held)
+	require.NoError(t, err)
+	require.False(t, captured || stream.Capturing())
+	require.NoError(t, stream.RefuseCapture())
+
+	capture, err := stream.BeginCapture(func(h device.Held) error { return h.Retain() })
+	require.NoError(t, err)
+	require.True(t, stream.Capturing())
+	recording := handleOf(t, stream.Enqueue)
+	assert.NotEqual(t, stream.Handle(), recording)
+	assert.Zero(t, watched, "what is captured follows nothing on the stream")
+	assert.Equal(t, stream.Handle(), handleOf(t, stream.EnqueueUncaptured))
+	assert.Equal(t, 1, watched)
+	captured, err = stream.Hold(held)
+	require.NoError(t, err)
+	require.True(t, captured)
+	assert.Equal(t, 1, held.references)
+
+	// All of this the driver would refuse on the stream that is captured.
+	event, err := stream.Record()
+	require.NoError(t, err)
+	require.NoError(t, event.Wait(t.Context()))
+	require.NoError(t, stream.Wait(event))
+	require.NoError(t, stream.WaitStream(other))
+	require.NoError(t, other.WaitStream(stream))
+	_, err = stream.Done()
+	require.NoError(t, err)
+	require.NoError(t, stream.SynchronizeUncaptured(t.Context()))
+
+	for name, err := range map[string]error{
+		"synchronize": stream.Synchronize(t.Context()),
+		"marked":      stream.EnqueueMarked(event, func(backend.Stream) error { t.Error("called"); return nil }),
+		"close":       stream.Close(),
+		"refuse":      stream.RefuseCapture(),
+		"twice":       func() error { _, err := stream.BeginCapture(nil); return err }(),
+	} {
+		require.ErrorIs(t, err, device.ErrCapturing, name)
+	}
+
+	graph, err := capture.End()
+	require.NoError(t, err, "nothing has lost the capture")
+	require.NoError(t, dev.Driver().GraphDestroy(graph))
+	_, err = capture.End()
+	require.ErrorIs(t, err, device.ErrClosed)
+	assert.Equal(t, stream.Handle(), handleOf(t, stream.Enqueue))
+	require.NoError(t, stream.EnqueueMarked(event, func(backend.Stream) error { return nil }))
+	require.NoError(t, stream.Synchronize(t.Context()))
+	require.NoError(t, errors.Join(event.Close(), other.Close(), stream.Close()))
+	_, err = stream.BeginCapture(nil)
+	require.ErrorIs(t, err, device.ErrClosed)
+}
+
+func TestCaptureWhereThereAreNoGraphs(t *testing.T) {
+	for _, dev := range []*device.Device{launchtest.Open(t, &launchtest.GPU{NoGraphs: true}), openHost(t)} {
+		stream, err := dev.NewStream()
+		require.NoError(t, err)
+		_, err = stream.BeginCapture(nil)
+		require.ErrorIs(t, err, device.ErrNotSupported)
+		require.False(t, stream.Capturing())
+		require.NoError(t, errors.Join(stream.Synchronize(t.Context()), stream.Close()))
+	}
+}
+
+func openHost(t *testing.T) *device.Device {
+	t.Helper()
+	dev, err := device.Open("host")
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, dev.Close()) })
+	return dev
+}
+
+// TestLostCaptureEnds has a capture lost: the stream is an ordinary one again.
+func TestLostCaptureEnds(t *testing.T) {
+	dev := launchtest.Open(t, &launchtest.GPU{})
+	stream, err := dev.NewStream()
+	require.NoError(t, err)
+	capture, err := stream.BeginCapture(func(device.Held) error { return nil })
+	require.NoError(t, err)
+	require.ErrorIs(t, stream.Enqueue(dev.Driver().StreamSynchronize), device.ErrCapturing)
+	graph, err := capture.End()
+	require.ErrorIs(t, err, device.ErrCapturing)
+	require.Zero(t, graph)
+	require.NoError(t, errors.Join(stream.Synchronize(t.Context()), stream.Close()))
+}

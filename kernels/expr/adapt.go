@@ -1,0 +1,104 @@
+package expr
+
+import (
+	"math/big"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// adapted returns the type of an open literal that stands beside operands of the
+// known types.
+func adapted(op tree.Op, literal *node, known []arrow.DataType) arrow.DataType {
+	switch value := literal.value.(type) {
+	case int:
+		return adaptedInteger(op, value, known)
+	case float64:
+		if t, ok := commonType(known); ok && tree.KindOf(t).IsFloat() {
+			return t
+		}
+	case time.Time:
+		return adaptedTime(value, known)
+	case time.Duration:
+		return adaptedDuration(op, value, known)
+	}
+	own, _ := literal.ownType()
+	return own
+}
+
+// adaptedInteger takes the type of the others, or the smallest that holds the value
+// beside it.
+func adaptedInteger(op tree.Op, value int, known []arrow.DataType) arrow.DataType {
+	t, ok := commonType(known)
+	if !ok {
+		return arrow.PrimitiveTypes.Int64
+	}
+	kind := tree.KindOf(t)
+	if d, decimal := t.(*arrow.Decimal128Type); decimal {
+		if op == tree.Multiply { // whose scales add up
+			d = decimalOf(d.Precision, 0)
+		}
+		if _, fits := convertDecimal(value, d); fits && !badDecimal(d) {
+			return d
+		}
+		return arrow.PrimitiveTypes.Int64
+	}
+	if kind.IsFloat() || kind.IsInteger() && !tree.IsTemporal(t) && fitsInteger(big.NewInt(int64(value)), kind) {
+		return t
+	}
+	for _, bits := range []int{8, 16, 32} {
+		if smaller := signedOf(bits); kind.IsInteger() && !tree.IsTemporal(t) && fitsInteger(big.NewInt(int64(value)), tree.KindOf(smaller)) {
+			return smaller
+		}
+	}
+	return arrow.PrimitiveTypes.Int64
+}
+
+// adaptedTime takes the type of the others where that holds the instant, or else a
+// timestamp of a unit that does.
+func adaptedTime(value time.Time, known []arrow.DataType) arrow.DataType {
+	zone := "UTC"
+	unit := arrow.Second
+	for _, t := range known {
+		if _, fits := convertTime(value, t); fits && isInstant(t) {
+			return t
+		}
+		if t, ok := t.(*arrow.TimestampType); ok {
+			zone = t.TimeZone
+		}
+		if tree.IsTemporal(t) {
+			unit = finest(t)
+		}
+	}
+	if len(known) == 0 {
+		unit = arrow.Nanosecond
+	}
+	for ; unit < arrow.Nanosecond; unit++ {
+		if value.Nanosecond()%int(1e9/tree.UnitOf(&arrow.TimestampType{Unit: unit})) == 0 {
+			break
+		}
+	}
+	return &arrow.TimestampType{Unit: unit, TimeZone: zone}
+}
+
+// adaptedDuration takes the unit of the others, or a finer one that holds the value.
+func adaptedDuration(op tree.Op, value time.Duration, known []arrow.DataType) arrow.DataType {
+	for _, t := range known {
+		// Beside a time it is one too, but where it is added or subtracted.
+		if _, fits := convertTemporal(value, t); fits && isClock(t) && op != tree.Add && op != tree.Subtract {
+			return t
+		}
+		if !tree.IsTemporal(t) {
+			continue
+		}
+		for unit := finest(t); unit < arrow.Nanosecond; unit++ {
+			d := &arrow.DurationType{Unit: unit}
+			if _, fits := convertTemporal(value, d); fits {
+				return d
+			}
+		}
+	}
+	return arrow.FixedWidthTypes.Duration_ns
+}

@@ -1,0 +1,163 @@
+package expr
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// Bind resolves the columns of expressions in a schema, finds the types of all
+// operations and inserts conversions. Operations that several of the expressions
+// share are done once in the program. An error is an [*Error] that says which
+// operation was refused and why.
+//
+// What Bind finds out is kept with the first of the expressions, so calling it again
+// with the same expressions and the same schema, by address, is cheap. It may be
+// called from any goroutine.
+func Bind(schema *arrow.Schema, expressions ...Expr) (*tree.Program, error) {
+	b, err := bind(schema, expressions)
+	if err != nil {
+		return nil, err
+	}
+	return b.program, nil
+}
+
+// bound is what became of a list of expressions and a schema.
+type bound struct {
+	schema  *arrow.Schema
+	nodes   []*node
+	program *tree.Program
+	// projected is the schema of the expressions, for Project.
+	projected *arrow.Schema
+	// computed is the program of the outputs that are not just columns, nil if there
+	// are none; passed has for each output the field that it is, or -1.
+	computed *tree.Program
+	passed   []int
+}
+
+// boundList are the last lists of expressions that began with a node.
+type boundList struct {
+	entries [8]*bound
+	next    int
+}
+
+func (b *bound) is(schema *arrow.Schema, expressions []Expr) bool {
+	if b == nil || b.schema != schema || len(b.nodes) != len(expressions) {
+		return false
+	}
+	for i, e := range expressions {
+		if b.nodes[i] != e.node {
+			return false
+		}
+	}
+	return true
+}
+
+func bind(schema *arrow.Schema, expressions []Expr) (*bound, error) {
+	if schema == nil {
+		return nil, fmt.Errorf("expr: the schema is nil: %w", ErrMissing)
+	}
+	var list *boundList
+	if len(expressions) > 0 && expressions[0].node != nil {
+		if list = expressions[0].node.bound.Load(); list != nil {
+			for _, b := range list.entries {
+				if b.is(schema, expressions) {
+					return b, nil
+				}
+			}
+		}
+	}
+	b, err := bindAnew(schema, expressions)
+	if err != nil {
+		return nil, err
+	}
+	if len(expressions) > 0 {
+		remember(expressions[0].node, list, b)
+	}
+	return b, nil
+}
+
+// remember keeps b with the node, in place of the oldest. Where another goroutine
+// was quicker its entry stays, and b is found out again when it is needed.
+func remember(n *node, old *boundList, b *bound) {
+	list := &boundList{}
+	if old != nil {
+		*list = *old
+	}
+	list.entries[list.next] = b
+	list.next = (list.next + 1) % len(list.entries)
+	n.bound.CompareAndSwap(old, list)
+}
+
+func bindAnew(schema *arrow.Schema, expressions []Expr) (*bound, error) {
+	b := &bound{schema: schema, passed: make([]int, len(expressions))}
+	var computed []Expr
+	for i, e := range expressions {
+		b.nodes = append(b.nodes, e.node)
+		b.passed[i] = -1
+		if n := e.node.plain(); n != nil && n.op == tree.Column {
+			b.passed[i], _ = field(schema, n.text)
+			continue
+		}
+		computed = append(computed, e)
+	}
+	var err error
+	if b.program, err = build(schema, expressions); err != nil {
+		return nil, err
+	}
+	var fields []arrow.Field
+	for i, output := range b.program.Outputs {
+		f := arrow.Field{Name: expressions[i].Name(), Type: output.Type, Nullable: true}
+		if b.passed[i] >= 0 {
+			passed := schema.Field(b.passed[i])
+			f.Nullable, f.Metadata = passed.Nullable, passed.Metadata
+		}
+		fields = append(fields, f)
+	}
+	b.projected = schemaOf(fields, schema)
+	switch len(computed) {
+	case 0:
+	case len(expressions):
+		b.computed = b.program
+	default:
+		b.computed, err = build(schema, computed)
+	}
+	return b, err
+}
+
+// plain returns the node without the names that As gave.
+func (n *node) plain() *node {
+	for n != nil && n.op == alias {
+		n = n.arguments[0]
+	}
+	return n
+}
+
+func field(schema *arrow.Schema, name string) (int, bool) {
+	indices := schema.FieldIndices(name)
+	if len(indices) == 0 {
+		return -1, false
+	}
+	return indices[0], true
+}
+
+func build(schema *arrow.Schema, expressions []Expr) (*tree.Program, error) {
+	b := binder{schema: schema, places: make(map[int]*tree.Node), done: make(map[*node]operand), made: make(map[string]*tree.Node), ids: make(map[*tree.Node]int)}
+	outputs := make([]*tree.Node, len(expressions))
+	for i, e := range expressions {
+		b.root = e.node
+		o, err := b.bind(e.node)
+		if err == nil {
+			outputs[i], err = b.settled(o)
+		}
+		if err == nil && outputs[i].Op == tree.Literal && outputs[i].Kind() == tree.String {
+			err = b.refuse(e.node, fmt.Errorf("a string literal only stands beside a column: %w", ErrType))
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return tree.NewProgram(b.inputs, b.types, outputs), nil
+}

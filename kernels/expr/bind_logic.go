@@ -1,0 +1,200 @@
+package expr
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+var boolean = arrow.FixedWidthTypes.Boolean
+
+func (b *binder) comparison(op tree.Op, operands []operand) (*tree.Node, error) {
+	types := chosen(op, operands)
+	strings := tree.KindOf(types[0]) == tree.String && tree.KindOf(types[1]) == tree.String
+	ends := op == tree.StartsWith || op == tree.EndsWith
+	switch {
+	case strings:
+		return b.comparedStrings(op, operands)
+	case ends:
+		return nil, fmt.Errorf("%v of %s, it is of strings: %w", op, listed(types), ErrType)
+	}
+	t, ok := commonType(types)
+	if !ok {
+		return nil, fmt.Errorf("cannot compare %v with %v: %w", types[0], types[1], ErrType)
+	}
+	return b.same(op, operands, t, boolean)
+}
+
+func (b *binder) comparedStrings(op tree.Op, operands []operand) (*tree.Node, error) {
+	left, right := operands[0].node, operands[1].node
+	switch op {
+	case tree.Equal, tree.NotEqual:
+		if left.Op != tree.Column && right.Op != tree.Column {
+			return nil, fmt.Errorf("two string literals, one side has to be a column: %w", ErrType)
+		}
+	case tree.StartsWith, tree.EndsWith:
+		if left.Op != tree.Column || right.Op != tree.Literal {
+			return nil, fmt.Errorf("it is of a column and a literal: %w", ErrType)
+		}
+	default:
+		return nil, fmt.Errorf("strings are compared for equality only, not by order: %w", ErrType)
+	}
+	return b.node(op, boolean, left, right), nil
+}
+
+func (b *binder) logic(op tree.Op, operands []operand) (*tree.Node, error) {
+	for _, o := range operands {
+		if tree.KindOf(o.typeOf()) != tree.Bool {
+			return nil, fmt.Errorf("%v of %v, it is of bools: %w", op, o.typeOf(), ErrType)
+		}
+	}
+	return b.same(op, operands, boolean, boolean)
+}
+
+func (b *binder) nullness(op tree.Op, o operand) (*tree.Node, error) {
+	n, err := b.settled(o)
+	if err != nil {
+		return nil, err
+	}
+	switch n.Type.ID() {
+	case arrow.NULL, arrow.SPARSE_UNION, arrow.DENSE_UNION, arrow.RUN_END_ENCODED:
+		return nil, fmt.Errorf("%v of %v, which has no validity bitmap: %w", op, n.Type, ErrType)
+	}
+	if n.Op == tree.Literal && n.Kind() == tree.String {
+		return nil, fmt.Errorf("%v of a string literal: %w", op, ErrType)
+	}
+	return b.node(op, boolean, n), nil
+}
+
+// selection are the operations that give one of their operands.
+func (b *binder) selection(op tree.Op, operands []operand) (*tree.Node, error) {
+	name := op.String()
+	if op == fillNull {
+		op, name = tree.Coalesce, "fill_null"
+	}
+	if len(operands) == 0 {
+		return nil, fmt.Errorf("%s of nothing: %w", name, ErrMissing)
+	}
+	t, err := b.common(op, operands)
+	if err != nil {
+		return nil, fmt.Errorf("%s: %w", name, err)
+	}
+	if (op == tree.Minimum || op == tree.Maximum) && tree.KindOf(t) == tree.Bool {
+		return nil, fmt.Errorf("%s of bools, take And or Or: %w", name, ErrType)
+	}
+	nodes, err := b.all(operands, t)
+	if err != nil || len(nodes) == 1 {
+		return nodes0(nodes), err
+	}
+	return b.node(op, t, nodes...), nil
+}
+
+func nodes0(nodes []*tree.Node) *tree.Node {
+	if len(nodes) == 0 {
+		return nil
+	}
+	return nodes[0]
+}
+
+func (b *binder) choice(operands []operand) (*tree.Node, error) {
+	if t := operands[0].typeOf(); tree.KindOf(t) != tree.Bool {
+		return nil, fmt.Errorf("the condition is %v, it has to be a bool: %w", t, ErrType)
+	}
+	t, err := b.common(tree.IfElse, operands[1:])
+	if err != nil {
+		return nil, err
+	}
+	return b.each(tree.IfElse, operands, t, boolean, t, t)
+}
+
+// clamp is if(e < low, low, if(e > high, high, e)).
+func (b *binder) clamp(operands []operand) (*tree.Node, error) {
+	t, err := b.common(clamp, operands)
+	if err != nil {
+		return nil, err
+	}
+	if tree.KindOf(t) == tree.Bool {
+		return nil, fmt.Errorf("clamp of bools: %w", ErrType)
+	}
+	nodes, err := b.all(operands, t)
+	if err != nil {
+		return nil, err
+	}
+	value, low, high := nodes[0], nodes[1], nodes[2]
+	below := b.node(tree.Less, boolean, value, low)
+	above := b.node(tree.Greater, boolean, value, high)
+	return b.node(tree.IfElse, t, below, low, b.node(tree.IfElse, t, above, high, value)), nil
+}
+
+func (b *binder) userCast(n *node, o operand) (*tree.Node, error) {
+	if n.to == nil {
+		return nil, fmt.Errorf("the type to cast to: %w", ErrMissing)
+	}
+	if d, ok := n.to.(*arrow.Decimal128Type); ok && badDecimal(d) {
+		return nil, fmt.Errorf("cast to %v: precision and scale must be in 0 to 38: %w", n.to, ErrType)
+	}
+	from, err := b.settled(o)
+	if err != nil {
+		return nil, err
+	}
+	kind := tree.KindOf(n.to)
+	if arrow.TypeEqual(from.Type, n.to) && kind != tree.Other && kind != tree.String {
+		return from, nil
+	}
+	if d, ok := from.Type.(*arrow.Decimal128Type); ok && badDecimal(d) || !tree.CanCast(from.Type, n.to, n.op == tree.CastWrap) {
+		return nil, fmt.Errorf("cannot cast %v to %v: %w", from.Type, n.to, ErrType)
+	}
+	return b.node(n.op, n.to, from), nil
+}
+
+func (b *binder) hash(operands []operand) (*tree.Node, error) {
+	if len(operands) == 0 {
+		return nil, fmt.Errorf("hash of nothing: %w", ErrMissing)
+	}
+	nodes := make([]*tree.Node, len(operands))
+	for i, o := range operands {
+		var err error
+		if nodes[i], err = b.settled(o); err != nil {
+			return nil, err
+		}
+		kind := nodes[i].Kind()
+		if kind == tree.Other || kind == tree.String && nodes[i].Op != tree.Column {
+			return nil, fmt.Errorf("hash of %v: %w", nodes[i].Type, ErrType)
+		}
+	}
+	return b.node(tree.Hash, arrow.PrimitiveTypes.Uint64, nodes...), nil
+}
+
+func (b *binder) datePart(op tree.Op, o operand) (*tree.Node, error) {
+	n, err := b.settled(o)
+	if err != nil {
+		return nil, err
+	}
+	clock := op >= tree.Hour
+	switch t := n.Type.(type) {
+	case *arrow.TimestampType:
+		if !isUTC(t.TimeZone) {
+			return nil, fmt.Errorf("%v of %v: parts are computed in UTC, cast it to a timestamp without a time zone for those: %w", op, t, ErrType)
+		}
+		return b.node(op, arrow.PrimitiveTypes.Int64, n), nil
+	case *arrow.Date32Type, *arrow.Date64Type:
+		if !clock {
+			return b.node(op, arrow.PrimitiveTypes.Int64, n), nil
+		}
+	case *arrow.Time32Type, *arrow.Time64Type:
+		if clock {
+			return b.node(op, arrow.PrimitiveTypes.Int64, n), nil
+		}
+	}
+	return nil, fmt.Errorf("%v of %v: %w", op, n.Type, ErrType)
+}
+
+func isUTC(zone string) bool {
+	switch zone {
+	case "", "UTC", "Etc/UTC", "GMT", "Etc/GMT", "Z", "+00:00", "+0000", "-00:00":
+		return true
+	}
+	return false
+}

@@ -1,0 +1,201 @@
+package expr
+
+import (
+	"fmt"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// binder makes the nodes of one program.
+type binder struct {
+	schema *arrow.Schema
+	root   *node
+	inputs []int
+	types  []arrow.DataType
+	// places are the nodes of the columns, by field.
+	places map[int]*tree.Node
+	// done are the nodes that were bound: expressions may share parts.
+	done map[*node]operand
+	// made are the nodes by what they do, so that none is made twice; ids name them.
+	made map[string]*tree.Node
+	ids  map[*tree.Node]int
+}
+
+// operand is an expression that was bound, or a literal whose type is still open.
+type operand struct {
+	node *tree.Node
+	open *node
+}
+
+// typeOf returns the operand's type, that of an open literal if it stood alone.
+func (o operand) typeOf() arrow.DataType {
+	if o.open != nil {
+		t, _ := o.open.ownType()
+		return t
+	}
+	return o.node.Type
+}
+
+// refuse makes the error for a node of the expression.
+func (b *binder) refuse(n *node, reason error) error {
+	return &Error{Expression: Expr{b.root}.String(), Part: Expr{n}.String(), Reason: reason}
+}
+
+// bind binds a node and what is below it.
+func (b *binder) bind(n *node) (operand, error) {
+	if n == nil {
+		return operand{}, b.refuse(n, fmt.Errorf("an expression is the zero Expr: %w", ErrMissing))
+	}
+	if o, ok := b.done[n]; ok {
+		return o, nil
+	}
+	o, err := b.bindAnew(n)
+	if err != nil {
+		return operand{}, err
+	}
+	b.done[n] = o
+	return o, nil
+}
+
+func (b *binder) bindAnew(n *node) (operand, error) {
+	switch n.op {
+	case alias:
+		return b.bind(n.arguments[0])
+	case tree.Column:
+		return b.column(n)
+	case tree.Literal:
+		if n.isOpen() {
+			return operand{open: n}, nil
+		}
+		return b.literal(n)
+	}
+	arguments := make([]operand, len(n.arguments))
+	for i, argument := range n.arguments {
+		var err error
+		if arguments[i], err = b.bind(argument); err != nil {
+			return operand{}, err
+		}
+	}
+	made, err := b.operation(n, arguments)
+	if err != nil {
+		if _, located := err.(*Error); !located {
+			err = b.refuse(n, err)
+		}
+		return operand{}, err
+	}
+	return operand{node: made}, nil
+}
+
+func (b *binder) column(n *node) (operand, error) {
+	i, ok := field(b.schema, n.text)
+	if !ok {
+		return operand{}, b.refuse(n, fmt.Errorf("no column is called %q: %w", n.text, buffer.ErrSchema))
+	}
+	if b.places[i] == nil {
+		t := b.schema.Field(i).Type
+		b.places[i] = &tree.Node{Op: tree.Column, Type: t, Input: len(b.inputs)}
+		b.inputs = append(b.inputs, i)
+		b.types = append(b.types, t)
+	}
+	return operand{node: b.places[i]}, nil
+}
+
+func (b *binder) literal(n *node) (operand, error) {
+	t, ok := n.ownType()
+	if !ok {
+		return operand{}, b.refuse(n, fmt.Errorf("a literal of Go's %T: %w", n.value, ErrLiteral))
+	}
+	made, err := literalNode(n.value, t)
+	if err != nil {
+		return operand{}, b.refuse(n, err)
+	}
+	return operand{node: made}, nil
+}
+
+// operation makes the node of an operation whose operands are bound.
+func (b *binder) operation(n *node, arguments []operand) (*tree.Node, error) {
+	switch n.op {
+	case tree.Add, tree.Subtract, tree.Multiply, tree.Divide, tree.Remainder:
+		return b.arithmetic(n.op, arguments)
+	case tree.Negate, tree.Abs, tree.Sign:
+		return b.sign(n.op, arguments[0])
+	case tree.Power, tree.Sqrt, tree.Exp, tree.Log, tree.Sin, tree.Cos, tree.Floor, tree.Ceil, tree.Truncate, tree.Round, tree.IsNaN:
+		return b.floats(n.op, arguments)
+	case tree.BitAnd, tree.BitOr, tree.BitXor, tree.BitNot, tree.ShiftLeft, tree.ShiftRight:
+		return b.bits(n.op, arguments)
+	case tree.Equal, tree.NotEqual, tree.Less, tree.LessEqual, tree.Greater, tree.GreaterEqual, tree.StartsWith, tree.EndsWith:
+		return b.comparison(n.op, arguments)
+	case tree.And, tree.Or, tree.Xor, tree.Not, tree.AndKleene, tree.OrKleene:
+		return b.logic(n.op, arguments)
+	case tree.IsNull, tree.IsValid:
+		return b.nullness(n.op, arguments[0])
+	case tree.Coalesce, fillNull, tree.Minimum, tree.Maximum:
+		return b.selection(n.op, arguments)
+	case tree.IfElse:
+		return b.choice(arguments)
+	case clamp:
+		return b.clamp(arguments)
+	case tree.Cast, tree.CastWrap:
+		return b.userCast(n, arguments[0])
+	case tree.Hash:
+		return b.hash(arguments)
+	}
+	return b.datePart(n.op, arguments[0])
+}
+
+// node makes a node, or returns the one that does the same already.
+func (b *binder) node(op tree.Op, t arrow.DataType, arguments ...*tree.Node) *tree.Node {
+	key := append(append([]byte(op.String()), ' '), t.String()...)
+	for _, argument := range arguments {
+		if _, ok := b.ids[argument]; !ok {
+			b.ids[argument] = len(b.ids)
+		}
+		key = strconv.AppendInt(append(key, ' '), int64(b.ids[argument]), 10)
+	}
+	if made := b.made[string(key)]; made != nil {
+		return made
+	}
+	made := &tree.Node{Op: op, Type: t, Arguments: arguments}
+	b.made[string(key)] = made
+	return made
+}
+
+// settled returns the node of an operand, of the type that it has alone.
+func (b *binder) settled(o operand) (*tree.Node, error) { return b.as(o, o.typeOf()) }
+
+// as returns the operand converted to a type.
+func (b *binder) as(o operand, t arrow.DataType) (*tree.Node, error) {
+	if o.open != nil {
+		made, err := literalNode(o.open.value, t)
+		if err != nil {
+			return nil, b.refuse(o.open, err)
+		}
+		return made, nil
+	}
+	if arrow.TypeEqual(o.node.Type, t) {
+		return o.node, nil
+	}
+	if o.node.IsNullLiteral() {
+		return &tree.Node{Op: tree.Literal, Type: t, Slot: -1}, nil
+	}
+	if !tree.CanCast(o.node.Type, t, false) {
+		return nil, fmt.Errorf("cannot convert %v to %v: %w", o.node.Type, t, ErrType)
+	}
+	return b.node(tree.Cast, t, o.node), nil
+}
+
+// all converts all operands to one type.
+func (b *binder) all(operands []operand, t arrow.DataType) ([]*tree.Node, error) {
+	nodes := make([]*tree.Node, len(operands))
+	for i, o := range operands {
+		var err error
+		if nodes[i], err = b.as(o, t); err != nil {
+			return nil, err
+		}
+	}
+	return nodes, nil
+}

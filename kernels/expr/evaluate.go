@@ -1,0 +1,130 @@
+package expr
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// Evaluate computes the expressions for every row of the table, and returns a column
+// for each of them, on the table's device, all new ones in one block. An expression
+// that is just a column gives that column itself, of whatever type.
+//
+// The columns are as long as the table's capacity; where that exceeds the number of
+// rows, the rest is undefined. On a GPU Evaluate enqueues one kernel and returns,
+// also if only the device knows how many rows there are; on the host it waits for
+// the work on the table, or until the context is done, and returns the results. At
+// most one of the options is used. The caller releases the columns.
+func Evaluate(ctx context.Context, table *buffer.Buffer, expressions []Expr, options ...kernels.Options) ([]*column.Column, error) {
+	_, columns, err := evaluate(ctx, table, expressions, options)
+	return columns, err
+}
+
+// Project makes a table of the expressions' values: see [Evaluate]. Its columns are
+// called as [Expr.Name] says, and it has the rows of the given one, also where only
+// the device knows how many. The schema keeps its metadata. The caller releases the
+// table.
+func Project(ctx context.Context, table *buffer.Buffer, expressions []Expr, options ...kernels.Options) (*buffer.Buffer, error) {
+	b, columns, err := evaluate(ctx, table, expressions, options)
+	if err != nil {
+		return nil, err
+	}
+	projected, err := buffer.New(b.projected, columns, buffer.Rows{Count: table.Capacity(), Device: table.DeviceRows()})
+	if err = errors.Join(err, releaseAll(columns)); err != nil {
+		return nil, errors.Join(fmt.Errorf("expr: project: %w", err), projected.Release())
+	}
+	return projected, nil
+}
+
+func evaluate(ctx context.Context, table *buffer.Buffer, expressions []Expr, options []kernels.Options) (*bound, []*column.Column, error) {
+	if err := table.Check(); err != nil {
+		return nil, nil, fmt.Errorf("expr: evaluate: %w", err)
+	}
+	b, err := bind(table.Schema(), expressions)
+	if err != nil {
+		return nil, nil, err
+	}
+	var chosen kernels.Options
+	if len(options) > 0 {
+		chosen = options[0]
+	}
+	columns, err := b.evaluate(ctx, table, chosen)
+	if err != nil {
+		return nil, nil, fmt.Errorf("expr: evaluate: %w", err)
+	}
+	return b, columns, nil
+}
+
+// evaluate computes what there is to compute, and retains the rest.
+func (b *bound) evaluate(ctx context.Context, table *buffer.Buffer, options kernels.Options) ([]*column.Column, error) {
+	var computed []*column.Column
+	if b.computed != nil {
+		var err error
+		if computed, err = run(ctx, table, b.computed, options); err != nil {
+			return nil, err
+		}
+	}
+	columns := make([]*column.Column, len(b.passed))
+	for i, place := range b.passed {
+		if place < 0 {
+			columns[i], computed = computed[0], computed[1:]
+			continue
+		}
+		c := table.Column(place)
+		if err := c.Retain(); err != nil {
+			return nil, errors.Join(err, releaseAll(columns), releaseAll(computed))
+		}
+		columns[i] = c
+	}
+	return columns, nil
+}
+
+func run(ctx context.Context, table *buffer.Buffer, program *tree.Program, options kernels.Options) ([]*column.Column, error) {
+	inputs := make([]*column.Column, len(program.Inputs))
+	for i, place := range program.Inputs {
+		inputs[i] = table.Column(place)
+	}
+	behind := inputs
+	if len(inputs) == 0 { // literals alone: on the table's device
+		for i := range table.NumColumns() {
+			behind = append(behind, table.Column(i))
+		}
+	}
+	call, err := operator.Begin(ctx, options, behind...)
+	if err != nil {
+		return nil, err
+	}
+	if count := table.DeviceRows().Block(); count != nil {
+		if err := count.OrderBefore(call.Stream); err != nil {
+			return nil, err
+		}
+	}
+	if call.OnHost() {
+		return onHost(ctx, &call, table, program, inputs)
+	}
+	return onGPU(&call, table, program, inputs)
+}
+
+func releaseAll(columns []*column.Column) error {
+	var failures []error
+	for _, c := range columns {
+		if err := c.Release(); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// schemaOf returns the schema of the fields with the metadata of another.
+func schemaOf(fields []arrow.Field, like *arrow.Schema) *arrow.Schema {
+	metadata := like.Metadata()
+	return arrow.NewSchemaWithEndian(fields, &metadata, like.Endianness())
+}

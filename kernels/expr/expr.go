@@ -1,0 +1,71 @@
+package expr
+
+import (
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// Expr is an expression: a column, a literal, or an operation on other expressions.
+// It is immutable and may be used from any goroutine, in any number of others.
+// Nothing is checked before [Bind]: the methods accept whatever they are given. The
+// zero value is no expression and gives an error there.
+//
+// Keep an Expr that is evaluated often: what Bind finds out is kept with it.
+type Expr struct{ node *node }
+
+// node is one operation. Nodes do not change, but for what is remembered.
+type node struct {
+	op        tree.Op
+	arguments []*node
+	// text is the name of a column, or the new name of an alias.
+	text string
+	// value is a literal as the user gave it, to the type of a cast or literal.
+	value any
+	to    arrow.DataType
+	// bound is for roots what Bind found out.
+	bound atomic.Pointer[boundList]
+}
+
+// Operations of the language that are composed of the tree's.
+const (
+	alias = tree.Ops + 1 + iota
+	fillNull
+	clamp
+)
+
+func make1(op tree.Op, e Expr) Expr {
+	return Expr{&node{op: op, arguments: []*node{e.node}}}
+}
+
+func make2(op tree.Op, left, right Expr) Expr {
+	return Expr{&node{op: op, arguments: []*node{left.node, right.node}}}
+}
+
+func makeMany(op tree.Op, expressions ...Expr) Expr {
+	n := &node{op: op, arguments: make([]*node, len(expressions))}
+	for i, e := range expressions {
+		n.arguments[i] = e.node
+	}
+	return Expr{n}
+}
+
+// Col is the column of a name, the first one where several have it.
+func Col(name string) Expr { return Expr{&node{op: tree.Column, text: name}} }
+
+// As gives the expression a name, which [Project] calls its column. It changes
+// nothing else.
+func (e Expr) As(name string) Expr {
+	return Expr{&node{op: alias, arguments: []*node{e.node}, text: name}}
+}
+
+// Name returns the name that As gave, or for a column its own, and for any other
+// expression what String returns.
+func (e Expr) Name() string {
+	if e.node != nil && (e.node.op == alias || e.node.op == tree.Column) {
+		return e.node.text
+	}
+	return e.String()
+}

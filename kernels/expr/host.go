@@ -1,0 +1,52 @@
+package expr
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels/internal/hostarray"
+	"github.com/gpuframe/gpuframe/kernels/internal/hosteval"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// onHost evaluates the rows that there are and fills the columns up with nulls.
+func onHost(ctx context.Context, call *operator.Call, table *buffer.Buffer, program *tree.Program, inputs []*column.Column) ([]*column.Column, error) {
+	rows, err := table.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	arrays, err := hostarray.Views(inputs)
+	if err != nil {
+		return nil, err
+	}
+	defer hostarray.Release(arrays)
+	results, err := hosteval.Evaluate(ctx, program, arrays, int(rows))
+	if err != nil {
+		return nil, err
+	}
+	defer hostarray.Release(results)
+	chunks := make([][]arrow.Array, len(results))
+	for i := range results {
+		if missing := int(table.Capacity() - rows); missing > 0 {
+			if results[i], err = extended(results[i], missing); err != nil {
+				return nil, err
+			}
+		}
+		chunks[i] = results[i : i+1]
+	}
+	return column.FromArrays(ctx, call.Manager, chunks, column.UploadOptions{Stream: call.Stream, Tag: call.Tag})
+}
+
+// extended returns the array with nulls behind it, and releases it.
+func extended(values arrow.Array, nulls int) (arrow.Array, error) {
+	defer values.Release()
+	behind := array.MakeArrayOfNull(arrowmemory.DefaultAllocator, values.DataType(), nulls)
+	defer behind.Release()
+	return array.Concatenate([]arrow.Array{values, behind}, arrowmemory.DefaultAllocator)
+}

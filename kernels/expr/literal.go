@@ -1,0 +1,88 @@
+package expr
+
+import (
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// Lit is a value: any of Go's numbers, bool, string, []byte, time.Time,
+// time.Duration, arrow.Date32 or arrow.Date64. An int, a float64, a time.Time and a
+// time.Duration take their type from what they stand beside: see the package
+// documentation. Nil and other Go types give an error when the expression is bound.
+//
+// A time.Time is an instant, whatever its location. A []byte must not be changed
+// afterwards.
+func Lit(value any) Expr { return Expr{&node{op: tree.Literal, value: value}} }
+
+// LitOf is a value of the type. Besides what Lit takes, where the type can hold it,
+// that is arrow.Time32, arrow.Time64, arrow.Timestamp and arrow.Duration, which count
+// in the type's unit, and decimal128.Num, an unscaled decimal. A nil value is null.
+func LitOf(dataType arrow.DataType, value any) Expr {
+	return Expr{&node{op: tree.Literal, value: value, to: dataType}}
+}
+
+// Null is the null of a type.
+func Null(dataType arrow.DataType) Expr {
+	return Expr{&node{op: tree.Literal, to: dataType}}
+}
+
+// isOpen reports whether a literal takes its type from what it stands beside.
+func (n *node) isOpen() bool {
+	if n.op != tree.Literal || n.to != nil {
+		return false
+	}
+	switch n.value.(type) {
+	case int, float64, time.Time, time.Duration:
+		return true
+	}
+	return false
+}
+
+// ownType returns the type that a literal has by itself.
+func (n *node) ownType() (arrow.DataType, bool) {
+	if n.to != nil {
+		return n.to, true
+	}
+	switch n.value.(type) {
+	case bool:
+		return arrow.FixedWidthTypes.Boolean, true
+	case int8:
+		return arrow.PrimitiveTypes.Int8, true
+	case int16:
+		return arrow.PrimitiveTypes.Int16, true
+	case int32:
+		return arrow.PrimitiveTypes.Int32, true
+	case int, int64:
+		return arrow.PrimitiveTypes.Int64, true
+	case uint8:
+		return arrow.PrimitiveTypes.Uint8, true
+	case uint16:
+		return arrow.PrimitiveTypes.Uint16, true
+	case uint32:
+		return arrow.PrimitiveTypes.Uint32, true
+	case uint, uint64, uintptr:
+		return arrow.PrimitiveTypes.Uint64, true
+	case float32:
+		return arrow.PrimitiveTypes.Float32, true
+	case float64:
+		return arrow.PrimitiveTypes.Float64, true
+	case string:
+		return arrow.BinaryTypes.String, true
+	case []byte:
+		return arrow.BinaryTypes.Binary, true
+	case time.Time:
+		return timestampNanoseconds, true
+	case time.Duration:
+		return arrow.FixedWidthTypes.Duration_ns, true
+	case arrow.Date32:
+		return arrow.FixedWidthTypes.Date32, true
+	case arrow.Date64:
+		return arrow.FixedWidthTypes.Date64, true
+	}
+	return nil, false
+}
+
+var timestampNanoseconds = &arrow.TimestampType{Unit: arrow.Nanosecond, TimeZone: "UTC"}

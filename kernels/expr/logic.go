@@ -1,0 +1,57 @@
+package expr
+
+import "github.com/gpuframe/gpuframe/kernels/internal/tree"
+
+// Eq is e == x, of numbers, decimals, bools, temporal values or strings. NaN equals
+// nothing.
+func (e Expr) Eq(x Expr) Expr { return make2(tree.Equal, e, x) }
+
+// Ne is e != x; see Eq.
+func (e Expr) Ne(x Expr) Expr { return make2(tree.NotEqual, e, x) }
+
+// Lt is e < x, of numbers, decimals, temporal values, and bools, false before true.
+func (e Expr) Lt(x Expr) Expr { return make2(tree.Less, e, x) }
+
+// Le is e <= x; see Lt.
+func (e Expr) Le(x Expr) Expr { return make2(tree.LessEqual, e, x) }
+
+// Gt is e > x; see Lt.
+func (e Expr) Gt(x Expr) Expr { return make2(tree.Greater, e, x) }
+
+// Ge is e >= x; see Lt.
+func (e Expr) Ge(x Expr) Expr { return make2(tree.GreaterEqual, e, x) }
+
+// HasPrefix is whether e, a column of strings, begins with x, a literal string.
+func (e Expr) HasPrefix(x Expr) Expr { return make2(tree.StartsWith, e, x) }
+
+// HasSuffix is whether e, a column of strings, ends with x, a literal string.
+func (e Expr) HasSuffix(x Expr) Expr { return make2(tree.EndsWith, e, x) }
+
+// And is e and x, null where either is.
+func (e Expr) And(x Expr) Expr { return make2(tree.And, e, x) }
+
+// Or is e or x, null where either is.
+func (e Expr) Or(x Expr) Expr { return make2(tree.Or, e, x) }
+
+// Xor is whether one of e and x is true, null where either is null.
+func (e Expr) Xor(x Expr) Expr { return make2(tree.Xor, e, x) }
+
+// Not is the opposite of e, a bool.
+func (e Expr) Not() Expr { return make1(tree.Not, e) }
+
+// AndKleene is And, but false where one side is false and the other null.
+func (e Expr) AndKleene(x Expr) Expr { return make2(tree.AndKleene, e, x) }
+
+// OrKleene is Or, but true where one side is true and the other null.
+func (e Expr) OrKleene(x Expr) Expr { return make2(tree.OrKleene, e, x) }
+
+// IsNull is whether e is null. It is of columns of any type but unions and run-end
+// encoded ones, which have no validity bitmap. A row of a dictionary of strings is
+// null also where the dictionary's value is.
+func (e Expr) IsNull() Expr { return make1(tree.IsNull, e) }
+
+// IsValid is whether e is not null; see IsNull.
+func (e Expr) IsValid() Expr { return make1(tree.IsValid, e) }
+
+// IsNaN is whether e, a number, is not a number. Integers never are.
+func (e Expr) IsNaN() Expr { return make1(tree.IsNaN, e) }

@@ -1,0 +1,70 @@
+package expr
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// maximumPrecision is how many digits a decimal128 holds.
+const maximumPrecision = 38
+
+func badDecimal(t *arrow.Decimal128Type) bool {
+	return t.Precision < 1 || t.Precision > maximumPrecision || t.Scale < 0 || t.Scale > maximumPrecision
+}
+
+func decimalOf(precision, scale int32) *arrow.Decimal128Type {
+	return &arrow.Decimal128Type{Precision: min(precision, maximumPrecision), Scale: scale}
+}
+
+// asDecimal returns the decimal type that holds all values of a decimal or integer
+// type.
+func asDecimal(t arrow.DataType) (*arrow.Decimal128Type, bool) {
+	if d, ok := t.(*arrow.Decimal128Type); ok {
+		return d, !badDecimal(d)
+	}
+	kind := tree.KindOf(t)
+	if !kind.IsInteger() || tree.IsTemporal(t) {
+		return nil, false
+	}
+	digits := map[int]int32{8: 3, 16: 5, 32: 10, 64: 19}[kind.Bits()]
+	if kind == tree.Uint64 {
+		digits = 20
+	}
+	return decimalOf(digits, 0), true
+}
+
+// commonDecimal is the decimal that holds the digits of all the types ahead of the
+// point and behind it, of 38 digits at most; or a float where one of them is.
+func commonDecimal(types []arrow.DataType) (arrow.DataType, bool) {
+	for _, t := range types {
+		if kind := tree.KindOf(t); kind.IsFloat() {
+			return floatOf(types)
+		}
+	}
+	var ahead, scale int32
+	for _, t := range types {
+		d, ok := asDecimal(t)
+		if !ok {
+			return nil, false
+		}
+		ahead, scale = max(ahead, d.Precision-d.Scale), max(scale, d.Scale)
+	}
+	return decimalOf(max(ahead+scale, 1), scale), true
+}
+
+// floatOf is the widest float among the types, which may otherwise be integers and
+// decimals.
+func floatOf(types []arrow.DataType) (arrow.DataType, bool) {
+	float := arrow.PrimitiveTypes.Float32
+	for _, t := range types {
+		kind := tree.KindOf(t)
+		if d, ok := t.(*arrow.Decimal128Type); ok && badDecimal(d) || tree.IsTemporal(t) || kind != tree.Decimal && !kind.IsNumber() {
+			return nil, false
+		}
+		if kind == tree.Float64 {
+			float = arrow.PrimitiveTypes.Float64
+		}
+	}
+	return float, true
+}

@@ -1,0 +1,135 @@
+package expr
+
+import (
+	"fmt"
+	"strings"
+	"time"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// infix are the operations that are written between their operands.
+var infix = map[tree.Op]string{
+	tree.Add: "+", tree.Subtract: "-", tree.Multiply: "*", tree.Divide: "/", tree.Remainder: "%",
+	tree.BitAnd: "&", tree.BitOr: "|", tree.BitXor: "^", tree.ShiftLeft: "<<", tree.ShiftRight: ">>",
+	tree.Equal: "==", tree.NotEqual: "!=", tree.Less: "<", tree.LessEqual: "<=", tree.Greater: ">", tree.GreaterEqual: ">=",
+	tree.And: "and", tree.Or: "or", tree.Xor: "xor", tree.AndKleene: "and_kleene", tree.OrKleene: "or_kleene",
+}
+
+// String returns the expression as text, for messages: (delay > 15) and (carrier ==
+// "AA"). Columns whose names are not words are in backquotes.
+// Long texts are cut off.
+func (e Expr) String() string {
+	var t textWriter
+	t.write(e.node, false)
+	return t.text.String()
+}
+
+// longest is where texts are cut off: expressions that use parts several times may be
+// small and yet have endless ones.
+const longest = 2000
+
+type textWriter struct {
+	text strings.Builder
+	cut  bool
+}
+
+func (t *textWriter) add(text string) {
+	if !t.cut {
+		t.text.WriteString(text)
+		if t.cut = t.text.Len() > longest; t.cut {
+			t.text.WriteString("…")
+		}
+	}
+}
+
+func (t *textWriter) write(n *node, nested bool) {
+	if t.cut {
+		return
+	}
+	if n == nil {
+		t.add("<none>")
+		return
+	}
+	if sign, ok := infix[n.op]; ok {
+		if nested {
+			t.add("(")
+		}
+		t.write(n.arguments[0], true)
+		t.add(" " + sign + " ")
+		t.write(n.arguments[1], true)
+		if nested {
+			t.add(")")
+		}
+		return
+	}
+	switch n.op {
+	case tree.Column:
+		t.add(quotedName(n.text))
+	case tree.Literal:
+		t.add(n.literalText())
+	case alias:
+		t.write(n.arguments[0], nested)
+	default:
+		t.add(n.name())
+		t.add("(")
+		for i, argument := range n.arguments {
+			if i > 0 {
+				t.add(", ")
+			}
+			t.write(argument, false)
+		}
+		if n.op == tree.Cast || n.op == tree.CastWrap {
+			t.add(fmt.Sprintf(" as %v", n.to))
+		}
+		t.add(")")
+	}
+}
+
+// name returns the operation as a function.
+func (n *node) name() string {
+	switch n.op {
+	case alias:
+		return "as"
+	case fillNull:
+		return "fill_null"
+	case clamp:
+		return "clamp"
+	}
+	return n.op.String()
+}
+
+func quotedName(name string) string {
+	for _, r := range name {
+		if r != '_' && (r < '0' || r > '9') && (r|0x20 < 'a' || r|0x20 > 'z') {
+			return "`" + name + "`"
+		}
+	}
+	if name == "" {
+		return "``"
+	}
+	return name
+}
+
+func (n *node) literalText() string {
+	var text string
+	switch value := n.value.(type) {
+	case nil:
+		if n.to == nil {
+			return "nil"
+		}
+		return fmt.Sprintf("null of %v", n.to)
+	case string:
+		text = fmt.Sprintf("%q", value)
+	case []byte:
+		text = fmt.Sprintf("x%q", value)
+	case time.Time:
+		text = value.UTC().Format(time.RFC3339Nano)
+	default:
+		text = fmt.Sprint(value)
+	}
+	if n.to != nil {
+		text += fmt.Sprintf(" of %v", n.to)
+	}
+	return text
+}

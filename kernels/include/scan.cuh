@@ -1,0 +1,151 @@
+// Folding and scanning in a warp, in an order that is always the same.
+//
+// A fold is a type with
+//
+//     T none() const            what changes nothing
+//     T fold(T a, T b) const    a comes before b; associative, need not be commutative
+//
+// Rounding makes float sums not quite associative. So every function here says in
+// which order it folds, and the order depends on positions alone: the same input
+// gives the same bits on every run and device, and the host can follow.
+#pragma once
+
+#include "gpuframe.cuh"
+
+// METHOD declares a member function that is inlined into the kernels.
+#define METHOD inline __device__ __attribute__((always_inline))
+
+// Sums and products of integers wrap, which takes unsigned types.
+template <typename T> struct Sum {
+    static_assert((T)-1 > (T)0, "signed sums may not wrap");
+    METHOD T none() const { return 0; }
+    METHOD T fold(T a, T b) const { return a + b; }
+};
+
+template <typename T> struct Product {
+    static_assert((T)-1 > (T)0, "signed products may not wrap");
+    METHOD T none() const { return 1; }
+    METHOD T fold(T a, T b) const { return a * b; }
+};
+
+// The compiler must not contract what it finds around these: add and mul are
+// rounded each by itself. −0 is what changes no sum: 0 would turn −0 into 0.
+template <> struct Sum<f64> {
+    METHOD f64 none() const { return -0.0; }
+    METHOD f64 fold(f64 a, f64 b) const { return __nvvm_add_rn_d(a, b); }
+};
+
+template <> struct Product<f64> {
+    METHOD f64 none() const { return 1; }
+    METHOD f64 fold(f64 a, f64 b) const { return __nvvm_mul_rn_d(a, b); }
+};
+
+template <typename T> struct Least {
+    METHOD T none() const { return ~(T)0; }
+    METHOD T fold(T a, T b) const { return b < a ? b : a; }
+};
+
+template <typename T> struct Most {
+    METHOD T none() const { return 0; }
+    METHOD T fold(T a, T b) const { return b > a ? b : a; }
+};
+
+// Words is a value as 32-bit words, which is what shuffles move.
+template <typename T> struct Words {
+    static constexpr int count = (sizeof(T) + 3) / 4;
+    u32 word[count];
+
+    METHOD static Words of(const T &value) {
+        Words w;
+        w.word[count - 1] = 0;
+        __builtin_memcpy(w.word, &value, sizeof(T));
+        return w;
+    }
+    METHOD T value() const {
+        T v;
+        __builtin_memcpy(&v, word, sizeof(T));
+        return v;
+    }
+};
+
+// shuffle_value returns the value of one lane, shuffle_value_up that of the lane
+// delta ahead and shuffle_value_down that of the lane delta further on. Where
+// there is no such lane it is the own one. All 32 lanes take part.
+template <typename T> DEVICE T shuffle_value(const T &value, u32 lane) {
+    Words<T> w = Words<T>::of(value);
+#pragma unroll
+    for (int i = 0; i < Words<T>::count; i++)
+        w.word[i] = __nvvm_shfl_sync_idx_i32(whole_warp, w.word[i], lane, warp_threads - 1);
+    return w.value();
+}
+
+template <typename T> DEVICE T shuffle_value_up(const T &value, u32 delta) {
+    Words<T> w = Words<T>::of(value);
+#pragma unroll
+    for (int i = 0; i < Words<T>::count; i++)
+        w.word[i] = __nvvm_shfl_sync_up_i32(whole_warp, w.word[i], delta, 0);
+    return w.value();
+}
+
+template <typename T> DEVICE T shuffle_value_down(const T &value, u32 delta) {
+    Words<T> w = Words<T>::of(value);
+#pragma unroll
+    for (int i = 0; i < Words<T>::count; i++)
+        w.word[i] = shuffle_down(w.word[i], delta);
+    return w.value();
+}
+
+// synchronize_warp waits for the lanes of the warp, and makes what they wrote visible
+// to each other.
+DEVICE void synchronize_warp() { __nvvm_bar_warp_sync(whole_warp); }
+
+// warp_fold folds the values of all 32 lanes; each lane gets the result. The
+// order: neighbours, then neighbouring pairs, fours, eights, sixteens.
+template <typename T, typename Fold> DEVICE T warp_fold(T value, Fold f) {
+#pragma unroll
+    for (u32 delta = 1; delta < warp_threads; delta *= 2)
+        value = f.fold(value, shuffle_value_down(value, delta));
+    return shuffle_value(value, 0);
+}
+
+// warp_scan returns the fold of the lanes up to and with the own one. The order:
+// lane i takes what lane i − 1 has, then lane i − 2, i − 4, i − 8, i − 16 (Hillis
+// and Steele 1986).
+template <typename T, typename Fold> DEVICE T warp_scan(T value, Fold f) {
+    const u32 lane = lane_in_warp();
+#pragma unroll
+    for (u32 delta = 1; delta < warp_threads; delta *= 2) {
+        const T before = shuffle_value_up(value, delta);
+        if (lane >= delta)
+            value = f.fold(before, value);
+    }
+    return value;
+}
+
+// before_lane turns the result of warp_scan into the fold of the lanes ahead of
+// the own one.
+template <typename T, typename Fold> DEVICE T before_lane(const T &scanned, Fold f) {
+    const T before = shuffle_value_up(scanned, 1);
+    return lane_in_warp() == 0 ? f.none() : before;
+}
+
+// block_fold_before returns the fold of the values of the warps ahead of the own
+// one, one after another from the first, and in total that of all. Each warp gives
+// one value, the same in all its lanes. shared holds as many values as there are
+// warps. It synchronizes the block twice: shared may be used again at once.
+template <u32 warps, typename T, typename Fold> DEVICE T block_fold_before(T value, T *shared, T &total, Fold f) {
+    const u32 warp = thread_in_block() / warp_threads;
+    if (lane_in_warp() == 0)
+        shared[warp] = value;
+    synchronize_block();
+    T before = f.none(), all = f.none();
+#pragma unroll
+    for (u32 i = 0; i < warps; i++) {
+        if (i == warp)
+            before = all;
+        all = f.fold(all, shared[i]);
+    }
+    synchronize_block();
+    total = all;
+    return before;
+}

@@ -1,0 +1,132 @@
+package codegen
+
+import (
+	"encoding/binary"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Arguments appends what the argument struct holds. The columns have the shape that
+// the generator was made for; the program is its own or one of the same key, whose
+// literals may have other values.
+func (g *Generator) Arguments(words *kernels.Words, program *tree.Program, inputs []*column.Column) error {
+	begin := len(words.Values)
+	for i, c := range inputs {
+		addInput(words, c, g.program.Types[i], g.shape.Inputs[i])
+	}
+	for i, literal := range program.Literals {
+		if err := addLiteral(words, literal, g.shape.Literals[i]); err != nil {
+			return fmt.Errorf("literal %d: %w", i, err)
+		}
+	}
+	if len(words.Values) == begin {
+		words.Add(0)
+	}
+	return nil
+}
+
+// addInput is in the order of layout.input.
+func addInput(words *kernels.Words, c *column.Column, t arrow.DataType, shape Input) {
+	if shape.Validity != NoBits {
+		addBits(words, c, 0, shape.Validity)
+	}
+	if dictionary, ok := storage(t).(*arrow.DictionaryType); ok {
+		addFrom(words, c, 1, kindOf(dictionary.IndexType).bytes())
+		words.Add(uint64(c.Dictionary().Len()))
+		addInput(words, c.Dictionary(), dictionary.ValueType, *shape.Dictionary)
+		return
+	}
+	switch k := kindOf(t); k.family {
+	case unknown:
+	case boolean:
+		addBits(words, c, 1, shape.Values)
+	case text:
+		switch s := storage(t).(type) {
+		case *arrow.FixedSizeBinaryType:
+			addFrom(words, c, 1, s.ByteWidth)
+			addAddress(words, c.Buffer(1), c.Buffer(1).Len())
+			return
+		case *arrow.LargeStringType, *arrow.LargeBinaryType:
+			addFrom(words, c, 1, 8)
+		default:
+			addFrom(words, c, 1, 4)
+		}
+		addAddress(words, c.Buffer(2), 0)
+		addAddress(words, c.Buffer(2), c.Buffer(2).Len())
+	default:
+		addFrom(words, c, 1, k.bytes())
+	}
+}
+
+func addAddress(words *kernels.Words, buffer memory.Slice[uint8], bytes int) {
+	if buffer.Bytes() == 0 {
+		words.Add(0)
+		return
+	}
+	words.AddAddress(buffer.Pointer()+device.Pointer(bytes), buffer.Block())
+}
+
+// addFrom adds where the first value of a column lies.
+func addFrom(words *kernels.Words, c *column.Column, buffer, width int) {
+	addAddress(words, c.Buffer(buffer), c.Offset()*width)
+}
+
+// addBits adds where a column's bits begin: an address, aligned for words, and the
+// number of the first bit from there.
+func addBits(words *kernels.Words, c *column.Column, buffer int, bits Bits) {
+	b := c.Buffer(buffer)
+	first, bit := c.Offset()/8, c.Offset()%8
+	if bits == WordBits && b.Bytes() > 0 {
+		behind := int(uint64(b.Pointer())+uint64(first)) & 3
+		first, bit = first-behind, bit+8*behind
+	}
+	addAddress(words, b, first)
+	words.Add(uint64(bit))
+}
+
+func addLiteral(words *kernels.Words, literal *tree.Node, class Literal) error {
+	switch v := literal.Value.(type) {
+	case bool:
+		if v {
+			words.Add(1)
+		} else {
+			words.Add(0)
+		}
+		return nil
+	case int64:
+		words.Add(uint64(v))
+		return nil
+	case uint64:
+		words.Add(v)
+		return nil
+	case float64:
+		if kindOf(literal.Type).bits == 64 {
+			words.Add(math.Float64bits(v))
+		} else {
+			words.Add(uint64(math.Float32bits(float32(v))))
+		}
+		return nil
+	case decimal128.Num:
+		words.Add(v.LowBits())
+		words.Add(uint64(v.HighBits()))
+		return nil
+	case string:
+		words.Add(uint64(len(v)))
+		for i := range class.words() {
+			var padded [8]byte
+			copy(padded[:], v[min(8*i, len(v)):])
+			words.Add(binary.LittleEndian.Uint64(padded[:]))
+		}
+		return nil
+	}
+	return fmt.Errorf("%T for %v: %w", literal.Value, literal.Type, device.ErrNotSupported)
+}

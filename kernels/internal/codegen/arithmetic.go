@@ -1,0 +1,147 @@
+package codegen
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/ptx"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// arithmetic writes + − × ÷ and the remainder.
+func (l *lane) arithmetic(n *tree.Node) Value {
+	x, y := l.value(n.Arguments[0]), l.value(n.Arguments[1])
+	k := kindOf(n.Type)
+	valid := l.and(x.Valid, y.Valid)
+	if l.err != nil || k.family == unknown {
+		return l.fail(n)
+	}
+	a, b := x.Registers[0], y.Registers[0]
+	switch {
+	case k.family == decimal:
+		return l.decimalArithmetic(n, x, y)
+	case k.family == float && n.Op == tree.Remainder:
+		return one(l.inDouble(k, "gpuframe_fmod", a, b), valid)
+	case k.family == float:
+		// Rounded by themselves: a product and a sum are not contracted to one.
+		name := map[tree.Op]string{tree.Add: "add.rn.", tree.Subtract: "sub.rn.", tree.Multiply: "mul.rn.", tree.Divide: "div.rn."}[n.Op]
+		return one(l.op(k, name+k.arithmetic(), a, b), valid)
+	case k.family != integer:
+		return l.fail(n)
+	}
+	switch n.Op {
+	case tree.Add, tree.Subtract, tree.Multiply:
+		name := map[tree.Op]string{tree.Add: "add.", tree.Subtract: "sub.", tree.Multiply: "mul.lo."}[n.Op]
+		return one(l.wrap(k, l.op(k, name+k.arithmetic(), a, b)), valid)
+	}
+	quotient, defined := l.divide(k, n.Op, a, b)
+	return one(quotient, l.and(valid, defined))
+}
+
+// wrap brings what was computed in 32 bits to an integer of fewer.
+func (l *lane) wrap(k kind, r ptx.Register) ptx.Register {
+	if k.family != integer || k.bits >= 32 {
+		return r
+	}
+	return l.b.Op(ptx.Word32, fmt.Sprintf("cvt.%s.%s", k.arithmetic(), k.memory()), r)
+}
+
+// divide writes a division or remainder of integers, and the predicate of its
+// being defined. PTX leaves open what zero and the lowest integer by −1 give, so
+// neither divisor is left in.
+func (l *lane) divide(k kind, op tree.Op, a, b ptx.Register) (result, defined ptx.Register) {
+	t, untyped := k.arithmetic(), k.class().Untyped()
+	defined = l.predicate("setp.ne."+t, b, "0")
+	divisor := l.op(k, "selp."+untyped, b, "1", defined)
+	minusOne := ptx.Register("")
+	if k.signed {
+		minusOne = l.predicate("setp.eq."+t, b, "-1")
+		divisor = l.op(k, "selp."+untyped, "1", divisor, minusOne)
+	}
+	if op == tree.Remainder {
+		return l.op(k, "rem."+t, a, divisor), defined // by 1 it is 0, as by −1
+	}
+	result = l.op(k, "div."+t, a, divisor)
+	if k.signed {
+		negated := l.op(k, "sub."+t, "0", result)
+		result = l.wrap(k, l.op(k, "selp."+untyped, negated, result, minusOne))
+	}
+	return result, defined
+}
+
+// sign writes negation, the absolute value and the sign.
+func (l *lane) sign(n *tree.Node) Value {
+	x := l.value(n.Arguments[0])
+	k := kindOf(n.Arguments[0].Type)
+	a := x.Registers[0]
+	t, untyped := k.arithmetic(), k.class().Untyped()
+	switch {
+	case k.family == decimal:
+		return l.decimalSign(n, x)
+	case k.family == float:
+		switch n.Op {
+		case tree.Negate:
+			return one(l.op(k, "neg."+t, a), x.Valid)
+		case tree.Abs:
+			return one(l.op(k, "abs."+t, a), x.Valid)
+		}
+		// A zero or NaN is its own sign.
+		zero := k.class().Zero()
+		above := l.predicate("setp.gt."+t, a, zero)
+		below := l.predicate("setp.lt."+t, a, zero)
+		result := l.op(k, "selp."+untyped, k.float(1), a, above)
+		return one(l.op(k, "selp."+untyped, k.float(-1), result, below), x.Valid)
+	case k.family != integer:
+		return l.fail(n)
+	}
+	switch n.Op {
+	case tree.Negate:
+		return one(l.wrap(k, l.op(k, "sub."+t, "0", a)), x.Valid)
+	case tree.Abs:
+		if !k.signed {
+			return one(a, x.Valid)
+		}
+		negated := l.op(k, "sub."+t, "0", a)
+		return one(l.wrap(k, l.op(k, "max."+t, a, negated)), x.Valid)
+	}
+	result := l.op(k, "selp."+untyped, "1", "0", l.predicate("setp.ne."+t, a, "0"))
+	if k.signed {
+		result = l.op(k, "selp."+untyped, "-1", result, l.predicate("setp.lt."+t, a, "0"))
+	}
+	return one(result, x.Valid)
+}
+
+// bitwise writes the operations on bits. Those on extended integers give extended
+// ones, but for the complement of unsigned ones and shifts to the left.
+func (l *lane) bitwise(n *tree.Node) Value {
+	k := kindOf(n.Type)
+	x := l.value(n.Arguments[0])
+	if k.family != integer || l.err != nil {
+		return l.fail(n)
+	}
+	a, untyped := x.Registers[0], k.class().Untyped()
+	if n.Op == tree.BitNot {
+		return one(l.wrap(k, l.op(k, "not."+untyped, a)), x.Valid)
+	}
+	y := l.value(n.Arguments[1])
+	b, valid := y.Registers[0], l.and(x.Valid, y.Valid)
+	switch n.Op {
+	case tree.BitAnd:
+		return one(l.op(k, "and."+untyped, a, b), valid)
+	case tree.BitOr:
+		return one(l.op(k, "or."+untyped, a, b), valid)
+	case tree.BitXor:
+		return one(l.op(k, "xor."+untyped, a, b), valid)
+	}
+	// Taken for unsigned a negative number is too large.
+	width := ptx.Register(fmt.Sprint(k.bits))
+	if k.class() == ptx.Word64 {
+		valid = l.and(valid, l.predicate("setp.lt.u64", b, width))
+		b = l.b.Op(ptx.Word32, "cvt.u32.u64", b)
+	} else {
+		valid = l.and(valid, l.predicate("setp.lt.u32", b, width))
+	}
+	if n.Op == tree.ShiftLeft {
+		return one(l.wrap(k, l.op(k, "shl."+untyped, a, b)), valid)
+	}
+	return one(l.op(k, "shr."+k.arithmetic(), a, b), valid)
+}

@@ -1,0 +1,189 @@
+package codegen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/internal/ptx"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// Generator writes the evaluation of a program into functions being built. It is
+// for one goroutine.
+type Generator struct {
+	program   *tree.Program
+	shape     Shape
+	parameter string
+	layout    layout
+	numbers   *numbering
+	functions map[string]bool
+}
+
+// Value is what a node has in one row.
+type Value struct {
+	// Registers hold it: one, and two for decimal128, the low word first. Bools
+	// are predicates, integers of fewer than 32 bits are extended to 32.
+	Registers []ptx.Register
+	// Valid is a predicate, or "" for a value that is never null. What the
+	// registers hold of a null is undefined.
+	Valid ptx.Register
+	Class ptx.Class
+	Type  arrow.DataType
+	kind  kind
+}
+
+// New returns a generator. argumentsParameter names the kernel's parameter, a
+// struct of [Generator.Words] words of 8 bytes, that holds what
+// [Generator.Arguments] returns.
+func New(program *tree.Program, shape Shape, argumentsParameter string) (*Generator, error) {
+	if len(shape.Inputs) != len(program.Types) || len(shape.Literals) != len(program.Literals) {
+		return nil, fmt.Errorf("a shape of %d inputs and %d literals for a program of %d and %d: %w",
+			len(shape.Inputs), len(shape.Literals), len(program.Types), len(program.Literals), device.ErrInvalidValue)
+	}
+	g := &Generator{program: program, shape: shape, parameter: argumentsParameter,
+		layout: layoutOf(program, shape), numbers: newNumbering(), functions: map[string]bool{}}
+	for i, literal := range shape.Literals {
+		if literal.words() > mostTextWords {
+			return nil, fmt.Errorf("literal %d is a string of more than %d bytes: %w", i, 8*mostTextWords, device.ErrNotSupported)
+		}
+	}
+	if g.Words() > mostWords {
+		return nil, fmt.Errorf("%d columns and %d literals in one expression take %d bytes of arguments, a kernel has %d: evaluate parts of it: %w",
+			len(program.Types), len(program.Literals), 8*g.Words(), 8*mostWords, device.ErrNotSupported)
+	}
+	return g, nil
+}
+
+// mostWords leaves of the 4,096 bytes that a kernel's parameters may have some to
+// the others.
+const mostWords = 4096/8 - 64
+
+// Words is how many words of 8 bytes the arguments take, at least one.
+func (g *Generator) Words() int { return max(g.layout.words, 1) }
+
+// Rows writes the evaluation of rows, whose numbers are in 64-bit registers and
+// all less than the length of the columns, and returns the outputs by row. The
+// loads of all rows come first.
+func (g *Generator) Rows(b *ptx.Builder, rows []ptx.Register) ([][]Value, error) {
+	places := make([]place, len(rows))
+	for i, row := range rows {
+		places[i].row = row
+	}
+	return g.evaluate(b, places, nil)
+}
+
+// Strided writes the evaluation of count rows: first, first + stride and so on. It
+// takes fewer instructions than the same by [Generator.Rows], most so where the
+// stride is a multiple of 32.
+func (g *Generator) Strided(b *ptx.Builder, first ptx.Register, count, stride int) ([][]Value, error) {
+	return g.evaluate(b, strided(first, count, stride), nil)
+}
+
+// Each is [Generator.Strided] that calls use with every row's outputs as soon as
+// they are computed: what use adds to the function keeps few registers alive.
+func (g *Generator) Each(b *ptx.Builder, first ptx.Register, count, stride int, use func(row int, values []Value)) error {
+	_, err := g.evaluate(b, strided(first, count, stride), use)
+	return err
+}
+
+func strided(first ptx.Register, count, stride int) []place {
+	places := make([]place, count)
+	for i := range places {
+		places[i] = place{first, i * stride}
+	}
+	return places
+}
+
+// evaluate calls each, which may be nil, behind the evaluation of each row, so that
+// what it adds to the function comes before the next row's.
+func (g *Generator) evaluate(b *ptx.Builder, places []place, each func(row int, values []Value)) ([][]Value, error) {
+	loads := newLoader(g, b)
+	inputs := make([][]loaded, len(places))
+	for i := range places {
+		inputs[i] = make([]loaded, len(g.program.Types))
+	}
+	for _, input := range g.used() {
+		for i, place := range places {
+			inputs[i][input] = loads.load(input, place)
+		}
+	}
+	for _, input := range g.used() {
+		for i := range places {
+			inputs[i][input] = loads.finish(input, inputs[i][input])
+		}
+	}
+	results := make([][]Value, len(places))
+	for i := range places {
+		l := newLane(g, b, inputs[i])
+		for _, output := range g.program.Outputs {
+			if i == 0 {
+				b.Comment("%s", describe(output))
+			}
+			results[i] = append(results[i], l.value(output))
+		}
+		if l.err != nil {
+			return nil, l.err
+		}
+		if each != nil {
+			each(i, results[i])
+		}
+	}
+	return results, nil
+}
+
+// used returns the inputs that an output depends on.
+func (g *Generator) used() []int {
+	used := make([]bool, len(g.program.Types))
+	for _, n := range g.program.Nodes {
+		if n.Op == tree.Column {
+			used[n.Input] = true
+		}
+	}
+	var inputs []int
+	for i, is := range used {
+		if is {
+			inputs = append(inputs, i)
+		}
+	}
+	return inputs
+}
+
+// word is the operand of a load from the arguments.
+func (g *Generator) word(number int) ptx.Register {
+	if number == 0 {
+		return ptx.Register("[" + g.parameter + "]")
+	}
+	return ptx.Register(fmt.Sprintf("[%s+%d]", g.parameter, 8*number))
+}
+
+// describe names a node for who reads the code.
+func describe(n *tree.Node) string {
+	var s strings.Builder
+	describeTo(&s, n, 4)
+	return s.String()
+}
+
+func describeTo(s *strings.Builder, n *tree.Node, depth int) {
+	switch {
+	case n.Op == tree.Column:
+		fmt.Fprintf(s, "input %d", n.Input)
+		return
+	case n.Op == tree.Literal:
+		fmt.Fprintf(s, "literal %d", n.Slot)
+		return
+	case depth == 0:
+		s.WriteString("…")
+		return
+	}
+	fmt.Fprintf(s, "%v(", n.Op)
+	for i, argument := range n.Arguments {
+		if i > 0 {
+			s.WriteString(", ")
+		}
+		describeTo(s, argument, depth-1)
+	}
+	s.WriteString(")")
+}

@@ -1,0 +1,187 @@
+package codegen
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/internal/ptx"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// lane writes the evaluation of one row. The first error stays, and what is
+// written after it is of no use.
+type lane struct {
+	g      *Generator
+	b      *ptx.Builder
+	inputs []loaded
+	// values are those of nodes by their numbers, both the predicates that two
+	// hold.
+	values map[int]Value
+	both   map[[2]ptx.Register]ptx.Register
+	// days are those since 1970 of instants, civil the calendar's parts of days.
+	days  map[instant]ptx.Register
+	civil map[ptx.Register][]ptx.Register
+	err   error
+}
+
+func newLane(g *Generator, b *ptx.Builder, inputs []loaded) *lane {
+	return &lane{g: g, b: b, inputs: inputs, values: map[int]Value{}, both: map[[2]ptx.Register]ptx.Register{},
+		days: map[instant]ptx.Register{}, civil: map[ptx.Register][]ptx.Register{}}
+}
+
+// value writes the evaluation of a node, once.
+func (l *lane) value(n *tree.Node) Value {
+	number := l.g.numbers.of(n)
+	v, ok := l.values[number]
+	if !ok {
+		v = l.compute(n)
+		if len(v.Registers) == 0 && l.err == nil {
+			l.fail(n)
+		}
+		if l.err != nil {
+			v.Registers = []ptx.Register{"error", "error", "error", "error"}
+		}
+		v.Type, v.kind = n.Type, kindOf(n.Type)
+		v.Class = v.kind.class()
+		l.values[number] = v
+	}
+	return v
+}
+
+// fail notes that a node cannot be computed.
+func (l *lane) fail(n *tree.Node) Value {
+	if l.err == nil {
+		var types []arrow.DataType
+		for _, argument := range n.Arguments {
+			types = append(types, argument.Type)
+		}
+		l.err = fmt.Errorf("%v of %v to %v: %w", n.Op, types, n.Type, device.ErrNotSupported)
+	}
+	return Value{}
+}
+
+// and is the predicate that both hold, either of which may be "".
+func (l *lane) and(x, y ptx.Register) ptx.Register {
+	if x == "" || y == "" || x == y {
+		return both(l.b, x, y)
+	}
+	key := [2]ptx.Register{x, y}
+	p, ok := l.both[key]
+	if !ok {
+		p = both(l.b, x, y)
+		l.both[key] = p
+	}
+	return p
+}
+
+// op adds an instruction that gives a register of a kind.
+func (l *lane) op(k kind, instruction string, operands ...ptx.Register) ptx.Register {
+	return l.b.Op(k.class(), instruction, operands...)
+}
+
+// predicate adds an instruction that gives a predicate.
+func (l *lane) predicate(instruction string, operands ...ptx.Register) ptx.Register {
+	return l.b.Op(ptx.Predicate, instruction, operands...)
+}
+
+func (l *lane) not(p ptx.Register) ptx.Register { return l.predicate("not.pred", p) }
+
+// never is a predicate that does not hold.
+func (l *lane) never() ptx.Register { return l.predicate("setp.ne.u32", "0", "0") }
+
+// one makes the value of one register.
+func one(r ptx.Register, valid ptx.Register) Value {
+	return Value{Registers: []ptx.Register{r}, Valid: valid}
+}
+
+// choose selects between two values of one class: x where p holds.
+func (l *lane) choose(p ptx.Register, x, y Value) []ptx.Register {
+	registers := make([]ptx.Register, len(x.Registers))
+	for i := range registers {
+		registers[i] = l.either(p, x.Class, x.Registers[i], y.Registers[i])
+	}
+	return registers
+}
+
+// either selects between two registers of a class.
+func (l *lane) either(p ptx.Register, class ptx.Class, x, y ptx.Register) ptx.Register {
+	if class == ptx.Predicate {
+		// (x and p) or (y and not p)
+		chosen := l.predicate("and.pred", x, p)
+		other := l.predicate("and.pred", y, l.not(p))
+		return l.predicate("or.pred", chosen, other)
+	}
+	return l.b.Op(class, "selp."+class.Untyped(), x, y, p)
+}
+
+// compute writes one operation.
+func (l *lane) compute(n *tree.Node) Value {
+	switch n.Op {
+	case tree.Column:
+		v := l.inputs[n.Input].settle(l.b)
+		if len(v.Registers) == 0 {
+			v.Registers = []ptx.Register{"none"} // only whether it is null can be asked
+		}
+		return v
+	case tree.Literal:
+		return l.literal(n)
+	case tree.Add, tree.Subtract, tree.Multiply, tree.Divide, tree.Remainder:
+		return l.arithmetic(n)
+	case tree.Negate, tree.Abs, tree.Sign:
+		return l.sign(n)
+	case tree.Power, tree.Sqrt, tree.Exp, tree.Log, tree.Sin, tree.Cos,
+		tree.Floor, tree.Ceil, tree.Truncate, tree.Round:
+		return l.function(n)
+	case tree.BitAnd, tree.BitOr, tree.BitXor, tree.BitNot, tree.ShiftLeft, tree.ShiftRight:
+		return l.bitwise(n)
+	case tree.Equal, tree.NotEqual, tree.Less, tree.LessEqual, tree.Greater, tree.GreaterEqual:
+		return l.compare(n)
+	case tree.And, tree.Or, tree.Xor, tree.Not, tree.AndKleene, tree.OrKleene:
+		return l.logic(n)
+	case tree.IsNull, tree.IsValid, tree.IsNaN, tree.Coalesce, tree.IfElse:
+		return l.nulls(n)
+	case tree.StartsWith, tree.EndsWith:
+		return l.textCompare(n)
+	case tree.Hash:
+		return l.hash(n)
+	case tree.Year, tree.Quarter, tree.Month, tree.Day, tree.DayOfYear, tree.Weekday,
+		tree.Hour, tree.Minute, tree.Second, tree.Subsecond:
+		return l.datePart(n)
+	case tree.Minimum, tree.Maximum:
+		return l.extreme(n)
+	case tree.Cast, tree.CastWrap:
+		return l.cast(n)
+	}
+	return l.fail(n)
+}
+
+// literal loads a literal from the arguments.
+func (l *lane) literal(n *tree.Node) Value {
+	k := kindOf(n.Type)
+	if n.Value == nil {
+		class := k.class()
+		if class == ptx.Predicate {
+			never := l.never()
+			return one(never, never)
+		}
+		zero := l.b.Op(class, "mov."+class.Untyped(), class.Zero())
+		return Value{Registers: slices.Repeat([]ptx.Register{zero}, k.registers()), Valid: l.never()}
+	}
+	word := l.g.layout.literals[n.Slot]
+	switch {
+	case k.family == boolean:
+		loaded := l.b.Op(ptx.Word32, "ld.param.u32", l.g.word(word))
+		return one(l.predicate("setp.ne.u32", loaded, "0"), "")
+	case k.family == decimal:
+		return Value{Registers: []ptx.Register{
+			l.b.Op(ptx.Word64, "ld.param.u64", l.g.word(word)),
+			l.b.Op(ptx.Word64, "ld.param.u64", l.g.word(word+1)),
+		}}
+	case k.family == text || k.family == unknown:
+		return l.fail(n)
+	}
+	return one(l.op(k, "ld.param."+k.class().Untyped(), l.g.word(word)), "")
+}

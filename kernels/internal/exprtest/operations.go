@@ -1,0 +1,244 @@
+package exprtest
+
+import (
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// operation draws an operation that gives the class.
+func (g *generator) operation(of class, depth int) expr.Expr {
+	switch of {
+	case integers:
+		return g.integerOperation(depth)
+	case floats:
+		return g.floatOperation(depth)
+	case bools:
+		return g.boolOperation(depth)
+	case decimals:
+		return g.decimalOperation(depth)
+	case instants:
+		return g.instantOperation(depth)
+	case clocks:
+		return g.clockOperation(depth)
+	}
+	return g.lengthOperation(depth)
+}
+
+func (g *generator) integerOperation(depth int) expr.Expr {
+	x := func() expr.Expr { return g.draw(integers, depth) }
+	return g.pick(
+		func() expr.Expr { return x().Add(x()) },
+		func() expr.Expr { return x().Sub(x()) },
+		func() expr.Expr { return x().Mul(x()) },
+		func() expr.Expr { return x().Div(x()) },
+		func() expr.Expr { return x().Mod(x()) },
+		func() expr.Expr { return x().Neg() },
+		func() expr.Expr { return x().Abs() },
+		func() expr.Expr { return x().Sign() },
+		func() expr.Expr { return x().BitAnd(x()) },
+		func() expr.Expr { return x().BitOr(x()) },
+		func() expr.Expr { return x().BitXor(x()) },
+		func() expr.Expr { return x().BitNot() },
+		func() expr.Expr { return x().ShiftLeft(x()) },
+		func() expr.Expr { return x().ShiftRight(x()) },
+		func() expr.Expr { return g.any(depth).Cast(g.typeOf(integers)) },
+		func() expr.Expr { return g.number(depth).Cast(g.typeOf(integers)) },
+		func() expr.Expr { return g.number(depth).CastWrap(g.typeOf(integers)) },
+		func() expr.Expr { return g.datePart(depth) },
+		func() expr.Expr { return g.hash(depth) },
+	)
+}
+
+func (g *generator) datePart(depth int) expr.Expr {
+	if g.among("clock", 3) == 0 {
+		x := g.draw(clocks, depth)
+		return g.pick(x.Hour, x.Minute, x.Second, x.Subsecond)
+	}
+	x := g.draw(instants, depth)
+	return g.pick(x.Year, x.Quarter, x.Month, x.Day, x.DayOfYear, x.Weekday, x.Hour, x.Minute, x.Second, x.Subsecond)
+}
+
+func (g *generator) hash(depth int) expr.Expr {
+	operands := []expr.Expr{g.any(depth)}
+	for range g.choose("operands", 3) {
+		if columns := g.columns[stringValues]; len(columns) > 0 && g.among("string", 2) == 0 {
+			operands = append(operands, columns[g.among("which", len(columns))])
+		} else {
+			operands = append(operands, g.any(depth))
+		}
+	}
+	return expr.Hash(operands...)
+}
+
+func (g *generator) floatOperation(depth int) expr.Expr {
+	x := func() expr.Expr { return g.draw(floats, depth) }
+	functions := []func() expr.Expr{
+		func() expr.Expr { return x().Add(g.number(depth)) },
+		func() expr.Expr { return g.number(depth).Sub(x()) },
+		func() expr.Expr { return x().Mul(g.number(depth)) },
+		func() expr.Expr { return x().Div(g.number(depth)) },
+		func() expr.Expr { return x().Mod(x()) },
+		func() expr.Expr { return x().Neg() },
+		func() expr.Expr { return x().Abs() },
+		func() expr.Expr { return x().Sign() },
+		func() expr.Expr { return g.number(depth).Sqrt() },
+		func() expr.Expr { return g.number(depth).Floor() },
+		func() expr.Expr { return x().Ceil() },
+		func() expr.Expr { return x().Trunc() },
+		func() expr.Expr { return x().Round() },
+		func() expr.Expr { return g.number(depth).Cast(g.typeOf(floats)) },
+		func() expr.Expr { return g.draw(bools, depth).Cast(g.typeOf(floats)) },
+		func() expr.Expr { return g.any(depth).CastWrap(g.typeOf(floats)) },
+	}
+	if !g.options.NoDecimals {
+		functions = append(functions, func() expr.Expr { return g.draw(decimals, depth).Cast(g.typeOf(floats)) })
+	}
+	if !g.options.Exact {
+		functions = append(functions,
+			func() expr.Expr { return x().Pow(g.number(depth)) },
+			func() expr.Expr { return x().Exp() },
+			func() expr.Expr { return g.number(depth).Log() },
+			func() expr.Expr { return x().Sin() },
+			func() expr.Expr { return x().Cos() },
+		)
+	}
+	return g.pick(functions...)
+}
+
+func (g *generator) boolOperation(depth int) expr.Expr {
+	x := func() expr.Expr { return g.draw(bools, depth) }
+	functions := []func() expr.Expr{
+		func() expr.Expr { return x().And(x()) },
+		func() expr.Expr { return x().Or(x()) },
+		func() expr.Expr { return x().Xor(x()) },
+		func() expr.Expr { return x().Not() },
+		func() expr.Expr { return x().AndKleene(x()) },
+		func() expr.Expr { return x().OrKleene(x()) },
+		func() expr.Expr { return expr.If(x(), x(), x()) },
+		func() expr.Expr { return expr.Coalesce(x(), x()) },
+		func() expr.Expr { return g.number(depth).Cast(g.typeOf(bools)) },
+		func() expr.Expr { return g.number(depth).IsNaN() },
+		func() expr.Expr { return g.nullable(depth).IsNull() },
+		func() expr.Expr { return g.nullable(depth).IsValid() },
+		func() expr.Expr { return g.comparison(depth) },
+		func() expr.Expr { return g.comparison(depth) },
+		func() expr.Expr { return g.comparison(depth) },
+	}
+	if len(g.columns[stringValues]) > 0 {
+		functions = append(functions, g.stringTest, g.stringTest, g.stringTest)
+	}
+	return g.pick(functions...)
+}
+
+// nullable is anything, or a column of any type.
+func (g *generator) nullable(depth int) expr.Expr {
+	for _, of := range []class{stringValues, others} {
+		if columns := g.columns[of]; len(columns) > 0 && g.among("column", 3) == 0 {
+			return columns[g.among("which", len(columns))]
+		}
+	}
+	return g.any(depth)
+}
+
+func (g *generator) comparison(depth int) expr.Expr {
+	of := class(g.among("class", int(lengths)+1))
+	if g.options.NoDecimals && of == decimals {
+		of = integers
+	}
+	x, y := g.draw(of, depth), g.draw(of, depth)
+	if (of == floats || of == decimals) && g.among("mixed", 3) == 0 {
+		y = g.draw(integers, depth)
+	}
+	return g.pick(
+		func() expr.Expr { return x.Eq(y) },
+		func() expr.Expr { return x.Ne(y) },
+		func() expr.Expr { return x.Lt(y) },
+		func() expr.Expr { return x.Le(y) },
+		func() expr.Expr { return x.Gt(y) },
+		func() expr.Expr { return x.Ge(y) },
+	)
+}
+
+func (g *generator) stringTest() expr.Expr {
+	column := func() expr.Expr {
+		return g.columns[stringValues][g.among("which", len(g.columns[stringValues]))]
+	}
+	literal := func() expr.Expr {
+		text := texts[g.among("text", len(texts))]
+		switch g.among("literal", 8) {
+		case 0:
+			return expr.Null(typesOf(stringValues, "")[0])
+		case 1:
+			return expr.Lit([]byte(text))
+		}
+		return expr.Lit(text)
+	}
+	return g.pick(
+		func() expr.Expr { return column().Eq(literal()) },
+		func() expr.Expr { return literal().Ne(column()) },
+		func() expr.Expr { return column().Eq(column()) },
+		func() expr.Expr { return column().Ne(column()) },
+		func() expr.Expr { return column().HasPrefix(literal()) },
+		func() expr.Expr { return column().HasSuffix(literal()) },
+	)
+}
+
+func (g *generator) decimalOperation(depth int) expr.Expr {
+	x := func() expr.Expr { return g.draw(decimals, depth) }
+	either := func() expr.Expr {
+		if g.among("integer", 4) == 0 {
+			return g.draw(integers, depth)
+		}
+		return x()
+	}
+	return g.pick(
+		func() expr.Expr { return x().Add(either()) },
+		func() expr.Expr { return either().Sub(x()) },
+		func() expr.Expr { return x().Mul(either()) },
+		func() expr.Expr { return x().Neg() },
+		func() expr.Expr { return x().Abs() },
+		func() expr.Expr { return g.number(depth).Cast(g.typeOf(decimals)) },
+		func() expr.Expr { return x().Cast(g.typeOf(decimals)) },
+	)
+}
+
+func (g *generator) instantOperation(depth int) expr.Expr {
+	x := func() expr.Expr { return g.draw(instants, depth) }
+	return g.pick(
+		func() expr.Expr { return x().Add(g.draw(lengths, depth)) },
+		func() expr.Expr { return g.draw(lengths, depth).Add(x()) },
+		func() expr.Expr { return x().Sub(g.draw(lengths, depth)) },
+		func() expr.Expr { return x().Cast(g.typeOf(instants)) },
+		func() expr.Expr { return x().CastWrap(g.typeOf(instants)) },
+		func() expr.Expr { return g.draw(integers, depth).Cast(g.typeOf(instants)) },
+	)
+}
+
+func (g *generator) clockOperation(depth int) expr.Expr {
+	x := func() expr.Expr { return g.draw(clocks, depth) }
+	return g.pick(
+		func() expr.Expr { return x().Add(g.draw(lengths, depth)) },
+		func() expr.Expr { return g.draw(lengths, depth).Add(x()) },
+		func() expr.Expr { return x().Sub(g.draw(lengths, depth)) },
+		func() expr.Expr { return x().Cast(g.typeOf(clocks)) },
+		func() expr.Expr { return g.draw(instants, depth).Cast(g.typeOf(clocks)) },
+		func() expr.Expr { return g.draw(lengths, depth).Cast(g.typeOf(clocks)) },
+	)
+}
+
+func (g *generator) lengthOperation(depth int) expr.Expr {
+	x := func() expr.Expr { return g.draw(lengths, depth) }
+	return g.pick(
+		func() expr.Expr { return x().Add(x()) },
+		func() expr.Expr { return x().Sub(x()) },
+		func() expr.Expr { return g.draw(instants, depth).Sub(g.draw(instants, depth)) },
+		func() expr.Expr { return g.draw(clocks, depth).Sub(g.draw(clocks, depth)) },
+		func() expr.Expr { return x().Mul(g.draw(integers, depth)) },
+		func() expr.Expr { return g.draw(integers, depth).Mul(x()) },
+		func() expr.Expr { return x().Div(g.draw(integers, depth)) },
+		func() expr.Expr { return x().Mod(x()) },
+		func() expr.Expr { return x().Neg() },
+		func() expr.Expr { return x().Abs() },
+		func() expr.Expr { return x().Cast(g.typeOf(lengths)) },
+		func() expr.Expr { return g.draw(integers, depth).Cast(g.typeOf(lengths)) },
+	)
+}

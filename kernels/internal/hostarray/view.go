@@ -1,0 +1,152 @@
+package hostarray
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// View returns the column as an array of the same memory, with its offset, children
+// and dictionary. The array holds the blocks; the caller releases it. Work that is
+// enqueued on the memory must be done before: operator.Begin waits for it. The
+// contents are not checked: offsets of strings that an import left unchecked may
+// point anywhere. A column whose memory the processor cannot reach gives an error
+// that wraps device.ErrNotSupported, a released one memory.ErrReleased.
+func View(c *column.Column) (made arrow.Array, err error) {
+	data, err := view(c)
+	if err != nil {
+		return nil, fmt.Errorf("host array of %v: %w", c, err)
+	}
+	defer data.Release()
+	defer func() {
+		// arrow-go checks parts by panics, and extension types bring code of their own.
+		if problem := recover(); problem != nil {
+			made, err = nil, fmt.Errorf("host array of %v: %v: %w", c, problem, column.ErrInvalid)
+		}
+	}()
+	return array.MakeFromData(data), nil
+}
+
+// Views returns an array for each column; see View.
+func Views(columns []*column.Column) ([]arrow.Array, error) {
+	arrays := make([]arrow.Array, len(columns))
+	for i, c := range columns {
+		var err error
+		if arrays[i], err = View(c); err != nil {
+			Release(arrays)
+			return nil, err
+		}
+	}
+	return arrays, nil
+}
+
+// Release releases the arrays that are not nil.
+func Release(arrays []arrow.Array) {
+	for _, each := range arrays {
+		if each != nil {
+			each.Release()
+		}
+	}
+}
+
+func view(c *column.Column) (*array.Data, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	parts := c.Data()
+	var buffers []*arrowmemory.Buffer
+	defer func() {
+		for _, b := range buffers {
+			if b != nil {
+				b.Release()
+			}
+		}
+	}()
+	if !hasValidity(parts.Type) {
+		buffers = append(buffers, nil) // arrow-go keeps its place
+	}
+	for i, bytes := range parts.Buffers {
+		b, err := hold(bytes)
+		if err != nil {
+			return nil, fmt.Errorf("buffer %d: %w", i, err)
+		}
+		buffers = append(buffers, b)
+	}
+	nulls := parts.NullCount
+	if parts.Type.ID() == arrow.NULL {
+		nulls = parts.Length
+	}
+	if parts.Dictionary != nil {
+		dictionary, err := view(parts.Dictionary)
+		if err != nil {
+			return nil, fmt.Errorf("dictionary: %w", err)
+		}
+		defer dictionary.Release()
+		return array.NewDataWithDictionary(parts.Type, parts.Length, buffers, nulls, parts.Offset, dictionary), nil
+	}
+	children := make([]arrow.ArrayData, 0, len(parts.Children))
+	defer func() {
+		for _, child := range children {
+			child.Release()
+		}
+	}()
+	for i, child := range parts.Children {
+		data, err := view(child)
+		if err != nil {
+			return nil, fmt.Errorf("child %d: %w", i, err)
+		}
+		children = append(children, data)
+	}
+	return array.NewData(parts.Type, parts.Length, buffers, children, nulls, parts.Offset), nil
+}
+
+func hasValidity(t arrow.DataType) bool {
+	for t.ID() == arrow.EXTENSION {
+		t = t.(arrow.ExtensionType).StorageType()
+	}
+	switch t.ID() {
+	case arrow.NULL, arrow.SPARSE_UNION, arrow.DENSE_UNION, arrow.RUN_END_ENCODED:
+		return false
+	}
+	return true
+}
+
+// hold returns a buffer that keeps the memory's block until it is released, nil for
+// one that is absent.
+func hold(bytes column.Bytes) (*arrowmemory.Buffer, error) {
+	block := bytes.Block()
+	if block == nil {
+		return nil, nil
+	}
+	if err := block.Retain(); err != nil {
+		return nil, err
+	}
+	data, err := bytes.Host()
+	if err != nil {
+		return nil, errors.Join(err, block.Release())
+	}
+	return arrowmemory.NewBufferWithAllocator(data, held{block}), nil
+}
+
+// held is an allocator that a buffer calls to free its memory, and nothing else.
+type held struct{ block *memory.Block }
+
+// Free gives the reference back. That cannot fail: there is one for each buffer.
+func (h held) Free([]byte) { _ = h.block.Release() }
+
+// Allocate and Reallocate make plain Go memory: arrow-go does not call them on a
+// buffer that is not mutable.
+func (held) Allocate(size int) []byte { return make([]byte, size) }
+
+// Reallocate is as Allocate.
+func (held) Reallocate(size int, old []byte) []byte {
+	made := make([]byte, size)
+	copy(made, old)
+	return made
+}

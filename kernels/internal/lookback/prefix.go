@@ -1,0 +1,69 @@
+package lookback
+
+// Fold folds two values, of which the first stands before the second. None is what
+// changes nothing.
+type Fold[T any] interface {
+	None() T
+	Fold(a, b T) T
+}
+
+// Prefix is what lies before a tile, on the host: before_tile of lookback.cuh, with
+// its order. The zero Prefix is not ready: see [NewPrefix].
+type Prefix[T any, F Fold[T]] struct {
+	fold                    F
+	tiles, groups           [group]T
+	tilesAhead, groupsAhead int
+	spans                   T
+}
+
+// NewPrefix returns the prefix of the first tile.
+func NewPrefix[T any, F Fold[T]](fold F) *Prefix[T, F] {
+	return &Prefix[T, F]{fold: fold, spans: fold.None()}
+}
+
+// Next takes the fold of the next tile and returns that of all tiles before it.
+func (p *Prefix[T, F]) Next(sum T) T {
+	inThisGroup := WarpFold(p.fold, p.tiles[:p.tilesAhead])
+	beforeGroup := p.fold.Fold(p.spans, WarpFold(p.fold, p.groups[:p.groupsAhead]))
+	p.tiles[p.tilesAhead] = sum
+	p.tilesAhead++
+	if p.tilesAhead == group {
+		p.endGroup(p.fold.Fold(inThisGroup, sum), beforeGroup)
+	}
+	return p.fold.Fold(beforeGroup, inThisGroup)
+}
+
+func (p *Prefix[T, F]) endGroup(sum, before T) {
+	p.tilesAhead = 0
+	p.groups[p.groupsAhead] = sum
+	p.groupsAhead++
+	if p.groupsAhead == group {
+		p.groupsAhead = 0
+		p.spans = p.fold.Fold(before, sum)
+	}
+}
+
+// WarpFold folds at most 32 values as warp_fold of scan.cuh does: neighbours, then
+// neighbouring pairs and so on, those that are absent being none.
+func WarpFold[T any, F Fold[T]](fold F, values []T) T {
+	var lanes [group]T
+	for i := copy(lanes[:], values); i < group; i++ {
+		lanes[i] = fold.None()
+	}
+	for width := group / 2; width > 0; width /= 2 {
+		for i := range width {
+			lanes[i] = fold.Fold(lanes[2*i], lanes[2*i+1])
+		}
+	}
+	return lanes[0]
+}
+
+// WarpScan turns 32 values into the folds up to each as warp_scan of scan.cuh does:
+// each takes the one before it, then the one 2 before, 4, 8 and 16.
+func WarpScan[T any, F Fold[T]](fold F, lanes *[group]T) {
+	for delta := 1; delta < group; delta *= 2 {
+		for i := group - 1; i >= delta; i-- {
+			lanes[i] = fold.Fold(lanes[i-delta], lanes[i])
+		}
+	}
+}

@@ -1,0 +1,196 @@
+package reduce
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/combine"
+	"github.com/gpuframe/gpuframe/kernels/internal/ptx"
+)
+
+// NaN as every result has it, whatever the device made.
+const (
+	nan64 = 0x7ff8000000000000
+	nan32 = 0x7fc00000
+	nan16 = 0x7e00
+)
+
+// finish writes the making of the results, by one thread. finishHost is the same on
+// the host.
+func (w *writer) finish() {
+	base := w.own(ownResults)
+	for i, r := range w.plan.results {
+		w.b.Comment("result %d", i)
+		w.result(r, base, i*resultStride)
+	}
+}
+
+// width is how many bytes a value of a type takes; a bool one.
+func width(t arrow.DataType) int {
+	if fixed, ok := storage(t).(arrow.FixedWidthDataType); ok {
+		return max(fixed.BitWidth()/8, 1)
+	}
+	return 1
+}
+
+func (w *writer) result(r result, base ptx.Register, offset int) {
+	b := w.b
+	first, second := w.partials[r.first], w.partials[r.second]
+	store := func(instruction string, offset int, value ptx.Register) {
+		b.Void("st.global."+instruction, ptx.Register(fmt.Sprintf("[%s+%d]", base, offset)), value)
+	}
+	valid := ptx.Register("")
+	switch r.finish {
+	case finishCount:
+		store("b64", offset, first[0])
+		return
+	case finishDifference:
+		store("b64", offset, b.Op(ptx.Word64, "sub.s64", first[0], second[0]))
+		return
+	case finishVariance, finishDeviation:
+		valid = b.Op(ptx.Predicate, "setp.gt.u64", first[0], number(r.freedom))
+	case finishRow:
+		valid = b.Op(ptx.Predicate, "setp.ne.s64", first[len(first)-1], number(combine.NoRow))
+	default:
+		valid = b.Op(ptx.Predicate, "setp.ne.u64", second[0], "0")
+	}
+	store("u8", offset+validityOffset, b.Op(ptx.Word32, "selp.u32", "1", "0", valid))
+	switch r.finish {
+	case finishAny:
+		isAny := b.Op(ptx.Predicate, "setp.ne.u64", first[0], "0")
+		store("u8", offset, b.Op(ptx.Word32, "selp.u32", "1", "0", isAny))
+	case finishAll:
+		all := b.Op(ptx.Predicate, "setp.eq.u64", first[0], second[0])
+		store("u8", offset, b.Op(ptx.Word32, "selp.u32", "1", "0", all))
+	case finishRow:
+		store("b64", offset, first[len(first)-1])
+	case finishMean:
+		sum := w.float(w.plan.states[r.first], first)
+		store("b64", offset, w.canonical(b.Op(ptx.Word64, "div.rn.f64", sum, w.divisor(second[0]))))
+	case finishVariance, finishDeviation:
+		x := b.Op(ptx.Word64, "div.rn.f64", first[2], w.divisor(b.Op(ptx.Word64, "sub.u64", first[0], number(r.freedom))))
+		if r.finish == finishDeviation {
+			x = b.Op(ptx.Word64, "sqrt.rn.f64", x)
+		}
+		store("b64", offset, w.canonical(x))
+	case finishMeanDecimal:
+		mean := w.divide(first, b.Op(ptx.Word64, "max.u64", second[0], "1"))
+		store("b64", offset, mean[0])
+		store("b64", offset+8, mean[1])
+	case finishFloat:
+		switch width(r.kind) {
+		case 2:
+			store("b16", offset, w.narrow(first[0], "f16", nan16))
+		case 4:
+			store("b32", offset, w.narrow(first[0], "f32", nan32))
+		default:
+			store("b64", offset, w.canonical(first[0]))
+		}
+	default:
+		switch bytes := width(r.kind); bytes {
+		case 16:
+			store("b64", offset, first[0])
+			store("b64", offset+8, first[1])
+		case 8:
+			store("b64", offset, first[0])
+		default:
+			store(fmt.Sprintf("u%d", 8*bytes), offset, b.Op(ptx.Word32, "cvt.u32.u64", first[0]))
+		}
+	}
+}
+
+// divisor is a count as a float64, at least 1: the result of none is null anyway.
+func (w *writer) divisor(count ptx.Register) ptx.Register {
+	return w.b.Op(ptx.Word64, "cvt.rn.f64.u64", w.b.Op(ptx.Word64, "max.u64", count, "1"))
+}
+
+func (w *writer) isNaN(x ptx.Register) ptx.Register {
+	return w.b.Op(ptx.Predicate, "setp.nan.f64", x, x)
+}
+
+func (w *writer) canonical(x ptx.Register) ptx.Register {
+	return w.b.Op(ptx.Word64, "selp.b64", number(nan64), x, w.isNaN(x))
+}
+
+// narrow is a float64, which came from a narrower float, as that again.
+func (w *writer) narrow(x ptx.Register, to string, nan int) ptx.Register {
+	b := w.b
+	isNaN := w.isNaN(x)
+	single := b.Op(ptx.Float32, "cvt.rn.f32.f64", x)
+	bits := b.Op(ptx.Word32, "mov.b32", single)
+	if to == "f16" {
+		bits = b.Op(ptx.Word32, "cvt.u32.u16", b.Op(ptx.Word16, "cvt.rn.f16.f32", single))
+	}
+	return b.Op(ptx.Word32, "selp.b32", number(nan), bits, isNaN)
+}
+
+// float is a sum as a float64.
+func (w *writer) float(s state, sum []ptx.Register) ptx.Register {
+	b := w.b
+	switch {
+	case s.kind == combine.SumFloat:
+		return sum[0]
+	case s.kind != combine.SumWide && isSigned(s.form):
+		return b.Op(ptx.Word64, "cvt.rn.f64.s64", sum[0])
+	case s.kind != combine.SumWide:
+		return b.Op(ptx.Word64, "cvt.rn.f64.u64", sum[0])
+	}
+	negative := ptx.Register("")
+	if isSigned(s.form) {
+		sum, negative = w.magnitude(sum)
+	}
+	high := b.Op(ptx.Word64, "cvt.rn.f64.u64", sum[1])
+	high = b.Op(ptx.Word64, "mul.rn.f64", high, "0d43F0000000000000") // 2⁶⁴
+	x := b.Op(ptx.Word64, "add.rn.f64", high, b.Op(ptx.Word64, "cvt.rn.f64.u64", sum[0]))
+	if negative != "" {
+		x = b.Op(ptx.Word64, "selp.b64", b.Op(ptx.Word64, "neg.f64", x), x, negative)
+	}
+	return x
+}
+
+// magnitude is the absolute value of 128 bits, and the predicate that it was less
+// than zero.
+func (w *writer) magnitude(x []ptx.Register) ([]ptx.Register, ptx.Register) {
+	negative := w.b.Op(ptx.Predicate, "setp.lt.s64", x[1], "0")
+	return w.negateIf(x, negative), negative
+}
+
+func (w *writer) negateIf(x []ptx.Register, when ptx.Register) []ptx.Register {
+	b := w.b
+	low := b.Op(ptx.Word64, "sub.s64", "0", x[0])
+	borrow := b.Op(ptx.Word64, "selp.u64", "1", "0", b.Op(ptx.Predicate, "setp.ne.u64", x[0], "0"))
+	high := b.Op(ptx.Word64, "sub.s64", b.Op(ptx.Word64, "sub.s64", "0", x[1]), borrow)
+	return []ptx.Register{b.Op(ptx.Word64, "selp.b64", low, x[0], when), b.Op(ptx.Word64, "selp.b64", high, x[1], when)}
+}
+
+// divide is a sum of decimals divided by a count of at most 63 bits, rounded half
+// away from zero: long division, a bit at a time, which one thread does once.
+func (w *writer) divide(sum []ptx.Register, count ptx.Register) []ptx.Register {
+	b := w.b
+	magnitude, negative := w.magnitude(sum)
+	low, high := b.Op(ptx.Word64, "mov.u64", magnitude[0]), b.Op(ptx.Word64, "mov.u64", magnitude[1])
+	rest := b.Op(ptx.Word64, "mov.u64", "0")
+	bits := b.Op(ptx.Word32, "mov.u32", "128")
+	again := b.Label()
+	b.Place(again)
+	// The quotient's bits come in at the bottom while the dividend's leave at the top.
+	top := b.Op(ptx.Word64, "shr.u64", high, "63")
+	b.Move("shl.b64", rest, rest, "1")
+	b.Move("or.b64", rest, rest, top)
+	b.Move("shl.b64", high, high, "1")
+	b.Move("or.b64", high, high, b.Op(ptx.Word64, "shr.u64", low, "63"))
+	b.Move("shl.b64", low, low, "1")
+	fits := b.Op(ptx.Predicate, "setp.ge.u64", rest, count)
+	b.Emit("@%s sub.s64 %s, %s, %s", fits, rest, rest, count)
+	b.Emit("@%s or.b64 %s, %s, 1", fits, low, low)
+	b.Move("sub.s32", bits, bits, "1")
+	b.Branch(b.Op(ptx.Predicate, "setp.ne.u32", bits, "0"), again)
+
+	up := b.Op(ptx.Predicate, "setp.ge.u64", rest, b.Op(ptx.Word64, "sub.s64", count, rest))
+	increment := b.Op(ptx.Word64, "selp.u64", "1", "0", up)
+	b.Move("add.s64", low, low, increment)
+	carried := b.Op(ptx.Predicate, "setp.lt.u64", low, increment)
+	b.Move("add.s64", high, high, b.Op(ptx.Word64, "selp.u64", "1", "0", carried))
+	return w.negateIf([]ptx.Register{low, high}, negative)
+}

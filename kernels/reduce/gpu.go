@@ -1,0 +1,229 @@
+package reduce
+
+import (
+	"encoding/binary"
+	"errors"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/codegen"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// compiled is the kernel of aggregates of one shape.
+type compiled struct {
+	plan     *plan
+	g        *codegen.Generator
+	function *kernels.Function
+	// words is how many the partials of a part have.
+	words  int
+	schema resultSchema
+}
+
+// compiledKernels are those of one device.
+type compiledKernels struct {
+	mu    sync.RWMutex
+	byKey map[string]*compiled
+}
+
+var compiledOf perdevice.Cache[*compiledKernels]
+
+// launch is what a launch fills anew each time.
+type launch struct {
+	key            []byte
+	own, arguments kernels.Words
+}
+
+var launches = sync.Pool{New: func() any { return new(launch) }}
+
+func (l *launch) giveBack() {
+	l.own.Reset()
+	l.arguments.Reset()
+	launches.Put(l)
+}
+
+func (r *run) onGPU(aggregates []Aggregate) (*buffer.Buffer, error) {
+	l := launches.Get().(*launch)
+	defer l.giveBack()
+	k, err := r.compiled(l)
+	if err != nil {
+		return nil, err
+	}
+	if err := k.g.Arguments(&l.arguments, r.program, r.inputs); err != nil {
+		return nil, err
+	}
+	block, slices, err := r.call.Allocate(k.plan.resultBytes())
+	if err != nil {
+		return nil, err
+	}
+	err = r.launch(k, l, slices[0])
+	var result *buffer.Buffer
+	if err == nil {
+		result, err = k.plan.resultTable(k.schema.of(k.plan, r.program, aggregates), slices[0])
+	}
+	if err = errors.Join(err, block.Release()); err != nil {
+		return nil, errors.Join(err, result.Release())
+	}
+	return result, nil
+}
+
+// launch enqueues the kernel.
+func (r *run) launch(k *compiled, l *launch, results memory.Slice[uint8]) error {
+	blocks := int64(1)
+	if k.words > 0 { // else nothing is to be found but the number of rows
+		blocks = blocksFor(r.rows, r.counted)
+	}
+	if r.counted {
+		rows := r.table.DeviceRows()
+		l.own.AddAddress(rows.Pointer(), rows.Block())
+	} else {
+		l.own.Add(0)
+	}
+	l.own.Add(uint64(r.rows))
+	l.own.AddAddress(results.Pointer(), results.Block())
+	var scratch *memory.Block
+	if blocks == 1 {
+		l.own.Add(0)
+		l.own.Add(0)
+	} else {
+		var err error
+		if scratch, err = r.scratch(l, uint64(blocks)*uint64(k.words)*8); err != nil {
+			return err
+		}
+	}
+	err := k.function.Launch(r.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: lanes}, 0, &l.own, &l.arguments)
+	return errors.Join(err, scratch.Release())
+}
+
+// scratch allocates memory for the parts' partials and adds it and a counter, which
+// is zero, to the arguments.
+func (r *run) scratch(l *launch, bytes uint64) (*memory.Block, error) {
+	number, ok := counterOf(r.call.Stream)
+	counter := uint64(0)
+	if !ok {
+		counter = 4 // too many streams: one that has to be set to zero each time
+	}
+	block, slices, err := r.call.Allocate(bytes, counter)
+	if err != nil {
+		return nil, err
+	}
+	if !ok {
+		if err := slices[1].Fill(r.call.Stream, 0); err != nil {
+			return nil, errors.Join(err, block.Release())
+		}
+		number = uint64(slices[1].Pointer())
+	}
+	l.own.AddAddress(slices[0].Pointer(), block)
+	l.own.Add(number)
+	return block, nil
+}
+
+// compiled returns the kernel for the aggregates and the columns' shape.
+func (r *run) compiled(l *launch) (*compiled, error) {
+	shape, err := codegen.ShapeOf(r.program, r.inputs)
+	if err != nil {
+		return nil, err
+	}
+	l.key = shape.Append(append(l.key[:0], r.program.Key...))
+	for _, t := range r.program.Types {
+		l.key = appendType(l.key, t)
+	}
+	for _, w := range r.wanted {
+		l.key = append(l.key, byte(w.function))
+		l.key = binary.LittleEndian.AppendUint32(l.key, uint32(w.value))
+		l.key = binary.LittleEndian.AppendUint32(l.key, uint32(w.where))
+		l.key = binary.LittleEndian.AppendUint64(l.key, uint64(w.freedom))
+	}
+	dev := r.call.Stream.Device()
+	all, err := compiledOf.Get(dev, func(*device.Device) (*compiledKernels, error) {
+		return &compiledKernels{byKey: make(map[string]*compiled)}, nil
+	})
+	if err != nil {
+		return nil, err
+	}
+	all.mu.RLock()
+	k := all.byKey[string(l.key)]
+	all.mu.RUnlock()
+	if k != nil {
+		return k, nil
+	}
+	// Two that come here at once both write the text, but share the module.
+	if k, err = compile(dev, r.program, shape, r.wanted); err != nil {
+		return nil, err
+	}
+	all.mu.Lock()
+	defer all.mu.Unlock()
+	all.byKey[string(l.key)] = k
+	return k, nil
+}
+
+// appendType adds to a key what of a type the kernel or the plan depends on. The
+// program's key does not tell types apart that no expression computes with, but
+// reductions do: float16 from lists, which are counted only.
+func appendType(key []byte, t arrow.DataType) []byte {
+	t = storage(t)
+	key = append(key, byte(t.ID()))
+	switch t := t.(type) {
+	case *arrow.DictionaryType:
+		return appendType(appendType(key, t.IndexType), t.ValueType)
+	case arrow.FixedWidthDataType:
+		return binary.LittleEndian.AppendUint64(key, uint64(t.BitWidth()))
+	}
+	return key
+}
+
+func compile(dev *device.Device, program *tree.Program, shape codegen.Shape, aggregates []wanted) (*compiled, error) {
+	k := new(compiled)
+	text, err := k.write(program, shape, aggregates)
+	if err != nil {
+		return nil, err
+	}
+	module, err := kernels.LoadCached(dev, text)
+	if err != nil {
+		return nil, err
+	}
+	k.function, err = module.Function(kernelName)
+	return k, err
+}
+
+// write makes the plan and the text of the kernel.
+func (k *compiled) write(program *tree.Program, shape codegen.Shape, aggregates []wanted) (text string, err error) {
+	if k.plan, err = newPlan(program, aggregates); err != nil {
+		return "", err
+	}
+	if k.g, err = codegen.New(program, shape, "arguments"); err != nil {
+		return "", err
+	}
+	text, k.words, err = writeKernel(k.plan, k.g, program)
+	return text, err
+}
+
+const (
+	// bytesInFlight is what a lane loads ahead of the first use, of all columns
+	// together: two thirds of an H200's lanes then keep 80 KiB and more on the way.
+	bytesInFlight = 64
+	mostRows      = 16
+	// mostOperations bounds what is written for the rows of a lane, so that the driver
+	// compiles it soon.
+	mostOperations = 400
+)
+
+// rowsOfLane returns how many rows a lane takes at a time: a power of two,
+// so that all parts but the last are made of whole steps.
+func rowsOfLane(program *tree.Program, operations int) int {
+	bytes := 0
+	for _, t := range program.Types {
+		bytes += width(t)
+	}
+	rows := mostRows
+	for rows > 1 && (rows*bytes > bytesInFlight || rows*operations > mostOperations) {
+		rows /= 2
+	}
+	return rows
+}

@@ -1,0 +1,119 @@
+package reduce
+
+import (
+	"context"
+	"runtime"
+	"sync"
+	"sync/atomic"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/combine"
+)
+
+// partialsOnHost reduces n rows of a program's outputs to a partial of each state,
+// in the order of the kernel. Several goroutines take parts of the rows, as blocks
+// do.
+func (p *plan) partialsOnHost(ctx context.Context, outputs []arrow.Array, n int64) ([][]uint64, error) {
+	count, rows := parts(n), rowsOfPart(n)
+	if count <= 1 {
+		return newHostReduction(p, outputs).part(0, n), nil
+	}
+	found := make([][][]uint64, count)
+	var next atomic.Int64
+	var workers sync.WaitGroup
+	for range min(int64(runtime.GOMAXPROCS(0)), count) {
+		workers.Go(func() {
+			h := newHostReduction(p, outputs)
+			for part := next.Add(1) - 1; part < count && ctx.Err() == nil; part = next.Add(1) - 1 {
+				found[part] = h.part(part*rows, min((part+1)*rows, n))
+			}
+		})
+	}
+	workers.Wait()
+	if ctx.Err() != nil {
+		return nil, context.Cause(ctx)
+	}
+	return p.mergeOnHost(found), nil
+}
+
+// mergeOnHost is what the last block does: lanes take the parts in turn.
+func (p *plan) mergeOnHost(found [][][]uint64) [][]uint64 {
+	merged := make([][]uint64, len(p.states))
+	for i, s := range p.states {
+		words := s.kind.Words()
+		for range lanes {
+			merged[i] = append(merged[i], combine.IdentityHost(s.kind)...)
+		}
+		for part, partials := range found {
+			combine.MergeHost(s.kind, merged[i][part%lanes*words:][:words], partials[i])
+		}
+		merged[i] = combine.MergeNeighbours(s.kind, merged[i])
+	}
+	return merged
+}
+
+// hostReduction is what one goroutine needs to reduce parts.
+type hostReduction struct {
+	plan    *plan
+	readers []*reader
+	states  []*combine.Host
+	keep    [lanes]bool
+}
+
+func newHostReduction(p *plan, outputs []arrow.Array) *hostReduction {
+	h := &hostReduction{plan: p}
+	for _, output := range outputs {
+		h.readers = append(h.readers, newReader(output))
+	}
+	for _, s := range p.states {
+		h.states = append(h.states, combine.NewHost(s.kind, s.form))
+	}
+	return h
+}
+
+// part reduces the rows [begin, end).
+func (h *hostReduction) part(begin, end int64) [][]uint64 {
+	for _, s := range h.states {
+		s.Reset()
+	}
+	for first := begin; first < end; first += lanes {
+		n := int(min(lanes, end-first))
+		for _, r := range h.readers {
+			r.read(int(first), n)
+		}
+		for i, s := range h.plan.states {
+			if i == 0 || s.value != h.plan.states[i-1].value || s.where != h.plan.states[i-1].where {
+				h.count(s, n) // else the same rows count as for the one before
+			}
+			var low, high []uint64
+			if s.value >= 0 {
+				low, high = h.readers[s.value].low[:n], h.readers[s.value].high[:n]
+			}
+			h.states[i].Add(low, high, h.keep[:n], first)
+		}
+	}
+	partials := make([][]uint64, len(h.states))
+	for i, s := range h.states {
+		partials[i] = s.Partial()
+	}
+	return partials
+}
+
+// count finds which of the rows that were read count for a state.
+func (h *hostReduction) count(s state, n int) {
+	for j := range n {
+		h.keep[j] = true
+	}
+	if s.value >= 0 {
+		h.readers[s.value].andValid(h.keep[:n])
+	}
+	if s.where < 0 {
+		return
+	}
+	where := h.readers[s.where]
+	where.andValid(h.keep[:n])
+	for j := range n {
+		h.keep[j] = h.keep[j] && where.low[j] != 0
+	}
+}

@@ -1,0 +1,119 @@
+package reduce
+
+import (
+	"encoding/binary"
+	"math"
+	"math/bits"
+
+	"github.com/apache/arrow/go/v17/arrow/float16"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/combine"
+)
+
+// finishHost makes a result of the states' partials: up to 16 bytes of value, and
+// whether it is valid. It is what writer.result does on a GPU.
+func (p *plan) finishHost(r result, partials [][]uint64) (value [16]byte, valid bool) {
+	first, second := partials[r.first], partials[r.second]
+	var words [2]uint64
+	valid = second[0] != 0
+	switch r.finish {
+	case finishCount:
+		words[0], valid = first[0], true
+	case finishDifference:
+		words[0], valid = first[0]-second[0], true
+	case finishAny:
+		words[0] = min(first[0], 1)
+	case finishAll:
+		if first[0] == second[0] {
+			words[0] = 1
+		}
+	case finishRow:
+		words[0] = first[len(first)-1]
+		valid = words[0] != combine.NoRow
+	case finishMean:
+		words[0] = canonicalBits(sumAsFloat(p.states[r.first], first) / float64(max(second[0], 1)))
+	case finishVariance, finishDeviation:
+		valid = first[0] > uint64(r.freedom)
+		x := math.Float64frombits(first[2]) / float64(max(first[0]-uint64(r.freedom), 1))
+		if r.finish == finishDeviation {
+			x = math.Sqrt(x)
+		}
+		words[0] = canonicalBits(x)
+	case finishMeanDecimal:
+		words = divideHost([2]uint64(first), max(second[0], 1))
+	case finishFloat:
+		words[0] = narrowHost(math.Float64frombits(first[0]), width(r.kind))
+	default:
+		copy(words[:], first)
+	}
+	binary.LittleEndian.PutUint64(value[:], words[0])
+	binary.LittleEndian.PutUint64(value[8:], words[1])
+	return value, valid
+}
+
+func canonicalBits(x float64) uint64 {
+	if x != x {
+		return nan64
+	}
+	return math.Float64bits(x)
+}
+
+func narrowHost(x float64, bytes int) uint64 {
+	switch {
+	case bytes == 8:
+		return canonicalBits(x)
+	case bytes == 4 && x != x:
+		return nan32
+	case bytes == 4:
+		return uint64(math.Float32bits(float32(x)))
+	case x != x:
+		return nan16
+	}
+	return uint64(float16.New(float32(x)).Uint16())
+}
+
+func sumAsFloat(s state, sum []uint64) float64 {
+	switch {
+	case s.kind == combine.SumFloat:
+		return math.Float64frombits(sum[0])
+	case s.kind != combine.SumWide && isSigned(s.form):
+		return float64(int64(sum[0]))
+	case s.kind != combine.SumWide:
+		return float64(sum[0])
+	}
+	magnitude := [2]uint64(sum)
+	negative := isSigned(s.form) && int64(sum[1]) < 0
+	if negative {
+		magnitude = negate(magnitude)
+	}
+	x := float64(float64(magnitude[1])*(1<<64)) + float64(magnitude[0])
+	if negative {
+		return -x
+	}
+	return x
+}
+
+func negate(x [2]uint64) [2]uint64 {
+	low, borrow := bits.Sub64(0, x[0], 0)
+	high, _ := bits.Sub64(0, x[1], borrow)
+	return [2]uint64{low, high}
+}
+
+// divideHost rounds half away from zero.
+func divideHost(sum [2]uint64, count uint64) [2]uint64 {
+	negative := int64(sum[1]) < 0
+	if negative {
+		sum = negate(sum)
+	}
+	high, rest := bits.Div64(0, sum[1], count)
+	low, rest := bits.Div64(rest, sum[0], count)
+	if rest >= count-rest {
+		var carry uint64
+		low, carry = bits.Add64(low, 1, 0)
+		high += carry
+	}
+	if negative {
+		return negate([2]uint64{low, high})
+	}
+	return [2]uint64{low, high}
+}

@@ -1,0 +1,266 @@
+package reduce
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/internal/combine"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// wanted is an aggregate whose expressions are outputs of a program.
+type wanted struct {
+	function function
+	// value and where are numbers of outputs, negative where there is none.
+	value, where int
+	freedom      int
+}
+
+// plan is what to accumulate for some aggregates and how to make results of it.
+type plan struct {
+	states  []state
+	results []result
+}
+
+// state is one accumulator. Several aggregates may need the same.
+type state struct {
+	kind combine.Kind
+	form combine.Form
+	// value and where are numbers of outputs, negative where there is none.
+	value, where int
+}
+
+// finish is how a result is made of partials.
+type finish uint8
+
+const (
+	// finishCount is the first state's count; finishDifference that less the second's.
+	finishCount finish = iota
+	finishDifference
+	// finishAny and finishAll compare the first state's count with the second's.
+	finishAny
+	finishAll
+	// finishValue is the first state's partial in the result's type, finishFloat the
+	// same of a float.
+	finishValue
+	finishFloat
+	// finishMean is the first state's sum divided by the second's count;
+	// finishMeanDecimal is rounded to an integer, half away from zero.
+	finishMean
+	finishMeanDecimal
+	// finishVariance and finishDeviation are of moments.
+	finishVariance
+	finishDeviation
+	// finishRow is the row found.
+	finishRow
+)
+
+// result is one aggregate's.
+type result struct {
+	finish finish
+	// first and second are numbers of states. The second counts the values, for all
+	// but finishCount, finishVariance, finishDeviation and finishRow: without any the
+	// result is null.
+	first, second int
+	freedom       int
+	// kind is the result's type. Where typeOf is not negative it is that output's: the
+	// plan may serve programs whose types differ in what no kernel sees, such as a time
+	// zone.
+	kind   arrow.DataType
+	typeOf int
+}
+
+// typeIn is the result's type for a program.
+func (r *result) typeIn(program *tree.Program) arrow.DataType {
+	if r.typeOf >= 0 {
+		return program.Outputs[r.typeOf].Type
+	}
+	return r.kind
+}
+
+// nullable reports whether the result can be null.
+func (r *result) nullable() bool { return r.finish != finishCount && r.finish != finishDifference }
+
+// newPlan finds what the aggregates of a program's outputs take.
+func newPlan(program *tree.Program, aggregates []wanted) (*plan, error) {
+	p := new(plan)
+	for i, a := range aggregates {
+		if a.where >= 0 && storage(program.Outputs[a.where].Type).ID() != arrow.BOOL {
+			return nil, fmt.Errorf("aggregate %d, %s: its condition is %v, not bool: %w", i, names[a.function], program.Outputs[a.where].Type, device.ErrInvalidValue)
+		}
+		r, err := p.add(program, a)
+		if err != nil {
+			return nil, fmt.Errorf("aggregate %d, %s: %w", i, names[a.function], err)
+		}
+		r.typeOf = -1
+		if a.value >= 0 && arrow.TypeEqual(r.kind, program.Outputs[a.value].Type) {
+			r.typeOf = a.value
+		}
+		p.results = append(p.results, r)
+	}
+	return p, nil
+}
+
+func (p *plan) state(kind combine.Kind, form combine.Form, a wanted) int {
+	if kind == combine.Count {
+		form = 0
+	}
+	wanted := state{kind, form, a.value, a.where}
+	for i, s := range p.states {
+		if s == wanted {
+			return i
+		}
+	}
+	p.states = append(p.states, wanted)
+	return len(p.states) - 1
+}
+
+// add adds what an aggregate takes.
+func (p *plan) add(program *tree.Program, a wanted) (result, error) {
+	all := a
+	all.value = -1
+	switch a.function {
+	case none:
+		return result{}, fmt.Errorf("no function: make aggregates with Sum, Min and so on: %w", device.ErrInvalidValue)
+	case countAll:
+		return result{finish: finishCount, first: p.state(combine.Count, 0, all), kind: arrow.PrimitiveTypes.Int64}, nil
+	case count:
+		return result{finish: finishCount, first: p.state(combine.Count, 0, a), kind: arrow.PrimitiveTypes.Int64}, nil
+	case countNull:
+		return result{finish: finishDifference, first: p.state(combine.Count, 0, all), second: p.state(combine.Count, 0, a),
+			kind: arrow.PrimitiveTypes.Int64}, nil
+	}
+	t := program.Outputs[a.value].Type
+	form, ok := formOf(t)
+	if !ok {
+		return result{}, refusal(t)
+	}
+	switch a.function {
+	case sum, product:
+		return p.addSum(a, t, form)
+	case minimum, maximum:
+		return p.addExtreme(a, t, form), nil
+	case mean:
+		return p.addMean(a, t, form)
+	case anyTrue, allTrue:
+		if form != combine.Boolean {
+			return result{}, refusal(t)
+		}
+		return p.addTruth(a, a.function == anyTrue), nil
+	case variance, deviation:
+		return p.addMoments(a, t, form)
+	}
+	return p.addRow(a, form), nil
+}
+
+func refusal(t arrow.DataType) error {
+	return fmt.Errorf("not of %v: cast it, or see the table of types in package reduce: %w", t, device.ErrNotSupported)
+}
+
+func (p *plan) addSum(a wanted, t arrow.DataType, form combine.Form) (result, error) {
+	r := result{finish: finishValue, second: p.state(combine.Count, 0, a)}
+	kinds := [...]combine.Kind{combine.SumInteger, combine.SumFloat}
+	if a.function == product {
+		kinds = [...]combine.Kind{combine.ProductInteger, combine.ProductFloat}
+	}
+	switch {
+	case storage(t).ID() == arrow.DURATION && a.function == sum:
+		r.kind, r.first = t, p.state(combine.SumInteger, form, a)
+	case isTemporal(t):
+		return result{}, refusal(t)
+	case isFloat(form):
+		r.kind, r.finish, r.first = arrow.PrimitiveTypes.Float64, finishFloat, p.state(kinds[1], form, a)
+	case form == combine.Wide:
+		if a.function == product {
+			return result{}, refusal(t)
+		}
+		r.kind = &arrow.Decimal128Type{Precision: 38, Scale: storage(t).(*arrow.Decimal128Type).Scale}
+		r.first = p.state(combine.SumWide, form, a)
+	case isSigned(form):
+		r.kind, r.first = arrow.PrimitiveTypes.Int64, p.state(kinds[0], form, a)
+	case form == combine.Boolean && a.function == sum:
+		r.kind, r.first = arrow.PrimitiveTypes.Uint64, p.state(combine.CountTrue, form, a)
+	default:
+		r.kind, r.first = arrow.PrimitiveTypes.Uint64, p.state(kinds[0], form, a)
+	}
+	return r, nil
+}
+
+func (p *plan) addTruth(a wanted, isAny bool) result {
+	r := result{finish: finishAll, first: p.state(combine.CountTrue, combine.Boolean, a), second: p.state(combine.Count, 0, a),
+		kind: arrow.FixedWidthTypes.Boolean}
+	if isAny {
+		r.finish = finishAny
+	}
+	return r
+}
+
+func (p *plan) addExtreme(a wanted, t arrow.DataType, form combine.Form) result {
+	if form == combine.Boolean {
+		r := p.addTruth(a, a.function == maximum)
+		r.kind = t
+		return r
+	}
+	kinds := map[combine.Form][2]combine.Kind{
+		combine.Signed32: {combine.MinSigned, combine.MaxSigned}, combine.Signed64: {combine.MinSigned, combine.MaxSigned},
+		combine.Unsigned32: {combine.MinUnsigned, combine.MaxUnsigned}, combine.Unsigned64: {combine.MinUnsigned, combine.MaxUnsigned},
+		combine.Float32: {combine.MinFloat, combine.MaxFloat}, combine.Float64: {combine.MinFloat, combine.MaxFloat},
+		combine.Wide: {combine.MinWide, combine.MaxWide},
+	}[form]
+	kind := kinds[0]
+	if a.function == maximum {
+		kind = kinds[1]
+	}
+	r := result{finish: finishValue, first: p.state(kind, form, a), second: p.state(combine.Count, 0, a), kind: t}
+	if isFloat(form) {
+		r.finish = finishFloat
+	}
+	return r
+}
+
+func (p *plan) addMean(a wanted, t arrow.DataType, form combine.Form) (result, error) {
+	r := result{finish: finishMean, second: p.state(combine.Count, 0, a), kind: arrow.PrimitiveTypes.Float64}
+	switch {
+	case isTemporal(t):
+		return result{}, refusal(t)
+	case form == combine.Boolean:
+		r.first = p.state(combine.CountTrue, form, a)
+	case isFloat(form):
+		r.first = p.state(combine.SumFloat, form, a)
+	case form == combine.Wide:
+		r.first, r.finish, r.kind = p.state(combine.SumWide, form, a), finishMeanDecimal, t
+	case form == combine.Signed64 || form == combine.Unsigned64:
+		r.first = p.state(combine.SumWide, form, a)
+	default:
+		r.first = p.state(combine.SumInteger, form, a) // of 32 bits: it would take 2³¹ rows to overflow
+	}
+	return r, nil
+}
+
+func (p *plan) addMoments(a wanted, t arrow.DataType, form combine.Form) (result, error) {
+	if isTemporal(t) || form == combine.Boolean || form == combine.Wide {
+		return result{}, refusal(t)
+	}
+	if a.freedom < 0 {
+		return result{}, fmt.Errorf("%d degrees of freedom: %w", a.freedom, device.ErrInvalidValue)
+	}
+	r := result{finish: finishVariance, first: p.state(combine.Moments, form, a), freedom: a.freedom, kind: arrow.PrimitiveTypes.Float64}
+	if a.function == deviation {
+		r.finish = finishDeviation
+	}
+	return r, nil
+}
+
+func (p *plan) addRow(a wanted, form combine.Form) result {
+	kinds := [2]combine.Kind{combine.FirstLeast, combine.FirstGreatest}
+	if form == combine.Wide {
+		kinds = [2]combine.Kind{combine.FirstLeastWide, combine.FirstGreatestWide}
+	}
+	kind := kinds[0]
+	if a.function == rowOfMaximum {
+		kind = kinds[1]
+	}
+	return result{finish: finishRow, first: p.state(kind, form, a), kind: arrow.PrimitiveTypes.Int64}
+}

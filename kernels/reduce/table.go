@@ -1,0 +1,197 @@
+package reduce
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/scalar"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// Table computes aggregates of a table: one pass over its rows, on a GPU one kernel.
+// The result is a table of one row, with a column for each aggregate, on the device
+// of the table. On a GPU Table returns at once, and a number of rows that only the
+// device knows is read there; on the host it computes, unless the context ends
+// before. At most one of options is used. The caller releases the result.
+//
+// An error wraps device.ErrNotSupported where an aggregate is not defined for its
+// expression's type, and is that of expr.Bind where an expression does not fit the
+// table. The first call for aggregates of a new shape compiles a kernel, which takes
+// some milliseconds; the names of columns and the values of literals are no part of
+// the shape.
+func Table(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, options ...kernels.Options) (*buffer.Buffer, error) {
+	var chosen kernels.Options
+	if len(options) > 0 {
+		chosen = options[0]
+	}
+	result, err := reduce(ctx, table, aggregates, chosen)
+	if err != nil {
+		return nil, fmt.Errorf("reduce: %w", err)
+	}
+	return result, nil
+}
+
+// Scalars is [Table] with the results brought to the host, in the order of the
+// aggregates. It waits for them, or until the context ends.
+func Scalars(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, options ...kernels.Options) ([]scalar.Scalar, error) {
+	result, err := Table(ctx, table, aggregates, options...)
+	if err != nil {
+		return nil, err
+	}
+	record, err := result.Record(ctx)
+	if failure := result.Release(); err == nil {
+		err = failure
+	}
+	if err != nil {
+		return nil, fmt.Errorf("reduce: fetch the results: %w", err)
+	}
+	defer record.Release()
+	scalars := make([]scalar.Scalar, record.NumCols())
+	for i := range scalars {
+		if scalars[i], err = scalar.GetScalar(record.Column(i), 0); err != nil {
+			return nil, fmt.Errorf("reduce: fetch the results: aggregate %d: %w", i, err)
+		}
+	}
+	return scalars, nil
+}
+
+// Column computes an aggregate of one column: Column(ctx, prices, reduce.Sum). The
+// result is a column of one element on the same device. The caller releases it. See
+// [Table].
+func Column(ctx context.Context, c *column.Column, aggregate func(expr.Expr) Aggregate, options ...kernels.Options) (*column.Column, error) {
+	if err := c.Check(); err != nil {
+		return nil, fmt.Errorf("reduce: %w", err)
+	}
+	table, err := buffer.New(schemaOf(c.Type()), []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
+	if err != nil {
+		return nil, fmt.Errorf("reduce: %w", err)
+	}
+	result, err := Table(ctx, table, []Aggregate{aggregate(onlyColumn)}, options...)
+	if failure := table.Release(); err == nil && failure != nil {
+		err = fmt.Errorf("reduce: %w", failure)
+	}
+	if err != nil {
+		return nil, err
+	}
+	defer result.Release()
+	only := result.Column(0)
+	if err := only.Retain(); err != nil {
+		return nil, fmt.Errorf("reduce: %w", err)
+	}
+	return only, nil
+}
+
+// run is one computation.
+type run struct {
+	call    operator.Call
+	program *tree.Program
+	wanted  []wanted
+	inputs  []*column.Column
+	table   *buffer.Buffer
+	// rows is how many there are or, where counted is set, may be at most.
+	rows    int64
+	counted bool
+}
+
+func reduce(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, options kernels.Options) (*buffer.Buffer, error) {
+	if err := table.Check(); err != nil {
+		return nil, err
+	}
+	if len(aggregates) == 0 {
+		return nil, fmt.Errorf("no aggregates: %w", device.ErrInvalidValue)
+	}
+	r := run{table: table}
+	expressions := r.list(aggregates)
+	var err error
+	if r.program, err = bind(table.Schema(), expressions); err != nil {
+		return nil, err
+	}
+	for _, input := range r.program.Inputs {
+		r.inputs = append(r.inputs, table.Column(input))
+	}
+	if err := r.begin(ctx, options); err != nil {
+		return nil, err
+	}
+	if r.call.OnHost() {
+		return r.onHost(ctx, aggregates)
+	}
+	return r.onGPU(aggregates)
+}
+
+// list returns the different expressions of the aggregates, and notes which is
+// whose.
+func (r *run) list(aggregates []Aggregate) []expr.Expr {
+	expressions := make([]expr.Expr, 0, 2*len(aggregates))
+	numberOf := func(e expr.Expr) int {
+		for i, other := range expressions {
+			if other == e {
+				return i
+			}
+		}
+		expressions = append(expressions, e)
+		return len(expressions) - 1
+	}
+	r.wanted = make([]wanted, len(aggregates))
+	for i, a := range aggregates {
+		w := wanted{function: a.function, value: -1, where: -1, freedom: a.freedom}
+		if a.function != none && a.function != countAll {
+			w.value = numberOf(a.value)
+		}
+		if a.where != (expr.Expr{}) {
+			w.where = numberOf(a.where)
+		}
+		r.wanted[i] = w
+	}
+	return expressions
+}
+
+// nothing is the program of aggregates without expressions.
+var nothing = tree.NewProgram(nil, nil, nil)
+
+func bind(schema *arrow.Schema, expressions []expr.Expr) (*tree.Program, error) {
+	if len(expressions) == 0 {
+		return nothing, nil
+	}
+	return expr.Bind(schema, expressions...)
+}
+
+// begin finds stream and manager, and orders the stream behind the work on what is
+// read.
+func (r *run) begin(ctx context.Context, options kernels.Options) (err error) {
+	var known bool
+	r.rows, known = r.table.HostRows()
+	count := r.table.DeviceRows()
+	if r.counted = !known; r.counted {
+		r.rows = r.table.Capacity()
+		if options.Manager == nil {
+			options.Manager = count.Block().Manager()
+		}
+	}
+	inputs := r.inputs
+	if len(inputs) == 0 && r.table.NumColumns() > 0 {
+		inputs = []*column.Column{r.table.Column(0)} // for its stream and manager
+	}
+	if r.call, err = operator.Begin(ctx, options, inputs...); err != nil || !r.counted {
+		return err
+	}
+	if err := count.Block().OrderBefore(r.call.Stream); err != nil || !r.call.OnHost() {
+		return err
+	}
+	if err := r.call.Stream.Synchronize(ctx); err != nil {
+		return err
+	}
+	rows, err := count.Host()
+	if err != nil {
+		return err
+	}
+	r.rows, r.counted = min(max(rows[0], 0), r.rows), false
+	return nil
+}

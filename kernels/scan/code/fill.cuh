@@ -1,0 +1,135 @@
+// The kernels that fill nulls with the last valid value before them, or with the
+// next one after them. Where that is, the validity bits alone tell; the values are
+// read once, from there.
+#pragma once
+
+#include "bitrow.cuh"
+#include "lookback.cuh"
+
+static constexpr u32 fill_threads = 256, fill_rows = 32 * fill_threads, fill_warps = fill_threads / warp_threads;
+
+// Later keeps the last position that there is. Positions are row numbers plus one.
+struct Later {
+    METHOD u64 none() const { return 0; }
+    METHOD u64 fold(u64 a, u64 b) const { return b != 0 ? b : a; }
+};
+
+DEVICE u32 lowest_bit(u32 bits) { return __builtin_ctz(bits); }
+DEVICE u32 highest_bit(u32 bits) { return 31 - __builtin_clz(bits); }
+
+// Tile is what a block knows of its tile when all positions are known.
+struct Tile {
+    u64 begin;
+    u32 rows;
+    // Of the word of 32 rows that is the thread's: its number, its validity bits, and
+    // where the value for its rows without one of their own comes from, or 0.
+    u32 word;
+    u32 bits;
+    u64 source;
+};
+
+// fill_tiles calls write for each tile, all threads together. Where backward is set,
+// it begins with the last tile, and in it with the last word. state is null where one
+// block does it all.
+template <typename Write>
+DEVICE void fill_tiles(u32 *out_valid, const u8 *valid, u64 bit, u64 rows, void *state, bool backward, Write write) {
+    __shared__ u32 shared_tile;
+    __shared__ u32 latest[fill_warps];
+    __shared__ u64 shared_before;
+
+    const u32 thread = thread_in_block(), warp = thread / warp_threads;
+    const u32 tiles = (u32)((rows + fill_rows - 1) / fill_rows);
+    const Most<u32> most;
+    u64 carried = 0;
+    for (u32 round = 0;; round++) {
+        u32 number = round;
+        if (state != nullptr) {
+            if (thread == 0)
+                shared_tile = take_tile(state);
+            synchronize_block();
+            number = shared_tile;
+        }
+        if (number >= tiles)
+            return;
+        Tile tile;
+        tile.begin = (u64)(backward ? tiles - 1 - number : number) * fill_rows;
+        tile.rows = rows - tile.begin < fill_rows ? (u32)(rows - tile.begin) : fill_rows;
+        tile.word = backward ? fill_threads - 1 - thread : thread;
+        const u32 first = 32 * tile.word;
+        const u32 present = tile.rows <= first ? 0 : low_bits(tile.rows - first < 32 ? tile.rows - first : 32);
+        tile.bits = present;
+        if (valid != nullptr && present != 0)
+            tile.bits &= load_bits<32>(valid, bit + tile.begin + first, bit + rows);
+
+        // In the tile later rows have larger numbers, from 1 on, in either direction.
+        u32 own = 0;
+        if (tile.bits != 0)
+            own = backward ? fill_rows - (first + lowest_bit(tile.bits)) : first + highest_bit(tile.bits) + 1;
+        const u32 scanned = warp_scan(own, most);
+        u32 before = before_lane(scanned, most), all;
+        before = most.fold(before, block_fold_before<fill_warps>(shuffle_value(scanned, warp_threads - 1), latest, all, most));
+        const auto position = [&](u32 later) { return later == 0 ? 0 : tile.begin + (backward ? fill_rows - later : later - 1) + 1; };
+        if (state == nullptr) {
+            tile.source = before != 0 ? position(before) : carried;
+            carried = all != 0 ? position(all) : carried;
+        } else {
+            if (warp == 0) {
+                const u64 ahead = before_tile(state, number, position(all), Later());
+                if (thread == 0)
+                    shared_before = ahead;
+            }
+            synchronize_block();
+            tile.source = before != 0 ? position(before) : shared_before;
+        }
+        if (present != 0) {
+            u32 filled = present;
+            if (tile.source == 0)
+                filled = tile.bits == 0 ? 0 : backward ? low_bits(highest_bit(tile.bits) + 1) : present & -(tile.bits & -tile.bits);
+            out_valid[(tile.begin + first) / 32] = filled;
+        }
+        write(tile);
+    }
+}
+
+// FILL declares the kernel for values of a type.
+template <typename Value>
+DEVICE void fill_values(Value *out, u32 *out_valid, const Value *values, const u8 *valid, u64 bit, u64 rows, void *state, bool backward) {
+    __shared__ u32 words[fill_threads];
+    __shared__ u64 sources[fill_threads];
+    fill_tiles(out_valid, valid, bit, rows, state, backward, [&](const Tile &tile) {
+        synchronize_block(); // what the last tile left here has been read
+        words[tile.word] = tile.bits;
+        sources[tile.word] = tile.source;
+        synchronize_block();
+        constexpr u32 together = 8;
+        for (u32 base = thread_in_block(); base < tile.rows; base += together * fill_threads) {
+            Value value[together];
+#pragma unroll
+            for (u32 i = 0; i < together; i++) {
+                const u32 row = base + i * fill_threads;
+                value[i] = Value();
+                if (row >= tile.rows)
+                    continue;
+                const u32 word = row / 32, at = row % 32, bits = words[word];
+                const u32 ahead = backward ? bits >> at : bits & low_bits(at + 1);
+                if (ahead != 0)
+                    value[i] = values[tile.begin + (backward ? row + lowest_bit(ahead) : 32 * word + highest_bit(ahead))];
+                else if (sources[word] != 0)
+                    value[i] = values[sources[word] - 1];
+            }
+#pragma unroll
+            for (u32 i = 0; i < together; i++) {
+                const u32 row = base + i * fill_threads;
+                if (row < tile.rows)
+                    out[tile.begin + row] = value[i];
+            }
+        }
+    });
+}
+
+#define FILL(name, Value)                                                                                              \
+    KERNEL LAUNCH_BOUNDS(fill_threads)                                                                                 \
+    name(Value *out, u32 *out_valid, const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,     \
+         void *state, u32 backward) {                                                                                  \
+        fill_values(out, out_valid, values, valid, bit, device_rows(rows, capacity), state, backward != 0);            \
+    }

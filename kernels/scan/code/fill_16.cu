@@ -1,0 +1,3 @@
+#include "fill.cuh"
+
+FILL(fill_16, u16)

@@ -1,0 +1,3 @@
+#include "fill.cuh"
+
+FILL(fill_32, u32)

@@ -1,0 +1,3 @@
+#include "fill.cuh"
+
+FILL(fill_64, u64)

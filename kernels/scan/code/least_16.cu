@@ -1,0 +1,4 @@
+#include "operators.cuh"
+
+typedef Lowest<u16, u32> Operator;
+CUMULATIVE(least_16, 4, 3, Operator)

@@ -1,0 +1,123 @@
+package scan_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/float16"
+	arrowalloc "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/kernels/scan"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// operation is one of the package's functions.
+type operation func(ctx context.Context, c *column.Column, options ...scan.Options) (*column.Column, error)
+
+// onDevice moves an array to the device, runs the operation there, and brings the
+// result back.
+func onDevice(t testing.TB, mgr *memory.Manager, run operation, in arrow.Array, options scan.Options) arrow.Array {
+	t.Helper()
+	c := upload(t, mgr, in)
+	result, err := run(t.Context(), c, options)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, result.Release()) }()
+	require.Equal(t, in.Len(), result.Len())
+	out, err := result.Array(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(out.Release)
+	require.True(t, arrow.TypeEqual(in.DataType(), out.DataType()), "%v", out.DataType())
+	return out
+}
+
+// upload keeps a slice's offset, which uploading would drop: the whole array goes to
+// the device, and is sliced there.
+func upload(t testing.TB, mgr *memory.Manager, in arrow.Array) *column.Column {
+	t.Helper()
+	offset := in.Data().Offset()
+	whole := unsliced(in)
+	defer whole.Release()
+	c, err := column.FromArray(t.Context(), mgr, whole, column.UploadOptions{})
+	require.NoError(t, err)
+	sliced, err := c.Slice(offset, in.Len())
+	require.NoError(t, err)
+	require.NoError(t, c.Release())
+	t.Cleanup(func() { require.NoError(t, sliced.Release()) })
+	return sliced
+}
+
+// sample is an array to be tried.
+type sample struct {
+	name  string
+	array arrow.Array
+}
+
+// samples are arrays of a type: of all lengths given, with some, no and only nulls,
+// whole and sliced.
+func samples(t testing.TB, of arrow.DataType, lengths ...int) []sample {
+	var all []sample
+	g := arraytest.NewGenerator(uint64(of.ID()))
+	for _, n := range lengths {
+		for nulls, name := range map[arraytest.Nulls]string{arraytest.SomeNull: "some null", arraytest.NoneNull: "none null", arraytest.AllNull: "all null"} {
+			for _, sliced := range []bool{false, true} {
+				if n > 5000 && sliced != (nulls == arraytest.SomeNull) {
+					continue // enough of these take long enough
+				}
+				g.Nulls, g.Sliced = nulls, sliced
+				a := g.Array(of, n)
+				t.Cleanup(a.Release)
+				all = append(all, sample{fmt.Sprintf("%v %d %s sliced %v", of, n, name, sliced), a})
+			}
+		}
+	}
+	return all
+}
+
+// unsliced returns the array with the rows ahead of its first one.
+func unsliced(in arrow.Array) arrow.Array {
+	data := in.Data()
+	whole := array.NewData(data.DataType(), data.Offset()+data.Len(), data.Buffers(), nil, array.UnknownNullCount, 0)
+	defer whole.Release()
+	return array.MakeFromData(whole)
+}
+
+// raw returns the bytes of a row's value.
+func raw(a arrow.Array, row int) []byte {
+	width := a.DataType().(arrow.FixedWidthDataType).BitWidth() / 8
+	return a.Data().Buffers()[1].Bytes()[(a.Data().Offset()+row)*width:][:width]
+}
+
+var arrowmemory = arrowalloc.NewGoAllocator()
+
+func appendFloat(b array.Builder, x float64) {
+	switch b := b.(type) {
+	case *array.Float16Builder:
+		b.Append(float16.New(float32(x)))
+	case *array.Float32Builder:
+		b.Append(float32(x))
+	case *array.Float64Builder:
+		b.Append(x)
+	}
+}
+
+// same compares floats by their bits, but for those of NaN.
+func same(a, b float64) bool {
+	return math.IsNaN(a) && math.IsNaN(b) || math.Float64bits(a) == math.Float64bits(b)
+}
+
+// lengthsFor leaves most lengths out where kernels are interpreted.
+func lengthsFor(dev *device.Device) []int {
+	if devicetest.Emulated(dev) {
+		return []int{0, 33, 4097, 17_000}
+	}
+	return lengths
+}

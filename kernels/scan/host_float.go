@@ -1,0 +1,126 @@
+package scan
+
+import (
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow/float16"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/lookback"
+)
+
+// adding and multiplying are the folds of floats. What they begin with changes no
+// value: 0 would turn −0 into 0.
+type adding struct{}
+
+func (adding) None() float64             { return math.Copysign(0, -1) }
+func (adding) Fold(a, b float64) float64 { return a + b }
+
+type multiplying struct{}
+
+func (multiplying) None() float64             { return 1 }
+func (multiplying) Fold(a, b float64) float64 { return a * b }
+
+func (o how) floats(s storage, in hostInput, out hostOutput) {
+	if o == sum {
+		tiled(adding{}, o.shape(s), s, in, out)
+	} else {
+		tiled(multiplying{}, o.shape(s), s, in, out)
+	}
+}
+
+// tiled folds in the order of the kernel: see scan_tiles in code/cumulative.cuh.
+func tiled[F lookback.Fold[float64]](fold F, cut shape, s storage, in hostInput, out hostOutput) {
+	warpRows, tileRows := cut.warpRows(), cut.tileRows()
+	folded := make([]float64, tileRows)
+	ahead := lookback.NewPrefix[float64](fold)
+	for begin := 0; begin < in.rows; begin += tileRows {
+		for row := range folded {
+			folded[row] = fold.None()
+			if at := begin + row; at < in.rows && in.isValid(at) {
+				folded[row] = floatAt(s, in.values, at)
+			}
+		}
+		var warpAhead [tileWarps]float64
+		total := fold.None()
+		for warp := range warpAhead {
+			warpAhead[warp] = total
+			total = fold.Fold(total, scanWarp(fold, cut, folded[warp*warpRows:(warp+1)*warpRows]))
+		}
+		tileAhead := ahead.Next(total)
+		for row := range min(tileRows, in.rows-begin) {
+			before := fold.Fold(tileAhead, warpAhead[row/warpRows])
+			putFloat(s, out.values, begin+row, fold.Fold(before, folded[row]))
+		}
+	}
+}
+
+// scanWarp folds the rows of one warp up to each, and returns all of them.
+func scanWarp[F lookback.Fold[float64]](fold F, cut shape, rows []float64) float64 {
+	total := fold.None()
+	for ; len(rows) > 0; rows = rows[32*cut.lanes:] {
+		var lanes [32]float64
+		for lane := range lanes {
+			own := rows[lane*cut.lanes : (lane+1)*cut.lanes]
+			for j := 1; j < len(own); j++ {
+				own[j] = fold.Fold(own[j-1], own[j])
+			}
+			lanes[lane] = own[len(own)-1]
+		}
+		lookback.WarpScan(fold, &lanes)
+		for lane := range lanes {
+			before := fold.None()
+			if lane > 0 {
+				before = lanes[lane-1]
+			}
+			before = fold.Fold(total, before)
+			for j := range cut.lanes {
+				rows[lane*cut.lanes+j] = fold.Fold(before, rows[lane*cut.lanes+j])
+			}
+		}
+		total = fold.Fold(total, lanes[31])
+	}
+	return total
+}
+
+func floatAt(s storage, values []byte, row int) float64 {
+	switch s.bytes {
+	case 2:
+		return float64(float16.FromBits(as[uint16](values)[row]).Float32())
+	case 4:
+		return float64(as[float32](values)[row])
+	}
+	return as[float64](values)[row]
+}
+
+func putFloat(s storage, values []byte, row int, x float64) {
+	switch s.bytes {
+	case 2:
+		as[uint16](values)[row] = half(x)
+	case 4:
+		as[float32](values)[row] = float32(x)
+	default:
+		as[float64](values)[row] = x
+	}
+}
+
+// half rounds to 16 bits at once, ties to even: by way of 32 bits it would be rounded
+// twice.
+func half(x float64) uint16 {
+	sign := uint16(math.Float64bits(x) >> 48 & 0x8000)
+	x = math.Abs(x)
+	switch {
+	case x != x:
+		return 0x7e00
+	case x >= 65520: // half way from the largest number to what would be the next
+		return sign | 0x7c00
+	}
+	_, exponent := math.Frexp(x) // x = fraction · 2^exponent, ½ ≤ fraction < 1
+	exponent = max(exponent-1, -14)
+	units := uint16(math.RoundToEven(math.Ldexp(x, 10-exponent)))
+	// units is the fraction with its leading bit, which below 2⁻¹⁴ is not there. A
+	// carry out of the fraction makes the exponent one more.
+	if units < 1<<10 {
+		return sign | units
+	}
+	return sign | uint16(exponent+14)<<10 + units
+}

@@ -1,0 +1,127 @@
+package scan
+
+import (
+	"embed"
+	"errors"
+	"fmt"
+	"math/bits"
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/lookback"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// codes has a file for each kernel, so that a program compiles those that it uses.
+//
+//go:embed code/*.ptx
+var codes embed.FS
+
+// functions are the kernels of a device that were asked for, by number. They are never
+// closed: their code goes with the device.
+type functions [64]atomic.Pointer[kernels.Function]
+
+var loaded perdevice.Cache[*functions]
+
+// function returns a kernel by its number, and loads it by its name where it is not
+// there yet: names take longer to make than everything else of a launch.
+func function(dev *device.Device, number int, name func() string) (*kernels.Function, error) {
+	all, err := loaded.Get(dev, func(*device.Device) (*functions, error) { return new(functions), nil })
+	if err != nil {
+		return nil, err
+	}
+	if f := all[number].Load(); f != nil {
+		return f, nil
+	}
+	code, err := codes.ReadFile("code/" + name() + ".ptx")
+	if err != nil {
+		return nil, fmt.Errorf("no kernel %s: %w", name(), err)
+	}
+	module, err := kernels.LoadCached(dev, code)
+	if err != nil {
+		return nil, err
+	}
+	f, err := module.Function(name())
+	if err == nil {
+		all[number].Store(f)
+	}
+	return f, err
+}
+
+// number is another for each kernel; those of the fills begin at firstFill.
+func (o how) number(s storage) int {
+	return (min(int(o), int(minimum))*3+int(s.class))*5 + bits.TrailingZeros(uint(s.bytes))
+}
+
+const firstFill = 3 * 3 * 5
+
+const (
+	// aloneTiles is how many tiles one block scans by itself, which takes no state
+	// and so no memset. The kernel could do 16; more than two take longer than the
+	// memset does.
+	aloneTiles = 2
+	// residentBlocks is how many blocks of any kernel here fit a multiprocessor of
+	// the largest devices. Those that do not fit elsewhere find nothing left to do.
+	residentBlocks = 4
+)
+
+// plan is how many blocks run, and the state that tells them of each other.
+type plan struct {
+	grid  device.Dim3
+	state memory.Slice[uint8]
+	block *memory.Block
+}
+
+// newPlan allocates and clears the state of so many tiles. Release gives it back.
+func newPlan(call operator.Call, tiles, valueBytes int) (plan, error) {
+	if tiles <= aloneTiles {
+		return plan{grid: device.Dim3{X: 1}}, nil
+	}
+	block, buffers, err := call.Allocate(lookback.Bytes(uint64(tiles), uint64(valueBytes)))
+	if err != nil {
+		return plan{}, err
+	}
+	if err := buffers[0].Fill(call.Stream, 0); err != nil {
+		return plan{}, errors.Join(err, block.Release())
+	}
+	blocks := min(tiles, call.Stream.Device().Info().Multiprocessors*residentBlocks)
+	return plan{grid: device.Dim3{X: uint32(max(blocks, 1))}, state: buffers[0], block: block}, nil
+}
+
+func (p plan) release() error {
+	if p.block == nil {
+		return nil
+	}
+	return p.block.Release()
+}
+
+func (o how) launch(call operator.Call, s storage, in input, out output, options Options) error {
+	f, err := function(call.Stream.Device(), o.number(s), func() string { return o.kernel(s) })
+	if err != nil {
+		return err
+	}
+	p, err := newPlan(call, tilesOf(in.rows, o.shape(s).tileRows()), o.foldedBytes(s))
+	if err != nil {
+		return err
+	}
+	nullsLast := uint32(1)
+	if options.SkipNulls {
+		nullsLast = 0
+	}
+	err = f.Launch(call.Stream, p.grid, device.Dim3{X: tileThreads}, 0,
+		out.values, out.valid, in.values, in.valid, uint64(in.bit), options.Rows, int64(in.rows), p.state, o.turn(s), nullsLast)
+	return errors.Join(err, p.release())
+}
+
+func tilesOf(rows, tileRows int) int { return (rows + tileRows - 1) / tileRows }
+
+// foldedBytes is the width in which values are folded.
+func (o how) foldedBytes(s storage) int {
+	if s.class == float && o < minimum {
+		return 8
+	}
+	return max(s.bytes, 4)
+}

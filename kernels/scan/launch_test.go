@@ -1,0 +1,182 @@
+package scan_test
+
+import (
+	"context"
+	"fmt"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/faulttest"
+	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/scan"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// TestLaunch looks at what reaches the driver.
+func TestLaunch(t *testing.T) {
+	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"sum_64": {}, "least_f32": {}, "fill_16": {}}}
+	mgr := devicetest.Manager(t, launchtest.Open(t, gpu), memory.Options{})
+	run := func(run operation, of arrow.DataType, n int, options scan.Options) launchtest.Launch {
+		g := arraytest.NewGenerator(1)
+		a := g.Array(of, n)
+		defer a.Release()
+		result, err := run(t.Context(), upload(t, mgr, a), options)
+		require.NoError(t, err)
+		require.NoError(t, result.Release())
+		launches := gpu.Launches()
+		return launches[len(launches)-1]
+	}
+	few := run(scan.CumulativeSum, arrow.PrimitiveTypes.Int64, 8192, scan.Options{})
+	assert.Equal(t, "sum_64", few.Name)
+	assert.Equal(t, device.Dim3{X: 1}, few.Config.Grid, "two tiles take one block")
+	assert.Zero(t, few.Uint64(7), "and no state")
+	assert.Equal(t, uint64(1), few.Uint64(9), "nulls to the end")
+	more := run(scan.CumulativeSum, arrow.PrimitiveTypes.Int64, 8193, scan.Options{SkipNulls: true})
+	assert.Equal(t, device.Dim3{X: 3}, more.Config.Grid)
+	assert.NotZero(t, more.Uint64(7))
+	assert.Zero(t, more.Uint64(9))
+	most := run(scan.CumulativeMax, arrow.PrimitiveTypes.Float32, 1<<20+1<<23, scan.Options{})
+	assert.Equal(t, "least_f32", most.Name)
+	assert.Equal(t, device.Dim3{X: 4 * launchtest.Multiprocessors}, most.Config.Grid, "no more than are resident")
+	assert.Equal(t, ^uint64(0), most.Uint64(8))
+	fill := run(scan.FillBackward, arrow.FixedWidthTypes.Float16, 20_000, scan.Options{})
+	assert.Equal(t, "fill_16", fill.Name)
+	assert.Equal(t, device.Dim3{X: 3}, fill.Config.Grid)
+	assert.Equal(t, uint64(1), fill.Uint64(8), "backward")
+}
+
+// operations are one with state and one without.
+func operations() []faulttest.Operation {
+	var all []faulttest.Operation
+	for _, rows := range []int{100, 50_000} {
+		for _, of := range []struct {
+			name, says string
+			run        operation
+		}{{"sum", "scan: cumulative sum", scan.CumulativeSum}, {"fill", "scan: fill forward", scan.FillForward}} {
+			all = append(all, faulttest.Operation{
+				Name: fmt.Sprintf("%s of %d", of.name, rows), Says: of.says, Waits: true,
+				Kernels: map[string]launchtest.Kernel{"sum_64": {}, "fill_64": {}},
+				Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
+					in := arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int64, rows)
+					defer in.Release()
+					c, err := column.FromArray(t.Context(), m, in, column.UploadOptions{})
+					require.NoError(t, err)
+					t.Cleanup(func() { require.NoError(t, c.Release()) })
+					return func(ctx context.Context) (func(testing.TB), error) {
+						result, err := of.run(ctx, c)
+						if err != nil {
+							return nil, err
+						}
+						return func(t testing.TB) { require.NoError(t, result.Release()) }, nil
+					}
+				},
+			})
+		}
+	}
+	return all
+}
+
+func TestEachCall(t *testing.T)     { faulttest.EachCall(t, operations()...) }
+func TestEachCallLost(t *testing.T) { faulttest.EachCallLost(t, operations()...) }
+
+// TestWithoutMemory fails the result's memory, and on a GPU that of the state.
+func TestWithoutMemory(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		in := arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int64, 50_000)
+		defer in.Release()
+		c := upload(t, mgr, in)
+		for _, budget := range []uint64{1 << 10, 410_000} {
+			child, err := mgr.Child("small", budget)
+			require.NoError(t, err)
+			result, err := scan.CumulativeSum(t.Context(), c, scan.Options{Options: kernels.Options{Manager: child}})
+			if budget > 400_000 && dev.Kind() == device.Host {
+				require.NoError(t, err, "the host takes no state")
+				require.NoError(t, result.Release())
+			} else {
+				require.ErrorIs(t, err, memory.ErrBudget)
+				require.ErrorContains(t, err, "scan: cumulative sum")
+			}
+			require.NoError(t, child.Close())
+		}
+	})
+}
+
+// TestLong compares a long column with the host's result, floats to the bit.
+func TestLong(t *testing.T) {
+	dev := devicetest.Open(t, "cuda:0")
+	mgr := devicetest.Manager(t, dev, memory.Options{})
+	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	g := arraytest.NewGenerator(3)
+	for _, of := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int8, decimalType} {
+		for _, sliced := range []bool{false, true} {
+			g.Sliced = sliced
+			in := g.Array(of, 10_000_019)
+			for name, run := range map[string]operation{"sum": scan.CumulativeSum, "min": scan.CumulativeMin, "max": scan.CumulativeMax, "forward": scan.FillForward, "backward": scan.FillBackward} {
+				got, want := onDevice(t, mgr, run, in, scan.Options{SkipNulls: true}), onDevice(t, host, run, in, scan.Options{SkipNulls: true})
+				for row := range in.Len() {
+					if got.IsNull(row) != want.IsNull(row) || want.IsValid(row) && !sameValue(got, row, want, row) {
+						t.Fatalf("%s of %v, row %d: %v, on the host %v", name, of, row, got.ValueStr(row), want.ValueStr(row))
+					}
+				}
+			}
+			in.Release()
+		}
+	}
+}
+
+func Example() {
+	ctx := context.Background()
+	dev, err := device.Open("host") // or "cuda:0"
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer dev.Close()
+	mgr, err := memory.NewManager(dev, memory.Options{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer mgr.Close()
+	b := array.NewInt64Builder(arrowmemory)
+	defer b.Release()
+	b.AppendValues([]int64{5, 0, 7, 1}, []bool{true, false, true, true})
+	amounts := b.NewArray()
+	defer amounts.Release()
+	c, err := column.FromArray(ctx, mgr, amounts, column.UploadOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer c.Release()
+
+	totals, err := scan.CumulativeSum(ctx, c, scan.Options{SkipNulls: true})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer totals.Release()
+	filled, err := scan.FillForward(ctx, c)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	defer filled.Release()
+	for _, c := range []*column.Column{totals, filled} {
+		a, err := c.Array(ctx)
+		fmt.Println(a, err)
+	}
+	// Output:
+	// [5 (null) 12 13] <nil>
+	// [5 5 7 1] <nil>
+}

@@ -1,0 +1,153 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Choose makes a column that has the value of a where the mask is true, that of b
+// where it is false, and null where the mask is null. All are equally long, the
+// mask is of booleans, and a and b are of one type.
+//
+// Booleans and values of 1, 2, 4, 8 or 16 bytes are chosen by one kernel, and
+// nothing is waited for. All others are put together as by [ConcatColumns] and
+// taken from that as by [Take], with the waits of those. The caller releases the
+// column.
+func Choose(ctx context.Context, mask, a, b *column.Column, options ...kernels.Options) (*column.Column, error) {
+	made, err := choose(ctx, mask, a, b, first(options))
+	if err != nil {
+		return nil, fmt.Errorf("selection: choose: %w", err)
+	}
+	return made, nil
+}
+
+func choose(ctx context.Context, mask, a, b *column.Column, options kernels.Options) (*column.Column, error) {
+	call, err := operator.Begin(ctx, options, a, b, mask)
+	if err != nil {
+		return nil, err
+	}
+	by, err := layoutOf(mask.Type())
+	if err != nil {
+		return nil, err
+	}
+	if by.kind != kindBool {
+		return nil, fmt.Errorf("the mask is %v, it has to be of booleans: %w", mask.Type(), column.ErrInvalid)
+	}
+	if !arrow.TypeEqual(a.Type(), b.Type()) {
+		return nil, fmt.Errorf("%v and %v are not of one type: %w", a.Type(), b.Type(), column.ErrInvalid)
+	}
+	if a.Len() != mask.Len() || b.Len() != mask.Len() {
+		return nil, fmt.Errorf("%d and %d elements to choose from by a mask of %d: %w", a.Len(), b.Len(), mask.Len(), memory.ErrRange)
+	}
+	l, err := layoutOf(a.Type())
+	if err != nil {
+		return nil, err
+	}
+	g := newGatherer(ctx, &call)
+	made, err := g.choose(whole(mask), a, b, by, l)
+	return made, errors.Join(err, g.release())
+}
+
+func (g *gatherer) choose(mask part, a, b *column.Column, by, l layout) (*column.Column, error) {
+	if !g.call.OnHost() && (l.kind == kindFixed || l.kind == kindBool) && mask.length > 0 {
+		if made, ok, err := g.chooseValues(mask, whole(a), whole(b), by, l); ok || err != nil {
+			return made, err
+		}
+	}
+	n := mask.length
+	buffers, err := g.allocate(8 * uint64(n))
+	if err != nil {
+		return nil, err
+	}
+	s := &source{order: listed64, indices: buffers[0], limit: 2 * uint64(n), capacity: n, nulls: !mask.valid(by).absent()}
+	if n > 0 {
+		if err := g.chooseRows(buffers[0], mask, by); err != nil {
+			return nil, err
+		}
+	}
+	both, err := concatAll(g.ctx, g.call, [][]part{{whole(a), whole(b)}})
+	if err != nil {
+		return nil, err
+	}
+	g.held = append(g.held, both[0])
+	made, err := g.columns(both, s)
+	if err != nil {
+		return nil, err
+	}
+	return made[0], nil
+}
+
+// chooseRows writes which of the rows of both columns, one behind the other, are
+// chosen.
+func (g *gatherer) chooseRows(out column.Bytes, mask part, by layout) error {
+	isTrue, valid := mask.bits(1), mask.valid(by)
+	if !g.call.OnHost() {
+		return launch(g.call.Stream, "choose_rows", "choose_rows", mask.length, rowsEach,
+			out, isTrue.bytes, isTrue.at, valid.bytes, valid.at, uint64(mask.length))
+	}
+	bytes, err := hostBytes(out, isTrue.bytes)
+	if err != nil {
+		return err
+	}
+	isValid, err := valid.onHost()
+	if err != nil {
+		return err
+	}
+	for i := range uint64(mask.length) {
+		row := i
+		switch {
+		case !isValid.set(i):
+			row = noRow
+		case !bitutil.BitIsSet(bytes[1], int(isTrue.at+i)):
+			row += uint64(mask.length)
+		}
+		putWord(bytes[0], 8, i, int64(row))
+	}
+	return nil
+}
+
+// chooseValues chooses by a kernel of its own, where the values have a width, and
+// lie where, one load takes them.
+func (g *gatherer) chooseValues(mask, a, b part, by, l layout) (made *column.Column, ok bool, err error) {
+	n := mask.length
+	isTrue, valid := mask.bits(1), mask.valid(by)
+	aValid, bValid := a.valid(l), b.valid(l)
+	nullable := !valid.absent() || !aValid.absent() || !bValid.absent()
+	var buffers []column.Bytes
+	aValues, bValues := a.bits(1), b.bits(1)
+	name, each := "choose_bits", 4
+	bytes := bitmapBytes(n)
+	if l.kind == kindFixed {
+		if bytes, err = bytesFor(n, l.width); err != nil {
+			return nil, false, err
+		}
+		if !direct(l.width, aValues.bytes, bValues.bytes) {
+			return nil, false, nil
+		}
+		name = "choose_" + widthName(l.width)
+		each = max(2, 32/max(l.width, 4)) // as the kernels have it
+	}
+	if buffers, err = g.allocate(bitmapIf(nullable, n), bytes); err != nil {
+		return nil, false, err
+	}
+	if err := launch(g.call.Stream, name, name, n, each, buffers[1], buffers[0],
+		isTrue.bytes, isTrue.at, valid.bytes, valid.at, aValues.bytes, aValues.at, aValid.bytes, aValid.at,
+		bValues.bytes, bValues.at, bValid.bytes, bValid.at, uint64(n)); err != nil {
+		return nil, false, err
+	}
+	data := column.Data{Type: a.data.Type, Length: n, Buffers: buffers, NullCount: column.UnknownNullCount}
+	if !nullable {
+		data.NullCount = 0
+	}
+	made, err = column.New(data)
+	return made, true, err
+}

@@ -1,0 +1,3 @@
+#include "choose_values.cuh"
+
+CHOOSE(16, Pair, 2)

@@ -1,0 +1,3 @@
+#include "choose_values.cuh"
+
+CHOOSE(2, u16, 8)

@@ -1,0 +1,3 @@
+#include "choose_values.cuh"
+
+CHOOSE(4, u32, 8)

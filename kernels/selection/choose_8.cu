@@ -1,0 +1,3 @@
+#include "choose_values.cuh"
+
+CHOOSE(8, u64, 4)

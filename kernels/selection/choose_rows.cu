@@ -1,0 +1,10 @@
+#include "choose.cuh"
+
+// choose_rows writes indices into the two columns put together: those of the second
+// begin with n.
+KERNEL LAUNCH_BOUNDS(block_threads) choose_rows(u64 *out, CHOICE, u64 n) {
+    for (u64 i = thread_in_grid(), step = threads_per_grid(); i < n; i += step) {
+        const u64 index = bit(mask, mask_at + i) ? i : n + i;
+        out[i] = bit(mask_valid, mask_valid_at + i) ? index : none;
+    }
+}

@@ -1,0 +1,90 @@
+package selection_test
+
+import (
+	"fmt"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+func TestChooseOfEveryType(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		for i, dataType := range arraytest.AllTypes() {
+			t.Run(fmt.Sprint(dataType), func(t *testing.T) {
+				mgr := devicetest.Manager(t, dev, memory.Options{})
+				for round := range 8 {
+					chooseOne(t, mgr, dataType, uint64(100*i+round))
+				}
+			})
+		}
+	})
+}
+
+func chooseOne(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed uint64) {
+	g := arraytest.NewGenerator(seed)
+	n := []int{0, 1, 33, 300}[seed%4]
+	// make makes a column and what it shows of a longer array.
+	make := func(of arrow.DataType, nulls arraytest.Nulls) (arrow.Array, *column.Column) {
+		g.Nulls, g.Sliced = nulls, seed%3 == 0
+		ahead, behind := g.IntN(10), g.IntN(3)
+		values := g.Array(of, ahead+n+behind)
+		t.Cleanup(values.Release)
+		seen := array.NewSlice(values, int64(ahead), int64(ahead+n))
+		t.Cleanup(seen.Release)
+		return seen, upload(t, mgr, values, ahead, behind)
+	}
+	seenMask, mask := make(arrow.FixedWidthTypes.Boolean, arraytest.Nulls(seed/4%2))
+	seenA, a := make(dataType, arraytest.Nulls(g.IntN(3)))
+	seenB, b := make(dataType, arraytest.Nulls(g.IntN(3)))
+
+	made, err := selection.Choose(t.Context(), mask, a, b)
+
+	if isDense(dataType) && (seenMask.NullN() > 0 || err != nil) {
+		require.NotZero(t, mask.NullCount(), "or it is unknown whether there are any")
+		require.ErrorIs(t, err, device.ErrNotSupported)
+		return
+	}
+	require.NoError(t, err)
+	got, chosen := download(t, made), seenMask.(*array.Boolean)
+	require.Equal(t, n, got.Len())
+	for i := range n {
+		switch {
+		case chosen.IsNull(i):
+			requireRow(t, got, i, seenA, -1)
+		case chosen.Value(i):
+			requireRow(t, got, i, seenA, i)
+		default:
+			requireRow(t, got, i, seenB, i)
+		}
+	}
+}
+
+func TestChooseRefusals(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		g := arraytest.NewGenerator(1)
+		make := func(of arrow.DataType, n int) *column.Column {
+			values := g.Array(of, n)
+			defer values.Release()
+			return upload(t, mgr, values, 0, 0)
+		}
+		mask, number, text := make(arrow.FixedWidthTypes.Boolean, 5), make(arrow.PrimitiveTypes.Int32, 5), make(arrow.BinaryTypes.String, 5)
+		_, err := selection.Choose(t.Context(), number, number, number)
+		require.ErrorIs(t, err, column.ErrInvalid)
+		_, err = selection.Choose(t.Context(), mask, number, text)
+		require.ErrorIs(t, err, column.ErrInvalid)
+		_, err = selection.Choose(t.Context(), mask, number, make(arrow.PrimitiveTypes.Int32, 6))
+		require.ErrorIs(t, err, memory.ErrRange)
+		_, err = selection.Choose(t.Context(), mask, number, nil)
+		require.ErrorIs(t, err, memory.ErrReleased)
+	})
+}

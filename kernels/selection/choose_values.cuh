@@ -1,0 +1,29 @@
+#pragma once
+
+#include "choose.cuh"
+#include "take.cuh"
+
+template <typename T, u32 items>
+DEVICE void choose(T *out, u32 *out_valid, const Choice &choice, SIDES(T)) {
+    const Warp<items> warp = warp_of<items>();
+    if (warp.first >= n)
+        return;
+    u64 at[items];
+    bool first[items], ok[items];
+    choose_valid<items>(warp, choice, a_valid, a_valid_at, b_valid, b_valid_at, n, at, first, ok);
+    T x[items], y[items];
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        x[k] = a[a_at + at[k]], y[k] = b[b_at + at[k]];
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        if (const u64 i = warp.first + warp.lane + k * warp_threads; i < n)
+            out[i] = pick(ok[k], pick(first[k], x[k], y[k]), filled<T>(0));
+    if (out_valid != nullptr)
+        write_bits<items>(out_valid, warp, n, ok);
+}
+
+#define CHOOSE(width, T, items)                                                                                        \
+    KERNEL LAUNCH_BOUNDS(block_threads) choose_##width(T *out, u32 *out_valid, CHOICE, SIDES(T)) {                     \
+        choose<T, items>(out, out_valid, GIVEN_CHOICE, GIVEN_SIDES);                                                   \
+    }

@@ -1,0 +1,97 @@
+package selection
+
+import (
+	"embed"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/kernels"
+)
+
+//go:embed compact_*.ptx
+var compactCode embed.FS
+
+// compactKernel is a kernel of one of the compact files. Every file is a module of
+// its own, loaded when it is first needed.
+type compactKernel struct {
+	file, name string
+	functions  perdevice.Cache[*kernels.Function]
+}
+
+func (k *compactKernel) text() (string, error) {
+	text, err := compactCode.ReadFile(k.file + ".ptx")
+	if err != nil {
+		return "", fmt.Errorf("the code of %s: %w", k.file, err)
+	}
+	return string(text), nil
+}
+
+func (k *compactKernel) on(dev *device.Device) (*kernels.Function, error) {
+	return k.functions.Get(dev, func(dev *device.Device) (*kernels.Function, error) {
+		text, err := k.text()
+		if err != nil {
+			return nil, err
+		}
+		return loadFunction(dev, text, k.name)
+	})
+}
+
+func loadFunction(dev *device.Device, text, name string) (*kernels.Function, error) {
+	module, err := kernels.LoadCached(dev, text)
+	if err != nil {
+		return nil, err
+	}
+	return module.Function(name)
+}
+
+// The kernels of the compact files. Those with a hole are templates.
+var (
+	compactSmall      = compactKernel{file: "compact_small", name: "compact_small"}
+	compactSmallWhere = compactKernel{file: "compact_small_where", name: "compact_small_where"}
+	compactWhere4     = compactKernel{file: "compact_where_4", name: "compact_where_4"}
+	compactWhere8     = compactKernel{file: "compact_where_8", name: "compact_where_8"}
+	compactCount      = compactKernel{file: "compact_mask", name: "compact_count"}
+	compactOffsets    = compactKernel{file: "compact_mask", name: "compact_offsets"}
+	compactBits       = compactKernel{file: "compact_bits", name: "compact_bits"}
+	compact1          = compactKernel{file: "compact_1", name: "compact_1"}
+	compact2          = compactKernel{file: "compact_2", name: "compact_2"}
+	compact4          = compactKernel{file: "compact_4", name: "compact_4"}
+	compact8          = compactKernel{file: "compact_8", name: "compact_8"}
+	compact16         = compactKernel{file: "compact_16", name: "compact_16"}
+)
+
+// compactValues returns the kernel for values that move in units of so many bytes.
+func compactValues(unit int) *compactKernel {
+	switch unit {
+	case 1:
+		return &compact1
+	case 2:
+		return &compact2
+	case 4:
+		return &compact4
+	case 8:
+		return &compact8
+	}
+	return &compact16
+}
+
+// What the kernels have for constants: see compact.cuh, compact_values.cuh,
+// compact_mask.cu, compact_where.cu and compact_small.cuh.
+const (
+	segmentRows    = 512
+	compactThreads = 256
+	compactRows    = segmentRows * compactThreads / 32 // of a block
+	columnsMost    = 16
+	fusedMost      = 4
+	whereBlocks    = 4 // that a multiprocessor has at a time
+	maskTileRows   = 64 * segmentRows
+	maskTileShift  = 6
+	whereTileShift = 3
+	offsetsThreads = 1024
+	smallThreads   = 1024
+	smallRows      = 8192
+	smallColumns   = 32
+	// smallBytes is what one block moves in the time that further launches take.
+	smallBytes = 512 << 10
+)

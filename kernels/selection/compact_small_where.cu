@@ -1,0 +1,21 @@
+#include "compact_small.cuh"
+
+// Arguments stands for those of the predicate: see compact_where.
+struct Arguments {
+    u64 word[1];
+};
+
+// compact_small_where keeps the rows that a predicate is true of, which is put in
+// place of the marked line by codegen.Splice. One block; capacity is at most
+// small_rows.
+KERNEL SMALL_BOUNDS compact_small_where(const i64 *rows, i64 capacity, i64 *kept, Parts parts, Arguments) {
+    __shared__ Few few;
+    const u32 n = rows_of(rows, capacity);
+    compact_few(few, n, capacity, kept, parts, [&](u32 word) {
+        const u32 row = 32 * word + lane_in_warp();
+        const u64 number = row < n ? row : n - 1;
+        u32 keep;
+        asm volatile("//@predicate %0 %1" : "=r"(keep) : "l"(number));
+        return ballot(keep != 0 && row < n);
+    });
+}

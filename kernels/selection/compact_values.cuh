@@ -1,0 +1,70 @@
+#include "compact.cuh"
+
+// Columns are those of one launch: row y of the grid is column y.
+static constexpr u32 columns_most = 16;
+
+struct Columns {
+    struct {
+        const u8 *source; // null for the rows' numbers
+        u8 *out;
+        u64 units; // how many Ts a row is
+    } column[columns_most];
+};
+
+// copy_kept copies the kept rows of a segment, of units Ts each, of which it loads
+// those of four rows before it stores the first.
+template <typename T> DEVICE void copy_kept(const T *from, T *out, const u32 *words, u32 units) {
+    constexpr u32 batch = 4;
+    const u32 lane = lane_in_warp(), own = 1u << lane;
+#pragma nounroll
+    for (u32 i = 0; i < segment_words; i += batch) {
+        const u32 keep[batch] = {words[i], words[i + 1], words[i + 2], words[i + 3]};
+#pragma nounroll
+        for (u32 unit = 0; unit < units; unit++) {
+            T value[batch] = {};
+            T *to = out + unit;
+#pragma unroll
+            for (u32 j = 0; j < batch; j++)
+                if (keep[j] & own)
+                    value[j] = from[(u64)(32 * (i + j) + lane) * units + unit];
+#pragma unroll
+            for (u32 j = 0; j < batch; j++) {
+                if (keep[j] & own)
+                    to[(u64)__builtin_popcount(keep[j] & (own - 1)) * units] = value[j];
+                to += (u64)__builtin_popcount(keep[j]) * units;
+            }
+        }
+#pragma unroll
+        for (u32 j = 0; j < batch; j++)
+            out += (u64)__builtin_popcount(keep[j]) * units;
+    }
+}
+
+// compact_values keeps rows of columns of values. T is the widest unit that values
+// and addresses are multiples of.
+template <typename T> DEVICE void compact_values(const Mask &mask, const Where &where, const Columns &columns) {
+    __shared__ Shared shared;
+    const u64 n = rows_of(mask.rows, mask.capacity);
+    const u64 segment = (u64)block_in_grid() * compact_warps + thread_in_block() / warp_threads;
+    const u64 begin = segment * segment_rows;
+    if (begin >= n)
+        return;
+    const u32 limit = n - begin < segment_rows ? n - begin : segment_rows;
+    const auto &column = columns.column[__nvvm_read_ptx_sreg_ctaid_y()];
+    const u32 units = column.units;
+    const bool numbers = column.source == nullptr, whole = limit == segment_rows && units == 1 && !numbers;
+    const T *from = (const T *)global_of(column.source) + begin * units;
+
+    // Loads that need not wait for the keep bits come ahead of them.
+    T value[segment_words] = {};
+    if (whole)
+        load_segment(value, from);
+    const u32 *words = share(shared, segment_keep_bits(mask, begin, limit));
+    T *to = (T *)global_of(column.out) + begin_of(where, segment) * units;
+    if (whole)
+        store_kept(value, to, words);
+    else if (!numbers)
+        copy_kept(from, to, words, units);
+    else if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
+        each_kept(words, [=](u32 row, u32 place) { to[place] = begin + row; });
+}

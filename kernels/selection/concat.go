@@ -1,0 +1,228 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Concat makes one table of the rows of several, one after another. Their columns
+// have the same types, in the same order; names and metadata are those of the first
+// table, which is the result where it is the only one. The caller releases it.
+//
+// Row counts that only the device knows are waited for, each. So are the ends of
+// what strings and lists embrace, once for each level that they are nested. The
+// dictionaries of dictionary columns are shared where they are the same memory, and
+// else put together, so that values may be in the result's more than once; indices
+// too narrow for that are an error that wraps memory.ErrOverflow, as are 4-byte
+// offsets. Dense unions and run-end encoded columns go through the host.
+func Concat(ctx context.Context, tables []*buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
+	made, err := concatTables(ctx, tables, first(options))
+	if err != nil {
+		return nil, fmt.Errorf("selection: concatenate: %w", err)
+	}
+	return made, nil
+}
+
+// ConcatColumns is [Concat] for columns.
+func ConcatColumns(ctx context.Context, columns []*column.Column, options ...kernels.Options) (*column.Column, error) {
+	made, err := concatColumns(ctx, columns, first(options))
+	if err != nil {
+		return nil, fmt.Errorf("selection: concatenate: %w", err)
+	}
+	return made, nil
+}
+
+func concatTables(ctx context.Context, tables []*buffer.Buffer, options kernels.Options) (*buffer.Buffer, error) {
+	if len(tables) == 0 {
+		return nil, fmt.Errorf("there are no tables: %w", device.ErrInvalidValue)
+	}
+	width, total := tables[0].NumColumns(), int64(0)
+	pieces := make([][]part, width)
+	var columns []*column.Column
+	for i, table := range tables {
+		if err := table.Check(); err != nil {
+			return nil, fmt.Errorf("table %d: %w", i, err)
+		}
+		if table.NumColumns() != width {
+			return nil, fmt.Errorf("table %d has %d columns, the first one %d: %w", i, table.NumColumns(), width, buffer.ErrSchema)
+		}
+		rows, err := table.NumRows(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("table %d: %w", i, err)
+		}
+		total += rows
+		for c := range width {
+			p := whole(table.Column(c))
+			p.length = int(rows)
+			pieces[c] = append(pieces[c], p)
+			columns = append(columns, table.Column(c))
+		}
+	}
+	if len(tables) == 1 {
+		return tables[0], tables[0].Retain()
+	}
+	if width == 0 {
+		return buffer.New(tables[0].Schema(), nil, buffer.Rows{Count: total})
+	}
+	call, err := operator.Begin(ctx, options, columns...)
+	if err != nil {
+		return nil, err
+	}
+	made, err := concatAll(ctx, &call, pieces)
+	if err != nil {
+		return nil, err
+	}
+	return tableOf(tables[0], made, buffer.Rows{Count: total})
+}
+
+func concatColumns(ctx context.Context, columns []*column.Column, options kernels.Options) (*column.Column, error) {
+	if len(columns) == 0 {
+		return nil, fmt.Errorf("there are no columns: %w", device.ErrInvalidValue)
+	}
+	call, err := operator.Begin(ctx, options, columns...)
+	if err != nil {
+		return nil, err
+	}
+	pieces := make([]part, len(columns))
+	for i, c := range columns {
+		pieces[i] = whole(c)
+	}
+	made, err := concatAll(ctx, &call, [][]part{pieces})
+	if err != nil {
+		return nil, err
+	}
+	return made[0], nil
+}
+
+// concatAll makes a column of each list of pieces.
+func concatAll(ctx context.Context, call *operator.Call, pieces [][]part) (made []*column.Column, err error) {
+	g := newGatherer(ctx, call)
+	defer func() { err = errors.Join(err, g.release()) }()
+	begun := make([]*pending, len(pieces))
+	for i, each := range pieces {
+		for number, p := range each {
+			if t := each[0].data.Type; !arrow.TypeEqual(t, p.data.Type) {
+				return nil, fmt.Errorf("column %d: piece %d is %v, the first one %v: %w", i, number, p.data.Type, t, column.ErrInvalid)
+			}
+		}
+		if begun[i], err = g.concat(each); err != nil {
+			return nil, fmt.Errorf("column %d: %w", i, err)
+		}
+	}
+	if err := g.settle(); err != nil {
+		return nil, err
+	}
+	for i, p := range begun {
+		c, err := g.column(p)
+		if err != nil {
+			return nil, errors.Join(fmt.Errorf("column %d: %w", i, err), releaseColumns(made))
+		}
+		made = append(made, c)
+	}
+	return made, nil
+}
+
+// concat begins to put pieces of one type together. Pieces of no elements have
+// nothing to add.
+func (g *gatherer) concat(pieces []part) (*pending, error) {
+	t := pieces[0].data.Type
+	l, err := layoutOf(t)
+	if err != nil {
+		return nil, err
+	}
+	kept, total := pieces[:0:0], 0
+	for _, p := range pieces {
+		if p.length > 0 {
+			kept = append(kept, p)
+		}
+		if total += p.length; total < 0 {
+			return nil, fmt.Errorf("more elements than fit an int: %w", memory.ErrOverflow)
+		}
+	}
+	if g.call.OnHost() || l.kind == kindDenseUnion || l.kind == kindRunEnds || len(kept) == 0 {
+		return g.throughHost(pieces)
+	}
+	made := &pending{data: column.Data{Type: t, Length: total, NullCount: column.UnknownNullCount}}
+	if err := g.concatValidity(made, kept, l); err != nil {
+		return nil, err
+	}
+	switch l.kind {
+	case kindNull:
+		made.data.NullCount = total
+	case kindFixed:
+		err = g.concatFixed(made, kept, 1, l.width)
+	case kindView:
+		err = g.concatViews(made, kept)
+	case kindDictionary:
+		err = g.concatDictionaries(made, kept, l)
+	case kindBool:
+		err = g.concatBits(made, kept, func(p part) bits { return p.bits(1) })
+	case kindBinary, kindList:
+		err = g.concatRanges(made, kept, l)
+	case kindListView:
+		err = g.concatListViews(made, kept, l)
+	case kindFixedSizeList:
+		size := l.listSize()
+		err = g.concatChildren(made, kept, func(p part, i int) part { return p.child(i, p.offset*size, p.length*size) })
+	case kindStruct:
+		err = g.concatChildren(made, kept, func(p part, i int) part { return p.child(i, p.offset, p.length) })
+	case kindSparseUnion:
+		if err = g.concatFixed(made, kept, 0, 1); err == nil {
+			err = g.concatChildren(made, kept, func(p part, i int) part { return p.child(i, p.offset, p.length) })
+		}
+	}
+	return made, err
+}
+
+// throughHost puts pieces together there.
+func (g *gatherer) throughHost(pieces []part) (*pending, error) {
+	columns := make([]*column.Column, 0, len(pieces))
+	defer func() { _ = releaseColumns(columns) }() // nothing else refers to them
+	for _, p := range pieces {
+		data := p.data
+		data.Offset, data.Length, data.NullCount = p.offset, p.length, p.nullCount()
+		c, err := column.New(data)
+		if err != nil {
+			return nil, err
+		}
+		columns = append(columns, c)
+	}
+	arrays, err := column.ToArrays(g.ctx, columns, column.DownloadOptions{Stream: g.call.Stream})
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		for _, each := range arrays {
+			each.Release()
+		}
+	}()
+	made, err := column.FromArrays(g.ctx, g.call.Manager, [][]arrow.Array{arrays}, column.UploadOptions{Stream: g.call.Stream, Tag: g.call.Tag})
+	if err != nil {
+		return nil, err
+	}
+	g.held = append(g.held, made[0])
+	return &pending{shared: made[0]}, nil
+}
+
+// nullCount returns what is known of the nulls of a part.
+func (p part) nullCount() int {
+	switch {
+	case p.data.NullCount == 0:
+		return 0
+	case p.offset == p.data.Offset && p.length == p.data.Length:
+		return p.data.NullCount
+	case p.data.NullCount == p.data.Length:
+		return p.length
+	}
+	return column.UnknownNullCount
+}

@@ -1,0 +1,230 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+	"slices"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// concatValidity puts the bitmaps together, where any piece has one.
+func (g *gatherer) concatValidity(made *pending, pieces []part, l layout) error {
+	if !l.hasValidity() {
+		if l.kind != kindNull {
+			made.data.NullCount = 0
+		}
+		return nil
+	}
+	if !slices.ContainsFunc(pieces, func(p part) bool { return !p.valid(l).absent() }) {
+		made.data.NullCount = 0
+		made.data.Buffers = append(made.data.Buffers, column.Bytes{})
+		return nil
+	}
+	made.data.NullCount = 0
+	for _, p := range pieces {
+		if count := p.nullCount(); count == column.UnknownNullCount {
+			made.data.NullCount = column.UnknownNullCount
+			break
+		} else {
+			made.data.NullCount += count
+		}
+	}
+	return g.concatBits(made, pieces, func(p part) bits { return p.valid(l) })
+}
+
+// concatBits puts bitmaps together, of which an absent one counts as set bits.
+func (g *gatherer) concatBits(made *pending, pieces []part, of func(part) bits) error {
+	buffers, err := g.allocate(bitmapBytes(made.data.Length))
+	if err != nil {
+		return err
+	}
+	made.data.Buffers = append(made.data.Buffers, buffers[0])
+	position := uint64(0)
+	for _, p := range pieces {
+		b, n := of(p), uint64(p.length)
+		words := (position%32 + n + 31) / 32
+		if err := launch(g.call.Stream, "copy_bits", "copy_bits", int(words), 1, buffers[0], position, b.bytes, b.at, n); err != nil {
+			return err
+		}
+		position += n
+	}
+	return nil
+}
+
+// concatFixed puts the values of a buffer together.
+func (g *gatherer) concatFixed(made *pending, pieces []part, buffer, width int) error {
+	out, err := g.room(made, width)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for _, p := range pieces {
+		values, err := p.values(buffer, width, p.length)
+		if err != nil {
+			return err
+		}
+		if err := g.copy(out, at, values); err != nil {
+			return err
+		}
+		at += values.Len()
+	}
+	return nil
+}
+
+// room appends a buffer for values of a width.
+func (g *gatherer) room(made *pending, width int) (column.Bytes, error) {
+	bytes, err := bytesFor(made.data.Length, width)
+	if err != nil {
+		return column.Bytes{}, err
+	}
+	buffers, err := g.allocate(bytes)
+	if err != nil {
+		return column.Bytes{}, err
+	}
+	made.data.Buffers = append(made.data.Buffers, buffers[0])
+	return buffers[0], nil
+}
+
+// copy copies bytes to a position.
+func (g *gatherer) copy(out column.Bytes, at int, from column.Bytes) error {
+	to, err := out.Slice(at, at+from.Len())
+	if err != nil {
+		return err
+	}
+	return to.CopyFrom(g.call.Stream, from)
+}
+
+// rebase writes integers of a width to a position, with a number added to those
+// that are below the limit; others become 0.
+func (g *gatherer) rebase(out column.Bytes, at int, from column.Bytes, width int, add, limit uint64) error {
+	if from.Len() == 0 {
+		return nil
+	}
+	if err := checkAligned("offsets or indices", from, width); err != nil {
+		return err
+	}
+	to, err := out.Slice(at, at+from.Len())
+	if err != nil {
+		return err
+	}
+	n := from.Len() / width
+	return launch(g.call.Stream, "rebase", "rebase_"+widthName(width), n, rowsEach, to, from, uint64(n), add, limit)
+}
+
+// concatViews puts views together, which refer to the data buffers of all pieces.
+func (g *gatherer) concatViews(made *pending, pieces []part) error {
+	out, err := g.room(made, viewBytes)
+	if err != nil {
+		return err
+	}
+	at := 0
+	for _, p := range pieces {
+		views, err := p.values(1, viewBytes, p.length)
+		if err != nil {
+			return err
+		}
+		if err := checkAligned("views", views, 4); err != nil {
+			return err
+		}
+		to, err := out.Slice(at, at+views.Len())
+		if err != nil {
+			return err
+		}
+		behind := uint32(len(made.data.Buffers) - 2)
+		if err := launch(g.call.Stream, "rebase", "rebase_views", p.length, rowsEach, to, views, uint64(p.length), behind); err != nil {
+			return err
+		}
+		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2:]...)
+		at += views.Len()
+	}
+	return nil
+}
+
+// concatDictionaries puts indices together. Where the dictionaries differ they are
+// put together too, and the indices are made to refer to that.
+func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout) error {
+	dictionary := pieces[0].data.Dictionary
+	if !slices.ContainsFunc(pieces, func(p part) bool { return !sameMemory(p.data.Dictionary, dictionary) }) {
+		made.data.Dictionary = dictionary
+		return g.concatFixed(made, pieces, 1, l.width)
+	}
+	out, err := g.room(made, l.width)
+	if err != nil {
+		return err
+	}
+	dictionaries := make([]part, len(pieces))
+	at, behind := 0, 0
+	for i, p := range pieces {
+		dictionaries[i] = whole(p.data.Dictionary)
+		indices, err := p.values(1, l.width, p.length)
+		if err != nil {
+			return err
+		}
+		size := dictionaries[i].length
+		if err := g.rebase(out, at, indices, l.width, uint64(behind), uint64(size)); err != nil {
+			return err
+		}
+		at, behind = at+indices.Len(), behind+size
+		if most := l.maximumIndex(); uint64(max(behind, 1)-1) > most {
+			return fmt.Errorf("the dictionaries have %d values together, the indices of %v reach to %d: %w", behind, l.storage, most, memory.ErrOverflow)
+		}
+	}
+	made.dictionary, err = g.concat(dictionaries)
+	return err
+}
+
+// sameMemory reports whether two columns are made of the same parts.
+func sameMemory(a, b *column.Column) bool {
+	x, y := a.Data(), b.Data()
+	if a == b {
+		return true
+	}
+	return x.Length == y.Length && x.Offset == y.Offset &&
+		slices.EqualFunc(x.Buffers, y.Buffers, func(a, b column.Bytes) bool { return a == b }) &&
+		slices.EqualFunc(x.Children, y.Children, sameMemory) &&
+		(x.Dictionary == nil || sameMemory(x.Dictionary, y.Dictionary))
+}
+
+// concatListViews puts views of lists together, which view all the children.
+func (g *gatherer) concatListViews(made *pending, pieces []part, l layout) error {
+	out, err := g.room(made, l.width)
+	if err != nil {
+		return err
+	}
+	at, behind := 0, 0
+	for _, p := range pieces {
+		offsets, err := p.values(1, l.width, p.length)
+		if err != nil {
+			return err
+		}
+		if err := g.rebase(out, at, offsets, l.width, uint64(behind), math.MaxUint64); err != nil {
+			return err
+		}
+		at, behind = at+offsets.Len(), behind+p.data.Children[0].Len()
+		if int64(behind) > l.maximumOffset() {
+			return fmt.Errorf("the views of %v reach to %d, there are more elements: %w", l.storage, l.maximumOffset(), memory.ErrOverflow)
+		}
+	}
+	if err := g.concatFixed(made, pieces, 2, l.width); err != nil {
+		return err
+	}
+	return g.concatChildren(made, pieces, func(p part, i int) part { return whole(p.data.Children[i]) })
+}
+
+// concatChildren puts together what of each child belongs to the pieces.
+func (g *gatherer) concatChildren(made *pending, pieces []part, of func(p part, i int) part) error {
+	for i := range pieces[0].data.Children {
+		children := make([]part, len(pieces))
+		for k, p := range pieces {
+			children[k] = of(p, i)
+		}
+		child, err := g.concat(children)
+		if err != nil {
+			return err
+		}
+		made.children = append(made.children, child)
+	}
+	return nil
+}

@@ -1,0 +1,80 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// concatRanges puts strings or lists together, when it is known what their offsets
+// embrace.
+func (g *gatherer) concatRanges(made *pending, pieces []part, l layout) error {
+	buffers, err := g.allocate(uint64(made.data.Length+1) * uint64(l.width))
+	if err != nil {
+		return err
+	}
+	out := buffers[0]
+	made.data.Buffers = append(made.data.Buffers, out)
+	ends := make([][2][]byte, len(pieces))
+	for i, p := range pieces {
+		for end, at := range []int{p.offset, p.offset + p.length} {
+			one, err := p.data.Buffers[1].Slice(at*l.width, (at+1)*l.width)
+			if err != nil {
+				return err
+			}
+			ends[i][end] = g.fetch(one)
+		}
+	}
+	g.later(func() error {
+		at, total := 0, int64(0)
+		extents := make([]part, len(pieces))
+		for i, p := range pieces {
+			from, to := wordAt(ends[i][0], l.width, 0), wordAt(ends[i][1], l.width, 0)
+			if from < 0 || to < from {
+				return fmt.Errorf("piece %d: its offsets go from %d to %d: %w", i, from, to, column.ErrInvalid)
+			}
+			offsets, err := p.values(1, l.width, p.length+1)
+			if err != nil {
+				return err
+			}
+			// The last is overwritten by the first of the next piece, its equal.
+			if err := g.rebase(out, at, offsets, l.width, uint64(total-from), math.MaxUint64); err != nil {
+				return err
+			}
+			at += p.length * l.width
+			if total += to - from; total > l.maximumOffset() || total < 0 {
+				return fmt.Errorf("the result has more than %d bytes or elements, which the offsets of %v reach to: %w",
+					l.maximumOffset(), l.storage, memory.ErrOverflow)
+			}
+			extents[i] = part{data: p.data, offset: int(from), length: int(to - from)}
+		}
+		if l.kind == kindBinary {
+			return g.concatBytes(made, extents, int(total))
+		}
+		return g.concatChildren(made, extents, func(p part, i int) part { return p.child(i, p.offset, p.length) })
+	})
+	return nil
+}
+
+// concatBytes puts the data of strings together.
+func (g *gatherer) concatBytes(made *pending, extents []part, total int) error {
+	buffers, err := g.allocate(uint64(total))
+	if err != nil {
+		return err
+	}
+	made.data.Buffers = append(made.data.Buffers, buffers[0])
+	at := 0
+	for _, p := range extents {
+		bytes, err := p.data.Buffers[2].Slice(p.offset, p.offset+p.length)
+		if err != nil {
+			return err
+		}
+		if err := g.copy(buffers[0], at, bytes); err != nil {
+			return err
+		}
+		at += p.length
+	}
+	return nil
+}

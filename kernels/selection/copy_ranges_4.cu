@@ -1,0 +1,3 @@
+#include "copy_ranges.cuh"
+
+COPY_RANGES(4, i32)

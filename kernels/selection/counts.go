@@ -1,0 +1,52 @@
+package selection
+
+import (
+	"context"
+
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// count is a row count on the device, made of another one: min(size × rows + more,
+// most).
+type count struct {
+	rows             memory.Slice[int64]
+	capacity         int
+	size, more, most uint64
+}
+
+// counted returns a count made of another one, which is empty where that is.
+func (g *gatherer) counted(c count) (memory.Slice[int64], error) {
+	if c.rows.Len() == 0 {
+		return c.rows, nil
+	}
+	buffers, err := g.allocate(8)
+	if err != nil {
+		return c.rows, err
+	}
+	made, err := memory.Reinterpret[int64](buffers[0])
+	if err != nil {
+		return c.rows, err
+	}
+	if g.call.OnHost() {
+		return made, c.onHost(made)
+	}
+	return made, launch(g.call.Stream, "counts", "scale_rows", 1, 1, made, c.rows, uint64(c.capacity), c.size, c.more, c.most)
+}
+
+func (c count) onHost(out memory.Slice[int64]) error {
+	rows, err := countOnHost(c.rows, uint64(c.capacity))
+	if err != nil {
+		return err
+	}
+	to, err := out.Host()
+	if err == nil {
+		to[0] = int64(min(rows*c.size+c.more, c.most))
+	}
+	return err
+}
+
+// newGatherer returns what does the work of a call. The caller releases it.
+func newGatherer(ctx context.Context, call *operator.Call) *gatherer {
+	return &gatherer{ctx: ctx, call: call}
+}

@@ -1,0 +1,3 @@
+#include "expand.cuh"
+
+EXPAND(4, i32)

@@ -1,0 +1,3 @@
+#include "expand.cuh"
+
+EXPAND(8, i64)

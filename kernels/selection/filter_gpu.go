@@ -1,0 +1,240 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// selector knows which rows are kept.
+type selector interface {
+	// few keeps the rows of a small table by one launch, for each smallColumns of
+	// the buffers. fits, which is called before, reports whether it can.
+	few(c *compaction) error
+	fits(dev *device.Device) (bool, error)
+	// many finds the kept rows of a large table and where they go, and may keep
+	// those of the buffers that it marks as fused.
+	many(c *compaction) (found, error)
+	// prepare marks buffers as fused, and returns the bytes of scratch that many
+	// needs zeroed and not.
+	prepare(c *compaction) (zeroed uint64, scratch []uint64)
+}
+
+// found says which rows are kept, and where the rows of each segment go.
+type found struct {
+	mask          maskArguments
+	bases, within memory.Slice[uint8]
+	shift         uint64
+}
+
+// maskArguments are those of the struct Mask of compact.cuh.
+type maskArguments struct {
+	bits, valid bits
+	rows        memory.Slice[int64]
+	capacity    int
+}
+
+// compaction is one filter on a GPU.
+type compaction struct {
+	call *operator.Call
+	plan *plan
+	// rows is the input's count, or empty. kept is the result's.
+	rows, kept memory.Slice[int64]
+	capacity   int
+	// numbers are the kept rows' numbers, where columns have to be gathered.
+	numbers     planBuffer
+	numberOrder order
+	// scratch is what the selector has asked for.
+	zeroed  memory.Slice[uint8]
+	scratch []memory.Slice[uint8]
+}
+
+// compact keeps the rows of a table that a selector selects. The call is begun.
+func compact(ctx context.Context, call *operator.Call, table *buffer.Buffer, columns []*column.Column, s selector) (made *buffer.Buffer, err error) {
+	capacity, rows := rowsOf(table)
+	p, err := newPlan(columns, int(capacity))
+	defer func() { made, err = released(made, err, planHolder{p}) }()
+	if err != nil {
+		return nil, err
+	}
+	c := &compaction{call: call, plan: p, rows: rows, capacity: int(capacity)}
+	block, err := c.allocate()
+	if err != nil {
+		return nil, err
+	}
+	// The columns have references of their own.
+	defer func() { made, err = released(made, err, block) }()
+	gathered, err := c.run(ctx, s)
+	if err != nil {
+		return nil, err
+	}
+	results, err := p.columns(gathered)
+	if err = errors.Join(err, releaseColumns(gathered)); err != nil {
+		return nil, errors.Join(err, releaseColumns(results))
+	}
+	return tableOf(table, results, buffer.Rows{Count: capacity, Device: c.kept})
+}
+
+// planHolder lets a plan be released like anything else.
+type planHolder struct{ *plan }
+
+func (h planHolder) Release() error { return h.release() }
+
+// allocate makes the memory of the result. Bitmaps come first, side by side: they
+// are zeroed together.
+func (c *compaction) allocate() (*memory.Block, error) {
+	buffers := c.plan.buffers
+	sizes := make([]uint64, 0, len(buffers)+1)
+	for _, isBits := range []bool{true, false} {
+		for i := range buffers {
+			if (buffers[i].unit == 0) != isBits {
+				continue
+			}
+			bytes, err := buffers[i].outBytes(c.capacity)
+			if err != nil {
+				return nil, err
+			}
+			sizes = append(sizes, bytes)
+		}
+	}
+	block, slices, err := c.call.Allocate(append(sizes, 8)...)
+	if err != nil {
+		return nil, err
+	}
+	at := 0
+	for _, isBits := range []bool{true, false} {
+		for i := range buffers {
+			if (buffers[i].unit == 0) == isBits {
+				buffers[i].out = slices[at]
+				at++
+			}
+		}
+	}
+	if c.kept, err = memory.Reinterpret[int64](slices[at]); err != nil {
+		return nil, errors.Join(err, block.Release())
+	}
+	return block, nil
+}
+
+// run enqueues everything, and returns the columns that were taken by number.
+func (c *compaction) run(ctx context.Context, s selector) (gathered []*column.Column, err error) {
+	small := c.capacity <= smallRows && uint64(c.capacity)*c.plan.rowBytes() <= smallBytes
+	if small {
+		if small, err = s.fits(c.call.Stream.Device()); err != nil {
+			return nil, err
+		}
+	}
+	var zeroed uint64
+	var sizes []uint64
+	if !small {
+		zeroed, sizes = s.prepare(c)
+	}
+	block, err := c.allocateScratch(zeroed, sizes)
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if failure := block.Release(); failure != nil {
+			err = errors.Join(err, failure, releaseColumns(gathered))
+			gathered = nil
+		}
+	}()
+	if small {
+		err = s.few(c)
+	} else {
+		err = c.large(s)
+	}
+	if err != nil || len(c.plan.gathered) == 0 {
+		return nil, err
+	}
+	return gather(ctx, c.call, c.plan.gathered, &source{
+		order: c.numberOrder, indices: c.numbers.out, limit: uint64(c.capacity), capacity: c.capacity, rows: c.kept,
+	}, true)
+}
+
+// allocateScratch makes the memory that is needed on the way.
+func (c *compaction) allocateScratch(zeroed uint64, sizes []uint64) (*memory.Block, error) {
+	if zeroed == 0 && len(sizes) == 0 && len(c.plan.gathered) == 0 {
+		return nil, nil
+	}
+	sizes = append([]uint64{zeroed}, sizes...)
+	if len(c.plan.gathered) > 0 {
+		c.numbers, c.numberOrder = planBuffer{unit: 4, units: 1, input: absent}, listed32
+		if c.capacity > math.MaxInt32 {
+			c.numbers.unit, c.numberOrder = 8, listed64
+		}
+		sizes = append(sizes, uint64(c.capacity)*uint64(c.numbers.unit))
+	}
+	block, slices, err := c.call.Allocate(sizes...)
+	if err != nil {
+		return nil, err
+	}
+	c.zeroed, c.scratch = slices[0], slices[1:]
+	if len(c.plan.gathered) > 0 {
+		c.numbers.out = c.scratch[len(c.scratch)-1]
+	}
+	if c.zeroed.Len() > 0 {
+		if err := c.zeroed.Fill(c.call.Stream, 0); err != nil {
+			return nil, errors.Join(err, block.Release())
+		}
+	}
+	return block, nil
+}
+
+// large keeps the rows of a table of any size.
+func (c *compaction) large(s selector) error {
+	if err := c.zeroBitmaps(); err != nil {
+		return err
+	}
+	f, err := s.many(c)
+	if err != nil {
+		return err
+	}
+	for _, unit := range []int{1, 2, 4, 8, 16} {
+		if err := c.values(f, unit); err != nil {
+			return err
+		}
+	}
+	return c.bitmaps(f)
+}
+
+// zeroBitmaps clears what several warps will set bits of.
+func (c *compaction) zeroBitmaps() error {
+	var first, last column.Bytes
+	for i := range c.plan.buffers {
+		if b := &c.plan.buffers[i]; b.unit == 0 {
+			if first.Len() == 0 {
+				first = b.out
+			}
+			last = b.out
+		}
+	}
+	if first.Len() == 0 {
+		return nil
+	}
+	end := last.Offset() + last.Bytes()
+	words, err := memory.View[uint32](first.Block(), first.Offset(), int(end-first.Offset())/4)
+	if err != nil {
+		return err
+	}
+	return words.Fill(c.call.Stream, 0)
+}
+
+// further reports whether there is anything to keep beside what is fused.
+func (c *compaction) further() bool {
+	if len(c.plan.gathered) > 0 {
+		return true
+	}
+	for i := range c.plan.buffers {
+		if !c.plan.buffers[i].fused {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,70 @@
+package selection
+
+import (
+	"context"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// filterOnHost takes the kept rows by their numbers. The call is begun, so what is
+// read is there.
+func filterOnHost(ctx context.Context, call *operator.Call, table *buffer.Buffer, columns []*column.Column, mask *column.Column) (made *buffer.Buffer, err error) {
+	rows, err := table.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	numbers, err := keptNumbers(mask, int(rows))
+	if err != nil {
+		return nil, err
+	}
+	block, slices, err := call.Allocate(8 * uint64(len(numbers)))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { made, err = released(made, err, block) }()
+	if len(numbers) > 0 {
+		words, err := memory.Reinterpret[int64](slices[0])
+		if err != nil {
+			return nil, err
+		}
+		host, err := words.Host()
+		if err != nil {
+			return nil, err
+		}
+		copy(host, numbers)
+	}
+	results, err := gather(ctx, call, columns, &source{
+		order: listed64, indices: slices[0], limit: uint64(rows), capacity: len(numbers),
+	}, true)
+	if err != nil {
+		return nil, err
+	}
+	return tableOf(table, results, buffer.Rows{Count: int64(len(numbers))})
+}
+
+// keptNumbers lists the first rows of a mask on the host that are true and not null.
+func keptNumbers(mask *column.Column, rows int) ([]int64, error) {
+	p := whole(mask)
+	l, err := layoutOf(p.data.Type)
+	if err != nil {
+		return nil, err
+	}
+	set, err := p.bits(1).onHost()
+	if err != nil {
+		return nil, err
+	}
+	valid, err := p.valid(l).onHost()
+	if err != nil {
+		return nil, err
+	}
+	var numbers []int64
+	for i := range uint64(rows) {
+		if set.set(i) && valid.set(i) {
+			numbers = append(numbers, int64(i))
+		}
+	}
+	return numbers, nil
+}

@@ -1,0 +1,224 @@
+package selection
+
+import (
+	"errors"
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// plan is what a filter does with the columns of a table: buffers whose rows are
+// kept by its own kernels, and columns that are taken by the numbers of the kept
+// rows, because what their rows need has a length of its own.
+type plan struct {
+	capacity int
+	results  []*planned
+	buffers  []planBuffer
+	gathered []*column.Column
+	// held are released when the filter is done.
+	held []*column.Column
+}
+
+// planned is a column of the result.
+type planned struct {
+	data column.Data
+	// buffers number the plan's for each of the type's layout; negative ones are
+	// absent.
+	buffers  [2]int
+	children []*planned
+	// gathered numbers a column of the plan's, or is negative.
+	gathered int
+}
+
+// planBuffer is a buffer of the input and what becomes of it.
+type planBuffer struct {
+	source column.Bytes
+	// at is the number of the first bit, of a bitmap.
+	at uint64
+	// unit is how many bytes move at a time, 0 for bits; units is how many such a
+	// row has.
+	unit, units int
+	// input is the column of the table that these are the values of, or negative.
+	input int
+	// out is where the kept rows go.
+	out column.Bytes
+	// fused says that a kernel that evaluates a predicate keeps these too.
+	fused bool
+}
+
+const absent = -1
+
+// newPlan makes a plan. It is released also where there is an error.
+func newPlan(columns []*column.Column, capacity int) (*plan, error) {
+	p := &plan{capacity: capacity, results: make([]*planned, 0, len(columns)), buffers: make([]planBuffer, 0, 2*len(columns))}
+	for i, c := range columns {
+		made, err := p.column(c, i)
+		if err != nil {
+			return p, fmt.Errorf("column %d: %w", i, err)
+		}
+		p.results = append(p.results, made)
+	}
+	return p, nil
+}
+
+func (p *plan) release() error { return releaseColumns(p.held) }
+
+// column plans for a column, which is the input-th of the table or, with a negative
+// number, a child of one.
+func (p *plan) column(c *column.Column, input int) (*planned, error) {
+	part := whole(c)
+	l, err := layoutOf(part.data.Type)
+	if err != nil {
+		return nil, err
+	}
+	made := &planned{buffers: [2]int{absent, absent}, gathered: absent}
+	made.data = column.Data{Type: part.data.Type, Length: p.capacity}
+	switch l.kind {
+	case kindNull:
+		made.data.NullCount = p.capacity
+		return made, nil
+	case kindFixed, kindDictionary:
+		made.data.Dictionary = part.data.Dictionary
+		values, err := part.values(1, l.width, part.length)
+		if err != nil {
+			return nil, err
+		}
+		made.buffers[1] = p.values(values, l.width, input)
+	case kindBool:
+		bits := part.bits(1)
+		made.buffers[1] = p.bits(bits)
+	case kindStruct:
+		if err := p.structure(made, c); err != nil {
+			return nil, err
+		}
+	default:
+		made.gathered = len(p.gathered)
+		p.gathered = append(p.gathered, c)
+		return made, nil
+	}
+	if valid := part.valid(l); !valid.absent() {
+		made.data.NullCount = column.UnknownNullCount
+		made.buffers[0] = p.bits(valid)
+	}
+	return made, nil
+}
+
+// structure plans for the children of a struct.
+func (p *plan) structure(made *planned, c *column.Column) error {
+	for i := range c.NumChildren() {
+		child := c.Child(i)
+		if child.Len() != c.Len() || c.Offset() != 0 {
+			sliced, err := child.Slice(c.Offset(), c.Len())
+			if err != nil {
+				return fmt.Errorf("child %d: %w", i, err)
+			}
+			p.held = append(p.held, sliced)
+			child = sliced
+		}
+		planned, err := p.column(child, absent)
+		if err != nil {
+			return fmt.Errorf("child %d: %w", i, err)
+		}
+		made.children = append(made.children, planned)
+	}
+	return nil
+}
+
+func (p *plan) bits(b bits) int {
+	p.buffers = append(p.buffers, planBuffer{source: b.bytes, at: b.at, input: absent})
+	return len(p.buffers) - 1
+}
+
+// values plans for values of a width, which move in the largest units that width and
+// address are multiples of.
+func (p *plan) values(source column.Bytes, width, input int) int {
+	unit := 16
+	for unit > 1 && (width|int(source.Pointer()))%unit != 0 {
+		unit /= 2
+	}
+	p.buffers = append(p.buffers, planBuffer{source: source, unit: unit, units: width / unit, input: input})
+	return len(p.buffers) - 1
+}
+
+// outBytes returns how long the output of a buffer is. Those of bits are whole words.
+func (b *planBuffer) outBytes(capacity int) (uint64, error) {
+	if b.unit == 0 {
+		return (uint64(capacity) + 31) / 32 * 4, nil
+	}
+	width := uint64(b.unit) * uint64(b.units)
+	if width > math.MaxInt64/uint64(max(capacity, 1)) {
+		return 0, fmt.Errorf("%d values of %d bytes: %w", capacity, width, memory.ErrOverflow)
+	}
+	return width * uint64(capacity), nil
+}
+
+// rowBytes is what a row takes in all the plan's buffers, about.
+func (p *plan) rowBytes() (bytes uint64) {
+	for i := range p.buffers {
+		bytes += uint64(p.buffers[i].unit*p.buffers[i].units) + 1
+	}
+	return bytes
+}
+
+// columns makes the columns of the result. gathered are those that were taken by
+// number. The caller releases them.
+func (p *plan) columns(gathered []*column.Column) ([]*column.Column, error) {
+	made := make([]*column.Column, 0, len(p.results))
+	for _, result := range p.results {
+		c, err := p.make(result, gathered)
+		if err != nil {
+			return nil, errors.Join(err, releaseColumns(made))
+		}
+		made = append(made, c)
+	}
+	return made, nil
+}
+
+func (p *plan) make(result *planned, gathered []*column.Column) (*column.Column, error) {
+	if result.gathered >= 0 {
+		c := gathered[result.gathered]
+		return c, c.Retain()
+	}
+	data := result.data
+	l, err := layoutOf(data.Type)
+	if err != nil {
+		return nil, err
+	}
+	switch l.kind {
+	case kindNull:
+	case kindStruct:
+		data.Buffers = []column.Bytes{p.out(result.buffers[0])}
+	default:
+		data.Buffers = []column.Bytes{p.out(result.buffers[0]), p.out(result.buffers[1])}
+	}
+	for _, child := range result.children {
+		c, err := p.make(child, gathered)
+		if err != nil {
+			return nil, errors.Join(err, releaseColumns(data.Children))
+		}
+		data.Children = append(data.Children, c)
+	}
+	made, err := column.New(data)
+	// The column has references of its own.
+	if err = errors.Join(err, releaseColumns(data.Children)); err != nil {
+		return nil, errors.Join(err, made.Release())
+	}
+	return made, nil
+}
+
+func (p *plan) out(buffer int) column.Bytes {
+	if buffer < 0 {
+		return column.Bytes{}
+	}
+	return p.buffers[buffer].out
+}
+
+// isBool reports whether a type is bool or an extension of it.
+func isBool(t arrow.DataType) bool {
+	l, err := layoutOf(t)
+	return err == nil && l.kind == kindBool
+}

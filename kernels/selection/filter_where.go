@@ -1,0 +1,186 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/codegen"
+	"github.com/gpuframe/gpuframe/kernels/internal/lookback"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+// predicateKernel is a template with a predicate in it. The generator makes the
+// arguments; it writes no more code, so it may be shared.
+type predicateKernel struct {
+	generator *codegen.Generator
+	// function is nil where the arguments are too many for the template.
+	function *kernels.Function
+}
+
+// predicateKernels are those of all predicates that were met.
+var predicateKernels codegen.Cache[*predicateKernel]
+
+// predicateSelector selects by a kernel that evaluates a predicate.
+type predicateSelector struct {
+	program *tree.Program
+	inputs  []*column.Column
+	// small is what fits has found.
+	small *predicateKernel
+	// width is how many bytes the values of fused columns have.
+	width int
+}
+
+const (
+	// parameterBytes is what the parameters of a kernel have room for.
+	parameterBytes = 4096
+	// smallParameters and whereParameters are the bytes of those of
+	// compact_small_where and compact_where beside the arguments.
+	smallParameters = 3*8 + 8*(4*smallColumns+1)
+	whereParameters = 4*8 + 8*3 + 8*(2*fusedMost+1)
+)
+
+// newPredicateSelector returns nil where there are more rows than the kernel counts.
+func newPredicateSelector(table *buffer.Buffer, program *tree.Program) selector {
+	if table.Capacity() > math.MaxUint32-compactRows {
+		return nil
+	}
+	s := &predicateSelector{program: program, inputs: make([]*column.Column, len(program.Inputs))}
+	for i, input := range program.Inputs {
+		s.inputs[i] = table.Column(input)
+	}
+	return s
+}
+
+// kernel returns the kernel that a template and the predicate make. Its other
+// parameters take so many bytes.
+func (s *predicateSelector) kernel(dev *device.Device, template *compactKernel, others int) (*predicateKernel, error) {
+	return predicateKernels.Get(dev, template.name, s.program, s.inputs, func(dev *device.Device, shape codegen.Shape) (*predicateKernel, error) {
+		text, err := template.text()
+		if err != nil {
+			return nil, err
+		}
+		k := new(predicateKernel)
+		if k.generator, err = codegen.New(s.program, shape, "arguments"); err != nil {
+			return nil, err
+		}
+		if others+8*k.generator.Words() > parameterBytes {
+			return k, nil
+		}
+		if text, err = k.generator.Splice(text, template.name); err != nil {
+			return nil, err
+		}
+		k.function, err = loadFunction(dev, text, template.name)
+		return k, err
+	})
+}
+
+// arguments are those of the predicate, to be given back.
+func (s *predicateSelector) arguments(k *predicateKernel) (*kernels.Words, error) {
+	w := takeWords()
+	if err := k.generator.Arguments(w, s.program, s.inputs); err != nil {
+		giveBackWords(w)
+		return nil, err
+	}
+	return w, nil
+}
+
+func (s *predicateSelector) fits(dev *device.Device) (fits bool, err error) {
+	s.small, err = s.kernel(dev, &compactSmallWhere, smallParameters)
+	return err == nil && s.small.function != nil, err
+}
+
+func (s *predicateSelector) few(c *compaction) error {
+	arguments, err := s.arguments(s.small)
+	if err != nil {
+		return err
+	}
+	defer giveBackWords(arguments)
+	return c.parts(func(parts *kernels.Words) error {
+		return s.small.function.Launch(c.call.Stream, device.Dim3{X: 1}, device.Dim3{X: smallThreads}, 0,
+			c.rows, int64(c.capacity), c.kept, parts, arguments)
+	})
+}
+
+// prepare marks the columns that the predicate reads, where the kernel can keep them:
+// those of one width, 8 bytes if there are any.
+func (s *predicateSelector) prepare(c *compaction) (uint64, []uint64) {
+	fused := 0
+	for _, s.width = range []int{8, 4} {
+		for i := range c.plan.buffers {
+			b := &c.plan.buffers[i]
+			if b.units == 1 && b.unit == s.width && b.input >= 0 && fused < fusedMost && s.reads(b.input) {
+				b.fused = true
+				fused++
+			}
+		}
+		if fused > 0 {
+			break
+		}
+	}
+	blocks := tiles(c.capacity, compactRows)
+	zeroed := lookback.Bytes(blocks, 4)
+	if !c.further() {
+		return zeroed, nil
+	}
+	segments := blocks << whereTileShift
+	return zeroed, []uint64{segments * segmentRows / 8, 4 * segments, 8 * blocks}
+}
+
+func (s *predicateSelector) reads(input int) bool {
+	for _, i := range s.program.Inputs {
+		if i == input {
+			return true
+		}
+	}
+	return false
+}
+
+func (s *predicateSelector) many(c *compaction) (found, error) {
+	template := &compactWhere4
+	if s.width == 8 {
+		template = &compactWhere8
+	}
+	k, err := s.kernel(c.call.Stream.Device(), template, whereParameters)
+	if err != nil {
+		return found{}, err
+	}
+	if k.function == nil {
+		return found{}, fmt.Errorf("%d columns and literals are too many for one predicate: evaluate parts of it first: %w",
+			len(s.program.Types)+len(s.program.Literals), device.ErrNotSupported)
+	}
+	arguments, err := s.arguments(k)
+	if err != nil {
+		return found{}, err
+	}
+	results, fused := takeWords(), takeWords()
+	defer giveBackWords(arguments, results, fused)
+	f := found{shift: whereTileShift}
+	if c.further() {
+		f.mask = maskArguments{bits: bits{bytes: c.scratch[0]}, rows: c.rows, capacity: c.capacity}
+		f.within, f.bases = c.scratch[1], c.scratch[2]
+	}
+	for _, region := range []column.Bytes{f.mask.bits.bytes, f.within, f.bases} {
+		results.AddAddress(region.Pointer(), region.Block())
+	}
+	for i := range c.plan.buffers {
+		if b := &c.plan.buffers[i]; b.fused {
+			fused.AddAddress(b.source.Pointer(), b.source.Block())
+			fused.AddAddress(b.out.Pointer(), b.out.Block())
+		}
+	}
+	count := len(fused.Values) / 2
+	for len(fused.Values) < 2*fusedMost {
+		fused.Add(0)
+	}
+	fused.Add(uint64(count))
+	// No more blocks than there are at a time: each takes one tile after the other.
+	grid := kernels.GridFor(c.capacity, compactRows)
+	grid.X = min(grid.X, uint32(whereBlocks*c.call.Stream.Device().Info().Multiprocessors))
+	err = k.function.Launch(c.call.Stream, grid, device.Dim3{X: compactThreads}, 0,
+		c.zeroed, c.rows, int64(c.capacity), c.kept, results, fused, arguments)
+	return f, err
+}

@@ -1,0 +1,221 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// gatherer takes rows of columns. It goes down each column and enqueues what can
+// be done at once. Where memory has to be allocated whose size only the device
+// knows, the rest is put off; settle fetches all such sizes together and goes on,
+// one round for each level of strings and lists.
+type gatherer struct {
+	ctx  context.Context
+	call *operator.Call
+	// held is given back when the results have references of their own.
+	held []retainable
+	// wanted and then are the next round: what is fetched, and what follows.
+	wanted []memory.Destination
+	then   []func() error
+	// bad and found are where the device and, after the first round, the host have
+	// the least row with an index out of bounds.
+	bad   memory.Slice[uint64]
+	found [1]uint64
+}
+
+// pending is a column in the making.
+type pending struct {
+	data     column.Data
+	children []*pending
+	// dictionary, where it is set, is made too.
+	dictionary *pending
+	// shared, in place of all else, is a column of the input.
+	shared *column.Column
+}
+
+// gather takes the rows that a source says of some columns. The caller has begun
+// the call with the columns, and releases the results. Rows behind the source's
+// count on the device are written like null ones.
+// Where the source may take a row twice (once is false) and strings or lists are
+// among the columns, it waits for the sizes of the results.
+func gather(ctx context.Context, call *operator.Call, columns []*column.Column, s *source, once bool) ([]*column.Column, error) {
+	from := *s
+	from.once = once
+	g := newGatherer(ctx, call)
+	made, err := g.columns(columns, &from)
+	return made, errors.Join(err, g.release())
+}
+
+func (g *gatherer) release() error {
+	var failures []error
+	for _, each := range g.held {
+		if err := each.Release(); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// columns takes rows of columns and makes the results.
+func (g *gatherer) columns(columns []*column.Column, s *source) (made []*column.Column, err error) {
+	begun := make([]*pending, len(columns))
+	for i, c := range columns {
+		if begun[i], err = g.take(whole(c), s, false); err != nil {
+			return nil, fmt.Errorf("column %d: %w", i, err)
+		}
+	}
+	if err := g.settle(); err != nil {
+		return nil, err
+	}
+	made = make([]*column.Column, len(columns))
+	for i, p := range begun {
+		if made[i], err = g.column(p); err != nil {
+			return nil, errors.Join(fmt.Errorf("column %d: %w", i, err), releaseColumns(made[:i]))
+		}
+	}
+	return made, nil
+}
+
+func releaseColumns(columns []*column.Column) error {
+	var failures []error
+	for _, c := range columns {
+		if err := c.Release(); err != nil {
+			failures = append(failures, err)
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// take begins to take rows of a part. A part that is nested may have null rows for
+// which the format has no place: they lie under a null above.
+func (g *gatherer) take(p part, s *source, nested bool) (*pending, error) {
+	l, err := layoutOf(p.data.Type)
+	if err != nil {
+		return nil, err
+	}
+	made := &pending{data: column.Data{Type: p.data.Type, Length: s.capacity, NullCount: column.UnknownNullCount}}
+	switch l.kind {
+	case kindNull:
+		made.data.NullCount = s.capacity
+	case kindFixed, kindView, kindDictionary:
+		err = g.takeValues(made, p, l, s)
+	case kindBool:
+		err = g.takeBools(made, p, l, s)
+	case kindBinary:
+		err = g.takeBinary(made, p, l, s)
+	case kindList:
+		err = g.takeLists(made, p, l, s)
+	case kindListView:
+		err = g.takeListViews(made, p, l, s)
+	case kindFixedSizeList:
+		err = g.takeFixedSizeLists(made, p, l, s)
+	case kindStruct:
+		err = g.takeStructs(made, p, l, s)
+	case kindSparseUnion, kindDenseUnion:
+		err = g.takeUnion(made, p, l, s, nested)
+	case kindRunEnds:
+		err = g.takeRuns(made, p, l, s)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if l.hasValidity() && made.data.Buffers[0].Len() == 0 {
+		made.data.NullCount = 0
+	} else if !l.hasValidity() && l.kind != kindNull {
+		made.data.NullCount = 0
+	}
+	return made, nil
+}
+
+// child takes rows of a child.
+func (g *gatherer) child(made *pending, p part, s *source) error {
+	c, err := g.take(p, s, true)
+	made.children = append(made.children, c)
+	return err
+}
+
+// share makes the children of a result those of the input.
+func (made *pending) share(children []*column.Column) {
+	for _, c := range children {
+		made.children = append(made.children, &pending{shared: c})
+	}
+}
+
+// fetch asks for bytes, which are there when what is put off is done.
+func (g *gatherer) fetch(from column.Bytes) []byte {
+	to := make([]byte, from.Len())
+	g.wanted = append(g.wanted, memory.Destination{From: from, Data: to})
+	return to
+}
+
+// later puts off what needs the bytes that were asked for.
+func (g *gatherer) later(then func() error) { g.then = append(g.then, then) }
+
+// settle fetches and goes on until nothing is put off any more.
+func (g *gatherer) settle() error {
+	if g.bad.Len() > 0 {
+		g.wanted = append(g.wanted, memory.Destination{From: g.bad.AsBytes(), Data: bytesOf(g.found[:])})
+	}
+	for len(g.wanted)+len(g.then) > 0 {
+		wanted, then := g.wanted, g.then
+		g.wanted, g.then = nil, nil
+		if err := memory.Download(g.ctx, g.call.Stream, wanted); err != nil {
+			return err
+		}
+		if g.bad.Len() > 0 && g.found[0] != noRow {
+			return ErrBounds
+		}
+		for _, follow := range then {
+			if err := follow(); err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
+
+// column makes the column of what is finished.
+func (g *gatherer) column(p *pending) (*column.Column, error) {
+	if p.shared != nil {
+		return p.shared, p.shared.Retain()
+	}
+	var err error
+	data := p.data
+	for _, child := range p.children {
+		var c *column.Column
+		if c, err = g.column(child); err != nil {
+			break
+		}
+		data.Children = append(data.Children, c)
+	}
+	var dictionary, made *column.Column
+	if err == nil && p.dictionary != nil {
+		dictionary, err = g.column(p.dictionary)
+		data.Dictionary = dictionary
+	}
+	if err == nil {
+		made, err = column.New(data)
+	}
+	// The column has references of its own.
+	if err = errors.Join(err, releaseColumns(data.Children), dictionary.Release()); err != nil {
+		return nil, errors.Join(err, made.Release())
+	}
+	return made, nil
+}
+
+// allocate allocates buffers of a result, all in one block.
+func (g *gatherer) allocate(bytes ...uint64) ([]column.Bytes, error) {
+	block, buffers, err := g.call.Allocate(bytes...)
+	if err != nil {
+		return nil, err
+	}
+	if block != nil {
+		g.held = append(g.held, block)
+	}
+	return buffers, nil
+}

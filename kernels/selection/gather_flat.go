@@ -1,0 +1,169 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// rowsEach is how many rows a thread of most kernels does.
+const rowsEach = 8
+
+// takeValues takes values of a fixed width. What they refer to, a dictionary or
+// data buffers, is shared.
+func (g *gatherer) takeValues(made *pending, p part, l layout, s *source) (err error) {
+	made.data.Dictionary = p.data.Dictionary
+	if made.data.Buffers, err = g.takeFixed(p, l, 1, l.width, 0, s, true); err != nil {
+		return err
+	}
+	if l.kind == kindView {
+		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2:]...)
+	}
+	return nil
+}
+
+// takeFixed takes the values of one buffer and, where it is asked for, their
+// validity. It returns buffers for both, the validity first. Rows of no value get
+// the filling.
+func (g *gatherer) takeFixed(p part, l layout, buffer, width int, filling uint64, s *source, validity bool) ([]column.Bytes, error) {
+	valid := p.valid(l)
+	nullable := validity && (s.nulls || !valid.absent())
+	bytes, err := bytesFor(s.capacity, width)
+	if err != nil {
+		return nil, err
+	}
+	buffers, err := g.allocate(bitmapIf(nullable, s.capacity), bytes)
+	if err != nil || s.capacity == 0 {
+		return buffers, err
+	}
+	values, err := p.values(buffer, width, p.length)
+	if err != nil {
+		return nil, err
+	}
+	if !direct(width, values, buffers[1]) {
+		if nullable || width == 0 {
+			if err := g.takeBits(column.Bytes{}, buffers[0], bits{}, valid, s); err != nil {
+				return nil, err
+			}
+		}
+		if width == 0 {
+			return buffers, nil
+		}
+		return buffers, g.takeWide(buffers[1], values, width, s)
+	}
+	if g.call.OnHost() {
+		return buffers, s.takeFixedOnHost(buffers[1], buffers[0], values, valid, width, filling)
+	}
+	file, each := "take_"+widthName(width), rowsEach
+	if width == 16 {
+		each = 4
+	}
+	return buffers, launch(g.call.Stream, file, file+string(s.order), s.capacity, each,
+		s.arguments(buffers[1], buffers[0], values, valid.bytes, valid.at, filling)...)
+}
+
+// widthName returns a width that one load moves as kernels are named by it.
+func widthName(width int) string {
+	switch width {
+	case 1:
+		return "1"
+	case 2:
+		return "2"
+	case 4:
+		return "4"
+	case 8:
+		return "8"
+	}
+	return "16"
+}
+
+// direct reports whether a kernel can load values in one piece.
+func direct(width int, values, out column.Bytes) bool {
+	switch width {
+	case 1, 2, 4, 8, 16:
+		return uint64(values.Pointer()|out.Pointer())%uint64(width) == 0
+	}
+	return false
+}
+
+// takeWide takes values of any number of bytes.
+func (g *gatherer) takeWide(out, values column.Bytes, width int, s *source) error {
+	if g.call.OnHost() {
+		return s.takeFixedOnHost(out, column.Bytes{}, values, bits{}, width, 0)
+	}
+	unit := 1
+	for _, u := range []int{8, 4} {
+		if width%u == 0 && uint64(values.Pointer())%uint64(u) == 0 {
+			unit = u
+			break
+		}
+	}
+	units := width / unit
+	return launch(g.call.Stream, fmt.Sprint("take_wide_", unit), fmt.Sprint("take_wide_", unit, s.order), s.capacity*units, 4,
+		s.arguments(out, values, uint32(units))...)
+}
+
+// takeBools takes bits.
+func (g *gatherer) takeBools(made *pending, p part, l layout, s *source) (err error) {
+	valid := p.valid(l)
+	bytes := bitmapBytes(s.capacity)
+	if made.data.Buffers, err = g.allocate(bitmapIf(s.nulls || !valid.absent(), s.capacity), bytes); err != nil {
+		return err
+	}
+	return g.takeBits(made.data.Buffers[1], made.data.Buffers[0], p.bits(1), valid, s)
+}
+
+// takeValidity takes the validity alone, where there is any to take.
+func (g *gatherer) takeValidity(p part, l layout, s *source) ([]column.Bytes, error) {
+	valid := p.valid(l)
+	buffers, err := g.allocate(bitmapIf(s.nulls || !valid.absent(), s.capacity))
+	if err != nil || buffers[0].Len() == 0 {
+		return buffers, err
+	}
+	return buffers, g.takeBits(column.Bytes{}, buffers[0], bits{}, valid, s)
+}
+
+// takeBits takes bits and their validity, to memory for both, either or neither.
+func (g *gatherer) takeBits(out, outValid column.Bytes, values, valid bits, s *source) error {
+	if s.capacity == 0 {
+		return nil
+	}
+	if g.call.OnHost() {
+		return s.takeBitsOnHost(out, outValid, values, valid)
+	}
+	return launch(g.call.Stream, "take_bits", "take_bits"+string(s.order), s.capacity, rowsEach,
+		s.arguments(out, outValid, values.bytes, values.at, valid.bytes, valid.at)...)
+}
+
+// widen makes indices of 32 bits of narrower ones.
+func (g *gatherer) widen(indices column.Bytes, t arrow.Type, n int) (column.Bytes, error) {
+	buffers, err := g.allocate(4 * uint64(n))
+	if err != nil {
+		return column.Bytes{}, err
+	}
+	if g.call.OnHost() {
+		return buffers[0], widenOnHost(buffers[0], indices, t)
+	}
+	name := map[arrow.Type]string{arrow.INT8: "widen_i8", arrow.UINT8: "widen_u8", arrow.INT16: "widen_i16", arrow.UINT16: "widen_u16"}[t]
+	return buffers[0], launch(g.call.Stream, "widen", name, n, rowsEach, buffers[0], indices, uint64(n))
+}
+
+// bytesFor returns the bytes of n values.
+func bytesFor(n, width int) (uint64, error) {
+	if width > 0 && n > math.MaxInt/width {
+		return 0, fmt.Errorf("%d values of %d bytes: %w", n, width, memory.ErrOverflow)
+	}
+	return uint64(n) * uint64(width), nil
+}
+
+// bitmapIf returns the bytes of a bitmap that is needed or not.
+func bitmapIf(needed bool, n int) uint64 {
+	if !needed {
+		return 0
+	}
+	return bitmapBytes(n)
+}

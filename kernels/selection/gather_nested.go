@@ -1,0 +1,159 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// takeListViews takes views of lists, which go on viewing the same child.
+func (g *gatherer) takeListViews(made *pending, p part, l layout, s *source) error {
+	offsets, err := g.takeFixed(p, l, 1, l.width, 0, s, true)
+	if err != nil {
+		return err
+	}
+	sizes, err := g.takeFixed(p, l, 2, l.width, 0, s, false)
+	if err != nil {
+		return err
+	}
+	made.data.Buffers = append(offsets, sizes[1])
+	made.share(p.data.Children)
+	return nil
+}
+
+// takeStructs takes the same rows of every child.
+func (g *gatherer) takeStructs(made *pending, p part, l layout, s *source) (err error) {
+	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
+		return err
+	}
+	for i := range p.data.Children {
+		if err := g.child(made, p.child(i, p.offset, p.length), s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeFixedSizeLists takes so many rows of the child for each list.
+func (g *gatherer) takeFixedSizeLists(made *pending, p part, l layout, s *source) (err error) {
+	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
+		return err
+	}
+	size := l.listSize()
+	if size > 0 && s.capacity > math.MaxInt/8/size {
+		return fmt.Errorf("%d lists of %d elements: %w", s.capacity, size, memory.ErrOverflow)
+	}
+	elements := &source{order: listed64, limit: uint64(p.length * size), capacity: s.capacity * size, once: s.once, nulls: s.nulls}
+	if elements.rows, err = g.counted(count{rows: s.rows, capacity: s.capacity, size: uint64(size), most: uint64(elements.capacity)}); err != nil {
+		return err
+	}
+	buffers, err := g.allocate(8 * uint64(elements.capacity))
+	if err != nil {
+		return err
+	}
+	elements.indices = buffers[0]
+	if elements.capacity > 0 {
+		if g.call.OnHost() {
+			err = s.expandFixedOnHost(elements.indices, uint64(size))
+		} else {
+			err = launch(g.call.Stream, "expand_fixed", "expand_fixed"+string(s.order), elements.capacity, 4,
+				s.arguments(elements.indices, uint32(size))...)
+		}
+		if err != nil {
+			return err
+		}
+	}
+	return g.child(made, p.child(0, p.offset*size, p.length*size), elements)
+}
+
+// takeUnion takes type ids, and the rows of all children of a sparse union or the
+// offsets of a dense one, whose children are shared. A union has no nulls of its
+// own: a null row of a sparse one is null in every child, and what is null in a
+// dense one must lie under a null above it, where any value will do.
+func (g *gatherer) takeUnion(made *pending, p part, l layout, s *source, nested bool) error {
+	union := l.storage.(arrow.UnionType)
+	filling := 0
+	if l.kind == kindDenseUnion && (s.nulls || s.rows.Len() > 0) {
+		for filling < len(p.data.Children) && p.data.Children[filling].Len() == 0 {
+			filling++
+		}
+		if s.nulls && (!nested || filling == len(p.data.Children)) {
+			return fmt.Errorf("null rows of %v: the format has no place for them: %w", l.storage, device.ErrNotSupported)
+		}
+	}
+	code := uint64(0)
+	if codes := union.TypeCodes(); filling < len(codes) {
+		code = uint64(uint8(codes[filling]))
+	}
+	ids, err := g.takeFixed(p, l, 0, 1, code, s, false)
+	if err != nil {
+		return err
+	}
+	made.data.Buffers = ids[1:]
+	if l.kind == kindDenseUnion {
+		offsets, err := g.takeFixed(p, l, 1, 4, 0, s, false)
+		if err != nil {
+			return err
+		}
+		made.data.Buffers = append(made.data.Buffers, offsets[1])
+		made.share(p.data.Children)
+		return nil
+	}
+	for i := range p.data.Children {
+		if err := g.child(made, p.child(i, p.offset, p.length), s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// takeRuns takes rows of a run-end encoded column: the values of the runs that they
+// lie in, each as a run of its own. So values may be taken more than once even where
+// rows are not.
+func (g *gatherer) takeRuns(made *pending, p part, l layout, s *source) error {
+	if int64(s.capacity) > l.maximumOffset() {
+		return fmt.Errorf("%d runs, the run ends of %v reach to %d: %w", s.capacity, l.storage, l.maximumOffset(), memory.ErrOverflow)
+	}
+	ends := whole(p.data.Children[0])
+	buffers, err := g.allocate(8*uint64(s.capacity), uint64(s.capacity)*uint64(l.width))
+	if err != nil {
+		return err
+	}
+	runs := &source{
+		order: listed64, indices: buffers[0], limit: uint64(p.data.Children[1].Len()),
+		capacity: s.capacity, rows: s.rows, nulls: s.nulls,
+	}
+	if s.capacity > 0 {
+		if err := g.findRuns(buffers[0], buffers[1], ends, p.offset, l.width, s); err != nil {
+			return err
+		}
+	}
+	made.children = append(made.children, &pending{data: column.Data{
+		Type: p.data.Children[0].Type(), Length: s.capacity, Buffers: []column.Bytes{{}, buffers[1]},
+	}})
+	return g.child(made, whole(p.data.Children[1]), runs)
+}
+
+func (g *gatherer) findRuns(out, outEnds column.Bytes, ends part, offset, width int, s *source) error {
+	values, err := ends.values(1, width, ends.length)
+	if err != nil {
+		return err
+	}
+	if err := checkAligned("run ends", values, width); err != nil {
+		return err
+	}
+	if g.call.OnHost() {
+		return s.takeRunsOnHost(out, outEnds, values, width, offset)
+	}
+	name := fmt.Sprint("take_runs_", width, s.order)
+	if err := launch(g.call.Stream, "take_runs", name, s.capacity, 1,
+		s.arguments(out, values, uint64(ends.length), uint64(offset))...); err != nil {
+		return err
+	}
+	return launch(g.call.Stream, "take_runs", fmt.Sprint("count_runs_", width), s.capacity, rowsEach, outEnds, uint64(s.capacity))
+}

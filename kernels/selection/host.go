@@ -1,0 +1,204 @@
+package selection
+
+import (
+	"encoding/binary"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// The functions here do on the host what the kernels do on a GPU: the same
+// results, in plain loops.
+
+// noRow stands for no row where the least bad one is kept.
+const noRow = ^uint64(0)
+
+// rows is a source that the host reads.
+type rows struct {
+	order       order
+	indices     []byte
+	valid       []byte
+	validAt     int
+	n, limit    uint64
+	first, step uint64
+	bad         []uint64
+}
+
+// onHost reads the counts of a source. Its memory has to be ready.
+func (s *source) onHost() (*rows, error) {
+	r := &rows{order: s.order, validAt: int(s.valid.at)}
+	var err error
+	if r.indices, err = s.indices.Host(); err != nil {
+		return nil, err
+	}
+	if r.valid, err = s.valid.bytes.Host(); err != nil {
+		return nil, err
+	}
+	if r.bad, err = s.bad.Host(); err != nil {
+		return nil, err
+	}
+	if r.n, err = countOnHost(s.rows, uint64(s.capacity)); err != nil {
+		return nil, err
+	}
+	if r.limit, err = countOnHost(s.limitRows, s.limit); err != nil {
+		return nil, err
+	}
+	r.first, r.step = r.limit-1, noRow
+	if s.last != 0 {
+		r.first, r.step = r.limit-min(s.last, r.limit), 1
+	}
+	return r, nil
+}
+
+// countOnHost returns a row count, which is between zero and most.
+func countOnHost(count memory.Slice[int64], most uint64) (uint64, error) {
+	values, err := count.Host()
+	if err != nil || len(values) == 0 {
+		return most, err
+	}
+	return min(uint64(max(values[0], 0)), most), nil
+}
+
+// row returns the index of row i, and whether there is one that is in bounds.
+func (r *rows) row(i uint64) (index uint64, ok bool) {
+	if i >= r.n {
+		return 0, false
+	}
+	switch r.order {
+	case ruled:
+		index = r.first + i*r.step
+		return index, index < r.limit
+	case listed32:
+		index = uint64(binary.NativeEndian.Uint32(r.indices[4*i:]))
+	default:
+		index = binary.NativeEndian.Uint64(r.indices[8*i:])
+	}
+	if r.valid != nil && !bitutil.BitIsSet(r.valid, r.validAt+int(i)) {
+		return 0, false
+	}
+	if index < r.limit {
+		return index, true
+	}
+	if len(r.bad) > 0 {
+		r.bad[0] = min(r.bad[0], i)
+	}
+	return 0, false
+}
+
+// hostBits is a bitmap that the host reads.
+type hostBits struct {
+	bytes []byte
+	at    int
+}
+
+func (b bits) onHost() (hostBits, error) {
+	bytes, err := b.bytes.Host()
+	return hostBits{bytes, int(b.at)}, err
+}
+
+func (b hostBits) set(i uint64) bool { return b.bytes == nil || bitutil.BitIsSet(b.bytes, b.at+int(i)) }
+
+// hostBytes returns several buffers as the host's.
+func hostBytes(buffers ...column.Bytes) ([][]byte, error) {
+	bytes := make([][]byte, len(buffers))
+	for i, b := range buffers {
+		var err error
+		if bytes[i], err = b.Host(); err != nil {
+			return nil, err
+		}
+	}
+	return bytes, nil
+}
+
+// bytesOf returns the memory of words.
+func bytesOf(words []uint64) []byte {
+	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
+}
+
+func setBit(bitmap []byte, i uint64, value bool) {
+	if bitmap != nil {
+		bitutil.SetBitTo(bitmap, int(i), value)
+	}
+}
+
+func (s *source) takeFixedOnHost(out, outValid, values column.Bytes, valid bits, width int, filling uint64) error {
+	r, err := s.onHost()
+	if err != nil {
+		return err
+	}
+	bytes, err := hostBytes(out, outValid, values)
+	if err != nil {
+		return err
+	}
+	isValid, err := valid.onHost()
+	if err != nil {
+		return err
+	}
+	var filled [8]byte
+	binary.LittleEndian.PutUint64(filled[:], filling)
+	for i := range uint64(s.capacity) {
+		index, ok := r.row(i)
+		ok = ok && isValid.set(index)
+		setBit(bytes[1], i, ok)
+		to := bytes[0][i*uint64(width):][:width]
+		if ok {
+			copy(to, bytes[2][index*uint64(width):][:width])
+		} else {
+			clear(to[copy(to, filled[:]):])
+		}
+	}
+	return nil
+}
+
+func (s *source) takeBitsOnHost(out, outValid column.Bytes, values, valid bits) error {
+	r, err := s.onHost()
+	if err != nil {
+		return err
+	}
+	bytes, err := hostBytes(out, outValid)
+	if err != nil {
+		return err
+	}
+	isSet, err := values.onHost()
+	if err != nil {
+		return err
+	}
+	isValid, err := valid.onHost()
+	if err != nil {
+		return err
+	}
+	for i := range uint64(s.capacity) {
+		index, ok := r.row(i)
+		ok = ok && isValid.set(index)
+		setBit(bytes[1], i, ok)
+		setBit(bytes[0], i, ok && bytes[0] != nil && isSet.set(index))
+	}
+	return nil
+}
+
+func widenOnHost(out, narrow column.Bytes, t arrow.Type) error {
+	bytes, err := hostBytes(out, narrow)
+	if err != nil {
+		return err
+	}
+	to, from := bytes[0], bytes[1]
+	for i := range len(to) / 4 {
+		var wide uint32
+		switch t {
+		case arrow.INT8:
+			wide = uint32(int32(int8(from[i])))
+		case arrow.UINT8:
+			wide = uint32(from[i])
+		case arrow.INT16:
+			wide = uint32(int32(int16(binary.NativeEndian.Uint16(from[2*i:]))))
+		default:
+			wide = uint32(binary.NativeEndian.Uint16(from[2*i:]))
+		}
+		binary.NativeEndian.PutUint32(to[4*i:], wide)
+	}
+	return nil
+}

@@ -1,0 +1,148 @@
+package selection
+
+import (
+	"encoding/binary"
+	"sort"
+
+	"github.com/gpuframe/gpuframe/column"
+)
+
+// wordAt reads number i of integers of 2, 4 or 8 bytes.
+func wordAt(bytes []byte, width int, i uint64) int64 {
+	switch width {
+	case 2:
+		return int64(int16(binary.NativeEndian.Uint16(bytes[2*i:])))
+	case 4:
+		return int64(int32(binary.NativeEndian.Uint32(bytes[4*i:])))
+	}
+	return int64(binary.NativeEndian.Uint64(bytes[8*i:]))
+}
+
+func putWord(bytes []byte, width int, i uint64, value int64) {
+	switch width {
+	case 1:
+		bytes[i] = byte(value)
+	case 2:
+		binary.NativeEndian.PutUint16(bytes[2*i:], uint16(value))
+	case 4:
+		binary.NativeEndian.PutUint32(bytes[4*i:], uint32(value))
+	default:
+		binary.NativeEndian.PutUint64(bytes[8*i:], uint64(value))
+	}
+}
+
+func (s *source) takeRangesOnHost(r *ranges, outValid, offsets column.Bytes, valid bits) error {
+	rows, err := s.onHost()
+	if err != nil {
+		return err
+	}
+	bytes, err := hostBytes(r.offsets, r.begins, outValid, offsets)
+	if err != nil {
+		return err
+	}
+	isValid, err := valid.onHost()
+	if err != nil {
+		return err
+	}
+	at := int64(0)
+	for i := range uint64(r.rows) + 1 {
+		putWord(bytes[0], r.width, i, at)
+		if i == uint64(r.rows) {
+			break
+		}
+		index, ok := rows.row(i)
+		ok = ok && isValid.set(index)
+		setBit(bytes[2], i, ok)
+		if ok {
+			begin := wordAt(bytes[3], r.width, index)
+			putWord(bytes[1], r.width, i, begin)
+			at += max(wordAt(bytes[3], r.width, index+1)-begin, 0)
+		}
+	}
+	total, err := r.total.Host()
+	if err == nil {
+		total[0] = at
+	}
+	return err
+}
+
+// copyOnHost copies the bytes of strings.
+func (r ranges) copyOnHost(out, data column.Bytes) error {
+	bytes, err := hostBytes(r.offsets, r.begins, out, data)
+	if err != nil {
+		return err
+	}
+	for i := range uint64(r.rows) {
+		begin, end := wordAt(bytes[0], r.width, i), wordAt(bytes[0], r.width, i+1)
+		if end > begin {
+			copy(bytes[2][begin:end], bytes[3][wordAt(bytes[1], r.width, i):])
+		}
+	}
+	return nil
+}
+
+// expandOnHost writes the indices of the elements of lists.
+func (r ranges) expandOnHost(elements *source) error {
+	bytes, err := hostBytes(r.offsets, r.begins, elements.indices)
+	if err != nil {
+		return err
+	}
+	width := 4
+	if elements.order == listed64 {
+		width = 8
+	}
+	for i := range uint64(r.rows) {
+		begin, end := wordAt(bytes[0], r.width, i), wordAt(bytes[0], r.width, i+1)
+		for at := begin; at < min(end, int64(elements.capacity)); at++ {
+			putWord(bytes[2], width, uint64(at), wordAt(bytes[1], r.width, i)+at-begin)
+		}
+	}
+	return nil
+}
+
+// expandFixedOnHost writes the indices of the elements of lists of one size.
+func (s *source) expandFixedOnHost(out column.Bytes, size uint64) error {
+	r, err := s.onHost()
+	if err != nil {
+		return err
+	}
+	to, err := out.Host()
+	if err != nil {
+		return err
+	}
+	for i := range uint64(s.capacity) {
+		index, ok := r.row(i)
+		for k := range size {
+			element := noRow
+			if ok {
+				element = index*size + k
+			}
+			putWord(to, 8, i*size+k, int64(element))
+		}
+	}
+	return nil
+}
+
+func (s *source) takeRunsOnHost(out, outEnds, ends column.Bytes, width, offset int) error {
+	r, err := s.onHost()
+	if err != nil {
+		return err
+	}
+	bytes, err := hostBytes(out, outEnds, ends)
+	if err != nil {
+		return err
+	}
+	runs := len(bytes[2]) / width
+	for i := range uint64(s.capacity) {
+		putWord(bytes[1], width, i, int64(i)+1)
+	}
+	for i := range uint64(s.capacity) {
+		index, ok := r.row(i)
+		run := noRow
+		if ok {
+			run = uint64(sort.Search(runs, func(j int) bool { return wordAt(bytes[2], width, uint64(j)) > int64(index)+int64(offset) }))
+		}
+		putWord(bytes[0], 8, i, int64(run))
+	}
+	return nil
+}

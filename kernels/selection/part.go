@@ -1,0 +1,66 @@
+package selection
+
+import (
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// part is a stretch of a column: length elements from position offset of its
+// buffers on.
+type part struct {
+	data           column.Data
+	offset, length int
+}
+
+func whole(c *column.Column) part {
+	data := c.Data()
+	return part{data, data.Offset, data.Length}
+}
+
+// child returns length elements from position offset on of child i.
+func (p part) child(i, offset, length int) part {
+	data := p.data.Children[i].Data()
+	return part{data, data.Offset + offset, length}
+}
+
+// bits is a bitmap and the number of the first bit in it; without memory all bits
+// are set.
+type bits struct {
+	bytes column.Bytes
+	at    uint64
+}
+
+// absent reports whether there is no bitmap.
+func (b bits) absent() bool { return b.bytes.Len() == 0 }
+
+// valid returns the validity of the elements, which is absent where none is null.
+func (p part) valid(l layout) bits {
+	if !l.hasValidity() || p.data.NullCount == 0 || p.length == 0 {
+		return bits{}
+	}
+	return p.bits(0)
+}
+
+// bits returns the bits of the elements in a buffer.
+func (p part) bits(buffer int) bits {
+	if p.length == 0 {
+		return bits{}
+	}
+	return bits{p.data.Buffers[buffer], uint64(p.offset)}
+}
+
+// values returns count values of a width from the first element on.
+func (p part) values(buffer, width, count int) (column.Bytes, error) {
+	if p.length == 0 || width == 0 {
+		return column.Bytes{}, nil
+	}
+	return p.data.Buffers[buffer].Slice(p.offset*width, (p.offset+count)*width)
+}
+
+// retainable is anything that is held until a result has references of its own.
+type retainable interface{ Release() error }
+
+var (
+	_ retainable = (*memory.Block)(nil)
+	_ retainable = (*column.Column)(nil)
+)

@@ -1,0 +1,147 @@
+// Taking what offsets embrace: strings and lists. The first kernel, take_ranges,
+// finds for each row of the output how long it is and where it comes from; the
+// sums of the lengths are the output's offsets. Where one block does it all it
+// adds up at once; else the second kernel adds up the blocks' sums and the third
+// what is within each block.
+#pragma once
+
+#include "rows.cuh"
+
+static constexpr u32 range_items = 8;
+static constexpr u32 range_tile = block_threads * range_items;
+
+// add_before returns the sum of the values of the threads ahead of this one, and
+// in total that of all. What is shared may be used again at once.
+DEVICE i64 add_before(i64 value, i64 &total) {
+    static __shared__ i64 sums[block_threads];
+    const u32 t = thread_in_block();
+    i64 sum = value;
+    sums[t] = sum;
+    synchronize_block();
+    for (u32 delta = 1; delta < block_threads; delta *= 2) {
+        const i64 other = t >= delta ? sums[t - delta] : 0;
+        synchronize_block();
+        sum += other;
+        sums[t] = sum;
+        synchronize_block();
+    }
+    total = sums[block_threads - 1];
+    synchronize_block();
+    return sum - value;
+}
+
+// add_up turns a tile's lengths, of which there are count, into offsets from base
+// on, and returns the sum of them.
+template <typename T> DEVICE i64 add_up(T *lengths, u64 count, i64 base) {
+    const u32 at = thread_in_block() * range_items;
+    T length[range_items];
+    i64 sum = 0, total;
+#pragma unroll
+    for (u32 k = 0; k < range_items; k++) {
+        length[k] = at + k < count ? lengths[at + k] : 0;
+        sum += length[k];
+    }
+    i64 offset = base + add_before(sum, total);
+#pragma unroll
+    for (u32 k = 0; k < range_items; k++) {
+        if (at + k < count)
+            lengths[at + k] = offset;
+        offset += length[k];
+    }
+    return total;
+}
+
+// take_ranges writes capacity + 1 lengths, that of the last and of rows that are
+// not there 0, and where the rows begin in the data of the input.
+template <typename T, typename S>
+DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__ offsets, const u8 *__restrict__ valid, u64 valid_at,
+                        i64 *sums, u64 capacity, const S &source) {
+    constexpr u32 items = range_items;
+    const Warp<items> warp = warp_of<items>();
+    const u64 first = warp.first + warp.lane;
+    T begin[items], length[items];
+    bool ok[items];
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        begin[k] = 0, length[k] = 0, ok[k] = false;
+    if (warp.first < source.n && source.limit != 0) {
+        typename S::Index index[items];
+        read<items>(source, warp.first, warp.lane, warp_threads, index, ok);
+        read_valid<items>(valid, valid_at, index, ok);
+        T end[items];
+#pragma unroll
+        for (u32 k = 0; k < items; k++)
+            begin[k] = offsets[index[k]], end[k] = offsets[index[k] + (typename S::Index)1];
+#pragma unroll
+        for (u32 k = 0; k < items; k++)
+            length[k] = ok[k] && end[k] > begin[k] ? end[k] - begin[k] : 0;
+    } else if (warp.first < source.n) { // for the indices that are out of bounds
+        typename S::Index index[items];
+        read<items>(source, warp.first, warp.lane, warp_threads, index, ok);
+    }
+    i64 sum = 0, total;
+#pragma unroll
+    for (u32 k = 0; k < items; k++) {
+        const u64 i = first + k * warp_threads;
+        if (i <= capacity)
+            out[i] = length[k];
+        if (i < capacity)
+            begins[i] = begin[k];
+        sum += length[k];
+    }
+    if (out_valid != nullptr && warp.first < capacity)
+        write_bits<items>(out_valid, warp, capacity, ok);
+    if (blocks_per_grid() == 1) {
+        synchronize_block();
+        total = add_up(out, capacity + 1, 0);
+    } else
+        add_before(sum, total);
+    if (thread_in_block() == 0)
+        sums[block_in_grid()] = total;
+}
+
+// add_sums turns the sums of count blocks into what lies ahead of each, and writes
+// the sum of all to the place behind them. One block does it.
+template <int> DEVICE void add_sums(i64 *sums, u64 count) {
+    i64 ahead = 0;
+    for (u64 first = 0; first < count; first += range_tile)
+        ahead += add_up(sums + first, count - first, ahead);
+    if (thread_in_block() == 0)
+        sums[count] = ahead;
+}
+
+// add_ranges is the third kernel.
+template <typename T> DEVICE void add_ranges(T *lengths, u64 count, const i64 *sums) {
+    const u64 first = (u64)block_in_grid() * range_tile;
+    add_up(lengths + first, count - first, sums[block_in_grid()]);
+}
+
+// place_of returns the last of the offsets between low and high that is not beyond
+// a position, which is below the offset at high. So rows of no length are passed.
+template <typename T> DEVICE u64 place_of(const T *offsets, u64 low, u64 high, u64 position) {
+    while (high - low > 1) {
+        const u64 middle = low + (high - low) / 2;
+        if ((u64)offsets[middle] <= position)
+            low = middle;
+        else
+            high = middle;
+    }
+    return low;
+}
+
+#define TAKE_RANGES(width, T)                                                                                          \
+    KERNEL LAUNCH_BOUNDS(block_threads) take_ranges_##width##_32(PARAMETERS(T)) {                                      \
+        take_ranges(GIVEN, listed<u32>(GIVEN_SOURCE));                                                                 \
+    }                                                                                                                  \
+    KERNEL LAUNCH_BOUNDS(block_threads) take_ranges_##width##_64(PARAMETERS(T)) {                                      \
+        take_ranges(GIVEN, listed<u64>(GIVEN_SOURCE));                                                                 \
+    }                                                                                                                  \
+    KERNEL LAUNCH_BOUNDS(block_threads) take_ranges_##width##_rule(PARAMETERS(T)) {                                    \
+        take_ranges(GIVEN, ruled(GIVEN_SOURCE));                                                                       \
+    }                                                                                                                  \
+    KERNEL LAUNCH_BOUNDS(block_threads) add_ranges_##width(T *lengths, u64 count, const i64 *sums) {                   \
+        add_ranges(lengths, count, sums);                                                                              \
+    }
+#define PARAMETERS(T)                                                                                                  \
+    T *out, T *begins, u32 *out_valid, const T *offsets, const u8 *valid, u64 valid_at, i64 *sums, SOURCE
+#define GIVEN out, begins, out_valid, offsets, valid, valid_at, sums, capacity

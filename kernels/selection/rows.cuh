@@ -1,0 +1,152 @@
+// How the kernels of this folder learn which row of the input each row of their
+// output is.
+//
+// A Source is a list of indices of 32 or 64 bits or, with no memory for it, a
+// rule. Signed indices are read as unsigned: a negative one is then beyond every
+// limit. Rows whose index is null or out of bounds are null, and what they would
+// be read from is never touched: loads go to row 0 instead. So all loads of a
+// thread can start before the first has come back, which is what keeps the memory
+// busy.
+//
+// Where the count of rows lies on the device, those behind it, up to the capacity,
+// are written like null ones: what is nested would else be garbage to those who
+// look at all of it.
+#pragma once
+
+#include "gpuframe.cuh"
+
+static constexpr u32 block_threads = 256;
+
+// none is an index that no column has.
+static constexpr u64 none = ~0ull;
+
+// bit returns bit i; where there is no bitmap all bits are set.
+DEVICE bool bit(const u8 *bits, u64 i) { return bits == nullptr || bits[i >> 3] >> (i & 7) & 1; }
+
+// count_of returns a row count that may lie on the device, and is then not to be
+// trusted: it is between zero and most.
+DEVICE u64 count_of(const i64 *rows, u64 most) {
+    if (rows == nullptr)
+        return most;
+    const i64 count = *rows;
+    return count < 0 ? 0 : (u64)count < most ? (u64)count : most;
+}
+
+// Listed is a source that is an array.
+template <typename T> struct Listed {
+    typedef T Index;
+    const T *indices;
+    const u8 *valid;
+    u64 valid_at;
+    u64 limit, n, capacity;
+    u64 *bad;
+};
+
+// Ruled is a source that counts up from its first index, or down.
+struct Ruled {
+    typedef u64 Index;
+    u64 first, step;
+    u64 limit, n, capacity;
+};
+
+// SOURCE declares a kernel's parameters for a source, listed and ruled make one.
+// bad, where it is not null, takes the least row whose index is out of bounds. For a
+// rule the third parameter is its start: the last so many rows, or for 0 all of
+// them, the last first.
+#define SOURCE                                                                                                         \
+    const void *__restrict__ indices, const u8 *__restrict__ index_valid, u64 index_valid_at,                          \
+        const i64 *__restrict__ limit_rows, u64 limit, const i64 *__restrict__ rows, u64 capacity, u64 *bad
+#define GIVEN_SOURCE indices, index_valid, index_valid_at, limit_rows, limit, rows, capacity, bad
+
+template <typename T> DEVICE Listed<T> listed(SOURCE) {
+    return {(const T *)indices, index_valid, index_valid_at, count_of(limit_rows, limit), count_of(rows, capacity), capacity, bad};
+}
+
+DEVICE Ruled ruled(const void *, const u8 *, u64 last, const i64 *limit_rows, u64 limit, const i64 *rows, u64 capacity, u64 *) {
+    const u64 most = count_of(limit_rows, limit);
+    u64 first = most - 1, step = none;
+    if (last != 0)
+        first = most - (last < most ? last : most), step = 1;
+    return {first, step, most, count_of(rows, capacity), capacity};
+}
+
+// left returns how many of n rows lie from base on, as far as 32 bits count.
+DEVICE u32 left(u64 n, u64 base) { return n <= base ? 0 : n - base < 0xffffffff ? n - base : 0xffffffff; }
+
+// read gives the indices of the rows base + first, base + first + step, … and
+// whether each of them is one of the output and has a value. The index of one that
+// has none is 0. There is room for a row at base.
+template <u32 items, typename T>
+DEVICE void read(const Listed<T> &source, u64 base, u32 first, u32 step, T (&index)[items], bool (&ok)[items]) {
+    const u32 rows = left(source.n, base);
+    const T *indices = source.indices + base;
+    u32 at[items];
+#pragma unroll
+    for (u32 k = 0; k < items; k++) {
+        at[k] = first + k * step;
+        ok[k] = at[k] < rows;
+        at[k] = ok[k] ? at[k] : 0;
+        index[k] = indices[at[k]];
+    }
+    if (source.valid != nullptr)
+#pragma unroll
+        for (u32 k = 0; k < items; k++)
+            ok[k] = bit(source.valid, source.valid_at + base + at[k]) && ok[k];
+    u32 wrong = 0xffffffff;
+#pragma unroll
+    for (u32 k = items; k-- > 0;) {
+        const bool inside = index[k] < source.limit;
+        if (ok[k] && !inside)
+            wrong = at[k];
+        ok[k] = ok[k] && inside;
+        index[k] = ok[k] ? index[k] : 0;
+    }
+    // Few threads have something to report, mostly none.
+    if (wrong != 0xffffffff && source.bad != nullptr)
+        __nvvm_atom_min_gen_ull(source.bad, base + wrong);
+}
+
+template <u32 items>
+DEVICE void read(const Ruled &source, u64 base, u32 first, u32 step, u64 (&index)[items], bool (&ok)[items]) {
+    const u32 rows = left(source.n, base);
+#pragma unroll
+    for (u32 k = 0; k < items; k++) {
+        const u32 at = first + k * step;
+        index[k] = source.first + (base + at) * source.step;
+        ok[k] = at < rows && index[k] < source.limit;
+        index[k] = ok[k] ? index[k] : 0;
+    }
+}
+
+// Warp says which rows a warp does: 32 × items from first on, of which each thread
+// does every 32nd, so that 32 neighbours are one word of a bitmap.
+template <u32 items> struct Warp {
+    u64 first;
+    u32 lane;
+};
+
+template <u32 items> DEVICE Warp<items> warp_of() {
+    const u64 tile = (u64)block_in_grid() * block_threads * items;
+    return {tile + thread_in_block() / warp_threads * warp_threads * items, lane_in_warp()};
+}
+
+// write_bits writes the bits of a warp's rows, up to n in all.
+// All threads of the warp take part.
+template <u32 items> DEVICE void write_bits(u32 *out, const Warp<items> &warp, u64 n, const bool (&set)[items]) {
+    u32 mine = 0;
+#pragma unroll
+    for (u32 k = 0; k < items; k++) {
+        const u32 word = ballot(set[k]);
+        mine = warp.lane == k ? word : mine;
+    }
+    if (warp.lane < items && warp.first + warp.lane * warp_threads < n)
+        out[warp.first / warp_threads + warp.lane] = mine;
+}
+
+// read_valid makes ok false where the value is null.
+template <u32 items, typename T> DEVICE void read_valid(const u8 *valid, u64 valid_at, const T (&index)[items], bool (&ok)[items]) {
+    if (valid != nullptr)
+#pragma unroll
+        for (u32 k = 0; k < items; k++)
+            ok[k] = bit(valid, valid_at + index[k]) && ok[k];
+}

@@ -1,0 +1,88 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Head makes a table of the first n rows of another one, or of all where it has
+// fewer. It shares the memory of the columns. A row count on the device stays
+// there, and nothing is waited for. The caller releases the table.
+func Head(ctx context.Context, table *buffer.Buffer, n int64, options ...kernels.Options) (*buffer.Buffer, error) {
+	made, err := head(ctx, table, n, first(options))
+	if err != nil {
+		return nil, fmt.Errorf("selection: head: %w", err)
+	}
+	return made, nil
+}
+
+func head(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Options) (*buffer.Buffer, error) {
+	if err := checkCount(table, n); err != nil {
+		return nil, err
+	}
+	rows, counted := rowsOf(table)
+	n = min(n, rows)
+	if counted.Len() == 0 {
+		return table.Slice(0, n)
+	}
+	call, columns, err := begin(ctx, options, table)
+	if err != nil {
+		return nil, err
+	}
+	count, err := atMost(ctx, &call, rows, counted, n)
+	if err != nil {
+		return nil, err
+	}
+	defer count.Device.Release()
+	made := make([]*column.Column, len(columns))
+	for i, c := range columns {
+		if made[i], err = c.Slice(0, int(n)); err != nil {
+			return nil, errors.Join(err, releaseColumns(made[:i]))
+		}
+	}
+	return tableOf(table, made, count)
+}
+
+// Tail makes a table of the last n rows of another one, or of all where it has
+// fewer. Where the host knows the number of rows it shares the memory of the
+// columns; else it copies the rows on the device, but for the data of strings and
+// the elements of lists, which stay shared. Nothing is waited for. The caller
+// releases the table.
+func Tail(ctx context.Context, table *buffer.Buffer, n int64, options ...kernels.Options) (*buffer.Buffer, error) {
+	made, err := tail(ctx, table, n, first(options))
+	if err != nil {
+		return nil, fmt.Errorf("selection: tail: %w", err)
+	}
+	return made, nil
+}
+
+func tail(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Options) (*buffer.Buffer, error) {
+	if err := checkCount(table, n); err != nil {
+		return nil, err
+	}
+	rows, counted := rowsOf(table)
+	n = min(n, rows)
+	switch {
+	case counted.Len() == 0:
+		return table.Slice(rows-n, n)
+	case n == 0:
+		return head(ctx, table, 0, options)
+	}
+	return ruledRows(ctx, table, n, options)
+}
+
+func checkCount(table *buffer.Buffer, n int64) error {
+	if err := table.Check(); err != nil {
+		return err
+	}
+	if n < 0 {
+		return fmt.Errorf("%d rows: %w", n, memory.ErrRange)
+	}
+	return nil
+}

@@ -1,0 +1,167 @@
+package selection_test
+
+import (
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// upload makes a column that is as sliced on the device as the array is: what lies
+// ahead of its first element and behind its last is moved too.
+func upload(t testing.TB, mgr *memory.Manager, values arrow.Array, ahead, behind int) *column.Column {
+	t.Helper()
+	columns, err := column.FromArrays(t.Context(), mgr, [][]arrow.Array{{values}}, column.UploadOptions{})
+	require.NoError(t, err)
+	if ahead == 0 && behind == 0 {
+		release(t, columns[0])
+		return columns[0]
+	}
+	defer columns[0].Release()
+	part, err := columns[0].Slice(ahead, columns[0].Len()-ahead-behind)
+	require.NoError(t, err)
+	release(t, part)
+	return part
+}
+
+// release releases what a test has made when it ends.
+func release(t testing.TB, each interface{ Release() error }) {
+	t.Cleanup(func() { require.NoError(t, each.Release()) })
+}
+
+// download brings a column to the host and releases both.
+func download(t testing.TB, c *column.Column) arrow.Array {
+	t.Helper()
+	defer func() { require.NoError(t, c.Release()) }()
+	values, err := c.Array(t.Context())
+	require.NoError(t, err)
+	t.Cleanup(values.Release)
+	return values
+}
+
+// isNull looks through what has no bitmap of its own.
+func isNull(values arrow.Array, i int) bool {
+	switch values := values.(type) {
+	case *array.Null:
+		return true
+	case *array.RunEndEncoded:
+		return isNull(values.Values(), values.GetPhysicalIndex(i))
+	case *array.SparseUnion:
+		return isNull(values.Field(values.ChildID(i)), i)
+	case *array.DenseUnion:
+		return isNull(values.Field(values.ChildID(i)), int(values.ValueOffset(i)))
+	case *array.Dictionary:
+		return values.IsNull(i) || isNull(values.Dictionary(), values.GetValueIndex(i))
+	case array.ExtensionArray:
+		return isNull(values.Storage(), i)
+	}
+	return values.IsNull(i)
+}
+
+// same reports whether two elements stand for the same, however they lie.
+func same(a arrow.Array, i int, b arrow.Array, j int) bool {
+	if isNull(a, i) || isNull(b, j) {
+		return isNull(a, i) && isNull(b, j)
+	}
+	switch a := a.(type) {
+	case *array.Dictionary:
+		b := b.(*array.Dictionary)
+		return same(a.Dictionary(), a.GetValueIndex(i), b.Dictionary(), b.GetValueIndex(j))
+	case array.ListLike:
+		b := b.(array.ListLike)
+		from, to := a.ValueOffsets(i)
+		other, end := b.ValueOffsets(j)
+		if to-from != end-other {
+			return false
+		}
+		for k := range int(to - from) {
+			if !same(a.ListValues(), int(from)+k, b.ListValues(), int(other)+k) {
+				return false
+			}
+		}
+		return true
+	case *array.Struct:
+		for k := range a.NumField() {
+			if !same(a.Field(k), i, b.(*array.Struct).Field(k), j) {
+				return false
+			}
+		}
+		return true
+	case *array.SparseUnion:
+		b := b.(*array.SparseUnion)
+		return a.TypeCode(i) == b.TypeCode(j) && same(a.Field(a.ChildID(i)), i, b.Field(b.ChildID(j)), j)
+	case *array.DenseUnion:
+		b := b.(*array.DenseUnion)
+		return a.TypeCode(i) == b.TypeCode(j) &&
+			same(a.Field(a.ChildID(i)), int(a.ValueOffset(i)), b.Field(b.ChildID(j)), int(b.ValueOffset(j)))
+	case *array.RunEndEncoded:
+		b := b.(*array.RunEndEncoded)
+		return same(a.Values(), a.GetPhysicalIndex(i), b.Values(), b.GetPhysicalIndex(j))
+	case array.ExtensionArray:
+		return same(a.Storage(), i, b.(array.ExtensionArray).Storage(), j)
+	}
+	return array.SliceEqual(a, int64(i), int64(i+1), b, int64(j), int64(j+1))
+}
+
+// requireRow checks that row i of the result is row j of the input, or null where j
+// is negative.
+func requireRow(t require.TestingT, got arrow.Array, i int, from arrow.Array, j int) {
+	if j < 0 || isNull(from, j) {
+		require.True(t, isNull(got, i), "row %d is not null", i)
+		return
+	}
+	require.False(t, isNull(got, i), "row %d is null, it is row %d", i, j)
+	if !same(got, i, from, j) {
+		one, two := array.NewSlice(got, int64(i), int64(i+1)), array.NewSlice(from, int64(j), int64(j+1))
+		defer one.Release()
+		defer two.Release()
+		require.Failf(t, "rows differ", "row %d is %v, row %d of the input %v", i, one, j, two)
+	}
+}
+
+// requireRows checks that a result has the rows of the input that the model says.
+func requireRows(t require.TestingT, got, from arrow.Array, rows []int) {
+	require.Equal(t, len(rows), got.Len())
+	for i, j := range rows {
+		requireRow(t, got, i, from, j)
+	}
+}
+
+// tableOf makes a table of columns, which may have its count on the device.
+func tableOf(t testing.TB, mgr *memory.Manager, rows int64, onDevice bool, columns ...*column.Column) *buffer.Buffer {
+	t.Helper()
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = arrow.Field{Name: string(rune('a' + i)), Type: c.Type(), Nullable: true}
+	}
+	count := buffer.Rows{Count: rows}
+	if onDevice {
+		one, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
+		require.NoError(t, err)
+		defer one.Release()
+		require.NoError(t, one.Upload(t.Context(), nil, []int64{rows}))
+		count = buffer.Rows{Device: one}
+	}
+	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, count)
+	require.NoError(t, err)
+	release(t, table)
+	return table
+}
+
+// requireTable checks the rows of a table's columns, and releases it.
+func requireTable(t testing.TB, table *buffer.Buffer, rows []int, columns ...arrow.Array) {
+	t.Helper()
+	record, err := table.Record(t.Context())
+	require.NoError(t, err)
+	defer record.Release()
+	require.NoError(t, table.Release())
+	require.Equal(t, len(columns), int(record.NumCols()))
+	for i, from := range columns {
+		requireRows(t, record.Column(i), from, rows)
+	}
+}

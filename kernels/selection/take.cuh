@@ -1,0 +1,67 @@
+// Taking values of a fixed width, and their validity, in one kernel.
+#pragma once
+
+#include "rows.cuh"
+
+// Pair is a value of 16 bytes, which moves in one instruction.
+typedef Vector<u64, 2> Pair;
+
+template <typename T> DEVICE T filled(u64 filling) {
+    if constexpr (sizeof(T) == sizeof(Pair))
+        return {{filling, 0}};
+    else
+        return T(filling);
+}
+
+template <typename T> DEVICE T pick(bool first, T a, T b) { return first ? a : b; }
+DEVICE Pair pick(bool first, Pair a, Pair b) {
+    return {{first ? a.lane[0] : b.lane[0], first ? a.lane[1] : b.lane[1]}};
+}
+
+// take copies one value for each row of the output. Rows that are null become the
+// filling, so that what lies under a null says nothing of what was there before.
+template <typename T, u32 items, typename S>
+DEVICE void take(T *out, u32 *out_valid, const T *__restrict__ values, const u8 *__restrict__ valid, u64 valid_at, T filling,
+                 const S &source) {
+    const Warp<items> warp = warp_of<items>();
+    if (warp.first >= source.capacity)
+        return;
+    typename S::Index index[items];
+    bool ok[items];
+    read<items>(source, warp.first, warp.lane, warp_threads, index, ok);
+    T value[items];
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        value[k] = filling;
+    if (source.limit != 0) { // else there is nothing to load from
+#pragma unroll
+        for (u32 k = 0; k < items; k++)
+            value[k] = values[index[k]];
+        read_valid<items>(valid, valid_at, index, ok);
+    }
+    const u32 rows = left(source.capacity, warp.first);
+    out += warp.first;
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        if (const u32 i = warp.lane + k * warp_threads; i < rows)
+            out[i] = pick(ok[k], value[k], filling);
+    if (out_valid != nullptr)
+        write_bits<items>(out_valid, warp, source.capacity, ok);
+}
+
+// RESIDENT has the compiler make do with registers for so many blocks a
+// multiprocessor, which together have more loads under way than it takes to keep the
+// memory busy. They are as many as need no spills.
+#define RESIDENT(blocks) __attribute__((launch_bounds(block_threads, blocks)))
+
+// TAKE defines the kernels for values of one width: indices of 32 and of 64 bits,
+// and a rule.
+#define TAKE(width, T, items)                                                                                          \
+    TAKE_BY(width, 32, 6, T, items, listed<u32>(GIVEN_SOURCE))                                                         \
+    TAKE_BY(width, 64, 5, T, items, listed<u64>(GIVEN_SOURCE))                                                         \
+    TAKE_BY(width, rule, 6, T, items, ruled(GIVEN_SOURCE))
+#define TAKE_BY(width, order, blocks, T, items, source)                                                                \
+    KERNEL RESIDENT(blocks) take_##width##_##order(T *out, u32 *out_valid, const T *values, const u8 *valid,           \
+                                                   u64 valid_at, u64 filling, SOURCE) {                                \
+        take<T, items>(out, out_valid, values, valid, valid_at, filled<T>(filling), source);                           \
+    }

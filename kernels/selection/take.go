@@ -1,0 +1,229 @@
+package selection
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Bounds says what becomes of indices that are negative or beyond the last row.
+type Bounds int
+
+const (
+	// Check makes them an error, an [*IndexError]. To tell, Take waits for the
+	// result. Nothing beyond the rows is read.
+	Check Bounds = iota
+	// Null makes their rows null, and waits for nothing.
+	Null
+	// Trust promises that there are none. With one all the same a GPU reads
+	// whatever it points to, or fails for good; the host gives some value.
+	Trust
+)
+
+// TakeOptions say how rows are taken. The zero value checks every index.
+type TakeOptions struct {
+	kernels.Options
+	Bounds Bounds
+}
+
+// Take makes a table of rows of another one: row i is the row whose number, from 0
+// on, is in row i of the indices, which are integers of any width. A row may be
+// taken many times. Rows whose index is null are null.
+//
+// The table's row count may lie on the device. An index that is out of bounds is
+// an [*IndexError]; to tell, the call waits until the work on the GPU is done, or
+// the context ends. [TakeWith] has ways without that. Strings and lists that are
+// copied want a wait of their own for each level that they are nested, as their
+// length is only known on the device; columns of 4-byte offsets that would need
+// larger ones are an error that wraps memory.ErrOverflow. The caller releases the
+// table.
+func Take(ctx context.Context, table *buffer.Buffer, indices *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
+	return TakeWith(ctx, table, indices, TakeOptions{Options: first(options)})
+}
+
+// TakeWith is [Take] with a choice of what happens to indices out of bounds.
+func TakeWith(ctx context.Context, table *buffer.Buffer, indices *column.Column, options TakeOptions) (*buffer.Buffer, error) {
+	taken, err := takeTable(ctx, table, indices, options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: take: %w", err)
+	}
+	return taken, nil
+}
+
+// TakeColumn is [Take] for one column.
+func TakeColumn(ctx context.Context, values, indices *column.Column, options ...kernels.Options) (*column.Column, error) {
+	return TakeColumnWith(ctx, values, indices, TakeOptions{Options: first(options)})
+}
+
+// TakeColumnWith is [TakeWith] for one column.
+func TakeColumnWith(ctx context.Context, values, indices *column.Column, options TakeOptions) (*column.Column, error) {
+	call, err := operator.Begin(ctx, options.Options, values, indices)
+	if err != nil {
+		return nil, fmt.Errorf("selection: take: %w", err)
+	}
+	made, err := takeColumns(ctx, &call, []*column.Column{values}, int64(values.Len()), memory.Slice[int64]{}, indices, options.Bounds)
+	if err != nil {
+		return nil, fmt.Errorf("selection: take: %w", err)
+	}
+	return made[0], nil
+}
+
+func first(options []kernels.Options) kernels.Options {
+	if len(options) == 0 {
+		return kernels.Options{}
+	}
+	return options[0]
+}
+
+func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column, options TakeOptions) (*buffer.Buffer, error) {
+	call, columns, err := begin(ctx, options.Options, table, indices)
+	if err != nil {
+		return nil, err
+	}
+	count, counted := rowsOf(table)
+	made, err := takeColumns(ctx, &call, columns, count, counted, indices, options.Bounds)
+	if err != nil {
+		return nil, err
+	}
+	return tableOf(table, made, buffer.Rows{Count: int64(indices.Len())})
+}
+
+// takeColumns takes rows of columns that have so many, or as many as the device
+// says and so many at most.
+func takeColumns(ctx context.Context, call *operator.Call, columns []*column.Column, count int64, counted memory.Slice[int64],
+	indices *column.Column, bounds Bounds,
+) ([]*column.Column, error) {
+	g := newGatherer(ctx, call)
+	made, err := g.takeListed(columns, count, counted, indices, bounds)
+	if errors.Is(err, ErrBounds) {
+		err = g.explain(indices, count)
+	}
+	return made, errors.Join(err, g.release())
+}
+
+func (g *gatherer) takeListed(columns []*column.Column, count int64, counted memory.Slice[int64], indices *column.Column, bounds Bounds) ([]*column.Column, error) {
+	s, err := g.list(indices)
+	if err != nil {
+		return nil, err
+	}
+	if bounds != Trust || g.call.OnHost() || count == 0 {
+		s.bound(uint64(count), counted, indices.Type())
+	}
+	s.nulls = s.nulls || bounds == Null
+	if bounds == Check && s.capacity > 0 {
+		if err := g.checkBounds(s, columns); err != nil {
+			return nil, err
+		}
+	}
+	return g.columns(columns, s)
+}
+
+// checkBounds makes the kernels note the first index out of bounds.
+func (g *gatherer) checkBounds(s *source, columns []*column.Column) error {
+	buffers, err := g.allocate(8)
+	if err != nil {
+		return err
+	}
+	if g.bad, err = memory.Reinterpret[uint64](buffers[0]); err != nil {
+		return err
+	}
+	if err := g.bad.Fill(g.call.Stream, noRow); err != nil {
+		return err
+	}
+	s.bad = g.bad
+	if g.call.OnHost() {
+		if err := g.call.Stream.Synchronize(g.ctx); err != nil {
+			return err
+		}
+	}
+	for _, c := range columns {
+		if l, err := layoutOf(c.Type()); err != nil || l.kind == kindFixed && l.width > 0 || l.kind == kindBool {
+			return err // its kernel looks at every index
+		}
+	}
+	// Whether the others have one depends on what they are made of.
+	return g.takeBits(column.Bytes{}, column.Bytes{}, bits{}, bits{}, s)
+}
+
+// explain says which index is out of bounds.
+func (g *gatherer) explain(indices *column.Column, count int64) error {
+	problem := &IndexError{Row: int64(g.found[0]), Index: "?", Rows: count}
+	one, err := indices.Slice(int(problem.Row), 1)
+	if err != nil {
+		return errors.Join(problem, err)
+	}
+	defer one.Release()
+	array, err := one.Array(g.ctx)
+	if err != nil {
+		return errors.Join(problem, err)
+	}
+	defer array.Release()
+	problem.Index = array.ValueStr(0)
+	return problem
+}
+
+// begin is operator.Begin for a table and further columns.
+func begin(ctx context.Context, options kernels.Options, table *buffer.Buffer, further ...*column.Column) (operator.Call, []*column.Column, error) {
+	if err := table.Check(); err != nil {
+		return operator.Call{}, nil, err
+	}
+	columns := make([]*column.Column, table.NumColumns(), table.NumColumns()+len(further))
+	for i := range columns {
+		columns[i] = table.Column(i)
+	}
+	if block := table.DeviceRows().Block(); block != nil {
+		// The count comes last where there is nothing to choose stream and manager by.
+		for _, c := range append(columns, further...) {
+			for own := range c.Blocks {
+				options = adopt(options, own)
+			}
+		}
+		options = adopt(options, block)
+		if !block.Device().Same(options.Stream.Device()) {
+			return operator.Call{}, nil, fmt.Errorf("the row count is on %s, the stream on %s: %w",
+				block.Device(), options.Stream.Device(), device.ErrInvalidValue)
+		}
+		if err := block.OrderBefore(options.Stream); err != nil {
+			return operator.Call{}, nil, err
+		}
+	}
+	call, err := operator.Begin(ctx, options, append(columns, further...)...)
+	return call, columns, err
+}
+
+// adopt takes stream and manager of a block where the options leave them open.
+func adopt(options kernels.Options, block *memory.Block) kernels.Options {
+	if options.Stream == nil {
+		options.Stream = block.Stream()
+	}
+	if options.Manager == nil {
+		options.Manager = block.Manager()
+	}
+	return options
+}
+
+// rowsOf returns how many rows a table has: so many, or where only the device knows
+// it as many as the count there says, and so many at most.
+func rowsOf(table *buffer.Buffer) (int64, memory.Slice[int64]) {
+	if rows, known := table.HostRows(); known {
+		return rows, memory.Slice[int64]{}
+	}
+	return table.Capacity(), table.DeviceRows()
+}
+
+// tableOf makes a table like another one of other columns, which it takes over.
+func tableOf(like *buffer.Buffer, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
+	made, err := buffer.New(like.Schema(), columns, rows)
+	// The table has references of its own.
+	if err = errors.Join(err, releaseColumns(columns)); err != nil {
+		return nil, errors.Join(err, made.Release())
+	}
+	return made, nil
+}

@@ -1,0 +1,3 @@
+#include "take.cuh"
+
+TAKE(1, u8, 8)

@@ -1,0 +1,3 @@
+#include "take.cuh"
+
+TAKE(16, Pair, 4)

@@ -1,0 +1,3 @@
+#include "take.cuh"
+
+TAKE(2, u16, 8)

@@ -1,0 +1,3 @@
+#include "take.cuh"
+
+TAKE(4, u32, 8)

@@ -1,0 +1,3 @@
+#include "take.cuh"
+
+TAKE(8, u64, 8)

@@ -1,0 +1,3 @@
+#include "ranges.cuh"
+
+TAKE_RANGES(4, i32)

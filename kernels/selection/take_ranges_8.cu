@@ -1,0 +1,3 @@
+#include "ranges.cuh"
+
+TAKE_RANGES(8, i64)

@@ -1,0 +1,214 @@
+package selection_test
+
+import (
+	"fmt"
+	"math"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+var indexTypes = []arrow.DataType{
+	arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
+	arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Uint16,
+}
+
+// indicesOf makes indices of a type; negative rows are nulls.
+func indicesOf(t testing.TB, of arrow.DataType, rows []int) arrow.Array {
+	builder := array.NewBuilder(arrowmemory.DefaultAllocator, of)
+	defer builder.Release()
+	for _, row := range rows {
+		if row < 0 {
+			builder.AppendNull()
+			continue
+		}
+		require.NoError(t, builder.AppendValueFromString(fmt.Sprint(row)))
+	}
+	made := builder.NewArray()
+	t.Cleanup(made.Release)
+	return made
+}
+
+// randomRows draws n rows of so many, with nulls if they are wanted.
+func randomRows(r *rand.Rand, n, of int, nulls bool) []int {
+	rows := make([]int, n)
+	for i := range rows {
+		rows[i] = -1
+		if of > 0 && !(nulls && r.IntN(5) == 0) {
+			rows[i] = r.IntN(of)
+		}
+	}
+	return rows
+}
+
+func TestTakeOfEveryType(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		for i, dataType := range arraytest.AllTypes() {
+			t.Run(fmt.Sprint(dataType), func(t *testing.T) {
+				mgr := devicetest.Manager(t, dev, memory.Options{})
+				for round := range 12 {
+					takeOne(t, mgr, dataType, uint64(100*i+round))
+				}
+			})
+		}
+	})
+}
+
+// takeOne takes rows of a random array, sliced, with nulls and indices of some
+// kind, and compares with the model row by row.
+func takeOne(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed uint64) {
+	g := arraytest.NewGenerator(seed)
+	g.Nulls = []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull}[seed%4]
+	g.Sliced = seed%3 == 0
+	n := []int{40, 1, 33, 0}[seed%4]
+	ahead, behind := g.IntN(10), g.IntN(3)
+	values := g.Array(dataType, n+ahead+behind)
+	defer values.Release()
+	seen := array.NewSlice(values, int64(ahead), int64(ahead+n))
+	defer seen.Release()
+	nulls := seed%2 == 0
+	rows := randomRows(g.Rand, []int{0, 1, 31, 32, 33, 257, 100}[g.IntN(7)], n, nulls)
+	indices := indicesOf(t, indexTypes[g.IntN(len(indexTypes))], append([]int{0, 0, 0}, rows...))
+	c := upload(t, mgr, values, ahead, behind)
+
+	taken, err := selection.TakeColumn(t.Context(), c, upload(t, mgr, indices, 3, 0))
+
+	if hasNull(rows) && isDense(dataType) {
+		require.ErrorIs(t, err, device.ErrNotSupported)
+		return
+	}
+	require.NoError(t, err)
+	requireRows(t, download(t, taken), seen, rows)
+}
+
+func hasNull(rows []int) bool {
+	for _, row := range rows {
+		if row < 0 {
+			return true
+		}
+	}
+	return false
+}
+
+func isDense(t arrow.DataType) bool { return t.ID() == arrow.DENSE_UNION }
+
+func TestTakeBounds(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		g := arraytest.NewGenerator(1)
+		for _, of := range []arrow.DataType{
+			arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String, arrow.FixedWidthTypes.Boolean, arrow.Null, arrow.StructOf(),
+			arrow.FixedSizeListOf(3, arrow.PrimitiveTypes.Int8), &arrow.FixedSizeBinaryType{ByteWidth: 5}, &arrow.FixedSizeBinaryType{},
+		} {
+			values := g.Array(of, 10)
+			defer values.Release()
+			c := upload(t, mgr, values, 2, 3) // so rows 5 to 7 lie in memory, but are none
+			for _, wrong := range []any{int32(-1), int32(5), int32(math.MaxInt32), int32(math.MinInt32), int64(-1), int64(math.MaxInt64),
+				int64(1 << 32), uint64(math.MaxUint64), uint64(1 << 63), uint32(math.MaxUint32), uint32(1 << 31), int8(-1), int16(-2), uint8(255)} {
+				indices, text := oneWrong(t, wrong)
+				_, err := selection.TakeColumn(t.Context(), c, upload(t, mgr, indices, 0, 0))
+				var problem *selection.IndexError
+				require.ErrorAs(t, err, &problem, "%v of %v", wrong, of)
+				require.Equal(t, &selection.IndexError{Row: 34, Index: text, Rows: 5}, problem)
+				require.ErrorIs(t, err, selection.ErrBounds)
+
+				taken, err := selection.TakeColumnWith(t.Context(), c, upload(t, mgr, indices, 0, 0), selection.TakeOptions{Bounds: selection.Null})
+				require.NoError(t, err)
+				rows := make([]int, 40)
+				rows[34] = -1
+				seen := array.NewSlice(values, 2, 7)
+				defer seen.Release()
+				requireRows(t, download(t, taken), seen, rows)
+			}
+		}
+	})
+}
+
+// oneWrong makes indices that all are zero but for number 34.
+func oneWrong(t testing.TB, wrong any) (indices arrow.Array, text string) {
+	of := map[string]arrow.DataType{}
+	for _, each := range indexTypes {
+		of[each.Name()] = each
+	}
+	builder := array.NewBuilder(arrowmemory.DefaultAllocator, of[fmt.Sprintf("%T", wrong)])
+	defer builder.Release()
+	text = fmt.Sprint(wrong)
+	for i := range 40 {
+		value := "0"
+		if i == 34 {
+			value = text
+		}
+		require.NoError(t, builder.AppendValueFromString(value))
+	}
+	indices = builder.NewArray()
+	t.Cleanup(indices.Release)
+	return indices, text
+}
+
+func TestTakeOfTables(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		g := arraytest.NewGenerator(7)
+		numbers, texts := g.Array(arrow.PrimitiveTypes.Int64, 20), g.Array(arrow.BinaryTypes.String, 20)
+		defer numbers.Release()
+		defer texts.Release()
+		for _, onDevice := range []bool{false, true} {
+			count := int64(20)
+			if onDevice {
+				count = 12 // the other eight are no rows
+			}
+			table := tableOf(t, mgr, count, onDevice, upload(t, mgr, numbers, 0, 0), upload(t, mgr, texts, 0, 0))
+			rows := []int{11, 0, -1, 5, 5, 11}
+			taken, err := selection.Take(t.Context(), table, upload(t, mgr, indicesOf(t, arrow.PrimitiveTypes.Int32, rows), 0, 0))
+			require.NoError(t, err)
+			record, err := taken.Record(t.Context())
+			require.NoError(t, err)
+			require.NoError(t, taken.Release())
+			defer record.Release()
+			requireRows(t, record.Column(0), numbers, rows)
+			requireRows(t, record.Column(1), texts, rows)
+
+			_, err = selection.Take(t.Context(), table, upload(t, mgr, indicesOf(t, arrow.PrimitiveTypes.Int32, []int{1, int(count)}), 0, 0))
+			require.ErrorIs(t, err, selection.ErrBounds)
+		}
+	})
+}
+
+// TestCountsThatLie has row counts on the device that no table can have. Nothing
+// beyond the rows that there is room for may be touched.
+func TestCountsThatLie(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		g := arraytest.NewGenerator(9)
+		values := g.Array(arrow.ListOf(arrow.BinaryTypes.String), 50)
+		defer values.Release()
+		indices := upload(t, mgr, indicesOf(t, arrow.PrimitiveTypes.Int32, []int{0, 49, 50, 1000}), 0, 0)
+		for _, count := range []int64{-1, math.MinInt64, 51, math.MaxInt64} {
+			table := tableOf(t, mgr, count, true, upload(t, mgr, values, 0, 0))
+			taken, err := selection.TakeWith(t.Context(), table, indices, selection.TakeOptions{Bounds: selection.Null})
+			require.NoError(t, err)
+			rows := []int{0, 49, -1, -1}
+			if count < 0 {
+				rows = []int{-1, -1, -1, -1}
+			}
+			requireTable(t, taken, rows, values)
+
+			back, err := selection.Reverse(t.Context(), table)
+			require.NoError(t, err)
+			require.NoError(t, back.Release())
+			last, err := selection.Tail(t.Context(), table, 7)
+			require.NoError(t, err)
+			require.NoError(t, last.Release())
+		}
+	})
+}

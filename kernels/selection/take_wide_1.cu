@@ -1,0 +1,3 @@
+#include "take_wide.cuh"
+
+TAKE_WIDE(1, u8)

@@ -1,0 +1,12 @@
+#include "rows.cuh"
+
+// widen makes indices of 32 bits of narrower ones; negative ones stay negative.
+template <typename T> DEVICE void widen(u32 *out, const T *__restrict__ narrow, u64 n) {
+    for (u64 i = thread_in_grid(), step = threads_per_grid(); i < n; i += step)
+        out[i] = (u32)(i32)narrow[i];
+}
+
+KERNEL widen_i8(u32 *out, const i8 *narrow, u64 n) { widen(out, narrow, n); }
+KERNEL widen_u8(u32 *out, const u8 *narrow, u64 n) { widen(out, narrow, n); }
+KERNEL widen_i16(u32 *out, const i16 *narrow, u64 n) { widen(out, narrow, n); }
+KERNEL widen_u16(u32 *out, const u16 *narrow, u64 n) { widen(out, narrow, n); }

@@ -1,0 +1,90 @@
+package kernels
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/perdevice"
+)
+
+// ErrShared is what closing a module of [LoadCached] returns: nothing is closed.
+var ErrShared = errors.New("the module is shared by all who load the same code")
+
+// shared are the modules of LoadCached.
+var shared perdevice.Cache[*sharedModules]
+
+// sharedModules are those of one device.
+type sharedModules struct {
+	mu      sync.RWMutex
+	modules map[sharedKey]*sharedModule
+}
+
+// sharedKey has the text itself: comparing it takes less time than a hash that has
+// no collisions, and most texts are constants of the program.
+type sharedKey struct {
+	code   string
+	strict bool
+}
+
+// sharedModule is locked while it is loaded, so that different codes do not wait for
+// one another.
+type sharedModule struct {
+	mu     sync.Mutex
+	module *Module
+}
+
+// LoadCached returns the module that all who load the same code for the same open
+// device share. The first call loads it; of several at the same time one does and
+// the others wait. An error is not kept: the next call tries again.
+//
+// The module lives as long as the device. Nobody closes it: Close does nothing and
+// returns [ErrShared]. Code that is made at run time should therefore take what
+// varies as arguments of its kernels, lest every value leave a module behind.
+//
+// At most one of options is used. Strict modules are others than permissive ones; the
+// directory for compiled code is that of the call that loads. LoadCached is safe for
+// concurrent use.
+func LoadCached[Code ~string | ~[]byte](dev *device.Device, code Code, options ...LoadOptions) (*Module, error) {
+	var chosen LoadOptions
+	if len(options) > 0 {
+		chosen = options[0]
+	}
+	all, err := shared.Get(dev, func(*device.Device) (*sharedModules, error) {
+		return &sharedModules{modules: map[sharedKey]*sharedModule{}}, nil
+	})
+	if err != nil {
+		return nil, fmt.Errorf("kernels: load: %w", err)
+	}
+	all.mu.RLock()
+	entry := all.modules[sharedKey{string(code), chosen.Strict}]
+	all.mu.RUnlock()
+	if entry == nil {
+		entry = all.entry(sharedKey{string(code), chosen.Strict})
+	}
+	entry.mu.Lock()
+	defer entry.mu.Unlock()
+	if entry.module != nil {
+		return entry.module, nil
+	}
+	m, err := load(dev, []byte(code), chosen)
+	if err != nil {
+		return nil, err
+	}
+	m.shared = true
+	entry.module = m
+	return m, nil
+}
+
+// entry returns that of a code, which it makes where there is none yet.
+func (s *sharedModules) entry(key sharedKey) *sharedModule {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	entry := s.modules[key]
+	if entry == nil {
+		entry = new(sharedModule)
+		s.modules[key] = entry
+	}
+	return entry
+}

@@ -1,0 +1,4 @@
+#include "histogram.cuh"
+
+typedef IntegerBins<u8> Which;
+HISTOGRAM(histogram_whole_8, Which)

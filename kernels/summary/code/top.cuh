@@ -1,0 +1,291 @@
+// The k first values in order, by radix select: the digits of the keys are counted
+// from the highest on, each time of those keys only whose higher digits are those of
+// the k-th; when few enough keys are left, they are collected and sorted.
+#pragma once
+
+#include "keys.cuh"
+#include "lookback.cuh"
+#include "warprows.cuh"
+
+static constexpr u32 top_threads = 256, top_warps = top_threads / warp_threads;
+
+// most_top is the largest k, and how many are sorted.
+static constexpr u32 most_top = 2048;
+
+static constexpr u32 digit_bits = 11, digit_values = 1 << digit_bits;
+
+// Entry is a row with the key that it is ordered by: the first has the least key, and
+// among equal ones the least row.
+struct Entry {
+    u64 key, row;
+    METHOD bool before(const Entry &other) const { return key < other.key || key == other.key && row < other.row; }
+};
+
+// Selection is what the kernels of one selection tell each other. All is zero at first.
+struct Selection {
+    u64 prefix;    // the digits of the k-th key that are known
+    u64 limit;     // once done: the largest key to be collected
+    u64 remaining; // how many are wanted of the keys with that prefix; 0 at first
+    u32 done;      // whether limit is known
+    u32 finished;  // blocks
+    u32 collected; // entries
+    u32 padding;
+    u64 counters[digit_values];
+    Entry entries[most_top];
+};
+
+// WholeKey orders integers after the bits in turn were turned over.
+template <typename Stored> struct WholeKey {
+    typedef Stored Value;
+    u64 turn;
+    METHOD u64 of(Value x) const { return (Value)(x ^ (Value)turn); }
+};
+
+// FloatKey has NaN behind all numbers in either direction.
+template <typename Word, Word (*ordered)(Word), bool (*is_nan)(Word)> struct FloatKey {
+    typedef Word Value;
+    u64 turn;
+    METHOD u64 of(Value x) const { return is_nan(x) ? (Word)~(Word)1 : ordered(x) ^ (Word)turn; }
+};
+
+struct HalfKey {
+    typedef u16 Value;
+    u64 turn;
+    METHOD u64 of(Value x) const { return is_nan_f16(x) ? 0xfffe : (ordered_f16(x) ^ (u32)turn) & 0xffff; }
+};
+
+template <typename Key> struct Rows {
+    const typename Key::Value *values;
+    const u8 *valid;
+    u64 bit, count;
+    Key key;
+};
+
+template <typename Value> static constexpr int top_loads = sizeof(Value) == 1 ? 1 : sizeof(Value) == 2 ? 2 : 4;
+
+// choose_digit finds the digit of the k-th key. One block calls it, when all have
+// counted.
+DEVICE void choose_digit(Selection *s, u64 k, u32 shift) {
+    __shared__ u64 sums[top_warps];
+    constexpr u32 each = digit_values / top_threads;
+    const Sum<u64> f;
+    const u32 first = thread_in_block() * each;
+    const u64 wanted = s->remaining != 0 ? s->remaining : k;
+    u64 counts[each], own = 0, all;
+#pragma unroll
+    for (u32 i = 0; i < each; i++) {
+        counts[i] = *(volatile u64 *)&s->counters[first + i];
+        s->counters[first + i] = 0;
+        own += counts[i];
+    }
+    const u64 scanned = warp_scan(own, f);
+    u64 before = before_lane(scanned, f);
+    before += block_fold_before<top_warps>(shuffle_value(scanned, warp_threads - 1), sums, all, f);
+    // After this barrier, within block_fold_before, all have read what is written now.
+    if (thread_in_block() == 0) {
+        s->finished = 0;
+        if (all < wanted) { // there are not as many as k: all are
+            s->done = 1;
+            s->limit = ~0ull;
+        }
+    }
+#pragma unroll
+    for (u32 i = 0; i < each; i++) {
+        if (before < wanted && wanted <= before + counts[i]) {
+            s->prefix |= (u64)(first + i) << shift;
+            s->remaining = wanted - before;
+            // Those before the prefix are k − wanted, and before in this digit.
+            if (k - wanted + before + counts[i] <= most_top) {
+                s->done = 1;
+                s->limit = s->prefix | (shift == 0 ? 0 : ~0ull >> 64 - shift);
+            }
+        }
+        before += counts[i];
+    }
+}
+
+// count_digits counts one digit: bits bits from shift on.
+template <typename Key> DEVICE void count_digits(Selection *s, Rows<Key> rows, u64 k, u32 shift, u32 bits) {
+    typedef typename Key::Value Value;
+    __shared__ u32 counters[digit_values];
+    __shared__ u32 finished;
+    if (s->done != 0)
+        return;
+    const u32 thread = thread_in_block(), warp = thread / warp_threads;
+    for (u32 i = thread; i < digit_values; i += top_threads)
+        counters[i] = 0;
+    synchronize_block();
+
+    const u64 prefix = s->prefix, known = shift + bits >= 64 ? 0 : ~0ull << shift + bits;
+    WarpRows<Value, top_loads<Value>> run;
+    const u64 step = (u64)blocks_per_grid() * top_warps * run.count;
+    for (u64 begin = ((u64)block_in_grid() * top_warps + warp) * run.count; begin < rows.count; begin += step) {
+        run.load(rows.values, rows.valid, rows.bit, rows.count, begin);
+#pragma unroll
+        for (int i = 0; i < top_loads<Value>; i++) {
+            const u32 there = run.bits(i);
+#pragma unroll
+            for (int j = 0; j < run.lanes; j++) {
+                const u64 key = rows.key.of(run.group[i].lane[j]);
+                if ((there >> j & 1) != 0 && ((key ^ prefix) & known) == 0)
+                    __nvvm_atom_add_gen_i((int *)&counters[key >> shift & (1u << bits) - 1], 1);
+            }
+        }
+    }
+    synchronize_block();
+    for (u32 i = thread; i < digit_values; i += top_threads)
+        if (counters[i] != 0)
+            __nvvm_atom_add_gen_ll((long long *)&s->counters[i], counters[i]);
+
+    // The block that finishes last has all counts.
+    __nvvm_membar_gl();
+    synchronize_block();
+    if (thread == 0)
+        finished = (u32)__nvvm_atom_add_gen_i((int *)&s->finished, 1);
+    synchronize_block();
+    if (finished != blocks_per_grid() - 1)
+        return;
+    __nvvm_membar_gl();
+    choose_digit(s, k, shift);
+}
+
+// collect takes the rows whose keys are at most the limit. Where too many keys are
+// equal to the k-th for that, it takes the first of these, which takes a scan over the
+// tiles.
+template <typename Key> DEVICE void collect(Selection *s, Rows<Key> rows, void *state) {
+    typedef typename Key::Value Value;
+    constexpr int loads = top_loads<Value>;
+    typedef WarpRows<Value, loads> Run;
+    constexpr u32 tile_rows = top_warps * Run::count;
+    __shared__ u32 shared_tile;
+    __shared__ u64 sums[top_warps];
+    __shared__ u64 shared_ahead;
+    const u32 warp = thread_in_block() / warp_threads;
+    const u32 tiles = (u32)((rows.count + tile_rows - 1) / tile_rows);
+    const bool ranked = s->done == 0;
+    const u64 limit = ranked ? s->prefix : s->limit, wanted = s->remaining;
+    const Sum<u64> f;
+    for (;;) {
+        if (thread_in_block() == 0)
+            shared_tile = take_tile(state);
+        synchronize_block();
+        const u32 tile = shared_tile;
+        if (tile >= tiles)
+            return;
+        const u64 begin = (u64)tile * tile_rows + warp * Run::count;
+        Run run;
+        run.load(rows.values, rows.valid, rows.bit, rows.count, begin);
+        u32 take[loads], equal[loads], rank[loads], equals = 0;
+#pragma unroll
+        for (int i = 0; i < loads; i++) {
+            const u32 there = run.bits(i);
+            take[i] = equal[i] = 0;
+#pragma unroll
+            for (int j = 0; j < Run::lanes; j++) {
+                const u64 key = rows.key.of(run.group[i].lane[j]);
+                equal[i] |= (u32)(ranked && key == limit) << j;
+                take[i] |= (u32)(ranked ? key < limit : key <= limit) << j;
+            }
+            take[i] &= there;
+            equal[i] &= there;
+            rank[i] = equals;
+            if (ranked) {
+                const u32 own = __builtin_popcount(equal[i]), up_to = warp_scan(own, Sum<u32>());
+                rank[i] += up_to - own;
+                equals += shuffle_value(up_to, warp_threads - 1);
+            }
+        }
+        u64 ahead = 0;
+        if (ranked) {
+            u64 all;
+            ahead = block_fold_before<top_warps>((u64)equals, sums, all, f);
+            if (warp == 0) {
+                const u64 before = before_tile(state, tile, all, f);
+                if (lane_in_warp() == 0)
+                    shared_ahead = before;
+            }
+            synchronize_block();
+            ahead += shared_ahead;
+        } else
+            synchronize_block(); // all have read shared_tile
+#pragma unroll
+        for (int i = 0; i < loads; i++) {
+            u64 at = ahead + rank[i];
+#pragma unroll
+            for (int j = 0; j < Run::lanes; j++) {
+                bool taken = (take[i] >> j & 1) != 0;
+                if ((equal[i] >> j & 1) != 0)
+                    taken = at++ < wanted;
+                if (!taken)
+                    continue;
+                const u32 place = (u32)__nvvm_atom_add_gen_i((int *)&s->collected, 1);
+                if (place < most_top)
+                    s->entries[place] = {rows.key.of(run.group[i].lane[j]), begin + Run::row(i, j)};
+            }
+        }
+    }
+}
+
+// sort_entries sorts what was collected, or all rows where there is no selection, and
+// writes the first k. Rows beyond the last entry are null.
+template <typename Key> DEVICE void sort_entries(typename Key::Value *out, i64 *out_rows, u32 *out_valid, const Selection *s, Rows<Key> rows, u32 k) {
+    __shared__ Entry entries[most_top];
+    const u32 thread = thread_in_block();
+    u32 count = s != nullptr ? s->collected : (u32)rows.count;
+    count = count < most_top ? count : most_top;
+    // Only as many as it takes are sorted, a power of two.
+    u32 size = warp_threads;
+    while (size < count || size < k)
+        size *= 2;
+    for (u32 i = thread; i < size; i += threads_per_block()) {
+        Entry e = {~0ull, ~0ull};
+        if (i < count && s != nullptr)
+            e = s->entries[i];
+        else if (i < count && (rows.valid == nullptr || (rows.valid[rows.bit + i >> 3] >> (rows.bit + i & 7) & 1) != 0))
+            e = {rows.key.of(rows.values[i]), i};
+        entries[i] = e;
+    }
+    // Batcher's bitonic sort.
+    for (u32 width = 2; width <= size; width *= 2)
+        for (u32 distance = width / 2; distance > 0; distance /= 2) {
+            synchronize_block();
+            for (u32 pair = thread; pair < size / 2; pair += threads_per_block()) {
+                const u32 low = pair / distance * distance * 2 + pair % distance, high = low + distance;
+                const Entry a = entries[low], b = entries[high];
+                if (b.before(a) == ((low & width) == 0)) {
+                    entries[low] = b;
+                    entries[high] = a;
+                }
+            }
+        }
+    synchronize_block();
+    // Whole warps, for each writes a word of validity.
+    for (u32 i = thread; i < (k + 31) / 32 * 32; i += threads_per_block()) {
+        const Entry e = entries[i];
+        const bool there = i < k && e.row != ~0ull;
+        if (i < k) {
+            out[i] = there ? rows.values[e.row] : typename Key::Value();
+            out_rows[i] = there ? (i64)e.row : 0;
+        }
+        const u32 word = ballot(there);
+        if (lane_in_warp() == 0)
+            out_valid[i / 32] = word;
+    }
+}
+
+#define TOP(suffix, Key)                                                                                                  \
+    KERNEL LAUNCH_BOUNDS(top_threads)                                                                                     \
+    top_count_##suffix(Selection *s, const Key::Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,   \
+                       u64 turn, u64 k, u32 shift, u32 bits) {                                                            \
+        count_digits(s, Rows<Key>{values, valid, bit, device_rows(rows, capacity), {turn}}, k, shift, bits);              \
+    }                                                                                                                     \
+    KERNEL LAUNCH_BOUNDS(top_threads)                                                                                     \
+    top_collect_##suffix(Selection *s, const Key::Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity, \
+                         u64 turn, void *state) {                                                                         \
+        collect(s, Rows<Key>{values, valid, bit, device_rows(rows, capacity), {turn}}, state);                            \
+    }                                                                                                                     \
+    KERNEL LAUNCH_BOUNDS(1024)                                                                                            \
+    top_sort_##suffix(Key::Value *out, i64 *out_rows, u32 *out_valid, const Selection *s, const Key::Value *values,       \
+                      const u8 *valid, u64 bit, const i64 *rows, i64 capacity, u64 turn, u32 k) {                         \
+        sort_entries(out, out_rows, out_valid, s, Rows<Key>{values, valid, bit, device_rows(rows, capacity), {turn}}, k); \
+    }

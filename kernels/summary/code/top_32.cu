@@ -1,0 +1,4 @@
+#include "top.cuh"
+
+typedef WholeKey<u32> Key;
+TOP(32, Key)

@@ -1,0 +1,4 @@
+#include "top.cuh"
+
+typedef HalfKey Key;
+TOP(f16, Key)
