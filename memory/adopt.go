@@ -146,7 +146,7 @@ func (s *blockState) releaseForeign(generation uint64) error {
 	var err error
 	if streams, _, pending := s.uses.pending(generation, s.allocation.Stream); pending {
 		for _, stream := range streams {
-			err = errors.Join(err, stream.Synchronize(context.Background()))
+			err = errors.Join(err, stream.SynchronizeUncaptured(context.Background()))
 		}
 	}
 	if s.release != nil {

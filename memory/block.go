@@ -304,7 +304,8 @@ func (b *Block) Release() error {
 }
 
 // RecordUse notes that work which was just enqueued on the stream uses the
-// memory. The memory is not freed before that work is done.
+// memory. The memory is not freed before that work is done, or, while the stream is
+// captured, before the graph is closed.
 func (b *Block) RecordUse(stream *device.Stream) error {
 	if err := b.Check(); err != nil {
 		return err
@@ -312,6 +313,9 @@ func (b *Block) RecordUse(stream *device.Stream) error {
 	own := b.state.allocation.Stream
 	if stream == nil {
 		stream = own
+	}
+	if captured, err := stream.Hold(b); captured {
+		return err
 	}
 	b.state.uses.record(b.generation, own, stream)
 	return nil

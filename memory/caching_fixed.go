@@ -50,7 +50,7 @@ func (g *fixedGround) grow(pool uint8, f *front, size, room uint64) (*bestfit.No
 	if stream != f.stream && g.resource.options.givenUpstream {
 		// It may have given the memory in the order of a stream that nobody who
 		// uses it knows of.
-		if err := stream.Synchronize(context.Background()); err != nil {
+		if err := stream.SynchronizeUncaptured(context.Background()); err != nil {
 			return nil, errors.Join(err, g.upstream.Free(allocation, nil))
 		}
 	}

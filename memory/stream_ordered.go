@@ -114,7 +114,7 @@ func (r *StreamOrderedResource) Reserved() (uint64, error) {
 // Allocate implements [Resource].
 func (r *StreamOrderedResource) Allocate(bytes uint64, stream *device.Stream) (Allocation, error) {
 	allocation := Allocation{Bytes: bytes, Stream: stream}
-	err := stream.Enqueue(func(handle backend.Stream) (err error) {
+	err := stream.EnqueueUncaptured(func(handle backend.Stream) (err error) {
 		allocation.Pointer, err = r.device.Driver().AllocAsync(bytes, r.pool, handle)
 		return err
 	})
@@ -133,7 +133,7 @@ func (r *StreamOrderedResource) Free(allocation Allocation, further []*device.St
 			return err
 		}
 	}
-	err := stream.Enqueue(free)
+	err := stream.EnqueueUncaptured(free)
 	if !errors.Is(err, ErrClosed) {
 		return err
 	}
@@ -144,7 +144,7 @@ func (r *StreamOrderedResource) Free(allocation Allocation, further []*device.St
 			return err
 		}
 	}
-	return stream.Enqueue(free)
+	return stream.EnqueueUncaptured(free)
 }
 
 // Device implements [Resource].

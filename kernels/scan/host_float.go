@@ -30,10 +30,12 @@ func (o how) floats(s storage, in hostInput, out hostOutput) {
 
 // tiled folds in the order of the kernel: see scan_tiles in code/cumulative.cuh.
 func tiled[F lookback.Fold[float64]](fold F, cut shape, s storage, in hostInput, out hostOutput) {
-	warpRows, tileRows := cut.warpRows(), cut.tileRows()
-	folded := make([]float64, tileRows)
+	warpRows, tileRows, loadRows := cut.warpRows(), cut.tileRows(), 32*cut.lanes
+	// Whole loads of which no row is there change nothing and are left out.
+	whole := make([]float64, min(tileRows, (in.rows+loadRows-1)/loadRows*loadRows))
 	ahead := lookback.NewPrefix[float64](fold)
 	for begin := 0; begin < in.rows; begin += tileRows {
+		folded := whole[:min(len(whole), (in.rows-begin+loadRows-1)/loadRows*loadRows)]
 		for row := range folded {
 			folded[row] = fold.None()
 			if at := begin + row; at < in.rows && in.isValid(at) {
@@ -42,9 +44,9 @@ func tiled[F lookback.Fold[float64]](fold F, cut shape, s storage, in hostInput,
 		}
 		var warpAhead [tileWarps]float64
 		total := fold.None()
-		for warp := range warpAhead {
+		for warp := 0; warp*warpRows < len(folded); warp++ {
 			warpAhead[warp] = total
-			total = fold.Fold(total, scanWarp(fold, cut, folded[warp*warpRows:(warp+1)*warpRows]))
+			total = fold.Fold(total, scanWarp(fold, cut, folded[warp*warpRows:min((warp+1)*warpRows, len(folded))]))
 		}
 		tileAhead := ahead.Next(total)
 		for row := range min(tileRows, in.rows-begin) {

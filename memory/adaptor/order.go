@@ -29,5 +29,5 @@ func enqueueAfter(stream *device.Stream, others []*device.Stream, f func(backend
 			return err
 		}
 	}
-	return stream.Enqueue(f)
+	return stream.EnqueueUncaptured(f)
 }

@@ -54,7 +54,7 @@ func (p *Poison) Allocate(bytes uint64, stream *device.Stream) (memory.Allocatio
 	if err != nil || p.options.KeepAllocated || bytes == 0 {
 		return allocation, err
 	}
-	if err := stream.Enqueue(p.fill(allocation, p.options.Allocated)); err != nil {
+	if err := stream.EnqueueUncaptured(p.fill(allocation, p.options.Allocated)); err != nil {
 		err = fmt.Errorf("memory/adaptor: poison: fill new memory: %w", err)
 		return memory.Allocation{}, errors.Join(err, p.upstream.Free(allocation, nil))
 	}

@@ -27,7 +27,7 @@ func (p *Prefetch) Allocate(bytes uint64, stream *device.Stream) (memory.Allocat
 	if err != nil || bytes == 0 || p.Kind() != device.MemoryManaged {
 		return allocation, err
 	}
-	err = stream.Enqueue(func(handle backend.Stream) error {
+	err = stream.EnqueueUncaptured(func(handle backend.Stream) error {
 		return p.Device().Driver().PrefetchAsync(allocation.Pointer, bytes, false, handle)
 	})
 	if err == nil || errors.Is(err, device.ErrNotSupported) {

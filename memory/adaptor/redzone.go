@@ -13,7 +13,7 @@ import (
 // fillRedZones enqueues the fills before any work on the memory.
 func (g *Guard) fillRedZones(b *guarded) error {
 	driver := g.Device().Driver()
-	err := b.given.Stream.Enqueue(func(stream backend.Stream) error {
+	err := b.given.Stream.EnqueueUncaptured(func(stream backend.Stream) error {
 		if err := driver.MemsetAsync(b.inner.Pointer, uint32(g.pattern), 1, g.redZone, stream); err != nil {
 			return err
 		}
@@ -38,7 +38,7 @@ func (g *Guard) freeChecked(b *guarded, further []*device.Stream) error {
 
 func (g *Guard) checkRedZones(b *guarded, further []*device.Stream) error {
 	for _, stream := range append([]*device.Stream{b.given.Stream}, further...) {
-		if err := stream.Synchronize(context.Background()); err != nil {
+		if err := stream.SynchronizeUncaptured(context.Background()); err != nil {
 			return fmt.Errorf("memory/adaptor: guard: read red zones: %w", err)
 		}
 	}

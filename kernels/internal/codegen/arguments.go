@@ -21,7 +21,9 @@ import (
 func (g *Generator) Arguments(words *kernels.Words, program *tree.Program, inputs []*column.Column) error {
 	begin := len(words.Values)
 	for i, c := range inputs {
-		addInput(words, c, g.program.Types[i], g.shape.Inputs[i])
+		if err := addInput(words, c, g.program.Types[i], g.shape.Inputs[i]); err != nil {
+			return fmt.Errorf("input %d: %w", i, err)
+		}
 	}
 	for i, literal := range program.Literals {
 		if err := addLiteral(words, literal, g.shape.Literals[i]); err != nil {
@@ -35,36 +37,46 @@ func (g *Generator) Arguments(words *kernels.Words, program *tree.Program, input
 }
 
 // addInput is in the order of layout.input.
-func addInput(words *kernels.Words, c *column.Column, t arrow.DataType, shape Input) {
+func addInput(words *kernels.Words, c *column.Column, t arrow.DataType, shape Input) error {
 	if shape.Validity != NoBits {
 		addBits(words, c, 0, shape.Validity)
 	}
 	if dictionary, ok := storage(t).(*arrow.DictionaryType); ok {
-		addFrom(words, c, 1, kindOf(dictionary.IndexType).bytes())
+		if err := addFrom(words, c, kindOf(dictionary.IndexType).bytes()); err != nil {
+			return err
+		}
 		words.Add(uint64(c.Dictionary().Len()))
-		addInput(words, c.Dictionary(), dictionary.ValueType, *shape.Dictionary)
-		return
+		return addInput(words, c.Dictionary(), dictionary.ValueType, *shape.Dictionary)
 	}
 	switch k := kindOf(t); k.family {
 	case unknown:
+		return nil
 	case boolean:
 		addBits(words, c, 1, shape.Values)
+		return nil
 	case text:
-		switch s := storage(t).(type) {
-		case *arrow.FixedSizeBinaryType:
-			addFrom(words, c, 1, s.ByteWidth)
-			addAddress(words, c.Buffer(1), c.Buffer(1).Len())
-			return
-		case *arrow.LargeStringType, *arrow.LargeBinaryType:
-			addFrom(words, c, 1, 8)
-		default:
-			addFrom(words, c, 1, 4)
-		}
-		addAddress(words, c.Buffer(2), 0)
-		addAddress(words, c.Buffer(2), c.Buffer(2).Len())
+		return addText(words, c, t)
 	default:
-		addFrom(words, c, 1, k.bytes())
+		return addFrom(words, c, k.bytes())
 	}
+}
+
+func addText(words *kernels.Words, c *column.Column, t arrow.DataType) error {
+	width := 4
+	switch s := storage(t).(type) {
+	case *arrow.FixedSizeBinaryType:
+		addAddress(words, c.Buffer(1), c.Offset()*s.ByteWidth)
+		addAddress(words, c.Buffer(1), c.Buffer(1).Len())
+		return nil
+	case *arrow.LargeStringType, *arrow.LargeBinaryType:
+		width = 8
+	}
+	if err := addFrom(words, c, width); err != nil {
+		return err
+	}
+	addAddress(words, c.Buffer(2), 0)
+	addAddress(words, c.Buffer(2), c.Buffer(2).Len())
+	return nil
 }
 
 func addAddress(words *kernels.Words, buffer memory.Slice[uint8], bytes int) {
@@ -75,9 +87,15 @@ func addAddress(words *kernels.Words, buffer memory.Slice[uint8], bytes int) {
 	words.AddAddress(buffer.Pointer()+device.Pointer(bytes), buffer.Block())
 }
 
-// addFrom adds where the first value of a column lies.
-func addFrom(words *kernels.Words, c *column.Column, buffer, width int) {
-	addAddress(words, c.Buffer(buffer), c.Offset()*width)
+// addFrom adds where the first value, code or offset of a column lies. A device
+// ends all work at a load that is not aligned.
+func addFrom(words *kernels.Words, c *column.Column, width int) error {
+	values := c.Buffer(1)
+	if at := uint64(values.Pointer()); values.Bytes() > 0 && at%uint64(min(width, 8)) != 0 {
+		return fmt.Errorf("%v at %#x, which is no multiple of %d: copy the column: %w", c, at, min(width, 8), device.ErrInvalidValue)
+	}
+	addAddress(words, values, c.Offset()*width)
+	return nil
 }
 
 // addBits adds where a column's bits begin: an address, aligned for words, and the

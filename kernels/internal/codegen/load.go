@@ -174,15 +174,19 @@ func (l *loader) column(t arrow.DataType, shape Input, words inputWords, p place
 		v.Registers = l.text(t, words, p)
 	case unknown:
 	default:
-		v.Registers = l.fixed(v.kind, words.values, p)
+		v.Registers = l.fixed(v.kind, shape, words.values, p)
 	}
 	return r
 }
 
 // fixed loads a number.
-func (l *loader) fixed(k kind, word int, p place) []ptx.Register {
+func (l *loader) fixed(k kind, shape Input, word int, p place) []ptx.Register {
 	address := l.address(word, p, k.bytes())
 	switch {
+	case k.family == decimal && shape.Wide && l.guard == "":
+		low, high := l.b.Register(ptx.Word64), l.b.Register(ptx.Word64)
+		l.b.Void(load+"v2.u64", "{"+low+", "+high+"}", address)
+		return []ptx.Register{low, high}
 	case k.family == decimal:
 		high := at(l.once(fmt.Sprint("a", word, p.row), nil), p.add*16+8)
 		return []ptx.Register{l.read(ptx.Word64, "u64", address), l.read(ptx.Word64, "u64", high)}

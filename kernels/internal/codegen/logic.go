@@ -45,8 +45,8 @@ func (l *lane) nulls(n *tree.Node) Value {
 	switch n.Op {
 	case tree.IsValid, tree.IsNull:
 		valid := x.Valid
-		if argument := n.Arguments[0]; argument.Op == tree.Column && l.inputs[argument.Input].dictionary {
-			valid = l.inputs[argument.Input].codes // by Arrow's own bitmap
+		if argument := n.Arguments[0]; argument.Op == tree.Column && tree.KindOf(argument.Type) == tree.Other && l.inputs[argument.Input].dictionary {
+			valid = l.inputs[argument.Input].codes // by Arrow's own bitmap, of what is not computed with
 		}
 		if valid == "" {
 			valid = l.predicate("setp.eq.u32", "0", "0")

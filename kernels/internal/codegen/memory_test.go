@@ -121,6 +121,33 @@ func TestEmptyDictionary(t *testing.T) {
 	})
 }
 
+// TestAlignment has decimals at multiples of 8, and integers where they must not be.
+func TestAlignment(t *testing.T) {
+	eachGPU(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		a := newValues(6).array(t, decimals[2], 300, 0)
+		p := program([]arrow.DataType{decimals[2]}, node(tree.Negate, decimals[2], input(0, decimals[2])))
+		want := run(t, mgr, p, []arrow.Array{a})[0]
+		for _, shift := range []int{0, 8, 1} {
+			values := unpadded(t, mgr, a.Data().Buffers()[1].Bytes()[:300*16], shift)
+			c, err := column.New(column.Data{Type: decimals[2], Length: 300, Buffers: []column.Bytes{{}, values}})
+			require.NoError(t, err)
+			require.NoError(t, values.Release())
+			if shift%8 == 0 {
+				got := compute(t, mgr, p, []*column.Column{c}, memory.Slice[int64]{})
+				require.True(t, array.Equal(want, got[0]))
+			} else {
+				call, err := operator.Begin(t.Context(), kernels.Options{Manager: mgr}, c)
+				require.NoError(t, err)
+				_, err = codegen.Run(call, p, []*column.Column{c}, memory.Slice[int64]{}, 300)
+				require.ErrorIs(t, err, device.ErrInvalidValue)
+				require.ErrorContains(t, err, "no multiple of 8")
+			}
+			require.NoError(t, c.Release())
+		}
+	})
+}
+
 func TestRefusals(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -30,6 +30,8 @@ type Input struct {
 	Validity, Values Bits
 	// Dictionary is the same of the dictionary's values, where there is one.
 	Dictionary *Input
+	// Wide says that decimals lie at multiples of 16 bytes, and one load takes each.
+	Wide bool
 	// Type names a type that the program's key does not tell from others.
 	Type string
 }
@@ -115,8 +117,11 @@ func inputOf(c *column.Column) (input Input) {
 	if hasNulls(c) {
 		input.Validity = bitsOf(c, 0)
 	}
-	if storage(c.Type()).ID() == arrow.BOOL {
+	switch storage(c.Type()).ID() {
+	case arrow.BOOL:
 		input.Values = bitsOf(c, 1)
+	case arrow.DECIMAL128:
+		input.Wide = uint64(c.Buffer(1).Pointer())%16 == 0
 	}
 	if dictionary := c.Dictionary(); dictionary != nil {
 		values := inputOf(dictionary)
@@ -166,6 +171,9 @@ func (s Shape) Append(key []byte) []byte {
 
 func (i Input) append(key []byte) []byte {
 	key = append(key, 'a'+byte(i.Validity)+4*byte(i.Values))
+	if i.Wide {
+		key = append(key, 'w')
+	}
 	key = append(key, i.Type...)
 	if i.Dictionary != nil {
 		key = i.Dictionary.append(append(key, '>'))

@@ -2,6 +2,7 @@ package staging
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"unsafe"
 
@@ -58,7 +59,7 @@ func New(dev *device.Device, options Options) (*Engine, error) {
 // the bytes. After an error parts of the transfer may still be under way, but
 // none that touches the caller's memory.
 func (e *Engine) Upload(ctx context.Context, stream *device.Stream, spans []Span) error {
-	if err := context.Cause(ctx); err != nil {
+	if err := errors.Join(context.Cause(ctx), stream.RefuseCapture()); err != nil {
 		return err
 	}
 	p := makePlan(spans, e.pinned)
@@ -78,7 +79,7 @@ func (e *Engine) Upload(ctx context.Context, stream *device.Stream, spans []Span
 // when the bytes are there. After an error nothing touches the caller's memory
 // any more.
 func (e *Engine) Download(ctx context.Context, stream *device.Stream, spans []Span) error {
-	if err := context.Cause(ctx); err != nil {
+	if err := errors.Join(context.Cause(ctx), stream.RefuseCapture()); err != nil {
 		return err
 	}
 	p := makePlan(spans, e.pinned)
