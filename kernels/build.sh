@@ -22,13 +22,14 @@ usage() {
 #
 # sm_70 and PTX 7.0 are the oldest that gpuframe supports; the driver compiles the
 # PTX for the device it finds. Line directives let profilers show the source; the
-# paths in them are relative to the root of the module.
+# paths in them are relative to the root of the module. clang repeats each of them
+# in a comment, which would be half of the PTX.
 compile() {
     "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 --cuda-feature=+ptx70 \
         -nocudainc -nocudalib -Ikernels/include \
         -std=c++17 -O3 -Wall -Wextra -Wno-parentheses -Werror \
         -gline-directives-only -ffile-prefix-map="$PWD"/= -fdebug-compilation-dir=. \
-        -S -o "$2" "$1"
+        -S -o - "$1" >"$2.whole" && sed -E 's|^([[:space:]]*\.loc[[:space:]][^/]*[^/[:space:]])[[:space:]]*//.*|\1|' "$2.whole" >"$2" && rm "$2.whole"
 }
 
 check=false

@@ -20,9 +20,14 @@
 //
 // An access outside the device's allocations, or not aligned, ends the launch
 // with a [*Fault] and fails the test; so do traps, deadlocks, kernels that do not
-// end, and two warps that use the same shared memory without a barrier. What is
+// end, and threads that use the same shared memory, one of them writing, with no
+// barrier in between (bar.warp.sync is enough within a warp). What is
 // not initialised (registers, shared and local memory, fresh allocations) is
 // filled with the byte 0xa5. Division of integers by zero gives such a pattern too.
+//
+// Launches run before they return, after what is on their stream, so that work of
+// two streams that ought to be ordered and is not goes unnoticed too. Streams can
+// be captured, one at a time and without events.
 //
 // Bounds are those of what the driver was asked for. A memory.CachingResource asks
 // for large segments, so use memory.DriverResource, as devicetest.Manager does.

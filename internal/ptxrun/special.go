@@ -1,6 +1,9 @@
 package ptxrun
 
-import "math/bits"
+import (
+	"math/bits"
+	"time"
+)
 
 // specialRegister returns the row that holds a special register. Those that
 // change while the kernel runs are read by mov alone; see dynamicRegister.
@@ -76,8 +79,10 @@ func dynamicRegister(name string) (value func(w *warp) uint64, width int) {
 		return func(w *warp) uint64 { return uint64(uint32(w.block.launch.steps)) }, 32
 	case "%clock_hi":
 		return func(w *warp) uint64 { return w.block.launch.steps >> 32 }, 32
-	case "%clock64", "%globaltimer":
+	case "%clock64":
 		return func(w *warp) uint64 { return w.block.launch.steps }, 64
+	case "%globaltimer":
+		return func(*warp) uint64 { return uint64(time.Now().UnixNano()) }, 64
 	}
 	return nil, 0
 }

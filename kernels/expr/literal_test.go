@@ -1,0 +1,51 @@
+package expr_test
+
+import (
+	"math"
+	"testing"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+)
+
+func TestLiteralValues(t *testing.T) {
+	cases := []struct {
+		e    expr.Expr
+		a    arrow.DataType
+		want any
+	}{
+		{a.Eq(expr.Lit(3)), f32, float64(3)},
+		{a.Eq(expr.Lit(0.1)), f32, float64(float32(0.1))},
+		{a.Eq(expr.Lit(3)), u8, uint64(3)},
+		{a.Eq(expr.Lit(3)), decimal(5, 2), decimal128.FromI64(300)},
+		{a.Eq(expr.Lit(uint64(math.MaxUint64))), u64, uint64(math.MaxUint64)},
+		{a.Eq(expr.Lit("x")), text, "x"},
+		{a.Eq(expr.Lit([]byte("x"))), text, "x"},
+		{a.Eq(expr.Lit(true)), boolean, true},
+		{a.Eq(expr.Lit(time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC))), date32, int64(-1)},
+		{a.Eq(expr.Lit(time.Date(1969, 12, 31, 0, 0, 0, 0, time.UTC))), date64, int64(-86_400_000)},
+		{a.Eq(expr.Lit(time.Date(1969, 12, 31, 23, 59, 59, 5e8, time.UTC))), stamp(millisecond, ""), int64(-500)},
+		{a.Eq(expr.Lit(time.Date(1970, 1, 1, 1, 0, 0, 0, time.FixedZone("", 3600)))), stamp(second, ""), int64(0)},
+		{a.Eq(expr.Lit(90 * time.Second)), span(second), int64(90)},
+		{a.Eq(expr.Lit(arrow.Date32(7))), date32, int64(7)},
+		{a.Eq(expr.LitOf(stamp(second, ""), arrow.Timestamp(8))), stamp(second, ""), int64(8)},
+		{a.Eq(expr.Null(i8)), i16, nil},
+	}
+	for _, c := range cases {
+		t.Run(c.e.String(), func(t *testing.T) {
+			program, err := expr.Bind(schemaOf(c.a), c.e)
+			require.NoError(t, err)
+			literal := program.Outputs[0].Arguments[1]
+			require.Equal(t, tree.Literal, literal.Op)
+			require.Equal(t, c.want, literal.Value)
+			require.Equal(t, c.want == nil, literal.Slot == -1)
+			require.Equal(t, c.want == nil, len(program.Literals) == 0)
+			require.True(t, arrow.TypeEqual(program.Outputs[0].Arguments[0].Type, literal.Type) || c.a == text)
+		})
+	}
+}
