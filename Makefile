@@ -47,6 +47,7 @@ asan: ## what shares memory with C, under the address sanitizer and the strictes
 examples:
 	$(GO) run ./examples/quickstart
 	$(GO) run ./examples/demo
+	$(GO) run ./examples/delays
 
 $(LIBRARY): FORCE
 	$(GO) build -buildmode=c-shared -o $@ ./examples/pytorch

@@ -147,7 +147,7 @@ func TestEmptyArraysHaveAnOffset(t *testing.T) {
 
 // Claims of more memory than there is are found out where the driver knows.
 func TestClaimsBeyondTheAllocation(t *testing.T) {
-	m := devicetest.Manager(t, devicetest.Open(t, "cuda:0"), memory.Options{})
+	m := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
 	p, a := foreignTable(t, m, recordOf(int32s(1, 2, 3)))
 	p.Device.Array.Length, childOf(&p.Device.Array, 0).Length = 1<<30, 1<<30
 	_, err := Import(m, pointerTo(p.Device), a.Schema())

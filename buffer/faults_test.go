@@ -13,7 +13,7 @@ import (
 )
 
 func TestBudgetIsKept(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 4000})
 		record := flights(t, 1000)
 		table, err := buffer.FromRecord(mgr, record)
@@ -33,7 +33,7 @@ func TestBudgetIsKept(t *testing.T) {
 }
 
 func TestFailedAllocationsHoldNothing(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		resource := &failing{Resource: memory.NewDriverResource(dev)}
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource})
 		whole := flights(t, 40)

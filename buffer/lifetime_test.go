@@ -69,7 +69,7 @@ func TestReleasedAndNilTables(t *testing.T) {
 }
 
 func TestManyGoroutines(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		record := flights(t, 200)
 		table := counted(t, mgr, record, 150)
@@ -108,7 +108,7 @@ func TestManyGoroutines(t *testing.T) {
 }
 
 func TestRecordAfterTheLoadsStreamWasClosed(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		stream, err := dev.NewStream()
 		require.NoError(t, err)

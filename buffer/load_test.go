@@ -17,7 +17,7 @@ import (
 )
 
 func TestReaderBecomesOneTable(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		whole := flights(t, 100)
 		reader := readerOf(t, whole.Schema(), batches(t, whole, 40, 0, 60)...)
@@ -44,7 +44,7 @@ func TestReaderBecomesOneTable(t *testing.T) {
 }
 
 func TestEmptyReader(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		var told []buffer.Progress
 		table, err := buffer.FromReader(t.Context(), mgr, readerOf(t, flightSchema()), buffer.LoadOptions{
@@ -111,7 +111,7 @@ func TestEndOfFileIsNoError(t *testing.T) {
 }
 
 func TestEachYieldsBatchByBatch(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		whole := flights(t, 100)
 		parts := batches(t, whole, 40, 0, 60)
@@ -150,7 +150,7 @@ func TestEachEndsWithItsLoop(t *testing.T) {
 }
 
 func TestCancelledLoads(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		whole := flights(t, 100)
 		parts := batches(t, whole, 50, 50)

@@ -17,7 +17,7 @@ import (
 // Whatever views are taken of views, the table is what arrow-go makes of the
 // record by the same steps.
 func TestViewsOfViewsAreThoseOfTheRecord(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		whole := flights(t, 60)
 		rapid.Check(t, func(t *rapid.T) {

@@ -15,7 +15,7 @@ import (
 )
 
 func TestReaderUploadsBatchByBatch(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		whole := flights(t, 100)
 		parts := batches(t, whole, 40, 0, 60)
@@ -64,7 +64,7 @@ func TestReaderOfAReaderThatFails(t *testing.T) {
 
 // A batch that the device had no room for is there for the next call.
 func TestReaderTriesABatchAgain(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		resource := &failing{Resource: memory.NewDriverResource(dev)}
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource})
 		whole := flights(t, 30)

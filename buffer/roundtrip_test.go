@@ -19,7 +19,7 @@ import (
 )
 
 func TestRecordThereAndBack(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, rows := range []int{0, 1, 64, 1000} {
 			record := flights(t, rows)
@@ -62,7 +62,7 @@ func TestColumnByName(t *testing.T) {
 }
 
 func TestRecordsBecomeOneTable(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		whole := flights(t, 100)
 		for _, lengths := range [][]int64{{100}, {13, 87}, {0, 50, 0, 1, 49, 0}, {64, 36}} {
@@ -79,7 +79,7 @@ func TestRecordsBecomeOneTable(t *testing.T) {
 }
 
 func TestTableWithoutColumns(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		table, err := buffer.FromRecords(t.Context(), mgr, []arrow.Record{emptyOf(3), emptyOf(4)}, buffer.LoadOptions{})
 		require.NoError(t, err)
@@ -98,7 +98,7 @@ func TestTableWithoutColumns(t *testing.T) {
 }
 
 func TestRecordInTheUsersMemory(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		stream, err := dev.NewStream()
 		require.NoError(t, err)
@@ -118,7 +118,7 @@ func TestRecordInTheUsersMemory(t *testing.T) {
 // A load on the caller's stream is ordered with that stream alone: what is
 // enqueued there next has to find the data.
 func TestStreamOfALoadFindsTheData(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		stream, err := dev.NewStream()
 		require.NoError(t, err)

@@ -15,7 +15,7 @@ import (
 )
 
 func TestRowCountOnTheDevice(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		whole := flights(t, 40)
 		for _, rows := range []int64{0, 1, 13, 40} {
@@ -44,7 +44,7 @@ func TestRowCountOnTheDevice(t *testing.T) {
 }
 
 func TestRecordShowsTheRowsThatThereAre(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		whole := flights(t, 40)
 		for _, rows := range []int64{0, 1, 13, 40} {
@@ -94,7 +94,7 @@ func withoutMetadata(t *testing.T, table *buffer.Buffer) *buffer.Buffer {
 }
 
 func TestRowCountOutOfRange(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, rows := range []int64{-1, 41, 1 << 62, -1 << 63} {
 			table := counted(t, mgr, flights(t, 40), rows)
@@ -114,7 +114,7 @@ func TestRowCountOutOfRange(t *testing.T) {
 }
 
 func TestFetchingTheRowCountCanBeCancelled(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		table := counted(t, mgr, flights(t, 40), 4)
 		ctx, cancel := context.WithCancelCause(t.Context())

@@ -13,7 +13,7 @@ import (
 )
 
 func TestTablesAreRebuilt(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		record := flights(t, 50)
 		for name, table := range map[string]*buffer.Buffer{

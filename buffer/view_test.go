@@ -16,7 +16,7 @@ import (
 )
 
 func TestViewsShareTheMemory(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		record := flights(t, 50)
 		table, err := buffer.FromRecord(mgr, record)

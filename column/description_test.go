@@ -19,7 +19,7 @@ import (
 
 // Columns of every type, sliced too, are the same by what is written of them.
 func TestColumnsAreMadeOfDescriptions(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for seed, dataType := range arraytest.AllTypes() {
 			g := arraytest.NewGenerator(uint64(seed))

@@ -37,7 +37,7 @@ func (f *failing) Allocate(bytes uint64, stream *device.Stream) (memory.Allocati
 }
 
 func TestFailedAllocationsHoldNothing(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		resource := &failing{Resource: memory.NewDriverResource(dev)}
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource})
 		var columns [][]arrow.Array
@@ -76,7 +76,7 @@ func TestBudgetIsKept(t *testing.T) {
 }
 
 func TestCancelledTransfersHoldNothing(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		ctx, cancel := context.WithCancelCause(t.Context())
 		a := arraytest.NewGenerator(1).Array(arrow.ListOf(arrow.BinaryTypes.String), 1000)
@@ -96,7 +96,7 @@ func TestCancelledTransfersHoldNothing(t *testing.T) {
 
 // What was moved is the device's: the host may write to it and free it.
 func TestArraysMayBeReleasedAfterUpload(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		stream, err := dev.NewStream()
 		require.NoError(t, err)
@@ -172,7 +172,7 @@ func TestColumnsOfTwoDevicesDoNotMix(t *testing.T) {
 }
 
 func TestManyGoroutines(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		generate := func() arrow.Array {
 			return arraytest.NewGenerator(1).Array(arrow.ListOf(arrow.BinaryTypes.String), 500)

@@ -79,7 +79,7 @@ func (f foreign) mirror(d arrow.ArrayData) *column.Column {
 }
 
 func TestForeignColumnsWithOffsetsAtEveryLevel(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for number, dataType := range arraytest.AllTypes() {
 			t.Run(dataType.String(), func(t *testing.T) {

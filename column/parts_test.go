@@ -32,7 +32,7 @@ func sliced(t *testing.T, mgr *memory.Manager, a arrow.Array, offset, length int
 }
 
 func TestValuesAndValidity(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		g := arraytest.NewGenerator(7)
 		a := g.Array(arrow.PrimitiveTypes.Int32, 100)

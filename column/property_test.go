@@ -70,7 +70,7 @@ func drawType(t *rapid.T, levels int) arrow.DataType {
 // Arrays of any type, cut into any chunks and sliced anywhere, hold the same
 // elements after they were on the device.
 func TestAnyArrayTravels(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		rapid.Check(t, func(rt *rapid.T) {
 			dataType := drawType(rt, 3)

@@ -117,7 +117,7 @@ func cuts(n int) [][2]int {
 }
 
 func TestRoundTripOfEveryType(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for number, dataType := range arraytest.AllTypes() {
 			for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
@@ -180,7 +180,7 @@ func requireTidy(t requireTB, c *column.Column) {
 }
 
 func TestChunksBecomeOneColumn(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for number, dataType := range arraytest.AllTypes() {
 			t.Run(dataType.String(), func(t *testing.T) {
@@ -211,7 +211,7 @@ func TestChunksBecomeOneColumn(t *testing.T) {
 }
 
 func TestSliceOnTheDevice(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for number, dataType := range arraytest.AllTypes() {
 			t.Run(dataType.String(), func(t *testing.T) {

@@ -37,7 +37,7 @@ func moved(t *testing.T, blocks []*memory.Block) []*memory.Block {
 
 // Columns of every type, sliced too, are the same in other blocks.
 func TestColumnsAreRebuiltElsewhere(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for seed, dataType := range arraytest.AllTypes() {
 			g := arraytest.NewGenerator(uint64(seed))

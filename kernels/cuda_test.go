@@ -19,9 +19,20 @@ import (
 //go:embed testdata/launch.ptx
 var launchPTX string
 
+// openGPU opens the first GPU for what is too much for the emulator.
 func openGPU(t testing.TB) (*device.Device, *memory.Manager, *kernels.Module) {
 	t.Helper()
-	dev := devicetest.Open(t, "cuda:0")
+	return loaded(t, devicetest.Open(t, "cuda:0"))
+}
+
+// openKernels opens the first GPU or the emulator.
+func openKernels(t testing.TB) (*device.Device, *memory.Manager, *kernels.Module) {
+	t.Helper()
+	return loaded(t, devicetest.OpenKernels(t))
+}
+
+func loaded(t testing.TB, dev *device.Device) (*device.Device, *memory.Manager, *kernels.Module) {
+	t.Helper()
 	mgr := devicetest.Manager(t, dev, memory.Options{})
 	module, err := kernels.Load(dev, launchPTX)
 	require.NoError(t, err)
@@ -38,7 +49,7 @@ func download[T memory.Element](t testing.TB, s memory.Slice[T]) []T {
 
 // TestLoad loads what is and what is not code, on every device.
 func TestLoad(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		if dev.Kind() == device.Host {
 			_, err := kernels.Load(dev, launchPTX)
 			require.ErrorIs(t, err, device.ErrNotSupported)
@@ -62,7 +73,7 @@ func TestLoad(t *testing.T) {
 }
 
 func TestGPUArgumentsArrive(t *testing.T) {
-	_, mgr, module := openGPU(t)
+	_, mgr, module := openKernels(t)
 	out := newSlice[uint8](t, mgr, 112)
 	require.NoError(t, out.Fill(nil, 0))
 	err := function(t, module, "echo").Launch(nil, device.Dim3{}, device.Dim3{X: 32}, 0, out,
@@ -81,7 +92,7 @@ func TestGPUArgumentsArrive(t *testing.T) {
 }
 
 func TestGPUChecksTheSignature(t *testing.T) {
-	dev, mgr, module := openGPU(t)
+	dev, mgr, module := openKernels(t)
 	out := newSlice[uint32](t, mgr, 1)
 	f := function(t, module, "set")
 	err := f.Launch(nil, device.Dim3{}, device.Dim3{}, 0, out)
@@ -99,7 +110,7 @@ func TestGPUChecksTheSignature(t *testing.T) {
 }
 
 func TestGPUEmptyRegionIsNull(t *testing.T) {
-	_, mgr, module := openGPU(t)
+	_, mgr, module := openKernels(t)
 	f := function(t, module, "set")
 	require.NoError(t, f.Launch(mgr.Stream(), device.Dim3{}, device.Dim3{}, 0, memory.Slice[uint32]{}, uint32(7)))
 	require.NoError(t, f.Launch(nil, device.Dim3{}, device.Dim3{}, 0, newSlice[uint32](t, mgr, 0), uint32(7)))
@@ -107,7 +118,7 @@ func TestGPUEmptyRegionIsNull(t *testing.T) {
 }
 
 func TestGPULargeSharedMemory(t *testing.T) {
-	dev, mgr, module := openGPU(t)
+	dev, mgr, module := openKernels(t)
 	limit, err := dev.Attribute(backend.MaxSharedMemoryPerBlockOptIn)
 	require.NoError(t, err)
 	n := limit / 4
@@ -128,7 +139,7 @@ func TestGPULargeSharedMemory(t *testing.T) {
 }
 
 func TestGPUThreadLimit(t *testing.T) {
-	_, mgr, module := openGPU(t)
+	_, mgr, module := openKernels(t)
 	out := newSlice[uint32](t, mgr, 1)
 	f := function(t, module, "narrow")
 	assert.Equal(t, 64, f.Attributes().MaxThreads)
@@ -140,7 +151,7 @@ func TestGPUThreadLimit(t *testing.T) {
 }
 
 func TestGPUAttributes(t *testing.T) {
-	_, _, module := openGPU(t)
+	_, _, module := openKernels(t)
 	f := function(t, module, "increment")
 	attributes := f.Attributes()
 	assert.Equal(t, 70, attributes.PTXVersion)
@@ -156,11 +167,14 @@ func TestGPUAttributes(t *testing.T) {
 // TestGPUReleaseAfterLaunch releases memory while kernels of another stream use
 // it, and allocates anew at once: no increment may land in the new memory.
 func TestGPUReleaseAfterLaunch(t *testing.T) {
-	dev, mgr, module := openGPU(t)
+	dev, mgr, module := openKernels(t)
 	other := newStream(t, dev)
 	f := function(t, module, "increment")
-	const n = 1 << 20
-	for range 50 {
+	n, rounds := 1<<20, 50
+	if devicetest.Emulated(dev) {
+		n, rounds = 1<<12, 5
+	}
+	for range rounds {
 		s, err := memory.NewSlice[uint32](mgr, n, memory.AllocateOptions{})
 		require.NoError(t, err)
 		require.NoError(t, s.Block().OrderBefore(other))
@@ -183,9 +197,13 @@ func TestGPUReleaseAfterLaunch(t *testing.T) {
 
 // TestGPUCloseUnderKernels unloads the code while its kernels are enqueued.
 func TestGPUCloseUnderKernels(t *testing.T) {
-	dev := devicetest.Open(t, "cuda:0")
+	dev := devicetest.OpenKernels(t)
 	mgr := devicetest.Manager(t, dev, memory.Options{})
-	const n, times = 1 << 22, 20
+	const times = 20
+	n := 1 << 22
+	if devicetest.Emulated(dev) {
+		n = 1 << 14
+	}
 	s := newSlice[uint32](t, mgr, n)
 	require.NoError(t, s.Fill(nil, 0))
 	module, err := kernels.LoadWith(dev, launchPTX, kernels.LoadOptions{Strict: true})

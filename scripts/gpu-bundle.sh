@@ -22,6 +22,9 @@ for package in $packages; do
 done
 go build -trimpath -ldflags '-s -w' -o "$out/bench" ./bench
 go build -trimpath -ldflags '-s -w' -o "$out/bench-memory" ./bench/memory
+go build -trimpath -ldflags '-s -w' -o "$out/bench-kernels" ./bench/kernels
+mkdir "$out/kernels" && cp bench/kernels/peers.* "$out/kernels/"
+go build -trimpath -ldflags '-s -w' -o "$out/delays" ./examples/delays
 go build -trimpath -ldflags '-s -w' -o "$out/gpuframe" ./cmd/gpuframe
 go build -trimpath -ldflags '-s -w' -o "$out/demo" ./examples/demo
 go build -trimpath -ldflags '-s -w' -buildmode=c-shared -o "$out/libhandover.so" ./examples/pytorch

@@ -8,15 +8,19 @@
 #                     place of gpuframe's own binding; for gpu-gorgonia.tar.xz
 #   run.sh python     the Python package with the libraries that are here, and two
 #                     Python processes that train on one copy of a table
-#   run.sh sanitize   the tests that use the GPU, under compute-sanitizer
+#   run.sh sanitize   the tests that use the GPU, under compute-sanitizer, whose tool
+#                     TOOL names: memcheck, racecheck, initcheck or synccheck
 #   run.sh bench      the table of docs/performance.md
 #   run.sh bench-memory [-only pairs,threads,…]
 #                     the tables of docs/memory.md
+#   run.sh bench-kernels [-only large,small,…]
+#                     the tables of docs/kernels.md, with PyTorch, CuPy and, where
+#                     nvcc is there, CUB beside
 #   run.sh bench-gorgonia
 #                     what calls cost through either binding
 #   run.sh bench-python
 #                     what hand-overs cost in Python
-#   run.sh demo       the demo
+#   run.sh demo       the demo, and a question to the real data
 #
 # PACKAGES="memory column" restricts test, gorgonia and sanitize. Whole logs go to $LOGS,
 # or ./logs. The last line is "N passed, N failed", and the exit status tells
@@ -92,6 +96,12 @@ python_tests() {
     sed 's/^/  /' "$log" | tail -20
 }
 
+# report says what else compute-sanitizer is told: only memcheck knows of API errors,
+# which tests provoke on purpose.
+report() {
+    if [ "${TOOL:-memcheck}" = memcheck ]; then echo --report-api-errors no; fi
+}
+
 sanitize() {
     local package log
     # Kernels run one after the other here, so that what is broken by running at the
@@ -103,11 +113,20 @@ sanitize() {
         log=$logs/sanitize_${package//\//_}.log
         # Tests provoke errors of the driver on purpose; what is looked for is
         # bad memory accesses. SANITIZE names the tests to run.
-        (cd "$here/tests/$package" && timeout 500 compute-sanitizer --tool memcheck --report-api-errors no --error-exitcode 9 \
+        (cd "$here/tests/$package" && timeout 500 compute-sanitizer --tool "${TOOL:-memcheck}" $(report) --error-exitcode 9 \
             ./package.test -test.v -test.run "${SANITIZE:-.}" -test.skip "$serial" -test.timeout 480s) >"$log" 2>&1
-        count "$log" $? "$package: $(grep -E 'ERROR SUMMARY' "$log" | tail -1)"
-        grep -E 'Invalid __|Misaligned address|out of bounds' "$log" | head -5
+        count "$log" $? "$package: $(grep -E '(ERROR|RACECHECK) SUMMARY' "$log" | tail -1)"
+        grep -E 'Invalid __|Misaligned address|out of bounds|Error: .* hazard' "$log" | head -5
     done
+}
+
+# bench_kernels measures the peers first, for theirs is the other side of ratios.
+bench_kernels() {
+    local peers=$logs/peers.tsv large=134217728 small=1000
+    : >"$peers"
+    if command -v nvcc >/dev/null && nvcc -O3 -arch=native -o "$logs/peers" "$here/kernels/peers.cu"; then "$logs/peers" "$large" >>"$peers"; fi
+    python3 "$here/kernels/peers.py" "$large" "$small" >>"$peers"
+    "$here/bench-kernels" -peers "$peers" "$@"
 }
 
 case ${1:-test} in
@@ -120,13 +139,14 @@ gorgonia)
 sanitize) sanitize ;;
 bench) if "$here/bench" -device cuda:0; then passed=1; else failed=1; fi ;;
 bench-memory) if "$here/bench-memory" -device cuda:0 "${@:2}"; then passed=1; else failed=1; fi ;;
+bench-kernels) if bench_kernels "${@:2}"; then passed=1; else failed=1; fi ;;
 bench-gorgonia) if "$here/bench-gorgonia"; then passed=1; else failed=1; fi ;;
 python) python_tests ;;
 bench-python)
     if GPUFRAME_LIBRARY=$here/python/libgpuframe.so PYTHONPATH=$here/python python3 "$here/python/bench/handover.py" "${@:2}"; then passed=1; else failed=1; fi
     ;;
-demo) if "$here/demo"; then passed=1; else failed=1; fi ;;
-*) sed -n '2,25s/^# \{0,1\}//p' "$0" && exit 2 ;;
+demo) if "$here/demo" && "$here/delays"; then passed=1; else failed=1; fi ;;
+*) sed -n '2,30s/^# \{0,1\}//p' "$0" && exit 2 ;;
 esac
 echo "$passed passed, $failed failed"
 [ "$failed" -eq 0 ]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -26,28 +27,40 @@ func (b *bench) generate(ctx context.Context, rows int) (_ *buffer.Buffer, err e
 	defer func() { err = errors.Join(err, numbers.Release()) }()
 	f32, f64, i32 := arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int32
 	row := expr.Col("row")
-	random := func(seed int) expr.Expr { return expr.Hash(row, expr.Lit(int64(seed))) }
-	uniform := func(seed int) expr.Expr {
-		return random(seed).ShiftRight(expr.Lit(uint64(11))).Cast(f64).Mul(expr.Lit(0x1p-53))
+	// No operation here can give null, as divisions and shifts can: the columns are to
+	// have no bitmaps.
+	random := func(seed int, bits uint64) expr.Expr {
+		return expr.Hash(row, expr.Lit(int64(seed))).BitAnd(expr.Lit(bits))
 	}
+	uniform := func(seed int) expr.Expr { return random(seed, 1<<53-1).CastWrap(f64).Mul(expr.Lit(0x1p-53)) }
 	x := uniform(1)
 	wide := uniform(3)
-	tenth := random(4).Mod(expr.Lit(uint64(10))).Eq(expr.Lit(uint64(0)))
+	tenth := random(4, 0xff).Lt(expr.Lit(uint64(26)))
 	columns := []expr.Expr{
 		row.As("sorted"),
-		x.Cast(f32).As("x"),
-		uniform(2).Cast(f32).As("y"),
+		x.CastWrap(f32).As("x"),
+		uniform(2).CastWrap(f32).As("y"),
 		wide.As("v"),
 		expr.If(tenth, expr.Null(f64), wide).As("v null"),
-		expr.If(tenth, expr.Null(f32), x.Cast(f32)).As("x null"),
-		random(5).BitAnd(expr.Lit(uint64(1))).Eq(expr.Lit(uint64(0))).As("mask"),
-		random(6).Mod(expr.Lit(uint64(rows))).Cast(i32).As("random"),
-		random(7).BitAnd(expr.Lit(uint64(255))).Cast(arrow.PrimitiveTypes.Uint32).As("byte"),
+		expr.If(tenth, expr.Null(f32), x.CastWrap(f32)).As("x null"),
+		random(5, 1).Eq(expr.Lit(uint64(0))).As("mask"),
+		uniform(6).Mul(expr.Lit(float64(rows))).CastWrap(i32).As("random"),
+		random(7, 255).CastWrap(arrow.PrimitiveTypes.Uint32).As("byte"),
 	}
 	for i := range wideColumns {
 		columns = append(columns, uniform(10+i).As(fmt.Sprintf("w%d", i)))
 	}
-	return expr.Project(ctx, numbers, columns, b.options())
+	table, err := expr.Project(ctx, numbers, columns, b.options())
+	if err != nil {
+		return nil, err
+	}
+	for i, field := range table.Schema().Fields() {
+		_, _, err := table.Column(i).Validity()
+		if hasNulls := strings.HasSuffix(field.Name, "null"); hasNulls != (err == nil) {
+			return nil, errors.Join(fmt.Errorf("the bitmap of column %q is not as it should be", field.Name), table.Release())
+		}
+	}
+	return table, nil
 }
 
 // rowNumbers uploads the numbers of the rows as a column "row" of int32.

@@ -15,7 +15,7 @@ import (
 
 // An address that another library has must stay the address of the values.
 func TestExportedTablesStay(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr, s := onDevice(t, dev, 3, spill.Options{})
 		want := numbers(tableRows, 1)
 		table := add(t, mgr, s, want)

@@ -34,7 +34,7 @@ func requireCopied(t testing.TB, stream *device.Stream, table *buffer.Buffer, pi
 }
 
 func TestAcquiredTablesStay(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr, s := onDevice(t, dev, 3, spill.Options{})
 		table := add(t, mgr, s, numbers(tableRows, 1))
 		first, second := acquire(t, table), acquire(t, table)
@@ -52,7 +52,7 @@ func TestAcquiredTablesStay(t *testing.T) {
 }
 
 func TestRetainedTablesStay(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := newSpiller(t, mgr, spill.Options{})
 		want := numbers(tableRows, 1)
@@ -110,7 +110,7 @@ func addSlice(s *spill.Spiller, b *buffer.Buffer) (*spill.Table, error) {
 }
 
 func TestMemoryOfOthersStays(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := newSpiller(t, mgr, spill.Options{})
 		pointer, err := dev.Driver().Alloc(tableBytes)
@@ -204,7 +204,7 @@ func TestBusyTablesAreTheLast(t *testing.T) {
 // What was enqueued before a table is moved is in what comes back, also where
 // nobody recorded it because it is on the block's own stream.
 func TestEarlierWorkIsNotLost(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := newSpiller(t, mgr, spill.Options{})
 		further, err := dev.NewStream()

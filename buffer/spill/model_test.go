@@ -191,7 +191,7 @@ func (m *model) end(t *rapid.T) {
 }
 
 func TestModel(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		const budget = 4 * tableBytes
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: budget})
 		stream, err := dev.NewStream()

@@ -39,7 +39,7 @@ func addAll(t testing.TB, mgr *memory.Manager, s *spill.Spiller, records []arrow
 }
 
 func TestTenTablesInTheRoomOfThree(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr, s := onDevice(t, dev, 3, spill.Options{})
 		all := records(10)
 		tables := addAll(t, mgr, s, all)
@@ -66,7 +66,7 @@ func TestTenTablesInTheRoomOfThree(t *testing.T) {
 }
 
 func TestLeastRecentlyUsedGoFirst(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr, s := onDevice(t, dev, 4, spill.Options{})
 		all := records(4)
 		tables := addAll(t, mgr, s, all)
@@ -96,7 +96,7 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 // Other memory than tables is made room for, too, and the error of a request that
 // is too large names what is held.
 func TestAnyAllocationMakesRoom(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr, s := onDevice(t, dev, 3, spill.Options{})
 		tables := addAll(t, mgr, s, records(3))
 		block, err := mgr.Allocate(tableBytes+1, memory.AllocateOptions{})
@@ -140,7 +140,7 @@ func TestTablesOfManagersBelow(t *testing.T) {
 }
 
 func TestHostBudget(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := newSpiller(t, mgr, spill.Options{HostBudget: 2*tableBytes - 1})
 		all := append(records(2), numbers(tableRows/2, 7))
@@ -173,7 +173,7 @@ func TestHostBudget(t *testing.T) {
 }
 
 func TestManyGoroutines(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr, s := onDevice(t, dev, 5, spill.Options{HostBudget: 20 * tableBytes})
 		all := records(20)
 		tables := addAll(t, mgr, s, all)

@@ -17,7 +17,7 @@ import (
 )
 
 func TestTablesComeBackAsTheyWere(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := newSpiller(t, mgr, spill.Options{})
 		whole := manyTypes(t, 100)
@@ -70,7 +70,7 @@ func TestTablesComeBackAsTheyWere(t *testing.T) {
 // A table of several blocks, two of its columns in one and the row count in
 // another.
 func TestBlocksMoveOnce(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := newSpiller(t, mgr, spill.Options{})
 		one, err := buffer.FromRecord(mgr, numbers(tableRows, 1))
@@ -138,7 +138,7 @@ func TestTableWithoutMemory(t *testing.T) {
 
 // Work on the stream finds the data although nobody waited for it.
 func TestAcquireOnAStream(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := newSpiller(t, mgr, spill.Options{})
 		stream, err := dev.NewStream()
@@ -169,7 +169,7 @@ func TestAcquireOnAStream(t *testing.T) {
 // The stream that a table was loaded on is the one it returns to, unless it was
 // closed meanwhile.
 func TestHomeStream(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := newSpiller(t, mgr, spill.Options{})
 		stream, err := dev.NewStream()

@@ -17,7 +17,7 @@ import (
 // device that is present.
 func EachAllocation(t *testing.T, operations ...Operation) {
 	t.Helper()
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		for _, o := range operations {
 			t.Run(o.Name, func(t *testing.T) { eachAllocation(t, dev, o) })
 		}

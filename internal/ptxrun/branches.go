@@ -3,6 +3,9 @@ package ptxrun
 func branchHandler(in *ins) {
 	in.take("uni")
 	in.count(1, 1)
+	if in.scope.find(in.arguments[0].name) != nil {
+		in.fail("%s is not a label", in.arguments[0].name)
+	}
 	in.out.kind = branch
 	in.labels, in.labelScope = []string{in.arguments[0].name}, in.scope
 }

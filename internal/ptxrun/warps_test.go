@@ -82,9 +82,9 @@ func TestWarps(t *testing.T) {
 			func(i int) uint64 { return []uint64{0xffff, 0xffff0000}[i%32/16] }},
 		"halves of one instruction": {"setp.lt.u32 %p1, %l, 16; selp.b32 %r2, 0xffff, 0xffff0000, %p1; vote.sync.ballot.b32 %r1, 1, %r2; cvt.u64.u32 %d, %r1;",
 			func(i int) uint64 { return []uint64{0xffff, 0xffff0000}[i%32/16] }},
-		"divergence": {"mov.u32 %r1, 0; again: setp.ge.u32 %p1, %r1, %l; @%p1 bra out; add.u32 %r1, %r1, 1; bra again; out: cvt.u64.u32 %d, %r1;",
+		"divergence": {"mov.u32 %r1, 0; again: setp.ge.u32 %p1, %r1, %l; @%p1 bra quit; add.u32 %r1, %r1, 1; bra again; quit: cvt.u64.u32 %d, %r1;",
 			func(i int) uint64 { return uint64(i % 32) }},
-		"collective after a loop": {"mov.u32 %r1, 0; again: setp.ge.u32 %p1, %r1, %l; @%p1 bra out; add.u32 %r1, %r1, 1; bra again; out: vote.sync.ballot.b32 %r2, 1, -1; cvt.u64.u32 %d, %r2;",
+		"collective after a loop": {"mov.u32 %r1, 0; again: setp.ge.u32 %p1, %r1, %l; @%p1 bra quit; add.u32 %r1, %r1, 1; bra again; quit: vote.sync.ballot.b32 %r2, 1, -1; cvt.u64.u32 %d, %r2;",
 			func(int) uint64 { return 0xffffffff }},
 		"a lane waits for one behind it": {"mov.u32 %r3, dynamic; setp.ne.u32 %p2, %t, 0; @%p2 bra wait; st.volatile.shared.u32 [%r3], 7; bra end;" +
 			" wait: ld.volatile.shared.u32 %r1, [%r3]; setp.ne.u32 %p1, %r1, 7; @%p1 bra wait; end: mov.u64 %d, 7;", func(int) uint64 { return 7 }},
@@ -129,7 +129,6 @@ large:
 	ret;
 }
 .func (.reg .u32 %out) next(.reg .u32 %in) { add.u32 %out, %in, 1; ret; }
-.func four(.param .align 8 .b8 pair[16], .param .b64 to);
 .func (.param .align 8 .b8 swapped[16]) swap(.param .align 8 .b8 pair[16])
 {
 	.reg .b64 %x, %y;

@@ -111,7 +111,7 @@ func requireSound(t *testing.T, dev *device.Device, o soak.Options) soak.Report 
 // TestRunWithCopies has a GPU's copies and fills, which do not run on its
 // multiprocessors, do what its kernels do in TestRun.
 func TestRunWithCopies(t *testing.T) {
-	dev := devicetest.Open(t, "cuda:0")
+	dev := devicetest.OpenKernels(t)
 	resource, err := memory.NewCachingResource(dev, memory.CachingOptions{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, resource.Close()) }()

@@ -18,7 +18,7 @@ import (
 )
 
 func TestAddMatchesModel(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		t.Run("float32", func(t *testing.T) { testAdd(t, dev, rapid.Float32()) })
 		t.Run("float64", func(t *testing.T) { testAdd(t, dev, rapid.Float64()) })
 		t.Run("int64", func(t *testing.T) { testAdd(t, dev, rapid.Int64()) })
@@ -71,7 +71,7 @@ func testAdd[T elementwise.Number](t *testing.T, dev *device.Device, values *rap
 
 // TestAddLong goes around the kernel's loop several times.
 func TestAddLong(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		n := 1 << 14
 		if dev.Kind() == device.CUDA {
@@ -104,7 +104,7 @@ func upload[T memory.Element](t *testing.T, mgr *memory.Manager, values []T) mem
 }
 
 func TestAddRefusals(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		two := upload(t, mgr, []int64{1, 2})
 		three := upload(t, mgr, []int64{1, 2, 3})

@@ -30,7 +30,7 @@ func each(t *testing.T, f func(t *testing.T, s *scene)) {
 		})
 		f(t, &scene{t: t, manager: m, block: block})
 	}
-	devicetest.Each(t, on)
+	devicetest.EachKernel(t, on)
 	t.Run("passes for a GPU", func(t *testing.T) { on(t, launchtest.Open(t, &launchtest.GPU{Kernels: checks.Kernels()})) })
 }
 

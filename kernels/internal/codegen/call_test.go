@@ -106,3 +106,29 @@ func BenchmarkCall(b *testing.B) {
 		}
 	})
 }
+
+// BenchmarkWrite is what it takes to write a kernel, and to take the library apart,
+// which is done once.
+func BenchmarkWrite(b *testing.B) {
+	f32 := arrow.PrimitiveTypes.Float32
+	p := tree.NewProgram([]int{0, 1}, []arrow.DataType{f32, f32}, []*tree.Node{subjects()[0].output(f32)})
+	b.Run("fused", func(b *testing.B) {
+		for b.Loop() {
+			g, err := New(p, AllNullable(p), "arguments")
+			require.NoError(b, err)
+			_, err = newElementwise(g, rowsOfLane(g))
+			require.NoError(b, err)
+		}
+	})
+	b.Run("library", func(b *testing.B) {
+		for b.Loop() {
+			files, err := codes.ReadDir(".")
+			require.NoError(b, err)
+			for _, file := range files {
+				code, err := codes.ReadFile(file.Name())
+				require.NoError(b, err)
+				cut(string(code))
+			}
+		}
+	})
+}

@@ -8,25 +8,6 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/internal/tree"
 )
 
-// float is a literal operand of a kind of float.
-func (k kind) float(v float64) ptx.Register {
-	if k.bits == 64 {
-		return ptx.Register(fmt.Sprintf("0d%016X", math.Float64bits(v)))
-	}
-	return ptx.Register(fmt.Sprintf("0f%08X", math.Float32bits(float32(v))))
-}
-
-// registers is how many a value takes.
-func (k kind) registers() int {
-	switch k.family {
-	case decimal:
-		return 2
-	case text:
-		return 4 // address, length, and where its buffer begins and ends
-	}
-	return 1
-}
-
 // cast writes a conversion.
 func (l *lane) cast(n *tree.Node) Value {
 	x := l.value(n.Arguments[0])

@@ -18,7 +18,7 @@ const (
 	// all inputs together. With half of the 2,048 lanes that a multiprocessor can
 	// have it keeps 64 KiB on the way, a third more than what saturates an H200.
 	bytesInFlight        = 64
-	fewestRows, mostRows = 4, 16
+	fewestRows, mostRows = 2, 16
 	// mostOperations bounds what is written for the rows of a lane together, so
 	// that the driver compiles it soon.
 	mostOperations = 400
@@ -44,7 +44,11 @@ type elementwise struct {
 func rowsOfLane(g *Generator) int {
 	bytes := 0
 	for _, input := range g.used() {
-		bytes += max(1, kindOf(g.program.Types[input]).bits/8)
+		k := kindOf(g.program.Types[input])
+		bytes += max(1, k.bytes())
+		if k.family == text {
+			bytes += 8 * k.registers()
+		}
 	}
 	rows := fewestRows
 	for rows < mostRows && rows*bytes < bytesInFlight && 2*rows*len(g.program.Nodes) <= mostOperations {

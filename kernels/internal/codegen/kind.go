@@ -1,6 +1,8 @@
 package codegen
 
 import (
+	"fmt"
+	"math"
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -143,4 +145,23 @@ func (k kind) highest() uint64 {
 // holds reports whether every value of another kind of integer is one of k's.
 func (k kind) holds(other kind) bool {
 	return k.lowest() <= other.lowest() && k.highest() >= other.highest()
+}
+
+// float is a literal operand of a kind of float.
+func (k kind) float(v float64) ptx.Register {
+	if k.bits == 64 {
+		return ptx.Register(fmt.Sprintf("0d%016X", math.Float64bits(v)))
+	}
+	return ptx.Register(fmt.Sprintf("0f%08X", math.Float32bits(float32(v))))
+}
+
+// registers is how many a value takes.
+func (k kind) registers() int {
+	switch k.family {
+	case decimal:
+		return 2
+	case text:
+		return 4 // address, length, and where its buffer begins and ends
+	}
+	return 1
 }

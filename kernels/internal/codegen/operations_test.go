@@ -116,7 +116,8 @@ func TestOperations(t *testing.T) {
 		for i, o := range operations() {
 			t.Run(fmt.Sprintf("%v/%v/%v", o.op, o.operands, o.result), func(t *testing.T) {
 				v := newValues(uint64(i))
-				const rows, offset = 700, 13
+				// So many that warps take chunks: fewer are taken 32 at a time.
+				const rows, offset = 4500, 13
 				arrays := make([]arrow.Array, len(o.operands))
 				arguments := make([]*tree.Node, len(o.operands))
 				for a, dt := range o.operands {

@@ -34,12 +34,19 @@ func sliced(r *rapid.T, mgr *memory.Manager, a arrow.Array) *column.Column {
 
 // TestRandomTrees computes random expressions over random tables of slices, and
 // compares with a model of Go's numbers.
-func TestRandomTrees(t *testing.T) {
+func TestRandomTrees(t *testing.T) { testRandomTrees(t, exprtest.Options{Exact: true}) }
+
+// TestRandomTreesInChunks has more rows than are taken 32 at a time.
+func TestRandomTreesInChunks(t *testing.T) {
+	testRandomTrees(t, exprtest.Options{Exact: true, Rows: []int{4300, 4609}})
+}
+
+func testRandomTrees(t *testing.T, options exprtest.Options) {
 	eachGPU(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		ctx := t.Context()
 		rapid.Check(t, func(r *rapid.T) {
-			c := exprtest.Draw(r, exprtest.Options{Exact: true})
+			c := exprtest.Draw(r, options)
 			defer c.Release()
 			var columns []*column.Column
 			for _, a := range c.Inputs() {

@@ -64,12 +64,17 @@ func (s *storer) ballot(p ptx.Register) ptx.Register {
 func (s *storer) words(word int, words []ptx.Register, first, lane ptx.Register) {
 	leads := s.b.Op(ptx.Predicate, "setp.eq.u32", lane, "0")
 	base := s.base(word, first, -3)
-	for i := 0; i < len(words); i += 4 {
-		if len(words) < 4 {
-			s.b.Void("@"+string(leads)+" st.global.b32", at(base, 4*i), words[i])
-			continue
+	for i := 0; i < len(words); {
+		group := words[i:min(i+4, len(words))] // of a power of two, as all of them are
+		to := at(base, 4*i)
+		switch len(group) {
+		case 4:
+			s.b.Void("@"+string(leads)+" st.global.v4.b32", to, "{"+group[0]+", "+group[1]+", "+group[2]+", "+group[3]+"}")
+		case 2:
+			s.b.Void("@"+string(leads)+" st.global.v2.b32", to, "{"+group[0]+", "+group[1]+"}")
+		default:
+			s.b.Void("@"+string(leads)+" st.global.b32", to, group[0])
 		}
-		s.b.Void("@"+string(leads)+" st.global.v4.b32", at(base, 4*i),
-			"{"+words[i]+", "+words[i+1]+", "+words[i+2]+", "+words[i+3]+"}")
+		i += len(group)
 	}
 }

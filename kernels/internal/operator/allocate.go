@@ -16,6 +16,9 @@ const alignment = 256
 // them. The caller releases the block when it has made columns of the buffers,
 // which hold references of their own. Buffers of no bytes are empty slices. Where
 // no buffer has any bytes the block is nil. The contents are undefined.
+//
+// On the host it waits for what the resource has enqueued on the memory, a fill for
+// example, since the operator writes to it at once.
 func (c *Call) Allocate(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], error) {
 	total := uint64(0)
 	for _, b := range bytes {
@@ -30,6 +33,11 @@ func (c *Call) Allocate(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], 
 		return nil, slices, nil
 	}
 	block, err := c.Manager.Allocate(total, memory.AllocateOptions{Stream: c.Stream, Tag: c.Tag})
+	if err == nil && c.OnHost() {
+		if err = c.Settle(c.ctx); err != nil {
+			err = errors.Join(err, block.Release())
+		}
+	}
 	if err != nil {
 		return nil, nil, err
 	}

@@ -16,6 +16,9 @@ type Call struct {
 	Manager *memory.Manager
 	Stream  *device.Stream
 	Tag     string
+	// ctx ends waits on the host, where Allocate has to wait. A Call lives no longer
+	// than the function that it was begun in.
+	ctx context.Context
 }
 
 // Begin checks that the inputs can be used and makes the stream wait for the work
@@ -23,7 +26,7 @@ type Call struct {
 // options say the manager. On the host it waits until what is on the stream has
 // run, or the context ends: the operator reads the memory next.
 func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Column) (Call, error) {
-	call := Call{Manager: options.Manager, Stream: options.Stream, Tag: options.Tag}
+	call := Call{Manager: options.Manager, Stream: options.Stream, Tag: options.Tag, ctx: ctx}
 	for i, input := range inputs {
 		if err := input.Check(); err != nil {
 			return Call{}, fmt.Errorf("input %d: %w", i, err)
