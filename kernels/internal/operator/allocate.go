@@ -12,6 +12,9 @@ import (
 // is rounded up to, as package column has it.
 const alignment = 256
 
+// most is what a block can have, before the last buffer is rounded up.
+const most = math.MaxInt64 - alignment
+
 // Allocate allocates one block that holds buffers of the given bytes and returns
 // them. The caller releases the block when it has made columns of the buffers,
 // which hold references of their own. Buffers of no bytes are empty slices. Where
@@ -22,11 +25,10 @@ const alignment = 256
 func (c *Call) Allocate(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], error) {
 	total := uint64(0)
 	for _, b := range bytes {
-		rounded := (b + alignment - 1) &^ (alignment - 1)
-		if b > math.MaxInt64/2 || total > math.MaxInt64/2-rounded {
+		if b > most || total > most-b {
 			return nil, nil, fmt.Errorf("%d bytes beside %d: %w", b, total, memory.ErrOverflow)
 		}
-		total += rounded
+		total += (b + alignment - 1) &^ (alignment - 1)
 	}
 	slices := make([]memory.Slice[uint8], len(bytes))
 	if total == 0 {
