@@ -34,7 +34,10 @@ func (l *lane) arithmetic(n *tree.Node) Value {
 		return one(l.wrap(k, l.op(k, name+k.arithmetic(), a, b)), valid)
 	}
 	quotient, defined := l.divide(k, n.Op, a, b)
-	return one(quotient, l.and(valid, defined))
+	if !n.AlwaysDefined() {
+		valid = l.and(valid, defined)
+	}
+	return one(quotient, valid)
 }
 
 // wrap brings what was computed in 32 bits to an integer of fewer.
@@ -132,13 +135,13 @@ func (l *lane) bitwise(n *tree.Node) Value {
 	case tree.BitXor:
 		return one(l.op(k, "xor."+untyped, a, b), valid)
 	}
-	// Taken for unsigned a negative number is too large.
-	width := ptx.Register(fmt.Sprint(k.bits))
+	if !n.AlwaysDefined() {
+		width := ptx.Register(fmt.Sprint(k.bits))
+		// Taken for unsigned a negative number is too large.
+		valid = l.and(valid, l.predicate(fmt.Sprintf("setp.lt.u%d", max(32, k.bits)), b, width))
+	}
 	if k.class() == ptx.Word64 {
-		valid = l.and(valid, l.predicate("setp.lt.u64", b, width))
 		b = l.b.Op(ptx.Word32, "cvt.u32.u64", b)
-	} else {
-		valid = l.and(valid, l.predicate("setp.lt.u32", b, width))
 	}
 	if n.Op == tree.ShiftLeft {
 		return one(l.wrap(k, l.op(k, "shl."+untyped, a, b)), valid)

@@ -28,3 +28,29 @@ func (n *Node) Kind() Kind { return KindOf(n.Type) }
 
 // IsNullLiteral reports whether the node is a literal that is null.
 func (n *Node) IsNullLiteral() bool { return n.Op == Literal && n.Value == nil }
+
+// AlwaysDefined reports whether a division of integers or a shift, which can give null
+// for want of a result, cannot here: what it divides or shifts by is a literal that
+// allows it. It is false for all other operations.
+func (n *Node) AlwaysDefined() bool {
+	if len(n.Arguments) != 2 || n.Arguments[1].Op != Literal {
+		return false
+	}
+	var by uint64
+	switch value := n.Arguments[1].Value.(type) {
+	case int64:
+		by = uint64(value) // below zero it is too large for a shift
+	case uint64:
+		by = value
+	default:
+		return false
+	}
+	switch n.Op {
+	case Divide, Remainder:
+		return by != 0
+	case ShiftLeft, ShiftRight:
+		width, fixed := n.Type.(arrow.FixedWidthDataType)
+		return fixed && by < uint64(width.BitWidth())
+	}
+	return false
+}

@@ -20,7 +20,8 @@ type Program struct {
 	// Literals are the literals by their slots.
 	Literals []*Node
 	// Key names the shape: the operations and types, without names of columns or
-	// values of literals. Programs of one key share their code.
+	// values of literals, but for what [Node.AlwaysDefined] says of these. Programs of
+	// one key share their code.
 	Key string
 }
 
@@ -60,6 +61,9 @@ func (w *keyWriter) visit(n *Node) {
 	w.numbers[n] = len(w.numbers)
 	w.program.Nodes = append(w.program.Nodes, n)
 	w.key = append(w.key, n.Op.String()...)
+	if n.AlwaysDefined() {
+		w.key = append(w.key, '!')
+	}
 	w.key = append(append(w.key, ':'), Code(n.Type)...)
 	switch n.Op {
 	case Column:

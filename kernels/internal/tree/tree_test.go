@@ -122,3 +122,26 @@ func ExampleNewProgram() {
 	// int64 column:int64@0;literal:int64;greater:bool,0,1;= 2
 	// 3 nodes, 1 literal
 }
+
+func TestAlwaysDefined(t *testing.T) {
+	i16, u64 := arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Uint64
+	column := &tree.Node{Op: tree.Column, Type: i16}
+	for _, c := range []struct {
+		op      tree.Op
+		of      arrow.DataType
+		by      any
+		defined bool
+	}{
+		{tree.Divide, i16, int64(2), true}, {tree.Divide, i16, int64(-1), true}, {tree.Divide, i16, int64(0), false},
+		{tree.Remainder, u64, uint64(10), true}, {tree.Remainder, u64, uint64(0), false}, {tree.Divide, i16, nil, false},
+		{tree.Divide, arrow.PrimitiveTypes.Float64, 2.0, false},
+		{tree.ShiftLeft, i16, int64(15), true}, {tree.ShiftLeft, i16, int64(16), false}, {tree.ShiftRight, i16, int64(-1), false},
+		{tree.ShiftRight, u64, uint64(63), true}, {tree.ShiftRight, u64, uint64(64), false}, {tree.Add, i16, int64(2), false},
+	} {
+		literal := &tree.Node{Op: tree.Literal, Type: c.of, Value: c.by}
+		n := &tree.Node{Op: c.op, Type: c.of, Arguments: []*tree.Node{column, literal}}
+		require.Equal(t, c.defined, n.AlwaysDefined(), "%v by %v", c.op, c.by)
+	}
+	n := &tree.Node{Op: tree.Divide, Type: i16, Arguments: []*tree.Node{column, column}}
+	require.False(t, n.AlwaysDefined())
+}
