@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/hostword"
 	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -22,10 +23,10 @@ type gatherer struct {
 	// wanted and then are the next round: what is fetched, and what follows.
 	wanted []memory.Destination
 	then   []func() error
-	// bad and found are where the device and, after the first round, the host have
-	// the least row with an index out of bounds.
-	bad   memory.Slice[uint64]
-	found [1]uint64
+	// bad is where kernels note the least row with an index out of bounds, as long as
+	// that is not known; then it is in found.
+	bad   *hostword.Word
+	found uint64
 }
 
 // pending is a column in the making.
@@ -158,8 +159,13 @@ func (g *gatherer) later(then func() error) { g.then = append(g.then, then) }
 
 // settle fetches and goes on until nothing is put off any more.
 func (g *gatherer) settle() error {
-	if g.bad.Len() > 0 {
-		g.wanted = append(g.wanted, memory.Destination{From: g.bad.AsBytes(), Data: bytesOf(g.found[:])})
+	if g.bad != nil && len(g.wanted) == 0 {
+		if err := g.call.Stream.Synchronize(g.ctx); err != nil {
+			return err
+		}
+		if err := g.judge(); err != nil {
+			return err
+		}
 	}
 	for len(g.wanted)+len(g.then) > 0 {
 		wanted, then := g.wanted, g.then
@@ -167,14 +173,30 @@ func (g *gatherer) settle() error {
 		if err := memory.Download(g.ctx, g.call.Stream, wanted); err != nil {
 			return err
 		}
-		if g.bad.Len() > 0 && g.found[0] != noRow {
-			return ErrBounds
+		if err := g.judge(); err != nil {
+			return err
 		}
 		for _, follow := range then {
 			if err := follow(); err != nil {
 				return err
 			}
 		}
+	}
+	return nil
+}
+
+// judge looks, when the kernels that check bounds are done, at what they found. It
+// gives their word back: those that come later have the same indices, so they find
+// nothing either.
+func (g *gatherer) judge() error {
+	if g.bad == nil {
+		return nil
+	}
+	g.found = g.bad.Value()
+	g.bad.Release()
+	g.bad = nil
+	if g.found != noRow {
+		return ErrBounds
 	}
 	return nil
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/hostword"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -25,7 +26,7 @@ type rows struct {
 	validAt     int
 	n, limit    uint64
 	first, step uint64
-	bad         []uint64
+	bad         *hostword.Word
 }
 
 // onHost reads the counts of a source. Its memory has to be ready.
@@ -38,9 +39,7 @@ func (s *source) onHost() (*rows, error) {
 	if r.valid, err = s.valid.bytes.Host(); err != nil {
 		return nil, err
 	}
-	if r.bad, err = s.bad.Host(); err != nil {
-		return nil, err
-	}
+	r.bad = s.bad
 	if r.n, err = countOnHost(s.rows, uint64(s.capacity)); err != nil {
 		return nil, err
 	}
@@ -83,8 +82,8 @@ func (r *rows) row(i uint64) (index uint64, ok bool) {
 	if index < r.limit {
 		return index, true
 	}
-	if len(r.bad) > 0 {
-		r.bad[0] = min(r.bad[0], i)
+	if r.bad != nil {
+		r.bad.Lower(i)
 	}
 	return 0, false
 }

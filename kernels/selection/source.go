@@ -7,6 +7,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/hostword"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -45,8 +47,8 @@ type source struct {
 	once bool
 	// nulls says that rows may be null for their index.
 	nulls bool
-	// bad, where it has memory, takes the least row with an index out of bounds.
-	bad memory.Slice[uint64]
+	// bad, where it is set, takes the least row with an index out of bounds.
+	bad *hostword.Word
 }
 
 // arguments appends a kernel's arguments for the source to others.
@@ -55,7 +57,11 @@ func (s *source) arguments(others ...any) []any {
 	if s.order == ruled {
 		at = s.last
 	}
-	return append(others, s.indices, s.valid.bytes, at, s.limitRows, s.limit, s.rows, uint64(s.capacity), s.bad)
+	bad := device.Pointer(0)
+	if s.bad != nil {
+		bad = s.bad.Pointer()
+	}
+	return append(others, s.indices, s.valid.bytes, at, s.limitRows, s.limit, s.rows, uint64(s.capacity), bad)
 }
 
 // list makes a source of a column of indices, whose bounds are still to be set.

@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/hostword"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
@@ -125,24 +126,15 @@ func (g *gatherer) takeListed(columns []*column.Column, count int64, counted mem
 	return g.columns(columns, s)
 }
 
-// checkBounds makes the kernels note the first index out of bounds.
+// checkBounds makes the kernels note the first index out of bounds, in memory of the
+// host: a word of the device's would have to be set before and fetched afterwards,
+// which took as long as the rest of a small take (25 instead of 13 µs, H200).
 func (g *gatherer) checkBounds(s *source, columns []*column.Column) error {
-	buffers, err := g.allocate(8)
+	word, err := hostword.Take(g.call.Stream.Device(), noRow)
 	if err != nil {
 		return err
 	}
-	if g.bad, err = memory.Reinterpret[uint64](buffers[0]); err != nil {
-		return err
-	}
-	if err := g.bad.Fill(g.call.Stream, noRow); err != nil {
-		return err
-	}
-	s.bad = g.bad
-	if g.call.OnHost() {
-		if err := g.call.Stream.Synchronize(g.ctx); err != nil {
-			return err
-		}
-	}
+	g.bad, s.bad = &word, &word
 	for _, c := range columns {
 		if l, err := layoutOf(c.Type()); err != nil || l.kind == kindFixed && l.width > 0 || l.kind == kindBool {
 			return err // its kernel looks at every index
@@ -154,7 +146,7 @@ func (g *gatherer) checkBounds(s *source, columns []*column.Column) error {
 
 // explain says which index is out of bounds.
 func (g *gatherer) explain(indices *column.Column, count int64) error {
-	problem := &IndexError{Row: int64(g.found[0]), Index: "?", Rows: count}
+	problem := &IndexError{Row: int64(g.found), Index: "?", Rows: count}
 	one, err := indices.Slice(int(problem.Row), 1)
 	if err != nil {
 		return errors.Join(problem, err)

@@ -1,0 +1,83 @@
+package hostword
+
+import (
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/perdevice"
+)
+
+const (
+	pageBytes = 4096
+	// lineBytes keeps words that different streams use out of each other's way.
+	lineBytes = 64
+)
+
+// pools are never freed: their pages go with the device, as the modules do whose
+// kernels write to them.
+var pools perdevice.Cache[*pool]
+
+// pool is the words of one device that nobody has.
+type pool struct {
+	mu   sync.Mutex
+	free []*uint64
+}
+
+// Word is a word of 64 bits that a device and the host see. It belongs to whoever
+// took it.
+type Word struct {
+	pool  *pool
+	value *uint64
+}
+
+// Take returns a word with a value. It fails where the driver refuses another page.
+func Take(dev *device.Device, value uint64) (Word, error) {
+	p, err := pools.Get(dev, func(*device.Device) (*pool, error) { return new(pool), nil })
+	if err != nil {
+		return Word{}, err
+	}
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if len(p.free) == 0 {
+		page, err := dev.Driver().HostAlloc(pageBytes)
+		if err != nil {
+			return Word{}, fmt.Errorf("page-locked memory for answers of kernels: %w", err)
+		}
+		for offset := 0; offset < pageBytes; offset += lineBytes {
+			p.free = append(p.free, (*uint64)(unsafe.Add(page, offset)))
+		}
+	}
+	last := len(p.free) - 1
+	w := Word{pool: p, value: p.free[last]}
+	p.free = p.free[:last]
+	atomic.StoreUint64(w.value, value)
+	return w, nil
+}
+
+// Pointer returns the word's address, which is the same on the device.
+func (w Word) Pointer() device.Pointer { return device.Pointer(uintptr(unsafe.Pointer(w.value))) }
+
+// Value returns what is in the word. What a kernel has written is there when the
+// kernel is known to be done.
+func (w Word) Value() uint64 { return atomic.LoadUint64(w.value) }
+
+// Lower makes the value the lesser of what it is and another one.
+func (w Word) Lower(value uint64) {
+	for {
+		now := w.Value()
+		if now <= value || atomic.CompareAndSwapUint64(w.value, now, value) {
+			return
+		}
+	}
+}
+
+// Release gives the word back. No kernel may be left that writes to it; where that is
+// not known, as after a wait that was given up, the word is lost instead.
+func (w Word) Release() {
+	w.pool.mu.Lock()
+	defer w.pool.mu.Unlock()
+	w.pool.free = append(w.pool.free, w.value)
+}
