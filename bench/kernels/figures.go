@@ -56,8 +56,9 @@ func (b *bench) figures(data *buffer.Buffer) []figure {
 		{fmt.Sprintf("filter %d f64 by mask", wideColumns), wideColumns*12 + 1.0/8, 0.75, nil, b.filterMask(data, wide()...)},
 		{fmt.Sprintf("filter %d f64 by expression", wideColumns), wideColumns * 12, 0.75, nil,
 			b.filter(data, expr.Col("w0").Gt(expr.Lit(0.5)), wide()...)},
-		{"take f64, random", 44, 0, []demand{{"plain gather random f64", 1}, {"torch take random f64", 0}}, b.take(data, "random")},
-		{"take f64, sorted", gatherWide, 0.80, []demand{{"plain gather sorted f64", 0}, {"torch take sorted f64", 0}}, b.take(data, "sorted")},
+		{"take f64, random", 44, 0, []demand{{"plain gather random f64", 1}, {"torch take random f64", 0}}, b.take(data, "random", selection.Null)},
+		{"take f64, random, checked", 44, 0, []demand{{"plain gather random f64", 0}}, b.take(data, "random", selection.Check)},
+		{"take f64, sorted", gatherWide, 0.80, []demand{{"plain gather sorted f64", 0}, {"torch take sorted f64", 0}}, b.take(data, "sorted", selection.Null)},
 		{"cumulative sum f64", 16, 0, []demand{{"cub scan f64", 1}, {"torch cumsum f64", 1.15}}, b.cumulativeSum(data)},
 		{"histogram, 256 bins of u32", 4, 0, []demand{{"cub histogram 256", 0}}, b.histogram(data)},
 		{"top 100 f64", 8, 0, []demand{{"torch topk f64 100", 0}}, b.top(data)},
@@ -114,9 +115,9 @@ func (b *bench) filter(data *buffer.Buffer, predicate expr.Expr, names ...string
 	}
 }
 
-// take trusts its indices no more than a program should, but does not wait: a row
-// out of bounds would be null.
-func (b *bench) take(data *buffer.Buffer, indices string) work {
+// take takes by a column of indices. Where these are checked it waits for what was
+// found.
+func (b *bench) take(data *buffer.Buffer, indices string, bounds selection.Bounds) work {
 	return func(ctx context.Context) (releaser, error) {
 		values, err := data.ColumnByName("v")
 		if err != nil {
@@ -126,7 +127,7 @@ func (b *bench) take(data *buffer.Buffer, indices string) work {
 		if err != nil {
 			return nil, err
 		}
-		return selection.TakeColumnWith(ctx, values, at, selection.TakeOptions{Options: b.options(), Bounds: selection.Check})
+		return selection.TakeColumnWith(ctx, values, at, selection.TakeOptions{Options: b.options(), Bounds: bounds})
 	}
 }
 

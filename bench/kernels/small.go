@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
+	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
 // small measures operators on a thousand rows, where calls are all that counts.
@@ -35,7 +36,8 @@ func (b *bench) small(ctx context.Context) (err error) {
 		{"filter and sum f64", "torch filter sum f64", b.reduce(data, reduce.Sum(expr.Col("v")).Where(expr.Col("x").Gt(expr.Lit(0.5))))},
 		{"filter f64 by mask", "torch filter f64", b.filterMask(data, "v")},
 		{"filter f64 by expression", "torch filter f64", b.filter(data, expr.Col("v").Gt(expr.Lit(0.5)), "v")},
-		{"take f64", "torch take random f64", b.take(data, "random")},
+		{"take f64", "torch take random f64", b.take(data, "random", selection.Null)},
+		{"take f64, checked", "torch take random f64", b.take(data, "random", selection.Check)},
 		{"cumulative sum f64", "torch cumsum f64", b.cumulativeSum(data)},
 	} {
 		took, err := b.byClock(ctx, f.work)
