@@ -123,10 +123,15 @@ template <typename T> struct Awaited {
 
     METHOD Awaited(u64 address, bool wanted) : address(address), wanted(wanted) { published.read(address); }
 
-    // wait returns when all lanes of the warp have theirs.
+    // wait returns when all lanes of the warp have theirs. Only those that do not ask
+    // again, and not at once: hundreds of warps ask for the same few lines. (On an H200
+    // a scan of 2²⁷ float64 took 694 µs without, 669 with.)
     METHOD void wait() {
-        while (ballot(wanted && !published.there()) != 0)
-            published.read(address);
+        while (ballot(wanted && !published.there()) != 0) {
+            __nvvm_nanosleep(40);
+            if (wanted && !published.there())
+                published.read(address);
+        }
     }
     METHOD T value(const T &none) const { return wanted ? published.value() : none; }
     METHOD bool mark() const { return wanted && published.mark(); }

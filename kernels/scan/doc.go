@@ -25,9 +25,8 @@
 //
 // Float sums and products are reproducible: the order in which values are folded
 // depends on the number of the row alone, and is the same on every device. Rows are
-// cut into tiles, these into runs of one warp each, these into loads of 32 lanes of 16
-// bytes. Within a lane values are folded one after another; over lanes, tiles and
-// groups of 32 tiles in trees of 32; over loads, warps and groups of 1,024 tiles one
-// after another. code/cumulative.cuh and kernels/include/lookback.cuh have it to the
-// letter.
+// cut into tiles, these into runs of one warp each, and these into runs of one lane
+// each. In a lane values are folded one after another, over the lanes of a warp and over
+// 32 tiles as Hillis and Steele do, and over warps and groups of 32 tiles one after
+// another. code/cumulative.cuh and kernels/include/prefixes.cuh have it to the letter.
 package scan

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/internal/lookback"
 	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 )
 
@@ -109,7 +110,8 @@ func launchFill(call operator.Call, in input, out output, width int, options Opt
 	if err != nil {
 		return err
 	}
-	p, err := newPlan(call, tilesOf(in.rows, fillRows), 8)
+	tiles := tilesOf(in.rows, fillRows)
+	p, err := newPlan(call, tiles, tiles, lookback.Bytes(uint64(tiles), 8))
 	if err != nil {
 		return err
 	}

@@ -22,20 +22,18 @@ func (multiplying) Fold(a, b float64) float64 { return a * b }
 
 func (o how) floats(s storage, in hostInput, out hostOutput) {
 	if o == sum {
-		tiled(adding{}, o.shape(s), s, in, out)
+		tiled(adding{}, shapeOf(s), s, in, out)
 	} else {
-		tiled(multiplying{}, o.shape(s), s, in, out)
+		tiled(multiplying{}, shapeOf(s), s, in, out)
 	}
 }
 
 // tiled folds in the order of the kernel: see scan_tiles in code/cumulative.cuh.
 func tiled[F lookback.Fold[float64]](fold F, cut shape, s storage, in hostInput, out hostOutput) {
-	warpRows, tileRows, loadRows := cut.warpRows(), cut.tileRows(), 32*cut.lanes
-	// Whole loads of which no row is there change nothing and are left out.
-	whole := make([]float64, min(tileRows, (in.rows+loadRows-1)/loadRows*loadRows))
-	ahead := lookback.NewPrefix[float64](fold)
+	warpRows, tileRows := cut.warpRows(), cut.tileRows()
+	folded := make([]float64, tileRows)
+	ahead := lookback.NewTold[float64](fold)
 	for begin := 0; begin < in.rows; begin += tileRows {
-		folded := whole[:min(len(whole), (in.rows-begin+loadRows-1)/loadRows*loadRows)]
 		for row := range folded {
 			folded[row] = fold.None()
 			if at := begin + row; at < in.rows && in.isValid(at) {
@@ -44,9 +42,9 @@ func tiled[F lookback.Fold[float64]](fold F, cut shape, s storage, in hostInput,
 		}
 		var warpAhead [tileWarps]float64
 		total := fold.None()
-		for warp := 0; warp*warpRows < len(folded); warp++ {
+		for warp := range warpAhead {
 			warpAhead[warp] = total
-			total = fold.Fold(total, scanWarp(fold, cut, folded[warp*warpRows:min((warp+1)*warpRows, len(folded))]))
+			total = fold.Fold(total, scanWarp(fold, cut, folded[warp*warpRows:(warp+1)*warpRows]))
 		}
 		tileAhead := ahead.Next(total)
 		for row := range min(tileRows, in.rows-begin) {
@@ -58,30 +56,26 @@ func tiled[F lookback.Fold[float64]](fold F, cut shape, s storage, in hostInput,
 
 // scanWarp folds the rows of one warp up to each, and returns all of them.
 func scanWarp[F lookback.Fold[float64]](fold F, cut shape, rows []float64) float64 {
-	total := fold.None()
-	for ; len(rows) > 0; rows = rows[32*cut.lanes:] {
-		var lanes [32]float64
-		for lane := range lanes {
-			own := rows[lane*cut.lanes : (lane+1)*cut.lanes]
-			for j := 1; j < len(own); j++ {
-				own[j] = fold.Fold(own[j-1], own[j])
-			}
-			lanes[lane] = own[len(own)-1]
+	each := cut.lanes * cut.loads
+	var lanes [32]float64
+	for lane := range lanes {
+		own := rows[lane*each : (lane+1)*each]
+		for j := 1; j < len(own); j++ {
+			own[j] = fold.Fold(own[j-1], own[j])
 		}
-		lookback.WarpScan(fold, &lanes)
-		for lane := range lanes {
-			before := fold.None()
-			if lane > 0 {
-				before = lanes[lane-1]
-			}
-			before = fold.Fold(total, before)
-			for j := range cut.lanes {
-				rows[lane*cut.lanes+j] = fold.Fold(before, rows[lane*cut.lanes+j])
-			}
-		}
-		total = fold.Fold(total, lanes[31])
+		lanes[lane] = own[len(own)-1]
 	}
-	return total
+	lookback.WarpScan(fold, &lanes)
+	for lane := range lanes {
+		before := fold.None()
+		if lane > 0 {
+			before = lanes[lane-1]
+		}
+		for j := lane * each; j < (lane+1)*each; j++ {
+			rows[j] = fold.Fold(before, rows[j])
+		}
+	}
+	return lanes[31]
 }
 
 func floatAt(s storage, values []byte, row int) float64 {

@@ -60,7 +60,7 @@ const firstFill = 3 * 3 * 5
 
 const (
 	// aloneTiles is how many tiles one block scans by itself, which takes no state
-	// and so no memset. The kernel could do 16; more than two take longer than the
+	// and so no memset. The kernel could do 32; more than two take longer than the
 	// memset does.
 	aloneTiles = 2
 	// residentBlocks is how many blocks of any kernel here fit a multiprocessor of
@@ -75,19 +75,20 @@ type plan struct {
 	block *memory.Block
 }
 
-// newPlan allocates and clears the state of so many tiles. Release gives it back.
-func newPlan(call operator.Call, tiles, valueBytes int) (plan, error) {
+// newPlan allocates and clears the state of so many tiles, of that many bytes, for so
+// many blocks if the device has room for them. Release gives it back.
+func newPlan(call operator.Call, tiles, blocks int, bytes uint64) (plan, error) {
 	if tiles <= aloneTiles {
 		return plan{grid: device.Dim3{X: 1}}, nil
 	}
-	block, buffers, err := call.Allocate(lookback.Bytes(uint64(tiles), uint64(valueBytes)))
+	block, buffers, err := call.Allocate(bytes)
 	if err != nil {
 		return plan{}, err
 	}
 	if err := buffers[0].Fill(call.Stream, 0); err != nil {
 		return plan{}, errors.Join(err, block.Release())
 	}
-	blocks := min(tiles, call.Stream.Device().Info().Multiprocessors*residentBlocks)
+	blocks = min(blocks, call.Stream.Device().Info().Multiprocessors*residentBlocks)
 	return plan{grid: device.Dim3{X: uint32(max(blocks, 1))}, state: buffers[0], block: block}, nil
 }
 
@@ -103,7 +104,9 @@ func (o how) launch(call operator.Call, s storage, in input, out output, options
 	if err != nil {
 		return err
 	}
-	p, err := newPlan(call, tilesOf(in.rows, o.shape(s).tileRows()), o.foldedBytes(s))
+	// One block more than there are tiles tells the others what lies before them.
+	tiles := tilesOf(in.rows, shapeOf(s).tileRows())
+	p, err := newPlan(call, tiles, tiles+1, lookback.ToldBytes(uint64(tiles), uint64(o.foldedBytes(s))))
 	if err != nil {
 		return err
 	}
@@ -111,7 +114,7 @@ func (o how) launch(call operator.Call, s storage, in input, out output, options
 	if options.SkipNulls {
 		nullsLast = 0
 	}
-	err = f.Launch(call.Stream, p.grid, device.Dim3{X: tileThreads}, 0,
+	err = f.Launch(call.Stream, p.grid, device.Dim3{X: tileThreads}, shapeOf(s).sharedBytes(),
 		out.values, out.valid, in.values, in.valid, uint64(in.bit), options.Rows, int64(in.rows), p.state, o.turn(s), nullsLast)
 	return errors.Join(err, p.release())
 }

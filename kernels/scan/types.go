@@ -108,17 +108,18 @@ type shape struct {
 }
 
 const (
-	tileThreads = 256
-	tileWarps   = tileThreads / 32
+	// tileWarps have the rows of a tile; one more learns what lies before it.
+	tileWarps   = 7
+	tileThreads = 32 * (tileWarps + 1)
 )
 
-func (o how) shape(s storage) shape {
+func shapeOf(s storage) shape {
 	loads := [...]int{1: 2, 2: 4, 4: 8, 8: 8, 16: 8}[s.bytes]
-	if s.class == float && o < minimum && s.bytes < 8 {
-		loads /= 2 // folded as twice or four times as many bytes
-	}
 	return shape{lanes: 16 / s.bytes, loads: loads}
 }
+
+// sharedBytes is the shared memory that a block holds two tiles in.
+func (s shape) sharedBytes() uint32 { return uint32(2 * tileWarps * 32 * 16 * s.loads) }
 
 func (s shape) warpRows() int { return 32 * s.lanes * s.loads }
 func (s shape) tileRows() int { return tileWarps * s.warpRows() }

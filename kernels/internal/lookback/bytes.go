@@ -22,3 +22,12 @@ func Bytes(tiles, valueBytes uint64) uint64 {
 	}
 	return header + (tiles+span-1)/span*stride*8*words
 }
+
+// ToldBytes is [Bytes] for the state of prefixes.cuh: a sum and a prefix for each tile.
+func ToldBytes(tiles, valueBytes uint64) uint64 {
+	words := (valueBytes + 3) / 4
+	if words > 1 {
+		words = (words + 1) / 2 * 2
+	}
+	return header + 2*tiles*8*words
+}

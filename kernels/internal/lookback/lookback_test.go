@@ -127,3 +127,20 @@ func ExampleBytes() {
 	fmt.Println(lookback.Bytes(0, 8), lookback.Bytes(1, 4), lookback.Bytes(2048, 8), lookback.Bytes(2049, 16))
 	// Output: 128 8832 34944 104576
 }
+
+// TestTold compares the host's prefixes in the order of prefixes.cuh with plain loops.
+func TestTold(t *testing.T) {
+	sums, pairs := lookback.NewTold(counting[uint64]{}), lookback.NewTold(last{})
+	var sum uint64
+	var pair [2]uint64
+	for tile := range uint64(3000) {
+		require.Equal(t, sum, sums.Next(tile*tile))
+		sum += tile * tile
+		next := [2]uint64{}
+		if tile%97 == 3 {
+			next = [2]uint64{tile, ^tile}
+		}
+		require.Equal(t, pair, pairs.Next(next), "tile %d", tile)
+		pair = last{}.Fold(pair, next)
+	}
+}

@@ -43,6 +43,41 @@ func (p *Prefix[T, F]) endGroup(sum, before T) {
 	}
 }
 
+// Told is what lies before a tile, on the host, in the order of prefixes.cuh: groups of
+// 32 tiles one after another, and in a group as WarpScan does. The zero Told is not
+// ready: see [NewTold].
+type Told[T any, F Fold[T]] struct {
+	fold  F
+	tiles [group]T
+	ahead int
+	// before is the fold of all groups before this one.
+	before T
+}
+
+// NewTold returns the prefix of the first tile.
+func NewTold[T any, F Fold[T]](fold F) *Told[T, F] {
+	return &Told[T, F]{fold: fold, before: fold.None()}
+}
+
+// Next takes the fold of the next tile and returns that of all tiles before it.
+func (p *Told[T, F]) Next(sum T) T {
+	scanned := p.tiles
+	for i := p.ahead; i < group; i++ {
+		scanned[i] = p.fold.None()
+	}
+	scanned[p.ahead] = sum
+	WarpScan(p.fold, &scanned)
+	prefix := p.fold.Fold(p.before, p.fold.None())
+	if p.ahead > 0 {
+		prefix = p.fold.Fold(p.before, scanned[p.ahead-1])
+	}
+	p.tiles[p.ahead] = sum
+	if p.ahead++; p.ahead == group {
+		p.ahead, p.before = 0, p.fold.Fold(p.before, scanned[group-1])
+	}
+	return prefix
+}
+
 // WarpFold folds at most 32 values as warp_fold of scan.cuh does: neighbours, then
 // neighbouring pairs and so on, those that are absent being none.
 func WarpFold[T any, F Fold[T]](fold F, values []T) T {

@@ -9,16 +9,21 @@
 #pragma once
 
 #include "bitrow.cuh"
-#include "lookback.cuh"
+#include "prefixes.cuh"
 
-// How a tile is cut: each of its warps has a run of rows, of which a lane loads 16
-// bytes at a time, 32 lanes side by side. So loads and stores coalesce, and values
-// need not go through shared memory to be scanned.
-static constexpr u32 tile_threads = 256, tile_warps = tile_threads / warp_threads;
+// How a tile is cut: each of tile_warps has a run of rows, and each of its lanes a run
+// of these. One more warp learns what lies before the tile, so that the others need
+// not wait for it: while they load a tile, they hold two more in shared memory, one of
+// which the block has told its sum of, and the other of which it knows the prefix.
+static constexpr u32 tile_warps = 7, tile_threads = (tile_warps + 1) * warp_threads;
 
-// one_block_tiles is the most that a block scans alone, without state: half the
-// tiles of a group, each of which a lane remembers.
-static constexpr u32 one_block_tiles = 16;
+// tile_blocks is how many blocks a multiprocessor shall have: as many as its shared
+// memory has room for where it has most.
+static constexpr u32 tile_blocks = 3;
+
+// one_block_tiles is the most that a block scans alone, without state: each lane of a
+// warp remembers one.
+static constexpr u32 one_block_tiles = warp_threads;
 
 // Input is what is scanned.
 template <typename Value> struct Input {
@@ -28,19 +33,113 @@ template <typename Value> struct Input {
     u64 rows;
 };
 
+// Where in the shared memory of its warp the granules of 16 bytes lie of which a lane
+// has a run, a power of two of them. Those of a run change places so that neither lanes
+// that take granules side by side meet in a bank nor lanes that take each the first of
+// its run, the second and so on.
+//
+// run_place is where the run of a lane lies: its granule i is at run_place ^ 16 i.
+template <u32 run> DEVICE u32 run_place(u32 lane) { return (lane * run + (lane * run / 8 & run - 1)) * 16; }
+
+// side_place is where granule 32 i + lane of the warp lies.
+template <u32 run> DEVICE u32 side_place(u32 lane, u32 i) { return (32 * i + (lane ^ lane / 8 & run - 1 ^ 4 * i & run - 1)) * 16; }
+
+// own_lane returns the lane's number, and does so anew each time: else the compiler keeps
+// all that follows from it in registers, of which there are too few.
+DEVICE u32 own_lane() {
+    u32 lane;
+    asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
+    __builtin_assume(lane < warp_threads);
+    return lane;
+}
+
+// Exchange is what the warps of a block tell each other of a tile.
+template <typename T> struct Exchange {
+    T sums[tile_warps], aheads[tile_warps];
+    u32 nulls[tile_warps], null_aheads[tile_warps]; // whether there are any
+    u32 next;                                       // the number of the block's next tile
+};
+
+// look_ahead is what the last warp of a block does: to learn of each tile what lies
+// ahead of each warp's rows.
+template <typename T, typename Fold> DEVICE void look_ahead(void *state, u32 tile, u32 tiles, Exchange<T> *exchange, Fold f) {
+    const u32 lane = lane_in_warp();
+    const Prefixes<T> prefixes(state, tiles);
+    T remembered = f.none(); // of tile number lane, where there is no state
+    bool remembered_null = false;
+#pragma nounroll
+    for (u32 slot = 0; tile < tiles; slot ^= 1) {
+        synchronize_block();
+        Exchange<T> &now = exchange[slot];
+        T tile_sum = f.none(), warp_ahead = f.none();
+        u32 null_before = 0, null_in_tile = 0;
+#pragma unroll
+        for (u32 i = 0; i < tile_warps; i++) {
+            if (i == lane) {
+                warp_ahead = tile_sum;
+                null_before = null_in_tile;
+            }
+            tile_sum = f.fold(tile_sum, now.sums[i]);
+            null_in_tile |= now.nulls[i];
+        }
+        T ahead = f.none();
+        bool marked = remembered_null;
+        if (state != nullptr) {
+            if (lane == 0)
+                prefixes.publish(tile, tile_sum, null_in_tile != 0);
+            ahead = prefixes.wait(tile, marked);
+        } else {
+            if (tile > 0)
+                ahead = shuffle_value(warp_scan(remembered, f), tile - 1);
+            if (lane == tile)
+                remembered = tile_sum;
+            remembered_null |= null_in_tile != 0;
+        }
+        if (lane < tile_warps) {
+            now.aheads[lane] = f.fold(ahead, warp_ahead);
+            now.null_aheads[lane] = marked || null_before != 0;
+        }
+        tile = now.next;
+    }
+    synchronize_block();
+}
+
+// Rows are those of a warp in a tile.
+struct Rows {
+    u64 begin;
+    u32 count;
+
+    template <u32 warp_rows> METHOD static Rows of(u32 tile, u32 warp, u64 rows) {
+        const u64 begin = ((u64)tile * tile_warps + warp) * warp_rows;
+        return {begin, rows <= begin ? 0 : rows - begin < warp_rows ? (u32)(rows - begin) : warp_rows};
+    }
+    // of_lane returns how many of them are in the run of a lane.
+    template <u32 chunk_rows> METHOD u32 of_lane(u32 lane) const {
+        const u32 ahead = lane * chunk_rows;
+        return count <= ahead ? 0 : count - ahead < chunk_rows ? count - ahead : chunk_rows;
+    }
+};
+
+extern __shared__ u64 shared_rooms[]; // 16 · loads bytes for each lane of two tiles
+
 // scan_tiles writes the folds of all rows up to each. Where nulls_last is set, all
 // rows from the first null on are null, else those that are in the input; what they
 // hold does not count. state is null where one block does it all.
 //
 // The order of the folds, after each of which a float is rounded once:
-//  - a lane's values of one load, one after another from the first: within;
-//  - the last of these over the lanes of the warp as warp_scan does, of which
-//    lane_ahead is what the lanes ahead have;
-//  - what the loads ahead in the same warp have, one after another: load_ahead;
+//  - a lane's rows, one after another from the first: within;
+//  - what the lanes of the warp have as warp_scan does, of which lane_ahead is what
+//    the lanes ahead have;
 //  - what the warps ahead in the tile have, one after another: warp_ahead;
-//  - what the tiles ahead have as before_tile says: tile_ahead;
-//  - row = (tile_ahead, warp_ahead), ((load_ahead, lane_ahead), within).
-template <int loads, typename Operator>
+//  - what the tiles ahead have as prefixes.cuh says: tile_ahead;
+//  - row = (tile_ahead, warp_ahead), (lane_ahead, within).
+//
+// Where keep is set, which takes values as wide as what they are folded as, shared
+// memory holds what was folded in the warp. Else it holds what was loaded, and the rows
+// are folded again when what lies ahead is known. For 2²⁷ rows on an H200, whose copy
+// takes 505 µs for 8 bytes: the sum of float64 takes 592 µs kept and 667 folded again,
+// the largest float64 731 and 693; float32, 298 µs folded again, would take more room.
+template <bool keep, int loads, typename Operator>
 DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typename Operator::Value> input, void *state,
                        bool nulls_last, Operator op) {
     typedef typename Operator::Value Value;
@@ -49,56 +148,43 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
 
     constexpr int lanes = 16 / sizeof(Value);
     typedef Vector<Value, lanes> Group;
-    // A lane's share of the validity bits is of rows side by side: chunk_rows of
-    // them, one lane after another.
     constexpr int chunk_rows = lanes * loads;
-    constexpr u32 warp_rows = warp_threads * chunk_rows, tile_rows = tile_warps * warp_rows;
+    constexpr u32 warp_rows = warp_threads * chunk_rows, warp_room = 16 * loads * warp_threads;
     static_assert(chunk_rows == 8 || chunk_rows == 16 || chunk_rows == 32, "whole words of bits");
-    static_assert((loads & loads - 1) == 0, "loads of one lane of bits");
+    static_assert(!keep || sizeof(T) == sizeof(Value), "as wide");
+    static_assert(loads <= 8 && (loads & loads - 1) == 0, "places");
 
-    // Each thread keeps what it has folded here while it waits for what lies ahead:
-    // registers would be too few for enough blocks.
-    constexpr int width = 16 / sizeof(T);
-    static_assert(lanes % width == 0, "16 bytes are of one load");
-    __shared__ Vector<T, width> folded[chunk_rows / width][tile_threads];
-    __shared__ T sums[tile_warps];
-    __shared__ T shared_ahead;
-    __shared__ u32 shared_null[tile_warps];
-    __shared__ u32 shared_null_ahead;
-    __shared__ u32 shared_tile;
+    __shared__ Exchange<T> exchange[2];
+    __shared__ Running<T> running;
 
     const u32 warp = thread_in_block() / warp_threads;
     const bool first_thread = thread_in_block() == 0;
+    const u32 tiles = (u32)((input.rows + tile_warps * warp_rows - 1) / (tile_warps * warp_rows));
+    // The first block to take a number has prefixes to tell, the others tiles.
+    if (first_thread)
+        exchange[1].next = state != nullptr ? take_tile(state) : 1;
+    synchronize_block();
+    u32 tile = exchange[1].next - 1;
+    if (tile + 1 == 0) {
+        tell_prefixes<tile_warps + 1>(Prefixes<T>(state, tiles), tiles, running, f);
+        return;
+    }
+    if (tile >= tiles)
+        return;
+    if (warp == tile_warps) {
+        look_ahead<T>(state, tile, tiles, exchange, f);
+        return;
+    }
+
     const bool straight = aligned(input.values, 16);
-    const u32 tiles = (u32)((input.rows + tile_rows - 1) / tile_rows);
-
-    u32 upcoming = 0;
-    if (state != nullptr && first_thread)
-        upcoming = take_tile(state);
-    T remembered = f.none(); // of tile number lane, where there is no state
-    bool null_before = false;
-
-    for (u32 round = 0;; round++) {
-        u32 tile = round;
-        if (state != nullptr) {
-            if (first_thread)
-                shared_tile = upcoming;
-            synchronize_block();
-            tile = shared_tile;
-        }
-        if (tile >= tiles)
-            return;
-        // Anew in each round, or the compiler keeps all that follows from the lane's
-        // number in registers.
-        u32 lane;
-        asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
-        const u64 begin = (u64)tile * tile_rows + warp * warp_rows;
-        const u32 left = input.rows <= begin ? 0 : input.rows - begin < warp_rows ? (u32)(input.rows - begin) : warp_rows;
-        // Of these the rows i · warp_threads · lanes + j are the lane's.
-        const Value *const from = input.values + begin + lane * lanes;
-        const i32 own = (i32)left - (i32)(lane * lanes);
-        Group group[loads];
-        if (straight && left == warp_rows) {
+    Group group[loads];
+    u32 loaded_valid;
+    const auto load_tile = [&](u32 tile) {
+        const u32 lane = own_lane();
+        const Rows rows = Rows::of<warp_rows>(tile, warp, input.rows);
+        const Value *const from = input.values + rows.begin + lane * lanes;
+        const i32 own = (i32)rows.count - (i32)(lane * lanes);
+        if (straight && rows.count == warp_rows) {
 #pragma unroll
             for (int i = 0; i < loads; i++)
                 group[i] = load_whole((const Group *)from + i * warp_threads);
@@ -111,114 +197,150 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
                     group[i].lane[j] = row < own ? from[row] : Value();
                 }
         }
-        // A chunk's rows beyond the last count as neither null nor valid.
-        const u32 here = left <= lane * chunk_rows ? 0 : left - lane * chunk_rows;
-        const u32 present = low_bits(here < chunk_rows ? here : chunk_rows);
-        u32 chunk = present;
+        // Rows beyond the last are neither null nor valid.
+        loaded_valid = low_bits(rows.template of_lane<chunk_rows>(lane));
         if (input.valid != nullptr)
-            chunk &= load_bits<chunk_rows>(input.valid, input.bit + begin + lane * chunk_rows, input.bit + input.rows);
-        T sum = f.none();
-#pragma unroll
-        for (int i = 0; i < loads; i++) {
-            const u32 bits = shuffle_value(chunk, i * warp_threads / loads + lane / loads) >> lane % loads * lanes;
-            T within[lanes];
-#pragma unroll
-            for (int j = 0; j < lanes; j++) {
-                const T x = (bits >> j & 1) != 0 ? op.in(group[i].lane[j]) : f.none();
-                within[j] = j == 0 ? x : f.fold(within[j - 1], x);
-            }
-            const T up_to = warp_scan(within[lanes - 1], f);
-            const T ahead = f.fold(sum, before_lane(up_to, f));
-#pragma unroll
-            for (int j = 0; j < lanes; j++)
-                folded[(i * lanes + j) / width][thread_in_block()].lane[j % width] = f.fold(ahead, within[j]);
-            sum = f.fold(sum, shuffle_value(up_to, warp_threads - 1));
-        }
-        const u32 nulls_in = ballot(chunk != present);
-        if (lane == 0) {
-            sums[warp] = sum;
-            shared_null[warp] = nulls_in != 0;
-        }
-        synchronize_block();
+            loaded_valid &= load_bits<chunk_rows>(input.valid, input.bit + rows.begin + lane * chunk_rows, input.bit + input.rows);
+    };
+    load_tile(tile);
 
-        T warp_ahead = f.none(), tile_sum = f.none();
-        bool null_ahead = false, null_in_tile = false;
-#pragma unroll
-        for (u32 i = 0; i < tile_warps; i++) {
-            if (i == warp) {
-                warp_ahead = tile_sum;
-                null_ahead = null_in_tile;
-            }
-            tile_sum = f.fold(tile_sum, sums[i]);
-            null_in_tile |= shared_null[i] != 0;
-        }
-        if (warp == 0) {
-            T before;
-            if (state != nullptr) {
-                bool mark = null_in_tile;
-                before = before_tile(state, tile, tile_sum, mark, f);
-                null_before = mark;
-            } else {
-                before = warp_fold(remembered, f);
-                if (lane == tile)
-                    remembered = tile_sum;
-            }
-            if (lane == 0) {
-                shared_ahead = before;
-                shared_null_ahead = null_before;
-            }
-            if (state == nullptr)
-                null_before |= null_in_tile;
-        }
-        synchronize_block();
-        if (state != nullptr && first_thread)
-            upcoming = take_tile(state);
-
-        const T ahead = f.fold(shared_ahead, warp_ahead);
-#pragma unroll
-        for (int i = 0; i < loads; i++)
-#pragma unroll
-            for (int j = 0; j < lanes; j++)
-                group[i].lane[j] = op.out(f.fold(ahead, folded[(i * lanes + j) / width][thread_in_block()].lane[j % width]));
-        Value *const to = out + begin + lane * lanes;
-        if (left == warp_rows) {
+    // What is known of the tile of the round before.
+    u32 before = tiles, valid = 0, nulls_in = 0;
+    T lane_ahead = f.none();
+#pragma nounroll
+    for (u32 slot = 0;; slot ^= 1) {
+        const u32 lane = own_lane();
+        u8 *const rooms = (u8 *)shared_rooms + warp * warp_room;
+        T next_lane_ahead = f.none();
+        u32 next_valid = 0, next_nulls_in = 0, next = tiles;
+        if (tile < tiles) {
+            u8 *const room = rooms + slot * (tile_warps * warp_room);
 #pragma unroll
             for (int i = 0; i < loads; i++)
-                store_whole((Group *)to + i * warp_threads, group[i]);
-        } else {
+                *(Group *)(room + side_place<loads>(lane, i)) = group[i];
+            synchronize_warp();
+            u32 upcoming = tile + 1;
+            if (first_thread && state != nullptr)
+                upcoming = take_tile(state) - 1;
+            next_valid = loaded_valid;
+            T sum = f.none();
 #pragma unroll
-            for (int i = 0; i < loads; i++)
+            for (int i = 0; i < loads; i++) {
+                const Group values = *(const Group *)(room + (run_place<loads>(lane) ^ 16 * i));
 #pragma unroll
                 for (int j = 0; j < lanes; j++) {
-                    const i32 row = i * warp_threads * lanes + j;
-                    if (row < own)
-                        to[row] = group[i].lane[j];
+                    const T x = (next_valid >> (i * lanes + j) & 1) != 0 ? op.in(values.lane[j]) : f.none();
+                    sum = i + j == 0 ? x : f.fold(sum, x);
                 }
+            }
+            const T scanned = warp_scan(sum, f);
+            next_lane_ahead = before_lane(scanned, f);
+            if constexpr (keep) {
+                asm volatile("" ::: "memory"); // reads them again: registers are too few
+#pragma unroll
+                for (int i = 0; i < loads; i++) {
+                    Group *const granule = (Group *)(room + (run_place<loads>(lane) ^ 16 * i));
+                    const Group values = *granule;
+                    Vector<T, lanes> folded;
+#pragma unroll
+                    for (int j = 0; j < lanes; j++) {
+                        const T x = (next_valid >> (i * lanes + j) & 1) != 0 ? op.in(values.lane[j]) : f.none();
+                        sum = i + j == 0 ? x : f.fold(sum, x);
+                        folded.lane[j] = f.fold(next_lane_ahead, sum);
+                    }
+                    *(Vector<T, lanes> *)granule = folded;
+                }
+                synchronize_warp();
+            }
+            if (input.valid != nullptr)
+                next_nulls_in = ballot(next_valid != low_bits(Rows::of<warp_rows>(tile, warp, input.rows).template of_lane<chunk_rows>(lane)));
+            if (lane == warp_threads - 1) {
+                exchange[slot].sums[warp] = scanned;
+                exchange[slot].nulls[warp] = next_nulls_in;
+            }
+            if (first_thread)
+                exchange[slot].next = upcoming;
         }
-        if (out_valid == nullptr || here == 0)
-            continue;
-        if (nulls_last) {
-            const u32 nulls = present & ~chunk;
-            if (shared_null_ahead != 0 || null_ahead || (nulls_in & low_bits(lane)) != 0)
-                chunk = 0;
-            else if (nulls != 0)
-                chunk = (nulls & -nulls) - 1; // the bits below the lowest
+        synchronize_block();
+        if (tile < tiles) {
+            next = exchange[slot].next;
+            if (next < tiles)
+                load_tile(next);
         }
-        const u64 at = (begin + lane * chunk_rows) / 8;
-        if constexpr (chunk_rows == 8)
-            ((u8 *)out_valid)[at] = chunk;
-        else if constexpr (chunk_rows == 16)
-            *(u16 *)((u8 *)out_valid + at) = chunk;
-        else
-            *(u32 *)((u8 *)out_valid + at) = chunk;
+        if (before < tiles) {
+            const Exchange<T> &known = exchange[slot ^ 1];
+            u8 *const room = rooms + (slot ^ 1) * (tile_warps * warp_room);
+            const Rows rows = Rows::of<warp_rows>(before, warp, input.rows);
+            const T ahead = known.aheads[warp];
+            if constexpr (!keep) {
+                T sum = f.none();
+#pragma unroll
+                for (int i = 0; i < loads; i++) {
+                    Group *const granule = (Group *)(room + (run_place<loads>(lane) ^ 16 * i));
+                    Group values = *granule;
+#pragma unroll
+                    for (int j = 0; j < lanes; j++) {
+                        const T x = (valid >> (i * lanes + j) & 1) != 0 ? op.in(values.lane[j]) : f.none();
+                        sum = i + j == 0 ? x : f.fold(sum, x);
+                        values.lane[j] = op.out(f.fold(ahead, f.fold(lane_ahead, sum)));
+                    }
+                    *granule = values;
+                }
+                synchronize_warp();
+            }
+            Value *const to = out + rows.begin + lane * lanes;
+            const i32 own = (i32)rows.count - (i32)(lane * lanes);
+#pragma unroll 2
+            for (int i = 0; i < loads; i++) {
+                Group values = *(const Group *)(room + side_place<loads>(lane, i));
+                if constexpr (keep) {
+                    const auto folded = *(const Vector<T, lanes> *)(room + side_place<loads>(lane, i));
+#pragma unroll
+                    for (int j = 0; j < lanes; j++)
+                        values.lane[j] = op.out(f.fold(ahead, folded.lane[j]));
+                }
+                if (rows.count == warp_rows)
+                    store_whole((Group *)to + i * warp_threads, values);
+                else
+#pragma unroll
+                    for (int j = 0; j < lanes; j++)
+                        if (i32(i * warp_threads * lanes + j) < own)
+                            to[i * warp_threads * lanes + j] = values.lane[j];
+            }
+            synchronize_warp();
+            const u32 here = rows.template of_lane<chunk_rows>(lane);
+            if (out_valid != nullptr && here != 0) {
+                if (nulls_last) {
+                    const u32 null = low_bits(here) & ~valid;
+                    if (known.null_aheads[warp] != 0 || (nulls_in & low_bits(lane)) != 0)
+                        valid = 0;
+                    else if (null != 0)
+                        valid = (null & -null) - 1; // the bits below the lowest
+                }
+                const u64 at = (rows.begin + lane * chunk_rows) / 8;
+                if constexpr (chunk_rows == 8)
+                    ((u8 *)out_valid)[at] = valid;
+                else if constexpr (chunk_rows == 16)
+                    *(u16 *)((u8 *)out_valid + at) = valid;
+                else
+                    *(u32 *)((u8 *)out_valid + at) = valid;
+            }
+        }
+        if (tile >= tiles)
+            return;
+        before = tile;
+        valid = next_valid;
+        nulls_in = next_nulls_in;
+        lane_ahead = next_lane_ahead;
+        tile = next;
     }
 }
 
-// CUMULATIVE declares a kernel of which at least so many blocks are resident. See Go's kernel.launch for the arguments.
-#define CUMULATIVE(name, loads, blocks, Operator)                                                                    \
-    KERNEL __attribute__((launch_bounds(tile_threads, blocks)))                                                      \
+// CUMULATIVE declares a kernel: see scan_tiles, and Go's how.launch for the arguments.
+#define CUMULATIVE(name, keep, loads, Operator)                                                                      \
+    KERNEL __attribute__((launch_bounds(tile_threads, tile_blocks)))                                                 \
     name(Operator::Value *out, void *out_valid, const Operator::Value *values, const u8 *valid, u64 bit,             \
          const i64 *rows, i64 capacity, void *state, u64 turn, u32 nulls_last) {                                     \
         const Input<Operator::Value> input = {values, valid, bit, device_rows(rows, capacity)};                      \
-        scan_tiles<loads>(out, out_valid, input, state, nulls_last != 0, Operator{turn});                            \
+        scan_tiles<keep, loads>(out, out_valid, input, state, nulls_last != 0, Operator{turn});                      \
     }

@@ -1,4 +1,4 @@
 #include "operators.cuh"
 
 typedef LowestDecimal Operator;
-CUMULATIVE(least_128, 8, 2, Operator)
+CUMULATIVE(least_128, false, 8, Operator)

@@ -1,4 +1,4 @@
 #include "operators.cuh"
 
 typedef Lowest_f64 Operator;
-CUMULATIVE(least_f64, 8, 3, Operator)
+CUMULATIVE(least_f64, false, 8, Operator)

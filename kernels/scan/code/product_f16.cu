@@ -1,4 +1,4 @@
 #include "operators.cuh"
 
 typedef RoundingHalf<Product> Operator;
-CUMULATIVE(product_f16, 2, 4, Operator)
+CUMULATIVE(product_f16, false, 4, Operator)

@@ -1,4 +1,4 @@
 #include "operators.cuh"
 
 typedef SumDecimal Operator;
-CUMULATIVE(sum_128, 8, 2, Operator)
+CUMULATIVE(sum_128, false, 8, Operator)

@@ -1,4 +1,4 @@
 #include "operators.cuh"
 
 typedef RoundingHalf<Sum> Operator;
-CUMULATIVE(sum_f16, 2, 4, Operator)
+CUMULATIVE(sum_f16, false, 4, Operator)
