@@ -1,6 +1,7 @@
 package ptxrun
 
 import (
+	"bytes"
 	"fmt"
 	"os"
 	"os/exec"
@@ -19,7 +20,8 @@ import (
 // once, and what ptxas refuses is refused.
 const AssemblerVariable = "GPUFRAME_PTXAS"
 
-// architectures are what texts are assembled for.
+// architectures are what texts are assembled for: the oldest that gpuframe supports,
+// unless ptxas is too new to know it, and a later one.
 var architectures = []string{"sm_70", "sm_90"}
 
 // assembled holds the outcome for each text.
@@ -59,11 +61,25 @@ func assemble(path, text string) error {
 	if err := os.WriteFile(file, []byte(text), 0o600); err != nil {
 		return err
 	}
+	known := false
 	for _, architecture := range architectures {
 		output, err := exec.Command(path, "-arch="+architecture, "-o", os.DevNull, file).CombinedOutput()
+		if err != nil && unknownArchitecture(output) {
+			continue
+		}
 		if err != nil {
 			return fmt.Errorf("ptxrun: ptxas -arch=%s: %w: %s: %w", architecture, err, strings.TrimSpace(string(output)), backend.ErrInvalidCode)
 		}
+		known = true
+	}
+	if !known {
+		return fmt.Errorf("ptxrun: %s knows none of %v: install one that does: %w", path, architectures, backend.ErrNotSupported)
 	}
 	return nil
+}
+
+// unknownArchitecture reports whether ptxas says that its own option names none:
+// "Value 'sm_70' is not defined for option 'gpu-name'".
+func unknownArchitecture(output []byte) bool {
+	return bytes.Contains(output, []byte("is not defined for option 'gpu-name'"))
 }

@@ -67,9 +67,9 @@ func (w *writer) result(r result, base ptx.Register, offset int) {
 		store("b64", offset, first[len(first)-1])
 	case finishMean:
 		sum := w.float(w.plan.states[r.first], first)
-		store("b64", offset, w.canonical(b.Op(ptx.Word64, "div.rn.f64", sum, w.divisor(second[0]))))
+		store("b64", offset, w.canonical(combine.DivideByCount(b, sum, w.divisor(second[0]))))
 	case finishVariance, finishDeviation:
-		x := b.Op(ptx.Word64, "div.rn.f64", first[2], w.divisor(b.Op(ptx.Word64, "sub.u64", first[0], number(r.freedom))))
+		x := combine.DivideByCount(b, first[2], w.divisor(b.Op(ptx.Word64, "sub.u64", first[0], number(r.freedom))))
 		if r.finish == finishDeviation {
 			x = b.Op(ptx.Word64, "sqrt.rn.f64", x)
 		}

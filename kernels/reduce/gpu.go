@@ -75,9 +75,9 @@ func (r *run) onGPU(aggregates []Aggregate) (*buffer.Buffer, error) {
 
 // launch enqueues the kernel.
 func (r *run) launch(k *compiled, l *launch, results memory.Slice[uint8]) error {
-	blocks := int64(1)
-	if k.words > 0 { // else nothing is to be found but the number of rows
-		blocks = blocksFor(r.rows, r.counted)
+	blocks := blocksFor(r.rows, r.counted)
+	if k.words == 0 {
+		blocks = 1 // nothing is to be found but the number of rows
 	}
 	if r.counted {
 		rows := r.table.DeviceRows()
@@ -134,6 +134,10 @@ func (r *run) compiled(l *launch) (*compiled, error) {
 	for _, t := range r.program.Types {
 		l.key = appendType(l.key, t)
 	}
+	single := blocksFor(r.rows, r.counted) == 1
+	if single {
+		l.key = append(l.key, 's')
+	}
 	for _, w := range r.wanted {
 		l.key = append(l.key, byte(w.function))
 		l.key = binary.LittleEndian.AppendUint32(l.key, uint32(w.value))
@@ -154,7 +158,7 @@ func (r *run) compiled(l *launch) (*compiled, error) {
 		return k, nil
 	}
 	// Two that come here at once both write the text, but share the module.
-	if k, err = compile(dev, r.program, shape, r.wanted); err != nil {
+	if k, err = compile(dev, r.program, shape, r.wanted, single); err != nil {
 		return nil, err
 	}
 	all.mu.Lock()
@@ -178,9 +182,9 @@ func appendType(key []byte, t arrow.DataType) []byte {
 	return key
 }
 
-func compile(dev *device.Device, program *tree.Program, shape codegen.Shape, aggregates []wanted) (*compiled, error) {
+func compile(dev *device.Device, program *tree.Program, shape codegen.Shape, aggregates []wanted, single bool) (*compiled, error) {
 	k := new(compiled)
-	text, err := k.write(program, shape, aggregates)
+	text, err := k.write(program, shape, aggregates, single)
 	if err != nil {
 		return nil, err
 	}
@@ -193,20 +197,21 @@ func compile(dev *device.Device, program *tree.Program, shape codegen.Shape, agg
 }
 
 // write makes the plan and the text of the kernel.
-func (k *compiled) write(program *tree.Program, shape codegen.Shape, aggregates []wanted) (text string, err error) {
+func (k *compiled) write(program *tree.Program, shape codegen.Shape, aggregates []wanted, single bool) (text string, err error) {
 	if k.plan, err = newPlan(program, aggregates); err != nil {
 		return "", err
 	}
 	if k.g, err = codegen.New(program, shape, "arguments"); err != nil {
 		return "", err
 	}
-	text, k.words, err = writeKernel(k.plan, k.g, program)
+	text, k.words, err = writeKernel(k.plan, k.g, program, single)
 	return text, err
 }
 
 const (
 	// bytesInFlight is what a lane loads ahead of the first use, of all columns
-	// together: two thirds of an H200's lanes then keep 80 KiB and more on the way.
+	// together: two thirds of an H200's lanes then keep 80 KiB and more on the way. With
+	// 32 the sum of float32 loses 4 % and its kernel compiles 2 ms sooner.
 	bytesInFlight = 64
 	mostRows      = 16
 	// mostOperations bounds what is written for the rows of a lane, so that the driver

@@ -31,10 +31,10 @@ func (p *plan) finishHost(r result, partials [][]uint64) (value [16]byte, valid 
 		words[0] = first[len(first)-1]
 		valid = words[0] != combine.NoRow
 	case finishMean:
-		words[0] = canonicalBits(sumAsFloat(p.states[r.first], first) / float64(max(second[0], 1)))
+		words[0] = canonicalBits(combine.DivideByCountHost(sumAsFloat(p.states[r.first], first), max(second[0], 1)))
 	case finishVariance, finishDeviation:
 		valid = first[0] > uint64(r.freedom)
-		x := math.Float64frombits(first[2]) / float64(max(first[0]-uint64(r.freedom), 1))
+		x := combine.DivideByCountHost(math.Float64frombits(first[2]), max(first[0]-uint64(r.freedom), 1))
 		if r.finish == finishDeviation {
 			x = math.Sqrt(x)
 		}

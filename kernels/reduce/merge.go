@@ -1,6 +1,8 @@
 package reduce
 
 import (
+	"slices"
+
 	"github.com/gpuframe/gpuframe/kernels/internal/combine"
 	"github.com/gpuframe/gpuframe/kernels/internal/ptx"
 )
@@ -12,38 +14,40 @@ const wordsAtATime = 12
 // blocks, and then the results. The tree stands there once and is run twice.
 func (w *writer) merge() {
 	b := w.b
-	final := b.Op(ptx.Word32, "mov.u32", "0")
-	tree, finished, exit := b.Label(), b.Label(), b.Label()
-	b.Place(tree)
-	combine.Tree(b, w.kinds, w.accumulated, w.thread, "merging")
-	b.Branch(b.Op(ptx.Predicate, "setp.ne.u32", final, "0"), finished)
-	b.Branch(b.Op(ptx.Predicate, "setp.eq.u32", w.blocks, "1"), finished)
-
-	w.arrive(exit)
-	w.mergeParts()
-	b.Move("mov.u32", final, "1")
-	b.Branch("", tree)
-
-	b.Place(finished)
-	b.Branch(b.Op(ptx.Predicate, "setp.ne.u32", w.thread, "0"), exit)
+	if len(w.kinds) > 0 {
+		final, tree, finished := ptx.Register(""), b.Label(), b.Label()
+		if !w.single {
+			final = b.Op(ptx.Word32, "mov.u32", "0")
+		}
+		b.Place(tree)
+		combine.Tree(b, w.kinds, w.accumulated, w.thread, "merging")
+		if !w.single {
+			b.Branch(b.Op(ptx.Predicate, "setp.ne.u32", final, "0"), finished)
+			w.arrive()
+			w.mergeParts()
+			b.Move("mov.u32", final, "1")
+			b.Branch("", tree)
+			b.Place(finished)
+		}
+	}
+	b.Emit("@%s ret", b.Op(ptx.Predicate, "setp.ne.u32", w.thread, "0"))
 	w.finish()
-	b.Place(exit)
 	b.Emit("ret")
 }
 
-// arrive writes the block's partials to the scratch memory and branches away but in
-// the last block to come here.
-func (w *writer) arrive(exit string) {
+// arrive writes the block's partials to the scratch memory and ends all blocks but the
+// last one to come here.
+func (w *writer) arrive() {
 	b := w.b
 	wait := b.Label()
 	b.Comment("thread 0 publishes what the block found")
 	b.Branch(b.Op(ptx.Predicate, "setp.ne.u32", w.thread, "0"), wait)
-	place := w.scratch(b.Op(ptx.Word64, "cvt.u64.u32", w.block))
-	stride := w.stride()
+	place := w.scratch(w.block)
+	offset := 0
 	for _, partial := range w.accumulated {
 		for _, word := range partial {
-			b.Emit("st.global.b64 [%s], %s", place, word)
-			b.Move("add.s64", place, place, stride)
+			b.Emit("st.global.b64 [%s+%d], %s", place, offset, word)
+			offset += 8
 		}
 	}
 	b.Emit("fence.acq_rel.gpu")
@@ -62,57 +66,79 @@ func (w *writer) arrive(exit string) {
 	b.Place(wait)
 	b.Emit("bar.sync 0")
 	arrived := b.Op(ptx.Word32, "ld.shared.u32", "[arrived]")
-	b.Branch(b.Op(ptx.Predicate, "setp.eq.u32", arrived, "0"), exit)
+	b.Emit("@%s ret", b.Op(ptx.Predicate, "setp.eq.u32", arrived, "0"))
 }
 
-// scratch returns the address of a part's first word. The parts' words lie side by
-// side, so that lanes load them together.
+// scratch returns the address of a part's words.
 func (w *writer) scratch(part ptx.Register) ptx.Register {
-	return w.b.Op(ptx.Word64, "mad.lo.u64", part, "8", w.own(ownScratch))
+	return w.b.Op(ptx.Word64, "mad.wide.u32", part, number(8*combine.Words(w.kinds)), w.own(ownScratch))
 }
 
-// stride is how far apart a part's words lie.
-func (w *writer) stride() ptx.Register { return w.b.Op(ptx.Word64, "mul.wide.u32", w.blocks, "8") }
-
-// mergeParts writes the merging of the parts' partials, each lane every 256th, into
-// the lane's partials. Several are loaded before the first is merged; those beyond
-// the last part are of no rows, which changes nothing.
+// mergeParts writes the merging of the blocks' partials, each lane every 256th, into
+// the lane's partials. Several are loaded before the first is merged. Those beyond the
+// last block, and those of blocks beyond the last row, are of no rows, which changes
+// nothing.
 func (w *writer) mergeParts() {
 	b := w.b
 	b.Comment("the last block: every lane takes every %dth part", lanes)
 	for i, kind := range w.kinds {
 		combine.SetIdentity(b, kind, w.accumulated[i])
 	}
-	count := b.Op(ptx.Word64, "sub.s64", b.Op(ptx.Word64, "add.s64", w.n, w.rowsOfPart), "1")
-	count = b.Op(ptx.Word64, "div.u64", count, w.rowsOfPart)
-	part := b.Op(ptx.Word64, "mov.u64", w.thread64)
-	place, stride := w.scratch(part), w.stride()
+	words := combine.Words(w.kinds)
+	left := b.Op(ptx.Word32, "sub.s32", w.blocks, w.thread)
+	place := w.scratch(w.thread)
 	again, done := b.Label(), b.Label()
-	b.Branch(b.Op(ptx.Predicate, "setp.ge.s64", part, count), done)
+	b.Branch(b.Op(ptx.Predicate, "setp.le.s32", left, "0"), done)
 	w.loop(again)
-	together := max(wordsAtATime/max(combine.Words(w.kinds), 1), 1)
+	together := max(wordsAtATime/words, 1)
 	var loaded [][][]ptx.Register
 	for t := range together {
-		inside := b.Op(ptx.Predicate, "setp.lt.s64", b.Op(ptx.Word64, "add.s64", part, number(t*lanes)), count)
-		address := b.Op(ptx.Word64, "add.s64", place, number(t*lanes*8))
+		inside := b.Op(ptx.Predicate, "setp.gt.s32", left, number(t*lanes))
+		offset := 8 * words * lanes * t
 		var partials [][]ptx.Register
 		for _, kind := range w.kinds {
-			words := combine.Identity(b, kind)
-			for _, word := range words {
-				b.Emit("@%s ld.volatile.global.b64 %s, [%s]", inside, word, address)
-				b.Move("add.s64", address, address, stride)
+			partial := combine.Identity(b, kind)
+			for _, word := range partial {
+				b.Emit("@%s ld.volatile.global.b64 %s, [%s+%d]", inside, word, place, offset)
+				offset += 8
 			}
-			partials = append(partials, words)
+			partials = append(partials, partial)
 		}
 		loaded = append(loaded, partials)
 	}
-	for _, partials := range loaded {
+	w.mergeLoaded(loaded)
+	b.Move("add.s64", place, place, number(8*words*lanes*together))
+	b.Move("sub.s32", left, left, number(together*lanes))
+	b.Branch(b.Op(ptx.Predicate, "setp.gt.s32", left, "0"), again)
+	b.Place(done)
+}
+
+// mergeLoaded merges partials in their order: in a loop, which moves the next to where
+// the first was, as soon as that is less to compile.
+func (w *writer) mergeLoaded(loaded [][][]ptx.Register) {
+	b := w.b
+	merge := func(partials [][]ptx.Register) {
 		for i, kind := range w.kinds {
 			combine.Merge(b, kind, w.accumulated[i], partials[i])
 		}
 	}
-	b.Move("add.s64", part, part, number(together*lanes))
-	b.Move("add.s64", place, place, number(together*lanes*8))
-	b.Branch(b.Op(ptx.Predicate, "setp.lt.s64", part, count), again)
-	b.Place(done)
+	if !slices.ContainsFunc(w.kinds, combine.Kind.Long) {
+		for _, partials := range loaded {
+			merge(partials)
+		}
+		return
+	}
+	times := b.Op(ptx.Word32, "mov.u32", number(len(loaded)))
+	next := b.Label()
+	w.loop(next)
+	merge(loaded[0])
+	for t := range len(loaded) - 1 {
+		for i, partial := range loaded[t] {
+			for j, word := range partial {
+				b.Move("mov.b64", word, loaded[t+1][i][j])
+			}
+		}
+	}
+	b.Move("sub.u32", times, times, "1")
+	b.Branch(b.Op(ptx.Predicate, "setp.ne.u32", times, "0"), next)
 }

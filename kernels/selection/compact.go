@@ -51,6 +51,8 @@ var (
 	compactSmallWhere = compactKernel{file: "compact_small_where", name: "compact_small_where"}
 	compactWhere4     = compactKernel{file: "compact_where_4", name: "compact_where_4"}
 	compactWhere8     = compactKernel{file: "compact_where_8", name: "compact_where_8"}
+	compactOne4       = compactKernel{file: "compact_one_4", name: "compact_one_4"}
+	compactOne8       = compactKernel{file: "compact_one_8", name: "compact_one_8"}
 	compactCount      = compactKernel{file: "compact_mask", name: "compact_count"}
 	compactOffsets    = compactKernel{file: "compact_mask", name: "compact_offsets"}
 	compactBits       = compactKernel{file: "compact_bits", name: "compact_bits"}
@@ -77,7 +79,7 @@ func compactValues(unit int) *compactKernel {
 }
 
 // What the kernels have for constants: see compact.cuh, compact_values.cuh,
-// compact_mask.cu, compact_where.cu and compact_small.cuh.
+// compact_mask.cu, compact_where.cuh, compact_one.cuh and compact_small.cuh.
 const (
 	segmentRows    = 512
 	compactThreads = 256
@@ -85,6 +87,11 @@ const (
 	columnsMost    = 16
 	fusedMost      = 4
 	whereBlocks    = 4 // that a multiprocessor has at a time
+	oneWarps       = 7 // of a block of compact_one that have rows
+	oneThreads     = 32 * (oneWarps + 1)
+	oneRows        = segmentRows * oneWarps
+	oneBlocks      = 3
+	oneHeld        = 2 // tiles
 	maskTileRows   = 64 * segmentRows
 	maskTileShift  = 6
 	whereTileShift = 3

@@ -30,17 +30,20 @@ type predicateSelector struct {
 	inputs  []*column.Column
 	// small is what fits has found.
 	small *predicateKernel
-	// width is how many bytes the values of fused columns have.
+	// width is how many bytes the values of fused columns have. one says that there is
+	// one, which is all that the predicate reads.
 	width int
+	one   bool
 }
 
 const (
 	// parameterBytes is what the parameters of a kernel have room for.
 	parameterBytes = 4096
-	// smallParameters and whereParameters are the bytes of those of
-	// compact_small_where and compact_where beside the arguments.
+	// smallParameters, whereParameters and oneParameters are the bytes of those of
+	// compact_small_where, compact_where and compact_one beside the arguments.
 	smallParameters = 3*8 + 8*(4*smallColumns+1)
 	whereParameters = 4*8 + 8*3 + 8*(2*fusedMost+1)
+	oneParameters   = 4*8 + 8*3 + 8*2
 )
 
 // newPredicateSelector returns nil where there are more rows than the kernel counts.
@@ -69,6 +72,9 @@ func (s *predicateSelector) kernel(dev *device.Device, template *compactKernel, 
 		}
 		if others+8*k.generator.Words() > parameterBytes {
 			return k, nil
+		}
+		if template == &compactOne4 || template == &compactOne8 {
+			k.generator.Give(0)
 		}
 		if text, err = k.generator.Splice(text, template.name); err != nil {
 			return nil, err
@@ -121,14 +127,26 @@ func (s *predicateSelector) prepare(c *compaction) (uint64, []uint64) {
 			break
 		}
 	}
-	blocks := tiles(c.capacity, compactRows)
+	s.one = fused == 1 && len(s.inputs) == 1 && !nullable(s.inputs[0])
+	blocks, segments := tiles(c.capacity, compactRows), uint64(0)
 	zeroed := lookback.Bytes(blocks, 4)
+	if s.one {
+		blocks = tiles(c.capacity, oneRows)
+		zeroed = lookback.ToldBytes(blocks, 4)
+		segments = blocks * oneWarps
+	}
 	if !c.further() {
 		return zeroed, nil
 	}
-	segments := blocks << whereTileShift
+	if s.one {
+		return zeroed, []uint64{segments * segmentRows / 8, 4 * segments, 8 * segments}
+	}
+	segments = blocks << whereTileShift
 	return zeroed, []uint64{segments * segmentRows / 8, 4 * segments, 8 * blocks}
 }
+
+// nullable reports whether a column has a bitmap that has to be looked at.
+func nullable(c *column.Column) bool { return c.NullCount() != 0 && c.Buffer(0).Bytes() > 0 }
 
 func (s *predicateSelector) reads(input int) bool {
 	for _, i := range s.program.Inputs {
@@ -139,18 +157,37 @@ func (s *predicateSelector) reads(input int) bool {
 	return false
 }
 
-func (s *predicateSelector) many(c *compaction) (found, error) {
-	template := &compactWhere4
-	if s.width == 8 {
+// large returns the kernel for a large table, and how it is launched.
+func (s *predicateSelector) large(c *compaction) (k *predicateKernel, grid device.Dim3, threads, shared uint32, err error) {
+	template, parameters := &compactWhere4, whereParameters
+	// No more blocks than there are at a time: each takes one tile after the other.
+	blocks, each := tiles(c.capacity, compactRows), whereBlocks
+	threads = compactThreads
+	switch {
+	case s.one:
+		template, parameters = &compactOne4, oneParameters
+		if s.width == 8 {
+			template = &compactOne8
+		}
+		// One block tells the others where their tiles go.
+		blocks, each = tiles(c.capacity, oneRows)+1, oneBlocks
+		threads, shared = oneThreads, uint32(oneHeld*oneRows*s.width)
+	case s.width == 8:
 		template = &compactWhere8
 	}
-	k, err := s.kernel(c.call.Stream.Device(), template, whereParameters)
+	dev := c.call.Stream.Device()
+	grid = device.Dim3{X: uint32(min(blocks, uint64(each*dev.Info().Multiprocessors)))}
+	if k, err = s.kernel(dev, template, parameters); err == nil && k.function == nil {
+		err = fmt.Errorf("%d columns and literals are too many for one predicate: evaluate parts of it first: %w",
+			len(s.program.Types)+len(s.program.Literals), device.ErrNotSupported)
+	}
+	return k, grid, threads, shared, err
+}
+
+func (s *predicateSelector) many(c *compaction) (found, error) {
+	k, grid, threads, shared, err := s.large(c)
 	if err != nil {
 		return found{}, err
-	}
-	if k.function == nil {
-		return found{}, fmt.Errorf("%d columns and literals are too many for one predicate: evaluate parts of it first: %w",
-			len(s.program.Types)+len(s.program.Literals), device.ErrNotSupported)
 	}
 	arguments, err := s.arguments(k)
 	if err != nil {
@@ -159,6 +196,9 @@ func (s *predicateSelector) many(c *compaction) (found, error) {
 	results, fused := takeWords(), takeWords()
 	defer giveBackWords(arguments, results, fused)
 	f := found{shift: whereTileShift}
+	if s.one {
+		f.shift = 0
+	}
 	if c.further() {
 		f.mask = maskArguments{bits: bits{bytes: c.scratch[0]}, rows: c.rows, capacity: c.capacity}
 		f.within, f.bases = c.scratch[1], c.scratch[2]
@@ -172,15 +212,14 @@ func (s *predicateSelector) many(c *compaction) (found, error) {
 			fused.AddAddress(b.out.Pointer(), b.out.Block())
 		}
 	}
-	count := len(fused.Values) / 2
-	for len(fused.Values) < 2*fusedMost {
-		fused.Add(0)
+	if !s.one {
+		count := len(fused.Values) / 2
+		for len(fused.Values) < 2*fusedMost {
+			fused.Add(0)
+		}
+		fused.Add(uint64(count))
 	}
-	fused.Add(uint64(count))
-	// No more blocks than there are at a time: each takes one tile after the other.
-	grid := kernels.GridFor(c.capacity, compactRows)
-	grid.X = min(grid.X, uint32(whereBlocks*c.call.Stream.Device().Info().Multiprocessors))
-	err = k.function.Launch(c.call.Stream, grid, device.Dim3{X: compactThreads}, 0,
+	err = k.function.Launch(c.call.Stream, grid, device.Dim3{X: threads}, shared,
 		c.zeroed, c.rows, int64(c.capacity), c.kept, results, fused, arguments)
 	return f, err
 }

@@ -2,7 +2,6 @@ package selection
 
 import (
 	"encoding/binary"
-	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
@@ -111,11 +110,6 @@ func hostBytes(buffers ...column.Bytes) ([][]byte, error) {
 		}
 	}
 	return bytes, nil
-}
-
-// bytesOf returns the memory of words.
-func bytesOf(words []uint64) []byte {
-	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(words))), 8*len(words))
 }
 
 func setBit(bitmap []byte, i uint64, value bool) {

@@ -164,25 +164,22 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkVariants tries rows a lane, and grids of one chunk a warp or of as many
-// blocks as are resident.
+// BenchmarkVariants tries rows a lane.
 func BenchmarkVariants(b *testing.B) {
 	dev := devicetest.Open(b, "cuda:0")
 	for _, s := range subjects() {
-		for _, rows := range []int{4, 8, 16} {
-			for _, wave := range []bool{false, true} {
-				b.Run(fmt.Sprintf("%s/rows=%d/wave=%v", s.name, rows, wave), func(b *testing.B) {
-					mgr := devicetest.Manager(b, dev, memory.Options{})
-					p, columns, bytes := s.program(b, mgr)
-					defer func() { require.NoError(b, releaseAll(columns)) }()
-					benchmarkVariant(b, mgr, p, columns, bytes, rows, wave)
-				})
-			}
+		for _, rows := range []int{1, 2, 4, 8, 16} {
+			b.Run(fmt.Sprintf("%s/rows=%d", s.name, rows), func(b *testing.B) {
+				mgr := devicetest.Manager(b, dev, memory.Options{})
+				p, columns, bytes := s.program(b, mgr)
+				defer func() { require.NoError(b, releaseAll(columns)) }()
+				benchmarkVariant(b, mgr, p, columns, bytes, rows)
+			})
 		}
 	}
 }
 
-func benchmarkVariant(b *testing.B, mgr *memory.Manager, p *tree.Program, columns []*column.Column, bytes uint64, rows int, wave bool) {
+func benchmarkVariant(b *testing.B, mgr *memory.Manager, p *tree.Program, columns []*column.Column, bytes uint64, rows int) {
 	shape, err := ShapeOf(p, columns)
 	require.NoError(b, err)
 	g, err := New(p, shape, "arguments")
@@ -194,12 +191,7 @@ func benchmarkVariant(b *testing.B, mgr *memory.Manager, p *tree.Program, column
 	r := &runner{elementwise: k}
 	r.function, err = loadKernel(mgr.Device(), k.text, KernelName)
 	require.NoError(b, err)
-	grid := r.grid(mgr.Device(), benchmarkRows)
-	if wave {
-		blocks, err := r.function.Occupancy(threads, 0)
-		require.NoError(b, err)
-		grid.X = min(grid.X, uint32(blocks*mgr.Device().Info().Multiprocessors))
-	}
+	grid := kernels.GridFor(benchmarkRows, threads*rows)
 	var outputs, arguments kernels.Words
 	require.NoError(b, g.Arguments(&arguments, p, columns))
 	for range k.outputWords() {

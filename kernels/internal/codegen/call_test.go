@@ -87,7 +87,7 @@ func BenchmarkCall(b *testing.B) {
 		}
 	})
 	b.Run("launch", func(b *testing.B) {
-		r, err := runners.Get(call.Stream.Device(), "", p, columns, build(p))
+		r, err := runnerOf(call.Stream.Device(), p, columns, true)
 		require.NoError(b, err)
 		var words kernels.Words
 		words.AddAddress(columns[0].Pointer(), columns[0].Block())
@@ -100,7 +100,7 @@ func BenchmarkCall(b *testing.B) {
 	})
 	b.Run("key", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := runners.Get(call.Stream.Device(), "", p, columns, build(p)); err != nil {
+			if _, err := runnerOf(call.Stream.Device(), p, columns, true); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -20,6 +20,8 @@ type Generator struct {
 	layout    layout
 	numbers   *numbering
 	functions map[string]bool
+	// given is the input whose values holes are given, plus one.
+	given int
 }
 
 // Value is what a node has in one row.
@@ -70,37 +72,44 @@ func (g *Generator) Words() int { return max(g.layout.words, 1) }
 func (g *Generator) Rows(b *ptx.Builder, rows []ptx.Register) ([][]Value, error) {
 	places := make([]place, len(rows))
 	for i, row := range rows {
-		places[i].row = row
+		places[i] = place{row: row}
 	}
-	return g.evaluate(b, places, nil)
+	return g.evaluate(b, places, nil, nil)
 }
 
 // Strided writes the evaluation of count rows: first, first + stride and so on. It
 // takes fewer instructions than the same by [Generator.Rows], most so where the
 // stride is a multiple of 32.
 func (g *Generator) Strided(b *ptx.Builder, first ptx.Register, count, stride int) ([][]Value, error) {
-	return g.evaluate(b, strided(first, count, stride), nil)
+	return g.evaluate(b, strided(first, count, stride), nil, nil)
 }
 
-// Each is [Generator.Strided] that calls use with every row's outputs as soon as
-// they are computed: what use adds to the function keeps few registers alive.
-func (g *Generator) Each(b *ptx.Builder, first ptx.Register, count, stride int, use func(row int, values []Value)) error {
-	_, err := g.evaluate(b, strided(first, count, stride), use)
-	return err
+// Guarded is [Generator.Strided] with as many rows as predicates, of which each says
+// whether there is such a row at all: else nothing is loaded, and what the outputs are
+// is undefined. The number of the first row is in a 32-bit register where short is
+// set, which takes fewer instructions.
+func (g *Generator) Guarded(b *ptx.Builder, first ptx.Register, short bool, inside []ptx.Register, stride int) ([][]Value, error) {
+	places := strided(first, len(inside), stride)
+	for i := range places {
+		places[i].short, places[i].inside = short, inside[i]
+	}
+	return g.evaluate(b, places, nil, nil)
 }
 
 func strided(first ptx.Register, count, stride int) []place {
 	places := make([]place, count)
 	for i := range places {
-		places[i] = place{first, i * stride}
+		places[i] = place{row: first, add: i * stride}
 	}
 	return places
 }
 
-// evaluate calls each, which may be nil, behind the evaluation of each row, so that
-// what it adds to the function comes before the next row's.
-func (g *Generator) evaluate(b *ptx.Builder, places []place, each func(row int, values []Value)) ([][]Value, error) {
+// evaluate takes the values of the input that is given from registers, where there are
+// such. It calls each, which may be nil, behind the evaluation of each row, so that
+// what it adds to the function comes before the next row's: few registers stay alive.
+func (g *Generator) evaluate(b *ptx.Builder, places []place, given map[place]ptx.Register, each func(row int, values []Value)) ([][]Value, error) {
 	loads := newLoader(g, b)
+	loads.given = given
 	inputs := make([][]loaded, len(places))
 	for i := range places {
 		inputs[i] = make([]loaded, len(g.program.Types))
@@ -117,7 +126,7 @@ func (g *Generator) evaluate(b *ptx.Builder, places []place, each func(row int, 
 	}
 	results := make([][]Value, len(places))
 	for i := range places {
-		l := newLane(g, b, inputs[i])
+		l := newLane(g, b, inputs[i], loads)
 		for _, output := range g.program.Outputs {
 			if i == 0 {
 				b.Comment("%s", describe(output))

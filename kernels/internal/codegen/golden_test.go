@@ -13,27 +13,28 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/internal/tree"
 )
 
-var update = flag.Bool("update", false, "write testdata/fused.ptx anew")
+var update = flag.Bool("update", false, "write testdata/few.ptx and many.ptx anew")
 
-// TestGolden keeps a generated kernel for readers: (x·2 + y) > 1 and x < y of
-// float32, of which x has nulls.
+// TestGolden keeps generated kernels for readers: (x·2 + y) > 1 and x < y of float32, of
+// which x has nulls, one row a lane and four.
 func TestGolden(t *testing.T) {
 	f32 := arrow.PrimitiveTypes.Float32
 	p := tree.NewProgram([]int{0, 1}, []arrow.DataType{f32, f32}, []*tree.Node{subjects()[0].output(f32)})
 	shape := AllNullable(p)
 	shape.Inputs[1].Validity = NoBits
-	g, err := New(p, shape, "arguments")
-	require.NoError(t, err)
-	k, err := newElementwise(g, 4)
-	require.NoError(t, err)
-	const file = "testdata/fused.ptx"
-	if *update {
-		require.NoError(t, os.WriteFile(file, []byte(k.text), 0o644))
+	for file, rows := range map[string]int{"testdata/few.ptx": 1, "testdata/many.ptx": 4} {
+		g, err := New(p, shape, "arguments")
+		require.NoError(t, err)
+		k, err := newElementwise(g, rows)
+		require.NoError(t, err)
+		if *update {
+			require.NoError(t, os.WriteFile(file, []byte(k.text), 0o644))
+		}
+		want, err := os.ReadFile(file)
+		require.NoError(t, err)
+		require.Equal(t, string(want), k.text, "go test -update writes it anew")
+		ptxrun.Assemble(t, k.text)
 	}
-	want, err := os.ReadFile(file)
-	require.NoError(t, err)
-	require.Equal(t, string(want), k.text, "go test -update writes it anew")
-	ptxrun.Assemble(t, k.text)
 }
 
 // TestLibrary finds each function with what it needs, and nothing else.

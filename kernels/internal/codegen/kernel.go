@@ -14,14 +14,18 @@ const (
 	// threads is how many a block has.
 	threads = 256
 	warp    = 32
-	// bytesInFlight is what a lane should have loaded ahead of the first use, of
-	// all inputs together. With half of the 2,048 lanes that a multiprocessor can
-	// have it keeps 64 KiB on the way, a third more than what saturates an H200.
-	bytesInFlight        = 64
-	fewestRows, mostRows = 2, 16
+	// bytesInFlight is what a lane should have loaded ahead of the first use, of all
+	// inputs together. On an H200 32 reach the rate of a copy, and more does not better
+	// it but takes the driver longer to compile. So do more than 8 rows, which are
+	// slower with bitmaps.
+	bytesInFlight        = 32
+	fewestRows, mostRows = 2, 8
 	// mostOperations bounds what is written for the rows of a lane together, so
 	// that the driver compiles it soon.
-	mostOperations = 400
+	mostOperations = 128
+	// fewRows is up to how many rows a kernel of one row a lane is used: it compiles
+	// soonest, and so few rows are all on their way at once anyway.
+	fewRows = 1 << 18
 )
 
 // output is what of a result the kernel writes.
@@ -40,74 +44,49 @@ type elementwise struct {
 	text    string
 }
 
-// rowsOfLane returns how many rows a lane has at a time: a power of two.
+// rowsOfLane returns how many rows a lane has where there are many: a power of two.
 func rowsOfLane(g *Generator) int {
-	bytes := 0
+	bytes, bits := 0, false
 	for _, input := range g.used() {
 		k := kindOf(g.program.Types[input])
 		bytes += max(1, k.bytes())
 		if k.family == text {
 			bytes += 8 * k.registers()
 		}
+		bits = bits || k.family == boolean || g.shape.Inputs[input].Validity != NoBits
+	}
+	enough := bytesInFlight
+	if bits {
+		enough *= 2 // up to mostRows words of bits, which are one sector of memory
 	}
 	rows := fewestRows
-	for rows < mostRows && rows*bytes < bytesInFlight && 2*rows*len(g.program.Nodes) <= mostOperations {
+	for rows < mostRows && 2*rows*bytes <= enough && 2*rows*len(g.program.Nodes) <= mostOperations {
 		rows *= 2
 	}
 	return rows
 }
 
-// newElementwise writes the kernel that computes all outputs, so many rows of a lane
-// at a time.
+// newElementwise writes the kernel that computes all outputs, of so many rows a lane.
 //
-// A warp takes 32·rows consecutive rows at a time, and of these each lane every
+// A warp takes a chunk of 32·rows consecutive rows, and of these each lane every
 // 32nd: what the lanes load or store together is consecutive, and one ballot gives
-// the word of a bitmap. Rows that fill no such chunk are taken 32 at a time, each
-// by another warp; so are all of them where there are few.
+// the word of a bitmap. There are as many warps as chunks, and there is no loop.
+//
+// The driver takes some 4 ms for an empty kernel, 45 µs more for each instruction of the
+// GPU's, and 5 ms for the first division of float64, which is a function of a hundred.
 func newElementwise(g *Generator, rows int) (*elementwise, error) {
 	k := &elementwise{g: g, rows: rows}
 	b := ptx.New("k")
-	b.Comment("n rows, of which whole chunks of %d are done first", warp*k.rows)
-	n := rowCount(b)
-	thread := b.Op(ptx.Word32, "mov.u32", "%tid.x")
-	lane := b.Op(ptx.Word32, "and.b32", thread, "31")
-	warps := b.Op(ptx.Word64, "mul.wide.u32", b.Op(ptx.Word32, "mov.u32", "%nctaid.x"), number(threads/warp))
-	block := b.Op(ptx.Word32, "mov.u32", "%ctaid.x")
-	own := b.Op(ptx.Word64, "mad.wide.u32", block, number(threads/warp),
-		b.Op(ptx.Word64, "cvt.u64.u32", b.Op(ptx.Word32, "shr.u32", thread, "5")))
-	lane64 := b.Op(ptx.Word64, "cvt.u64.u32", lane)
-
-	// Where every warp can have 32 rows for itself, and no more, it has them.
-	few := b.Op(ptx.Predicate, "setp.le.u64", n, b.Op(ptx.Word64, "shl.b64", warps, "5"))
-	chunks := b.Op(ptx.Word64, "shr.u64", n, number(log2(warp*k.rows)))
-	chunks = b.Op(ptx.Word64, "selp.b64", "0", chunks, few)
-
-	chunk := b.Op(ptx.Word64, "mov.u64", own)
-	loop, tail, tailLoop, done := b.Label(), b.Label(), b.Label(), b.Label()
-	b.Branch(b.Op(ptx.Predicate, "setp.ge.u64", chunk, chunks), tail)
-	b.Place(loop)
-	first := b.Op(ptx.Word64, "mul.lo.u64", chunk, number(warp*k.rows))
-	if err := k.chunk(b, b.Op(ptx.Word64, "add.s64", first, lane64), first, lane); err != nil {
+	var s span
+	if rows == 1 {
+		s = few(b)
+	} else {
+		s = many(b, rows)
+	}
+	if err := k.compute(b, s); err != nil {
 		return nil, err
 	}
-	b.Move("add.s64", chunk, chunk, warps)
-	b.Branch(b.Op(ptx.Predicate, "setp.lt.u64", chunk, chunks), loop)
-
-	b.Place(tail)
-	b.Comment("the rows that are left, 32 a warp")
-	step := b.Op(ptx.Word64, "mad.lo.u64", chunks, number(k.rows), own)
-	start := b.Op(ptx.Word64, "shl.b64", step, "5")
-	stride := b.Op(ptx.Word64, "shl.b64", warps, "5")
-	b.Place(tailLoop)
-	b.Branch(b.Op(ptx.Predicate, "setp.ge.u64", start, n), done)
-	if err := k.tail(b, start, lane64, lane, n); err != nil {
-		return nil, err
-	}
-	b.Move("add.s64", start, start, stride)
-	b.Branch("", tailLoop)
-	b.Place(done)
 	b.Emit("ret")
-
 	k.text = ptx.Module(g.Functions(), ptx.Kernel{Name: KernelName, Threads: threads, Body: b, Parameters: []ptx.Parameter{
 		{Name: "rows", Bytes: 8}, {Name: "capacity", Bytes: 8},
 		{Name: "outputs", Bytes: 8 * k.outputWords(), Struct: true},
@@ -119,71 +98,97 @@ func newElementwise(g *Generator, rows int) (*elementwise, error) {
 func number(n int) ptx.Register { return ptx.Register(fmt.Sprint(n)) }
 
 // rowCount writes the number of rows: the capacity, or what the device has at the
-// address of rows, between zero and the capacity.
-func rowCount(b *ptx.Builder) ptx.Register {
-	n := b.Op(ptx.Word64, "ld.param.u64", "[capacity]")
+// address of rows, which may be anything. A branch would take longer to compile.
+func rowCount(b *ptx.Builder) (n, capacity ptx.Register) {
+	capacity = b.Op(ptx.Word64, "ld.param.u64", "[capacity]")
 	rows := b.Op(ptx.Word64, "ld.param.u64", "[rows]")
-	known := b.Label()
-	b.Branch(b.Op(ptx.Predicate, "setp.eq.u64", rows, "0"), known)
-	counted := b.Op(ptx.Word64, "ld.global.s64", "["+rows+"]")
-	counted = b.Op(ptx.Word64, "max.s64", counted, "0")
-	b.Move("min.s64", n, n, counted)
-	b.Place(known)
-	return n
+	counted := b.Op(ptx.Predicate, "setp.ne.u64", rows, "0")
+	n = b.Op(ptx.Word64, "mov.u64", capacity)
+	b.Emit("@%s ld.global.s64 %s, [%s]", counted, n, rows)
+	return n, capacity
 }
 
-// chunk writes what is done with a whole chunk. row is the lane's first row, first
-// that of the chunk.
-func (k *elementwise) chunk(b *ptx.Builder, row, first, lane ptx.Register) (err error) {
-	s := storer{b: b}
+// span is the rows that a warp takes.
+type span struct {
+	// row is the lane's first, which is short where the places are; chunk is the number
+	// of the warp's chunk and lane that of the lane, in 32 bits.
+	row, chunk, lane ptx.Register
+	short            bool
+	// inside are the predicates of the lane's rows being any, nil where all are.
+	inside []ptx.Register
+}
+
+// places are the lane's rows.
+func (s *span) places(rows int) []place {
+	places := strided(s.row, rows, warp)
+	for r := range places {
+		places[r].short = s.short
+		if s.inside != nil {
+			places[r].inside = s.inside[r]
+		}
+	}
+	return places
+}
+
+// few writes the span of one row a lane, of fewer than 2³² rows. Lanes behind the
+// last row end here: their bits in ballots are zeros.
+func few(b *ptx.Builder) span {
+	n, capacity := rowCount(b)
+	thread := b.Op(ptx.Word32, "mov.u32", "%tid.x")
+	row := b.Op(ptx.Word32, "mad.lo.u32", b.Op(ptx.Word32, "mov.u32", "%ctaid.x"), number(threads), thread)
+	wide := b.Op(ptx.Word64, "cvt.u64.u32", row)
+	outside := b.Op(ptx.Predicate, "setp.ge.s64", wide, capacity)
+	b.Emit("@%s ret", b.Op(ptx.Predicate, "setp.ge.or.s64", wide, n, outside))
+	return span{row: row, short: true, chunk: b.Op(ptx.Word32, "shr.u32", row, "5"), lane: b.Op(ptx.Word32, "and.b32", row, "31")}
+}
+
+// many writes the span of several rows a lane. All lanes of the last warp stay, for
+// the ballots, with predicates for their rows: so whole chunks and the last one share
+// their code.
+func many(b *ptx.Builder, rows int) span {
+	n, capacity := rowCount(b)
+	n = b.Op(ptx.Word64, "min.s64", n, capacity)
+	thread := b.Op(ptx.Word32, "mov.u32", "%tid.x")
+	lane := b.Op(ptx.Word32, "and.b32", thread, "31")
+	chunk := b.Op(ptx.Word32, "mad.lo.u32", b.Op(ptx.Word32, "mov.u32", "%ctaid.x"), number(threads/warp),
+		b.Op(ptx.Word32, "shr.u32", thread, "5"))
+	first := b.Op(ptx.Word64, "mul.wide.u32", chunk, number(warp*rows))
+	b.Emit("@%s ret", b.Op(ptx.Predicate, "setp.ge.s64", first, n))
+	left := b.Op(ptx.Word64, "min.s64", b.Op(ptx.Word64, "sub.s64", n, first), number(warp*rows))
+	s := span{chunk: chunk, lane: lane, row: b.Op(ptx.Word64, "add.s64", first, b.Op(ptx.Word64, "cvt.u64.u32", lane))}
+	own := b.Op(ptx.Word32, "sub.s32", b.Op(ptx.Word32, "cvt.u32.u64", left), lane)
+	for r := range rows {
+		s.inside = append(s.inside, b.Op(ptx.Predicate, "setp.gt.s32", own, number(r*warp)))
+	}
+	return s
+}
+
+// compute writes what is done with a warp's rows.
+func (k *elementwise) compute(b *ptx.Builder, rows span) (err error) {
+	s := newStorer(b, rows)
 	words := map[int][]ptx.Register{} // of bitmaps, by the output word
-	failure := k.g.Each(b, row, k.rows, warp, func(r int, values []Value) {
+	_, failure := k.g.evaluate(b, rows.places(k.rows), nil, func(r int, values []Value) {
 		if r == 0 {
 			err = k.note(values)
 		}
 		for i, output := range k.outputs {
 			v := values[i]
 			if output.kind.family == boolean {
-				words[output.values] = append(words[output.values], s.ballot(v.Registers[0]))
+				words[output.values] = append(words[output.values], s.ballot(v.Registers[0], r))
 			} else {
-				s.values(output, v, row, r*warp, "")
+				s.values(output, v, r)
 			}
 			if output.validity >= 0 {
-				words[output.validity] = append(words[output.validity], s.ballot(v.Valid))
+				words[output.validity] = append(words[output.validity], s.ballot(v.Valid, r))
 			}
 		}
 	})
 	for word := range k.outputWords() {
 		if words[word] != nil {
-			s.words(word, words[word], first, lane)
+			s.words(word, words[word])
 		}
 	}
 	return errors.Join(failure, err)
-}
-
-// tail writes what is done with up to 32 rows from start on. Lanes beyond the end
-// compute the last row once more, and write nothing.
-func (k *elementwise) tail(b *ptx.Builder, start, lane64, lane, n ptx.Register) error {
-	row := b.Op(ptx.Word64, "add.s64", start, lane64)
-	inside := b.Op(ptx.Predicate, "setp.lt.u64", row, n)
-	last := b.Op(ptx.Word64, "sub.s64", n, "1")
-	values, err := k.g.Strided(b, b.Op(ptx.Word64, "min.u64", row, last), 1, warp)
-	if err != nil {
-		return err
-	}
-	s := storer{b: b}
-	for i, output := range k.outputs {
-		v := values[0][i]
-		if output.kind.family == boolean {
-			s.words(output.values, []ptx.Register{s.ballot(both(b, v.Registers[0], inside))}, start, lane)
-		} else {
-			s.values(output, v, row, 0, inside)
-		}
-		if output.validity >= 0 {
-			s.words(output.validity, []ptx.Register{s.ballot(both(b, v.Valid, inside))}, start, lane)
-		}
-	}
-	return nil
 }
 
 // note decides what is written of each output.

@@ -17,6 +17,8 @@ type lane struct {
 	g      *Generator
 	b      *ptx.Builder
 	inputs []loaded
+	// loads are what all rows share: literals.
+	loads *loader
 	// values are those of nodes by their numbers, both the predicates that two
 	// hold.
 	values map[int]Value
@@ -27,8 +29,8 @@ type lane struct {
 	err   error
 }
 
-func newLane(g *Generator, b *ptx.Builder, inputs []loaded) *lane {
-	return &lane{g: g, b: b, inputs: inputs, values: map[int]Value{}, both: map[[2]ptx.Register]ptx.Register{},
+func newLane(g *Generator, b *ptx.Builder, inputs []loaded, loads *loader) *lane {
+	return &lane{g: g, b: b, inputs: inputs, loads: loads, values: map[int]Value{}, both: map[[2]ptx.Register]ptx.Register{},
 		days: map[instant]ptx.Register{}, civil: map[ptx.Register][]ptx.Register{}}
 }
 
@@ -173,15 +175,12 @@ func (l *lane) literal(n *tree.Node) Value {
 	word := l.g.layout.literals[n.Slot]
 	switch {
 	case k.family == boolean:
-		loaded := l.b.Op(ptx.Word32, "ld.param.u32", l.g.word(word))
+		loaded := l.loads.argument(ptx.Word32, "u32", word)
 		return one(l.predicate("setp.ne.u32", loaded, "0"), "")
 	case k.family == decimal:
-		return Value{Registers: []ptx.Register{
-			l.b.Op(ptx.Word64, "ld.param.u64", l.g.word(word)),
-			l.b.Op(ptx.Word64, "ld.param.u64", l.g.word(word+1)),
-		}}
+		return Value{Registers: []ptx.Register{l.loads.word(word), l.loads.word(word + 1)}}
 	case k.family == text || k.family == unknown:
 		return l.fail(n)
 	}
-	return one(l.op(k, "ld.param."+k.class().Untyped(), l.g.word(word)), "")
+	return one(l.loads.argument(k.class(), k.class().Untyped(), word), "")
 }

@@ -12,6 +12,10 @@ import (
 type place struct {
 	row ptx.Register
 	add int
+	// short says that the row is in a 32-bit register, which saves instructions.
+	short bool
+	// inside is the predicate under which there is such a row, or "" for always.
+	inside ptx.Register
 }
 
 // loader writes loads. Rows that differ by a number only share their addresses.
@@ -21,6 +25,8 @@ type loader struct {
 	addresses map[string]ptx.Register
 	// guard is the predicate under which there is anything to load, or "".
 	guard ptx.Register
+	// given are registers with the bits of an input's values, by place, or nil.
+	given map[place]ptx.Register
 }
 
 func newLoader(g *Generator, b *ptx.Builder) *loader {
@@ -40,20 +46,36 @@ func (l *loader) once(key string, write func() ptx.Register) ptx.Register {
 	return r
 }
 
+// nothing is a new register to load into, zero where there may be nothing to load.
+func (l *loader) nothing(class ptx.Class) ptx.Register {
+	if l.guard == "" {
+		return l.b.Register(class)
+	}
+	return l.b.Op(class, "mov."+class.Untyped(), class.Zero())
+}
+
+// when begins an instruction that loads.
+func (l *loader) when() string {
+	if l.guard == "" {
+		return ""
+	}
+	return "@" + string(l.guard) + " "
+}
+
 // read loads a register, or zero where there is nothing to load.
 func (l *loader) read(class ptx.Class, instruction string, address ptx.Register) ptx.Register {
-	if l.guard == "" {
-		return l.b.Op(class, load+instruction, address)
-	}
-	register := l.b.Op(class, "mov."+class.Untyped(), class.Zero())
-	l.b.Void("@"+string(l.guard)+" "+load+instruction, register, address)
+	register := l.nothing(class)
+	l.b.Void(l.when()+load+instruction, register, address)
 	return register
 }
 
 // word is an argument word in a register.
-func (l *loader) word(number int) ptx.Register {
-	return l.once(fmt.Sprint("w", number), func() ptx.Register {
-		return l.b.Op(ptx.Word64, "ld.param.u64", l.g.word(number))
+func (l *loader) word(number int) ptx.Register { return l.argument(ptx.Word64, "u64", number) }
+
+// argument is the first bytes of an argument word in a register, loaded once.
+func (l *loader) argument(class ptx.Class, as string, number int) ptx.Register {
+	return l.once(fmt.Sprint("w", number, as), func() ptx.Register {
+		return l.b.Op(class, "ld.param."+as, l.g.word(number))
 	})
 }
 
@@ -61,6 +83,9 @@ func (l *loader) word(number int) ptx.Register {
 // the address in a word.
 func (l *loader) address(word int, p place, width int) ptx.Register {
 	base := l.once(fmt.Sprint("a", word, p.row), func() ptx.Register {
+		if p.short {
+			return l.b.Op(ptx.Word64, "mad.wide.u32", p.row, number(width), l.word(word))
+		}
 		if width&(width-1) != 0 {
 			return l.b.Op(ptx.Word64, "mad.lo.u64", p.row, ptx.Register(fmt.Sprint(width)), l.word(word))
 		}
@@ -87,15 +112,6 @@ func log2(width int) (shift int) {
 	return shift
 }
 
-// bit is a loaded word and the mask of one of its bits. It is tested only where it
-// is used: a test here would wait for one load ahead of the next.
-type bit struct{ word, mask ptx.Register }
-
-// test is the predicate of the bit's being set.
-func (t *bit) test(b *ptx.Builder) ptx.Register {
-	return b.Op(ptx.Predicate, "setp.ne.u32", b.Op(ptx.Word32, "and.b32", t.word, t.mask), "0")
-}
-
 // loaded is what was loaded of an input: value lacks the predicates of bits.
 type loaded struct {
 	value           Value
@@ -118,43 +134,43 @@ func (l loaded) settle(b *ptx.Builder) Value {
 	return v
 }
 
-// bit loads the bit of a row: the bits begin at the address in a word, with the bit
-// whose number is in the next.
-func (l *loader) bit(word int, bits Bits, p place) *bit {
-	unit, instruction := 32, "u32"
-	if bits == ByteBits {
-		unit, instruction = 8, "u8"
+// plus is the number of a row in one register.
+func (l *loader) plus(p place) ptx.Register {
+	switch {
+	case p.add == 0:
+		return p.row
+	case p.short:
+		return l.b.Op(ptx.Word32, "add.u32", p.row, number(p.add))
 	}
-	row := p.row
-	if p.add%unit != 0 {
-		row = l.once(fmt.Sprint("r", p), func() ptx.Register {
-			return l.b.Op(ptx.Word64, "add.s64", p.row, ptx.Register(fmt.Sprint(p.add)))
-		})
-		p.add = 0
-	}
-	position := func() ptx.Register {
-		return l.once(fmt.Sprint("p", word, row), func() ptx.Register {
-			return l.b.Op(ptx.Word64, "add.s64", row, l.word(word+1))
-		})
-	}
-	base := l.once(fmt.Sprint("b", word, row), func() ptx.Register {
-		offset := l.b.Op(ptx.Word64, "shr.u64", position(), ptx.Register(fmt.Sprint(log2(unit))))
-		if unit == 32 {
-			offset = l.b.Op(ptx.Word64, "shl.b64", offset, "2")
-		}
-		return l.b.Op(ptx.Word64, "add.s64", l.word(word), offset)
-	})
-	mask := l.once(fmt.Sprint("m", word, row), func() ptx.Register {
-		low := l.b.Op(ptx.Word32, "cvt.u32.u64", position())
-		low = l.b.Op(ptx.Word32, "and.b32", low, ptx.Register(fmt.Sprint(unit-1)))
-		return l.b.Op(ptx.Word32, "shl.b32", "1", low)
-	})
-	return &bit{l.read(ptx.Word32, instruction, at(base, p.add/8)), mask}
+	return l.b.Op(ptx.Word64, "add.s64", p.row, number(p.add))
 }
 
 // load loads what of an input can be addressed by the row.
 func (l *loader) load(input int, p place) loaded {
+	l.guard = p.inside
+	defer func() { l.guard = "" }()
+	if given, ok := l.given[p]; ok && input == l.g.given-1 {
+		if r, ok := l.take(input, given, p); ok {
+			return r
+		}
+	}
 	return l.column(l.g.program.Types[input], l.g.shape.Inputs[input], l.g.layout.inputs[input], p)
+}
+
+// take is load where the bits of the value are in a register: of a number as wide as
+// that. What else may be given is loaded all the same.
+func (l *loader) take(input int, given ptx.Register, p place) (loaded, bool) {
+	t, shape := l.g.program.Types[input], l.g.shape.Inputs[input]
+	k := kindOf(t)
+	if shape.Dictionary != nil || k.family != integer && k.family != float || k.bits != 32 && k.bits != 64 {
+		return loaded{}, false
+	}
+	r := loaded{value: Value{Type: t, kind: k, Class: k.class()}}
+	if shape.Validity != NoBits {
+		r.validity = l.bit(l.g.layout.inputs[input].validity, shape.Validity, p)
+	}
+	r.value.Registers = []ptx.Register{l.b.Op(k.class(), fmt.Sprint("mov.b", k.bits), given)}
+	return r, true
 }
 
 func (l *loader) column(t arrow.DataType, shape Input, words inputWords, p place) loaded {
@@ -183,9 +199,9 @@ func (l *loader) column(t arrow.DataType, shape Input, words inputWords, p place
 func (l *loader) fixed(k kind, shape Input, word int, p place) []ptx.Register {
 	address := l.address(word, p, k.bytes())
 	switch {
-	case k.family == decimal && shape.Wide && l.guard == "":
-		low, high := l.b.Register(ptx.Word64), l.b.Register(ptx.Word64)
-		l.b.Void(load+"v2.u64", "{"+low+", "+high+"}", address)
+	case k.family == decimal && shape.Wide:
+		low, high := l.nothing(ptx.Word64), l.nothing(ptx.Word64)
+		l.b.Void(l.when()+load+"v2.u64", "{"+low+", "+high+"}", address)
 		return []ptx.Register{low, high}
 	case k.family == decimal:
 		high := at(l.once(fmt.Sprint("a", word, p.row), nil), p.add*16+8)
@@ -202,12 +218,17 @@ func (l *loader) fixed(k kind, shape Input, word int, p place) []ptx.Register {
 func (l *loader) text(t arrow.DataType, words inputWords, p place) []ptx.Register {
 	begin, end := l.word(words.data), l.word(words.data+1)
 	if fixed, ok := storage(t).(*arrow.FixedSizeBinaryType); ok {
-		row := p.row
-		if p.add != 0 {
-			row = l.b.Op(ptx.Word64, "add.s64", row, number(p.add))
+		multiply := "mad.lo.u64"
+		if p.short {
+			multiply = "mad.wide.u32"
 		}
-		address := l.b.Op(ptx.Word64, "mad.lo.u64", row, number(fixed.ByteWidth), begin)
-		return []ptx.Register{address, l.b.Op(ptx.Word64, "mov.u64", number(fixed.ByteWidth)), begin, end}
+		address := l.b.Op(ptx.Word64, multiply, l.plus(p), number(fixed.ByteWidth), begin)
+		length := l.b.Op(ptx.Word64, "mov.u64", number(fixed.ByteWidth))
+		if l.guard != "" {
+			address = l.b.Op(ptx.Word64, "selp.b64", address, begin, l.guard)
+			length = l.b.Op(ptx.Word64, "selp.b64", length, "0", l.guard)
+		}
+		return []ptx.Register{address, length, begin, end}
 	}
 	width, instruction := 4, "s32"
 	if id := storage(t).ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {

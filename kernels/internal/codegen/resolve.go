@@ -150,7 +150,7 @@ func (r *resolver) answer(call operator.Call, input int, questions []*question, 
 		outputs = append(outputs, ofValues(question.node, dictionary.Type()))
 	}
 	p := tree.NewProgram([]int{0}, []arrow.DataType{dictionary.Type()}, outputs)
-	answers, err := runOne(call, p, []*column.Column{dictionary}, memory.Slice[int64]{}, dictionary.Len())
+	answers, err := runOne(call, p, []*column.Column{dictionary}, memory.Slice[int64]{}, dictionary.Len(), dictionary.Len() <= fewRows)
 	if err != nil {
 		return err
 	}

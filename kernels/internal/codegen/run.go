@@ -21,14 +21,18 @@ type runner struct {
 
 var runners Cache[*runner]
 
-// build writes and loads the kernel of a program.
-func build(program *tree.Program) func(*device.Device, Shape) (*runner, error) {
+// build writes and loads a kernel of a program, for few rows or for many.
+func build(program *tree.Program, few bool) func(*device.Device, Shape) (*runner, error) {
 	return func(dev *device.Device, shape Shape) (*runner, error) {
 		g, err := New(program, shape, "arguments")
 		if err != nil {
 			return nil, err
 		}
-		k, err := newElementwise(g, rowsOfLane(g))
+		rows := 1
+		if !few {
+			rows = rowsOfLane(g)
+		}
+		k, err := newElementwise(g, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -37,6 +41,15 @@ func build(program *tree.Program) func(*device.Device, Shape) (*runner, error) {
 		k.text = "" // the module has it
 		return r, err
 	}
+}
+
+// runnerOf returns a kernel, which is compiled when it is first needed.
+func runnerOf(dev *device.Device, program *tree.Program, inputs []*column.Column, few bool) (*runner, error) {
+	prefix := ""
+	if few {
+		prefix = "few "
+	}
+	return runners.Get(dev, prefix, program, inputs, build(program, few))
 }
 
 // scratch is what a launch needs and leaves.
@@ -64,17 +77,16 @@ func Run(call operator.Call, program *tree.Program, inputs []*column.Column, row
 	if err != nil {
 		return nil, err
 	}
-	results, err := runOne(call, program, inputs, rows, capacity)
+	results, err := runOne(call, program, inputs, rows, capacity, capacity <= fewRows)
 	if err = errors.Join(err, release()); err != nil {
 		return nil, errors.Join(err, releaseAll(results))
 	}
 	return results, nil
 }
 
-// runOne runs a program as it is.
-func runOne(call operator.Call, program *tree.Program, inputs []*column.Column, rows memory.Slice[int64], capacity int) ([]*column.Column, error) {
-	dev := call.Stream.Device()
-	r, err := runners.Get(dev, "", program, inputs, build(program))
+// runOne runs a program as it is, by the kernel for few rows or the one for many.
+func runOne(call operator.Call, program *tree.Program, inputs []*column.Column, rows memory.Slice[int64], capacity int, few bool) ([]*column.Column, error) {
+	r, err := runnerOf(call.Stream.Device(), program, inputs, few)
 	if err != nil {
 		return nil, err
 	}
@@ -120,21 +132,9 @@ func (r *runner) launch(call operator.Call, s *scratch, program *tree.Program, i
 	if err := r.g.Arguments(&s.arguments, program, inputs); err != nil {
 		return err
 	}
-	return r.function.Launch(call.Stream, r.grid(call.Stream.Device(), capacity), device.Dim3{X: threads}, 0,
+	return r.function.Launch(call.Stream, kernels.GridFor(capacity, threads*r.rows), device.Dim3{X: threads}, 0,
 		rows, uint64(capacity), &s.outputs, &s.arguments)
 }
-
-// grid has a chunk of rows for each warp. Where that are too few warps to fill the
-// device there is one for every 32 rows, which the kernel then takes so.
-func (r *runner) grid(dev *device.Device, capacity int) device.Dim3 {
-	grid := kernels.GridFor(capacity, threads*r.rows)
-	single := kernels.GridFor(capacity, threads)
-	grid.X = max(grid.X, min(single.X, uint32(dev.Info().Multiprocessors*blocksPerMultiprocessor)))
-	return grid
-}
-
-// blocksPerMultiprocessor fills one of 2,048 threads.
-const blocksPerMultiprocessor = 2048 / threads
 
 // columns makes the results of the buffers, which are in the order of the words.
 func (r *runner) columns(program *tree.Program, buffers []memory.Slice[uint8], capacity int) ([]*column.Column, error) {

@@ -3,6 +3,7 @@ package codegen
 import (
 	"fmt"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -28,6 +29,12 @@ var lastParameter = regexp.MustCompile(`\.param\s+\.align\s+8\s+\.b8\s+(\w+)\[\d
 // 0. Several rows at once, row, row + stride and so on, load all before they compute:
 //
 //	asm volatile("//@predicate %0 %1 %2 %3 %4 %5" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(row), "n"(32));
+//
+// Such a hole may give the bits of an input's values, if they are there already, each in
+// a register as wide as they are: that of the input which [Generator.Give] has named.
+// Behind "given" there is one for each row:
+//
+//	asm volatile("//@predicate %0 %1 %2 %3 given %4 %5" : "=r"(a), "=r"(b) : "l"(row), "n"(32), "l"(x), "l"(y));
 //
 // Every row has to be less than the length of the columns; clamp those that are not,
 // and forget what they give. Lanes may be elsewhere: a hole needs no others. Up to
@@ -81,8 +88,18 @@ func (g *Generator) splice(template, kernel string) (string, error) {
 	return template[:begin] + g.Functions() + s.String() + template[begin+size:], nil
 }
 
+// Give names the input whose values holes are given. It is called before Splice; where
+// it is not, what holes are given is of no use and all values are loaded.
+func (g *Generator) Give(input int) { g.given = input + 1 }
+
 // predicate writes what stands in place of a hole.
 func (g *Generator) predicate(prefix string, operands []string) (string, error) {
+	var values []string
+	at := slices.Index(operands, "given")
+	given := at >= 0
+	if given {
+		operands, values = operands[:at], operands[at+1:]
+	}
 	if len(operands) < 2 {
 		return "", fmt.Errorf("%s %v: it takes registers for the result and the row: %w", hole, operands, device.ErrInvalidValue)
 	}
@@ -94,13 +111,20 @@ func (g *Generator) predicate(prefix string, operands []string) (string, error) 
 			return "", fmt.Errorf("%s %v: the stride is no number: %w", hole, operands, device.ErrInvalidValue)
 		}
 	}
+	if given && len(values) != len(keep) {
+		return "", fmt.Errorf("%s %v: %d values are given of %d rows: %w", hole, operands, len(values), len(keep), device.ErrInvalidValue)
+	}
 	b := ptx.New(prefix)
-	values, err := g.Strided(b, ptx.Register(row), len(keep), stride)
+	places, registers := strided(ptx.Register(row), len(keep), stride), map[place]ptx.Register{}
+	for i, value := range values {
+		registers[places[i]] = ptx.Register(value)
+	}
+	rows, err := g.evaluate(b, places, registers, nil)
 	if err != nil {
 		return "", err
 	}
-	for i := range values {
-		v := values[i][0]
+	for i := range rows {
+		v := rows[i][0]
 		if v.kind.family != boolean {
 			return "", fmt.Errorf("the predicate is %v, not bool: %w", v.Type, device.ErrInvalidValue)
 		}

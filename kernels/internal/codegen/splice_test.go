@@ -2,6 +2,7 @@ package codegen_test
 
 import (
 	_ "embed"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -90,6 +91,7 @@ func TestSpliceRefusals(t *testing.T) {
 		{"no hole", strings.ReplaceAll(template, "//@predicate", "// predicate"), "keep", "no line //@predicate", p},
 		{"no struct", strings.ReplaceAll(template, ".param .align 8 .b8 keep_param_3[8]", ".param .u64 keep_param_3"), "keep", "not a struct of words", p},
 		{"no registers", strings.ReplaceAll(template, "//@predicate", "//@predicate\n//"), "keep", "takes registers", p},
+		{"too few values", regexp.MustCompile("(?m)//@predicate .*$").ReplaceAllString(template, "$0 given"), "keep", "0 values are given of 4 rows", p},
 		{"no end", template[:strings.Index(template, "ret;")], "keep", "no end", p},
 		{"no bool", template, "keep", "not bool", notBool},
 	} {

@@ -199,7 +199,8 @@ func release(t testing.TB, columns []*column.Column) {
 	}
 }
 
-// compute runs a program on columns and fetches the results.
+// compute runs a program on columns and fetches the results. The kernels for few and
+// for many rows have to agree in them.
 func compute(t *testing.T, mgr *memory.Manager, p *tree.Program, columns []*column.Column, rows memory.Slice[int64]) (results []arrow.Array) {
 	t.Helper()
 	call, err := operator.Begin(t.Context(), kernels.Options{Manager: mgr}, columns...)
@@ -212,6 +213,7 @@ func compute(t *testing.T, mgr *memory.Manager, p *tree.Program, columns []*colu
 		results = append(results, a)
 	}
 	release(t, got)
+	agree(t, call, p, columns, rows, results)
 	return results
 }
 

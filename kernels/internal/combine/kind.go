@@ -57,6 +57,9 @@ func (k Kind) Words() int {
 	return 1
 }
 
+// Long reports whether merging takes many instructions.
+func (k Kind) Long() bool { return k >= Moments }
+
 // Form is what values are in registers and, in 64 bits, on the host.
 type Form uint8
 

@@ -145,7 +145,8 @@ func (l *Lane) Partial(b *ptx.Builder) []ptx.Register {
 func (l *Lane) partialMoments(b *ptx.Builder) []ptx.Register {
 	count, shift, sum, squares := l.state[0], l.state[1], l.state[2], l.state[3]
 	divisor := b.Op(ptx.Word64, "cvt.rn.f64.u32", b.Op(ptx.Word32, "max.u32", count, "1"))
-	distance := b.Op(ptx.Word64, "div.rn.f64", sum, divisor)
+	// A tiny sum or one that is not finite gives a mean that no variance shows.
+	distance := divideWhole(b, sum, divisor)
 	mean := b.Op(ptx.Word64, "add.rn.f64", shift, distance)
 	squares = b.Op(ptx.Word64, "sub.rn.f64", squares, b.Op(ptx.Word64, "mul.rn.f64", sum, distance))
 	negative := b.Op(ptx.Predicate, "setp.lt.f64", squares, zero)

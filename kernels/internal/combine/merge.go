@@ -41,7 +41,7 @@ func mergeMoments(b *ptx.Builder, into, later []ptx.Register) {
 	none := b.Op(ptx.Predicate, "setp.eq.u64", later[0], "0")
 	count := b.Op(ptx.Word64, "add.u64", into[0], later[0])
 	total := b.Op(ptx.Word64, "cvt.rn.f64.u64", b.Op(ptx.Word64, "max.u64", count, "1"))
-	part := b.Op(ptx.Word64, "div.rn.f64", laterCount, total)
+	part := divideWhole(b, laterCount, total)
 	distance := b.Op(ptx.Word64, "sub.rn.f64", later[1], into[1])
 	mean := b.Op(ptx.Word64, "add.rn.f64", into[1], b.Op(ptx.Word64, "mul.rn.f64", distance, part))
 	between := b.Op(ptx.Word64, "mul.rn.f64",

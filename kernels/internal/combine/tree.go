@@ -29,30 +29,39 @@ func SharedBytes(kinds []Kind) int { return 8 * warps * Words(kinds) }
 // after it thread 0's registers hold the result, and those of others anything. The
 // thread's number is in a 32-bit register, and shared names shared memory of
 // [SharedBytes] that is aligned to 8 bytes. The block may use that again after a
-// barrier.
+// barrier. It is one loop for the lanes of warps and then for the warps: what merges
+// stands there once, for the driver takes long to compile it.
 func Tree(b *ptx.Builder, kinds []Kind, partials [][]ptx.Register, thread ptx.Register, shared string) {
 	words := Words(kinds)
-	neighbours(b, kinds, partials, warpLanes)
+	again, done := b.Label(), b.Label()
+	width := b.Op(ptx.Word32, "mov.u32", number(warpLanes))
+	distance := b.Op(ptx.Word32, "mov.u32", "1")
+	b.Place(again)
+	b.Emit(".pragma \"nounroll\"")
+	neighbours(b, kinds, partials, distance)
+	b.Move("shl.b32", distance, distance, "1")
+	b.Branch(b.Op(ptx.Predicate, "setp.lt.u32", distance, width), again)
 
-	lane := b.Op(ptx.Word32, "and.b32", thread, "31")
-	notFirst := b.Op(ptx.Predicate, "setp.ne.u32", lane, "0")
-	stored, done := b.Label(), b.Label()
+	b.Branch(b.Op(ptx.Predicate, "setp.eq.u32", width, number(warps)), done)
+	lane := b.Op(ptx.Word32, "and.b32", thread, number(warpLanes-1))
+	first := b.Op(ptx.Predicate, "setp.eq.u32", lane, "0")
 	base := b.Op(ptx.Word32, "mov.u32", ptx.Register(shared))
-	b.Emit("@%s bra %s", notFirst, stored)
 	warp := b.Op(ptx.Word32, "shr.u32", thread, "5")
-	place := b.Op(ptx.Word32, "mad.lo.u32", warp, ptx.Register(fmt.Sprint(8*words)), base)
-	each(partials, func(i int, word ptx.Register) { b.Emit("st.shared.b64 [%s+%d], %s", place, 8*i, word) })
-	b.Place(stored)
+	place := b.Op(ptx.Word32, "mad.lo.u32", warp, number(8*words), base)
+	each(partials, func(i int, word ptx.Register) { b.Emit("@%s st.shared.b64 [%s+%d], %s", first, place, 8*i, word) })
 	b.Emit("bar.sync 0")
-	others := b.Op(ptx.Predicate, "setp.ge.u32", thread, ptx.Register(fmt.Sprint(warpLanes)))
-	b.Emit("@%s bra %s", others, done)
+	b.Branch(b.Op(ptx.Predicate, "setp.ge.u32", thread, number(warpLanes)), done)
 	// Lanes beyond the number of warps repeat what others do.
-	source := b.Op(ptx.Word32, "and.b32", thread, ptx.Register(fmt.Sprint(warps-1)))
-	place = b.Op(ptx.Word32, "mad.lo.u32", source, ptx.Register(fmt.Sprint(8*words)), base)
+	source := b.Op(ptx.Word32, "and.b32", thread, number(warps-1))
+	place = b.Op(ptx.Word32, "mad.lo.u32", source, number(8*words), base)
 	each(partials, func(i int, word ptx.Register) { b.Emit("ld.shared.b64 %s, [%s+%d]", word, place, 8*i) })
-	neighbours(b, kinds, partials, warps)
+	b.Move("mov.u32", width, number(warps))
+	b.Move("mov.u32", distance, "1")
+	b.Branch("", again)
 	b.Place(done)
 }
+
+func number(n int) ptx.Register { return ptx.Register(fmt.Sprint(n)) }
 
 // each calls f with every word and its number among all.
 func each(partials [][]ptx.Register, f func(i int, word ptx.Register)) {
@@ -65,12 +74,9 @@ func each(partials [][]ptx.Register, f func(i int, word ptx.Register)) {
 	}
 }
 
-// neighbours merges over the first lanes of a warp: lane 0 with 1, 2 with 3, then
-// lane 0 with 2, and so on. It is a loop, for merging moments is long.
-func neighbours(b *ptx.Builder, kinds []Kind, partials [][]ptx.Register, lanes int) {
-	again := b.Label()
-	distance := b.Op(ptx.Word32, "mov.u32", "1")
-	b.Place(again)
+// neighbours merges each lane with the one that is a distance further on: lane 0 with
+// 1, 2 with 3, then lane 0 with 2, and so on.
+func neighbours(b *ptx.Builder, kinds []Kind, partials [][]ptx.Register, distance ptx.Register) {
 	for i, kind := range kinds {
 		later := make([]ptx.Register, len(partials[i]))
 		for j, word := range partials[i] {
@@ -78,9 +84,6 @@ func neighbours(b *ptx.Builder, kinds []Kind, partials [][]ptx.Register, lanes i
 		}
 		Merge(b, kind, partials[i], later)
 	}
-	b.Emit("shl.b32 %s, %s, 1", distance, distance)
-	more := b.Op(ptx.Predicate, "setp.lt.u32", distance, ptx.Register(fmt.Sprint(lanes)))
-	b.Emit("@%s bra %s", more, again)
 }
 
 // shuffleDown returns the word of the lane that is a distance further on.
