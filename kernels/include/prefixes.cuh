@@ -53,10 +53,44 @@ template <typename T> struct Prefixes {
     }
 };
 
-// Running is what the warps of the block that tells prefixes hand to each other.
+// Running is what the warps of the block that tells prefixes hand to each other, in
+// shared memory: the prefix of a group, each word of it with the group's number and
+// whether it is marked beside. So a word tells whether it is the awaited one, and there
+// is no order between words to keep. It is read and written by atomic operations, which
+// is what makes it no race.
 template <typename T> struct Running {
-    T sum;
-    u32 marked, group; // the number of the group that sum is the prefix of
+    u64 word[Words<T>::count];
+
+    // hand_over makes the value that of a group. One lane calls it.
+    METHOD void hand_over(u32 group, const T &sum, bool marked) {
+        const Words<T> w = Words<T>::of(sum);
+#pragma unroll
+        for (int i = 0; i < Words<T>::count; i++) {
+            const u64 tagged = (u64)(group << 1 | marked) << 32 | w.word[i];
+            u64 old;
+            asm volatile("atom.relaxed.cta.exch.b64 %0, [%1], %2;" : "=l"(old) : "l"(&word[i]), "l"(tagged) : "memory");
+        }
+    }
+
+    // is_of reports whether the value is that of a group, and gives it. The whole warp
+    // calls it.
+    METHOD bool is_of(u32 group, T &sum, bool &marked) {
+        Words<T> w;
+        u32 tag = 0;
+        bool there = true;
+#pragma unroll
+        for (int i = 0; i < Words<T>::count; i++) {
+            u64 now = 0;
+            if (lane_in_warp() == 0)
+                asm volatile("atom.relaxed.cta.or.b64 %0, [%1], 0;" : "=l"(now) : "l"(&word[i]) : "memory");
+            w.word[i] = shuffle_value((u32)now, 0);
+            tag = shuffle_value((u32)(now >> 32), 0);
+            there = there && tag >> 1 == group;
+        }
+        sum = w.value();
+        marked = (tag & 1) != 0;
+        return there;
+    }
 };
 
 // tell_prefixes is what the block does that has drawn the first ticket. All of its
@@ -67,14 +101,14 @@ template <typename T> struct Running {
 template <u32 warps, typename T, typename Fold> DEVICE void tell_prefixes(const Prefixes<T> &prefixes, u32 tiles, Running<T> &running, Fold f) {
     const u32 lane = lane_in_warp();
     if (thread_in_block() == 0)
-        running = {f.none(), 0, 0};
+        running.hand_over(0, f.none(), false);
     synchronize_block();
-    volatile u32 *const turn = &running.group;
 #pragma nounroll
     for (u32 group = thread_in_block() / warp_threads; group * warp_threads < tiles; group += warps) {
         const u32 tile = group * warp_threads + lane;
         const u64 offset = (u64)tile * Published<T>::bytes;
-        T own = f.none(), before = f.none(), total = f.none();
+        T own = f.none(), before = f.none(), total = f.none(), ahead = f.none();
+        bool turn = false, marked = false;
         bool there = tile >= tiles, mark = false;
         // Of how many lanes the sum is known, from the first on, and for how many the
         // prefix is told.
@@ -95,20 +129,16 @@ template <u32 warps, typename T, typename Fold> DEVICE void tell_prefixes(const 
                 total = shuffle_value(scanned, warp_threads - 1);
                 marks = ballot(mark);
             }
-            if (shuffle_value((u32)*turn, 0) != group || told > known)
+            // This warp alone hands the next group's over, so what it has seen stays.
+            if (!turn)
+                turn = running.is_of(group, ahead, marked);
+            if (!turn || told > known)
                 continue;
-            const T ahead = running.sum;
-            const u32 marked = running.marked;
-            synchronize_warp();
-            if (known == warp_threads && lane == 0) {
-                running.sum = f.fold(ahead, total);
-                running.marked = marked | marks;
-                asm volatile("membar.cta;" ::: "memory");
-                *turn = group + 1;
-            }
+            if (known == warp_threads && lane == 0)
+                running.hand_over(group + 1, f.fold(ahead, total), marked || marks != 0);
             // The prefix of the first whose sum is not known is.
             if (lane >= told && lane <= known && tile < tiles)
-                Published<T>::write(prefixes.befores + offset, f.fold(ahead, before), marked != 0 || (marks & (1u << lane) - 1) != 0);
+                Published<T>::write(prefixes.befores + offset, f.fold(ahead, before), marked || (marks & (1u << lane) - 1) != 0);
             told = known + 1;
         }
     }
