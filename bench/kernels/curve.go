@@ -39,7 +39,7 @@ func (b *bench) curveAt(ctx context.Context, rows int, add func(name, cell strin
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, data.Release()) }()
+	defer func() { err = errors.Join(err, b.release(), data.Release()) }()
 	for _, f := range b.figures(data) {
 		took, err := b.onDevice(ctx, f.work)
 		if err != nil {

@@ -85,33 +85,44 @@ func (b *bench) reduce(data *buffer.Buffer, aggregates ...reduce.Aggregate) work
 	return func(ctx context.Context) (releaser, error) { return reduce.Table(ctx, data, aggregates, b.options()) }
 }
 
-// selected calls f with a table of some columns.
-func selected(data *buffer.Buffer, names []string, f func(*buffer.Buffer) (*buffer.Buffer, error)) (releaser, error) {
+// selected returns a table of some columns, as one that a program keeps: what is found
+// out about a schema is kept with it. The bench releases it.
+func (b *bench) selected(data *buffer.Buffer, names []string) (*buffer.Buffer, error) {
 	table, err := data.Select(names...)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		b.held = append(b.held, table)
 	}
-	result, err := f(table)
-	return result, errors.Join(err, table.Release())
+	return table, err
+}
+
+// release gives back what selected has kept.
+func (b *bench) release() error {
+	var errs []error
+	for _, table := range b.held {
+		errs = append(errs, table.Release())
+	}
+	b.held = nil
+	return errors.Join(errs...)
 }
 
 func (b *bench) filterMask(data *buffer.Buffer, names ...string) work {
+	table, tableErr := b.selected(data, names)
+	mask, maskErr := data.ColumnByName("mask")
 	return func(ctx context.Context) (releaser, error) {
-		mask, err := data.ColumnByName("mask")
-		if err != nil {
+		if err := errors.Join(tableErr, maskErr); err != nil {
 			return nil, err
 		}
-		return selected(data, names, func(table *buffer.Buffer) (*buffer.Buffer, error) {
-			return selection.FilterMask(ctx, table, mask, b.options())
-		})
+		return selection.FilterMask(ctx, table, mask, b.options())
 	}
 }
 
 func (b *bench) filter(data *buffer.Buffer, predicate expr.Expr, names ...string) work {
+	table, tableErr := b.selected(data, names)
 	return func(ctx context.Context) (releaser, error) {
-		return selected(data, names, func(table *buffer.Buffer) (*buffer.Buffer, error) {
-			return selection.Filter(ctx, table, predicate, b.options())
-		})
+		if tableErr != nil {
+			return nil, tableErr
+		}
+		return selection.Filter(ctx, table, predicate, b.options())
 	}
 }
 

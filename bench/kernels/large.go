@@ -36,7 +36,7 @@ func (b *bench) large(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, data.Release()) }()
+	defer func() { err = errors.Join(err, b.release(), data.Release()) }()
 	t := table.New("operator", "time", "Grows/s", "of reach", "bar", "against", "")
 	for _, f := range b.figures(data) {
 		took, err := b.onDevice(ctx, f.work)

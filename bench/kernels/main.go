@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/bench/internal/table"
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -33,6 +34,8 @@ type bench struct {
 	// copied is how many bytes a second the device copies, those read and those
 	// written counted.
 	copied float64
+	// held are the tables that figures work on.
+	held []*buffer.Buffer
 }
 
 func (b *bench) options() kernels.Options {

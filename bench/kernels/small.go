@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/bench/internal/table"
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -21,7 +22,7 @@ func (b *bench) small(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, data.Release()) }()
+	defer func() { err = errors.Join(err, b.release(), data.Release()) }()
 	// The waits of another goroutine's thread are not to be measured.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -59,25 +60,17 @@ func (b *bench) first(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, data.Release()) }()
+	defer func() { err = errors.Join(err, b.release(), data.Release()) }()
 	t := table.New("", "time", "bar")
 	const compileBar, callBar = 10 * time.Millisecond, 5 * time.Microsecond
-	var times []time.Duration
-	for range 9 {
-		// A shape that neither this process nor the driver's cache on disk has met.
-		e := unmet()
-		began := time.Now()
-		result, err := expr.Evaluate(ctx, data, []expr.Expr{e}, b.options())
+	for _, operations := range []int{5, 12} {
+		compile, err := b.compile(ctx, data, operations)
 		if err != nil {
 			return err
 		}
-		times = append(times, time.Since(began))
-		if err := columns(result).Release(); err != nil {
-			return err
-		}
+		t.Add(fmt.Sprintf("first use of an expression of %d operations", operations), milliseconds(compile),
+			fmt.Sprintf("≤ %v %s", compileBar, verdict(compile <= compileBar)))
 	}
-	compile := median(times)
-	t.Add("first use of an expression", milliseconds(compile), fmt.Sprintf("≤ %v %s", compileBar, verdict(compile <= compileBar)))
 
 	again, err := b.enqueue(ctx, b.evaluate(data, fused()))
 	if err != nil {
@@ -94,10 +87,29 @@ func (b *bench) first(ctx context.Context) (err error) {
 	return show("what an expression costs, 1,000 rows", t)
 }
 
-// unmet returns an expression of random shape.
-func unmet() expr.Expr {
+// compile returns the time of a call that has a new expression compiled.
+func (b *bench) compile(ctx context.Context, data *buffer.Buffer, operations int) (time.Duration, error) {
+	var times []time.Duration
+	for range 9 {
+		// A shape that neither this process nor the driver's cache on disk has met.
+		e := unmet(operations)
+		began := time.Now()
+		result, err := expr.Evaluate(ctx, data, []expr.Expr{e}, b.options())
+		if err != nil {
+			return 0, err
+		}
+		times = append(times, time.Since(began))
+		if err := columns(result).Release(); err != nil {
+			return 0, err
+		}
+	}
+	return median(times), nil
+}
+
+// unmet returns an expression of so many operations and of random shape.
+func unmet(operations int) expr.Expr {
 	e := expr.Col("x")
-	for range 12 {
+	for range operations - 1 {
 		switch rand.IntN(4) {
 		case 0:
 			e = e.Add(expr.Col("y"))
