@@ -10,7 +10,7 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check lint tidy portable unit asan examples handover wheel pytest sharing ptx ptx-check gorgonia gorgonia-check cuda-header bench gpu-bundle gpu-bundle-gorgonia data clean
+.PHONY: demo test check lint tidy portable unit asan examples handover wheel pytest sharing ptx ptx-check gorgonia gorgonia-check cuda-header bench gpu-bundle gpu-bundle-kernels gpu-bundle-gorgonia data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
@@ -101,6 +101,9 @@ bench: ## what docs/performance.md holds
 
 gpu-bundle: ## build/gpu.tar.xz: tests and benchmarks for a GPU machine without Go
 	scripts/gpu-bundle.sh
+
+gpu-bundle-kernels: ## build/gpu-kernels.tar.xz: the same for the packages below kernels
+	scripts/gpu-bundle.sh kernels
 
 gpu-bundle-gorgonia: ## build/gpu-gorgonia.tar.xz: the same tests on the backend over gorgonia.org/cu
 	gorgoniacu/gpu-bundle.sh
