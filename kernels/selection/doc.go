@@ -3,7 +3,7 @@
 //
 // Nulls follow Arrow's rules: a row that is taken by a null index is null, a row
 // whose mask is null is dropped by a filter and null in a choice. What lies under
-// a null in a result is zero, whatever lay there in the input.
+// a null in a result is undefined.
 //
 // # Types
 //
