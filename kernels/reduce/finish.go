@@ -51,7 +51,7 @@ func (w *writer) result(r result, base ptx.Register, offset int) {
 	case finishVariance, finishDeviation:
 		valid = b.Op(ptx.Predicate, "setp.gt.u64", first[0], number(r.freedom))
 	case finishRow:
-		valid = b.Op(ptx.Predicate, "setp.ne.s64", first[len(first)-1], number(combine.NoRow))
+		valid = b.Op(ptx.Predicate, "setp.ne.s64", first[len(first)-1], number(int64(combine.NoRow)))
 	default:
 		valid = b.Op(ptx.Predicate, "setp.ne.u64", second[0], "0")
 	}
@@ -110,7 +110,7 @@ func (w *writer) isNaN(x ptx.Register) ptx.Register {
 }
 
 func (w *writer) canonical(x ptx.Register) ptx.Register {
-	return w.b.Op(ptx.Word64, "selp.b64", number(nan64), x, w.isNaN(x))
+	return w.b.Op(ptx.Word64, "selp.b64", number(int64(nan64)), x, w.isNaN(x))
 }
 
 // narrow is a float64, which came from a narrower float, as that again.

@@ -133,7 +133,7 @@ func (w *writer) own(offset int) ptx.Register {
 	return w.b.Op(ptx.Word64, "ld.param.u64", ptx.Register(fmt.Sprintf("[own+%d]", offset)))
 }
 
-func number(n int) ptx.Register { return ptx.Register(fmt.Sprint(n)) }
+func number[N int | int64](n N) ptx.Register { return ptx.Register(fmt.Sprint(n)) }
 
 // partition finds the rows of the block.
 func (w *writer) partition() {

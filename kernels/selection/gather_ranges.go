@@ -130,7 +130,7 @@ func (g *gatherer) takeLists(made *pending, p part, l layout, s *source) error {
 	return g.takeRanges(made, p, l, s, child.length, func(r ranges, room int) error {
 		elements := &source{order: listed32, limit: uint64(child.length), capacity: room}
 		width := uint64(4)
-		if child.length > math.MaxUint32 {
+		if uint64(child.length) > math.MaxUint32 {
 			elements.order, width = listed64, 8
 		}
 		if s.once { // or else there are as many as there is room for

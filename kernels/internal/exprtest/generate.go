@@ -108,7 +108,7 @@ func (g *generator) literal(of class) expr.Expr {
 	case decimals:
 		return expr.LitOf(t, values.Decimal(t.(*arrow.Decimal128Type)))
 	case instants:
-		at := time.Unix(int64(values.IntN(6e9))-3e9, 0).UTC()
+		at := time.Unix(values.Int64N(6e9)-3e9, 0).UTC()
 		switch values.IntN(4) {
 		case 0:
 			return expr.Lit(at.Truncate(24 * time.Hour))
