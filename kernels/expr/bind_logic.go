@@ -20,6 +20,9 @@ func (b *binder) comparison(op tree.Op, operands []operand) (*tree.Node, error) 
 	case ends:
 		return nil, fmt.Errorf("%v of %s, it is of strings: %w", op, listed(types), ErrType)
 	}
+	if signed := besideUint64(types); signed >= 0 {
+		return b.comparedSigns(op, operands, signed)
+	}
 	t, ok := commonType(types)
 	if !ok {
 		return nil, fmt.Errorf("cannot compare %v with %v: %w", types[0], types[1], ErrType)

@@ -129,7 +129,7 @@ func (b *binder) operation(n *node, arguments []operand) (*tree.Node, error) {
 		return b.bits(n.op, arguments)
 	case tree.Equal, tree.NotEqual, tree.Less, tree.LessEqual, tree.Greater, tree.GreaterEqual, tree.StartsWith, tree.EndsWith:
 		return b.comparison(n.op, arguments)
-	case tree.And, tree.Or, tree.Xor, tree.Not, tree.AndKleene, tree.OrKleene:
+	case tree.AndStrict, tree.OrStrict, tree.Xor, tree.Not, tree.And, tree.Or:
 		return b.logic(n.op, arguments)
 	case tree.IsNull, tree.IsValid:
 		return b.nullness(n.op, arguments[0])

@@ -24,7 +24,8 @@
 //     becomes a timestamp, date32 beside date64 a date64.
 //
 // Conversions inserted so are checked: what does not fit, a uint64 above the largest
-// int64 say, is null.
+// int64 say, is null. Comparisons of integers need none and are exact: those of uint64
+// with signed integers too.
 //
 // A literal made of Go's int or float64 has no type of its own and takes that of
 // what it stands beside if that can hold it: int16 + 1 is int16, float32 * 2.5 is
@@ -36,7 +37,7 @@
 //
 // # Nulls
 //
-// A result is null where an operand is; exceptions are the Kleene functions,
+// A result is null where an operand is; exceptions are And, Or,
 // IsNull, IsValid, If, Coalesce, FillNull, Min, Max and Hash. Integer division by
 // zero, a shift by the width or more, and casts and decimals that overflow are
 // null; integer arithmetic wraps around. No value of the data gives an error.

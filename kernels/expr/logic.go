@@ -27,23 +27,25 @@ func (e Expr) HasPrefix(x Expr) Expr { return make2(tree.StartsWith, e, x) }
 // HasSuffix is whether e, a column of strings, ends with x, a literal string.
 func (e Expr) HasSuffix(x Expr) Expr { return make2(tree.EndsWith, e, x) }
 
-// And is e and x, null where either is.
+// And is e and x by Kleene's three-valued logic, as in SQL: false if either side is
+// false, whatever the other is; otherwise null if either side is null.
 func (e Expr) And(x Expr) Expr { return make2(tree.And, e, x) }
 
-// Or is e or x, null where either is.
+// Or is e or x by Kleene's three-valued logic, as in SQL: true if either side is true,
+// whatever the other is; otherwise null if either side is null.
 func (e Expr) Or(x Expr) Expr { return make2(tree.Or, e, x) }
+
+// AndStrict is e and x, null if either side is null. Arrow calls it "and".
+func (e Expr) AndStrict(x Expr) Expr { return make2(tree.AndStrict, e, x) }
+
+// OrStrict is e or x, null if either side is null. Arrow calls it "or".
+func (e Expr) OrStrict(x Expr) Expr { return make2(tree.OrStrict, e, x) }
 
 // Xor is whether one of e and x is true, null where either is null.
 func (e Expr) Xor(x Expr) Expr { return make2(tree.Xor, e, x) }
 
 // Not is the opposite of e, a bool.
 func (e Expr) Not() Expr { return make1(tree.Not, e) }
-
-// AndKleene is And, but false where one side is false and the other null.
-func (e Expr) AndKleene(x Expr) Expr { return make2(tree.AndKleene, e, x) }
-
-// OrKleene is Or, but true where one side is true and the other null.
-func (e Expr) OrKleene(x Expr) Expr { return make2(tree.OrKleene, e, x) }
 
 // IsNull is whether e is null. It is of columns of any type but unions and run-end
 // encoded ones, which have no validity bitmap. A row of a dictionary of strings is

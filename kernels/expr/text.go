@@ -13,7 +13,7 @@ var infix = map[tree.Op]string{
 	tree.Add: "+", tree.Subtract: "-", tree.Multiply: "*", tree.Divide: "/", tree.Remainder: "%",
 	tree.BitAnd: "&", tree.BitOr: "|", tree.BitXor: "^", tree.ShiftLeft: "<<", tree.ShiftRight: ">>",
 	tree.Equal: "==", tree.NotEqual: "!=", tree.Less: "<", tree.LessEqual: "<=", tree.Greater: ">", tree.GreaterEqual: ">=",
-	tree.And: "and", tree.Or: "or", tree.Xor: "xor", tree.AndKleene: "and_kleene", tree.OrKleene: "or_kleene",
+	tree.And: "and", tree.Or: "or", tree.Xor: "xor", tree.AndStrict: "and_strict", tree.OrStrict: "or_strict",
 }
 
 // String returns the expression as text, for messages: (delay > 15) and (carrier ==

@@ -141,7 +141,7 @@ func (l *lane) compute(n *tree.Node) Value {
 		return l.bitwise(n)
 	case tree.Equal, tree.NotEqual, tree.Less, tree.LessEqual, tree.Greater, tree.GreaterEqual:
 		return l.compare(n)
-	case tree.And, tree.Or, tree.Xor, tree.Not, tree.AndKleene, tree.OrKleene:
+	case tree.AndStrict, tree.OrStrict, tree.Xor, tree.Not, tree.And, tree.Or:
 		return l.logic(n)
 	case tree.IsNull, tree.IsValid, tree.IsNaN, tree.Coalesce, tree.IfElse:
 		return l.nulls(n)

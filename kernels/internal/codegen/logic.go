@@ -14,21 +14,21 @@ func (l *lane) logic(n *tree.Node) Value {
 	y := l.value(n.Arguments[1])
 	a, b := x.Registers[0], y.Registers[0]
 	switch n.Op {
-	case tree.And:
+	case tree.AndStrict:
 		return one(l.predicate("and.pred", a, b), l.and(x.Valid, y.Valid))
-	case tree.Or:
+	case tree.OrStrict:
 		return one(l.predicate("or.pred", a, b), l.and(x.Valid, y.Valid))
 	case tree.Xor:
 		return one(l.predicate("xor.pred", a, b), l.and(x.Valid, y.Valid))
 	}
 	// Kleene's: a false operand that is not null decides an and, a true one an or.
-	result := l.predicate(map[tree.Op]string{tree.AndKleene: "and.pred", tree.OrKleene: "or.pred"}[n.Op], a, b)
+	result := l.predicate(map[tree.Op]string{tree.And: "and.pred", tree.Or: "or.pred"}[n.Op], a, b)
 	if x.Valid == "" && y.Valid == "" {
 		return one(result, "")
 	}
 	decides := func(v Value) ptx.Register {
 		p := v.Registers[0]
-		if n.Op == tree.AndKleene {
+		if n.Op == tree.And {
 			p = l.not(p)
 		}
 		return l.and(p, v.Valid)

@@ -73,7 +73,7 @@ func operations() (all []operation) {
 	comparable := append(append(append([]arrow.DataType{bools}, numbers...), temporal...), decimals...)
 	all = each(all, []tree.Op{tree.Equal, tree.NotEqual, tree.Less, tree.LessEqual, tree.Greater, tree.GreaterEqual}, comparable, 2, bools)
 	all = each(all, []tree.Op{tree.Equal, tree.NotEqual}, texts, 2, bools)
-	all = each(all, []tree.Op{tree.And, tree.Or, tree.Xor, tree.AndKleene, tree.OrKleene}, []arrow.DataType{bools}, 2, nil)
+	all = each(all, []tree.Op{tree.AndStrict, tree.OrStrict, tree.Xor, tree.And, tree.Or}, []arrow.DataType{bools}, 2, nil)
 	all = each(all, []tree.Op{tree.Not}, []arrow.DataType{bools}, 1, nil)
 	all = each(all, []tree.Op{tree.IsNull, tree.IsValid}, append(comparable, texts...), 1, bools)
 	all = each(all, []tree.Op{tree.IsNaN}, floatTypes, 1, bools)
@@ -142,7 +142,7 @@ func TestLiterals(t *testing.T) {
 		}{
 			{tree.Add, f32, 0.5, f32}, {tree.Multiply, f64, -2.0, f64}, {tree.Add, arrow.PrimitiveTypes.Int8, int64(-100), arrow.PrimitiveTypes.Int8},
 			{tree.Remainder, arrow.PrimitiveTypes.Uint64, uint64(10), arrow.PrimitiveTypes.Uint64}, {tree.Divide, i64, int64(0), i64},
-			{tree.Divide, i64, int64(-1), i64}, {tree.And, bools, true, bools}, {tree.OrKleene, bools, nil, bools}, {tree.Add, f32, nil, f32},
+			{tree.Divide, i64, int64(-1), i64}, {tree.AndStrict, bools, true, bools}, {tree.Or, bools, nil, bools}, {tree.Add, f32, nil, f32},
 			{tree.Coalesce, i64, int64(7), i64}, {tree.Less, arrow.FixedWidthTypes.Date32, int64(1000), bools}, {tree.Less, decimals[2], decimal128.FromI64(-5), bools},
 			{tree.Coalesce, decimals[0], nil, decimals[0]},
 		} {

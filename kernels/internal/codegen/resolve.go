@@ -88,7 +88,7 @@ func (r *resolver) about(n *tree.Node) (input int, ok bool) {
 		if x.Op == tree.Column && y.Op == tree.Literal && y.Value != nil {
 			return x.Input, r.worth(x.Input)
 		}
-	case tree.And, tree.Or, tree.Xor, tree.Not, tree.AndKleene, tree.OrKleene:
+	case tree.AndStrict, tree.OrStrict, tree.Xor, tree.Not, tree.And, tree.Or:
 		input, ok = r.about(n.Arguments[0])
 		for _, argument := range n.Arguments[1:] {
 			other, too := r.about(argument)

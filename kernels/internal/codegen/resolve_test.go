@@ -46,9 +46,9 @@ func TestResolve(t *testing.T) {
 		asks := func(op tree.Op, value string) *tree.Node {
 			return node(op, bools, input(0, types[0]), literal(arrow.BinaryTypes.String, value))
 		}
-		either := node(tree.OrKleene, bools, asks(tree.Equal, "delay"), asks(tree.StartsWith, "1234"))
+		either := node(tree.Or, bools, asks(tree.Equal, "delay"), asks(tree.StartsWith, "1234"))
 		p := program(types, either, asks(tree.NotEqual, "a"), node(tree.IsNull, bools, asks(tree.EndsWith, "d")),
-			node(tree.And, bools, either, node(tree.Less, bools, input(1, f32), literal(f32, 1.0))), node(tree.IsNull, bools, input(0, types[0])),
+			node(tree.AndStrict, bools, either, node(tree.Less, bools, input(1, f32), literal(f32, 1.0))), node(tree.IsNull, bools, input(0, types[0])),
 			node(tree.Hash, arrow.PrimitiveTypes.Uint64, input(0, types[0])))
 		columns := upload(t, mgr, arrays, 0)
 		defer release(t, columns)

@@ -29,7 +29,7 @@ func predicates() []*tree.Program {
 	return []*tree.Program{
 		program(types, node(tree.Less, bools, input(0, f64), literal(f64, 1.0))),
 		program(types, node(tree.Less, bools, node(tree.Remainder, f64, input(0, f64), literal(f64, 3.0)), literal(f64, 1.0))),
-		program(types, node(tree.OrKleene, bools, node(tree.Greater, bools, input(0, f64), literal(f64, 1.0)),
+		program(types, node(tree.Or, bools, node(tree.Greater, bools, input(0, f64), literal(f64, 1.0)),
 			node(tree.StartsWith, bools, input(1, str), literal(str, "delay")))),
 	}
 }

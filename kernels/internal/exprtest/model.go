@@ -54,8 +54,8 @@ func (m model) value(n *tree.Node) any {
 		strict = strict && operands[i] != nil
 	}
 	switch n.Op {
-	case tree.AndKleene, tree.OrKleene:
-		return kleene(operands, n.Op == tree.OrKleene)
+	case tree.And, tree.Or:
+		return kleene(operands, n.Op == tree.Or)
 	case tree.Coalesce:
 		for _, operand := range operands {
 			if operand != nil {
@@ -107,9 +107,9 @@ func apply(n *tree.Node, operands []any) any {
 	switch n.Op {
 	case tree.Not:
 		return !x.(bool)
-	case tree.And:
+	case tree.AndStrict:
 		return x.(bool) && y.(bool)
-	case tree.Or:
+	case tree.OrStrict:
 		return x.(bool) || y.(bool)
 	case tree.Xor:
 		return x.(bool) != y.(bool)

@@ -108,7 +108,7 @@ func (e *evaluation) run(n *tree.Node) error {
 // strict reports whether the result is null wherever an operand is.
 func (e *evaluation) strict(n *tree.Node) bool {
 	switch n.Op {
-	case tree.AndKleene, tree.OrKleene, tree.IsNull, tree.IsValid, tree.Coalesce, tree.IfElse, tree.Minimum, tree.Maximum, tree.Hash:
+	case tree.And, tree.Or, tree.IsNull, tree.IsValid, tree.Coalesce, tree.IfElse, tree.Minimum, tree.Maximum, tree.Hash:
 		return false
 	}
 	return true
@@ -123,7 +123,7 @@ func (e *evaluation) compute(n *tree.Node) (arrow.Array, error) {
 		return e.cast(n), nil
 	case tree.Equal, tree.NotEqual, tree.Less, tree.LessEqual, tree.Greater, tree.GreaterEqual, tree.StartsWith, tree.EndsWith:
 		return e.compare(n), nil
-	case tree.And, tree.Or, tree.Xor, tree.Not, tree.AndKleene, tree.OrKleene:
+	case tree.AndStrict, tree.OrStrict, tree.Xor, tree.Not, tree.And, tree.Or:
 		return e.logic(n), nil
 	case tree.IsNull, tree.IsValid:
 		return e.nullness(n), nil

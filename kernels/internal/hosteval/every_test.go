@@ -108,7 +108,7 @@ func TestEveryOperationOfTwo(t *testing.T) {
 				a.Add(b), a.Sub(b), a.Mul(b), a.Div(b), a.Mod(b), a.Pow(b),
 				a.BitAnd(b), a.BitOr(b), a.BitXor(b), a.ShiftLeft(b), a.ShiftRight(b),
 				a.Eq(b), a.Ne(b), a.Lt(b), a.Le(b), a.Gt(b), a.Ge(b),
-				a.And(b), a.Or(b), a.Xor(b), a.AndKleene(b), a.OrKleene(b),
+				a.And(b), a.Or(b), a.Xor(b), a.AndStrict(b), a.OrStrict(b),
 				expr.Min(a, b), expr.Max(a, b), expr.Coalesce(a, b), a.FillNull(b), expr.Hash(a, b), a.Clamp(b, a))
 		}
 	}

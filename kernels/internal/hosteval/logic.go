@@ -22,13 +22,13 @@ func (e *evaluation) logic(n *tree.Node) arrow.Array {
 		left, right := x.ok(i) && x.at(i), y.ok(i) && y.at(i)
 		both := x.ok(i) && y.ok(i)
 		switch n.Op {
-		case tree.And:
+		case tree.AndStrict:
 			return both && left && right, both
-		case tree.Or:
+		case tree.OrStrict:
 			return both && (left || right), both
 		case tree.Xor:
 			return both && left != right, both
-		case tree.AndKleene:
+		case tree.And:
 			return left && right, both || x.ok(i) && !left || y.ok(i) && !right
 		}
 		return left || right, both || left || right
@@ -53,9 +53,9 @@ func (e *evaluation) nullness(n *tree.Node) arrow.Array {
 
 // bytewise are the operations that take eight rows at a time.
 var bytewise = map[tree.Op]func(x, y byte) byte{
-	tree.And: func(x, y byte) byte { return x & y },
-	tree.Or:  func(x, y byte) byte { return x | y },
-	tree.Xor: func(x, y byte) byte { return x ^ y },
+	tree.AndStrict: func(x, y byte) byte { return x & y },
+	tree.OrStrict:  func(x, y byte) byte { return x | y },
+	tree.Xor:       func(x, y byte) byte { return x ^ y },
 }
 
 func (e *evaluation) eights(n *tree.Node, f func(x, y byte) byte) arrow.Array {

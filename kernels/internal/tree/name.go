@@ -12,7 +12,7 @@ var names = [Ops]string{
 	ShiftLeft: "shift_left", ShiftRight: "shift_right",
 	Equal: "equal", NotEqual: "not_equal", Less: "less", LessEqual: "less_equal", Greater: "greater", GreaterEqual: "greater_equal",
 	StartsWith: "starts_with", EndsWith: "ends_with",
-	And: "and", Or: "or", Xor: "xor", Not: "not", AndKleene: "and_kleene", OrKleene: "or_kleene",
+	AndStrict: "and_strict", OrStrict: "or_strict", Xor: "xor", Not: "not", And: "and", Or: "or",
 	IsNull: "is_null", IsValid: "is_valid", IsNaN: "is_nan",
 	Coalesce: "coalesce", IfElse: "if_else", Minimum: "min", Maximum: "max",
 	Cast: "cast", CastWrap: "cast_wrap",

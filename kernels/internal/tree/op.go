@@ -78,14 +78,14 @@ const (
 	StartsWith
 	EndsWith
 
-	// And, Or, Xor and Not of bools. The Kleene ones are null only where the operand
-	// that is not null leaves the result open.
+	// And, Or, AndStrict, OrStrict, Xor and Not of bools. And and Or are Kleene's: null
+	// only if the operand that is not null leaves the result open.
 	And
 	Or
 	Xor
 	Not
-	AndKleene
-	OrKleene
+	AndStrict
+	OrStrict
 
 	// IsNull and IsValid of anything give bool, never null: of a Column of any type
 	// that has a validity bitmap, too. A dictionary of strings is null also where the
