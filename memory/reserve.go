@@ -51,7 +51,7 @@ func (m *Manager) reserveJob(ctx context.Context, name string, bytes uint64, opt
 		return nil, m.failed(fmt.Errorf("memory: reserve for %q: %w", name, err))
 	}
 	if primer, ok := FindResource[Primer](m.resource); ok && bytes > 0 {
-		if err := primer.Prime(bytes); err != nil {
+		if err := primeFrom(ctx, primer, bytes); err != nil {
 			m.unreserve(bytes)
 			m.children.remove(child)
 			return nil, m.failed(fmt.Errorf("memory: reserve for %q: %w", name, m.resourceError(bytes, name, err)))

@@ -2,6 +2,7 @@ package adaptor
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 
 	"github.com/dustin/go-humanize"
@@ -64,14 +65,20 @@ type shifted struct {
 // Allocate returns aligned memory. The error wraps memory.ErrOverflow where the
 // size with what the alignment takes does not fit the address space.
 func (a *Aligned) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	return a.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext is Allocate with a context for the upstream, which stops
+// waiting for the device when the context is done.
+func (a *Aligned) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
 	if a.slack == 0 || bytes < a.threshold {
-		return a.upstream.Allocate(bytes, stream)
+		return memory.AllocateFrom(ctx, a.upstream, bytes, stream)
 	}
 	if bytes+a.slack < bytes {
 		return memory.Allocation{}, fmt.Errorf("memory/adaptor: aligned: allocate %s aligned to %d bytes: %w",
 			humanize.Bytes(bytes), a.alignment, memory.ErrOverflow)
 	}
-	inner, err := a.upstream.Allocate(bytes+a.slack, stream)
+	inner, err := memory.AllocateFrom(ctx, a.upstream, bytes+a.slack, stream)
 	if err != nil {
 		return memory.Allocation{}, err
 	}

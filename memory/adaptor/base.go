@@ -1,6 +1,7 @@
 package adaptor
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 
@@ -26,7 +27,13 @@ func (b *base) Kind() device.MemoryKind { return b.upstream.Kind() }
 
 // Allocate passes the request on.
 func (b *base) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	return b.upstream.Allocate(bytes, stream)
+	return b.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext is Allocate with a context for the upstream, which stops
+// waiting for the device when the context is done.
+func (b *base) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	return memory.AllocateFrom(ctx, b.upstream, bytes, stream)
 }
 
 // Free passes the allocation on.

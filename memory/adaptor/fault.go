@@ -2,6 +2,7 @@ package adaptor
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"math/rand/v2"
@@ -103,6 +104,12 @@ func (f *Fault) Frees() FaultCount {
 
 // Allocate fails, or passes the request on.
 func (f *Fault) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	return f.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext is Allocate with a context for the upstream, which stops
+// waiting for the device when the context is done.
+func (f *Fault) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
 	f.mu.Lock()
 	number, fails := f.requests.count(f.options.Allocate, f.options.Seed)
 	cause := f.options.AllocateError
@@ -111,7 +118,7 @@ func (f *Fault) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation
 		return memory.Allocation{}, fmt.Errorf("memory/adaptor: fault: allocate %s, request %d: %w: %w",
 			humanize.Bytes(bytes), number, ErrInjected, cause)
 	}
-	return f.upstream.Allocate(bytes, stream)
+	return memory.AllocateFrom(ctx, f.upstream, bytes, stream)
 }
 
 // Free passes the allocation on, and then may fail.

@@ -2,6 +2,7 @@ package adaptor
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"sync"
 
@@ -102,12 +103,18 @@ func (g *Guard) Check(allocation memory.Allocation) error {
 // uses it. The error wraps memory.ErrOverflow where the size with the red zones
 // does not fit the address space.
 func (g *Guard) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	return g.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext is Allocate with a context for the upstream, which stops
+// waiting for the device when the context is done.
+func (g *Guard) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
 	zones := 2 * g.redZone
 	if zones < g.redZone || bytes+zones < bytes {
 		return memory.Allocation{}, fmt.Errorf("memory/adaptor: guard: allocate %s with red zones of %s: %w",
 			humanize.Bytes(bytes), humanize.Bytes(g.redZone), memory.ErrOverflow)
 	}
-	inner, err := g.upstream.Allocate(bytes+zones, stream)
+	inner, err := memory.AllocateFrom(ctx, g.upstream, bytes+zones, stream)
 	if err != nil {
 		return memory.Allocation{}, err
 	}

@@ -1,6 +1,7 @@
 package adaptor
 
 import (
+	"context"
 	"fmt"
 	"sync/atomic"
 
@@ -61,11 +62,17 @@ func (l *Limit) Remaining() uint64 { return l.limit - l.inUse.Load() }
 // Allocate passes the request on if it fits. Otherwise the error is a
 // [*LimitError].
 func (l *Limit) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	return l.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext is Allocate with a context for the upstream, which stops
+// waiting for the device when the context is done.
+func (l *Limit) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
 	counted, inUse, ok := l.reserve(bytes)
 	if !ok {
 		return memory.Allocation{}, &LimitError{Asked: bytes, InUse: inUse, Limit: l.limit}
 	}
-	allocation, err := l.upstream.Allocate(bytes, stream)
+	allocation, err := memory.AllocateFrom(ctx, l.upstream, bytes, stream)
 	if err != nil {
 		l.inUse.Add(-counted)
 	}

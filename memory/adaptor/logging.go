@@ -101,7 +101,13 @@ func (l *Logging) Close() error {
 
 // Allocate passes the request on and logs how it went.
 func (l *Logging) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	allocation, err := l.upstream.Allocate(bytes, stream)
+	return l.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext is Allocate with a context for the upstream, which stops
+// waiting for the device when the context is done.
+func (l *Logging) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	allocation, err := memory.AllocateFrom(ctx, l.upstream, bytes, stream)
 	if err != nil {
 		l.write(trace.AllocateFailure, 0, bytes, stream)
 		l.record(trace.AllocateFailure.String(), 0, bytes, stream, err)

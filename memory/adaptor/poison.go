@@ -2,6 +2,7 @@ package adaptor
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
@@ -50,7 +51,13 @@ func NewPoison(upstream memory.Resource, options PoisonOptions) *Poison {
 // Allocate passes the request on and fills what it gives. Where the fill cannot
 // be enqueued the memory is freed again.
 func (p *Poison) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	allocation, err := p.upstream.Allocate(bytes, stream)
+	return p.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext is Allocate with a context for the upstream, which stops
+// waiting for the device when the context is done.
+func (p *Poison) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	allocation, err := memory.AllocateFrom(ctx, p.upstream, bytes, stream)
 	if err != nil || p.options.KeepAllocated || bytes == 0 {
 		return allocation, err
 	}

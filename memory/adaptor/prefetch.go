@@ -1,6 +1,7 @@
 package adaptor
 
 import (
+	"context"
 	"errors"
 	"fmt"
 
@@ -23,7 +24,13 @@ func NewPrefetch(upstream memory.Resource) *Prefetch {
 // Allocate passes the request on and enqueues the prefetch of what it gives.
 // Where that fails the memory is freed again.
 func (p *Prefetch) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	allocation, err := p.upstream.Allocate(bytes, stream)
+	return p.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext is Allocate with a context for the upstream, which stops
+// waiting for the device when the context is done.
+func (p *Prefetch) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	allocation, err := memory.AllocateFrom(ctx, p.upstream, bytes, stream)
 	if err != nil || bytes == 0 || p.Kind() != device.MemoryManaged {
 		return allocation, err
 	}

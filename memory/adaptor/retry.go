@@ -1,6 +1,7 @@
 package adaptor
 
 import (
+	"context"
 	"errors"
 	"slices"
 
@@ -43,8 +44,14 @@ func NewRetry(upstream memory.Resource, again func(bytes uint64, err error) bool
 // Allocate passes the request on until it succeeds, fails for another reason, or
 // the callback gives up.
 func (r *Retry) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	return r.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext is Allocate with a context for the upstream, which stops
+// waiting for the device when the context is done.
+func (r *Retry) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
 	for {
-		allocation, err := r.upstream.Allocate(bytes, stream)
+		allocation, err := memory.AllocateFrom(ctx, r.upstream, bytes, stream)
 		if err == nil || !r.retryable(err) || r.again == nil || !r.again(bytes, err) {
 			return allocation, err
 		}

@@ -1,6 +1,7 @@
 package adaptor
 
 import (
+	"context"
 	"fmt"
 	"sync"
 
@@ -122,7 +123,13 @@ func (s *Statistics) Pop() (Figures, error) {
 
 // Allocate passes the request on and counts it if it succeeds.
 func (s *Statistics) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	allocation, err := s.upstream.Allocate(bytes, stream)
+	return s.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext is Allocate with a context for the upstream, which stops
+// waiting for the device when the context is done.
+func (s *Statistics) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	allocation, err := memory.AllocateFrom(ctx, s.upstream, bytes, stream)
 	if err != nil {
 		return allocation, err
 	}

@@ -34,6 +34,7 @@ var (
 type layer interface {
 	memory.Stacked
 	memory.Trimmer
+	memory.ContextAllocator
 }
 
 // ledger is the foot of every stack in these tests. It knows what is allocated,

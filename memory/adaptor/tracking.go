@@ -2,6 +2,7 @@ package adaptor
 
 import (
 	"cmp"
+	"context"
 	"fmt"
 	"slices"
 	"strings"
@@ -150,13 +151,24 @@ func (t *Tracking) CheckEmpty() error {
 
 // Allocate passes the request on and remembers what it gives.
 func (t *Tracking) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	allocation, err := t.upstream.Allocate(bytes, stream)
+	return t.allocate(context.Background(), bytes, stream)
+}
+
+// AllocateContext is Allocate with a context for the upstream, which stops
+// waiting for the device when the context is done.
+func (t *Tracking) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	return t.allocate(ctx, bytes, stream)
+}
+
+// allocate records the stack of its caller's caller.
+func (t *Tracking) allocate(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	allocation, err := memory.AllocateFrom(ctx, t.upstream, bytes, stream)
 	if err != nil {
 		return allocation, err
 	}
 	block := tracked{bytes: bytes, stream: stream, since: time.Now()}
 	if t.depth > 0 {
-		block.stack = callstack.Capture(1, t.depth)
+		block.stack = callstack.Capture(2, t.depth)
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -1,6 +1,7 @@
 package buckets
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math/bits"
@@ -49,8 +50,9 @@ type Resource struct {
 }
 
 var (
-	_ memory.Stacked = (*Resource)(nil)
-	_ memory.Trimmer = (*Resource)(nil)
+	_ memory.Stacked          = (*Resource)(nil)
+	_ memory.Trimmer          = (*Resource)(nil)
+	_ memory.ContextAllocator = (*Resource)(nil)
 )
 
 // New returns a Resource that gets its memory from the upstream, which it does
@@ -112,6 +114,12 @@ func (r *Resource) Kind() device.MemoryKind { return r.upstream.Kind() }
 // cache is emptied of what nothing uses any more and the upstream asked once
 // again; the error is that of its second answer.
 func (r *Resource) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+	return r.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext implements [memory.ContextAllocator]. The context is for the
+// upstream, which stops waiting for the device when the context is done.
+func (r *Resource) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
 	if err := r.check(stream); err != nil {
 		return memory.Allocation{}, fmt.Errorf("buckets: allocate %s: %w", humanize.Bytes(bytes), err)
 	}
@@ -122,7 +130,7 @@ func (r *Resource) Allocate(bytes uint64, stream *device.Stream) (memory.Allocat
 	}
 	if c == nil {
 		var err error
-		if c, err = r.fetch(l, bin, size); err != nil {
+		if c, err = r.fetch(ctx, l, bin, size); err != nil {
 			return memory.Allocation{}, fmt.Errorf("buckets: allocate %s, in a bin %s, with %s in use: %w",
 				humanize.Bytes(bytes), humanize.Bytes(size), humanize.Bytes(r.Stats().InUseBytes), err)
 		}
@@ -202,12 +210,12 @@ func (r *Resource) cross(l *lane, bin int, size uint64) *chunk {
 }
 
 // fetch gets memory from the upstream, if need be by emptying the cache.
-func (r *Resource) fetch(l *lane, bin int, size uint64) (*chunk, error) {
-	c, err := r.obtain(l, bin, size)
-	if err != nil && !errors.Is(err, memory.ErrClosed) && !errors.Is(err, device.ErrInvalidValue) {
+func (r *Resource) fetch(ctx context.Context, l *lane, bin int, size uint64) (*chunk, error) {
+	c, err := r.obtain(ctx, l, bin, size)
+	if err != nil && ctx.Err() == nil && !errors.Is(err, memory.ErrClosed) && !errors.Is(err, device.ErrInvalidValue) {
 		r.retries.Add(1)
 		released, failed := r.empty(l.stream)
-		if c, err = r.obtain(l, bin, size); err != nil {
+		if c, err = r.obtain(ctx, l, bin, size); err != nil {
 			err = fmt.Errorf("the upstream was asked again after %s of the cache went back to it, %s are cached for work that is not done: %w",
 				humanize.Bytes(released), humanize.Bytes(r.cached.Load()), errors.Join(err, failed))
 		}
@@ -227,11 +235,11 @@ func (r *Resource) fetch(l *lane, bin int, size uint64) (*chunk, error) {
 }
 
 // obtain makes a chunk of the upstream's memory, or of a slab.
-func (r *Resource) obtain(l *lane, bin int, size uint64) (*chunk, error) {
+func (r *Resource) obtain(ctx context.Context, l *lane, bin int, size uint64) (*chunk, error) {
 	if bin != noBin && size <= r.options.SlabBytes/slabShare {
-		return r.cut(l, bin, size)
+		return r.cut(ctx, l, bin, size)
 	}
-	below, err := r.upstream.Allocate(size, l.stream)
+	below, err := memory.AllocateFrom(ctx, r.upstream, size, l.stream)
 	if err != nil {
 		return nil, err
 	}

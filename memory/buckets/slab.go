@@ -1,9 +1,12 @@
 package buckets
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"sync"
+
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // slab is memory of the upstream's that is cut into pieces of one bin.
@@ -80,7 +83,7 @@ func (b *slabBin) find(l *lane) *chunk {
 }
 
 // cut returns an unused piece, of a new slab where there is none.
-func (r *Resource) cut(l *lane, bin int, size uint64) (*chunk, error) {
+func (r *Resource) cut(ctx context.Context, l *lane, bin int, size uint64) (*chunk, error) {
 	b := &r.slabs.bins[bin]
 	b.mu.Lock()
 	c := b.find(l)
@@ -90,7 +93,7 @@ func (r *Resource) cut(l *lane, bin int, size uint64) (*chunk, error) {
 		return c, nil
 	}
 	total := r.options.SlabBytes
-	below, err := r.upstream.Allocate(total, l.stream)
+	below, err := memory.AllocateFrom(ctx, r.upstream, total, l.stream)
 	if err != nil {
 		return nil, err
 	}
