@@ -28,13 +28,17 @@
 // the memory is used for anything else. On the host device there are no events:
 // an export waits until the data is there.
 //
-// # What is believed
+// # What is checked
 //
-// Nothing. Structs are checked against the schema, addresses against what the
-// driver knows, and offsets, views, run ends, type ids and dictionary indices by
-// kernels, the only thing an import waits for; [ImportOptions].Unchecked leaves the
-// last out. Errors name the field, "ArrowDeviceArray.array.children[3].buffers[1]"
-// for example. UTF-8 is not checked.
+// Structs are checked against the schema. The driver is asked about every address
+// of a GPU's memory before anything reads it. Offsets, views, run ends, type ids and
+// dictionary indices are checked by kernels, and only these make an import wait;
+// [ImportOptions].Unchecked leaves them out. Errors name the field,
+// "ArrowDeviceArray.array.children[3].buffers[1]" for example. UTF-8 is not checked.
+//
+// The structs, and the buffers of an array that claims to be the CPU's, are the
+// processor's memory by the standard. There is no driver to ask about those, so a
+// wrong address in them is not found.
 //
 // # What fits
 //

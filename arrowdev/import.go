@@ -11,7 +11,6 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/address"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -22,9 +21,10 @@ type ImportOptions struct {
 	Stream *device.Stream
 
 	// Unchecked leaves offsets, views, run ends, type ids and dictionary indices in
-	// the memory unread, so that no import waits for the device; it is for producers
-	// that are trusted. The structs and what the driver knows of the pointers are
-	// checked all the same.
+	// the memory unread, so that the import does not wait for the device; it is for
+	// producers that are trusted. The structs and what the driver knows of the
+	// pointers are checked all the same. An import still waits for the lengths of the
+	// data buffers of string views, if the producer keeps these on the device.
 	Unchecked bool
 
 	// Context ends the wait for those checks. Nil means no end but the work's.
@@ -52,11 +52,19 @@ func (o ImportOptions) context() context.Context {
 // An array that needs no memory, such as one of nulls or of no elements, is taken
 // wherever it says it is.
 //
-// The structs are believed nothing. They are checked against the schema; the
-// driver is asked whether the buffers are memory of the claimed kind and length;
-// and what in the memory refers to other places in it, such as the offsets of
-// strings, is checked on the device. Only for that, and only where a type has
-// such things, does Import wait for the producer's work. UTF-8 is not checked.
+// # Checks
+//
+// The structs are checked against the schema. On a GPU the driver is asked about
+// every buffer before anything reads it: whether it is memory of the claimed kind,
+// on the claimed device, and as long as claimed. References within the memory, such
+// as the offsets of strings, are checked on the device; only types that have them
+// make Import wait for the producer's work. UTF-8 is not checked.
+//
+// By the standard the structs themselves, the tables of addresses in them, and
+// all memory of an array that claims to be the CPU's are the processor's memory.
+// Nobody can be asked about that: such an address is believed if it is aligned and
+// not NULL. The lengths of the data buffers of string views may be in either
+// memory, for producers differ.
 //
 // An offset of the struct array itself is honoured. Nulls in it are refused, for a
 // table has no rows that are null: take such an array in by [ImportColumn].
@@ -206,7 +214,11 @@ func (i *importer) await() error {
 	if err := checkTable(i.event); err != nil {
 		return faulty(field, "%w", err)
 	}
-	handle := *(*backend.Event)(address.Pointer(i.event))
+	var pointed [1]int64
+	if err := i.readHost(pointed[:], i.event); err != nil {
+		return faulty(field, "it is a pointer to an event, in the processor's memory: %w", err)
+	}
+	handle := backend.Event(pointed[0])
 	if handle == 0 {
 		return faulty(field, "it points to no event: %w", ErrInvalid)
 	}
@@ -226,6 +238,9 @@ func (i *importer) secure(root *node) error {
 		return i.elsewhere
 	}
 	if err := i.await(); err != nil {
+		return err
+	}
+	if err := i.readLengths(root); err != nil {
 		return err
 	}
 	if err := i.adopt(root); err != nil {

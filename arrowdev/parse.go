@@ -47,7 +47,10 @@ type node struct {
 	// nulls is the null count, or column.UnknownNullCount.
 	nulls int
 	// claims are the buffers of the layout. Of views the data buffers follow.
-	claims     []claim
+	claims []claim
+	// lengths is the address of the lengths of these data buffers. It is zero
+	// when nothing has to be read there.
+	lengths    uintptr
 	children   []*node
 	dictionary *node
 }
@@ -204,24 +207,19 @@ func (n *node) readBuffers(a *cabi.Array) error {
 	return nil
 }
 
-// readData reads the data buffers of views, whose lengths are the last buffer. That
-// is the host's like the structs.
+// readData notes the data buffers of views. Their lengths are the last buffer,
+// which importer.readLengths reads: it may be in memory of the device.
 func (n *node) readData(addresses []uintptr) error {
 	first, last := n.layout.buffers(), len(addresses)-1
-	if first == last {
-		return nil
+	if first == last || n.length == 0 {
+		return nil // no view refers to the data
 	}
 	if err := checkTable(addresses[last]); err != nil {
 		return faulty(n.bufferPath(last), "the lengths of the data buffers: %w", err)
 	}
-	lengths := unsafe.Slice((*int64)(address.Pointer(addresses[last])), last-first)
-	for i, length := range lengths {
-		if length < 0 {
-			return faulty(n.bufferPath(last), "data buffer %d has the length %d: %w", i, length, ErrInvalid)
-		}
-		if err := n.claim(first+i, addresses[first+i], uint64(length), 1, false); err != nil {
-			return err
-		}
+	n.lengths = addresses[last]
+	for i := first; i < last; i++ {
+		n.claims[i] = claim{pointer: device.Pointer(addresses[i])}
 	}
 	return nil
 }

@@ -108,7 +108,7 @@ func (n *node) slice(offset, length int) {
 		}
 	}
 	if length == 0 {
-		n.offset = 0
+		n.offset, n.lengths = 0, 0
 		for i := range n.claims {
 			n.claims[i].bytes = 0
 		}

@@ -73,7 +73,8 @@ func placeOf(block *memory.Block, deviceType, id *C.int32_t) {
 }
 
 // gpuframe_pointer_device asks the driver of a GPU where memory is that a pointer
-// leads to, in DLPack's terms.
+// leads to, in DLPack's terms. A pointer that the driver does not know is an error:
+// nobody can say what is there.
 //
 //export gpuframe_pointer_device
 func gpuframe_pointer_device(h, pointer C.uint64_t, deviceType, id *C.int32_t) *C.char {
@@ -88,6 +89,9 @@ func gpuframe_pointer_device(h, pointer C.uint64_t, deviceType, id *C.int32_t) *
 		}
 		*deviceType, *id = typeHost, 0
 		switch info.Kind {
+		case device.MemoryUnknown:
+			return fmt.Errorf("data: %#x is not memory of a GPU, nor pinned or managed memory: the driver does not know it: %w",
+				uint64(pointer), dlpack.ErrInvalid)
 		case device.MemoryDevice:
 			*deviceType, *id = typeCUDA, C.int32_t(info.Ordinal)
 		case device.MemoryPinned:

@@ -1,0 +1,141 @@
+package arrowdev
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/hostread"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// deviceLengths are the lengths of one node's data buffers that are in memory
+// of the driver's.
+type deviceLengths struct {
+	node   *node
+	block  *memory.Block
+	values memory.Slice[int64]
+}
+
+// readLengths gives the data buffers of views their lengths. Arrow C++ keeps the
+// lengths in the processor's memory, nanoarrow's copy to a GPU in the GPU's, so the
+// driver is asked before they are read. What is in memory of the driver's is
+// fetched in one transfer, which waits for the producer's work.
+func (i *importer) readLengths(root *node) error {
+	var there []deviceLengths
+	err := root.each(func(n *node) error {
+		if n.lengths == 0 {
+			return nil
+		}
+		kind, err := i.kindAt(n.lengths)
+		if err == nil && kind != device.MemoryUnknown && kind != device.MemoryHost {
+			var found deviceLengths
+			if found, err = i.adoptLengths(n, kind); err == nil {
+				there = append(there, found)
+				return nil
+			}
+		}
+		lengths := make([]int64, len(n.claims)-n.layout.buffers())
+		if err == nil {
+			err = i.readHost(lengths, n.lengths)
+		}
+		if err != nil {
+			return faulty(n.lengthsPath(), "the lengths of the data buffers: %w", err)
+		}
+		return n.claimData(lengths)
+	})
+	if err == nil && len(there) > 0 {
+		err = i.fetchLengths(there)
+	}
+	for _, each := range there {
+		err = also(err, each.block.Release())
+	}
+	return err
+}
+
+// kindAt asks the driver what kind of memory is at an address. The host's driver
+// knows its own allocations only: on the host all memory is the processor's.
+func (i *importer) kindAt(at uintptr) (device.MemoryKind, error) {
+	dev := i.manager.Device()
+	if dev.Kind() == device.Host {
+		return device.MemoryHost, nil
+	}
+	info, err := dev.Driver().PointerInfo(device.Pointer(at))
+	if err != nil {
+		return 0, fmt.Errorf("ask the driver about %#x: %w", at, err)
+	}
+	return info.Kind, nil
+}
+
+// readHost reads words of the processor's memory. On a GPU it reads them only if
+// the driver does not say that they are the GPU's, and fails if the system says that
+// nothing is mapped there. On the host an address is believed: there is nobody to
+// ask.
+func (i *importer) readHost(words []int64, at uintptr) error {
+	kind, err := i.kindAt(at)
+	switch {
+	case err != nil:
+		return err
+	case kind == device.MemoryHost:
+		hostread.Trusted(words, at)
+		return nil
+	case kind == device.MemoryDevice:
+		return fmt.Errorf("%#x is memory of the device: %w", at, ErrInvalid)
+	}
+	if !hostread.Words(words, at) {
+		return fmt.Errorf("%#x is neither memory of %s nor mapped in this process: %w", at, i.manager.Device(), ErrInvalid)
+	}
+	return nil
+}
+
+// adoptLengths makes a block of the lengths of a node, which have the driver check
+// that all of them are there.
+func (i *importer) adoptLengths(n *node, kind device.MemoryKind) (deviceLengths, error) {
+	const width = 8
+	count := len(n.claims) - n.layout.buffers()
+	block, err := i.manager.Adopt(memory.ForeignMemory{
+		Pointer: device.Pointer(n.lengths), Bytes: uint64(count) * width, Kind: kind,
+		Origin: memory.ArrowDevice, ReadOnly: true, Stream: i.stream, Ordered: true,
+	})
+	if err != nil {
+		return deviceLengths{}, err
+	}
+	values, err := memory.View[int64](block, 0, count)
+	if err != nil {
+		return deviceLengths{}, also(err, block.Release())
+	}
+	return deviceLengths{node: n, block: block, values: values}, nil
+}
+
+// fetchLengths fetches lengths that are in memory of the driver's.
+func (i *importer) fetchLengths(there []deviceLengths) error {
+	destinations := make([]memory.Destination, len(there))
+	for k, each := range there {
+		destinations[k] = memory.Destination{From: each.values.AsBytes(), Data: make([]byte, each.values.Bytes())}
+	}
+	if err := memory.Download(i.options.context(), i.stream, destinations); err != nil {
+		return faulty(there[0].node.lengthsPath(), "fetch the lengths of the data buffers: %w", err)
+	}
+	for k, each := range there {
+		if err := each.node.claimData(hostread.Int64s(destinations[k].Data)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// lengthsPath names the buffer that holds the lengths of the node's data buffers.
+func (n *node) lengthsPath() string { return n.bufferPath(len(n.claims)) }
+
+// claimData gives the data buffers of views their lengths.
+func (n *node) claimData(lengths []int64) error {
+	first := n.layout.buffers()
+	for i, length := range lengths {
+		if length < 0 {
+			return faulty(n.lengthsPath(), "data buffer %d has the length %d: %w", i, length, ErrInvalid)
+		}
+		if err := n.claimBytes(first+i, uint64(length), 1); err != nil {
+			return err
+		}
+	}
+	return nil
+}
