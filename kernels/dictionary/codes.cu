@@ -2,6 +2,15 @@
 // key, and from their ranks the code of every row.
 #include "insert.cuh"
 
+// mark_firsts sets the bit of each row that a slot holds: the first rows of all keys.
+// Nulls are a key if with_null. The bits are zero before.
+KERNEL mark_firsts(Table table, u32 *bits, u32 with_null) {
+    const u64 slots = table.size + (with_null != 0), step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < slots; i += step)
+        if (const u32 row = table.slots[i]; row != no_row)
+            asm volatile("red.relaxed.gpu.or.b32 [%0], %1;" ::"l"(bits + row / 32), "r"(1u << row % 32) : "memory");
+}
+
 // first_rows replaces the slot of each row by the first row of its key. It writes
 // 1 to is_first for a row that is the first of its key and 0 for all others up to
 // capacity, and the same as bits, of whole words. Nulls are a key if with_null.
@@ -14,7 +23,7 @@ KERNEL first_rows(Table table, u32 *slot_of, i32 *is_first, u32 *bits, u32 with_
         if (i < n) {
             const u32 slot = slot_of[i], row = table.slots[slot];
             slot_of[i] = row;
-            first = row == (u32)i && (with_null != 0 || slot <= table.mask);
+            first = row == (u32)i && (with_null != 0 || slot < table.size);
         }
         if (i < table.capacity)
             is_first[i] = first;

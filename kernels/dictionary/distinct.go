@@ -5,7 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -27,9 +26,11 @@ type distinct struct {
 	valid memory.Slice[uint8]
 	bit   int
 
-	// block holds the three below, for each row: the first row of its key, then its
-	// code; 1 where it is the first one itself; and that as bits. There are bit codes
-	// ahead of the first one, so that codes and validity have one offset.
+	// block holds what follows. bits marks the rows that are the first of their key.
+	// The rest is there only if codes are wanted: for each row, in codes, the first row
+	// of its key and later its code; in isFirst 1 for the first row of a key and 0 for
+	// others. padded is codes with d.bit unused ones ahead of the first, so that codes
+	// and validity have one offset.
 	block   *memory.Block
 	padded  memory.Slice[uint32]
 	codes   memory.Slice[uint32]
@@ -39,8 +40,16 @@ type distinct struct {
 	ranks *column.Column
 }
 
+// wanted says what find is to find.
+type wanted struct {
+	// nulls makes null one more key.
+	nulls bool
+	// codes asks for the code of each row, not only for the first rows.
+	codes bool
+}
+
 // find finds the first row of every key. The caller closes what it returns.
-func find(ctx context.Context, c *column.Column, withNull bool, options Options) (*distinct, error) {
+func find(ctx context.Context, c *column.Column, w wanted, options Options) (*distinct, error) {
 	call, err := operator.Begin(ctx, options.Options, c)
 	if err != nil {
 		return nil, err
@@ -48,47 +57,56 @@ func find(ctx context.Context, c *column.Column, withNull bool, options Options)
 	if c.Len() > math.MaxInt32 {
 		return nil, fmt.Errorf("%d: at most %d can be numbered: %w", c.Len(), math.MaxInt32, ErrTooLong)
 	}
-	d := &distinct{call: call, column: c, rows: options.Rows, withNull: withNull}
+	d := &distinct{call: call, column: c, rows: options.Rows, withNull: w.nulls}
 	if valid, bit, err := c.Validity(); err == nil { // else there is no bitmap
 		d.valid, d.bit = valid, bit
 	}
-	if err := d.find(ctx); err != nil {
+	if err := d.find(ctx, w.codes); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
 }
 
-func (d *distinct) find(ctx context.Context) error {
+func (d *distinct) find(ctx context.Context, codes bool) error {
 	if d.rows.Len() > 0 {
 		if err := d.rows.Block().OrderBefore(d.call.Stream); err != nil {
 			return err
 		}
 	}
 	n := uint64(d.column.Len())
-	block, slices, err := d.call.Allocate(4*(uint64(d.bit)+n), 4*n, (n+31)/32*4)
+	sizes := []uint64{(n + 31) / 32 * 4, 0, 0}
+	if codes {
+		sizes[1], sizes[2] = 4*(uint64(d.bit)+n), 4*n
+	}
+	block, slices, err := d.call.Allocate(sizes...)
 	if err != nil {
 		return err
 	}
-	d.block, d.bits = block, slices[2]
-	if d.padded, err = memory.Reinterpret[uint32](slices[0]); err != nil {
+	d.block, d.bits = block, slices[0]
+	if d.padded, err = memory.Reinterpret[uint32](slices[1]); err != nil {
 		return err
 	}
-	if d.codes, err = d.padded.Slice(d.bit, d.padded.Len()); err != nil {
-		return err
+	if codes {
+		if d.codes, err = d.padded.Slice(d.bit, d.padded.Len()); err != nil {
+			return err
+		}
 	}
-	if d.isFirst, err = memory.Reinterpret[int32](slices[1]); err != nil {
+	if d.isFirst, err = memory.Reinterpret[int32](slices[2]); err != nil {
 		return err
 	}
 	if n > 0 {
-		if err = d.mark(); err != nil {
+		if err = d.mark(codes); err != nil {
 			return err
 		}
+	}
+	if !codes {
+		return nil
 	}
 	return d.rank(ctx)
 }
 
-// mark finds the first rows, by a hash table that lives only here.
-func (d *distinct) mark() (err error) {
+// mark finds the first rows, with a hash table that lives only here.
+func (d *distinct) mark(codes bool) (err error) {
 	source := d.column
 	if source.Dictionary() != nil {
 		if source, err = source.Indices(); err != nil {
@@ -103,21 +121,28 @@ func (d *distinct) mark() (err error) {
 	if d.call.OnHost() {
 		return d.markOnHost(k)
 	}
-	n := uint64(source.Len())
-	size := uint64(1) << bits.Len64(2*n-1) // at most half full
-	slots, err := memory.NewSlice[uint32](d.call.Manager, int(size)+1, memory.AllocateOptions{Stream: d.call.Stream, Tag: d.call.Tag})
+	t, err := d.newTable(source.Len())
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, slots.Release()) }()
-	if err := slots.Fill(d.call.Stream, math.MaxUint32); err != nil {
+	defer func() { err = errors.Join(err, t.slots.Release()) }()
+	if err := d.insert(k, t); err != nil {
 		return err
 	}
-	arguments := append([]any{d.table(slots)}, k.arguments()...)
-	if err := d.launch(k.module, k.kernel, append(arguments, d.codes)...); err != nil {
+	if codes {
+		return d.launch(codesModule, "first_rows", source.Len(), d.argument(t), d.codes, d.isFirst, d.bits, d.nullWord())
+	}
+	if err := d.bits.Fill(d.call.Stream, 0); err != nil {
 		return err
 	}
-	return d.launch(codesModule, "first_rows", d.table(slots), d.codes, d.isFirst, d.bits, d.nullWord())
+	return d.launch(codesModule, "mark_firsts", t.slots.Len(), d.argument(t), d.bits, d.nullWord())
+}
+
+// insert puts the rows into a table. If codes are wanted it leaves the slot of each
+// row in them.
+func (d *distinct) insert(k keys, t table) error {
+	arguments := append([]any{d.argument(t)}, k.arguments()...)
+	return d.launch(k.module, k.kernel, d.column.Len(), append(arguments, d.codes)...)
 }
 
 // rank sums up the marks.
@@ -143,7 +168,7 @@ func (d *distinct) encode() error {
 	if d.call.OnHost() {
 		return d.encodeOnHost()
 	}
-	return d.launch(codesModule, "codes_of", d.table(memory.Slice[uint32]{}), d.codes, d.ranks, d.nullWord())
+	return d.launch(codesModule, "codes_of", d.column.Len(), d.argument(table{}), d.codes, d.ranks, d.nullWord())
 }
 
 func (d *distinct) nullWord() uint32 {

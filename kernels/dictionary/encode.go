@@ -32,7 +32,7 @@ func encode(ctx context.Context, c *column.Column, options Options) (encoded *co
 	if c.Dictionary() != nil {
 		return c, c.Retain()
 	}
-	d, err := find(ctx, c, false, options)
+	d, err := find(ctx, c, wanted{codes: true}, options)
 	if err != nil {
 		return nil, err
 	}

@@ -3,12 +3,14 @@ package dictionary
 import (
 	"encoding/binary"
 	"errors"
+	"fmt"
 	"math"
 
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The host's side: the same steps with a map for a table.
+// The host's side: the same steps with a map for a table. Go seeds its maps.
 
 // count returns how many rows there are.
 func (d *distinct) count() (int, error) {
@@ -44,6 +46,7 @@ func (d *distinct) markOnHost(k keys) error {
 	if err := errors.Join(validErr, keyErr, firstsErr, marksErr, bitsErr); err != nil {
 		return err
 	}
+	codes := len(firsts) > 0
 	clear(marks)
 	clear(bits)
 	seen := map[string]uint32{}
@@ -52,7 +55,10 @@ func (d *distinct) markOnHost(k keys) error {
 		first := uint32(row)
 		switch {
 		case valid(row):
-			text := key(row)
+			text, err := key(row)
+			if err != nil {
+				return err
+			}
 			known, ok := seen[string(text)]
 			if ok {
 				first = known
@@ -64,9 +70,14 @@ func (d *distinct) markOnHost(k keys) error {
 		default:
 			null = row
 		}
-		firsts[row] = first
-		if first == uint32(row) && (d.withNull || valid(row)) {
-			marks[row] = 1
+		isFirst := first == uint32(row) && (d.withNull || valid(row))
+		if codes {
+			firsts[row] = first
+			if isFirst {
+				marks[row] = 1
+			}
+		}
+		if isFirst {
 			bits[row/8] |= 1 << (row % 8)
 		}
 	}
@@ -102,54 +113,65 @@ func (d *distinct) encodeOnHost() error {
 	return nil
 }
 
-// onHost returns a function that gives a row's key: bytes that are the same where
-// the values are. They are good until the next call.
-func (k keys) onHost() (func(row int) []byte, error) {
+// onHost returns a function that gives a row's key: bytes that are the same if the
+// values are. They are good until the next call.
+func (k keys) onHost() (func(row int) ([]byte, error), error) {
 	first, err := k.first.Host()
 	if err != nil {
 		return nil, err
 	}
-	switch {
-	case k.width == 0:
-		truth := make([]byte, 1)
-		return func(row int) []byte {
-			truth[0] = first[(k.bit+row)/8] >> ((k.bit + row) % 8) & 1
-			return truth
+	scratch := make([]byte, 8)
+	switch k.kind {
+	case keyBits:
+		return func(row int) ([]byte, error) {
+			scratch[0] = first[(k.bit+row)/8] >> ((k.bit + row) % 8) & 1
+			return scratch[:1], nil
 		}, nil
-	case k.offsets:
+	case keyRuns:
 		return k.runsOnHost(first)
-	case k.float && k.width == 4:
-		scratch := make([]byte, 4)
-		return func(row int) []byte {
-			value := math.Float32frombits(binary.NativeEndian.Uint32(first[4*row:]))
-			if value != value {
-				value = float32(math.NaN())
-			}
-			binary.NativeEndian.PutUint32(scratch, math.Float32bits(value+0)) // −0 + 0 is 0
-			return scratch
-		}, nil
-	case k.float:
-		scratch := make([]byte, 8)
-		return func(row int) []byte {
-			value := math.Float64frombits(binary.NativeEndian.Uint64(first[8*row:]))
-			if value != value {
-				value = math.NaN()
-			}
-			binary.NativeEndian.PutUint64(scratch, math.Float64bits(value+0))
-			return scratch
+	case keyFloat:
+		return func(row int) ([]byte, error) {
+			binary.NativeEndian.PutUint64(scratch, k.floatKey(first[k.width*row:]))
+			return scratch, nil
 		}, nil
 	}
-	return func(row int) []byte { return first[k.width*row : k.width*(row+1)] }, nil
+	return func(row int) ([]byte, error) { return first[k.width*row : k.width*(row+1)], nil }, nil
 }
 
-func (k keys) runsOnHost(offsets []byte) (func(row int) []byte, error) {
-	bytes, err := k.bytes.Host()
-	if k.width == 4 {
-		return func(row int) []byte {
-			return bytes[binary.NativeEndian.Uint32(offsets[4*row:]):binary.NativeEndian.Uint32(offsets[4*row+4:])]
-		}, err
+// floatKey returns the bits of a float, one and the same for all NaNs and for both zeros.
+func (k keys) floatKey(bytes []byte) uint64 {
+	var bits, infinity uint64
+	switch k.width {
+	case 2:
+		bits, infinity = uint64(binary.NativeEndian.Uint16(bytes)), 0x7c00
+	case 4:
+		bits, infinity = uint64(binary.NativeEndian.Uint32(bytes)), 0x7f800000
+	default:
+		bits, infinity = binary.NativeEndian.Uint64(bytes), 0x7ff0000000000000
 	}
-	return func(row int) []byte {
-		return bytes[binary.NativeEndian.Uint64(offsets[8*row:]):binary.NativeEndian.Uint64(offsets[8*row+8:])]
+	magnitude := bits &^ (1 << (8*k.width - 1))
+	switch {
+	case magnitude > infinity:
+		return math.MaxUint64
+	case magnitude == 0:
+		return 0
+	}
+	return bits
+}
+
+func (k keys) runsOnHost(offsets []byte) (func(row int) ([]byte, error), error) {
+	bytes, err := k.bytes.Host()
+	at := func(i int) int64 {
+		if k.width == 4 {
+			return int64(int32(binary.NativeEndian.Uint32(offsets[4*i:])))
+		}
+		return int64(binary.NativeEndian.Uint64(offsets[8*i:]))
+	}
+	return func(row int) ([]byte, error) {
+		begin, end := at(row), at(row+1)
+		if begin < 0 || end < begin || end > int64(len(bytes)) {
+			return nil, fmt.Errorf("row %d: its offsets are %d and %d, of %d bytes: %w", row, begin, end, len(bytes), column.ErrInvalid)
+		}
+		return bytes[begin:end], nil
 	}, err
 }

@@ -1,28 +1,39 @@
 // A hash table of rows: each slot holds the first row of one key.
 //
-// Open addressing with linear probing. A slot holds a row, not a key, so that keys
-// of every type and length make the same table; any row of the key stands for it,
-// and the least one that came by stays. Slots begin as no_row and are changed by
-// atomic operations only, so no order between threads is needed: whatever row is
-// read from a slot is one of the key that the slot will always be of.
+// Open addressing with linear probing. A slot holds a row, not a key, so keys of
+// every type and length make the same table. Slots begin as no_row and change by
+// atomic operations only. A slot never changes its key: any row that is read from it
+// is a row of that key, so the order of the threads does not matter, and the least
+// row of each key stays.
+//
+// Hashes depend on two random words that the host draws for each table, so that
+// nobody can prepare keys that collide. The results do not depend on them.
 #pragma once
 
 #include "gpuframe.cuh"
 
 static constexpr u32 no_row = 0xffffffff;
 
-// Table is what the launch passes. slots has mask + 2 words, a power of two and
-// one more at the end, which is that of the nulls.
+// Table is what the launch passes. There are size slots for keys and one more, the
+// last, for the nulls; size is at most 2^32 - 2, so every slot has a number of 32 bits.
 struct Table {
     u32 *slots;
-    u64 mask;
-    // valid is the bitmap, or null where no row is; bit is that of row 0.
+    u64 size;
+    // seed and factor are random; factor is odd.
+    u64 seed, factor;
+    // valid is the bitmap, or null if no row is null; bit is the bit of row 0.
     const u8 *valid;
     u64 bit;
     const i64 *rows;
     u64 capacity;
-};
 
+    // hash continues a hash, which begins as 0, with a word of the key. The secret
+    // factor comes before the mixing that is known to everybody.
+    __device__ u64 hash(u64 state, u64 word) const;
+    // home returns the first slot to look at for a hash: the high half of a product
+    // maps it to any size, not only to powers of two.
+    __device__ u64 home(u64 hash) const;
+};
 DEVICE u64 count(const Table &table) {
     if (table.rows == nullptr)
         return table.capacity;
@@ -59,21 +70,25 @@ DEVICE u64 mixed(u64 word) {
     return word ^ word >> 33;
 }
 
+__device__ inline u64 Table::hash(u64 state, u64 word) const { return mixed((state ^ word ^ seed) * factor); }
+__device__ inline u64 Table::home(u64 hash) const { return __nvvm_mulhi_ull(hash, size); }
+
 // insert puts every row into the table and writes the slot that it is in to
-// slot_of. Keys has key(row), hash(key) and same(key, row).
+// slot_of, unless that is null. Keys has key(row), hash(table, key) and same(key, row).
 template <typename Keys> DEVICE void insert(const Table &table, const Keys &keys, u32 *slot_of) {
     const u64 n = count(table), step = threads_per_grid();
     for (u64 i = thread_in_grid(); i < n; i += step) {
         const u32 row = (u32)i;
-        u64 slot = table.mask + 1;
+        u64 slot = table.size;
         if (!is_valid(table, i)) {
             if (row < look(&table.slots[slot]))
                 lower(&table.slots[slot], row);
-            slot_of[i] = (u32)slot;
+            if (slot_of != nullptr)
+                slot_of[i] = (u32)slot;
             continue;
         }
         const auto key = keys.key(i);
-        slot = keys.hash(key) & table.mask;
+        slot = table.home(keys.hash(table, key));
         while (true) {
             u32 there = look(&table.slots[slot]);
             if (there == no_row) {
@@ -86,8 +101,9 @@ template <typename Keys> DEVICE void insert(const Table &table, const Keys &keys
                     lower(&table.slots[slot], row);
                 break;
             }
-            slot = slot + 1 & table.mask;
+            slot = slot + 1 == table.size ? 0 : slot + 1;
         }
-        slot_of[i] = (u32)slot;
+        if (slot_of != nullptr)
+            slot_of[i] = (u32)slot;
     }
 }

@@ -5,7 +5,7 @@ template <typename T> struct Numbers {
     const T *values;
 
     __device__ T key(u64 row) const { return values[row]; }
-    __device__ u64 hash(T key) const { return mixed((u64)key); }
+    __device__ u64 hash(const Table &table, T key) const { return table.hash(0, key); }
     __device__ bool same(T key, u32 row) const { return values[row] == key; }
 };
 

@@ -6,7 +6,7 @@ struct Booleans {
     u64 first;
 
     __device__ u32 key(u64 row) const { return bits[first + row >> 3] >> (first + row & 7) & 1; }
-    __device__ u64 hash(u32 key) const { return key; }
+    __device__ u64 hash(const Table &table, u32 key) const { return table.hash(0, key); }
     __device__ bool same(u32 key, u32 row) const { return this->key(row) == key; }
 };
 
@@ -19,7 +19,7 @@ struct Pairs {
     const Pair *values;
 
     __device__ Pair key(u64 row) const { return values[row]; }
-    __device__ u64 hash(Pair key) const { return mixed(key.low ^ mixed(key.high)); }
+    __device__ u64 hash(const Table &table, Pair key) const { return table.hash(table.hash(0, key.high), key.low); }
     __device__ bool same(Pair key, u32 row) const {
         const Pair there = values[row];
         return there.low == key.low && there.high == key.high;

@@ -10,22 +10,33 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// keys says how the values of a column are compared, and where they are.
+// keys is where the values of a column are, and how they are compared.
 type keys struct {
 	module *module
 	kernel string
-	// width is that of a value in bytes, of an offset for runs of bytes, or zero
-	// for booleans.
+	// kind is how the values lie in memory.
+	kind keyKind
+	// width is the bytes of a value, or of an offset.
 	width int
-	// float says that NaNs are one key and zeros another.
-	float bool
-	// offsets says that the values are runs of bytes between offsets.
-	offsets bool
 	// first is the values from the column's first on, or the offsets; of booleans
 	// the bits. bytes is what offsets refer to. bit is the first boolean's.
 	first, bytes memory.Slice[uint8]
 	bit          int
 }
+
+// keyKind is how values lie in memory.
+type keyKind uint8
+
+const (
+	// keyBits are booleans.
+	keyBits keyKind = iota
+	// keyFixed are values of one width that are compared by their bits.
+	keyFixed
+	// keyFloat are floats: all NaNs are one key, and both zeros are.
+	keyFloat
+	// keyRuns are runs of bytes between offsets.
+	keyRuns
+)
 
 // keysOf classifies a column of a type that is not a dictionary's.
 func keysOf(c *column.Column) (keys, error) {
@@ -35,7 +46,7 @@ func keysOf(c *column.Column) (keys, error) {
 	}
 	switch t.ID() {
 	case arrow.BOOL:
-		k := keys{module: othersModule, kernel: "insert_bool", bit: c.Offset() % 8}
+		k := keys{module: othersModule, kernel: "insert_bool", kind: keyBits, bit: c.Offset() % 8}
 		var err error
 		if bits := c.Buffer(1); c.Len() > 0 {
 			k.first, err = bits.Slice(c.Offset()/8, (c.Offset()+c.Len()+7)/8)
@@ -50,12 +61,10 @@ func keysOf(c *column.Column) (keys, error) {
 	if !fixed {
 		return keys{}, fmt.Errorf("values of type %v cannot be compared: %w", c.Type(), device.ErrNotSupported)
 	}
-	k := keys{width: width}
+	k := keys{kind: keyFixed, width: width}
 	switch {
-	case t.ID() == arrow.FLOAT32:
-		k.module, k.kernel, k.float = floatsModule, "insert_f32", true
-	case t.ID() == arrow.FLOAT64:
-		k.module, k.kernel, k.float = floatsModule, "insert_f64", true
+	case t.ID() == arrow.FLOAT16 || t.ID() == arrow.FLOAT32 || t.ID() == arrow.FLOAT64:
+		k.module, k.kernel, k.kind = floatsModule, fmt.Sprintf("insert_f%d", 8*width), keyFloat
 	case t.ID() == arrow.FIXED_SIZE_BINARY || width > 16 || width&(width-1) != 0:
 		k.module, k.kernel = bytesModule, "insert_width"
 	case width == 16:
@@ -72,7 +81,7 @@ func keysOf(c *column.Column) (keys, error) {
 }
 
 func runsOf(c *column.Column, width int, kernel string) (keys, error) {
-	k := keys{module: bytesModule, kernel: kernel, width: width, offsets: true, bytes: c.Buffer(2)}
+	k := keys{module: bytesModule, kernel: kernel, kind: keyRuns, width: width, bytes: c.Buffer(2)}
 	if c.Len() == 0 {
 		return k, nil
 	}
@@ -84,8 +93,8 @@ func runsOf(c *column.Column, width int, kernel string) (keys, error) {
 // arguments are those of the kernel between the table and what it writes.
 func (k keys) arguments() []any {
 	switch {
-	case k.offsets:
-		return []any{k.first, k.bytes}
+	case k.kind == keyRuns:
+		return []any{k.first, k.bytes, k.bytes.Bytes()}
 	case k.kernel == "insert_width":
 		return []any{k.first, uint64(k.width)}
 	}

@@ -23,7 +23,7 @@ const (
 // occurrence, as a table of one column, "values". Null is one of them where it
 // occurs. The number of values stays on the device. The caller releases the table.
 func Unique(ctx context.Context, c *column.Column, options ...Options) (*buffer.Buffer, error) {
-	d, err := find(ctx, c, true, choose(options))
+	d, err := find(ctx, c, wanted{nulls: true}, choose(options))
 	if err != nil {
 		return nil, failed("unique", err)
 	}
@@ -38,7 +38,7 @@ func Unique(ctx context.Context, c *column.Column, options ...Options) (*buffer.
 // each occurs, as a table of two columns: "values" and, of type int64, "counts".
 // The caller releases the table.
 func ValueCounts(ctx context.Context, c *column.Column, options ...Options) (*buffer.Buffer, error) {
-	d, err := find(ctx, c, true, choose(options))
+	d, err := find(ctx, c, wanted{nulls: true, codes: true}, choose(options))
 	if err != nil {
 		return nil, failed("value counts", err)
 	}
@@ -106,7 +106,7 @@ func (d *distinct) counts(ctx context.Context, capacity int) (counts *column.Col
 
 func (d *distinct) countCodes(ctx context.Context, counts memory.Slice[int64]) error {
 	if !d.call.OnHost() {
-		return d.launch(codesModule, "count_codes", d.table(memory.Slice[uint32]{}), d.codes, counts)
+		return d.launch(codesModule, "count_codes", d.column.Len(), d.argument(table{}), d.codes, counts)
 	}
 	n, err := d.count()
 	if err != nil {
