@@ -21,8 +21,12 @@ var (
 	// is asked for is not in it.
 	ErrSchema = errors.New("schema mismatch")
 	// ErrRows: a number of rows is negative, exceeds the capacity, or is not
-	// known where it has to be.
-	ErrRows = errors.New("bad row count")
+	// known where it has to be. It is column.ErrRows.
+	ErrRows = column.ErrRows
+	// ErrRowsOnDevice wraps ErrRows: the operation needs the number of rows on the
+	// host, and only the device knows it. NumRows fetches it. It is
+	// column.ErrRowsOnDevice.
+	ErrRowsOnDevice = column.ErrRowsOnDevice
 )
 
 // Buffer is a table in device memory.
@@ -31,67 +35,106 @@ type Buffer struct {
 	schema     *arrow.Schema
 	columns    []*column.Column
 	capacity   int64
-	// hostRows is the row count, or unknownRows as long as only deviceRows has
-	// it.
-	hostRows   atomic.Int64
-	deviceRows memory.Slice[int64]
+	// rows is the row count that the columns share, or nil if there are as many rows
+	// as the capacity.
+	rows    *column.RowCount
+	manager *memory.Manager
 }
-
-const unknownRows = -1
 
 // Rows says how many rows a table has.
 type Rows struct {
-	// Count is the number of rows, where Device is empty.
+	// Count is the number of rows. It is not used with Device or Shared, but for a
+	// table without columns, whose capacity it then is.
 	Count int64
 	// Device holds the number of rows as one int64 in device memory, for a
 	// count that the host does not know. The table's capacity is then the
-	// length of its columns, or Count for a table without columns.
+	// length of its columns.
 	Device memory.Slice[int64]
+	// Shared is the row count of another table or of columns, which the table is to
+	// share: it is fetched once for all of them. It is used instead of Device.
+	Shared *column.RowCount
+	// Manager is the manager of a table without any memory. It is needed only if
+	// none of the columns knows it.
+	Manager *memory.Manager
 }
 
 // New makes a table of columns. There must be a column of the right type for
 // every field, all of them equally long: as long as there are rows or, with a
 // count on the device, as there may be at most. The table retains the columns
 // and the count; the caller keeps its own references and releases the table.
+//
+// # Rows
+//
+// With a count on the device the table's columns carry that count: they share the
+// memory of the given ones, which stay as they are. Columns that all carry one count
+// already, because they come from a filtered table, give it to a table whose Rows has
+// only a Count. Columns with different counts do not make a table: the error wraps
+// [ErrRows]. Fetch the counts with NumRows and slice.
+//
+// # Devices
+//
+// All columns and the count must be on one device. If they are not, the error wraps
+// device.ErrInvalidValue: copy the columns first.
 func New(schema *arrow.Schema, columns []*column.Column, rows Rows) (*Buffer, error) {
-	if err := checkColumns(schema, columns, rows); err != nil {
+	b, err := assemble(schema, columns, rows)
+	if err != nil {
 		return nil, fmt.Errorf("buffer: new: %w", err)
-	}
-	capacity := rows.Count
-	if len(columns) > 0 {
-		capacity = int64(columns[0].Len())
-	}
-	b := &Buffer{schema: schema, columns: append([]*column.Column(nil), columns...), capacity: capacity, deviceRows: rows.Device}
-	b.references.Store(1)
-	b.hostRows.Store(capacity)
-	if rows.Device.Block() != nil {
-		b.hostRows.Store(unknownRows)
-	}
-	if err := rows.Device.Retain(); err != nil {
-		return nil, fmt.Errorf("buffer: new: row count: %w", err)
-	}
-	for i, c := range columns {
-		if err := c.Retain(); err != nil {
-			b.columns = b.columns[:i]
-			return nil, errors.Join(fmt.Errorf("buffer: new: column %q: %w", schema.Field(i).Name, err), b.Release())
-		}
 	}
 	return b, nil
 }
 
-func checkColumns(schema *arrow.Schema, columns []*column.Column, rows Rows) error {
+func assemble(schema *arrow.Schema, columns []*column.Column, rows Rows) (*Buffer, error) {
+	if err := checkColumns(schema, columns); err != nil {
+		return nil, err
+	}
+	b := &Buffer{schema: schema, columns: make([]*column.Column, 0, len(columns)), capacity: rows.Count}
+	b.references.Store(1)
+	if len(columns) > 0 {
+		b.capacity = int64(columns[0].Len())
+	}
+	var err error
+	if b.rows, err = rows.of(schema, columns, b.capacity); err != nil {
+		return nil, err
+	}
+	if b.manager, err = managerOf(schema, columns, rows, b.rows); err == nil {
+		err = b.take(columns)
+	}
+	if err != nil {
+		return nil, errors.Join(err, b.Release())
+	}
+	return b, nil
+}
+
+// take retains the columns, or makes ones that carry the table's count and manager.
+func (b *Buffer) take(columns []*column.Column) error {
+	for i, c := range columns {
+		taken, err := b.taken(c)
+		if err != nil {
+			return fmt.Errorf("column %q: %w", b.schema.Field(i).Name, err)
+		}
+		b.columns = append(b.columns, taken)
+	}
+	return nil
+}
+
+func (b *Buffer) taken(c *column.Column) (*column.Column, error) {
+	if c.Manager() == nil && b.manager != nil {
+		data := c.Data()
+		data.Manager, data.Rows = b.manager, b.rows
+		return column.New(data)
+	}
+	if b.rows != nil {
+		return c.WithRows(b.rows)
+	}
+	return c, c.Retain()
+}
+
+func checkColumns(schema *arrow.Schema, columns []*column.Column) error {
 	if schema == nil {
 		return fmt.Errorf("the schema is nil: %w", ErrSchema)
 	}
 	if schema.NumFields() != len(columns) {
 		return fmt.Errorf("%d fields but %d columns: %w", schema.NumFields(), len(columns), ErrSchema)
-	}
-	onDevice := rows.Device.Block() != nil
-	if onDevice && rows.Device.Len() != 1 {
-		return fmt.Errorf("the row count on the device has %d elements instead of one: %w", rows.Device.Len(), ErrRows)
-	}
-	if rows.Count < 0 {
-		return fmt.Errorf("%d rows: %w", rows.Count, ErrRows)
 	}
 	for i, c := range columns {
 		field := schema.Field(i)
@@ -103,9 +146,6 @@ func checkColumns(schema *arrow.Schema, columns []*column.Column, rows Rows) err
 		}
 		if want := columns[0].Len(); c.Len() != want {
 			return fmt.Errorf("column %q has %d elements, the first one %d: %w", field.Name, c.Len(), want, ErrRows)
-		}
-		if !onDevice && int64(c.Len()) != rows.Count {
-			return fmt.Errorf("column %q has %d elements for %d rows: %w", field.Name, c.Len(), rows.Count, ErrRows)
 		}
 	}
 	return nil
@@ -162,17 +202,48 @@ func (b *Buffer) Capacity() int64 { return b.capacity }
 
 // HostRows returns the number of rows if the host knows it already.
 func (b *Buffer) HostRows() (rows int64, known bool) {
-	rows = b.hostRows.Load()
-	return rows, rows != unknownRows
+	if b.rows == nil {
+		return b.capacity, true
+	}
+	return b.rows.Host()
+}
+
+// RowCount returns the row count that the table shares with its columns, borrowed from
+// the table, or nil if the host has given it: then there are Capacity rows.
+func (b *Buffer) RowCount() *column.RowCount { return b.rows }
+
+// Rows returns what gives another table the same rows, and the same manager:
+// buffer.New(schema, columns, table.Rows()).
+func (b *Buffer) Rows() Rows {
+	return Rows{Count: b.capacity, Shared: b.rows, Manager: b.manager}
 }
 
 // DeviceRows returns the row count in device memory, borrowed from the table; it
-// is empty where the count was given by the host.
-func (b *Buffer) DeviceRows() memory.Slice[int64] { return b.deviceRows }
+// is empty if the count was given by the host.
+func (b *Buffer) DeviceRows() memory.Slice[int64] {
+	if b.rows == nil {
+		return memory.Slice[int64]{}
+	}
+	return b.rows.Device()
+}
 
-// NumRows returns the number of rows. Where only the device knows it, the first
-// call waits for the work on the count and fetches it. A count that is negative
-// or exceeds the capacity is an error that wraps [ErrRows].
+// Extent returns the number of rows as an operator takes it: see
+// [column.Column.Extent].
+func (b *Buffer) Extent(ctx context.Context) (rows int64, device memory.Slice[int64], err error) {
+	if rows, known := b.HostRows(); known {
+		return rows, device, b.Check()
+	}
+	if device = b.rows.Device(); device.Block() != nil {
+		return b.capacity, device, b.Check()
+	}
+	rows, err = b.NumRows(ctx)
+	return rows, device, err
+}
+
+// NumRows returns the number of rows. If only the device knows it, the first
+// call waits for the work on the count and fetches it, for all tables and columns that
+// share it. A count that is negative or exceeds the capacity is an error that wraps
+// [ErrRows].
 func (b *Buffer) NumRows(ctx context.Context) (int64, error) {
 	if err := b.Check(); err != nil {
 		return 0, err
@@ -180,19 +251,11 @@ func (b *Buffer) NumRows(ctx context.Context) (int64, error) {
 	if rows, known := b.HostRows(); known {
 		return rows, nil
 	}
-	var count [1]int64
-	stream := b.deviceRows.Block().WorkStream()
-	if err := b.deviceRows.Block().OrderBefore(stream); err != nil {
-		return 0, fmt.Errorf("buffer: fetch the row count: %w", err)
+	rows, err := b.rows.Fetch(ctx)
+	if err != nil {
+		return 0, fmt.Errorf("buffer: number of rows: %w", err)
 	}
-	if err := b.deviceRows.Download(ctx, stream, count[:]); err != nil {
-		return 0, fmt.Errorf("buffer: fetch the row count: %w", err)
-	}
-	if count[0] < 0 || count[0] > b.capacity {
-		return 0, fmt.Errorf("buffer: the device says %d rows, the capacity is %d: %w", count[0], b.capacity, ErrRows)
-	}
-	b.hostRows.Store(count[0])
-	return count[0], nil
+	return rows, nil
 }
 
 // Bytes returns the length of all blocks that the table's columns lie in, each
@@ -211,15 +274,17 @@ func (b *Buffer) Bytes() uint64 {
 	return total
 }
 
-// Device returns the device that holds the table, or nil for one without any
-// memory.
+// Manager returns the manager of the table's memory. It is known for tables without
+// memory too; nil means that a table was made by [New] without memory and without
+// [Rows.Manager].
+func (b *Buffer) Manager() *memory.Manager { return b.manager }
+
+// Device returns the device of [Buffer.Manager], or nil if that is nil.
 func (b *Buffer) Device() *device.Device {
-	for _, c := range b.columns {
-		if dev := c.Device(); dev != nil {
-			return dev
-		}
+	if b.manager == nil {
+		return nil
 	}
-	return nil
+	return b.manager.Device()
 }
 
 // String formats the table for messages.
@@ -276,7 +341,7 @@ func (b *Buffer) Release() error {
 			return nil
 		}
 		var failures []error
-		if err := b.deviceRows.Release(); err != nil {
+		if err := b.rows.Release(); err != nil {
 			failures = append(failures, err)
 		}
 		for _, c := range b.columns {

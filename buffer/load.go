@@ -75,7 +75,7 @@ func load(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records 
 	if err != nil {
 		return nil, fmt.Errorf("buffer: load: %w", err)
 	}
-	table, err := New(schema, columns, Rows{Count: rows})
+	table, err := New(schema, columns, Rows{Count: rows, Manager: m})
 	for _, c := range columns {
 		err = errors.Join(err, c.Release()) // the table has its own references
 	}

@@ -28,14 +28,7 @@ func (b *Buffer) RecordWith(ctx context.Context, options column.DownloadOptions)
 	if err != nil {
 		return nil, err
 	}
-	shown := b
-	if rows < b.capacity {
-		if shown, err = b.Slice(0, rows); err != nil {
-			return nil, err
-		}
-		defer shown.Release()
-	}
-	arrays, err := column.ToArrays(ctx, shown.columns, options)
+	arrays, err := column.ToArrays(ctx, b.columns, options)
 	if err != nil {
 		return nil, fmt.Errorf("buffer: record: %w", err)
 	}

@@ -85,7 +85,8 @@ func TestTableWithoutColumns(t *testing.T) {
 		require.NoError(t, err)
 		requireRecord(t, emptyOf(7), table)
 		assert.EqualValues(t, 7, table.Capacity())
-		assert.Nil(t, table.Device())
+		assert.Same(t, dev, table.Device())
+		assert.Same(t, mgr, table.Manager())
 		assert.Zero(t, table.Bytes())
 		assert.Zero(t, mgr.Stats().Allocations)
 

@@ -19,6 +19,7 @@ type Skeleton struct {
 	schema   *arrow.Schema
 	columns  []column.Skeleton
 	capacity int64
+	manager  *memory.Manager
 	hostRows atomic.Int64
 	// rowsBlock is the number of the block that holds the row count, or
 	// noBlock where the host gave it.
@@ -26,7 +27,10 @@ type Skeleton struct {
 	rowsOffset uint64
 }
 
-const noBlock = -1
+const (
+	noBlock     = -1
+	unknownRows = -1
+)
 
 // Skeleton returns all of the table but its memory, and the blocks of that
 // memory, each once. They are borrowed from the table.
@@ -44,16 +48,17 @@ func (b *Buffer) Skeleton() (*Skeleton, []*memory.Block, error) {
 		}
 		return n
 	}
-	s := &Skeleton{schema: b.schema, columns: make([]column.Skeleton, len(b.columns)), capacity: b.capacity, rowsBlock: noBlock}
-	s.hostRows.Store(b.hostRows.Load())
+	s := &Skeleton{schema: b.schema, columns: make([]column.Skeleton, len(b.columns)), capacity: b.capacity, manager: b.manager, rowsBlock: noBlock}
+	s.hostRows.Store(unknownRows)
+	s.Learn(b)
 	for i, c := range b.columns {
 		var err error
 		if s.columns[i], err = c.Skeleton(number); err != nil {
 			return nil, nil, fmt.Errorf("buffer: skeleton of column %q: %w", b.schema.Field(i).Name, err)
 		}
 	}
-	if block := b.deviceRows.Block(); block != nil {
-		s.rowsBlock, s.rowsOffset = number(block), b.deviceRows.Offset()
+	if count := b.DeviceRows(); count.Block() != nil {
+		s.rowsBlock, s.rowsOffset = number(count.Block()), count.Offset()
 	}
 	return s, blocks, nil
 }
@@ -74,36 +79,52 @@ func (s *Skeleton) Learn(b *Buffer) {
 // came with the skeleton, in the same order. It retains those that it uses. An
 // error wraps memory.ErrRange where a block is missing or too short, and
 // memory.ErrReleased where one was released. The caller releases the table.
-func (s *Skeleton) Buffer(blocks []*memory.Block) (*Buffer, error) {
-	b := &Buffer{schema: s.schema, columns: make([]*column.Column, 0, len(s.columns)), capacity: s.capacity}
-	b.references.Store(1)
-	b.hostRows.Store(s.hostRows.Load())
+func (s *Skeleton) Buffer(blocks []*memory.Block) (b *Buffer, err error) {
+	rows := Rows{Count: s.capacity, Manager: s.manager}
 	if s.rowsBlock != noBlock {
-		if err := s.retainRows(b, blocks); err != nil {
+		if rows.Shared, err = s.rows(blocks); err != nil {
 			return nil, fmt.Errorf("buffer: rebuild: row count: %w", err)
 		}
 	}
-	for i := range s.columns {
-		c, err := s.columns[i].Column(blocks)
-		if err != nil {
-			return nil, errors.Join(fmt.Errorf("buffer: rebuild: column %q: %w", s.schema.Field(i).Name, err), b.Release())
+	columns := make([]*column.Column, 0, len(s.columns))
+	defer func() {
+		// The table has references of its own.
+		for _, c := range columns {
+			err = errors.Join(err, c.Release())
 		}
-		b.columns = append(b.columns, c)
+		if err = errors.Join(err, rows.Shared.Release()); err != nil {
+			err = errors.Join(err, b.Release())
+			b = nil
+		}
+	}()
+	for i := range s.columns {
+		c, err := s.columns[i].ColumnWithRows(blocks, rows.Shared)
+		if err != nil {
+			return nil, fmt.Errorf("buffer: rebuild: column %q: %w", s.schema.Field(i).Name, err)
+		}
+		columns = append(columns, c)
 	}
-	return b, nil
+	return New(s.schema, columns, rows)
 }
 
-func (s *Skeleton) retainRows(b *Buffer, blocks []*memory.Block) error {
+// rows returns the row count in blocks that hold what its own did.
+func (s *Skeleton) rows(blocks []*memory.Block) (*column.RowCount, error) {
 	if s.rowsBlock >= len(blocks) {
-		return fmt.Errorf("it lies in block %d of %d: %w", s.rowsBlock, len(blocks), memory.ErrRange)
+		return nil, fmt.Errorf("it lies in block %d of %d: %w", s.rowsBlock, len(blocks), memory.ErrRange)
 	}
-	rows, err := memory.View[int64](blocks[s.rowsBlock], s.rowsOffset, 1)
+	device, err := memory.View[int64](blocks[s.rowsBlock], s.rowsOffset, 1)
 	if err != nil {
-		return err
+		return nil, err
 	}
-	if err := rows.Retain(); err != nil {
-		return err
+	count, err := column.NewRowCount(device, s.capacity)
+	if err != nil {
+		return nil, err
 	}
-	b.deviceRows = rows
-	return nil
+	if rows := s.hostRows.Load(); rows != unknownRows {
+		err = count.Learn(rows)
+	}
+	if err != nil {
+		return nil, errors.Join(err, count.Release())
+	}
+	return count, nil
 }

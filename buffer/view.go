@@ -28,8 +28,8 @@ func (b *Buffer) Select(names ...string) (*Buffer, error) {
 }
 
 // AppendColumn returns a table with one more column, without copying. The column
-// is as long as the table's capacity. The caller keeps its reference to the
-// column and releases the table.
+// is as long as the table's capacity, and has no row count on the device or the
+// table's. The caller keeps its reference to the column and releases the table.
 func (b *Buffer) AppendColumn(field arrow.Field, c *column.Column) (*Buffer, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
@@ -49,24 +49,19 @@ func (b *Buffer) AppendColumn(field arrow.Field, c *column.Column) (*Buffer, err
 // with makes a table of the same rows with other columns.
 func (b *Buffer) with(fields []arrow.Field, columns []*column.Column) (*Buffer, error) {
 	metadata := b.schema.Metadata()
-	view, err := New(arrow.NewSchemaWithEndian(fields, &metadata, b.schema.Endianness()), columns, Rows{Count: b.capacity, Device: b.deviceRows})
-	if err != nil {
-		return nil, err
-	}
-	view.hostRows.Store(b.hostRows.Load())
-	return view, nil
+	return New(arrow.NewSchemaWithEndian(fields, &metadata, b.schema.Endianness()), columns, b.Rows())
 }
 
 // Slice returns length rows from an offset on, without copying. The host must
-// know the number of rows: ask NumRows before if only the device does. The
-// caller releases the table.
+// know the number of rows. If only the device does, the error wraps
+// [ErrRowsOnDevice]: call NumRows first. The caller releases the table.
 func (b *Buffer) Slice(offset, length int64) (*Buffer, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
 	}
 	rows, known := b.HostRows()
 	if !known {
-		return nil, fmt.Errorf("buffer: slice: only the device knows the number of rows: call NumRows before: %w", ErrRows)
+		return nil, fmt.Errorf("buffer: slice of %v: %w", b, ErrRowsOnDevice)
 	}
 	if offset < 0 || length < 0 || offset > rows || length > rows-offset {
 		return nil, fmt.Errorf("buffer: slice of %d rows at %d from %d: %w", length, offset, rows, ErrRows)
@@ -84,5 +79,5 @@ func (b *Buffer) Slice(offset, length int64) (*Buffer, error) {
 		}
 		columns = append(columns, part)
 	}
-	return New(b.schema, columns, Rows{Count: length})
+	return New(b.schema, columns, Rows{Count: length, Manager: b.manager})
 }

@@ -25,14 +25,18 @@ type Bytes = memory.Slice[uint8]
 type Column struct {
 	references atomic.Int64
 	data       Data
+	known      known
 }
 
 // Data are the parts of a column, as the Arrow columnar format names them.
 type Data struct {
 	Type arrow.DataType
 	// Length is the number of elements, Offset the number of elements ahead of
-	// the first one in every buffer.
+	// the first one in every buffer. With Rows, Length is the capacity: the most
+	// elements there may be.
 	Length, Offset int
+	// Rows is the number of elements if only the device knows it, or nil.
+	Rows *RowCount
 	// NullCount is the number of nulls, or UnknownNullCount.
 	NullCount int
 	// Buffers are those of the type's layout, in its order. The first is the
@@ -44,23 +48,35 @@ type Data struct {
 	// Dictionary holds the values of a dictionary type, whose own buffers are
 	// the indices.
 	Dictionary *Column
+	// Manager is the manager of a column without any memory: of no elements, or of
+	// type null. Other columns have that of their memory.
+	Manager *memory.Manager
+	// Known is what is known of the values. New takes it; Data does not return it,
+	// for it says nothing of changed parts.
+	Known Known
 }
 
 // New makes a column of its parts. It checks that there are as many buffers and
 // children as the type's layout has and that buffers of fixed width are long
-// enough for offset and length. The column retains the buffers, the children and
-// the dictionary; the caller keeps its own references and releases the column.
+// enough for offset and length. The column retains the buffers, the children, the
+// dictionary and the row count; the caller keeps its own references and releases the
+// column.
+//
+// The children of a struct, a sparse union or a fixed-size list with a row count get
+// a count too, so that each is right when it is taken by itself.
 func New(data Data) (*Column, error) {
 	if err := check(data); err != nil {
 		return nil, fmt.Errorf("column: new: %w", err)
 	}
-	return retained(data)
+	return counted(data)
 }
 
 // retained makes a column of checked parts.
 func retained(data Data) (*Column, error) {
 	c := &Column{data: data}
 	c.references.Store(1)
+	c.LearnUnique(data.Known.Unique)
+	c.data.Known = Known{}
 	for i, buffer := range data.Buffers {
 		if err := buffer.Retain(); err != nil {
 			return nil, errors.Join(fmt.Errorf("column: buffer %d: %w", i, err), releaseAll(data.Buffers[:i], nil))
@@ -74,6 +90,11 @@ func retained(data Data) (*Column, error) {
 	if data.Dictionary != nil {
 		if err := data.Dictionary.Retain(); err != nil {
 			return nil, errors.Join(fmt.Errorf("column: dictionary: %w", err), releaseAll(data.Buffers, data.Children))
+		}
+	}
+	if data.Rows != nil {
+		if err := data.Rows.Retain(); err != nil {
+			return nil, errors.Join(err, releaseAll(data.Buffers, data.Children), data.Dictionary.Release())
 		}
 	}
 	return c, nil
@@ -98,17 +119,20 @@ func releaseAll(buffers []Bytes, children []*Column) error {
 // Type returns the Arrow type.
 func (c *Column) Type() arrow.DataType { return c.data.Type }
 
-// Len returns the number of elements.
+// Len returns the number of elements or, if only the device knows that, the most there
+// may be: the capacity. See [Column.NumRows].
 func (c *Column) Len() int { return c.data.Length }
 
 // Offset returns the number of elements that lie ahead of the first one in every
 // buffer.
 func (c *Column) Offset() int { return c.data.Offset }
 
-// NullCount returns the number of nulls, or UnknownNullCount.
+// NullCount returns the number of nulls, or UnknownNullCount. With a row count on the
+// device it is zero if there are none, Len if all elements are null, and else unknown.
 func (c *Column) NullCount() int { return c.data.NullCount }
 
-// Data returns the column's parts. They are borrowed and not to be changed.
+// Data returns the column's parts, without what is known of the values. They are
+// borrowed and not to be changed.
 func (c *Column) Data() Data { return c.data }
 
 // NumBuffers returns how many buffers the column has.
@@ -135,7 +159,11 @@ func (c *Column) String() string {
 	if c.data.NullCount != UnknownNullCount {
 		nulls = fmt.Sprint(c.data.NullCount)
 	}
-	return fmt.Sprintf("%v column of %d, %s nulls", c.data.Type, c.data.Length, nulls)
+	rows := fmt.Sprint(c.data.Length)
+	if c.data.Rows != nil {
+		rows = c.data.Rows.String()
+	}
+	return fmt.Sprintf("%v column of %s, %s nulls", c.data.Type, rows, nulls)
 }
 
 // Check returns an error that wraps memory.ErrReleased for a column that is nil
@@ -180,7 +208,7 @@ func (c *Column) Release() error {
 			return nil
 		}
 		err := releaseAll(c.data.Buffers, c.data.Children)
-		return errors.Join(err, c.data.Dictionary.Release())
+		return errors.Join(err, c.data.Dictionary.Release(), c.data.Rows.Release())
 	}
 }
 
@@ -203,11 +231,36 @@ func (c *Column) blocks(yield func(*memory.Block) bool) bool {
 	return c.data.Dictionary == nil || c.data.Dictionary.blocks(yield)
 }
 
-// Device returns the device that holds the column, or nil for one without any
-// memory.
-func (c *Column) Device() *device.Device {
+// Manager returns the manager of the column's memory. It is known for columns without
+// memory too; nil means that a column was made by [New] without memory and without
+// [Data.Manager].
+func (c *Column) Manager() *memory.Manager {
 	for block := range c.Blocks {
-		return block.Device()
+		return block.Manager()
+	}
+	if c.data.Manager != nil {
+		return c.data.Manager
+	}
+	for _, child := range c.data.Children {
+		if m := child.Manager(); m != nil {
+			return m
+		}
+	}
+	if c.data.Dictionary != nil {
+		if m := c.data.Dictionary.Manager(); m != nil {
+			return m
+		}
+	}
+	if c.data.Rows != nil {
+		return c.data.Rows.Manager()
+	}
+	return nil
+}
+
+// Device returns the device of [Column.Manager], or nil if that is nil.
+func (c *Column) Device() *device.Device {
+	if m := c.Manager(); m != nil {
+		return m.Device()
 	}
 	return nil
 }

@@ -15,6 +15,8 @@ type Description struct {
 	Length    int `json:"length"`
 	Offset    int `json:"offset,omitempty"`
 	NullCount int `json:"nulls"`
+	// Unique says that no two elements are equal: see [Known].
+	Unique bool `json:"unique,omitempty"`
 	// Buffers, Children and Dictionary are in the order of the type's layout.
 	Buffers    []Place       `json:"buffers,omitempty"`
 	Children   []Description `json:"children,omitempty"`
@@ -32,15 +34,26 @@ type Place struct {
 // Describe returns all of the column but its memory. It calls number for the block
 // of every buffer as [Column.Skeleton] does. A buffer of no bytes is described as
 // one that the column lacks.
+//
+// A description has no row count on the device. If only the device knows the number of
+// rows the error wraps [ErrRowsOnDevice]: call NumRows first. A column whose rows are
+// fewer than Len is described as one of that length.
 func (c *Column) Describe(number func(*memory.Block) int) (Description, error) {
 	if err := c.Check(); err != nil {
 		return Description{}, err
+	}
+	if _, known := c.HostRows(); !known {
+		return Description{}, fmt.Errorf("column: describe %v: %w", c, ErrRowsOnDevice)
 	}
 	return c.describe(number), nil
 }
 
 func (c *Column) describe(number func(*memory.Block) int) Description {
-	d := Description{Length: c.data.Length, Offset: c.data.Offset, NullCount: c.data.NullCount}
+	shown := c.data
+	if rows, known := c.HostRows(); known {
+		shown.cut(rows)
+	}
+	d := Description{Length: shown.Length, Offset: shown.Offset, NullCount: shown.NullCount, Unique: c.Known().Unique == Yes}
 	for _, buffer := range c.data.Buffers {
 		p := Place{Block: absent}
 		if buffer.Len() > 0 {
@@ -99,7 +112,10 @@ func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column
 	if len(d.Children) != l.children() || (d.Dictionary != nil) != (l.kind == kindDictionary) {
 		return nil, fmt.Errorf("%d children and dictionary %v do not fit %v: %w", len(d.Children), d.Dictionary != nil, t, ErrInvalid)
 	}
-	data := Data{Type: t, Length: d.Length, Offset: d.Offset, NullCount: d.NullCount}
+	data := Data{Type: t, Length: d.Length, Offset: d.Offset, NullCount: d.NullCount, Manager: managerOf(blocks)}
+	if d.Unique {
+		data.Known.Unique = Yes
+	}
 	for i, p := range d.Buffers {
 		buffer, err := place{block: max(p.Block, absent), offset: p.Offset, bytes: p.Bytes}.in(blocks)
 		if err != nil {
@@ -126,4 +142,14 @@ func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column
 		}
 	}
 	return New(data)
+}
+
+// managerOf returns the manager of some blocks, of which any may be nil.
+func managerOf(blocks []*memory.Block) *memory.Manager {
+	for _, block := range blocks {
+		if block != nil {
+			return block.Manager()
+		}
+	}
+	return nil
 }

@@ -23,6 +23,16 @@
 // sparse union has its type ids, a dense union type ids and offsets. arrow-go
 // keeps an empty place ahead of these.
 //
+// # Rows that only the device knows
+//
+// An operator whose output depends on data, such as a filter, knows before it runs how
+// many elements it may write, but how many it has written only afterwards, on the
+// device. The column then has a [RowCount]: [Column.Len] is its capacity, and the
+// number of its elements is in device memory, for the next operator to read there.
+// [Column.NumRows] fetches it, checks it against the capacity and keeps it, for all
+// columns and the table that share the count. [Column.Array] and [ToArrays] do so by
+// themselves. [Column.Slice] needs a number that the host knows.
+//
 // # Ownership
 //
 // A Column that a function returns holds a reference to each of its blocks until

@@ -39,6 +39,9 @@ func (c *Column) Array(ctx context.Context) (arrow.Array, error) {
 // ToArrays brings columns of one device to the host. The arrays begin at offset
 // zero and hold copies; the caller releases every one of them.
 //
+// A row count that only the device knows is fetched first, as [Column.NumRows] does,
+// and the array has as many elements.
+//
 // Everything whose place is known travels in one transfer. Only for columns that
 // were sliced, and whose strings or lists have lengths of their own, the offsets
 // come first and what they refer to in a further transfer for each level.
@@ -61,6 +64,12 @@ func ToArrays(ctx context.Context, columns []*Column, options DownloadOptions) (
 		}
 	}()
 
+	rows := make([]int, len(columns))
+	for i, c := range columns {
+		if rows[i], err = c.NumRows(ctx); err != nil {
+			return nil, fmt.Errorf("column: download column %d: %w", i, err)
+		}
+	}
 	stream, err := orderAfter(columns, options.Stream)
 	if err != nil {
 		return nil, fmt.Errorf("column: download: %w", err)
@@ -69,7 +78,7 @@ func ToArrays(ctx context.Context, columns []*Column, options DownloadOptions) (
 	defer d.release()
 	roots := make([]*fetched, len(columns))
 	for i, c := range columns {
-		if roots[i], err = d.fetch(nil, i, c, c.data.Offset, c.data.Length); err != nil {
+		if roots[i], err = d.fetch(nil, i, c, c.data.Offset, rows[i]); err != nil {
 			return nil, fmt.Errorf("column: download: %w", err)
 		}
 	}

@@ -44,6 +44,7 @@ type node struct {
 	extents       []extent
 	children      []*node
 	dictionary    *node
+	known         Known
 
 	// few is where the extents of most types lie.
 	few [3]extent

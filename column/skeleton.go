@@ -1,18 +1,20 @@
 package column
 
 import (
+	"errors"
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Skeleton is all of a column but its memory: types, lengths, null counts, and
-// where in which block every buffer lies. It keeps nothing alive. When blocks are
-// moved as they are, elsewhere and back, the column is put together from it
-// again. A Skeleton is immutable.
+// where in which block every buffer and the row count lies. It keeps nothing alive.
+// When blocks are moved as they are, elsewhere and back, the column is put together
+// from it again. A Skeleton is immutable.
 type Skeleton struct {
 	// data lacks what refers to memory.
 	data       Data
+	rows       *rowsPlace
 	places     []place
 	children   []Skeleton
 	dictionary *Skeleton
@@ -36,12 +38,14 @@ func (c *Column) Skeleton(number func(*memory.Block) int) (Skeleton, error) {
 	if err := c.Check(); err != nil {
 		return Skeleton{}, err
 	}
-	return c.skeleton(number), nil
+	return c.skeleton(number, nil), nil
 }
 
-func (c *Column) skeleton(number func(*memory.Block) int) Skeleton {
+// skeleton does not describe the row count of a child that has it from its parent.
+func (c *Column) skeleton(number func(*memory.Block) int, parent *Column) Skeleton {
 	s := Skeleton{data: c.data}
-	s.data.Buffers, s.data.Children, s.data.Dictionary = nil, nil, nil
+	s.data.Buffers, s.data.Children, s.data.Dictionary, s.data.Rows = nil, nil, nil, nil
+	s.data.Known = c.Known()
 	for _, buffer := range c.data.Buffers {
 		p := place{block: absent}
 		if block := buffer.Block(); block != nil {
@@ -50,11 +54,14 @@ func (c *Column) skeleton(number func(*memory.Block) int) Skeleton {
 		s.places = append(s.places, p)
 	}
 	for _, child := range c.data.Children {
-		s.children = append(s.children, child.skeleton(number))
+		s.children = append(s.children, child.skeleton(number, c))
 	}
 	if c.data.Dictionary != nil {
-		dictionary := c.data.Dictionary.skeleton(number)
+		dictionary := c.data.Dictionary.skeleton(number, nil)
 		s.dictionary = &dictionary
+	}
+	if c.data.Rows != nil && !parent.countsChildren() {
+		s.rows = c.data.Rows.place(number)
 	}
 	return s
 }
@@ -64,7 +71,26 @@ func (c *Column) skeleton(number func(*memory.Block) int) Skeleton {
 // block is missing or too short, and memory.ErrReleased where one was released.
 // The caller releases the column.
 func (s *Skeleton) Column(blocks []*memory.Block) (*Column, error) {
+	if s.rows == nil {
+		return s.column(blocks, nil)
+	}
+	rows, err := s.rows.in(blocks)
+	if err != nil {
+		return nil, fmt.Errorf("column: rebuild: row count: %w", err)
+	}
+	c, err := s.column(blocks, rows)
+	return c, errors.Join(err, rows.Release()) // the column has a reference of its own
+}
+
+// ColumnWithRows is [Skeleton.Column] for one of several columns that share a row count.
+// The column gets the count that is given, or none.
+func (s *Skeleton) ColumnWithRows(blocks []*memory.Block, rows *RowCount) (*Column, error) {
+	return s.column(blocks, rows)
+}
+
+func (s *Skeleton) column(blocks []*memory.Block, rows *RowCount) (*Column, error) {
 	data := s.data
+	data.Rows = rows
 	for i, p := range s.places {
 		buffer, err := p.in(blocks)
 		if err != nil {
@@ -85,4 +111,51 @@ func (p place) in(blocks []*memory.Block) (Bytes, error) {
 		return Bytes{}, fmt.Errorf("it lies in block %d of %d: %w", p.block, len(blocks), memory.ErrRange)
 	}
 	return memory.View[uint8](blocks[p.block], p.offset, p.bytes)
+}
+
+// countsChildren reports whether the children have their row counts from the column.
+func (c *Column) countsChildren() bool {
+	if c == nil || c.data.Rows == nil {
+		return false
+	}
+	l, err := layoutOf(c.data.Type)
+	_, counts := l.perElement()
+	return err == nil && counts
+}
+
+// rowsPlace is a row count without its memory.
+type rowsPlace struct {
+	// place, most and host are those of the number in device memory.
+	place      place
+	most, host int64
+	// The count is add + times × that number, and at most the capacity.
+	add, times, capacity int64
+}
+
+func (r *RowCount) place(number func(*memory.Block) int) *rowsPlace {
+	add, times, root := r.chain()
+	device := root.device
+	return &rowsPlace{
+		place: place{block: number(device.Block()), offset: device.Offset(), bytes: int(device.Bytes())},
+		most:  root.capacity, host: root.host.Load(), add: add, times: times, capacity: r.capacity,
+	}
+}
+
+// in returns the row count in blocks that hold what its own did.
+func (p *rowsPlace) in(blocks []*memory.Block) (*RowCount, error) {
+	bytes, err := p.place.in(blocks)
+	if err != nil {
+		return nil, err
+	}
+	device, err := memory.Reinterpret[int64](bytes)
+	if err != nil {
+		return nil, err
+	}
+	root, err := NewRowCount(device, p.most)
+	if err != nil {
+		return nil, err
+	}
+	root.host.Store(p.host)
+	defer root.Release() // what is returned has a reference of its own
+	return root.derive(p.add, p.times, p.capacity)
 }

@@ -1,6 +1,7 @@
 package column
 
 import (
+	"errors"
 	"fmt"
 	"slices"
 
@@ -9,26 +10,66 @@ import (
 
 // Slice returns length elements from position offset on as a column that shares
 // the memory of c. As in Arrow only offset and length are new: children and
-// dictionary stay whole. The null count is zero or the length where c tells that,
-// and else unknown. The caller releases the column.
+// dictionary stay whole. The null count is zero or the length if that follows from the
+// null count of c, and else unknown. The caller releases the column.
+//
+// The host must know the number of rows. If only the device does, the error wraps
+// [ErrRowsOnDevice]: call NumRows first, or use [Column.WithHostRows].
 func (c *Column) Slice(offset, length int) (*Column, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	if offset < 0 || length < 0 || offset > c.data.Length || length > c.data.Length-offset {
+	rows, known := c.HostRows()
+	if !known {
+		return nil, fmt.Errorf("column: slice of %v: %w", c, ErrRowsOnDevice)
+	}
+	if offset < 0 || length < 0 || offset > rows || length > rows-offset {
 		return nil, fmt.Errorf("column: slice of %d elements at offset %d of %v: %w", length, offset, c, memory.ErrRange)
 	}
-	data := c.copyData()
-	data.Offset += offset
-	data.Length = length
-	switch {
-	case c.data.NullCount == 0:
-	case c.data.NullCount == c.data.Length:
-		data.NullCount = length
-	default:
-		data.NullCount = UnknownNullCount
+	return c.part(offset, length)
+}
+
+// SliceCapacity is [Column.Slice] for operators: it counts up to Len also if there are
+// fewer rows, and needs no number of rows on the host. The result has no row count, and
+// undefined elements behind the rows that there are: give it a count with
+// [Column.WithRows] before it reaches anybody else.
+func (c *Column) SliceCapacity(offset, length int) (*Column, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
 	}
+	if offset < 0 || length < 0 || offset > c.data.Length || length > c.data.Length-offset {
+		return nil, fmt.Errorf("column: slice of %d elements at offset %d of the %d that %v may have: %w", length, offset, c.data.Length, c, memory.ErrRange)
+	}
+	if c.data.Rows == nil {
+		return c.part(offset, length)
+	}
+	whole, err := c.uncounted()
+	if err != nil {
+		return nil, err
+	}
+	part, err := whole.part(offset, length)
+	return part, errors.Join(err, whole.Release())
+}
+
+func (c *Column) part(offset, length int) (*Column, error) {
+	data := c.copyData()
+	data.Known = c.Known().ofPart()
+	data.Offset += offset
+	data.cut(length)
+	data.Rows = nil
 	return retained(data)
+}
+
+// cut makes the length another one, which is not larger.
+func (d *Data) cut(length int) {
+	switch {
+	case d.NullCount == 0:
+	case d.NullCount == d.Length:
+		d.NullCount = length
+	default:
+		d.NullCount = UnknownNullCount
+	}
+	d.Length = length
 }
 
 // copyData returns the parts, so that changing them leaves the column as it is.

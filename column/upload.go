@@ -145,7 +145,7 @@ func transfer(ctx context.Context, block *memory.Block, sources []memory.Source,
 	}
 	columns := make([]*Column, 0, len(nodes))
 	for _, n := range nodes {
-		c, err := n.column(whole)
+		c, err := n.column(block.Manager(), whole)
 		if err != nil {
 			return columns, err
 		}
@@ -155,8 +155,8 @@ func transfer(ctx context.Context, block *memory.Block, sources []memory.Source,
 }
 
 // column makes the column whose buffers lie in the block.
-func (n *node) column(whole Bytes) (*Column, error) {
-	data := Data{Type: n.dataType, Length: n.length, NullCount: n.nulls}
+func (n *node) column(m *memory.Manager, whole Bytes) (*Column, error) {
+	data := Data{Type: n.dataType, Length: n.length, NullCount: n.nulls, Manager: m, Known: n.known}
 	if len(n.extents) > 0 {
 		data.Buffers = make([]Bytes, len(n.extents))
 	}
@@ -170,8 +170,8 @@ func (n *node) column(whole Bytes) (*Column, error) {
 		}
 	}
 	return assemble(data, len(n.children),
-		func(i int) (*Column, error) { return n.children[i].column(whole) },
-		n.dictionary != nil, func() (*Column, error) { return n.dictionary.column(whole) })
+		func(i int) (*Column, error) { return n.children[i].column(m, whole) },
+		n.dictionary != nil, func() (*Column, error) { return n.dictionary.column(m, whole) })
 }
 
 // assemble makes a column of data and of the columns below it, which are made for
@@ -189,7 +189,7 @@ func assemble(data Data, children int, child func(i int) (*Column, error), hasDi
 	}
 	var c *Column
 	if err == nil {
-		c, err = retained(data)
+		c, err = counted(data)
 	}
 	// The column has references of its own.
 	if err = errors.Join(err, releaseAll(nil, data.Children), data.Dictionary.Release()); err != nil {

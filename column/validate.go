@@ -37,6 +37,9 @@ func check(data Data) error {
 			return inChild(i, name, err)
 		}
 	}
+	if err := checkRows(l, data); err != nil {
+		return err
+	}
 	if err := checkDictionary(l, data); err != nil {
 		return err
 	}

@@ -190,7 +190,7 @@ func (g *gatherer) throughHost(pieces []part) (*pending, error) {
 	defer func() { _ = releaseColumns(columns) }() // nothing else refers to them
 	for _, p := range pieces {
 		data := p.data
-		data.Offset, data.Length, data.NullCount = p.offset, p.length, p.nullCount()
+		data.Offset, data.Length, data.NullCount, data.Rows = p.offset, p.length, p.nullCount(), nil
 		c, err := column.New(data)
 		if err != nil {
 			return nil, err

@@ -112,7 +112,7 @@ func (p *plan) structure(made *planned, c *column.Column) error {
 	for i := range c.NumChildren() {
 		child := c.Child(i)
 		if child.Len() != c.Len() || c.Offset() != 0 {
-			sliced, err := child.Slice(c.Offset(), c.Len())
+			sliced, err := child.SliceCapacity(c.Offset(), c.Len())
 			if err != nil {
 				return fmt.Errorf("child %d: %w", i, err)
 			}

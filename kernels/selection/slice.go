@@ -42,7 +42,7 @@ func head(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Op
 	defer count.Device.Release()
 	made := make([]*column.Column, len(columns))
 	for i, c := range columns {
-		if made[i], err = c.Slice(0, int(n)); err != nil {
+		if made[i], err = c.SliceCapacity(0, int(n)); err != nil {
 			return nil, errors.Join(err, releaseColumns(made[:i]))
 		}
 	}

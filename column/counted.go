@@ -1,0 +1,220 @@
+package column
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// RowCount returns the count of the column's rows, borrowed from the column, or nil if
+// the host has given it: then there are Len rows.
+func (c *Column) RowCount() *RowCount { return c.data.Rows }
+
+// HostRows returns the number of rows if the host knows it already.
+func (c *Column) HostRows() (rows int, known bool) {
+	if c.data.Rows == nil {
+		return c.data.Length, true
+	}
+	count, known := c.data.Rows.Host()
+	return int(count), known
+}
+
+// DeviceRows returns the number of rows in device memory, borrowed from the column. It
+// is empty if the host has given the number, and for the children that
+// [RowCount.Device] names. [Column.Extent] returns what an operator needs.
+func (c *Column) DeviceRows() memory.Slice[int64] {
+	if c.data.Rows == nil {
+		return memory.Slice[int64]{}
+	}
+	return c.data.Rows.Device()
+}
+
+// NumRows returns the number of rows. If only the device knows it, the first call
+// waits for the work on the count and fetches it, for all columns that share it. A
+// count that is negative or exceeds Len gives an error that wraps [ErrRows].
+func (c *Column) NumRows(ctx context.Context) (int, error) {
+	if err := c.Check(); err != nil {
+		return 0, err
+	}
+	if rows, known := c.HostRows(); known {
+		return rows, nil
+	}
+	rows, err := c.data.Rows.Fetch(ctx)
+	return int(rows), err
+}
+
+// Extent returns the number of rows as an operator takes it. If the host knows the
+// number, device is empty and rows is the number. If not, device holds it and rows is
+// the most that it may be. The number is fetched only if it is neither known nor in
+// device memory as such, which is so for few children: see [RowCount.Device].
+func (c *Column) Extent(ctx context.Context) (rows int, device memory.Slice[int64], err error) {
+	if err := c.Check(); err != nil {
+		return 0, device, err
+	}
+	if rows, known := c.HostRows(); known {
+		return rows, device, nil
+	}
+	if device = c.DeviceRows(); device.Block() != nil {
+		return c.data.Length, device, nil
+	}
+	rows, err = c.NumRows(ctx)
+	return rows, device, err
+}
+
+// WithRows returns the column with a row count: the same memory, of which only as many
+// elements count as the device says. The capacity of the count must be Len. A column
+// that has another count gives an error that wraps [ErrRows]. The caller releases the
+// column.
+func (c *Column) WithRows(count *RowCount) (*Column, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	if c.data.Rows == count {
+		return c, c.Retain()
+	}
+	if count.Capacity() != int64(c.data.Length) {
+		return nil, fmt.Errorf("column: rows of %v: the count is one of at most %d rows, the column has %d elements: %w", c, count.Capacity(), c.data.Length, ErrRows)
+	}
+	counted, err := c.countedPart(count)
+	if err != nil {
+		return nil, fmt.Errorf("column: rows of %v: %w", c, err)
+	}
+	return counted, nil
+}
+
+// WithHostRows returns the column cut to its rows, as a column whose length the host
+// knows. It fetches the number of rows if need be, as [Column.NumRows] does. The caller
+// releases the column.
+func (c *Column) WithHostRows(ctx context.Context) (*Column, error) {
+	rows, err := c.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if c.data.Rows == nil {
+		return c, c.Retain()
+	}
+	return c.Slice(0, rows)
+}
+
+// counted makes a column of checked parts and gives its row count, if it has one, to
+// the children that have an element for each of its rows.
+func counted(data Data) (c *Column, err error) {
+	if data.Rows == nil {
+		return retained(data)
+	}
+	if capacity := data.Rows.Capacity(); capacity != int64(data.Length) {
+		return nil, fmt.Errorf("column: the row count is one of at most %d rows, the column has %d elements: %w", capacity, data.Length, ErrRows)
+	}
+	if data.NullCount != 0 && data.NullCount != data.Length {
+		data.NullCount = UnknownNullCount // of those that count
+	}
+	children, err := countedChildren(data)
+	if children != nil {
+		data.Children = children
+		// The column has references of its own.
+		defer func() { err = errors.Join(err, releaseAll(nil, children)) }()
+	}
+	if err != nil {
+		return nil, err
+	}
+	return retained(data)
+}
+
+// countedChildren returns the children of a column with a row count, each with its
+// own. It is nil for types whose children have other numbers of elements.
+func countedChildren(data Data) (children []*Column, err error) {
+	l, err := layoutOf(data.Type)
+	if err != nil {
+		return nil, err
+	}
+	times, ok := l.perElement()
+	if !ok {
+		return nil, nil
+	}
+	count, err := data.Rows.ofChild(int64(data.Offset), times)
+	if err != nil {
+		return nil, fmt.Errorf("column: row count of the children: %w", err)
+	}
+	defer func() { err = errors.Join(err, count.Release()) }()
+	children = make([]*Column, 0, len(data.Children))
+	for i, child := range data.Children {
+		made, err := child.countedPart(count)
+		if err != nil {
+			_, name := l.child(i)
+			return children, inChild(i, name, err)
+		}
+		children = append(children, made)
+	}
+	return children, nil
+}
+
+// countedPart returns as many elements as the count may be at most, with that count.
+func (c *Column) countedPart(count *RowCount) (*Column, error) {
+	capacity := int(count.Capacity())
+	if own := c.data.Rows; own != nil && !own.Same(count) {
+		if rows, known := own.Host(); !known || rows < int64(capacity) {
+			return nil, fmt.Errorf("it has another row count: fetch both with NumRows and slice: %w", ErrRows)
+		}
+	}
+	data := c.copyData()
+	data.Known = c.Known().ofPart()
+	data.cut(capacity)
+	data.Rows = count
+	return counted(data)
+}
+
+// uncounted returns the column without its row count, and without those that its
+// children have from it.
+func (c *Column) uncounted() (*Column, error) {
+	data := c.copyData()
+	data.Known = c.Known().ofPart()
+	data.Rows = nil
+	if !c.countsChildren() {
+		return retained(data)
+	}
+	data.Children = nil
+	return assemble(data, len(c.data.Children), func(i int) (*Column, error) { return c.data.Children[i].uncounted() }, false, nil)
+}
+
+// perElement returns how many elements every child has for each of the column's, if
+// that is one number.
+func (l layout) perElement() (times int64, ok bool) {
+	switch l.kind {
+	case kindStruct, kindSparseUnion:
+		return 1, true
+	case kindFixedSizeList:
+		return int64(l.listSize()), true
+	}
+	return 0, false
+}
+
+// checkRows checks that the row count fits the length, and that no child has fewer
+// elements than it seems.
+func checkRows(l layout, data Data) error {
+	if data.Rows != nil {
+		if capacity := data.Rows.Capacity(); capacity != int64(data.Length) {
+			return fmt.Errorf("the row count is one of at most %d rows, the length is %d: %w", capacity, data.Length, ErrRows)
+		}
+		return nil
+	}
+	times, ok := l.perElement()
+	if !ok {
+		return nil
+	}
+	for i, child := range data.Children {
+		if child.data.Rows == nil {
+			continue
+		}
+		_, name := l.child(i)
+		rows, known := child.HostRows()
+		if !known {
+			return inChild(i, name, fmt.Errorf("it has a row count on the device, but its parent has none: set Data.Rows: %w", ErrRows))
+		}
+		if need := (int64(data.Offset) + int64(data.Length)) * times; int64(rows) < need {
+			return inChild(i, name, fmt.Errorf("it has %d rows, %d are needed: %w", rows, need, ErrRows))
+		}
+	}
+	return nil
+}
