@@ -46,7 +46,8 @@ var names = [functions]string{none: "none", sum: "sum", product: "product", mini
 	count: "count", countAll: "count_all", countNull: "count_null", anyTrue: "any", allTrue: "all", variance: "variance",
 	deviation: "stddev", rowOfMinimum: "arg_min", rowOfMaximum: "arg_max"}
 
-// Sum is the sum of an expression's values. Integers wrap around.
+// Sum is the sum of an expression's values. A sum of integers, decimals or durations
+// that the type of the result does not hold is null.
 func Sum(e expr.Expr) Aggregate { return Aggregate{function: sum, value: e} }
 
 // Product is the product of an expression's values. Integers wrap around.

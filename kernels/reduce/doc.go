@@ -21,11 +21,11 @@
 // # Types
 //
 //	Count, CountAll, CountNull   any type                         int64
-//	Sum, Product                 signed integers                  int64, wraps around
-//	                             unsigned integers, bool          uint64, wraps around
+//	Sum, Product                 signed integers                  int64
+//	                             unsigned integers, bool          uint64
 //	                             float16 to float64               float64
-//	Sum                          decimal128(p, s)                 decimal128(38, s), wraps around
-//	                             duration                          the same, wraps around
+//	Sum                          decimal128(p, s)                 decimal128(38, s)
+//	                             duration                          the same
 //	Min, Max                     numbers, decimals, bool, dates,  the same
 //	                             times, timestamps, durations
 //	Mean                         numbers, bool                    float64
@@ -39,8 +39,12 @@
 // Max pass over NaN beside numbers, as Arrow's min_max does; of NaN alone they are
 // NaN. −0 is less than +0. ArgMin and ArgMax give the number of a row of the table,
 // the first one where several have the value; there both zeros are equal, and NaN
-// comes after all numbers. The mean of integers does not overflow. A float result
-// that is NaN is always the same one.
+// comes after all numbers. A float result that is NaN is always the same one.
+//
+// A sum of integers, decimals or durations that its type does not hold is null, never
+// a wrong number: it is added up in more bits than any number of rows needs, 128 for
+// integers and 192 for decimals. Means come from these sums and do not overflow.
+// Products of integers wrap around.
 //
 // # Order and error of float sums
 //

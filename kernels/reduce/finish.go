@@ -54,6 +54,9 @@ func (w *writer) result(r result, base ptx.Register, offset int) {
 		valid = b.Op(ptx.Predicate, "setp.ne.s64", first[len(first)-1], number(int64(combine.NoRow)))
 	default:
 		valid = b.Op(ptx.Predicate, "setp.ne.u64", second[0], "0")
+		if r.finish == finishSum {
+			valid = b.Op(ptx.Predicate, "and.pred", valid, w.fits(w.plan.states[r.first], first))
+		}
 	}
 	store("u8", offset+validityOffset, b.Op(ptx.Word32, "selp.u32", "1", "0", valid))
 	switch r.finish {
@@ -149,37 +152,73 @@ func (w *writer) float(s state, sum []ptx.Register) ptx.Register {
 	return x
 }
 
-// magnitude is the absolute value of 128 bits, and the predicate that it was less
-// than zero.
+// fits is the predicate that a sum is held by the type of the result: 64 bits of the
+// sign that its values have, or a decimal of 38 digits.
+func (w *writer) fits(s state, sum []ptx.Register) ptx.Register {
+	b := w.b
+	switch {
+	case s.kind == combine.SumDecimal:
+		magnitude, _ := w.magnitude(sum)
+		none := b.Op(ptx.Predicate, "setp.eq.u64", magnitude[2], "0")
+		less := b.Op(ptx.Predicate, "setp.lt.u64", magnitude[1], hexadecimal(tooLong[1]))
+		equal := b.Op(ptx.Predicate, "setp.eq.u64", magnitude[1], hexadecimal(tooLong[1]))
+		low := b.Op(ptx.Predicate, "setp.lt.u64", magnitude[0], hexadecimal(tooLong[0]))
+		less = b.Op(ptx.Predicate, "or.pred", less, b.Op(ptx.Predicate, "and.pred", equal, low))
+		return b.Op(ptx.Predicate, "and.pred", none, less)
+	case isSigned(s.form):
+		return b.Op(ptx.Predicate, "setp.eq.s64", sum[1], b.Op(ptx.Word64, "shr.s64", sum[0], "63"))
+	}
+	return b.Op(ptx.Predicate, "setp.eq.u64", sum[1], "0")
+}
+
+func hexadecimal(word uint64) ptx.Register { return ptx.Register(fmt.Sprintf("0x%x", word)) }
+
+// magnitude is the absolute value of a number of several words, the lowest first, and
+// the predicate that it was less than zero.
 func (w *writer) magnitude(x []ptx.Register) ([]ptx.Register, ptx.Register) {
-	negative := w.b.Op(ptx.Predicate, "setp.lt.s64", x[1], "0")
+	negative := w.b.Op(ptx.Predicate, "setp.lt.s64", x[len(x)-1], "0")
 	return w.negateIf(x, negative), negative
 }
 
+// negateIf is −x where a predicate holds: all bits inverted, plus one.
 func (w *writer) negateIf(x []ptx.Register, when ptx.Register) []ptx.Register {
 	b := w.b
-	low := b.Op(ptx.Word64, "sub.s64", "0", x[0])
-	borrow := b.Op(ptx.Word64, "selp.u64", "1", "0", b.Op(ptx.Predicate, "setp.ne.u64", x[0], "0"))
-	high := b.Op(ptx.Word64, "sub.s64", b.Op(ptx.Word64, "sub.s64", "0", x[1]), borrow)
-	return []ptx.Register{b.Op(ptx.Word64, "selp.b64", low, x[0], when), b.Op(ptx.Word64, "selp.b64", high, x[1], when)}
+	carry := b.Op(ptx.Word64, "selp.u64", "1", "0", when)
+	negated := make([]ptx.Register, len(x))
+	for i, word := range x {
+		inverted := b.Op(ptx.Word64, "selp.b64", b.Op(ptx.Word64, "not.b64", word), word, when)
+		negated[i] = b.Op(ptx.Word64, "add.s64", inverted, carry)
+		if i < len(x)-1 {
+			overflowed := b.Op(ptx.Predicate, "setp.lt.u64", negated[i], carry)
+			carry = b.Op(ptx.Word64, "selp.u64", "1", "0", overflowed)
+		}
+	}
+	return negated
 }
 
 // divide is a sum of decimals divided by a count of at most 63 bits, rounded half
-// away from zero: long division, a bit at a time, which one thread does once.
+// away from zero: long division, a bit at a time, which one thread does once. The
+// mean has no more bits than the values.
 func (w *writer) divide(sum []ptx.Register, count ptx.Register) []ptx.Register {
 	b := w.b
 	magnitude, negative := w.magnitude(sum)
-	low, high := b.Op(ptx.Word64, "mov.u64", magnitude[0]), b.Op(ptx.Word64, "mov.u64", magnitude[1])
+	words := make([]ptx.Register, len(magnitude))
+	for i, word := range magnitude {
+		words[i] = b.Op(ptx.Word64, "mov.u64", word)
+	}
 	rest := b.Op(ptx.Word64, "mov.u64", "0")
-	bits := b.Op(ptx.Word32, "mov.u32", "128")
+	bits := b.Op(ptx.Word32, "mov.u32", number(64*len(words)))
 	again := b.Label()
 	b.Place(again)
 	// The quotient's bits come in at the bottom while the dividend's leave at the top.
-	top := b.Op(ptx.Word64, "shr.u64", high, "63")
+	top := b.Op(ptx.Word64, "shr.u64", words[len(words)-1], "63")
 	b.Move("shl.b64", rest, rest, "1")
 	b.Move("or.b64", rest, rest, top)
-	b.Move("shl.b64", high, high, "1")
-	b.Move("or.b64", high, high, b.Op(ptx.Word64, "shr.u64", low, "63"))
+	for i := len(words) - 1; i > 0; i-- {
+		b.Move("shl.b64", words[i], words[i], "1")
+		b.Move("or.b64", words[i], words[i], b.Op(ptx.Word64, "shr.u64", words[i-1], "63"))
+	}
+	low, high := words[0], words[1]
 	b.Move("shl.b64", low, low, "1")
 	fits := b.Op(ptx.Predicate, "setp.ge.u64", rest, count)
 	b.Emit("@%s sub.s64 %s, %s, %s", fits, rest, rest, count)

@@ -137,6 +137,8 @@ func (r *run) compiled(l *launch) (*compiled, error) {
 	single := blocksFor(r.rows, r.counted) == 1
 	if single {
 		l.key = append(l.key, 's')
+	} else if isMany(r.rows) {
+		l.key = append(l.key, 'm')
 	}
 	for _, w := range r.wanted {
 		l.key = append(l.key, byte(w.function))
@@ -158,7 +160,7 @@ func (r *run) compiled(l *launch) (*compiled, error) {
 		return k, nil
 	}
 	// Two that come here at once both write the text, but share the module.
-	if k, err = compile(dev, r.program, shape, r.wanted, single); err != nil {
+	if k, err = compile(dev, r.program, shape, r.wanted, r.rows, single); err != nil {
 		return nil, err
 	}
 	all.mu.Lock()
@@ -182,9 +184,9 @@ func appendType(key []byte, t arrow.DataType) []byte {
 	return key
 }
 
-func compile(dev *device.Device, program *tree.Program, shape codegen.Shape, aggregates []wanted, single bool) (*compiled, error) {
+func compile(dev *device.Device, program *tree.Program, shape codegen.Shape, aggregates []wanted, rows int64, single bool) (*compiled, error) {
 	k := new(compiled)
-	text, err := k.write(program, shape, aggregates, single)
+	text, err := k.write(program, shape, aggregates, rows, single)
 	if err != nil {
 		return nil, err
 	}
@@ -197,8 +199,8 @@ func compile(dev *device.Device, program *tree.Program, shape codegen.Shape, agg
 }
 
 // write makes the plan and the text of the kernel.
-func (k *compiled) write(program *tree.Program, shape codegen.Shape, aggregates []wanted, single bool) (text string, err error) {
-	if k.plan, err = newPlan(program, aggregates); err != nil {
+func (k *compiled) write(program *tree.Program, shape codegen.Shape, aggregates []wanted, rows int64, single bool) (text string, err error) {
+	if k.plan, err = newPlan(program, aggregates, rows); err != nil {
 		return "", err
 	}
 	if k.g, err = codegen.New(program, shape, "arguments"); err != nil {

@@ -100,7 +100,24 @@ func kept(all []cell, where []bool) (values []cell, rows []int) {
 	return values, rows
 }
 
-// wrapped is an integer's low 64 bits as the type of a sum has them.
+// held is a sum, or null if the type of sums does not hold it.
+func held(i *big.Int, of arrow.DataType) cell {
+	least, most := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
+	switch {
+	case arrow.IsDecimal(of.ID()):
+		most.Exp(big.NewInt(10), big.NewInt(38), nil).Sub(most, big.NewInt(1))
+		least.Neg(most)
+	case arrow.IsUnsignedInteger(of.ID()) || of.ID() == arrow.BOOL:
+		least.SetInt64(0)
+		most.SetUint64(math.MaxUint64)
+	}
+	if i.Cmp(least) < 0 || i.Cmp(most) > 0 {
+		return cell{}
+	}
+	return integer(i)
+}
+
+// wrapped is an integer's low 64 bits as the type of a product has them.
 func wrapped(i *big.Int, of arrow.DataType) cell {
 	if arrow.IsUnsignedInteger(of.ID()) || of.ID() == arrow.BOOL {
 		return integer(new(big.Int).And(i, new(big.Int).SetUint64(math.MaxUint64)))

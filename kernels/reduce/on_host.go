@@ -12,7 +12,7 @@ import (
 )
 
 func (r *run) onHost(ctx context.Context, aggregates []Aggregate) (*buffer.Buffer, error) {
-	p, err := newPlan(r.program, r.wanted)
+	p, err := newPlan(r.program, r.wanted, r.rows)
 	if err != nil {
 		return nil, err
 	}

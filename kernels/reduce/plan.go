@@ -22,6 +22,28 @@ type wanted struct {
 type plan struct {
 	states  []state
 	results []result
+	// many says that sums of 32-bit integers may overflow 64 bits.
+	many bool
+}
+
+// isMany reports whether 32-bit integers of so many rows may have a sum that 64 bits
+// do not hold.
+func isMany(rows int64) bool { return rows > 1<<31 }
+
+// sumKind is what adds integers of a form without overflow.
+func (p *plan) sumKind(form combine.Form) combine.Kind {
+	if p.many || form == combine.Signed64 || form == combine.Unsigned64 {
+		return combine.SumWide
+	}
+	return combine.SumInteger
+}
+
+// finishOf is how the result of a sum is made, which a sum in 64 bits always is.
+func finishOf(kind combine.Kind) finish {
+	if kind == combine.SumInteger {
+		return finishValue
+	}
+	return finishSum
 }
 
 // state is one accumulator. Several aggregates may need the same.
@@ -46,6 +68,9 @@ const (
 	// same of a float.
 	finishValue
 	finishFloat
+	// finishSum is the first state's sum, of integers or decimals, and null if the
+	// result's type does not hold it.
+	finishSum
 	// finishMean is the first state's sum divided by the second's count;
 	// finishMeanDecimal is rounded to an integer, half away from zero.
 	finishMean
@@ -83,9 +108,10 @@ func (r *result) typeIn(program *tree.Program) arrow.DataType {
 // nullable reports whether the result can be null.
 func (r *result) nullable() bool { return r.finish != finishCount && r.finish != finishDifference }
 
-// newPlan finds what the aggregates of a program's outputs take.
-func newPlan(program *tree.Program, aggregates []wanted) (*plan, error) {
-	p := new(plan)
+// newPlan finds what the aggregates of a program's outputs take, of at most so many
+// rows.
+func newPlan(program *tree.Program, aggregates []wanted, rows int64) (*plan, error) {
+	p := &plan{many: isMany(rows)}
 	for i, a := range aggregates {
 		if a.where >= 0 && storage(program.Outputs[a.where].Type).ID() != arrow.BOOL {
 			return nil, fmt.Errorf("aggregate %d, %s: its condition is %v, not bool: %w", i, names[a.function], program.Outputs[a.where].Type, device.ErrInvalidValue)
@@ -161,13 +187,15 @@ func refusal(t arrow.DataType) error {
 
 func (p *plan) addSum(a wanted, t arrow.DataType, form combine.Form) (result, error) {
 	r := result{finish: finishValue, second: p.state(combine.Count, 0, a)}
-	kinds := [...]combine.Kind{combine.SumInteger, combine.SumFloat}
+	kinds := [...]combine.Kind{p.sumKind(form), combine.SumFloat}
 	if a.function == product {
 		kinds = [...]combine.Kind{combine.ProductInteger, combine.ProductFloat}
+	} else {
+		r.finish = finishOf(kinds[0])
 	}
 	switch {
 	case storage(t).ID() == arrow.DURATION && a.function == sum:
-		r.kind, r.first = t, p.state(combine.SumInteger, form, a)
+		r.kind, r.first = t, p.state(kinds[0], form, a)
 	case isTemporal(t):
 		return result{}, refusal(t)
 	case isFloat(form):
@@ -177,11 +205,11 @@ func (p *plan) addSum(a wanted, t arrow.DataType, form combine.Form) (result, er
 			return result{}, refusal(t)
 		}
 		r.kind = &arrow.Decimal128Type{Precision: 38, Scale: storage(t).(*arrow.Decimal128Type).Scale}
-		r.first = p.state(combine.SumWide, form, a)
+		r.finish, r.first = finishSum, p.state(combine.SumDecimal, form, a)
 	case isSigned(form):
 		r.kind, r.first = arrow.PrimitiveTypes.Int64, p.state(kinds[0], form, a)
 	case form == combine.Boolean && a.function == sum:
-		r.kind, r.first = arrow.PrimitiveTypes.Uint64, p.state(combine.CountTrue, form, a)
+		r.kind, r.finish, r.first = arrow.PrimitiveTypes.Uint64, finishValue, p.state(combine.CountTrue, form, a)
 	default:
 		r.kind, r.first = arrow.PrimitiveTypes.Uint64, p.state(kinds[0], form, a)
 	}
@@ -230,11 +258,9 @@ func (p *plan) addMean(a wanted, t arrow.DataType, form combine.Form) (result, e
 	case isFloat(form):
 		r.first = p.state(combine.SumFloat, form, a)
 	case form == combine.Wide:
-		r.first, r.finish, r.kind = p.state(combine.SumWide, form, a), finishMeanDecimal, t
-	case form == combine.Signed64 || form == combine.Unsigned64:
-		r.first = p.state(combine.SumWide, form, a)
+		r.first, r.finish, r.kind = p.state(combine.SumDecimal, form, a), finishMeanDecimal, t
 	default:
-		r.first = p.state(combine.SumInteger, form, a) // of 32 bits: it would take 2³¹ rows to overflow
+		r.first = p.state(p.sumKind(form), form, a)
 	}
 	return r, nil
 }

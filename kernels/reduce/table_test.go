@@ -88,7 +88,7 @@ func checks(t arrow.DataType, x expr.Expr, all []cell, where []bool) []check {
 		add(reduce.Sum(x), float(f), near)
 		add(reduce.Mean(x), float(mean), near/float64(max(count, 1)))
 	case isInteger, id == arrow.BOOL:
-		add(reduce.Sum(x), wrapped(exact, t), 0)
+		add(reduce.Sum(x), held(exact, t), 0)
 		add(reduce.Mean(x), float(mean), math.Abs(mean)*0x1p-51)
 		product := big.NewInt(1)
 		for _, c := range values {
@@ -97,10 +97,10 @@ func checks(t arrow.DataType, x expr.Expr, all []cell, where []bool) []check {
 		}
 		add(reduce.Product(x), wrapped(product, t), 0)
 	case isDecimal:
-		add(reduce.Sum(x), integer(exact), 0)
+		add(reduce.Sum(x), held(exact, t), 0)
 		add(reduce.Mean(x), integer(halfAway(exact, max(count, 1))), 0)
 	case id == arrow.DURATION:
-		add(reduce.Sum(x), wrapped(exact, t), 0)
+		add(reduce.Sum(x), held(exact, t), 0)
 	}
 	if isFloat || isInteger {
 		variance := squares(values) / float64(max(count, 1))

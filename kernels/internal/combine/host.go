@@ -50,6 +50,14 @@ func (h *Host) Add(low, high []uint64, keep []bool, first int64) {
 				h.words[0][i] += low[i]
 			}
 		}
+	case SumWide:
+		h.addWide(low, keep)
+	case SumDecimal:
+		for i, k := range keep {
+			if k {
+				h.addDecimal(i, low[i], high[i])
+			}
+		}
 	case SumFloat:
 		for i, k := range keep {
 			if k {
@@ -71,15 +79,36 @@ func (h *Host) Add(low, high []uint64, keep []bool, first int64) {
 	}
 }
 
+// addWide adds integers with carry.
+func (h *Host) addWide(low []uint64, keep []bool) {
+	signed := h.form == Signed32 || h.form == Signed64
+	for i, k := range keep {
+		if !k {
+			continue
+		}
+		var high, carry uint64
+		if signed {
+			high = uint64(int64(low[i]) >> 63)
+		}
+		h.words[0][i], carry = bits.Add64(h.words[0][i], low[i], 0)
+		h.words[1][i] += high + carry
+	}
+}
+
+// addDecimal adds a decimal with carry.
+func (h *Host) addDecimal(i int, low, high uint64) {
+	var carry uint64
+	h.words[0][i], carry = bits.Add64(h.words[0][i], low, 0)
+	h.words[1][i], carry = bits.Add64(h.words[1][i], high, carry)
+	h.words[2][i] += uint64(int64(high)>>63) + carry
+}
+
 // addOne merges a row as the partial that it is.
 func (h *Host) addOne(i int, low, high []uint64, first int64) {
 	var value, into [3]uint64
 	value[0] = low[i]
-	switch {
-	case h.form == Wide:
+	if h.form == Wide {
 		value[1] = high[i]
-	case h.kind == SumWide && (h.form == Signed32 || h.form == Signed64):
-		value[1] = uint64(int64(low[i]) >> 63)
 	}
 	words := h.kind.Words()
 	if h.kind >= FirstLeast {
@@ -191,6 +220,11 @@ func MergeHost(kind Kind, into, later []uint64) {
 		var carry uint64
 		into[0], carry = bits.Add64(into[0], later[0], 0)
 		into[1], _ = bits.Add64(into[1], later[1], carry)
+	case SumDecimal:
+		var carry uint64
+		into[0], carry = bits.Add64(into[0], later[0], 0)
+		into[1], carry = bits.Add64(into[1], later[1], carry)
+		into[2], _ = bits.Add64(into[2], later[2], carry)
 	case SumFloat:
 		into[0] = addFloat(into[0], later[0])
 	case ProductFloat:

@@ -10,7 +10,7 @@ import (
 
 // kinds are all, each with a form of its values.
 var kinds = map[Kind]Form{
-	Count: 0, CountTrue: Boolean, SumInteger: Signed64, ProductInteger: Unsigned64, SumWide: Signed64, SumFloat: Float64, ProductFloat: Float64,
+	Count: 0, CountTrue: Boolean, SumInteger: Signed64, ProductInteger: Unsigned64, SumWide: Signed64, SumDecimal: Wide, SumFloat: Float64, ProductFloat: Float64,
 	MinSigned: Signed64, MaxSigned: Signed64, MinUnsigned: Unsigned64, MaxUnsigned: Unsigned64, MinFloat: Float64, MaxFloat: Float64,
 	MinWide: Wide, MaxWide: Wide, Moments: Float64, FirstLeast: Float64, FirstGreatest: Signed64, FirstLeastWide: Wide, FirstGreatestWide: Wide,
 }

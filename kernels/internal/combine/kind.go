@@ -13,8 +13,12 @@ const (
 	// SumInteger and ProductInteger are of 64 bits and wrap around: one word.
 	SumInteger
 	ProductInteger
-	// SumWide adds integers and decimals in 128 bits: the low word, the high one.
+	// SumWide adds integers of 64 bits in 128, which no number of rows overflows: the
+	// low word, the high one.
 	SumWide
+	// SumDecimal adds decimals in 192 bits, which no number of rows overflows: three
+	// words, the lowest first.
+	SumDecimal
 	// SumFloat and ProductFloat are in float64: one word.
 	SumFloat
 	ProductFloat
@@ -51,7 +55,7 @@ func (k Kind) Words() int {
 	switch k {
 	case SumWide, MinWide, MaxWide, FirstLeast, FirstGreatest:
 		return 2
-	case Moments, FirstLeastWide, FirstGreatestWide:
+	case SumDecimal, Moments, FirstLeastWide, FirstGreatestWide:
 		return 3
 	}
 	return 1
@@ -99,7 +103,7 @@ func (k Kind) identity() []uint64 {
 		return []uint64{math.MaxUint64, math.MaxInt64}
 	case MaxWide:
 		return []uint64{0, 1 << 63}
-	case Moments:
+	case SumDecimal, Moments:
 		return []uint64{0, 0, 0}
 	case FirstLeast, FirstGreatest:
 		return []uint64{math.MaxInt64, NoRow}

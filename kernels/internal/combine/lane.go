@@ -73,7 +73,12 @@ func (l *Lane) Add(b *ptx.Builder, value []ptx.Register, row, keep ptx.Register)
 		x := wideInteger(b, l.form, value[0])
 		emitIf(b, keep, "mul.lo.s64 %s, %s, %s", s[0], s[0], x)
 	case SumWide:
-		l.addWide(b, value, keep)
+		l.addWide(b, value[0], keep)
+	case SumDecimal:
+		sign := b.Op(ptx.Word64, "shr.s64", value[1], "63")
+		emitIf(b, keep, "add.cc.u64 %s, %s, %s", s[0], s[0], value[0])
+		emitIf(b, keep, "addc.cc.u64 %s, %s, %s", s[1], s[1], value[1])
+		emitIf(b, keep, "addc.u64 %s, %s, %s", s[2], s[2], sign)
 	case SumFloat:
 		b.Emit("add.rn.f64 %s, %s, %s", s[0], s[0], wideFloat(b, l.form, orNothing(b, l.form, value[0], keep)))
 	case ProductFloat:
@@ -90,16 +95,11 @@ func (l *Lane) Add(b *ptx.Builder, value []ptx.Register, row, keep ptx.Register)
 	}
 }
 
-// addWide adds with carry.
-func (l *Lane) addWide(b *ptx.Builder, value []ptx.Register, keep ptx.Register) {
-	s, low, high := l.state, value[0], ptx.Register("0")
-	if l.form == Wide {
-		high = value[1]
-	} else {
-		low = wideInteger(b, l.form, value[0])
-		if l.form == Signed32 || l.form == Signed64 {
-			high = b.Op(ptx.Word64, "shr.s64", low, "63")
-		}
+// addWide adds an integer with carry.
+func (l *Lane) addWide(b *ptx.Builder, value, keep ptx.Register) {
+	s, low, high := l.state, wideInteger(b, l.form, value), ptx.Register("0")
+	if l.form == Signed32 || l.form == Signed64 {
+		high = b.Op(ptx.Word64, "shr.s64", low, "63")
 	}
 	emitIf(b, keep, "add.cc.u64 %s, %s, %s", s[0], s[0], low)
 	emitIf(b, keep, "addc.u64 %s, %s, %s", s[1], s[1], high)

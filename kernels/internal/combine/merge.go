@@ -13,6 +13,10 @@ func Merge(b *ptx.Builder, kind Kind, into, later []ptx.Register) {
 	case SumWide:
 		b.Emit("add.cc.u64 %s, %s, %s", into[0], into[0], later[0])
 		b.Emit("addc.u64 %s, %s, %s", into[1], into[1], later[1])
+	case SumDecimal:
+		b.Emit("add.cc.u64 %s, %s, %s", into[0], into[0], later[0])
+		b.Emit("addc.cc.u64 %s, %s, %s", into[1], into[1], later[1])
+		b.Emit("addc.u64 %s, %s, %s", into[2], into[2], later[2])
 	case SumFloat:
 		b.Emit("add.rn.f64 %s, %s, %s", into[0], into[0], later[0])
 	case ProductFloat:
