@@ -43,13 +43,17 @@ type sharedModule struct {
 // returns [ErrShared]. Code that is made at run time should therefore take what
 // varies as arguments of its kernels, lest every value leave a module behind.
 //
-// At most one of options is used. Strict modules are others than permissive ones; the
+// More than one of options is an error. Strict modules are others than permissive ones; the
 // directory for compiled code is that of the call that loads. LoadCached is safe for
 // concurrent use.
 func LoadCached[Code ~string | ~[]byte](dev *device.Device, code Code, options ...LoadOptions) (*Module, error) {
 	var chosen LoadOptions
-	if len(options) > 0 {
+	switch len(options) {
+	case 0:
+	case 1:
 		chosen = options[0]
+	default:
+		return nil, fmt.Errorf("kernels: load: %d LoadOptions are given, at most one is allowed: %w", len(options), device.ErrInvalidValue)
 	}
 	all, err := shared.Get(dev, func(*device.Device) (*sharedModules, error) {
 		return &sharedModules{modules: map[sharedKey]*sharedModule{}}, nil

@@ -73,6 +73,11 @@ func TestLoadCachedKeepsApart(t *testing.T) {
 	assert.Equal(t, 3, countCalls(gpu, "ModuleLoad"))
 }
 
+func TestLoadCachedRefusesSeveralOptions(t *testing.T) {
+	_, err := kernels.LoadCached(launchtest.Open(t, &launchtest.GPU{}), "code", kernels.LoadOptions{}, kernels.LoadOptions{})
+	require.ErrorIs(t, err, device.ErrInvalidValue)
+}
+
 func TestLoadCachedTriesAgainAfterAnError(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)

@@ -21,8 +21,8 @@ import (
 // The columns are as long as the table's capacity; where that exceeds the number of
 // rows, the rest is undefined. On a GPU Evaluate enqueues one kernel and returns,
 // also if only the device knows how many rows there are; on the host it waits for
-// the work on the table, or until the context is done, and returns the results. At
-// most one of the options is used. The caller releases the columns.
+// the work on the table, or until the context is done, and returns the results. More
+// than one of the options is an error. The caller releases the columns.
 func Evaluate(ctx context.Context, table *buffer.Buffer, expressions []Expr, options ...kernels.Options) ([]*column.Column, error) {
 	_, columns, err := evaluate(ctx, table, expressions, options)
 	return columns, err
@@ -45,16 +45,16 @@ func Project(ctx context.Context, table *buffer.Buffer, expressions []Expr, opti
 }
 
 func evaluate(ctx context.Context, table *buffer.Buffer, expressions []Expr, options []kernels.Options) (*bound, []*column.Column, error) {
-	if err := table.Check(); err != nil {
+	chosen, err := operator.Only(options)
+	if err == nil {
+		err = table.Check()
+	}
+	if err != nil {
 		return nil, nil, fmt.Errorf("expr: evaluate: %w", err)
 	}
 	b, err := bind(table.Schema(), expressions)
 	if err != nil {
 		return nil, nil, err
-	}
-	var chosen kernels.Options
-	if len(options) > 0 {
-		chosen = options[0]
 	}
 	columns, err := b.evaluate(ctx, table, chosen)
 	if err != nil {

@@ -22,8 +22,8 @@ type reader struct {
 	valid    [lanes]bool
 	bits     []byte
 	allValid bool
-	// dictionary is the array, where values of its dictionary are null: they count as
-	// null wherever they are referred to.
+	// dictionary is the array, if it is of a dictionary: a code counts as null if the
+	// value that it names is null, and if it names none.
 	dictionary *array.Dictionary
 }
 
@@ -42,9 +42,7 @@ func newReader(a arrow.Array) *reader {
 	}
 	switch v := a.(type) {
 	case *array.Dictionary:
-		if v.Dictionary().NullN() > 0 {
-			r.dictionary, r.allValid = v, false
-		}
+		r.dictionary, r.allValid = v, false
 	case *array.Boolean:
 		r.values = func(first int, low, _ []uint64) {
 			for i := range low {
@@ -111,9 +109,15 @@ func (r *reader) read(first, n int) {
 	if d := r.dictionary; d != nil {
 		first -= d.Data().Offset()
 		for i := range n {
-			r.valid[i] = r.valid[i] && d.Dictionary().IsValid(d.GetValueIndex(first+i))
+			r.valid[i] = r.valid[i] && namesValue(d, first+i)
 		}
 	}
+}
+
+// namesValue reports whether a code names a value that is not null.
+func namesValue(d *array.Dictionary, i int) bool {
+	code, values := d.GetValueIndex(i), d.Dictionary()
+	return code >= 0 && code < values.Len() && values.IsValid(code)
 }
 
 // andValid leaves those of the rows that were read which are not null.

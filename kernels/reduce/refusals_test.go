@@ -49,6 +49,8 @@ func TestRefusals(t *testing.T) {
 		}
 		_, err := reduce.Table(t.Context(), table, nil)
 		require.ErrorIs(t, err, device.ErrInvalidValue)
+		_, err = reduce.Table(t.Context(), table, []reduce.Aggregate{reduce.CountAll()}, kernels.Options{}, kernels.Options{})
+		require.ErrorIs(t, err, device.ErrInvalidValue)
 
 		if dev.Kind() == device.Host {
 			ended, end := context.WithCancel(t.Context())

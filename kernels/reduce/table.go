@@ -20,7 +20,7 @@ import (
 // The result is a table of one row, with a column for each aggregate, on the device
 // of the table. On a GPU Table returns at once, and a number of rows that only the
 // device knows is read there; on the host it computes, unless the context ends
-// before. At most one of options is used. The caller releases the result.
+// before. More than one of options is an error. The caller releases the result.
 //
 // An error wraps device.ErrNotSupported where an aggregate is not defined for its
 // expression's type, and is that of expr.Bind where an expression does not fit the
@@ -28,9 +28,9 @@ import (
 // some milliseconds; the names of columns and the values of literals are no part of
 // the shape.
 func Table(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, options ...kernels.Options) (*buffer.Buffer, error) {
-	var chosen kernels.Options
-	if len(options) > 0 {
-		chosen = options[0]
+	chosen, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("reduce: %w", err)
 	}
 	result, err := reduce(ctx, table, aggregates, chosen)
 	if err != nil {

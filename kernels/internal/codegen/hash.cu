@@ -10,6 +10,7 @@ DEVICE u64 hash_word(u64 h, u64 word) {
 
 // gpuframe_hash_text takes the words of a string into a hash, and its length.
 FUNCTION u64 gpuframe_hash_text(u64 h, u64 address, u64 bytes, u64 begin, u64 end) {
+    bytes = bounded(bytes, {begin, end});
 #pragma nounroll
     for (u64 i = 0; i < bytes; i += 8)
         h = hash_word(h, text_word(address + i, bytes - i < 8 ? bytes - i : 8, {begin, end}));

@@ -9,17 +9,25 @@ struct Buffer {
 };
 
 // aligned_word loads the eight bytes at a multiple of eight; those outside the
-// buffer are anything.
+// buffer are zero. The address may be any: offsets of unsound columns point anywhere.
 DEVICE u64 aligned_word(u64 address, Buffer buffer) {
-    if (address >= buffer.begin && address + 8 <= buffer.end)
+    const u64 size = buffer.end - buffer.begin, offset = address - buffer.begin;
+    if (offset < size && size - offset >= 8)
         return *(const u64 *)address;
     u64 word = 0;
 #pragma nounroll
     for (u32 i = 0; i < 8; i++) {
-        if (address + i >= buffer.begin && address + i < buffer.end)
+        if (offset + i < size)
             word |= (u64) * (const u8 *)(address + i) << 8 * i;
     }
     return word;
+}
+
+// bounded is the length of a string, or of an unsound one, which may be any number, at
+// most that of the buffer.
+DEVICE u64 bounded(u64 bytes, Buffer buffer) {
+    const u64 size = buffer.end - buffer.begin;
+    return bytes < size ? bytes : size;
 }
 
 // text_word loads up to eight bytes of a string; a word's others are zero.

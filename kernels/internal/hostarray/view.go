@@ -3,6 +3,7 @@ package hostarray
 import (
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -17,9 +18,11 @@ import (
 // enqueued on the memory must be done before: operator.Begin waits for it. The
 // contents are not checked: offsets of strings that an import left unchecked may
 // point anywhere. A column whose memory the processor cannot reach gives an error
-// that wraps device.ErrNotSupported, a released one memory.ErrReleased.
+// that wraps device.ErrNotSupported, a released one memory.ErrReleased, and one that
+// arrow-go refuses column.ErrInvalid.
 func View(c *column.Column) (made arrow.Array, err error) {
-	data, err := view(c)
+	var v viewer
+	data, err := v.view(c)
 	if err != nil {
 		return nil, fmt.Errorf("host array of %v: %w", c, err)
 	}
@@ -27,10 +30,27 @@ func View(c *column.Column) (made arrow.Array, err error) {
 	defer func() {
 		// arrow-go checks parts by panics, and extension types bring code of their own.
 		if problem := recover(); problem != nil {
+			// What it made by then holds the memory and is out of reach.
+			for _, h := range v.held {
+				h.release()
+			}
 			made, err = nil, fmt.Errorf("host array of %v: %v: %w", c, problem, column.ErrInvalid)
 		}
 	}()
-	return array.MakeFromData(data), nil
+	made = array.MakeFromData(data)
+	makeDictionaries(made)
+	return made, nil
+}
+
+// makeDictionaries makes the dictionaries of an array, which arrow-go otherwise does,
+// and checks, when they are first asked for.
+func makeDictionaries(values arrow.Array) {
+	switch values := values.(type) {
+	case array.ExtensionArray:
+		makeDictionaries(values.Storage())
+	case *array.Dictionary:
+		makeDictionaries(values.Dictionary())
+	}
 }
 
 // Views returns an array for each column; see View.
@@ -55,7 +75,10 @@ func Release(arrays []arrow.Array) {
 	}
 }
 
-func view(c *column.Column) (*array.Data, error) {
+// viewer makes the data of one array.
+type viewer struct{ held []*held }
+
+func (v *viewer) view(c *column.Column) (*array.Data, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -72,7 +95,7 @@ func view(c *column.Column) (*array.Data, error) {
 		buffers = append(buffers, nil) // arrow-go keeps its place
 	}
 	for i, bytes := range parts.Buffers {
-		b, err := hold(bytes)
+		b, err := v.hold(bytes)
 		if err != nil {
 			return nil, fmt.Errorf("buffer %d: %w", i, err)
 		}
@@ -83,7 +106,7 @@ func view(c *column.Column) (*array.Data, error) {
 		nulls = parts.Length
 	}
 	if parts.Dictionary != nil {
-		dictionary, err := view(parts.Dictionary)
+		dictionary, err := v.view(parts.Dictionary)
 		if err != nil {
 			return nil, fmt.Errorf("dictionary: %w", err)
 		}
@@ -97,7 +120,7 @@ func view(c *column.Column) (*array.Data, error) {
 		}
 	}()
 	for i, child := range parts.Children {
-		data, err := view(child)
+		data, err := v.view(child)
 		if err != nil {
 			return nil, fmt.Errorf("child %d: %w", i, err)
 		}
@@ -119,7 +142,7 @@ func hasValidity(t arrow.DataType) bool {
 
 // hold returns a buffer that keeps the memory's block until it is released, nil for
 // one that is absent.
-func hold(bytes column.Bytes) (*arrowmemory.Buffer, error) {
+func (v *viewer) hold(bytes column.Bytes) (*arrowmemory.Buffer, error) {
 	block := bytes.Block()
 	if block == nil {
 		return nil, nil
@@ -131,21 +154,34 @@ func hold(bytes column.Bytes) (*arrowmemory.Buffer, error) {
 	if err != nil {
 		return nil, errors.Join(err, block.Release())
 	}
-	return arrowmemory.NewBufferWithAllocator(data, held{block}), nil
+	h := &held{block: block}
+	v.held = append(v.held, h)
+	return arrowmemory.NewBufferWithAllocator(data, h), nil
 }
 
 // held is an allocator that a buffer calls to free its memory, and nothing else.
-type held struct{ block *memory.Block }
+type held struct {
+	block *memory.Block
+	done  atomic.Bool
+}
 
-// Free gives the reference back. That cannot fail: there is one for each buffer.
-func (h held) Free([]byte) { _ = h.block.Release() }
+// Free is called by the buffer's last user.
+func (h *held) Free([]byte) { h.release() }
+
+// release gives the reference back, once. That cannot fail: there is one for each
+// buffer.
+func (h *held) release() {
+	if !h.done.Swap(true) {
+		_ = h.block.Release()
+	}
+}
 
 // Allocate and Reallocate make plain Go memory: arrow-go does not call them on a
 // buffer that is not mutable.
-func (held) Allocate(size int) []byte { return make([]byte, size) }
+func (*held) Allocate(size int) []byte { return make([]byte, size) }
 
 // Reallocate is as Allocate.
-func (held) Reallocate(size int, old []byte) []byte {
+func (*held) Reallocate(size int, old []byte) []byte {
 	made := make([]byte, size)
 	copy(made, old)
 	return made

@@ -51,6 +51,15 @@ type evaluation struct {
 	inputs  []arrow.Array
 	rows    int
 	results map[*tree.Node]arrow.Array
+	// unsound is the first fault that was met in the contents of an input.
+	unsound error
+}
+
+// refuse notes a fault in the contents of an input.
+func (e *evaluation) refuse(fault error) {
+	if e.unsound == nil {
+		e.unsound = fault
+	}
 }
 
 func (e *evaluation) release() {
@@ -99,10 +108,11 @@ func (e *evaluation) run(n *tree.Node) error {
 		}
 	}
 	result, err := e.compute(n)
-	if err == nil {
-		e.results[n] = result
+	if err != nil {
+		return err
 	}
-	return err
+	e.results[n] = result
+	return e.unsound
 }
 
 // strict reports whether the result is null wherever an operand is.

@@ -1,9 +1,12 @@
 package hosteval
 
 import (
+	"fmt"
+
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/kernels/internal/tree"
 )
 
@@ -15,10 +18,10 @@ func (e *evaluation) text(n *tree.Node) func(i int) ([]byte, bool) {
 		bytes := []byte(value)
 		return func(int) ([]byte, bool) { return bytes, ok }
 	}
-	return textOf(e.results[n])
+	return e.textOf(e.results[n])
 }
 
-func textOf(values arrow.Array) func(i int) ([]byte, bool) {
+func (e *evaluation) textOf(values arrow.Array) func(i int) ([]byte, bool) {
 	data := values.Data()
 	valid := validityOf(data)
 	var bytes []byte
@@ -27,7 +30,7 @@ func textOf(values arrow.Array) func(i int) ([]byte, bool) {
 	}
 	switch t := values.DataType().(type) {
 	case *arrow.DictionaryType:
-		return named(values.(*array.Dictionary), valid)
+		return e.named(values.(*array.Dictionary), valid)
 	case *arrow.FixedSizeBinaryType:
 		width := t.ByteWidth
 		if buffer := data.Buffers()[1]; buffer != nil {
@@ -41,9 +44,9 @@ func textOf(values arrow.Array) func(i int) ([]byte, bool) {
 			return bytes[first : first+width], true
 		}
 	case *arrow.LargeStringType, *arrow.LargeBinaryType:
-		return between(offsets[int64](data), bytes, valid)
+		return between(e, offsets[int64](data), bytes, valid)
 	}
-	return between(offsets[int32](data), bytes, valid)
+	return between(e, offsets[int32](data), bytes, valid)
 }
 
 // offsets returns one more element than the array has.
@@ -56,19 +59,26 @@ func offsets[T int32 | int64](data arrow.ArrayData) []T {
 	return elements[T](longer)
 }
 
-func between[T int32 | int64](offsets []T, bytes []byte, valid validity) func(i int) ([]byte, bool) {
+// between reads strings by their offsets. Columns that were loaded or imported without
+// looking at their contents may have offsets that point anywhere.
+func between[T int32 | int64](e *evaluation, offsets []T, bytes []byte, valid validity) func(i int) ([]byte, bool) {
 	return func(i int) ([]byte, bool) {
 		if !valid.ok(i) {
 			return nil, false
 		}
-		return bytes[offsets[i]:offsets[i+1]], true
+		begin, end := offsets[i], offsets[i+1]
+		if begin < 0 || end < begin || uint64(end) > uint64(len(bytes)) {
+			e.refuse(fmt.Errorf("the string in row %d lies from byte %d to byte %d of %d: %w", i, begin, end, len(bytes), column.ErrInvalid))
+			return nil, false
+		}
+		return bytes[begin:end], true
 	}
 }
 
 // named reads a dictionary column: an index that points nowhere is a null.
-func named(values *array.Dictionary, valid validity) func(i int) ([]byte, bool) {
+func (e *evaluation) named(values *array.Dictionary, valid validity) func(i int) ([]byte, bool) {
 	dictionary := values.Dictionary()
-	text := textOf(dictionary)
+	text := e.textOf(dictionary)
 	indices := indexOf(values)
 	return func(i int) ([]byte, bool) {
 		if !valid.ok(i) {
