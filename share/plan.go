@@ -18,50 +18,72 @@ const largeColumn = 64 << 20
 // alignment is that of the buffers in a copy.
 const alignment = 256
 
-// plan says where the buffers of a table go.
+// plan says what is published of a table and where it goes.
 type plan struct {
 	columns []column.Description
-	// blocks are those that the columns' places are numbered by.
+	// blocks are those that the table's buffers lie in.
 	blocks []*memory.Block
-	// groups are the bytes of each new block, which the places are numbered by once
-	// they are laid out, moves what is copied there.
+	// contents are what a copy consists of.
+	contents []content
+	// groups are the bytes of each new block, places where the contents go in them.
 	groups []uint64
-	moves  []move
+	places []column.Place
 }
 
-type move struct {
-	from, to column.Place
+// numbering gives blocks numbers.
+type numbering struct {
+	blocks  []*memory.Block
+	numbers map[*memory.Block]int
 }
 
-// describeTable lists what the table's columns consist of.
-func describeTable(table *buffer.Buffer) (*plan, error) {
-	p := new(plan)
-	numbers := make(map[*memory.Block]int)
-	number := func(block *memory.Block) int {
-		n, met := numbers[block]
-		if !met {
-			n = len(p.blocks)
-			numbers[block], p.blocks = n, append(p.blocks, block)
+func (n *numbering) number(block *memory.Block) int {
+	i, met := n.numbers[block]
+	if !met {
+		if n.numbers == nil {
+			n.numbers = make(map[*memory.Block]int)
 		}
-		return n
+		i = len(n.blocks)
+		n.numbers[block], n.blocks = i, append(n.blocks, block)
 	}
+	return i
+}
+
+// planTable plans the publication of a table: where it lies, if that may be and
+// shows nothing but the table, or else as a copy. It waits for all work on the table.
+func planTable(ctx context.Context, table *buffer.Buffer, mayStay bool) (p *plan, inPlace bool, err error) {
+	var n numbering
+	p = new(plan)
 	for i := range table.NumColumns() {
-		described, err := table.Column(i).Describe(number)
+		described, err := table.Column(i).Describe(n.number)
 		if err != nil {
-			return nil, fmt.Errorf("column %q: %w", table.Schema().Field(i).Name, err)
+			return nil, false, fmt.Errorf("column %q: %w", table.Schema().Field(i).Name, err)
 		}
 		p.columns = append(p.columns, described)
 	}
-	return p, nil
+	if err := settle(ctx, n.blocks); err != nil {
+		return nil, false, err
+	}
+	c, copied, err := collect(ctx, table, n.number)
+	if err != nil {
+		return nil, false, err
+	}
+	if p.blocks = n.blocks; mayStay && canShare(p.blocks) {
+		showsAll, err := c.showsAll(p.blocks)
+		if err != nil || showsAll {
+			return p, showsAll, err
+		}
+	}
+	p.columns, p.contents = copied, c.contents
+	return p, false, nil
 }
 
-// inPlace reports whether the table can be shared where it lies.
-func (p *plan) inPlace() bool {
-	if len(p.blocks) > mostBlocks {
+// canShare reports whether the blocks can be shared as they are.
+func canShare(blocks []*memory.Block) bool {
+	if len(blocks) > mostBlocks {
 		return false
 	}
-	for _, block := range p.blocks {
-		if !block.Shareable() || !block.Device().Same(p.blocks[0].Device()) {
+	for _, block := range blocks {
+		if !block.Shareable() || !block.Device().Same(blocks[0].Device()) {
 			return false
 		}
 	}
@@ -69,8 +91,8 @@ func (p *plan) inPlace() bool {
 }
 
 // settle waits for all work on the blocks.
-func (p *plan) settle(ctx context.Context) error {
-	for _, block := range p.blocks {
+func settle(ctx context.Context, blocks []*memory.Block) error {
+	for _, block := range blocks {
 		if err := block.Synchronize(ctx); err != nil {
 			return err
 		}
@@ -78,7 +100,7 @@ func (p *plan) settle(ctx context.Context) error {
 	return nil
 }
 
-// layOut gives every buffer a place in new blocks, and each large column a block of
+// layOut gives every content a place in new blocks, and each large column a block of
 // its own; columns that are smaller share one. What several columns have in common
 // stays so.
 func (p *plan) layOut(large uint64) {
@@ -89,26 +111,26 @@ func (p *plan) layOut(large uint64) {
 	// Blocks that are filled, and those that a large column cuts short, are at most
 	// this many each.
 	large = max(large, total/(mostBlocks/3))
-	moved := make(map[column.Place]column.Place)
+	p.places = make([]column.Place, len(p.contents))
+	placed := make([]bool, len(p.contents))
 	begin := true
 	for i := range p.columns {
 		begin = begin || bytesOf(&p.columns[i]) >= large
 		for place := range p.columns[i].Places {
-			if place.Block < 0 {
+			n := place.Block
+			if n < 0 {
 				continue
 			}
-			to, met := moved[*place]
-			if !met {
+			if !placed[n] {
 				if begin {
 					p.groups, begin = append(p.groups, 0), false
 				}
 				last := len(p.groups) - 1
-				to = column.Place{Block: last, Offset: p.groups[last], Bytes: place.Bytes}
+				p.places[n] = column.Place{Block: last, Offset: p.groups[last], Bytes: place.Bytes}
 				p.groups[last] += roundUp(uint64(place.Bytes), alignment)
-				moved[*place] = to
-				p.moves = append(p.moves, move{from: *place, to: to})
+				placed[n] = true
 			}
-			*place = to
+			*place = p.places[n]
 		}
 		begin = begin || len(p.groups) > 0 && p.groups[len(p.groups)-1] >= large
 	}
@@ -143,17 +165,14 @@ func (p *plan) copyTo(ctx context.Context, m *memory.Manager) (blocks []*memory.
 		}
 		blocks = append(blocks, block)
 	}
-	for _, move := range p.moves {
-		if err := p.enqueue(move, blocks); err != nil {
-			return blocks, err
+	for i, content := range p.contents {
+		for _, part := range content.parts {
+			if err := p.fill(ctx, blocks, p.places[i], part); err != nil {
+				return blocks, err
+			}
 		}
 	}
-	for _, block := range blocks {
-		if err := block.Synchronize(ctx); err != nil {
-			return blocks, err
-		}
-	}
-	return blocks, nil
+	return blocks, settle(ctx, blocks)
 }
 
 // allocate makes a block that can be shared and that is zero. Between the buffers
@@ -180,13 +199,21 @@ func allocate(m *memory.Manager, bytes uint64) (*memory.Block, error) {
 	return block, nil
 }
 
-func (p *plan) enqueue(m move, blocks []*memory.Block) error {
-	source, target := p.blocks[m.from.Block], blocks[m.to.Block]
-	from, err := memory.View[uint8](source, m.from.Offset, m.from.Bytes)
+// fill writes a part of a content, which lies at a place in the new blocks.
+func (p *plan) fill(ctx context.Context, blocks []*memory.Block, place column.Place, part part) error {
+	target, bytes := blocks[place.Block], part.from.Bytes
+	if part.made != nil {
+		bytes = len(part.made)
+	}
+	to, err := memory.View[uint8](target, place.Offset+uint64(part.at), bytes)
 	if err != nil {
 		return err
 	}
-	to, err := memory.View[uint8](target, m.to.Offset, m.to.Bytes)
+	if part.made != nil {
+		return to.Upload(ctx, nil, part.made)
+	}
+	source := p.blocks[part.from.Block]
+	from, err := memory.View[uint8](source, part.from.Offset, bytes)
 	if err != nil {
 		return err
 	}

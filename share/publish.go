@@ -106,15 +106,12 @@ func (s *Server) prepare(ctx context.Context, p *published, name string, table *
 		return err
 	}
 	p.table = view
-	planned, err := describeTable(view)
+	planned, inPlace, err := planTable(ctx, view, len(options) == 0 || !options[0].Copy)
 	if err != nil {
 		return err
 	}
-	if err := planned.settle(ctx); err != nil {
-		return err
-	}
 	blocks := planned.blocks
-	if wanted := len(options) == 1 && options[0].Copy; len(blocks) > 0 && (wanted || !planned.inPlace()) {
+	if !inPlace && len(blocks) > 0 {
 		if blocks, err = s.copy(ctx, p, planned); err != nil {
 			return err
 		}

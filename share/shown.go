@@ -1,0 +1,355 @@
+package share
+
+import (
+	"context"
+	"encoding/binary"
+	"fmt"
+	"math/bits"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// A block may hold more than the columns that are published show of it: rows that a
+// slice leaves out, columns that a selection leaves out, strings that no view refers
+// to. The collector finds what is shown, byte by byte and, in bitmaps, bit by bit.
+//
+// Values and the bytes of strings are copied on the device. Bitmaps that do not begin
+// with a byte, offsets that do not begin with zero, views, and the offsets of list
+// views and dense unions pass through the host, which changes them: at most sixteen
+// bytes for each row.
+
+// mostParts is how many pieces of one buffer the device copies one by one. The host
+// puts together more of them.
+const mostParts = 256
+
+// content is what a copy holds of one buffer.
+type content struct {
+	bytes int
+	parts []part
+}
+
+// part is a run of bytes of a content: a copy of memory of the device, or bytes that
+// the host has made.
+type part struct {
+	at   int // in the content
+	from column.Place
+	made []byte
+}
+
+// collector collects what columns show.
+type collector struct {
+	ctx context.Context
+	// number gives the block of a buffer its number.
+	number   func(*memory.Block) int
+	contents []content
+	// met are the contents that are one run of bytes of the device, so that columns
+	// which have a buffer in common keep it in common.
+	met map[column.Place]int
+	// seen are the bytes of each block that are shown, by the block's number.
+	seen map[int][]span
+}
+
+// collect finds what the columns of a table show. The descriptions that it returns
+// number the contents in place of blocks.
+func collect(ctx context.Context, table *buffer.Buffer, number func(*memory.Block) int) (*collector, []column.Description, error) {
+	c := &collector{ctx: ctx, number: number, met: make(map[column.Place]int), seen: make(map[int][]span)}
+	var columns []column.Description
+	for i := range table.NumColumns() {
+		of := table.Column(i)
+		described, err := c.column(of, []span{{of.Offset(), of.Len()}})
+		if err != nil {
+			return nil, nil, fmt.Errorf("column %q: %w", table.Schema().Field(i).Name, err)
+		}
+		columns = append(columns, described)
+	}
+	return c, columns, nil
+}
+
+// column collects elements of a column, whose positions count from the beginning of
+// its buffers.
+func (c *collector) column(of *column.Column, spans []span) (column.Description, error) {
+	if err := c.ctx.Err(); err != nil {
+		return column.Description{}, context.Cause(c.ctx)
+	}
+	for _, s := range spans {
+		if err := s.within(of.Offset() + of.Len()); err != nil {
+			return column.Description{}, err
+		}
+	}
+	spans = joined(spans)
+	d := column.Description{Length: total(spans)}
+	l := layoutOf(of.Type())
+	for range of.NumBuffers() {
+		d.Buffers = append(d.Buffers, absent)
+	}
+	var err error
+	if l.validity && d.Length > 0 && of.Buffer(0).Len() > 0 {
+		d.NullCount, err = c.validity(&d.Buffers[0], of, spans)
+	}
+	if err == nil {
+		err = l.collect(c, &d, of, spans)
+	}
+	return d, err
+}
+
+// absent is the place of a buffer that a column lacks.
+var absent = column.Place{Block: -1}
+
+// validity collects the bitmap and returns how many nulls there are.
+func (c *collector) validity(into *column.Place, of *column.Column, spans []span) (nulls int, err error) {
+	var made []byte
+	if *into, made, err = c.bits(of.Buffer(0), spans); err != nil || made == nil {
+		if nulls = of.NullCount(); nulls > 0 && total(spans) != of.Len() {
+			nulls = column.UnknownNullCount
+		}
+		return nulls, err // the bitmap was taken as it is
+	}
+	nulls = total(spans)
+	for _, each := range made {
+		nulls -= bits.OnesCount8(each)
+	}
+	return nulls, nil
+}
+
+// child collects elements of a child, from its first one on.
+func (c *collector) child(d *column.Description, of *column.Column, spans []span) error {
+	moved := make([]span, 0, len(spans))
+	for _, s := range spans {
+		if err := s.within(of.Len()); err != nil {
+			return err
+		}
+		moved = append(moved, span{s.from + of.Offset(), s.length})
+	}
+	described, err := c.column(of, moved)
+	d.Children = append(d.Children, described)
+	return err
+}
+
+// raw collects spans of bytes of a buffer as they are.
+func (c *collector) raw(from column.Bytes, spans []span) (column.Place, error) {
+	spans = joined(spans)
+	for _, s := range spans {
+		if err := s.within(from.Len()); err != nil {
+			return absent, fmt.Errorf("a buffer: %w", err)
+		}
+	}
+	if len(spans) > mostParts {
+		bytes, err := c.fetch(from, spans)
+		return c.add(content{bytes: len(bytes), parts: []part{{made: bytes}}}), err
+	}
+	c.see(from, spans)
+	whole := content{}
+	for _, s := range spans {
+		whole.parts = append(whole.parts, part{at: whole.bytes, from: c.place(from, s)})
+		whole.bytes += s.length
+	}
+	return c.add(whole), nil
+}
+
+// place returns where bytes of a buffer lie.
+func (c *collector) place(from column.Bytes, s span) column.Place {
+	return column.Place{Block: c.number(from.Block()), Offset: from.Offset() + uint64(s.from), Bytes: s.length}
+}
+
+// see notes that bytes of a buffer are shown.
+func (c *collector) see(from column.Bytes, spans []span) {
+	if from.Len() == 0 {
+		return
+	}
+	n := c.number(from.Block())
+	for _, s := range spans {
+		c.seen[n] = append(c.seen[n], span{s.from + int(from.Offset()), s.length})
+	}
+}
+
+// add makes a content and returns its place.
+func (c *collector) add(made content) column.Place {
+	if made.bytes == 0 {
+		return absent
+	}
+	whole := len(made.parts) == 1 && made.parts[0].made == nil
+	if whole {
+		if i, met := c.met[made.parts[0].from]; met {
+			return column.Place{Block: i, Bytes: made.bytes}
+		}
+		c.met[made.parts[0].from] = len(c.contents)
+	}
+	c.contents = append(c.contents, made)
+	return column.Place{Block: len(c.contents) - 1, Bytes: made.bytes}
+}
+
+// made collects bytes of the host's.
+func (c *collector) made(bytes []byte) column.Place {
+	return c.add(content{bytes: len(bytes), parts: []part{{made: bytes}}})
+}
+
+// fetch brings spans of bytes of a buffer to the host, one behind the other, and
+// notes that they are shown.
+func (c *collector) fetch(from column.Bytes, spans []span) ([]byte, error) {
+	c.see(from, spans)
+	return c.download(from, spans)
+}
+
+// download is fetch for bytes that are looked at and not shown.
+func (c *collector) download(from column.Bytes, spans []span) ([]byte, error) {
+	bytes := make([]byte, total(spans))
+	var destinations []memory.Destination
+	at := 0
+	for _, s := range spans {
+		if err := s.within(from.Len()); err != nil {
+			return nil, fmt.Errorf("a buffer: %w", err)
+		}
+		if s.length == 0 {
+			continue
+		}
+		part, err := from.Slice(s.from, s.end())
+		if err != nil {
+			return nil, err
+		}
+		destinations = append(destinations, memory.Destination{From: part, Data: bytes[at : at+s.length]})
+		at += s.length
+	}
+	if len(destinations) == 0 {
+		return bytes, nil
+	}
+	return bytes, memory.Download(c.ctx, from.Block().WorkStream(), destinations)
+}
+
+// bits collects bits of a bitmap, so that the first becomes the first of a byte. The
+// bits come back too, unless the bitmap could be taken as it is.
+func (c *collector) bits(from column.Bytes, spans []span) (column.Place, []byte, error) {
+	if len(spans) == 1 && spans[0].from%8 == 0 {
+		whole := span{spans[0].from / 8, spans[0].length / 8}
+		rest := spans[0].length % 8
+		if err := (span{whole.from, bytesOfBits(spans[0].length)}).within(from.Len()); err != nil {
+			return absent, nil, fmt.Errorf("a bitmap: %w", err)
+		}
+		if rest == 0 {
+			place, err := c.raw(from, []span{whole})
+			return place, nil, err
+		}
+		last, err := c.download(from, []span{{whole.end(), 1}})
+		if err != nil {
+			return absent, nil, err
+		}
+		if last[0]>>rest == 0 { // the bits that are left out show nothing
+			place, err := c.raw(from, []span{{whole.from, whole.length + 1}})
+			return place, nil, err
+		}
+	}
+	made := make([]byte, bytesOfBits(total(spans)))
+	at := 0
+	for _, s := range spans {
+		first := s.from / 8
+		bytes := span{first, bytesOfBits(s.from%8+s.length) * min(s.length, 1)}
+		if err := bytes.within(from.Len()); err != nil {
+			return absent, nil, fmt.Errorf("a bitmap: %w", err)
+		}
+		fetched, err := c.download(from, []span{bytes})
+		if err != nil {
+			return absent, nil, err
+		}
+		c.seeBits(from, s, fetched)
+		appendBits(made, at, fetched, s.from%8, s.length)
+		at += s.length
+	}
+	return c.made(made), made, nil
+}
+
+// seeBits notes that bits are shown: a byte that has others, too, only if those are
+// zero.
+func (c *collector) seeBits(from column.Bytes, s span, bytes []byte) {
+	shown := span{s.from / 8, len(bytes)}
+	if shown.length > 0 && bytes[0]&(1<<(s.from%8)-1) != 0 {
+		shown.from, shown.length = shown.from+1, shown.length-1
+	}
+	if rest := s.end() % 8; rest != 0 && shown.length > 0 && bytes[len(bytes)-1]>>rest != 0 {
+		shown.length--
+	}
+	c.see(from, []span{shown})
+}
+
+// appendBits copies bits behind the first so many of another bitmap, whose further
+// bits are zero.
+func appendBits(to []byte, at int, from []byte, first, count int) {
+	for i := 0; i < count; {
+		n := min(8, count-i)
+		var eight uint16
+		position := first + i
+		eight = uint16(from[position/8])
+		if position/8+1 < len(from) {
+			eight |= uint16(from[position/8+1]) << 8
+		}
+		eight = eight >> (position % 8) & (1<<n - 1)
+		target := at + i
+		to[target/8] |= byte(eight << (target % 8))
+		if spill := eight << (target % 8) >> 8; spill != 0 {
+			to[target/8+1] |= byte(spill)
+		}
+		i += n
+	}
+}
+
+func bytesOfBits(n int) int { return (n + 7) / 8 }
+
+// offsets collects the offsets of strings or lists. It returns what they embrace in
+// the data or the child.
+func (c *collector) offsets(from column.Bytes, width int, spans []span, limit int) (column.Place, []span, error) {
+	var embraced []span
+	for _, s := range spans {
+		first, err := c.download(from, []span{{s.from * width, width}, {s.end() * width, width}})
+		if err != nil {
+			return absent, nil, fmt.Errorf("offsets: %w", err)
+		}
+		part := span{from: int(integerAt(first, width, 0))}
+		part.length = int(integerAt(first, width, 1)) - part.from
+		if err := part.within(limit); err != nil {
+			return absent, nil, fmt.Errorf("offsets: %w", err)
+		}
+		embraced = append(embraced, part)
+	}
+	if len(spans) == 1 && embraced[0].from == 0 {
+		place, err := c.raw(from, []span{{spans[0].from * width, (spans[0].length + 1) * width}})
+		return place, embraced, err
+	}
+	made := make([]byte, 0, (total(spans)+1)*width)
+	at := 0
+	made = appendInteger(made, width, 0)
+	for i, s := range spans {
+		fetched, err := c.fetch(from, []span{{s.from * width, (s.length + 1) * width}})
+		if err != nil {
+			return absent, nil, fmt.Errorf("offsets: %w", err)
+		}
+		for n := range s.length {
+			made = appendInteger(made, width, integerAt(fetched, width, n+1)-int64(embraced[i].from)+int64(at))
+		}
+		at += embraced[i].length
+	}
+	if width == 4 && at > 1<<31-1 {
+		return absent, nil, fmt.Errorf("offsets of 32 bits for %d elements: %w", at, memory.ErrOverflow)
+	}
+	return c.made(made), embraced, nil
+}
+
+// integerAt returns integer i of so many bytes each.
+func integerAt(bytes []byte, width, i int) int64 {
+	switch bytes = bytes[i*width:]; width {
+	case 2:
+		return int64(int16(binary.NativeEndian.Uint16(bytes)))
+	case 4:
+		return int64(int32(binary.NativeEndian.Uint32(bytes)))
+	}
+	return int64(binary.NativeEndian.Uint64(bytes))
+}
+
+func appendInteger(bytes []byte, width int, value int64) []byte {
+	switch width {
+	case 2:
+		return binary.NativeEndian.AppendUint16(bytes, uint16(value))
+	case 4:
+		return binary.NativeEndian.AppendUint32(bytes, uint32(value))
+	}
+	return binary.NativeEndian.AppendUint64(bytes, uint64(value))
+}
