@@ -6,7 +6,6 @@ import (
 	"fmt"
 	"net"
 	"sync"
-	"time"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
@@ -41,7 +40,7 @@ type reply struct {
 // Dial connects to the server that listens on a socket. It gives up after ten
 // seconds; see [DialContext].
 func Dial(path string) (*Client, error) {
-	ctx, cancel := context.WithTimeout(context.Background(), 10*time.Second)
+	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	return DialContext(ctx, path)
 }

@@ -3,13 +3,15 @@ package share
 import (
 	"context"
 	"fmt"
+
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// call sends a request and waits for its answer. Who stops waiting leaves the
-// connection as it is: an answer that comes later is thrown away.
+// call sends a request and waits for its answer. A caller that stops waiting leaves
+// the connection as it is: a later answer is thrown away.
 func (c *Client) call(ctx context.Context, r request) (reply, error) {
 	if ctx.Err() != nil {
-		return reply{}, context.Cause(ctx)
+		return reply{}, cancel.Error(ctx)
 	}
 	arrived := make(chan reply, 1)
 	c.mu.Lock()
@@ -34,7 +36,7 @@ func (c *Client) call(ctx context.Context, r request) (reply, error) {
 	case <-c.done:
 		err = c.broken
 	case <-ctx.Done():
-		err = context.Cause(ctx)
+		err = cancel.Error(ctx)
 	}
 	c.mu.Lock()
 	delete(c.waiting, r.ID)
@@ -90,7 +92,7 @@ func (c *Client) write() {
 func (c *Client) read() {
 	source := &receiver{connection: c.connection}
 	for {
-		message, err := readFrame(source, mostAnswerBytes, nil)
+		message, err := readFrame(source, mostAnswerBytes)
 		descriptors := source.take()
 		var a answer
 		if err == nil {

@@ -2,6 +2,7 @@ package share_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -59,66 +60,95 @@ func registerExtension(t testing.TB) {
 }
 
 // What a part of a table is published with does not depend on what the part leaves
-// out: for every type, tables that differ in the rows around the part only, and in a
-// column that is not selected, give clients the same bytes.
+// out: for every type, tables that differ in the rows around the part only, and in
+// columns that are not selected, give clients the same bytes.
 func TestAPartDisclosesNothingElse(t *testing.T) {
 	registerExtension(t)
+	var types []arrow.DataType
+	for _, each := range arraytest.AllTypes() {
+		if !dictionaryIn(each) { // the dictionary of all rows is the part's, too
+			types = append(types, each)
+		}
+	}
+	const rows = 37
 	onDevices(t, func(t *testing.T, plain, shareable *memory.Manager) {
 		user := devicetest.Manager(t, plain.Device(), memory.Options{})
-		for number, dataType := range arraytest.AllTypes() {
-			if dictionaryIn(dataType) {
-				continue // the dictionary of all rows is the part's, too
-			}
-			t.Run(dataType.String(), func(t *testing.T) {
-				server := listen(t, share.ServerOptions{})
-				client := dial(t, server)
-				for _, ahead := range []int{0, 11} {
-					for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull}[:1+min(ahead, 1)] {
-						shown := arraytest.NewGenerator(uint64(number))
-						shown.Nulls = nulls
-						middle := shown.Array(dataType, 37)
-						for _, m := range []*memory.Manager{plain, shareable} {
-							var disclosed [][]byte
-							for seed := range uint64(2) {
-								other := arraytest.NewGenerator(1000 + 50*seed + uint64(number))
-								other.Nulls = nulls
-								part := partOf(t, m, ahead, other.Array(dataType, ahead), middle, other.Array(dataType, 21))
-								publish(t, server, "part", part)
-								want := contentsOf(t, part)
-								require.NoError(t, part.Release())
-								got, all := mapped(t, client, user, "part")
-								require.True(t, array.RecordEqual(want, got), "%v\n%v", want, got)
-								disclosed = append(disclosed, all)
-								require.NoError(t, server.Withdraw("part"))
-							}
-							require.True(t, bytes.Equal(disclosed[0], disclosed[1]),
-								"%d rows ahead, nulls %v, %v: the memory of both parts differs", ahead, nulls, m)
-						}
-					}
+		server := listen(t, share.ServerOptions{})
+		client := dial(t, server)
+		for _, test := range []struct {
+			ahead int
+			nulls arraytest.Nulls
+		}{{0, arraytest.SomeNull}, {11, arraytest.SomeNull}, {8, arraytest.NoneNull}} {
+			middle := generated(1, test.nulls, types, rows)
+			for _, m := range []*memory.Manager{plain, shareable} {
+				var disclosed [2][]byte
+				for i := range disclosed {
+					other := uint64(1000 * (i + 1))
+					part := partOf(t, m, test.ahead, rows, generated(other, test.nulls, types, test.ahead), middle, generated(other+1, test.nulls, types, 21))
+					publish(t, server, "part", part)
+					want := contentsOf(t, part)
+					require.NoError(t, part.Release())
+					var got arrow.Record
+					got, disclosed[i] = mapped(t, client, user, "part")
+					require.True(t, array.RecordEqual(want, got), "%v\n%v", want, got)
+					require.NoError(t, server.Withdraw("part"))
 				}
-				await(t, server, func(s share.Stats) bool { return len(s.Tables) == 0 })
-			})
+				at := firstDifference(disclosed[0], disclosed[1])
+				require.Negative(t, at, "%+v, %v: the memory of both parts differs at byte %d", test, m, at)
+			}
 		}
+		await(t, server, func(s share.Stats) bool { return len(s.Tables) == 0 })
 	})
 }
 
-// partOf returns the middle of three arrays, as a slice of a table that has another
-// column.
-func partOf(t testing.TB, m *memory.Manager, ahead int, arrays ...arrow.Array) *buffer.Buffer {
-	t.Helper()
-	columns, err := column.FromArrays(t.Context(), m, [][]arrow.Array{arrays, arrays}, column.UploadOptions{})
-	require.NoError(t, err)
-	field := func(name string) arrow.Field {
-		return arrow.Field{Name: name, Type: arrays[0].DataType(), Nullable: true}
+// generated makes an array of each type.
+func generated(seed uint64, nulls arraytest.Nulls, types []arrow.DataType, rows int) (arrays []arrow.Array) {
+	g := arraytest.NewGenerator(seed)
+	g.Nulls = nulls
+	for _, each := range types {
+		arrays = append(arrays, g.Array(each, rows))
 	}
-	whole, err := buffer.New(arrow.NewSchema([]arrow.Field{field("hidden"), field("shown")}, nil), columns, buffer.Rows{Count: int64(columns[0].Len())})
+	return arrays
+}
+
+func firstDifference(a, b []byte) int {
+	if bytes.Equal(a, b) {
+		return -1
+	}
+	for i := range min(len(a), len(b)) {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return min(len(a), len(b))
+}
+
+// partOf makes a table of three parts, which has every column twice, and returns its
+// middle part with every column once.
+func partOf(t testing.TB, m *memory.Manager, ahead, rows int, parts ...[]arrow.Array) *buffer.Buffer {
+	t.Helper()
+	var chunks [][]arrow.Array
+	var fields []arrow.Field
+	var names []string
+	for i := range parts[0] {
+		of := []arrow.Array{parts[0][i], parts[1][i], parts[2][i]}
+		hidden, shown := fmt.Sprint("hidden ", i), fmt.Sprint("shown ", i)
+		for _, name := range []string{hidden, shown} {
+			fields = append(fields, arrow.Field{Name: name, Type: of[0].DataType(), Nullable: true})
+			chunks = append(chunks, of)
+		}
+		names = append(names, shown)
+	}
+	columns, err := column.FromArrays(t.Context(), m, chunks, column.UploadOptions{})
 	require.NoError(t, err)
-	one, err := whole.Select("shown")
+	whole, err := buffer.New(arrow.NewSchema(fields, nil), columns, buffer.Rows{Count: int64(columns[0].Len())})
 	require.NoError(t, err)
-	part, err := one.Slice(int64(ahead), int64(arrays[1].Len()))
+	selected, err := whole.Select(names...)
+	require.NoError(t, err)
+	part, err := selected.Slice(int64(ahead), int64(rows))
 	require.NoError(t, err)
 	require.NoError(t, whole.Release())
-	require.NoError(t, one.Release())
+	require.NoError(t, selected.Release())
 	for _, c := range columns {
 		require.NoError(t, c.Release())
 	}
@@ -151,22 +181,27 @@ func TestSlicesOfEveryType(t *testing.T) {
 	onDevices(t, func(t *testing.T, plain, shareable *memory.Manager) {
 		server := listen(t, share.ServerOptions{})
 		client, user := dial(t, server), devicetest.Manager(t, plain.Device(), memory.Options{})
-		for number, dataType := range arraytest.AllTypes() {
-			g := arraytest.NewGenerator(uint64(number))
-			g.Sliced = true
-			schema := arrow.NewSchema([]arrow.Field{{Name: "c", Type: dataType, Nullable: true}}, nil)
-			for _, m := range []*memory.Manager{plain, shareable} {
-				whole := upload(t, m, array.NewRecord(schema, []arrow.Array{g.Array(dataType, 50)}, 50))
-				for _, cut := range [][2]int64{{0, 50}, {0, 13}, {8, 40}, {13, 50}, {20, 20}} {
-					part, err := whole.Slice(cut[0], cut[1]-cut[0])
-					require.NoError(t, err)
-					publish(t, server, "part", part)
-					want := contentsOf(t, part)
-					require.NoError(t, part.Release())
-					got, _ := mapped(t, client, user, "part")
-					require.True(t, array.RecordEqual(want, got), "%v, rows %v\n%v\n%v", dataType, cut, want, got)
-					require.NoError(t, server.Withdraw("part"))
+		g := arraytest.NewGenerator(1)
+		g.Sliced = true
+		var arrays []arrow.Array
+		var fields []arrow.Field
+		for i, each := range arraytest.AllTypes() {
+			arrays = append(arrays, g.Array(each, 50))
+			fields = append(fields, arrow.Field{Name: fmt.Sprint("c", i), Type: each, Nullable: true})
+		}
+		for _, m := range []*memory.Manager{plain, shareable} {
+			whole := upload(t, m, array.NewRecord(arrow.NewSchema(fields, nil), arrays, 50))
+			for _, cut := range [][2]int64{{0, 50}, {0, 13}, {8, 40}, {13, 50}, {49, 50}, {20, 20}} {
+				part, err := whole.Slice(cut[0], cut[1]-cut[0])
+				require.NoError(t, err)
+				publish(t, server, "part", part)
+				want := contentsOf(t, part)
+				require.NoError(t, part.Release())
+				got, _ := mapped(t, client, user, "part")
+				for i := range fields {
+					require.True(t, array.Equal(want.Column(i), got.Column(i)), "%v, rows %v\n%v\n%v", fields[i].Type, cut, want.Column(i), got.Column(i))
 				}
+				require.NoError(t, server.Withdraw("part"))
 			}
 		}
 	})

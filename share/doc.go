@@ -19,12 +19,25 @@
 //
 // # What is shared
 //
-// A table whose blocks are all allocations of a memory.SharedResource is published
-// where it lies. Any other one is copied once, on the device, into memory of the
-// server's: each large column into a block of its own, so that clients map what
-// they use and no more. [Server.Publish] returns when all work on the table is done:
-// clients find complete data and have nothing to wait for. From then on nobody
-// changes what was published.
+// Clients get the rows and columns that are published, and nothing else of the memory
+// that those lie in. A table is published where it lies if all of its blocks are
+// allocations of a memory.SharedResource and hold nothing but the table: what lies
+// between and behind its buffers is zero and less than 256 bytes each. Any other table
+// is copied, on the device, into memory of the server's: a slice, some columns of a
+// table, the result of a filter. A copy has a block for each large column, so that
+// clients map what they use and no more.
+//
+// A column's own memory goes with it whole: values where nulls are, and the dictionary
+// of a dictionary column with all of its values, whichever of them the rows have. The
+// same holds for the members of a union that a row does not have. Decode or rebuild
+// such a column first if these are not for the clients.
+//
+// The server reads offsets, views and bitmaps on the host if it has to change them,
+// because the rows do not begin where the buffers do. That takes some bytes for each
+// row. Values and text stay on the device.
+//
+// [Server.Publish] returns when all work on the table is done: clients find complete
+// data and have nothing to wait for. From then on nobody changes what was published.
 //
 // Memory is identified by device, a GPU by its UUID, since CUDA_VISIBLE_DEVICES may
 // number GPUs differently in every process. The host device shares in the same way.
@@ -38,7 +51,9 @@
 // it any more. It counts references for each client and table: one for each opening,
 // until the [Table] is closed and all that was made of it is released. When a client
 // dies, however it dies, the kernel closes its connection and the server drops its
-// references.
+// references. The server disconnects a client that stops in the middle of a message or
+// does not take an answer, after ServerOptions.Patience, and a client that has no table
+// open and sends nothing, after ServerOptions.Idle.
 //
 // Memory that a client has mapped is the client's for as long as it wants, also when
 // the client is closed, the server withdraws the table, ends, or is killed: the

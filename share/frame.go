@@ -40,8 +40,8 @@ func frameTable(id, reference uint64, description []byte) []byte {
 // besides is more than an answer takes besides the description in it.
 const besides = 128
 
-// readFrame reads a message, after its header calling begun, which may be nil.
-func readFrame(reader io.Reader, most int, begun func() error) ([]byte, error) {
+// readFrame reads a message.
+func readFrame(reader io.Reader, most int) ([]byte, error) {
 	var header [headerBytes]byte
 	if _, err := io.ReadFull(reader, header[:]); err != nil {
 		return nil, gone(err)
@@ -49,11 +49,6 @@ func readFrame(reader io.Reader, most int, begun func() error) ([]byte, error) {
 	bytes := binary.LittleEndian.Uint32(header[:])
 	if bytes == 0 || uint64(bytes) > uint64(most) {
 		return nil, fmt.Errorf("a message of %d bytes, %d are allowed: %w", bytes, most, ErrProtocol)
-	}
-	if begun != nil {
-		if err := begun(); err != nil {
-			return nil, gone(err)
-		}
 	}
 	// The room grows with what arrives: who only claims a long message gets none.
 	body := make([]byte, 0, min(int(bytes), 64<<10))

@@ -44,7 +44,7 @@ func FuzzFrame(f *testing.F) {
 		reader := bytes.NewReader(stream)
 		for {
 			before := reader.Len()
-			message, err := readFrame(reader, most, nil)
+			message, err := readFrame(reader, most)
 			if err != nil {
 				return
 			}

@@ -14,8 +14,8 @@ import (
 // PublishOptions configure [Server.Publish]. The zero value is right for most
 // programs.
 type PublishOptions struct {
-	// Copy has the table copied although it could be shared where it lies. Its owner
-	// may then change it, and clients map each large column by itself.
+	// Copy copies the table even if it could be shared where it lies. Its owner may
+	// then change it, and clients map each large column by itself.
 	Copy bool
 }
 
@@ -39,8 +39,8 @@ type published struct {
 // Publish makes a table known to clients under a name. It waits until all work on
 // the table is done, and fetches a row count that only the device knows. What is
 // shared in place must not change any more; the server keeps a reference to it. Any
-// other table is copied, and may be released afterwards. See the package's
-// documentation for which is which.
+// other table is copied, and may be released afterwards. The package's documentation
+// says which tables are shared in place, and what clients see of a copy.
 func (s *Server) Publish(ctx context.Context, name string, table *buffer.Buffer, options ...PublishOptions) error {
 	return failed("publish", name, s.publish(ctx, name, table, options))
 }
@@ -133,8 +133,8 @@ func (s *Server) prepare(ctx context.Context, p *published, name string, table *
 	return p.encode(&d)
 }
 
-// rowsOf returns the table without room for more rows than it has. Its memory stays
-// whole. The caller releases the table.
+// rowsOf returns the table without room for more rows than it has. The caller releases
+// the table.
 func rowsOf(table *buffer.Buffer, rows int64) (*buffer.Buffer, error) {
 	if rows == table.Capacity() { // a slice would not know how many nulls there are
 		return table, table.Retain()

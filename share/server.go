@@ -30,10 +30,17 @@ type ServerOptions struct {
 	Clients int
 	// References is how many a client may have at a time. Zero means 4096.
 	References int
-	// Patience is how long the server waits for a client that has begun a message,
-	// or that does not take its answer, before it drops the client. Zero means ten
-	// seconds. A client that asks nothing may stay for ever.
+	// Patience is how long the server waits for the rest of a message that a client
+	// has begun, for its first message, and for a client to take its answer, before
+	// it disconnects the client. Zero means ten seconds.
 	Patience time.Duration
+	// Idle is how long a client that has no table open may send nothing before it is
+	// disconnected. Zero means for ever. A client that has a table open may be silent
+	// as long as it lives.
+	Idle time.Duration
+
+	// timers is the system's clock, but in tests.
+	timers clock
 }
 
 func (o ServerOptions) withDefaults() ServerOptions {
@@ -49,6 +56,9 @@ func (o ServerOptions) withDefaults() ServerOptions {
 	if o.Patience <= 0 {
 		o.Patience = 10 * time.Second
 	}
+	if o.timers == nil {
+		o.timers = systemClock{}
+	}
 	return o
 }
 
@@ -56,6 +66,7 @@ func (o ServerOptions) withDefaults() ServerOptions {
 // use.
 type Server struct {
 	options  ServerOptions
+	timers   clock
 	path     string
 	socket   os.FileInfo
 	listener *net.UnixListener
@@ -77,11 +88,25 @@ type Server struct {
 	failures []error // of what happened without a caller
 }
 
-// Listen makes the socket and serves clients there until [Server.Close]. The socket
-// of a server that has ended without closing is replaced; where one listens still,
-// the error wraps [ErrInUse]. The path is at most some 85 bytes long, for systems
-// limit it.
+// startLimit is how long [Listen] and [Dial] wait for other processes.
+const startLimit = 10 * time.Second
+
+// Listen makes the socket and serves clients there until [Server.Close]. It waits for
+// other servers that start on the same path, ten seconds at most; see [ListenContext].
 func Listen(path string, options ServerOptions) (*Server, error) {
+	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
+	defer cancel()
+	return ListenContext(ctx, path, options)
+}
+
+// ListenContext is [Listen] that gives up with the context. The socket of a server
+// that has ended without closing is replaced. If a server listens there still, the
+// error wraps [ErrInUse]. The path is at most some 85 bytes long, for systems limit it.
+//
+// While it looks whether the path is free and takes it, the server holds a lock on a
+// file of that path with ".lock" at its end, which it then removes. Nobody but its own
+// user can open the file.
+func ListenContext(ctx context.Context, path string, options ServerOptions) (*Server, error) {
 	const operation = "listen"
 	if !available {
 		return nil, failed(operation, path, fmt.Errorf("this system has no Unix sockets that carry descriptors: %w", device.ErrNotAvailable))
@@ -97,12 +122,12 @@ func Listen(path string, options ServerOptions) (*Server, error) {
 		return nil, failed(operation, path, err)
 	}
 	options = options.withDefaults()
-	listener, socket, err := bind(path, options.Mode)
+	listener, socket, err := bind(ctx, options.timers, path, options.Mode)
 	if err != nil {
 		return nil, failed(operation, path, err)
 	}
 	s := &Server{
-		options: options, path: path, socket: socket, listener: listener, changed: make(chan struct{}),
+		options: options, timers: options.timers, path: path, socket: socket, listener: listener, changed: make(chan struct{}),
 		tables: make(map[string]*published), hidden: make(map[*published]struct{}), sessions: make(map[*session]struct{}),
 	}
 	s.ending, s.end = context.WithCancelCause(context.Background())
@@ -125,9 +150,11 @@ func (s *Server) accept() {
 			return
 		}
 		// The process may be out of descriptors for a while. Clients wait meanwhile.
+		again, stop := after(s.timers, 10*time.Millisecond)
 		select {
-		case <-time.After(10 * time.Millisecond):
+		case <-again:
 		case <-s.ending.Done():
+			stop()
 			return
 		}
 	}

@@ -4,10 +4,11 @@ import (
 	"fmt"
 	"io"
 	"net"
+	"os"
 	"time"
 )
 
-// surplusClients are told that they are too many; who comes on top is cut off.
+// surplusClients are told that there are too many clients; more than these are cut off.
 const surplusClients = 64
 
 // session is one client at the server. Its goroutine reads requests and answers
@@ -29,7 +30,7 @@ func (c *session) serve() {
 		return
 	}
 	for {
-		r, err := c.read(true)
+		r, err := c.read(false)
 		if err != nil {
 			c.refuse(0, err)
 			return
@@ -40,30 +41,90 @@ func (c *session) serve() {
 	}
 }
 
-// read takes a request. A client that has begun one is given no more than the
-// server's patience; one that asks nothing is let be, unless that is its first.
-func (c *session) read(patient bool) (request, error) {
-	deadline := func() error { return c.connection.SetReadDeadline(time.Now().Add(c.server.options.Patience)) }
-	var err error
-	if patient {
-		err = c.connection.SetReadDeadline(time.Time{})
-	} else {
-		err = deadline()
+// read takes a request. The client has the server's patience to send it, from its
+// first byte on; the first request of all, from the beginning on. Between requests it
+// may be silent as long as ServerOptions.Idle says.
+func (c *session) read(first bool) (request, error) {
+	limit := c.server.options.Patience
+	if !first {
+		limit = c.idle()
 	}
-	if err != nil {
-		return request{}, gone(err)
+	wait := c.interrupt(limit)
+	source := &begun{reader: c.connection}
+	if !first {
+		source.begin = func() {
+			if wait.stop() {
+				limit = c.server.options.Patience
+				wait = c.interrupt(limit)
+			}
+		}
 	}
-	// Read, and not ReadMsgUnix: the kernel closes descriptors that nobody takes.
-	message, err := readFrame(struct{ io.Reader }{c.connection}, mostRequestBytes, deadline)
+	message, err := readFrame(source, mostRequestBytes)
+	if !wait.stop() {
+		err = fmt.Errorf("no request came for %v: %w", limit, os.ErrDeadlineExceeded)
+	}
 	if err != nil {
 		return request{}, err
 	}
 	return parseRequest(message)
 }
 
+// idle returns how long the client may be silent. Zero means for ever.
+func (c *session) idle() time.Duration {
+	c.server.mu.Lock()
+	defer c.server.mu.Unlock()
+	if len(c.references) > 0 {
+		return 0
+	}
+	return c.server.options.Idle
+}
+
+// interruption ends what the session waits for when its time is over.
+type interruption struct {
+	over  bool
+	timer func() bool
+}
+
+// interrupt ends reading after a time; zero means never.
+func (c *session) interrupt(after time.Duration) *interruption {
+	w := &interruption{timer: func() bool { return true }}
+	if after > 0 {
+		w.timer = c.server.timers.AfterFunc(after, func() { _ = c.connection.SetReadDeadline(past) })
+	}
+	return w
+}
+
+// stop reports whether the time was not over.
+func (w *interruption) stop() bool {
+	if !w.over {
+		w.over = !w.timer()
+		w.timer = func() bool { return true }
+	}
+	return !w.over
+}
+
+// past is a deadline that ends reads and writes at once.
+var past = time.Unix(1, 0)
+
+// begun calls begin once, after the first bytes. It reads with Read, and not
+// ReadMsgUnix: the kernel closes descriptors that nobody takes.
+type begun struct {
+	reader io.Reader
+	begin  func()
+}
+
+func (b *begun) Read(into []byte) (int, error) {
+	n, err := b.reader.Read(into)
+	if n > 0 && b.begin != nil {
+		b.begin()
+		b.begin = nil
+	}
+	return n, err
+}
+
 // greet says hello, or why not.
 func (c *session) greet() bool {
-	r, err := c.read(false)
+	r, err := c.read(true)
 	switch {
 	case err != nil:
 	case r.Operation != operationHello:
@@ -130,10 +191,9 @@ func (c *session) send(a answer) bool {
 }
 
 func (c *session) write(framed []byte, descriptors []int) bool {
-	if c.connection.SetWriteDeadline(time.Now().Add(c.server.options.Patience)) != nil {
-		return false
-	}
-	return send(c.connection, framed, descriptors) == nil
+	stop := c.server.timers.AfterFunc(c.server.options.Patience, func() { _ = c.connection.SetWriteDeadline(past) })
+	err := send(c.connection, framed, descriptors)
+	return stop() && err == nil
 }
 
 // end drops what the client had.

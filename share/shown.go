@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -71,7 +72,7 @@ func collect(ctx context.Context, table *buffer.Buffer, number func(*memory.Bloc
 // its buffers.
 func (c *collector) column(of *column.Column, spans []span) (column.Description, error) {
 	if err := c.ctx.Err(); err != nil {
-		return column.Description{}, context.Cause(c.ctx)
+		return column.Description{}, cancel.Error(c.ctx)
 	}
 	for _, s := range spans {
 		if err := s.within(of.Offset() + of.Len()); err != nil {

@@ -3,6 +3,7 @@
 package share
 
 import (
+	"context"
 	"net"
 	"os"
 
@@ -17,6 +18,6 @@ func receive(*net.UnixConn, []byte) (int, []int, error) { return 0, nil, device.
 
 func closeDescriptor(int) error { return device.ErrNotAvailable }
 
-func bind(string, os.FileMode) (*net.UnixListener, os.FileInfo, error) {
+func bind(context.Context, clock, string, os.FileMode) (*net.UnixListener, os.FileInfo, error) {
 	return nil, nil, device.ErrNotAvailable
 }

@@ -3,6 +3,7 @@
 package share
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -56,17 +57,19 @@ func closeDescriptor(descriptor int) error { return syscall.Close(descriptor) }
 // bind makes a socket file that has its mode before anyone can connect: it is made
 // in a directory that is nobody else's, and moved to its place. The socket of a
 // server that ended without closing is replaced.
-func bind(path string, mode os.FileMode) (listener *net.UnixListener, info os.FileInfo, err error) {
-	// Servers that start at a time take turns.
-	directory, err := os.Open(filepath.Dir(path))
+func bind(ctx context.Context, timers clock, path string, mode os.FileMode) (listener *net.UnixListener, info os.FileInfo, err error) {
+	// Servers that start at the same time take turns.
+	unlock, err := lockPath(ctx, timers, path)
 	if err != nil {
 		return nil, nil, err
 	}
-	defer directory.Close()
-	if err := syscall.Flock(int(directory.Fd()), syscall.LOCK_EX); err != nil {
-		return nil, nil, fmt.Errorf("lock the directory: %w", err)
-	}
-	if err := vacant(path); err != nil {
+	defer func() {
+		if failure := unlock(); failure != nil && err == nil {
+			err = errors.Join(failure, listener.Close(), os.Remove(path))
+			listener, info = nil, nil
+		}
+	}()
+	if err := vacant(ctx, path); err != nil {
 		return nil, nil, err
 	}
 	private, err := os.MkdirTemp(filepath.Dir(path), ".s")
@@ -93,7 +96,7 @@ func bind(path string, mode os.FileMode) (listener *net.UnixListener, info os.Fi
 }
 
 // vacant refuses a path that a server listens on, or that is no socket.
-func vacant(path string) error {
+func vacant(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
 		return nil
@@ -104,7 +107,7 @@ func vacant(path string) error {
 	if info.Mode().Type() != fs.ModeSocket {
 		return fmt.Errorf("it is no socket: %w", ErrInUse)
 	}
-	connection, err := net.Dial("unix", path)
+	connection, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
 		return errors.Join(fmt.Errorf("a server listens there: %w", ErrInUse), connection.Close())
 	}

@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
 // Stats are a server's figures at one moment.
@@ -95,7 +97,7 @@ func (s *Server) Wait(ctx context.Context, until func(Stats) bool) (Stats, error
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return stats, failed("wait", s.path, context.Cause(ctx))
+			return stats, failed("wait", s.path, cancel.Error(ctx))
 		}
 	}
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
 // Table is a table of a server's. Its columns are mapped as they are asked for. It
@@ -95,7 +96,7 @@ func (t *Table) check(ctx context.Context) error {
 		return fmt.Errorf("the table: %w", ErrClosed)
 	}
 	if ctx.Err() != nil {
-		return context.Cause(ctx)
+		return cancel.Error(ctx)
 	}
 	return nil
 }
