@@ -134,17 +134,18 @@ func (x *export) end() error {
 		}
 	}
 	note(orderAll(held, x.consumer))
-	for _, block := range held {
-		note(block.EndExport())
-	}
-	note(x.zero.Release())
-	if x.event != nil {
-		note(x.event.Close())
-	}
+	// The blocks' last references go last, with what makes no call of the driver.
 	if x.retained && x.table != nil {
 		note(x.table.Release())
 	} else if x.retained {
 		note(x.column.Release())
+	}
+	for _, block := range held {
+		note(block.EndExport())
+	}
+	note(x.zero.ReleaseLater())
+	if x.event != nil {
+		note(x.event.Close())
 	}
 	return errors.Join(failures...)
 }

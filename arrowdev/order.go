@@ -1,7 +1,6 @@
 package arrowdev
 
 import (
-	"context"
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
@@ -24,15 +23,12 @@ func consumerStream(dev *device.Device, given *device.Stream) (*device.Stream, e
 	return dev.DefaultStream(), nil
 }
 
-// orderAll makes later work on the blocks, freeing them included, wait for what
-// is on the consumer's stream now. The stream is not remembered: its owner may
-// destroy it.
+// orderAll makes later work on the blocks, freeing them included, wait for what the
+// consumer has enqueued by now. It makes no call of the driver, so that it suits
+// deleters: the consumer may have destroyed its stream.
 func orderAll(blocks []*memory.Block, consumer *device.Stream) error {
-	if consumer == nil || len(blocks) == 0 {
+	if consumer == nil {
 		return nil
-	}
-	if done, err := consumer.Done(); done && err == nil {
-		return nil // nothing is on it, as a rule
 	}
 	var failures []error
 	for _, block := range blocks {
@@ -40,23 +36,12 @@ func orderAll(blocks []*memory.Block, consumer *device.Stream) error {
 			failures = append(failures, err)
 		}
 	}
-	if failures == nil {
-		return nil
-	}
-	if consumer.Synchronize(context.Background()) == nil {
-		return nil // what cannot be ordered after the consumer's work is done after it
-	}
 	return errors.Join(failures...)
 }
 
 func orderAfter(block *memory.Block, stream *device.Stream) error {
-	own := block.Stream()
-	err := own.WaitStream(stream)
-	if errors.Is(err, device.ErrClosed) {
-		return block.RecordUse(stream)
+	if stream.Foreign() {
+		return block.RecordForeignUse()
 	}
-	if err != nil {
-		return err
-	}
-	return block.RecordUse(own)
+	return block.RecordUse(stream)
 }

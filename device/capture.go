@@ -45,6 +45,8 @@ func (s *Stream) BeginCapture(hold func(Held) error) (*Capture, error) {
 	if s.capture.Load() != nil {
 		return nil, fmt.Errorf("%v: capture: it is captured already: %w", s, ErrCapturing)
 	}
+	s.device.capturing.Lock()
+	defer s.device.capturing.Unlock()
 	recording, err := driver.StreamCreate()
 	if err != nil {
 		return nil, fmt.Errorf("%v: capture: %w", s, err)
@@ -54,6 +56,7 @@ func (s *Stream) BeginCapture(hold func(Held) error) (*Capture, error) {
 	}
 	c := &Capture{stream: s, recording: recording, hold: hold}
 	s.capture.Store(c)
+	s.device.captures++
 	return c, nil
 }
 
@@ -68,6 +71,11 @@ func (c *Capture) End() (backend.Graph, error) {
 	s.open.Lock()
 	defer s.open.Unlock()
 	s.capture.Store(nil)
+	defer func() {
+		s.device.capturing.Lock()
+		defer s.device.capturing.Unlock()
+		s.device.captures--
+	}()
 	graph, err := driver.StreamEndCapture(c.recording)
 	if err != nil {
 		err = fmt.Errorf("%v: end capture: %w", s, err)

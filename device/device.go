@@ -3,6 +3,7 @@ package device
 import (
 	"context"
 	"fmt"
+	"sync"
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device/backend"
@@ -17,12 +18,19 @@ type Device struct {
 	closed        atomic.Bool
 	events        eventCache
 	defaultStream *Stream
+	allStreams    *Stream
+	later         later
+
+	// capturing guards captures, which counts the captures under way.
+	capturing sync.RWMutex
+	captures  int
 }
 
 func newDevice(family string, driver backend.Device) *Device {
 	d := &Device{driver: driver, info: driver.Info()}
 	d.name = deviceName(family, d.info)
 	d.defaultStream = &Stream{device: d}
+	d.allStreams = &Stream{device: d, all: true}
 	return d
 }
 
@@ -82,6 +90,7 @@ func (d *Device) Close() error {
 	if d.closed.Swap(true) {
 		return fmt.Errorf("device %s: close: %w", d.name, ErrClosed)
 	}
+	d.RunLater()
 	err := d.events.drain(d.driver)
 	if closing := d.driver.Close(); err == nil {
 		err = closing

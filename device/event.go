@@ -152,6 +152,9 @@ func (e *Event) Close() error {
 	if e.borrowed {
 		return nil
 	}
+	if e.handle == 0 {
+		return nil // the mark of a stream that was never used
+	}
 	if e.closed.Swap(true) {
 		return fmt.Errorf("device %s: close event: %w", e.device.name, ErrClosed)
 	}

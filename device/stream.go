@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"runtime"
 	"sync"
@@ -31,6 +32,10 @@ type Stream struct {
 	capture atomic.Pointer[Capture]
 	// watches are told before work is enqueued; nil while there are none.
 	watches atomic.Pointer[[]*Watch]
+	// foreign is nil unless another library owns the stream.
+	foreign *foreign
+	// all says that the Stream stands for all streams of the device.
+	all bool
 }
 
 // NewStream makes a stream. The caller closes it.
@@ -47,30 +52,32 @@ func (d *Device) NewStream() (*Stream, error) {
 // otherwise.
 func (d *Device) DefaultStream() *Stream { return d.defaultStream }
 
-// WrapStream makes a Stream of another library's handle, such as
-// torch.cuda.Stream.cuda_stream. The other library keeps it: it must stay alive
-// as long as memory that it used, and Close does not destroy it.
-func (d *Device) WrapStream(handle backend.Stream) *Stream {
-	if handle == 0 {
-		return d.defaultStream
-	}
-	return &Stream{device: d, handle: handle}
-}
-
 // Device returns the device of the stream.
 func (s *Stream) Device() *Device { return s.device }
 
 // Handle returns the driver's own handle. What is enqueued by it is not captured.
 func (s *Stream) Handle() backend.Stream { return s.handle }
 
-// Equal reports whether both are the same queue of the same device.
+// Equal reports whether both are the same queue of the same device. Two wrapped
+// handles are the same queue if the driver says so, or cannot tell.
 func (s *Stream) Equal(other *Stream) bool {
 	return s == other || s != nil && other != nil &&
-		s.handle == other.handle && s.device.Same(other.device) && !s.owned && !other.owned
+		s.handle == other.handle && s.device.Same(other.device) && !s.owned && !other.owned &&
+		s.all == other.all && s.identity() == other.identity()
+}
+
+func (s *Stream) identity() uint64 {
+	if s.foreign == nil {
+		return 0
+	}
+	return s.foreign.identity
 }
 
 // String formats the stream for messages.
 func (s *Stream) String() string {
+	if s.all {
+		return "all streams of " + s.device.name
+	}
 	return fmt.Sprintf("%s stream %#x", s.device.name, uintptr(s.handle))
 }
 
@@ -84,7 +91,7 @@ func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
 			return f(c.recording)
 		}
 		s.beforeWork()
-		return f(handle)
+		return s.after(f(handle))
 	})
 }
 
@@ -94,12 +101,15 @@ func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
 func (s *Stream) EnqueueUncaptured(f func(handle backend.Stream) error) error {
 	return s.enqueue(func(handle backend.Stream) error {
 		s.beforeWork()
-		return f(handle)
+		return s.after(f(handle))
 	})
 }
 
 // enqueue is Enqueue for what is no work: marks.
 func (s *Stream) enqueue(f func(handle backend.Stream) error) error {
+	if s.all {
+		return fmt.Errorf("%v: enqueue: it stands for other streams: %w", s, ErrNotSupported)
+	}
 	s.open.RLock()
 	defer s.open.RUnlock()
 	if s.last != nil {
@@ -118,6 +128,14 @@ func (s *Stream) Closed() bool {
 
 // Done reports whether everything enqueued so far has run.
 func (s *Stream) Done() (bool, error) {
+	if s.all {
+		event, err := s.device.RecordAll()
+		if err != nil {
+			return false, err
+		}
+		done, err := event.Done()
+		return done, closeAfter(event, err)
+	}
 	s.open.RLock()
 	defer s.open.RUnlock()
 	if s.last != nil {
@@ -138,6 +156,14 @@ func (s *Stream) Synchronize(ctx context.Context) error {
 // SynchronizeUncaptured is Synchronize for who gives memory back: while the stream is
 // captured it waits for what is not.
 func (s *Stream) SynchronizeUncaptured(ctx context.Context) error {
+	err := s.synchronizeMark(ctx)
+	if s.all && errors.Is(err, ErrNotSupported) {
+		return s.device.Synchronize(ctx)
+	}
+	return err
+}
+
+func (s *Stream) synchronizeMark(ctx context.Context) error {
 	return s.withMark(func(event *Event) error { return event.Wait(ctx) })
 }
 
@@ -171,6 +197,9 @@ func (s *Stream) lastOfClosed() *Event {
 // Record returns a new event that marks the work enqueued so far. The caller
 // closes it.
 func (s *Stream) Record() (*Event, error) {
+	if s.all {
+		return s.device.RecordAll()
+	}
 	event, err := s.device.NewEvent()
 	if err != nil {
 		return nil, err
@@ -192,6 +221,9 @@ func (s *Stream) Wait(event *Event) error {
 func (s *Stream) WaitStream(other *Stream) error {
 	if s.Equal(other) {
 		return nil
+	}
+	if other.all {
+		return s.waitAll()
 	}
 	defer runtime.KeepAlive(other) // and its fence with it
 	fence, err := other.fenced()

@@ -2,7 +2,6 @@ package dlpack
 
 import (
 	"context"
-	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
@@ -63,39 +62,17 @@ func settle(ctx context.Context, block *memory.Block, consumer *device.Stream) e
 	return block.Synchronize(ctx)
 }
 
-// orderAfter makes later work on the block, freeing it included, wait for what
-// is on the other library's stream now. The stream is not remembered, unless it is
-// the default one: its owner may destroy it.
-func orderAfter(block *memory.Block, stream *device.Stream) error {
-	own := block.Stream()
-	if isPerThread(stream) {
-		return orderAfterThreads(block, own)
-	}
-	if stream == stream.Device().DefaultStream() && !block.External() {
-		// It lasts, and to remember it costs no call. Memory of others is given
-		// back with a wait for all that is remembered, so there it would.
+// usedBy notes that what the other library's stream has now uses the block. The
+// stream still exists: the caller has named it.
+func usedBy(block *memory.Block, stream *device.Stream) error {
+	if !isPerThread(stream) {
 		return block.RecordUse(stream)
 	}
-	if done, err := stream.Done(); done && err == nil {
-		return nil // nothing is on it, as a rule
-	}
-	err := own.WaitStream(stream)
-	if errors.Is(err, device.ErrClosed) {
-		return block.RecordUse(stream)
-	}
-	if err != nil {
-		return err
-	}
-	return block.RecordUse(own)
-}
-
-// orderAfterThreads orders after the default streams of all threads. A mark on the
-// legacy default stream is behind them all; whether that stream is idle tells
-// nothing of them.
-func orderAfterThreads(block *memory.Block, own *device.Stream) error {
-	legacy := own.Device().DefaultStream()
+	// A mark on the legacy default stream is behind the default streams of all
+	// threads. Whether it is idle says nothing of them.
+	legacy, own := stream.Device().DefaultStream(), block.Stream()
 	if own.Equal(legacy) || own.Closed() {
-		return waitFor(legacy)
+		return legacy.Synchronize(context.Background())
 	}
 	if err := own.WaitStream(legacy); err != nil {
 		return err
@@ -103,10 +80,12 @@ func orderAfterThreads(block *memory.Block, own *device.Stream) error {
 	return block.RecordUse(own)
 }
 
-// waitFor waits until what is on the other library's stream now is done.
-func waitFor(stream *device.Stream) error {
-	if isPerThread(stream) {
-		stream = stream.Device().DefaultStream()
+// orderAfter makes later work on the block, freeing it included, wait for what the
+// other library has enqueued by now. It makes no call of the driver, so that it suits
+// deleters: its owner may have destroyed the stream, and a stream may be captured.
+func orderAfter(block *memory.Block, stream *device.Stream) error {
+	if stream.Foreign() || isPerThread(stream) {
+		return block.RecordForeignUse()
 	}
-	return stream.Synchronize(context.Background())
+	return block.RecordUse(stream)
 }

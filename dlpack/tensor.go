@@ -102,8 +102,5 @@ func (e *export) end(done *device.Stream) error {
 	if e.consumer != nil && !e.consumer.Equal(done) {
 		err = orderAfter(e.block, e.consumer)
 	}
-	if err != nil && waitFor(e.consumer) == nil {
-		err = nil // what cannot be ordered after the consumer's work is done after it
-	}
 	return errors.Join(err, e.block.EndExport())
 }

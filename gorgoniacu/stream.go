@@ -135,3 +135,30 @@ func (d *openDevice) EventElapsed(start, end backend.Event) (float32, error) {
 	})
 	return float32(milliseconds), check(err, "cuEventElapsedTime")
 }
+
+// EventRecordAll is not supported: cuda.h has cuCtxRecordEvent since CUDA 12.5, and
+// gorgonia.org/cu builds with headers of 11.4 to 12.
+func (d *openDevice) EventRecordAll(event backend.Event) error {
+	const function = "cuCtxRecordEvent"
+	if err := d.event(function, event); err != nil {
+		if d.closed.Load() {
+			return d.open(function)
+		}
+		return err
+	}
+	return failed(cuda.CodeNotSupported, function, "gorgonia.org/cu does not have it")
+}
+
+// StreamIdentity is not supported, for the same reason.
+func (d *openDevice) StreamIdentity(backend.Stream) (uint64, error) {
+	const function = "cuStreamGetId"
+	if err := d.open(function); err != nil {
+		return 0, err
+	}
+	return 0, failed(cuda.CodeNotSupported, function, "gorgonia.org/cu does not have it")
+}
+
+// StreamCapturing reports false: what this binding does is not captured by others.
+func (d *openDevice) StreamCapturing(backend.Stream) (bool, error) {
+	return false, d.open("cuStreamIsCapturing")
+}

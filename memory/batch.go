@@ -93,8 +93,8 @@ func (b *Batch) Reset() {
 // Run makes the transfers: after the work that is on the stream now all uploads,
 // and after these all downloads, which see what was uploaded. It does not matter
 // in which order they were added. A nil stream is that of the manager whose block
-// was added first. What other streams have been given to do with blocks that
-// belong to them comes before it, as after [Block.OrderBefore].
+// was added first. The work that is pending on the blocks comes before it, on whatever stream,
+// unless a slice is [Slice.Unordered].
 //
 // Run returns when the sources may be used again and the downloads are there.
 // Work on the stream that is enqueued afterwards finds the uploads. After an
@@ -125,9 +125,11 @@ func (b *Batch) Run(ctx context.Context, stream *device.Stream) error {
 
 func (b *Batch) transfer(ctx context.Context, stream *device.Stream, uploads, downloads *grouping) error {
 	defer runtime.KeepAlive(b)
-	for _, blocks := range [][]*Block{uploads.blocks, downloads.blocks} {
-		if err := orderBefore(stream, blocks); err != nil {
-			return err
+	for _, regions := range [][]region{b.uploads, b.downloads} {
+		for i := range regions {
+			if err := regions[i].device.Order(stream); err != nil {
+				return err
+			}
 		}
 	}
 	engine := b.manager.transfers
@@ -172,18 +174,4 @@ func sortRegions(regions []region) {
 	if !slices.IsSortedFunc(regions, byAddress) {
 		slices.SortFunc(regions, byAddress)
 	}
-}
-
-// orderBefore orders the work on blocks that belong to other streams before what
-// the stream does next.
-func orderBefore(stream *device.Stream, blocks []*Block) error {
-	for _, block := range blocks {
-		if block.Stream().Equal(stream) {
-			continue
-		}
-		if err := block.OrderBefore(stream); err != nil {
-			return err
-		}
-	}
-	return nil
 }

@@ -154,9 +154,10 @@ func (b *Block) Stream() *device.Stream {
 }
 
 // WorkStream returns a stream for new work on the memory: the one that the memory
-// belongs to or, where that was closed, the manager's. Use OrderBefore with it.
+// belongs to or, if that was closed or another library owns it, the manager's. Use
+// OrderBefore with it.
 func (b *Block) WorkStream() *device.Stream {
-	if stream := b.Stream(); !stream.Closed() {
+	if stream := b.Stream(); !stream.Foreign() && !stream.Closed() {
 		return stream
 	}
 	return b.manager.stream
@@ -279,28 +280,35 @@ func (b *Block) Retain() error {
 // know streams, is waited for. Releasing a nil block does nothing. Releasing once
 // too often is an error that wraps [ErrReleased], and is counted.
 func (b *Block) Release() error {
-	if b == nil {
-		return nil
+	last, err := b.dropReference()
+	if err != nil || !last {
+		return err
 	}
-	for {
+	err = b.state.finish(b.generation)
+	runtime.KeepAlive(b)
+	return err
+}
+
+// dropReference gives a reference back and reports whether it was the last one. Then
+// the state's next generation has begun.
+func (b *Block) dropReference() (last bool, err error) {
+	for b != nil {
 		life := b.state.life.Load()
 		if life>>referenceBits != b.generation || life&references == 0 {
 			b.manager.misuse()
-			return fmt.Errorf("memory: release %v: %w", b, ErrReleased)
+			return false, fmt.Errorf("memory: release %v: %w", b, ErrReleased)
 		}
 		if life&references > 1 {
 			if b.state.life.CompareAndSwap(life, life-1) {
-				return nil
+				return false, nil
 			}
 			continue
 		}
-		if !b.state.life.CompareAndSwap(life, newLife(b.generation+1)) {
-			continue
+		if b.state.life.CompareAndSwap(life, newLife(b.generation+1)) {
+			return true, nil
 		}
-		err := b.state.finish(b.generation)
-		runtime.KeepAlive(b)
-		return err
 	}
+	return false, nil
 }
 
 // RecordUse notes that work which was just enqueued on the stream uses the
@@ -317,8 +325,9 @@ func (b *Block) RecordUse(stream *device.Stream) error {
 	if captured, err := stream.Hold(b); captured {
 		return err
 	}
+	err := stream.Note()
 	b.state.uses.record(b.generation, own, stream)
-	return nil
+	return err
 }
 
 // OrderBefore makes work that is enqueued on the stream from now on wait, on the
@@ -327,6 +336,9 @@ func (b *Block) RecordUse(stream *device.Stream) error {
 func (b *Block) OrderBefore(stream *device.Stream) error {
 	if err := b.Check(); err != nil {
 		return err
+	}
+	if stream == nil {
+		return fmt.Errorf("memory: order a stream after the work on %v: the stream is nil: %w", b, device.ErrInvalidValue)
 	}
 	if stream.Closed() {
 		return fmt.Errorf("memory: order %v after the work on %v: %w", stream, b, ErrClosed)
@@ -348,7 +360,7 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 		// To ask is cheaper than to wait, and what is done once is done for all
 		// who ask later.
 		if done, err := other.Done(); done && err == nil {
-			if other == own {
+			if other == own.Past() {
 				b.state.uses.settleOwn(b.generation, token)
 			}
 			continue
@@ -425,6 +437,16 @@ func (s *blockState) finish(generation uint64) error {
 	case bytes > 0:
 		err = manager.resource.Free(s.allocation, s.uses.further(generation))
 	}
+	s.retire(bytes)
+	if err != nil {
+		return fmt.Errorf("memory: free %s: %w", humanize.Bytes(bytes), err)
+	}
+	return nil
+}
+
+// retire takes an ended block out of the figures and keeps its state for another one.
+func (s *blockState) retire(bytes uint64) {
+	manager := s.manager
 	stripe := manager.tree.stripes.near(s.stripe)
 	if s.origin == Owned {
 		stripe.deposit(s.tag, bytes)
@@ -437,10 +459,6 @@ func (s *blockState) finish(generation uint64) error {
 	stripe.put(s)
 	stripe.mu.Unlock()
 	manager.tree.queue.released()
-	if err != nil {
-		return fmt.Errorf("memory: free %s: %w", humanize.Bytes(bytes), err)
-	}
-	return nil
 }
 
 // reclaim is the backstop: it frees a block whose handle was collected.

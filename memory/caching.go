@@ -253,6 +253,7 @@ func (r *CachingResource) Prime(bytes uint64) error {
 // segment goes back as its upstream takes it: a [DriverResource] waits for the
 // stream that the segment was got on.
 func (r *CachingResource) Trim(keep uint64) (released uint64, err error) {
+	r.device.RunLater()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.trimmed
@@ -276,6 +277,7 @@ func (r *CachingResource) SetLimit(bytes uint64) error {
 
 // Stats returns the figures of this moment.
 func (r *CachingResource) Stats() CachingStats {
+	r.device.RunLater()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stats()
@@ -312,6 +314,7 @@ func (r *CachingResource) stats() CachingStats {
 // on it. What is still in use stays valid, and is given back when it is freed.
 // Where the driver fails Close may be called again.
 func (r *CachingResource) Close() error {
+	r.device.RunLater()
 	if r.closing.Swap(true) && !r.unclosed.Swap(false) {
 		return fmt.Errorf("memory: close caching resource: %w", ErrClosed)
 	}

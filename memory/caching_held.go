@@ -18,6 +18,9 @@ type heldBlock struct {
 	// closed are streams that no event can be recorded on: their last work is
 	// what counts.
 	closed []*device.Stream
+	// everything says that any stream of the device may use the block, and could not
+	// be marked yet: the driver is too old for that, or a stream is captured.
+	everything bool
 }
 
 // pendingStreams returns those streams that still have work.
@@ -41,6 +44,8 @@ func (r *CachingResource) hold(node *bestfit.Node, stream *device.Stream, furthe
 			h.events = append(h.events, event)
 		case errors.Is(err, ErrClosed) && other.Closed():
 			h.closed = append(h.closed, other)
+		case other == r.device.AllStreams():
+			h.everything = true
 		default:
 			// Without a mark there is but to wait. If that fails too the device
 			// is lost, and nobody uses its memory any more.
@@ -74,7 +79,16 @@ func (h *heldBlock) reached() bool {
 		done, err := stream.Done()
 		return done && err == nil
 	})
-	return len(h.events) == 0 && len(h.closed) == 0
+	return len(h.events) == 0 && len(h.closed) == 0 && !h.everything
+}
+
+// mark tries again to mark the work of all streams.
+func (h *heldBlock) mark(dev *device.Device) {
+	if h.everything {
+		if event, err := dev.RecordAll(); err == nil {
+			h.events, h.everything = append(h.events, event), false
+		}
+	}
 }
 
 // wait waits until that is so. What it fails to wait for stays pending.
@@ -92,12 +106,19 @@ func (h *heldBlock) wait() error {
 		}
 		h.closed = slices.Delete(h.closed, 0, 1)
 	}
+	if h.everything {
+		if err := synchronizeAll(h.front.stream.Device().AllStreams(), nil); err != nil {
+			return err
+		}
+		h.everything = false
+	}
 	return nil
 }
 
 // settleHeld frees the held blocks that nothing is pending on.
 func (r *CachingResource) settleHeld() {
 	r.held = slices.DeleteFunc(r.held, func(h *heldBlock) bool {
+		h.mark(r.device)
 		if !h.reached() {
 			return false
 		}

@@ -42,12 +42,23 @@
 //
 // # Order
 //
-// Memory belongs to a stream: the one it was allocated on. Work that is enqueued
-// on another stream is made known with [Block.RecordUse], which everything in
-// gpuframe does by itself; the memory is then not used anew before that work is
-// done. A nil stream argument stands for the Block's own stream. What may block
-// takes a context.
+// Memory belongs to a stream: the one it was allocated on. A nil stream argument
+// stands for that stream. What may block takes a context.
 //
-// All types are safe for concurrent use. Writing to one Block from two streams
-// without an event between them is a race, as it is in CUDA.
+// Everything that gpuframe does with a Block, on whatever stream, is ordered after the
+// work that is pending on it, and is recorded as work itself. If nothing is pending on
+// other streams that costs no call of the driver. [Slice.Unordered] opts out. Work that
+// a caller enqueues by a stream's handle is made known by [Block.OrderBefore] ahead of
+// it and [Block.RecordUse] after it. Memory is not used anew before all recorded work
+// is done.
+//
+// # Streams of other libraries
+//
+// A stream made by [device.Device.WrapStream] may be destroyed by its owner at any time
+// except during a call that names it. Blocks keep marks of the work on it, not its
+// handle, so memory that it has used, or was allocated on it, stays usable and is freed
+// in order when the stream is gone. [Block.RecordForeignUse] is for consumers that have
+// worked on the memory on queues that nothing is known of.
+//
+// All types are safe for concurrent use.
 package memory

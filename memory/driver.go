@@ -83,9 +83,9 @@ func (r *PinnedResource) Close() error { return nil }
 // synchronizeAll waits for everything that may use memory which is about to be
 // freed for good. The wait cannot be given up: the memory would be lost.
 func synchronizeAll(stream *device.Stream, further []*device.Stream) error {
-	failures := []error{stream.SynchronizeUncaptured(context.Background())}
+	failures := []error{stream.Past().SynchronizeUncaptured(context.Background())}
 	for _, other := range further {
-		failures = append(failures, other.SynchronizeUncaptured(context.Background()))
+		failures = append(failures, other.Past().SynchronizeUncaptured(context.Background()))
 	}
 	err := errors.Join(failures...)
 	// To wait for a stream takes an event, for the device it takes nothing. Where

@@ -19,6 +19,7 @@ import (
 // The number changes before the event is recorded: who reads the old number has
 // enqueued what it stands for before the event.
 type epochs struct {
+	// stream can be asked and waited for at any time; see [device.Stream.Past].
 	stream  *device.Stream
 	watch   *device.Watch
 	current atomic.Uint64
@@ -48,7 +49,7 @@ type mark struct {
 const mostMarks = 64
 
 func (e *epochs) open(stream *device.Stream) {
-	e.stream = stream
+	e.stream = stream.Past()
 	e.current.Store(1)
 	e.watch = stream.NewWatch(func(handle backend.Stream) {
 		epoch := e.current.Add(1) - 1

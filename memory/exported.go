@@ -63,12 +63,14 @@ func (b *Block) BeginExport() error {
 }
 
 // EndExport is called, from any goroutine, when the other library is done with
-// the block. It releases what BeginExport retained.
+// the block. It releases what BeginExport retained, as [Block.ReleaseLater] does: it
+// suits deleters. What the other library may still have enqueued, RecordUse or
+// RecordForeignUse say before.
 func (b *Block) EndExport() error {
 	if !b.External() && b.Bytes() > 0 {
 		b.endExport()
 	}
-	return b.Release()
+	return b.ReleaseLater()
 }
 
 // endExport counts down, but not below zero for who ends an export too often.

@@ -9,9 +9,10 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// CopyFrom enqueues a copy of source, which must be as long as s and must not
-// overlap it, on the stream. A nil stream is the block's own. The source may be
-// on another device of the same kind.
+// CopyFrom enqueues a copy of source, which must be as long as s and must not overlap
+// it, on the stream, after the work that is pending on both blocks; see
+// [Slice.Unordered]. A nil stream is the block's own. The source may be on another
+// device of the same kind: [CopyBetween] says how that goes.
 func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	if source.length != s.length {
 		return fmt.Errorf("memory: copy %d elements to a slice of %d: %w", source.length, s.length, ErrRange)
@@ -21,6 +22,12 @@ func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	}
 	if err := source.block.Check(); err != nil {
 		return err
+	}
+	if stream == nil {
+		stream = s.block.Stream()
+	}
+	if err := source.Order(stream); err != nil {
+		return fmt.Errorf("memory: copy to slice: order after the work on the source: %w", err)
 	}
 	from, bytes := source.Pointer(), s.Bytes()
 	sourceDevice := source.block.Device()
@@ -35,8 +42,8 @@ func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	}, source.block)
 }
 
-// Fill enqueues a write of the value to every element on the stream. A nil
-// stream is the block's own.
+// Fill enqueues a write of the value to every element on the stream, after the work that
+// is pending on the block; see [Slice.Unordered]. A nil stream is the block's own.
 func (s Slice[T]) Fill(stream *device.Stream, value T) error {
 	if s.length == 0 {
 		return nil
@@ -103,6 +110,9 @@ func (s Slice[T]) enqueue(stream *device.Stream, name string,
 			return fmt.Errorf("memory: %s slice: %w", name, err)
 		}
 		defer block.Release()
+	}
+	if err := s.Order(stream); err != nil {
+		return fmt.Errorf("memory: %s slice: %w", name, err)
 	}
 	err := stream.Enqueue(func(handle backend.Stream) error {
 		return operation(s.block.Device().Driver(), s.Pointer(), handle)

@@ -156,7 +156,7 @@ func (m *Manager) fill(block *Block, leaf *tagTotals, bytes uint64, stream *devi
 	allocation := Allocation{Stream: stream}
 	if bytes > 0 {
 		var err error
-		if allocation, err = m.resource.Allocate(bytes, stream); err != nil {
+		if allocation, err = m.obtain(bytes, stream); err != nil {
 			m.undraw(block, leaf, bytes)
 			return err
 		}
@@ -183,7 +183,7 @@ func (m *Manager) deliver(leaf *tagTotals, bytes uint64, stream *device.Stream) 
 	allocation := Allocation{Stream: stream}
 	if bytes > 0 {
 		var err error
-		if allocation, err = m.resource.Allocate(bytes, stream); err != nil {
+		if allocation, err = m.obtain(bytes, stream); err != nil {
 			m.unreserve(bytes)
 			return nil, err
 		}
@@ -299,6 +299,7 @@ func (m *Manager) Close() error {
 	if m.parent != nil {
 		return m.closeChild()
 	}
+	m.device.RunLater()
 	m.tree.stripes.lockAll()
 	m.end()
 	m.tree.stripes.unlockAll()

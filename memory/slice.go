@@ -18,6 +18,8 @@ type Slice[T Element] struct {
 	block  *Block
 	offset uint64
 	length int
+	// unordered says that work through the slice is not ordered after other work.
+	unordered bool
 }
 
 // NewSlice allocates n elements, which may be none. Their values are undefined.
@@ -63,7 +65,7 @@ func Reinterpret[To, From Element](s Slice[From]) (Slice[To], error) {
 	if err := aligned[To](s.Pointer()); err != nil {
 		return Slice[To]{}, fmt.Errorf("memory: reinterpret: %w", err)
 	}
-	return Slice[To]{block: s.block, offset: s.offset, length: int(bytes / width)}, nil
+	return Slice[To]{block: s.block, offset: s.offset, length: int(bytes / width), unordered: s.unordered}, nil
 }
 
 // aligned checks that elements may lie at an address: a kernel that reads one
@@ -116,12 +118,31 @@ func (s Slice[T]) Slice(i, j int) (Slice[T], error) {
 	if i < 0 || j < i || j > s.length {
 		return Slice[T]{}, fmt.Errorf("memory: slice [%d:%d] of %d elements: %w", i, j, s.length, ErrRange)
 	}
-	return Slice[T]{block: s.block, offset: s.offset + uint64(i)*widthOf[T](), length: j - i}, nil
+	return Slice[T]{block: s.block, offset: s.offset + uint64(i)*widthOf[T](), length: j - i, unordered: s.unordered}, nil
 }
 
 // AsBytes returns the same memory as bytes. It holds no reference of its own.
 func (s Slice[T]) AsBytes() Slice[uint8] {
-	return Slice[uint8]{block: s.block, offset: s.offset, length: int(s.Bytes())}
+	return Slice[uint8]{block: s.block, offset: s.offset, length: int(s.Bytes()), unordered: s.unordered}
+}
+
+// Unordered returns the same elements for work whose order the caller has seen to:
+// nothing that is done with the result waits for work that is pending on the memory on
+// other streams. Parts and other types of it are unordered, too.
+func (s Slice[T]) Unordered() Slice[T] {
+	s.unordered = true
+	return s
+}
+
+// Order makes work that is enqueued on the stream from now on wait, on the device, for
+// the work that is pending on the memory; see [Block.OrderBefore]. It does nothing for
+// a slice of [Slice.Unordered] and for an empty one. Everything that gpuframe does with
+// a slice calls it.
+func (s Slice[T]) Order(stream *device.Stream) error {
+	if s.unordered || s.block == nil {
+		return nil
+	}
+	return s.block.OrderBefore(stream)
 }
 
 // Retain adds a reference to the block. A zero Slice has none to add.
@@ -154,9 +175,9 @@ func (s Slice[T]) Host() ([]T, error) {
 	return unsafe.Slice((*T)(address.Pointer(s.Pointer())), s.length), nil
 }
 
-// Upload copies source, which must be as long as s, to the device. It returns
-// when source may be used again; work on the stream that is enqueued afterwards
-// finds the values. A nil stream is the block's own.
+// Upload copies source, which must be as long as s, to the device, after the work that
+// is pending on the block. It returns when source may be used again; work on the stream
+// that is enqueued afterwards finds the values. A nil stream is the block's own.
 func (s Slice[T]) Upload(ctx context.Context, stream *device.Stream, source []T) error {
 	if len(source) != s.length {
 		return fmt.Errorf("memory: upload %d elements to a slice of %d: %w", len(source), s.length, ErrRange)
@@ -167,9 +188,9 @@ func (s Slice[T]) Upload(ctx context.Context, stream *device.Stream, source []T)
 	return Upload(ctx, stream, s.AsBytes(), []Source{{Data: asBytes(source)}})
 }
 
-// Download copies the elements into destination, which must be as long as s,
-// after the work that is on the stream now, and returns when they are there. A
-// nil stream is the block's own.
+// Download copies the elements into destination, which must be as long as s, after the
+// work that is on the stream now and the work that is pending on the block, and returns
+// when they are there. A nil stream is the block's own.
 func (s Slice[T]) Download(ctx context.Context, stream *device.Stream, destination []T) error {
 	if len(destination) != s.length {
 		return fmt.Errorf("memory: download a slice of %d elements into %d: %w", s.length, len(destination), ErrRange)

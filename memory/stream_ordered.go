@@ -124,7 +124,7 @@ func (r *StreamOrderedResource) Allocate(bytes uint64, stream *device.Stream) (A
 // Free implements [Resource]: the memory's stream is made to wait for the
 // others, then frees it.
 func (r *StreamOrderedResource) Free(allocation Allocation, further []*device.Stream) error {
-	stream := allocation.Stream
+	stream := allocation.Stream.Past()
 	free := func(handle backend.Stream) error {
 		return r.device.Driver().FreeAsync(allocation.Pointer, handle)
 	}
@@ -137,9 +137,11 @@ func (r *StreamOrderedResource) Free(allocation Allocation, further []*device.St
 	if !errors.Is(err, ErrClosed) {
 		return err
 	}
-	// The memory's own stream is gone: order the free on the default stream.
+	// The memory's own stream is gone, or may be, because another library owns it:
+	// order the free on the default stream.
+	own := stream
 	stream = r.device.DefaultStream()
-	for _, other := range append([]*device.Stream{allocation.Stream}, further...) {
+	for _, other := range append([]*device.Stream{own}, further...) {
 		if err := stream.WaitStream(other); err != nil {
 			return err
 		}

@@ -31,9 +31,10 @@ type Source struct {
 // pinned memory by several goroutines while the device copies, so that their
 // number hardly matters.
 //
-// Upload returns when the sources may be used again. Work on the stream that is
-// enqueued afterwards finds the bytes. A nil stream is the block's own. After an
-// error, or when the context is done, the destination's contents are undefined.
+// The transfer comes after the work that is pending on the destination's block, on
+// whatever stream, unless the destination is [Slice.Unordered]. Upload returns when the
+// sources may be used again. Work on the stream that is enqueued afterwards finds the
+// bytes. A nil stream is the block's own. After an error, or when the context is done, the destination's contents are undefined.
 func Upload(ctx context.Context, stream *device.Stream, destination Slice[uint8], sources []Source) error {
 	return UploadPadded(ctx, stream, destination, sources, 0)
 }
@@ -61,6 +62,9 @@ func UploadPadded(ctx context.Context, stream *device.Stream, destination Slice[
 	}
 	pieces, err := checkSources(sources, destination.Bytes())
 	if err != nil {
+		return fmt.Errorf("memory: upload: %w", err)
+	}
+	if err := destination.Order(stream); err != nil {
 		return fmt.Errorf("memory: upload: %w", err)
 	}
 	err = block.manager.transfers.Upload(ctx, stream, []staging.Span{{
@@ -109,8 +113,9 @@ type Destination struct {
 }
 
 // Download copies regions of one device into the host's memory in one pipelined
-// transfer, after the work that is on the stream now, and returns when the bytes
-// are there. Regions of a block that follow one another closely travel together,
+// transfer, after the work that is on the stream now and the work that is pending on
+// their blocks, and returns when the bytes are there. The blocks of regions that are
+// [Slice.Unordered] are not waited for. Regions of a block that follow one another closely travel together,
 // so give them in the order of their addresses. A nil stream is the first
 // block's own. After an error the destinations' contents are undefined, and
 // nothing writes to them any more.
@@ -135,6 +140,11 @@ func Download(ctx context.Context, stream *device.Stream, destinations []Destina
 	for _, block := range regions.blocks {
 		if !stream.Device().Same(block.Device()) {
 			return fmt.Errorf("memory: download from %s: the stream belongs to %s: %w", block.Device(), stream.Device(), device.ErrInvalidValue)
+		}
+	}
+	for i := range destinations {
+		if err := destinations[i].From.Order(stream); err != nil {
+			return fmt.Errorf("memory: download: destination %d: %w", i, err)
 		}
 	}
 	err := first.manager.transfers.Download(ctx, stream, regions.spans)

@@ -61,6 +61,7 @@ func (u *useList) record(generation uint64, own, stream *device.Stream) {
 		u.own = u.recorded
 		return
 	}
+	stream = stream.Past()
 	if slices.ContainsFunc(u.streams, stream.Equal) {
 		return
 	}
@@ -99,7 +100,7 @@ func (u *useList) pending(generation uint64, own *device.Stream) (streams []*dev
 	}
 	streams = slices.Clone(u.streams)
 	if u.own > max(u.settled, u.ownSettled) {
-		streams = append(streams, own)
+		streams = append(streams, own.Past())
 	}
 	return streams, u.recorded, true
 }

@@ -37,6 +37,7 @@ type Device interface {
 	Copier
 	Streams
 	Modules
+	ForeignStreams
 	Graphs
 	Peers
 }

@@ -153,6 +153,9 @@ func scenarioCalls(t *testing.T) {
 		{"cuEventCreate(2)", func() error { _, err := d.EventCreate(false); return err }},
 		{fmt.Sprintf("cuEventRecord(%#x, %#x)", e, s), func() error { return d.EventRecord(e, s) }},
 		{fmt.Sprintf("cuEventRecord(%#x, (nil))", later), func() error { return d.EventRecord(later, 0) }},
+		{fmt.Sprintf("cuCtxRecordEvent(1, %#x)", e), func() error { return d.EventRecordAll(e) }},
+		{fmt.Sprintf("cuStreamGetId(%#x)", s), func() error { _, err := d.StreamIdentity(s); return err }},
+		{fmt.Sprintf("cuStreamIsCapturing(%#x)", s), func() error { _, err := d.StreamCapturing(s); return err }},
 		{fmt.Sprintf("cuEventQuery(%#x)", e), func() error { _, err := d.EventQuery(e); return err }},
 		{fmt.Sprintf("cuEventSynchronize(%#x)", e), func() error { return d.EventSynchronize(e) }},
 		{fmt.Sprintf("cuEventElapsedTime(%#x, %#x)", e, later), func() error {
@@ -254,6 +257,7 @@ func scenarioRefusals(t *testing.T) {
 		"no event to destroy":        func() error { return d.EventDestroy(0) },
 		"no event to record":         func() error { return d.EventRecord(0, 0) },
 		"no event to query":          func() error { _, err := d.EventQuery(0); return err },
+		"no event for all streams":   func() error { return d.EventRecordAll(0) },
 		"no event to synchronise":    func() error { return d.EventSynchronize(0) },
 		"no events to compare":       func() error { _, err := d.EventElapsed(0, 0); return err },
 		"no module to unload":        func() error { return d.ModuleUnload(0) },

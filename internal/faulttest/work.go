@@ -88,6 +88,11 @@ func (d *Driver) EventRecord(event backend.Event, stream backend.Stream) error {
 	return d.through("EventRecord", func() error { return d.Device.EventRecord(event, stream) })
 }
 
+// EventRecordAll implements backend.ForeignStreams.
+func (d *Driver) EventRecordAll(event backend.Event) error {
+	return d.through("EventRecordAll", func() error { return d.Device.EventRecordAll(event) })
+}
+
 // EventQuery implements backend.Streams.
 func (d *Driver) EventQuery(event backend.Event) (bool, error) {
 	return valued(d, "EventQuery", func() (bool, error) { return d.Device.EventQuery(event) })

@@ -11,14 +11,14 @@ import (
 
 // enqueueAfterUses calls f with a stream on which everything that may use the
 // memory comes before what f enqueues: the memory's own or, where that was
-// closed, the default stream. It returns the further streams to free the memory
+// closed or is another library's, the default stream. It returns the further streams to free the memory
 // with, the default stream among them if it was used.
 func enqueueAfterUses(allocation memory.Allocation, further []*device.Stream, f func(backend.Stream) error) ([]*device.Stream, error) {
-	err := enqueueAfter(allocation.Stream, further, f)
+	err := enqueueAfter(allocation.Stream.Past(), further, f)
 	if !errors.Is(err, memory.ErrClosed) {
 		return further, err
 	}
-	uses := append(slices.Clone(further), allocation.Stream)
+	uses := append(slices.Clone(further), allocation.Stream.Past())
 	fallback := allocation.Stream.Device().DefaultStream()
 	return append(slices.Clone(further), fallback), enqueueAfter(fallback, uses, f)
 }

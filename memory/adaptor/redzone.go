@@ -37,7 +37,7 @@ func (g *Guard) freeChecked(b *guarded, further []*device.Stream) error {
 }
 
 func (g *Guard) checkRedZones(b *guarded, further []*device.Stream) error {
-	for _, stream := range append([]*device.Stream{b.given.Stream}, further...) {
+	for _, stream := range append([]*device.Stream{b.given.Stream.Past()}, further...) {
 		if err := stream.SynchronizeUncaptured(context.Background()); err != nil {
 			return fmt.Errorf("memory/adaptor: guard: read red zones: %w", err)
 		}

@@ -98,7 +98,7 @@ func (c *chunk) markNow() {
 		}
 		c.mark = mark
 	}
-	c.marked = c.mark.Record(c.lane.stream) == nil
+	c.marked = c.mark.Record(c.lane.stream.Past()) == nil
 }
 
 // finished reports whether work that is enqueued on the stream from now on finds
@@ -113,7 +113,7 @@ func (c *chunk) finished(stream *device.Stream) bool {
 	if c.marked {
 		return isDone(c.mark.Done())
 	}
-	return isDone(c.lane.stream.Done())
+	return isDone(c.lane.stream.Past().Done())
 }
 
 // usesFinished is finished for the uses of further streams alone.

@@ -22,6 +22,8 @@
 //                 that can be prefetched
 //   FAKE_UNIT     the granularity recommended, 2 MiB by default
 //   FAKE_MANAGED  every address is managed memory
+//   FAKE_CRASH    using a stream or an event that was destroyed ends the process,
+//                 as it may with the driver
 
 #define _GNU_SOURCE // memfd_create
 
@@ -68,6 +70,7 @@ enum {
     STREAM_CAPTURE_ISOLATION = 905,
     ILLEGAL_STATE = 401,
     CAPTURED_EVENT = 907,
+    STREAM_CAPTURE_IMPLICIT = 906,
 };
 
 enum { MOST_DEVICES = 8, MOST_BLOCKS = 4096, POOL_ATTRIBUTES = 9 };
@@ -96,12 +99,16 @@ struct work {
 struct capture {
     struct work *first, **last;
     int lost;
+    int mode;
+    int blocking; // whether the stream waits for the legacy one
 };
 
 // object is whatever a handle stands for.
 struct object {
     enum kind kind;
     int timing, recorded;                  // event
+    unsigned long long identity;           // stream
+    int blocking;                          // stream: it waits for the legacy one
     float milliseconds;                    // event
     char *text;                            // module: PTX, function: name
     int shared;                            // function
@@ -188,9 +195,18 @@ static CUresult entered(const char *name, const char *format, ...) {
 
 #define NEED_HANDLE(handle, wanted)                              \
     do {                                                         \
+        crash_if_destroyed(handle);                              \
         if (handle == NULL || handle->kind != wanted)            \
             return INVALID_HANDLE;                               \
     } while (0)
+
+// crash_if_destroyed ends the process for a handle that stands for nothing any more.
+static void crash_if_destroyed(CUstream handle) {
+    if (handle != NULL && handle->kind == 0 && getenv("FAKE_CRASH") != NULL) {
+        fprintf(stderr, "fakecuda: handle %p was destroyed\n", (void *)handle);
+        abort();
+    }
+}
 
 // 0, 1 and 2 are the default streams.
 #define NEED_STREAM(stream)                    \
@@ -204,7 +220,31 @@ static struct capture *capture_of(CUstream stream) {
     return (uintptr_t)stream > 2 ? stream->capture : NULL;
 }
 
-static int captures; // how many are under way
+static int captures;          // how many are under way
+static int global_captures;   // of these, how many in the global mode
+static __thread int capture_mode; // of the thread: 0 is global, 2 relaxed
+
+// begun are the captures under way, which some calls make lost.
+enum { MOST_CAPTURES = 64 };
+static struct capture *begun[MOST_CAPTURES];
+
+static void lose_captures(int all) {
+    for (int i = 0; i < MOST_CAPTURES; i++) {
+        if (begun[i] != NULL && (all || begun[i]->mode == 0))
+            begun[i]->lost = 1;
+    }
+}
+
+// NOT_WHILE_CAPTURING is for calls that a thread must not make while a stream is
+// captured in the global mode, unless the thread's own mode is relaxed. The captures
+// are lost.
+#define NOT_WHILE_CAPTURING                             \
+    do {                                                \
+        if (global_captures > 0 && capture_mode != 2) { \
+            lose_captures(0);                           \
+            return STREAM_CAPTURE_UNSUPPORTED;          \
+        }                                               \
+    } while (0)
 
 // append adds work to a capture.
 static CUresult append(struct capture *capture, struct work work) {
@@ -473,18 +513,21 @@ CUresult cuMemGetInfo_v2(size_t *available, size_t *total) {
 CUresult cuMemAlloc_v2(CUdeviceptr *pointer, size_t bytes) {
     ENTER("cuMemAlloc_v2", "%zu", bytes);
     NEED_CONTEXT;
+    NOT_WHILE_CAPTURING;
     return allocate(pointer, bytes, DEVICE, NULL);
 }
 
 CUresult cuMemFree_v2(CUdeviceptr pointer) {
     ENTER("cuMemFree_v2", "%#llx", pointer);
     NEED_CONTEXT;
+    NOT_WHILE_CAPTURING;
     return release(host(pointer), 1);
 }
 
 CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags) {
     ENTER("cuMemHostAlloc", "%zu, %u", bytes, flags);
     NEED_CONTEXT;
+    NOT_WHILE_CAPTURING;
     if (bytes == 0 || bytes > device_memory)
         return bytes == 0 ? INVALID_VALUE : OUT_OF_MEMORY;
     *pointer = aligned_alloc(4096, (bytes + 4095) / 4096 * 4096);
@@ -497,6 +540,7 @@ CUresult cuMemHostAlloc(void **pointer, size_t bytes, unsigned flags) {
 CUresult cuMemFreeHost(void *pointer) {
     ENTER("cuMemFreeHost", "%p", pointer);
     NEED_CONTEXT;
+    NOT_WHILE_CAPTURING;
     return release(pointer, 0);
 }
 
@@ -666,10 +710,14 @@ FILLS(cuMemsetD32_v2, cuMemsetD32Async, unsigned)
 
 // ---- streams and events
 
+static unsigned long long streams_made = 2; // after the default ones
+
 CUresult cuStreamCreate(CUstream *stream, unsigned flags) {
     ENTER("cuStreamCreate", "%u", flags);
     NEED_CONTEXT;
     *stream = make(STREAM);
+    (*stream)->identity = __atomic_add_fetch(&streams_made, 1, __ATOMIC_SEQ_CST);
+    (*stream)->blocking = (flags & 1) == 0;
     return SUCCESS;
 }
 
@@ -684,6 +732,7 @@ CUresult cuStreamDestroy_v2(CUstream stream) {
 CUresult cuStreamSynchronize(CUstream stream) {
     ENTER("cuStreamSynchronize", "%p", (void *)stream);
     NEED_CONTEXT;
+    NOT_WHILE_CAPTURING;
     NEED_STREAM(stream);
     NOT_CAPTURED(stream, STREAM_CAPTURE_UNSUPPORTED);
     return SUCCESS;
@@ -692,6 +741,7 @@ CUresult cuStreamSynchronize(CUstream stream) {
 CUresult cuStreamQuery(CUstream stream) {
     ENTER("cuStreamQuery", "%p", (void *)stream);
     NEED_CONTEXT;
+    NOT_WHILE_CAPTURING;
     NEED_STREAM(stream);
     NOT_CAPTURED(stream, STREAM_CAPTURE_UNSUPPORTED);
     return SUCCESS;
@@ -739,6 +789,7 @@ CUresult cuEventRecord(CUevent event, CUstream stream) {
 CUresult cuEventQuery(CUevent event) {
     ENTER("cuEventQuery", "%p", (void *)event);
     NEED_CONTEXT;
+    NOT_WHILE_CAPTURING;
     NEED_HANDLE(event, EVENT);
     return event->capture != NULL ? CAPTURED_EVENT : SUCCESS;
 }
@@ -746,6 +797,7 @@ CUresult cuEventQuery(CUevent event) {
 CUresult cuEventSynchronize(CUevent event) {
     ENTER("cuEventSynchronize", "%p", (void *)event);
     NEED_CONTEXT;
+    NOT_WHILE_CAPTURING;
     NEED_HANDLE(event, EVENT);
     return event->capture != NULL ? CAPTURED_EVENT : SUCCESS;
 }
@@ -760,6 +812,67 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
     *milliseconds = end->milliseconds - start->milliseconds;
     return SUCCESS;
 }
+
+// ---- streams of others
+
+#if !defined CUDA_11_0 && !defined CUDA_10_0
+
+// The event is behind the work of all streams. While any is captured all captures
+// are lost.
+CUresult cuCtxRecordEvent(CUcontext context, CUevent event) {
+    ENTER("cuCtxRecordEvent", "%d, %p", context == NULL ? -1 : context->device, (void *)event);
+    NEED_INIT;
+    if (context == NULL || context->references == 0)
+        return INVALID_CONTEXT;
+    NEED_HANDLE(event, EVENT);
+    if (captures > 0) {
+        lose_captures(1);
+        return STREAM_CAPTURE_UNSUPPORTED;
+    }
+    event->recorded = 1;
+    event->capture = NULL;
+    return SUCCESS;
+}
+
+CUresult cuStreamGetId(CUstream stream, unsigned long long *identity) {
+    ENTER("cuStreamGetId", "%p", (void *)stream);
+    NEED_CONTEXT;
+    NEED_STREAM(stream);
+    *identity = (uintptr_t)stream <= 2 ? (uintptr_t)stream : stream->identity;
+    return SUCCESS;
+}
+
+#endif
+
+#ifndef MINIMAL
+
+CUresult cuStreamIsCapturing(CUstream stream, int *status) {
+    ENTER("cuStreamIsCapturing", "%p", (void *)stream);
+    NEED_CONTEXT;
+    NEED_STREAM(stream);
+    if ((uintptr_t)stream <= 1) {
+        for (int i = 0; i < MOST_CAPTURES; i++) {
+            if (begun[i] != NULL && begun[i]->blocking)
+                return STREAM_CAPTURE_IMPLICIT;
+        }
+    }
+    struct capture *capture = capture_of(stream);
+    *status = capture == NULL ? 0 : capture->lost ? 2 : 1;
+    return SUCCESS;
+}
+
+// It is logged nowhere: other calls come with it.
+CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
+    NEED_INIT;
+    if (*mode < 0 || *mode > 2)
+        return INVALID_VALUE;
+    int before = capture_mode;
+    capture_mode = *mode;
+    *mode = before;
+    return SUCCESS;
+}
+
+#endif
 
 // ---- modules
 
@@ -956,8 +1069,19 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
         return ILLEGAL_STATE;
     struct capture *capture = calloc(1, sizeof *capture);
     capture->last = &capture->first;
+    capture->mode = mode;
+    capture->blocking = stream->blocking;
     stream->capture = capture;
-    __atomic_fetch_add(&captures, 1, __ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&mutex);
+    captures++;
+    global_captures += mode == 0;
+    for (int i = 0; i < MOST_CAPTURES; i++) {
+        if (begun[i] == NULL) {
+            begun[i] = capture;
+            break;
+        }
+    }
+    pthread_mutex_unlock(&mutex);
     return SUCCESS;
 }
 
@@ -969,7 +1093,14 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
         return ILLEGAL_STATE;
     struct capture *capture = stream->capture;
     stream->capture = NULL;
-    __atomic_fetch_sub(&captures, 1, __ATOMIC_SEQ_CST);
+    pthread_mutex_lock(&mutex);
+    captures--;
+    global_captures -= capture->mode == 0;
+    for (int i = 0; i < MOST_CAPTURES; i++) {
+        if (begun[i] == capture)
+            begun[i] = NULL;
+    }
+    pthread_mutex_unlock(&mutex);
     *graph = NULL;
     if (capture->lost)
         return STREAM_CAPTURE_INVALIDATED;

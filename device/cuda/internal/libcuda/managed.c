@@ -5,7 +5,7 @@
 // Global: every stream of every device may use the memory.
 int32_t libcuda_alloc_managed(libcuda_device device, uint64_t *pointer, size_t bytes) {
     LIBCUDA_NEEDS(cuMemAllocManaged);
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemAllocManaged(pointer, bytes, CU_MEM_ATTACH_GLOBAL));
+    LIBCUDA_RELAXED(device, libcuda.cuMemAllocManaged(pointer, bytes, CU_MEM_ATTACH_GLOBAL));
 }
 
 int32_t libcuda_prefetch_async(libcuda_device device, uint64_t pointer, size_t bytes, int32_t to_host, uintptr_t stream) {

@@ -3,28 +3,28 @@
 #include "table.h"
 
 int32_t libcuda_alloc(libcuda_device device, uint64_t *pointer, size_t bytes) {
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemAlloc_v2(pointer, bytes));
+    LIBCUDA_RELAXED(device, libcuda.cuMemAlloc_v2(pointer, bytes));
 }
 
 int32_t libcuda_free(libcuda_device device, uint64_t pointer) {
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemFree_v2(pointer));
+    LIBCUDA_RELAXED(device, libcuda.cuMemFree_v2(pointer));
 }
 
 // Portable: page-locked for every context, thus for every device.
 int32_t libcuda_host_alloc(libcuda_device device, void **pointer, size_t bytes) {
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemHostAlloc(pointer, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
+    LIBCUDA_RELAXED(device, libcuda.cuMemHostAlloc(pointer, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
 }
 
 int32_t libcuda_host_free(libcuda_device device, char *pointer) {
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemFreeHost(pointer));
+    LIBCUDA_RELAXED(device, libcuda.cuMemFreeHost(pointer));
 }
 
 int32_t libcuda_host_register(libcuda_device device, char *pointer, size_t bytes) {
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemHostRegister_v2(pointer, bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
+    LIBCUDA_RELAXED(device, libcuda.cuMemHostRegister_v2(pointer, bytes, CU_MEMHOSTREGISTER_PORTABLE | CU_MEMHOSTREGISTER_DEVICEMAP));
 }
 
 int32_t libcuda_host_unregister(libcuda_device device, char *pointer) {
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemHostUnregister(pointer));
+    LIBCUDA_RELAXED(device, libcuda.cuMemHostUnregister(pointer));
 }
 
 int32_t libcuda_address_range(libcuda_device device, uint64_t *base, size_t *bytes, uint64_t pointer) {

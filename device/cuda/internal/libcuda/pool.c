@@ -27,17 +27,17 @@ int32_t libcuda_pool_create(libcuda_device device, uintptr_t *pool, size_t maxim
     properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     properties.location.id = device.handle;
     properties.maxSize = maximum;
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemPoolCreate((CUmemoryPool *)pool, &properties));
+    LIBCUDA_RELAXED(device, libcuda.cuMemPoolCreate((CUmemoryPool *)pool, &properties));
 }
 
 int32_t libcuda_pool_destroy(libcuda_device device, uintptr_t pool) {
     LIBCUDA_NEEDS(cuMemPoolDestroy);
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemPoolDestroy((CUmemoryPool)pool));
+    LIBCUDA_RELAXED(device, libcuda.cuMemPoolDestroy((CUmemoryPool)pool));
 }
 
 int32_t libcuda_pool_trim(libcuda_device device, uintptr_t pool, size_t keep) {
     LIBCUDA_NEEDS(cuMemPoolTrimTo);
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemPoolTrimTo((CUmemoryPool)pool, keep));
+    LIBCUDA_RELAXED(device, libcuda.cuMemPoolTrimTo((CUmemoryPool)pool, keep));
 }
 
 // The three attributes that allow reuse are an int, all others 64 bits.

@@ -12,7 +12,7 @@ int32_t libcuda_physical_create_shared(libcuda_device device, uint64_t *physical
     properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
     properties.location.id = device.handle;
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemCreate(physical, bytes, &properties, 0));
+    LIBCUDA_RELAXED(device, libcuda.cuMemCreate(physical, bytes, &properties, 0));
 }
 
 int32_t libcuda_physical_export(libcuda_device device, int32_t *descriptor, uint64_t physical) {
@@ -33,5 +33,5 @@ int32_t libcuda_set_access_read_only(libcuda_device device, uint64_t at, size_t 
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device.handle},
         .flags = CU_MEM_ACCESS_FLAGS_PROT_READ,
     };
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemSetAccess(at, bytes, &access, 1));
+    LIBCUDA_RELAXED(device, libcuda.cuMemSetAccess(at, bytes, &access, 1));
 }

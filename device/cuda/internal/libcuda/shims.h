@@ -104,6 +104,11 @@ int32_t libcuda_event_query(libcuda_device device, uintptr_t event);
 int32_t libcuda_event_synchronize(libcuda_device device, uintptr_t event);
 int32_t libcuda_event_elapsed(libcuda_device device, float *milliseconds, uintptr_t start, uintptr_t end);
 
+// foreign
+int32_t libcuda_event_record_all(libcuda_device device, uintptr_t event);
+int32_t libcuda_stream_identity(libcuda_device device, uintptr_t stream, uint64_t *identity);
+int32_t libcuda_stream_capturing(libcuda_device device, uintptr_t stream, int32_t *status);
+
 // module
 int32_t libcuda_module_load(libcuda_device device, uintptr_t *module, const char *image, char *errors, char *notes, size_t size);
 int32_t libcuda_module_compile(libcuda_device device, void **cubin, size_t *bytes, const char *text, size_t text_bytes, char *errors, char *notes, size_t size);

@@ -11,11 +11,11 @@ int32_t libcuda_stream_destroy(libcuda_device device, uintptr_t stream) {
 }
 
 int32_t libcuda_stream_synchronize(libcuda_device device, uintptr_t stream) {
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuStreamSynchronize((CUstream)stream));
+    LIBCUDA_RELAXED(device, libcuda.cuStreamSynchronize((CUstream)stream));
 }
 
 int32_t libcuda_stream_query(libcuda_device device, uintptr_t stream) {
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuStreamQuery((CUstream)stream));
+    LIBCUDA_RELAXED(device, libcuda.cuStreamQuery((CUstream)stream));
 }
 
 int32_t libcuda_stream_wait_event(libcuda_device device, uintptr_t stream, uintptr_t event) {
@@ -35,11 +35,11 @@ int32_t libcuda_event_record(libcuda_device device, uintptr_t event, uintptr_t s
 }
 
 int32_t libcuda_event_query(libcuda_device device, uintptr_t event) {
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuEventQuery((CUevent)event));
+    LIBCUDA_RELAXED(device, libcuda.cuEventQuery((CUevent)event));
 }
 
 int32_t libcuda_event_synchronize(libcuda_device device, uintptr_t event) {
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuEventSynchronize((CUevent)event));
+    LIBCUDA_RELAXED(device, libcuda.cuEventSynchronize((CUevent)event));
 }
 
 int32_t libcuda_event_elapsed(libcuda_device device, float *milliseconds, uintptr_t start, uintptr_t end) {

@@ -107,6 +107,10 @@
     REQUIRED(cuLinkComplete, (CUlinkState link, void **cubin, size_t *bytes)) \
     REQUIRED(cuLinkDestroy, (CUlinkState link)) \
     \
+    OPTIONAL(cuCtxRecordEvent, 12050, (CUcontext context, CUevent event)) \
+    OPTIONAL(cuStreamGetId, 12000, (CUstream stream, unsigned long long *identity)) \
+    OPTIONAL(cuStreamIsCapturing, 10000, (CUstream stream, int *status)) \
+    OPTIONAL(cuThreadExchangeStreamCaptureMode, 10010, (int *mode)) \
     OPTIONAL(cuStreamBeginCapture_v2, 10010, (CUstream stream, int mode)) \
     OPTIONAL(cuStreamEndCapture, 10000, (CUstream stream, CUgraph *graph)) \
     OPTIONAL(cuGraphDestroy, 10000, (CUgraph graph)) \

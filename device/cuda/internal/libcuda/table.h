@@ -66,4 +66,28 @@ static inline void libcuda_leave(libcuda_device device, CUcontext found) {
         return result;                                          \
     } while (0)
 
+// LIBCUDA_RELAXED is LIBCUDA_IN_CONTEXT for calls that the driver forbids a thread
+// while another one captures a stream in the global mode, which is PyTorch's default:
+// they would fail, and that capture would be lost. None of them depends on the
+// capture, so the thread asks for the relaxed mode for as long as the call takes.
+// PyTorch's own allocator does the same.
+static inline int libcuda_relax(int mode) {
+    if (libcuda.cuThreadExchangeStreamCaptureMode != NULL)
+        (void)libcuda.cuThreadExchangeStreamCaptureMode(&mode);
+    return mode;
+}
+
+#define LIBCUDA_RELAXED(device, call)                           \
+    do {                                                        \
+        CUcontext found = NULL;                                 \
+        CUresult result = libcuda_enter((device), &found);      \
+        if (result == CUDA_SUCCESS) {                           \
+            int mode = libcuda_relax(CU_STREAM_CAPTURE_MODE_RELAXED); \
+            result = (call);                                    \
+            (void)libcuda_relax(mode);                          \
+            libcuda_leave((device), found);                     \
+        }                                                       \
+        return result;                                          \
+    } while (0)
+
 #endif

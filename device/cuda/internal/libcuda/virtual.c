@@ -6,12 +6,12 @@
 
 int32_t libcuda_address_reserve(libcuda_device device, uint64_t *pointer, size_t bytes, size_t alignment) {
     LIBCUDA_NEEDS(cuMemAddressReserve);
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemAddressReserve(pointer, bytes, alignment, 0, 0));
+    LIBCUDA_RELAXED(device, libcuda.cuMemAddressReserve(pointer, bytes, alignment, 0, 0));
 }
 
 int32_t libcuda_address_free(libcuda_device device, uint64_t pointer, size_t bytes) {
     LIBCUDA_NEEDS(cuMemAddressFree);
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemAddressFree(pointer, bytes));
+    LIBCUDA_RELAXED(device, libcuda.cuMemAddressFree(pointer, bytes));
 }
 
 // Memory that stays on the device and that no other process can open. The
@@ -41,22 +41,22 @@ int32_t libcuda_physical_granularity(libcuda_device device, size_t *minimum, siz
 int32_t libcuda_physical_create(libcuda_device device, uint64_t *physical, size_t bytes) {
     LIBCUDA_NEEDS(cuMemCreate);
     CUmemAllocationProp properties = properties_of(device);
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemCreate(physical, bytes, &properties, 0));
+    LIBCUDA_RELAXED(device, libcuda.cuMemCreate(physical, bytes, &properties, 0));
 }
 
 int32_t libcuda_physical_release(libcuda_device device, uint64_t physical) {
     LIBCUDA_NEEDS(cuMemRelease);
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemRelease(physical));
+    LIBCUDA_RELAXED(device, libcuda.cuMemRelease(physical));
 }
 
 int32_t libcuda_map(libcuda_device device, uint64_t at, size_t bytes, size_t offset, uint64_t physical) {
     LIBCUDA_NEEDS(cuMemMap);
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemMap(at, bytes, offset, physical, 0));
+    LIBCUDA_RELAXED(device, libcuda.cuMemMap(at, bytes, offset, physical, 0));
 }
 
 int32_t libcuda_unmap(libcuda_device device, uint64_t at, size_t bytes) {
     LIBCUDA_NEEDS(cuMemUnmap);
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemUnmap(at, bytes));
+    LIBCUDA_RELAXED(device, libcuda.cuMemUnmap(at, bytes));
 }
 
 int32_t libcuda_set_access(libcuda_device device, uint64_t at, size_t bytes) {
@@ -65,5 +65,5 @@ int32_t libcuda_set_access(libcuda_device device, uint64_t at, size_t bytes) {
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = device.handle},
         .flags = CU_MEM_ACCESS_FLAGS_PROT_READWRITE,
     };
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuMemSetAccess(at, bytes, &access, 1));
+    LIBCUDA_RELAXED(device, libcuda.cuMemSetAccess(at, bytes, &access, 1));
 }
