@@ -24,6 +24,29 @@ var pools perdevice.Cache[*pool]
 type pool struct {
 	mu   sync.Mutex
 	free []*uint64
+	// pending are words that were given back while kernels may have had them.
+	pending []pendingWord
+}
+
+// pendingWord is a word that is free when the event is reached.
+type pendingWord struct {
+	value *uint64
+	event *device.Event
+}
+
+// collect makes the words free whose kernels are done. The pool is locked.
+func (p *pool) collect() {
+	kept := p.pending[:0]
+	for _, w := range p.pending {
+		if done, err := w.event.Done(); err != nil || !done {
+			kept = append(kept, w)
+			continue
+		}
+		_ = w.event.Close() // it is reached, so this cannot lose anything
+		p.free = append(p.free, w.value)
+	}
+	clear(p.pending[len(kept):])
+	p.pending = kept
 }
 
 // Word is a word of 64 bits that a device and the host see. It belongs to whoever
@@ -41,6 +64,9 @@ func Take(dev *device.Device, value uint64) (Word, error) {
 	}
 	p.mu.Lock()
 	defer p.mu.Unlock()
+	if len(p.pending) > 0 {
+		p.collect()
+	}
 	if len(p.free) == 0 {
 		page, err := dev.Driver().HostAlloc(pageBytes)
 		if err != nil {
@@ -75,9 +101,23 @@ func (w Word) Lower(value uint64) {
 }
 
 // Release gives the word back. No kernel may be left that writes to it; where that is
-// not known, as after a wait that was given up, the word is lost instead.
+// not known, as after a wait that was given up, use [Word.ReleaseAfter].
 func (w Word) Release() {
 	w.pool.mu.Lock()
 	defer w.pool.mu.Unlock()
 	w.pool.free = append(w.pool.free, w.value)
+}
+
+// ReleaseAfter gives the word back when what is enqueued on the stream is done, without
+// a wait: it is for kernels that may still write to it. If the stream takes no event
+// the word is lost, and the error says why.
+func (w Word) ReleaseAfter(stream *device.Stream) error {
+	event, err := stream.Record()
+	if err != nil {
+		return fmt.Errorf("page-locked memory for answers of kernels: give back a word: %w", err)
+	}
+	w.pool.mu.Lock()
+	defer w.pool.mu.Unlock()
+	w.pool.pending = append(w.pool.pending, pendingWord{w.value, event})
+	return nil
 }

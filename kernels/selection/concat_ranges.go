@@ -19,12 +19,8 @@ func (g *gatherer) concatRanges(made *pending, pieces []part, l layout) error {
 	made.data.Buffers = append(made.data.Buffers, out)
 	ends := make([][2][]byte, len(pieces))
 	for i, p := range pieces {
-		for end, at := range []int{p.offset, p.offset + p.length} {
-			one, err := p.data.Buffers[1].Slice(at*l.width, (at+1)*l.width)
-			if err != nil {
-				return err
-			}
-			ends[i][end] = g.fetch(one)
+		if ends[i], err = g.fetchEnds(p, l); err != nil {
+			return err
 		}
 	}
 	g.later(func() error {
@@ -32,8 +28,8 @@ func (g *gatherer) concatRanges(made *pending, pieces []part, l layout) error {
 		extents := make([]part, len(pieces))
 		for i, p := range pieces {
 			from, to := wordAt(ends[i][0], l.width, 0), wordAt(ends[i][1], l.width, 0)
-			if from < 0 || to < from {
-				return fmt.Errorf("piece %d: its offsets go from %d to %d: %w", i, from, to, column.ErrInvalid)
+			if extent := p.extent(l); from < 0 || to < from || to > int64(extent) {
+				return fmt.Errorf("piece %d: its offsets go from %d to %d, of %d bytes or elements: %w", i, from, to, extent, column.ErrInvalid)
 			}
 			offsets, err := p.values(1, l.width, p.length+1)
 			if err != nil {

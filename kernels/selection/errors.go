@@ -3,6 +3,8 @@ package selection
 import (
 	"errors"
 	"fmt"
+
+	"github.com/gpuframe/gpuframe/column"
 )
 
 // ErrBounds is wrapped by the error of an index that is out of bounds.
@@ -25,3 +27,9 @@ func (e *IndexError) Error() string {
 
 // Unwrap returns [ErrBounds].
 func (e *IndexError) Unwrap() error { return ErrBounds }
+
+// unsoundError says that the offsets of a row of strings or lists are not in order or
+// point outside the data.
+func unsoundError(row, begin, end, extent int64) error {
+	return fmt.Errorf("row %d of the input has the offsets %d and %d, of %d bytes or elements: %w", row, begin, end, extent, column.ErrInvalid)
+}

@@ -54,6 +54,10 @@ func gather(ctx context.Context, call *operator.Call, columns []*column.Column, 
 
 func (g *gatherer) release() error {
 	var failures []error
+	if g.bad != nil { // an error came first, and kernels may still write to the word
+		failures = append(failures, g.bad.ReleaseAfter(g.call.Stream))
+		g.bad = nil
+	}
 	for _, each := range g.held {
 		if err := each.Release(); err != nil {
 			failures = append(failures, err)
@@ -125,12 +129,20 @@ func (g *gatherer) take(p part, s *source, nested bool) (*pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.hasValidity() && made.data.Buffers[0].Len() == 0 {
-		made.data.NullCount = 0
-	} else if !l.hasValidity() && l.kind != kindNull {
+	if l.hasValidity() {
+		made.knowNulls()
+	} else if l.kind != kindNull {
 		made.data.NullCount = 0
 	}
 	return made, nil
+}
+
+// knowNulls notes that a column has no nulls if it has no bitmap. Columns whose
+// buffers come later call it again then.
+func (made *pending) knowNulls() {
+	if len(made.data.Buffers) > 0 && made.data.Buffers[0].Len() == 0 {
+		made.data.NullCount = 0
+	}
 }
 
 // child takes rows of a child.

@@ -15,14 +15,91 @@ type ranges struct {
 	offsets, begins column.Bytes
 	width           int
 	rows            int
+	// extent is how many bytes or elements the input has: offsets beyond are unsound.
+	// most is the largest offset of the result.
+	extent, most int64
 	// total has the sum of the lengths.
 	total memory.Slice[int64]
 }
 
 // takeRanges takes offsets and validity, and calls then with how many bytes or
-// elements the result has room for: as many as there are in the input where no row
-// is taken twice, or else as many as there turn out to be.
+// elements the result has room for. If no row is taken twice that is as many as the
+// rows of the input have, see visible; else it is as many as there turn out to be,
+// which is waited for.
 func (g *gatherer) takeRanges(made *pending, p part, l layout, s *source, extent int, then func(r ranges, room int) error) error {
+	r := ranges{width: l.width, rows: s.capacity, extent: int64(extent), most: l.maximumOffset()}
+	if !s.once {
+		if err := g.findRanges(made, p, l, s, &r); err != nil {
+			return err
+		}
+		fetched := g.fetch(r.total.AsBytes())
+		g.later(func() error {
+			total := int64(binary.NativeEndian.Uint64(fetched))
+			if total > l.maximumOffset() {
+				return fmt.Errorf("the result has %d bytes or elements, the offsets of %v reach to %d: take in parts, or as the type with large offsets: %w",
+					total, l.storage, l.maximumOffset(), memory.ErrOverflow)
+			}
+			return then(r, int(total))
+		})
+		return nil
+	}
+	return g.visible(p, l, extent, func(room int) error {
+		r.most = int64(room)
+		if err := g.findRanges(made, p, l, s, &r); err != nil {
+			return err
+		}
+		return then(r, room)
+	})
+}
+
+const (
+	// boundBytes is how many bytes or elements are not worth a wait to allocate less.
+	boundBytes = 64 << 10
+	// boundShare says how few of the rows of a buffer of offsets make a slice: one in
+	// so many. Of larger slices the result is allocated as long as the data of all.
+	boundShare = 2
+)
+
+// visible calls then with a bound of the bytes or elements of a part's rows.
+//
+// The bound is what all rows in the buffers have, which the host knows. Where the part
+// is a small slice of them it is the difference of two offsets instead: on a GPU that
+// takes a wait of some 10 µs, and saves memory for rows that are not there. A stream
+// that is being captured cannot wait and takes the larger bound.
+func (g *gatherer) visible(p part, l layout, extent int, then func(room int) error) error {
+	inBuffer := p.data.Buffers[1].Len()/l.width - 1
+	small := p.length > 0 && p.length <= inBuffer/boundShare && extent > boundBytes
+	if !small || g.call.Stream.RefuseCapture() != nil {
+		return then(extent)
+	}
+	ends, err := g.fetchEnds(p, l)
+	if err != nil {
+		return err
+	}
+	g.later(func() error {
+		from, to := wordAt(ends[0], l.width, 0), wordAt(ends[1], l.width, 0)
+		if from < 0 || to < from || to > int64(extent) {
+			return then(extent)
+		}
+		return then(int(to - from))
+	})
+	return nil
+}
+
+// fetchEnds fetches the first and the last offset of a part.
+func (g *gatherer) fetchEnds(p part, l layout) (ends [2][]byte, err error) {
+	for end, at := range []int{p.offset, p.offset + p.length} {
+		one, err := p.data.Buffers[1].Slice(at*l.width, (at+1)*l.width)
+		if err != nil {
+			return ends, err
+		}
+		ends[end] = g.fetch(one)
+	}
+	return ends, nil
+}
+
+// findRanges allocates offsets and validity and finds the rows.
+func (g *gatherer) findRanges(made *pending, p part, l layout, s *source, r *ranges) error {
 	valid := p.valid(l)
 	width := uint64(l.width)
 	count := uint64(s.capacity) + 1
@@ -35,6 +112,7 @@ func (g *gatherer) takeRanges(made *pending, p part, l layout, s *source, extent
 		return err
 	}
 	made.data.Buffers = buffers
+	made.knowNulls()
 	scratch, err := g.allocate(count*width, (tiles+1)*8)
 	if err != nil {
 		return err
@@ -43,23 +121,8 @@ func (g *gatherer) takeRanges(made *pending, p part, l layout, s *source, extent
 	if err != nil {
 		return err
 	}
-	r := ranges{offsets: buffers[1], begins: scratch[0], width: l.width, rows: s.capacity}
-	if err := g.addRanges(&r, buffers[0], p, valid, sums, int(tiles), s); err != nil {
-		return err
-	}
-	if s.once {
-		return then(r, extent)
-	}
-	fetched := g.fetch(r.total.AsBytes())
-	g.later(func() error {
-		total := int64(binary.NativeEndian.Uint64(fetched))
-		if total > l.maximumOffset() {
-			return fmt.Errorf("the result has %d bytes or elements, the offsets of %v reach to %d: take in parts, or as the type with large offsets: %w",
-				total, l.storage, l.maximumOffset(), memory.ErrOverflow)
-		}
-		return then(r, int(total))
-	})
-	return nil
+	r.offsets, r.begins = buffers[1], scratch[0]
+	return g.addRanges(r, buffers[0], p, valid, sums, int(tiles), s)
 }
 
 // addRanges finds the rows and adds up their lengths.
@@ -86,13 +149,13 @@ func (g *gatherer) addRanges(r *ranges, outValid column.Bytes, p part, valid bit
 	}
 	file := fmt.Sprint("take_ranges_", r.width)
 	if err := launch(g.call.Stream, file, file+string(s.order), r.rows+1, rowsEach,
-		s.arguments(r.offsets, r.begins, outValid, offsets, valid.bytes, valid.at, sums)...); err != nil || tiles == 1 {
+		s.arguments(r.offsets, r.begins, outValid, offsets, valid.bytes, valid.at, sums, uint64(r.extent), r.most)...); err != nil || tiles == 1 {
 		return err
 	}
 	if err := launch(g.call.Stream, "add_sums", "add_sums", 1, 1, sums, uint64(tiles)); err != nil {
 		return err
 	}
-	return launch(g.call.Stream, file, fmt.Sprint("add_ranges_", r.width), r.rows+1, rowsEach, r.offsets, uint64(r.rows+1), sums)
+	return launch(g.call.Stream, file, fmt.Sprint("add_ranges_", r.width), r.rows+1, rowsEach, r.offsets, uint64(r.rows+1), sums, r.most)
 }
 
 // takeBinary takes strings.

@@ -2,9 +2,11 @@ package selection
 
 import (
 	"encoding/binary"
+	"fmt"
 	"sort"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // wordAt reads number i of integers of 2, 4 or 8 bytes.
@@ -45,25 +47,40 @@ func (s *source) takeRangesOnHost(r *ranges, outValid, offsets column.Bytes, val
 		return err
 	}
 	at := int64(0)
-	for i := range uint64(r.rows) + 1 {
+	for i := range uint64(r.rows) {
 		putWord(bytes[0], r.width, i, at)
-		if i == uint64(r.rows) {
-			break
-		}
 		index, ok := rows.row(i)
 		ok = ok && isValid.set(index)
 		setBit(bytes[2], i, ok)
-		if ok {
-			begin := wordAt(bytes[3], r.width, index)
-			putWord(bytes[1], r.width, i, begin)
-			at += max(wordAt(bytes[3], r.width, index+1)-begin, 0)
+		if !ok {
+			continue
 		}
+		begin, end := wordAt(bytes[3], r.width, index), wordAt(bytes[3], r.width, index+1)
+		if begin < 0 || end < begin || end > r.extent {
+			return unsoundError(int64(index), begin, end, r.extent)
+		}
+		putWord(bytes[1], r.width, i, begin)
+		at += end - begin
 	}
+	if at > r.most {
+		return r.tooLong(at, s.once)
+	}
+	putWord(bytes[0], r.width, uint64(r.rows), at)
 	total, err := r.total.Host()
 	if err == nil {
 		total[0] = at
 	}
 	return err
+}
+
+// tooLong is the error of more bytes or elements than the offsets can count or, where
+// no row is taken twice, than there are.
+func (r *ranges) tooLong(total int64, once bool) error {
+	if once {
+		return fmt.Errorf("the rows have %d bytes or elements together, of %d that there are: offsets are not in order: %w", total, r.most, column.ErrInvalid)
+	}
+	return fmt.Errorf("the result has %d bytes or elements, offsets of %d bytes reach to %d: take in parts, or as the type with large offsets: %w",
+		total, r.width, r.most, memory.ErrOverflow)
 }
 
 // copyOnHost copies the bytes of strings.

@@ -57,6 +57,14 @@ func (p part) values(buffer, width, count int) (column.Bytes, error) {
 	return p.data.Buffers[buffer].Slice(p.offset*width, (p.offset+count)*width)
 }
 
+// extent returns how many bytes of strings or elements of lists there are.
+func (p part) extent(l layout) int {
+	if l.kind == kindBinary {
+		return p.data.Buffers[2].Len()
+	}
+	return p.data.Children[0].Len()
+}
+
 // retainable is anything that is held until a result has references of its own.
 type retainable interface{ Release() error }
 

@@ -31,8 +31,9 @@ DEVICE i64 add_before(i64 value, i64 &total) {
 }
 
 // add_up turns a tile's lengths, of which there are count, into offsets from base
-// on, and returns the sum of them.
-template <typename T> DEVICE i64 add_up(T *lengths, u64 count, i64 base) {
+// on, and returns the sum of them. No offset is beyond most: so the offsets stay sound
+// if those of the input are not and more is taken than there is.
+template <typename T> DEVICE i64 add_up(T *lengths, u64 count, i64 base, i64 most) {
     const u32 at = thread_in_block() * range_items;
     T length[range_items];
     i64 sum = 0, total;
@@ -45,17 +46,27 @@ template <typename T> DEVICE i64 add_up(T *lengths, u64 count, i64 base) {
 #pragma unroll
     for (u32 k = 0; k < range_items; k++) {
         if (at + k < count)
-            lengths[at + k] = offset;
+            lengths[at + k] = offset < most ? offset : most;
         offset += length[k];
     }
     return total;
 }
 
+// report notes a row whose offsets are unsound where indices out of bounds are noted:
+// behind all of those, marked by the highest bit.
+template <typename T> DEVICE void report(const Listed<T> &source, u64 row) {
+    if (source.bad != nullptr)
+        __nvvm_atom_min_gen_ull(source.bad, row | 1ull << 63);
+}
+DEVICE void report(const Ruled &, u64) {}
+
 // take_ranges writes capacity + 1 lengths, that of the last and of rows that are
-// not there 0, and where the rows begin in the data of the input.
+// not there 0, and where the rows begin in the data of the input. Rows whose offsets
+// are not in order or point beyond the extent of the data are reported and have the
+// length 0.
 template <typename T, typename S>
 DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__ offsets, const u8 *__restrict__ valid, u64 valid_at,
-                        i64 *sums, u64 capacity, const S &source) {
+                        i64 *sums, u64 extent, i64 most, u64 capacity, const S &source) {
     constexpr u32 items = range_items;
     const Warp<items> warp = warp_of<items>();
     const u64 first = warp.first + warp.lane;
@@ -73,8 +84,13 @@ DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__
         for (u32 k = 0; k < items; k++)
             begin[k] = offsets[index[k]], end[k] = offsets[index[k] + (typename S::Index)1];
 #pragma unroll
-        for (u32 k = 0; k < items; k++)
-            length[k] = ok[k] && end[k] > begin[k] ? end[k] - begin[k] : 0;
+        for (u32 k = 0; k < items; k++) {
+            const u64 from = (u64)(i64)begin[k], to = (u64)(i64)end[k];
+            const bool sound = from <= to && to <= extent;
+            length[k] = ok[k] && sound ? end[k] - begin[k] : 0;
+            if (ok[k] && !sound)
+                report(source, first + k * warp_threads);
+        }
     } else if (warp.first < source.n) { // for the indices that are out of bounds
         typename S::Index index[items];
         read<items>(source, warp.first, warp.lane, warp_threads, index, ok);
@@ -93,7 +109,7 @@ DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__
         write_bits<items>(out_valid, warp, capacity, ok);
     if (blocks_per_grid() == 1) {
         synchronize_block();
-        total = add_up(out, capacity + 1, 0);
+        total = add_up(out, capacity + 1, 0, most);
     } else
         add_before(sum, total);
     if (thread_in_block() == 0)
@@ -105,15 +121,15 @@ DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__
 template <int> DEVICE void add_sums(i64 *sums, u64 count) {
     i64 ahead = 0;
     for (u64 first = 0; first < count; first += range_tile)
-        ahead += add_up(sums + first, count - first, ahead);
+        ahead += add_up(sums + first, count - first, ahead, ~(1ll << 63));
     if (thread_in_block() == 0)
         sums[count] = ahead;
 }
 
 // add_ranges is the third kernel.
-template <typename T> DEVICE void add_ranges(T *lengths, u64 count, const i64 *sums) {
+template <typename T> DEVICE void add_ranges(T *lengths, u64 count, const i64 *sums, i64 most) {
     const u64 first = (u64)block_in_grid() * range_tile;
-    add_up(lengths + first, count - first, sums[block_in_grid()]);
+    add_up(lengths + first, count - first, sums[block_in_grid()], most);
 }
 
 // place_of returns the last of the offsets between low and high that is not beyond
@@ -139,9 +155,10 @@ template <typename T> DEVICE u64 place_of(const T *offsets, u64 low, u64 high, u
     KERNEL LAUNCH_BOUNDS(block_threads) take_ranges_##width##_rule(PARAMETERS(T)) {                                    \
         take_ranges(GIVEN, ruled(GIVEN_SOURCE));                                                                       \
     }                                                                                                                  \
-    KERNEL LAUNCH_BOUNDS(block_threads) add_ranges_##width(T *lengths, u64 count, const i64 *sums) {                   \
-        add_ranges(lengths, count, sums);                                                                              \
+    KERNEL LAUNCH_BOUNDS(block_threads) add_ranges_##width(T *lengths, u64 count, const i64 *sums, i64 most) {         \
+        add_ranges(lengths, count, sums, most);                                                                        \
     }
 #define PARAMETERS(T)                                                                                                  \
-    T *out, T *begins, u32 *out_valid, const T *offsets, const u8 *valid, u64 valid_at, i64 *sums, SOURCE
-#define GIVEN out, begins, out_valid, offsets, valid, valid_at, sums, capacity
+    T *out, T *begins, u32 *out_valid, const T *offsets, const u8 *valid, u64 valid_at, i64 *sums, u64 extent,   \
+        i64 most, SOURCE
+#define GIVEN out, begins, out_valid, offsets, valid, valid_at, sums, extent, most, capacity

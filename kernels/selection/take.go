@@ -130,6 +130,10 @@ func (g *gatherer) takeListed(columns []*column.Column, count int64, counted mem
 // host: a word of the device's would have to be set before and fetched afterwards,
 // which took as long as the rest of a small take (25 instead of 13 µs, H200).
 func (g *gatherer) checkBounds(s *source, columns []*column.Column) error {
+	// The wait for the answer would be refused; then no kernel may be in the graph.
+	if err := g.call.Stream.RefuseCapture(); err != nil {
+		return err
+	}
 	word, err := hostword.Take(g.call.Stream.Device(), noRow)
 	if err != nil {
 		return err
@@ -144,9 +148,13 @@ func (g *gatherer) checkBounds(s *source, columns []*column.Column) error {
 	return g.takeBits(column.Bytes{}, column.Bytes{}, bits{}, bits{}, s)
 }
 
-// explain says which index is out of bounds.
+// unsoundRow marks rows that a kernel has found unsound offsets for: see ranges.cuh.
+const unsoundRow = 1 << 63
+
+// explain makes the error of what the kernels have found: an index out of bounds or, if
+// all are in bounds, unsound offsets of strings or lists.
 func (g *gatherer) explain(indices *column.Column, count int64) error {
-	problem := &IndexError{Row: int64(g.found), Index: "?", Rows: count}
+	problem := &IndexError{Row: int64(g.found &^ unsoundRow), Index: "?", Rows: count}
 	one, err := indices.Slice(int(problem.Row), 1)
 	if err != nil {
 		return errors.Join(problem, err)
@@ -158,6 +166,9 @@ func (g *gatherer) explain(indices *column.Column, count int64) error {
 	}
 	defer array.Release()
 	problem.Index = array.ValueStr(0)
+	if g.found&unsoundRow != 0 {
+		return fmt.Errorf("row %s of the input has offsets that are not in order or point outside the data: %w", problem.Index, column.ErrInvalid)
+	}
 	return problem
 }
 
