@@ -15,8 +15,9 @@ either holds it.
 from .column import Column
 from .devices import (Budget, Device, MemoryInfo, budget, device, device_memory, devices, set_budget,
                       set_default_device)
-from .errors import (AddressInUseError, ArgumentError, BudgetError, ColumnNotFoundError, DeviceError, ExchangeError, GpuframeError, InvalidDataError,
-                     NotAvailableError, NotConnectedError, OutOfMemoryError, RangeError, ReleasedError, UnsupportedError, WrongTypeError)
+from .errors import (AccessError, AddressInUseError, ArgumentError, BudgetError, ColumnNotFoundError, DeviceError, ExchangeError, FileError, GpuframeError,
+                     InternalError, InvalidDataError, MissingFileError, NotAvailableError, NotConnectedError, OutOfMemoryError, RangeError, ReleasedError,
+                     UnsupportedError, WrongTypeError)
 from .files import read_csv, read_ipc, read_parquet
 from .sharing import Client, Server, SharedTable, connect, serve
 from .table import Schema, Table
@@ -24,8 +25,8 @@ from .table import Schema, Table
 __version__ = "0.1.0"
 
 __all__ = [
-    "AddressInUseError", "ArgumentError", "Budget", "BudgetError", "Client", "Column", "ColumnNotFoundError", "Device", "DeviceError", "ExchangeError",
-    "GpuframeError", "InvalidDataError", "MemoryInfo", "NotAvailableError", "NotConnectedError", "OutOfMemoryError", "RangeError", "ReleasedError",
+    "AccessError", "AddressInUseError", "ArgumentError", "Budget", "BudgetError", "Client", "Column", "ColumnNotFoundError", "Device", "DeviceError", "ExchangeError",
+    "FileError", "GpuframeError", "InternalError", "InvalidDataError", "MemoryInfo", "MissingFileError", "NotAvailableError", "NotConnectedError", "OutOfMemoryError", "RangeError", "ReleasedError",
     "Schema", "Server", "SharedTable", "Table", "UnsupportedError", "WrongTypeError", "budget", "connect", "device", "device_memory", "devices", "read_csv",
     "read_ipc", "read_parquet", "serve", "set_budget", "set_default_device",
 ]

@@ -9,8 +9,10 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, Optional
 
+from . import _tensors
 from ._library import library, native
-from .devices import Place, place
+from .devices import Place, Target
+from .errors import WrongTypeError
 
 if TYPE_CHECKING:
     from .column import Column
@@ -18,6 +20,9 @@ if TYPE_CHECKING:
 
 #: The structs, as the library numbers them.
 SCHEMA, ARRAY, STREAM, DEVICE_ARRAY, DEVICE_STREAM = range(5)
+
+#: The methods by which objects offer Arrow data, the best one first.
+METHODS = ("__arrow_c_device_array__", "__arrow_c_device_stream__", "__arrow_c_array__", "__arrow_c_stream__")
 
 
 def _unknown(arguments: dict[str, Any]) -> None:
@@ -81,6 +86,11 @@ def order(column: Column) -> None:
     column.__dlpack__(max_version=(1, 0))
 
 
+def speaks(obj: Any) -> bool:
+    """Whether an object offers Arrow data."""
+    return any(hasattr(obj, method) for method in METHODS)
+
+
 def _arrays(obj: Any) -> Optional[tuple[Any, Any, int]]:
     """Return a producer's capsules of an array, and whether they are of a device."""
     if hasattr(obj, "__arrow_c_device_array__"):
@@ -93,40 +103,70 @@ def _arrays(obj: Any) -> Optional[tuple[Any, Any, int]]:
     return None
 
 
+def _stream(obj: Any) -> Optional[tuple[Any, int, int]]:
+    """Return a producer's capsule of a stream, its kind, and whether it is of a device."""
+    if hasattr(obj, "__arrow_c_device_stream__"):
+        try:
+            return obj.__arrow_c_device_stream__(), DEVICE_STREAM, 1
+        except NotImplementedError:
+            pass
+    if hasattr(obj, "__arrow_c_stream__"):
+        return obj.__arrow_c_stream__(), STREAM, 0
+    return None
+
+
+def _refuse(obj: Any) -> WrongTypeError:
+    return WrongTypeError(f"a {type(obj).__name__} does not speak Arrow: it has none of {', '.join(METHODS)}")
+
+
 def table_of(cls: Any, obj: Any, device: Place, stream: Optional[int]) -> Table:
     """Make a table of anything that speaks Arrow."""
-    target = place(device)
+    number = _tensors.stream_number(stream)
+    target = Target.of(device)
     arrays = None if hasattr(obj, "__arrow_c_device_stream__") else _arrays(obj)
+    streamed = None if arrays is not None else _stream(obj)
     if arrays is not None:
         schema, array, on_device = arrays
-        made = library.make(library.arrow_import, target._handle(), _struct(array, DEVICE_ARRAY if on_device else ARRAY),
-                            _struct(schema, SCHEMA), on_device, stream or 0)
-        return cls._wrap(made, target)
-    for method, kind, on_device in ("__arrow_c_device_stream__", DEVICE_STREAM, 1), ("__arrow_c_stream__", STREAM, 0):
-        if hasattr(obj, method):
-            try:
-                capsule = getattr(obj, method)()
-            except NotImplementedError:
-                continue
-            return cls._wrap(library.make(library.arrow_import_stream, target._handle(), _struct(capsule, kind), on_device), target)
-    raise TypeError(f"a {type(obj).__name__} does not speak Arrow: none of __arrow_c_device_stream__, __arrow_c_device_array__, "
-                    "__arrow_c_stream__ and __arrow_c_array__ is there")
+        made = library.make(library.arrow_import, *target.arguments, _struct(array, DEVICE_ARRAY if on_device else ARRAY),
+                            _struct(schema, SCHEMA), on_device)
+    elif streamed is not None:
+        capsule, kind, on_device = streamed
+        made = library.make(library.arrow_import_stream, *target.arguments, _struct(capsule, kind), on_device)
+    else:
+        raise _refuse(obj)
+    table: Table = cls._wrap(made, target.kept)
+    _make_ready(table, number)
+    return table
 
 
-def column_of(cls: Any, obj: Any, name: Optional[str], device: Place) -> Column:
+def column_of(cls: Any, obj: Any, name: Optional[str], target: Target, stream: Optional[int] = None) -> Column:
     """Make a column of anything that speaks Arrow."""
-    target = place(device)
+    number = _tensors.stream_number(stream)
+    called = None if name is None else name.encode()
     arrays = _arrays(obj)
-    if arrays is None:
-        raise TypeError(f"a {type(obj).__name__} does not speak Arrow: neither __arrow_c_device_array__ nor __arrow_c_array__ is there")
-    schema, array, on_device = arrays
-    made = library.make(library.arrow_import_column, target._handle(), _struct(array, DEVICE_ARRAY if on_device else ARRAY),
-                        _struct(schema, SCHEMA), on_device, 0, None if name is None else name.encode())
-    return cls._wrap(made, target)
+    streamed = None if arrays is not None else _stream(obj)
+    if arrays is not None:
+        schema, array, on_device = arrays
+        made = library.make(library.arrow_import_column, *target.arguments, _struct(array, DEVICE_ARRAY if on_device else ARRAY),
+                            _struct(schema, SCHEMA), on_device, called)
+    elif streamed is not None:
+        capsule, kind, on_device = streamed
+        made = library.make(library.arrow_import_column_stream, *target.arguments, _struct(capsule, kind), on_device, called)
+    else:
+        raise _refuse(obj)
+    column: Column = cls._wrap(made, target.kept)
+    _make_ready(column, number)
+    return column
+
+
+def _make_ready(made: Any, stream: Optional[int]) -> None:
+    """Make a consumer's stream wait until the data is there."""
+    if stream is not None:
+        library.order(made._handle(), stream)
 
 
 def _struct(capsule: Any, kind: int) -> int:
     address, found = native.struct_of(capsule)
     if found != kind:
-        raise TypeError("a producer returned a capsule of another struct than its method's")
+        raise WrongTypeError("a producer returned a capsule of another struct than its method's")
     return address

@@ -14,7 +14,7 @@ import ctypes
 import json
 import os
 import sys
-from typing import Any, Callable
+from typing import Any, Callable, NoReturn, Optional
 
 from .errors import GpuframeError, raise_failure
 
@@ -50,9 +50,11 @@ _SIGNATURES: dict[str, list[Any]] = {
     "read_ipc": [_HANDLE, _TEXT, _TEXT, _OUT],
     "read_csv": [_HANDLE, _TEXT, _TEXT, _OUT],
     "pointer_device": [_HANDLE, _HANDLE, ctypes.POINTER(ctypes.c_int32), ctypes.POINTER(ctypes.c_int32)],
-    "arrow_import": [_HANDLE, _ADDRESS, _ADDRESS, ctypes.c_int, _INT, _OUT],
-    "arrow_import_column": [_HANDLE, _ADDRESS, _ADDRESS, ctypes.c_int, _INT, _TEXT, _OUT],
-    "arrow_import_stream": [_HANDLE, _ADDRESS, ctypes.c_int, _OUT],
+    "arrow_import": [_HANDLE, _OUT, _INT, _ADDRESS, _ADDRESS, ctypes.c_int, _OUT],
+    "arrow_import_column": [_HANDLE, _OUT, _INT, _ADDRESS, _ADDRESS, ctypes.c_int, _TEXT, _OUT],
+    "arrow_import_stream": [_HANDLE, _OUT, _INT, _ADDRESS, ctypes.c_int, _OUT],
+    "arrow_import_column_stream": [_HANDLE, _OUT, _INT, _ADDRESS, ctypes.c_int, _TEXT, _OUT],
+    "order": [_HANDLE, _INT],
     "arrow_export": [_HANDLE, _ADDRESS, _ADDRESS],
     "arrow_export_device": [_HANDLE, _ADDRESS, _ADDRESS],
     "arrow_export_stream": [_HANDLE, ctypes.c_int, _ADDRESS],
@@ -85,6 +87,8 @@ class Library:
     of them at any time.
     """
 
+    path: str
+
     def __init__(self) -> None:
         self.path = _find()
         try:
@@ -107,7 +111,7 @@ class Library:
         finally:
             self._free(address)
 
-    def _check(self, failed: int | None, *_: Any) -> None:
+    def _check(self, failed: Optional[int], *_: Any) -> None:
         if failed:
             raise_failure(self._text(failed))
 
@@ -129,7 +133,7 @@ class Library:
     def forbid(self) -> None:
         """Make every function refuse: Go's runtime does not survive a fork."""
 
-        def refuse(*_: Any) -> None:
+        def refuse(*_: Any) -> NoReturn:
             raise GpuframeError('gpuframe cannot be used in a forked process: start it with the method "spawn", '
                                 "or import and use gpuframe only after the fork")
 
@@ -148,7 +152,7 @@ class Native:
     Exchangeable: Any
     exchange: Any
     take_tensor: Callable[[Any], tuple[int, int, int, int]]
-    exchanged: Callable[[Any], "tuple[int, int, int, int] | None"]
+    exchanged: Callable[[Any], Optional[tuple[int, int, int, int]]]
     import_tensor: Callable[[int, int, int, int, bytes], Any]
     new_struct: Callable[[int], tuple[Any, int]]
     struct_of: Callable[[Any], tuple[int, int]]

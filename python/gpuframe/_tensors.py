@@ -7,15 +7,13 @@ from typing import TYPE_CHECKING, Any, Optional
 
 from ._library import native
 from .devices import Manager, Place, place
-from .errors import ExchangeError
+from .errors import ArgumentError, ExchangeError, WrongTypeError
 
 if TYPE_CHECKING:
     from .column import Column
 
 #: The codes that DLPack has for the CPU, a GPU, and a GPU's host and managed memory.
 CPU, CUDA, PINNED, MANAGED = 1, 2, 3, 13
-#: Where a DLManagedTensorVersioned has its data pointer.
-DATA = 32
 
 
 def manager_of(kind: int, number: int, wanted: Place) -> Manager:
@@ -28,6 +26,20 @@ def manager_of(kind: int, number: int, wanted: Place) -> Manager:
         manager = place(wanted)
         return manager if manager.dlpack_device[0] == CUDA else place("cuda:0")
     raise ExchangeError(f"gpuframe does not know memory of DLPack device ({kind}, {number})")
+
+
+def stream_number(stream: Optional[int], named: str = "stream") -> Optional[int]:
+    """Check a stream as the Python protocols number it: None, 1, 2 or a handle."""
+    if stream is None:
+        return None
+    if isinstance(stream, bool) or not hasattr(stream, "__index__"):
+        raise WrongTypeError(f"{named}={stream!r}: give a stream as a number, torch.cuda.Stream.cuda_stream for example")
+    number = int(stream)
+    if number == 0:
+        raise ArgumentError(f"{named}=0 is ambiguous: give 1 for the legacy default stream, or 2 for the default stream of the thread")
+    if number < 0:
+        raise ArgumentError(f"{named}={number}: give 1, 2 or the handle of a stream")
+    return number
 
 
 def tensor_of(obj: Any, device: Place) -> tuple[int, int, int, int, int]:
@@ -43,6 +55,8 @@ def tensor_of(obj: Any, device: Place) -> tuple[int, int, int, int, int]:
         if exchanged is not None:
             address, kind, number, stream = exchanged
             return address, 0, kind, number, stream
+    if not hasattr(obj, "__dlpack__") or not hasattr(obj, "__dlpack_device__"):
+        raise WrongTypeError(f"a {type(obj).__name__} does not speak DLPack: __dlpack__ or __dlpack_device__ is missing")
     kind, number = obj.__dlpack_device__()
     wanted = None
     if kind in (CUDA, MANAGED):
@@ -65,13 +79,39 @@ def _ask_for_tensor(obj: Any, stream: Optional[int]) -> Any:
         return obj.__dlpack__(stream=stream)
 
 
+class _DLTensor(ctypes.Structure):
+    _fields_ = [("data", ctypes.c_void_p), ("device_type", ctypes.c_int32), ("device_id", ctypes.c_int32), ("ndim", ctypes.c_int32),
+                ("code", ctypes.c_uint8), ("bits", ctypes.c_uint8), ("lanes", ctypes.c_uint16),
+                ("shape", ctypes.POINTER(ctypes.c_int64)), ("strides", ctypes.POINTER(ctypes.c_int64)), ("byte_offset", ctypes.c_uint64)]
+
+
+class _Versioned(ctypes.Structure):
+    _fields_ = [("major", ctypes.c_uint32), ("minor", ctypes.c_uint32), ("context", ctypes.c_void_p), ("deleter", ctypes.c_void_p),
+                ("flags", ctypes.c_uint64), ("tensor", _DLTensor)]
+
+
+class View:
+    """A tensor of our own, opened: where it is, its shape, and what its elements are. It keeps the memory alive."""
+
+    def __init__(self, of: Any) -> None:
+        self._capsule = of.__dlpack__(max_version=(1, 0))
+        get = ctypes.pythonapi.PyCapsule_GetPointer
+        get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
+        managed = _Versioned.from_address(get(self._capsule, b"dltensor_versioned"))
+        tensor = managed.tensor
+        self.address: int = tensor.data or 0
+        self.shape: tuple[int, ...] = tuple(tensor.shape[: tensor.ndim])
+        self.code: int = tensor.code
+        self.bits: int = tensor.bits
+        self.read_only = bool(managed.flags & 1)
+        #: How many elements lie from one to the next of each dimension.
+        self.strides: tuple[int, ...] = tuple(tensor.strides[: tensor.ndim])
+
+
 class Mask:
     """Which elements are valid, a byte each, by the CUDA array interface. It keeps its memory alive."""
 
     def __init__(self, valid: Column) -> None:
-        self._tensor = valid.__dlpack__(max_version=(1, 0))
-        get = ctypes.pythonapi.PyCapsule_GetPointer
-        get.restype, get.argtypes = ctypes.c_void_p, [ctypes.py_object, ctypes.c_char_p]
-        data = ctypes.c_void_p.from_address(get(self._tensor, b"dltensor_versioned") + DATA).value
-        self.__cuda_array_interface__ = {"shape": (len(valid),), "typestr": "|b1", "data": (data or 0, True), "strides": None,
+        self._view = View(valid)
+        self.__cuda_array_interface__ = {"shape": (len(valid),), "typestr": "|b1", "data": (self._view.address, True), "strides": None,
                                          "version": 3, "stream": 1}

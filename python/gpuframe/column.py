@@ -8,9 +8,10 @@ from typing import Any, Optional
 from . import _arrow, _elements, _tensors
 from ._held import Held
 from ._library import library, native
+from ._native import Exchangeable
 from ._tensors import CUDA, MANAGED, PINNED
-from .devices import Device, Manager, Place, device, place
-from .errors import ArgumentError
+from .devices import Device, Place, Target, device, place
+from .errors import ArgumentError, WrongTypeError
 
 #: Letters of a numpy type string, for the types that have one.
 _TYPESTR = {
@@ -20,7 +21,7 @@ _TYPESTR = {
 }
 
 
-class Column(Held, native.Exchangeable):
+class Column(Held, Exchangeable):
     """One column of a table: an Arrow array in device memory.
 
     A column shares its table's memory and keeps it alive. It speaks DLPack
@@ -37,15 +38,19 @@ class Column(Held, native.Exchangeable):
 
     __slots__ = ("_info", "_manager", "__weakref__")
 
+    _info: Optional[dict[str, Any]]
+    _manager: Any
+
     def __init__(self) -> None:
         raise TypeError("columns come from tables and from Column.from_dlpack and Column.from_arrow")
 
     @classmethod
-    def _wrap(cls, handle: int, manager: Optional[Manager]) -> Column:
+    def _wrap(cls, handle: int, kept: Any) -> Column:
+        """Make a column of a handle, which keeps the managers alive that its memory may be of."""
         made = cls.__new__(cls)
         made._adopt(handle)
         made._info = None
-        made._manager = manager
+        made._manager = kept
         return made
 
     @classmethod
@@ -74,37 +79,52 @@ class Column(Held, native.Exchangeable):
         return column
 
     @classmethod
-    def from_arrow(cls, obj: Any, *, name: Optional[str] = None, device: Place = None) -> Column:
-        """Take an Arrow array of any library that speaks Arrow's C interfaces.
+    def from_arrow(cls, obj: Any, *, name: Optional[str] = None, device: Place = None, stream: Optional[int] = None) -> Column:
+        """Take an Arrow array, or a stream of arrays, of any library that speaks Arrow's C interfaces.
 
-        Data in the memory of a GPU is not copied; data of the host is copied to
-        the device, and is shared where the device is the host.
+        Data on a GPU stays there and is not copied, unless ``device`` says another
+        place. Data of the host is copied to the device, and is shared if the device
+        is the host. Several chunks become one. ``stream`` is as in
+        :meth:`Table.from_arrow`.
         """
-        return _arrow.column_of(cls, obj, name, device)
+        return _arrow.column_of(cls, obj, name, Target.of(device), stream)
 
     @property
     def _description(self) -> dict[str, Any]:
+        self._check()
         if self._info is None:
             self._info = library.ask(library.column_describe, self._handle())
         return self._info
 
+    def _has_nulls(self) -> bool:
+        return self._description["bitmap"] and self.null_count > 0
+
     @property
     def name(self) -> str:
         """The name."""
-        return self._description["name"]
+        found: str = self._description["name"]
+        return found
 
     @property
     def dtype(self) -> str:
         """The Arrow type, as text: "int32", "utf8", "timestamp[ns]"."""
-        return self._description["type"]
+        found: str = self._description["type"]
+        return found
 
     def __len__(self) -> int:
-        return self._description["length"]
+        length: int = self._description["length"]
+        return length
+
+    @property
+    def shape(self) -> tuple[int]:
+        """The number of elements, as numpy writes it."""
+        return (len(self),)
 
     @property
     def nullable(self) -> bool:
         """Whether the schema allows nulls."""
-        return self._description["nullable"]
+        found: bool = self._description["nullable"]
+        return found
 
     @property
     def device(self) -> Device:
@@ -114,27 +134,31 @@ class Column(Held, native.Exchangeable):
     @property
     def data_ptr(self) -> int:
         """Where the values begin; 0 for types that have no fixed width."""
-        return self._description["pointer"]
+        found: int = self._description["pointer"]
+        return found
 
     @property
     def nbytes(self) -> int:
         """How many bytes the values are; 0 for types that have no fixed width."""
-        return self._description["bytes"]
+        found: int = self._description["bytes"]
+        return found
 
     @property
     def null_count(self) -> int:
         """The number of nulls. Counting them may take a look at the device."""
-        known = self._description["nulls"]
+        described = self._description
+        known: int = described["nulls"]
         if known < 0:
             count = ctypes.c_int64()
             library.column_null_count(self._handle(), ctypes.byref(count))
-            known = self._info["nulls"] = count.value
+            known = described["nulls"] = count.value
         return known
 
     @property
     def bit_offset(self) -> int:
         """For a column of :meth:`validity`: the bit of the first byte that belongs to the first element."""
-        return self._description["bits"]
+        found: int = self._description["bits"]
+        return found
 
     def values(self) -> Column:
         """Return the values without the nulls: the same memory, undefined where a null was."""
@@ -156,6 +180,10 @@ class Column(Held, native.Exchangeable):
         """
         return self._wrap(library.make(library.column_is_valid, self._handle()), self._manager)
 
+    def head(self, n: int = 5) -> Column:
+        """Return the first ``n`` elements, or all but the last ``-n``, of the same memory."""
+        return self[:n]
+
     def slice(self, offset: int, length: Optional[int] = None) -> Column:
         """Return ``length`` elements from ``offset`` on, of the same memory."""
         if length is None:
@@ -164,16 +192,20 @@ class Column(Held, native.Exchangeable):
 
     def __getitem__(self, key: slice) -> Column:
         if not isinstance(key, slice):
-            raise TypeError("a column is indexed by slices; for elements ask to_numpy() or tolist()")
+            raise WrongTypeError(f"a column is indexed by slices, not by {key!r}; to_numpy() and tolist() give elements")
         start, stop, step = key.indices(len(self))
         if step != 1:
             raise ArgumentError("a column's slices have step 1")
         return self.slice(start, max(0, stop - start))
 
     def to_device(self, device: Place) -> Column:
-        """Return a copy on a device, or within a budget."""
+        """Return a copy on a device, or within a budget.
+
+        Within a GPU and from one GPU to another nothing goes through the host, and
+        nobody waits.
+        """
         target = place(device)
-        return self._wrap(library.make(library.column_copy, self._handle(), target._handle()), target)
+        return Column._wrap(library.make(library.column_copy, self._handle(), target._handle()), target)
 
     # to, __dlpack__, __dlpack_device__ and __dlpack_c_exchange_api__ are the library's own.
 
@@ -202,7 +234,7 @@ class Column(Held, native.Exchangeable):
         described = self._interface()
         described["stream"] = 1
         plain = self
-        if self._description["bitmap"] and self.null_count:
+        if self._has_nulls():
             plain = self.values()
             described["mask"] = _tensors.Mask(self.is_valid())
         _arrow.order(plain)
@@ -213,7 +245,7 @@ class Column(Held, native.Exchangeable):
         """numpy's array interface, for columns in the host's memory."""
         if self.__dlpack_device__()[0] == CUDA:
             raise AttributeError("the column is in the memory of a GPU: to_numpy() copies it")
-        if self._description["bitmap"] and self.null_count:
+        if self._has_nulls():
             raise AttributeError("the column has nulls: take values() and validity()")
         described = self._interface()
         if not len(self):  # numpy takes no null pointer, not even for nothing
@@ -223,7 +255,7 @@ class Column(Held, native.Exchangeable):
 
     def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
         if self.__dlpack_device__()[0] == CUDA:
-            raise TypeError("the column is in the memory of a GPU: to_numpy() copies it")
+            raise WrongTypeError("the column is in the memory of a GPU: to_numpy() copies it")
         return self.to_numpy(dtype=dtype, copy=copy)
 
     def __arrow_c_schema__(self) -> Any:
@@ -247,42 +279,44 @@ class Column(Held, native.Exchangeable):
     def to_numpy(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
         """Return a numpy array: of the same memory on the host, else a copy.
 
-        Columns with nulls, and of types that numpy has not, go through pyarrow.
-        """
-        import numpy
+        Fixed-size lists become further dimensions. bfloat16 and the floats of eight
+        bits are those of ml_dtypes if that is installed, and else float32. Nulls
+        become NaN in numbers, which makes integers floats, and NaT in times. Types
+        that numpy lacks, strings and lists among them, become objects.
 
-        on = self
-        if self.__dlpack_device__()[0] == CUDA:
-            if copy is False:
-                raise ArgumentError("copy=False: the column is in the memory of a GPU")
-            on, copy = self.to_device("host"), None
-        if on.dtype == "bool" and not (on._description["bitmap"] and on.null_count):
-            return numpy.from_dlpack(on).astype(dtype or bool, copy=bool(copy))
-        if on.dtype in _TYPESTR and not (on._description["bitmap"] and on.null_count):
-            shared = numpy.asarray(_Shared(on))
-            return shared.astype(dtype or shared.dtype, copy=bool(copy))
-        if copy is False:
-            raise ArgumentError(f"copy=False: numpy cannot share a column of {self.dtype} with {self.null_count} nulls")
-        return numpy.asarray(on.to_pyarrow(), dtype=dtype)
+        >>> gpuframe_ = __import__("gpuframe")
+        >>> numpy = __import__("pytest").importorskip("numpy")
+        >>> gpuframe_.Table.from_columns({"x": [1.5, 2.5]}, device="host")["x"].to_numpy().tolist()
+        [1.5, 2.5]
+        """
+        from . import _arrays
+
+        return _arrays.to_numpy(self, dtype, copy)
+
+    def to_pandas(self) -> Any:
+        """Return a pandas.Series, by pyarrow where that is installed."""
+        import pandas
+
+        try:
+            series = self.to_pyarrow().to_pandas()
+        except ImportError:
+            series = pandas.Series(self.to_numpy(), copy=True)
+        series.name = self.name
+        return series
 
     def tolist(self) -> list[Any]:
         """Return the elements as Python objects, None for nulls.
 
-        Types other than numbers and booleans go through pyarrow.
+        Dates, decimals and nested types other than fixed-size lists go through
+        pyarrow.
         """
         return _elements.tolist(self)
 
     def __repr__(self) -> str:
+        if self.released:
+            return "<gpuframe.Column, released>"
         try:
             d = self._description
         except Exception as error:  # noqa: BLE001 - a repr never fails
             return f"<gpuframe.Column: {error}>"
         return f"<gpuframe.Column {d['name']!r}: {d['length']:,} × {d['type']} on {d['device'] or 'no device'}>"
-
-
-class _Shared:
-    """A column's array interface; it keeps the column alive for the array."""
-
-    def __init__(self, column: Column) -> None:
-        self.column = column
-        self.__array_interface__ = column.__array_interface__

@@ -8,10 +8,11 @@ import os
 import re
 from dataclasses import dataclass
 from types import TracebackType
-from typing import Optional, Union
+from typing import NoReturn, Optional, Union
 
-from ._library import library, native
-from .errors import ArgumentError
+from ._library import library
+from ._native import Handle
+from .errors import ArgumentError, WrongTypeError
 
 _UNITS = {"": 1, "b": 1}
 for _power, _letter in enumerate("kmgt", 1):
@@ -22,6 +23,8 @@ for _power, _letter in enumerate("kmgt", 1):
 def bytes_of(size: Union[int, str]) -> int:
     """Return a size in bytes, which may be written as "2 GB" or "512 MiB".
 
+    Fractions need a unit: 1.5 could be bytes, gigabytes or a share of the device.
+
     >>> bytes_of("2 GB"), bytes_of("1.5 KiB"), bytes_of(7)
     (2000000000, 1536, 7)
     """
@@ -30,8 +33,10 @@ def bytes_of(size: Union[int, str]) -> int:
         if match is None or match[2].lower() not in _UNITS:
             raise ArgumentError(f'{size!r} is not a size such as "2 GB"')
         return int(float(match[1]) * _UNITS[match[2].lower()])
+    if isinstance(size, bool) or not hasattr(size, "__index__"):
+        raise WrongTypeError(f'size={size!r}: give a whole number of bytes, or text such as "1.5 GB"')
     if size < 0:
-        raise ArgumentError(f"{size} bytes")
+        raise ArgumentError(f"size={size}: a size is not negative")
     return int(size)
 
 
@@ -85,13 +90,16 @@ class MemoryInfo:
         return "<" + ", ".join(parts) + ">"
 
 
-class Manager(native.Handle):
+class Manager(Handle):
     """Where memory comes from: a whole device or a budget of it."""
 
     __slots__ = ("name", "dlpack_device", "description", "stream", "_parent", "__weakref__")
 
     name: str
     dlpack_device: tuple[int, int]
+    description: str
+    stream: int
+    _parent: Optional[Manager]
 
     def memory(self) -> MemoryInfo:
         """Return what is in use of it now."""
@@ -105,7 +113,7 @@ class Manager(native.Handle):
         """Set the peak to what is in use now."""
         library.reset_peak(self._handle())
 
-    def __getstate__(self) -> None:
+    def __getstate__(self) -> NoReturn:
         raise TypeError(f"{type(self).__name__} belongs to this process and cannot be pickled")
 
 
@@ -196,6 +204,40 @@ def place(where: Place) -> Manager:
     return chosen if chosen is not None else device()
 
 
+@dataclass(frozen=True)
+class Target:
+    """Where an import goes, as the library's functions take it.
+
+    ``arguments`` are the manager's handle, the handles of the budgets that are in
+    force, and their number, which is -1 if the caller named a device. If not, data
+    that is on a GPU stays there.
+    """
+
+    manager: Manager
+    budgets: tuple["Budget", ...]
+    arguments: tuple[int, "ctypes.Array[ctypes.c_uint64]", int]
+
+    @classmethod
+    def of(cls, where: Place) -> Target:
+        """Return the target that an argument ``device=`` means."""
+        manager = place(where)
+        if where is not None:
+            return cls(manager, (), (manager._handle(), (ctypes.c_uint64 * 0)(), -1))
+        return cls.of_default(manager)
+
+    @classmethod
+    def of_default(cls, manager: Manager) -> Target:
+        """Return a target where GPU data stays and host data goes to the manager."""
+        budgets = _budgets.get()
+        handles = (ctypes.c_uint64 * len(budgets))(*[each._handle() for each in budgets])
+        return cls(manager, budgets, (manager._handle(), handles, len(budgets)))
+
+    @property
+    def kept(self) -> tuple[Manager, ...]:
+        """The managers that memory made here may be of."""
+        return (self.manager, *self.budgets)
+
+
 def device_memory(device_: Place = None) -> MemoryInfo:
     """Return what is in use of a device: in_use, budget, peak, external and more.
 
@@ -216,6 +258,8 @@ class Budget(Manager):
     """A part of a device's memory that a block of code may use. See :func:`budget`."""
 
     __slots__ = ("_tokens",)
+
+    _tokens: list["contextvars.Token[tuple[Budget, ...]]"]
 
     def __init__(self) -> None:
         raise TypeError("ask gpuframe.budget(size) for a budget")

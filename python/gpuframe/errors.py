@@ -7,6 +7,7 @@ catches ``MemoryError``, ``KeyError`` or ``BufferError`` need not know gpuframe.
 from __future__ import annotations
 
 import json
+from typing import NoReturn
 
 
 class GpuframeError(Exception):
@@ -81,6 +82,24 @@ class RangeError(GpuframeError, IndexError):
     """A position lies outside the table or column."""
 
 
+class FileError(GpuframeError, OSError):
+    """A file cannot be opened or read."""
+
+
+class MissingFileError(FileError, FileNotFoundError):
+    """There is no file of that name."""
+
+
+class AccessError(FileError, PermissionError):
+    """This process may not use the file or the socket."""
+
+
+class InternalError(GpuframeError, RuntimeError):
+    """A fault of gpuframe itself. ``details`` is where it happened; please report both."""
+
+    details: str = ""
+
+
 class NotConnectedError(GpuframeError, ConnectionError):
     """The other process is gone, or says what it should not."""
 
@@ -101,16 +120,21 @@ _KINDS: dict[str, type[Exception]] = {
     "type": WrongTypeError,
     "key": ColumnNotFoundError,
     "index": RangeError,
-    "file": FileNotFoundError,
-    "permission": PermissionError,
+    "file": MissingFileError,
+    "io": FileError,
+    "permission": AccessError,
     "connection": NotConnectedError,
     "in use": AddressInUseError,
 }
 
 
-def raise_failure(text: str) -> None:
+def raise_failure(text: str) -> NoReturn:
     """Raise the exception for an error that the library returned as JSON."""
     failure = json.loads(text)
     if failure["kind"] == "budget":
         raise BudgetError(failure["text"], failure.get("asked", 0), failure.get("in_use", 0), failure.get("budget", 0))
+    if failure["kind"] == "internal":
+        fault = InternalError(failure["text"])
+        fault.details = failure.get("details", "")
+        raise fault
     raise _KINDS.get(failure["kind"], GpuframeError)(failure["text"])

@@ -6,9 +6,10 @@ import atexit
 import os
 import weakref
 from dataclasses import dataclass
-from typing import Any, Union
+from typing import Any, NoReturn, TypeVar, Union
 
-from ._library import library, native
+from ._library import library
+from ._native import Handle
 from .devices import Place, place
 from .table import Table
 
@@ -33,7 +34,10 @@ def _shared(answer: list[dict[str, Any]]) -> list[SharedTable]:
     return [SharedTable(**each) for each in answer]
 
 
-class _Connection(native.Handle):
+_Self = TypeVar("_Self", bound="_Connection")
+
+
+class _Connection(Handle):
     """What a client and a server have in common."""
 
     __slots__ = ("path", "__weakref__")
@@ -47,13 +51,13 @@ class _Connection(native.Handle):
         """End it. Tables that clients have opened stay theirs."""
         self._release()
 
-    def __enter__(self) -> Any:
+    def __enter__(self: _Self) -> _Self:
         return self
 
     def __exit__(self, *_: Any) -> None:
         self.close()
 
-    def __getstate__(self) -> None:
+    def __getstate__(self) -> NoReturn:
         raise TypeError(f"a {type(self).__name__} belongs to this process and cannot be pickled: pickle its path")
 
     def __repr__(self) -> str:

@@ -4,14 +4,30 @@ from __future__ import annotations
 
 import ctypes
 import json
-from typing import Any, Iterator, Mapping, Optional, Sequence, Union
+from typing import Any, Iterator, Mapping, Optional, Sequence, Union, overload
 
-from . import _arrow
+from . import _arrow, _preview
 from ._held import Held
-from ._library import library, native
+from ._library import library
+from ._native import Tensor
+from ._tensors import CUDA
 from .column import Column
-from .devices import Device, Manager, Place, device, place
-from .errors import ArgumentError, ColumnNotFoundError, RangeError
+from .devices import Device, Place, device, place
+from .errors import ArgumentError, ColumnNotFoundError, RangeError, WrongTypeError
+
+#: A column's name, or several.
+Names = Union[str, Sequence[str]]
+
+
+def names_of(names: Names) -> list[str]:
+    """Return names as a list: a single one is no sequence of letters."""
+    if isinstance(names, str):
+        return [names]
+    found = list(names)
+    for each in found:
+        if not isinstance(each, str):
+            raise WrongTypeError(f"a column's name is a str, not {each!r}")
+    return found
 
 
 class Schema:
@@ -42,7 +58,7 @@ class Schema:
         return "<gpuframe.Schema " + ", ".join(f"{name}: {kind}" for name, kind in self) + ">"
 
 
-class Table(Held, native.Tensor):
+class Table(Held, Tensor):
     """An Arrow table in device memory. Tables do not change; views of them share memory.
 
     >>> import gpuframe
@@ -58,15 +74,19 @@ class Table(Held, native.Tensor):
 
     __slots__ = ("_info", "_manager", "__weakref__")
 
+    _info: Optional[dict[str, Any]]
+    _manager: Any
+
     def __init__(self) -> None:
         raise TypeError("ask Table.from_arrow, Table.from_columns, read_parquet, read_ipc or read_csv for a table")
 
     @classmethod
-    def _wrap(cls, handle: int, manager: Optional[Manager]) -> Table:
+    def _wrap(cls, handle: int, kept: Any) -> Table:
+        """Make a table of a handle, which keeps the managers alive that its memory may be of."""
         made = cls.__new__(cls)
         made._adopt(handle)
         made._info = None
-        made._manager = manager
+        made._manager = kept
         return made
 
     @classmethod
@@ -74,9 +94,14 @@ class Table(Held, native.Tensor):
         """Make a table of anything that speaks Arrow's C interfaces.
 
         That are tables and record batches of pyarrow, polars, pandas, nanoarrow,
-        cudf, duckdb and others. Data that is on the device already is not copied;
-        what is in the host's memory is copied to a GPU, and shared where the device
-        is the host.
+        cudf, duckdb and others. Without ``device`` data on a GPU stays there and is
+        not copied; data of the host goes to the default device. With ``device`` the
+        table is there: what lies there already is not copied.
+
+        ``stream`` is a CUDA stream of the caller, as DLPack's protocol numbers it: 1
+        and 2 for the default streams, or a handle. It is made to wait, on the GPU,
+        until the data is there, and is not used after the call. Without it each
+        hand-over orders its consumer's stream.
         """
         return _arrow.table_of(cls, obj, device, stream)
 
@@ -84,24 +109,35 @@ class Table(Held, native.Tensor):
     def from_columns(cls, columns: Mapping[str, Any], device: Place = None) -> Table:
         """Make a table of columns by name.
 
-        A column is anything with ``__dlpack__``, ``__cuda_array_interface__``,
-        ``__array_interface__`` or ``__arrow_c_array__``, a Column, or a sequence of
-        numbers. Those that lie on the device are shared, others copied there, and
-        sequences are copied always.
-        """
-        from ._columns import column_of
+        A column is a Column, or anything with ``__arrow_c_array__``,
+        ``__arrow_c_stream__``, ``__dlpack__``, ``__cuda_array_interface__`` or
+        ``__array_interface__``: the first of them that takes it is used. Arrays of
+        pyarrow, chunked ones too, series of polars and pandas and tensors of any
+        library are among these. Or it is a sequence of numbers or booleans, which is
+        always copied.
 
-        target = place(device)
-        made = {str(name): column_of(each, str(name), target) for name, each in columns.items()}
-        handles = (ctypes.c_uint64 * len(made))(*[each._handle() for each in made.values()])
+        The table is on ``device``; without it on the GPU that some of the columns are
+        on, or else on the default device. What lies there is shared, and the rest is
+        copied there. Columns of two GPUs need ``device``.
+        """
+        from ._columns import columns_of
+
+        made, target = columns_of(columns, device)
         rows = len(next(iter(made.values()))) if made else 0
         for name, each in made.items():
             if len(each) != rows:
                 raise ArgumentError(f"column {name!r} has {len(each):,} elements, the first one {rows:,}")
-        return cls._wrap(library.make(library.table_new, json.dumps(list(made)).encode(), handles, len(made), rows), target)
+        return cls._of(made, rows, target)
+
+    @classmethod
+    def _of(cls, columns: Mapping[str, Column], rows: int, kept: Any) -> Table:
+        """Make a table of columns, of the same memory."""
+        handles = (ctypes.c_uint64 * len(columns))(*[each._handle() for each in columns.values()])
+        return cls._wrap(library.make(library.table_new, json.dumps(list(columns)).encode(), handles, len(columns), rows), kept)
 
     @property
     def _description(self) -> dict[str, Any]:
+        self._check()
         if self._info is None:
             self._info = library.ask(library.table_describe, self._handle())
         return self._info
@@ -109,12 +145,18 @@ class Table(Held, native.Tensor):
     @property
     def num_rows(self) -> int:
         """The number of rows."""
-        return self._description["rows"]
+        rows: int = self._description["rows"]
+        return rows
 
     @property
     def num_columns(self) -> int:
         """The number of columns."""
         return len(self._description["columns"])
+
+    @property
+    def shape(self) -> tuple[int, int]:
+        """The number of rows and the number of columns."""
+        return self.num_rows, self.num_columns
 
     @property
     def column_names(self) -> list[str]:
@@ -129,7 +171,8 @@ class Table(Held, native.Tensor):
     @property
     def nbytes(self) -> int:
         """The bytes of the memory that the table lies in."""
-        return self._description["bytes"]
+        size: int = self._description["bytes"]
+        return size
 
     @property
     def device(self) -> Device:
@@ -144,19 +187,33 @@ class Table(Held, native.Tensor):
         names = self.column_names
         if isinstance(which, str):
             if which not in names:
-                raise ColumnNotFoundError(f"no column is called {which!r}; there are {', '.join(names) or 'none'}")
+                raise self._no_column(which)
             number = names.index(which)
+        elif isinstance(which, bool) or not hasattr(which, "__index__"):
+            raise WrongTypeError(f"a column is asked for by its name or number, not by {which!r}")
         else:
+            which = int(which)
             number = which + len(names) if which < 0 else which
             if not 0 <= number < len(names):
-                raise RangeError(f"column {which} of {len(names)}")
+                raise RangeError(f"there is no column {which}: the table has {len(names)}")
         return Column._wrap(library.make(library.table_column, self._handle(), number), self._manager)
+
+    def _no_column(self, name: str) -> ColumnNotFoundError:
+        from difflib import get_close_matches
+
+        near = get_close_matches(name, self.column_names, 3)
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(self.column_names) or 'none'}"
+        return ColumnNotFoundError(f"no column is called {name!r}; {hint}")
 
     def columns(self) -> list[Column]:
         """Return all columns."""
         return [self.column(i) for i in range(self.num_columns)]
 
-    def __getitem__(self, key: Union[str, int, slice, Sequence[str]]) -> Any:
+    @overload
+    def __getitem__(self, key: Union[str, int]) -> Column: ...
+    @overload
+    def __getitem__(self, key: Union[slice, list[str], tuple[str, ...]]) -> Table: ...
+    def __getitem__(self, key: Union[str, int, slice, list[str], tuple[str, ...]]) -> Union[Column, Table]:
         if isinstance(key, slice):
             start, stop, step = key.indices(self.num_rows)
             if step != 1:
@@ -178,11 +235,50 @@ class Table(Held, native.Tensor):
             length = self.num_rows - offset
         return self._wrap(library.make(library.table_slice, self._handle(), offset, length), self._manager)
 
-    def select(self, names: Sequence[str]) -> Table:
-        """Return a table of some columns, in the order of their names, of the same memory."""
-        return self._wrap(library.make(library.table_select, self._handle(), json.dumps(list(names)).encode()), self._manager)
+    def head(self, n: int = 5) -> Table:
+        """Return the first ``n`` rows, or all but the last ``-n``, of the same memory."""
+        return self[:n]
 
-    def matrix(self, names: Optional[Sequence[str]] = None) -> Table:
+    def tail(self, n: int = 5) -> Table:
+        """Return the last ``n`` rows, or all but the first ``-n``, of the same memory."""
+        return self[len(self) - min(n, len(self)):] if n >= 0 else self[-n:]
+
+    def select(self, names: Names) -> Table:
+        """Return a table of some columns, in the order of their names, of the same memory."""
+        wanted = self._known(names)
+        return self._wrap(library.make(library.table_select, self._handle(), json.dumps(wanted).encode()), self._manager)
+
+    def drop(self, names: Names) -> Table:
+        """Return a table without some columns, of the same memory.
+
+        >>> Table.from_columns({"x": [1], "y": [2]}, device="host").drop("x").column_names
+        ['y']
+        """
+        unwanted = self._known(names)
+        return self.select([each for each in self.column_names if each not in unwanted])
+
+    def rename(self, names: Mapping[str, str]) -> Table:
+        """Return a table whose columns have other names, old to new, of the same memory.
+
+        >>> Table.from_columns({"x": [1], "y": [2]}, device="host").rename({"x": "z"}).column_names
+        ['z', 'y']
+        """
+        self._known(list(names))
+        renamed = [names.get(each, each) for each in self.column_names]
+        twice = {each for each in renamed if renamed.count(each) > 1}
+        if twice:
+            raise ArgumentError(f"two columns would be called {sorted(twice)[0]!r}")
+        return self._of(dict(zip(renamed, self.columns())), len(self), self._manager)
+
+    def _known(self, names: Names) -> list[str]:
+        """Return names of columns as a list, all of which there are."""
+        wanted = names_of(names)
+        for each in wanted:
+            if each not in self.column_names:
+                raise self._no_column(each)
+        return wanted
+
+    def matrix(self, names: Optional[Names] = None) -> Table:
         """Return a table of these columns, all of one numeric type, that lie side by side.
 
         By DLPack it is one tensor of rows × columns, without a copy, as often as it
@@ -198,7 +294,11 @@ class Table(Held, native.Tensor):
         return self._wrap(library.make(library.table_matrix, some._handle()), self._manager)
 
     def to_device(self, device: Place) -> Table:
-        """Return a copy on a device, or within a budget."""
+        """Return a copy on a device, or within a budget.
+
+        Within a GPU and from one GPU to another nothing goes through the host, and
+        nobody waits.
+        """
         target = place(device)
         return self._wrap(library.make(library.table_copy, self._handle(), target._handle()), target)
 
@@ -228,14 +328,54 @@ class Table(Held, native.Tensor):
 
         return pyarrow.table(_arrow.OnHost(self))
 
+    def to_pandas(self) -> Any:
+        """Return a pandas.DataFrame, by pyarrow where that is installed."""
+        import pandas
+
+        try:
+            return self.to_pyarrow().to_pandas()
+        except ImportError:
+            return pandas.DataFrame({each.name: each.to_pandas() for each in self.columns()})
+
+    def to_numpy(self, dtype: Any = None) -> Any:
+        """Return a numpy array of rows × columns, of the type that all columns fit in: always a copy."""
+        import numpy
+
+        columns = [each.to_numpy() for each in self.columns()]
+        for name, each in zip(self.column_names, columns):
+            if each.ndim != 1:
+                raise ArgumentError(f"column {name!r} has {each.ndim} dimensions itself: take it alone")
+        if not columns:
+            return numpy.empty((len(self), 0), dtype=dtype)
+        return numpy.stack(columns, axis=1).astype(dtype or numpy.result_type(*columns), copy=False)
+
+    def __array__(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
+        if self.__dlpack_device__()[0] == CUDA:
+            raise WrongTypeError("the table is in the memory of a GPU: to_numpy() copies it")
+        if copy is False:
+            raise ArgumentError("copy=False: the columns of a table lie apart; matrix() puts them side by side")
+        return self.to_numpy(dtype=dtype)
+
     def to_pydict(self) -> dict[str, list[Any]]:
         """Return the columns as lists of Python objects."""
         return {each.name: each.tolist() for each in self.columns()}
 
+    def to_pylist(self) -> list[dict[str, Any]]:
+        """Return the rows as dicts of Python objects.
+
+        >>> Table.from_columns({"x": [1, 2], "y": [0.5, 1.5]}, device="host").to_pylist()
+        [{'x': 1, 'y': 0.5}, {'x': 2, 'y': 1.5}]
+        """
+        columns = self.to_pydict()
+        return [dict(zip(columns, row)) for row in zip(*columns.values())] if columns else [{} for _ in range(len(self))]
+
     def __repr__(self) -> str:
+        if self.released:
+            return "<gpuframe.Table, released>"
         try:
-            d = self._description
+            return f"<{_preview.text(self)}>"
         except Exception as error:  # noqa: BLE001 - a repr never fails
             return f"<gpuframe.Table: {error}>"
-        columns = ", ".join(f"{each['name']}: {each['type']}" for each in d["columns"])
-        return f"<gpuframe.Table {d['rows']:,} rows × {len(d['columns'])} columns on {d['device'] or 'no device'}: {columns}>"
+
+    def __str__(self) -> str:
+        return self.__repr__()[1:-1]

@@ -6,13 +6,11 @@ package main
 import "C"
 
 import (
-	"context"
 	"fmt"
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/share"
@@ -115,26 +113,6 @@ func onHost(object holder) (holder, error) {
 		return newSeries(moved, s.field), nil
 	}
 	return copyTable(object.(*buffer.Buffer), m)
-}
-
-// copyTable copies a table into memory of a manager's. The caller releases it.
-func copyTable(b *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
-	record, err := b.Record(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	defer record.Release()
-	return buffer.FromRecord(m, record)
-}
-
-// copyColumn is copyTable for a column.
-func copyColumn(c *column.Column, m *memory.Manager) (*column.Column, error) {
-	values, err := c.Array(context.Background())
-	if err != nil {
-		return nil, err
-	}
-	defer values.Release()
-	return column.FromArray(context.Background(), m, values, column.UploadOptions{Tag: "copy"})
 }
 
 // gpuframe_arrow_schema writes the ArrowSchema of a table or column.

@@ -15,7 +15,6 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -34,7 +33,6 @@ type deviceArray struct {
 type incoming struct {
 	array  *deviceArray
 	schema unsafe.Pointer
-	stream *device.Stream
 }
 
 // hostArray moves an ArrowArray of the host's into a device array.
@@ -46,9 +44,9 @@ func hostArray(array unsafe.Pointer) *deviceArray {
 	return moved
 }
 
-// place returns the manager for an array: the wanted one where the array is on its
-// device, else that of the device that the array is on.
-func (in incoming) place(wanted *memory.Manager) (*memory.Manager, error) {
+// there returns the manager to import an array with: the wanted one if the array is
+// on its device, else that of the device that the array is on.
+func (in incoming) there(wanted *memory.Manager) (*memory.Manager, error) {
 	dev := wanted.Device()
 	switch {
 	case in.array.deviceType == typeHost && dev.Kind() == device.Host:
@@ -66,10 +64,13 @@ func (in incoming) drop() {
 	C.gpuframe_release_schema(in.schema)
 }
 
-// table makes a table in a manager's memory, without a copy where the array is on
-// its device already.
+// onHost reports whether the array is in memory that only the processor reaches.
+func (in incoming) onHost() bool { return in.array.deviceType == typeHost }
+
+// table makes a table in a manager's memory, without a copy if the array is on its
+// device already.
 func (in incoming) table(m *memory.Manager) (*buffer.Buffer, error) {
-	if in.array.deviceType == typeHost && m.Device().Kind() != device.Host {
+	if in.onHost() && m.Device().Kind() != device.Host {
 		// Straight from the producer's memory to the GPU.
 		record, err := arrowdev.ImportRecord(unsafe.Pointer(in.array), in.schema)
 		if err != nil {
@@ -78,12 +79,12 @@ func (in incoming) table(m *memory.Manager) (*buffer.Buffer, error) {
 		defer record.Release()
 		return buffer.FromRecord(m, record)
 	}
-	there, err := in.place(m)
+	there, err := in.there(m)
 	if err != nil {
 		in.drop()
 		return nil, err
 	}
-	b, err := arrowdev.Import(there, unsafe.Pointer(in.array), in.schema, arrowdev.ImportOptions{Stream: in.stream})
+	b, err := arrowdev.Import(there, unsafe.Pointer(in.array), in.schema)
 	if err != nil || there.Device().Same(m.Device()) {
 		return b, err
 	}
@@ -93,12 +94,12 @@ func (in incoming) table(m *memory.Manager) (*buffer.Buffer, error) {
 
 // column is table for an array of any type.
 func (in incoming) column(m *memory.Manager) (*column.Column, arrow.Field, error) {
-	there, err := in.place(m)
+	there, err := in.there(m)
 	if err != nil {
 		in.drop()
 		return nil, arrow.Field{}, err
 	}
-	c, field, err := arrowdev.ImportColumn(there, unsafe.Pointer(in.array), in.schema, arrowdev.ImportOptions{Stream: in.stream})
+	c, field, err := arrowdev.ImportColumn(there, unsafe.Pointer(in.array), in.schema)
 	if err != nil || there.Device().Same(m.Device()) {
 		return c, field, err
 	}
@@ -107,32 +108,24 @@ func (in incoming) column(m *memory.Manager) (*column.Column, arrow.Field, error
 	return moved, field, err
 }
 
-// take returns the array that C gave, and the manager it goes to.
-func take(into C.uint64_t, array, schema unsafe.Pointer, onDevice C.int, stream C.int64_t) (incoming, *memory.Manager, error) {
-	in := incoming{array: (*deviceArray)(array), schema: schema}
+// take returns the array that C gave.
+func take(array, schema unsafe.Pointer, onDevice C.int) incoming {
 	if onDevice == 0 {
-		in.array = hostArray(array)
+		return incoming{array: hostArray(array), schema: schema}
 	}
-	m, err := the[*memory.Manager](handle(into))
-	if err != nil {
-		in.drop()
-		return in, nil, err
-	}
-	if stream > 0 {
-		in.stream = m.Device().WrapStream(backend.Stream(stream))
-	}
-	return in, m, nil
+	return incoming{array: (*deviceArray)(array), schema: schema}
 }
 
 // gpuframe_arrow_import makes a table of an ArrowDeviceArray of structs or, not
-// on_device, of an ArrowArray in the host's memory. What is on the manager's
-// device already is not copied. It consumes array and schema in every case. The
-// memory belongs to the stream, or where that is zero to the manager's.
+// on_device, of an ArrowArray in the host's memory. What is on the target's device
+// already is not copied. It consumes array and schema in every case. The target is
+// described at targetOf.
 //
 //export gpuframe_arrow_import
-func gpuframe_arrow_import(into C.uint64_t, array, schema unsafe.Pointer, onDevice C.int, stream C.int64_t, out *C.uint64_t) *C.char {
+func gpuframe_arrow_import(into C.uint64_t, budgets *C.uint64_t, count C.int64_t, array, schema unsafe.Pointer, onDevice C.int, out *C.uint64_t) *C.char {
 	return guarded(func() error {
-		in, m, err := take(into, array, schema, onDevice, stream)
+		in := take(array, schema, onDevice)
+		m, err := destination(into, budgets, count, in)
 		if err != nil {
 			return err
 		}
@@ -145,9 +138,10 @@ func gpuframe_arrow_import(into C.uint64_t, array, schema unsafe.Pointer, onDevi
 // which becomes a column.
 //
 //export gpuframe_arrow_import_column
-func gpuframe_arrow_import_column(into C.uint64_t, array, schema unsafe.Pointer, onDevice C.int, stream C.int64_t, name *C.char, out *C.uint64_t) *C.char {
+func gpuframe_arrow_import_column(into C.uint64_t, budgets *C.uint64_t, count C.int64_t, array, schema unsafe.Pointer, onDevice C.int, name *C.char, out *C.uint64_t) *C.char {
 	return guarded(func() error {
-		in, m, err := take(into, array, schema, onDevice, stream)
+		in := take(array, schema, onDevice)
+		m, err := destination(into, budgets, count, in)
 		if err != nil {
 			return err
 		}
@@ -165,19 +159,43 @@ func gpuframe_arrow_import_column(into C.uint64_t, array, schema unsafe.Pointer,
 
 // gpuframe_arrow_import_stream reads a stream to its end, into one table: an
 // ArrowDeviceArrayStream or, not on_device, an ArrowArrayStream. A single batch
-// that is on the manager's device already is not copied. It consumes the stream in
+// that is on the target's device already is not copied. It consumes the stream in
 // every case.
 //
 //export gpuframe_arrow_import_stream
-func gpuframe_arrow_import_stream(into C.uint64_t, stream unsafe.Pointer, onDevice C.int, out *C.uint64_t) *C.char {
+func gpuframe_arrow_import_stream(into C.uint64_t, budgets *C.uint64_t, count C.int64_t, stream unsafe.Pointer, onDevice C.int, out *C.uint64_t) *C.char {
 	return guarded(func() error {
 		defer C.gpuframe_stream_release(stream, onDevice)
-		m, err := the[*memory.Manager](handle(into))
+		t, err := targetOf(into, budgets, count)
 		if err != nil {
 			return err
 		}
 		s := source{stream: stream, onDevice: onDevice}
-		b, err := s.read(context.Background(), m)
+		b, err := s.read(context.Background(), t)
 		return give(b, err, out)
+	})
+}
+
+// gpuframe_arrow_import_column_stream is gpuframe_arrow_import_stream for a stream
+// of arrays of any type, which become one column.
+//
+//export gpuframe_arrow_import_column_stream
+func gpuframe_arrow_import_column_stream(into C.uint64_t, budgets *C.uint64_t, count C.int64_t, stream unsafe.Pointer, onDevice C.int, name *C.char, out *C.uint64_t) *C.char {
+	return guarded(func() error {
+		defer C.gpuframe_stream_release(stream, onDevice)
+		t, err := targetOf(into, budgets, count)
+		if err != nil {
+			return err
+		}
+		s := source{stream: stream, onDevice: onDevice}
+		c, field, err := s.readColumn(context.Background(), t)
+		if err != nil {
+			return err
+		}
+		if name != nil {
+			field.Name = C.GoString(name)
+		}
+		*out = C.uint64_t(objects.add(newSeries(c, field)))
+		return nil
 	})
 }

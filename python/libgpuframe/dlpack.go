@@ -155,8 +155,9 @@ func copyOf(c *column.Column) (*column.Column, error) {
 
 // gpuframe_dlpack_import takes a tensor over, a DLManagedTensorVersioned or, with
 // legacy, a DLManagedTensor, and makes a column of it without copying. The stream,
-// of the manager's device, is the one that the tensor was asked for with; zero
-// where there is none, -1 where nothing was ordered.
+// of the manager's device, is the one that the tensor was asked for with, as a
+// number of the protocol: 1 or 2 for a default stream, -1 if nothing was ordered,
+// a handle, or zero for none.
 //
 //export gpuframe_dlpack_import
 func gpuframe_dlpack_import(into C.uint64_t, tensor unsafe.Pointer, legacy C.int, stream C.int64_t, name *C.char, out *C.uint64_t) *C.char {
@@ -174,7 +175,7 @@ func gpuframe_dlpack_import(into C.uint64_t, tensor unsafe.Pointer, legacy C.int
 		switch handle := backend.Stream(stream); {
 		case stream > 2 && handle == m.Stream().Handle():
 			options.Stream = m.Stream()
-		case stream > 2:
+		case stream >= 2:
 			options.Stream = m.Device().WrapStream(handle)
 		}
 		c, err := take(m, tensor, options)

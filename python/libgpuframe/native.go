@@ -72,9 +72,10 @@ func placeOf(block *memory.Block, deviceType, id *C.int32_t) {
 	}
 }
 
-// gpuframe_pointer_device asks the driver of a GPU where memory is that a pointer
-// leads to, in DLPack's terms. A pointer that the driver does not know is an error:
-// nobody can say what is there.
+// gpuframe_pointer_device asks the driver of a GPU whose memory a pointer leads to,
+// and answers in DLPack's terms. A pointer that the driver does not know is an
+// error: an interface for GPUs promises memory that a GPU reaches, and nobody may
+// read at an address that no driver vouches for.
 //
 //export gpuframe_pointer_device
 func gpuframe_pointer_device(h, pointer C.uint64_t, deviceType, id *C.int32_t) *C.char {
@@ -87,17 +88,17 @@ func gpuframe_pointer_device(h, pointer C.uint64_t, deviceType, id *C.int32_t) *
 		if err != nil {
 			return err
 		}
-		*deviceType, *id = typeHost, 0
+		*id = 0
 		switch info.Kind {
-		case device.MemoryUnknown:
-			return fmt.Errorf("data: %#x is not memory of a GPU, nor pinned or managed memory: the driver does not know it: %w",
-				uint64(pointer), dlpack.ErrInvalid)
 		case device.MemoryDevice:
 			*deviceType, *id = typeCUDA, C.int32_t(info.Ordinal)
 		case device.MemoryPinned:
 			*deviceType = typePinned
 		case device.MemoryManaged:
 			*deviceType = typeManaged
+		default:
+			return fmt.Errorf("the data pointer %#x is no memory that the driver of %v knows: it was freed, or it is ordinary memory of the host: %w",
+				uint64(pointer), m.Device(), dlpack.ErrInvalid)
 		}
 		return nil
 	})

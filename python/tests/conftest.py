@@ -38,10 +38,18 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture
 def gpu():
-    """The name of the GPU; skips where there is none, or where torch is here and finds none."""
-    if "cuda:0" not in support.DEVICES or support.installed("torch") and not support.LIBRARIES["torch"].finds_gpu():
+    """The name of the first GPU that runs kernels; skips if there is none, or if torch is here and finds none."""
+    if not support.KERNELS.get("cuda:0") or support.installed("torch") and not support.LIBRARIES["torch"].finds_gpu("cuda:0"):
         pytest.skip("there is no GPU")
     return "cuda:0"
+
+
+@pytest.fixture
+def two():
+    """The names of two GPUs; skips if there are fewer. They may be of the driver that only acts as one."""
+    if "cuda:1" not in support.DEVICES:
+        pytest.skip("there is one GPU at most")
+    return "cuda:0", "cuda:1"
 
 
 FAILED = pytest.StashKey()

@@ -12,6 +12,12 @@ DEVICES = gpuframe.devices()
 #: Drivers that only act as one run no kernels.
 KERNELS = {name: "Fake" not in gpuframe.device(name).description for name in DEVICES}
 
+
+def number(where):
+    """Return the ordinal of a GPU."""
+    return int(where[5:])
+
+
 INTEGERS = ["int8", "int16", "int32", "int64", "uint8", "uint16", "uint32", "uint64"]
 FLOATS = ["float16", "float32", "float64"]
 TYPES = INTEGERS + FLOATS + ["bool"]
@@ -112,13 +118,14 @@ class Library:
         return self.hosts if where == "host" else self.gpus
 
     def here(self, where):
-        return installed(self.name) and self.reaches(where) and (where == "host" or self.finds_gpu())
+        """Whether it is installed and finds the device. A driver that only acts as one is no device for it."""
+        return installed(self.name) and self.reaches(where) and (where == "host" or KERNELS[where] and self.finds_gpu(where))
 
     def may_copy(self, where, address):
         """Whether it copies what begins at an address, though its type need not be."""
         return False
 
-    def finds_gpu(self):
+    def finds_gpu(self, where):
         return True
 
     def refusals(self):
@@ -147,8 +154,9 @@ class Torch(Library):
     name = "torch"
     lacks_in = lacks_out = frozenset(["bool", "uint16", "uint32", "uint64"] if before("torch", 2, 3) else [])
 
-    def finds_gpu(self):
-        return __import__("torch").cuda.is_available()
+    def finds_gpu(self, where):
+        torch = __import__("torch")
+        return torch.cuda.is_available() and number(where) < torch.cuda.device_count()
 
     def take(self, c):
         return __import__("torch").from_dlpack(c)
@@ -170,10 +178,17 @@ class Cupy(Library):
     hosts = False
 
     def take(self, c):
-        return __import__("cupy").from_dlpack(c)
+        cupy = __import__("cupy")
+        with cupy.cuda.Device(c.__dlpack_device__()[1]):
+            return cupy.from_dlpack(c)
+
+    def finds_gpu(self, where):
+        return number(where) < __import__("cupy").cuda.runtime.getDeviceCount()
 
     def make(self, dtype, values, where):
-        return __import__("cupy").array(values, dtype=dtype)
+        cupy = __import__("cupy")
+        with cupy.cuda.Device(number(where)):
+            return cupy.array(values, dtype=dtype)
 
     def address(self, tensor):
         return tensor.data.ptr
@@ -200,7 +215,14 @@ class Jax(Library):
 
         jax.config.update("jax_enable_x64", True)
         kind = "cpu" if where == "host" else "gpu"
-        return jax.device_put(__import__("numpy").array(values, dtype=dtype), jax.devices(kind)[0]).block_until_ready()
+        chosen = jax.devices(kind)[0 if where == "host" else number(where)]
+        return jax.device_put(__import__("numpy").array(values, dtype=dtype), chosen).block_until_ready()
+
+    def finds_gpu(self, where):
+        try:
+            return number(where) < len(__import__("jax").devices("gpu"))
+        except RuntimeError:  # a jax for processors only
+            return False
 
     def address(self, tensor):
         return tensor.unsafe_buffer_pointer()
@@ -217,15 +239,22 @@ class Numba(Library):
     protocol = False
     lacks_in = frozenset(["bool"])  # the interface has no bits
 
+    def finds_gpu(self, where):
+        from numba import cuda
+
+        return cuda.is_available() and number(where) < len(cuda.gpus)
+
     def take(self, c):
         from numba import cuda
 
-        return cuda.as_cuda_array(c)
+        with cuda.gpus[c.__dlpack_device__()[1]]:
+            return cuda.as_cuda_array(c)
 
     def make(self, dtype, values, where):
         from numba import cuda
 
-        return cuda.to_device(__import__("numpy").array(values, dtype=dtype))
+        with cuda.gpus[number(where)]:
+            return cuda.to_device(__import__("numpy").array(values, dtype=dtype))
 
     def address(self, tensor):
         return tensor.__cuda_array_interface__["data"][0]

@@ -1,0 +1,273 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// copyPlan collects the parts of buffers that a copy of columns needs.
+type copyPlan struct {
+	parts []column.Bytes
+	known map[column.Bytes]int
+}
+
+// copyNode is a column that is to be made of copied parts.
+type copyNode struct {
+	data column.Data
+	// parts are the numbers of the plan's parts that become the buffers; -1 is a
+	// buffer that the column lacks.
+	parts      []int
+	children   []*copyNode
+	dictionary *copyNode
+}
+
+// noPart is the number of a buffer that the column lacks.
+const noPart = -1
+
+// add plans a copy of length elements of a column from element first on. Buffers
+// with a fixed number of bits for an element are cut to what is shown, from a
+// multiple of eight elements on, so that bits need not be shifted. All others are
+// copied whole.
+func (p *copyPlan) add(c *column.Column, first, length int) *copyNode {
+	d := c.Data()
+	n := &copyNode{data: column.Data{Type: d.Type, Length: length, NullCount: nullsWithin(d, length)}}
+	from, to := d.Offset+first, d.Offset+first+length
+	n.data.Offset = from
+	widths, cut := elementBits(d)
+	low, high := 0, 0
+	if cut {
+		n.data.Offset = from % 8
+		low, high = from-from%8, to
+	}
+	for i, region := range d.Buffers {
+		n.parts = append(n.parts, p.part(region, cut, low, high, widths[min(i, len(widths)-1)]))
+	}
+	for _, child := range d.Children {
+		n.children = append(n.children, p.child(d, child, cut, low, high))
+	}
+	if d.Dictionary != nil {
+		n.dictionary = p.add(d.Dictionary, 0, d.Dictionary.Len())
+	}
+	return n
+}
+
+func (p *copyPlan) child(d column.Data, child *column.Column, cut bool, low, high int) *copyNode {
+	if cut {
+		switch t := storageOf(d.Type).(type) {
+		case *arrow.StructType:
+			return p.add(child, low, high-low)
+		case *arrow.FixedSizeListType:
+			return p.add(child, low*int(t.Len()), (high-low)*int(t.Len()))
+		}
+	}
+	return p.add(child, 0, child.Len())
+}
+
+// part adds a buffer, or the elements [low, high) of it, and returns its number.
+// A width of zero bits stands for a buffer that is not cut.
+func (p *copyPlan) part(region column.Bytes, cut bool, low, high, width int) int {
+	if region.Len() == 0 {
+		return noPart
+	}
+	if cut && width > 0 {
+		shown, err := region.Slice(low*width/8, min((high*width+7)/8, region.Len()))
+		if err == nil {
+			region = shown
+		}
+		if region.Len() == 0 {
+			return noPart
+		}
+	}
+	if number, ok := p.known[region]; ok {
+		return number
+	}
+	if p.known == nil {
+		p.known = map[column.Bytes]int{}
+	}
+	p.parts = append(p.parts, region)
+	p.known[region] = len(p.parts) - 1
+	return len(p.parts) - 1
+}
+
+// nullsWithin returns the null count of length elements of a column.
+func nullsWithin(d column.Data, length int) int {
+	switch {
+	case length == d.Length || d.NullCount == 0:
+		return d.NullCount
+	case d.NullCount == d.Length:
+		return length
+	}
+	return column.UnknownNullCount
+}
+
+func storageOf(t arrow.DataType) arrow.DataType {
+	for {
+		extension, ok := t.(arrow.ExtensionType)
+		if !ok {
+			return t
+		}
+		t = extension.StorageType()
+	}
+}
+
+// elementBits returns how many bits of each buffer belong to an element, zero for
+// buffers of another kind, and whether the buffers may be cut to some elements. The
+// last width is that of all further buffers.
+func elementBits(d column.Data) (widths []int, cut bool) {
+	switch t := storageOf(d.Type).(type) {
+	case *arrow.StructType, *arrow.FixedSizeListType:
+		return []int{1}, true
+	case *arrow.BooleanType:
+		return []int{1, 1}, true
+	case *arrow.DictionaryType:
+		return []int{1, t.IndexType.(arrow.FixedWidthDataType).BitWidth()}, true
+	}
+	if width, ok := column.ElementBytes(d.Type); ok && len(d.Buffers) == 2 {
+		return []int{1, 8 * width}, true
+	}
+	return []int{0}, false
+}
+
+// hidesData reports whether a column shows only some of what its offsets refer to.
+func hidesData(d column.Data) bool {
+	var width int
+	switch storageOf(d.Type).ID() {
+	case arrow.STRING, arrow.BINARY, arrow.LIST, arrow.MAP:
+		width = 4
+	case arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.LARGE_LIST:
+		width = 8
+	}
+	const padding = 64 // buffers are padded to it
+	if width > 0 && (d.Offset > 0 || d.Buffers[1].Len() >= (d.Length+1)*width+padding) {
+		return true
+	}
+	for _, child := range d.Children {
+		if hidesData(child.Data()) {
+			return true
+		}
+	}
+	return false
+}
+
+// copiedParts are the parts of a plan in new memory.
+type copiedParts struct {
+	block *memory.Block
+	views []column.Bytes
+}
+
+func (r copiedParts) release() {
+	if r.block != nil {
+		_ = r.block.Release() // the columns have references of their own
+	}
+}
+
+// partAlignment is the boundary that copied parts begin at, as package column does.
+const partAlignment = 256
+
+// run copies all parts into one block of a manager, in stream order. Parts that
+// follow one another in memory travel by one copy.
+func (p *copyPlan) run(m *memory.Manager) (made copiedParts, err error) {
+	runs, places, total := p.layout()
+	if total == 0 {
+		return made, nil
+	}
+	if made.block, err = m.Allocate(total, memory.AllocateOptions{Tag: copyTag}); err != nil {
+		return made, err
+	}
+	defer func() {
+		if err != nil {
+			made.release()
+		}
+	}()
+	for _, r := range runs {
+		if err := r.copy(made.block, m); err != nil {
+			return made, err
+		}
+	}
+	for i, place := range places {
+		view, err := memory.View[uint8](made.block, place, p.parts[i].Len())
+		if err != nil {
+			return made, err
+		}
+		made.views = append(made.views, view)
+	}
+	return made, nil
+}
+
+// copyRun is one copy: bytes of a block, and where they go.
+type copyRun struct {
+	source     *memory.Block
+	begin, end uint64
+	to         uint64
+}
+
+func (r copyRun) copy(block *memory.Block, m *memory.Manager) error {
+	source, err := memory.View[uint8](r.source, r.begin, int(r.end-r.begin))
+	if err != nil {
+		return err
+	}
+	target, err := memory.View[uint8](block, r.to, source.Len())
+	if err != nil {
+		return err
+	}
+	if err := r.source.OrderBefore(m.Stream()); err != nil {
+		return err
+	}
+	return target.CopyFrom(m.Stream(), source)
+}
+
+// layout returns the copies, where each part is put, and how many bytes that takes.
+func (p *copyPlan) layout() (runs []copyRun, places []uint64, total uint64) {
+	const furthest = 4096 // a gap this wide is cheaper to copy than to leave out
+	for _, part := range p.parts {
+		begin := uint64(part.Pointer() - part.Block().Pointer())
+		end := begin + part.Bytes()
+		if len(runs) > 0 {
+			last := &runs[len(runs)-1]
+			gap := begin - last.end
+			if last.source == part.Block() && begin >= last.end && gap < furthest && (begin-last.begin)%partAlignment == 0 {
+				last.end = end
+				places = append(places, last.to+begin-last.begin)
+				total = last.to + end - last.begin
+				continue
+			}
+		}
+		to := (total + partAlignment - 1) / partAlignment * partAlignment
+		runs = append(runs, copyRun{source: part.Block(), begin: begin, end: end, to: to})
+		places = append(places, to)
+		total = to + part.Bytes()
+	}
+	return runs, places, (total + 63) / 64 * 64
+}
+
+// column makes the column of a node. The caller releases it.
+func (n *copyNode) column(parts copiedParts) (*column.Column, error) {
+	data := n.data
+	data.Buffers = make([]column.Bytes, len(n.parts))
+	for i, number := range n.parts {
+		if number != noPart {
+			data.Buffers[i] = parts.views[number]
+		}
+	}
+	defer func() { releaseColumns(data.Children) }()
+	for _, each := range n.children {
+		child, err := each.column(parts)
+		if err != nil {
+			return nil, err
+		}
+		data.Children = append(data.Children, child)
+	}
+	if n.dictionary != nil {
+		dictionary, err := n.dictionary.column(parts)
+		if err != nil {
+			return nil, err
+		}
+		defer dictionary.Release()
+		data.Dictionary = dictionary
+	}
+	return column.New(data)
+}

@@ -1,0 +1,118 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// copyTable copies a table into memory of a manager. Within a device, and between
+// two GPUs, the bytes go from memory to memory in stream order and nobody waits.
+// Between the host and a GPU they travel through staging memory. The caller
+// releases the copy.
+func copyTable(b *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
+	ctx := context.Background()
+	dev := b.Device()
+	if dev == nil || dev.Kind() != m.Device().Kind() {
+		record, err := b.Record(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer record.Release()
+		return buffer.FromRecord(m, record)
+	}
+	columns, err := columnsOf(b)
+	defer releaseColumns(columns)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := b.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	copied, err := copyColumnsTo(ctx, columns, m)
+	defer releaseColumns(copied)
+	if err != nil {
+		return nil, err
+	}
+	return buffer.New(b.Schema(), copied, buffer.Rows{Count: rows})
+}
+
+// copyColumn is copyTable for a column.
+func copyColumn(c *column.Column, m *memory.Manager) (*column.Column, error) {
+	ctx := context.Background()
+	dev := c.Device()
+	if dev == nil || dev.Kind() != m.Device().Kind() {
+		values, err := c.Array(ctx)
+		if err != nil {
+			return nil, err
+		}
+		defer values.Release()
+		return column.FromArray(ctx, m, values, column.UploadOptions{Tag: copyTag})
+	}
+	copied, err := copyColumnsTo(ctx, []*column.Column{c}, m)
+	if err != nil {
+		return nil, err
+	}
+	return copied[0], nil
+}
+
+const copyTag = "copy"
+
+// copyColumnsTo copies columns of one device into one block on a device of the
+// same kind. What slices hide is left behind.
+func copyColumnsTo(ctx context.Context, columns []*column.Column, m *memory.Manager) (copied []*column.Column, err error) {
+	var p copyPlan
+	nodes := make([]*copyNode, len(columns))
+	for i, c := range columns {
+		shown, err := compacted(ctx, c, m)
+		if err != nil {
+			return nil, err
+		}
+		defer shown.Release()
+		nodes[i] = p.add(shown, 0, shown.Len())
+	}
+	regions, err := p.run(m)
+	if err != nil {
+		return nil, err
+	}
+	defer regions.release()
+	for _, node := range nodes {
+		c, err := node.column(regions)
+		if err != nil {
+			releaseColumns(copied)
+			return nil, err
+		}
+		copied = append(copied, c)
+	}
+	return copied, nil
+}
+
+// compacted returns, as a reference, the column, or a copy on its device without
+// what a slice of strings or lists hides: where that begins and ends only the
+// offsets know, which lie on the device.
+func compacted(ctx context.Context, c *column.Column, m *memory.Manager) (*column.Column, error) {
+	if !hidesData(c.Data()) {
+		return c, c.Retain()
+	}
+	if c.Device().Same(m.Device()) {
+		return concatenated(ctx, c, kernels.Options{Manager: m, Tag: copyTag})
+	}
+	return concatenated(ctx, c, kernels.Options{Tag: copyTag})
+}
+
+func concatenated(ctx context.Context, c *column.Column, options kernels.Options) (*column.Column, error) {
+	nothing, err := c.Slice(0, 0)
+	if err != nil {
+		return nil, err
+	}
+	whole, err := selection.ConcatColumns(ctx, []*column.Column{c, nothing}, options)
+	return whole, errors.Join(err, nothing.Release())
+}

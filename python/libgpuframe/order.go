@@ -1,0 +1,75 @@
+//go:build cgo && !(386 || arm || mips || mipsle)
+
+package main
+
+// #include <stdint.h>
+import "C"
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// streamNumbered returns the stream of a device that a number of the Python
+// protocols means: 1 is the legacy default stream, and so is 2, the default stream
+// of the calling thread, for a wait there is a wait for both. Other numbers are
+// handles, which are used during the call only.
+func streamNumbered(dev *device.Device, number int64) *device.Stream {
+	if number <= 2 {
+		return dev.DefaultStream()
+	}
+	return dev.WrapStream(backend.Stream(number))
+}
+
+// gpuframe_order makes a stream of a consumer wait, on the device, until a table or
+// a column is there.
+//
+//export gpuframe_order
+func gpuframe_order(h C.uint64_t, stream C.int64_t) *C.char {
+	return guarded(func() error {
+		object, err := heldObject(handle(h))
+		if err != nil {
+			return err
+		}
+		defer object.Release()
+		blocks := func(yield func(*memory.Block) bool) {}
+		switch of := object.(type) {
+		case *series:
+			blocks = of.Blocks
+		case *buffer.Buffer:
+			blocks = blocksOf(of)
+		}
+		seen := map[*memory.Block]bool{}
+		for block := range blocks {
+			if seen[block] {
+				continue
+			}
+			seen[block] = true
+			if block.Device().Kind() == device.Host {
+				return fmt.Errorf("stream=%d: the data is on %v, which has no streams: leave stream out: %w", stream, block.Device(), errArgument)
+			}
+			if err := block.OrderBefore(streamNumbered(block.Device(), int64(stream))); err != nil {
+				return errors.Join(fmt.Errorf("stream=%#x", uint64(stream)), err)
+			}
+		}
+		return nil
+	})
+}
+
+// blocksOf returns the blocks of a table's columns.
+func blocksOf(b *buffer.Buffer) func(yield func(*memory.Block) bool) {
+	return func(yield func(*memory.Block) bool) {
+		for i := range b.NumColumns() {
+			for block := range b.Column(i).Blocks {
+				if !yield(block) {
+					return
+				}
+			}
+		}
+	}
+}
