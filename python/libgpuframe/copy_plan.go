@@ -245,8 +245,9 @@ func (p *copyPlan) layout() (runs []copyRun, places []uint64, total uint64) {
 }
 
 // column makes the column of a node. The caller releases it.
-func (n *copyNode) column(parts copiedParts) (*column.Column, error) {
+func (n *copyNode) column(parts copiedParts, m *memory.Manager) (*column.Column, error) {
 	data := n.data
+	data.Manager = m
 	data.Buffers = make([]column.Bytes, len(n.parts))
 	for i, number := range n.parts {
 		if number != noPart {
@@ -255,14 +256,14 @@ func (n *copyNode) column(parts copiedParts) (*column.Column, error) {
 	}
 	defer func() { releaseColumns(data.Children) }()
 	for _, each := range n.children {
-		child, err := each.column(parts)
+		child, err := each.column(parts, m)
 		if err != nil {
 			return nil, err
 		}
 		data.Children = append(data.Children, child)
 	}
 	if n.dictionary != nil {
-		dictionary, err := n.dictionary.column(parts)
+		dictionary, err := n.dictionary.column(parts, m)
 		if err != nil {
 			return nil, err
 		}

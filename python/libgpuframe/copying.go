@@ -33,7 +33,7 @@ func copyTable(b *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := b.NumRows(ctx)
+	rows, err := b.NumRows(ctx) // known by now, if there are columns
 	if err != nil {
 		return nil, err
 	}
@@ -42,7 +42,7 @@ func copyTable(b *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	return buffer.New(b.Schema(), copied, buffer.Rows{Count: rows})
+	return buffer.New(b.Schema(), copied, buffer.Rows{Count: rows, Manager: m})
 }
 
 // copyColumn is copyTable for a column.
@@ -85,7 +85,7 @@ func copyColumnsTo(ctx context.Context, columns []*column.Column, m *memory.Mana
 	}
 	defer regions.release()
 	for _, node := range nodes {
-		c, err := node.column(regions)
+		c, err := node.column(regions, m)
 		if err != nil {
 			releaseColumns(copied)
 			return nil, err

@@ -16,7 +16,6 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // exportTable makes a tensor of rows × columns.
@@ -78,19 +77,11 @@ func copyColumns(columns []*column.Column, flags C.uint32_t) (alone bool, err er
 	return alone, nil
 }
 
-// columnsOf returns references to a table's columns, of the rows that it really has.
+// columnsOf returns references to a table's columns, of the rows that it really has:
+// a count that only the device knows is fetched.
 func columnsOf(b *buffer.Buffer) (columns []*column.Column, err error) {
-	rows, err := b.NumRows(context.Background())
-	if err != nil {
-		return nil, err
-	}
 	for i := range b.NumColumns() {
-		c := b.Column(i)
-		if int64(c.Len()) != rows {
-			c, err = c.Slice(0, int(rows))
-		} else {
-			err = c.Retain()
-		}
+		c, err := b.Column(i).WithHostRows(context.Background())
 		if err != nil {
 			return columns, err
 		}
@@ -134,20 +125,10 @@ func sideBySide(b *buffer.Buffer, columns []*column.Column) (*buffer.Buffer, err
 	if !tensor.Copied() {
 		return b, errors.Join(tensor.Release(), b.Retain())
 	}
-	moved, err := dlpack.ImportMatrix(managerBelow(columns), tensor.Detach())
+	moved, err := dlpack.ImportMatrix(b.Manager(), tensor.Detach())
 	defer releaseColumns(moved)
 	if err != nil {
 		return nil, err
 	}
-	return buffer.New(b.Schema(), moved, buffer.Rows{Count: int64(columns[0].Len())})
-}
-
-// managerBelow returns the manager that the columns' first memory is of.
-func managerBelow(columns []*column.Column) *memory.Manager {
-	for _, c := range columns {
-		for block := range c.Blocks {
-			return block.Manager()
-		}
-	}
-	return nil
+	return buffer.New(b.Schema(), moved, buffer.Rows{Count: int64(columns[0].Len()), Manager: b.Manager()})
 }

@@ -20,8 +20,8 @@ import (
 	"github.com/gpuframe/gpuframe/share"
 )
 
-// gpuframePythonDevice tells where an object is, in DLPack's terms: as package
-// dlpack does for the tensors of a column.
+// gpuframePythonDevice answers with the device of an object, in DLPack's terms: as
+// package dlpack does for the tensors of a column.
 //
 //export gpuframePythonDevice
 func gpuframePythonDevice(h C.uint64_t, deviceType, id *C.int32_t) {
@@ -36,6 +36,7 @@ func gpuframePythonDevice(h C.uint64_t, deviceType, id *C.int32_t) {
 			placeOf(block, deviceType, id)
 			return
 		}
+		placeOn(object.Device(), deviceType, id)
 	case *buffer.Buffer:
 		deviceOf(object, deviceType, id)
 	case *share.Table: // its columns are not mapped yet
@@ -47,14 +48,20 @@ func gpuframePythonDevice(h C.uint64_t, deviceType, id *C.int32_t) {
 	}
 }
 
-// deviceOf tells where a table is.
+// deviceOf answers with the device that a table is on.
 func deviceOf(b *buffer.Buffer, deviceType, id *C.int32_t) {
 	*deviceType, *id = typeHost, 0
-	for i := range b.NumColumns() {
-		for block := range b.Column(i).Blocks {
-			placeOf(block, deviceType, id)
-			return
-		}
+	for block := range blocksOf(b) {
+		placeOf(block, deviceType, id)
+		return
+	}
+	placeOn(b.Device(), deviceType, id)
+}
+
+// placeOn answers with the device of what has no memory.
+func placeOn(dev *device.Device, deviceType, id *C.int32_t) {
+	if dev != nil && dev.Kind() == device.CUDA {
+		*deviceType, *id = typeCUDA, C.int32_t(dev.Info().Ordinal)
 	}
 }
 

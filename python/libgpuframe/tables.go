@@ -148,30 +148,13 @@ func gpuframe_table_column(h C.uint64_t, i C.int64_t, out *C.uint64_t) *C.char {
 		if c == nil {
 			return fmt.Errorf("column %d of %d: %w", i, b.NumColumns(), memory.ErrRange)
 		}
-		if rows, known := b.HostRows(); !known || rows != int64(c.Len()) {
-			return columnOfRows(b, int(i), out)
-		}
-		if err := c.Retain(); err != nil {
+		exact, err := c.WithHostRows(context.Background())
+		if err != nil {
 			return err
 		}
-		*out = C.uint64_t(objects.add(newSeries(c, b.Schema().Field(int(i)))))
+		*out = C.uint64_t(objects.add(newSeries(exact, b.Schema().Field(int(i)))))
 		return nil
 	})
-}
-
-// columnOfRows gives the rows that a column really has, where a table's memory
-// holds more.
-func columnOfRows(b *buffer.Buffer, i int, out *C.uint64_t) error {
-	rows, err := b.NumRows(context.Background())
-	if err != nil {
-		return err
-	}
-	c, err := b.Column(i).Slice(0, int(rows))
-	if err != nil {
-		return err
-	}
-	*out = C.uint64_t(objects.add(newSeries(c, b.Schema().Field(i))))
-	return nil
 }
 
 // gpuframe_table_new makes a table of count columns, of the same memory. The
