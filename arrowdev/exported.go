@@ -28,7 +28,9 @@ type export struct {
 	// retained says that the table or column is held too.
 	retained bool
 	// zero is a block made for the export, which holds a reference, or nil.
-	zero *memory.Block
+	// freeZero has such memory freed that is not a block, or is nil.
+	zero     *memory.Block
+	freeZero func()
 	// event is behind the work on the blocks; nil where that was done.
 	event *device.Event
 	// consumer is the stream whose work the memory must outlive, or nil.
@@ -144,6 +146,9 @@ func (x *export) end() error {
 		note(block.EndExport())
 	}
 	note(x.zero.ReleaseLater())
+	if x.freeZero != nil {
+		x.freeZero()
+	}
 	if x.event != nil {
 		note(x.event.Close())
 	}

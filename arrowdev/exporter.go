@@ -6,7 +6,6 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // exporter makes one exported array: it measures the columns, takes hold of their
@@ -24,7 +23,9 @@ type exporter struct {
 	zeros bool
 
 	place place
-	tree  *cabi.Tree
+	// device is where the memory is, or nil.
+	device *device.Device
+	tree   *cabi.Tree
 	// zero is where a zero lies for offsets that a column lacks.
 	zero uintptr
 }
@@ -131,6 +132,7 @@ func (e *exporter) locate() error {
 			return faulty("", "the columns are in %v and in %v, an array is in one kind of memory: %w", e.place, p, ErrDevice)
 		}
 	}
+	e.device = where
 	var err error
 	e.owner.consumer, err = consumerStream(where, e.options.Stream)
 	return err
@@ -139,9 +141,9 @@ func (e *exporter) locate() error {
 // hold takes hold of the blocks for the consumer and sees to it that their
 // contents are ready, or will be at the event.
 func (e *exporter) hold() error {
-	if e.zeros && len(e.owner.blocks) > 0 {
+	if e.zeros {
 		if err := e.makeZero(); err != nil {
-			return err
+			return faulty("", "make the offset of an empty array: %w", err)
 		}
 	}
 	if err := e.owner.begin(); err != nil {
@@ -158,26 +160,6 @@ func (e *exporter) hold() error {
 			return faulty("", "wait for the work on the columns: %w", err)
 		}
 	}
-	return nil
-}
-
-// makeZero makes a block for the offsets that some column lacks, in the memory of
-// the others.
-func (e *exporter) makeZero() error {
-	first := e.owner.blocks[0]
-	block, err := memory.NewSlice[uint8](first.Manager(), zeroBytes, memory.AllocateOptions{Stream: first.WorkStream(), Tag: tag})
-	if err != nil {
-		return faulty("", "an offset for an empty array: %w", err)
-	}
-	e.owner.zero = block.Block()
-	if err := block.Fill(nil, 0); err != nil {
-		return faulty("", "an offset for an empty array: %w", err)
-	}
-	if placeOfBlock(block.Block()) != e.place {
-		return faulty("", "an empty array has no offset, and its manager makes memory of another kind: %w", ErrDevice)
-	}
-	e.owner.note(block.Block())
-	e.zero = uintptr(block.Pointer())
 	return nil
 }
 

@@ -1,0 +1,225 @@
+//go:build cgo && unix && !(386 || arm || mips || mipsle)
+
+package arrowdev
+
+import (
+	"fmt"
+	"testing"
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/arrowdev/internal/producertest"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// missingBuffers lists the buffers that are NULL although elements, or the one offset
+// that arrays without elements have too, take bytes in them. It is what Arrow C++
+// refuses: "null data pointer for a buffer with non-zero computed size".
+func missingBuffers(path string, a *cabi.Array, t arrow.DataType) (missing []string) {
+	l, err := layoutOf(t)
+	if err != nil {
+		return []string{err.Error()}
+	}
+	end := a.Offset + a.Length
+	for i, at := range buffersOf(a) {
+		bytes := end * int64(l.width)
+		switch {
+		case i == 0 && l.hasValidity():
+			if bytes = 0; a.NullCount != 0 {
+				bytes = (end + 7) / 8
+			}
+		case l.kind == kindBool:
+			bytes = (end + 7) / 8
+		case i == 1 && (l.kind == kindBinary || l.kind == kindList):
+			bytes += int64(l.width)
+		case i == 1 && l.kind == kindDenseUnion:
+			bytes = end * 4
+		case i >= 2 && l.kind != kindListView:
+			bytes = 0 // only the offsets know
+		}
+		if bytes > 0 && at == 0 {
+			missing = append(missing, fmt.Sprintf("%s %v: buffer %d of %d bytes", path, t, i, bytes))
+		}
+	}
+	for i := range l.children() {
+		missing = append(missing, missingBuffers(fmt.Sprintf("%s.children[%d]", path, i), childOf(a, i), l.child(i))...)
+	}
+	if of := l.dictionary(); of != nil {
+		missing = append(missing, missingBuffers(path+".dictionary", dictionaryOf(a), of)...)
+	}
+	return missing
+}
+
+// firstOffsets checks that the one offset of every array without elements is zero.
+func firstOffsets(t *testing.T, m *memory.Manager, where place, a *cabi.Array, of arrow.DataType) {
+	t.Helper()
+	l, err := layoutOf(of)
+	require.NoError(t, err)
+	if a.Length == 0 && a.Offset == 0 && (l.kind == kindBinary || l.kind == kindList) {
+		at := buffersOf(a)[1]
+		var bytes []byte
+		if where.deviceType == cabi.DeviceCPU {
+			bytes = unsafe.Slice((*byte)(pointerAt(at)), l.width)
+		} else {
+			bytes = rawBytes(t, m, device.Pointer(at), l.width)
+		}
+		require.Equal(t, make([]byte, l.width), bytes, "%v", of)
+	}
+	for i := range l.children() {
+		firstOffsets(t, m, where, childOf(a, i), l.child(i))
+	}
+}
+
+// withoutElements makes tables of no rows of a column of a type, in all the ways that
+// there are.
+func withoutElements(t *testing.T, m *memory.Manager, dataType arrow.DataType) map[string]*buffer.Buffer {
+	t.Helper()
+	g := arraytest.NewGenerator(3)
+	none, some := recordOf(g.Array(dataType, 0)), recordOf(g.Array(dataType, 20))
+	tables := map[string]*buffer.Buffer{"of a record": upload(t, m, none)}
+	whole := upload(t, m, some)
+	slice := func(from, count int64) *buffer.Buffer {
+		part, err := whole.Slice(from, count)
+		require.NoError(t, err)
+		return part
+	}
+	tables["a slice"], tables["a slice of the end"], tables["a slice of the beginning"] = slice(7, 0), slice(20, 0), slice(0, 0)
+	require.NoError(t, whole.Release())
+	sliced := some.NewSlice(9, 9)
+	tables["of a slice of a record"] = upload(t, m, sliced)
+	sliced.Release()
+	record, err := tables["a slice"].Record(t.Context())
+	require.NoError(t, err)
+	tables["of a slice that was downloaded"] = upload(t, m, record)
+	record.Release()
+	p, a := foreignTable(t, m, some)
+	p.Device.Array.Length = 0
+	tables["imported"], err = Import(m, pointerTo(p.Device), a.Schema())
+	require.NoError(t, err)
+	require.NoError(t, a.Release())
+	tables["of several records"], err = buffer.FromRecords(t.Context(), m, []arrow.Record{none, none}, buffer.LoadOptions{})
+	require.NoError(t, err)
+	loaded, err := column.FromArray(t.Context(), m, none.Column(0), column.UploadOptions{})
+	require.NoError(t, err)
+	tables["of an array"], err = buffer.New(none.Schema(), []*column.Column{loaded}, buffer.Rows{})
+	require.NoError(t, err)
+	require.NoError(t, loaded.Release())
+	bare, err := column.New(bareData(dataType))
+	require.NoError(t, err)
+	tables["without memory"], err = buffer.New(none.Schema(), []*column.Column{bare}, buffer.Rows{})
+	require.NoError(t, err)
+	require.NoError(t, bare.Release())
+	return tables
+}
+
+// bareData describes a column of no elements that has no memory, not even offsets.
+func bareData(t arrow.DataType) column.Data {
+	l, _ := layoutOf(t)
+	data := column.Data{Type: t, Buffers: make([]column.Bytes, l.buffers())}
+	for i := range l.children() {
+		child, err := column.New(bareData(l.child(i)))
+		if err != nil {
+			panic(err)
+		}
+		data.Children = append(data.Children, child)
+	}
+	if of := l.dictionary(); of != nil {
+		data.Dictionary, _ = column.New(bareData(of))
+	}
+	return data
+}
+
+// Arrays without elements have all the buffers that consumers read: Arrow C++ refuses
+// them without their one offset.
+func TestArraysWithoutElementsHaveTheirOffset(t *testing.T) {
+	eachKernel(t, func(t *testing.T, m *memory.Manager) {
+		for _, dataType := range arraytest.AllTypes() {
+			for name, table := range withoutElements(t, m, dataType) {
+				a, err := Export(table, ExportOptions{})
+				require.NoError(t, err, "%v, %s", dataType, name)
+				child := childOf(&deviceArray(a).Array, 0)
+				require.Empty(t, missingBuffers("", child, dataType), "%v, %s", dataType, name)
+				firstOffsets(t, m, place{deviceArray(a).DeviceType, deviceArray(a).DeviceID}, child, dataType)
+				require.NoError(t, a.Release())
+
+				single, err := ExportColumn(table.Column(0), arrow.Field{})
+				require.NoError(t, err)
+				require.Empty(t, missingBuffers("", &deviceArray(single).Array, dataType), "%v, %s", dataType, name)
+				require.NoError(t, single.Release())
+				require.NoError(t, table.Release())
+			}
+		}
+		requireNothingHeld(t, m)
+	})
+}
+
+// The offset is in the same kind of memory as the rest of the array.
+func TestTheOffsetIsWhereTheArrayIs(t *testing.T) {
+	eachGPU(t, func(t *testing.T, m *memory.Manager) {
+		check := func(table *buffer.Buffer, want place, kind device.MemoryKind, list func(a *cabi.Array) *cabi.Array) {
+			t.Helper()
+			a, err := Export(table, ExportOptions{Device: m.Device()})
+			require.NoError(t, err)
+			require.Equal(t, want, place{deviceArray(a).DeviceType, deviceArray(a).DeviceID})
+			at := device.Pointer(buffersOf(list(&deviceArray(a).Array))[1])
+			require.NotZero(t, at)
+			info, err := m.Device().Driver().PointerInfo(at)
+			require.NoError(t, err)
+			require.Equal(t, kind, info.Kind)
+			require.Equal(t, make([]byte, 4), rawBytes(t, m, at, 4))
+			require.NoError(t, a.Release())
+			require.NoError(t, table.Release())
+		}
+		lists := array.NewListBuilder(arrowmemory.DefaultAllocator, arrow.ListOf(arrow.PrimitiveTypes.Int32))
+		for range 3 {
+			lists.Append(true)
+		}
+		record := recordOf(int32s(1, 2, 3), lists.NewArray())
+		inner := func(a *cabi.Array) *cabi.Array { return childOf(childOf(a, 1), 0) }
+		for _, where := range otherMemories() {
+			p, a := foreignElsewhere(t, m, where, record)
+			buffersOf(inner(&p.Device.Array))[1] = 0
+			table, err := Import(m, pointerTo(p.Device), a.Schema(), ImportOptions{Unchecked: true})
+			require.NoError(t, err)
+			check(table, place{where.code, cabi.NoDeviceID}, where.kind, inner)
+			require.NoError(t, a.Release())
+		}
+		bare, err := column.New(bareData(arrow.BinaryTypes.String))
+		require.NoError(t, err)
+		table, err := buffer.New(recordOf(texts()).Schema(), []*column.Column{bare}, buffer.Rows{})
+		require.NoError(t, err)
+		require.NoError(t, bare.Release())
+		first := func(a *cabi.Array) *cabi.Array { return childOf(a, 0) }
+		check(table, place{cabi.DeviceCUDA, int64(m.Device().Info().Ordinal)}, device.MemoryDevice, first)
+		requireNothingHeld(t, m)
+	})
+}
+
+// The same holds for records of arrow-go.
+func TestRecordsWithoutElementsHaveTheirOffset(t *testing.T) {
+	m := newHostManager(t)
+	for _, dataType := range arraytest.AllTypes() {
+		for name, table := range withoutElements(t, m, dataType) {
+			record, err := table.Record(t.Context())
+			require.NoError(t, err)
+			p := producertest.New()
+			out := (*cabi.Array)(p.Allocate(int(unsafe.Sizeof(cabi.Array{}))))
+			require.NoError(t, ExportRecord(record, unsafe.Pointer(out), nil))
+			require.Empty(t, missingBuffers("", childOf(out, 0), dataType), "%v, %s", dataType, name)
+			cabi.ReleaseArray(out)
+			p.Free()
+			record.Release()
+			require.NoError(t, table.Release())
+		}
+	}
+	requireNothingHeld(t, m)
+}

@@ -1,0 +1,77 @@
+package arrowdev
+
+import (
+	"log/slog"
+
+	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Arrays of strings and lists have one offset more than elements, and consumers read
+// that of an array without elements, too: Arrow C++ refuses it if it is NULL. A
+// column may lack it, so the export supplies a zero in the array's kind of memory.
+
+// makeZero makes the zero. In the processor's memory it is a part of the structs.
+func (e *exporter) makeZero() error {
+	if e.place.deviceType == cabi.DeviceCPU {
+		return nil
+	}
+	for _, block := range e.owner.blocks {
+		if m := block.Manager(); placeOfManager(m) == e.place {
+			return e.zeroBlock(m, block.WorkStream())
+		}
+	}
+	return e.zeroAllocation()
+}
+
+// zeroBlock makes a block of the zero, in a manager that makes memory of the array's
+// kind.
+func (e *exporter) zeroBlock(m *memory.Manager, stream *device.Stream) error {
+	zero, err := memory.NewSlice[uint8](m, zeroBytes, memory.AllocateOptions{Stream: stream, Tag: tag})
+	if err != nil {
+		return err
+	}
+	e.owner.zero = zero.Block()
+	if err := zero.Fill(nil, 0); err != nil {
+		return err
+	}
+	e.owner.note(zero.Block())
+	e.zero = uintptr(zero.Pointer())
+	return nil
+}
+
+// zeroAllocation has the driver allocate the zero: imported memory may be of a kind
+// that no manager here makes.
+func (e *exporter) zeroAllocation() error {
+	dev := e.device
+	driver := dev.Driver()
+	var at device.Pointer
+	var err error
+	var free func() error
+	switch e.place.deviceType {
+	case cabi.DeviceCUDAHost:
+		host, failure := driver.HostAlloc(zeroBytes)
+		at, err = device.Pointer(uintptr(host)), failure
+		free = func() error { return driver.HostFree(host) }
+	case cabi.DeviceCUDAManaged:
+		at, err = driver.AllocManaged(zeroBytes)
+		free = func() error { return driver.Free(at) }
+	default:
+		at, err = driver.Alloc(zeroBytes)
+		free = func() error { return driver.Free(at) }
+	}
+	if err != nil {
+		return err
+	}
+	// A consumer's release must not call the driver.
+	e.owner.freeZero = func() {
+		dev.Later(func() {
+			if err := free(); err != nil {
+				slog.Error("gpuframe: the offset of an empty Arrow array could not be freed", "error", err)
+			}
+		})
+	}
+	e.zero = uintptr(at)
+	return driver.Memset(at, 0, 1, zeroBytes)
+}
