@@ -37,6 +37,9 @@ func exporting(name string, requests int, record func() arrow.Record, strip bool
 		Name: name, Says: "arrowdev: ", Requests: requests, Waits: true,
 		Mends: []string{"StreamWaitEvent"}, // a release waits for what it cannot order
 		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
+			if strip && m.Device().Kind() == device.Host {
+				return nil // the offset is in the structs there
+			}
 			table := upload(t, m, record())
 			if strip {
 				table = withoutOffsets(t, table)
