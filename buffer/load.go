@@ -25,6 +25,9 @@ type LoadOptions struct {
 	Stream *device.Stream
 	// Tag names the memory in the manager's figures.
 	Tag string
+	// Unchecked leaves out the checks of contents that column.FromArrays makes, for
+	// records that the program made itself.
+	Unchecked bool
 	// Progress, where it is set, is told by FromReader and Each after every
 	// batch, and by FromReader once more when everything is on the device. It is
 	// called on the loading goroutine and should return soon.
@@ -44,9 +47,18 @@ type Progress struct {
 
 // FromRecord moves a record to the manager's device, in one allocation and one
 // pipelined transfer, and waits until it is there. The record may be released
-// afterwards. The caller releases the table.
+// afterwards. The caller releases the table. [FromRecordWith] takes a context and
+// options.
+//
+// The record is checked: see column.FromArrays. One that is unsound gives an error that
+// wraps column.ErrInvalid.
 func FromRecord(m *memory.Manager, record arrow.Record) (*Buffer, error) {
-	return FromRecords(context.Background(), m, []arrow.Record{record}, LoadOptions{})
+	return FromRecordWith(context.Background(), m, record, LoadOptions{})
+}
+
+// FromRecordWith is [FromRecord] with options, and a context that ends its waits.
+func FromRecordWith(ctx context.Context, m *memory.Manager, record arrow.Record, options LoadOptions) (*Buffer, error) {
+	return FromRecords(ctx, m, []arrow.Record{record}, options)
 }
 
 // FromRecords moves records of one schema to the device as one table, in one
@@ -71,7 +83,10 @@ func load(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records 
 	if err != nil {
 		return nil, fmt.Errorf("buffer: load: %w", err)
 	}
-	columns, err := column.FromArrays(ctx, m, chunks, column.UploadOptions{Stream: options.Stream, Tag: options.Tag})
+	columns, err := column.FromArrays(ctx, m, chunks, column.UploadOptions{
+		Stream: options.Stream, Tag: options.Tag, Unchecked: options.Unchecked,
+		Name: func(i int) string { return schema.Field(i).Name },
+	})
 	if err != nil {
 		return nil, fmt.Errorf("buffer: load: %w", err)
 	}
@@ -122,9 +137,13 @@ func transpose(schema *arrow.Schema, records []arrow.Record) (chunks [][]arrow.A
 // FromReader reads all batches of a reader and moves them to the device as one
 // table, in one allocation and one transfer. The batches stay in host memory
 // until the last one is read, for the table's size is not known before; use
-// [Each] where they do not fit. An empty reader gives a table without rows. The
-// reader stays the caller's, who also releases the table.
+// [Each] if they do not fit. A reader without batches gives a table without rows. One
+// that has no schema either, because it would have found it in the data, gives an error
+// that wraps [ErrSchema]. The reader stays the caller's, who also releases the table.
 func FromReader(ctx context.Context, m *memory.Manager, reader array.RecordReader, options LoadOptions) (*Buffer, error) {
+	if err := checkReader(m, reader); err != nil {
+		return nil, err
+	}
 	var records []arrow.Record
 	defer func() {
 		for _, record := range records {
@@ -145,10 +164,14 @@ func FromReader(ctx context.Context, m *memory.Manager, reader array.RecordReade
 	if err := readerError(reader); err != nil {
 		return nil, err
 	}
-	if len(records) == 0 {
-		records = append(records, emptyRecord(reader.Schema()))
+	schema, err := schemaOf(reader)
+	if err != nil {
+		return nil, err
 	}
-	table, err := load(ctx, m, reader.Schema(), records, options)
+	if len(records) == 0 {
+		records = append(records, emptyRecord(schema))
+	}
+	table, err := load(ctx, m, schema, records, options)
 	if err != nil {
 		return nil, err
 	}
@@ -159,9 +182,14 @@ func FromReader(ctx context.Context, m *memory.Manager, reader array.RecordReade
 
 // Each reads a reader batch by batch and yields every batch as a table on the
 // device. The host holds one batch at a time. The loop's body releases each
-// table; after an error the loop ends. The reader stays the caller's.
+// table; after an error the loop ends. A reader without batches yields nothing, or the
+// error of [FromReader] if it has no schema either. The reader stays the caller's.
 func Each(ctx context.Context, m *memory.Manager, reader array.RecordReader, options LoadOptions) iter.Seq2[*Buffer, error] {
 	return func(yield func(*Buffer, error) bool) {
+		if err := checkReader(m, reader); err != nil {
+			yield(nil, err)
+			return
+		}
 		var progress Progress
 		for reader.Next() {
 			record := reader.Record()
@@ -177,10 +205,34 @@ func Each(ctx context.Context, m *memory.Manager, reader array.RecordReader, opt
 				return
 			}
 		}
-		if err := readerError(reader); err != nil {
+		err := readerError(reader)
+		if err == nil {
+			_, err = schemaOf(reader)
+		}
+		if err != nil {
 			yield(nil, err)
 		}
 	}
+}
+
+func checkReader(m *memory.Manager, reader array.RecordReader) error {
+	if m == nil {
+		return fmt.Errorf("buffer: read: the manager is nil: %w", device.ErrInvalidValue)
+	}
+	if reader == nil {
+		return fmt.Errorf("buffer: read: the reader is nil: %w", ErrSchema)
+	}
+	return nil
+}
+
+// schemaOf returns the schema of a reader that was read to its end. A reader that finds
+// its schema in the data, as that of CSV does, has none if there is no data.
+func schemaOf(reader array.RecordReader) (*arrow.Schema, error) {
+	schema := reader.Schema()
+	if schema == nil {
+		return nil, fmt.Errorf("buffer: read: the input is empty and the reader has no schema: give the reader a schema: %w", ErrSchema)
+	}
+	return schema, nil
 }
 
 // readerError returns what stopped a reader. That of Parquet calls the end of

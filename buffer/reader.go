@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"sync"
+	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -30,7 +31,7 @@ type Reader interface {
 type RecordReader struct {
 	manager *memory.Manager
 	options LoadOptions
-	schema  *arrow.Schema
+	schema  atomic.Pointer[arrow.Schema]
 
 	mu      sync.Mutex
 	records array.RecordReader // nil once closed
@@ -48,18 +49,22 @@ func NewReader(m *memory.Manager, reader array.RecordReader, options LoadOptions
 	r := &RecordReader{manager: m, options: options, records: reader}
 	if reader != nil {
 		reader.Retain()
-		r.schema = reader.Schema()
+		r.schema.Store(reader.Schema())
 	}
 	return r
 }
 
-// Schema returns the record reader's schema.
-func (r *RecordReader) Schema() *arrow.Schema { return r.schema }
+// Schema returns the record reader's schema. It is nil for a reader that finds its
+// schema in the data, as that of CSV does, until Next has read some.
+func (r *RecordReader) Schema() *arrow.Schema {
+	return r.schema.Load()
+}
 
 // Next moves the next batch to the device, as [FromRecords] does. A batch that
 // could not be moved, for want of memory or because the context ended, is not
 // lost: the next call tries it again. The context cannot interrupt the record
-// reader itself.
+// reader itself. A reader without batches that has no schema either gives an error that
+// wraps [ErrSchema], not io.EOF.
 func (r *RecordReader) Next(ctx context.Context) (*Buffer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -71,13 +76,18 @@ func (r *RecordReader) Next(ctx context.Context) (*Buffer, error) {
 	}
 	if r.pending == nil {
 		if !r.records.Next() {
-			if err := readerError(r.records); err != nil {
-				return nil, err
+			err := readerError(r.records)
+			if err == nil {
+				_, err = schemaOf(r.records)
 			}
-			return nil, io.EOF
+			if err == nil {
+				err = io.EOF
+			}
+			return nil, err
 		}
 		r.pending = r.records.Record()
 		r.pending.Retain()
+		r.schema.Store(r.records.Schema())
 	}
 	table, err := FromRecords(ctx, r.manager, []arrow.Record{r.pending}, r.options)
 	if err != nil {

@@ -108,7 +108,7 @@ func (d *downloader) fetchNested(f *fetched, c *Column, offset int) (err error) 
 			}
 		}
 		if f.layout.kind == kindSparseUnion {
-			d.after(f, func() error { return checkUnion(f.layout, f.buffers[0].Bytes(), nil, nil) })
+			d.after(f, func() error { return checkUnion(f.layout, f.buffers[0].Bytes(), nil, nil, 0) })
 		}
 	case kindListView, kindDenseUnion:
 		return d.fetchPointedTo(f, c)
@@ -116,7 +116,7 @@ func (d *downloader) fetchNested(f *fetched, c *Column, offset int) (err error) 
 		dictionary := c.data.Dictionary
 		f.dictionary, err = d.fetch(f, dictionaryNumber, dictionary, dictionary.data.Offset, dictionary.data.Length)
 		d.after(f, func() error {
-			return checkIndices(f.buffers[1].Bytes(), f.layout, dictionary.data.Length, f.valid(), 0)
+			return checkIndices(f.buffers[1].Bytes(), f.layout, dictionary.data.Length, f.valid(), 0, 0)
 		})
 	case kindRunEnds:
 		return d.fetchRuns(f, c, offset)
@@ -216,7 +216,13 @@ func (d *downloader) fetchViews(f *fetched, c *Column) (err error) {
 			return f.fail(err)
 		}
 	}
-	d.after(f, func() error { return checkViews(f.buffers[1].Bytes(), f.buffers[2:], f.valid()) })
+	d.after(f, func() error {
+		lengths := make([]int, len(f.buffers)-2)
+		for i, buffer := range f.buffers[2:] {
+			lengths[i] = buffer.Len()
+		}
+		return checkViews(f.buffers[1].Bytes(), lengths, f.valid(), 0, 0)
+	})
 	return nil
 }
 
@@ -234,9 +240,11 @@ func (d *downloader) fetchPointedTo(f *fetched, c *Column) error {
 	}
 	d.after(f, func() error {
 		if f.layout.kind == kindDenseUnion {
-			return checkUnion(f.layout, f.buffers[0].Bytes(), f.buffers[1].Bytes(), lengths)
+			return checkUnion(f.layout, f.buffers[0].Bytes(), f.buffers[1].Bytes(), lengths, 0)
 		}
-		return checkListViews(f.buffers[1].Bytes(), f.buffers[2].Bytes(), f.layout.width, lengths[0], f.valid())
+		offsets, sizes := f.buffers[1].Bytes(), f.buffers[2].Bytes()
+		clearNullLists(offsets, sizes, f.layout.width, lengths[0], f.valid())
+		return checkListViews(offsets, sizes, f.layout.width, lengths[0], 0)
 	})
 	return nil
 }

@@ -35,6 +35,16 @@ type planner struct {
 
 	// temporary holds arrays that were made for the transfer.
 	temporary []arrow.Array
+
+	// unchecked leaves the checks of contents out. watched are the buffers that are
+	// checked, and verdict is what the checks have found on the way; column, name and
+	// where say what is being planned.
+	unchecked bool
+	watched   []*watched
+	verdict   *verdict
+	column    int
+	name      func(i int) string
+	where     *crumb
 }
 
 // node is a column to be.
@@ -170,7 +180,7 @@ func (p *planner) plan(t arrow.DataType, chunks []chunk) (*node, error) {
 	case kindStruct:
 		return n, p.parallel(n, l, chunks)
 	case kindSparseUnion:
-		if err := p.values(n, l, chunks, 0, 1); err != nil {
+		if err := p.typeIDs(n, l, chunks); err != nil {
 			return nil, err
 		}
 		return n, p.parallel(n, l, chunks)
@@ -194,12 +204,23 @@ func inChunk(chunks []chunk, i int, err error) error {
 // child plans child i of a node.
 func (p *planner) child(n *node, l layout, i int, chunks []chunk) error {
 	t, name := l.child(i)
-	child, err := p.plan(t, chunks)
+	child, err := p.below(i, name, t, chunks)
 	if err != nil {
 		return inChild(i, name, err)
 	}
 	n.children = append(n.children, child)
 	return nil
+}
+
+// below plans a child or a dictionary.
+func (p *planner) below(i int, name string, t arrow.DataType, chunks []chunk) (*node, error) {
+	above := p.where
+	if !p.unchecked {
+		p.where = &crumb{above: above, child: i, name: name}
+	}
+	made, err := p.plan(t, chunks)
+	p.where = above
+	return made, err
 }
 
 func inChild(i int, name string, err error) error {

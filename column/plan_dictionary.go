@@ -38,13 +38,13 @@ func (p *planner) dictionary(n *node, l layout, chunks []chunk) error {
 			return inChunk(chunks, i, err)
 		}
 		if indices == nil {
-			p.data(bytes)
-		} else {
-			p.fill(len(bytes), rewrite(bytes, l.width, indices[i]))
+			p.elements(bytes, l.width, nil, chunks, i, c.checkedIndices(l, bytes))
+		} else { // they are checked already
+			p.elements(bytes, l.width, indices[i], chunks, i, nil)
 		}
 	}
 	p.end(n, start)
-	if n.dictionary, err = p.plan(l.dictionary(), dictionaries); err != nil {
+	if n.dictionary, err = p.below(dictionaryNumber, "", l.dictionary(), dictionaries); err != nil {
 		return fmt.Errorf("dictionary: %w", err)
 	}
 	return nil
@@ -102,12 +102,15 @@ func (p *planner) unify(l layout, chunks, dictionaries []chunk) ([]rewriting, []
 	return indices, dictionaries, nil
 }
 
-// examine checks a dictionary as planning it does, without planning it: what is
-// to be compared and merged by arrow-go must not lack anything.
+// examine checks a dictionary and its contents without moving it: what is to be
+// compared and merged by arrow-go must not lack anything nor point anywhere.
 func examine(t arrow.DataType, dictionary chunk) error {
 	var scratch planner
 	defer scratch.release()
 	if _, err := scratch.plan(t, []chunk{dictionary}); err != nil {
+		return fmt.Errorf("dictionary: %w", err)
+	}
+	if err := scratch.examineContents(); err != nil {
 		return fmt.Errorf("dictionary: %w", err)
 	}
 	return nil
@@ -126,7 +129,7 @@ func (c *chunk) checkIndices(l layout) error {
 	if err != nil {
 		return err
 	}
-	return checkIndices(indices, l, c.data.Dictionary().Len(), valid, c.offset)
+	return checkIndices(indices, l, c.data.Dictionary().Len(), valid, c.offset, 0)
 }
 
 // sameDictionary reports whether two dictionaries are one, or hold equal values.

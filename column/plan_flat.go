@@ -10,6 +10,9 @@ import (
 // validity plans the validity bitmap, which is absent where nothing is null.
 func (p *planner) validity(n *node, l layout, chunks []chunk) error {
 	for i := range chunks {
+		if !p.unchecked && chunks[i].nulls > 0 {
+			chunks[i].nulls = UnknownNullCount // count them
+		}
 		if _, err := chunks[i].validity(l); err != nil {
 			return inChunk(chunks, i, err)
 		}
@@ -109,7 +112,8 @@ func (p *planner) binary(n *node, l layout, chunks []chunk) error {
 
 // offsets plans offsets that begin with zero, and finds between which positions
 // the elements of each chunk lie. Of each chunk's offsets it reads only the first
-// and the last, which must not lie beyond the limit of so many elements.
+// and the last, which must not lie beyond the limit of so many elements. The others are
+// checked on the way.
 func (p *planner) offsets(n *node, l layout, chunks []chunk, limit func(c *chunk) int, elements string) error {
 	last := lastWithElements(chunks)
 	start := p.begin()
@@ -126,14 +130,15 @@ func (p *planner) offsets(n *node, l layout, chunks []chunk, limit func(c *chunk
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
+		check := ascendingOffsets(offsets, l.width)
 		if i < last {
 			offsets = offsets[:c.length*l.width]
 		}
-		if behind == c.first {
-			p.data(offsets)
-		} else {
-			p.fill(len(offsets), rewrite(offsets, l.width, shifted(l.width, uint64(behind)-uint64(c.first))))
+		var moved rewriting
+		if behind != c.first {
+			moved = shifted(l.width, uint64(behind)-uint64(c.first))
 		}
+		p.elements(offsets, l.width, moved, chunks, i, check)
 		sum, ok := add(behind, c.last-c.first)
 		if !ok || int64(sum) > l.maximumOffset() {
 			return inChunk(chunks, i, fmt.Errorf("buffer 1 (offsets): the chunks together end beyond %d: upload fewer rows at a time or use the large variant of %v: %w",
@@ -184,11 +189,11 @@ func (p *planner) views(n *node, l layout, chunks []chunk) error {
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
-		if behind == 0 {
-			p.data(views)
-		} else {
-			p.fill(len(views), rewrite(views, viewBytes, viewsBehind(uint32(behind))))
+		var moved rewriting
+		if behind > 0 {
+			moved = viewsBehind(uint32(behind))
 		}
+		p.elements(views, viewBytes, moved, chunks, i, c.checkedViews(l, views))
 		behind += len(c.data.Buffers()) - 2
 	}
 	if behind > math.MaxInt32 {

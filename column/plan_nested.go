@@ -33,11 +33,15 @@ func (p *planner) listView(n *node, l layout, chunks []chunk) error {
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
-		if behind == 0 {
-			p.data(offsets)
-		} else {
-			p.fill(len(offsets), rewrite(offsets, l.width, shifted(l.width, uint64(behind))))
+		sizes, err := c.elements(l, 2, l.width, 0)
+		if err != nil {
+			return inChunk(chunks, i, err)
 		}
+		var moved rewriting
+		if behind > 0 {
+			moved = shifted(l.width, uint64(behind))
+		}
+		p.elements(offsets, l.width, moved, chunks, i, c.checkedListViews(l, offsets, sizes))
 		if behind, err = l.childrenTogether(behind, c.childLen(0), 0); err != nil && len(chunks) > 1 {
 			return inChunk(chunks, i, err)
 		}
@@ -96,10 +100,33 @@ func (p *planner) parallel(n *node, l layout, chunks []chunk) error {
 	return nil
 }
 
+// typeIDs plans the type ids of a union. Those of a dense one are checked together with
+// its offsets.
+func (p *planner) typeIDs(n *node, l layout, chunks []chunk) error {
+	start := p.begin()
+	for i := range chunks {
+		c := &chunks[i]
+		if c.length == 0 {
+			continue
+		}
+		ids, err := c.elements(l, 0, 1, 0)
+		if err != nil {
+			return inChunk(chunks, i, err)
+		}
+		var check contentCheck
+		if l.kind == kindSparseUnion {
+			check = c.checkedTypeIDs(l, ids, nil)
+		}
+		p.elements(ids, 1, nil, chunks, i, check)
+	}
+	p.end(n, start)
+	return nil
+}
+
 // denseUnion plans dense unions. Their offsets may point anywhere, so the
 // children are moved whole.
 func (p *planner) denseUnion(n *node, l layout, chunks []chunk) error {
-	if err := p.values(n, l, chunks, 0, 1); err != nil {
+	if err := p.typeIDs(n, l, chunks); err != nil {
 		return err
 	}
 	start := p.begin()
@@ -115,13 +142,16 @@ func (p *planner) denseUnion(n *node, l layout, chunks []chunk) error {
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
-		if !moved {
-			p.data(offsets)
-		} else {
-			ids, _ := c.elements(l, 0, 1, 0)
-			now := behind
-			p.fill(len(offsets), rewrite(offsets, 4, unionOffsets(ids, &now)))
+		ids, err := c.elements(l, 0, 1, 0)
+		if err != nil {
+			return inChunk(chunks, i, err)
 		}
+		var behindOthers rewriting
+		if moved {
+			now := behind
+			behindOthers = unionOffsets(ids, &now)
+		}
+		p.elements(offsets, 4, behindOthers, chunks, i, c.checkedTypeIDs(l, ids, offsets))
 		moved = true
 		for child := range l.children() {
 			code := uint8(codes[child])
@@ -165,11 +195,11 @@ func (p *planner) runEnds(n *node, l layout, chunks []chunk) error {
 		}
 		buffer = buffer[c.first*l.width : c.last*l.width]
 		final := signedAt(buffer[len(buffer)-l.width:], l.width)
-		if behind == 0 && c.offset == 0 && final == int64(c.length) {
-			p.data(buffer)
-		} else {
-			p.fill(len(buffer), rewrite(buffer, l.width, runEndsWithin(l.width, c.offset, c.length, behind)))
+		var within rewriting
+		if behind != 0 || c.offset != 0 || final != int64(c.length) {
+			within = runEndsWithin(l.width, c.offset, c.length, behind)
 		}
+		p.elements(buffer, l.width, within, chunks, i, ascendingRuns(buffer, l.width, name))
 		behind += c.length
 		ends.length += c.last - c.first
 	}

@@ -3,10 +3,8 @@ package column
 import (
 	"encoding/binary"
 	"fmt"
-	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
 // The functions here check, on the host, what refers to positions elsewhere.
@@ -34,36 +32,10 @@ func checkOffsets(offsets []byte, width, limit int) (first, last int, err error)
 	return first, int(at), nil
 }
 
-// lastOf32 returns the last of some offsets, or the number of the first one that
-// is less than the one ahead of it.
-func lastOf32(offsets []byte) (last int64, decreases int) {
-	at := int32(math.MinInt32)
-	for rest := offsets; len(rest) >= 4; rest = rest[4:] {
-		next := int32(binary.NativeEndian.Uint32(rest))
-		if next < at {
-			return 0, (len(offsets) - len(rest)) / 4
-		}
-		at = next
-	}
-	return int64(at), -1
-}
-
-// lastOf64 is lastOf32 for offsets of 64 bits.
-func lastOf64(offsets []byte) (last int64, decreases int) {
-	at := int64(math.MinInt64)
-	for rest := offsets; len(rest) >= 8; rest = rest[8:] {
-		next := int64(binary.NativeEndian.Uint64(rest))
-		if next < at {
-			return 0, (len(offsets) - len(rest)) / 8
-		}
-		at = next
-	}
-	return at, -1
-}
-
 // checkIndices checks that the indices of valid elements lie in a dictionary of
-// so many values. The bitmap's first bit is number bitOffset.
-func checkIndices(indices []byte, l layout, values int, valid []byte, bitOffset int) error {
+// so many values. The bitmap's first bit is number bitOffset. The first index is number
+// first of its buffer, for messages.
+func checkIndices(indices []byte, l layout, values int, valid []byte, bitOffset, first int) error {
 	if len(indices) == 0 || largestIndex(indices, l.width) < uint64(values) {
 		return nil
 	}
@@ -71,7 +43,7 @@ func checkIndices(indices []byte, l layout, values int, valid []byte, bitOffset 
 		index := indexAt(indices[i*l.width:], l.width)
 		if index >= uint64(values) && (valid == nil || bitIsSet(valid, bitOffset+i)) {
 			return fmt.Errorf("buffer 1 (indices): number %d is %d, but the dictionary has %d values: %w",
-				i, signExtended(index, l), values, ErrInvalid)
+				first+i, signExtended(index, l), values, ErrInvalid)
 		}
 	}
 	return nil
@@ -80,18 +52,20 @@ func checkIndices(indices []byte, l layout, values int, valid []byte, bitOffset 
 // largestIndex returns the largest index, taken as a number without a sign.
 func largestIndex(indices []byte, width int) (largest uint64) {
 	switch width {
-	case 4:
-		var most uint32
-		for ; len(indices) >= 4; indices = indices[4:] {
-			most = max(most, binary.NativeEndian.Uint32(indices))
-		}
-		return uint64(most)
 	case 1:
-		var most uint8
-		for _, index := range indices {
-			most = max(most, index)
+		return most(indices)
+	case 2:
+		if values, ok := typed[uint16](indices); ok {
+			return most(values)
 		}
-		return uint64(most)
+	case 4:
+		if values, ok := typed[uint32](indices); ok {
+			return most(values)
+		}
+	case 8:
+		if values, ok := typed[uint64](indices); ok {
+			return most(values)
+		}
 	}
 	for ; len(indices) >= width; indices = indices[width:] {
 		largest = max(largest, indexAt(indices, width))
@@ -108,46 +82,104 @@ func signExtended(index uint64, l layout) any {
 	return int64(index<<unused) >> unused
 }
 
-// checkViews checks that the views of valid elements lie in the data buffers.
-func checkViews(views []byte, data []*arrowmemory.Buffer, valid []byte) error {
+// checkViews checks that the views of valid elements lie in data buffers of some
+// lengths. bitOffset and first are as in checkIndices.
+func checkViews(views []byte, lengths []int, valid []byte, bitOffset, first int) error {
+	if words, ok := typed[uint32](views); ok && viewsFit(words, lengths) {
+		return nil
+	}
 	for i := 0; len(views) >= viewBytes; i, views = i+1, views[viewBytes:] {
 		length := int32(binary.NativeEndian.Uint32(views))
-		if uint32(length) <= inlineViewBytes || valid != nil && !bitIsSet(valid, i) {
+		if uint32(length) <= inlineViewBytes || valid != nil && !bitIsSet(valid, bitOffset+i) {
 			continue
 		}
 		buffer := int32(binary.NativeEndian.Uint32(views[viewBuffer:]))
 		position := int32(binary.NativeEndian.Uint32(views[viewPosition:]))
-		if length < 0 || buffer < 0 || int(buffer) >= len(data) || position < 0 ||
-			int64(position)+int64(length) > int64(data[buffer].Len()) {
+		if length < 0 || buffer < 0 || int(buffer) >= len(lengths) || position < 0 ||
+			int64(position)+int64(length) > int64(lengths[buffer]) {
 			return fmt.Errorf("buffer 1 (views): number %d points to %d bytes at %d of data buffer %d: %w",
-				i, length, position, buffer, ErrInvalid)
+				first+i, length, position, buffer, ErrInvalid)
 		}
 	}
 	return nil
 }
 
-// checkListViews checks that the lists of valid elements lie in a child of so many
-// elements.
-func checkListViews(offsets, sizes []byte, width, elements int, valid []byte) error {
-	for i := range len(offsets) / width {
-		offset, size := signedAt(offsets[i*width:], width), signedAt(sizes[i*width:], width)
-		if offset >= 0 && size >= 0 && size <= int64(elements) && offset <= int64(elements)-size {
+// viewsFit reports whether all views, nulls' too, are inline or lie in the first data
+// buffer, where most do.
+func viewsFit(words []uint32, lengths []int) bool {
+	limit := int64(0)
+	if len(lengths) > 0 {
+		limit = int64(lengths[0])
+	}
+	for ; len(words) >= 4; words = words[4:] {
+		length := words[0]
+		if length <= inlineViewBytes {
 			continue
 		}
-		if valid == nil || bitIsSet(valid, i) {
-			return fmt.Errorf("list %d is %d elements at %d of a child of %d: %w", i, size, offset, elements, ErrInvalid)
+		if int32(length) < 0 || words[2] != 0 || int32(words[3]) < 0 || int64(words[3])+int64(length) > limit {
+			return false
+		}
+	}
+	return true
+}
+
+// checkListViews checks that all lists lie in a child of so many elements. The first
+// one is number first of its buffers, for messages.
+func checkListViews(offsets, sizes []byte, width, elements, first int) error {
+	if width == 4 && listsFit[int32](offsets, sizes, elements) || width == 8 && listsFit[int64](offsets, sizes, elements) {
+		return nil
+	}
+	for i := range len(offsets) / width {
+		offset, size := signedAt(offsets[i*width:], width), signedAt(sizes[i*width:], width)
+		if !listFits(offset, size, elements) {
+			return fmt.Errorf("list %d is %d elements at %d of a child of %d: %w", first+i, size, offset, elements, ErrInvalid)
 		}
 	}
 	return nil
 }
 
-// checkUnion checks type ids and, where there are any, offsets against the lengths
-// of the children.
-func checkUnion(l layout, ids, offsets []byte, lengths []int) error {
+// listsFit reports whether all lists lie in the child, if the buffers are aligned.
+func listsFit[T int32 | int64](offsetBytes, sizeBytes []byte, elements int) bool {
+	offsets, ok := typed[T](offsetBytes)
+	sizes, also := typed[T](sizeBytes)
+	if !ok || !also || len(sizes) != len(offsets) {
+		return false
+	}
+	var negative T
+	var end uint64
+	for i, offset := range offsets {
+		negative |= offset | sizes[i]
+		end = max(end, uint64(offset)+uint64(sizes[i]))
+	}
+	return negative >= 0 && end <= uint64(elements)
+}
+
+func listFits(offset, size int64, elements int) bool {
+	return offset >= 0 && size >= 0 && size <= int64(elements) && offset <= int64(elements)-size
+}
+
+// clearNullLists makes lists that are null and do not lie in a child of so many elements
+// empty ones at its beginning. The format wants all lists to lie in the child.
+func clearNullLists(offsets, sizes []byte, width, elements int, valid []byte) {
+	if valid == nil {
+		return
+	}
+	for i := range len(offsets) / width {
+		offset, size := offsets[i*width:], sizes[i*width:]
+		if !bitIsSet(valid, i) && !listFits(signedAt(offset, width), signedAt(size, width), elements) {
+			putSigned(offset, width, 0)
+			putSigned(size, width, 0)
+		}
+	}
+}
+
+// checkUnion checks type ids and, if there are any, offsets against the lengths
+// of the children. The first type id is number first of its buffer, for messages.
+func checkUnion(l layout, ids, offsets []byte, lengths []int, first int) error {
 	children := l.storage.(arrow.UnionType).ChildIDs()
 	for i, id := range ids {
 		if int8(id) < 0 || int(id) >= len(children) || children[id] == arrow.InvalidUnionChildID {
-			return fmt.Errorf("buffer 0 (type ids): number %d is %d, which %v has not: %w", i, int8(id), l.storage, ErrInvalid)
+			return fmt.Errorf("buffer 0 (type ids): number %d is %d, which %v has not: %w", first+i, int8(id), l.storage, ErrInvalid)
 		}
 		if offsets == nil {
 			continue
@@ -155,7 +187,7 @@ func checkUnion(l layout, ids, offsets []byte, lengths []int) error {
 		offset, length := signedAt(offsets[4*i:], 4), lengths[children[id]]
 		if offset < 0 || offset >= int64(length) {
 			return fmt.Errorf("buffer 1 (offsets): number %d is %d, but child %d has %d elements: %w",
-				i, offset, children[id], length, ErrInvalid)
+				first+i, offset, children[id], length, ErrInvalid)
 		}
 	}
 	return nil

@@ -24,6 +24,9 @@ type UploadOptions struct {
 	Tag string
 	// Name returns what column i is called in errors. It may be nil.
 	Name func(i int) string
+	// Unchecked leaves out the checks of contents: see [FromArrays]. It is for arrays
+	// that the program made itself.
+	Unchecked bool
 }
 
 // FromArray moves one host array to the device. The caller keeps the array, which
@@ -43,11 +46,18 @@ func FromArray(ctx context.Context, m *memory.Manager, array arrow.Array, option
 // the transfer stages. Only what the arrays show is moved: see the package
 // documentation.
 //
-// The arrays are checked first, as far as that takes no look at their values: an
-// array whose parts do not fit together gives an error that wraps [ErrInvalid]
-// and names the buffer. Chunks that do not fit into one array, because their
-// offsets would overflow, give one that wraps memory.ErrOverflow. After an error
-// nothing stays allocated.
+// # Checks
+//
+// The arrays are checked: one whose parts do not fit together gives an error that
+// wraps [ErrInvalid] and names the buffer. So does one whose contents point nowhere:
+// offsets that decrease, views and lists that do not lie in their buffer or child, type
+// ids that the type does not have, indices beyond the dictionary, run ends that do not
+// grow. Readers of files do not check these, and operators rely on them. They are
+// checked by the goroutines that copy them, so that it costs little;
+// [UploadOptions.Unchecked] leaves it out. UTF-8 is not checked.
+//
+// Chunks that do not fit into one array, because their offsets would overflow, give an
+// error that wraps memory.ErrOverflow. After an error nothing stays allocated.
 //
 // Chunks of a dictionary type whose dictionaries differ are merged on the host
 // first. Where that cannot be done, as with dictionaries of structs, the
@@ -60,9 +70,9 @@ func FromArrays(ctx context.Context, m *memory.Manager, columns [][]arrow.Array,
 	if m == nil {
 		return nil, fmt.Errorf("column: upload: the manager is nil: %w", ErrInvalid)
 	}
-	var p planner
+	p := planner{unchecked: options.Unchecked, name: options.Name}
 	defer p.release()
-	nodes, total, err := p.planColumns(columns, options)
+	nodes, total, err := p.planColumns(columns)
 	if err != nil {
 		return nil, fmt.Errorf("column: upload: %w", err)
 	}
@@ -73,7 +83,7 @@ func FromArrays(ctx context.Context, m *memory.Manager, columns [][]arrow.Array,
 	if err != nil {
 		return nil, fmt.Errorf("column: upload: %w", err)
 	}
-	uploaded, err := transfer(ctx, block, p.sources, nodes, options.Stream)
+	uploaded, err := p.transfer(ctx, block, nodes, options.Stream)
 	if err = errors.Join(err, block.Release()); err != nil {
 		return nil, errors.Join(fmt.Errorf("column: upload: %w", err), releaseAll(nil, uploaded))
 	}
@@ -81,7 +91,7 @@ func FromArrays(ctx context.Context, m *memory.Manager, columns [][]arrow.Array,
 }
 
 // planColumns plans all columns and returns the length of their block.
-func (p *planner) planColumns(columns [][]arrow.Array, options UploadOptions) (nodes []*node, total uint64, err error) {
+func (p *planner) planColumns(columns [][]arrow.Array) (nodes []*node, total uint64, err error) {
 	chunks := 0
 	for _, arrays := range columns {
 		chunks += len(arrays)
@@ -91,12 +101,10 @@ func (p *planner) planColumns(columns [][]arrow.Array, options UploadOptions) (n
 	p.chunks = make([]chunk, 0, chunks)
 	p.sources = make([]memory.Source, 0, 2*chunks)
 	for i, arrays := range columns {
+		p.column = i
 		n, err := p.planColumn(arrays)
 		if err != nil {
-			if options.Name != nil {
-				return nil, 0, fmt.Errorf("column %d %q: %w", i, options.Name(i), err)
-			}
-			return nil, 0, fmt.Errorf("column %d: %w", i, err)
+			return nil, 0, inColumn(i, p.name, err)
 		}
 		nodes = append(nodes, n)
 	}
@@ -130,12 +138,15 @@ func (p *planner) planColumn(arrays []arrow.Array) (*node, error) {
 }
 
 // transfer writes the sources to the block and makes the columns that lie in it.
-func transfer(ctx context.Context, block *memory.Block, sources []memory.Source, nodes []*node, stream *device.Stream) ([]*Column, error) {
+func (p *planner) transfer(ctx context.Context, block *memory.Block, nodes []*node, stream *device.Stream) ([]*Column, error) {
 	whole, err := memory.View[uint8](block, 0, int(block.Bytes()))
 	if err != nil {
 		return nil, err
 	}
-	if err := memory.Upload(ctx, stream, whole, sources); err != nil {
+	if err := memory.Upload(ctx, stream, whole, p.sources); err != nil {
+		return nil, err
+	}
+	if err := p.contents(); err != nil {
 		return nil, err
 	}
 	if stream == nil {
