@@ -18,8 +18,7 @@ import (
 // for each of them, on the table's device, all new ones in one block. An expression
 // that is just a column gives that column itself, of whatever type.
 //
-// The columns are as long as the table's capacity; where that exceeds the number of
-// rows, the rest is undefined. On a GPU Evaluate enqueues one kernel and returns,
+// The columns carry the table's row count, and have its capacity. On a GPU Evaluate enqueues one kernel and returns,
 // also if only the device knows how many rows there are; on the host it waits for
 // the work on the table, or until the context is done, and returns the results. More
 // than one of the options is an error. The caller releases the columns.
@@ -37,7 +36,7 @@ func Project(ctx context.Context, table *buffer.Buffer, expressions []Expr, opti
 	if err != nil {
 		return nil, err
 	}
-	projected, err := buffer.New(b.projected, columns, buffer.Rows{Count: table.Capacity(), Device: table.DeviceRows()})
+	projected, err := buffer.New(b.projected, columns, table.Rows())
 	if err = errors.Join(err, releaseAll(columns)); err != nil {
 		return nil, errors.Join(fmt.Errorf("expr: project: %w", err), projected.Release())
 	}
@@ -98,6 +97,9 @@ func run(ctx context.Context, table *buffer.Buffer, program *tree.Program, optio
 			behind = append(behind, table.Column(i))
 		}
 	}
+	if options.Manager == nil {
+		options.Manager = table.Manager()
+	}
 	call, err := operator.Begin(ctx, options, behind...)
 	if err != nil {
 		return nil, err
@@ -107,10 +109,29 @@ func run(ctx context.Context, table *buffer.Buffer, program *tree.Program, optio
 			return nil, err
 		}
 	}
+	var columns []*column.Column
 	if call.OnHost() {
-		return onHost(ctx, &call, table, program, inputs)
+		columns, err = onHost(ctx, &call, table, program, inputs)
+	} else {
+		columns, err = onGPU(&call, table, program, inputs)
 	}
-	return onGPU(&call, table, program, inputs)
+	if err != nil || table.RowCount() == nil {
+		return columns, err
+	}
+	counted, err := withRows(columns, table.RowCount())
+	return counted, errors.Join(err, releaseAll(columns))
+}
+
+// withRows returns the columns with a row count.
+func withRows(columns []*column.Column, rows *column.RowCount) ([]*column.Column, error) {
+	counted := make([]*column.Column, len(columns))
+	for i, c := range columns {
+		var err error
+		if counted[i], err = c.WithRows(rows); err != nil {
+			return nil, errors.Join(err, releaseAll(counted))
+		}
+	}
+	return counted, nil
 }
 
 func releaseAll(columns []*column.Column) error {

@@ -65,7 +65,7 @@ func (r *run) onGPU(aggregates []Aggregate) (*buffer.Buffer, error) {
 	err = r.launch(k, l, slices[0])
 	var result *buffer.Buffer
 	if err == nil {
-		result, err = k.plan.resultTable(k.schema.of(k.plan, r.program, aggregates), slices[0])
+		result, err = k.plan.resultTable(k.schema.of(k.plan, r.program, aggregates), slices[0], r.call.Manager)
 	}
 	if err = errors.Join(err, block.Release()); err != nil {
 		return nil, errors.Join(err, result.Release())
@@ -73,15 +73,17 @@ func (r *run) onGPU(aggregates []Aggregate) (*buffer.Buffer, error) {
 	return result, nil
 }
 
+// counted reports whether only the device knows the number of rows.
+func (r *run) counted() bool { return r.count.Block() != nil }
+
 // launch enqueues the kernel.
 func (r *run) launch(k *compiled, l *launch, results memory.Slice[uint8]) error {
-	blocks := blocksFor(r.rows, r.counted)
+	blocks := blocksFor(r.rows, r.counted())
 	if k.words == 0 {
 		blocks = 1 // nothing is to be found but the number of rows
 	}
-	if r.counted {
-		rows := r.table.DeviceRows()
-		l.own.AddAddress(rows.Pointer(), rows.Block())
+	if r.counted() {
+		l.own.AddAddress(r.count.Pointer(), r.count.Block())
 	} else {
 		l.own.Add(0)
 	}
@@ -134,7 +136,7 @@ func (r *run) compiled(l *launch) (*compiled, error) {
 	for _, t := range r.program.Types {
 		l.key = appendType(l.key, t)
 	}
-	single := blocksFor(r.rows, r.counted) == 1
+	single := blocksFor(r.rows, r.counted()) == 1
 	if single {
 		l.key = append(l.key, 's')
 	} else if isMany(r.rows) {

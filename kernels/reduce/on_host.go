@@ -36,7 +36,7 @@ func (r *run) onHost(ctx context.Context, aggregates []Aggregate) (*buffer.Buffe
 			}
 		}
 		var names resultSchema
-		result, err = p.resultTable(names.of(p, r.program, aggregates), slices[0])
+		result, err = p.resultTable(names.of(p, r.program, aggregates), slices[0], r.call.Manager)
 	}
 	if err = errors.Join(err, block.Release()); err != nil {
 		return nil, errors.Join(err, result.Release())

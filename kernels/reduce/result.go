@@ -15,7 +15,7 @@ import (
 )
 
 // resultTable makes a table of results that lie resultStride apart.
-func (p *plan) resultTable(schema *arrow.Schema, results memory.Slice[uint8]) (*buffer.Buffer, error) {
+func (p *plan) resultTable(schema *arrow.Schema, results memory.Slice[uint8], manager *memory.Manager) (*buffer.Buffer, error) {
 	columns := make([]*column.Column, 0, len(p.results))
 	defer func() {
 		for _, c := range columns {
@@ -28,7 +28,7 @@ func (p *plan) resultTable(schema *arrow.Schema, results memory.Slice[uint8]) (*
 		if err != nil {
 			return nil, err
 		}
-		data := column.Data{Type: schema.Field(i).Type, Length: 1, Buffers: []column.Bytes{{}, value}}
+		data := column.Data{Type: schema.Field(i).Type, Length: 1, Buffers: []column.Bytes{{}, value}, Manager: manager}
 		if r.nullable() {
 			data.NullCount = column.UnknownNullCount
 			if data.Buffers[0], err = results.Slice(begin+validityOffset, begin+validityOffset+1); err != nil {
@@ -41,7 +41,7 @@ func (p *plan) resultTable(schema *arrow.Schema, results memory.Slice[uint8]) (*
 		}
 		columns = append(columns, c)
 	}
-	return buffer.New(schema, columns, buffer.Rows{Count: 1})
+	return buffer.New(schema, columns, buffer.Rows{Count: 1, Manager: manager})
 }
 
 // resultBytes is the memory that the results take.

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Table computes aggregates of a table: one pass over its rows, on a GPU one kernel.
@@ -70,6 +71,7 @@ func Column(ctx context.Context, c *column.Column, aggregate func(expr.Expr) Agg
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("reduce: %w", err)
 	}
+	// The table adopts the column's row count.
 	table, err := buffer.New(schemaOf(c.Type()), []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
 	if err != nil {
 		return nil, fmt.Errorf("reduce: %w", err)
@@ -96,9 +98,9 @@ type run struct {
 	wanted  []wanted
 	inputs  []*column.Column
 	table   *buffer.Buffer
-	// rows is how many there are or, where counted is set, may be at most.
-	rows    int64
-	counted bool
+	// rows is how many there are or, if count has the number, may be at most.
+	rows  int64
+	count memory.Slice[int64]
 }
 
 func reduce(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, options kernels.Options) (*buffer.Buffer, error) {
@@ -163,35 +165,26 @@ func bind(schema *arrow.Schema, expressions []expr.Expr) (*tree.Program, error) 
 	return expr.Bind(schema, expressions...)
 }
 
-// begin finds stream and manager, and orders the stream behind the work on what is
-// read.
+// begin finds stream, manager and number of rows, and orders the stream behind the work
+// on what is read.
 func (r *run) begin(ctx context.Context, options kernels.Options) (err error) {
-	var known bool
-	r.rows, known = r.table.HostRows()
-	count := r.table.DeviceRows()
-	if r.counted = !known; r.counted {
-		r.rows = r.table.Capacity()
-		if options.Manager == nil {
-			options.Manager = count.Block().Manager()
-		}
-	}
 	inputs := r.inputs
 	if len(inputs) == 0 && r.table.NumColumns() > 0 {
 		inputs = []*column.Column{r.table.Column(0)} // for its stream and manager
 	}
-	if r.call, err = operator.Begin(ctx, options, inputs...); err != nil || !r.counted {
+	if options.Manager == nil {
+		options.Manager = r.table.Manager()
+	}
+	if r.call, err = operator.Begin(ctx, options, inputs...); err != nil {
 		return err
 	}
-	if err := count.Block().OrderBefore(r.call.Stream); err != nil || !r.call.OnHost() {
+	if r.call.OnHost() {
+		r.rows, err = r.table.NumRows(ctx)
 		return err
 	}
-	if err := r.call.Stream.Synchronize(ctx); err != nil {
-		return err
+	r.rows, r.count, err = r.table.Extent(ctx)
+	if block := r.count.Block(); err == nil && block != nil {
+		err = block.OrderBefore(r.call.Stream)
 	}
-	rows, err := count.Host()
-	if err != nil {
-		return err
-	}
-	r.rows, r.counted = min(max(rows[0], 0), r.rows), false
-	return nil
+	return err
 }

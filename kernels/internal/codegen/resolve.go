@@ -156,7 +156,7 @@ func (r *resolver) answer(call operator.Call, input int, questions []*question, 
 	}
 	for i, question := range questions {
 		data := codes.Data()
-		data.Type, data.Dictionary = r.types[question.input], answers[i]
+		data.Type, data.Dictionary = r.types[question.input], answers[i] // and the row count
 		c, failure := column.New(data)
 		if err = errors.Join(err, failure); failure == nil {
 			columns[question.input] = c

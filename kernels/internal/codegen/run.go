@@ -110,7 +110,7 @@ func runOne(call operator.Call, program *tree.Program, inputs []*column.Column, 
 	}
 	var results []*column.Column
 	if err == nil {
-		results, err = r.columns(program, buffers, capacity)
+		results, err = r.columns(call, program, buffers, capacity)
 	}
 	if block != nil {
 		err = errors.Join(err, block.Release())
@@ -137,10 +137,10 @@ func (r *runner) launch(call operator.Call, s *scratch, program *tree.Program, i
 }
 
 // columns makes the results of the buffers, which are in the order of the words.
-func (r *runner) columns(program *tree.Program, buffers []memory.Slice[uint8], capacity int) ([]*column.Column, error) {
+func (r *runner) columns(call operator.Call, program *tree.Program, buffers []memory.Slice[uint8], capacity int) ([]*column.Column, error) {
 	results := make([]*column.Column, 0, len(r.outputs))
 	for i, output := range r.outputs {
-		data := column.Data{Type: program.Outputs[i].Type, Length: capacity, Buffers: []column.Bytes{{}, buffers[output.values]}}
+		data := column.Data{Type: program.Outputs[i].Type, Length: capacity, Buffers: []column.Bytes{{}, buffers[output.values]}, Manager: call.Manager}
 		if output.validity >= 0 && capacity > 0 {
 			data.Buffers[0], data.NullCount = buffers[output.validity], column.UnknownNullCount
 		}

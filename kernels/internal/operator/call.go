@@ -22,9 +22,10 @@ type Call struct {
 }
 
 // Begin checks that the inputs can be used and makes the stream wait for the work
-// on them. Columns without memory, of no rows, are allowed; where none has any the
-// options say the manager. On the host it waits until what is on the stream has
-// run, or the context ends: the operator reads the memory next.
+// on them and on their row counts. Stream and manager are those of the options, or of
+// the first input that has memory, or of the first one that knows a manager. On the
+// host it waits until what is on the stream has run, or the context ends: the operator
+// reads the memory next.
 func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Column) (Call, error) {
 	call := Call{Manager: options.Manager, Stream: options.Stream, Tag: options.Tag, ctx: ctx}
 	for i, input := range inputs {
@@ -35,8 +36,13 @@ func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Colum
 			call.adopt(block)
 		}
 	}
+	for _, input := range inputs {
+		if call.Manager == nil {
+			call.Manager = input.Manager()
+		}
+	}
 	if call.Manager == nil {
-		return Call{}, fmt.Errorf("no input has memory, so Options.Manager has to be given: %w", device.ErrInvalidValue)
+		return Call{}, fmt.Errorf("the inputs were made without memory and without a manager: set Options.Manager: %w", device.ErrInvalidValue)
 	}
 	if call.Stream == nil {
 		call.Stream = call.Manager.Stream()
@@ -56,11 +62,11 @@ func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Colum
 	return call, nil
 }
 
-// adopt takes stream and manager of the first block that there is, where the
-// options left them open.
+// adopt takes stream and manager of the first block that there is, unless the options
+// have set them.
 func (c *Call) adopt(block *memory.Block) {
 	if c.Stream == nil {
-		c.Stream = block.Stream()
+		c.Stream = block.WorkStream()
 	}
 	if c.Manager == nil {
 		c.Manager = block.Manager()
@@ -74,14 +80,21 @@ func (c *Call) order(input *column.Column) error {
 			continue // often all buffers lie in one
 		}
 		last = block
-		if !block.Device().Same(c.Stream.Device()) {
-			return fmt.Errorf("the memory is on %s, the stream on %s: %w", block.Device(), c.Stream.Device(), device.ErrInvalidValue)
-		}
-		if err := block.OrderBefore(c.Stream); err != nil {
+		if err := c.orderBlock(block); err != nil {
 			return err
 		}
 	}
+	if count := input.DeviceRows().Block(); count != nil && count != last {
+		return c.orderBlock(count)
+	}
 	return nil
+}
+
+func (c *Call) orderBlock(block *memory.Block) error {
+	if !block.Device().Same(c.Stream.Device()) {
+		return fmt.Errorf("the memory is on %s, the stream on %s: %w", block.Device(), c.Stream.Device(), device.ErrInvalidValue)
+	}
+	return block.OrderBefore(c.Stream)
 }
 
 // Settle waits until what is on the stream has run, or the context ends. Operators on

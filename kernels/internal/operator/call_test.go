@@ -66,7 +66,7 @@ func TestBeginRefuses(t *testing.T) {
 	mgr := devicetest.Manager(t, dev, memory.Options{})
 	_, err := operator.Begin(t.Context(), kernels.Options{})
 	require.ErrorIs(t, err, device.ErrInvalidValue)
-	require.ErrorContains(t, err, "Options.Manager")
+	require.ErrorContains(t, err, "set Options.Manager")
 	_, err = operator.Begin(t.Context(), kernels.Options{Manager: mgr}, nil)
 	require.ErrorIs(t, err, memory.ErrReleased)
 
