@@ -30,6 +30,9 @@ type arguments struct {
 type region struct {
 	index int
 	block *memory.Block
+	// unordered says that the launch need not wait for work on the block: all
+	// arguments that lie in it are slices of memory.Slice.Unordered.
+	unordered bool
 }
 
 var argumentsPool = sync.Pool{New: func() any { return new(arguments) }}
@@ -168,7 +171,8 @@ func (a *arguments) addressOf(index int, r memory.Region) (address uint64, err e
 		}
 		return 0, nil
 	}
-	a.note(region{index, block})
+	slice, ok := r.(interface{ IsUnordered() bool })
+	a.note(region{index, block, ok && slice.IsUnordered()})
 	if r.Bytes() == 0 {
 		return 0, nil
 	}
@@ -177,12 +181,29 @@ func (a *arguments) addressOf(index int, r memory.Region) (address uint64, err e
 
 // note keeps a block, once. Often the columns of a table lie in one.
 func (a *arguments) note(r region) {
-	if last := len(a.regions) - 1; last >= 0 && a.regions[last].block == r.block {
+	known := len(a.regions) - 1
+	if known < 0 || a.regions[known].block != r.block {
+		known = slices.IndexFunc(a.regions, func(other region) bool { return other.block == r.block })
+	}
+	if known < 0 {
+		a.regions = append(a.regions, r)
 		return
 	}
-	if !slices.ContainsFunc(a.regions, func(other region) bool { return other.block == r.block }) {
-		a.regions = append(a.regions, r)
+	a.regions[known].unordered = a.regions[known].unordered && r.unordered
+}
+
+// order makes the stream wait, on the device, for the work that is pending on the
+// memory.
+func (a *arguments) order(stream *device.Stream) error {
+	for _, r := range a.regions {
+		if r.unordered {
+			continue
+		}
+		if err := r.block.OrderBefore(stream); err != nil {
+			return &ArgumentError{Index: r.index, Reason: err}
+		}
 	}
+	return nil
 }
 
 // countRaw counts an address that belongs to no block, or refuses it.

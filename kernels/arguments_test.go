@@ -158,7 +158,7 @@ func TestPackRegions(t *testing.T) {
 	require.NoError(t, a.pack([]any{values, int8(1), part, block, none, memory.Slice[int64]{}}, takes(8, 1, 8, 8, 8, 8), true))
 	base := uint64(block.Pointer())
 	assert.Equal(t, []uint64{base, 1, base + 16, base, 0, 0}, a.slots)
-	assert.Equal(t, []region{{0, block}}, a.regions)
+	assert.Equal(t, []region{{index: 0, block: block}}, a.regions)
 	assert.Same(t, block.Stream(), a.stream())
 
 	require.NoError(t, a.hold())

@@ -22,8 +22,8 @@
 // is a memory.Region.
 // It holds the blocks while it enqueues and records their use, so that memory
 // released right after Launch is not given to anyone before the kernel is done.
-// It does not order streams. To use on one stream what another is still writing,
-// call memory.Block.OrderBefore first.
+// The kernel runs after the work of other streams that is pending on its memory. A
+// slice of memory.Slice.Unordered is not waited for.
 //
 // An address that does not come from a block is in nobody's books. Permissive
 // modules, the default, pass such arguments on and count them; strict ones refuse

@@ -37,9 +37,6 @@ func scale(stream *device.Stream, out, in memory.Slice[float64], factor float64)
 	if err != nil {
 		return err
 	}
-	if err := in.Block().OrderBefore(stream); err != nil { // what others still write
-		return err
-	}
 	return f.Launch(stream, grid, device.Dim3{X: threads}, 0, kernels.Output(out), in, uint64(in.Len()), factor)
 }
 

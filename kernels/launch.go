@@ -27,11 +27,12 @@ import (
 // newer) their number and widths are checked against the kernel's parameters; an
 // older driver reads what it is given. A refused argument is an [*ArgumentError].
 //
-// The use of each block is recorded, so that its memory, once released, is not
-// given to anyone before the kernel is done. Whether the kernel may write to a
-// block is checked for an Output only; for all others it is for the caller to heed
-// memory.Block.ReadOnly. Launch does not order the stream after the work of others: use
-// memory.Block.OrderBefore for that.
+// The kernel runs after the work that is pending on the memory, on whatever streams,
+// without the host waiting. Slices of memory.Slice.Unordered are left out of this, for
+// callers who have seen to the order. The use of each block is recorded, so that its
+// memory, once released, is not given to anyone before the kernel is done. Whether the
+// kernel may write to a block is checked for an Output only; for all others it is for
+// the caller to heed memory.Block.ReadOnly.
 func (f *Function) Launch(stream *device.Stream, grid, block device.Dim3, sharedBytes uint32, args ...any) error {
 	a := takeArguments()
 	defer a.giveBack()
@@ -72,6 +73,9 @@ func (f *Function) launch(a *arguments, stream *device.Stream, config backend.La
 	}
 	defer m.leave()
 	if err := f.allowShared(config.SharedBytes); err != nil {
+		return err
+	}
+	if err := a.order(stream); err != nil {
 		return err
 	}
 	err := stream.Enqueue(func(handle backend.Stream) error {

@@ -143,7 +143,7 @@ func TestStructHoldsMemory(t *testing.T) {
 	var a arguments
 	inner := Struct(Output(values[1]), device.Pointer(8), values[2])
 	require.NoError(t, a.pack([]any{values[0], Struct(uint8(1), values[0], inner, memory.Slice[int64]{})}, takes(8, 48), false))
-	assert.Equal(t, []region{{0, values[0].Block()}, {1, values[1].Block()}, {1, values[2].Block()}}, a.regions)
+	assert.Equal(t, []region{{index: 0, block: values[0].Block()}, {index: 1, block: values[1].Block()}, {index: 1, block: values[2].Block()}}, a.regions)
 	assert.EqualValues(t, 1, a.unrecorded)
 	assert.Equal(t, []uint64{uint64(values[0].Pointer()), 1, uint64(values[0].Pointer()), uint64(values[1].Pointer()),
 		8, uint64(values[2].Pointer()), 0}, a.slots)
@@ -166,7 +166,7 @@ func TestWords(t *testing.T) {
 	require.NoError(t, a.pack([]any{&words, Struct(uint8(4), &words)}, takes(32, 40), true))
 	words.Values[0] = 9
 	assert.Equal(t, []uint64{1, uint64(address), 0, uint64(address), 4, 1, uint64(address), 0, uint64(address)}, a.slots)
-	assert.Equal(t, []region{{0, values.Block()}}, a.regions)
+	assert.Equal(t, []region{{index: 0, block: values.Block()}}, a.regions)
 
 	block := values.Block()
 	require.NoError(t, values.Release())

@@ -44,7 +44,7 @@ func (w *structWriter) addWords(words *Words) error {
 	}
 	for _, block := range words.Blocks {
 		if block != nil {
-			w.note(region{w.index, block})
+			w.note(region{index: w.index, block: block})
 		}
 	}
 	w.align(8)

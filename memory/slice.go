@@ -134,6 +134,9 @@ func (s Slice[T]) Unordered() Slice[T] {
 	return s
 }
 
+// IsUnordered reports whether the slice came from [Slice.Unordered].
+func (s Slice[T]) IsUnordered() bool { return s.unordered }
+
 // Order makes work that is enqueued on the stream from now on wait, on the device, for
 // the work that is pending on the memory; see [Block.OrderBefore]. It does nothing for
 // a slice of [Slice.Unordered] and for an empty one. Everything that gpuframe does with
