@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -82,7 +83,27 @@ func concatTables(ctx context.Context, tables []*buffer.Buffer, options kernels.
 	if err != nil {
 		return nil, err
 	}
-	return tableOf(tables[0], made, buffer.Rows{Count: total})
+	return tableWith(concatSchema(tables, made), made, buffer.Rows{Count: total})
+}
+
+// concatSchema returns the schema of the first table with the types of the results. A
+// field is nullable if it is so in any of the tables.
+func concatSchema(tables []*buffer.Buffer, made []*column.Column) *arrow.Schema {
+	first := schemaOf(tables[0].Schema(), made, false)
+	fields := slices.Clone(first.Fields())
+	changed := false
+	for _, table := range tables[1:] {
+		for i, field := range table.Schema().Fields() {
+			if field.Nullable && !fields[i].Nullable {
+				fields[i].Nullable, changed = true, true
+			}
+		}
+	}
+	if !changed {
+		return first
+	}
+	metadata := first.Metadata()
+	return arrow.NewSchemaWithEndian(fields, &metadata, first.Endianness())
 }
 
 func concatColumns(ctx context.Context, columns []*column.Column, options kernels.Options) (*column.Column, error) {
@@ -110,10 +131,8 @@ func concatAll(ctx context.Context, call *operator.Call, pieces [][]part) (made 
 	defer func() { err = errors.Join(err, g.release()) }()
 	begun := make([]*pending, len(pieces))
 	for i, each := range pieces {
-		for number, p := range each {
-			if t := each[0].data.Type; !arrow.TypeEqual(t, p.data.Type) {
-				return nil, fmt.Errorf("column %d: piece %d is %v, the first one %v: %w", i, number, p.data.Type, t, column.ErrInvalid)
-			}
+		if err := unifyTypes(each); err != nil {
+			return nil, fmt.Errorf("column %d: %w", i, err)
 		}
 		if begun[i], err = g.concat(each); err != nil {
 			return nil, fmt.Errorf("column %d: %w", i, err)
@@ -135,6 +154,9 @@ func concatAll(ctx context.Context, call *operator.Call, pieces [][]part) (made 
 // concat begins to put pieces of one type together. Pieces of no elements have
 // nothing to add.
 func (g *gatherer) concat(pieces []part) (*pending, error) {
+	if err := unifyTypes(pieces); err != nil {
+		return nil, err
+	}
 	t := pieces[0].data.Type
 	l, err := layoutOf(t)
 	if err != nil {

@@ -103,7 +103,7 @@ func (g *gatherer) take(p part, s *source, nested bool) (*pending, error) {
 	if err != nil {
 		return nil, err
 	}
-	made := &pending{data: column.Data{Type: p.data.Type, Length: s.capacity, NullCount: column.UnknownNullCount}}
+	made := &pending{data: column.Data{Type: s.resultType(p.data.Type), Length: s.capacity, NullCount: column.UnknownNullCount}}
 	switch l.kind {
 	case kindNull:
 		made.data.NullCount = s.capacity

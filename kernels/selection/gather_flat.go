@@ -55,15 +55,20 @@ func (g *gatherer) takeFixed(p part, l layout, buffer, width int, filling uint64
 		}
 		return buffers, g.takeWide(buffers[1], values, width, s)
 	}
+	return buffers, g.takeDirect(buffers[1], buffers[0], values, valid, width, filling, s)
+}
+
+// takeDirect takes values that one load moves, and their validity.
+func (g *gatherer) takeDirect(out, outValid, values column.Bytes, valid bits, width int, filling uint64, s *source) error {
 	if g.call.OnHost() {
-		return buffers, s.takeFixedOnHost(buffers[1], buffers[0], values, valid, width, filling)
+		return s.takeFixedOnHost(out, outValid, values, valid, width, filling)
 	}
 	file, each := "take_"+widthName(width), rowsEach
 	if width == 16 {
 		each = 4
 	}
-	return buffers, launch(g.call.Stream, file, file+string(s.order), s.capacity, each,
-		s.arguments(buffers[1], buffers[0], values, valid.bytes, valid.at, filling)...)
+	return launch(g.call.Stream, file, file+string(s.order), s.capacity, each,
+		s.arguments(out, outValid, values, valid.bytes, valid.at, filling)...)
 }
 
 // widthName returns a width that one load moves as kernels are named by it.
@@ -96,13 +101,16 @@ func (g *gatherer) takeWide(out, values column.Bytes, width int, s *source) erro
 		return s.takeFixedOnHost(out, column.Bytes{}, values, bits{}, width, 0)
 	}
 	unit := 1
-	for _, u := range []int{8, 4} {
+	for _, u := range []int{16, 8, 4} {
 		if width%u == 0 && uint64(values.Pointer())%uint64(u) == 0 {
 			unit = u
 			break
 		}
 	}
 	units := width / unit
+	if s.capacity > math.MaxInt/units {
+		return fmt.Errorf("%d values of %d bytes: %w", s.capacity, width, memory.ErrOverflow)
+	}
 	return launch(g.call.Stream, fmt.Sprint("take_wide_", unit), fmt.Sprint("take_wide_", unit, s.order), s.capacity*units, 4,
 		s.arguments(out, values, uint32(units))...)
 }

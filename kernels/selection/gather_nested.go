@@ -2,7 +2,6 @@ package selection
 
 import (
 	"fmt"
-	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -26,49 +25,19 @@ func (g *gatherer) takeListViews(made *pending, p part, l layout, s *source) err
 	return nil
 }
 
-// takeStructs takes the same rows of every child.
+// takeStructs takes the same rows of every child. A child that may not be null gets no
+// nulls where the struct has: what lies there is under a null.
 func (g *gatherer) takeStructs(made *pending, p part, l layout, s *source) (err error) {
 	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
 		return err
 	}
+	fields := l.storage.(*arrow.StructType)
 	for i := range p.data.Children {
-		if err := g.child(made, p.child(i, p.offset, p.length), s); err != nil {
+		if err := g.child(made, p.child(i, p.offset, p.length), s.under(fields.Field(i))); err != nil {
 			return err
 		}
 	}
 	return nil
-}
-
-// takeFixedSizeLists takes so many rows of the child for each list.
-func (g *gatherer) takeFixedSizeLists(made *pending, p part, l layout, s *source) (err error) {
-	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
-		return err
-	}
-	size := l.listSize()
-	if size > 0 && s.capacity > math.MaxInt/8/size {
-		return fmt.Errorf("%d lists of %d elements: %w", s.capacity, size, memory.ErrOverflow)
-	}
-	elements := &source{order: listed64, limit: uint64(p.length * size), capacity: s.capacity * size, once: s.once, nulls: s.nulls}
-	if elements.rows, err = g.counted(count{rows: s.rows, capacity: s.capacity, size: uint64(size), most: uint64(elements.capacity)}); err != nil {
-		return err
-	}
-	buffers, err := g.allocate(8 * uint64(elements.capacity))
-	if err != nil {
-		return err
-	}
-	elements.indices = buffers[0]
-	if elements.capacity > 0 {
-		if g.call.OnHost() {
-			err = s.expandFixedOnHost(elements.indices, uint64(size))
-		} else {
-			err = launch(g.call.Stream, "expand_fixed", "expand_fixed"+string(s.order), elements.capacity, 4,
-				s.arguments(elements.indices, uint32(size))...)
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return g.child(made, p.child(0, p.offset*size, p.length*size), elements)
 }
 
 // takeUnion takes type ids, and the rows of all children of a sparse union or the

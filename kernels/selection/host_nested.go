@@ -140,6 +140,29 @@ func (s *source) expandFixedOnHost(out column.Bytes, size uint64) error {
 	return nil
 }
 
+// takeElementBitsOnHost takes size bits for each row.
+func (s *source) takeElementBitsOnHost(out column.Bytes, from bits, size uint64) error {
+	r, err := s.onHost()
+	if err != nil {
+		return err
+	}
+	to, err := out.Host()
+	if err != nil {
+		return err
+	}
+	set, err := from.onHost()
+	if err != nil {
+		return err
+	}
+	for i := range uint64(s.capacity) {
+		index, ok := r.row(i)
+		for k := range size {
+			setBit(to, i*size+k, ok && set.set(index*size+k))
+		}
+	}
+	return nil
+}
+
 func (s *source) takeRunsOnHost(out, outEnds, ends column.Bytes, width, offset int) error {
 	r, err := s.onHost()
 	if err != nil {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
@@ -93,7 +95,8 @@ func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column
 	if err != nil {
 		return nil, err
 	}
-	return tableOf(table, made, buffer.Rows{Count: int64(indices.Len())})
+	nullable := options.Bounds == Null || indices.NullCount() != 0
+	return tableWith(schemaOf(table.Schema(), made, nullable), made, buffer.Rows{Count: int64(indices.Len())})
 }
 
 // takeColumns takes rows of columns that have so many, or as many as the device
@@ -223,7 +226,12 @@ func rowsOf(table *buffer.Buffer) (int64, memory.Slice[int64]) {
 
 // tableOf makes a table like another one of other columns, which it takes over.
 func tableOf(like *buffer.Buffer, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
-	made, err := buffer.New(like.Schema(), columns, rows)
+	return tableWith(like.Schema(), columns, rows)
+}
+
+// tableWith makes a table of columns, which it takes over.
+func tableWith(schema *arrow.Schema, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
+	made, err := buffer.New(schema, columns, rows)
 	// The table has references of its own.
 	if err = errors.Join(err, releaseColumns(columns)); err != nil {
 		return nil, errors.Join(err, made.Release())

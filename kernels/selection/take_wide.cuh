@@ -4,13 +4,14 @@
 
 #include "rows.cuh"
 
+// Rows behind the count are not written: they may be most of the capacity.
 template <typename T, u32 items, typename S>
 DEVICE void take_wide(T *out, const T *__restrict__ values, u32 units, const S &source) {
     constexpr u32 tile = block_threads * items;
     const u64 first = (u64)block_in_grid() * tile;
     const u64 row = first / units;
     const u32 ahead = first - row * units;
-    if (row >= source.capacity)
+    if (row >= source.n)
         return;
 #pragma unroll
     for (u32 k = 0; k < items; k++) {
@@ -18,11 +19,11 @@ DEVICE void take_wide(T *out, const T *__restrict__ values, u32 units, const S &
         typename S::Index index[1];
         bool ok[1];
         const u64 i = row + past / units;
-        read<1>(source, i < source.capacity ? i : row, 0, 0, index, ok);
-        T value = 0;
-        if (ok[0] && i < source.capacity)
+        read<1>(source, i < source.n ? i : row, 0, 0, index, ok);
+        T value = {};
+        if (ok[0] && i < source.n)
             value = values[(u64)index[0] * units + past % units];
-        if (i < source.capacity)
+        if (i < source.n)
             out[first + local] = value;
     }
 }

@@ -1,0 +1,182 @@
+package selection
+
+import (
+	"fmt"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// takeFixedSizeLists takes the elements of lists of one size. The elements of a row lie
+// side by side, so they are moved as one wide value.
+func (g *gatherer) takeFixedSizeLists(made *pending, p part, l layout, s *source) (err error) {
+	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
+		return err
+	}
+	size := l.listSize()
+	if size > 0 && s.capacity > math.MaxInt/8/size {
+		return fmt.Errorf("%d lists of %d elements: %w", s.capacity, size, memory.ErrOverflow)
+	}
+	element := l.storage.(*arrow.FixedSizeListType).ElemField()
+	child, err := g.takeElements(p.child(0, p.offset*size, p.length*size), s.under(element), size)
+	made.children = append(made.children, child)
+	return err
+}
+
+// takeElements takes, for each row of the source, size elements that lie side by side.
+func (g *gatherer) takeElements(p part, s *source, size int) (*pending, error) {
+	l, err := layoutOf(p.data.Type)
+	if err != nil {
+		return nil, err
+	}
+	made := &pending{data: column.Data{Type: s.resultType(p.data.Type), Length: s.capacity * size, NullCount: column.UnknownNullCount}}
+	switch l.kind {
+	case kindNull:
+		made.data.NullCount = made.data.Length
+		return made, nil
+	case kindFixed, kindView, kindDictionary:
+		err = g.takeElementValues(made, p, l, s, size)
+	case kindBool:
+		if made.data.Buffers, err = g.elementValidity(p, l, s, size); err == nil {
+			err = g.appendElementBits(made, p.bits(1), s, size)
+		}
+	case kindFixedSizeList:
+		err = g.takeElementLists(made, p, l, s, size)
+	case kindStruct:
+		err = g.takeElementStructs(made, p, l, s, size)
+	default:
+		return g.takeListedElements(p, s, size)
+	}
+	if err != nil {
+		return nil, err
+	}
+	made.knowNulls()
+	return made, nil
+}
+
+// takeElementValues takes values of a fixed width.
+func (g *gatherer) takeElementValues(made *pending, p part, l layout, s *source, size int) (err error) {
+	made.data.Dictionary = p.data.Dictionary
+	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
+		return err
+	}
+	if size > 0 && l.width > math.MaxInt32/size {
+		return fmt.Errorf("lists of %d elements of %d bytes: %w", size, l.width, memory.ErrOverflow)
+	}
+	width := l.width * size
+	bytes, err := bytesFor(s.capacity, width)
+	if err != nil {
+		return err
+	}
+	buffers, err := g.allocate(bytes)
+	if err != nil {
+		return err
+	}
+	made.data.Buffers = append(made.data.Buffers, buffers[0])
+	if l.kind == kindView {
+		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2:]...)
+	}
+	values, err := p.values(1, l.width, p.length)
+	if err != nil || bytes == 0 {
+		return err
+	}
+	return g.takeUnits(buffers[0], values, width, s)
+}
+
+// takeUnits takes values of a width without their validity.
+func (g *gatherer) takeUnits(out, values column.Bytes, width int, s *source) error {
+	if g.call.OnHost() || !direct(width, values, out) {
+		return g.takeWide(out, values, width, s)
+	}
+	return g.takeDirect(out, column.Bytes{}, values, bits{}, width, 0, s)
+}
+
+// takeElementLists takes lists of one size that are elements themselves.
+func (g *gatherer) takeElementLists(made *pending, p part, l layout, s *source, size int) (err error) {
+	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
+		return err
+	}
+	inner := l.listSize()
+	if inner > 0 && made.data.Length > math.MaxInt/8/inner || size > 0 && inner > math.MaxInt32/size {
+		return fmt.Errorf("%d lists of %d elements: %w", made.data.Length, inner, memory.ErrOverflow)
+	}
+	element := l.storage.(*arrow.FixedSizeListType).ElemField()
+	child, err := g.takeElements(p.child(0, p.offset*inner, p.length*inner), s.under(element), size*inner)
+	made.children = append(made.children, child)
+	return err
+}
+
+// takeElementStructs takes structs that are elements.
+func (g *gatherer) takeElementStructs(made *pending, p part, l layout, s *source, size int) (err error) {
+	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
+		return err
+	}
+	fields := l.storage.(*arrow.StructType)
+	for i := range p.data.Children {
+		child, err := g.takeElements(p.child(i, p.offset, p.length), s.under(fields.Field(i)), size)
+		if err != nil {
+			return err
+		}
+		made.children = append(made.children, child)
+	}
+	return nil
+}
+
+// elementValidity takes the validity of elements. Elements of null rows lie under a
+// null and need no bit, but for indices of dictionaries, which might have no value to
+// refer to.
+func (g *gatherer) elementValidity(p part, l layout, s *source, size int) ([]column.Bytes, error) {
+	valid := p.valid(l)
+	made := &pending{data: column.Data{Length: s.capacity * size}}
+	if valid.absent() && !(s.nulls && l.kind == kindDictionary) {
+		return []column.Bytes{{}}, nil
+	}
+	err := g.appendElementBits(made, valid, s, size)
+	return made.data.Buffers, err
+}
+
+// appendElementBits takes size bits for each row as one more buffer.
+func (g *gatherer) appendElementBits(made *pending, from bits, s *source, size int) error {
+	buffers, err := g.allocate(bitmapBytes(made.data.Length))
+	if err != nil {
+		return err
+	}
+	made.data.Buffers = append(made.data.Buffers, buffers[0])
+	if made.data.Length == 0 {
+		return nil
+	}
+	if g.call.OnHost() {
+		return s.takeElementBitsOnHost(buffers[0], from, uint64(size))
+	}
+	return launch(g.call.Stream, "take_wide_bits", "take_wide_bits"+string(s.order), made.data.Length, rowsEach,
+		s.arguments(buffers[0], from.bytes, from.at, uint32(size))...)
+}
+
+// takeListedElements takes elements that have no width, by their indices.
+func (g *gatherer) takeListedElements(p part, s *source, size int) (*pending, error) {
+	elements := &source{order: listed64, limit: uint64(p.length), capacity: s.capacity * size, once: s.once, nulls: s.nulls}
+	var err error
+	if elements.rows, err = g.counted(count{rows: s.rows, capacity: s.capacity, size: uint64(size), most: uint64(elements.capacity)}); err != nil {
+		return nil, err
+	}
+	buffers, err := g.allocate(8 * uint64(elements.capacity))
+	if err != nil {
+		return nil, err
+	}
+	elements.indices = buffers[0]
+	if elements.capacity > 0 {
+		if g.call.OnHost() {
+			err = s.expandFixedOnHost(elements.indices, uint64(size))
+		} else {
+			err = launch(g.call.Stream, "expand_fixed", "expand_fixed"+string(s.order), elements.capacity, 4,
+				s.arguments(elements.indices, uint32(size))...)
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return g.take(p, elements, true)
+}

@@ -1,0 +1,31 @@
+#include "rows.cuh"
+
+// take_wide_bits takes size bits for each row: the validity of the elements of lists
+// of one size, or booleans that are such elements. Without bits all are set. Rows that
+// are null or not there have no bit set.
+template <u32 items, typename S>
+DEVICE void take_wide_bits(u32 *out, const u8 *__restrict__ bits, u64 bits_at, u32 size, const S &source) {
+    const Warp<items> warp = warp_of<items>();
+    const u64 total = source.capacity * size, row = warp.first / size;
+    if (warp.first >= total)
+        return;
+    const u32 ahead = warp.first - row * size;
+    bool set[items];
+#pragma unroll
+    for (u32 k = 0; k < items; k++) {
+        const u32 past = ahead + warp.lane + k * warp_threads;
+        typename S::Index index[1];
+        bool ok[1];
+        const u64 i = row + past / size;
+        read<1>(source, i < source.capacity ? i : row, 0, 0, index, ok);
+        set[k] = ok[0] && i < source.capacity && bit(bits, bits_at + (u64)index[0] * size + past % size);
+    }
+    write_bits<items>(out, warp, total, set);
+}
+
+#define PARAMETERS u32 *out, const u8 *bits, u64 bits_at, u32 size, SOURCE
+#define GIVEN out, bits, bits_at, size
+
+KERNEL LAUNCH_BOUNDS(block_threads) take_wide_bits_32(PARAMETERS) { take_wide_bits<8>(GIVEN, listed<u32>(GIVEN_SOURCE)); }
+KERNEL LAUNCH_BOUNDS(block_threads) take_wide_bits_64(PARAMETERS) { take_wide_bits<8>(GIVEN, listed<u64>(GIVEN_SOURCE)); }
+KERNEL LAUNCH_BOUNDS(block_threads) take_wide_bits_rule(PARAMETERS) { take_wide_bits<8>(GIVEN, ruled(GIVEN_SOURCE)); }
