@@ -1,29 +1,38 @@
 package memory
 
 import (
+	"math"
 	"sync/atomic"
+	"time"
 )
 
-// account keeps the figures of one manager and, with them, of all below it. What
-// is only counted, the tags count.
-// Bytes are reserved before the resource is asked and booked when it has
-// delivered, so that the peak is of memory that really was in use and a request
-// that fails leaves no trace in it.
+// account has the figures of one manager, those of the managers below included.
+// Counts of blocks are in the tags.
 //
-// What is in purses counts as in use here. What changes often lies on cache lines
-// of its own, so that the rest can be read undisturbed.
+// Bytes are reserved before the resource is asked and booked when it has
+// delivered. So the peak is of memory that was in use, and a request that fails
+// leaves no trace in it.
+//
+// Bytes in tag caches count as in use here. Fields that change often have cache
+// lines of their own, so that reading the others does not miss.
 type account struct {
 	name   string
 	parent *account
-	// guaranteed says that the budget is reserved in the parent already.
+	kind   BudgetKind
+	clock  *clock
+	// guaranteed is set while the budget is reserved in the parent.
 	guaranteed atomic.Bool
-	// ended says that the manager, or one above it, was closed.
-	ended  atomic.Bool
+	// ended is set once the manager, or one above it, was closed.
+	ended atomic.Bool
+	// budget is unlimited for a child without a budget of its own.
 	budget atomic.Uint64
-	// waiting counts requests in the queue that this account is too small for.
-	// Who is not in the queue gets nothing meanwhile, or large requests would
-	// wait for ever.
-	waiting atomic.Int64
+	// waiting counts the requests in the queue that wait at this account. Other
+	// requests pass them if they are smaller than passBelow bytes, the smallest
+	// of them, and come before agedAt, when the first of them has aged. Otherwise
+	// large requests would never get their bytes together.
+	waiting   atomic.Int64
+	passBelow atomic.Uint64
+	agedAt    atomic.Int64
 
 	_        cacheLine
 	reserved atomic.Uint64
@@ -48,6 +57,9 @@ type account struct {
 // pairs.
 type cacheLine [128]byte
 
+// unlimited is the budget of an account that only the budgets above limit.
+const unlimited = math.MaxUint64
+
 // fits reports whether the account has room for the bytes now. For nothing there
 // always is.
 func (a *account) fits(bytes uint64) bool {
@@ -58,16 +70,16 @@ func (a *account) fits(bytes uint64) bool {
 // overdrawn reports whether more is taken than a lowered budget allows.
 func (a *account) overdrawn() bool { return a.reserved.Load() > a.budget.Load() }
 
+// mayPass reports whether a request that has not queued may take bytes here now,
+// though others may wait for them.
+func (a *account) mayPass(bytes uint64) bool {
+	return a.waiting.Load() == 0 || bytes < a.passBelow.Load() && a.clock.now() < a.agedAt.Load()
+}
+
 // take takes bytes out of this account's budget. It never takes more than fits,
 // not even for a moment, so a request that is too large cannot make a smaller one
-// fail beside it. Only requests from the queue may pass those who wait.
-func (a *account) take(bytes uint64, queued bool) bool {
-	if bytes == 0 {
-		return true
-	}
-	if !queued && a.waiting.Load() > 0 {
-		return false
-	}
+// fail beside it.
+func (a *account) take(bytes uint64) bool {
 	for {
 		reserved := a.reserved.Load()
 		budget := a.budget.Load()
@@ -80,22 +92,34 @@ func (a *account) take(bytes uint64, queued bool) bool {
 	}
 }
 
+// refusal says why bytes could not be reserved: the account has too little room,
+// or it has room but other requests wait for it.
+type refusal struct {
+	account *account
+	ahead   bool
+}
+
 // reserve takes bytes out of the budgets of the account and of all above it, up
-// to one that has them already. Where one is too small nothing is taken and short
-// is that one.
-func (a *account) reserve(bytes uint64, queued bool) (short *account) {
+// to one that is guaranteed by its parent. If one refuses, nothing is taken.
+// Requests from the queue have their turn and pass those that wait.
+func (a *account) reserve(bytes uint64, queued bool) (refused refusal) {
+	if bytes == 0 {
+		return refusal{}
+	}
 	for level := a; level != nil; level = level.parent {
-		if !level.take(bytes, queued) {
+		ahead := !queued && !level.mayPass(bytes)
+		if ahead || !level.take(bytes) {
+			refused = refusal{level, ahead && level.fits(bytes)}
 			for lower := a; lower != level; lower = lower.parent {
 				subtract(&lower.reserved, bytes)
 			}
-			return level
+			return refused
 		}
 		if level.guaranteed.Load() {
 			break
 		}
 	}
-	return nil
+	return refusal{}
 }
 
 // unreserve gives back what reserve took.
@@ -108,9 +132,9 @@ func (a *account) unreserve(bytes uint64) {
 	}
 }
 
-// bookWithinPeak counts memory that the resource has delivered unless that would
-// be a new peak anywhere, going by what is counted as in use. To look first and add then would not do: two that do it
-// at once would make a peak of credit.
+// bookWithinPeak counts memory that the resource has delivered, unless that makes
+// a new peak anywhere by what is counted as in use. A separate check and add would
+// race, and could record a peak that includes credit.
 func (a *account) bookWithinPeak(bytes uint64) bool {
 	for level := a; level != nil; level = level.parent {
 		if !addUpTo(&level.inUse, bytes, &level.peak) {
@@ -168,8 +192,8 @@ func (a *account) misuse() {
 	}
 }
 
-// cannotEver returns the account whose budget is smaller than a request, if there
-// is one: for that no release helps.
+// cannotEver returns an account whose whole budget is smaller than the request,
+// or nil. Releasing memory does not help there.
 func (a *account) cannotEver(bytes uint64) *account {
 	for level := a; level != nil; level = level.parent {
 		if bytes > level.budget.Load() {
@@ -182,8 +206,8 @@ func (a *account) cannotEver(bytes uint64) *account {
 	return nil
 }
 
-// lacks returns how many bytes have to be given back for a request to fit. It is
-// one where there is room but for those who wait.
+// lacks returns how many bytes have to be given back for a request to fit, and 1
+// if it fits already.
 func (a *account) lacks(bytes uint64) uint64 {
 	budget, reserved := a.budget.Load(), a.reserved.Load()
 	if room := budget - min(budget, reserved); bytes > room {
@@ -192,8 +216,8 @@ func (a *account) lacks(bytes uint64) uint64 {
 	return 1
 }
 
-// lacksAnywhere is the most that any account on the way up lacks, but at least
-// the request where none does: then it is the device that is full.
+// lacksAnywhere returns the most that any account on the way up lacks. If none
+// does the device is full, and it returns the size of the request.
 func (a *account) lacksAnywhere(bytes uint64) uint64 {
 	most := uint64(1)
 	for level := a; level != nil; level = level.parent {
@@ -232,3 +256,37 @@ func raise(mark *atomic.Uint64, value uint64) {
 		}
 	}
 }
+
+// effective returns the account whose budget limits this one: the account itself,
+// or the nearest above it that has a budget of its own.
+func (a *account) effective() *account {
+	for a.budget.Load() == unlimited && a.parent != nil {
+		a = a.parent
+	}
+	return a
+}
+
+// remaining returns what the budget has left.
+func (a *account) remaining() uint64 {
+	budget, reserved := a.budget.Load(), a.reserved.Load()
+	return budget - min(budget, reserved)
+}
+
+// root returns the account at the top.
+func (a *account) root() *account {
+	for a.parent != nil {
+		a = a.parent
+	}
+	return a
+}
+
+// clock tells how old requests are. Tests replace what it reads.
+type clock struct {
+	start time.Time
+	read  func() time.Time
+}
+
+func newClock() *clock { return &clock{start: time.Now(), read: time.Now} }
+
+// now returns nanoseconds since the clock was made.
+func (c *clock) now() int64 { return int64(c.read().Sub(c.start)) }

@@ -45,8 +45,8 @@ type ForeignMemory struct {
 //
 // On an error nothing is adopted and Release is not called.
 func (m *Manager) Adopt(foreign ForeignMemory) (*Block, error) {
-	if m.closed.Load() {
-		return nil, fmt.Errorf("memory: adopt: manager: %w", ErrClosed)
+	if m.account.ended.Load() {
+		return nil, m.adoptClosed()
 	}
 	if foreign.Origin == Owned {
 		foreign.Origin = Foreign
@@ -62,12 +62,19 @@ func (m *Manager) Adopt(foreign ForeignMemory) (*Block, error) {
 			return nil, fmt.Errorf("memory: adopt: wait for the memory's event: %w", err)
 		}
 	}
-	return m.adopt(foreign), nil
+	return m.adopt(foreign)
 }
 
-func (m *Manager) adopt(foreign ForeignMemory) *Block {
+func (m *Manager) adoptClosed() error {
+	return fmt.Errorf("memory: adopt: manager %q, or one above it: %w", m.account.name, ErrClosed)
+}
+
+func (m *Manager) adopt(foreign ForeignMemory) (*Block, error) {
 	stripe := m.tree.stripes.enter()
 	defer stripe.mu.Unlock()
+	if m.account.ended.Load() {
+		return nil, m.adoptClosed()
+	}
 	state := stripe.state()
 	state.allocation = Allocation{Pointer: foreign.Pointer, Bytes: foreign.Bytes, Stream: foreign.Stream}
 	state.kind, state.origin, state.readOnly = foreign.Kind, foreign.Origin, foreign.ReadOnly
@@ -79,7 +86,7 @@ func (m *Manager) adopt(foreign ForeignMemory) *Block {
 	}
 	m.account.adopt(foreign.Bytes)
 	m.track(block)
-	return block
+	return block, nil
 }
 
 // verify checks a claim about foreign memory against what the driver knows.

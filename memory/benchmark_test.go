@@ -90,7 +90,7 @@ func BenchmarkAllocateReleaseBelow(b *testing.B) {
 }
 
 // BenchmarkAllocateReleaseHeld holds a thousand blocks and replaces them by turns,
-// the sizes changing, so that no purse helps.
+// the sizes changing, so that no tag cache helps.
 func BenchmarkAllocateReleaseHeld(b *testing.B) {
 	eachDevice(b, func(b *testing.B, dev *device.Device) {
 		mgr := benchmarkManager(b, dev, memory.Options{})

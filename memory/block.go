@@ -61,7 +61,10 @@ type Block struct {
 type blockState struct {
 	// life holds the generation above and the references in the lower bits, so
 	// that one operation checks the one and changes the other.
-	life       atomic.Uint64
+	life atomic.Uint64
+	// delivery is the last generation that the resource has answered for, and
+	// whether it was recalled before. See drawn.
+	delivery   atomic.Uint64
 	number     uint64
 	manager    *Manager
 	allocation Allocation
@@ -79,7 +82,7 @@ type blockState struct {
 	listed  atomic.Bool
 	uses    useList
 	// stripe is where the block was made. It ends there too, so that its bytes
-	// are in the purse that the next one is drawn from.
+	// are in the tag cache that the next one is drawn from.
 	stripe int
 }
 
@@ -458,7 +461,7 @@ func (s *blockState) retire(bytes uint64) {
 	s.release = nil
 	stripe.put(s)
 	stripe.mu.Unlock()
-	manager.tree.queue.released()
+	manager.tree.released()
 }
 
 // reclaim is the backstop: it frees a block whose handle was collected.

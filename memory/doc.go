@@ -30,10 +30,13 @@
 // # Budgets
 //
 // A Manager has a budget, and can have children with budgets of their own
-// ([Manager.Child]) whose figures add up to its own. A request that does not fit
-// fails, after those who registered to give memory back were asked
-// ([Manager.AddReclaimer]); [Manager.AllocateWait] waits instead, and
-// [Manager.Reserve] sets memory aside for a job.
+// ([Manager.Child]) whose figures add up to its own. A budget of zero is no budget
+// of its own: the device, or the budgets above, limit the manager.
+//
+// If a request does not fit, those who registered to give memory back are asked
+// ([Manager.AddReclaimer]), and then it fails. [Manager.AllocateWait] waits for
+// memory to be released; [Manager.AllocateContext] only waits behind requests that
+// wait already. [Manager.Reserve] sets memory aside for a job.
 //
 // Memory comes from a [Resource]: by default a [CachingResource], which keeps
 // what is freed. A [SharedResource] has memory that other processes can open.

@@ -37,8 +37,9 @@ type BudgetError struct {
 	// but promised: to reservations, and to requests in progress.
 	Asked, InUse, SetAside, Budget uint64
 	// Manager is the name of the manager whose budget it is, which may be one
-	// above that which was asked.
+	// above the manager that was asked. Kind is how it got that budget.
 	Manager string
+	Kind    BudgetKind
 	// Waiting is how many requests wait for memory there and come first.
 	Waiting int
 	// Tag is the tag of the request.
@@ -66,9 +67,34 @@ func (e *BudgetError) Error() string {
 	if e.Waiting > 0 {
 		fmt.Fprintf(&b, "; %d requests wait ahead", e.Waiting)
 	}
-	b.WriteString("; release some or raise Options.Budget")
+	b.WriteString("; " + e.remedy())
 	return b.String()
 }
+
+// remedy names the setting that would allow the request.
+func (e *BudgetError) remedy() string {
+	switch {
+	case e.Asked <= e.Budget-min(e.Budget, e.InUse+e.SetAside) && e.Waiting > 0:
+		return "wait behind them with Manager.AllocateContext"
+	case e.Kind == ChildBudget:
+		return fmt.Sprintf("release some, or raise the budget of %q with Manager.SetBudget", e.Manager)
+	case e.Kind == ReservationBudget:
+		return "release some, or pass more bytes to Manager.Reserve"
+	}
+	return "release some, raise Options.Budget, or call Manager.SetBudget"
+}
+
+// BudgetKind is how a manager got its budget.
+type BudgetKind uint8
+
+const (
+	// TopBudget is the budget of a manager without a parent: Options.Budget.
+	TopBudget BudgetKind = iota
+	// ChildBudget was given to [Manager.Child].
+	ChildBudget
+	// ReservationBudget was given to [Manager.Reserve] or [Manager.ReserveWait].
+	ReservationBudget
+)
 
 // Is reports whether target is [ErrBudget].
 func (e *BudgetError) Is(target error) bool { return target == ErrBudget }

@@ -42,7 +42,7 @@ func Example() {
 	// [1 2 3 4]
 	// in use 32 B of 1.0 MB (0.0 %), peak 32 B, 1 allocations, 0 frees
 	// true
-	// memory: allocate 8.4 MB for "too much": memory budget exceeded: 32 B of 1.0 MB in use by prices 32 B in 1 blocks; release some or raise Options.Budget
+	// memory: allocate 8.4 MB for "too much": memory budget exceeded: 32 B of 1.0 MB in use by prices 32 B in 1 blocks; release some, raise Options.Budget, or call Manager.SetBudget
 }
 
 // Two tenants share a GPU: neither gets more than its own budget, and both
@@ -75,7 +75,7 @@ func ExampleManager_Child() {
 	a.Release()
 	b.Release()
 	// Output:
-	// memory: allocate 600 B: memory budget exceeded of "all": 600 B of 1.0 kB in use by untagged 600 B in 1 blocks; release some or raise Options.Budget
+	// memory: allocate 600 B: memory budget exceeded of "all": 600 B of 1.0 kB in use by untagged 600 B in 1 blocks; release some, raise Options.Budget, or call Manager.SetBudget
 	// left 600
 	// right 400
 }

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"log/slog"
 	"slices"
@@ -116,7 +117,14 @@ func mayBreakCapture(stream *device.Stream) bool {
 }
 
 // obtain asks the resource for memory, once it has back what was to be freed later.
-func (m *Manager) obtain(bytes uint64, stream *device.Stream) (Allocation, error) {
+// A nil ctx stands for one that is never done.
+func (m *Manager) obtain(ctx context.Context, bytes uint64, stream *device.Stream) (Allocation, error) {
+	if bytes == 0 {
+		return Allocation{Stream: stream}, nil
+	}
 	m.device.RunLater()
-	return m.resource.Allocate(bytes, stream)
+	if ctx == nil {
+		return m.resource.Allocate(bytes, stream)
+	}
+	return AllocateFrom(ctx, m.resource, bytes, stream)
 }

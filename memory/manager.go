@@ -46,6 +46,7 @@ func NewManager(dev *device.Device, options Options) (*Manager, error) {
 	}
 	m := &Manager{device: dev, resource: options.Resource, stream: options.Stream, options: options}
 	m.tree = newTree()
+	m.tree.root = m
 	if err := m.open(); err != nil {
 		return nil, errors.Join(fmt.Errorf("memory: new manager on %s: %w", dev, err), m.closeOwned())
 	}
@@ -53,13 +54,10 @@ func NewManager(dev *device.Device, options Options) (*Manager, error) {
 }
 
 func (m *Manager) open() (err error) {
-	budget := m.options.Budget
-	if budget == 0 {
-		budget = m.device.Info().TotalMemory
-	}
+	m.account.clock = m.tree.clock
+	m.account.budget.Store(m.limit(m.options.Budget))
 	m.account.name = m.options.Name
 	m.tags.open(&m.account)
-	m.account.budget.Store(budget)
 	if m.stream == nil {
 		if m.stream, err = m.device.NewStream(); err != nil {
 			return err
@@ -82,7 +80,21 @@ func (m *Manager) open() (err error) {
 	if m.transfers, err = staging.New(m.device, staging.Options(m.options.Staging)); err != nil {
 		return fmt.Errorf("Options.Staging: %w", err)
 	}
+	m.tree.neighbours = joinNeighbours(m.tree)
 	return nil
+}
+
+// limit returns the bytes that a budget stands for. Zero stands for no budget of
+// the manager's own: the topmost manager has the memory of the device, a child
+// what the budgets above it allow.
+func (m *Manager) limit(budget uint64) uint64 {
+	switch {
+	case budget > 0:
+		return budget
+	case m.parent == nil:
+		return m.device.Info().TotalMemory
+	}
+	return unlimited
 }
 
 // Device returns the device of the manager's memory.
@@ -98,70 +110,93 @@ func (m *Manager) Resource() Resource { return m.resource }
 func (m *Manager) Name() string { return m.account.name }
 
 // Allocate returns a block of the given length, which may be zero. Its contents
-// are undefined.
+// are undefined. The caller releases it.
 //
-// Where the budget, or one above it, does not allow it, or the device has no
-// room, the reclaimers are asked to give memory back. Where that does not help,
-// the error is a [*BudgetError], or one that wraps device.ErrOutOfMemory. See
-// [Manager.AllocateWait] for waiting instead.
+// If a budget is exhausted, or the device has no memory left, the reclaimers are
+// asked to release some. Allocate does not wait for other memory to be released.
+//
+// # Errors
+//
+// A [*BudgetError] if the budget of the manager, or of one above it, has no room
+// or other requests wait for it ([Manager.AllocateContext] waits behind them,
+// [Manager.AllocateWait] also waits for room); an error that wraps
+// device.ErrOutOfMemory if the device has no memory; [ErrClosed] after the
+// manager, or one above it, was closed.
 func (m *Manager) Allocate(bytes uint64, options AllocateOptions) (*Block, error) {
 	stream, err := m.workStream(bytes, options)
 	if err != nil {
 		return nil, err
 	}
-	leaf := m.tags.find(options.Tag)
-	if block := m.draw(leaf, bytes); block != nil {
-		if err = m.fill(block, leaf, bytes, stream); err == nil {
-			return block, nil
-		}
-	} else {
-		if m.reserve(bytes, false) != nil {
-			return m.allocateShort(context.Background(), bytes, stream, options, false, nil)
-		}
-		if block, err = m.deliver(leaf, bytes, stream); err == nil {
-			return block, nil
-		}
+	block, err := m.allocateNow(nil, bytes, stream, options.Tag)
+	if block == nil {
+		return m.allocateShort(context.Background(), bytes, stream, options, failAtOnce, err)
 	}
-	return m.allocateShort(context.Background(), bytes, stream, options, false, err)
+	return block, nil
 }
 
-// draw makes a block without memory of bytes that are in a purse, or returns nil.
-// It is the quick way: where others wait for memory it is closed.
+// allocateNow allocates if the budgets have room and the device has memory. It
+// returns neither a block nor an error if a budget refused. A nil ctx stands for
+// one that is never done.
+func (m *Manager) allocateNow(ctx context.Context, bytes uint64, stream *device.Stream, tag string) (block *Block, err error) {
+	leaf := m.tags.find(tag)
+	if block = m.draw(leaf, bytes); block != nil {
+		if err = m.fill(ctx, block, leaf, bytes, stream); err != nil {
+			return nil, err
+		}
+		return block, nil
+	}
+	if m.reserve(bytes, false).account != nil {
+		return nil, nil
+	}
+	return m.deliver(ctx, leaf, bytes, stream)
+}
+
+// draw makes a block without memory from bytes in a tag cache, or returns nil. It
+// is the fast path, and closed while requests wait for memory.
 func (m *Manager) draw(leaf *tagTotals, bytes uint64) *Block {
 	stripe := m.tree.stripes.enter()
-	if !m.drawFrom(stripe, leaf, bytes) {
+	state := m.drawFrom(stripe, leaf, bytes)
+	if state == nil {
 		stripe.mu.Unlock()
 		if m.tree.queue.interested.Load() > 0 || !m.tree.stripes.lend(leaf, bytes) {
 			return nil
 		}
 		stripe = m.tree.stripes.enter()
-		if !m.drawFrom(stripe, leaf, bytes) {
+		if state = m.drawFrom(stripe, leaf, bytes); state == nil {
 			stripe.mu.Unlock()
 			return nil
 		}
 	}
-	block := m.newBlock(stripe, stripe.state())
+	block := m.newBlock(stripe, state)
 	stripe.mu.Unlock()
 	return block
 }
 
-// drawFrom asks whether anybody waits under the stripe's lock: who lowers a budget
-// holds all of them.
-func (m *Manager) drawFrom(stripe *stripe, leaf *tagTotals, bytes uint64) bool {
-	return m.tree.queue.interested.Load() == 0 && stripe.draw(leaf, bytes)
+// drawFrom reads the conditions under the stripe's lock: a call that lowers a
+// budget or closes a manager holds all of them.
+func (m *Manager) drawFrom(stripe *stripe, leaf *tagTotals, bytes uint64) *blockState {
+	if m.tree.queue.interested.Load() > 0 || m.account.ended.Load() {
+		return nil
+	}
+	return stripe.draw(leaf, bytes)
 }
 
-// fill gives a drawn block its memory. Where that fails there is no block.
-func (m *Manager) fill(block *Block, leaf *tagTotals, bytes uint64, stream *device.Stream) error {
-	allocation := Allocation{Stream: stream}
-	if bytes > 0 {
-		var err error
-		if allocation, err = m.obtain(bytes, stream); err != nil {
-			m.undraw(block, leaf, bytes)
+// fill gives a drawn block its memory. After an error there is no block.
+func (m *Manager) fill(ctx context.Context, block *Block, leaf *tagTotals, bytes uint64, stream *device.Stream) error {
+	m.tree.pause("fill")
+	allocation, err := m.obtain(ctx, bytes, stream)
+	if err != nil {
+		m.undraw(block, leaf, bytes)
+		return err
+	}
+	state := block.state
+	if state.answered(block.generation) {
+		if err := m.bookRecalled(leaf, allocation); err != nil {
+			m.discard(block)
 			return err
 		}
 	}
-	block.state.set(allocation, leaf, m.kind)
+	state.set(allocation, leaf, m.kind)
 	m.track(block)
 	return nil
 }
@@ -169,32 +204,42 @@ func (m *Manager) fill(block *Block, leaf *tagTotals, bytes uint64, stream *devi
 // undraw undoes draw.
 func (m *Manager) undraw(block *Block, leaf *tagTotals, bytes uint64) {
 	stripe := m.tree.stripes.enter()
-	stripe.undraw(leaf, bytes)
-	block.state.life.Store(newLife(block.generation + 1))
-	stripe.put(block.state)
+	if block.state.answered(block.generation) {
+		m.account.unreserve(bytes)
+	} else {
+		stripe.undraw(leaf, bytes)
+	}
 	stripe.mu.Unlock()
-	// Somebody may have begun to wait since the bytes were drawn.
+	m.discard(block)
+	// A request may have begun to wait since the bytes were drawn.
+	m.tree.pause("undrawn")
 	m.tree.queue.wake()
 }
 
-// deliver gets memory from the resource for bytes that are reserved. Where that
-// fails they are reserved no more.
-func (m *Manager) deliver(leaf *tagTotals, bytes uint64, stream *device.Stream) (*Block, error) {
-	allocation := Allocation{Stream: stream}
-	if bytes > 0 {
-		var err error
-		if allocation, err = m.obtain(bytes, stream); err != nil {
-			m.unreserve(bytes)
-			return nil, err
-		}
+// discard ends a block that never had memory.
+func (m *Manager) discard(block *Block) {
+	block.state.life.Store(newLife(block.generation + 1))
+	stripe := m.tree.stripes.enter()
+	stripe.put(block.state)
+	stripe.mu.Unlock()
+}
+
+// deliver gets memory from the resource for bytes that are reserved. After an
+// error they are no longer reserved.
+func (m *Manager) deliver(ctx context.Context, leaf *tagTotals, bytes uint64, stream *device.Stream) (*Block, error) {
+	m.tree.pause("deliver")
+	allocation, err := m.obtain(ctx, bytes, stream)
+	if err != nil {
+		m.unreserve(bytes)
+		return nil, err
 	}
-	return m.book(leaf, allocation), nil
+	return m.book(leaf, allocation)
 }
 
 // workStream checks a request and returns its stream.
 func (m *Manager) workStream(bytes uint64, options AllocateOptions) (*device.Stream, error) {
 	if m.account.ended.Load() {
-		return nil, fmt.Errorf("memory: allocate %s: manager: %w", humanize.Bytes(bytes), ErrClosed)
+		return nil, m.closedError(bytes)
 	}
 	stream := options.Stream
 	if stream == nil {
@@ -206,17 +251,22 @@ func (m *Manager) workStream(bytes uint64, options AllocateOptions) (*device.Str
 	return stream, nil
 }
 
-// reserve takes bytes out of the budgets. Where one is too small it returns that
-// one. Only who has its turn in the queue passes those who wait.
-func (m *Manager) reserve(bytes uint64, queued bool) (short *account) {
+func (m *Manager) closedError(bytes uint64) error {
+	return fmt.Errorf("memory: allocate %s: manager %q: %w", humanize.Bytes(bytes), m.account.name, ErrClosed)
+}
+
+// reserve takes bytes out of the budgets, or says which one refuses. Requests from
+// the queue have their turn and pass those that wait.
+func (m *Manager) reserve(bytes uint64, queued bool) refusal {
 	// A request that fails further up has taken from the budgets below for a
-	// moment. Under a stripe's lock nobody sees that who decides exactly.
+	// moment. Only with all stripes locked is the answer exact.
 	stripe := m.tree.stripes.enter()
-	short = m.account.reserve(bytes, queued)
+	refused := m.account.reserve(bytes, queued)
 	stripe.mu.Unlock()
-	if short == nil {
-		return nil
+	if refused.account == nil {
+		return refused
 	}
+	m.tree.pause("refused")
 	m.tree.stripes.lockAll()
 	defer m.tree.stripes.unlockAll()
 	return m.account.reserve(bytes, queued)
@@ -226,26 +276,69 @@ func (m *Manager) unreserve(bytes uint64) {
 	stripe := m.tree.stripes.enter()
 	m.account.unreserve(bytes)
 	stripe.mu.Unlock()
+	m.tree.pause("unreserved")
 	m.tree.queue.wake()
 }
 
-// book makes a block of what the resource delivered for reserved bytes.
-func (m *Manager) book(leaf *tagTotals, allocation Allocation) *Block {
-	all := &m.tree.stripes
-	stripe := all.enter()
-	if !leaf.bookWithinPeak(allocation.Bytes) && !stripe.bookPeak(leaf, allocation.Bytes) {
-		stripe.mu.Unlock()
-		all.lockAll()
-		leaf.raiseTo(leaf.add(nil, allocation.Bytes))
-		all.unlockAll()
-		stripe = all.enter()
+// book makes a block of what the resource delivered for reserved bytes. If the
+// manager was closed meanwhile it gives the memory back.
+func (m *Manager) book(leaf *tagTotals, allocation Allocation) (*Block, error) {
+	stripe := m.count(leaf, allocation.Bytes)
+	if stripe == nil {
+		return nil, m.refuse(allocation)
 	}
 	state := stripe.state()
 	state.set(allocation, leaf, m.kind)
 	block := m.newBlock(stripe, state)
 	stripe.mu.Unlock()
 	m.track(block)
-	return block
+	return block, nil
+}
+
+// bookRecalled counts what the resource delivered for a block that was recalled.
+func (m *Manager) bookRecalled(leaf *tagTotals, allocation Allocation) error {
+	stripe := m.count(leaf, allocation.Bytes)
+	if stripe == nil {
+		return m.refuse(allocation)
+	}
+	stripe.mu.Unlock()
+	return nil
+}
+
+// count counts reserved bytes as in use and returns a locked stripe. After the
+// manager was closed it counts nothing and returns nil.
+func (m *Manager) count(leaf *tagTotals, bytes uint64) *stripe {
+	m.tree.pause("count")
+	all := &m.tree.stripes
+	stripe := all.enter()
+	if m.account.ended.Load() {
+		stripe.mu.Unlock()
+		return nil
+	}
+	if leaf.bookWithinPeak(bytes) || stripe.bookPeak(leaf, bytes) {
+		return stripe
+	}
+	stripe.mu.Unlock()
+	all.lockAll()
+	ended := m.account.ended.Load()
+	if !ended {
+		leaf.raiseTo(leaf.add(nil, bytes))
+	}
+	all.unlockAll()
+	if ended {
+		return nil
+	}
+	return all.enter()
+}
+
+// refuse gives memory back that came after the manager was closed.
+func (m *Manager) refuse(allocation Allocation) error {
+	var err error
+	if allocation.Bytes > 0 {
+		err = m.resource.Free(allocation, nil)
+	}
+	m.unreserve(allocation.Bytes)
+	return errors.Join(m.closedError(allocation.Bytes), err)
 }
 
 // set fills the state for memory of the manager's own. It writes only what
@@ -269,13 +362,13 @@ func (m *Manager) track(block *Block) {
 	}
 }
 
-// Check returns the error that allocating so many bytes would give for want of
-// budget, without allocating anything. Memory that Check found may be gone by
-// the time it is asked for.
+// Check returns the [*BudgetError] that allocating so many bytes would give now,
+// without allocating anything. Another request may take the room before the
+// caller does.
 func (m *Manager) Check(bytes uint64) error {
 	m.tree.stripes.settle()
 	for level := &m.account; level != nil; level = level.parent {
-		if !level.fits(bytes) {
+		if !level.fits(bytes) || bytes > 0 && !level.mayPass(bytes) {
 			return m.budgetError(level, bytes, "")
 		}
 		if level.guaranteed.Load() {
@@ -286,12 +379,20 @@ func (m *Manager) Check(bytes uint64) error {
 }
 
 // Close gives back the manager's staging memory, its resource and its stream.
-// Where memory is still held, or was released too often, it returns a
-// [*LeakError]; that memory stays valid and may still be released. It waits for
-// the manager's own stream, and no allocation and no transfer may be under way.
-// A child gives back its budget only; what it still holds counts in its parent
-// until it is released. Closing a parent closes its children. Closing twice
-// returns [ErrClosed].
+// Closing a manager closes its children. Closing a child gives back its budget
+// only; blocks that it still holds count in its parent until they are released.
+//
+// Requests that are in progress in a child, or wait there, fail with [ErrClosed].
+// In the topmost manager no allocation and no transfer may be in progress.
+//
+// # Errors
+//
+// A [*LeakError] if memory is still held, or was released too often. That memory
+// stays valid and may still be released. [ErrClosed] if it was closed before.
+//
+// # Waiting
+//
+// The topmost manager waits for its own stream.
 func (m *Manager) Close() error {
 	if m.closed.Swap(true) {
 		return fmt.Errorf("memory: close manager: %w", ErrClosed)
@@ -302,13 +403,14 @@ func (m *Manager) Close() error {
 	m.device.RunLater()
 	m.tree.stripes.lockAll()
 	m.end()
+	s, _ := m.stats()
 	m.tree.stripes.unlockAll()
 	m.tree.close()
-	return errors.Join(m.held(), m.closeOwned())
+	return errors.Join(m.held(s), m.closeOwned())
 }
 
-func (m *Manager) held() error {
-	s := m.Stats()
+// held returns an error if the figures say that memory is still held.
+func (m *Manager) held(s Stats) error {
 	if s.Blocks == 0 && s.ExternalBlocks == 0 && s.DoubleReleases == 0 {
 		return nil
 	}

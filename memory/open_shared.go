@@ -36,8 +36,8 @@ func (m *Manager) OpenShared(shared Shared, options SharedOptions) (*Block, erro
 	fail := func(err error) (*Block, error) {
 		return nil, fmt.Errorf("memory: open %s of shared memory: %w", humanize.Bytes(shared.Bytes), err)
 	}
-	if m.closed.Load() {
-		return fail(fmt.Errorf("manager: %w", ErrClosed))
+	if m.account.ended.Load() {
+		return fail(fmt.Errorf("manager %q, or one above it: %w", m.account.name, ErrClosed))
 	}
 	if options.Stream == nil {
 		options.Stream = m.stream
@@ -52,7 +52,7 @@ func (m *Manager) OpenShared(shared Shared, options SharedOptions) (*Block, erro
 	if err != nil {
 		return fail(err)
 	}
-	return m.adopt(ForeignMemory{
+	block, err := m.adopt(ForeignMemory{
 		Pointer: pointer, Bytes: shared.Bytes, Kind: ownKind(m.device), Origin: OtherProcess,
 		ReadOnly: !options.Writable, Stream: options.Stream, Ordered: true,
 		Release: func() error {
@@ -62,7 +62,11 @@ func (m *Manager) OpenShared(shared Shared, options SharedOptions) (*Block, erro
 			}
 			return err
 		},
-	}), nil
+	})
+	if err != nil {
+		return fail(errors.Join(err, unmapWhole(m.device.Driver(), pointer, shared.Bytes)))
+	}
+	return block, nil
 }
 
 func (m *Manager) mapShared(shared Shared, writable bool) (device.Pointer, error) {

@@ -1,17 +1,25 @@
 package memory
 
 import (
+	"time"
+
 	"github.com/gpuframe/gpuframe/device"
 )
 
 // Options configure a [Manager]. The zero value is right for most programs.
 type Options struct {
-	// Name tells the manager from others in figures and messages.
+	// Name identifies the manager in figures and messages. It may be empty.
 	Name string
 
-	// Budget is the most bytes that may be in use at a time. Zero means all the
-	// memory of the device.
+	// Budget is the most bytes that may be in use at a time. Zero means no budget
+	// of the manager's own: the memory of the device limits it. [Manager.SetBudget]
+	// changes it.
 	Budget uint64
+
+	// PassingPeriod is how long smaller requests may pass one that waits for
+	// memory. After that they wait behind it, or fail if they cannot wait. Zero
+	// means one second; negative means that no request passes another.
+	PassingPeriod time.Duration
 
 	// Resource is where memory comes from; the manager does not close it. Nil
 	// means a [CachingResource] of the manager's own.
@@ -40,6 +48,13 @@ type Options struct {
 
 	// Staging configures transfers from and to ordinary memory.
 	Staging StagingOptions
+}
+
+func (o *Options) passingPeriod() time.Duration {
+	if o.PassingPeriod == 0 {
+		return time.Second
+	}
+	return max(o.PassingPeriod, 0)
 }
 
 // AllocateOptions configure one allocation. The zero value is right for most.

@@ -11,32 +11,39 @@ import (
 	"time"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// queue holds the requests of a tree of managers that wait for memory, those of
-// the highest priority first and among equals those that came first.
+// queue holds the requests of a tree of managers that wait for memory, by priority
+// and then by arrival.
 //
-// A request waits at the account that is too small for it. Others pass it only if
-// they do not need that account; so the bytes that are released there gather
-// until they suffice, and nobody starves.
+// A request waits at the account that is too small for it. Requests that do not
+// need that account go on. Of those that do, smaller ones may pass until the
+// request has aged. From then on the bytes that are released there gather until
+// they suffice, so that no request starves.
 type queue struct {
 	stripes *stripes
-	// interested is how many wait, or are about to. Releasing memory asks for it
-	// and leaves the lock alone where nobody does. A request is counted before it
-	// tries for the last time, so either it finds what was released or who
-	// released it finds it.
+	tree    *tree
+	// interested counts the requests that wait, or are about to. A release reads
+	// it and leaves the lock alone if it is zero. A request is counted before it
+	// tries for the last time: either it finds what was released, or the release
+	// finds it.
 	interested atomic.Int64
-	// length is how many wait.
+	// length is the number of requests that wait.
 	length atomic.Int64
-	// releases counts blocks that were released while somebody waited.
+	// releases counts the blocks that were released while requests waited.
 	releases atomic.Uint64
 
 	mu      sync.Mutex
 	waiting []*waiter
 	// overdrawn are the accounts whose budget was lowered below what is in use.
-	// As long as there are any the tree counts as interested, for credit must not
-	// be drawn then: it is no longer within the budget.
+	// While there are any the tree counts as interested: credit must not be drawn
+	// then, because it is no longer within the budget.
 	overdrawn []*account
+	// marked are the accounts at which requests waited when requests were granted
+	// last.
+	marked []*account
 	// tickets is how many requests have come.
 	tickets uint64
 	closed  bool
@@ -46,35 +53,46 @@ type waiter struct {
 	account  *account
 	bytes    uint64
 	priority int
-	// ticket is when the request came. It stays the same however often the
-	// request is tried.
+	mode     waitMode
+	// agedAt is when smaller requests must no longer pass this one.
+	agedAt int64
+	// ticket orders requests by arrival. A request keeps it however often it is
+	// tried.
 	ticket uint64
 	// short is the account that the request waits at.
 	short *account
-	// releases is how many blocks the whole tree had released when the device had
-	// no room for the request: before another one is it need not try again.
+	// releases is how many blocks the tree had released when the device had no
+	// room for the request. It is not tried again before the next release.
 	releases   uint64
 	forRelease bool
-	// stays says that the device has refused the request, trying that it asks
-	// again. It keeps its place meanwhile, and whoever is behind it waits: the
-	// memory that it needs would never come together otherwise.
+	// stays is set once the device has refused the request, and trying while it
+	// asks the device again. It keeps its place meanwhile: the memory that it
+	// needs would not come together otherwise.
 	stays, trying bool
-	// granted is closed once the bytes are reserved, or err says why they never
-	// will be. Where that is an account whose budget is too small, never is it.
+	// granted is closed once the request is decided: its bytes are reserved,
+	// unless err is set or never is the account whose whole budget is too small.
 	granted chan struct{}
 	err     error
 	never   *account
 }
 
-// wait waits until the bytes are reserved. Where after is not nil they are
-// not before the tree has released more blocks than that; then the request is in
-// the queue until it leaves. Where a budget was made smaller than the request,
-// never is it, and nothing is waited for.
-// again is called at first and whenever what it returned has fired; nil never
-// does.
+// errTurn says that a request has had its turn, and that there was too little
+// memory.
+var errTurn = errors.New("there is too little memory")
+
+// wait waits until the bytes are reserved. If after is not nil that is not before
+// the tree has released more blocks than it says, and the request stays in the
+// queue until it leaves. If a budget was made smaller than the request, never is
+// that account.
+//
+// again is called first, and then each time that the channel it returned fires.
 func (q *queue) wait(ctx context.Context, w *waiter, after *uint64, again func() <-chan time.Time) (never *account, err error) {
+	q.tree.pause("enter")
 	if err := q.enter(w, after); err != nil {
 		return nil, err
+	}
+	if step := q.tree.step; step != nil {
+		step("wait", func() bool { return w.decided() || ctx.Err() != nil })
 	}
 	for timer := again(); ; {
 		select {
@@ -87,21 +105,32 @@ func (q *queue) wait(ctx context.Context, w *waiter, after *uint64, again func()
 		}
 		break
 	}
+	q.tree.pause("cancelled")
 	if q.withdraw(w) || w.err != nil || w.never != nil {
-		return nil, fmt.Errorf("memory: wait for %s: %w", humanize.Bytes(w.bytes), contextError(ctx))
+		return nil, fmt.Errorf("memory: wait for %s: %w", humanize.Bytes(w.bytes), cancel.Error(ctx))
 	}
-	// It was granted in the last moment.
+	// It was granted before it could be withdrawn.
 	return nil, nil
 }
 
-// enter puts a request in, or back, and serves it at once where that is possible.
+// decided reports whether the request was granted or refused.
+func (w *waiter) decided() bool {
+	select {
+	case <-w.granted:
+		return true
+	default:
+		return false
+	}
+}
+
+// enter puts a request in, or back, and grants it at once if possible.
 func (q *queue) enter(w *waiter, after *uint64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return w.closedError()
 	}
-	w.granted = make(chan struct{})
+	w.granted, w.err = make(chan struct{}), nil
 	if after != nil {
 		w.stays, w.forRelease, w.releases = true, true, *after
 	}
@@ -132,7 +161,7 @@ func (q *queue) withdraw(w *waiter) bool {
 	return !w.trying && q.remove(w)
 }
 
-// leave takes out a request that came to its end.
+// leave takes out a request that has ended.
 func (q *queue) leave(w *waiter) {
 	if w != nil && w.stays {
 		q.mu.Lock()
@@ -148,13 +177,13 @@ func (q *queue) remove(w *waiter) bool {
 		return false
 	}
 	q.waiting = slices.Delete(q.waiting, at, at+1)
-	w.waitAt(nil)
+	w.short = nil
 	q.serve()
 	return true
 }
 
-// released is called whenever a block was released, and wake whenever bytes were
-// given back otherwise.
+// released is called after a block was released, and wake after bytes were given
+// back in another way.
 func (q *queue) released() {
 	if q.interested.Load() > 0 {
 		q.releases.Add(1)
@@ -186,9 +215,9 @@ func (q *queue) setBudget(a *account, budget uint64) {
 	q.grant()
 }
 
-// serve grants what it can. The queue is locked, and all stripes are meanwhile: a
-// request beside it that fails further up has taken from the budgets below for a
-// moment, and who waits would not be asked again after that.
+// serve grants what it can. The queue is locked. It locks all stripes: a request
+// that fails further up has taken from the budgets below for a moment, and a
+// waiting request that was refused because of that would not be tried again.
 func (q *queue) serve() {
 	q.stripes.lockAll()
 	defer q.stripes.unlockAll()
@@ -204,32 +233,55 @@ func (q *queue) grant() {
 		}
 		return within
 	})
-	var short []*account
+	now := q.tree.clock.now()
+	var ahead []*waiter
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *waiter) bool {
-		var at *account
-		switch {
-		case w.trying:
-			at = w.account.root()
-			short = append(short, at)
-		case w.hopeless():
+		if w.trying {
+			ahead = append(ahead, w)
+			return false
+		}
+		if w.hopeless() {
 			close(w.granted)
-		default:
-			if at = w.behind(short); at != nil {
-				break
-			}
-			if at = q.reserve(w); at == nil {
+			return true
+		}
+		w.short = w.behind(ahead, now)
+		if w.short == nil {
+			if w.short = q.reserve(w); w.short == nil || w.mode == waitForTurn {
+				if w.short != nil {
+					w.short, w.err = nil, errTurn
+				}
 				close(w.granted)
 				if !w.stays {
-					break
+					return true
 				}
-				w.trying, at = true, w.account.root()
+				w.trying, w.short = true, w.account.root()
 			}
-			short = append(short, at)
 		}
-		w.waitAt(at)
-		return at == nil
+		ahead = append(ahead, w)
+		return false
 	})
+	q.mark()
 	q.length.Store(int64(len(q.waiting)))
+}
+
+// mark notes at the accounts which requests wait there, for those that do not
+// queue. The queue and all stripes are locked.
+func (q *queue) mark() {
+	for _, a := range q.marked {
+		a.waiting.Store(0)
+	}
+	q.marked = q.marked[:0]
+	for _, w := range q.waiting {
+		a := w.short
+		if a.waiting.Add(1) == 1 {
+			a.passBelow.Store(w.bytes)
+			a.agedAt.Store(w.agedAt)
+			q.marked = append(q.marked, a)
+			continue
+		}
+		a.passBelow.Store(min(a.passBelow.Load(), w.bytes))
+		a.agedAt.Store(min(a.agedAt.Load(), w.agedAt))
+	}
 }
 
 // hopeless reports whether no release can help, and notes why.
@@ -242,7 +294,7 @@ func (w *waiter) hopeless() bool {
 	return w.never != nil
 }
 
-// reserve reserves a request's bytes. Where that is not possible it returns the
+// reserve reserves a request's bytes. If that is not possible it returns the
 // account that is too small, or the root if it is the device. All stripes are
 // locked.
 func (q *queue) reserve(w *waiter) (short *account) {
@@ -250,14 +302,17 @@ func (q *queue) reserve(w *waiter) (short *account) {
 		return w.account.root()
 	}
 	w.forRelease = false
-	return w.account.reserve(w.bytes, true)
+	return w.account.reserve(w.bytes, true).account
 }
 
-// behind returns the first of some accounts that the request needs, too.
-func (w *waiter) behind(short []*account) *account {
-	for level := w.account; level != nil && len(short) > 0; level = level.parent {
-		if slices.Contains(short, level) {
-			return level
+// behind returns the account at which the request has to wait because another one
+// that is ahead of it waits there, or nil.
+func (w *waiter) behind(ahead []*waiter, now int64) *account {
+	for level := w.account; level != nil && len(ahead) > 0; level = level.parent {
+		for _, other := range ahead {
+			if other.short == level && !w.passes(other, now) {
+				return level
+			}
 		}
 		if level.guaranteed.Load() {
 			break
@@ -266,26 +321,17 @@ func (w *waiter) behind(short []*account) *account {
 	return nil
 }
 
-// waitAt moves the request's mark from one account to another.
-func (w *waiter) waitAt(short *account) {
-	if w.short == short {
-		return
-	}
-	if w.short != nil {
-		w.short.waiting.Add(-1)
-	}
-	if w.short = short; short != nil {
-		short.waiting.Add(1)
-	}
+// passes reports whether a request may take memory that another one waits for.
+func (w *waiter) passes(other *waiter, now int64) bool {
+	return w.bytes < other.bytes && now < other.agedAt
 }
 
-// close refuses everyone who waits.
+// close refuses every request that waits.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	q.closed = true
 	for _, w := range q.waiting {
-		w.waitAt(nil)
 		if w.trying {
 			w.trying = false
 			continue
@@ -295,25 +341,9 @@ func (q *queue) close() {
 	}
 	q.length.Store(0)
 	q.waiting = nil
+	q.mark()
 }
 
 func (w *waiter) closedError() error {
 	return fmt.Errorf("memory: wait for %s: manager: %w", humanize.Bytes(w.bytes), ErrClosed)
-}
-
-// contextError tells that a context is done, and why if that is known.
-func contextError(ctx context.Context) error {
-	err, cause := ctx.Err(), context.Cause(ctx)
-	if errors.Is(cause, err) {
-		return cause
-	}
-	return fmt.Errorf("%w: %w", err, cause)
-}
-
-// root returns the account at the top.
-func (a *account) root() *account {
-	for a.parent != nil {
-		a = a.parent
-	}
-	return a
 }

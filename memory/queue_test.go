@@ -19,7 +19,7 @@ import (
 // hands them to who came to wait meanwhile.
 func TestQueueAfterAResourceThatFails(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
-		for name, tag := range map[string]string{"from a purse": "again", "from the budget": "another"} {
+		for name, tag := range map[string]string{"from a tag cache": "again", "from the budget": "another"} {
 			t.Run(name, func(t *testing.T) {
 				resource := newSmall(dev, 1000)
 				mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource, Budget: 100})
@@ -91,7 +91,7 @@ func TestQueueBesideRequestsThatFailFurtherUp(t *testing.T) {
 // Nobody waits for what has become hopeless, or keeps others from the memory.
 func TestQueueAfterTheBudgetBecameTooSmall(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
-		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 1000})
+		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Budget: 1000})
 		child := mustChild(t, mgr, "child", 100)
 		below := mustChild(t, child, "below", 100)
 		held := mustAllocate(t, child, 70, "held")
@@ -141,7 +141,7 @@ func TestQueueUnderALoweredBudget(t *testing.T) {
 func TestQueueKeepsThePlaceOfWhoTriesInVain(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		resource := newSmall(dev, 100)
-		mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource, Budget: 1000})
+		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Resource: resource, Budget: 1000})
 		child := mustChild(t, mgr, "child", 0)
 		first, second := mustAllocate(t, mgr, 50, "first"), mustAllocate(t, mgr, 50, "second")
 		large := allocateLater(t, patient(t), child, 100, memory.AllocateOptions{Tag: "large"})
@@ -173,7 +173,7 @@ func TestQueueWhileSomebodyTries(t *testing.T) {
 		for _, name := range []string{"granted", "cancelled", "broken"} {
 			t.Run(name, func(t *testing.T) {
 				resource := newSmall(dev, 100)
-				mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource, Budget: 1000})
+				mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Resource: resource, Budget: 1000})
 				first, second := mustAllocate(t, mgr, 50, "first"), mustAllocate(t, mgr, 50, "second")
 				ctx, cancel := context.WithCancel(patient(t))
 				defer cancel()

@@ -5,6 +5,8 @@ import (
 	"fmt"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
 // Primer is a resource that can get memory before it is asked for.
@@ -16,46 +18,65 @@ type Primer interface {
 }
 
 // Reserve sets bytes aside for a job. It returns a child whose budget they are:
-// up to that, allocating from it does not fail for want of budget, whatever
-// others do meanwhile. Where the resource is a [Primer] it gets the memory from
-// the device at once. Closing the child gives back what is not in use.
+// allocating that much from it does not fail for want of budget, whatever others
+// do meanwhile. If the resource is a [Primer] it gets the memory from the device
+// at once. Closing the child gives back what is not in use.
+//
+// A reservation of zero bytes reserves nothing; only empty blocks fit into it. The
+// name follows the rules of [Manager.Child].
+//
+// # Errors
+//
+// Those of [Manager.Allocate]. After an error nothing is reserved.
 func (m *Manager) Reserve(name string, bytes uint64) (*Manager, error) {
-	return m.reserveJob(context.Background(), name, bytes, AllocateOptions{Tag: name}, false)
+	return m.reserveJob(context.Background(), name, bytes, AllocateOptions{Tag: name}, failAtOnce)
 }
 
-// ReserveWait is [Manager.Reserve] that waits for memory as
-// [Manager.AllocateWait] does, until the budget has room. Where the device has
-// none for a [Primer] it fails as Reserve does. Only the priority of the options
+// ReserveWait is [Manager.Reserve] that waits until the budget has room, as
+// [Manager.AllocateWait] does. It does not wait for the device: if that has no
+// memory for a [Primer] it fails as Reserve does. Of the options only the priority
 // counts.
 func (m *Manager) ReserveWait(ctx context.Context, name string, bytes uint64, options AllocateOptions) (*Manager, error) {
 	if ctx.Err() != nil {
-		return nil, fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, contextError(ctx))
+		return nil, fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, cancel.Error(ctx))
 	}
 	options.Tag = name
-	return m.reserveJob(ctx, name, bytes, options, true)
+	return m.reserveJob(ctx, name, bytes, options, waitForMemory)
 }
 
-func (m *Manager) reserveJob(ctx context.Context, name string, bytes uint64, options AllocateOptions, wait bool) (*Manager, error) {
-	var w *waiter
-	if wait {
-		m.tree.queue.interested.Add(1)
-		defer m.tree.queue.interested.Add(-1)
-		w = m.newWaiter(bytes, options)
+// reserveJob reserves the bytes first and makes the child afterwards. Nobody can
+// close the child before it has them, and give back what was never reserved.
+func (m *Manager) reserveJob(ctx context.Context, name string, bytes uint64, options AllocateOptions, mode waitMode) (*Manager, error) {
+	failed := func(err error) (*Manager, error) {
+		return nil, m.failed(fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, err))
 	}
-	child, err := m.newChild(name, bytes, true)
-	if err != nil {
-		return nil, err
+	if m.account.ended.Load() {
+		return nil, fmt.Errorf("memory: reserve %s for %q: manager %q: %w", humanize.Bytes(bytes), name, m.account.name, ErrClosed)
 	}
-	if err := m.reserveShort(ctx, bytes, options, w); err != nil {
-		m.children.remove(child)
-		return nil, m.failed(fmt.Errorf("memory: reserve for %q: %w", name, err))
+	if err := m.reserveBytes(ctx, bytes, options, mode); err != nil {
+		return failed(err)
 	}
+	m.tree.pause("prime")
 	if primer, ok := FindResource[Primer](m.resource); ok && bytes > 0 {
 		if err := primeFrom(ctx, primer, bytes); err != nil {
 			m.unreserve(bytes)
-			m.children.remove(child)
-			return nil, m.failed(fmt.Errorf("memory: reserve for %q: %w", name, m.resourceError(bytes, name, err)))
+			return failed(m.resourceError(bytes, name, err))
 		}
 	}
+	child, err := m.newChild(name, bytes, true)
+	if err != nil {
+		m.unreserve(bytes)
+		return failed(err)
+	}
 	return child, nil
+}
+
+// reserveBytes takes bytes out of the budgets, waiting for them if the mode says
+// so.
+func (m *Manager) reserveBytes(ctx context.Context, bytes uint64, options AllocateOptions, mode waitMode) error {
+	if mode != failAtOnce {
+		m.tree.queue.interested.Add(1)
+		defer m.tree.queue.interested.Add(-1)
+	}
+	return m.reserveShort(ctx, bytes, options, m.newWaiter(bytes, options, mode))
 }

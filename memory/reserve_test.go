@@ -137,7 +137,7 @@ func TestReservationClosedEarly(t *testing.T) {
 		waits := allocateLater(t, patient(t), mgr, 800, memory.AllocateOptions{})
 		held := mustAllocate(t, job, 100, "held")
 		further := mustAllocate(t, job, 100, "held")
-		require.NoError(t, further.Release(), "what is in a purse is given back as well")
+		require.NoError(t, further.Release(), "what is in a tag cache is given back as well")
 		require.ErrorIs(t, job.Close(), memory.ErrLeak)
 		block := mustTake(t, waits)
 		s := mgr.Stats()

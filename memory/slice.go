@@ -36,6 +36,20 @@ func NewSlice[T Element](m *Manager, n int, options AllocateOptions) (Slice[T], 
 	return Slice[T]{block: block, length: n}, nil
 }
 
+// NewSliceContext is [NewSlice] that waits for its turn as
+// [Manager.AllocateContext] does.
+func NewSliceContext[T Element](ctx context.Context, m *Manager, n int, options AllocateOptions) (Slice[T], error) {
+	bytes, err := sizeOf[T](n)
+	if err != nil {
+		return Slice[T]{}, fmt.Errorf("memory: new slice: %w", err)
+	}
+	block, err := m.AllocateContext(ctx, bytes, options)
+	if err != nil {
+		return Slice[T]{}, err
+	}
+	return Slice[T]{block: block, length: n}, nil
+}
+
 // View returns n elements that begin offset bytes into the block. It holds no
 // reference of its own.
 func View[T Element](block *Block, offset uint64, n int) (Slice[T], error) {

@@ -12,9 +12,10 @@ import (
 type Stats struct {
 	// Name is the manager's.
 	Name string
-	// Budget is the most that may be in use, InUse what is, Remaining what may
-	// still be asked for here. Requests in progress, and what reservations hold
-	// for later, count against Remaining already.
+	// Budget is the most that may be in use, InUse what is, Remaining what the
+	// budget has left. Requests in progress, and what reservations hold for
+	// later, count against Remaining already. A child without a budget of its own
+	// has the Budget and the Remaining of the nearest manager above that has one.
 	Budget, InUse, Remaining uint64
 	// Peak is the most that was in use since the last ResetPeak.
 	Peak uint64
@@ -51,14 +52,12 @@ func (m *Manager) Stats() Stats {
 // stats also returns the tags with the sums of all below. All stripes are locked.
 func (m *Manager) stats() (Stats, map[string]TagStats) {
 	a := &m.account
+	limit := a.effective()
 	s := Stats{
-		Name: a.name, Budget: a.budget.Load(), InUse: a.inUse.Load(), Peak: a.peak.Load(),
+		Name: a.name, Budget: limit.budget.Load(), Remaining: limit.remaining(), InUse: a.inUse.Load(), Peak: a.peak.Load(),
 		Failures: a.failures.Load(), External: a.external.Load(), ExternalBlocks: a.externalBlocks.Load(),
 		Leaks: a.leaks.Load(), DoubleReleases: a.doubleReleases.Load(),
 		Waiting: int(m.tree.queue.length.Load()),
-	}
-	if reserved := a.reserved.Load(); reserved < s.Budget {
-		s.Remaining = s.Budget - reserved
 	}
 	s.Own = s.InUse
 	tags := make(map[string]TagStats)

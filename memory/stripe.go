@@ -12,9 +12,9 @@ import (
 // change under the lock of some stripe: who holds them all sees figures of one
 // moment. Locking one is cheap, for others are at work in other stripes.
 type stripes struct {
-	// dirty has a bit for every stripe whose purses are not empty.
+	// dirty has a bit for every stripe whose tag caches are not empty.
 	dirty atomic.Uint64
-	// settled counts how often a stripe's purses were emptied.
+	// settled counts how often the caches of a stripe were emptied.
 	settled atomic.Uint64
 	all     [stripeCount]stripe
 }
@@ -25,7 +25,9 @@ type stripe struct {
 	mu     sync.Mutex
 	number int
 	of     *stripes
-	purses [purseCount]purse
+	caches [tagCacheCount]tagCache
+	// drawn are the blocks that the resource may still be asked for.
+	drawn []drawn
 	// fresh are handles not yet given out.
 	fresh []Block
 	net   *safetyNet
@@ -75,7 +77,7 @@ func (s *stripes) near(number int) *stripe {
 // for some thirty nanoseconds, and to find credit elsewhere takes longer.
 const spins = 16
 
-// lockAll stops all changes of figures, and empties the purses so that the
+// lockAll stops all changes of figures, and empties the caches so that the
 // figures are exact.
 func (s *stripes) lockAll() {
 	for i := range s.all {
@@ -92,7 +94,7 @@ func (s *stripes) unlockAll() {
 	}
 }
 
-// settle empties all purses, one stripe after the other. What is released
+// settle empties all caches, one stripe after the other. What is released
 // meanwhile may be in one again.
 func (s *stripes) settle() {
 	for dirty := s.dirty.Load(); dirty != 0; dirty &= dirty - 1 {

@@ -31,7 +31,7 @@ func (t TagStats) String() string {
 	return fmt.Sprintf("%s %s in %d blocks", name, humanize.Bytes(t.InUse), t.Blocks)
 }
 
-// tagTotals are the running figures of one tag in one manager. What is in purses
+// tagTotals are the running figures of one tag in one manager. What is in caches
 // counts as in use here.
 type tagTotals struct {
 	name    string
@@ -88,7 +88,7 @@ func (t *tagTotals) bookWithinPeak(bytes uint64) bool {
 	return true
 }
 
-// settle takes over what a purse had.
+// settle takes over what a tag cache had.
 func (t *tagTotals) settle(credit, allocations, frees uint64) {
 	if allocations|frees != 0 {
 		t.allocations.Add(allocations)

@@ -15,13 +15,37 @@ import (
 type tree struct {
 	stripes stripes
 	queue   queue
+	clock   *clock
+	root    *Manager
 	closed  atomic.Bool
+	// neighbours are the trees whose managers use the same device.
+	neighbours *neighbours
+	// step is nil but in tests, which stop a goroutine there to let others go on.
+	// ready, if it is not nil, says whether the goroutine could go on.
+	step func(point string, ready func() bool)
+}
+
+// pause lets a test interleave goroutines. No lock is held.
+func (t *tree) pause(point string) {
+	if t.step != nil {
+		t.step(point, nil)
+	}
+}
+
+// released is called after a block was released.
+func (t *tree) released() {
+	t.pause("deposited")
+	t.queue.released()
+	if t.neighbours.waiting.Load() > 0 {
+		t.neighbours.released(t)
+	}
 }
 
 func newTree() *tree {
 	t := new(tree)
+	t.clock = newClock()
 	t.stripes.open()
-	t.queue.stripes = &t.stripes
+	t.queue.stripes, t.queue.tree = &t.stripes, t
 	t.watchCollector()
 	return t
 }
@@ -42,6 +66,7 @@ func (t *tree) close() {
 	t.closed.Store(true)
 	t.stripes.dropRows()
 	t.queue.close()
+	t.neighbours.leave(t)
 }
 
 // children are the managers below one. A child that was closed stays among them
@@ -66,40 +91,65 @@ func (c *children) remove(child *Manager) bool {
 	return len(c.all) < before
 }
 
+// unique returns the name, with a number if a child has it already.
+func (c *children) unique(name string) string {
+	if name == "" {
+		return name
+	}
+	taken := make(map[string]bool)
+	for _, child := range c.list() {
+		taken[child.account.name] = true
+	}
+	candidate := name
+	for number := 2; taken[candidate]; number++ {
+		candidate = fmt.Sprintf("%s %d", name, number)
+	}
+	return candidate
+}
+
 func (c *children) list() []*Manager {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.all
 }
 
-// Child makes a manager for a tenant, or for a stage of a program: it takes its
-// memory out of this manager's budget, of which it never holds more than its own.
-// Its resource, stream and staging memory are this manager's, and what it holds
-// is in this manager's figures too. A budget of zero is that of the parent.
+// Child makes a manager for a tenant, or for a stage of a program. It takes its
+// memory out of this manager's budget, and never more than its own. Its resource,
+// stream and staging memory are this manager's, and what it holds is in this
+// manager's figures too. The caller closes it before its parent.
 //
-// The caller closes the child before its parent.
+// A budget of zero is no budget of its own: only the budgets above limit it.
+//
+// The names of siblings differ, so that figures and errors are unambiguous: if one
+// of that name exists the child is named "name 2", and so on. [Manager.Name]
+// returns the name. Children with an empty name keep it.
 func (m *Manager) Child(name string, budget uint64) (*Manager, error) {
-	if budget == 0 {
-		budget = m.account.budget.Load()
-	}
 	return m.newChild(name, budget, false)
 }
 
+// newChild adds a child. If it is guaranteed its budget is reserved already.
 func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manager, error) {
 	child := &Manager{
 		device: m.device, resource: m.resource, kind: m.kind, stream: m.stream, options: m.options, transfers: m.transfers,
 		tree: m.tree, parent: m,
 	}
-	child.account.name, child.account.parent = name, &m.account
-	child.account.budget.Store(budget)
-	child.tags.open(&child.account)
-	child.account.guaranteed.Store(guaranteed)
+	a := &child.account
+	a.parent, a.clock, a.kind = &m.account, m.tree.clock, ChildBudget
+	a.budget.Store(child.limit(budget))
+	if guaranteed {
+		a.kind = ReservationBudget
+		a.budget.Store(budget)
+	}
+	a.guaranteed.Store(guaranteed)
+	child.tags.open(a)
+	m.tree.pause("new child")
 	m.tree.stripes.lockAll()
 	defer m.tree.stripes.unlockAll()
 	if m.account.ended.Load() {
-		return nil, fmt.Errorf("memory: new child %q: manager: %w", name, ErrClosed)
+		return nil, fmt.Errorf("memory: new child %q: manager %q: %w", name, m.account.name, ErrClosed)
 	}
 	m.forget(m.children.list()...)
+	a.name = m.children.unique(name)
 	m.children.add(child)
 	return child, nil
 }
@@ -107,26 +157,33 @@ func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manage
 // Parent returns the manager whose child this one is, or nil.
 func (m *Manager) Parent() *Manager { return m.parent }
 
-// SetBudget changes the budget. Where more is in use already, nothing is
-// allocated until enough was released. The budget of a reservation cannot be
-// changed.
+// SetBudget changes the budget. Zero means what it means to [NewManager] and
+// [Manager.Child]: the memory of the device, or no budget of the child's own. If
+// more is in use than the new budget allows, requests fail, or wait, until enough
+// was released.
+//
+// # Errors
+//
+// device.ErrInvalidValue for a reservation, whose budget cannot be changed.
 func (m *Manager) SetBudget(budget uint64) error {
-	if m.account.guaranteed.Load() {
-		return fmt.Errorf("memory: set budget of %q: it is a reservation: %w", m.account.name, device.ErrInvalidValue)
+	if m.account.kind == ReservationBudget {
+		return fmt.Errorf("memory: set budget of %q: it is a reservation; reserve anew: %w", m.account.name, device.ErrInvalidValue)
 	}
-	m.tree.queue.setBudget(&m.account, budget)
+	m.tree.queue.setBudget(&m.account, m.limit(budget))
 	return nil
 }
 
-// closeChild ends a child. Who waits for memory below it is refused.
+// closeChild ends a child. Requests that wait for memory below it are refused.
 func (m *Manager) closeChild() error {
-	err := m.held()
+	m.tree.pause("close")
 	m.tree.stripes.lockAll()
 	m.end()
+	s, _ := m.stats()
 	m.parent.forget(m)
 	m.tree.stripes.unlockAll()
+	m.tree.pause("closed")
 	m.tree.queue.wake()
-	return err
+	return m.held(s)
 }
 
 // end makes the manager, and all below it, refuse requests. A guarantee is given
@@ -143,15 +200,16 @@ func (m *Manager) end() {
 	}
 }
 
-// forget takes closed children that hold nothing any more out of the tree, and
-// keeps what they have counted. All stripes are locked.
+// forget takes closed children that hold nothing out of the tree, and keeps what
+// they have counted. A child with a request in progress stays: its bytes are in
+// the parent's figures. All stripes are locked.
 func (m *Manager) forget(closed ...*Manager) {
 	for _, child := range closed {
 		if !child.closed.Load() {
 			continue
 		}
 		below, tags := child.stats()
-		if below.Blocks == 0 && below.ExternalBlocks == 0 && m.children.remove(child) {
+		if below.Blocks == 0 && below.ExternalBlocks == 0 && child.account.reserved.Load() == 0 && m.children.remove(child) {
 			m.tags.absorb(tags)
 		}
 	}

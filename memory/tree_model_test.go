@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"slices"
 	"testing"
 
@@ -19,12 +20,16 @@ import (
 // node is what a manager should be: plain sums, worked out anew where they are
 // asked for.
 type node struct {
-	manager    *memory.Manager
-	name       string
-	parent     *node
-	children   []*node
+	manager  *memory.Manager
+	name     string
+	parent   *node
+	children []*node
+	// budget is the node's own; a child may have none.
 	budget     uint64
+	limited    bool
 	guaranteed bool
+	// reservation stays when the guarantee has ended.
+	reservation bool
 	// closed is that it was closed itself, ended that one above it was.
 	closed, ended bool
 
@@ -88,10 +93,30 @@ func (n *node) reserved() uint64 {
 	return bytes
 }
 
+// limit is the manager whose budget counts.
+func (n *node) limit() *node {
+	for !n.limited {
+		n = n.parent
+	}
+	return n
+}
+
+// nameFor returns the name that a new child gets.
+func (n *node) nameFor(name string) string {
+	taken := func(candidate string) bool {
+		return slices.ContainsFunc(n.children, func(child *node) bool { return child.name == candidate })
+	}
+	candidate := name
+	for number := 2; name != "" && taken(candidate); number++ {
+		candidate = fmt.Sprintf("%s %d", name, number)
+	}
+	return candidate
+}
+
 // fits says whether a request may succeed.
 func (n *node) fits(bytes uint64) bool {
 	for level := n; level != nil && bytes > 0; level = level.parent {
-		if reserved := level.reserved(); bytes > level.budget || reserved > level.budget-bytes {
+		if reserved := level.reserved(); level.limited && (bytes > level.budget || reserved > level.budget-bytes) {
 			return false
 		}
 		if level.guaranteed {
@@ -171,11 +196,12 @@ func (n *node) sums() map[string]tagFigures {
 // requireSame compares everything that can be seen.
 func (n *node) requireSame(t require.TestingT, s memory.Stats) {
 	require.Equal(t, n.name, s.Name)
-	require.Equal(t, n.budget, s.Budget, "%s budget", n.name)
+	require.Equal(t, n.limit().budget, s.Budget, "%s budget", n.name)
 	require.Equal(t, n.inUse(), s.InUse, "%s in use", n.name)
 	require.Equal(t, n.own(), s.Own, "%s own", n.name)
 	require.Equal(t, n.peak, s.Peak, "%s peak", n.name)
-	require.Equal(t, n.budget-min(n.budget, n.reserved()), s.Remaining, "%s remaining", n.name)
+	limit := n.limit()
+	require.Equal(t, limit.budget-min(limit.budget, limit.reserved()), s.Remaining, "%s remaining", n.name)
 	require.Equal(t, n.failures, s.Failures, "%s failures", n.name)
 	require.Equal(t, n.misuses, s.DoubleReleases, "%s double releases", n.name)
 	require.Equal(t, n.blocks(), s.Blocks, "%s blocks", n.name)
@@ -352,7 +378,7 @@ func (f *forest) child(t *rapid.T) {
 		t.Skip("there are enough")
 	}
 	f.made++
-	name := fmt.Sprintf("manager %d", f.made)
+	name := rapid.SampledFrom([]string{"", "a", "b", "b 2", fmt.Sprintf("manager %d", f.made)}).Draw(t, "name")
 	budget := rapid.Uint64Range(0, 1000).Draw(t, "budget")
 	reservation := rapid.Bool().Draw(t, "reservation")
 	var manager *memory.Manager
@@ -366,19 +392,18 @@ func (f *forest) child(t *rapid.T) {
 		require.ErrorIs(t, err, memory.ErrClosed)
 		return
 	}
-	n.forget(n.children...)
 	if reservation && !n.fits(budget) {
 		require.ErrorIs(t, err, memory.ErrBudget)
 		n.fail()
 		return
 	}
+	n.forget(n.children...)
 	require.NoError(t, err)
-	if !reservation && budget == 0 {
-		budget = n.budget
-	}
 	made := &node{
-		manager: manager, name: name, parent: n, budget: budget, guaranteed: reservation, tags: make(map[string]*tagFigures),
+		manager: manager, name: n.nameFor(name), parent: n, tags: make(map[string]*tagFigures),
+		budget: budget, limited: reservation || budget > 0, guaranteed: reservation, reservation: reservation,
 	}
+	require.Equal(t, made.name, manager.Name())
 	n.children = append(n.children, made)
 	f.every = append(f.every, made)
 }
@@ -405,14 +430,20 @@ func (f *forest) close(t *rapid.T) {
 
 func (f *forest) setBudget(t *rapid.T) {
 	n := f.any()
-	budget := rapid.OneOf(rapid.Uint64Range(0, 1500), rapid.Just(^uint64(0))).Draw(t, "budget")
+	budget := rapid.OneOf(rapid.Uint64Range(0, 1500), rapid.Just(uint64(0)), rapid.Just(uint64(math.MaxUint64))).Draw(t, "budget")
 	err := n.manager.SetBudget(budget)
-	if n.guaranteed {
+	if n.reservation {
 		require.ErrorIs(t, err, device.ErrInvalidValue)
 		return
 	}
 	require.NoError(t, err)
-	n.budget = budget
+	n.budget, n.limited = budget, budget > 0 && budget < math.MaxUint64
+	if n.parent == nil && !n.limited {
+		n.limited = true
+		if budget == 0 {
+			n.budget = n.manager.Device().Info().TotalMemory
+		}
+	}
 }
 
 func (f *forest) resetPeak(*rapid.T) {
@@ -451,7 +482,7 @@ func TestTreeAgainstAModel(t *testing.T) {
 			})
 			require.NoError(t, err)
 			f := &forest{t: t, resource: resource, root: &node{
-				manager: mgr, name: "root", budget: budget, tags: make(map[string]*tagFigures),
+				manager: mgr, name: "root", budget: budget, limited: true, tags: make(map[string]*tagFigures),
 			}}
 			f.every = []*node{f.root}
 			t.Repeat(map[string]func(*rapid.T){

@@ -71,7 +71,7 @@ func TestWaitGoesByPriorityThenArrival(t *testing.T) {
 // do not need it go on.
 func TestWaitKeepsOthersFromTheAccountOnly(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
-		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 1000})
+		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Budget: 1000})
 		first, second := mustChild(t, mgr, "first", 100), mustChild(t, mgr, "second", 100)
 		below := mustChild(t, first, "below", 100)
 		job, err := first.Reserve("job", 30)
@@ -112,7 +112,7 @@ func TestWaitKeepsOthersFromTheAccountOnly(t *testing.T) {
 // Small requests behind a large one do not pass it, though they would fit.
 func TestWaitInLineBehindALargeRequest(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
-		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 100})
+		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Budget: 100})
 		held := mustAllocate(t, mgr, 50, "held")
 		large := allocateLater(t, patient(t), mgr, 90, memory.AllocateOptions{})
 		little := allocateLater(t, patient(t), mgr, 10, memory.AllocateOptions{})
@@ -130,7 +130,7 @@ func TestWaitInLineBehindALargeRequest(t *testing.T) {
 
 func TestWaitCancelled(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
-		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 100})
+		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Budget: 100})
 		held := mustAllocate(t, mgr, 50, "held")
 		ctx, cancel := context.WithCancel(t.Context())
 		large := allocateLater(t, ctx, mgr, 90, memory.AllocateOptions{})
@@ -363,22 +363,22 @@ func TestWaitUntilTheManagerIsClosed(t *testing.T) {
 func TestWaitForTheDevice(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		resource := newSmall(dev, 100)
-		mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource, Budget: 1000})
+		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Resource: resource, Budget: 1000})
 		child := mustChild(t, mgr, "child", 0)
 
 		_, err := child.AllocateWait(t.Context(), 101, memory.AllocateOptions{Tag: "hopeless"})
 		require.ErrorIs(t, err, device.ErrOutOfMemory, "with nothing in use nothing will be released")
 		assert.ErrorContains(t, err, "hopeless")
-		assert.Equal(t, 1, resource.requests())
+		assert.Equal(t, 2, resource.requests(), "once at first, once while releases would be noticed")
 
 		first, second := mustAllocate(t, mgr, 40, "held"), mustAllocate(t, mgr, 40, "held")
 		asked := resource.requests()
 		waits := allocateLater(t, patient(t), child, 90, memory.AllocateOptions{})
 		_, err = mgr.Allocate(10, memory.AllocateOptions{})
 		require.ErrorIs(t, err, memory.ErrBudget, "who waits for the device comes first, too")
-		assert.Equal(t, asked+1, resource.requests(), "the device is not asked without a release")
+		assert.Equal(t, asked+2, resource.requests(), "the device is not asked without a release")
 		require.NoError(t, first.Release())
-		require.Eventually(t, func() bool { return resource.requests() == asked+2 }, patience, 1)
+		require.Eventually(t, func() bool { return resource.requests() == asked+3 }, patience, 1)
 		requireWaiting(t, mgr, 1)
 		require.NoError(t, second.Release())
 		require.NoError(t, mustTake(t, waits).Release())
@@ -405,7 +405,7 @@ func TestWaitForADeviceThatHasTooLittle(t *testing.T) {
 func TestWaitThenAnErrorOfTheResource(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		resource := newSmall(dev, 1000)
-		mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource, Budget: 100})
+		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Resource: resource, Budget: 100})
 		held := mustAllocate(t, mgr, 100, "held")
 		waits := allocateLater(t, patient(t), mgr, 100, memory.AllocateOptions{})
 		behind := allocateLater(t, patient(t), mgr, 30, memory.AllocateOptions{})
@@ -499,6 +499,57 @@ func TestReclaimersAreAskedAnewWhileWaiting(t *testing.T) {
 				assert.EqualValues(t, asks, asked.Load())
 				require.NoError(t, block.Release())
 			})
+		}
+	})
+}
+
+// Memory that reclaimers release little by little suffices in the end, however
+// often they have to be asked.
+func TestReclaimersReleaseLittleByLittle(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		for name, capacity := range map[string]uint64{"budget": 1 << 20, "device": 200} {
+			t.Run(name, func(t *testing.T) {
+				budget := uint64(200)
+				if name == "device" {
+					budget = 1 << 20
+				}
+				mgr := devicetest.Manager(t, dev, memory.Options{Budget: budget, Resource: newSmall(dev, capacity)})
+				var cached []*memory.Block
+				for range 200 {
+					cached = append(cached, mustAllocate(t, mgr, 1, "cache"))
+				}
+				defer mgr.AddReclaimer(&reclaimFunc{func(context.Context, uint64) (uint64, error) {
+					if len(cached) == 0 {
+						return 0, nil
+					}
+					block := cached[0]
+					cached = cached[1:]
+					return 1, block.Release()
+				}})()
+				require.NoError(t, mustAllocate(t, mgr, 190, "large").Release())
+				require.Len(t, cached, 10)
+				for _, block := range cached {
+					require.NoError(t, block.Release())
+				}
+				cached = nil
+			})
+		}
+	})
+}
+
+// A reclaimer that only claims to release memory does not keep a request for ever.
+func TestReclaimerThatReleasesNothing(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		for _, capacity := range []uint64{50, 1000} {
+			mgr := devicetest.Manager(t, dev, memory.Options{Budget: 100, Resource: newSmall(dev, capacity)})
+			held := mustAllocate(t, mgr, 30, "held")
+			remove := mgr.AddReclaimer(&reclaimFunc{func(context.Context, uint64) (uint64, error) { return 1000, nil }})
+			_, err := mgr.Allocate(80, memory.AllocateOptions{})
+			require.Error(t, err)
+			_, err = mgr.Reserve("job", 80)
+			require.ErrorIs(t, err, memory.ErrBudget)
+			remove()
+			require.NoError(t, held.Release())
 		}
 	})
 }

@@ -30,7 +30,7 @@ func depth(t testing.TB, root *memory.Manager, levels int) []*memory.Manager {
 // Hopeless requests never make others fail that always fit: not through what
 // they take from lower budgets on the way up, and not through the credit that
 // they look for under the same tag.
-func TestPurseBesideHopelessRequests(t *testing.T) {
+func TestTagCacheBesideHopelessRequests(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for name, levels := range map[string]int{"depth 1": 1, "depth 3": 3} {
 			for sameName, hopelessTag := range map[string]string{"same tag": "work", "another tag": "hopeless"} {
@@ -83,7 +83,7 @@ func TestPurseBesideHopelessRequests(t *testing.T) {
 
 // The peak is of memory that was in use at a time. What was released and is kept
 // as credit is in no peak, whoever allocates beside it.
-func TestPurseIsInNoPeak(t *testing.T) {
+func TestTagCacheIsInNoPeak(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		const workers, each, rounds = 8, 100, 2000
 		root := devicetest.Manager(t, dev, memory.Options{Budget: 1 << 20})
@@ -114,7 +114,7 @@ func TestPurseIsInNoPeak(t *testing.T) {
 
 // Credit is found again however many tags there are, and the figures are exact
 // whenever they are read.
-func TestPurseKeepsFiguresExact(t *testing.T) {
+func TestTagCacheKeepsFiguresExact(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 1000})
 		child := mustChild(t, mgr, "child", 600)

@@ -11,7 +11,7 @@ import (
 )
 
 // Who locks all stripes sees all credit, also that which is being lent.
-func TestPurseOnItsWay(t *testing.T) {
+func TestTagCacheWhileLending(t *testing.T) {
 	host, err := device.Open("host")
 	require.NoError(t, err)
 	defer func() { require.NoError(t, host.Close()) }()
@@ -32,7 +32,7 @@ func TestPurseOnItsWay(t *testing.T) {
 	})
 	for range 5_000 {
 		stripe := all.enter()
-		if assert.Nil(t, m.account.reserve(60, false), "it all is free") {
+		if assert.Nil(t, m.account.reserve(60, false).account, "it all is free") {
 			leaf.raiseTo(leaf.add(nil, 60))
 			stripe.deposit(leaf, 60)
 		}

@@ -1,0 +1,116 @@
+package memory
+
+import (
+	"reflect"
+	"slices"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// neighbours are the trees of managers on one device. A request that the device
+// has no memory for may be helped by a release in another tree that uses the same
+// resource.
+type neighbours struct {
+	key deviceKey
+	// waiting counts the requests that wait for the device, or are about to, in
+	// all trees. While it is zero a release looks no further than its own tree.
+	waiting atomic.Int64
+	mu      sync.Mutex
+	trees   []*tree
+}
+
+type deviceKey struct {
+	kind    device.Kind
+	ordinal int
+}
+
+// devices has the neighbours of every device that has a manager.
+var devices struct {
+	mu  sync.Mutex
+	all map[deviceKey]*neighbours
+}
+
+func joinNeighbours(t *tree) *neighbours {
+	info := t.root.device.Info()
+	key := deviceKey{t.root.device.Kind(), info.Ordinal}
+	devices.mu.Lock()
+	defer devices.mu.Unlock()
+	if devices.all == nil {
+		devices.all = make(map[deviceKey]*neighbours)
+	}
+	n := devices.all[key]
+	if n == nil {
+		n = &neighbours{key: key}
+		devices.all[key] = n
+	}
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.trees = append(slices.Clip(n.trees), t)
+	return n
+}
+
+// leave takes a tree out. A nil n has none.
+func (n *neighbours) leave(t *tree) {
+	if n == nil {
+		return
+	}
+	devices.mu.Lock()
+	defer devices.mu.Unlock()
+	n.mu.Lock()
+	defer n.mu.Unlock()
+	n.trees = slices.DeleteFunc(slices.Clone(n.trees), func(other *tree) bool { return other == t })
+	if len(n.trees) == 0 && devices.all[n.key] == n {
+		delete(devices.all, n.key)
+	}
+}
+
+// of returns the other trees that use a resource of this one's stack.
+func (n *neighbours) of(t *tree) (related []*tree) {
+	n.mu.Lock()
+	trees := n.trees
+	n.mu.Unlock()
+	own := stackOf(t.root.resource)
+	for _, other := range trees {
+		if other != t && slices.ContainsFunc(stackOf(other.root.resource), func(r Resource) bool { return slices.Contains(own, r) }) {
+			related = append(related, other)
+		}
+	}
+	return related
+}
+
+// stackOf returns a resource and those below it. It leaves out resources that
+// cannot be compared.
+func stackOf(resource Resource) (stack []Resource) {
+	for resource != nil {
+		if reflect.TypeOf(resource).Comparable() {
+			stack = append(stack, resource)
+		}
+		stacked, ok := resource.(Stacked)
+		if !ok {
+			break
+		}
+		resource = stacked.Upstream()
+	}
+	return stack
+}
+
+// released tells the related trees that a block of this one was released.
+func (n *neighbours) released(t *tree) {
+	for _, other := range n.of(t) {
+		other.queue.released()
+	}
+}
+
+// inUse reports whether the tree, or a related one, has memory that may be
+// released.
+func (n *neighbours) inUse(t *tree) bool {
+	for _, each := range append(n.of(t), t) {
+		each.stripes.settle()
+		if each.root.account.inUse.Load() > 0 {
+			return true
+		}
+	}
+	return false
+}

@@ -1,0 +1,196 @@
+package memory
+
+import (
+	"math/bits"
+	"unsafe"
+)
+
+// tagCache holds credit of one stripe for one tag of one manager: bytes that count
+// as in use, in the tag and in every manager above it, but are in no block.
+// Released bytes go there, and allocations under the same tag take them from
+// there. A program that does both in turn writes nothing that other goroutines
+// read.
+//
+// Credit does not make figures wrong. It is counted within the budgets and within
+// the highest peaks so far, so a block that takes its bytes from there exceeds
+// neither. A request that finds a budget exhausted, or that makes a new peak,
+// empties the caches first, and so does everything that reads figures.
+type tagCache struct {
+	leaf   *tagTotals
+	credit uint64
+	// allocations and frees are not yet in the tag's own counts.
+	allocations, frees uint64
+}
+
+// tagCacheCount is the number of tags that a goroutine can use in turn without
+// emptying a cache each time.
+const tagCacheCount = 4
+
+// tagCache returns the cache that serves a tag. Another tag may have it now. The
+// stripe is locked.
+func (s *stripe) tagCache(leaf *tagTotals) *tagCache {
+	const spread = 0x9E3779B97F4A7C15
+	return &s.caches[uint64(uintptr(unsafe.Pointer(leaf)))*spread>>62]
+}
+
+// draw takes bytes out of the tag's cache for one block, and returns the state for
+// it, or nil. The stripe is locked.
+func (s *stripe) draw(leaf *tagTotals, bytes uint64) *blockState {
+	c := s.tagCache(leaf)
+	if c.leaf != leaf || c.credit < bytes {
+		return nil
+	}
+	c.credit -= bytes
+	c.allocations++
+	s.touch()
+	state := s.state()
+	s.expect(drawn{state, state.life.Load() >> referenceBits, leaf, bytes})
+	return state
+}
+
+// drawn is a block whose bytes came from a tag cache and whose memory the resource
+// has perhaps not delivered yet. It counts as in use until then, unless it is
+// recalled: then its bytes are only reserved, as those of any request in progress,
+// and the request books them once it has the memory.
+type drawn struct {
+	state      *blockState
+	generation uint64
+	leaf       *tagTotals
+	bytes      uint64
+}
+
+// expect notes a block that was drawn, in place of those that have been delivered
+// since. The stripe is locked.
+func (s *stripe) expect(d drawn) {
+	for last := len(s.drawn) - 1; last >= 0 && s.drawn[last].settled(); last-- {
+		s.drawn = s.drawn[:last]
+	}
+	s.drawn = append(s.drawn, d)
+}
+
+// The delivery of a state holds a generation, and whether the block was recalled.
+const recalled = 1
+
+// settled reports whether the resource has answered.
+func (d *drawn) settled() bool { return d.state.delivery.Load()>>1 >= d.generation }
+
+// recall reports whether the resource has not answered yet. The block is recalled
+// then.
+func (d *drawn) recall() bool {
+	before := d.state.delivery.Load()
+	return before>>1 < d.generation && d.state.delivery.CompareAndSwap(before, d.generation<<1|recalled)
+}
+
+// answered notes that the resource has answered for a generation of the state, and
+// reports whether the block had been recalled.
+func (s *blockState) answered(generation uint64) bool {
+	return s.delivery.Swap(generation<<1) == generation<<1|recalled
+}
+
+// own returns the tag's cache, which another tag may have had. The stripe is
+// locked.
+func (s *stripe) own(leaf *tagTotals) *tagCache {
+	c := s.tagCache(leaf)
+	if c.leaf != leaf {
+		c.settle()
+		c.leaf = leaf
+	}
+	s.touch()
+	return c
+}
+
+// deposit puts the bytes of a block that was released into the tag's cache. The
+// stripe is locked.
+func (s *stripe) deposit(leaf *tagTotals, bytes uint64) {
+	c := s.own(leaf)
+	c.credit += bytes
+	c.frees++
+}
+
+// undraw undoes a draw, in whatever stripe. The stripe is locked.
+func (s *stripe) undraw(leaf *tagTotals, bytes uint64) {
+	c := s.own(leaf)
+	c.credit += bytes
+	c.allocations--
+}
+
+func (s *stripe) touch() {
+	if bit := uint64(1) << s.number; s.of.dirty.Load()&bit == 0 {
+		s.of.dirty.Or(bit)
+	}
+}
+
+// settle empties the caches of the stripe, which is locked, and recalls what was
+// drawn and not delivered.
+func (s *stripe) settle() {
+	bit := uint64(1) << s.number
+	if s.of.dirty.Load()&bit == 0 {
+		return
+	}
+	for i := range s.caches {
+		s.caches[i].settle()
+	}
+	for i := range s.drawn {
+		if d := &s.drawn[i]; d.recall() {
+			d.leaf.takeBack(d.bytes)
+		}
+	}
+	clear(s.drawn)
+	s.drawn = s.drawn[:0]
+	s.of.settled.Add(1)
+	s.of.dirty.And(^bit)
+}
+
+// bookPeak counts a block that may make a new peak. What is counted as in use then
+// must be in use, so no other stripe may have credit meanwhile. If one has,
+// bookPeak counts nothing and reports false. The stripe is locked.
+func (s *stripe) bookPeak(leaf *tagTotals, bytes uint64) bool {
+	s.settle()
+	settled := s.of.settled.Load()
+	var levels [8]uint64
+	inUse := leaf.add(levels[:0], bytes)
+	if s.of.dirty.Load() != 0 || s.of.settled.Load() != settled {
+		// The lock is still held, so nobody sees the tag above its peak.
+		leaf.takeBack(bytes)
+		return false
+	}
+	leaf.raiseTo(inUse)
+	return true
+}
+
+func (c *tagCache) settle() {
+	if c.leaf == nil {
+		return
+	}
+	c.leaf.settle(c.credit, c.allocations, c.frees)
+	c.credit, c.allocations, c.frees = 0, 0, 0
+}
+
+// lend moves credit for a tag from other stripes to the cache of one. It waits
+// for no stripe but that one, and reports whether the cache has the bytes then.
+func (s *stripes) lend(leaf *tagTotals, bytes uint64) bool {
+	// The stripe that gets the credit stays locked: credit that is being moved is
+	// in no cache, and lockAll must not miss it.
+	to := s.enter()
+	defer to.mu.Unlock()
+	var have, found uint64
+	if c := to.tagCache(leaf); c.leaf == leaf {
+		have = c.credit
+	}
+	for dirty := s.dirty.Load(); dirty != 0 && have+found < bytes; dirty &= dirty - 1 {
+		each := &s.all[bits.TrailingZeros64(dirty)]
+		if each == to || !each.mu.TryLock() {
+			continue
+		}
+		if c := each.tagCache(leaf); c.leaf == leaf {
+			part := min(c.credit, bytes-have-found)
+			c.credit -= part
+			found += part
+		}
+		each.mu.Unlock()
+	}
+	if found > 0 {
+		to.own(leaf).credit += found
+	}
+	return have+found >= bytes
+}
