@@ -13,9 +13,6 @@ type adopted struct {
 	groups []group
 	// found is the block of gpuframe's own that was met last.
 	found *memory.Block
-	// nothing is a block of no bytes, for buffers that have none: it tells where
-	// they would be.
-	nothing *memory.Block
 	// drop is what adopted blocks release.
 	drop func() error
 }

@@ -7,24 +7,16 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // assemble makes a column of a node whose memory is secured.
 func (i *importer) assemble(n *node) (*column.Column, error) {
 	data := column.Data{
 		Type: n.dataType, Length: n.length, Offset: n.offset, NullCount: n.nulls,
-		Buffers: i.newBuffers(len(n.claims)),
+		Buffers: i.newBuffers(len(n.claims)), Manager: i.manager,
 	}
 	for k := range n.claims {
-		region := n.claims[k].region
-		if region.Block() == nil && (k > 0 || !n.layout.hasValidity()) {
-			var err error
-			if region, err = i.empty(); err != nil {
-				return nil, faulty(n.bufferPath(k), "%w", err)
-			}
-		}
-		data.Buffers[k] = region
+		data.Buffers[k] = n.claims[k].region
 	}
 	var err error
 	if data.Children, err = i.assembleAll(n.children); err != nil {
@@ -88,7 +80,7 @@ func (i *importer) assembleTable(root *node, schema *arrow.Schema) (*buffer.Buff
 	if err != nil {
 		return nil, err
 	}
-	table, err := buffer.New(schema, columns, buffer.Rows{Count: int64(root.length)})
+	table, err := buffer.New(schema, columns, buffer.Rows{Count: int64(root.length), Manager: i.manager})
 	if err != nil {
 		err = faulty("", "%w", err)
 	}
@@ -96,16 +88,4 @@ func (i *importer) assembleTable(root *node, schema *arrow.Schema) (*buffer.Buff
 		return nil, also(err, table.Release())
 	}
 	return table, nil
-}
-
-// empty returns no bytes on the manager's device.
-func (i *importer) empty() (column.Bytes, error) {
-	if i.nothing == nil {
-		block, err := i.manager.Allocate(0, memory.AllocateOptions{Stream: i.stream, Tag: tag})
-		if err != nil {
-			return column.Bytes{}, err
-		}
-		i.nothing, i.held = block, append(i.held, block)
-	}
-	return memory.View[uint8](i.nothing, 0, 0)
 }

@@ -206,7 +206,7 @@ func (t *batchTask) Extract(out *cabi.DeviceArray) int {
 		if out == nil {
 			return nil
 		}
-		return exportBatch(e.place, e.schema, t.table, out, e.options)
+		return exportBatch(e.manager, e.schema, t.table, out, e.options)
 	})
 	if releasing := t.table.Release(); releasing != nil && err == nil {
 		if err = releasing; out != nil {

@@ -91,7 +91,7 @@ func BenchmarkExportImport20Arrays(b *testing.B) {
 	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, table *buffer.Buffer) {
 		var out cabi.DeviceArray
 		for b.Loop() {
-			if err := exportTable(table, &out, ExportOptions{}); err != nil {
+			if err := exportTable(table, nil, &out, ExportOptions{}); err != nil {
 				b.Fatal(err)
 			}
 			back, err := importTable(m, &out, table.Schema(), ImportOptions{})

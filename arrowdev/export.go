@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // ExportOptions configure an export. The zero value is right for most programs.
@@ -23,7 +24,8 @@ type ExportOptions struct {
 	Stream *device.Stream
 
 	// Device is where a table without any memory, one of no columns for example,
-	// is said to be. Nil means the CPU. A table that has memory must be there.
+	// is said to be. Nil means the device of the table's manager, or the CPU if it has
+	// none. A table that has memory must be there.
 	Device *device.Device
 
 	// Context ends the waits: for a row count that only the device knows, and on
@@ -50,14 +52,15 @@ func (o ExportOptions) context() context.Context {
 // sync_event is an event behind that work, or NULL where it is done already. On
 // the host device the call waits until the data is there.
 //
-// A table whose number of rows only the device knows is asked for it first, which
-// does wait. The array then has as many rows as there are.
+// If only the device knows the number of rows, of the table or of a child of a column,
+// the call fetches it first, which waits. The array has as many rows as there are, and
+// never the capacity.
 //
 // The error is an [*Error]. It wraps [ErrDevice] where the columns are in memory
 // of several kinds, and memory.ErrReleased for a released table.
 func Export(table *buffer.Buffer, options ...ExportOptions) (*Array, error) {
 	a, err := newArray(options, func(a *Array, o ExportOptions) error {
-		if err := exportTable(table, a.array, o); err != nil {
+		if err := exportTable(table, nil, a.array, o); err != nil {
 			return err
 		}
 		return ExportSchema(table.Schema(), unsafe.Pointer(a.schema))
@@ -67,7 +70,8 @@ func Export(table *buffer.Buffer, options ...ExportOptions) (*Array, error) {
 
 // ExportColumn is [Export] for one column: the array has the column's type. The
 // field gives the schema its name, its metadata and whether there may be nulls;
-// its type may be nil, and else must be the column's.
+// its type may be nil, and else must be the column's. The array has as many rows as the
+// column: if only the device knows how many, the call fetches the number.
 func ExportColumn(c *column.Column, field arrow.Field, options ...ExportOptions) (*Array, error) {
 	a, err := newArray(options, func(a *Array, o ExportOptions) error {
 		if err := c.Check(); err != nil {
@@ -79,7 +83,7 @@ func ExportColumn(c *column.Column, field arrow.Field, options ...ExportOptions)
 		if !arrow.TypeEqual(field.Type, c.Type()) {
 			return faulty("field", "the column is %v, the field %v: %w", c.Type(), field.Type, device.ErrInvalidValue)
 		}
-		e := exporter{options: o, owner: &export{column: c}}
+		e := exporter{options: o, owner: &export{column: c}, home: c.Manager()}
 		if err := e.export(a.array); err != nil {
 			return err
 		}
@@ -89,8 +93,9 @@ func ExportColumn(c *column.Column, field arrow.Field, options ...ExportOptions)
 }
 
 // exportTable fills a struct that a consumer provides with an array of the table.
-// On an error the struct stays as it was.
-func exportTable(table *buffer.Buffer, out *cabi.DeviceArray, o ExportOptions) error {
+// A table without memory is at home, or if that is nil on the device of its own
+// manager. On an error the struct stays as it was.
+func exportTable(table *buffer.Buffer, home *memory.Manager, out *cabi.DeviceArray, o ExportOptions) error {
 	if !cabi.Available {
 		return notInThisBuild()
 	}
@@ -104,7 +109,10 @@ func exportTable(table *buffer.Buffer, out *cabi.DeviceArray, o ExportOptions) e
 	if rows > math.MaxInt {
 		return faulty("table", "%d rows: %w", rows, ErrUnsupported)
 	}
-	e := exporter{options: o, owner: &export{table: table}, rows: int(rows)}
+	if home == nil {
+		home = table.Manager()
+	}
+	e := exporter{options: o, owner: &export{table: table}, rows: int(rows), home: home}
 	return e.export(out)
 }
 

@@ -6,6 +6,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // exporter makes one exported array: it measures the columns, takes hold of their
@@ -13,6 +14,8 @@ import (
 type exporter struct {
 	options ExportOptions
 	owner   *export
+	// home is where arrays without memory belong, unless the options name a device.
+	home *memory.Manager
 	// rows is the length of a table.
 	rows int
 
@@ -84,9 +87,14 @@ func (e *exporter) measure(c *column.Column) error {
 	if err != nil {
 		return faulty("", "%w", err)
 	}
+	if _, err := c.NumRows(e.options.context()); err != nil {
+		return faulty("", "the number of rows: %w", err)
+	}
 	data := c.Data()
 	for i, buffer := range data.Buffers {
-		e.owner.note(buffer.Block())
+		if block := buffer.Block(); block != nil && block.Bytes() > 0 {
+			e.owner.note(block)
+		}
 		if e.lacksOffset(l, i, buffer) {
 			e.zeros = true
 		}
@@ -116,25 +124,32 @@ func (*exporter) lacksOffset(l layout, i int, buffer column.Bytes) bool {
 	return i == 1 && (l.kind == kindBinary || l.kind == kindList) && buffer.Len() < l.width
 }
 
-// locate finds the one place where all the memory is.
+// locate finds the one place where all the memory is. An array without memory is
+// where the options say, or else at home.
 func (e *exporter) locate() error {
-	e.place = placeOf(e.options.Device, device.MemoryDevice)
-	where := e.options.Device
-	for i, block := range e.owner.blocks {
-		if where != nil && !where.Same(block.Device()) {
-			return faulty("", "a column is on %s, and not on %s: %w", block.Device(), where, ErrDevice)
+	if e.device = e.options.Device; e.device != nil {
+		e.place = placeOf(e.device, device.MemoryDevice)
+		if e.home != nil && e.home.Device().Same(e.device) {
+			e.place = placeOfManager(e.home)
 		}
-		where = block.Device()
+	} else if e.place = cpu; e.home != nil {
+		e.device, e.place = e.home.Device(), placeOfManager(e.home)
+	}
+	for i, block := range e.owner.blocks {
+		if where := block.Device(); (i > 0 || e.options.Device != nil) && !where.Same(e.device) {
+			return faulty("", "a column is on %s, and not on %s: %w", where, e.device, ErrDevice)
+		} else if i == 0 {
+			e.device = where
+		}
 		switch p := placeOfBlock(block); {
 		case i == 0:
 			e.place = p
-		case p != e.place && block.Bytes() > 0:
+		case p != e.place:
 			return faulty("", "the columns are in %v and in %v, an array is in one kind of memory: %w", e.place, p, ErrDevice)
 		}
 	}
-	e.device = where
 	var err error
-	e.owner.consumer, err = consumerStream(where, e.options.Stream)
+	e.owner.consumer, err = consumerStream(e.device, e.options.Stream)
 	return err
 }
 
@@ -196,18 +211,7 @@ func (e *exporter) writeTable(root *cabi.Array) {
 	root.NumBuffers, root.Buffers = 1, uintptr(e.tree.Take(wordBytes)) // no validity
 	columns := e.childrenOf(root, e.columns())
 	for i := range columns {
-		c := e.column(i)
-		e.writeColumn(&columns[i], c)
-		if e.rows < c.Len() {
-			// The table's memory holds more rows than there are.
-			columns[i].Length = int64(e.rows)
-			switch {
-			case columns[i].NullCount == int64(c.Len()):
-				columns[i].NullCount = int64(e.rows)
-			case columns[i].NullCount != 0:
-				columns[i].NullCount = column.UnknownNullCount
-			}
-		}
+		e.writeColumn(&columns[i], e.column(i))
 	}
 }
 
@@ -231,7 +235,15 @@ func (e *exporter) writeColumn(a *cabi.Array, c *column.Column) {
 	l, _ := layoutOf(c.Type()) // measured before
 	data := c.Data()
 	e.tree.OwnArray(a)
-	a.Length, a.Offset, a.NullCount = int64(data.Length), int64(data.Offset), int64(data.NullCount)
+	rows, _ := c.HostRows() // measured before
+	a.Length, a.Offset, a.NullCount = int64(rows), int64(data.Offset), int64(data.NullCount)
+	switch {
+	case rows == data.Length || data.NullCount == 0:
+	case data.NullCount == data.Length:
+		a.NullCount = a.Length
+	default: // nobody has counted those among the rows
+		a.NullCount = column.UnknownNullCount
+	}
 	switch {
 	case l.kind == kindNull:
 		a.NullCount = a.Length

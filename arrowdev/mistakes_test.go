@@ -86,7 +86,7 @@ func TestMistakeFieldsThatAreLeftUnset(t *testing.T) {
 			Array:    cabi.Array{Length: -1, NullCount: -5, Offset: 9, NumBuffers: 7, Dictionary: garbage, Private: garbage},
 			DeviceID: 99, DeviceType: 99, SyncEvent: garbage, Reserved: [3]int64{1, 2, 3},
 		}
-		require.NoError(t, exportTable(table, out, ExportOptions{}))
+		require.NoError(t, exportTable(table, nil, out, ExportOptions{}))
 		assert.Zero(t, out.SyncEvent)
 		assert.Zero(t, out.Reserved)
 		assert.Zero(t, out.Array.Dictionary)

@@ -47,7 +47,8 @@ func (i *importer) recogniseColumn(t arrow.DataType) (*column.Column, bool) {
 	if x == nil || x.column == nil || !i.here(x.column.Device()) || !arrow.TypeEqual(t, x.column.Type()) {
 		return nil, false
 	}
-	return x.column, x.column.Retain() == nil
+	c, err := x.column.WithHostRows(i.options.context()) // fetched for the export
+	return c, err == nil
 }
 
 // recogniseTable returns a table of the very columns that were exported.

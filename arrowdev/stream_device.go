@@ -27,16 +27,15 @@ func checkDeviceType(m *memory.Manager, field string, deviceType int32) error {
 
 // exportBatch exports a table of a stream: it has the stream's schema and is on
 // the stream's type of device.
-func exportBatch(in place, schema *arrow.Schema, table *buffer.Buffer, out *cabi.DeviceArray, o ExportOptions) error {
+func exportBatch(m *memory.Manager, schema *arrow.Schema, table *buffer.Buffer, out *cabi.DeviceArray, o ExportOptions) error {
 	if !table.Schema().Equal(schema) {
 		return faulty("", "the batch has another schema than the stream: %w", buffer.ErrSchema)
 	}
-	if err := exportTable(table, out, o); err != nil {
+	// Without memory a table may be anywhere.
+	if err := exportTable(table, m, out, o); err != nil {
 		return err
 	}
-	if table.Device() == nil { // without memory a table may be anywhere
-		out.DeviceType, out.DeviceID = in.deviceType, in.id
-	}
+	in := placeOfManager(m)
 	if out.DeviceType != in.deviceType {
 		err := faulty("ArrowDeviceArray.device_type", "the batch is on a device of type %d, the stream is of type %d: %w",
 			out.DeviceType, in.deviceType, ErrDevice)

@@ -68,7 +68,7 @@ func exportStream(m *memory.Manager, reader buffer.Reader, out *cabi.DeviceStrea
 				return err
 			}
 			array := (*cabi.DeviceArray)(out)
-			err = exportBatch(where, reader.Schema(), table, array, o)
+			err = exportBatch(m, reader.Schema(), table, array, o)
 			if releasing := table.Release(); releasing != nil && err == nil {
 				cabi.ReleaseArray(&array.Array)
 				*array, err = cabi.DeviceArray{}, releasing

@@ -22,6 +22,9 @@ func (e *exporter) makeZero() error {
 			return e.zeroBlock(m, block.WorkStream())
 		}
 	}
+	if m := e.home; m != nil && m.Device().Same(e.device) && placeOfManager(m) == e.place {
+		return e.zeroBlock(m, m.Stream())
+	}
 	return e.zeroAllocation()
 }
 
