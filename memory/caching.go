@@ -293,8 +293,9 @@ func (r *CachingResource) stats() CachingStats {
 		if f == nil {
 			continue
 		}
-		bytes, hits := f.figures()
+		bytes, largest, hits := f.figures()
 		s.Cached += bytes
+		s.LargestFree = max(s.LargestFree, largest)
 		s.FastHits += hits
 		for pool := range f.free {
 			s.Cached += f.free[pool].Bytes()

@@ -141,9 +141,15 @@ func (f *front) drain(retire bool) (nodes []*bestfit.Node) {
 	return nodes
 }
 
-// figures returns what the slots hold and how many requests they have served.
-func (f *front) figures() (bytes, hits uint64) {
+// figures returns what the slots hold, the largest block among it, and how many
+// requests they have served.
+func (f *front) figures() (bytes, largest, hits uint64) {
 	f.mu.Lock()
 	defer f.mu.Unlock()
-	return f.bytes, f.hits
+	for i := range f.slots {
+		if s := &f.slots[i]; s.count > 0 {
+			largest = max(largest, s.bytes)
+		}
+	}
+	return f.bytes, largest, f.hits
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"sync/atomic"
 
 	"github.com/dustin/go-humanize"
@@ -108,6 +109,37 @@ func (m *Manager) Resource() Resource { return m.resource }
 
 // Name returns what the manager was named.
 func (m *Manager) Name() string { return m.account.name }
+
+// String formats the manager's name, device and figures on one line.
+func (m *Manager) String() string {
+	if m == nil {
+		return "nil memory manager"
+	}
+	return m.describe(m.Stats())
+}
+
+// GoString is String: the fields of a Manager mean nothing to its users.
+func (m *Manager) GoString() string { return m.String() }
+
+// Format formats the manager as String does. The verb %+v adds a line for each tag
+// that holds memory and for each child.
+func (m *Manager) Format(state fmt.State, verb rune) {
+	if m == nil || verb != 'v' || !state.Flag('+') {
+		_, _ = io.WriteString(state, m.String())
+		return
+	}
+	s := m.Stats()
+	_, _ = io.WriteString(state, m.describe(s)+s.tree("\t"))
+}
+
+func (m *Manager) describe(s Stats) string {
+	s.Name = ""
+	name := ""
+	if m.account.name != "" {
+		name = fmt.Sprintf(" %q", m.account.name)
+	}
+	return fmt.Sprintf("memory manager%s on %s: %s", name, m.device, s)
+}
 
 // Allocate returns a block of the given length, which may be zero. Its contents
 // are undefined. The caller releases it.

@@ -133,6 +133,18 @@ func (s Stats) String() string {
 	return b.String()
 }
 
+// tree formats the tags that hold memory and the children, a line each.
+func (s Stats) tree(indent string) string {
+	var b strings.Builder
+	for _, tag := range holders(s.Tags, len(s.Tags)) {
+		fmt.Fprintf(&b, "\n%stag %s", indent, tag)
+	}
+	for _, child := range s.Children {
+		fmt.Fprintf(&b, "\n%schild %s%s", indent, child, child.tree(indent+"\t"))
+	}
+	return b.String()
+}
+
 func percent(part, whole uint64) string {
 	if whole == 0 {
 		return "0.0"

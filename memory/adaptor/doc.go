@@ -1,16 +1,14 @@
 // Package adaptor has what goes between a memory manager and the resource its
 // memory comes from: a second budget, figures, logs, checks and faults.
 //
-//	pool, err := memory.NewStreamOrderedResource(dev)
-//	figures := adaptor.NewStatistics(pool)
-//	limit := adaptor.NewLimit(figures, 4<<30, adaptor.LimitOptions{})
-//	mgr, err := memory.NewManager(dev, memory.Options{Resource: limit})
+// The package example stacks figures and a limit on a resource and puts a manager on
+// top.
 //
 // An adaptor is a memory.Resource that holds another one, its upstream. They
-// stack in any order; memory.FindResource finds one in a stack. What an adaptor
-// has no part in it passes on: the device, the kind of memory, and Trim, which
-// goes to the first resource below that keeps freed memory and gives back
-// nothing where there is none.
+// stack in any order; memory.FindResource finds one in a stack. An adaptor passes on
+// what it does not change: the device, the kind of memory, the context of a request,
+// and Trim, which goes to the first resource below that keeps freed memory and gives
+// back nothing if there is none.
 //
 // [Limit], [Statistics], [Tracking] and [Logging] count and tell. [Retry] asks
 // again. [Aligned] and [Prefetch] change what is asked for. [Poison], [Guard] and

@@ -20,8 +20,13 @@ func Example() {
 	}
 	defer dev.Close()
 
-	// From the bottom up: the driver, figures, and a limit of 1 MB.
-	figures := adaptor.NewStatistics(memory.NewDriverResource(dev))
+	// From the bottom up: a pool, figures, and a limit of 1 MB.
+	pool, err := memory.NewCachingResource(dev, memory.CachingOptions{})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	figures := adaptor.NewStatistics(pool)
 	limit := adaptor.NewLimit(figures, 1_000_000, adaptor.LimitOptions{})
 	defer limit.Close()
 	mgr, err := memory.NewManager(dev, memory.Options{Resource: limit})
