@@ -89,7 +89,9 @@ func ExampleImportStream() {
 	})
 	// Output:
 	// buffer of 3 rows × 1 columns
+	//   n  int32  nullable
 	// buffer of 3 rows × 1 columns
+	//   n  int32  nullable
 }
 
 func printTables(reader buffer.Reader) error {
@@ -127,7 +129,9 @@ func ExampleImportAsync() {
 	})
 	// Output:
 	// buffer of 3 rows × 1 columns
+	//   n  int32  nullable
 	// buffer of 3 rows × 1 columns
+	//   n  int32  nullable
 }
 
 // Records of any Arrow implementation come in by an ArrowArrayStream. arrow-go v18
@@ -159,5 +163,7 @@ func ExampleImportRecordReader() {
 		fmt.Println(table)
 		return table.Release()
 	})
-	// Output: buffer of 7 rows × 1 columns
+	// Output:
+	// buffer of 7 rows × 1 columns
+	//   n  int32  nullable
 }

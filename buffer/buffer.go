@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/names"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -176,7 +177,9 @@ func (b *Buffer) Column(i int) *column.Column {
 	return b.columns[i]
 }
 
-// ColumnByName returns the first column of that name, borrowed from the table.
+// ColumnByName returns the first column of that name, borrowed from the table. If there
+// is none, the error wraps [ErrSchema] and lists the names that there are, the closest
+// first.
 func (b *Buffer) ColumnByName(name string) (*column.Column, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
@@ -191,9 +194,17 @@ func (b *Buffer) ColumnByName(name string) (*column.Column, error) {
 func (b *Buffer) index(name string) (int, error) {
 	indices := b.schema.FieldIndices(name)
 	if len(indices) == 0 {
-		return 0, fmt.Errorf("buffer: no column is called %q: %w", name, ErrSchema)
+		return 0, fmt.Errorf("buffer: %s: %w", names.Unknown("column", name, b.names()), ErrSchema)
 	}
 	return indices[0], nil
+}
+
+func (b *Buffer) names() []string {
+	names := make([]string, b.schema.NumFields())
+	for i := range names {
+		names[i] = b.schema.Field(i).Name
+	}
+	return names
 }
 
 // Capacity returns how many rows the table's memory holds. It is the number of
@@ -287,23 +298,11 @@ func (b *Buffer) Device() *device.Device {
 	return b.manager.Device()
 }
 
-// String formats the table for messages.
-func (b *Buffer) String() string {
-	if b == nil {
-		return "nil buffer"
-	}
-	rows := fmt.Sprintf("at most %d", b.capacity)
-	if count, known := b.HostRows(); known {
-		rows = fmt.Sprint(count)
-	}
-	return fmt.Sprintf("buffer of %s rows × %d columns", rows, len(b.columns))
-}
-
 // Check returns an error that wraps memory.ErrReleased for a table that is nil or
 // was released.
 func (b *Buffer) Check() error {
 	if b == nil || b.references.Load() <= 0 {
-		return fmt.Errorf("buffer: %v: %w", b, memory.ErrReleased)
+		return fmt.Errorf("buffer: %s: %w", b.headline(), memory.ErrReleased)
 	}
 	return nil
 }
@@ -319,7 +318,7 @@ func (b *Buffer) Retain() error {
 			return nil
 		}
 	}
-	return fmt.Errorf("buffer: retain %v: %w", b, memory.ErrReleased)
+	return fmt.Errorf("buffer: retain %s: %w", b.headline(), memory.ErrReleased)
 }
 
 // Release gives a reference back; the last one releases the columns. Releasing a
@@ -332,7 +331,7 @@ func (b *Buffer) Release() error {
 	for {
 		count := b.references.Load()
 		if count <= 0 {
-			return fmt.Errorf("buffer: release %v: %w", b, memory.ErrReleased)
+			return fmt.Errorf("buffer: release %s: %w", b.headline(), memory.ErrReleased)
 		}
 		if !b.references.CompareAndSwap(count, count-1) {
 			continue

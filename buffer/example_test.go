@@ -31,8 +31,17 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// buffer of 3 rows × 2 columns in 1 allocation
+	// buffer of 3 rows × 2 columns
+	//   carrier  utf8
+	//   delay    int32  nullable
+	// 1 allocation
 	// 3 rows, int32 column of 3, 1 nulls
+	// buffer of 3 rows × 2 columns
+	// carrier  delay
+	// utf8     int32
+	// AA       -3
+	// DL       null
+	// … and 1 more rows
 	// [(null) 41]
 }
 
@@ -54,12 +63,18 @@ func thereAndBack(record arrow.Record) (err error) {
 		return err
 	}
 	defer table.Release()
-	fmt.Println(table, "in", mgr.Stats().Allocations, "allocation")
+	fmt.Println(table)
+	fmt.Println(mgr.Stats().Allocations, "allocation")
 	rows, err := table.NumRows(ctx)
 	if err != nil {
 		return err
 	}
 	fmt.Println(rows, "rows,", table.Column(1)) // borrowed from the table
+	preview, err := table.Preview(ctx, 2)       // waits, which Println does not
+	if err != nil {
+		return err
+	}
+	fmt.Println(preview)
 
 	last, err := table.Slice(1, 2) // shares the memory of table
 	if err != nil {

@@ -34,7 +34,9 @@ func ExampleNewReader() {
 	}
 	// Output:
 	// buffer of 3 rows × 1 columns
+	//   n  int32
 	// buffer of 3 rows × 1 columns
+	//   n  int32
 }
 
 // readAll moves the batches to the device one by one.

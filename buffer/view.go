@@ -10,7 +10,9 @@ import (
 )
 
 // Select returns a table of the named columns, in the order of the names,
-// without copying. The schema keeps its metadata. The caller releases the table.
+// without copying. The schema keeps its metadata. For a name that no column has, the
+// error wraps [ErrSchema] and lists the names that there are. The caller releases the
+// table.
 func (b *Buffer) Select(names ...string) (*Buffer, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
@@ -61,7 +63,7 @@ func (b *Buffer) Slice(offset, length int64) (*Buffer, error) {
 	}
 	rows, known := b.HostRows()
 	if !known {
-		return nil, fmt.Errorf("buffer: slice of %v: %w", b, ErrRowsOnDevice)
+		return nil, fmt.Errorf("buffer: slice of %s: %w", b.headline(), ErrRowsOnDevice)
 	}
 	if offset < 0 || length < 0 || offset > rows || length > rows-offset {
 		return nil, fmt.Errorf("buffer: slice of %d rows at %d from %d: %w", length, offset, rows, ErrRows)

@@ -150,7 +150,8 @@ func (c *Column) Child(i int) *Column { return c.data.Children[i] }
 // Dictionary returns the dictionary, borrowed from the column, or nil.
 func (c *Column) Dictionary() *Column { return c.data.Dictionary }
 
-// String formats the column for messages.
+// String returns the type, the number of rows and that of nulls in one line. It never
+// waits: [Column.Preview] shows values.
 func (c *Column) String() string {
 	if c == nil {
 		return "nil column"

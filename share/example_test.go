@@ -29,7 +29,7 @@ func Example() {
 	}
 	// Output:
 	// published: numbers, 3 rows
-	// opened: buffer of 3 rows × 1 columns, read-only true
+	// opened: int64 column of 3, 0 nulls, read-only true
 	// withdrawn: 0 tables
 }
 
@@ -81,7 +81,7 @@ func serveAndOpen(ctx context.Context, path string) (err error) {
 	if err != nil {
 		return err
 	}
-	fmt.Printf("opened: %v, read-only %v\n", opened, opened.Column(0).Block().ReadOnly())
+	fmt.Printf("opened: %v, read-only %v\n", opened.Column(0), opened.Column(0).Block().ReadOnly())
 	if err := errors.Join(opened.Release(), server.Withdraw("numbers")); err != nil {
 		return err
 	}

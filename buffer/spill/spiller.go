@@ -125,12 +125,12 @@ func (s *Spiller) Add(table *buffer.Buffer) (*Table, error) {
 	t := &Table{spiller: s, skeleton: skeleton}
 	for _, block := range blocks {
 		if err := t.describe(block); err != nil {
-			return nil, fmt.Errorf("spill: add %v: %w", table, err)
+			return nil, fmt.Errorf("spill: add %v: %w", t, err)
 		}
 	}
 	for i, block := range blocks {
 		if err := block.Retain(); err != nil {
-			return nil, errors.Join(fmt.Errorf("spill: add %v: %w", table, err), releaseAll(blocks[:i]))
+			return nil, errors.Join(fmt.Errorf("spill: add %v: %w", t, err), releaseAll(blocks[:i]))
 		}
 	}
 	t.blocks = blocks
