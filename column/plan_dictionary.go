@@ -27,6 +27,10 @@ func (p *planner) dictionary(n *node, l layout, chunks []chunk) error {
 	if err != nil {
 		return err
 	}
+	unique := Unknown
+	if len(dictionaries) == 1 && worthLookingAt(dictionaries[0].length, n.length) {
+		unique = dictionaries[0].uniqueValues(l.dictionary())
+	}
 	start := p.begin()
 	for i := range chunks {
 		c := &chunks[i]
@@ -47,6 +51,7 @@ func (p *planner) dictionary(n *node, l layout, chunks []chunk) error {
 	if n.dictionary, err = p.below(dictionaryNumber, "", l.dictionary(), dictionaries); err != nil {
 		return fmt.Errorf("dictionary: %w", err)
 	}
+	n.dictionary.known.Unique = unique
 	return nil
 }
 
