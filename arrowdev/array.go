@@ -1,6 +1,7 @@
 package arrowdev
 
 import (
+	"fmt"
 	"sync"
 	"unsafe"
 
@@ -100,6 +101,23 @@ func (a *Array) Release() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return during("release", a.release())
+}
+
+// String describes the array, as in "Arrow array of 1000 rows and 3 children on cuda:0".
+func (a *Array) String() string {
+	if a == nil {
+		return "nil Arrow array"
+	}
+	a.mu.Lock()
+	defer a.mu.Unlock()
+	if a.array == nil {
+		return "released Arrow array"
+	}
+	if a.array.Array.Release == 0 {
+		return "Arrow array that a consumer has taken"
+	}
+	return fmt.Sprintf("Arrow array of %d rows and %d children on %v",
+		a.array.Array.Length, a.array.Array.NumChildren, place{a.array.DeviceType, a.array.DeviceID})
 }
 
 func (a *Array) release() error {

@@ -8,20 +8,34 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// deviceOf says where a block is in DLPack's terms. Memory of the host device is
-// the CPU's whatever its kind: that is what the most consumers take. So is the
-// place of no memory at all.
-func deviceOf(block *memory.Block) cabi.Device {
-	if block == nil || block.Device().Kind() == device.Host {
+// deviceOf says where a block is in DLPack's terms.
+func deviceOf(block *memory.Block) cabi.Device { return deviceOfKind(block.Device(), block.Kind()) }
+
+// device says where the tensor is. One without memory is at its column's home; a
+// column that has none, because it was made without a manager, is the CPU's.
+func (s *contents) device() cabi.Device {
+	switch block := s.region.Block(); {
+	case block != nil:
+		return deviceOf(block)
+	case s.home != nil:
+		return deviceOfKind(s.home.Device(), s.home.Resource().Kind())
+	}
+	return cabi.Device{Type: cabi.DeviceCPU}
+}
+
+// deviceOfKind says where memory of a kind is. Memory of the host device is the
+// CPU's whatever its kind: most consumers take nothing else.
+func deviceOfKind(dev *device.Device, kind device.MemoryKind) cabi.Device {
+	if dev.Kind() == device.Host {
 		return cabi.Device{Type: cabi.DeviceCPU}
 	}
-	switch block.Kind() {
+	switch kind {
 	case device.MemoryPinned:
 		return cabi.Device{Type: cabi.DeviceCUDAHost}
 	case device.MemoryManaged:
 		return cabi.Device{Type: cabi.DeviceCUDAManaged}
 	}
-	return cabi.Device{Type: cabi.DeviceCUDA, ID: int32(block.Device().Info().Ordinal)}
+	return cabi.Device{Type: cabi.DeviceCUDA, ID: int32(dev.Info().Ordinal)}
 }
 
 // kindOf returns the kind of memory that a tensor claims to be, if the device
@@ -54,6 +68,10 @@ func deviceName(d cabi.Device) string {
 		return "cpu"
 	case cabi.DeviceCUDA:
 		return fmt.Sprintf("cuda:%d", d.ID)
+	case cabi.DeviceCUDAHost:
+		return "pinned host memory"
+	case cabi.DeviceCUDAManaged:
+		return "managed memory"
 	case cabi.DeviceROCm:
 		return fmt.Sprintf("memory of AMD's GPU %d (ROCm)", d.ID)
 	case cabi.DeviceROCmHost:

@@ -36,7 +36,8 @@
 // a tensor that lies column by column.
 //
 // DLPack has no nulls: the values of a column that has some go out by way of its
-// [column.Column.Values], its bitmap by [ExportValidity]. Booleans are bits in
+// [column.Column.Values], its bitmap by [ExportValidity]. Nulls that nobody has counted
+// are counted by the export, and so are rows that only the device has counted. Booleans are bits in
 // Arrow and bytes in DLPack, and are copied on the device. Dates, times and the
 // like have no type in DLPack.
 //

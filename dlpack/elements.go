@@ -1,10 +1,14 @@
 package dlpack
 
 import (
+	"context"
+	"strings"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/internal/bitmap"
 )
 
 // elements are those that a column of numbers, or of lists of them, shows, as the
@@ -19,14 +23,12 @@ type elements struct {
 	inner []int64
 }
 
-// elementsOf follows the lists down to what they hold, and refuses nulls
-// on the way.
-func elementsOf(c *column.Column) (elements, error) {
+// elementsOf follows the lists down to what they hold. Nulls among the elements, on any
+// level, are refused; if nobody has counted them, they are counted here.
+func elementsOf(ctx context.Context, c *column.Column) (elements, error) {
 	e := elements{column: c, first: c.Offset(), count: c.Len()}
-	for field := "column"; ; field += ".item" {
-		if mayHaveNulls(e.column) {
-			return e, faulty(field, "%v: %w", e.column, ErrNulls)
-		}
+	levels := []elements{e}
+	for {
 		list, ok := e.column.Type().(*arrow.FixedSizeListType)
 		if !ok {
 			break
@@ -36,14 +38,53 @@ func elementsOf(c *column.Column) (elements, error) {
 		}
 		e.descend(int(list.Len()))
 		e.inner = append(e.inner, int64(list.Len()))
+		levels = append(levels, e)
 	}
 	var err error
-	if e.dataType, err = toDLPack(e.column.Type()); err == nil && isComplex(e.dataType) {
-		if mayHaveNulls(e.column.Child(0)) {
-			return e, faulty("column", "the parts of %v: %w", e.column, ErrNulls)
+	if e.dataType, err = toDLPack(e.column.Type()); err != nil {
+		return e, err
+	}
+	if isComplex(e.dataType) {
+		parts := e
+		parts.descend(2)
+		levels = append(levels, parts)
+	}
+	for i, level := range levels {
+		field := "column" + strings.Repeat(".item", min(i, len(e.inner)))
+		if i > len(e.inner) {
+			field += ".parts" // of complex numbers
+		}
+		if err := level.refuseNulls(ctx, field); err != nil {
+			return e, err
 		}
 	}
-	return e, err
+	return e, nil
+}
+
+// refuseNulls returns an error if one of the elements is null.
+func (e elements) refuseNulls(ctx context.Context, field string) error {
+	nulls, err := e.nulls(ctx)
+	switch {
+	case err != nil:
+		return faulty(field, "count the nulls of %v: %w", e.column, err)
+	case nulls > 0:
+		return faulty(field, "%v, %d of %d elements are null: %w", e.column, nulls, e.count, ErrNulls)
+	}
+	return nil
+}
+
+// nulls returns how many of the elements are null. It waits for the device only if
+// nobody has counted these.
+func (e elements) nulls(ctx context.Context) (int, error) {
+	known, validity := e.column.NullCount(), e.column.Buffer(0)
+	if e.count == 0 || known == 0 || validity.Len() == 0 {
+		return 0, nil
+	}
+	if known != column.UnknownNullCount && e.first == e.column.Offset() && e.count == e.column.Len() {
+		return known, nil
+	}
+	valid, err := bitmap.Count(ctx, validity, e.first, e.count, tag)
+	return e.count - valid, err
 }
 
 // descend goes from lists of one length to what they hold. That the child is long
@@ -71,7 +112,7 @@ func (e elements) values() (column.Bytes, error) {
 
 // show makes what a tensor of the elements shows of the rows of a column.
 func (e elements) show(rows int) (contents, error) {
-	shown := contents{length: rows, inner: e.inner, dataType: e.dataType}
+	shown := contents{length: rows, inner: e.inner, dataType: e.dataType, home: e.column.Manager()}
 	var err error
 	if e.dataType == boolType && e.count > 0 {
 		shown.region, err = expandedBools(e.column.Buffer(1), e.first, e.count)

@@ -19,7 +19,7 @@ var (
 	ErrInvalid = errors.New("invalid tensor")
 	// ErrDevice: the tensor is not on the manager's device.
 	ErrDevice = errors.New("wrong device")
-	// ErrNulls: the column has nulls, or may have, which DLPack cannot express.
+	// ErrNulls: the column has nulls, which DLPack cannot express.
 	ErrNulls = errors.New("the column has nulls: export column.Values() for the values and use dlpack.ExportValidity(column) for the validity bitmap")
 	// ErrNoValidity: the column has no validity bitmap, for it has no nulls.
 	ErrNoValidity = errors.New("the column has no validity bitmap: all its values are valid")

@@ -43,8 +43,9 @@ type ExportOptions struct {
 	// cannot be marked as read-only.
 	Legacy bool
 
-	// Context ends the wait for memory that the processor reaches. Nil means
-	// no end but the work's.
+	// Context ends the waits: for memory that the processor reaches, for a row count
+	// that only the device knows, and for nulls that nobody has counted. Nil means no
+	// end but the work's.
 	Context context.Context
 }
 
@@ -61,11 +62,18 @@ type ExportOptions struct {
 // knows no bits: that tensor is a copy, is marked as one, and counts in the
 // column's budget until its deleter runs.
 //
-// The error is an [*Error]. It wraps [ErrNulls] for a column with a validity
-// bitmap, in itself or in what its lists hold, whose null count is not known to
-// be zero, [ErrUnsupported] for a type that DLPack does not have and for memory
-// that is not aligned to its elements, and memory.ErrReleased for a released
-// column.
+// # Waiting
+//
+// On a GPU the call does not wait for the values. It waits if only the device knows the
+// number of rows, which is fetched then, and if the column has a validity bitmap whose
+// nulls nobody has counted, which are counted then on the device. A column of numbers
+// without a bitmap, from a file or of a tensor, needs neither.
+//
+// # Errors
+//
+// The error is an [*Error]. It wraps [ErrNulls] if an element, or one that the lists
+// hold, is null, [ErrUnsupported] for a type that DLPack does not have and for memory
+// that is not aligned to its elements, and memory.ErrReleased for a released column.
 func Export(c *column.Column, options ...ExportOptions) (*Tensor, error) {
 	tensor, err := exportColumn(c, options, valuesOf)
 	return tensor, during("export", err)
@@ -86,9 +94,11 @@ type contents struct {
 	bitOffset int
 	// copied says that the region was made for the tensor.
 	copied bool
+	// home is the manager of a column without memory. It may be nil.
+	home *memory.Manager
 }
 
-func exportColumn(c *column.Column, options []ExportOptions, choose func(*column.Column) (contents, error)) (*Tensor, error) {
+func exportColumn(c *column.Column, options []ExportOptions, choose func(context.Context, *column.Column) (contents, error)) (*Tensor, error) {
 	if !cabi.Available {
 		return nil, notInThisBuild()
 	}
@@ -99,11 +109,26 @@ func exportColumn(c *column.Column, options []ExportOptions, choose func(*column
 	if err := c.Check(); err != nil {
 		return nil, faulty("column", "%w", err)
 	}
-	shown, err := choose(c)
+	rows, err := c.WithHostRows(o.context())
 	if err != nil {
-		return nil, err
+		return nil, faulty("column", "%w", err)
 	}
-	return shown.handOver(&o)
+	shown, err := choose(o.context(), rows)
+	if err != nil {
+		return nil, also(err, rows.Release())
+	}
+	tensor, err := shown.handOver(&o)
+	if releasing := rows.Release(); releasing != nil {
+		return nil, also(also(err, releasing), tensor.Release())
+	}
+	return tensor, err
+}
+
+func (o *ExportOptions) context() context.Context {
+	if o.Context == nil {
+		return context.Background()
+	}
+	return o.Context
 }
 
 // handOver exports the contents, which are the tensor's alone if they were copied.
@@ -130,9 +155,9 @@ func only[Options any](given []Options) (o Options, err error) {
 }
 
 // valuesOf chooses the values of a column without nulls.
-func valuesOf(c *column.Column) (contents, error) {
+func valuesOf(ctx context.Context, c *column.Column) (contents, error) {
 	if id := c.Type().ID(); id == arrow.FIXED_SIZE_LIST || id == arrow.EXTENSION || id == arrow.BOOL {
-		e, err := elementsOf(c)
+		e, err := elementsOf(ctx, c)
 		if err != nil {
 			return contents{}, err
 		}
@@ -142,24 +167,30 @@ func valuesOf(c *column.Column) (contents, error) {
 	if err != nil {
 		return contents{}, err
 	}
-	if mayHaveNulls(c) {
-		return contents{}, faulty("column", "%v: %w", c, ErrNulls)
+	if c.NullCount() != 0 {
+		all := elements{column: c, first: c.Offset(), count: c.Len()}
+		if err := all.refuseNulls(ctx, "column"); err != nil {
+			return contents{}, err
+		}
 	}
 	values, err := c.ValuesRegion()
 	if err != nil {
 		return contents{}, faulty("column", "%w", err)
 	}
-	return contents{region: values, length: c.Len(), dataType: dataType}, nil
+	return contents{region: values, length: c.Len(), dataType: dataType, home: c.Manager()}, nil
 }
 
 func (s *contents) export(o *ExportOptions) (*Tensor, error) {
-	tensor := &Tensor{legacy: o.Legacy, copied: s.copied, bitOffset: s.bitOffset}
+	tensor := &Tensor{
+		legacy: o.Legacy, copied: s.copied, bitOffset: s.bitOffset,
+		device: s.device(), dataType: s.dataType, rows: s.length, inner: s.inner,
+	}
 	flags, err := s.flags(o)
 	if err != nil {
 		return nil, err
 	}
 	block := s.region.Block()
-	described := cabi.Tensor{Device: deviceOf(block), DataType: s.dataType}
+	described := cabi.Tensor{Device: tensor.device, DataType: s.dataType}
 	if s.length > 0 {
 		described.Data = uintptr(s.region.Pointer())
 		if err := checkAligned(described); err != nil {

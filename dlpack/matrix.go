@@ -1,6 +1,7 @@
 package dlpack
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -38,7 +39,35 @@ func exportMatrix(columns []*column.Column, options []ExportOptions) (*Tensor, e
 	if err != nil {
 		return nil, err
 	}
-	m, err := matrixOf(columns)
+	rows, err := withHostRows(o.context(), columns)
+	if err != nil {
+		return nil, err
+	}
+	tensor, err := exportRows(rows, &o)
+	if releasing := releaseAll(rows); releasing != nil {
+		return nil, also(also(err, releasing), tensor.Release())
+	}
+	return tensor, err
+}
+
+// withHostRows returns the columns cut to their rows, as references.
+func withHostRows(ctx context.Context, columns []*column.Column) ([]*column.Column, error) {
+	rows := make([]*column.Column, 0, len(columns))
+	for i, c := range columns {
+		err := c.Check()
+		if err == nil {
+			c, err = c.WithHostRows(ctx)
+		}
+		if err != nil {
+			return nil, also(faulty(fmt.Sprintf("columns[%d]", i), "%w", err), releaseAll(rows))
+		}
+		rows = append(rows, c)
+	}
+	return rows, nil
+}
+
+func exportRows(columns []*column.Column, o *ExportOptions) (*Tensor, error) {
+	m, err := matrixOf(o.context(), columns)
 	if err != nil {
 		return nil, err
 	}
@@ -46,7 +75,7 @@ func exportMatrix(columns []*column.Column, options []ExportOptions) (*Tensor, e
 	if err != nil {
 		return nil, err
 	}
-	return shown.handOver(&o)
+	return shown.handOver(o)
 }
 
 // matrixColumns are columns that go together.
@@ -60,13 +89,13 @@ type matrixColumns struct {
 	block *memory.Block
 }
 
-func matrixOf(columns []*column.Column) (m matrixColumns, err error) {
+func matrixOf(ctx context.Context, columns []*column.Column) (m matrixColumns, err error) {
 	if len(columns) == 0 {
 		return m, faulty("columns", "there are none, so that the type is unknown: %w", device.ErrInvalidValue)
 	}
 	m.columns = make([]elements, len(columns))
 	for i, c := range columns {
-		if err := m.add(i, c); err != nil {
+		if err := m.add(ctx, i, c); err != nil {
 			var known *Error
 			if errors.As(err, &known) {
 				err = known.Err
@@ -82,11 +111,8 @@ func matrixOf(columns []*column.Column) (m matrixColumns, err error) {
 }
 
 // add checks a column against those before it.
-func (m *matrixColumns) add(i int, c *column.Column) error {
-	if err := c.Check(); err != nil {
-		return err
-	}
-	e, err := elementsOf(c)
+func (m *matrixColumns) add(ctx context.Context, i int, c *column.Column) error {
+	e, err := elementsOf(ctx, c)
 	if err != nil {
 		return err
 	}
@@ -117,7 +143,7 @@ func (m *matrixColumns) add(i int, c *column.Column) error {
 
 // contents makes what the tensor shows: the columns themselves, or a copy.
 func (m *matrixColumns) contents() (shown contents, err error) {
-	shown = contents{length: m.rows, inner: []int64{int64(len(m.columns))}, dataType: m.dataType, distance: max(m.rows, 1)}
+	shown = contents{length: m.rows, inner: []int64{int64(len(m.columns))}, dataType: m.dataType, distance: max(m.rows, 1), home: m.columns[0].column.Manager()}
 	if m.rows == 0 {
 		if m.block != nil {
 			shown.region, err = memory.View[uint8](m.block, 0, 0)

@@ -21,6 +21,12 @@ type Tensor struct {
 	copied    bool
 	bitOffset int
 	detached  atomic.Bool
+
+	// What String says of it.
+	device   cabi.Device
+	dataType cabi.DataType
+	rows     int
+	inner    []int64
 }
 
 // Pointer returns the C struct, or nil after the tensor has ended. It stays this

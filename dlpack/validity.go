@@ -1,6 +1,7 @@
 package dlpack
 
 import (
+	"context"
 	"errors"
 
 	"github.com/gpuframe/gpuframe/column"
@@ -19,7 +20,7 @@ func ExportValidity(c *column.Column, options ...ExportOptions) (*Tensor, error)
 	return tensor, during("export validity", err)
 }
 
-func validityOf(c *column.Column) (contents, error) {
+func validityOf(_ context.Context, c *column.Column) (contents, error) {
 	bitmap, bitOffset, err := c.Validity()
 	if errors.Is(err, column.ErrInvalid) {
 		return contents{}, faulty("column", "%v: %w", c, ErrNoValidity)
@@ -27,15 +28,5 @@ func validityOf(c *column.Column) (contents, error) {
 	if err != nil {
 		return contents{}, faulty("column", "%w", err)
 	}
-	return contents{region: bitmap, length: bitmap.Len(), dataType: byteType, bitOffset: bitOffset}, nil
-}
-
-// mayHaveNulls is cautious: counting nulls that nobody has counted would make the
-// caller wait for the device.
-func mayHaveNulls(c *column.Column) bool {
-	if c.NullCount() != column.UnknownNullCount {
-		return c.NullCount() > 0
-	}
-	_, _, err := c.Validity()
-	return err == nil
+	return contents{region: bitmap, length: bitmap.Len(), dataType: byteType, bitOffset: bitOffset, home: c.Manager()}, nil
 }

@@ -131,7 +131,7 @@ func TestThereAndBack(t *testing.T) {
 		n += 13
 		bits := make([]byte, (n+7)/8)
 		for i := range bits {
-			bits[i] = byte(i*2654435761>>13 ^ i>>5)
+			bits[i] = byte(uint32(i)*2654435761>>13 ^ uint32(i)>>5)
 		}
 		bits[len(bits)-1] &= 1<<(n%8) - 1
 		from, to := newArena(t, mgr, len(bits)), newArena(t, mgr, len(bits))
