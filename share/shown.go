@@ -80,7 +80,7 @@ func (c *collector) column(of *column.Column, spans []span) (column.Description,
 		}
 	}
 	spans = joined(spans)
-	d := column.Description{Length: total(spans)}
+	d := column.Description{Length: total(spans), Unique: len(spans) == 1 && of.Known().Unique == column.Yes}
 	l := layoutOf(of.Type())
 	for range of.NumBuffers() {
 		d.Buffers = append(d.Buffers, absent)

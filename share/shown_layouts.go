@@ -148,7 +148,11 @@ func collectDictionary(width int) func(*collector, *column.Description, *column.
 			return err
 		}
 		values := of.Dictionary()
-		described, err := c.column(values, []span{{values.Offset(), values.Len()}})
+		rows, err := values.NumRows(c.ctx)
+		if err != nil {
+			return err
+		}
+		described, err := c.column(values, []span{{values.Offset(), rows}})
 		d.Dictionary = &described
 		return err
 	}
