@@ -13,8 +13,8 @@ import (
 
 // EachKernel is [Each] for what launches kernels: on machines without a GPU the
 // device code runs too, on the PTX emulator. So f runs as a subtest on the host,
-// on the emulator ("emulated") and, where there is one, on the first GPU. Where
-// a GPU is required the emulator is left out.
+// on the emulator ("emulated") and on every GPU of [GPUs]. If a GPU is required the
+// emulator is left out.
 //
 // The emulator is slow: choose sizes by [Emulated].
 func EachKernel(t *testing.T, f func(t *testing.T, dev *device.Device)) {
@@ -23,8 +23,9 @@ func EachKernel(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	if os.Getenv(RequireCUDA) != "1" {
 		t.Run("emulated", func(t *testing.T) { f(t, ptxrun.Open(t)) })
 	}
-	name := standIn(firstGPU)
-	t.Run(name, func(t *testing.T) { f(t, Open(t, name)) })
+	for _, name := range GPUs(t) {
+		t.Run(name, func(t *testing.T) { f(t, Open(t, name)) })
+	}
 }
 
 // Emulated reports whether the device is the PTX emulator: a device of kind CUDA
