@@ -1,75 +1,266 @@
 #!/usr/bin/env bash
-# Runs gpuframe's tests and benchmarks on a machine with an NVIDIA driver. It
-# needs bash, and python3 with torch for the hand-over test.
+# Runs gpuframe's tests and benchmarks on a machine with an NVIDIA driver, out of the
+# bundle that scripts/gpu-bundle.sh writes. It needs bash and a C compiler, with which
+# the first command builds what it runs, and python3 for what is Python.
 #
-#   run.sh test       every test, on the host and on the first GPU; fails where
-#                     the GPU cannot be used
-#   run.sh gorgonia   gorgoniacu's tests, and those that use the GPU through it in
-#                     place of gpuframe's own binding; for gpu-gorgonia.tar.xz
+#   run.sh build      builds the tests only; every other command builds what it needs
+#   run.sh test       every test, on the host and on every GPU; fails where a GPU
+#                     cannot be used. RACE=1: with the race detector
+#   run.sh sanitize   the tests under compute-sanitizer, whose tool TOOL names:
+#                     memcheck, initcheck, racecheck or synccheck
 #   run.sh python     the Python package with the libraries that are here, and two
 #                     Python processes that train on one copy of a table
-#   run.sh sanitize   the tests that use the GPU, under compute-sanitizer, whose tool
-#                     TOOL names: memcheck, racecheck, initcheck or synccheck
+#   run.sh soak       OPERATIONS operations (10^8) of the caching resource, every block
+#                     verified, in PARALLEL processes (8)
+#   run.sh pipelines  random pipelines of operators, GPU against host, for PIPELINES_S
+#                     seconds (540), in PARALLEL processes (8)
+#   run.sh two-gpus   test and python, on a machine with two GPUs or more
 #   run.sh bench      the table of docs/performance.md
 #   run.sh bench-memory [-only pairs,threads,…]
 #                     the tables of docs/memory.md
 #   run.sh bench-kernels [-only large,small,…]
-#                     for gpu-kernels.tar.xz: the tables of docs/kernels.md, with PyTorch, CuPy and, where
-#                     nvcc is there, CUB beside
-#   run.sh bench-gorgonia
-#                     what calls cost through either binding
+#                     the tables of docs/kernels.md, with PyTorch, CuPy and, where nvcc
+#                     is there, CUB beside
 #   run.sh bench-python
 #                     what hand-overs cost in Python
+#   run.sh go-bench PACKAGE [REGEXP]
+#                     the Go benchmarks of a package
 #   run.sh demo       the demo
 #   run.sh delays     a question to the real data, on every device
+#   run.sh gorgonia   gorgoniacu's tests, and those that use the GPU through it in
+#                     place of gpuframe's own binding; for gpu-gorgonia.tar.xz
+#   run.sh bench-gorgonia
+#                     what calls cost through either binding
 #
-# PACKAGES="memory column" restricts test, gorgonia and sanitize. Whole logs go to $LOGS,
-# or ./logs. The last line is "N passed, N failed", and the exit status tells
-# whether anything failed.
+# PACKAGES="memory column" restricts test, gorgonia and sanitize; RUN is a regular
+# expression of the tests to run. PARALLEL is how many processes there are at a time,
+# LIMIT_S (570) the seconds that all of them together may take, PACKAGE_S (400) those
+# of one. Whole logs go to $LOGS, or ./logs, and if $OUT is set into $OUT/logs.tar.xz.
+# The last line is "N passed, N failed", and the exit status tells whether anything
+# failed, was cut short or was not run.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 logs=${LOGS:-$here/logs}
+src=$here/src
 mkdir -p "$logs"
-export GPUFRAME_DATA=$here/data GPUFRAME_REQUIRE_CUDA=1
+export GPUFRAME_DATA=$here/data GPUFRAME_REQUIRE_CUDA=${GPUFRAME_REQUIRE_CUDA:-1}
+deadline=$((SECONDS + ${LIMIT_S:-570}))
 passed=0 failed=0
+variant=plain flags=()
+if [ -n "${RACE:-}" ]; then variant=race flags=(-race); fi
+bin=$here/bin/$variant
 
-# packages lists the folders that have a test binary of the given name.
+# ---- building
+
+# go_tool runs the bundle's own Go.
+go_tool() {
+    env GOROOT="$here/go" GOFLAGS='-mod=vendor -buildvcs=false' GOTOOLCHAIN=local GOPROXY=off GOWORK=off CGO_ENABLED=1 \
+        GOCACHE="${GOCACHE:-$here/cache}" GOPATH="$here/gopath" "$here/go/bin/go" -C "$src" "$@"
+}
+
+# all_packages lists the folders of the packages whose tests meet a device; the
+# conformance suite itself is run by the backends.
+all_packages() {
+    go_tool list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}} {{.ImportPath}}' ./... |
+        awk '/internal\/devicetest |backend\/backendtest / && !/backendtest$/ {sub(/^github.com\/gpuframe\/gpuframe\//, "", $NF); print $NF}'
+}
+
+# packages lists the folders to run the tests of.
 packages() {
     if [ -n "${PACKAGES:-}" ]; then
         tr ' ' '\n' <<<"$PACKAGES"
+    elif [ -d "$src" ]; then
+        cat "$here/packages"
+        if [ -d "$here/tests/gorgoniacu" ]; then echo gorgoniacu; fi
     else
         (cd "$here/tests" && find . -name "$1" -printf '%h\n' | sed 's|^\./||' | sort)
     fi
 }
 
-# count reads the results of one package's tests from its log.
-count() {
-    local log=$1 status=$2 good bad
-    good=$(grep -cE '^--- PASS' "$log")
-    bad=$(grep -cE '^--- FAIL' "$log")
-    if [ "$status" -ne 0 ] && [ "$bad" -eq 0 ]; then bad=1; fi
-    passed=$((passed + good)) failed=$((failed + bad))
-    printf '  %4d passed %3d failed  %s\n' "$good" "$bad" "$3"
-    if [ "$bad" -gt 0 ]; then
-        grep -vE '^ *(=== |--- PASS|PASS$)' "$log" | head -60
+# build_tests builds the test binaries, each named after the last part of its folder.
+build_tests() {
+    if [ ! -d "$src" ]; then return; fi
+    local began=$SECONDS wanted
+    mkdir -p "$bin"
+    all_packages >"$here/packages" || exit 1
+    if [ -n "$(sed 's|.*/||' "$here/packages" | sort | uniq -d)" ]; then
+        echo "two packages' folders have the same last part: their test binaries would, too" >&2
+        exit 1
     fi
+    wanted=$(packages package.test | grep -vx gorgoniacu | sed 's|^|./|')
+    # shellcheck disable=SC2086
+    if ! go_tool test -c -vet=off "${flags[@]}" -ldflags '-s -w' -o "$bin/" $wanted >"$logs/build.log" 2>&1; then
+        cat "$logs/build.log" >&2
+        echo "the tests cannot be built" >&2
+        exit 1
+    fi
+    echo "built the tests of $(wc -w <<<"$wanted") packages in $((SECONDS - began)) s"
 }
 
-# run_tests runs the test binaries of the given name.
-run_tests() {
-    local package log
-    for package in $(packages "$1"); do
-        log=$logs/${1%.test}_${package//\//_}.log
-        (cd "$here/tests/$package" && timeout 300 "./$1" -test.v -test.timeout 280s) >"$log" 2>&1
-        count "$log" $? "$package"
-    done
+# program builds a command of the tree, with further flags, and prints its path.
+program() {
+    local target=$here/bin/$1
+    if [ -d "$src" ]; then
+        mkdir -p "$here/bin"
+        go_tool build "${@:3}" -ldflags '-s -w' -o "$target" "$2" >&2 || exit 1
+    else
+        target=$here/$1
+    fi
+    echo "$target"
 }
+
+# test_binary prints where the test binary of a package is, test_folder where it runs.
+test_binary() {
+    if [ -x "$here/tests/$1/$2" ]; then echo "$here/tests/$1/$2"; else echo "$bin/${1##*/}.test"; fi
+}
+test_folder() {
+    if [ -d "$src/$1" ]; then echo "$src/$1"; else echo "$here/tests/$1"; fi
+}
+
+# ---- running several at a time
+
+# job NAME GROUP FOLDER COMMAND… runs a command in the background as soon as fewer than
+# $parallel run, prints a line when it ends, and leaves its figures for the table.
+parallel=${PARALLEL:-4}
+job() {
+    local name=$1 group=$2 folder=$3 left limit
+    while [ "$(jobs -rp | wc -l)" -ge "$parallel" ]; do wait -n; done
+    left=$((deadline - SECONDS)) limit=${PACKAGE_S:-400}
+    if [ "$limit" -gt "$left" ]; then limit=$left; fi
+    if [ "$left" -lt 5 ]; then
+        echo "$group 0 1 0 not-run $name" >"$results/$name"
+        echo "  $name: not run, the time was up"
+        return
+    fi
+    run_job "$name" "$group" "$folder" "$limit" "${@:4}" &
+}
+
+run_job() {
+    local name=$1 group=$2 folder=$3 limit=$4 log=$logs/$1.log began=$SECONDS status good bad note=ok
+    shift 4
+    (cd "$folder" && exec timeout -k 10 "$limit" "$@") >"$log" 2>&1
+    status=$?
+    good=$(grep -cE '^--- PASS' "$log")
+    bad=$(grep -cE '^--- FAIL' "$log")
+    if [ "$status" -eq 124 ] || [ "$status" -eq 137 ]; then
+        note=cut-in-$(grep -E '^=== RUN' "$log" | tail -1 | awk '{print $3}')
+        bad=$((bad + 1))
+    elif [ "$status" -ne 0 ]; then
+        note=failed
+        if [ "$bad" -eq 0 ]; then bad=1 note=exit-$status; fi
+    fi
+    echo "$group $good $bad $((SECONDS - began)) $note $name" >"$results/$name"
+    {
+        printf '  %4d passed %3d failed %4d s  %s %s %s\n' "$good" "$bad" $((SECONDS - began)) "$name" "${note/ok/}" \
+            "$(grep -E '(ERROR|RACECHECK) SUMMARY' "$log" | tail -1 | sed 's/^=* *//')"
+        if [ "$bad" -gt 0 ]; then
+            grep -E 'Invalid __|Misaligned address|out of bounds|Uninitialized|Error: .* hazard|WARNING: DATA RACE|^panic: |^fatal error: ' "$log" | sort | uniq -c | head -5
+            grep -vE '^ *(=== |--- (PASS|SKIP)|PASS$)' "$log" | head -"${LINES_OF_LOG:-40}"
+        fi
+    } >"$log.brief"
+    cat "$log.brief"
+}
+
+begin_jobs() {
+    results=$logs/results-$1
+    rm -rf "$results" && mkdir -p "$results"
+}
+
+# end_jobs waits for all jobs and prints a table of their groups.
+end_jobs() {
+    wait
+    printf '\n%-32s %6s %6s %7s  %s\n' package passed failed seconds notes
+    cat "$results"/* | awk '
+        {good[$1] += $2; bad[$1] += $3; took[$1] += $4; if ($5 != "ok") notes[$1] = notes[$1] " " $5 "(" $6 ")"}
+        END {for (g in good) printf "%-32s %6d %6d %7d %s\n", g, good[g], bad[g], took[g], notes[g]}' | sort
+    passed=$((passed + $(cat "$results"/* | awk '{n += $2} END {print n + 0}')))
+    failed=$((failed + $(cat "$results"/* | awk '{n += $3} END {print n + 0}')))
+}
+
+# ---- tests
+
+run_tests() {
+    local package
+    begin_jobs "${1%.test}"
+    for package in $(packages "$1"); do
+        job "${1%.test}_${package//\//_}" "$package" "$(test_folder "$package")" \
+            "$(test_binary "$package" "$1")" -test.v -test.run "${RUN:-.}" -test.timeout "${PACKAGE_S:-400}s"
+    done
+    end_jobs
+}
+
+# shards prints the tests of a package as regular expressions of some tests each.
+shards() {
+    "$1" -test.list "${RUN:-.}" 2>/dev/null | grep -E '^(Test|Fuzz|Example)' |
+        awk -v most="$2" '{all[NR] = $1} END {
+            n = int((NR + most - 1) / most)
+            for (s = 0; s < n; s++) {
+                line = ""
+                for (i = s + 1; i <= NR; i += n) line = line (line == "" ? "" : "|") all[i]
+                print "^(" line ")$"
+            }}'
+}
+
+# sanitize runs the tests in many processes: compute-sanitizer makes each slow.
+sanitize() {
+    local package binary tests n tool=${TOOL:-memcheck} more=()
+    parallel=${PARALLEL:-$(nproc)}
+    # Tests provoke errors of the driver on purpose; what is looked for is bad memory
+    # accesses. Only memcheck knows the setting.
+    if [ "$tool" = memcheck ]; then more=(--report-api-errors no); fi
+    # Kernels run one after the other here, so that what is broken by running at the
+    # same time is not found, and one that waits for another would wait for ever.
+    local serial='TestBrokenResources|WorkToCome|ComesFirst|TestTheEventOfAnExport|TestHold|TestManyStalls|TestTheEndOfTheTestOpensGates|TestTheWatchdog'
+    if ! command -v compute-sanitizer >/dev/null; then
+        echo "there is no compute-sanitizer here" >&2
+        exit 1
+    fi
+    begin_jobs "$tool"
+    for package in $(packages package.test); do
+        # The host backend never calls the driver, so there is nothing to see.
+        if [ "$package" = device/host ]; then continue; fi
+        binary=$(test_binary "$package" package.test)
+        n=0
+        while IFS= read -r tests; do
+            n=$((n + 1))
+            job "${tool}_${package//\//_}_$n" "$package" "$(test_folder "$package")" \
+                compute-sanitizer --tool "$tool" "${more[@]}" --error-exitcode 9 \
+                "$binary" -test.v -test.run "$tests" -test.skip "$serial" -test.timeout "${PACKAGE_S:-400}s"
+        done < <(cd "$(test_folder "$package")" && shards "$binary" "${SHARD:-8}")
+    done
+    end_jobs
+}
+
+# several NAME COMMAND… runs a command in $parallel processes, each with its number in
+# the variable GPUFRAME_SEED.
+several() {
+    local i name=$1 folder=$2
+    shift 2
+    begin_jobs "$name"
+    for ((i = 1; i <= parallel; i++)); do
+        job "${name}_$i" "$name" "$folder" env GPUFRAME_SEED="$i" "$@"
+    done
+    end_jobs
+}
+
+soak() {
+    local total=${OPERATIONS:-100000000}
+    parallel=${PARALLEL:-8}
+    # Two resources in each process.
+    PACKAGE_S=${PACKAGE_S:-560}
+    GPUFRAME_SOAK_OPERATIONS=$(((total + 2 * parallel - 1) / (2 * parallel))) several soak "$src/internal/soak" \
+        "$bin/soak.test" -test.v -test.run "TestRun\$/caching/${GPUFRAME_TEST_GPU:-cuda:0}\$" -test.timeout 600s
+    grep -hE 'operations' "$logs"/soak_*.log | head -40
+}
+
+# ---- other commands
 
 # hand_over takes a library and the devices to hand columns over from.
 hand_over() {
-    local device log=$logs/handover.log library=$1
+    local device log=$logs/handover.log library=$1 script=$src/examples/pytorch/handover.py
+    if [ ! -e "$script" ]; then script=$here/handover.py; fi
     for device in "${@:2}"; do
-        if python3 "$here/handover.py" "$here/$library" "$device" >"$log" 2>&1 && grep -q '^handover: ok' "$log"; then
+        if timeout 120 python3 "$script" "$library" "$device" >"$log" 2>&1 && grep -q '^handover: ok' "$log"; then
             passed=$((passed + 1))
         else
             failed=$((failed + 1))
@@ -78,80 +269,126 @@ hand_over() {
     done
 }
 
-# python_tests adds what pytest counts.
-python_tests() {
-    local log=$logs/python.log status
-    export GPUFRAME_LIBRARY=$here/python/libgpuframe.so PYTHONPATH=$here/python
-    export GPUFRAME_SUPPORT_TABLE=${GPUFRAME_SUPPORT_TABLE:-$logs/support.md}
+python_environment() {
+    GPUFRAME_LIBRARY=$(program libgpuframe.so ./python/libgpuframe -buildmode=c-shared)
+    export GPUFRAME_LIBRARY PYTHONPATH=$src/python PYTHONDONTWRITEBYTECODE=1
     # jax would take three quarters of the GPU's memory for itself.
     export XLA_PYTHON_CLIENT_PREALLOCATE=false
-    (cd "$here/python" && timeout 500 python3 -m pytest -q -rs -p no:cacheprovider tests) >"$log" 2>&1
-    status=$?
-    passed=$((passed + $(grep -oE '[0-9]+ passed' "$log" | tail -1 | grep -oE '[0-9]+' || echo 0)))
-    failed=$((failed + $(tail -1 "$log" | grep -oE '[0-9]+ (failed|errors?)' | awk '{sum += $1} END {print sum + 0}')))
-    grep -E '^(FAILED|ERROR|SKIPPED)' "$log" | cut -c1-160
-    tail -1 "$log"
-    if [ "$status" -ne 0 ] && [ "$failed" -eq 0 ]; then failed=1; fi
-    log=$logs/sharing.log
-    if (cd "$here/python" && timeout 120 "$here/sharing" -run python3 -script train.py) >"$log" 2>&1; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
+# python_tests adds what pytest counts. Each file has a process of its own, so that one
+# that crashes takes no other along.
+python_tests() {
+    local file sharing log=$logs/sharing.log
+    python_environment
+    export GPUFRAME_SUPPORT_TABLE=${GPUFRAME_SUPPORT_TABLE:-$logs/support.md}
+    sharing=$(program sharing ./examples/sharing)
+    parallel=${PARALLEL:-4}
+    begin_jobs python
+    for file in "$src"/python/tests/test_*.py; do
+        file=$(basename "$file" .py)
+        job "python_$file" "python/$file" "$src/python" \
+            bash -c 'python3 -X faulthandler -m pytest -q -rs -p no:cacheprovider "tests/$0.py" -k "$1"
+                status=$?
+                if [ "$status" -eq 5 ]; then status=0; fi # no test was chosen
+                exit "$status"' "$file" "${RUN:-test}"
+    done
+    wait
+    for file in "$results"/python_*; do pytest_counts "$file"; done
+    end_jobs
+    grep -hE '^(FAILED|ERROR|SKIPPED)' "$logs"/python_*.log | cut -c1-160
+    if (cd "$src/python" && timeout 120 "$sharing" -run python3 -script "$src/examples/sharing/train.py") >"$log" 2>&1; then
+        passed=$((passed + 1))
+    else
+        failed=$((failed + 1))
+    fi
     sed 's/^/  /' "$log" | tail -20
 }
 
-# report says what else compute-sanitizer is told: only memcheck knows of API errors,
-# which tests provoke on purpose.
-report() {
-    if [ "${TOOL:-memcheck}" = memcheck ]; then echo --report-api-errors no; fi
-}
-
-sanitize() {
-    local package log
-    # Kernels run one after the other here, so that what is broken by running at the
-    # same time is not found, and one that waits for another would wait for ever.
-    local serial='TestBrokenResources|WorkToCome|ComesFirst|TestTheEventOfAnExport|TestHold|TestManyStalls|TestTheEndOfTheTestOpensGates|TestTheWatchdog'
-    for package in $(packages package.test); do
-        # The host backend never calls the driver, so there is nothing to see.
-        if [ "$package" = device/host ]; then continue; fi
-        log=$logs/sanitize_${package//\//_}.log
-        # Tests provoke errors of the driver on purpose; what is looked for is
-        # bad memory accesses. SANITIZE names the tests to run.
-        (cd "$here/tests/$package" && timeout 500 compute-sanitizer --tool "${TOOL:-memcheck}" $(report) --error-exitcode 9 \
-            ./package.test -test.v -test.run "${SANITIZE:-.}" -test.skip "$serial" -test.timeout 480s) >"$log" 2>&1
-        count "$log" $? "$package: $(grep -E '(ERROR|RACECHECK) SUMMARY' "$log" | tail -1)"
-        grep -E 'Invalid __|Misaligned address|out of bounds|Error: .* hazard' "$log" | head -5
-    done
+# pytest_counts puts pytest's figures in the place of a job's, which are those of Go.
+pytest_counts() {
+    local group good bad took note name log
+    read -r group good bad took note name <"$1"
+    log=$logs/$name.log
+    if [ ! -e "$log" ]; then return; fi
+    good=$(grep -oE '[0-9]+ passed' "$log" | tail -1 | grep -oE '[0-9]+' || echo 0)
+    bad=$(grep -E '(passed|failed|error|skipped).* in [0-9.]+s' "$log" | tail -1 | grep -oE '[0-9]+ (failed|errors?)' | awk '{n += $1} END {print n + 0}')
+    if [ "$note" != ok ] && [ "$bad" -eq 0 ]; then bad=1; fi
+    echo "$group $good $bad $took $note $name" >"$1"
 }
 
 # bench_kernels measures the peers first, for theirs is the other side of ratios.
 bench_kernels() {
-    local peers=$logs/peers.tsv large=134217728 small=1000
+    local peers=$logs/peers.tsv large=134217728 small=1000 folder=$src/bench/kernels bench
+    bench=$(program bench-kernels ./bench/kernels)
     : >"$peers"
-    if command -v nvcc >/dev/null && nvcc -O3 -arch=native -o "$logs/peers" "$here/kernels/peers.cu"; then "$logs/peers" "$large" >>"$peers"; fi
-    python3 "$here/kernels/peers.py" "$large" "$small" >>"$peers"
-    "$here/bench-kernels" -peers "$peers" "$@"
+    if command -v nvcc >/dev/null && nvcc -O3 -arch=native -o "$logs/peers" "$folder/peers.cu"; then "$logs/peers" "$large" >>"$peers"; fi
+    python3 "$folder/peers.py" "$large" "$small" >>"$peers"
+    "$bench" -peers "$peers" "$@"
+}
+
+# counted runs one command that passes or fails.
+counted() {
+    if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
+}
+
+go_bench() {
+    local package=$1
+    PACKAGES=$package build_tests
+    (cd "$(test_folder "$package")" && "$(test_binary "$package" package.test)" -test.run '^$' -test.bench "${2:-.}" -test.benchmem -test.timeout 560s)
+}
+
+# finish packs the logs and ends with what all commands end with.
+finish() {
+    if [ -n "${OUT:-}" ]; then tar -C "$(dirname "$logs")" -cJf "$OUT/logs.tar.xz" "$(basename "$logs")"; fi
+    echo "$passed passed, $failed failed"
+    [ "$failed" -eq 0 ]
+    exit
 }
 
 case ${1:-test} in
-test)
+build) build_tests && passed=1 ;;
+test | two-gpus)
+    if [ "${1:-test}" = two-gpus ]; then export GPUFRAME_REQUIRE_GPUS=2; fi
+    build_tests
     run_tests package.test
-    if [ -f "$here/libhandover.so" ]; then hand_over libhandover.so cuda:0 host; fi
+    if [ -z "${PACKAGES:-}" ] && [ -d "$src" ]; then
+        hand_over "$(program libhandover.so ./examples/pytorch -buildmode=c-shared)" cuda:0 host
+    fi
+    if [ "${1:-test}" = two-gpus ]; then python_tests; fi
     ;;
 gorgonia)
     PACKAGES=gorgoniacu run_tests package.test
     export GPUFRAME_TEST_GPU=gorgonia:0
-    run_tests gorgonia.test && hand_over libhandover-gorgonia.so gorgonia:0
+    run_tests gorgonia.test
+    hand_over "$here/libhandover-gorgonia.so" gorgonia:0
     ;;
-sanitize) sanitize ;;
-bench) if "$here/bench" -device cuda:0; then passed=1; else failed=1; fi ;;
-bench-memory) if "$here/bench-memory" -device cuda:0 "${@:2}"; then passed=1; else failed=1; fi ;;
-bench-kernels) if bench_kernels "${@:2}"; then passed=1; else failed=1; fi ;;
-bench-gorgonia) if "$here/bench-gorgonia"; then passed=1; else failed=1; fi ;;
+sanitize)
+    build_tests
+    sanitize
+    ;;
+soak)
+    PACKAGES=internal/soak build_tests
+    soak
+    ;;
+pipelines)
+    PACKAGES=${PIPELINES_PACKAGE:-internal/pipelines} build_tests
+    parallel=${PARALLEL:-8}
+    PACKAGE_S=${PACKAGE_S:-565} GPUFRAME_PIPELINES_S=${PIPELINES_S:-540} several pipelines "$src/${PIPELINES_PACKAGE:-internal/pipelines}" \
+        "$(test_binary "${PIPELINES_PACKAGE:-internal/pipelines}" package.test)" -test.v -test.run "${RUN:-Pipeline}" -test.timeout 600s
+    ;;
+bench) counted "$(program bench ./bench)" -device cuda:0 ;;
+bench-memory) counted "$(program bench-memory ./bench/memory)" -device cuda:0 "${@:2}" ;;
+bench-kernels) counted bench_kernels "${@:2}" ;;
+bench-gorgonia) counted "$here/bench-gorgonia" ;;
+go-bench) counted go_bench "${@:2}" ;;
 python) python_tests ;;
 bench-python)
-    if GPUFRAME_LIBRARY=$here/python/libgpuframe.so PYTHONPATH=$here/python python3 "$here/python/bench/handover.py" "${@:2}"; then passed=1; else failed=1; fi
+    python_environment
+    counted python3 "$src/python/bench/handover.py" "${@:2}"
     ;;
-demo) if "$here/demo"; then passed=1; else failed=1; fi ;;
-delays) if "$here/delays"; then passed=1; else failed=1; fi ;;
-*) sed -n '2,32s/^# \{0,1\}//p' "$0" && exit 2 ;;
+demo) counted "$(program demo ./examples/demo)" ;;
+delays) counted "$(program delays ./examples/delays)" ;;
+*) sed -n '2,52s/^# \{0,1\}//p' "$0" && exit 2 ;;
 esac
-echo "$passed passed, $failed failed"
-[ "$failed" -eq 0 ]
+finish
