@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arraytest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
+	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -133,28 +134,131 @@ func TestEmpty(t *testing.T) {
 	})
 }
 
-// TestRowsOfTheDevice leaves out what a count on the device leaves out.
+// TestRowsOfTheDevice leaves out what the column's own count on the device leaves out.
 func TestRowsOfTheDevice(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		in := floats(1, 2, 1, 3, 4, 1)
-		defer in.Release()
-		c, values := upload(t, mgr, in, 0, in.Len())
-		rows, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
-		require.NoError(t, err)
-		defer func() { require.NoError(t, rows.Release()) }()
-		for _, n := range []int64{-1, 0, 3, 4, 6, 100} {
-			require.NoError(t, rows.Upload(t.Context(), nil, []int64{n}))
-			order, counts := model(texts(values)[:min(max(n, 0), 6)])
-			counted, err := dictionary.ValueCounts(t.Context(), c, dictionary.Options{Rows: rows})
-			require.NoError(t, err)
-			record := fetch(t, counted)
-			require.Equal(t, order, nilIfEmpty(texts(record.Column(0))), "%d rows", n)
-			for i, value := range order {
-				require.Equal(t, counts[value], record.Column(1).(*array.Int64).Value(i))
+		g := arraytest.NewGenerator(8)
+		for _, of := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String} {
+			c, values := upload(t, mgr, repeated(t, g, of, 6, 50), 3, 50)
+			for _, n := range []int{0, 1, 31, 33, 47} {
+				shown := texts(values)[:n]
+				compare(t, withRows(t, mgr, c, int64(n)), shown)
+				known := withRows(t, mgr, c, int64(n))
+				_, err := known.NumRows(t.Context())
+				require.NoError(t, err)
+				compare(t, known, shown)
+
+				// Of an encoded column, whose codes behind the rows may be anything.
+				encoded, err := dictionary.Encode(t.Context(), c)
+				require.NoError(t, err)
+				counted := withRows(t, mgr, encoded, int64(n))
+				require.NoError(t, encoded.Release())
+				unique, err := dictionary.Unique(t.Context(), counted)
+				require.NoError(t, err)
+				order, _ := model(shown)
+				require.Equal(t, order, nilIfEmpty(texts(fetch(t, unique).Column(0))))
 			}
 		}
 	})
+}
+
+// TestDecodeHeedsRows has codes behind the rows that name no value.
+func TestDecodeHeedsRows(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		codes, err := memory.NewSlice[int32](mgr, 4, memory.AllocateOptions{})
+		require.NoError(t, err)
+		require.NoError(t, codes.Upload(t.Context(), nil, []int32{1, 0, math.MaxInt32, -5}))
+		in := floats(1.5, 2.5)
+		defer in.Release()
+		values, _ := upload(t, mgr, in, 0, 2)
+		c, err := column.New(column.Data{
+			Type:   &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.PrimitiveTypes.Float64},
+			Length: 4, Buffers: []column.Bytes{{}, codes.AsBytes()}, Dictionary: values,
+		})
+		require.NoError(t, err)
+		require.NoError(t, codes.Release())
+		defer func() { require.NoError(t, c.Release()) }()
+		_, err = dictionary.Decode(t.Context(), c)
+		require.ErrorIs(t, err, selection.ErrBounds)
+		decoded, err := dictionary.Decode(t.Context(), withRows(t, mgr, c, 2))
+		require.NoError(t, err)
+		require.Equal(t, 4, decoded.Len())
+		back, err := decoded.Array(t.Context())
+		require.NoError(t, err)
+		defer back.Release()
+		require.NoError(t, decoded.Release())
+		require.Equal(t, []float64{2.5, 1.5}, back.(*array.Float64).Float64Values())
+	})
+}
+
+// TestDictionariesWithEqualValues counts values of columns put together, whose
+// dictionary has values more than once, null among them, and of codes that overflow.
+func TestDictionariesWithEqualValues(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		of := func(values ...string) *column.Column {
+			builder := array.NewDictionaryBuilder(arrowmemory.DefaultAllocator,
+				&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
+			defer builder.Release()
+			for _, value := range values {
+				if value == null {
+					builder.AppendNull()
+				} else {
+					require.NoError(t, builder.AppendString(value))
+				}
+			}
+			in := builder.NewArray()
+			defer in.Release()
+			c, _ := upload(t, mgr, in, 0, in.Len())
+			return c
+		}
+		var many []string
+		for i := range 100 {
+			many = append(many, fmt.Sprint("v", i))
+		}
+		for name, pieces := range map[string][][]string{
+			"few":             {{"x", "y", "x", null}, {"y", "x", "z", null, "z"}},
+			"more than int8s": {many, append([]string{"other"}, many...)},
+		} {
+			var columns []*column.Column
+			var all []string
+			for _, piece := range pieces {
+				columns = append(columns, of(piece...))
+				all = append(all, piece...)
+			}
+			both, err := selection.ConcatColumns(t.Context(), columns)
+			require.NoError(t, err, name)
+			order, counts := model(all)
+			unique, err := dictionary.Unique(t.Context(), both)
+			require.NoError(t, err)
+			require.Equal(t, order, texts(fetch(t, unique).Column(0)), name)
+			counted, err := dictionary.ValueCounts(t.Context(), both)
+			require.NoError(t, err)
+			require.NoError(t, both.Release())
+			record := fetch(t, counted)
+			require.Equal(t, order, texts(record.Column(0)), name)
+			for i, value := range order {
+				require.Equal(t, counts[value], record.Column(1).(*array.Int64).Value(i), value)
+			}
+		}
+	})
+}
+
+// TestUniqueDictionaries compares the codes where the dictionary is known to be unique.
+func TestUniqueDictionaries(t *testing.T) {
+	dev := devicetest.OpenKernels(t)
+	mgr := devicetest.Manager(t, dev, memory.Options{})
+	c, values := upload(t, mgr, repeated(t, arraytest.NewGenerator(4), arrow.BinaryTypes.String, 6, 100), 3, 90)
+	encoded, err := dictionary.Encode(t.Context(), c)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, encoded.Release()) }()
+	require.Equal(t, column.Yes, encoded.DictionaryUnique())
+	order, _ := model(texts(values))
+	unique, err := dictionary.Unique(t.Context(), encoded)
+	require.NoError(t, err)
+	require.Equal(t, order, texts(fetch(t, unique).Column(0)))
 }
 
 // TestDictionaries takes columns that are dictionaries by their indices.
@@ -194,6 +298,22 @@ func TestRefusals(t *testing.T) {
 		require.ErrorIs(t, err, device.ErrNotSupported)
 		_, err = dictionary.Unique(t.Context(), c)
 		require.ErrorIs(t, err, device.ErrNotSupported)
+		for _, run := range []func() error{
+			func() error {
+				_, err := dictionary.Unique(t.Context(), c, dictionary.Options{}, dictionary.Options{})
+				return err
+			},
+			func() error {
+				_, err := dictionary.Encode(t.Context(), c, dictionary.Options{}, dictionary.Options{})
+				return err
+			},
+			func() error {
+				_, err := dictionary.Decode(t.Context(), c, dictionary.Options{}, dictionary.Options{})
+				return err
+			},
+		} {
+			require.ErrorIs(t, run(), device.ErrInvalidValue)
+		}
 		_, err = dictionary.ValueCounts(t.Context(), nil)
 		require.ErrorIs(t, err, memory.ErrReleased)
 	})

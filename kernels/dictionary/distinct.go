@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/kernels/scan"
 	"github.com/gpuframe/gpuframe/memory"
@@ -16,13 +17,17 @@ import (
 
 // distinct is what is known of a column's distinct values while an operation runs.
 type distinct struct {
-	call     operator.Call
-	column   *column.Column
+	call   operator.Call
+	column *column.Column
+	// keys is what is compared: the column itself or, of a dictionary, codes that are
+	// equal if the values are.
+	keys *column.Column
+	// rows is the row count, if only the device knows it.
 	rows     memory.Slice[int64]
 	withNull bool
 
-	// valid are the column's validity bits, of which number bit is the first, where it
-	// has any.
+	// valid are the validity bits of the keys, if there are any, of which number bit is
+	// the first.
 	valid memory.Slice[uint8]
 	bit   int
 
@@ -50,29 +55,54 @@ type wanted struct {
 
 // find finds the first row of every key. The caller closes what it returns.
 func find(ctx context.Context, c *column.Column, w wanted, options Options) (*distinct, error) {
-	call, err := operator.Begin(ctx, options.Options, c)
+	call, err := operator.Begin(ctx, options, c)
 	if err != nil {
 		return nil, err
 	}
 	if c.Len() > math.MaxInt32 {
 		return nil, fmt.Errorf("%d: at most %d can be numbered: %w", c.Len(), math.MaxInt32, ErrTooLong)
 	}
-	d := &distinct{call: call, column: c, rows: options.Rows, withNull: w.nulls}
-	if valid, bit, err := c.Validity(); err == nil { // else there is no bitmap
-		d.valid, d.bit = valid, bit
-	}
-	if err := d.find(ctx, w.codes); err != nil {
+	d := &distinct{call: call, column: c, withNull: w.nulls}
+	if err := d.begin(ctx, w.codes); err != nil {
 		return nil, errors.Join(err, d.close())
 	}
 	return d, nil
 }
 
-func (d *distinct) find(ctx context.Context, codes bool) error {
-	if d.rows.Len() > 0 {
-		if err := d.rows.Block().OrderBefore(d.call.Stream); err != nil {
-			return err
-		}
+func (d *distinct) begin(ctx context.Context, codes bool) (err error) {
+	if d.keys, err = d.comparable(ctx); err != nil {
+		return err
 	}
+	if valid, bit, err := d.keys.Validity(); err == nil { // else there is no bitmap
+		d.valid, d.bit = valid, bit
+	}
+	d.rows = d.column.DeviceRows()
+	if err := d.find(codes); err != nil || !codes {
+		return err
+	}
+	return d.rank(ctx)
+}
+
+// withDeviceRows returns a column whose row count, if it has one, is in device memory.
+// If exact is true it has none where the host knows the number. The caller releases it.
+func withDeviceRows(ctx context.Context, c *column.Column, exact bool) (*column.Column, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	_, known := c.HostRows()
+	if c.RowCount() != nil && (known && exact || c.DeviceRows().Len() == 0) {
+		return c.WithHostRows(ctx)
+	}
+	return c, c.Retain()
+}
+
+// options are those of the operators that are called on the way.
+func (d *distinct) options() kernels.Options {
+	return kernels.Options{Stream: d.call.Stream, Manager: d.call.Manager, Tag: d.call.Tag}
+}
+
+// find allocates and marks. If codes are wanted they are first rows then.
+func (d *distinct) find(codes bool) error {
 	n := uint64(d.column.Len())
 	sizes := []uint64{(n + 31) / 32 * 4, 0, 0}
 	if codes {
@@ -94,34 +124,22 @@ func (d *distinct) find(ctx context.Context, codes bool) error {
 	if d.isFirst, err = memory.Reinterpret[int32](slices[2]); err != nil {
 		return err
 	}
-	if n > 0 {
-		if err = d.mark(codes); err != nil {
-			return err
-		}
-	}
-	if !codes {
+	if n == 0 {
 		return nil
 	}
-	return d.rank(ctx)
+	return d.mark(codes)
 }
 
 // mark finds the first rows, with a hash table that lives only here.
 func (d *distinct) mark(codes bool) (err error) {
-	source := d.column
-	if source.Dictionary() != nil {
-		if source, err = source.Indices(); err != nil {
-			return err
-		}
-		defer func() { err = errors.Join(err, source.Release()) }()
-	}
-	k, err := keysOf(source)
+	k, err := keysOf(d.keys)
 	if err != nil {
 		return err
 	}
 	if d.call.OnHost() {
 		return d.markOnHost(k)
 	}
-	t, err := d.newTable(source.Len())
+	t, err := d.newTable(d.keys.Len())
 	if err != nil {
 		return err
 	}
@@ -130,7 +148,7 @@ func (d *distinct) mark(codes bool) (err error) {
 		return err
 	}
 	if codes {
-		return d.launch(codesModule, "first_rows", source.Len(), d.argument(t), d.codes, d.isFirst, d.bits, d.nullWord())
+		return d.launch(codesModule, "first_rows", d.keys.Len(), d.argument(t), d.codes, d.isFirst, d.bits, d.nullWord())
 	}
 	if err := d.bits.Fill(d.call.Stream, 0); err != nil {
 		return err
@@ -149,14 +167,12 @@ func (d *distinct) insert(k keys, t table) error {
 func (d *distinct) rank(ctx context.Context) error {
 	marks, err := column.New(column.Data{
 		Type: arrow.PrimitiveTypes.Int32, Length: d.column.Len(),
-		Buffers: []column.Bytes{{}, d.isFirst.AsBytes()},
+		Buffers: []column.Bytes{{}, d.isFirst.AsBytes()}, Manager: d.call.Manager,
 	})
 	if err != nil {
 		return err
 	}
-	options := scan.Options{}
-	options.Stream, options.Manager, options.Tag = d.call.Stream, d.call.Manager, d.call.Tag
-	d.ranks, err = scan.CumulativeSum(ctx, marks, options)
+	d.ranks, err = scan.CumulativeSum(ctx, marks, scan.Options{Options: d.options()})
 	return errors.Join(err, marks.Release())
 }
 
@@ -182,12 +198,12 @@ func (d *distinct) nullWord() uint32 {
 func (d *distinct) firsts() (*column.Column, error) {
 	return column.New(column.Data{
 		Type: arrow.FixedWidthTypes.Boolean, Length: d.column.Len(),
-		Buffers: []column.Bytes{{}, d.bits},
+		Buffers: []column.Bytes{{}, d.bits}, Manager: d.call.Manager,
 	})
 }
 
 func (d *distinct) close() error {
-	err := d.ranks.Release()
+	err := errors.Join(d.ranks.Release(), d.keys.Release())
 	if d.block != nil {
 		err = errors.Join(err, d.block.Release())
 	}

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
@@ -15,10 +16,15 @@ import (
 // are not in the dictionary. A column that is a dictionary already is returned as
 // it is, with one more reference.
 //
-// Encode waits, until the context ends, for the number of distinct values. The
-// caller releases the column.
+// The result has the rows of the column: a row count on the device stays there. Encode
+// waits, until the context ends, for the number of distinct values. The caller releases
+// the column.
 func Encode(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
-	encoded, err := encode(ctx, c, choose(options))
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, failed("encode", err)
+	}
+	encoded, err := encode(ctx, c, only)
 	if err != nil {
 		return nil, failed("encode", err)
 	}
@@ -32,6 +38,10 @@ func encode(ctx context.Context, c *column.Column, options Options) (encoded *co
 	if c.Dictionary() != nil {
 		return c, c.Retain()
 	}
+	if c, err = withDeviceRows(ctx, c, false); err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, c.Release()) }()
 	d, err := find(ctx, c, wanted{codes: true}, options)
 	if err != nil {
 		return nil, err
@@ -45,30 +55,33 @@ func encode(ctx context.Context, c *column.Column, options Options) (encoded *co
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, values.Release()) }()
-	n, err := values.NumRows(ctx)
+	// The number of values is known now, so they need not keep the memory of all rows.
+	compact, err := selection.Compact(ctx, values, d.options())
 	if err != nil {
 		return nil, err
 	}
-	// What the table's column has beyond the rows does not belong to the dictionary.
-	known, err := values.Column(0).Slice(0, int(n))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, known.Release()) }()
+	defer func() { err = errors.Join(err, compact.Release()) }()
+	known := compact.Column(0)
+	known.LearnUnique(column.Yes)
 	return column.New(column.Data{
 		Type:   &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: c.Type()},
-		Length: c.Len(), Offset: d.bit, NullCount: c.NullCount(),
+		Length: c.Len(), Rows: c.RowCount(), Offset: d.bit, NullCount: c.NullCount(),
 		Buffers:    []column.Bytes{d.valid, d.padded.AsBytes()},
-		Dictionary: known,
+		Dictionary: known, Manager: d.call.Manager,
 	})
 }
 
 // Decode returns the values that a dictionary column stands for. A null index and
 // an index of a null value give null. Where the values are of a variable length it
-// waits, until the context ends, for their total. A column of another type is
+// waits, until the context ends, for their total, and in any case until the indices are
+// checked. A column of another type is
 // returned as it is, with one more reference. The caller releases the column.
 func Decode(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
-	decoded, err := decode(ctx, c, choose(options))
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, failed("decode", err)
+	}
+	decoded, err := decode(ctx, c, only)
 	if err != nil {
 		return nil, failed("decode", err)
 	}
@@ -87,5 +100,5 @@ func decode(ctx context.Context, c *column.Column, options Options) (decoded *co
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, indices.Release()) }()
-	return selection.TakeColumn(ctx, c.Dictionary(), indices, options.Options)
+	return selection.TakeColumn(ctx, c.Dictionary(), indices, options)
 }

@@ -90,3 +90,20 @@ func fetch(t testing.TB, table *buffer.Buffer) arrow.Record {
 	t.Cleanup(record.Release)
 	return record
 }
+
+// withRows returns a column of which only as many rows count as the device says. The
+// elements behind them stay, and must not be seen.
+func withRows(t testing.TB, mgr *memory.Manager, c *column.Column, rows int64) *column.Column {
+	t.Helper()
+	one, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, one.Upload(t.Context(), nil, []int64{rows}))
+	count, err := column.NewRowCount(one, int64(c.Len()))
+	require.NoError(t, err)
+	require.NoError(t, one.Release())
+	counted, err := c.WithRows(count)
+	require.NoError(t, err)
+	count.Release()
+	t.Cleanup(func() { require.NoError(t, counted.Release()) })
+	return counted
+}

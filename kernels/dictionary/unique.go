@@ -8,7 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -20,33 +20,43 @@ const (
 )
 
 // Unique returns the distinct values of a column, in the order of their first
-// occurrence, as a table of one column, "values". Null is one of them where it
-// occurs. The number of values stays on the device. The caller releases the table.
+// occurrence, as a table of one column, "values". Null is one of them if it occurs. A
+// row count of the column that is on the device is heeded. On a GPU the number of values
+// stays on the device, and the table has the capacity of the column:
+// [selection.Compact] makes it as long as its rows. The caller releases the table.
 func Unique(ctx context.Context, c *column.Column, options ...Options) (*buffer.Buffer, error) {
-	d, err := find(ctx, c, wanted{nulls: true}, choose(options))
-	if err != nil {
-		return nil, failed("unique", err)
-	}
-	values, err := d.values(ctx)
-	if err = errors.Join(err, d.close()); err != nil {
-		return nil, failed("unique", errors.Join(err, values.Release()))
-	}
-	return values, nil
+	return tableOf(ctx, "unique", c, wanted{nulls: true}, options, (*distinct).values)
 }
 
 // ValueCounts returns the distinct values of a column as Unique does, and how often
 // each occurs, as a table of two columns: "values" and, of type int64, "counts".
 // The caller releases the table.
 func ValueCounts(ctx context.Context, c *column.Column, options ...Options) (*buffer.Buffer, error) {
-	d, err := find(ctx, c, wanted{nulls: true, codes: true}, choose(options))
+	return tableOf(ctx, "value counts", c, wanted{nulls: true, codes: true}, options, (*distinct).valueCounts)
+}
+
+// tableOf finds the distinct values of the rows of a column and makes a table of them.
+func tableOf(ctx context.Context, operation string, c *column.Column, w wanted, given []Options,
+	make func(*distinct, context.Context) (*buffer.Buffer, error),
+) (*buffer.Buffer, error) {
+	options, err := operator.Only(given)
 	if err != nil {
-		return nil, failed("value counts", err)
+		return nil, failed(operation, err)
 	}
-	counted, err := d.valueCounts(ctx)
+	c, err = withDeviceRows(ctx, c, true)
+	if err != nil {
+		return nil, failed(operation, err)
+	}
+	defer func() { _ = c.Release() }() // the caller has a reference
+	d, err := find(ctx, c, w, options)
+	if err != nil {
+		return nil, failed(operation, err)
+	}
+	made, err := make(d, ctx)
 	if err = errors.Join(err, d.close()); err != nil {
-		return nil, failed("value counts", errors.Join(err, counted.Release()))
+		return nil, failed(operation, errors.Join(err, made.Release()))
 	}
-	return counted, nil
+	return made, nil
 }
 
 // values returns the rows that are the first of their key.
@@ -62,7 +72,7 @@ func (d *distinct) values(ctx context.Context) (values *buffer.Buffer, err error
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, firsts.Release()) }()
-	return selection.FilterMask(ctx, table, firsts, kernels.Options{Stream: d.call.Stream, Manager: d.call.Manager, Tag: d.call.Tag})
+	return selection.FilterMask(ctx, table, firsts, d.options())
 }
 
 func (d *distinct) valueCounts(ctx context.Context) (counted *buffer.Buffer, err error) {
@@ -101,7 +111,9 @@ func (d *distinct) counts(ctx context.Context, capacity int) (counts *column.Col
 			return nil, err
 		}
 	}
-	return column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Length: capacity, Buffers: []column.Bytes{{}, slices[0]}})
+	return column.New(column.Data{
+		Type: arrow.PrimitiveTypes.Int64, Length: capacity, Buffers: []column.Bytes{{}, slices[0]}, Manager: d.call.Manager,
+	})
 }
 
 func (d *distinct) countCodes(ctx context.Context, counts memory.Slice[int64]) error {

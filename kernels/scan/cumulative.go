@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
@@ -17,30 +15,34 @@ import (
 // the input. ctx is waited with on the host device only. The error wraps
 // device.ErrNotSupported for other types.
 func CumulativeSum(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
-	return cumulate(ctx, sum, c, chosen(options))
+	return cumulate(ctx, sum, c, options)
 }
 
 // CumulativeProduct gives each row the product of all rows up to it: of integers and
 // floats. All else is as in [CumulativeSum].
 func CumulativeProduct(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
-	return cumulate(ctx, product, c, chosen(options))
+	return cumulate(ctx, product, c, options)
 }
 
 // CumulativeMin gives each row the least of all rows up to it: of integers, floats,
 // 128-bit decimals, and everything temporal that is one number. All else is as in
 // [CumulativeSum].
 func CumulativeMin(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
-	return cumulate(ctx, minimum, c, chosen(options))
+	return cumulate(ctx, minimum, c, options)
 }
 
 // CumulativeMax gives each row the largest of all rows up to it. All else is as in
 // [CumulativeMin].
 func CumulativeMax(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
-	return cumulate(ctx, maximum, c, chosen(options))
+	return cumulate(ctx, maximum, c, options)
 }
 
-func cumulate(ctx context.Context, o how, c *column.Column, options Options) (*column.Column, error) {
-	result, err := o.run(ctx, c, options)
+func cumulate(ctx context.Context, o how, c *column.Column, options []Options) (*column.Column, error) {
+	chosen, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("scan: %s: %w", names[o], err)
+	}
+	result, err := o.run(ctx, c, chosen)
 	if err != nil {
 		return nil, fmt.Errorf("scan: %s: %w", names[o], err)
 	}
@@ -56,42 +58,22 @@ func (o how) run(ctx context.Context, c *column.Column, options Options) (*colum
 		return nil, err
 	}
 	if c.Len() == 0 {
-		return none(c.Type(), 2)
+		return none(c, 2)
 	}
-	call, err := begin(ctx, c, options)
+	call, err := operator.Begin(ctx, options.Options, c)
 	if err != nil {
 		return nil, err
 	}
-	in, err := view(c)
+	in, err := view(ctx, c)
 	if err != nil {
 		return nil, err
 	}
-	return newColumn(call, in, uint64(in.rows)*uint64(stored.bytes), func(out output) error {
+	return newColumn(call, in, uint64(c.Len())*uint64(stored.bytes), func(out output) error {
 		if call.OnHost() {
 			return o.onHost(stored, in, out, options)
 		}
 		return o.launch(call, stored, in, out, options)
 	})
-}
-
-// begin is operator.Begin for the column and the row count.
-func begin(ctx context.Context, c *column.Column, options Options) (operator.Call, error) {
-	if rows := options.Rows; rows.Len() > 0 {
-		// Before Begin, which on the host waits for the stream.
-		stream := options.Stream
-		for block := range c.Blocks {
-			if stream == nil {
-				stream = block.Stream()
-			}
-		}
-		if err := rows.Block().Check(); err != nil {
-			return operator.Call{}, fmt.Errorf("the row count: %w", err)
-		}
-		if err := rows.Block().OrderBefore(stream); err != nil {
-			return operator.Call{}, fmt.Errorf("the row count: %w", err)
-		}
-	}
-	return operator.Begin(ctx, options.Options, c)
 }
 
 // input is a column as kernels see it.
@@ -101,15 +83,20 @@ type input struct {
 	// valid is empty where no row is null; bit is that of the first row.
 	valid memory.Slice[uint8]
 	bit   int
-	rows  int
+	// rows is the number of rows or, if counted has memory, the most there may be.
+	rows    int
+	counted memory.Slice[int64]
 }
 
-func view(c *column.Column) (input, error) {
+func view(ctx context.Context, c *column.Column) (input, error) {
 	values, err := c.ValuesRegion()
 	if err != nil {
 		return input{}, err
 	}
-	in := input{column: c, values: values, rows: c.Len()}
+	in := input{column: c, values: values}
+	if in.rows, in.counted, err = c.Extent(ctx); err != nil {
+		return input{}, err
+	}
 	if c.NullCount() != 0 && c.Buffer(0).Len() > 0 {
 		in.valid, in.bit, err = c.Validity()
 	}
@@ -120,12 +107,12 @@ func view(c *column.Column) (input, error) {
 // each row.
 type output struct{ values, valid memory.Slice[uint8] }
 
-// newColumn allocates a result of the input's type and length with so many bytes of values,
-// has it written, and makes a column of it.
+// newColumn allocates a result of the input's type, capacity and rows with so many bytes
+// of values, has it written, and makes a column of it.
 func newColumn(call operator.Call, in input, bytes uint64, write func(output) error) (*column.Column, error) {
 	nulls, bitmap := 0, uint64(0)
 	if in.valid.Len() > 0 {
-		nulls, bitmap = column.UnknownNullCount, bitmapBytes(in.rows)
+		nulls, bitmap = column.UnknownNullCount, bitmapBytes(in.column.Len())
 	}
 	block, buffers, err := call.Allocate(bitmap, bytes)
 	if err != nil {
@@ -134,7 +121,9 @@ func newColumn(call operator.Call, in input, bytes uint64, write func(output) er
 	err = write(output{valid: buffers[0], values: buffers[1]})
 	var result *column.Column
 	if err == nil {
-		result, err = column.New(column.Data{Type: in.column.Type(), Length: in.rows, NullCount: nulls, Buffers: buffers})
+		result, err = column.New(column.Data{
+			Type: in.column.Type(), Length: in.column.Len(), Rows: in.column.RowCount(), NullCount: nulls, Buffers: buffers,
+		})
 	}
 	if releaseErr := block.Release(); releaseErr != nil {
 		return nil, errors.Join(err, releaseErr, result.Release())
@@ -142,7 +131,9 @@ func newColumn(call operator.Call, in input, bytes uint64, write func(output) er
 	return result, err
 }
 
-// none returns a column of no rows and no memory.
-func none(t arrow.DataType, buffers int) (*column.Column, error) {
-	return column.New(column.Data{Type: t, Buffers: make([]column.Bytes, buffers)})
+// none returns a column of no rows and no memory like another one.
+func none(like *column.Column, buffers int) (*column.Column, error) {
+	return column.New(column.Data{
+		Type: like.Type(), Buffers: make([]column.Bytes, buffers), Rows: like.RowCount(), Manager: like.Manager(),
+	})
 }

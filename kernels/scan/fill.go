@@ -20,7 +20,7 @@ import (
 // A column that has no nulls is returned as it is, retained. ctx is waited with on
 // the host device only.
 func FillForward(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
-	result, err := runFill(ctx, c, chosen(options), false)
+	result, err := runFill(ctx, c, options, false)
 	if err != nil {
 		return nil, fmt.Errorf("scan: fill forward: %w", err)
 	}
@@ -30,14 +30,18 @@ func FillForward(ctx context.Context, c *column.Column, options ...Options) (*co
 // FillBackward gives each null row the next value after it; rows behind the last
 // value stay null. All else is as in [FillForward].
 func FillBackward(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
-	result, err := runFill(ctx, c, chosen(options), true)
+	result, err := runFill(ctx, c, options, true)
 	if err != nil {
 		return nil, fmt.Errorf("scan: fill backward: %w", err)
 	}
 	return result, nil
 }
 
-func runFill(ctx context.Context, c *column.Column, options Options, backward bool) (*column.Column, error) {
+func runFill(ctx context.Context, c *column.Column, given []Options, backward bool) (*column.Column, error) {
+	options, err := operator.Only(given)
+	if err != nil {
+		return nil, err
+	}
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
@@ -48,23 +52,23 @@ func runFill(ctx context.Context, c *column.Column, options Options, backward bo
 	case c.NullCount() == 0 || c.Buffer(0).Len() == 0:
 		return c, c.Retain()
 	}
-	call, err := begin(ctx, c, options)
+	call, err := operator.Begin(ctx, options.Options, c)
 	if err != nil {
 		return nil, err
 	}
-	in, err := viewBits(c, width)
+	in, err := viewBits(ctx, c, width)
 	if err != nil {
 		return nil, err
 	}
-	bytes := uint64(in.rows) * uint64(width/8)
+	bytes := uint64(c.Len()) * uint64(width/8)
 	if width == 1 {
-		bytes = bitmapBytes(in.rows)
+		bytes = bitmapBytes(c.Len())
 	}
 	return newColumn(call, in, bytes, func(out output) error {
 		if call.OnHost() {
-			return fillOnHost(in, out, width, options, backward)
+			return fillOnHost(in, out, width, backward)
 		}
-		return launchFill(call, in, out, width, options, backward)
+		return launchFill(call, in, out, width, backward)
 	})
 }
 
@@ -85,12 +89,15 @@ func bitsOf(t arrow.DataType) (int, error) {
 
 // viewBits is view for booleans too: their values begin with the same bit of a byte
 // as the validity does.
-func viewBits(c *column.Column, width int) (input, error) {
+func viewBits(ctx context.Context, c *column.Column, width int) (input, error) {
 	if width > 1 {
-		return view(c)
+		return view(ctx, c)
 	}
-	in := input{column: c, rows: c.Len()}
+	in := input{column: c}
 	var err error
+	if in.rows, in.counted, err = c.Extent(ctx); err != nil {
+		return input{}, err
+	}
 	if in.valid, in.bit, err = c.Validity(); err != nil {
 		return input{}, err
 	}
@@ -104,7 +111,7 @@ const (
 	fillRows    = 32 * fillThreads
 )
 
-func launchFill(call operator.Call, in input, out output, width int, options Options, backward bool) error {
+func launchFill(call operator.Call, in input, out output, width int, backward bool) error {
 	number := firstFill + bits.TrailingZeros(uint(width))
 	f, err := function(call.Stream.Device(), number, func() string { return fmt.Sprintf("fill_%d", width) })
 	if err != nil {
@@ -120,12 +127,12 @@ func launchFill(call operator.Call, in input, out output, width int, options Opt
 		direction = 1
 	}
 	err = f.Launch(call.Stream, p.grid, device.Dim3{X: fillThreads}, 0,
-		out.values, out.valid, in.values, in.valid, uint64(in.bit), options.Rows, int64(in.rows), p.state, direction)
+		out.values, out.valid, in.values, in.valid, uint64(in.bit), in.counted, int64(in.rows), p.state, direction)
 	return errors.Join(err, p.release())
 }
 
-func fillOnHost(in input, out output, width int, options Options, backward bool) error {
-	from, to, err := onHost(in, out, options.Rows)
+func fillOnHost(in input, out output, width int, backward bool) error {
+	from, to, err := onHost(in, out)
 	if err != nil {
 		return err
 	}

@@ -115,11 +115,10 @@ func TestRefusals(t *testing.T) {
 			require.ErrorIs(t, err, memory.ErrReleased)
 		}
 		c := upload(t, mgr, samples(t, arrow.PrimitiveTypes.Int32, 10)[0].array)
-		released, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
-		require.NoError(t, err)
-		require.NoError(t, released.Release())
-		_, err = scan.CumulativeSum(t.Context(), c, scan.Options{Rows: released})
-		require.ErrorIs(t, err, memory.ErrReleased)
+		_, err := scan.CumulativeSum(t.Context(), c, scan.Options{}, scan.Options{})
+		require.ErrorIs(t, err, device.ErrInvalidValue)
+		_, err = scan.FillForward(t.Context(), c, scan.Options{}, scan.Options{})
+		require.ErrorIs(t, err, device.ErrInvalidValue)
 	})
 }
 
@@ -132,26 +131,37 @@ func fromStrings(t *testing.T, values ...string) arrow.Array {
 	return a
 }
 
-// TestDeviceRows leaves rows out whose number only the device knows.
+// TestDeviceRows leaves out rows that the count on the device leaves out. The results
+// carry the count.
 func TestDeviceRows(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		rows, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
-		require.NoError(t, err)
-		defer rows.Release()
 		for _, n := range []int{100, 20_000} {
 			for _, s := range samples(t, arrow.PrimitiveTypes.Int64, n) {
-				for _, count := range []int64{-5, 0, 1, 77, int64(n) - 1, int64(n), 1 << 40} {
-					require.NoError(t, rows.Upload(t.Context(), nil, []int64{count}))
-					there := int(min(max(count, 0), int64(n)))
-					shown := array.NewSlice(s.array, 0, int64(there))
-					for i, run := range []operation{scan.CumulativeSum, scan.FillBackward} {
-						got := onDevice(t, mgr, run, s.array, scan.Options{SkipNulls: true, Rows: rows})
-						want := onDevice(t, mgr, run, shown, scan.Options{SkipNulls: true})
-						for row := range there {
-							if got.IsNull(row) != want.IsNull(row) || want.IsValid(row) && !sameValue(got, row, want, row) {
-								t.Fatalf("%s, %d rows, operation %d: row %d is %v, not %v", s.name, count, i, row, got.ValueStr(row), want.ValueStr(row))
+				c := upload(t, mgr, s.array)
+				for _, rows := range []int{0, 1, 77, n - 1, n} {
+					shown := array.NewSlice(s.array, 0, int64(rows))
+					for i, run := range []operation{scan.CumulativeSum, scan.CumulativeMax, scan.FillForward, scan.FillBackward} {
+						for _, known := range []bool{false, true} {
+							counted := withRows(t, mgr, c, int64(rows))
+							if known {
+								_, err := counted.NumRows(t.Context())
+								require.NoError(t, err)
 							}
+							made, err := run(t.Context(), counted, scan.Options{SkipNulls: true})
+							require.NoError(t, err)
+							require.Equal(t, n, made.Len())
+							got, err := made.Array(t.Context())
+							require.NoError(t, err)
+							require.NoError(t, made.Release())
+							want := onDevice(t, mgr, run, shown, scan.Options{SkipNulls: true})
+							require.Equal(t, rows, got.Len())
+							for row := range rows {
+								if got.IsNull(row) != want.IsNull(row) || want.IsValid(row) && !sameValue(got, row, want, row) {
+									t.Fatalf("%s, %d rows, operation %d: row %d is %v, not %v", s.name, rows, i, row, got.ValueStr(row), want.ValueStr(row))
+								}
+							}
+							got.Release()
 						}
 					}
 					shown.Release()

@@ -4,8 +4,6 @@ import (
 	"errors"
 	"math"
 	"unsafe"
-
-	"github.com/gpuframe/gpuframe/memory"
 )
 
 // hostInput and hostOutput are what [input] and [output] are, within reach.
@@ -29,12 +27,12 @@ func (out hostOutput) setValid(row int) {
 
 // onHost returns both within reach, with as many rows as there are, and no output row
 // valid yet.
-func onHost(in input, out output, rows memory.Slice[int64]) (hostInput, hostOutput, error) {
+func onHost(in input, out output) (hostInput, hostOutput, error) {
 	values, valuesErr := in.values.Host()
 	valid, validErr := in.valid.Host()
 	outValues, outErr := out.values.Host()
 	outValid, outValidErr := out.valid.Host()
-	counted, rowsErr := rows.Host()
+	counted, rowsErr := in.counted.Host()
 	if err := errors.Join(valuesErr, validErr, outErr, outValidErr, rowsErr); err != nil {
 		return hostInput{}, hostOutput{}, err
 	}
@@ -61,7 +59,7 @@ func as[T any](bytes []byte) []T {
 }
 
 func (o how) onHost(s storage, in input, out output, options Options) error {
-	from, to, err := onHost(in, out, options.Rows)
+	from, to, err := onHost(in, out)
 	if err != nil {
 		return err
 	}

@@ -115,7 +115,7 @@ func (o how) launch(call operator.Call, s storage, in input, out output, options
 		nullsLast = 0
 	}
 	err = f.Launch(call.Stream, p.grid, device.Dim3{X: tileThreads}, shapeOf(s).sharedBytes(),
-		out.values, out.valid, in.values, in.valid, uint64(in.bit), options.Rows, int64(in.rows), p.state, o.turn(s), nullsLast)
+		out.values, out.valid, in.values, in.valid, uint64(in.bit), in.counted, int64(in.rows), p.state, o.turn(s), nullsLast)
 	return errors.Join(err, p.release())
 }
 

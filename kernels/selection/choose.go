@@ -23,7 +23,11 @@ import (
 // taken from that as by [Take], with the waits of those. The caller releases the
 // column.
 func Choose(ctx context.Context, mask, a, b *column.Column, options ...kernels.Options) (*column.Column, error) {
-	made, err := choose(ctx, mask, a, b, first(options))
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: choose: %w", err)
+	}
+	made, err := choose(ctx, mask, a, b, only)
 	if err != nil {
 		return nil, fmt.Errorf("selection: choose: %w", err)
 	}
@@ -35,11 +39,7 @@ func choose(ctx context.Context, mask, a, b *column.Column, options kernels.Opti
 	if err != nil {
 		return nil, err
 	}
-	by, err := layoutOf(mask.Type())
-	if err != nil {
-		return nil, err
-	}
-	if by.kind != kindBool {
+	if !isBool(mask.Type()) {
 		return nil, fmt.Errorf("the mask is %v, it has to be of booleans: %w", mask.Type(), column.ErrInvalid)
 	}
 	if !arrow.TypeEqual(a.Type(), b.Type()) {
@@ -52,29 +52,59 @@ func choose(ctx context.Context, mask, a, b *column.Column, options kernels.Opti
 	if err != nil {
 		return nil, err
 	}
-	g := newGatherer(ctx, &call)
-	made, err := g.choose(whole(mask), a, b, by, l)
-	return made, errors.Join(err, g.release())
-}
-
-func (g *gatherer) choose(mask part, a, b *column.Column, by, l layout) (*column.Column, error) {
-	if !g.call.OnHost() && (l.kind == kindFixed || l.kind == kindBool) && mask.length > 0 {
-		if made, ok, err := g.chooseValues(mask, whole(a), whole(b), by, l); ok || err != nil {
-			return made, err
-		}
-	}
-	n := mask.length
-	buffers, err := g.allocate(8 * uint64(n))
+	like, err := sameRows(ctx, mask, a, b)
 	if err != nil {
 		return nil, err
 	}
-	s := &source{order: listed64, indices: buffers[0], limit: 2 * uint64(n), capacity: n, nulls: !mask.valid(by).absent()}
+	g := newGatherer(ctx, &call)
+	made, err := g.choose(mask, a, b, like, l)
+	if err = errors.Join(err, g.release()); err != nil {
+		return nil, errors.Join(err, made.Release())
+	}
+	if made.Len() != mask.Len() {
+		return made, nil // of rows that the host knows
+	}
+	return rowsLike(made, like)
+}
+
+// choose makes the column. like is the column whose row count is that of all.
+func (g *gatherer) choose(mask, a, b, like *column.Column, l layout) (*column.Column, error) {
+	by, err := layoutOf(mask.Type())
+	if err != nil {
+		return nil, err
+	}
+	if !g.call.OnHost() && (l.kind == kindFixed || l.kind == kindBool) && mask.Len() > 0 {
+		if made, ok, err := g.chooseValues(whole(mask), whole(a), whole(b), by, l); ok || err != nil {
+			return made, err
+		}
+	}
+	// Offsets behind the rows may be anything, so only the rows are put together.
+	n, err := like.NumRows(g.ctx)
+	if err != nil {
+		return nil, err
+	}
+	parts := [3]part{whole(mask), whole(a), whole(b)}
+	for i := range parts {
+		parts[i].length = n
+	}
+	capacity := mask.Len()
+	if like.DeviceRows().Len() == 0 {
+		capacity = n
+	}
+	buffers, err := g.allocate(8 * uint64(capacity))
+	if err != nil {
+		return nil, err
+	}
+	s := &source{
+		order: listed64, indices: buffers[0], limit: 2 * uint64(n), capacity: capacity, rows: like.DeviceRows(),
+		nulls: !parts[0].valid(by).absent(),
+	}
 	if n > 0 {
-		if err := g.chooseRows(buffers[0], mask, by); err != nil {
+		if err := g.chooseRows(buffers[0], parts[0], by); err != nil {
 			return nil, err
 		}
 	}
-	both, err := concatAll(g.ctx, g.call, [][]part{{whole(a), whole(b)}})
+	both, err := concatAll(g.ctx, g.call, [][]part{parts[1:]})
 	if err != nil {
 		return nil, err
 	}
@@ -144,7 +174,7 @@ func (g *gatherer) chooseValues(mask, a, b part, by, l layout) (made *column.Col
 		bValues.bytes, bValues.at, bValid.bytes, bValid.at, uint64(n)); err != nil {
 		return nil, false, err
 	}
-	data := column.Data{Type: a.data.Type, Length: n, Buffers: buffers, NullCount: column.UnknownNullCount}
+	data := column.Data{Type: a.data.Type, Length: n, Buffers: buffers, NullCount: column.UnknownNullCount, Manager: g.call.Manager}
 	if !nullable {
 		data.NullCount = 0
 	}

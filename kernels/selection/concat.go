@@ -23,11 +23,16 @@ import (
 // Row counts that only the device knows are waited for, each. So are the ends of
 // what strings and lists embrace, once for each level that they are nested. The
 // dictionaries of dictionary columns are shared where they are the same memory, and
-// else put together, so that values may be in the result's more than once; indices
-// too narrow for that are an error that wraps memory.ErrOverflow, as are 4-byte
-// offsets. Dense unions and run-end encoded columns go through the host.
+// else put together, so that values may be in the result's more than once. If indices
+// are too narrow for that, each value is kept once, through the host; if that does not
+// help the error wraps memory.ErrOverflow, as it does for 4-byte offsets that are too
+// narrow. Dense unions and run-end encoded columns go through the host.
 func Concat(ctx context.Context, tables []*buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
-	made, err := concatTables(ctx, tables, first(options))
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: concatenate: %w", err)
+	}
+	made, err := concatTables(ctx, tables, only)
 	if err != nil {
 		return nil, fmt.Errorf("selection: concatenate: %w", err)
 	}
@@ -36,7 +41,11 @@ func Concat(ctx context.Context, tables []*buffer.Buffer, options ...kernels.Opt
 
 // ConcatColumns is [Concat] for columns.
 func ConcatColumns(ctx context.Context, columns []*column.Column, options ...kernels.Options) (*column.Column, error) {
-	made, err := concatColumns(ctx, columns, first(options))
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: concatenate: %w", err)
+	}
+	made, err := concatColumns(ctx, columns, only)
 	if err != nil {
 		return nil, fmt.Errorf("selection: concatenate: %w", err)
 	}
@@ -73,7 +82,7 @@ func concatTables(ctx context.Context, tables []*buffer.Buffer, options kernels.
 		return tables[0], tables[0].Retain()
 	}
 	if width == 0 {
-		return buffer.New(tables[0].Schema(), nil, buffer.Rows{Count: total})
+		return buffer.New(tables[0].Schema(), nil, buffer.Rows{Count: total, Manager: tables[0].Manager()})
 	}
 	call, err := operator.Begin(ctx, options, columns...)
 	if err != nil {
@@ -83,7 +92,7 @@ func concatTables(ctx context.Context, tables []*buffer.Buffer, options kernels.
 	if err != nil {
 		return nil, err
 	}
-	return tableWith(concatSchema(tables, made), made, buffer.Rows{Count: total})
+	return tableWith(concatSchema(tables, made), made, buffer.Rows{Count: total, Manager: call.Manager})
 }
 
 // concatSchema returns the schema of the first table with the types of the results. A
@@ -116,7 +125,12 @@ func concatColumns(ctx context.Context, columns []*column.Column, options kernel
 	}
 	pieces := make([]part, len(columns))
 	for i, c := range columns {
+		rows, err := c.NumRows(ctx)
+		if err != nil {
+			return nil, fmt.Errorf("column %d: %w", i, err)
+		}
 		pieces[i] = whole(c)
+		pieces[i].length = rows
 	}
 	made, err := concatAll(ctx, &call, [][]part{pieces})
 	if err != nil {

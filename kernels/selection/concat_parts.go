@@ -150,14 +150,25 @@ func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout) er
 		made.data.Dictionary = dictionary
 		return g.concatFixed(made, pieces, 1, l.width)
 	}
+	dictionaries := make([]part, len(pieces))
+	values := 0
+	for i, p := range pieces {
+		dictionaries[i] = whole(p.data.Dictionary)
+		if values += dictionaries[i].length; values < 0 || uint64(max(values, 1)-1) > l.maximumIndex() {
+			// They may fit if each value is kept once, which the host does.
+			host, err := g.throughHost(pieces)
+			if err == nil {
+				*made = *host
+			}
+			return err
+		}
+	}
 	out, err := g.room(made, l.width)
 	if err != nil {
 		return err
 	}
-	dictionaries := make([]part, len(pieces))
 	at, behind := 0, 0
 	for i, p := range pieces {
-		dictionaries[i] = whole(p.data.Dictionary)
 		indices, err := p.values(1, l.width, p.length)
 		if err != nil {
 			return err
@@ -167,9 +178,6 @@ func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout) er
 			return err
 		}
 		at, behind = at+indices.Len(), behind+size
-		if most := l.maximumIndex(); uint64(max(behind, 1)-1) > most {
-			return fmt.Errorf("the dictionaries have %d values together, the indices of %v reach to %d: %w", behind, l.storage, most, memory.ErrOverflow)
-		}
 	}
 	made.dictionary, err = g.concat(dictionaries)
 	return err

@@ -57,8 +57,11 @@ type compaction struct {
 
 // compact keeps the rows of a table that a selector selects. The call is begun.
 func compact(ctx context.Context, call *operator.Call, table *buffer.Buffer, columns []*column.Column, s selector) (made *buffer.Buffer, err error) {
-	capacity, rows := rowsOf(table)
-	p, err := newPlan(columns, int(capacity))
+	capacity, rows, err := table.Extent(ctx)
+	if err != nil {
+		return nil, err
+	}
+	p, err := newPlan(call.Manager, columns, int(capacity))
 	defer func() { made, err = released(made, err, planHolder{p}) }()
 	if err != nil {
 		return nil, err
@@ -70,6 +73,11 @@ func compact(ctx context.Context, call *operator.Call, table *buffer.Buffer, col
 	}
 	// The columns have references of their own.
 	defer func() { made, err = released(made, err, block) }()
+	// The count has a block of its own: whoever keeps it keeps no more than that.
+	if c.kept, err = memory.NewSlice[int64](call.Manager, 1, memory.AllocateOptions{Stream: call.Stream, Tag: call.Tag}); err != nil {
+		return nil, err
+	}
+	defer func() { made, err = released(made, err, c.kept) }()
 	gathered, err := c.run(ctx, s)
 	if err != nil {
 		return nil, err
@@ -78,7 +86,7 @@ func compact(ctx context.Context, call *operator.Call, table *buffer.Buffer, col
 	if err = errors.Join(err, releaseColumns(gathered)); err != nil {
 		return nil, errors.Join(err, releaseColumns(results))
 	}
-	return tableOf(table, results, buffer.Rows{Count: capacity, Device: c.kept})
+	return tableOf(table, results, buffer.Rows{Count: capacity, Device: c.kept, Manager: call.Manager})
 }
 
 // planHolder lets a plan be released like anything else.
@@ -103,7 +111,7 @@ func (c *compaction) allocate() (*memory.Block, error) {
 			sizes = append(sizes, bytes)
 		}
 	}
-	block, slices, err := c.call.Allocate(append(sizes, 8)...)
+	block, slices, err := c.call.Allocate(sizes...)
 	if err != nil {
 		return nil, err
 	}
@@ -115,9 +123,6 @@ func (c *compaction) allocate() (*memory.Block, error) {
 				at++
 			}
 		}
-	}
-	if c.kept, err = memory.Reinterpret[int64](slices[at]); err != nil {
-		return nil, errors.Join(err, block.Release())
 	}
 	return block, nil
 }

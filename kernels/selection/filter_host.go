@@ -42,7 +42,7 @@ func filterOnHost(ctx context.Context, call *operator.Call, table *buffer.Buffer
 	if err != nil {
 		return nil, err
 	}
-	return tableOf(table, results, buffer.Rows{Count: int64(len(numbers))})
+	return tableOf(table, results, buffer.Rows{Count: int64(len(numbers)), Manager: call.Manager})
 }
 
 // keptNumbers lists the first rows of a mask on the host that are true and not null.

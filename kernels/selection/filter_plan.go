@@ -16,6 +16,7 @@ import (
 // rows, because what their rows need has a length of its own.
 type plan struct {
 	capacity int
+	manager  *memory.Manager
 	results  []*planned
 	buffers  []planBuffer
 	gathered []*column.Column
@@ -53,8 +54,8 @@ type planBuffer struct {
 const absent = -1
 
 // newPlan makes a plan. It is released also where there is an error.
-func newPlan(columns []*column.Column, capacity int) (*plan, error) {
-	p := &plan{capacity: capacity, results: make([]*planned, 0, len(columns)), buffers: make([]planBuffer, 0, 2*len(columns))}
+func newPlan(m *memory.Manager, columns []*column.Column, capacity int) (*plan, error) {
+	p := &plan{capacity: capacity, manager: m, results: make([]*planned, 0, len(columns)), buffers: make([]planBuffer, 0, 2*len(columns))}
 	for i, c := range columns {
 		made, err := p.column(c, i)
 		if err != nil {
@@ -76,7 +77,7 @@ func (p *plan) column(c *column.Column, input int) (*planned, error) {
 		return nil, err
 	}
 	made := &planned{buffers: [2]int{absent, absent}, gathered: absent}
-	made.data = column.Data{Type: part.data.Type, Length: p.capacity}
+	made.data = column.Data{Type: part.data.Type, Length: p.capacity, Manager: p.manager}
 	switch l.kind {
 	case kindNull:
 		made.data.NullCount = p.capacity

@@ -220,6 +220,7 @@ func (g *gatherer) column(p *pending) (*column.Column, error) {
 	}
 	var err error
 	data := p.data
+	data.Manager = g.call.Manager
 	for _, child := range p.children {
 		var c *column.Column
 		if c, err = g.column(child); err != nil {

@@ -21,7 +21,11 @@ import (
 // they take as much memory as those of the input.
 // The caller releases the table.
 func Reverse(ctx context.Context, table *buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
-	made, err := ruledRows(ctx, table, 0, first(options))
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: reverse: %w", err)
+	}
+	made, err := ruledRows(ctx, table, 0, only)
 	if err != nil {
 		return nil, fmt.Errorf("selection: reverse: %w", err)
 	}
@@ -30,16 +34,33 @@ func Reverse(ctx context.Context, table *buffer.Buffer, options ...kernels.Optio
 
 // ReverseColumn is [Reverse] for one column.
 func ReverseColumn(ctx context.Context, values *column.Column, options ...kernels.Options) (*column.Column, error) {
-	call, err := operator.Begin(ctx, first(options), values)
+	made, err := reverseColumn(ctx, values, options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: reverse: %w", err)
 	}
-	s := &source{order: ruled, limit: uint64(values.Len()), capacity: values.Len()}
-	made, err := gather(ctx, &call, []*column.Column{values}, s, false)
+	return made, nil
+}
+
+func reverseColumn(ctx context.Context, values *column.Column, options []kernels.Options) (reversed *column.Column, err error) {
+	only, err := operator.Only(options)
 	if err != nil {
-		return nil, fmt.Errorf("selection: reverse: %w", err)
+		return nil, err
 	}
-	return made[0], nil
+	call, err := operator.Begin(ctx, only, values)
+	if err != nil {
+		return nil, err
+	}
+	if values, err = withDeviceRows(ctx, values); err != nil {
+		return nil, err
+	}
+	defer func() { reversed, err = releasedColumn(reversed, err, values) }()
+	counted := values.DeviceRows()
+	s := &source{order: ruled, limit: uint64(values.Len()), limitRows: counted, capacity: values.Len(), rows: counted}
+	made, err := gather(ctx, &call, []*column.Column{values}, s, counted.Len() > 0)
+	if err != nil {
+		return nil, err
+	}
+	return rowsLike(made[0], values)
 }
 
 // ruledRows takes the last so many rows of a table, or for zero all of them the
@@ -49,7 +70,10 @@ func ruledRows(ctx context.Context, table *buffer.Buffer, last int64, options ke
 	if err != nil {
 		return nil, err
 	}
-	rows, counted := rowsOf(table)
+	rows, counted, err := table.Extent(ctx)
+	if err != nil {
+		return nil, err
+	}
 	length := rows
 	if last > 0 {
 		length = min(rows, last)
@@ -71,12 +95,12 @@ func ruledRows(ctx context.Context, table *buffer.Buffer, last int64, options ke
 // the caller gives back.
 func atMost(ctx context.Context, call *operator.Call, rows int64, counted memory.Slice[int64], length int64) (buffer.Rows, error) {
 	if counted.Len() == 0 {
-		return buffer.Rows{Count: min(rows, length)}, nil
+		return buffer.Rows{Count: min(rows, length), Manager: call.Manager}, nil
 	}
 	g := newGatherer(ctx, call)
 	least, err := g.counted(count{rows: counted, capacity: int(rows), size: 1, most: uint64(length)})
 	if err == nil {
 		err = least.Retain()
 	}
-	return buffer.Rows{Device: least}, errors.Join(err, g.release())
+	return buffer.Rows{Device: least, Manager: call.Manager}, errors.Join(err, g.release())
 }

@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -15,7 +16,11 @@ import (
 // fewer. It shares the memory of the columns. A row count on the device stays
 // there, and nothing is waited for. The caller releases the table.
 func Head(ctx context.Context, table *buffer.Buffer, n int64, options ...kernels.Options) (*buffer.Buffer, error) {
-	made, err := head(ctx, table, n, first(options))
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: head: %w", err)
+	}
+	made, err := head(ctx, table, n, only)
 	if err != nil {
 		return nil, fmt.Errorf("selection: head: %w", err)
 	}
@@ -26,7 +31,10 @@ func head(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Op
 	if err := checkCount(table, n); err != nil {
 		return nil, err
 	}
-	rows, counted := rowsOf(table)
+	rows, counted, err := table.Extent(ctx)
+	if err != nil {
+		return nil, err
+	}
 	n = min(n, rows)
 	if counted.Len() == 0 {
 		return table.Slice(0, n)
@@ -55,7 +63,11 @@ func head(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Op
 // the elements of lists, which stay shared. Nothing is waited for. The caller
 // releases the table.
 func Tail(ctx context.Context, table *buffer.Buffer, n int64, options ...kernels.Options) (*buffer.Buffer, error) {
-	made, err := tail(ctx, table, n, first(options))
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: tail: %w", err)
+	}
+	made, err := tail(ctx, table, n, only)
 	if err != nil {
 		return nil, fmt.Errorf("selection: tail: %w", err)
 	}
@@ -66,7 +78,10 @@ func tail(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Op
 	if err := checkCount(table, n); err != nil {
 		return nil, err
 	}
-	rows, counted := rowsOf(table)
+	rows, counted, err := table.Extent(ctx)
+	if err != nil {
+		return nil, err
+	}
 	n = min(n, rows)
 	switch {
 	case counted.Len() == 0:

@@ -75,7 +75,7 @@ func (g *gatherer) list(indices *column.Column) (*source, error) {
 	if l.kind != kindFixed || !arrow.IsInteger(l.storage.ID()) {
 		return nil, fmt.Errorf("the indices are %v, they have to be integers: %w", p.data.Type, column.ErrInvalid)
 	}
-	s := &source{order: listed32, valid: p.valid(l), limit: math.MaxUint64, capacity: p.length}
+	s := &source{order: listed32, valid: p.valid(l), limit: math.MaxUint64, capacity: p.length, rows: indices.DeviceRows()}
 	s.nulls = !s.valid.absent()
 	if l.width == 8 {
 		s.order = listed64

@@ -9,7 +9,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/hostword"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/internal/operator"
@@ -48,7 +47,11 @@ type TakeOptions struct {
 // larger ones are an error that wraps memory.ErrOverflow. The caller releases the
 // table.
 func Take(ctx context.Context, table *buffer.Buffer, indices *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
-	return TakeWith(ctx, table, indices, TakeOptions{Options: first(options)})
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: take: %w", err)
+	}
+	return TakeWith(ctx, table, indices, TakeOptions{Options: only})
 }
 
 // TakeWith is [Take] with a choice of what happens to indices out of bounds.
@@ -62,41 +65,63 @@ func TakeWith(ctx context.Context, table *buffer.Buffer, indices *column.Column,
 
 // TakeColumn is [Take] for one column.
 func TakeColumn(ctx context.Context, values, indices *column.Column, options ...kernels.Options) (*column.Column, error) {
-	return TakeColumnWith(ctx, values, indices, TakeOptions{Options: first(options)})
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: take: %w", err)
+	}
+	return TakeColumnWith(ctx, values, indices, TakeOptions{Options: only})
 }
 
 // TakeColumnWith is [TakeWith] for one column.
 func TakeColumnWith(ctx context.Context, values, indices *column.Column, options TakeOptions) (*column.Column, error) {
+	taken, err := takeColumn(ctx, values, indices, options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: take: %w", err)
+	}
+	return taken, nil
+}
+
+func takeColumn(ctx context.Context, values, indices *column.Column, options TakeOptions) (taken *column.Column, err error) {
 	call, err := operator.Begin(ctx, options.Options, values, indices)
 	if err != nil {
-		return nil, fmt.Errorf("selection: take: %w", err)
+		return nil, err
 	}
-	made, err := takeColumns(ctx, &call, []*column.Column{values}, int64(values.Len()), memory.Slice[int64]{}, indices, options.Bounds)
+	if indices, err = withDeviceRows(ctx, indices); err != nil {
+		return nil, err
+	}
+	defer func() { taken, err = releasedColumn(taken, err, indices) }()
+	rows, counted, err := values.Extent(ctx)
 	if err != nil {
-		return nil, fmt.Errorf("selection: take: %w", err)
+		return nil, err
 	}
-	return made[0], nil
+	made, err := takeColumns(ctx, &call, []*column.Column{values}, int64(rows), counted, indices, options.Bounds)
+	if err != nil {
+		return nil, err
+	}
+	return rowsLike(made[0], indices)
 }
 
-func first(options []kernels.Options) kernels.Options {
-	if len(options) == 0 {
-		return kernels.Options{}
-	}
-	return options[0]
-}
-
-func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column, options TakeOptions) (*buffer.Buffer, error) {
+func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column, options TakeOptions) (taken *buffer.Buffer, err error) {
 	call, columns, err := begin(ctx, options.Options, table, indices)
 	if err != nil {
 		return nil, err
 	}
-	count, counted := rowsOf(table)
+	if indices, err = withDeviceRows(ctx, indices); err != nil {
+		return nil, err
+	}
+	defer func() { taken, err = released(taken, err, indices) }()
+	count, counted, err := table.Extent(ctx)
+	if err != nil {
+		return nil, err
+	}
 	made, err := takeColumns(ctx, &call, columns, count, counted, indices, options.Bounds)
 	if err != nil {
 		return nil, err
 	}
 	nullable := options.Bounds == Null || indices.NullCount() != 0
-	return tableWith(schemaOf(table.Schema(), made, nullable), made, buffer.Rows{Count: int64(indices.Len())})
+	return tableWith(schemaOf(table.Schema(), made, nullable), made, buffer.Rows{
+		Count: int64(indices.Len()), Shared: indices.RowCount(), Manager: call.Manager,
+	})
 }
 
 // takeColumns takes rows of columns that have so many, or as many as the device
@@ -184,44 +209,12 @@ func begin(ctx context.Context, options kernels.Options, table *buffer.Buffer, f
 	for i := range columns {
 		columns[i] = table.Column(i)
 	}
-	if block := table.DeviceRows().Block(); block != nil {
-		// The count comes last where there is nothing to choose stream and manager by.
-		for _, c := range append(columns, further...) {
-			for own := range c.Blocks {
-				options = adopt(options, own)
-			}
-		}
-		options = adopt(options, block)
-		if !block.Device().Same(options.Stream.Device()) {
-			return operator.Call{}, nil, fmt.Errorf("the row count is on %s, the stream on %s: %w",
-				block.Device(), options.Stream.Device(), device.ErrInvalidValue)
-		}
-		if err := block.OrderBefore(options.Stream); err != nil {
-			return operator.Call{}, nil, err
-		}
+	// Of a table without columns nothing else says which manager it is of.
+	if options.Manager == nil && len(columns)+len(further) == 0 {
+		options.Manager = table.Manager()
 	}
 	call, err := operator.Begin(ctx, options, append(columns, further...)...)
 	return call, columns, err
-}
-
-// adopt takes stream and manager of a block where the options leave them open.
-func adopt(options kernels.Options, block *memory.Block) kernels.Options {
-	if options.Stream == nil {
-		options.Stream = block.Stream()
-	}
-	if options.Manager == nil {
-		options.Manager = block.Manager()
-	}
-	return options
-}
-
-// rowsOf returns how many rows a table has: so many, or where only the device knows
-// it as many as the count there says, and so many at most.
-func rowsOf(table *buffer.Buffer) (int64, memory.Slice[int64]) {
-	if rows, known := table.HostRows(); known {
-		return rows, memory.Slice[int64]{}
-	}
-	return table.Capacity(), table.DeviceRows()
 }
 
 // tableOf makes a table like another one of other columns, which it takes over.

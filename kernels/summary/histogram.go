@@ -31,8 +31,6 @@ type HistogramOptions struct {
 	// CountOutside counts what lies below the first bin in the first and what lies
 	// above the last in the last. Otherwise it is not counted.
 	CountOutside bool
-	// Rows is as in scan.Options.
-	Rows memory.Slice[int64]
 }
 
 // MaxBins is the most bins that a histogram can have.
@@ -59,9 +57,9 @@ func Histogram(ctx context.Context, c *column.Column, options HistogramOptions) 
 // of them. All else is as in [Histogram], of whose options those about bins are not
 // used.
 func CountIntegers(ctx context.Context, c *column.Column, low int64, integers int, options ...HistogramOptions) (*column.Column, error) {
-	var o HistogramOptions
-	if len(options) > 0 {
-		o = options[0]
+	o, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("summary: count integers: %w", err)
 	}
 	o.Edges = nil
 	result, err := histogram(ctx, c, o, func(n number) (bins, error) {
@@ -93,7 +91,7 @@ func histogram(ctx context.Context, c *column.Column, options HistogramOptions, 
 	if err != nil {
 		return nil, err
 	}
-	call, in, err := begin(ctx, c, options.Options, options.Rows)
+	call, in, err := begin(ctx, c, options.Options)
 	if err != nil {
 		return nil, err
 	}
@@ -194,30 +192,14 @@ func (o HistogramOptions) edges() (bins, error) {
 }
 
 // begin starts a call and looks at the column.
-func begin(ctx context.Context, c *column.Column, options kernels.Options, rows memory.Slice[int64]) (operator.Call, input, error) {
-	if rows.Len() > 0 {
-		// Before Begin, which on the host waits for the stream.
-		stream := options.Stream
-		for block := range c.Blocks {
-			if stream == nil {
-				stream = block.Stream()
-			}
-		}
-		err := rows.Block().Check()
-		if err == nil && stream != nil {
-			err = rows.Block().OrderBefore(stream)
-		}
-		if err != nil {
-			return operator.Call{}, input{}, fmt.Errorf("the row count: %w", err)
-		}
-	}
+func begin(ctx context.Context, c *column.Column, options kernels.Options) (operator.Call, input, error) {
 	call, err := operator.Begin(ctx, options, c)
 	if err != nil {
 		return operator.Call{}, input{}, err
 	}
-	in := input{counted: rows, rows: c.Len()}
-	if c.Len() == 0 {
-		return call, in, nil
+	var in input
+	if in.rows, in.counted, err = c.Extent(ctx); err != nil || c.Len() == 0 {
+		return call, in, err
 	}
 	if in.values, err = c.ValuesRegion(); err != nil {
 		return operator.Call{}, input{}, err
@@ -232,8 +214,9 @@ func begin(ctx context.Context, c *column.Column, options kernels.Options, rows 
 type input struct {
 	values memory.Slice[uint8]
 	// valid is empty where no row is null; bit is that of the first row.
-	valid   memory.Slice[uint8]
-	bit     int
+	valid memory.Slice[uint8]
+	bit   int
+	// rows is the number of rows or, if counted has memory, the most there may be.
 	rows    int
 	counted memory.Slice[int64]
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -18,8 +19,6 @@ type TopOptions struct {
 	kernels.Options
 	// Smallest puts the smallest values first.
 	Smallest bool
-	// Rows is as in scan.Options.
-	Rows memory.Slice[int64]
 }
 
 // Top are the first values of a column, in order, and the rows they are in. The
@@ -50,9 +49,9 @@ const MaxTop = 2048
 // ctx is waited with on the host device only. The error wraps device.ErrNotSupported
 // for other types, device.ErrInvalidValue where k is negative or above [MaxTop].
 func TopK(ctx context.Context, c *column.Column, k int, options ...TopOptions) (*Top, error) {
-	var o TopOptions
-	if len(options) > 0 {
-		o = options[0]
+	o, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("summary: top %d: %w", k, err)
 	}
 	top, err := topK(ctx, c, k, o)
 	if err != nil {
@@ -76,7 +75,7 @@ func topK(ctx context.Context, c *column.Column, k int, options TopOptions) (*To
 	if k == 0 {
 		return newTop(c.Type(), 0, make([]memory.Slice[uint8], 3))
 	}
-	call, in, err := begin(ctx, c, options.Options, options.Rows)
+	call, in, err := begin(ctx, c, options.Options)
 	if err != nil {
 		return nil, err
 	}

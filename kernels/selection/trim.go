@@ -1,0 +1,73 @@
+package selection
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+)
+
+// Compact copies the rows of a table to memory that is as long as they are. A table
+// that a filter has made on a GPU has the capacity of its input, however few rows were
+// kept, and a slice keeps all memory of the table it is of: release them and keep the
+// compact one. Dictionaries, the data of string views and the children of list views
+// and dense unions are shared as in [Concat].
+//
+// Compact waits, until the context ends, for the row count if it is on the device, and
+// for the ends of strings and lists, once for each level that they are nested. The
+// host knows the number of rows of the result. The caller releases it.
+func Compact(ctx context.Context, table *buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: compact: %w", err)
+	}
+	made, err := compactTable(ctx, table, only)
+	if err != nil {
+		return nil, fmt.Errorf("selection: compact: %w", err)
+	}
+	return made, nil
+}
+
+// CompactColumn is [Compact] for one column.
+func CompactColumn(ctx context.Context, c *column.Column, options ...kernels.Options) (*column.Column, error) {
+	only, err := operator.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("selection: compact: %w", err)
+	}
+	made, err := concatColumns(ctx, []*column.Column{c}, only)
+	if err != nil {
+		return nil, fmt.Errorf("selection: compact: %w", err)
+	}
+	return made, nil
+}
+
+func compactTable(ctx context.Context, table *buffer.Buffer, options kernels.Options) (*buffer.Buffer, error) {
+	if err := table.Check(); err != nil {
+		return nil, err
+	}
+	if table.NumColumns() == 0 {
+		return table, table.Retain()
+	}
+	call, columns, err := begin(ctx, options, table)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := table.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	pieces := make([][]part, len(columns))
+	for i, c := range columns {
+		p := whole(c)
+		p.length = int(rows)
+		pieces[i] = []part{p}
+	}
+	made, err := concatAll(ctx, &call, pieces)
+	if err != nil {
+		return nil, err
+	}
+	return tableOf(table, made, buffer.Rows{Count: rows, Manager: call.Manager})
+}
