@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
 // Device is one opened device. It is safe for concurrent use. Two Devices of
@@ -80,7 +81,7 @@ func (d *Device) Synchronize(ctx context.Context) error {
 	case err := <-done:
 		return err
 	case <-ctx.Done():
-		return fmt.Errorf("device %s: synchronize: %w", d.name, context.Cause(ctx))
+		return fmt.Errorf("device %s: synchronize: %w", d.name, cancel.Error(ctx))
 	}
 }
 

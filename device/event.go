@@ -122,15 +122,20 @@ func (e *Event) Done() (bool, error) {
 	return e.device.driver.EventQuery(e.handle)
 }
 
-// Wait blocks until the marked work has run or the context is done.
+// Wait blocks until the marked work has run or the context is done. It may return late
+// by an eighth of the time that it waits, but no more than a millisecond. With a context
+// that is never done, such as context.Background, the wait sleeps in the driver.
 func (e *Event) Wait(ctx context.Context) error {
 	if err := e.usable("wait for"); err != nil || !e.recorded.Load() {
 		return err
 	}
-	if ctx.Done() == nil {
-		return e.device.driver.EventSynchronize(e.handle)
+	if ctx.Done() != nil {
+		return poll(ctx, e.Done)
 	}
-	return poll(ctx, e.Done)
+	if finished, err := pollBriefly(ctx, e.Done); finished || err != nil {
+		return err
+	}
+	return e.device.driver.EventSynchronize(e.handle)
 }
 
 // Elapsed returns the milliseconds of device time between start and e, which

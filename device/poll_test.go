@@ -34,12 +34,14 @@ func TestPollEndsWithTheContext(t *testing.T) {
 	for _, after := range []int{1, 2, polledWithoutPause, polledWithoutPause + 1, polledWithoutPause + 5} {
 		ctx, cancel := context.WithCancelCause(t.Context())
 		asked := 0
-		require.Equal(t, cause, poll(ctx, func() (bool, error) {
+		err := poll(ctx, func() (bool, error) {
 			if asked++; asked == after {
 				cancel(cause)
 			}
 			return false, nil
-		}))
+		})
+		require.ErrorIs(t, err, cause)
+		require.ErrorIs(t, err, context.Canceled)
 		// A pause may end at the same moment as the context.
 		assert.LessOrEqual(t, after, asked)
 	}

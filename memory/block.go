@@ -87,10 +87,13 @@ type blockState struct {
 }
 
 // A life has room for sixteen million references and, at ten million blocks a
-// second, for a day of one state's generations.
+// second, for a day of one state's generations. A state is dropped after its last one.
 const (
 	referenceBits = 24
 	references    = 1<<referenceBits - 1
+	// lastGeneration is the last one that a state stands for. Then it is left to the
+	// collector: a generation that began again at zero would be taken for an old one.
+	lastGeneration = 1<<(64-referenceBits) - 2
 )
 
 // newLife is the life of a state in a generation, with one reference. The last
@@ -211,19 +214,15 @@ func (b *Block) Exported() bool {
 // same address before.
 type Identity struct {
 	Pointer device.Pointer
-	// Generation is another for every block of the process.
-	Generation uint64
-	Device     string
+	// Number and Generation together are others for every block of the process.
+	Number, Generation uint64
+	Device             string
 }
 
 // Identity returns the block's identity. The pointer is zero once it is released.
 func (b *Block) Identity() Identity {
-	return Identity{Pointer: b.Pointer(), Generation: b.serial(), Device: b.manager.device.Name()}
+	return Identity{Pointer: b.Pointer(), Number: b.state.number, Generation: b.generation, Device: b.manager.device.Name()}
 }
-
-// serial numbers the blocks of the process: by the state, and by how many the
-// state has stood for.
-func (b *Block) serial() uint64 { return b.state.number<<(64-referenceBits) | b.generation }
 
 // String formats the block for messages.
 func (b *Block) String() string {
@@ -231,10 +230,10 @@ func (b *Block) String() string {
 		return "nil block"
 	}
 	if !b.alive() {
-		return fmt.Sprintf("released block on %s, generation %d", b.manager.device, b.serial())
+		return fmt.Sprintf("released block on %s, number %d.%d", b.manager.device, b.state.number, b.generation)
 	}
-	return fmt.Sprintf("%v block of %s at %v on %s, tag %q, generation %d, %d references",
-		b.Origin(), humanize.Bytes(b.Bytes()), b.Pointer(), b.manager.device, b.Tag(), b.serial(), b.References())
+	return fmt.Sprintf("%v block of %s at %v on %s, tag %q, number %d.%d, %d references",
+		b.Origin(), humanize.Bytes(b.Bytes()), b.Pointer(), b.manager.device, b.Tag(), b.state.number, b.generation, b.References())
 }
 
 // References returns how many references are held now; zero means released.

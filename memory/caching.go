@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -25,8 +26,10 @@ import (
 // the work that used it and not for what was enqueued later; and where the driver
 // maps memory, segments grow in place and give back any part that is free.
 //
-// The resource waits for work on the device only where a request would fail
-// otherwise, and then for the work that used the cached memory.
+// The resource waits for work on the device only if a request would fail otherwise,
+// and then for the work that used the cached memory. [CachingResource.AllocateContext]
+// stops waiting when its context is done. Other requests go on meanwhile. Fixed segments
+// are an exception: to give one back takes cuMemFree, which waits for the device.
 type CachingResource struct {
 	device  *device.Device
 	options CachingOptions
@@ -141,7 +144,7 @@ func (r *CachingResource) open() error {
 			r.ground, r.kind = ranges, ownKind(r.device)
 			return nil
 		}
-		if mode == ExpandableSegments || !errors.Is(err, device.ErrNotSupported) {
+		if mode == ExpandableSegments || errors.Is(err, device.ErrDeviceLost) {
 			return err
 		}
 	}
@@ -149,8 +152,13 @@ func (r *CachingResource) open() error {
 	return nil
 }
 
-// Allocate implements [Resource].
+// Allocate implements [Resource]. A closed stream gets no memory: no work could use it.
 func (r *CachingResource) Allocate(bytes uint64, stream *device.Stream) (Allocation, error) {
+	return r.AllocateContext(context.Background(), bytes, stream)
+}
+
+// AllocateContext implements [ContextAllocator].
+func (r *CachingResource) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (Allocation, error) {
 	if bytes > math.MaxInt64 {
 		return Allocation{}, fmt.Errorf("%d bytes: %w", bytes, device.ErrOutOfMemory)
 	}
@@ -160,7 +168,7 @@ func (r *CachingResource) Allocate(bytes uint64, stream *device.Stream) (Allocat
 		node, ok := f.take(size)
 		if node == nil && ok {
 			var err error
-			if node, err = r.allocate(f, size); errors.Is(err, errRetired) {
+			if node, err = r.allocate(ctx, f, size); errors.Is(err, errRetired) {
 				continue
 			} else if err != nil {
 				return Allocation{}, err
@@ -234,11 +242,16 @@ func (r *CachingResource) Expandable() bool {
 
 // Prime implements [Primer].
 func (r *CachingResource) Prime(bytes uint64) error {
+	return r.PrimeContext(context.Background(), bytes)
+}
+
+// PrimeContext implements [ContextPrimer].
+func (r *CachingResource) PrimeContext(ctx context.Context, bytes uint64) error {
 	size := roundUp(bytes, roundingBytes)
 	if size < bytes {
 		return fmt.Errorf("memory: prime caching resource: %w", ErrOverflow)
 	}
-	node, err := r.allocate(r.common, size)
+	node, err := r.allocate(ctx, r.common, size)
 	if err != nil {
 		return err
 	}

@@ -153,3 +153,17 @@ func (f *front) figures() (bytes, largest, hits uint64) {
 	}
 	return f.bytes, largest, f.hits
 }
+
+// oldestPending returns the epoch of the free block whose last use ends first, of
+// those that are not known to be over. The resource's lock is held.
+func (f *front) oldestPending(space *bestfit.Space) (epoch uint64, any bool) {
+	for pool := range f.free {
+		f.free[pool].Each(space, func(node *bestfit.Node) bool {
+			if !f.epochs.over(node.Mark) && (!any || node.Mark < epoch) {
+				epoch, any = node.Mark, true
+			}
+			return true
+		})
+	}
+	return epoch, any
+}

@@ -91,6 +91,41 @@ func (h *heldBlock) mark(dev *device.Device) {
 	}
 }
 
+// pending returns some of the work that the block is held for.
+func (h *heldBlock) pending(dev *device.Device) *pendingWork {
+	switch {
+	case len(h.events) > 0:
+		event := h.events[0]
+		return &pendingWork{
+			wait: func(ctx context.Context) error {
+				// Whoever finds it reached first closes it.
+				if err := event.Wait(ctx); !errors.Is(err, ErrClosed) {
+					return err
+				}
+				return nil
+			},
+			settled: func() {
+				if at := slices.Index(h.events, event); at >= 0 {
+					event.Close()
+					h.events = slices.Delete(h.events, at, at+1)
+				}
+			},
+		}
+	case len(h.closed) > 0:
+		stream := h.closed[0]
+		return &pendingWork{
+			wait: func(ctx context.Context) error { return synchronize(ctx, stream) },
+			settled: func() {
+				h.closed = slices.DeleteFunc(h.closed, func(other *device.Stream) bool { return other == stream })
+			},
+		}
+	}
+	return &pendingWork{
+		wait:    func(ctx context.Context) error { return synchronize(ctx, dev.AllStreams()) },
+		settled: func() { h.everything = false },
+	}
+}
+
 // wait waits until that is so. What it fails to wait for stays pending.
 func (h *heldBlock) wait() error {
 	for len(h.events) > 0 {

@@ -10,8 +10,8 @@ import (
 type SegmentMode uint8
 
 const (
-	// AutomaticSegments are expandable on a GPU whose driver can map memory, and
-	// fixed elsewhere.
+	// AutomaticSegments are expandable on a GPU whose driver can map memory and has
+	// the addresses for it, and fixed elsewhere.
 	AutomaticSegments SegmentMode = iota
 	// FixedSegments are allocations of the upstream resource.
 	FixedSegments

@@ -1,6 +1,7 @@
 package memory
 
 import (
+	"context"
 	"errors"
 	"fmt"
 	"math"
@@ -27,7 +28,7 @@ func (r *CachingResource) lockWith(f *front) *front {
 }
 
 // allocate serves what the front has no block for.
-func (r *CachingResource) allocate(f *front, size uint64) (*bestfit.Node, error) {
+func (r *CachingResource) allocate(ctx context.Context, f *front, size uint64) (*bestfit.Node, error) {
 	pool := r.pool(size)
 	node, err := r.search(f, pool, size)
 	for _, callback := range r.options.OnFailure {
@@ -41,7 +42,7 @@ func (r *CachingResource) allocate(f *front, size uint64) (*bestfit.Node, error)
 	if err == nil || !errors.Is(err, device.ErrOutOfMemory) {
 		return node, err
 	}
-	return r.lastResort(f, pool, size)
+	return r.lastResort(ctx, f, pool, size)
 }
 
 // search goes through what needs nobody's help, from the cheapest on.
@@ -83,45 +84,84 @@ func (r *CachingResource) search(f *front, pool uint8, size uint64) (*bestfit.No
 
 // lastResort joins what is idle, whoever used it, and gives cached memory back so
 // that the driver has room for the request: first what is idle, then what work is
-// pending on, after that work.
-func (r *CachingResource) lastResort(f *front, pool uint8, size uint64) (*bestfit.Node, error) {
+// pending on, after that work. It waits without the lock, for one piece of work after
+// the other, until the request can be served or no work is left to wait for.
+func (r *CachingResource) lastResort(ctx context.Context, f *front, pool uint8, size uint64) (*bestfit.Node, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.owners[f.number] != f {
-		return nil, errRetired
-	}
-	r.gather()
-	err := error(device.ErrOutOfMemory)
-	for _, step := range []struct {
-		keep uint64
-		wait bool
-	}{{r.reserved - min(r.reserved, size), false}, {0, false}, {0, true}} {
-		r.settleHeld()
-		if step.wait {
-			if failure := r.awaitHeld(); failure != nil {
-				return nil, failure
-			}
+	keep := r.reserved - min(r.reserved, size)
+	for {
+		if r.owners[f.number] != f {
+			return nil, errRetired
 		}
-		if failure := r.unite(step.wait); failure != nil {
-			return nil, failure
+		if r.closing.Load() {
+			return nil, fmt.Errorf("memory: allocate: caching resource: %w", ErrClosed)
 		}
-		if node := r.fit(f, pool, size); node != nil {
-			r.hits++
-			return node, nil
+		r.gather()
+		node, err := r.squeeze(f, pool, size, keep)
+		if err == nil || !errors.Is(err, device.ErrOutOfMemory) {
+			return node, err
 		}
-		if failure := r.ground.trim(step.keep); failure != nil {
-			return nil, failure
+		if keep > 0 {
+			keep = 0
+			continue
 		}
-		var node *bestfit.Node
-		if node, err = r.grow(f, pool, size); err == nil {
-			r.misses++
-			return node, nil
+		work := r.somePending()
+		if work == nil {
+			return nil, r.outOfMemory(size, err)
 		}
-		if !errors.Is(err, device.ErrOutOfMemory) {
+		if err := r.await(ctx, work); err != nil {
 			return nil, err
 		}
 	}
-	return nil, r.outOfMemory(size, err)
+}
+
+// squeeze serves a request from everything that is idle, and gives back what stays
+// idle beyond keep bytes.
+func (r *CachingResource) squeeze(f *front, pool uint8, size, keep uint64) (*bestfit.Node, error) {
+	if err := r.unite(false); err != nil {
+		return nil, err
+	}
+	if node := r.fit(f, pool, size); node != nil {
+		r.hits++
+		return node, nil
+	}
+	if err := r.ground.trim(keep); err != nil {
+		return nil, err
+	}
+	node, err := r.grow(f, pool, size)
+	if err == nil {
+		r.misses++
+	}
+	return node, err
+}
+
+// somePending returns work that is pending on cached memory, or nil.
+func (r *CachingResource) somePending() *pendingWork {
+	if len(r.held) > 0 {
+		return r.held[0].pending(r.device)
+	}
+	for _, f := range r.owners[1:] {
+		if f == nil {
+			continue
+		}
+		if epoch, any := f.oldestPending(&r.space); any {
+			return f.epochs.pending(epoch)
+		}
+	}
+	return nil
+}
+
+// await waits for work without the resource's lock, which is held before and after.
+func (r *CachingResource) await(ctx context.Context, work *pendingWork) error {
+	r.mu.Unlock()
+	err := work.wait(ctx)
+	r.mu.Lock()
+	if err != nil {
+		return fmt.Errorf("memory: allocate: wait for work on cached memory: %w", err)
+	}
+	work.settled()
+	return nil
 }
 
 // pool returns the pool that serves a size.

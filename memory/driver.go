@@ -83,14 +83,19 @@ func (r *PinnedResource) Close() error { return nil }
 // synchronizeAll waits for everything that may use memory which is about to be
 // freed for good. The wait cannot be given up: the memory would be lost.
 func synchronizeAll(stream *device.Stream, further []*device.Stream) error {
-	failures := []error{stream.Past().SynchronizeUncaptured(context.Background())}
+	failures := []error{synchronize(context.Background(), stream)}
 	for _, other := range further {
-		failures = append(failures, other.Past().SynchronizeUncaptured(context.Background()))
+		failures = append(failures, synchronize(context.Background(), other))
 	}
-	err := errors.Join(failures...)
-	// To wait for a stream takes an event, for the device it takes nothing. Where
-	// that fails too the device is lost.
-	if err != nil && stream.Device().Driver().Synchronize() == nil {
+	return errors.Join(failures...)
+}
+
+// synchronize waits for the work that is known to be on a stream.
+func synchronize(ctx context.Context, stream *device.Stream) error {
+	err := stream.Past().SynchronizeUncaptured(ctx)
+	// To wait for a stream takes an event, for the device it takes nothing. If that
+	// fails too the device is lost.
+	if err != nil && ctx.Err() == nil && stream.Device().Synchronize(ctx) == nil {
 		return nil
 	}
 	return err

@@ -177,18 +177,44 @@ func (e *epochs) before(other *device.Stream, epoch uint64) error {
 
 // wait waits for an epoch's end.
 func (e *epochs) wait(epoch uint64) error {
+	work := e.pending(epoch)
+	err := work.wait(context.Background())
+	if err == nil {
+		work.settled()
+	}
+	return err
+}
+
+// pendingWork is work that somebody is about to wait for. wait is called once, and
+// settled after it if it has returned no error.
+type pendingWork struct {
+	wait    func(ctx context.Context) error
+	settled func()
+}
+
+// pending returns the work up to an epoch's end.
+func (e *epochs) pending(epoch uint64) *pendingWork {
 	if e.ask(epoch) {
-		return nil
+		return &pendingWork{wait: func(context.Context) error { return nil }, settled: func() {}}
 	}
 	m := e.use(epoch)
 	if m == nil && e.end() == nil {
 		m = e.use(epoch)
 	}
-	if m == nil {
-		return synchronizeAll(e.stream, nil)
+	if m != nil {
+		return &pendingWork{
+			wait: func(ctx context.Context) error {
+				defer e.unuse(m)
+				return m.event.Wait(ctx)
+			},
+			settled: func() { raise(&e.done, m.epoch) },
+		}
 	}
-	defer e.unuse(m)
-	return m.event.Wait(context.Background())
+	ended := e.current.Add(1) - 1
+	return &pendingWork{
+		wait:    func(ctx context.Context) error { return synchronize(ctx, e.stream) },
+		settled: func() { raise(&e.done, ended) },
+	}
 }
 
 func (e *epochs) use(epoch uint64) *mark {

@@ -280,6 +280,9 @@ func (m *Manager) workStream(bytes uint64, options AllocateOptions) (*device.Str
 	if !stream.Device().Same(m.device) {
 		return nil, fmt.Errorf("memory: allocate on %s: the stream belongs to %s: %w", m.device, stream.Device(), device.ErrInvalidValue)
 	}
+	if stream.Closed() {
+		return nil, fmt.Errorf("memory: allocate %s on %v: %w", humanize.Bytes(bytes), stream, ErrClosed)
+	}
 	return stream, nil
 }
 

@@ -120,7 +120,7 @@ func (s *stripe) state() *blockState {
 
 // put takes a state back. The stripe is locked.
 func (s *stripe) put(state *blockState) {
-	if len(s.idle) < idleStates {
+	if len(s.idle) < idleStates && state.life.Load()>>referenceBits <= lastGeneration {
 		s.idle = append(s.idle, state)
 	}
 }

@@ -123,6 +123,8 @@ type Streams interface {
 	// EventQuery reports whether the last recorded mark has been reached. An
 	// event that was never recorded is done.
 	EventQuery(event Event) (done bool, err error)
+	// EventSynchronize waits for the last recorded mark, without keeping a processor
+	// busy.
 	EventSynchronize(event Event) error
 	// EventElapsed returns the milliseconds between two timing events.
 	EventElapsed(start, end Event) (milliseconds float32, err error)

@@ -17,15 +17,19 @@ type mark struct {
 // reach says that all work before the mark is done, and resumes who waits. The
 // functions that wait are short: they start goroutines or close channels.
 func (m *mark) reach() {
-	m.mu.Lock()
-	m.reached = true
-	m.at = time.Now()
-	waiting := m.waiting
-	m.waiting = nil
-	m.mu.Unlock()
-	for _, resume := range waiting {
+	for _, resume := range m.set() {
 		resume()
 	}
+}
+
+// set says that all work before the mark is done, and returns who waits.
+func (m *mark) set() (waiting []func()) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.reached = true
+	m.at = time.Now()
+	waiting, m.waiting = m.waiting, nil
+	return waiting
 }
 
 // park has resume called when the mark is reached. It returns false, and will

@@ -80,11 +80,7 @@ func (s *stream) work() {
 			next.run()
 			s.finish()
 		case next.reach != nil:
-			// Finished first: who saw the mark must find the stream idle.
-			if !next.observer {
-				s.finish()
-			}
-			next.reach.reach()
+			s.reached(next)
 		case next.wait.park(s.resume):
 			return
 		default:
@@ -119,6 +115,21 @@ func (s *stream) finish() {
 	defer s.mu.Unlock()
 	s.unfinished--
 	s.deviceUnfinished.Add(-1)
+}
+
+// reached finishes a step that reaches a mark. Both happen at once: who sees the mark
+// finds the stream idle, and who finds it idle sees the mark.
+func (s *stream) reached(next *step) {
+	s.mu.Lock()
+	if !next.observer {
+		s.unfinished--
+		s.deviceUnfinished.Add(-1)
+	}
+	waiting := next.reach.set()
+	s.mu.Unlock()
+	for _, resume := range waiting {
+		resume()
+	}
 }
 
 func (s *stream) idle() bool {

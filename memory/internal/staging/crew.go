@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"time"
+
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
 // crew is the goroutines that share the host's part of transfers. Waking a
@@ -132,7 +134,7 @@ func (r *round) step(limit int64) bool {
 		task = r.next.Load()
 	}
 	if !r.failed.Load() {
-		err := context.Cause(r.ctx)
+		err := cancel.Error(r.ctx)
 		if err == nil {
 			err = r.do(int(task))
 		}

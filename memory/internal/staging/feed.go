@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/streamcopy"
 )
 
@@ -133,7 +134,7 @@ func (f *feed) wait() error {
 	case <-returned: // by another transfer
 		return nil
 	case <-f.ctx.Done():
-		return context.Cause(f.ctx)
+		return cancel.Error(f.ctx)
 	}
 }
 

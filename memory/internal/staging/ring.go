@@ -8,6 +8,7 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
 // ring is a bounded number of chunks, made when they are first needed and kept
@@ -107,7 +108,7 @@ func (r *ring) take(ctx context.Context) (*chunk, error) {
 		case <-r.returned:
 		case <-ctx.Done():
 			r.signal()
-			return nil, context.Cause(ctx)
+			return nil, cancel.Error(ctx)
 		}
 	}
 }

@@ -23,7 +23,7 @@ int32_t libcuda_stream_wait_event(libcuda_device device, uintptr_t stream, uintp
 }
 
 int32_t libcuda_event_create(libcuda_device device, uintptr_t *event, int32_t timing) {
-    LIBCUDA_IN_CONTEXT(device, libcuda.cuEventCreate((CUevent *)event, timing ? 0 : CU_EVENT_DISABLE_TIMING));
+    LIBCUDA_IN_CONTEXT(device, libcuda.cuEventCreate((CUevent *)event, CU_EVENT_BLOCKING_SYNC | (timing ? 0 : CU_EVENT_DISABLE_TIMING)));
 }
 
 int32_t libcuda_event_destroy(libcuda_device device, uintptr_t event) {
