@@ -51,21 +51,27 @@ type Progress struct {
 // options.
 //
 // The record is checked: see column.FromArrays. One that is unsound gives an error that
-// wraps column.ErrInvalid.
+// wraps column.ErrInvalid. A call that would have to wait for memory, because others wait
+// for it ahead, fails.
 func FromRecord(m *memory.Manager, record arrow.Record) (*Buffer, error) {
-	return FromRecordWith(context.Background(), m, record, LoadOptions{})
+	return fromRecords(context.Background(), m, []arrow.Record{record}, LoadOptions{}, true)
 }
 
-// FromRecordWith is [FromRecord] with options, and a context that ends its waits.
+// FromRecordWith is [FromRecord] with options, and a context that ends its waits. If
+// others wait for memory ahead, it waits for its turn.
 func FromRecordWith(ctx context.Context, m *memory.Manager, record arrow.Record, options LoadOptions) (*Buffer, error) {
 	return FromRecords(ctx, m, []arrow.Record{record}, options)
 }
 
 // FromRecords moves records of one schema to the device as one table, in one
 // allocation and one pipelined transfer. The records may be released when it
-// returns. At least one record is needed, for its schema. The caller releases
-// the table.
+// returns. At least one record is needed, for its schema. If others wait for memory
+// ahead, it waits for its turn. The caller releases the table.
 func FromRecords(ctx context.Context, m *memory.Manager, records []arrow.Record, options LoadOptions) (*Buffer, error) {
+	return fromRecords(ctx, m, records, options, false)
+}
+
+func fromRecords(ctx context.Context, m *memory.Manager, records []arrow.Record, options LoadOptions, failAtOnce bool) (*Buffer, error) {
 	if len(records) == 0 {
 		return nil, fmt.Errorf("buffer: load: no record: %w", ErrSchema)
 	}
@@ -75,16 +81,16 @@ func FromRecords(ctx context.Context, m *memory.Manager, records []arrow.Record,
 		}
 	}
 	schema := records[0].Schema()
-	return load(ctx, m, schema, records, options)
+	return load(ctx, m, schema, records, options, failAtOnce)
 }
 
-func load(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, options LoadOptions) (*Buffer, error) {
+func load(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, options LoadOptions, failAtOnce bool) (*Buffer, error) {
 	chunks, rows, err := transpose(schema, records)
 	if err != nil {
 		return nil, fmt.Errorf("buffer: load: %w", err)
 	}
 	columns, err := column.FromArrays(ctx, m, chunks, column.UploadOptions{
-		Stream: options.Stream, Tag: options.Tag, Unchecked: options.Unchecked,
+		Stream: options.Stream, Tag: options.Tag, Unchecked: options.Unchecked, FailAtOnce: failAtOnce,
 		Name: func(i int) string { return schema.Field(i).Name },
 	})
 	if err != nil {
@@ -171,7 +177,7 @@ func FromReader(ctx context.Context, m *memory.Manager, reader array.RecordReade
 	if len(records) == 0 {
 		records = append(records, emptyRecord(schema))
 	}
-	table, err := load(ctx, m, schema, records, options)
+	table, err := load(ctx, m, schema, records, options, false)
 	if err != nil {
 		return nil, err
 	}

@@ -1,6 +1,7 @@
 package column_test
 
 import (
+	"math"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -277,10 +278,10 @@ func TestNewRefuses(t *testing.T) {
 		{column.Data{}, "the type is nil"},
 		{flat(number, 0, 3, 0, none, eight), "buffer 1 (values) has 8 bytes, 3 elements of int32 at offset 0 need 12"},
 		{flat(number, 1, 2, 0, none, eight), "2 elements of int32 at offset 1 need 12"},
-		{flat(number, 0, 1<<62, 0, none, eight), "need"},
+		{flat(number, 0, math.MaxInt-1, 0, none, eight), "need"},
 		{flat(number, -1, 1, 0, none, eight), "offset is -1"},
 		{flat(number, 0, -1, 0, none, eight), "length -1"},
-		{flat(number, 1<<62, 1<<62, 0, none, eight), "offset is"},
+		{flat(number, math.MaxInt, math.MaxInt, 0, none, eight), "offset is"},
 		{flat(number, 0, 2, 0, eight), "it has 1 buffers, int32 needs 2"},
 		{flat(number, 0, 2, 0, none, none), "buffer 1 (values) has 0 bytes"},
 		{flat(number, 0, 2, 3, eight, eight), "null count is 3 of 2"},
@@ -298,7 +299,7 @@ func TestNewRefuses(t *testing.T) {
 		{nested(pair, 0, 2, one, numbers, released), "already released"},
 		{nested(pair, 1, 2, one, numbers, numbers), "child 0 (a): it has 2 elements"},
 		{nested(arrow.FixedSizeListOf(3, number), 0, 1, one, numbers), "child 0 (item): it has 2 elements"},
-		{nested(arrow.FixedSizeListOf(3, number), 0, 1<<61, one, numbers), "child 0 (item): it has 2 elements"},
+		{nested(arrow.FixedSizeListOf(3, number), 0, math.MaxInt/4, one, numbers), "child 0 (item): it has 2 elements"},
 		{nested(arrow.SparseUnionOf(pair.Fields(), []int8{0, 1}), 0, 3, []column.Bytes{eight}, numbers, numbers), "child 0 (a): it has 2 elements"},
 		{nested(arrow.DenseUnionOf(pair.Fields(), []int8{0, 1}), 0, 3, []column.Bytes{eight, eight}, numbers, numbers), "buffer 1 (offsets) has 8 bytes"},
 		{nested(runEnds, 0, 1, nil, f.column(flat(number, 0, 1, 1, f.bytes([]byte{0}), eight)), numbers), "child 0 (run ends): it has 1 nulls"},

@@ -3,6 +3,7 @@ package column_test
 import (
 	"encoding/json"
 	"fmt"
+	"math"
 	"strings"
 	"testing"
 
@@ -97,7 +98,7 @@ func requireChunks(t requireTB, chunks []arrow.Array, got arrow.Array) {
 			require.Equal(t, text, plain(got, i), "element %d", i)
 		}
 	}
-	if len(chunks) == 1 {
+	if len(chunks) == 1 && !strings.Contains(strings.Join(want, ""), "NaN") { // which equals nothing
 		require.True(t, array.Equal(chunks[0], got), "want %v\ngot  %v", chunks[0], got)
 	}
 }
@@ -255,7 +256,7 @@ func TestSliceRefuses(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	c, err := column.FromArray(t.Context(), mgr, arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int32, 10), column.UploadOptions{})
 	require.NoError(t, err)
-	for _, cut := range [][2]int{{-1, 1}, {0, 11}, {11, 0}, {1, 10}, {0, -1}, {5, 1 << 62}} {
+	for _, cut := range [][2]int{{-1, 1}, {0, 11}, {11, 0}, {1, 10}, {0, -1}, {5, math.MaxInt}} {
 		_, err := c.Slice(cut[0], cut[1])
 		require.ErrorIs(t, err, memory.ErrRange, "%v", cut)
 	}

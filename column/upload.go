@@ -24,6 +24,9 @@ type UploadOptions struct {
 	Tag string
 	// Name returns what column i is called in errors. It may be nil.
 	Name func(i int) string
+	// FailAtOnce fails if there is too little memory because others wait for it ahead.
+	// Otherwise the call waits for its turn, or until the context is done.
+	FailAtOnce bool
 	// Unchecked leaves out the checks of contents: see [FromArrays]. It is for arrays
 	// that the program made itself.
 	Unchecked bool
@@ -64,6 +67,11 @@ func FromArray(ctx context.Context, m *memory.Manager, array arrow.Array, option
 // dictionaries are put one behind another, and hold a value as often as the
 // chunks' did.
 //
+// # Waiting
+//
+// It waits for the transfer, and for its turn if others wait for memory of the same
+// budget: see [memory.Manager.AllocateContext].
+//
 // The arrays must not change until FromArrays returns, and may be released then.
 // The caller releases every column.
 func FromArrays(ctx context.Context, m *memory.Manager, columns [][]arrow.Array, options UploadOptions) ([]*Column, error) {
@@ -79,7 +87,7 @@ func FromArrays(ctx context.Context, m *memory.Manager, columns [][]arrow.Array,
 	if len(nodes) == 0 {
 		return nil, nil
 	}
-	block, err := m.Allocate(total, memory.AllocateOptions{Stream: options.Stream, Tag: options.Tag})
+	block, err := options.allocate(ctx, m, total)
 	if err != nil {
 		return nil, fmt.Errorf("column: upload: %w", err)
 	}
@@ -88,6 +96,14 @@ func FromArrays(ctx context.Context, m *memory.Manager, columns [][]arrow.Array,
 		return nil, errors.Join(fmt.Errorf("column: upload: %w", err), releaseAll(nil, uploaded))
 	}
 	return uploaded, nil
+}
+
+func (o UploadOptions) allocate(ctx context.Context, m *memory.Manager, bytes uint64) (*memory.Block, error) {
+	options := memory.AllocateOptions{Stream: o.Stream, Tag: o.Tag}
+	if o.FailAtOnce {
+		return m.Allocate(bytes, options)
+	}
+	return m.AllocateContext(ctx, bytes, options)
 }
 
 // planColumns plans all columns and returns the length of their block.

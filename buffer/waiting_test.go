@@ -1,0 +1,61 @@
+package buffer_test
+
+import (
+	"context"
+	"runtime"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// waiting returns once as many requests wait for memory.
+func waiting(mgr *memory.Manager, requests int) {
+	for int(mgr.Stats().Waiting) != requests {
+		runtime.Gosched()
+	}
+}
+
+// A load with a context waits for its turn behind those that wait for memory. One without
+// fails, for nothing could end its wait.
+func TestLoadsWaitForTheirTurn(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{Budget: 1 << 20, PassingPeriod: -1})
+	record := flights(t, 10)
+	held, err := mgr.Allocate(512<<10, memory.AllocateOptions{})
+	require.NoError(t, err)
+	large := make(chan error)
+	go func() {
+		block, err := mgr.AllocateWait(context.Background(), 768<<10, memory.AllocateOptions{})
+		if err == nil {
+			err = block.Release()
+		}
+		large <- err
+	}()
+	waiting(mgr, 1)
+
+	_, err = buffer.FromRecord(mgr, record)
+	require.ErrorIs(t, err, memory.ErrBudget)
+
+	ctx, cancel := context.WithCancelCause(t.Context())
+	loaded := make(chan error)
+	load := func(ctx context.Context) {
+		table, err := buffer.FromRecordWith(ctx, mgr, record, buffer.LoadOptions{})
+		if err == nil {
+			err = table.Release()
+		}
+		loaded <- err
+	}
+	go load(ctx)
+	waiting(mgr, 2)
+	cancel(errInjected)
+	require.ErrorIs(t, <-loaded, errInjected)
+
+	go load(t.Context())
+	waiting(mgr, 2)
+	require.NoError(t, held.Release())
+	require.NoError(t, <-large)
+	require.NoError(t, <-loaded)
+}
