@@ -58,6 +58,8 @@ type claims struct{ arrow.NullType }
 func (*claims) ID() arrow.Type { return arrow.EXTENSION }
 
 func TestDescribeRefuses(t *testing.T) {
+	tooWide := 1 << 30
+	tooWide *= 2 // negative where an int has 32 bits
 	for _, c := range []struct {
 		name string
 		t    arrow.DataType
@@ -82,7 +84,7 @@ func TestDescribeRefuses(t *testing.T) {
 		{"wide decimal", &arrow.Decimal256Type{Precision: 77}, format.ErrInvalid},
 		{"scale", &arrow.Decimal128Type{Precision: 1, Scale: -39}, format.ErrInvalid},
 		{"negative width", &arrow.FixedSizeBinaryType{ByteWidth: -1}, format.ErrInvalid},
-		{"too wide", &arrow.FixedSizeBinaryType{ByteWidth: 1 << 31}, format.ErrInvalid},
+		{"too wide", &arrow.FixedSizeBinaryType{ByteWidth: tooWide}, format.ErrInvalid},
 		{"zero in the time zone", &arrow.TimestampType{TimeZone: "a\x00"}, format.ErrInvalid},
 		{"unit", &arrow.TimestampType{Unit: 9}, format.ErrInvalid},
 		{"time of days", &arrow.Time32Type{Unit: arrow.Nanosecond}, format.ErrUnsupported},

@@ -39,6 +39,21 @@ func operations(t testing.TB, dev *device.Device, slow bool) uint64 {
 	return 200_000
 }
 
+// seedVariable is the environment variable for the seed of TestRun's random choices,
+// so that several processes make different ones.
+const seedVariable = "GPUFRAME_SEED"
+
+func seed(t testing.TB) uint64 {
+	t.Helper()
+	text := os.Getenv(seedVariable)
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	require.NoError(t, err, seedVariable)
+	return n
+}
+
 // options fit the device: a GPU is kept busy by larger blocks and more
 // goroutines than a processor.
 func options(dev *device.Device) soak.Options {
@@ -81,7 +96,7 @@ func TestRun(t *testing.T) {
 				require.NoError(t, err)
 				defer func() { require.NoError(t, under.Close()) }()
 				o := options(dev)
-				o.Resource, o.Operations, o.Seed = under, operations(t, dev, resource.slow), 1
+				o.Resource, o.Operations, o.Seed = under, operations(t, dev, resource.slow), seed(t)
 				requireSound(t, dev, o)
 			})
 		})

@@ -132,9 +132,9 @@ func TestSumsAtTheEnds(t *testing.T) {
 		values []*big.Int
 		sum    string
 	}{
-		{arrow.PrimitiveTypes.Int64, []*big.Int{big.NewInt(math.MaxInt64), big.NewInt(-1), big.NewInt(1)}, fmt.Sprint(math.MaxInt64)},
+		{arrow.PrimitiveTypes.Int64, []*big.Int{big.NewInt(math.MaxInt64), big.NewInt(-1), big.NewInt(1)}, fmt.Sprint(int64(math.MaxInt64))},
 		{arrow.PrimitiveTypes.Int64, []*big.Int{big.NewInt(math.MaxInt64), big.NewInt(1)}, "null"},
-		{arrow.PrimitiveTypes.Int64, []*big.Int{big.NewInt(math.MinInt64 + 1), big.NewInt(-1)}, fmt.Sprint(math.MinInt64)},
+		{arrow.PrimitiveTypes.Int64, []*big.Int{big.NewInt(math.MinInt64 + 1), big.NewInt(-1)}, fmt.Sprint(int64(math.MinInt64))},
 		{arrow.PrimitiveTypes.Int64, []*big.Int{big.NewInt(math.MinInt64), big.NewInt(-1)}, "null"},
 		{arrow.PrimitiveTypes.Uint64, []*big.Int{new(big.Int).SetUint64(math.MaxUint64 - 1), big.NewInt(1)}, fmt.Sprint(uint64(math.MaxUint64))},
 		{arrow.PrimitiveTypes.Uint64, []*big.Int{new(big.Int).SetUint64(math.MaxUint64), big.NewInt(1)}, "null"},

@@ -86,5 +86,5 @@ func TestExtremesOfZerosAndNaN(t *testing.T) {
 	}
 	both := []uint64{math.Float64bits(nan) | 7}
 	MergeHost(MinFloat, both, []uint64{math.Float64bits(-nan)})
-	require.EqualValues(t, canonicalNaN, both[0])
+	require.EqualValues(t, uint64(canonicalNaN), both[0])
 }
