@@ -77,6 +77,7 @@ func (b *books) fronts() {
 				require.Equal(b.t, s.bytes, node.Bytes, "a slot holds another size")
 				b.take(node, "slot")
 				slots += node.Bytes
+				b.largest = max(b.largest, node.Bytes)
 			}
 		}
 		require.Equal(b.t, slots, f.bytes, "the bytes of a front's slots")

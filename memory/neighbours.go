@@ -103,14 +103,45 @@ func (n *neighbours) released(t *tree) {
 	}
 }
 
-// inUse reports whether the tree, or a related one, has memory that may be
-// released.
-func (n *neighbours) inUse(t *tree) bool {
+// holding is what the memory of a device, or of a resource, is used for.
+type holding struct {
+	// inUse says that there are blocks, and inProgress that there are requests that
+	// may get memory.
+	inUse, inProgress bool
+	// allocations counts the blocks there ever were.
+	allocations uint64
+}
+
+// holding looks at the tree and at related ones. own are the bytes of the request
+// that asks, if they are reserved.
+func (n *neighbours) holding(t *tree, own uint64) (h holding) {
+	var pending uint64
 	for _, each := range append(n.of(t), t) {
-		each.stripes.settle()
-		if each.root.account.inUse.Load() > 0 {
-			return true
-		}
+		each.stripes.lockAll()
+		s, _ := each.root.stats()
+		h.inUse = h.inUse || s.InUse > 0
+		h.allocations += s.Allocations
+		pending += each.root.inProgress()
+		each.stripes.unlockAll()
 	}
-	return false
+	h.inProgress = pending > own
+	return h
+}
+
+// inProgress returns the bytes that requests to the manager, and to those below,
+// have reserved but not got yet. All stripes are locked.
+func (m *Manager) inProgress() uint64 {
+	a := &m.account
+	counted, below := a.inUse.Load(), uint64(0)
+	for _, child := range m.children.list() {
+		c := &child.account
+		counted -= c.inUse.Load()
+		if c.guaranteed.Load() {
+			counted += c.budget.Load()
+		} else {
+			counted += c.reserved.Load()
+		}
+		below += child.inProgress()
+	}
+	return a.reserved.Load() - counted + below
 }

@@ -94,23 +94,19 @@ func (q *queue) wait(ctx context.Context, w *waiter, after *uint64, again func()
 	if step := q.tree.step; step != nil {
 		step("wait", func() bool { return w.decided() || ctx.Err() != nil })
 	}
-	for timer := again(); ; {
+	for timer := again(); !w.decided(); {
 		select {
 		case <-w.granted:
-			return w.never, w.err
 		case <-timer:
 			timer = again()
-			continue
 		case <-ctx.Done():
+			q.tree.pause("cancelled")
+			if q.withdraw(w) {
+				return nil, fmt.Errorf("memory: wait for %s: %w", humanize.Bytes(w.bytes), cancel.Error(ctx))
+			}
 		}
-		break
 	}
-	q.tree.pause("cancelled")
-	if q.withdraw(w) || w.err != nil || w.never != nil {
-		return nil, fmt.Errorf("memory: wait for %s: %w", humanize.Bytes(w.bytes), cancel.Error(ctx))
-	}
-	// It was granted before it could be withdrawn.
-	return nil, nil
+	return w.never, w.err
 }
 
 // decided reports whether the request was granted or refused.

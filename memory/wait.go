@@ -103,6 +103,8 @@ type attempt struct {
 	waiter *waiter
 	// listening is set while releases in other trees are reported to this one.
 	listening bool
+	// rounds counts how often it waited for other requests in progress.
+	rounds int
 }
 
 func (a *attempt) run(failure error) (*Block, error) {
@@ -111,8 +113,7 @@ func (a *attempt) run(failure error) (*Block, error) {
 	for {
 		// A release after this point is noticed, if the device has no memory.
 		releases := a.tree.queue.releases.Load()
-		// If nothing is in use before the attempt, no release can help after it.
-		hopeful := !a.listening || a.tree.neighbours.inUse(a.tree)
+		before := a.holding(reserved)
 		if failure == nil {
 			if !reserved {
 				if err := a.reserveShort(a.ctx, a.bytes, a.options, a.waiter); err != nil {
@@ -137,14 +138,68 @@ func (a *attempt) run(failure error) (*Block, error) {
 			failure = nil // something may have been released since the attempt
 			continue
 		}
-		if a.mode != waitForMemory || !hopeful {
+		if a.mode != waitForMemory {
 			return nil, a.resourceError(a.bytes, a.options.Tag, failure)
+		}
+		// If nobody had memory before the attempt, nobody has now, and nobody got any
+		// in between, then no release can help.
+		switch now := a.holding(false); {
+		case before.inUse || now.inUse:
+		case now.allocations != before.allocations:
+			failure = nil
+			continue
+		case !before.inProgress && !now.inProgress:
+			return nil, a.resourceError(a.bytes, a.options.Tag, failure)
+		default:
+			if err := a.awaitOthers(failure); err != nil {
+				return nil, err
+			}
+			failure = nil
+			continue
 		}
 		if err := a.wait(a.ctx, a.waiter, a.options, &releases); err != nil {
 			return nil, err
 		}
 		reserved, failure = true, nil
 	}
+}
+
+// holding says what the memory is used for. Before the first attempt that notices
+// releases it does not matter, and is not asked for.
+func (a *attempt) holding(reserved bool) holding {
+	if !a.listening {
+		return holding{inUse: true}
+	}
+	own := uint64(0)
+	if reserved {
+		own = a.bytes
+	}
+	return a.tree.neighbours.holding(a.tree, own)
+}
+
+// awaitOthers waits until the requests that are in progress have got their memory
+// or failed. Nothing else is in use, so there is no release to wait for. The second
+// of two that keep failing beside each other gives up.
+func (a *attempt) awaitOthers(failure error) error {
+	const rounds, interval = 8, time.Millisecond
+	if a.rounds++; a.rounds > rounds {
+		return a.resourceError(a.bytes, a.options.Tag, failure)
+	}
+	settled := func() bool {
+		now := a.tree.neighbours.holding(a.tree, 0)
+		return now.inUse || !now.inProgress
+	}
+	if step := a.tree.step; step != nil {
+		step("others", func() bool { return settled() || a.ctx.Err() != nil })
+	}
+	for !settled() {
+		select {
+		case <-a.ctx.Done():
+			return fmt.Errorf("memory: allocate %s: %w", humanize.Bytes(a.bytes), cancel.Error(a.ctx))
+		case <-time.After(interval):
+		}
+	}
+	return nil
 }
 
 // listen has releases in other trees reported to this one, and returns false if

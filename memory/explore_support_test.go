@@ -1,0 +1,366 @@
+package memory
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/explore"
+)
+
+// queueScene is a tree of managers, or two, whose requests are interleaved in every
+// order. The invariants of the queue are checked after each step.
+type queueScene struct {
+	world    *explore.World
+	resource *numbered
+	clock    time.Time
+	roots    []*Manager
+	actors   []explore.Actor
+	// log is what the actors' calls returned.
+	log []string
+	// before are the requests that have aged, as they were before the step.
+	before []agedRequest
+	// lowered says that budgets may be exceeded, because one was lowered, and
+	// urgent that requests of a higher priority pass.
+	lowered, urgent bool
+}
+
+// numbered is a resource whose memory is numbers only.
+type numbered struct {
+	world                *explore.World
+	device               *device.Device
+	capacity, used, next uint64
+	// counted is what is used, and what Free has not returned from yet; most is
+	// the most of it.
+	counted, most uint64
+	fail          error
+}
+
+func (n *numbered) Allocate(bytes uint64, stream *device.Stream) (Allocation, error) {
+	n.world.Step("asked", nil)
+	if n.fail != nil {
+		return Allocation{}, n.fail
+	}
+	if bytes > n.capacity-n.used {
+		return Allocation{}, device.ErrOutOfMemory
+	}
+	n.next++
+	n.used += bytes
+	n.counted += bytes
+	n.most = max(n.most, n.counted)
+	return Allocation{Pointer: device.Pointer(n.next << 20), Bytes: bytes, Stream: stream}, nil
+}
+
+func (n *numbered) Free(allocation Allocation, _ []*device.Stream) error {
+	n.used -= allocation.Bytes
+	n.world.Step("freed", nil)
+	n.counted -= allocation.Bytes
+	return nil
+}
+
+func (n *numbered) Device() *device.Device  { return n.device }
+func (n *numbered) Kind() device.MemoryKind { return device.MemoryHost }
+func (n *numbered) Close() error            { return nil }
+
+// aged is a request that nothing may pass, and what was reserved where it waits.
+type agedRequest struct {
+	waiter   *waiter
+	short    *account
+	reserved uint64
+	ahead    []*waiter
+}
+
+const passing = time.Minute
+
+// exploreQueue explores the actors that set up adds.
+func exploreQueue(t *testing.T, setUp func(s *queueScene)) {
+	t.Helper()
+	if raceDetector {
+		t.Skip("one goroutine runs at a time here, and the race detector is slow")
+	}
+	host, err := device.Open("host")
+	require.NoError(t, err)
+	defer func() { require.NoError(t, host.Close()) }()
+	outcomes := make(map[string]int)
+	result, err := explore.Run(200_000, func(w *explore.World) explore.System {
+		s := &queueScene{world: w, resource: &numbered{world: w, device: host, capacity: 1 << 40}, clock: time.Unix(0, 0)}
+		setUp(s)
+		for _, root := range s.roots {
+			root.tree.step = w.Step
+		}
+		return explore.System{
+			Actors: s.actors, Check: s.check, State: s.state,
+			End: func() error {
+				slices.Sort(s.log)
+				outcomes[strings.Join(s.log, ", ")]++
+				return s.end()
+			},
+			Close: func() {
+				for _, root := range s.roots {
+					_ = root.Close()
+				}
+			},
+		}
+	})
+	require.NoError(t, err)
+	t.Logf("%d runs, %d states, %d different outcomes", result.Runs, result.States, len(outcomes))
+	require.NotZero(t, result.Ended)
+}
+
+// root makes a tree of managers.
+func (s *queueScene) root(budget uint64) *Manager {
+	m, err := NewManager(s.resource.device, Options{
+		Name: "root", Budget: budget, Resource: s.resource, Stream: s.resource.device.DefaultStream(), NoBackstop: true, PassingPeriod: passing,
+	})
+	if err != nil {
+		panic(err)
+	}
+	m.tree.clock.start, m.tree.clock.read = s.clock, func() time.Time { return s.clock }
+	s.roots = append(s.roots, m)
+	return m
+}
+
+func (s *queueScene) child(m *Manager, name string, budget uint64) *Manager {
+	child, err := m.Child(name, budget)
+	if err != nil {
+		panic(err)
+	}
+	return child
+}
+
+func (s *queueScene) hold(m *Manager, bytes uint64, tag string) *Block {
+	block, err := m.Allocate(bytes, AllocateOptions{Tag: tag})
+	if err != nil {
+		panic(err)
+	}
+	return block
+}
+
+func (s *queueScene) actor(name string, run func()) {
+	s.actors = append(s.actors, explore.Actor{Name: name, Run: run})
+}
+
+// ended notes how a call ended, and fails the run for errors that it must not have.
+func (s *queueScene) ended(name string, err error, allowed ...error) bool {
+	if err == nil {
+		s.log = append(s.log, name+" succeeded")
+		return true
+	}
+	for _, each := range allowed {
+		if errors.Is(err, each) {
+			s.log = append(s.log, fmt.Sprintf("%s: %v", name, each))
+			return false
+		}
+	}
+	panic(fmt.Sprintf("%s: %v", name, err))
+}
+
+// request adds an actor that allocates and releases.
+func (s *queueScene) request(name string, m *Manager, allocate func() (*Block, error), allowed ...error) {
+	s.actor(name, func() {
+		block, err := allocate()
+		if s.ended(name, err, allowed...) {
+			s.world.Step(name+" holds", nil)
+			s.release(block)
+		}
+	})
+}
+
+func (s *queueScene) plain(name string, m *Manager, bytes uint64, tag string, allowed ...error) {
+	s.request(name, m, func() (*Block, error) { return m.Allocate(bytes, AllocateOptions{Tag: tag}) }, allowed...)
+}
+
+func (s *queueScene) wait(name string, m *Manager, bytes uint64, allowed ...error) {
+	s.waitWith(name, context.Background(), m, bytes, 0, allowed...)
+}
+
+func (s *queueScene) waitWith(name string, ctx context.Context, m *Manager, bytes uint64, priority int, allowed ...error) {
+	s.request(name, m, func() (*Block, error) { return m.AllocateWait(ctx, bytes, AllocateOptions{Priority: priority}) }, allowed...)
+}
+
+func (s *queueScene) release(block *Block) {
+	if err := block.Release(); err != nil {
+		panic(err)
+	}
+}
+
+func (s *queueScene) releases(name string, block *Block) {
+	s.actor(name, func() { s.release(block) })
+}
+
+// ages adds an actor that lets the passing period go by.
+func (s *queueScene) ages() { s.actor("clock", func() { s.clock = s.clock.Add(passing) }) }
+
+// check checks the invariants.
+func (s *queueScene) check() error {
+	var most uint64
+	for _, root := range s.roots {
+		t := root.tree
+		t.stripes.lockAll()
+		err := s.checkManager(root)
+		most += root.account.reserved.Load()
+		if err == nil && root.account.peak.Load() > s.resource.most {
+			err = fmt.Errorf("the peak is %d, the resource never had more than %d in use", root.account.peak.Load(), s.resource.most)
+		}
+		t.stripes.unlockAll()
+		if err != nil {
+			return err
+		}
+		if err := s.checkQueue(&t.queue); err != nil {
+			return err
+		}
+	}
+	if s.resource.used > most {
+		return fmt.Errorf("the resource has handed out %d bytes, and %d are reserved", s.resource.used, most)
+	}
+	if s.urgent {
+		return nil
+	}
+	return s.checkOrder()
+}
+
+// checkManager checks the sums in a manager and below. All stripes are locked.
+func (s *queueScene) checkManager(m *Manager) error {
+	a := &m.account
+	reserved, budget, inUse := a.reserved.Load(), a.budget.Load(), a.inUse.Load()
+	if reserved > budget && !s.lowered {
+		return fmt.Errorf("%s: %d are reserved in a budget of %d", a.name, reserved, budget)
+	}
+	stats, _ := m.stats()
+	var below, promised uint64
+	for _, child := range m.children.list() {
+		if err := s.checkManager(child); err != nil {
+			return err
+		}
+		below += child.account.inUse.Load()
+		if child.account.guaranteed.Load() {
+			promised += child.account.budget.Load()
+		} else {
+			promised += child.account.reserved.Load()
+		}
+	}
+	var tags uint64
+	for _, tag := range stats.Tags {
+		tags += tag.InUse
+	}
+	switch own := inUse - below; {
+	case below > inUse:
+		return fmt.Errorf("%s: %d are in use, %d of them below", a.name, inUse, below)
+	case tags != inUse:
+		return fmt.Errorf("%s: %d are in use, %d by the tags", a.name, inUse, tags)
+	case own+promised > reserved:
+		return fmt.Errorf("%s: %d are reserved; %d are in use and %d promised", a.name, reserved, own, promised)
+	case inUse > a.peak.Load():
+		return fmt.Errorf("%s: %d are in use, the peak is %d", a.name, inUse, a.peak.Load())
+	}
+	return nil
+}
+
+// checkQueue checks that the marks at the accounts are those of the requests.
+func (s *queueScene) checkQueue(q *queue) error {
+	q.mu.Lock()
+	defer q.mu.Unlock()
+	waiting := make(map[*account]int64)
+	for _, w := range q.waiting {
+		waiting[w.short]++
+		if w.short == nil {
+			return fmt.Errorf("a request for %d waits nowhere", w.bytes)
+		}
+	}
+	for a, count := range waiting {
+		if a.waiting.Load() != count {
+			return fmt.Errorf("%s: %d requests wait, %d are counted", a.name, count, a.waiting.Load())
+		}
+	}
+	if q.length.Load() != int64(len(q.waiting)) {
+		return fmt.Errorf("%d requests wait, %d are counted", len(q.waiting), q.length.Load())
+	}
+	return nil
+}
+
+// checkOrder checks that nothing took memory that a request waits for which had
+// aged before the step.
+func (s *queueScene) checkOrder() error {
+	var now []agedRequest
+	for _, root := range s.roots {
+		q := &root.tree.queue
+		for _, old := range s.before {
+			if old.waiter.account.root() != &root.account || !slices.Contains(q.waiting, old.waiter) || old.waiter.short != old.short || old.waiter.trying {
+				continue
+			}
+			gone := slices.ContainsFunc(old.ahead, func(w *waiter) bool { return w.trying || !slices.Contains(q.waiting, w) })
+			if grown := old.short.reserved.Load(); grown > old.reserved && !gone {
+				return fmt.Errorf("%s: %d bytes more are reserved, although a request for %d waits there and has aged",
+					old.short.name, grown-old.reserved, old.waiter.bytes)
+			}
+		}
+		for i, w := range q.waiting {
+			if w.agedAt <= root.tree.clock.now() && !w.trying {
+				now = append(now, agedRequest{w, w.short, w.short.reserved.Load(), slices.Clone(q.waiting[:i])})
+			}
+		}
+	}
+	s.before = now
+	return nil
+}
+
+// state describes the trees.
+func (s *queueScene) state() string {
+	var b strings.Builder
+	fmt.Fprint(&b, s.clock.Unix(), s.resource.used, s.resource.most, s.resource.fail, s.log)
+	for _, root := range s.roots {
+		q := &root.tree.queue
+		fmt.Fprint(&b, "|", q.interested.Load(), q.releases.Load(), q.closed, root.tree.neighbours.waiting.Load())
+		for _, w := range q.waiting {
+			fmt.Fprint(&b, " ", w.bytes, w.ticket, w.priority, w.stays, w.trying, w.forRelease, w.releases, w.decided())
+		}
+		var describe func(m *Manager)
+		describe = func(m *Manager) {
+			a := &m.account
+			fmt.Fprint(&b, " (", a.name, a.budget.Load(), a.reserved.Load(), a.inUse.Load(), a.peak.Load(), a.guaranteed.Load(), a.ended.Load(), a.waiting.Load())
+			for _, child := range m.children.list() {
+				describe(child)
+			}
+			fmt.Fprint(&b, ")")
+		}
+		describe(root)
+	}
+	return b.String()
+}
+
+// end checks that everything is as if nothing had happened.
+func (s *queueScene) end() error {
+	if s.resource.used != 0 {
+		return fmt.Errorf("the resource still has %d in use", s.resource.used)
+	}
+	for _, root := range s.roots {
+		stats := root.Stats()
+		q := &root.tree.queue
+		if stats.InUse != 0 || stats.Blocks != 0 || stats.Remaining != stats.Budget || stats.Waiting != 0 {
+			return fmt.Errorf("at the end: %v, %d remain of %d, %d wait", stats, stats.Remaining, stats.Budget, stats.Waiting)
+		}
+		if q.interested.Load() != 0 || len(q.waiting) != 0 || root.tree.neighbours.waiting.Load() != 0 {
+			return fmt.Errorf("at the end %d are interested and %d wait", q.interested.Load(), len(q.waiting))
+		}
+		for _, child := range root.children.list() {
+			if child.account.reserved.Load() != 0 && !child.account.ended.Load() {
+				return fmt.Errorf("at the end %s has %d reserved", child.account.name, child.account.reserved.Load())
+			}
+		}
+		block, err := root.Allocate(stats.Budget, AllocateOptions{})
+		if err == nil {
+			err = block.Release()
+		}
+		if err != nil && !errors.Is(err, device.ErrOutOfMemory) {
+			return fmt.Errorf("at the end the whole budget: %w", err)
+		}
+	}
+	return nil
+}
