@@ -17,9 +17,9 @@ import (
 // ExportOptions configure an export. The zero value is right for most programs.
 type ExportOptions struct {
 	// Stream is the stream that the consumer works on. Work that is on it when the
-	// array is released is done before the memory is used anew; it must stay alive
-	// until then. Nil means the device's default stream, and none on the host
-	// device. How the consumer waits for the data is another matter: that is what
+	// array is released is done before the memory is used anew, also if the consumer
+	// has destroyed the stream by then: it is not touched after the call. Nil means the
+	// device's default stream, and none on the host device. How the consumer waits for the data is another matter: that is what
 	// the array's sync_event is for.
 	Stream *device.Stream
 

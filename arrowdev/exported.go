@@ -149,8 +149,10 @@ func (x *export) end() error {
 	if x.freeZero != nil {
 		x.freeZero()
 	}
-	if x.event != nil {
-		note(x.event.Close())
+	if event := x.event; event != nil && len(held) > 0 {
+		// To destroy it is a call of the driver, which a consumer's release must not
+		// make.
+		held[0].Device().Later(func() { _ = event.Close() })
 	}
 	return errors.Join(failures...)
 }

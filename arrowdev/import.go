@@ -17,7 +17,9 @@ import (
 // ImportOptions configure an import. The zero value is right for most programs.
 type ImportOptions struct {
 	// Stream is the stream that the memory shall belong to. It is made to wait, on
-	// the device, for the array's sync_event. Nil means the manager's.
+	// the device, for the array's sync_event. Nil means the manager's. For CUDA's
+	// per-thread default stream (2), which is another one on each thread, the legacy
+	// default stream is taken, which all of these wait for.
 	Stream *device.Stream
 
 	// Unchecked leaves offsets, views, run ends, type ids and dictionary indices in
@@ -196,6 +198,10 @@ func (i *importer) begin() error {
 	dev := i.manager.Device()
 	if !i.stream.Device().Same(dev) {
 		return faulty("options.Stream", "it belongs to %s, the manager to %s: %w", i.stream.Device(), dev, device.ErrInvalidValue)
+	}
+	if isPerThread(i.stream) {
+		// The legacy default stream is ordered with those of all threads.
+		i.stream = dev.DefaultStream()
 	}
 	i.kind, i.elsewhere = kindOf(dev, i.place)
 	return nil

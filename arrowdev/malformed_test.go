@@ -3,6 +3,7 @@
 package arrowdev
 
 import (
+	"fmt"
 	"math"
 	"testing"
 	"unsafe"
@@ -260,6 +261,61 @@ func TestNullRowsOfAColumn(t *testing.T) {
 		require.NoError(t, c.Release())
 		requireReleasedOnce(t, p)
 		require.NoError(t, a.Release())
+		requireNothingHeld(t, m)
+	})
+}
+
+// Addresses that the driver does not know, in every buffer of every kind of array, are
+// errors that name the buffer: nothing reads there. The array is released once.
+func TestWildPointers(t *testing.T) {
+	eachKernel(t, func(t *testing.T, m *memory.Manager) {
+		if m.Device().Kind() == device.Host {
+			t.Skip("memory of the CPU is the processor's by the standard: there is nobody to ask")
+		}
+		count := len(many().Columns())
+		for column := range count {
+			for buffer := 0; ; buffer++ {
+				p, a := foreignTable(t, m, many())
+				child := childOf(&p.Device.Array, column)
+				buffers := buffersOf(child)
+				if buffer >= len(buffers) {
+					require.NoError(t, a.Release())
+					break
+				}
+				was := buffers[buffer]
+				buffers[buffer] = 0xdead0000
+				table, err := Import(m, pointerTo(p.Device), a.Schema())
+				if was == 0 { // a bitmap that is not there is not looked at
+					require.NoError(t, err)
+					require.NoError(t, table.Release())
+				} else {
+					require.ErrorContains(t, err, childPath(column), "buffer %d", buffer)
+				}
+				requireReleasedOnce(t, p)
+				require.NoError(t, a.Release())
+			}
+		}
+		requireNothingHeld(t, m)
+	})
+}
+
+func childPath(i int) string { return fmt.Sprintf("ArrowDeviceArray.array.children[%d].buffers[", i) }
+
+// A release callback that is NULL marks a struct as released. Nothing of it is read, in
+// arrays, children, schemas and streams alike.
+func TestReleasesThatAreNULL(t *testing.T) {
+	eachKernel(t, func(t *testing.T, m *memory.Manager) {
+		p, a := foreignTable(t, m, many())
+		p.Device.Array = cabi.Array{Length: 10, NumBuffers: 1, Buffers: 0xdead0000, Children: 0xdead0000, NumChildren: 14}
+		_, err := Import(m, pointerTo(p.Device), a.Schema())
+		require.ErrorIs(t, err, ErrMoved)
+		require.NoError(t, a.Release())
+		schema := &cabi.Schema{Format: 0xdead0000, Children: 0xdead0000, NumChildren: 3}
+		_, err = ImportSchema(pointerTo(schema))
+		require.ErrorIs(t, err, ErrMoved)
+		stream := &cabi.DeviceStream{GetSchema: 0xdead0000, GetNext: 0xdead0000}
+		_, err = ImportStream(m, pointerTo(stream))
+		require.ErrorIs(t, err, ErrMoved)
 		requireNothingHeld(t, m)
 	})
 }

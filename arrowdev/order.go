@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -23,6 +24,14 @@ func consumerStream(dev *device.Device, given *device.Stream) (*device.Stream, e
 	return dev.DefaultStream(), nil
 }
 
+// perThread is CUDA's number of the default stream of the calling thread. A goroutine,
+// and a release, are on threads of nobody's choice, so no call may use it.
+const perThread backend.Stream = 2
+
+func isPerThread(stream *device.Stream) bool {
+	return stream.Handle() == perThread && stream.Device().Kind() == device.CUDA
+}
+
 // orderAll makes later work on the blocks, freeing them included, wait for what the
 // consumer has enqueued by now. It makes no call of the driver, so that it suits
 // deleters: the consumer may have destroyed its stream.
@@ -40,7 +49,7 @@ func orderAll(blocks []*memory.Block, consumer *device.Stream) error {
 }
 
 func orderAfter(block *memory.Block, stream *device.Stream) error {
-	if stream.Foreign() {
+	if stream.Foreign() || isPerThread(stream) {
 		return block.RecordForeignUse()
 	}
 	return block.RecordUse(stream)

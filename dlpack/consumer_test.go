@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
 	"github.com/gpuframe/gpuframe/internal/devicetest"
@@ -196,4 +197,52 @@ func TestConsumersWorkOnAMatrixComesFirst(t *testing.T) {
 		requireNothingHeld(t, m)
 		require.NoError(t, consumer.Close())
 	})
+}
+
+// The stream of a CUDA array interface: 1 and 2 are different, None asks for nothing.
+func TestProducerStream(t *testing.T) {
+	dev := launchtest.Open(t, &launchtest.GPU{})
+	for _, each := range []struct {
+		number int64
+		given  bool
+		handle backend.Stream
+		noSync bool
+		fails  bool
+	}{
+		{0, false, 0, true, false}, {1, true, dev.DefaultStream().Handle(), false, false}, {2, true, 2, false, false},
+		{77, true, 77, false, false}, {0, true, 0, false, true}, {-1, true, 0, true, false}, {-2, true, 0, false, true},
+	} {
+		stream, noSync, err := dlpack.ProducerStream(dev, each.number, each.given)
+		assert.Equal(t, each.fails, err != nil, "%v: %v", each, err)
+		assert.Equal(t, each.noSync, noSync, "%v", each)
+		if err != nil {
+			assert.ErrorIs(t, err, device.ErrInvalidValue)
+			assert.ErrorContains(t, err, "dlpack: producer stream: stream")
+		} else if !noSync {
+			assert.Equal(t, each.handle, stream.Handle(), "%v", each)
+		}
+	}
+}
+
+// An import that names the per-thread default stream waits for all of them by way of
+// the legacy one, and never calls the driver with a number that means another stream on
+// each thread.
+func TestImportAfterThePerThreadStream(t *testing.T) {
+	gpu := &launchtest.GPU{}
+	dev := launchtest.Open(t, gpu)
+	m := newManager(t, dev)
+	p := newProducer(t, dev, foreignMemory(t, dev, pattern(40)), float32Type, 10)
+	stream, noSync, err := dlpack.ProducerStream(dev, 2, true)
+	require.NoError(t, err)
+	before := len(gpu.Calls())
+	c, err := importEither(m, p, false, dlpack.ImportOptions{Stream: stream, NoSync: noSync})
+	require.NoError(t, err)
+	calls := gpu.Calls()[before:]
+	assert.NotEmpty(t, calls, "the import waits for something")
+	for _, call := range calls {
+		assert.NotContains(t, call, "(2)")
+		assert.NotContains(t, call, "(2,")
+	}
+	require.NoError(t, c.Release())
+	requireNothingHeld(t, m)
 }

@@ -118,3 +118,36 @@ func TestImportRefusesROCm(t *testing.T) {
 		requireNothingHeld(t, m)
 	})
 }
+
+// A device pointer that the driver does not know is an error that names the field:
+// nothing reads there, and the deleter runs once. So is one into memory of another
+// kind than claimed, and one whose length leads out of its allocation.
+func TestWildPointers(t *testing.T) {
+	eachKernel(t, func(t *testing.T, m *memory.Manager) {
+		if m.Device().Kind() == device.Host {
+			t.Skip("memory of the CPU is the processor's by the standard: there is nobody to ask")
+		}
+		own := foreignMemory(t, m.Device(), pattern(40))
+		for _, claimed := range []int32{cabi.DeviceCUDA, cabi.DeviceCUDAHost, cabi.DeviceCUDAManaged} {
+			for _, data := range []device.Pointer{0xdead0000, 0x1000, 1 << 46, ^device.Pointer(0xfff), own} {
+				if data == own && claimed == cabi.DeviceCUDA {
+					continue
+				}
+				for _, dataType := range []cabi.DataType{float32Type, {Code: cabi.CodeBool, Bits: 8, Lanes: 1}} {
+					p := newProducer(t, m.Device(), data, dataType, 10)
+					p.Versioned.Tensor.Device.Type = claimed
+					_, err := importEither(m, p, false, dlpack.ImportOptions{})
+					var typed *dlpack.Error
+					require.ErrorAs(t, err, &typed, "%#x", uint64(data))
+					assert.Equal(t, "data", typed.Field)
+					assert.Equal(t, 1, p.Deleted())
+				}
+			}
+		}
+		p := newProducer(t, m.Device(), own, float32Type, 1<<40)
+		_, err := importEither(m, p, false, dlpack.ImportOptions{})
+		require.ErrorContains(t, err, "data")
+		assert.Equal(t, 1, p.Deleted())
+		requireNothingHeld(t, m)
+	})
+}

@@ -28,7 +28,7 @@ var (
 // Error is what all functions of this package return.
 type Error struct {
 	// Operation is "export", "export matrix", "export validity", "import", "import
-	// matrix", "consumer stream" or "release".
+	// matrix", "consumer stream", "producer stream" or "release".
 	Operation string
 	// Field is the field of the C struct, or the part of the column or of the
 	// options, that is at fault. It may be empty.

@@ -18,8 +18,9 @@ type ExportOptions struct {
 	// Stream is the stream that the consumer works on; device.Device.WrapStream
 	// makes one of the number that __dlpack__ was called with. Work that is
 	// enqueued on it later finds the values ready, and the memory is not used
-	// anew before the work that is on it when the deleter runs is done. It must
-	// stay alive until then. Nil means the device's default stream; memory that
+	// anew before the work that is on it when the deleter runs is done. The stream is
+	// not touched after the export: the consumer may destroy it before it runs the
+	// deleter. Nil means the device's default stream; memory that
 	// the processor can reach has no stream by default, and the export waits
 	// until the values are there.
 	Stream *device.Stream

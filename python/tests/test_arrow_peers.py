@@ -1,0 +1,152 @@
+"""Arrays as other libraries' copies to a GPU make them, and addresses that lead nowhere.
+
+nanoarrow copies every buffer of an array to the GPU, the lengths of string views' data
+included, leaves buffers of no bytes NULL, and records an event on its stream. DeviceCopy
+does the same with the driver alone; it knows nothing of gpuframe.
+"""
+
+import ctypes
+import os
+import struct
+
+import pytest
+
+import gpuframe
+import producer
+import support
+from producer import Array
+
+GPU = [name for name in support.DEVICES if name != "host"]
+CUDA = 2
+
+
+@pytest.fixture(autouse=True)
+def released():
+    """The producer's structs are released, once each, when a test ends."""
+    producer.alive.clear()
+    yield
+    support.settle()
+    assert not producer.alive
+
+
+class Driver:
+    """The calls of the driver that a copy needs, in the primary context of a GPU."""
+
+    def __init__(self, ordinal):
+        self.library = ctypes.CDLL(os.environ.get("GPUFRAME_LIBCUDA") or "libcuda.so.1")
+        context = ctypes.c_void_p()
+        self.call("cuInit", ctypes.c_uint(0))
+        self.call("cuDevicePrimaryCtxRetain", ctypes.byref(context), ctypes.c_int(ordinal))
+        self.call("cuCtxSetCurrent", context)
+
+    def call(self, name, *arguments):
+        result = getattr(self.library, name)(*arguments)
+        assert result == 0, f"{name}: {result}"
+
+
+class DeviceCopy:
+    """An array with all its buffers in memory of a GPU, ready at an event."""
+
+    def __init__(self, array, where):
+        self.of, self.ordinal = array, support.number(where)
+        self.driver, self.memory = Driver(self.ordinal), []
+        self.event = ctypes.c_void_p()
+        self.driver.call("cuEventCreate", ctypes.byref(self.event), ctypes.c_uint(2))
+
+    def __arrow_c_device_array__(self, requested_schema=None, **kwargs):
+        c = producer.CDeviceArray(array=self.of.array(), device_type=CUDA, device_id=self.ordinal,
+                                  sync_event=ctypes.addressof(self.event))
+        self.copy(self.of, c.array)
+        self.driver.call("cuEventRecord", self.event, None)
+        self.shown = self.of.schema(), c
+        return (producer._api.PyCapsule_New(ctypes.addressof(self.shown[0]), b"arrow_schema", None),
+                producer._api.PyCapsule_New(ctypes.addressof(c), b"arrow_device_array", None))
+
+    def copy(self, described, c):
+        for i, raw in enumerate(described.buffers):
+            if not raw:
+                c.buffers[i] = None
+                continue
+            at = ctypes.c_uint64()
+            self.driver.call("cuMemAlloc_v2", ctypes.byref(at), ctypes.c_size_t(len(raw)))
+            self.memory.append(at)
+            self.driver.call("cuMemcpyHtoD_v2", at, ctypes.c_char_p(bytes(raw)), ctypes.c_size_t(len(raw)))
+            c.buffers[i] = at.value
+        for i, child in enumerate(described.children):
+            self.copy(child, c.children[i].contents)
+
+    def free(self):
+        for at in self.memory:
+            self.driver.call("cuMemFree_v2", at)
+        self.driver.call("cuEventDestroy_v2", self.event)
+
+
+def views(texts):
+    """Make string views, the long ones in two data buffers."""
+    data, at = [b"", b""], []
+    for i, text in enumerate(texts):
+        raw = (text or "").encode()
+        if len(raw) <= 12:
+            at.append(struct.pack("<i12s", len(raw), raw))
+        else:
+            at.append(struct.pack("<i4sii", len(raw), raw[:4], i % 2, len(data[i % 2])))
+            data[i % 2] += raw
+    nulls = sum(text is None for text in texts)
+    validity = producer._bits([text is not None for text in texts]) if nulls else None
+    return Array("vu", len(texts), [validity, b"".join(at), *data, struct.pack("<2q", *map(len, data))], nulls)
+
+
+@pytest.mark.parametrize("where", GPU)
+def test_string_views_whose_lengths_are_on_the_gpu(where):
+    texts = ["", "short", None, "a text that is too long for a view", "another one that is too long", "twelve bytes"]
+    copy = DeviceCopy(Array.struct({"v": views(texts), "n": Array.of("int32", list(range(6)))}), where)
+    table = gpuframe.Table.from_arrow(copy, device=where)
+    assert table.to_pydict() == {"v": texts, "n": list(range(6))}
+    table.release()
+    support.settle(lambda: not producer.alive)
+    copy.free()
+
+
+@pytest.mark.parametrize("where", GPU)
+def test_arrays_without_elements_have_null_buffers(where):
+    empty = Array.struct({"s": Array("u", 0, [None, b"", b""]), "v": views([]), "n": Array("i", 0, [None, b""]),
+                          "l": Array("+l", 0, [None, b""], children=[Array("i", 0, [None, b""], name="item")])})
+    copy = DeviceCopy(empty, where)
+    table = gpuframe.Table.from_arrow(copy, device=where)
+    assert table.to_pydict() == {"s": [], "v": [], "n": [], "l": []}
+    # Consumers read the one offset of strings and lists, so that it is never NULL.
+    schema, array = table.__arrow_c_array__()
+    c = producer.CArray.from_address(producer._api.PyCapsule_GetPointer(array, b"arrow_array"))
+    assert c.children[0].contents.buffers[1] and c.children[3].contents.buffers[1]
+    del schema, array
+    table.release()
+    support.settle(lambda: not producer.alive)
+    copy.free()
+
+
+@pytest.mark.parametrize("where", GPU)
+@pytest.mark.parametrize("spoilt", [1, 2, 4], ids=["views", "data", "lengths"])
+def test_wild_pointers_in_arrow_arrays(where, spoilt):
+    copy = DeviceCopy(Array.struct({"v": views(["a text that is too long for a view"] * 4)}), where)
+    plain = copy.copy
+
+    def spoil(described, c):
+        plain(described, c)
+        if described.form == "vu":
+            c.buffers[spoilt] = 0xDEAD0000
+
+    copy.copy = spoil
+    with pytest.raises(gpuframe.GpuframeError, match=rf"children\[0\].buffers\[{spoilt}\]"):
+        gpuframe.Table.from_arrow(copy, device=where)
+    support.settle(lambda: not producer.alive)
+    copy.free()
+
+
+@pytest.mark.parametrize("where", GPU)
+@pytest.mark.parametrize("address", [0xDEAD0000, 0x1000, 1 << 46])
+def test_wild_pointers_of_the_array_interface(where, address):
+    class Wild:
+        __cuda_array_interface__ = {"shape": (4,), "typestr": "<f4", "data": (address, False), "version": 3}
+
+    with pytest.raises((gpuframe.GpuframeError, BufferError), match="data"):
+        gpuframe.Table.from_columns({"w": Wild()}, device=where)
