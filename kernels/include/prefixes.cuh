@@ -84,10 +84,21 @@ template <typename T> struct Running<T, 1> {
     }
 };
 
-// Where it is more, the number is written behind a fence and read first. racecheck does
-// not follow such a hand-over, and reports it. With a word by atomic operations for each
-// part, as above, it does not, but then the groups follow each other so slowly that the
-// sum of 2²⁷ float64 takes 761 µs instead of 604.
+// If it is more than a word, the number is written behind a fence and read ahead of one:
+// a release and an acquire pattern of PTX's memory model, of which both sides are
+// relaxed (volatile) accesses of one word with fences of the block's scope.
+//
+//  - Visibility. What the lane that hands over has written before its fence is
+//    visible to lane 0 of the next warp behind the fence that follows its read of the
+//    number; synchronize_warp, a barrier of the warp, passes that on to all its lanes.
+//  - Overwriting. The value is written again by the warp of the next group, in
+//    hand_over, which it calls behind is_of. is_of ends with a barrier of the warp, so
+//    all of its lanes have read then. Other warps read nothing but the number, until it
+//    is theirs.
+//
+// racecheck follows barriers, not fences, and reports these accesses. With a word by
+// atomic operations for each part, as above, it does not, but then the groups follow
+// each other so slowly that the sum of 2²⁷ float64 takes 761 µs instead of 604.
 template <typename T, int words> struct Running {
     T sum;
     u32 marked;
@@ -96,14 +107,15 @@ template <typename T, int words> struct Running {
     METHOD void hand_over(u32 group, const T &to, bool mark) {
         sum = to;
         marked = mark;
-        asm volatile("membar.cta;" ::: "memory");
+        asm volatile("fence.acq_rel.cta;" ::: "memory");
         number = group;
     }
 
     METHOD bool is_of(u32 group, T &to, bool &mark) {
         if (shuffle_value((u32)number, 0) != group)
             return false;
-        asm volatile("" ::: "memory"); // the others only now
+        asm volatile("fence.acq_rel.cta;" ::: "memory");
+        synchronize_warp(); // lane 0 has seen the number for all
         to = sum;
         mark = marked != 0;
         synchronize_warp(); // before a lane hands the next one over
@@ -114,7 +126,7 @@ template <typename T, int words> struct Running {
 // tell_prefixes is what the block does that has drawn the first ticket. All of its
 // warps call it; running is in shared memory.
 //
-// A warp has every so manieth group. It tells a prefix as soon as all sums before are
+// Each warp takes every warps-th group. It tells a prefix as soon as all sums before are
 // there: were it to wait for the whole group, it would wait for blocks that wait for it.
 template <u32 warps, typename T, typename Fold> DEVICE void tell_prefixes(const Prefixes<T> &prefixes, u32 tiles, Running<T> &running, Fold f) {
     const u32 lane = lane_in_warp();
