@@ -11,6 +11,8 @@
 // elementwise shows the whole way from a CUDA source to a Go function; build.sh
 // makes the PTX.
 //
+// Code that is made at run time is loaded by [LoadCollected], which drops it when it is
+// not used any more.
 // Code that several places load is loaded once by [LoadCached], and compiled once for
 // all runs of a program where there is a directory for that
 // (LoadOptions.CacheDirectory). [Function.Grid] chooses a grid for kernels that loop.

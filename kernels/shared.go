@@ -40,8 +40,7 @@ type sharedModule struct {
 // the others wait. An error is not kept: the next call tries again.
 //
 // The module lives as long as the device. Nobody closes it: Close does nothing and
-// returns [ErrShared]. Code that is made at run time should therefore take what
-// varies as arguments of its kernels, lest every value leave a module behind.
+// returns [ErrShared]. Load code that is made at run time with [LoadCollected].
 //
 // More than one of options is an error. Strict modules are others than permissive ones; the
 // directory for compiled code is that of the call that loads. LoadCached is safe for

@@ -10,13 +10,23 @@ import (
 )
 
 // streamNumbers gives the streams of a device numbers, so that two kernels which run
-// at the same time never share a counter of the module. A number is never given
-// again, for a closed stream may still have work.
+// at the same time never share a counter of the module. The number of a stream that
+// was closed or collected is given again when the work is done that was on the device
+// after that: the stream, or graphs that were captured on it, may still have some.
 type streamNumbers struct {
 	mu      sync.RWMutex
 	numbers map[weak.Pointer[device.Stream]]uint64
 	next    uint64
+	// free can be given again. Ended are those of streams that have ended since the
+	// event was recorded behind which the marked ones are free.
+	free, ended, marked []uint64
+	event               *device.Event
+	// failures counts the calls that found no number.
+	failures uint64
 }
+
+// reclaimEvery is how many calls without a number share one search for numbers.
+const reclaimEvery = 64
 
 var numbersOfStreams perdevice.Cache[*streamNumbers]
 
@@ -33,6 +43,30 @@ func counterOf(stream *device.Stream) (uint64, bool) {
 	return all.of(stream)
 }
 
+// reclaim looks for numbers of streams that have ended.
+func (s *streamNumbers) reclaim(dev *device.Device) {
+	for key, number := range s.numbers {
+		if stream := key.Value(); stream != nil && stream.Closed() {
+			delete(s.numbers, key)
+			s.ended = append(s.ended, number)
+		}
+	}
+	if s.event == nil && len(s.ended) > 0 {
+		event, err := dev.RecordAll()
+		if err != nil {
+			return // the driver cannot, or a stream is captured
+		}
+		s.event, s.marked, s.ended = event, s.ended, nil
+	}
+	if s.event == nil {
+		return
+	}
+	if done, err := s.event.Done(); err == nil && done {
+		_ = s.event.Close()
+		s.free, s.marked, s.event = append(s.free, s.marked...), nil, nil
+	}
+}
+
 func (s *streamNumbers) of(stream *device.Stream) (uint64, bool) {
 	key := weak.Make(stream)
 	s.mu.RLock()
@@ -46,11 +80,22 @@ func (s *streamNumbers) of(stream *device.Stream) (uint64, bool) {
 	if number, ok = s.numbers[key]; ok {
 		return number, true
 	}
-	if s.next == maxCounters {
+	if s.next == maxCounters && len(s.free) == 0 {
+		if s.failures%reclaimEvery == 0 {
+			s.reclaim(stream.Device())
+		}
+		s.failures++
+	}
+	switch {
+	case len(s.free) > 0:
+		last := len(s.free) - 1
+		number, s.free = s.free[last], s.free[:last]
+	case s.next < maxCounters:
+		number = s.next
+		s.next++
+	default:
 		return 0, false
 	}
-	number = s.next
-	s.next++
 	s.numbers[key] = number
 	runtime.AddCleanup(stream, s.forget, key)
 	return number, true
@@ -59,5 +104,8 @@ func (s *streamNumbers) of(stream *device.Stream) (uint64, bool) {
 func (s *streamNumbers) forget(key weak.Pointer[device.Stream]) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	delete(s.numbers, key)
+	if number, ok := s.numbers[key]; ok {
+		s.ended = append(s.ended, number)
+		delete(s.numbers, key)
+	}
 }

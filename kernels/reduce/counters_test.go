@@ -34,9 +34,11 @@ func TestStreamsHaveCountersOfTheirOwn(t *testing.T) {
 		defer func() { require.NoError(t, c.Release()) }()
 
 		seen := map[uint64]bool{}
+		var open []*device.Stream
 		for i := range maxCounters + 3 {
 			stream, err := dev.NewStream()
 			require.NoError(t, err)
+			open = append(open, stream)
 			number, ok := counterOf(stream)
 			require.False(t, ok && seen[number], "stream %d shares counter %d", i, number)
 			seen[number] = true
@@ -55,8 +57,23 @@ func TestStreamsHaveCountersOfTheirOwn(t *testing.T) {
 					require.NoError(t, sum.Release())
 				}
 			}
+		}
+		for _, stream := range open {
 			require.NoError(t, stream.Close())
 		}
+		// Those of streams that were closed are given again, to one at a time.
+		again := map[uint64]bool{}
+		for range 3 * maxCounters {
+			stream, err := dev.NewStream()
+			require.NoError(t, err)
+			number, ok := counterOf(stream)
+			require.NoError(t, stream.Close())
+			if ok {
+				require.True(t, seen[number])
+				again[number] = true
+			}
+		}
+		require.Greater(t, len(again), maxCounters/2)
 	})
 }
 

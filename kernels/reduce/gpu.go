@@ -9,7 +9,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/internal/codegen"
 	"github.com/gpuframe/gpuframe/kernels/internal/tree"
@@ -26,13 +25,7 @@ type compiled struct {
 	schema resultSchema
 }
 
-// compiledKernels are those of one device.
-type compiledKernels struct {
-	mu    sync.RWMutex
-	byKey map[string]*compiled
-}
-
-var compiledOf perdevice.Cache[*compiledKernels]
+var compiledKernels codegen.Bounded[*compiled]
 
 // launch is what a launch fills anew each time.
 type launch struct {
@@ -149,26 +142,9 @@ func (r *run) compiled(l *launch) (*compiled, error) {
 		l.key = binary.LittleEndian.AppendUint64(l.key, uint64(w.freedom))
 	}
 	dev := r.call.Stream.Device()
-	all, err := compiledOf.Get(dev, func(*device.Device) (*compiledKernels, error) {
-		return &compiledKernels{byKey: make(map[string]*compiled)}, nil
+	return compiledKernels.Get(dev, l.key, func() (*compiled, error) {
+		return compile(dev, r.program, shape, r.wanted, r.rows, single)
 	})
-	if err != nil {
-		return nil, err
-	}
-	all.mu.RLock()
-	k := all.byKey[string(l.key)]
-	all.mu.RUnlock()
-	if k != nil {
-		return k, nil
-	}
-	// Two that come here at once both write the text, but share the module.
-	if k, err = compile(dev, r.program, shape, r.wanted, r.rows, single); err != nil {
-		return nil, err
-	}
-	all.mu.Lock()
-	defer all.mu.Unlock()
-	all.byKey[string(l.key)] = k
-	return k, nil
 }
 
 // appendType adds to a key what of a type the kernel or the plan depends on. The
@@ -192,11 +168,7 @@ func compile(dev *device.Device, program *tree.Program, shape codegen.Shape, agg
 	if err != nil {
 		return nil, err
 	}
-	module, err := kernels.LoadCached(dev, text)
-	if err != nil {
-		return nil, err
-	}
-	k.function, err = module.Function(kernelName)
+	k.function, err = codegen.LoadKernel(dev, text, kernelName)
 	return k, err
 }
 

@@ -79,7 +79,7 @@ func (s *predicateSelector) kernel(dev *device.Device, template *compactKernel, 
 		if text, err = k.generator.Splice(text, template.name); err != nil {
 			return nil, err
 		}
-		k.function, err = loadFunction(dev, text, template.name)
+		k.function, err = codegen.LoadKernel(dev, text, template.name)
 		return k, err
 	})
 }

@@ -189,7 +189,7 @@ func benchmarkVariant(b *testing.B, mgr *memory.Manager, p *tree.Program, column
 	call, err := operator.Begin(context.Background(), kernels.Options{Manager: mgr}, columns...)
 	require.NoError(b, err)
 	r := &runner{elementwise: k}
-	r.function, err = loadKernel(mgr.Device(), k.text, KernelName)
+	r.function, err = LoadKernel(mgr.Device(), k.text, KernelName)
 	require.NoError(b, err)
 	grid := kernels.GridFor(benchmarkRows, threads*rows)
 	var outputs, arguments kernels.Words

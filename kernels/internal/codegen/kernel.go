@@ -16,10 +16,12 @@ const (
 	warp    = 32
 	// bytesInFlight is what a lane should have loaded ahead of the first use, of all
 	// inputs together. On an H200 32 reach the rate of a copy, and more does not better
-	// it but takes the driver longer to compile. So do more than 8 rows, which are
-	// slower with bitmaps.
-	bytesInFlight        = 32
-	fewestRows, mostRows = 2, 8
+	// it but takes the driver longer to compile.
+	bytesInFlight = 32
+	// More than 8 rows are slower with bitmaps. Without any, narrow values take as many
+	// as fill bytesInFlight: 8 bytes of a lane keep 16 KiB of a multiprocessor on the
+	// way, a third of what the memory of an H200 needs.
+	fewestRows, mostRows, mostRowsOfBits = 2, 32, 8
 	// mostOperations bounds what is written for the rows of a lane together, so
 	// that the driver compiles it soon.
 	mostOperations = 128
@@ -55,12 +57,12 @@ func rowsOfLane(g *Generator) int {
 		}
 		bits = bits || k.family == boolean || g.shape.Inputs[input].Validity != NoBits
 	}
-	enough := bytesInFlight
+	enough, most := bytesInFlight, mostRows
 	if bits {
-		enough *= 2 // up to mostRows words of bits, which are one sector of memory
+		enough, most = 2*bytesInFlight, mostRowsOfBits // words of bits are one sector of memory
 	}
 	rows := fewestRows
-	for rows < mostRows && 2*rows*bytes <= enough && 2*rows*len(g.program.Nodes) <= mostOperations {
+	for rows < most && 2*rows*bytes <= enough && 2*rows*len(g.program.Nodes) <= mostOperations {
 		rows *= 2
 	}
 	return rows

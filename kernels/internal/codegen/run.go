@@ -37,7 +37,7 @@ func build(program *tree.Program, few bool) func(*device.Device, Shape) (*runner
 			return nil, err
 		}
 		r := &runner{elementwise: k}
-		r.function, err = loadKernel(dev, k.text, KernelName)
+		r.function, err = LoadKernel(dev, k.text, KernelName)
 		k.text = "" // the module has it
 		return r, err
 	}

@@ -1,0 +1,57 @@
+package expr_test
+
+import (
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/internal/codegen"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// TestCompiledCodeIsBounded evaluates more shapes of expressions than kernels are kept.
+func TestCompiledCodeIsBounded(t *testing.T) {
+	gpu := &launchtest.GPU{Discard: true, Kernels: map[string]launchtest.Kernel{codegen.KernelName: {}}}
+	dev := launchtest.Open(t, gpu)
+	mgr := devicetest.Manager(t, dev, memory.Options{})
+	values := bytesOn(t, mgr, make([]byte, 40))
+	c := madeOf(t, column.Data{Type: i32, Length: 10, Buffers: []column.Bytes{{}, values}})
+	table, err := buffer.New(schemaOf(i32), []*column.Column{c}, buffer.Rows{Count: 10})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, table.Release()) }()
+	for shape := range 3 * codegen.MostKept {
+		e := a
+		for bit := 1; bit < 4*codegen.MostKept; bit *= 2 {
+			if shape&bit != 0 {
+				e = e.Add(a)
+			} else {
+				e = e.Mul(a)
+			}
+		}
+		got, err := expr.Evaluate(ctx, table, []expr.Expr{e})
+		require.NoError(t, err)
+		require.NoError(t, got[0].Release())
+	}
+	loaded := func() (count int) {
+		for _, call := range gpu.Calls() {
+			if strings.HasPrefix(call, "ModuleLoad") {
+				count++
+			} else if strings.HasPrefix(call, "ModuleUnload") {
+				count--
+			}
+		}
+		return count
+	}
+	for loaded() > codegen.MostKept+10 { // with those that the last rounds load
+		runtime.GC()
+		_, err := codegen.LoadKernel(dev, "code", codegen.KernelName)
+		require.NoError(t, err)
+	}
+}

@@ -1,0 +1,57 @@
+package pipelinetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+)
+
+// Operators are all there are. Each has the same chance; one that stands here several
+// times has more.
+func Operators() []Operator {
+	var all []Operator
+	for _, some := range [][]Operator{rowOperators, columnOperators, reductions, scans, dictionaries} {
+		all = append(all, some...)
+	}
+	return append(all, filter, filter, project)
+}
+
+// appended returns the table with one more column, which it releases.
+func appended(table *buffer.Buffer, name string, c *column.Column, err error) (*buffer.Buffer, error) {
+	if err != nil {
+		return nil, err
+	}
+	made, err := table.AppendColumn(arrow.Field{Name: name, Type: c.Type(), Nullable: true}, c)
+	return made, errors.Join(err, c.Release())
+}
+
+// alone returns a table of one column, which it releases.
+func alone(name string, c *column.Column, err error) (*buffer.Buffer, error) {
+	if err != nil {
+		return nil, err
+	}
+	schema := arrow.NewSchema([]arrow.Field{{Name: name, Type: c.Type(), Nullable: true}}, nil)
+	made, err := buffer.New(schema, []*column.Column{c}, buffer.Rows{Count: int64(c.Len()), Manager: c.Manager()})
+	return made, errors.Join(err, c.Release())
+}
+
+// onColumn is an operator on one column, of a type that accepts says, whose result
+// becomes a table.
+func onColumn(name string, accepts func(arrow.DataType) bool, apply func(ctx context.Context, d int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error)) Operator {
+	return Operator{name, func(d *Draw) (string, Run, bool) {
+		i, ok := d.Column(accepts)
+		if !ok {
+			return "", nil, false
+		}
+		as, choice := d.Name(), d.IntN(1<<20)
+		run := func(ctx context.Context, in Inputs) (*buffer.Buffer, error) {
+			return apply(ctx, choice, in, in.Table.Column(i), as)
+		}
+		return fmt.Sprintf("%s(%s, choice %d) as %s", name, d.Schema.Field(i).Name, choice, as), run, true
+	}}
+}

@@ -1,0 +1,59 @@
+package pipelinetest
+
+import (
+	"context"
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels/dictionary"
+	"github.com/gpuframe/gpuframe/kernels/scan"
+)
+
+// scans add a column to the table.
+var scans = []Operator{
+	onColumn("cumulative", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
+		functions := []func(context.Context, *column.Column, ...scan.Options) (*column.Column, error){
+			scan.CumulativeSum, scan.CumulativeProduct, scan.CumulativeMin, scan.CumulativeMax,
+		}
+		made, err := functions[choice%4](ctx, c, scan.Options{Options: in.Options, SkipNulls: choice%8 < 4})
+		return appended(in.Table, as, made, err)
+	}),
+	onColumn("fill", Any, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
+		fill := scan.FillForward
+		if choice%2 == 0 {
+			fill = scan.FillBackward
+		}
+		made, err := fill(ctx, c, scan.Options{Options: in.Options})
+		return appended(in.Table, as, made, err)
+	}),
+}
+
+// dictionaries are the operators of package dictionary.
+var dictionaries = []Operator{
+	onColumn("encode", Any, func(ctx context.Context, _ int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
+		made, err := dictionary.Encode(ctx, c, in.Options)
+		return appended(in.Table, as, made, err)
+	}),
+	onColumn("decode", Is(arrow.DICTIONARY), func(ctx context.Context, _ int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
+		made, err := dictionary.Decode(ctx, c, in.Options)
+		return appended(in.Table, as, made, err)
+	}),
+	onColumn("unique", Any, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
+		if choice%2 == 0 {
+			return dictionary.ValueCounts(ctx, c, in.Options)
+		}
+		return dictionary.Unique(ctx, c, in.Options)
+	}),
+	onColumn("encode alone", textual, func(ctx context.Context, _ int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
+		encoded, err := dictionary.Encode(ctx, c, in.Options)
+		if err != nil {
+			return nil, err
+		}
+		made, err := dictionary.Decode(ctx, encoded, in.Options)
+		made2, err := alone(as, made, err)
+		return made2, errors.Join(err, encoded.Release())
+	}),
+}

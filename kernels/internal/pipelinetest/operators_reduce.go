@@ -1,0 +1,69 @@
+package pipelinetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/reduce"
+	"github.com/gpuframe/gpuframe/kernels/summary"
+)
+
+// reductions make small tables of large ones.
+var reductions = []Operator{
+	{"reduce", func(d *Draw) (string, Run, bool) {
+		functions := []func(expr.Expr) reduce.Aggregate{
+			reduce.Sum, reduce.Product, reduce.Min, reduce.Max, reduce.Mean, reduce.Count, reduce.CountNull, reduce.ArgMin, reduce.ArgMax,
+			func(e expr.Expr) reduce.Aggregate { return reduce.Variance(e, 1) },
+		}
+		aggregates := []reduce.Aggregate{reduce.CountAll().As(d.Name())}
+		for range 1 + d.IntN(3) {
+			a := functions[d.IntN(len(functions))](d.Number(1))
+			if d.IntN(3) == 0 {
+				a = a.Where(d.Condition(1))
+			}
+			aggregates = append(aggregates, a.As(d.Name()))
+		}
+		return fmt.Sprintf("reduce(%v)", aggregates), func(ctx context.Context, in Inputs) (*buffer.Buffer, error) {
+			return reduce.Table(ctx, in.Table, aggregates, in.Options)
+		}, true
+	}},
+	onColumn("reduce column", Any, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
+		functions := []func(expr.Expr) reduce.Aggregate{reduce.Sum, reduce.Min, reduce.Max, reduce.Count, reduce.CountNull, reduce.ArgMax}
+		made, err := reduce.Column(ctx, c, functions[choice%len(functions)], in.Options)
+		return alone(as, made, err)
+	}),
+	onColumn("histogram", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
+		made, err := summary.Histogram(ctx, c, summary.HistogramOptions{Options: in.Options, Bins: 1 + choice%7, Low: -3, High: float64(choice % 100), CountOutside: choice%2 == 0})
+		return alone(as, made, err)
+	}),
+	onColumn("count integers", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
+		made, err := summary.CountIntegers(ctx, c, int64(choice%5)-4, 1+choice%9, summary.HistogramOptions{Options: in.Options})
+		return alone(as, made, err)
+	}),
+	onColumn("top", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
+		top, err := summary.TopK(ctx, c, choice%20, summary.TopOptions{Options: in.Options, Smallest: choice%3 == 0})
+		if err != nil {
+			return nil, err
+		}
+		schema := arrow.NewSchema([]arrow.Field{{Name: as, Type: c.Type(), Nullable: true}, {Name: as + " row", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
+		table, err := buffer.New(schema, []*column.Column{top.Values, top.Rows}, buffer.Rows{Count: int64(top.Rows.Len()), Manager: in.Manager})
+		if err = errors.Join(err, top.Release()); err != nil {
+			return nil, err
+		}
+		// Of a column whose rows only the device knows there are k, the last ones null.
+		rows, err := c.NumRows(ctx)
+		if err != nil {
+			return nil, errors.Join(err, table.Release())
+		}
+		part, err := table.Slice(0, min(table.Capacity(), int64(rows)))
+		return part, errors.Join(err, table.Release())
+	}),
+}
+
+func numericOrTemporal(t arrow.DataType) bool { return numeric(t) || temporal(t) }
