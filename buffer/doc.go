@@ -11,12 +11,18 @@
 //
 // # Rows that only the device knows
 //
-// An operator whose output depends on data, a filter for example, knows how many
-// rows it may write before it runs but how many it has written only afterwards,
-// on the device. So a Buffer has a capacity, which is the length of its columns,
-// and a row count that may lie in device memory: the next operator reads it
-// there and nobody waits. [Buffer.NumRows] fetches it when the host asks, checks
-// it against the capacity, and keeps it.
+// An operator whose output depends on data, such as a filter, knows before it runs how
+// many rows it may write, but how many it has written only afterwards, on the device. So
+// a Buffer has a capacity, which is the length of its columns, and a row count that may
+// lie in device memory: the next operator reads it there and nobody waits. The columns
+// share the count, so one that is taken from the table has the table's rows.
+// [Buffer.NumRows] fetches it, checks it against the capacity, and keeps it for all of
+// them.
+//
+// # Checks
+//
+// Loads check what records contain, for operators rely on it: see column.FromArrays.
+// LoadOptions.Unchecked leaves that out.
 //
 // # Ownership
 //

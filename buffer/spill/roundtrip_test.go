@@ -101,6 +101,7 @@ func TestBlocksMoveOnce(t *testing.T) {
 
 		held := acquire(t, table)
 		require.EqualValues(t, 3, mgr.Stats().Blocks)
+		require.Same(t, held.RowCount(), held.Column(0).RowCount(), "the columns carry the table's count again")
 		_, known := held.HostRows()
 		require.False(t, known)
 		rows, err := held.NumRows(t.Context())
