@@ -57,7 +57,7 @@ def _array(column: Column) -> tuple[Any, bool]:
         return _with_nulls(column), False
     timed = _timed(column)
     if timed is not None:
-        return timed, True
+        return timed, column.dtype != "date32"
     try:
         view = View(column.values() if column._description["bitmap"] else column)
     except ExchangeError:
@@ -94,7 +94,8 @@ def _timed(column: Column) -> Optional[Any]:
         stored, kind = _DATES[column.dtype]
     else:
         return None
-    return numpy.asarray(_Stored(column, stored)).view(kind)
+    values = numpy.asarray(_Stored(column, stored))
+    return (values if values.dtype.itemsize == 8 else values.astype("<i8")).view(kind)
 
 
 class _Stored:

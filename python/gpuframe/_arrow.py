@@ -95,11 +95,13 @@ def _arrays(obj: Any) -> Optional[tuple[Any, Any, int]]:
     """Return a producer's capsules of an array, and whether they are of a device."""
     if hasattr(obj, "__arrow_c_device_array__"):
         try:
-            return (*obj.__arrow_c_device_array__(), 1)
+            schema, array = obj.__arrow_c_device_array__()
+            return schema, array, 1
         except NotImplementedError:  # a producer that has it for some devices only
             pass
     if hasattr(obj, "__arrow_c_array__"):
-        return (*obj.__arrow_c_array__(), 0)
+        schema, array = obj.__arrow_c_array__()
+        return schema, array, 0
     return None
 
 

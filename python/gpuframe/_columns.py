@@ -11,7 +11,7 @@ from ._library import library, native
 from ._tensors import CPU, CUDA, manager_of, stream_number
 from .column import Column
 from .devices import Manager, Place, Target, place
-from .errors import ArgumentError, ExchangeError, WrongTypeError
+from .errors import ArgumentError, ExchangeError, GpuframeError, WrongTypeError
 
 _KINDS = {"i": 0, "u": 1, "f": 2, "c": 5, "b": 6}
 
@@ -104,7 +104,7 @@ def _of_sequence(obj: Any, name: str, refusals: list[tuple[str, BaseException]])
     if refusals:
         protocol, first = refusals[0]
         more = "".join(f"; {other}: {error}" for other, error in refusals[1:])
-        kind = type(first) if isinstance(first, (BufferError, TypeError)) else ExchangeError
+        kind = type(first) if isinstance(first, GpuframeError) else ExchangeError
         raise kind(f"column {name!r}: {protocol} of a {type(obj).__name__} was refused: {first}{more}") from first
     if isinstance(obj, (str, bytes, Mapping)):
         raise WrongTypeError(f"column {name!r}: a {type(obj).__name__} is no sequence of numbers")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import builtins
 import ctypes
 from typing import Any, Optional
 
@@ -92,9 +93,11 @@ class Column(Held, Exchangeable):
     @property
     def _description(self) -> dict[str, Any]:
         self._check()
-        if self._info is None:
-            self._info = library.ask(library.column_describe, self._handle())
-        return self._info
+        known = self._info
+        if known is None:
+            known = self._info = library.ask(library.column_describe, self._handle())
+        described: dict[str, Any] = known
+        return described
 
     def _has_nulls(self) -> bool:
         return self._description["bitmap"] and self.null_count > 0
@@ -190,8 +193,8 @@ class Column(Held, Exchangeable):
             length = len(self) - offset
         return self._wrap(library.make(library.column_slice, self._handle(), offset, length), self._manager)
 
-    def __getitem__(self, key: slice) -> Column:
-        if not isinstance(key, slice):
+    def __getitem__(self, key: builtins.slice) -> Column:
+        if not isinstance(key, builtins.slice):
             raise WrongTypeError(f"a column is indexed by slices, not by {key!r}; to_numpy() and tolist() give elements")
         start, stop, step = key.indices(len(self))
         if step != 1:

@@ -138,9 +138,11 @@ class Table(Held, Tensor):
     @property
     def _description(self) -> dict[str, Any]:
         self._check()
-        if self._info is None:
-            self._info = library.ask(library.table_describe, self._handle())
-        return self._info
+        known = self._info
+        if known is None:
+            known = self._info = library.ask(library.table_describe, self._handle())
+        described: dict[str, Any] = known
+        return described
 
     @property
     def num_rows(self) -> int:

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack"
+	"github.com/gpuframe/gpuframe/internal/bitmap"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -96,24 +97,28 @@ func gpuframe_column_describe(h C.uint64_t, answer **C.char) *C.char {
 	})
 }
 
-// gpuframe_column_null_count counts the nulls, waiting for the device where nobody
-// has counted them before.
+// gpuframe_column_null_count counts the nulls where they are, and waits for that, if
+// nobody has counted them before.
 //
 //export gpuframe_column_null_count
 func gpuframe_column_null_count(h C.uint64_t, count *C.int64_t) *C.char {
 	return withColumn(h, func(s *series) error {
-		nulls := s.NullCount()
-		if nulls == column.UnknownNullCount {
-			values, err := s.Array(context.Background())
-			if err != nil {
-				return err
-			}
-			defer values.Release()
-			nulls = values.NullN()
-		}
+		nulls, err := nullsOf(context.Background(), s.Column)
 		*count = C.int64_t(nulls)
-		return nil
+		return err
 	})
+}
+
+func nullsOf(ctx context.Context, c *column.Column) (int, error) {
+	if known := c.NullCount(); known != column.UnknownNullCount {
+		return known, nil
+	}
+	bits, first, err := c.Validity()
+	if err != nil {
+		return 0, nil // without a bitmap nothing is null
+	}
+	valid, err := bitmap.Count(ctx, bits, first, c.Len(), "null count")
+	return c.Len() - valid, err
 }
 
 // gpuframe_column_slice makes a column of some elements, of the same memory.

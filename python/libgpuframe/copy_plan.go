@@ -40,8 +40,11 @@ func (p *copyPlan) add(c *column.Column, first, length int) *copyNode {
 	widths, cut := elementBits(d)
 	low, high := 0, 0
 	if cut {
-		n.data.Offset = from % 8
-		low, high = from-from%8, to
+		n.data.Offset = 0
+		if length > 0 {
+			n.data.Offset = from % 8
+			low, high = from-from%8, to
+		}
 	}
 	for i, region := range d.Buffers {
 		n.parts = append(n.parts, p.part(region, cut, low, high, widths[min(i, len(widths)-1)]))

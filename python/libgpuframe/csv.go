@@ -6,14 +6,17 @@ package main
 import "C"
 
 import (
+	"encoding/csv"
+	"errors"
 	"fmt"
 	"io"
 	"os"
+	"slices"
 	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
-	"github.com/apache/arrow/go/v17/arrow/csv"
+	arrowcsv "github.com/apache/arrow/go/v17/arrow/csv"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
@@ -26,8 +29,7 @@ type csvOptions struct {
 	Types     map[string]string `json:"types"`
 }
 
-// csvTypes are the types that a CSV column can be given by name. What has none is
-// recognised by its first value.
+// csvTypes are the types that a CSV column can be given by name.
 var csvTypes = map[string]arrow.DataType{
 	"bool": arrow.FixedWidthTypes.Boolean,
 	"int8": arrow.PrimitiveTypes.Int8, "int16": arrow.PrimitiveTypes.Int16,
@@ -37,8 +39,12 @@ var csvTypes = map[string]arrow.DataType{
 	"float32": arrow.PrimitiveTypes.Float32, "float64": arrow.PrimitiveTypes.Float64,
 	"string": arrow.BinaryTypes.String, "utf8": arrow.BinaryTypes.String,
 	"date32": arrow.FixedWidthTypes.Date32, "date64": arrow.FixedWidthTypes.Date64,
-	"timestamp[s]": arrow.FixedWidthTypes.Timestamp_s, "timestamp[ms]": arrow.FixedWidthTypes.Timestamp_ms,
-	"timestamp[us]": arrow.FixedWidthTypes.Timestamp_us, "timestamp[ns]": arrow.FixedWidthTypes.Timestamp_ns,
+	"timestamp[s]": timestamp(arrow.Second), "timestamp[ms]": timestamp(arrow.Millisecond),
+	"timestamp[us]": timestamp(arrow.Microsecond), "timestamp[ns]": timestamp(arrow.Nanosecond),
+}
+
+func timestamp(unit arrow.TimeUnit) arrow.DataType {
+	return &arrow.TimestampType{Unit: unit, TimeZone: "UTC"}
 }
 
 // gpuframe_read_csv reads a CSV file. The options are JSON: columns, and CSV with
@@ -46,36 +52,165 @@ var csvTypes = map[string]arrow.DataType{
 //
 //export gpuframe_read_csv
 func gpuframe_read_csv(h C.uint64_t, path, options *C.char, out *C.uint64_t) *C.char {
-	return read(h, path, options, out, openCSV)
+	return read("read_csv", h, path, options, out, openCSV)
 }
 
 func openCSV(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error) {
-	const rowsAtOnce = 1 << 16
-	options := []csv.Option{csv.WithAllocator(allocator), csv.WithHeader(!r.CSV.NoHeader), csv.WithChunk(rowsAtOnce), csv.WithNullReader(true, r.CSV.Nulls...)}
-	if r.CSV.Delimiter != "" {
-		delimiter, width := utf8.DecodeRuneInString(r.CSV.Delimiter)
-		if width != len(r.CSV.Delimiter) {
-			return nil, nil, fmt.Errorf("delimiter %q: one character is meant: %w", r.CSV.Delimiter, errArgument)
-		}
-		options = append(options, csv.WithComma(delimiter))
+	comma, err := r.CSV.comma()
+	if err != nil {
+		return nil, nil, err
 	}
-	if len(r.CSV.Types) > 0 {
-		types := map[string]arrow.DataType{}
-		for name, text := range r.CSV.Types {
-			dataType, ok := csvTypes[text]
-			if !ok {
-				return nil, nil, fmt.Errorf("column %q: CSV files are not read as %q: %w", name, text, errArgument)
-			}
-			types[name] = dataType
-		}
-		options = append(options, csv.WithColumnTypes(types))
+	given, err := r.CSV.types()
+	if err != nil {
+		return nil, nil, err
 	}
-	if len(r.Columns) > 0 {
-		options = append(options, csv.WithIncludeColumns(r.Columns))
+	schema, rows, err := csvSchema(path, comma, given, r.CSV)
+	if err != nil {
+		return nil, nil, err
+	}
+	shown, err := restrict(schema, r.Columns)
+	if err != nil {
+		return nil, nil, err
 	}
 	opened, err := os.Open(path)
 	if err != nil {
 		return nil, nil, err
 	}
-	return csv.NewInferringReader(opened, options...), opened, nil
+	if !rows { // which arrow-go's reader does not survive
+		nothing, err := array.NewRecordReader(shown, nil)
+		return nothing, opened, err
+	}
+	const rowsAtOnce = 1 << 16
+	common := []arrowcsv.Option{arrowcsv.WithAllocator(allocator), arrowcsv.WithHeader(!r.CSV.NoHeader), arrowcsv.WithChunk(rowsAtOnce),
+		arrowcsv.WithNullReader(true, r.CSV.Nulls...), arrowcsv.WithComma(comma)}
+	if r.CSV.NoHeader { // else arrow-go takes the first row for one; the columns are selected later
+		return arrowcsv.NewReader(opened, schema, common...), opened, nil
+	}
+	names, types := make([]string, shown.NumFields()), map[string]arrow.DataType{}
+	for i, field := range shown.Fields() {
+		names[i], types[field.Name] = field.Name, field.Type
+	}
+	reader := arrowcsv.NewInferringReader(opened, append(common, arrowcsv.WithColumnTypes(types), arrowcsv.WithIncludeColumns(names))...)
+	return &csvReader{RecordReader: reader, schema: shown}, opened, nil
+}
+
+// csvReader knows its schema before the first row is read.
+type csvReader struct {
+	array.RecordReader
+	schema *arrow.Schema
+}
+
+func (r *csvReader) Schema() *arrow.Schema { return r.schema }
+
+// comma returns the character between values.
+func (o csvOptions) comma() (rune, error) {
+	if o.Delimiter == "" {
+		return ',', nil
+	}
+	comma, width := utf8.DecodeRuneInString(o.Delimiter)
+	if width != len(o.Delimiter) || comma == '"' || comma == '\r' || comma == '\n' {
+		return 0, fmt.Errorf("delimiter=%q: give one character other than a quote or a line's end: %w", o.Delimiter, errArgument)
+	}
+	return comma, nil
+}
+
+func (o csvOptions) types() (map[string]arrow.DataType, error) {
+	types := map[string]arrow.DataType{}
+	for name, text := range o.Types {
+		dataType, ok := csvTypes[text]
+		if !ok {
+			return nil, fmt.Errorf("types: column %q: CSV files are not read as %q: %w", name, text, errArgument)
+		}
+		types[name] = dataType
+	}
+	return types, nil
+}
+
+// csvSchema reads a file for the types of its columns: those given, and for others
+// the narrowest that all values have. It reports whether there are rows.
+func csvSchema(path string, comma rune, given map[string]arrow.DataType, o csvOptions) (schema *arrow.Schema, rows bool, err error) {
+	opened, err := os.Open(path)
+	if err != nil {
+		return nil, false, err
+	}
+	defer opened.Close()
+	lines := csv.NewReader(opened)
+	lines.Comma, lines.ReuseRecord = comma, true
+	first, err := lines.Read()
+	if errors.Is(err, io.EOF) {
+		return nil, false, fmt.Errorf("the file is empty: it has neither a header nor a row: %w", errContents)
+	}
+	if err != nil {
+		return nil, false, err
+	}
+	guesses := make([]csvGuess, len(first))
+	for i, text := range first {
+		name := text
+		if o.NoHeader {
+			name = fmt.Sprintf("f%d", i)
+		}
+		guesses[i] = newCSVGuess(name, given[name])
+	}
+	if err := distinct(guesses); err != nil {
+		return nil, false, err
+	}
+	for name := range given {
+		if !slices.ContainsFunc(guesses, func(g csvGuess) bool { return g.name == name }) {
+			return nil, false, fmt.Errorf("types: %w", noColumnOf(name, namesOf(guesses)))
+		}
+	}
+	if o.NoHeader {
+		learn(guesses, first, o.Nulls)
+		rows = true
+	}
+	for !rows || undecided(guesses) {
+		values, err := lines.Read()
+		if errors.Is(err, io.EOF) {
+			break
+		}
+		if err != nil {
+			return nil, false, err
+		}
+		learn(guesses, values, o.Nulls)
+		rows = true
+	}
+	fields := make([]arrow.Field, len(guesses))
+	for i := range guesses {
+		fields[i] = arrow.Field{Name: guesses[i].name, Type: guesses[i].dataType(), Nullable: true}
+	}
+	return arrow.NewSchema(fields, nil), rows, nil
+}
+
+func namesOf(guesses []csvGuess) (names []string) {
+	for _, g := range guesses {
+		names = append(names, g.name)
+	}
+	return names
+}
+
+func distinct(guesses []csvGuess) error {
+	seen := map[string]bool{}
+	for _, g := range guesses {
+		if seen[g.name] {
+			return fmt.Errorf("two columns are called %q: %w", g.name, errContents)
+		}
+		seen[g.name] = true
+	}
+	return nil
+}
+
+// restrict returns a schema of the named columns, all of them if there are no names.
+func restrict(schema *arrow.Schema, names []string) (*arrow.Schema, error) {
+	if len(names) == 0 {
+		return schema, nil
+	}
+	var fields []arrow.Field
+	for _, name := range names {
+		found, ok := schema.FieldsByName(name)
+		if !ok {
+			return nil, noColumn(name, schema)
+		}
+		fields = append(fields, found[0])
+	}
+	return arrow.NewSchema(fields, nil), nil
 }

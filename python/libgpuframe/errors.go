@@ -10,9 +10,13 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"regexp"
 	"runtime/debug"
+	"strings"
 	"syscall"
 	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/buffer"
@@ -28,6 +32,8 @@ type failure struct {
 	// Kind chooses the exception.
 	Kind string `json:"kind"`
 	Text string `json:"text"`
+	// Details are where a fault of the library happened.
+	Details string `json:"details,omitempty"`
 	// The figures of a budget that did not suffice, in bytes.
 	Asked  uint64 `json:"asked,omitempty"`
 	InUse  uint64 `json:"in_use,omitempty"`
@@ -68,6 +74,9 @@ var kinds = []struct {
 	{arrowdev.ErrDevice, "invalid"},
 	{arrowdev.ErrMoved, "invalid"},
 	{fs.ErrNotExist, "file"},
+	{errFile, "io"},
+	{errContents, "invalid"},
+	{errUnread, "unsupported"},
 	{device.ErrNotAvailable, "not available"},
 	{device.ErrNoDevice, "not available"},
 	{device.ErrDeviceLost, "device"},
@@ -84,10 +93,55 @@ var (
 	errNoColumn = errors.New("no such column")
 	errArgument = errors.New("bad argument")
 	errType     = errors.New("wrong type")
+	errFile     = errors.New("the file cannot be opened")
+	errUnread   = errors.New("not supported by the reader")
 )
 
+// unexplained is the kind of an error that none of kinds is for.
+const unexplained = "error"
+
+// noColumn is the error about a name that a schema lacks.
+func noColumn(name string, schema *arrow.Schema) error {
+	var names []string
+	for _, field := range schema.Fields() {
+		names = append(names, field.Name)
+	}
+	return noColumnOf(name, names)
+}
+
+func noColumnOf(name string, names []string) error {
+	const most = 20
+	if len(names) > most {
+		names = append(names[:most:most], "…")
+	}
+	return fmt.Errorf("no column is called %q; there are %s: %w", name, strings.Join(names, ", "), errNoColumn)
+}
+
+// goNames are what the packages below begin their messages with: names of Go
+// packages, which Python programs do not know.
+var goNames = regexp.MustCompile(`(^|: )(?:(?:arrowdev|buffer|column|device|dlpack|expr|kernels|memory|reduce|selection|share): )+`)
+
+// pythonTerms are the remedies that messages name, as they are called in Python.
+var pythonTerms = strings.NewReplacer(
+	dlpack.ErrNulls.Error(), "the column has nulls, which DLPack lacks: hand over values() and is_valid(), or use Arrow",
+	"with Manager.SetBudget", "with set_budget()",
+	"or use ImportMatrix for columns that each lie contiguously", "or hand over one column at a time",
+	"use Import for other tensors", "hand over one column at a time",
+	"use Import, which makes lists of the rows", "hand over one column at a time",
+)
+
+// plainText returns an error's text without what stands for conditions in Go alone,
+// and with Python's names.
+func plainText(err error) string {
+	text := pythonTerms.Replace(goNames.ReplaceAllString(err.Error(), "$1"))
+	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errUnread, errFile} {
+		text = strings.TrimSuffix(text, ": "+each.Error())
+	}
+	return text
+}
+
 func describe(err error) failure {
-	f := failure{Kind: "error", Text: err.Error()}
+	f := failure{Kind: unexplained, Text: plainText(err)}
 	for _, each := range kinds {
 		if errors.Is(err, each.condition) {
 			f.Kind = each.kind
@@ -106,7 +160,7 @@ func describe(err error) failure {
 func guarded(call func() error) (text *C.char) {
 	defer func() {
 		if reason := recover(); reason != nil {
-			text = encoded(failure{Kind: "error", Text: fmt.Sprintf("panic in the library: %v\n%s", reason, debug.Stack())})
+			text = encoded(failure{Kind: "internal", Text: fmt.Sprintf("a fault of gpuframe: %v; please report it with the exception's details", reason), Details: string(debug.Stack())})
 		}
 	}()
 	if err := call(); err != nil {

@@ -10,7 +10,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"io/fs"
 	"os"
+	"syscall"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -36,8 +38,8 @@ type reading struct {
 type opener func(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error)
 
 // read brings a file to the device of a manager. A GPU reads from pinned memory,
-// which saves a copy.
-func read(h C.uint64_t, path, options *C.char, out *C.uint64_t, open opener) *C.char {
+// which saves a copy. Errors begin with the name of the caller's function.
+func read(function string, h C.uint64_t, path, options *C.char, out *C.uint64_t, open opener) *C.char {
 	return guarded(func() (err error) {
 		m, err := the[*memory.Manager](handle(h))
 		if err != nil {
@@ -48,8 +50,36 @@ func read(h C.uint64_t, path, options *C.char, out *C.uint64_t, open opener) *C.
 			return err
 		}
 		b, err := r.read(m, C.GoString(path), open)
+		if err != nil {
+			err = fmt.Errorf("%s: %s: %w", function, C.GoString(path), ofFile(err))
+		}
 		return give(b, err, out)
 	})
+}
+
+// errContents is what files are that do not hold what they should.
+var errContents = errors.New("the file cannot be read")
+
+// fileError is an error of a file's contents. Its text is that of the error alone.
+type fileError struct{ error }
+
+func (e fileError) Is(target error) bool { return target == errContents }
+
+func (e fileError) Unwrap() error { return e.error }
+
+// ofFile marks an error that no other condition explains as one of the contents.
+func ofFile(err error) error {
+	var path *fs.PathError
+	if errors.As(err, &path) { // whose text repeats the path
+		err = path.Err
+		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
+			return fmt.Errorf("%w: %w", errFile, err)
+		}
+	}
+	if describe(err).Kind == unexplained {
+		return fileError{err}
+	}
+	return err
 }
 
 func (r reading) read(m *memory.Manager, path string, open opener) (b *buffer.Buffer, err error) {
@@ -61,7 +91,7 @@ func (r reading) read(m *memory.Manager, path string, open opener) (b *buffer.Bu
 	}
 	reader, closer, err := open(path, r, allocator)
 	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
+		return nil, err
 	}
 	defer func() {
 		reader.Release()
@@ -70,11 +100,8 @@ func (r reading) read(m *memory.Manager, path string, open opener) (b *buffer.Bu
 		}
 	}()
 	b, err = buffer.FromReader(context.Background(), m, reader, buffer.LoadOptions{Tag: "read"})
-	if err != nil {
-		return nil, fmt.Errorf("read %s: %w", path, err)
-	}
-	if len(r.Columns) == 0 {
-		return b, nil
+	if err != nil || len(r.Columns) == 0 {
+		return b, err
 	}
 	some, err := selectColumns(b, r.Columns) // in the order that was asked for
 	return some, errors.Join(err, b.Release())
@@ -84,11 +111,15 @@ func (r reading) read(m *memory.Manager, path string, open opener) (b *buffer.Bu
 //
 //export gpuframe_read_parquet
 func gpuframe_read_parquet(h C.uint64_t, path, options *C.char, out *C.uint64_t) *C.char {
-	return read(h, path, options, out, openParquet)
+	return read("read_parquet", h, path, options, out, openParquet)
 }
 
 func openParquet(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error) {
-	if _, err := os.Stat(path); err != nil {
+	info, err := os.Stat(path)
+	if err == nil && info.IsDir() {
+		err = &fs.PathError{Op: "open", Path: path, Err: syscall.EISDIR}
+	}
+	if err != nil {
 		return nil, nil, err
 	}
 	parquetFile, err := file.OpenParquetFile(path, true)
@@ -112,7 +143,11 @@ func parquetRecords(parquetFile *file.Reader, columns []string, allocator arrowm
 	if err != nil {
 		return nil, err
 	}
-	return arrowFile.GetRecordReader(context.Background(), leaves, nil)
+	records, err := arrowFile.GetRecordReader(context.Background(), leaves, nil)
+	if err != nil {
+		return nil, err
+	}
+	return &parquetReader{RecordReader: records, file: arrowFile, leaves: leaves}, nil
 }
 
 // leavesOf returns the leaves of the named columns, for a column of structs has
@@ -127,7 +162,7 @@ func leavesOf(parquetFile *file.Reader, columns []string) (leaves []int, err err
 			}
 		}
 		if len(leaves) == before {
-			return nil, fmt.Errorf("%q: %w", name, errNoColumn)
+			return nil, noColumnOf(name, topLevel(schema))
 		}
 	}
 	return leaves, nil
@@ -138,7 +173,7 @@ func leavesOf(parquetFile *file.Reader, columns []string) (leaves []int, err err
 //
 //export gpuframe_read_ipc
 func gpuframe_read_ipc(h C.uint64_t, path, options *C.char, out *C.uint64_t) *C.char {
-	return read(h, path, options, out, openIPC)
+	return read("read_ipc", h, path, options, out, openIPC)
 }
 
 func openIPC(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error) {

@@ -123,7 +123,7 @@ func gpuframe_table_select(h C.uint64_t, names *C.char, selected *C.uint64_t) *C
 func selectColumns(b *buffer.Buffer, names []string) (*buffer.Buffer, error) {
 	for _, name := range names {
 		if len(b.Schema().FieldIndices(name)) == 0 {
-			return nil, fmt.Errorf("%q: %w", name, errNoColumn)
+			return nil, noColumn(name, b.Schema())
 		}
 	}
 	return b.Select(names...)

@@ -201,3 +201,94 @@ def values(s, a, skip=0, length=None):
     if a.null_count != 0 and a.buffers[0]:
         found = [each if valid else None for each, valid in zip(found, bits(0))]
     return found
+
+
+class CStream(ctypes.Structure):
+    pass
+
+
+GetStruct = ctypes.CFUNCTYPE(ctypes.c_int, ctypes.POINTER(CStream), ctypes.c_void_p)
+LastError = ctypes.CFUNCTYPE(ctypes.c_void_p, ctypes.POINTER(CStream))
+StreamRelease = ctypes.CFUNCTYPE(None, ctypes.POINTER(CStream))
+CStream._fields_ = [("get_schema", GetStruct), ("get_next", GetStruct), ("last_error", LastError), ("release", StreamRelease),
+                    ("private_data", ctypes.c_void_p)]
+
+
+class CDeviceStream(ctypes.Structure):
+    _fields_ = [("device_type", ctypes.c_int32), ("functions", CStream)]
+
+
+assert (ctypes.sizeof(CStream), ctypes.sizeof(CDeviceStream)) == (40, 48)
+
+
+def _move(c, target, size):
+    """Move a struct to where a consumer wants it."""
+    ctypes.memmove(target, ctypes.addressof(c), size)
+
+
+def stream_capsule(source):
+    """Return a stream of the arrays of a source; a text among them is an error, and source.form stands for no arrays."""
+    pending = list(source.arrays)
+    said = ctypes.create_string_buffer(200)
+
+    def schema(stream, target):
+        first = next((each for each in source.arrays if isinstance(each, Array)), None) or source.form
+        _move(first.schema(), target, ctypes.sizeof(CSchema))
+        return 0
+
+    def following(stream, target):
+        ctypes.memset(target, 0, ctypes.sizeof(CArray))
+        if not pending:
+            return 0
+        each = pending.pop(0)
+        if isinstance(each, str):
+            said.value = each.encode()
+            return 5
+        _move(each.array(), target, ctypes.sizeof(CArray))
+        return 0
+
+    return _capsule_of_stream(CStream, b"arrow_array_stream", schema, following, said)
+
+
+def _capsule_of_stream(kind, name, schema, following, said, *head):
+    def end(stream):
+        # The consumer releases it through its own pointer to the struct.
+        release_at = ctypes.addressof(stream.contents) + CStream.release.offset + (8 if kind is CDeviceStream else 0)
+        ctypes.c_void_p.from_address(release_at).value = None
+        alive.pop(key)
+
+    callbacks = GetStruct(schema), GetStruct(following), LastError(lambda stream: ctypes.addressof(said)), StreamRelease(end)
+    functions = CStream(*callbacks)
+    c = functions if kind is CStream else CDeviceStream(*head, functions)
+    key = _keep(c, callbacks, said)
+    _streams.append(c)  # the capsule has no destructor; a consumer looks at the struct after the release
+    return _api.PyCapsule_New(ctypes.addressof(c), name, None)
+
+
+_streams = []
+
+
+def device_stream_capsule(tables):
+    """Return a stream of the tables of another producer, each where it is."""
+    pending = list(tables)
+    said = ctypes.create_string_buffer(b"no error")
+
+    def structs(table):
+        schema, array = table.__arrow_c_device_array__()
+        return (_api.PyCapsule_GetPointer(schema, b"arrow_schema"), _api.PyCapsule_GetPointer(array, b"arrow_device_array"), (schema, array))
+
+    def schema(stream, target):
+        source, _, kept = structs(tables[0])
+        ctypes.memmove(target, source, ctypes.sizeof(CSchema))
+        CSchema.from_address(source).release = SchemaRelease()
+        return 0
+
+    def following(stream, target):
+        ctypes.memset(target, 0, ctypes.sizeof(CDeviceArray))
+        if pending:
+            _, source, kept = structs(pending.pop(0))
+            ctypes.memmove(target, source, ctypes.sizeof(CDeviceArray))
+            CArray.from_address(source).release = ArrayRelease()
+        return 0
+
+    return _capsule_of_stream(CDeviceStream, b"arrow_device_array_stream", schema, following, said, 2)

@@ -305,3 +305,19 @@ def _join(types):
     for family, members in (("numbers", INTEGERS + FLOATS), ("integers", INTEGERS), ("floats", FLOATS)):
         text = text.replace(", ".join(members), family)
     return text.replace("|", "\\|")
+
+
+def run_alone(folder, program, says, seconds=120):
+    """Run a program in a process of its own: what kills it is a failed test. It prints what is expected, and nothing else."""
+    import subprocess
+    import textwrap
+
+    from gpuframe._library import library
+
+    script = folder / "program.py"
+    script.write_text(textwrap.dedent(program))
+    path = os.pathsep.join([os.path.dirname(os.path.dirname(gpuframe.__file__)), os.path.dirname(__file__)])
+    environment = {**os.environ, "PYTHONPATH": path, "GPUFRAME_LIBRARY": library.path, "PYTHONFAULTHANDLER": "1"}
+    done = subprocess.run([sys.executable, str(script)], capture_output=True, text=True, env=environment, timeout=seconds)
+    assert (done.returncode, done.stdout.strip()) == (0, says), f"{done.returncode}: {done.stdout[-2000:]}\n{done.stderr[-4000:]}"
+    return done

@@ -1,0 +1,168 @@
+"""Files: what they become, and what is said of bad ones."""
+
+import os
+
+import pytest
+
+import gpuframe
+import support
+
+
+def csv(folder, text, **options):
+    path = folder / "a.csv"
+    path.write_bytes(text.encode() if isinstance(text, str) else text)
+    return gpuframe.read_csv(path, device="host", **options)
+
+
+INFERRED = {
+    "an int, then a float": ("x\n1\n2.5\n", "float64", [1.0, 2.5]),
+    "an int, then text": ("x\n1\nfoo\n", "utf8", ["1", "foo"]),
+    "a null, then an int": ("x,y\n,a\n7,b\n", "int64", [None, 7]),
+    "a bool, then text": ("x\ntrue\nperhaps\n", "utf8", ["true", "perhaps"]),
+    "an int, then a bool": ("x\n1\ntrue\n", "utf8", ["1", "true"]),
+    "bools": ("x\ntrue\nfalse\n", "bool", [True, False]),
+    "more than int64": ("x\n1\n99999999999999999999\n", "float64", [1.0, 1e20]),
+    "nulls alone": ("x,y\n,a\nNA,b\n", "utf8", [None, None]),
+    "a date, then text": ("x\n2024-01-02\nsoon\n", "utf8", ["2024-01-02", "soon"]),
+    "a float, then a date": ("x\n1.5\n2024-01-02\n", "utf8", ["1.5", "2024-01-02"]),
+    "late text": ("x\n" + "1\n" * 70_000 + "end\n", "utf8", ["1"] * 70_000 + ["end"]),
+}
+
+
+@pytest.mark.parametrize("name", INFERRED)
+def test_types_of_all_values(tmp_path, name):
+    text, dtype, values = INFERRED[name]
+    table = csv(tmp_path, text)
+    assert (table["x"].dtype, table["x"].tolist()) == (dtype, values)
+
+
+def test_dates_and_times(tmp_path):
+    table = csv(tmp_path, "d,t,m\n2024-01-02,2024-01-02 03:04:05,2024-01-02\n2024-02-03,2024-01-02 03:04:05.678,2024-01-02 03:04:05\n")
+    assert table.schema.types == ["date32", "timestamp[ms, tz=UTC]", "timestamp[s, tz=UTC]"]
+    pytest.importorskip("numpy")
+    assert table["d"].to_numpy().tolist()[0].isoformat() == "2024-01-02"
+    assert str(table["t"].to_numpy()[1]) == "2024-01-02T03:04:05.678"
+
+
+def test_csv_without_rows(where, tmp_path):
+    path = tmp_path / "header.csv"
+    path.write_text("a,b\n")
+    table = gpuframe.read_csv(path, device=where, types={"b": "int8"})
+    assert table.shape == (0, 2) and table.schema.types == ["utf8", "int8"] and table.to_pydict() == {"a": [], "b": []}
+    path.write_text("")
+    with pytest.raises(gpuframe.InvalidDataError, match=r"read_csv: .*header\.csv: the file is empty") as caught:
+        gpuframe.read_csv(path, device=where)
+    assert isinstance(caught.value, ValueError) and "goroutine" not in str(caught.value)
+
+
+def test_csv_options(tmp_path):
+    assert csv(tmp_path, "1;2\n3;4\n", delimiter=";", header=False).to_pydict() == {"f0": [1, 3], "f1": [2, 4]}
+    assert csv(tmp_path, "a,b\n1,x\n", columns="b").column_names == ["b"]
+    with pytest.raises(KeyError, match="no column is called 'c'|no column is called \"c\""):
+        csv(tmp_path, "a,b\n1,x\n", columns=["c"])
+    with pytest.raises(KeyError, match="there are a, b"):
+        csv(tmp_path, "a,b\n1,x\n", types={"c": "int8"})
+
+
+@pytest.mark.parametrize("text, said", [("a,b\n1\n", "wrong number of fields"), ('a\n"x\n', "quote"), ("a,a\n1,2\n", "two columns are called")])
+def test_bad_csv(tmp_path, text, said):
+    with pytest.raises(gpuframe.InvalidDataError, match=said):
+        csv(tmp_path, text)
+
+
+def test_values_that_lack_their_type(tmp_path):
+    with pytest.raises(gpuframe.InvalidDataError, match="300"):
+        csv(tmp_path, "a\n300\n", types={"a": "int8"})
+
+
+READERS = [gpuframe.read_csv, gpuframe.read_ipc, gpuframe.read_parquet]
+
+
+@pytest.mark.parametrize("read", READERS, ids=lambda each: each.__name__)
+def test_files_that_cannot_be_opened(where, read, tmp_path):
+    with pytest.raises(FileNotFoundError, match=f"{read.__name__}: .*none") as caught:
+        read(tmp_path / "none", device=where)
+    assert isinstance(caught.value, gpuframe.MissingFileError) and isinstance(caught.value, gpuframe.GpuframeError)
+    with pytest.raises(OSError) as caught:
+        read(tmp_path, device=where)  # a folder
+    assert isinstance(caught.value, gpuframe.GpuframeError)
+    if os.getuid() != 0:
+        (tmp_path / "secret").write_text("x")
+        (tmp_path / "secret").chmod(0)
+        with pytest.raises(PermissionError):
+            read(tmp_path / "secret", device=where)
+
+
+@pytest.mark.parametrize("read", READERS[1:], ids=lambda each: each.__name__)
+@pytest.mark.parametrize("content", [b"", b"PAR1", b"ARROW1\0\0", b"not a table at all, but text", bytes(1000), b"PAR1" + bytes(100) + b"PAR1"], ids=repr)
+def test_files_that_are_something_else(where, read, content, tmp_path):
+    path = tmp_path / "file"
+    path.write_bytes(content)
+    with pytest.raises(gpuframe.InvalidDataError, match=read.__name__) as caught:
+        read(path, device=where)
+    assert isinstance(caught.value, ValueError) and "goroutine" not in str(caught.value)
+
+
+def test_damaged_files(tmp_path):
+    """No damage ends the process, whatever arrow-go makes of it: it becomes another table or an error of this package."""
+    pyarrow = pytest.importorskip("pyarrow")
+    import random
+
+    import pyarrow.feather
+    import pyarrow.parquet
+
+    source = pyarrow.table({"a": list(range(1000)), "s": [f"t{i}" for i in range(1000)], "l": [[i] * (i % 4) for i in range(1000)]})
+    pyarrow.parquet.write_table(source, tmp_path / "a.parquet")
+    pyarrow.feather.write_feather(source, tmp_path / "a.arrow", compression="uncompressed")
+    support.run_alone(tmp_path, f"""
+        import gpuframe, random
+        for name, read in ("a.parquet", gpuframe.read_parquet), ("a.arrow", gpuframe.read_ipc):
+            whole = open({str(tmp_path)!r} + "/" + name, "rb").read()
+            path = {str(tmp_path)!r} + "/damaged"
+            for seed in range(60):
+                draw = random.Random(seed)
+                data = bytearray(whole[:draw.randrange(len(whole))] if seed % 3 == 0 else whole)
+                for _ in range(draw.randrange(1, 8)):
+                    if data:
+                        data[draw.randrange(len(data))] = draw.randrange(256)
+                open(path, "wb").write(data)
+                try:
+                    read(path, device="host")
+                except gpuframe.GpuframeError:
+                    pass
+        print("done")
+    """, "done")
+
+
+def test_nested_parquet_of_pyarrow(where, tmp_path):
+    """Lists, structs, maps and decimals are read, or it is said which column cannot be."""
+    pyarrow = pytest.importorskip("pyarrow")
+    import decimal
+
+    import pyarrow.parquet
+
+    columns = {
+        "plain": pyarrow.array([1, 2, None]),
+        "list": pyarrow.array([["a", None], [], None]),
+        "deep": pyarrow.array([[[1], [2, 3]], [], None]),
+        "struct": pyarrow.array([{"a": 1, "b": "x"}, {"a": None, "b": "y"}, None]),
+        "structs": pyarrow.array([[{"a": 1}], [], None]),
+        "map": pyarrow.array([[("k", 1.5)], [], None], pyarrow.map_(pyarrow.string(), pyarrow.float64())),
+        "decimal": pyarrow.array([decimal.Decimal("1.23"), decimal.Decimal("-4.50"), None], pyarrow.decimal128(9, 2)),
+        "wide": pyarrow.array([decimal.Decimal("1.23"), decimal.Decimal("-4.50"), None], pyarrow.decimal128(30, 2)),
+        "fixed": pyarrow.array([[1.0, 2.0], [3.0, 4.0], None], pyarrow.list_(pyarrow.float32(), 2)),
+        "time": pyarrow.array([1, 2, None], pyarrow.timestamp("us", "UTC")),
+        "category": pyarrow.array(["x", "y", None]).dictionary_encode(),
+    }
+    for name, values in columns.items():
+        source = pyarrow.table({"id": pyarrow.array([1, 2, 3]), name: values})
+        pyarrow.parquet.write_table(source, tmp_path / "a.parquet")
+        try:
+            table = gpuframe.read_parquet(tmp_path / "a.parquet", device=where)
+        except gpuframe.UnsupportedError as error:
+            assert f'"{name}"' in str(error), error
+            table = gpuframe.read_parquet(tmp_path / "a.parquet", ["id"], device=where)
+            assert table.to_pydict() == {"id": [1, 2, 3]}
+            support.note("Parquet of pyarrow", f"gives, {where}", name, "refused")
+            continue
+        assert table.to_pyarrow().to_pylist() == source.to_pylist(), name
