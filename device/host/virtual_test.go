@@ -69,7 +69,7 @@ func TestVirtualMisuse(t *testing.T) {
 		"release twice":                  d.PhysicalRelease(gone),
 		"release of what never was":      d.PhysicalRelease(1 << 60),
 		"map of what was released":       d.Map(base+4*unit, unit, 0, gone),
-		"map outside a reservation":      d.Map(1<<46, unit, 0, h),
+		"map outside a reservation":      d.Map(unit, unit, 0, h),
 		"map past the reservation":       d.Map(base+7*unit, 2*unit, 0, h),
 		"map past the memory":            d.Map(base+4*unit, 2*unit, 3*unit, h),
 		"map from past the memory":       d.Map(base+4*unit, unit, 4*unit, h),
