@@ -13,11 +13,14 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/internal/pipelinetest"
 )
 
-// The environment variables that say how many pipelines there are: SecondsVariable for
-// how long new ones are drawn, SeedVariable which is the first seed.
+// The environment variables that say which pipelines there are: secondsVariable for how
+// many seconds new ones are drawn on a device other than the host, seedVariable which
+// is the first seed, and processVariable which of several processes this is: they have
+// different seeds.
 const (
-	SecondsVariable = "GPUFRAME_PIPELINE_SECONDS"
-	SeedVariable    = "GPUFRAME_PIPELINE_SEED"
+	secondsVariable = "GPUFRAME_PIPELINES_S"
+	seedVariable    = "GPUFRAME_PIPELINES_SEED"
+	processVariable = "GPUFRAME_SEED"
 )
 
 func number(t *testing.T, variable string, otherwise uint64) uint64 {
@@ -39,7 +42,10 @@ func TestPipelines(t *testing.T) {
 		if dev.Kind() == device.CUDA && !devicetest.Emulated(dev) {
 			limits, pipelines = pipelinetest.Limits{Rows: 5000, Steps: 10}, 300
 		}
-		first, seconds := number(t, SeedVariable, 1), number(t, SecondsVariable, 0)
+		first, seconds := number(t, seedVariable, number(t, processVariable, 0)<<32+1), number(t, secondsVariable, 0)
+		if dev.Kind() == device.Host {
+			seconds = 0
+		}
 		begin := time.Now()
 		seed := first
 		for ; seed < first+pipelines || time.Since(begin) < time.Duration(seconds)*time.Second; seed++ {
@@ -52,7 +58,7 @@ func TestPipelines(t *testing.T) {
 			if difference == nil {
 				smallest, difference = p, err // not again
 			}
-			t.Errorf("%v\ndiffers from the host, %s=%d: %v", smallest, SeedVariable, seed, difference)
+			t.Errorf("%v\ndiffers from the host, %s=%d: %v", smallest, seedVariable, seed, difference)
 			return
 		}
 		t.Logf("%d pipelines, seeds %d to %d", seed-first, first, seed-1)
