@@ -11,8 +11,11 @@ import (
 
 // CopyFrom enqueues a copy of source, which must be as long as s and must not overlap
 // it, on the stream, after the work that is pending on both blocks; see
-// [Slice.Unordered]. A nil stream is the block's own. The source may be on another
-// device of the same kind: [CopyBetween] says how that goes.
+// [Slice.Unordered]. A nil stream is the block's own.
+//
+// The source may be on another device of the same kind. Between two GPUs that can reach
+// each other's memory the copy goes directly, over NVLink if there is any; between
+// others the driver takes it through page-locked memory.
 func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	if source.length != s.length {
 		return fmt.Errorf("memory: copy %d elements to a slice of %d: %w", source.length, s.length, ErrRange)
@@ -34,12 +37,35 @@ func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	if own := s.block.Device(); own.Kind() != sourceDevice.Kind() {
 		return fmt.Errorf("memory: copy from %s to %s: use Download and Upload: %w", sourceDevice, own, device.ErrNotSupported)
 	}
+	peer := source.block.Kind() == device.MemoryDevice && !sourceDevice.Same(s.block.Device())
+	if peer {
+		connect(s.block.Device(), sourceDevice, bytes)
+	}
 	return s.enqueue(stream, "copy to", func(driver backend.Device, to device.Pointer, handle backend.Stream) error {
-		if source.block.Kind() == device.MemoryDevice && !sourceDevice.Same(s.block.Device()) {
+		if peer {
 			return driver.CopyFromPeerAsync(to, from, sourceDevice.Info().Ordinal, bytes, handle)
 		}
 		return driver.CopyOnDeviceAsync(to, from, bytes, handle)
 	}, source.block)
+}
+
+// worthConnecting is the length of copies from which three calls of the driver matter
+// less than a copy that goes through the host.
+const worthConnecting = 1 << 20
+
+// connect lets two devices reach each other's memory, if they can and the copy is long.
+// Without it copies take longer, so that an error does not matter. Doing it twice does
+// nothing.
+func connect(destination, source *device.Device, bytes uint64) {
+	if bytes < worthConnecting {
+		return
+	}
+	for _, pair := range [][2]*device.Device{{destination, source}, {source, destination}} {
+		driver, other := pair[0].Driver(), pair[1].Info().Ordinal
+		if can, err := driver.CanAccessPeer(other); err == nil && can {
+			_ = driver.EnablePeerAccess(other)
+		}
+	}
 }
 
 // Fill enqueues a write of the value to every element on the stream, after the work that
