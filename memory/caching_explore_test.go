@@ -103,22 +103,22 @@ func TestEveryOrderOfAFewOperations(t *testing.T) {
 	for name, mode := range map[string]SegmentMode{"fixed": FixedSegments, "expandable": ExpandableSegments} {
 		t.Run(name, func(t *testing.T) {
 			sequences := 0
-			explore(t, mode, nil, depth, &sequences)
+			exploreFrom(t, mode, nil, depth, &sequences)
 			t.Logf("%d sequences of at most %d operations", sequences, depth)
 			require.Greater(t, sequences, 500)
 		})
 	}
 }
 
-// explore runs a sequence and, if its last operation could be done, all that begin
+// exploreFrom runs a sequence and, if its last operation could be done, all that begin
 // with it.
-func explore(t *testing.T, mode SegmentMode, sequence []int, depth int, sequences *int) {
+func exploreFrom(t *testing.T, mode SegmentMode, sequence []int, depth int, sequences *int) {
 	*sequences++
 	if !runSequence(t, mode, sequence) || len(sequence) == depth {
 		return
 	}
 	for next := range exploredSteps {
-		explore(t, mode, append(sequence[:len(sequence):len(sequence)], next), depth, sequences)
+		exploreFrom(t, mode, append(sequence[:len(sequence):len(sequence)], next), depth, sequences)
 	}
 }
 
