@@ -418,7 +418,9 @@ func (m *Manager) Check(bytes uint64) error {
 // only; blocks that it still holds count in its parent until they are released.
 //
 // Requests that are in progress in a child, or wait there, fail with [ErrClosed].
-// In the topmost manager no allocation and no transfer may be in progress.
+// In the topmost manager no allocation may be in progress. A transfer that is in
+// progress there fails with [ErrClosed] at its next step, and its staging memory is
+// given back when it returns.
 //
 // # Errors
 //

@@ -162,6 +162,7 @@ func (e *Engine) Stats() Stats { return e.ring.stats() }
 // and returns how many bytes it has unpinned. It waits for no work on the device.
 func (e *Engine) Trim(keep uint64) (released uint64, err error) { return e.ring.trim(keep) }
 
-// Close unpins everything. It waits for what the device still copies. No transfer
-// may be under way, and none is possible afterwards.
+// Close unpins everything that no transfer holds. It waits for what the device still
+// copies, and not for transfers: one that is under way fails when it needs more staging
+// memory, and unpins what it holds when it ends. None is possible afterwards.
 func (e *Engine) Close() error { return e.ring.close() }

@@ -21,9 +21,13 @@ type ring struct {
 	mu sync.Mutex
 	// broken says why there are no chunks any more.
 	broken error
+	// closed says that chunks are freed instead of kept when they come back.
+	closed bool
 	// created counts the chunks, those that are just being made or freed too.
 	created int
-	all     []*chunk
+	// stuck are the chunks on which work could not be marked nor waited for. They are
+	// freed when the ring is closed.
+	stuck []*chunk
 	// idle are the chunks that no transfer holds, the longest returned first. The
 	// device may still be at work on them: their events tell.
 	idle []*chunk
@@ -113,12 +117,29 @@ func (r *ring) take(ctx context.Context) (*chunk, error) {
 	}
 }
 
-// put gives a chunk back, whose event marks the last work on it.
+// put gives a chunk back, whose event marks the last work on it. After close it is
+// freed, once the device is done with it.
 func (r *ring) put(c *chunk) {
 	r.mu.Lock()
-	r.idle = append(r.idle, c)
+	closed := r.closed
+	if !closed {
+		r.idle = append(r.idle, c)
+	}
 	r.mu.Unlock()
+	if closed {
+		r.discard(c)
+	}
 	r.signal()
+}
+
+// discard frees a chunk of a closed ring once the device is done with it.
+func (r *ring) discard(c *chunk) error {
+	waiting := c.event.Wait(context.Background())
+	_, freeing := c.free(r.device)
+	r.mu.Lock()
+	r.created--
+	r.mu.Unlock()
+	return errors.Join(waiting, freeing)
 }
 
 func (r *ring) signal() {
@@ -137,7 +158,6 @@ func (r *ring) create() (*chunk, error) {
 		r.signal() // whoever waits may try for himself
 		return nil, fmt.Errorf("allocate %d bytes of pinned staging memory: %w", r.chunkBytes, err)
 	}
-	r.all = append(r.all, c)
 	return c, nil
 }
 
@@ -153,6 +173,7 @@ func (r *ring) settle(c *chunk, stream *device.Stream, err error) {
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
+	r.stuck = append(r.stuck, c)
 	r.breakWith(err)
 }
 
@@ -184,7 +205,7 @@ func (r *ring) trim(keep uint64) (released uint64, err error) {
 			r.put(c)
 			continue
 		}
-		r.forget(c)
+		r.forget()
 		released += r.chunkBytes
 	}
 	return released, errors.Join(failures...)
@@ -213,27 +234,26 @@ func (r *ring) withdraw(keep uint64) []*chunk {
 	return withdrawn
 }
 
-// forget notes that a chunk was freed. Whoever waits for one may make his own.
-func (r *ring) forget(c *chunk) {
+// forget notes that a chunk was freed. A transfer that waits for one may make its own.
+func (r *ring) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.created--
-	r.all = slices.DeleteFunc(r.all, func(other *chunk) bool { return other == c })
 	r.signal()
 }
 
-// close frees the chunks once the device is done with them. No transfer may be
-// under way.
+// close makes further transfers fail and frees the chunks that no transfer holds once
+// the device is done with them. A transfer that is under way keeps the chunks it holds:
+// they are freed when it gives them back.
 func (r *ring) close() error {
 	r.mu.Lock()
-	defer r.mu.Unlock()
-	var failures []error
-	for _, c := range r.all {
-		waiting := c.event.Wait(context.Background())
-		_, freeing := c.free(r.device)
-		failures = append(failures, waiting, freeing)
-	}
-	r.all, r.idle, r.created = nil, nil, 0
+	free := append(r.idle, r.stuck...)
+	r.idle, r.stuck, r.closed = nil, nil, true
 	r.breakWith(fmt.Errorf("staging memory: manager: %w", device.ErrClosed))
+	r.mu.Unlock()
+	var failures []error
+	for _, c := range free {
+		failures = append(failures, r.discard(c))
+	}
 	return errors.Join(failures...)
 }
