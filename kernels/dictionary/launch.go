@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -33,7 +34,7 @@ func (d *distinct) newTable(n int) (table, error) {
 	if size > math.MaxInt {
 		return table{}, fmt.Errorf("%d slots: %w", size, memory.ErrOverflow)
 	}
-	slots, err := memory.NewSlice[uint32](d.call.Manager, int(size), memory.AllocateOptions{Stream: d.call.Stream, Tag: d.call.Tag})
+	slots, err := operator.NewSlice[uint32](&d.call, int(size))
 	if err != nil {
 		return table{}, err
 	}

@@ -8,6 +8,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/kernels/internal/combine"
 )
 
@@ -32,7 +33,7 @@ func (p *plan) partialsOnHost(ctx context.Context, outputs []arrow.Array, n int6
 	}
 	workers.Wait()
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, cancel.Error(ctx)
 	}
 	return p.mergeOnHost(found), nil
 }

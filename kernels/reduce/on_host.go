@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/kernels/internal/hostarray"
 	"github.com/gpuframe/gpuframe/kernels/internal/hosteval"
 )
@@ -55,7 +56,7 @@ func (r *run) partialsOnHost(ctx context.Context, p *plan) ([][]uint64, error) {
 	if len(r.program.Outputs) > 0 {
 		if outputs, err = hosteval.Evaluate(ctx, r.program, inputs, int(r.rows)); err != nil {
 			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-				err = context.Cause(ctx) // arrow-go says only that it ended
+				err = cancel.Error(ctx) // arrow-go says only that it ended
 			}
 			return nil, err
 		}

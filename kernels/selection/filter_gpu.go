@@ -74,7 +74,7 @@ func compact(ctx context.Context, call *operator.Call, table *buffer.Buffer, col
 	// The columns have references of their own.
 	defer func() { made, err = released(made, err, block) }()
 	// The count has a block of its own: whoever keeps it keeps no more than that.
-	if c.kept, err = memory.NewSlice[int64](call.Manager, 1, memory.AllocateOptions{Stream: call.Stream, Tag: call.Tag}); err != nil {
+	if c.kept, err = operator.NewSlice[int64](call, 1); err != nil {
 		return nil, err
 	}
 	defer func() { made, err = released(made, err, c.kept) }()

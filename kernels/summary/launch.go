@@ -162,7 +162,7 @@ func (b bins) upload(ctx context.Context, call operator.Call) (edges memory.Slic
 	if len(b.edges) == 0 {
 		return edges, func() error { return nil }, nil
 	}
-	edges, err = memory.NewSlice[float64](call.Manager, len(b.edges), memory.AllocateOptions{Stream: call.Stream, Tag: call.Tag})
+	edges, err = operator.NewSlice[float64](&call, len(b.edges))
 	if err != nil {
 		return edges, nil, err
 	}

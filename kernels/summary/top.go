@@ -41,13 +41,19 @@ const MaxTop = 2048
 
 // TopK returns the k largest or smallest values of a column, the first of them first;
 // of equal ones that of the lower row. NaN comes after all numbers, 0 is above −0.
-// Nulls are passed over: both columns have k rows, or as many as c has, and where
-// there are fewer values those left over are null in both. The column may be of
-// integers, floats, and of dates, times, timestamps, durations and intervals of
-// months.
+// Nulls are passed over: both columns have min(k, rows of c) rows, and if there are
+// fewer values the rows left over are null in both. The column may be of integers,
+// floats, and of dates, times, timestamps, durations and intervals of months.
 //
-// ctx is waited with on the host device only. The error wraps device.ErrNotSupported
-// for other types, device.ErrInvalidValue where k is negative or above [MaxTop].
+// # Waiting
+//
+// On a GPU nothing waits: if only the device knows the rows of c, the same holds for
+// the result. On the host device it waits for pending work with ctx.
+//
+// # Errors
+//
+// The error wraps device.ErrNotSupported for other types, and device.ErrInvalidValue if
+// k is negative or above [MaxTop].
 func TopK(ctx context.Context, c *column.Column, k int, options ...TopOptions) (*Top, error) {
 	o, err := operator.Only(options)
 	if err != nil {
@@ -71,49 +77,103 @@ func topK(ctx context.Context, c *column.Column, k int, options TopOptions) (*To
 	case k < 0 || k > MaxTop:
 		return nil, fmt.Errorf("not 0 to %d: %w", MaxTop, device.ErrInvalidValue)
 	}
-	k = min(k, c.Len())
-	if k == 0 {
-		return newTop(c.Type(), 0, make([]memory.Slice[uint8], 3))
+	if k = min(k, c.Len()); k == 0 {
+		return newTop(c, 0, topBuffers{})
 	}
 	call, in, err := begin(ctx, c, options.Options)
 	if err != nil {
 		return nil, err
 	}
-	// The bitmap, which both columns share, is written in whole words.
-	block, buffers, err := call.Allocate(uint64(k+31)/32*4, uint64(k*n.bytes), uint64(k)*8)
-	if err != nil {
+	if call.OnHost() {
+		if in.rows, err = c.NumRows(ctx); err != nil {
+			return nil, err
+		}
+		in.counted = memory.Slice[int64]{}
+	}
+	// If the host knows the rows by now, they may be fewer than the column has elements.
+	if k = min(k, in.rows); k == 0 {
+		return newTop(c, 0, topBuffers{})
+	}
+	t := selecting{number: n, k: k, in: in, smallest: options.Smallest}
+	if err := t.allocate(&call); err != nil {
 		return nil, err
 	}
-	t := selecting{number: n, k: k, in: in, smallest: options.Smallest, valid: buffers[0], values: buffers[1]}
-	t.rows, err = memory.Reinterpret[int64](buffers[2])
 	switch {
-	case err != nil:
 	case call.OnHost():
 		err = t.onHost()
-	case c.Len() <= MaxTop:
+	case in.rows <= MaxTop:
 		err = t.sort(call, memory.Slice[uint8]{})
 	default:
 		err = t.launch(call)
 	}
 	var top *Top
 	if err == nil {
-		top, err = newTop(c.Type(), k, buffers)
+		top, err = newTop(c, k, t.topBuffers)
 	}
-	return top, errors.Join(err, block.Release())
+	return top, errors.Join(err, t.release())
 }
 
-func newTop(t arrow.DataType, k int, buffers []memory.Slice[uint8]) (*Top, error) {
-	nulls := column.UnknownNullCount
-	if k == 0 {
-		nulls = 0
+// topBuffers are the results of a call of TopK.
+type topBuffers struct {
+	block  *memory.Block
+	values memory.Slice[uint8]
+	rows   memory.Slice[int64]
+	// valid is the bitmap of both columns, in whole words.
+	valid memory.Slice[uint8]
+	// count is the number of rows, in a block of its own: it may live longer than the
+	// columns. It is empty if the host knows the number.
+	count memory.Slice[int64]
+}
+
+func (t *selecting) allocate(call *operator.Call) (err error) {
+	block, buffers, err := call.Allocate(uint64(t.k+31)/32*4, uint64(t.k*t.number.bytes), uint64(t.k)*8)
+	if err != nil {
+		return err
 	}
-	values, err := column.New(column.Data{Type: t, Length: k, NullCount: nulls, Buffers: buffers[:2]})
+	t.topBuffers = topBuffers{block: block, valid: buffers[0], values: buffers[1]}
+	t.rows, err = memory.Reinterpret[int64](buffers[2])
+	if err == nil && t.in.counted.Len() > 0 {
+		t.count, err = operator.NewSlice[int64](call, 1)
+	}
+	if err != nil {
+		return errors.Join(err, t.release())
+	}
+	return nil
+}
+
+func (b topBuffers) release() error {
+	if b.count.Block() != nil {
+		return errors.Join(b.count.Release(), b.block.Release())
+	}
+	return b.block.Release()
+}
+
+// newTop makes the columns of the k first values of c.
+func newTop(c *column.Column, k int, b topBuffers) (*Top, error) {
+	common := column.Data{Length: k, NullCount: column.UnknownNullCount, Manager: c.Manager()}
+	if b.block != nil {
+		common.Manager = b.block.Manager()
+	}
+	if k == 0 {
+		common.NullCount = 0
+	}
+	if b.count.Len() > 0 {
+		count, err := column.NewRowCount(b.count, int64(k))
+		if err != nil {
+			return nil, err
+		}
+		defer count.Release()
+		common.Rows = count
+	}
+	data := common
+	data.Type, data.Buffers = c.Type(), []column.Bytes{b.valid, b.values}
+	values, err := column.New(data)
 	if err != nil {
 		return nil, err
 	}
-	rows, err := column.New(column.Data{
-		Type: arrow.PrimitiveTypes.Int64, Length: k, NullCount: nulls, Buffers: []column.Bytes{buffers[0], buffers[2]},
-	})
+	data = common
+	data.Type, data.Buffers = arrow.PrimitiveTypes.Int64, []column.Bytes{b.valid, b.rows.AsBytes()}
+	rows, err := column.New(data)
 	if err != nil {
 		return nil, errors.Join(err, values.Release())
 	}
@@ -126,9 +186,7 @@ type selecting struct {
 	k        int
 	in       input
 	smallest bool
-	values   memory.Slice[uint8]
-	rows     memory.Slice[int64]
-	valid    memory.Slice[uint8]
+	topBuffers
 }
 
 // turn returns the bits that the kernels turn over for the first value to have the

@@ -86,6 +86,6 @@ func (t selecting) sort(call operator.Call, selection memory.Slice[uint8]) error
 		threads = min((t.in.rows+31)/32*32, sortThreads)
 	}
 	in := t.in
-	return f.Launch(call.Stream, device.Dim3{X: 1}, device.Dim3{X: uint32(threads)}, 0, t.values, t.rows, t.valid, selection,
+	return f.Launch(call.Stream, device.Dim3{X: 1}, device.Dim3{X: uint32(threads)}, 0, t.values, t.rows, t.valid, t.count, selection,
 		in.values, in.valid, uint64(in.bit), in.counted, int64(in.rows), t.turn(), uint32(t.k))
 }

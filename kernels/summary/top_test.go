@@ -91,7 +91,7 @@ func TestTopK(t *testing.T) {
 func checkTop(t *testing.T, name string, in arrow.Array, top *summary.Top, want []int, k int) {
 	t.Helper()
 	values, rows := download(t, top.Values), download(t, top.Rows).(*array.Int64)
-	require.Equal(t, min(k, in.Len()), values.Len(), name)
+	require.Equal(t, min(k, in.Len()), values.Len(), name) // no padding, also if only the device knows the rows
 	require.Equal(t, values.Len(), rows.Len(), name)
 	for i := range values.Len() {
 		if i >= len(want) {
@@ -106,21 +106,57 @@ func checkTop(t *testing.T, name string, in arrow.Array, top *summary.Top, want 
 	}
 }
 
-// TestTopKOfFewRows leaves out rows whose number only the device knows.
-func TestTopKOfFewRows(t *testing.T) {
+// TestTopKOfCountedColumns leaves out rows if only the device knows how many there are,
+// and the result has no more rows than the column: its number stays on the device too.
+func TestTopKOfCountedColumns(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for _, n := range []int{500, 9001} {
-			s := samples(t, arrow.PrimitiveTypes.Float64, n)[0]
-			c := upload(t, mgr, s.array)
-			for _, count := range []int64{0, 5, 499, int64(n)} {
-				shown := array.NewSlice(s.array, 0, count)
-				top, err := summary.TopK(t.Context(), withRows(t, mgr, c, count), 100)
-				require.NoError(t, err)
-				checkTop(t, fmt.Sprint(n, count), s.array, top, ranked(shown, false), 100)
-				require.NoError(t, top.Release())
-				shown.Release()
+		for i, n := range []int{500, 9001} {
+			of := allTypes[i*7%len(allTypes)]
+			for _, s := range samples(t, of, n)[:3] {
+				c := upload(t, mgr, s.array)
+				for _, count := range []int64{0, 5, 100, 499, int64(n)} {
+					name := fmt.Sprint(s.name, " rows ", count)
+					shown := array.NewSlice(s.array, 0, count)
+					counted := withRows(t, mgr, c, count)
+					top, err := summary.TopK(t.Context(), counted, 100)
+					require.NoError(t, err, name)
+					if dev.Kind() != device.Host {
+						_, known := counted.HostRows()
+						require.False(t, known, "%s: the rows were fetched", name)
+						require.Equal(t, 1, top.Rows.DeviceRows().Len(), name)
+						require.Same(t, top.Rows.RowCount(), top.Values.RowCount(), name)
+					}
+					checkTop(t, name, shown, top, ranked(shown, false), 100)
+					require.NoError(t, top.Release())
+
+					_, err = counted.NumRows(t.Context())
+					require.NoError(t, err)
+					top, err = summary.TopK(t.Context(), counted, 100)
+					require.NoError(t, err, name)
+					require.Equal(t, min(100, int(count)), top.Rows.Len(), "%s, fetched", name)
+					checkTop(t, name+", fetched", shown, top, ranked(shown, false), 100)
+					require.NoError(t, top.Release())
+					shown.Release()
+				}
 			}
+		}
+	})
+}
+
+// TestTopKOfNothing knows its manager.
+func TestTopKOfNothing(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		s := samples(t, arrow.PrimitiveTypes.Int32, 0, 33)
+		for _, c := range []*column.Column{upload(t, mgr, s[0].array), upload(t, mgr, s[len(s)-1].array)} {
+			top, err := summary.TopK(t.Context(), c, 0)
+			require.NoError(t, err)
+			for _, made := range []*column.Column{top.Values, top.Rows} {
+				require.Zero(t, made.Len())
+				require.Same(t, mgr, made.Manager())
+			}
+			require.NoError(t, top.Release())
 		}
 	})
 }

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/kernels/internal/tree"
 )
 
@@ -89,7 +90,7 @@ func (e *evaluation) run(n *tree.Node) error {
 		return nil
 	}
 	if e.ctx.Err() != nil {
-		return context.Cause(e.ctx)
+		return cancel.Error(e.ctx)
 	}
 	if n.Op == tree.Column {
 		input := e.inputs[n.Input]

@@ -2,6 +2,7 @@ package hosteval_test
 
 import (
 	"context"
+	"errors"
 	"math"
 	"strings"
 	"testing"
@@ -108,8 +109,10 @@ func TestOnlyTheFirstRowsCount(t *testing.T) {
 	require.ErrorIs(t, err, arrow.ErrInvalid)
 	_, err = hosteval.Evaluate(context.Background(), program, nil, 2)
 	require.ErrorIs(t, err, arrow.ErrInvalid)
-	ended, end := context.WithCancel(context.Background())
-	end()
+	ended, end := context.WithCancelCause(context.Background())
+	cause := errors.New("cause")
+	end(cause)
 	_, err = hosteval.Evaluate(ended, program, []arrow.Array{input}, 2)
 	require.ErrorIs(t, err, context.Canceled)
+	require.ErrorIs(t, err, cause)
 }

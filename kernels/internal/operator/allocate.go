@@ -17,11 +17,14 @@ const most = math.MaxInt64 - alignment
 
 // Allocate allocates one block that holds buffers of the given bytes and returns
 // them. The caller releases the block when it has made columns of the buffers,
-// which hold references of their own. Buffers of no bytes are empty slices. Where
-// no buffer has any bytes the block is nil. The contents are undefined.
+// which hold references of their own. Buffers of no bytes are empty slices. If no
+// buffer has any bytes the block is nil. The contents are undefined.
 //
-// On the host it waits for what the resource has enqueued on the memory, a fill for
-// example, since the operator writes to it at once.
+// # Waiting
+//
+// If other requests wait for memory of the manager, Allocate waits for its turn until
+// the context of the call is done. On the host it also waits for what the resource has
+// enqueued on the memory, a fill for example, since the operator writes to it at once.
 func (c *Call) Allocate(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], error) {
 	total := uint64(0)
 	for _, b := range bytes {
@@ -34,14 +37,12 @@ func (c *Call) Allocate(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], 
 	if total == 0 {
 		return nil, slices, nil
 	}
-	block, err := c.Manager.Allocate(total, memory.AllocateOptions{Stream: c.Stream, Tag: c.Tag})
-	if err == nil && c.OnHost() {
-		if err = c.Settle(c.ctx); err != nil {
-			err = errors.Join(err, block.Release())
-		}
-	}
+	block, err := c.Manager.AllocateContext(c.ctx, total, c.allocateOptions())
 	if err != nil {
 		return nil, nil, err
+	}
+	if err := c.settleNew(); err != nil {
+		return nil, nil, errors.Join(err, block.Release())
 	}
 	offset := uint64(0)
 	for i, b := range bytes {
@@ -54,4 +55,29 @@ func (c *Call) Allocate(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], 
 		offset += (b + alignment - 1) &^ (alignment - 1)
 	}
 	return block, slices, nil
+}
+
+// NewSlice allocates a slice of n elements in a block of its own, which the caller
+// releases. It waits as [Call.Allocate] does.
+func NewSlice[T memory.Element](c *Call, n int) (memory.Slice[T], error) {
+	slice, err := memory.NewSliceContext[T](c.ctx, c.Manager, n, c.allocateOptions())
+	if err != nil {
+		return slice, err
+	}
+	if err := c.settleNew(); err != nil {
+		return memory.Slice[T]{}, errors.Join(err, slice.Release())
+	}
+	return slice, nil
+}
+
+func (c *Call) allocateOptions() memory.AllocateOptions {
+	return memory.AllocateOptions{Stream: c.Stream, Tag: c.Tag}
+}
+
+// settleNew waits on the host until new memory can be written to.
+func (c *Call) settleNew() error {
+	if !c.OnHost() {
+		return nil
+	}
+	return c.Settle(c.ctx)
 }

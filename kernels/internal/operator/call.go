@@ -16,8 +16,8 @@ type Call struct {
 	Manager *memory.Manager
 	Stream  *device.Stream
 	Tag     string
-	// ctx ends waits on the host, where Allocate has to wait. A Call lives no longer
-	// than the function that it was begun in.
+	// ctx ends the waits of Allocate and NewSlice. A Call lives no longer than the
+	// function that it was begun in.
 	ctx context.Context
 }
 

@@ -53,16 +53,7 @@ var reductions = []Operator{
 		}
 		schema := arrow.NewSchema([]arrow.Field{{Name: as, Type: c.Type(), Nullable: true}, {Name: as + " row", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil)
 		table, err := buffer.New(schema, []*column.Column{top.Values, top.Rows}, buffer.Rows{Count: int64(top.Rows.Len()), Manager: in.Manager})
-		if err = errors.Join(err, top.Release()); err != nil {
-			return nil, err
-		}
-		// Of a column whose rows only the device knows there are k, the last ones null.
-		rows, err := c.NumRows(ctx)
-		if err != nil {
-			return nil, errors.Join(err, table.Release())
-		}
-		part, err := table.Slice(0, min(table.Capacity(), int64(rows)))
-		return part, errors.Join(err, table.Release())
+		return table, errors.Join(err, top.Release())
 	}),
 }
 

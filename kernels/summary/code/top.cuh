@@ -226,11 +226,15 @@ template <typename Key> DEVICE void collect(Selection *s, Rows<Key> rows, void *
     }
 }
 
-// sort_entries sorts what was collected, or all rows where there is no selection, and
-// writes the first k. Rows beyond the last entry are null.
-template <typename Key> DEVICE void sort_entries(typename Key::Value *out, i64 *out_rows, u32 *out_valid, const Selection *s, Rows<Key> rows, u32 k) {
+// sort_entries sorts what was collected, or all rows if there is no selection, and
+// writes the first k. Rows beyond the last entry are null. Of the k, only as many count
+// as the column has rows: out_count gets that number unless it is null.
+template <typename Key>
+DEVICE void sort_entries(typename Key::Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s, Rows<Key> rows, u32 k) {
     __shared__ Entry entries[most_top];
     const u32 thread = thread_in_block();
+    if (out_count != nullptr && thread == 0)
+        *out_count = rows.count < k ? rows.count : k;
     u32 count = s != nullptr ? s->collected : (u32)rows.count;
     count = count < most_top ? count : most_top;
     // Only as many as it takes are sorted, a power of two.
@@ -285,7 +289,9 @@ template <typename Key> DEVICE void sort_entries(typename Key::Value *out, i64 *
         collect(s, Rows<Key>{values, valid, bit, device_rows(rows, capacity), {turn}}, state);                            \
     }                                                                                                                     \
     KERNEL LAUNCH_BOUNDS(1024)                                                                                            \
-    top_sort_##suffix(Key::Value *out, i64 *out_rows, u32 *out_valid, const Selection *s, const Key::Value *values,       \
-                      const u8 *valid, u64 bit, const i64 *rows, i64 capacity, u64 turn, u32 k) {                         \
-        sort_entries(out, out_rows, out_valid, s, Rows<Key>{values, valid, bit, device_rows(rows, capacity), {turn}}, k); \
+    top_sort_##suffix(Key::Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s,                 \
+                      const Key::Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity, u64 turn,        \
+                      u32 k) {                                                                                            \
+        sort_entries(out, out_rows, out_valid, out_count, s,                                                              \
+                     Rows<Key>{values, valid, bit, device_rows(rows, capacity), {turn}}, k);                              \
     }
