@@ -21,6 +21,8 @@
 #   run.sh bench-kernels [-only large,small,…]
 #                     the tables of docs/kernels.md, with PyTorch, CuPy and, where nvcc
 #                     is there, CUB beside
+#   run.sh bench-take ways to take values by random indices, plain and partitioned;
+#                     needs nvcc
 #   run.sh bench-python
 #                     what hand-overs cost in Python
 #   run.sh go-bench PACKAGE [REGEXP]
@@ -327,6 +329,10 @@ bench_kernels() {
     "$bench" -peers "$peers" "$@"
 }
 
+bench_take() {
+    nvcc -O3 -std=c++17 -arch=native -o "$logs/partitioned_take" "$src/bench/kernels/partitioned_take.cu" && "$logs/partitioned_take"
+}
+
 # counted runs one command that passes or fails.
 counted() {
     if "$@"; then passed=$((passed + 1)); else failed=$((failed + 1)); fi
@@ -380,6 +386,7 @@ pipelines)
 bench) counted "$(program bench ./bench)" -device cuda:0 ;;
 bench-memory) counted "$(program bench-memory ./bench/memory)" -device cuda:0 "${@:2}" ;;
 bench-kernels) counted bench_kernels "${@:2}" ;;
+bench-take) counted bench_take ;;
 bench-gorgonia) counted "$here/bench-gorgonia" ;;
 go-bench) counted go_bench "${@:2}" ;;
 python) python_tests ;;
@@ -389,6 +396,6 @@ bench-python)
     ;;
 demo) counted "$(program demo ./examples/demo)" ;;
 delays) counted "$(program delays ./examples/delays)" ;;
-*) sed -n '2,52s/^# \{0,1\}//p' "$0" && exit 2 ;;
+*) sed -n '2,54s/^# \{0,1\}//p' "$0" && exit 2 ;;
 esac
 finish
