@@ -46,6 +46,14 @@ func (b *bench) generate(ctx context.Context, rows int) (_ *buffer.Buffer, err e
 		random(5, 1).Eq(expr.Lit(uint64(0))).As("mask"),
 		uniform(6).Mul(expr.Lit(float64(rows))).CastWrap(i32).As("random"),
 		random(7, 255).CastWrap(arrow.PrimitiveTypes.Uint32).As("byte"),
+		random(8, 3).Eq(expr.Lit(uint64(0))).As("other mask"),
+	}
+	for i, narrow := range []arrow.DataType{arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16} {
+		value := func(seed int) expr.Expr { return random(seed+i, 63).CastWrap(narrow) }
+		columns = append(columns,
+			value(30).As(fmt.Sprintf("a %v", narrow)), value(40).As(fmt.Sprintf("b %v", narrow)),
+			expr.If(tenth, expr.Null(narrow), value(50)).As(fmt.Sprintf("a %v null", narrow)),
+		)
 	}
 	for i := range wideColumns {
 		columns = append(columns, uniform(10+i).As(fmt.Sprintf("w%d", i)))

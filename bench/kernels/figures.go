@@ -40,7 +40,7 @@ const (
 // figures are the operators, with the bars of large tables.
 func (b *bench) figures(data *buffer.Buffer) []figure {
 	half := expr.Col("v").Gt(expr.Lit(0.5))
-	return []figure{
+	return append([]figure{
 		{"add f32", 12, 0.95, []demand{{"torch add f32", 0}}, b.evaluate(data, expr.Col("x").Add(expr.Col("y")))},
 		{"(x*2+y)>1 & (x<y) f32", 8 + 1.0/8, 0.90, []demand{{"torch fused", 3}, {"cupy fused", 1.8}}, b.evaluate(data, fused())},
 		{"sum f32", 4, 0.93, []demand{{"torch sum f32", 0}, {"cub sum f32", 0}}, b.reduce(data, reduce.Sum(expr.Col("x")))},
@@ -62,7 +62,30 @@ func (b *bench) figures(data *buffer.Buffer) []figure {
 		{"cumulative sum f64", 16, 0, []demand{{"cub scan f64", 1}, {"torch cumsum f64", 1.15}}, b.cumulativeSum(data)},
 		{"histogram, 256 bins of u32", 4, 0, []demand{{"cub histogram 256", 0}}, b.histogram(data)},
 		{"top 100 f64", 8, 0, []demand{{"torch topk f64 100", 0}}, b.top(data)},
+		{"cumulative max f64", 16, 0, nil, b.cumulativeMax(data, "v")},
+		{"cumulative max i32, ascending", 8, 0, nil, b.cumulativeMax(data, "sorted")},
+	}, b.narrow(data)...)
+}
+
+// narrow are expressions of columns of one and two bytes and of bits.
+func (b *bench) narrow(data *buffer.Buffer) (figures []figure) {
+	for _, of := range []struct {
+		name  string
+		bytes float64
+	}{{"int8", 1}, {"int16", 2}} {
+		x, y, null := expr.Col("a "+of.name), expr.Col("b "+of.name), expr.Col("a "+of.name+" null")
+		figures = append(figures,
+			figure{"add " + of.name, 3 * of.bytes, 0, nil, b.evaluate(data, x.Add(y))},
+			figure{"add " + of.name + ", nulls", 3*of.bytes + 2.0/8, 0, nil, b.evaluate(data, null.Add(y))},
+			figure{"compare " + of.name, 2*of.bytes + 1.0/8, 0, nil, b.evaluate(data, x.Gt(y))},
+			figure{"compare " + of.name + ", nulls", 2*of.bytes + 3.0/8, 0, nil, b.evaluate(data, null.Gt(y))},
+		)
 	}
+	mask, other := expr.Col("mask"), expr.Col("other mask")
+	return append(figures,
+		figure{"and of bool", 3.0 / 8, 0, nil, b.evaluate(data, mask.And(other))},
+		figure{"not of bool", 2.0 / 8, 0, nil, b.evaluate(data, mask.Not())},
+	)
 }
 
 func wide() []string {
@@ -149,6 +172,16 @@ func (b *bench) cumulativeSum(data *buffer.Buffer) work {
 			return nil, err
 		}
 		return scan.CumulativeSum(ctx, values, scan.Options{Options: b.options()})
+	}
+}
+
+func (b *bench) cumulativeMax(data *buffer.Buffer, name string) work {
+	return func(ctx context.Context) (releaser, error) {
+		values, err := data.ColumnByName(name)
+		if err != nil {
+			return nil, err
+		}
+		return scan.CumulativeMax(ctx, values, scan.Options{Options: b.options()})
 	}
 }
 

@@ -1,6 +1,7 @@
 package scan_test
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -44,12 +45,22 @@ func BenchmarkScan(b *testing.B) {
 		{"sum f32", scan.CumulativeSum, arrow.PrimitiveTypes.Float32, 4, false},
 		{"sum i32", scan.CumulativeSum, arrow.PrimitiveTypes.Int32, 4, false},
 		{"max f64", scan.CumulativeMax, arrow.PrimitiveTypes.Float64, 8, false},
+		{"max f64 ascending", scan.CumulativeMax, arrow.PrimitiveTypes.Float64, 8, false},
+		{"max i64", scan.CumulativeMax, arrow.PrimitiveTypes.Int64, 8, false},
+		{"max i32", scan.CumulativeMax, arrow.PrimitiveTypes.Int32, 4, false},
 		{"fill forward f64", scan.FillForward, arrow.PrimitiveTypes.Float64, 8, true},
 	} {
 		for _, rows := range []int{1000, 1 << 27} {
 			b.Run(of.name, func(b *testing.B) {
 				c := ones(b, mgr, of.of, rows, of.bytes, of.nulls)
 				ctx := b.Context()
+				if strings.HasSuffix(of.name, "ascending") {
+					// Sums of small positive numbers, which floats of such bytes are.
+					sums, err := scan.CumulativeSum(ctx, c)
+					require.NoError(b, err)
+					b.Cleanup(func() { require.NoError(b, sums.Release()) })
+					c = sums
+				}
 				measure(b, mgr, rows, func() error {
 					result, err := of.run(ctx, c, scan.Options{SkipNulls: true})
 					if err != nil {

@@ -10,6 +10,15 @@
 
 #include "ahead.cuh"
 
+// Exact tells whether a fold is associative to the bit: nothing is rounded.
+template <typename Fold> struct Exact { static constexpr bool value = true; };
+template <> struct Exact<Sum<f64>> { static constexpr bool value = false; };
+template <> struct Exact<Product<f64>> { static constexpr bool value = false; };
+
+// Selects tells whether a fold is always one of its two values.
+template <typename Fold> struct Selects { static constexpr bool value = false; };
+template <typename T> struct Selects<Least<T>> { static constexpr bool value = true; };
+
 // Input is what is scanned.
 template <typename Value> struct Input {
     const Value *values;
@@ -47,6 +56,12 @@ extern __shared__ u64 shared_rooms[]; // 16 · loads bytes for each lane of two 
 //  - what the warps ahead in the tile have, one after another: warp_ahead;
 //  - what the tiles ahead have as prefixes.cuh says: tile_ahead;
 //  - row = (tile_ahead, warp_ahead), (lane_ahead, within).
+// A fold that is exact takes the rows of a lane one after another, behind all that is
+// ahead of them: the result is the same, and a row takes one fold instead of three.
+//
+// If the fold selects, as the largest does, and nothing in the warp's rows beats what is
+// ahead of them, all rows are what is ahead. That is so for most warps unless values
+// ascend, and needs neither the rows nor a fold.
 //
 // Where keep is set, which takes values as wide as what they are folded as, shared
 // memory holds what was folded in the warp. Else it holds what was loaded, and the rows
@@ -59,6 +74,7 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
     typedef typename Operator::Value Value;
     typedef typename Operator::Folded T;
     typename Operator::Fold f;
+    constexpr bool exact = Exact<typename Operator::Fold>::value, selects = Selects<typename Operator::Fold>::value;
 
     constexpr int lanes = 16 / sizeof(Value);
     typedef Vector<Value, lanes> Group;
@@ -66,6 +82,7 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
     constexpr u32 warp_rows = warp_threads * chunk_rows, warp_room = 16 * loads * warp_threads;
     static_assert(chunk_rows == 8 || chunk_rows == 16 || chunk_rows == 32, "whole words of bits");
     static_assert(!keep || sizeof(T) == sizeof(Value), "as wide");
+    static_assert(!keep || !selects, "what is kept is not skipped");
     static_assert(loads <= 8 && (loads & loads - 1) == 0, "places");
 
     __shared__ Exchange<T> exchange[2];
@@ -151,6 +168,8 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
             next_lane_ahead = before_lane(scanned, f);
             if constexpr (keep) {
                 asm volatile("" ::: "memory"); // reads them again: registers are too few
+                if constexpr (exact)
+                    sum = next_lane_ahead;
 #pragma unroll
                 for (int i = 0; i < loads; i++) {
                     Group *const granule = (Group *)(room + (run_place<loads>(lane) ^ 16 * i));
@@ -159,8 +178,12 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
 #pragma unroll
                     for (int j = 0; j < lanes; j++) {
                         const T x = (next_valid >> (i * lanes + j) & 1) != 0 ? op.in(values.lane[j]) : f.none();
-                        sum = i + j == 0 ? x : f.fold(sum, x);
-                        folded.lane[j] = f.fold(next_lane_ahead, sum);
+                        if constexpr (exact) {
+                            folded.lane[j] = sum = f.fold(sum, x);
+                        } else {
+                            sum = i + j == 0 ? x : f.fold(sum, x);
+                            folded.lane[j] = f.fold(next_lane_ahead, sum);
+                        }
                     }
                     *(Vector<T, lanes> *)granule = folded;
                 }
@@ -186,8 +209,9 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
             u8 *const room = rooms + (slot ^ 1) * (tile_warps * warp_room);
             const Rows rows = Rows::of<warp_rows>(before, warp, input.rows);
             const T ahead = known.aheads[warp];
-            if constexpr (!keep) {
-                T sum = f.none();
+            const bool constant = selects && f.fold(ahead, known.sums[warp]) == ahead;
+            if (!keep && !constant) {
+                T sum = exact ? f.fold(ahead, lane_ahead) : f.none();
 #pragma unroll
                 for (int i = 0; i < loads; i++) {
                     Group *const granule = (Group *)(room + (run_place<loads>(lane) ^ 16 * i));
@@ -195,8 +219,13 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
 #pragma unroll
                     for (int j = 0; j < lanes; j++) {
                         const T x = (valid >> (i * lanes + j) & 1) != 0 ? op.in(values.lane[j]) : f.none();
-                        sum = i + j == 0 ? x : f.fold(sum, x);
-                        values.lane[j] = op.out(f.fold(ahead, f.fold(lane_ahead, sum)));
+                        if constexpr (exact) {
+                            sum = f.fold(sum, x);
+                            values.lane[j] = op.out(sum);
+                        } else {
+                            sum = i + j == 0 ? x : f.fold(sum, x);
+                            values.lane[j] = op.out(f.fold(ahead, f.fold(lane_ahead, sum)));
+                        }
                     }
                     *granule = values;
                 }
@@ -206,13 +235,18 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
             const i32 own = (i32)rows.count - (i32)(lane * lanes);
 #pragma unroll 2
             for (int i = 0; i < loads; i++) {
-                Group values = *(const Group *)(room + side_place<loads>(lane, i));
+                Group values;
                 if constexpr (keep) {
                     const auto folded = *(const Vector<T, lanes> *)(room + side_place<loads>(lane, i));
 #pragma unroll
                     for (int j = 0; j < lanes; j++)
                         values.lane[j] = op.out(f.fold(ahead, folded.lane[j]));
-                }
+                } else if (constant) {
+#pragma unroll
+                    for (int j = 0; j < lanes; j++)
+                        values.lane[j] = op.out(ahead);
+                } else
+                    values = *(const Group *)(room + side_place<loads>(lane, i));
                 if (rows.count == warp_rows)
                     store_whole((Group *)to + i * warp_threads, values);
                 else
