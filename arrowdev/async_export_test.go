@@ -4,6 +4,7 @@ package arrowdev_test
 
 import (
 	"context"
+	"io"
 	"runtime"
 	"testing"
 
@@ -236,13 +237,15 @@ func TestAnExtractionThatFails(t *testing.T) {
 
 func TestTheContextOfAnAsyncExport(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
-		ctx, cancel := context.WithCancel(context.Background())
+		ctx, cancel := context.WithCancelCause(context.Background())
 		consumer := cabitest.NewReceiver(cabitest.Habits{})
 		done := make(chan error)
 		go func() { done <- arrowdev.ExportAsync(ctx, m, newTables(m, 3, 3), pointerTo(consumer.Handler())) }()
 		consumer.Wait(0)
-		cancel()
-		require.ErrorIs(t, <-done, context.Canceled)
+		cancel(io.ErrClosedPipe)
+		err := <-done
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, io.ErrClosedPipe)
 		counts := consumer.Counts()
 		require.Equal(t, [3]int{1, cabi.ECANCELED, 0}, [3]int{counts.Errors, counts.Code, counts.Violations})
 		consumer.Free()

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -125,7 +126,7 @@ func (r *AsyncReader) AwaitSchema(ctx context.Context) (*arrow.Schema, error) {
 		select {
 		case <-changed:
 		case <-ctx.Done():
-			return nil, during("read async", context.Cause(ctx))
+			return nil, during("read async", cancel.Error(ctx))
 		}
 	}
 }
@@ -146,7 +147,7 @@ func closedReader() error {
 // closed. Close it in every case.
 func (r *AsyncReader) Next(ctx context.Context) (*buffer.Buffer, error) {
 	for {
-		if err := context.Cause(ctx); err != nil {
+		if err := cancel.Error(ctx); err != nil {
 			return nil, during("read async", err)
 		}
 		r.mu.Lock()
@@ -295,7 +296,7 @@ func (r *AsyncReader) await(ctx context.Context, condition func() bool) error {
 		}
 		r.mu.Lock()
 		if ctx.Err() != nil && !condition() {
-			return during("close async", errors.Join(faulty("", "the producer has not released the handler"), context.Cause(ctx)))
+			return during("close async", errors.Join(faulty("", "the producer has not released the handler"), cancel.Error(ctx)))
 		}
 	}
 	return nil

@@ -186,8 +186,8 @@ func TestATaskOnAnotherDevice(t *testing.T) {
 // options.
 func TestClosingBesideAProducerThatHangs(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
-		ctx, cancel := context.WithCancel(context.Background())
-		cancel()
+		ctx, cancel := context.WithCancelCause(context.Background())
+		cancel(io.ErrClosedPipe)
 		options := arrowdev.AsyncOptions{}
 		options.Context = ctx
 		reader, err := arrowdev.ImportAsync(m, options)
@@ -198,7 +198,9 @@ func TestClosingBesideAProducerThatHangs(t *testing.T) {
 		sender.Hold(true)
 		require.NoError(t, sender.Start(reader.Handler()))
 		require.NotNil(t, reader.Schema())
-		require.ErrorIs(t, reader.Close(), context.Canceled)
+		err = reader.Close()
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, io.ErrClosedPipe)
 		sender.Hold(false)
 		require.NoError(t, sender.Join())
 		require.NoError(t, reader.Close())

@@ -4,6 +4,8 @@ import (
 	"context"
 	"math"
 	"sync"
+
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
 // production is what the consumer of an asynchronous export has asked for. The
@@ -74,7 +76,7 @@ func (p *production) signal() {
 func (p *production) await(ctx context.Context) (more bool, err error) {
 	for {
 		// Whoever stops the context says why first; it is looked at in this order.
-		stopped := context.Cause(ctx)
+		stopped := cancel.Error(ctx)
 		p.mu.Lock()
 		wanted, cancelled, failed := p.wanted > 0, p.cancelled, p.failed
 		p.mu.Unlock()

@@ -210,6 +210,7 @@ func TestTheContextEndsTheWaitOfTheHost(t *testing.T) {
 	cancel(faulttest.ErrGone)
 	_, err := Export(table, ExportOptions{Context: ctx})
 	require.ErrorIs(t, err, faulttest.ErrGone)
+	require.ErrorIs(t, err, context.Canceled)
 	require.True(t, held.Holding())
 	held.Release()
 	a, err := Export(table)

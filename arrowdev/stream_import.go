@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -130,7 +131,7 @@ func (r *StreamReader) Next(ctx context.Context) (*buffer.Buffer, error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	if err := context.Cause(ctx); err != nil {
+	if err := cancel.Error(ctx); err != nil {
 		return nil, during("read stream", err)
 	}
 	table, err := r.next(ctx)

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -158,7 +159,7 @@ func FromReader(ctx context.Context, m *memory.Manager, reader array.RecordReade
 	}()
 	var progress Progress
 	for reader.Next() {
-		if err := context.Cause(ctx); err != nil {
+		if err := cancel.Error(ctx); err != nil {
 			return nil, fmt.Errorf("buffer: read: %w", err)
 		}
 		record := reader.Record()

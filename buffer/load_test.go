@@ -160,6 +160,7 @@ func TestCancelledLoads(t *testing.T) {
 			Progress: func(buffer.Progress) { told++; cancel(errInjected) },
 		})
 		require.ErrorIs(t, err, errInjected)
+		require.ErrorIs(t, err, context.Canceled)
 		assert.Nil(t, table)
 		assert.Equal(t, 1, told)
 
@@ -178,6 +179,7 @@ func TestCancelledLoads(t *testing.T) {
 		require.Len(t, results, 2)
 		require.NoError(t, results[0])
 		require.ErrorIs(t, results[1], errInjected)
+		require.ErrorIs(t, results[1], context.Canceled)
 		requireEmpty(t, mgr)
 	})
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -71,7 +72,7 @@ func (r *RecordReader) Next(ctx context.Context) (*Buffer, error) {
 	if r.records == nil {
 		return nil, fmt.Errorf("buffer: read: the reader is closed: %w", memory.ErrReleased)
 	}
-	if err := context.Cause(ctx); err != nil {
+	if err := cancel.Error(ctx); err != nil {
 		return nil, fmt.Errorf("buffer: read: %w", err)
 	}
 	if r.pending == nil {

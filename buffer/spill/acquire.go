@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -123,7 +124,7 @@ func (t *Table) settle(ctx context.Context) error {
 		select {
 		case <-done:
 		case <-ctx.Done():
-			err = context.Cause(ctx)
+			err = cancel.Error(ctx)
 		}
 		t.spiller.mu.Lock()
 		t.waiting--

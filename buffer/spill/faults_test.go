@@ -71,6 +71,7 @@ func TestGivingUp(t *testing.T) {
 	cancel(errInjected)
 	released, err := s.Reclaim(done, 1)
 	require.ErrorIs(t, err, errInjected)
+	require.ErrorIs(t, err, context.Canceled)
 	require.Zero(t, released)
 
 	// In the middle of the copy to the host, then of that to the device.
@@ -91,6 +92,7 @@ func TestGivingUp(t *testing.T) {
 	released, err = s.Reclaim(giveUp(context.WithCancelCause(t.Context())), 1)
 	goOn()
 	require.ErrorIs(t, err, errInjected)
+	require.ErrorIs(t, err, context.Canceled)
 	require.Zero(t, released)
 	require.False(t, table.Spilled())
 	requireTable(t, want, table)
@@ -98,9 +100,11 @@ func TestGivingUp(t *testing.T) {
 
 	_, err = table.Acquire(done)
 	require.ErrorIs(t, err, errInjected)
+	require.ErrorIs(t, err, context.Canceled)
 	_, err = table.Acquire(giveUp(context.WithCancelCause(t.Context())))
 	goOn()
 	require.ErrorIs(t, err, errInjected)
+	require.ErrorIs(t, err, context.Canceled)
 	require.True(t, table.Spilled())
 	requireTable(t, want, table)
 	held := acquire(t, table)

@@ -191,6 +191,7 @@ func TestBusyTablesAreTheLast(t *testing.T) {
 	}
 	released, err = s.Reclaim(ctx, 1)
 	require.ErrorIs(t, err, errInjected)
+	require.ErrorIs(t, err, context.Canceled)
 	require.Zero(t, released)
 	require.False(t, busy.Spilled())
 	f.onQuery = nil

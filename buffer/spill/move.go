@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -139,7 +140,7 @@ func (s *Spiller) waitForStreams(blocks []*memory.Block) error {
 // returns, in order with those streams.
 func (s *Spiller) toDevice(ctx context.Context, homes []home, hosts []*memory.Block, wait bool) (blocks []*memory.Block, err error) {
 	if ctx.Err() != nil {
-		return nil, context.Cause(ctx)
+		return nil, cancel.Error(ctx)
 	}
 	for _, home := range homes {
 		block, err := home.allocate()

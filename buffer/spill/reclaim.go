@@ -7,6 +7,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -28,7 +29,7 @@ func (s *Spiller) Reclaim(ctx context.Context, bytes uint64) (released uint64, e
 	seen := make(map[*Table]verdict)
 	for released < bytes {
 		if ctx.Err() != nil {
-			failures = append(failures, fmt.Errorf("spill: reclaim: %w", context.Cause(ctx)))
+			failures = append(failures, fmt.Errorf("spill: reclaim: %w", cancel.Error(ctx)))
 			break
 		}
 		next := s.choose(seen)

@@ -5,6 +5,7 @@
 #include <string.h>
 
 #include "arrow_abi.h"
+#include "python_abi.h"
 #include "_cgo_export.h"
 
 static struct arrow_stream *functions(void *stream, int on_device) {
@@ -59,8 +60,20 @@ static int finished(struct batch *b, char *failed) {
 	return failed == NULL ? 0 : EIO;
 }
 
+/* In a forked child Go is not called, for its other threads do not exist there. */
+static const char in_child[] = "gpuframe cannot be used in a forked process: start it with the method \"spawn\"";
+
+static int schema_of(struct batch *b, void *schema) {
+	return gpuframe_forked ? ENOTSUP : finished(b, gpuframe_arrow_schema(b->table, schema));
+}
+
+static const char *error_of(struct batch *b) { return gpuframe_forked ? in_child : b->error; }
+
 static int next(struct batch *b, void *array) {
 	memset(array, 0, b->on_device ? DEVICE_ARRAY_BYTES : ARRAY_BYTES);
+	if (gpuframe_forked) {
+		return ENOTSUP;
+	}
 	if (b->given) {
 		return finished(b, NULL); /* a released array is the end */
 	}
@@ -70,6 +83,9 @@ static int next(struct batch *b, void *array) {
 }
 
 static void end(struct batch *b) {
+	if (gpuframe_forked) {
+		return; /* the memory ends with the process */
+	}
 	finished(b, NULL);
 	char *failed = gpuframe_release(b->table);
 	if (failed != NULL) {
@@ -78,11 +94,11 @@ static void end(struct batch *b) {
 	free(b);
 }
 
-static int host_schema(void *stream, void *schema) { return finished(host_batch(stream), gpuframe_arrow_schema(host_batch(stream)->table, schema)); }
+static int host_schema(void *stream, void *schema) { return schema_of(host_batch(stream), schema); }
 
 static int host_next(void *stream, void *array) { return next(host_batch(stream), array); }
 
-static const char *host_error(void *stream) { return host_batch(stream)->error; }
+static const char *host_error(void *stream) { return error_of(host_batch(stream)); }
 
 static void host_release(void *stream) {
 	end(host_batch(stream));
@@ -90,12 +106,12 @@ static void host_release(void *stream) {
 }
 
 static int device_schema(void *stream, void *schema) {
-	return finished(device_batch(stream), gpuframe_arrow_schema(device_batch(stream)->table, schema));
+	return schema_of(device_batch(stream), schema);
 }
 
 static int device_next(void *stream, void *array) { return next(device_batch(stream), array); }
 
-static const char *device_error(void *stream) { return device_batch(stream)->error; }
+static const char *device_error(void *stream) { return error_of(device_batch(stream)); }
 
 static void device_release(void *stream) {
 	end(device_batch(stream));

@@ -45,10 +45,13 @@ func gpuframePythonExport(h C.uint64_t, stream C.int64_t, flags C.uint32_t, tens
 }
 
 // mayWait reports whether an export may take longer than the interpreter's lock
-// should be held for: where memory is asked for, and where the processor reaches
-// the memory but work on it is not done.
+// should be held for: if it asks for memory, fetches the number of rows or counts nulls,
+// and if the processor reaches the memory but work on it is not done.
 func mayWait(s *series, flags C.uint32_t) bool {
 	if flags&(C.EXPORT_COPY|C.EXPORT_TO_HOST) != 0 || s.Type().ID() == arrow.BOOL {
+		return true
+	}
+	if _, known := s.HostRows(); !known || mayCountNulls(s.Column) {
 		return true
 	}
 	if s.home == nil || s.home.Kind() == device.MemoryDevice {
@@ -57,6 +60,22 @@ func mayWait(s *series, flags C.uint32_t) bool {
 	idle, err := s.home.Idle()
 	return !idle || err != nil
 }
+
+// mayCountNulls reports whether dlpack.Export may have to count nulls of a column. What a
+// list shows of its child may be a part of it, whose nulls nobody has counted.
+func mayCountNulls(c *column.Column) bool {
+	if c.NullCount() == column.UnknownNullCount && hasBitmap(c) {
+		return true
+	}
+	for i := range c.NumChildren() {
+		if child := c.Child(i); child.NullCount() != 0 && hasBitmap(child) || mayCountNulls(child) {
+			return true
+		}
+	}
+	return false
+}
+
+func hasBitmap(c *column.Column) bool { return c.NumBuffers() > 0 && c.Buffer(0).Len() > 0 }
 
 // optionsOf reads the arguments of a Python call for memory of a device, which is
 // nil where there is none.
@@ -129,10 +148,12 @@ func copyOf(c *column.Column) (*column.Column, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%w: %w", dlpack.ErrUnsupported, err)
 	}
-	if c.NullCount() != 0 {
-		if _, _, err := c.Validity(); err == nil {
-			return nil, dlpack.ErrNulls
-		}
+	nulls, err := nullsOf(context.Background(), c)
+	if err != nil {
+		return nil, err
+	}
+	if nulls != 0 {
+		return nil, fmt.Errorf("%d of %d elements are null: %w", nulls, c.Len(), dlpack.ErrNulls)
 	}
 	if values.Len() == 0 {
 		return c, c.Retain()
@@ -171,12 +192,15 @@ func gpuframe_dlpack_import(into C.uint64_t, tensor unsafe.Pointer, legacy C.int
 			_, _ = take(nil, tensor) // which runs the deleter
 			return err
 		}
-		options := dlpack.ImportOptions{NoSync: stream == -1, Context: context.Background()}
-		switch handle := backend.Stream(stream); {
-		case stream > 2 && handle == m.Stream().Handle():
+		options := dlpack.ImportOptions{Context: context.Background()}
+		switch {
+		case stream > 2 && backend.Stream(stream) == m.Stream().Handle():
 			options.Stream = m.Stream()
-		case stream >= 2:
-			options.Stream = m.Device().WrapStream(handle)
+		case stream != 0:
+			if options.Stream, options.NoSync, err = dlpack.ProducerStream(m.Device(), int64(stream), true); err != nil {
+				_, _ = take(nil, tensor) // which runs the deleter
+				return err
+			}
 		}
 		c, err := take(m, tensor, options)
 		if err != nil {

@@ -144,17 +144,26 @@ func gpuframe_table_column(h C.uint64_t, i C.int64_t, out *C.uint64_t) *C.char {
 		})
 	}
 	return withTable(h, func(b *buffer.Buffer) error {
-		c := b.Column(int(i))
-		if c == nil {
-			return fmt.Errorf("column %d of %d: %w", i, b.NumColumns(), memory.ErrRange)
-		}
-		exact, err := c.WithHostRows(context.Background())
+		s, err := seriesOf(b, int(i))
 		if err != nil {
 			return err
 		}
-		*out = C.uint64_t(objects.add(newSeries(exact, b.Schema().Field(int(i)))))
+		*out = C.uint64_t(objects.add(s))
 		return nil
 	})
+}
+
+// seriesOf returns a column of a table, with the rows that there are.
+func seriesOf(b *buffer.Buffer, i int) (*series, error) {
+	c := b.Column(i)
+	if c == nil {
+		return nil, fmt.Errorf("column %d of %d: %w", i, b.NumColumns(), memory.ErrRange)
+	}
+	exact, err := c.WithHostRows(context.Background())
+	if err != nil {
+		return nil, err
+	}
+	return newSeries(exact, b.Schema().Field(i)), nil
 }
 
 // gpuframe_table_new makes a table of count columns, of the same memory. The

@@ -196,3 +196,28 @@ def test_collections_at_odd_moments(tmp_path, where):
     memory = gpuframe.device_memory({where!r})
     print(memory.in_use, memory.external, memory.leaks)
     """, "0 0 0")
+
+
+def test_a_forked_child_releases_arrow_structs(tmp_path):
+    """A library that has taken the structs calls their functions itself: they refuse, or do nothing."""
+    forked(tmp_path, """
+    import ctypes, producer
+    at = producer._api.PyCapsule_GetPointer
+    class Stream(ctypes.Structure):
+        _fields_ = [(name, ctypes.c_void_p) for name in ("schema", "next", "error", "release", "private")]
+    calls = ctypes.CFUNCTYPE(None, ctypes.c_void_p), ctypes.CFUNCTYPE(ctypes.c_int, ctypes.c_void_p, ctypes.c_void_p)
+    text = ctypes.CFUNCTYPE(ctypes.c_char_p, ctypes.c_void_p)
+    capsules = [table.__arrow_c_stream__(), *table.__arrow_c_array__()]
+    where = [at(capsules[0], b"arrow_array_stream"), at(capsules[1], b"arrow_schema"), at(capsules[2], b"arrow_array")]
+    """, """
+        stream = Stream.from_address(where[0])
+        out = ctypes.create_string_buffer(200)
+        assert calls[1](stream.schema)(where[0], ctypes.addressof(out)) != 0
+        assert calls[1](stream.next)(where[0], ctypes.addressof(out)) != 0
+        assert b"forked" in text(stream.error)(where[0])
+        calls[0](stream.release)(where[0])
+        assert not stream.release
+        for struct in producer.CSchema.from_address(where[1]), producer.CArray.from_address(where[2]):
+            struct.release(ctypes.pointer(struct))
+            assert not struct.release
+    """.strip(), "host", "os._exit(0)")

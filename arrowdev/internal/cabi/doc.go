@@ -15,6 +15,10 @@
 // private_data is a name with a generation in it, and no address: a release that
 // is called twice, on a copy of a struct that was never moved from, does nothing.
 //
+// A child that a consumer forks has none of Go's other threads. A handler that the first
+// export registers sets a flag in it: releases there mark the struct as released and do
+// no more, other calls return an error.
+//
 // Builds without cgo, or for 32-bit platforms, have the types only: [Available]
 // is false there.
 package cabi

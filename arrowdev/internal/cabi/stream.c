@@ -1,18 +1,25 @@
 //go:build !(386 || arm || mips || mipsle)
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
+#include "fork.h"
 #include "stream.h"
 #include "_cgo_export.h"
 
 /* What a call gives is cleared first: it is released, then, whatever comes of the
    call. A struct to write to that is missing is for Go to complain about, which
-   keeps the stream's last error. */
+   keeps the stream's last error. In a forked child Go is not called. */
+
+static const char in_child[] = "arrowdev: gpuframe cannot be used in a forked process: start the process with spawn or exec";
 
 int gpuframe_arrow_own_stream_schema(struct gpuframe_arrow_stream *self, struct gpuframe_arrow_schema *out) {
 	if (out != NULL) {
 		memset(out, 0, sizeof *out);
+	}
+	if (gpuframe_arrow_forked) {
+		return ENOTSUP;
 	}
 	return self == NULL ? EINVAL : gpuframeArrowStreamSchema(self->private_data, out);
 }
@@ -21,23 +28,34 @@ int gpuframe_arrow_own_stream_next(struct gpuframe_arrow_stream *self, struct gp
 	if (out != NULL) {
 		memset(out, 0, sizeof *out);
 	}
+	if (gpuframe_arrow_forked) {
+		return ENOTSUP;
+	}
 	return self == NULL ? EINVAL : gpuframeArrowStreamNext(self->private_data, out);
 }
 
 const char *gpuframe_arrow_own_stream_error(struct gpuframe_arrow_stream *self) {
+	if (gpuframe_arrow_forked) {
+		return in_child;
+	}
 	return self == NULL ? NULL : (const char *)gpuframeArrowStreamError(self->private_data);
 }
 
 void gpuframe_arrow_own_stream_release(struct gpuframe_arrow_stream *self) {
 	if (self != NULL) {
 		self->release = NULL;
-		gpuframeArrowStreamRelease(self->private_data);
+		if (!gpuframe_arrow_forked) {
+			gpuframeArrowStreamRelease(self->private_data);
+		}
 	}
 }
 
 int gpuframe_arrow_own_device_stream_schema(struct gpuframe_arrow_device_stream *self, struct gpuframe_arrow_schema *out) {
 	if (out != NULL) {
 		memset(out, 0, sizeof *out);
+	}
+	if (gpuframe_arrow_forked) {
+		return ENOTSUP;
 	}
 	return self == NULL ? EINVAL : gpuframeArrowStreamSchema(self->private_data, out);
 }
@@ -46,19 +64,29 @@ int gpuframe_arrow_own_device_stream_next(struct gpuframe_arrow_device_stream *s
 	if (out != NULL) {
 		memset(out, 0, sizeof *out);
 	}
+	if (gpuframe_arrow_forked) {
+		return ENOTSUP;
+	}
 	return self == NULL ? EINVAL : gpuframeArrowStreamNext(self->private_data, out);
 }
 
 const char *gpuframe_arrow_own_device_stream_error(struct gpuframe_arrow_device_stream *self) {
+	if (gpuframe_arrow_forked) {
+		return in_child;
+	}
 	return self == NULL ? NULL : (const char *)gpuframeArrowStreamError(self->private_data);
 }
 
 void gpuframe_arrow_own_device_stream_release(struct gpuframe_arrow_device_stream *self) {
 	if (self != NULL) {
 		self->release = NULL;
-		gpuframeArrowStreamRelease(self->private_data);
+		if (!gpuframe_arrow_forked) {
+			gpuframeArrowStreamRelease(self->private_data);
+		}
 	}
 }
+
+void *gpuframe_arrow_allocate(size_t bytes) { return gpuframe_arrow_watch_forks() ? calloc(1, bytes) : NULL; }
 
 int gpuframe_arrow_stream_schema(struct gpuframe_arrow_stream *stream, struct gpuframe_arrow_schema *out) {
 	return stream->get_schema(stream, out);

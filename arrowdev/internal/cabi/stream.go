@@ -7,6 +7,7 @@ package cabi
 #include <stdlib.h>
 #include <string.h>
 
+#include "fork.h"
 #include "stream.h"
 */
 import "C"
@@ -108,4 +109,6 @@ func NewMessage(text string) unsafe.Pointer { return unsafe.Pointer(C.CString(te
 // FreeMessage frees a string of NewMessage, or nil.
 func FreeMessage(text unsafe.Pointer) { C.free(text) }
 
-func allocate(bytes uintptr) unsafe.Pointer { return C.calloc(1, C.size_t(bytes)) }
+func allocate(bytes uintptr) unsafe.Pointer { return C.gpuframe_arrow_allocate(C.size_t(bytes)) }
+
+func watchForks() { C.gpuframe_arrow_watch_forks() }

@@ -1,6 +1,8 @@
 #ifndef GPUFRAME_ARROW_STREAM_H
 #define GPUFRAME_ARROW_STREAM_H
 
+#include <stddef.h>
+
 #include "arrow_abi.h"
 
 /* What exported streams carry. private_data is the number of a source in Go. */
@@ -13,6 +15,9 @@ GPUFRAME_PRIVATE int gpuframe_arrow_own_device_stream_schema(struct gpuframe_arr
 GPUFRAME_PRIVATE int gpuframe_arrow_own_device_stream_next(struct gpuframe_arrow_device_stream *self, struct gpuframe_arrow_device_array *out);
 GPUFRAME_PRIVATE const char *gpuframe_arrow_own_device_stream_error(struct gpuframe_arrow_device_stream *self);
 GPUFRAME_PRIVATE void gpuframe_arrow_own_device_stream_release(struct gpuframe_arrow_device_stream *self);
+
+/* Cleared memory for structs, or NULL. */
+GPUFRAME_PRIVATE void *gpuframe_arrow_allocate(size_t bytes);
 
 /* Calls of anybody's stream. A description that is not there is NULL. */
 GPUFRAME_PRIVATE int gpuframe_arrow_stream_schema(struct gpuframe_arrow_stream *stream, struct gpuframe_arrow_schema *out);

@@ -22,12 +22,14 @@ var sources handles[Source]
 
 // Export fills the struct with a stream of the source's.
 func (s *Stream) Export(source Source) {
+	watchForks() // without memory for it, the first array that the stream makes fails
 	*s = ownStream
 	s.Private = uintptr(sources.add(source))
 }
 
 // Export fills the struct with a stream of the source's.
 func (s *DeviceStream) Export(deviceType int32, source Source) {
+	watchForks()
 	*s = ownDeviceStream
 	s.DeviceType, s.Private = deviceType, uintptr(sources.add(source))
 }

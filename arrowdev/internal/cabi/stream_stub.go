@@ -50,3 +50,5 @@ func NewMessage(string) unsafe.Pointer { return nil }
 func FreeMessage(unsafe.Pointer) {}
 
 func allocate(uintptr) unsafe.Pointer { return nil }
+
+func watchForks() {}

@@ -3,6 +3,7 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
+#include "fork.h"
 #include "tree.h"
 #include "_cgo_export.h"
 
@@ -50,7 +51,7 @@ static void put(uint32_t number) {
 }
 
 static int grow(void) {
-	if (idle.made == 1u << SLOT_BITS) {
+	if (idle.made == 1u << SLOT_BITS || !gpuframe_arrow_watch_forks()) {
 		return 0;
 	}
 	struct slot *chunk = calloc(SLOTS_AT_ONCE, sizeof *chunk);
@@ -175,6 +176,10 @@ void gpuframe_arrow_own_schema(struct gpuframe_arrow_schema *self) {
 	if (self == NULL) {
 		return;
 	}
+	if (gpuframe_arrow_forked) { /* the thread that holds the lock may not exist here */
+		self->release = NULL;
+		return;
+	}
 	struct slot *s = claim(self->private_data, &number);
 	self->release = NULL;
 	if (s == NULL) {
@@ -191,6 +196,10 @@ void gpuframe_arrow_own_schema(struct gpuframe_arrow_schema *self) {
 void gpuframe_arrow_own_array(struct gpuframe_arrow_array *self) {
 	uint32_t number;
 	if (self == NULL) {
+		return;
+	}
+	if (gpuframe_arrow_forked) { /* the thread that holds the lock may not exist here */
+		self->release = NULL;
 		return;
 	}
 	struct slot *s = claim(self->private_data, &number);

@@ -3,6 +3,7 @@ package checks_test
 import (
 	"context"
 	"encoding/binary"
+	"io"
 	"math"
 	"testing"
 
@@ -220,10 +221,11 @@ func TestStreams(t *testing.T) {
 		_, err = b.Run(t.Context())
 		require.NoError(t, err)
 
-		ctx, cancel := context.WithCancel(t.Context())
-		cancel()
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(io.ErrClosedPipe)
 		_, err = b.Run(ctx)
 		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, io.ErrClosedPipe)
 
 		require.NoError(t, other.Synchronize(t.Context()))
 		require.NoError(t, other.Close())

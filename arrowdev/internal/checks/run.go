@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
 // run makes the checks and writes down what each found.
@@ -75,7 +76,7 @@ func (b *Batch) onHost(ctx context.Context, outcomes []outcome) error {
 			continue
 		}
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return cancel.Error(ctx)
 		}
 		reads := e.check.reads()
 		bytes := make([][]byte, len(reads))

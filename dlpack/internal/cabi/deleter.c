@@ -1,18 +1,24 @@
 //go:build !(386 || arm || mips || mipsle)
 
-#include "dlpack_abi.h"
+#include <stdlib.h>
+
+#include "fork.h"
 #include "_cgo_export.h"
 
 void gpuframe_dl_delete(struct gpuframe_dl_managed *self) {
-	if (self != NULL) {
+	if (self != NULL && !gpuframe_dl_forked) {
 		gpuframeDLPackDelete(self->context);
 	}
 }
 
 void gpuframe_dl_delete_versioned(struct gpuframe_dl_managed_versioned *self) {
-	if (self != NULL) {
+	if (self != NULL && !gpuframe_dl_forked) {
 		gpuframeDLPackDelete(self->context);
 	}
+}
+
+void *gpuframe_dl_new_records(size_t count) {
+	return gpuframe_dl_watch_forks() ? calloc(count, sizeof(struct gpuframe_dl_record)) : NULL;
 }
 
 void gpuframe_dl_run_deleter(struct gpuframe_dl_managed *tensor) {

@@ -5,10 +5,9 @@ package cabi
 /*
 #cgo noescape gpuframe_dl_run_deleter
 #cgo noescape gpuframe_dl_run_deleter_versioned
-#cgo noescape calloc
-#cgo nocallback calloc
+#cgo noescape gpuframe_dl_new_records
+#cgo nocallback gpuframe_dl_new_records
 
-#include <stdlib.h>
 #include "dlpack_abi.h"
 */
 import "C"
@@ -60,7 +59,7 @@ func gpuframeDLPackDelete(context C.uintptr_t) { End(Handle(context)) }
 
 // newRecords returns cleared C memory for count records, or nil.
 func newRecords(count int) []Record {
-	memory := (*Record)(C.calloc(C.size_t(count), C.sizeof_struct_gpuframe_dl_record))
+	memory := (*Record)(C.gpuframe_dl_new_records(C.size_t(count)))
 	if memory == nil {
 		return nil
 	}

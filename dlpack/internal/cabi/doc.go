@@ -15,6 +15,10 @@
 // that was used up is recognised. Records are used again and never returned to
 // the system; there are as many as were ever exported at one time.
 //
+// A child that a consumer forks has none of Go's other threads. A handler that the first
+// export registers sets a flag in it, and deleters do nothing there: the memory of the
+// child ends with its process.
+//
 // Builds without cgo, or for 32-bit platforms, have the types only: [Available]
 // is false there.
 package cabi

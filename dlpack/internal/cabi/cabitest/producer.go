@@ -87,6 +87,16 @@ func DeleteOnThread(tensor unsafe.Pointer, legacy bool) error {
 	return nil
 }
 
+// DeleteInChild calls a tensor's deleter in a forked child. The error says how the child
+// ended, if it did not end well.
+func DeleteInChild(tensor unsafe.Pointer, legacy bool) error {
+	status := syscall.WaitStatus(C.consumer_delete_in_child(tensor, flag(legacy)))
+	if status != 0 {
+		return fmt.Errorf("cabitest: the child ended with code %d, signal %v", status.ExitStatus(), status.Signal())
+	}
+	return nil
+}
+
 func flag(set bool) C.int {
 	if set {
 		return 1

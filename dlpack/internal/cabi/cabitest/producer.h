@@ -25,4 +25,8 @@ int producer_deleted(struct producer *p);
 void consumer_delete(void *tensor, int legacy);
 int consumer_delete_on_thread(void *tensor, int legacy);
 
+/* Calls a tensor's deleter in a forked child, and returns how that ended, as waitpid
+   gives it, or -1. */
+int consumer_delete_in_child(void *tensor, int legacy);
+
 #endif

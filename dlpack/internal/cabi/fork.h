@@ -1,0 +1,14 @@
+#ifndef GPUFRAME_DLPACK_FORK_H
+#define GPUFRAME_DLPACK_FORK_H
+
+#include "dlpack_abi.h"
+
+/* Set in a child that was forked after the first export. Go's other threads do not
+   exist there, so that a call of Go could wait for ever. */
+extern GPUFRAME_PRIVATE volatile int gpuframe_dl_forked;
+
+/* Let forks set gpuframe_dl_forked. Further calls do nothing. Returns 0 if there is
+   no memory for it. */
+GPUFRAME_PRIVATE int gpuframe_dl_watch_forks(void);
+
+#endif
