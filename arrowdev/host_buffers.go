@@ -99,7 +99,7 @@ func hostBuffer(ctx context.Context, l layout, i int, region column.Bytes, loans
 	if err != nil {
 		return nil, err
 	}
-	if err := region.Retain(); err != nil {
+	if err := region.Block().Retain(); err != nil {
 		return nil, err
 	}
 	return arrowmemory.NewBufferWithAllocator(bytes, loans.borrow(region.Block())), nil

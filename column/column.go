@@ -3,6 +3,7 @@ package column
 import (
 	"errors"
 	"fmt"
+	"slices"
 	"sync/atomic"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -77,8 +78,12 @@ func retained(data Data) (*Column, error) {
 	c.references.Store(1)
 	c.LearnUnique(data.Known.Unique)
 	c.data.Known = Known{}
+	c.data.Buffers = views(data.Buffers)
 	for i, buffer := range data.Buffers {
-		if err := buffer.Retain(); err != nil {
+		if buffer.Block() == nil {
+			continue
+		}
+		if err := buffer.Block().Retain(); err != nil {
 			return nil, errors.Join(fmt.Errorf("column: buffer %d: %w", i, err), releaseAll(data.Buffers[:i], nil))
 		}
 	}
@@ -100,6 +105,20 @@ func retained(data Data) (*Column, error) {
 	return c, nil
 }
 
+// views returns the buffers without the references that some may hold. A column keeps
+// references to the blocks, and lends views of them.
+func views(buffers []Bytes) []Bytes {
+	if !slices.ContainsFunc(buffers, func(b Bytes) bool { return !b.IsView() }) {
+		return buffers
+	}
+	lent := make([]Bytes, len(buffers))
+	for i, b := range buffers {
+		lent[i] = b.View()
+	}
+	return lent
+}
+
+// releaseAll gives back the references to the buffers' blocks and the children.
 func releaseAll(buffers []Bytes, children []*Column) error {
 	var failures []error
 	note := func(err error) {
@@ -108,7 +127,7 @@ func releaseAll(buffers []Bytes, children []*Column) error {
 		}
 	}
 	for _, buffer := range buffers {
-		note(buffer.Release())
+		note(buffer.Block().Release())
 	}
 	for _, child := range children {
 		note(child.Release())

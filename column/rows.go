@@ -54,10 +54,10 @@ func NewRowCount(device memory.Slice[int64], capacity int64) (*RowCount, error) 
 	if capacity < 0 {
 		return nil, fmt.Errorf("column: new row count: the capacity is %d: %w", capacity, ErrRows)
 	}
-	if err := device.Retain(); err != nil {
+	if err := device.Block().Retain(); err != nil {
 		return nil, fmt.Errorf("column: new row count: %w", err)
 	}
-	r := &RowCount{capacity: capacity, device: device}
+	r := &RowCount{capacity: capacity, device: device.View()}
 	r.references.Store(1)
 	r.host.Store(unknownRows)
 	return r, nil
@@ -254,6 +254,6 @@ func (r *RowCount) Release() error {
 		if r.parent != nil {
 			return r.parent.Release()
 		}
-		return r.device.Release()
+		return r.device.Block().Release()
 	}
 }

@@ -21,10 +21,10 @@
 // # Ownership
 //
 // Whatever a function named New, Allocate or Adopt returns holds one reference,
-// and its caller releases it. Views ([Slice.Slice], [Reinterpret], [View]) hold
-// none: like a Go slice of a Go slice they are good for as long as what they
-// were made from; Retain one to keep it longer. Using a Block after its last
-// release is an error that wraps [ErrReleased]. A Block that is collected
+// and its caller releases it. Views ([Slice.Slice], [Slice.AsBytes], [Reinterpret],
+// [View]) hold none: like a Go slice of a Go slice they are good for as long as what
+// they were made from. Releasing one is an error that wraps [ErrView]; [Slice.Own]
+// keeps one longer. Using a Block after its last release is an error that wraps [ErrReleased]. A Block that is collected
 // without having been released is freed by a backstop and reported as a leak.
 //
 // # Budgets

@@ -19,6 +19,9 @@ var (
 	ErrReleased = errors.New("block already released")
 	// ErrOverflow: a size does not fit the address space.
 	ErrOverflow = errors.New("size overflows")
+	// ErrView: a view was retained or released. Views hold no reference; [Slice.Own]
+	// makes a slice that holds one.
+	ErrView = errors.New("the slice is a view, which holds no reference")
 	// ErrRange: an offset or a length lies outside the memory it refers to.
 	ErrRange = errors.New("out of range")
 	// ErrReadOnly: the memory's owner forbids writing.

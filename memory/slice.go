@@ -13,11 +13,21 @@ import (
 
 // Slice is a typed view of a block: Len elements of type T from an address on.
 // Like a Go slice it is a small value that is passed by value, and its zero
-// value is empty. Retain and Release are those of its block.
+// value is empty.
+//
+// # Ownership
+//
+// The slices of [NewSlice], [SliceOf] and [Slice.Own] hold a reference to their block:
+// Retain and Release are those of the block. Everything made from a slice or a block is
+// a view, which holds none: [View], [Reinterpret], [Slice.Slice], [Slice.AsBytes],
+// [Slice.View]. A view is good for as long as what it was made from. Its Retain and
+// Release return an error that wraps [ErrView] and change nothing.
 type Slice[T Element] struct {
 	block  *Block
 	offset uint64
 	length int
+	// owner says that the slice holds a reference to the block.
+	owner bool
 	// unordered says that work through the slice is not ordered after other work.
 	unordered bool
 }
@@ -33,7 +43,7 @@ func NewSlice[T Element](m *Manager, n int, options AllocateOptions) (Slice[T], 
 	if err != nil {
 		return Slice[T]{}, err
 	}
-	return Slice[T]{block: block, length: n}, nil
+	return Slice[T]{block: block, length: n, owner: true}, nil
 }
 
 // NewSliceContext is [NewSlice] that waits for its turn as
@@ -47,11 +57,20 @@ func NewSliceContext[T Element](ctx context.Context, m *Manager, n int, options 
 	if err != nil {
 		return Slice[T]{}, err
 	}
-	return Slice[T]{block: block, length: n}, nil
+	return Slice[T]{block: block, length: n, owner: true}, nil
 }
 
-// View returns n elements that begin offset bytes into the block. It holds no
-// reference of its own.
+// SliceOf returns the first n elements of a block as a slice that takes over the
+// caller's reference: releasing the slice releases the block. After an error the caller
+// still has its reference.
+func SliceOf[T Element](block *Block, n int) (Slice[T], error) {
+	s, err := View[T](block, 0, n)
+	s.owner = err == nil
+	return s, err
+}
+
+// View returns n elements that begin offset bytes into the block. The slice is a view:
+// it holds no reference.
 func View[T Element](block *Block, offset uint64, n int) (Slice[T], error) {
 	if err := block.Check(); err != nil {
 		return Slice[T]{}, err
@@ -70,7 +89,7 @@ func View[T Element](block *Block, offset uint64, n int) (Slice[T], error) {
 }
 
 // Reinterpret returns the same memory as elements of another type. The bytes
-// must be a whole number of them. It holds no reference of its own.
+// must be a whole number of them. The result is a view.
 func Reinterpret[To, From Element](s Slice[From]) (Slice[To], error) {
 	bytes, width := s.Bytes(), widthOf[To]()
 	if bytes%width != 0 {
@@ -127,7 +146,36 @@ func (s Slice[T]) Pointer() device.Pointer {
 	return 0
 }
 
-// Slice returns the elements from i up to j. It holds no reference of its own.
+// View returns the same elements without the reference that s may hold, for code that
+// is not to release them.
+func (s Slice[T]) View() Slice[T] {
+	s.owner = false
+	return s
+}
+
+// IsView reports whether the slice is a view, which holds no reference to its block. A
+// zero Slice is one.
+func (s Slice[T]) IsView() bool { return !s.owner }
+
+// Own returns the same elements with a further reference to the block, which the caller
+// releases. It keeps a view longer than what it was made from. A zero Slice has no
+// block: it is returned as it is, and releasing it does nothing.
+//
+// # Errors
+//
+// [ErrReleased] if the block was released.
+func (s Slice[T]) Own() (Slice[T], error) {
+	if s.block == nil {
+		return s, nil
+	}
+	if err := s.block.Retain(); err != nil {
+		return Slice[T]{}, err
+	}
+	s.owner = true
+	return s, nil
+}
+
+// Slice returns the elements from i up to j, as a view.
 func (s Slice[T]) Slice(i, j int) (Slice[T], error) {
 	if i < 0 || j < i || j > s.length {
 		return Slice[T]{}, fmt.Errorf("memory: slice [%d:%d] of %d elements: %w", i, j, s.length, ErrRange)
@@ -135,14 +183,15 @@ func (s Slice[T]) Slice(i, j int) (Slice[T], error) {
 	return Slice[T]{block: s.block, offset: s.offset + uint64(i)*widthOf[T](), length: j - i, unordered: s.unordered}, nil
 }
 
-// AsBytes returns the same memory as bytes. It holds no reference of its own.
+// AsBytes returns the same memory as bytes, as a view.
 func (s Slice[T]) AsBytes() Slice[uint8] {
 	return Slice[uint8]{block: s.block, offset: s.offset, length: int(s.Bytes()), unordered: s.unordered}
 }
 
 // Unordered returns the same elements for work whose order the caller has seen to:
 // nothing that is done with the result waits for work that is pending on the memory on
-// other streams. Parts and other types of it are unordered, too.
+// other streams. Parts and other types of it are unordered, too. The result holds the
+// reference that s holds, and no further one.
 func (s Slice[T]) Unordered() Slice[T] {
 	s.unordered = true
 	return s
@@ -162,16 +211,39 @@ func (s Slice[T]) Order(stream *device.Stream) error {
 	return s.block.OrderBefore(stream)
 }
 
-// Retain adds a reference to the block. A zero Slice has none to add.
+// Retain adds a reference to the block; a further Release gives it back. Retaining a
+// zero Slice does nothing.
+//
+// # Errors
+//
+// [ErrView] for a view: use [Slice.Own]. [ErrReleased] if the block was released.
 func (s Slice[T]) Retain() error {
 	if s.block == nil {
 		return nil
 	}
+	if !s.owner {
+		return fmt.Errorf("memory: retain %d elements of %v: call Own, and release its result: %w", s.length, s.block, ErrView)
+	}
 	return s.block.Retain()
 }
 
-// Release gives a reference to the block back. See [Block.Release].
-func (s Slice[T]) Release() error { return s.block.Release() }
+// Release gives a reference to the block back. See [Block.Release]. Releasing a zero
+// Slice does nothing.
+//
+// # Errors
+//
+// [ErrView] for a view: what it was made from still holds its reference.
+// [ErrReleased] if the block was released.
+func (s Slice[T]) Release() error {
+	if s.block == nil {
+		return nil
+	}
+	if !s.owner {
+		return fmt.Errorf("memory: release %d elements of %v: release the slice or the block that the view was made from: %w",
+			s.length, s.block, ErrView)
+	}
+	return s.block.Release()
+}
 
 // Host returns the elements themselves where the processor can reach the memory,
 // which is on the host device and for pinned and managed memory. Work that is

@@ -100,7 +100,7 @@ func atMost(ctx context.Context, call *operator.Call, rows int64, counted memory
 	g := newGatherer(ctx, call)
 	least, err := g.counted(count{rows: counted, capacity: int(rows), size: 1, most: uint64(length)})
 	if err == nil {
-		err = least.Retain()
+		least, err = least.Own()
 	}
 	return buffer.Rows{Device: least, Manager: call.Manager}, errors.Join(err, g.release())
 }

@@ -134,13 +134,13 @@ func (p *Slices[T]) Take(n int, options memory.AllocateOptions) (memory.Slice[T]
 		if err := block.OrderBefore(stream); err != nil {
 			return memory.Slice[T]{}, fmt.Errorf("buckets: take %d elements: %w", n, errors.Join(err, block.Release()))
 		}
-		return memory.View[T](block, 0, n)
+		return memory.SliceOf[T](block, n)
 	}
 	whole, err := memory.NewSlice[T](p.manager, length, options)
 	if err != nil {
 		return memory.Slice[T]{}, err
 	}
-	return whole.Slice(0, n)
+	return memory.SliceOf[T](whole.Block(), n)
 }
 
 // take takes a block out of the pool, if there is one.
@@ -215,7 +215,8 @@ func (p *Slices[T]) record() *unused {
 // if nobody else holds it and it is one that Take could have made; otherwise it
 // is released. All work on it must have been recorded, as everything in gpuframe
 // does. Neither the slice nor a view of its block may be used afterwards. Putting
-// a slice that has been released is an error that wraps memory.ErrReleased.
+// a slice that has been released is an error that wraps memory.ErrReleased, putting a
+// view one that wraps memory.ErrView.
 func (p *Slices[T]) Put(slice memory.Slice[T]) error {
 	block := slice.Block()
 	if block == nil {
@@ -223,6 +224,9 @@ func (p *Slices[T]) Put(slice memory.Slice[T]) error {
 	}
 	if err := block.Check(); err != nil {
 		return fmt.Errorf("buckets: put %d elements: %w", slice.Len(), errors.Join(err, block.Release()))
+	}
+	if slice.IsView() {
+		return fmt.Errorf("buckets: put %d elements of %v: put the slice that Take returned: %w", slice.Len(), block, memory.ErrView)
 	}
 	var surplus []*memory.Block
 	if key, ok := p.keyOf(block); ok {

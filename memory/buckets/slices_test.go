@@ -114,9 +114,9 @@ func TestSlicesThatAreNotKept(t *testing.T) {
 		source := make(mgr, 256)
 		foreign, err := mgr.Adopt(memory.ForeignMemory{Pointer: source.Pointer(), Bytes: 256, Kind: source.Block().Kind(), Release: func() error { return nil }})
 		require.NoError(t, err)
-		view, err := memory.View[uint8](foreign, 0, 256)
+		adopted, err := memory.SliceOf[uint8](foreign, 256)
 		require.NoError(t, err)
-		require.NoError(t, pool.Put(view))
+		require.NoError(t, pool.Put(adopted))
 		assert.Zero(t, foreign.References())
 		require.NoError(t, source.Release())
 
@@ -125,11 +125,13 @@ func TestSlicesThatAreNotKept(t *testing.T) {
 		assert.Zero(t, mgr.Stats().InUse)
 		assert.Zero(t, mgr.Stats().ExternalBlocks)
 
-		// A part of a block is the whole reference.
+		// A view has no reference to give.
 		whole := make(mgr, 512)
 		part, err := whole.Slice(100, 101)
 		require.NoError(t, err)
-		require.NoError(t, pool.Put(part))
+		require.ErrorIs(t, pool.Put(part), memory.ErrView)
+		assert.Equal(t, 1, whole.Block().References())
+		require.NoError(t, pool.Put(whole))
 		assert.EqualValues(t, 512, pool.Stats().CachedBytes)
 	})
 }
