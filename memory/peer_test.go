@@ -113,8 +113,8 @@ func TestForeignCapturesSurviveOnTheStandIn(t *testing.T) {
 	withStandIn(t, "TestForeignCapturesSurvive")
 }
 
-// A capture of another library, in the mode that PyTorch uses, survives a deleter and
-// what gpuframe asks the driver meanwhile.
+// A capture of another library survives a deleter and what gpuframe asks the driver
+// meanwhile.
 func TestForeignCapturesSurvive(t *testing.T) {
 	dev, err := device.Open("cuda:0")
 	if err != nil {

@@ -21,6 +21,8 @@
 //   FAKE_OLD_GPU  the devices have no managed memory, or with the value 1 none
 //                 that can be prefetched
 //   FAKE_UNIT     the granularity recommended, 2 MiB by default
+//   FAKE_GLOBAL_CAPTURES  streams are captured in the global mode, whatever is asked
+//                 for: calls of other threads that are not relaxed break the capture
 //   FAKE_MANAGED  every address is managed memory
 //   FAKE_CRASH    using a stream or an event that was destroyed ends the process,
 //                 as it may with the driver
@@ -101,6 +103,8 @@ struct capture {
     int lost;
     int mode;
     int blocking; // whether the stream waits for the legacy one
+    int over;     // it was ended: streams that had joined it are ordinary ones again
+    struct object *origin; // the stream that it was begun on
 };
 
 // object is whatever a handle stands for.
@@ -217,7 +221,7 @@ static void crash_if_destroyed(CUstream handle) {
 
 // capture_of returns where the work of a stream goes, or NULL where it is done.
 static struct capture *capture_of(CUstream stream) {
-    return (uintptr_t)stream > 2 ? stream->capture : NULL;
+    return (uintptr_t)stream > 2 && stream->capture != NULL && !stream->capture->over ? stream->capture : NULL;
 }
 
 static int captures;          // how many are under way
@@ -754,6 +758,8 @@ CUresult cuStreamWaitEvent(CUstream stream, CUevent event, unsigned flags) {
     NEED_HANDLE(event, EVENT);
     if (event->capture != capture_of(stream))
         NOT_CAPTURED(stream, STREAM_CAPTURE_ISOLATION);
+    if (event->capture != NULL && !event->capture->over && (uintptr_t)stream > 2)
+        stream->capture = event->capture; // it joins the capture
     return SUCCESS;
 }
 
@@ -1065,10 +1071,13 @@ CUresult cuStreamBeginCapture_v2(CUstream stream, int mode) {
     if ((uintptr_t)stream <= 2)
         return STREAM_CAPTURE_UNSUPPORTED;
     NEED_HANDLE(stream, STREAM);
-    if (stream->capture != NULL)
+    if (capture_of(stream) != NULL)
         return ILLEGAL_STATE;
     struct capture *capture = calloc(1, sizeof *capture);
+    capture->origin = stream;
     capture->last = &capture->first;
+    if (getenv("FAKE_GLOBAL_CAPTURES") != NULL)
+        mode = 0;
     capture->mode = mode;
     capture->blocking = stream->blocking;
     stream->capture = capture;
@@ -1089,10 +1098,11 @@ CUresult cuStreamEndCapture(CUstream stream, CUgraph *graph) {
     ENTER("cuStreamEndCapture", "%p", (void *)stream);
     NEED_CONTEXT;
     NEED_HANDLE(stream, STREAM);
-    if (stream->capture == NULL)
+    struct capture *capture = capture_of(stream);
+    if (capture == NULL || capture->origin != stream)
         return ILLEGAL_STATE;
-    struct capture *capture = stream->capture;
     stream->capture = NULL;
+    capture->over = 1;
     pthread_mutex_lock(&mutex);
     captures--;
     global_captures -= capture->mode == 0;
