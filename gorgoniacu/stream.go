@@ -141,9 +141,6 @@ func (d *openDevice) EventElapsed(start, end backend.Event) (float32, error) {
 func (d *openDevice) EventRecordAll(event backend.Event) error {
 	const function = "cuCtxRecordEvent"
 	if err := d.event(function, event); err != nil {
-		if d.closed.Load() {
-			return d.open(function)
-		}
 		return err
 	}
 	return failed(cuda.CodeNotSupported, function, "gorgonia.org/cu does not have it")
@@ -158,7 +155,18 @@ func (d *openDevice) StreamIdentity(backend.Stream) (uint64, error) {
 	return 0, failed(cuda.CodeNotSupported, function, "gorgonia.org/cu does not have it")
 }
 
-// StreamCapturing reports false: what this binding does is not captured by others.
-func (d *openDevice) StreamCapturing(backend.Stream) (bool, error) {
-	return false, d.open("cuStreamIsCapturing")
+// codeCaptureImplicit is what the driver answers for the legacy default stream while
+// a stream is captured that would wait for it. The capture is not harmed.
+const codeCaptureImplicit cuda.Code = 906
+
+func (d *openDevice) StreamCapturing(stream backend.Stream) (bool, error) {
+	const function = "cuStreamIsCapturing"
+	if err := d.open(function); err != nil {
+		return false, err
+	}
+	status, result := d.shim.StreamCapturing(uintptr(stream))
+	if cuda.Code(result) == codeCaptureImplicit {
+		return true, nil
+	}
+	return status != 0, checkResult(result, function)
 }

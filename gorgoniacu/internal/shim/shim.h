@@ -35,6 +35,7 @@ int32_t shim_memset_async(shim_device device, uint64_t destination, uint32_t val
 int32_t shim_stream_destroy(shim_device device, uintptr_t stream);
 int32_t shim_stream_synchronize(shim_device device, uintptr_t stream);
 int32_t shim_stream_query(shim_device device, uintptr_t stream);
+int32_t shim_stream_capturing(shim_device device, uintptr_t stream, int32_t *status);
 int32_t shim_stream_wait_event(shim_device device, uintptr_t stream, uintptr_t event);
 int32_t shim_event_record(shim_device device, uintptr_t event, uintptr_t stream);
 

@@ -14,6 +14,10 @@ int32_t shim_stream_query(shim_device device, uintptr_t stream) {
     IN_CONTEXT(device, cuStreamQuery((CUstream)stream));
 }
 
+int32_t shim_stream_capturing(shim_device device, uintptr_t stream, int32_t *status) {
+    IN_CONTEXT(device, cuStreamIsCapturing((CUstream)stream, (CUstreamCaptureStatus *)status));
+}
+
 int32_t shim_stream_wait_event(shim_device device, uintptr_t stream, uintptr_t event) {
     IN_CONTEXT(device, cuStreamWaitEvent((CUstream)stream, (CUevent)event, 0));
 }

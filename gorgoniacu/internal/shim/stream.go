@@ -8,6 +8,8 @@ package shim
 #cgo nocallback shim_stream_destroy
 #cgo nocallback shim_stream_synchronize
 #cgo nocallback shim_stream_query
+#cgo noescape shim_stream_capturing
+#cgo nocallback shim_stream_capturing
 #cgo nocallback shim_stream_wait_event
 #cgo nocallback shim_event_record
 */
@@ -26,6 +28,14 @@ func (d Device) StreamSynchronize(stream uintptr) Result {
 // StreamQuery asks whether a stream is done.
 func (d Device) StreamQuery(stream uintptr) Result {
 	return Result(C.shim_stream_query(d.c, C.uintptr_t(stream)))
+}
+
+// StreamCapturing returns a CUstreamCaptureStatus: zero if the stream is not being
+// captured.
+func (d Device) StreamCapturing(stream uintptr) (int32, Result) {
+	var status C.int32_t
+	result := C.shim_stream_capturing(d.c, C.uintptr_t(stream), &status)
+	return int32(status), Result(result)
 }
 
 // StreamWaitEvent has a stream wait for an event.
