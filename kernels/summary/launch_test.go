@@ -84,6 +84,10 @@ func operations() []faulttest.Operation {
 			top, err := summary.TopK(ctx, c, 10)
 			return top.Release, err
 		},
+		"top of counted": func(ctx context.Context, c *column.Column) (func() error, error) {
+			top, err := summary.TopK(ctx, c, 10)
+			return top.Release, err
+		},
 	}
 	var all []faulttest.Operation
 	for name, way := range ways {
@@ -95,8 +99,12 @@ func operations() []faulttest.Operation {
 				c, err := column.FromArray(t.Context(), m, in, column.UploadOptions{})
 				require.NoError(t, err)
 				t.Cleanup(func() { require.NoError(t, c.Release()) })
+				given := c
+				if name == "top of counted" {
+					given = withRows(t, m, c, 30_000)
+				}
 				return func(ctx context.Context) (func(testing.TB), error) {
-					release, err := way(ctx, c)
+					release, err := way(ctx, given)
 					if err != nil {
 						return nil, err
 					}

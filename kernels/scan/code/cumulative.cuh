@@ -67,7 +67,7 @@ extern __shared__ u64 shared_rooms[]; // 16 · loads bytes for each lane of two 
 // memory holds what was folded in the warp. Else it holds what was loaded, and the rows
 // are folded again when what lies ahead is known. For 2²⁷ rows on an H200, whose copy
 // takes 505 µs for 8 bytes: the sum of float64 takes 592 µs kept and 667 folded again,
-// the largest float64 731 and 693; float32, 298 µs folded again, would take more room.
+// the largest float64 (with three folds a row) 731 and 693; float32, 298, needs more room.
 template <bool keep, int loads, typename Operator>
 DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typename Operator::Value> input, void *state,
                        bool nulls_last, Operator op) {
