@@ -180,3 +180,65 @@ def test_wild_pointers_of_the_array_interface(where, address):
 
     with pytest.raises((gpuframe.GpuframeError, BufferError), match="data"):
         gpuframe.Table.from_columns({"w": Wild()}, device=where)
+
+
+def pyarrow_types():
+    """Return types of every layout, plain and nested in one another."""
+    pa = pytest.importorskip("pyarrow")
+    plain = [pa.null(), pa.bool_(), pa.int8(), pa.int64(), pa.float32(), pa.date32(), pa.timestamp("us", "UTC"), pa.decimal128(9, 2), pa.string(),
+             pa.large_string(), pa.binary(), pa.large_binary(), pa.binary(3), pa.dictionary(pa.int8(), pa.string())]
+    plain += [getattr(pa, name)() for name in ("string_view", "binary_view") if hasattr(pa, name)]
+    fields = [pa.field("a", pa.int32()), pa.field("b", pa.string())]
+    nested = []
+    for of in (pa.int32(), pa.string(), pa.bool_()):
+        nested += [pa.list_(of), pa.large_list(of), pa.list_(of, 2), pa.struct([pa.field("a", of)]), pa.map_(pa.string(), of)]
+        nested += [getattr(pa, name)(of) for name in ("list_view", "large_list_view") if hasattr(pa, name)]
+    nested += [pa.sparse_union(fields), pa.dense_union(fields), pa.run_end_encoded(pa.int32(), pa.string())]
+    deep = []
+    for of in (pa.list_(pa.string()), pa.map_(pa.string(), pa.int64()), pa.struct(fields), pa.dense_union(fields), pa.sparse_union(fields)):
+        deep += [pa.list_(of), pa.large_list(of), pa.list_(of, 2), pa.struct([pa.field("a", of)]), pa.map_(pa.int32(), of)]
+        deep += [union([pa.field("a", of), fields[1]]) for union in (pa.sparse_union, pa.dense_union)]
+    return plain + nested + deep
+
+
+def made(pa, kind, rows):
+    """Return an array of nulls, or None if this pyarrow makes none of the type."""
+    try:
+        return pa.nulls(rows, kind)
+    except pa.ArrowException:
+        return None
+
+
+@pytest.mark.parametrize("way", ["whole", "chunks", "slice", "copied"])
+def test_pyarrow_takes_arrays_without_elements(where, way):
+    """Arrow C++ refuses an array without elements whose offsets are NULL, on every level."""
+    pa = pytest.importorskip("pyarrow")
+    if not support.KERNELS[where]:
+        pytest.skip("contents are checked by kernels, which this driver does not run")
+    seen = 0
+    for kind in pyarrow_types():
+        values = made(pa, kind, 3 if way == "slice" else 0)
+        if values is None:
+            continue
+        if way == "chunks":
+            values = pa.chunked_array([values, values], kind)
+        try:
+            table = gpuframe.Table.from_arrow(pa.table({"x": values, "n": pa.array([1] * len(values), pa.int32())}), device=where)
+        except gpuframe.UnsupportedError:
+            continue
+        if way == "slice":
+            table = table[2:2]
+        elif way == "copied":
+            table = table.to_device(where)
+        seen += 1
+        for taken in (pa.table(table), pa.RecordBatchReader.from_stream(table).read_all(),
+                      pa.RecordBatch._import_from_c_capsule(*table.__arrow_c_array__())):
+            taken.validate(full=True)
+            assert taken.num_rows == 0, kind
+        alone = pa.Array._import_from_c_capsule(*table["x"].__arrow_c_array__())
+        alone.validate(full=True)
+        assert len(alone) == 0, kind
+        if where == "host" and hasattr(pa.RecordBatch, "_import_from_c_device_capsule"):
+            there = pa.RecordBatch._import_from_c_device_capsule(*table.__arrow_c_device_array__())
+            there.validate(full=True)
+    assert seen > 20
