@@ -3,7 +3,9 @@
 package dlpack_test
 
 import (
+	"bytes"
 	"context"
+	"encoding/binary"
 	"errors"
 	"slices"
 	"testing"
@@ -14,6 +16,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
@@ -48,6 +51,15 @@ func bitmapKernels() map[string]launchtest.Kernel {
 				}
 			}
 		}},
+		"bitmap_count": {Run: func(l launchtest.Launch) {
+			offset, n := int(l.Uint64(2)), int(l.Uint64(3))
+			bits, sum := memoryOf(l, 1, uint64(offset+n+7)/8), memoryOf(l, 0, 8)
+			count := binary.NativeEndian.Uint64(sum)
+			for i := offset; i < offset+n; i++ {
+				count += uint64(bits[i/8] >> (i % 8) & 1)
+			}
+			binary.NativeEndian.PutUint64(sum, count)
+		}},
 	}
 }
 
@@ -73,6 +85,9 @@ func exporting(name string, requests int, prepare func(t testing.TB, m *memory.M
 		Name: name, Says: "dlpack: export", Requests: requests, Kernels: bitmapKernels(),
 		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
 			c, want := prepare(t, m)
+			if c == nil {
+				return nil
+			}
 			return func(ctx context.Context) (func(testing.TB), error) {
 				tensor, err := export(ctx, c)
 				if err != nil {
@@ -104,6 +119,14 @@ func exports(legacy bool) []faulttest.Operation {
 		t.Cleanup(func() { require.NoError(t, c.Release()) })
 		return c, pattern(100)
 	}
+	uncounted := func(t testing.TB, m *memory.Manager) (*column.Column, []byte) {
+		if m.Device().Kind() == device.Host {
+			return nil, nil // the host counts without memory for the sum
+		}
+		c := newColumn(t, m, column.Data{Type: arrow.PrimitiveTypes.Int32, Length: 800, NullCount: column.UnknownNullCount}, bytes.Repeat([]byte{0xff}, 100), pattern(3200))
+		t.Cleanup(func() { require.NoError(t, c.Release()) })
+		return c, pattern(3200)
+	}
 	plain := func(_ context.Context, c *column.Column) (*dlpack.Tensor, error) {
 		return dlpack.Export(c, dlpack.ExportOptions{Legacy: legacy})
 	}
@@ -122,8 +145,11 @@ func exports(legacy bool) []faulttest.Operation {
 		exporting("ExportValidity", 0, withNulls, func(_ context.Context, c *column.Column) (*dlpack.Tensor, error) {
 			return dlpack.ExportValidity(c, dlpack.ExportOptions{Legacy: legacy})
 		}),
+		exporting("Export that counts nulls", 1, uncounted, func(ctx context.Context, c *column.Column) (*dlpack.Tensor, error) {
+			return dlpack.Export(c, dlpack.ExportOptions{Legacy: legacy, Context: ctx})
+		}),
 	}
-	operations[1].Waits, operations[4].Waits = true, true
+	operations[1].Waits, operations[4].Waits, operations[6].Waits = true, true, true
 	return operations
 }
 
