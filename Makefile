@@ -40,7 +40,7 @@ unit:
 	$(GO) test -race -timeout 20m ./...
 	CGO_ENABLED=0 $(GO) test -timeout 10m ./device/... ./memory/... ./column/... ./buffer/... ./kernels/... ./dlpack ./arrowdev ./share
 	@if [ "$$($(GO) env GOHOSTARCH)" = amd64 ]; then set -x; \
-	  CGO_ENABLED=0 GOARCH=386 $(GO) test -timeout 10m ./device ./device/host ./device/cuda ./column ./buffer; \
+	  CGO_ENABLED=0 GOARCH=386 $(GO) test -timeout 10m ./device/... ./memory ./column ./buffer; \
 	else echo "unit: 386 runs on amd64 only"; fi
 
 asan: ## what shares memory with C, under the address sanitizer and the strictest pointer checks

@@ -24,6 +24,7 @@ import (
 func TestManyGoroutinesKeepTheirContents(t *testing.T) {
 	for name, mode := range map[string]SegmentMode{"fixed": FixedSegments, "expandable": ExpandableSegments} {
 		t.Run(name, func(t *testing.T) {
+			SkipFewAddresses(t, mode)
 			dev, err := device.Open("host")
 			require.NoError(t, err)
 			options := smallSegments(mode)

@@ -23,6 +23,7 @@ func TestManagerOverCachingResource(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for name, mode := range map[string]memory.SegmentMode{"fixed": memory.FixedSegments, "expandable": memory.ExpandableSegments} {
 			t.Run(name, func(t *testing.T) {
+				memory.SkipFewAddresses(t, mode)
 				var streams []*device.Stream
 				for range 3 {
 					stream, err := dev.NewStream()

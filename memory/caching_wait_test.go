@@ -18,6 +18,7 @@ import (
 func TestWaitForCachedMemory(t *testing.T) {
 	for name, mode := range map[string]memory.SegmentMode{"fixed": memory.FixedSegments, "expandable": memory.ExpandableSegments} {
 		t.Run(name, func(t *testing.T) {
+			memory.SkipFewAddresses(t, mode)
 			dev := devicetest.Open(t, "host")
 			pool, err := memory.NewCachingResource(dev, memory.CachingOptions{LimitBytes: 100 << 20, Segments: mode})
 			require.NoError(t, err)
