@@ -54,6 +54,10 @@ func (m *machine) run(ctx context.Context, s Step) (err error) {
 			err = &panicked{fmt.Errorf("panic: %v\n%s", problem, debug.Stack())}
 		}
 	}()
+	// Shrinking may have dropped the step that fills the register.
+	if m.tables[s.From] == nil || m.tables[s.With] == nil {
+		return errNoTable
+	}
 	result, err := s.Run(ctx, Inputs{
 		Table: m.tables[s.From], Other: m.tables[s.With], Manager: m.manager,
 		Options: kernels.Options{Stream: m.streams[s.Stream]},
@@ -65,6 +69,8 @@ func (m *machine) run(ctx context.Context, s Step) (err error) {
 	m.tables[s.To] = result
 	return err
 }
+
+var errNoTable = errors.New("the register has no table")
 
 // panicked is the error of an operator that has panicked.
 type panicked struct{ error }
