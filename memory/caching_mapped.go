@@ -20,6 +20,8 @@ type mappedGround struct {
 	pools       [poolCount]mappedRange
 	// pieces counts what is mapped.
 	pieces int
+	// peers are the other devices that can use the memory.
+	peers peerSet
 }
 
 // mappedRange is one range of addresses: first what has been mapped, with holes
@@ -245,6 +247,7 @@ func (g *mappedGround) mapPieces(at, bytes uint64) (pieces []mappedPiece, err er
 		}
 		return nil, err
 	}
+	g.open(at, bytes)
 	return pieces, nil
 }
 

@@ -78,8 +78,10 @@ func (g *mappedGround) mapAgain(pieces []mappedPiece, bytes uint64) (err error) 
 		for _, piece := range pieces[:done] {
 			err = errors.Join(err, driver.Unmap(device.Pointer(piece.address), piece.bytes))
 		}
+		return err
 	}
-	return err
+	g.open(pieces[0].address, bytes)
+	return nil
 }
 
 // giveUp releases memory that is mapped nowhere.

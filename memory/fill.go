@@ -15,7 +15,8 @@ import (
 //
 // The source may be on another device of the same kind. Between two GPUs that can reach
 // each other's memory the copy goes directly, over NVLink if there is any; between
-// others the driver takes it through page-locked memory.
+// others the driver takes it through page-locked memory. The first copy of 1 MiB or more
+// between two managers opens the memory of each to the other's GPU.
 func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	if source.length != s.length {
 		return fmt.Errorf("memory: copy %d elements to a slice of %d: %w", source.length, s.length, ErrRange)
@@ -39,7 +40,7 @@ func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	}
 	peer := source.block.Kind() == device.MemoryDevice && !sourceDevice.Same(s.block.Device())
 	if peer {
-		connect(s.block.Device(), sourceDevice, bytes)
+		connect(s.block, source.block, bytes)
 	}
 	return s.enqueue(stream, "copy to", func(driver backend.Device, to device.Pointer, handle backend.Stream) error {
 		if peer {
@@ -47,25 +48,6 @@ func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 		}
 		return driver.CopyOnDeviceAsync(to, from, bytes, handle)
 	}, source.block)
-}
-
-// worthConnecting is the length of copies from which three calls of the driver matter
-// less than a copy that goes through the host.
-const worthConnecting = 1 << 20
-
-// connect lets two devices reach each other's memory, if they can and the copy is long.
-// Without it copies take longer, so that an error does not matter. Doing it twice does
-// nothing.
-func connect(destination, source *device.Device, bytes uint64) {
-	if bytes < worthConnecting {
-		return
-	}
-	for _, pair := range [][2]*device.Device{{destination, source}, {source, destination}} {
-		driver, other := pair[0].Driver(), pair[1].Info().Ordinal
-		if can, err := driver.CanAccessPeer(other); err == nil && can {
-			_ = driver.EnablePeerAccess(other)
-		}
-	}
 }
 
 // Fill enqueues a write of the value to every element on the stream, after the work that

@@ -69,8 +69,8 @@ type AllocateOptions struct {
 
 // StagingOptions configure how ordinary memory travels: through chunks of pinned
 // memory that several goroutines fill while the device copies. The pinned memory
-// is allocated when it is first needed and kept until [Manager.TrimStaging] or the
-// manager's end. [Manager.StagingStats] tells how much it is.
+// is allocated chunk by chunk while the first transfers go on, or ahead by
+// [Manager.WarmStaging], and kept until [Manager.TrimStaging] or the manager's end. [Manager.StagingStats] tells how much it is.
 type StagingOptions struct {
 	// Workers is how many goroutines fill or empty chunks at a time, the
 	// caller's among them. Zero means three of four processors, but at most

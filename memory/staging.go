@@ -1,6 +1,11 @@
 package memory
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+)
 
 // StagingStats are the figures of the pinned memory through which a manager's
 // transfers travel, in bytes.
@@ -24,4 +29,25 @@ func (m *Manager) TrimStaging(keep uint64) (released uint64, err error) {
 		return released, fmt.Errorf("memory: trim staging memory on %s to %d bytes: %w", m.device, keep, err)
 	}
 	return released, nil
+}
+
+// WarmStaging pins all the staging memory that the manager's transfers may use,
+// [StagingOptions.Chunks] of ChunkBytes each, so that the first transfer is as fast as
+// later ones. Pinning takes some 0.4 ms for each MiB. Without it the memory is pinned
+// piece by piece while the first transfers go on. On the host, where transfers need no
+// staging memory, WarmStaging does nothing.
+//
+// # Errors
+//
+// If less memory can be pinned the error wraps [device.ErrOutOfMemory]; transfers use
+// what there is. If the context is done the error is the context's. What is pinned
+// stays until [Manager.TrimStaging] or the manager's end.
+func (m *Manager) WarmStaging(ctx context.Context) error {
+	if m.device.Kind() == device.Host {
+		return nil
+	}
+	if err := m.transfers.Warm(ctx); err != nil {
+		return fmt.Errorf("memory: warm staging memory on %s: %w", m.device, err)
+	}
+	return nil
 }

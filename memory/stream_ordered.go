@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
@@ -15,6 +16,10 @@ import (
 type StreamOrderedResource struct {
 	device *device.Device
 	pool   backend.Pool
+	// peers are the other devices that can use the pool's memory; allowing guards
+	// their change.
+	peers    peerSet
+	allowing sync.Mutex
 }
 
 // StreamOrderedOptions configure a [StreamOrderedResource]. The zero value is

@@ -52,6 +52,8 @@ type VirtualMemory interface {
 	Unmap(at Pointer, bytes uint64) error
 	// SetAccess lets this device read and write mapped memory. The range covers
 	// one mapping or several that adjoin, all of them whole; access does not
-	// outlast a mapping. EnablePeerAccess does not reach memory mapped here.
+	// outlast a mapping. The memory may be another GPU's whose memory this one can
+	// reach (CanAccessPeer): EnablePeerAccess does not reach memory mapped here.
+	// What other devices may do with it stays as it is.
 	SetAccess(at Pointer, bytes uint64) error
 }

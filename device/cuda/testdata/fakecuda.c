@@ -132,6 +132,7 @@ struct block {
     CUmemoryPool pool;
     int physical;   // mapped: its number
     int accessible; // mapped: 1 for reading, 3 for writing too
+    int reach[MOST_DEVICES]; // mapped: the same for each device
 };
 
 static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
@@ -631,6 +632,23 @@ static int within(CUdeviceptr pointer, size_t bytes, int access) {
     return fits;
 }
 
+// reaches reports whether a device can use all of a range: ordinary memory, or mapped
+// memory of which each mapping lets it.
+static int reaches(int device, CUdeviceptr pointer, size_t bytes) {
+    char *at = host(pointer), *end = at + bytes;
+    int all = 1;
+    pthread_mutex_lock(&mutex);
+    while (all && at < end) {
+        struct block *block = find(at);
+        if (block == NULL || block->memory != MAPPED)
+            break;
+        all = block->reach[device] == 3;
+        at = block->start + block->bytes;
+    }
+    pthread_mutex_unlock(&mutex);
+    return all;
+}
+
 static CUresult move(void *destination, const void *source, size_t bytes, CUdeviceptr first, CUdeviceptr second) {
     NEED_CONTEXT;
     if ((first != 0 && !within(first, bytes, 3)) || (second != 0 && !within(second, bytes, 1)))
@@ -683,6 +701,10 @@ CUresult cuMemcpyDtoDAsync_v2(CUdeviceptr destination, CUdeviceptr source, size_
 CUresult cuMemcpyPeerAsync(CUdeviceptr destination, CUcontext to, CUdeviceptr source, CUcontext from, size_t bytes, CUstream stream) {
     ENTER("cuMemcpyPeerAsync", "%d, %d, %zu, %p", number(to), number(from), bytes, (void *)stream);
     NEED_STREAM(stream);
+    // Without access to all of the memory the driver copies through the host.
+    if (to->peers[from->device] &&
+        !(reaches(to->device, source, bytes) && reaches(from->device, destination, bytes)))
+        entered("copy through the host", "%d, %d, %zu", number(to), number(from), bytes);
     return move(host(destination), host(source), bytes, destination, source);
 }
 
@@ -1448,10 +1470,12 @@ CUresult cuMemSetAccess(CUdeviceptr pointer, size_t bytes, const struct access *
             break;
         at += block->bytes;
     }
-    int covered = bytes != 0 && at == end && (access->flags == 3 || (access->flags == 1 && getenv("FAKE_NO_READING") == NULL));
+    int covered = bytes != 0 && at == end && access->location.id >= 0 && access->location.id < device_count() && (access->flags == 3 || (access->flags == 1 && getenv("FAKE_NO_READING") == NULL));
     for (at = host(pointer); covered && at < end;) {
         struct block *block = find(at);
-        block->accessible = access->flags;
+        block->reach[access->location.id] = access->flags;
+        if (access->location.id == block->device || access->flags > block->accessible)
+            block->accessible = access->flags;
         mprotect(block->start, block->bytes, access->flags == 3 ? PROT_READ | PROT_WRITE : PROT_READ);
         at += block->bytes;
     }

@@ -16,5 +16,7 @@
 //     takes one chunk, one event and one wait.
 //
 // Several goroutines fill or empty chunks while the device copies others. The
-// chunks are bounded, kept for later transfers and given back by [Engine.Trim].
+// number of chunks is bounded. They are made one after the other while the first of
+// them travel, or ahead by [Engine.Warm], kept for later transfers and given back by
+// [Engine.Trim].
 package staging

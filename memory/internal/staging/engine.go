@@ -71,7 +71,7 @@ func (e *Engine) Upload(ctx context.Context, stream *device.Stream, spans []Span
 		return e.device.Driver().CopyToDeviceAsync(copy.at, copy.host(), copy.bytes(), handle)
 	})
 	if err == nil && p.staged.bytes > 0 {
-		err = e.newFeed(ctx, stream, &p.staged).run()
+		err = e.ring.during(func() error { return e.newFeed(ctx, stream, &p.staged).run() })
 	}
 	return e.settleDirect(stream, p.direct, err)
 }
@@ -91,7 +91,7 @@ func (e *Engine) Download(ctx context.Context, stream *device.Stream, spans []Sp
 		return e.device.Driver().CopyToHostAsync(copy.host(), copy.at, copy.bytes(), handle)
 	})
 	if err == nil && p.staged.bytes > 0 {
-		err = e.drain(ctx, stream, &p.staged)
+		err = e.ring.during(func() error { return e.drain(ctx, stream, &p.staged) })
 	}
 	return e.settleDirect(stream, p.direct, err)
 }
@@ -161,6 +161,10 @@ func (e *Engine) Stats() Stats { return e.ring.stats() }
 // Trim unpins chunks that nothing uses until no more than keep bytes are pinned,
 // and returns how many bytes it has unpinned. It waits for no work on the device.
 func (e *Engine) Trim(keep uint64) (released uint64, err error) { return e.ring.trim(keep) }
+
+// Warm pins all the chunks that there may be. When the context is done it stops; what
+// it has pinned stays.
+func (e *Engine) Warm(ctx context.Context) error { return e.ring.warm(ctx) }
 
 // Close unpins everything that no transfer holds. It waits for what the device still
 // copies, and not for transfers: one that is under way fails when it needs more staging

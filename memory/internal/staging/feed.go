@@ -98,7 +98,7 @@ func (f *feed) openSome() error {
 		if f.opened == len(f.lots) {
 			return nil
 		}
-		c, err := f.engine.ring.tryTake()
+		c, err := f.engine.ring.tryTake(f.opened == 0)
 		if c == nil || err != nil {
 			return err
 		}

@@ -11,8 +11,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// ring is a bounded number of chunks, made when they are first needed and kept
-// until they are trimmed. Several transfers may share one.
+// ring is a bounded number of chunks, made when they are needed and kept until they
+// are trimmed. Several transfers may share one. Chunks are made beside the transfers,
+// which go on with those that there are; see growth.
 type ring struct {
 	device     *device.Device
 	chunkBytes uint64
@@ -23,16 +24,20 @@ type ring struct {
 	broken error
 	// closed says that chunks are freed instead of kept when they come back.
 	closed bool
-	// created counts the chunks, those that are just being made or freed too.
-	created int
+	// created counts the chunks, those that are just being made or freed too, and
+	// making those that are being made.
+	created, making int
 	// stuck are the chunks on which work could not be marked nor waited for. They are
 	// freed when the ring is closed.
 	stuck []*chunk
 	// idle are the chunks that no transfer holds, the longest returned first. The
 	// device may still be at work on them: their events tell.
-	idle []*chunk
-	// returned holds a signal when a chunk has come back, or none will. Who takes
-	// the signal and then no chunk signals again.
+	idle   []*chunk
+	growth growth
+	// makers are the goroutines that make chunks.
+	makers sync.WaitGroup
+	// returned holds a signal when a chunk has come back or was made, or none will.
+	// A goroutine that takes the signal and then no chunk signals again.
 	returned chan struct{}
 }
 
@@ -40,30 +45,34 @@ func newRing(dev *device.Device, chunkBytes uint64, limit int) ring {
 	return ring{device: dev, chunkBytes: chunkBytes, limit: limit, returned: make(chan struct{}, 1)}
 }
 
-// tryTake returns a chunk that nothing uses, or nil where all are in use and there
-// may be no more.
-func (r *ring) tryTake() (*chunk, error) {
+// enoughOnTheWay is how many chunks keep the link busy. While the device has so many
+// to copy, the next one is back before another could be made.
+const enoughOnTheWay = 3
+
+// tryTake returns a chunk that nothing uses, or nil if there is none now. Then one is
+// made, unless there may be no more or the device still has enough to copy. At the
+// start of a transfer the latter does not count, so that the ring grows to what short
+// transfers that follow one another can use.
+func (r *ring) tryTake(start bool) (*chunk, error) {
 	r.mu.Lock()
+	defer r.mu.Unlock()
 	if r.broken != nil {
-		defer r.mu.Unlock()
 		return nil, r.broken
 	}
 	if len(r.idle) > 0 {
-		if done, err := r.idle[0].event.Done(); done || err != nil {
-			defer r.mu.Unlock()
-			if err != nil {
-				return nil, err
-			}
+		if done, err := r.idle[0].event.Done(); err != nil {
+			return nil, err
+		} else if done {
 			return r.pop(), nil
 		}
 	}
-	if r.created == r.limit {
-		r.mu.Unlock()
-		return nil, nil
+	if r.created == 0 && r.growth.failure != nil {
+		return nil, r.growth.failure
 	}
-	r.created++
-	r.mu.Unlock()
-	return r.create()
+	if start || len(r.idle) < enoughOnTheWay {
+		r.want()
+	}
+	return nil, nil
 }
 
 // pop removes the chunk that is likeliest to be done with. The caller holds mu.
@@ -98,7 +107,7 @@ func (r *ring) oldest(ctx context.Context) (*chunk, error) {
 // take returns a chunk that nothing uses, waiting for one if it must.
 func (r *ring) take(ctx context.Context) (*chunk, error) {
 	for {
-		c, err := r.tryTake()
+		c, err := r.tryTake(false)
 		if c == nil && err == nil {
 			c, err = r.oldest(ctx)
 		}
@@ -149,18 +158,6 @@ func (r *ring) signal() {
 	}
 }
 
-func (r *ring) create() (*chunk, error) {
-	c, err := newChunk(r.device, r.chunkBytes)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	if err != nil {
-		r.created--
-		r.signal() // whoever waits may try for himself
-		return nil, fmt.Errorf("allocate %d bytes of pinned staging memory: %w", r.chunkBytes, err)
-	}
-	return c, nil
-}
-
 // settle puts a chunk back after work on it was enqueued, or was not. Work whose
 // end could not be marked is waited for with all else on its stream. Where that
 // fails too the chunk can never be used again, nor, as it is the device that has
@@ -190,7 +187,7 @@ func (r *ring) stats() Stats {
 	return Stats{
 		Limit:  uint64(r.limit) * r.chunkBytes,
 		Pinned: uint64(r.created) * r.chunkBytes,
-		InUse:  uint64(r.created-len(r.idle)) * r.chunkBytes,
+		InUse:  uint64(r.created-r.making-len(r.idle)) * r.chunkBytes,
 	}
 }
 
@@ -247,9 +244,13 @@ func (r *ring) forget() {
 // they are freed when it gives them back.
 func (r *ring) close() error {
 	r.mu.Lock()
-	free := append(r.idle, r.stuck...)
-	r.idle, r.stuck, r.closed = nil, nil, true
+	r.closed = true
 	r.breakWith(fmt.Errorf("staging memory: manager: %w", device.ErrClosed))
+	r.mu.Unlock()
+	r.makers.Wait()
+	r.mu.Lock()
+	free := append(r.idle, r.stuck...)
+	r.idle, r.stuck = nil, nil
 	r.mu.Unlock()
 	var failures []error
 	for _, c := range free {

@@ -3,12 +3,16 @@ package staging
 import (
 	"context"
 	"errors"
+	"runtime"
 	"testing"
+	"unsafe"
 
 	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/launchtest"
 )
 
 // Whoever waits for a chunk learns that none can be made, instead of waiting for
@@ -60,5 +64,77 @@ func TestRingSignalIsPassedOn(t *testing.T) {
 	r.put(only)
 	require.Same(t, only, <-patient)
 	r.put(only)
+	require.NoError(t, r.close())
+}
+
+// slowPinning is a device on which pinning memory lasts until it is let go on.
+type slowPinning struct {
+	backend.Device
+	begun, proceed chan struct{}
+}
+
+func (s *slowPinning) HostAlloc(bytes uint64) (unsafe.Pointer, error) {
+	s.begun <- struct{}{}
+	<-s.proceed
+	return s.Device.HostAlloc(bytes)
+}
+
+// Closing and trimming while a chunk is being made leave nothing pinned: the first waits
+// for it, and a transfer does at its end.
+func TestRingClosesDuringGrowth(t *testing.T) {
+	for _, warm := range []bool{false, true} {
+		gpu := &launchtest.GPU{}
+		dev := launchtest.Open(t, gpu)
+		slow := &slowPinning{Device: gpu.Device, begun: make(chan struct{}), proceed: make(chan struct{})}
+		gpu.Device = slow
+		r := newRing(dev, 64, 3)
+		warmed := make(chan error, 1)
+		if warm {
+			go func() { warmed <- r.warm(t.Context()) }()
+		} else {
+			c, err := r.tryTake(true)
+			require.NoError(t, err)
+			require.Nil(t, c)
+		}
+		<-slow.begun
+		require.Equal(t, Stats{Limit: 192, Pinned: 64}, r.stats())
+		released, err := r.trim(0)
+		require.NoError(t, err)
+		require.Zero(t, released)
+		closed := make(chan error, 1)
+		go func() { closed <- r.close() }()
+		for broken := false; !broken; {
+			r.mu.Lock()
+			broken = r.broken != nil
+			r.mu.Unlock()
+			runtime.Gosched()
+		}
+		close(slow.proceed)
+		require.NoError(t, <-closed)
+		if warm {
+			require.ErrorIs(t, <-warmed, device.ErrClosed)
+		}
+		require.Zero(t, r.stats().Pinned)
+	}
+}
+
+// A transfer that has ended leaves no chunk in the making.
+func TestTransferEndsItsGrowth(t *testing.T) {
+	gpu := &launchtest.GPU{}
+	dev := launchtest.Open(t, gpu)
+	slow := &slowPinning{Device: gpu.Device, begun: make(chan struct{}), proceed: make(chan struct{})}
+	gpu.Device = slow
+	r := newRing(dev, 64, 3)
+	require.NoError(t, r.during(func() error {
+		_, err := r.tryTake(true)
+		<-slow.begun
+		close(slow.proceed)
+		return err
+	}))
+	r.mu.Lock()
+	require.Zero(t, r.making)
+	require.Nil(t, r.growth.ended)
+	r.mu.Unlock()
+	require.EqualValues(t, 64, r.stats().Pinned)
 	require.NoError(t, r.close())
 }
