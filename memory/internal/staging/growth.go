@@ -70,14 +70,12 @@ func (r *ring) want() {
 	g.wanted = true
 	if g.ended == nil {
 		g.ended = make(chan struct{})
-		r.makers.Add(1)
 		go r.grow()
 	}
 }
 
 // grow makes chunks for as long as they are wanted.
 func (r *ring) grow() {
-	defer r.makers.Done()
 	for r.begins() {
 		err := r.create()
 		r.mu.Lock()
@@ -112,12 +110,18 @@ func (r *ring) reserve() bool {
 	return true
 }
 
-// create makes a chunk that was reserved. It is the first to be taken.
+// create makes a chunk that was reserved. It is the first to be taken. If the ring was
+// closed meanwhile the chunk is freed at once.
 func (r *ring) create() error {
 	c, err := newChunk(r.device, r.chunkBytes)
 	r.mu.Lock()
-	defer r.mu.Unlock()
 	r.making--
+	if err == nil && r.closed {
+		err = r.broken
+		r.mu.Unlock()
+		return errors.Join(err, r.discard(c))
+	}
+	defer r.mu.Unlock()
 	if err != nil {
 		r.created--
 		return fmt.Errorf("allocate %d bytes of pinned staging memory: %w", r.chunkBytes, err)
@@ -138,10 +142,8 @@ func (r *ring) warm(ctx context.Context) error {
 			defer r.mu.Unlock()
 			return r.broken
 		}
-		r.makers.Add(1)
 		r.mu.Unlock()
 		err := r.create()
-		r.makers.Done()
 		r.signal()
 		if err != nil {
 			return err

@@ -34,8 +34,6 @@ type ring struct {
 	// device may still be at work on them: their events tell.
 	idle   []*chunk
 	growth growth
-	// makers are the goroutines that make chunks.
-	makers sync.WaitGroup
 	// returned holds a signal when a chunk has come back or was made, or none will.
 	// A goroutine that takes the signal and then no chunk signals again.
 	returned chan struct{}
@@ -241,16 +239,12 @@ func (r *ring) forget() {
 
 // close makes further transfers fail and frees the chunks that no transfer holds once
 // the device is done with them. A transfer that is under way keeps the chunks it holds:
-// they are freed when it gives them back.
+// they are freed when it gives them back, as is a chunk that is being made.
 func (r *ring) close() error {
 	r.mu.Lock()
-	r.closed = true
-	r.breakWith(fmt.Errorf("staging memory: manager: %w", device.ErrClosed))
-	r.mu.Unlock()
-	r.makers.Wait()
-	r.mu.Lock()
 	free := append(r.idle, r.stuck...)
-	r.idle, r.stuck = nil, nil
+	r.idle, r.stuck, r.closed = nil, nil, true
+	r.breakWith(fmt.Errorf("staging memory: manager: %w", device.ErrClosed))
 	r.mu.Unlock()
 	var failures []error
 	for _, c := range free {
