@@ -30,7 +30,7 @@ func unpadded(t *testing.T, mgr *memory.Manager, bytes []byte, shift int) column
 		Release: func() error { return driver.Free(pointer) },
 	})
 	require.NoError(t, err)
-	s, err := memory.View[uint8](block, 0, len(bytes))
+	s, err := memory.SliceOf[uint8](block, len(bytes))
 	require.NoError(t, err)
 	require.NoError(t, s.Upload(t.Context(), nil, bytes))
 	return s
