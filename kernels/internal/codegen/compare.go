@@ -38,17 +38,17 @@ func (l *lane) compare(n *tree.Node) Value {
 func (l *lane) compareBools(op tree.Op, x, y ptx.Register) ptx.Register {
 	switch op {
 	case tree.NotEqual:
-		return l.predicate("xor.pred", x, y)
+		return combine(l.b, "xor", x, y)
 	case tree.Equal:
-		return l.not(l.predicate("xor.pred", x, y))
+		return l.not(combine(l.b, "xor", x, y))
 	case tree.Less:
-		return l.predicate("and.pred", y, l.not(x))
+		return combine(l.b, "and", y, l.not(x))
 	case tree.Greater:
-		return l.predicate("and.pred", x, l.not(y))
+		return combine(l.b, "and", x, l.not(y))
 	case tree.LessEqual:
-		return l.predicate("or.pred", y, l.not(x))
+		return l.or(y, l.not(x))
 	}
-	return l.predicate("or.pred", x, l.not(y))
+	return l.or(x, l.not(y))
 }
 
 // extreme writes the least or the greatest of several. Nulls are passed over, and
@@ -82,7 +82,7 @@ func (l *lane) extreme(n *tree.Node) Value {
 			result.Registers = l.choose(best.Valid, result, next)
 		}
 		if next.Valid != "" && best.Valid != "" {
-			result.Valid = l.predicate("or.pred", next.Valid, best.Valid)
+			result.Valid = l.or(next.Valid, best.Valid)
 		}
 		best = result
 	}

@@ -57,7 +57,7 @@ func (l *lane) fits(x []ptx.Register, precision int) ptx.Register {
 	below := l.predicate("setp.lt.u64", moved[1], high)
 	same := l.predicate("setp.eq.u64", moved[1], high)
 	within := l.predicate("setp.le.u64", moved[0], low)
-	return l.predicate("or.pred", below, l.predicate("and.pred", same, within))
+	return l.or(below, combine(l.b, "and", same, within))
 }
 
 func (l *lane) decimalArithmetic(n *tree.Node, x, y Value) Value {
@@ -109,5 +109,5 @@ func (l *lane) decimalCompare(op tree.Op, x, y []ptx.Register) ptx.Register {
 	above := l.predicate("setp.lt.s64", x[1], y[1])
 	same := l.predicate("setp.eq.s64", x[1], y[1])
 	low := l.predicate("setp."+comparisons[op]+".u64", x[0], y[0])
-	return l.predicate("or.pred", above, l.predicate("and.pred", same, low))
+	return l.or(above, combine(l.b, "and", same, low))
 }

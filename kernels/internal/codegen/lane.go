@@ -23,6 +23,8 @@ type lane struct {
 	// hold.
 	values map[int]Value
 	both   map[[2]ptx.Register]ptx.Register
+	// bitmaps are the predicates of the validity bitmaps of inputs.
+	bitmaps map[ptx.Register]bool
 	// days are those since 1970 of instants, civil the calendar's parts of days.
 	days  map[instant]ptx.Register
 	civil map[ptx.Register][]ptx.Register
@@ -31,7 +33,7 @@ type lane struct {
 
 func newLane(g *Generator, b *ptx.Builder, inputs []loaded, loads *loader) *lane {
 	return &lane{g: g, b: b, inputs: inputs, loads: loads, values: map[int]Value{}, both: map[[2]ptx.Register]ptx.Register{},
-		days: map[instant]ptx.Register{}, civil: map[ptx.Register][]ptx.Register{}}
+		bitmaps: map[ptx.Register]bool{}, days: map[instant]ptx.Register{}, civil: map[ptx.Register][]ptx.Register{}}
 }
 
 // value writes the evaluation of a node, once.
@@ -73,7 +75,11 @@ func (l *lane) and(x, y ptx.Register) ptx.Register {
 	key := [2]ptx.Register{x, y}
 	p, ok := l.both[key]
 	if !ok {
-		p = both(l.b, x, y)
+		if l.bitmaps[x] && l.bitmaps[y] {
+			p = both(l.b, x, y) // the only operation of predicates on this pair: see combine
+		} else {
+			p = combine(l.b, "and", x, y)
+		}
 		l.both[key] = p
 	}
 	return p
@@ -111,10 +117,7 @@ func (l *lane) choose(p ptx.Register, x, y Value) []ptx.Register {
 // either selects between two registers of a class.
 func (l *lane) either(p ptx.Register, class ptx.Class, x, y ptx.Register) ptx.Register {
 	if class == ptx.Predicate {
-		// (x and p) or (y and not p)
-		chosen := l.predicate("and.pred", x, p)
-		other := l.predicate("and.pred", y, l.not(p))
-		return l.predicate("or.pred", chosen, other)
+		return choosePredicate(l.b, p, x, y)
 	}
 	return l.b.Op(class, "selp."+class.Untyped(), x, y, p)
 }
@@ -124,6 +127,9 @@ func (l *lane) compute(n *tree.Node) Value {
 	switch n.Op {
 	case tree.Column:
 		v := l.inputs[n.Input].settle(l.b)
+		if v.Valid != "" {
+			l.bitmaps[v.Valid] = true
+		}
 		if len(v.Registers) == 0 {
 			v.Registers = []ptx.Register{"none"} // only whether it is null can be asked
 		}

@@ -15,14 +15,14 @@ func (l *lane) logic(n *tree.Node) Value {
 	a, b := x.Registers[0], y.Registers[0]
 	switch n.Op {
 	case tree.AndStrict:
-		return one(l.predicate("and.pred", a, b), l.and(x.Valid, y.Valid))
+		return one(combine(l.b, "and", a, b), l.and(x.Valid, y.Valid))
 	case tree.OrStrict:
-		return one(l.predicate("or.pred", a, b), l.and(x.Valid, y.Valid))
+		return one(combine(l.b, "or", a, b), l.and(x.Valid, y.Valid))
 	case tree.Xor:
-		return one(l.predicate("xor.pred", a, b), l.and(x.Valid, y.Valid))
+		return one(combine(l.b, "xor", a, b), l.and(x.Valid, y.Valid))
 	}
 	// Kleene's: a false operand that is not null decides an and, a true one an or.
-	result := l.predicate(map[tree.Op]string{tree.And: "and.pred", tree.Or: "or.pred"}[n.Op], a, b)
+	result := combine(l.b, map[tree.Op]string{tree.And: "and", tree.Or: "or"}[n.Op], a, b)
 	if x.Valid == "" && y.Valid == "" {
 		return one(result, "")
 	}
@@ -34,8 +34,8 @@ func (l *lane) logic(n *tree.Node) Value {
 		return l.and(p, v.Valid)
 	}
 	first, second := decides(x), decides(y)
-	decided := l.predicate("or.pred", first, second)
-	valid := l.predicate("or.pred", l.and(x.Valid, y.Valid), decided)
+	decided := l.or(first, second)
+	valid := l.or(l.and(x.Valid, y.Valid), decided)
 	return one(result, valid)
 }
 
@@ -71,7 +71,7 @@ func (l *lane) nulls(n *tree.Node) Value {
 		next := l.value(argument)
 		result := Value{Registers: l.choose(x.Valid, x, next), Class: x.Class}
 		if next.Valid != "" {
-			result.Valid = l.predicate("or.pred", x.Valid, next.Valid)
+			result.Valid = l.or(x.Valid, next.Valid)
 		}
 		x = result
 	}
@@ -87,9 +87,9 @@ func (l *lane) ifElse(condition, x, y Value) Value {
 	switch {
 	case x.Valid == "" && y.Valid == "":
 	case x.Valid == "":
-		result.Valid = l.and(result.Valid, l.predicate("or.pred", p, y.Valid))
+		result.Valid = l.and(result.Valid, l.or(p, y.Valid))
 	case y.Valid == "":
-		result.Valid = l.and(result.Valid, l.predicate("or.pred", l.not(p), x.Valid))
+		result.Valid = l.and(result.Valid, l.or(l.not(p), x.Valid))
 	default:
 		result.Valid = l.and(result.Valid, l.either(p, ptx.Predicate, x.Valid, y.Valid))
 	}

@@ -128,7 +128,7 @@ func (g *Generator) predicate(prefix string, operands []string) (string, error) 
 		if v.kind.family != boolean {
 			return "", fmt.Errorf("the predicate is %v, not bool: %w", v.Type, device.ErrInvalidValue)
 		}
-		b.Move("selp.u32", ptx.Register(keep[i]), "1", "0", both(b, v.Registers[0], v.Valid))
+		b.Move("selp.u32", ptx.Register(keep[i]), "1", "0", holds(b, v))
 	}
 	return b.Scope(), nil
 }
