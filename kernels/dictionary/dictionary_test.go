@@ -298,6 +298,12 @@ func TestRefusals(t *testing.T) {
 		require.ErrorIs(t, err, device.ErrNotSupported)
 		_, err = dictionary.Unique(t.Context(), c)
 		require.ErrorIs(t, err, device.ErrNotSupported)
+		// A list of no rows too: after a filter only the host knows that there are none.
+		none, err := c.Slice(0, 0)
+		require.NoError(t, err)
+		_, err = dictionary.Encode(t.Context(), none)
+		require.ErrorIs(t, err, device.ErrNotSupported)
+		require.NoError(t, none.Release())
 		for _, run := range []func() error{
 			func() error {
 				_, err := dictionary.Unique(t.Context(), c, dictionary.Options{}, dictionary.Options{})

@@ -101,8 +101,14 @@ func (d *distinct) options() kernels.Options {
 	return kernels.Options{Stream: d.call.Stream, Manager: d.call.Manager, Tag: d.call.Tag}
 }
 
-// find allocates and marks. If codes are wanted they are first rows then.
+// find allocates and marks. If codes are wanted they are first rows then. A type that
+// cannot be compared is an error without rows too: the host may know that there are none
+// where a GPU does not.
 func (d *distinct) find(codes bool) error {
+	k, err := keysOf(d.keys)
+	if err != nil {
+		return err
+	}
 	n := uint64(d.column.Len())
 	sizes := []uint64{(n + 31) / 32 * 4, 0, 0}
 	if codes {
@@ -127,15 +133,11 @@ func (d *distinct) find(codes bool) error {
 	if n == 0 {
 		return nil
 	}
-	return d.mark(codes)
+	return d.mark(k, codes)
 }
 
 // mark finds the first rows, with a hash table that lives only here.
-func (d *distinct) mark(codes bool) (err error) {
-	k, err := keysOf(d.keys)
-	if err != nil {
-		return err
-	}
+func (d *distinct) mark(k keys, codes bool) (err error) {
 	if d.call.OnHost() {
 		return d.markOnHost(k)
 	}
