@@ -66,7 +66,7 @@ func TestUnpaddedMemory(t *testing.T) {
 					c, err := column.New(data)
 					require.NoError(t, err)
 					for _, buffer := range data.Buffers {
-						require.NoError(t, buffer.Release())
+						require.NoError(t, buffer.Block().Release())
 					}
 					columns = append(columns, c)
 				}
@@ -132,7 +132,7 @@ func TestAlignment(t *testing.T) {
 			values := unpadded(t, mgr, a.Data().Buffers()[1].Bytes()[:300*16], shift)
 			c, err := column.New(column.Data{Type: decimals[2], Length: 300, Buffers: []column.Bytes{{}, values}})
 			require.NoError(t, err)
-			require.NoError(t, values.Release())
+			require.NoError(t, values.Block().Release())
 			if shift%8 == 0 {
 				got := compute(t, mgr, p, []*column.Column{c}, memory.Slice[int64]{})
 				require.True(t, array.Equal(want, got[0]))
