@@ -78,7 +78,7 @@ func ExampleNewCDeviceStream() {
 		defer reader.Close()
 		rows := int64(0)
 		for {
-			table, err := reader.Next(nil)
+			table, err := reader.Next(t.Context())
 			if err == io.EOF {
 				break
 			}

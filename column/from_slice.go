@@ -129,7 +129,7 @@ func validityOf(valid []bool, length int) (bitmap *arrowmemory.Buffer, nulls int
 		return nil, 0, nil
 	}
 	if len(valid) != length {
-		return nil, 0, fmt.Errorf("Valid has %d elements for %d values: %w", len(valid), length, ErrInvalid)
+		return nil, 0, fmt.Errorf("the validity has %d elements for %d values: %w", len(valid), length, ErrInvalid)
 	}
 	for _, isValid := range valid {
 		if !isValid {

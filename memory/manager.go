@@ -159,12 +159,16 @@ func (m *Manager) Allocate(bytes uint64, options AllocateOptions) (*Block, error
 	if err != nil {
 		return nil, err
 	}
-	block, err := m.allocateNow(nil, bytes, stream, options.Tag)
+	block, err := m.allocateNow(noContext, bytes, stream, options.Tag)
 	if block == nil {
 		return m.allocateShort(context.Background(), bytes, stream, options, failAtOnce, err)
 	}
 	return block, nil
 }
+
+// noContext stands for the context of calls that take none: the resource's plain Allocate
+// serves them.
+var noContext context.Context
 
 // allocateNow allocates if the budgets have room and the device has memory. It
 // returns neither a block nor an error if a budget refused. A nil ctx stands for

@@ -23,6 +23,10 @@ for tool in $(go -C "$src" mod edit -json | awk '/"Tool"/ {on=1} on && /"Path"/ 
     go -C "$src" mod edit -droptool="$tool"
 done
 go -C "$src" mod vendor
+# go mod vendor leaves out folders without Go files, as that of cdata's C headers is.
+cdata=github.com/apache/arrow/go/v17/arrow/cdata
+cp -r "$(go list -f '{{.Dir}}' "$cdata")/arrow" "$src/vendor/$cdata/"
+chmod -R u+w "$src/vendor/$cdata"
 
 # What of the Go distribution the packages and their tests are built with, for the race
 # detector too.
