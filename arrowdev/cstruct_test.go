@@ -3,6 +3,7 @@
 package arrowdev_test
 
 import (
+	"context"
 	"fmt"
 	"io"
 	"log"
@@ -78,7 +79,7 @@ func ExampleNewCDeviceStream() {
 		defer reader.Close()
 		rows := int64(0)
 		for {
-			table, err := reader.Next(t.Context())
+			table, err := reader.Next(context.Background())
 			if err == io.EOF {
 				break
 			}

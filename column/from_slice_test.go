@@ -65,7 +65,7 @@ func TestFromSliceRefuses(t *testing.T) {
 	require.ErrorIs(t, err, column.ErrInvalid)
 	_, err = column.FromSlice(t.Context(), mgr, []int8{1}, column.SliceOptions{Valid: []bool{}})
 	require.ErrorIs(t, err, column.ErrInvalid)
-	require.ErrorContains(t, err, "Valid has 0 elements for 1 values")
+	require.ErrorContains(t, err, "the validity has 0 elements for 1 values")
 	_, err = column.FromSlice(t.Context(), nil, []int8{1}, column.SliceOptions{})
 	require.ErrorIs(t, err, column.ErrInvalid)
 	ctx, cancel := context.WithCancel(t.Context())
