@@ -138,7 +138,9 @@ func parquetRecords(parquetFile *file.Reader, columns []string, allocator arrowm
 	if err != nil {
 		return nil, err
 	}
-	properties := pqarrow.ArrowReadProperties{Parallel: true, BatchSize: 1 << 17}
+	// Not in parallel: arrow-go panics on damaged pages, and a panic on a goroutine of its
+	// own would end the process.
+	properties := pqarrow.ArrowReadProperties{BatchSize: 1 << 17}
 	arrowFile, err := pqarrow.NewFileReader(parquetFile, properties, allocator)
 	if err != nil {
 		return nil, err

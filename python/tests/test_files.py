@@ -159,8 +159,9 @@ def test_nested_parquet_of_pyarrow(where, tmp_path):
         pyarrow.parquet.write_table(source, tmp_path / "a.parquet")
         try:
             table = gpuframe.read_parquet(tmp_path / "a.parquet", device=where)
-        except gpuframe.UnsupportedError as error:
-            assert f'"{name}"' in str(error), error
+        except (gpuframe.UnsupportedError, gpuframe.InvalidDataError) as error:
+            # arrow-go reads fixed-size lists that are null without their elements, which is no sound array.
+            assert f'"{name}"' in str(error) and (name == "fixed" or isinstance(error, gpuframe.UnsupportedError)), error
             table = gpuframe.read_parquet(tmp_path / "a.parquet", ["id"], device=where)
             assert table.to_pydict() == {"id": [1, 2, 3]}
             support.note("Parquet of pyarrow", f"gives, {where}", name, "refused")

@@ -66,10 +66,10 @@ def test_as_an_array(where):
 
 
 def test_to_pandas(where):
-    pytest.importorskip("pandas")
+    pandas = pytest.importorskip("pandas")
     frame = table(where, 3).to_pandas()
     assert list(frame.columns) == ["delay", "carrier", "ratio"] and frame["delay"].tolist() == [0, 1, 2]
-    assert frame["delay"].dtype == "int32" and frame["carrier"][2] is None and frame["ratio"].tolist() == [0.0, 0.25, 0.5]
+    assert frame["delay"].dtype == "int32" and pandas.isna(frame["carrier"][2]) and frame["ratio"].tolist() == [0.0, 0.25, 0.5]
     series = table(where, 3)["delay"].to_pandas()
     assert series.name == "delay" and series.tolist() == [0, 1, 2]
 
