@@ -197,3 +197,13 @@ func (e *emulator) StreamWaitEvent(stream backend.Stream, event backend.Event) e
 	}
 	return e.Device.StreamWaitEvent(stream, event)
 }
+
+// StreamCapturing reports whether the stream is captured.
+func (e *emulator) StreamCapturing(stream backend.Stream) (bool, error) {
+	if _, err := e.Device.StreamCapturing(stream); err != nil {
+		return false, err
+	}
+	e.mu.Lock()
+	defer e.mu.Unlock()
+	return e.captures.open[stream] != nil, nil
+}
