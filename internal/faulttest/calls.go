@@ -221,7 +221,9 @@ func (s stack) failOne(t *testing.T, o Operation, operation string, nth int, con
 		// Who cannot wait for a stream may wait for the device.
 		waited := operation == "EventSynchronize" && counts["Synchronize"] > 0
 		mended := slices.Contains(o.Mends, operation)
-		require.True(t, failed == 0 || again || waited || mended || needless[operation], "%s failed and nobody noticed", operation)
+		// A transfer goes on with the pinned chunks that it has.
+		fewer := operation == "HostAlloc" && counts[operation] > 1
+		require.True(t, failed == 0 || again || waited || mended || fewer || needless[operation], "%s failed and nobody noticed", operation)
 	}
 	x.succeed(t)
 }
@@ -336,7 +338,9 @@ func failManager(t *testing.T, gpu bool, number int, options memory.Options) (re
 		require.ErrorIs(t, err, ErrDriver)
 	}
 	for operation := range failed {
-		require.True(t, err != nil || needless[operation], "%s failed and nobody noticed", operation)
+		// Automatic segments fall back to fixed ones.
+		fallen := operation == "PhysicalGranularity" || operation == "AddressReserve"
+		require.True(t, err != nil || fallen || needless[operation], "%s failed and nobody noticed", operation)
 		if !givesBack[operation] {
 			require.Empty(t, driver.Live())
 		}
