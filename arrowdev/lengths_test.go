@@ -127,7 +127,7 @@ func TestMalformedLengthsOfDataBuffers(t *testing.T) {
 		} {
 			t.Run(name, func(t *testing.T) {
 				if m.Device().Kind() == device.Host && name != "negative" && name != "misaligned" {
-					t.Skip("the host cannot tell")
+					t.Skip("host memory: no driver knows its address ranges")
 				}
 				p, a := foreignTable(t, m, record)
 				child := childOf(&p.Device.Array, 0)
@@ -180,7 +180,7 @@ func TestLengthsOfWorkToCome(t *testing.T) {
 func TestEventsAtWrongAddresses(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		if m.Device().Kind() == device.Host {
-			t.Skip("the host has no events")
+			t.Skip("the host device exports no events")
 		}
 		inDevice := uintptr(rawMemory(t, m.Device(), make([]byte, 8)))
 		for _, at := range []uintptr{0xdead0000, inDevice, 12} {

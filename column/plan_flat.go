@@ -112,7 +112,7 @@ func (p *planner) binary(n *node, l layout, chunks []chunk) error {
 
 // offsets plans offsets that begin with zero, and finds between which positions
 // the elements of each chunk lie. Of each chunk's offsets it reads only the first
-// and the last, which must not lie beyond the limit of so many elements. The others are
+// and the last, which must not lie beyond the limit, a number of elements. The others are
 // checked on the way.
 func (p *planner) offsets(n *node, l layout, chunks []chunk, limit func(c *chunk) int, elements string) error {
 	last := lastWithElements(chunks)

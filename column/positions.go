@@ -123,7 +123,7 @@ func viewsFit(words []uint32, lengths []int) bool {
 	return true
 }
 
-// checkListViews checks that all lists lie in a child of so many elements. The first
+// checkListViews checks that all lists lie in a child of n elements. The first
 // one is number first of its buffers, for messages.
 func checkListViews(offsets, sizes []byte, width, elements, first int) error {
 	if width == 4 && listsFit[int32](offsets, sizes, elements) || width == 8 && listsFit[int64](offsets, sizes, elements) {
@@ -158,7 +158,7 @@ func listFits(offset, size int64, elements int) bool {
 	return offset >= 0 && size >= 0 && size <= int64(elements) && offset <= int64(elements)-size
 }
 
-// clearNullLists makes lists that are null and do not lie in a child of so many elements
+// clearNullLists makes lists that are null and do not lie in a child of n elements
 // empty ones at its beginning. The format wants all lists to lie in the child.
 func clearNullLists(offsets, sizes []byte, width, elements int, valid []byte) {
 	if valid == nil {

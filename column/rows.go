@@ -152,7 +152,7 @@ func (r *RowCount) Fetch(ctx context.Context) (int64, error) {
 	return count[0], nil
 }
 
-// Learn tells the count what it is, for a caller who has fetched the number together
+// Learn tells the count what it is, if the caller has fetched the number together
 // with other data. A number that is negative or exceeds the capacity, or differs from
 // what is known already, gives an error that wraps [ErrRows]. Counts that are computed
 // from a parent's learn nothing.

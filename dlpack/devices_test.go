@@ -125,7 +125,7 @@ func TestImportRefusesROCm(t *testing.T) {
 func TestWildPointers(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		if m.Device().Kind() == device.Host {
-			t.Skip("memory of the CPU is the processor's by the standard: there is nobody to ask")
+			t.Skip("host memory: no driver knows its address ranges")
 		}
 		own := foreignMemory(t, m.Device(), pattern(40))
 		for _, claimed := range []int32{cabi.DeviceCUDA, cabi.DeviceCUDAHost, cabi.DeviceCUDAManaged} {

@@ -29,7 +29,7 @@ func TestAllocateIsAlignedAndWritable(t *testing.T) {
 
 func TestAllocateReportsWhatCannotBe(t *testing.T) {
 	if strconv.IntSize == 32 {
-		t.Skip("the most that can be asked for is 2 GiB, which may well be had")
+		t.Skip("32-bit sizes end at 2 GiB, which may be available")
 	}
 	assert.Nil(t, cmem.Allocate(math.MaxInt-cmem.Alignment))
 }
