@@ -29,6 +29,9 @@ var errDriver = errors.New("the driver fails")
 type faulty struct {
 	backend.Device
 	calls atomic.Int64
+	// queries are those of calls that asked whether an event is done, which a
+	// slow device is asked more often.
+	queries atomic.Int64
 	// at is told the number of each call, the first being 1.
 	at atomic.Pointer[func(call int64) error]
 	// hostFree is what HostFree returns in place of freeing; nil lets it free.
@@ -46,6 +49,7 @@ func (f *faulty) step() error {
 // arm counts anew and calls at from now on.
 func (f *faulty) arm(at func(call int64) error) {
 	f.calls.Store(0)
+	f.queries.Store(0)
 	f.at.Store(&at)
 }
 
@@ -101,6 +105,7 @@ func (f *faulty) EventRecord(event backend.Event, stream backend.Stream) error {
 }
 
 func (f *faulty) EventQuery(event backend.Event) (bool, error) {
+	f.queries.Add(1)
 	if err := f.step(); err != nil {
 		return false, err
 	}
