@@ -3,8 +3,11 @@
 # committed, so that neither building nor running gpuframe takes a compiler.
 #
 #   kernels/build.sh           compile all and write the PTX
+#   kernels/build.sh --lineinfo [FILE...]
+#                              the same with line tables, for profilers and
+#                              compute-sanitizer; not to be committed
 #   kernels/build.sh FILE...   compile these
-#   kernels/build.sh --check   compile all elsewhere and compare; exit 1 where the
+#   kernels/build.sh --check   compile all elsewhere and compare; exit 1 if the
 #                              committed PTX is not what the sources give
 #
 # CLANG names another compiler than clang++-19. The output depends on its version,
@@ -14,29 +17,32 @@ set -eu
 clang=${CLANG:-clang++-19}
 
 usage() {
-    echo "usage: $0 [--check | FILE.cu...]" >&2
+    echo "usage: $0 [--check | [--lineinfo] [FILE.cu...]]" >&2
     exit 2
 }
 
 # compile SOURCE OUTPUT
 #
 # sm_70 and PTX 7.0 are the oldest that gpuframe supports; the driver compiles the
-# PTX for the device it finds. Line directives let profilers show the source; the
-# paths in them are relative to the root of the module. clang repeats each of them
-# in a comment, which would be half of the PTX.
+# PTX for the device it finds. Line tables would double the size of the PTX. The
+# paths in them are relative to the root of the module; clang repeats each of them
+# in a comment, which is cut off.
 compile() {
+    # shellcheck disable=SC2086 # $lines is a list of options
     "$clang" -x cuda --cuda-device-only --cuda-gpu-arch=sm_70 --cuda-feature=+ptx70 \
         -nocudainc -nocudalib -Ikernels/include \
-        -std=c++17 -O3 -Wall -Wextra -Wno-parentheses -Werror \
-        -gline-directives-only -ffile-prefix-map="$PWD"/= -fdebug-compilation-dir=. \
+        -std=c++17 -O3 -Wall -Wextra -Wno-parentheses -Werror $lines \
         -S -o - "$1" >"$2.whole" && sed -E 's|^([[:space:]]*\.loc[[:space:]][^/]*[^/[:space:]])[[:space:]]*//.*|\1|' "$2.whole" >"$2" && rm "$2.whole"
 }
 
 check=false
-sources=
+lines=
 case ${1-} in
-'') ;;
---check) check=true ;;
+--check) check=true && shift && [ $# -eq 0 ] || usage ;;
+--lineinfo) lines="-gline-directives-only -ffile-prefix-map=$(realpath "$(dirname "$0")/..")/= -fdebug-compilation-dir=." && shift ;;
+esac
+case ${1-} in
+'') sources= ;;
 -*) usage ;;
 *) sources=$(realpath --relative-to="$(dirname "$0")/.." "$@") ;;
 esac
