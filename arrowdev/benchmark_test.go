@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/schematest"
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/arraytest"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -13,7 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 )
 
 // A map whose entries say that nobody has counted their nulls has none, and one that

@@ -13,9 +13,9 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/hostread"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/arraytest"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
-	"github.com/gpuframe/gpuframe/internal/stall"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/stall"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -10,7 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
-	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -15,10 +15,10 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
-	"github.com/gpuframe/gpuframe/internal/faulttest"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
-	"github.com/gpuframe/gpuframe/internal/stall"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/stall"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -14,7 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/peer"
-	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 )
 
 // A consumer that knows nothing but the standard sees in every export what

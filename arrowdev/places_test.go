@@ -14,8 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/producertest"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/arraytest"
-	"github.com/gpuframe/gpuframe/internal/stall"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/stall"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -12,7 +12,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/producertest"
-	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -17,9 +17,9 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/address"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
-	"github.com/gpuframe/gpuframe/internal/stall"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/stall"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
 // thing is something that a capture holds.

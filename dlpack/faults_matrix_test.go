@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
-	"github.com/gpuframe/gpuframe/internal/faulttest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -21,8 +21,8 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
 	"github.com/gpuframe/gpuframe/internal/address"
-	"github.com/gpuframe/gpuframe/internal/faulttest"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

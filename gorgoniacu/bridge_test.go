@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/gorgoniacu"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )

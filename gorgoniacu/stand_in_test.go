@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
 // What is here needs the stand-in for the driver, which can be told to lack

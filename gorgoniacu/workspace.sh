@@ -1,7 +1,7 @@
 #!/usr/bin/env bash
 # Runs gpuframe's own tests on the backend of this folder, unchanged.
 #
-# They open "cuda:0", by way of internal/devicetest; GPUFRAME_TEST_GPU=gorgonia:0
+# They open "cuda:0", by way of internal/testing/devicetest; GPUFRAME_TEST_GPU=gorgonia:0
 # has them open this backend instead. For that their binaries must hold it, and
 # package gpuframe must not depend on it. So each package is given one more test
 # file, which imports this one and lies in build/gorgonia only: an overlay tells

@@ -12,8 +12,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/address"
-	"github.com/gpuframe/gpuframe/internal/faulttest"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )

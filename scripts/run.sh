@@ -374,14 +374,14 @@ sanitize)
     sanitize
     ;;
 soak)
-    PACKAGES=internal/soak build_tests
+    PACKAGES=internal/testing/soak build_tests
     soak
     ;;
 pipelines)
-    PACKAGES=${PIPELINES_PACKAGE:-kernels/internal/pipelinetest} build_tests
+    PACKAGES=${PIPELINES_PACKAGE:-internal/testing/pipelinetest} build_tests
     parallel=${PARALLEL:-8}
-    PACKAGE_S=${PACKAGE_S:-565} GPUFRAME_PIPELINES_S=${PIPELINES_S:-540} several pipelines "$src/${PIPELINES_PACKAGE:-kernels/internal/pipelinetest}" \
-        "$(test_binary "${PIPELINES_PACKAGE:-kernels/internal/pipelinetest}" package.test)" -test.v -test.run "${RUN:-Pipeline}" -test.timeout 600s
+    PACKAGE_S=${PACKAGE_S:-565} GPUFRAME_PIPELINES_S=${PIPELINES_S:-540} several pipelines "$src/${PIPELINES_PACKAGE:-internal/testing/pipelinetest}" \
+        "$(test_binary "${PIPELINES_PACKAGE:-internal/testing/pipelinetest}" package.test)" -test.v -test.run "${RUN:-Pipeline}" -test.timeout 600s
     ;;
 bench) counted "$(program bench ./bench)" -device cuda:0 ;;
 bench-memory) counted "$(program bench-memory ./bench/memory)" -device cuda:0 "${@:2}" ;;

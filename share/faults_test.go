@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/faulttest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/share"
 )

@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer/spill"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
 // An address that another library has must stay the address of the values.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/buffer/spill"
-	"github.com/gpuframe/gpuframe/internal/faulttest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -9,8 +9,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
 	"github.com/gpuframe/gpuframe/internal/hostword"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
 // TestDeviceWrites lets the device fill words while others take and give back theirs.

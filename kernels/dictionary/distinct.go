@@ -9,15 +9,15 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/kernels/scan"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // distinct is what is known of a column's distinct values while an operation runs.
 type distinct struct {
-	call   operator.Call
+	call   op.Call
 	column *column.Column
 	// keys is what is compared: the column itself or, of a dictionary, codes that are
 	// equal if the values are.
@@ -55,7 +55,7 @@ type wanted struct {
 
 // find finds the first row of every key. The caller closes what it returns.
 func find(ctx context.Context, c *column.Column, w wanted, options Options) (*distinct, error) {
-	call, err := operator.Begin(ctx, options, c)
+	call, err := op.Begin(ctx, options, c)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
@@ -20,7 +20,7 @@ import (
 // waits, until the context ends, for the number of distinct values. The caller releases
 // the column.
 func Encode(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, failed("encode", err)
 	}
@@ -77,7 +77,7 @@ func encode(ctx context.Context, c *column.Column, options Options) (encoded *co
 // checked. A column of another type is
 // returned as it is, with one more reference. The caller releases the column.
 func Decode(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, failed("decode", err)
 	}

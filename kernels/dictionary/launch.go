@@ -7,8 +7,8 @@ import (
 	"math/rand/v2"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -34,7 +34,7 @@ func (d *distinct) newTable(n int) (table, error) {
 	if size > math.MaxInt {
 		return table{}, fmt.Errorf("%d slots: %w", size, memory.ErrOverflow)
 	}
-	slots, err := operator.NewSlice[uint32](&d.call, int(size))
+	slots, err := op.NewSlice[uint32](&d.call, int(size))
 	if err != nil {
 		return table{}, err
 	}

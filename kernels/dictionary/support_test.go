@@ -11,7 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -10,9 +10,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -74,7 +74,7 @@ func TestChosenKeysSpread(t *testing.T) {
 	require.NoError(t, memoryOf.Release())
 	defer func() { require.NoError(t, c.Release()) }()
 
-	call, err := operator.Begin(t.Context(), kernels.Options{}, c)
+	call, err := op.Begin(t.Context(), kernels.Options{}, c)
 	require.NoError(t, err)
 	d := &distinct{call: call, column: c}
 	k, err := keysOf(c)
@@ -100,7 +100,7 @@ func TestChosenKeysSpread(t *testing.T) {
 func TestTablesHaveSeedsOfTheirOwn(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	mgr := devicetest.Manager(t, dev, memory.Options{})
-	call, err := operator.Begin(t.Context(), kernels.Options{Manager: mgr})
+	call, err := op.Begin(t.Context(), kernels.Options{Manager: mgr})
 	require.NoError(t, err)
 	d := &distinct{call: call}
 	one, err := d.newTable(1)

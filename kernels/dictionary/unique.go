@@ -8,7 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -39,7 +39,7 @@ func ValueCounts(ctx context.Context, c *column.Column, options ...Options) (*bu
 func tableOf(ctx context.Context, operation string, c *column.Column, w wanted, given []Options,
 	make func(*distinct, context.Context) (*buffer.Buffer, error),
 ) (*buffer.Buffer, error) {
-	options, err := operator.Only(given)
+	options, err := op.Only(given)
 	if err != nil {
 		return nil, failed(operation, err)
 	}

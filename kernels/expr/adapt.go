@@ -6,17 +6,17 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // adapted returns the type of an open literal that stands beside operands of the
 // known types.
-func adapted(op tree.Op, literal *node, known []arrow.DataType) arrow.DataType {
+func adapted(op exprtree.Op, literal *node, known []arrow.DataType) arrow.DataType {
 	switch value := literal.value.(type) {
 	case int:
 		return adaptedInteger(op, value, known)
 	case float64:
-		if t, ok := commonType(known); ok && tree.KindOf(t).IsFloat() {
+		if t, ok := commonType(known); ok && exprtree.KindOf(t).IsFloat() {
 			return t
 		}
 	case time.Time:
@@ -30,14 +30,14 @@ func adapted(op tree.Op, literal *node, known []arrow.DataType) arrow.DataType {
 
 // adaptedInteger takes the type of the others, or the smallest that holds the value
 // beside it.
-func adaptedInteger(op tree.Op, value int, known []arrow.DataType) arrow.DataType {
+func adaptedInteger(op exprtree.Op, value int, known []arrow.DataType) arrow.DataType {
 	t, ok := commonType(known)
 	if !ok {
 		return arrow.PrimitiveTypes.Int64
 	}
-	kind := tree.KindOf(t)
+	kind := exprtree.KindOf(t)
 	if d, decimal := t.(*arrow.Decimal128Type); decimal {
-		if op == tree.Multiply { // whose scales add up
+		if op == exprtree.Multiply { // whose scales add up
 			d = decimalOf(d.Precision, 0)
 		}
 		if _, fits := convertDecimal(value, d); fits && !badDecimal(d) {
@@ -45,11 +45,11 @@ func adaptedInteger(op tree.Op, value int, known []arrow.DataType) arrow.DataTyp
 		}
 		return arrow.PrimitiveTypes.Int64
 	}
-	if kind.IsFloat() || kind.IsInteger() && !tree.IsTemporal(t) && fitsInteger(big.NewInt(int64(value)), kind) {
+	if kind.IsFloat() || kind.IsInteger() && !exprtree.IsTemporal(t) && fitsInteger(big.NewInt(int64(value)), kind) {
 		return t
 	}
 	for _, bits := range []int{8, 16, 32} {
-		if smaller := signedOf(bits); kind.IsInteger() && !tree.IsTemporal(t) && fitsInteger(big.NewInt(int64(value)), tree.KindOf(smaller)) {
+		if smaller := signedOf(bits); kind.IsInteger() && !exprtree.IsTemporal(t) && fitsInteger(big.NewInt(int64(value)), exprtree.KindOf(smaller)) {
 			return smaller
 		}
 	}
@@ -68,7 +68,7 @@ func adaptedTime(value time.Time, known []arrow.DataType) arrow.DataType {
 		if t, ok := t.(*arrow.TimestampType); ok {
 			zone = t.TimeZone
 		}
-		if tree.IsTemporal(t) {
+		if exprtree.IsTemporal(t) {
 			unit = finest(t)
 		}
 	}
@@ -76,7 +76,7 @@ func adaptedTime(value time.Time, known []arrow.DataType) arrow.DataType {
 		unit = arrow.Nanosecond
 	}
 	for ; unit < arrow.Nanosecond; unit++ {
-		if value.Nanosecond()%int(1e9/tree.UnitOf(&arrow.TimestampType{Unit: unit})) == 0 {
+		if value.Nanosecond()%int(1e9/exprtree.UnitOf(&arrow.TimestampType{Unit: unit})) == 0 {
 			break
 		}
 	}
@@ -84,13 +84,13 @@ func adaptedTime(value time.Time, known []arrow.DataType) arrow.DataType {
 }
 
 // adaptedDuration takes the unit of the others, or a finer one that holds the value.
-func adaptedDuration(op tree.Op, value time.Duration, known []arrow.DataType) arrow.DataType {
+func adaptedDuration(op exprtree.Op, value time.Duration, known []arrow.DataType) arrow.DataType {
 	for _, t := range known {
 		// Beside a time it is one too, but where it is added or subtracted.
-		if _, fits := convertTemporal(value, t); fits && isClock(t) && op != tree.Add && op != tree.Subtract {
+		if _, fits := convertTemporal(value, t); fits && isClock(t) && op != exprtree.Add && op != exprtree.Subtract {
 			return t
 		}
-		if !tree.IsTemporal(t) {
+		if !exprtree.IsTemporal(t) {
 			continue
 		}
 		for unit := finest(t); unit < arrow.Nanosecond; unit++ {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // Bind resolves the columns of expressions in a schema, finds the types of all
@@ -16,7 +16,7 @@ import (
 // What Bind finds out is kept with the first of the expressions, so calling it again
 // with the same expressions and the same schema, by address, is cheap. It may be
 // called from any goroutine.
-func Bind(schema *arrow.Schema, expressions ...Expr) (*tree.Program, error) {
+func Bind(schema *arrow.Schema, expressions ...Expr) (*exprtree.Program, error) {
 	b, err := bind(schema, expressions)
 	if err != nil {
 		return nil, err
@@ -28,12 +28,12 @@ func Bind(schema *arrow.Schema, expressions ...Expr) (*tree.Program, error) {
 type bound struct {
 	schema  *arrow.Schema
 	nodes   []*node
-	program *tree.Program
+	program *exprtree.Program
 	// projected is the schema of the expressions, for Project.
 	projected *arrow.Schema
 	// computed is the program of the outputs that are not just columns, nil if there
 	// are none; passed has for each output the field that it is, or -1.
-	computed *tree.Program
+	computed *exprtree.Program
 	passed   []int
 }
 
@@ -97,7 +97,7 @@ func bindAnew(schema *arrow.Schema, expressions []Expr) (*bound, error) {
 	for i, e := range expressions {
 		b.nodes = append(b.nodes, e.node)
 		b.passed[i] = -1
-		if n := e.node.plain(); n != nil && n.op == tree.Column {
+		if n := e.node.plain(); n != nil && n.op == exprtree.Column {
 			b.passed[i], _ = field(schema, n.text)
 			continue
 		}
@@ -143,21 +143,21 @@ func field(schema *arrow.Schema, name string) (int, bool) {
 	return indices[0], true
 }
 
-func build(schema *arrow.Schema, expressions []Expr) (*tree.Program, error) {
-	b := binder{schema: schema, places: make(map[int]*tree.Node), done: make(map[*node]operand), made: make(map[string]*tree.Node), ids: make(map[*tree.Node]int)}
-	outputs := make([]*tree.Node, len(expressions))
+func build(schema *arrow.Schema, expressions []Expr) (*exprtree.Program, error) {
+	b := binder{schema: schema, places: make(map[int]*exprtree.Node), done: make(map[*node]operand), made: make(map[string]*exprtree.Node), ids: make(map[*exprtree.Node]int)}
+	outputs := make([]*exprtree.Node, len(expressions))
 	for i, e := range expressions {
 		b.root = e.node
 		o, err := b.bind(e.node)
 		if err == nil {
 			outputs[i], err = b.settled(o)
 		}
-		if err == nil && outputs[i].Op == tree.Literal && outputs[i].Kind() == tree.String {
+		if err == nil && outputs[i].Op == exprtree.Literal && outputs[i].Kind() == exprtree.String {
 			err = b.refuse(e.node, fmt.Errorf("a string literal only stands beside a column: %w", ErrType))
 		}
 		if err != nil {
 			return nil, err
 		}
 	}
-	return tree.NewProgram(b.inputs, b.types, outputs), nil
+	return exprtree.NewProgram(b.inputs, b.types, outputs), nil
 }

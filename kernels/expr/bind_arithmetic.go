@@ -5,22 +5,22 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // verbs are how messages name what was tried.
-var verbs = map[tree.Op]string{
-	tree.Add: "add", tree.Subtract: "subtract", tree.Multiply: "multiply", tree.Divide: "divide", tree.Remainder: "take the remainder of",
+var verbs = map[exprtree.Op]string{
+	exprtree.Add: "add", exprtree.Subtract: "subtract", exprtree.Multiply: "multiply", exprtree.Divide: "divide", exprtree.Remainder: "take the remainder of",
 }
 
-func (b *binder) arithmetic(op tree.Op, operands []operand) (*tree.Node, error) {
+func (b *binder) arithmetic(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
 	types := chosen(op, operands)
 	left, right := types[0], types[1]
 	undefined := fmt.Errorf("cannot %s %s: %w", verbs[op], listed(types), ErrType)
 	switch {
-	case tree.IsTemporal(left) || tree.IsTemporal(right):
+	case exprtree.IsTemporal(left) || exprtree.IsTemporal(right):
 		return b.temporal(op, operands, left, right, undefined)
-	case tree.KindOf(left) == tree.Decimal || tree.KindOf(right) == tree.Decimal:
+	case exprtree.KindOf(left) == exprtree.Decimal || exprtree.KindOf(right) == exprtree.Decimal:
 		return b.decimal(op, operands, types, undefined)
 	}
 	t, ok := commonNumeric(types)
@@ -31,7 +31,7 @@ func (b *binder) arithmetic(op tree.Op, operands []operand) (*tree.Node, error) 
 }
 
 // same makes an operation of operands that all have one type.
-func (b *binder) same(op tree.Op, operands []operand, t, result arrow.DataType) (*tree.Node, error) {
+func (b *binder) same(op exprtree.Op, operands []operand, t, result arrow.DataType) (*exprtree.Node, error) {
 	nodes, err := b.all(operands, t)
 	if err != nil {
 		return nil, err
@@ -39,19 +39,19 @@ func (b *binder) same(op tree.Op, operands []operand, t, result arrow.DataType) 
 	return b.node(op, result, nodes...), nil
 }
 
-func (b *binder) decimal(op tree.Op, operands []operand, types []arrow.DataType, undefined error) (*tree.Node, error) {
+func (b *binder) decimal(op exprtree.Op, operands []operand, types []arrow.DataType, undefined error) (*exprtree.Node, error) {
 	common, ok := commonDecimal(types)
 	switch {
 	case !ok:
 		return nil, undefined
-	case tree.KindOf(common).IsFloat():
+	case exprtree.KindOf(common).IsFloat():
 		return b.same(op, operands, common, common)
-	case op == tree.Divide || op == tree.Remainder:
+	case op == exprtree.Divide || op == exprtree.Remainder:
 		return nil, fmt.Errorf("decimals cannot be divided, cast them to float64: %w", ErrType)
 	}
 	left, _ := asDecimal(types[0])
 	right, _ := asDecimal(types[1])
-	if op == tree.Multiply {
+	if op == exprtree.Multiply {
 		scale := left.Scale + right.Scale
 		if scale > maximumPrecision {
 			return nil, fmt.Errorf("%v times %v has a scale of %d, the largest is %d: %w", left, right, scale, maximumPrecision, ErrType)
@@ -66,8 +66,8 @@ func (b *binder) decimal(op tree.Op, operands []operand, types []arrow.DataType,
 }
 
 // each makes an operation of operands that have a type each.
-func (b *binder) each(op tree.Op, operands []operand, result arrow.DataType, types ...arrow.DataType) (*tree.Node, error) {
-	nodes := make([]*tree.Node, len(operands))
+func (b *binder) each(op exprtree.Op, operands []operand, result arrow.DataType, types ...arrow.DataType) (*exprtree.Node, error) {
+	nodes := make([]*exprtree.Node, len(operands))
 	for i, o := range operands {
 		var err error
 		if nodes[i], err = b.as(o, types[i]); err != nil {
@@ -77,39 +77,39 @@ func (b *binder) each(op tree.Op, operands []operand, result arrow.DataType, typ
 	return b.node(op, result, nodes...), nil
 }
 
-func (b *binder) temporal(op tree.Op, operands []operand, left, right arrow.DataType, undefined error) (*tree.Node, error) {
+func (b *binder) temporal(op exprtree.Op, operands []operand, left, right arrow.DataType, undefined error) (*exprtree.Node, error) {
 	unit := finest(left, right)
 	span := &arrow.DurationType{Unit: unit}
 	switch {
-	case op == tree.Subtract && isInstant(left) && isInstant(right):
+	case op == exprtree.Subtract && isInstant(left) && isInstant(right):
 		if _, ok := commonZone([]arrow.DataType{left, right}); !ok {
 			return nil, undefined
 		}
 		return b.each(op, operands, span, stamped(left, unit), stamped(right, unit))
-	case op != tree.Add && op != tree.Subtract:
+	case op != exprtree.Add && op != exprtree.Subtract:
 		return b.lengths(op, operands, left, right, undefined)
 	case isInstant(left) && isLength(right):
 		return b.each(op, operands, stamped(left, unit), stamped(left, unit), span)
-	case op == tree.Add && isLength(left) && isInstant(right):
+	case op == exprtree.Add && isLength(left) && isInstant(right):
 		return b.each(op, operands, stamped(right, unit), span, stamped(right, unit))
-	case isLength(left) && isLength(right), op == tree.Subtract && isClock(left) && isClock(right):
+	case isLength(left) && isLength(right), op == exprtree.Subtract && isClock(left) && isClock(right):
 		return b.same(op, operands, span, span)
-	case isClock(left) && isLength(right), op == tree.Add && isLength(left) && isClock(right):
+	case isClock(left) && isLength(right), op == exprtree.Add && isLength(left) && isClock(right):
 		moved, err := b.same(op, operands, span, span)
 		if err != nil {
 			return nil, err
 		}
-		return b.node(tree.Cast, timeOf(unit), moved), nil // null where it left the day
+		return b.node(exprtree.Cast, timeOf(unit), moved), nil // null where it left the day
 	}
 	return nil, undefined
 }
 
 // lengths are the products and quotients of durations and integers.
-func (b *binder) lengths(op tree.Op, operands []operand, left, right arrow.DataType, undefined error) (*tree.Node, error) {
+func (b *binder) lengths(op exprtree.Op, operands []operand, left, right arrow.DataType, undefined error) (*exprtree.Node, error) {
 	switch {
-	case isLength(left) && isCount(right) && op != tree.Remainder:
-	case isCount(left) && isLength(right) && op == tree.Multiply:
-	case isLength(left) && isLength(right) && op == tree.Remainder:
+	case isLength(left) && isCount(right) && op != exprtree.Remainder:
+	case isCount(left) && isLength(right) && op == exprtree.Multiply:
+	case isLength(left) && isLength(right) && op == exprtree.Remainder:
 		span := &arrow.DurationType{Unit: finest(left, right)}
 		return b.same(op, operands, span, span)
 	default:
@@ -120,7 +120,7 @@ func (b *binder) lengths(op tree.Op, operands []operand, left, right arrow.DataT
 	if isLength(right) {
 		span = right
 	}
-	nodes := make([]*tree.Node, 2)
+	nodes := make([]*exprtree.Node, 2)
 	for i, t := range []arrow.DataType{left, right} {
 		var err error
 		if isCount(t) {
@@ -137,14 +137,14 @@ func (b *binder) lengths(op tree.Op, operands []operand, left, right arrow.DataT
 }
 
 // reinterpreted returns a node of int64 as one of a temporal type of that width.
-func (b *binder) reinterpreted(n *tree.Node, t arrow.DataType) *tree.Node {
-	if n.Op == tree.Literal {
-		return &tree.Node{Op: tree.Literal, Type: t, Value: n.Value, Slot: n.Slot}
+func (b *binder) reinterpreted(n *exprtree.Node, t arrow.DataType) *exprtree.Node {
+	if n.Op == exprtree.Literal {
+		return &exprtree.Node{Op: exprtree.Literal, Type: t, Value: n.Value, Slot: n.Slot}
 	}
-	return b.node(tree.Cast, t, n)
+	return b.node(exprtree.Cast, t, n)
 }
 
-func (b *binder) sign(op tree.Op, o operand) (*tree.Node, error) {
+func (b *binder) sign(op exprtree.Op, o operand) (*exprtree.Node, error) {
 	n, err := b.settled(o)
 	if err != nil {
 		return nil, err
@@ -153,9 +153,9 @@ func (b *binder) sign(op tree.Op, o operand) (*tree.Node, error) {
 	d, isDecimal := n.Type.(*arrow.Decimal128Type)
 	switch {
 	case isDecimal && badDecimal(d):
-	case isDecimal && op == tree.Sign:
+	case isDecimal && op == exprtree.Sign:
 		return b.node(op, arrow.PrimitiveTypes.Int64, n), nil
-	case isDecimal, kind.IsNumber() && !tree.IsTemporal(n.Type), isLength(n.Type) && op != tree.Sign:
+	case isDecimal, kind.IsNumber() && !exprtree.IsTemporal(n.Type), isLength(n.Type) && op != exprtree.Sign:
 		return b.node(op, n.Type, n), nil
 	}
 	return nil, fmt.Errorf("%v of %v: %w", op, n.Type, ErrType)
@@ -163,15 +163,15 @@ func (b *binder) sign(op tree.Op, o operand) (*tree.Node, error) {
 
 // floats makes an operation of floats. Integers and decimals become float64, but
 // decimals are not rounded that way.
-func (b *binder) floats(op tree.Op, operands []operand) (*tree.Node, error) {
+func (b *binder) floats(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
 	types := chosen(op, operands)
 	for i, t := range types {
-		kind := tree.KindOf(t)
-		rounding := op >= tree.Floor && op <= tree.Round
-		if kind == tree.Decimal && rounding || op == tree.IsNaN && kind == tree.Decimal {
+		kind := exprtree.KindOf(t)
+		rounding := op >= exprtree.Floor && op <= exprtree.Round
+		if kind == exprtree.Decimal && rounding || op == exprtree.IsNaN && kind == exprtree.Decimal {
 			return nil, fmt.Errorf("%v of %v, cast it first: %w", op, t, ErrType)
 		}
-		if kind == tree.Decimal || isCount(t) {
+		if kind == exprtree.Decimal || isCount(t) {
 			types[i] = arrow.PrimitiveTypes.Float64
 		}
 	}
@@ -179,16 +179,16 @@ func (b *binder) floats(op tree.Op, operands []operand) (*tree.Node, error) {
 	if !ok {
 		return nil, fmt.Errorf("%v of %s: %w", op, listed(types), ErrType)
 	}
-	if op == tree.IsNaN {
+	if op == exprtree.IsNaN {
 		return b.same(op, operands, t, arrow.FixedWidthTypes.Boolean)
 	}
 	return b.same(op, operands, t, t)
 }
 
-func (b *binder) bits(op tree.Op, operands []operand) (*tree.Node, error) {
+func (b *binder) bits(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
 	types := chosen(op, operands)
 	t, ok := commonNumeric(types)
-	if !ok || !tree.KindOf(t).IsInteger() {
+	if !ok || !exprtree.KindOf(t).IsInteger() {
 		return nil, fmt.Errorf("%v of %s, it is of integers: %w", op, listed(types), ErrType)
 	}
 	return b.same(op, operands, t, t)

@@ -5,15 +5,15 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 var boolean = arrow.FixedWidthTypes.Boolean
 
-func (b *binder) comparison(op tree.Op, operands []operand) (*tree.Node, error) {
+func (b *binder) comparison(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
 	types := chosen(op, operands)
-	strings := tree.KindOf(types[0]) == tree.String && tree.KindOf(types[1]) == tree.String
-	ends := op == tree.StartsWith || op == tree.EndsWith
+	strings := exprtree.KindOf(types[0]) == exprtree.String && exprtree.KindOf(types[1]) == exprtree.String
+	ends := op == exprtree.StartsWith || op == exprtree.EndsWith
 	switch {
 	case strings:
 		return b.comparedStrings(op, operands)
@@ -30,15 +30,15 @@ func (b *binder) comparison(op tree.Op, operands []operand) (*tree.Node, error) 
 	return b.same(op, operands, t, boolean)
 }
 
-func (b *binder) comparedStrings(op tree.Op, operands []operand) (*tree.Node, error) {
+func (b *binder) comparedStrings(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
 	left, right := operands[0].node, operands[1].node
 	switch op {
-	case tree.Equal, tree.NotEqual:
-		if left.Op != tree.Column && right.Op != tree.Column {
+	case exprtree.Equal, exprtree.NotEqual:
+		if left.Op != exprtree.Column && right.Op != exprtree.Column {
 			return nil, fmt.Errorf("two string literals, one side has to be a column: %w", ErrType)
 		}
-	case tree.StartsWith, tree.EndsWith:
-		if left.Op != tree.Column || right.Op != tree.Literal {
+	case exprtree.StartsWith, exprtree.EndsWith:
+		if left.Op != exprtree.Column || right.Op != exprtree.Literal {
 			return nil, fmt.Errorf("it is of a column and a literal: %w", ErrType)
 		}
 	default:
@@ -47,16 +47,16 @@ func (b *binder) comparedStrings(op tree.Op, operands []operand) (*tree.Node, er
 	return b.node(op, boolean, left, right), nil
 }
 
-func (b *binder) logic(op tree.Op, operands []operand) (*tree.Node, error) {
+func (b *binder) logic(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
 	for _, o := range operands {
-		if tree.KindOf(o.typeOf()) != tree.Bool {
+		if exprtree.KindOf(o.typeOf()) != exprtree.Bool {
 			return nil, fmt.Errorf("%v of %v, it is of bools: %w", op, o.typeOf(), ErrType)
 		}
 	}
 	return b.same(op, operands, boolean, boolean)
 }
 
-func (b *binder) nullness(op tree.Op, o operand) (*tree.Node, error) {
+func (b *binder) nullness(op exprtree.Op, o operand) (*exprtree.Node, error) {
 	n, err := b.settled(o)
 	if err != nil {
 		return nil, err
@@ -65,17 +65,17 @@ func (b *binder) nullness(op tree.Op, o operand) (*tree.Node, error) {
 	case arrow.NULL, arrow.SPARSE_UNION, arrow.DENSE_UNION, arrow.RUN_END_ENCODED:
 		return nil, fmt.Errorf("%v of %v, which has no validity bitmap: %w", op, n.Type, ErrType)
 	}
-	if n.Op == tree.Literal && n.Kind() == tree.String {
+	if n.Op == exprtree.Literal && n.Kind() == exprtree.String {
 		return nil, fmt.Errorf("%v of a string literal: %w", op, ErrType)
 	}
 	return b.node(op, boolean, n), nil
 }
 
 // selection are the operations that give one of their operands.
-func (b *binder) selection(op tree.Op, operands []operand) (*tree.Node, error) {
+func (b *binder) selection(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
 	name := op.String()
 	if op == fillNull {
-		op, name = tree.Coalesce, "fill_null"
+		op, name = exprtree.Coalesce, "fill_null"
 	}
 	if len(operands) == 0 {
 		return nil, fmt.Errorf("%s of nothing: %w", name, ErrMissing)
@@ -84,7 +84,7 @@ func (b *binder) selection(op tree.Op, operands []operand) (*tree.Node, error) {
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
 	}
-	if (op == tree.Minimum || op == tree.Maximum) && tree.KindOf(t) == tree.Bool {
+	if (op == exprtree.Minimum || op == exprtree.Maximum) && exprtree.KindOf(t) == exprtree.Bool {
 		return nil, fmt.Errorf("%s of bools, take And or Or: %w", name, ErrType)
 	}
 	nodes, err := b.all(operands, t)
@@ -94,31 +94,31 @@ func (b *binder) selection(op tree.Op, operands []operand) (*tree.Node, error) {
 	return b.node(op, t, nodes...), nil
 }
 
-func nodes0(nodes []*tree.Node) *tree.Node {
+func nodes0(nodes []*exprtree.Node) *exprtree.Node {
 	if len(nodes) == 0 {
 		return nil
 	}
 	return nodes[0]
 }
 
-func (b *binder) choice(operands []operand) (*tree.Node, error) {
-	if t := operands[0].typeOf(); tree.KindOf(t) != tree.Bool {
+func (b *binder) choice(operands []operand) (*exprtree.Node, error) {
+	if t := operands[0].typeOf(); exprtree.KindOf(t) != exprtree.Bool {
 		return nil, fmt.Errorf("the condition is %v, it has to be a bool: %w", t, ErrType)
 	}
-	t, err := b.common(tree.IfElse, operands[1:])
+	t, err := b.common(exprtree.IfElse, operands[1:])
 	if err != nil {
 		return nil, err
 	}
-	return b.each(tree.IfElse, operands, t, boolean, t, t)
+	return b.each(exprtree.IfElse, operands, t, boolean, t, t)
 }
 
 // clamp is if(e < low, low, if(e > high, high, e)).
-func (b *binder) clamp(operands []operand) (*tree.Node, error) {
+func (b *binder) clamp(operands []operand) (*exprtree.Node, error) {
 	t, err := b.common(clamp, operands)
 	if err != nil {
 		return nil, err
 	}
-	if tree.KindOf(t) == tree.Bool {
+	if exprtree.KindOf(t) == exprtree.Bool {
 		return nil, fmt.Errorf("clamp of bools: %w", ErrType)
 	}
 	nodes, err := b.all(operands, t)
@@ -126,12 +126,12 @@ func (b *binder) clamp(operands []operand) (*tree.Node, error) {
 		return nil, err
 	}
 	value, low, high := nodes[0], nodes[1], nodes[2]
-	below := b.node(tree.Less, boolean, value, low)
-	above := b.node(tree.Greater, boolean, value, high)
-	return b.node(tree.IfElse, t, below, low, b.node(tree.IfElse, t, above, high, value)), nil
+	below := b.node(exprtree.Less, boolean, value, low)
+	above := b.node(exprtree.Greater, boolean, value, high)
+	return b.node(exprtree.IfElse, t, below, low, b.node(exprtree.IfElse, t, above, high, value)), nil
 }
 
-func (b *binder) userCast(n *node, o operand) (*tree.Node, error) {
+func (b *binder) userCast(n *node, o operand) (*exprtree.Node, error) {
 	if n.to == nil {
 		return nil, fmt.Errorf("the type to cast to: %w", ErrMissing)
 	}
@@ -142,40 +142,40 @@ func (b *binder) userCast(n *node, o operand) (*tree.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	kind := tree.KindOf(n.to)
-	if arrow.TypeEqual(from.Type, n.to) && kind != tree.Other && kind != tree.String {
+	kind := exprtree.KindOf(n.to)
+	if arrow.TypeEqual(from.Type, n.to) && kind != exprtree.Other && kind != exprtree.String {
 		return from, nil
 	}
-	if d, ok := from.Type.(*arrow.Decimal128Type); ok && badDecimal(d) || !tree.CanCast(from.Type, n.to, n.op == tree.CastWrap) {
+	if d, ok := from.Type.(*arrow.Decimal128Type); ok && badDecimal(d) || !exprtree.CanCast(from.Type, n.to, n.op == exprtree.CastWrap) {
 		return nil, fmt.Errorf("cannot cast %v to %v: %w", from.Type, n.to, ErrType)
 	}
 	return b.node(n.op, n.to, from), nil
 }
 
-func (b *binder) hash(operands []operand) (*tree.Node, error) {
+func (b *binder) hash(operands []operand) (*exprtree.Node, error) {
 	if len(operands) == 0 {
 		return nil, fmt.Errorf("hash of nothing: %w", ErrMissing)
 	}
-	nodes := make([]*tree.Node, len(operands))
+	nodes := make([]*exprtree.Node, len(operands))
 	for i, o := range operands {
 		var err error
 		if nodes[i], err = b.settled(o); err != nil {
 			return nil, err
 		}
 		kind := nodes[i].Kind()
-		if kind == tree.Other || kind == tree.String && nodes[i].Op != tree.Column {
+		if kind == exprtree.Other || kind == exprtree.String && nodes[i].Op != exprtree.Column {
 			return nil, fmt.Errorf("hash of %v: %w", nodes[i].Type, ErrType)
 		}
 	}
-	return b.node(tree.Hash, arrow.PrimitiveTypes.Uint64, nodes...), nil
+	return b.node(exprtree.Hash, arrow.PrimitiveTypes.Uint64, nodes...), nil
 }
 
-func (b *binder) datePart(op tree.Op, o operand) (*tree.Node, error) {
+func (b *binder) datePart(op exprtree.Op, o operand) (*exprtree.Node, error) {
 	n, err := b.settled(o)
 	if err != nil {
 		return nil, err
 	}
-	clock := op >= tree.Hour
+	clock := op >= exprtree.Hour
 	switch t := n.Type.(type) {
 	case *arrow.TimestampType:
 		if !isUTC(t.TimeZone) {

@@ -3,14 +3,14 @@ package expr
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // besideUint64 returns which of two types is a signed integer if the other one is
 // uint64, and otherwise -1. No integer type holds the values of both.
 func besideUint64(types []arrow.DataType) int {
 	for i, t := range types {
-		if isCount(t) && tree.KindOf(t).IsSigned() && tree.KindOf(types[1-i]) == tree.Uint64 {
+		if isCount(t) && exprtree.KindOf(t).IsSigned() && exprtree.KindOf(types[1-i]) == exprtree.Uint64 {
 			return i
 		}
 	}
@@ -18,15 +18,15 @@ func besideUint64(types []arrow.DataType) int {
 }
 
 // mirrored is the comparison with its sides exchanged.
-var mirrored = map[tree.Op]tree.Op{
-	tree.Equal: tree.Equal, tree.NotEqual: tree.NotEqual,
-	tree.Less: tree.Greater, tree.LessEqual: tree.GreaterEqual, tree.Greater: tree.Less, tree.GreaterEqual: tree.LessEqual,
+var mirrored = map[exprtree.Op]exprtree.Op{
+	exprtree.Equal: exprtree.Equal, exprtree.NotEqual: exprtree.NotEqual,
+	exprtree.Less: exprtree.Greater, exprtree.LessEqual: exprtree.GreaterEqual, exprtree.Greater: exprtree.Less, exprtree.GreaterEqual: exprtree.LessEqual,
 }
 
 // comparedSigns compares a uint64 with a signed integer, which is the given operand.
 // A negative number is less than every uint64, and any other is compared as a uint64.
 // AndStrict and OrStrict give null if either side is null.
-func (b *binder) comparedSigns(op tree.Op, operands []operand, signed int) (*tree.Node, error) {
+func (b *binder) comparedSigns(op exprtree.Op, operands []operand, signed int) (*exprtree.Node, error) {
 	whole, err := b.as(operands[signed], arrow.PrimitiveTypes.Int64)
 	if err != nil {
 		return nil, err
@@ -38,11 +38,11 @@ func (b *binder) comparedSigns(op tree.Op, operands []operand, signed int) (*tre
 	if signed == 0 {
 		op = mirrored[op] // natural is the left side from here on
 	}
-	zero := &tree.Node{Op: tree.Literal, Type: arrow.PrimitiveTypes.Int64, Value: int64(0)}
-	compared := b.node(op, boolean, natural, b.node(tree.CastWrap, arrow.PrimitiveTypes.Uint64, whole))
+	zero := &exprtree.Node{Op: exprtree.Literal, Type: arrow.PrimitiveTypes.Int64, Value: int64(0)}
+	compared := b.node(op, boolean, natural, b.node(exprtree.CastWrap, arrow.PrimitiveTypes.Uint64, whole))
 	switch op {
-	case tree.NotEqual, tree.Greater, tree.GreaterEqual: // true beside a negative number
-		return b.node(tree.OrStrict, boolean, b.node(tree.Less, boolean, whole, zero), compared), nil
+	case exprtree.NotEqual, exprtree.Greater, exprtree.GreaterEqual: // true beside a negative number
+		return b.node(exprtree.OrStrict, boolean, b.node(exprtree.Less, boolean, whole, zero), compared), nil
 	}
-	return b.node(tree.AndStrict, boolean, b.node(tree.GreaterEqual, boolean, whole, zero), compared), nil
+	return b.node(exprtree.AndStrict, boolean, b.node(exprtree.GreaterEqual, boolean, whole, zero), compared), nil
 }

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // binder makes the nodes of one program.
@@ -17,17 +17,17 @@ type binder struct {
 	inputs []int
 	types  []arrow.DataType
 	// places are the nodes of the columns, by field.
-	places map[int]*tree.Node
+	places map[int]*exprtree.Node
 	// done are the nodes that were bound: expressions may share parts.
 	done map[*node]operand
 	// made are the nodes by what they do, so that none is made twice; ids name them.
-	made map[string]*tree.Node
-	ids  map[*tree.Node]int
+	made map[string]*exprtree.Node
+	ids  map[*exprtree.Node]int
 }
 
 // operand is an expression that was bound, or a literal whose type is still open.
 type operand struct {
-	node *tree.Node
+	node *exprtree.Node
 	open *node
 }
 
@@ -65,9 +65,9 @@ func (b *binder) bindAnew(n *node) (operand, error) {
 	switch n.op {
 	case alias:
 		return b.bind(n.arguments[0])
-	case tree.Column:
+	case exprtree.Column:
 		return b.column(n)
-	case tree.Literal:
+	case exprtree.Literal:
 		if n.isOpen() {
 			return operand{open: n}, nil
 		}
@@ -97,7 +97,7 @@ func (b *binder) column(n *node) (operand, error) {
 	}
 	if b.places[i] == nil {
 		t := b.schema.Field(i).Type
-		b.places[i] = &tree.Node{Op: tree.Column, Type: t, Input: len(b.inputs)}
+		b.places[i] = &exprtree.Node{Op: exprtree.Column, Type: t, Input: len(b.inputs)}
 		b.inputs = append(b.inputs, i)
 		b.types = append(b.types, t)
 	}
@@ -117,38 +117,38 @@ func (b *binder) literal(n *node) (operand, error) {
 }
 
 // operation makes the node of an operation whose operands are bound.
-func (b *binder) operation(n *node, arguments []operand) (*tree.Node, error) {
+func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error) {
 	switch n.op {
-	case tree.Add, tree.Subtract, tree.Multiply, tree.Divide, tree.Remainder:
+	case exprtree.Add, exprtree.Subtract, exprtree.Multiply, exprtree.Divide, exprtree.Remainder:
 		return b.arithmetic(n.op, arguments)
-	case tree.Negate, tree.Abs, tree.Sign:
+	case exprtree.Negate, exprtree.Abs, exprtree.Sign:
 		return b.sign(n.op, arguments[0])
-	case tree.Power, tree.Sqrt, tree.Exp, tree.Log, tree.Sin, tree.Cos, tree.Floor, tree.Ceil, tree.Truncate, tree.Round, tree.IsNaN:
+	case exprtree.Power, exprtree.Sqrt, exprtree.Exp, exprtree.Log, exprtree.Sin, exprtree.Cos, exprtree.Floor, exprtree.Ceil, exprtree.Truncate, exprtree.Round, exprtree.IsNaN:
 		return b.floats(n.op, arguments)
-	case tree.BitAnd, tree.BitOr, tree.BitXor, tree.BitNot, tree.ShiftLeft, tree.ShiftRight:
+	case exprtree.BitAnd, exprtree.BitOr, exprtree.BitXor, exprtree.BitNot, exprtree.ShiftLeft, exprtree.ShiftRight:
 		return b.bits(n.op, arguments)
-	case tree.Equal, tree.NotEqual, tree.Less, tree.LessEqual, tree.Greater, tree.GreaterEqual, tree.StartsWith, tree.EndsWith:
+	case exprtree.Equal, exprtree.NotEqual, exprtree.Less, exprtree.LessEqual, exprtree.Greater, exprtree.GreaterEqual, exprtree.StartsWith, exprtree.EndsWith:
 		return b.comparison(n.op, arguments)
-	case tree.AndStrict, tree.OrStrict, tree.Xor, tree.Not, tree.And, tree.Or:
+	case exprtree.AndStrict, exprtree.OrStrict, exprtree.Xor, exprtree.Not, exprtree.And, exprtree.Or:
 		return b.logic(n.op, arguments)
-	case tree.IsNull, tree.IsValid:
+	case exprtree.IsNull, exprtree.IsValid:
 		return b.nullness(n.op, arguments[0])
-	case tree.Coalesce, fillNull, tree.Minimum, tree.Maximum:
+	case exprtree.Coalesce, fillNull, exprtree.Minimum, exprtree.Maximum:
 		return b.selection(n.op, arguments)
-	case tree.IfElse:
+	case exprtree.IfElse:
 		return b.choice(arguments)
 	case clamp:
 		return b.clamp(arguments)
-	case tree.Cast, tree.CastWrap:
+	case exprtree.Cast, exprtree.CastWrap:
 		return b.userCast(n, arguments[0])
-	case tree.Hash:
+	case exprtree.Hash:
 		return b.hash(arguments)
 	}
 	return b.datePart(n.op, arguments[0])
 }
 
 // node makes a node, or returns the one that does the same already.
-func (b *binder) node(op tree.Op, t arrow.DataType, arguments ...*tree.Node) *tree.Node {
+func (b *binder) node(op exprtree.Op, t arrow.DataType, arguments ...*exprtree.Node) *exprtree.Node {
 	key := append(append([]byte(op.String()), ' '), t.String()...)
 	for _, argument := range arguments {
 		if _, ok := b.ids[argument]; !ok {
@@ -159,16 +159,16 @@ func (b *binder) node(op tree.Op, t arrow.DataType, arguments ...*tree.Node) *tr
 	if made := b.made[string(key)]; made != nil {
 		return made
 	}
-	made := &tree.Node{Op: op, Type: t, Arguments: arguments}
+	made := &exprtree.Node{Op: op, Type: t, Arguments: arguments}
 	b.made[string(key)] = made
 	return made
 }
 
 // settled returns the node of an operand, of the type that it has alone.
-func (b *binder) settled(o operand) (*tree.Node, error) { return b.as(o, o.typeOf()) }
+func (b *binder) settled(o operand) (*exprtree.Node, error) { return b.as(o, o.typeOf()) }
 
 // as returns the operand converted to a type.
-func (b *binder) as(o operand, t arrow.DataType) (*tree.Node, error) {
+func (b *binder) as(o operand, t arrow.DataType) (*exprtree.Node, error) {
 	if o.open != nil {
 		made, err := literalNode(o.open.value, t)
 		if err != nil {
@@ -180,17 +180,17 @@ func (b *binder) as(o operand, t arrow.DataType) (*tree.Node, error) {
 		return o.node, nil
 	}
 	if o.node.IsNullLiteral() {
-		return &tree.Node{Op: tree.Literal, Type: t, Slot: -1}, nil
+		return &exprtree.Node{Op: exprtree.Literal, Type: t, Slot: -1}, nil
 	}
-	if !tree.CanCast(o.node.Type, t, false) {
+	if !exprtree.CanCast(o.node.Type, t, false) {
 		return nil, fmt.Errorf("cannot convert %v to %v: %w", o.node.Type, t, ErrType)
 	}
-	return b.node(tree.Cast, t, o.node), nil
+	return b.node(exprtree.Cast, t, o.node), nil
 }
 
 // all converts all operands to one type.
-func (b *binder) all(operands []operand, t arrow.DataType) ([]*tree.Node, error) {
-	nodes := make([]*tree.Node, len(operands))
+func (b *binder) all(operands []operand, t arrow.DataType) ([]*exprtree.Node, error) {
+	nodes := make([]*exprtree.Node, len(operands))
 	for i, o := range operands {
 		var err error
 		if nodes[i], err = b.as(o, t); err != nil {

@@ -9,10 +9,10 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/internal/codegen"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
-	"github.com/gpuframe/gpuframe/kernels/internal/codegen"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -9,9 +9,9 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
 )
 
 // Evaluate computes the expressions for every row of the table, and returns a column
@@ -44,7 +44,7 @@ func Project(ctx context.Context, table *buffer.Buffer, expressions []Expr, opti
 }
 
 func evaluate(ctx context.Context, table *buffer.Buffer, expressions []Expr, options []kernels.Options) (*bound, []*column.Column, error) {
-	chosen, err := operator.Only(options)
+	chosen, err := op.Only(options)
 	if err == nil {
 		err = table.Check()
 	}
@@ -86,7 +86,7 @@ func (b *bound) evaluate(ctx context.Context, table *buffer.Buffer, options kern
 	return columns, nil
 }
 
-func run(ctx context.Context, table *buffer.Buffer, program *tree.Program, options kernels.Options) ([]*column.Column, error) {
+func run(ctx context.Context, table *buffer.Buffer, program *exprtree.Program, options kernels.Options) ([]*column.Column, error) {
 	inputs := make([]*column.Column, len(program.Inputs))
 	for i, place := range program.Inputs {
 		inputs[i] = table.Column(place)
@@ -100,7 +100,7 @@ func run(ctx context.Context, table *buffer.Buffer, program *tree.Program, optio
 	if options.Manager == nil {
 		options.Manager = table.Manager()
 	}
-	call, err := operator.Begin(ctx, options, behind...)
+	call, err := op.Begin(ctx, options, behind...)
 	if err != nil {
 		return nil, err
 	}

@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // Expr is an expression: a column, a literal, or an operation on other expressions.
@@ -18,7 +18,7 @@ type Expr struct{ node *node }
 
 // node is one operation. Nodes do not change, but for what is remembered.
 type node struct {
-	op        tree.Op
+	op        exprtree.Op
 	arguments []*node
 	// text is the name of a column, or the new name of an alias.
 	text string
@@ -31,20 +31,20 @@ type node struct {
 
 // Operations of the language that are composed of the tree's.
 const (
-	alias = tree.Ops + 1 + iota
+	alias = exprtree.Ops + 1 + iota
 	fillNull
 	clamp
 )
 
-func make1(op tree.Op, e Expr) Expr {
+func make1(op exprtree.Op, e Expr) Expr {
 	return Expr{&node{op: op, arguments: []*node{e.node}}}
 }
 
-func make2(op tree.Op, left, right Expr) Expr {
+func make2(op exprtree.Op, left, right Expr) Expr {
 	return Expr{&node{op: op, arguments: []*node{left.node, right.node}}}
 }
 
-func makeMany(op tree.Op, expressions ...Expr) Expr {
+func makeMany(op exprtree.Op, expressions ...Expr) Expr {
 	n := &node{op: op, arguments: make([]*node, len(expressions))}
 	for i, e := range expressions {
 		n.arguments[i] = e.node
@@ -53,7 +53,7 @@ func makeMany(op tree.Op, expressions ...Expr) Expr {
 }
 
 // Col is the column of a name, the first one where several have it.
-func Col(name string) Expr { return Expr{&node{op: tree.Column, text: name}} }
+func Col(name string) Expr { return Expr{&node{op: exprtree.Column, text: name}} }
 
 // As gives the expression a name, which [Project] calls its column. It changes
 // nothing else.
@@ -64,7 +64,7 @@ func (e Expr) As(name string) Expr {
 // Name returns the name that As gave, or for a column its own, and for any other
 // expression what String returns.
 func (e Expr) Name() string {
-	if e.node != nil && (e.node.op == alias || e.node.op == tree.Column) {
+	if e.node != nil && (e.node.op == alias || e.node.op == exprtree.Column) {
 		return e.node.text
 	}
 	return e.String()

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/faulttest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/memory"
 )

@@ -3,13 +3,13 @@ package expr
 import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/kernels/internal/codegen"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/codegen"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/op"
 )
 
 // onGPU enqueues the kernel that computes the program's outputs, for the rows that
 // table.DeviceRows says or all of its capacity.
-func onGPU(call *operator.Call, table *buffer.Buffer, program *tree.Program, inputs []*column.Column) ([]*column.Column, error) {
+func onGPU(call *op.Call, table *buffer.Buffer, program *exprtree.Program, inputs []*column.Column) ([]*column.Column, error) {
 	return codegen.Run(*call, program, inputs, table.DeviceRows(), int(table.Capacity()))
 }

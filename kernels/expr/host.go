@@ -9,14 +9,14 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/kernels/internal/hostarray"
-	"github.com/gpuframe/gpuframe/kernels/internal/hosteval"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/hostarray"
+	"github.com/gpuframe/gpuframe/internal/hosteval"
+	"github.com/gpuframe/gpuframe/internal/op"
 )
 
 // onHost evaluates the rows that there are and fills the columns up with nulls.
-func onHost(ctx context.Context, call *operator.Call, table *buffer.Buffer, program *tree.Program, inputs []*column.Column) ([]*column.Column, error) {
+func onHost(ctx context.Context, call *op.Call, table *buffer.Buffer, program *exprtree.Program, inputs []*column.Column) ([]*column.Column, error) {
 	rows, err := table.NumRows(ctx)
 	if err != nil {
 		return nil, err

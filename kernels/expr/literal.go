@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // Lit is a value: any of Go's numbers, bool, string, []byte, time.Time,
@@ -15,23 +15,23 @@ import (
 //
 // A time.Time is an instant, whatever its location. A []byte must not be changed
 // afterwards.
-func Lit(value any) Expr { return Expr{&node{op: tree.Literal, value: value}} }
+func Lit(value any) Expr { return Expr{&node{op: exprtree.Literal, value: value}} }
 
 // LitOf is a value of the type. Besides what Lit takes, where the type can hold it,
 // that is arrow.Time32, arrow.Time64, arrow.Timestamp and arrow.Duration, which count
 // in the type's unit, and decimal128.Num, an unscaled decimal. A nil value is null.
 func LitOf(dataType arrow.DataType, value any) Expr {
-	return Expr{&node{op: tree.Literal, value: value, to: dataType}}
+	return Expr{&node{op: exprtree.Literal, value: value, to: dataType}}
 }
 
 // Null is the null of a type.
 func Null(dataType arrow.DataType) Expr {
-	return Expr{&node{op: tree.Literal, to: dataType}}
+	return Expr{&node{op: exprtree.Literal, to: dataType}}
 }
 
 // isOpen reports whether a literal takes its type from what it stands beside.
 func (n *node) isOpen() bool {
-	if n.op != tree.Literal || n.to != nil {
+	if n.op != exprtree.Literal || n.to != nil {
 		return false
 	}
 	switch n.value.(type) {

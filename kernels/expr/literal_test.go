@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/kernels/expr"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
 )
 
 func TestLiteralValues(t *testing.T) {
@@ -41,7 +41,7 @@ func TestLiteralValues(t *testing.T) {
 			program, err := expr.Bind(schemaOf(c.a), c.e)
 			require.NoError(t, err)
 			literal := program.Outputs[0].Arguments[1]
-			require.Equal(t, tree.Literal, literal.Op)
+			require.Equal(t, exprtree.Literal, literal.Op)
 			require.Equal(t, c.want, literal.Value)
 			require.Equal(t, c.want == nil, literal.Slot == -1)
 			require.Equal(t, c.want == nil, len(program.Literals) == 0)

@@ -1,59 +1,59 @@
 package expr
 
-import "github.com/gpuframe/gpuframe/kernels/internal/tree"
+import "github.com/gpuframe/gpuframe/internal/exprtree"
 
 // Eq is e == x, of numbers, decimals, bools, temporal values or strings. NaN equals
 // nothing.
-func (e Expr) Eq(x Expr) Expr { return make2(tree.Equal, e, x) }
+func (e Expr) Eq(x Expr) Expr { return make2(exprtree.Equal, e, x) }
 
 // Ne is e != x; see Eq.
-func (e Expr) Ne(x Expr) Expr { return make2(tree.NotEqual, e, x) }
+func (e Expr) Ne(x Expr) Expr { return make2(exprtree.NotEqual, e, x) }
 
 // Lt is e < x, of numbers, decimals, temporal values, and bools, false before true.
-func (e Expr) Lt(x Expr) Expr { return make2(tree.Less, e, x) }
+func (e Expr) Lt(x Expr) Expr { return make2(exprtree.Less, e, x) }
 
 // Le is e <= x; see Lt.
-func (e Expr) Le(x Expr) Expr { return make2(tree.LessEqual, e, x) }
+func (e Expr) Le(x Expr) Expr { return make2(exprtree.LessEqual, e, x) }
 
 // Gt is e > x; see Lt.
-func (e Expr) Gt(x Expr) Expr { return make2(tree.Greater, e, x) }
+func (e Expr) Gt(x Expr) Expr { return make2(exprtree.Greater, e, x) }
 
 // Ge is e >= x; see Lt.
-func (e Expr) Ge(x Expr) Expr { return make2(tree.GreaterEqual, e, x) }
+func (e Expr) Ge(x Expr) Expr { return make2(exprtree.GreaterEqual, e, x) }
 
 // HasPrefix is whether e, a column of strings, begins with x, a literal string.
-func (e Expr) HasPrefix(x Expr) Expr { return make2(tree.StartsWith, e, x) }
+func (e Expr) HasPrefix(x Expr) Expr { return make2(exprtree.StartsWith, e, x) }
 
 // HasSuffix is whether e, a column of strings, ends with x, a literal string.
-func (e Expr) HasSuffix(x Expr) Expr { return make2(tree.EndsWith, e, x) }
+func (e Expr) HasSuffix(x Expr) Expr { return make2(exprtree.EndsWith, e, x) }
 
 // And is e and x by Kleene's three-valued logic, as in SQL: false if either side is
 // false, whatever the other is; otherwise null if either side is null.
-func (e Expr) And(x Expr) Expr { return make2(tree.And, e, x) }
+func (e Expr) And(x Expr) Expr { return make2(exprtree.And, e, x) }
 
 // Or is e or x by Kleene's three-valued logic, as in SQL: true if either side is true,
 // whatever the other is; otherwise null if either side is null.
-func (e Expr) Or(x Expr) Expr { return make2(tree.Or, e, x) }
+func (e Expr) Or(x Expr) Expr { return make2(exprtree.Or, e, x) }
 
 // AndStrict is e and x, null if either side is null. Arrow calls it "and".
-func (e Expr) AndStrict(x Expr) Expr { return make2(tree.AndStrict, e, x) }
+func (e Expr) AndStrict(x Expr) Expr { return make2(exprtree.AndStrict, e, x) }
 
 // OrStrict is e or x, null if either side is null. Arrow calls it "or".
-func (e Expr) OrStrict(x Expr) Expr { return make2(tree.OrStrict, e, x) }
+func (e Expr) OrStrict(x Expr) Expr { return make2(exprtree.OrStrict, e, x) }
 
 // Xor is whether one of e and x is true, null where either is null.
-func (e Expr) Xor(x Expr) Expr { return make2(tree.Xor, e, x) }
+func (e Expr) Xor(x Expr) Expr { return make2(exprtree.Xor, e, x) }
 
 // Not is the opposite of e, a bool.
-func (e Expr) Not() Expr { return make1(tree.Not, e) }
+func (e Expr) Not() Expr { return make1(exprtree.Not, e) }
 
 // IsNull is whether e is null. It is of columns of any type but unions and run-end
 // encoded ones, which have no validity bitmap. A row of a dictionary of strings is
 // null also where the dictionary's value is.
-func (e Expr) IsNull() Expr { return make1(tree.IsNull, e) }
+func (e Expr) IsNull() Expr { return make1(exprtree.IsNull, e) }
 
 // IsValid is whether e is not null; see IsNull.
-func (e Expr) IsValid() Expr { return make1(tree.IsValid, e) }
+func (e Expr) IsValid() Expr { return make1(exprtree.IsValid, e) }
 
 // IsNaN is whether e, a number, is not a number. Integers never are.
-func (e Expr) IsNaN() Expr { return make1(tree.IsNaN, e) }
+func (e Expr) IsNaN() Expr { return make1(exprtree.IsNaN, e) }

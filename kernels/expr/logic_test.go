@@ -12,9 +12,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
-	"github.com/gpuframe/gpuframe/kernels/internal/exprtest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -6,8 +6,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/kernels/expr"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
 )
 
 // TestKeyIsTheShape checks that programs differ in their keys where their code has to
@@ -79,10 +79,10 @@ func TestBindIsKept(t *testing.T) {
 	second, err := expr.Bind(schema, e, b)
 	require.NoError(t, err)
 	require.Same(t, first, second)
-	for _, differs := range []func() (*tree.Program, error){
-		func() (*tree.Program, error) { return expr.Bind(other, e, b) },
-		func() (*tree.Program, error) { return expr.Bind(schema, e) },
-		func() (*tree.Program, error) { return expr.Bind(schema, e, a) },
+	for _, differs := range []func() (*exprtree.Program, error){
+		func() (*exprtree.Program, error) { return expr.Bind(other, e, b) },
+		func() (*exprtree.Program, error) { return expr.Bind(schema, e) },
+		func() (*exprtree.Program, error) { return expr.Bind(schema, e, a) },
 	} {
 		third, err := differs()
 		require.NoError(t, err)

@@ -6,12 +6,12 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // common finds the type that operands of an operation are converted to. The types
 // of literals that are open follow those of the others.
-func (b *binder) common(op tree.Op, operands []operand) (arrow.DataType, error) {
+func (b *binder) common(op exprtree.Op, operands []operand) (arrow.DataType, error) {
 	types := chosen(op, operands)
 	t, ok := commonType(types)
 	if !ok {
@@ -22,7 +22,7 @@ func (b *binder) common(op tree.Op, operands []operand) (arrow.DataType, error) 
 
 // chosen returns the types of the operands, having let the open literals choose
 // theirs.
-func chosen(op tree.Op, operands []operand) []arrow.DataType {
+func chosen(op exprtree.Op, operands []operand) []arrow.DataType {
 	types := make([]arrow.DataType, len(operands))
 	var known []arrow.DataType
 	for i, o := range operands {
@@ -47,13 +47,13 @@ func commonType(types []arrow.DataType) (arrow.DataType, bool) {
 	same, temporal, decimals := true, true, false
 	for _, t := range types {
 		same = same && arrow.TypeEqual(t, types[0])
-		temporal = temporal && tree.IsTemporal(t)
-		decimals = decimals || tree.KindOf(t) == tree.Decimal
+		temporal = temporal && exprtree.IsTemporal(t)
+		decimals = decimals || exprtree.KindOf(t) == exprtree.Decimal
 	}
 	switch {
 	case same:
-		kind := tree.KindOf(types[0])
-		return types[0], kind != tree.Other && kind != tree.String
+		kind := exprtree.KindOf(types[0])
+		return types[0], kind != exprtree.Other && kind != exprtree.String
 	case temporal:
 		return commonTemporal(types)
 	case decimals:
@@ -67,9 +67,9 @@ func commonType(types []arrow.DataType) (arrow.DataType, bool) {
 func commonNumeric(types []arrow.DataType) (arrow.DataType, bool) {
 	var signed, unsigned, float int
 	for _, t := range types {
-		kind := tree.KindOf(t)
+		kind := exprtree.KindOf(t)
 		switch {
-		case tree.IsTemporal(t) || !kind.IsNumber():
+		case exprtree.IsTemporal(t) || !kind.IsNumber():
 			return nil, false
 		case kind.IsFloat():
 			float = max(float, kind.Bits())

@@ -3,7 +3,7 @@ package expr
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // maximumPrecision is how many digits a decimal128 holds.
@@ -23,12 +23,12 @@ func asDecimal(t arrow.DataType) (*arrow.Decimal128Type, bool) {
 	if d, ok := t.(*arrow.Decimal128Type); ok {
 		return d, !badDecimal(d)
 	}
-	kind := tree.KindOf(t)
-	if !kind.IsInteger() || tree.IsTemporal(t) {
+	kind := exprtree.KindOf(t)
+	if !kind.IsInteger() || exprtree.IsTemporal(t) {
 		return nil, false
 	}
 	digits := map[int]int32{8: 3, 16: 5, 32: 10, 64: 19}[kind.Bits()]
-	if kind == tree.Uint64 {
+	if kind == exprtree.Uint64 {
 		digits = 20
 	}
 	return decimalOf(digits, 0), true
@@ -38,7 +38,7 @@ func asDecimal(t arrow.DataType) (*arrow.Decimal128Type, bool) {
 // point and behind it, of 38 digits at most; or a float where one of them is.
 func commonDecimal(types []arrow.DataType) (arrow.DataType, bool) {
 	for _, t := range types {
-		if kind := tree.KindOf(t); kind.IsFloat() {
+		if kind := exprtree.KindOf(t); kind.IsFloat() {
 			return floatOf(types)
 		}
 	}
@@ -58,11 +58,11 @@ func commonDecimal(types []arrow.DataType) (arrow.DataType, bool) {
 func floatOf(types []arrow.DataType) (arrow.DataType, bool) {
 	float := arrow.PrimitiveTypes.Float32
 	for _, t := range types {
-		kind := tree.KindOf(t)
-		if d, ok := t.(*arrow.Decimal128Type); ok && badDecimal(d) || tree.IsTemporal(t) || kind != tree.Decimal && !kind.IsNumber() {
+		kind := exprtree.KindOf(t)
+		if d, ok := t.(*arrow.Decimal128Type); ok && badDecimal(d) || exprtree.IsTemporal(t) || kind != exprtree.Decimal && !kind.IsNumber() {
 			return nil, false
 		}
-		if kind == tree.Float64 {
+		if kind == exprtree.Float64 {
 			float = arrow.PrimitiveTypes.Float64
 		}
 	}

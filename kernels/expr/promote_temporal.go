@@ -3,7 +3,7 @@ package expr
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // finest returns the finest unit that any of the types count in, at least seconds.
@@ -97,4 +97,4 @@ func isClock(t arrow.DataType) bool { return t.ID() == arrow.TIME32 || t.ID() ==
 
 func isLength(t arrow.DataType) bool { return t.ID() == arrow.DURATION }
 
-func isCount(t arrow.DataType) bool { return tree.KindOf(t).IsInteger() && !tree.IsTemporal(t) }
+func isCount(t arrow.DataType) bool { return exprtree.KindOf(t).IsInteger() && !exprtree.IsTemporal(t) }

@@ -5,15 +5,15 @@ import (
 	"strings"
 	"time"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // infix are the operations that are written between their operands.
-var infix = map[tree.Op]string{
-	tree.Add: "+", tree.Subtract: "-", tree.Multiply: "*", tree.Divide: "/", tree.Remainder: "%",
-	tree.BitAnd: "&", tree.BitOr: "|", tree.BitXor: "^", tree.ShiftLeft: "<<", tree.ShiftRight: ">>",
-	tree.Equal: "==", tree.NotEqual: "!=", tree.Less: "<", tree.LessEqual: "<=", tree.Greater: ">", tree.GreaterEqual: ">=",
-	tree.And: "and", tree.Or: "or", tree.Xor: "xor", tree.AndStrict: "and_strict", tree.OrStrict: "or_strict",
+var infix = map[exprtree.Op]string{
+	exprtree.Add: "+", exprtree.Subtract: "-", exprtree.Multiply: "*", exprtree.Divide: "/", exprtree.Remainder: "%",
+	exprtree.BitAnd: "&", exprtree.BitOr: "|", exprtree.BitXor: "^", exprtree.ShiftLeft: "<<", exprtree.ShiftRight: ">>",
+	exprtree.Equal: "==", exprtree.NotEqual: "!=", exprtree.Less: "<", exprtree.LessEqual: "<=", exprtree.Greater: ">", exprtree.GreaterEqual: ">=",
+	exprtree.And: "and", exprtree.Or: "or", exprtree.Xor: "xor", exprtree.AndStrict: "and_strict", exprtree.OrStrict: "or_strict",
 }
 
 // String returns the expression as text, for messages: (delay > 15) and (carrier ==
@@ -64,9 +64,9 @@ func (t *textWriter) write(n *node, nested bool) {
 		return
 	}
 	switch n.op {
-	case tree.Column:
+	case exprtree.Column:
 		t.add(quotedName(n.text))
-	case tree.Literal:
+	case exprtree.Literal:
 		t.add(n.literalText())
 	case alias:
 		t.write(n.arguments[0], nested)
@@ -79,7 +79,7 @@ func (t *textWriter) write(n *node, nested bool) {
 			}
 			t.write(argument, false)
 		}
-		if n.op == tree.Cast || n.op == tree.CastWrap {
+		if n.op == exprtree.Cast || n.op == exprtree.CastWrap {
 			t.add(fmt.Sprintf(" as %v", n.to))
 		}
 		t.add(")")

@@ -8,40 +8,40 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // literalNode makes the literal of a type from a value that the user gave. The
 // value must be one that the type can hold; but floats are rounded.
-func literalNode(value any, t arrow.DataType) (*tree.Node, error) {
-	if t == nil || tree.KindOf(t) == tree.Other || t.ID() == arrow.DICTIONARY {
+func literalNode(value any, t arrow.DataType) (*exprtree.Node, error) {
+	if t == nil || exprtree.KindOf(t) == exprtree.Other || t.ID() == arrow.DICTIONARY {
 		return nil, fmt.Errorf("a literal of type %v: %w", t, ErrLiteral)
 	}
 	if d, ok := t.(*arrow.Decimal128Type); ok && badDecimal(d) {
 		return nil, fmt.Errorf("a literal of type %v: precision and scale must be in 0 to 38: %w", t, ErrLiteral)
 	}
 	if value == nil {
-		return &tree.Node{Op: tree.Literal, Type: t, Slot: -1}, nil
+		return &exprtree.Node{Op: exprtree.Literal, Type: t, Slot: -1}, nil
 	}
 	converted, ok := convert(value, t)
 	if !ok {
 		return nil, fmt.Errorf("%v of Go's %T does not fit %v: %w", value, value, t, ErrLiteral)
 	}
-	return &tree.Node{Op: tree.Literal, Type: t, Value: converted}, nil
+	return &exprtree.Node{Op: exprtree.Literal, Type: t, Value: converted}, nil
 }
 
-// convert returns the value as tree.Node keeps it.
+// convert returns the value as exprtree.Node keeps it.
 func convert(value any, t arrow.DataType) (any, bool) {
-	kind := tree.KindOf(t)
+	kind := exprtree.KindOf(t)
 	switch {
-	case kind == tree.Bool:
+	case kind == exprtree.Bool:
 		truth, ok := value.(bool)
 		return truth, ok
-	case kind == tree.String:
+	case kind == exprtree.String:
 		return convertString(value, t)
-	case tree.IsTemporal(t):
+	case exprtree.IsTemporal(t):
 		return convertTemporal(value, t)
-	case kind == tree.Decimal:
+	case kind == exprtree.Decimal:
 		return convertDecimal(value, t.(*arrow.Decimal128Type))
 	case kind.IsFloat():
 		return convertFloat(value, kind)
@@ -86,7 +86,7 @@ func integer(value any) *big.Int {
 }
 
 // fitsInteger reports whether an integer kind holds the value.
-func fitsInteger(value *big.Int, kind tree.Kind) bool {
+func fitsInteger(value *big.Int, kind exprtree.Kind) bool {
 	bits := kind.Bits()
 	if kind.IsUnsigned() {
 		return value.Sign() >= 0 && value.BitLen() <= bits
@@ -113,7 +113,7 @@ func convertString(value any, t arrow.DataType) (any, bool) {
 	return text, true
 }
 
-func convertFloat(value any, kind tree.Kind) (any, bool) {
+func convertFloat(value any, kind exprtree.Kind) (any, bool) {
 	var number float64
 	switch v := value.(type) {
 	case float64:
@@ -125,13 +125,13 @@ func convertFloat(value any, kind tree.Kind) (any, bool) {
 		if whole == nil {
 			return nil, false
 		}
-		if kind == tree.Float32 {
+		if kind == exprtree.Float32 {
 			single, _ := new(big.Float).SetInt(whole).Float32()
 			return float64(single), true
 		}
 		number, _ = new(big.Float).SetInt(whole).Float64()
 	}
-	if kind == tree.Float32 {
+	if kind == exprtree.Float32 {
 		number = float64(float32(number))
 	}
 	return number, true
@@ -167,7 +167,7 @@ func convertTemporal(value any, t arrow.DataType) (any, bool) {
 		if id := t.ID(); id != arrow.DURATION && id != arrow.TIME32 && id != arrow.TIME64 {
 			return nil, false
 		}
-		nanoseconds := 1e9 / tree.UnitOf(t)
+		nanoseconds := 1e9 / exprtree.UnitOf(t)
 		count = int64(v) / nanoseconds
 		return count, int64(v)%nanoseconds == 0 && (t.ID() != arrow.TIME32 || count == int64(int32(count)))
 	case arrow.Date32:
@@ -192,7 +192,7 @@ func convertTime(instant time.Time, t arrow.DataType) (any, bool) {
 	case arrow.DATE32:
 		return seconds / 86_400, seconds%86_400 == 0 && rest == 0 && seconds/86_400 == int64(int32(seconds/86_400))
 	case arrow.DATE64, arrow.TIMESTAMP:
-		unit := tree.UnitOf(t)
+		unit := exprtree.UnitOf(t)
 		if rest%(1e9/unit) != 0 || t.ID() == arrow.DATE64 && seconds%86_400 != 0 {
 			return nil, false
 		}

@@ -25,7 +25,7 @@
 //
 // # Memory
 //
-// state is 128-byte aligned and as long as kernels/internal/lookback.Bytes says:
+// state is 128-byte aligned and as long as internal/lookback.Bytes says:
 // 128 bytes, the first four of which are the ticket counter, and for each span of
 // 1,024 tiles 1,088 values of the size of a published one. Every byte is zero when
 // the kernel starts: the launch is preceded by a memset. (State that is kept

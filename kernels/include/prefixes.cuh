@@ -14,7 +14,7 @@
 //
 // # Memory
 //
-// state is 128-byte aligned, as long as kernels/internal/lookback.ToldBytes says, and
+// state is 128-byte aligned, as long as internal/lookback.ToldBytes says, and
 // zero when the kernel starts: 128 bytes, the first four of which count the tickets
 // (take_tile), then a sum for each tile and a prefix for each, as they are Published.
 //

@@ -5,9 +5,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/codegen"
-	"github.com/gpuframe/gpuframe/kernels/internal/combine"
-	"github.com/gpuframe/gpuframe/kernels/internal/ptx"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
+	"github.com/gpuframe/gpuframe/internal/codegen"
+	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
 // loop begins a loop that the compiler is not to unroll: as much stands in it as is
@@ -125,7 +125,7 @@ func (w *writer) addRow(values []codegen.Value, add int, inside ptx.Register) {
 			continue
 		}
 		k := keep(s.value, s.where)
-		if s.kind >= combine.FirstLeast && number == "" {
+		if s.kind >= aggregate.FirstLeast && number == "" {
 			row := w.row
 			if w.single {
 				row = b.Op(ptx.Word64, "cvt.u64.u32", row)

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/arraytest"
-	"github.com/gpuframe/gpuframe/internal/faulttest"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
 	"github.com/gpuframe/gpuframe/memory"

@@ -5,8 +5,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/combine"
-	"github.com/gpuframe/gpuframe/kernels/internal/ptx"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
+	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
 // NaN as every result has it, whatever the device made.
@@ -51,7 +51,7 @@ func (w *writer) result(r result, base ptx.Register, offset int) {
 	case finishVariance, finishDeviation:
 		valid = b.Op(ptx.Predicate, "setp.gt.u64", first[0], number(r.freedom))
 	case finishRow:
-		valid = b.Op(ptx.Predicate, "setp.ne.s64", first[len(first)-1], number(int64(combine.NoRow)))
+		valid = b.Op(ptx.Predicate, "setp.ne.s64", first[len(first)-1], number(int64(aggregate.NoRow)))
 	default:
 		valid = b.Op(ptx.Predicate, "setp.ne.u64", second[0], "0")
 		if r.finish == finishSum {
@@ -70,9 +70,9 @@ func (w *writer) result(r result, base ptx.Register, offset int) {
 		store("b64", offset, first[len(first)-1])
 	case finishMean:
 		sum := w.float(w.plan.states[r.first], first)
-		store("b64", offset, w.canonical(combine.DivideByCount(b, sum, w.divisor(second[0]))))
+		store("b64", offset, w.canonical(aggregate.DivideByCount(b, sum, w.divisor(second[0]))))
 	case finishVariance, finishDeviation:
-		x := combine.DivideByCount(b, first[2], w.divisor(b.Op(ptx.Word64, "sub.u64", first[0], number(r.freedom))))
+		x := aggregate.DivideByCount(b, first[2], w.divisor(b.Op(ptx.Word64, "sub.u64", first[0], number(r.freedom))))
 		if r.finish == finishDeviation {
 			x = b.Op(ptx.Word64, "sqrt.rn.f64", x)
 		}
@@ -132,11 +132,11 @@ func (w *writer) narrow(x ptx.Register, to string, nan int) ptx.Register {
 func (w *writer) float(s state, sum []ptx.Register) ptx.Register {
 	b := w.b
 	switch {
-	case s.kind == combine.SumFloat:
+	case s.kind == aggregate.SumFloat:
 		return sum[0]
-	case s.kind != combine.SumWide && isSigned(s.form):
+	case s.kind != aggregate.SumWide && isSigned(s.form):
 		return b.Op(ptx.Word64, "cvt.rn.f64.s64", sum[0])
-	case s.kind != combine.SumWide:
+	case s.kind != aggregate.SumWide:
 		return b.Op(ptx.Word64, "cvt.rn.f64.u64", sum[0])
 	}
 	negative := ptx.Register("")
@@ -157,7 +157,7 @@ func (w *writer) float(s state, sum []ptx.Register) ptx.Register {
 func (w *writer) fits(s state, sum []ptx.Register) ptx.Register {
 	b := w.b
 	switch {
-	case s.kind == combine.SumDecimal:
+	case s.kind == aggregate.SumDecimal:
 		magnitude, _ := w.magnitude(sum)
 		none := b.Op(ptx.Predicate, "setp.eq.u64", magnitude[2], "0")
 		less := b.Op(ptx.Predicate, "setp.lt.u64", magnitude[1], hexadecimal(tooLong[1]))

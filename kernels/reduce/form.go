@@ -3,7 +3,7 @@ package reduce
 import (
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/combine"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
 )
 
 // storage is the type itself, or what an extension type is stored as.
@@ -19,24 +19,24 @@ func storage(t arrow.DataType) arrow.DataType {
 
 // formOf returns what values of a type are in registers; false for those that can
 // only be counted.
-func formOf(t arrow.DataType) (form combine.Form, ok bool) {
+func formOf(t arrow.DataType) (form aggregate.Form, ok bool) {
 	switch storage(t).ID() {
 	case arrow.BOOL:
-		return combine.Boolean, true
+		return aggregate.Boolean, true
 	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.INTERVAL_MONTHS:
-		return combine.Signed32, true
+		return aggregate.Signed32, true
 	case arrow.UINT8, arrow.UINT16, arrow.UINT32:
-		return combine.Unsigned32, true
+		return aggregate.Unsigned32, true
 	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
-		return combine.Signed64, true
+		return aggregate.Signed64, true
 	case arrow.UINT64:
-		return combine.Unsigned64, true
+		return aggregate.Unsigned64, true
 	case arrow.FLOAT16, arrow.FLOAT32:
-		return combine.Float32, true
+		return aggregate.Float32, true
 	case arrow.FLOAT64:
-		return combine.Float64, true
+		return aggregate.Float64, true
 	case arrow.DECIMAL128:
-		return combine.Wide, true
+		return aggregate.Wide, true
 	}
 	return 0, false
 }
@@ -50,6 +50,8 @@ func isTemporal(t arrow.DataType) bool {
 	return false
 }
 
-func isFloat(form combine.Form) bool { return form == combine.Float32 || form == combine.Float64 }
+func isFloat(form aggregate.Form) bool { return form == aggregate.Float32 || form == aggregate.Float64 }
 
-func isSigned(form combine.Form) bool { return form == combine.Signed32 || form == combine.Signed64 }
+func isSigned(form aggregate.Form) bool {
+	return form == aggregate.Signed32 || form == aggregate.Signed64
+}

@@ -12,7 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
-	"github.com/gpuframe/gpuframe/internal/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

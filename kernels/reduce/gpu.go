@@ -9,9 +9,9 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/codegen"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/codegen"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -162,7 +162,7 @@ func appendType(key []byte, t arrow.DataType) []byte {
 	return key
 }
 
-func compile(dev *device.Device, program *tree.Program, shape codegen.Shape, aggregates []wanted, rows int64, single bool) (*compiled, error) {
+func compile(dev *device.Device, program *exprtree.Program, shape codegen.Shape, aggregates []wanted, rows int64, single bool) (*compiled, error) {
 	k := new(compiled)
 	text, err := k.write(program, shape, aggregates, rows, single)
 	if err != nil {
@@ -173,7 +173,7 @@ func compile(dev *device.Device, program *tree.Program, shape codegen.Shape, agg
 }
 
 // write makes the plan and the text of the kernel.
-func (k *compiled) write(program *tree.Program, shape codegen.Shape, aggregates []wanted, rows int64, single bool) (text string, err error) {
+func (k *compiled) write(program *exprtree.Program, shape codegen.Shape, aggregates []wanted, rows int64, single bool) (text string, err error) {
 	if k.plan, err = newPlan(program, aggregates, rows); err != nil {
 		return "", err
 	}
@@ -197,7 +197,7 @@ const (
 
 // rowsOfLane returns how many rows a lane takes at a time: a power of two,
 // so that all parts but the last are made of whole steps.
-func rowsOfLane(program *tree.Program, operations int) int {
+func rowsOfLane(program *exprtree.Program, operations int) int {
 	bytes := 0
 	for _, t := range program.Types {
 		bytes += width(t)

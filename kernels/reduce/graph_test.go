@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
 	"github.com/gpuframe/gpuframe/memory"

@@ -8,8 +8,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/aggregate"
 	"github.com/gpuframe/gpuframe/internal/cancel"
-	"github.com/gpuframe/gpuframe/kernels/internal/combine"
 )
 
 // partialsOnHost reduces n rows of a program's outputs to a partial of each state,
@@ -44,12 +44,12 @@ func (p *plan) mergeOnHost(found [][][]uint64) [][]uint64 {
 	for i, s := range p.states {
 		words := s.kind.Words()
 		for range lanes {
-			merged[i] = append(merged[i], combine.IdentityHost(s.kind)...)
+			merged[i] = append(merged[i], aggregate.IdentityHost(s.kind)...)
 		}
 		for part, partials := range found {
-			combine.MergeHost(s.kind, merged[i][part%lanes*words:][:words], partials[i])
+			aggregate.MergeHost(s.kind, merged[i][part%lanes*words:][:words], partials[i])
 		}
-		merged[i] = combine.MergeNeighbours(s.kind, merged[i])
+		merged[i] = aggregate.MergeNeighbours(s.kind, merged[i])
 	}
 	return merged
 }
@@ -58,7 +58,7 @@ func (p *plan) mergeOnHost(found [][][]uint64) [][]uint64 {
 type hostReduction struct {
 	plan    *plan
 	readers []*reader
-	states  []*combine.Host
+	states  []*aggregate.Host
 	keep    [lanes]bool
 }
 
@@ -68,7 +68,7 @@ func newHostReduction(p *plan, outputs []arrow.Array) *hostReduction {
 		h.readers = append(h.readers, newReader(output))
 	}
 	for _, s := range p.states {
-		h.states = append(h.states, combine.NewHost(s.kind, s.form))
+		h.states = append(h.states, aggregate.NewHost(s.kind, s.form))
 	}
 	return h
 }

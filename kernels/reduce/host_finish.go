@@ -7,7 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/float16"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/combine"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
 )
 
 // finishHost makes a result of the states' partials: up to 16 bytes of value, and
@@ -29,12 +29,12 @@ func (p *plan) finishHost(r result, partials [][]uint64) (value [16]byte, valid 
 		}
 	case finishRow:
 		words[0] = first[len(first)-1]
-		valid = words[0] != combine.NoRow
+		valid = words[0] != aggregate.NoRow
 	case finishMean:
-		words[0] = canonicalBits(combine.DivideByCountHost(sumAsFloat(p.states[r.first], first), max(second[0], 1)))
+		words[0] = canonicalBits(aggregate.DivideByCountHost(sumAsFloat(p.states[r.first], first), max(second[0], 1)))
 	case finishVariance, finishDeviation:
 		valid = first[0] > uint64(r.freedom)
-		x := combine.DivideByCountHost(math.Float64frombits(first[2]), max(first[0]-uint64(r.freedom), 1))
+		x := aggregate.DivideByCountHost(math.Float64frombits(first[2]), max(first[0]-uint64(r.freedom), 1))
 		if r.finish == finishDeviation {
 			x = math.Sqrt(x)
 		}
@@ -77,11 +77,11 @@ func narrowHost(x float64, bytes int) uint64 {
 
 func sumAsFloat(s state, sum []uint64) float64 {
 	switch {
-	case s.kind == combine.SumFloat:
+	case s.kind == aggregate.SumFloat:
 		return math.Float64frombits(sum[0])
-	case s.kind != combine.SumWide && isSigned(s.form):
+	case s.kind != aggregate.SumWide && isSigned(s.form):
 		return float64(int64(sum[0]))
-	case s.kind != combine.SumWide:
+	case s.kind != aggregate.SumWide:
 		return float64(sum[0])
 	}
 	magnitude := [3]uint64{sum[0], sum[1]}
@@ -102,7 +102,7 @@ var tooLong = [2]uint64{0x98a224000000000, 0x4b3b4ca85a86c47a}
 // fitsHost reports whether the type of the result holds a sum.
 func fitsHost(s state, sum []uint64) bool {
 	switch {
-	case s.kind == combine.SumDecimal:
+	case s.kind == aggregate.SumDecimal:
 		magnitude := [3]uint64(sum)
 		if int64(sum[2]) < 0 {
 			magnitude = negate(magnitude)

@@ -11,7 +11,7 @@ import (
 )
 
 // reader reads an array, as many rows at a time as there are lanes, in the forms of
-// package combine.
+// package aggregate.
 type reader struct {
 	array arrow.Array
 	// values reads the values from a row on into low, and high for decimals. It is

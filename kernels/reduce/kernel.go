@@ -3,10 +3,10 @@ package reduce
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/codegen"
-	"github.com/gpuframe/gpuframe/kernels/internal/combine"
-	"github.com/gpuframe/gpuframe/kernels/internal/ptx"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
+	"github.com/gpuframe/gpuframe/internal/codegen"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
 const (
@@ -44,9 +44,9 @@ type writer struct {
 
 	// lanes and partials are those of the plan's states, accumulated and kinds those
 	// of the states that have to be accumulated: a count of all rows is known.
-	lanes       []*combine.Lane
+	lanes       []*aggregate.Lane
 	partials    [][]ptx.Register
-	kinds       []combine.Kind
+	kinds       []aggregate.Kind
 	accumulated [][]ptx.Register
 
 	n, thread, block, blocks ptx.Register
@@ -71,8 +71,8 @@ const restRows = 2
 
 // writeKernel writes a module with the kernel, for a single block or for several, and
 // returns how many words the partials of a part have.
-func writeKernel(p *plan, g *codegen.Generator, program *tree.Program, single bool) (text string, words int, err error) {
-	w := &writer{plan: p, g: g, b: ptx.New("k"), lanes: make([]*combine.Lane, len(p.states)), single: single}
+func writeKernel(p *plan, g *codegen.Generator, program *exprtree.Program, single bool) (text string, words int, err error) {
+	w := &writer{plan: p, g: g, b: ptx.New("k"), lanes: make([]*aggregate.Lane, len(p.states)), single: single}
 	if !single {
 		w.b.Emit(".shared .align 4 .b32 arrived")
 	}
@@ -84,14 +84,14 @@ func writeKernel(p *plan, g *codegen.Generator, program *tree.Program, single bo
 	for i, s := range p.states {
 		if !known[i] {
 			w.kinds = append(w.kinds, s.kind)
-			w.lanes[i] = combine.NewLane(w.b, s.kind, s.form)
+			w.lanes[i] = aggregate.NewLane(w.b, s.kind, s.form)
 		}
 	}
-	words = combine.Words(w.kinds)
+	words = aggregate.Words(w.kinds)
 	operations := len(program.Nodes) + 2*words
 	w.rows = rowsOfLane(program, operations)
 	if words > 0 {
-		w.b.Emit(".shared .align 8 .b8 merging[%d]", combine.SharedBytes(w.kinds))
+		w.b.Emit(".shared .align 8 .b8 merging[%d]", aggregate.SharedBytes(w.kinds))
 	}
 	if err := w.accumulate(); err != nil {
 		return "", 0, err
@@ -124,7 +124,7 @@ func (w *writer) known() ([]bool, error) {
 	}
 	known := make([]bool, len(w.plan.states))
 	for i, s := range w.plan.states {
-		known[i] = s.kind == combine.Count && s.where < 0 && (s.value < 0 || w.valid(values[0][s.value]) == "")
+		known[i] = s.kind == aggregate.Count && s.where < 0 && (s.value < 0 || w.valid(values[0][s.value]) == "")
 	}
 	return known, nil
 }

@@ -3,8 +3,8 @@ package reduce
 import (
 	"slices"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/combine"
-	"github.com/gpuframe/gpuframe/kernels/internal/ptx"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
+	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
 // wordsAtATime bounds how many words of partials a lane loads before it merges them.
@@ -20,7 +20,7 @@ func (w *writer) merge() {
 			final = b.Op(ptx.Word32, "mov.u32", "0")
 		}
 		b.Place(tree)
-		combine.Tree(b, w.kinds, w.accumulated, w.thread, "merging")
+		aggregate.Tree(b, w.kinds, w.accumulated, w.thread, "merging")
 		if !w.single {
 			b.Branch(b.Op(ptx.Predicate, "setp.ne.u32", final, "0"), finished)
 			w.arrive()
@@ -71,7 +71,7 @@ func (w *writer) arrive() {
 
 // scratch returns the address of a part's words.
 func (w *writer) scratch(part ptx.Register) ptx.Register {
-	return w.b.Op(ptx.Word64, "mad.wide.u32", part, number(8*combine.Words(w.kinds)), w.own(ownScratch))
+	return w.b.Op(ptx.Word64, "mad.wide.u32", part, number(8*aggregate.Words(w.kinds)), w.own(ownScratch))
 }
 
 // mergeParts writes the merging of the blocks' partials, each lane every 256th, into
@@ -82,9 +82,9 @@ func (w *writer) mergeParts() {
 	b := w.b
 	b.Comment("the last block: every lane takes every %dth part", lanes)
 	for i, kind := range w.kinds {
-		combine.SetIdentity(b, kind, w.accumulated[i])
+		aggregate.SetIdentity(b, kind, w.accumulated[i])
 	}
-	words := combine.Words(w.kinds)
+	words := aggregate.Words(w.kinds)
 	left := b.Op(ptx.Word32, "sub.s32", w.blocks, w.thread)
 	place := w.scratch(w.thread)
 	again, done := b.Label(), b.Label()
@@ -97,7 +97,7 @@ func (w *writer) mergeParts() {
 		offset := 8 * words * lanes * t
 		var partials [][]ptx.Register
 		for _, kind := range w.kinds {
-			partial := combine.Identity(b, kind)
+			partial := aggregate.Identity(b, kind)
 			for _, word := range partial {
 				b.Emit("@%s ld.volatile.global.b64 %s, [%s+%d]", inside, word, place, offset)
 				offset += 8
@@ -119,10 +119,10 @@ func (w *writer) mergeLoaded(loaded [][][]ptx.Register) {
 	b := w.b
 	merge := func(partials [][]ptx.Register) {
 		for i, kind := range w.kinds {
-			combine.Merge(b, kind, w.accumulated[i], partials[i])
+			aggregate.Merge(b, kind, w.accumulated[i], partials[i])
 		}
 	}
-	if !slices.ContainsFunc(w.kinds, combine.Kind.Long) {
+	if !slices.ContainsFunc(w.kinds, aggregate.Kind.Long) {
 		for _, partials := range loaded {
 			merge(partials)
 		}

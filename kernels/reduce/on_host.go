@@ -8,8 +8,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/cancel"
-	"github.com/gpuframe/gpuframe/kernels/internal/hostarray"
-	"github.com/gpuframe/gpuframe/kernels/internal/hosteval"
+	"github.com/gpuframe/gpuframe/internal/hostarray"
+	"github.com/gpuframe/gpuframe/internal/hosteval"
 )
 
 func (r *run) onHost(ctx context.Context, aggregates []Aggregate) (*buffer.Buffer, error) {

@@ -1,6 +1,6 @@
 package reduce
 
-import "github.com/gpuframe/gpuframe/kernels/internal/combine"
+import "github.com/gpuframe/gpuframe/internal/aggregate"
 
 // How rows are given to lanes, which decides the order of float additions and
 // therefore depends on nothing but their number. The documentation of the package
@@ -37,4 +37,4 @@ func blocksFor(n int64, atMost bool) int64 {
 	return max(parts(n), 1)
 }
 
-const lanes = combine.Lanes
+const lanes = aggregate.Lanes

@@ -6,8 +6,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/kernels/internal/combine"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // wanted is an aggregate whose expressions are outputs of a program.
@@ -31,16 +31,16 @@ type plan struct {
 func isMany(rows int64) bool { return rows > 1<<31 }
 
 // sumKind is what adds integers of a form without overflow.
-func (p *plan) sumKind(form combine.Form) combine.Kind {
-	if p.many || form == combine.Signed64 || form == combine.Unsigned64 {
-		return combine.SumWide
+func (p *plan) sumKind(form aggregate.Form) aggregate.Kind {
+	if p.many || form == aggregate.Signed64 || form == aggregate.Unsigned64 {
+		return aggregate.SumWide
 	}
-	return combine.SumInteger
+	return aggregate.SumInteger
 }
 
 // finishOf is how the result of a sum is made, which a sum in 64 bits always is.
-func finishOf(kind combine.Kind) finish {
-	if kind == combine.SumInteger {
+func finishOf(kind aggregate.Kind) finish {
+	if kind == aggregate.SumInteger {
 		return finishValue
 	}
 	return finishSum
@@ -48,8 +48,8 @@ func finishOf(kind combine.Kind) finish {
 
 // state is one accumulator. Several aggregates may need the same.
 type state struct {
-	kind combine.Kind
-	form combine.Form
+	kind aggregate.Kind
+	form aggregate.Form
 	// value and where are numbers of outputs, negative where there is none.
 	value, where int
 }
@@ -98,7 +98,7 @@ type result struct {
 }
 
 // typeIn is the result's type for a program.
-func (r *result) typeIn(program *tree.Program) arrow.DataType {
+func (r *result) typeIn(program *exprtree.Program) arrow.DataType {
 	if r.typeOf >= 0 {
 		return program.Outputs[r.typeOf].Type
 	}
@@ -110,7 +110,7 @@ func (r *result) nullable() bool { return r.finish != finishCount && r.finish !=
 
 // newPlan finds what the aggregates of a program's outputs take, of at most so many
 // rows.
-func newPlan(program *tree.Program, aggregates []wanted, rows int64) (*plan, error) {
+func newPlan(program *exprtree.Program, aggregates []wanted, rows int64) (*plan, error) {
 	p := &plan{many: isMany(rows)}
 	for i, a := range aggregates {
 		if a.where >= 0 && storage(program.Outputs[a.where].Type).ID() != arrow.BOOL {
@@ -129,8 +129,8 @@ func newPlan(program *tree.Program, aggregates []wanted, rows int64) (*plan, err
 	return p, nil
 }
 
-func (p *plan) state(kind combine.Kind, form combine.Form, a wanted) int {
-	if kind == combine.Count {
+func (p *plan) state(kind aggregate.Kind, form aggregate.Form, a wanted) int {
+	if kind == aggregate.Count {
 		form = 0
 	}
 	wanted := state{kind, form, a.value, a.where}
@@ -144,18 +144,18 @@ func (p *plan) state(kind combine.Kind, form combine.Form, a wanted) int {
 }
 
 // add adds what an aggregate takes.
-func (p *plan) add(program *tree.Program, a wanted) (result, error) {
+func (p *plan) add(program *exprtree.Program, a wanted) (result, error) {
 	all := a
 	all.value = -1
 	switch a.function {
 	case none:
 		return result{}, fmt.Errorf("no function: make aggregates with Sum, Min and so on: %w", device.ErrInvalidValue)
 	case countAll:
-		return result{finish: finishCount, first: p.state(combine.Count, 0, all), kind: arrow.PrimitiveTypes.Int64}, nil
+		return result{finish: finishCount, first: p.state(aggregate.Count, 0, all), kind: arrow.PrimitiveTypes.Int64}, nil
 	case count:
-		return result{finish: finishCount, first: p.state(combine.Count, 0, a), kind: arrow.PrimitiveTypes.Int64}, nil
+		return result{finish: finishCount, first: p.state(aggregate.Count, 0, a), kind: arrow.PrimitiveTypes.Int64}, nil
 	case countNull:
-		return result{finish: finishDifference, first: p.state(combine.Count, 0, all), second: p.state(combine.Count, 0, a),
+		return result{finish: finishDifference, first: p.state(aggregate.Count, 0, all), second: p.state(aggregate.Count, 0, a),
 			kind: arrow.PrimitiveTypes.Int64}, nil
 	}
 	t := program.Outputs[a.value].Type
@@ -171,7 +171,7 @@ func (p *plan) add(program *tree.Program, a wanted) (result, error) {
 	case mean:
 		return p.addMean(a, t, form)
 	case anyTrue, allTrue:
-		if form != combine.Boolean {
+		if form != aggregate.Boolean {
 			return result{}, refusal(t)
 		}
 		return p.addTruth(a, a.function == anyTrue), nil
@@ -185,11 +185,11 @@ func refusal(t arrow.DataType) error {
 	return fmt.Errorf("not of %v: cast it, or see the table of types in package reduce: %w", t, device.ErrNotSupported)
 }
 
-func (p *plan) addSum(a wanted, t arrow.DataType, form combine.Form) (result, error) {
-	r := result{finish: finishValue, second: p.state(combine.Count, 0, a)}
-	kinds := [...]combine.Kind{p.sumKind(form), combine.SumFloat}
+func (p *plan) addSum(a wanted, t arrow.DataType, form aggregate.Form) (result, error) {
+	r := result{finish: finishValue, second: p.state(aggregate.Count, 0, a)}
+	kinds := [...]aggregate.Kind{p.sumKind(form), aggregate.SumFloat}
 	if a.function == product {
-		kinds = [...]combine.Kind{combine.ProductInteger, combine.ProductFloat}
+		kinds = [...]aggregate.Kind{aggregate.ProductInteger, aggregate.ProductFloat}
 	} else {
 		r.finish = finishOf(kinds[0])
 	}
@@ -200,16 +200,16 @@ func (p *plan) addSum(a wanted, t arrow.DataType, form combine.Form) (result, er
 		return result{}, refusal(t)
 	case isFloat(form):
 		r.kind, r.finish, r.first = arrow.PrimitiveTypes.Float64, finishFloat, p.state(kinds[1], form, a)
-	case form == combine.Wide:
+	case form == aggregate.Wide:
 		if a.function == product {
 			return result{}, refusal(t)
 		}
 		r.kind = &arrow.Decimal128Type{Precision: 38, Scale: storage(t).(*arrow.Decimal128Type).Scale}
-		r.finish, r.first = finishSum, p.state(combine.SumDecimal, form, a)
+		r.finish, r.first = finishSum, p.state(aggregate.SumDecimal, form, a)
 	case isSigned(form):
 		r.kind, r.first = arrow.PrimitiveTypes.Int64, p.state(kinds[0], form, a)
-	case form == combine.Boolean && a.function == sum:
-		r.kind, r.finish, r.first = arrow.PrimitiveTypes.Uint64, finishValue, p.state(combine.CountTrue, form, a)
+	case form == aggregate.Boolean && a.function == sum:
+		r.kind, r.finish, r.first = arrow.PrimitiveTypes.Uint64, finishValue, p.state(aggregate.CountTrue, form, a)
 	default:
 		r.kind, r.first = arrow.PrimitiveTypes.Uint64, p.state(kinds[0], form, a)
 	}
@@ -217,7 +217,7 @@ func (p *plan) addSum(a wanted, t arrow.DataType, form combine.Form) (result, er
 }
 
 func (p *plan) addTruth(a wanted, isAny bool) result {
-	r := result{finish: finishAll, first: p.state(combine.CountTrue, combine.Boolean, a), second: p.state(combine.Count, 0, a),
+	r := result{finish: finishAll, first: p.state(aggregate.CountTrue, aggregate.Boolean, a), second: p.state(aggregate.Count, 0, a),
 		kind: arrow.FixedWidthTypes.Boolean}
 	if isAny {
 		r.finish = finishAny
@@ -225,64 +225,64 @@ func (p *plan) addTruth(a wanted, isAny bool) result {
 	return r
 }
 
-func (p *plan) addExtreme(a wanted, t arrow.DataType, form combine.Form) result {
-	if form == combine.Boolean {
+func (p *plan) addExtreme(a wanted, t arrow.DataType, form aggregate.Form) result {
+	if form == aggregate.Boolean {
 		r := p.addTruth(a, a.function == maximum)
 		r.kind = t
 		return r
 	}
-	kinds := map[combine.Form][2]combine.Kind{
-		combine.Signed32: {combine.MinSigned, combine.MaxSigned}, combine.Signed64: {combine.MinSigned, combine.MaxSigned},
-		combine.Unsigned32: {combine.MinUnsigned, combine.MaxUnsigned}, combine.Unsigned64: {combine.MinUnsigned, combine.MaxUnsigned},
-		combine.Float32: {combine.MinFloat, combine.MaxFloat}, combine.Float64: {combine.MinFloat, combine.MaxFloat},
-		combine.Wide: {combine.MinWide, combine.MaxWide},
+	kinds := map[aggregate.Form][2]aggregate.Kind{
+		aggregate.Signed32: {aggregate.MinSigned, aggregate.MaxSigned}, aggregate.Signed64: {aggregate.MinSigned, aggregate.MaxSigned},
+		aggregate.Unsigned32: {aggregate.MinUnsigned, aggregate.MaxUnsigned}, aggregate.Unsigned64: {aggregate.MinUnsigned, aggregate.MaxUnsigned},
+		aggregate.Float32: {aggregate.MinFloat, aggregate.MaxFloat}, aggregate.Float64: {aggregate.MinFloat, aggregate.MaxFloat},
+		aggregate.Wide: {aggregate.MinWide, aggregate.MaxWide},
 	}[form]
 	kind := kinds[0]
 	if a.function == maximum {
 		kind = kinds[1]
 	}
-	r := result{finish: finishValue, first: p.state(kind, form, a), second: p.state(combine.Count, 0, a), kind: t}
+	r := result{finish: finishValue, first: p.state(kind, form, a), second: p.state(aggregate.Count, 0, a), kind: t}
 	if isFloat(form) {
 		r.finish = finishFloat
 	}
 	return r
 }
 
-func (p *plan) addMean(a wanted, t arrow.DataType, form combine.Form) (result, error) {
-	r := result{finish: finishMean, second: p.state(combine.Count, 0, a), kind: arrow.PrimitiveTypes.Float64}
+func (p *plan) addMean(a wanted, t arrow.DataType, form aggregate.Form) (result, error) {
+	r := result{finish: finishMean, second: p.state(aggregate.Count, 0, a), kind: arrow.PrimitiveTypes.Float64}
 	switch {
 	case isTemporal(t):
 		return result{}, refusal(t)
-	case form == combine.Boolean:
-		r.first = p.state(combine.CountTrue, form, a)
+	case form == aggregate.Boolean:
+		r.first = p.state(aggregate.CountTrue, form, a)
 	case isFloat(form):
-		r.first = p.state(combine.SumFloat, form, a)
-	case form == combine.Wide:
-		r.first, r.finish, r.kind = p.state(combine.SumDecimal, form, a), finishMeanDecimal, t
+		r.first = p.state(aggregate.SumFloat, form, a)
+	case form == aggregate.Wide:
+		r.first, r.finish, r.kind = p.state(aggregate.SumDecimal, form, a), finishMeanDecimal, t
 	default:
 		r.first = p.state(p.sumKind(form), form, a)
 	}
 	return r, nil
 }
 
-func (p *plan) addMoments(a wanted, t arrow.DataType, form combine.Form) (result, error) {
-	if isTemporal(t) || form == combine.Boolean || form == combine.Wide {
+func (p *plan) addMoments(a wanted, t arrow.DataType, form aggregate.Form) (result, error) {
+	if isTemporal(t) || form == aggregate.Boolean || form == aggregate.Wide {
 		return result{}, refusal(t)
 	}
 	if a.freedom < 0 {
 		return result{}, fmt.Errorf("%d degrees of freedom: %w", a.freedom, device.ErrInvalidValue)
 	}
-	r := result{finish: finishVariance, first: p.state(combine.Moments, form, a), freedom: a.freedom, kind: arrow.PrimitiveTypes.Float64}
+	r := result{finish: finishVariance, first: p.state(aggregate.Moments, form, a), freedom: a.freedom, kind: arrow.PrimitiveTypes.Float64}
 	if a.function == deviation {
 		r.finish = finishDeviation
 	}
 	return r, nil
 }
 
-func (p *plan) addRow(a wanted, form combine.Form) result {
-	kinds := [2]combine.Kind{combine.FirstLeast, combine.FirstGreatest}
-	if form == combine.Wide {
-		kinds = [2]combine.Kind{combine.FirstLeastWide, combine.FirstGreatestWide}
+func (p *plan) addRow(a wanted, form aggregate.Form) result {
+	kinds := [2]aggregate.Kind{aggregate.FirstLeast, aggregate.FirstGreatest}
+	if form == aggregate.Wide {
+		kinds = [2]aggregate.Kind{aggregate.FirstLeastWide, aggregate.FirstGreatestWide}
 	}
 	kind := kinds[0]
 	if a.function == rowOfMaximum {

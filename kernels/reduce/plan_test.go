@@ -6,22 +6,22 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/combine"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
+	"github.com/gpuframe/gpuframe/internal/aggregate"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
 // TestManyRowsAreAddedInMoreBits: more than 2³¹ integers of 32 bits may have a sum
 // that 64 bits do not hold. No test can have so many.
 func TestManyRowsAreAddedInMoreBits(t *testing.T) {
 	for _, kind := range []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint32} {
-		column := &tree.Node{Op: tree.Column, Type: kind}
-		program := tree.NewProgram([]int{0}, []arrow.DataType{kind}, []*tree.Node{column})
+		column := &exprtree.Node{Op: exprtree.Column, Type: kind}
+		program := exprtree.NewProgram([]int{0}, []arrow.DataType{kind}, []*exprtree.Node{column})
 		for _, function := range []function{sum, mean} {
-			for rows, want := range map[int64]combine.Kind{1 << 31: combine.SumInteger, 1<<31 + 1: combine.SumWide} {
+			for rows, want := range map[int64]aggregate.Kind{1 << 31: aggregate.SumInteger, 1<<31 + 1: aggregate.SumWide} {
 				p, err := newPlan(program, []wanted{{function: function, value: 0, where: -1}}, rows)
 				require.NoError(t, err)
 				require.Equal(t, want, p.states[p.results[0].first].kind)
-				require.Equal(t, function == sum && want == combine.SumWide, p.results[0].finish == finishSum)
+				require.Equal(t, function == sum && want == aggregate.SumWide, p.results[0].finish == finishSum)
 			}
 		}
 	}

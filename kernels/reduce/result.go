@@ -9,8 +9,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/kernels/expr"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -52,12 +52,12 @@ func (p *plan) resultBytes() uint64 { return uint64(len(p.results)) * resultStri
 type resultSchema struct{ last atomic.Pointer[namedSchema] }
 
 type namedSchema struct {
-	program    *tree.Program
+	program    *exprtree.Program
 	aggregates []Aggregate
 	schema     *arrow.Schema
 }
 
-func (s *resultSchema) of(p *plan, program *tree.Program, aggregates []Aggregate) *arrow.Schema {
+func (s *resultSchema) of(p *plan, program *exprtree.Program, aggregates []Aggregate) *arrow.Schema {
 	if last := s.last.Load(); last != nil && last.program == program && slices.Equal(last.aggregates, aggregates) {
 		return last.schema
 	}

@@ -10,10 +10,10 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -29,7 +29,7 @@ import (
 // some milliseconds; the names of columns and the values of literals are no part of
 // the shape.
 func Table(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, options ...kernels.Options) (*buffer.Buffer, error) {
-	chosen, err := operator.Only(options)
+	chosen, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("reduce: %w", err)
 	}
@@ -93,8 +93,8 @@ func Column(ctx context.Context, c *column.Column, aggregate func(expr.Expr) Agg
 
 // run is one computation.
 type run struct {
-	call    operator.Call
-	program *tree.Program
+	call    op.Call
+	program *exprtree.Program
 	wanted  []wanted
 	inputs  []*column.Column
 	table   *buffer.Buffer
@@ -156,9 +156,9 @@ func (r *run) list(aggregates []Aggregate) []expr.Expr {
 }
 
 // nothing is the program of aggregates without expressions.
-var nothing = tree.NewProgram(nil, nil, nil)
+var nothing = exprtree.NewProgram(nil, nil, nil)
 
-func bind(schema *arrow.Schema, expressions []expr.Expr) (*tree.Program, error) {
+func bind(schema *arrow.Schema, expressions []expr.Expr) (*exprtree.Program, error) {
 	if len(expressions) == 0 {
 		return nothing, nil
 	}
@@ -175,7 +175,7 @@ func (r *run) begin(ctx context.Context, options kernels.Options) (err error) {
 	if options.Manager == nil {
 		options.Manager = r.table.Manager()
 	}
-	if r.call, err = operator.Begin(ctx, options, inputs...); err != nil {
+	if r.call, err = op.Begin(ctx, options, inputs...); err != nil {
 		return err
 	}
 	if r.call.OnHost() {

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -38,7 +38,7 @@ func CumulativeMax(ctx context.Context, c *column.Column, options ...Options) (*
 }
 
 func cumulate(ctx context.Context, o how, c *column.Column, options []Options) (*column.Column, error) {
-	chosen, err := operator.Only(options)
+	chosen, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("scan: %s: %w", names[o], err)
 	}
@@ -60,7 +60,7 @@ func (o how) run(ctx context.Context, c *column.Column, options Options) (*colum
 	if c.Len() == 0 {
 		return none(c, 2)
 	}
-	call, err := operator.Begin(ctx, options.Options, c)
+	call, err := op.Begin(ctx, options.Options, c)
 	if err != nil {
 		return nil, err
 	}
@@ -109,7 +109,7 @@ type output struct{ values, valid memory.Slice[uint8] }
 
 // newColumn allocates a result of the input's type, capacity and rows with so many bytes
 // of values, has it written, and makes a column of it.
-func newColumn(call operator.Call, in input, bytes uint64, write func(output) error) (*column.Column, error) {
+func newColumn(call op.Call, in input, bytes uint64, write func(output) error) (*column.Column, error) {
 	nulls, bitmap := 0, uint64(0)
 	if in.valid.Len() > 0 {
 		nulls, bitmap = column.UnknownNullCount, bitmapBytes(in.column.Len())

@@ -10,8 +10,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/kernels/internal/lookback"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/internal/lookback"
+	"github.com/gpuframe/gpuframe/internal/op"
 )
 
 // FillForward gives each null row the last value before it; rows ahead of the first
@@ -38,7 +38,7 @@ func FillBackward(ctx context.Context, c *column.Column, options ...Options) (*c
 }
 
 func runFill(ctx context.Context, c *column.Column, given []Options, backward bool) (*column.Column, error) {
-	options, err := operator.Only(given)
+	options, err := op.Only(given)
 	if err != nil {
 		return nil, err
 	}
@@ -52,7 +52,7 @@ func runFill(ctx context.Context, c *column.Column, given []Options, backward bo
 	case c.NullCount() == 0 || c.Buffer(0).Len() == 0:
 		return c, c.Retain()
 	}
-	call, err := operator.Begin(ctx, options.Options, c)
+	call, err := op.Begin(ctx, options.Options, c)
 	if err != nil {
 		return nil, err
 	}
@@ -111,7 +111,7 @@ const (
 	fillRows    = 32 * fillThreads
 )
 
-func launchFill(call operator.Call, in input, out output, width int, backward bool) error {
+func launchFill(call op.Call, in input, out output, width int, backward bool) error {
 	number := firstFill + bits.TrailingZeros(uint(width))
 	f, err := function(call.Stream.Device(), number, func() string { return fmt.Sprintf("fill_%d", width) })
 	if err != nil {

@@ -5,7 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow/float16"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/lookback"
+	"github.com/gpuframe/gpuframe/internal/lookback"
 )
 
 // adding and multiplying are the folds of floats. What they begin with changes no

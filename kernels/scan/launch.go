@@ -8,10 +8,10 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/lookback"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/perdevice"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/lookback"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -77,7 +77,7 @@ type plan struct {
 
 // newPlan allocates and clears the state of so many tiles, of that many bytes, for so
 // many blocks if the device has room for them. Release gives it back.
-func newPlan(call operator.Call, tiles, blocks int, bytes uint64) (plan, error) {
+func newPlan(call op.Call, tiles, blocks int, bytes uint64) (plan, error) {
 	if tiles <= aloneTiles {
 		return plan{grid: device.Dim3{X: 1}}, nil
 	}
@@ -99,7 +99,7 @@ func (p plan) release() error {
 	return p.block.Release()
 }
 
-func (o how) launch(call operator.Call, s storage, in input, out output, options Options) error {
+func (o how) launch(call op.Call, s storage, in input, out output, options Options) error {
 	f, err := function(call.Stream.Device(), o.number(s), func() string { return o.kernel(s) })
 	if err != nil {
 		return err

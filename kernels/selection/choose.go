@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -23,7 +23,7 @@ import (
 // taken from that as by [Take], with the waits of those. The caller releases the
 // column.
 func Choose(ctx context.Context, mask, a, b *column.Column, options ...kernels.Options) (*column.Column, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: choose: %w", err)
 	}
@@ -35,7 +35,7 @@ func Choose(ctx context.Context, mask, a, b *column.Column, options ...kernels.O
 }
 
 func choose(ctx context.Context, mask, a, b *column.Column, options kernels.Options) (*column.Column, error) {
-	call, err := operator.Begin(ctx, options, a, b, mask)
+	call, err := op.Begin(ctx, options, a, b, mask)
 	if err != nil {
 		return nil, err
 	}

@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -28,7 +28,7 @@ import (
 // help the error wraps memory.ErrOverflow, as it does for 4-byte offsets that are too
 // narrow. Dense unions and run-end encoded columns go through the host.
 func Concat(ctx context.Context, tables []*buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: concatenate: %w", err)
 	}
@@ -41,7 +41,7 @@ func Concat(ctx context.Context, tables []*buffer.Buffer, options ...kernels.Opt
 
 // ConcatColumns is [Concat] for columns.
 func ConcatColumns(ctx context.Context, columns []*column.Column, options ...kernels.Options) (*column.Column, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: concatenate: %w", err)
 	}
@@ -84,7 +84,7 @@ func concatTables(ctx context.Context, tables []*buffer.Buffer, options kernels.
 	if width == 0 {
 		return buffer.New(tables[0].Schema(), nil, buffer.Rows{Count: total, Manager: tables[0].Manager()})
 	}
-	call, err := operator.Begin(ctx, options, columns...)
+	call, err := op.Begin(ctx, options, columns...)
 	if err != nil {
 		return nil, err
 	}
@@ -119,7 +119,7 @@ func concatColumns(ctx context.Context, columns []*column.Column, options kernel
 	if len(columns) == 0 {
 		return nil, fmt.Errorf("there are no columns: %w", device.ErrInvalidValue)
 	}
-	call, err := operator.Begin(ctx, options, columns...)
+	call, err := op.Begin(ctx, options, columns...)
 	if err != nil {
 		return nil, err
 	}
@@ -140,7 +140,7 @@ func concatColumns(ctx context.Context, columns []*column.Column, options kernel
 }
 
 // concatAll makes a column of each list of pieces.
-func concatAll(ctx context.Context, call *operator.Call, pieces [][]part) (made []*column.Column, err error) {
+func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (made []*column.Column, err error) {
 	g := newGatherer(ctx, call)
 	defer func() { err = errors.Join(err, g.release()) }()
 	begun := make([]*pending, len(pieces))

@@ -3,7 +3,7 @@ package selection
 import (
 	"context"
 
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -47,6 +47,6 @@ func (c count) onHost(out memory.Slice[int64]) error {
 }
 
 // newGatherer returns what does the work of a call. The caller releases it.
-func newGatherer(ctx context.Context, call *operator.Call) *gatherer {
+func newGatherer(ctx context.Context, call *op.Call) *gatherer {
 	return &gatherer{ctx: ctx, call: call}
 }

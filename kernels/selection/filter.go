@@ -9,9 +9,9 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 )
 
 // Filter returns the rows of a table for which a predicate, an expression of type
@@ -38,7 +38,7 @@ import (
 // The error wraps expr.ErrType where the predicate is not of type bool, and those of
 // expr.Bind. The caller releases the result.
 func Filter(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: filter by %v: %w", predicate, err)
 	}
@@ -52,7 +52,7 @@ func Filter(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, opti
 // FilterMask is [Filter] by a mask: a column of bool, as long as the table's
 // capacity, that is true where a row is kept. Its nulls leave out the row.
 func FilterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: filter by mask: %w", err)
 	}
@@ -66,7 +66,7 @@ func FilterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, 
 // FilterColumn is [FilterMask] for one column. The result is a table, because its
 // row count may be on the device; the column in it is called "values".
 func FilterColumn(ctx context.Context, values, mask *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: filter column: %w", err)
 	}

@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -42,7 +42,7 @@ type maskArguments struct {
 
 // compaction is one filter on a GPU.
 type compaction struct {
-	call *operator.Call
+	call *op.Call
 	plan *plan
 	// rows is the input's count, or empty. kept is the result's.
 	rows, kept memory.Slice[int64]
@@ -56,7 +56,7 @@ type compaction struct {
 }
 
 // compact keeps the rows of a table that a selector selects. The call is begun.
-func compact(ctx context.Context, call *operator.Call, table *buffer.Buffer, columns []*column.Column, s selector) (made *buffer.Buffer, err error) {
+func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, s selector) (made *buffer.Buffer, err error) {
 	capacity, rows, err := table.Extent(ctx)
 	if err != nil {
 		return nil, err
@@ -74,7 +74,7 @@ func compact(ctx context.Context, call *operator.Call, table *buffer.Buffer, col
 	// The columns have references of their own.
 	defer func() { made, err = released(made, err, block) }()
 	// The count has a block of its own: whoever keeps it keeps no more than that.
-	if c.kept, err = operator.NewSlice[int64](call, 1); err != nil {
+	if c.kept, err = op.NewSlice[int64](call, 1); err != nil {
 		return nil, err
 	}
 	defer func() { made, err = released(made, err, c.kept) }()

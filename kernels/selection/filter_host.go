@@ -5,13 +5,13 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // filterOnHost takes the kept rows by their numbers. The call is begun, so what is
 // read is there.
-func filterOnHost(ctx context.Context, call *operator.Call, table *buffer.Buffer, columns []*column.Column, mask *column.Column) (made *buffer.Buffer, err error) {
+func filterOnHost(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, mask *column.Column) (made *buffer.Buffer, err error) {
 	rows, err := table.NumRows(ctx)
 	if err != nil {
 		return nil, err

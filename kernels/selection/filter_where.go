@@ -7,10 +7,10 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/codegen"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/lookback"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/codegen"
-	"github.com/gpuframe/gpuframe/kernels/internal/lookback"
-	"github.com/gpuframe/gpuframe/kernels/internal/tree"
 )
 
 // predicateKernel is a template with a predicate in it. The generator makes the
@@ -26,7 +26,7 @@ var predicateKernels codegen.Cache[*predicateKernel]
 
 // predicateSelector selects by a kernel that evaluates a predicate.
 type predicateSelector struct {
-	program *tree.Program
+	program *exprtree.Program
 	inputs  []*column.Column
 	// small is what fits has found.
 	small *predicateKernel
@@ -47,7 +47,7 @@ const (
 )
 
 // newPredicateSelector returns nil where there are more rows than the kernel counts.
-func newPredicateSelector(table *buffer.Buffer, program *tree.Program) selector {
+func newPredicateSelector(table *buffer.Buffer, program *exprtree.Program) selector {
 	if table.Capacity() > math.MaxUint32-compactRows {
 		return nil
 	}

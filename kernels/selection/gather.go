@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/hostword"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -17,7 +17,7 @@ import (
 // one round for each level of strings and lists.
 type gatherer struct {
 	ctx  context.Context
-	call *operator.Call
+	call *op.Call
 	// held is given back when the results have references of their own.
 	held []retainable
 	// wanted and then are the next round: what is fetched, and what follows.
@@ -44,7 +44,7 @@ type pending struct {
 // count on the device are written like null ones.
 // Where the source may take a row twice (once is false) and strings or lists are
 // among the columns, it waits for the sizes of the results.
-func gather(ctx context.Context, call *operator.Call, columns []*column.Column, s *source, once bool) ([]*column.Column, error) {
+func gather(ctx context.Context, call *op.Call, columns []*column.Column, s *source, once bool) ([]*column.Column, error) {
 	from := *s
 	from.once = once
 	g := newGatherer(ctx, call)

@@ -8,8 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -81,7 +81,7 @@ func TestExpandRanges(t *testing.T) {
 					for i, begin := range begins {
 						putWord(at, width, uint64(i), begin)
 					}
-					call := operator.Call{Manager: mgr, Stream: mgr.Stream()}
+					call := op.Call{Manager: mgr, Stream: mgr.Stream()}
 					g := newGatherer(t.Context(), &call)
 					wide := 4
 					if o == listed64 {

@@ -8,9 +8,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/internal/arraytest"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )

@@ -7,8 +7,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -21,7 +21,7 @@ import (
 // they take as much memory as those of the input.
 // The caller releases the table.
 func Reverse(ctx context.Context, table *buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: reverse: %w", err)
 	}
@@ -42,11 +42,11 @@ func ReverseColumn(ctx context.Context, values *column.Column, options ...kernel
 }
 
 func reverseColumn(ctx context.Context, values *column.Column, options []kernels.Options) (reversed *column.Column, err error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, err
 	}
-	call, err := operator.Begin(ctx, only, values)
+	call, err := op.Begin(ctx, only, values)
 	if err != nil {
 		return nil, err
 	}
@@ -93,7 +93,7 @@ func ruledRows(ctx context.Context, table *buffer.Buffer, last int64, options ke
 
 // atMost returns a row count that is no more than length, with a reference that
 // the caller gives back.
-func atMost(ctx context.Context, call *operator.Call, rows int64, counted memory.Slice[int64], length int64) (buffer.Rows, error) {
+func atMost(ctx context.Context, call *op.Call, rows int64, counted memory.Slice[int64], length int64) (buffer.Rows, error) {
 	if counted.Len() == 0 {
 		return buffer.Rows{Count: min(rows, length), Manager: call.Manager}, nil
 	}

@@ -7,8 +7,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -16,7 +16,7 @@ import (
 // fewer. It shares the memory of the columns. A row count on the device stays
 // there, and nothing is waited for. The caller releases the table.
 func Head(ctx context.Context, table *buffer.Buffer, n int64, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: head: %w", err)
 	}
@@ -63,7 +63,7 @@ func head(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Op
 // the elements of lists, which stay shared. Nothing is waited for. The caller
 // releases the table.
 func Tail(ctx context.Context, table *buffer.Buffer, n int64, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: tail: %w", err)
 	}

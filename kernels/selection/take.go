@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/hostword"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -47,7 +47,7 @@ type TakeOptions struct {
 // larger ones are an error that wraps memory.ErrOverflow. The caller releases the
 // table.
 func Take(ctx context.Context, table *buffer.Buffer, indices *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: take: %w", err)
 	}
@@ -65,7 +65,7 @@ func TakeWith(ctx context.Context, table *buffer.Buffer, indices *column.Column,
 
 // TakeColumn is [Take] for one column.
 func TakeColumn(ctx context.Context, values, indices *column.Column, options ...kernels.Options) (*column.Column, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: take: %w", err)
 	}
@@ -82,7 +82,7 @@ func TakeColumnWith(ctx context.Context, values, indices *column.Column, options
 }
 
 func takeColumn(ctx context.Context, values, indices *column.Column, options TakeOptions) (taken *column.Column, err error) {
-	call, err := operator.Begin(ctx, options.Options, values, indices)
+	call, err := op.Begin(ctx, options.Options, values, indices)
 	if err != nil {
 		return nil, err
 	}
@@ -126,7 +126,7 @@ func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column
 
 // takeColumns takes rows of columns that have so many, or as many as the device
 // says and so many at most.
-func takeColumns(ctx context.Context, call *operator.Call, columns []*column.Column, count int64, counted memory.Slice[int64],
+func takeColumns(ctx context.Context, call *op.Call, columns []*column.Column, count int64, counted memory.Slice[int64],
 	indices *column.Column, bounds Bounds,
 ) ([]*column.Column, error) {
 	g := newGatherer(ctx, call)
@@ -200,10 +200,10 @@ func (g *gatherer) explain(indices *column.Column, count int64) error {
 	return problem
 }
 
-// begin is operator.Begin for a table and further columns.
-func begin(ctx context.Context, options kernels.Options, table *buffer.Buffer, further ...*column.Column) (operator.Call, []*column.Column, error) {
+// begin is op.Begin for a table and further columns.
+func begin(ctx context.Context, options kernels.Options, table *buffer.Buffer, further ...*column.Column) (op.Call, []*column.Column, error) {
 	if err := table.Check(); err != nil {
-		return operator.Call{}, nil, err
+		return op.Call{}, nil, err
 	}
 	columns := make([]*column.Column, table.NumColumns(), table.NumColumns()+len(further))
 	for i := range columns {
@@ -213,7 +213,7 @@ func begin(ctx context.Context, options kernels.Options, table *buffer.Buffer, f
 	if options.Manager == nil && len(columns)+len(further) == 0 {
 		options.Manager = table.Manager()
 	}
-	call, err := operator.Begin(ctx, options, append(columns, further...)...)
+	call, err := op.Begin(ctx, options, append(columns, further...)...)
 	return call, columns, err
 }
 

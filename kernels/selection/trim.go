@@ -6,8 +6,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 )
 
 // Compact copies the rows of a table to memory that is as long as they are. A table
@@ -20,7 +20,7 @@ import (
 // for the ends of strings and lists, once for each level that they are nested. The
 // host knows the number of rows of the result. The caller releases it.
 func Compact(ctx context.Context, table *buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: compact: %w", err)
 	}
@@ -33,7 +33,7 @@ func Compact(ctx context.Context, table *buffer.Buffer, options ...kernels.Optio
 
 // CompactColumn is [Compact] for one column.
 func CompactColumn(ctx context.Context, c *column.Column, options ...kernels.Options) (*column.Column, error) {
-	only, err := operator.Only(options)
+	only, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("selection: compact: %w", err)
 	}

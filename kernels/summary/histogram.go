@@ -10,8 +10,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -57,7 +57,7 @@ func Histogram(ctx context.Context, c *column.Column, options HistogramOptions) 
 // of them. All else is as in [Histogram], of whose options those about bins are not
 // used.
 func CountIntegers(ctx context.Context, c *column.Column, low int64, integers int, options ...HistogramOptions) (*column.Column, error) {
-	o, err := operator.Only(options)
+	o, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("summary: count integers: %w", err)
 	}
@@ -192,17 +192,17 @@ func (o HistogramOptions) edges() (bins, error) {
 }
 
 // begin starts a call and looks at the column.
-func begin(ctx context.Context, c *column.Column, options kernels.Options) (operator.Call, input, error) {
-	call, err := operator.Begin(ctx, options, c)
+func begin(ctx context.Context, c *column.Column, options kernels.Options) (op.Call, input, error) {
+	call, err := op.Begin(ctx, options, c)
 	if err != nil {
-		return operator.Call{}, input{}, err
+		return op.Call{}, input{}, err
 	}
 	var in input
 	if in.rows, in.counted, err = c.Extent(ctx); err != nil || c.Len() == 0 {
 		return call, in, err
 	}
 	if in.values, err = c.ValuesRegion(); err != nil {
-		return operator.Call{}, input{}, err
+		return op.Call{}, input{}, err
 	}
 	if c.NullCount() != 0 && c.Buffer(0).Len() > 0 {
 		in.valid, in.bit, err = c.Validity()

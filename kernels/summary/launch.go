@@ -10,9 +10,9 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/perdevice"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -111,7 +111,7 @@ func (b bins) copies() int {
 	return copies
 }
 
-func (b bins) launch(ctx context.Context, call operator.Call, n number, in input, counts memory.Slice[int64]) error {
+func (b bins) launch(ctx context.Context, call op.Call, n number, in input, counts memory.Slice[int64]) error {
 	which := histogramReal
 	if b.how <= wholeUnsigned {
 		which = histogramWhole
@@ -158,11 +158,11 @@ func (b bins) reciprocal(n number) uint64 {
 }
 
 // upload takes the edges to the device.
-func (b bins) upload(ctx context.Context, call operator.Call) (edges memory.Slice[float64], release func() error, err error) {
+func (b bins) upload(ctx context.Context, call op.Call) (edges memory.Slice[float64], release func() error, err error) {
 	if len(b.edges) == 0 {
 		return edges, func() error { return nil }, nil
 	}
-	edges, err = operator.NewSlice[float64](&call, len(b.edges))
+	edges, err = op.NewSlice[float64](&call, len(b.edges))
 	if err != nil {
 		return edges, nil, err
 	}

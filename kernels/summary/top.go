@@ -9,8 +9,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -55,7 +55,7 @@ const MaxTop = 2048
 // The error wraps device.ErrNotSupported for other types, and device.ErrInvalidValue if
 // k is negative or above [MaxTop].
 func TopK(ctx context.Context, c *column.Column, k int, options ...TopOptions) (*Top, error) {
-	o, err := operator.Only(options)
+	o, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("summary: top %d: %w", k, err)
 	}
@@ -125,7 +125,7 @@ type topBuffers struct {
 	count memory.Slice[int64]
 }
 
-func (t *selecting) allocate(call *operator.Call) (err error) {
+func (t *selecting) allocate(call *op.Call) (err error) {
 	block, buffers, err := call.Allocate(uint64(t.k+31)/32*4, uint64(t.k*t.number.bytes), uint64(t.k)*8)
 	if err != nil {
 		return err
@@ -133,7 +133,7 @@ func (t *selecting) allocate(call *operator.Call) (err error) {
 	t.topBuffers = topBuffers{block: block, valid: buffers[0], values: buffers[1]}
 	t.rows, err = memory.Reinterpret[int64](buffers[2])
 	if err == nil && t.in.counted.Len() > 0 {
-		t.count, err = operator.NewSlice[int64](call, 1)
+		t.count, err = op.NewSlice[int64](call, 1)
 	}
 	if err != nil {
 		return errors.Join(err, t.release())

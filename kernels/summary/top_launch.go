@@ -4,8 +4,8 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/kernels/internal/lookback"
-	"github.com/gpuframe/gpuframe/kernels/internal/operator"
+	"github.com/gpuframe/gpuframe/internal/lookback"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -26,7 +26,7 @@ func (t selecting) blockBytes() int {
 // launch counts the keys digit by digit, from the highest on, collects those that may
 // be among the first, and sorts them. How far the counting goes only the device
 // knows: what is not needed returns at once.
-func (t selecting) launch(call operator.Call) error {
+func (t selecting) launch(call op.Call) error {
 	tiles := (int(t.in.values.Bytes()) + t.blockBytes() - 1) / t.blockBytes()
 	block, buffers, err := call.Allocate(selectionBytes + lookback.Bytes(uint64(tiles), 8) + 256)
 	if err != nil {
@@ -35,7 +35,7 @@ func (t selecting) launch(call operator.Call) error {
 	return errors.Join(t.launchWith(call, buffers[0], tiles), block.Release())
 }
 
-func (t selecting) launchWith(call operator.Call, scratch memory.Slice[uint8], tiles int) error {
+func (t selecting) launchWith(call op.Call, scratch memory.Slice[uint8], tiles int) error {
 	selection, err := scratch.Slice(0, selectionBytes)
 	if err != nil {
 		return err
@@ -76,7 +76,7 @@ func (t selecting) launchWith(call operator.Call, scratch memory.Slice[uint8], t
 }
 
 // sort sorts what was collected, or without a selection the whole column.
-func (t selecting) sort(call operator.Call, selection memory.Slice[uint8]) error {
+func (t selecting) sort(call op.Call, selection memory.Slice[uint8]) error {
 	f, err := topSort.function(call.Stream.Device(), t.number)
 	if err != nil {
 		return err

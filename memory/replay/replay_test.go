@@ -14,7 +14,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
 	"github.com/gpuframe/gpuframe/memory/replay"

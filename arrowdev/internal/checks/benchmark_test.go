@@ -10,7 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/checks"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

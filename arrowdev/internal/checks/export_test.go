@@ -6,7 +6,7 @@ import (
 	"unsafe"
 
 	"github.com/gpuframe/gpuframe/internal/address"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
 // Modules returns the code of each module by its name.

@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/checks"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/faulttest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

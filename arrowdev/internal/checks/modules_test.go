@@ -11,8 +11,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/checks"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
-	"github.com/gpuframe/gpuframe/internal/faulttest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )

@@ -11,8 +11,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/checks"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/devicetest"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
 // While a stream is captured its own work is waited for, and not that of the stream

@@ -11,7 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/internal/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
 // Whoever waits for a chunk learns that none can be made, instead of waiting for

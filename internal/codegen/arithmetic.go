@@ -1,0 +1,150 @@
+package codegen
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/ptx"
+)
+
+// arithmetic writes + − × ÷ and the remainder.
+func (l *lane) arithmetic(n *exprtree.Node) Value {
+	x, y := l.value(n.Arguments[0]), l.value(n.Arguments[1])
+	k := kindOf(n.Type)
+	valid := l.and(x.Valid, y.Valid)
+	if l.err != nil || k.family == unknown {
+		return l.fail(n)
+	}
+	a, b := x.Registers[0], y.Registers[0]
+	switch {
+	case k.family == decimal:
+		return l.decimalArithmetic(n, x, y)
+	case k.family == float && n.Op == exprtree.Remainder:
+		return one(l.inDouble(k, "gpuframe_fmod", a, b), valid)
+	case k.family == float:
+		// Rounded by themselves: a product and a sum are not contracted to one.
+		name := map[exprtree.Op]string{exprtree.Add: "add.rn.", exprtree.Subtract: "sub.rn.", exprtree.Multiply: "mul.rn.", exprtree.Divide: "div.rn."}[n.Op]
+		return one(l.op(k, name+k.arithmetic(), a, b), valid)
+	case k.family != integer:
+		return l.fail(n)
+	}
+	switch n.Op {
+	case exprtree.Add, exprtree.Subtract, exprtree.Multiply:
+		name := map[exprtree.Op]string{exprtree.Add: "add.", exprtree.Subtract: "sub.", exprtree.Multiply: "mul.lo."}[n.Op]
+		return one(l.wrap(k, l.op(k, name+k.arithmetic(), a, b)), valid)
+	}
+	quotient, defined := l.divide(k, n.Op, a, b)
+	if !n.AlwaysDefined() {
+		valid = l.and(valid, defined)
+	}
+	return one(quotient, valid)
+}
+
+// wrap brings what was computed in 32 bits to an integer of fewer.
+func (l *lane) wrap(k kind, r ptx.Register) ptx.Register {
+	if k.family != integer || k.bits >= 32 {
+		return r
+	}
+	return l.b.Op(ptx.Word32, fmt.Sprintf("cvt.%s.%s", k.arithmetic(), k.memory()), r)
+}
+
+// divide writes a division or remainder of integers, and the predicate of its
+// being defined. PTX leaves open what zero and the lowest integer by −1 give, so
+// neither divisor is left in.
+func (l *lane) divide(k kind, op exprtree.Op, a, b ptx.Register) (result, defined ptx.Register) {
+	t, untyped := k.arithmetic(), k.class().Untyped()
+	defined = l.predicate("setp.ne."+t, b, "0")
+	divisor := l.op(k, "selp."+untyped, b, "1", defined)
+	minusOne := ptx.Register("")
+	if k.signed {
+		minusOne = l.predicate("setp.eq."+t, b, "-1")
+		divisor = l.op(k, "selp."+untyped, "1", divisor, minusOne)
+	}
+	if op == exprtree.Remainder {
+		return l.op(k, "rem."+t, a, divisor), defined // by 1 it is 0, as by −1
+	}
+	result = l.op(k, "div."+t, a, divisor)
+	if k.signed {
+		negated := l.op(k, "sub."+t, "0", result)
+		result = l.wrap(k, l.op(k, "selp."+untyped, negated, result, minusOne))
+	}
+	return result, defined
+}
+
+// sign writes negation, the absolute value and the sign.
+func (l *lane) sign(n *exprtree.Node) Value {
+	x := l.value(n.Arguments[0])
+	k := kindOf(n.Arguments[0].Type)
+	a := x.Registers[0]
+	t, untyped := k.arithmetic(), k.class().Untyped()
+	switch {
+	case k.family == decimal:
+		return l.decimalSign(n, x)
+	case k.family == float:
+		switch n.Op {
+		case exprtree.Negate:
+			return one(l.op(k, "neg."+t, a), x.Valid)
+		case exprtree.Abs:
+			return one(l.op(k, "abs."+t, a), x.Valid)
+		}
+		// A zero or NaN is its own sign.
+		zero := k.class().Zero()
+		above := l.predicate("setp.gt."+t, a, zero)
+		below := l.predicate("setp.lt."+t, a, zero)
+		result := l.op(k, "selp."+untyped, k.float(1), a, above)
+		return one(l.op(k, "selp."+untyped, k.float(-1), result, below), x.Valid)
+	case k.family != integer:
+		return l.fail(n)
+	}
+	switch n.Op {
+	case exprtree.Negate:
+		return one(l.wrap(k, l.op(k, "sub."+t, "0", a)), x.Valid)
+	case exprtree.Abs:
+		if !k.signed {
+			return one(a, x.Valid)
+		}
+		negated := l.op(k, "sub."+t, "0", a)
+		return one(l.wrap(k, l.op(k, "max."+t, a, negated)), x.Valid)
+	}
+	result := l.op(k, "selp."+untyped, "1", "0", l.predicate("setp.ne."+t, a, "0"))
+	if k.signed {
+		result = l.op(k, "selp."+untyped, "-1", result, l.predicate("setp.lt."+t, a, "0"))
+	}
+	return one(result, x.Valid)
+}
+
+// bitwise writes the operations on bits. Those on extended integers give extended
+// ones, but for the complement of unsigned ones and shifts to the left.
+func (l *lane) bitwise(n *exprtree.Node) Value {
+	k := kindOf(n.Type)
+	x := l.value(n.Arguments[0])
+	if k.family != integer || l.err != nil {
+		return l.fail(n)
+	}
+	a, untyped := x.Registers[0], k.class().Untyped()
+	if n.Op == exprtree.BitNot {
+		return one(l.wrap(k, l.op(k, "not."+untyped, a)), x.Valid)
+	}
+	y := l.value(n.Arguments[1])
+	b, valid := y.Registers[0], l.and(x.Valid, y.Valid)
+	switch n.Op {
+	case exprtree.BitAnd:
+		return one(l.op(k, "and."+untyped, a, b), valid)
+	case exprtree.BitOr:
+		return one(l.op(k, "or."+untyped, a, b), valid)
+	case exprtree.BitXor:
+		return one(l.op(k, "xor."+untyped, a, b), valid)
+	}
+	if !n.AlwaysDefined() {
+		width := ptx.Register(fmt.Sprint(k.bits))
+		// Taken for unsigned a negative number is too large.
+		valid = l.and(valid, l.predicate(fmt.Sprintf("setp.lt.u%d", max(32, k.bits)), b, width))
+	}
+	if k.class() == ptx.Word64 {
+		b = l.b.Op(ptx.Word32, "cvt.u32.u64", b)
+	}
+	if n.Op == exprtree.ShiftLeft {
+		return one(l.wrap(k, l.op(k, "shl."+untyped, a, b)), valid)
+	}
+	return one(l.op(k, "shr."+k.arithmetic(), a, b), valid)
+}

@@ -1,0 +1,46 @@
+package codegen
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+)
+
+// Cache is a [Bounded] of what was made for programs, by key and shape. What varies from
+// call to call is an argument of the kernels, so programs have few of them.
+type Cache[V any] struct {
+	bounded Bounded[V]
+}
+
+// Get returns the value for a program that is run on columns on a device. The
+// first call makes it: with a generator for the columns' shape. Prefix tells apart
+// what is made of the same program in different ways. An error is not kept.
+func (c *Cache[V]) Get(dev *device.Device, prefix string, program *exprtree.Program, inputs []*column.Column,
+	build func(dev *device.Device, shape Shape) (V, error)) (value V, err error) {
+	if len(inputs) != len(program.Types) {
+		return value, fmt.Errorf("%d columns for a program of %d: %w", len(inputs), len(program.Types), device.ErrInvalidValue)
+	}
+	var room [512]byte
+	key := appendKey(append(room[:0], prefix...), program, inputs)
+	return c.bounded.Get(dev, key, func() (value V, err error) {
+		shape, err := ShapeOf(program, inputs)
+		if err != nil {
+			return value, err
+		}
+		return build(dev, shape)
+	})
+}
+
+// appendKey adds what Shape.Append adds, without making a shape.
+func appendKey(key []byte, program *exprtree.Program, inputs []*column.Column) []byte {
+	key = append(append(key, program.Key...), ' ')
+	for _, c := range inputs {
+		key = inputOf(c).append(key)
+	}
+	for _, literal := range program.Literals {
+		key = append(key, '0'+byte(literalOf(literal)))
+	}
+	return key
+}

@@ -1,0 +1,63 @@
+package codegen
+
+import (
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/ptx"
+)
+
+var (
+	// rounding are the modes of cvt that give a float without a fraction.
+	rounding = map[exprtree.Op]string{exprtree.Floor: "rmi", exprtree.Ceil: "rpi", exprtree.Truncate: "rzi", exprtree.Round: "rni"}
+	// functions are those of math.cu.
+	functions = map[exprtree.Op]string{exprtree.Power: "gpuframe_pow", exprtree.Exp: "gpuframe_exp", exprtree.Log: "gpuframe_log",
+		exprtree.Sin: "gpuframe_sin", exprtree.Cos: "gpuframe_cos"}
+)
+
+// function writes a function of floats.
+func (l *lane) function(n *exprtree.Node) Value {
+	k := kindOf(n.Type)
+	if k.family != float {
+		return l.fail(n)
+	}
+	x := l.value(n.Arguments[0])
+	operands, valid, t := []ptx.Register{x.Registers[0]}, x.Valid, k.arithmetic()
+	if n.Op == exprtree.Power {
+		y := l.value(n.Arguments[1])
+		operands, valid = append(operands, y.Registers[0]), l.and(valid, y.Valid)
+	}
+	if mode := rounding[n.Op]; mode != "" {
+		return one(l.op(k, "cvt."+mode+"."+t+"."+t, operands...), valid)
+	}
+	if n.Op == exprtree.Sqrt {
+		return one(l.op(k, "sqrt.rn."+t, operands...), valid)
+	}
+	return one(l.inDouble(k, functions[n.Op], operands...), valid)
+}
+
+// inDouble calls a function of float64, and rounds its result to k.
+func (l *lane) inDouble(k kind, name string, operands ...ptx.Register) ptx.Register {
+	double := kind{float, 64, true}
+	for i := range operands {
+		operands[i] = l.convertFloat(k, double, operands[i])
+	}
+	return l.convertFloat(double, k, l.call(double, name, operands...))
+}
+
+// call calls a function of the library, whose operands are all of 64 bits.
+func (l *lane) call(k kind, name string, operands ...ptx.Register) ptx.Register {
+	return l.calls(k, name, 1, operands...)[0]
+}
+
+// calls calls a function of the library that returns several values.
+func (l *lane) calls(k kind, name string, results int, operands ...ptx.Register) []ptx.Register {
+	l.g.functions[name] = true
+	var registers []ptx.Register
+	for range results {
+		registers = append(registers, l.b.Register(k.class()))
+	}
+	l.b.Call(name, registers, operands...)
+	return registers
+}
+
+// word64 is the kind of what functions of the library take.
+var word64 = kind{integer, 64, false}

@@ -1,0 +1,198 @@
+package codegen
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/ptx"
+)
+
+// Generator writes the evaluation of a program into functions being built. It is
+// for one goroutine.
+type Generator struct {
+	program   *exprtree.Program
+	shape     Shape
+	parameter string
+	layout    layout
+	numbers   *numbering
+	functions map[string]bool
+	// given is the input whose values holes are given, plus one.
+	given int
+}
+
+// Value is what a node has in one row.
+type Value struct {
+	// Registers hold it: one, and two for decimal128, the low word first. Bools
+	// are predicates, integers of fewer than 32 bits are extended to 32.
+	Registers []ptx.Register
+	// Valid is a predicate, or "" for a value that is never null. What the
+	// registers hold of a null is undefined.
+	Valid ptx.Register
+	Class ptx.Class
+	Type  arrow.DataType
+	kind  kind
+}
+
+// New returns a generator. argumentsParameter names the kernel's parameter, a
+// struct of [Generator.Words] words of 8 bytes, that holds what
+// [Generator.Arguments] returns.
+func New(program *exprtree.Program, shape Shape, argumentsParameter string) (*Generator, error) {
+	if len(shape.Inputs) != len(program.Types) || len(shape.Literals) != len(program.Literals) {
+		return nil, fmt.Errorf("a shape of %d inputs and %d literals for a program of %d and %d: %w",
+			len(shape.Inputs), len(shape.Literals), len(program.Types), len(program.Literals), device.ErrInvalidValue)
+	}
+	g := &Generator{program: program, shape: shape, parameter: argumentsParameter,
+		layout: layoutOf(program, shape), numbers: newNumbering(), functions: map[string]bool{}}
+	for i, literal := range shape.Literals {
+		if literal.words() > mostTextWords {
+			return nil, fmt.Errorf("literal %d is a string of more than %d bytes: %w", i, 8*mostTextWords, device.ErrNotSupported)
+		}
+	}
+	if g.Words() > mostWords {
+		return nil, fmt.Errorf("%d columns and %d literals in one expression take %d bytes of arguments, a kernel has %d: evaluate parts of it: %w",
+			len(program.Types), len(program.Literals), 8*g.Words(), 8*mostWords, device.ErrNotSupported)
+	}
+	return g, nil
+}
+
+// mostWords leaves of the 4,096 bytes that a kernel's parameters may have some to
+// the others.
+const mostWords = 4096/8 - 64
+
+// Words is how many words of 8 bytes the arguments take, at least one.
+func (g *Generator) Words() int { return max(g.layout.words, 1) }
+
+// Rows writes the evaluation of rows, whose numbers are in 64-bit registers and
+// all less than the length of the columns, and returns the outputs by row. The
+// loads of all rows come first.
+func (g *Generator) Rows(b *ptx.Builder, rows []ptx.Register) ([][]Value, error) {
+	places := make([]place, len(rows))
+	for i, row := range rows {
+		places[i] = place{row: row}
+	}
+	return g.evaluate(b, places, nil, nil)
+}
+
+// Strided writes the evaluation of count rows: first, first + stride and so on. It
+// takes fewer instructions than the same by [Generator.Rows], most so where the
+// stride is a multiple of 32.
+func (g *Generator) Strided(b *ptx.Builder, first ptx.Register, count, stride int) ([][]Value, error) {
+	return g.evaluate(b, strided(first, count, stride), nil, nil)
+}
+
+// Guarded is [Generator.Strided] with as many rows as predicates, of which each says
+// whether there is such a row at all: else nothing is loaded, and what the outputs are
+// is undefined. The number of the first row is in a 32-bit register where short is
+// set, which takes fewer instructions.
+func (g *Generator) Guarded(b *ptx.Builder, first ptx.Register, short bool, inside []ptx.Register, stride int) ([][]Value, error) {
+	places := strided(first, len(inside), stride)
+	for i := range places {
+		places[i].short, places[i].inside = short, inside[i]
+	}
+	return g.evaluate(b, places, nil, nil)
+}
+
+func strided(first ptx.Register, count, stride int) []place {
+	places := make([]place, count)
+	for i := range places {
+		places[i] = place{row: first, add: i * stride}
+	}
+	return places
+}
+
+// evaluate takes the values of the input that is given from registers, where there are
+// such. It calls each, which may be nil, behind the evaluation of each row, so that
+// what it adds to the function comes before the next row's: few registers stay alive.
+func (g *Generator) evaluate(b *ptx.Builder, places []place, given map[place]ptx.Register, each func(row int, values []Value)) ([][]Value, error) {
+	loads := newLoader(g, b)
+	loads.given = given
+	inputs := make([][]loaded, len(places))
+	for i := range places {
+		inputs[i] = make([]loaded, len(g.program.Types))
+	}
+	for _, input := range g.used() {
+		for i, place := range places {
+			inputs[i][input] = loads.load(input, place)
+		}
+	}
+	for _, input := range g.used() {
+		for i := range places {
+			inputs[i][input] = loads.finish(input, inputs[i][input])
+		}
+	}
+	results := make([][]Value, len(places))
+	for i := range places {
+		l := newLane(g, b, inputs[i], loads)
+		for _, output := range g.program.Outputs {
+			if i == 0 {
+				b.Comment("%s", describe(output))
+			}
+			results[i] = append(results[i], l.value(output))
+		}
+		if l.err != nil {
+			return nil, l.err
+		}
+		if each != nil {
+			each(i, results[i])
+		}
+	}
+	return results, nil
+}
+
+// used returns the inputs that an output depends on.
+func (g *Generator) used() []int {
+	used := make([]bool, len(g.program.Types))
+	for _, n := range g.program.Nodes {
+		if n.Op == exprtree.Column {
+			used[n.Input] = true
+		}
+	}
+	var inputs []int
+	for i, is := range used {
+		if is {
+			inputs = append(inputs, i)
+		}
+	}
+	return inputs
+}
+
+// word is the operand of a load from the arguments.
+func (g *Generator) word(number int) ptx.Register {
+	if number == 0 {
+		return ptx.Register("[" + g.parameter + "]")
+	}
+	return ptx.Register(fmt.Sprintf("[%s+%d]", g.parameter, 8*number))
+}
+
+// describe names a node for who reads the code.
+func describe(n *exprtree.Node) string {
+	var s strings.Builder
+	describeTo(&s, n, 4)
+	return s.String()
+}
+
+func describeTo(s *strings.Builder, n *exprtree.Node, depth int) {
+	switch {
+	case n.Op == exprtree.Column:
+		fmt.Fprintf(s, "input %d", n.Input)
+		return
+	case n.Op == exprtree.Literal:
+		fmt.Fprintf(s, "literal %d", n.Slot)
+		return
+	case depth == 0:
+		s.WriteString("…")
+		return
+	}
+	fmt.Fprintf(s, "%v(", n.Op)
+	for i, argument := range n.Arguments {
+		if i > 0 {
+			s.WriteString(", ")
+		}
+		describeTo(s, argument, depth-1)
+	}
+	s.WriteString(")")
+}

@@ -1,0 +1,221 @@
+package codegen
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/ptx"
+)
+
+const (
+	// KernelName is the entry point of an elementwise kernel.
+	KernelName = "expression"
+	// threads is how many a block has.
+	threads = 256
+	warp    = 32
+	// bytesInFlight is what a lane should have loaded ahead of the first use, of all
+	// inputs together. On an H200 32 reach the rate of a copy, and more does not better
+	// it but takes the driver longer to compile.
+	bytesInFlight = 32
+	// More than 8 rows are slower with bitmaps. Without any, narrow values take as many
+	// as fill bytesInFlight: 8 bytes of a lane keep 16 KiB of a multiprocessor on the
+	// way, a third of what the memory of an H200 needs.
+	fewestRows, mostRows, mostRowsOfBits = 2, 32, 8
+	// mostOperations bounds what is written for the rows of a lane together, so
+	// that the driver compiles it soon.
+	mostOperations = 128
+	// fewRows is up to how many rows a kernel of one row a lane is used: it compiles
+	// soonest, and so few rows are all on their way at once anyway.
+	fewRows = 1 << 18
+)
+
+// output is what of a result the kernel writes.
+type output struct {
+	kind kind
+	// values and validity are the numbers of the words with the addresses;
+	// validity is negative for what is never null.
+	values, validity int
+}
+
+// elementwise is a kernel that computes a program.
+type elementwise struct {
+	g       *Generator
+	rows    int // of a lane at a time
+	outputs []output
+	text    string
+}
+
+// rowsOfLane returns how many rows a lane has where there are many: a power of two.
+func rowsOfLane(g *Generator) int {
+	bytes, bits := 0, false
+	for _, input := range g.used() {
+		k := kindOf(g.program.Types[input])
+		bytes += max(1, k.bytes())
+		if k.family == text {
+			bytes += 8 * k.registers()
+		}
+		bits = bits || k.family == boolean || g.shape.Inputs[input].Validity != NoBits
+	}
+	enough, most := bytesInFlight, mostRows
+	if bits {
+		enough, most = 2*bytesInFlight, mostRowsOfBits // words of bits are one sector of memory
+	}
+	rows := fewestRows
+	for rows < most && 2*rows*bytes <= enough && 2*rows*len(g.program.Nodes) <= mostOperations {
+		rows *= 2
+	}
+	return rows
+}
+
+// newElementwise writes the kernel that computes all outputs, of so many rows a lane.
+//
+// A warp takes a chunk of 32·rows consecutive rows, and of these each lane every
+// 32nd: what the lanes load or store together is consecutive, and one ballot gives
+// the word of a bitmap. There are as many warps as chunks, and there is no loop.
+//
+// The driver takes some 4 ms for an empty kernel, 45 µs more for each instruction of the
+// GPU's, and 5 ms for the first division of float64, which is a function of a hundred.
+func newElementwise(g *Generator, rows int) (*elementwise, error) {
+	k := &elementwise{g: g, rows: rows}
+	b := ptx.New("k")
+	var s span
+	if rows == 1 {
+		s = few(b)
+	} else {
+		s = many(b, rows)
+	}
+	if err := k.compute(b, s); err != nil {
+		return nil, err
+	}
+	b.Emit("ret")
+	k.text = ptx.Module(g.Functions(), ptx.Kernel{Name: KernelName, Threads: threads, Body: b, Parameters: []ptx.Parameter{
+		{Name: "rows", Bytes: 8}, {Name: "capacity", Bytes: 8},
+		{Name: "outputs", Bytes: 8 * k.outputWords(), Struct: true},
+		{Name: "arguments", Bytes: 8 * g.Words(), Struct: true},
+	}}.String())
+	return k, nil
+}
+
+func number(n int) ptx.Register { return ptx.Register(fmt.Sprint(n)) }
+
+// rowCount writes the number of rows: the capacity, or what the device has at the
+// address of rows, which may be anything. A branch would take longer to compile.
+func rowCount(b *ptx.Builder) (n, capacity ptx.Register) {
+	capacity = b.Op(ptx.Word64, "ld.param.u64", "[capacity]")
+	rows := b.Op(ptx.Word64, "ld.param.u64", "[rows]")
+	counted := b.Op(ptx.Predicate, "setp.ne.u64", rows, "0")
+	n = b.Op(ptx.Word64, "mov.u64", capacity)
+	b.Emit("@%s ld.global.s64 %s, [%s]", counted, n, rows)
+	return n, capacity
+}
+
+// span is the rows that a warp takes.
+type span struct {
+	// row is the lane's first, which is short where the places are; chunk is the number
+	// of the warp's chunk and lane that of the lane, in 32 bits.
+	row, chunk, lane ptx.Register
+	short            bool
+	// inside are the predicates of the lane's rows being any, nil where all are.
+	inside []ptx.Register
+}
+
+// places are the lane's rows.
+func (s *span) places(rows int) []place {
+	places := strided(s.row, rows, warp)
+	for r := range places {
+		places[r].short = s.short
+		if s.inside != nil {
+			places[r].inside = s.inside[r]
+		}
+	}
+	return places
+}
+
+// few writes the span of one row a lane, of fewer than 2³² rows. Lanes behind the
+// last row end here: their bits in ballots are zeros.
+func few(b *ptx.Builder) span {
+	n, capacity := rowCount(b)
+	thread := b.Op(ptx.Word32, "mov.u32", "%tid.x")
+	row := b.Op(ptx.Word32, "mad.lo.u32", b.Op(ptx.Word32, "mov.u32", "%ctaid.x"), number(threads), thread)
+	wide := b.Op(ptx.Word64, "cvt.u64.u32", row)
+	outside := b.Op(ptx.Predicate, "setp.ge.s64", wide, capacity)
+	b.Emit("@%s ret", b.Op(ptx.Predicate, "setp.ge.or.s64", wide, n, outside))
+	return span{row: row, short: true, chunk: b.Op(ptx.Word32, "shr.u32", row, "5"), lane: b.Op(ptx.Word32, "and.b32", row, "31")}
+}
+
+// many writes the span of several rows a lane. All lanes of the last warp stay, for
+// the ballots, with predicates for their rows: so whole chunks and the last one share
+// their code.
+func many(b *ptx.Builder, rows int) span {
+	n, capacity := rowCount(b)
+	n = b.Op(ptx.Word64, "min.s64", n, capacity)
+	thread := b.Op(ptx.Word32, "mov.u32", "%tid.x")
+	lane := b.Op(ptx.Word32, "and.b32", thread, "31")
+	chunk := b.Op(ptx.Word32, "mad.lo.u32", b.Op(ptx.Word32, "mov.u32", "%ctaid.x"), number(threads/warp),
+		b.Op(ptx.Word32, "shr.u32", thread, "5"))
+	first := b.Op(ptx.Word64, "mul.wide.u32", chunk, number(warp*rows))
+	b.Emit("@%s ret", b.Op(ptx.Predicate, "setp.ge.s64", first, n))
+	left := b.Op(ptx.Word64, "min.s64", b.Op(ptx.Word64, "sub.s64", n, first), number(warp*rows))
+	s := span{chunk: chunk, lane: lane, row: b.Op(ptx.Word64, "add.s64", first, b.Op(ptx.Word64, "cvt.u64.u32", lane))}
+	own := b.Op(ptx.Word32, "sub.s32", b.Op(ptx.Word32, "cvt.u32.u64", left), lane)
+	for r := range rows {
+		s.inside = append(s.inside, b.Op(ptx.Predicate, "setp.gt.s32", own, number(r*warp)))
+	}
+	return s
+}
+
+// compute writes what is done with a warp's rows.
+func (k *elementwise) compute(b *ptx.Builder, rows span) (err error) {
+	s := newStorer(b, rows)
+	words := map[int][]ptx.Register{} // of bitmaps, by the output word
+	_, failure := k.g.evaluate(b, rows.places(k.rows), nil, func(r int, values []Value) {
+		if r == 0 {
+			err = k.note(values)
+		}
+		for i, output := range k.outputs {
+			v := values[i]
+			if output.kind.family == boolean {
+				words[output.values] = append(words[output.values], s.ballot(v.Registers[0], r))
+			} else {
+				s.values(output, v, r)
+			}
+			if output.validity >= 0 {
+				words[output.validity] = append(words[output.validity], s.ballot(v.Valid, r))
+			}
+		}
+	})
+	for word := range k.outputWords() {
+		if words[word] != nil {
+			s.words(word, words[word])
+		}
+	}
+	return errors.Join(failure, err)
+}
+
+// note decides what is written of each output.
+func (k *elementwise) note(values []Value) error {
+	words := 0
+	for i, v := range values {
+		if v.kind.family == unknown || v.kind.family == text || v.kind == (kind{float, 16, true}) {
+			return fmt.Errorf("output %d is %v, which no expression makes: %w", i, v.Type, device.ErrNotSupported)
+		}
+		output := output{kind: v.kind, values: words, validity: -1}
+		words++
+		if v.Valid != "" {
+			output.validity = words
+			words++
+		}
+		k.outputs = append(k.outputs, output)
+	}
+	return nil
+}
+
+// outputWords is how many addresses the kernel writes to.
+func (k *elementwise) outputWords() int {
+	words := 0
+	for _, output := range k.outputs {
+		words += 1 + min(1, output.validity+1)
+	}
+	return max(words, 1)
+}

@@ -1,0 +1,167 @@
+package codegen
+
+import (
+	"fmt"
+	"math"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/ptx"
+)
+
+// family is how values are computed with.
+type family uint8
+
+const (
+	unknown family = iota
+	boolean
+	integer
+	float
+	decimal
+	text // strings and binaries, of any layout
+)
+
+// kind is what the values of a type are in registers. Integers of fewer than 32
+// bits live in 32, extended by their sign or with zeros; bools are predicates;
+// float16 is loaded as float32; decimals are two words of 64 bits, the low one
+// first; of texts there are an address, a length, and the bounds of the buffer.
+type kind struct {
+	family family
+	bits   int
+	signed bool
+}
+
+// storage is the type itself, or what an extension type is stored as.
+func storage(t arrow.DataType) arrow.DataType {
+	for t != nil {
+		extension, ok := t.(arrow.ExtensionType)
+		if !ok {
+			break
+		}
+		t = extension.StorageType()
+	}
+	return t
+}
+
+// kindOf returns the kind of a type's values; a dictionary's are those in it.
+func kindOf(t arrow.DataType) kind {
+	t = storage(t)
+	if t == nil {
+		return kind{}
+	}
+	switch t.ID() {
+	case arrow.BOOL:
+		return kind{boolean, 1, false}
+	case arrow.INT8:
+		return kind{integer, 8, true}
+	case arrow.INT16:
+		return kind{integer, 16, true}
+	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.INTERVAL_MONTHS:
+		return kind{integer, 32, true}
+	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
+		return kind{integer, 64, true}
+	case arrow.UINT8:
+		return kind{integer, 8, false}
+	case arrow.UINT16:
+		return kind{integer, 16, false}
+	case arrow.UINT32:
+		return kind{integer, 32, false}
+	case arrow.UINT64:
+		return kind{integer, 64, false}
+	case arrow.FLOAT16:
+		return kind{float, 16, true}
+	case arrow.FLOAT32:
+		return kind{float, 32, true}
+	case arrow.FLOAT64:
+		return kind{float, 64, true}
+	case arrow.DECIMAL128:
+		return kind{decimal, 128, true}
+	case arrow.STRING, arrow.BINARY, arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.FIXED_SIZE_BINARY:
+		return kind{family: text}
+	case arrow.DICTIONARY:
+		if dictionary, ok := t.(*arrow.DictionaryType); ok {
+			return kindOf(dictionary.ValueType)
+		}
+	}
+	return kind{}
+}
+
+// class is what registers the values take.
+func (k kind) class() ptx.Class {
+	switch {
+	case k.family == boolean:
+		return ptx.Predicate
+	case k.family == float && k.bits == 64:
+		return ptx.Float64
+	case k.family == float:
+		return ptx.Float32
+	case k.family == integer && k.bits < 64:
+		return ptx.Word32
+	}
+	return ptx.Word64
+}
+
+// arithmetic is the type in instructions that compute, such as s32.
+func (k kind) arithmetic() string {
+	switch {
+	case k.family == float:
+		return "f" + strconv.Itoa(max(k.bits, 32))
+	case k.signed:
+		return "s" + strconv.Itoa(max(k.bits, 32))
+	}
+	return "u" + strconv.Itoa(max(k.bits, 32))
+}
+
+// memory is the type in loads and stores, such as s8.
+func (k kind) memory() string {
+	switch {
+	case k.family == float:
+		return "f" + strconv.Itoa(k.bits)
+	case k.signed:
+		return "s" + strconv.Itoa(k.bits)
+	}
+	return "u" + strconv.Itoa(k.bits)
+}
+
+// bytes is the width of a value in memory.
+func (k kind) bytes() int { return k.bits / 8 }
+
+// lowest and highest are the bounds of an integer.
+func (k kind) lowest() int64 {
+	if !k.signed {
+		return 0
+	}
+	return -1 << (k.bits - 1)
+}
+
+func (k kind) highest() uint64 {
+	if k.signed {
+		return 1<<(k.bits-1) - 1
+	}
+	return ^uint64(0) >> (64 - k.bits)
+}
+
+// holds reports whether every value of another kind of integer is one of k's.
+func (k kind) holds(other kind) bool {
+	return k.lowest() <= other.lowest() && k.highest() >= other.highest()
+}
+
+// float is a literal operand of a kind of float.
+func (k kind) float(v float64) ptx.Register {
+	if k.bits == 64 {
+		return ptx.Register(fmt.Sprintf("0d%016X", math.Float64bits(v)))
+	}
+	return ptx.Register(fmt.Sprintf("0f%08X", math.Float32bits(float32(v))))
+}
+
+// registers is how many a value takes.
+func (k kind) registers() int {
+	switch k.family {
+	case decimal:
+		return 2
+	case text:
+		return 4 // address, length, and where its buffer begins and ends
+	}
+	return 1
+}

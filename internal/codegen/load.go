@@ -1,0 +1,283 @@
+package codegen
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/ptx"
+)
+
+// place is a row: a register and a number to add.
+type place struct {
+	row ptx.Register
+	add int
+	// short says that the row is in a 32-bit register, which saves instructions.
+	short bool
+	// inside is the predicate under which there is such a row, or "" for always.
+	inside ptx.Register
+}
+
+// loader writes loads. Rows that differ by a number only share their addresses.
+type loader struct {
+	g         *Generator
+	b         *ptx.Builder
+	addresses map[string]ptx.Register
+	// guard is the predicate under which there is anything to load, or "".
+	guard ptx.Register
+	// given are registers with the bits of an input's values, by place, or nil.
+	given map[place]ptx.Register
+}
+
+func newLoader(g *Generator, b *ptx.Builder) *loader {
+	return &loader{g: g, b: b, addresses: map[string]ptx.Register{}}
+}
+
+// load is how values are read. The outputs never share memory with the inputs.
+const load = "ld.global.nc."
+
+// once writes a register once for each key.
+func (l *loader) once(key string, write func() ptx.Register) ptx.Register {
+	r, ok := l.addresses[key]
+	if !ok {
+		r = write()
+		l.addresses[key] = r
+	}
+	return r
+}
+
+// nothing is a new register to load into, zero where there may be nothing to load.
+func (l *loader) nothing(class ptx.Class) ptx.Register {
+	if l.guard == "" {
+		return l.b.Register(class)
+	}
+	return l.b.Op(class, "mov."+class.Untyped(), class.Zero())
+}
+
+// when begins an instruction that loads.
+func (l *loader) when() string {
+	if l.guard == "" {
+		return ""
+	}
+	return "@" + string(l.guard) + " "
+}
+
+// read loads a register, or zero where there is nothing to load.
+func (l *loader) read(class ptx.Class, instruction string, address ptx.Register) ptx.Register {
+	register := l.nothing(class)
+	l.b.Void(l.when()+load+instruction, register, address)
+	return register
+}
+
+// word is an argument word in a register.
+func (l *loader) word(number int) ptx.Register { return l.argument(ptx.Word64, "u64", number) }
+
+// argument is the first bytes of an argument word in a register, loaded once.
+func (l *loader) argument(class ptx.Class, as string, number int) ptx.Register {
+	return l.once(fmt.Sprint("w", number, as), func() ptx.Register {
+		return l.b.Op(class, "ld.param."+as, l.g.word(number))
+	})
+}
+
+// address returns where the value of a row lies, of a column whose values begin at
+// the address in a word.
+func (l *loader) address(word int, p place, width int) ptx.Register {
+	base := l.once(fmt.Sprint("a", word, p.row), func() ptx.Register {
+		if p.short {
+			return l.b.Op(ptx.Word64, "mad.wide.u32", p.row, number(width), l.word(word))
+		}
+		if width&(width-1) != 0 {
+			return l.b.Op(ptx.Word64, "mad.lo.u64", p.row, ptx.Register(fmt.Sprint(width)), l.word(word))
+		}
+		offset := p.row
+		if shift := log2(width); shift > 0 {
+			offset = l.b.Op(ptx.Word64, "shl.b64", p.row, ptx.Register(fmt.Sprint(shift)))
+		}
+		return l.b.Op(ptx.Word64, "add.s64", l.word(word), offset)
+	})
+	return at(base, p.add*width)
+}
+
+func at(base ptx.Register, bytes int) ptx.Register {
+	if bytes == 0 {
+		return "[" + base + "]"
+	}
+	return ptx.Register(fmt.Sprintf("[%s+%d]", base, bytes))
+}
+
+func log2(width int) (shift int) {
+	for ; width > 1; width /= 2 {
+		shift++
+	}
+	return shift
+}
+
+// loaded is what was loaded of an input: value lacks the predicates of bits.
+type loaded struct {
+	value           Value
+	validity, truth *bit
+	// dictionary says that value is of a dictionary, and codes is then the predicate
+	// of the code's being not null, or "": the value that it names may be null.
+	dictionary bool
+	codes      ptx.Register
+}
+
+// settle tests the bits.
+func (l loaded) settle(b *ptx.Builder) Value {
+	v := l.value
+	if l.validity != nil {
+		v.Valid = both(b, v.Valid, l.validity.test(b))
+	}
+	if l.truth != nil {
+		v.Registers = []ptx.Register{l.truth.test(b)}
+	}
+	return v
+}
+
+// plus is the number of a row in one register.
+func (l *loader) plus(p place) ptx.Register {
+	switch {
+	case p.add == 0:
+		return p.row
+	case p.short:
+		return l.b.Op(ptx.Word32, "add.u32", p.row, number(p.add))
+	}
+	return l.b.Op(ptx.Word64, "add.s64", p.row, number(p.add))
+}
+
+// load loads what of an input can be addressed by the row.
+func (l *loader) load(input int, p place) loaded {
+	l.guard = p.inside
+	defer func() { l.guard = "" }()
+	if given, ok := l.given[p]; ok && input == l.g.given-1 {
+		if r, ok := l.take(input, given, p); ok {
+			return r
+		}
+	}
+	return l.column(l.g.program.Types[input], l.g.shape.Inputs[input], l.g.layout.inputs[input], p)
+}
+
+// take is load where the bits of the value are in a register: of a number as wide as
+// that. What else may be given is loaded all the same.
+func (l *loader) take(input int, given ptx.Register, p place) (loaded, bool) {
+	t, shape := l.g.program.Types[input], l.g.shape.Inputs[input]
+	k := kindOf(t)
+	if shape.Dictionary != nil || k.family != integer && k.family != float || k.bits != 32 && k.bits != 64 {
+		return loaded{}, false
+	}
+	r := loaded{value: Value{Type: t, kind: k, Class: k.class()}}
+	if shape.Validity != NoBits {
+		r.validity = l.bit(l.g.layout.inputs[input].validity, shape.Validity, p)
+	}
+	r.value.Registers = []ptx.Register{l.b.Op(k.class(), fmt.Sprint("mov.b", k.bits), given)}
+	return r, true
+}
+
+func (l *loader) column(t arrow.DataType, shape Input, words inputWords, p place) loaded {
+	r := loaded{value: Value{Type: t, kind: kindOf(t)}}
+	if shape.Validity != NoBits {
+		r.validity = l.bit(words.validity, shape.Validity, p)
+	}
+	v := &r.value
+	if dictionary, ok := storage(t).(*arrow.DictionaryType); ok {
+		v.kind = kindOf(dictionary.IndexType)
+	}
+	v.Class = v.kind.class()
+	switch v.kind.family {
+	case boolean:
+		r.truth = l.bit(words.bits, shape.Values, p)
+	case text:
+		v.Registers = l.text(t, words, p)
+	case unknown:
+	default:
+		v.Registers = l.fixed(v.kind, shape, words.values, p)
+	}
+	return r
+}
+
+// fixed loads a number.
+func (l *loader) fixed(k kind, shape Input, word int, p place) []ptx.Register {
+	address := l.address(word, p, k.bytes())
+	switch {
+	case k.family == decimal && shape.Wide:
+		low, high := l.nothing(ptx.Word64), l.nothing(ptx.Word64)
+		l.b.Void(l.when()+load+"v2.u64", "{"+low+", "+high+"}", address)
+		return []ptx.Register{low, high}
+	case k.family == decimal:
+		high := at(l.once(fmt.Sprint("a", word, p.row), nil), p.add*16+8)
+		return []ptx.Register{l.read(ptx.Word64, "u64", address), l.read(ptx.Word64, "u64", high)}
+	case k.family == float && k.bits == 16:
+		half := l.read(ptx.Word16, "b16", address)
+		return []ptx.Register{l.b.Op(ptx.Float32, "cvt.f32.f16", half)}
+	}
+	return []ptx.Register{l.read(k.class(), k.memory(), address)}
+}
+
+// text loads where a string lies and its length, and where the buffer begins and
+// ends that it lies in.
+func (l *loader) text(t arrow.DataType, words inputWords, p place) []ptx.Register {
+	begin, end := l.word(words.data), l.word(words.data+1)
+	if fixed, ok := storage(t).(*arrow.FixedSizeBinaryType); ok {
+		multiply := "mad.lo.u64"
+		if p.short {
+			multiply = "mad.wide.u32"
+		}
+		address := l.b.Op(ptx.Word64, multiply, l.plus(p), number(fixed.ByteWidth), begin)
+		length := l.b.Op(ptx.Word64, "mov.u64", number(fixed.ByteWidth))
+		if l.guard != "" {
+			address = l.b.Op(ptx.Word64, "selp.b64", address, begin, l.guard)
+			length = l.b.Op(ptx.Word64, "selp.b64", length, "0", l.guard)
+		}
+		return []ptx.Register{address, length, begin, end}
+	}
+	width, instruction := 4, "s32"
+	if id := storage(t).ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {
+		width, instruction = 8, "u64"
+	}
+	address := l.address(words.offsets, p, width)
+	// A load into a wider register extends what it loads.
+	first := l.read(ptx.Word64, instruction, address)
+	next := l.read(ptx.Word64, instruction, at(l.once(fmt.Sprint("a", words.offsets, p.row), nil), (p.add+1)*width))
+	return []ptx.Register{l.b.Op(ptx.Word64, "add.s64", begin, first), l.b.Op(ptx.Word64, "sub.s64", next, first), begin, end}
+}
+
+// finish loads what can only be addressed by what load has loaded: the values of
+// a dictionary, by their codes. A null's code may be anything; a code that names no
+// value counts as null.
+func (l *loader) finish(input int, r loaded) loaded {
+	t, shape, words := l.g.program.Types[input], l.g.shape.Inputs[input], l.g.layout.inputs[input]
+	dictionary, ok := storage(t).(*arrow.DictionaryType)
+	if !ok {
+		return r
+	}
+	v := r.settle(l.b)
+	code := v.Registers[0]
+	if v.Class == ptx.Word32 {
+		code = l.b.Op(ptx.Word64, "cvt."+widened(v.kind)+"."+v.kind.arithmetic(), code)
+	}
+	index := both(l.b, v.Valid, l.b.Op(ptx.Predicate, "setp.lt.u64", code, l.word(words.length)))
+	l.guard = index
+	r = l.column(dictionary.ValueType, *shape.Dictionary, *words.dictionary, place{row: code})
+	l.guard = ""
+	r.value.Type, r.value.Valid = t, index
+	r.dictionary, r.codes = true, v.Valid
+	return r
+}
+
+func widened(k kind) string {
+	if k.signed {
+		return "s64"
+	}
+	return "u64"
+}
+
+// both is the predicate that two hold, either of which may be "".
+func both(b *ptx.Builder, x, y ptx.Register) ptx.Register {
+	switch {
+	case x == "" || x == y:
+		return y
+	case y == "":
+		return x
+	}
+	return b.Op(ptx.Predicate, "and.pred", x, y)
+}

@@ -1,0 +1,60 @@
+package codegen
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/internal/ptx"
+)
+
+// bit is a loaded word and the mask of one of its bits. It is tested only where it
+// is used: a test here would wait for one load ahead of the next.
+type bit struct{ word, mask ptx.Register }
+
+// test is the predicate of the bit's being set.
+func (t *bit) test(b *ptx.Builder) ptx.Register {
+	return b.Op(ptx.Predicate, "setp.ne.u32", b.Op(ptx.Word32, "and.b32", t.word, t.mask), "0")
+}
+
+// bit loads the bit of a row: the bits begin at the address in a word, with the bit
+// whose number is in the next.
+func (l *loader) bit(word int, bits Bits, p place) *bit {
+	unit, instruction := 32, "u32"
+	if bits == ByteBits {
+		unit, instruction = 8, "u8"
+	}
+	row := p.row
+	if p.add%unit != 0 {
+		row = l.once(fmt.Sprint("r", p.row, p.add), func() ptx.Register { return l.plus(p) })
+		p.add = 0
+	}
+	position := func() ptx.Register {
+		return l.once(fmt.Sprint("p", word, row), func() ptx.Register {
+			if p.short {
+				return l.b.Op(ptx.Word32, "add.u32", row, l.argument(ptx.Word32, "u32", word+1))
+			}
+			return l.b.Op(ptx.Word64, "add.s64", row, l.word(word+1))
+		})
+	}
+	base := l.once(fmt.Sprint("b", word, row), func() ptx.Register {
+		if p.short {
+			unitOf := l.b.Op(ptx.Word32, "shr.u32", position(), number(log2(unit)))
+			return l.b.Op(ptx.Word64, "mad.wide.u32", unitOf, number(unit/8), l.word(word))
+		}
+		offset := l.b.Op(ptx.Word64, "shr.u64", position(), number(log2(unit)))
+		if unit == 32 {
+			offset = l.b.Op(ptx.Word64, "shl.b64", offset, "2")
+		}
+		return l.b.Op(ptx.Word64, "add.s64", l.word(word), offset)
+	})
+	mask := l.once(fmt.Sprint("m", word, row), func() ptx.Register {
+		low := position()
+		if !p.short {
+			low = l.b.Op(ptx.Word32, "cvt.u32.u64", low)
+		}
+		if unit == 32 { // by the number's last five bits
+			return l.b.Op(ptx.Word32, "shf.l.wrap.b32", "0", "1", low)
+		}
+		return l.b.Op(ptx.Word32, "shl.b32", "1", l.b.Op(ptx.Word32, "and.b32", low, number(unit-1)))
+	})
+	return &bit{l.read(ptx.Word32, instruction, at(base, p.add/8)), mask}
+}

@@ -1,0 +1,181 @@
+package codegen
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// A second kernel pays off where there are many rows to a value of the dictionary.
+const (
+	fewestRowsToResolve = 1 << 16
+	rowsToValue         = 8
+)
+
+// Resolve computes what a program asks of the strings of a dictionary on the
+// dictionary, once for each of its values, by a kernel of its own that it enqueues.
+// It returns a program that looks the answers up by the codes, and its inputs; the
+// caller passes both on, and then calls release. Where that does not pay off it
+// returns the program and the inputs as they are.
+func Resolve(call op.Call, program *exprtree.Program, inputs []*column.Column, rows int) (*exprtree.Program, []*column.Column, func() error, error) {
+	r := resolver{program: program, inputs: inputs, rows: rows}
+	if !r.any() {
+		return program, inputs, func() error { return nil }, nil
+	}
+	resolved, columns, err := r.resolve(call)
+	release := func() error { return releaseAll(r.made) }
+	if err != nil {
+		return nil, nil, nil, fmt.Errorf("on a dictionary: %w", errors.Join(err, release()))
+	}
+	return resolved, columns, release, nil
+}
+
+type resolver struct {
+	program *exprtree.Program
+	inputs  []*column.Column
+	rows    int
+	copies  map[*exprtree.Node]*exprtree.Node
+	// types are those of the new program's inputs. asked are the questions to each
+	// dictionary, by the input; answers their columns.
+	types []arrow.DataType
+	asked map[int][]*question
+	made  []*column.Column
+}
+
+// question is a subexpression, and the input that its answers become.
+type question struct {
+	node  *exprtree.Node
+	input int
+}
+
+// worth reports whether an input is a dictionary of strings that is much shorter
+// than the column.
+func (r *resolver) worth(input int) bool {
+	t := r.program.Types[input]
+	if r.rows < fewestRowsToResolve || storage(t).ID() != arrow.DICTIONARY || kindOf(t).family != text {
+		return false
+	}
+	return r.inputs[input].Dictionary().Len()*rowsToValue <= r.rows
+}
+
+func (r *resolver) any() bool {
+	if r.rows < fewestRowsToResolve {
+		return false
+	}
+	for _, n := range r.program.Nodes {
+		if _, ok := r.about(n); ok {
+			return true
+		}
+	}
+	return false
+}
+
+// about returns the one input whose values a bool depends on, if it is null exactly
+// where they are.
+func (r *resolver) about(n *exprtree.Node) (input int, ok bool) {
+	switch n.Op {
+	case exprtree.Equal, exprtree.NotEqual, exprtree.StartsWith, exprtree.EndsWith:
+		x, y := n.Arguments[0], n.Arguments[1]
+		if x.Op == exprtree.Literal {
+			x, y = y, x
+		}
+		if x.Op == exprtree.Column && y.Op == exprtree.Literal && y.Value != nil {
+			return x.Input, r.worth(x.Input)
+		}
+	case exprtree.AndStrict, exprtree.OrStrict, exprtree.Xor, exprtree.Not, exprtree.And, exprtree.Or:
+		input, ok = r.about(n.Arguments[0])
+		for _, argument := range n.Arguments[1:] {
+			other, too := r.about(argument)
+			ok = ok && too && other == input
+		}
+		return input, ok
+	}
+	return 0, false
+}
+
+func (r *resolver) resolve(call op.Call) (*exprtree.Program, []*column.Column, error) {
+	r.copies, r.asked = map[*exprtree.Node]*exprtree.Node{}, map[int][]*question{}
+	r.types = append(r.types, r.program.Types...)
+	var outputs []*exprtree.Node
+	for _, output := range r.program.Outputs {
+		outputs = append(outputs, r.copy(output))
+	}
+	columns := append([]*column.Column{}, r.inputs...)
+	columns = append(columns, make([]*column.Column, len(r.types)-len(columns))...)
+	for input, questions := range r.asked {
+		if err := r.answer(call, input, questions, columns); err != nil {
+			return nil, nil, err
+		}
+	}
+	return exprtree.NewProgram(make([]int, len(r.types)), r.types, outputs), columns, nil
+}
+
+// copy copies a node for the new program, with the answers in the place of
+// questions.
+func (r *resolver) copy(n *exprtree.Node) *exprtree.Node {
+	if c := r.copies[n]; c != nil {
+		return c
+	}
+	c := *n
+	r.copies[n] = &c
+	if input, ok := r.about(n); ok {
+		index := storage(r.program.Types[input]).(*arrow.DictionaryType).IndexType
+		answers := &arrow.DictionaryType{IndexType: index, ValueType: arrow.FixedWidthTypes.Boolean}
+		looked := &exprtree.Node{Op: exprtree.Column, Type: answers, Input: len(r.types)}
+		r.asked[input] = append(r.asked[input], &question{n, looked.Input})
+		r.types = append(r.types, answers)
+		// The first that is not null of one: a bool, and null where the value is.
+		c = exprtree.Node{Op: exprtree.Coalesce, Type: n.Type, Arguments: []*exprtree.Node{looked}}
+		return &c
+	}
+	c.Arguments = make([]*exprtree.Node, len(n.Arguments))
+	for i, argument := range n.Arguments {
+		c.Arguments[i] = r.copy(argument)
+	}
+	return &c
+}
+
+// answer computes the questions to one dictionary.
+func (r *resolver) answer(call op.Call, input int, questions []*question, columns []*column.Column) error {
+	codes := r.inputs[input]
+	dictionary := codes.Dictionary()
+	var outputs []*exprtree.Node
+	for _, question := range questions {
+		outputs = append(outputs, ofValues(question.node, dictionary.Type()))
+	}
+	p := exprtree.NewProgram([]int{0}, []arrow.DataType{dictionary.Type()}, outputs)
+	answers, err := runOne(call, p, []*column.Column{dictionary}, memory.Slice[int64]{}, dictionary.Len(), dictionary.Len() <= fewRows)
+	if err != nil {
+		return err
+	}
+	for i, question := range questions {
+		data := codes.Data()
+		data.Type, data.Dictionary = r.types[question.input], answers[i] // and the row count
+		c, failure := column.New(data)
+		if err = errors.Join(err, failure); failure == nil {
+			columns[question.input] = c
+			r.made = append(r.made, c)
+		}
+	}
+	return errors.Join(err, releaseAll(answers))
+}
+
+// ofValues copies a question, to be asked of the dictionary's values.
+func ofValues(n *exprtree.Node, values arrow.DataType) *exprtree.Node {
+	c := *n
+	if n.Op == exprtree.Column {
+		c.Type, c.Input = values, 0
+		return &c
+	}
+	c.Arguments = make([]*exprtree.Node, len(n.Arguments))
+	for i, argument := range n.Arguments {
+		c.Arguments[i] = ofValues(argument, values)
+	}
+	return &c
+}

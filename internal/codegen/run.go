@@ -1,0 +1,173 @@
+package codegen
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// runner is a loaded elementwise kernel.
+type runner struct {
+	*elementwise
+	function *kernels.Function
+}
+
+var runners Cache[*runner]
+
+// build writes and loads a kernel of a program, for few rows or for many.
+func build(program *exprtree.Program, few bool) func(*device.Device, Shape) (*runner, error) {
+	return func(dev *device.Device, shape Shape) (*runner, error) {
+		g, err := New(program, shape, "arguments")
+		if err != nil {
+			return nil, err
+		}
+		rows := 1
+		if !few {
+			rows = rowsOfLane(g)
+		}
+		k, err := newElementwise(g, rows)
+		if err != nil {
+			return nil, err
+		}
+		r := &runner{elementwise: k}
+		r.function, err = LoadKernel(dev, k.text, KernelName)
+		k.text = "" // the module has it
+		return r, err
+	}
+}
+
+// runnerOf returns a kernel, which is compiled when it is first needed.
+func runnerOf(dev *device.Device, program *exprtree.Program, inputs []*column.Column, few bool) (*runner, error) {
+	prefix := ""
+	if few {
+		prefix = "few "
+	}
+	return runners.Get(dev, prefix, program, inputs, build(program, few))
+}
+
+// scratch is what a launch needs and leaves.
+type scratch struct {
+	outputs, arguments kernels.Words
+	bytes              []uint64
+}
+
+var scratches = sync.Pool{New: func() any { return new(scratch) }}
+
+// Run computes a program's outputs of columns on a GPU, by one kernel and into one
+// block, and returns them; the caller releases them. The inputs are those of the
+// call, as long as capacity at least, or rows of each: rows is a single number on
+// the device, or empty where there are capacity rows. The results have the length
+// capacity, and what lies beyond the number of rows is undefined.
+//
+// What is asked of the strings of a dictionary may take a kernel ahead: see [Resolve].
+// A result has a bitmap, and an unknown number of nulls, where a null can be; else
+// it has none. Run returns when the kernel is enqueued on the call's stream.
+func Run(call op.Call, program *exprtree.Program, inputs []*column.Column, rows memory.Slice[int64], capacity int) ([]*column.Column, error) {
+	if len(inputs) != len(program.Types) {
+		return nil, fmt.Errorf("%d columns for a program of %d: %w", len(inputs), len(program.Types), device.ErrInvalidValue)
+	}
+	program, inputs, release, err := Resolve(call, program, inputs, capacity)
+	if err != nil {
+		return nil, err
+	}
+	results, err := runOne(call, program, inputs, rows, capacity, capacity <= fewRows)
+	if err = errors.Join(err, release()); err != nil {
+		return nil, errors.Join(err, releaseAll(results))
+	}
+	return results, nil
+}
+
+// runOne runs a program as it is, by the kernel for few rows or the one for many.
+func runOne(call op.Call, program *exprtree.Program, inputs []*column.Column, rows memory.Slice[int64], capacity int, few bool) ([]*column.Column, error) {
+	r, err := runnerOf(call.Stream.Device(), program, inputs, few)
+	if err != nil {
+		return nil, err
+	}
+	s := scratches.Get().(*scratch)
+	defer s.giveBack()
+	for _, output := range r.outputs {
+		s.bytes = append(s.bytes, bytesOf(output.kind, capacity))
+		if output.validity >= 0 {
+			s.bytes = append(s.bytes, bitmapBytes(capacity))
+		}
+	}
+	block, buffers, err := call.Allocate(s.bytes...)
+	if err != nil {
+		return nil, err
+	}
+	if capacity > 0 {
+		for _, buffer := range buffers {
+			s.outputs.AddAddress(buffer.Pointer(), buffer.Block())
+		}
+		err = r.launch(call, s, program, inputs, rows, capacity)
+	}
+	var results []*column.Column
+	if err == nil {
+		results, err = r.columns(call, program, buffers, capacity)
+	}
+	if block != nil {
+		err = errors.Join(err, block.Release())
+	}
+	if err != nil {
+		return nil, errors.Join(err, releaseAll(results))
+	}
+	return results, nil
+}
+
+func (s *scratch) giveBack() {
+	s.outputs.Reset()
+	s.arguments.Reset()
+	s.bytes = s.bytes[:0]
+	scratches.Put(s)
+}
+
+func (r *runner) launch(call op.Call, s *scratch, program *exprtree.Program, inputs []*column.Column, rows memory.Slice[int64], capacity int) error {
+	if err := r.g.Arguments(&s.arguments, program, inputs); err != nil {
+		return err
+	}
+	return r.function.Launch(call.Stream, kernels.GridFor(capacity, threads*r.rows), device.Dim3{X: threads}, 0,
+		rows, uint64(capacity), &s.outputs, &s.arguments)
+}
+
+// columns makes the results of the buffers, which are in the order of the words.
+func (r *runner) columns(call op.Call, program *exprtree.Program, buffers []memory.Slice[uint8], capacity int) ([]*column.Column, error) {
+	results := make([]*column.Column, 0, len(r.outputs))
+	for i, output := range r.outputs {
+		data := column.Data{Type: program.Outputs[i].Type, Length: capacity, Buffers: []column.Bytes{{}, buffers[output.values]}, Manager: call.Manager}
+		if output.validity >= 0 && capacity > 0 {
+			data.Buffers[0], data.NullCount = buffers[output.validity], column.UnknownNullCount
+		}
+		c, err := column.New(data)
+		if err != nil {
+			return results, fmt.Errorf("output %d: %w", i, err)
+		}
+		results = append(results, c)
+	}
+	return results, nil
+}
+
+func releaseAll(columns []*column.Column) (err error) {
+	for _, c := range columns {
+		err = errors.Join(err, c.Release())
+	}
+	return err
+}
+
+// bytesOf is the length of a buffer of values.
+func bytesOf(k kind, n int) uint64 {
+	if k.family == boolean {
+		return bitmapBytes(n)
+	}
+	return uint64(n) * uint64(k.bytes())
+}
+
+// bitmapBytes is the length of a bitmap. The kernel writes whole words, for which
+// there is room: Allocate pads buffers.
+func bitmapBytes(n int) uint64 { return (uint64(n) + 7) / 8 }

@@ -1,0 +1,90 @@
+package codegen
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/internal/ptx"
+)
+
+// storer writes stores of a warp's rows to the outputs.
+type storer struct {
+	b    *ptx.Builder
+	rows span
+	// addresses are those of the lane's first row or the warp's first word of bits, by
+	// the number of the argument word.
+	addresses map[int]ptx.Register
+	leads     ptx.Register
+}
+
+func newStorer(b *ptx.Builder, rows span) *storer {
+	return &storer{b: b, rows: rows, addresses: map[int]ptx.Register{}}
+}
+
+func (s *storer) output(word int) ptx.Register {
+	return s.b.Op(ptx.Word64, "ld.param.u64", ptx.Register(fmt.Sprintf("[outputs+%d]", 8*word)))
+}
+
+// first is the address of the lane's first row of an output.
+func (s *storer) first(word, width int) ptx.Register {
+	address, ok := s.addresses[word]
+	switch {
+	case ok:
+		return address
+	case s.rows.short:
+		address = s.b.Op(ptx.Word64, "mad.wide.u32", s.rows.row, number(width), s.output(word))
+	default:
+		address = s.b.Op(ptx.Word64, "add.s64", s.output(word), s.b.Op(ptx.Word64, "shl.b64", s.rows.row, number(log2(width))))
+	}
+	s.addresses[word] = address
+	return address
+}
+
+// values stores the lane's row r.
+func (s *storer) values(output output, v Value, r int) {
+	guard := ""
+	if inside := s.rows.inside; inside != nil {
+		guard = "@" + string(inside[r]) + " "
+	}
+	width := output.kind.bytes()
+	address := at(s.first(output.values, width), r*warp*width)
+	if output.kind.family == decimal {
+		s.b.Void(guard+"st.global.v2.u64", address, "{"+v.Registers[0]+", "+v.Registers[1]+"}")
+		return
+	}
+	instruction := fmt.Sprintf("st.global.u%d", output.kind.bits)
+	if output.kind.family == float {
+		instruction = fmt.Sprintf("st.global.f%d", output.kind.bits)
+	}
+	s.b.Void(guard+instruction, address, v.Registers[0])
+}
+
+// ballot is the word of the lanes' predicates of row r, with zeros behind the end.
+func (s *storer) ballot(p ptx.Register, r int) ptx.Register {
+	if inside := s.rows.inside; inside != nil {
+		p = both(s.b, p, inside[r])
+	}
+	return s.b.Op(ptx.Word32, "vote.sync.ballot.b32", p, "0xffffffff")
+}
+
+// words stores the warp's words of a bitmap, which all lanes have: the first lane as
+// many at a time as one instruction takes. It may store behind the end, where buffers
+// are padded.
+func (s *storer) words(word int, words []ptx.Register) {
+	if s.leads == "" {
+		s.leads = s.b.Op(ptx.Predicate, "setp.eq.u32", s.rows.lane, "0")
+	}
+	base := s.b.Op(ptx.Word64, "mad.wide.u32", s.rows.chunk, number(4*len(words)), s.output(word))
+	for i := 0; i < len(words); {
+		group := words[i:min(i+4, len(words))] // of a power of two, as all of them are
+		to := at(base, 4*i)
+		switch len(group) {
+		case 4:
+			s.b.Void("@"+string(s.leads)+" st.global.v4.b32", to, "{"+group[0]+", "+group[1]+", "+group[2]+", "+group[3]+"}")
+		case 2:
+			s.b.Void("@"+string(s.leads)+" st.global.v2.b32", to, "{"+group[0]+", "+group[1]+"}")
+		default:
+			s.b.Void("@"+string(s.leads)+" st.global.b32", to, group[0])
+		}
+		i += len(group)
+	}
+}

@@ -1,0 +1,24 @@
+package exprtree
+
+import "github.com/apache/arrow/go/v17/arrow"
+
+// CanCast reports whether Cast, or CastWrap where wrap is set, converts values of
+// one type to another. CastWrap is not of Decimals, whose excess digits have no low
+// bits that mean anything.
+func CanCast(from, to arrow.DataType, wrap bool) bool {
+	source, target := KindOf(from), KindOf(to)
+	switch {
+	case IsTemporal(from) && IsTemporal(to):
+		_, ok := TemporalCastOf(from, to)
+		return ok
+	case IsTemporal(from):
+		return target.IsInteger()
+	case IsTemporal(to):
+		return source.IsInteger()
+	case source == Decimal || target == Decimal:
+		return !wrap && (source == Decimal || source.IsNumber()) && (target == Decimal || target.IsNumber())
+	case source == Bool || target == Bool:
+		return (source == Bool || source.IsNumber()) && (target == Bool || target.IsNumber())
+	}
+	return source.IsNumber() && target.IsNumber()
+}

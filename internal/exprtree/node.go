@@ -1,0 +1,56 @@
+package exprtree
+
+import "github.com/apache/arrow/go/v17/arrow"
+
+// Node is one operation on operands whose types are known. Nodes are immutable once
+// made; one may be the operand of several.
+type Node struct {
+	Op Op
+	// Type is the type of the result.
+	Type arrow.DataType
+	// Arguments are the operands.
+	Arguments []*Node
+	// Input is for a Column its place among the program's inputs.
+	Input int
+	// Value is for a Literal its value: bool, int64 for signed integers and temporal
+	// types, uint64 for unsigned integers, float64 for floats (for float32 one that
+	// it holds exactly), decimal128.Num, string for utf8 and binary, or nil for null.
+	Value any
+	// Slot numbers a Literal among the program's; its value is an argument of the
+	// kernel, so that programs which differ in values share their code. For strings
+	// the length too is an argument. A null literal has no value to pass: its slot
+	// is -1, and that it is null is part of the code.
+	Slot int
+}
+
+// Kind returns the kind of the result.
+func (n *Node) Kind() Kind { return KindOf(n.Type) }
+
+// IsNullLiteral reports whether the node is a literal that is null.
+func (n *Node) IsNullLiteral() bool { return n.Op == Literal && n.Value == nil }
+
+// AlwaysDefined reports whether a division of integers or a shift, which can give null
+// for want of a result, cannot here: what it divides or shifts by is a literal that
+// allows it. It is false for all other operations.
+func (n *Node) AlwaysDefined() bool {
+	if len(n.Arguments) != 2 || n.Arguments[1].Op != Literal {
+		return false
+	}
+	var by uint64
+	switch value := n.Arguments[1].Value.(type) {
+	case int64:
+		by = uint64(value) // below zero it is too large for a shift
+	case uint64:
+		by = value
+	default:
+		return false
+	}
+	switch n.Op {
+	case Divide, Remainder:
+		return by != 0
+	case ShiftLeft, ShiftRight:
+		width, fixed := n.Type.(arrow.FixedWidthDataType)
+		return fixed && by < uint64(width.BitWidth())
+	}
+	return false
+}

@@ -1,0 +1,154 @@
+package hosteval
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+)
+
+// Evaluate computes the program's outputs from its inputs, of which only the first
+// rows elements count. There is an input for each of the program's, of its type. The
+// caller releases the results. The context is looked at between operations.
+func Evaluate(ctx context.Context, program *exprtree.Program, inputs []arrow.Array, rows int) ([]arrow.Array, error) {
+	if len(inputs) != len(program.Inputs) {
+		return nil, fmt.Errorf("host evaluation: %d inputs of %d: %w", len(inputs), len(program.Inputs), arrow.ErrInvalid)
+	}
+	e := &evaluation{ctx: ctx, inputs: inputs, rows: rows, results: make(map[*exprtree.Node]arrow.Array)}
+	defer e.release()
+	uses := make(map[*exprtree.Node]int)
+	for _, n := range program.Nodes {
+		for _, argument := range n.Arguments {
+			uses[argument]++
+		}
+	}
+	for _, output := range program.Outputs {
+		uses[output]++ // never let go of
+	}
+	for _, n := range program.Nodes {
+		if err := e.run(n); err != nil {
+			return nil, fmt.Errorf("host evaluation: %v: %w", n.Op, err)
+		}
+		for _, argument := range n.Arguments {
+			if uses[argument]--; uses[argument] == 0 {
+				e.drop(argument)
+			}
+		}
+	}
+	results := make([]arrow.Array, len(program.Outputs))
+	for i, output := range program.Outputs {
+		results[i] = e.array(output)
+	}
+	return results, nil
+}
+
+// evaluation is one run of a program.
+type evaluation struct {
+	ctx     context.Context
+	inputs  []arrow.Array
+	rows    int
+	results map[*exprtree.Node]arrow.Array
+	// unsound is the first fault that was met in the contents of an input.
+	unsound error
+}
+
+// refuse notes a fault in the contents of an input.
+func (e *evaluation) refuse(fault error) {
+	if e.unsound == nil {
+		e.unsound = fault
+	}
+}
+
+func (e *evaluation) release() {
+	for _, result := range e.results {
+		result.Release()
+	}
+}
+
+func (e *evaluation) drop(n *exprtree.Node) {
+	if result := e.results[n]; result != nil {
+		result.Release()
+		delete(e.results, n)
+	}
+}
+
+// array returns a reference to a node's result.
+func (e *evaluation) array(n *exprtree.Node) arrow.Array {
+	if n.Op == exprtree.Literal {
+		return e.spread(n)
+	}
+	e.results[n].Retain()
+	return e.results[n]
+}
+
+func (e *evaluation) run(n *exprtree.Node) error {
+	if n.Op == exprtree.Literal {
+		return nil
+	}
+	if e.ctx.Err() != nil {
+		return cancel.Error(e.ctx)
+	}
+	if n.Op == exprtree.Column {
+		input := e.inputs[n.Input]
+		if input.Len() < e.rows {
+			return fmt.Errorf("input %d has %d of %d rows: %w", n.Input, input.Len(), e.rows, arrow.ErrInvalid)
+		}
+		e.results[n] = array.NewSlice(input, 0, int64(e.rows))
+		return nil
+	}
+	if e.strict(n) {
+		for _, argument := range n.Arguments {
+			if argument.IsNullLiteral() {
+				e.results[n] = e.nulls(n.Type)
+				return nil
+			}
+		}
+	}
+	result, err := e.compute(n)
+	if err != nil {
+		return err
+	}
+	e.results[n] = result
+	return e.unsound
+}
+
+// strict reports whether the result is null wherever an operand is.
+func (e *evaluation) strict(n *exprtree.Node) bool {
+	switch n.Op {
+	case exprtree.And, exprtree.Or, exprtree.IsNull, exprtree.IsValid, exprtree.Coalesce, exprtree.IfElse, exprtree.Minimum, exprtree.Maximum, exprtree.Hash:
+		return false
+	}
+	return true
+}
+
+func (e *evaluation) compute(n *exprtree.Node) (arrow.Array, error) {
+	if name, options := e.function(n); name != "" {
+		return e.call(n, name, options)
+	}
+	switch n.Op {
+	case exprtree.Cast, exprtree.CastWrap:
+		return e.cast(n), nil
+	case exprtree.Equal, exprtree.NotEqual, exprtree.Less, exprtree.LessEqual, exprtree.Greater, exprtree.GreaterEqual, exprtree.StartsWith, exprtree.EndsWith:
+		return e.compare(n), nil
+	case exprtree.AndStrict, exprtree.OrStrict, exprtree.Xor, exprtree.Not, exprtree.And, exprtree.Or:
+		return e.logic(n), nil
+	case exprtree.IsNull, exprtree.IsValid:
+		return e.nullness(n), nil
+	case exprtree.IsNaN:
+		return e.isNaN(n), nil
+	case exprtree.Coalesce, exprtree.IfElse, exprtree.Minimum, exprtree.Maximum:
+		return e.choose(n), nil
+	case exprtree.Hash:
+		return e.hash(n), nil
+	case exprtree.Year, exprtree.Quarter, exprtree.Month, exprtree.Day, exprtree.DayOfYear, exprtree.Weekday, exprtree.Hour, exprtree.Minute, exprtree.Second, exprtree.Subsecond:
+		return e.datePart(n), nil
+	}
+	if result := e.arithmetic(n); result != nil {
+		return result, nil
+	}
+	return nil, fmt.Errorf("of %v: %w", n.Type, arrow.ErrNotImplemented)
+}

@@ -1,0 +1,89 @@
+package hosteval
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+)
+
+// hash takes one operand after the other into the hashes of all rows.
+func (e *evaluation) hash(n *exprtree.Node) arrow.Array {
+	hashes := make([]uint64, e.rows)
+	for i := range hashes {
+		hashes[i] = exprtree.HashSeed
+	}
+	for _, argument := range n.Arguments {
+		e.hashOperand(hashes, argument)
+	}
+	return build(e, n.Type, func(i int) (uint64, bool) { return hashes[i], true })
+}
+
+func (e *evaluation) hashOperand(hashes []uint64, n *exprtree.Node) {
+	switch n.Kind() {
+	case exprtree.Bool:
+		truths := e.truths(n)
+		hashWords(hashes, truths, func(truth bool) uint64 {
+			if truth {
+				return 1
+			}
+			return 0
+		})
+	case exprtree.Int8:
+		hashIntegers[int8](e, hashes, n)
+	case exprtree.Int16:
+		hashIntegers[int16](e, hashes, n)
+	case exprtree.Int32:
+		hashIntegers[int32](e, hashes, n)
+	case exprtree.Int64:
+		hashIntegers[int64](e, hashes, n)
+	case exprtree.Uint8:
+		hashIntegers[uint8](e, hashes, n)
+	case exprtree.Uint16:
+		hashIntegers[uint16](e, hashes, n)
+	case exprtree.Uint32:
+		hashIntegers[uint32](e, hashes, n)
+	case exprtree.Uint64:
+		hashIntegers[uint64](e, hashes, n)
+	case exprtree.Float32:
+		hashWords(hashes, laneOf[float32](e, n), func(v float32) uint64 { return exprtree.HashFloat(float64(v)) })
+	case exprtree.Float64:
+		hashWords(hashes, laneOf[float64](e, n), exprtree.HashFloat)
+	case exprtree.Decimal:
+		hashDecimals(hashes, laneOf[decimal128.Num](e, n))
+	case exprtree.String:
+		text := e.text(n)
+		for i, h := range hashes {
+			if value, ok := text(i); ok {
+				hashes[i] = exprtree.HashBytes(h, value)
+			} else {
+				hashes[i] = exprtree.HashWord(h, exprtree.HashNull)
+			}
+		}
+	}
+}
+
+func hashIntegers[T integer](e *evaluation, hashes []uint64, n *exprtree.Node) {
+	hashWords(hashes, laneOf[T](e, n), func(v T) uint64 { return uint64(v) })
+}
+
+func hashWords[T any](hashes []uint64, values lane[T], word func(T) uint64) {
+	for i, h := range hashes {
+		if values.ok(i) {
+			hashes[i] = exprtree.HashWord(h, word(values.at(i)))
+		} else {
+			hashes[i] = exprtree.HashWord(h, exprtree.HashNull)
+		}
+	}
+}
+
+func hashDecimals(hashes []uint64, values lane[decimal128.Num]) {
+	for i, h := range hashes {
+		if values.ok(i) {
+			value := values.at(i)
+			hashes[i] = exprtree.HashWord(exprtree.HashWord(h, value.LowBits()), uint64(value.HighBits()))
+		} else {
+			hashes[i] = exprtree.HashWord(h, exprtree.HashNull)
+		}
+	}
+}

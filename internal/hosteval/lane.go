@@ -1,0 +1,185 @@
+package hosteval
+
+import (
+	"unsafe"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+)
+
+// integer, float and number are what values of the kinds are held as.
+type integer interface {
+	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
+}
+
+type float interface{ float32 | float64 }
+
+type number interface{ integer | float }
+
+// lane is an operand as a loop reads it: one value for each row, or the same one
+// for all of them.
+type lane[T any] struct {
+	values []T
+	stride int
+	validity
+}
+
+func (l lane[T]) at(i int) T { return l.values[i*l.stride] }
+
+// laneOf returns the operand as values of T, which is how its kind is stored.
+func laneOf[T number | decimal128.Num](e *evaluation, n *exprtree.Node) lane[T] {
+	if n.Op == exprtree.Literal {
+		var value T
+		setLiteral(&value, n.Value)
+		return lane[T]{values: []T{value}, validity: validity{nothing: n.Value == nil}}
+	}
+	data := e.results[n].Data()
+	return lane[T]{values: elements[T](data), stride: 1, validity: validityOf(data)}
+}
+
+func setLiteral[T number | decimal128.Num](to *T, value any) {
+	switch to := any(to).(type) {
+	case *decimal128.Num:
+		*to, _ = value.(decimal128.Num)
+	case *int8:
+		*to = int8(signed(value))
+	case *int16:
+		*to = int16(signed(value))
+	case *int32:
+		*to = int32(signed(value))
+	case *int64:
+		*to = signed(value)
+	case *uint8:
+		*to = uint8(unsigned(value))
+	case *uint16:
+		*to = uint16(unsigned(value))
+	case *uint32:
+		*to = uint32(unsigned(value))
+	case *uint64:
+		*to = unsigned(value)
+	case *float32:
+		wide, _ := value.(float64)
+		*to = float32(wide)
+	case *float64:
+		*to, _ = value.(float64)
+	}
+}
+
+func signed(value any) int64 {
+	v, _ := value.(int64)
+	return v
+}
+
+func unsigned(value any) uint64 {
+	v, _ := value.(uint64)
+	return v
+}
+
+// elements returns the values of an array of a fixed width.
+func elements[T any](data arrow.ArrayData) []T {
+	if data.Len() == 0 {
+		return nil
+	}
+	first := unsafe.Pointer(unsafe.SliceData(data.Buffers()[1].Bytes()))
+	return unsafe.Slice((*T)(first), data.Offset()+data.Len())[data.Offset():]
+}
+
+func validityOf(data arrow.ArrayData) validity {
+	if bitmap := data.Buffers()[0]; bitmap != nil && bitmap.Len() > 0 {
+		return validity{bits: bitmap.Bytes(), offset: data.Offset()}
+	}
+	return validity{}
+}
+
+// truths returns a bool operand.
+func (e *evaluation) truths(n *exprtree.Node) lane[bool] {
+	if n.Op == exprtree.Literal {
+		value, _ := n.Value.(bool)
+		return lane[bool]{values: []bool{value}, validity: validity{nothing: n.Value == nil}}
+	}
+	data := e.results[n].Data()
+	values := make([]bool, data.Len())
+	if len(values) > 0 {
+		bits := data.Buffers()[1].Bytes()
+		for i := range values {
+			values[i] = bitutil.BitIsSet(bits, data.Offset()+i)
+		}
+	}
+	return lane[bool]{values: values, stride: 1, validity: validityOf(data)}
+}
+
+// build makes an array of what f returns for each row: a value and whether it is
+// not null.
+func build[T number | decimal128.Num](e *evaluation, t arrow.DataType, f func(i int) (T, bool)) arrow.Array {
+	values := make([]T, e.rows)
+	var nulls nullBits
+	for i := range values {
+		var ok bool
+		if values[i], ok = f(i); !ok {
+			nulls.set(i, e.rows)
+		}
+	}
+	var width T
+	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(width)))
+	return nulls.array(t, e.rows, bytes)
+}
+
+// buildBools is build for bools.
+func buildBools(e *evaluation, f func(i int) (truth, ok bool)) arrow.Array {
+	bits := make([]byte, bitutil.BytesForBits(int64(e.rows)))
+	var nulls nullBits
+	for i := range e.rows {
+		truth, ok := f(i)
+		if truth {
+			bitutil.SetBit(bits, i)
+		}
+		if !ok {
+			nulls.set(i, e.rows)
+		}
+	}
+	return nulls.array(arrow.FixedWidthTypes.Boolean, e.rows, bits)
+}
+
+// nullBits is a validity bitmap that is made when the first null is met.
+type nullBits struct {
+	bits  []byte
+	count int
+}
+
+func (b *nullBits) set(i, rows int) {
+	if b.bits == nil {
+		b.bits = make([]byte, bitutil.BytesForBits(int64(rows)))
+		bitutil.SetBitsTo(b.bits, 0, int64(rows), true)
+	}
+	bitutil.ClearBit(b.bits, i)
+	b.count++
+}
+
+func (b *nullBits) array(t arrow.DataType, rows int, values []byte) arrow.Array {
+	buffers := []*arrowmemory.Buffer{nil, arrowmemory.NewBufferBytes(values)}
+	if b.bits != nil {
+		buffers[0] = arrowmemory.NewBufferBytes(b.bits)
+	}
+	data := array.NewData(t, rows, buffers, nil, b.count, 0)
+	defer data.Release()
+	return array.MakeFromData(data)
+}
+
+// nulls makes an array of nothing but nulls.
+func (e *evaluation) nulls(t arrow.DataType) arrow.Array {
+	return e.spread(&exprtree.Node{Op: exprtree.Literal, Type: t})
+}
+
+// spread makes an array of a literal.
+func (e *evaluation) spread(n *exprtree.Node) arrow.Array {
+	if n.Kind() == exprtree.Bool {
+		value := e.truths(n)
+		return buildBools(e, func(i int) (bool, bool) { return value.at(i), value.ok(i) })
+	}
+	return chosenOf(e, n.Type, []*exprtree.Node{n}, firstOf)
+}

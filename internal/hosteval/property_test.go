@@ -1,0 +1,30 @@
+package hosteval_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/internal/hosteval"
+	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
+)
+
+// TestRandomExpressions checks every output against the model, which has no line in
+// common with the evaluation.
+func TestRandomExpressions(t *testing.T) {
+	rapid.Check(t, func(t *rapid.T) {
+		c := exprtest.Draw(t, exprtest.Options{Exact: true})
+		defer c.Release()
+		got, err := hosteval.Evaluate(context.Background(), c.Program, c.Inputs(), c.Rows)
+		require.NoError(t, err)
+		want := exprtest.Model(c.Program, c.Inputs(), c.Rows)
+		for i, output := range c.Program.Outputs {
+			t.Log(c.Expressions[i])
+			require.Equal(t, output.Type, got[i].DataType())
+			exprtest.CompareModel(t, want[i], got[i], 0)
+			got[i].Release()
+		}
+	})
+}

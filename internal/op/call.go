@@ -1,0 +1,111 @@
+package op
+
+import (
+	"context"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Call is one run of an operator.
+type Call struct {
+	Manager *memory.Manager
+	Stream  *device.Stream
+	Tag     string
+	// ctx ends the waits of Allocate and NewSlice. A Call lives no longer than the
+	// function that it was begun in.
+	ctx context.Context
+}
+
+// Begin checks that the inputs can be used and makes the stream wait for the work
+// on them and on their row counts. Stream and manager are those of the options, or of
+// the first input that has memory, or of the first one that knows a manager. On the
+// host it waits until what is on the stream has run, or the context ends: the operator
+// reads the memory next.
+func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Column) (Call, error) {
+	call := Call{Manager: options.Manager, Stream: options.Stream, Tag: options.Tag, ctx: ctx}
+	for i, input := range inputs {
+		if err := input.Check(); err != nil {
+			return Call{}, fmt.Errorf("input %d: %w", i, err)
+		}
+		for block := range input.Blocks {
+			call.adopt(block)
+		}
+	}
+	for _, input := range inputs {
+		if call.Manager == nil {
+			call.Manager = input.Manager()
+		}
+	}
+	if call.Manager == nil {
+		return Call{}, fmt.Errorf("the inputs were made without memory and without a manager: set Options.Manager: %w", device.ErrInvalidValue)
+	}
+	if call.Stream == nil {
+		call.Stream = call.Manager.Stream()
+	}
+	if !call.Stream.Device().Same(call.Manager.Device()) {
+		return Call{}, fmt.Errorf("the stream is of %s, the manager of %s: %w",
+			call.Stream.Device(), call.Manager.Device(), device.ErrInvalidValue)
+	}
+	for i, input := range inputs {
+		if err := call.order(input); err != nil {
+			return Call{}, fmt.Errorf("input %d: %w", i, err)
+		}
+	}
+	if call.OnHost() {
+		return call, call.Settle(ctx)
+	}
+	return call, nil
+}
+
+// adopt takes stream and manager of the first block that there is, unless the options
+// have set them.
+func (c *Call) adopt(block *memory.Block) {
+	if c.Stream == nil {
+		c.Stream = block.WorkStream()
+	}
+	if c.Manager == nil {
+		c.Manager = block.Manager()
+	}
+}
+
+func (c *Call) order(input *column.Column) error {
+	var last *memory.Block
+	for block := range input.Blocks {
+		if block == last {
+			continue // often all buffers lie in one
+		}
+		last = block
+		if err := c.orderBlock(block); err != nil {
+			return err
+		}
+	}
+	if count := input.DeviceRows().Block(); count != nil && count != last {
+		return c.orderBlock(count)
+	}
+	return nil
+}
+
+func (c *Call) orderBlock(block *memory.Block) error {
+	if !block.Device().Same(c.Stream.Device()) {
+		return fmt.Errorf("the memory is on %s, the stream on %s: %w", block.Device(), c.Stream.Device(), device.ErrInvalidValue)
+	}
+	return block.OrderBefore(c.Stream)
+}
+
+// Settle waits until what is on the stream has run, or the context ends. Operators on
+// the host call it before they read what they have enqueued.
+func (c *Call) Settle(ctx context.Context) error {
+	// Synchronize would take a closed stream, which a launch refuses.
+	if err := c.Stream.Enqueue(func(backend.Stream) error { return nil }); err != nil {
+		return err
+	}
+	return c.Stream.Synchronize(ctx)
+}
+
+// OnHost reports whether the operator computes on the host device.
+func (c *Call) OnHost() bool { return c.Stream.Device().Kind() == device.Host }

@@ -1,0 +1,46 @@
+package devicetest
+
+import (
+	"errors"
+	"os"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/emulator"
+)
+
+// EachKernel is [Each] for what launches kernels: on machines without a GPU the
+// device code runs too, on the PTX emulator. So f runs as a subtest on the host,
+// on the emulator ("emulated") and on every GPU of [GPUs]. If a GPU is required the
+// emulator is left out.
+//
+// The emulator is slow: choose sizes by [Emulated].
+func EachKernel(t *testing.T, f func(t *testing.T, dev *device.Device)) {
+	t.Helper()
+	t.Run("host", func(t *testing.T) { f(t, Open(t, "host")) })
+	if os.Getenv(RequireCUDA) != "1" {
+		t.Run("emulated", func(t *testing.T) { f(t, emulator.Open(t)) })
+	}
+	for _, name := range GPUs(t) {
+		t.Run(name, func(t *testing.T) { f(t, Open(t, name)) })
+	}
+}
+
+// Emulated reports whether the device is the PTX emulator: a device of kind CUDA
+// on which a million rows take a while.
+func Emulated(dev *device.Device) bool { return emulator.Emulated(dev) }
+
+// OpenKernels opens the first GPU or, where there is none and none is required,
+// the PTX emulator, until the end of the test.
+func OpenKernels(t testing.TB) *device.Device {
+	t.Helper()
+	dev, err := device.Open(standIn(firstGPU))
+	if errors.Is(err, device.ErrNotAvailable) && os.Getenv(RequireCUDA) != "1" {
+		return emulator.Open(t)
+	}
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, dev.Close()) })
+	return dev
+}

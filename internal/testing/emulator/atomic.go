@@ -1,0 +1,143 @@
+package emulator
+
+import (
+	"math"
+	"math/bits"
+)
+
+func atomHandler(in *ins) {
+	t := in.lastType()
+	returns := in.opcode == "atom"
+	s := in.space()
+	if s != genericSpace && s != globalSpace && s != sharedSpace {
+		in.fail("atomics are of global and shared memory")
+	}
+	in.take("noftz")
+	in.order()
+	operation := in.oneOf("add", "min", "max", "and", "or", "xor", "exch", "cas", "inc", "dec")
+	least := 16
+	if operation != "cas" || t.bits != 16 {
+		least = 32
+	}
+	in.wants(t, least, 32, 64)
+	f := in.atomic(operation, t)
+	arguments := in.arguments
+	d := int32(-1)
+	if returns {
+		if len(arguments) == 0 {
+			in.fail("there are no operands")
+		}
+		if d = in.sinkRow(); arguments[0].name != "_" {
+			d = in.destination(arguments[0], t)
+		}
+		arguments = arguments[1:]
+	} else if operation == "exch" || operation == "cas" {
+		in.fail("there is no such reduction")
+	}
+	want := 2
+	if operation == "cas" {
+		want = 3
+	}
+	if len(arguments) != want {
+		in.fail("%d operands are too many or too few", len(in.arguments))
+	}
+	a := in.address(arguments[0], s)
+	b := in.source(arguments[1], t)
+	c := b
+	if want == 3 {
+		c = in.source(arguments[2], t)
+	}
+	bytes := t.bytes()
+	in.out.run = func(w *warp, mask uint32) {
+		base, x, y := *a.base.of(w), *b.of(w), *c.of(w)
+		for m := mask; m != 0; m &= m - 1 {
+			i := bits.TrailingZeros32(m)
+			address := a.of(&base, i)
+			p := w.at(&a, address, i, bytes, true)
+			if w.block.shadow != nil {
+				w.watch(&a, address, i, bytes, updating, nil)
+			}
+			old := readWord(p, bytes)
+			writeWord(p, bytes, f(old, x[i], y[i]))
+			if d >= 0 {
+				w.rows[d][i] = old
+			}
+		}
+	}
+}
+
+// atomic returns what an operation makes of the old value and its operands.
+func (in *ins) atomic(operation string, t typ) func(old, b, c uint64) uint64 {
+	mask := t.mask()
+	allowed := func(ok bool) {
+		if !ok {
+			in.fail("there is no such atomic operation")
+		}
+	}
+	switch operation {
+	case "add":
+		switch {
+		case t == typ{floatClass, 32}:
+			// Subnormals are flushed in global memory by some GPUs; not here.
+			return func(old, b, _ uint64) uint64 { return fromSingle(single(old, false)+single(b, false), false) }
+		case t == typ{floatClass, 64}:
+			return func(old, b, _ uint64) uint64 {
+				return math.Float64bits(math.Float64frombits(old) + math.Float64frombits(b))
+			}
+		}
+		allowed(t.integer() && t != typ{signedClass, 64})
+		return func(old, b, _ uint64) uint64 { return (old + b) & mask }
+	case "min":
+		allowed(t.integer())
+		return func(old, b, _ uint64) uint64 {
+			if less(t, b, old) {
+				return b
+			}
+			return old
+		}
+	case "max":
+		allowed(t.integer())
+		return func(old, b, _ uint64) uint64 {
+			if less(t, old, b) {
+				return b
+			}
+			return old
+		}
+	case "inc":
+		allowed(t == u32)
+		return func(old, b, _ uint64) uint64 {
+			if old >= b {
+				return 0
+			}
+			return old + 1
+		}
+	case "dec":
+		allowed(t == u32)
+		return func(old, b, _ uint64) uint64 {
+			if old == 0 || old > b {
+				return b
+			}
+			return old - 1
+		}
+	}
+	allowed(t.class == bitsClass)
+	switch operation {
+	case "and":
+		return func(old, b, _ uint64) uint64 { return old & b }
+	case "or":
+		return func(old, b, _ uint64) uint64 { return old | b }
+	case "xor":
+		return func(old, b, _ uint64) uint64 { return old ^ b }
+	case "exch":
+		return func(_, b, _ uint64) uint64 { return b }
+	case "cas":
+		return func(old, b, c uint64) uint64 {
+			if old == b {
+				return c
+			}
+			return old
+		}
+	}
+	in.fail("the atomic operation is not known")
+	return nil
+}

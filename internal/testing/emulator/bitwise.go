@@ -1,0 +1,230 @@
+package emulator
+
+import "math/bits"
+
+func (in *ins) wantsBits(t typ, widths ...int) {
+	if t.class != bitsClass {
+		in.fail("the instruction is of .b types")
+	}
+	in.wants(t, widths...)
+}
+
+func logicHandler(in *ins) {
+	t := in.lastType()
+	if t.class == predicateClass {
+		predicateLogic(in)
+		return
+	}
+	in.wantsBits(t, 16, 32, 64)
+	mask := t.mask()
+	switch in.opcode {
+	case "and":
+		in.put2(t, func(x, y uint64) uint64 { return x & y })
+	case "or":
+		in.put2(t, func(x, y uint64) uint64 { return x | y })
+	case "xor":
+		in.put2(t, func(x, y uint64) uint64 { return x ^ y })
+	case "not":
+		in.put1(t, func(x uint64) uint64 { return ^x & mask })
+	case "cnot":
+		in.put1(t, func(x uint64) uint64 {
+			if x == 0 {
+				return 1
+			}
+			return 0
+		})
+	}
+}
+
+func predicateLogic(in *ins) {
+	if in.opcode == "not" {
+		in.count(2, 2)
+		d, a := in.predicateDestination(in.arguments[0].name), in.predicate(in.arguments[1])
+		in.out.run = func(w *warp, mask uint32) { w.setBits(d, mask, ^a.of(w)) }
+		return
+	}
+	in.count(3, 3)
+	d, a, b := in.predicateDestination(in.arguments[0].name), in.predicate(in.arguments[1]), in.predicate(in.arguments[2])
+	switch in.opcode {
+	case "and":
+		in.out.run = func(w *warp, mask uint32) { w.setBits(d, mask, a.of(w)&b.of(w)) }
+	case "or":
+		in.out.run = func(w *warp, mask uint32) { w.setBits(d, mask, a.of(w)|b.of(w)) }
+	case "xor":
+		in.out.run = func(w *warp, mask uint32) { w.setBits(d, mask, a.of(w)^b.of(w)) }
+	}
+}
+
+func shiftHandler(in *ins) {
+	t := in.lastType()
+	in.wants(t, 16, 32, 64)
+	if t.float() || in.opcode == "shl" && t.class != bitsClass {
+		in.fail("the instruction has no such type")
+	}
+	in.count(3, 3)
+	d, a, n := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], u32)
+	mask, width := t.mask(), uint64(t.bits)
+	switch {
+	case in.opcode == "shl":
+		in.out.run = lanewise2(d, a, n, func(x, y uint64) uint64 { return x << min(y, width) & mask })
+	case t.signed():
+		in.out.run = lanewise2(d, a, n, func(x, y uint64) uint64 {
+			return uint64(int64(extend(t, x))>>min(y, width)) & mask
+		})
+	default:
+		in.out.run = lanewise2(d, a, n, func(x, y uint64) uint64 { return x >> min(y, width) })
+	}
+}
+
+func funnelHandler(in *ins) {
+	t := in.lastType()
+	in.wantsBits(t, 32)
+	direction, mode := in.oneOf("l", "r"), in.oneOf("clamp", "wrap")
+	if direction == "" || mode == "" {
+		in.fail("want .l or .r and .clamp or .wrap")
+	}
+	in.count(4, 4)
+	d := in.destination(in.arguments[0], t)
+	a, b, c := in.source(in.arguments[1], t), in.source(in.arguments[2], t), in.source(in.arguments[3], u32)
+	in.out.run = lanewise3(d, a, b, c, func(low, high, n uint64) uint64 {
+		if mode == "clamp" {
+			n = min(n, 32)
+		} else {
+			n &= 31
+		}
+		both := high<<32 | low
+		if direction == "l" {
+			return both << n >> 32
+		}
+		return both >> n & 0xffffffff
+	})
+}
+
+func bitsHandler(in *ins) {
+	t := in.lastType()
+	in.wants(t, 32, 64)
+	if in.opcode == "brev" {
+		in.wantsBits(t, 32, 64)
+		shift := 64 - t.bits
+		in.put1(t, func(x uint64) uint64 { return bits.Reverse64(x) >> shift })
+		return
+	}
+	in.count(2, 2)
+	d, a := in.destination(in.arguments[0], u32), in.source(in.arguments[1], t)
+	switch in.opcode {
+	case "popc":
+		in.wantsBits(t, 32, 64)
+		in.out.run = lanewise1(d, a, func(x uint64) uint64 { return uint64(bits.OnesCount64(x)) })
+	case "clz":
+		in.wantsBits(t, 32, 64)
+		above := 64 - t.bits
+		in.out.run = lanewise1(d, a, func(x uint64) uint64 { return uint64(bits.LeadingZeros64(x) - above) })
+	case "bfind":
+		in.wantsInteger(t, 32, 64)
+		amount := in.take("shiftamt")
+		in.out.run = lanewise1(d, a, func(x uint64) uint64 {
+			x = extend(t, x)
+			if t.signed() && int64(x) < 0 {
+				x = ^x
+			}
+			at := bits.Len64(x) - 1
+			if amount && at >= 0 {
+				at = t.bits - 1 - at
+			}
+			return uint64(uint32(at))
+		})
+	}
+}
+
+func fieldHandler(in *ins) {
+	t := in.lastType()
+	if in.opcode == "bfi" {
+		in.wantsBits(t, 32, 64)
+		in.count(5, 5)
+		d, a, b := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t)
+		at, length := in.source(in.arguments[3], u32), in.source(in.arguments[4], u32)
+		in.out.run = func(w *warp, mask uint32) {
+			to, x, y, p, n := &w.rows[d], a.of(w), b.of(w), at.of(w), length.of(w)
+			eachLane(mask, func(i int) {
+				position, count := p[i]&0xff, n[i]&0xff
+				field := (uint64(1)<<count - 1) << position & t.mask()
+				to[i] = y[i]&^field | x[i]<<position&field
+			})
+		}
+		return
+	}
+	in.wantsInteger(t, 32, 64)
+	in.count(4, 4)
+	d, a := in.destination(in.arguments[0], t), in.source(in.arguments[1], t)
+	at, length := in.source(in.arguments[2], u32), in.source(in.arguments[3], u32)
+	in.out.run = lanewise3(d, a, at, length, func(x, position, count uint64) uint64 {
+		position, count = position&0xff, count&0xff
+		field := x >> position
+		if count < uint64(t.bits) {
+			field &= 1<<count - 1
+		}
+		if !t.signed() || count == 0 {
+			return field
+		}
+		// The sign is the field's highest bit, or the value's where the field
+		// reaches beyond it.
+		if x>>min(position+count-1, uint64(t.bits-1))&1 != 0 {
+			have := count
+			if position+count > uint64(t.bits) {
+				have = uint64(t.bits) - min(position, uint64(t.bits))
+			}
+			field |= ^uint64(0) << have & t.mask()
+		}
+		return field & t.mask()
+	})
+}
+
+func permuteHandler(in *ins) {
+	t := in.lastType()
+	in.wantsBits(t, 32)
+	in.put3(t, func(x, y, selector uint64) uint64 {
+		all := y<<32 | x
+		var result uint64
+		for i := range 4 {
+			pick := selector >> (4 * i) & 15
+			part := all >> (8 * (pick & 7)) & 0xff
+			if pick&8 != 0 {
+				part = uint64(uint8(int8(part) >> 7))
+			}
+			result |= part << (8 * i)
+		}
+		return result
+	})
+}
+
+func lop3Handler(in *ins) {
+	t := in.lastType()
+	in.wantsBits(t, 32)
+	in.count(5, 5)
+	table := in.arguments[4]
+	if table.kind != numberArgument {
+		in.fail("the table is a number")
+	}
+	lut := in.number(table.number, u32)
+	if lut > 255 {
+		in.fail("the table has eight bits")
+	}
+	in.out.run = lanewise3(in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
+		in.source(in.arguments[3], t), func(x, y, z uint64) uint64 {
+			var result uint64
+			for i := range 8 {
+				if lut>>i&1 == 0 {
+					continue
+				}
+				term := uint64(0xffffffff)
+				for j, v := range [3]uint64{z, y, x} {
+					if i>>j&1 == 0 {
+						v = ^v
+					}
+					term &= v
+				}
+				result |= term
+			}
+			return result
+		})
+}

@@ -1,0 +1,90 @@
+package emulator
+
+import "math"
+
+// block is a resident block.
+type block struct {
+	launch    *launch
+	id        [3]uint32
+	processor int
+	shared    []byte
+	dynamicAt int
+	warps     []*warp
+	live      int // threads
+	barriers  [16]barrier
+	epoch     uint32
+	shadow    []sharedWord
+}
+
+// begin makes the next block resident.
+func (l *launch) begin(processor int) {
+	n := l.order(l.started)
+	l.started++
+	threads := int(l.block[0] * l.block[1] * l.block[2])
+	var b *block
+	if k := len(l.free); k > 0 {
+		b = l.free[k-1]
+		l.free = l.free[:k-1]
+	} else {
+		b = &block{launch: l, warps: make([]*warp, (threads+lanes-1)/lanes)}
+		b.dynamicAt = roundUp(l.program.staticShared, 16)
+		b.shared = make([]byte, b.dynamicAt+l.dynamicShared)
+		if l.races {
+			b.shadow = make([]sharedWord, (len(b.shared)+3)/4)
+		}
+		for i := range b.warps {
+			b.warps[i] = &warp{block: b, number: i, rows: make([][lanes]uint64, l.program.rows),
+				predicates: make([]uint32, l.program.predicateRows), local: make([]byte, lanes*l.program.localBytes)}
+		}
+	}
+	b.launch = l
+	b.processor = processor % l.processors
+	b.id = [3]uint32{uint32(n % uint64(l.grid[0])), uint32(n / uint64(l.grid[0]) % uint64(l.grid[1])), uint32(n / uint64(l.grid[0]) / uint64(l.grid[1]))}
+	b.live = threads
+	b.epoch++
+	for i := range b.barriers {
+		b.barriers[i].reset(len(b.warps))
+	}
+	fillUndefined(b.shared)
+	for i, w := range b.warps {
+		w.start(min(threads-i*lanes, lanes))
+	}
+	l.blocks = append(l.blocks, b)
+}
+
+// undefinedByte fills what has no defined contents.
+const undefinedByte = 0xa5
+
+func fillUndefined(memory []byte) {
+	for i := range min(len(memory), 256) {
+		memory[i] = undefinedByte
+	}
+	for done := 256; done < len(memory); done *= 2 {
+		copy(memory[done:], memory[:done])
+	}
+}
+
+const undefinedWord = 0xa5a5a5a5a5a5a5a5
+
+func (w *warp) start(threads int) {
+	var undefined [lanes]uint64
+	for i := range undefined {
+		undefined[i] = undefinedWord
+	}
+	for i := range w.rows {
+		w.rows[i] = undefined
+	}
+	for i := range w.predicates {
+		w.predicates[i] = undefinedWord & 0xffffffff
+	}
+	fillUndefined(w.local)
+	for _, s := range w.block.launch.program.fill {
+		for lane := range lanes {
+			w.rows[s.row][lane] = s.value(w, lane)
+		}
+	}
+	w.live = uint32(1<<threads - 1)
+	w.active, w.collectives, w.barriers, w.carry, w.syncs = w.live, 0, 0, 0, 0
+	w.pc, w.next = 0, math.MaxInt32
+	w.pcs = [lanes]int32{}
+}

@@ -1,0 +1,122 @@
+package emulator
+
+// lanes is the number of threads of a warp.
+const lanes = 32
+
+const everyLane = ^uint32(0)
+
+// step computes one instruction for the lanes of a mask, which is not empty.
+type step func(w *warp, mask uint32)
+
+type instructionKind uint8
+
+const (
+	plain instructionKind = iota
+	branch
+	indexedBranch
+	leave
+	// collective instructions wait for the lanes of a mask.
+	collective
+	barrierWait
+)
+
+// instruction is one of a program's, resolved.
+type instruction struct {
+	kind     instructionKind
+	guardNot bool
+	guard    int32 // a predicate; −1 is none
+	target   int32
+	line     int
+	text     string
+	run      step
+
+	// of collective: the member mask. of barrierWait: number and threads.
+	members         source
+	barrier         source
+	threads         source // of no row: all of the block
+	hasThreads      bool
+	arrive, aligned bool
+	reduce          reduction
+	value           predicate
+	result          func(w *warp, lane int, value uint32)
+	index           source
+	targets         []int32
+}
+
+// reduction is what a barrier makes of a predicate.
+type reduction uint8
+
+const (
+	noReduction reduction = iota
+	countReduction
+	andReduction
+	orReduction
+)
+
+// source is an operand that is read: a row of registers, or the same value for
+// all lanes.
+type source struct {
+	row   int32
+	value *[lanes]uint64
+}
+
+func constant(x uint64) source {
+	row := new([lanes]uint64)
+	for i := range row {
+		row[i] = x
+	}
+	return source{value: row}
+}
+
+func (s source) of(w *warp) *[lanes]uint64 {
+	if s.value != nil {
+		return s.value
+	}
+	return &w.rows[s.row]
+}
+
+// predicate is a predicate operand that is read; a row of −1 is the constant.
+type predicate struct {
+	row   int32
+	not   bool
+	value uint32
+}
+
+func (p predicate) of(w *warp) uint32 {
+	m := p.value
+	if p.row >= 0 {
+		m = w.predicates[p.row]
+	}
+	if p.not {
+		m = ^m
+	}
+	return m
+}
+
+// program is a kernel ready to run, with the functions it calls in line.
+type program struct {
+	name           string
+	code           []instruction
+	rows           int
+	predicateRows  int
+	fill           []specialRow
+	parameters     []placed
+	parameterBytes int
+	staticShared   int
+	usesDynamic    bool
+	localBytes     int
+	maxThreads     int
+	required       [3]int
+	version        string
+}
+
+// placed is a parameter in the kernel's parameter space.
+type placed struct {
+	offset, bytes int
+}
+
+// specialRow is a row that holds a special register from the start.
+type specialRow struct {
+	row   int32
+	value func(w *warp, lane int) uint64
+}

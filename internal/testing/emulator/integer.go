@@ -1,0 +1,300 @@
+package emulator
+
+import (
+	"math/bits"
+	"slices"
+)
+
+var (
+	b32 = typ{bitsClass, 32}
+	b64 = typ{bitsClass, 64}
+	u32 = typ{unsignedClass, 32}
+)
+
+// wants refuses types that an instruction is not of.
+func (in *ins) wants(t typ, widths ...int) {
+	if !slices.Contains(widths, t.bits) {
+		in.fail("the instruction has no type of %d bits", t.bits)
+	}
+}
+
+func (in *ins) wantsInteger(t typ, widths ...int) {
+	if !t.integer() {
+		in.fail("the instruction is of integers")
+	}
+	in.wants(t, widths...)
+}
+
+func addHandler(in *ins) {
+	t := in.lastType()
+	if t.float() {
+		floatAdd(in, t)
+		return
+	}
+	if in.take("cc") {
+		in.wantsInteger(t, 32, 64)
+		carried(in, t, in.opcode == "sub", false, true)
+		return
+	}
+	in.wantsInteger(t, 16, 32, 64)
+	mask := t.mask()
+	switch {
+	case in.take("sat"):
+		if t != (typ{signedClass, 32}) {
+			in.fail(".sat is of s32")
+		}
+		sign := int64(1)
+		if in.opcode == "sub" {
+			sign = -1
+		}
+		in.put2(t, func(x, y uint64) uint64 {
+			sum := int64(int32(x)) + sign*int64(int32(y))
+			return uint64(uint32(max(min(sum, 1<<31-1), -1<<31)))
+		})
+	case in.opcode == "add":
+		in.put2(t, func(x, y uint64) uint64 { return (x + y) & mask })
+	default:
+		in.put2(t, func(x, y uint64) uint64 { return (x - y) & mask })
+	}
+}
+
+func carryHandler(in *ins) {
+	t := in.lastType()
+	in.wantsInteger(t, 32, 64)
+	carried(in, t, in.opcode == "subc", true, in.take("cc"))
+}
+
+// carried adds, or subtracts with borrow, by way of the carry of each lane.
+func carried(in *ins, t typ, subtract, reads, writes bool) {
+	in.count(3, 3)
+	d, a, b := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t)
+	in.out.run = func(w *warp, mask uint32) {
+		to, x, y := &w.rows[d], a.of(w), b.of(w)
+		eachLane(mask, func(i int) {
+			carry := uint64(0)
+			if reads {
+				carry = uint64(w.carry >> i & 1)
+			}
+			result, out := addCarry(t, x[i], y[i], carry, subtract)
+			to[i] = result
+			if writes {
+				w.carry = w.carry&^(1<<i) | uint32(out)<<i
+			}
+		})
+	}
+}
+
+func addCarry(t typ, x, y, carry uint64, subtract bool) (result, out uint64) {
+	switch {
+	case t.bits == 64 && subtract:
+		return bits.Sub64(x, y, carry)
+	case t.bits == 64:
+		return bits.Add64(x, y, carry)
+	case subtract:
+		r, o := bits.Sub32(uint32(x), uint32(y), uint32(carry))
+		return uint64(r), uint64(o)
+	}
+	r, o := bits.Add32(uint32(x), uint32(y), uint32(carry))
+	return uint64(r), uint64(o)
+}
+
+// product returns both halves of the product of two values of type t, each in
+// the low bits.
+func product(t typ, x, y uint64) (high, low uint64) {
+	if t.bits < 64 {
+		p := extend(t, x) * extend(t, y)
+		return p >> t.bits & t.mask(), p & t.mask()
+	}
+	high, low = bits.Mul64(x, y)
+	if t.signed() {
+		high -= uint64(int64(x)>>63)&y + uint64(int64(y)>>63)&x
+	}
+	return high, low
+}
+
+func mulHandler(in *ins) {
+	t := in.lastType()
+	if t.float() {
+		floatMul(in, t)
+		return
+	}
+	in.wantsInteger(t, 16, 32, 64)
+	switch in.oneOf("lo", "hi", "wide") {
+	case "lo":
+		mask := t.mask()
+		in.put2(t, func(x, y uint64) uint64 { return x * y & mask })
+	case "hi":
+		in.put2(t, func(x, y uint64) uint64 { high, _ := product(t, x, y); return high })
+	case "wide":
+		in.wants(t, 16, 32)
+		in.count(3, 3)
+		wide := typ{t.class, 2 * t.bits}
+		mask := wide.mask()
+		in.out.run = lanewise2(in.destination(in.arguments[0], wide), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
+			func(x, y uint64) uint64 { return extend(t, x) * extend(t, y) & mask })
+	default:
+		in.fail("want .lo, .hi or .wide")
+	}
+}
+
+func madHandler(in *ins) {
+	t := in.lastType()
+	if t.float() {
+		floatFma(in, t)
+		return
+	}
+	if in.opcode == "fma" {
+		in.fail("fma is of floats")
+	}
+	in.wantsInteger(t, 16, 32, 64)
+	switch half := in.oneOf("lo", "hi", "wide"); {
+	case half == "wide":
+		in.wants(t, 16, 32)
+		in.count(4, 4)
+		wide := typ{t.class, 2 * t.bits}
+		mask := wide.mask()
+		in.out.run = lanewise3(in.destination(in.arguments[0], wide), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
+			in.source(in.arguments[3], wide), func(x, y, z uint64) uint64 { return (extend(t, x)*extend(t, y) + z) & mask })
+	case half == "":
+		in.fail("want .lo, .hi or .wide")
+	case in.take("cc"):
+		madCarried(in, t, half == "hi", false, true)
+	case in.take("sat"):
+		if half != "hi" || t != (typ{signedClass, 32}) {
+			in.fail(".sat is of mad.hi.s32")
+		}
+		in.put3(t, func(x, y, z uint64) uint64 {
+			high, _ := product(t, x, y)
+			return uint64(uint32(max(min(int64(int32(high))+int64(int32(z)), 1<<31-1), -1<<31)))
+		})
+	default:
+		mask, high := t.mask(), half == "hi"
+		in.put3(t, func(x, y, z uint64) uint64 {
+			h, l := product(t, x, y)
+			if high {
+				l = h
+			}
+			return (l + z) & mask
+		})
+	}
+}
+
+func madCarryHandler(in *ins) {
+	t := in.lastType()
+	in.wantsInteger(t, 32, 64)
+	half := in.oneOf("lo", "hi")
+	if half == "" {
+		in.fail("want .lo or .hi")
+	}
+	madCarried(in, t, half == "hi", true, in.take("cc"))
+}
+
+func madCarried(in *ins, t typ, high, reads, writes bool) {
+	in.wants(t, 32, 64)
+	in.count(4, 4)
+	d, a, b, c := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t), in.source(in.arguments[3], t)
+	in.out.run = func(w *warp, mask uint32) {
+		to, x, y, z := &w.rows[d], a.of(w), b.of(w), c.of(w)
+		eachLane(mask, func(i int) {
+			carry := uint64(0)
+			if reads {
+				carry = uint64(w.carry >> i & 1)
+			}
+			h, l := product(t, x[i], y[i])
+			if high {
+				l = h
+			}
+			result, out := addCarry(t, l, z[i], carry, false)
+			to[i] = result
+			if writes {
+				w.carry = w.carry&^(1<<i) | uint32(out)<<i
+			}
+		})
+	}
+}
+
+func divHandler(in *ins) {
+	t := in.lastType()
+	if t.float() {
+		floatDiv(in, t)
+		return
+	}
+	in.wantsInteger(t, 16, 32, 64)
+	mask, remainder := t.mask(), in.opcode == "rem"
+	in.put2(t, func(x, y uint64) uint64 {
+		x, y = extend(t, x), extend(t, y)
+		switch {
+		case y == 0:
+			// Undefined in PTX: something that nobody takes for right.
+			return undefinedWord & mask
+		case t.signed() && remainder:
+			if int64(y) == -1 {
+				return 0
+			}
+			return uint64(int64(x)%int64(y)) & mask
+		case t.signed():
+			if int64(y) == -1 {
+				return -x & mask
+			}
+			return uint64(int64(x)/int64(y)) & mask
+		case remainder:
+			return x % y
+		}
+		return x / y
+	})
+}
+
+func minMaxHandler(in *ins) {
+	t := in.lastType()
+	if t.float() {
+		floatMinMax(in, t)
+		return
+	}
+	in.wantsInteger(t, 16, 32, 64)
+	greatest := in.opcode == "max"
+	in.put2(t, func(x, y uint64) uint64 {
+		if less(t, y, x) != greatest {
+			return y
+		}
+		return x
+	})
+}
+
+// less compares two values of an integer type.
+func less(t typ, x, y uint64) bool {
+	if t.signed() {
+		return int64(extend(t, x)) < int64(extend(t, y))
+	}
+	return extend(t, x) < extend(t, y)
+}
+
+func absHandler(in *ins) {
+	t := in.lastType()
+	if t.float() {
+		floatAbs(in, t)
+		return
+	}
+	if !t.signed() {
+		in.fail("the instruction is of signed types")
+	}
+	in.wants(t, 16, 32, 64)
+	mask, always := t.mask(), in.opcode == "neg"
+	in.put1(t, func(x uint64) uint64 {
+		if always || int64(extend(t, x)) < 0 {
+			return -x & mask
+		}
+		return x
+	})
+}
+
+func sadHandler(in *ins) {
+	t := in.lastType()
+	in.wantsInteger(t, 16, 32, 64)
+	mask := t.mask()
+	in.put3(t, func(x, y, z uint64) uint64 {
+		if less(t, x, y) {
+			return (z + y - x) & mask
+		}
+		return (z + x - y) & mask
+	})
+}

@@ -1,0 +1,130 @@
+package emulator
+
+// The windows of the generic address space. Device memory lies below.
+const (
+	windowShift  = 56
+	sharedWindow = uint64(1) << windowShift
+	localWindow  = uint64(2) << windowShift
+	// callParameters is where parameters of calls lie in the parameter space: in
+	// local memory.
+	callParameters = uint64(1) << 24
+)
+
+func movHandler(in *ins) {
+	t := in.lastType()
+	in.count(2, 2)
+	to, from := in.arguments[0], in.arguments[1]
+	switch {
+	case t.class == predicateClass:
+		d, p := in.predicateDestination(to.name), in.predicate(from)
+		in.out.run = func(w *warp, mask uint32) { w.setBits(d, mask, p.of(w)) }
+	case to.kind == vectorArgument:
+		unpack(in, t, to.parts, from)
+	case from.kind == vectorArgument:
+		pack(in, t, to, from.parts)
+	default:
+		if value, width := dynamicRegister(from.name); value != nil {
+			if width != t.bits {
+				in.fail("%s has %d bits", from.name, width)
+			}
+			d := in.destination(to, t)
+			in.out.run = func(w *warp, mask uint32) {
+				now := value(w)
+				eachLane(mask, func(i int) { w.rows[d][i] = now })
+			}
+			return
+		}
+		in.wants(t, 16, 32, 64)
+		d, a := in.destination(to, t), in.source(from, t)
+		in.out.run = func(w *warp, mask uint32) {
+			if mask == everyLane {
+				w.rows[d] = *a.of(w)
+				return
+			}
+			x := a.of(w)
+			eachLane(mask, func(i int) { w.rows[d][i] = x[i] })
+		}
+	}
+}
+
+func (in *ins) part(t typ, n int) typ {
+	if t.class != bitsClass || n != 2 && n != 4 || t.bits/n < 8 {
+		in.fail("want .b types and two or four parts")
+	}
+	return typ{bitsClass, t.bits / n}
+}
+
+func unpack(in *ins, t typ, parts []argument, from argument) {
+	each := in.part(t, len(parts))
+	a := in.source(from, t)
+	var rows []int32
+	for _, p := range parts {
+		rows = append(rows, in.destination(p, each))
+	}
+	in.out.run = func(w *warp, mask uint32) {
+		x := *a.of(w)
+		for n, row := range rows {
+			eachLane(mask, func(i int) { w.rows[row][i] = x[i] >> (n * each.bits) & each.mask() })
+		}
+	}
+}
+
+func pack(in *ins, t typ, to argument, parts []argument) {
+	each := in.part(t, len(parts))
+	d := in.destination(to, t)
+	var from []source
+	for _, p := range parts {
+		from = append(from, in.source(p, each))
+	}
+	in.out.run = func(w *warp, mask uint32) {
+		var x [lanes]uint64
+		for n, s := range from {
+			row := s.of(w)
+			eachLane(mask, func(i int) { x[i] |= row[i] & each.mask() << (n * each.bits) })
+		}
+		eachLane(mask, func(i int) { w.rows[d][i] = x[i] })
+	}
+}
+
+// cvtaHandler converts between the generic space and others. Device memory has
+// its own address in it.
+func cvtaHandler(in *ins) {
+	t := in.lastType()
+	in.wants(t, 64)
+	to := in.take("to")
+	var window uint64
+	switch in.oneOf("global", "const", "shared", "local", "param") {
+	case "shared":
+		window = sharedWindow
+	case "local":
+		window = localWindow
+	case "param":
+		in.fail("parameters are in no window")
+	}
+	in.count(2, 2)
+	d, a := in.destination(in.arguments[0], t), in.source(in.arguments[1], t)
+	if to {
+		window = -window
+	}
+	in.out.run = lanewise1(d, a, func(x uint64) uint64 { return x + window })
+}
+
+func isspaceHandler(in *ins) {
+	var window uint64
+	switch space := in.oneOf("global", "shared", "local"); space {
+	case "shared":
+		window = 1
+	case "local":
+		window = 2
+	case "":
+		in.fail("want .global, .shared or .local")
+	}
+	in.count(2, 2)
+	d, a := in.predicateDestination(in.arguments[0].name), in.source(in.arguments[1], b64)
+	in.out.run = func(w *warp, mask uint32) {
+		x := a.of(w)
+		var found uint32
+		eachLane(mask, func(i int) { found |= truth(x[i]>>windowShift == window) << i })
+		w.setBits(d, mask, found)
+	}
+}

@@ -1,0 +1,139 @@
+package emulator
+
+import (
+	"fmt"
+	"os"
+	"strconv"
+	"sync"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/device/host"
+)
+
+// SeedVariable is the environment variable that sets the seed of the schedule.
+const SeedVariable = "GPUFRAME_PTXRUN_SEED"
+
+// Options configure an emulated device. The zero value is right for most tests.
+type Options struct {
+	// Multiprocessors is how many the device says to have. Zero means 2, so that
+	// loops over the grid go round.
+	Multiprocessors int
+	// BlocksPerMultiprocessor is the most that Occupancy says, and that are
+	// resident at a time. Zero means 3.
+	BlocksPerMultiprocessor int
+	// Seed is of the schedule. Zero means the environment's, or else 1. Launch
+	// after launch differs.
+	Seed uint64
+	// Budget is the most instructions of a warp that a launch executes before it
+	// counts as endless. Zero means 100 million.
+	Budget uint64
+	// NoRaces leaves out the search for races in shared memory.
+	NoRaces bool
+	// Tolerant has faults be errors of the launch only, without failing the test.
+	Tolerant bool
+}
+
+// opened numbers the devices, for a backend is registered once and for all.
+var opened atomic.Int64
+
+type driver struct {
+	*shared
+}
+
+// shared is what all openings of one emulated device have in common.
+type shared struct {
+	options Options
+	test    testing.TB
+	memory  spans
+
+	mu        sync.Mutex // of the tables
+	modules   map[backend.Module]*loaded
+	functions map[backend.Function]*kernel
+	handles   uintptr
+	captures  captures
+
+	graphs   sync.Mutex // held while one is launched
+	launches sync.Mutex // one at a time
+	launched uint64
+	idle     idleBlocks
+}
+
+// Devices implements backend.Driver.
+func (d driver) Devices() ([]backend.Info, error) {
+	opened, err := d.Open(0)
+	if err != nil {
+		return nil, err
+	}
+	defer opened.Close()
+	return []backend.Info{opened.Info()}, nil
+}
+
+// Open implements backend.Driver.
+func (d driver) Open(ordinal int) (backend.Device, error) {
+	below, err := host.Driver{}.Open(ordinal)
+	if err != nil {
+		return nil, err
+	}
+	return &emulator{Device: below, shared: d.shared}, nil
+}
+
+// Open opens an emulated device until the end of the test. At most one Options
+// is used.
+func Open(t testing.TB, options ...Options) *device.Device {
+	t.Helper()
+	name := Register(t, options...)
+	dev, err := device.Open(name)
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, dev.Close()) })
+	return dev
+}
+
+func newDriver(t testing.TB, o Options) driver {
+	return driver{&shared{options: o, test: t, modules: map[backend.Module]*loaded{}, functions: map[backend.Function]*kernel{}, captures: newCaptures()}}
+}
+
+// Register makes an emulated device that device.Open opens by the name returned.
+func Register(t testing.TB, options ...Options) (name string) {
+	t.Helper()
+	o := withDefaults(t, options)
+	name = fmt.Sprintf("emulator-%d", opened.Add(1))
+	require.NoError(t, device.Register(name, newDriver(t, o)))
+	return name
+}
+
+// Emulated reports whether a device is one of this package.
+func Emulated(dev *device.Device) bool {
+	_, ok := dev.Driver().(*emulator)
+	return ok
+}
+
+func withDefaults(t testing.TB, options []Options) Options {
+	t.Helper()
+	var o Options
+	if len(options) > 0 {
+		o = options[0]
+	}
+	if o.Multiprocessors == 0 {
+		o.Multiprocessors = 2
+	}
+	if o.BlocksPerMultiprocessor == 0 {
+		o.BlocksPerMultiprocessor = 3
+	}
+	if o.Budget == 0 {
+		o.Budget = 100e6
+	}
+	if o.Seed == 0 {
+		o.Seed = 1
+		if text := os.Getenv(SeedVariable); text != "" {
+			seed, err := strconv.ParseUint(text, 10, 64)
+			require.NoError(t, err, SeedVariable)
+			o.Seed = seed
+		}
+	}
+	return o
+}

@@ -1,0 +1,297 @@
+package emulator
+
+import (
+	"math"
+	"slices"
+	"strconv"
+	"strings"
+)
+
+// ins is an instruction being compiled.
+type ins struct {
+	*statement
+	c     *compiler
+	scope *scope
+	left  []string // modifiers not yet understood
+	out   instruction
+	skip  bool // nothing is to be emitted
+
+	labels     []string
+	labelScope *scope
+	isReturn   bool
+}
+
+func (in *ins) fail(format string, arguments ...any) {
+	refuse(in.line, format+": "+in.text, arguments...)
+}
+
+// take reports whether the modifier is there, and removes it.
+func (in *ins) take(modifier string) bool {
+	i := slices.Index(in.left, modifier)
+	if i < 0 {
+		return false
+	}
+	in.left = slices.Delete(in.left, i, i+1)
+	return true
+}
+
+// oneOf removes the modifier of several that is there.
+func (in *ins) oneOf(modifiers ...string) string {
+	for _, m := range modifiers {
+		if in.take(m) {
+			return m
+		}
+	}
+	return ""
+}
+
+// lastType removes the last modifier, which is a type.
+func (in *ins) lastType() typ {
+	if len(in.left) == 0 {
+		in.fail("there is no type")
+	}
+	t, ok := typesByName[in.left[len(in.left)-1]]
+	if !ok {
+		in.fail("%q is not a type that the emulator knows", in.left[len(in.left)-1])
+	}
+	in.left = in.left[:len(in.left)-1]
+	return t
+}
+
+func (in *ins) count(least, most int) {
+	if n := len(in.arguments); n < least || n > most {
+		in.fail("%d operands, want %d to %d", n, least, most)
+	}
+}
+
+// fits refuses a register of another width or sort than the instruction's.
+func (in *ins) fits(reg, want typ, name string) {
+	if reg.bits != want.bits {
+		in.fail("%s has %d bits where the instruction has %d", name, reg.bits, want.bits)
+	}
+	if reg.class != bitsClass && want.class != bitsClass && reg.float() != want.float() {
+		in.fail("%s is of another sort than the instruction's type", name)
+	}
+}
+
+func (in *ins) register(name string) *symbol {
+	s := in.scope.find(name)
+	if s == nil || s.kind != registerSymbol {
+		in.fail("%s is not a register", name)
+	}
+	if s.row < 0 {
+		s.row = in.c.newRow()
+	}
+	return s
+}
+
+func (c *compiler) newRow() int32 {
+	c.out.rows++
+	return int32(c.out.rows - 1)
+}
+
+// destination returns the row of a register that is written, of exactly the
+// type's width.
+func (in *ins) destination(a argument, t typ) int32 {
+	s := in.wideDestination(a, t)
+	if s != nil {
+		in.fits(s.typ, t, a.name)
+		return s.row
+	}
+	return in.sinkRow()
+}
+
+func (in *ins) sinkRow() int32 {
+	if in.c.sink < 0 {
+		in.c.sink = in.c.newRow()
+	}
+	return in.c.sink
+}
+
+// wideDestination is for instructions whose register may be wider. It returns
+// nil for the sink _.
+func (in *ins) wideDestination(a argument, t typ) *symbol {
+	if a.kind != nameArgument || a.not || a.pair != "" || a.offset != 0 {
+		in.fail("the destination is not a register")
+	}
+	if a.name == "_" {
+		return nil
+	}
+	s := in.register(a.name)
+	if s.typ.bits < t.bits {
+		in.fail("%s has %d bits where the instruction has %d", a.name, s.typ.bits, t.bits)
+	}
+	return s
+}
+
+// source returns an operand of exactly the type's width.
+func (in *ins) source(a argument, t typ) source { return in.sourceOf(a, t, false) }
+
+// wideSource also takes registers that are wider.
+func (in *ins) wideSource(a argument, t typ) source { return in.sourceOf(a, t, true) }
+
+func (in *ins) sourceOf(a argument, t typ, wide bool) source {
+	switch {
+	case a.kind == numberArgument:
+		return constant(in.number(a.number, t) & t.mask())
+	case a.kind != nameArgument || a.not || a.pair != "":
+		in.fail("an operand of an odd form")
+	}
+	if s, ok := in.specialRegister(a.name, t); ok {
+		return s
+	}
+	s := in.scope.find(a.name)
+	if s == nil {
+		s = in.c.moduleShared(a.name)
+	}
+	if s == nil {
+		in.fail("%s is not declared", a.name)
+	}
+	switch s.kind {
+	case registerSymbol:
+		if a.offset != 0 {
+			in.fail("a register with an offset")
+		}
+		in.register(a.name)
+		if wide && s.typ.bits > t.bits {
+			return source{row: s.row}
+		}
+		in.fits(s.typ, t, a.name)
+		return source{row: s.row}
+	case predicateSymbol, targetsSymbol:
+		in.fail("%s is not a value", a.name)
+	}
+	if t.bits < 32 {
+		in.fail("an address does not fit")
+	}
+	return in.addressOf(s, a.offset, t.mask())
+}
+
+// addressOf is the address of a variable in its own space.
+func (in *ins) addressOf(s *symbol, offset int64, mask uint64) source {
+	address := s.address
+	switch {
+	case s.kind == localParameterSymbol:
+		address += callParameters
+	case s.kind == sharedSymbol && s.address == dynamicShared:
+		// Known when the whole kernel is; see warp.start.
+		return in.c.specialSource("dynamic shared"+strconv.FormatInt(offset, 10), func(w *warp, _ int) uint64 {
+			return (uint64(w.block.dynamicAt) + uint64(offset)) & mask
+		})
+	}
+	return constant((address + uint64(offset)) & mask)
+}
+
+func (c *compiler) specialSource(key string, value func(w *warp, lane int) uint64) source {
+	if s, ok := c.special[key]; ok {
+		return s
+	}
+	s := source{row: c.newRow()}
+	c.out.fill = append(c.out.fill, specialRow{s.row, value})
+	c.special[key] = s
+	return s
+}
+
+// number is an immediate as the bits of a type.
+func (in *ins) number(text string, t typ) uint64 {
+	sign, digits := "", text
+	if strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") {
+		sign, digits = text[:1], text[1:]
+	}
+	var value float64
+	isFloat := false
+	lower := strings.ToLower(digits)
+	switch {
+	case strings.HasPrefix(lower, "0f") && len(digits) == 10:
+		bits, err := strconv.ParseUint(digits[2:], 16, 32)
+		if err != nil {
+			in.fail("%q is no number", text)
+		}
+		if sign == "" && (t.bits == 32) {
+			return bits
+		}
+		value, isFloat = float64(math.Float32frombits(uint32(bits))), true
+	case strings.HasPrefix(lower, "0d") && len(digits) == 18:
+		bits, err := strconv.ParseUint(digits[2:], 16, 64)
+		if err != nil {
+			in.fail("%q is no number", text)
+		}
+		if sign == "" && t.bits == 64 {
+			return bits
+		}
+		value, isFloat = math.Float64frombits(bits), true
+	case !strings.HasPrefix(lower, "0x") && strings.ContainsAny(digits, ".eE"):
+		var err error
+		if value, err = strconv.ParseFloat(digits, 64); err != nil {
+			in.fail("%q is no number", text)
+		}
+		isFloat = true
+	}
+	if !isFloat {
+		n, err := strconv.ParseUint(strings.TrimSuffix(digits, "U"), 0, 64)
+		if err != nil {
+			in.fail("%q is no number", text)
+		}
+		if t.float() {
+			in.fail("%q is an integer where a %d-bit float is wanted", text, t.bits)
+		}
+		if sign == "-" {
+			n = -n
+		}
+		return n
+	}
+	if sign == "-" {
+		value = -value
+	}
+	switch {
+	case t.float() && t.bits == 32, t.class == bitsClass && t.bits == 32:
+		return uint64(math.Float32bits(float32(value)))
+	case t.float() && t.bits == 64, t.class == bitsClass && t.bits == 64:
+		return math.Float64bits(value)
+	}
+	in.fail("%q does not fit the instruction's type", text)
+	return 0
+}
+
+// predicate is a predicate operand that is read.
+func (in *ins) predicate(a argument) predicate {
+	if a.kind == numberArgument {
+		if in.number(a.number, typ{bitsClass, 32}) != 0 {
+			return predicate{row: -1, value: everyLane}
+		}
+		return predicate{row: -1}
+	}
+	if a.kind != nameArgument || a.pair != "" {
+		in.fail("want a predicate")
+	}
+	return predicate{row: in.predicateRow(a.name), not: a.not}
+}
+
+// predicateDestination is a predicate that is written.
+func (in *ins) predicateDestination(name string) int32 {
+	if name == "_" {
+		in.c.out.predicateRows++
+		return int32(in.c.out.predicateRows - 1)
+	}
+	return in.predicateRow(name)
+}
+
+func (in *ins) predicateRow(name string) int32 {
+	s := in.scope.find(name)
+	if s == nil || s.kind != predicateSymbol {
+		in.fail("%s is not a predicate", name)
+	}
+	if s.row < 0 {
+		s.row = int32(in.c.out.predicateRows)
+		in.c.out.predicateRows++
+	}
+	return s.row
+}
+
+// optionalDestination is for instructions that may name _ in place of it.
+func (in *ins) wideRow(a argument, t typ) (row int32, width int) {
+	if s := in.wideDestination(a, t); s != nil {
+		return s.row, s.typ.bits
+	}
+	return in.sinkRow(), 64
+}

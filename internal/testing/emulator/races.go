@@ -1,0 +1,80 @@
+package emulator
+
+// sharedWord remembers who used four bytes of shared memory last. What came
+// before a barrier, or a fence, of the block does not count any more.
+type sharedWord struct {
+	epoch  uint32
+	writer user
+	reader user
+	atomic bool  // the writer's access was atomic
+	mixed  uint8 // the bytes that several warps have read
+}
+
+// user is a thread's access.
+type user struct {
+	thread int32  // + 1; 0 is none
+	sync   uint32 // the warp's, of then
+	step   uint64
+	bytes  uint8 // of the word
+}
+
+type access uint8
+
+const (
+	reading access = iota
+	writing
+	updating // atomically
+)
+
+// watch finds two threads that use the same shared memory, one of them writing,
+// with nothing in between that orders them: for threads of several warps a
+// barrier or a fence, for those of one warp bar.warp.sync too. Volatile accesses
+// are left out, for they are what threads wait for one another with, and so are
+// two that write the same.
+func (w *warp) watch(a *addressing, address uint64, lane, bytes int, kind access, same func() bool) {
+	switch {
+	case a.volatile && kind != updating:
+		return
+	case a.space == sharedSpace:
+	case a.space == genericSpace && address>>windowShift == sharedWindow>>windowShift:
+		address -= sharedWindow
+	default:
+		return
+	}
+	me := user{thread: int32(w.number*lanes+lane) + 1, sync: w.syncs, step: w.block.launch.steps, bytes: 15}
+	if bytes < 4 {
+		me.bytes = uint8(1<<bytes-1) << (address & 3)
+	}
+	for at := address / 4; at <= (address+uint64(bytes)-1)/4; at++ {
+		word := &w.block.shadow[at]
+		if word.epoch != w.block.epoch {
+			*word = sharedWord{epoch: w.block.epoch}
+		}
+		if word.writer.conflicts(me) && (kind != updating || !word.atomic) && (kind != writing || !same()) {
+			w.fault(lane, "race: shared memory at %#x was written by thread %d, and nothing has ordered the two since", at*4, word.writer.thread-1)
+		}
+		if kind == reading {
+			if word.reader.thread != 0 && otherWarp(word.reader.thread, me.thread) {
+				word.mixed |= word.reader.bytes & me.bytes
+			}
+			word.reader = me
+			continue
+		}
+		if word.mixed&me.bytes != 0 || word.reader.conflicts(me) {
+			w.fault(lane, "race: shared memory at %#x was read by thread %d, and nothing has ordered the two since", at*4, word.reader.thread-1)
+		}
+		word.writer, word.atomic = me, kind == updating
+	}
+}
+
+func (u user) conflicts(me user) bool {
+	switch {
+	case u.thread == 0 || u.thread == me.thread || u.step == me.step || u.bytes&me.bytes == 0:
+		return false
+	case otherWarp(u.thread, me.thread):
+		return true
+	}
+	return u.sync == me.sync
+}
+
+func otherWarp(a, b int32) bool { return (a-1)/lanes != (b-1)/lanes }

@@ -1,0 +1,100 @@
+package exprtest
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// Options say what cases are drawn. The zero value is right for most tests.
+type Options struct {
+	// Rows are the numbers of rows to choose from; nil means some up to 70.
+	Rows []int
+	// Columns is the greatest number of columns, 10 if it is zero. Depth is how deep
+	// expressions go at most, 4 if it is zero; Expressions how many there are at
+	// most, 3 if it is zero.
+	Columns, Depth, Expressions int
+	// Exact leaves out Exp, Log, Power, Sin and Cos, which devices may round
+	// differently.
+	Exact bool
+	// NoStrings leaves out columns of strings, NoDecimals decimals.
+	NoStrings, NoDecimals bool
+}
+
+// Case is a table and expressions over it.
+type Case struct {
+	Schema      *arrow.Schema
+	Arrays      []arrow.Array
+	Rows        int
+	Expressions []expr.Expr
+	// Program is what the schema and expressions bind to.
+	Program *exprtree.Program
+}
+
+// Inputs returns the arrays that the program takes, borrowed.
+func (c *Case) Inputs() []arrow.Array {
+	inputs := make([]arrow.Array, len(c.Program.Inputs))
+	for i, place := range c.Program.Inputs {
+		inputs[i] = c.Arrays[place]
+	}
+	return inputs
+}
+
+// Record returns the table as a record, which the caller releases.
+func (c *Case) Record() arrow.Record { return array.NewRecord(c.Schema, c.Arrays, int64(c.Rows)) }
+
+// Release releases the arrays.
+func (c *Case) Release() {
+	for _, each := range c.Arrays {
+		each.Release()
+	}
+}
+
+// Draw makes a case. The caller releases it.
+func Draw(t *rapid.T, options Options) *Case {
+	rows := options.Rows
+	if rows == nil {
+		rows = []int{0, 1, 2, 7, 31, 32, 33, 64, 70}
+	}
+	c := &Case{Rows: rapid.SampledFrom(rows).Draw(t, "rows")}
+	g := &generator{t: t, options: options, zone: rapid.SampledFrom([]string{"", "UTC"}).Draw(t, "zone")}
+	values := NewValues(rapid.Uint64().Draw(t, "seed"))
+	g.turns = values.Rand
+	var fields []arrow.Field
+	first := g.turns.IntN(int(classes))
+	for i := range nonZero(options.Columns, 10) - g.choose("fewer", nonZero(options.Columns, 10)) {
+		of := class((first + i) % int(classes))
+		for options.NoStrings && of == stringValues || options.NoDecimals && of == decimals {
+			of = integers
+		}
+		dataType := g.typeOf(of)
+		name := fmt.Sprintf("c%d", i)
+		fields = append(fields, arrow.Field{Name: name, Type: dataType, Nullable: true})
+		g.columns[of] = append(g.columns[of], expr.Col(name))
+		values.Sliced = rapid.Bool().Draw(t, "sliced")
+		values.Nulls = rapid.SampledFrom([]arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull, arraytest.SomeNull}).Draw(t, "nulls")
+		c.Arrays = append(c.Arrays, values.Array(dataType, c.Rows))
+	}
+	c.Schema = arrow.NewSchema(fields, nil)
+	for range 1 + g.choose("expressions", nonZero(options.Expressions, 3)) {
+		c.Expressions = append(c.Expressions, g.bindable(c.Schema, nonZero(options.Depth, 4)))
+	}
+	var err error
+	if c.Program, err = expr.Bind(c.Schema, c.Expressions...); err != nil {
+		t.Fatalf("%v", err)
+	}
+	return c
+}
+
+func nonZero(n, otherwise int) int {
+	if n == 0 {
+		return otherwise
+	}
+	return n
+}

@@ -1,0 +1,30 @@
+package exprtest_test
+
+import (
+	"context"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/internal/hosteval"
+	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
+)
+
+func Example() {
+	// In a test of what evaluates expressions:
+	check := func(t *testing.T) {
+		rapid.Check(t, func(t *rapid.T) {
+			c := exprtest.Draw(t, exprtest.Options{})
+			defer c.Release()
+			got, err := hosteval.Evaluate(context.Background(), c.Program, c.Inputs(), c.Rows)
+			require.NoError(t, err)
+			for i, want := range exprtest.Model(c.Program, c.Inputs(), c.Rows) {
+				exprtest.CompareModel(t, want, got[i], 0)
+				got[i].Release()
+			}
+		})
+	}
+	_ = check
+	// Output:
+}

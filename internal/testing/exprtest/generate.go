@@ -1,0 +1,168 @@
+package exprtest
+
+import (
+	"math/rand/v2"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// generator draws expressions.
+type generator struct {
+	// turns turn what rapid draws, which is small numbers more often than others.
+	turns   *rand.Rand
+	t       *rapid.T
+	options Options
+	zone    string
+	columns [classes][]expr.Expr
+	// drawn are expressions to use again.
+	drawn [classes][]expr.Expr
+}
+
+// choose returns a number from 0 up to below n.
+func (g *generator) choose(label string, n int) int {
+	return rapid.IntRange(0, n-1).Draw(g.t, label)
+}
+
+// among is choose without a preference for small numbers.
+func (g *generator) among(label string, n int) int {
+	return (g.choose(label, n) + g.turns.IntN(n)) % n
+}
+
+// bindable draws an expression that is not refused: where scales of decimals or the
+// like do not go together, another one.
+func (g *generator) bindable(schema *arrow.Schema, depth int) expr.Expr {
+	var err error
+	for range 20 {
+		of := class(g.among("class", int(lengths)+1))
+		for g.options.NoDecimals && of == decimals {
+			of = integers
+		}
+		e := g.draw(of, g.choose("depth", depth+1))
+		if _, err = expr.Bind(schema, e); err == nil {
+			return e
+		}
+	}
+	g.t.Fatalf("no expression is accepted: %v", err)
+	return expr.Expr{}
+}
+
+// draw returns an expression of a class.
+func (g *generator) draw(of class, depth int) expr.Expr {
+	if again := g.drawn[of]; len(again) > 0 && g.among("again", 8) == 0 {
+		return again[g.choose("which", len(again))]
+	}
+	if depth <= 0 || g.among("leaf", 6) == 0 {
+		return g.leaf(of)
+	}
+	var e expr.Expr
+	if of == bools || g.among("own", 4) > 0 {
+		e = g.operation(of, depth-1)
+	} else {
+		e = g.selection(of, depth-1)
+	}
+	g.drawn[of] = append(g.drawn[of], e)
+	return e
+}
+
+func (g *generator) leaf(of class) expr.Expr {
+	if columns := g.columns[of]; len(columns) > 0 && g.among("column", 6) > 0 {
+		return columns[g.among("which", len(columns))]
+	}
+	return g.literal(of)
+}
+
+func (g *generator) typeOf(of class) arrow.DataType {
+	return typesOf(of, g.zone)[g.among("type", len(typesOf(of, g.zone)))]
+}
+
+func (g *generator) literal(of class) expr.Expr {
+	t := g.typeOf(of)
+	if g.among("null", 8) == 0 {
+		return expr.Null(t)
+	}
+	values := NewValues(rapid.Uint64().Draw(g.t, "value") ^ g.turns.Uint64())
+	open := g.among("open", 2) == 0
+	switch of {
+	case integers:
+		if open {
+			return expr.Lit(values.IntN(300) - 20)
+		}
+		beyond := 64 - exprtree.KindOf(t).Bits()
+		x := values.Integer(exprtree.KindOf(t)) << beyond
+		if exprtree.KindOf(t).IsSigned() {
+			return expr.LitOf(t, int64(x)>>beyond)
+		}
+		return expr.LitOf(t, x>>beyond)
+	case floats:
+		if open {
+			return expr.Lit(values.Float())
+		}
+		return expr.LitOf(t, values.Float())
+	case bools:
+		return expr.Lit(values.IntN(2) == 0)
+	case decimals:
+		return expr.LitOf(t, values.Decimal(t.(*arrow.Decimal128Type)))
+	case instants:
+		at := time.Unix(values.Int64N(6e9)-3e9, 0).UTC()
+		switch values.IntN(4) {
+		case 0:
+			return expr.Lit(at.Truncate(24 * time.Hour))
+		case 1:
+			return expr.Lit(at.Add(time.Duration(values.IntN(1e9))))
+		case 2:
+			return expr.Lit(arrow.Date32(at.Unix() / 86_400))
+		}
+		return expr.Lit(at)
+	case clocks:
+		return expr.LitOf(t, time.Duration(values.IntN(86_400))*time.Second)
+	}
+	if open {
+		return expr.Lit(time.Duration(values.Integer(exprtree.Int64)))
+	}
+	return expr.LitOf(t, arrow.Duration(values.Integer(exprtree.Int64)))
+}
+
+// selection draws what every class but strings has.
+func (g *generator) selection(of class, depth int) expr.Expr {
+	x, y := g.draw(of, depth), g.draw(of, depth)
+	switch g.among("selection", 7) {
+	case 0:
+		return expr.Coalesce(x, y, g.draw(of, depth))
+	case 1:
+		return x.FillNull(y)
+	case 2:
+		return expr.Min(x, y)
+	case 3:
+		return expr.Max(x, y, g.draw(of, depth))
+	case 4:
+		return x.Clamp(y, g.draw(of, depth))
+	}
+	return expr.If(g.draw(bools, depth), x, y)
+}
+
+// pick calls one of the functions.
+func (g *generator) pick(functions ...func() expr.Expr) expr.Expr {
+	return functions[g.among("operation", len(functions))]()
+}
+
+// number is of one of the classes of numbers.
+func (g *generator) number(depth int) expr.Expr {
+	if g.among("number", 2) == 0 {
+		return g.draw(floats, depth)
+	}
+	return g.draw(integers, depth)
+}
+
+// any is of any class that can be computed with.
+func (g *generator) any(depth int) expr.Expr {
+	of := class(g.among("class", int(lengths)+1))
+	if g.options.NoDecimals && of == decimals {
+		of = floats
+	}
+	return g.draw(of, depth)
+}

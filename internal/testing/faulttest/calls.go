@@ -1,0 +1,353 @@
+package faulttest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Errors that are injected.
+var (
+	// ErrDriver is a condition that nobody knows.
+	ErrDriver = errors.New("the driver fails")
+	// ErrGone is why a context ended.
+	ErrGone = errors.New("the user went away")
+)
+
+// Asking can take any number of calls. Those of one operation that are failed are
+// bounded, and more so on the stacks that differ from the default one by how they
+// allocate only.
+const (
+	mostCalls    = 6
+	mostByOthers = 2
+	mostQueries  = 3
+	mostLosses   = 30
+)
+
+// stack is what a manager stands on.
+type stack struct {
+	name string
+	gpu  bool
+	// resource makes the manager's; nil means the default one.
+	resource func(dev *device.Device) (memory.Resource, error)
+}
+
+func stacks() []stack {
+	driver := func(dev *device.Device) (memory.Resource, error) { return memory.NewDriverResource(dev), nil }
+	ordered := func(dev *device.Device) (memory.Resource, error) {
+		return memory.NewStreamOrderedResource(dev, memory.StreamOrderedOptions{})
+	}
+	return []stack{
+		{name: "host"},
+		{name: "GPU", gpu: true},
+		{name: "GPU by Alloc", gpu: true, resource: driver},
+		{name: "GPU by AllocAsync", gpu: true, resource: ordered},
+	}
+}
+
+// eachStack runs f with each operation on each stack.
+func eachStack(t *testing.T, operations []Operation, f func(t *testing.T, s stack, o Operation)) {
+	for _, s := range stacks() {
+		t.Run(s.name, func(t *testing.T) {
+			for _, o := range operations {
+				t.Run(o.Name, func(t *testing.T) { f(t, s, o) })
+			}
+		})
+	}
+}
+
+// open prepares an operation on a new device, until the end of the test. Nothing
+// of the device's memory may be left then, unless the driver would not take it
+// back.
+func (s stack) open(t *testing.T, o Operation) (x *trial, driver *Driver) {
+	t.Helper()
+	var dev *device.Device
+	if s.gpu {
+		dev, driver = OpenGPU(t, o.Kernels)
+	} else {
+		dev, driver = OpenHost(t)
+	}
+	options := memory.Options{
+		TrackAllocations: true,
+		// Chunks so small that the operations need several.
+		Staging: memory.StagingOptions{Workers: 2, ChunkBytes: 2048, Chunks: 3},
+	}
+	if s.resource != nil {
+		resource, err := s.resource(dev)
+		require.NoError(t, err)
+		options.Resource = resource
+	}
+	m, err := memory.NewManager(dev, options)
+	require.NoError(t, err)
+	refused := false
+	t.Cleanup(func() {
+		driver.Arm(nil)
+		require.NoError(t, dev.Synchronize(context.Background()))
+		err := m.Close()
+		if options.Resource != nil {
+			err = errors.Join(err, options.Resource.Close())
+		}
+		if x != nil && x.lost { // and its memory with it
+			require.NotErrorAs(t, err, new(*memory.LeakError))
+			return
+		}
+		require.NoError(t, err)
+		if !refused {
+			require.Empty(t, driver.Live(), "memory that the driver was not given back")
+		}
+	})
+	x = newTrial(t, m, o)
+	run := x.run
+	x.run = func(ctx context.Context) (func(testing.TB), error) {
+		keep, err := run(ctx)
+		for operation := range driver.Failed() {
+			refused = refused || givesBack[operation]
+		}
+		return keep, err
+	}
+	return x, driver
+}
+
+// givesBack are the operations after whose failure memory cannot be used again.
+var givesBack = map[string]bool{
+	"Free": true, "FreeAsync": true, "HostFree": true, "PhysicalRelease": true, "AddressFree": true, "Unmap": true,
+	"GraphDestroy": true, "GraphExecutableDestroy": true,
+}
+
+// allocates are the operations that can fail for want of memory, after which the
+// resources ask again.
+var allocates = map[string]bool{
+	"Alloc": true, "AllocAsync": true, "AllocManaged": true, "HostAlloc": true, "AddressReserve": true, "PhysicalCreate": true,
+	"PhysicalCreateShared": true, "Map": true, "EventCreate": true, "StreamCreate": true, "PoolCreate": true, "ModuleLoad": true,
+	"ModuleCompile": true, "GraphInstantiate": true,
+}
+
+// needless are the operations that a success can do without: those that give
+// something back, ask, or mark for later.
+var needless = map[string]bool{
+	"EventCreate": true, "EventRecord": true, "EventQuery": true, "EventDestroy": true,
+	"StreamQuery": true, "StreamDestroy": true, "PointerInfo": true, "AddressRange": true, "Attribute": true, "MemoryInfo": true,
+	"Free": true, "FreeAsync": true, "HostFree": true, "PhysicalRelease": true, "AddressFree": true, "Unmap": true,
+	"ModuleUnload": true, "PoolDestroy": true, "PoolTrim": true, "GraphDestroy": true, "GraphExecutableDestroy": true,
+}
+
+// calls returns which calls an operation makes on a stack when all is well.
+func (s stack) calls(t *testing.T, o Operation) (counts map[string]int, total int) {
+	t.Helper()
+	prepared := t.Run("as it should be", func(t *testing.T) {
+		x, driver := s.open(t, o)
+		driver.Arm(nil)
+		keep, err := x.run(t.Context())
+		counts = driver.Counts()
+		require.NoError(t, err)
+		x.keep(t, keep)
+	})
+	if !prepared {
+		t.FailNow()
+	}
+	for operation, count := range counts {
+		total += count
+		most := mostCalls
+		switch {
+		case s.resource != nil:
+			most = mostByOthers
+		case operation == "EventQuery" || operation == "StreamQuery":
+			most = mostQueries
+		}
+		counts[operation] = min(count, most)
+	}
+	if s.resource != nil {
+		return counts, min(total, mostLosses/3)
+	}
+	return counts, min(total, mostLosses)
+}
+
+// eachCall runs f, in a test of its own, for each call that an operation makes.
+func (s stack) eachCall(t *testing.T, o Operation, f func(t *testing.T, operation string, nth int)) {
+	t.Helper()
+	counts, _ := s.calls(t, o)
+	for _, operation := range slices.Sorted(maps.Keys(counts)) {
+		for nth := 1; nth <= counts[operation]; nth++ {
+			t.Run(fmt.Sprintf("%s %d", operation, nth), func(t *testing.T) { f(t, operation, nth) })
+		}
+	}
+}
+
+// EachCall fails each call of the driver that the operations make, one at a time:
+// with a condition that nobody knows, and for want of memory.
+func EachCall(t *testing.T, operations ...Operation) {
+	t.Helper()
+	eachStack(t, operations, func(t *testing.T, s stack, o Operation) {
+		s.eachCall(t, o, func(t *testing.T, operation string, nth int) {
+			s.failOne(t, o, operation, nth, ErrDriver)
+			if allocates[operation] {
+				t.Run("for want of memory", func(t *testing.T) { s.failOne(t, o, operation, nth, device.ErrOutOfMemory) })
+			}
+		})
+	})
+}
+
+func (s stack) failOne(t *testing.T, o Operation, operation string, nth int, condition error) {
+	x, driver := s.open(t, o)
+	driver.Arm(func(call Call) error {
+		if call.Operation == operation && call.Nth == nth {
+			return condition
+		}
+		return nil
+	})
+	keep, err := x.run(t.Context())
+	counts, failed := driver.Counts(), driver.Failed()[operation]
+	driver.Arm(nil)
+	switch {
+	case err != nil:
+		var injected *Error
+		require.ErrorAs(t, err, &injected)
+		require.Equal(t, operation, injected.Operation)
+		require.Nil(t, keep)
+		x.requireFailure(t, err, condition)
+	default:
+		x.keep(t, keep)
+		// Short of memory the resources ask again, for less.
+		again := condition == device.ErrOutOfMemory
+		// Who cannot wait for a stream may wait for the device.
+		waited := operation == "EventSynchronize" && counts["Synchronize"] > 0
+		mended := slices.Contains(o.Mends, operation)
+		// A transfer goes on with the pinned chunks that it has.
+		fewer := operation == "HostAlloc" && counts[operation] > 1
+		require.True(t, failed == 0 || again || waited || mended || fewer || needless[operation], "%s failed and nobody noticed", operation)
+	}
+	x.succeed(t)
+}
+
+// EachCallLost lets the device be lost at each call of the driver that the
+// operations make: that call and all after it fail.
+func EachCallLost(t *testing.T, operations ...Operation) {
+	t.Helper()
+	eachStack(t, operations, func(t *testing.T, s stack, o Operation) {
+		_, total := s.calls(t, o)
+		for number := 1; number <= total; number++ {
+			t.Run(fmt.Sprint(number), func(t *testing.T) {
+				x, driver := s.open(t, o)
+				x.lost = true
+				driver.Arm(func(call Call) error {
+					if call.Number >= number {
+						return device.ErrDeviceLost
+					}
+					return nil
+				})
+				keep, err := x.run(t.Context())
+				driver.Arm(nil)
+				if err != nil {
+					x.requireFailure(t, err, device.ErrDeviceLost)
+					return
+				}
+				x.keep(t, keep)
+			})
+		}
+	})
+}
+
+// EachCallCancelled ends the context before the operations, and at each call of
+// the driver that they make.
+func EachCallCancelled(t *testing.T, operations ...Operation) {
+	t.Helper()
+	operations = slices.DeleteFunc(slices.Clone(operations), func(o Operation) bool { return !o.Cancellable && !o.Waits })
+	eachStack(t, operations, func(t *testing.T, s stack, o Operation) {
+		if s.resource != nil {
+			t.Skip("allocating does not depend on the context")
+		}
+		t.Run("before", func(t *testing.T) {
+			x, _ := s.open(t, o)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			cancel(ErrGone)
+			keep, err := x.run(ctx)
+			if o.Waits && err == nil {
+				x.keep(t, keep)
+			} else {
+				require.Nil(t, keep)
+				x.requireFailure(t, err, ErrGone)
+			}
+			x.succeed(t)
+		})
+		s.eachCall(t, o, func(t *testing.T, operation string, nth int) {
+			x, driver := s.open(t, o)
+			ctx, cancel := context.WithCancelCause(t.Context())
+			defer cancel(nil)
+			driver.Arm(func(call Call) error {
+				if call.Operation == operation && call.Nth == nth {
+					cancel(ErrGone)
+				}
+				return nil
+			})
+			keep, err := x.run(ctx)
+			driver.Arm(nil)
+			if err != nil {
+				require.Nil(t, keep)
+				x.requireFailure(t, err, ErrGone)
+			} else {
+				x.keep(t, keep)
+			}
+			x.succeed(t)
+		})
+	})
+}
+
+// EachManagerCall fails each call of the driver that making a manager and closing
+// it takes, and requires that no memory is left.
+func EachManagerCall(t *testing.T, options memory.Options) {
+	t.Helper()
+	for _, gpu := range []bool{false, true} {
+		name := map[bool]string{false: "host", true: "GPU"}[gpu]
+		t.Run(name, func(t *testing.T) {
+			for number, more := 1, true; more; number++ {
+				t.Run(fmt.Sprint(number), func(t *testing.T) { more = failManager(t, gpu, number, options) })
+			}
+		})
+	}
+}
+
+func failManager(t *testing.T, gpu bool, number int, options memory.Options) (reached bool) {
+	dev, driver := OpenHost(t)
+	if gpu {
+		dev, driver = OpenGPU(t, nil)
+	}
+	driver.Arm(func(call Call) error {
+		if call.Number == number {
+			return ErrDriver
+		}
+		return nil
+	})
+	m, err := memory.NewManager(dev, options)
+	if err == nil {
+		err = m.Close()
+	} else {
+		require.ErrorContains(t, err, "memory: new manager on "+dev.Name())
+	}
+	failed := driver.Failed()
+	driver.Arm(nil)
+	if err != nil {
+		require.ErrorIs(t, err, ErrDriver)
+	}
+	for operation := range failed {
+		// Automatic segments fall back to fixed ones.
+		fallen := operation == "PhysicalGranularity" || operation == "AddressReserve"
+		require.True(t, err != nil || fallen || needless[operation], "%s failed and nobody noticed", operation)
+		if !givesBack[operation] {
+			require.Empty(t, driver.Live())
+		}
+	}
+	fine := devicetest.Manager(t, dev, options)
+	block, err := fine.Allocate(1000, memory.AllocateOptions{})
+	require.NoError(t, err)
+	require.NoError(t, block.Release())
+	return len(failed) > 0
+}

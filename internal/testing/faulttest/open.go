@@ -1,0 +1,65 @@
+package faulttest
+
+import (
+	"fmt"
+	"sync/atomic"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/device/host"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
+)
+
+// opened numbers the devices, for a backend is registered once and for all.
+var opened atomic.Int64
+
+type family struct {
+	driver *Driver
+}
+
+func (f family) Devices() ([]backend.Info, error) { return []backend.Info{f.driver.Info()}, nil }
+
+func (f family) Open(int) (backend.Device, error) { return f.driver, nil }
+
+// OpenHost opens a device until the end of the test that is the host but for the
+// calls that fail.
+func OpenHost(t testing.TB) (*device.Device, *Driver) {
+	t.Helper()
+	below, err := host.Driver{}.Open(0)
+	require.NoError(t, err)
+	return open(t, below)
+}
+
+// OpenGPU opens a device until the end of the test that passes for a GPU, with
+// the given kernels, but for the calls that fail.
+func OpenGPU(t testing.TB, kernels map[string]launchtest.Kernel) (*device.Device, *Driver) {
+	t.Helper()
+	gpu := &launchtest.GPU{Kernels: kernels}
+	launchtest.Open(t, gpu) // which closes it, too
+	return open(t, unclosed{gpu})
+}
+
+// unclosed is a device that somebody else closes.
+type unclosed struct{ backend.Device }
+
+func (u unclosed) Close() error { return u.Device.Synchronize() }
+
+// Below returns the device that this one stands on.
+func (u unclosed) Below() backend.Device { return u.Device }
+
+func open(t testing.TB, below backend.Device) (*device.Device, *Driver) {
+	t.Helper()
+	driver := NewDriver(below)
+	name := fmt.Sprintf("faulttest-%d", opened.Add(1))
+	require.NoError(t, device.Register(name, family{driver}))
+	dev, err := device.Open(name)
+	require.NoError(t, err)
+	t.Cleanup(func() {
+		driver.Arm(nil)
+		require.NoError(t, dev.Close())
+	})
+	return dev, driver
+}

@@ -1,0 +1,225 @@
+package soak_test
+
+import (
+	"context"
+	"errors"
+	"os"
+	"strconv"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
+	"github.com/gpuframe/gpuframe/internal/testing/soak"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// operationsVariable is the environment variable that says how many operations
+// each of TestRun's runs has, but for those of slow resources.
+const operationsVariable = "GPUFRAME_SOAK_OPERATIONS"
+
+// operations returns how many operations a run has, on a GPU and elsewhere.
+func operations(t testing.TB, dev *device.Device, slow bool) uint64 {
+	t.Helper()
+	if text := os.Getenv(operationsVariable); text != "" && !slow {
+		n, err := strconv.ParseUint(text, 10, 64)
+		require.NoError(t, err, operationsVariable)
+		return n
+	}
+	switch {
+	case dev.Kind() == device.Host:
+		return 10_000
+	case slow:
+		return 50_000
+	}
+	return 200_000
+}
+
+// seedVariable is the environment variable for the seed of TestRun's random choices,
+// so that several processes make different ones.
+const seedVariable = "GPUFRAME_SEED"
+
+func seed(t testing.TB) uint64 {
+	t.Helper()
+	text := os.Getenv(seedVariable)
+	if text == "" {
+		return 1
+	}
+	n, err := strconv.ParseUint(text, 10, 64)
+	require.NoError(t, err, seedVariable)
+	return n
+}
+
+// options fit the device: a GPU is kept busy by larger blocks and more
+// goroutines than a processor.
+func options(dev *device.Device) soak.Options {
+	if dev.Kind() == device.CUDA {
+		return soak.Options{Goroutines: 16, Streams: 20, MaximumBytes: 8 << 20, TrimEvery: 1000}
+	}
+	return soak.Options{Goroutines: 4, Streams: 5, MaximumBytes: 256 << 10, TrimEvery: 100}
+}
+
+// resources are those under test.
+var resources = []struct {
+	name string
+	// slow resources synchronise the device with every free.
+	slow bool
+	open func(dev *device.Device) (memory.Resource, error)
+}{
+	{"stream-ordered", false, func(dev *device.Device) (memory.Resource, error) {
+		return memory.NewStreamOrderedResource(dev, memory.StreamOrderedOptions{})
+	}},
+	{"caching-fixed", false, func(dev *device.Device) (memory.Resource, error) {
+		return memory.NewCachingResource(dev, memory.CachingOptions{Segments: memory.FixedSegments})
+	}},
+	{"caching-expandable", false, func(dev *device.Device) (memory.Resource, error) {
+		return memory.NewCachingResource(dev, memory.CachingOptions{Segments: memory.ExpandableSegments})
+	}},
+	{"driver", true, func(dev *device.Device) (memory.Resource, error) {
+		return memory.NewDriverResource(dev), nil
+	}},
+}
+
+// TestRun: no resource gives memory out too soon.
+func TestRun(t *testing.T) {
+	for _, resource := range resources {
+		t.Run(resource.name, func(t *testing.T) {
+			devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+				under, err := resource.open(dev)
+				if errors.Is(err, device.ErrNotSupported) {
+					t.Skip(err)
+				}
+				require.NoError(t, err)
+				defer func() { require.NoError(t, under.Close()) }()
+				o := options(dev)
+				o.Resource, o.Operations, o.Seed = under, operations(t, dev, resource.slow), seed(t)
+				requireSound(t, dev, o)
+			})
+		})
+	}
+}
+
+// requireSound runs, and fails unless everything was done and nothing was found.
+func requireSound(t *testing.T, dev *device.Device, o soak.Options) soak.Report {
+	t.Helper()
+	report, err := soak.Run(t.Context(), dev, o)
+	t.Log(report)
+	if caching, ok := memory.FindResource[*memory.CachingResource](o.Resource); ok {
+		t.Logf("%+v", caching.Stats())
+	}
+	require.NoError(t, err)
+	assert.GreaterOrEqual(t, report.Operations(), o.Operations)
+	assert.Equal(t, report.Allocations, report.Frees)
+	assert.Equal(t, report.Allocations, report.Memory.Allocations)
+	assert.NotZero(t, report.CheckedBytes)
+	assert.NotZero(t, report.Crossings)
+	assert.NotZero(t, report.Handovers)
+	assert.Zero(t, report.Mismatches)
+	assert.Zero(t, report.Memory.Leaks)
+	return report
+}
+
+// TestRunWithCopies has a GPU's copies and fills, which do not run on its
+// multiprocessors, do what its kernels do in TestRun.
+func TestRunWithCopies(t *testing.T) {
+	dev := devicetest.OpenKernels(t)
+	resource, err := memory.NewCachingResource(dev, memory.CachingOptions{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, resource.Close()) }()
+	o := options(dev)
+	o.Resource, o.Operations, o.Method = resource, 100_000, soak.Copies
+	requireSound(t, dev, o)
+}
+
+// TestRunInSmallBudget: allocations fail and are answered by releasing.
+func TestRunInSmallBudget(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		o := options(dev)
+		o.Operations = 10_000
+		o.Budget = 2 * o.MaximumBytes
+		report := requireSound(t, dev, o)
+		assert.NotZero(t, report.Failures)
+		assert.LessOrEqual(t, report.Memory.Peak, o.Budget)
+	})
+}
+
+// TestRunAlone has one goroutine with one stream, which nothing can cross.
+func TestRunAlone(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		report, err := soak.Run(t.Context(), dev, soak.Options{Goroutines: 1, Operations: 2000, MaximumBytes: 64 << 10})
+		require.NoError(t, err)
+		assert.NotZero(t, report.Handovers, "to itself")
+		assert.Zero(t, report.Crossings)
+	})
+}
+
+// TestRunOfKernels runs what a GPU runs but for the kernels themselves, for which
+// Go functions stand.
+func TestRunOfKernels(t *testing.T) {
+	dev := launchtest.Open(t, newModel())
+	resource, err := memory.NewStreamOrderedResource(dev, memory.StreamOrderedOptions{})
+	require.NoError(t, err)
+	defer func() { require.NoError(t, resource.Close()) }()
+	requireSound(t, dev, soak.Options{
+		Resource: resource, Goroutines: 4, Operations: 10_000, MaximumBytes: 256 << 10, TrimEvery: 100,
+	})
+}
+
+// TestRunOfKernelsThatDoNotRun: a check that was enqueued but never ran is not a
+// check that found nothing.
+func TestRunOfKernelsThatDoNotRun(t *testing.T) {
+	model := newModel()
+	verify := model.Kernels["soak_verify"]
+	verify.Run = nil
+	model.Kernels["soak_verify"] = verify
+	_, err := soak.Run(t.Context(), launchtest.Open(t, model), soak.Options{Goroutines: 2, Operations: 100})
+	require.ErrorContains(t, err, "some have not run")
+	require.NotErrorIs(t, err, soak.ErrCorruption)
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
+		defer cancel()
+		o := options(dev)
+		o.Operations = 1 << 50
+		report, err := soak.Run(ctx, dev, o)
+		require.ErrorIs(t, err, context.DeadlineExceeded)
+		require.NotErrorIs(t, err, memory.ErrLeak, "what was held is released")
+		assert.Equal(t, report.Allocations, report.Frees)
+	})
+}
+
+func TestRunReportsTheDriversErrors(t *testing.T) {
+	model := newModel()
+	model.LaunchError = device.ErrDeviceLost
+	_, err := soak.Run(t.Context(), launchtest.Open(t, model), soak.Options{})
+	require.ErrorIs(t, err, device.ErrDeviceLost)
+	require.NotErrorIs(t, err, memory.ErrLeak)
+}
+
+func TestOptionsRefused(t *testing.T) {
+	dev := devicetest.Open(t, "host")
+	for field, o := range map[string]soak.Options{
+		"Goroutines is -1":        {Goroutines: -1},
+		"Goroutines is 257":       {Goroutines: 257},
+		"Streams is -2":           {Streams: -2},
+		"MaximumBytes is 7":       {MaximumBytes: 7},
+		"MaximumBytes is 1342177": {MaximumBytes: 128<<20 + 1},
+		"Held is -1":              {Held: -1},
+		"CrossStream is 1.5":      {CrossStream: 1.5},
+		"Method(9) is no method":  {Method: 9},
+	} {
+		_, err := soak.Run(t.Context(), dev, o)
+		require.ErrorIs(t, err, device.ErrInvalidValue)
+		assert.ErrorContains(t, err, field)
+	}
+	_, err := soak.Run(t.Context(), nil, soak.Options{})
+	require.ErrorIs(t, err, device.ErrInvalidValue)
+	_, err = soak.Run(t.Context(), dev, soak.Options{Method: soak.Kernels})
+	require.ErrorIs(t, err, device.ErrNotSupported, "the host runs no kernels")
+}
