@@ -88,13 +88,22 @@ func open(name string) (*Device, error) {
 	driver, ok := lookup(family)
 	if !ok {
 		return nil, fmt.Errorf("device: open %q: no backend is called %q, there are %s: %w",
-			name, family, strings.Join(Backends(), ", "), ErrNoDevice)
+			name, family, someOf(Backends()), ErrNoDevice)
 	}
 	handle, err := driver.Open(ordinal)
 	if err != nil {
 		return nil, fmt.Errorf("device: open %q: %w", name, err)
 	}
 	return newDevice(family, handle), nil
+}
+
+// someOf joins names for an error message, the first few of a long list.
+func someOf(names []string) string {
+	const most = 8
+	if len(names) <= most {
+		return strings.Join(names, ", ")
+	}
+	return fmt.Sprintf("%s and %d more", strings.Join(names[:most], ", "), len(names)-most)
 }
 
 func parseName(name string) (family string, ordinal int, err error) {

@@ -20,7 +20,7 @@ module=github.com/gpuframe/gpuframe
 
 packages() {
     GOWORK=off GOFLAGS='' go list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}} {{.ImportPath}}' ./... |
-        awk '/internal\/devicetest / && !/devicetest$/ {print $NF}' | sed "s|^$module/||"
+        awk '/internal\/testing\/devicetest / && !/devicetest$/ {print $NF}' | sed "s|^$module/||"
 }
 
 write() {

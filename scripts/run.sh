@@ -64,7 +64,7 @@ go_tool() {
 # conformance suite itself is run by the backends.
 all_packages() {
     go_tool list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}} {{.ImportPath}}' ./... |
-        awk '/internal\/devicetest |backend\/backendtest / && !/backendtest$/ {sub(/^github.com\/gpuframe\/gpuframe\//, "", $NF); print $NF}'
+        awk '/internal\/testing\/devicetest |backend\/backendtest / && !/backendtest$/ {sub(/^github.com\/gpuframe\/gpuframe\//, "", $NF); print $NF}'
 }
 
 # packages lists the folders to run the tests of.
