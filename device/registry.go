@@ -99,7 +99,7 @@ func open(name string) (*Device, error) {
 
 // someOf joins names for an error message, the first few of a long list.
 func someOf(names []string) string {
-	const most = 8
+	const most = 16
 	if len(names) <= most {
 		return strings.Join(names, ", ")
 	}
