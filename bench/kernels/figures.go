@@ -9,9 +9,9 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
-	"github.com/gpuframe/gpuframe/kernels/scan"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/kernels/summary"
+	"github.com/gpuframe/gpuframe/kernels/window"
 )
 
 // columns are results to be released together.
@@ -171,7 +171,7 @@ func (b *bench) cumulativeSum(data *buffer.Buffer) work {
 		if err != nil {
 			return nil, err
 		}
-		return scan.CumulativeSum(ctx, values, scan.Options{Options: b.options()})
+		return window.CumulativeSum(ctx, values, window.Options{Options: b.options()})
 	}
 }
 
@@ -181,7 +181,7 @@ func (b *bench) cumulativeMax(data *buffer.Buffer, name string) work {
 		if err != nil {
 			return nil, err
 		}
-		return scan.CumulativeMax(ctx, values, scan.Options{Options: b.options()})
+		return window.CumulativeMax(ctx, values, window.Options{Options: b.options()})
 	}
 }
 

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/scan"
+	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -174,7 +174,7 @@ func (d *distinct) rank(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	d.ranks, err = scan.CumulativeSum(ctx, marks, scan.Options{Options: d.options()})
+	d.ranks, err = window.CumulativeSum(ctx, marks, window.Options{Options: d.options()})
 	return errors.Join(err, marks.Release())
 }
 

@@ -9,24 +9,24 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
-	"github.com/gpuframe/gpuframe/kernels/scan"
+	"github.com/gpuframe/gpuframe/kernels/window"
 )
 
 // scans add a column to the table.
 var scans = []Operator{
 	onColumn("cumulative", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
-		functions := []func(context.Context, *column.Column, ...scan.Options) (*column.Column, error){
-			scan.CumulativeSum, scan.CumulativeProduct, scan.CumulativeMin, scan.CumulativeMax,
+		functions := []func(context.Context, *column.Column, ...window.Options) (*column.Column, error){
+			window.CumulativeSum, window.CumulativeProduct, window.CumulativeMin, window.CumulativeMax,
 		}
-		made, err := functions[choice%4](ctx, c, scan.Options{Options: in.Options, SkipNulls: choice%8 < 4})
+		made, err := functions[choice%4](ctx, c, window.Options{Options: in.Options, SkipNulls: choice%8 < 4})
 		return appended(in.Table, as, made, err)
 	}),
 	onColumn("fill", Any, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
-		fill := scan.FillForward
+		fill := window.FillForward
 		if choice%2 == 0 {
-			fill = scan.FillBackward
+			fill = window.FillBackward
 		}
-		made, err := fill(ctx, c, scan.Options{Options: in.Options})
+		made, err := fill(ctx, c, window.Options{Options: in.Options})
 		return appended(in.Table, as, made, err)
 	}),
 }

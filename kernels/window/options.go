@@ -1,4 +1,4 @@
-package scan
+package window
 
 import "github.com/gpuframe/gpuframe/kernels"
 

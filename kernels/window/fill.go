@@ -1,4 +1,4 @@
-package scan
+package window
 
 import (
 	"context"
@@ -22,7 +22,7 @@ import (
 func FillForward(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
 	result, err := runFill(ctx, c, options, false)
 	if err != nil {
-		return nil, fmt.Errorf("scan: fill forward: %w", err)
+		return nil, fmt.Errorf("window: fill forward: %w", err)
 	}
 	return result, nil
 }
@@ -32,7 +32,7 @@ func FillForward(ctx context.Context, c *column.Column, options ...Options) (*co
 func FillBackward(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
 	result, err := runFill(ctx, c, options, true)
 	if err != nil {
-		return nil, fmt.Errorf("scan: fill backward: %w", err)
+		return nil, fmt.Errorf("window: fill backward: %w", err)
 	}
 	return result, nil
 }

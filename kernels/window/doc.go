@@ -1,8 +1,8 @@
-// Package scan holds the operators that give each row what the rows up to it have:
+// Package window holds the operators that give each row what the rows up to it have:
 // cumulative sums, products, minima and maxima, and the filling of nulls with the
 // last or the next value.
 //
-//	totals, err := scan.CumulativeSum(ctx, amounts)
+//	totals, err := window.CumulativeSum(ctx, amounts)
 //	defer totals.Release()
 //
 // All run on the device that holds the column, in one pass over it, enqueue their
@@ -28,5 +28,5 @@
 // cut into tiles, these into runs of one warp each, and these into runs of one lane
 // each. In a lane values are folded one after another, over the lanes of a warp and over
 // 32 tiles as Hillis and Steele do, and over warps and groups of 32 tiles one after
-// another. code/cumulative.cuh and kernels/include/prefixes.cuh have it to the letter.
-package scan
+// another. cuda/cumulative.cuh and kernels/include/prefixes.cuh have it to the letter.
+package window

@@ -1,4 +1,4 @@
-package scan_test
+package window_test
 
 import (
 	"bytes"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
-	"github.com/gpuframe/gpuframe/kernels/scan"
+	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -62,11 +62,11 @@ func TestFill(t *testing.T) {
 			}
 			for _, s := range all {
 				for _, backward := range []bool{false, true} {
-					run := operation(scan.FillForward)
+					run := operation(window.FillForward)
 					if backward {
-						run = scan.FillBackward
+						run = window.FillBackward
 					}
-					got := onDevice(t, mgr, run, s.array, scan.Options{})
+					got := onDevice(t, mgr, run, s.array, window.Options{})
 					for row, from := range filledFrom(s.array, backward) {
 						if got.IsNull(row) != (from < 0) || from >= 0 && !sameValue(got, row, s.array, from) {
 							t.Fatalf("%v %s backward %v: row %d is %v, not row %d's", dataType, s.name, backward, row, got.ValueStr(row), from)
@@ -92,7 +92,7 @@ func TestFillOfNoNullsIsTheColumn(t *testing.T) {
 		values, err := c.Values()
 		require.NoError(t, err)
 		defer values.Release()
-		filled, err := scan.FillForward(t.Context(), values)
+		filled, err := window.FillForward(t.Context(), values)
 		require.NoError(t, err)
 		require.Same(t, values, filled)
 		require.NoError(t, filled.Release())
@@ -104,20 +104,20 @@ func TestRefusals(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		text := upload(t, mgr, fromStrings(t, "a", "b"))
 		for name, run := range map[string]operation{
-			"cumulative sum": scan.CumulativeSum, "cumulative product": scan.CumulativeProduct,
-			"cumulative minimum": scan.CumulativeMin, "cumulative maximum": scan.CumulativeMax,
-			"fill forward": scan.FillForward, "fill backward": scan.FillBackward,
+			"cumulative sum": window.CumulativeSum, "cumulative product": window.CumulativeProduct,
+			"cumulative minimum": window.CumulativeMin, "cumulative maximum": window.CumulativeMax,
+			"fill forward": window.FillForward, "fill backward": window.FillBackward,
 		} {
 			_, err := run(t.Context(), text)
 			require.ErrorIs(t, err, device.ErrNotSupported)
-			require.ErrorContains(t, err, "scan: "+name+": the type utf8")
+			require.ErrorContains(t, err, "window: "+name+": the type utf8")
 			_, err = run(t.Context(), nil)
 			require.ErrorIs(t, err, memory.ErrReleased)
 		}
 		c := upload(t, mgr, samples(t, arrow.PrimitiveTypes.Int32, 10)[0].array)
-		_, err := scan.CumulativeSum(t.Context(), c, scan.Options{}, scan.Options{})
+		_, err := window.CumulativeSum(t.Context(), c, window.Options{}, window.Options{})
 		require.ErrorIs(t, err, device.ErrInvalidValue)
-		_, err = scan.FillForward(t.Context(), c, scan.Options{}, scan.Options{})
+		_, err = window.FillForward(t.Context(), c, window.Options{}, window.Options{})
 		require.ErrorIs(t, err, device.ErrInvalidValue)
 	})
 }
@@ -141,20 +141,20 @@ func TestDeviceRows(t *testing.T) {
 				c := upload(t, mgr, s.array)
 				for _, rows := range []int{0, 1, 77, n - 1, n} {
 					shown := array.NewSlice(s.array, 0, int64(rows))
-					for i, run := range []operation{scan.CumulativeSum, scan.CumulativeMax, scan.FillForward, scan.FillBackward} {
+					for i, run := range []operation{window.CumulativeSum, window.CumulativeMax, window.FillForward, window.FillBackward} {
 						for _, known := range []bool{false, true} {
 							counted := withRows(t, mgr, c, int64(rows))
 							if known {
 								_, err := counted.NumRows(t.Context())
 								require.NoError(t, err)
 							}
-							made, err := run(t.Context(), counted, scan.Options{SkipNulls: true})
+							made, err := run(t.Context(), counted, window.Options{SkipNulls: true})
 							require.NoError(t, err)
 							require.Equal(t, n, made.Len())
 							got, err := made.Array(t.Context())
 							require.NoError(t, err)
 							require.NoError(t, made.Release())
-							want := onDevice(t, mgr, run, shown, scan.Options{SkipNulls: true})
+							want := onDevice(t, mgr, run, shown, window.Options{SkipNulls: true})
 							require.Equal(t, rows, got.Len())
 							for row := range rows {
 								if got.IsNull(row) != want.IsNull(row) || want.IsValid(row) && !sameValue(got, row, want, row) {

@@ -1,4 +1,4 @@
-package scan
+package window
 
 import (
 	"math"
@@ -28,7 +28,7 @@ func (o how) floats(s storage, in hostInput, out hostOutput) {
 	}
 }
 
-// tiled folds in the order of the kernel: see scan_tiles in code/cumulative.cuh.
+// tiled folds in the order of the kernel: see scan_tiles in cuda/cumulative.cuh.
 func tiled[F lookback.Fold[float64]](fold F, cut shape, s storage, in hostInput, out hostOutput) {
 	warpRows, tileRows := cut.warpRows(), cut.tileRows()
 	folded := make([]float64, tileRows)

@@ -1,4 +1,4 @@
-package scan
+package window
 
 import (
 	"embed"
@@ -17,7 +17,7 @@ import (
 
 // codes has a file for each kernel, so that a program compiles those that it uses.
 //
-//go:embed code/*.ptx
+//go:embed cuda/*.ptx
 var codes embed.FS
 
 // functions are the kernels of a device that were asked for, by number. They are never
@@ -36,7 +36,7 @@ func function(dev *device.Device, number int, name func() string) (*kernels.Func
 	if f := all[number].Load(); f != nil {
 		return f, nil
 	}
-	code, err := codes.ReadFile("code/" + name() + ".ptx")
+	code, err := codes.ReadFile("cuda/" + name() + ".ptx")
 	if err != nil {
 		return nil, fmt.Errorf("no kernel %s: %w", name(), err)
 	}

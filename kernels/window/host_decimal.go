@@ -1,4 +1,4 @@
-package scan
+package window
 
 import "math/bits"
 

@@ -1,4 +1,4 @@
-package scan_test
+package window_test
 
 import (
 	"math"

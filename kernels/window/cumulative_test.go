@@ -1,4 +1,4 @@
-package scan_test
+package window_test
 
 import (
 	"math"
@@ -11,7 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
-	"github.com/gpuframe/gpuframe/kernels/scan"
+	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -52,10 +52,10 @@ func TestIntegers(t *testing.T) {
 		fold  func(a, b *big.Int) *big.Int
 		types []arrow.DataType
 	}{
-		{"sum", scan.CumulativeSum, add, append([]arrow.DataType{decimalType, arrow.FixedWidthTypes.Duration_s}, integerTypes...)},
-		{"product", scan.CumulativeProduct, multiply, integerTypes},
-		{"min", scan.CumulativeMin, least, all},
-		{"max", scan.CumulativeMax, most, all},
+		{"sum", window.CumulativeSum, add, append([]arrow.DataType{decimalType, arrow.FixedWidthTypes.Duration_s}, integerTypes...)},
+		{"product", window.CumulativeProduct, multiply, integerTypes},
+		{"min", window.CumulativeMin, least, all},
+		{"max", window.CumulativeMax, most, all},
 	} {
 		t.Run(of.name, func(t *testing.T) {
 			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
@@ -63,7 +63,7 @@ func TestIntegers(t *testing.T) {
 				for _, dataType := range of.types {
 					for _, s := range samples(t, dataType, lengthsFor(dev)...) {
 						for _, skip := range []bool{false, true} {
-							got := onDevice(t, mgr, of.run, s.array, scan.Options{SkipNulls: skip})
+							got := onDevice(t, mgr, of.run, s.array, window.Options{SkipNulls: skip})
 							fold := func(a, b *big.Int) *big.Int { return wrapped(dataType, of.fold(a, b)) }
 							want := cumulated(s.array, skip, func(row int) *big.Int { return integer(s.array, row) }, fold)
 							for row, x := range want {
@@ -103,7 +103,7 @@ func TestFloatExtremes(t *testing.T) {
 	for name, of := range map[string]struct {
 		run  operation
 		fold func(a, b float64) float64
-	}{"min": {scan.CumulativeMin, lessFloat}, "max": {scan.CumulativeMax, moreFloat}} {
+	}{"min": {window.CumulativeMin, lessFloat}, "max": {window.CumulativeMax, moreFloat}} {
 		t.Run(name, func(t *testing.T) {
 			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 				mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -111,7 +111,7 @@ func TestFloatExtremes(t *testing.T) {
 					for _, s := range samples(t, dataType, lengthsFor(dev)...) {
 						in := adversarial(dataType, s.array)
 						for _, skip := range []bool{false, true} {
-							got := onDevice(t, mgr, of.run, in, scan.Options{SkipNulls: skip})
+							got := onDevice(t, mgr, of.run, in, window.Options{SkipNulls: skip})
 							want := cumulated(in, skip, func(row int) float64 { return float(in, row) }, of.fold)
 							for row, x := range want {
 								if got.IsNull(row) != (x == nil) || x != nil && !same(float(got, row), *x) {
@@ -145,7 +145,7 @@ func TestFloatSums(t *testing.T) {
 				}
 				in := b.NewArray()
 				b.Release()
-				got := onDevice(t, mgr, scan.CumulativeSum, in, scan.Options{SkipNulls: true})
+				got := onDevice(t, mgr, window.CumulativeSum, in, window.Options{SkipNulls: true})
 				want := cumulated(in, true, func(row int) float64 { return float(in, row) }, add)
 				for row, x := range want {
 					if x != nil && math.Abs(*x) > 2048 && dataType.ID() == arrow.FLOAT16 {
@@ -166,12 +166,12 @@ func TestFloatsSameEverywhere(t *testing.T) {
 	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for name, run := range map[string]operation{"sum": scan.CumulativeSum, "product": scan.CumulativeProduct} {
+		for name, run := range map[string]operation{"sum": window.CumulativeSum, "product": window.CumulativeProduct} {
 			for _, dataType := range floatTypes {
 				for _, s := range samples(t, dataType, lengthsFor(dev)...) {
 					arrays := []arrow.Array{s.array, adversarial(dataType, s.array)}
 					for _, in := range arrays {
-						options := scan.Options{SkipNulls: true}
+						options := window.Options{SkipNulls: true}
 						got, want := onDevice(t, mgr, run, in, options), onDevice(t, host, run, in, options)
 						for row := range in.Len() {
 							require.Equal(t, want.IsNull(row), got.IsNull(row))
@@ -202,7 +202,7 @@ func TestFloatSumIsAccurate(t *testing.T) {
 		for _, b := range []array.Builder{b32, b64} {
 			in := b.NewArray()
 			defer in.Release()
-			got := onDevice(t, mgr, scan.CumulativeSum, in, scan.Options{})
+			got := onDevice(t, mgr, window.CumulativeSum, in, window.Options{})
 			exact := new(big.Float).SetPrec(200)
 			for row := range n {
 				exact.Add(exact, big.NewFloat(float(in, row)))

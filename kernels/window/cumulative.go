@@ -1,4 +1,4 @@
-package scan
+package window
 
 import (
 	"context"
@@ -40,11 +40,11 @@ func CumulativeMax(ctx context.Context, c *column.Column, options ...Options) (*
 func cumulate(ctx context.Context, o how, c *column.Column, options []Options) (*column.Column, error) {
 	chosen, err := op.Only(options)
 	if err != nil {
-		return nil, fmt.Errorf("scan: %s: %w", names[o], err)
+		return nil, fmt.Errorf("window: %s: %w", names[o], err)
 	}
 	result, err := o.run(ctx, c, chosen)
 	if err != nil {
-		return nil, fmt.Errorf("scan: %s: %w", names[o], err)
+		return nil, fmt.Errorf("window: %s: %w", names[o], err)
 	}
 	return result, nil
 }

@@ -1,4 +1,4 @@
-package scan_test
+package window_test
 
 import (
 	"strings"
@@ -9,7 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
-	"github.com/gpuframe/gpuframe/kernels/scan"
+	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -39,16 +39,16 @@ func BenchmarkScan(b *testing.B) {
 		bytes int
 		nulls bool
 	}{
-		{"sum f64", scan.CumulativeSum, arrow.PrimitiveTypes.Float64, 8, false},
-		{"sum f64 nulls", scan.CumulativeSum, arrow.PrimitiveTypes.Float64, 8, true},
-		{"sum i64", scan.CumulativeSum, arrow.PrimitiveTypes.Int64, 8, false},
-		{"sum f32", scan.CumulativeSum, arrow.PrimitiveTypes.Float32, 4, false},
-		{"sum i32", scan.CumulativeSum, arrow.PrimitiveTypes.Int32, 4, false},
-		{"max f64", scan.CumulativeMax, arrow.PrimitiveTypes.Float64, 8, false},
-		{"max f64 ascending", scan.CumulativeMax, arrow.PrimitiveTypes.Float64, 8, false},
-		{"max i64", scan.CumulativeMax, arrow.PrimitiveTypes.Int64, 8, false},
-		{"max i32", scan.CumulativeMax, arrow.PrimitiveTypes.Int32, 4, false},
-		{"fill forward f64", scan.FillForward, arrow.PrimitiveTypes.Float64, 8, true},
+		{"sum f64", window.CumulativeSum, arrow.PrimitiveTypes.Float64, 8, false},
+		{"sum f64 nulls", window.CumulativeSum, arrow.PrimitiveTypes.Float64, 8, true},
+		{"sum i64", window.CumulativeSum, arrow.PrimitiveTypes.Int64, 8, false},
+		{"sum f32", window.CumulativeSum, arrow.PrimitiveTypes.Float32, 4, false},
+		{"sum i32", window.CumulativeSum, arrow.PrimitiveTypes.Int32, 4, false},
+		{"max f64", window.CumulativeMax, arrow.PrimitiveTypes.Float64, 8, false},
+		{"max f64 ascending", window.CumulativeMax, arrow.PrimitiveTypes.Float64, 8, false},
+		{"max i64", window.CumulativeMax, arrow.PrimitiveTypes.Int64, 8, false},
+		{"max i32", window.CumulativeMax, arrow.PrimitiveTypes.Int32, 4, false},
+		{"fill forward f64", window.FillForward, arrow.PrimitiveTypes.Float64, 8, true},
 	} {
 		for _, rows := range []int{1000, 1 << 27} {
 			b.Run(of.name, func(b *testing.B) {
@@ -56,13 +56,13 @@ func BenchmarkScan(b *testing.B) {
 				ctx := b.Context()
 				if strings.HasSuffix(of.name, "ascending") {
 					// Sums of small positive numbers, which floats of such bytes are.
-					sums, err := scan.CumulativeSum(ctx, c)
+					sums, err := window.CumulativeSum(ctx, c)
 					require.NoError(b, err)
 					b.Cleanup(func() { require.NoError(b, sums.Release()) })
 					c = sums
 				}
 				measure(b, mgr, rows, func() error {
-					result, err := of.run(ctx, c, scan.Options{SkipNulls: true})
+					result, err := of.run(ctx, c, window.Options{SkipNulls: true})
 					if err != nil {
 						return err
 					}

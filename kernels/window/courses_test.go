@@ -1,4 +1,4 @@
-package scan_test
+package window_test
 
 import (
 	"fmt"
@@ -10,7 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
-	"github.com/gpuframe/gpuframe/kernels/scan"
+	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -72,8 +72,8 @@ func TestCourses(t *testing.T) {
 
 func checkCourse(t *testing.T, mgr *memory.Manager, name string, in arrow.Array, skip bool) {
 	t.Helper()
-	least := onDevice(t, mgr, scan.CumulativeMin, in, scan.Options{SkipNulls: skip})
-	most := onDevice(t, mgr, scan.CumulativeMax, in, scan.Options{SkipNulls: skip})
+	least := onDevice(t, mgr, window.CumulativeMin, in, window.Options{SkipNulls: skip})
+	most := onDevice(t, mgr, window.CumulativeMax, in, window.Options{SkipNulls: skip})
 	// All values are small integers, so float64 holds them whatever their type is.
 	at := func(row int) float64 { return float(in, row) }
 	if id := in.DataType().ID(); id < arrow.FLOAT16 || id > arrow.FLOAT64 {

@@ -1,4 +1,4 @@
-package scan_test
+package window_test
 
 import (
 	"context"
@@ -16,16 +16,16 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
-	"github.com/gpuframe/gpuframe/kernels/scan"
+	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // operation is one of the package's functions.
-type operation func(ctx context.Context, c *column.Column, options ...scan.Options) (*column.Column, error)
+type operation func(ctx context.Context, c *column.Column, options ...window.Options) (*column.Column, error)
 
 // onDevice moves an array to the device, runs the operation there, and brings the
 // result back.
-func onDevice(t testing.TB, mgr *memory.Manager, run operation, in arrow.Array, options scan.Options) arrow.Array {
+func onDevice(t testing.TB, mgr *memory.Manager, run operation, in arrow.Array, options window.Options) arrow.Array {
 	t.Helper()
 	c := upload(t, mgr, in)
 	result, err := run(t.Context(), c, options)

@@ -1,4 +1,4 @@
-package scan_test
+package window_test
 
 import (
 	"context"
@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels"
-	"github.com/gpuframe/gpuframe/kernels/scan"
+	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -25,7 +25,7 @@ import (
 func TestLaunch(t *testing.T) {
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"sum_64": {}, "least_f32": {}, "fill_16": {}}}
 	mgr := devicetest.Manager(t, launchtest.Open(t, gpu), memory.Options{})
-	run := func(run operation, of arrow.DataType, n int, options scan.Options) launchtest.Launch {
+	run := func(run operation, of arrow.DataType, n int, options window.Options) launchtest.Launch {
 		g := arraytest.NewGenerator(1)
 		a := g.Array(of, n)
 		defer a.Release()
@@ -35,20 +35,20 @@ func TestLaunch(t *testing.T) {
 		launches := gpu.Launches()
 		return launches[len(launches)-1]
 	}
-	few := run(scan.CumulativeSum, arrow.PrimitiveTypes.Int64, 7168, scan.Options{})
+	few := run(window.CumulativeSum, arrow.PrimitiveTypes.Int64, 7168, window.Options{})
 	assert.Equal(t, "sum_64", few.Name)
 	assert.Equal(t, device.Dim3{X: 1}, few.Config.Grid, "two tiles take one block")
 	assert.Zero(t, few.Uint64(7), "and no state")
 	assert.Equal(t, uint64(1), few.Uint64(9), "nulls to the end")
-	more := run(scan.CumulativeSum, arrow.PrimitiveTypes.Int64, 7169, scan.Options{SkipNulls: true})
+	more := run(window.CumulativeSum, arrow.PrimitiveTypes.Int64, 7169, window.Options{SkipNulls: true})
 	assert.Equal(t, device.Dim3{X: 4}, more.Config.Grid, "one for each tile and one that tells them what lies before")
 	assert.NotZero(t, more.Uint64(7))
 	assert.Zero(t, more.Uint64(9))
-	most := run(scan.CumulativeMax, arrow.PrimitiveTypes.Float32, 1<<20+1<<23, scan.Options{})
+	most := run(window.CumulativeMax, arrow.PrimitiveTypes.Float32, 1<<20+1<<23, window.Options{})
 	assert.Equal(t, "least_f32", most.Name)
 	assert.Equal(t, device.Dim3{X: 4 * launchtest.Multiprocessors}, most.Config.Grid, "no more than are resident")
 	assert.Equal(t, ^uint64(0), most.Uint64(8))
-	fill := run(scan.FillBackward, arrow.FixedWidthTypes.Float16, 20_000, scan.Options{})
+	fill := run(window.FillBackward, arrow.FixedWidthTypes.Float16, 20_000, window.Options{})
 	assert.Equal(t, "fill_16", fill.Name)
 	assert.Equal(t, device.Dim3{X: 3}, fill.Config.Grid)
 	assert.Equal(t, uint64(1), fill.Uint64(8), "backward")
@@ -61,7 +61,7 @@ func operations() []faulttest.Operation {
 		for _, of := range []struct {
 			name, says string
 			run        operation
-		}{{"sum", "scan: cumulative sum", scan.CumulativeSum}, {"fill", "scan: fill forward", scan.FillForward}} {
+		}{{"sum", "window: cumulative sum", window.CumulativeSum}, {"fill", "window: fill forward", window.FillForward}} {
 			all = append(all, faulttest.Operation{
 				Name: fmt.Sprintf("%s of %d", of.name, rows), Says: of.says, Waits: true,
 				Kernels: map[string]launchtest.Kernel{"sum_64": {}, "fill_64": {}},
@@ -98,13 +98,13 @@ func TestWithoutMemory(t *testing.T) {
 		for _, budget := range []uint64{1 << 10, 406_800} {
 			child, err := mgr.Child("small", budget)
 			require.NoError(t, err)
-			result, err := scan.CumulativeSum(t.Context(), c, scan.Options{Options: kernels.Options{Manager: child}})
+			result, err := window.CumulativeSum(t.Context(), c, window.Options{Options: kernels.Options{Manager: child}})
 			if budget > 400_000 && dev.Kind() == device.Host {
 				require.NoError(t, err, "the host takes no state")
 				require.NoError(t, result.Release())
 			} else {
 				require.ErrorIs(t, err, memory.ErrBudget)
-				require.ErrorContains(t, err, "scan: cumulative sum")
+				require.ErrorContains(t, err, "window: cumulative sum")
 			}
 			require.NoError(t, child.Close())
 		}
@@ -121,8 +121,8 @@ func TestLong(t *testing.T) {
 		for _, sliced := range []bool{false, true} {
 			g.Sliced = sliced
 			in := g.Array(of, 10_000_019)
-			for name, run := range map[string]operation{"sum": scan.CumulativeSum, "min": scan.CumulativeMin, "max": scan.CumulativeMax, "forward": scan.FillForward, "backward": scan.FillBackward} {
-				got, want := onDevice(t, mgr, run, in, scan.Options{SkipNulls: true}), onDevice(t, host, run, in, scan.Options{SkipNulls: true})
+			for name, run := range map[string]operation{"sum": window.CumulativeSum, "min": window.CumulativeMin, "max": window.CumulativeMax, "forward": window.FillForward, "backward": window.FillBackward} {
+				got, want := onDevice(t, mgr, run, in, window.Options{SkipNulls: true}), onDevice(t, host, run, in, window.Options{SkipNulls: true})
 				for row := range in.Len() {
 					if got.IsNull(row) != want.IsNull(row) || want.IsValid(row) && !sameValue(got, row, want, row) {
 						t.Fatalf("%s of %v, row %d: %v, on the host %v", name, of, row, got.ValueStr(row), want.ValueStr(row))
@@ -160,13 +160,13 @@ func Example() {
 	}
 	defer c.Release()
 
-	totals, err := scan.CumulativeSum(ctx, c, scan.Options{SkipNulls: true})
+	totals, err := window.CumulativeSum(ctx, c, window.Options{SkipNulls: true})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	defer totals.Release()
-	filled, err := scan.FillForward(ctx, c)
+	filled, err := window.FillForward(ctx, c)
 	if err != nil {
 		fmt.Println(err)
 		return
