@@ -1,0 +1,32 @@
+package layout
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// TypeError is a type that has no layout.
+type TypeError struct {
+	// Type is the type, or nil.
+	Type arrow.DataType
+	// Problem is what is wrong with it.
+	Problem string
+	// Unknown says that the type may be sound, but is not in the table. Otherwise it
+	// contradicts itself.
+	Unknown bool
+}
+
+// Error names the type and the problem.
+func (e *TypeError) Error() string {
+	if e.Type == nil {
+		return e.Problem
+	}
+	return fmt.Sprintf("type %v %s", e.Type, e.Problem)
+}
+
+// Refuse returns the error of an operator for a type that it does not take. takes names
+// those that it takes, such as "numbers". The error wraps the cause.
+func Refuse(t arrow.DataType, takes string, cause error) error {
+	return fmt.Errorf("type %v, it takes %s: %w", t, takes, cause)
+}
