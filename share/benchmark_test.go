@@ -84,7 +84,7 @@ func benchmarkOpen(b *testing.B, dev *device.Device, bytes uint64) {
 	})
 }
 
-// wide makes a table of eight columns of zeros, each in a block of its own.
+// wide makes a table of eight columns of zeros, each in a separate block.
 func wide(b *testing.B, m *memory.Manager, bytes uint64) *buffer.Buffer {
 	b.Helper()
 	const width = 8

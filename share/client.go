@@ -12,13 +12,13 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Client is a connection to a [Server] in this process or another one. It is safe
-// for concurrent use; requests of several goroutines do not wait for each other.
+// Client is a connection to a [Server] in this process or another one. It is safe for
+// concurrent use; requests of several goroutines do not wait for each other.
 type Client struct {
 	path       string
 	connection *net.UnixConn
 	running    sync.WaitGroup
-	// done is closed when the connection ends, and broken says why.
+	// done is closed when the connection ends. broken is the reason.
 	done chan struct{}
 
 	mu      sync.Mutex
@@ -27,7 +27,7 @@ type Client struct {
 	last    uint64
 	waiting map[uint64]chan reply
 	queue   [][]byte      // messages to be sent
-	wake    chan struct{} // has room for one; tells the writer that there are some
+	wake    chan struct{} // has capacity one; wakes the writer when queue is not empty
 	sets    map[setKey]*set
 }
 
@@ -37,15 +37,15 @@ type reply struct {
 	descriptors []int
 }
 
-// Dial connects to the server that listens on a socket. It gives up after ten
-// seconds; see [DialContext].
+// Dial connects to the server that listens on a socket. It fails after ten seconds; see
+// [DialContext].
 func Dial(path string) (*Client, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	return DialContext(ctx, path)
 }
 
-// DialContext is [Dial] that gives up with the context.
+// DialContext is like [Dial] but waits until the context ends.
 func DialContext(ctx context.Context, path string) (*Client, error) {
 	if !available {
 		return nil, failed("dial", path, fmt.Errorf("this system has no Unix sockets that carry descriptors: %w", device.ErrNotAvailable))
@@ -70,9 +70,9 @@ func DialContext(ctx context.Context, path string) (*Client, error) {
 	return c, nil
 }
 
-// Close disconnects. The server drops the client's references; tables and columns
-// that are open stay usable, and are to be closed and released. Closing twice
-// returns an error that wraps [ErrClosed].
+// Close disconnects. The server drops the client's references. Open tables and columns
+// stay usable; the caller still closes and releases them. A second Close returns an error
+// that wraps [ErrClosed].
 func (c *Client) Close() error {
 	c.mu.Lock()
 	if c.closed {
@@ -86,11 +86,11 @@ func (c *Client) Close() error {
 	return nil
 }
 
-// Done returns a channel that is closed when the connection ends: because the client
-// was closed, or the server is gone.
+// Done returns a channel that is closed when the connection ends: after [Client.Close],
+// or when the server closes it or dies.
 func (c *Client) Done() <-chan struct{} { return c.done }
 
-// Tables lists what the server has, by name.
+// Tables lists the server's tables, sorted by name.
 func (c *Client) Tables(ctx context.Context) ([]TableInfo, error) {
 	r, err := c.call(ctx, request{Operation: operationTables})
 	if err != nil {
@@ -99,10 +99,13 @@ func (c *Client) Tables(ctx context.Context) ([]TableInfo, error) {
 	return r.Tables, nil
 }
 
-// Open opens a table and maps all of it. Its memory is the server's, for reading
-// only, and counts as external in the manager's figures; the manager must be on the
-// table's device, which [TableInfo] tells. The caller releases the table, which may
-// outlive the client.
+// Open opens a table and maps all of it. The memory belongs to the server, is for reading
+// only, and counts as external in the manager's statistics. The manager must be on the
+// table's device; see [TableInfo].
+//
+// # Ownership
+//
+// The caller releases the table, which may outlive the client.
 func (c *Client) Open(ctx context.Context, m *memory.Manager, name string) (*buffer.Buffer, error) {
 	table, err := c.OpenTable(ctx, m, name)
 	if err != nil {
@@ -115,10 +118,13 @@ func (c *Client) Open(ctx context.Context, m *memory.Manager, name string) (*buf
 	return whole, nil
 }
 
-// OpenTable opens a table and maps none of it yet: [Table.Column] maps what it
-// needs. It takes the same time however large the table is. Tables that are open
-// several times, by one client with one manager, are mapped once. The caller closes
-// the table, which may outlive the client.
+// OpenTable opens a table without mapping it; [Table.Column] maps a column on first use.
+// Opening takes the same time for a table of any size. A client maps a table once for
+// each manager, however often it is open.
+//
+// # Ownership
+//
+// The caller closes the table, which may outlive the client.
 func (c *Client) OpenTable(ctx context.Context, m *memory.Manager, name string) (*Table, error) {
 	if err := checkName(name); err != nil {
 		return nil, failed("open", name, err)

@@ -6,10 +6,10 @@ import (
 	"time"
 )
 
-// handClock is a clock whose timers end when a test says so.
+// handClock is a clock with timers that end when a test ends them.
 type handClock struct {
 	mu      sync.Mutex
-	changed chan struct{} // closed at each new timer, and made anew
+	changed chan struct{} // closed and replaced at each new timer
 	timers  map[*handTimer]struct{}
 	started map[time.Duration]int
 }
@@ -61,7 +61,7 @@ func (c *handClock) await(t *testing.T, after time.Duration) *handTimer {
 	}
 }
 
-// end lets a timer of that length end, as soon as there is one.
+// end waits for a timer of that duration and ends it.
 func (c *handClock) end(t *testing.T, after time.Duration) {
 	t.Helper()
 	timer := c.await(t, after)

@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// call sends a request and waits for its answer. A caller that stops waiting leaves
-// the connection as it is: a later answer is thrown away.
+// call sends a request and waits for its answer. If the caller stops waiting, the
+// connection stays usable and a later answer is dropped.
 func (c *Client) call(ctx context.Context, r request) (reply, error) {
 	if ctx.Err() != nil {
 		return reply{}, cancel.Error(ctx)
@@ -42,14 +42,14 @@ func (c *Client) call(ctx context.Context, r request) (reply, error) {
 	delete(c.waiting, r.ID)
 	c.mu.Unlock()
 	select {
-	case answered := <-arrived: // at the same moment, or before the server hung up
+	case answered := <-arrived: // arrived at the same time, or before the server hung up
 		return answered.checked()
 	default:
 		return reply{}, err
 	}
 }
 
-// checked returns what the server said as an error where it is one.
+// checked turns a failure that the server reported into an error.
 func (r reply) checked() (reply, error) {
 	if r.Error == nil {
 		return r, nil
@@ -57,7 +57,7 @@ func (r reply) checked() (reply, error) {
 	return reply{}, r.Error.err()
 }
 
-// enqueue gives a message to the writer. The lock is held.
+// enqueue hands a message to the writer. The caller holds the lock.
 func (c *Client) enqueue(framed []byte) {
 	c.queue = append(c.queue, framed)
 	select {
@@ -66,8 +66,8 @@ func (c *Client) enqueue(framed []byte) {
 	}
 }
 
-// write sends what is in the queue, so that nobody else waits for a server that
-// does not read.
+// write sends the queued messages. A server that does not read blocks only this
+// goroutine.
 func (c *Client) write() {
 	for {
 		select {
@@ -88,7 +88,7 @@ func (c *Client) write() {
 	}
 }
 
-// read hands the answers to those who wait for them.
+// read passes each answer to the call that waits for it.
 func (c *Client) read() {
 	source := &receiver{connection: c.connection}
 	for {
@@ -106,7 +106,7 @@ func (c *Client) read() {
 			c.fail(err)
 			return
 		}
-		if a.ID == 0 && a.Error != nil { // the server says why it hangs up
+		if a.ID == 0 && a.Error != nil { // the server reports why it hangs up
 			c.fail(a.Error.err())
 			return
 		}
@@ -114,7 +114,7 @@ func (c *Client) read() {
 	}
 }
 
-// blocks returns how many descriptors belong to the answer.
+// blocks returns the number of descriptors that belong to the answer.
 func (a answer) blocks() int {
 	if a.Table == nil {
 		return 0
@@ -127,7 +127,7 @@ func (c *Client) deliver(r reply) {
 	arrived, ok := c.waiting[r.ID]
 	delete(c.waiting, r.ID)
 	if ok {
-		arrived <- r // has room, and gets no other
+		arrived <- r // has capacity one and receives only this reply
 	}
 	c.mu.Unlock()
 	if !ok {
@@ -135,7 +135,7 @@ func (c *Client) deliver(r reply) {
 	}
 }
 
-// discard gives back what came with an answer that nobody wants.
+// discard returns the resources of an answer that no call waits for.
 func (c *Client) discard(r reply) {
 	_ = closeAll(r.descriptors)
 	if r.Reference != 0 {
@@ -145,11 +145,11 @@ func (c *Client) discard(r reply) {
 	}
 }
 
-// giveBack tells the server that a reference is not needed any more. The lock is
-// held.
+// giveBack sends the server a reference that is no longer needed. The caller holds the
+// lock.
 func (c *Client) giveBack(reference uint64) {
 	if c.broken != nil {
-		return // it knows
+		return // the server dropped all references when it disconnected
 	}
 	c.last++
 	framed, err := frame(request{ID: c.last, Operation: operationClose, Reference: reference})
@@ -158,7 +158,7 @@ func (c *Client) giveBack(reference uint64) {
 	}
 }
 
-// fail ends the connection. The first reason counts.
+// fail ends the connection. The first reason is kept.
 func (c *Client) fail(err error) {
 	c.mu.Lock()
 	defer c.mu.Unlock()

@@ -1,9 +1,9 @@
 package share
 
-// Credentials say who a client is, as the kernel saw it when it connected.
+// Credentials identify a client, as the kernel saw it when it connected.
 type Credentials struct {
-	// Process is its number, which a later process may have once it is gone.
+	// Process is its process ID. The system may reuse it after the client has ended.
 	Process int
-	// User and Group are the numbers of its effective user and group.
+	// User and Group are its effective user ID and group ID.
 	User, Group int
 }

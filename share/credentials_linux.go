@@ -7,7 +7,7 @@ import (
 
 const hasCredentials = true
 
-// credentialsOf asks the kernel who is at the other end.
+// credentialsOf returns the kernel's record of the process at the other end.
 func credentialsOf(connection *net.UnixConn) (Credentials, error) {
 	raw, err := connection.SyscallConn()
 	if err != nil {

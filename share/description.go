@@ -6,7 +6,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// description is all of a table but its memory.
+// description is a table without its memory.
 type description struct {
 	Name   string        `json:"name"`
 	Rows   int64         `json:"rows"`
@@ -18,11 +18,11 @@ type description struct {
 	Columns []column.Description `json:"columns,omitempty"`
 }
 
-// largestBlock is more than any device has.
+// largestBlock is larger than the memory of any device.
 const largestBlock = 1 << 50
 
-// check refuses what would lead out of the blocks. Whether the columns are columns
-// of their types is found out when they are made.
+// check returns an error if a buffer reaches beyond its block. column.New checks later
+// that the columns fit their types.
 func (d *description) check() error {
 	if err := checkName(d.Name); err != nil {
 		return err

@@ -70,9 +70,9 @@ func registerExtension(t testing.TB) {
 	t.Cleanup(func() { require.NoError(t, arrow.UnregisterExtensionType("gpuframe.temperature")) })
 }
 
-// What a part of a table is published with does not depend on what the part leaves
-// out: for every type, tables that differ in the rows around the part only, and in
-// columns that are not selected, give clients the same bytes.
+// The published bytes of a part of a table do not depend on the rest: for every type,
+// tables that differ only in the rows around the part and in columns that are not
+// selected give clients the same bytes.
 func TestAPartDisclosesNothingElse(t *testing.T) {
 	registerExtension(t)
 	var types []arrow.DataType
@@ -185,8 +185,8 @@ func dictionaryIn(t arrow.DataType) bool {
 	return false
 }
 
-// Every slice of every type arrives as it is, whatever offsets its buffers, children
-// and dictionaries have.
+// Every slice of every type arrives unchanged, for all offsets of its buffers, children
+// and dictionaries.
 func TestSlicesOfEveryType(t *testing.T) {
 	registerExtension(t)
 	onDevices(t, func(t *testing.T, plain, shareable *memory.Manager) {

@@ -12,7 +12,7 @@ import (
 
 const headerBytes = 4
 
-// frame makes the bytes of a message.
+// frame encodes a message.
 func frame(message any) ([]byte, error) {
 	body, err := json.Marshal(message)
 	if err != nil {
@@ -23,10 +23,10 @@ func frame(message any) ([]byte, error) {
 	return append(framed, body...), nil
 }
 
-// frameTable makes the bytes of an answer with a table, whose description is encoded
-// already: it may be long, and is the same for every client.
+// frameTable encodes an answer with a table. The description is encoded already: it may
+// be long and is the same for every client.
 func frameTable(id, reference uint64, description []byte) []byte {
-	framed := make([]byte, headerBytes, headerBytes+len(description)+besides)
+	framed := make([]byte, headerBytes, headerBytes+len(description)+overhead)
 	framed = append(framed, `{"id":`...)
 	framed = strconv.AppendUint(framed, id, 10)
 	framed = append(framed, `,"reference":`...)
@@ -37,8 +37,8 @@ func frameTable(id, reference uint64, description []byte) []byte {
 	return framed
 }
 
-// besides is more than an answer takes besides the description in it.
-const besides = 128
+// overhead exceeds the bytes of an answer around its description.
+const overhead = 128
 
 // readFrame reads a message.
 func readFrame(reader io.Reader, most int) ([]byte, error) {
@@ -48,9 +48,10 @@ func readFrame(reader io.Reader, most int) ([]byte, error) {
 	}
 	bytes := binary.LittleEndian.Uint32(header[:])
 	if bytes == 0 || uint64(bytes) > uint64(most) {
-		return nil, fmt.Errorf("a message of %d bytes, %d are allowed: %w", bytes, most, ErrProtocol)
+		return nil, fmt.Errorf("a message of %d bytes, expected at most %d: %w", bytes, most, ErrProtocol)
 	}
-	// The room grows with what arrives: who only claims a long message gets none.
+	// The buffer grows with the bytes that arrive: a sender that only announces a long
+	// message costs no memory.
 	body := make([]byte, 0, min(int(bytes), 64<<10))
 	for len(body) < int(bytes) {
 		if len(body) == cap(body) {
@@ -65,7 +66,7 @@ func readFrame(reader io.Reader, most int) ([]byte, error) {
 	return body, nil
 }
 
-// gone is the error for a connection that ended.
+// gone returns the error for a connection that ended.
 func gone(err error) error {
 	if errors.Is(err, io.EOF) || errors.Is(err, io.ErrUnexpectedEOF) || errors.Is(err, net.ErrClosed) {
 		return ErrDisconnected
@@ -73,7 +74,7 @@ func gone(err error) error {
 	return fmt.Errorf("%w: %w", err, ErrDisconnected)
 }
 
-// receiver reads a connection and collects the descriptors that come with it.
+// receiver reads a connection and collects the descriptors that arrive with the bytes.
 type receiver struct {
 	connection  *net.UnixConn
 	descriptors []int
@@ -83,19 +84,19 @@ func (r *receiver) Read(into []byte) (int, error) {
 	n, descriptors, err := receive(r.connection, into)
 	r.descriptors = append(r.descriptors, descriptors...)
 	if err == nil && len(r.descriptors) > mostBlocks {
-		err = fmt.Errorf("more than %d descriptors: %w", mostBlocks, ErrProtocol)
+		err = fmt.Errorf("a message with more than %d descriptors: %w", mostBlocks, ErrProtocol)
 	}
 	return n, err
 }
 
-// take returns the descriptors so far, which are the caller's.
+// take returns the descriptors received so far. The caller owns them.
 func (r *receiver) take() []int {
 	descriptors := r.descriptors
 	r.descriptors = nil
 	return descriptors
 }
 
-// closeAll closes descriptors that are not negative.
+// closeAll closes the descriptors that are not negative.
 func closeAll(descriptors []int) error {
 	var failures []error
 	for _, descriptor := range descriptors {

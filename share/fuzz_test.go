@@ -14,8 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// FuzzRequest looks that what a client sends is read to the same end again, or
-// refused.
+// FuzzRequest checks that a client's message is refused or survives encoding and
+// decoding.
 func FuzzRequest(f *testing.F) {
 	f.Add([]byte(`{"id":1,"operation":"hello","version":1}`))
 	f.Add([]byte(`{"id":2,"operation":"open","name":"flights"}`))
@@ -54,7 +54,7 @@ func FuzzFrame(f *testing.F) {
 	})
 }
 
-// FuzzAnswer makes columns of what a server says, in blocks of the sizes it says.
+// FuzzAnswer makes columns from a server's message, in blocks of the announced sizes.
 func FuzzAnswer(f *testing.F) {
 	field := func(name string, t arrow.DataType) arrow.Field {
 		return arrow.Field{Name: name, Type: t, Nullable: true}
@@ -113,8 +113,8 @@ func makeColumns(t *testing.T, m *memory.Manager, d *description) {
 	require.Zero(t, m.Stats().Blocks)
 }
 
-// FuzzSchema makes types of what a server says, which are the same when they are
-// written and read again.
+// FuzzSchema makes types from a server's message and checks that they survive encoding
+// and decoding.
 func FuzzSchema(f *testing.F) {
 	message, err := formatSchema(everyType())
 	require.NoError(f, err)

@@ -4,9 +4,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// showsAll reports whether the blocks hold nothing but what the columns show. Between
-// their buffers, and behind the last, there may be less than the alignment of buffers,
-// if it is zero.
+// showsAll reports whether the blocks contain only the bytes that the columns show. Gaps
+// between and after the buffers are allowed if they are zero and shorter than the
+// alignment of buffers.
 func (c *collector) showsAll(blocks []*memory.Block) (bool, error) {
 	for i, block := range blocks {
 		var gaps []span

@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// DeviceID tells one device of the machine from every other, in all processes. It
-// is zero for a table without memory.
+// DeviceID identifies a device of the machine in all processes. It is zero for a table
+// without memory.
 type DeviceID struct {
 	Kind device.Kind
 	// UUID is zero on the host.
@@ -34,8 +34,8 @@ func (d DeviceID) String() string {
 	return fmt.Sprintf("%v device %v", d.Kind, d.UUID)
 }
 
-// Name returns the name that opens the device in this process, for device.Open,
-// and an error that wraps device.ErrNoDevice where this process cannot see it.
+// Name returns the argument of device.Open that opens the device in this process. The
+// error wraps device.ErrNoDevice if this process cannot see the device.
 func (d DeviceID) Name() (string, error) {
 	if d.Kind == device.Host {
 		return "host", nil
@@ -46,7 +46,7 @@ func (d DeviceID) Name() (string, error) {
 			return listing.Name, nil
 		}
 	}
-	return "", errors.Join(fmt.Errorf("share: %v: this process does not see it, CUDA_VISIBLE_DEVICES may hide it: %w", d, device.ErrNoDevice), err)
+	return "", errors.Join(fmt.Errorf("share: %v: this process cannot see the device; check CUDA_VISIBLE_DEVICES: %w", d, device.ErrNoDevice), err)
 }
 
 type deviceMessage struct {
@@ -85,14 +85,14 @@ func (d *DeviceID) UnmarshalJSON(text []byte) error {
 	return nil
 }
 
-// TableInfo describes a table that a server has.
+// TableInfo describes a table of a server.
 type TableInfo struct {
 	Name string `json:"name"`
 	Rows int64  `json:"rows"`
-	// Columns counts the columns, Bytes the memory that they lie in.
+	// Columns counts the columns, Bytes the memory of their buffers.
 	Columns int    `json:"columns"`
 	Bytes   uint64 `json:"bytes"`
-	// Device is where the table lies.
+	// Device is the device of the table's memory.
 	Device DeviceID `json:"device"`
 }
 

@@ -16,8 +16,8 @@ import (
 	"github.com/gpuframe/gpuframe/share"
 )
 
-// A table that was withdrawn stays with those who have it, and its memory goes back
-// with the last of them.
+// A withdrawn table stays with the clients that have it open. The last of them frees its
+// memory.
 func TestWithdrawWhileOpen(t *testing.T) {
 	onDevices(t, func(t *testing.T, _, shareable *memory.Manager) {
 		server := listen(t, share.ServerOptions{Manager: shareable})

@@ -14,13 +14,13 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// lockRetry is the time between two looks at a lock that another process has.
+// lockRetry is the time between attempts to take a lock that another process holds.
 const lockRetry = 5 * time.Millisecond
 
-// lockPath takes the lock of a socket's path, which servers hold while they look
-// whether the path is free and take it. The lock is of a file beside the socket that
-// only the server's own user can open, so that nobody else can hold it. The caller
-// calls unlock, which removes the file.
+// lockPath locks the path of a socket. Servers hold this lock while they check that the
+// path is free and take it. The lock is on a file next to the socket, which only the
+// server's user can open, so other users cannot block the server. The caller calls
+// unlock, which removes the file.
 func lockPath(ctx context.Context, timers clock, path string) (unlock func() error, err error) {
 	name := path + ".lock"
 	for {
@@ -30,7 +30,8 @@ func lockPath(ctx context.Context, timers clock, path string) (unlock func() err
 		}
 		locked, err := tryLock(file, name)
 		if locked {
-			// The file goes while it is locked: whoever opened it finds that out.
+			// The file is removed while it is locked: a process that opened it earlier
+			// notices the removal in tryLock.
 			return func() error { return errors.Join(os.Remove(name), file.Close()) }, nil
 		}
 		if err = errors.Join(err, file.Close()); err != nil {
@@ -41,7 +42,7 @@ func lockPath(ctx context.Context, timers clock, path string) (unlock func() err
 		case <-again:
 		case <-ctx.Done():
 			stop()
-			return nil, fmt.Errorf("another process holds %s, which servers hold while they start: %w", name, cancel.Error(ctx))
+			return nil, fmt.Errorf("another process holds %s, the lock of servers that start: %w", name, cancel.Error(ctx))
 		}
 	}
 }

@@ -9,14 +9,13 @@ import (
 	"unicode/utf8"
 )
 
-// version is that of the protocol.
+// version is the version of the protocol.
 const version = 1
 
 const (
 	mostRequestBytes = 64 << 10
 	mostAnswerBytes  = 16 << 20
-	// mostBlocks is how many descriptors travel in one message. The kernel takes
-	// 253.
+	// mostBlocks is the limit of descriptors in one message. The kernel's limit is 253.
 	mostBlocks = 64
 	mostName   = 255
 )
@@ -29,7 +28,7 @@ const (
 	operationClose  = "close"
 )
 
-// request is what a client sends.
+// request is a message of a client.
 type request struct {
 	ID        uint64 `json:"id"`
 	Operation string `json:"operation"`
@@ -38,7 +37,7 @@ type request struct {
 	Reference uint64 `json:"reference,omitempty"`
 }
 
-// answer is what a server sends.
+// answer is a message of a server.
 type answer struct {
 	ID        uint64       `json:"id"`
 	Error     *failure     `json:"error,omitempty"`
@@ -53,7 +52,7 @@ type failure struct {
 	Message string `json:"message"`
 }
 
-// decode reads one JSON value strictly.
+// decode reads one JSON value and refuses unknown fields and further values.
 func decode(message []byte, into any) error {
 	decoder := json.NewDecoder(bytes.NewReader(message))
 	decoder.DisallowUnknownFields()
@@ -61,12 +60,12 @@ func decode(message []byte, into any) error {
 		return fmt.Errorf("%w: %w", err, ErrProtocol)
 	}
 	if _, err := decoder.Token(); err != io.EOF {
-		return fmt.Errorf("something follows the message: %w", ErrProtocol)
+		return fmt.Errorf("bytes after the JSON value: %w", ErrProtocol)
 	}
 	return nil
 }
 
-// parseRequest reads what a client sent.
+// parseRequest reads a client's message.
 func parseRequest(message []byte) (request, error) {
 	var r request
 	if err := decode(message, &r); err != nil {
@@ -89,8 +88,8 @@ func parseRequest(message []byte) (request, error) {
 	return r, nil
 }
 
-// parseAnswer reads what a server sent, and refuses a table's description that would
-// lead out of its blocks.
+// parseAnswer reads a server's message. It refuses a description with a buffer beyond its
+// block.
 func parseAnswer(message []byte) (answer, error) {
 	var a answer
 	if err := decode(message, &a); err != nil {
@@ -102,7 +101,7 @@ func parseAnswer(message []byte) (answer, error) {
 		}
 	}
 	if (a.Table == nil) != (a.Reference == 0) {
-		return answer{}, fmt.Errorf("a table without a reference, or the other way round: %w", ErrProtocol)
+		return answer{}, fmt.Errorf("a table without a reference, or a reference without a table: %w", ErrProtocol)
 	}
 	if a.Table == nil {
 		return a, nil
@@ -113,15 +112,14 @@ func parseAnswer(message []byte) (answer, error) {
 	return a, nil
 }
 
-// checkName refuses names that would not look the same in a message and on a
-// terminal.
+// checkName refuses names that a message and a terminal would show differently.
 func checkName(name string) error {
 	if name == "" || len(name) > mostName || !utf8.ValidString(name) {
-		return fmt.Errorf("it has %d bytes, one to %d of UTF-8 are allowed: %w", len(name), mostName, ErrName)
+		return fmt.Errorf("a name of %d bytes, expected 1 to %d bytes of UTF-8: %w", len(name), mostName, ErrName)
 	}
 	for _, r := range name {
 		if !unicode.IsPrint(r) {
-			return fmt.Errorf("it has character %U: %w", r, ErrName)
+			return fmt.Errorf("a name with character %U, expected printable ones: %w", r, ErrName)
 		}
 	}
 	return nil

@@ -40,8 +40,7 @@ func readMessage(connection io.Reader) string {
 
 const hello = `{"id":1,"operation":"hello","version":1}`
 
-// A client that does not keep to the protocol loses its connection, and nobody else
-// notices.
+// A client that violates the protocol loses its connection; other clients do not notice.
 func TestMalformedClients(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	server := listen(t, share.ServerOptions{Patience: 50 * time.Millisecond})
@@ -64,22 +63,22 @@ func TestMalformedClients(t *testing.T) {
 		"half a message":        {framed(hello)[:20], ""},
 		"no JSON":               {framed("hello"), "protocol"},
 		"an unknown field":      {framed(`{"id":1,"operation":"hello","version":1,"more":2}`), "more"},
-		"more than a message":   {framed(hello + "{}"), "follows"},
+		"more than a message":   {framed(hello + "{}"), "after the JSON value"},
 		"no hello":              {framed(`{"id":1,"operation":"tables"}`), "first request"},
 		"no number":             {framed(`{"operation":"hello","version":1}`), "too few"},
 		"another version":       {framed(`{"id":1,"operation":"hello","version":2}`), "version 2"},
-		"hello, again":          {append(framed(hello), framed(hello)...), "again"},
+		"hello, again":          {append(framed(hello), framed(hello)...), "sent again"},
 		"no operation":          {append(framed(hello), framed(`{"id":2,"operation":"format"}`)...), "format"},
 		"no name":               {append(framed(hello), framed(`{"id":2,"operation":"open"}`)...), "open"},
 		"a name on a terminal":  {append(framed(hello), framed(`{"id":2,"operation":"open","name":"\u001b[31m"}`)...), "open"},
-		"a reference it lacks":  {append(framed(hello), framed(`{"id":2,"operation":"close","reference":1}`)...), "not the client's"},
+		"a reference it lacks":  {append(framed(hello), framed(`{"id":2,"operation":"close","reference":1}`)...), "does not hold reference"},
 		"nested without end":    {framed(strings.Repeat("[", 60000)), "protocol"},
 		"numbers out of range":  {framed(`{"id":-1,"operation":"hello","version":1}`), "protocol"},
 		"a name that is a list": {framed(`{"id":1,"operation":"hello","version":1,"name":[]}`), "protocol"},
 	} {
 		connection, err := net.Dial("unix", server.Path())
 		require.NoError(t, err)
-		// Descriptors that nobody asked for are nobody's.
+		// The server closes descriptors that a client sends unasked.
 		if len(test.send) > 0 {
 			_, _, err = connection.(*net.UnixConn).WriteMsgUnix(test.send, syscall.UnixRights(int(pipe.Fd())), nil)
 			require.NoError(t, err)

@@ -11,26 +11,27 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// largeColumn is from what size on a column gets a block of its own. Smaller ones
-// share blocks: each takes 2 MiB at least, a descriptor, and time to map.
+// largeColumn is the size from which a column gets a separate block. Smaller columns
+// share blocks: each block takes at least 2 MiB, a descriptor, and time to map.
 const largeColumn = 64 << 20
 
-// alignment is that of the buffers in a copy.
+// alignment is the alignment of buffers in a copy.
 const alignment = 256
 
-// plan says what is published of a table and where it goes.
+// plan is the description of a table and the place of each buffer.
 type plan struct {
 	columns []column.Description
-	// blocks are those that the table's buffers lie in.
+	// blocks contain the table's buffers.
 	blocks []*memory.Block
-	// contents are what a copy consists of.
+	// contents are the buffers of a copy.
 	contents []content
-	// groups are the bytes of each new block, places where the contents go in them.
+	// groups are the bytes of each new block, places the positions of the contents in
+	// them.
 	groups []uint64
 	places []column.Place
 }
 
-// numbering gives blocks numbers.
+// numbering numbers blocks.
 type numbering struct {
 	blocks  []*memory.Block
 	numbers map[*memory.Block]int
@@ -48,8 +49,8 @@ func (n *numbering) number(block *memory.Block) int {
 	return i
 }
 
-// planTable plans the publication of a table: where it lies, if that may be and
-// shows nothing but the table, or else as a copy. It waits for all work on the table.
+// planTable plans the publication of a table: in place, if mayStay is set and its blocks
+// contain only the table, otherwise as a copy. It waits for all work on the table.
 func planTable(ctx context.Context, table *buffer.Buffer, mayStay bool) (p *plan, inPlace bool, err error) {
 	var n numbering
 	p = new(plan)
@@ -100,16 +101,16 @@ func settle(ctx context.Context, blocks []*memory.Block) error {
 	return nil
 }
 
-// layOut gives every content a place in new blocks, and each large column a block of
-// its own; columns that are smaller share one. What several columns have in common
-// stays so.
+// layOut assigns every content a place in new blocks. A large column gets a separate
+// block; smaller columns share one. Contents that several columns have in common stay
+// shared.
 func (p *plan) layOut(large uint64) {
 	var total uint64
 	for i := range p.columns {
 		total += bytesOf(&p.columns[i])
 	}
-	// Blocks that are filled, and those that a large column cuts short, are at most
-	// this many each.
+	// Full blocks, and blocks that a large column ends early, number at most mostBlocks/3
+	// each.
 	large = max(large, total/(mostBlocks/3))
 	p.places = make([]column.Place, len(p.contents))
 	placed := make([]bool, len(p.contents))
@@ -145,8 +146,8 @@ func bytesOf(d *column.Description) (bytes uint64) {
 
 func roundUp(value, multiple uint64) uint64 { return (value + multiple - 1) / multiple * multiple }
 
-// copyTo copies the buffers into new memory of the manager and waits until they are
-// there. The caller releases the blocks.
+// copyTo copies the buffers into new memory of the manager and waits for the copies. The
+// caller releases the blocks.
 func (p *plan) copyTo(ctx context.Context, m *memory.Manager) (blocks []*memory.Block, err error) {
 	defer func() {
 		if err != nil {
@@ -175,8 +176,8 @@ func (p *plan) copyTo(ctx context.Context, m *memory.Manager) (blocks []*memory.
 	return blocks, settle(ctx, blocks)
 }
 
-// allocate makes a block that can be shared and that is zero. Between the buffers
-// clients would else find what this process had there before.
+// allocate makes a zeroed block that can be shared. Without zeroing, clients would find
+// old contents of this process between the buffers.
 func allocate(m *memory.Manager, bytes uint64) (*memory.Block, error) {
 	block, err := m.Allocate(bytes, memory.AllocateOptions{Tag: "shared tables"})
 	if err != nil {
@@ -199,7 +200,7 @@ func allocate(m *memory.Manager, bytes uint64) (*memory.Block, error) {
 	return block, nil
 }
 
-// fill writes a part of a content, which lies at a place in the new blocks.
+// fill copies one part of a content to its place in the new blocks.
 func (p *plan) fill(ctx context.Context, blocks []*memory.Block, place column.Place, part part) error {
 	target, bytes := blocks[place.Block], part.from.Bytes
 	if part.made != nil {

@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// Whatever the columns, the contents lie apart, aligned, and whole; columns that have
-// one in common keep it in common, and there are not too many blocks.
+// For all columns the contents do not overlap, are aligned and are whole. Columns with a
+// common content share it, and the number of blocks is limited.
 func TestLayOut(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		sizes := rapid.SliceOfN(rapid.OneOf(rapid.IntRange(1, 100), rapid.IntRange(1, 1<<28)), 1, 200).Draw(t, "sizes")

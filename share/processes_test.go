@@ -23,7 +23,7 @@ import (
 	"github.com/gpuframe/gpuframe/share"
 )
 
-// roleVariable says that this process is another one's child, and what it is to do.
+// roleVariable marks this process as the child of a test and names its role.
 const roleVariable = "GPUFRAME_SHARE_ROLE"
 
 func TestMain(m *testing.M) {
@@ -37,7 +37,7 @@ func TestMain(m *testing.M) {
 	}
 }
 
-// play is what a child does. It answers each line of its input with a line.
+// play is the main function of a child. It answers each line of its input with a line.
 func play(role, path, name string) (err error) {
 	dev, err := device.Open(name)
 	if err != nil {

@@ -11,36 +11,42 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// PublishOptions configure [Server.Publish]. The zero value is right for most
-// programs.
+// PublishOptions configure [Server.Publish]. The zero value suits most programs.
 type PublishOptions struct {
-	// Copy copies the table even if it could be shared where it lies. Its owner may
-	// then change it, and clients map each large column by itself.
+	// Copy copies the table even if it could be shared in place. Its owner may then
+	// change the original, and clients map each large column separately.
 	Copy bool
 }
 
-// published is a table that the server has.
+// published is a table of the server.
 type published struct {
 	info   TableInfo
 	serial uint64
-	// description is the message that clients get, with the descriptors.
+	// description is the encoded description that clients get with the descriptors.
 	description []byte
 	descriptors []int
-	// table is kept for a table that is shared in place, blocks are of one that was
-	// copied.
+	// table is set for a table that is shared in place, blocks for a copy.
 	table  *buffer.Buffer
 	blocks []*memory.Block
-	// references counts those of all clients, by client. The server's lock guards
-	// the rest.
+	// references counts the references of each client. The server's lock guards this and
+	// the following fields.
 	references map[*session]int
 	withdrawn  bool
 }
 
-// Publish makes a table known to clients under a name. It waits until all work on
-// the table is done, and fetches a row count that only the device knows. What is
-// shared in place must not change any more; the server keeps a reference to it. Any
-// other table is copied, and may be released afterwards. The package's documentation
-// says which tables are shared in place, and what clients see of a copy.
+// Publish lets clients open a table by name. The package documentation lists which tables
+// are shared in place and which are copied.
+//
+// # Ownership
+//
+// For a table that is shared in place the server keeps a reference; no program may change
+// the table from then on. Any other table is copied, and the caller may release it
+// afterwards.
+//
+// # Waiting
+//
+// Publish waits until all work on the table is done. If only the device knows the row
+// count, Publish fetches it.
 func (s *Server) Publish(ctx context.Context, name string, table *buffer.Buffer, options ...PublishOptions) error {
 	return failed("publish", name, s.publish(ctx, name, table, options))
 }
@@ -77,14 +83,14 @@ func (s *Server) publish(ctx context.Context, name string, table *buffer.Buffer,
 	return nil
 }
 
-// show lets clients find a table.
+// show makes a table visible to clients.
 func (s *Server) show(p *published) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if s.closed {
 		return ErrClosed
 	}
-	if _, taken := s.tables[p.info.Name]; taken { // meanwhile
+	if _, taken := s.tables[p.info.Name]; taken { // another Publish was faster
 		return ErrExists
 	}
 	s.tables[p.info.Name] = p
@@ -92,10 +98,10 @@ func (s *Server) show(p *published) error {
 	return nil
 }
 
-// prepare fills p. After an error the caller releases it.
+// prepare fills p. After an error the caller releases p.
 func (s *Server) prepare(ctx context.Context, p *published, name string, table *buffer.Buffer, options []PublishOptions) error {
 	if len(options) > 1 {
-		return fmt.Errorf("%d PublishOptions, one is the most: %w", len(options), device.ErrInvalidValue)
+		return fmt.Errorf("%d PublishOptions, expected at most one: %w", len(options), device.ErrInvalidValue)
 	}
 	rows, err := table.NumRows(ctx)
 	if err != nil {
@@ -133,16 +139,16 @@ func (s *Server) prepare(ctx context.Context, p *published, name string, table *
 	return p.encode(&d)
 }
 
-// rowsOf returns the table without room for more rows than it has. The caller releases
-// the table.
+// rowsOf returns the table without the capacity beyond its rows. The caller releases the
+// result.
 func rowsOf(table *buffer.Buffer, rows int64) (*buffer.Buffer, error) {
-	if rows == table.Capacity() { // a slice would not know how many nulls there are
+	if rows == table.Capacity() { // a slice would lose the count of nulls
 		return table, table.Retain()
 	}
 	return table.Slice(0, rows)
 }
 
-// copy moves the table to memory of the server's.
+// copy copies the table into memory of the server.
 func (s *Server) copy(ctx context.Context, p *published, planned *plan) ([]*memory.Block, error) {
 	manager, err := s.manager(planned.blocks[0].Device())
 	if err != nil {
@@ -152,13 +158,13 @@ func (s *Server) copy(ctx context.Context, p *published, planned *plan) ([]*memo
 	if p.blocks, err = planned.copyTo(ctx, manager); err != nil {
 		return nil, err
 	}
-	// What was copied is not needed any more.
+	// The original is no longer needed.
 	view := p.table
 	p.table = nil
 	return p.blocks, view.Release()
 }
 
-// manager returns the one that has shareable memory of a device.
+// manager returns the manager that allocates shareable memory of a device.
 func (s *Server) manager(dev *device.Device) (*memory.Manager, error) {
 	if m := s.options.Manager; m != nil && m.Device().Same(dev) {
 		return m, nil
@@ -182,28 +188,28 @@ func (p *published) encode(d *description) (err error) {
 	if p.description, err = json.Marshal(d); err != nil {
 		return err
 	}
-	if len(p.description) > mostAnswerBytes-besides {
-		return fmt.Errorf("%d columns, which take %d bytes: %w", len(d.Columns), len(p.description), ErrTooLarge)
+	if len(p.description) > mostAnswerBytes-overhead {
+		return fmt.Errorf("the description of %d columns takes %d bytes: %w", len(d.Columns), len(p.description), ErrTooLarge)
 	}
 	return nil
 }
 
-// answer makes the message that opens the table for a client.
+// answer encodes the message that opens the table for a client.
 func (p *published) answer(id, reference uint64) []byte {
 	return frameTable(id, reference, p.description)
 }
 
-// release gives back what the server keeps of the table. Clients keep what they
-// have mapped.
+// release frees the server's part of the table. Memory that clients have mapped stays
+// theirs.
 func (p *published) release() error {
 	err := errors.Join(closeAll(p.descriptors), p.table.Release(), releaseBlocks(p.blocks))
 	p.descriptors, p.table, p.blocks = nil, nil, nil
 	return err
 }
 
-// Withdraw hides a table from clients that would open it from now on. Its memory
-// goes back when no client uses it any more; where none does, before Withdraw
-// returns. The name can be published anew at once.
+// Withdraw hides a table: clients can no longer open it, and its name is free. The memory
+// is released when the last client stops using the table, or before Withdraw returns if
+// no client uses it.
 func (s *Server) Withdraw(name string) error {
 	s.mu.Lock()
 	p, ok := s.tables[name]

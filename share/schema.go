@@ -7,9 +7,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/endian"
 )
 
-// schemaMessage is a schema as it travels. Its types are the format strings of
-// Arrow's C data interface, for arrow-go cannot be let near a flatbuffer from
-// elsewhere: one that is malformed may end the process there.
+// schemaMessage is the schema in a message. Its types are the format strings of Arrow's C
+// data interface and not a flatbuffer, because a malformed flatbuffer makes arrow-go
+// panic and may end the process.
 type schemaMessage struct {
 	Fields   []fieldMessage `json:"fields,omitempty"`
 	Metadata [][2]string    `json:"metadata,omitempty"`
@@ -20,19 +20,21 @@ type fieldMessage struct {
 	Format   string         `json:"format"`
 	Nullable bool           `json:"nullable,omitempty"`
 	Children []fieldMessage `json:"children,omitempty"`
-	// Dictionary is the type of the values where Format is that of their indices.
+	// Dictionary is the type of the values. It is set if Format is the type of their
+	// indices.
 	Dictionary *fieldMessage `json:"dictionary,omitempty"`
-	// Ordered is of a dictionary, Sorted of a map's keys.
+	// Ordered applies to a dictionary, Sorted to the keys of a map.
 	Ordered bool `json:"ordered,omitempty"`
 	Sorted  bool `json:"sorted,omitempty"`
-	// Metadata name an extension type, whose storage Format is, under Arrow's keys.
+	// Metadata has an extension type's name under Arrow's keys. Format is then the
+	// storage type.
 	Metadata [][2]string `json:"metadata,omitempty"`
 }
 
 func formatSchema(schema *arrow.Schema) (schemaMessage, error) {
 	fields, err := formatFields(schema.Fields())
 	if err == nil && schema.Endianness() != endian.NativeEndian {
-		err = fmt.Errorf("its byte order is not the machine's: %w", ErrType)
+		err = fmt.Errorf("the schema's byte order is not the machine's: %w", ErrType)
 	}
 	return schemaMessage{Fields: fields, Metadata: formatMetadata(schema.Metadata())}, err
 }
@@ -57,8 +59,8 @@ func formatMetadata(metadata arrow.Metadata) [][2]string {
 	return pairs
 }
 
-// parseSchema makes the schema of a message. What arrow-go panics at in the types is
-// an error.
+// parseSchema makes the schema of a message. A panic of arrow-go about a type becomes an
+// error.
 func parseSchema(message schemaMessage) (schema *arrow.Schema, err error) {
 	defer func() {
 		if reason := recover(); reason != nil {

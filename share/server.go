@@ -14,32 +14,32 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ServerOptions configure a [Server]. The zero value is right for most programs.
+// ServerOptions configure a [Server]. The zero value suits most programs.
 type ServerOptions struct {
-	// Mode is that of the socket file: who may write to it may open the tables.
-	// Zero means 0600, the server's own user.
+	// Mode is the mode of the socket file. Processes that may write to the file may open
+	// the tables. Zero means 0600: only the server's user.
 	Mode os.FileMode
-	// Allow is asked about each client that connects, besides, on the client's own
-	// goroutine. Nil allows all that the mode does. Linux only.
+	// Allow, if not nil, is called for each client that connects, on the client's
+	// goroutine, and reports whether to serve it. Linux only.
 	Allow func(Credentials) bool
-	// Manager is where copies come from, for tables on its device; its resource is
-	// a memory.SharedResource or passes on to one. Without it the server makes a
-	// manager for each device, whose budget is all of the device's memory.
+	// Manager allocates copies of tables on its device. Its resource is a
+	// memory.SharedResource or forwards to one. If nil, the server makes a manager for
+	// each device, with all of the device's memory as its budget.
 	Manager *memory.Manager
-	// Clients is how many there may be at a time. Zero means 256.
+	// Clients is the limit of connected clients. Zero means 256.
 	Clients int
-	// References is how many a client may have at a time. Zero means 4096.
+	// References is the limit of references of one client. Zero means 4096.
 	References int
-	// Patience is how long the server waits for the rest of a message that a client
-	// has begun, for its first message, and for a client to take its answer, before
-	// it disconnects the client. Zero means ten seconds.
+	// Patience is the time after which the server disconnects a client that does not
+	// complete a message, does not send its first message, or does not read an answer.
+	// Zero means ten seconds.
 	Patience time.Duration
-	// Idle is how long a client that has no table open may send nothing before it is
-	// disconnected. Zero means for ever. A client that has a table open may be silent
-	// as long as it lives.
+	// Idle is the time after which the server disconnects a client that has no table open
+	// and sends nothing. Zero means never. A client with an open table may be silent
+	// without limit.
 	Idle time.Duration
 
-	// timers is the system's clock, but in tests.
+	// timers is the system's clock, except in tests.
 	timers clock
 }
 
@@ -62,7 +62,7 @@ func (o ServerOptions) withDefaults() ServerOptions {
 	return o
 }
 
-// Server has tables that other processes open by name. It is safe for concurrent
+// Server publishes tables that other processes open by name. It is safe for concurrent
 // use.
 type Server struct {
 	options  ServerOptions
@@ -73,49 +73,54 @@ type Server struct {
 	// ending is done when the server closes.
 	ending context.Context
 	end    context.CancelCauseFunc
-	// running are the goroutines and the calls of Publish.
+	// running counts the goroutines and the calls of Publish.
 	running sync.WaitGroup
 
 	mu       sync.Mutex
 	closed   bool
-	changed  chan struct{} // closed at each change, and made anew
+	changed  chan struct{} // closed and replaced at each change
 	tables   map[string]*published
 	hidden   map[*published]struct{} // withdrawn, but still in use
 	sessions map[*session]struct{}
 	managers []*memory.Manager
 	serial   uint64
 	opens    uint64
-	failures []error // of what happened without a caller
+	failures []error // errors without a caller, which Close returns
 }
 
-// startLimit is how long [Listen] and [Dial] wait for other processes.
+// startLimit is the time that [Listen] and [Dial] wait for other processes.
 const startLimit = 10 * time.Second
 
-// Listen makes the socket and serves clients there until [Server.Close]. It waits for
-// other servers that start on the same path, ten seconds at most; see [ListenContext].
+// Listen creates the socket and serves clients until [Server.Close]. It waits at most ten
+// seconds for other servers that start on the same path; see [ListenContext].
 func Listen(path string, options ServerOptions) (*Server, error) {
 	ctx, cancel := context.WithTimeout(context.Background(), startLimit)
 	defer cancel()
 	return ListenContext(ctx, path, options)
 }
 
-// ListenContext is [Listen] that gives up with the context. The socket of a server
-// that has ended without closing is replaced. If a server listens there still, the
-// error wraps [ErrInUse]. The path is at most some 85 bytes long, for systems limit it.
+// ListenContext is like [Listen] but waits until the context ends. It replaces the socket
+// of a server that ended without closing. The path may have about 85 bytes, a limit of
+// the system.
 //
-// While it looks whether the path is free and takes it, the server holds a lock on a
-// file of that path with ".lock" at its end, which it then removes. Nobody but its own
-// user can open the file.
+// While the server checks that the path is free and takes it, it holds a lock on a file
+// with that path and the suffix ".lock", which it then removes. Only the server's user
+// can open that file.
+//
+// # Errors
+//
+// The error wraps [ErrInUse] if another server listens on the path, and
+// device.ErrNotAvailable if the system has no Unix sockets that carry descriptors.
 func ListenContext(ctx context.Context, path string, options ServerOptions) (*Server, error) {
 	const operation = "listen"
 	if !available {
 		return nil, failed(operation, path, fmt.Errorf("this system has no Unix sockets that carry descriptors: %w", device.ErrNotAvailable))
 	}
 	if options.Allow != nil && !hasCredentials {
-		return nil, failed(operation, path, fmt.Errorf("ServerOptions.Allow: the system does not tell who clients are: %w", device.ErrNotSupported))
+		return nil, failed(operation, path, fmt.Errorf("ServerOptions.Allow: the system does not identify clients, leave Allow nil: %w", device.ErrNotSupported))
 	}
 	if options.Mode&^os.ModePerm != 0 {
-		return nil, failed(operation, path, fmt.Errorf("ServerOptions.Mode is %v, of which only permissions count: %w", options.Mode, device.ErrInvalidValue))
+		return nil, failed(operation, path, fmt.Errorf("ServerOptions.Mode is %v, expected permission bits only: %w", options.Mode, device.ErrInvalidValue))
 	}
 	path, err := filepath.Abs(path)
 	if err != nil {
@@ -138,7 +143,7 @@ func ListenContext(ctx context.Context, path string, options ServerOptions) (*Se
 // Path returns the absolute path of the socket.
 func (s *Server) Path() string { return s.path }
 
-// accept takes clients until the listener is closed.
+// accept accepts clients until the listener is closed.
 func (s *Server) accept() {
 	for {
 		connection, err := s.listener.AcceptUnix()
@@ -149,7 +154,7 @@ func (s *Server) accept() {
 		if s.ending.Err() != nil {
 			return
 		}
-		// The process may be out of descriptors for a while. Clients wait meanwhile.
+		// The process may be out of descriptors for a while. New clients wait meanwhile.
 		again, stop := after(s.timers, 10*time.Millisecond)
 		select {
 		case <-again:
@@ -160,7 +165,7 @@ func (s *Server) accept() {
 	}
 }
 
-// begin serves a connection on a goroutine of its own.
+// begin serves a connection on a new goroutine.
 func (s *Server) begin(connection *net.UnixConn) {
 	client := &session{server: s, connection: connection, references: make(map[uint64]*published)}
 	s.mu.Lock()
@@ -175,13 +180,13 @@ func (s *Server) begin(connection *net.UnixConn) {
 	s.change()
 }
 
-// change tells those who wait. The lock is held.
+// change wakes the callers of Wait. The caller holds the lock.
 func (s *Server) change() {
 	close(s.changed)
 	s.changed = make(chan struct{})
 }
 
-// note keeps an error that has no caller for Close. The lock is held.
+// note keeps an error without a caller for Close. The caller holds the lock.
 func (s *Server) note(err error) {
 	const most = 16
 	if err != nil && len(s.failures) < most {
@@ -189,10 +194,14 @@ func (s *Server) note(err error) {
 	}
 }
 
-// Close ends the server: it removes the socket, disconnects the clients and gives
-// back what it keeps. Publish calls under way fail. What clients have mapped stays
-// with them. The error tells, too, what failed in the background before. Close the
-// server before its devices, and only once: after that the error wraps [ErrClosed].
+// Close removes the socket, disconnects the clients and releases the tables. Memory that
+// clients have mapped stays theirs. Publish calls in progress fail. Close the server
+// before its devices.
+//
+// # Errors
+//
+// The error joins failures of Close and earlier failures in the background. After the
+// first call it wraps [ErrClosed].
 func (s *Server) Close() error {
 	s.mu.Lock()
 	if s.closed {
@@ -222,7 +231,7 @@ func (s *Server) Close() error {
 	return failed("close", s.path, errors.Join(append(failures, s.failures...)...))
 }
 
-// removeSocket removes the file unless it is another server's by now.
+// removeSocket removes the file, unless another server has replaced it.
 func (s *Server) removeSocket() error {
 	info, err := os.Lstat(s.path)
 	if err != nil || !os.SameFile(info, s.socket) {

@@ -8,18 +8,19 @@ import (
 	"time"
 )
 
-// surplusClients are told that there are too many clients; more than these are cut off.
+// surplusClients is the number of clients above the limit that still get an error in
+// answer. Further clients are cut off.
 const surplusClients = 64
 
-// session is one client at the server. Its goroutine reads requests and answers
-// them one by one.
+// session is one client at the server. Its goroutine reads requests and answers them in
+// order.
 type session struct {
 	server     *Server
 	connection *net.UnixConn
-	// refused says that there are too many clients.
+	// refused is set if the client exceeds ServerOptions.Clients.
 	refused bool
-	// references are the tables that the client has open, by number. The server's
-	// lock guards them and last.
+	// references are the tables that the client has open, by number. The server's lock
+	// guards this and the next field.
 	references map[uint64]*published
 	last       uint64
 }
@@ -41,9 +42,9 @@ func (c *session) serve() {
 	}
 }
 
-// read takes a request. The client has the server's patience to send it, from its
-// first byte on; the first request of all, from the beginning on. Between requests it
-// may be silent as long as ServerOptions.Idle says.
+// read reads a request. The client must send all of it within the server's patience,
+// counted from its first byte, or from the connection for the first request. Between
+// requests the client may be silent for ServerOptions.Idle.
 func (c *session) read(first bool) (request, error) {
 	limit := c.server.options.Patience
 	if !first {
@@ -61,7 +62,7 @@ func (c *session) read(first bool) (request, error) {
 	}
 	message, err := readFrame(source, mostRequestBytes)
 	if !wait.stop() {
-		err = fmt.Errorf("no request came for %v: %w", limit, os.ErrDeadlineExceeded)
+		err = fmt.Errorf("no request for %v: %w", limit, os.ErrDeadlineExceeded)
 	}
 	if err != nil {
 		return request{}, err
@@ -69,7 +70,7 @@ func (c *session) read(first bool) (request, error) {
 	return parseRequest(message)
 }
 
-// idle returns how long the client may be silent. Zero means for ever.
+// idle returns the time that the client may be silent. Zero means no limit.
 func (c *session) idle() time.Duration {
 	c.server.mu.Lock()
 	defer c.server.mu.Unlock()
@@ -79,13 +80,13 @@ func (c *session) idle() time.Duration {
 	return c.server.options.Idle
 }
 
-// interruption ends what the session waits for when its time is over.
+// interruption ends a read when its time is over.
 type interruption struct {
 	over  bool
 	timer func() bool
 }
 
-// interrupt ends reading after a time; zero means never.
+// interrupt ends reading after a duration; zero means never.
 func (c *session) interrupt(after time.Duration) *interruption {
 	w := &interruption{timer: func() bool { return true }}
 	if after > 0 {
@@ -103,11 +104,11 @@ func (w *interruption) stop() bool {
 	return !w.over
 }
 
-// past is a deadline that ends reads and writes at once.
+// past is a deadline that ends reads and writes immediately.
 var past = time.Unix(1, 0)
 
-// begun calls begin once, after the first bytes. It reads with Read, and not
-// ReadMsgUnix: the kernel closes descriptors that nobody takes.
+// begun calls begin once, after the first bytes. It uses Read and not ReadMsgUnix: the
+// kernel then closes the descriptors that a client sends unasked.
 type begun struct {
 	reader io.Reader
 	begin  func()
@@ -122,17 +123,17 @@ func (b *begun) Read(into []byte) (int, error) {
 	return n, err
 }
 
-// greet says hello, or why not.
+// greet answers the hello with a version or an error.
 func (c *session) greet() bool {
 	r, err := c.read(true)
 	switch {
 	case err != nil:
 	case r.Operation != operationHello:
-		err = fmt.Errorf("the first request is %q, not %q: %w", r.Operation, operationHello, ErrProtocol)
+		err = fmt.Errorf("the first request is %q, expected %q: %w", r.Operation, operationHello, ErrProtocol)
 	case r.Version != version:
 		err = fmt.Errorf("the client speaks version %d, the server %d: %w", r.Version, version, ErrProtocol)
 	case c.refused:
-		err = fmt.Errorf("%d clients are connected: %w", c.server.options.Clients, ErrTooMany)
+		err = fmt.Errorf("%d clients are connected, the limit; disconnect some or raise ServerOptions.Clients: %w", c.server.options.Clients, ErrTooMany)
 	case c.server.options.Allow != nil:
 		var who Credentials
 		if who, err = credentialsOf(c.connection); err == nil && !c.server.options.Allow(who) {
@@ -146,7 +147,7 @@ func (c *session) greet() bool {
 	return c.send(answer{ID: r.ID, Version: version})
 }
 
-// answer does what is asked. It reports whether the client may go on.
+// answer serves a request. It reports whether the session goes on.
 func (c *session) answer(r request) bool {
 	switch r.Operation {
 	case operationTables:
@@ -155,12 +156,12 @@ func (c *session) answer(r request) bool {
 		return c.open(r)
 	case operationClose:
 		if !c.server.drop(c, r.Reference) {
-			c.refuse(r.ID, fmt.Errorf("reference %d is not the client's: %w", r.Reference, ErrProtocol))
+			c.refuse(r.ID, fmt.Errorf("the client does not hold reference %d: %w", r.Reference, ErrProtocol))
 			return false
 		}
 		return true
 	}
-	c.refuse(r.ID, fmt.Errorf("hello, again: %w", ErrProtocol))
+	c.refuse(r.ID, fmt.Errorf("hello sent again: %w", ErrProtocol))
 	return false
 }
 
@@ -181,7 +182,7 @@ func (c *session) refuse(id uint64, err error) bool {
 	return c.send(answer{ID: id, Error: failureOf(err)})
 }
 
-// send reports whether the client took the answer.
+// send reports whether the client read the answer.
 func (c *session) send(a answer) bool {
 	framed, err := frame(a)
 	if err == nil && len(framed) > headerBytes+mostAnswerBytes {
@@ -196,7 +197,7 @@ func (c *session) write(framed []byte, descriptors []int) bool {
 	return stop() && err == nil
 }
 
-// end drops what the client had.
+// end drops the client's references.
 func (c *session) end() {
 	_ = c.connection.Close()
 	s := c.server
@@ -224,7 +225,7 @@ func (s *Server) refer(c *session, name string) (*published, uint64, error) {
 	case !ok:
 		return nil, 0, fmt.Errorf("%q: %w", name, ErrNotFound)
 	case len(c.references) >= s.options.References:
-		return nil, 0, fmt.Errorf("the client has %d tables open: %w", len(c.references), ErrTooMany)
+		return nil, 0, fmt.Errorf("the client holds %d references, the limit; close tables or raise ServerOptions.References: %w", len(c.references), ErrTooMany)
 	}
 	c.last++
 	c.references[c.last] = p
@@ -250,8 +251,8 @@ func (s *Server) drop(c *session, reference uint64) bool {
 	return had
 }
 
-// unrefer forgets a reference, and returns the table where it was the last one to a
-// table that was withdrawn. The lock is held.
+// unrefer removes a reference. If it was the last one to a withdrawn table, unrefer
+// returns the table. The caller holds the lock.
 func (s *Server) unrefer(c *session, reference uint64) *published {
 	p := c.references[reference]
 	delete(c.references, reference)
@@ -264,8 +265,8 @@ func (s *Server) unrefer(c *session, reference uint64) *published {
 	return p
 }
 
-// releaseLast gives back tables that nobody has any more, and only then lets go of
-// them in the figures.
+// releaseLast releases tables without references and then removes them from the
+// statistics.
 func (s *Server) releaseLast(tables ...*published) {
 	for _, p := range tables {
 		err := failed("release", p.info.Name, p.release())

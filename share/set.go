@@ -11,23 +11,22 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// set is the memory of one table in one manager, which all openings of the table
-// have in common.
+// set is the memory of one table in one manager. All openings of the table share it.
 type set struct {
 	client    *Client
 	key       setKey
 	described *description
 	schema    *arrow.Schema
 
-	// The client's lock guards these: how often the table is open, how many blocks
-	// are mapped, and the references that the server counts for it.
+	// The client's lock guards these: the number of openings, the number of mapped
+	// blocks, and the references that the server counts for the table.
 	handles    int
 	mapped     int
 	references []uint64
 
-	// mu guards what is mapped. It comes before the client's lock.
+	// mu guards the following fields. It is taken before the client's lock.
 	mu sync.Mutex
-	// blocks are nil, and descriptors not negative, for what is not mapped yet.
+	// A block that is not mapped yet is nil and has a descriptor that is not negative.
 	blocks      []*memory.Block
 	descriptors []int
 	ended       bool
@@ -38,21 +37,21 @@ type setKey struct {
 	manager *memory.Manager
 }
 
-// enter makes a table of an answer, in the set that there is already if there is
-// one. After an error the answer is the caller's still.
+// enter makes a table from an answer. It uses the existing set of the table if the client
+// has one. After an error the caller still owns the answer.
 func (c *Client) enter(m *memory.Manager, name string, r reply) (*Table, error) {
 	if r.Table == nil || r.Table.Name != name {
-		return nil, fmt.Errorf("the server's answer is about something else: %w", ErrProtocol)
+		return nil, fmt.Errorf("the server's answer describes another table: %w", ErrProtocol)
 	}
 	d := r.Table
 	if id := IDOf(m.Device()); len(d.Blocks) > 0 && d.Device != id {
-		return nil, fmt.Errorf("it is on %v, the manager on %s (%v): open the device that TableInfo.Device.Name tells: %w", d.Device, m.Device(), id, ErrDevice)
+		return nil, fmt.Errorf("the table is on %v, the manager on %s (%v): use a manager on the device that TableInfo.Device.Name returns: %w", d.Device, m.Device(), id, ErrDevice)
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	key := setKey{d.Serial, m}
 	if s, ok := c.sets[key]; ok {
-		_ = closeAll(r.descriptors) // the set has others for the same memory
+		_ = closeAll(r.descriptors) // the set has descriptors of the same memory
 		s.handles++
 		s.references = append(s.references, r.Reference)
 		return &Table{set: s}, nil
@@ -62,7 +61,7 @@ func (c *Client) enter(m *memory.Manager, name string, r reply) (*Table, error) 
 		return nil, fmt.Errorf("the schema: %w: %w", err, ErrProtocol)
 	}
 	if schema.NumFields() != len(d.Columns) {
-		return nil, fmt.Errorf("%d columns for %d fields: %w", len(d.Columns), schema.NumFields(), ErrProtocol)
+		return nil, fmt.Errorf("%d columns for %d fields of the schema: %w", len(d.Columns), schema.NumFields(), ErrProtocol)
 	}
 	s := &set{
 		client: c, key: key, described: d, schema: schema, handles: 1, references: []uint64{r.Reference},
@@ -72,7 +71,7 @@ func (c *Client) enter(m *memory.Manager, name string, r reply) (*Table, error) 
 	return &Table{set: s}, nil
 }
 
-// column maps what a column lies in and makes the column.
+// column maps the blocks of a column and makes the column.
 func (s *set) column(i int) (*column.Column, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -95,7 +94,7 @@ func (s *set) column(i int) (*column.Column, error) {
 	return c, nil
 }
 
-// mapBlock is called with the set's lock held.
+// mapBlock maps a block. The caller holds s.mu.
 func (s *set) mapBlock(i int) error {
 	block, err := s.key.manager.OpenShared(memory.Shared{Descriptor: s.descriptors[i], Bytes: s.described.Blocks[i]},
 		memory.SharedOptions{Release: s.unmapped})
@@ -106,24 +105,24 @@ func (s *set) mapBlock(i int) error {
 	s.mapped++
 	s.client.mu.Unlock()
 	s.blocks[i] = block
-	// The mapping keeps the memory.
+	// The mapping keeps the memory alive without the descriptor.
 	err = closeAll(s.descriptors[i : i+1])
 	s.descriptors[i] = -1
 	return err
 }
 
-// unmapped is called when the last reference to a block is gone.
+// unmapped is called when the last reference to a block is released.
 func (s *set) unmapped() error {
 	s.client.mu.Lock()
 	defer s.client.mu.Unlock()
 	s.mapped--
-	s.settle()
+	s.returnSurplus()
 	return nil
 }
 
-// settle gives back the references that are too many: one is needed for each
-// opening, and for what is mapped still. The client's lock is held.
-func (s *set) settle() {
+// returnSurplus returns the references that are no longer needed. Each opening needs one,
+// and blocks that are still mapped need one. The caller holds the client's lock.
+func (s *set) returnSurplus() {
 	needed := s.handles
 	if needed == 0 && s.mapped > 0 {
 		needed = 1
@@ -135,7 +134,7 @@ func (s *set) settle() {
 	}
 }
 
-// leave ends one opening. With the last one the set lets go of its memory.
+// leave ends one opening. The last one releases the set's memory.
 func (s *set) leave() error {
 	s.client.mu.Lock()
 	s.handles--
@@ -143,7 +142,7 @@ func (s *set) leave() error {
 	if last {
 		delete(s.client.sets, s.key)
 	}
-	s.settle()
+	s.returnSurplus()
 	s.client.mu.Unlock()
 	if !last {
 		return nil

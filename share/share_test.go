@@ -66,7 +66,8 @@ func TestOpen(t *testing.T) {
 	})
 }
 
-// What the owner writes to a table in place is seen, so it is the same memory.
+// Writes of the owner to a table that is shared in place are visible to the client, so
+// both map the same memory.
 func TestMemoryIsShared(t *testing.T) {
 	onDevices(t, func(t *testing.T, _, shareable *memory.Manager) {
 		server := listen(t, share.ServerOptions{})
@@ -143,7 +144,7 @@ func TestShapes(t *testing.T) {
 	})
 }
 
-// A table is mapped as its columns are asked for, and once however often it is open.
+// A table's columns are mapped on first use, and once however often the table is open.
 func TestOpenTable(t *testing.T) {
 	onDevices(t, func(t *testing.T, plain, _ *memory.Manager) {
 		server := listen(t, share.ServerOptions{})
@@ -215,7 +216,7 @@ func TestErrors(t *testing.T) {
 	client := dial(t, server)
 	_, err = client.Open(t.Context(), mgr, "other")
 	require.ErrorIs(t, err, share.ErrNotFound)
-	require.ErrorContains(t, err, `share: open "other": the server says`)
+	require.ErrorContains(t, err, `share: open "other": the server answers`)
 	opened, err := client.OpenTable(t.Context(), mgr, "t")
 	require.NoError(t, err)
 	_, err = opened.Column(t.Context(), -1)

@@ -12,48 +12,47 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// A block may hold more than the columns that are published show of it: rows that a
-// slice leaves out, columns that a selection leaves out, strings that no view refers
-// to. The collector finds what is shown, byte by byte and, in bitmaps, bit by bit.
+// A block may contain more than the published columns show: rows outside a slice, columns
+// outside a selection, strings that no view refers to. The collector finds the bytes that
+// are shown and, in bitmaps, the bits.
 //
-// Values and the bytes of strings are copied on the device. Bitmaps that do not begin
-// with a byte, offsets that do not begin with zero, views, and the offsets of list
-// views and dense unions pass through the host, which changes them: at most sixteen
-// bytes for each row.
+// Values and the bytes of strings are copied on the device. The host rewrites bitmaps
+// that do not begin at a byte, offsets that do not begin at zero, views, and the offsets
+// of list views and dense unions: at most sixteen bytes for each row.
 
-// mostParts is how many pieces of one buffer the device copies one by one. The host
-// puts together more of them.
+// mostParts is the number of pieces of one buffer that the device copies separately. If
+// there are more, the host joins them.
 const mostParts = 256
 
-// content is what a copy holds of one buffer.
+// content is one buffer of a copy.
 type content struct {
 	bytes int
 	parts []part
 }
 
-// part is a run of bytes of a content: a copy of memory of the device, or bytes that
-// the host has made.
+// part is a run of bytes of a content: a copy of device memory, or bytes that the host
+// made.
 type part struct {
 	at   int // in the content
 	from column.Place
 	made []byte
 }
 
-// collector collects what columns show.
+// collector collects the bytes that columns show.
 type collector struct {
 	ctx context.Context
-	// number gives the block of a buffer its number.
+	// number returns the number of a buffer's block.
 	number   func(*memory.Block) int
 	contents []content
-	// met are the contents that are one run of bytes of the device, so that columns
-	// which have a buffer in common keep it in common.
+	// met are the contents that are one run of device bytes. Columns that share a buffer
+	// share it in the copy too.
 	met map[column.Place]int
 	// seen are the bytes of each block that are shown, by the block's number.
 	seen map[int][]span
 }
 
-// collect finds what the columns of a table show. The descriptions that it returns
-// number the contents in place of blocks.
+// collect finds the bytes that a table's columns show. The returned descriptions contain
+// numbers of contents where those of a table contain numbers of blocks.
 func collect(ctx context.Context, table *buffer.Buffer, number func(*memory.Block) int) (*collector, []column.Description, error) {
 	c := &collector{ctx: ctx, number: number, met: make(map[column.Place]int), seen: make(map[int][]span)}
 	var columns []column.Description
@@ -68,8 +67,7 @@ func collect(ctx context.Context, table *buffer.Buffer, number func(*memory.Bloc
 	return c, columns, nil
 }
 
-// column collects elements of a column, whose positions count from the beginning of
-// its buffers.
+// column collects elements of a column. Spans count from the beginning of its buffers.
 func (c *collector) column(of *column.Column, spans []span) (column.Description, error) {
 	if err := c.ctx.Err(); err != nil {
 		return column.Description{}, cancel.Error(c.ctx)
@@ -98,14 +96,14 @@ func (c *collector) column(of *column.Column, spans []span) (column.Description,
 // absent is the place of a buffer that a column lacks.
 var absent = column.Place{Block: -1}
 
-// validity collects the bitmap and returns how many nulls there are.
+// validity collects the bitmap and returns the number of nulls.
 func (c *collector) validity(into *column.Place, of *column.Column, spans []span) (nulls int, err error) {
 	var made []byte
 	if *into, made, err = c.bits(of.Buffer(0), spans); err != nil || made == nil {
 		if nulls = of.NullCount(); nulls > 0 && total(spans) != of.Len() {
 			nulls = column.UnknownNullCount
 		}
-		return nulls, err // the bitmap was taken as it is
+		return nulls, err // the bitmap was taken unchanged
 	}
 	nulls = total(spans)
 	for _, each := range made {
@@ -114,7 +112,7 @@ func (c *collector) validity(into *column.Place, of *column.Column, spans []span
 	return nulls, nil
 }
 
-// child collects elements of a child, from its first one on.
+// child collects elements of a child. Spans count from its first element.
 func (c *collector) child(d *column.Description, of *column.Column, spans []span) error {
 	moved := make([]span, 0, len(spans))
 	for _, s := range spans {
@@ -128,7 +126,7 @@ func (c *collector) child(d *column.Description, of *column.Column, spans []span
 	return err
 }
 
-// raw collects spans of bytes of a buffer as they are.
+// raw collects spans of a buffer's bytes unchanged.
 func (c *collector) raw(from column.Bytes, spans []span) (column.Place, error) {
 	spans = joined(spans)
 	for _, s := range spans {
@@ -149,12 +147,12 @@ func (c *collector) raw(from column.Bytes, spans []span) (column.Place, error) {
 	return c.add(whole), nil
 }
 
-// place returns where bytes of a buffer lie.
+// place returns the place of a span of a buffer's bytes.
 func (c *collector) place(from column.Bytes, s span) column.Place {
 	return column.Place{Block: c.number(from.Block()), Offset: from.Offset() + uint64(s.from), Bytes: s.length}
 }
 
-// see notes that bytes of a buffer are shown.
+// see records that bytes of a buffer are shown.
 func (c *collector) see(from column.Bytes, spans []span) {
 	if from.Len() == 0 {
 		return
@@ -165,7 +163,7 @@ func (c *collector) see(from column.Bytes, spans []span) {
 	}
 }
 
-// add makes a content and returns its place.
+// add adds a content and returns its place.
 func (c *collector) add(made content) column.Place {
 	if made.bytes == 0 {
 		return absent
@@ -181,19 +179,19 @@ func (c *collector) add(made content) column.Place {
 	return column.Place{Block: len(c.contents) - 1, Bytes: made.bytes}
 }
 
-// made collects bytes of the host's.
+// made adds bytes that the host made.
 func (c *collector) made(bytes []byte) column.Place {
 	return c.add(content{bytes: len(bytes), parts: []part{{made: bytes}}})
 }
 
-// fetch brings spans of bytes of a buffer to the host, one behind the other, and
-// notes that they are shown.
+// fetch copies spans of a buffer's bytes to the host, concatenated, and records that they
+// are shown.
 func (c *collector) fetch(from column.Bytes, spans []span) ([]byte, error) {
 	c.see(from, spans)
 	return c.download(from, spans)
 }
 
-// download is fetch for bytes that are looked at and not shown.
+// download is like fetch for bytes that are read but not shown.
 func (c *collector) download(from column.Bytes, spans []span) ([]byte, error) {
 	bytes := make([]byte, total(spans))
 	var destinations []memory.Destination
@@ -218,8 +216,8 @@ func (c *collector) download(from column.Bytes, spans []span) ([]byte, error) {
 	return bytes, memory.Download(c.ctx, from.Block().WorkStream(), destinations)
 }
 
-// bits collects bits of a bitmap, so that the first becomes the first of a byte. The
-// bits come back too, unless the bitmap could be taken as it is.
+// bits collects bits of a bitmap and moves the first one to the start of a byte. It also
+// returns the bits, unless the bitmap could be taken unchanged.
 func (c *collector) bits(from column.Bytes, spans []span) (column.Place, []byte, error) {
 	if len(spans) == 1 && spans[0].from%8 == 0 {
 		whole := span{spans[0].from / 8, spans[0].length / 8}
@@ -235,7 +233,7 @@ func (c *collector) bits(from column.Bytes, spans []span) (column.Place, []byte,
 		if err != nil {
 			return absent, nil, err
 		}
-		if last[0]>>rest == 0 { // the bits that are left out show nothing
+		if last[0]>>rest == 0 { // the bits outside the span are zero
 			place, err := c.raw(from, []span{{whole.from, whole.length + 1}})
 			return place, nil, err
 		}
@@ -259,8 +257,8 @@ func (c *collector) bits(from column.Bytes, spans []span) (column.Place, []byte,
 	return c.made(made), made, nil
 }
 
-// seeBits notes that bits are shown: a byte that has others, too, only if those are
-// zero.
+// seeBits records that bits are shown. A byte that also has other bits is recorded only
+// if those are zero.
 func (c *collector) seeBits(from column.Bytes, s span, bytes []byte) {
 	shown := span{s.from / 8, len(bytes)}
 	if shown.length > 0 && bytes[0]&(1<<(s.from%8)-1) != 0 {
@@ -272,8 +270,8 @@ func (c *collector) seeBits(from column.Bytes, s span, bytes []byte) {
 	c.see(from, []span{shown})
 }
 
-// appendBits copies bits behind the first so many of another bitmap, whose further
-// bits are zero.
+// appendBits copies count bits to position at of another bitmap. The bits from there on
+// are zero.
 func appendBits(to []byte, at int, from []byte, first, count int) {
 	for i := 0; i < count; {
 		n := min(8, count-i)
@@ -295,8 +293,8 @@ func appendBits(to []byte, at int, from []byte, first, count int) {
 
 func bytesOfBits(n int) int { return (n + 7) / 8 }
 
-// offsets collects the offsets of strings or lists. It returns what they embrace in
-// the data or the child.
+// offsets collects the offsets of strings or lists. It returns the spans of the data or
+// the child that they cover.
 func (c *collector) offsets(from column.Bytes, width int, spans []span, limit int) (column.Place, []span, error) {
 	var embraced []span
 	for _, s := range spans {
@@ -334,7 +332,7 @@ func (c *collector) offsets(from column.Bytes, width int, spans []span, limit in
 	return c.made(made), embraced, nil
 }
 
-// integerAt returns integer i of so many bytes each.
+// integerAt returns integer i of width bytes each.
 func integerAt(bytes []byte, width, i int) int64 {
 	switch bytes = bytes[i*width:]; width {
 	case 2:

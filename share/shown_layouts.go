@@ -10,14 +10,14 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// layout collects what elements of a type lie in.
+// layout collects the buffers and children of a type's elements.
 type layout struct {
-	// validity says that the first buffer is a bitmap of what is not null.
+	// validity reports that the first buffer is the bitmap of nulls.
 	validity bool
 	collect  func(c *collector, d *column.Description, of *column.Column, spans []span) error
 }
 
-// layoutOf returns the layout of a type that a column has.
+// layoutOf returns the layout of a column's type.
 func layoutOf(t arrow.DataType) layout {
 	t = storageOf(t)
 	switch t := t.(type) {
@@ -57,7 +57,7 @@ func layoutOf(t arrow.DataType) layout {
 	return layout{validity: true, collect: collectFixed(t)}
 }
 
-// storageOf returns what an extension type is stored as.
+// storageOf returns the storage type of an extension type.
 func storageOf(t arrow.DataType) arrow.DataType {
 	for {
 		extension, ok := t.(arrow.ExtensionType)
@@ -140,8 +140,7 @@ func collectSparseUnion(c *collector, d *column.Description, of *column.Column, 
 	return collectChildren(c, d, of, spans)
 }
 
-// collectDictionary collects the whole dictionary: it is the column's, whichever of
-// its values the elements have.
+// collectDictionary collects the whole dictionary, also the values that no element uses.
 func collectDictionary(width int) func(*collector, *column.Description, *column.Column, []span) error {
 	return func(c *collector, d *column.Description, of *column.Column, spans []span) (err error) {
 		if d.Buffers[1], err = c.raw(of.Buffer(1), scaled(spans, 0, width)); err != nil {
@@ -158,8 +157,8 @@ func collectDictionary(width int) func(*collector, *column.Description, *column.
 	}
 }
 
-// valid brings to the host which elements are not null. Without a bitmap it returns
-// nil.
+// valid copies the bitmap of the elements to the host. It returns nil for a column
+// without bitmap.
 func (c *collector) valid(of *column.Column, spans []span) ([]byte, error) {
 	if of.Buffer(0).Len() == 0 {
 		return nil, nil
@@ -180,8 +179,8 @@ func (c *collector) valid(of *column.Column, spans []span) ([]byte, error) {
 
 func isValid(bits []byte, i int) bool { return bits == nil || bits[i/8]>>(i%8)&1 == 1 }
 
-// A view is the length of a string and, in the remaining twelve bytes, the string or
-// its first four bytes, the number of a data buffer and a position there.
+// A view is the length of a string and, in the remaining twelve bytes, either the string
+// or its first four bytes, the number of a data buffer and a position in it.
 const (
 	viewBytes       = arrow.ViewHeaderSizeBytes
 	inlineViewBytes = 12
@@ -246,7 +245,7 @@ func collectViews(c *collector, d *column.Description, of *column.Column, spans 
 	return nil
 }
 
-// longView returns where a string lies that is too long for its view.
+// longView returns the place of a string that is too long for its view.
 func longView(view []byte) (buffer uint32, text span, ok bool) {
 	length := int32(binary.NativeEndian.Uint32(view))
 	if length >= 0 && length <= inlineViewBytes {
@@ -315,7 +314,7 @@ func collectDenseUnion(t *arrow.DenseUnionType) func(*collector, *column.Descrip
 		}
 		children := t.ChildIDs()
 		shown := make([][]span, of.NumChildren())
-		// pick returns what element i is an element of.
+		// pick returns the child of element i and the element's position in it.
 		pick := func(i int) (child int, element span, err error) {
 			id := int(int8(ids[i]))
 			if id < 0 || id >= len(children) || children[id] < 0 || children[id] >= len(shown) {
@@ -352,7 +351,7 @@ func collectDenseUnion(t *arrow.DenseUnionType) func(*collector, *column.Descrip
 	}
 }
 
-// collectRuns collects the runs that elements lie in.
+// collectRuns collects the runs that contain elements.
 func collectRuns(width int) func(*collector, *column.Description, *column.Column, []span) error {
 	return func(c *collector, d *column.Description, of *column.Column, spans []span) error {
 		runs, values := of.Child(0), of.Child(1)

@@ -15,7 +15,7 @@ import (
 
 const available = true
 
-// send writes bytes, the first of them with the descriptors.
+// send writes bytes. The first byte carries the descriptors.
 func send(connection *net.UnixConn, framed []byte, descriptors []int) error {
 	if len(descriptors) > 0 {
 		n, _, err := connection.WriteMsgUnix(framed, syscall.UnixRights(descriptors...), nil)
@@ -31,8 +31,8 @@ func send(connection *net.UnixConn, framed []byte, descriptors []int) error {
 	return err
 }
 
-// receive reads bytes and the descriptors that come with them. The descriptors
-// are the caller's, after an error too.
+// receive reads bytes and the descriptors that come with them. The caller owns the
+// descriptors, after an error too.
 func receive(connection *net.UnixConn, into []byte) (n int, descriptors []int, err error) {
 	ancillary := make([]byte, syscall.CmsgSpace(4*mostBlocks))
 	n, used, flags, _, err := connection.ReadMsgUnix(into, ancillary)
@@ -47,18 +47,18 @@ func receive(connection *net.UnixConn, into []byte) (n int, descriptors []int, e
 		err = fmt.Errorf("%w: %w", parsing, ErrProtocol)
 	}
 	if err == nil && flags&syscall.MSG_CTRUNC != 0 {
-		err = fmt.Errorf("more than %d descriptors, or no room for them in this process: %w", mostBlocks, ErrProtocol)
+		err = fmt.Errorf("more than %d descriptors, or this process has too many open files: %w", mostBlocks, ErrProtocol)
 	}
 	return n, descriptors, err
 }
 
 func closeDescriptor(descriptor int) error { return syscall.Close(descriptor) }
 
-// bind makes a socket file that has its mode before anyone can connect: it is made
-// in a directory that is nobody else's, and moved to its place. The socket of a
-// server that ended without closing is replaced.
+// bind creates a socket file. The mode is set before a client can connect: it creates the
+// file in a private directory and renames it. It replaces the socket of a server that
+// ended without closing.
 func bind(ctx context.Context, timers clock, path string, mode os.FileMode) (listener *net.UnixListener, info os.FileInfo, err error) {
-	// Servers that start at the same time take turns.
+	// Servers that start at the same time wait for each other here.
 	unlock, err := lockPath(ctx, timers, path)
 	if err != nil {
 		return nil, nil, err
@@ -95,7 +95,7 @@ func bind(ctx context.Context, timers clock, path string, mode os.FileMode) (lis
 	return listener, info, nil
 }
 
-// vacant refuses a path that a server listens on, or that is no socket.
+// vacant refuses a path that is not a socket, or on which a server listens.
 func vacant(ctx context.Context, path string) error {
 	info, err := os.Lstat(path)
 	if errors.Is(err, fs.ErrNotExist) {
@@ -105,14 +105,14 @@ func vacant(ctx context.Context, path string) error {
 		return err
 	}
 	if info.Mode().Type() != fs.ModeSocket {
-		return fmt.Errorf("it is no socket: %w", ErrInUse)
+		return fmt.Errorf("the path is not a socket: %w", ErrInUse)
 	}
 	connection, err := new(net.Dialer).DialContext(ctx, "unix", path)
 	if err == nil {
-		return errors.Join(fmt.Errorf("a server listens there: %w", ErrInUse), connection.Close())
+		return errors.Join(fmt.Errorf("a server listens on the path: %w", ErrInUse), connection.Close())
 	}
 	if !errors.Is(err, syscall.ECONNREFUSED) {
-		return fmt.Errorf("whether a server listens there cannot be told (%w): %w", err, ErrInUse)
+		return fmt.Errorf("cannot determine whether a server listens on the path (%w): %w", err, ErrInUse)
 	}
 	return nil
 }

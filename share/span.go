@@ -13,10 +13,10 @@ type span struct{ from, length int }
 
 func (s span) end() int { return s.from + s.length }
 
-// scaled returns the span that the elements take if each consists of n parts.
+// scaled returns the span of elements that consist of n parts each.
 func (s span) scaled(n int) span { return span{from: s.from * n, length: s.length * n} }
 
-// total returns the length of all spans.
+// total returns the sum of the lengths.
 func total(spans []span) (n int) {
 	for _, s := range spans {
 		n += s.length
@@ -24,7 +24,7 @@ func total(spans []span) (n int) {
 	return n
 }
 
-// scaled scales all spans and moves them by an offset.
+// scaled adds by to each span and then scales it.
 func scaled(spans []span, by, n int) []span {
 	moved := make([]span, 0, len(spans))
 	for _, s := range spans {
@@ -34,8 +34,7 @@ func scaled(spans []span, by, n int) []span {
 	return moved
 }
 
-// joined leaves out empty spans and joins those that follow one another. The order
-// stays.
+// joined drops empty spans and joins adjacent ones. It keeps their order.
 func joined(spans []span) []span {
 	var result []span
 	for _, s := range spans {
@@ -50,8 +49,7 @@ func joined(spans []span) []span {
 	return result
 }
 
-// united returns what any of the spans covers, in ascending order and without
-// overlaps.
+// united returns the union of the spans, in ascending order and without overlaps.
 func united(spans []span) []span {
 	spans = slices.DeleteFunc(slices.Clone(spans), func(s span) bool { return s.length == 0 })
 	slices.SortFunc(spans, func(a, b span) int { return cmp.Compare(a.from, b.from) })
@@ -66,11 +64,11 @@ func united(spans []span) []span {
 	return result
 }
 
-// placer maps positions in a buffer to positions in a copy that has only the united
-// spans, one behind the other.
+// placer maps positions in a buffer to positions in a copy that consists of the united
+// spans only.
 type placer struct {
 	spans  []span
-	places []int // where each span begins in the copy
+	places []int // the start of each span in the copy
 }
 
 func placerOf(spans []span) placer {
@@ -83,7 +81,8 @@ func placerOf(spans []span) placer {
 	return p
 }
 
-// place returns where a position that one of the spans covers lies in the copy.
+// place returns the position in the copy. One of the spans must contain the given
+// position.
 func (p placer) place(position int) int {
 	i, found := slices.BinarySearchFunc(p.spans, position, func(s span, position int) int { return cmp.Compare(s.from, position) })
 	if !found {
@@ -92,7 +91,7 @@ func (p placer) place(position int) int {
 	return p.places[i] + position - p.spans[i].from
 }
 
-// within returns an error if a span leads out of n elements.
+// within returns an error if the span exceeds n elements.
 func (s span) within(n int) error {
 	if s.from < 0 || s.length < 0 || s.from > n || s.length > n-s.from {
 		return fmt.Errorf("elements %d to %d of %d: %w", s.from, s.from+s.length, n, column.ErrInvalid)

@@ -30,7 +30,7 @@ const (
 	testIdle     = 2 * time.Hour
 )
 
-// shortFolder returns a folder whose path leaves room for that of a socket.
+// shortFolder returns a folder with a path short enough for a socket.
 func shortFolder(t *testing.T) string {
 	t.Helper()
 	folder, err := os.MkdirTemp("", "share")
@@ -39,7 +39,7 @@ func shortFolder(t *testing.T) string {
 	return folder
 }
 
-// stalling starts a server whose clock stands still.
+// stalling starts a server with a clock that stands still.
 func stalling(t *testing.T) (*Server, *handClock) {
 	t.Helper()
 	timers := newHandClock()
@@ -74,7 +74,7 @@ func (p peer) ask(r request) {
 	require.NotContains(p, string(message), "error")
 }
 
-// requireEnd reads until the server hangs up, and returns what it said before.
+// requireEnd reads until the server hangs up and returns the bytes that it sent before.
 func (p peer) requireEnd(server *Server) string {
 	p.Helper()
 	rest, err := io.ReadAll(p)
@@ -84,8 +84,8 @@ func (p peer) requireEnd(server *Server) string {
 	return string(rest)
 }
 
-// A client that stops in the middle of a message, wherever that is, loses its
-// connection when the server's patience is over.
+// A client that stops in the middle of a message, at any byte, loses its connection when
+// the server's patience is over.
 func TestAClientThatStallsLosesItsConnection(t *testing.T) {
 	framed, err := frame(request{ID: 2, Operation: operationTables})
 	require.NoError(t, err)
@@ -97,7 +97,7 @@ func TestAClientThatStallsLosesItsConnection(t *testing.T) {
 		_, err := client.Write(framed[:sent])
 		require.NoError(t, err)
 		timers.end(t, testPatience)
-		assert.Contains(t, client.requireEnd(server), "no request came for 1h0m0s", "after %d bytes", sent)
+		assert.Contains(t, client.requireEnd(server), "no request for 1h0m0s", "after %d bytes", sent)
 	}
 }
 
@@ -105,11 +105,11 @@ func TestAClientThatNeverSaysHello(t *testing.T) {
 	server, timers := stalling(t)
 	client := newPeer(t, server)
 	timers.end(t, testPatience)
-	assert.Contains(t, client.requireEnd(server), "no request came")
+	assert.Contains(t, client.requireEnd(server), "no request for")
 }
 
-// A client without tables may be silent as long as Idle says, and one with a table as
-// long as it likes.
+// A client without tables may be silent for Idle, and a client with a table without
+// limit.
 func TestIdleClients(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	server, timers := stalling(t)
@@ -136,10 +136,10 @@ func TestIdleClients(t *testing.T) {
 	_, err = client.Write(framed)
 	require.NoError(t, err)
 	timers.end(t, testIdle)
-	assert.Contains(t, client.requireEnd(server), "no request came for 2h0m0s")
+	assert.Contains(t, client.requireEnd(server), "no request for 2h0m0s")
 }
 
-// A lock on the directory, which anybody can take who may read it, is nothing to a
+// Another user that may read the directory can lock it. Such a lock does not stop a
 // server.
 func TestListenWhileTheDirectoryIsLocked(t *testing.T) {
 	folder := shortFolder(t)

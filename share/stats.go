@@ -11,27 +11,26 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// Stats are a server's figures at one moment.
+// Stats are the statistics of a server at one moment.
 type Stats struct {
-	// Tables are those that are published, by name, and those that were withdrawn
-	// and are still in use.
+	// Tables are the published tables, by name, followed by withdrawn tables that are
+	// still in use.
 	Tables []TableStats
-	// Clients counts the processes that are connected, Opens how often a table was
-	// opened since the server began.
+	// Clients counts the connected processes, Opens the openings since the server began.
 	Clients int
 	Opens   uint64
 }
 
-// TableStats are the figures of one table.
+// TableStats are the statistics of one table.
 type TableStats struct {
 	TableInfo
-	// Clients counts those that have the table open, References how often.
+	// Clients counts the clients that have the table open, References their openings.
 	Clients, References int
-	// Withdrawn says that the table cannot be opened any more.
+	// Withdrawn reports that the table can no longer be opened.
 	Withdrawn bool
 }
 
-// Table returns the figures of the table that is published under a name.
+// Table returns the statistics of a published table.
 func (s Stats) Table(name string) (TableStats, bool) {
 	for _, table := range s.Tables {
 		if table.Name == name && !table.Withdrawn {
@@ -41,7 +40,7 @@ func (s Stats) Table(name string) (TableStats, bool) {
 	return TableStats{}, false
 }
 
-// String formats the figures in one line.
+// String formats the statistics in one line.
 func (s Stats) String() string {
 	var bytes uint64
 	references := 0
@@ -53,7 +52,7 @@ func (s Stats) String() string {
 		len(s.Tables), humanize.Bytes(bytes), references, s.Clients, s.Opens)
 }
 
-// Stats returns the figures.
+// Stats returns the statistics.
 func (s *Server) Stats() Stats {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -79,10 +78,14 @@ func (s *Server) stats() Stats {
 	return stats
 }
 
-// Wait waits until the figures are as they should be, and returns them: until the
-// last client is gone, for example. The condition is called at each change and must
-// not call the server. It ends with the context, and with an error that wraps
-// [ErrClosed] when the server closes.
+// Wait waits until a condition on the statistics holds, for example that the last client
+// is gone, and returns them. The server calls the condition at each change; it must not
+// call the server.
+//
+// # Errors
+//
+// The error is the context's when the context ends first, and wraps [ErrClosed] when the
+// server closes.
 func (s *Server) Wait(ctx context.Context, until func(Stats) bool) (Stats, error) {
 	for {
 		s.mu.Lock()
@@ -102,7 +105,7 @@ func (s *Server) Wait(ctx context.Context, until func(Stats) bool) (Stats, error
 	}
 }
 
-// list returns what clients can open.
+// list returns the tables that clients can open.
 func (s *Server) list() []TableInfo {
 	s.mu.Lock()
 	defer s.mu.Unlock()

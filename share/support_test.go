@@ -24,7 +24,7 @@ import (
 	"github.com/gpuframe/gpuframe/share"
 )
 
-// waitLimit is how long a test waits for what must happen.
+// waitLimit is how long a test waits for an event that must happen.
 const waitLimit = time.Minute
 
 // schema has a column of each sort of layout.
@@ -47,7 +47,8 @@ func schema() *arrow.Schema {
 	}, &metadata)
 }
 
-// record has so many rows of everything, until the end of the test.
+// record makes a record of every type with that number of rows. It lives until the end of
+// the test.
 func record(t testing.TB, rows int) arrow.Record {
 	t.Helper()
 	var lines strings.Builder
@@ -179,8 +180,8 @@ func goroutines() []string {
 	return found
 }
 
-// descriptors counts what the process has open, but for what belongs to the driver
-// of a GPU.
+// descriptors counts the open descriptors of the process, without those of a GPU's
+// driver.
 func descriptors(t testing.TB) int {
 	entries, err := os.ReadDir("/proc/self/fd")
 	if err != nil {
@@ -196,8 +197,8 @@ func descriptors(t testing.TB) int {
 	return count
 }
 
-// onDevices runs a test on every device that can share, with a manager whose memory cannot be shared
-// as it is, and one whose memory can.
+// onDevices runs a test on every device that can share. The memory of plain cannot be
+// shared in place, that of shareable can.
 func onDevices(t *testing.T, f func(t *testing.T, plain, shareable *memory.Manager)) {
 	t.Helper()
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {

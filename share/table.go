@@ -13,17 +13,17 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// Table is a table of a server's. Its columns are mapped as they are asked for. It
-// is safe for concurrent use.
+// Table is a table of a server. Its columns are mapped on first use. It is safe for
+// concurrent use.
 type Table struct {
 	set    *set
 	closed atomic.Bool
 }
 
-// Name returns the name that the table was opened by.
+// Name returns the name under which the table was opened.
 func (t *Table) Name() string { return t.set.described.Name }
 
-// Schema returns the Arrow schema, with its metadata.
+// Schema returns the Arrow schema with its metadata.
 func (t *Table) Schema() *arrow.Schema { return t.set.schema }
 
 // NumRows returns the number of rows.
@@ -32,14 +32,18 @@ func (t *Table) NumRows() int64 { return t.set.described.Rows }
 // NumColumns returns the number of columns.
 func (t *Table) NumColumns() int { return len(t.set.described.Columns) }
 
-// Bytes returns the length of the memory that the table lies in, mapped or not.
+// Bytes returns the size of the table's memory, mapped or not.
 func (t *Table) Bytes() uint64 { return t.set.described.bytes() }
 
-// Device returns where the table lies.
+// Device returns the device of the table's memory.
 func (t *Table) Device() DeviceID { return t.set.described.Device }
 
-// Column maps what column i lies in, where that is not mapped yet, and returns the
-// column. The caller releases it; it may outlive the table.
+// Column maps the memory of column i, unless it is mapped already, and returns the
+// column.
+//
+// # Ownership
+//
+// The caller releases the column, which may outlive the table.
 func (t *Table) Column(ctx context.Context, i int) (*column.Column, error) {
 	if i < 0 || i >= t.NumColumns() {
 		return nil, failed("map", t.Name(), fmt.Errorf("column %d of %d: %w", i, t.NumColumns(), buffer.ErrSchema))
@@ -58,13 +62,16 @@ func (t *Table) Column(ctx context.Context, i int) (*column.Column, error) {
 func (t *Table) ColumnByName(ctx context.Context, name string) (*column.Column, error) {
 	indices := t.Schema().FieldIndices(name)
 	if len(indices) == 0 {
-		return nil, failed("map", t.Name(), fmt.Errorf("no column is called %q: %w", name, buffer.ErrSchema))
+		return nil, failed("map", t.Name(), fmt.Errorf("the table has no column %q: %w", name, buffer.ErrSchema))
 	}
 	return t.Column(ctx, indices[0])
 }
 
-// Buffer maps what is not mapped yet and returns the whole table. The caller
-// releases it; it may outlive the table.
+// Buffer maps the columns that are not mapped yet and returns the whole table.
+//
+// # Ownership
+//
+// The caller releases the result, which may outlive the table.
 func (t *Table) Buffer(ctx context.Context) (*buffer.Buffer, error) {
 	columns := make([]*column.Column, 0, t.NumColumns())
 	var err error
@@ -76,14 +83,14 @@ func (t *Table) Buffer(ctx context.Context) (*buffer.Buffer, error) {
 		columns = append(columns, c)
 	}
 	if err == nil {
-		err = t.check(ctx) // a table without columns can be closed, too
+		err = t.check(ctx) // a table without columns may be closed, too
 	}
 	var whole *buffer.Buffer
 	if err == nil {
 		whole, err = buffer.New(t.Schema(), columns, buffer.Rows{Count: t.NumRows()})
 	}
 	for _, c := range columns {
-		err = errors.Join(err, c.Release()) // the table has its own references
+		err = errors.Join(err, c.Release()) // the table has separate references
 	}
 	if err != nil {
 		return nil, errors.Join(err, whole.Release())
@@ -101,9 +108,9 @@ func (t *Table) check(ctx context.Context) error {
 	return nil
 }
 
-// Close ends the table. What was made of it stays usable until it is released; then
-// the server learns that the table is not used any more. Closing twice returns an
-// error that wraps [ErrClosed].
+// Close ends the table. Columns and buffers made from it stay usable. When they are
+// released too, the server learns that the client no longer uses the table. A second
+// Close returns an error that wraps [ErrClosed].
 func (t *Table) Close() error {
 	if t.closed.Swap(true) {
 		return failed("close", t.Name(), ErrClosed)

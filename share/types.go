@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format"
 )
 
-// formatField describes a field as a struct of Arrow's C data interface would.
+// formatField describes a field as a struct of Arrow's C data interface does.
 func formatField(field arrow.Field) (m fieldMessage, err error) {
 	d, err := format.Describe(field)
 	if err != nil {
@@ -37,10 +37,10 @@ func formatField(field arrow.Field) (m fieldMessage, err error) {
 	return m, err
 }
 
-// parse makes the field of a message that is so many levels deep.
+// parse makes the field of a message at a nesting depth.
 func (m *fieldMessage) parse(depth int) (field arrow.Field, err error) {
 	if depth > format.MaximumDepth {
-		return field, fmt.Errorf("types are more than %d levels deep: %w", format.MaximumDepth, ErrType)
+		return field, fmt.Errorf("the type is nested more than %d levels deep: %w", format.MaximumDepth, ErrType)
 	}
 	children, err := parseFields(m.Children, depth+1)
 	if err != nil {

@@ -49,5 +49,4 @@ var pending = map[string]float64{
 	"memory":              25,
 	"python":              19,
 	"scripts":             17,
-	"share":               24,
 }
