@@ -37,27 +37,27 @@ func (t *temperature) Deserialize(storage arrow.DataType, _ string) (arrow.Exten
 	return NewTemperature(storage), nil
 }
 
-// Nulls says how many of a generated array's elements are null.
+// Nulls selects how many elements of a generated array are null.
 type Nulls int
 
-// What a generated array's validity may be.
+// The kinds of validity of a generated array.
 const (
 	SomeNull Nulls = iota
 	NoneNull
 	AllNull
 )
 
-// Generator makes arrays of random contents whose buffers are exactly as long as
-// they must be, so that a byte less is one too few.
+// Generator makes arrays of random contents. Their buffers are exactly as long as
+// required, so that a read beyond them fails.
 type Generator struct {
 	*rand.Rand
-	// Nulls says how many elements are null.
+	// Nulls selects how many elements are null.
 	Nulls Nulls
-	// Sliced gives arrays at every level an offset, and elements behind the last.
+	// Sliced gives arrays at every level an offset, and elements after the last.
 	Sliced bool
 }
 
-// NewGenerator returns a generator of arrays that depend on the seed alone.
+// NewGenerator returns a generator that depends only on the seed.
 func NewGenerator(seed uint64) *Generator { return &Generator{Rand: rand.New(rand.NewPCG(seed, 0))} }
 
 // Array makes an array of n elements.
@@ -115,7 +115,7 @@ func put(bytes []byte, width int, value int) []byte {
 	return binary.NativeEndian.AppendUint64(bytes, uint64(value))
 }
 
-// offsets makes n+1 offsets that may begin above zero.
+// offsets makes n+1 offsets. The first may be above zero.
 func (g *Generator) offsets(n, width int) (offsets []byte, total int) {
 	if n == 0 && g.IntN(2) == 0 {
 		return nil, 0
@@ -225,7 +225,7 @@ func (g *Generator) exact(t arrow.DataType, n int) arrow.ArrayData {
 	panic(fmt.Sprintf("no way to generate %v", t))
 }
 
-// entries makes the entries of maps, neither which nor whose keys may be null.
+// entries makes the entries of maps. No entry and no key is null.
 func (g *Generator) entries(t *arrow.MapType, n int) arrow.ArrayData {
 	keys := *g
 	keys.Nulls = NoneNull
@@ -278,7 +278,7 @@ func (g *Generator) union(t arrow.UnionType, n int) ([]*arrowmemory.Buffer, []ar
 	return buffers, children
 }
 
-// FlatTypes is every type that is not made of others.
+// FlatTypes returns every type without children.
 func FlatTypes() []arrow.DataType {
 	text, number := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32
 	types := []arrow.DataType{
@@ -303,7 +303,7 @@ func FlatTypes() []arrow.DataType {
 	return types
 }
 
-// AllTypes is every type that Arrow has, and some made of several.
+// AllTypes returns every type of Arrow, and some nested ones.
 func AllTypes() []arrow.DataType {
 	text, number := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32
 	field := func(name string, t arrow.DataType) arrow.Field {
@@ -336,8 +336,8 @@ func AllTypes() []arrow.DataType {
 	)
 }
 
-// RegisterExtension makes the extension type of [AllTypes] known to arrow-go, so
-// that a schema that names it can be read. It may be called any number of times.
+// RegisterExtension registers the extension type of [AllTypes] with arrow-go, so that
+// schemas that name it can be read. It may be called any number of times.
 func RegisterExtension() error {
 	err := arrow.RegisterExtensionType(NewTemperature(arrow.PrimitiveTypes.Int32))
 	if arrow.GetExtensionType((*temperature)(nil).ExtensionName()) != nil {

@@ -1,4 +1,4 @@
-// Package devicetest runs tests once for each kind of device that is present.
+// Package devicetest runs tests on each kind of device that is present.
 package devicetest
 
 import (
@@ -15,22 +15,22 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// RequireCUDA is the environment variable that turns a missing GPU from a reason
-// to skip into a failure. The bundle that runs on GPU machines sets it to 1.
+// RequireCUDA is the environment variable that makes tests fail without a GPU instead
+// of skipping. The bundle for GPU machines sets it to 1.
 const RequireCUDA = "GPUFRAME_REQUIRE_CUDA"
 
-// RequireGPUs is the environment variable for how many GPUs there have to be. Tests
-// fail if there are fewer.
+// RequireGPUs is the environment variable for the required number of GPUs. Tests fail
+// if the machine has fewer.
 const RequireGPUs = "GPUFRAME_REQUIRE_GPUS"
 
-// GPU is the environment variable that names the device which tests open in place
-// of all GPUs: "cuda:1", or "gorgonia:0" if the test binary holds that backend.
+// GPU is the environment variable that names the device which tests open instead of all
+// GPUs: "cuda:1", or "gorgonia:0" if the test binary contains that backend.
 const GPU = "GPUFRAME_TEST_GPU"
 
 const firstGPU = "cuda:0"
 
-// mostGPUs is how many GPUs of a machine the tests run on. What there is to go wrong
-// with three, two show.
+// mostGPUs is the number of GPUs of a machine that tests use. Two GPUs show every error
+// that three would show.
 const mostGPUs = 2
 
 func standIn(name string) string {
@@ -40,8 +40,8 @@ func standIn(name string) string {
 	return name
 }
 
-// GPUs returns the names of the GPUs that tests run on: the first two of the machine,
-// or "cuda:0" alone if there is none, which [Open] then reports.
+// GPUs returns the names of the GPUs for tests: the first two of the machine, or
+// "cuda:0" if the machine has no GPU; [Open] reports that.
 func GPUs(t testing.TB) []string {
 	t.Helper()
 	if other := os.Getenv(GPU); other != "" {
@@ -71,8 +71,8 @@ func Each(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	}
 }
 
-// Open opens the device until the end of the test. It skips the test where there
-// is no GPU, unless one is required.
+// Open opens the device until the end of the test. Without a GPU it skips the test,
+// unless one is required.
 func Open(t testing.TB, name string) *device.Device {
 	t.Helper()
 	dev, err := device.Open(standIn(name))
@@ -84,9 +84,9 @@ func Open(t testing.TB, name string) *device.Device {
 	return dev
 }
 
-// Manager makes a manager until the end of the test, which fails if anything is
-// still held then. On the PTX emulator each block is an allocation of its own,
-// unless the options name a resource, so that the emulator knows its bounds.
+// Manager makes a manager until the end of the test. The test fails if memory is still
+// held then. On the PTX emulator each block is a separate allocation, unless the
+// options name a resource, so that the emulator can check its bounds.
 func Manager(t testing.TB, dev *device.Device, options memory.Options) *memory.Manager {
 	t.Helper()
 	options.TrackAllocations = true

@@ -11,10 +11,10 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/emulator"
 )
 
-// EachKernel is [Each] for what launches kernels: on machines without a GPU the
-// device code runs too, on the PTX emulator. So f runs as a subtest on the host,
-// on the emulator ("emulated") and on every GPU of [GPUs]. If a GPU is required the
-// emulator is left out.
+// EachKernel is [Each] for tests that launch kernels. On machines without a GPU it also
+// runs the device code on the PTX emulator: f runs as a subtest on the host, on the
+// emulator ("emulated") and on every GPU of [GPUs]. If a GPU is required, the emulator
+// is left out.
 //
 // The emulator is slow: choose sizes by [Emulated].
 func EachKernel(t *testing.T, f func(t *testing.T, dev *device.Device)) {
@@ -28,12 +28,12 @@ func EachKernel(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	}
 }
 
-// Emulated reports whether the device is the PTX emulator: a device of kind CUDA
-// on which a million rows take a while.
+// Emulated reports whether the device is the PTX emulator: a device of kind CUDA that
+// needs seconds for a million rows.
 func Emulated(dev *device.Device) bool { return emulator.Emulated(dev) }
 
-// OpenKernels opens the first GPU or, where there is none and none is required,
-// the PTX emulator, until the end of the test.
+// OpenKernels opens the first GPU until the end of the test, or the PTX emulator if the
+// machine has no GPU and none is required.
 func OpenKernels(t testing.TB) *device.Device {
 	t.Helper()
 	dev, err := device.Open(standIn(firstGPU))

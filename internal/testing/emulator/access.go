@@ -5,9 +5,9 @@ import (
 	"unsafe"
 )
 
-// order takes what says how an access is ordered and cached. The emulator's
-// accesses are all in one order. It reports whether the access is of the kind
-// that threads may race with.
+// order removes the modifiers that order and cache an access. The emulator executes all
+// accesses in one order, so it ignores them. synchronizing is true for accesses with
+// which threads synchronize; the search for races ignores those.
 func (in *ins) order() (synchronizing bool) {
 	for _, m := range []string{"relaxed", "acquire", "release", "acq_rel", "sc", "volatile", "mmio"} {
 		synchronizing = in.take(m) || synchronizing

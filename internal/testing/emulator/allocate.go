@@ -8,8 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// behind is what Alloc leaves free behind an allocation, so that a kernel which
-// runs past its end meets no other.
+// behind is the number of bytes that Alloc leaves free after an allocation, so that a
+// kernel that runs past its end does not reach another allocation.
 const behind = 256
 
 func invalid(operation, format string, arguments ...any) error {
@@ -40,8 +40,8 @@ func (e *emulator) Free(pointer backend.Pointer) error {
 	return e.forget(uint64(pointer), func() error { return e.Device.Free(pointer) })
 }
 
-// forget ends memory before it is freed, for then the address may be given out
-// anew.
+// forget removes the allocation before its memory is freed, because the address can be
+// reused as soon as it is free.
 func (e *emulator) forget(base uint64, free func() error) error {
 	was, known := e.memory.find(base)
 	known = known && was.base == base

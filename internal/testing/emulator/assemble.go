@@ -15,16 +15,16 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// AssemblerVariable is the environment variable that names NVIDIA's assembler,
-// ptxas. Where it is set, every text that an emulated device loads is assembled,
-// once, and what ptxas refuses is refused.
+// AssemblerVariable is the environment variable that names NVIDIA's assembler, ptxas.
+// If it is set, an emulated device assembles every text once when it is loaded and
+// refuses a text that ptxas refuses.
 const AssemblerVariable = "GPUFRAME_PTXAS"
 
-// architectures are what texts are assembled for: the oldest that gpuframe supports,
-// unless ptxas is too new to know it, and a later one.
+// architectures are the targets of assembly: the oldest that gpuframe supports, unless
+// ptxas is too new to know it, and a later one.
 var architectures = []string{"sm_70", "sm_90"}
 
-// assembled holds the outcome for each text.
+// assembled holds the result for each text.
 var assembled sync.Map // of string to func() error
 
 func assembleOnce(text string) error {
@@ -36,8 +36,8 @@ func assembleOnce(text string) error {
 	return once.(func() error)()
 }
 
-// Assemble assembles PTX, and fails the test where ptxas refuses it. Without
-// ptxas, in PATH or named by GPUFRAME_PTXAS, it does nothing.
+// Assemble assembles PTX and fails the test if ptxas refuses it. Without ptxas, in PATH
+// or named by GPUFRAME_PTXAS, it does nothing.
 func Assemble(t testing.TB, ptx string) {
 	t.Helper()
 	path := os.Getenv(AssemblerVariable)
@@ -78,8 +78,8 @@ func assemble(path, text string) error {
 	return nil
 }
 
-// unknownArchitecture reports whether ptxas says that its own option names none:
-// "Value 'sm_70' is not defined for option 'gpu-name'".
+// unknownArchitecture reports whether ptxas does not know the value of its option
+// gpu-name: "Value 'sm_70' is not defined for option 'gpu-name'".
 func unknownArchitecture(output []byte) bool {
 	return bytes.Contains(output, []byte("is not defined for option 'gpu-name'"))
 }

@@ -19,7 +19,7 @@ func atomHandler(in *ins) {
 	if operation != "cas" || t.bits != 16 {
 		least = 32
 	}
-	in.wants(t, least, 32, 64)
+	in.requireWidth(t, least, 32, 64)
 	f := in.atomic(operation, t)
 	arguments := in.arguments
 	d := int32(-1)
@@ -32,7 +32,7 @@ func atomHandler(in *ins) {
 		}
 		arguments = arguments[1:]
 	} else if operation == "exch" || operation == "cas" {
-		in.fail("there is no such reduction")
+		in.fail("unknown reduction")
 	}
 	want := 2
 	if operation == "cas" {
@@ -66,19 +66,20 @@ func atomHandler(in *ins) {
 	}
 }
 
-// atomic returns what an operation makes of the old value and its operands.
+// atomic returns the function that computes the new value from the old value and the
+// operands b and c.
 func (in *ins) atomic(operation string, t typ) func(old, b, c uint64) uint64 {
 	mask := t.mask()
 	allowed := func(ok bool) {
 		if !ok {
-			in.fail("there is no such atomic operation")
+			in.fail("unknown atomic operation")
 		}
 	}
 	switch operation {
 	case "add":
 		switch {
 		case t == typ{floatClass, 32}:
-			// Subnormals are flushed in global memory by some GPUs; not here.
+			// Some GPUs flush subnormals in global memory. The emulator does not.
 			return func(old, b, _ uint64) uint64 { return fromSingle(single(old, false)+single(b, false), false) }
 		case t == typ{floatClass, 64}:
 			return func(old, b, _ uint64) uint64 {

@@ -35,7 +35,7 @@ func TestAtomics(t *testing.T) {
 	}
 }
 
-// TestExchange has every value turn up once.
+// TestExchange checks that every value appears exactly once.
 func TestExchange(t *testing.T) {
 	b := open(t, Options{})
 	got := b.block(64, ".global .u64 held;", "cvt.u64.u32 %q1, %t; add.u64 %q1, %q1, 1; atom.global.exch.b64 %d, [held], %q1;")
@@ -44,8 +44,8 @@ func TestExchange(t *testing.T) {
 	require.Len(t, slices.Compact(got), 64)
 }
 
-// chain is a sum over blocks, each of which waits for the one before it, with
-// tickets in the order in which blocks start.
+// chain computes a sum over blocks. Each block waits for the one before it; blocks take
+// tickets in the order in which they start.
 const chain = `
 .global .u32 ticket;
 .visible .entry k(.param .u64 out, .param .u64 state)

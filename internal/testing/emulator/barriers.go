@@ -30,7 +30,7 @@ func barrierHandler(in *ins) {
 	}
 }
 
-// reduceBarrier returns the operands that say which barrier.
+// reduceBarrier returns the operands that name the barrier.
 func (in *ins) reduceBarrier() []argument {
 	t := in.lastType()
 	last := len(in.arguments) - 1

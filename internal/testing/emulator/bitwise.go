@@ -6,7 +6,7 @@ func (in *ins) wantsBits(t typ, widths ...int) {
 	if t.class != bitsClass {
 		in.fail("the instruction is of .b types")
 	}
-	in.wants(t, widths...)
+	in.requireWidth(t, widths...)
 }
 
 func logicHandler(in *ins) {
@@ -57,7 +57,7 @@ func predicateLogic(in *ins) {
 
 func shiftHandler(in *ins) {
 	t := in.lastType()
-	in.wants(t, 16, 32, 64)
+	in.requireWidth(t, 16, 32, 64)
 	if t.float() || in.opcode == "shl" && t.class != bitsClass {
 		in.fail("the instruction has no such type")
 	}
@@ -102,7 +102,7 @@ func funnelHandler(in *ins) {
 
 func bitsHandler(in *ins) {
 	t := in.lastType()
-	in.wants(t, 32, 64)
+	in.requireWidth(t, 32, 64)
 	if in.opcode == "brev" {
 		in.wantsBits(t, 32, 64)
 		shift := 64 - t.bits
@@ -166,7 +166,7 @@ func fieldHandler(in *ins) {
 		if !t.signed() || count == 0 {
 			return field
 		}
-		// The sign is the field's highest bit, or the value's where the field
+		// The sign is the highest bit of the field, or of the value if the field
 		// reaches beyond it.
 		if x>>min(position+count-1, uint64(t.bits-1))&1 != 0 {
 			have := count

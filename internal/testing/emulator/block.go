@@ -52,7 +52,7 @@ func (l *launch) begin(processor int) {
 	l.blocks = append(l.blocks, b)
 }
 
-// undefinedByte fills what has no defined contents.
+// undefinedByte fills memory and registers with undefined contents.
 const undefinedByte = 0xa5
 
 func fillUndefined(memory []byte) {

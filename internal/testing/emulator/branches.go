@@ -48,8 +48,8 @@ func trapHandler(in *ins) {
 	}
 }
 
-// callHandler puts the function in line: parameters in memory are those of the
-// caller, registers are copied.
+// callHandler inlines the function. Parameters in memory are shared with the caller;
+// registers are copied.
 func callHandler(in *ins) {
 	in.take("uni")
 	if in.guard != "" {
@@ -107,7 +107,7 @@ func callHandler(in *ins) {
 	in.skip = true
 }
 
-// bind makes a formal parameter known in the function's scope.
+// bind declares a formal parameter in the function's scope.
 func (in *ins) bind(inner *scope, p *parameter, actual argument, copies bool) {
 	if inner.symbols[p.name] != nil {
 		in.fail("the parameter %s stands twice", p.name)

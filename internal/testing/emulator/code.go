@@ -20,20 +20,20 @@ const (
 	barrierWait
 )
 
-// instruction is one of a program's, resolved.
+// instruction is one resolved instruction of a program.
 type instruction struct {
 	kind     instructionKind
 	guardNot bool
-	guard    int32 // a predicate; −1 is none
+	guard    int32 // predicate row; −1 if unconditional
 	target   int32
 	line     int
 	text     string
 	run      step
 
-	// of collective: the member mask. of barrierWait: number and threads.
+	// The member mask of a collective; the number and threads of a barrierWait.
 	members         source
 	barrier         source
-	threads         source // of no row: all of the block
+	threads         source // row −1: all threads of the block
 	hasThreads      bool
 	arrive, aligned bool
 	reduce          reduction
@@ -43,7 +43,7 @@ type instruction struct {
 	targets         []int32
 }
 
-// reduction is what a barrier makes of a predicate.
+// reduction is the operation that a barrier applies to a predicate.
 type reduction uint8
 
 const (
@@ -53,8 +53,7 @@ const (
 	orReduction
 )
 
-// source is an operand that is read: a row of registers, or the same value for
-// all lanes.
+// source is a read operand: a row of registers, or one value for all lanes.
 type source struct {
 	row   int32
 	value *[lanes]uint64
@@ -75,7 +74,7 @@ func (s source) of(w *warp) *[lanes]uint64 {
 	return &w.rows[s.row]
 }
 
-// predicate is a predicate operand that is read; a row of −1 is the constant.
+// predicate is a read predicate operand. Row −1 is a constant.
 type predicate struct {
 	row   int32
 	not   bool
@@ -93,7 +92,7 @@ func (p predicate) of(w *warp) uint32 {
 	return m
 }
 
-// program is a kernel ready to run, with the functions it calls in line.
+// program is an executable kernel with its called functions inlined.
 type program struct {
 	name           string
 	code           []instruction

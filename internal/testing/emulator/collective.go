@@ -4,7 +4,7 @@ import (
 	"math/bits"
 )
 
-// collects makes the instruction wait for the lanes that its last operand names.
+// collects makes the instruction wait for the lanes of its last operand.
 func (in *ins) collects(members argument, run step) {
 	if !in.take("sync") {
 		in.fail("want .sync: without, the instruction ended with sm_70")

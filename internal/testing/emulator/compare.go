@@ -98,9 +98,9 @@ func (in *ins) floatComparison(name string, t typ, flush bool) func(x, y uint64)
 
 func setHandler(in *ins) {
 	t := in.lastType()
-	in.wants(t, 16, 32, 64)
+	in.requireWidth(t, 16, 32, 64)
 	if t.float() {
-		in.wants(t, 32, 64)
+		in.requireWidth(t, 32, 64)
 	}
 	var result typ
 	if in.opcode == "set" {
@@ -175,7 +175,7 @@ func setHandler(in *ins) {
 
 func selectHandler(in *ins) {
 	t := in.lastType()
-	in.wants(t, 16, 32, 64)
+	in.requireWidth(t, 16, 32, 64)
 	in.count(4, 4)
 	d, a, b := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t)
 	p := in.predicate(in.arguments[3])
@@ -213,7 +213,7 @@ func testHandler(in *ins) {
 	if !t.float() {
 		in.fail("testp is of floats")
 	}
-	in.wants(t, 32, 64)
+	in.requireWidth(t, 32, 64)
 	in.count(2, 2)
 	mantissa, exponent := 52, uint64(0x7ff)
 	if t.bits == 32 {
@@ -221,7 +221,7 @@ func testHandler(in *ins) {
 	}
 	kind := in.oneOf("finite", "infinite", "number", "notanumber", "normal", "subnormal")
 	if kind == "" {
-		in.fail("testp of what")
+		in.fail("testp: unknown test")
 	}
 	d, a := in.predicateDestination(in.arguments[0].name), in.source(in.arguments[1], t)
 	in.out.run = func(w *warp, mask uint32) {

@@ -27,7 +27,7 @@ type symbol struct {
 	scope   *scope
 }
 
-// scope is what stands in braces.
+// scope holds the declarations of one block in braces.
 type scope struct {
 	parent  *scope
 	symbols map[string]*symbol
@@ -36,11 +36,11 @@ type scope struct {
 	call *call
 }
 
-// call is an instance of a function: the kernel, or a function put in line.
+// call is an instance of a function: the kernel, or an inlined function.
 type call struct {
 	outer    *call
 	function *function
-	// returns are the branches that go to the end of the instance.
+	// returns are the branches to the end of the instance.
 	returns []int
 }
 
@@ -84,7 +84,8 @@ type compiler struct {
 	sink    int32
 }
 
-// compile makes a program of a kernel. Module variables have their addresses.
+// compile compiles a kernel to a program. globals holds the addresses of module
+// variables.
 func compile(m *module, globals map[string]*symbol, f *function) (out *program, err error) {
 	defer recovered(&err)
 	c := &compiler{module: m, globals: globals, shared: map[string]*symbol{}, special: map[string]source{},
@@ -200,8 +201,8 @@ func (c *compiler) placeShared(v *variable) *symbol {
 	return placed
 }
 
-// moduleShared finds a shared variable of the module, which takes room in the
-// kernels that use it only.
+// moduleShared finds a shared variable of the module. The variable takes shared memory
+// only in the kernels that use it.
 func (c *compiler) moduleShared(name string) *symbol {
 	if s := c.shared[name]; s != nil {
 		return s

@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend/backendtest"
 )
 
-// TestConformance runs what every backend has to pass.
+// TestConformance runs the tests that every backend must pass.
 func TestConformance(t *testing.T) {
 	emulated := newDriver(t, withDefaults(t, []Options{{Tolerant: true}}))
 	backendtest.Run(t, func(t testing.TB) backend.Device {

@@ -4,8 +4,8 @@ import (
 	"math/bits"
 )
 
-// control executes an instruction that is not plain for the lanes of mask. It
-// reports false where no lane of the warp can go on.
+// control executes a control instruction for the lanes of mask. It returns false if no
+// lane of the warp can continue.
 func (w *warp) control(in *instruction, mask uint32) bool {
 	switch in.kind {
 	case branch:
@@ -72,8 +72,8 @@ func (w *warp) uniform(row *[lanes]uint64, mask uint32) bool {
 	return true
 }
 
-// releaseCollectives executes the instructions at which all lanes wait that the
-// member masks name. Lanes that have ended do not count.
+// releaseCollectives executes a collective instruction once all its member lanes have
+// arrived. Lanes that have ended do not count.
 func (w *warp) releaseCollectives() {
 	for tried := uint32(0); w.collectives&^tried != 0; {
 		lane := bits.TrailingZeros32(w.collectives &^ tried)
@@ -101,10 +101,10 @@ func (w *warp) releaseCollectives() {
 	}
 }
 
-// barrier is one of the sixteen of a block.
+// barrier is one of the sixteen barriers of a block.
 type barrier struct {
 	arrived int // threads
-	threads int // that are expected; 0: all of the block
+	threads int // expected threads; 0: all of the block
 	waiting []uint32
 	count   int
 	or, and bool
@@ -119,7 +119,7 @@ func (b *barrier) reset(warps int) {
 	*b = barrier{waiting: waiting, and: true}
 }
 
-// arrive has lanes come to a barrier.
+// arrive records that lanes have reached a barrier.
 func (w *warp) arrive(in *instruction, mask uint32) {
 	lane := bits.TrailingZeros32(mask)
 	numbers := in.barrier.of(w)
@@ -166,8 +166,8 @@ func (b *block) checkBarriers() {
 	}
 }
 
-// checkBarrier lets the threads go on once all are there. Threads that have
-// ended do not count.
+// checkBarrier releases the threads of a barrier once all have arrived. Threads that
+// have ended do not count.
 func (b *block) checkBarrier(at *barrier) {
 	expected := at.threads
 	if expected == 0 {
@@ -192,7 +192,7 @@ func (b *block) checkBarrier(at *barrier) {
 	b.epoch++
 }
 
-// pass lets lanes go on from a barrier.
+// pass lets lanes continue past a barrier.
 func (w *warp) pass(at *barrier, mask uint32) {
 	w.barriers &^= mask
 	first := w.pcs[bits.TrailingZeros32(mask)]

@@ -25,12 +25,12 @@ func cvtHandler(in *ins) {
 		return
 	}
 	f := in.conversion(to, from, way, saturate, flush)
-	// A wider register gets the value extended.
+	// A wider register receives the extended value.
 	register := typ{unsignedClass, width}.mask()
 	in.out.run = lanewise1(row, in.wideSource(in.arguments[1], from), func(x uint64) uint64 { return extend(to, f(x)) & register })
 }
 
-// conversion returns the function from the bits of one type to those of another.
+// conversion returns the function that converts the bits of one type to another.
 func (in *ins) conversion(to, from typ, way string, saturate, flush bool) func(uint64) uint64 {
 	switch {
 	case !from.float() && !to.float():
@@ -78,7 +78,7 @@ func (in *ins) conversion(to, from typ, way string, saturate, flush bool) func(u
 	}
 }
 
-// roundQuick takes the processor's rounding where it is the one wanted.
+// roundQuick uses the processor's rounding if it matches the mode.
 func (e exactValue) roundQuick(width int, mode rounding, v float64) float64 {
 	if width == 32 && mode == nearest {
 		return float64(float32(v))
@@ -114,7 +114,7 @@ func wholeOf(way string) func(float64) float64 {
 	return nil
 }
 
-// value is a float of any width as a float64, which is exact.
+// value returns a float of any width as a float64, which is exact.
 func value(t typ, x uint64, flush bool) float64 {
 	switch t.bits {
 	case 16:
@@ -125,7 +125,7 @@ func value(t typ, x uint64, flush bool) float64 {
 	return math.Float64frombits(x)
 }
 
-// finish makes the bits of a type from a value that it can represent.
+// finish returns the bits of a value that the type can represent.
 func finish(t typ, v float64, saturate, flush bool) uint64 {
 	if saturate {
 		if v != v || v <= 0 {
@@ -161,7 +161,7 @@ func halfValue(x uint16) float64 {
 	return v
 }
 
-// halfBits is of values that 16 bits represent.
+// halfBits returns the bits of a value that 16 bits can represent.
 func halfBits(v float64) uint16 {
 	if v != v {
 		return 0x7fff
@@ -187,8 +187,8 @@ func bounds(t typ) (least, most float64) {
 	return 0, math.Ldexp(1, t.bits)
 }
 
-// floatToInteger saturates. NaN gives zero, but from or to 64 bits the highest
-// bit, as the PTX manual has it.
+// floatToInteger saturates. NaN becomes zero, or the highest bit if one of the types
+// has 64 bits, as the PTX manual specifies.
 func floatToInteger(to typ, fromBits int, whole func(float64) float64, v float64) uint64 {
 	least, end := bounds(to)
 	switch {
@@ -215,7 +215,7 @@ func floatToInteger(to typ, fromBits int, whole func(float64) float64, v float64
 	return uint64(int64(v))
 }
 
-// integerToFloat is of x extended to 64 bits.
+// integerToFloat converts x, which is extended to 64 bits.
 func integerToFloat(to, from typ, x uint64, mode rounding) float64 {
 	if x == 0 {
 		return 0

@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestFloatToInteger compares with a model of big numbers.
+// TestFloatToInteger compares with a model that uses big numbers.
 func TestFloatToInteger(t *testing.T) {
 	b := open(t, Options{})
 	whole := map[string]func(float64) float64{"rni": math.RoundToEven, "rzi": math.Trunc, "rmi": math.Floor, "rpi": math.Ceil}
@@ -17,7 +17,7 @@ func TestFloatToInteger(t *testing.T) {
 		for _, to := range []typ{{signedClass, 8}, {unsignedClass, 8}, {signedClass, 16}, {unsignedClass, 16}, {signedClass, 32}, {unsignedClass, 32}, {signedClass, 64}, {unsignedClass, 64}} {
 			kind := map[bool]string{true: "s", false: "u"}[to.signed()]
 			for way, f := range whole {
-				// Into a 64-bit register, which shows the extension.
+				// The 64-bit register shows the extension.
 				code := fmt.Sprintf("mov.b64 %%e0, %%a; cvt.%s.%s%d.f64 %%d, %%e0;", way, kind, to.bits)
 				if from == 32 {
 					code = fmt.Sprintf("cvt.u32.u64 %%r0, %%a; mov.b32 %%f0, %%r0; cvt.%s.%s%d.f32 %%d, %%f0;", way, kind, to.bits)

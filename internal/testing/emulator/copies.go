@@ -6,15 +6,15 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// The host refuses copies past the end of an allocation, but Alloc has made its
-// own longer.
+// The host refuses copies past the end of an allocation, but Alloc adds spare bytes to
+// its allocations, so the emulator checks the requested size itself.
 
-// fits refuses a range that runs past the end of the allocation it begins in, or
-// of the mappings that adjoin there.
+// fits returns an error if a range runs past the end of the allocation in which it
+// begins, or of the mappings adjacent to it.
 func (e *emulator) fits(operation string, pointer backend.Pointer, bytes uint64) error {
 	found, ok := e.memory.find(uint64(pointer))
 	if !ok {
-		return nil // the host looks after what is not of this device
+		return nil // the host checks memory of other devices
 	}
 	end := found.end
 	for bytes > end-uint64(pointer) {

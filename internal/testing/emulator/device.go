@@ -64,8 +64,8 @@ func (e *emulator) Attribute(attribute backend.Attribute) (int, error) {
 	return e.Device.Attribute(attribute)
 }
 
-// PointerInfo implements backend.Memory: what the host calls its own memory is
-// the device's where it is known here, and nobody's otherwise.
+// PointerInfo implements backend.Memory. The host reports all memory as host memory:
+// allocations of this device become device memory, and the rest is unknown.
 func (e *emulator) PointerInfo(pointer backend.Pointer) (backend.PointerInfo, error) {
 	info, err := e.Device.PointerInfo(pointer)
 	if err != nil || info.Kind != backend.MemoryHost {
@@ -77,7 +77,8 @@ func (e *emulator) PointerInfo(pointer backend.Pointer) (backend.PointerInfo, er
 	return backend.PointerInfo{Kind: backend.MemoryDevice}, nil
 }
 
-// AddressRange implements backend.Memory, without what lies behind allocations.
+// AddressRange implements backend.Memory. The range excludes the spare bytes after an
+// allocation.
 func (e *emulator) AddressRange(pointer backend.Pointer) (base backend.Pointer, bytes uint64, err error) {
 	base, bytes, err = e.Device.AddressRange(pointer)
 	if err != nil {
@@ -92,7 +93,7 @@ func (e *emulator) AddressRange(pointer backend.Pointer) (base backend.Pointer, 
 	return base, bytes, nil
 }
 
-// usable returns the error of a device that was closed.
+// usable returns an error if the device is closed.
 func (e *emulator) usable() error {
 	_, err := e.Device.Attribute(backend.MultiprocessorCount)
 	return err

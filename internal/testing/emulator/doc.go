@@ -1,43 +1,43 @@
 // Package emulator runs PTX on the processor, for tests on machines without a GPU.
 //
-// [Open] gives a device that passes for a GPU. Its memory and its streams are
-// the host's, and its kernels are PTX: what clang made of CUDA C++, and what
-// this module writes at run time. Every instruction computes what the PTX manual
-// says; one that the emulator does not know is an error when the code is loaded.
-// Approximate instructions (ex2.approx) are computed exactly and rounded.
+// [Open] returns a device that behaves like a GPU. Its memory and its streams are those
+// of the host. Its kernels are PTX: the output of clang for CUDA C++, and the code that
+// this module generates at run time. Every instruction computes the result that the PTX
+// manual specifies. Loading code with an unknown instruction fails. Approximate
+// instructions (ex2.approx) are computed exactly and rounded.
 //
 // # Threads
 //
-// The 32 lanes of a warp execute together as long as they are at the same place;
-// of lanes at several places those at the lowest go first, and now and then
-// others. Instructions with .sync wait for the lanes that their mask names. Some
-// blocks are resident at a time; warps of them take turns of a few hundred
-// instructions, and blocks start in any order, all by a seed. So kernels that
-// depend on luck fail here more often than on a GPU. The emulator does not show
-// what weakly ordered memory does: a missing fence goes unnoticed.
+// The 32 lanes of a warp execute together while they are at the same instruction. After
+// a divergence the lanes at the lowest address run first; occasionally other lanes do.
+// Instructions with .sync wait for the lanes of their mask. A few blocks are resident
+// at a time. Their warps alternate after a few hundred instructions, and blocks start
+// in random order; a seed determines both. Kernels that depend on timing therefore fail
+// here more often than on a GPU. The emulator does not model weakly ordered memory: it
+// does not detect a missing fence.
 //
 // # Errors
 //
-// An access outside the device's allocations, or not aligned, ends the launch
-// with a [*Fault] and fails the test; so do traps, deadlocks, kernels that do not
-// end, and threads that use the same shared memory, one of them writing, with no
-// barrier in between (bar.warp.sync is enough within a warp). What is
-// not initialised (registers, shared and local memory, fresh allocations) is
-// filled with the byte 0xa5. Division of integers by zero gives such a pattern too.
+// These events end the launch with a [*Fault] and fail the test: an access that is
+// misaligned or outside the device's allocations, a trap, a deadlock, a kernel that
+// does not end, and a race in shared memory (one thread writes what another uses, with
+// no barrier between; bar.warp.sync is enough within a warp). Uninitialised registers,
+// shared and local memory and fresh allocations are filled with the byte 0xa5. An
+// integer division by zero returns the same pattern.
 //
-// Launches run before they return, after what is on their stream, so that work of
-// two streams that ought to be ordered and is not goes unnoticed too. Streams can
-// be captured, one at a time and without events.
+// A launch runs before the call returns, after the earlier work of its stream. The
+// emulator therefore does not detect a missing order between two streams. It can
+// capture one stream at a time, without events.
 //
-// Bounds are those of what the driver was asked for. A memory.CachingResource asks
-// for large segments, so use memory.DriverResource, as devicetest.Manager does.
+// The emulator checks the bounds of the allocations that the driver received.
+// memory.CachingResource allocates large segments, so use memory.DriverResource, as
+// devicetest.Manager does.
 //
 // # Speed
 //
-// Some hundred million instructions of single threads in a second.
+// The emulator runs some hundred million thread instructions per second.
 //
 // # Sources
 //
-// "Parallel Thread Execution ISA", version 8.5, of NVIDIA, for what each
-// instruction does.
+// "Parallel Thread Execution ISA", version 8.5, by NVIDIA, defines each instruction.
 package emulator

@@ -6,7 +6,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// syntaxError leaves the parser and the compiler by a panic that load recovers.
+// syntaxError is the panic value of the parser and the compiler. ModuleLoad recovers
+// it.
 type syntaxError struct {
 	line   int
 	detail string
@@ -24,7 +25,7 @@ func refuse(line int, format string, arguments ...any) {
 	panic(&syntaxError{line: line, detail: fmt.Sprintf(format, arguments...)})
 }
 
-// recovered turns the panic of refuse into an error.
+// recovered converts the panic of refuse into an error.
 func recovered(err *error) {
 	switch r := recover().(type) {
 	case nil:
@@ -35,16 +36,17 @@ func recovered(err *error) {
 	}
 }
 
-// Fault is what went wrong in a kernel: a wrong access, a deadlock, a trap.
+// Fault describes the failure of a kernel: an invalid access, a deadlock or a trap.
 type Fault struct {
 	Kernel string
-	// Line and Instruction are of the PTX.
+	// Line and Instruction locate the fault in the PTX.
 	Line        int
 	Instruction string
-	// Block and Thread say who did it; Thread is −1 where it is not one thread.
+	// Block and Thread identify the thread. Thread is −1 if the fault is not that of a
+	// single thread.
 	Block  [3]uint32
 	Thread int
-	// Detail says what is wrong.
+	// Detail describes the fault.
 	Detail string
 }
 

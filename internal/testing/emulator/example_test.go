@@ -30,7 +30,7 @@ const square = `
 }
 `
 
-// example stands in for the test, which an example has none of.
+// example implements testing.TB, because an example has no test.
 type example struct {
 	testing.TB
 	cleanup []func()

@@ -2,10 +2,10 @@ package emulator
 
 import "math"
 
-// canonical is what NaN results of 32 bits are.
+// canonical is the bit pattern of every 32-bit NaN result.
 const canonical = 0x7fffffff
 
-// single is the float32 of a register's bits.
+// single returns the float32 in a register's bits.
 func single(x uint64, flush bool) float32 {
 	if flush && x&0x7f800000 == 0 {
 		x &= 0x80000000
@@ -58,9 +58,9 @@ func saturated32(x uint64) uint64 {
 	return x
 }
 
-// put float functions of one width, with .ftz and .sat of f32.
+// floats2 compiles a function of two floats of one width, with .ftz and .sat for f32.
 func (in *ins) floats2(t typ, one func(x, y float32) float32, two func(x, y float64) float64) {
-	in.wants(t, 32, 64)
+	in.requireWidth(t, 32, 64)
 	if t.bits == 64 {
 		in.put2(t, func(x, y uint64) uint64 {
 			return math.Float64bits(two(math.Float64frombits(x), math.Float64frombits(y)))
@@ -77,9 +77,9 @@ func (in *ins) floats2(t typ, one func(x, y float32) float32, two func(x, y floa
 	})
 }
 
-// directed computes with a rounding other than to nearest.
+// directed computes with a rounding mode other than to nearest.
 func (in *ins) directed(t typ, operands int, exact func(v []float64) exactValue, mode rounding) {
-	in.wants(t, 32, 64)
+	in.requireWidth(t, 32, 64)
 	flush, saturate := false, false
 	if t.bits == 32 {
 		flush, saturate = in.flush(t), in.take("sat")
@@ -143,7 +143,7 @@ func floatDiv(in *ins, t typ) {
 		in.fail("rem is of integers")
 	}
 	if in.take("approx") || in.take("full") {
-		in.wants(t, 32) // computed exactly: the hardware may be off in the last places
+		in.requireWidth(t, 32) // exact here; the hardware may differ in the last places
 	} else if mode := in.rounding(); mode != nearest {
 		in.directed(t, 2, func(v []float64) exactValue { return exactQuotient(v[0], v[1]) }, mode)
 		return
@@ -152,7 +152,7 @@ func floatDiv(in *ins, t typ) {
 }
 
 func floatFma(in *ins, t typ) {
-	in.wants(t, 32, 64)
+	in.requireWidth(t, 32, 64)
 	if mode := in.rounding(); mode != nearest {
 		in.directed(t, 3, func(v []float64) exactValue { return exactFma(v[0], v[1], v[2], mode) }, mode)
 		return
@@ -173,16 +173,16 @@ func floatFma(in *ins, t typ) {
 	})
 }
 
-// fma32 is x·y + z rounded once. The product is exact in a float64; the sum is
-// rounded to odd there, after which rounding to float32 is as if from the exact
-// value (Boldo and Melquiond, 2008).
+// fma32 returns x·y + z rounded once. The product is exact in a float64. The sum is
+// rounded to odd there, so that rounding it to float32 gives the same result as
+// rounding the exact value (Boldo and Melquiond, 2008).
 func fma32(x, y, z float32) float32 {
 	p, c := float64(x)*float64(y), float64(z)
 	s := p + c
 	if math.IsInf(s, 0) || s != s {
 		return float32(s)
 	}
-	// The error of the sum, by Knuth.
+	// The error of the sum, by Knuth's two-sum.
 	t := s - p
 	e := (p - (s - t)) + (c - t)
 	if bits := math.Float64bits(s); e != 0 && bits&1 == 0 {
@@ -197,7 +197,7 @@ func fma32(x, y, z float32) float32 {
 }
 
 func floatMinMax(in *ins, t typ) {
-	in.wants(t, 32, 64)
+	in.requireWidth(t, 32, 64)
 	keepNaN := in.take("NaN")
 	greatest := in.opcode == "max"
 	pick := func(x, y float64) float64 {
@@ -217,7 +217,7 @@ func floatMinMax(in *ins, t typ) {
 }
 
 func floatAbs(in *ins, t typ) {
-	in.wants(t, 32, 64)
+	in.requireWidth(t, 32, 64)
 	flush := in.flush(t)
 	sign := uint64(1) << (t.bits - 1)
 	negate := in.opcode == "neg"

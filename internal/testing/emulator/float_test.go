@@ -9,12 +9,13 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// sameFloat has any NaN equal any other, and tells the zeros apart.
+// sameFloat reports whether two floats are equal. All NaNs are equal; the two zeros
+// differ.
 func sameFloat(want, got float64) bool {
 	return want != want && got != got || math.Float64bits(want) == math.Float64bits(got)
 }
 
-// floats64 runs code on float64 operands %e0, %e1, %e2, into %e3.
+// floats64 runs code on the float64 operands %e0, %e1, %e2 with the result in %e3.
 func floats64(t *testing.T, b *bench, code string, f func(x, y, z float64) float64) {
 	t.Helper()
 	rows := floatOperands(64)
@@ -25,7 +26,7 @@ func floats64(t *testing.T, b *bench, code string, f func(x, y, z float64) float
 	}
 }
 
-// floats32 runs code on float32 operands %f0, %f1, %f2, into %f3.
+// floats32 runs code on the float32 operands %f0, %f1, %f2 with the result in %f3.
 func floats32(t *testing.T, b *bench, code string, f func(x, y, z float32) float32) {
 	t.Helper()
 	rows := floatOperands(32)
@@ -52,7 +53,7 @@ func viaBig(x, y, z float32, mode big.RoundingMode) float32 {
 		f, _ := exact.Float32()
 		return f
 	}
-	f, accuracy := exact.Float32() // to nearest; one step from there at most
+	f, accuracy := exact.Float32() // rounded to nearest, so at most one step away
 	below, above := f, f
 	switch accuracy {
 	case big.Exact:
@@ -188,8 +189,8 @@ func TestFloat64(t *testing.T) {
 			return 0
 		})
 	}
-	// What is rounded up and what is rounded down are neighbours around what is
-	// rounded to nearest, or equal to it.
+	// The results rounded up and down equal the result rounded to nearest or are its
+	// neighbours.
 	for _, operation := range []string{"add.%s.f64 %%e3, %%e0, %%e1;", "div.%s.f64 %%e3, %%e0, %%e1;", "sqrt.%s.f64 %%e3, %%e0;"} {
 		code := "{.reg .f64 %lo, %hi, %mid; " + strings.ReplaceAll(strings.ReplaceAll(operation, "%s", "rm"), "%%e3", "%lo") +
 			strings.ReplaceAll(strings.ReplaceAll(operation, "%s", "rp"), "%%e3", "%hi") +
@@ -213,7 +214,7 @@ func TestFloat64(t *testing.T) {
 
 func math3(f func(x, y, z float64) float64) func(x, y, z float64) float64 { return f }
 
-// TestApproximations are as exact as float32 is.
+// TestApproximations checks that the approximate functions are as exact as float32.
 func TestApproximations(t *testing.T) {
 	b := open(t, Options{})
 	for name, f := range map[string]func(float64) float64{

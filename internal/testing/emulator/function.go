@@ -7,20 +7,20 @@ func copysignHandler(in *ins) {
 	if !t.float() {
 		in.fail("copysign is of floats")
 	}
-	in.wants(t, 32, 64)
+	in.requireWidth(t, 32, 64)
 	sign := uint64(1) << (t.bits - 1)
-	// The first operand has the sign, the second the magnitude.
+	// The first operand has the sign, the second has the magnitude.
 	in.put2(t, func(x, y uint64) uint64 { return x&sign | y&^sign })
 }
 
-// functionHandler compiles functions of one float. The approximate ones are
-// computed in float64 and rounded: the hardware may be off in the last places.
+// functionHandler compiles functions of one float. Approximate functions are computed
+// in float64 and rounded; the hardware may differ in the last places.
 func functionHandler(in *ins) {
 	t := in.lastType()
 	if !t.float() {
 		in.fail("the instruction is of floats")
 	}
-	in.wants(t, 32, 64)
+	in.requireWidth(t, 32, 64)
 	var f func(float64) float64
 	switch in.opcode {
 	case "sqrt":
@@ -52,12 +52,12 @@ func functionHandler(in *ins) {
 	case t.bits == 64:
 		coarse := in.take("ftz")
 		if approximate && in.opcode != "rcp" && in.opcode != "rsqrt" {
-			in.fail("there is no such instruction of f64")
+			in.fail("the instruction does not exist for f64")
 		}
 		in.put1(t, func(x uint64) uint64 {
 			r := math.Float64bits(f(math.Float64frombits(x)))
 			if approximate && coarse {
-				r &^= 0xffffffff // the hardware gives the upper half only
+				r &^= 0xffffffff // the hardware returns only the upper half
 			}
 			return r
 		})

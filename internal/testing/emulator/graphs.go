@@ -6,10 +6,10 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// work is something that was captured: it is done on the stream it is given.
+// work is a captured operation. A launch of the graph runs it on the given stream.
 type work func(stream backend.Stream) error
 
-// captures are the graphs of a device, and those being made.
+// captures holds the graphs of a device and the captures in progress.
 type captures struct {
 	open   map[backend.Stream]*capture
 	graphs map[uintptr][]work
@@ -24,7 +24,8 @@ func newCaptures() captures {
 	return captures{open: map[backend.Stream]*capture{}, graphs: map[uintptr][]work{}}
 }
 
-// captured adds work to the stream's capture, where it is captured.
+// captured adds work to the stream's capture. It returns false if the stream is not
+// captured.
 func (s *shared) captured(stream backend.Stream, w work) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -35,8 +36,8 @@ func (s *shared) captured(stream backend.Stream, w work) bool {
 	return c != nil
 }
 
-// refuseCaptured loses the capture of a stream that is asked what its work has
-// come to, or that others are to wait for: the emulator captures one stream only.
+// refuseCaptured invalidates the capture of a stream if a call queries the stream or
+// makes another stream wait for it: the emulator captures one stream only.
 func (s *shared) refuseCaptured(operation string, stream backend.Stream) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -86,7 +87,7 @@ func (e *emulator) StreamEndCapture(stream backend.Stream) (backend.Graph, error
 	return backend.Graph(e.keepGraph(c.work)), nil
 }
 
-// keepGraph numbers work. The lock is held.
+// keepGraph stores work and returns its handle. The caller holds the lock.
 func (e *emulator) keepGraph(w []work) uintptr {
 	e.handles++
 	e.captures.graphs[e.handles] = w
@@ -143,7 +144,7 @@ func (e *emulator) GraphLaunch(graph backend.ExecutableGraph, stream backend.Str
 			return err
 		}
 	}
-	// Launches of one graph follow one another, on whatever streams.
+	// Launches of one graph are serialized, even on different streams.
 	return e.Device.StreamSynchronize(stream)
 }
 

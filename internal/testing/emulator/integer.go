@@ -11,8 +11,8 @@ var (
 	u32 = typ{unsignedClass, 32}
 )
 
-// wants refuses types that an instruction is not of.
-func (in *ins) wants(t typ, widths ...int) {
+// requireWidth refuses types that the instruction does not accept.
+func (in *ins) requireWidth(t typ, widths ...int) {
 	if !slices.Contains(widths, t.bits) {
 		in.fail("the instruction has no type of %d bits", t.bits)
 	}
@@ -22,7 +22,7 @@ func (in *ins) wantsInteger(t typ, widths ...int) {
 	if !t.integer() {
 		in.fail("the instruction is of integers")
 	}
-	in.wants(t, widths...)
+	in.requireWidth(t, widths...)
 }
 
 func addHandler(in *ins) {
@@ -64,7 +64,7 @@ func carryHandler(in *ins) {
 	carried(in, t, in.opcode == "subc", true, in.take("cc"))
 }
 
-// carried adds, or subtracts with borrow, by way of the carry of each lane.
+// carried adds with carry, or subtracts with borrow, for each lane.
 func carried(in *ins, t typ, subtract, reads, writes bool) {
 	in.count(3, 3)
 	d, a, b := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t)
@@ -98,8 +98,8 @@ func addCarry(t typ, x, y, carry uint64, subtract bool) (result, out uint64) {
 	return uint64(r), uint64(o)
 }
 
-// product returns both halves of the product of two values of type t, each in
-// the low bits.
+// product returns both halves of the product of two values of type t, each in the low
+// bits.
 func product(t typ, x, y uint64) (high, low uint64) {
 	if t.bits < 64 {
 		p := extend(t, x) * extend(t, y)
@@ -126,7 +126,7 @@ func mulHandler(in *ins) {
 	case "hi":
 		in.put2(t, func(x, y uint64) uint64 { high, _ := product(t, x, y); return high })
 	case "wide":
-		in.wants(t, 16, 32)
+		in.requireWidth(t, 16, 32)
 		in.count(3, 3)
 		wide := typ{t.class, 2 * t.bits}
 		mask := wide.mask()
@@ -149,7 +149,7 @@ func madHandler(in *ins) {
 	in.wantsInteger(t, 16, 32, 64)
 	switch half := in.oneOf("lo", "hi", "wide"); {
 	case half == "wide":
-		in.wants(t, 16, 32)
+		in.requireWidth(t, 16, 32)
 		in.count(4, 4)
 		wide := typ{t.class, 2 * t.bits}
 		mask := wide.mask()
@@ -190,7 +190,7 @@ func madCarryHandler(in *ins) {
 }
 
 func madCarried(in *ins, t typ, high, reads, writes bool) {
-	in.wants(t, 32, 64)
+	in.requireWidth(t, 32, 64)
 	in.count(4, 4)
 	d, a, b, c := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t), in.source(in.arguments[3], t)
 	in.out.run = func(w *warp, mask uint32) {
@@ -225,7 +225,8 @@ func divHandler(in *ins) {
 		x, y = extend(t, x), extend(t, y)
 		switch {
 		case y == 0:
-			// Undefined in PTX: something that nobody takes for right.
+			// PTX leaves the result undefined. The pattern is easy to recognise as
+			// wrong.
 			return undefinedWord & mask
 		case t.signed() && remainder:
 			if int64(y) == -1 {
@@ -277,7 +278,7 @@ func absHandler(in *ins) {
 	if !t.signed() {
 		in.fail("the instruction is of signed types")
 	}
-	in.wants(t, 16, 32, 64)
+	in.requireWidth(t, 16, 32, 64)
 	mask, always := t.mask(), in.opcode == "neg"
 	in.put1(t, func(x uint64) uint64 {
 		if always || int64(extend(t, x)) < 0 {

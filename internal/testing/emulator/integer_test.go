@@ -9,12 +9,12 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// word is what the tests have of a type: to and from registers.
+// word is an integer type of a test, which registers can hold.
 type word interface {
 	~int16 | ~int32 | ~int64 | ~uint16 | ~uint32 | ~uint64
 }
 
-// pairwise runs an instruction on registers of T and compares with a function.
+// pairwise runs an instruction on registers of T and compares the results with f.
 func pairwise[T word](t *testing.T, b *bench, name string, f func(x, y T) T, skip func(x, y T) bool) {
 	t.Helper()
 	width := bits.Len64(uint64(maskOf[T]()))
@@ -192,7 +192,7 @@ func TestBitwise(t *testing.T) {
 	}
 }
 
-// field is bfe as the PTX manual writes it.
+// field is bfe as the PTX manual defines it.
 func field(a, b, c uint64, most int, signed bool) uint64 {
 	position, length := int(b&255), int(c&255)
 	var sign, result uint64

@@ -2,7 +2,8 @@ package emulator
 
 import "math/bits"
 
-// What most instructions are: a function of the operands, for each lane.
+// This file compiles lane-wise instructions: each lane's result is a function of its
+// operands.
 
 func lanewise1(d int32, a source, f func(uint64) uint64) step {
 	return func(w *warp, mask uint32) {
@@ -46,7 +47,7 @@ func lanewise3(d int32, a, b, c source, f func(x, y, z uint64) uint64) step {
 	}
 }
 
-// put1 and its like compile an instruction whose operands all have one type.
+// put1, put2 and put3 compile an instruction with operands of one type.
 func (in *ins) put1(t typ, f func(uint64) uint64) {
 	in.count(2, 2)
 	in.out.run = lanewise1(in.destination(in.arguments[0], t), in.source(in.arguments[1], t), f)
@@ -63,7 +64,7 @@ func (in *ins) put3(t typ, f func(x, y, z uint64) uint64) {
 		in.source(in.arguments[2], t), in.source(in.arguments[3], t), f)
 }
 
-// setBits writes the lanes of mask in a predicate.
+// setBits writes value to the lanes of mask in a predicate.
 func (w *warp) setBits(row int32, mask, value uint32) {
 	w.predicates[row] = w.predicates[row]&^mask | value&mask
 }

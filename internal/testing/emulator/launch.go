@@ -37,7 +37,7 @@ func (e *emulator) Launch(function backend.Function, config backend.LaunchConfig
 	return do(config.Stream)
 }
 
-// execute runs a launch after what is on the stream.
+// execute runs a launch after the earlier work of the stream.
 func (e *emulator) execute(l launch, stream backend.Stream) error {
 	if err := e.StreamSynchronize(stream); err != nil {
 		return err
@@ -79,8 +79,8 @@ func (l *launch) check(k *kernel) error {
 	return nil
 }
 
-// shuffled numbers blocks so that neighbours start in any order: in groups of a
-// random size, because GPUs start them roughly in order.
+// shuffled returns a permutation of block numbers. It permutes groups of a random size,
+// because GPUs start blocks roughly in order.
 func shuffled(random *rand.Rand, n uint64) func(uint64) uint64 {
 	group := uint64(1 + random.IntN(16))
 	order := random.Perm(int(group))
@@ -92,8 +92,8 @@ func shuffled(random *rand.Rand, n uint64) func(uint64) uint64 {
 	}
 }
 
-// idleBlocks keeps the blocks of the last launch, because making them costs more
-// than a small launch.
+// idleBlocks keeps the blocks of the last launch, because creating them costs more than
+// a small launch.
 type idleBlocks struct {
 	program *program
 	block   [3]uint32

@@ -2,7 +2,7 @@ package emulator
 
 import "strings"
 
-// token is a word, a number, a string or one character of punctuation.
+// token is a word, a number, a string or one punctuation character.
 type token struct {
 	kind  tokenKind
 	text  string
@@ -26,8 +26,8 @@ func letter(c byte) bool {
 
 func digit(c byte) bool { return c >= '0' && c <= '9' }
 
-// tokens splits PTX text. Opcodes with their modifiers, and names of special
-// registers with their component, are one word each.
+// tokens splits PTX text. An opcode with its modifiers is one word; a special register
+// with its component is too.
 func tokens(source string) []token {
 	var all []token
 	line := 1
@@ -83,7 +83,7 @@ func tokens(source string) []token {
 	return append(all, token{endToken, "the end of the text", line, len(source)})
 }
 
-// exponentSign reports whether c is the sign in a number such as 1.0e-3.
+// exponentSign reports whether c is the sign of an exponent, as in 1.0e-3.
 func exponentSign(number string, c byte) bool {
 	if c != '-' && c != '+' || !strings.Contains(number, ".") {
 		return false

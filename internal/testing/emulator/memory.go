@@ -83,7 +83,7 @@ func (a *addressing) of(row *[lanes]uint64, lane int) uint64 {
 	return x
 }
 
-// at returns the bytes that a lane's access goes to.
+// at returns the bytes that a lane accesses.
 func (w *warp) at(a *addressing, address uint64, lane, bytes int, writes bool) unsafe.Pointer {
 	if address&uint64(bytes-1) != 0 {
 		w.fault(lane, "address %#x is not aligned to the %d bytes of the access", address, bytes)
@@ -141,7 +141,7 @@ func (w *warp) global(address uint64, lane, bytes int, writes bool) unsafe.Point
 	return pointerAt(address)
 }
 
-// pointerAt reinterprets the word, as package host does.
+// pointerAt reinterprets the word as a pointer, as package host does.
 func pointerAt(address uint64) unsafe.Pointer {
 	p := uintptr(address)
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))

@@ -21,11 +21,11 @@ type loaded struct {
 
 type kernel struct {
 	program *program
-	dynamic int // shared memory that a launch may have
+	dynamic int // limit of dynamic shared memory per launch
 }
 
-// ModuleLoad implements backend.Modules. Every kernel is compiled here, so that
-// what the emulator does not know is found before any launch.
+// ModuleLoad implements backend.Modules. It compiles every kernel, so that unknown
+// instructions are found before any launch.
 func (e *emulator) ModuleLoad(image []byte) (backend.Module, error) {
 	if err := e.usable(); err != nil {
 		return 0, err
@@ -66,7 +66,7 @@ func (e *emulator) ModuleLoad(image []byte) (backend.Module, error) {
 	return handle, nil
 }
 
-// placeGlobals makes the module's variables and writes their initial values.
+// placeGlobals allocates the module's variables and writes their initial values.
 func (e *emulator) placeGlobals(l *loaded) (err error) {
 	defer func() {
 		if err != nil {
@@ -114,7 +114,7 @@ func (l *loaded) initialize(v *variable, at uint64) {
 			case a.kind == nameArgument && l.globals[a.name] != nil && v.typ.bits == 64:
 				value = l.globals[a.name].address + uint64(a.offset)
 			default:
-				refuse(v.line, "a value of %s is neither a number nor the address of a variable", v.name)
+				refuse(v.line, "a value of %s is not a number and not the address of a variable", v.name)
 			}
 		}
 		writeWord(pointerAt(at+uint64(i*each)), each, value)
@@ -226,7 +226,7 @@ func (e *emulator) FunctionSetAttribute(function backend.Function, attribute bac
 		return nil
 	}
 	if value < 0 || value+k.program.staticShared > sharedBytesOptIn {
-		return invalid("FunctionSetAttribute", "%d bytes of dynamic shared memory beside %d of static: a block has at most %d",
+		return invalid("FunctionSetAttribute", "%d bytes of dynamic plus %d bytes of static shared memory: a block has at most %d",
 			value, k.program.staticShared, sharedBytesOptIn)
 	}
 	k.dynamic = value
@@ -262,7 +262,7 @@ func (e *emulator) Occupancy(function backend.Function, blockThreads int, shared
 	return blocks, nil
 }
 
-// pack puts the arguments where the kernel's parameters are.
+// pack copies the arguments to the offsets of the kernel's parameters.
 func (p *program) pack(slots []uint64, starts []uint32) ([]byte, error) {
 	if len(starts) != len(p.parameters) {
 		return nil, invalid("Launch", "%s takes %d arguments and got %d", p.name, len(p.parameters), len(starts))

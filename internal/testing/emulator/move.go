@@ -1,12 +1,12 @@
 package emulator
 
-// The windows of the generic address space. Device memory lies below.
+// The windows of the generic address space. Device memory lies below them.
 const (
 	windowShift  = 56
 	sharedWindow = uint64(1) << windowShift
 	localWindow  = uint64(2) << windowShift
-	// callParameters is where parameters of calls lie in the parameter space: in
-	// local memory.
+	// callParameters is the offset of call parameters in the parameter space. They are
+	// in local memory.
 	callParameters = uint64(1) << 24
 )
 
@@ -34,7 +34,7 @@ func movHandler(in *ins) {
 			}
 			return
 		}
-		in.wants(t, 16, 32, 64)
+		in.requireWidth(t, 16, 32, 64)
 		d, a := in.destination(to, t), in.source(from, t)
 		in.out.run = func(w *warp, mask uint32) {
 			if mask == everyLane {
@@ -86,11 +86,11 @@ func pack(in *ins, t typ, to argument, parts []argument) {
 	}
 }
 
-// cvtaHandler converts between the generic space and others. Device memory has
-// its own address in it.
+// cvtaHandler converts between the generic and other address spaces. A generic address
+// of device memory equals its device address.
 func cvtaHandler(in *ins) {
 	t := in.lastType()
-	in.wants(t, 64)
+	in.requireWidth(t, 64)
 	to := in.take("to")
 	var window uint64
 	switch in.oneOf("global", "const", "shared", "local", "param") {

@@ -1,6 +1,6 @@
 package emulator
 
-// handlerOf returns what compiles the instructions of an opcode.
+// handlerOf returns the function that compiles an opcode, or nil.
 func handlerOf(opcode string) func(*ins) {
 	switch opcode {
 	case "add", "sub":

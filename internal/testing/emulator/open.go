@@ -20,44 +20,44 @@ const SeedVariable = "GPUFRAME_PTXRUN_SEED"
 
 // Options configure an emulated device. The zero value is right for most tests.
 type Options struct {
-	// Multiprocessors is how many the device says to have. Zero means 2, so that
-	// loops over the grid go round.
+	// Multiprocessors is the number that the device reports. Zero means 2, so that
+	// grid-stride loops iterate more than once.
 	Multiprocessors int
-	// BlocksPerMultiprocessor is the most that Occupancy says, and that are
+	// BlocksPerMultiprocessor is the maximum that Occupancy reports and that is
 	// resident at a time. Zero means 3.
 	BlocksPerMultiprocessor int
-	// Seed is of the schedule. Zero means the environment's, or else 1. Launch
-	// after launch differs.
+	// Seed is the seed of the schedule. Zero means that of the environment, or else 1.
+	// Every launch has a different schedule.
 	Seed uint64
-	// Budget is the most instructions of a warp that a launch executes before it
-	// counts as endless. Zero means 100 million.
+	// Budget is the number of warp instructions after which a launch counts as endless.
+	// Zero means 100 million.
 	Budget uint64
-	// NoRaces leaves out the search for races in shared memory.
+	// NoRaces turns off the search for races in shared memory.
 	NoRaces bool
-	// Tolerant has faults be errors of the launch only, without failing the test.
+	// Tolerant makes faults errors of the launch only; the test does not fail.
 	Tolerant bool
 }
 
-// opened numbers the devices, for a backend is registered once and for all.
+// opened numbers the devices, because a backend cannot be unregistered.
 var opened atomic.Int64
 
 type driver struct {
 	*shared
 }
 
-// shared is what all openings of one emulated device have in common.
+// shared is the state that all openings of one emulated device share.
 type shared struct {
 	options Options
 	test    testing.TB
 	memory  spans
 
-	mu        sync.Mutex // of the tables
+	mu        sync.Mutex // protects the tables
 	modules   map[backend.Module]*loaded
 	functions map[backend.Function]*kernel
 	handles   uintptr
 	captures  captures
 
-	graphs   sync.Mutex // held while one is launched
+	graphs   sync.Mutex // held while a graph is launched
 	launches sync.Mutex // one at a time
 	launched uint64
 	idle     idleBlocks
@@ -82,8 +82,8 @@ func (d driver) Open(ordinal int) (backend.Device, error) {
 	return &emulator{Device: below, shared: d.shared}, nil
 }
 
-// Open opens an emulated device until the end of the test. At most one Options
-// is used.
+// Open opens an emulated device until the end of the test. It uses only the first of
+// options.
 func Open(t testing.TB, options ...Options) *device.Device {
 	t.Helper()
 	name := Register(t, options...)
@@ -97,7 +97,7 @@ func newDriver(t testing.TB, o Options) driver {
 	return driver{&shared{options: o, test: t, modules: map[backend.Module]*loaded{}, functions: map[backend.Function]*kernel{}, captures: newCaptures()}}
 }
 
-// Register makes an emulated device that device.Open opens by the name returned.
+// Register makes an emulated device that device.Open opens by the returned name.
 func Register(t testing.TB, options ...Options) (name string) {
 	t.Helper()
 	o := withDefaults(t, options)
@@ -106,7 +106,7 @@ func Register(t testing.TB, options ...Options) (name string) {
 	return name
 }
 
-// Emulated reports whether a device is one of this package.
+// Emulated reports whether a device belongs to this package.
 func Emulated(dev *device.Device) bool {
 	_, ok := dev.Driver().(*emulator)
 	return ok

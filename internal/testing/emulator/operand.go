@@ -14,7 +14,7 @@ type ins struct {
 	scope *scope
 	left  []string // modifiers not yet understood
 	out   instruction
-	skip  bool // nothing is to be emitted
+	skip  bool // no code is emitted
 
 	labels     []string
 	labelScope *scope
@@ -25,7 +25,7 @@ func (in *ins) fail(format string, arguments ...any) {
 	refuse(in.line, format+": "+in.text, arguments...)
 }
 
-// take reports whether the modifier is there, and removes it.
+// take removes a modifier and reports whether it was present.
 func (in *ins) take(modifier string) bool {
 	i := slices.Index(in.left, modifier)
 	if i < 0 {
@@ -35,7 +35,7 @@ func (in *ins) take(modifier string) bool {
 	return true
 }
 
-// oneOf removes the modifier of several that is there.
+// oneOf removes and returns the modifier that is present.
 func (in *ins) oneOf(modifiers ...string) string {
 	for _, m := range modifiers {
 		if in.take(m) {
@@ -64,7 +64,7 @@ func (in *ins) count(least, most int) {
 	}
 }
 
-// fits refuses a register of another width or sort than the instruction's.
+// fits refuses a register of another width or class than the instruction's.
 func (in *ins) fits(reg, want typ, name string) {
 	if reg.bits != want.bits {
 		in.fail("%s has %d bits where the instruction has %d", name, reg.bits, want.bits)
@@ -90,8 +90,7 @@ func (c *compiler) newRow() int32 {
 	return int32(c.out.rows - 1)
 }
 
-// destination returns the row of a register that is written, of exactly the
-// type's width.
+// destination returns the row of a written register of exactly the type's width.
 func (in *ins) destination(a argument, t typ) int32 {
 	s := in.wideDestination(a, t)
 	if s != nil {
@@ -108,7 +107,7 @@ func (in *ins) sinkRow() int32 {
 	return in.c.sink
 }
 
-// wideDestination is for instructions whose register may be wider. It returns
+// wideDestination returns a destination register, which may be wider than the type, or
 // nil for the sink _.
 func (in *ins) wideDestination(a argument, t typ) *symbol {
 	if a.kind != nameArgument || a.not || a.pair != "" || a.offset != 0 {
@@ -124,10 +123,10 @@ func (in *ins) wideDestination(a argument, t typ) *symbol {
 	return s
 }
 
-// source returns an operand of exactly the type's width.
+// source returns a read operand of exactly the type's width.
 func (in *ins) source(a argument, t typ) source { return in.sourceOf(a, t, false) }
 
-// wideSource also takes registers that are wider.
+// wideSource returns a read operand; its register may be wider than the type.
 func (in *ins) wideSource(a argument, t typ) source { return in.sourceOf(a, t, true) }
 
 func (in *ins) sourceOf(a argument, t typ, wide bool) source {
@@ -167,14 +166,14 @@ func (in *ins) sourceOf(a argument, t typ, wide bool) source {
 	return in.addressOf(s, a.offset, t.mask())
 }
 
-// addressOf is the address of a variable in its own space.
+// addressOf returns the address of a variable in its own space.
 func (in *ins) addressOf(s *symbol, offset int64, mask uint64) source {
 	address := s.address
 	switch {
 	case s.kind == localParameterSymbol:
 		address += callParameters
 	case s.kind == sharedSymbol && s.address == dynamicShared:
-		// Known when the whole kernel is; see warp.start.
+		// The address is known when the whole kernel is compiled; see warp.start.
 		return in.c.specialSource("dynamic shared"+strconv.FormatInt(offset, 10), func(w *warp, _ int) uint64 {
 			return (uint64(w.block.dynamicAt) + uint64(offset)) & mask
 		})
@@ -192,7 +191,7 @@ func (c *compiler) specialSource(key string, value func(w *warp, lane int) uint6
 	return s
 }
 
-// number is an immediate as the bits of a type.
+// number returns an immediate as the bits of a type.
 func (in *ins) number(text string, t typ) uint64 {
 	sign, digits := "", text
 	if strings.HasPrefix(text, "-") || strings.HasPrefix(text, "+") {
@@ -233,7 +232,7 @@ func (in *ins) number(text string, t typ) uint64 {
 			in.fail("%q is no number", text)
 		}
 		if t.float() {
-			in.fail("%q is an integer where a %d-bit float is wanted", text, t.bits)
+			in.fail("%q is an integer; expected a %d-bit float", text, t.bits)
 		}
 		if sign == "-" {
 			n = -n
@@ -253,7 +252,7 @@ func (in *ins) number(text string, t typ) uint64 {
 	return 0
 }
 
-// predicate is a predicate operand that is read.
+// predicate returns a read predicate operand.
 func (in *ins) predicate(a argument) predicate {
 	if a.kind == numberArgument {
 		if in.number(a.number, typ{bitsClass, 32}) != 0 {
@@ -267,7 +266,7 @@ func (in *ins) predicate(a argument) predicate {
 	return predicate{row: in.predicateRow(a.name), not: a.not}
 }
 
-// predicateDestination is a predicate that is written.
+// predicateDestination returns the row of a written predicate.
 func (in *ins) predicateDestination(name string) int32 {
 	if name == "_" {
 		in.c.out.predicateRows++
@@ -288,7 +287,8 @@ func (in *ins) predicateRow(name string) int32 {
 	return s.row
 }
 
-// optionalDestination is for instructions that may name _ in place of it.
+// wideRow returns the row and the width of a destination that may be wider than the
+// type. The sink _ has a row too.
 func (in *ins) wideRow(a argument, t typ) (row int32, width int) {
 	if s := in.wideDestination(a, t); s != nil {
 		return s.row, s.typ.bits

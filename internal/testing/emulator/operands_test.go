@@ -9,7 +9,7 @@ var extremes = []uint64{0, 1, 2, 7, 8, 15, 16, 31, 32, 33, 63, 64, 65, 0x7f, 0x8
 	0x7fffffff, 0x80000000, 0xffffffff, 0x100000000, 0x7fffffffffffffff, 0x8000000000000000, 0xffffffffffffffff, 0xfffffffffffffff0,
 	0xffffffff80000000, 0x5555555555555555, 0xdeadbeefcafebabe}
 
-// operands are all pairs of extremes, and random ones.
+// operands returns all pairs of extreme values, and random ones.
 func operands() [][3]uint64 {
 	random := rand.New(rand.NewPCG(3, 4))
 	var rows [][3]uint64
@@ -28,7 +28,7 @@ var floats = []float64{0, math.Copysign(0, -1), 1, -1, 0.5, 1.5, 2.5, -2.5, 3, 0
 	127.5, 128, 255.5, 256, -128.5, -129, 32767.5, 65535.5, 2147483647.5, 2147483648, -2147483649, 4294967295.5, 4294967296, 9.3e18, -9.3e18, 1.9e19,
 	1e300, -1e300, 5e-324, 2.2e-308, math.MaxFloat64, math.Inf(1), math.Inf(-1), math.NaN()}
 
-// floatOperands are like operands, as float64 or, in the low half, float32.
+// floatOperands is operands for float64, or for float32 in the low half.
 func floatOperands(width int) [][3]uint64 {
 	random := rand.New(rand.NewPCG(5, 6))
 	bits := math.Float64bits

@@ -69,7 +69,7 @@ func (p *parser) integer() int {
 	return int(n)
 }
 
-// restOfLine skips what has no end of its own.
+// restOfLine skips a directive that has no end mark.
 func (p *parser) restOfLine(line int) {
 	for p.peek().kind != endToken && p.peek().line == line {
 		p.at++
@@ -168,7 +168,7 @@ func (p *parser) variable() *variable {
 		case t.text == ".align":
 			v.align = p.integer()
 		case t.text == ".ptr" || t.text == ".global" || t.text == ".shared" || t.text == ".const" || t.text == ".local":
-			// what a pointer parameter points to
+			// the pointee of a pointer parameter
 		case t.text == ".v2":
 			times = 2
 		case t.text == ".v4":

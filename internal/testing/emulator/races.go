@@ -1,21 +1,21 @@
 package emulator
 
-// sharedWord remembers who used four bytes of shared memory last. What came
-// before a barrier, or a fence, of the block does not count any more.
+// sharedWord records the last accesses to four bytes of shared memory. Accesses before
+// a barrier or fence of the block are dropped.
 type sharedWord struct {
 	epoch  uint32
 	writer user
 	reader user
 	atomic bool  // the writer's access was atomic
-	mixed  uint8 // the bytes that several warps have read
+	mixed  uint8 // bytes that several warps have read
 }
 
 // user is a thread's access.
 type user struct {
-	thread int32  // + 1; 0 is none
-	sync   uint32 // the warp's, of then
+	thread int32  // thread + 1; 0: no access
+	sync   uint32 // value of warp.syncs at the access
 	step   uint64
-	bytes  uint8 // of the word
+	bytes  uint8 // bytes of the word
 }
 
 type access uint8
@@ -26,11 +26,11 @@ const (
 	updating // atomically
 )
 
-// watch finds two threads that use the same shared memory, one of them writing,
-// with nothing in between that orders them: for threads of several warps a
-// barrier or a fence, for those of one warp bar.warp.sync too. Volatile accesses
-// are left out, for they are what threads wait for one another with, and so are
-// two that write the same.
+// watch reports a race: two threads use the same shared memory, one of them writes, and
+// nothing between orders the accesses. A barrier or fence orders threads of different
+// warps; bar.warp.sync also orders threads of one warp. Volatile accesses are exempt,
+// because threads wait for each other with them, and so are two writes of the same
+// value.
 func (w *warp) watch(a *addressing, address uint64, lane, bytes int, kind access, same func() bool) {
 	switch {
 	case a.volatile && kind != updating:

@@ -9,8 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// TestRefusals: what the emulator does not know is an error with its line, never
-// a result.
+// TestRefusals checks that unknown code returns an error with its line, never a result.
 func TestRefusals(t *testing.T) {
 	b := open(t, Options{})
 	for code, want := range map[string]string{
@@ -31,7 +30,7 @@ func TestRefusals(t *testing.T) {
 		"ld.global.u32 %h1, [%q1];":               "16 bits",
 		"st.const.u32 [%q1], %r1;":                "not written",
 		"call (%r1), nobody, (%r2);":              "no body",
-		"atom.global.add.s64 %q1, [%q2], 1;":      "no such atomic",
+		"atom.global.add.s64 %q1, [%q2], 1;":      "unknown atomic operation",
 		"redux.sync.add.s32 %r1, %r2, -1;":        "not known",
 		"lab: add.s32 %r1, %r1, 1; lab: bra lab;": "stands twice",
 		".reg .b32 %r1;":                          "declared twice",
@@ -60,7 +59,7 @@ func TestRefusals(t *testing.T) {
 	}
 }
 
-// TestAssemble checks with ptxas, where there is one.
+// TestAssemble uses ptxas if it is installed.
 func TestAssemble(t *testing.T) {
 	Assemble(t, header+".visible .entry k() { ret; }\n")
 	Assemble(t, header+chain)

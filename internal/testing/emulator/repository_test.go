@@ -10,7 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRepositoryLoads compiles all PTX that is committed.
+// TestRepositoryLoads compiles every committed PTX file.
 func TestRepositoryLoads(t *testing.T) {
 	b := open(t, Options{})
 	root := filepath.Join("..", "..")

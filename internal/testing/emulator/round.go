@@ -14,15 +14,15 @@ const (
 	upward
 )
 
-// exactValue is a result before it is rounded: a special one, or a number with
-// so many digits that one more rounding is right.
+// exactValue is a result before rounding: a special value, or a number with enough
+// digits that one rounding gives the correct result.
 type exactValue struct {
 	special   float64
 	isSpecial bool
 	number    *big.Float
 }
 
-// exactDigits hold any sum of a product and a number of float64.
+// exactDigits can hold any sum of a float64 product and a float64.
 const exactDigits = 4400
 
 func special(x float64) exactValue { return exactValue{special: x, isSpecial: true} }
@@ -59,12 +59,12 @@ func exactFma(x, y, z float64, mode rounding) exactValue {
 	return exactValue{number: sum}
 }
 
-// sticky makes an inexact number differ from those with fewer digits.
+// sticky makes an inexact number differ from every number with fewer digits.
 func sticky(q *big.Float) exactValue {
 	if q.Acc() == big.Exact {
 		return exactValue{number: q}
 	}
-	// The digits were cut off, so the exact value is a little greater.
+	// The digits were truncated, so the exact value is slightly greater.
 	little := new(big.Float).SetMantExp(big.NewFloat(1), q.MantExp(nil)-300)
 	if q.Sign() < 0 {
 		little.Neg(little)
@@ -88,7 +88,7 @@ func exactRoot(x float64) exactValue {
 	switch square.Cmp(big.NewFloat(x)) {
 	case 0:
 		return exactValue{number: root}
-	case 1: // one too many in the last place
+	case 1: // one digit too many in the last place
 		root.Sub(root, new(big.Float).SetMantExp(big.NewFloat(1), root.MantExp(nil)-200))
 	}
 	little := new(big.Float).SetMantExp(big.NewFloat(1), root.MantExp(nil)-300)
@@ -111,7 +111,7 @@ func formatOf(width int) format {
 	return format{53, -1074, math.MaxFloat64}
 }
 
-// round returns the value in a format of 16, 32 or 64 bits, as a float64.
+// round rounds the value to a format of 16, 32 or 64 bits and returns it as a float64.
 func (e exactValue) round(width int, mode rounding) float64 {
 	if e.isSpecial {
 		return e.special
@@ -123,7 +123,7 @@ func (e exactValue) round(width int, mode rounding) float64 {
 	f := formatOf(width)
 	negative := e.number.Sign() < 0
 	magnitude := new(big.Float).SetPrec(exactDigits + 300).Abs(e.number)
-	// The unit in the last place, and how many of it there are.
+	// The unit in the last place, and the value as a multiple of it.
 	unit := max(magnitude.MantExp(nil)-f.digits, f.lowest)
 	scaled := new(big.Float).SetMantExp(magnitude, -unit)
 	whole, _ := scaled.Int(nil)

@@ -7,7 +7,7 @@ import (
 	"math/rand/v2"
 )
 
-// Dynamic shared memory has no address before the static is counted.
+// Dynamic shared memory has no address until the static part is laid out.
 const dynamicShared = math.MaxUint64
 
 // launch is one run of a program.
@@ -17,20 +17,20 @@ type launch struct {
 	dynamicShared int
 	parameters    []byte
 	memory        *spans
-	cache         []span // by instruction: where it last went
+	cache         []span // by instruction: the allocation of its last access
 	processors    int
 	resident      int
 	random        *rand.Rand
 	steps, budget uint64
 	races         bool
-	started       uint64 // blocks
+	started       uint64 // number of blocks
 	total         uint64
 	order         func(uint64) uint64
 	blocks        []*block
 	free          []*block
 }
 
-// warp is 32 threads. The lanes of active are at pc, all others at their pcs.
+// warp is 32 threads. The active lanes are at pc, all others at their pcs.
 type warp struct {
 	block      *block
 	number     int
@@ -40,13 +40,13 @@ type warp struct {
 	local      []byte
 
 	live, active uint32
-	// collectives and barriers are the lanes that wait for others.
+	// collectives and barriers are the masks of the lanes that wait for others.
 	collectives, barriers uint32
 	pc, next              int32
 	pcs                   [lanes]int32
-	// current is the instruction of a fault.
+	// current is the instruction that a fault reports.
 	current *instruction
-	// syncs counts the times that bar.warp.sync has ordered the lanes.
+	// syncs counts the executions of bar.warp.sync.
 	syncs uint32
 }
 
@@ -90,7 +90,7 @@ func (l *launch) run() (err error) {
 	return nil
 }
 
-// turn runs some instructions of one warp of a block, chosen at random.
+// turn runs some instructions of one random warp of a block.
 func (l *launch) turn() {
 	at := l.random.IntN(len(l.blocks))
 	b := l.blocks[at]
@@ -117,7 +117,7 @@ func (l *launch) turn() {
 			return
 		}
 	}
-	// What a block waits for at a barrier comes from its own warps.
+	// The warps of a block at a barrier wait only for each other.
 	l.deadlock(b)
 }
 
@@ -138,7 +138,7 @@ func (l *launch) deadlock(b *block) {
 	}
 }
 
-// ready reports whether a lane can go on.
+// ready reports whether a lane can continue.
 func (w *warp) ready() bool {
 	if w.active != 0 {
 		return true
@@ -149,7 +149,7 @@ func (w *warp) ready() bool {
 	return w.live&^(w.collectives|w.barriers) != 0
 }
 
-// park notes where the active lanes are, so that others can be chosen.
+// park saves the position of the active lanes, so that others can be chosen.
 func (w *warp) park() {
 	for m := w.active; m != 0; m &= m - 1 {
 		w.pcs[bits.TrailingZeros32(m)] = w.pc
@@ -157,8 +157,8 @@ func (w *warp) park() {
 	w.active = 0
 }
 
-// choose makes the lanes at the lowest place active, or, where any is asked for,
-// those at the place of some lane. It reports false where none can go on.
+// choose activates the lanes at the lowest position or, if any is true, those at the
+// position of a random lane. It returns false if no lane can continue.
 func (w *warp) choose(any bool) bool {
 	ready := w.live &^ (w.collectives | w.barriers)
 	if ready == 0 {
@@ -196,8 +196,8 @@ func (w *warp) run(n int) {
 	code := l.program.code
 	w.park()
 	w.releaseCollectives()
-	// Now and then another group than the lowest goes first: the threads of a
-	// warp make progress independently of each other.
+	// Sometimes another group than the lowest runs first, because the threads of a warp
+	// progress independently.
 	if !w.choose(l.random.IntN(4) == 0) {
 		return
 	}

@@ -48,7 +48,7 @@ func (s *spans) remove(base uint64) {
 	}
 }
 
-// find returns the allocation that an address lies in.
+// find returns the allocation that contains an address.
 func (s *spans) find(address uint64) (span, bool) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()
@@ -63,7 +63,7 @@ func (s *spans) find(address uint64) (span, bool) {
 	return e, address < e.end
 }
 
-// near describes what lies around an address that is in no allocation.
+// near returns the allocations around an address that no allocation contains.
 func (s *spans) near(address uint64) (before, after span) {
 	s.mu.RLock()
 	defer s.mu.RUnlock()

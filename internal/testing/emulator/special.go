@@ -5,14 +5,14 @@ import (
 	"time"
 )
 
-// specialRegister returns the row that holds a special register. Those that
-// change while the kernel runs are read by mov alone; see dynamicRegister.
+// specialRegister returns the row that holds a special register. Only mov reads the
+// registers that change while the kernel runs; see dynamicRegister.
 func (in *ins) specialRegister(name string, t typ) (source, bool) {
 	value, width := fixedRegister(name)
 	if value == nil {
 		return source{}, false
 	}
-	// The 32-bit ones may be read as 16 bits, of old.
+	// For compatibility, 32-bit special registers may be read as 16 bits.
 	if t.bits != width && !(width == 32 && t.bits == 16) {
 		in.fail("%s has %d bits", name, width)
 	}
@@ -72,7 +72,7 @@ func fixedRegister(name string) (value func(w *warp, lane int) uint64, width int
 	return nil, 0
 }
 
-// dynamicRegister returns a special register that changes.
+// dynamicRegister returns a special register that changes while the kernel runs.
 func dynamicRegister(name string) (value func(w *warp) uint64, width int) {
 	switch name {
 	case "%clock":

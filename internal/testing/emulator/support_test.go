@@ -41,7 +41,7 @@ func (b *bench) load(text string) (backend.Function, error) {
 	return b.e.ModuleFunction(handle, "k")
 }
 
-// words are memory of the device that holds 64-bit words.
+// words allocates device memory and fills it with 64-bit values.
 func (b *bench) words(values ...uint64) backend.Pointer {
 	b.t.Helper()
 	pointer, err := b.e.Alloc(uint64(len(values) * 8))
@@ -66,7 +66,7 @@ func (b *bench) launch(f backend.Function, grid, block uint32, shared uint32, ar
 	return b.e.Launch(f, backend.LaunchConfig{Grid: backend.Dim3{X: grid}, Block: backend.Dim3{X: block}, SharedBytes: shared}, arguments, starts)
 }
 
-// each runs code for each row of operands: it reads %a, %b and %c and writes %d,
+// each runs code for each row of operands. The code reads %a, %b and %c and writes %d,
 // all .b64, and may use %p0-3, %h0-7, %r0-7, %q0-7, %f0-7 and %e0-7.
 func (b *bench) each(code string, operands [][3]uint64) []uint64 {
 	b.t.Helper()

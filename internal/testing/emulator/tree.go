@@ -1,6 +1,6 @@
 package emulator
 
-// What the parser makes of the text: the text's own structure, nothing resolved.
+// The syntax tree of a module, as the parser builds it. Names are not resolved.
 
 type module struct {
 	version, target string
@@ -94,6 +94,6 @@ type argument struct {
 	number string // with its sign
 	pair   string // name|pair
 	offset int64
-	// hasOffset tells name+offset from name.
+	// hasOffset distinguishes name+offset from name.
 	parts []argument
 }

@@ -2,7 +2,7 @@ package emulator
 
 import "strings"
 
-// class is what sort of values a type has.
+// class is the kind of values that a type holds.
 type class uint8
 
 const (
@@ -25,7 +25,7 @@ func (t typ) signed() bool  { return t.class == signedClass }
 func (t typ) float() bool   { return t.class == floatClass }
 func (t typ) integer() bool { return t.class == unsignedClass || t.class == signedClass }
 
-// mask has the bits of a value of the type.
+// mask returns the bits that a value of the type occupies.
 func (t typ) mask() uint64 {
 	if t.bits >= 64 {
 		return ^uint64(0)

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// block runs code with a block of threads: it writes %d of each, and may read
-// %tid as %t, %laneid as %l and use what each does.
+// block runs code with a block of threads and returns %d of each thread. The code may
+// read %tid as %t and %laneid as %l, and may use the registers of each.
 func (b *bench) block(threads int, declare, code string) []uint64 {
 	b.t.Helper()
 	f, err := b.load(fmt.Sprintf(perBlock, declare, code))

@@ -12,9 +12,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
-// EachAllocation fails each request that the operations make of the manager's
-// resource: that one only, and that one and all after it. It does so on every
-// device that is present.
+// EachAllocation fails each allocation that the operations request from the manager's
+// resource: first that request only, then that request and all later ones. It does so
+// on every device that is present.
 func EachAllocation(t *testing.T, operations ...Operation) {
 	t.Helper()
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
@@ -50,7 +50,7 @@ func eachAllocation(t *testing.T, dev *device.Device, o Operation) {
 	}
 }
 
-// failingFrom has a fault fail a request and, if that is wanted, all after it.
+// failingFrom makes a request fail and, if lasting is true, every later one.
 type failingFrom struct {
 	memory.Resource
 	fault   *adaptor.Fault

@@ -17,15 +17,14 @@ import (
 
 // Errors that are injected.
 var (
-	// ErrDriver is a condition that nobody knows.
+	// ErrDriver is a driver error that no code handles specially.
 	ErrDriver = errors.New("the driver fails")
 	// ErrGone is why a context ended.
 	ErrGone = errors.New("the user went away")
 )
 
-// Asking can take any number of calls. Those of one operation that are failed are
-// bounded, and more so on the stacks that differ from the default one by how they
-// allocate only.
+// The limits of failed calls per operation. Queries can occur any number of times.
+// Stacks that differ from the default one only in how they allocate have a lower limit.
 const (
 	mostCalls    = 6
 	mostByOthers = 2
@@ -33,11 +32,11 @@ const (
 	mostLosses   = 30
 )
 
-// stack is what a manager stands on.
+// stack is the resources and options below a manager.
 type stack struct {
 	name string
 	gpu  bool
-	// resource makes the manager's; nil means the default one.
+	// resource makes the manager's resource; nil means the default one.
 	resource func(dev *device.Device) (memory.Resource, error)
 }
 
@@ -65,9 +64,8 @@ func eachStack(t *testing.T, operations []Operation, f func(t *testing.T, s stac
 	}
 }
 
-// open prepares an operation on a new device, until the end of the test. Nothing
-// of the device's memory may be left then, unless the driver would not take it
-// back.
+// open prepares an operation on a new device until the end of the test. The test fails
+// if memory of the device remains then, unless the driver refused to free it.
 func (s stack) open(t *testing.T, o Operation) (x *trial, driver *Driver) {
 	t.Helper()
 	var dev *device.Device
@@ -78,7 +76,7 @@ func (s stack) open(t *testing.T, o Operation) (x *trial, driver *Driver) {
 	}
 	options := memory.Options{
 		TrackAllocations: true,
-		// Chunks so small that the operations need several.
+		// The chunks are so small that the operations need several.
 		Staging: memory.StagingOptions{Workers: 2, ChunkBytes: 2048, Chunks: 3},
 	}
 	if s.resource != nil {
@@ -117,22 +115,22 @@ func (s stack) open(t *testing.T, o Operation) (x *trial, driver *Driver) {
 	return x, driver
 }
 
-// givesBack are the operations after whose failure memory cannot be used again.
+// givesBack holds the calls after a failure of which memory cannot be reused.
 var givesBack = map[string]bool{
 	"Free": true, "FreeAsync": true, "HostFree": true, "PhysicalRelease": true, "AddressFree": true, "Unmap": true,
 	"GraphDestroy": true, "GraphExecutableDestroy": true,
 }
 
-// allocates are the operations that can fail for want of memory, after which the
-// resources ask again.
+// allocates holds the calls that can fail for lack of memory, after which the resources
+// retry.
 var allocates = map[string]bool{
 	"Alloc": true, "AllocAsync": true, "AllocManaged": true, "HostAlloc": true, "AddressReserve": true, "PhysicalCreate": true,
 	"PhysicalCreateShared": true, "Map": true, "EventCreate": true, "StreamCreate": true, "PoolCreate": true, "ModuleLoad": true,
 	"ModuleCompile": true, "GraphInstantiate": true,
 }
 
-// needless are the operations that a success can do without: those that give
-// something back, ask, or mark for later.
+// needless holds the calls that a successful operation does not depend on: calls that
+// free, query or mark.
 var needless = map[string]bool{
 	"EventCreate": true, "EventRecord": true, "EventQuery": true, "EventDestroy": true,
 	"StreamQuery": true, "StreamDestroy": true, "PointerInfo": true, "AddressRange": true, "Attribute": true, "MemoryInfo": true,
@@ -140,7 +138,7 @@ var needless = map[string]bool{
 	"ModuleUnload": true, "PoolDestroy": true, "PoolTrim": true, "GraphDestroy": true, "GraphExecutableDestroy": true,
 }
 
-// calls returns which calls an operation makes on a stack when all is well.
+// calls returns the calls that an operation makes on a stack without faults.
 func (s stack) calls(t *testing.T, o Operation) (counts map[string]int, total int) {
 	t.Helper()
 	prepared := t.Run("as it should be", func(t *testing.T) {
@@ -171,7 +169,7 @@ func (s stack) calls(t *testing.T, o Operation) (counts map[string]int, total in
 	return counts, min(total, mostLosses)
 }
 
-// eachCall runs f, in a test of its own, for each call that an operation makes.
+// eachCall runs f as a subtest for each call that an operation makes.
 func (s stack) eachCall(t *testing.T, o Operation, f func(t *testing.T, operation string, nth int)) {
 	t.Helper()
 	counts, _ := s.calls(t, o)
@@ -182,8 +180,8 @@ func (s stack) eachCall(t *testing.T, o Operation, f func(t *testing.T, operatio
 	}
 }
 
-// EachCall fails each call of the driver that the operations make, one at a time:
-// with a condition that nobody knows, and for want of memory.
+// EachCall fails each driver call of the operations, one at a time: with an unknown
+// error, and with an out-of-memory error.
 func EachCall(t *testing.T, operations ...Operation) {
 	t.Helper()
 	eachStack(t, operations, func(t *testing.T, s stack, o Operation) {
@@ -216,20 +214,20 @@ func (s stack) failOne(t *testing.T, o Operation, operation string, nth int, con
 		x.requireFailure(t, err, condition)
 	default:
 		x.keep(t, keep)
-		// Short of memory the resources ask again, for less.
+		// After an out-of-memory error the resources retry with less.
 		again := condition == device.ErrOutOfMemory
-		// Who cannot wait for a stream may wait for the device.
+		// If waiting for a stream fails, the resource may wait for the device.
 		waited := operation == "EventSynchronize" && counts["Synchronize"] > 0
 		mended := slices.Contains(o.Mends, operation)
-		// A transfer goes on with the pinned chunks that it has.
+		// A transfer continues with the pinned chunks that it has.
 		fewer := operation == "HostAlloc" && counts[operation] > 1
 		require.True(t, failed == 0 || again || waited || mended || fewer || needless[operation], "%s failed and nobody noticed", operation)
 	}
 	x.succeed(t)
 }
 
-// EachCallLost lets the device be lost at each call of the driver that the
-// operations make: that call and all after it fail.
+// EachCallLost makes the device lost at each driver call of the operations: that call
+// and all later ones fail.
 func EachCallLost(t *testing.T, operations ...Operation) {
 	t.Helper()
 	eachStack(t, operations, func(t *testing.T, s stack, o Operation) {
@@ -256,8 +254,8 @@ func EachCallLost(t *testing.T, operations ...Operation) {
 	})
 }
 
-// EachCallCancelled ends the context before the operations, and at each call of
-// the driver that they make.
+// EachCallCancelled cancels the context before the operations, and at each driver call
+// that they make.
 func EachCallCancelled(t *testing.T, operations ...Operation) {
 	t.Helper()
 	operations = slices.DeleteFunc(slices.Clone(operations), func(o Operation) bool { return !o.Cancellable && !o.Waits })
@@ -301,8 +299,8 @@ func EachCallCancelled(t *testing.T, operations ...Operation) {
 	})
 }
 
-// EachManagerCall fails each call of the driver that making a manager and closing
-// it takes, and requires that no memory is left.
+// EachManagerCall fails each driver call of making and closing a manager, and requires
+// that no memory remains.
 func EachManagerCall(t *testing.T, options memory.Options) {
 	t.Helper()
 	for _, gpu := range []bool{false, true} {

@@ -1,12 +1,12 @@
-// Package faulttest fails, one after the other, all that an operation depends on.
+// Package faulttest injects a fault at each point where an operation can fail.
 //
-// An [Operation] is tried on managers that are made for it. [EachAllocation]
-// fails the requests it makes of the manager's resource, on every device that is
-// present. [EachCall] fails the calls it makes of the driver, [EachCallLost] lets
-// the device be lost at one of them, and [EachCallCancelled] ends the context
-// there; these run over the host's driver and over that of a device that passes
-// for a GPU, so that transfers are staged and kernels launched on any machine.
+// An [Operation] runs on managers made for the test. [EachAllocation] fails the
+// allocations that it requests from the manager's resource, on every device that is
+// present. [EachCall] fails its driver calls, [EachCallLost] makes the device lost at
+// one of them, and [EachCallCancelled] cancels the context there. These three run over
+// the driver of the host and over that of a device that imitates a GPU, so that
+// transfers are staged and kernels launched on any machine.
 //
-// Whatever fails, the operation returns an error that says so, or has succeeded
-// in spite of it; it holds nothing afterwards, and works when it is tried again.
+// After each fault the operation either returns an error that names it and the cause,
+// or succeeds. It must hold nothing afterwards, and must work when it is repeated.
 package faulttest

@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// Error is a failure that was made up.
+// Error is an injected failure.
 type Error struct {
 	Call
 	// Err is the condition.
@@ -24,20 +24,20 @@ func (e *Error) Error() string {
 // Unwrap returns the condition.
 func (e *Error) Unwrap() error { return e.Err }
 
-// Call is one call of a driver. Numbers begin at 1 when the driver is armed.
+// Call is one driver call. Numbers begin at 1 when the driver is armed.
 type Call struct {
-	// Operation is the method of backend.Device, "EventRecord" for example.
+	// Operation is the method of backend.Device, such as "EventRecord".
 	Operation string
-	// Nth numbers the calls of the operation, Number those of all.
+	// Nth numbers the calls of the operation, Number all calls.
 	Nth, Number int
 }
 
-// Rule returns the condition that a call fails with, or nil. It may be called
-// from several goroutines at a time.
+// Rule returns the error that a call fails with, or nil. Several goroutines may call it
+// at a time.
 type Rule func(call Call) error
 
-// Driver is a backend.Device on top of another one, some of whose calls fail. A
-// call that fails does not reach the other one.
+// Driver is a backend.Device over another one that fails some calls. A failed call does
+// not reach the other device.
 type Driver struct {
 	backend.Device
 
@@ -46,8 +46,8 @@ type Driver struct {
 	number int
 	counts map[string]int
 	failed map[string]int
-	// live is the memory, and the graphs, that were made and not freed, by the kind of its
-	// allocation and its address or handle.
+	// live holds the memory and graphs that were created and not freed, by kind and by
+	// address or handle.
 	live map[allocation]struct{}
 }
 
@@ -56,39 +56,39 @@ type allocation struct {
 	at   uint64
 }
 
-// NewDriver returns a driver that lets every call pass.
+// NewDriver returns a driver that fails no call.
 func NewDriver(below backend.Device) *Driver {
 	d := &Driver{Device: below, live: map[allocation]struct{}{}}
 	d.Arm(nil)
 	return d
 }
 
-// Below returns the device that this one stands on.
+// Below returns the underlying device.
 func (d *Driver) Below() backend.Device { return d.Device }
 
-// Arm counts anew and applies the rule, which may be nil, from now on.
+// Arm resets the counts and applies the rule, which may be nil, to later calls.
 func (d *Driver) Arm(rule Rule) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.rule, d.number, d.counts, d.failed = rule, 0, map[string]int{}, map[string]int{}
 }
 
-// Counts returns how often each operation was called since the driver was armed.
+// Counts returns the number of calls of each operation since the driver was armed.
 func (d *Driver) Counts() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return maps.Clone(d.counts)
 }
 
-// Failed returns how many calls were failed since the driver was armed.
+// Failed returns the number of failed calls of each operation since the driver was
+// armed.
 func (d *Driver) Failed() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	return maps.Clone(d.failed)
 }
 
-// Live counts the allocations of memory that were not freed, by how they were
-// made.
+// Live counts the allocations that were not freed, by kind.
 func (d *Driver) Live() map[string]int {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -99,7 +99,7 @@ func (d *Driver) Live() map[string]int {
 	return live
 }
 
-// enter counts a call and returns why it fails, if it does.
+// enter counts a call and returns its injected error, if any.
 func (d *Driver) enter(operation string) error {
 	d.mu.Lock()
 	d.number++
@@ -109,7 +109,7 @@ func (d *Driver) enter(operation string) error {
 	if rule == nil {
 		return nil
 	}
-	condition := rule(call) // without the lock, for it may end a context
+	condition := rule(call) // without the lock, because the rule may cancel a context
 	if condition == nil {
 		return nil
 	}
@@ -119,7 +119,7 @@ func (d *Driver) enter(operation string) error {
 	return &Error{Call: call, Err: condition}
 }
 
-// through makes a call that returns an error only.
+// through makes a call that returns only an error.
 func (d *Driver) through(operation string, call func() error) error {
 	if err := d.enter(operation); err != nil {
 		return err
@@ -135,7 +135,7 @@ func valued[T any](d *Driver, operation string, call func() (T, error)) (value T
 	return call()
 }
 
-// allocated makes a call that returns memory.
+// allocated makes a call that allocates memory.
 func allocated[T ~uintptr | ~uint64](d *Driver, operation, kind string, call func() (T, error)) (T, error) {
 	at, err := valued(d, operation, call)
 	if err == nil {
@@ -146,9 +146,10 @@ func allocated[T ~uintptr | ~uint64](d *Driver, operation, kind string, call fun
 	return at, err
 }
 
-// freed makes a call that gives memory back.
+// freed makes a call that frees memory.
 func freed[T ~uintptr | ~uint64](d *Driver, operation, kind string, at T, call func() error) error {
-	// Forgotten first: another goroutine may get the same address at once.
+	// The entry is removed first, because another goroutine may receive the same
+	// address immediately after the call.
 	if err := d.enter(operation); err != nil {
 		return err
 	}
@@ -158,7 +159,7 @@ func freed[T ~uintptr | ~uint64](d *Driver, operation, kind string, at T, call f
 	return call()
 }
 
-// The kinds of memory, each of which is freed in a way of its own.
+// The kinds of memory. Each is freed by another call.
 const (
 	plainMemory   = "memory"
 	orderedMemory = "stream-ordered memory"

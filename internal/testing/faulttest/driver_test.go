@@ -43,8 +43,7 @@ func TestCallsAreCountedAndFailed(t *testing.T) {
 	assert.Empty(t, driver.Live())
 }
 
-// A manager that cannot be made leaves nothing behind, and one that cannot be
-// closed says so.
+// A failed NewManager leaves nothing behind, and a failed Close returns an error.
 func TestEveryDriverCallOfAManagerFails(t *testing.T) {
 	faulttest.EachManagerCall(t, memory.Options{})
 }

@@ -6,7 +6,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// The methods of backend.Device that make memory, give it back and describe it.
+// The methods of backend.Device that allocate, free and describe memory.
 
 // MemoryInfo implements backend.Device.
 func (d *Driver) MemoryInfo() (free, total uint64, err error) {

@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
-// opened numbers the devices, for a backend is registered once and for all.
+// opened numbers the devices, because a backend cannot be unregistered.
 var opened atomic.Int64
 
 type family struct {
@@ -24,8 +24,7 @@ func (f family) Devices() ([]backend.Info, error) { return []backend.Info{f.driv
 
 func (f family) Open(int) (backend.Device, error) { return f.driver, nil }
 
-// OpenHost opens a device until the end of the test that is the host but for the
-// calls that fail.
+// OpenHost opens the host device with fault injection until the end of the test.
 func OpenHost(t testing.TB) (*device.Device, *Driver) {
 	t.Helper()
 	below, err := host.Driver{}.Open(0)
@@ -33,8 +32,8 @@ func OpenHost(t testing.TB) (*device.Device, *Driver) {
 	return open(t, below)
 }
 
-// OpenGPU opens a device until the end of the test that passes for a GPU, with
-// the given kernels, but for the calls that fail.
+// OpenGPU opens a device with fault injection until the end of the test. It imitates a
+// GPU with the given kernels.
 func OpenGPU(t testing.TB, kernels map[string]launchtest.Kernel) (*device.Device, *Driver) {
 	t.Helper()
 	gpu := &launchtest.GPU{Kernels: kernels}
@@ -42,12 +41,12 @@ func OpenGPU(t testing.TB, kernels map[string]launchtest.Kernel) (*device.Device
 	return open(t, unclosed{gpu})
 }
 
-// unclosed is a device that somebody else closes.
+// unclosed is a device that its owner closes.
 type unclosed struct{ backend.Device }
 
 func (u unclosed) Close() error { return u.Device.Synchronize() }
 
-// Below returns the device that this one stands on.
+// Below returns the underlying device.
 func (u unclosed) Below() backend.Device { return u.Device }
 
 func open(t testing.TB, below backend.Device) (*device.Device, *Driver) {

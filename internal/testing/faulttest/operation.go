@@ -13,25 +13,26 @@ import (
 // Operation is something to be tried.
 type Operation struct {
 	Name string
-	// Says is in the message of every error: it names the operation.
+	// Says is a part of the message of every error: it names the operation.
 	Says string
-	// Requests is how many allocations the operation asks of the resource.
+	// Requests is the number of allocations that the operation requests from the
+	// resource.
 	Requests int
-	// Cancellable says that the operation heeds its context, Waits that it does so
-	// only where there is something to wait for.
+	// Cancellable means that the operation honours its context, Waits that it does so
+	// only if it has work to wait for.
 	Cancellable, Waits bool
-	// Mends are the driver's operations for whose failure this one has a remedy.
+	// Mends holds the driver operations that may fail without failing this one.
 	Mends []string
-	// Kernels are what the device that passes for a GPU can launch.
+	// Kernels are the kernels of the device that imitates a GPU.
 	Kernels map[string]launchtest.Kernel
-	// Prepare makes what the operation needs, until the end of the test. Nothing
-	// fails meanwhile. It returns nil where the device will not do.
+	// Prepare makes the operands of the operation until the end of the test. No fault
+	// occurs meanwhile. It returns nil if the operation cannot run on the device.
 	Prepare func(t testing.TB, m *memory.Manager) Run
 }
 
-// Run makes the operation once. After a success the result is checked and
-// released by keep, while nothing fails; it is nil where there is none. After an
-// error run checks what is peculiar to the operation.
+// Run runs the operation once. After a success keep, which may be nil, checks and
+// releases the result; no fault occurs meanwhile. After an error Run checks the
+// properties that are specific to the operation.
 type Run func(ctx context.Context) (keep func(t testing.TB), err error)
 
 // trial is an operation on a manager.
@@ -39,14 +40,14 @@ type trial struct {
 	Operation
 	manager *memory.Manager
 	run     Run
-	// held are the figures of what the operation needs.
+	// held are the figures of the operands.
 	held figures
-	// lost says that staging memory may be given up: after a copy whose end cannot
-	// be known it is not used again.
+	// lost means that staging memory may be given up: after a copy with an unknown end
+	// it is not reused.
 	lost bool
 }
 
-// figures are what has to be the same before and after.
+// figures are the statistics that must be equal before and after.
 type figures struct {
 	InUse, Blocks, External, ExternalBlocks, Leaks, DoubleReleases, Staging uint64
 }
@@ -56,7 +57,8 @@ func figuresOf(m *memory.Manager) figures {
 	return figures{s.InUse, s.Blocks, s.External, s.ExternalBlocks, s.Leaks, s.DoubleReleases, m.StagingStats().InUse}
 }
 
-// newTrial prepares an operation. It skips the test where the device will not do.
+// newTrial prepares an operation. It skips the test if the operation cannot run on the
+// device.
 func newTrial(t testing.TB, m *memory.Manager, o Operation) *trial {
 	t.Helper()
 	x := &trial{Operation: o, manager: m, run: o.Prepare(t, m)}
@@ -67,7 +69,7 @@ func newTrial(t testing.TB, m *memory.Manager, o Operation) *trial {
 	return x
 }
 
-// succeed makes the operation and requires that it succeeds and holds nothing.
+// succeed runs the operation and requires that it succeeds and holds nothing.
 func (x *trial) succeed(t testing.TB) {
 	t.Helper()
 	keep, err := x.run(t.Context())
@@ -75,7 +77,7 @@ func (x *trial) succeed(t testing.TB) {
 	x.keep(t, keep)
 }
 
-// keep checks and releases what came of a success.
+// keep checks and releases the result of a success.
 func (x *trial) keep(t testing.TB, keep func(t testing.TB)) {
 	t.Helper()
 	if keep != nil {
@@ -84,7 +86,7 @@ func (x *trial) keep(t testing.TB, keep func(t testing.TB)) {
 	x.requireNothing(t)
 }
 
-// requireNothing requires that nothing is held but what the operation needs.
+// requireNothing requires that only the operands are held.
 func (x *trial) requireNothing(t testing.TB) {
 	t.Helper()
 	now := figuresOf(x.manager)
@@ -94,7 +96,7 @@ func (x *trial) requireNothing(t testing.TB) {
 	require.Equal(t, x.held, now)
 }
 
-// requireFailure requires that an error says what failed and why, and that
+// requireFailure requires that an error names the operation and the cause, and that
 // nothing is held.
 func (x *trial) requireFailure(t testing.TB, err error, causes ...error) {
 	t.Helper()

@@ -6,7 +6,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// The methods of backend.Device that make work and order it.
+// The methods of backend.Device that enqueue and order work.
 
 // CopyToDevice implements backend.Copier.
 func (d *Driver) CopyToDevice(to backend.Pointer, from unsafe.Pointer, bytes uint64) error {
@@ -156,7 +156,7 @@ func (d *Driver) StreamBeginCapture(stream backend.Stream) error {
 // StreamEndCapture implements backend.Graphs.
 func (d *Driver) StreamEndCapture(stream backend.Stream) (backend.Graph, error) {
 	captured, err := allocated(d, "StreamEndCapture", graph, func() (backend.Graph, error) { return d.Device.StreamEndCapture(stream) })
-	if err != nil { // by the contract the capture ends all the same
+	if err != nil { // by the contract the capture ends even if the call fails
 		if lost, failure := d.Device.StreamEndCapture(stream); failure == nil {
 			_ = d.Device.GraphDestroy(lost)
 		}

@@ -1,7 +1,6 @@
-// Package launchtest is a device for tests of what leads up to a kernel launch.
+// Package launchtest is a device for tests of the host code of kernel launches.
 //
-// It passes for a GPU, but its memory and its streams are the host's and its
-// kernels are Go functions, so that packing of arguments, checks and the keeping
-// of memory are tested on machines without a GPU. What the kernels themselves
-// compute is not: that takes a device.
+// The device imitates a GPU. Its memory and its streams are those of the host and its
+// kernels are Go functions. Machines without a GPU can therefore test argument packing,
+// checks and the tracking of memory. The results of the real kernels are not tested.
 package launchtest

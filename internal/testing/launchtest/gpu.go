@@ -19,18 +19,19 @@ import (
 
 // Kernel stands for a function of device code.
 type Kernel struct {
-	// Parameters are the bytes of each. Nil means that the driver is too old to
-	// tell.
+	// Parameters holds the size of each parameter in bytes. Nil means that the driver
+	// is too old to report them.
 	Parameters []int
-	// MaxThreads is the most threads a block may have; zero means 1024.
+	// MaxThreads is the maximum number of threads of a block; zero means 1024.
 	MaxThreads int
 	// StaticShared is in bytes.
 	StaticShared int
-	// Run is called by each launch, after what is on the stream. It may be nil.
+	// Run is called by each launch, after the earlier work of the stream. It may be
+	// nil.
 	Run func(Launch)
 }
 
-// Launch is what the driver was given.
+// Launch holds the arguments of a launch as the driver received them.
 type Launch struct {
 	Name   string
 	Config backend.LaunchConfig
@@ -50,29 +51,29 @@ func (l Launch) Bytes(i, n int) []byte {
 // Uint64 returns argument i as a number of eight bytes.
 func (l Launch) Uint64(i int) uint64 { return l.Slots[l.Starts[i]] }
 
-// GPU is the driver of the device. Its fields are set before it is used.
+// GPU is the driver of the device. Set its fields before use.
 type GPU struct {
 	backend.Device
 	Kernels map[string]Kernel
 	// LaunchError is returned by every launch, which then does nothing.
 	LaunchError error
-	// Discard keeps no record of launches and runs nothing, for benchmarks.
+	// Discard makes launches run and record nothing, for benchmarks.
 	Discard bool
 	// RefuseCubins makes it load text only.
 	RefuseCubins bool
-	// NoGraphs makes it a device whose driver cannot capture streams, NoCompile one
-	// whose driver compiles only what it loads.
+	// NoGraphs removes the capture of streams, NoCompile the compilation of code
+	// without loading it.
 	NoGraphs, NoCompile bool
 
 	retired  atomic.Bool
 	mu       sync.Mutex
-	names    []string // of the functions, by their handles less one
+	names    []string // names of the functions; a handle is the index plus one
 	launches []Launch
-	shared   map[string]int // the most dynamic shared memory, where it was set
+	shared   map[string]int // limit of dynamic shared memory, if it was set
 	calls    []string
 	images   []string
 
-	// What was captured, by the stream while it is, and by the number of the graph.
+	// Captured work: of captures in progress by stream, of graphs by number.
 	captures  map[backend.Stream][]work
 	lost      map[backend.Stream]bool
 	graphs    map[uintptr][]work
@@ -87,14 +88,15 @@ const (
 	Multiprocessors  = 4
 )
 
-// opened numbers the devices, for a backend is registered once and for all.
+// opened numbers the devices, because a backend cannot be unregistered.
 var opened atomic.Int64
 
 type driver struct {
 	gpu *GPU
 }
 
-// Devices lists the device while its test runs: a backend cannot be taken out again.
+// Devices lists the device while its test runs, because a backend cannot be
+// unregistered.
 func (d driver) Devices() ([]backend.Info, error) {
 	if d.gpu.retired.Load() {
 		return nil, backend.ErrNotAvailable
@@ -104,7 +106,7 @@ func (d driver) Devices() ([]backend.Info, error) {
 
 func (d driver) Open(int) (backend.Device, error) { return d.gpu, nil }
 
-// Open opens such a device until the end of the test.
+// Open opens a device over gpu until the end of the test.
 func Open(t testing.TB, gpu *GPU) *device.Device {
 	t.Helper()
 	below, err := host.Driver{}.Open(0)
@@ -123,7 +125,7 @@ func Open(t testing.TB, gpu *GPU) *device.Device {
 	return dev
 }
 
-// Below returns the device whose memory and streams these are.
+// Below returns the device that holds the memory and the streams.
 func (g *GPU) Below() backend.Device { return g.Device }
 
 // Launches returns the launches so far.
@@ -133,15 +135,15 @@ func (g *GPU) Launches() []Launch {
 	return slices.Clone(g.launches)
 }
 
-// Calls returns the calls so far that order or end work, each as its name with
-// the stream where it has one.
+// Calls returns the calls that ordered or ended work: the name of each, with the stream
+// if it has one.
 func (g *GPU) Calls() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return slices.Clone(g.calls)
 }
 
-// Images returns what was loaded so far.
+// Images returns the loaded code.
 func (g *GPU) Images() []string {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -205,8 +207,8 @@ func (g *GPU) EventRecord(event backend.Event, stream backend.Stream) error {
 	return g.Device.EventRecord(event, stream)
 }
 
-// StreamQuery says that there is always work left, so that nothing which has to
-// be ordered is left out for being done already.
+// StreamQuery reports pending work always, so that code cannot omit an order because
+// the work has completed.
 func (g *GPU) StreamQuery(stream backend.Stream) (done bool, err error) {
 	return false, g.refuseCaptured("StreamQuery", stream)
 }
@@ -237,7 +239,7 @@ func (g *GPU) ModuleLoad(image []byte) (backend.Module, error) {
 	return module, nil
 }
 
-// Cubin is what code is compiled to: a mark, and the code.
+// Cubin is the prefix of compiled code; the source follows it.
 const Cubin = "\x7fELF"
 
 // ModuleCompile implements backend.Modules.
@@ -297,7 +299,7 @@ func (g *GPU) FunctionAttribute(function backend.Function, attribute backend.Fun
 		}
 		return SharedBytes - kernel.StaticShared, nil
 	}
-	return 100 + int(attribute), nil // numbers that can be told apart
+	return 100 + int(attribute), nil // a different number for each attribute
 }
 
 // FunctionSetAttribute implements backend.Modules.

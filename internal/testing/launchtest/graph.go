@@ -6,10 +6,11 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// work is something that was captured: it is done on the stream it is given.
+// work is a captured operation. A launch of the graph runs it on the given stream.
 type work func(stream backend.Stream) error
 
-// captured adds work to the stream's capture, if it is captured.
+// captured adds work to the stream's capture. It returns false if the stream is not
+// captured.
 func (g *GPU) captured(stream backend.Stream, w work) bool {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -20,8 +21,7 @@ func (g *GPU) captured(stream backend.Stream, w work) bool {
 	return capturing
 }
 
-// refuseCaptured loses the capture of a stream that was asked what its work has come
-// to.
+// refuseCaptured invalidates the capture of a stream if a call queries the stream.
 func (g *GPU) refuseCaptured(operation string, stream backend.Stream) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -32,7 +32,7 @@ func (g *GPU) refuseCaptured(operation string, stream backend.Stream) error {
 	return fmt.Errorf("launchtest: %s: %w", operation, backend.ErrCapturing)
 }
 
-// Graphs returns how many graphs and executable graphs were not destroyed.
+// Graphs returns the number of graphs and executable graphs that were not destroyed.
 func (g *GPU) Graphs() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -66,7 +66,7 @@ func (g *GPU) StreamEndCapture(stream backend.Stream) (backend.Graph, error) {
 	return backend.Graph(g.keep(recorded)), nil
 }
 
-// keep numbers what was captured. The lock is held.
+// keep stores captured work and returns its number. The caller holds the lock.
 func (g *GPU) keep(recorded []work) uintptr {
 	g.lastGraph++
 	g.graphs[g.lastGraph] = recorded
@@ -134,8 +134,8 @@ func (g *GPU) CopyOnDeviceAsync(to, from backend.Pointer, bytes uint64, stream b
 	return run(stream)
 }
 
-// StreamWaitEvent implements backend.Streams. A capture cannot wait for what is
-// outside of it.
+// StreamWaitEvent implements backend.Streams. A capture cannot wait for work outside of
+// it.
 func (g *GPU) StreamWaitEvent(stream backend.Stream, event backend.Event) error {
 	if err := g.refuseCaptured("StreamWaitEvent", stream); err != nil {
 		return err
@@ -151,8 +151,7 @@ func (g *GPU) StreamSynchronize(stream backend.Stream) error {
 	return g.Device.StreamSynchronize(stream)
 }
 
-// StreamDestroy implements backend.Streams. With a stream that is captured goes its
-// capture.
+// StreamDestroy implements backend.Streams. It also drops the stream's capture.
 func (g *GPU) StreamDestroy(stream backend.Stream) error {
 	g.mu.Lock()
 	delete(g.captures, stream)

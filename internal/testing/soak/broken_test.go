@@ -15,8 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestBrokenResourcesAreFound: what a run would not find in these it would not
-// find anywhere.
+// TestBrokenResourcesAreFound runs resources with known faults: a run must find each.
 func TestBrokenResourcesAreFound(t *testing.T) {
 	for _, test := range []struct {
 		name  string
@@ -59,7 +58,8 @@ func requireCorruption(t *testing.T, dev *device.Device, resource memory.Resourc
 	o.MaximumBytes = min(o.MaximumBytes, 1<<20)
 	var report soak.Report
 	var err error
-	// Whether two of them meet in one run is chance, on a fast GPU above all.
+	// The fault needs two blocks to meet in one run, which is a matter of chance, most
+	// of all on a fast GPU.
 	for o.Seed = 0; err == nil && o.Seed < 20; o.Seed++ {
 		report, err = soak.Run(t.Context(), dev, o)
 	}
@@ -80,8 +80,8 @@ func requireCorruption(t *testing.T, dev *device.Device, resource memory.Resourc
 	return corruption
 }
 
-// hasty keeps freed memory by its size, rounded up to a power of two, and gives
-// it out again, the last first, to whom reuse allows. It waits for nothing.
+// hasty keeps freed memory by its size, rounded up to a power of two, and reuses the
+// last freed block if reuse allows it. It waits for nothing.
 type hasty struct {
 	memory.Resource
 	reuse func(freed freed, stream *device.Stream) bool
@@ -136,8 +136,8 @@ func (r *hasty) Free(a memory.Allocation, further []*device.Stream) error {
 // giveBack frees everything once the device is idle.
 func (r *hasty) giveBack() error { return freeAll(r.Resource, r.all) }
 
-// overlapping takes blocks from large chunks and moves on by whole granules,
-// rounding down. What is freed it never uses again.
+// overlapping cuts blocks from large chunks and advances by whole granules, rounding
+// down. It never reuses freed blocks.
 type overlapping struct {
 	memory.Resource
 	mu     sync.Mutex

@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestCheckers writes one thing and checks another: with every method there is on
-// the device, every size of block and eight at a time.
+// TestCheckers writes one pattern and checks another, with every method of the device,
+// every size of block and eight blocks in a launch.
 func TestCheckers(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		methods := []Method{Copies}
@@ -50,7 +50,7 @@ func testChecker(t *testing.T, dev *device.Device, method Method) {
 	assert.Empty(t, sound.first)
 	assert.GreaterOrEqual(t, sound.bytes, uint64(8+8+1000+64<<10+3*3*edgeBytes))
 
-	// The last block, and it alone, is written by somebody else.
+	// Only the last block has another writer.
 	last := len(pieces) - 1
 	intruder := piece{pieces[last].block, newWriting(1, 77)}
 	require.NoError(t, c.write(on, []piece{intruder}, true))

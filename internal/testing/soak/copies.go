@@ -10,46 +10,47 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Of blocks up to wholeBytes all is filled and copied. Of larger ones it is the
-// first, the middle and the last edgeBytes.
+// Blocks up to wholeBytes are filled and copied whole. Of larger blocks only the first,
+// the middle and the last edgeBytes are.
 const (
 	fillBytes  = 4
 	wholeBytes = 64 << 10
 	edgeBytes  = 16 << 10
 )
 
-// inboxBytes is how much is copied before it is waited for and compared.
+// inboxBytes is the number of bytes that are copied before the checker waits and
+// compares.
 const inboxBytes = 4 << 20
 
-// Work is held back by filling memory that nobody reads: scratchBytes, which is
-// what a processor fills in about fillTime.
+// Work is delayed by filling unused memory: scratchBytes, which a processor fills in
+// about fillTime.
 const (
 	scratchBytes = 256 << 10
 	fillTime     = 20 * time.Microsecond
 )
 
-// copyChecker fills memory with a value and copies it to pinned memory, where it
-// compares it when that memory is full.
+// copyChecker fills memory with a value and copies it to pinned memory. It compares the
+// values when that memory is full.
 type copyChecker struct {
 	inbox memory.Slice[uint32]
-	// values are the inbox as the processor sees it, of which used are taken.
+	// values is the inbox as host memory, of which used elements are taken.
 	values   []uint32
 	used     uint64
 	arriving []arrival
-	// lanes are those that copy into the inbox.
+	// lanes are the lanes with copies into the inbox.
 	lanes map[int]lane
-	// scratch is what each lane fills to hold work back.
+	// scratch is the memory that each lane fills to delay work.
 	scratch    []memory.Slice[uint8]
 	fills      int
 	goroutines int
 	found      tally
 }
 
-// arrival is a part of a block that is on its way to the inbox.
+// arrival is a part of a block that is being copied to the inbox.
 type arrival struct {
-	// at and count are where it goes, in values.
+	// at and count are its position in the inbox, in values.
 	at, count uint64
-	// expected is the mismatch that any other value makes.
+	// expected is the mismatch to report if another value is found.
 	expected Mismatch
 }
 
@@ -137,7 +138,7 @@ func (c *copyChecker) fetch(on lane, p piece, part part) error {
 	return p.block.RecordUse(on.Stream)
 }
 
-// empty waits for what is on its way to the inbox and compares it.
+// empty waits for the copies to the inbox and compares them.
 func (c *copyChecker) empty() error {
 	for _, l := range c.lanes {
 		if err := l.Synchronize(context.Background()); err != nil {
@@ -152,8 +153,8 @@ func (c *copyChecker) empty() error {
 	return nil
 }
 
-// compare looks at one part. The first value of it that is wrong is kept, where
-// there is room.
+// compare checks one part. It keeps the first wrong value of the part while there is
+// room.
 func (c *copyChecker) compare(a arrival) {
 	wrong := uint64(0)
 	for i, value := range c.values[a.at : a.at+a.count] {
@@ -181,7 +182,7 @@ func (c *copyChecker) close() error { return c.inbox.Release() }
 // part is a range of a block, in bytes.
 type part struct{ offset, bytes uint64 }
 
-// parts returns what is looked at of a block of so many bytes.
+// parts returns the checked parts of a block.
 func parts(bytes uint64) []part {
 	bytes -= bytes % fillBytes
 	if bytes <= wholeBytes {

@@ -1,18 +1,18 @@
-// Package soak looks for memory that is corrupted because it was given out twice
-// or used again too soon.
+// Package soak looks for corruption of memory that a resource gave to two callers or
+// reused too soon.
 //
-// [Run] has several goroutines, each with a stream of its own, allocate blocks
-// from one manager, write a pattern into each, check it later, pass blocks to one
-// another and release them. Nothing waits: blocks are released while work on them
-// is still enqueued on their own stream and on others, some of it held back for
-// microseconds, for that is when a resource must not give the memory to anyone
-// who does not come after that work. Each word of a pattern says who wrote it,
-// so that what should not be there names its writer.
+// [Run] starts several goroutines with one stream each. They allocate blocks from one
+// manager, write a pattern into each, check it later, pass blocks to each other and
+// release them, without waiting. Blocks are released while work on them is still
+// enqueued, on the goroutine's stream and on others. Some of that work is delayed for
+// microseconds: until it has completed, a resource must not give the memory to work
+// that is not ordered after it. Each word of a pattern identifies its writer, so a
+// mismatch names the writer of the wrong value.
 //
-// On a GPU kernels write and check the patterns, eight blocks a launch; see
-// soak.cu. Elsewhere fills and copies to the host do, which every device has; a
-// GPU can be told to use them too.
+// On a GPU, kernels write and check the patterns, eight blocks per launch; see soak.cu.
+// Other devices use fills and copies to the host, which every device supports. [Copies]
+// selects them on a GPU too.
 //
-// A run that finds nothing says little unless one that must find something does.
-// The tests hold resources that are broken in each of the ways looked for.
+// A run without findings proves something only if runs of broken resources fail. The
+// tests run resources that are broken in each of the ways that the package detects.
 package soak

@@ -8,27 +8,27 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// ErrCorruption: memory did not hold what had been written to it. The error is a
-// [*CorruptionError].
+// ErrCorruption means that memory did not hold the pattern written to it. The error is
+// a [*CorruptionError].
 var ErrCorruption = errors.New("memory is corrupted")
 
-// Mismatch is a word of memory that did not hold what had been written.
+// Mismatch is a word of memory with a wrong value.
 type Mismatch struct {
-	// Writing is what was checked.
+	// Writing is the writing that was checked.
 	Writing Writing
-	// Address and Bytes are those of the block, Offset is the word's in it.
+	// Address and Bytes describe the block; Offset is that of the word in the block.
 	Address       device.Pointer
 	Bytes, Offset uint64
-	// Expected and Found are the word as it was written and as it was read: of
-	// eight bytes with Kernels and of four with Copies.
+	// Expected and Found are the word as written and as read: eight bytes with Kernels,
+	// four with Copies.
 	Expected, Found uint64
-	// Other is the writing that Found seems to be of; zero for none.
+	// Other is the writing that Found seems to come from; zero if unknown.
 	Other Writing
-	// Stream is the number of the stream on which it was checked.
+	// Stream is the number of the stream of the check.
 	Stream int
 }
 
-// String says what was found where.
+// String describes the mismatch.
 func (m Mismatch) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v in %d bytes at %v, checked on stream %d: offset %d holds %#x, not %#x",
@@ -39,16 +39,16 @@ func (m Mismatch) String() string {
 	return b.String()
 }
 
-// CorruptionError tells what a run has found. errors.Is matches it with
+// CorruptionError reports the mismatches of a run. errors.Is matches it with
 // [ErrCorruption].
 type CorruptionError struct {
-	// Mismatches counts the words that were wrong.
+	// Mismatches is the number of wrong words.
 	Mismatches uint64
-	// First are some of the first that each goroutine met.
+	// First holds some of the first mismatches of each goroutine.
 	First []Mismatch
 }
 
-// Error names the number of wrong words and some of them.
+// Error formats the number of wrong words and some of them.
 func (e *CorruptionError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "%v: %d words differ from what was written", ErrCorruption, e.Mismatches)

@@ -15,8 +15,8 @@ import (
 //go:embed soak.ptx
 var code string
 
-// How a block of memory is shared out. mostChecked and batch are constants of
-// soak.cu as well.
+// The partition of a block of memory. mostChecked and batch are constants of soak.cu
+// too.
 const (
 	threads      = 256
 	wordsEach    = 4
@@ -27,7 +27,7 @@ const (
 	recordWords  = 6
 )
 
-// cyclesPerMicrosecond is about what today's GPUs run at.
+// cyclesPerMicrosecond is the approximate clock rate of current GPUs.
 const cyclesPerMicrosecond = 1500
 
 // kernelChecker launches the kernels of soak.cu.
@@ -36,7 +36,7 @@ type kernelChecker struct {
 	findings          memory.Slice[uint64]
 	delay             uint64
 	goroutines        int
-	// enqueued is how many words the kernels have to have compared in the end.
+	// enqueued is the number of words that the kernels must have compared at the end.
 	enqueued uint64
 }
 
@@ -56,7 +56,7 @@ func newKernelChecker(module *kernels.Module, books *memory.Manager, options Opt
 	if err != nil {
 		return nil, err
 	}
-	// They are zero before any stream can add to them.
+	// The findings are zeroed before any stream can add to them.
 	ctx := context.Background()
 	if err = c.findings.Upload(ctx, nil, make([]uint64, c.findings.Len())); err == nil {
 		err = c.findings.Block().Synchronize(ctx)
@@ -73,8 +73,8 @@ func (c *kernelChecker) write(on lane, pieces []piece, late bool) error {
 }
 
 func (c *kernelChecker) check(on lane, pieces []piece, late bool) error {
-	// As a plain address the findings are in nobody's books: they outlast every
-	// launch, and a use recorded with each would only cost.
+	// The findings are passed as a plain address, so no launch records a use of them:
+	// they outlast every launch, and the records would only cost time.
 	words, err := c.launch(c.checking, on, pieces, late, c.findings.Pointer(), uint64(on.number))
 	if err != nil {
 		return err
@@ -83,7 +83,7 @@ func (c *kernelChecker) check(on lane, pieces []piece, late bool) error {
 	return nil
 }
 
-// launch enqueues a kernel over the pieces and returns how many words it visits.
+// launch enqueues a kernel over the pieces and returns the number of words it visits.
 func (c *kernelChecker) launch(kernel *kernels.Function, on lane, pieces []piece, late bool, further ...any) (visited uint64, err error) {
 	arguments := make([]any, 0, batch+5)
 	var description [2 * batch]uint64 // struct Batch

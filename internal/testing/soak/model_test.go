@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
-// newModel returns a device whose kernels do in Go what those of soak.cu do.
+// newModel returns a device with Go functions as the kernels of soak.cu.
 func newModel() *launchtest.GPU {
 	parameters := []int{8, 8, 8, 8, 8, 8, 8, 8, 128, 4, 8}
 	return &launchtest.GPU{Kernels: map[string]launchtest.Kernel{
@@ -17,7 +17,7 @@ func newModel() *launchtest.GPU {
 	}}
 }
 
-// Of the kernels' parameters, the first of which are eight addresses.
+// The kernels' parameters. The first eight are addresses.
 const (
 	batchParameter = 8 + iota
 	shareParameter
@@ -48,7 +48,7 @@ func modelVerify(l launchtest.Launch) {
 	})
 }
 
-// eachWord calls f for every word that a launch visits, one thread after another.
+// eachWord calls f for every word that a launch visits, thread by thread.
 func eachWord(l launchtest.Launch, f func(memory []uint64, seed, i uint64)) {
 	batch := l.Slots[l.Starts[batchParameter]:]
 	share, threads := uint64(uint32(l.Uint64(shareParameter))), uint64(l.Config.Block.X)
@@ -63,7 +63,8 @@ func eachWord(l launchtest.Launch, f func(memory []uint64, seed, i uint64)) {
 	}
 }
 
-// place returns where in a block of so many words the k-th visited one lies.
+// place returns the position of the k-th visited word in a block of the given number of
+// words.
 func place(k, words uint64) uint64 {
 	const most, edge = 8192, 2048
 	switch {

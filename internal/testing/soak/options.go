@@ -9,17 +9,17 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Method says what writes and checks the patterns.
+// Method selects how patterns are written and checked.
 type Method uint8
 
 const (
 	// Automatic is Kernels on a GPU and Copies elsewhere.
 	Automatic Method = iota
-	// Kernels are launched through package kernels. Each word of eight bytes
-	// holds another value.
+	// Kernels uses kernels of package kernels. Each word of eight bytes holds another
+	// value.
 	Kernels
-	// Copies fill memory with one value of four bytes for each block, and copy
-	// it to the host to be compared there.
+	// Copies fills each block with one value of four bytes and copies it to the host
+	// for comparison.
 	Copies
 )
 
@@ -36,58 +36,58 @@ func (m Method) String() string {
 	return fmt.Sprintf("Method(%d)", uint8(m))
 }
 
-// Options configure a run. The zero value is a short one over the resource that
-// managers have by default.
+// Options configure a run. The zero value is a short run over the default resource of a
+// manager.
 type Options struct {
-	// Resource is what is tested. The caller closes it after the run. Nil means
-	// the manager's own.
+	// Resource is the resource under test. The caller closes it after the run. Nil
+	// means the default resource of the manager.
 	Resource memory.Resource
-	// Budget is the manager's, in bytes. One that is too small for what the
-	// goroutines hold makes allocations fail, which is part of the test. Zero
+	// Budget is the manager's budget in bytes. A budget that is too small for the
+	// blocks of the goroutines makes allocations fail, which is part of the test. Zero
 	// means all the memory of the device.
 	Budget uint64
 
-	// Operations is how many there are at least: each block that is allocated,
+	// Operations is the minimum number of operations: each block that is allocated,
 	// written, checked or freed counts as one. Zero means 100,000.
 	Operations uint64
-	// Goroutines is how many work at a time, 256 at most. Zero means 8.
+	// Goroutines is the number of concurrent goroutines, at most 256. Zero means 8.
 	Goroutines int
-	// Streams is how many streams there are. Goroutine i owns stream i modulo
-	// Streams. Zero means as many as Goroutines.
+	// Streams is the number of streams. Goroutine i owns stream i modulo Streams. Zero
+	// means one per goroutine.
 	Streams int
-	// MaximumBytes is the size of the largest blocks, 128 MiB at most; most are
+	// MaximumBytes is the size of the largest blocks, at most 128 MiB. Most blocks are
 	// far smaller. Zero means 1 MiB.
 	MaximumBytes uint64
-	// Held is how many blocks a goroutine holds at most, but for those it is
-	// handed. Zero means 64.
+	// Held is the maximum number of blocks that a goroutine holds, without those that
+	// others pass to it. Zero means 64.
 	Held int
 
-	// CrossStream is the part of allocations and of work that go to another
-	// stream than the goroutine's own. Zero means 0.1, a negative value none.
+	// CrossStream is the fraction of allocations and of work that uses another stream
+	// than the goroutine's own. Zero means 0.1, a negative value none.
 	CrossStream float64
-	// Delay is about how long work that is held back is held back; an eighth of
-	// all work is. Zero means 20 microseconds, a negative value that none is.
+	// Delay is the approximate delay of late work; an eighth of all work is late. Zero
+	// means 20 microseconds, a negative value no late work.
 	Delay time.Duration
-	// TrimEvery is after how many steps a goroutine trims the resource, where
-	// that can be. Zero means 4096, a negative value never.
+	// TrimEvery is the number of steps after which a goroutine trims the resource, if
+	// the resource supports it. Zero means 4096, a negative value never.
 	TrimEvery int
 
-	// Seed makes another sequence of random choices for each goroutine. What
-	// they come to still depends on timing.
+	// Seed selects the sequence of random choices of each goroutine. Their effect also
+	// depends on timing.
 	Seed uint64
-	// Method is what writes and checks the patterns.
+	// Method selects how patterns are written and checked.
 	Method Method
 }
 
 const (
 	mostGoroutines = 256
 	leastBytes     = wordBytes
-	// mostBytes leaves the number of a word within its block 24 bits.
+	// mostBytes limits the index of a word within its block to 24 bits.
 	mostBytes = wordBytes << indexBits
 )
 
-// withDefaults returns the options with every zero value replaced, or says which
-// field is wrong.
+// withDefaults replaces every zero value by its default, or returns an error that names
+// the invalid field.
 func (o Options) withDefaults(dev *device.Device) (Options, error) {
 	setDefault(&o.Operations, 100_000)
 	setDefault(&o.Goroutines, 8)

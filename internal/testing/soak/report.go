@@ -9,29 +9,28 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Report is what a run has done.
+// Report is the result of a run.
 type Report struct {
 	Elapsed time.Duration
-	// Allocations, Writes, Checks and Frees count blocks: they are the
-	// operations.
+	// Allocations, Writes, Checks and Frees count blocks. Each counts as one operation.
 	Allocations, Writes, Checks, Frees uint64
-	// Bytes were allocated, CheckedBytes compared with a pattern.
+	// Bytes is the number of allocated bytes, CheckedBytes of those compared with a
+	// pattern.
 	Bytes, CheckedBytes uint64
-	// Crossings counts the writes and checks that were ordered after work on
-	// another stream, and Handovers the blocks that went to another goroutine.
+	// Crossings counts the writes and checks that were ordered after work on another
+	// stream, Handovers the blocks that were passed to another goroutine.
 	Crossings, Handovers uint64
-	// Failures counts the allocations that got no memory.
+	// Failures counts the failed allocations.
 	Failures uint64
-	// Trims counts the times the resource was trimmed, TrimmedBytes what it gave
-	// back.
+	// Trims counts the calls of Trim, TrimmedBytes the bytes that they freed.
 	Trims, TrimmedBytes uint64
-	// Mismatches counts the words that did not hold what had been written.
+	// Mismatches counts the words with wrong values.
 	Mismatches uint64
-	// Memory is what the manager said at the end of the work.
+	// Memory is the manager's statistics at the end of the work.
 	Memory memory.Stats
 }
 
-// Operations returns how many operations there were.
+// Operations returns the number of operations.
 func (r Report) Operations() uint64 { return r.Allocations + r.Writes + r.Checks + r.Frees }
 
 // String formats the figures on one line.

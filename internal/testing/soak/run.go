@@ -14,9 +14,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Run does random operations on a device and reports what it did. Where memory
-// did not hold what was written, the error is a [*CorruptionError]. The report is
-// good for what was done until any error.
+// Run does random operations on a device and returns a report of them. If memory did
+// not hold its pattern, the error is a [*CorruptionError]. After an error the report
+// covers the operations before it.
 func Run(ctx context.Context, dev *device.Device, options Options) (Report, error) {
 	if dev == nil {
 		return Report{}, fmt.Errorf("soak: run: the device is nil: %w", device.ErrInvalidValue)
@@ -38,12 +38,12 @@ func Run(ctx context.Context, dev *device.Device, options Options) (Report, erro
 	return r.report, nil
 }
 
-// run is what the goroutines have in common.
+// run is the state that the goroutines share.
 type run struct {
 	device  *device.Device
 	options Options
-	// manager is over the resource under test. What the run itself needs comes
-	// from books and pinned, which have nothing to do with that.
+	// manager uses the resource under test. books and pinned are independent of it and
+	// allocate what the run itself needs.
 	manager, books, pinned *memory.Manager
 	lanes                  []lane
 	scratch                []memory.Slice[uint8]
@@ -78,7 +78,7 @@ func (r *run) open() (err error) {
 	return r.hire()
 }
 
-// openMethod makes what all checkers of the method share.
+// openMethod creates the state that all checkers of the method share.
 func (r *run) openMethod() (err error) {
 	if r.options.Method == Kernels {
 		r.module, err = kernels.Load(r.device, code)
@@ -121,8 +121,8 @@ func (r *run) hire() error {
 	return nil
 }
 
-// drive lets the goroutines work, and then checks what was sent to those that had
-// ended.
+// drive runs the goroutines, then checks the blocks that were passed to goroutines that
+// had ended.
 func (r *run) drive(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, w := range r.workers {
@@ -139,7 +139,7 @@ func (r *run) drive(ctx context.Context) error {
 	return nil
 }
 
-// settle releases what an error has left and waits for the device.
+// settle releases the blocks that remain after an error and waits for the device.
 func (r *run) settle() error {
 	var failures []error
 	for _, w := range r.workers {
@@ -150,7 +150,7 @@ func (r *run) settle() error {
 	return errors.Join(append(failures, r.device.Synchronize(context.Background()))...)
 }
 
-// tally collects what the checks have found.
+// tally collects the findings of the checks.
 func (r *run) tally() error {
 	var failures []error
 	corruption := &CorruptionError{}
@@ -168,7 +168,7 @@ func (r *run) tally() error {
 	return errors.Join(failures...)
 }
 
-// close gives back what open has made, however far that came.
+// close releases everything that open created, even after a failed open.
 func (r *run) close() error {
 	var failures []error
 	for _, w := range r.workers {

@@ -1,23 +1,23 @@
-// Kernels that write patterns into blocks of memory and look for what has become
-// of them. Word i of a block holds the seed of its pattern plus i.
+// Kernels that write patterns into blocks of memory and check them later. Word i of a
+// block holds the seed of its pattern plus i.
 #include "gpuframe.cuh"
 
 static constexpr u32 most_blocks = 8;
 
-// Batch describes the memory of a launch: its length in words of eight bytes and
-// the seed of its pattern, for each of up to eight blocks.
+// Batch describes the memory of a launch: its length in words of eight bytes and the
+// seed of its pattern, for each of up to eight blocks.
 struct Batch {
     u64 words[most_blocks];
     u64 seeds[most_blocks];
 };
 
-// Up to 64 KiB every word of a block is written and checked. Of more it is the
-// first and the last 16 KiB, and in between as many words again as both.
+// Up to 64 KiB every word of a block is written and checked. Of larger blocks the first
+// and the last 16 KiB are, and the same number of words in between.
 static constexpr u64 most_checked = 8192, edge = 2048;
 
 DEVICE u64 checked_words(u64 words) { return words < most_checked ? words : most_checked; }
 
-// place returns where the k-th of the checked words lies.
+// place returns the position of the k-th checked word.
 DEVICE u64 place(u64 k, u64 words) {
     if (words <= most_checked || k < edge)
         return k;
@@ -32,8 +32,8 @@ DEVICE u64 cycle_counter() {
     return cycles;
 }
 
-// hold_back keeps the block of threads busy, so that its work on the memory
-// still lies ahead when the host has long given the memory back.
+// hold_back keeps the block of threads busy, so that its work on the memory is still
+// pending long after the host has freed the memory.
 DEVICE void hold_back(u64 cycles) {
     if (cycles == 0)
         return;
@@ -45,8 +45,7 @@ DEVICE void hold_back(u64 cycles) {
     synchronize_block();
 }
 
-// The addresses are parameters of their own, because the host keeps books of
-// each argument that is memory.
+// Each address is a parameter, because the host tracks each argument that is memory.
 #define ADDRESSES u64 *m0, u64 *m1, u64 *m2, u64 *m3, u64 *m4, u64 *m5, u64 *m6, u64 *m7
 
 DEVICE u64 *select(u32 which, ADDRESSES) {
@@ -62,8 +61,8 @@ DEVICE u64 *select(u32 which, ADDRESSES) {
     }
 }
 
-// soak_write writes the patterns. Each of the batch's blocks of memory is the
-// work of `share` blocks of threads.
+// soak_write writes the patterns. `share` blocks of threads work on each block of
+// memory of the batch.
 KERNEL soak_write(ADDRESSES, Batch batch, u32 share, u64 delay) {
     const u32 which = block_in_grid() / share;
     u64 *memory = select(which, m0, m1, m2, m3, m4, m5, m6, m7);
@@ -77,12 +76,12 @@ KERNEL soak_write(ADDRESSES, Batch batch, u32 share, u64 delay) {
 
 static constexpr u64 most_records = 64;
 
-// Record is a word that does not hold what was written.
+// Record is a word with a wrong value.
 struct Record {
     u64 address, words, seed, index, found, stream;
 };
 
-// Findings are what all checks have found together.
+// Findings is the sum of the findings of all checks.
 struct Findings {
     u64 checked, mismatches, records, reserved;
     Record record[most_records];
@@ -97,13 +96,12 @@ DEVICE u32 warp_sum(u32 value) {
     return value;
 }
 
-// soak_verify compares memory with its patterns, in a launch shaped as for
-// soak_write. Each thread records the first mismatch it meets, while there is
-// room.
+// soak_verify compares memory with its patterns, in a launch of the shape of
+// soak_write. Each thread records the first mismatch it finds, while there is room.
 KERNEL soak_verify(ADDRESSES, Batch batch, u32 share, u64 delay, Findings *findings, u64 stream) {
     const u32 which = block_in_grid() / share;
-    // Volatile because the memory changes under the kernel in the very case that
-    // this is to find.
+    // Volatile, because the memory changes under the kernel in exactly the case that
+    // the kernel must detect.
     const volatile u64 *memory = select(which, m0, m1, m2, m3, m4, m5, m6, m7);
     const u64 words = batch.words[which], seed = batch.seeds[which], n = checked_words(words);
     u32 checked = 0, mismatches = 0;

@@ -18,11 +18,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// operationsVariable is the environment variable that says how many operations
-// each of TestRun's runs has, but for those of slow resources.
+// operationsVariable is the environment variable that sets the number of operations of
+// each run of TestRun, except runs of slow resources.
 const operationsVariable = "GPUFRAME_SOAK_OPERATIONS"
 
-// operations returns how many operations a run has, on a GPU and elsewhere.
+// operations returns the number of operations of a run, on a GPU and elsewhere.
 func operations(t testing.TB, dev *device.Device, slow bool) uint64 {
 	t.Helper()
 	if text := os.Getenv(operationsVariable); text != "" && !slow {
@@ -39,8 +39,8 @@ func operations(t testing.TB, dev *device.Device, slow bool) uint64 {
 	return 200_000
 }
 
-// seedVariable is the environment variable for the seed of TestRun's random choices,
-// so that several processes make different ones.
+// seedVariable is the environment variable for the seed of TestRun's random choices, so
+// that several processes make different choices.
 const seedVariable = "GPUFRAME_SEED"
 
 func seed(t testing.TB) uint64 {
@@ -54,8 +54,8 @@ func seed(t testing.TB) uint64 {
 	return n
 }
 
-// options fit the device: a GPU is kept busy by larger blocks and more
-// goroutines than a processor.
+// options returns options that fit the device: a GPU needs larger blocks and more
+// goroutines to stay busy than a processor.
 func options(dev *device.Device) soak.Options {
 	if dev.Kind() == device.CUDA {
 		return soak.Options{Goroutines: 16, Streams: 20, MaximumBytes: 8 << 20, TrimEvery: 1000}
@@ -84,7 +84,7 @@ var resources = []struct {
 	}},
 }
 
-// TestRun: no resource gives memory out too soon.
+// TestRun checks that no resource reuses memory too soon.
 func TestRun(t *testing.T) {
 	for _, resource := range resources {
 		t.Run(resource.name, func(t *testing.T) {
@@ -103,7 +103,7 @@ func TestRun(t *testing.T) {
 	}
 }
 
-// requireSound runs, and fails unless everything was done and nothing was found.
+// requireSound runs, and fails unless all operations ran without findings.
 func requireSound(t *testing.T, dev *device.Device, o soak.Options) soak.Report {
 	t.Helper()
 	report, err := soak.Run(t.Context(), dev, o)
@@ -123,8 +123,8 @@ func requireSound(t *testing.T, dev *device.Device, o soak.Options) soak.Report 
 	return report
 }
 
-// TestRunWithCopies has a GPU's copies and fills, which do not run on its
-// multiprocessors, do what its kernels do in TestRun.
+// TestRunWithCopies uses the copies and fills of a GPU, which do not run on its
+// multiprocessors, in place of the kernels of TestRun.
 func TestRunWithCopies(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	resource, err := memory.NewCachingResource(dev, memory.CachingOptions{})
@@ -135,7 +135,7 @@ func TestRunWithCopies(t *testing.T) {
 	requireSound(t, dev, o)
 }
 
-// TestRunInSmallBudget: allocations fail and are answered by releasing.
+// TestRunInSmallBudget makes allocations fail; goroutines respond by releasing blocks.
 func TestRunInSmallBudget(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		o := options(dev)
@@ -147,7 +147,7 @@ func TestRunInSmallBudget(t *testing.T) {
 	})
 }
 
-// TestRunAlone has one goroutine with one stream, which nothing can cross.
+// TestRunAlone has one goroutine with one stream, so that no work crosses streams.
 func TestRunAlone(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		report, err := soak.Run(t.Context(), dev, soak.Options{Goroutines: 1, Operations: 2000, MaximumBytes: 64 << 10})
@@ -157,8 +157,7 @@ func TestRunAlone(t *testing.T) {
 	})
 }
 
-// TestRunOfKernels runs what a GPU runs but for the kernels themselves, for which
-// Go functions stand.
+// TestRunOfKernels runs the host code of a GPU run with Go functions as kernels.
 func TestRunOfKernels(t *testing.T) {
 	dev := launchtest.Open(t, newModel())
 	resource, err := memory.NewStreamOrderedResource(dev, memory.StreamOrderedOptions{})
@@ -169,8 +168,8 @@ func TestRunOfKernels(t *testing.T) {
 	})
 }
 
-// TestRunOfKernelsThatDoNotRun: a check that was enqueued but never ran is not a
-// check that found nothing.
+// TestRunOfKernelsThatDoNotRun: a check that was enqueued but never ran must not count
+// as a check without findings.
 func TestRunOfKernelsThatDoNotRun(t *testing.T) {
 	model := newModel()
 	verify := model.Kernels["soak_verify"]

@@ -27,7 +27,7 @@ type worker struct {
 	pieces   []piece
 	sequence uint32
 	steps    int
-	// failed counts the allocations in a row that failed with nothing held.
+	// failed counts consecutive failures of allocation while nothing is held.
 	failed int
 	report Report
 }
@@ -41,14 +41,15 @@ type held struct {
 
 const (
 	several = -1
-	// mostFailures is how often a worker that holds nothing asks for memory.
+	// mostFailures is the number of failures after which a worker without blocks gives
+	// up.
 	mostFailures = 100_000
-	// oneHeldBack of so many pieces of work is held back.
+	// one in oneHeldBack operations is late.
 	oneHeldBack = 8
 )
 
-// drive goes on until the worker has done its part of the operations and then
-// releases what it holds.
+// drive runs until the worker has done its part of the operations, then releases its
+// blocks.
 func (w *worker) drive(ctx context.Context) error {
 	for part := w.options.Operations / uint64(w.options.Goroutines); w.report.Operations() <= part; {
 		if ctx.Err() != nil {
@@ -61,8 +62,8 @@ func (w *worker) drive(ctx context.Context) error {
 	return w.finish()
 }
 
-// step does one thing at random. Allocations are more likely than releases, so
-// that a worker mostly holds as much as it may.
+// step does one random operation. Allocations are more likely than releases, so a
+// worker mostly holds the maximum.
 func (w *worker) step() error {
 	w.receive()
 	w.steps++
@@ -84,7 +85,7 @@ func (w *worker) step() error {
 	}
 }
 
-// receive takes the blocks that other workers have sent.
+// receive takes the blocks that other workers have passed.
 func (w *worker) receive() {
 	for {
 		select {
@@ -96,7 +97,7 @@ func (w *worker) receive() {
 	}
 }
 
-// handOver sends a block to any worker, unless that has many to take already.
+// handOver passes a block to a random worker, unless its queue is full.
 func (w *worker) handOver() {
 	last := len(w.held) - 1
 	w.choose(1)
@@ -108,8 +109,7 @@ func (w *worker) handOver() {
 	}
 }
 
-// choose moves up to so many blocks, at random, to the end of what is held and
-// returns them.
+// choose moves up to most random blocks to the end of the held blocks and returns them.
 func (w *worker) choose(most int) []held {
 	n := min(1+w.random.IntN(most), len(w.held))
 	for i := range n {
@@ -128,9 +128,9 @@ func (w *worker) anyLane() lane {
 	return w.own
 }
 
-// size is mostly small: its logarithm is the square of a uniform number. Every
-// fourth is a power of two, for sizes that come again are kept apart by some
-// resources.
+// size returns a random size, mostly small: its logarithm is the square of a uniform
+// number. Every fourth is a power of two, because some resources keep recurring sizes
+// separately.
 func (w *worker) size() uint64 {
 	u := w.random.Float64()
 	exponent := u * u * math.Log2(float64(w.options.MaximumBytes)/leastBytes)
@@ -140,7 +140,7 @@ func (w *worker) size() uint64 {
 	return min(uint64(leastBytes*math.Exp2(exponent)), w.options.MaximumBytes)
 }
 
-// allocate makes up to batch blocks and writes them.
+// allocate allocates up to batch blocks and writes them.
 func (w *worker) allocate() error {
 	on := w.anyLane()
 	before := len(w.held)
@@ -168,7 +168,7 @@ func (w *worker) allocate() error {
 	return nil
 }
 
-// makeRoom answers a failed allocation by releasing something.
+// makeRoom releases a block after a failed allocation.
 func (w *worker) makeRoom(short error) error {
 	if !errors.Is(short, memory.ErrBudget) && !errors.Is(short, device.ErrOutOfMemory) {
 		return short
@@ -177,7 +177,7 @@ func (w *worker) makeRoom(short error) error {
 	if len(w.held) > 0 {
 		return w.retire(w.choose(batch))
 	}
-	// Others hold the memory, or work that is still enqueued does.
+	// Other workers, or pending work, hold the memory.
 	if w.failed++; w.failed > mostFailures {
 		return fmt.Errorf("%d allocations in a row have failed: %w", w.failed, short)
 	}
@@ -199,7 +199,7 @@ func (w *worker) write(blocks []held, on lane) error {
 	return w.checker.write(on, pieces, w.heldBack())
 }
 
-// check compares the blocks with what was written.
+// check enqueues the comparison of the blocks with their patterns.
 func (w *worker) check(blocks []held, on lane) error {
 	pieces, err := w.order(blocks, on)
 	if err != nil {
@@ -209,7 +209,7 @@ func (w *worker) check(blocks []held, on lane) error {
 	return w.checker.check(on, pieces, w.heldBack())
 }
 
-// order makes the lane come after all work on the blocks.
+// order orders the lane after all work on the blocks.
 func (w *worker) order(blocks []held, on lane) ([]piece, error) {
 	w.pieces = w.pieces[:0]
 	for i := range blocks {
@@ -227,9 +227,9 @@ func (w *worker) order(blocks []held, on lane) ([]piece, error) {
 
 func (w *worker) heldBack() bool { return w.random.IntN(oneHeldBack) == 0 }
 
-// retire releases blocks, which are the last of those held, while work on them
-// is pending: mostly a check, which sees a later owner's writing if that comes
-// too soon, and else a write, which then harms the later owner.
+// retire releases the last held blocks while work on them is pending. Usually the work
+// is a check, which detects the write of a later owner that comes too soon; otherwise
+// it is a write, which damages the block of a later owner.
 func (w *worker) retire(blocks []held) error {
 	work := w.check
 	if w.random.IntN(8) == 0 {
@@ -241,7 +241,7 @@ func (w *worker) retire(blocks []held) error {
 	return w.release(blocks)
 }
 
-// release releases blocks, which are the last of those held.
+// release releases the last held blocks.
 func (w *worker) release(blocks []held) error {
 	w.held = w.held[:len(w.held)-len(blocks)]
 	var failures []error
@@ -252,7 +252,7 @@ func (w *worker) release(blocks []held) error {
 	return errors.Join(failures...)
 }
 
-// finish checks and releases everything that the worker holds or was sent.
+// finish checks and releases all blocks that the worker holds or was passed.
 func (w *worker) finish() error {
 	w.receive()
 	for len(w.held) > 0 {
@@ -267,14 +267,14 @@ func (w *worker) finish() error {
 	return nil
 }
 
-// abandon releases everything that the worker holds or was sent, unchecked.
+// abandon releases all blocks that the worker holds or was passed, without a check.
 func (w *worker) abandon() error {
 	w.receive()
 	return w.release(w.held)
 }
 
-// trim has the resource give back memory that it keeps, down to anything up to
-// what is in use.
+// trim makes the resource free cached memory, down to a random limit below the bytes in
+// use.
 func (w *worker) trim() error {
 	keep := w.random.Uint64N(w.manager.Stats().InUse + 1)
 	released, err := w.trimmer.Trim(keep)

@@ -1,16 +1,16 @@
-// Package stall holds streams up in tests of order.
+// Package stall delays streams in tests of order.
 //
-// A test that starts long work and hopes that it is still running proves nothing on
-// a fast device. Here the work on a stream stops at a gate until the test opens it:
-// what comes after it must not have happened before, however fast the device is,
-// and what waits for it on the host never goes on. A watchdog opens a gate that a
-// test has left closed for too long, and fails the test.
+// A test that starts long work and assumes that it is still running proves nothing on a
+// fast device. Here a gate blocks the work of a stream until the test opens it. Work
+// behind the gate cannot have run before, and a host thread that waits for it cannot
+// continue, however fast the device is. A watchdog opens a gate that a test has left
+// closed for too long, and fails the test.
 //
-// On a GPU the gate is a kernel that looks at a word in pinned memory; on the host
-// device, and on the devices of internal/testing/launchtest and internal/testing/faulttest, which
-// stand on it, a step of the stream.
+// On a GPU the gate is a kernel that polls a word in pinned memory. On the host device
+// it is a step of the stream; so it is on the devices of internal/testing/launchtest
+// and internal/testing/faulttest, which are built on the host device.
 //
-// A device that is held up must not be given work that waits for the whole of it:
-// what allocates and frees through the driver, loads modules, or copies from and to
-// memory of Go's belongs before the stall or after its end.
+// While a gate is closed, do not call operations that wait for the whole device:
+// allocating and freeing through the driver, loading modules, and copies from and to Go
+// memory belong before the stall or after its end.
 package stall

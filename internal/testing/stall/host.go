@@ -7,8 +7,8 @@ type holder interface {
 	HoldStream(stream backend.Stream) (release func(), err error)
 }
 
-// holderOf returns the host device, if a driver is one or, as those of tests do,
-// stands on one.
+// holderOf returns the host device if a driver is one or, like those of tests, is built
+// on one.
 func holderOf(driver backend.Device) (holder, bool) {
 	for {
 		if hold, ok := driver.(holder); ok {

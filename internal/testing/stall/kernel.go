@@ -18,17 +18,17 @@ import (
 var code string
 
 const (
-	// most is how many gates one device has in a test.
+	// most is the maximum number of gates of a device in a test.
 	most      = 1024
 	gateBytes = 4
-	// kernelLimit is a bound far beyond the watchdog's, in nanoseconds.
+	// kernelLimit is a bound in nanoseconds, far beyond the watchdog's.
 	kernelLimit = uint64(4 * limit)
 )
 
 var errTooMany = errors.New("stall: too many gates in one test")
 
-// newKernels makes gates of words in pinned memory. The kernel is run once, for the
-// driver may load it no earlier.
+// newKernels makes gates from words in pinned memory. It runs the kernel once, because
+// the driver may load it at its first launch.
 func newKernels(t testing.TB, dev *device.Device) maker {
 	t.Helper()
 	module, err := kernels.Load(dev, code)
@@ -37,7 +37,7 @@ func newKernels(t testing.TB, dev *device.Device) maker {
 	require.NoError(t, err)
 	gates := unsafe.Slice((*uint32)(memory), most)
 	clear(gates)
-	t.Cleanup(func() { // runs after the stalls' own, which open the gates
+	t.Cleanup(func() { // runs after the cleanups of the stalls, which open the gates
 		require.NoError(t, module.Close())
 		require.NoError(t, dev.Driver().HostFree(memory))
 	})

@@ -1,4 +1,4 @@
-// A kernel that keeps the work behind it on a stream from running.
+// A kernel that blocks the work behind it on a stream.
 #include "gpuframe.cuh"
 
 DEVICE u64 nanoseconds_now() {
@@ -7,9 +7,8 @@ DEVICE u64 nanoseconds_now() {
     return now;
 }
 
-// stall ends when the gate, which is in memory of the host, is not zero. So that a
-// host which went away does not leave it running it ends after the given time too.
-// One thread runs it.
+// stall ends when the gate, a word in host memory, is not zero, or after the given
+// time, so that it also ends when the host process has died. One thread runs it.
 KERNEL stall(const volatile u32 *gate, u64 nanoseconds) {
     const u64 begin = nanoseconds_now();
     while (*gate == 0 && nanoseconds_now() - begin < nanoseconds) {

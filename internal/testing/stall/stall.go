@@ -13,25 +13,25 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// limit is how long a gate may stay closed. It bounds tests that are wrong; those
-// that are right open their gates long before.
+// limit is the longest time that a gate may stay closed. Only wrong tests reach it;
+// correct tests open their gates long before.
 const limit = 30 * time.Second
 
-// Gates makes stalls on the streams of one device. What they need of the device is
-// made beforehand, for a device that is held up cannot give it.
+// Gates makes stalls on the streams of one device. It allocates what they need in
+// advance, because a stalled device cannot allocate.
 type Gates struct {
 	t    testing.TB
 	make maker
-	// limit is the watchdog's, and report what it does.
+	// limit is the watchdog's; report is its action.
 	limit  time.Duration
 	report func(format string, arguments ...any)
 }
 
-// maker holds a stream up until open is called, once.
+// maker blocks a stream until open is called, once.
 type maker func(stream *device.Stream) (open func(), err error)
 
-// New makes gates for the device until the end of the test, before which it must
-// not be closed.
+// New makes gates for the device until the end of the test. The device must not be
+// closed before.
 func New(t testing.TB, dev *device.Device) *Gates {
 	t.Helper()
 	g := &Gates{t: t, limit: limit, report: t.Errorf}
@@ -58,8 +58,8 @@ type Stall struct {
 	opened atomic.Bool
 }
 
-// Hold makes later work on the stream wait until Release is called, which at the
-// latest the end of the test does.
+// Hold makes later work on the stream wait until Release is called. The end of the test
+// calls it if the test did not.
 func (g *Gates) Hold(stream *device.Stream) *Stall {
 	g.t.Helper()
 	open, err := g.make(stream)
@@ -74,7 +74,7 @@ func (g *Gates) Hold(stream *device.Stream) *Stall {
 	return s
 }
 
-// Release lets the stream go on. Further calls do nothing.
+// Release lets the stream continue. Further calls do nothing.
 func (s *Stall) Release() {
 	s.dog.Stop()
 	s.release(func() {})
@@ -88,11 +88,11 @@ func (s *Stall) release(note func()) {
 	})
 }
 
-// Holding reports whether the stream is still held up. That it is after a call
-// shows that the call has not waited for the stream.
+// Holding reports whether the stream is still blocked. If it is blocked after a call,
+// the call has not waited for the stream.
 func (s *Stall) Holding() bool { return !s.opened.Load() }
 
-// Finish releases the stall and waits until what was on the stream is done.
+// Finish releases the stall and waits for the work on the stream.
 func (s *Stall) Finish(ctx context.Context) error {
 	s.Release()
 	return s.stream.Synchronize(ctx)

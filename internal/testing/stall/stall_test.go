@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
-// each runs f on every device, and on those that only pass for one.
+// each runs f on every device, and on the devices that imitate a GPU.
 func each(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	devicetest.Each(t, f)
 	t.Run("launchtest", func(t *testing.T) { f(t, launchtest.Open(t, &launchtest.GPU{})) })
@@ -25,7 +25,7 @@ func each(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	})
 }
 
-// fill is work that can be told from what was there before.
+// fill writes a value that differs from the earlier contents.
 func fill(t *testing.T, at device.Pointer, value byte, stream *device.Stream) {
 	t.Helper()
 	require.NoError(t, stream.Device().Driver().MemsetAsync(at, uint32(value), 1, 1, stream.Handle()))
@@ -46,8 +46,8 @@ func read(t *testing.T, dev *device.Device, at device.Pointer) (value byte) {
 	return value
 }
 
-// What is behind a gate has not happened until the gate is opened; another stream
-// goes on, unless it waits for the first.
+// Work behind a gate does not run until the gate opens. Another stream continues,
+// unless it waits for the first.
 func TestHold(t *testing.T) {
 	each(t, func(t *testing.T, dev *device.Device) {
 		one, other := memoryOf(t, dev), memoryOf(t, dev)
@@ -73,10 +73,10 @@ func TestHold(t *testing.T) {
 	})
 }
 
-// Several streams may be held up at a time, and each has a gate of its own.
+// Several streams may be blocked at a time, each with its own gate.
 func TestManyStalls(t *testing.T) {
 	each(t, func(t *testing.T, dev *device.Device) {
-		const count = 3 // a driver has few queues, and streams in one of them may wait for one another
+		const count = 3 // a driver has few hardware queues, and streams that share one may wait for each other
 		gates := New(t, dev)
 		var stalls [count]*Stall
 		var marks [count]*device.Event
@@ -100,7 +100,7 @@ func TestManyStalls(t *testing.T) {
 	})
 }
 
-// A gate that nobody opens is opened by the watchdog, which says so.
+// The watchdog opens a forgotten gate and reports it.
 func TestTheWatchdog(t *testing.T) {
 	each(t, func(t *testing.T, dev *device.Device) {
 		gates := New(t, dev)
@@ -117,7 +117,8 @@ func TestTheWatchdog(t *testing.T) {
 	})
 }
 
-// The end of the test opens what is still closed, or the device could not be closed.
+// The end of the test opens the remaining gates, because the device cannot be closed
+// before.
 func TestTheEndOfTheTestOpensGates(t *testing.T) {
 	each(t, func(t *testing.T, dev *device.Device) {
 		var stall *Stall
