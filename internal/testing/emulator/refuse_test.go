@@ -26,7 +26,7 @@ func TestRefusals(t *testing.T) {
 		"setp.lt.b32 %p1, %r1, 2;":                "not of .b types",
 		"bra nowhere;":                            "no label nowhere",
 		"vote.ballot.b32 %r1, %p1;":               "",
-		"add.f32 %f1, %f2, 1;":                    "integer where",
+		"add.f32 %f1, %f2, 1;":                    "expected a 32-bit float",
 		"ld.global.u32 %h1, [%q1];":               "16 bits",
 		"st.const.u32 [%q1], %r1;":                "not written",
 		"call (%r1), nobody, (%r2);":              "no body",
