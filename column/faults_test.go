@@ -19,6 +19,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 var errInjected = errors.New("injected")
@@ -29,9 +30,9 @@ type failing struct {
 	count, fail atomic.Int64
 }
 
-func (f *failing) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (f *failing) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	if f.count.Add(1) == f.fail.Load() {
-		return memory.Allocation{}, errInjected
+		return resource.Allocation{}, errInjected
 	}
 	return f.Resource.Allocate(bytes, stream)
 }

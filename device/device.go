@@ -47,6 +47,14 @@ func (d *Device) Info() Info { return d.info }
 // Kind returns Info().Kind.
 func (d *Device) Kind() Kind { return d.info.Kind }
 
+// MemoryKind returns the kind of memory that the device computes on.
+func (d *Device) MemoryKind() MemoryKind {
+	if d.info.Kind == Host {
+		return MemoryHost
+	}
+	return MemoryDevice
+}
+
 // Driver returns the raw operations of the device, for packages that manage
 // memory or launch code. What is allocated through it is in no budget.
 func (d *Device) Driver() backend.Device { return d.driver }

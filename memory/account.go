@@ -4,6 +4,8 @@ import (
 	"math"
 	"sync/atomic"
 	"time"
+
+	"github.com/gpuframe/gpuframe/memory/internal/atomics"
 )
 
 // account has the figures of one manager, those of the managers below included.
@@ -34,14 +36,14 @@ type account struct {
 	passBelow atomic.Uint64
 	agedAt    atomic.Int64
 
-	_        cacheLine
+	_        atomics.CacheLine
 	reserved atomic.Uint64
 
-	_     cacheLine
+	_     atomics.CacheLine
 	inUse atomic.Uint64
 	peak  atomic.Uint64
 
-	_        cacheLine
+	_        atomics.CacheLine
 	failures atomic.Uint64
 	// What the counts of allocations and frees were when they were last reset.
 	allocationsBefore, freesBefore atomic.Uint64
@@ -52,10 +54,6 @@ type account struct {
 	leaks          atomic.Uint64
 	doubleReleases atomic.Uint64
 }
-
-// cacheLine keeps its neighbours two lines apart, since processors fetch lines in
-// pairs.
-type cacheLine [128]byte
 
 // unlimited is the budget of an account that only the budgets above limit.
 const unlimited = math.MaxUint64
@@ -246,16 +244,6 @@ func addUpTo(counter *atomic.Uint64, amount uint64, mark *atomic.Uint64) bool {
 }
 
 func subtract(counter *atomic.Uint64, amount uint64) { counter.Add(-amount) }
-
-// raise lifts a high-water mark to a value.
-func raise(mark *atomic.Uint64, value uint64) {
-	for {
-		current := mark.Load()
-		if value <= current || mark.CompareAndSwap(current, value) {
-			return
-		}
-	}
-}
 
 // effective returns the account whose budget limits this one: the account itself,
 // or the nearest above it that has a budget of its own.

@@ -8,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // ForeignMemory describes memory that another library owns.
@@ -76,7 +77,7 @@ func (m *Manager) adopt(foreign ForeignMemory) (*Block, error) {
 		return nil, m.adoptClosed()
 	}
 	state := stripe.state()
-	state.allocation = Allocation{Pointer: foreign.Pointer, Bytes: foreign.Bytes, Stream: foreign.Stream}
+	state.allocation = resource.Allocation{Pointer: foreign.Pointer, Bytes: foreign.Bytes, Stream: foreign.Stream}
 	state.kind, state.origin, state.readOnly = foreign.Kind, foreign.Origin, foreign.ReadOnly
 	state.ordered = foreign.Ordered || foreign.Ready != nil
 	state.tag, state.release = nil, foreign.Release

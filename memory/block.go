@@ -9,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Origin tells who owns a block's memory.
@@ -70,7 +71,7 @@ type blockState struct {
 	delivery   atomic.Uint64
 	manager    *Manager
 	tag        *tagTotals
-	allocation Allocation
+	allocation resource.Allocation
 	// stripe is where the block was made. It ends there too, so that its bytes
 	// are in the tag cache that the next one is drawn from.
 	stripe   int32

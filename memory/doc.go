@@ -40,8 +40,9 @@
 //
 // Memory comes from a [Resource]: by default a [CachingResource], which keeps
 // what is freed. A [SharedResource] has memory that other processes can open.
-// Package adaptor has resources that stand on others to limit,
-// count, log, check or fail; package buckets has bins.
+// Package memory/resource has the interface and the resources of the driver,
+// memory/caching the default one, memory/buckets one with bins, and memory/adaptor
+// resources that stand on others to limit, count, log, check or fail.
 //
 // # Order
 //

@@ -8,6 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // The conditions to test for with errors.Is, besides those of package device.
@@ -18,7 +19,7 @@ var (
 	// ErrReleased: the block was released before, or is nil.
 	ErrReleased = errors.New("block already released")
 	// ErrOverflow: a size does not fit the address space.
-	ErrOverflow = errors.New("size overflows")
+	ErrOverflow = resource.ErrOverflow
 	// ErrView: a view was retained or released. Views hold no reference; [Slice.Own]
 	// makes a slice that holds one.
 	ErrView = errors.New("the slice is a view, which holds no reference")

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/explore"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // queueScene is a tree of managers, or two, whose requests are interleaved in every
@@ -43,22 +44,22 @@ type numbered struct {
 	fail          error
 }
 
-func (n *numbered) Allocate(bytes uint64, stream *device.Stream) (Allocation, error) {
+func (n *numbered) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	n.world.Step("asked", nil)
 	if n.fail != nil {
-		return Allocation{}, n.fail
+		return resource.Allocation{}, n.fail
 	}
 	if bytes > n.capacity-n.used {
-		return Allocation{}, device.ErrOutOfMemory
+		return resource.Allocation{}, device.ErrOutOfMemory
 	}
 	n.next++
 	n.used += bytes
 	n.counted += bytes
 	n.most = max(n.most, n.counted)
-	return Allocation{Pointer: device.Pointer(n.next << 20), Bytes: bytes, Stream: stream}, nil
+	return resource.Allocation{Pointer: device.Pointer(n.next << 20), Bytes: bytes, Stream: stream}, nil
 }
 
-func (n *numbered) Free(allocation Allocation, _ []*device.Stream) error {
+func (n *numbered) Free(allocation resource.Allocation, _ []*device.Stream) error {
 	n.used -= allocation.Bytes
 	n.world.Step("freed", nil)
 	n.counted -= allocation.Bytes

@@ -17,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 	"github.com/gpuframe/gpuframe/memory/buckets"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // touched is a host device that notes every use of a stream that was destroyed, or
@@ -235,7 +236,7 @@ func TestMemoryOfADestroyedStream(t *testing.T) {
 			require.NoError(t, err)
 			require.NoError(t, b.Release())
 		}
-		if trimmer, ok := m.Resource().(memory.Trimmer); ok {
+		if trimmer, ok := m.Resource().(resource.Trimmer); ok {
 			_, err := trimmer.Trim(0)
 			require.NoError(t, err)
 		}

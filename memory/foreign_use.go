@@ -7,6 +7,8 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // RecordForeignUse notes that streams of other libraries may have work on the memory
@@ -84,7 +86,7 @@ func (s *blockState) returnForeign(streams []*device.Stream) {
 	give := func() {
 		var err error
 		for _, stream := range streams {
-			err = errors.Join(err, synchronizeAll(stream, nil))
+			err = errors.Join(err, streamwait.All(stream, nil))
 		}
 		if release != nil {
 			err = errors.Join(err, release())
@@ -118,13 +120,13 @@ func mayBreakCapture(stream *device.Stream) bool {
 
 // obtain asks the resource for memory, once it has back what was to be freed later.
 // A nil ctx stands for one that is never done.
-func (m *Manager) obtain(ctx context.Context, bytes uint64, stream *device.Stream) (Allocation, error) {
+func (m *Manager) obtain(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	if bytes == 0 {
-		return Allocation{Stream: stream}, nil
+		return resource.Allocation{Stream: stream}, nil
 	}
 	m.device.RunLater()
 	if ctx == nil {
 		return m.resource.Allocate(bytes, stream)
 	}
-	return AllocateFrom(ctx, m.resource, bytes, stream)
+	return resource.AllocateFrom(ctx, m.resource, bytes, stream)
 }

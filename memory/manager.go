@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/callstack"
 	"github.com/gpuframe/gpuframe/memory/internal/staging"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Manager makes blocks of memory on one device within a budget, and keeps the
@@ -321,7 +322,7 @@ func (m *Manager) unreserve(bytes uint64) {
 
 // book makes a block of what the resource delivered for reserved bytes. If the
 // manager was closed meanwhile it gives the memory back.
-func (m *Manager) book(leaf *tagTotals, allocation Allocation) (*Block, error) {
+func (m *Manager) book(leaf *tagTotals, allocation resource.Allocation) (*Block, error) {
 	stripe := m.count(leaf, allocation.Bytes)
 	if stripe == nil {
 		return nil, m.refuse(allocation)
@@ -335,7 +336,7 @@ func (m *Manager) book(leaf *tagTotals, allocation Allocation) (*Block, error) {
 }
 
 // bookRecalled counts what the resource delivered for a block that was recalled.
-func (m *Manager) bookRecalled(leaf *tagTotals, allocation Allocation) error {
+func (m *Manager) bookRecalled(leaf *tagTotals, allocation resource.Allocation) error {
 	stripe := m.count(leaf, allocation.Bytes)
 	if stripe == nil {
 		return m.refuse(allocation)
@@ -371,7 +372,7 @@ func (m *Manager) count(leaf *tagTotals, bytes uint64) *stripe {
 }
 
 // refuse gives memory back that came after the manager was closed.
-func (m *Manager) refuse(allocation Allocation) error {
+func (m *Manager) refuse(allocation resource.Allocation) error {
 	var err error
 	if allocation.Bytes > 0 {
 		err = m.resource.Free(allocation, nil)
@@ -382,7 +383,7 @@ func (m *Manager) refuse(allocation Allocation) error {
 
 // set fills the state for memory of the manager's own. It writes only what
 // differs from the state's last block.
-func (s *blockState) set(allocation Allocation, tag *tagTotals, kind device.MemoryKind) {
+func (s *blockState) set(allocation resource.Allocation, tag *tagTotals, kind device.MemoryKind) {
 	a := &s.allocation
 	a.Pointer, a.Bytes = allocation.Pointer, allocation.Bytes
 	if a.Stream != allocation.Stream {

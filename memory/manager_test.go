@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 func TestBudget(t *testing.T) {
@@ -284,9 +285,9 @@ type failing struct {
 	left int
 }
 
-func (f *failing) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (f *failing) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	if f.left == 0 {
-		return memory.Allocation{}, device.ErrOutOfMemory
+		return resource.Allocation{}, device.ErrOutOfMemory
 	}
 	f.left--
 	return f.Resource.Allocate(bytes, stream)

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // neighbours are the trees of managers on one device. A request that the device
@@ -82,16 +83,16 @@ func (n *neighbours) of(t *tree) (related []*tree) {
 
 // stackOf returns a resource and those below it. It leaves out resources that
 // cannot be compared.
-func stackOf(resource Resource) (stack []Resource) {
-	for resource != nil {
-		if reflect.TypeOf(resource).Comparable() {
-			stack = append(stack, resource)
+func stackOf(top Resource) (stack []Resource) {
+	for top != nil {
+		if reflect.TypeOf(top).Comparable() {
+			stack = append(stack, top)
 		}
-		stacked, ok := resource.(Stacked)
+		stacked, ok := top.(resource.Stacked)
 		if !ok {
 			break
 		}
-		resource = stacked.Upstream()
+		top = stacked.Upstream()
 	}
 	return stack
 }

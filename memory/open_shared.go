@@ -53,7 +53,7 @@ func (m *Manager) OpenShared(shared Shared, options SharedOptions) (*Block, erro
 		return fail(err)
 	}
 	block, err := m.adopt(ForeignMemory{
-		Pointer: pointer, Bytes: shared.Bytes, Kind: ownKind(m.device), Origin: OtherProcess,
+		Pointer: pointer, Bytes: shared.Bytes, Kind: m.device.MemoryKind(), Origin: OtherProcess,
 		ReadOnly: !options.Writable, Stream: options.Stream, Ordered: true,
 		Release: func() error {
 			err := unmapWhole(m.device.Driver(), pointer, shared.Bytes)

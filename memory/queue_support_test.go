@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // patience is how long a test waits for what must happen before it fails.
@@ -118,20 +119,20 @@ func newSmall(dev *device.Device, capacity uint64) *small {
 	return &small{Resource: memory.NewDriverResource(dev), capacity: capacity}
 }
 
-func (s *small) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (s *small) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	s.mu.Lock()
 	before := s.before
 	s.asked++
 	s.mu.Unlock()
 	if before != nil {
 		if err := before(bytes); err != nil {
-			return memory.Allocation{}, err
+			return resource.Allocation{}, err
 		}
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if bytes > s.capacity-s.used {
-		return memory.Allocation{}, device.ErrOutOfMemory
+		return resource.Allocation{}, device.ErrOutOfMemory
 	}
 	allocation, err := s.Resource.Allocate(bytes, stream)
 	if err == nil {
@@ -140,7 +141,7 @@ func (s *small) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation
 	return allocation, err
 }
 
-func (s *small) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (s *small) Free(allocation resource.Allocation, further []*device.Stream) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.used -= allocation.Bytes

@@ -7,19 +7,12 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
-
-// Primer is a resource that can get memory before it is asked for.
-type Primer interface {
-	Resource
-	// Prime sees to it that so many bytes are cached, in pieces that serve any
-	// one request of that size.
-	Prime(bytes uint64) error
-}
 
 // Reserve sets bytes aside for a job. It returns a child whose budget they are:
 // allocating that much from it does not fail for want of budget, whatever others
-// do meanwhile. If the resource is a [Primer] it gets the memory from the device
+// do meanwhile. If the resource is a [resource.Primer] it gets the memory from the device
 // at once. Closing the child gives back what is not in use.
 //
 // A reservation of zero bytes reserves nothing; only empty blocks fit into it. The
@@ -34,7 +27,7 @@ func (m *Manager) Reserve(name string, bytes uint64) (*Manager, error) {
 
 // ReserveWait is [Manager.Reserve] that waits until the budget has room, as
 // [Manager.AllocateWait] does. It does not wait for the device: if that has no
-// memory for a [Primer] it fails as Reserve does. Of the options only the priority
+// memory for a [resource.Primer] it fails as Reserve does. Of the options only the priority
 // counts.
 func (m *Manager) ReserveWait(ctx context.Context, name string, bytes uint64, options AllocateOptions) (*Manager, error) {
 	if ctx.Err() != nil {
@@ -57,8 +50,8 @@ func (m *Manager) reserveJob(ctx context.Context, name string, bytes uint64, opt
 		return failed(err)
 	}
 	m.tree.pause("prime")
-	if primer, ok := FindResource[Primer](m.resource); ok && bytes > 0 {
-		if err := primeFrom(ctx, primer, bytes); err != nil {
+	if primer, ok := resource.Find[resource.Primer](m.resource); ok && bytes > 0 {
+		if err := resource.PrimeFrom(ctx, primer, bytes); err != nil {
 			m.unreserve(bytes)
 			return failed(m.resourceError(bytes, name, err))
 		}

@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // A tenant is closed while a reservation waits in it. What was never reserved must
@@ -48,9 +49,9 @@ type during struct {
 
 func (d *during) Prime(uint64) error { return call(d.prime) }
 
-func (d *during) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (d *during) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	if err := call(d.allocate); err != nil {
-		return memory.Allocation{}, err
+		return resource.Allocation{}, err
 	}
 	return d.Resource.Allocate(bytes, stream)
 }

@@ -9,6 +9,9 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/memory/internal/round"
+	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // SharedResource allocates memory of the device that other processes can open:
@@ -42,15 +45,15 @@ func NewSharedResource(dev *device.Device) *SharedResource {
 }
 
 // Allocate implements [Resource].
-func (r *SharedResource) Allocate(bytes uint64, stream *device.Stream) (Allocation, error) {
+func (r *SharedResource) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	pointer, region, err := r.allocate(bytes)
 	if err != nil {
-		return Allocation{}, fmt.Errorf("memory: allocate %s of shared memory: %w", humanize.Bytes(bytes), err)
+		return resource.Allocation{}, fmt.Errorf("memory: allocate %s of shared memory: %w", humanize.Bytes(bytes), err)
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	r.regions[pointer] = region
-	return Allocation{Pointer: pointer, Bytes: bytes, Stream: stream}, nil
+	return resource.Allocation{Pointer: pointer, Bytes: bytes, Stream: stream}, nil
 }
 
 func (r *SharedResource) allocate(bytes uint64) (device.Pointer, sharedRegion, error) {
@@ -59,7 +62,7 @@ func (r *SharedResource) allocate(bytes uint64) (device.Pointer, sharedRegion, e
 	if err != nil {
 		return 0, sharedRegion{}, err
 	}
-	region := sharedRegion{asked: bytes, bytes: roundUp(bytes, unit)}
+	region := sharedRegion{asked: bytes, bytes: round.Up(bytes, unit)}
 	if region.bytes < bytes {
 		return 0, sharedRegion{}, fmt.Errorf("rounded up to %d: %w", unit, ErrOverflow)
 	}
@@ -75,14 +78,14 @@ func (r *SharedResource) allocate(bytes uint64) (device.Pointer, sharedRegion, e
 
 // Free implements [Resource]. It waits for the streams that have used the memory.
 // Other processes that have opened the memory keep it.
-func (r *SharedResource) Free(allocation Allocation, further []*device.Stream) error {
+func (r *SharedResource) Free(allocation resource.Allocation, further []*device.Stream) error {
 	r.mu.Lock()
 	region, ok := r.regions[allocation.Pointer]
 	r.mu.Unlock()
 	if !ok {
 		return fmt.Errorf("memory: free shared memory at %v: none begins there: %w", allocation.Pointer, device.ErrInvalidValue)
 	}
-	if err := synchronizeAll(allocation.Stream, further); err != nil {
+	if err := streamwait.All(allocation.Stream, further); err != nil {
 		return err
 	}
 	r.mu.Lock()
@@ -96,7 +99,7 @@ func (r *SharedResource) Free(allocation Allocation, further []*device.Stream) e
 func (r *SharedResource) Device() *device.Device { return r.device }
 
 // Kind implements [Resource].
-func (r *SharedResource) Kind() device.MemoryKind { return ownKind(r.device) }
+func (r *SharedResource) Kind() device.MemoryKind { return r.device.MemoryKind() }
 
 // Close implements [Resource]; there is nothing to give back.
 func (r *SharedResource) Close() error { return nil }
@@ -154,15 +157,15 @@ func (b *Block) sharedRegion() (*SharedResource, sharedRegion, bool) {
 	if !b.alive() || b.External() {
 		return nil, sharedRegion{}, false
 	}
-	resource, ok := FindResource[*SharedResource](b.manager.resource)
+	shared, ok := resource.Find[*SharedResource](b.manager.resource)
 	if !ok {
 		return nil, sharedRegion{}, false
 	}
-	resource.mu.Lock()
-	defer resource.mu.Unlock()
-	region, ok := resource.regions[b.Pointer()]
+	shared.mu.Lock()
+	defer shared.mu.Unlock()
+	region, ok := shared.regions[b.Pointer()]
 	// A part of an allocation would take the rest along.
-	return resource, region, ok && region.asked == b.Bytes()
+	return shared, region, ok && region.asked == b.Bytes()
 }
 
 // Share makes a descriptor of the block's memory for another process. The caller

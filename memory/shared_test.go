@@ -17,20 +17,21 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // sharing makes a manager of shareable memory. It skips the test on a device that
 // shares none.
 func sharing(t testing.TB, dev *device.Device) *memory.Manager {
 	t.Helper()
-	resource := memory.NewSharedResource(dev)
-	allocation, err := resource.Allocate(1, dev.DefaultStream())
+	tested := memory.NewSharedResource(dev)
+	allocation, err := tested.Allocate(1, dev.DefaultStream())
 	if errors.Is(err, device.ErrNotSupported) {
 		t.Skipf("no shared memory here: %v", err)
 	}
 	require.NoError(t, err)
-	require.NoError(t, resource.Free(allocation, nil))
-	return devicetest.Manager(t, dev, memory.Options{Resource: resource})
+	require.NoError(t, tested.Free(allocation, nil))
+	return devicetest.Manager(t, dev, memory.Options{Resource: tested})
 }
 
 func share(t testing.TB, block *memory.Block, options memory.ShareOptions) memory.Shared {
@@ -194,17 +195,17 @@ func (unshared) PhysicalCreateShared(uint64) (backend.Physical, error) {
 func TestSharedResourceFailures(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)
-	resource := memory.NewSharedResource(dev)
-	assert.Equal(t, device.MemoryDevice, resource.Kind())
+	tested := memory.NewSharedResource(dev)
+	assert.Equal(t, device.MemoryDevice, tested.Kind())
 	for _, bytes := range []uint64{1 << 62, math.MaxUint64} {
-		_, err := resource.Allocate(bytes, dev.DefaultStream())
+		_, err := tested.Allocate(bytes, dev.DefaultStream())
 		assert.ErrorContains(t, err, "of shared memory")
 	}
-	assert.ErrorIs(t, resource.Free(memory.Allocation{Pointer: 64, Bytes: 1, Stream: dev.DefaultStream()}, nil), device.ErrInvalidValue)
+	assert.ErrorIs(t, tested.Free(resource.Allocation{Pointer: 64, Bytes: 1, Stream: dev.DefaultStream()}, nil), device.ErrInvalidValue)
 	gpu.Device = unshared{gpu.Device}
-	_, err := resource.Allocate(1, dev.DefaultStream())
+	_, err := tested.Allocate(1, dev.DefaultStream())
 	assert.ErrorIs(t, err, device.ErrNotSupported)
-	require.NoError(t, resource.Close())
+	require.NoError(t, tested.Close())
 }
 
 // opening shares a block and opens it.

@@ -22,6 +22,8 @@ import (
 // These tests stage transfers to a device that is a GPU but for its memory, so
 // that they run everywhere and its driver can be made to fail.
 
+const mebibyte = 1 << 20
+
 var errDriver = errors.New("the driver fails")
 
 // faulty does something at every call from some point on that transfers depend

@@ -6,6 +6,8 @@ import (
 	"sync"
 	"sync/atomic"
 	"unsafe"
+
+	"github.com/gpuframe/gpuframe/memory/internal/atomics"
 )
 
 // stripes spread what allocating and releasing write over goroutines. All figures
@@ -33,7 +35,7 @@ type stripe struct {
 	net   *safetyNet
 	// idle are the states of released blocks.
 	idle []*blockState
-	_    cacheLine
+	_    atomics.CacheLine
 }
 
 // idleStates is how many states a stripe keeps; the others are left to the

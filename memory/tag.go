@@ -9,6 +9,8 @@ import (
 	"sync/atomic"
 
 	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/memory/internal/atomics"
 )
 
 // TagStats are the figures of all memory that was allocated under one tag.
@@ -37,12 +39,12 @@ type tagTotals struct {
 	name    string
 	account *account
 
-	_           cacheLine
+	_           atomics.CacheLine
 	inUse       atomic.Uint64
 	peak        atomic.Uint64
 	allocations atomic.Uint64
 	frees       atomic.Uint64
-	_           cacheLine
+	_           atomics.CacheLine
 }
 
 // add counts a block in the tag and in the managers above, but for their peaks.
@@ -67,10 +69,10 @@ func (t *tagTotals) takeBack(bytes uint64) {
 
 // raiseTo lifts the peaks to what add returned.
 func (t *tagTotals) raiseTo(inUse []uint64) {
-	raise(&t.peak, inUse[0])
+	atomics.Raise(&t.peak, inUse[0])
 	for level := t.account; level != nil; level = level.parent {
 		inUse = inUse[1:]
-		raise(&level.peak, inUse[0])
+		atomics.Raise(&level.peak, inUse[0])
 	}
 }
 

@@ -3,6 +3,7 @@ package memory_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"slices"
 	"testing"
 
@@ -212,4 +213,24 @@ func (w *transferModel) trim(t *rapid.T) {
 	_, err := w.mgr.TrimStaging(uint64(rapid.IntRange(0, 400_000).Draw(t, "keep")))
 	require.NoError(t, err)
 	require.Zero(t, w.mgr.StagingStats().InUse)
+}
+
+// A transfer that is given up says so, whatever cause the context has.
+func TestCancelledTransfers(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{Budget: 1 << 20})
+		s, err := memory.NewSlice[int32](m, 10, memory.AllocateOptions{})
+		require.NoError(t, err)
+		cause := errors.New("the user left")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		cancel(cause)
+		for name, err := range map[string]error{
+			"upload":   s.Upload(ctx, nil, make([]int32, 10)),
+			"download": s.Download(ctx, nil, make([]int32, 10)),
+		} {
+			require.ErrorIs(t, err, context.Canceled, name)
+			require.ErrorIs(t, err, cause, name)
+		}
+		require.NoError(t, s.Release())
+	})
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // testClock is a clock that stands still until it is told to go on.
@@ -189,9 +190,9 @@ type contextual struct {
 	before func()
 }
 
-func (c *contextual) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (c *contextual) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	if err := c.wait(ctx); err != nil {
-		return memory.Allocation{}, err
+		return resource.Allocation{}, err
 	}
 	return c.Resource.Allocate(bytes, stream)
 }

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/replay"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // rmmBest is, by the largest allocation in MiB, what the best of RMM's resources
@@ -182,7 +183,7 @@ func (t timing) row(name string, s *sequence, initial uint64, base time.Duration
 // slots hold what a sequence allocates.
 type slots struct {
 	source      *source
-	allocations []memory.Allocation
+	allocations []resource.Allocation
 	blocks      []*memory.Block
 }
 
@@ -190,7 +191,7 @@ func (s *source) newSlots(n int) *slots {
 	if s.manager != nil {
 		return &slots{source: s, blocks: make([]*memory.Block, n)}
 	}
-	return &slots{source: s, allocations: make([]memory.Allocation, n)}
+	return &slots{source: s, allocations: make([]resource.Allocation, n)}
 }
 
 // replay runs the sequence until its end or that of the time, and tells how many
@@ -264,7 +265,7 @@ func (h *slots) free() error {
 		if err := h.source.resource.Free(h.allocations[i], nil); err != nil {
 			return err
 		}
-		h.allocations[i] = memory.Allocation{}
+		h.allocations[i] = resource.Allocation{}
 	}
 	return nil
 }

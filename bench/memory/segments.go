@@ -7,6 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/caching"
 )
 
 // trainingSequence makes the requests of a model that is trained in phases.
@@ -62,7 +63,7 @@ func (b *bench) segments() error {
 	var fixed uint64
 	for _, mode := range []struct {
 		name     string
-		segments memory.SegmentMode
+		segments caching.SegmentMode
 	}{{"fixed", memory.FixedSegments}, {"expandable", memory.ExpandableSegments}} {
 		got, err := b.segmentsOf(mode.segments, s)
 		if errors.Is(err, device.ErrNotSupported) || errors.Is(err, device.ErrNotAvailable) {
@@ -84,7 +85,7 @@ func (b *bench) segments() error {
 	return show(fmt.Sprintf("Segments: training in %d phases, %d requests, peak %s", phases, len(s.bytes), gibibytes(s.peak)), t)
 }
 
-func (b *bench) segmentsOf(mode memory.SegmentMode, s *sequence) (measured timing, err error) {
+func (b *bench) segmentsOf(mode caching.SegmentMode, s *sequence) (measured timing, err error) {
 	resource, err := memory.NewCachingResource(b.dev, memory.CachingOptions{Segments: mode})
 	if err != nil {
 		return timing{}, err

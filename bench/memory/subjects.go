@@ -23,15 +23,15 @@ type subject struct {
 }
 
 var subjects = []subject{
-	{name: "Manager over CachingResource", manager: true, backstop: true, make: caching, primes: true},
-	{name: "the same without the backstop", manager: true, judged: true, make: caching, primes: true},
-	{name: "CachingResource", judged: true, make: caching, primes: true},
+	{name: "Manager over CachingResource", manager: true, backstop: true, make: newCaching, primes: true},
+	{name: "the same without the backstop", manager: true, judged: true, make: newCaching, primes: true},
+	{name: "CachingResource", judged: true, make: newCaching, primes: true},
 	{name: "buckets.Resource", make: bucketed},
 	{name: "StreamOrderedResource", make: streamOrdered, primes: true},
 	{name: "DriverResource", make: driver},
 }
 
-func caching(dev *device.Device, initial uint64) (memory.Resource, error) {
+func newCaching(dev *device.Device, initial uint64) (memory.Resource, error) {
 	return memory.NewCachingResource(dev, memory.CachingOptions{InitialBytes: initial})
 }
 

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 	"github.com/gpuframe/gpuframe/memory/buckets"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // resources are the choices of --resource.
@@ -61,7 +62,7 @@ var layers = map[string]func(s *stack, value string) (memory.Resource, error){
 		return adaptor.NewLogging(s.top, adaptor.LoggingOptions{CSV: file}), nil
 	},
 	"retry": func(s *stack, value string) (memory.Resource, error) {
-		trimmer, ok := s.top.(memory.Trimmer)
+		trimmer, ok := s.top.(resource.Trimmer)
 		if !ok {
 			return nil, errors.New("what is below it keeps nothing that could be freed")
 		}

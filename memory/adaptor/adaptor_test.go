@@ -17,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 func newAligned(t require.TestingT, upstream memory.Resource, options adaptor.AlignedOptions) *adaptor.Aligned {
@@ -40,16 +41,16 @@ func TestWhatAnAdaptorHasNoPartIn(t *testing.T) {
 			"borrowed":   func() layer { return adaptor.NewBorrowed(foot) },
 		} {
 			t.Run(name, func(t *testing.T) {
-				resource := make()
-				assert.Same(t, dev, resource.Device())
-				assert.Equal(t, foot.Kind(), resource.Kind())
-				assert.Same(t, foot, resource.Upstream())
-				found, ok := memory.FindResource[*ledger](adaptor.NewBorrowed(resource))
+				tested := make()
+				assert.Same(t, dev, tested.Device())
+				assert.Equal(t, foot.Kind(), tested.Kind())
+				assert.Same(t, foot, tested.Upstream())
+				found, ok := resource.Find[*ledger](adaptor.NewBorrowed(tested))
 				assert.True(t, ok)
 				assert.Same(t, foot, found)
 
 				foot.cached = 100
-				released, err := resource.Trim(30)
+				released, err := tested.Trim(30)
 				require.NoError(t, err)
 				assert.EqualValues(t, 70, released)
 				nothing := adaptor.NewBorrowed(memory.NewDriverResource(dev))
@@ -131,12 +132,12 @@ func TestStatistics(t *testing.T) {
 		stream := newStream(t, dev)
 		fault := adaptor.NewFault(foot, adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: 4}})
 		statistics := adaptor.NewStatistics(fault)
-		allocate := func(bytes uint64) memory.Allocation {
+		allocate := func(bytes uint64) resource.Allocation {
 			allocation, err := statistics.Allocate(bytes, stream)
 			require.NoError(t, err)
 			return allocation
 		}
-		free := func(allocation memory.Allocation) { require.NoError(t, statistics.Free(allocation, nil)) }
+		free := func(allocation resource.Allocation) { require.NoError(t, statistics.Free(allocation, nil)) }
 		counter := func(current, peak, total int64) adaptor.Counter {
 			return adaptor.Counter{Current: current, Peak: peak, Total: total}
 		}
@@ -175,7 +176,7 @@ func TestTracking(t *testing.T) {
 		stream := newStream(t, dev)
 		tracking := adaptor.NewTracking(foot, adaptor.TrackingOptions{Stacks: true})
 		require.NoError(t, tracking.CheckEmpty())
-		var held []memory.Allocation
+		var held []resource.Allocation
 		for _, bytes := range []uint64{10, 20, 30} {
 			allocation, err := tracking.Allocate(bytes, stream)
 			require.NoError(t, err)
@@ -185,7 +186,7 @@ func TestTracking(t *testing.T) {
 
 		list := tracking.Outstanding()
 		require.Len(t, list, 2)
-		for i, want := range []memory.Allocation{held[0], held[2]} {
+		for i, want := range []resource.Allocation{held[0], held[2]} {
 			assert.Equal(t, want.Pointer, list[i].Pointer)
 			assert.Equal(t, want.Bytes, list[i].Bytes)
 			assert.Same(t, stream, list[i].Stream)
@@ -283,11 +284,11 @@ func TestRetryWithoutACallbackOnlyAsksOnce(t *testing.T) {
 // keeper keeps what is freed, so that a test can look at it.
 type keeper struct {
 	memory.Resource
-	kept    []memory.Allocation
+	kept    []resource.Allocation
 	further [][]*device.Stream
 }
 
-func (k *keeper) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (k *keeper) Free(allocation resource.Allocation, further []*device.Stream) error {
 	k.kept = append(k.kept, allocation)
 	k.further = append(k.further, further)
 	return nil
@@ -430,13 +431,13 @@ type none struct {
 	pointers []device.Pointer
 }
 
-func (n *none) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (n *none) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	pointer := n.pointers[0]
 	n.pointers = n.pointers[1:]
-	return memory.Allocation{Pointer: pointer, Bytes: bytes, Stream: stream}, nil
+	return resource.Allocation{Pointer: pointer, Bytes: bytes, Stream: stream}, nil
 }
 
-func (n *none) Free(memory.Allocation, []*device.Stream) error { return nil }
+func (n *none) Free(resource.Allocation, []*device.Stream) error { return nil }
 
 func TestFaultsBySeed(t *testing.T) {
 	pattern := func(seed uint64) (failed []bool) {
@@ -462,7 +463,7 @@ func TestAligned(t *testing.T) {
 			require.ErrorIs(t, err, device.ErrInvalidValue)
 		}
 		aligned := newAligned(t, foot, adaptor.AlignedOptions{Alignment: 1 << 14, Threshold: 100})
-		var held []memory.Allocation
+		var held []resource.Allocation
 		for i := range 20 {
 			bytes := uint64(90 + i)
 			allocation, err := aligned.Allocate(bytes, stream)

@@ -8,7 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Aligned gives memory that begins at a multiple of a power of two. It asks for
@@ -33,7 +33,7 @@ type AlignedOptions struct {
 
 // NewAligned returns an adaptor that aligns what passes through it. The error
 // wraps device.ErrInvalidValue where the alignment is no power of two.
-func NewAligned(upstream memory.Resource, options AlignedOptions) (*Aligned, error) {
+func NewAligned(upstream resource.Resource, options AlignedOptions) (*Aligned, error) {
 	const page = 4096
 	alignment := cmp.Or(options.Alignment, page)
 	if alignment&(alignment-1) != 0 {
@@ -47,7 +47,7 @@ func NewAligned(upstream memory.Resource, options AlignedOptions) (*Aligned, err
 	return a, nil
 }
 
-// naturalAlignment is what every memory.Resource keeps.
+// naturalAlignment is what every resource.Resource keeps.
 func naturalAlignment(dev *device.Device) uint64 {
 	if dev.Kind() == device.Host {
 		return 64
@@ -59,37 +59,37 @@ func naturalAlignment(dev *device.Device) uint64 {
 // what the upstream gave, and who asked, for there may be a second Aligned below.
 type shifted struct {
 	owner *Aligned
-	inner memory.Allocation
+	inner resource.Allocation
 }
 
-// Allocate returns aligned memory. The error wraps memory.ErrOverflow where the
+// Allocate returns aligned memory. The error wraps resource.ErrOverflow where the
 // size with what the alignment takes does not fit the address space.
-func (a *Aligned) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (a *Aligned) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return a.AllocateContext(context.Background(), bytes, stream)
 }
 
 // AllocateContext is Allocate with a context for the upstream, which stops
 // waiting for the device when the context is done.
-func (a *Aligned) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (a *Aligned) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	if a.slack == 0 || bytes < a.threshold {
-		return memory.AllocateFrom(ctx, a.upstream, bytes, stream)
+		return resource.AllocateFrom(ctx, a.upstream, bytes, stream)
 	}
 	if bytes+a.slack < bytes {
-		return memory.Allocation{}, fmt.Errorf("memory/adaptor: aligned: allocate %s aligned to %d bytes: %w",
-			humanize.Bytes(bytes), a.alignment, memory.ErrOverflow)
+		return resource.Allocation{}, fmt.Errorf("memory/adaptor: aligned: allocate %s aligned to %d bytes: %w",
+			humanize.Bytes(bytes), a.alignment, resource.ErrOverflow)
 	}
-	inner, err := memory.AllocateFrom(ctx, a.upstream, bytes+a.slack, stream)
+	inner, err := resource.AllocateFrom(ctx, a.upstream, bytes+a.slack, stream)
 	if err != nil {
-		return memory.Allocation{}, err
+		return resource.Allocation{}, err
 	}
 	pointer := (uint64(inner.Pointer) + a.alignment - 1) &^ (a.alignment - 1)
-	return memory.Allocation{
+	return resource.Allocation{
 		Pointer: device.Pointer(pointer), Bytes: bytes, Stream: inner.Stream, Private: &shifted{owner: a, inner: inner},
 	}, nil
 }
 
 // Free passes on what the upstream had given.
-func (a *Aligned) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (a *Aligned) Free(allocation resource.Allocation, further []*device.Stream) error {
 	if s, ok := allocation.Private.(*shifted); ok && s.owner == a {
 		allocation = s.inner
 	}

@@ -6,18 +6,18 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // base passes everything on. An adaptor embeds it and answers what it has a part
 // in itself.
 type base struct {
-	upstream memory.Resource
+	upstream resource.Resource
 	closed   atomic.Bool
 }
 
 // Upstream returns the resource below.
-func (b *base) Upstream() memory.Resource { return b.upstream }
+func (b *base) Upstream() resource.Resource { return b.upstream }
 
 // Device returns the device that the memory belongs to.
 func (b *base) Device() *device.Device { return b.upstream.Device() }
@@ -26,35 +26,35 @@ func (b *base) Device() *device.Device { return b.upstream.Device() }
 func (b *base) Kind() device.MemoryKind { return b.upstream.Kind() }
 
 // Allocate passes the request on.
-func (b *base) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (b *base) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return b.AllocateContext(context.Background(), bytes, stream)
 }
 
 // AllocateContext is Allocate with a context for the upstream, which stops
 // waiting for the device when the context is done.
-func (b *base) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	return memory.AllocateFrom(ctx, b.upstream, bytes, stream)
+func (b *base) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
+	return resource.AllocateFrom(ctx, b.upstream, bytes, stream)
 }
 
 // Free passes the allocation on.
-func (b *base) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (b *base) Free(allocation resource.Allocation, further []*device.Stream) error {
 	return b.upstream.Free(allocation, further)
 }
 
 // Trim asks the first resource below that keeps freed memory to give back all
 // but keep bytes. Where there is none it gives back nothing.
 func (b *base) Trim(keep uint64) (released uint64, err error) {
-	if trimmer, ok := memory.FindResource[memory.Trimmer](b.upstream); ok {
+	if trimmer, ok := resource.Find[resource.Trimmer](b.upstream); ok {
 		return trimmer.Trim(keep)
 	}
 	return 0, nil
 }
 
 // Close closes the upstream. Memory that is still held may be freed afterwards.
-// Closing twice returns memory.ErrClosed.
+// Closing twice returns resource.ErrClosed.
 func (b *base) Close() error {
 	if b.closed.Swap(true) {
-		return fmt.Errorf("memory/adaptor: close: %w", memory.ErrClosed)
+		return fmt.Errorf("memory/adaptor: close: %w", resource.ErrClosed)
 	}
 	return b.upstream.Close()
 }

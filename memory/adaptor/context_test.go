@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // contextual is a resource that records the context it was called with.
@@ -19,10 +20,10 @@ type contextual struct {
 	seen context.Context
 }
 
-func (c *contextual) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (c *contextual) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	c.seen = ctx
 	if err := ctx.Err(); err != nil {
-		return memory.Allocation{}, err
+		return resource.Allocation{}, err
 	}
 	return c.Allocate(bytes, stream)
 }
@@ -32,7 +33,7 @@ func TestEveryAdaptorPassesTheContextOn(t *testing.T) {
 		foot := &contextual{Resource: memory.NewDriverResource(dev)}
 		aligned, err := adaptor.NewAligned(foot, adaptor.AlignedOptions{Alignment: 4096})
 		require.NoError(t, err)
-		for _, resource := range []memory.Resource{
+		for _, tested := range []memory.Resource{
 			adaptor.NewBorrowed(foot), aligned,
 			adaptor.NewFault(foot, adaptor.FaultOptions{}),
 			adaptor.NewGuard(foot, adaptor.GuardOptions{RedZone: 256}),
@@ -47,21 +48,21 @@ func TestEveryAdaptorPassesTheContextOn(t *testing.T) {
 			type key struct{}
 			ctx, cancel := context.WithCancel(context.WithValue(t.Context(), key{}, t))
 			foot.seen = nil
-			allocation, err := memory.AllocateFrom(ctx, resource, 1000, dev.DefaultStream())
-			require.NoError(t, err, "%T", resource)
-			require.NotNil(t, foot.seen, "%T", resource)
-			assert.Equal(t, t, foot.seen.Value(key{}), "%T", resource)
-			require.NoError(t, resource.Free(allocation, nil))
+			allocation, err := resource.AllocateFrom(ctx, tested, 1000, dev.DefaultStream())
+			require.NoError(t, err, "%T", tested)
+			require.NotNil(t, foot.seen, "%T", tested)
+			assert.Equal(t, t, foot.seen.Value(key{}), "%T", tested)
+			require.NoError(t, tested.Free(allocation, nil))
 
 			cancel()
-			_, err = memory.AllocateFrom(ctx, resource, 1000, dev.DefaultStream())
-			require.ErrorIs(t, err, context.Canceled, "%T", resource)
+			_, err = resource.AllocateFrom(ctx, tested, 1000, dev.DefaultStream())
+			require.ErrorIs(t, err, context.Canceled, "%T", tested)
 
 			foot.seen = nil
-			allocation, err = resource.Allocate(1000, dev.DefaultStream())
-			require.NoError(t, err, "%T", resource)
-			assert.Nil(t, foot.seen, "%T: without a context the resource's own Allocate serves", resource)
-			require.NoError(t, resource.Free(allocation, nil))
+			allocation, err = tested.Allocate(1000, dev.DefaultStream())
+			require.NoError(t, err, "%T", tested)
+			assert.Nil(t, foot.seen, "%T: without a context the resource's own Allocate serves", tested)
+			require.NoError(t, tested.Free(allocation, nil))
 		}
 	})
 }

@@ -4,8 +4,8 @@
 // The package example stacks figures and a limit on a resource and puts a manager on
 // top.
 //
-// An adaptor is a memory.Resource that holds another one, its upstream. They
-// stack in any order; memory.FindResource finds one in a stack. An adaptor passes on
+// An adaptor is a resource.Resource that holds another one, its upstream. They
+// stack in any order; resource.Find finds one in a stack. An adaptor passes on
 // what it does not change: the device, the kind of memory, the context of a request,
 // and Trim, which goes to the first resource below that keeps freed memory and gives
 // back nothing if there is none.
@@ -18,7 +18,7 @@
 // # Rules
 //
 // A stack is owned from its top: Close closes the upstream too, unless a
-// [Borrowed] stands between. Closing twice returns memory.ErrClosed.
+// [Borrowed] stands between. Closing twice returns resource.ErrClosed.
 //
 // Free ends an allocation even where it returns an error, as it does for a block
 // of a manager: the error is passed on, and the memory counts as given back. The

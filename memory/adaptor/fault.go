@@ -11,7 +11,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // ErrInjected is wrapped by every error that a [Fault] makes up.
@@ -73,7 +73,7 @@ type FaultCount struct {
 }
 
 // NewFault returns an adaptor that fails what the options say.
-func NewFault(upstream memory.Resource, options FaultOptions) *Fault {
+func NewFault(upstream resource.Resource, options FaultOptions) *Fault {
 	f := &Fault{base: base{upstream: upstream}}
 	f.Arm(options)
 	return f
@@ -103,26 +103,26 @@ func (f *Fault) Frees() FaultCount {
 }
 
 // Allocate fails, or passes the request on.
-func (f *Fault) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (f *Fault) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return f.AllocateContext(context.Background(), bytes, stream)
 }
 
 // AllocateContext is Allocate with a context for the upstream, which stops
 // waiting for the device when the context is done.
-func (f *Fault) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (f *Fault) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	f.mu.Lock()
 	number, fails := f.requests.count(f.options.Allocate, f.options.Seed)
 	cause := f.options.AllocateError
 	f.mu.Unlock()
 	if fails {
-		return memory.Allocation{}, fmt.Errorf("memory/adaptor: fault: allocate %s, request %d: %w: %w",
+		return resource.Allocation{}, fmt.Errorf("memory/adaptor: fault: allocate %s, request %d: %w: %w",
 			humanize.Bytes(bytes), number, ErrInjected, cause)
 	}
-	return memory.AllocateFrom(ctx, f.upstream, bytes, stream)
+	return resource.AllocateFrom(ctx, f.upstream, bytes, stream)
 }
 
 // Free passes the allocation on, and then may fail.
-func (f *Fault) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (f *Fault) Free(allocation resource.Allocation, further []*device.Stream) error {
 	f.mu.Lock()
 	// Frees have chances of their own.
 	number, fails := f.frees.count(f.options.Free, ^f.options.Seed)

@@ -10,7 +10,7 @@ import (
 	"github.com/tidwall/btree"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // GuardRedZone is the byte that a [Guard] fills red zones with unless told
@@ -51,8 +51,8 @@ type GuardOptions struct {
 type guarded struct {
 	owner      *Guard
 	generation uint64
-	given      memory.Allocation
-	inner      memory.Allocation
+	given      resource.Allocation
+	inner      resource.Allocation
 	// freed is guarded by the owner's lock.
 	freed bool
 }
@@ -62,7 +62,7 @@ func (b *guarded) block() GuardedBlock {
 }
 
 // NewGuard returns an adaptor that checks what passes through it.
-func NewGuard(upstream memory.Resource, options GuardOptions) *Guard {
+func NewGuard(upstream resource.Resource, options GuardOptions) *Guard {
 	const unit = 256 // what is behind a zone stays as aligned as it was
 	redZone, ok := roundUp(options.RedZone, unit)
 	if !ok {
@@ -82,7 +82,7 @@ func (g *Guard) Live() int {
 
 // Generation returns the generation of a live or freed allocation of the
 // guard's, or zero for any other.
-func (g *Guard) Generation(allocation memory.Allocation) uint64 {
+func (g *Guard) Generation(allocation resource.Allocation) uint64 {
 	if b, ok := allocation.Private.(*guarded); ok && b.owner == g {
 		return b.generation
 	}
@@ -91,7 +91,7 @@ func (g *Guard) Generation(allocation memory.Allocation) uint64 {
 
 // Check returns nil if the allocation may be used and is as it was given, and a
 // [*GuardError] otherwise. It takes what Allocate of this guard returned.
-func (g *Guard) Check(allocation memory.Allocation) error {
+func (g *Guard) Check(allocation resource.Allocation) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	_, err := g.identify(allocation)
@@ -100,32 +100,32 @@ func (g *Guard) Check(allocation memory.Allocation) error {
 
 // Allocate passes the request on, enlarged by the red zones, and checks what it
 // gives. Memory that overlaps is not given back to the upstream, for somebody
-// uses it. The error wraps memory.ErrOverflow where the size with the red zones
+// uses it. The error wraps resource.ErrOverflow where the size with the red zones
 // does not fit the address space.
-func (g *Guard) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (g *Guard) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return g.AllocateContext(context.Background(), bytes, stream)
 }
 
 // AllocateContext is Allocate with a context for the upstream, which stops
 // waiting for the device when the context is done.
-func (g *Guard) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (g *Guard) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	zones := 2 * g.redZone
 	if zones < g.redZone || bytes+zones < bytes {
-		return memory.Allocation{}, fmt.Errorf("memory/adaptor: guard: allocate %s with red zones of %s: %w",
-			humanize.Bytes(bytes), humanize.Bytes(g.redZone), memory.ErrOverflow)
+		return resource.Allocation{}, fmt.Errorf("memory/adaptor: guard: allocate %s with red zones of %s: %w",
+			humanize.Bytes(bytes), humanize.Bytes(g.redZone), resource.ErrOverflow)
 	}
-	inner, err := memory.AllocateFrom(ctx, g.upstream, bytes+zones, stream)
+	inner, err := resource.AllocateFrom(ctx, g.upstream, bytes+zones, stream)
 	if err != nil {
-		return memory.Allocation{}, err
+		return resource.Allocation{}, err
 	}
 	b := &guarded{owner: g, inner: inner}
-	b.given = memory.Allocation{Pointer: inner.Pointer.Add(g.redZone), Bytes: bytes, Stream: inner.Stream, Private: b}
+	b.given = resource.Allocation{Pointer: inner.Pointer.Add(g.redZone), Bytes: bytes, Stream: inner.Stream, Private: b}
 	if err := g.admit(b); err != nil {
-		return memory.Allocation{}, err
+		return resource.Allocation{}, err
 	}
 	if g.redZone > 0 {
 		if err := g.fillRedZones(b); err != nil {
-			return memory.Allocation{}, g.abandon(b, err)
+			return resource.Allocation{}, g.abandon(b, err)
 		}
 	}
 	return b.given, nil
@@ -133,7 +133,7 @@ func (g *Guard) AllocateContext(ctx context.Context, bytes uint64, stream *devic
 
 // Free checks the allocation and passes it on. Where red zones were written to
 // the memory is freed all the same, and the error says where.
-func (g *Guard) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (g *Guard) Free(allocation resource.Allocation, further []*device.Stream) error {
 	b, err := g.dismiss(allocation)
 	if err != nil {
 		return err
@@ -160,7 +160,7 @@ func (g *Guard) admit(b *guarded) error {
 // overlapping returns a live block that shares bytes with the memory. Live ones
 // do not overlap each other, so it can only be the last that begins before the
 // memory ends.
-func (g *Guard) overlapping(inner memory.Allocation) (found *guarded) {
+func (g *Guard) overlapping(inner resource.Allocation) (found *guarded) {
 	last := inner.Pointer.Add(max(inner.Bytes, 1) - 1)
 	g.live.Descend(last, func(base device.Pointer, other *guarded) bool {
 		if base.Add(max(other.inner.Bytes, 1)-1) >= inner.Pointer {
@@ -173,7 +173,7 @@ func (g *Guard) overlapping(inner memory.Allocation) (found *guarded) {
 
 // dismiss takes what is about to be freed out of what is live. That comes before
 // the upstream has it, which may hand it out anew at once.
-func (g *Guard) dismiss(allocation memory.Allocation) (*guarded, error) {
+func (g *Guard) dismiss(allocation resource.Allocation) (*guarded, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	b, err := g.identify(allocation)
@@ -187,7 +187,7 @@ func (g *Guard) dismiss(allocation memory.Allocation) (*guarded, error) {
 
 // identify returns what the guard knows of an allocation that may be used. The
 // lock is held.
-func (g *Guard) identify(allocation memory.Allocation) (*guarded, error) {
+func (g *Guard) identify(allocation resource.Allocation) (*guarded, error) {
 	b, ok := allocation.Private.(*guarded)
 	if !ok || b.owner != g {
 		block := GuardedBlock{Pointer: allocation.Pointer, Bytes: allocation.Bytes}

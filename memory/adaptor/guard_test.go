@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 func requireViolation(t *testing.T, err error, want adaptor.Violation) *adaptor.GuardError {
@@ -33,14 +34,14 @@ func TestGuardRefusesWhatMustNotBeFreed(t *testing.T) {
 		assert.Equal(t, 1, guard.Live())
 
 		for name, test := range map[string]struct {
-			change func(*memory.Allocation)
+			change func(*resource.Allocation)
 			want   adaptor.Violation
 		}{
-			"pointer":       {func(a *memory.Allocation) { a.Pointer++ }, adaptor.Altered},
-			"fewer bytes":   {func(a *memory.Allocation) { a.Bytes-- }, adaptor.Altered},
-			"more bytes":    {func(a *memory.Allocation) { a.Bytes++ }, adaptor.Altered},
-			"stream":        {func(a *memory.Allocation) { a.Stream = other }, adaptor.Altered},
-			"no generation": {func(a *memory.Allocation) { a.Private = nil }, adaptor.Unknown},
+			"pointer":       {func(a *resource.Allocation) { a.Pointer++ }, adaptor.Altered},
+			"fewer bytes":   {func(a *resource.Allocation) { a.Bytes-- }, adaptor.Altered},
+			"more bytes":    {func(a *resource.Allocation) { a.Bytes++ }, adaptor.Altered},
+			"stream":        {func(a *resource.Allocation) { a.Stream = other }, adaptor.Altered},
+			"no generation": {func(a *resource.Allocation) { a.Private = nil }, adaptor.Unknown},
 		} {
 			wrong := allocation
 			test.change(&wrong)
@@ -138,7 +139,7 @@ func TestGuardRedZones(t *testing.T) {
 				require.NoError(t, other.WaitStream(stream))
 				fill(t, allocation, other, 9)
 				// The write is still under way when Free is called.
-				fill(t, memory.Allocation{Pointer: allocation.Pointer + device.Pointer(test.at), Bytes: 1}, other, 9)
+				fill(t, resource.Allocation{Pointer: allocation.Pointer + device.Pointer(test.at), Bytes: 1}, other, 9)
 				err = guard.Free(allocation, []*device.Stream{other})
 				if test.want == 0 {
 					require.NoError(t, err)

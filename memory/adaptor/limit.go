@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Limit is a budget for all that passes through it. Bytes are reserved before
@@ -30,7 +31,7 @@ type LimitOptions struct {
 }
 
 // NewLimit returns an adaptor that lets through so many bytes at a time.
-func NewLimit(upstream memory.Resource, bytes uint64, options LimitOptions) *Limit {
+func NewLimit(upstream resource.Resource, bytes uint64, options LimitOptions) *Limit {
 	return &Limit{base: base{upstream: upstream}, limit: bytes, granularity: max(options.Granularity, 1)}
 }
 
@@ -61,18 +62,18 @@ func (l *Limit) Remaining() uint64 { return l.limit - l.inUse.Load() }
 
 // Allocate passes the request on if it fits. Otherwise the error is a
 // [*LimitError].
-func (l *Limit) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (l *Limit) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return l.AllocateContext(context.Background(), bytes, stream)
 }
 
 // AllocateContext is Allocate with a context for the upstream, which stops
 // waiting for the device when the context is done.
-func (l *Limit) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (l *Limit) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	counted, inUse, ok := l.reserve(bytes)
 	if !ok {
-		return memory.Allocation{}, &LimitError{Asked: bytes, InUse: inUse, Limit: l.limit}
+		return resource.Allocation{}, &LimitError{Asked: bytes, InUse: inUse, Limit: l.limit}
 	}
-	allocation, err := memory.AllocateFrom(ctx, l.upstream, bytes, stream)
+	allocation, err := resource.AllocateFrom(ctx, l.upstream, bytes, stream)
 	if err != nil {
 		l.inUse.Add(-counted)
 	}
@@ -80,7 +81,7 @@ func (l *Limit) AllocateContext(ctx context.Context, bytes uint64, stream *devic
 }
 
 // Free passes the allocation on and gives its bytes back to the limit.
-func (l *Limit) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (l *Limit) Free(allocation resource.Allocation, further []*device.Stream) error {
 	// Only afterwards: what the upstream still holds is not there for others.
 	counted, _ := roundUp(allocation.Bytes, l.granularity)
 	defer l.inUse.Add(-counted)

@@ -12,8 +12,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Logging writes down every request: as lines of the CSV form that RMM's replay
@@ -62,7 +62,7 @@ type LoggingOptions struct {
 
 // NewLogging returns an adaptor that logs what passes through it. The header of
 // the CSV goes into the buffer at once.
-func NewLogging(upstream memory.Resource, options LoggingOptions) *Logging {
+func NewLogging(upstream resource.Resource, options LoggingOptions) *Logging {
 	if options.Now == nil {
 		options.Now = time.Now
 	}
@@ -100,14 +100,14 @@ func (l *Logging) Close() error {
 }
 
 // Allocate passes the request on and logs how it went.
-func (l *Logging) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (l *Logging) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return l.AllocateContext(context.Background(), bytes, stream)
 }
 
 // AllocateContext is Allocate with a context for the upstream, which stops
 // waiting for the device when the context is done.
-func (l *Logging) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	allocation, err := memory.AllocateFrom(ctx, l.upstream, bytes, stream)
+func (l *Logging) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
+	allocation, err := resource.AllocateFrom(ctx, l.upstream, bytes, stream)
 	if err != nil {
 		l.write(trace.AllocateFailure, 0, bytes, stream)
 		l.record(trace.AllocateFailure.String(), 0, bytes, stream, err)
@@ -119,7 +119,7 @@ func (l *Logging) AllocateContext(ctx context.Context, bytes uint64, stream *dev
 }
 
 // Free logs the allocation and passes it on.
-func (l *Logging) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (l *Logging) Free(allocation resource.Allocation, further []*device.Stream) error {
 	l.write(trace.Free, allocation.Pointer, allocation.Bytes, allocation.Stream)
 	l.record(trace.Free.String(), allocation.Pointer, allocation.Bytes, allocation.Stream, nil)
 	err := l.upstream.Free(allocation, further)

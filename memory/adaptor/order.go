@@ -6,16 +6,16 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // enqueueAfterUses calls f with a stream on which everything that may use the
 // memory comes before what f enqueues: the memory's own or, where that was
 // closed or is another library's, the default stream. It returns the further streams to free the memory
 // with, the default stream among them if it was used.
-func enqueueAfterUses(allocation memory.Allocation, further []*device.Stream, f func(backend.Stream) error) ([]*device.Stream, error) {
+func enqueueAfterUses(allocation resource.Allocation, further []*device.Stream, f func(backend.Stream) error) ([]*device.Stream, error) {
 	err := enqueueAfter(allocation.Stream.Past(), further, f)
-	if !errors.Is(err, memory.ErrClosed) {
+	if !errors.Is(err, resource.ErrClosed) {
 		return further, err
 	}
 	uses := append(slices.Clone(further), allocation.Stream.Past())

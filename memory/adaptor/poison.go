@@ -8,7 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // The bytes that a [Poison] fills memory with unless told otherwise.
@@ -42,7 +42,7 @@ type PoisonOptions struct {
 }
 
 // NewPoison returns an adaptor that fills what passes through it.
-func NewPoison(upstream memory.Resource, options PoisonOptions) *Poison {
+func NewPoison(upstream resource.Resource, options PoisonOptions) *Poison {
 	options.Allocated = cmp.Or(options.Allocated, PoisonAllocated)
 	options.Freed = cmp.Or(options.Freed, PoisonFreed)
 	return &Poison{base: base{upstream: upstream}, options: options}
@@ -50,27 +50,27 @@ func NewPoison(upstream memory.Resource, options PoisonOptions) *Poison {
 
 // Allocate passes the request on and fills what it gives. Where the fill cannot
 // be enqueued the memory is freed again.
-func (p *Poison) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (p *Poison) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return p.AllocateContext(context.Background(), bytes, stream)
 }
 
 // AllocateContext is Allocate with a context for the upstream, which stops
 // waiting for the device when the context is done.
-func (p *Poison) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	allocation, err := memory.AllocateFrom(ctx, p.upstream, bytes, stream)
+func (p *Poison) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
+	allocation, err := resource.AllocateFrom(ctx, p.upstream, bytes, stream)
 	if err != nil || p.options.KeepAllocated || bytes == 0 {
 		return allocation, err
 	}
 	if err := stream.EnqueueUncaptured(p.fill(allocation, p.options.Allocated)); err != nil {
 		err = fmt.Errorf("memory/adaptor: poison: fill new memory: %w", err)
-		return memory.Allocation{}, errors.Join(err, p.upstream.Free(allocation, nil))
+		return resource.Allocation{}, errors.Join(err, p.upstream.Free(allocation, nil))
 	}
 	return allocation, nil
 }
 
 // Free fills the memory after all work on it and passes it on, which it does too
 // where the fill cannot be enqueued.
-func (p *Poison) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (p *Poison) Free(allocation resource.Allocation, further []*device.Stream) error {
 	var filling error
 	if !p.options.KeepFreed && allocation.Bytes > 0 {
 		further, filling = enqueueAfterUses(allocation, further, p.fill(allocation, p.options.Freed))
@@ -81,7 +81,7 @@ func (p *Poison) Free(allocation memory.Allocation, further []*device.Stream) er
 	return errors.Join(filling, p.upstream.Free(allocation, further))
 }
 
-func (p *Poison) fill(allocation memory.Allocation, pattern uint8) func(backend.Stream) error {
+func (p *Poison) fill(allocation resource.Allocation, pattern uint8) func(backend.Stream) error {
 	return func(stream backend.Stream) error {
 		return p.Device().Driver().MemsetAsync(allocation.Pointer, uint32(pattern), 1, allocation.Bytes, stream)
 	}

@@ -10,14 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 func TestProfile(t *testing.T) {
 	eachBase(t, func(t *testing.T, dev *device.Device, foot *ledger) {
 		tracking := adaptor.NewTracking(foot, adaptor.TrackingOptions{Stacks: true})
-		var blocks []memory.Allocation
+		var blocks []resource.Allocation
 		for range 3 {
 			block, err := tracking.Allocate(100, dev.DefaultStream())
 			require.NoError(t, err)

@@ -7,7 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Prefetch moves new managed memory to the device, in the order of the
@@ -17,20 +17,20 @@ import (
 type Prefetch struct{ base }
 
 // NewPrefetch returns an adaptor that prefetches what passes through it.
-func NewPrefetch(upstream memory.Resource) *Prefetch {
+func NewPrefetch(upstream resource.Resource) *Prefetch {
 	return &Prefetch{base: base{upstream: upstream}}
 }
 
 // Allocate passes the request on and enqueues the prefetch of what it gives.
 // Where that fails the memory is freed again.
-func (p *Prefetch) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (p *Prefetch) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return p.AllocateContext(context.Background(), bytes, stream)
 }
 
 // AllocateContext is Allocate with a context for the upstream, which stops
 // waiting for the device when the context is done.
-func (p *Prefetch) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	allocation, err := memory.AllocateFrom(ctx, p.upstream, bytes, stream)
+func (p *Prefetch) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
+	allocation, err := resource.AllocateFrom(ctx, p.upstream, bytes, stream)
 	if err != nil || bytes == 0 || p.Kind() != device.MemoryManaged {
 		return allocation, err
 	}
@@ -41,5 +41,5 @@ func (p *Prefetch) AllocateContext(ctx context.Context, bytes uint64, stream *de
 		return allocation, nil
 	}
 	err = fmt.Errorf("memory/adaptor: prefetch: %w", err)
-	return memory.Allocation{}, errors.Join(err, p.upstream.Free(allocation, nil))
+	return resource.Allocation{}, errors.Join(err, p.upstream.Free(allocation, nil))
 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 var _ layer = (*adaptor.Prefetch)(nil)
@@ -19,9 +20,9 @@ var _ layer = (*adaptor.Prefetch)(nil)
 // managed gives managed memory; DriverResource frees it.
 type managed struct{ *memory.DriverResource }
 
-func (m managed) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (m managed) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	pointer, err := m.Device().Driver().AllocManaged(bytes)
-	return memory.Allocation{Pointer: pointer, Bytes: bytes, Stream: stream}, err
+	return resource.Allocation{Pointer: pointer, Bytes: bytes, Stream: stream}, err
 }
 
 func (m managed) Kind() device.MemoryKind { return device.MemoryManaged }

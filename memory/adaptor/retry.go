@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Retry asks again when a request fails for want of memory, for as long as a
@@ -33,7 +34,7 @@ type RetryOptions struct {
 // several of them at a time. It may free memory, through this adaptor too. It
 // ought to return false once it has nothing left to do, or the request never
 // ends. A nil callback asks for nothing again.
-func NewRetry(upstream memory.Resource, again func(bytes uint64, err error) bool, options RetryOptions) *Retry {
+func NewRetry(upstream resource.Resource, again func(bytes uint64, err error) bool, options RetryOptions) *Retry {
 	r := &Retry{base: base{upstream: upstream}, again: again, conditions: slices.Clone(options.Conditions)}
 	if len(r.conditions) == 0 {
 		r.conditions = []error{device.ErrOutOfMemory, memory.ErrBudget}
@@ -43,15 +44,15 @@ func NewRetry(upstream memory.Resource, again func(bytes uint64, err error) bool
 
 // Allocate passes the request on until it succeeds, fails for another reason, or
 // the callback gives up.
-func (r *Retry) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (r *Retry) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return r.AllocateContext(context.Background(), bytes, stream)
 }
 
 // AllocateContext is Allocate with a context for the upstream, which stops
 // waiting for the device when the context is done.
-func (r *Retry) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (r *Retry) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	for {
-		allocation, err := memory.AllocateFrom(ctx, r.upstream, bytes, stream)
+		allocation, err := resource.AllocateFrom(ctx, r.upstream, bytes, stream)
 		if err == nil || !r.retryable(err) || r.again == nil || !r.again(bytes, err) {
 			return allocation, err
 		}

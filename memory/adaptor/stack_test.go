@@ -17,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // level is an adaptor in a stack and the plain model of it.
@@ -287,7 +288,7 @@ func borrowedLevel(_ *rapid.T, below *level) *level {
 
 // held is an allocation of the test's and the byte that it was filled with.
 type held struct {
-	allocation memory.Allocation
+	allocation resource.Allocation
 	value      uint8
 	used       []*device.Stream
 }

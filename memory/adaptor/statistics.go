@@ -8,7 +8,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Counter follows a quantity.
@@ -74,7 +74,7 @@ type Statistics struct {
 }
 
 // NewStatistics returns an adaptor with one scope, which cannot be popped.
-func NewStatistics(upstream memory.Resource) *Statistics {
+func NewStatistics(upstream resource.Resource) *Statistics {
 	return &Statistics{base: base{upstream: upstream}, scopes: make([]Figures, 1)}
 }
 
@@ -122,14 +122,14 @@ func (s *Statistics) Pop() (Figures, error) {
 }
 
 // Allocate passes the request on and counts it if it succeeds.
-func (s *Statistics) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (s *Statistics) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return s.AllocateContext(context.Background(), bytes, stream)
 }
 
 // AllocateContext is Allocate with a context for the upstream, which stops
 // waiting for the device when the context is done.
-func (s *Statistics) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	allocation, err := memory.AllocateFrom(ctx, s.upstream, bytes, stream)
+func (s *Statistics) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
+	allocation, err := resource.AllocateFrom(ctx, s.upstream, bytes, stream)
 	if err != nil {
 		return allocation, err
 	}
@@ -142,7 +142,7 @@ func (s *Statistics) AllocateContext(ctx context.Context, bytes uint64, stream *
 }
 
 // Free counts the allocation and passes it on.
-func (s *Statistics) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (s *Statistics) Free(allocation resource.Allocation, further []*device.Stream) error {
 	s.forget(allocation.Bytes)
 	return s.upstream.Free(allocation, further)
 }

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Every adaptor passes Trim on and tells its upstream.
@@ -32,9 +33,9 @@ var (
 )
 
 type layer interface {
-	memory.Stacked
-	memory.Trimmer
-	memory.ContextAllocator
+	resource.Stacked
+	resource.Trimmer
+	resource.ContextAllocator
 }
 
 // ledger is the foot of every stack in these tests. It knows what is allocated,
@@ -60,7 +61,7 @@ func newLedger(resource memory.Resource) *ledger {
 	return &ledger{Resource: resource, held: make(map[device.Pointer]entry)}
 }
 
-func (l *ledger) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (l *ledger) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	allocation, err := l.Resource.Allocate(bytes, stream)
 	if err != nil {
 		return allocation, err
@@ -74,7 +75,7 @@ func (l *ledger) Allocate(bytes uint64, stream *device.Stream) (memory.Allocatio
 	return allocation, nil
 }
 
-func (l *ledger) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (l *ledger) Free(allocation resource.Allocation, further []*device.Stream) error {
 	l.mu.Lock()
 	e, known := l.held[allocation.Pointer]
 	if !known || e.bytes != allocation.Bytes || e.stream != allocation.Stream || any(e.token) != allocation.Private {
@@ -141,7 +142,7 @@ func newStream(t testing.TB, dev *device.Device) *device.Stream {
 	return stream
 }
 
-func fill(t require.TestingT, allocation memory.Allocation, stream *device.Stream, value uint8) {
+func fill(t require.TestingT, allocation resource.Allocation, stream *device.Stream, value uint8) {
 	require.NoError(t, stream.Enqueue(func(handle backend.Stream) error {
 		return stream.Device().Driver().MemsetAsync(allocation.Pointer, uint32(value), 1, allocation.Bytes, handle)
 	}))

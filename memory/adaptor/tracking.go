@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/callstack"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Tracking knows every allocation that is outstanding and, if asked to, where in
@@ -46,7 +47,7 @@ type TrackingOptions struct {
 }
 
 // NewTracking returns an adaptor that tracks what passes through it.
-func NewTracking(upstream memory.Resource, options TrackingOptions) *Tracking {
+func NewTracking(upstream resource.Resource, options TrackingOptions) *Tracking {
 	t := &Tracking{base: base{upstream: upstream}, outstanding: make(map[device.Pointer]tracked)}
 	if options.Stacks {
 		const usual = 32
@@ -150,19 +151,19 @@ func (t *Tracking) CheckEmpty() error {
 }
 
 // Allocate passes the request on and remembers what it gives.
-func (t *Tracking) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (t *Tracking) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return t.allocate(context.Background(), bytes, stream)
 }
 
 // AllocateContext is Allocate with a context for the upstream, which stops
 // waiting for the device when the context is done.
-func (t *Tracking) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (t *Tracking) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return t.allocate(ctx, bytes, stream)
 }
 
 // allocate records the stack of its caller's caller.
-func (t *Tracking) allocate(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
-	allocation, err := memory.AllocateFrom(ctx, t.upstream, bytes, stream)
+func (t *Tracking) allocate(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
+	allocation, err := resource.AllocateFrom(ctx, t.upstream, bytes, stream)
 	if err != nil {
 		return allocation, err
 	}
@@ -179,7 +180,7 @@ func (t *Tracking) allocate(ctx context.Context, bytes uint64, stream *device.St
 }
 
 // Free forgets the allocation and passes it on.
-func (t *Tracking) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (t *Tracking) Free(allocation resource.Allocation, further []*device.Stream) error {
 	t.mu.Lock()
 	// Before the upstream has it: the address may be handed out anew at once.
 	delete(t.outstanding, allocation.Pointer)

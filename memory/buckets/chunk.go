@@ -5,7 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // chunk is memory of one bin, or of a request above all bins. It is an
@@ -19,7 +19,7 @@ type chunk struct {
 	bin int
 	// below is what the upstream handed out; of a piece of a slab it is the
 	// slab's.
-	below memory.Allocation
+	below resource.Allocation
 	slab  *slab
 
 	// lane is that of the stream which holds the memory, or has freed it.

@@ -2,9 +2,9 @@
 // request of that size costs no call of the driver.
 //
 // A [Resource] rounds requests up to powers of two and stands on any other
-// memory.Resource:
+// resource.Resource:
 //
-//	resource, err := buckets.New(memory.NewDriverResource(dev), buckets.Options{CacheBytes: 1 << 30})
+//	resource, err := buckets.New(resource.NewDriver(dev), buckets.Options{CacheBytes: 1 << 30})
 //	defer resource.Close()
 //	mgr, err := memory.NewManager(dev, memory.Options{Resource: resource})
 //

@@ -7,7 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // makeRoom puts one chunk out of the cache: the oldest of a lane whose work is
@@ -52,7 +52,7 @@ func (l *lane) evict(will func(*chunk) bool) *chunk {
 	return c
 }
 
-// Trim implements [memory.Trimmer]. What is still being used by work on the
+// Trim implements [resource.Trimmer]. What is still being used by work on the
 // device stays in the cache. Pieces of slabs leave the cache but reach the
 // upstream, and the sum that is returned, when their slab is whole.
 func (r *Resource) Trim(keep uint64) (released uint64, err error) {
@@ -72,13 +72,13 @@ func (r *Resource) empty(stream *device.Stream) (released uint64, err error) {
 	return r.shrink(0, func(c *chunk) bool { return c.finished(nil) || c.finished(stream) })
 }
 
-// Close implements [memory.Resource]. Nothing may be allocated any more; what is
+// Close implements [resource.Resource]. Nothing may be allocated any more; what is
 // in use stays valid and goes to the upstream when it is freed. Above an upstream
 // that waits for the streams of what it frees, so does Close. Closing twice
-// returns an error that wraps memory.ErrClosed.
+// returns an error that wraps resource.ErrClosed.
 func (r *Resource) Close() error {
 	if r.closed.Swap(true) {
-		return fmt.Errorf("buckets: close resource: %w", memory.ErrClosed)
+		return fmt.Errorf("buckets: close resource: %w", resource.ErrClosed)
 	}
 	_, err := r.shrink(0, isAny)
 	if r.idle != nil {
@@ -144,7 +144,7 @@ func (r *Resource) giveBack(c *chunk) (released uint64, err error) {
 
 // freeBelow frees what the upstream has handed out, in order with the work of
 // the chunks that lay in it.
-func (r *Resource) freeBelow(below memory.Allocation, bytes uint64, chunks ...*chunk) (uint64, error) {
+func (r *Resource) freeBelow(below resource.Allocation, bytes uint64, chunks ...*chunk) (uint64, error) {
 	var further []*device.Stream
 	add := func(stream *device.Stream) {
 		if !stream.Equal(below.Stream) && !slices.ContainsFunc(further, stream.Equal) {

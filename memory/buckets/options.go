@@ -5,7 +5,7 @@ import (
 	"math/bits"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Options configure a [Resource]. The zero value is right for most programs.
@@ -43,7 +43,7 @@ const (
 )
 
 // complete puts in what is left out and checks the rest.
-func (o Options) complete(upstream memory.Resource) (Options, error) {
+func (o Options) complete(upstream resource.Resource) (Options, error) {
 	if o.LargestBytes == 0 {
 		o.LargestBytes = max(largestBin, o.SmallestBytes)
 	}

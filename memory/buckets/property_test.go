@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/buckets"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // model says what a resource may do: it knows what is held and which freed memory
@@ -25,7 +26,7 @@ type model struct {
 	// holds counts, for each stream, how often it was held; it is held now if
 	// the count is odd.
 	holds []int
-	live  []memory.Allocation
+	live  []resource.Allocation
 	// trails are the uses of freed memory that were pending then.
 	trails []trail
 
@@ -49,7 +50,7 @@ func (m *model) rounded(bytes uint64) uint64 {
 func (m *model) pending(u trail) bool { return m.holds[u.stream] == u.hold }
 
 // room is what an allocation really takes.
-func (m *model) room(a memory.Allocation) (start, end device.Pointer) {
+func (m *model) room(a resource.Allocation) (start, end device.Pointer) {
 	return a.Pointer, a.Pointer.Add(m.rounded(a.Bytes))
 }
 
@@ -112,7 +113,7 @@ func (m *model) freeOne(i int, further []*device.Stream) {
 }
 
 // freed is what the upstream is told: it must learn of every pending use.
-func (m *model) freed(allocation memory.Allocation, further []*device.Stream) {
+func (m *model) freed(allocation resource.Allocation, further []*device.Stream) {
 	start, end := allocation.Pointer, allocation.Pointer.Add(allocation.Bytes)
 	m.trails = slices.DeleteFunc(m.trails, func(u trail) bool {
 		if u.start >= end || start >= u.end {

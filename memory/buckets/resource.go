@@ -11,14 +11,14 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Resource answers requests from bins of freed memory, the sizes of which are
 // powers of two. It is safe for concurrent use. Goroutines that allocate on
 // streams of their own do not wait for each other.
 type Resource struct {
-	upstream memory.Resource
+	upstream resource.Resource
 	device   *device.Device
 	options  Options
 	bins     int
@@ -50,15 +50,15 @@ type Resource struct {
 }
 
 var (
-	_ memory.Stacked          = (*Resource)(nil)
-	_ memory.Trimmer          = (*Resource)(nil)
-	_ memory.ContextAllocator = (*Resource)(nil)
+	_ resource.Stacked          = (*Resource)(nil)
+	_ resource.Trimmer          = (*Resource)(nil)
+	_ resource.ContextAllocator = (*Resource)(nil)
 )
 
 // New returns a Resource that gets its memory from the upstream, which it does
 // not close. The error wraps device.ErrInvalidValue where the options
 // contradict each other.
-func New(upstream memory.Resource, options Options) (*Resource, error) {
+func New(upstream resource.Resource, options Options) (*Resource, error) {
 	if upstream == nil {
 		return nil, fmt.Errorf("buckets: new resource: the upstream is nil: %w", device.ErrInvalidValue)
 	}
@@ -88,40 +88,40 @@ func NewPinned(dev *device.Device, options Options) (*Resource, error) {
 	if options.SlabBytes == 0 {
 		options.SlabBytes = pinnedSlabBytes
 	}
-	return New(memory.NewPinnedResource(dev), options)
+	return New(resource.NewPinned(dev), options)
 }
 
 // waitsForStreams reports whether the resource looks at the streams of what it
 // frees only to wait for them.
-func waitsForStreams(resource memory.Resource) bool {
-	switch resource.(type) {
-	case *memory.DriverResource, *memory.PinnedResource:
+func waitsForStreams(upstream resource.Resource) bool {
+	switch upstream.(type) {
+	case *resource.Driver, *resource.Pinned:
 		return true
 	}
 	return false
 }
 
-// Upstream implements [memory.Stacked].
-func (r *Resource) Upstream() memory.Resource { return r.upstream }
+// Upstream implements [resource.Stacked].
+func (r *Resource) Upstream() resource.Resource { return r.upstream }
 
-// Device implements [memory.Resource].
+// Device implements [resource.Resource].
 func (r *Resource) Device() *device.Device { return r.device }
 
-// Kind implements [memory.Resource].
+// Kind implements [resource.Resource].
 func (r *Resource) Kind() device.MemoryKind { return r.upstream.Kind() }
 
-// Allocate implements [memory.Resource]. Where the upstream has no memory, the
+// Allocate implements [resource.Resource]. Where the upstream has no memory, the
 // cache is emptied of what nothing uses any more and the upstream asked once
 // again; the error is that of its second answer.
-func (r *Resource) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (r *Resource) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return r.AllocateContext(context.Background(), bytes, stream)
 }
 
-// AllocateContext implements [memory.ContextAllocator]. The context is for the
+// AllocateContext implements [resource.ContextAllocator]. The context is for the
 // upstream, which stops waiting for the device when the context is done.
-func (r *Resource) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (r *Resource) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	if err := r.check(stream); err != nil {
-		return memory.Allocation{}, fmt.Errorf("buckets: allocate %s: %w", humanize.Bytes(bytes), err)
+		return resource.Allocation{}, fmt.Errorf("buckets: allocate %s: %w", humanize.Bytes(bytes), err)
 	}
 	bin, size := r.binOf(bytes)
 	l, c := r.take(stream, bin, size)
@@ -131,26 +131,26 @@ func (r *Resource) AllocateContext(ctx context.Context, bytes uint64, stream *de
 	if c == nil {
 		var err error
 		if c, err = r.fetch(ctx, l, bin, size); err != nil {
-			return memory.Allocation{}, fmt.Errorf("buckets: allocate %s, in a bin %s, with %s in use: %w",
+			return resource.Allocation{}, fmt.Errorf("buckets: allocate %s, in a bin %s, with %s in use: %w",
 				humanize.Bytes(bytes), humanize.Bytes(size), humanize.Bytes(r.Stats().InUseBytes), err)
 		}
 	}
 	c.clean()
 	c.lane = l
 	c.live.Store(true)
-	return memory.Allocation{Pointer: c.pointer, Bytes: bytes, Stream: stream, Private: c}, nil
+	return resource.Allocation{Pointer: c.pointer, Bytes: bytes, Stream: stream, Private: c}, nil
 }
 
 func (r *Resource) check(stream *device.Stream) error {
 	switch {
 	case r.closed.Load():
-		return fmt.Errorf("resource: %w", memory.ErrClosed)
+		return fmt.Errorf("resource: %w", resource.ErrClosed)
 	case stream == nil:
 		return fmt.Errorf("the stream is nil: %w", device.ErrInvalidValue)
 	case !stream.Device().Same(r.device):
 		return fmt.Errorf("the stream belongs to %s, the memory to %s: %w", stream.Device(), r.device, device.ErrInvalidValue)
 	case stream.Closed():
-		return fmt.Errorf("%v: %w", stream, memory.ErrClosed)
+		return fmt.Errorf("%v: %w", stream, resource.ErrClosed)
 	}
 	return nil
 }
@@ -212,7 +212,7 @@ func (r *Resource) cross(l *lane, bin int, size uint64) *chunk {
 // fetch gets memory from the upstream, if need be by emptying the cache.
 func (r *Resource) fetch(ctx context.Context, l *lane, bin int, size uint64) (*chunk, error) {
 	c, err := r.obtain(ctx, l, bin, size)
-	if err != nil && ctx.Err() == nil && !errors.Is(err, memory.ErrClosed) && !errors.Is(err, device.ErrInvalidValue) {
+	if err != nil && ctx.Err() == nil && !errors.Is(err, resource.ErrClosed) && !errors.Is(err, device.ErrInvalidValue) {
 		r.retries.Add(1)
 		released, failed := r.empty(l.stream)
 		if c, err = r.obtain(ctx, l, bin, size); err != nil {
@@ -239,7 +239,7 @@ func (r *Resource) obtain(ctx context.Context, l *lane, bin int, size uint64) (*
 	if bin != noBin && size <= r.options.SlabBytes/slabShare {
 		return r.cut(ctx, l, bin, size)
 	}
-	below, err := memory.AllocateFrom(ctx, r.upstream, size, l.stream)
+	below, err := resource.AllocateFrom(ctx, r.upstream, size, l.stream)
 	if err != nil {
 		return nil, err
 	}
@@ -249,11 +249,11 @@ func (r *Resource) obtain(ctx context.Context, l *lane, bin int, size uint64) (*
 	return c, nil
 }
 
-// Free implements [memory.Resource]. It waits for no work on the device, unless
+// Free implements [resource.Resource]. It waits for no work on the device, unless
 // the memory does not stay in the cache and the upstream waits. The error wraps
 // device.ErrInvalidValue where the allocation is not of this resource or was
 // freed before.
-func (r *Resource) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (r *Resource) Free(allocation resource.Allocation, further []*device.Stream) error {
 	c, ok := allocation.Private.(*chunk)
 	if !ok || c.owner != r || c.pointer != allocation.Pointer {
 		return fmt.Errorf("buckets: free %s at %v: not allocated by this resource: %w",

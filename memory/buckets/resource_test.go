@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/buckets"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 func TestBins(t *testing.T) {
@@ -41,14 +42,14 @@ func TestBins(t *testing.T) {
 		} {
 			t.Run(fmt.Sprintf("%+v %d", test.options, test.bytes), func(t *testing.T) {
 				upstream := newCounting(memory.NewDriverResource(dev))
-				resource, err := buckets.New(upstream, test.options)
+				tested, err := buckets.New(upstream, test.options)
 				require.NoError(t, err)
-				allocation := allocate(t, resource, test.bytes, stream)
-				stats := resource.Stats()
+				allocation := allocate(t, tested, test.bytes, stream)
+				stats := tested.Stats()
 				assert.Equal(t, test.rounded, stats.InUseBytes)
 				assert.EqualValues(t, 1, stats.InUseBlocks)
-				require.NoError(t, resource.Free(allocation, nil))
-				stats = resource.Stats()
+				require.NoError(t, tested.Free(allocation, nil))
+				stats = tested.Stats()
 				if test.direct {
 					assert.Equal(t, buckets.Stats{Direct: 1}, stats)
 					upstream.requireEmpty(t)
@@ -58,9 +59,9 @@ func TestBins(t *testing.T) {
 					assert.EqualValues(t, 1, stats.CachedBlocks)
 					assert.Equal(t, test.rounded, stats.CachedBytes)
 				}
-				require.NoError(t, resource.Close())
-				assert.Zero(t, resource.Stats().UpstreamBytes)
-				assert.Zero(t, resource.Stats().SlabIdle)
+				require.NoError(t, tested.Close())
+				assert.Zero(t, tested.Stats().UpstreamBytes)
+				assert.Zero(t, tested.Stats().SlabIdle)
 				upstream.requireEmpty(t)
 			})
 		}
@@ -89,27 +90,27 @@ func TestMisuse(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		stream := newStreams(t, dev, 1)[0]
 		upstream := newCounting(memory.NewDriverResource(dev))
-		resource, err := buckets.New(upstream, buckets.Options{})
+		tested, err := buckets.New(upstream, buckets.Options{})
 		require.NoError(t, err)
 		other, err := buckets.New(upstream, buckets.Options{})
 		require.NoError(t, err)
 
-		_, err = resource.Allocate(1, nil)
+		_, err = tested.Allocate(1, nil)
 		require.ErrorIs(t, err, device.ErrInvalidValue)
-		_, err = resource.Allocate(math.MaxUint64, stream)
+		_, err = tested.Allocate(math.MaxUint64, stream)
 		require.Error(t, err, "a size that cannot be")
-		allocation := allocate(t, resource, 100, stream)
+		allocation := allocate(t, tested, 100, stream)
 		require.ErrorIs(t, other.Free(allocation, nil), device.ErrInvalidValue)
-		require.ErrorIs(t, resource.Free(memory.Allocation{Pointer: allocation.Pointer, Bytes: 100, Stream: stream}, nil), device.ErrInvalidValue)
-		require.NoError(t, resource.Free(allocation, nil))
-		require.ErrorIs(t, resource.Free(allocation, nil), device.ErrInvalidValue, "freed twice")
-		assert.Zero(t, resource.Stats().InUseBlocks)
-		assert.Zero(t, resource.Stats().InUseBytes)
-		assert.EqualValues(t, 1, resource.Stats().CachedBlocks)
+		require.ErrorIs(t, tested.Free(resource.Allocation{Pointer: allocation.Pointer, Bytes: 100, Stream: stream}, nil), device.ErrInvalidValue)
+		require.NoError(t, tested.Free(allocation, nil))
+		require.ErrorIs(t, tested.Free(allocation, nil), device.ErrInvalidValue, "freed twice")
+		assert.Zero(t, tested.Stats().InUseBlocks)
+		assert.Zero(t, tested.Stats().InUseBytes)
+		assert.EqualValues(t, 1, tested.Stats().CachedBlocks)
 		require.NoError(t, other.Close())
-		require.NoError(t, resource.Close())
-		require.ErrorIs(t, resource.Close(), memory.ErrClosed)
-		_, err = resource.Allocate(1, stream)
+		require.NoError(t, tested.Close())
+		require.ErrorIs(t, tested.Close(), memory.ErrClosed)
+		_, err = tested.Allocate(1, stream)
 		require.ErrorIs(t, err, memory.ErrClosed)
 		upstream.requireEmpty(t)
 	})
@@ -121,134 +122,134 @@ func TestHeldMemoryOutlivesTheResource(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				streams := newStreams(t, dev, 2)
 				upstream := newCounting(memory.NewDriverResource(dev))
-				resource, err := buckets.New(upstream, options)
+				tested, err := buckets.New(upstream, options)
 				require.NoError(t, err)
-				small, large := allocate(t, resource, 300, streams[0]), allocate(t, resource, 1<<30, streams[0])
-				cached := allocate(t, resource, 3000, streams[1])
-				require.NoError(t, resource.Free(cached, nil))
-				require.NoError(t, resource.Close())
+				small, large := allocate(t, tested, 300, streams[0]), allocate(t, tested, 1<<30, streams[0])
+				cached := allocate(t, tested, 3000, streams[1])
+				require.NoError(t, tested.Free(cached, nil))
+				require.NoError(t, tested.Close())
 				blocks, _ := upstream.balance()
 				assert.Equal(t, 2, blocks)
 				require.NoError(t, dev.Driver().MemsetAsync(small.Pointer, 7, 1, 300, streams[0].Handle()))
-				require.NoError(t, resource.Free(small, streams))
-				require.NoError(t, resource.Free(large, nil))
+				require.NoError(t, tested.Free(small, streams))
+				require.NoError(t, tested.Free(large, nil))
 				upstream.requireEmpty(t)
-				assert.Zero(t, resource.Stats().UpstreamBytes)
-				assert.Zero(t, resource.Stats().InUseBytes)
+				assert.Zero(t, tested.Stats().UpstreamBytes)
+				assert.Zero(t, tested.Stats().InUseBytes)
 			})
 		}
 	})
 }
 
 func TestTheOldestMakesRoom(t *testing.T) {
-	resource, driver, upstream, streams := newHeld(t, buckets.Options{CacheBytes: 3000}, 2)
+	tested, driver, upstream, streams := newHeld(t, buckets.Options{CacheBytes: 3000}, 2)
 	a, b := streams[0], streams[1]
-	var all []memory.Allocation
+	var all []resource.Allocation
 	for i := range 4 {
-		all = append(all, allocate(t, resource, 1000, streams[i%2]))
+		all = append(all, allocate(t, tested, 1000, streams[i%2]))
 	}
-	younger := allocate(t, resource, 600, b)
-	large := allocate(t, resource, 4000, a)
-	require.NoError(t, resource.Free(large, nil))
-	assert.EqualValues(t, 1, resource.Stats().Releases, "what is larger than the cache is not kept")
+	younger := allocate(t, tested, 600, b)
+	large := allocate(t, tested, 4000, a)
+	require.NoError(t, tested.Free(large, nil))
+	assert.EqualValues(t, 1, tested.Stats().Releases, "what is larger than the cache is not kept")
 	assert.NotContains(t, upstream.outstanding, large.Pointer)
 
-	require.NoError(t, resource.Free(all[0], nil)) // a
-	require.NoError(t, resource.Free(all[1], nil)) // b
+	require.NoError(t, tested.Free(all[0], nil)) // a
+	require.NoError(t, tested.Free(all[1], nil)) // b
 	driver.settle()
-	require.NoError(t, resource.Free(all[2], nil)) // a
+	require.NoError(t, tested.Free(all[2], nil)) // a
 	assert.NotContains(t, upstream.outstanding, all[0].Pointer, "the oldest")
 	assert.Contains(t, upstream.outstanding, all[1].Pointer)
-	assert.Equal(t, uint64(2048), resource.Stats().CachedBytes)
+	assert.Equal(t, uint64(2048), tested.Stats().CachedBytes)
 
 	// The oldest is b's, whose work is not done.
 	driver.settle()
 	driver.hold(b)
-	onB := allocate(t, resource, 1000, b)
+	onB := allocate(t, tested, 1000, b)
 	require.Equal(t, all[1].Pointer, onB.Pointer)
-	require.NoError(t, resource.Free(onB, nil))
-	require.NoError(t, resource.Free(allocate(t, resource, 1000, a), nil))
+	require.NoError(t, tested.Free(onB, nil))
+	require.NoError(t, tested.Free(allocate(t, tested, 1000, a), nil))
 	driver.settle()
-	require.NoError(t, resource.Free(younger, nil))
+	require.NoError(t, tested.Free(younger, nil))
 	assert.Contains(t, upstream.outstanding, onB.Pointer)
 	assert.NotContains(t, upstream.outstanding, all[2].Pointer, "the oldest that is done")
 
 	// Now both cached are b's; for want of one that is done the oldest goes.
 	var further []*device.Stream
-	upstream.onFree = func(allocation memory.Allocation, streams []*device.Stream) {
+	upstream.onFree = func(allocation resource.Allocation, streams []*device.Stream) {
 		assert.Equal(t, onB.Pointer, allocation.Pointer)
 		further = append(slices.Clone(streams), allocation.Stream)
 	}
-	require.NoError(t, resource.Free(all[3], nil))
+	require.NoError(t, tested.Free(all[3], nil))
 	assert.Contains(t, further, b, "the upstream is told who still uses it")
 	upstream.onFree = nil
 	driver.letGo(b)
-	assert.LessOrEqual(t, resource.Stats().CachedBytes, uint64(3000))
-	assert.Zero(t, resource.Stats().InUseBytes)
+	assert.LessOrEqual(t, tested.Stats().CachedBytes, uint64(3000))
+	assert.Zero(t, tested.Stats().InUseBytes)
 }
 
 func TestTrim(t *testing.T) {
-	resource, driver, upstream, streams := newHeld(t, buckets.Options{}, 2)
-	var all []memory.Allocation
+	tested, driver, upstream, streams := newHeld(t, buckets.Options{}, 2)
+	var all []resource.Allocation
 	for range 10 {
-		all = append(all, allocate(t, resource, 1024, streams[0]))
+		all = append(all, allocate(t, tested, 1024, streams[0]))
 	}
-	pending := allocate(t, resource, 4096, streams[1])
+	pending := allocate(t, tested, 4096, streams[1])
 	driver.hold(streams[1])
-	require.NoError(t, resource.Free(pending, nil))
+	require.NoError(t, tested.Free(pending, nil))
 	for _, allocation := range all {
-		require.NoError(t, resource.Free(allocation, nil))
+		require.NoError(t, tested.Free(allocation, nil))
 	}
 	driver.settle()
-	released, err := resource.Trim(4096 + 3*1024)
+	released, err := tested.Trim(4096 + 3*1024)
 	require.NoError(t, err)
 	assert.EqualValues(t, 7*1024, released)
 	assert.Contains(t, upstream.outstanding, all[9].Pointer, "the youngest stay")
 	assert.NotContains(t, upstream.outstanding, all[0].Pointer)
-	released, err = resource.Trim(0)
+	released, err = tested.Trim(0)
 	require.NoError(t, err)
 	assert.EqualValues(t, 3*1024, released)
-	assert.EqualValues(t, 4096, resource.Stats().CachedBytes, "its work is not done")
+	assert.EqualValues(t, 4096, tested.Stats().CachedBytes, "its work is not done")
 	assert.Zero(t, driver.waits.Load())
 	driver.letGo(streams[1])
-	released, err = resource.Trim(0)
+	released, err = tested.Trim(0)
 	require.NoError(t, err)
 	assert.EqualValues(t, 4096, released)
-	assert.EqualValues(t, 11, resource.Stats().Releases)
+	assert.EqualValues(t, 11, tested.Stats().Releases)
 }
 
 func TestTheUpstreamIsAskedAgain(t *testing.T) {
-	resource, driver, upstream, streams := newHeld(t, buckets.Options{}, 2)
+	tested, driver, upstream, streams := newHeld(t, buckets.Options{}, 2)
 	a, b := streams[0], streams[1]
 	upstream.limit = 10 << 10
-	first, second := allocate(t, resource, 4096, a), allocate(t, resource, 4096, b)
-	require.NoError(t, resource.Free(first, nil))
+	first, second := allocate(t, tested, 4096, a), allocate(t, tested, 4096, b)
+	require.NoError(t, tested.Free(first, nil))
 	driver.hold(b)
-	require.NoError(t, resource.Free(second, nil))
+	require.NoError(t, tested.Free(second, nil))
 	driver.settle()
-	other := allocate(t, resource, 2049, a)
+	other := allocate(t, tested, 2049, a)
 	require.Equal(t, first.Pointer, other.Pointer)
-	require.NoError(t, resource.Free(other, nil))
+	require.NoError(t, tested.Free(other, nil))
 	driver.settle()
 
-	_, err := resource.Allocate(8192, a)
+	_, err := tested.Allocate(8192, a)
 	require.ErrorIs(t, err, errUpstream, "what b uses is not given up for a")
 	assert.Contains(t, err.Error(), "4.1 kB of the cache")
-	assert.EqualValues(t, 1, resource.Stats().Retries)
-	assert.EqualValues(t, 4096, resource.Stats().CachedBytes)
-	assert.Zero(t, resource.Stats().InUseBytes)
+	assert.EqualValues(t, 1, tested.Stats().Retries)
+	assert.EqualValues(t, 4096, tested.Stats().CachedBytes)
+	assert.Zero(t, tested.Stats().InUseBytes)
 
 	driver.letGo(b)
-	large := allocate(t, resource, 8192, a)
-	assert.EqualValues(t, 2, resource.Stats().Retries)
-	assert.Zero(t, resource.Stats().CachedBytes)
+	large := allocate(t, tested, 8192, a)
+	assert.EqualValues(t, 2, tested.Stats().Retries)
+	assert.Zero(t, tested.Stats().CachedBytes)
 
 	// The stream's own memory goes even while it is being used, for the upstream
 	// frees in the stream's order.
 	driver.hold(a)
-	require.NoError(t, resource.Free(large, nil))
-	small := allocate(t, resource, 4096, a)
-	require.NoError(t, resource.Free(small, nil))
+	require.NoError(t, tested.Free(large, nil))
+	small := allocate(t, tested, 4096, a)
+	require.NoError(t, tested.Free(small, nil))
 	driver.letGo(a)
 }
 
@@ -258,45 +259,45 @@ func TestPinnedDoesNotWait(t *testing.T) {
 	dev, driver := openHolding(t)
 	streams := newStreams(t, dev, 2)
 	a, b := streams[0], streams[1]
-	resource, err := buckets.NewPinned(dev, buckets.Options{CacheBytes: 2 << 20, SlabBytes: 4096})
+	tested, err := buckets.NewPinned(dev, buckets.Options{CacheBytes: 2 << 20, SlabBytes: 4096})
 	require.NoError(t, err)
-	assert.Equal(t, device.MemoryPinned, resource.Kind())
-	_, ok := memory.FindResource[*memory.PinnedResource](resource)
+	assert.Equal(t, device.MemoryPinned, tested.Kind())
+	_, ok := resource.Find[*memory.PinnedResource](tested)
 	assert.True(t, ok)
 
 	// Two pieces of one slab, one of them pending.
-	done, pending := allocate(t, resource, 512, b), allocate(t, resource, 512, a)
-	first, second := allocate(t, resource, 1<<20, a), allocate(t, resource, 1<<20, a)
+	done, pending := allocate(t, tested, 512, b), allocate(t, tested, 512, a)
+	first, second := allocate(t, tested, 1<<20, a), allocate(t, tested, 1<<20, a)
 	driver.hold(a)
-	require.NoError(t, resource.Free(pending, nil))
-	require.NoError(t, resource.Free(done, []*device.Stream{a}))
-	_, err = resource.Trim(0)
+	require.NoError(t, tested.Free(pending, nil))
+	require.NoError(t, tested.Free(done, []*device.Stream{a}))
+	_, err = tested.Trim(0)
 	require.NoError(t, err)
 	assert.Zero(t, driver.waits.Load())
 	driver.letGo(a)
 
-	require.NoError(t, resource.Free(first, nil))
+	require.NoError(t, tested.Free(first, nil))
 	driver.settle()
 	driver.hold(a) // with work that came later
-	require.NoError(t, resource.Free(second, nil))
-	_, err = resource.Trim(0)
+	require.NoError(t, tested.Free(second, nil))
+	_, err = tested.Trim(0)
 	require.NoError(t, err)
 	assert.Zero(t, driver.waits.Load())
 	driver.letGo(a)
-	require.NoError(t, resource.Close())
-	assert.Zero(t, resource.Stats().UpstreamBytes)
-	assert.Zero(t, resource.Stats().SlabIdle)
+	require.NoError(t, tested.Close())
+	assert.Zero(t, tested.Stats().UpstreamBytes)
+	assert.Zero(t, tested.Stats().SlabIdle)
 }
 
 func TestSlabs(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		stream := newStreams(t, dev, 1)[0]
 		upstream := newCounting(memory.NewDriverResource(dev))
-		resource, err := buckets.New(upstream, buckets.Options{SlabBytes: 1 << 16, CacheBytes: 1024})
+		tested, err := buckets.New(upstream, buckets.Options{SlabBytes: 1 << 16, CacheBytes: 1024})
 		require.NoError(t, err)
-		var all []memory.Allocation
+		var all []resource.Allocation
 		for range 1 << 16 / 256 {
-			all = append(all, allocate(t, resource, 256, stream))
+			all = append(all, allocate(t, tested, 256, stream))
 		}
 		assert.Equal(t, 1, upstream.allocations, "one slab for all")
 		pointers := map[device.Pointer]bool{}
@@ -306,20 +307,20 @@ func TestSlabs(t *testing.T) {
 		}
 		assert.Len(t, pointers, len(all))
 		for _, allocation := range all[1:] {
-			require.NoError(t, resource.Free(allocation, nil))
+			require.NoError(t, tested.Free(allocation, nil))
 		}
-		stats := resource.Stats()
+		stats := tested.Stats()
 		assert.EqualValues(t, 1024, stats.CachedBytes)
 		assert.EqualValues(t, 1<<16-1024-256, stats.SlabIdle)
 		assert.EqualValues(t, 1<<16, stats.UpstreamBytes)
-		again := allocate(t, resource, 4096, stream)
+		again := allocate(t, tested, 4096, stream)
 		assert.Equal(t, 2, upstream.allocations, "another bin has slabs of its own")
-		require.NoError(t, resource.Free(again, nil))
-		require.NoError(t, resource.Free(all[0], nil))
-		assert.LessOrEqual(t, resource.Stats().CachedBytes, uint64(1024))
-		require.NoError(t, resource.Close())
+		require.NoError(t, tested.Free(again, nil))
+		require.NoError(t, tested.Free(all[0], nil))
+		assert.LessOrEqual(t, tested.Stats().CachedBytes, uint64(1024))
+		require.NoError(t, tested.Close())
 		upstream.requireEmpty(t)
-		assert.Zero(t, resource.Stats().SlabIdle)
+		assert.Zero(t, tested.Stats().SlabIdle)
 	})
 }
 
@@ -330,14 +331,14 @@ func TestConcurrentUse(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		const goroutines, bound = 32, 256 << 10
 		upstream := newCounting(memory.NewPinnedResource(dev))
-		resource, err := buckets.New(upstream, buckets.Options{CacheBytes: bound, SlabBytes: 1 << 16})
+		tested, err := buckets.New(upstream, buckets.Options{CacheBytes: bound, SlabBytes: 1 << 16})
 		require.NoError(t, err)
 		streams := newStreams(t, dev, 8)
 		var group sync.WaitGroup
 		for id := range goroutines {
 			group.Go(func() {
 				random := rand.New(rand.NewPCG(1, uint64(id)))
-				var mine []memory.Allocation
+				var mine []resource.Allocation
 				free := func(i int) {
 					allocation := mine[i]
 					for _, value := range address.Bytes(allocation.Pointer, allocation.Bytes) {
@@ -350,14 +351,14 @@ func TestConcurrentUse(t *testing.T) {
 					if random.IntN(3) == 0 {
 						further = streams[:random.IntN(4)]
 					}
-					assert.NoError(t, resource.Free(allocation, further))
+					assert.NoError(t, tested.Free(allocation, further))
 					mine = slices.Delete(mine, i, i+1)
 				}
 				for step := range 300 {
 					if len(mine) > 0 && random.IntN(2) == 0 {
 						free(random.IntN(len(mine)))
 					}
-					allocation, err := resource.Allocate(uint64(1+random.IntN(1<<random.IntN(16))), streams[random.IntN(len(streams))])
+					allocation, err := tested.Allocate(uint64(1+random.IntN(1<<random.IntN(16))), streams[random.IntN(len(streams))])
 					if !assert.NoError(t, err) {
 						return
 					}
@@ -367,9 +368,9 @@ func TestConcurrentUse(t *testing.T) {
 					}
 					mine = append(mine, allocation)
 					if step%50 == 0 {
-						_, err := resource.Trim(bound / 2)
+						_, err := tested.Trim(bound / 2)
 						assert.NoError(t, err)
-						assert.LessOrEqual(t, resource.Stats().CachedBytes, uint64(bound))
+						assert.LessOrEqual(t, tested.Stats().CachedBytes, uint64(bound))
 					}
 				}
 				for len(mine) > 0 {
@@ -378,11 +379,11 @@ func TestConcurrentUse(t *testing.T) {
 			})
 		}
 		group.Wait()
-		stats := resource.Stats()
+		stats := tested.Stats()
 		assert.EqualValues(t, goroutines*300, stats.Hits+stats.Misses)
 		assert.Zero(t, stats.InUseBytes)
 		assert.Equal(t, stats.UpstreamBytes, stats.CachedBytes+stats.SlabIdle)
-		require.NoError(t, resource.Close())
+		require.NoError(t, tested.Close())
 		upstream.requireEmpty(t)
 	})
 }
@@ -394,25 +395,25 @@ func TestCloseWhileOthersFree(t *testing.T) {
 	streams := newStreams(t, dev, 4)
 	for range 200 {
 		upstream := newCounting(memory.NewDriverResource(dev))
-		resource, err := buckets.New(upstream, buckets.Options{SlabBytes: 8192})
+		tested, err := buckets.New(upstream, buckets.Options{SlabBytes: 8192})
 		require.NoError(t, err)
 		start := make(chan struct{})
 		var group sync.WaitGroup
 		for i := range 16 {
-			allocation := allocate(t, resource, uint64(256<<(i%8)), streams[i%4])
+			allocation := allocate(t, tested, uint64(256<<(i%8)), streams[i%4])
 			group.Go(func() {
 				<-start
-				assert.NoError(t, resource.Free(allocation, nil))
+				assert.NoError(t, tested.Free(allocation, nil))
 			})
 		}
 		group.Go(func() {
 			<-start
-			assert.NoError(t, resource.Close())
+			assert.NoError(t, tested.Close())
 		})
 		close(start)
 		group.Wait()
 		upstream.requireEmpty(t)
-		require.Zero(t, resource.Stats().CachedBytes)
-		require.Zero(t, resource.Stats().SlabIdle)
+		require.Zero(t, tested.Stats().CachedBytes)
+		require.Zero(t, tested.Stats().SlabIdle)
 	}
 }

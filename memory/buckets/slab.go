@@ -6,7 +6,7 @@ import (
 	"slices"
 	"sync"
 
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // slab is memory of the upstream's that is cut into pieces of one bin.
@@ -93,7 +93,7 @@ func (r *Resource) cut(ctx context.Context, l *lane, bin int, size uint64) (*chu
 		return c, nil
 	}
 	total := r.options.SlabBytes
-	below, err := memory.AllocateFrom(ctx, r.upstream, total, l.stream)
+	below, err := resource.AllocateFrom(ctx, r.upstream, total, l.stream)
 	if err != nil {
 		return nil, err
 	}

@@ -12,6 +12,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // SlicesOptions configure [Slices]. The zero value is right for most programs.
@@ -148,7 +149,7 @@ func (p *Slices[T]) take(key sliceKey, stream *device.Stream) (*memory.Block, er
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.closed {
-		return nil, fmt.Errorf("buckets: take %d elements: pool of slices: %w", key.length, memory.ErrClosed)
+		return nil, fmt.Errorf("buckets: take %d elements: pool of slices: %w", key.length, resource.ErrClosed)
 	}
 	for {
 		found := p.find(key, stream)
@@ -346,12 +347,12 @@ func (p *Slices[T]) Stats() SlicesStats {
 }
 
 // Close releases everything that is unused. What is put in afterwards is
-// released as well. Closing twice returns an error that wraps memory.ErrClosed.
+// released as well. Closing twice returns an error that wraps resource.ErrClosed.
 func (p *Slices[T]) Close() error {
 	p.mu.Lock()
 	if p.closed {
 		p.mu.Unlock()
-		return fmt.Errorf("buckets: close pool of slices: %w", memory.ErrClosed)
+		return fmt.Errorf("buckets: close pool of slices: %w", resource.ErrClosed)
 	}
 	p.closed = true
 	surplus := p.shrink(0)

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/buckets"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // newHeld returns a resource over a counting upstream on a device whose streams
@@ -19,16 +20,16 @@ func newHeld(t *testing.T, options buckets.Options, streams int) (*buckets.Resou
 	dev, driver := openHolding(t)
 	all := newStreams(t, dev, streams)
 	upstream := newCounting(memory.NewDriverResource(dev))
-	resource, err := buckets.New(upstream, options)
+	tested, err := buckets.New(upstream, options)
 	require.NoError(t, err)
 	t.Cleanup(func() {
-		require.NoError(t, resource.Close())
+		require.NoError(t, tested.Close())
 		upstream.requireEmpty(t)
 	})
-	return resource, driver, upstream, all
+	return tested, driver, upstream, all
 }
 
-func allocate(t testing.TB, r memory.Resource, bytes uint64, stream *device.Stream) memory.Allocation {
+func allocate(t testing.TB, r memory.Resource, bytes uint64, stream *device.Stream) resource.Allocation {
 	t.Helper()
 	allocation, err := r.Allocate(bytes, stream)
 	require.NoError(t, err)
@@ -38,15 +39,15 @@ func allocate(t testing.TB, r memory.Resource, bytes uint64, stream *device.Stre
 }
 
 func TestOneStreamAsksTheDriverNothing(t *testing.T) {
-	resource, driver, upstream, streams := newHeld(t, buckets.Options{}, 1)
+	tested, driver, upstream, streams := newHeld(t, buckets.Options{}, 1)
 	driver.hold(streams[0])
-	first := allocate(t, resource, 1000, streams[0])
-	require.NoError(t, resource.Free(first, []*device.Stream{streams[0]}))
+	first := allocate(t, tested, 1000, streams[0])
+	require.NoError(t, tested.Free(first, []*device.Stream{streams[0]}))
 	before := driver.records.Load()
 	for range 1000 {
-		next := allocate(t, resource, 513, streams[0])
+		next := allocate(t, tested, 513, streams[0])
 		require.Equal(t, first.Pointer, next.Pointer, "the stream's own memory is ready while its work is not done")
-		require.NoError(t, resource.Free(next, nil))
+		require.NoError(t, tested.Free(next, nil))
 	}
 	assert.Equal(t, before, driver.records.Load(), "nobody could ask for a mark")
 	assert.Equal(t, 1, upstream.allocations)
@@ -54,25 +55,25 @@ func TestOneStreamAsksTheDriverNothing(t *testing.T) {
 }
 
 func TestPendingMemoryIsNotHandedToAnotherStream(t *testing.T) {
-	resource, driver, _, streams := newHeld(t, buckets.Options{}, 2)
+	tested, driver, _, streams := newHeld(t, buckets.Options{}, 2)
 	a, b := streams[0], streams[1]
-	warm := allocate(t, resource, 1<<20, b) // so that there are two streams
-	used := allocate(t, resource, 4096, a)
+	warm := allocate(t, tested, 1<<20, b) // so that there are two streams
+	used := allocate(t, tested, 4096, a)
 	driver.hold(a)
-	require.NoError(t, resource.Free(used, nil))
-	other := allocate(t, resource, 4096, b)
+	require.NoError(t, tested.Free(used, nil))
+	other := allocate(t, tested, 4096, b)
 	require.NotEqual(t, used.Pointer, other.Pointer, "its last use is pending")
 
 	driver.letGo(a)
 	driver.hold(a) // later work than the last use is no matter
-	crossed := allocate(t, resource, 4096, b)
+	crossed := allocate(t, tested, 4096, b)
 	require.Equal(t, used.Pointer, crossed.Pointer, "the exact event of its last use is reached")
-	stats := resource.Stats()
+	stats := tested.Stats()
 	assert.EqualValues(t, 1, stats.Crossings)
 	assert.EqualValues(t, 1, stats.Hits)
 	assert.EqualValues(t, 3, stats.Misses)
-	for _, allocation := range []memory.Allocation{warm, other, crossed} {
-		require.NoError(t, resource.Free(allocation, nil))
+	for _, allocation := range []resource.Allocation{warm, other, crossed} {
+		require.NoError(t, tested.Free(allocation, nil))
 	}
 	assert.Zero(t, driver.waits.Load(), "nothing was waited for")
 	driver.letGo(a)
@@ -81,113 +82,113 @@ func TestPendingMemoryIsNotHandedToAnotherStream(t *testing.T) {
 // Memory freed while there was one stream has no mark. It goes to another stream
 // when its own is idle, or when the mark that the first to ask leaves is reached.
 func TestUnmarkedMemory(t *testing.T) {
-	resource, driver, _, streams := newHeld(t, buckets.Options{}, 2)
+	tested, driver, _, streams := newHeld(t, buckets.Options{}, 2)
 	a, b := streams[0], streams[1]
-	idle, busy := allocate(t, resource, 256, a), allocate(t, resource, 512, a)
-	require.NoError(t, resource.Free(idle, nil))
-	require.NoError(t, resource.Free(busy, nil))
+	idle, busy := allocate(t, tested, 256, a), allocate(t, tested, 512, a)
+	require.NoError(t, tested.Free(idle, nil))
+	require.NoError(t, tested.Free(busy, nil))
 	require.Zero(t, driver.records.Load())
-	first := allocate(t, resource, 256, b)
+	first := allocate(t, tested, 256, b)
 	assert.Equal(t, idle.Pointer, first.Pointer, "the stream that freed it is idle")
 
 	driver.hold(a)
-	second := allocate(t, resource, 512, b)
+	second := allocate(t, tested, 512, b)
 	assert.NotEqual(t, busy.Pointer, second.Pointer)
 	driver.letGo(a)
 	driver.hold(a)
-	third := allocate(t, resource, 512, b)
+	third := allocate(t, tested, 512, b)
 	assert.Equal(t, busy.Pointer, third.Pointer, "the mark of the first who asked is reached")
 	driver.letGo(a)
-	for _, allocation := range []memory.Allocation{first, second, third} {
-		require.NoError(t, resource.Free(allocation, nil))
+	for _, allocation := range []resource.Allocation{first, second, third} {
+		require.NoError(t, tested.Free(allocation, nil))
 	}
 }
 
 // Marks end where nobody asks, and begin anew when somebody does.
 func TestMarksFollowDemand(t *testing.T) {
-	resource, driver, _, streams := newHeld(t, buckets.Options{}, 2)
+	tested, driver, _, streams := newHeld(t, buckets.Options{}, 2)
 	a, b := streams[0], streams[1]
-	require.NoError(t, resource.Free(allocate(t, resource, 256, b), nil))
+	require.NoError(t, tested.Free(allocate(t, tested, 256, b), nil))
 	churn := func() int64 {
 		before := driver.records.Load()
 		for range 500 {
-			require.NoError(t, resource.Free(allocate(t, resource, 4096, a), nil))
+			require.NoError(t, tested.Free(allocate(t, tested, 4096, a), nil))
 		}
 		return driver.records.Load() - before
 	}
 	assert.EqualValues(t, 64, churn())
 	assert.Zero(t, churn())
 	driver.settle()
-	crossed := allocate(t, resource, 4096, b)
+	crossed := allocate(t, tested, 4096, b)
 	assert.EqualValues(t, 64, churn())
-	require.NoError(t, resource.Free(crossed, nil))
+	require.NoError(t, tested.Free(crossed, nil))
 }
 
 func TestFurtherStreams(t *testing.T) {
-	resource, driver, _, streams := newHeld(t, buckets.Options{}, 3)
+	tested, driver, _, streams := newHeld(t, buckets.Options{}, 3)
 	a, b, c := streams[0], streams[1], streams[2]
-	used := allocate(t, resource, 4096, a)
+	used := allocate(t, tested, 4096, a)
 	driver.hold(b)
-	require.NoError(t, resource.Free(used, []*device.Stream{b, a}))
-	other := allocate(t, resource, 4096, a)
+	require.NoError(t, tested.Free(used, []*device.Stream{b, a}))
+	other := allocate(t, tested, 4096, a)
 	require.NotEqual(t, used.Pointer, other.Pointer, "the further stream's use is pending for the own stream too")
-	third := allocate(t, resource, 4096, c)
+	third := allocate(t, tested, 4096, c)
 	require.NotEqual(t, used.Pointer, third.Pointer)
 
 	driver.settle()
-	forB := allocate(t, resource, 4096, b)
+	forB := allocate(t, tested, 4096, b)
 	require.Equal(t, used.Pointer, forB.Pointer, "work on the further stream itself comes after its use")
-	require.NoError(t, resource.Free(forB, []*device.Stream{c}))
+	require.NoError(t, tested.Free(forB, []*device.Stream{c}))
 	driver.letGo(b)
-	again := allocate(t, resource, 4096, a)
+	again := allocate(t, tested, 4096, a)
 	require.Equal(t, used.Pointer, again.Pointer)
-	for _, allocation := range []memory.Allocation{other, third, again} {
-		require.NoError(t, resource.Free(allocation, nil))
+	for _, allocation := range []resource.Allocation{other, third, again} {
+		require.NoError(t, tested.Free(allocation, nil))
 	}
 	assert.Zero(t, driver.waits.Load())
 }
 
 func TestClosedStreams(t *testing.T) {
-	resource, driver, _, streams := newHeld(t, buckets.Options{}, 4)
+	tested, driver, _, streams := newHeld(t, buckets.Options{}, 4)
 	a, b, c := streams[0], streams[1], streams[2]
-	onClosed, byClosed := allocate(t, resource, 4096, a), allocate(t, resource, 4096, c)
-	early := allocate(t, resource, 512, a)
-	require.NoError(t, resource.Free(early, nil))
+	onClosed, byClosed := allocate(t, tested, 4096, a), allocate(t, tested, 4096, c)
+	early := allocate(t, tested, 512, a)
+	require.NoError(t, tested.Free(early, nil))
 	driver.hold(a)
 	require.NoError(t, a.Close())
-	require.NoError(t, resource.Free(onClosed, nil))
-	require.NoError(t, resource.Free(byClosed, []*device.Stream{a}))
-	_, err := resource.Allocate(1, a)
+	require.NoError(t, tested.Free(onClosed, nil))
+	require.NoError(t, tested.Free(byClosed, []*device.Stream{a}))
+	_, err := tested.Allocate(1, a)
 	require.ErrorIs(t, err, memory.ErrClosed)
 
-	other := allocate(t, resource, 4096, b)
+	other := allocate(t, tested, 4096, b)
 	require.NotContains(t, []device.Pointer{onClosed.Pointer, byClosed.Pointer}, other.Pointer)
 	driver.letGo(a)
-	first, second := allocate(t, resource, 4096, b), allocate(t, resource, 4096, b)
+	first, second := allocate(t, tested, 4096, b), allocate(t, tested, 4096, b)
 	assert.ElementsMatch(t, []device.Pointer{onClosed.Pointer, byClosed.Pointer}, []device.Pointer{first.Pointer, second.Pointer})
-	last := allocate(t, resource, 512, b)
+	last := allocate(t, tested, 512, b)
 	assert.Equal(t, early.Pointer, last.Pointer)
 
 	// The closed stream's lane is empty now and ends with the next new one; its
 	// figures stay.
-	before := resource.Stats()
-	fresh := allocate(t, resource, 1<<20, streams[3])
-	after := resource.Stats()
+	before := tested.Stats()
+	fresh := allocate(t, tested, 1<<20, streams[3])
+	after := tested.Stats()
 	assert.Equal(t, before.Misses+1, after.Misses)
 	assert.Equal(t, before.Returns, after.Returns)
-	for _, allocation := range []memory.Allocation{other, first, second, last, fresh} {
-		require.NoError(t, resource.Free(allocation, nil))
+	for _, allocation := range []resource.Allocation{other, first, second, last, fresh} {
+		require.NoError(t, tested.Free(allocation, nil))
 	}
-	assert.Zero(t, resource.Stats().InUseBlocks)
+	assert.Zero(t, tested.Stats().InUseBlocks)
 }
 
 // Two Streams that wrap one handle are one stream.
 func TestWrappedStreams(t *testing.T) {
-	resource, driver, upstream, streams := newHeld(t, buckets.Options{}, 1)
+	tested, driver, upstream, streams := newHeld(t, buckets.Options{}, 1)
 	driver.hold(streams[0])
 	for range 5 {
-		wrapped := resource.Device().WrapStream(streams[0].Handle())
-		require.NoError(t, resource.Free(allocate(t, resource, 4096, wrapped), nil))
+		wrapped := tested.Device().WrapStream(streams[0].Handle())
+		require.NoError(t, tested.Free(allocate(t, tested, 4096, wrapped), nil))
 	}
 	assert.Equal(t, 1, upstream.allocations)
 	driver.letGo(streams[0])
@@ -201,23 +202,23 @@ func TestCrossStreamReuse(t *testing.T) {
 		upstream, err := memory.NewStreamOrderedResource(dev, memory.StreamOrderedOptions{})
 		require.NoError(t, err)
 		counted := newCounting(upstream)
-		resource, err := buckets.New(counted, buckets.Options{})
+		tested, err := buckets.New(counted, buckets.Options{})
 		require.NoError(t, err)
 		const size = 32 << 20
 		a, b := streams[0], streams[1]
 		crossed := 0
 		for range 20 {
-			used := allocate(t, resource, size, a)
+			used := allocate(t, tested, size, a)
 			for range 50 {
 				require.NoError(t, dev.Driver().MemsetAsync(used.Pointer, 1, 4, size/4, a.Handle()))
 			}
 			done, err := a.Record()
 			require.NoError(t, err)
-			require.NoError(t, resource.Free(used, nil))
+			require.NoError(t, tested.Free(used, nil))
 			// The first misses as long as the work is pending.
-			var taken []memory.Allocation
+			var taken []resource.Allocation
 			for attempt := 0; ; attempt++ {
-				next := allocate(t, resource, size, b)
+				next := allocate(t, tested, size, b)
 				if next.Pointer == used.Pointer {
 					reached, err := done.Done()
 					require.NoError(t, err)
@@ -232,13 +233,13 @@ func TestCrossStreamReuse(t *testing.T) {
 			}
 			require.NoError(t, done.Close())
 			for _, next := range taken {
-				require.NoError(t, resource.Free(next, nil))
+				require.NoError(t, tested.Free(next, nil))
 			}
-			_, err = resource.Trim(0)
+			_, err = tested.Trim(0)
 			require.NoError(t, err)
 		}
 		assert.Positive(t, crossed)
-		require.NoError(t, resource.Close())
+		require.NoError(t, tested.Close())
 		counted.requireEmpty(t)
 		require.NoError(t, upstream.Close())
 	})

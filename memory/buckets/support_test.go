@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/host"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // holding is the host device with streams that can be held: until they are let
@@ -150,7 +151,7 @@ type counting struct {
 	// limit is the most bytes it hands out; zero means no limit.
 	limit uint64
 	// onFree is called by every Free with what it was given.
-	onFree func(memory.Allocation, []*device.Stream)
+	onFree func(resource.Allocation, []*device.Stream)
 	// mistakes are frees of what is not outstanding.
 	mistakes []string
 }
@@ -159,12 +160,12 @@ func newCounting(below memory.Resource) *counting {
 	return &counting{Resource: below, outstanding: map[device.Pointer]uint64{}}
 }
 
-func (u *counting) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (u *counting) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	u.mu.Lock()
 	full := u.limit > 0 && u.bytes+bytes > u.limit
 	u.mu.Unlock()
 	if full {
-		return memory.Allocation{}, errUpstream
+		return resource.Allocation{}, errUpstream
 	}
 	allocation, err := u.Resource.Allocate(bytes, stream)
 	if err != nil {
@@ -178,7 +179,7 @@ func (u *counting) Allocate(bytes uint64, stream *device.Stream) (memory.Allocat
 	return allocation, nil
 }
 
-func (u *counting) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (u *counting) Free(allocation resource.Allocation, further []*device.Stream) error {
 	u.mu.Lock()
 	bytes, ok := u.outstanding[allocation.Pointer]
 	if !ok || bytes != allocation.Bytes {

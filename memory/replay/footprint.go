@@ -1,7 +1,8 @@
 package replay
 
 import (
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/caching"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Footprint is what a resource holds from the driver, in bytes. What the
@@ -15,15 +16,15 @@ type Footprint struct {
 }
 
 // FootprintOf asks the first resource of a stack that knows: a
-// [memory.CachingResource], or one that has a method Reserved as a
-// [memory.StreamOrderedResource] has. ok is false where none does, as over a
-// [memory.DriverResource], which holds what is in use and nothing else.
-func FootprintOf(resource memory.Resource) (footprint Footprint, ok bool, err error) {
-	if caching, ok := memory.FindResource[*memory.CachingResource](resource); ok {
-		stats := caching.Stats()
+// [caching.Resource], or one that has a method Reserved as a
+// [resource.StreamOrdered] has. ok is false where none does, as over a
+// [resource.Driver], which holds what is in use and nothing else.
+func FootprintOf(top resource.Resource) (footprint Footprint, ok bool, err error) {
+	if cache, ok := resource.Find[*caching.Resource](top); ok {
+		stats := cache.Stats()
 		return Footprint{stats.Reserved, stats.PeakReserved, stats.LargestFree}, true, nil
 	}
-	if pool, ok := memory.FindResource[interface{ Reserved() (uint64, error) }](resource); ok {
+	if pool, ok := resource.Find[interface{ Reserved() (uint64, error) }](top); ok {
 		reserved, err := pool.Reserved()
 		return Footprint{Reserved: reserved}, err == nil, err
 	}

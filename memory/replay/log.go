@@ -8,8 +8,8 @@ import (
 	"slices"
 	"time"
 
-	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Summary says what is in a log.
@@ -86,7 +86,7 @@ func keyOf(event trace.Event) streamKey {
 }
 
 // Load reads the events to their end. The error is what the sequence yields, a
-// [*trace.ParseError] for one, or wraps memory.ErrOverflow where what is held
+// [*trace.ParseError] for one, or wraps resource.ErrOverflow where what is held
 // has no size that fits into 64 bits.
 func Load(events iter.Seq2[trace.Event, error]) (*Log, error) {
 	b := builder{live: map[uint64][]int32{}, threads: map[uint64]int32{}, streams: map[streamKey]int32{}}
@@ -117,7 +117,7 @@ type builder struct {
 
 func (b *builder) add(event trace.Event) error {
 	if len(b.log.steps) == math.MaxInt32 {
-		return fmt.Errorf("more than %d requests: %w", math.MaxInt32, memory.ErrOverflow)
+		return fmt.Errorf("more than %d requests: %w", math.MaxInt32, resource.ErrOverflow)
 	}
 	switch event.Action {
 	case trace.AllocateFailure:
@@ -133,7 +133,7 @@ func (b *builder) add(event trace.Event) error {
 func (b *builder) allocate(event trace.Event) error {
 	held, overflow := bits.Add64(b.held, event.Size, 0)
 	if overflow != 0 {
-		return fmt.Errorf("%d bytes more than the %d that are held: %w", event.Size, b.held, memory.ErrOverflow)
+		return fmt.Errorf("%d bytes more than the %d that are held: %w", event.Size, b.held, resource.ErrOverflow)
 	}
 	b.held = held
 	s := b.step(event)

@@ -6,7 +6,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Options configure a [Player]. The zero value replays in the order of the log
@@ -27,7 +27,7 @@ type Options struct {
 // kept.
 type Player struct {
 	log      *Log
-	resource memory.Resource
+	resource resource.Resource
 	options  Options
 	streams  []*device.Stream
 }
@@ -35,7 +35,7 @@ type Player struct {
 // NewPlayer makes the streams that the log needs. The caller closes the player,
 // and the resource after that. It returns an error that wraps
 // device.ErrInvalidValue for a negative speed.
-func NewPlayer(log *Log, resource memory.Resource, options Options) (*Player, error) {
+func NewPlayer(log *Log, resource resource.Resource, options Options) (*Player, error) {
 	if !(options.Speed >= 0) {
 		return nil, fmt.Errorf("replay: Options.Speed is %v, it must not be negative: %w", options.Speed, device.ErrInvalidValue)
 	}

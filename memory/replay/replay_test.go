@@ -18,6 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
 	"github.com/gpuframe/gpuframe/memory/replay"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 func TestReplay(t *testing.T) {
@@ -232,7 +233,7 @@ type cancelling struct {
 	cancel func()
 }
 
-func (c *cancelling) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (c *cancelling) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	defer c.cancel()
 	return c.ledger.Allocate(bytes, stream)
 }

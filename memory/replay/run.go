@@ -10,7 +10,7 @@ import (
 	"golang.org/x/sync/errgroup"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Result is what a run came to. Bytes are as they were asked for.
@@ -63,7 +63,7 @@ type performance struct {
 
 // held is an allocation of the log.
 type held struct {
-	memory.Allocation
+	resource.Allocation
 	made, freed bool
 }
 
@@ -231,7 +231,7 @@ func (r *performance) allocate(index int32, s *step) error {
 		return nil
 	}
 	err = fmt.Errorf("replay: line %d: allocate %d bytes: %w", s.line, s.bytes, err)
-	if errors.Is(err, device.ErrDeviceLost) || errors.Is(err, memory.ErrClosed) {
+	if errors.Is(err, device.ErrDeviceLost) || errors.Is(err, resource.ErrClosed) {
 		return err
 	}
 	r.failed(&failure{index, err})

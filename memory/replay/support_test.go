@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
 	"github.com/gpuframe/gpuframe/memory/replay"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // ledger is a resource that writes down what it is asked for, and refuses what
@@ -33,14 +34,14 @@ func newLedger(dev *device.Device) *ledger {
 
 func (l *ledger) Upstream() memory.Resource { return l.Resource }
 
-func (l *ledger) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (l *ledger) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	if l.lost {
-		return memory.Allocation{}, fmt.Errorf("ledger: %w", device.ErrDeviceLost)
+		return resource.Allocation{}, fmt.Errorf("ledger: %w", device.ErrDeviceLost)
 	}
 	if bytes > l.limit {
-		return memory.Allocation{}, fmt.Errorf("ledger: %d bytes: %w", bytes, device.ErrOutOfMemory)
+		return resource.Allocation{}, fmt.Errorf("ledger: %d bytes: %w", bytes, device.ErrOutOfMemory)
 	}
 	allocation, err := l.Resource.Allocate(bytes, stream)
 	if err == nil {
@@ -50,7 +51,7 @@ func (l *ledger) Allocate(bytes uint64, stream *device.Stream) (memory.Allocatio
 	return allocation, err
 }
 
-func (l *ledger) Free(allocation memory.Allocation, further []*device.Stream) error {
+func (l *ledger) Free(allocation resource.Allocation, further []*device.Stream) error {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	note := fmt.Sprintf("-%d", allocation.Bytes)

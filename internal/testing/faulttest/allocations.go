@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // EachAllocation fails each allocation that the operations request from the manager's
@@ -70,7 +71,7 @@ func (f *failingFrom) disarm() {
 }
 
 // Allocate implements memory.Resource.
-func (f *failingFrom) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (f *failingFrom) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	if f.left.Add(-1) == 0 && f.lasting {
 		f.fault.Arm(adaptor.FaultOptions{Allocate: adaptor.FaultRule{Every: 1}})
 	}

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/internal/testing/soak"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // TestBrokenResourcesAreFound runs resources with known faults: a run must find each.
@@ -87,11 +88,11 @@ type hasty struct {
 	reuse func(freed freed, stream *device.Stream) bool
 	mu    sync.Mutex
 	freed map[uint64][]freed
-	all   []memory.Allocation
+	all   []resource.Allocation
 }
 
 type freed struct {
-	memory.Allocation
+	resource.Allocation
 	further int
 }
 
@@ -103,7 +104,7 @@ func roundUp(bytes uint64) uint64 {
 	return rounded
 }
 
-func (r *hasty) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (r *hasty) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	size := roundUp(bytes)
@@ -111,7 +112,7 @@ func (r *hasty) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation
 	for i := len(kept) - 1; i >= 0; i-- {
 		if found := kept[i]; r.reuse(found, stream) {
 			r.freed[size] = append(kept[:i:i], kept[i+1:]...)
-			return memory.Allocation{Pointer: found.Pointer, Bytes: bytes, Stream: stream}, nil
+			return resource.Allocation{Pointer: found.Pointer, Bytes: bytes, Stream: stream}, nil
 		}
 	}
 	a, err := r.Resource.Allocate(size, stream)
@@ -122,7 +123,7 @@ func (r *hasty) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation
 	return a, err
 }
 
-func (r *hasty) Free(a memory.Allocation, further []*device.Stream) error {
+func (r *hasty) Free(a resource.Allocation, further []*device.Stream) error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	if r.freed == nil {
@@ -141,11 +142,11 @@ func (r *hasty) giveBack() error { return freeAll(r.Resource, r.all) }
 type overlapping struct {
 	memory.Resource
 	mu     sync.Mutex
-	chunks []memory.Allocation
+	chunks []resource.Allocation
 	left   uint64
 }
 
-func (r *overlapping) Allocate(bytes uint64, stream *device.Stream) (memory.Allocation, error) {
+func (r *overlapping) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	const chunk, granule = 8 << 20, 256
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -158,17 +159,17 @@ func (r *overlapping) Allocate(bytes uint64, stream *device.Stream) (memory.Allo
 	}
 	at := r.chunks[len(r.chunks)-1].Pointer.Add(chunk - r.left)
 	r.left -= max(granule, bytes/granule*granule)
-	return memory.Allocation{Pointer: at, Bytes: bytes, Stream: stream}, nil
+	return resource.Allocation{Pointer: at, Bytes: bytes, Stream: stream}, nil
 }
 
-func (r *overlapping) Free(memory.Allocation, []*device.Stream) error { return nil }
+func (r *overlapping) Free(resource.Allocation, []*device.Stream) error { return nil }
 
 func (r *overlapping) giveBack() error { return freeAll(r.Resource, r.chunks) }
 
-func freeAll(resource memory.Resource, all []memory.Allocation) error {
+func freeAll(from memory.Resource, all []resource.Allocation) error {
 	var failures []error
 	for _, a := range all {
-		failures = append(failures, resource.Device().Driver().Free(a.Pointer))
+		failures = append(failures, from.Device().Driver().Free(a.Pointer))
 	}
 	return errors.Join(failures...)
 }

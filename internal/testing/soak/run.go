@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // Run does random operations on a device and returns a report of them. If memory did
@@ -102,7 +103,7 @@ func (r *run) newChecker() (checker, error) {
 }
 
 func (r *run) hire() error {
-	trimmer, _ := memory.FindResource[memory.Trimmer](r.manager.Resource())
+	trimmer, _ := resource.Find[resource.Trimmer](r.manager.Resource())
 	inboxes := make([]chan held, r.options.Goroutines)
 	for i := range inboxes {
 		inboxes[i] = make(chan held, batch)

@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/internal/testing/soak"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // operationsVariable is the environment variable that sets the number of operations of
@@ -108,7 +109,7 @@ func requireSound(t *testing.T, dev *device.Device, o soak.Options) soak.Report 
 	t.Helper()
 	report, err := soak.Run(t.Context(), dev, o)
 	t.Log(report)
-	if caching, ok := memory.FindResource[*memory.CachingResource](o.Resource); ok {
+	if caching, ok := resource.Find[*memory.CachingResource](o.Resource); ok {
 		t.Logf("%+v", caching.Stats())
 	}
 	require.NoError(t, err)

@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
 // worker is one of the goroutines of a run.
@@ -17,7 +18,7 @@ type worker struct {
 	number   int
 	options  Options
 	manager  *memory.Manager
-	trimmer  memory.Trimmer // nil where the resource has none
+	trimmer  resource.Trimmer // nil where the resource has none
 	lanes    []lane
 	own      lane
 	checker  checker

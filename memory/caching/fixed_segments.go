@@ -1,0 +1,131 @@
+package caching
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"slices"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
+	"github.com/gpuframe/gpuframe/memory/resource"
+)
+
+// fixedGround gets segments from another resource. A segment goes back as a
+// whole.
+type fixedGround struct {
+	resource *Resource
+	upstream resource.Resource
+	// byAddress are the segments by the address they begin at.
+	byAddress map[uint64]*segment
+}
+
+type segment struct {
+	allocation resource.Allocation
+	// first is the run at its beginning.
+	first *bestfit.Node
+	// idleSince is when the segment became wholly free.
+	idleSince uint64
+}
+
+func (g *fixedGround) grow(pool uint8, f *front, size, room uint64) (*bestfit.Node, error) {
+	bytes := g.resource.options.growth(pool, size, roundingBytes)
+	if bytes > room {
+		bytes = size
+	}
+	if bytes > room {
+		return nil, errLimit
+	}
+	stream := g.resource.device.DefaultStream()
+	if f.stream != nil && !f.stream.Closed() {
+		stream = f.stream
+	}
+	allocation, err := g.upstream.Allocate(bytes, stream)
+	if errors.Is(err, device.ErrOutOfMemory) && bytes > size {
+		bytes = size
+		allocation, err = g.upstream.Allocate(bytes, stream)
+	}
+	if err != nil {
+		return nil, err
+	}
+	if stream != f.stream && g.resource.options.givenUpstream {
+		// It may have given the memory in the order of a stream that nobody who
+		// uses it knows of.
+		if err := stream.SynchronizeUncaptured(context.Background()); err != nil {
+			return nil, errors.Join(err, g.upstream.Free(allocation, nil))
+		}
+	}
+	node := g.resource.space.Add(uint64(allocation.Pointer), bytes)
+	node.Pool = pool
+	node.Mark = f.epochs.now() // an upstream that is ordered by streams gave it to this one
+	if g.byAddress == nil {
+		g.byAddress = make(map[uint64]*segment)
+	}
+	g.byAddress[node.Address] = &segment{allocation: allocation, first: node}
+	g.resource.reserved += bytes
+	return node, nil
+}
+
+func (g *fixedGround) idle(node *bestfit.Node) {
+	g.byAddress[node.Address].idleSince = g.resource.clock
+}
+
+func (g *fixedGround) follows(before, now *bestfit.Node) {}
+
+func (g *fixedGround) trim(keep uint64) error {
+	oversize := g.resource.options.OversizeBytes
+	return g.release(keep, func(a, b *segment) int {
+		if oversize > 0 && (a.allocation.Bytes >= oversize) != (b.allocation.Bytes >= oversize) {
+			return cmp.Compare(b.allocation.Bytes, a.allocation.Bytes)
+		}
+		return cmp.Or(cmp.Compare(a.idleSince, b.idleSince), cmp.Compare(a.first.Address, b.first.Address))
+	})
+}
+
+func (g *fixedGround) collect(keep uint64) error {
+	return g.release(keep, func(a, b *segment) int {
+		return cmp.Or(cmp.Compare(a.idleSince, b.idleSince), cmp.Compare(a.first.Address, b.first.Address))
+	})
+}
+
+// release gives wholly free segments back in the given order.
+func (g *fixedGround) release(keep uint64, order func(a, b *segment) int) error {
+	r := g.resource
+	if r.reserved <= keep {
+		return nil
+	}
+	var free []*segment
+	for _, s := range g.byAddress {
+		if s.first.State == runFree && r.space.Next(s.first) == nil {
+			free = append(free, s)
+		}
+	}
+	slices.SortFunc(free, order)
+	for _, s := range free {
+		if r.reserved <= keep {
+			return nil
+		}
+		owner := r.owners[s.first.Owner]
+		if !owner.epochs.ask(s.first.Mark) {
+			continue
+		}
+		if err := g.giveBack(owner, s); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+func (g *fixedGround) giveBack(owner *front, s *segment) error {
+	r := g.resource
+	r.delist(owner, s.first)
+	delete(g.byAddress, s.first.Address)
+	r.space.Remove(s.first)
+	r.reserved -= s.allocation.Bytes
+	r.trimmed += s.allocation.Bytes
+	return g.upstream.Free(s.allocation, nil)
+}
+
+func (g *fixedGround) segments() int { return len(g.byAddress) }
+
+func (g *fixedGround) close() error { return nil }

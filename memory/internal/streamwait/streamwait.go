@@ -1,0 +1,30 @@
+// Package streamwait waits for the work on streams whose memory is about to be freed.
+package streamwait
+
+import (
+	"context"
+	"errors"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// All waits for a stream and for the further ones. The wait has no context: if it
+// were given up, the memory would be lost.
+func All(stream *device.Stream, further []*device.Stream) error {
+	failures := []error{One(context.Background(), stream)}
+	for _, other := range further {
+		failures = append(failures, One(context.Background(), other))
+	}
+	return errors.Join(failures...)
+}
+
+// One waits for the work that is known to be on a stream.
+func One(ctx context.Context, stream *device.Stream) error {
+	err := stream.Past().SynchronizeUncaptured(ctx)
+	// Waiting for a stream takes an event; waiting for the device takes nothing. If
+	// both fail the device is lost.
+	if err != nil && ctx.Err() == nil && stream.Device().Synchronize(ctx) == nil {
+		return nil
+	}
+	return err
+}

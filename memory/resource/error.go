@@ -1,0 +1,16 @@
+package resource
+
+import (
+	"errors"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// The conditions of resources to test for with errors.Is, besides those of package
+// device.
+var (
+	// ErrOverflow: a size does not fit the address space.
+	ErrOverflow = errors.New("size overflows")
+	// ErrClosed: the resource has been closed.
+	ErrClosed = device.ErrClosed
+)

@@ -1,0 +1,56 @@
+package resource
+
+import (
+	"fmt"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
+)
+
+// Managed allocates managed memory, which processor and device reach at
+// one address: cuMemAllocManaged on CUDA. The driver moves its pages to whoever
+// touches them, so a program can use more of it than the device has. The first
+// touch on either side pays for the move; an adaptor.Prefetch above this resource
+// pays beforehand.
+//
+// Where the device's attribute ConcurrentManagedAccess is zero, the processor must
+// not touch the memory while the device is at work.
+type Managed struct {
+	device *device.Device
+}
+
+// NewManaged returns a Managed for the device. Where the device
+// has no managed memory each allocation fails with device.ErrNotSupported; use a
+// [Driver] there.
+func NewManaged(dev *device.Device) *Managed {
+	return &Managed{device: dev}
+}
+
+// Allocate implements [Resource].
+func (r *Managed) Allocate(bytes uint64, stream *device.Stream) (Allocation, error) {
+	pointer, err := r.device.Driver().AllocManaged(bytes)
+	if err != nil {
+		return Allocation{}, fmt.Errorf("memory: allocate %s of managed memory: %w", humanize.Bytes(bytes), err)
+	}
+	return Allocation{Pointer: pointer, Bytes: bytes, Stream: stream}, nil
+}
+
+// Free implements [Resource]. It waits for the streams that have used the
+// memory.
+func (r *Managed) Free(allocation Allocation, further []*device.Stream) error {
+	if err := streamwait.All(allocation.Stream, further); err != nil {
+		return err
+	}
+	return r.device.Driver().Free(allocation.Pointer)
+}
+
+// Device implements [Resource].
+func (r *Managed) Device() *device.Device { return r.device }
+
+// Kind implements [Resource].
+func (r *Managed) Kind() device.MemoryKind { return device.MemoryManaged }
+
+// Close implements [Resource]; there is nothing to give back.
+func (r *Managed) Close() error { return nil }

@@ -1,0 +1,40 @@
+package resource
+
+import (
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
+)
+
+// Pinned allocates page-locked host memory, which the processor and the device can
+// reach and which is copied at the full speed of the link. An allocation takes the
+// driver milliseconds: keep what it returns.
+type Pinned struct {
+	device *device.Device
+}
+
+// NewPinned returns a Pinned for the device.
+func NewPinned(dev *device.Device) *Pinned { return &Pinned{device: dev} }
+
+// Allocate implements [Resource].
+func (r *Pinned) Allocate(bytes uint64, stream *device.Stream) (Allocation, error) {
+	pointer, err := r.device.Driver().HostAlloc(bytes)
+	return Allocation{Pointer: device.Pointer(uintptr(pointer)), Bytes: bytes, Stream: stream}, err
+}
+
+// Free implements [Resource]. It waits for the streams that have used the memory.
+func (r *Pinned) Free(allocation Allocation, further []*device.Stream) error {
+	if err := streamwait.All(allocation.Stream, further); err != nil {
+		return err
+	}
+	return r.device.Driver().HostFree(address.Pointer(allocation.Pointer))
+}
+
+// Device implements [Resource].
+func (r *Pinned) Device() *device.Device { return r.device }
+
+// Kind implements [Resource].
+func (r *Pinned) Kind() device.MemoryKind { return device.MemoryPinned }
+
+// Close implements [Resource]; there is nothing to give back.
+func (r *Pinned) Close() error { return nil }
