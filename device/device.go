@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/devicestore"
 )
 
 // Device is one opened device. It is safe for concurrent use. Two Devices of
@@ -21,6 +22,7 @@ type Device struct {
 	defaultStream *Stream
 	allStreams    *Stream
 	later         later
+	store         devicestore.Store
 
 	// capturing guards captures, which counts the captures under way.
 	capturing sync.RWMutex
@@ -58,6 +60,10 @@ func (d *Device) MemoryKind() MemoryKind {
 // Driver returns the raw operations of the device, for packages that manage
 // memory or launch code. What is allocated through it is in no budget.
 func (d *Device) Driver() backend.Device { return d.driver }
+
+// Store holds what packages of this module keep for the device, such as loaded code.
+// Close empties it.
+func (d *Device) Store() *devicestore.Store { return &d.store }
 
 // Same reports whether both are the same physical device of the same kind, so
 // that a pointer of one is a pointer of the other.
@@ -100,6 +106,7 @@ func (d *Device) Close() error {
 		return fmt.Errorf("device %s: close: %w", d.name, ErrClosed)
 	}
 	d.RunLater()
+	d.store.Clear()
 	err := d.events.drain(d.driver)
 	if closing := d.driver.Close(); err == nil {
 		err = closing

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -193,7 +194,7 @@ func benchmarkVariant(b *testing.B, mgr *memory.Manager, p *exprtree.Program, co
 	call, err := op.Begin(context.Background(), kernels.Options{Manager: mgr}, columns...)
 	require.NoError(b, err)
 	r := &runner{elementwise: k}
-	r.function, err = LoadKernel(mgr.Device(), k.text, KernelName)
+	r.function, err = kernelset.Load(mgr.Device(), k.text, KernelName)
 	require.NoError(b, err)
 	grid := kernels.GridFor(benchmarkRows, threads*rows)
 	var outputs, arguments kernels.Words

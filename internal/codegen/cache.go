@@ -1,30 +1,33 @@
 package codegen
 
 import (
+	"context"
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 )
 
-// Cache is a [Bounded] of what was made for programs, by key and shape. What varies from
+// Cache is a [kernelset.Generated] of what was made for programs, by key and shape. What varies from
 // call to call is an argument of the kernels, so programs have few of them.
 type Cache[V any] struct {
-	bounded Bounded[V]
+	generated kernelset.Generated[V]
 }
 
 // Get returns the value for a program that is run on columns on a device. The
 // first call makes it: with a generator for the columns' shape. Prefix tells apart
-// what is made of the same program in different ways. An error is not kept.
-func (c *Cache[V]) Get(dev *device.Device, prefix string, program *exprtree.Program, inputs []*column.Column,
+// what is made of the same program in different ways. An error is not kept. If another
+// call makes the value, Get waits until ctx is done.
+func (c *Cache[V]) Get(ctx context.Context, dev *device.Device, prefix string, program *exprtree.Program, inputs []*column.Column,
 	build func(dev *device.Device, shape Shape) (V, error)) (value V, err error) {
 	if len(inputs) != len(program.Types) {
 		return value, fmt.Errorf("%d columns for a program of %d: %w", len(inputs), len(program.Types), device.ErrInvalidValue)
 	}
 	var room [512]byte
 	key := appendKey(append(room[:0], prefix...), program, inputs)
-	return c.bounded.Get(dev, key, func() (value V, err error) {
+	return c.generated.Get(ctx, dev, key, func() (value V, err error) {
 		shape, err := ShapeOf(program, inputs)
 		if err != nil {
 			return value, err

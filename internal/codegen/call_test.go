@@ -87,7 +87,7 @@ func BenchmarkCall(b *testing.B) {
 		}
 	})
 	b.Run("launch", func(b *testing.B) {
-		r, err := runnerOf(call.Stream.Device(), p, columns, true)
+		r, err := runnerOf(call, p, columns, true)
 		require.NoError(b, err)
 		var words kernels.Words
 		words.AddAddress(columns[0].Pointer(), columns[0].Block())
@@ -100,7 +100,7 @@ func BenchmarkCall(b *testing.B) {
 	})
 	b.Run("key", func(b *testing.B) {
 		for b.Loop() {
-			if _, err := runnerOf(call.Stream.Device(), p, columns, true); err != nil {
+			if _, err := runnerOf(call, p, columns, true); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -37,19 +38,19 @@ func build(program *exprtree.Program, few bool) func(*device.Device, Shape) (*ru
 			return nil, err
 		}
 		r := &runner{elementwise: k}
-		r.function, err = LoadKernel(dev, k.text, KernelName)
+		r.function, err = kernelset.Load(dev, k.text, KernelName)
 		k.text = "" // the module has it
 		return r, err
 	}
 }
 
 // runnerOf returns a kernel, which is compiled when it is first needed.
-func runnerOf(dev *device.Device, program *exprtree.Program, inputs []*column.Column, few bool) (*runner, error) {
+func runnerOf(call op.Call, program *exprtree.Program, inputs []*column.Column, few bool) (*runner, error) {
 	prefix := ""
 	if few {
 		prefix = "few "
 	}
-	return runners.Get(dev, prefix, program, inputs, build(program, few))
+	return runners.Get(call.Context(), call.Stream.Device(), prefix, program, inputs, build(program, few))
 }
 
 // scratch is what a launch needs and leaves.
@@ -86,7 +87,7 @@ func Run(call op.Call, program *exprtree.Program, inputs []*column.Column, rows 
 
 // runOne runs a program as it is, by the kernel for few rows or the one for many.
 func runOne(call op.Call, program *exprtree.Program, inputs []*column.Column, rows memory.Slice[int64], capacity int, few bool) ([]*column.Column, error) {
-	r, err := runnerOf(call.Stream.Device(), program, inputs, few)
+	r, err := runnerOf(call, program, inputs, few)
 	if err != nil {
 		return nil, err
 	}

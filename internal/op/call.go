@@ -7,6 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -105,6 +106,16 @@ func (c *Call) Settle(ctx context.Context) error {
 		return err
 	}
 	return c.Stream.Synchronize(ctx)
+}
+
+// Context returns the context of the call.
+func (c *Call) Context() context.Context { return c.ctx }
+
+// Kernel returns an entry of a file of the family's kernels, compiled for the device of
+// the call. If another call compiles it, Kernel waits until the context of this one is
+// done.
+func (c *Call) Kernel(set *kernelset.Set, file, entry string) (*kernels.Function, error) {
+	return set.Kernel(c.ctx, c.Stream.Device(), file, entry)
 }
 
 // OnHost reports whether the operator computes on the host device.

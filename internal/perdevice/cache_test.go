@@ -75,18 +75,53 @@ func TestNilDevice(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrInvalidValue)
 }
 
-func TestCollectedDevicesAreForgotten(t *testing.T) {
-	var cache Cache[int]
-	for range 8 {
-		dev := open(t)
-		_, err := cache.Get(dev, func(*device.Device) (int, error) { return 1, nil })
+// TestClosedDevicesForget finds the value of a closed device collected, though the
+// program still has the device.
+func TestClosedDevicesForget(t *testing.T) {
+	var cache Cache[*[64]byte]
+	dev := open(t)
+	collected := make(chan struct{})
+	func() {
+		value, err := cache.Get(dev, func(*device.Device) (*[64]byte, error) { return new([64]byte), nil })
 		require.NoError(t, err)
-		require.NoError(t, dev.Close())
-	}
+		runtime.AddCleanup(value, func(done chan struct{}) { close(done) }, collected)
+	}()
+	require.NoError(t, dev.Close())
 	// Cleanups run some time after a collection: collect until they have.
-	for cache.Len() > 0 {
+	for done := false; !done; {
 		require.NoError(t, t.Context().Err())
 		runtime.GC()
+		select {
+		case <-collected:
+			done = true
+		default:
+		}
+	}
+	runtime.KeepAlive(dev)
+}
+
+// TestCachesOfOneTypeAreApart keeps two caches' values for one device apart.
+func TestCachesOfOneTypeAreApart(t *testing.T) {
+	var caches [2]Cache[int]
+	dev := open(t)
+	defer dev.Close()
+	for i := range caches {
+		value, err := caches[i].Get(dev, func(*device.Device) (int, error) { return i, nil })
+		require.NoError(t, err)
+		require.Equal(t, i, value)
+	}
+}
+
+func BenchmarkGet(b *testing.B) {
+	var cache Cache[*int]
+	dev, err := device.Open("host")
+	require.NoError(b, err)
+	defer dev.Close()
+	load := func(*device.Device) (*int, error) { return new(int), nil }
+	for b.Loop() {
+		if _, err := cache.Get(dev, load); err != nil {
+			b.Fatal(err)
+		}
 	}
 }
 

@@ -4,18 +4,12 @@ import (
 	_ "embed"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-//go:embed add.ptx
+//go:embed cuda/add.ptx
 var code string
-
-// modules are never closed: their code goes with the device.
-var modules perdevice.Cache[*kernels.Module]
-
-func load(dev *device.Device) (*kernels.Module, error) { return kernels.Load(dev, code) }
 
 const (
 	threads = 256
@@ -28,7 +22,7 @@ const (
 
 func addOnGPU[T Number](stream *device.Stream, out, a, b memory.Slice[T]) error {
 	dev := stream.Device()
-	module, err := modules.Get(dev, load)
+	module, err := kernels.LoadCached(dev, code)
 	if err != nil {
 		return err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/codegen"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -26,9 +27,9 @@ func TestCompiledCodeIsBounded(t *testing.T) {
 	table, err := buffer.New(schemaOf(i32), []*column.Column{c}, buffer.Rows{Count: 10})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, table.Release()) }()
-	for shape := range 3 * codegen.MostKept {
+	for shape := range 3 * kernelset.MostKept {
 		e := a
-		for bit := 1; bit < 4*codegen.MostKept; bit *= 2 {
+		for bit := 1; bit < 4*kernelset.MostKept; bit *= 2 {
 			if shape&bit != 0 {
 				e = e.Add(a)
 			} else {
@@ -49,9 +50,9 @@ func TestCompiledCodeIsBounded(t *testing.T) {
 		}
 		return count
 	}
-	for loaded() > codegen.MostKept+10 { // with those that the last rounds load
+	for loaded() > kernelset.MostKept+10 { // with those that the last rounds load
 		runtime.GC()
-		_, err := codegen.LoadKernel(dev, "code", codegen.KernelName)
+		_, err := kernelset.Load(dev, "code", codegen.KernelName)
 		require.NoError(t, err)
 	}
 }

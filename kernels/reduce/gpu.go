@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/codegen"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -25,7 +26,7 @@ type compiled struct {
 	schema resultSchema
 }
 
-var compiledKernels codegen.Bounded[*compiled]
+var compiledKernels kernelset.Generated[*compiled]
 
 // launch is what a launch fills anew each time.
 type launch struct {
@@ -142,7 +143,7 @@ func (r *run) compiled(l *launch) (*compiled, error) {
 		l.key = binary.LittleEndian.AppendUint64(l.key, uint64(w.freedom))
 	}
 	dev := r.call.Stream.Device()
-	return compiledKernels.Get(dev, l.key, func() (*compiled, error) {
+	return compiledKernels.Get(r.call.Context(), dev, l.key, func() (*compiled, error) {
 		return compile(dev, r.program, shape, r.wanted, r.rows, single)
 	})
 }
@@ -168,7 +169,7 @@ func compile(dev *device.Device, program *exprtree.Program, shape codegen.Shape,
 	if err != nil {
 		return nil, err
 	}
-	k.function, err = codegen.LoadKernel(dev, text, kernelName)
+	k.function, err = kernelset.Load(dev, text, kernelName)
 	return k, err
 }
 

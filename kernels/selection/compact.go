@@ -1,48 +1,15 @@
 package selection
 
 import (
-	"embed"
-	"fmt"
-
-	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-//go:embed compact_*.ptx
-var compactCode embed.FS
+// compactKernel is a kernel of one of the compact files.
+type compactKernel struct{ file, name string }
 
-// compactKernel is a kernel of one of the compact files. Every file is a module of
-// its own, loaded when it is first needed.
-type compactKernel struct {
-	file, name string
-	functions  perdevice.Cache[*kernels.Function]
-}
-
-func (k *compactKernel) text() (string, error) {
-	text, err := compactCode.ReadFile(k.file + ".ptx")
-	if err != nil {
-		return "", fmt.Errorf("the code of %s: %w", k.file, err)
-	}
-	return string(text), nil
-}
-
-func (k *compactKernel) on(dev *device.Device) (*kernels.Function, error) {
-	return k.functions.Get(dev, func(dev *device.Device) (*kernels.Function, error) {
-		text, err := k.text()
-		if err != nil {
-			return nil, err
-		}
-		return loadFunction(dev, text, k.name)
-	})
-}
-
-func loadFunction(dev *device.Device, text, name string) (*kernels.Function, error) {
-	module, err := kernels.LoadCached(dev, text)
-	if err != nil {
-		return nil, err
-	}
-	return module.Function(name)
+func (k *compactKernel) of(call *op.Call) (*kernels.Function, error) {
+	return call.Kernel(&compactKernels, k.file, k.name)
 }
 
 // The kernels of the compact files. Those with a hole are templates.

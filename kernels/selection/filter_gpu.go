@@ -7,7 +7,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -17,7 +16,7 @@ type selector interface {
 	// few keeps the rows of a small table by one launch, for each smallColumns of
 	// the buffers. fits, which is called before, reports whether it can.
 	few(c *compaction) error
-	fits(dev *device.Device) (bool, error)
+	fits(call *op.Call) (bool, error)
 	// many finds the kept rows of a large table and where they go, and may keep
 	// those of the buffers that it marks as fused.
 	many(c *compaction) (found, error)
@@ -131,7 +130,7 @@ func (c *compaction) allocate() (*memory.Block, error) {
 func (c *compaction) run(ctx context.Context, s selector) (gathered []*column.Column, err error) {
 	small := c.capacity <= smallRows && uint64(c.capacity)*c.plan.rowBytes() <= smallBytes
 	if small {
-		if small, err = s.fits(c.call.Stream.Device()); err != nil {
+		if small, err = s.fits(c.call); err != nil {
 			return nil, err
 		}
 	}

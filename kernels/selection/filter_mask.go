@@ -3,6 +3,7 @@ package selection
 import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
@@ -15,14 +16,14 @@ func (s maskSelector) arguments(c *compaction) (maskArguments, error) {
 	return maskArguments{bits: p.bits(1), valid: p.valid(l), rows: c.rows, capacity: c.capacity}, err
 }
 
-func (s maskSelector) fits(*device.Device) (bool, error) { return true, nil }
+func (s maskSelector) fits(*op.Call) (bool, error) { return true, nil }
 
 func (s maskSelector) few(c *compaction) error {
 	arguments, err := s.arguments(c)
 	if err != nil {
 		return err
 	}
-	function, err := compactSmall.on(c.call.Stream.Device())
+	function, err := compactSmall.of(c.call)
 	if err != nil {
 		return err
 	}
@@ -46,12 +47,11 @@ func (s maskSelector) many(c *compaction) (found, error) {
 		return found{}, err
 	}
 	f := found{mask: arguments, bases: c.scratch[0], within: c.scratch[1], shift: maskTileShift}
-	dev := c.call.Stream.Device()
-	count, err := compactCount.on(dev)
+	count, err := compactCount.of(c.call)
 	if err != nil {
 		return found{}, err
 	}
-	offsets, err := compactOffsets.on(dev)
+	offsets, err := compactOffsets.of(c.call)
 	if err != nil {
 		return found{}, err
 	}

@@ -9,7 +9,9 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/codegen"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/lookback"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
@@ -60,9 +62,9 @@ func newPredicateSelector(table *buffer.Buffer, program *exprtree.Program) selec
 
 // kernel returns the kernel that a template and the predicate make. Its other
 // parameters take so many bytes.
-func (s *predicateSelector) kernel(dev *device.Device, template *compactKernel, others int) (*predicateKernel, error) {
-	return predicateKernels.Get(dev, template.name, s.program, s.inputs, func(dev *device.Device, shape codegen.Shape) (*predicateKernel, error) {
-		text, err := template.text()
+func (s *predicateSelector) kernel(call *op.Call, template *compactKernel, others int) (*predicateKernel, error) {
+	return predicateKernels.Get(call.Context(), call.Stream.Device(), template.name, s.program, s.inputs, func(dev *device.Device, shape codegen.Shape) (*predicateKernel, error) {
+		text, err := compactKernels.Text(template.file)
 		if err != nil {
 			return nil, err
 		}
@@ -79,7 +81,7 @@ func (s *predicateSelector) kernel(dev *device.Device, template *compactKernel, 
 		if text, err = k.generator.Splice(text, template.name); err != nil {
 			return nil, err
 		}
-		k.function, err = codegen.LoadKernel(dev, text, template.name)
+		k.function, err = kernelset.Load(dev, text, template.name)
 		return k, err
 	})
 }
@@ -94,8 +96,8 @@ func (s *predicateSelector) arguments(k *predicateKernel) (*kernels.Words, error
 	return w, nil
 }
 
-func (s *predicateSelector) fits(dev *device.Device) (fits bool, err error) {
-	s.small, err = s.kernel(dev, &compactSmallWhere, smallParameters)
+func (s *predicateSelector) fits(call *op.Call) (fits bool, err error) {
+	s.small, err = s.kernel(call, &compactSmallWhere, smallParameters)
 	return err == nil && s.small.function != nil, err
 }
 
@@ -177,7 +179,7 @@ func (s *predicateSelector) large(c *compaction) (k *predicateKernel, grid devic
 	}
 	dev := c.call.Stream.Device()
 	grid = device.Dim3{X: uint32(min(blocks, uint64(each*dev.Info().Multiprocessors)))}
-	if k, err = s.kernel(dev, template, parameters); err == nil && k.function == nil {
+	if k, err = s.kernel(c.call, template, parameters); err == nil && k.function == nil {
 		err = fmt.Errorf("%d columns and literals are too many for one predicate: evaluate parts of it first: %w",
 			len(s.program.Types)+len(s.program.Literals), device.ErrNotSupported)
 	}

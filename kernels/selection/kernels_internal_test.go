@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -46,7 +47,9 @@ func TestAddSumsOfManyBlocks(t *testing.T) {
 			}
 			want[n] = ahead
 			s := put(t, mgr, sums)
-			require.NoError(t, launch(mgr.Stream(), "add_sums", "add_sums", 1, 1, s, uint64(n)))
+			call, err := op.Begin(t.Context(), kernels.Options{Manager: mgr})
+			require.NoError(t, err)
+			require.NoError(t, launch(&call, "add_sums", "add_sums", 1, 1, s, uint64(n)))
 			require.Equal(t, want, get(t, s))
 		}
 	})
@@ -81,7 +84,8 @@ func TestExpandRanges(t *testing.T) {
 					for i, begin := range begins {
 						putWord(at, width, uint64(i), begin)
 					}
-					call := op.Call{Manager: mgr, Stream: mgr.Stream()}
+					call, err := op.Begin(t.Context(), kernels.Options{Manager: mgr})
+					require.NoError(t, err)
 					g := newGatherer(t.Context(), &call)
 					wide := 4
 					if o == listed64 {
@@ -98,11 +102,4 @@ func TestExpandRanges(t *testing.T) {
 			}
 		}
 	})
-}
-
-func TestOnly(t *testing.T) {
-	text := "head\n.visible .entry a_1(\n)\n{\n\tbody a\n}\nbetween\n.visible .entry a_12(\n)\n{\n\tbody b\n}\ntail\n"
-	require.Equal(t, "head\n.visible .entry a_1(\n)\n{\n\tbody a\n}\nbetween\ntail\n", only(text, "a_1"))
-	require.Equal(t, "head\nbetween\n.visible .entry a_12(\n)\n{\n\tbody b\n}\ntail\n", only(text, "a_12"))
-	require.Equal(t, "head\nbetween\ntail\n", only(text, "a"))
 }

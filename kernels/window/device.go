@@ -3,60 +3,19 @@ package window
 import (
 	"embed"
 	"errors"
-	"fmt"
-	"math/bits"
-	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/lookback"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// codes has a file for each kernel, so that a program compiles those that it uses.
-//
 //go:embed cuda/*.ptx
-var codes embed.FS
+var code embed.FS
 
-// functions are the kernels of a device that were asked for, by number. They are never
-// closed: their code goes with the device.
-type functions [64]atomic.Pointer[kernels.Function]
-
-var loaded perdevice.Cache[*functions]
-
-// function returns a kernel by its number, and loads it by its name where it is not
-// there yet: names take longer to make than everything else of a launch.
-func function(dev *device.Device, number int, name func() string) (*kernels.Function, error) {
-	all, err := loaded.Get(dev, func(*device.Device) (*functions, error) { return new(functions), nil })
-	if err != nil {
-		return nil, err
-	}
-	if f := all[number].Load(); f != nil {
-		return f, nil
-	}
-	code, err := codes.ReadFile("cuda/" + name() + ".ptx")
-	if err != nil {
-		return nil, fmt.Errorf("no kernel %s: %w", name(), err)
-	}
-	module, err := kernels.LoadCached(dev, code)
-	if err != nil {
-		return nil, err
-	}
-	f, err := module.Function(name())
-	if err == nil {
-		all[number].Store(f)
-	}
-	return f, err
-}
-
-// number is another for each kernel; those of the fills begin at firstFill.
-func (o how) number(s storage) int {
-	return (min(int(o), int(minimum))*3+int(s.class))*5 + bits.TrailingZeros(uint(s.bytes))
-}
-
-const firstFill = 3 * 3 * 5
+// set has one kernel in each file, of the same name.
+var set = kernelset.Set{Files: code, Directory: "cuda"}
 
 const (
 	// aloneTiles is how many tiles one block scans by itself, which takes no state
@@ -100,7 +59,8 @@ func (p plan) release() error {
 }
 
 func (o how) launch(call op.Call, s storage, in input, out output, options Options) error {
-	f, err := function(call.Stream.Device(), o.number(s), func() string { return o.kernel(s) })
+	name := o.kernel(s)
+	f, err := call.Kernel(&set, name, name)
 	if err != nil {
 		return err
 	}

@@ -111,9 +111,12 @@ const (
 	fillRows    = 32 * fillThreads
 )
 
+// fillKernels are the names of the kernels by the logarithm of the width in bits.
+var fillKernels = [...]string{0: "fill_1", 3: "fill_8", 4: "fill_16", 5: "fill_32", 6: "fill_64", 7: "fill_128", 8: "fill_256"}
+
 func launchFill(call op.Call, in input, out output, width int, backward bool) error {
-	number := firstFill + bits.TrailingZeros(uint(width))
-	f, err := function(call.Stream.Device(), number, func() string { return fmt.Sprintf("fill_%d", width) })
+	name := fillKernels[bits.TrailingZeros(uint(width))]
+	f, err := call.Kernel(&set, name, name)
 	if err != nil {
 		return err
 	}

@@ -2,6 +2,7 @@ package window
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -75,13 +76,26 @@ func (o how) takes(t arrow.DataType) (storage, error) {
 	return s, nil
 }
 
+// kernelNames are the names of the kernels, and of their files, by the fold, whether
+// values are floats, and the logarithm of their bytes. A launch would take longer to
+// format a name than for all else.
+var kernelNames = func() (names [maximum + 1][2][5]string) {
+	for o, kernel := range []string{sum: "sum", product: "product", minimum: "least", maximum: "least"} {
+		for i := range 5 {
+			names[o][0][i] = fmt.Sprintf("%s_%d", kernel, 8<<i)
+			names[o][1][i] = fmt.Sprintf("%s_f%d", kernel, 8<<i)
+		}
+	}
+	return names
+}()
+
 // kernel returns the name of the kernel and of its file.
 func (o how) kernel(s storage) string {
-	how := [...]string{sum: "sum", product: "product", minimum: "least", maximum: "least"}[o]
+	isFloat := 0
 	if s.class == float {
-		return fmt.Sprintf("%s_f%d", how, 8*s.bytes)
+		isFloat = 1
 	}
-	return fmt.Sprintf("%s_%d", how, 8*s.bytes)
+	return kernelNames[o][isFloat][bits.TrailingZeros(uint(s.bytes))]
 }
 
 // turn returns the bits that the kernels of minima turn over before they compare

@@ -51,7 +51,7 @@ func (b *Batch) onGPU(ctx context.Context, outcomes []outcome) (err error) {
 	if err := answers.Upload(ctx, b.stream, words); err != nil {
 		return err
 	}
-	if err := b.launchAll(answers, results); err != nil {
+	if err := b.launchAll(ctx, answers, results); err != nil {
 		return err
 	}
 	found, err := answers.Slice(0, results)
@@ -70,7 +70,7 @@ func (b *Batch) onGPU(ctx context.Context, outcomes []outcome) (err error) {
 	return nil
 }
 
-func (b *Batch) launchAll(answers memory.Slice[int64], tables int) error {
+func (b *Batch) launchAll(ctx context.Context, answers memory.Slice[int64], tables int) error {
 	most := uint32(b.stream.Device().Info().Multiprocessors * blocksPerMultiprocessor)
 	result := 0
 	for _, e := range b.entries {
@@ -89,7 +89,7 @@ func (b *Batch) launchAll(answers memory.Slice[int64], tables int) error {
 		}
 		tables += length
 		l := e.check.kernel(table, to)
-		function, err := l.module.kernel(b.stream.Device())
+		function, err := l.module.kernel(ctx, b.stream.Device())
 		if err == nil {
 			grid := kernels.GridFor(l.threads, threads)
 			grid.X = min(grid.X, max(most, 1))

@@ -1,25 +1,23 @@
 package checks
 
 import (
+	"context"
 	"embed"
-	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
 //go:embed *.ptx
 var code embed.FS
 
-// module is the code of one kernel, check_NAME of NAME.cu. Each is loaded when a
-// batch first needs it on a device: compiling takes the driver tens of
-// milliseconds a kernel, and most programs need few of them.
-type module struct {
-	name string
-	// loaded is never closed: the code goes with the device.
-	loaded perdevice.Cache[*kernels.Module]
-}
+// set has one kernel in each file, check_NAME in NAME.ptx: compiling takes the driver
+// tens of milliseconds a kernel, and most programs need few of them.
+var set = kernelset.Set{Files: code, Directory: "."}
+
+// module is the code of one kernel.
+type module struct{ name string }
 
 var (
 	ascending32Module  = &module{name: "ascending_32"}
@@ -32,19 +30,7 @@ var (
 	validModule        = &module{name: "valid"}
 )
 
-func (m *module) load(dev *device.Device) (*kernels.Module, error) {
-	text, err := code.ReadFile(m.name + ".ptx")
-	if err != nil {
-		return nil, fmt.Errorf("checks: the code of %s: %w", m.name, err)
-	}
-	return kernels.Load(dev, text)
-}
-
 // kernel returns the module's kernel on a device.
-func (m *module) kernel(dev *device.Device) (*kernels.Function, error) {
-	loaded, err := m.loaded.Get(dev, m.load)
-	if err != nil {
-		return nil, err
-	}
-	return loaded.Function("check_" + m.name)
+func (m *module) kernel(ctx context.Context, dev *device.Device) (*kernels.Function, error) {
+	return set.Kernel(ctx, dev, m.name, "check_"+m.name)
 }

@@ -1,4 +1,4 @@
-package codegen
+package kernelset
 
 import (
 	"errors"
@@ -10,14 +10,14 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
-// TestBoundedKeepsWhatIsUsed makes more values than are kept: one that is asked for all
+// TestGeneratedKeepsWhatIsUsed makes more values than are kept: one that is asked for all
 // the time stays, those of long ago are made anew.
-func TestBoundedKeepsWhatIsUsed(t *testing.T) {
+func TestGeneratedKeepsWhatIsUsed(t *testing.T) {
 	dev := devicetest.Open(t, "host")
-	var cache Bounded[int]
+	var cache Generated[int]
 	made := 0
 	get := func(key int) int {
-		value, err := cache.Get(dev, fmt.Append(nil, key), func() (int, error) { made++; return key, nil })
+		value, err := cache.Get(t.Context(), dev, fmt.Append(nil, key), func() (int, error) { made++; return key, nil })
 		require.NoError(t, err)
 		require.Equal(t, key, value)
 		return made
@@ -33,7 +33,7 @@ func TestBoundedKeepsWhatIsUsed(t *testing.T) {
 	all, err := cache.devices.Get(dev, nil)
 	require.NoError(t, err)
 	require.Len(t, all.entries, MostKept)
-	_, err = cache.Get(dev, []byte("fault"), func() (int, error) { return 0, errors.New("fault") })
+	_, err = cache.Get(t.Context(), dev, []byte("fault"), func() (int, error) { return 0, errors.New("fault") })
 	require.Error(t, err)
 	require.LessOrEqual(t, len(all.entries), MostKept)
 }

@@ -1,0 +1,106 @@
+package kernelset
+
+import (
+	"context"
+	"fmt"
+	"io/fs"
+	"maps"
+	"path"
+	"sync"
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/kernels"
+)
+
+// Set is the PTX files of an operator family and their kernels on each device. It is
+// a package variable, safe for concurrent use, and must not be copied once it is used.
+type Set struct {
+	// Files holds the PTX: FILE.ptx in the directory.
+	Files     fs.FS
+	Directory string
+	// Apart compiles each kernel of a file apart from the file's others, which suits
+	// files of many kernels of which a program needs few: the driver takes as long for
+	// each. Kernels that share a variable of their file must not be apart.
+	Apart bool
+
+	devices perdevice.Cache[*table]
+}
+
+// name names a kernel: an entry of a file.
+type name struct{ file, entry string }
+
+// table holds the kernels of one device. The map is replaced as a whole, so that a
+// look-up takes no lock and no allocation.
+type table struct {
+	mu      sync.Mutex
+	kernels atomic.Pointer[map[name]*once[*kernels.Function]]
+}
+
+func newTable(*device.Device) (*table, error) {
+	t := new(table)
+	t.kernels.Store(&map[name]*once[*kernels.Function]{})
+	return t, nil
+}
+
+// Kernel returns an entry of a file, given without its ending, on a device. The first
+// call compiles it.
+//
+// # Errors
+//
+// The error names file and entry. It wraps fs.ErrNotExist if the set has no such file,
+// backend.ErrNotFound if the file has no such entry, backend.ErrInvalidCode if the
+// driver refuses the code, and the context's error if ctx is done before the kernel is
+// there. Errors are not kept: the next call tries again.
+func (s *Set) Kernel(ctx context.Context, dev *device.Device, file, entry string) (*kernels.Function, error) {
+	f, err := s.kernel(ctx, dev, file, entry)
+	if err != nil {
+		return nil, fmt.Errorf("kernel %s of %s.ptx: %w", entry, file, err)
+	}
+	return f, nil
+}
+
+func (s *Set) kernel(ctx context.Context, dev *device.Device, file, entry string) (*kernels.Function, error) {
+	t, err := s.devices.Get(dev, newTable)
+	if err != nil {
+		return nil, err
+	}
+	return t.once(name{file, entry}).get(ctx, func() (*kernels.Function, error) {
+		text, err := s.Text(file)
+		if err != nil {
+			return nil, err
+		}
+		if s.Apart {
+			text = only(text, entry)
+		}
+		module, err := kernels.LoadCached(dev, text)
+		if err != nil {
+			return nil, err
+		}
+		return module.Function(entry)
+	})
+}
+
+// once returns the place of a kernel.
+func (t *table) once(key name) *once[*kernels.Function] {
+	if place := (*t.kernels.Load())[key]; place != nil {
+		return place
+	}
+	t.mu.Lock()
+	defer t.mu.Unlock()
+	known := *t.kernels.Load()
+	if place := known[key]; place != nil {
+		return place
+	}
+	more := maps.Clone(known)
+	more[key] = newOnce[*kernels.Function]()
+	t.kernels.Store(&more)
+	return more[key]
+}
+
+// Text returns the PTX of a file, given without its ending.
+func (s *Set) Text(file string) (string, error) {
+	text, err := fs.ReadFile(s.Files, path.Join(s.Directory, file+".ptx"))
+	return string(text), err
+}
