@@ -1,5 +1,5 @@
-# gpuframe. `make demo` shows it, `make test` tests it; both use the GPU where
-# there is one. CONTRIBUTING.md tells the rest.
+# gpuframe. `make demo` shows it, `make test` tests it; both use the GPU if there is
+# one. `make check` is everything that CI runs. CONTRIBUTING.md describes the rest.
 
 GO      ?= go
 # Debian's python3-numpy belongs to the system's Python.
@@ -10,15 +10,20 @@ LIBRARY := build/libhandover.so
 GPUFRAME := build/libgpuframe.so
 FAKECUDA := build/fake/libcuda.so.1
 
-.PHONY: demo test check lint tidy portable unit asan examples handover wheel pytest sharing ptx ptx-check gorgonia gorgonia-check cuda-header bench gpu-bundle gpu-bundle-gorgonia data clean
+.PHONY: demo test check lint tidy portable race full nocgo asan examples handover wheel pytest sharing ptx ptx-check gorgonia gorgonia-check cuda-header bench gpu-bundle gpu-bundle-gorgonia bundle-check sizes data clean
 
 demo: ## load real data onto a device, hand it over, take it back
 	@$(GO) run ./examples/demo
 
-test: lint tidy portable ptx-check unit asan examples handover pytest sharing wheel gorgonia-check ## everything that CI runs
+# Packages that lint vets are not vetted again by their tests.
+TEST := $(GO) test -vet=off
+
+test: ## build everything and test it at small sizes, on each device present: minutes
+	$(TEST) -short ./...
 	@echo "test: ok"
 
-check: test
+check: lint tidy portable ptx-check race full nocgo asan examples handover pytest sharing wheel sizes bundle-check gorgonia-check ## everything that CI runs
+	@echo "check: ok"
 
 lint:
 	@unformatted=$$(gofmt -l $$(git ls-files '*.go')); test -z "$$unformatted" || { echo "gofmt would change:"; echo "$$unformatted"; exit 1; }
@@ -29,23 +34,27 @@ lint:
 tidy:
 	$(GO) mod tidy -diff
 
-portable: ## every package builds on every platform, with and without cgo
-	CGO_ENABLED=0 $(GO) vet ./...
-	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) build ./...
+portable: ## every package compiles on every platform, with and without cgo
+	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) vet ./...
 	CGO_ENABLED=0 GOOS=linux GOARCH=386 $(GO) vet ./...
-	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) build ./...
-	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) build ./...
+	CGO_ENABLED=0 GOOS=darwin GOARCH=arm64 $(GO) vet ./...
+	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) vet ./...
 
-unit:
-	$(GO) test -race -timeout 20m ./...
-	CGO_ENABLED=0 $(GO) test -timeout 10m ./device/... ./memory/... ./column/... ./buffer/... ./kernels/... ./dlpack ./arrowdev ./share
+race: ## under the race detector, at small sizes
+	$(TEST) -race -short -timeout 20m ./...
+
+full: ## at full sizes
+	$(TEST) -timeout 20m ./...
+
+nocgo: ## without cgo, and on 32 bits where the processor can
+	CGO_ENABLED=0 $(TEST) -short -timeout 10m ./device/... ./memory/... ./column ./buffer/... ./kernels ./kernels/expr ./dlpack ./arrowdev ./share
 	@if [ "$$($(GO) env GOHOSTARCH)" = amd64 ]; then set -x; \
-	  CGO_ENABLED=0 GOARCH=386 $(GO) test -timeout 10m ./device/... ./memory ./column ./buffer; \
-	else echo "unit: 386 runs on amd64 only"; fi
+	  CGO_ENABLED=0 GOARCH=386 $(TEST) -short -timeout 10m ./device/... ./memory ./column ./buffer; \
+	else echo "nocgo: 386 runs on amd64 only"; fi
 
 asan: ## what shares memory with C, under the address sanitizer and the strictest pointer checks
-	ASAN_OPTIONS=allocator_may_return_null=1 $(GO) test -asan ./device/host/... ./dlpack/... ./arrowdev/... ./share ./memory ./internal/bitmap
-	GOEXPERIMENT=cgocheck2 $(GO) test ./device/... ./dlpack ./arrowdev/... ./share ./memory
+	ASAN_OPTIONS=allocator_may_return_null=1 $(TEST) -asan -short ./device/host/... ./dlpack/... ./arrowdev/... ./share ./memory ./internal/bitmap
+	GOEXPERIMENT=cgocheck2 $(TEST) -short ./device/... ./dlpack ./arrowdev/... ./share ./memory
 
 examples:
 	$(GO) run ./examples/quickstart
@@ -107,6 +116,9 @@ gpu-bundle: ## build/gpu.tar.xz: tests and benchmarks for a GPU machine without 
 
 gpu-bundle-gorgonia: ## build/gpu-gorgonia.tar.xz: the same tests on the backend over gorgonia.org/cu
 	gorgoniacu/gpu-bundle.sh
+
+bundle-check: gpu-bundle ## the bundle builds a package with nothing but what it holds
+	cd build/gpu && PACKAGES=internal/op ./run.sh build
 
 data: ## fetch flights-3m.parquet, which is not in the tree
 	scripts/fetch-data.sh
