@@ -7,26 +7,26 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// adopted is the memory that an import holds until its columns do.
+// adopted is the memory that an import holds until its columns hold it.
 type adopted struct {
 	held   []*memory.Block
 	groups []group
-	// found is the block of gpuframe's own that was met last.
+	// found is the gpuframe block that the last claim lay in.
 	found *memory.Block
-	// drop is what adopted blocks release.
+	// drop is the release function of adopted blocks.
 	drop func() error
 }
 
-// group is what a producer's buffers take of one of the driver's allocations. It
-// becomes one block, for to ask the driver about each buffer would take longer
-// than all else.
+// group is the part of one driver allocation that a producer's buffers use. It
+// becomes one block, because a driver query for each buffer would dominate the cost
+// of an import.
 type group struct {
-	// base and end are the allocation's.
+	// base and end bound the allocation.
 	base, end device.Pointer
-	// low and high are where the buffers in it begin and end.
+	// low and high bound the buffers in it.
 	low, high device.Pointer
 	block     *memory.Block
-	// node and buffer are one of them, for messages.
+	// node and buffer are one of the buffers, for messages.
 	node   *node
 	buffer int
 }
@@ -74,7 +74,7 @@ func (n *node) claimsMemory() bool {
 	return n.dictionary != nil && n.dictionary.claimsMemory()
 }
 
-// adopt makes regions of the claims that are not empty and are none yet.
+// adopt makes regions of the non-empty claims that have no region yet.
 func (i *importer) adopt(root *node) error {
 	if i.held == nil {
 		i.held = make([]*memory.Block, 0, i.buffers+1)
@@ -92,7 +92,7 @@ func (i *importer) adopt(root *node) error {
 	return root.each(i.view)
 }
 
-// find looks for the blocks and the allocations that a node's claims lie in.
+// find finds the blocks and the allocations that a node's claims lie in.
 func (i *importer) find(n *node) error {
 	for k := range n.claims {
 		c := &n.claims[k]
@@ -100,7 +100,7 @@ func (i *importer) find(n *node) error {
 			continue
 		}
 		if i.manager.Device().Kind() == device.Host {
-			// The host's driver does not know of allocations.
+			// The host's driver does not record allocations.
 			i.groups = append(i.groups, group{low: c.pointer, high: c.pointer.Add(c.bytes), node: n, buffer: k})
 			c.group = len(i.groups)
 			continue
@@ -124,7 +124,7 @@ func (i *importer) join(n *node, k int) {
 		case g.block == nil:
 			g.low, g.high = min(g.low, low), max(g.high, high)
 		case low < g.low || high > g.high:
-			// It was made a block before more was known of this buffer.
+			// The group became a block before the length of this buffer was known.
 			made.base, made.end, known = g.base, g.end, true
 			continue
 		}
@@ -132,8 +132,8 @@ func (i *importer) join(n *node, k int) {
 		return
 	}
 	if !known {
-		// What does not lie in one allocation stays alone, for adopting it to say
-		// what is wrong, if anything is.
+		// A buffer that does not lie in one allocation gets its own group. Adopt
+		// reports the error, if it is one.
 		base, length, err := i.manager.Device().Driver().AddressRange(low)
 		if err == nil && low >= base && high <= base.Add(length) {
 			made.base, made.end = base, base.Add(length)
@@ -143,7 +143,7 @@ func (i *importer) join(n *node, k int) {
 	c.group = len(i.groups)
 }
 
-// adoptGroup makes a block of a group. The driver is asked about it.
+// adoptGroup makes a block of a group. Adopt checks the memory with the driver.
 func (i *importer) adoptGroup(g *group) error {
 	if i.drop == nil {
 		i.drop = i.lease.drop
@@ -160,8 +160,8 @@ func (i *importer) adoptGroup(g *group) error {
 	return i.keep(block)
 }
 
-// keep holds a block until the import is over. Work on it has to wait for what the
-// stream waits for.
+// keep holds a block until the import is over. If the stream waits for the producer's
+// event, work on the block waits too.
 func (i *importer) keep(block *memory.Block) error {
 	i.held = append(i.held, block)
 	if i.waiting {

@@ -9,9 +9,9 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// Array is Go's hold on an exported array: an ArrowDeviceArray and its
-// ArrowSchema in C memory. What they describe lives until their release callbacks
-// have run, here or at a consumer's. An Array is safe for concurrent use.
+// Array holds an exported array: an ArrowDeviceArray and its ArrowSchema in C memory.
+// The exported memory lives until both release callbacks have run, here or at a
+// consumer. An Array is safe for concurrent use.
 type Array struct {
 	mu sync.Mutex
 	// shell is the memory of the two structs.
@@ -41,9 +41,13 @@ func newArray(options []ExportOptions, fill func(a *Array, o ExportOptions) erro
 	return a, nil
 }
 
-// Device returns the ArrowDeviceArray, whose first member is the ArrowArray. It
-// stays this Array's: use it to look, or to give it to something that moves the
-// struct at once, such as [Import]. It is nil once the Array is released.
+// Device returns the ArrowDeviceArray, which begins with the ArrowArray. It returns
+// nil after Release.
+//
+// # Ownership
+//
+// The Array keeps the struct. Read it, or pass it to a function that moves the struct
+// before it returns, such as [Import].
 func (a *Array) Device() unsafe.Pointer {
 	if a == nil {
 		return nil
@@ -63,11 +67,14 @@ func (a *Array) Schema() unsafe.Pointer {
 	return unsafe.Pointer(a.schema)
 }
 
-// MoveTo moves the structs to where a consumer wants them: an ArrowDeviceArray
-// and an ArrowSchema, either of which may be nil, so that it stays. What the
-// structs held before is overwritten. The consumer has to release them from now
-// on. Where one has been moved or released before, nothing is moved, and the
-// error wraps [ErrMoved].
+// MoveTo moves the structs to a consumer's ArrowDeviceArray and ArrowSchema. If a
+// destination is nil, the Array keeps that struct. The destinations are overwritten
+// unread, and the consumer must release them.
+//
+// # Errors
+//
+// If a struct was moved or released before, MoveTo moves nothing and returns an error
+// that wraps [ErrMoved].
 func (a *Array) MoveTo(deviceArray, schema unsafe.Pointer) error {
 	if a == nil {
 		return during("move", faulty("", "there is no array: %w", ErrMoved))
@@ -91,9 +98,8 @@ func (a *Array) MoveTo(deviceArray, schema unsafe.Pointer) error {
 	return nil
 }
 
-// Release releases what no consumer has moved away or released itself, and frees
-// the structs. It may be called any number of times, so that a deferred call suits
-// every path.
+// Release releases the structs that no consumer has moved or released, and frees
+// their memory. Further calls do nothing, so that a deferred call suits every path.
 func (a *Array) Release() error {
 	if a == nil {
 		return nil
@@ -131,8 +137,8 @@ func (a *Array) release() error {
 	return err
 }
 
-// releaseArray releases an array and returns what went wrong with that, where it is
-// one of gpuframe's own that ends here and now.
+// releaseArray releases an array. If the array is a gpuframe export that ends with
+// this call, releaseArray returns the error of its release.
 func releaseArray(array *cabi.Array) error {
 	owner, _, own := array.OwnerOf()
 	x, ours := owner.(*export)

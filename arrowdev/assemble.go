@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// assemble makes a column of a node whose memory is secured.
+// assemble makes a column of a node whose claims all have regions.
 func (i *importer) assemble(n *node) (*column.Column, error) {
 	data := column.Data{
 		Type: n.dataType, Length: n.length, Offset: n.offset, NullCount: n.nulls,
@@ -31,14 +31,14 @@ func (i *importer) assemble(n *node) (*column.Column, error) {
 			err = faulty(n.path(), "%w", err)
 		}
 	}
-	// The column has references of its own.
+	// The column holds references to its children and dictionary.
 	if err = also(also(err, releaseAll(data.Children)), data.Dictionary.Release()); err != nil {
 		return nil, also(err, c.Release())
 	}
 	return c, nil
 }
 
-// newBuffers returns a part of one list for all columns.
+// newBuffers returns a part of the list that all columns share.
 func (i *importer) newBuffers(count int) []column.Bytes {
 	if i.regions == nil {
 		i.regions = make([]column.Bytes, 0, i.buffers)

@@ -15,34 +15,40 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ExportAsync gives the reader's tables to an ArrowAsyncDeviceStreamHandler, and
-// returns when there is no more to give: at the reader's end, after an error, when
-// the consumer has cancelled, or when the context ends. All calls of the handler
-// are made on the caller's goroutine, one after the other; a handler that blocks
-// blocks ExportAsync. At most one set of options may be given. The context of the
-// options ends what waits the extraction of a table takes.
+// ExportAsync sends the reader's tables to an ArrowAsyncDeviceStreamHandler. It
+// returns at the reader's end, after an error, when the consumer has cancelled, or
+// when the context ends. It calls the handler only on the caller's goroutine, one
+// call at a time, so a handler that blocks blocks ExportAsync. At most one set of
+// options may be given; their Context ends the waits of a table's extraction.
 //
-// The consumer is told the schema, and then gets one task for each table that it
-// has requested: the reader is asked for a table only when there is a request for
-// it. The end counts as one more, so a consumer that wants to hear of it requests
-// one task more than there are tables. It may request and cancel at any time, from
-// any thread and from inside a callback; no call of on_next_task follows its
-// cancel but one that is under way. A request for less than one task is an error, EINVAL.
+// # Protocol
 //
-// Each task holds its table until it is extracted, once, on any thread, then or
-// later; extraction to NULL drops the table. A task that the consumer never
-// extracts keeps its table for ever, unless on_next_task refused it. When a table
-// cannot be exported the extraction returns an errno code, and the stream ends
-// with it.
+// The consumer receives the schema, and then one task for each table that it has
+// requested. ExportAsync reads a table only after a request for it. The end of the
+// stream takes one request too: a consumer that needs the end notification requests
+// one task more than the number of tables. The consumer may request and cancel at any
+// time, from any thread and inside a callback. After a cancel no new call of
+// on_next_task begins. A request for less than one task is an error, EINVAL.
 //
-// An error goes to the consumer's on_error, once, with an errno code as in
-// [ExportStream], and to the caller. The handler's release is the last call in
-// every case; only a nil handler, one without release, and a build without cgo are
-// not called at all. The reader is taken over, and is closed before the release.
+// # Ownership
+//
+// Each task holds its table until the consumer extracts it, once, on any thread,
+// during the callback or later. Extraction to NULL drops the table. A task that the
+// consumer accepts and never extracts leaks its table. If a table cannot be exported,
+// the extraction returns an errno code, and the stream ends with that error.
+//
+// ExportAsync closes the reader in every case, before it calls the handler's release.
+//
+// # Errors
+//
+// The consumer's on_error receives an error once, with an errno code as in
+// [ExportStream]; the caller receives it too. The handler's release is the last call
+// in every case. If the handler is nil or has no release, or the build has no cgo,
+// the handler is not called at all.
 //
 // ExportAsync returns nil at the end of the reader and after a cancel, else an
-// [*Error]. A non-zero result of on_schema or on_next_task ends the stream and
-// comes back as an error that names the callback.
+// [*Error]. A non-zero result of on_schema or on_next_task ends the stream; the error
+// names the callback.
 func ExportAsync(ctx context.Context, m *memory.Manager, reader buffer.Reader, handler unsafe.Pointer, options ...ExportOptions) error {
 	err := exportAsync(ctx, m, reader, (*cabi.AsyncHandler)(handler), options)
 	return during("export async", err)
@@ -103,7 +109,7 @@ type asyncExport struct {
 	options    ExportOptions
 }
 
-// refusal is a non-zero result of the consumer's.
+// refusal is a non-zero result of a consumer's callback.
 type refusal struct{ code int }
 
 func (r *refusal) Error() string { return fmt.Sprintf("the consumer returned code %d", r.code) }
@@ -112,17 +118,17 @@ func refused(callback string, code int) error {
 	return faulty("ArrowAsyncDeviceStreamHandler."+callback, "%w", &refusal{code})
 }
 
-// run produces until there is no more to produce. Its error is for the consumer,
-// unless it is a refusal.
+// run sends tables until the stream ends. The caller passes the error on to the
+// consumer, unless it is a refusal.
 func (e *asyncExport) run(ctx context.Context, options []ExportOptions) (err error) {
 	if e.options, err = only(options); err != nil {
 		return err
 	}
 	switch {
 	case e.manager == nil:
-		return faulty("manager", "it is nil: %w", device.ErrInvalidValue)
+		return faulty("manager", "nil, expected the manager of the tables' device: %w", device.ErrInvalidValue)
 	case e.reader == nil:
-		return faulty("reader", "it is nil: %w", device.ErrInvalidValue)
+		return faulty("reader", "nil, expected an open buffer.Reader: %w", device.ErrInvalidValue)
 	case e.handler.OnSchema == 0 || e.handler.OnNextTask == 0 || e.handler.OnError == 0:
 		return faulty("ArrowAsyncDeviceStreamHandler", "on_schema, on_next_task or on_error is NULL: %w", ErrInvalid)
 	}
@@ -193,13 +199,13 @@ func (e *asyncExport) deliver(table *buffer.Buffer) error {
 	return err
 }
 
-// batchTask is a table on its way.
+// batchTask is a task that holds one table.
 type batchTask struct {
 	export *asyncExport
 	table  *buffer.Buffer
 }
 
-// Extract is extract_data.
+// Extract implements extract_data.
 func (t *batchTask) Extract(out *cabi.DeviceArray) int {
 	e := t.export
 	err := guarded(func() error {

@@ -20,39 +20,38 @@ import (
 type AsyncOptions struct {
 	// ImportOptions apply to each table. Their Context ends the wait of Close.
 	ImportOptions
-	// Ahead is how many tables the producer may have under way before they are
-	// asked for by Next. Zero means two.
+	// Ahead is the number of tables that the producer may prepare before Next is
+	// called. Zero means two.
 	Ahead int
 }
 
 const defaultAhead = 2
 
-// AsyncReader reads what another library's asynchronous producer sends. It is a
-// [buffer.Reader], and may be used from any goroutine. The producer calls from its
-// own threads and is never kept waiting; tables are extracted and imported by
-// Next.
+// AsyncReader reads the tables of another library's asynchronous producer. It is a
+// [buffer.Reader] and is safe for concurrent use. The producer calls on its own
+// threads and never waits; Next extracts and imports the tables.
 type AsyncReader struct {
 	manager *memory.Manager
 	options AsyncOptions
 
 	mu sync.Mutex
-	// changed is closed, and made anew, when something below has changed.
+	// changed is closed and replaced when one of the fields below changes.
 	changed chan struct{}
 
 	handler *cabi.AsyncHandler // nil once released
 	number  uintptr            // the handler's private_data
-	given   bool               // the handler may be with a producer
-	started bool               // a producer has called it
+	given   bool               // a producer may hold the handler
+	started bool               // a producer has called the handler
 
 	schema     *arrow.Schema
 	deviceType int32
 	producer   *cabi.AsyncProducer // from on_schema to release
-	calls      int                 // of the producer that are under way
-	requested  int64               // tasks that may still come
+	calls      int                 // calls of the producer in progress
+	requested  int64               // tasks that the producer may still send
 	tasks      []*cabi.AsyncTask
 	extracting int
 
-	ended    bool // the producer said so
+	ended    bool // the producer has sent the end of the stream
 	failed   error
 	closed   bool
 	released bool
@@ -60,9 +59,9 @@ type AsyncReader struct {
 
 var _ buffer.Reader = (*AsyncReader)(nil)
 
-// ImportAsync makes a reader for the tables of an asynchronous producer, which is
-// to be given [AsyncReader.Handler]. The manager is one for the producer's type of
-// device. The caller closes the reader.
+// ImportAsync makes a reader for the tables of an asynchronous producer. Pass
+// [AsyncReader.Handler] to the producer. The manager must be one for the producer's
+// type of device. The caller closes the reader.
 func ImportAsync(m *memory.Manager, options AsyncOptions) (*AsyncReader, error) {
 	if err := checkAsync(m, options); err != nil {
 		return nil, during("import async", err)
@@ -83,17 +82,20 @@ func checkAsync(m *memory.Manager, options AsyncOptions) error {
 	case !cabi.Available:
 		return notInThisBuild()
 	case m == nil:
-		return faulty("manager", "it is nil: %w", device.ErrInvalidValue)
+		return faulty("manager", "nil, expected a manager of the producer's type of device: %w", device.ErrInvalidValue)
 	case options.Ahead < 0:
 		return faulty("options.Ahead", "%d tables: %w", options.Ahead, device.ErrInvalidValue)
 	}
 	return nil
 }
 
-// Handler returns the ArrowAsyncDeviceStreamHandler*, for one producer. The reader
-// keeps it until the producer has released it. Once that has happened Handler
-// returns nil. A handler that is fetched and never given to a producer keeps a few
-// bytes for ever.
+// Handler returns the ArrowAsyncDeviceStreamHandler* for one producer.
+//
+// # Ownership
+//
+// The reader keeps the handler until the producer has released it; after that Handler
+// returns nil. A handler that was fetched but never passed to a producer leaks a few
+// bytes.
 func (r *AsyncReader) Handler() unsafe.Pointer {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -101,9 +103,9 @@ func (r *AsyncReader) Handler() unsafe.Pointer {
 	return unsafe.Pointer(r.handler)
 }
 
-// Schema waits until the producer has sent the schema, and returns it; nil if none
-// comes, for a reason that Next tells. A reader that no producer knows waits for
-// ever, until it is closed.
+// Schema waits for the producer's schema and returns it. It returns nil if the stream
+// ends without a schema; Next then returns the reason. If no producer has the
+// handler, Schema waits until the reader is closed.
 func (r *AsyncReader) Schema() *arrow.Schema {
 	schema, _ := r.AwaitSchema(context.Background())
 	return schema
@@ -135,16 +137,21 @@ func closedReader() error {
 	return during("read async", faulty("", "the reader is closed: %w", memory.ErrReleased))
 }
 
-// Next returns the producer's next table, which the caller releases, or io.EOF at
-// the end. It waits for the producer until the context ends. Each table that is
-// taken makes the producer free to send one more.
+// Next returns the producer's next table, which the caller releases, or io.EOF at the
+// end. Each table that Next returns lets the producer send one more.
 //
-// What the producer sent before an error comes first. After an error, other than
-// that of a context that ends while nothing has come, the reader fails with it
-// again. The error is an [*Error]: it wraps the [*StreamError] that the producer
-// told, io.ErrUnexpectedEOF where it left without an end, [ErrInvalid] where it
-// does not keep to the protocol, and memory.ErrReleased for a reader that is
-// closed. Close it in every case.
+// # Waiting
+//
+// Next waits for the producer until the context ends.
+//
+// # Errors
+//
+// Next returns the tables that the producer sent before an error, then the error.
+// Later calls return the same error, unless the error was that of the context and no
+// table had come. The error is an [*Error]. It wraps the producer's [*StreamError],
+// io.ErrUnexpectedEOF if the producer left without an end, [ErrInvalid] if it broke
+// the protocol, or memory.ErrReleased if the reader is closed. Close the reader in
+// every case.
 func (r *AsyncReader) Next(ctx context.Context) (*buffer.Buffer, error) {
 	for {
 		if err := cancel.Error(ctx); err != nil {
@@ -177,7 +184,7 @@ func (r *AsyncReader) Next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 }
 
-// take extracts and imports a table, and asks for one more.
+// take extracts and imports a table, and requests one more.
 func (r *AsyncReader) take(ctx context.Context, task *cabi.AsyncTask) (*buffer.Buffer, error) {
 	table, err := r.extract(ctx, task)
 	r.mu.Lock()
@@ -186,7 +193,7 @@ func (r *AsyncReader) take(ctx context.Context, task *cabi.AsyncTask) (*buffer.B
 	if err != nil {
 		err = during("read async", err)
 		r.failed = err
-		rest, r.tasks = r.tasks, nil // nothing comes after a table that is lost
+		rest, r.tasks = r.tasks, nil // a lost table ends the stream
 	}
 	r.change()
 	r.mu.Unlock()
@@ -213,7 +220,7 @@ func (r *AsyncReader) extract(ctx context.Context, task *cabi.AsyncTask) (*buffe
 	return importBatch(ctx, r.manager, out, r.deviceType, r.schema, r.options.ImportOptions)
 }
 
-// discard drops tasks, as the protocol wants it.
+// discard drops tasks. The protocol requires an extraction to NULL.
 func discard(tasks []*cabi.AsyncTask) {
 	for _, task := range tasks {
 		task.CallExtract(nil)
@@ -221,7 +228,7 @@ func discard(tasks []*cabi.AsyncTask) {
 	}
 }
 
-// request asks the producer for n more tasks, if it is there to be asked.
+// request requests n more tasks if the producer is present.
 func (r *AsyncReader) request(n int64) {
 	r.call(func(producer *cabi.AsyncProducer) {
 		r.requested += n
@@ -231,8 +238,8 @@ func (r *AsyncReader) request(n int64) {
 	}, func() bool { return !r.ended && !r.closed && r.failed == nil })
 }
 
-// call makes a call of the producer, which stays until it has returned. The
-// function is called with the lock held, and unlocks it for the call.
+// call calls the producer, which stays until the call has returned. The lock is held
+// on entry; call unlocks it while it calls f.
 func (r *AsyncReader) call(f func(*cabi.AsyncProducer), wanted func() bool) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -245,17 +252,17 @@ func (r *AsyncReader) call(f func(*cabi.AsyncProducer), wanted func() bool) {
 	r.change()
 }
 
-// change wakes everybody who waits. The lock is held.
+// change wakes all waiting calls. The lock is held.
 func (r *AsyncReader) change() {
 	close(r.changed)
 	r.changed = make(chan struct{})
 }
 
-// Close cancels the producer, drops the tables that nobody has taken, and waits
-// until the producer has released the handler, or the context of the options has
-// ended. A producer that has not called yet is refused when it does, and not
-// waited for. It may be called any number of times; it fails only if it did not
-// wait to the end.
+// Close cancels the producer, drops the tables that Next has not returned, and waits
+// until the producer has released the handler or the context of the options has
+// ended. A producer that has not called yet is refused when it calls; Close does not
+// wait for it. Further calls do nothing. Close fails only if the context ended its
+// wait.
 func (r *AsyncReader) Close() error {
 	r.mu.Lock()
 	if !r.closed {
@@ -282,7 +289,7 @@ func (r *AsyncReader) Close() error {
 	})
 }
 
-// await waits for a condition. The lock is held, but not while it waits.
+// await waits for a condition. The lock is held, except during the wait.
 func (r *AsyncReader) await(ctx context.Context, condition func() bool) error {
 	if ctx == nil {
 		ctx = context.Background()

@@ -9,12 +9,12 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// listener is the side of an AsyncReader that the producer calls, one call after
-// the other, on whatever threads. None of its methods waits for anything but
-// calls of the producer that are under way.
+// listener is the side of an AsyncReader that the producer calls, one call at a time,
+// on any thread. Its methods wait only for calls of the producer that are in
+// progress.
 type listener struct{ *AsyncReader }
 
-// OnSchema is on_schema.
+// OnSchema implements on_schema.
 func (r *listener) OnSchema(schema *cabi.Schema) int {
 	r.mu.Lock()
 	r.started = true
@@ -50,8 +50,8 @@ func (r *listener) OnSchema(schema *cabi.Schema) int {
 	return 0
 }
 
-// OnNextTask is on_next_task. A task that is not wanted is dropped and not
-// refused: what becomes of a refused one the standard does not say.
+// OnNextTask implements on_next_task. An unrequested task is dropped, not refused,
+// because the standard does not define the state of a refused task.
 func (r *listener) OnNextTask(task *cabi.AsyncTask) int {
 	err := r.enqueue(task)
 	if err != nil {
@@ -97,12 +97,13 @@ func (r *listener) enqueue(task *cabi.AsyncTask) error {
 	return err
 }
 
-// OnError is on_error.
+// OnError implements on_error.
 func (r *listener) OnError(code int, message string) {
 	r.fail(&StreamError{Code: code, Message: message})
 }
 
-// fail keeps the first failure for when the tasks that came before are taken.
+// fail records the first failure. Next returns it after the tasks that came before
+// it.
 func (r *listener) fail(err error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -113,8 +114,9 @@ func (r *listener) fail(err error) {
 	r.change()
 }
 
-// Released is release. The producer goes when it returns, so calls of it that
-// other threads are in have to be over; one that this comes out of is not.
+// Released implements release. The producer becomes invalid when Released returns, so
+// Released waits for the calls of it on other threads, but not for the call that it
+// was made from.
 func (r *listener) Released(within bool) {
 	under := 0
 	if within {

@@ -8,22 +8,22 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// production is what the consumer of an asynchronous export has asked for. The
-// consumer changes it from any thread; the exporting goroutine waits on it, and
-// holds its lock during none of the handler's callbacks.
+// production is the demand of the consumer of an asynchronous export. The consumer
+// changes it on any thread, and the exporting goroutine waits for changes. No
+// callback of the handler runs with the lock held.
 type production struct {
-	stop context.CancelFunc // ends what the reader waits for
+	stop context.CancelFunc // ends the waits of the reader
 	wake chan struct{}      // holds a token after a change
 
 	mu sync.Mutex
-	// wanted are the tasks that were requested and not delivered.
+	// wanted is the number of requested tasks that have not been delivered.
 	wanted    int64
 	cancelled bool
 	finished  bool
 	failed    error
 }
 
-// Request is the producer's request.
+// Request implements the producer's request.
 func (p *production) Request(n int64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -31,7 +31,7 @@ func (p *production) Request(n int64) {
 	case p.cancelled || p.finished:
 		return
 	case n <= 0:
-		p.end(faulty("ArrowAsyncProducer.request", "%d tasks were asked for: %w", n, ErrInvalid))
+		p.end(faulty("ArrowAsyncProducer.request", "%d tasks requested, expected at least one: %w", n, ErrInvalid))
 	case p.wanted > math.MaxInt64-n:
 		p.wanted = math.MaxInt64
 	default:
@@ -40,7 +40,7 @@ func (p *production) Request(n int64) {
 	p.signal()
 }
 
-// Cancel is the producer's cancel.
+// Cancel implements the producer's cancel.
 func (p *production) Cancel() {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -49,7 +49,7 @@ func (p *production) Cancel() {
 	p.signal()
 }
 
-// fail ends the stream with an error that came up elsewhere.
+// fail ends the stream with an error of an extraction.
 func (p *production) fail(err error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -71,11 +71,12 @@ func (p *production) signal() {
 	}
 }
 
-// await waits until a task is wanted. It returns false, and the reason, where the
-// stream is over; a cancel is no error.
+// await waits for a request. It returns false and the reason if the stream is over. A
+// cancel is not an error.
 func (p *production) await(ctx context.Context) (more bool, err error) {
 	for {
-		// Whoever stops the context says why first; it is looked at in this order.
+		// The reason is recorded before the context is stopped, so read the context
+		// first.
 		stopped := cancel.Error(ctx)
 		p.mu.Lock()
 		wanted, cancelled, failed := p.wanted > 0, p.cancelled, p.failed
@@ -104,7 +105,7 @@ func (p *production) delivering() {
 	p.wanted--
 }
 
-// finish makes what the consumer still asks for harmless.
+// finish makes later requests of the consumer do nothing.
 func (p *production) finish() {
 	p.mu.Lock()
 	defer p.mu.Unlock()

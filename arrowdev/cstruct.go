@@ -8,20 +8,20 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 )
 
-// CStruct is one of Arrow's C structs in C memory, for callers without cgo: a
-// place for what [ExportRecord], [ExportSchema], [Array.MoveTo] and others write, and
-// for what another library writes that [Import], [ImportRecord] or [ImportStream]
-// takes over. A CStruct is safe for concurrent use; the C struct itself is not.
+// CStruct is one of Arrow's C structs in C memory, for callers without cgo.
+// [ExportRecord], [ExportSchema], [Array.MoveTo] and other libraries write to it;
+// [Import], [ImportRecord] and [ImportStream] take its contents over. A CStruct is
+// safe for concurrent use; the C struct itself is not.
 //
 //	array, err := arrowdev.NewCArray()
 //	defer array.Release()
 //	err = arrowdev.ExportRecord(record, array.Pointer(), nil)
-//	consume(array.Address()) // a C function that takes an ArrowArray*, by way of purego for example
+//	consume(array.Address()) // a C function that takes an ArrowArray*, called through purego for example
 //
 // With the types of arrow-go's package cdata: (*cdata.CArrowArray)(array.Pointer()).
 type CStruct struct {
 	name string
-	// drop calls the struct's release, if there is one, and frees its memory.
+	// drop calls the struct's release, if it is set, and frees its memory.
 	drop     func()
 	released func() bool
 
@@ -75,9 +75,12 @@ func newCStruct[T any](name string, released func(*T) bool, release func(*T)) (*
 	}, nil
 }
 
-// Pointer returns the C struct, or nil after Release. The memory is the CStruct's: a
-// consumer moves the contents, as Arrow's standard says, or is done with them before
-// Release.
+// Pointer returns the C struct, or nil after Release.
+//
+// # Ownership
+//
+// The CStruct owns the memory. A consumer moves the contents, as Arrow's standard
+// describes, or must not use them after Release.
 func (s *CStruct) Pointer() unsafe.Pointer {
 	if s == nil {
 		return nil
@@ -87,12 +90,12 @@ func (s *CStruct) Pointer() unsafe.Pointer {
 	return s.pointer
 }
 
-// Address returns the address of the C struct, or zero after Release. It is for
-// callers of C functions that take numbers; the memory does not move.
+// Address returns the address of the C struct, or zero after Release, for C functions
+// that take addresses as numbers. The memory does not move.
 func (s *CStruct) Address() uintptr { return uintptr(s.Pointer()) }
 
-// Empty reports whether the struct holds nothing that is to be released: nothing was
-// written to it, or a consumer has moved or released that.
+// Empty reports whether the struct has nothing to release: it was never written, or a
+// consumer has moved or released its contents.
 func (s *CStruct) Empty() bool {
 	if s == nil {
 		return true
@@ -102,8 +105,8 @@ func (s *CStruct) Empty() bool {
 	return s.pointer == nil || s.released()
 }
 
-// Release calls the release callback of what the struct holds, if a consumer has not
-// moved or released it, and frees the struct. It may be called any number of times.
+// Release calls the release callback of the contents, if a consumer has not moved or
+// released them, and frees the struct. Further calls do nothing.
 func (s *CStruct) Release() {
 	if s == nil {
 		return
@@ -117,7 +120,7 @@ func (s *CStruct) Release() {
 	s.pointer = nil
 }
 
-// String names the struct and says whether it holds anything.
+// String returns the struct's name and whether it is empty.
 func (s *CStruct) String() string {
 	switch {
 	case s == nil:

@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// place is where an array is, in Arrow's terms.
+// place is the location of an array in Arrow's terms.
 type place struct {
 	deviceType int32
 	id         int64
@@ -16,9 +16,9 @@ type place struct {
 
 var cpu = place{cabi.DeviceCPU, cabi.NoDeviceID}
 
-// placeOf says where memory of a kind on a device is. Memory of the host device
-// is the CPU's whatever its kind: that is what the most consumers take. So is the
-// place of no memory on no device.
+// placeOf returns the place of memory of a kind on a device. All memory of the host
+// device is CPU memory, whatever its kind, because most consumers accept that. Memory
+// on no device has the CPU's place too.
 func placeOf(dev *device.Device, kind device.MemoryKind) place {
 	if dev == nil || dev.Kind() == device.Host {
 		return cpu
@@ -49,9 +49,9 @@ func (p place) String() string {
 	return fmt.Sprintf("device %d of type %d", p.id, p.deviceType)
 }
 
-// kindOf returns the kind of memory that an array claims to be, if the device can
-// use it. Only for memory of a GPU does the number of the device count: producers
-// do not agree upon what it is for the others.
+// kindOf returns the kind of memory that an array claims, if the device can use it.
+// It compares the device number only for GPU memory: producers disagree about its
+// meaning for other memory.
 func kindOf(dev *device.Device, claimed place) (device.MemoryKind, error) {
 	switch claimed.deviceType {
 	case cabi.DeviceCPU:
@@ -74,7 +74,7 @@ func kindOf(dev *device.Device, claimed place) (device.MemoryKind, error) {
 	return 0, faulty("ArrowDeviceArray.device_type", "the array is on %v, the manager on %s: %w", claimed, dev, ErrDevice)
 }
 
-// hasEvents reports whether sync_event means something on a device.
+// hasEvents reports whether sync_event has a meaning on the device.
 func (p place) hasEvents() bool {
 	switch p.deviceType {
 	case cabi.DeviceCUDA, cabi.DeviceCUDAHost, cabi.DeviceCUDAManaged:

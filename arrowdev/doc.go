@@ -1,11 +1,11 @@
-// Package arrowdev hands Arrow arrays in device memory to other libraries and
-// takes theirs in, without copying, by the Arrow C Device data interface. RAPIDS
-// cuDF, PyArrow, nanoarrow and every other library that speaks it are on the other
-// side; plain arrays of the C data interface come in too.
+// Package arrowdev exchanges Arrow arrays in device memory with other libraries,
+// without copies, by the Arrow C Device data interface. RAPIDS cuDF, PyArrow,
+// nanoarrow and other libraries implement the interface. The package also imports and
+// exports plain arrays of the C data interface.
 //
 //	a, err := arrowdev.Export(table)                 // an ArrowDeviceArray* and an ArrowSchema*
-//	consume(a.Device(), a.Schema())                  // who moves them away, as the standard says
-//	defer a.Release()                                // frees what nobody took
+//	consume(a.Device(), a.Schema())                  // the consumer moves the structs
+//	defer a.Release()                                // releases the structs that were not moved
 //
 //	table, err := arrowdev.Import(mgr, array, schema) // another library's array as a table
 //	defer table.Release()                            // runs that library's release
@@ -13,38 +13,37 @@
 // # Ownership
 //
 // An exported array holds references to the memory until its release callback has
-// run, on whatever thread, and those of children that a consumer has moved away
-// have; the table may be released before or after. [Import] takes both structs
-// over in every case, and marks them as released: the array's release runs once,
-// when the last block of its memory is released here and the work on it is done,
-// or before Import returns an error. Memory of gpuframe's own that comes back is
-// recognised and keeps its identity.
+// run, on any thread, and the callbacks of all children that a consumer has moved out
+// of it. The table may be released before or after. [Import] takes both structs over
+// in every case and marks them as released. The array's release callback runs once:
+// when the last block of its memory is released and the work on it is done, or before
+// Import returns an error. If an array that gpuframe exported comes back, Import
+// recognises its memory, which keeps its identity.
 //
 // # Order
 //
-// On a GPU nobody waits: an exported array has a sync_event behind all the work on
-// its memory, and an import makes a stream wait for the producer's, on the device.
-// What a consumer has put on its stream when it releases an array is done before
-// the memory is used for anything else. On the host device there are no events:
-// an export waits until the data is there.
+// On a GPU no call waits for pending work. An exported array has a sync_event that
+// follows all the work on its memory. An import makes a stream wait, on the device,
+// for the producer's event. Work that a consumer has enqueued on its stream before it
+// releases an array completes before the memory is reused. The host device has no
+// events: an export waits until the data is ready.
 //
-// # What is checked
+// # Checks
 //
-// Structs are checked against the schema. The driver is asked about every address
-// of a GPU's memory before anything reads it. Offsets, views, run ends, type ids and
-// dictionary indices are checked by kernels, and only these make an import wait;
-// [ImportOptions].Unchecked leaves them out. Errors name the field,
-// "ArrowDeviceArray.array.children[3].buffers[1]" for example. UTF-8 is not checked.
+// Structs are checked against the schema. Import checks every GPU address with the
+// driver before it reads the memory. Kernels check offsets, views, run ends, type ids
+// and dictionary indices; an import waits only for these checks, and
+// [ImportOptions].Unchecked skips them. Errors name the field, for example
+// "ArrowDeviceArray.array.children[3].buffers[1]". UTF-8 is not checked.
 //
-// The structs, and the buffers of an array that claims to be the CPU's, are the
-// processor's memory by the standard. There is no driver to ask about those, so a
-// wrong address in them is not found.
+// By the standard, the structs and the buffers of CPU arrays are memory of the
+// process. No driver can check their addresses, so a wrong address is not detected.
 //
-// # What fits
+// # Types
 //
-// Every type that package column carries, nested and sliced, in device, pinned and
-// managed memory and the host's. All memory of one array is of one of these kinds.
+// Every type of package column is supported, nested and sliced, in device, pinned,
+// managed and host memory. All memory of one array must be of one kind.
 //
-// All functions may be called from any goroutine. A build without cgo has them
-// too, but every call returns an error that wraps device.ErrNotAvailable.
+// All functions are safe for concurrent use. A build without cgo has the same
+// functions, which return errors that wrap device.ErrNotAvailable.
 package arrowdev

@@ -7,27 +7,28 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// The conditions to test for with errors.Is, besides those of packages device
-// and memory.
+// These are the conditions to test for with errors.Is, along with those of packages
+// device and memory.
 var (
-	// ErrInvalid: the struct contradicts itself or the standard.
+	// ErrInvalid reports a struct that contradicts itself or the standard.
 	ErrInvalid = errors.New("invalid struct")
-	// ErrUnsupported: the struct is sound, but has no counterpart here.
+	// ErrUnsupported reports a valid struct that has no counterpart in gpuframe.
 	ErrUnsupported = errors.New("not supported")
-	// ErrDevice: the array is not on the manager's device.
+	// ErrDevice reports an array that is not on the manager's device.
 	ErrDevice = errors.New("wrong device")
-	// ErrMoved: the struct was released, or moved elsewhere, before.
+	// ErrMoved reports a struct that was released or moved before.
 	ErrMoved = errors.New("the struct was released or moved elsewhere before")
 )
 
-// Error is what the functions of this package return. It says which field of
-// which structure was refused in which operation.
+// Error is the error type of this package. It names the operation and the field of
+// the C structure at fault.
 type Error struct {
-	// Operation is what was called: "export", "import", "import schema" and the
-	// like.
+	// Operation is the operation that failed: "export", "import", "import schema" and
+	// so on.
 	Operation string
-	// Field is the field of the C structure, "ArrowDeviceArray.device_type" for
-	// example; it is empty where the error is about no single one.
+	// Field is the field of the C structure, for example
+	// "ArrowDeviceArray.device_type". It is empty if the error is not about one
+	// field.
 	Field string
 	// Err is the reason.
 	Err error
@@ -44,12 +45,12 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// faulty makes an error that does not know its operation yet.
+// faulty makes an error without an operation. during adds the operation.
 func faulty(field, format string, arguments ...any) error {
 	return &Error{Field: field, Err: fmt.Errorf(format, arguments...)}
 }
 
-// during names the operation in which an error came up.
+// during adds the operation to an error.
 func during(operation string, err error) error {
 	if err == nil {
 		return nil
@@ -61,7 +62,7 @@ func during(operation string, err error) error {
 	return &Error{Operation: operation, Err: err}
 }
 
-// also adds the failure of a cleanup to an error, either of which may be nil.
+// also joins the error of a cleanup to an error. Either may be nil.
 func also(err, cleanup error) error {
 	switch known, ok := err.(*Error); {
 	case cleanup == nil:

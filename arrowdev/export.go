@@ -17,20 +17,21 @@ import (
 // ExportOptions configure an export. The zero value is right for most programs.
 type ExportOptions struct {
 	// Stream is the stream that the consumer works on. Work that is on it when the
-	// array is released is done before the memory is used anew, also if the consumer
-	// has destroyed the stream by then: it is not touched after the call. Nil means the
-	// device's default stream, and none on the host device. How the consumer waits for the data is another matter: that is what
-	// the array's sync_event is for.
+	// array is released completes before the memory is reused. The stream is not used
+	// after the call, so the consumer may destroy it before the release. Nil means
+	// the device's default stream, or no stream on the host device. Stream does not
+	// make the consumer wait for the data: that is the purpose of the array's
+	// sync_event.
 	Stream *device.Stream
 
-	// Device is where a table without any memory, one of no columns for example,
-	// is said to be. Nil means the device of the table's manager, or the CPU if it has
-	// none. A table that has memory must be there.
+	// Device is the place of a table without memory, for example one without columns.
+	// Nil means the device of the table's manager, or the CPU if the table has no
+	// manager. A table that has memory must be on this device.
 	Device *device.Device
 
-	// Context ends the waits: for a row count that only the device knows, and on
-	// the host device, whose arrays have no sync_event, for the work on the memory.
-	// Nil means no end but the work's.
+	// Context ends the waits of the export: for a row count on the device, and on the
+	// host device, which has no events, for the work on the memory. Nil means no
+	// deadline.
 	Context context.Context
 }
 
@@ -41,23 +42,28 @@ func (o ExportOptions) context() context.Context {
 	return o.Context
 }
 
-// Export hands a table to another library, without copying it, as an
-// ArrowDeviceArray of struct type with one child a column, and the ArrowSchema to
-// go with it. The array keeps the memory alive; the table may be released before
-// or after. The caller moves the structs to a consumer, by [Array.MoveTo] or as
-// consumers do it themselves, and releases the [Array]. At most one set of options
-// may be given.
+// Export hands a table to another library, without a copy, as an ArrowDeviceArray of
+// struct type with one child for each column, and its ArrowSchema. At most one set of
+// options may be given.
 //
-// On a GPU the call does not wait for the work on the table. The array's
-// sync_event is an event behind that work, or NULL where it is done already. On
-// the host device the call waits until the data is there.
+// # Ownership
 //
-// If only the device knows the number of rows, of the table or of a child of a column,
-// the call fetches it first, which waits. The array has as many rows as there are, and
-// never the capacity.
+// The array keeps the memory alive; the table may be released before or after. The
+// caller moves the structs to a consumer, with [Array.MoveTo] or by the consumer's
+// own move, and releases the [Array].
 //
-// The error is an [*Error]. It wraps [ErrDevice] where the columns are in memory
-// of several kinds, and memory.ErrReleased for a released table.
+// # Waiting
+//
+// On a GPU the call does not wait for the work on the table: the array's sync_event
+// is an event after that work, or NULL if the work is done. On the host device the
+// call waits until the data is ready. If the row count of the table or of a nested
+// column is only on the device, the call waits to fetch it. The array has the actual
+// number of rows, never the capacity.
+//
+// # Errors
+//
+// The error is an [*Error]. It wraps [ErrDevice] if the columns are in memory of
+// several kinds, and memory.ErrReleased for a released table.
 func Export(table *buffer.Buffer, options ...ExportOptions) (*Array, error) {
 	a, err := newArray(options, func(a *Array, o ExportOptions) error {
 		if err := exportTable(table, nil, a.array, o); err != nil {
@@ -68,10 +74,10 @@ func Export(table *buffer.Buffer, options ...ExportOptions) (*Array, error) {
 	return a, during("export", err)
 }
 
-// ExportColumn is [Export] for one column: the array has the column's type. The
-// field gives the schema its name, its metadata and whether there may be nulls;
-// its type may be nil, and else must be the column's. The array has as many rows as the
-// column: if only the device knows how many, the call fetches the number.
+// ExportColumn is [Export] for one column: the array has the column's type. The field
+// supplies the name, the metadata and the nullability of the schema. Its type must be
+// nil or the column's type. If the row count is only on the device, the call waits to
+// fetch it.
 func ExportColumn(c *column.Column, field arrow.Field, options ...ExportOptions) (*Array, error) {
 	a, err := newArray(options, func(a *Array, o ExportOptions) error {
 		if err := c.Check(); err != nil {
@@ -92,9 +98,9 @@ func ExportColumn(c *column.Column, field arrow.Field, options ...ExportOptions)
 	return a, during("export column", err)
 }
 
-// exportTable fills a struct that a consumer provides with an array of the table.
-// A table without memory is at home, or if that is nil on the device of its own
-// manager. On an error the struct stays as it was.
+// exportTable fills a struct of the consumer with an array of the table. A table
+// without memory is placed on the device of home, or, if home is nil, of the table's
+// manager. On an error the struct is unchanged.
 func exportTable(table *buffer.Buffer, home *memory.Manager, out *cabi.DeviceArray, o ExportOptions) error {
 	if !cabi.Available {
 		return notInThisBuild()
@@ -116,7 +122,7 @@ func exportTable(table *buffer.Buffer, home *memory.Manager, out *cabi.DeviceArr
 	return e.export(out)
 }
 
-// only returns the options, or their zero value where none were given.
+// only returns the options, or the zero value if none were given.
 func only[Options any](given []Options) (o Options, err error) {
 	switch len(given) {
 	case 0:

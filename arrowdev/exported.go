@@ -14,35 +14,37 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// tag names the memory that this package allocates.
+// tag is the tag of the memory that this package allocates.
 const tag = "arrowdev"
 
-// export is what an exported array keeps alive: the owner of its tree. It is of a
-// table or of a column.
+// export is the owner of an exported array's tree. It keeps the memory of a table or
+// of a column alive.
 type export struct {
 	table  *buffer.Buffer
 	column *column.Column
-	// blocks are those of the memory, each once; the first begun of them are held.
+	// blocks are the blocks of the memory, without duplicates. The first begun of
+	// them are held.
 	blocks []*memory.Block
 	begun  int
-	// retained says that the table or column is held too.
+	// retained reports whether the table or column is held too.
 	retained bool
-	// zero is a block made for the export, which holds a reference, or nil.
-	// freeZero has such memory freed that is not a block, or is nil.
+	// zero is a block that was made for the export and holds a reference, or nil.
+	// freeZero frees such memory that is not a block; it may be nil.
 	zero     *memory.Block
 	freeZero func()
-	// event is behind the work on the blocks; nil where that was done.
+	// event follows the work on the blocks. It is nil if the work was done.
 	event *device.Event
-	// consumer is the stream whose work the memory must outlive, or nil.
+	// consumer is the stream whose work must complete before the memory is reused, or
+	// nil.
 	consumer *device.Stream
 
-	// root and sum tell what the structs said when they were handed out.
+	// root and sum record the contents of the structs at the export.
 	root    cabi.Array
 	structs []byte
 	seed    maphash.Seed
 	sum     uint64
 
-	// awaited says that somebody will ask for the failure.
+	// awaited reports whether a caller will read the failure.
 	awaited atomic.Bool
 	failure atomic.Pointer[error]
 
@@ -86,7 +88,7 @@ func (x *export) begin() error {
 	return nil
 }
 
-// mark makes an event behind all the work on the blocks, unless that is done.
+// mark records an event after all the work on the blocks, unless the work is done.
 func (x *export) mark() error {
 	var stream *device.Stream
 	for _, block := range x.blocks {
@@ -125,8 +127,8 @@ func (x *export) Ended() {
 	slog.Error("gpuframe: memory of an Arrow array could not be released", "error", err)
 }
 
-// end gives everything back after it has ordered the consumer's work before what
-// comes next.
+// end orders the consumer's work before all later use of the blocks, and releases
+// everything.
 func (x *export) end() error {
 	held := x.blocks[:x.begun]
 	var failures []error
@@ -136,7 +138,7 @@ func (x *export) end() error {
 		}
 	}
 	note(orderAll(held, x.consumer))
-	// The blocks' last references go last, with what makes no call of the driver.
+	// The blocks' last references go last, and their release makes no driver call.
 	if x.retained && x.table != nil {
 		note(x.table.Release())
 	} else if x.retained {
@@ -150,7 +152,7 @@ func (x *export) end() error {
 		x.freeZero()
 	}
 	if event := x.event; event != nil && len(held) > 0 {
-		// To destroy it is a call of the driver, which a consumer's release must not
+		// Destroying the event is a driver call, which a consumer's release must not
 		// make.
 		held[0].Device().Later(func() { _ = event.Close() })
 	}

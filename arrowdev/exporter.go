@@ -9,27 +9,28 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// exporter makes one exported array: it measures the columns, takes hold of their
-// blocks and writes the structs.
+// exporter makes one exported array: it measures the columns, holds their blocks and
+// writes the structs.
 type exporter struct {
 	options ExportOptions
 	owner   *export
-	// home is where arrays without memory belong, unless the options name a device.
+	// home is the manager whose device is the place of arrays without memory, unless
+	// the options name a device.
 	home *memory.Manager
 	// rows is the length of a table.
 	rows int
 
-	// What measuring finds.
+	// measure sets these fields.
 	nodes int
 	bytes uintptr
-	// zeros says that some array of no elements lacks its one offset.
+	// zeros reports whether an array without elements lacks its one offset.
 	zeros bool
 
 	place place
-	// device is where the memory is, or nil.
+	// device is the device of the memory, or nil.
 	device *device.Device
 	tree   *cabi.Tree
-	// zero is where a zero lies for offsets that a column lacks.
+	// zero is the address of a zero, for columns that lack their offsets.
 	zero uintptr
 }
 
@@ -40,8 +41,7 @@ const (
 	zeroBytes = 64
 )
 
-// export fills the struct. On an error nothing is held and the struct is as it
-// was.
+// export fills the struct. On an error nothing is held and the struct is unchanged.
 func (e *exporter) export(out *cabi.DeviceArray) error {
 	e.nodes = 1
 	for i := range e.columns() {
@@ -65,7 +65,8 @@ func (e *exporter) export(out *cabi.DeviceArray) error {
 	return nil
 }
 
-// columns returns how many columns lie below the root, or one that is the root.
+// columns returns the number of columns below the root, or one if the root is a
+// column.
 func (e *exporter) columns() int {
 	if e.owner.table != nil {
 		return e.owner.table.NumColumns()
@@ -80,8 +81,8 @@ func (e *exporter) column(i int) *column.Column {
 	return e.owner.column
 }
 
-// measure adds up what the structs below a column's own take, and collects its
-// blocks.
+// measure adds the structs below the one of a column itself, and collects the
+// column's blocks.
 func (e *exporter) measure(c *column.Column) error {
 	l, err := layoutOf(c.Type())
 	if err != nil {
@@ -118,14 +119,14 @@ func (e *exporter) measure(c *column.Column) error {
 	return e.measure(data.Dictionary)
 }
 
-// lacksOffset reports whether a buffer ought to have one offset, which consumers
-// read of empty arrays too, and has none.
+// lacksOffset reports whether a buffer must hold one offset and is empty. Consumers
+// read this offset for arrays without elements too.
 func (*exporter) lacksOffset(l layout, i int, buffer column.Bytes) bool {
 	return i == 1 && (l.kind == kindBinary || l.kind == kindList) && buffer.Len() < l.width
 }
 
-// locate finds the one place where all the memory is. An array without memory is
-// where the options say, or else at home.
+// locate finds the common place of all the memory. An array without memory has the
+// place of the options, or that of home.
 func (e *exporter) locate() error {
 	if e.device = e.options.Device; e.device != nil {
 		e.place = placeOf(e.device, device.MemoryDevice)
@@ -153,8 +154,8 @@ func (e *exporter) locate() error {
 	return err
 }
 
-// hold takes hold of the blocks for the consumer and sees to it that their
-// contents are ready, or will be at the event.
+// hold retains the blocks for the consumer, and makes their contents ready, now or at
+// the event.
 func (e *exporter) hold() error {
 	if e.zeros {
 		if err := e.makeZero(); err != nil {
@@ -180,7 +181,7 @@ func (e *exporter) hold() error {
 
 // write writes the structs.
 func (e *exporter) write(out *cabi.DeviceArray) error {
-	bytes := e.bytes + wordBytes + zeroBytes // the event, and zeros of the host's
+	bytes := e.bytes + wordBytes + zeroBytes // the event, and the host's zeros
 	var ok bool
 	if e.tree, ok = cabi.Begin(e.owner, bytes, e.nodes); !ok {
 		return faulty("", "the array's structs: %w", device.ErrOutOfMemory)
@@ -215,7 +216,7 @@ func (e *exporter) writeTable(root *cabi.Array) {
 	}
 }
 
-// childrenOf gives a struct so many children, which lie one after another.
+// childrenOf gives a struct count children, which are contiguous.
 func (e *exporter) childrenOf(parent *cabi.Array, count int) []cabi.Array {
 	if count == 0 {
 		return nil
@@ -229,19 +230,19 @@ func (e *exporter) childrenOf(parent *cabi.Array, count int) []cabi.Array {
 	return children
 }
 
-// writeColumn describes a column. Its offset is the array's, so that every buffer
-// is shown from its beginning.
+// writeColumn describes a column. Its offset becomes the array's, so that every
+// buffer is exported from its beginning.
 func (e *exporter) writeColumn(a *cabi.Array, c *column.Column) {
-	l, _ := layoutOf(c.Type()) // measured before
+	l, _ := layoutOf(c.Type()) // the layout was checked by measure
 	data := c.Data()
 	e.tree.OwnArray(a)
-	rows, _ := c.HostRows() // measured before
+	rows, _ := c.HostRows() // the count was fetched by measure
 	a.Length, a.Offset, a.NullCount = int64(rows), int64(data.Offset), int64(data.NullCount)
 	switch {
 	case rows == data.Length || data.NullCount == 0:
 	case data.NullCount == data.Length:
 		a.NullCount = a.Length
-	default: // nobody has counted those among the rows
+	default: // the null count of the rows is unknown
 		a.NullCount = column.UnknownNullCount
 	}
 	switch {
@@ -279,7 +280,7 @@ func (e *exporter) writeBuffers(a *cabi.Array, l layout, buffers []column.Bytes)
 		}
 	}
 	if l.kind == kindView {
-		// The lengths of the data buffers are the host's, as the structs are.
+		// The lengths of the data buffers are host memory, like the structs.
 		data := buffers[l.buffers():]
 		lengths := unsafe.Slice((*int64)(e.tree.Take(uintptr(max(len(data), 1))*wordBytes)), len(data))
 		addresses[count-1] = uintptr(unsafe.Pointer(unsafe.SliceData(lengths)))

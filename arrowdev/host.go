@@ -14,18 +14,25 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ImportRecord takes a plain ArrowArray of struct type over, from any Arrow
-// implementation in the process, with the ArrowSchema that describes it, and makes
-// a record of its children without copying them. The caller releases the record;
-// buffer.FromRecord moves it to a GPU.
+// ImportRecord takes over a plain ArrowArray of struct type, of any Arrow
+// implementation in the process, with its ArrowSchema, and makes a record of its
+// children without a copy. The caller releases the record; buffer.FromRecord moves it
+// to a GPU.
 //
-// Both structs are consumed in every case, as by [Import], and believed as little:
-// all that Import checks is checked here too, offsets and the like by the
-// processor. What cannot be checked in the memory of a process is whether an
-// address is one, and how much lies there. UTF-8 is not checked.
+// # Ownership
 //
-// The array's release callback runs when the last of the record's buffers is
-// released. The error is that of Import.
+// ImportRecord consumes both structs in every case, as [Import] does. The array's
+// release callback runs when the last of the record's buffers is released.
+//
+// # Checks
+//
+// ImportRecord makes all the checks of Import; the processor checks offsets and other
+// references. It cannot check whether an address is valid, or how much memory is
+// there. UTF-8 is not checked.
+//
+// # Errors
+//
+// The errors are those of Import.
 func ImportRecord(plainArray, schema unsafe.Pointer) (arrow.Record, error) {
 	described, err := ImportSchema(schema)
 	var record arrow.Record
@@ -65,11 +72,11 @@ func takenPlain(plainArray unsafe.Pointer, err error, f func(in *cabi.Array) err
 	return f(in)
 }
 
-// plainRoot is what errors call an array without a device.
+// plainRoot is the name of an array without a device in errors.
 const plainRoot = "ArrowArray"
 
-// hostManager is what foreign host memory is adopted by. It has no memory of its
-// own.
+// hostManager returns the manager that adopts foreign host memory. It allocates
+// nothing.
 var hostManager = sync.OnceValues(func() (*memory.Manager, error) {
 	dev, err := device.Open("host")
 	if err != nil {
@@ -91,7 +98,7 @@ func newHostImporter(in *cabi.Array) (*importer, error) {
 	return i, nil
 }
 
-// importHostRecord takes an array over from in and makes a record of it.
+// importHostRecord takes over the array at in and makes a record of it.
 func importHostRecord(in *cabi.Array, schema *arrow.Schema) (arrow.Record, error) {
 	i, err := newHostImporter(in)
 	if err != nil {
@@ -118,7 +125,7 @@ func importHostRecord(in *cabi.Array, schema *arrow.Schema) (arrow.Record, error
 	return array.NewRecord(schema, arrays, table.Capacity()), nil
 }
 
-// importHostArray takes an array over from in.
+// importHostArray takes over the array at in and makes an array of it.
 func importHostArray(in *cabi.Array, t arrow.DataType) (arrow.Array, error) {
 	i, err := newHostImporter(in)
 	if err != nil {
@@ -141,8 +148,9 @@ func hostArray(c *column.Column) (made arrow.Array, err error) {
 	}
 	defer data.Release()
 	defer func() {
-		// Extension types bring code of their own. What arrays above it have retained
-		// by then nobody will release, for nobody has these arrays.
+		// Extension types run foreign code, which may panic after arrays above have
+		// retained buffers. No caller can release those arrays, so recall releases
+		// their buffers.
 		if problem := recover(); problem != nil {
 			loans.recall()
 			made, err = nil, faulty("", "make an array of %v: %v: %w", c.Type(), problem, ErrInvalid)

@@ -15,15 +15,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// hostData describes a column in host memory to arrow-go. The buffers hold
-// references to the blocks, which are loans; the caller releases the data.
+// hostData describes a column in host memory to arrow-go. The buffers hold references
+// to the blocks, as loans; the caller releases the data.
 func hostData(ctx context.Context, c *column.Column, loans *loans) (*array.Data, error) {
 	parts := c.Data()
 	l, err := layoutOf(parts.Type)
 	if err != nil {
 		return nil, err
 	}
-	// arrow-go gives types that lack a bitmap an empty place for it.
+	// arrow-go has an empty slot for the bitmap of types that lack one.
 	first := 0
 	if !l.hasValidity() {
 		first = 1
@@ -70,10 +70,10 @@ func hostData(ctx context.Context, c *column.Column, loans *loans) (*array.Data,
 	return array.NewData(parts.Type, parts.Length, buffers, below, parts.NullCount, parts.Offset), nil
 }
 
-// countNulls returns how many elements are null, and notes it where nobody has
-// counted them: arrow-go, which wants none among the entries and the keys of maps,
-// takes an unknown count for some and panics, for the maps of a dictionary only when
-// somebody asks for them.
+// countNulls returns the number of null elements, and stores it if it was unknown.
+// arrow-go refuses nulls among the entries and the keys of maps. It takes an unknown
+// count for a positive one and panics; for the maps of a dictionary it panics only
+// when they are accessed.
 func countNulls(data arrow.ArrayData) int {
 	if bits := data.Buffers()[0]; data.NullN() == array.UnknownNullCount && bits != nil {
 		data.(*array.Data).SetNullN(data.Len() - bitutil.CountSetBits(bits.Bytes(), data.Offset(), data.Len()))
@@ -114,21 +114,22 @@ func (l *loans) borrow(block *memory.Block) *borrowed {
 	return loan
 }
 
-// recall gives back what the buffers hold, whoever has retained them.
+// recall releases the references of all buffers, however often they were retained.
 func (l *loans) recall() {
 	for _, loan := range l.all {
 		loan.Free(nil)
 	}
 }
 
-// borrowed is the allocator of a buffer whose memory is a block's: all it can do is
-// to give that back, once.
+// borrowed is the allocator of a buffer whose memory is a block. Its Free releases
+// the block, once.
 type borrowed struct {
 	block *memory.Block
 	given atomic.Bool
 }
 
-// Allocate makes new memory. arrow-go asks for none, for the buffers are immutable.
+// Allocate makes new memory. arrow-go does not call it, because the buffers are
+// immutable.
 func (*borrowed) Allocate(size int) []byte { return make([]byte, size) }
 
 // Reallocate copies into new memory.

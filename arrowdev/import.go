@@ -16,20 +16,20 @@ import (
 
 // ImportOptions configure an import. The zero value is right for most programs.
 type ImportOptions struct {
-	// Stream is the stream that the memory shall belong to. It is made to wait, on
-	// the device, for the array's sync_event. Nil means the manager's. For CUDA's
-	// per-thread default stream (2), which is another one on each thread, the legacy
-	// default stream is taken, which all of these wait for.
+	// Stream is the stream that the memory belongs to. The import makes it wait, on
+	// the device, for the array's sync_event. Nil means the manager's stream. CUDA's
+	// per-thread default stream (2) differs from thread to thread, so the import uses
+	// the legacy default stream instead, which waits for all of them.
 	Stream *device.Stream
 
-	// Unchecked leaves offsets, views, run ends, type ids and dictionary indices in
-	// the memory unread, so that the import does not wait for the device; it is for
-	// producers that are trusted. The structs and what the driver knows of the
-	// pointers are checked all the same. An import still waits for the lengths of the
-	// data buffers of string views, if the producer keeps these on the device.
+	// Unchecked skips the checks of offsets, views, run ends, type ids and dictionary
+	// indices, so that the import does not wait for the device. Use it for trusted
+	// producers. The structs and the pointers are still checked. An import still
+	// waits for the lengths of the data buffers of string views if the producer keeps
+	// these on the device.
 	Unchecked bool
 
-	// Context ends the wait for those checks. Nil means no end but the work's.
+	// Context ends the waits of the import. Nil means no deadline.
 	Context context.Context
 }
 
@@ -40,44 +40,50 @@ func (o ImportOptions) context() context.Context {
 	return o.Context
 }
 
-// Import takes an ArrowDeviceArray of struct type over, with the ArrowSchema that
-// describes it, and makes a table of its children without copying them. The
-// manager is one for the array's device; the memory is in no budget, and shows in
-// the manager's figures as external. The caller releases the table.
+// Import takes over an ArrowDeviceArray of struct type, with its ArrowSchema, and
+// makes a table of its children without a copy. The manager must be one for the
+// array's device. The memory counts against no budget; the manager's statistics show
+// it as external. The caller releases the table.
+//
+// # Ownership
 //
 // Import consumes both structs in every case: they are marked as released when it
-// returns. The array's release callback runs once, on whatever goroutine: on
-// success when everything that retains the memory is released and the work on it
-// is done, on an error before Import returns. Only a nil pointer, and a build
-// without cgo, leave nothing to run.
+// returns. The array's release callback runs once, on any goroutine: after a success
+// when everything that retains the memory is released and the work on it is done,
+// after an error before Import returns. Only a nil pointer, and a build without cgo,
+// leave nothing to release.
 //
-// An array that needs no memory, such as one of nulls or of no elements, is taken
-// wherever it says it is.
+// If an array that gpuframe exported comes back unaltered, Import returns the
+// exported columns themselves and releases the array immediately. Other structs over
+// gpuframe's memory share its blocks.
 //
 // # Checks
 //
-// The structs are checked against the schema. On a GPU the driver is asked about
-// every buffer before anything reads it: whether it is memory of the claimed kind,
-// on the claimed device, and as long as claimed. References within the memory, such
-// as the offsets of strings, are checked on the device; only types that have them
-// make Import wait for the producer's work. UTF-8 is not checked.
+// The structs are checked against the schema. On a GPU the driver is queried for
+// every buffer before the buffer is read: it must be memory of the claimed kind, on
+// the claimed device, and of the claimed length. References within the memory, such
+// as the offsets of strings, are checked on the device. UTF-8 is not checked.
 //
-// By the standard the structs themselves, the tables of addresses in them, and
-// all memory of an array that claims to be the CPU's are the processor's memory.
-// Nobody can be asked about that: such an address is believed if it is aligned and
-// not NULL. The lengths of the data buffers of string views may be in either
-// memory, for producers differ.
+// By the standard, the structs, the tables of addresses in them, and all memory of a
+// CPU array are memory of the process. No driver can check these addresses, so Import
+// checks only that they are aligned and not NULL. The lengths of the data buffers of
+// string views may be in host or device memory, because producers differ.
 //
-// An offset of the struct array itself is honoured. Nulls in it are refused, for a
-// table has no rows that are null: take such an array in by [ImportColumn].
+// An array that needs no memory, such as one of nulls or without elements, may claim
+// any device. The offset of the struct array itself is applied. Nulls in the struct
+// array are refused, because a table has no null rows: import such an array with
+// [ImportColumn].
 //
-// Memory of gpuframe's own that comes back is recognised: an unaltered array gives
-// the very columns, and ends at once; other structs over memory of ours share the
-// blocks.
+// # Waiting
+//
+// Import waits for the producer's work only if the array has types whose references
+// are checked.
+//
+// # Errors
 //
 // The error is an [*Error] that names the field at fault. It wraps [ErrInvalid],
-// [ErrUnsupported], [ErrDevice] or [ErrMoved], or what the driver says of memory
-// that is not what the array claims.
+// [ErrUnsupported], [ErrDevice] or [ErrMoved], or the driver's error about memory
+// that does not match the array's claims.
 func Import(m *memory.Manager, deviceArray, schema unsafe.Pointer, options ...ImportOptions) (*buffer.Buffer, error) {
 	described, err := ImportSchema(schema)
 	var table *buffer.Buffer
@@ -104,8 +110,8 @@ func ImportColumn(m *memory.Manager, deviceArray, schema unsafe.Pointer, options
 	return c, field, nil
 }
 
-// taken calls f with an array that came in, or releases it where something is
-// wrong already.
+// taken calls f with the imported array, or releases the array if err is set or the
+// options are invalid.
 func taken(array unsafe.Pointer, options []ImportOptions, err error, f func(in *cabi.DeviceArray, o ImportOptions) error) error {
 	if !cabi.Available {
 		return notInThisBuild()
@@ -127,7 +133,7 @@ func taken(array unsafe.Pointer, options []ImportOptions, err error, f func(in *
 	return f(in, o)
 }
 
-// importTable takes an array over from in and makes a table of it.
+// importTable takes over the array at in and makes a table of it.
 func importTable(m *memory.Manager, in *cabi.DeviceArray, schema *arrow.Schema, o ImportOptions) (*buffer.Buffer, error) {
 	i := newImporter(m, in, o)
 	table, err := i.table(schema)
@@ -137,7 +143,7 @@ func importTable(m *memory.Manager, in *cabi.DeviceArray, schema *arrow.Schema, 
 	return table, nil
 }
 
-// importColumn takes an array over from in and makes a column of it.
+// importColumn takes over the array at in and makes a column of it.
 func importColumn(m *memory.Manager, in *cabi.DeviceArray, t arrow.DataType, o ImportOptions) (*column.Column, error) {
 	i := newImporter(m, in, o)
 	c, err := i.column(t)
@@ -156,11 +162,11 @@ type importer struct {
 	place   place
 	event   uintptr
 	kind    device.MemoryKind
-	// elsewhere is why memory of the array is of no use to the manager, or nil. An
-	// array that needs no memory may be anywhere.
+	// elsewhere is the reason why the manager cannot use the array's memory, or nil.
+	// An array that needs no memory may be on any device.
 	elsewhere error
 	stream    *device.Stream
-	// waiting says that the stream was made to wait for the producer.
+	// waiting reports whether the stream waits for the producer.
 	waiting bool
 	// regions are the buffers of all the columns.
 	regions []column.Bytes
@@ -176,18 +182,17 @@ func newImporter(m *memory.Manager, in *cabi.DeviceArray, o ImportOptions) *impo
 	return i
 }
 
-// finish gives back what the import itself holds. What became of it has references
-// of its own.
+// finish releases the references of the import. The table or column holds its own.
 func (i *importer) finish() error {
 	err := i.adopted.release()
 	i.giveBack()
 	return also(err, i.lease.drop())
 }
 
-// begin checks what can be told of the whole.
+// begin makes the checks that concern the whole array.
 func (i *importer) begin() error {
 	if i.manager == nil {
-		return faulty("manager", "it is nil: %w", device.ErrInvalidValue)
+		return faulty("manager", "nil, expected a manager of the array's device: %w", device.ErrInvalidValue)
 	}
 	if !i.lease.live() {
 		return faulty(i.parser.root+".release", "%w", ErrMoved)
@@ -200,7 +205,8 @@ func (i *importer) begin() error {
 		return faulty("options.Stream", "it belongs to %s, the manager to %s: %w", i.stream.Device(), dev, device.ErrInvalidValue)
 	}
 	if isPerThread(i.stream) {
-		// The legacy default stream is ordered with those of all threads.
+		// The legacy default stream is ordered with the default streams of all
+		// threads.
 		i.stream = dev.DefaultStream()
 	}
 	i.kind, i.elsewhere = kindOf(dev, i.place)
@@ -235,11 +241,11 @@ func (i *importer) await() error {
 	return nil
 }
 
-// secure makes sure of all the memory that the parsed nodes refer to.
+// secure makes regions of all the memory that the parsed nodes refer to.
 func (i *importer) secure(root *node) error {
 	switch {
 	case !root.claimsMemory():
-		return nil // nothing to be had, and so nothing to wait for
+		return nil // no memory, so no wait
 	case i.elsewhere != nil:
 		return i.elsewhere
 	}
@@ -281,7 +287,7 @@ func (i *importer) table(schema *arrow.Schema) (*buffer.Buffer, error) {
 		return nil, err
 	}
 	if schema == nil {
-		return nil, faulty("schema", "there is none: %w", ErrInvalid)
+		return nil, faulty("schema", "nil, expected the schema of the array: %w", ErrInvalid)
 	}
 	if table, own := i.recogniseTable(schema); own {
 		return table, nil

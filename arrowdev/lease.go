@@ -7,15 +7,15 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 )
 
-// lease is an array that was moved here. Its release runs when the last of those
-// who hold it drops it.
+// lease is an array that was moved here. Its release runs when the last holder drops
+// the lease.
 type lease struct {
 	array cabi.Array
 	holds atomic.Int64
 }
 
-// newLease moves an array here: the source, whose bytes these are, is released
-// from now on.
+// newLease moves an array here. It marks source, the struct that the array was copied
+// from, as released.
 func newLease(array cabi.Array, source *cabi.Array) *lease {
 	l := &lease{array: array}
 	l.holds.Store(1)
@@ -35,13 +35,13 @@ func (l *lease) drop() error {
 	return releaseArray(&l.array)
 }
 
-// live reports whether the array may be looked at. One that was released or moved
-// away before, which the standard marks, may not; neither may a copy that nobody
-// marked, of an array of gpuframe's own.
+// live reports whether the array may be read. An array that was released or moved
+// before, which the standard marks, may not be read. An unmarked copy of a gpuframe
+// export that has ended may not be read either.
 func (l *lease) live() bool { return l.array.Release != 0 && !endedBefore(&l.array) }
 
-// endedBefore reports whether the struct is of an export of gpuframe's own that is
-// over. What it points to is gone.
+// endedBefore reports whether the struct is of a gpuframe export that has ended. The
+// memory that it points to is freed.
 func endedBefore(array *cabi.Array) bool {
 	if array.Release != ownRelease() {
 		return false
@@ -50,7 +50,7 @@ func endedBefore(array *cabi.Array) bool {
 	return !own
 }
 
-// ownRelease is the release that gpuframe's own arrays carry.
+// ownRelease is the release callback of gpuframe's arrays.
 var ownRelease = sync.OnceValue(func() uintptr {
 	var array cabi.Array
 	tree, ok := cabi.Begin(nil, 0, 1)

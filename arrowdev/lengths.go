@@ -8,8 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// deviceLengths are the lengths of one node's data buffers that are in memory
-// of the driver's.
+// deviceLengths are the lengths of one node's data buffers, in driver memory.
 type deviceLengths struct {
 	node   *node
 	block  *memory.Block
@@ -17,9 +16,9 @@ type deviceLengths struct {
 }
 
 // readLengths gives the data buffers of views their lengths. Arrow C++ keeps the
-// lengths in the processor's memory, nanoarrow's copy to a GPU in the GPU's, so the
-// driver is asked before they are read. What is in memory of the driver's is
-// fetched in one transfer, which waits for the producer's work.
+// lengths in host memory; nanoarrow's copy to a GPU keeps them on the GPU. So
+// readLengths queries the driver before it reads them. It fetches lengths in driver
+// memory in one transfer, which waits for the producer's work.
 func (i *importer) readLengths(root *node) error {
 	var there []deviceLengths
 	err := root.each(func(n *node) error {
@@ -52,8 +51,8 @@ func (i *importer) readLengths(root *node) error {
 	return err
 }
 
-// kindAt asks the driver what kind of memory is at an address. The host's driver
-// knows its own allocations only: on the host all memory is the processor's.
+// kindAt returns the kind of memory at an address, by a driver query. The host's
+// driver knows only its own allocations; on the host all memory is host memory.
 func (i *importer) kindAt(at uintptr) (device.MemoryKind, error) {
 	dev := i.manager.Device()
 	if dev.Kind() == device.Host {
@@ -61,15 +60,14 @@ func (i *importer) kindAt(at uintptr) (device.MemoryKind, error) {
 	}
 	info, err := dev.Driver().PointerInfo(device.Pointer(at))
 	if err != nil {
-		return 0, fmt.Errorf("ask the driver about %#x: %w", at, err)
+		return 0, fmt.Errorf("query the driver for the address %#x: %w", at, err)
 	}
 	return info.Kind, nil
 }
 
-// readHost reads words of the processor's memory. On a GPU it reads them only if
-// the driver does not say that they are the GPU's, and fails if the system says that
-// nothing is mapped there. On the host an address is believed: there is nobody to
-// ask.
+// readHost reads words of host memory. On a GPU it first checks that the driver does
+// not report device memory at the address, and it fails if the operating system
+// reports that the address is unmapped. On the host it cannot check the address.
 func (i *importer) readHost(words []int64, at uintptr) error {
 	kind, err := i.kindAt(at)
 	switch {
@@ -82,13 +80,13 @@ func (i *importer) readHost(words []int64, at uintptr) error {
 		return fmt.Errorf("%#x is memory of the device: %w", at, ErrInvalid)
 	}
 	if !hostread.Words(words, at) {
-		return fmt.Errorf("%#x is neither memory of %s nor mapped in this process: %w", at, i.manager.Device(), ErrInvalid)
+		return fmt.Errorf("%#x is neither memory of %s nor memory mapped in this process: %w", at, i.manager.Device(), ErrInvalid)
 	}
 	return nil
 }
 
-// adoptLengths makes a block of the lengths of a node, which have the driver check
-// that all of them are there.
+// adoptLengths makes a block of a node's lengths. Adopt checks with the driver that
+// all of them are there.
 func (i *importer) adoptLengths(n *node, kind device.MemoryKind) (deviceLengths, error) {
 	const width = 8
 	count := len(n.claims) - n.layout.buffers()
@@ -106,7 +104,7 @@ func (i *importer) adoptLengths(n *node, kind device.MemoryKind) (deviceLengths,
 	return deviceLengths{node: n, block: block, values: values}, nil
 }
 
-// fetchLengths fetches lengths that are in memory of the driver's.
+// fetchLengths fetches lengths that are in driver memory.
 func (i *importer) fetchLengths(there []deviceLengths) error {
 	destinations := make([]memory.Destination, len(there))
 	for k, each := range there {

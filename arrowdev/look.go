@@ -13,18 +13,17 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// looker collects what has to be looked at in the memory.
+// looker collects the checks of an array's contents.
 type looker struct {
 	batch *checks.Batch
-	// texts are the nodes whose data is as long as their offsets say, and the checks
-	// of these.
+	// texts are the nodes whose data length their offsets determine, and the checks
+	// of these nodes.
 	texts   []*node
 	offsets []checks.Check
 }
 
-// look checks what refers from one place in the memory to another, in one go, and
-// learns how long the data of strings is. It reports whether there are claims that
-// had no length before.
+// look runs all checks of references within the memory together, and reads the length
+// of string data. It reports whether claims exist that had no length before.
 func (i *importer) look(root *node) (more bool, err error) {
 	if i.options.Unchecked {
 		return i.trust(root)
@@ -45,7 +44,7 @@ func (i *importer) look(root *node) (more bool, err error) {
 	return len(l.texts) > 0, nil
 }
 
-// contentsFault names the buffer whose contents are wrong.
+// contentsFault adds the name of the buffer whose contents are invalid.
 func contentsFault(err error) error {
 	var wrong *checks.ElementError
 	switch {
@@ -105,18 +104,18 @@ func (l *looker) union(n *node) {
 	l.batch.DenseOffsets(n.bufferPath(1), n.claims[0].region, n.elements(1), lengths[:])
 }
 
-// elements are those of buffer i that the node shows.
+// elements returns the elements of buffer i that the node covers.
 func (n *node) elements(i int) checks.Elements {
 	return checks.Elements{Buffer: n.claims[i].region, First: n.offset, Count: n.length}
 }
 
-// validity is the bitmap's part that the node shows.
+// validity returns the part of the bitmap that the node covers.
 func (n *node) validity() checks.Validity {
 	return checks.Validity{Bits: n.claims[0].region, Offset: n.offset}
 }
 
-// trust gives the data of strings its length without looking at all the offsets:
-// on the host it is the last one, and else there is as much as the driver knows.
+// trust sets the length of string data without a check of all offsets. On the host
+// the length is the last offset; on a GPU it is the rest of the driver's allocation.
 func (i *importer) trust(root *node) (more bool, err error) {
 	err = root.each(func(n *node) error {
 		if n.layout.kind != kindBinary || n.length == 0 || n.claims[2].pointer == 0 {
@@ -158,7 +157,7 @@ func (n *node) lastOffset() (uint64, error) {
 	return uint64(last), nil
 }
 
-// allocated returns how many bytes there are from an address on.
+// allocated returns the number of bytes from an address to the end of its allocation.
 func (i *importer) allocated(at device.Pointer) (uint64, error) {
 	if block, ok := memory.FindExported(at, 1); ok {
 		defer block.Release()
@@ -171,13 +170,13 @@ func (i *importer) allocated(at device.Pointer) (uint64, error) {
 	}
 	base, length, err := i.manager.Device().Driver().AddressRange(at)
 	if err != nil {
-		return 0, fmt.Errorf("ask the driver about the allocation: %w", err)
+		return 0, fmt.Errorf("query the driver for the allocation: %w", err)
 	}
 	return uint64(base.Add(length) - at), nil
 }
 
-// countNulls makes sure that no row of a table is null where only its bitmap can
-// tell.
+// countNulls refuses null rows of a table if the null count is unknown and only the
+// bitmap can show them.
 func (i *importer) countNulls(root *node) error {
 	if root.nulls != column.UnknownNullCount {
 		return nil

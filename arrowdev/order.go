@@ -8,8 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// consumerStream returns the stream that the consumer works on, or nil where there
-// is none to order by: what the processor reads on the host device.
+// consumerStream returns the stream that the consumer works on, or nil if there is
+// nothing to order: on the host device the consumer reads with the processor.
 func consumerStream(dev *device.Device, given *device.Stream) (*device.Stream, error) {
 	switch {
 	case dev == nil:
@@ -24,17 +24,17 @@ func consumerStream(dev *device.Device, given *device.Stream) (*device.Stream, e
 	return dev.DefaultStream(), nil
 }
 
-// perThread is CUDA's number of the default stream of the calling thread. A goroutine,
-// and a release, are on threads of nobody's choice, so no call may use it.
+// perThread is CUDA's number of the default stream of the calling thread. Goroutines
+// and releases run on arbitrary threads, so no call may use it.
 const perThread backend.Stream = 2
 
 func isPerThread(stream *device.Stream) bool {
 	return stream.Handle() == perThread && stream.Device().Kind() == device.CUDA
 }
 
-// orderAll makes later work on the blocks, freeing them included, wait for what the
-// consumer has enqueued by now. It makes no call of the driver, so that it suits
-// deleters: the consumer may have destroyed its stream.
+// orderAll makes later work on the blocks, including their free, wait for the work
+// that the consumer has enqueued. It makes no driver call, so a deleter may call it:
+// the consumer may have destroyed its stream.
 func orderAll(blocks []*memory.Block, consumer *device.Stream) error {
 	if consumer == nil {
 		return nil

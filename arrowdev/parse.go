@@ -13,23 +13,23 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// The limits of what is read of a struct, so that one which refers to itself, or
-// counts to any number, comes to an end.
+// These limits bound the structs that are read, so that a struct that refers to
+// itself or has an absurd count cannot keep the parser busy.
 const (
 	maximumDepth = 64
 	maximumNodes = 1 << 20
-	// maximumDataBuffers is how many buffers one array of views has at most.
+	// maximumDataBuffers is the largest number of data buffers of one array of views.
 	maximumDataBuffers = 1 << 20
 )
 
-// parser turns structs into nodes. Until it is done no memory but that of the
-// structs has been looked at.
+// parser turns structs into nodes. It reads no memory except the structs.
 type parser struct {
-	// root is what errors call the struct that is parsed.
+	// root is the name of the parsed struct in errors.
 	root string
-	// count is how many arrays were met, buffers how many claims.
+	// count is the number of arrays that were read, buffers the number of claims.
 	count, buffers int
-	// nodes and claims are taken from these, so that they cost no allocation each.
+	// nodes and claims are slabs that nodes and claims are taken from, which saves an
+	// allocation for each.
 	nodes  []node
 	claims []claim
 }
@@ -38,7 +38,7 @@ type parser struct {
 type node struct {
 	layout   layout
 	dataType arrow.DataType
-	// parent and number say where it belongs: which child of the parent it is.
+	// parent and number locate the node: it is child number of parent.
 	parser *parser
 	parent *node
 	number int
@@ -46,10 +46,10 @@ type node struct {
 	length, offset int
 	// nulls is the null count, or column.UnknownNullCount.
 	nulls int
-	// claims are the buffers of the layout. Of views the data buffers follow.
+	// claims are the buffers of the layout. For views, the data buffers follow.
 	claims []claim
-	// lengths is the address of the lengths of these data buffers. It is zero
-	// when nothing has to be read there.
+	// lengths is the address of the lengths of these data buffers. It is zero if no
+	// lengths have to be read.
 	lengths    uintptr
 	children   []*node
 	dictionary *node
@@ -58,18 +58,18 @@ type node struct {
 // dictionaryNumber is the number of a dictionary among its parent's children.
 const dictionaryNumber = -1
 
-// claim is a buffer as the struct describes it: so many bytes from an address on.
-// One of no bytes has no memory.
+// claim is a buffer as the struct describes it: bytes bytes from an address on. An
+// empty claim has no memory.
 type claim struct {
 	pointer device.Pointer
 	bytes   uint64
-	// group is one more than the number of the driver's allocation that it lies in.
+	// group is one more than the index of the group that the claim lies in.
 	group int
-	// region is the memory, when it has been made sure of.
+	// region is the memory, once it has been checked.
 	region column.Bytes
 }
 
-// end is the number of elements that the buffers hold.
+// end returns the number of elements that the buffers hold.
 func (n *node) end() int { return n.offset + n.length }
 
 // path names the node's struct for messages.
@@ -115,7 +115,7 @@ func (p *parser) parse(a *cabi.Array, t arrow.DataType) (*node, error) {
 	return p.node(a, t, nil, 0, 0)
 }
 
-// parseTable is parse for an array whose children are a table's columns.
+// parseTable is parse for an array whose children are the columns of a table.
 func (p *parser) parseTable(a *cabi.Array, schema *arrow.Schema) (*node, error) {
 	n := p.newNode()
 	*n = node{parser: p, layout: tableLayout(schema)}
@@ -135,7 +135,7 @@ func (p *parser) node(a *cabi.Array, t arrow.DataType, parent *node, number, dep
 	return n, n.read(a, depth)
 }
 
-// read reads the struct of a node whose layout is known.
+// read reads the struct of a node whose layout is set.
 func (n *node) read(a *cabi.Array, depth int) error {
 	if a.Release == 0 {
 		return n.fault("release", "%w", ErrMoved)
@@ -163,14 +163,14 @@ func (n *node) readCounts(a *cabi.Array) error {
 	case a.Offset < 0 || a.Offset > math.MaxInt-a.Length:
 		return n.fault("offset", "%d, at a length of %d: %w", a.Offset, a.Length, ErrInvalid)
 	}
-	if n.length = int(a.Length); n.length > 0 { // else there is nothing to lie ahead of
+	if n.length = int(a.Length); n.length > 0 { // an empty array needs no elements before its offset
 		n.offset = int(a.Offset)
 	}
 	return nil
 }
 
-// readBuffers reads the addresses of the buffers. Where they must have some length
-// that the offsets do not tell, that is theirs.
+// readBuffers reads the addresses of the buffers. It sets the length of each buffer
+// that does not depend on offsets.
 func (n *node) readBuffers(a *cabi.Array) error {
 	want := int64(n.layout.buffers())
 	views := n.layout.kind == kindView
@@ -207,12 +207,12 @@ func (n *node) readBuffers(a *cabi.Array) error {
 	return nil
 }
 
-// readData notes the data buffers of views. Their lengths are the last buffer,
-// which importer.readLengths reads: it may be in memory of the device.
+// readData records the data buffers of views. Their lengths are in the last buffer,
+// which may be in device memory; importer.readLengths reads it.
 func (n *node) readData(addresses []uintptr) error {
 	first, last := n.layout.buffers(), len(addresses)-1
 	if first == last || n.length == 0 {
-		return nil // no view refers to the data
+		return nil // no view refers to a data buffer
 	}
 	if err := checkTable(addresses[last]); err != nil {
 		return faulty(n.bufferPath(last), "the lengths of the data buffers: %w", err)
@@ -224,7 +224,7 @@ func (n *node) readData(addresses []uintptr) error {
 	return nil
 }
 
-// claim notes buffer i, of so many bytes.
+// claim records buffer i, of the given number of bytes.
 func (n *node) claim(i int, at uintptr, bytes uint64, alignment int, optional bool) error {
 	n.claims[i] = claim{pointer: device.Pointer(at)}
 	if optional && at == 0 {
@@ -244,13 +244,13 @@ func (n *node) claimBytes(i int, bytes uint64, alignment int) error {
 	case at.Add(bytes) < at:
 		return faulty(n.bufferPath(i), "%d bytes from %v on exceed the address space: %w", bytes, at, ErrInvalid)
 	case uint64(at)%uint64(alignment) != 0:
-		return faulty(n.bufferPath(i), "%v is not aligned to elements of %v, which take a multiple of %d: copy the buffer to where it is: %w", at, n.layout, alignment, ErrInvalid)
+		return faulty(n.bufferPath(i), "%v is not aligned to elements of %v, expected a multiple of %d: copy the buffer to an aligned address: %w", at, n.layout, alignment, ErrInvalid)
 	}
 	n.claims[i].bytes = bytes
 	return nil
 }
 
-// readNulls reads the null count. A bitmap that shows no nulls is left alone.
+// readNulls reads the null count. A bitmap of an array without nulls is not read.
 func (n *node) readNulls(a *cabi.Array) error {
 	if a.NullCount < column.UnknownNullCount || a.NullCount > a.Length {
 		return n.fault("null_count", "%d of %d elements: %w", a.NullCount, a.Length, ErrInvalid)
@@ -261,7 +261,7 @@ func (n *node) readNulls(a *cabi.Array) error {
 		n.nulls = n.length
 	case !n.layout.hasValidity():
 		if n.nulls > 0 {
-			return n.fault("null_count", "%d, but %v has no nulls of its own: %w", n.nulls, n.layout, ErrInvalid)
+			return n.fault("null_count", "%d, but %v has no validity bitmap and so no nulls: %w", n.nulls, n.layout, ErrInvalid)
 		}
 		n.nulls = 0
 	case n.nulls == 0:

@@ -8,8 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// readChildren reads the children, which must be long enough for what the parent
-// shows of them.
+// readChildren reads the children. Each must cover the elements that the parent
+// refers to.
 func (n *node) readChildren(a *cabi.Array, depth int) error {
 	want := n.layout.children()
 	if a.NumChildren != int64(want) {
@@ -46,8 +46,7 @@ func (n *node) readChildren(a *cabi.Array, depth int) error {
 	return nil
 }
 
-// withoutNulls makes a bitmap that can show none count for nothing: run ends are
-// never null.
+// withoutNulls drops a bitmap that contains no nulls: run ends are never null.
 func (n *node) withoutNulls() error {
 	if n.nulls > 0 {
 		return n.fault("null_count", "%d, but run ends cannot be null: %w", n.nulls, ErrInvalid)
@@ -63,7 +62,7 @@ func (n *node) readDictionary(a *cabi.Array, depth int) (err error) {
 	case t == nil && a.Dictionary == 0:
 		return nil
 	case t == nil:
-		return n.fault("dictionary", "there is one, and %v has none: %w", n.layout, ErrInvalid)
+		return n.fault("dictionary", "not NULL, expected NULL for %v: %w", n.layout, ErrInvalid)
 	}
 	if err := checkTable(a.Dictionary); err != nil {
 		return n.fault("dictionary", "%w", err)
@@ -72,7 +71,7 @@ func (n *node) readDictionary(a *cabi.Array, depth int) (err error) {
 	return err
 }
 
-// noNulls refuses nulls in the root of a table, as far as the count tells.
+// noNulls refuses nulls in the root of a table, if the null count is known.
 func (n *node) noNulls() error {
 	if n.nulls > 0 {
 		return n.fault("null_count", "%d rows are null, which a table has no place for: import it as a column: %w", n.nulls, ErrUnsupported)
@@ -80,15 +79,14 @@ func (n *node) noNulls() error {
 	return nil
 }
 
-// cut makes the children of a table's root as long as the root, which may show
-// only a part of them.
+// cut slices the children of a table's root to the offset and length of the root.
 func (n *node) cut() {
 	for _, child := range n.children {
 		child.slice(n.offset, n.length)
 	}
 }
 
-// slice leaves length of the elements, from offset on.
+// slice reduces the node to length elements from offset on.
 func (n *node) slice(offset, length int) {
 	if offset == 0 && length == n.length {
 		return
@@ -103,7 +101,7 @@ func (n *node) slice(offset, length int) {
 	n.offset, n.length = n.offset+offset, length
 	for i := range n.layout.buffers() {
 		c := &n.claims[i]
-		if c.bytes > 0 { // shorter than before, or of no elements at all
+		if c.bytes > 0 { // shorter than before, or without elements
 			c.bytes, _, _ = n.layout.extent(i, n.end())
 		}
 	}

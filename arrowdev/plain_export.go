@@ -9,17 +9,23 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// ExportRecord writes a record of arrow-go, in the processor's memory, to an
-// ArrowArray of struct type and, unless schema is nil, to an ArrowSchema. Both
-// structs are the caller's, in C memory, and are overwritten unread; he, or whom he
-// gives them, calls their releases, once each, on any thread.
+// ExportRecord writes a record of arrow-go, in host memory, to an ArrowArray of
+// struct type and, unless schema is nil, to an ArrowSchema.
 //
-// Nothing is copied. The record is retained, and its memory pinned, until the
-// array and all children that were moved out of it are released. Memory of C's is
-// as good as Go's.
+// # Ownership
 //
-// On an error, which is an [*Error], nothing was written. It wraps what
-// [ExportSchema] says of the schema, [ErrUnsupported], or device.ErrOutOfMemory.
+// The caller provides both structs, in C memory; they are overwritten unread. The
+// caller, or the consumer that gets them, calls each release callback once, on any
+// thread.
+//
+// Nothing is copied. The record is retained, and its memory pinned, until the array
+// and all children that were moved out of it are released. C memory works as well as
+// Go memory.
+//
+// # Errors
+//
+// The error is an [*Error], and nothing is written. It wraps the error of
+// [ExportSchema], [ErrUnsupported], or device.ErrOutOfMemory.
 func ExportRecord(record arrow.Record, array, schema unsafe.Pointer) error {
 	return during("export record", exportRecord(record, (*cabi.Array)(array), (*cabi.Schema)(schema)))
 }
@@ -29,7 +35,7 @@ func exportRecord(record arrow.Record, array *cabi.Array, schema *cabi.Schema) e
 	case !cabi.Available:
 		return notInThisBuild()
 	case record == nil:
-		return faulty("record", "it is nil: %w", device.ErrInvalidValue)
+		return faulty("record", "nil, expected an arrow.Record: %w", device.ErrInvalidValue)
 	case array == nil:
 		return faulty("ArrowArray", "the pointer to write to is nil: %w", ErrInvalid)
 	}

@@ -10,24 +10,30 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 )
 
-// ImportRecordReader takes an ArrowArrayStream of any Arrow implementation over,
-// and reads records of it, in the processor's memory and without copying, as
-// [ImportRecord] would. [buffer.NewReader] and [buffer.FromReader] move them to a
-// device.
+// ImportRecordReader takes over an ArrowArrayStream of any Arrow implementation and
+// reads records from it, in host memory and without copies, as [ImportRecord] does.
+// [buffer.NewReader] and [buffer.FromReader] move the records to a device.
 //
-// The stream is moved in every case: the caller's struct is marked as released,
-// and the stream's release runs once, with the reader's last Release or before
-// ImportRecordReader returns an error. Only a nil pointer, a stream that is
-// released already and a build without cgo leave nothing to run. Records that were
-// retained outlive the reader.
+// # Ownership
 //
-// The reader is arrow-go's interface: Record is valid until the next call of Next,
-// and what ended the stream early is told by Err, as an [*Error] that wraps the
-// [*StreamError] of the stream. Retain and Release may be called from any
-// goroutine, the rest from one at a time.
+// ImportRecordReader moves the stream in every case: the caller's struct is marked as
+// released. The stream's release runs once, with the reader's last Release or before
+// ImportRecordReader returns an error. Only a nil pointer, a released stream and a
+// build without cgo leave nothing to release. Retained records outlive the reader.
 //
-// [buffer.NewReader]: https://pkg.go.dev/github.com/gpuframe/gpuframe/buffer#NewReader
-// [buffer.FromReader]: https://pkg.go.dev/github.com/gpuframe/gpuframe/buffer#FromReader
+// The reader follows arrow-go's interface: Record is valid until the next call of
+// Next. Retain and Release are safe for concurrent use; call the other methods from
+// one goroutine at a time.
+//
+// # Errors
+//
+// If the stream ended early, Err returns an [*Error] that wraps the [*StreamError] of
+// the stream.
+//
+// [buffer.NewReader]:
+// https://pkg.go.dev/github.com/gpuframe/gpuframe/buffer#NewReader
+// [buffer.FromReader]:
+// https://pkg.go.dev/github.com/gpuframe/gpuframe/buffer#FromReader
 func ImportRecordReader(stream unsafe.Pointer) (array.RecordReader, error) {
 	r, err := importRecordReader((*cabi.Stream)(stream))
 	if err != nil {
@@ -87,7 +93,7 @@ func (r *recordReader) open() (err error) {
 // Retain adds a reference.
 func (r *recordReader) Retain() { r.references.Add(1) }
 
-// Release gives a reference back; the last one releases the stream.
+// Release drops a reference. The last one releases the stream.
 func (r *recordReader) Release() {
 	if r.references.Add(-1) != 0 {
 		return
@@ -114,7 +120,7 @@ func (r *recordReader) Next() bool {
 	return !r.ended
 }
 
-// next returns neither a record nor an error at the end.
+// next returns no record and no error at the end.
 func (r *recordReader) next() (arrow.Record, error) {
 	*r.array = cabi.Array{}
 	if code := r.stream.CallNext(r.array); code != 0 {
@@ -133,8 +139,8 @@ func (r *recordReader) drop() {
 	}
 }
 
-// Record returns the record that Next has fetched, or nil.
+// Record returns the current record, or nil.
 func (r *recordReader) Record() arrow.Record { return r.record }
 
-// Err returns what ended the stream early, or nil.
+// Err returns the error that ended the stream early, or nil.
 func (r *recordReader) Err() error { return r.failed }

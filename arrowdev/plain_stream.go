@@ -12,14 +12,20 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// ExportRecordReader writes an ArrowArrayStream, which is for the processor's
-// memory, to the struct at stream, which is the caller's, in C memory, and is
-// overwritten unread. Its consumer gets the reader's records as [ExportRecord]
-// would export them. The reader is retained until the consumer releases the
-// stream, which it may do at any point and on any thread; nobody else may read
-// from it meanwhile.
+// ExportRecordReader writes an ArrowArrayStream, the interface for host memory, to
+// the struct at stream. The consumer gets the reader's records as [ExportRecord]
+// exports them.
 //
-// Failures reach the consumer as with [ExportStream]; a panic of the reader is one.
+// # Ownership
+//
+// The caller provides the struct, in C memory; it is overwritten unread. The reader
+// is retained until the consumer releases the stream, at any point and on any thread.
+// No other caller may read from the reader meanwhile.
+//
+// # Errors
+//
+// The consumer receives failures as with [ExportStream], including panics of the
+// reader.
 func ExportRecordReader(reader array.RecordReader, stream unsafe.Pointer) error {
 	return during("export stream", exportRecordReader(reader, (*cabi.Stream)(stream)))
 }
@@ -29,7 +35,7 @@ func exportRecordReader(reader array.RecordReader, out *cabi.Stream) error {
 	case !cabi.Available:
 		return notInThisBuild()
 	case reader == nil:
-		return faulty("reader", "it is nil: %w", device.ErrInvalidValue)
+		return faulty("reader", "nil, expected an array.RecordReader: %w", device.ErrInvalidValue)
 	case out == nil:
 		return faulty("ArrowArrayStream", "the pointer to write to is nil: %w", ErrInvalid)
 	}
@@ -41,7 +47,8 @@ func exportRecordReader(reader array.RecordReader, out *cabi.Stream) error {
 			if reader.Next() {
 				return writeRecord((*cabi.Array)(out), reader.Record())
 			}
-			// The reader of Parquet calls the end of its file an error.
+			// arrow-go's Parquet reader returns io.EOF as the error at the end of the
+			// file.
 			if err := reader.Err(); err != nil && !errors.Is(err, io.EOF) {
 				return err
 			}

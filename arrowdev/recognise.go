@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ownExport returns the export that the array is the root of, if it is one of
-// gpuframe's own, says what it said when it was handed out, and is on the device.
+// ownExport returns the export of the array if the array is the root of a gpuframe
+// export, is unaltered, and is on the device.
 func (i *importer) ownExport() *export {
 	owner, root, own := i.lease.array.OwnerOf()
 	x, ours := owner.(*export)
@@ -23,35 +23,33 @@ func (i *importer) ownExport() *export {
 	return x
 }
 
-// seal remembers what the structs say, to find out later whether a consumer has
-// changed them.
+// seal records the contents of the structs, to detect changes by a consumer later.
 func (x *export) seal(root cabi.Array, structs []byte) {
 	x.root, x.structs, x.seed = root, structs, maphash.MakeSeed()
 	x.sum = maphash.Bytes(x.seed, structs)
 }
 
-// unaltered reports whether nobody has changed the structs or moved a part of them
-// elsewhere.
+// unaltered reports whether the structs are unchanged and no part of them was moved.
 func (x *export) unaltered(root *cabi.Array) bool {
 	return *root == x.root && maphash.Bytes(x.seed, x.structs) == x.sum
 }
 
-// here reports whether a column's device, which may be none, is the manager's.
+// here reports whether a column's device, which may be nil, is the manager's.
 func (i *importer) here(dev *device.Device) bool {
 	return dev == nil || dev.Same(i.manager.Device())
 }
 
-// recogniseColumn returns the very column that was exported, with a reference.
+// recogniseColumn returns the exported column itself, with a new reference.
 func (i *importer) recogniseColumn(t arrow.DataType) (*column.Column, bool) {
 	x := i.ownExport()
 	if x == nil || x.column == nil || !i.here(x.column.Device()) || !arrow.TypeEqual(t, x.column.Type()) {
 		return nil, false
 	}
-	c, err := x.column.WithHostRows(i.options.context()) // fetched for the export
+	c, err := x.column.WithHostRows(i.options.context()) // the export fetched the count
 	return c, err == nil
 }
 
-// recogniseTable returns a table of the very columns that were exported.
+// recogniseTable returns a table of the exported columns themselves.
 func (i *importer) recogniseTable(schema *arrow.Schema) (*buffer.Buffer, bool) {
 	x := i.ownExport()
 	if x == nil || x.table == nil || !i.here(x.table.Device()) || x.table.Capacity() != x.root.Length {
@@ -65,7 +63,7 @@ func (i *importer) recogniseTable(schema *arrow.Schema) (*buffer.Buffer, bool) {
 	return table, err == nil
 }
 
-// recogniseClaim finds the block of gpuframe's own that a claim is a part of.
+// recogniseClaim finds the gpuframe block that contains a claim.
 func (i *importer) recogniseClaim(c *claim) bool {
 	if i.found != nil && within(i.found, c) {
 		return c.in(i.found) == nil
@@ -75,8 +73,8 @@ func (i *importer) recogniseClaim(c *claim) bool {
 		return false
 	}
 	if !i.here(block.Device()) || placeOfBlock(block).deviceType != i.place.deviceType || i.keep(block) != nil {
-		// Whether the claim holds all the same is for the driver to say. The array
-		// keeps the memory, so that this reference is not the last.
+		// The driver must check the claim. The array keeps the memory, so this is not
+		// the last reference.
 		_ = block.Release()
 		return false
 	}

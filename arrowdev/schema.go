@@ -8,36 +8,38 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 )
 
-// ImportSchema makes a schema of an ArrowSchema of struct type, which is how a
-// record batch or a table is described.
+// ImportSchema makes a schema of an ArrowSchema of struct type, which describes a
+// record batch or a table. It is safe for concurrent use, but the struct must not be
+// used by another goroutine during the call.
 //
-// It consumes the ArrowSchema in every case: the struct is marked as released,
-// and what the producer gave it as its release has run once when ImportSchema
-// returns, on a copy. Only a nil pointer, a struct that is released already and a
-// build without cgo leave nothing to run. Nothing of the result lies in the
-// producer's memory.
+// # Ownership
 //
-// A schema of gpuframe's own that comes back unaltered gives the very schema that
-// was exported, at once, as long as somebody still has that. Of other libraries the
-// same schema, read twice, may be one and the same *arrow.Schema.
+// ImportSchema consumes the ArrowSchema in every case: when it returns, the struct is
+// marked as released, and the producer's release callback has run once, on a copy.
+// Only a nil pointer, a released struct and a build without cgo leave nothing to
+// release. The result refers to no memory of the producer.
 //
-// The names, types, nullability and metadata of the fields are kept, and so are
-// the metadata of the schema. A field whose metadata name an extension type that
-// is registered with arrow-go is of that type; with any other it keeps its
-// storage type and the metadata. What arrow-go has no place for is dropped: what
-// maps call their entries, keys and values, the metadata of entries, of run ends
-// and of what is run-end encoded, and the name, nullability and metadata of a
-// dictionary.
+// If a schema that gpuframe exported comes back unaltered, ImportSchema returns the
+// exported schema itself, without parsing, while it is still reachable. If another
+// library's schema is read twice, both calls may return the same *arrow.Schema.
 //
-// The error is an [*Error] that names the field at fault, as in
-// "ArrowSchema.children[2].format". It wraps [ErrInvalid] for what is against the
-// standard, [ErrUnsupported] for a type that arrow-go does not have, as fixed-size
-// lists of length zero and decimals of 32 or 64 bits, and [ErrMoved] for a schema
-// or a child that was released. Types nested more than 64 deep and schemas of
-// more than 262144 fields are refused.
+// # Fields
 //
-// It may be called from any goroutine; the struct must not be used by another
-// meanwhile.
+// The names, types, nullability and metadata of the fields are kept, and the metadata
+// of the schema. A field whose metadata name an extension type that is registered
+// with arrow-go has that type; with an unregistered one it keeps its storage type and
+// the metadata. Parts that arrow-go cannot represent are dropped: the names of the
+// entries, keys and values of maps, the metadata of entries, of run ends and of
+// run-end encoded values, and the name, nullability and metadata of a dictionary.
+//
+// # Errors
+//
+// The error is an [*Error] that names the field at fault, for example
+// "ArrowSchema.children[2].format". It wraps [ErrInvalid] for a violation of the
+// standard, [ErrUnsupported] for a type that arrow-go lacks, such as fixed-size lists
+// of length zero and decimals of 32 or 64 bits, and [ErrMoved] for a schema or a
+// child that was released. Types nested more than 64 deep and schemas of more than
+// 262144 fields are refused.
 func ImportSchema(schema unsafe.Pointer) (*arrow.Schema, error) {
 	moved, err := takeSchema(schema)
 	if err != nil {
@@ -51,8 +53,8 @@ func ImportSchema(schema unsafe.Pointer) (*arrow.Schema, error) {
 	return result, nil
 }
 
-// ImportField is [ImportSchema] for an ArrowSchema of any type, which describes
-// one column.
+// ImportField is [ImportSchema] for an ArrowSchema of any type, which describes one
+// column.
 func ImportField(schema unsafe.Pointer) (arrow.Field, error) {
 	moved, err := takeSchema(schema)
 	if err != nil {
@@ -66,23 +68,27 @@ func ImportField(schema unsafe.Pointer) (arrow.Field, error) {
 	return result, nil
 }
 
-// ExportSchema writes the schema to the ArrowSchema at out, which is the caller's,
-// in C memory, and holds nothing: it is overwritten unread. It is of struct type,
-// is not nullable and carries the schema's metadata.
+// ExportSchema writes the schema to the ArrowSchema at out. The struct has struct
+// type, is not nullable and carries the schema's metadata.
 //
-// The caller, or whom he gives the struct, calls its release once, on any thread;
-// the memory behind it goes then. Children may be moved elsewhere before, and
-// then live until they are released themselves.
+// # Ownership
 //
-// How the schema is written is remembered until it is collected as garbage, so
-// that exporting it again takes a microsecond. Schemas, and the types in them, must
-// therefore not be changed, which arrow-go does not foresee either.
+// The caller provides the struct, in C memory; it is overwritten unread. The caller,
+// or the consumer that gets the struct, calls its release once, on any thread, which
+// frees the memory behind it. Children may be moved out before; they then live until
+// they are released themselves.
 //
-// On an error, which is an [*Error], nothing was written. It wraps [ErrInvalid]
-// for a type that is unfinished or contradicts itself and for names that C cannot
-// hold, [ErrUnsupported] for types that the standard does not have, for an
-// extension type that is stored as another, and for what [ImportSchema] would
-// refuse to take, and device.ErrOutOfMemory.
+// The written form of a schema is cached until the schema is garbage, so that another
+// export of it takes a microsecond. Schemas and their types must therefore not be
+// changed; arrow-go does not support changes either.
+//
+// # Errors
+//
+// The error is an [*Error], and nothing is written. It wraps [ErrInvalid] for a type
+// that is incomplete or contradicts itself and for names that C strings cannot hold,
+// [ErrUnsupported] for types that the standard lacks, for an extension type whose
+// storage is another extension type, and for schemas that [ImportSchema] would
+// refuse, and device.ErrOutOfMemory.
 func ExportSchema(schema *arrow.Schema, out unsafe.Pointer) error {
 	s, err := writable(out)
 	if err == nil {
@@ -100,7 +106,7 @@ func ExportField(field arrow.Field, out unsafe.Pointer) error {
 	return during("export schema", err)
 }
 
-// takeSchema moves the schema out of the caller's struct. It has to be released.
+// takeSchema moves the schema out of the caller's struct. The caller releases it.
 func takeSchema(schema unsafe.Pointer) (*cabi.Schema, error) {
 	if !cabi.Available {
 		return nil, notInThisBuild()
@@ -112,13 +118,13 @@ func takeSchema(schema unsafe.Pointer) (*cabi.Schema, error) {
 	moved := *source
 	source.Release = 0
 	if moved.Origin().Ended {
-		// Nothing is left of it: this is a copy that nobody marked.
+		// The struct is an unmarked copy of a schema whose memory is freed.
 		return nil, inSchema(faulty("release", "%w", ErrMoved))
 	}
 	return &moved, nil
 }
 
-// writable returns the struct that a schema is to be written to.
+// writable returns the struct that a schema is written to.
 func writable(out unsafe.Pointer) (*cabi.Schema, error) {
 	if !cabi.Available {
 		return nil, notInThisBuild()

@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format"
 )
 
-// faultyPart makes an error of one of package format's. Its field is within the
-// struct that is being looked at.
+// faultyPart makes an error of an error of package format. Its field is relative to
+// the current struct.
 func faultyPart(field string, err error) error {
 	condition := ErrInvalid
 	if errors.Is(err, format.ErrUnsupported) {
@@ -20,7 +20,7 @@ func faultyPart(field string, err error) error {
 	return &Error{Field: field, Err: &reason{err, condition}}
 }
 
-// reason is an error that says all there is to say, and a condition to test for.
+// reason is an error with a complete message and a condition for errors.Is.
 type reason struct {
 	error
 	condition error
@@ -28,7 +28,7 @@ type reason struct {
 
 func (r *reason) Unwrap() []error { return []error{r.error, r.condition} }
 
-// below puts the field of an error below another.
+// below prefixes the field of an error with another.
 func below(above string, err error) error {
 	known, ok := err.(*Error)
 	switch {
@@ -45,7 +45,7 @@ func below(above string, err error) error {
 // belowChild is below for a child.
 func belowChild(i int, err error) error { return below(fmt.Sprintf("children[%d]", i), err) }
 
-// inSchema ends the way up: it names the struct.
+// inSchema prefixes the field of an error with the name of the struct.
 func inSchema(err error) error {
 	if err == nil {
 		return nil

@@ -10,15 +10,15 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// Bounds of what is remembered of schemas that were read.
+// These bounds limit the cache of schemas that were read.
 const (
 	maximumRead      = 256
 	maximumReadBytes = 1 << 20
 )
 
-// readSchemas remembers the schemas that were read, as long as somebody has them: a
-// producer sends the same one with each array, and to make it anew takes longer
-// than to take the array in.
+// readSchemas caches the schemas that were read, as long as they are reachable. A
+// producer sends the same schema with each array, and parsing it takes longer than
+// importing the array.
 var readSchemas = knownSchemas{seed: maphash.MakeSeed(), byHash: map[uint64]*knownSchema{}}
 
 type knownSchemas struct {
@@ -52,7 +52,7 @@ func (k *knownSchemas) of(text []byte) *arrow.Schema {
 	return schema
 }
 
-// keep remembers the schema of a text.
+// keep stores the schema of a text.
 func (k *knownSchemas) keep(text []byte, schema *arrow.Schema) {
 	hash := maphash.Bytes(k.seed, text)
 	k.mu.Lock()
@@ -72,7 +72,7 @@ func (k *knownSchemas) keep(text []byte, schema *arrow.Schema) {
 	k.bytes += len(text)
 }
 
-// forget is called when a schema of a text of that hash is gone.
+// forget removes a hash after a schema with that hash was collected.
 func (k *knownSchemas) forget(hash uint64) {
 	k.mu.Lock()
 	defer k.mu.Unlock()

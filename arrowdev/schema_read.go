@@ -11,9 +11,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format"
 )
 
-// readField reads a schema that describes one column. It does not release it, and
-// copies all that it returns. The error is an *Error that names the field, but no
-// operation.
+// readField reads a schema that describes one column. It does not release the schema,
+// and copies everything that it returns. The error is an *Error that names the field,
+// but no operation.
 func readField(s *cabi.Schema) (arrow.Field, error) {
 	field, err := new(schemaReader).field(s, 1)
 	return field, inSchema(err)
@@ -37,20 +37,20 @@ func readSchema(s *cabi.Schema) (*arrow.Schema, error) {
 	}
 	if plain {
 		again, still := appendSchema(nil, s, 1)
-		if still && bytes.Equal(text, again) { // nobody changed it meanwhile
+		if still && bytes.Equal(text, again) { // no producer changed it meanwhile
 			readSchemas.keep(text, schema)
 		}
 	}
 	return schema, nil
 }
 
-// schemaReader counts what it has read of one schema: the structs may point at
-// each other in circles, or so often at the same one that they have no end.
+// schemaReader counts the structs of one schema, because structs may refer to each
+// other in cycles, or to one struct so often that reading never ends.
 type schemaReader struct {
 	fields, bytes int
 }
 
-// field reads a schema with everything below it.
+// field reads a schema with its children and dictionary.
 func (r *schemaReader) field(s *cabi.Schema, depth int) (arrow.Field, error) {
 	field, err := r.storage(s, depth)
 	if err != nil {
@@ -59,7 +59,7 @@ func (r *schemaReader) field(s *cabi.Schema, depth int) (arrow.Field, error) {
 	return format.Extension(field), nil
 }
 
-// storage is field but for extension types, of which it gives the storage.
+// storage is field, except that it returns the storage type of an extension type.
 func (r *schemaReader) storage(s *cabi.Schema, depth int) (arrow.Field, error) {
 	parts, err := r.parts(s, depth)
 	if err != nil {
@@ -97,8 +97,7 @@ func (r *schemaReader) table(s *cabi.Schema) (*arrow.Schema, error) {
 	return arrow.NewSchema(parts.children, metadata), nil
 }
 
-// schemaParts is a schema that was read, but for its type, which is yet to be put
-// together.
+// schemaParts is a schema that was read, before its type is assembled.
 type schemaParts struct {
 	field    arrow.Field
 	parsed   format.Parsed
@@ -139,7 +138,7 @@ func (r *schemaReader) parts(s *cabi.Schema, depth int) (p schemaParts, err erro
 	return p, nil
 }
 
-// enter checks that there is a schema to read, and counts it.
+// enter checks that the schema can be read, and counts it.
 func (r *schemaReader) enter(s *cabi.Schema, depth int) error {
 	if err := liveSchema(s); err != nil {
 		return err
@@ -168,7 +167,7 @@ func (r *schemaReader) children(s *cabi.Schema, parsed format.Parsed, depth int)
 	case s.Children%unsafe.Alignof(s.Children) != 0:
 		return nil, faulty("children", "%#x is no aligned address: %w", s.Children, ErrInvalid)
 	}
-	fields := make([]arrow.Field, 0, min(s.NumChildren, 256)) // it is not believed more yet
+	fields := make([]arrow.Field, 0, min(s.NumChildren, 256)) // do not trust a larger count yet
 	for i, child := range unsafe.Slice((*uintptr)(address.Pointer(s.Children)), s.NumChildren) {
 		field, err := r.field(schemaAt(child), depth+1)
 		if err != nil {
@@ -179,7 +178,7 @@ func (r *schemaReader) children(s *cabi.Schema, parsed format.Parsed, depth int)
 	return fields, nil
 }
 
-// text reads a string of C that must be there.
+// text reads a C string that must not be NULL.
 func (r *schemaReader) text(field string, at uintptr) (string, error) {
 	if at == 0 {
 		return "", faulty(field, "it is NULL: %w", ErrInvalid)
@@ -214,7 +213,7 @@ func (r *schemaReader) count(field string, bytes int) error {
 	return nil
 }
 
-// liveSchema returns an error unless there is a schema to read.
+// liveSchema returns an error if the schema is nil or released.
 func liveSchema(s *cabi.Schema) error {
 	switch {
 	case s == nil:

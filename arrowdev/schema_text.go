@@ -9,14 +9,13 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format"
 )
 
-// maximumSchemaText bounds the texts that are looked at before a schema is read.
+// maximumSchemaText bounds the texts that are compared before a schema is read.
 const maximumSchemaText = 1 << 15
 
-// appendSchema appends what the structs of a schema say, without the addresses: two
-// schemas of the same text mean the same. It returns false for a schema that is
-// anything but plain, which has to be read to find out what is the matter: one that
-// is broken or large, or of extension types, whose meaning is the registry's of the
-// day.
+// appendSchema appends the contents of a schema's structs, without the addresses: two
+// schemas of the same text mean the same. It returns false for a schema that must be
+// parsed: an invalid or large one, or one with extension types, whose meaning depends
+// on the current registry.
 func appendSchema(text []byte, s *cabi.Schema, depth int) ([]byte, bool) {
 	const most = maximumSchemaText / 8
 	if liveSchema(s) != nil || depth > format.MaximumDepth || len(text) > maximumSchemaText ||
@@ -49,11 +48,11 @@ func appendSchema(text []byte, s *cabi.Schema, depth int) ([]byte, bool) {
 	if s.Dictionary != 0 {
 		return appendSchema(text, schemaAt(s.Dictionary), depth+1)
 	}
-	return text, len(text) <= maximumSchemaText // else a string may not be whole
+	return text, len(text) <= maximumSchemaText // a longer text may hold a truncated string
 }
 
-// appendString appends a string of C with its end, unless it is too long. None at
-// all is as good as an empty one.
+// appendString appends a C string with its terminator, unless it is too long. NULL is
+// equivalent to an empty string.
 func appendString(text []byte, at uintptr) []byte {
 	if at == 0 {
 		return append(text, 0)
@@ -67,7 +66,7 @@ func appendString(text []byte, at uintptr) []byte {
 	return text
 }
 
-// appendMetadata appends a blob, which says itself where it ends.
+// appendMetadata appends a metadata blob, whose own counts determine its length.
 func appendMetadata(text []byte, at uintptr) ([]byte, bool) {
 	if at == 0 {
 		return append(text, 0, 0, 0, 0), true // no pairs
@@ -77,7 +76,7 @@ func appendMetadata(text []byte, at uintptr) ([]byte, bool) {
 		if count < 0 || count > maximumSchemaText-len(text) {
 			return false
 		}
-		if count > 0 { // else there may be nothing
+		if count > 0 { // a blob may end at an empty text
 			text = append(text, unsafe.Slice((*byte)(blob), count)...)
 			blob = unsafe.Add(blob, count)
 		}

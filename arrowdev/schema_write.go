@@ -8,8 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format"
 )
 
-// writeField writes the schema of a column to out, which on an error it leaves as
-// it is. The error is an *Error that names the field, but no operation.
+// writeField writes the schema of a column to out. On an error out is unchanged. The
+// error is an *Error that names the field, but no operation.
 func writeField(out *cabi.Schema, field arrow.Field) error {
 	image, err := imageOf(field)
 	if err != nil {
@@ -40,7 +40,7 @@ func writeImage(out *cabi.Schema, image *cabi.Image, mark uint64) error {
 	return nil
 }
 
-// imageOf takes a field apart.
+// imageOf describes a field as the image of an ArrowSchema.
 func imageOf(field arrow.Field) (*cabi.Image, error) {
 	root, err := new(schemaPlan).describe(field, 1)
 	if err != nil {
@@ -52,7 +52,7 @@ func imageOf(field arrow.Field) (*cabi.Image, error) {
 // imageOfSchema is imageOf for the schema of a table.
 func imageOfSchema(schema *arrow.Schema) (*cabi.Image, error) {
 	if !schema.IsNativeEndian() {
-		return nil, faulty("", "the schema is of the other byte order, which the standard cannot say: %w", ErrUnsupported)
+		return nil, faulty("", "the schema's byte order is not the machine's, and the standard cannot represent it: %w", ErrUnsupported)
 	}
 	for i, field := range schema.Fields() {
 		if field.Type == nil {
@@ -62,14 +62,14 @@ func imageOfSchema(schema *arrow.Schema) (*cabi.Image, error) {
 	return imageOf(arrow.Field{Type: arrow.StructOf(schema.Fields()...), Metadata: schema.Metadata()})
 }
 
-// schemaPlan counts what an export takes.
+// schemaPlan counts the structs and bytes that an export takes.
 type schemaPlan struct {
 	fields int
-	// text is how many bytes of text and metadata there are.
+	// text is the number of bytes of text and metadata.
 	text int
 }
 
-// describe takes a field apart, with everything below it.
+// describe describes a field with everything below it.
 func (p *schemaPlan) describe(field arrow.Field, depth int) (cabi.Description, error) {
 	var none cabi.Description
 	if depth > format.MaximumDepth {
@@ -92,7 +92,7 @@ func (p *schemaPlan) describe(field arrow.Field, depth int) (cabi.Description, e
 		}
 	}
 	if described.Dictionary != nil {
-		// A dictionary may have nulls among its values.
+		// A dictionary may have null values.
 		values, err := p.describe(arrow.Field{Type: described.Dictionary, Nullable: true}, depth+1)
 		if err != nil {
 			return none, below("dictionary", err)

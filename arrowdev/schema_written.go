@@ -11,17 +11,17 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 )
 
-// Bounds of what is remembered of schemas. A schema of more than a part of the
-// bytes is made anew each time.
+// These bounds limit the cache of written schemas. A schema that takes more than a
+// fraction of the bytes is written anew each time.
 const (
 	maximumWritten      = 1024
 	maximumWrittenBytes = 8 << 20
 	maximumWrittenPart  = maximumWrittenBytes / 8
 )
 
-// written remembers how exported schemas are written: they cannot be changed, and
-// the same few are exported over and over. An entry goes with its schema, or makes
-// room for another.
+// written caches the written form of exported schemas: schemas do not change, and
+// programs export the same few repeatedly. An entry is removed with its schema, or
+// evicted for another.
 var written = writtenSchemas{byAddress: map[uintptr]*writtenSchema{}, byMark: map[uint64]*writtenSchema{}}
 
 type writtenSchemas struct {
@@ -34,16 +34,17 @@ type writtenSchemas struct {
 
 type writtenSchema struct {
 	image *cabi.Image
-	// mark is what trees of the schema are known by. It is not used again.
+	// mark identifies the trees of the schema. It is never reused.
 	mark    uint64
 	address uintptr
 	schema  weak.Pointer[arrow.Schema]
-	// value is the schema's own struct. Somebody may have assigned another to it.
+	// value is a copy of the schema's struct, because a caller may have assigned
+	// another schema to it.
 	value   arrow.Schema
 	cleanup runtime.Cleanup
 }
 
-// of returns what is known of a schema, or nil.
+// of returns the cached entry of a schema, or nil.
 func (w *writtenSchemas) of(schema *arrow.Schema) *writtenSchema {
 	w.mu.RLock()
 	known := w.byAddress[uintptr(unsafe.Pointer(schema))]
@@ -54,8 +55,8 @@ func (w *writtenSchemas) of(schema *arrow.Schema) *writtenSchema {
 	return known
 }
 
-// marked returns the schema that a mark is of, and how it is written, if it is
-// still there.
+// marked returns the schema and the image that a mark belongs to, if they are still
+// cached.
 func (w *writtenSchemas) marked(mark uint64) (*arrow.Schema, *cabi.Image) {
 	if mark == 0 {
 		return nil, nil
@@ -69,7 +70,7 @@ func (w *writtenSchemas) marked(mark uint64) (*arrow.Schema, *cabi.Image) {
 	return known.whole(), known.image
 }
 
-// whole returns the schema, or nil where it is gone or has become another.
+// whole returns the schema, or nil if it was collected or changed.
 func (k *writtenSchema) whole() *arrow.Schema {
 	schema := k.schema.Value()
 	if schema == nil || *bitsOf(schema) != *bitsOf(&k.value) {
@@ -78,12 +79,12 @@ func (k *writtenSchema) whole() *arrow.Schema {
 	return schema
 }
 
-// bitsOf are a schema's words: the same ones refer to the same fields.
+// bitsOf returns the words of a schema. Equal words refer to the same fields.
 func bitsOf(schema *arrow.Schema) *[unsafe.Sizeof(arrow.Schema{})]byte {
 	return (*[unsafe.Sizeof(arrow.Schema{})]byte)(unsafe.Pointer(schema))
 }
 
-// keep remembers a schema's image and returns its mark; zero for one that is too
+// keep caches a schema's image and returns its mark, or zero if the image is too
 // large.
 func (w *writtenSchemas) keep(schema *arrow.Schema, image *cabi.Image) uint64 {
 	if image.Bytes() > maximumWrittenPart {
@@ -95,7 +96,7 @@ func (w *writtenSchemas) keep(schema *arrow.Schema, image *cabi.Image) uint64 {
 	defer w.mu.Unlock()
 	if old := w.byAddress[address]; old != nil {
 		if old.whole() == schema {
-			return old.mark // somebody was quicker
+			return old.mark // another goroutine has stored it first
 		}
 		w.remove(old)
 	}
@@ -107,14 +108,15 @@ func (w *writtenSchemas) keep(schema *arrow.Schema, image *cabi.Image) uint64 {
 	}
 	w.last++
 	k.mark = w.last
-	// The mark, and not the entry, so that one that had to make room is not kept.
+	// The cleanup holds the mark, not the entry, so that an evicted entry can be
+	// collected.
 	k.cleanup = runtime.AddCleanup(schema, w.forget, k.mark)
 	w.byAddress[address], w.byMark[k.mark] = k, k
 	w.bytes += image.Bytes()
 	return k.mark
 }
 
-// forget is called when a schema is gone.
+// forget removes a collected schema.
 func (w *writtenSchemas) forget(mark uint64) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
@@ -130,8 +132,8 @@ func (w *writtenSchemas) remove(k *writtenSchema) {
 	w.bytes -= k.image.Bytes()
 }
 
-// recogniseSchema returns the very schema that an unaltered struct of gpuframe's
-// own was written from, or nil.
+// recogniseSchema returns the schema that an unaltered struct of gpuframe was written
+// from, or nil.
 func recogniseSchema(s *cabi.Schema) *arrow.Schema {
 	origin := s.Origin()
 	schema, image := written.marked(origin.Mark)

@@ -2,8 +2,8 @@ package arrowdev
 
 import "sync"
 
-// scratch is memory that imports need only while they last. Most of what an import
-// of a few columns would allocate is in it.
+// scratch is memory that an import needs only while it runs. It holds most of the
+// allocations of an import of a few columns.
 type scratch struct {
 	nodes  []node
 	claims []claim
@@ -11,8 +11,8 @@ type scratch struct {
 }
 
 const (
-	// scratchNodes and scratchClaims are how many an import begins with. What it
-	// needs beyond these is its own.
+	// scratchNodes and scratchClaims are the initial capacities. An import that needs
+	// more allocates its own memory.
 	scratchNodes  = 32
 	scratchClaims = 96
 )
@@ -25,21 +25,21 @@ var scratches = sync.Pool{New: func() any {
 	}
 }}
 
-// borrow gives the import the memory, which is cleared.
+// borrow gives the import cleared memory.
 func (i *importer) borrow() {
 	i.scratch = scratches.Get().(*scratch)
 	i.parser.nodes, i.parser.claims, i.groups = i.scratch.nodes, i.scratch.claims, i.scratch.groups
 }
 
-// giveBack ends the import's use of the memory: nothing may refer to a node, a claim
-// or a group any more. It may be called twice.
+// giveBack ends the import's use of the memory: no reference to a node, a claim or a
+// group may remain. Further calls do nothing.
 func (i *importer) giveBack() {
 	s := i.scratch
 	if s == nil {
 		return
 	}
 	i.scratch = nil
-	// How much of it was used the import has lost count of where it needed more.
+	// An import that outgrew the scratch does not know how much of it was used.
 	clear(s.nodes[:min(cap(s.nodes), i.count+1)])
 	clear(s.claims[:min(cap(s.claims), i.buffers)])
 	clear(s.groups[:min(cap(s.groups), len(i.groups))])

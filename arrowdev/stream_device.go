@@ -8,11 +8,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// placeOfManager returns where a manager's memory is.
+// placeOfManager returns the place of a manager's memory.
 func placeOfManager(m *memory.Manager) place { return placeOf(m.Device(), m.Resource().Kind()) }
 
-// checkDeviceType says whether the manager's device can use arrays of a type of
-// device at all. Each array is looked at when it comes.
+// checkDeviceType returns an error if the manager's device cannot use arrays of a
+// type of device. Each array is checked separately when it comes.
 func checkDeviceType(m *memory.Manager, field string, deviceType int32) error {
 	claimed := place{deviceType, cabi.NoDeviceID}
 	if deviceType == cabi.DeviceCUDA {
@@ -25,13 +25,13 @@ func checkDeviceType(m *memory.Manager, field string, deviceType int32) error {
 	return err
 }
 
-// exportBatch exports a table of a stream: it has the stream's schema and is on
-// the stream's type of device.
+// exportBatch exports a table of a stream. The table must have the stream's schema
+// and be on the stream's type of device.
 func exportBatch(m *memory.Manager, schema *arrow.Schema, table *buffer.Buffer, out *cabi.DeviceArray, o ExportOptions) error {
 	if !table.Schema().Equal(schema) {
 		return faulty("", "the batch has another schema than the stream: %w", buffer.ErrSchema)
 	}
-	// Without memory a table may be anywhere.
+	// A table without memory may be on any device.
 	if err := exportTable(table, m, out, o); err != nil {
 		return err
 	}

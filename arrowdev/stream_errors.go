@@ -12,12 +12,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// StreamError is what another library's stream or producer says of its own
-// failure.
+// StreamError is a failure that another library's stream or producer reported.
 type StreamError struct {
-	// Code is the errno code that was returned.
+	// Code is the errno code of the failure.
 	Code int
-	// Message is the description that came with it. It may be empty.
+	// Message is the description of the failure. It may be empty.
 	Message string
 }
 
@@ -41,14 +40,14 @@ func (e *StreamError) Is(target error) bool {
 	return false
 }
 
-// invalid are the conditions that the other side hears of as EINVAL.
+// invalid are the conditions that are reported to the other side as EINVAL.
 var invalid = []error{
 	ErrInvalid, ErrUnsupported, ErrDevice, ErrMoved, device.ErrInvalidValue, device.ErrNotSupported,
 	buffer.ErrSchema, buffer.ErrRows, memory.ErrReleased, memory.ErrClosed,
 }
 
-// errnoOf returns the code by which an error is told to the other side. One that
-// came from a stream is passed on.
+// errnoOf returns the errno code of an error for the other side. The code of a
+// StreamError is passed on.
 func errnoOf(err error) int {
 	var told *StreamError
 	switch {
@@ -69,8 +68,8 @@ func errnoOf(err error) int {
 	return cabi.EIO
 }
 
-// guarded turns a panic of a reader into an error: C calls, and cannot be panicked
-// into.
+// guarded turns a panic of a reader into an error, because a panic must not unwind
+// into C.
 func guarded(f func() error) (err error) {
 	defer func() {
 		if cause := recover(); cause != nil {
@@ -80,7 +79,7 @@ func guarded(f func() error) (err error) {
 	return f()
 }
 
-// outOfMemory is for structs that C has no memory for.
+// outOfMemory is the error for structs that malloc could not allocate.
 func outOfMemory() error {
 	return faulty("", "no C memory for the struct: %w", device.ErrOutOfMemory)
 }

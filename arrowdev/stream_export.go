@@ -12,26 +12,29 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ExportStream writes an ArrowDeviceArrayStream to out, which is the caller's, in
-// C memory, and is overwritten unread. Its consumer gets the reader's tables one
-// by one, as [Export] would export them; each lives until the consumer releases
-// it, with or without the stream. The stream's type of device is that of the
-// manager's memory. At most one set of options may be given; its Context ends the
-// stream, with ECANCELED, and every wait in it.
+// ExportStream writes an ArrowDeviceArrayStream to out. The consumer gets the
+// reader's tables one at a time, as [Export] exports them; each lives until the
+// consumer releases it, with or without the stream. The stream's type of device is
+// that of the manager's memory. At most one set of options may be given; its Context
+// ends the stream, with ECANCELED, and every wait in it.
 //
-// The stream takes the reader over: it is closed when the consumer releases the
-// stream, which it may do at any point and on any thread, or before ExportStream
-// returns an error. What closing the reader fails with is lost.
+// # Ownership
 //
-// Failures reach the consumer as errno codes with a description: EINVAL for a
-// table of another schema or on another type of device, ENOMEM for an exceeded
-// budget and the like, ECANCELED for the context, what a stream of another
-// library said where the reader is one, and EIO for everything else. After a
-// failure the stream does not go on: get_next fails in the same way again. Calls
-// of the stream after its release do nothing.
+// The caller provides the struct, in C memory; it is overwritten unread. The stream
+// owns the reader and closes it when the consumer releases the stream, at any point
+// and on any thread, or before ExportStream returns an error. An error of that Close
+// is lost.
+//
+// # Errors
+//
+// The consumer receives failures as errno codes with a description: EINVAL for a
+// table of another schema or on another type of device, ENOMEM for an exceeded budget
+// or exhausted memory, ECANCELED for the context, the original code if the reader is
+// a stream of another library, and EIO for all other errors. After a failure get_next
+// returns the same failure again. Calls of the stream after its release do nothing.
 //
 // The consumer must not call the stream from two threads at the same time. If it
-// does, the calls wait for one another.
+// does, the calls wait for each other.
 func ExportStream(m *memory.Manager, reader buffer.Reader, out unsafe.Pointer, options ...ExportOptions) error {
 	err := exportStream(m, reader, (*cabi.DeviceStream)(out), options)
 	if err != nil && reader != nil {
@@ -48,9 +51,9 @@ func exportStream(m *memory.Manager, reader buffer.Reader, out *cabi.DeviceStrea
 	case err != nil:
 		return err
 	case m == nil:
-		return faulty("manager", "it is nil: %w", device.ErrInvalidValue)
+		return faulty("manager", "nil, expected the manager of the tables' device: %w", device.ErrInvalidValue)
 	case reader == nil:
-		return faulty("reader", "it is nil: %w", device.ErrInvalidValue)
+		return faulty("reader", "nil, expected an open buffer.Reader: %w", device.ErrInvalidValue)
 	case out == nil:
 		return faulty("ArrowDeviceArrayStream", "the pointer to write to is nil: %w", ErrInvalid)
 	}

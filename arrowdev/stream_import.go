@@ -17,7 +17,7 @@ import (
 )
 
 // StreamReader reads another library's ArrowDeviceArrayStream. It is a
-// [buffer.Reader], and may be used from any goroutine.
+// [buffer.Reader] and is safe for concurrent use.
 type StreamReader struct {
 	manager *memory.Manager
 	options ImportOptions
@@ -31,19 +31,23 @@ type StreamReader struct {
 
 var _ buffer.Reader = (*StreamReader)(nil)
 
-// ImportStream takes an ArrowDeviceArrayStream over and reads tables of it, as
-// [Import] would import them. The manager is one for the stream's type of device.
-// At most one set of options may be given; its Context is not used, for Next has
-// one of its own.
+// ImportStream takes over an ArrowDeviceArrayStream and reads tables from it, as
+// [Import] imports them. The manager must be one for the stream's type of device. At
+// most one set of options may be given; its Context is not used, because Next has a
+// context.
 //
-// The stream is moved in every case: the caller's struct is marked as released,
-// and the stream's release runs once, when the reader is closed or before
-// ImportStream returns an error. Only a nil pointer, a stream that is released
-// already and a build without cgo leave nothing to run.
+// # Ownership
+//
+// ImportStream moves the stream in every case: the caller's struct is marked as
+// released. The stream's release runs once, when the reader is closed or before
+// ImportStream returns an error. Only a nil pointer, a released stream and a build
+// without cgo leave nothing to release.
+//
+// # Errors
 //
 // The error is an [*Error]. It wraps [ErrDevice] for a stream of another type of
-// device, [ErrInvalid], [ErrMoved], what [ImportSchema] says of the schema, or the
-// [*StreamError] that the stream failed with.
+// device, [ErrInvalid], [ErrMoved], the error of [ImportSchema] about the schema, or
+// the [*StreamError] of the stream.
 func ImportStream(m *memory.Manager, stream unsafe.Pointer, options ...ImportOptions) (*StreamReader, error) {
 	r, err := importStream(m, (*cabi.DeviceStream)(stream), options)
 	if err != nil {
@@ -82,7 +86,7 @@ func (r *StreamReader) open(options []ImportOptions) (err error) {
 	}
 	switch {
 	case r.manager == nil:
-		return faulty("manager", "it is nil: %w", device.ErrInvalidValue)
+		return faulty("manager", "nil, expected a manager of the stream's type of device: %w", device.ErrInvalidValue)
 	case r.stream.GetSchema == 0:
 		return faulty("ArrowDeviceArrayStream.get_schema", "it is NULL: %w", ErrInvalid)
 	case r.stream.GetNext == 0:
@@ -111,14 +115,19 @@ func schemaOf(get func(*cabi.Schema) int, lastError func() string) (*arrow.Schem
 // Schema returns the schema of all tables.
 func (r *StreamReader) Schema() *arrow.Schema { return r.schema }
 
-// Next returns the stream's next table, which the caller releases, or io.EOF at
-// the end. The context ends it before it has called the stream; the call itself,
-// which may block, cannot be interrupted. The context also ends what waits the
-// import takes.
+// Next returns the stream's next table, which the caller releases, or io.EOF at the
+// end.
 //
-// After an error other than the context's before the call, the reader fails with
-// it again. The error is an [*Error], which wraps the [*StreamError] where the
-// stream failed, and memory.ErrReleased for a reader that is closed.
+// # Waiting
+//
+// Next checks the context before it calls the stream. The call itself may block and
+// cannot be interrupted. The context ends the waits of the import.
+//
+// # Errors
+//
+// Later calls return the same error, unless the context ended before the stream was
+// called. The error is an [*Error]. It wraps the [*StreamError] of a stream that
+// failed, and memory.ErrReleased if the reader is closed.
 func (r *StreamReader) Next(ctx context.Context) (*buffer.Buffer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -164,9 +173,8 @@ func importBatch(ctx context.Context, m *memory.Manager, array *cabi.DeviceArray
 	return importTable(m, array, schema, o)
 }
 
-// Close releases the stream, once a call of Next that is under way has returned.
-// The tables that were read are not affected. It may be called any number of
-// times, and returns nil.
+// Close releases the stream after a call of Next in progress has returned. The tables
+// that were read are not affected. Further calls do nothing. Close returns nil.
 func (r *StreamReader) Close() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()

@@ -9,27 +9,27 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 )
 
-// source is the Go side of an exported stream of either kind. A consumer may call
-// from one thread after the other; calls at the same time, which the standard
-// forbids, wait for one another.
+// source is the Go side of an exported stream of either kind. A consumer may call it
+// from different threads, one call at a time. Concurrent calls, which the standard
+// forbids, wait for each other.
 type source struct {
-	// schema and next fill the struct, which is cleared; next returns io.EOF at
-	// the end. close runs once.
+	// schema and next fill the struct, which is zeroed; next returns io.EOF at the
+	// end. close runs once.
 	schema func(out *cabi.Schema) error
 	next   func(out unsafe.Pointer) error
 	close  func() error
-	// stop ends what next waits for.
+	// stop ends the waits of next.
 	stop context.CancelFunc
 
 	mu      sync.Mutex
 	message unsafe.Pointer
-	// failed is what next has returned at last: a stream does not go on after an
-	// error or its end.
+	// failed is the final result of next: a stream does not continue after an error
+	// or its end.
 	failed error
 	ended  bool
 }
 
-// GetSchema is get_schema.
+// GetSchema implements get_schema.
 func (s *source) GetSchema(out *cabi.Schema) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -39,7 +39,7 @@ func (s *source) GetSchema(out *cabi.Schema) int {
 	return s.answer("get_schema", guarded(func() error { return s.schema(out) }))
 }
 
-// GetNext is get_next.
+// GetNext implements get_next.
 func (s *source) GetNext(out unsafe.Pointer) int {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -57,12 +57,11 @@ func (s *source) GetNext(out unsafe.Pointer) int {
 
 func nowhere() error { return faulty("out", "it is NULL: %w", ErrInvalid) }
 
-// answer keeps the description of an error until the next call, and returns the
-// code.
+// answer keeps the description of an error until the next call, and returns its code.
 func (s *source) answer(callback string, err error) int {
 	cabi.FreeMessage(s.message)
 	s.message = nil
-	if s.ended { // released by another thread a moment ago
+	if s.ended { // another thread has just released the stream
 		return cabi.EINVAL
 	}
 	if err == nil {
@@ -75,19 +74,19 @@ func (s *source) answer(callback string, err error) int {
 	return errnoOf(err)
 }
 
-// LastError is get_last_error.
+// LastError implements get_last_error.
 func (s *source) LastError() unsafe.Pointer {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.message
 }
 
-// Ended is release.
+// Ended implements release.
 func (s *source) Ended() {
 	s.stop()
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	cabi.FreeMessage(s.message)
 	s.message, s.ended = nil, true
-	_ = guarded(s.close) // there is nobody to tell
+	_ = guarded(s.close) // no caller can receive the error
 }

@@ -8,11 +8,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Arrays of strings and lists have one offset more than elements, and consumers read
-// that of an array without elements, too: Arrow C++ refuses it if it is NULL. A
-// column may lack it, so the export supplies a zero in the array's kind of memory.
+// Arrays of strings and lists have one offset more than elements. Consumers read it
+// for arrays without elements too: Arrow C++ refuses NULL. A column may lack it, so
+// the export supplies a zero in the array's kind of memory.
 
-// makeZero makes the zero. In the processor's memory it is a part of the structs.
+// makeZero makes the zero. In host memory it is a part of the structs.
 func (e *exporter) makeZero() error {
 	if e.place.deviceType == cabi.DeviceCPU {
 		return nil
@@ -44,8 +44,8 @@ func (e *exporter) zeroBlock(m *memory.Manager, stream *device.Stream) error {
 	return nil
 }
 
-// zeroAllocation has the driver allocate the zero: imported memory may be of a kind
-// that no manager here makes.
+// zeroAllocation allocates the zero from the driver: imported memory may be of a kind
+// that no manager of this process makes.
 func (e *exporter) zeroAllocation() error {
 	dev := e.device
 	driver := dev.Driver()
