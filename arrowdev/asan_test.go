@@ -2,6 +2,6 @@
 
 package arrowdev_test
 
-// leaksAreFound says that the address sanitizer looks for leaks, those of other
-// libraries too.
+// leaksAreFound reports whether the address sanitizer looks for leaks, including
+// those of other libraries.
 const leaksAreFound = true

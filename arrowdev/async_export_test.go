@@ -27,8 +27,8 @@ func produce(m *memory.Manager, source buffer.Reader, r *cabitest.Receiver) <-ch
 	return done
 }
 
-// Requests, extractions and a cancel in any order, against a model: as many tasks
-// come as were requested, and none after that.
+// A consumer requests, extracts and cancels in any order, and a model checks it: the
+// number of tasks is the number of requests, and no task comes after a cancel.
 func TestBackPressure(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		rapid.Check(t, func(r *rapid.T) {
@@ -50,7 +50,7 @@ func TestBackPressure(t *testing.T) {
 			requested := consumer.Counts().Requested
 			settled := func() int {
 				if requested > end {
-					consumer.WaitEnd() // there was a request for the end
+					consumer.WaitEnd() // one request was for the end
 				} else {
 					consumer.Wait(requested)
 				}
@@ -102,12 +102,12 @@ func TestBackPressure(t *testing.T) {
 					require.Contains(r, counts.Message, errBroken.Error())
 				}
 			}
-			for ; taken < counts.Tasks; taken++ { // after the release, too
+			for ; taken < counts.Tasks; taken++ { // tasks may be extracted after the release
 				extractOne(r, consumer, out, taken)
 			}
 			require.EqualValues(r, 1, source.closed.Load())
 			require.Zero(r, m.Stats().InUse)
-			consumer.Request(1, false) // late, and harmless
+			consumer.Request(1, false) // too late, without effect
 			consumer.Cancel(false)
 		})
 	})
@@ -129,7 +129,7 @@ func extractOne(r *rapid.T, consumer *cabitest.Receiver, out *cabi.DeviceArray, 
 	require.Zero(r, out.Array.Release)
 }
 
-// A consumer that requests and cancels from inside the callbacks.
+// The consumer requests and cancels inside the callbacks.
 func TestReentrantConsumers(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		for _, c := range []struct {
@@ -202,7 +202,7 @@ func TestRequestsForNothing(t *testing.T) {
 	})
 }
 
-// Requests add up to more than an int64 holds.
+// The sum of the requests exceeds an int64.
 func TestRequestsForEverything(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
 		consumer := cabitest.NewReceiver(cabitest.Habits{RequestFirst: 1<<63 - 1, RequestEach: 1 << 62})
@@ -289,7 +289,7 @@ func TestAsyncExportsThatCannotBegin(t *testing.T) {
 	})
 }
 
-// Cancels on a thread of C's while batches are delivered.
+// The consumer cancels on a C thread while batches are delivered.
 func TestCancelsAtAnyMoment(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		for i := range 100 {

@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// send starts a producer in C, on a thread of its own, on a new reader.
+// send starts a producer on a C thread, with a new reader.
 func send(t require.TestingT, m *memory.Manager, b *cabitest.Batches, mode cabitest.Mode, at, code, ahead int) (*arrowdev.AsyncReader, *cabitest.Sender) {
 	reader, err := arrowdev.ImportAsync(m, arrowdev.AsyncOptions{Ahead: ahead})
 	require.NoError(t, err)
@@ -49,9 +49,9 @@ func TestAForeignProducer(t *testing.T) {
 	})
 }
 
-// Readers leave at any point; producers fail, quit and break the rules at any. All
-// that was sent is extracted or dropped, and whatever came before a failure is
-// delivered.
+// Readers leave at any point; producers fail, quit and break the protocol at any
+// point. Every task that was sent is extracted or dropped, and the tables before a
+// failure are delivered.
 func TestForeignProducersOfAllManners(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		const rows = 2
@@ -93,7 +93,8 @@ func TestForeignProducersOfAllManners(t *testing.T) {
 	})
 }
 
-// checkManners compares what was read with what the producer was to do.
+// checkManners compares the tables and errors that were read with the producer's
+// mode.
 func checkManners(r *rapid.T, b *cabitest.Batches, mode cabitest.Mode, at, reads, good int, failed error) {
 	end := b.Count
 	if b.FailAt > 0 {
@@ -106,7 +107,7 @@ func checkManners(r *rapid.T, b *cabitest.Batches, mode cabitest.Mode, at, reads
 		end = 0
 	case cabitest.Overruns:
 		require.LessOrEqual(r, good, min(end, reads))
-		return // when it is noticed depends on who is faster
+		return // the number depends on the order of two threads
 	case cabitest.RepeatsSchema:
 		require.LessOrEqual(r, good, min(end, reads))
 		if reads > end {
@@ -138,7 +139,7 @@ func checkManners(r *rapid.T, b *cabitest.Batches, mode cabitest.Mode, at, reads
 		require.Equal(r, 5, told.Code)
 		require.Equal(r, "the disk is full", told.Message)
 	case mode == cabitest.GoesOn:
-		if failed != io.EOF { // it may have come after the end was read
+		if failed != io.EOF { // the failure may follow the end of the stream
 			require.ErrorIs(r, failed, arrowdev.ErrInvalid)
 		}
 	default:
@@ -182,8 +183,7 @@ func TestATaskOnAnotherDevice(t *testing.T) {
 	})
 }
 
-// A producer that is never closed on its own account ends with the context of the
-// options.
+// A producer that never quits ends with the context of the options.
 func TestClosingBesideAProducerThatHangs(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
 		ctx, cancel := context.WithCancelCause(context.Background())

@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// connect runs our exporter into a reader of ours.
+// connect runs our exporter into one of our readers.
 func connect(t require.TestingT, m *memory.Manager, source buffer.Reader, options arrowdev.AsyncOptions) (*arrowdev.AsyncReader, <-chan error) {
 	reader, err := arrowdev.ImportAsync(m, options)
 	require.NoError(t, err)
@@ -125,7 +125,7 @@ func TestTheContextOfAsyncNext(t *testing.T) {
 		_, err = reader.AwaitSchema(ctx)
 		require.ErrorIs(t, err, context.Canceled)
 
-		// Close wakes whoever waits.
+		// Close wakes the waiting calls.
 		go func() {
 			_, err := reader.Next(context.Background())
 			failed <- err

@@ -49,7 +49,7 @@ func eachDeviceBenchmark(b *testing.B, f func(b *testing.B, m *memory.Manager, t
 	}
 }
 
-// A table of twenty columns goes out and comes back, and is released.
+// A table of twenty columns is exported, imported and released.
 func BenchmarkExportImport20(b *testing.B) {
 	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, table *buffer.Buffer) {
 		for b.Loop() {
@@ -71,7 +71,7 @@ func BenchmarkExportImport20(b *testing.B) {
 	})
 }
 
-// The array alone, with its schema, goes out and is released.
+// The array is exported with its schema and released.
 func BenchmarkExport20(b *testing.B) {
 	eachDeviceBenchmark(b, func(b *testing.B, _ *memory.Manager, table *buffer.Buffer) {
 		for b.Loop() {
@@ -86,7 +86,7 @@ func BenchmarkExport20(b *testing.B) {
 	})
 }
 
-// The array without a schema goes out and comes back.
+// The array is exported and imported without a schema.
 func BenchmarkExportImport20Arrays(b *testing.B) {
 	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, table *buffer.Buffer) {
 		var out cabi.DeviceArray
@@ -105,8 +105,8 @@ func BenchmarkExportImport20Arrays(b *testing.B) {
 	})
 }
 
-// Another library's array of twenty columns, of memory that nobody here knows, is
-// taken in and given back. Its structs are used again and again.
+// Another library's array of twenty columns, in memory unknown to gpuframe, is
+// imported and released. Its structs are reused for each iteration.
 func BenchmarkImportForeign20(b *testing.B) {
 	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, table *buffer.Buffer) {
 		p, a := foreignTable(b, m, twenty())
@@ -130,7 +130,7 @@ func BenchmarkImportForeign20(b *testing.B) {
 	})
 }
 
-// Another library's schema of twenty columns, of which there are copies, is read.
+// The schema of twenty columns of another library, which is sent repeatedly, is read.
 func BenchmarkImportForeignSchema20(b *testing.B) {
 	for _, known := range []bool{true, false} {
 		name := map[bool]string{true: "known", false: "new"}[known]

@@ -20,8 +20,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// countedTable is a table of a record's first rows, whose number only the device
-// knows.
+// countedTable is a table of a record's first rows. Only the device has the row
+// count.
 func countedTable(t testing.TB, m *memory.Manager, record arrow.Record, rows int64) *buffer.Buffer {
 	t.Helper()
 	whole := upload(t, m, record)
@@ -39,8 +39,8 @@ func countedTable(t testing.TB, m *memory.Manager, record arrow.Record, rows int
 	return table
 }
 
-// Tables and columns whose rows only the device has counted go out with as many rows
-// as there are, nested ones too, and what comes back has as many.
+// If only the device has the row count of a table or of a nested column, the export
+// has the actual number of rows, and so has the import.
 func TestExportsOfCountedColumns(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		for number, dataType := range arraytest.AllTypes() {
@@ -70,7 +70,7 @@ func TestExportsOfCountedColumns(t *testing.T) {
 	})
 }
 
-// requireChildrenCut checks that no struct shows more elements than a column has.
+// requireChildrenCut checks that no struct covers more elements than the column has.
 func requireChildrenCut(t *testing.T, c *column.Column, a *cabi.Array) {
 	t.Helper()
 	rows, known := c.HostRows()
@@ -81,7 +81,8 @@ func requireChildrenCut(t *testing.T, c *column.Column, a *cabi.Array) {
 	}
 }
 
-// A slice of a counted column needs the count first, and then has its own length.
+// A slice of a column with a device row count first fetches the count, and then has
+// its own length.
 func TestExportsOfSlicesOfCountedColumns(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		record := recordOf(int32s(1, 2, 3, 4, 5, 6), texts("a", "b", "c", "d", "e", "f"))
@@ -115,8 +116,8 @@ func TestExportsOfCountedColumnsThatAreCancelled(t *testing.T) {
 	})
 }
 
-// Tables without memory are where their manager is: empty ones, and those of nulls
-// only. They come back as tables of the manager they are imported by.
+// Tables without memory, empty or of nulls, are on the device of their manager. An
+// import makes them tables of the importing manager.
 func TestTablesWithoutMemoryKnowTheirDevice(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		for _, dataType := range arraytest.AllTypes() {
@@ -166,7 +167,8 @@ func (r *listReader) Close() error {
 	return nil
 }
 
-// A batch without memory may come from anywhere in a stream: it is where the stream is.
+// A batch without memory may claim any device. The reader places it on the stream's
+// device.
 func TestAnEmptyBatchInTheMiddleOfAStream(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})

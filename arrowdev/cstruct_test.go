@@ -22,8 +22,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// A record goes to another implementation of Arrow, here package cdata of arrow-go,
-// and comes back, without a line of cgo.
+// A record is exported to another implementation of Arrow, here package cdata of
+// arrow-go, and imported again, without cgo.
 func ExampleNewCArray() {
 	array, err := arrowdev.NewCArray()
 	if err != nil {
@@ -60,7 +60,7 @@ func ExampleNewCArray() {
 	// 3 rows came back
 }
 
-// A stream of tables goes to another library and is read from one.
+// A stream of tables is exported to another library, and one is imported.
 func ExampleNewCDeviceStream() {
 	withManager(func(m *memory.Manager) error {
 		stream, err := arrowdev.NewCDeviceStream()
@@ -68,7 +68,8 @@ func ExampleNewCDeviceStream() {
 			return err
 		}
 		defer stream.Release()
-		// Another library writes its stream to stream.Address(). Here gpuframe does.
+		// Another library writes its stream to stream.Address(). In this example
+		// gpuframe does.
 		if err := arrowdev.ExportStream(m, newTables(m, 2, 3), stream.Pointer()); err != nil {
 			return err
 		}
@@ -97,7 +98,7 @@ func ExampleNewCDeviceStream() {
 	// Output: 6 rows
 }
 
-// What nobody took is released with the struct, and what was moved is not.
+// Release releases contents that no consumer took, and leaves moved contents alone.
 func TestCStructs(t *testing.T) {
 	before := cabi.Structs()
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {

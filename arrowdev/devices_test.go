@@ -35,7 +35,7 @@ func TestWhereAnArraySaysItIs(t *testing.T) {
 	})
 }
 
-// Pinned and managed memory have codes of their own and no number.
+// Pinned and managed memory have separate type codes and no device number.
 func TestPinnedAndManagedMemory(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		dev := m.Device()
@@ -112,7 +112,8 @@ func TestArraysOfOtherDevices(t *testing.T) {
 	})
 }
 
-// The number of a device that has none, and what is reserved, are nobody's concern.
+// The device number of a device type without numbers, and the reserved fields, are
+// ignored.
 func TestWhatIsIgnored(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		p, a := foreignTable(t, m, two())
@@ -177,7 +178,8 @@ func TestATableElsewhereThanItIsSaidToBe(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// Rows that only the device knows are asked for, and not one more goes out.
+// A row count on the device is fetched, and the export has exactly that number of
+// rows.
 func TestRowsOnTheDevice(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		whole := upload(t, m, two())

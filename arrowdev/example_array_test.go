@@ -17,8 +17,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// exampleTable makes a table of one column on the host device, which every machine
-// has.
+// exampleTable makes a table of one column on the host device, which is available on
+// every machine.
 func exampleTable() (*memory.Manager, *buffer.Buffer, error) {
 	dev, err := device.Open("host") // or "cuda:0"
 	if err != nil {
@@ -38,8 +38,8 @@ func exampleTable() (*memory.Manager, *buffer.Buffer, error) {
 	return mgr, table, err
 }
 
-// A table goes out and comes back. Since it is this process's own, it is the very
-// memory that comes back.
+// A table is exported and imported again. Because the array is from this process, the
+// import returns the same memory.
 func Example() {
 	mgr, table, err := exampleTable()
 	if err != nil {
@@ -69,7 +69,7 @@ func Example() {
 	// true
 }
 
-// One column goes out under a name, and comes back with it.
+// One column is exported with a name, and imported with it.
 func ExampleExportColumn() {
 	mgr, table, err := exampleTable()
 	if err != nil {
@@ -92,7 +92,7 @@ func ExampleExportColumn() {
 	// cost int64 column of 3, 0 nulls
 }
 
-// Memory of the host goes to arrow-go as it is.
+// arrow-go imports host memory without a copy.
 func ExampleImportRecord() {
 	_, table, err := exampleTable()
 	if err != nil {
@@ -105,7 +105,7 @@ func ExampleImportRecord() {
 	}
 	defer exported.Release()
 
-	// The first member of an ArrowDeviceArray is a plain ArrowArray.
+	// An ArrowDeviceArray begins with a plain ArrowArray.
 	record, err := arrowdev.ImportRecord(exported.Device(), exported.Schema())
 	if err != nil {
 		log.Fatal(err)

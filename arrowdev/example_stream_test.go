@@ -21,7 +21,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// withManager runs f on the host device; "" instead of "host" is the first GPU.
+// withManager runs f on the host device. Use "" for the first GPU.
 func withManager(f func(m *memory.Manager) error) {
 	dev, err := device.Open("host")
 	if err != nil {
@@ -51,13 +51,13 @@ func batchesOfNumbers() array.RecordReader {
 
 func ExampleExportStream() {
 	withManager(func(m *memory.Manager) error {
-		// The consumer's struct: a C library, or Python by way of a capsule, gives
-		// its address.
+		// The consumer provides the struct: a C library passes its address, Python
+		// passes it in a capsule.
 		stream := cabitest.New[cabi.DeviceStream]()
 		defer cabitest.Free(stream)
 
-		// Any reader of tables will do. This one moves the batches of a record
-		// reader to the device, each when the consumer asks for it.
+		// Any reader of tables is accepted. This one moves the batches of a record
+		// reader to the device, each when the consumer requests it.
 		records := batchesOfNumbers()
 		reader := buffer.NewReader(m, records, buffer.LoadOptions{})
 		records.Release()
@@ -118,8 +118,8 @@ func ExampleImportAsync() {
 		}
 		defer reader.Close()
 
-		// The handler goes to a producer, which calls it from its own threads. Here
-		// that is gpuframe itself.
+		// The handler is passed to a producer, which calls it on its own threads. In
+		// this example the producer is gpuframe.
 		done := make(chan error)
 		handler := reader.Handler()
 		go func() {
@@ -134,13 +134,13 @@ func ExampleImportAsync() {
 	//   n  int32  nullable
 }
 
-// Records of any Arrow implementation come in by an ArrowArrayStream. arrow-go v18
-// writes one by
+// Records of any Arrow implementation are imported through an ArrowArrayStream.
+// arrow-go v18 writes one by
 //
 //	cdata.ExportRecordReader(reader, (*cdata.CArrowArrayStream)(stream))
 //
-// and so do nanoarrow, Arrow C++, DuckDB, pyarrow's _export_to_c and whatever has
-// __arrow_c_stream__.
+// and so do nanoarrow, Arrow C++, DuckDB, pyarrow's _export_to_c and every object
+// with __arrow_c_stream__.
 func ExampleImportRecordReader() {
 	withManager(func(m *memory.Manager) error {
 		stream := cabitest.New[cabi.Stream]() // cleared, in C memory

@@ -35,7 +35,7 @@ func assertOnlyOwn(t testing.TB, table *buffer.Buffer) {
 func exporting(name string, requests int, record func() arrow.Record, strip bool) faulttest.Operation {
 	return faulttest.Operation{
 		Name: name, Says: "arrowdev: ", Requests: requests, Waits: true,
-		Mends: []string{"StreamWaitEvent"}, // a release waits for what it cannot order
+		Mends: []string{"StreamWaitEvent"}, // the release waits for the work that it cannot order
 		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
 			if strip && m.Device().Kind() == device.Host {
 				return nil // the offset is in the structs there
@@ -72,15 +72,15 @@ func withoutOffsets(t testing.TB, table *buffer.Buffer) *buffer.Buffer {
 	return bare
 }
 
-// importing takes another library's array in. After an error it has been released
-// once; so it has after a success when the table is released, or before where there
-// is nothing in it.
+// importing imports another library's array. After an error the array has been
+// released once; after a success it has been released when the table is released, or
+// earlier if it has no memory.
 func importing(name string, requests int, record func() arrow.Record, onGPU bool, early int, options ImportOptions) faulttest.Operation {
 	return faulttest.Operation{
 		Name: name, Says: "arrowdev: import: ", Requests: requests, Waits: true,
 		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
 			if !onGPU && m.Device().Kind() == device.CUDA {
-				return nil // the kernels of package checks are its own affair
+				return nil // package checks has its own fault tests
 			}
 			p, a := foreignTable(t, m, record())
 			t.Cleanup(func() { require.NoError(t, a.Release()) })

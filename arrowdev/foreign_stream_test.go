@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// othersStream makes a stream past all bookkeeping, as another library's.
+// othersStream makes a stream outside the manager, as another library does.
 func othersStream(t testing.TB, dev *device.Device) (stream *device.Stream, destroy func()) {
 	t.Helper()
 	handle, err := dev.Driver().StreamCreate()
@@ -23,9 +23,9 @@ func othersStream(t testing.TB, dev *device.Device) (stream *device.Stream, dest
 	return dev.WrapStream(handle), func() { require.NoError(t, dev.Driver().StreamDestroy(handle)) }
 }
 
-// A consumer may destroy the stream that it named before it releases the array, and
-// so may a producer whose stream the memory was to belong to. What the consumer has
-// enqueued is done before the memory is used anew all the same.
+// A consumer may destroy the stream of an export before it releases the array. A
+// producer may destroy the stream that the memory was to belong to. The work that the
+// consumer has enqueued still completes before the memory is reused.
 func TestStreamsOfOthersThatAreDestroyedEarly(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 16
@@ -38,7 +38,7 @@ func TestStreamsOfOthersThatAreDestroyedEarly(t *testing.T) {
 			consumer, destroy := othersStream(t, dev)
 			a, err := Export(table, ExportOptions{Stream: consumer})
 			require.NoError(t, err)
-			if at := deviceArray(a).SyncEvent; at != 0 { // else the values are there
+			if at := deviceArray(a).SyncEvent; at != 0 { // NULL: the values are ready
 				event := *(*backend.Event)(pointerAt(at))
 				require.NoError(t, dev.Driver().StreamWaitEvent(consumer.Handle(), event))
 			}
@@ -66,7 +66,7 @@ func TestStreamsOfOthersThatAreDestroyedEarly(t *testing.T) {
 	})
 }
 
-// A release makes no call of the driver: it may come in the middle of a capture.
+// A release makes no driver call, because it may come during a capture.
 func TestReleasesMakeNoCallOfTheDriver(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)
@@ -91,8 +91,8 @@ func TestReleasesMakeNoCallOfTheDriver(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// The per-thread default stream is another one on each thread. The legacy default
-// stream, which waits for all of them and they for it, stands for it.
+// The per-thread default stream differs from thread to thread. The legacy default
+// stream replaces it: it waits for all of them, and they wait for it.
 func TestImportOnThePerThreadStream(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		p, a := foreignTable(t, m, recordOf(int32s(1, 2, 3)))

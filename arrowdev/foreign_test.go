@@ -31,8 +31,7 @@ func texts(values ...string) arrow.Array {
 	return builder.NewArray()
 }
 
-// rawMemory returns memory of the device that no manager knows, until the end of
-// the test.
+// rawMemory allocates device memory outside all managers, until the end of the test.
 func rawMemory(t testing.TB, dev *device.Device, bytes []byte) device.Pointer {
 	t.Helper()
 	driver := dev.Driver()
@@ -45,8 +44,8 @@ func rawMemory(t testing.TB, dev *device.Device, bytes []byte) device.Pointer {
 	return pointer
 }
 
-// foreignTable is another library's array of a record, in one allocation that no
-// manager knows, and the Array that has the schema.
+// foreignTable makes another library's array of a record, in one allocation outside
+// all managers, and the Array that has the schema.
 func foreignTable(t testing.TB, m *memory.Manager, record arrow.Record) (*producertest.Producer, *Array) {
 	t.Helper()
 	table := upload(t, m, record)
@@ -72,8 +71,9 @@ func foreignTable(t testing.TB, m *memory.Manager, record arrow.Record) (*produc
 	return p, a
 }
 
-// relocate makes buffers that lie in a block lie elsewhere, and the lengths of
-// views' data buffers, which do not, in memory of the producer's.
+// relocate changes the addresses of buffers in a block to other memory. It moves the
+// lengths of views' data buffers, which are not in the block, to the producer's
+// memory.
 func relocate(p *producertest.Producer, a *cabi.Array, block *memory.Block, to device.Pointer) {
 	base := block.Pointer()
 	buffers := buffersOf(a)
@@ -93,7 +93,7 @@ func relocate(p *producertest.Producer, a *cabi.Array, block *memory.Block, to d
 	}
 }
 
-// buffersOf are the addresses of an array's buffers, to be changed.
+// buffersOf returns the addresses of an array's buffers. The caller may change them.
 func buffersOf(a *cabi.Array) []uintptr {
 	if a.Buffers == 0 || a.NumBuffers <= 0 {
 		return nil
@@ -105,7 +105,7 @@ func childOf(a *cabi.Array, i int) *cabi.Array {
 	return (*cabi.Array)(address.Pointer(unsafe.Slice((*uintptr)(address.Pointer(a.Children)), a.NumChildren)[i]))
 }
 
-// extentOf returns where a table's one block begins and ends.
+// extentOf returns the bounds of a table's only block.
 func extentOf(table *buffer.Buffer) (low, high uintptr) {
 	for block := range table.Column(0).Blocks {
 		low = uintptr(block.Pointer())

@@ -48,7 +48,7 @@ func requireDescribed(t require.TestingT, schema *cabi.Schema, field arrow.Field
 	require.Equal(t, schema.Dictionary != 0, d.Dictionary != nil)
 	if d.Dictionary != nil {
 		values := (*cabi.Schema)(address.Pointer(schema.Dictionary))
-		// arrow-go calls the values nullable or not as it happens.
+		// arrow-go does not set the nullability of the values consistently.
 		nullable := values.Flags&cabi.FlagNullable != 0
 		requireDescribed(t, values, arrow.Field{Type: d.Dictionary, Nullable: nullable})
 	}

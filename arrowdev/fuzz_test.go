@@ -15,12 +15,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// spoiled is one change of one field of one struct.
+// spoiled changes one field of one struct.
 type spoiled struct{ which, field, how byte }
 
-// apply changes the field of the struct. Tables of addresses are left alone, for
-// what lies elsewhere may be no memory; addresses of buffers may be anything within
-// the producer's memory, and the lengths what fits in it.
+// apply changes the field of the struct. It leaves tables of addresses alone, because
+// another address may be unmapped. Addresses of buffers may be any in the producer's
+// memory, and lengths any that fit in it.
 func (s spoiled) apply(arrays []*cabi.Array, low, high uintptr, value int64) {
 	a := arrays[int(s.which)%len(arrays)]
 	small := value % 512
@@ -50,7 +50,7 @@ func (s spoiled) apply(arrays []*cabi.Array, low, high uintptr, value int64) {
 	}
 }
 
-// all lists an array's structs.
+// all returns an array's structs.
 func all(a *cabi.Array) []*cabi.Array {
 	arrays := []*cabi.Array{a}
 	for i := range a.NumChildren {
@@ -62,8 +62,8 @@ func all(a *cabi.Array) []*cabi.Array {
 	return arrays
 }
 
-// inside reports whether all of a table's memory is some that there is. The last
-// offset of strings may say anything, and the host cannot tell.
+// inside reports whether all of a table's memory lies in the producer's. The last
+// offset of strings may be any number, and the host cannot check it.
 func inside(table *buffer.Buffer, low device.Pointer, bytes uint64) bool {
 	for i := range table.NumColumns() {
 		for block := range table.Column(i).Blocks {
@@ -75,12 +75,12 @@ func inside(table *buffer.Buffer, low device.Pointer, bytes uint64) bool {
 	return true
 }
 
-// FuzzArray changes structs and contents of an array. Whatever is in them, the
-// array is released once and nothing stays held; and what comes in can be brought
-// back to the host, which follows every reference in it.
+// FuzzArray changes structs and contents of an array. For every change the array is
+// released once and nothing stays held. An array that is accepted can be downloaded,
+// which follows every reference in it.
 //
-// The host cannot tell where memory ends: what would be read past the end is kept
-// from being so by how much of it there is.
+// The host cannot check the bounds of memory. The allocation is large enough that no
+// read passes its end.
 func FuzzArray(f *testing.F) {
 	f.Add([]byte{}, int64(0), uint64(0), byte(0))
 	f.Add([]byte{0, 0, 0}, int64(5), uint64(0), byte(0))
@@ -94,7 +94,7 @@ func FuzzArray(f *testing.F) {
 		require.NoError(t, err)
 		p := producertest.Disguise(deviceArray(a))
 		defer p.Free()
-		// The memory has room behind it for all that small lengths can reach.
+		// The memory extends beyond everything that small lengths can reach.
 		const room = 64 << 10
 		low, high := extentOf(table)
 		bytes := make([]byte, room)
@@ -112,7 +112,7 @@ func FuzzArray(f *testing.F) {
 		}
 		for _, each := range arrays {
 			if each.Length > 512 || each.Offset > 512 {
-				// Beyond what there is; only what is refused before memory is read.
+				// Out of bounds: only values that are refused before memory is read.
 				each.NumBuffers = 1 << 40
 			}
 		}

@@ -16,8 +16,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 )
 
-// A map whose entries say that nobody has counted their nulls has none, and one that
-// has some is refused.
+// A map whose entries have an unknown null count and no nulls is accepted. One whose
+// entries have nulls is refused.
 func TestMapsOfPlainArrays(t *testing.T) {
 	external, err := hostManager()
 	require.NoError(t, err)
@@ -55,7 +55,7 @@ func TestMapsOfPlainArrays(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// words are bits enough, the first of them as given.
+// words returns words for a number of bits; the first word is given.
 func words(first uint64, bits int) []uintptr {
 	all := []uintptr{uintptr(first)}
 	for range bits / 64 {
@@ -82,7 +82,7 @@ func mapEntries(table *cabi.Array, of arrow.DataType) *cabi.Array {
 	}
 }
 
-// unwilling is an extension type whose code panics when an array is made of it.
+// unwilling is an extension type that panics when an array of it is made.
 type unwilling struct{ arrow.ExtensionBase }
 
 type unwillingArray struct{ array.ExtensionArrayBase }
@@ -101,8 +101,8 @@ func (u *unwilling) ExtensionEquals(other arrow.ExtensionType) bool { return oth
 
 func (u *unwilling) Deserialize(arrow.DataType, string) (arrow.ExtensionType, error) { return u, nil }
 
-// Where the code of an extension type panics, when half of the arrays above it are
-// made and nobody has them, the producer's array is given back all the same.
+// If an extension type panics after half of the arrays above it were made, no caller
+// has those arrays. The producer's array is released nevertheless.
 func TestPlainArraysWhoseTypePanics(t *testing.T) {
 	external, err := hostManager()
 	require.NoError(t, err)

@@ -23,8 +23,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// inCDataOf tells whether arrow-go's own C data interface can carry a type. It
-// panics at a struct without fields, and loses parts of extension types.
+// inCDataOf reports whether arrow-go's C data interface can carry a type. It panics
+// at a struct without fields, and loses parts of extension types.
 func inCDataOf(t arrow.DataType) bool {
 	for _, lacking := range []string{"view", "run_end", "union", "struct<>", "extension"} {
 		if strings.Contains(strings.ToLower(t.String()), lacking) {
@@ -34,8 +34,8 @@ func inCDataOf(t arrow.DataType) bool {
 	return true
 }
 
-// inC returns an array whose buffers are C memory, for arrow-go puts their
-// addresses into structs of C's. The caller releases it.
+// inC returns an array whose buffers are C memory, because arrow-go writes their
+// addresses to C structs. The caller releases it.
 func inC(a arrow.Array) arrow.Array {
 	data := dataInC(a.Data())
 	defer data.Release()
@@ -66,7 +66,8 @@ func dataInC(data arrow.ArrayData) *array.Data {
 	return array.NewData(data.DataType(), data.Len(), buffers, children, data.NullN(), data.Offset())
 }
 
-// What arrow-go exports comes in without a copy, and back out to it.
+// Arrays that arrow-go exports are imported without a copy, and exported to arrow-go
+// again.
 func TestArrowGoIsTheOracle(t *testing.T) {
 	external, err := hostManager()
 	require.NoError(t, err)
@@ -78,8 +79,8 @@ func TestArrowGoIsTheOracle(t *testing.T) {
 		t.Run(fmt.Sprint(number, " ", dataType), func(t *testing.T) {
 			for _, n := range []int{0, 1, 50} {
 				g := arraytest.NewGenerator(uint64(number))
-				// Of a sliced struct arrow-go exports children that are sliced too, and
-				// the offset all the same: the children are then too short for it.
+				// For a sliced struct arrow-go exports sliced children and the offset
+				// too, so the children are too short.
 				g.Sliced = n > 1 && !strings.Contains(dataType.String(), "struct")
 				want := recordOf(g.Array(dataType, n), g.Array(arrow.BinaryTypes.String, n))
 				in, schema := cabitest.New[cdata.CArrowArray](), cabitest.New[cdata.CArrowSchema]()
@@ -116,7 +117,7 @@ func TestArrowGoIsTheOracle(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// Every type comes in as a plain array, as a record and as one array.
+// Plain arrays of every type are imported, as a record and as one array.
 func TestPlainArraysOfEveryType(t *testing.T) {
 	external, err := hostManager()
 	require.NoError(t, err)
@@ -160,7 +161,7 @@ func plainInts(t testing.TB, values ...int32) (*producertest.Producer, *Array, *
 	return p, a, m
 }
 
-// The memory goes with the last buffer.
+// The memory is freed with the last buffer.
 func TestAPlainArrayLivesAsLongAsItsBuffers(t *testing.T) {
 	p, a, _ := plainInts(t, 1, 2, 3)
 	record, err := ImportRecord(pointerTo(&p.Device.Array), a.Schema())

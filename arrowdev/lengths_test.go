@@ -19,8 +19,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// eachKernel runs f on the host, on the emulator and on a GPU if there is one: the
-// emulator's driver tells its memory from the processor's, and runs the checks.
+// eachKernel runs f on the host, on the emulator and on a GPU if the machine has one:
+// the emulator's driver distinguishes its memory from host memory and runs the
+// checks.
 func eachKernel(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		f(t, devicetest.Manager(t, dev, memory.Options{}))
@@ -36,7 +37,8 @@ func viewTypes() []arrow.DataType {
 	}
 }
 
-// viewNodes are the structs of an array whose last buffer has the lengths of others.
+// viewNodes returns the structs of an array whose last buffer holds lengths of
+// others.
 func viewNodes(a *cabi.Array, t arrow.DataType) []*cabi.Array {
 	var found []*cabi.Array
 	if l, _ := layoutOf(t); l.kind == kindView {
@@ -52,7 +54,7 @@ func viewNodes(a *cabi.Array, t arrow.DataType) []*cabi.Array {
 	return found
 }
 
-// moveLengths moves the lengths of views' data buffers into memory of the device, as
+// moveLengths moves the lengths of views' data buffers into device memory, as
 // nanoarrow's copy does.
 func moveLengths(t testing.TB, m *memory.Manager, a *cabi.Array) {
 	t.Helper()
@@ -67,8 +69,7 @@ func moveLengths(t testing.TB, m *memory.Manager, a *cabi.Array) {
 	buffers[last] = uintptr(rawMemory(t, m.Device(), bytes))
 }
 
-// The lengths of views' data buffers may be in memory of the device or in the
-// processor's.
+// The lengths of views' data buffers may be in device or in host memory.
 func TestWhereLengthsOfDataBuffersAre(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		for number, dataType := range viewTypes() {
@@ -98,7 +99,8 @@ func TestWhereLengthsOfDataBuffersAre(t *testing.T) {
 	})
 }
 
-// Wrong lengths, and lengths that are nowhere, give an error that names their buffer.
+// Wrong lengths, and lengths at invalid addresses, give an error that names their
+// buffer.
 func TestMalformedLengthsOfDataBuffers(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		record := recordOf(arraytest.NewGenerator(1).Array(arrow.BinaryTypes.StringView, 40))
@@ -110,7 +112,7 @@ func TestMalformedLengthsOfDataBuffers(t *testing.T) {
 				buffersOf(a)[last] = uintptr(rawMemory(t, m.Device(), lengths))
 				return ErrInvalid
 			},
-			"at an address of nobody's": func(_ *testing.T, a *cabi.Array) error {
+			"at an unmapped address": func(_ *testing.T, a *cabi.Array) error {
 				buffersOf(a)[len(buffersOf(a))-1] = 0xdead0000
 				return ErrInvalid
 			},
@@ -142,7 +144,7 @@ func TestMalformedLengthsOfDataBuffers(t *testing.T) {
 	})
 }
 
-// Lengths in memory of the device are fetched after the producer's work.
+// Lengths in device memory are fetched after the producer's work.
 func TestLengthsOfWorkToCome(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "cuda:0"), memory.Options{})
 	record := recordOf(arraytest.NewGenerator(1).Array(arrow.BinaryTypes.StringView, 40))
@@ -176,7 +178,7 @@ func TestLengthsOfWorkToCome(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// The address of the event is asked about, too.
+// The address of the event is checked with the driver too.
 func TestEventsAtWrongAddresses(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		if m.Device().Kind() == device.Host {

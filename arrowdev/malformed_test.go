@@ -21,7 +21,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// many is a record with a column of every kind, of ten rows without nulls.
+// many is a record of ten rows without nulls, with a column of every kind.
 func many() arrow.Record {
 	field := func(name string, t arrow.DataType) arrow.Field {
 		return arrow.Field{Name: name, Type: t, Nullable: true}
@@ -43,7 +43,7 @@ func many() arrow.Record {
 	return recordOf(arrays...)
 }
 
-// The numbers of the columns of many.
+// These are the numbers of the columns of many.
 const (
 	numbers = iota
 	strings32
@@ -156,7 +156,8 @@ func TestMalformedStructs(t *testing.T) {
 	}
 }
 
-// pointersOf are the addresses of an array's children, to be changed.
+// pointersOf returns the addresses of an array's children. The caller may change
+// them.
 func pointersOf(a *cabi.Array) []uintptr {
 	return unsafe.Slice((*uintptr)(address.Pointer(a.Children)), a.NumChildren)
 }
@@ -171,16 +172,16 @@ func requireFault(t *testing.T, err error, operation, field string, is error) {
 	require.Equal(t, field, typed.Field, "%v", err)
 }
 
-// requireReleasedOnce checks that the root's release ran, and that the struct that
-// was handed in is marked.
+// requireReleasedOnce checks that the root's release ran once, and that the caller's
+// struct is marked as released.
 func requireReleasedOnce(t *testing.T, p *producertest.Producer) {
 	t.Helper()
 	require.Zero(t, p.Device.Array.Release)
 	require.Equal(t, 1, p.RootReleases())
 }
 
-// Contents that lead out of bounds are found where they are, unless nobody is to
-// look.
+// References out of bounds in the contents are reported, unless the check is switched
+// off.
 func TestMalformedContents(t *testing.T) {
 	const root = "ArrowDeviceArray.array.children"
 	for _, each := range []struct {
@@ -224,8 +225,8 @@ func TestMalformedContents(t *testing.T) {
 	}
 }
 
-// Nulls in a table's root that nobody counted are counted, and fine if there are
-// none.
+// If the null count of a table's root is unknown, the nulls are counted; zero is
+// accepted.
 func TestUncountedNullRows(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for _, bits := range []byte{0xff, 0xfb} {
@@ -246,7 +247,7 @@ func TestUncountedNullRows(t *testing.T) {
 	})
 }
 
-// As a column such an array comes in with its nulls.
+// As a column such an array is imported with its nulls.
 func TestNullRowsOfAColumn(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		p, a := foreignTable(t, m, recordOf(int32s(1, 2, 3, 4)))
@@ -265,8 +266,9 @@ func TestNullRowsOfAColumn(t *testing.T) {
 	})
 }
 
-// Addresses that the driver does not know, in every buffer of every kind of array, are
-// errors that name the buffer: nothing reads there. The array is released once.
+// Addresses that the driver does not know, in every buffer of every kind of array,
+// give errors that name the buffer. They are not read, and the array is released
+// once.
 func TestWildPointers(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		if m.Device().Kind() == device.Host {
@@ -285,7 +287,7 @@ func TestWildPointers(t *testing.T) {
 				was := buffers[buffer]
 				buffers[buffer] = 0xdead0000
 				table, err := Import(m, pointerTo(p.Device), a.Schema())
-				if was == 0 { // a bitmap that is not there is not looked at
+				if was == 0 { // a missing bitmap is not read
 					require.NoError(t, err)
 					require.NoError(t, table.Release())
 				} else {
@@ -301,8 +303,8 @@ func TestWildPointers(t *testing.T) {
 
 func childPath(i int) string { return fmt.Sprintf("ArrowDeviceArray.array.children[%d].buffers[", i) }
 
-// A release callback that is NULL marks a struct as released. Nothing of it is read, in
-// arrays, children, schemas and streams alike.
+// A release callback that is NULL marks a struct as released. Nothing of it is read,
+// for arrays, children, schemas and streams.
 func TestReleasesThatAreNULL(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		p, a := foreignTable(t, m, many())

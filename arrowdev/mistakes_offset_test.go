@@ -14,8 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// A slice that comes in is one of every buffer: values, validity and offsets alike
-// begin at the array's offset, whatever the type.
+// The slice of an imported array applies to every buffer: values, validity and
+// offsets begin at the array's offset, whatever the type.
 func TestMistakeASliceThatIsReadOnlyInPart(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const n, offset, length = 40, 5, 20
@@ -42,8 +42,8 @@ func TestMistakeASliceThatIsReadOnlyInPart(t *testing.T) {
 	})
 }
 
-// Arrow C++ refuses struct arrays with an offset as record batches. None goes out,
-// not of a slice, not in a stream and not of a record,
+// Arrow C++ refuses struct arrays with an offset as record batches. gpuframe exports
+// no offset, for a slice, a stream or a record.
 func TestMistakeAnOffsetThatOthersRefuse(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		out := cabitest.New[cabi.Array]()
@@ -74,8 +74,8 @@ func TestMistakeAnOffsetThatOthersRefuse(t *testing.T) {
 	})
 }
 
-// and what comes in may have one, on the host too. That it does on a device is
-// TestMistakeTheOffsetOfATable.
+// gpuframe accepts an offset on import, on the host too. TestMistakeTheOffsetOfATable
+// covers a device.
 func TestMistakeTheOffsetOfARecord(t *testing.T) {
 	external, err := hostManager()
 	require.NoError(t, err)
@@ -98,9 +98,9 @@ func TestMistakeTheOffsetOfARecord(t *testing.T) {
 	requireNothingHeld(t, external)
 }
 
-// An array without a release, as cuVS's binding makes them, is one that was released
-// before: nothing of it is looked at. Where only one below it has none the rest is
-// given back, once.
+// cuVS's binding exports arrays without a release. The standard defines them as
+// released, so nothing of them is read. If only a child has no release, the rest is
+// released once.
 func TestMistakeAnArrayWithoutARelease(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		g := arraytest.NewGenerator(5)
@@ -119,7 +119,7 @@ func TestMistakeAnArrayWithoutARelease(t *testing.T) {
 			if which > 0 {
 				require.Equal(t, 1, p.RootReleases())
 			} else {
-				require.Zero(t, p.Releases(), "there is nothing to call")
+				require.Zero(t, p.Releases(), "the array has no release")
 				p.Device.Array.Release = release
 				cabi.ReleaseArray(&p.Device.Array)
 			}

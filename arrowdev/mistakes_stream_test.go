@@ -15,10 +15,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The known mistakes of other libraries' streams, none of which is to be made here.
+// The tests in this file check that gpuframe does not repeat known mistakes of other
+// libraries' streams.
 
-// spoil makes every field of a struct garbage, as it is in memory that a consumer
-// has not cleared.
+// spoil fills every field of a struct with garbage, like memory that a consumer has
+// not cleared.
 func spoil(out *cabi.DeviceArray) {
 	garbage := ^uintptr(0)
 	*out = cabi.DeviceArray{
@@ -27,8 +28,8 @@ func spoil(out *cabi.DeviceArray) {
 	}
 }
 
-// arrow-go's streams leave sync_event unset. Here the arrays of both kinds of
-// stream, pending or not, say all there is to say.
+// arrow-go's streams leave sync_event unset. Here every field of the arrays of both
+// kinds of stream is set, whether work is pending or not.
 func TestMistakeTasksWithoutAnEvent(t *testing.T) {
 	eachLate(t, func(t *testing.T, l *late) {
 		source, held := l.own(t)
@@ -48,7 +49,7 @@ func TestMistakeTasksWithoutAnEvent(t *testing.T) {
 	})
 }
 
-// Where nothing is pending sync_event is NULL, and not what was there before.
+// If no work is pending, sync_event is NULL instead of the old contents.
 func TestMistakeFieldsOfStreamsThatAreLeftUnset(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		table, err := numbersTable(m, 0, 3)
@@ -73,8 +74,8 @@ func TestMistakeFieldsOfStreamsThatAreLeftUnset(t *testing.T) {
 	})
 }
 
-// arrow-go's tasks write to a NULL out. The standard says that it drops the batch,
-// and so it does here: as a producer,
+// arrow-go's tasks write to a NULL out. By the standard a NULL out drops the batch;
+// gpuframe's producer drops it.
 func TestMistakeTasksExtractedToNowhere(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		const batches = 4
@@ -97,7 +98,7 @@ func TestMistakeTasksExtractedToNowhere(t *testing.T) {
 	})
 }
 
-// and as a consumer, who drops in this way what he does not want any more.
+// gpuframe's consumer drops unneeded batches in the same way.
 func TestMistakeTasksThatNobodyWants(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		foreign := foreignBatches(t, m, 5, 3)

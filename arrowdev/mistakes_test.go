@@ -19,11 +19,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The known mistakes of other libraries, none of which is to be made here.
+// The tests in this file check that gpuframe does not repeat known mistakes of other
+// libraries.
 
-// cudf shows a sliced column with values that begin with the slice, but validity
-// and offsets that do not. Here every buffer begins where it always did, and the
-// offset says the rest.
+// cudf exports a sliced column whose values begin at the slice, but whose validity
+// and offsets do not. Here every buffer keeps its beginning, and the array's offset
+// describes the slice.
 func TestMistakeASliceThatShiftsOnlySomeBuffers(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		g := arraytest.NewGenerator(3)
@@ -71,8 +72,8 @@ func TestMistakeTheOffsetOfATable(t *testing.T) {
 	})
 }
 
-// arrow-go's stream leaves sync_event unset, and some producers what is reserved.
-// Here all of the struct is written.
+// arrow-go's stream leaves sync_event unset, and some producers leave the reserved
+// fields unset. Here all of the struct is written.
 func TestMistakeFieldsThatAreLeftUnset(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		table := upload(t, m, two())
@@ -98,9 +99,9 @@ func TestMistakeFieldsThatAreLeftUnset(t *testing.T) {
 	})
 }
 
-// cuVS's binding exports without a release, so that nobody can give anything back,
-// and without a word about streams. Here every struct has one, and a pending table
-// an event.
+// cuVS's binding exports without a release, so a consumer cannot release the array,
+// and without an event. Here every struct has a release, and a pending table an
+// event.
 func TestMistakeAnExportWithoutARelease(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		table := upload(t, m, two())
@@ -118,8 +119,7 @@ func TestMistakeAnExportWithoutARelease(t *testing.T) {
 	})
 }
 
-// Consumers read an offset of empty arrays too. There is one, in memory that can be
-// read.
+// Consumers read one offset of empty arrays too. It exists, in readable memory.
 func TestEmptyArraysHaveAnOffset(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		empty := func(bytes []byte) arrow.Array {
@@ -145,7 +145,8 @@ func TestEmptyArraysHaveAnOffset(t *testing.T) {
 	})
 }
 
-// Claims of more memory than there is are found out where the driver knows.
+// Claims of more memory than the allocation has are refused if the driver knows the
+// allocation.
 func TestClaimsBeyondTheAllocation(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.OpenKernels(t), memory.Options{})
 	p, a := foreignTable(t, m, recordOf(int32s(1, 2, 3)))
@@ -156,7 +157,7 @@ func TestClaimsBeyondTheAllocation(t *testing.T) {
 	requireReleasedOnce(t, p)
 	require.NoError(t, a.Release())
 
-	// Memory of the host is no device memory.
+	// Host memory is refused as device memory.
 	p, a = foreignTable(t, m, recordOf(int32s(1, 2, 3)))
 	buffersOf(childOf(&p.Device.Array, 0))[1] = uintptr(p.Allocate(64))
 	_, err = Import(m, pointerTo(p.Device), a.Schema())
@@ -165,8 +166,8 @@ func TestClaimsBeyondTheAllocation(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// Buffers in one of the driver's allocations become one block, those in others
-// others.
+// Buffers in one driver allocation become one block; other allocations become other
+// blocks.
 func TestOneBlockAnAllocation(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		g := arraytest.NewGenerator(1)
@@ -183,7 +184,7 @@ func TestOneBlockAnAllocation(t *testing.T) {
 	})
 }
 
-// rawBytes reads memory past all bookkeeping, as a consumer would.
+// rawBytes reads memory outside the manager, as a consumer does.
 func rawBytes(t testing.TB, m *memory.Manager, at device.Pointer, n int) []byte {
 	t.Helper()
 	bytes := make([]byte, n)

@@ -21,9 +21,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// missingBuffers lists the buffers that are NULL although elements, or the one offset
-// that arrays without elements have too, take bytes in them. It is what Arrow C++
-// refuses: "null data pointer for a buffer with non-zero computed size".
+// missingBuffers lists the buffers that are NULL although they hold elements, or the
+// one offset of an array without elements. Arrow C++ refuses such buffers: "null data
+// pointer for a buffer with non-zero computed size".
 func missingBuffers(path string, a *cabi.Array, t arrow.DataType) (missing []string) {
 	l, err := layoutOf(t)
 	if err != nil {
@@ -44,7 +44,7 @@ func missingBuffers(path string, a *cabi.Array, t arrow.DataType) (missing []str
 		case i == 1 && l.kind == kindDenseUnion:
 			bytes = end * 4
 		case i >= 2 && l.kind != kindListView:
-			bytes = 0 // only the offsets know
+			bytes = 0 // the length is in the offsets
 		}
 		if bytes > 0 && at == 0 {
 			missing = append(missing, fmt.Sprintf("%s %v: buffer %d of %d bytes", path, t, i, bytes))
@@ -79,8 +79,8 @@ func firstOffsets(t *testing.T, m *memory.Manager, where place, a *cabi.Array, o
 	}
 }
 
-// withoutElements makes tables of no rows of a column of a type, in all the ways that
-// there are.
+// withoutElements makes tables without rows of a column of a type, in every possible
+// way.
 func withoutElements(t *testing.T, m *memory.Manager, dataType arrow.DataType) map[string]*buffer.Buffer {
 	t.Helper()
 	g := arraytest.NewGenerator(3)
@@ -121,7 +121,7 @@ func withoutElements(t *testing.T, m *memory.Manager, dataType arrow.DataType) m
 	return tables
 }
 
-// bareData describes a column of no elements that has no memory, not even offsets.
+// bareData describes a column without elements and without memory, even for offsets.
 func bareData(t arrow.DataType) column.Data {
 	l, _ := layoutOf(t)
 	data := column.Data{Type: t, Buffers: make([]column.Bytes, l.buffers())}
@@ -138,7 +138,7 @@ func bareData(t arrow.DataType) column.Data {
 	return data
 }
 
-// Arrays without elements have all the buffers that consumers read: Arrow C++ refuses
+// Arrays without elements have all the buffers that consumers read. Arrow C++ refuses
 // them without their one offset.
 func TestArraysWithoutElementsHaveTheirOffset(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
@@ -204,7 +204,7 @@ func TestTheOffsetIsWhereTheArrayIs(t *testing.T) {
 	})
 }
 
-// The same holds for records of arrow-go.
+// Records of arrow-go have the offset too.
 func TestRecordsWithoutElementsHaveTheirOffset(t *testing.T) {
 	m := newHostManager(t)
 	for _, dataType := range arraytest.AllTypes() {

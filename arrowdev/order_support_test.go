@@ -19,8 +19,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// eachGPU runs f on a device that passes for a GPU and, where there is one, on a
-// GPU: only those have events.
+// eachGPU runs f on a simulated GPU and on a real one if the machine has one: only
+// GPUs have events.
 func eachGPU(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	t.Run("launchtest", func(t *testing.T) {
 		f(t, devicetest.Manager(t, launchtest.Open(t, &launchtest.GPU{}), memory.Options{}))
@@ -37,7 +37,7 @@ func newStream(t testing.TB, dev *device.Device) *device.Stream {
 	return stream
 }
 
-// ready gives the array an event behind the work on the stream, which is closed
+// ready gives the array an event after the work on the stream. The event is closed
 // with the test.
 func ready(t testing.TB, p *producertest.Producer, stream *device.Stream) {
 	t.Helper()
@@ -52,7 +52,7 @@ func zeros(n int) arrow.Array {
 	return array.NewUint8Data(data)
 }
 
-// eachDeviceAndLook runs f on each device and on one that passes for a GPU.
+// eachDeviceAndLook runs f on each device and on a simulated GPU.
 func eachDeviceAndLook(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	eachDevice(t, f)
 	t.Run("launchtest", func(t *testing.T) {
@@ -60,28 +60,28 @@ func eachDeviceAndLook(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	})
 }
 
-// enqueueFill fills memory on a stream, past all bookkeeping.
+// enqueueFill fills memory on a stream, outside the manager.
 func enqueueFill(t testing.TB, at device.Pointer, value byte, n uint64, stream *device.Stream) {
 	t.Helper()
 	require.NoError(t, stream.Device().Driver().MemsetAsync(at, uint32(value), 1, n, stream.Handle()))
 }
 
-// enqueueCopy copies on a stream from memory of the device to such memory: a copy to
-// the host's would wait for a stream that is held up.
+// enqueueCopy copies between two device addresses on a stream. A copy to host memory
+// would wait for a stream that is held up.
 func enqueueCopy(t testing.TB, to, from device.Pointer, n uint64, stream *device.Stream) {
 	t.Helper()
 	require.NoError(t, stream.Device().Driver().CopyOnDeviceAsync(to, from, n, stream.Handle()))
 }
 
-// requireBytes checks that all of the memory is of one value.
+// requireBytes checks that all bytes of the memory have one value.
 func requireBytes(t testing.TB, m *memory.Manager, at device.Pointer, value byte, n int) {
 	t.Helper()
 	got := rawBytes(t, m, at, n)
 	require.Equal(t, n, bytes.Count(got, []byte{value}), "of %d bytes of value %d; they begin %v", n, value, got[:min(n, 8)])
 }
 
-// consumeOn does what a consumer does: its stream waits for the event, which there has
-// to be, and copies the values of the first column.
+// consumeOn acts as a consumer: its stream waits for the event, which must exist, and
+// copies the values of the first column.
 func consumeOn(t testing.TB, stream *device.Stream, a *cabi.DeviceArray, to device.Pointer, n uint64) {
 	t.Helper()
 	require.NotZero(t, a.SyncEvent)

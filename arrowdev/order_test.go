@@ -22,8 +22,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The producer's work is still ahead when the import returns, and what is then
-// enqueued comes after it.
+// The producer's work is still pending when the import returns. Work that is enqueued
+// afterwards runs after it.
 func TestTheProducersEventComesFirst(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 20
@@ -39,7 +39,8 @@ func TestTheProducersEventComesFirst(t *testing.T) {
 			ready(t, p, producer)
 			table, err := Import(m, pointerTo(p.Device), a.Schema(), options)
 			require.NoError(t, err)
-			// One copy on the table's own stream, one on another that is ordered after.
+			// One copy runs on the table's own stream, one on another that is ordered
+			// after it.
 			block := table.Column(0).Buffer(1).Block()
 			enqueueCopy(t, out, at, n, block.Stream())
 			require.NoError(t, block.RecordUse(block.Stream()))
@@ -61,16 +62,15 @@ func TestTheProducersEventComesFirst(t *testing.T) {
 	})
 }
 
-// waits are the driver's operations that hold up whoever calls them.
+// waits are the driver operations that block the caller.
 var waits = map[string]bool{
 	"Synchronize": true, "StreamSynchronize": true, "EventSynchronize": true, "CopyToHost": true, "CopyToDevice": true, "Memset": true,
-	"CopyToHostAsync": true, // a download, which somebody then waits for
+	"CopyToHostAsync": true, // a download, which the caller then waits for
 }
 
 var errWaits = errors.New("this waits")
 
-// Neither an export nor an import waits for anything, unless there are contents to
-// look at.
+// An export or import waits only if it checks contents.
 func TestNothingWaits(t *testing.T) {
 	dev, driver := faulttest.OpenGPU(t, nil)
 	m := devicetest.Manager(t, dev, memory.Options{})
@@ -103,7 +103,7 @@ func TestNothingWaits(t *testing.T) {
 	require.NoError(t, producer.Close())
 }
 
-// The event that goes out is behind the work on all the blocks.
+// The exported event follows the work on all the blocks.
 func TestTheEventOfAnExport(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 20
@@ -151,7 +151,7 @@ func TestTheEventOfAnExport(t *testing.T) {
 	})
 }
 
-// Where nothing is at work there is nothing to wait for.
+// If no work is pending, the array has no event.
 func TestNoEventOfWhatIsDone(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		table := upload(t, m, two())
@@ -166,9 +166,9 @@ func TestNoEventOfWhatIsDone(t *testing.T) {
 	})
 }
 
-// The consumer's work on its stream comes before what the owner does next: the
-// consumer, whose work has not begun, gives the memory back at once, and the owner
-// reads it and lets go of it. Nobody waits.
+// The consumer's work on its stream runs before the owner's next work. The consumer
+// releases the memory before its work has begun; the owner reads the memory and
+// releases it. No call waits.
 func TestTheConsumersWorkComesFirst(t *testing.T) {
 	eachDeviceAndLook(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 20
@@ -248,7 +248,7 @@ func TestStreamsOfOtherDevices(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// The memory belongs to the stream that was asked for.
+// The memory belongs to the stream of the options.
 func TestTheStreamOfAnImport(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		stream := newStream(t, m.Device())

@@ -57,7 +57,7 @@ func TestMoveTo(t *testing.T) {
 		require.ErrorIs(t, a.MoveTo(nil, pointerTo(schema)), ErrMoved)
 		_, err := Import(m, a.Device(), pointerTo(schema))
 		requireFault(t, err, "import", "ArrowDeviceArray.array.release", ErrMoved)
-		require.Zero(t, schema.Release, "the schema is consumed all the same")
+		require.Zero(t, schema.Release, "a failed import consumes the schema too")
 		require.NoError(t, a.Release())
 		require.NotZero(t, m.Stats().InUse)
 		require.NoError(t, cabitest.ReleaseArrayOnThread(&moved.Array))
@@ -74,7 +74,7 @@ func TestNothingIsImported(t *testing.T) {
 	require.Zero(t, (*cabi.Schema)(a.Schema()).Release)
 	_, err = Import(m, a.Device(), a.Schema())
 	require.ErrorIs(t, err, ErrMoved, "the schema is released")
-	require.Zero(t, deviceArray(a).Array.Release, "the array is consumed all the same")
+	require.Zero(t, deviceArray(a).Array.Release, "a failed import consumes the array too")
 	require.NoError(t, a.Release())
 
 	a = exported(t, m, two())
@@ -88,7 +88,7 @@ func TestNothingIsImported(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// A copy that is no move is against the standard. It leads nowhere.
+// The standard forbids a copy without a move. Such a copy is refused.
 func TestACopyOfAnArrayThatIsOver(t *testing.T) {
 	m := newHostManager(t)
 	a := exported(t, m, two())
@@ -141,8 +141,7 @@ func TestAChildThatWasMovedOut(t *testing.T) {
 	})
 }
 
-// What a consumer has changed in an array of ours is taken at its word, where that
-// can be.
+// Changes that a consumer made to an exported array are applied, if they are valid.
 func TestAnOwnArrayThatWasAltered(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		a := exported(t, m, two())
@@ -162,7 +161,7 @@ func TestAnOwnArrayThatWasAltered(t *testing.T) {
 	})
 }
 
-// Another type for the same memory is no reason to refuse it.
+// An array of another type over the same memory is accepted.
 func TestAnOwnArrayAsAnotherType(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		a := exported(t, m, recordOf(int32s(1, 2, 3)))
@@ -179,8 +178,7 @@ func TestAnOwnArrayAsAnotherType(t *testing.T) {
 	})
 }
 
-// Another library's memory is given back once, with the last of what was built on
-// it.
+// Another library's memory is released once, with the last object that uses it.
 func TestForeignMemoryIsGivenBackWithTheLastColumn(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		p, a := foreignTable(t, m, two())
@@ -241,7 +239,7 @@ func TestThousandsOfHandOversLeaveNothing(t *testing.T) {
 	})
 }
 
-// Arrays of one table go out, come back and end on all sorts of threads at once.
+// Many threads export, import and release arrays of one table at the same time.
 func TestHammer(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		table := upload(t, m, two())

@@ -38,8 +38,7 @@ func TestPeerSendsToAsyncReader(t *testing.T) {
 	})
 }
 
-// Back-pressure: the producer is asked for no more than a reader of Ahead batches
-// can have.
+// Back-pressure: the reader requests no more batches than Ahead allows.
 func TestPeerSendsNoMoreThanRequested(t *testing.T) {
 	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {
 		for _, ahead := range []int{1, 2, 3} {
@@ -103,7 +102,7 @@ func TestPeerSenderFailsToExtract(t *testing.T) {
 	})
 }
 
-// Closing the reader at any point cancels, and everything comes back.
+// Closing the reader at any point cancels, and everything is released.
 func TestPeerSenderIsCancelled(t *testing.T) {
 	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {
 		for most := range 6 {
@@ -174,7 +173,8 @@ func TestPeerReceivesLess(t *testing.T) {
 	for name, c := range map[string]struct {
 		options peer.ReceiveOptions
 		failure error
-		// most is how many tasks there may be, errors how many calls of on_error.
+		// most is the largest number of tasks, errors the number of calls of
+		// on_error.
 		most, errors int
 	}{
 		"error":         {base, errPeer, 5, 1},
@@ -182,7 +182,7 @@ func TestPeerReceivesLess(t *testing.T) {
 		"some":          {with(func(o *peer.ReceiveOptions) { o.Extract = peer.Some }), nil, 5, 0},
 		"refuse schema": {with(func(o *peer.ReceiveOptions) { o.SchemaCode = 22 }), nil, 0, 0},
 		"refuse":        {with(func(o *peer.ReceiveOptions) { o.RefuseAfter, o.TaskCode = 2, 22 }), nil, 2, 0},
-		"none wanted":   {with(func(o *peer.ReceiveOptions) { o.First = -3 }), nil, 0, 1},
+		"no requests":   {with(func(o *peer.ReceiveOptions) { o.First = -3 }), nil, 0, 1},
 		"cancel first":  {with(func(o *peer.ReceiveOptions) { o.CancelAfter = 0 }), nil, 5, 0},
 		"cancel":        {with(func(o *peer.ReceiveOptions) { o.CancelAfter = 2 }), nil, 5, 0},
 		"cancel later": {with(func(o *peer.ReceiveOptions) {

@@ -17,8 +17,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 )
 
-// A consumer that knows nothing but the standard sees in every export what
-// arrow-go sees in the record.
+// A consumer that implements only the standard reads the same from every export as
+// arrow-go reads from the record.
 func TestPeerReadsEveryExport(t *testing.T) {
 	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {
 		for number, kind := range arraytest.AllTypes() {
@@ -60,7 +60,7 @@ func readExports(t *testing.T, s *peerScene, record arrow.Record) {
 	}
 }
 
-// Schemas say what arrow-go's say, as the peer reads them.
+// The peer reads the same schemas as arrow-go.
 func TestPeerReadsSchemas(t *testing.T) {
 	newHostPeerScene(t)
 	metadata := arrow.NewMetadata([]string{"unit", "", "unit"}, []string{"m", "\x00\xff", ""})
@@ -87,14 +87,14 @@ func TestPeerReadsSchemas(t *testing.T) {
 	}
 }
 
-// schemaText is a schema as text, without the metadata of no pairs that arrow-go
-// writes where there is none.
+// schemaText is a schema as text, without the empty metadata that arrow-go writes if
+// a field has none.
 func schemaText(schema unsafe.Pointer) string {
 	return strings.ReplaceAll(peer.LookPlain(nil, schema, peer.View{}).Type, " {}", "")
 }
 
-// Consumers move the structs, take them apart, release them on threads of their
-// own, and gpuframe's own handle may be let go before or after.
+// Consumers move the structs, take them apart and release them on their own threads.
+// gpuframe's Array may be released before or after.
 func TestPeerConsumesExports(t *testing.T) {
 	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {
 		kinds := arraytest.AllTypes()
@@ -136,7 +136,7 @@ func TestPeerConsumesExports(t *testing.T) {
 	})
 }
 
-// childTexts takes the values of a dismantled array apart.
+// childTexts splits the values of a dismantled array.
 func childTexts(values string) map[string]string {
 	parts := map[string]string{}
 	for _, part := range strings.Split(values, "child ")[1:] {

@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/peer"
 )
 
-// peerShapes are the shapes in which the peer hands arrays out.
+// peerShapes are the shapes of the peer's arrays.
 func peerShapes() map[string]peer.Options {
 	return map[string]peer.Options{
 		"whole":     {Length: 20},
@@ -37,7 +37,7 @@ func eachPeerArray(t *testing.T, f func(t *testing.T, s *peerScene, kind string,
 	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {
 		seeds := uint64(3)
 		if s.cuda {
-			seeds = 1 // each buffer is an allocation of its own
+			seeds = 1 // each buffer is a separate allocation
 		}
 		for _, kind := range peer.Types() {
 			if kind == "+w:0(item=i)" {
@@ -56,7 +56,7 @@ func eachPeerArray(t *testing.T, f func(t *testing.T, s *peerScene, kind string,
 	})
 }
 
-// Columns of what a stranger produced hold what the stranger says.
+// Columns of imported arrays have the producer's contents.
 func TestPeerArraysBecomeColumns(t *testing.T) {
 	eachPeerArray(t, func(t *testing.T, s *peerScene, kind string, options peer.Options) {
 		for _, unchecked := range []bool{false, true} {
@@ -71,7 +71,7 @@ func TestPeerArraysBecomeColumns(t *testing.T) {
 	})
 }
 
-// So do tables of struct arrays.
+// Tables of imported struct arrays have the producer's contents.
 func TestPeerArraysBecomeTables(t *testing.T) {
 	eachPeerArray(t, func(t *testing.T, s *peerScene, kind string, options peer.Options) {
 		kind = strings.TrimPrefix(kind, "!")
@@ -84,7 +84,7 @@ func TestPeerArraysBecomeTables(t *testing.T) {
 	})
 }
 
-// And arrow-go's arrays of plain ones, of the CPU.
+// arrow-go's arrays of imported plain CPU arrays have the producer's contents.
 func TestPeerArraysBecomeArrowArrays(t *testing.T) {
 	eachPeerArray(t, func(t *testing.T, s *peerScene, kind string, options peer.Options) {
 		if s.cuda {
@@ -106,7 +106,7 @@ func TestPeerArraysBecomeArrowArrays(t *testing.T) {
 	})
 }
 
-// What came in goes out again, and holds the same.
+// An imported array is exported again with the same contents.
 func TestPeerArraysGoOutAgain(t *testing.T) {
 	eachPeerArray(t, func(t *testing.T, s *peerScene, kind string, options peer.Options) {
 		made := s.produce(t, kind, options, true)
@@ -121,7 +121,7 @@ func TestPeerArraysGoOutAgain(t *testing.T) {
 	})
 }
 
-// A released array is refused, and nothing is released a second time.
+// A released array is refused and not released again.
 func TestPeerArraysThatAreGone(t *testing.T) {
 	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {
 		made := s.produce(t, "!+s(a=i;b=u)", peer.Options{Length: 3}, false)

@@ -21,7 +21,7 @@ import (
 
 const batchType = "!+s(a=i;b=+l(item=u);c=c<vu>;d=+us:1,2(x=l;y=u))"
 
-// source makes a stream of the peer's of n batches, and their texts.
+// source makes a stream of n batches in the peer, and their texts.
 func (s *peerScene) source(t *testing.T, n int) (source peer.Source, texts []string) {
 	t.Helper()
 	source = peer.Source{Type: batchType, DeviceType: s.view.DeviceType}
@@ -33,8 +33,8 @@ func (s *peerScene) source(t *testing.T, n int) (source peer.Source, texts []str
 	return source, texts
 }
 
-// requireTakenBack requires that the peer has everything back, but for the schemas
-// that its batches came with.
+// requireTakenBack requires that the peer's objects are released, except the schemas
+// of its batches.
 func requireTakenBack(t *testing.T, source peer.Source) {
 	t.Helper()
 	for _, batch := range source.Batches {
@@ -43,7 +43,7 @@ func requireTakenBack(t *testing.T, source peer.Source) {
 	require.Zero(t, peer.Counts())
 }
 
-// readTexts reads at most that many batches.
+// readTexts reads at most the given number of batches.
 func readTexts(t *testing.T, reader buffer.Reader, most int) (texts []string, err error) {
 	t.Helper()
 	for range most {
@@ -211,7 +211,7 @@ func (s *peerScene) reader(t *testing.T, n int, failure error) (*peerTables, []s
 
 func TestPeerDrainsExportedStream(t *testing.T) {
 	for name, options := range map[string]peer.DrainOptions{
-		"once": {}, "asked again": {Further: 3, Schemas: 3}, "kept": {Keep: true}, "early": {Most: 2}, "at once": {Batchless: true},
+		"once": {}, "schema again": {Further: 3, Schemas: 3}, "kept": {Keep: true}, "early": {Most: 2}, "immediately": {Batchless: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			onEachPeerDevice(t, func(t *testing.T, s *peerScene) {

@@ -20,15 +20,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// peerScene is a device, and the C peer that looks at what is on it.
+// peerScene is a device, and the C peer that reads its memory.
 type peerScene struct {
 	*memory.Manager
 	cuda bool
 	view peer.View
 }
 
-// onEachPeerDevice runs f on each device, and requires in the end that neither side
-// has anything left.
+// onEachPeerDevice runs f on each device, and requires at the end that both sides
+// have released everything.
 func onEachPeerDevice(t *testing.T, f func(t *testing.T, s *peerScene)) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		s := newPeerScene(t, dev)
@@ -67,7 +67,7 @@ func (s *peerScene) read(from uintptr, to []byte) error {
 	return s.Device().Driver().CopyToHost(unsafe.Pointer(unsafe.SliceData(to)), device.Pointer(from), uint64(len(to)))
 }
 
-// look waits for an array's event and has the C consumer look at it.
+// look waits for an array's event and has the C consumer read it.
 func (s *peerScene) look(t *testing.T, deviceArray, schema unsafe.Pointer) peer.Seen {
 	t.Helper()
 	if event := peer.SyncEvent(deviceArray); event != nil {
@@ -78,9 +78,9 @@ func (s *peerScene) look(t *testing.T, deviceArray, schema unsafe.Pointer) peer.
 	return seen
 }
 
-// produce makes an array of the peer's in the device's memory until the end of the
-// test, that is, until what is made of it has been released. Event says whether it
-// has a sync_event.
+// produce makes an array of the peer in the device's memory. It lives until the end
+// of the test, after everything made of it has been released. event determines
+// whether it has a sync_event.
 func (s *peerScene) produce(t *testing.T, kind string, options peer.Options, event bool) *peer.Made {
 	t.Helper()
 	if s.cuda {
@@ -98,8 +98,7 @@ func (s *peerScene) produce(t *testing.T, kind string, options peer.Options, eve
 	return made
 }
 
-// event is an event that is recorded on the manager's stream, pointed to by C
-// memory.
+// event records an event on the manager's stream and returns a C pointer to it.
 func (s *peerScene) event(t *testing.T) unsafe.Pointer {
 	t.Helper()
 	event, err := s.Device().NewEvent()
@@ -112,8 +111,8 @@ func (s *peerScene) event(t *testing.T) unsafe.Pointer {
 	return cell
 }
 
-// place moves an array's buffers to the device, each into an allocation of its
-// own at a place as odd as it had.
+// place copies each buffer of an array to a separate device allocation, with the same
+// misalignment.
 func (s *peerScene) place(t *testing.T, made *peer.Made) {
 	t.Helper()
 	driver := s.Device().Driver()
@@ -136,7 +135,7 @@ func (s *peerScene) place(t *testing.T, made *peer.Made) {
 	}
 }
 
-// upload moves a record to the device and releases neither.
+// upload copies a record to the device and releases neither.
 func (s *peerScene) upload(t *testing.T, record arrow.Record) *buffer.Buffer {
 	t.Helper()
 	table, err := buffer.FromRecord(s.Manager, record)
@@ -187,7 +186,7 @@ func peerCell(t *testing.T, bytes int) unsafe.Pointer {
 	return at
 }
 
-// newHostPeerScene is for what there is on the host only.
+// newHostPeerScene is for tests that exist on the host only.
 func newHostPeerScene(t *testing.T) *peerScene {
 	t.Helper()
 	return newPeerScene(t, devicetest.Open(t, "host"))

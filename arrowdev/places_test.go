@@ -19,7 +19,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Where an array needs no memory it may say that it is anywhere, and have any event.
+// An array that needs no memory may claim any device and have any event.
 func TestArraysThatNeedNoMemory(t *testing.T) {
 	eachDeviceAndLook(t, func(t *testing.T, m *memory.Manager) {
 		g := arraytest.NewGenerator(2)
@@ -48,8 +48,8 @@ func TestArraysThatNeedNoMemory(t *testing.T) {
 	})
 }
 
-// forgetDictionaries makes dictionaries empty, which else have values where nothing
-// refers to them.
+// forgetDictionaries empties dictionaries, which otherwise have values although no
+// index refers to them.
 func forgetDictionaries(a *cabi.Array) {
 	for _, each := range all(a) {
 		if each.Dictionary != 0 {
@@ -87,8 +87,8 @@ func otherMemories() []otherMemory {
 	}
 }
 
-// foreignElsewhere is another library's array of a record in such memory. The
-// memory's end is the test's.
+// foreignElsewhere is another library's array of a record in such memory, which is
+// freed with the test.
 func foreignElsewhere(t *testing.T, m *memory.Manager, where otherMemory, record arrow.Record) (*producertest.Producer, *Array) {
 	t.Helper()
 	table := upload(t, m, record)
@@ -111,8 +111,8 @@ func foreignElsewhere(t *testing.T, m *memory.Manager, where otherMemory, record
 	return p, a
 }
 
-// Pinned and managed memory of another library comes in for what it is, and goes out
-// again as that.
+// Pinned and managed memory of another library keeps its kind when it is imported and
+// exported again.
 func TestForeignPinnedAndManagedMemory(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for _, where := range otherMemories() {
@@ -142,7 +142,7 @@ func TestForeignPinnedAndManagedMemory(t *testing.T) {
 	})
 }
 
-// The driver knows what memory is, whatever the array says.
+// The driver determines the kind of memory; a wrong claim of the array is refused.
 func TestMemoryThatIsOfAnotherKind(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		record := recordOf(int32s(1, 2, 3))
@@ -171,7 +171,7 @@ func TestMemoryThatIsOfAnotherKind(t *testing.T) {
 	})
 }
 
-// Such memory has events as well: of work that has not begun, both ways.
+// Such memory has events too, for pending work, in both directions.
 func TestPinnedAndManagedMemoryOfWorkToCome(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 16

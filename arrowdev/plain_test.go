@@ -50,7 +50,7 @@ func TestRecordsOfEveryTypeGoOutAndIn(t *testing.T) {
 	}
 }
 
-// arrow-go's own reader of the C data interface takes what we export.
+// arrow-go's reader of the C data interface accepts the exports.
 func TestArrowGoReadsWhatIsExported(t *testing.T) {
 	for number, dataType := range arraytest.AllTypes() {
 		name := strings.ToLower(dataType.String())
@@ -71,8 +71,8 @@ func TestArrowGoReadsWhatIsExported(t *testing.T) {
 	}
 }
 
-// The record's memory is held until the array, or the child that was moved out of
-// it, is released, on whatever thread.
+// The record's memory is held until the array, or a child that was moved out of it,
+// is released, on any thread.
 func TestAnExportedRecordIsHeld(t *testing.T) {
 	allocator := arrowmemory.NewCheckedAllocator(arrowmemory.NewGoAllocator())
 	defer allocator.AssertSize(t, 0)
@@ -197,7 +197,7 @@ func TestForeignRecordReadersThatFail(t *testing.T) {
 	})
 }
 
-// Our own stream, to our own reader and to arrow-go's.
+// Our stream is read by our reader and by arrow-go's.
 func TestRecordReadersThereAndBack(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
 		allocator := arrowmemory.NewCheckedAllocator(arrowmemory.NewGoAllocator())

@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// drawType draws a type that is nested up to so many levels.
+// drawType draws a type that is nested up to levels deep.
 func drawType(t *rapid.T, levels int) arrow.DataType {
 	if levels == 0 || rapid.IntRange(0, 3).Draw(t, "leaf") == 0 {
 		return rapid.SampledFrom(arraytest.FlatTypes()).Draw(t, "type")
@@ -53,8 +53,8 @@ func drawType(t *rapid.T, levels int) arrow.DataType {
 	return arrow.StructOf(fields...)
 }
 
-// A column of any type, sliced anywhere, goes out and comes back in other structs,
-// whose offset and length are then cut once more.
+// A column of any type, with any slice, is exported and imported in other structs,
+// whose offset and length are then cut again.
 func TestAnyColumnThereAndBack(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		rapid.Check(t, func(rt *rapid.T) {

@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// requireRecord compares two records by what they show.
+// requireRecord compares the contents of two records.
 func requireRecord(t require.TestingT, want, got arrow.Record) {
 	require.Equal(t, want.NumRows(), got.NumRows())
 	require.Equal(t, want.NumCols(), got.NumCols())
@@ -27,7 +27,7 @@ func requireRecord(t require.TestingT, want, got arrow.Record) {
 	}
 }
 
-// Every type comes back, by way of gpuframe's own structs and by way of another
+// Every type returns unchanged, through gpuframe's own structs and through another
 // library's.
 func TestEveryTypeThereAndBack(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
@@ -81,7 +81,7 @@ func throughOwn(t *testing.T, m *memory.Manager, table *buffer.Buffer) *buffer.B
 	return back
 }
 
-// throughForeign exports a table and imports other structs that say the same.
+// throughForeign exports a table and imports other structs with the same contents.
 func throughForeign(t *testing.T, m *memory.Manager, table *buffer.Buffer, options ImportOptions) *buffer.Buffer {
 	t.Helper()
 	p, a := disguised(t, table)

@@ -14,7 +14,7 @@ import (
 )
 
 func ExampleImportSchema() {
-	// Another library describes a table; here arrow-go plays its part.
+	// Another library describes a table. In this example it is arrow-go.
 	var theirs cdata.CArrowSchema
 	cdata.ExportArrowSchema(arrow.NewSchema([]arrow.Field{
 		{Name: "symbol", Type: arrow.BinaryTypes.String},

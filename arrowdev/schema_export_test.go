@@ -82,7 +82,7 @@ func TestReleaseTwiceAndOnAnotherThread(t *testing.T) {
 	copied := *schema
 	require.NoError(t, cabitest.ReleaseSchemaOnThread(schema))
 	require.Zero(t, schema.Release)
-	// A consumer that forgot that he moved it.
+	// This consumer releases the struct after it has moved it.
 	again := cabitest.New[cabi.Schema]()
 	defer cabitest.Free(again)
 	*again = copied
@@ -108,7 +108,8 @@ func TestChildrenMovedOut(t *testing.T) {
 	require.Equal(t, arrow.DICTIONARY, field.Type.ID())
 }
 
-// Consumers shall not release children by themselves, but arrow-go does.
+// The standard forbids that consumers release children separately, but arrow-go does
+// it.
 func TestChildrenReleasedFirst(t *testing.T) {
 	schema := export(t)
 	cabitest.ReleaseSchema(schematest.Child(schema, 1))

@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/schematest"
 )
 
-// script makes schemas as bytes tell it to. What it makes may be wrong in every
-// way that can be read without reading memory that is not there.
+// script makes schemas from bytes. They may be invalid in every way that does not
+// lead to a read of unmapped memory.
 type script struct {
 	producer schematest.Producer
 	bytes    []byte
@@ -40,7 +40,7 @@ func (s *script) take(length byte) []byte {
 
 var formats = []string{"n", "i", "u", "+l", "+vL", "+s", "+m", "+r", "+w:3", "+ud:1,2", "+us:", "d:9,2", "tsn:UTC", "w:7", "c", "?"}
 
-// Bits of what a schema is made with.
+// These bits select the parts of a schema.
 const (
 	ownFormat = 1 << iota
 	withName
@@ -95,7 +95,7 @@ func (s *script) children(depth int) []*cabi.Schema {
 	return children
 }
 
-// below returns a new schema, one that is somewhere else too, or none.
+// below returns a new schema, one that is used elsewhere too, or nil.
 func (s *script) below(depth int) *cabi.Schema {
 	which := s.next()
 	switch {
@@ -107,8 +107,8 @@ func (s *script) below(depth int) *cabi.Schema {
 	return s.schema(depth - 1)
 }
 
-// metadata ends in more zeros than a decoder can ask for that was not lied to
-// about a length; lengths that lie within reason are those that are negative.
+// metadata ends in more zeros than a decoder can read unless a length is wrong. Of
+// the wrong lengths only negative ones are made.
 func (s *script) metadata() uintptr {
 	blob := make([]byte, 4)
 	blob[0] = s.next() % 4

@@ -97,7 +97,7 @@ func TestImportRefuses(t *testing.T) {
 			require.Zero(t, s.Release)
 			require.EqualValues(t, 1, p.Released(s))
 			require.EqualValues(t, 1, p.ReleasedInAll())
-			// It is gone: nothing more to release.
+			// The schema was released; nothing is left to release.
 			_, err = arrowdev.ImportField(unsafe.Pointer(s))
 			requireFault(t, err, "import schema", "ArrowSchema.release", arrowdev.ErrMoved)
 			require.EqualValues(t, 1, p.ReleasedInAll())
@@ -111,7 +111,7 @@ func table(s *cabi.Schema) []uintptr {
 	return unsafe.Slice(*(**uintptr)(unsafe.Pointer(&s.Children)), s.NumChildren)
 }
 
-// Sixteen structs that describe four thousand million fields.
+// Sixteen structs describe four thousand million fields.
 func TestImportManyFieldsOfFewStructs(t *testing.T) {
 	var p schematest.Producer
 	defer p.Close()
@@ -138,7 +138,7 @@ func TestImportMuchTextOfFewStructs(t *testing.T) {
 	require.ErrorContains(t, err, "bytes of text")
 }
 
-// What other libraries leave out or add is no reason to refuse.
+// Parts that other libraries omit or add are accepted.
 func TestImportTakes(t *testing.T) {
 	var p schematest.Producer
 	defer p.Close()

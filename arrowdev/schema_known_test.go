@@ -20,7 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
-// clear forgets all.
+// clear empties the cache.
 func (k *knownSchemas) clear() {
 	k.mu.Lock()
 	defer k.mu.Unlock()
@@ -29,7 +29,7 @@ func (k *knownSchemas) clear() {
 	}
 }
 
-// unmarked writes a schema so that it is not known for gpuframe's own.
+// unmarked writes a schema without gpuframe's mark.
 func unmarked(t require.TestingT, schema *arrow.Schema) *cabi.Schema {
 	image, err := imageOfSchema(schema)
 	require.NoError(t, err)
@@ -43,9 +43,9 @@ func textOf(s *cabi.Schema) (string, bool) {
 	return string(text), plain
 }
 
-// Schemas of one text read alike, and those that read unlike have other texts.
+// Schemas of one text are equal, and different schemas have different texts.
 func TestSchemaTexts(t *testing.T) {
-	var seen sync.Map // text to schema, over all that was drawn
+	var seen sync.Map // maps text to schema, over all draws
 	rapid.Check(t, func(t *rapid.T) {
 		fields := rapid.SliceOfN(formattest.Field(2), 0, 3).Draw(t, "fields")
 		want := arrow.NewSchema(fields, nil)
@@ -64,7 +64,7 @@ func TestSchemaTexts(t *testing.T) {
 		second, _ := textOf(again)
 		require.Equal(t, text, second)
 
-		// One thing changed at random.
+		// Change one field at random.
 		if s.NumChildren == 0 {
 			return
 		}
@@ -126,7 +126,7 @@ func metadataOf(t *testing.T, key, value string) []byte {
 	return blob
 }
 
-// A text stops in a long string; what differs behind that must not be lost.
+// A text stops in a long string; a difference after that point must be detected.
 func TestLongNamesAreReadAnew(t *testing.T) {
 	long := strings.Repeat("x", maximumSchemaText+1)
 	for _, name := range []string{long + "a", long + "b"} {
@@ -139,7 +139,7 @@ func TestLongNamesAreReadAnew(t *testing.T) {
 	}
 }
 
-// What an extension type's name means is for the registry to say, each time.
+// The registry determines the meaning of an extension type at each import.
 func TestExtensionTypesAreReadAnew(t *testing.T) {
 	metadata := arrow.NewMetadata([]string{"ARROW:extension:name"}, []string{"unknown so far"})
 	s := unmarked(t, arrow.NewSchema([]arrow.Field{{Name: "e", Type: arrow.Null, Metadata: metadata}}, nil))

@@ -19,8 +19,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
-// fromArrowGo reads what arrow-go writes. Its release forgets the schemas of
-// dictionaries.
+// fromArrowGo reads a schema that arrow-go wrote. arrow-go's release leaks the
+// schemas of dictionaries.
 func fromArrowGo(t require.TestingT, want *arrow.Schema) {
 	if leaksAreFound && slices.ContainsFunc(want.Fields(), hasDictionary) {
 		return
@@ -49,7 +49,7 @@ func hasDictionary(field arrow.Field) bool {
 	return false
 }
 
-// toArrowGo has arrow-go read what is written here.
+// toArrowGo has arrow-go read a schema that gpuframe wrote.
 func toArrowGo(t require.TestingT, want *arrow.Schema) {
 	schema := cabitest.New[cabi.Schema]()
 	defer cabitest.Free(schema)
@@ -64,8 +64,8 @@ func toArrowGo(t require.TestingT, want *arrow.Schema) {
 	require.Zero(t, schema.Release)
 }
 
-// readsWrongly reports whether arrow-go 17 cannot read a type back that it wrote
-// itself, and why.
+// readsWrongly returns why arrow-go 17 cannot read a type that it wrote itself, or
+// "".
 func readsWrongly(t arrow.DataType) string {
 	switch t := t.(type) {
 	case *arrow.TimestampType:
@@ -81,7 +81,7 @@ func readsWrongly(t arrow.DataType) string {
 			return "it takes no union without children"
 		}
 	case *arrow.MapType:
-		return "it drops what keys and values say but their types"
+		return "it drops all of keys and values except their types"
 	case arrow.NestedType:
 		for _, child := range t.Fields() {
 			if why := readsWrongly(child.Type); why != "" {

@@ -16,13 +16,13 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
-// requireSameField compares all that both arrow-go and the standard can say.
+// requireSameField compares everything that both arrow-go and the standard represent.
 func requireSameField(t require.TestingT, want, got arrow.Field) {
 	require.True(t, want.Equal(got), "%v\n%v", want, got)
 	require.Equal(t, want.Type.String(), got.Type.String())
 }
 
-// newSchema returns a struct that holds rubbish, but for being C's.
+// newSchema returns a struct in C memory that is filled with garbage.
 func newSchema() *cabi.Schema {
 	schema := cabitest.New[cabi.Schema]()
 	schema.Format, schema.NumChildren, schema.Children = 1, -1, 1
@@ -74,7 +74,7 @@ func TestSchemasAndBack(t *testing.T) {
 	}
 }
 
-// A type as deep as is let through, and one that is deeper.
+// One type has the maximum depth, one exceeds it.
 func TestDeepTypes(t *testing.T) {
 	deep := arrow.DataType(arrow.Null)
 	for range 63 {

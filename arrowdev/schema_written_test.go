@@ -17,15 +17,15 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
-// structOf writes a schema to a struct on Go's heap, which is as good as another
-// as long as only Go moves it.
+// structOf writes a schema to a struct on Go's heap, which works while only Go moves
+// it.
 func structOf(t require.TestingT, schema *arrow.Schema) *cabi.Schema {
 	s := new(cabi.Schema)
 	require.NoError(t, ExportSchema(schema, unsafe.Pointer(s)))
 	return s
 }
 
-// asForeign reads a struct as if it were another library's.
+// asForeign reads a struct without recognising it.
 func asForeign(t require.TestingT, s *cabi.Schema) *arrow.Schema {
 	field, err := new(schemaReader).storage(s, 1)
 	require.NoError(t, err)
@@ -49,8 +49,8 @@ func drawSchema(t *rapid.T) *arrow.Schema {
 	return arrow.NewSchema(fields, &metadata)
 }
 
-// Whatever order schemas are exported, imported and forgotten in, each comes back
-// as itself, and others read of it what a first export says.
+// Schemas that are exported, imported and dropped in any order each return as
+// themselves, and other readers see the text of the first export.
 func TestWrittenSchemasAreNotMixed(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		schemas := []*arrow.Schema{drawSchema(t), drawSchema(t), drawSchema(t)}
@@ -140,7 +140,7 @@ func TestAlteredSchemasAreReadAnew(t *testing.T) {
 			requireEqualSchemas(t, want, got)
 			require.Zero(t, s.Release)
 
-			s = structOf(t, schema) // what is remembered was not altered
+			s = structOf(t, schema) // the cached image is unchanged
 			requireEqualSchemas(t, schema, asForeign(t, s))
 			got, err = ImportSchema(unsafe.Pointer(s))
 			require.NoError(t, err)
@@ -157,7 +157,7 @@ func TestASchemaWhoseChildWasMovedOut(t *testing.T) {
 	copied := *s
 	_, err := ImportSchema(unsafe.Pointer(s))
 	require.ErrorIs(t, err, ErrMoved)
-	_, err = ImportSchema(unsafe.Pointer(&copied)) // the tree still is there
+	_, err = ImportSchema(unsafe.Pointer(&copied)) // the tree is still allocated
 	require.ErrorIs(t, err, ErrMoved)
 
 	field, err := ImportField(unsafe.Pointer(&child))
@@ -166,7 +166,7 @@ func TestASchemaWhoseChildWasMovedOut(t *testing.T) {
 	require.True(t, arrow.TypeEqual(schema.Field(0).Type, field.Type))
 }
 
-// A copy that nobody marked, of a struct whose memory is gone.
+// An unmarked copy of a struct whose memory is freed is refused.
 func TestASchemaThatIsOver(t *testing.T) {
 	for _, write := range []func(s *cabi.Schema) error{
 		func(s *cabi.Schema) error { return ExportSchema(arrow.NewSchema(nil, nil), unsafe.Pointer(s)) },
@@ -217,7 +217,7 @@ func TestCollectedSchemasAreForgotten(t *testing.T) {
 		}
 	}
 	require.True(t, gone())
-	// What is out can still be read.
+	// An exported struct can still be read.
 	got, err := ImportSchema(unsafe.Pointer(&out))
 	require.NoError(t, err)
 	require.Equal(t, "collected0", got.Field(0).Name)
@@ -270,7 +270,7 @@ func TestWrittenSchemasAreBounded(t *testing.T) {
 	runtime.KeepAlive(schemas)
 }
 
-// A variable of a program has no end.
+// A global variable is never collected.
 var global = *arrow.NewSchema([]arrow.Field{{Name: "global", Type: arrow.Null}}, nil)
 
 func TestASchemaOutsideTheHeap(t *testing.T) {

@@ -22,7 +22,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// failures are what a reader may fail with, and what the consumer hears of it.
+// failures are the errors of a reader, with the codes that the consumer receives.
 func failures(m *memory.Manager) map[string]struct {
 	batch func(context.Context) (*buffer.Buffer, error)
 	code  int
@@ -106,7 +106,7 @@ func TestErrorsOfAnExportedStream(t *testing.T) {
 	}
 }
 
-// The same failures, seen by our own importer.
+// Our importer receives the same failures.
 func TestErrorsThatTravel(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
 		source := newTables(m, 5, 3).fail(1, &memory.BudgetError{})
@@ -129,7 +129,7 @@ func TestErrorsThatTravel(t *testing.T) {
 	})
 }
 
-// Memory of another kind is on another type of device, save on the host's.
+// Memory of another kind is on another type of device, except on the host.
 func TestABatchElsewhere(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		if m.Device().Kind() == device.Host {

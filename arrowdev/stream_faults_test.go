@@ -23,7 +23,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// A budget that one batch fits and the next does not is told as ENOMEM.
+// If the first batch fits the budget and the second does not, the consumer receives
+// ENOMEM.
 func TestABudgetInAStream(t *testing.T) {
 	balanced(t, devicetest.Open(t, "host"), memory.Options{Budget: 4096}, func(t *testing.T, m *memory.Manager) {
 		small, large := numbersRecord(0, 10), numbersRecord(1, 5000)
@@ -54,7 +55,7 @@ func TestABudgetInAStream(t *testing.T) {
 	})
 }
 
-// Whatever call of the driver fails, both ends come to their end and hold nothing.
+// For a failure of any driver call, both ends of the stream finish and hold nothing.
 func TestStreamsWhereTheDriverFails(t *testing.T) {
 	for name, through := range map[string]func(t *testing.T, m *memory.Manager) error{
 		"stream": func(t *testing.T, m *memory.Manager) error {
@@ -76,7 +77,7 @@ func TestStreamsWhereTheDriverFails(t *testing.T) {
 			balanced(t, dev, memory.Options{Resource: memory.NewDriverResource(dev)}, func(t *testing.T, m *memory.Manager) {
 				failures := 0
 				for fail := int64(1); ; fail++ {
-					var calls atomic.Int64 // both ends make some
+					var calls atomic.Int64 // both ends make driver calls
 					driver.Arm(func(call faulttest.Call) error {
 						if gives(call.Operation) {
 							return nil
@@ -103,7 +104,7 @@ func TestStreamsWhereTheDriverFails(t *testing.T) {
 	}
 }
 
-// gives says whether an operation gives something back.
+// gives reports whether an operation releases a resource.
 func gives(operation string) bool {
 	return strings.Contains(operation, "Free") || strings.Contains(operation, "Destroy") || strings.Contains(operation, "Unregister")
 }

@@ -16,9 +16,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// FuzzStream changes the struct of a foreign stream, how it fails, and what happens
-// between its calls. Whatever that is, the stream is released once where it has a
-// release, and all that it gave comes back.
+// FuzzStream changes the struct of a foreign stream, its failures, and the order of
+// the calls. In every case the stream is released once, if it has a release, and all
+// its arrays are released.
 func FuzzStream(f *testing.F) {
 	f.Add(byte(0), byte(3), byte(0), byte(0), []byte{0, 0, 0, 0})
 	f.Add(byte(1), byte(3), byte(2), byte(0), []byte{0, 1, 0})
@@ -62,8 +62,8 @@ func FuzzStream(f *testing.F) {
 	})
 }
 
-// readFuzzed reads on and on, and keeps what it has read, closes the reader or sends
-// what it got on in a stream of its own as it is told to.
+// readFuzzed follows the steps: it reads and keeps tables, closes the reader, or
+// exports the reader as another stream.
 func readFuzzed(t *testing.T, m *memory.Manager, reader *arrowdev.StreamReader, steps []byte) {
 	good, ended := 0, error(nil)
 	for _, step := range steps {

@@ -38,7 +38,7 @@ func TestAForeignStream(t *testing.T) {
 	})
 }
 
-// A reader is closed at any point, after any failure of the stream's.
+// A reader is closed at any point, after any failure of the stream.
 func TestLeavingAForeignStream(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		const batches, rows = 6, 3

@@ -23,7 +23,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Streams whose producer's work has not begun when the batches are handed over.
+// In these tests the producer's work has not begun when the batches are handed over.
 
 const (
 	lateBatches = 4
@@ -32,18 +32,18 @@ const (
 	lateValue   = 0x5a
 )
 
-// late is a device with events and a stream of it that work is held up on.
+// late is a device with events and a stream whose work is held up.
 type late struct {
 	*memory.Manager
 	gates    *stall.Gates
 	producer *device.Stream
 	consumer *device.Stream
-	// copies is what the consumer has copied, batch by batch.
+	// copies holds the consumer's copies of the batches.
 	copies device.Pointer
 }
 
-// eachLate runs f where there are events: on a device that passes for a GPU and,
-// where there is one, on a GPU.
+// eachLate runs f on devices with events: a simulated GPU and, if the machine has
+// one, a real GPU.
 func eachLate(t *testing.T, f func(t *testing.T, l *late)) {
 	run := func(t *testing.T, dev *device.Device) {
 		balanced(t, dev, memory.Options{}, func(t *testing.T, m *memory.Manager) {
@@ -72,7 +72,7 @@ func (l *late) take(t *testing.T, batch int, from device.Pointer, stream *device
 	require.NoError(t, l.Device().Driver().CopyOnDeviceAsync(to, from, lateBytes, stream.Handle()))
 }
 
-// requireCopies lets the producer's work run and checks what the consumer has got.
+// requireCopies lets the producer's work run and checks the consumer's copies.
 func (l *late) requireCopies(t *testing.T, held *stall.Stall) {
 	t.Helper()
 	require.True(t, held.Holding(), "nothing has waited")
@@ -88,7 +88,7 @@ func (l *late) requireCopies(t *testing.T, held *stall.Stall) {
 	}
 }
 
-// foreign are batches of another library whose work is held up.
+// foreign makes batches of another library whose work is held up.
 func (l *late) foreign(t *testing.T) (*cabitest.Batches, *stall.Stall) {
 	t.Helper()
 	b := foreignBatches(t, l.Manager, lateBatches, lateRows)
@@ -104,8 +104,7 @@ func (l *late) foreign(t *testing.T) (*cabitest.Batches, *stall.Stall) {
 	return b, held
 }
 
-// read takes all of a reader's tables, and waits for nothing but the producer's
-// calls.
+// read reads all of a reader's tables. It waits only for the producer's calls.
 func (l *late) read(t *testing.T, reader buffer.Reader) []*buffer.Buffer {
 	t.Helper()
 	var tables []*buffer.Buffer
@@ -151,7 +150,7 @@ func TestAForeignAsyncStreamOfWorkToCome(t *testing.T) {
 	})
 }
 
-// own is a reader of tables whose contents are work that is held up.
+// own makes a reader of tables whose contents are written by work that is held up.
 func (l *late) own(t *testing.T) (*tables, *stall.Stall) {
 	t.Helper()
 	source := newTables(l.Manager, lateBatches, lateRows)
@@ -172,8 +171,8 @@ func (l *late) own(t *testing.T) (*tables, *stall.Stall) {
 	return source, held
 }
 
-// consume does what another library does with an array: it has its stream wait for
-// the event, works, and gives the array back.
+// consume acts as another library: its stream waits for the event and copies, and it
+// releases the array.
 func (l *late) consume(t *testing.T, batch int, array *cabi.DeviceArray) {
 	t.Helper()
 	require.NotZero(t, array.SyncEvent)
@@ -218,7 +217,7 @@ func TestAnExportedAsyncStreamOfWorkToCome(t *testing.T) {
 	})
 }
 
-// Our own streams, whose tables come back as what they were.
+// Tables in our own streams return as the same tables.
 func TestOwnStreamsOfWorkToCome(t *testing.T) {
 	eachLate(t, func(t *testing.T, l *late) {
 		source, held := l.own(t)

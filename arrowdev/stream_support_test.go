@@ -27,8 +27,8 @@ import (
 
 var errBroken = errors.New("broken on purpose")
 
-// streaming runs f on each device. Everything must have been given back in the
-// end, on both sides of the interface, and every goroutine be gone.
+// streaming runs f on each device. At the end both sides must have released
+// everything, and every goroutine must have ended.
 func streaming(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) { balanced(t, dev, memory.Options{}, f) })
 	t.Run("passes for a GPU", func(t *testing.T) {
@@ -36,7 +36,7 @@ func streaming(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	})
 }
 
-// streamingOnHost is for what does not depend on the device.
+// streamingOnHost is for tests that do not depend on the device.
 func streamingOnHost(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	balanced(t, devicetest.Open(t, "host"), memory.Options{}, f)
 }
@@ -54,7 +54,7 @@ func balanced(t *testing.T, dev *device.Device, options memory.Options, f func(t
 	require.Zero(t, stats.External)
 	require.Zero(t, stats.DoubleReleases)
 	for runtime.NumGoroutine() > goroutines {
-		runtime.Gosched() // those that have just been told to end
+		runtime.Gosched() // goroutines that were just cancelled
 	}
 }
 
@@ -62,7 +62,7 @@ func numbersSchema() *arrow.Schema {
 	return arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int32, Nullable: true}}, nil)
 }
 
-// numbers are the values of a batch.
+// numbers returns the values of a batch.
 func numbers(batch, rows int) []int32 {
 	values := make([]int32, rows)
 	for i := range values {
@@ -95,12 +95,12 @@ func requireNumbers(t testing.TB, table *buffer.Buffer, batch, rows int) {
 	require.NoError(t, table.Release())
 }
 
-// tables is a reader whose batches are made when they are asked for.
+// tables is a reader that makes each batch in Next.
 type tables struct {
 	manager *memory.Manager
 	rows    int
 	count   int
-	// at replaces what a batch would be.
+	// at replaces batches by functions.
 	at map[int]func(ctx context.Context) (*buffer.Buffer, error)
 
 	next   int
@@ -140,8 +140,8 @@ func (s *tables) Close() error {
 	return nil
 }
 
-// foreignBatches are another library's, in memory of the device that no manager
-// knows.
+// foreignBatches are another library's batches, in device memory outside all
+// managers.
 func foreignBatches(t testing.TB, m *memory.Manager, count, rows int) *cabitest.Batches {
 	t.Helper()
 	b := &cabitest.Batches{DeviceType: cabi.DeviceCPU, DeviceID: cabi.NoDeviceID, Count: count, Rows: rows}
@@ -168,7 +168,7 @@ func foreignBatches(t testing.TB, m *memory.Manager, count, rows int) *cabitest.
 	return b
 }
 
-// requireGivenBack checks that the other library got everything back.
+// requireGivenBack checks that all batches of the other library were released.
 func requireGivenBack(t testing.TB, b *cabitest.Batches) {
 	t.Helper()
 	schemas, arrays, streams := b.Held()

@@ -45,7 +45,7 @@ func TestAStreamOfOurOwn(t *testing.T) {
 	})
 }
 
-// A stream handed on and on keeps its errors' codes.
+// A stream that is exported and imported repeatedly keeps its error codes.
 func TestAStreamOfAStream(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
 		source := newTables(m, 9, 3).fail(2, &arrowdev.StreamError{Code: 28, Message: "disk full"})
@@ -116,7 +116,7 @@ func TestAStreamThatIsNeverRead(t *testing.T) {
 	})
 }
 
-// Batches fetched by one thread after another, and by several at once.
+// Several threads fetch batches, first in sequence, then concurrently.
 func TestAStreamOnManyThreads(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
 		const batches = 40
@@ -170,7 +170,7 @@ func TestCallsThatAreForbidden(t *testing.T) {
 		require.False(t, given)
 		cabi.ReleaseArray(&out.Array)
 
-		released := *stream // what a consumer that moved it would still hold
+		released := *stream // a consumer may still hold the struct that it moved
 		calls.Release(stream)
 		moved := newStruct[cabi.DeviceStream](t)
 		*moved = released

@@ -22,19 +22,19 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-var update = flag.Bool("update", false, "write testdata/support.md anew")
+var update = flag.Bool("update", false, "write testdata/support.md again")
 
-// supportRow is what was found of the types of one name.
+// supportRow is the result for the types of one name.
 type supportRow struct {
 	name    string
 	formats []string
-	// cells are those of supportWays: yes, or what went wrong.
+	// cells are the results of supportWays: yes, or the error.
 	cells  []string
 	checks string
 }
 
-// supportWays are the ways on which a column is sent, each in a slice of it and
-// with nulls where the type has any.
+// supportWays are the ways in which a column is sent. Each is tried with a slice of
+// the column, with nulls if the type can have them.
 var supportWays = []struct {
 	title string
 	try   func(t *testing.T, m *memory.Manager, c *column.Column, want arrow.Array) error
@@ -46,8 +46,9 @@ var supportWays = []struct {
 	{"`ExportRecord`", tryRecord},
 }
 
-// The table of docs/interchange.md is what happens: each type goes every way on every
-// device. After a change run with -update, and copy testdata/support.md there.
+// The table of docs/interchange.md is the result of this test: each type is sent
+// every way on every device. After a change run the test with -update and copy
+// testdata/support.md there.
 func TestSupportTable(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		var rows []*supportRow
@@ -94,7 +95,7 @@ func rowOf(rows *[]*supportRow, of arrow.DataType) *supportRow {
 	return row
 }
 
-// add notes a type's format string, and what of its contents is checked.
+// add records a type's format string and the checks of its contents.
 func (r *supportRow) add(t *testing.T, c *column.Column) {
 	t.Helper()
 	a, err := ExportColumn(c, arrow.Field{})
@@ -112,7 +113,7 @@ func (r *supportRow) add(t *testing.T, c *column.Column) {
 	requireChecked(t, c, l.kind)
 }
 
-// contentsOf says in words what looker.add checks of a kind.
+// contentsOf describes the checks that looker.add makes for a kind.
 func contentsOf(k kind) string {
 	switch k {
 	case kindBinary:
@@ -135,8 +136,8 @@ func contentsOf(k kind) string {
 	return "nothing to check"
 }
 
-// requireChecked checks that contentsOf is right about whether there are checks; that
-// they find what is wrong is TestMalformedContents.
+// requireChecked checks that contentsOf is right about whether checks exist.
+// TestMalformedContents covers that they detect errors.
 func requireChecked(t *testing.T, c *column.Column, k kind) {
 	t.Helper()
 	data := c.Data()
@@ -167,7 +168,7 @@ func requireChecked(t *testing.T, c *column.Column, k kind) {
 	require.Equal(t, contentsOf(k) != "nothing to check", l.batch.Len() > 0, "%v", c.Type())
 }
 
-// cText reads a string of C's.
+// cText reads a C string.
 func cText(at uintptr) string {
 	var text []byte
 	for ; *(*byte)(pointerAt(at)) != 0; at++ {

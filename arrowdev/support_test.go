@@ -22,20 +22,20 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// eachDevice runs f on each device with a manager whose figures have to be at
-// zero in the end.
+// eachDevice runs f on each device with a manager whose statistics must be zero at
+// the end.
 func eachDevice(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		f(t, devicetest.Manager(t, dev, memory.Options{}))
 	})
 }
 
-// newHostManager is for what does not depend on the device.
+// newHostManager is for tests that do not depend on the device.
 func newHostManager(t testing.TB) *memory.Manager {
 	return devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 }
 
-// requireNothingHeld checks that every byte and block has been given back.
+// requireNothingHeld checks that every byte and block has been released.
 func requireNothingHeld(t require.TestingT, m *memory.Manager) {
 	s := m.Stats()
 	require.Zero(t, s.InUse)
@@ -53,7 +53,7 @@ func upload(t testing.TB, m *memory.Manager, record arrow.Record) *buffer.Buffer
 	return table
 }
 
-// download brings a table back and releases it.
+// download downloads a table and releases it.
 func download(t testing.TB, table *buffer.Buffer) arrow.Record {
 	t.Helper()
 	record, err := table.Record(t.Context())
@@ -62,7 +62,7 @@ func download(t testing.TB, table *buffer.Buffer) arrow.Record {
 	return record
 }
 
-// arrayOf brings a column back.
+// arrayOf downloads a column.
 func arrayOf(t testing.TB, c *column.Column) arrow.Array {
 	t.Helper()
 	arrays, err := column.ToArrays(t.Context(), []*column.Column{c}, column.DownloadOptions{})
@@ -70,7 +70,7 @@ func arrayOf(t testing.TB, c *column.Column) arrow.Array {
 	return arrays[0]
 }
 
-// recordOf makes a record of one column, or of several of one name each.
+// recordOf makes a record of the arrays, with a separate name for each column.
 func recordOf(arrays ...arrow.Array) arrow.Record {
 	fields := make([]arrow.Field, len(arrays))
 	rows := 0
@@ -81,8 +81,8 @@ func recordOf(arrays ...arrow.Array) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), arrays, int64(rows))
 }
 
-// disguised exports a table and gives the array structs that gpuframe does not
-// know for its own.
+// disguised exports a table and moves the array to structs that gpuframe does not
+// recognise.
 func disguised(t testing.TB, table *buffer.Buffer) (*producertest.Producer, *Array) {
 	t.Helper()
 	a, err := Export(table)
@@ -92,7 +92,8 @@ func disguised(t testing.TB, table *buffer.Buffer) (*producertest.Producer, *Arr
 	return p, a
 }
 
-// pointerTo is a struct's address as the functions of this package take it.
+// pointerTo returns a struct's address as an unsafe.Pointer, which the functions of
+// this package take.
 func pointerTo[T any](t *T) unsafe.Pointer { return unsafe.Pointer(t) }
 
 func TestMain(m *testing.M) {

@@ -17,10 +17,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The ways of the support table. Each returns why it cannot be gone.
+// These functions are the ways of the support table. Each returns an error if the way
+// is impossible.
 
-// tryExport exports the column and compares what the structs say with it, all the
-// way down.
+// tryExport exports the column and compares the structs with it, recursively.
 func tryExport(t *testing.T, m *memory.Manager, c *column.Column, _ arrow.Array) error {
 	a, err := ExportColumn(c, arrow.Field{}, ExportOptions{Device: m.Device()})
 	if err != nil {
@@ -51,7 +51,7 @@ func sameStructs(a *cabi.Array, c *column.Column) error {
 	return nil
 }
 
-// tryOwn wants the very column back.
+// tryOwn requires that the import returns the column itself.
 func tryOwn(t *testing.T, m *memory.Manager, c *column.Column, _ arrow.Array) error {
 	a, err := ExportColumn(c, arrow.Field{}, ExportOptions{Device: m.Device()})
 	if err != nil {
@@ -69,7 +69,7 @@ func tryOwn(t *testing.T, m *memory.Manager, c *column.Column, _ arrow.Array) er
 	return nil
 }
 
-// tryForeign wants the elements in memory that no manager knows.
+// tryForeign requires the same elements from memory outside all managers.
 func tryForeign(t *testing.T, m *memory.Manager, c *column.Column, want arrow.Array) error {
 	p, a := foreignTable(t, m, recordOf(want))
 	defer a.Release()
@@ -87,8 +87,8 @@ func sameElements(want, got arrow.Array) error {
 	return nil
 }
 
-// tryPlain wants the elements as an array of arrow-go's. It is of the host on any
-// device.
+// tryPlain requires the same elements as an arrow-go array. It uses host memory on
+// any device.
 func tryPlain(t *testing.T, _ *memory.Manager, _ *column.Column, want arrow.Array) error {
 	m := newHostManager(t)
 	table := upload(t, m, recordOf(want))
@@ -106,7 +106,7 @@ func tryPlain(t *testing.T, _ *memory.Manager, _ *column.Column, want arrow.Arra
 	return sameElements(want, got)
 }
 
-// tryRecord exports a record and reads it back.
+// tryRecord exports a record and imports it again.
 func tryRecord(t *testing.T, _ *memory.Manager, _ *column.Column, want arrow.Array) error {
 	p := producertest.New()
 	defer p.Free()
