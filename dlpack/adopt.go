@@ -5,9 +5,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// recognise returns gpuframe's own block, with a reference, where the tensor is
-// a view of one; else nil. A read-only tensor is never recognised, for the block
-// itself may be written to.
+// recognise returns the gpuframe block that the tensor is a view of, with a
+// reference, or nil. It never recognises a read-only tensor, because the block may be
+// written to.
 func (f foreign) recognise(m *memory.Manager, c *claim) *memory.Block {
 	if f.readOnly() {
 		return nil
@@ -19,8 +19,8 @@ func (f foreign) recognise(m *memory.Manager, c *claim) *memory.Block {
 	base := block.Pointer()
 	within := c.pointer >= base && uint64(c.pointer-base) <= block.Bytes() && c.bytes <= block.Bytes()-uint64(c.pointer-base)
 	if !within || !block.Device().Same(m.Device()) || deviceOf(block).Type != f.tensor().Device.Type {
-		// Whether the claim holds all the same is for the driver to say. The
-		// tensor keeps the memory, so that this reference is not the last.
+		// The driver must check the claim. The tensor keeps the memory, so this is
+		// not the last reference.
 		_ = block.Release()
 		return nil
 	}
@@ -44,7 +44,7 @@ func (f foreign) ownBlock(c *claim) *memory.Block {
 	return block
 }
 
-// adopt makes a block of the producer's memory, whose release runs the deleter.
+// adopt makes a block of the producer's memory. The block's release runs the deleter.
 func (f foreign) adopt(m *memory.Manager, c *claim, o *ImportOptions) (*memory.Block, error) {
 	block, err := m.Adopt(memory.ForeignMemory{
 		Pointer: c.pointer, Bytes: c.bytes, Kind: c.kind, Origin: memory.DLPack,

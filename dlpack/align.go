@@ -5,12 +5,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// recommendedAlignment is what DLPack asks of a tensor's address. The rest belongs
-// into byte_offset.
+// recommendedAlignment is the alignment that DLPack recommends for a tensor's
+// address. The rest goes into byte_offset.
 const recommendedAlignment = 256
 
-// alignTo moves a part of the address into the offset, unless that would lead out
-// of the block.
+// alignTo moves a part of the address into the offset, unless the aligned address
+// would lie outside the block.
 func alignTo(block *memory.Block, t *cabi.Tensor) {
 	rest := t.Data % recommendedAlignment
 	if uint64(rest) <= uint64(t.Data)-uint64(block.Pointer()) {
@@ -19,8 +19,8 @@ func alignTo(block *memory.Block, t *cabi.Tensor) {
 	}
 }
 
-// checkAligned refuses elements that lie across their width: a kernel of the
-// consumer's that reads one takes the context down for everyone.
+// checkAligned refuses elements that are not aligned to their width: a consumer's
+// kernel that reads one destroys the context for the whole process.
 func checkAligned(t cabi.Tensor) error {
 	if width := uintptr(t.DataType.Bits) / 8; t.Data&(width-1) != 0 {
 		return faulty("column", "its values begin at %#x, which is not aligned to elements of %d bytes: copy the column first: %w",

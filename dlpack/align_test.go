@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The address is a multiple of 256 wherever that lies in the column's memory.
+// The address is a multiple of 256 if that multiple lies in the column's memory.
 func TestExportAligned(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		values := pattern(4096)

@@ -30,7 +30,7 @@ func eachDeviceBenchmark(b *testing.B, f func(b *testing.B, m *memory.Manager, c
 	}
 }
 
-// A tensor goes out and comes back as a column, which is released.
+// A tensor is exported, imported as a column, and released.
 func BenchmarkExportImport(b *testing.B) {
 	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, c *column.Column) {
 		for b.Loop() {
@@ -62,7 +62,7 @@ func BenchmarkExportDelete(b *testing.B) {
 	})
 }
 
-// Another library's tensor is adopted and given back.
+// Another library's tensor is adopted and released.
 func BenchmarkImportForeign(b *testing.B) {
 	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, _ *column.Column) {
 		p := newProducer(b, m.Device(), foreignMemory(b, m.Device(), pattern(4096)), float32Type, 1024)
@@ -96,7 +96,7 @@ func BenchmarkExportDeleteLists(b *testing.B) {
 	})
 }
 
-// Twenty columns that lie side by side go out as one tensor.
+// Twenty adjacent columns are exported as one tensor.
 func BenchmarkExportMatrixDelete(b *testing.B) {
 	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, c *column.Column) {
 		const rows = 50_000

@@ -6,11 +6,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// tag names the memory that this package allocates.
+// tag is the tag of the memory that this package allocates.
 const tag = "dlpack"
 
-// expandedBools makes a byte of each of some bits, one of them at least, on the
-// stream that their memory belongs to. The result holds a reference.
+// expandedBools makes a byte of each bit, on the stream of the bits' memory. count is
+// at least one. The result holds a reference.
 func expandedBools(bits column.Bytes, first, count int) (column.Bytes, error) {
 	source := bits.Block()
 	stream := source.WorkStream()
@@ -24,7 +24,7 @@ func expandedBools(bits column.Bytes, first, count int) (column.Bytes, error) {
 	return bytes, nil
 }
 
-// expandInto enqueues that on the stream of the bytes.
+// expandInto enqueues the expansion on the stream of the bytes.
 func expandInto(bytes, bits column.Bytes, first, count int) error {
 	stream := bytes.Block().Stream()
 	if err := bits.Block().OrderBefore(stream); err != nil {
@@ -33,10 +33,10 @@ func expandInto(bytes, bits column.Bytes, first, count int) error {
 	return bitmap.Expand(stream, bytes, bits, first, count)
 }
 
-// packedBools makes a bit of each byte, on the manager's stream. The result holds
-// a reference, and may not be there yet: see [settled].
+// packedBools makes a bit of each byte, on the manager's stream. The result holds a
+// reference; its contents may not be ready: see [settled].
 func packedBools(m *memory.Manager, bytes column.Bytes) (column.Bytes, error) {
-	const padding = 64 // what Arrow asks of a buffer's length
+	const padding = 64 // Arrow's padding of buffers
 	n := bytes.Len()
 	padded := (n/8 + padding) &^ (padding - 1)
 	bits, err := memory.NewSlice[uint8](m, padded, memory.AllocateOptions{Tag: tag})

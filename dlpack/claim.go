@@ -10,17 +10,17 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 )
 
-// claim is what a tensor says of itself, as far as it can be checked without
-// asking the driver.
+// claim is a tensor's description of itself, as far as it can be checked without the
+// driver.
 type claim struct {
 	layout
-	// element is the type of one element, width how many bytes one takes.
+	// element is the type of one element, width its length in bytes.
 	element  arrow.DataType
 	dataType cabi.DataType
 	width    uint64
 	kind     device.MemoryKind
 	pointer  device.Pointer
-	// bytes are those from the first element to the end of the last.
+	// bytes is the length from the first element to the end of the last.
 	bytes uint64
 }
 
@@ -49,7 +49,7 @@ func (c *claim) inspect(dev *device.Device, t *cabi.Tensor, as form) (err error)
 	return err
 }
 
-// pointerTo returns where the first element is.
+// pointerTo returns the address of the first element.
 func (c *claim) pointerTo(t *cabi.Tensor) (device.Pointer, error) {
 	if c.bytes == 0 {
 		return 0, nil
@@ -66,7 +66,7 @@ func (c *claim) pointerTo(t *cabi.Tensor) (device.Pointer, error) {
 	}
 	alignment := c.width
 	if isComplex(c.dataType) {
-		alignment /= 2 // in Arrow the two parts are values of their own
+		alignment /= 2 // in Arrow the two parts are separate values
 	}
 	if first%alignment != 0 {
 		return 0, faulty("data", "%#x with byte_offset %d is not aligned to values of %d bytes: %w", t.Data, t.ByteOffset, alignment, ErrInvalid)

@@ -34,8 +34,8 @@ func (x *taken) column() (*column.Column, error) {
 	return c, nil
 }
 
-// elements makes a column of count elements that begin at the given one. Booleans
-// are packed, which may not be done yet.
+// elements makes a column of count elements from first on. The packing of booleans
+// may still be pending.
 func (x *taken) elements(first uint64, count int) (*column.Column, error) {
 	offset := uint64(0)
 	if x.bytes > 0 {
@@ -71,8 +71,8 @@ func (x *taken) bools(count int, values column.Bytes) (*column.Column, error) {
 	return newColumn(x.element, count, bits)
 }
 
-// settled waits until the booleans of columns were packed, for the tensor is
-// released then. On an error the columns are.
+// settled waits until the booleans of the columns are packed, because the tensor is
+// released afterwards. On an error it releases the columns.
 func (x *taken) settled(columns ...*column.Column) error {
 	ctx := x.options.Context
 	if ctx == nil {
@@ -102,7 +102,7 @@ func newColumn(dataType arrow.DataType, length int, values column.Bytes) (*colum
 	return c, nil
 }
 
-// listsOf makes lists of what a column holds, whose reference it takes over.
+// listsOf makes lists of a column's values. It takes over the reference to items.
 func listsOf(dataType arrow.DataType, length int, items *column.Column) (*column.Column, error) {
 	c, err := column.New(column.Data{Type: dataType, Length: length, Buffers: make([]column.Bytes, 1), Children: []*column.Column{items}})
 	if err != nil {

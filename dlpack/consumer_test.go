@@ -47,7 +47,7 @@ func TestConsumerStream(t *testing.T) {
 		{host, 0, 0, false, "has no streams: pass None"},
 		{host, 1, 0, false, "has no streams: pass None"},
 		{host, 4096, 0, false, "has no streams: pass None"},
-		{nil, 1, 0, false, "device: it is nil"},
+		{nil, 1, 0, false, "device: nil"},
 	} {
 		t.Run(fmt.Sprint(each.dev, each.number), func(t *testing.T) {
 			stream, noSync, err := dlpack.ConsumerStream(each.dev, each.number, each.number != none)
@@ -70,7 +70,7 @@ func TestConsumerStream(t *testing.T) {
 	}
 }
 
-// What ConsumerStream returns is what an export takes.
+// An export accepts the results of ConsumerStream.
 func TestExportForTheProtocolsStreams(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		numbers := []int64{-1}
@@ -97,7 +97,7 @@ func TestExportForTheProtocolsStreams(t *testing.T) {
 	})
 }
 
-// Who names no stream may read pinned memory at once.
+// A consumer that names no stream may read pinned memory immediately.
 func TestExportOfPinnedMemoryForNoStream(t *testing.T) {
 	eachDeviceAndOne(t, func(t *testing.T, dev *device.Device) {
 		const n = 1 << 20
@@ -121,8 +121,8 @@ func TestExportOfPinnedMemoryForNoStream(t *testing.T) {
 	})
 }
 
-// The per-thread default stream is another one on every thread: the driver is told of
-// the legacy default stream instead, and at the end of no stream.
+// The per-thread default stream differs from thread to thread: the driver receives
+// the legacy default stream instead. At the end no stream is used.
 func TestPerThreadStreamIsOrderedByTheLegacyOne(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)
@@ -152,8 +152,8 @@ func TestPerThreadStreamIsOrderedByTheLegacyOne(t *testing.T) {
 	}
 }
 
-// The consumer's work on a matrix, a view or a copy, comes before what is done
-// with its memory next, though the deleter runs while it is under way.
+// The consumer's work on a matrix, a view or a copy, runs before the memory's next
+// use, even if the deleter runs while the work is pending.
 func TestConsumersWorkOnAMatrixComesFirst(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 18
@@ -180,7 +180,7 @@ func TestConsumersWorkOnAMatrixComesFirst(t *testing.T) {
 			tensor, err := dlpack.ExportMatrix(backwards, dlpack.ExportOptions{Stream: consumer})
 			require.NoError(t, err)
 			require.True(t, tensor.Copied())
-			// What the owner does next does not reach the copy.
+			// The owner's next write does not change the copy.
 			require.NoError(t, columns[0].Buffer(1).Fill(nil, 99))
 			driver, at := m.Device().Driver(), device.Pointer(tensorOf(tensor).Data)
 			back := make([]byte, 2)
@@ -199,7 +199,8 @@ func TestConsumersWorkOnAMatrixComesFirst(t *testing.T) {
 	})
 }
 
-// The stream of a CUDA array interface: 1 and 2 are different, None asks for nothing.
+// The stream of a CUDA array interface: 1 and 2 are different streams, None requests
+// no synchronization.
 func TestProducerStream(t *testing.T) {
 	dev := launchtest.Open(t, &launchtest.GPU{})
 	for _, each := range []struct {
@@ -224,9 +225,9 @@ func TestProducerStream(t *testing.T) {
 	}
 }
 
-// An import that names the per-thread default stream waits for all of them by way of
-// the legacy one, and never calls the driver with a number that means another stream on
-// each thread.
+// An import that names the per-thread default stream waits for all of them through
+// the legacy stream. It never passes the driver a number whose stream depends on the
+// thread.
 func TestImportAfterThePerThreadStream(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)

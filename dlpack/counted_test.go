@@ -29,8 +29,8 @@ func dimensionsOf(tensor *dlpack.Tensor) []int64 {
 	return unsafe.Slice((*int64)(pointerAt(described.Shape)), described.NDim)
 }
 
-// counted gives a column a number of rows that only the device knows. It takes the
-// column over.
+// counted gives a column a row count that only the device has. It takes the column
+// over.
 func counted(t testing.TB, m *memory.Manager, c *column.Column, rows int64) *column.Column {
 	t.Helper()
 	word, err := memory.NewSlice[int64](m, 1, memory.AllocateOptions{})
@@ -46,8 +46,8 @@ func counted(t testing.TB, m *memory.Manager, c *column.Column, rows int64) *col
 	return made
 }
 
-// A tensor has the rows that there are, of which only the device knows how many, and
-// never the capacity: of numbers, booleans, lists, bitmaps and matrices.
+// A tensor of a column with a device row count has the actual number of rows, never
+// the capacity: for numbers, booleans, lists, bitmaps and matrices.
 func TestExportOfCountedColumns(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		for _, rows := range []int64{0, 3, 8} {
@@ -97,7 +97,7 @@ func TestExportOfCountedColumns(t *testing.T) {
 	})
 }
 
-// Nulls that nobody has counted are counted, among the elements that are shown.
+// An unknown null count is computed over the elements that the tensor covers.
 func TestExportCountsNulls(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		validity := []byte{0xff, 0xf7, 0xff} // element 11 is null
@@ -123,7 +123,7 @@ func TestExportCountsNulls(t *testing.T) {
 				}
 				require.NoError(t, part.Release())
 			}
-			// Of lists only the items that are shown count.
+			// For lists only the items of the covered rows count.
 			lists := newLists(t, arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int32), 0, 12, whole)
 			_, err = dlpack.Export(lists)
 			require.ErrorIs(t, err, dlpack.ErrNulls)
@@ -140,7 +140,7 @@ func TestExportCountsNulls(t *testing.T) {
 	})
 }
 
-// A tensor of no elements is on the device of its column's manager.
+// A tensor without elements is on the device of its column's manager.
 func TestExportOfNoElementsKnowsItsDevice(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		want := cabi.Device{Type: cabi.DeviceCPU}

@@ -8,11 +8,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// deviceOf says where a block is in DLPack's terms.
+// deviceOf returns the device of a block in DLPack's terms.
 func deviceOf(block *memory.Block) cabi.Device { return deviceOfKind(block.Device(), block.Kind()) }
 
-// device says where the tensor is. One without memory is at its column's home; a
-// column that has none, because it was made without a manager, is the CPU's.
+// device returns the device of the tensor. A tensor without memory is on the device
+// of its column's manager, or on the CPU if the column has no manager.
 func (s *contents) device() cabi.Device {
 	switch block := s.region.Block(); {
 	case block != nil:
@@ -23,8 +23,9 @@ func (s *contents) device() cabi.Device {
 	return cabi.Device{Type: cabi.DeviceCPU}
 }
 
-// deviceOfKind says where memory of a kind is. Memory of the host device is the
-// CPU's whatever its kind: most consumers take nothing else.
+// deviceOfKind returns the DLPack device of memory of a kind. All memory of the host
+// device is CPU memory, whatever its kind, because most consumers accept nothing
+// else.
 func deviceOfKind(dev *device.Device, kind device.MemoryKind) cabi.Device {
 	if dev.Kind() == device.Host {
 		return cabi.Device{Type: cabi.DeviceCPU}
@@ -38,8 +39,8 @@ func deviceOfKind(dev *device.Device, kind device.MemoryKind) cabi.Device {
 	return cabi.Device{Type: cabi.DeviceCUDA, ID: int32(dev.Info().Ordinal)}
 }
 
-// kindOf returns the kind of memory that a tensor claims to be, if the device
-// can use it. Only for memory of a GPU does the number of the device count.
+// kindOf returns the kind of memory that a tensor claims, if the device can use it.
+// It compares the device number only for GPU memory.
 func kindOf(dev *device.Device, claimed cabi.Device) (device.MemoryKind, error) {
 	onHost := dev.Kind() == device.Host
 	switch claimed.Type {

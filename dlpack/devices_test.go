@@ -18,15 +18,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// eachDeviceAndOne adds a device that passes for a GPU, so that what is peculiar to
-// one is tried on every machine.
+// eachDeviceAndOne adds a simulated GPU, so that every machine tests the behaviour of
+// GPUs.
 func eachDeviceAndOne(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	devicetest.Each(t, f)
 	t.Run("launchtest", func(t *testing.T) { f(t, launchtest.Open(t, &launchtest.GPU{})) })
 }
 
-// Each kind of memory has a code of its own, but for the host device, whose memory
-// is all the CPU's. Pinned and managed memory have no number.
+// Each kind of memory has a separate code, except on the host device, where all
+// memory is the CPU's. Pinned and managed memory have no device number.
 func TestDeviceCodes(t *testing.T) {
 	eachDeviceAndOne(t, func(t *testing.T, dev *device.Device) {
 		onGPU := dev.Kind() == device.CUDA
@@ -71,7 +71,7 @@ func TestDeviceCodes(t *testing.T) {
 	})
 }
 
-// Managed memory of another library's is good on both devices, as pinned memory is.
+// Managed memory of another library is accepted on both devices, like pinned memory.
 func TestImportManagedMemory(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		driver := m.Device().Driver()
@@ -79,7 +79,7 @@ func TestImportManagedMemory(t *testing.T) {
 		require.NoError(t, err)
 		values := pattern(400)
 		require.NoError(t, driver.CopyToDevice(pointer, unsafe.Pointer(&values[0]), 400))
-		for _, id := range []int32{0, 7} { // the number says nothing
+		for _, id := range []int32{0, 7} { // the number has no meaning
 			p := newProducer(t, m.Device(), pointer, float32Type, 100)
 			p.Versioned.Tensor.Device = cabi.Device{Type: cabi.DeviceCUDAManaged, ID: id}
 			c, err := importEither(m, p, false)
@@ -119,9 +119,9 @@ func TestImportRefusesROCm(t *testing.T) {
 	})
 }
 
-// A device pointer that the driver does not know is an error that names the field:
-// nothing reads there, and the deleter runs once. So is one into memory of another
-// kind than claimed, and one whose length leads out of its allocation.
+// A device pointer that the driver does not know gives an error that names the field.
+// The memory is not read, and the deleter runs once. The same holds for memory of
+// another kind than claimed, and for a length that exceeds the allocation.
 func TestWildPointers(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		if m.Device().Kind() == device.Host {

@@ -11,20 +11,20 @@ import (
 	"github.com/gpuframe/gpuframe/internal/bitmap"
 )
 
-// elements are those that a column of numbers, or of lists of them, shows, as the
-// column that has their values sees them.
+// elements are the elements that a column of numbers, or of lists of numbers, covers,
+// as positions in the column of the values.
 type elements struct {
 	column   *column.Column
 	dataType cabi.DataType
-	// first is where they begin in the column's buffers; count is how many there
-	// are.
+	// first is the position of the first element in the column's buffers; count is
+	// the number of elements.
 	first, count int
 	// inner are the lengths of the lists, from the outermost on.
 	inner []int64
 }
 
-// elementsOf follows the lists down to what they hold. Nulls among the elements, on any
-// level, are refused; if nobody has counted them, they are counted here.
+// elementsOf follows the lists down to their values. It refuses nulls among the
+// elements, on every level, and counts them if the null count is unknown.
 func elementsOf(ctx context.Context, c *column.Column) (elements, error) {
 	e := elements{column: c, first: c.Offset(), count: c.Len()}
 	levels := []elements{e}
@@ -52,7 +52,7 @@ func elementsOf(ctx context.Context, c *column.Column) (elements, error) {
 	for i, level := range levels {
 		field := "column" + strings.Repeat(".item", min(i, len(e.inner)))
 		if i > len(e.inner) {
-			field += ".parts" // of complex numbers
+			field += ".parts" // parts of complex numbers
 		}
 		if err := level.refuseNulls(ctx, field); err != nil {
 			return e, err
@@ -73,8 +73,8 @@ func (e elements) refuseNulls(ctx context.Context, field string) error {
 	return nil
 }
 
-// nulls returns how many of the elements are null. It waits for the device only if
-// nobody has counted these.
+// nulls returns the number of null elements. It waits for the device only if the null
+// count is unknown.
 func (e elements) nulls(ctx context.Context) (int, error) {
 	known, validity := e.column.NullCount(), e.column.Buffer(0)
 	if e.count == 0 || known == 0 || validity.Len() == 0 {
@@ -87,8 +87,8 @@ func (e elements) nulls(ctx context.Context) (int, error) {
 	return e.count - valid, err
 }
 
-// descend goes from lists of one length to what they hold. That the child is long
-// enough was checked when the column was made.
+// descend moves from lists of one length to their items. column.New has checked that
+// the child is long enough.
 func (e *elements) descend(length int) {
 	child := e.column.Child(0)
 	e.first = child.Offset() + e.first*length
@@ -96,7 +96,7 @@ func (e *elements) descend(length int) {
 	e.column = child
 }
 
-// values returns the memory of the elements, which are no booleans.
+// values returns the memory of the elements. The elements are not booleans.
 func (e elements) values() (column.Bytes, error) {
 	width := int(e.dataType.Bits) / 8
 	if isComplex(e.dataType) {
@@ -110,7 +110,7 @@ func (e elements) values() (column.Bytes, error) {
 	return values.Slice(e.first*width, (e.first+e.count)*width)
 }
 
-// show makes what a tensor of the elements shows of the rows of a column.
+// show returns the contents of a tensor with the given number of rows.
 func (e elements) show(rows int) (contents, error) {
 	shown := contents{length: rows, inner: e.inner, dataType: e.dataType, home: e.column.Manager()}
 	var err error

@@ -7,31 +7,32 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// The conditions to test for with errors.Is, besides those of packages device
-// and memory.
+// These are the conditions to test for with errors.Is, along with those of packages
+// device and memory.
 var (
-	// ErrVersion: the tensor is of a major version of DLPack other than 1.
+	// ErrVersion reports a tensor of a major version of DLPack other than 1.
 	ErrVersion = errors.New("unsupported version of DLPack")
-	// ErrUnsupported: the tensor or column is sound, but has no counterpart on
-	// the other side.
+	// ErrUnsupported reports a valid tensor or column that has no counterpart on the
+	// other side.
 	ErrUnsupported = errors.New("not supported")
-	// ErrInvalid: the tensor contradicts itself or the standard.
+	// ErrInvalid reports a tensor that contradicts itself or the standard.
 	ErrInvalid = errors.New("invalid tensor")
-	// ErrDevice: the tensor is not on the manager's device.
+	// ErrDevice reports a tensor that is not on the manager's device.
 	ErrDevice = errors.New("wrong device")
-	// ErrNulls: the column has nulls, which DLPack cannot express.
+	// ErrNulls reports a column with nulls, which DLPack cannot represent.
 	ErrNulls = errors.New("the column has nulls: export column.Values() for the values and use dlpack.ExportValidity(column) for the validity bitmap")
-	// ErrNoValidity: the column has no validity bitmap, for it has no nulls.
+	// ErrNoValidity reports a column without a validity bitmap, which therefore has
+	// no nulls.
 	ErrNoValidity = errors.New("the column has no validity bitmap: all its values are valid")
 )
 
-// Error is what all functions of this package return.
+// Error is the error type of this package.
 type Error struct {
 	// Operation is "export", "export matrix", "export validity", "import", "import
 	// matrix", "consumer stream", "producer stream" or "release".
 	Operation string
-	// Field is the field of the C struct, or the part of the column or of the
-	// options, that is at fault. It may be empty.
+	// Field is the field of the C struct, of the column or of the options that is at
+	// fault. It may be empty.
 	Field string
 	// Err is the reason.
 	Err error
@@ -48,12 +49,12 @@ func (e *Error) Error() string {
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
-// faulty makes an error that does not know its operation yet.
+// faulty makes an error without an operation. during adds the operation.
 func faulty(field, format string, arguments ...any) error {
 	return &Error{Field: field, Err: fmt.Errorf(format, arguments...)}
 }
 
-// during names the operation in which an error came up.
+// during adds the operation to an error.
 func during(operation string, err error) error {
 	if err == nil {
 		return nil
@@ -65,7 +66,7 @@ func during(operation string, err error) error {
 	return &Error{Operation: operation, Err: err}
 }
 
-// also adds the failure of a cleanup to an error, either of which may be nil.
+// also joins the error of a cleanup to an error. Either may be nil.
 func also(err, cleanup error) error {
 	switch known, ok := err.(*Error); {
 	case cleanup == nil:

@@ -40,9 +40,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	prices.Release() // the tensor keeps the memory
+	prices.Release() // the tensor keeps the memory alive
 
-	// The pointer is what a consumer gets. Here the consumer is gpuframe again.
+	// A consumer receives the pointer. In this example the consumer is gpuframe.
 	back, err := dlpack.Import(mgr, tensor.Detach())
 	if err != nil {
 		log.Fatal(err)
@@ -81,7 +81,7 @@ func ExampleExportMatrix() {
 		columns = append(columns, c)
 	}
 
-	// The columns are in two blocks, so that the tensor is a copy of them.
+	// The columns are in two blocks, so the tensor is a copy.
 	tensor, err := dlpack.ExportMatrix(columns)
 	if err != nil {
 		log.Fatal(err)

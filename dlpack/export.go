@@ -12,75 +12,73 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ExportOptions configure an export. The zero value is what DLPack's Python
-// protocol means by __dlpack__() without arguments.
+// ExportOptions configure an export. The zero value corresponds to a call of
+// __dlpack__() without arguments in DLPack's Python protocol.
 type ExportOptions struct {
-	// Stream is the stream that the consumer works on; device.Device.WrapStream
-	// makes one of the number that __dlpack__ was called with. Work that is
-	// enqueued on it later finds the values ready, and the memory is not used
-	// anew before the work that is on it when the deleter runs is done. The stream is
-	// not touched after the export: the consumer may destroy it before it runs the
-	// deleter. Nil means the device's default stream; memory that
-	// the processor can reach has no stream by default, and the export waits
-	// until the values are there.
+	// Stream is the stream that the consumer works on. For the number that __dlpack__
+	// received, use device.Device.WrapStream. Work that is enqueued on it later finds
+	// the values ready. The memory is reused only after the work that is on the
+	// stream when the deleter runs. The stream is not used after the export, so the
+	// consumer may destroy it before it runs the deleter. Nil means the device's
+	// default stream. Memory that the processor can access has no stream by default:
+	// the export waits until the values are ready.
 	Stream *device.Stream
 
-	// NoSync leaves it to the caller to order the consumer's work after that on
-	// the column. It stands for the protocol's stream=-1.
+	// NoSync leaves the order of the consumer's work to the caller. It corresponds to
+	// the protocol's stream=-1.
 	NoSync bool
 
-	// ReadOnly marks the tensor as not to be written to. Memory that is
-	// read-only itself is always marked. PyTorch and CuPy ignore the mark.
+	// ReadOnly sets the tensor's read-only flag. The flag is always set for memory
+	// that is read-only itself. PyTorch and CuPy ignore it.
 	ReadOnly bool
 
 	// Aligned gives the tensor an address that is a multiple of 256 bytes, as DLPack
-	// recommends, with the rest in byte_offset. Where the multiple below the first
-	// element is not in the column's memory any more, the offset stays zero: memory
-	// of a GPU begins at such a multiple as a rule, the host's at one of 64. PyTorch
-	// up to 2.9 and others overlook the offset, which is why it is not the default.
+	// recommends, and puts the rest into byte_offset. If the multiple below the first
+	// element lies outside the column's memory, the offset stays zero: GPU memory
+	// usually begins at such a multiple, host memory at a multiple of 64. Aligned is
+	// not the default because PyTorch up to 2.9 and other consumers ignore the
+	// offset.
 	Aligned bool
 
-	// Legacy makes a DLManagedTensor, for consumers of before DLPack 1.0. It
-	// cannot be marked as read-only.
+	// Legacy makes a DLManagedTensor, for consumers older than DLPack 1.0. It cannot
+	// carry the read-only flag.
 	Legacy bool
 
-	// Context ends the waits: for memory that the processor reaches, for a row count
-	// that only the device knows, and for nulls that nobody has counted. Nil means no
-	// end but the work's.
+	// Context ends the waits of the export: for memory that the processor can access,
+	// and for row counts and null counts on the device. Nil means no deadline.
 	Context context.Context
 }
 
-// Export hands a column's values to another library, without copying them, as a
-// tensor with as many rows as the column. The tensor keeps the memory alive, not
-// the column; the caller releases the [Tensor] or detaches it. At most one set of
-// options may be given.
+// Export hands a column's values to another library, without a copy, as a tensor with
+// the column's rows. The tensor keeps the memory alive, not the column; the caller
+// releases or detaches the [Tensor]. At most one set of options may be given.
 //
 // Columns of integers, unsigned integers, floats of every width and of the
-// [ExtensionTypes] have one dimension. A fixed-size list adds one for each level,
-// eight in all at most, and is compact: row by row, without gaps.
+// [ExtensionTypes] have one dimension. Each level of fixed-size lists adds one, up to
+// eight. The tensor is in row-major order, without gaps.
 //
-// Booleans are expanded on their device into one byte an element, for DLPack
-// knows no bits: that tensor is a copy, is marked as one, and counts in the
-// column's budget until its deleter runs.
+// Booleans are expanded on their device into one byte for each element, because
+// DLPack has no bits. Such a tensor is a copy, has the copy flag, and counts against
+// the column's budget until its deleter runs.
 //
 // # Waiting
 //
-// On a GPU the call does not wait for the values. It waits if only the device knows the
-// number of rows, which is fetched then, and if the column has a validity bitmap whose
-// nulls nobody has counted, which are counted then on the device. A column of numbers
-// without a bitmap, from a file or of a tensor, needs neither.
+// On a GPU the call does not wait for the values. It waits if the row count is only
+// on the device, and if the column has a validity bitmap with an unknown null count,
+// which is then counted on the device. A column of numbers without a bitmap, from a
+// file or a tensor, needs neither.
 //
 // # Errors
 //
-// The error is an [*Error]. It wraps [ErrNulls] if an element, or one that the lists
-// hold, is null, [ErrUnsupported] for a type that DLPack does not have and for memory
-// that is not aligned to its elements, and memory.ErrReleased for a released column.
+// The error is an [*Error]. It wraps [ErrNulls] if an element or a list item is null,
+// [ErrUnsupported] for a type that DLPack lacks and for memory that is not aligned to
+// its elements, and memory.ErrReleased for a released column.
 func Export(c *column.Column, options ...ExportOptions) (*Tensor, error) {
 	tensor, err := exportColumn(c, options, valuesOf)
 	return tensor, during("export", err)
 }
 
-// contents are what a tensor shows.
+// contents describes the elements of a tensor.
 type contents struct {
 	// region holds the elements; it may be empty.
 	region column.Bytes
@@ -88,12 +86,12 @@ type contents struct {
 	length   int
 	inner    []int64
 	dataType cabi.DataType
-	// distance is zero for elements that lie row by row. Else they lie column by
-	// column, each of which begins so many elements after the one before it.
+	// distance is zero for elements in row-major order. Otherwise the elements are in
+	// column-major order, and columns begin distance elements apart.
 	distance int
-	// bitOffset is that of a validity bitmap in its first byte.
+	// bitOffset is the offset of a validity bitmap in its first byte.
 	bitOffset int
-	// copied says that the region was made for the tensor.
+	// copied reports whether the region was made for the tensor.
 	copied bool
 	// home is the manager of a column without memory. It may be nil.
 	home *memory.Manager
@@ -132,11 +130,11 @@ func (o *ExportOptions) context() context.Context {
 	return o.Context
 }
 
-// handOver exports the contents, which are the tensor's alone if they were copied.
+// handOver exports the contents. A copied region belongs to the tensor alone.
 func (s *contents) handOver(o *ExportOptions) (*Tensor, error) {
 	tensor, err := s.export(o)
 	if s.copied {
-		// The tensor holds its own reference by now.
+		// The tensor holds its own reference now.
 		if releasing := s.region.Release(); releasing != nil {
 			return nil, also(also(err, releasing), tensor.Release())
 		}
@@ -144,7 +142,7 @@ func (s *contents) handOver(o *ExportOptions) (*Tensor, error) {
 	return tensor, err
 }
 
-// only returns the options, or their zero value where none were given.
+// only returns the options, or the zero value if none were given.
 func only[Options any](given []Options) (o Options, err error) {
 	switch len(given) {
 	case 0:
@@ -155,7 +153,7 @@ func only[Options any](given []Options) (o Options, err error) {
 	return o, faulty("options", "%d sets of options were given, at most one is used: %w", len(given), device.ErrInvalidValue)
 }
 
-// valuesOf chooses the values of a column without nulls.
+// valuesOf returns the values of a column without nulls.
 func valuesOf(ctx context.Context, c *column.Column) (contents, error) {
 	if id := c.Type().ID(); id == arrow.FIXED_SIZE_LIST || id == arrow.EXTENSION || id == arrow.BOOL {
 		e, err := elementsOf(ctx, c)
@@ -199,8 +197,8 @@ func (s *contents) export(o *ExportOptions) (*Tensor, error) {
 		}
 	}
 	if block != nil && s.length > 0 {
-		// Of no elements nothing need be held. Some consumers never run the
-		// deleter of such a tensor.
+		// A tensor without elements holds no memory. Some consumers never run its
+		// deleter.
 		if err := tensor.export.begin(block, o); err != nil {
 			return nil, err
 		}

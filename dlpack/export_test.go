@@ -88,7 +88,7 @@ func TestExportWithoutMemory(t *testing.T) {
 	require.NoError(t, c.Release())
 }
 
-// The values are there when Export returns, for a consumer that knows no stream.
+// The values are ready when Export returns, for a consumer that names no stream.
 func TestExportWaitsForHostMemory(t *testing.T) {
 	m := hostManager(t)
 	const n = 1 << 20
@@ -126,7 +126,7 @@ func TestExportRefuses(t *testing.T) {
 		"a decimal":            {newOf(&arrow.Decimal128Type{Precision: 5}, 16, 0, nil), dlpack.ExportOptions{}, "type", dlpack.ErrUnsupported, "decimal"},
 		"nulls":                {newOf(arrow.PrimitiveTypes.Int8, 1, 1, []byte{0xfe}), dlpack.ExportOptions{}, "column", dlpack.ErrNulls, "dlpack.ExportValidity(column)"},
 		"nulls in a bool":      {newOf(arrow.FixedWidthTypes.Boolean, 1, 1, []byte{0xfe}), dlpack.ExportOptions{}, "column", dlpack.ErrNulls, "column.Values()"},
-		"nulls nobody counted": {newOf(arrow.PrimitiveTypes.Int8, 1, column.UnknownNullCount, []byte{0xfd}), dlpack.ExportOptions{}, "column", dlpack.ErrNulls, "1 of 8 elements are null"},
+		"unknown null count":   {newOf(arrow.PrimitiveTypes.Int8, 1, column.UnknownNullCount, []byte{0xfd}), dlpack.ExportOptions{}, "column", dlpack.ErrNulls, "1 of 8 elements are null"},
 		"legacy and read-only": {newOf(arrow.PrimitiveTypes.Int8, 1, 0, nil), dlpack.ExportOptions{Legacy: true, ReadOnly: true}, "options.Legacy", memory.ErrReadOnly, "versioned"},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -259,7 +259,7 @@ func TestDetachedTensorIsTheConsumers(t *testing.T) {
 	tensor, err := dlpack.Export(c)
 	require.NoError(t, err)
 	pointer := tensor.Detach()
-	assert.Nil(t, tensor.Detach(), "there is one consumer")
+	assert.Nil(t, tensor.Detach(), "a tensor has one consumer")
 	require.NoError(t, tensor.Release())
 	require.NoError(t, c.Release())
 	require.EqualValues(t, 4, m.Stats().InUse, "Release left the consumer's memory alone")

@@ -10,27 +10,26 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 )
 
-// ExtensionType is an Arrow type for elements that DLPack knows and Arrow does
-// not. Its values are those of this package, such as [BFloat16]; there is no use
-// in making others. Arrow's files and streams keep the type of a column only
-// where both sides know it: the reader calls arrow.RegisterExtensionType once,
-// which this package leaves to the program. An ExtensionType never changes.
+// ExtensionType is an Arrow type for elements that DLPack has and Arrow lacks. Its
+// values are the variables of this package, such as [BFloat16]; programs do not make
+// others. Arrow's files and streams keep the type of a column only if the reader has
+// called arrow.RegisterExtensionType, which this package leaves to the program. An
+// ExtensionType is immutable.
 type ExtensionType struct {
 	arrow.ExtensionBase
 	name    string
 	element cabi.DataType
 }
 
-// The types of elements that Arrow does not have itself. They are not to be
-// assigned to. Their names are "gpuframe.bfloat16", "gpuframe.float8_e4m3fn",
-// "gpuframe.complex64" and so on.
+// These are the element types that Arrow lacks. Do not assign to them. Their names
+// are "gpuframe.bfloat16", "gpuframe.float8_e4m3fn", "gpuframe.complex64" and so on.
 var (
 	// BFloat16 is stored as uint16: the upper half of a float32.
 	BFloat16 = newExtensionType("bfloat16", arrow.PrimitiveTypes.Uint16, cabi.CodeBfloat, 16)
 
-	// The floats of eight bits are stored as uint8. The names tell the bits of
-	// exponent and mantissa, and what there is of special values: FN has no
-	// infinities, UZ no negative zero, B11 a bias of 11.
+	// The 8-bit floats are stored as uint8. The names give the numbers of exponent
+	// and mantissa bits and the special values: FN has no infinities, UZ no negative
+	// zero, B11 a bias of 11.
 	Float8E3M4        = newFloat8("e3m4", cabi.CodeFloat8E3M4)
 	Float8E4M3        = newFloat8("e4m3", cabi.CodeFloat8E4M3)
 	Float8E4M3B11FNUZ = newFloat8("e4m3b11fnuz", cabi.CodeFloat8E4M3B11FNUZ)
@@ -52,8 +51,8 @@ var extensionTypes = [...]*ExtensionType{
 	Complex64, Complex128,
 }
 
-// ExtensionTypes returns all of them, in a slice that is the caller's: to register
-// them, for example.
+// ExtensionTypes returns all of the types in a new slice, for example to register
+// them.
 func ExtensionTypes() []*ExtensionType { return append([]*ExtensionType(nil), extensionTypes[:]...) }
 
 func newExtensionType(name string, storage arrow.DataType, code, bits uint8) *ExtensionType {
@@ -68,8 +67,9 @@ func newFloat8(name string, code uint8) *ExtensionType {
 	return newExtensionType("float8_"+name, arrow.PrimitiveTypes.Uint8, code, 8)
 }
 
-// extensionOf returns the type of this package that a type is, or nil. The Go
-// type does not matter: another library may have made one of the same name.
+// extensionOf returns the ExtensionType that corresponds to an Arrow type, or nil. It
+// compares names, not Go types, because another library may have defined a type of
+// the same name.
 func extensionOf(t arrow.DataType) *ExtensionType {
 	given, ok := t.(arrow.ExtensionType)
 	if !ok {
@@ -83,8 +83,8 @@ func extensionOf(t arrow.DataType) *ExtensionType {
 	return nil
 }
 
-// storedAs reports whether a storage has the bytes that the type needs. How the
-// field of a complex number's parts is named does not matter.
+// storedAs reports whether a storage type has the layout that t needs. The name of
+// the field of a complex number's parts does not matter.
 func (t *ExtensionType) storedAs(storage arrow.DataType) bool {
 	own, isList := t.Storage.(*arrow.FixedSizeListType)
 	if !isList {
@@ -94,27 +94,27 @@ func (t *ExtensionType) storedAs(storage arrow.DataType) bool {
 	return isList && own.Len() == other.Len() && arrow.TypeEqual(own.Elem(), other.Elem())
 }
 
-// ExtensionName returns the name by which Arrow's metadata tells the type.
+// ExtensionName returns the type's name in Arrow's metadata.
 func (t *ExtensionType) ExtensionName() string { return t.name }
 
 // String returns the name.
 func (t *ExtensionType) String() string { return fmt.Sprintf("extension<%s>", t.name) }
 
-// Fingerprint tells the type from others with the same storage.
+// Fingerprint distinguishes the type from others with the same storage.
 func (t *ExtensionType) Fingerprint() string {
 	return t.ExtensionBase.Fingerprint() + "{" + t.name + "}"
 }
 
-// ExtensionEquals reports whether both have one name and one storage.
+// ExtensionEquals reports whether both have the same name and the same storage.
 func (t *ExtensionType) ExtensionEquals(other arrow.ExtensionType) bool {
 	return other != nil && t.name == other.ExtensionName() && t.storedAs(other.StorageType())
 }
 
-// Serialize returns nothing: the name tells everything.
+// Serialize returns the empty string, because the name identifies the type.
 func (t *ExtensionType) Serialize() string { return "" }
 
-// Deserialize returns t if the storage is the type's, and else an error that
-// wraps [ErrInvalid].
+// Deserialize returns t if the storage is the type's, or else an error that wraps
+// [ErrInvalid].
 func (t *ExtensionType) Deserialize(storage arrow.DataType, _ string) (arrow.ExtensionType, error) {
 	if !t.storedAs(storage) {
 		return nil, fmt.Errorf("dlpack: %s is stored as %v, not as %v: %w", t.name, t.Storage, storage, ErrInvalid)
@@ -125,8 +125,8 @@ func (t *ExtensionType) Deserialize(storage arrow.DataType, _ string) (arrow.Ext
 // ArrayType returns the type of [ExtensionArray].
 func (t *ExtensionType) ArrayType() reflect.Type { return reflect.TypeFor[ExtensionArray]() }
 
-// ExtensionArray is what arrow-go makes of an array of an [ExtensionType]. The
-// values are in its Storage.
+// ExtensionArray is the arrow-go array of an [ExtensionType]. The values are in its
+// Storage.
 type ExtensionArray struct {
 	array.ExtensionArrayBase
 }

@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// extensions are the types of DLPack's own, as the standard numbers them.
+// extensions are the types that only DLPack has, with the standard's numbers.
 func extensions() []numeric {
 	dataType := func(code, bits uint8) cabi.DataType { return cabi.DataType{Code: code, Bits: bits, Lanes: 1} }
 	return []numeric{
@@ -31,7 +31,7 @@ func extensions() []numeric {
 	}
 }
 
-// allTypes are those that are handed over as they are.
+// allTypes are the types that are exchanged without a conversion.
 func allTypes() []numeric { return append(numerics(), extensions()...) }
 
 func TestExtensionTypes(t *testing.T) {
@@ -106,7 +106,7 @@ func TestExtensionTypesOfOthers(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// A program that registers the types gets them back from Arrow's files.
+// A program that registers the types reads them from Arrow's files.
 func TestExtensionTypesTravelInArrowStreams(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for _, each := range extensions() {

@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// exportingMatrix exports columns and checks what the tensor shows.
+// exportingMatrix exports columns and checks the contents of the tensor.
 func exportingMatrix(name string, requests int, legacy bool, prepare func(t testing.TB, m *memory.Manager) (columns []*column.Column, want []byte)) faulttest.Operation {
 	return faulttest.Operation{
 		Name: name, Says: "dlpack: export matrix", Requests: requests, Kernels: bitmapKernels(), Waits: requests > 0,
@@ -103,7 +103,8 @@ func matrices(legacy bool) []faulttest.Operation {
 	}
 }
 
-// lists are tensors of more dimensions and of types that are lists themselves.
+// lists are operations on tensors with more dimensions and of types that are lists
+// themselves.
 func lists(legacy bool) []faulttest.Operation {
 	take := dlpack.Import
 	if legacy {

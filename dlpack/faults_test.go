@@ -26,11 +26,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// faultyBools is the length of the columns of booleans that are converted.
+// faultyBools is the length of the converted columns of booleans.
 const faultyBools = 1003
 
-// bitmapKernels are the kernels of package bitmap, for a device that passes for a
-// GPU.
+// bitmapKernels are the kernels of package bitmap, for a simulated GPU.
 func bitmapKernels() map[string]launchtest.Kernel {
 	memoryOf := func(l launchtest.Launch, argument int, bytes uint64) []byte {
 		return address.Bytes(uintptr(l.Uint64(argument)), bytes)
@@ -77,7 +76,7 @@ func assertOnlyOwn(t testing.TB, c *column.Column) {
 	}
 }
 
-// exporting exports a column and checks what the tensor shows.
+// exporting exports a column and checks the contents of the tensor.
 func exporting(name string, requests int, prepare func(t testing.TB, m *memory.Manager) (c *column.Column, want []byte),
 	export func(ctx context.Context, c *column.Column) (*dlpack.Tensor, error),
 ) faulttest.Operation {
@@ -154,8 +153,8 @@ func exports(legacy bool) []faulttest.Operation {
 }
 
 // importing imports another library's tensor. After a failure its deleter has run
-// once. After a success it has run so many times before the column is released,
-// and once after.
+// once. After a success it has run early times before the column is released, and
+// once after.
 func importing(name string, legacy bool, requests, early int, dataType cabi.DataType, values, want []byte, length int64, alter func(p *cabitest.Producer)) faulttest.Operation {
 	return faulttest.Operation{
 		Name: name, Says: "dlpack: import: ", Requests: requests, Kernels: bitmapKernels(),
@@ -192,7 +191,7 @@ func imports(legacy bool) []faulttest.Operation {
 		importing("Import", legacy, 0, 0, float32Type, pattern(4000), pattern(4000), 1000, nil),
 		importing("Import of nothing", legacy, 0, 1, float32Type, nil, nil, 0, nil),
 		importing("Import of booleans", legacy, 1, 1, boolean, expanded(packed, 0, faultyBools), packed, faultyBools, nil),
-		importing("Import of what may only be read", legacy, 0, 0, float32Type, pattern(4000), pattern(4000), 1000, func(p *cabitest.Producer) {
+		importing("Import of read-only memory", legacy, 0, 0, float32Type, pattern(4000), pattern(4000), 1000, func(p *cabitest.Producer) {
 			p.Versioned.Flags |= cabi.FlagReadOnly
 		}),
 	}
@@ -200,14 +199,14 @@ func imports(legacy bool) []faulttest.Operation {
 	return operations
 }
 
-// together exports, imports and releases, in one go, so that what the last
-// references do fails, too. Release and deleter report where they can.
+// together exports, imports and releases in one operation, so that failures of the
+// last releases are covered too. Release and deleter report failures if they can.
 func together(name string, requests int, prepare func(t testing.TB, m *memory.Manager) *column.Column,
 	do func(ctx context.Context, t testing.TB, m *memory.Manager, c *column.Column) error,
 ) faulttest.Operation {
 	return faulttest.Operation{
 		Name: name, Requests: requests, Kernels: bitmapKernels(),
-		Mends: []string{"StreamWaitEvent"}, // a deleter waits for what it cannot order
+		Mends: []string{"StreamWaitEvent"}, // a deleter waits for work that it cannot order
 		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
 			c := prepare(t, m)
 			return func(ctx context.Context) (func(testing.TB), error) {
@@ -251,7 +250,7 @@ func roundTrips(legacy bool) []faulttest.Operation {
 			return tensor.Release()
 		}),
 		together("another library's tensor of ours", 0, ints, func(_ context.Context, t testing.TB, m *memory.Manager, c *column.Column) error {
-			tensor, err := dlpack.Export(c) // producers show versioned ones
+			tensor, err := dlpack.Export(c) // producers of versioned tensors
 			if err != nil {
 				return err
 			}

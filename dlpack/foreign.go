@@ -5,13 +5,13 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 )
 
-// foreign is a tensor that somebody handed in, as one of the two structs.
+// foreign is a tensor that a caller passed in, as one of the two structs.
 type foreign struct {
 	versioned *cabi.ManagedTensorVersioned
 	legacy    *cabi.ManagedTensor
 }
 
-// check refuses what must not be looked into any further.
+// check refuses structs that must not be read further.
 func (f foreign) check() error {
 	if handle, own := f.own(); own {
 		if _, live := cabi.Find(handle); !live {
@@ -38,7 +38,7 @@ func (f foreign) readOnly() bool {
 	return f.versioned != nil && f.versioned.Flags&cabi.FlagReadOnly != 0
 }
 
-// own reports whether the tensor has gpuframe's own deleter.
+// own reports whether the tensor has gpuframe's deleter.
 func (f foreign) own() (cabi.Handle, bool) {
 	if f.versioned != nil {
 		return f.versioned.IsOwn()
@@ -46,9 +46,9 @@ func (f foreign) own() (cabi.Handle, bool) {
 	return f.legacy.IsOwn()
 }
 
-// release runs the deleter, if there is one. Its struct is gone then. For a
-// tensor of gpuframe's own that means what the deleter does, less the way through
-// C; work on the stream done, which may be nil, has been ordered for.
+// release runs the deleter, if the tensor has one; the struct is then freed. For a
+// gpuframe tensor it does the deleter's work without a call through C. The caller has
+// ordered the work on the stream done, which may be nil.
 func (f foreign) release(done *device.Stream) {
 	if handle, own := f.own(); own {
 		if owner, live := cabi.Take(handle); live {

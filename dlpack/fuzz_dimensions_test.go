@@ -16,20 +16,20 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The producer's arrays have room for ten; a tensor that claims more must not be
-// read beyond.
+// The producer's arrays have room for ten dimensions. If a tensor claims more, they
+// must not be read.
 const fuzzedDimensions = 10
 
-// fuzzed is a tensor of any number of dimensions, in room whose length we know.
+// fuzzed is a tensor of any number of dimensions, in an allocation of known length.
 type fuzzed struct {
 	producer *cabitest.Producer
-	// shape and strides are what the tensor says, as far as there is any.
+	// shape and strides are the tensor's, if it has any.
 	shape, strides []int64
 	room           int
 }
 
-// newFuzzed fills a tensor. A dimension is a byte of shape, and a stride is the
-// compact one unless a byte of strides says otherwise.
+// newFuzzed fills a tensor. A dimension is a byte of shape. A stride is the compact
+// one unless a byte of strides replaces it.
 func newFuzzed(dimensions int32, code, bits uint8, shape, strides []byte, flags, absent uint8) (f fuzzed, free func()) {
 	f.room = 1 << 12
 	buffer := cabitest.Allocate(f.room + 256)
@@ -66,8 +66,8 @@ func newFuzzed(dimensions int32, code, bits uint8, shape, strides []byte, flags,
 	}
 }
 
-// holds reports whether all elements lie in the room: the host cannot tell how
-// long foreign memory is.
+// holds reports whether all elements lie in the allocation: the host cannot check the
+// length of foreign memory.
 func (f fuzzed) holds() bool {
 	tensor := f.producer.Versioned.Tensor
 	last := int64(0)
@@ -99,9 +99,9 @@ func addFuzzed(f *testing.F) {
 	f.Add(int32(-1), uint8(17), uint8(4), []byte{0xff}, []byte{}, uint8(0), uint8(1))
 }
 
-// FuzzImportDimensions fills the shape and the strides with anything. Whatever is
-// in them, the deleter runs once, nothing stays held, and what is shown is what the
-// strides say.
+// FuzzImportDimensions fills the shape and the strides with arbitrary values. For
+// every input the deleter runs once, nothing stays held, and the column's values are
+// those that the strides describe.
 func FuzzImportDimensions(f *testing.F) {
 	addFuzzed(f)
 	f.Fuzz(func(t *testing.T, dimensions int32, code, bits uint8, shape, strides []byte, flags, absent uint8) {
@@ -131,7 +131,7 @@ func requireFuzzedError(t *testing.T, err error, operation string) {
 	require.NotEmpty(t, typed.Field)
 }
 
-// requireRows checks a column against the tensor that it is of.
+// requireRows checks a column against its tensor.
 func requireRows(t *testing.T, f fuzzed, tensor cabi.Tensor, c *column.Column) {
 	dimensions := int(tensor.NDim)
 	require.LessOrEqual(t, dimensions, cabi.MaximumDimensions)

@@ -13,9 +13,9 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
 )
 
-// FuzzImport fills a tensor with anything. Whatever is in it, the deleter runs
-// once and nothing stays held; and an import that succeeds is of a tensor that
-// says what a column may be.
+// FuzzImport fills a tensor with arbitrary values. For every input the deleter runs
+// once and nothing stays held. An import succeeds only for a tensor that a column can
+// represent.
 func FuzzImport(f *testing.F) {
 	const most = 1 << 12
 	f.Add(uint32(1), uint64(0), int32(1), int32(0), int32(1), uint8(2), uint8(32), uint16(1), int64(10), int64(1), uint64(0), uint64(0), uint8(0))
@@ -30,7 +30,8 @@ func FuzzImport(f *testing.F) {
 		buffer := cabitest.Allocate(most)
 		defer cabitest.Free(buffer)
 		data := uintptr(buffer) + uintptr(skew%64)
-		// The host cannot tell how long foreign memory is, and booleans are read.
+		// The host cannot check the length of foreign memory, and an import reads
+		// booleans.
 		if uint64(length) > most-64 || byteOffset > most-64-uint64(length) {
 			if code == cabi.CodeBool {
 				t.Skip()

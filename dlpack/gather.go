@@ -8,10 +8,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// gather makes one allocation of all columns, on the stream that the first one
-// belongs to. put enqueues the copies of column i, and maybe of some that follow,
-// to where they belong, and returns how many columns it has dealt with. The result
-// holds a reference.
+// gather makes one allocation for all columns, on the stream of the first one. put
+// enqueues the copies of column i, and possibly of some that follow, to their
+// positions, and returns the number of columns that it has copied. The result holds a
+// reference.
 func (m *matrixColumns) gather(put func(to column.Bytes, i int) (int, error)) (column.Bytes, error) {
 	stream := m.block.WorkStream()
 	all, err := memory.NewSlice[uint8](m.block.Manager(), len(m.columns)*int(m.bytes), memory.AllocateOptions{Stream: stream, Tag: tag})
@@ -41,8 +41,8 @@ func (m *matrixColumns) expandColumn(to column.Bytes, i int) (int, error) {
 	return 1, bitmap.Expand(stream, to, bits, m.columns[i].first, m.rows)
 }
 
-// copyColumns copies a column, and those that follow it in memory as they do in
-// the tensor.
+// copyColumns copies a column, together with the following columns that are adjacent
+// in memory as in the tensor.
 func (m *matrixColumns) copyColumns(to column.Bytes, values []column.Bytes, i int) (int, error) {
 	first, count := values[i], 1
 	for i+count < len(values) && values[i+count].Block() == first.Block() &&

@@ -20,8 +20,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Tensors of a few shared columns go out, come back directly or by way of
-// another library, and end on all sorts of threads at once.
+// Many threads export tensors of a few shared columns, import them directly or
+// through another library, and release them, concurrently.
 func TestHammer(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const workers, rounds, n = 8, 200, 64
@@ -79,7 +79,8 @@ func hammer(t *testing.T, m *memory.Manager, c *column.Column, random *rand.Rand
 	assert.NoError(t, tensor.Release())
 }
 
-// Matrices of shared columns, views and copies, go out and come back at once.
+// Matrices of shared columns, views and copies, are exported and imported
+// concurrently.
 func TestHammerMatrices(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const workers, rounds, n = 8, 100, 64
@@ -129,7 +130,8 @@ func hammerMatrix(t *testing.T, m *memory.Manager, columns []*column.Column, ran
 	assert.Nil(t, tensor.Pointer())
 }
 
-// Release and the deleter of one tensor meet; one of them ends it.
+// Release and the deleter of one tensor run concurrently; one of them ends the
+// tensor.
 func TestReleaseMeetsDeleter(t *testing.T) {
 	m := hostManager(t)
 	for range 500 {

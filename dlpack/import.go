@@ -13,51 +13,55 @@ import (
 // ImportOptions configure an import. The zero value is right for a tensor that
 // __dlpack__() returned without arguments.
 type ImportOptions struct {
-	// Stream is the stream on which the producer has made the values ready: the
-	// one that its __dlpack__ was called with. Work on the column waits for what
-	// is on it now. Nil means the device's default stream; values in pinned memory,
-	// and on the host device, are taken to be there already.
+	// Stream is the stream on which the producer has made the values ready: the one
+	// that its __dlpack__ received. Work on the column waits for the work that is on
+	// the stream now. Nil means the device's default stream; values in pinned memory,
+	// and on the host device, are assumed to be ready.
 	Stream *device.Stream
 
-	// NoSync says that the values are there already, or that the caller orders
-	// work on the column himself. It stands for the protocol's stream=-1.
+	// NoSync states that the values are ready, or that the caller orders work on the
+	// column. It corresponds to the protocol's stream=-1.
 	NoSync bool
 
-	// Context ends the wait that importing booleans takes. Nil means no end but
-	// the work's.
+	// Context ends the wait for the conversion of booleans. Nil means no deadline.
 	Context context.Context
 }
 
-// Import takes a DLManagedTensorVersioned over and makes a column of it without
-// copying the values. The manager is one for the tensor's device; the memory is
-// in no budget, and shows in the manager's figures as external.
+// Import takes over a DLManagedTensorVersioned and makes a column of it without a
+// copy of the values. The manager must be one for the tensor's device. The memory
+// counts against no budget; the manager's statistics show it as external.
 //
-// Import consumes the tensor in every case. On success its deleter runs once,
-// when the column and everything that retains its memory is released and the
-// work on it is done. On an error it has run once already. Only a nil pointer,
-// a tensor of [Export] that has ended, and a build without cgo leave nothing to
-// run. A tensor without a deleter is taken as it is.
+// The tensor has up to eight dimensions, or none for a single value. Its elements
+// must be in row-major order without gaps, with matching strides if strides are set.
+// The column has a row for each index of the first dimension. The others become
+// fixed-size lists, whose items are declared nullable but contain no nulls. The
+// elements are integers or floats of a width that Arrow has, or of the
+// [ExtensionTypes], which become the type of the column or of the lists' items.
+// Booleans, which are bytes in DLPack and bits in Arrow, are copied into memory of
+// the manager. The call waits for that copy, and the deleter has run when it returns.
 //
-// The tensor has up to eight dimensions, or none for a single value, and its
-// elements lie row by row without gaps: strides, where there are any, say so. The
-// column has a row for each of the first dimension; the others become fixed-size
-// lists, whose items are nullable by name and none of which is null. The elements
-// are integers or floats of a width that Arrow has, or of the [ExtensionTypes],
-// which then are the column's type or its lists'. Booleans, which are bytes in
-// DLPack and bits in Arrow, are copied into memory of the manager's, which the
-// call waits for; the deleter has run when it returns.
+// Every minor version of DLPack 1 is read. Strides may be absent in all of them,
+// although DLPack 1.2 and later require strides. A tensor without elements may have
+// any address.
 //
-// Every minor version of DLPack 1 is read. Strides may be absent in each, though
-// from 1.2 on they should not be. A tensor without elements may point anywhere.
+// # Ownership
 //
-// Memory of gpuframe's own that comes back, directly or by way of another
-// library's tensor, is recognised: the column then shares the very Block, and
-// the deleter runs at once. A tensor that is marked as read-only is the
-// exception: the mark is kept in a Block of its own, which refuses to be written.
+// Import consumes the tensor in every case. After a success its deleter runs once,
+// when the column and everything that retains its memory is released and the work on
+// it is done. After an error it has run once already. Only a nil pointer, a tensor of
+// [Export] that has ended, and a build without cgo leave nothing to run. A tensor
+// without a deleter is accepted.
+//
+// If memory of gpuframe comes back, directly or in another library's tensor, Import
+// recognises it: the column shares the same Block, and the deleter runs immediately.
+// A read-only tensor is the exception: it gets a separate Block, which refuses
+// writes.
+//
+// # Errors
 //
 // The error is an [*Error] that names the field at fault. It wraps [ErrVersion],
-// [ErrUnsupported], [ErrInvalid] or [ErrDevice], or what the driver says of
-// memory that is not what the tensor claims.
+// [ErrUnsupported], [ErrInvalid] or [ErrDevice], or the driver's error about memory
+// that does not match the tensor's claims.
 func Import(m *memory.Manager, tensor unsafe.Pointer, options ...ImportOptions) (*column.Column, error) {
 	c, err := importColumn(m, foreign{versioned: (*cabi.ManagedTensorVersioned)(tensor)}, options)
 	return c, during("import", err)
@@ -105,8 +109,8 @@ func (x *taken) take(m *memory.Manager, f foreign, options []ImportOptions, as f
 	return x.consume(f, as)
 }
 
-// consume checks the tensor and turns it into a block. Unless the block has taken
-// it over, the tensor is released.
+// consume checks the tensor and makes a block of it. If the block does not take the
+// tensor over, consume releases it.
 func (x *taken) consume(f foreign, as form) (err error) {
 	adopted := false
 	var ordered *device.Stream
@@ -117,7 +121,7 @@ func (x *taken) consume(f foreign, as form) (err error) {
 	}()
 	m, o := x.manager, &x.options
 	if m == nil {
-		return faulty("manager", "it is nil: %w", device.ErrInvalidValue)
+		return faulty("manager", "nil, expected a manager of the tensor's device: %w", device.ErrInvalidValue)
 	}
 	if err := f.check(); err != nil {
 		return err

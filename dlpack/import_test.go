@@ -53,7 +53,7 @@ func TestImportTakesForeignMemory(t *testing.T) {
 	})
 }
 
-// What a tensor may look like besides the plainest.
+// These are valid tensors other than the simplest.
 func TestImportAccepts(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		dev := m.Device()
@@ -174,7 +174,7 @@ func TestImportRefuses(t *testing.T) {
 		for _, major := range []uint32{0, 2, math.MaxUint32} {
 			p := newProducer(t, dev, pointer, float32Type, 10)
 			p.Versioned.Version.Major = major
-			// Nothing behind the flags may be looked at.
+			// Fields after the flags must not be read.
 			p.Versioned.Tensor = cabi.Tensor{Shape: 1, Strides: 1, NDim: 1, Data: 1}
 			requireRefused(t, m, p, false, "version.major", dlpack.ErrVersion)
 		}
@@ -187,7 +187,8 @@ func TestImportRefuses(t *testing.T) {
 	})
 }
 
-// requireRefused imports a producer's bad tensor and checks who was told.
+// requireRefused imports a producer's invalid tensor and checks the error and the
+// calls of the deleter.
 func requireRefused(t *testing.T, m *memory.Manager, p *cabitest.Producer, legacy bool, field string, reason error) {
 	t.Helper()
 	c, err := importEither(m, p, legacy)
@@ -201,7 +202,7 @@ func requireRefused(t *testing.T, m *memory.Manager, p *cabitest.Producer, legac
 	requireNothingHeld(t, m)
 }
 
-// What only the driver can know.
+// These errors only the driver can detect.
 func TestImportChecksDeviceMemory(t *testing.T) {
 	gpu := newManager(t, devicetest.Open(t, "cuda:0"))
 	host := hostManager(t)
@@ -231,7 +232,7 @@ func TestImportChecksDeviceMemory(t *testing.T) {
 	})
 }
 
-// Pinned memory is good on both devices.
+// Pinned memory is accepted on both devices.
 func TestImportPinnedMemory(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		driver := m.Device().Driver()
@@ -344,7 +345,7 @@ func TestOwnTensorIsRecognised(t *testing.T) {
 	})
 }
 
-// Another library makes a tensor of its own of the memory that it got from us.
+// Another library makes a new tensor of memory that it got from us.
 func TestOwnMemoryIsRecognised(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for name, flags := range map[string]uint64{"writable": 0, "read-only": cabi.FlagReadOnly} {
@@ -377,7 +378,7 @@ func TestOwnMemoryIsRecognised(t *testing.T) {
 	})
 }
 
-// A tensor that reaches past our block is not ours, whatever it says.
+// A tensor that extends beyond our block is not recognised.
 func TestOwnMemoryBeyondItsEnd(t *testing.T) {
 	gpu := newManager(t, devicetest.Open(t, "cuda:0"))
 	c := newInts(t, gpu, 100)
@@ -390,7 +391,7 @@ func TestOwnMemoryBeyondItsEnd(t *testing.T) {
 	requireNothingHeld(t, gpu)
 }
 
-// Memory that was imported may be handed on; the first library keeps it longest.
+// Imported memory may be exported again; the first library's deleter runs last.
 func TestImportedMemoryIsExported(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), pattern(40)), float32Type, 10)

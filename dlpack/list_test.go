@@ -24,14 +24,14 @@ func shapeOf(described *cabi.Tensor) (shape, strides []int64) {
 	return shape, strides
 }
 
-// nested is a column of lists of lists, and what it is to show.
+// nested is a column of lists of lists, and its expected contents.
 type nested struct {
 	column *column.Column
 	shape  []int64
 	want   []byte
 }
 
-// drawNested makes lists with room before, after and between them on each level.
+// drawNested makes lists with gaps before, after and between them on each level.
 func drawNested(t testing.TB, r *rapid.T, m *memory.Manager, leaf numeric, depth int) nested {
 	n := nested{shape: []int64{int64(rapid.IntRange(0, 5).Draw(r, "rows"))}}
 	offsets, lengths := []int{rapid.IntRange(0, 3).Draw(r, "offset")}, []int{int(n.shape[0])}
@@ -165,12 +165,12 @@ func TestExportRefusesLists(t *testing.T) {
 		field  string
 		reason error
 	}{
-		"a list that is null":       {withNulls(), "column", dlpack.ErrNulls},
-		"an item that is null":      {newLists(t, pairs, 0, 4, ints(1, []byte{0xfe})), "column.item", dlpack.ErrNulls},
-		"items that nobody counted": {newLists(t, pairs, 0, 4, ints(column.UnknownNullCount, []byte{0xfe})), "column.item", dlpack.ErrNulls},
-		"half of a complex number":  {newLists(t, dlpack.Complex64, 0, 4, parts), "column.parts", dlpack.ErrNulls},
-		"dates":                     {newLists(t, arrow.FixedSizeListOf(2, arrow.FixedWidthTypes.Date32), 0, 4, dates), "type", dlpack.ErrUnsupported},
-		"nine dimensions":           {deep(), "type", dlpack.ErrUnsupported},
+		"a list that is null":              {withNulls(), "column", dlpack.ErrNulls},
+		"an item that is null":             {newLists(t, pairs, 0, 4, ints(1, []byte{0xfe})), "column.item", dlpack.ErrNulls},
+		"items with an unknown null count": {newLists(t, pairs, 0, 4, ints(column.UnknownNullCount, []byte{0xfe})), "column.item", dlpack.ErrNulls},
+		"half of a complex number":         {newLists(t, dlpack.Complex64, 0, 4, parts), "column.parts", dlpack.ErrNulls},
+		"dates":                            {newLists(t, arrow.FixedSizeListOf(2, arrow.FixedWidthTypes.Date32), 0, 4, dates), "type", dlpack.ErrUnsupported},
+		"nine dimensions":                  {deep(), "type", dlpack.ErrUnsupported},
 	} {
 		t.Run(name, func(t *testing.T) {
 			_, err := dlpack.Export(each.column)
@@ -184,7 +184,7 @@ func TestExportRefusesLists(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// What more dimensions may get wrong.
+// These errors occur only with more dimensions.
 func TestImportRefusesLists(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		pointer := foreignMemory(t, m.Device(), pattern(4096))

@@ -13,19 +13,19 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ExportMatrix hands several columns of one type and length to another library as
-// one tensor of two dimensions, rows × columns. Each column lies contiguously in
-// it: the strides are 1 and the distance of the columns.
+// ExportMatrix hands several columns of one type and length to another library as one
+// tensor of two dimensions, rows × columns. Each column is contiguous in it: the
+// strides are 1 and the distance of the columns.
 //
-// Where the columns lie in one [memory.Block], in their order, without overlap and
-// at one distance, which is a whole number of elements, the tensor is a view of
-// them. Else, and for booleans, the values are gathered on the device in one new
-// allocation of the first column's manager, column by column without gaps; that
-// tensor is marked as a copy, and counts in the budget until its deleter runs.
-// [Tensor.Copied] tells which it is.
+// If the columns lie in one [memory.Block], in their order, without overlap and at a
+// constant distance, which is a whole number of elements, the tensor is a view of
+// them. Otherwise, and for booleans, the values are gathered on the device in a new
+// allocation of the first column's manager, column by column without gaps. Such a
+// tensor has the copy flag and counts against the budget until its deleter runs.
+// [Tensor.Copied] reports which case applies.
 //
-// The columns are as [Export] takes them, but for lists. The error names the
-// column at fault as "columns[i]". For all else see [Export].
+// The columns may have every type that [Export] accepts, except lists. Errors name
+// the column at fault as "columns[i]". The rest is as for [Export].
 func ExportMatrix(columns []*column.Column, options ...ExportOptions) (*Tensor, error) {
 	tensor, err := exportMatrix(columns, options)
 	return tensor, during("export matrix", err)
@@ -50,7 +50,7 @@ func exportMatrix(columns []*column.Column, options []ExportOptions) (*Tensor, e
 	return tensor, err
 }
 
-// withHostRows returns the columns cut to their rows, as references.
+// withHostRows returns references to the columns, cut to their actual row counts.
 func withHostRows(ctx context.Context, columns []*column.Column) ([]*column.Column, error) {
 	rows := make([]*column.Column, 0, len(columns))
 	for i, c := range columns {
@@ -78,20 +78,20 @@ func exportRows(columns []*column.Column, o *ExportOptions) (*Tensor, error) {
 	return shown.handOver(o)
 }
 
-// matrixColumns are columns that go together.
+// matrixColumns are the columns of one matrix.
 type matrixColumns struct {
 	columns  []elements
 	rows     int
 	dataType cabi.DataType
-	// bytes are those of one column of the tensor.
+	// bytes is the length of one column of the tensor.
 	bytes uint64
-	// block is one that a column lies in, or nil.
+	// block is the block of one of the columns, or nil.
 	block *memory.Block
 }
 
 func matrixOf(ctx context.Context, columns []*column.Column) (m matrixColumns, err error) {
 	if len(columns) == 0 {
-		return m, faulty("columns", "there are none, so that the type is unknown: %w", device.ErrInvalidValue)
+		return m, faulty("columns", "empty, expected at least one column: %w", device.ErrInvalidValue)
 	}
 	m.columns = make([]elements, len(columns))
 	for i, c := range columns {
@@ -141,7 +141,7 @@ func (m *matrixColumns) add(ctx context.Context, i int, c *column.Column) error 
 	return nil
 }
 
-// contents makes what the tensor shows: the columns themselves, or a copy.
+// contents returns the contents of the tensor: the columns themselves, or a copy.
 func (m *matrixColumns) contents() (shown contents, err error) {
 	shown = contents{length: m.rows, inner: []int64{int64(len(m.columns))}, dataType: m.dataType, distance: max(m.rows, 1), home: m.columns[0].column.Manager()}
 	if m.rows == 0 {
@@ -172,8 +172,8 @@ func (m *matrixColumns) contents() (shown contents, err error) {
 	return shown, err
 }
 
-// distanceOf returns how many bytes the columns begin after one another, if a
-// tensor can show them where they are.
+// distanceOf returns the distance of the columns in bytes, if a tensor can be a view
+// of them.
 func (m *matrixColumns) distanceOf(values []column.Bytes) (distance uint64, ok bool) {
 	width := uint64(m.dataType.Bits) / 8
 	if uint64(values[0].Pointer())%width != 0 {

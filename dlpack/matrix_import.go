@@ -8,15 +8,14 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ImportMatrix takes a DLManagedTensorVersioned of two dimensions over, rows ×
-// columns, and makes a column of each of its columns without copying the values.
-// Each has to lie contiguously and none to overlap another: the strides are 1 and
-// at least the number of rows. There may be a million columns or so.
+// ImportMatrix takes over a DLManagedTensorVersioned of two dimensions, rows ×
+// columns, and makes a column of each of its columns without a copy of the values.
+// Each column must be contiguous, and columns must not overlap: the strides are 1 and
+// at least the number of rows. About a million columns are accepted.
 //
 // The columns share one [memory.Block]; the deleter runs when the last of them is
-// released. The caller releases every column. Booleans are copied, as by
-// [Import]. For all else see [Import], which makes lists of a matrix that lies row
-// by row.
+// released. The caller releases every column. Booleans are copied, as by [Import].
+// The rest is as for [Import], which makes lists of a matrix in row-major order.
 func ImportMatrix(m *memory.Manager, tensor unsafe.Pointer, options ...ImportOptions) ([]*column.Column, error) {
 	columns, err := importMatrix(m, foreign{versioned: (*cabi.ManagedTensorVersioned)(tensor)}, options)
 	return columns, during("import matrix", err)

@@ -32,7 +32,7 @@ func TestImportMatrixSharesTheMemory(t *testing.T) {
 		pointer := foreignMemory(t, m.Device(), values)
 		for name, each := range map[string]struct {
 			shape, strides []int64
-			distance       int // bytes
+			distance       int // in bytes
 		}{
 			"side by side":         {[]int64{5, 3}, []int64{1, 5}, 20},
 			"with gaps":            {[]int64{5, 3}, []int64{1, 64}, 256},
@@ -161,7 +161,7 @@ func TestImportMatrixRefuses(t *testing.T) {
 	})
 }
 
-// A matrix of ours that comes back is ours.
+// A matrix that gpuframe exported is recognised.
 func TestOwnMatrixIsRecognised(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		bytes := upload(t, m, pattern(256))

@@ -39,7 +39,7 @@ func releaseColumns(t testing.TB, columns []*column.Column) {
 	}
 }
 
-// matrixBytes reads a tensor column by column, as its strides say.
+// matrixBytes reads a tensor column by column, following its strides.
 func matrixBytes(t testing.TB, dev *device.Device, described *cabi.Tensor) (columns [][]byte) {
 	t.Helper()
 	shape, strides := shapeOf(described)
@@ -104,7 +104,7 @@ func TestExportMatrixIsAViewWhereItCanBe(t *testing.T) {
 	})
 }
 
-// A distance that is no whole number of elements has no stride.
+// A distance that is not a whole number of elements has no stride.
 func TestExportMatrixOfAnOddDistance(t *testing.T) {
 	m := hostManager(t)
 	bytes := upload(t, m, pattern(256))
@@ -118,7 +118,7 @@ func TestExportMatrixOfAnOddDistance(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// What a consumer could not read where it is, is gathered.
+// Columns that a consumer could not read in place are gathered.
 func TestExportMatrixOfMisalignedColumns(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		bytes := upload(t, m, pattern(84))
@@ -144,7 +144,7 @@ func TestExportMatrixOfMisalignedColumns(t *testing.T) {
 	})
 }
 
-// Whatever the columns are made of, the matrix shows them.
+// The matrix has the contents of the columns, for any columns.
 func TestExportMatrixOfAnything(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		types := append(allTypes(), numeric{arrow.FixedWidthTypes.Boolean, boolean})

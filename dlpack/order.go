@@ -8,9 +8,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// consumerStream returns the stream that the other library will work on, or nil
-// where there is none to order by: in memory that the processor reads, and where
-// the caller sees to the order himself.
+// consumerStream returns the stream that the other library will work on, or nil if no
+// stream is to be ordered: for memory that the processor reads, and if the caller
+// orders the work.
 func consumerStream(dev *device.Device, kind device.MemoryKind, given *device.Stream, noSync bool) (*device.Stream, error) {
 	if given != nil {
 		return given, checkStream(dev, given)
@@ -21,8 +21,9 @@ func consumerStream(dev *device.Device, kind device.MemoryKind, given *device.St
 	return dev.DefaultStream(), nil
 }
 
-// producerStream is the same for the stream that the other library has worked on.
-// Managed memory is written by the device as a rule, though the processor reads it.
+// producerStream is consumerStream for the stream that the other library has worked
+// on. Managed memory is usually written by the device, although the processor can
+// access it.
 func producerStream(dev *device.Device, kind device.MemoryKind, given *device.Stream, noSync bool) (*device.Stream, error) {
 	if kind == device.MemoryManaged {
 		kind = device.MemoryDevice
@@ -37,18 +38,17 @@ func checkStream(dev *device.Device, given *device.Stream) error {
 	return faulty("options.Stream", "it belongs to %s, the memory to %s: %w", given.Device(), dev, device.ErrInvalidValue)
 }
 
-// perThread is CUDA's number of the default stream of the calling thread, which
-// for a goroutine, or for a deleter, is a thread of nobody's choice. What is on
-// any of these streams comes before what the legacy default stream does next, and
-// after what it did last.
+// perThread is CUDA's number of the default stream of the calling thread. A goroutine
+// and a deleter run on arbitrary threads. Work on any of these streams runs before
+// the next work on the legacy default stream, and after the previous work on it.
 const perThread backend.Stream = 2
 
 func isPerThread(stream *device.Stream) bool {
 	return stream.Handle() == perThread && stream.Device().Kind() == device.CUDA
 }
 
-// settle makes the block's contents ready for the consumer: for work on its
-// stream, or at once where it has none.
+// settle makes the block's contents ready for the consumer: for work on its stream,
+// or immediately if it has no stream.
 func settle(ctx context.Context, block *memory.Block, consumer *device.Stream) error {
 	if consumer != nil {
 		if isPerThread(consumer) {
@@ -62,14 +62,14 @@ func settle(ctx context.Context, block *memory.Block, consumer *device.Stream) e
 	return block.Synchronize(ctx)
 }
 
-// usedBy notes that what the other library's stream has now uses the block. The
-// stream still exists: the caller has named it.
+// usedBy records the other library's pending work as a use of the block. The stream
+// still exists, because the caller has named it.
 func usedBy(block *memory.Block, stream *device.Stream) error {
 	if !isPerThread(stream) {
 		return block.RecordUse(stream)
 	}
-	// A mark on the legacy default stream is behind the default streams of all
-	// threads. Whether it is idle says nothing of them.
+	// An event on the legacy default stream follows the default streams of all
+	// threads. Its idleness does not imply theirs.
 	legacy, own := stream.Device().DefaultStream(), block.Stream()
 	if own.Equal(legacy) || own.Closed() {
 		return legacy.Synchronize(context.Background())
@@ -80,9 +80,9 @@ func usedBy(block *memory.Block, stream *device.Stream) error {
 	return block.RecordUse(own)
 }
 
-// orderAfter makes later work on the block, freeing it included, wait for what the
-// other library has enqueued by now. It makes no call of the driver, so that it suits
-// deleters: its owner may have destroyed the stream, and a stream may be captured.
+// orderAfter makes later work on the block, including its free, wait for the work
+// that the other library has enqueued. It makes no driver call, so a deleter may call
+// it: the owner may have destroyed the stream, and a stream may be captured.
 func orderAfter(block *memory.Block, stream *device.Stream) error {
 	if stream.Foreign() || isPerThread(stream) {
 		return block.RecordForeignUse()

@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// writers are all ways to write to a column's memory that gpuframe has.
+// writers are all of gpuframe's ways to write to a column's memory.
 func writers(t *testing.T, m *memory.Manager, values column.Bytes) map[string]func() error {
 	n := values.Len()
 	ctx := t.Context()
@@ -44,23 +44,23 @@ func writers(t *testing.T, m *memory.Manager, values column.Bytes) map[string]fu
 		"Upload of pieces": func() error {
 			return memory.Upload(ctx, nil, values, []memory.Source{{Offset: 4, Data: []byte{1, 2}}})
 		},
-		"Upload of what is computed": func() error {
+		"Upload of computed values": func() error {
 			return memory.Upload(ctx, nil, values, []memory.Source{{Bytes: 8, Fill: func(to []byte, _ uint64) { clear(to) }}})
 		},
-		"Upload of nothing but padding": func() error { return memory.UploadPadded(ctx, nil, values, nil, 7) },
-		"Fill":                          func() error { return values.Fill(nil, 1) },
-		"Fill with a pattern":           func() error { return floats.Fill(nil, 1.5) },
-		"Fill on another stream":        func() error { return values.Fill(m.Device().DefaultStream(), 1) },
-		"CopyFrom":                      func() error { return values.CopyFrom(nil, same) },
-		"a view of the block":           func() error { return whole.Fill(nil, 1) },
-		"a Batch":                       func() error { return memory.AddUpload(new(memory.Batch), values, make([]byte, n)) },
-		"bitmap.Expand":                 func() error { return bitmap.Expand(nil, values, other, 0, n) },
-		"bitmap.Pack":                   func() error { return bitmap.Pack(nil, values, other, 8*n) },
-		"elementwise.Add":               func() error { return elementwise.Add(ctx, nil, floats, addends, addends) },
+		"Upload of padding only": func() error { return memory.UploadPadded(ctx, nil, values, nil, 7) },
+		"Fill":                   func() error { return values.Fill(nil, 1) },
+		"Fill with a pattern":    func() error { return floats.Fill(nil, 1.5) },
+		"Fill on another stream": func() error { return values.Fill(m.Device().DefaultStream(), 1) },
+		"CopyFrom":               func() error { return values.CopyFrom(nil, same) },
+		"a view of the block":    func() error { return whole.Fill(nil, 1) },
+		"a Batch":                func() error { return memory.AddUpload(new(memory.Batch), values, make([]byte, n)) },
+		"bitmap.Expand":          func() error { return bitmap.Expand(nil, values, other, 0, n) },
+		"bitmap.Pack":            func() error { return bitmap.Pack(nil, values, other, 8*n) },
+		"elementwise.Add":        func() error { return elementwise.Add(ctx, nil, floats, addends, addends) },
 	}
 }
 
-// A tensor that is marked as read-only is written to by nobody.
+// Every writer refuses a read-only tensor.
 func TestReadOnlyImportsRefuseEveryWriter(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		pointer := foreignMemory(t, m.Device(), pattern(80))
@@ -78,7 +78,7 @@ func TestReadOnlyImportsRefuseEveryWriter(t *testing.T) {
 		require.NoError(t, c.Release())
 		assert.Equal(t, 1, p.Deleted())
 
-		// The same writers are good for other memory.
+		// The same writers accept other memory.
 		own := newOf(t, m, arrow.PrimitiveTypes.Float64, 0, 10, pattern(80))
 		for name, write := range writers(t, m, own.Buffer(1)) {
 			require.NoError(t, write(), name)

@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// newOf makes a column of any type that is handed over, of bytes.
+// newOf makes a column of a type of bytes.
 func newOf(t testing.TB, m *memory.Manager, dataType arrow.DataType, offset, length int, values []byte) *column.Column {
 	t.Helper()
 	storage := dataType
@@ -33,7 +33,7 @@ func newOf(t testing.TB, m *memory.Manager, dataType arrow.DataType, offset, len
 	return newLists(t, dataType, offset, length, parts)
 }
 
-// newLists makes lists of items, whose reference it takes over.
+// newLists makes lists of items. It takes over the reference to items.
 func newLists(t testing.TB, dataType arrow.DataType, offset, length int, items *column.Column) *column.Column {
 	t.Helper()
 	c, err := column.New(column.Data{Type: dataType, Offset: offset, Length: length, Buffers: make([]column.Bytes, 1), Children: []*column.Column{items}})
@@ -42,7 +42,7 @@ func newLists(t testing.TB, dataType arrow.DataType, offset, length int, items *
 	return c
 }
 
-// leafBytes returns the bytes of all values that a column shows, through lists.
+// leafBytes returns the bytes of all values of a column, through lists.
 func leafBytes(t testing.TB, c *column.Column, width int) []byte {
 	t.Helper()
 	first, count := c.Offset(), c.Len()
@@ -61,7 +61,7 @@ func leafBytes(t testing.TB, c *column.Column, width int) []byte {
 	return download(t, values)
 }
 
-// Every type goes out and comes back, by the same memory.
+// Every type returns unchanged, in the same memory.
 func TestRoundTripOfEveryType(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for _, each := range allTypes() {
@@ -128,7 +128,7 @@ func leafPointer(c *column.Column) uintptr {
 	return uintptr(c.Buffer(1).Pointer())
 }
 
-// Another library's tensors of the types that Arrow lacks.
+// Another library's tensors have the types that Arrow lacks.
 func TestImportTakesForeignExtensions(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for _, each := range extensions() {
@@ -147,8 +147,8 @@ func TestImportTakesForeignExtensions(t *testing.T) {
 	})
 }
 
-// A number of two parts is aligned to its parts in Arrow, to the whole with those
-// who read it as one.
+// A number of two parts is aligned to its parts in Arrow, but to the whole for
+// consumers that read it as one value.
 func TestAlignmentOfComplexNumbers(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		values := pattern(84)
@@ -182,7 +182,7 @@ func TestExportRefusesMisalignedValues(t *testing.T) {
 	requireNothingHeld(t, m)
 }
 
-// Ten thousand tensors go to another library and come back from it.
+// Ten thousand tensors are exported to another library and imported again.
 func TestManyHandOversLeaveNothing(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		c := newInts(t, m, 1000)
@@ -206,7 +206,7 @@ func TestManyHandOversLeaveNothing(t *testing.T) {
 	})
 }
 
-// What a mark of a newer minor version means is what it meant before.
+// Flags keep their meaning in newer minor versions.
 func TestMinorVersions(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for _, minor := range []uint32{0, 1, 2, 3, 1 << 31} {

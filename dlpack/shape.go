@@ -10,44 +10,44 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// form is what is made of a tensor.
+// form is the result of an import.
 type form uint8
 
 const (
-	// oneColumn: a column whose rows are the tensor's.
+	// oneColumn: a column with the tensor's rows.
 	oneColumn form = iota
 	// manyColumns: a column for each column of the tensor.
 	manyColumns
 )
 
-// mostColumns bounds those that are made of one matrix. A shape costs its author
-// nothing, and a column costs us a few hundred bytes.
+// mostColumns bounds the number of columns of one matrix. A shape costs its producer
+// nothing, but a column costs a few hundred bytes.
 const mostColumns = 1 << 20
 
-// layout is where a tensor's elements lie, counted in elements.
+// layout describes the positions of a tensor's elements, in elements.
 type layout struct {
 	// length is the number of rows, inner the lengths of the lists in a row.
 	length int
 	inner  []int64
-	// extent reaches from the first element to the end of the last.
+	// extent is the distance from the first element to the end of the last.
 	extent uint64
-	// columns of a matrix begin distance elements after one another.
+	// columns of a matrix begin distance elements apart.
 	columns  int
 	distance uint64
 }
 
-// vector writes the layout of what nearly every tensor is, one dimension without
-// gaps. Whatever else there is to a tensor is for examine to say.
+// vector writes the layout of the most frequent tensor, one dimension without gaps.
+// It leaves all other tensors to examine.
 func (l *layout) vector(t *cabi.Tensor) bool {
 	if t.NDim != 1 || t.Shape == 0 || (t.Shape|t.Strides)%8 != 0 || t.Strides != 0 && at(t.Strides, 0) != 1 {
 		return false
 	}
-	length := at(t.Shape, 0) // once, for what is checked must not change
+	length := at(t.Shape, 0) // read once, so that the checked value is the used value
 	l.length, l.extent = int(length), uint64(length)
 	return length >= 0
 }
 
-// examine writes the layout of any tensor, or says what is wrong with it.
+// examine writes the layout of any tensor, or returns an error about it.
 func (l *layout) examine(t *cabi.Tensor, as form) error {
 	var d dimensions
 	if err := d.read(t); err != nil {
@@ -59,19 +59,19 @@ func (l *layout) examine(t *cabi.Tensor, as form) error {
 	return d.rows(l)
 }
 
-// dimensions are a tensor's, as they stand in its memory.
+// dimensions are a copy of a tensor's dimensions.
 type dimensions struct {
 	n              int
 	shape, strides [cabi.MaximumDimensions]int64
-	// strided says that there are strides. Without, the elements lie row by row.
-	// From 1.2 on DLPack wants strides, but what their absence means is as clear
-	// there as before.
+	// strided reports whether strides are set. Without strides the elements are in
+	// row-major order. DLPack 1.2 and later require strides, but their absence keeps
+	// that meaning.
 	strided bool
 	// count is the number of elements.
 	count uint64
 }
 
-// read copies the dimensions, for what is checked must not change, and counts the
+// read copies the dimensions, because checked values must not change, and counts the
 // elements.
 func (d *dimensions) read(t *cabi.Tensor) error {
 	switch {
@@ -118,8 +118,8 @@ func at(array uintptr, i int) int64 {
 
 func indexed(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 
-// rows writes the layout of a column, whose elements lie row by row without gaps.
-// A tensor without dimensions is one row.
+// rows writes the layout of a column in row-major order without gaps. A tensor
+// without dimensions is one row.
 func (d *dimensions) rows(l *layout) error {
 	l.length, l.extent = 1, d.count
 	if d.n > 0 {
@@ -149,14 +149,14 @@ func (d *dimensions) rows(l *layout) error {
 
 func (d *dimensions) notCompact(i int, compact int64) error {
 	if d.n == 1 {
-		return faulty("strides[0]", "%d: the elements must lie one after the other; make the tensor contiguous first: %w", d.strides[0], ErrUnsupported)
+		return faulty("strides[0]", "%d: expected contiguous elements: make the tensor contiguous first: %w", d.strides[0], ErrUnsupported)
 	}
 	return faulty(indexed("strides", i),
 		"%d where rows without gaps have %d: make the tensor contiguous first, or use ImportMatrix for columns that each lie contiguously: %w",
 		d.strides[i], compact, ErrUnsupported)
 }
 
-// matrix writes the layout of columns, each of which lies without gaps.
+// matrix writes the layout of columns, each of which has no gaps.
 func (d *dimensions) matrix(l *layout) error {
 	if d.n != 2 {
 		return faulty("ndim", "%d: a matrix has two dimensions; use Import for other tensors: %w", d.n, ErrUnsupported)
@@ -169,13 +169,13 @@ func (d *dimensions) matrix(l *layout) error {
 	if d.count == 0 {
 		return nil
 	}
-	within, between := columns, int64(1) // row by row
+	within, between := columns, int64(1) // row-major order
 	if d.strided {
 		within, between = d.strides[0], d.strides[1]
 	}
 	if rows > 1 && within != 1 {
 		return faulty("strides[0]",
-			"%d: the elements of each column must lie one after the other; transpose the tensor and make it contiguous first, or use Import, which makes lists of the rows: %w",
+			"%d: expected contiguous elements in each column: transpose the tensor and make it contiguous first, or use Import, which makes lists of the rows: %w",
 			within, ErrUnsupported)
 	}
 	if columns == 1 {

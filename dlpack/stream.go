@@ -6,22 +6,23 @@ import (
 )
 
 // ConsumerStream reads the stream argument of Python's __dlpack__: the number, and
-// whether one was given, for None is no number. What it returns goes into
-// [ExportOptions], as Stream and NoSync.
+// given, which is false for None. The results are the Stream and NoSync of
+// [ExportOptions].
 //
 // On CUDA, 1 is the legacy default stream, 2 is the per-thread default stream, -1
-// asks for no synchronisation, and a number above 2 is the handle of a stream,
-// which stays the consumer's: it is not touched after the export. 0 is
-// not allowed, for it could mean any of None, 1 and 2. A device without streams,
-// such as the host, takes None and -1 only.
+// requests no synchronization, and a number above 2 is the handle of a stream, which
+// is not used after the export. 0 is not allowed, because it is ambiguous between
+// None, 1 and 2. A device without streams, such as the host, accepts None and -1
+// only.
 //
-// None is a nil stream, by which [Export] means what the protocol does: the legacy
-// default stream, and for memory that the processor can reach, too, a wait, for
-// who passes no stream may read it there at once.
+// None returns a nil stream, which [Export] treats as the protocol does: it means the
+// legacy default stream. For memory that the processor can access, Export also waits,
+// because a consumer that passes no stream may read the memory immediately.
 //
-// What a consumer does on the per-thread default stream is ordered by way of the
-// legacy one, so that it does not matter on which thread the export happens and on
-// which the deleter runs.
+// A consumer's work on the per-thread default stream is ordered through the legacy
+// stream, so the threads of the export and of the deleter do not matter.
+//
+// # Errors
 //
 // The error is an [*Error] that wraps device.ErrInvalidValue.
 func ConsumerStream(dev *device.Device, number int64, given bool) (stream *device.Stream, noSync bool, err error) {
@@ -29,15 +30,16 @@ func ConsumerStream(dev *device.Device, number int64, given bool) (stream *devic
 	return stream, noSync, during("consumer stream", err)
 }
 
-// ProducerStream reads the stream of a CUDA array interface: the number, and whether
-// there was one, for None is no number. What it returns goes into [ImportOptions], as
-// Stream and NoSync.
+// ProducerStream reads the stream of a CUDA array interface: the number, and given,
+// which is false for None. The results are the Stream and NoSync of [ImportOptions].
 //
 // The numbers are those of [ConsumerStream]. 1, the legacy default stream, and 2, the
-// per-thread default stream, are different streams: work on the column waits for the
-// work on the default streams of all threads if it is 2, for nobody knows which thread
-// the producer was on. None says that the values are there already. The handle of a
-// stream is not used after the import.
+// per-thread default stream, are different streams. For 2, work on the column waits
+// for the default streams of all threads, because the producer's thread is unknown.
+// None means that the values are ready. The handle of a stream is not used after the
+// import.
+//
+// # Errors
 //
 // The error is an [*Error] that wraps device.ErrInvalidValue.
 func ProducerStream(dev *device.Device, number int64, given bool) (stream *device.Stream, noSync bool, err error) {
@@ -45,7 +47,7 @@ func ProducerStream(dev *device.Device, number int64, given bool) (stream *devic
 	return stream, noSync || !given && err == nil, during("producer stream", err)
 }
 
-// streamOf reads a number of a stream.
+// streamOf makes a stream of a number.
 func streamOf(dev *device.Device, number int64, given bool) (stream *device.Stream, noSync bool, err error) {
 	const legacy, noSynchronisation = 1, -1
 	refuse := func(format string, arguments ...any) (*device.Stream, bool, error) {
@@ -53,7 +55,7 @@ func streamOf(dev *device.Device, number int64, given bool) (stream *device.Stre
 	}
 	switch {
 	case dev == nil:
-		return nil, false, faulty("device", "it is nil: %w", device.ErrInvalidValue)
+		return nil, false, faulty("device", "nil, expected the device of the stream: %w", device.ErrInvalidValue)
 	case given && number == noSynchronisation:
 		return nil, true, nil
 	case !given:

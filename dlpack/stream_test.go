@@ -41,9 +41,9 @@ func TestExportForAStream(t *testing.T) {
 	})
 }
 
-// The consumer's work on its stream comes before what the owner does next. The
-// consumer fills the memory on the stream it was promised, gives it back, and the
-// owner reads on the stream of its own.
+// The consumer's work on its stream runs before the owner's next work. The consumer
+// fills the memory on the stream that it named and releases it; the owner reads on
+// another stream.
 func TestConsumersWorkComesFirst(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 20
@@ -65,7 +65,7 @@ func TestConsumersWorkComesFirst(t *testing.T) {
 	})
 }
 
-// The producer's work on its stream comes before what is done with the column.
+// The producer's work on its stream runs before work on the column.
 func TestProducersWorkComesFirst(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 20
@@ -86,8 +86,8 @@ func TestProducersWorkComesFirst(t *testing.T) {
 	})
 }
 
-// The stream that the memory belongs to may be closed before the consumer is
-// done.
+// The stream that the memory belongs to may be closed before the consumer has
+// finished.
 func TestDeleterAfterTheStreamWasClosed(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		own, consumer := newStream(t, m.Device()), newStream(t, m.Device())
@@ -113,13 +113,13 @@ func TestClosedStreams(t *testing.T) {
 		require.NoError(t, closed.Close())
 
 		c := newInts(t, m, 10)
-		require.NoError(t, c.Buffer(1).Fill(nil, 1)) // something to wait for
+		require.NoError(t, c.Buffer(1).Fill(nil, 1)) // work to wait for
 		_, err := dlpack.Export(c, dlpack.ExportOptions{Stream: closed})
 		require.ErrorIs(t, err, device.ErrClosed)
 		require.NoError(t, c.Release())
 		requireNothingHeld(t, m)
 
-		// A producer may be done with its stream.
+		// A producer may close its stream early.
 		p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), pattern(40)), float32Type, 10)
 		c, err = importEither(m, p, false, dlpack.ImportOptions{Stream: closed})
 		require.NoError(t, err)
@@ -129,7 +129,7 @@ func TestClosedStreams(t *testing.T) {
 	})
 }
 
-// Copies are made though the stream that the column's memory belongs to is closed.
+// Copies are made even if the stream of the column's memory is closed.
 func TestCopiesAfterTheStreamWasClosed(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		own := newStream(t, m.Device())

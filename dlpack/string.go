@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 )
 
-// String describes the tensor, as in "DLPack tensor of 1000 × 3 float32 on cuda:0". It
-// reads nothing of the C struct, so that it may be called at any time.
+// String describes the tensor, as in "DLPack tensor of 1000 × 3 float32 on cuda:0".
+// It reads no field of the C struct, so it may be called at any time.
 func (t *Tensor) String() string {
 	if t == nil {
 		return "nil DLPack tensor"
@@ -34,7 +34,7 @@ func (t *Tensor) String() string {
 	return text.String()
 }
 
-// elementName names a type of elements as Arrow and this package do.
+// elementName returns the name of an element type in Arrow and this package.
 func elementName(t cabi.DataType) string {
 	known, err := fromDLPack(t)
 	if err != nil {

@@ -20,7 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// numeric is one of the types that lie in memory the same way on both sides.
+// numeric is one of the types that have the same layout in Arrow and DLPack.
 type numeric struct {
 	arrow  arrow.DataType
 	dlpack cabi.DataType
@@ -42,8 +42,8 @@ func (n numeric) width() int { return int(n.dlpack.Bits) / 8 }
 
 var float32Type = cabi.DataType{Code: cabi.CodeFloat, Bits: 32, Lanes: 1}
 
-// eachDevice runs f on each device with a manager whose figures have to be at
-// zero in the end.
+// eachDevice runs f on each device with a manager whose statistics must be zero at
+// the end.
 func eachDevice(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		f(t, newManager(t, dev))
@@ -54,10 +54,10 @@ func newManager(t testing.TB, dev *device.Device) *memory.Manager {
 	return devicetest.Manager(t, dev, memory.Options{})
 }
 
-// hostManager is for what does not depend on the device.
+// hostManager is for tests that do not depend on the device.
 func hostManager(t testing.TB) *memory.Manager { return newManager(t, devicetest.Open(t, "host")) }
 
-// requireNothingHeld checks that every byte and block has been given back.
+// requireNothingHeld checks that every byte and block has been released.
 func requireNothingHeld(t testing.TB, m *memory.Manager) {
 	t.Helper()
 	s := m.Stats()
@@ -68,7 +68,7 @@ func requireNothingHeld(t testing.TB, m *memory.Manager) {
 	require.Zero(t, s.DoubleReleases)
 }
 
-// pattern returns n bytes no two neighbours of which are alike.
+// pattern returns n bytes in which neighbours differ.
 func pattern(n int) []byte {
 	bytes := make([]byte, n)
 	for i := range bytes {
@@ -86,7 +86,7 @@ func upload(t testing.TB, m *memory.Manager, bytes []byte) column.Bytes {
 	return buffer
 }
 
-// newColumn makes a column of bytes; nil validity means none.
+// newColumn makes a column of bytes. Nil validity means no bitmap.
 func newColumn(t testing.TB, m *memory.Manager, data column.Data, validity, values []byte) *column.Column {
 	t.Helper()
 	data.Buffers = make([]column.Bytes, 2)
@@ -107,7 +107,7 @@ func newInts(t testing.TB, m *memory.Manager, n int) *column.Column {
 	return newColumn(t, m, column.Data{Type: arrow.PrimitiveTypes.Int32, Length: n}, nil, pattern(4*n))
 }
 
-// valueBytes returns the bytes of the elements that a column shows.
+// valueBytes returns the bytes of a column's elements.
 func valueBytes(t testing.TB, c *column.Column, width int) []byte {
 	t.Helper()
 	shown, err := c.Buffer(1).Slice(c.Offset()*width, (c.Offset()+c.Len())*width)
@@ -122,7 +122,7 @@ func download(t testing.TB, buffer column.Bytes) []byte {
 	return bytes
 }
 
-// rawBytes reads memory past all bookkeeping, as a consumer would.
+// rawBytes reads memory outside the manager, as a consumer does.
 func rawBytes(t testing.TB, dev *device.Device, pointer uintptr, n int) []byte {
 	t.Helper()
 	bytes := make([]byte, n)
@@ -155,7 +155,7 @@ func dlDevice(dev *device.Device) cabi.Device {
 	return cabi.Device{Type: cabi.DeviceCUDA, ID: int32(dev.Info().Ordinal)}
 }
 
-// foreignMemory returns memory of the device that no manager knows.
+// foreignMemory allocates device memory outside all managers.
 func foreignMemory(t testing.TB, dev *device.Device, bytes []byte) device.Pointer {
 	t.Helper()
 	driver := dev.Driver()
@@ -168,20 +168,20 @@ func foreignMemory(t testing.TB, dev *device.Device, bytes []byte) device.Pointe
 	return pointer
 }
 
-// newProducer returns another library's tensor, whose strides are those of rows
-// without gaps, until the end of the test.
+// newProducer returns another library's tensor in row-major order without gaps, until
+// the end of the test.
 func newProducer(t testing.TB, dev *device.Device, pointer device.Pointer, dataType cabi.DataType, shape ...int64) *cabitest.Producer {
 	p := newProducerFor(dev, pointer, dataType, shape...)
 	t.Cleanup(p.Free)
 	return p
 }
 
-// newProducerFor is newProducer for who frees it.
+// newProducerFor is newProducer for a caller that frees the tensor.
 func newProducerFor(dev *device.Device, pointer device.Pointer, dataType cabi.DataType, shape ...int64) *cabitest.Producer {
 	return cabitest.NewProducer(cabi.Tensor{Data: uintptr(pointer), Device: dlDevice(dev), DataType: dataType}, shape, compact(shape))
 }
 
-// compact returns the strides of rows without gaps.
+// compact returns the strides of row-major order without gaps.
 func compact(shape []int64) []int64 {
 	strides := make([]int64, len(shape))
 	stride := int64(1)

@@ -21,11 +21,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-var update = flag.Bool("update", false, "write testdata/support.md anew")
+var update = flag.Bool("update", false, "write testdata/support.md again")
 
 const supportFile = "testdata/support.md"
 
-// supported is a line of the table of what is handed over.
+// supported is a line of the table of supported types.
 type supported struct {
 	dlpack    string
 	dataType  cabi.DataType
@@ -41,7 +41,7 @@ var codeNames = []string{
 	"float6_e2m3fn", "float6_e3m2fn", "float4_e2m1fn",
 }
 
-// supportTable tries every type of DLPack and reports what came of it.
+// supportTable tries every type of DLPack and reports the results.
 func supportTable(t testing.TB, m *memory.Manager) (table []supported) {
 	widths := map[int][]uint8{0: {8, 16, 32, 64}, 1: {8, 16, 32, 64}, 2: {16, 32, 64}, 3: {64}, 4: {16}, 5: {32, 64, 128}, 15: {6}, 16: {6}, 17: {4}}
 	for code, name := range codeNames {
@@ -61,7 +61,7 @@ func supportTable(t testing.TB, m *memory.Manager) (table []supported) {
 	return table
 }
 
-// try imports a tensor of the type, and exports what came of it.
+// try imports a tensor of the type, and exports the column.
 func (line *supported) try(t testing.TB, m *memory.Manager) {
 	pointer := foreignMemory(t, m.Device(), pattern(256))
 	p := cabitest.NewProducer(cabi.Tensor{Data: uintptr(pointer), Device: dlDevice(m.Device()), DataType: line.dataType}, []int64{8}, []int64{1})
@@ -81,7 +81,7 @@ func (line *supported) try(t testing.TB, m *memory.Manager) {
 	require.NoError(t, c.Release())
 }
 
-// refusals are Arrow's types that DLPack has no counterpart of.
+// refusals are Arrow's types without a counterpart in DLPack.
 func refusals(t testing.TB, m *memory.Manager) (names []string) {
 	for _, each := range []struct {
 		dataType arrow.DataType
@@ -134,7 +134,7 @@ func printSupport(table []supported, refused []string) []byte {
 	return b.Bytes()
 }
 
-// The table in the documentation is what the package does.
+// The table in the documentation matches the package's behaviour.
 func TestSupportTable(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		got := printSupport(supportTable(t, m), refusals(t, m))

@@ -11,9 +11,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Tensor is Go's hold on an exported tensor: a DLManagedTensorVersioned, or a
-// DLManagedTensor, in C memory. The C struct keeps the device memory alive until
-// its deleter has run. A Tensor is safe for concurrent use.
+// Tensor holds an exported tensor: a DLManagedTensorVersioned, or a DLManagedTensor,
+// in C memory. The C struct keeps the device memory alive until its deleter has run.
+// A Tensor is safe for concurrent use.
 type Tensor struct {
 	export    export
 	pointer   unsafe.Pointer
@@ -22,16 +22,19 @@ type Tensor struct {
 	bitOffset int
 	detached  atomic.Bool
 
-	// What String says of it.
+	// String uses these fields.
 	device   cabi.Device
 	dataType cabi.DataType
 	rows     int
 	inner    []int64
 }
 
-// Pointer returns the C struct, or nil after the tensor has ended. It stays this
-// Tensor's: use it to look, or to give it to something that certainly takes the
-// tensor over at once, such as [Import].
+// Pointer returns the C struct, or nil after the tensor has ended.
+//
+// # Ownership
+//
+// The Tensor keeps the struct. Read it, or pass it to a function that takes the
+// tensor over before it returns, such as [Import].
 func (t *Tensor) Pointer() unsafe.Pointer {
 	if t == nil || t.export.ended.Load() {
 		return nil
@@ -39,9 +42,9 @@ func (t *Tensor) Pointer() unsafe.Pointer {
 	return t.pointer
 }
 
-// Detach returns the C struct for a consumer, who from now on has to call its
-// deleter once, on any thread; Release does nothing any more. It returns nil
-// where the tensor has been detached or has ended before.
+// Detach returns the C struct for a consumer, which must call its deleter once, on
+// any thread. After Detach, Release does nothing. Detach returns nil if the tensor
+// has been detached or has ended before.
 func (t *Tensor) Detach() unsafe.Pointer {
 	if t.Pointer() == nil || t.detached.Swap(true) {
 		return nil
@@ -49,10 +52,9 @@ func (t *Tensor) Detach() unsafe.Pointer {
 	return t.pointer
 }
 
-// Release ends the tensor if no consumer has taken it over, by Detach or by
-// running its deleter; else it does nothing. It may be called any number of
-// times, so that a deferred call suits every path. The column may be released
-// before or after.
+// Release ends the tensor, unless a consumer has taken it over with Detach or has run
+// its deleter. Further calls do nothing, so that a deferred call suits every path.
+// The column may be released before or after.
 func (t *Tensor) Release() error {
 	if t == nil || t.detached.Swap(true) {
 		return nil
@@ -64,25 +66,27 @@ func (t *Tensor) Release() error {
 	return during("release", owner.(*export).end(nil))
 }
 
-// Legacy reports whether the C struct is a DLManagedTensor, of before DLPack 1.0.
+// Legacy reports whether the C struct is a DLManagedTensor, which is older than
+// DLPack 1.0.
 func (t *Tensor) Legacy() bool { return t.legacy }
 
-// Copied reports whether the tensor shows memory that was made for it, so that
-// writing to it leaves the columns as they are. It is so for booleans and for
-// what [ExportMatrix] gathered.
+// Copied reports whether the tensor's memory was made for it, so that writes to it do
+// not change the columns. It is true for booleans and for tensors that [ExportMatrix]
+// gathered.
 func (t *Tensor) Copied() bool { return t.copied }
 
-// BitOffset returns, for a tensor of [ExportValidity], the bit of the first byte
-// that belongs to the first element, counted from the least significant; zero
+// BitOffset returns, for a tensor of [ExportValidity], the bit of the first byte that
+// belongs to the first element, counted from the least significant. It returns zero
 // for every other tensor.
 func (t *Tensor) BitOffset() int { return t.bitOffset }
 
-// export is what an exported tensor keeps alive.
+// export is the owner of an exported tensor. It keeps the tensor's memory alive.
 type export struct {
 	handle cabi.Handle
 	// block is nil for a tensor without memory.
 	block *memory.Block
-	// consumer is the stream whose work the memory must outlive, or nil.
+	// consumer is the stream whose work must complete before the memory is reused, or
+	// nil.
 	consumer *device.Stream
 	ended    atomic.Bool
 }
@@ -90,15 +94,15 @@ type export struct {
 // Ended implements [cabi.Owner].
 func (e *export) Ended() { e.finish(nil) }
 
-// finish ends the export where there is nobody to return an error to.
+// finish ends the export if no caller can receive an error.
 func (e *export) finish(done *device.Stream) {
 	if err := e.end(done); err != nil {
 		slog.Error("gpuframe: memory of a DLPack tensor could not be released", "error", err)
 	}
 }
 
-// end gives the memory back after it has ordered the consumer's work before what
-// comes next. The work on the stream done has been ordered already.
+// end orders the consumer's work before all later use of the memory, and releases it.
+// The work on the stream done has been ordered already.
 func (e *export) end(done *device.Stream) error {
 	e.ended.Store(true)
 	if e.block == nil {

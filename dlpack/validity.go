@@ -7,14 +7,17 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// ExportValidity hands a column's validity bitmap to another library, without
-// copying it, as a tensor of bytes: eight elements a byte, the first in the least
-// significant bit, 1 for valid. Bits past the last element are undefined.
+// ExportValidity hands a column's validity bitmap to another library, without a copy,
+// as a tensor of bytes: eight elements in each byte, the first in the least
+// significant bit, 1 for valid. Bits after the last element are undefined.
 //
-// The bitmap of a sliced column may begin within a byte: the first element is
-// then bit [Tensor.BitOffset] of the first byte. Columns of every type that has
-// a bitmap will do. The error wraps [ErrNoValidity] where there is none; for the
-// rest see [Export].
+// The bitmap of a sliced column may begin within a byte: the first element is then
+// bit [Tensor.BitOffset] of the first byte. Columns of every type that has a bitmap
+// are supported. The rest is as for [Export].
+//
+// # Errors
+//
+// The error wraps [ErrNoValidity] if the column has no bitmap.
 func ExportValidity(c *column.Column, options ...ExportOptions) (*Tensor, error) {
 	tensor, err := exportColumn(c, options, validityOf)
 	return tensor, during("export validity", err)
