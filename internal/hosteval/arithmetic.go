@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// arithmetic does what has no compute function, or one with other rules. It returns
-// nil for what it does not know.
+// arithmetic computes numbers and decimals from one another. It returns nil for an
+// operation that the kind does not have.
 func (e *evaluation) arithmetic(n *exprtree.Node) arrow.Array {
 	switch n.Arguments[0].Kind() {
 	case exprtree.Int8:
@@ -39,7 +39,8 @@ func (e *evaluation) arithmetic(n *exprtree.Node) arrow.Array {
 	return nil
 }
 
-func unary[T, R number](e *evaluation, n *exprtree.Node, f func(T) R) arrow.Array {
+// unaryOf computes an operation of one operand, whose null rows are left out.
+func unaryOf[T, R number](e *evaluation, n *exprtree.Node, f func(T) R) arrow.Array {
 	x := laneOf[T](e, n.Arguments[0])
 	return build(e, n.Type, func(i int) (R, bool) {
 		if !x.ok(i) {
@@ -49,7 +50,8 @@ func unary[T, R number](e *evaluation, n *exprtree.Node, f func(T) R) arrow.Arra
 	})
 }
 
-func binary[T number](e *evaluation, n *exprtree.Node, f func(x, y T) (T, bool)) arrow.Array {
+// binaryOf computes an operation of two operands that can give null for values.
+func binaryOf[T number](e *evaluation, n *exprtree.Node, f func(x, y T) (T, bool)) arrow.Array {
 	x, y := laneOf[T](e, n.Arguments[0]), laneOf[T](e, n.Arguments[1])
 	return build(e, n.Type, func(i int) (T, bool) {
 		if !x.ok(i) || !y.ok(i) {
@@ -64,36 +66,31 @@ func integers[T integer](e *evaluation, n *exprtree.Node) arrow.Array {
 	bits := uint64(8 * unsafe.Sizeof(width))
 	switch n.Op {
 	case exprtree.Add:
-		return binary(e, n, func(x, y T) (T, bool) { return x + y, true })
+		return zipped(e, n, addEach[T])
 	case exprtree.Subtract:
-		return binary(e, n, func(x, y T) (T, bool) { return x - y, true })
+		return zipped(e, n, subtractEach[T])
 	case exprtree.Multiply:
-		return binary(e, n, func(x, y T) (T, bool) { return x * y, true })
-	case exprtree.Divide: // Go has the lowest integer by -1 wrap around
-		return binary(e, n, func(x, y T) (T, bool) {
+		return zipped(e, n, multiplyEach[T])
+	case exprtree.Divide: // in Go too the lowest integer by -1 wraps around
+		return binaryOf(e, n, func(x, y T) (T, bool) {
 			if y == 0 {
 				return 0, false
 			}
 			return x / y, true
 		})
 	case exprtree.Remainder:
-		return binary(e, n, func(x, y T) (T, bool) {
+		return binaryOf(e, n, func(x, y T) (T, bool) {
 			if y == 0 {
 				return 0, false
 			}
 			return x % y, true
 		})
 	case exprtree.Negate:
-		return unary(e, n, func(x T) T { return -x })
+		return mapped(e, n, negateEach[T])
 	case exprtree.Abs:
-		return unary(e, n, func(x T) T {
-			if x < 0 {
-				return -x
-			}
-			return x
-		})
+		return mapped(e, n, absEachInteger[T])
 	case exprtree.Sign:
-		return unary(e, n, func(x T) T {
+		return unaryOf(e, n, func(x T) T {
 			switch {
 			case x > 0:
 				return 1
@@ -104,45 +101,45 @@ func integers[T integer](e *evaluation, n *exprtree.Node) arrow.Array {
 			return 0
 		})
 	case exprtree.BitAnd:
-		return binary(e, n, func(x, y T) (T, bool) { return x & y, true })
+		return zipped(e, n, bitAndEach[T])
 	case exprtree.BitOr:
-		return binary(e, n, func(x, y T) (T, bool) { return x | y, true })
+		return zipped(e, n, bitOrEach[T])
 	case exprtree.BitXor:
-		return binary(e, n, func(x, y T) (T, bool) { return x ^ y, true })
+		return zipped(e, n, bitXorEach[T])
 	case exprtree.BitNot:
-		return unary(e, n, func(x T) T { return ^x })
+		return mapped(e, n, bitNotEach[T])
 	case exprtree.ShiftLeft:
-		return binary(e, n, func(x, y T) (T, bool) { return x << uint64(y), y >= 0 && uint64(y) < bits })
+		return binaryOf(e, n, func(x, y T) (T, bool) { return x << uint64(y), y >= 0 && uint64(y) < bits })
 	case exprtree.ShiftRight:
-		return binary(e, n, func(x, y T) (T, bool) { return x >> uint64(y), y >= 0 && uint64(y) < bits })
+		return binaryOf(e, n, func(x, y T) (T, bool) { return x >> uint64(y), y >= 0 && uint64(y) < bits })
 	}
 	return nil
 }
 
 func floats[T float](e *evaluation, n *exprtree.Node) arrow.Array {
 	two := func(f func(x, y float64) float64) arrow.Array {
-		return binary(e, n, func(x, y T) (T, bool) { return T(f(float64(x), float64(y))), true })
+		return binaryOf(e, n, func(x, y T) (T, bool) { return T(f(float64(x), float64(y))), true })
 	}
 	one := func(f func(x float64) float64) arrow.Array {
-		return unary(e, n, func(x T) T { return T(f(float64(x))) })
+		return unaryOf(e, n, func(x T) T { return T(f(float64(x))) })
 	}
 	switch n.Op {
 	case exprtree.Add:
-		return binary(e, n, func(x, y T) (T, bool) { return x + y, true })
+		return zipped(e, n, addEach[T])
 	case exprtree.Subtract:
-		return binary(e, n, func(x, y T) (T, bool) { return x - y, true })
+		return zipped(e, n, subtractEach[T])
 	case exprtree.Multiply:
-		return binary(e, n, func(x, y T) (T, bool) { return x * y, true })
+		return zipped(e, n, multiplyEach[T])
 	case exprtree.Divide:
-		return binary(e, n, func(x, y T) (T, bool) { return x / y, true })
+		return zipped(e, n, divideEach[T])
 	case exprtree.Remainder:
-		return two(math.Mod) // of float32 too the remainder is exact
-	case exprtree.Power:
-		return two(power)
+		return two(math.Mod) // the remainder of float32 is exact too
 	case exprtree.Negate:
-		return unary(e, n, func(x T) T { return -x })
+		return mapped(e, n, negateEach[T])
+	case exprtree.Abs:
+		return mapped(e, n, absEachFloat[T])
 	case exprtree.Sign:
-		return unary(e, n, func(x T) T {
+		return unaryOf(e, n, func(x T) T {
 			switch {
 			case x > 0:
 				return 1
@@ -151,21 +148,31 @@ func floats[T float](e *evaluation, n *exprtree.Node) arrow.Array {
 			}
 			return x // zeros and NaN
 		})
-	}
-	if f := functions[n.Op]; f != nil {
-		return one(f)
+	case exprtree.Floor:
+		return mapped(e, n, floorEach[T])
+	case exprtree.Ceil:
+		return mapped(e, n, ceilEach[T])
+	case exprtree.Truncate:
+		return mapped(e, n, truncateEach[T])
+	case exprtree.Round:
+		return mapped(e, n, roundEach[T])
+	case exprtree.Sqrt:
+		return mapped(e, n, sqrtEach[T])
+	case exprtree.Exp:
+		return one(exponential)
+	case exprtree.Log:
+		return one(logarithm)
+	case exprtree.Sin:
+		return one(sine)
+	case exprtree.Cos:
+		return one(cosine)
+	case exprtree.Power:
+		return two(power)
 	}
 	return nil
 }
 
-// functions are those of one float. Sqrt of a float32 is correctly rounded too when
-// that of the float64 is rounded again.
-var functions = map[exprtree.Op]func(float64) float64{
-	exprtree.Abs: math.Abs, exprtree.Sqrt: math.Sqrt, exprtree.Exp: exponential, exprtree.Log: logarithm, exprtree.Sin: sine, exprtree.Cos: cosine,
-	exprtree.Floor: math.Floor, exprtree.Ceil: math.Ceil, exprtree.Truncate: math.Trunc, exprtree.Round: math.RoundToEven,
-}
-
-// logarithm is math.Log, which takes no subnormal numbers on some processors.
+// logarithm is math.Log, which is wrong for subnormal numbers on some processors.
 func logarithm(x float64) float64 {
 	if x > 0 && x < 0x1p-1022 {
 		return math.Log(x*0x1p60) - 60*math.Ln2

@@ -53,38 +53,60 @@ func converted[T any, R number | decimal128.Num](e *evaluation, n *exprtree.Node
 	})
 }
 
-func toBool[T number](e *evaluation, x lane[T]) arrow.Array {
-	return buildBools(e, func(i int) (bool, bool) { return x.ok(i) && x.at(i) != 0, x.ok(i) })
+// toBool converts numbers to whether they are unequal to zero, which NaN is.
+func toBool[T number](e *evaluation, n *exprtree.Node) arrow.Array {
+	x := blocksOf[T](e, n.Arguments[0])
+	zero := lane[T]{values: make([]T, min(e.rows, blockRows))}
+	return compared(e, x, zero, notEqualEach[T])
+}
+
+// castBetween casts integers to one another.
+func castBetween[T, R integer](e *evaluation, n *exprtree.Node) arrow.Array {
+	if n.Op == exprtree.CastWrap || holdsAll[T, R]() {
+		return mapped(e, n, convertEach[R, T])
+	}
+	return converted(e, n, laneOf[T](e, n.Arguments[0]), toInteger[T, R])
+}
+
+// holdsAll reports whether R holds every integer of T.
+func holdsAll[T, R integer]() bool {
+	var zero T
+	lowest, highest := zero, zero-1
+	if highest < 0 {
+		lowest = 1 << (8*unsafe.Sizeof(zero) - 1)
+		highest = ^lowest
+	}
+	_, low := toInteger[T, R](lowest)
+	_, high := toInteger[T, R](highest)
+	return low && high
 }
 
 func castInteger[T integer](e *evaluation, n *exprtree.Node) arrow.Array {
-	x := laneOf[T](e, n.Arguments[0])
-	wraps := n.Op == exprtree.CastWrap
 	switch n.Kind() {
 	case exprtree.Bool:
-		return toBool(e, x)
+		return toBool[T](e, n)
 	case exprtree.Int8:
-		return converted(e, n, x, toInteger[T, int8](wraps))
+		return castBetween[T, int8](e, n)
 	case exprtree.Int16:
-		return converted(e, n, x, toInteger[T, int16](wraps))
+		return castBetween[T, int16](e, n)
 	case exprtree.Int32:
-		return converted(e, n, x, toInteger[T, int32](wraps))
+		return castBetween[T, int32](e, n)
 	case exprtree.Int64:
-		return converted(e, n, x, toInteger[T, int64](wraps))
+		return castBetween[T, int64](e, n)
 	case exprtree.Uint8:
-		return converted(e, n, x, toInteger[T, uint8](wraps))
+		return castBetween[T, uint8](e, n)
 	case exprtree.Uint16:
-		return converted(e, n, x, toInteger[T, uint16](wraps))
+		return castBetween[T, uint16](e, n)
 	case exprtree.Uint32:
-		return converted(e, n, x, toInteger[T, uint32](wraps))
+		return castBetween[T, uint32](e, n)
 	case exprtree.Uint64:
-		return converted(e, n, x, toInteger[T, uint64](wraps))
+		return castBetween[T, uint64](e, n)
 	case exprtree.Float32:
-		return converted(e, n, x, func(v T) (float32, bool) { return float32(v), true })
+		return mapped(e, n, convertEach[float32, T])
 	case exprtree.Float64:
-		return converted(e, n, x, func(v T) (float64, bool) { return float64(v), true })
+		return mapped(e, n, convertEach[float64, T])
 	}
-	return converted(e, n, x, func(v T) (decimal128.Num, bool) {
+	return converted(e, n, laneOf[T](e, n.Arguments[0]), func(v T) (decimal128.Num, bool) {
 		m := magnitude{0, uint64(v)}
 		if v < 0 {
 			m.low = -m.low
@@ -94,13 +116,11 @@ func castInteger[T integer](e *evaluation, n *exprtree.Node) arrow.Array {
 	})
 }
 
-// toInteger returns the conversion between integers. One that changes the value
-// does not come back the same, or changes the sign.
-func toInteger[T, R integer](wraps bool) func(T) (R, bool) {
-	return func(v T) (R, bool) {
-		r := R(v)
-		return r, wraps || T(r) == v && (r < 0) == (v < 0)
-	}
+// toInteger converts an integer, unless that changes its value: it does not come back
+// the same, or changes its sign.
+func toInteger[T, R integer](v T) (R, bool) {
+	r := R(v)
+	return r, T(r) == v && (r < 0) == (v < 0)
 }
 
 func castFloat[T float](e *evaluation, n *exprtree.Node) arrow.Array {
@@ -108,7 +128,7 @@ func castFloat[T float](e *evaluation, n *exprtree.Node) arrow.Array {
 	wraps := n.Op == exprtree.CastWrap
 	switch n.Kind() {
 	case exprtree.Bool:
-		return toBool(e, x)
+		return toBool[T](e, n)
 	case exprtree.Int8:
 		return converted(e, n, x, truncated[T, int8](wraps))
 	case exprtree.Int16:
@@ -126,9 +146,9 @@ func castFloat[T float](e *evaluation, n *exprtree.Node) arrow.Array {
 	case exprtree.Uint64:
 		return converted(e, n, x, truncated[T, uint64](wraps))
 	case exprtree.Float32:
-		return converted(e, n, x, func(v T) (float32, bool) { return float32(v), true })
+		return mapped(e, n, convertEach[float32, T])
 	case exprtree.Float64:
-		return converted(e, n, x, func(v T) (float64, bool) { return float64(v), true })
+		return mapped(e, n, convertEach[float64, T])
 	}
 	return converted(e, n, x, func(v T) (decimal128.Num, bool) { return fromFloat(float64(v), n.Type) })
 }
@@ -160,28 +180,24 @@ func truncated[T float, R integer](saturates bool) func(T) (R, bool) {
 }
 
 func (e *evaluation) castBool(n *exprtree.Node) arrow.Array {
-	x := e.truths(n.Arguments[0])
-	one := func(truth bool) uint8 {
-		if truth {
-			return 1
-		}
-		return 0
+	if n.Kind() == exprtree.Bool {
+		truth, valid := e.truths(n.Arguments[0])
+		return e.bools(func(row int) (uint64, uint64) { return truth.word(row), valid.word(row) })
 	}
+	x := e.boolsOf(n.Arguments[0])
 	switch n.Kind() {
-	case exprtree.Bool:
-		return buildBools(e, func(i int) (bool, bool) { return x.at(i), x.ok(i) })
 	case exprtree.Float32:
-		return converted(e, n, x, func(v bool) (float32, bool) { return float32(one(v)), true })
+		return converted(e, n, x, func(v bool) (float32, bool) { return float32(bit(v)), true })
 	case exprtree.Float64:
-		return converted(e, n, x, func(v bool) (float64, bool) { return float64(one(v)), true })
+		return converted(e, n, x, func(v bool) (float64, bool) { return float64(bit(v)), true })
 	}
 	switch n.Kind().Bits() {
 	case 8:
-		return converted(e, n, x, func(v bool) (uint8, bool) { return one(v), true })
+		return converted(e, n, x, func(v bool) (uint8, bool) { return bit(v), true })
 	case 16:
-		return converted(e, n, x, func(v bool) (uint16, bool) { return uint16(one(v)), true })
+		return converted(e, n, x, func(v bool) (uint16, bool) { return uint16(bit(v)), true })
 	case 32:
-		return converted(e, n, x, func(v bool) (uint32, bool) { return uint32(one(v)), true })
+		return converted(e, n, x, func(v bool) (uint32, bool) { return uint32(bit(v)), true })
 	}
-	return converted(e, n, x, func(v bool) (uint64, bool) { return uint64(one(v)), true })
+	return converted(e, n, x, func(v bool) (uint64, bool) { return uint64(bit(v)), true })
 }

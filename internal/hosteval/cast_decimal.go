@@ -48,11 +48,11 @@ func wholePart[R integer](scale int) func(decimal128.Num) (R, bool) {
 			return 0, false
 		}
 		if !negative {
-			return toInteger[uint64, R](false)(m.low)
+			return toInteger[uint64, R](m.low)
 		}
 		if m.low > 1<<63 {
 			return 0, false
 		}
-		return toInteger[int64, R](false)(int64(-m.low))
+		return toInteger[int64, R](int64(-m.low))
 	}
 }

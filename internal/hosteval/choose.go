@@ -31,7 +31,7 @@ func (e *evaluation) choose(n *exprtree.Node) arrow.Array {
 	if n.Kind() == exprtree.Bool {
 		lanes := make([]lane[bool], len(n.Arguments))
 		for i, argument := range n.Arguments {
-			lanes[i] = e.truths(argument)
+			lanes[i] = e.boolsOf(argument)
 		}
 		return buildBools(e, func(i int) (bool, bool) { return first(lanes, i) })
 	}
@@ -132,7 +132,7 @@ func chosenDecimal(e *evaluation, t arrow.DataType, from []*exprtree.Node, how c
 func (e *evaluation) ifElse(n *exprtree.Node) arrow.Array {
 	switch n.Kind() {
 	case exprtree.Bool:
-		condition, a, b := e.truths(n.Arguments[0]), e.truths(n.Arguments[1]), e.truths(n.Arguments[2])
+		condition, a, b := e.boolsOf(n.Arguments[0]), e.boolsOf(n.Arguments[1]), e.boolsOf(n.Arguments[2])
 		return buildBools(e, func(i int) (bool, bool) { return either(condition, a, b, i) })
 	case exprtree.Int8:
 		return eitherOf[int8](e, n)
@@ -159,7 +159,7 @@ func (e *evaluation) ifElse(n *exprtree.Node) arrow.Array {
 }
 
 func eitherOf[T number | decimal128.Num](e *evaluation, n *exprtree.Node) arrow.Array {
-	condition, a, b := e.truths(n.Arguments[0]), laneOf[T](e, n.Arguments[1]), laneOf[T](e, n.Arguments[2])
+	condition, a, b := e.boolsOf(n.Arguments[0]), laneOf[T](e, n.Arguments[1]), laneOf[T](e, n.Arguments[2])
 	return build(e, n.Type, func(i int) (T, bool) { return either(condition, a, b, i) })
 }
 

@@ -14,9 +14,9 @@ func (e *evaluation) compare(n *exprtree.Node) arrow.Array {
 	case exprtree.String:
 		return e.compareStrings(n)
 	case exprtree.Decimal:
-		return comparison(e, n, laneOf[decimal128.Num](e, n.Arguments[0]), laneOf[decimal128.Num](e, n.Arguments[1]), decimal128.Num.Less)
+		return e.compareDecimals(n)
 	case exprtree.Bool:
-		return comparison(e, n, e.truths(n.Arguments[0]), e.truths(n.Arguments[1]), func(x, y bool) bool { return !x && y })
+		return e.compareBools(n)
 	case exprtree.Int8:
 		return ordered[int8](e, n)
 	case exprtree.Int16:
@@ -39,26 +39,55 @@ func (e *evaluation) compare(n *exprtree.Node) arrow.Array {
 	return ordered[float64](e, n)
 }
 
+// ordered compares numbers as IEEE 754 has it: NaN is unequal to every number.
 func ordered[T number](e *evaluation, n *exprtree.Node) arrow.Array {
-	x, y := laneOf[T](e, n.Arguments[0]), laneOf[T](e, n.Arguments[1])
-	return comparison(e, n, x, y, func(x, y T) bool { return x < y })
+	x, y := blocksOf[T](e, n.Arguments[0]), blocksOf[T](e, n.Arguments[1])
+	switch n.Op {
+	case exprtree.Equal:
+		return compared(e, x, y, equalEach[T])
+	case exprtree.NotEqual:
+		return compared(e, x, y, notEqualEach[T])
+	case exprtree.Less:
+		return compared(e, x, y, lessEach[T])
+	case exprtree.LessEqual:
+		return compared(e, x, y, lessEqualEach[T])
+	case exprtree.Greater:
+		return compared(e, y, x, lessEach[T])
+	}
+	return compared(e, y, x, lessEqualEach[T])
 }
 
-// comparison compares by less and Go's equality.
-func comparison[T comparable](e *evaluation, n *exprtree.Node, x, y lane[T], less func(x, y T) bool) arrow.Array {
-	holds := map[exprtree.Op]func(x, y T) bool{
-		exprtree.Equal:        func(x, y T) bool { return x == y },
-		exprtree.NotEqual:     func(x, y T) bool { return x != y },
-		exprtree.Less:         less,
-		exprtree.LessEqual:    func(x, y T) bool { return less(x, y) || x == y },
-		exprtree.Greater:      func(x, y T) bool { return less(y, x) },
-		exprtree.GreaterEqual: func(x, y T) bool { return less(y, x) || x == y },
+func (e *evaluation) compareBools(n *exprtree.Node) arrow.Array {
+	x, xValid := e.truths(n.Arguments[0])
+	y, yValid := e.truths(n.Arguments[1])
+	truth := map[exprtree.Op]func(x, y uint64) uint64{
+		exprtree.Equal:        func(x, y uint64) uint64 { return ^(x ^ y) },
+		exprtree.NotEqual:     func(x, y uint64) uint64 { return x ^ y },
+		exprtree.Less:         func(x, y uint64) uint64 { return ^x & y },
+		exprtree.LessEqual:    func(x, y uint64) uint64 { return ^x | y },
+		exprtree.Greater:      func(x, y uint64) uint64 { return x &^ y },
+		exprtree.GreaterEqual: func(x, y uint64) uint64 { return x | ^y },
+	}[n.Op]
+	return e.bools(func(row int) (uint64, uint64) {
+		return truth(x.word(row), y.word(row)), xValid.word(row) & yValid.word(row)
+	})
+}
+
+func (e *evaluation) compareDecimals(n *exprtree.Node) arrow.Array {
+	x, y := laneOf[decimal128.Num](e, n.Arguments[0]), laneOf[decimal128.Num](e, n.Arguments[1])
+	holds := map[exprtree.Op]func(order int) bool{
+		exprtree.Equal:        func(order int) bool { return order == 0 },
+		exprtree.NotEqual:     func(order int) bool { return order != 0 },
+		exprtree.Less:         func(order int) bool { return order < 0 },
+		exprtree.LessEqual:    func(order int) bool { return order <= 0 },
+		exprtree.Greater:      func(order int) bool { return order > 0 },
+		exprtree.GreaterEqual: func(order int) bool { return order >= 0 },
 	}[n.Op]
 	return buildBools(e, func(i int) (bool, bool) {
 		if !x.ok(i) || !y.ok(i) {
 			return false, false
 		}
-		return holds(x.at(i), y.at(i)), true
+		return holds(x.at(i).Cmp(y.at(i))), true
 	})
 }
 
@@ -88,6 +117,6 @@ func (e *evaluation) isNaN(n *exprtree.Node) arrow.Array {
 }
 
 func isNaNOf[T float](e *evaluation, n *exprtree.Node) arrow.Array {
-	x := laneOf[T](e, n.Arguments[0])
-	return buildBools(e, func(i int) (bool, bool) { return x.ok(i) && x.at(i) != x.at(i), x.ok(i) })
+	x := blocksOf[T](e, n.Arguments[0])
+	return compared(e, x, x, notEqualEach[T])
 }

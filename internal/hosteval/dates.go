@@ -28,9 +28,9 @@ func (e *evaluation) datePart(n *exprtree.Node) arrow.Array {
 		return calendarPart(n.Op, days)
 	}
 	if n.Arguments[0].Kind() == exprtree.Int32 {
-		return unary(e, n, func(v int32) int64 { return part(int64(v)) })
+		return unaryOf(e, n, func(v int32) int64 { return part(int64(v)) })
 	}
-	return unary(e, n, part)
+	return unaryOf(e, n, part)
 }
 
 // floorDivide rounds the quotient down, so the rest is not negative.

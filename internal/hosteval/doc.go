@@ -1,8 +1,9 @@
-// Package hosteval evaluates bound expressions on the host: by arrow-go's compute
-// functions where there is one that does what package tree says of the operation,
-// and by own loops elsewhere.
+// Package hosteval evaluates bound expressions on the host.
 //
-// It is what expressions on the host device run on, and what the code that is
-// generated for GPUs is tested against. Exp, Log, Power, Sin and Cos are those of
-// Go's package math, in float64.
+// Each operation is a plain Go loop over the values of a type: it computes a block of
+// rows, looks whether the context has ended, and goes on. Bools and null bitmaps are
+// computed 64 rows at a time. Package exprtree documents the result of each operation.
+//
+// Expressions on the host device run here, and the code that is generated for GPUs is
+// tested against it.
 package hosteval

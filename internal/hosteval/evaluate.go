@@ -13,7 +13,8 @@ import (
 
 // Evaluate computes the program's outputs from its inputs, of which only the first
 // rows elements count. There is an input for each of the program's, of its type. The
-// caller releases the results. The context is looked at between operations.
+// caller releases the results. The context is looked at
+// after every few thousand rows.
 func Evaluate(ctx context.Context, program *exprtree.Program, inputs []arrow.Array, rows int) ([]arrow.Array, error) {
 	if len(inputs) != len(program.Inputs) {
 		return nil, fmt.Errorf("host evaluation: %d inputs of %d: %w", len(inputs), len(program.Inputs), arrow.ErrInvalid)
@@ -52,14 +53,15 @@ type evaluation struct {
 	inputs  []arrow.Array
 	rows    int
 	results map[*exprtree.Node]arrow.Array
-	// unsound is the first fault that was met in the contents of an input.
-	unsound error
+	// failure is the first error that a loop met: a fault in the contents of an input,
+	// or the end of the context.
+	failure error
 }
 
-// refuse notes a fault in the contents of an input.
-func (e *evaluation) refuse(fault error) {
-	if e.unsound == nil {
-		e.unsound = fault
+// fail notes an error. The loop that meets it returns any result.
+func (e *evaluation) fail(err error) {
+	if e.failure == nil {
+		e.failure = err
 	}
 }
 
@@ -113,7 +115,7 @@ func (e *evaluation) run(n *exprtree.Node) error {
 		return err
 	}
 	e.results[n] = result
-	return e.unsound
+	return e.failure
 }
 
 // strict reports whether the result is null wherever an operand is.
@@ -126,9 +128,6 @@ func (e *evaluation) strict(n *exprtree.Node) bool {
 }
 
 func (e *evaluation) compute(n *exprtree.Node) (arrow.Array, error) {
-	if name, options := e.function(n); name != "" {
-		return e.call(n, name, options)
-	}
 	switch n.Op {
 	case exprtree.Cast, exprtree.CastWrap:
 		return e.cast(n), nil

@@ -22,7 +22,7 @@ func (e *evaluation) hash(n *exprtree.Node) arrow.Array {
 func (e *evaluation) hashOperand(hashes []uint64, n *exprtree.Node) {
 	switch n.Kind() {
 	case exprtree.Bool:
-		truths := e.truths(n)
+		truths := e.boolsOf(n)
 		hashWords(hashes, truths, func(truth bool) uint64 {
 			if truth {
 				return 1

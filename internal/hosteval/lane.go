@@ -26,20 +26,23 @@ type number interface{ integer | float }
 type lane[T any] struct {
 	values []T
 	stride int
-	validity
+	valid  bitmap
 }
 
 func (l lane[T]) at(i int) T { return l.values[i*l.stride] }
+
+// ok reports whether row i is not null.
+func (l lane[T]) ok(i int) bool { return l.valid.at(i) }
 
 // laneOf returns the operand as values of T, which is how its kind is stored.
 func laneOf[T number | decimal128.Num](e *evaluation, n *exprtree.Node) lane[T] {
 	if n.Op == exprtree.Literal {
 		var value T
 		setLiteral(&value, n.Value)
-		return lane[T]{values: []T{value}, validity: validity{nothing: n.Value == nil}}
+		return lane[T]{values: []T{value}, valid: bitmap{clear: n.Value == nil}}
 	}
 	data := e.results[n].Data()
-	return lane[T]{values: elements[T](data), stride: 1, validity: validityOf(data)}
+	return lane[T]{values: elements[T](data), stride: 1, valid: validityOf(data)}
 }
 
 func setLiteral[T number | decimal128.Num](to *T, value any) {
@@ -89,28 +92,31 @@ func elements[T any](data arrow.ArrayData) []T {
 	return unsafe.Slice((*T)(first), data.Offset()+data.Len())[data.Offset():]
 }
 
-func validityOf(data arrow.ArrayData) validity {
-	if bitmap := data.Buffers()[0]; bitmap != nil && bitmap.Len() > 0 {
-		return validity{bits: bitmap.Bytes(), offset: data.Offset()}
-	}
-	return validity{}
-}
-
-// truths returns a bool operand.
-func (e *evaluation) truths(n *exprtree.Node) lane[bool] {
+// truths returns a bool operand as a bit for each row: which are true, and which are
+// valid.
+func (e *evaluation) truths(n *exprtree.Node) (truth, valid bitmap) {
 	if n.Op == exprtree.Literal {
 		value, _ := n.Value.(bool)
-		return lane[bool]{values: []bool{value}, validity: validity{nothing: n.Value == nil}}
+		return bitmap{clear: !value}, bitmap{clear: n.Value == nil}
 	}
 	data := e.results[n].Data()
-	values := make([]bool, data.Len())
-	if len(values) > 0 {
-		bits := data.Buffers()[1].Bytes()
-		for i := range values {
-			values[i] = bitutil.BitIsSet(bits, data.Offset()+i)
-		}
+	if data.Len() == 0 {
+		return bitmap{}, bitmap{}
 	}
-	return lane[bool]{values: values, stride: 1, validity: validityOf(data)}
+	return bitmap{bits: data.Buffers()[1].Bytes(), offset: data.Offset()}, validityOf(data)
+}
+
+// boolsOf returns a bool operand as a value for each row.
+func (e *evaluation) boolsOf(n *exprtree.Node) lane[bool] {
+	truth, valid := e.truths(n)
+	if truth.uniform() {
+		return lane[bool]{values: []bool{!truth.clear}, valid: valid}
+	}
+	values := make([]bool, e.rows)
+	for i := range values {
+		values[i] = truth.at(i)
+	}
+	return lane[bool]{values: values, stride: 1, valid: valid}
 }
 
 // build makes an array of what f returns for each row: a value and whether it is
@@ -118,31 +124,35 @@ func (e *evaluation) truths(n *exprtree.Node) lane[bool] {
 func build[T number | decimal128.Num](e *evaluation, t arrow.DataType, f func(i int) (T, bool)) arrow.Array {
 	values := make([]T, e.rows)
 	var nulls nullBits
-	for i := range values {
-		var ok bool
-		if values[i], ok = f(i); !ok {
-			nulls.set(i, e.rows)
+	for first := 0; first < e.rows && e.goesOn(); first += blockRows {
+		for i := first; i < min(first+blockRows, e.rows); i++ {
+			var ok bool
+			if values[i], ok = f(i); !ok {
+				nulls.set(i, e.rows)
+			}
 		}
 	}
-	var width T
-	bytes := unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(width)))
-	return nulls.array(t, e.rows, bytes)
+	return nulls.array(t, e.rows, bytesOf(values))
 }
 
 // buildBools is build for bools.
 func buildBools(e *evaluation, f func(i int) (truth, ok bool)) arrow.Array {
-	bits := make([]byte, bitutil.BytesForBits(int64(e.rows)))
-	var nulls nullBits
-	for i := range e.rows {
-		truth, ok := f(i)
-		if truth {
-			bitutil.SetBit(bits, i)
+	return e.bools(func(row int) (truths, valid uint64) {
+		for i := range min(64, e.rows-row) {
+			truth, ok := f(row + i)
+			truths |= uint64(bit(truth)) << i
+			valid |= uint64(bit(ok)) << i
 		}
-		if !ok {
-			nulls.set(i, e.rows)
-		}
+		return truths, valid
+	})
+}
+
+// bit returns 1 for true. The compiler makes no branch of it.
+func bit(truth bool) byte {
+	if truth {
+		return 1
 	}
-	return nulls.array(arrow.FixedWidthTypes.Boolean, e.rows, bits)
+	return 0
 }
 
 // nullBits is a validity bitmap that is made when the first null is met.
@@ -178,8 +188,8 @@ func (e *evaluation) nulls(t arrow.DataType) arrow.Array {
 // spread makes an array of a literal.
 func (e *evaluation) spread(n *exprtree.Node) arrow.Array {
 	if n.Kind() == exprtree.Bool {
-		value := e.truths(n)
-		return buildBools(e, func(i int) (bool, bool) { return value.at(i), value.ok(i) })
+		truth, valid := e.truths(n)
+		return e.bools(func(row int) (uint64, uint64) { return truth.word(row), valid.word(row) })
 	}
 	return chosenOf(e, n.Type, []*exprtree.Node{n}, firstOf)
 }

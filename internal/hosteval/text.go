@@ -37,7 +37,7 @@ func (e *evaluation) textOf(values arrow.Array) func(i int) ([]byte, bool) {
 			bytes = buffer.Bytes()
 		}
 		return func(i int) ([]byte, bool) {
-			if !valid.ok(i) {
+			if !valid.at(i) {
 				return nil, false
 			}
 			first := (data.Offset() + i) * width
@@ -61,14 +61,14 @@ func offsets[T int32 | int64](data arrow.ArrayData) []T {
 
 // between reads strings by their offsets. Columns that were loaded or imported without
 // looking at their contents may have offsets that point anywhere.
-func between[T int32 | int64](e *evaluation, offsets []T, bytes []byte, valid validity) func(i int) ([]byte, bool) {
+func between[T int32 | int64](e *evaluation, offsets []T, bytes []byte, valid bitmap) func(i int) ([]byte, bool) {
 	return func(i int) ([]byte, bool) {
-		if !valid.ok(i) {
+		if !valid.at(i) {
 			return nil, false
 		}
 		begin, end := offsets[i], offsets[i+1]
 		if begin < 0 || end < begin || uint64(end) > uint64(len(bytes)) {
-			e.refuse(fmt.Errorf("the string in row %d lies from byte %d to byte %d of %d: %w", i, begin, end, len(bytes), column.ErrInvalid))
+			e.fail(fmt.Errorf("the string in row %d lies from byte %d to byte %d of %d: %w", i, begin, end, len(bytes), column.ErrInvalid))
 			return nil, false
 		}
 		return bytes[begin:end], true
@@ -76,12 +76,12 @@ func between[T int32 | int64](e *evaluation, offsets []T, bytes []byte, valid va
 }
 
 // named reads a dictionary column: an index that points nowhere is a null.
-func (e *evaluation) named(values *array.Dictionary, valid validity) func(i int) ([]byte, bool) {
+func (e *evaluation) named(values *array.Dictionary, valid bitmap) func(i int) ([]byte, bool) {
 	dictionary := values.Dictionary()
 	text := e.textOf(dictionary)
 	indices := indexOf(values)
 	return func(i int) ([]byte, bool) {
-		if !valid.ok(i) {
+		if !valid.at(i) {
 			return nil, false
 		}
 		index := indices(i)

@@ -1,0 +1,134 @@
+package hosteval
+
+import "math"
+
+// The loops of operations that give a value for every value. All slices of a call are
+// of one length. The compiler makes one for each type: calling a function for each row
+// would take longer than computing.
+
+func addEach[T number](to, x, y []T) {
+	x, y = x[:len(to)], y[:len(to)]
+	for i := range to {
+		to[i] = x[i] + y[i]
+	}
+}
+
+func subtractEach[T number](to, x, y []T) {
+	x, y = x[:len(to)], y[:len(to)]
+	for i := range to {
+		to[i] = x[i] - y[i]
+	}
+}
+
+func multiplyEach[T number](to, x, y []T) {
+	x, y = x[:len(to)], y[:len(to)]
+	for i := range to {
+		to[i] = x[i] * y[i]
+	}
+}
+
+func divideEach[T float](to, x, y []T) {
+	x, y = x[:len(to)], y[:len(to)]
+	for i := range to {
+		to[i] = x[i] / y[i]
+	}
+}
+
+func bitAndEach[T integer](to, x, y []T) {
+	x, y = x[:len(to)], y[:len(to)]
+	for i := range to {
+		to[i] = x[i] & y[i]
+	}
+}
+
+func bitOrEach[T integer](to, x, y []T) {
+	x, y = x[:len(to)], y[:len(to)]
+	for i := range to {
+		to[i] = x[i] | y[i]
+	}
+}
+
+func bitXorEach[T integer](to, x, y []T) {
+	x, y = x[:len(to)], y[:len(to)]
+	for i := range to {
+		to[i] = x[i] ^ y[i]
+	}
+}
+
+func bitNotEach[T integer](to, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] = ^x[i]
+	}
+}
+
+func negateEach[T number](to, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] = -x[i]
+	}
+}
+
+func absEachInteger[T integer](to, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		value := x[i]
+		if value < 0 {
+			value = -value
+		}
+		to[i] = value
+	}
+}
+
+func absEachFloat[T float](to, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] = T(math.Abs(float64(x[i])))
+	}
+}
+
+// sqrtEach computes in float64: a float32 is correctly rounded too when that is
+// rounded again. So it is with those below.
+func sqrtEach[T float](to, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] = T(math.Sqrt(float64(x[i])))
+	}
+}
+
+func floorEach[T float](to, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] = T(math.Floor(float64(x[i])))
+	}
+}
+
+func ceilEach[T float](to, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] = T(math.Ceil(float64(x[i])))
+	}
+}
+
+func truncateEach[T float](to, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] = T(math.Trunc(float64(x[i])))
+	}
+}
+
+func roundEach[T float](to, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] = T(math.RoundToEven(float64(x[i])))
+	}
+}
+
+// convertEach converts by Go's rules: integers keep their low bits, and what a float
+// cannot hold is rounded to the nearest, or to the even one of two.
+func convertEach[R, T number](to []R, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] = R(x[i])
+	}
+}
