@@ -1,5 +1,5 @@
 #!/usr/bin/env python3
-"""Build the wheel of gpuframe with Python's standard library alone.
+"""Build the wheel of gpuframe. Only Python's standard library is needed.
 
     build_wheel.py LIBRARY [FOLDER]
 

@@ -47,6 +47,5 @@ var pending = map[string]float64{
 	"kernels/selection":   25,
 	"kernels/summary":     23,
 	"memory":              25,
-	"python":              19,
 	"scripts":             17,
 }

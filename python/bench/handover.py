@@ -1,10 +1,10 @@
 #!/usr/bin/env python3
-"""What handing a column over costs, with the other side in the same run.
+"""Measure the cost of handing a column over, with the other library in the same run.
 
     PYTHONPATH=python python3 python/bench/handover.py [ROUNDS]
 
-Each figure is the best of seven runs, in microseconds a hand-over, release
-included. On a GPU the other side is cupy; on the host, numpy.
+Each figure is the best of seven runs, in microseconds for one hand-over, release
+included. On a GPU the other library is cupy; on the host, numpy.
 """
 
 import importlib
@@ -47,7 +47,7 @@ def module(name):
 
 
 class Protocol:
-    """A tensor by the Python protocol alone."""
+    """A tensor with the Python protocol only."""
 
     def __init__(self, tensor):
         self.__dlpack__, self.__dlpack_device__ = tensor.__dlpack__, tensor.__dlpack_device__

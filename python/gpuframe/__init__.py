@@ -8,8 +8,7 @@
     print(gpuframe.device_memory())
 
 Tables and columns speak DLPack, the CUDA array interface and Arrow's C Device
-interface. What one library makes available to another stays alive as long as
-either holds it.
+interface. Shared memory stays alive as long as one of the libraries holds it.
 """
 
 from .column import Column

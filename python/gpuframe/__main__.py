@@ -1,4 +1,4 @@
-"""python -m gpuframe: what devices there are, and what is in use of them."""
+"""python -m gpuframe: the devices and their memory in use."""
 
 import gpuframe
 

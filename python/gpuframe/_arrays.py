@@ -13,13 +13,13 @@ if TYPE_CHECKING:
     from .column import Column
 
 _INTEGERS, _COMPLEX = {0: "i", 1: "u", 2: "f", 5: "c", 6: "b"}, 5
-#: Types that numpy has as integers with a unit.
+#: Types that are integers with a unit in numpy.
 _TIMES = re.compile(r"(timestamp|duration)\[(s|ms|us|ns)")
 _DATES = {"date32": ("<i4", "<M8[D]"), "date64": ("<i8", "<M8[ms]")}
 
 
 class _Shared:
-    """A tensor by numpy's array interface. It keeps the memory alive for the array."""
+    """A tensor with numpy's array interface. It keeps the memory alive for the array."""
 
     def __init__(self, view: View) -> None:
         self._view = view
@@ -27,19 +27,19 @@ class _Shared:
         width = view.bits // 8
         self.__array_interface__ = {
             "shape": view.shape, "typestr": f"{'|' if width == 1 else '<'}{kind}{width}", "version": 3,
-            # numpy takes no null pointer, not even for nothing
+            # numpy refuses a null pointer, also for zero elements
             "data": (view.address or id(self), view.read_only), "strides": tuple(each * width for each in view.strides),
         }
 
 
 def to_numpy(column: Column, dtype: Any, copy: Optional[bool]) -> Any:
-    """Return a column as an array: see Column.to_numpy."""
+    """Return a column as an array; see Column.to_numpy."""
     import numpy
 
     on_host = column
     if column.__dlpack_device__()[0] == CUDA:
         if copy is False:
-            raise ArgumentError("copy=False: the column is in the memory of a GPU")
+            raise ArgumentError("copy=False: the column is in the memory of a GPU and must be copied")
         on_host, copy = column.to_device("host"), None
     made, shared = _array(on_host)
     if copy is False and (not shared or dtype is not None and numpy.dtype(dtype) != made.dtype):
@@ -50,7 +50,7 @@ def to_numpy(column: Column, dtype: Any, copy: Optional[bool]) -> Any:
 
 
 def _array(column: Column) -> tuple[Any, bool]:
-    """Return an array of a column of the host, and whether it shares the memory."""
+    """Return an array of a column on the host, and whether it shares the memory."""
     import numpy
 
     if column._has_nulls():
@@ -69,7 +69,7 @@ def _array(column: Column) -> tuple[Any, bool]:
 
 
 def _decoded(stored: Any, code: int) -> tuple[Any, bool]:
-    """Return floats that numpy lacks as ml_dtypes has them, or else as float32."""
+    """Return floats that numpy lacks as ml_dtypes' types, or as float32 without ml_dtypes."""
     import numpy
 
     try:
@@ -84,7 +84,7 @@ def _decoded(stored: Any, code: int) -> tuple[Any, bool]:
 
 
 def _timed(column: Column) -> Optional[Any]:
-    """Return dates and times as numpy's; None for other types."""
+    """Return dates and times as numpy's types; None for other types."""
     import numpy
 
     found = _TIMES.match(column.dtype)
@@ -99,16 +99,16 @@ def _timed(column: Column) -> Optional[Any]:
 
 
 class _Stored:
-    """What a column's values are stored as, by numpy's array interface."""
+    """The stored values of a column, by numpy's array interface."""
 
     def __init__(self, column: Column, typestr: str) -> None:
-        self._column = column.slice(0)  # a reference of its own
+        self._column = column.slice(0)  # a separate reference
         self.__array_interface__ = {"shape": (len(column),), "typestr": typestr, "version": 3, "strides": None,
                                     "data": (column.data_ptr or id(self), column._description["read_only"])}
 
 
 def _with_nulls(column: Column) -> Any:
-    """Return numbers with NaN, and times with NaT, where nulls are; other types as objects with None."""
+    """Return numbers with NaN and times with NaT for nulls; other types as objects with None."""
     import numpy
 
     valid = to_numpy(column.is_valid(), None, None)
@@ -124,7 +124,7 @@ def _with_nulls(column: Column) -> Any:
         values = values.astype(numpy.float64)
     elif values.dtype.kind not in "fcV":
         return _objects(column)
-    elif values.dtype.kind == "V":  # of ml_dtypes
+    elif values.dtype.kind == "V":  # a type of ml_dtypes
         values = values.astype(numpy.float32)
     return numpy.where(valid, values, values.dtype.type("nan"))
 

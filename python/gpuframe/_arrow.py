@@ -1,8 +1,7 @@
-"""Arrow's C interfaces, as Python's capsule protocol has them.
+"""Arrow's C interfaces in Python's capsule protocol.
 
-Capsules hold structs that the library allocates and frees; a consumer moves what
-is in them. The structs of a producer stay its capsule's: the library moves out of
-them what it takes.
+The library allocates and frees the structs of its capsules; a consumer moves their contents. The
+structs of a producer stay in its capsule; the library moves their contents out.
 """
 
 from __future__ import annotations
@@ -18,7 +17,7 @@ if TYPE_CHECKING:
     from .column import Column
     from .table import Table
 
-#: The structs, as the library numbers them.
+#: The library's numbers for the structs.
 SCHEMA, ARRAY, STREAM, DEVICE_ARRAY, DEVICE_STREAM = range(5)
 
 #: The methods by which objects offer Arrow data, the best one first.
@@ -26,10 +25,10 @@ METHODS = ("__arrow_c_device_array__", "__arrow_c_device_stream__", "__arrow_c_a
 
 
 def _unknown(arguments: dict[str, Any]) -> None:
-    """Refuse what the protocol may add one day, as it asks for."""
+    """Refuse arguments that a later version of the protocol may add, as the protocol requires."""
     for name, value in arguments.items():
         if value is not None:
-            raise NotImplementedError(f"gpuframe does not know the argument {name}={value!r}")
+            raise NotImplementedError(f"unknown argument {name}={value!r}")
 
 
 def schema_capsule(of: Any) -> Any:
@@ -48,7 +47,7 @@ def array_capsules(of: Any) -> tuple[Any, Any]:
 
 
 def device_array_capsules(of: Any, arguments: dict[str, Any]) -> tuple[Any, Any]:
-    """Return a table or column where it is."""
+    """Return a table or column in place."""
     _unknown(arguments)
     schema, schema_address = native.new_struct(SCHEMA)
     array, array_address = native.new_struct(DEVICE_ARRAY)
@@ -64,7 +63,7 @@ def stream_capsule(of: Table) -> Any:
 
 
 def device_stream_capsule(of: Table, arguments: dict[str, Any]) -> Any:
-    """Return a stream of a table where it is."""
+    """Return a stream of a table in place."""
     _unknown(arguments)
     capsule, address = native.new_struct(DEVICE_STREAM)
     library.arrow_export_stream(of._handle(), 1, address)
@@ -72,7 +71,7 @@ def device_stream_capsule(of: Table, arguments: dict[str, Any]) -> Any:
 
 
 class OnHost:
-    """A table or column as the host's memory alone, for libraries that know no other."""
+    """A table or column in the host's memory, for libraries without the device interface."""
 
     def __init__(self, of: Any) -> None:
         self._of = of
@@ -82,7 +81,7 @@ class OnHost:
 
 
 def order(column: Column) -> None:
-    """Make the column ready for work on the legacy default stream; on the host, wait until it is."""
+    """Order the column before work on the legacy default stream; on the host, wait until it is complete."""
     column.__dlpack__(max_version=(1, 0))
 
 
@@ -92,12 +91,12 @@ def speaks(obj: Any) -> bool:
 
 
 def _arrays(obj: Any) -> Optional[tuple[Any, Any, int]]:
-    """Return a producer's capsules of an array, and whether they are of a device."""
+    """Return a producer's capsules of an array, and whether they use the device interface."""
     if hasattr(obj, "__arrow_c_device_array__"):
         try:
             schema, array = obj.__arrow_c_device_array__()
             return schema, array, 1
-        except NotImplementedError:  # a producer that has it for some devices only
+        except NotImplementedError:  # a producer that has the interface for some devices only
             pass
     if hasattr(obj, "__arrow_c_array__"):
         schema, array = obj.__arrow_c_array__()
@@ -106,7 +105,7 @@ def _arrays(obj: Any) -> Optional[tuple[Any, Any, int]]:
 
 
 def _stream(obj: Any) -> Optional[tuple[Any, int, int]]:
-    """Return a producer's capsule of a stream, its kind, and whether it is of a device."""
+    """Return a producer's capsule of a stream, its kind, and whether it uses the device interface."""
     if hasattr(obj, "__arrow_c_device_stream__"):
         try:
             return obj.__arrow_c_device_stream__(), DEVICE_STREAM, 1
@@ -118,11 +117,11 @@ def _stream(obj: Any) -> Optional[tuple[Any, int, int]]:
 
 
 def _refuse(obj: Any) -> WrongTypeError:
-    return WrongTypeError(f"a {type(obj).__name__} does not speak Arrow: it has none of {', '.join(METHODS)}")
+    return WrongTypeError(f"a {type(obj).__name__} has no Arrow interface: expected one of {', '.join(METHODS)}")
 
 
 def table_of(cls: Any, obj: Any, device: Place, stream: Optional[int]) -> Table:
-    """Make a table of anything that speaks Arrow."""
+    """Make a table of an object that offers Arrow data."""
     number = _tensors.stream_number(stream)
     target = Target.of(device)
     arrays = None if hasattr(obj, "__arrow_c_device_stream__") else _arrays(obj)
@@ -142,7 +141,7 @@ def table_of(cls: Any, obj: Any, device: Place, stream: Optional[int]) -> Table:
 
 
 def column_of(cls: Any, obj: Any, name: Optional[str], target: Target, stream: Optional[int] = None) -> Column:
-    """Make a column of anything that speaks Arrow."""
+    """Make a column of an object that offers Arrow data."""
     number = _tensors.stream_number(stream)
     called = None if name is None else name.encode()
     arrays = _arrays(obj)
@@ -162,7 +161,7 @@ def column_of(cls: Any, obj: Any, name: Optional[str], target: Target, stream: O
 
 
 def _make_ready(made: Any, stream: Optional[int]) -> None:
-    """Make a consumer's stream wait until the data is there."""
+    """Make a consumer's stream wait until the data is complete."""
     if stream is not None:
         library.order(made._handle(), stream)
 
@@ -170,5 +169,5 @@ def _make_ready(made: Any, stream: Optional[int]) -> None:
 def _struct(capsule: Any, kind: int) -> int:
     address, found = native.struct_of(capsule)
     if found != kind:
-        raise WrongTypeError("a producer returned a capsule of another struct than its method's")
+        raise WrongTypeError("the producer returned a capsule with the wrong struct for its method")
     return address

@@ -1,4 +1,4 @@
-"""A column's elements as Python objects, without any other library."""
+"""Elements of a column as Python objects, without other libraries."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ if TYPE_CHECKING:
 
 _FORMATS = {"c": "b", "s": "h", "i": "i", "l": "q", "C": "B", "S": "H", "I": "I", "L": "Q", "e": "e", "f": "f", "g": "d"}
 
-#: Letters of struct for what DLPack says of a type: its code and its bits.
+#: Letters of struct for DLPack's types: code and bits.
 _CODES = {(0, 8): "b", (0, 16): "h", (0, 32): "i", (0, 64): "q", (1, 8): "B", (1, 16): "H", (1, 32): "I", (1, 64): "Q",
           (2, 16): "e", (2, 32): "f", (2, 64): "d", (5, 64): "f", (5, 128): "d", (6, 8): "?"}
 _COMPLEX = 5
@@ -28,11 +28,11 @@ class _Array(ctypes.Structure):
 
 
 def tolist(column: Column) -> list[Any]:
-    """Return the elements of a column; of dates and of most nested types by pyarrow."""
+    """Return the elements of a column. Dates and most nested types need pyarrow."""
     if column.dtype.startswith(("extension<gpuframe.", "fixed_size_list")):
         try:
             return _of_tensor(column)
-        except ExchangeError:  # there are nulls within the lists, or lists of strings
+        except ExchangeError:  # nulls within the lists, or lists of strings
             pass
     schema, array = _arrow.array_capsules(column)
     form = ctypes.string_at(ctypes.c_void_p.from_address(native.struct_of(schema)[0]).value or 0).decode()
@@ -64,7 +64,7 @@ def _by_pyarrow(column: Column) -> list[Any]:
 
 
 def _of_tensor(column: Column) -> list[Any]:
-    """Return the elements of a column that DLPack has a type for: lists as its dimensions."""
+    """Return the elements of a column that has a DLPack type. Lists are its dimensions."""
     valid = None
     if column._has_nulls():
         valid = column.is_valid().tolist()

@@ -1,4 +1,4 @@
-"""The floats that Python and numpy lack: bfloat16, and those of eight bits."""
+"""Floats that Python and numpy lack: bfloat16, and those of eight bits."""
 
 from __future__ import annotations
 
@@ -14,9 +14,8 @@ BFLOAT = 4
 class Format:
     """A float of eight bits: a sign, an exponent and a mantissa.
 
-    ``special`` says what the largest exponent means: "ieee" has infinities and NaNs
-    there, "fn" one NaN and no infinities, "fnuz" neither; that one's NaN is what
-    would be the negative zero.
+    ``special`` is the meaning of the largest exponent: "ieee" has infinities and NaNs there, "fn"
+    one NaN and no infinities, "fnuz" neither; the NaN of "fnuz" has the bits of negative zero.
     """
 
     name: str
@@ -26,7 +25,7 @@ class Format:
     special: str
 
     def value(self, bits: int) -> float:
-        """Return what eight bits stand for."""
+        """Return the value of eight bits."""
         sign = -1.0 if bits >> 7 and self.name != "float8_e8m0fnu" else 1.0
         if self.name == "float8_e8m0fnu":  # powers of two, without a sign
             return float("nan") if bits == 0xFF else 2.0 ** (bits - 127)
@@ -58,17 +57,17 @@ FORMATS = {
 
 
 def name_of(code: int) -> str:
-    """Return the name that ml_dtypes has for the type of a DLPack code."""
+    """Return ml_dtypes' name for the type of a DLPack code."""
     return "bfloat16" if code == BFLOAT else FORMATS[code].name
 
 
 def table_of(code: int) -> list[float]:
-    """Return what each of the 256 values of a float of eight bits stands for."""
+    """Return the value of each of the 256 bit patterns of a float of eight bits."""
     return [FORMATS[code].value(bits) for bits in range(256)]
 
 
 def decoder(code: int) -> Callable[[Sequence[int]], list[float]]:
-    """Return the function from stored integers to the floats that they stand for."""
+    """Return the function that converts stored integers to floats."""
     if code == BFLOAT:
         return lambda stored: list(struct.unpack(f"<{len(stored)}f", struct.pack(f"<{len(stored)}I", *(each << 16 for each in stored))))
     values = table_of(code)

@@ -1,4 +1,4 @@
-"""What tables and columns have in common: memory that a handle of the library holds."""
+"""The common part of tables and columns: memory that a handle of the library holds."""
 
 from __future__ import annotations
 
@@ -15,20 +15,20 @@ else:
 
 
 class Held(_Base):
-    """Gives memory back at a chosen moment, and cannot be pickled.
+    """Releases memory on request, and cannot be pickled.
 
-    To mix in with a type of the library, which has the handle.
+    A mixin for types of the library that have the handle.
     """
 
     __slots__ = ()
 
     def release(self) -> None:
-        """Give the memory back now. What others hold of it, columns and other libraries, lives on."""
+        """Release the memory now. Memory that columns or other libraries hold stays valid."""
         self._release()
 
     @property
     def released(self) -> bool:
-        """Whether the memory was given back by :meth:`release`."""
+        """Whether :meth:`release` was called."""
         return self._handle() == 0
 
     def _check(self) -> None:
@@ -43,7 +43,7 @@ class Held(_Base):
 
     def __getstate__(self) -> NoReturn:
         kind = type(self).__name__.lower()
-        raise TypeError(f"a {kind} is memory of this process and cannot be pickled: send it by to_pyarrow(), or gpuframe.serve()")
+        raise TypeError(f"a {kind} is memory of this process and cannot be pickled: pickle its to_pyarrow(), or share it by gpuframe.serve()")
 
     def __reduce_ex__(self, protocol: Any) -> NoReturn:
         self.__getstate__()

@@ -1,10 +1,9 @@
-"""The shared library: where it is, what it offers, and what it may not do.
+"""The shared library: its path, its functions and its limits.
 
-Its functions are called through ``ctypes.CDLL``, which gives the interpreter's
-lock back during the call: a call may release memory that another Python object
-owns, and that object's deleter, on whatever thread, takes the lock. The types and
-functions of ``native`` are called with the lock held, which is what makes them
-fast, and give it back themselves before they do anything that can wait.
+``ctypes.CDLL`` releases the interpreter's lock during a call of its functions. A call may release
+memory that another Python object owns, and that object's deleter takes the lock on another thread.
+The types and functions of ``native`` are called with the lock held, which makes them fast. They
+release it before any operation that can wait.
 """
 
 from __future__ import annotations
@@ -70,7 +69,7 @@ _SIGNATURES: dict[str, list[Any]] = {
 
 
 def _find() -> str:
-    """Return the path of the library: beside this file in a wheel."""
+    """Return the path of the library: next to this file in a wheel."""
     given = os.environ.get("GPUFRAME_LIBRARY")
     if given:
         return given
@@ -83,8 +82,7 @@ def _find() -> str:
 class Library:
     """The library's functions, by their names without ``gpuframe_``.
 
-    Each raises the exception that its error stands for. Any thread may call any
-    of them at any time.
+    Each function raises the exception of its error. Any thread may call any function at any time.
     """
 
     path: str
@@ -94,7 +92,7 @@ class Library:
         try:
             loaded = ctypes.CDLL(self.path)
         except OSError as error:
-            raise ImportError(f"gpuframe: its library could not be loaded: {error} (GPUFRAME_LIBRARY names another)") from error
+            raise ImportError(f"gpuframe: cannot load the library: {error} (set GPUFRAME_LIBRARY to the path of another)") from error
         self._free = loaded.gpuframe_free
         self._free.argtypes = [ctypes.c_void_p]
         self._free.restype = None
@@ -115,8 +113,8 @@ class Library:
         if failed:
             raise_failure(self._text(failed))
 
-    def ask(self, function: Callable[..., None], *arguments: Any) -> Any:
-        """Call a function that answers with JSON, and return what it says."""
+    def query(self, function: Callable[..., None], *arguments: Any) -> Any:
+        """Call a function that answers with JSON, and return the decoded answer."""
         answer = ctypes.c_void_p()
         try:
             function(*arguments, ctypes.byref(answer))
@@ -131,7 +129,7 @@ class Library:
         return made.value
 
     def forbid(self) -> None:
-        """Make every function refuse: Go's runtime does not survive a fork."""
+        """Make every function raise an error: Go's runtime does not work after a fork."""
 
         def refuse(*_: Any) -> NoReturn:
             raise GpuframeError('gpuframe cannot be used in a forked process: start it with the method "spawn", '
@@ -166,7 +164,7 @@ class Native:
         names: dict[str, Any] = {}
         self.kept = (names, raise_failure, wrap)
         if start(*self.kept) != 0:
-            raise ImportError(f"gpuframe: {path} does not find the functions of Python {sys.version.split()[0]} that it needs")
+            raise ImportError(f"gpuframe: {path} needs functions that Python {sys.version.split()[0]} lacks")
         self.__dict__.update(names)
 
 
@@ -179,7 +177,7 @@ def _wrap_column(handle: int) -> Any:
 library = Library()
 native = Native(library.path, _wrap_column)
 
-# Deleters of other libraries must not run when their code may be gone already.
+# Deleters of other libraries must not run after their code may have been unloaded.
 atexit.register(native.exiting)
 if hasattr(os, "register_at_fork"):
     os.register_at_fork(after_in_child=library.forbid)

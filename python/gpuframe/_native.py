@@ -1,4 +1,4 @@
-"""The types that the library makes in C, as type checkers see them."""
+"""The types that the library makes in C, for type checkers."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from ._library import native
 if TYPE_CHECKING:
 
     class Handle:
-        """An object of the library, by its handle."""
+        """An object of the library, with its handle."""
 
         __slots__ = ()
 
@@ -18,7 +18,7 @@ if TYPE_CHECKING:
         def _release(self) -> None: ...
 
     class Tensor(Handle):
-        """A handle that speaks DLPack."""
+        """A handle with a DLPack interface."""
 
         __slots__ = ()
 
@@ -27,7 +27,7 @@ if TYPE_CHECKING:
         def __dlpack_device__(self) -> tuple[int, int]: ...
 
     class Exchangeable(Tensor):
-        """A tensor whose type has DLPack's C exchange table."""
+        """A tensor with a type that has DLPack's C exchange table."""
 
         __slots__ = ()
 

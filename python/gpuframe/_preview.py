@@ -1,4 +1,4 @@
-"""Tables as text: what they are, and their first rows."""
+"""Tables as text: a headline, the schema and the first rows."""
 
 from __future__ import annotations
 
@@ -7,12 +7,12 @@ from typing import TYPE_CHECKING, Any
 if TYPE_CHECKING:
     from .table import Table
 
-#: How much is shown: rows, columns, and characters of a value.
+#: Limits of the preview: rows, columns, and characters of a value.
 ROWS, COLUMNS, WIDTH = 5, 12, 24
 
 
 def headline(table: Table) -> str:
-    """Return what a table is, in a line."""
+    """Return a description of a table in one line."""
     rows, columns = table.shape
     return f"gpuframe.Table: {_count(rows, 'row')} × {_count(columns, 'column')} on {table._description['device'] or 'no device'}"
 
@@ -37,7 +37,7 @@ def _values(table: Table, i: int) -> list[str]:
     shown = min(ROWS, table.num_rows)
     try:
         values = table.slice(0, shown).column(i).tolist()
-    except Exception:  # noqa: BLE001 - a type that needs pyarrow, or a device that failed: the rest is shown all the same
+    except Exception:  # noqa: BLE001 - a type that needs pyarrow, or a device that failed: show the rest
         return ["?"] * shown
     return [_short(each) for each in values]
 

@@ -1,4 +1,4 @@
-"""How tensors are taken from other libraries, and on which of our devices they are."""
+"""Import of tensors from other libraries, and the devices that they are on."""
 
 from __future__ import annotations
 
@@ -12,12 +12,12 @@ from .errors import ArgumentError, ExchangeError, WrongTypeError
 if TYPE_CHECKING:
     from .column import Column
 
-#: The codes that DLPack has for the CPU, a GPU, and a GPU's host and managed memory.
+#: DLPack's codes for the CPU, a GPU, and a GPU's pinned and managed memory.
 CPU, CUDA, PINNED, MANAGED = 1, 2, 3, 13
 
 
 def manager_of(kind: int, number: int, wanted: Place) -> Manager:
-    """Return the manager for memory that lies on a DLPack device."""
+    """Return the manager for memory on a DLPack device."""
     if kind == CPU:
         return place("host")
     if kind == CUDA:
@@ -25,7 +25,7 @@ def manager_of(kind: int, number: int, wanted: Place) -> Manager:
     if kind in (PINNED, MANAGED):
         manager = place(wanted)
         return manager if manager.dlpack_device[0] == CUDA else place("cuda:0")
-    raise ExchangeError(f"gpuframe does not know memory of DLPack device ({kind}, {number})")
+    raise ExchangeError(f"DLPack device ({kind}, {number}) is not supported")
 
 
 def stream_number(stream: Optional[int], named: str = "stream") -> Optional[int]:
@@ -33,22 +33,21 @@ def stream_number(stream: Optional[int], named: str = "stream") -> Optional[int]
     if stream is None:
         return None
     if isinstance(stream, bool) or not hasattr(stream, "__index__"):
-        raise WrongTypeError(f"{named}={stream!r}: give a stream as a number, torch.cuda.Stream.cuda_stream for example")
+        raise WrongTypeError(f"{named}={stream!r}: pass a stream as a number, torch.cuda.Stream.cuda_stream for example")
     number = int(stream)
     if number == 0:
-        raise ArgumentError(f"{named}=0 is ambiguous: give 1 for the legacy default stream, or 2 for the default stream of the thread")
+        raise ArgumentError(f"{named}=0 is ambiguous: pass 1 for the legacy default stream, or 2 for the default stream of the thread")
     if number < 0:
-        raise ArgumentError(f"{named}={number}: give 1, 2 or the handle of a stream")
+        raise ArgumentError(f"{named}={number}: pass 1, 2 or the handle of a stream")
     return number
 
 
 def tensor_of(obj: Any, device: Place) -> tuple[int, int, int, int, int]:
-    """Take a tensor: its address, whether it is a legacy one, its device's type and number, and its stream.
+    """Return a tensor's address, whether it has the legacy struct, its device's type and number, and its stream.
 
-    Objects whose type has an exchange table, as torch's, are taken by that: no
-    Python code of their library runs, and work waits for the very stream that the
-    library is on. A tensor that torch is to differentiate takes the protocol, which
-    refuses it.
+    If an object's type has an exchange table, as torch's has, the tensor is taken through that
+    table: without Python code of its library, and ordered by the library's current stream. A
+    tensor that requires gradients goes through the protocol, which refuses it.
     """
     if not getattr(obj, "requires_grad", False):
         exchanged = native.exchanged(obj)
@@ -56,18 +55,18 @@ def tensor_of(obj: Any, device: Place) -> tuple[int, int, int, int, int]:
             address, kind, number, stream = exchanged
             return address, 0, kind, number, stream
     if not hasattr(obj, "__dlpack__") or not hasattr(obj, "__dlpack_device__"):
-        raise WrongTypeError(f"a {type(obj).__name__} does not speak DLPack: __dlpack__ or __dlpack_device__ is missing")
+        raise WrongTypeError(f"a {type(obj).__name__} has no DLPack interface: __dlpack__ or __dlpack_device__ is missing")
     kind, number = obj.__dlpack_device__()
     wanted = None
     if kind in (CUDA, MANAGED):
         wanted = manager_of(int(kind), int(number), device).stream or 1
-    # Of pinned memory torch says so as an object, but calls its tensor the CPU's.
-    address, legacy, kind, number = native.take_tensor(_ask_for_tensor(obj, wanted))
+    # torch reports pinned memory for the object, but the CPU for its tensor.
+    address, legacy, kind, number = native.take_tensor(_request_tensor(obj, wanted))
     return address, legacy, kind, number, wanted or 0
 
 
-def _ask_for_tensor(obj: Any, stream: Optional[int]) -> Any:
-    """Call a producer's __dlpack__, as it understands it."""
+def _request_tensor(obj: Any, stream: Optional[int]) -> Any:
+    """Call a producer's __dlpack__ with the arguments that it accepts."""
     if stream is None:
         try:
             return obj.__dlpack__(max_version=(1, 0))
@@ -75,7 +74,7 @@ def _ask_for_tensor(obj: Any, stream: Optional[int]) -> Any:
             return obj.__dlpack__()
     try:
         return obj.__dlpack__(stream=stream, max_version=(1, 0))
-    except TypeError:  # a producer of before DLPack 1.0
+    except TypeError:  # a producer older than DLPack 1.0
         return obj.__dlpack__(stream=stream)
 
 
@@ -91,7 +90,7 @@ class _Versioned(ctypes.Structure):
 
 
 class View:
-    """A tensor of our own, opened: where it is, its shape, and what its elements are. It keeps the memory alive."""
+    """An opened tensor of this library: its address, shape and element type. It keeps the memory alive."""
 
     def __init__(self, of: Any) -> None:
         self._capsule = of.__dlpack__(max_version=(1, 0))
@@ -104,12 +103,12 @@ class View:
         self.code: int = tensor.code
         self.bits: int = tensor.bits
         self.read_only = bool(managed.flags & 1)
-        #: How many elements lie from one to the next of each dimension.
+        #: The distance between elements in each dimension, in elements.
         self.strides: tuple[int, ...] = tuple(tensor.strides[: tensor.ndim])
 
 
 class Mask:
-    """Which elements are valid, a byte each, by the CUDA array interface. It keeps its memory alive."""
+    """The valid elements of a column, one byte each, by the CUDA array interface. It keeps its memory alive."""
 
     def __init__(self, valid: Column) -> None:
         self._view = View(valid)

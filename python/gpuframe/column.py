@@ -25,9 +25,9 @@ _TYPESTR = {
 class Column(Held, Exchangeable):
     """One column of a table: an Arrow array in device memory.
 
-    A column shares its table's memory and keeps it alive. It speaks DLPack
-    (``__dlpack__``), the CUDA array interface, the array interface of numpy for
-    memory of the host, and Arrow's C Device interface; none of them copies.
+    A column shares its table's memory and keeps it alive. It has the interfaces of DLPack
+    (``__dlpack__``), the CUDA array interface, numpy's array interface if it is on the host, and
+    Arrow's C Device interface. None of them copies.
 
     >>> import gpuframe
     >>> delays = gpuframe.Table.from_columns({"delay": [3, -1, 40]}, device="host")["delay"]
@@ -43,11 +43,11 @@ class Column(Held, Exchangeable):
     _manager: Any
 
     def __init__(self) -> None:
-        raise TypeError("columns come from tables and from Column.from_dlpack and Column.from_arrow")
+        raise TypeError("a Column cannot be constructed: take it from a table, or call Column.from_dlpack or Column.from_arrow")
 
     @classmethod
     def _wrap(cls, handle: int, kept: Any) -> Column:
-        """Make a column of a handle, which keeps the managers alive that its memory may be of."""
+        """Make a column of a handle. It keeps the managers alive that may own its memory."""
         made = cls.__new__(cls)
         made._adopt(handle)
         made._info = None
@@ -56,11 +56,11 @@ class Column(Held, Exchangeable):
 
     @classmethod
     def from_dlpack(cls, obj: Any, *, name: str = "", device: Place = None) -> Column:
-        """Take the tensor of any library that speaks DLPack, without copying it.
+        """Import a tensor of any library with a DLPack interface, without copying it.
 
-        The column is on the device that the tensor is on, unless ``device`` says
-        another one: then it is copied there. The tensor must have one dimension
-        and lie compactly. Booleans are copied, for Arrow packs them into bits.
+        The column is on the tensor's device, unless ``device`` names another one: then it is
+        copied there. The tensor must be contiguous and have one dimension. Booleans are copied,
+        because Arrow packs them into bits.
 
         >>> numpy = __import__("pytest").importorskip("numpy")
         >>> Column.from_dlpack(numpy.arange(3), device="host").tolist()
@@ -70,7 +70,7 @@ class Column(Held, Exchangeable):
         try:
             manager = _tensors.manager_of(kind, number, device)
         except BaseException:
-            native.import_tensor(0, address, legacy, 0, b"")  # it goes back to its producer
+            native.import_tensor(0, address, legacy, 0, b"")  # returns the tensor to its producer
             raise
         column = cls._wrap(native.import_tensor(manager._handle(), address, legacy, stream, name.encode()), manager)
         if device is not None:
@@ -81,12 +81,11 @@ class Column(Held, Exchangeable):
 
     @classmethod
     def from_arrow(cls, obj: Any, *, name: Optional[str] = None, device: Place = None, stream: Optional[int] = None) -> Column:
-        """Take an Arrow array, or a stream of arrays, of any library that speaks Arrow's C interfaces.
+        """Import an Arrow array, or a stream of arrays, of any library with Arrow's C interfaces.
 
-        Data on a GPU stays there and is not copied, unless ``device`` says another
-        place. Data of the host is copied to the device, and is shared if the device
-        is the host. Several chunks become one. ``stream`` is as in
-        :meth:`Table.from_arrow`.
+        Data on a GPU stays there and is not copied, unless ``device`` names another device. Data
+        of the host is copied to the device, or shared if the device is the host. Several chunks
+        become one. ``stream`` is as in :meth:`Table.from_arrow`.
         """
         return _arrow.column_of(cls, obj, name, Target.of(device), stream)
 
@@ -95,7 +94,7 @@ class Column(Held, Exchangeable):
         self._check()
         known = self._info
         if known is None:
-            known = self._info = library.ask(library.column_describe, self._handle())
+            known = self._info = library.query(library.column_describe, self._handle())
         described: dict[str, Any] = known
         return described
 
@@ -120,7 +119,7 @@ class Column(Held, Exchangeable):
 
     @property
     def shape(self) -> tuple[int]:
-        """The number of elements, as numpy writes it."""
+        """The number of elements, as a tuple like numpy's."""
         return (len(self),)
 
     @property
@@ -131,24 +130,24 @@ class Column(Held, Exchangeable):
 
     @property
     def device(self) -> Device:
-        """The device that the column is on; the host for one without memory."""
+        """The device of the column; the host for a column without memory."""
         return device(self._description["device"] or "host")
 
     @property
     def data_ptr(self) -> int:
-        """Where the values begin; 0 for types that have no fixed width."""
+        """The address of the values; 0 for types without a fixed width."""
         found: int = self._description["pointer"]
         return found
 
     @property
     def nbytes(self) -> int:
-        """How many bytes the values are; 0 for types that have no fixed width."""
+        """The bytes of the values; 0 for types without a fixed width."""
         found: int = self._description["bytes"]
         return found
 
     @property
     def null_count(self) -> int:
-        """The number of nulls. Counting them may take a look at the device."""
+        """The number of nulls. Counting them may wait for the device."""
         described = self._description
         known: int = described["nulls"]
         if known < 0:
@@ -164,53 +163,52 @@ class Column(Held, Exchangeable):
         return found
 
     def values(self) -> Column:
-        """Return the values without the nulls: the same memory, undefined where a null was."""
+        """Return the values without the nulls. They share memory and are undefined where the column has a null."""
         return self._wrap(library.make(library.column_values, self._handle()), self._manager)
 
     def validity(self) -> Column:
-        """Return the validity bitmap as a column of bytes of the same memory.
+        """Return the validity bitmap as a column of bytes that shares its memory.
 
-        Bit i + bit_offset, counted from the least significant of the first byte,
-        is set where element i is valid. Raises ExchangeError, a BufferError, where
-        all values are valid and there is no bitmap.
+        Bit i + bit_offset, counted from the least significant of the first byte, is set if element
+        i is valid. Raises ExchangeError, a BufferError, if all values are valid and the column has
+        no bitmap.
         """
         return self._wrap(library.make(library.column_validity, self._handle()), self._manager)
 
     def is_valid(self) -> Column:
-        """Return a column of booleans, true where an element is not null: the bitmap's own memory.
+        """Return a column of booleans, true for elements that are not null. It shares the bitmap's memory.
 
-        Raises ExchangeError, a BufferError, where all values are valid.
+        Raises ExchangeError, a BufferError, if all values are valid.
         """
         return self._wrap(library.make(library.column_is_valid, self._handle()), self._manager)
 
     def head(self, n: int = 5) -> Column:
-        """Return the first ``n`` elements, or all but the last ``-n``, of the same memory."""
+        """Return the first ``n`` elements, or all except the last ``-n``. They share memory."""
         return self[:n]
 
     def slice(self, offset: int, length: Optional[int] = None) -> Column:
-        """Return ``length`` elements from ``offset`` on, of the same memory."""
+        """Return ``length`` elements from ``offset`` on. They share memory."""
         if length is None:
             length = len(self) - offset
         return self._wrap(library.make(library.column_slice, self._handle(), offset, length), self._manager)
 
     def __getitem__(self, key: builtins.slice) -> Column:
         if not isinstance(key, builtins.slice):
-            raise WrongTypeError(f"a column is indexed by slices, not by {key!r}; to_numpy() and tolist() give elements")
+            raise WrongTypeError(f"a column is indexed by slices, not by {key!r}; to_numpy() and tolist() return elements")
         start, stop, step = key.indices(len(self))
         if step != 1:
-            raise ArgumentError("a column's slices have step 1")
+            raise ArgumentError("a column's slices must have step 1")
         return self.slice(start, max(0, stop - start))
 
     def to_device(self, device: Place) -> Column:
         """Return a copy on a device, or within a budget.
 
-        Within a GPU and from one GPU to another nothing goes through the host, and
-        nobody waits.
+        Copies within a GPU and from one GPU to another do not go through the host and do not wait.
         """
         target = place(device)
         return Column._wrap(library.make(library.column_copy, self._handle(), target._handle()), target)
 
-    # to, __dlpack__, __dlpack_device__ and __dlpack_c_exchange_api__ are the library's own.
+    # The library defines to, __dlpack__, __dlpack_device__ and __dlpack_c_exchange_api__.
 
     def _interface(self) -> dict[str, Any]:
         typestr = _TYPESTR.get(self.dtype)
@@ -224,13 +222,12 @@ class Column(Held, Exchangeable):
     def __cuda_array_interface__(self) -> dict[str, Any]:
         """The CUDA array interface, version 3.
 
-        A column with nulls has a ``mask``: an array of one byte for each element,
-        1 where the element is valid. It is made anew of Arrow's bits each time, for
-        bits may begin within a byte, which the interface cannot say. numba (with
-        NotImplementedError) and cupy (with ValueError) refuse every mask, and torch
-        does not look at it, so that it reads what happens to lie where nulls are:
-        give them values() and is_valid(), or fill the nulls before. Booleans have no
-        entry here, for they are bits: hand them over by DLPack.
+        A column with nulls has a ``mask``: an array of one byte for each element, 1 if the element
+        is valid. Each access makes a new one from Arrow's bits, because bits may begin within a
+        byte, which the interface cannot express. numba (with NotImplementedError) and cupy (with
+        ValueError) refuse every mask, and torch ignores it and reads undefined values for nulls:
+        pass them values() and is_valid(), or fill the nulls first. Booleans have no type in this
+        interface, because they are bits: pass them by DLPack.
         """
         if self.__dlpack_device__()[0] not in (CUDA, PINNED, MANAGED):
             raise AttributeError("the column is not in the memory of a GPU")
@@ -251,7 +248,7 @@ class Column(Held, Exchangeable):
         if self._has_nulls():
             raise AttributeError("the column has nulls: take values() and validity()")
         described = self._interface()
-        if not len(self):  # numpy takes no null pointer, not even for nothing
+        if not len(self):  # numpy refuses a null pointer, also for zero elements
             described["data"] = (id(self), described["data"][1])
         _arrow.order(self)
         return described
@@ -266,11 +263,11 @@ class Column(Held, Exchangeable):
         return _arrow.schema_capsule(self)
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
-        """Return capsules of the column in the host's memory: copied there from a GPU."""
+        """Return capsules of the column in the host's memory; a column on a GPU is copied."""
         return _arrow.array_capsules(self)
 
     def __arrow_c_device_array__(self, requested_schema: Any = None, **kwargs: Any) -> tuple[Any, Any]:
-        """Return capsules of an ArrowSchema and an ArrowDeviceArray of the column's own memory."""
+        """Return capsules of an ArrowSchema and an ArrowDeviceArray that share the column's memory."""
         return _arrow.device_array_capsules(self, kwargs)
 
     def to_pyarrow(self) -> Any:
@@ -280,12 +277,12 @@ class Column(Held, Exchangeable):
         return pyarrow.array(_arrow.OnHost(self))
 
     def to_numpy(self, dtype: Any = None, copy: Optional[bool] = None) -> Any:
-        """Return a numpy array: of the same memory on the host, else a copy.
+        """Return a numpy array: it shares memory on the host, and is a copy of a column on a GPU.
 
-        Fixed-size lists become further dimensions. bfloat16 and the floats of eight
-        bits are those of ml_dtypes if that is installed, and else float32. Nulls
-        become NaN in numbers, which makes integers floats, and NaT in times. Types
-        that numpy lacks, strings and lists among them, become objects.
+        Fixed-size lists become further dimensions. bfloat16 and the floats of eight bits become
+        types of ml_dtypes if it is installed, otherwise float32. Nulls become NaN in numbers,
+        which makes integers floats, and NaT in times. Types that numpy lacks, such as strings and
+        lists, become objects.
 
         >>> gpuframe_ = __import__("gpuframe")
         >>> numpy = __import__("pytest").importorskip("numpy")
@@ -297,7 +294,7 @@ class Column(Held, Exchangeable):
         return _arrays.to_numpy(self, dtype, copy)
 
     def to_pandas(self) -> Any:
-        """Return a pandas.Series, by pyarrow where that is installed."""
+        """Return a pandas.Series, through pyarrow if it is installed."""
         import pandas
 
         try:
@@ -310,8 +307,7 @@ class Column(Held, Exchangeable):
     def tolist(self) -> list[Any]:
         """Return the elements as Python objects, None for nulls.
 
-        Dates, decimals and nested types other than fixed-size lists go through
-        pyarrow.
+        Dates, decimals and nested types other than fixed-size lists need pyarrow.
         """
         return _elements.tolist(self)
 

@@ -1,4 +1,4 @@
-"""Devices, the memory that is used of them, and budgets."""
+"""Devices, their memory in use, and budgets."""
 
 from __future__ import annotations
 
@@ -23,7 +23,7 @@ for _power, _letter in enumerate("kmgt", 1):
 def bytes_of(size: Union[int, str]) -> int:
     """Return a size in bytes, which may be written as "2 GB" or "512 MiB".
 
-    Fractions need a unit: 1.5 could be bytes, gigabytes or a share of the device.
+    Fractions need a unit: 1.5 could mean bytes, gigabytes or a share of the device.
 
     >>> bytes_of("2 GB"), bytes_of("1.5 KiB"), bytes_of(7)
     (2000000000, 1536, 7)
@@ -34,14 +34,14 @@ def bytes_of(size: Union[int, str]) -> int:
             raise ArgumentError(f'{size!r} is not a size such as "2 GB"')
         return int(float(match[1]) * _UNITS[match[2].lower()])
     if isinstance(size, bool) or not hasattr(size, "__index__"):
-        raise WrongTypeError(f'size={size!r}: give a whole number of bytes, or text such as "1.5 GB"')
+        raise WrongTypeError(f'size={size!r}: pass a whole number of bytes, or text such as "1.5 GB"')
     if size < 0:
-        raise ArgumentError(f"size={size}: a size is not negative")
+        raise ArgumentError(f"size={size}: expected a size of at least zero")
     return int(size)
 
 
 def text_of(size: int) -> str:
-    """Return a size for people.
+    """Return a size as readable text.
 
     >>> text_of(0), text_of(1999), text_of(1_500_000_000)
     ('0 B', '2.0 kB', '1.5 GB')
@@ -58,7 +58,7 @@ def text_of(size: int) -> str:
 
 @dataclass(frozen=True)
 class MemoryInfo:
-    """What is in use of a device, or of a budget, at one moment. Sizes are bytes."""
+    """The memory in use of a device, or of a budget, at one moment. Sizes are bytes."""
 
     device: str
     name: str
@@ -91,7 +91,7 @@ class MemoryInfo:
 
 
 class Manager(Handle):
-    """Where memory comes from: a whole device or a budget of it."""
+    """A source of memory: a whole device or a budget of it."""
 
     __slots__ = ("name", "dlpack_device", "description", "stream", "_parent", "__weakref__")
 
@@ -102,15 +102,15 @@ class Manager(Handle):
     _parent: Optional[Manager]
 
     def memory(self) -> MemoryInfo:
-        """Return what is in use of it now."""
-        return MemoryInfo(**library.ask(library.stats, self._handle()))
+        """Return the memory in use now."""
+        return MemoryInfo(**library.query(library.stats, self._handle()))
 
     def set_budget(self, size: Union[int, str]) -> None:
-        """Set the most bytes that may be in use; more than that raises BudgetError."""
+        """Set the limit of the bytes in use; allocations beyond it raise BudgetError."""
         library.set_budget(self._handle(), bytes_of(size))
 
     def reset_peak(self) -> None:
-        """Set the peak to what is in use now."""
+        """Set the peak to the bytes in use now."""
         library.reset_peak(self._handle())
 
     def __getstate__(self) -> NoReturn:
@@ -118,18 +118,18 @@ class Manager(Handle):
 
 
 class Device(Manager):
-    """A device that is open. Ask :func:`device` for it."""
+    """An open device. :func:`device` returns it."""
 
     __slots__ = ()
 
     def __init__(self) -> None:
-        raise TypeError("ask gpuframe.device(name) for a device")
+        raise TypeError("a Device cannot be constructed: call gpuframe.device(name)")
 
     @classmethod
     def _open(cls, name: str) -> Device:
         made = cls.__new__(cls)
         out = ctypes.c_uint64()
-        answer = library.ask(lambda reply: library.open(name.encode(), ctypes.byref(out), reply))
+        answer = library.query(lambda reply: library.open(name.encode(), ctypes.byref(out), reply))
         made._adopt(out.value)
         made.name, made.description, made.stream = answer["name"], answer["description"], answer["stream"]
         made.dlpack_device = (answer["type"], answer["id"])
@@ -153,9 +153,8 @@ _budgets: contextvars.ContextVar[tuple["Budget", ...]] = contextvars.ContextVar(
 def device(name: str = "") -> Device:
     """Return a device by name: "cuda:0", "cuda:1", "host".
 
-    Without a name it is the default device: what :func:`set_default_device` or the
-    variable GPUFRAME_DEVICE says, else the first GPU, or the host where there is
-    none.
+    Without a name it is the default device: the one of :func:`set_default_device` or of the
+    variable GPUFRAME_DEVICE, otherwise the first GPU or, without a GPU, the host.
 
     >>> device("host").name
     'host'
@@ -171,7 +170,7 @@ def device(name: str = "") -> Device:
 
 
 def set_default_device(name: str) -> Device:
-    """Make a device the one that everything without a ``device=`` goes to."""
+    """Make a device the destination of all functions called without ``device=``."""
     global _default
     chosen = device(name)
     _default = chosen.name
@@ -180,18 +179,18 @@ def set_default_device(name: str) -> Device:
 
 def devices() -> list[str]:
     """Return the names of the devices that this process can use."""
-    return [each["name"] for each in library.ask(library.devices)]
+    return [each["name"] for each in library.query(library.devices)]
 
 
 Place = Union[str, Manager, None]
 
 
 def place(where: Place) -> Manager:
-    """Return the manager that an argument ``device=`` means, budgets considered."""
+    """Return the manager that an argument ``device=`` selects, or the innermost active budget of that device."""
     if isinstance(where, Budget):
         return where
     if not isinstance(where, (Device, str, type(None))):
-        raise TypeError(f"device={where!r}: a name, a Device or a Budget is meant")
+        raise TypeError(f"device={where!r}: pass a name, a Device or a Budget")
     chosen: Optional[Manager] = None
     if isinstance(where, Device):
         chosen = where
@@ -206,11 +205,10 @@ def place(where: Place) -> Manager:
 
 @dataclass(frozen=True)
 class Target:
-    """Where an import goes, as the library's functions take it.
+    """The destination of an import, in the form of the library's functions.
 
-    ``arguments`` are the manager's handle, the handles of the budgets that are in
-    force, and their number, which is -1 if the caller named a device. If not, data
-    that is on a GPU stays there.
+    ``arguments`` are the manager's handle, the handles of the active budgets, and their number,
+    which is -1 if the caller named a device. Without a device, data on a GPU stays there.
     """
 
     manager: Manager
@@ -219,7 +217,7 @@ class Target:
 
     @classmethod
     def of(cls, where: Place) -> Target:
-        """Return the target that an argument ``device=`` means."""
+        """Return the target that an argument ``device=`` selects."""
         manager = place(where)
         if where is not None:
             return cls(manager, (), (manager._handle(), (ctypes.c_uint64 * 0)(), -1))
@@ -227,19 +225,19 @@ class Target:
 
     @classmethod
     def of_default(cls, manager: Manager) -> Target:
-        """Return a target where GPU data stays and host data goes to the manager."""
+        """Return a target that leaves GPU data in place and copies host data to the manager."""
         budgets = _budgets.get()
         handles = (ctypes.c_uint64 * len(budgets))(*[each._handle() for each in budgets])
         return cls(manager, budgets, (manager._handle(), handles, len(budgets)))
 
     @property
     def kept(self) -> tuple[Manager, ...]:
-        """The managers that memory made here may be of."""
+        """The managers that may own memory made here."""
         return (self.manager, *self.budgets)
 
 
 def device_memory(device_: Place = None) -> MemoryInfo:
-    """Return what is in use of a device: in_use, budget, peak, external and more.
+    """Return the memory in use of a device: in_use, budget, peak, external and more.
 
     >>> device_memory("host").in_use
     0
@@ -250,7 +248,7 @@ def device_memory(device_: Place = None) -> MemoryInfo:
 
 
 def set_budget(size: Union[int, str], device_: Place = None) -> None:
-    """Set the most bytes of a device that gpuframe may have in use."""
+    """Set the limit of a device's bytes that gpuframe has in use."""
     (device_ if isinstance(device_, Manager) else device(device_ or "")).set_budget(size)
 
 
@@ -262,7 +260,7 @@ class Budget(Manager):
     _tokens: list["contextvars.Token[tuple[Budget, ...]]"]
 
     def __init__(self) -> None:
-        raise TypeError("ask gpuframe.budget(size) for a budget")
+        raise TypeError("a Budget cannot be constructed: call gpuframe.budget(size)")
 
     def __enter__(self) -> Budget:
         self._tokens.append(_budgets.set(_budgets.get() + (self,)))
@@ -273,17 +271,17 @@ class Budget(Manager):
 
     @property
     def in_use(self) -> int:
-        """The bytes in use of it now."""
+        """The bytes in use now."""
         return self.memory().in_use
 
     @property
     def peak(self) -> int:
-        """The most bytes that were in use of it."""
+        """The largest number of bytes in use so far."""
         return self.memory().peak
 
     @property
     def size(self) -> int:
-        """How many bytes it is."""
+        """The size in bytes."""
         return self.memory().budget
 
     def __repr__(self) -> str:
@@ -291,11 +289,11 @@ class Budget(Manager):
 
 
 def budget(size: Union[int, str], *, device: Place = None, name: str = "budget") -> Budget:
-    """Bound what a block of code may use of a device's memory.
+    """Limit the memory of a device that a block of code uses.
 
-    Tables made inside are allocated from the budget, by this thread or task only;
-    one that does not fit raises :class:`BudgetError`, a MemoryError. What was made
-    inside goes on counting in the budget when the block has ended. Budgets nest.
+    Tables that this thread or task makes inside the block are allocated from the budget. If one
+    does not fit, :class:`BudgetError`, a MemoryError, is raised. Tables made inside still count in
+    the budget after the block has ended. Budgets nest.
 
     >>> with budget("2 MB", device="host") as b:
     ...     b.size

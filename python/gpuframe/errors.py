@@ -11,11 +11,11 @@ from typing import NoReturn
 
 
 class GpuframeError(Exception):
-    """What all exceptions of this package derive from."""
+    """The base class of all exceptions of this package."""
 
 
 class OutOfMemoryError(GpuframeError, MemoryError):
-    """The device has no memory left."""
+    """The device has no free memory."""
 
 
 class BudgetError(OutOfMemoryError):
@@ -40,7 +40,7 @@ class BudgetError(OutOfMemoryError):
 
 
 class NotAvailableError(GpuframeError, RuntimeError):
-    """There is no such device, or this build or process cannot use it."""
+    """The device does not exist, or this build or process cannot use it."""
 
 
 class DeviceError(GpuframeError, RuntimeError):
@@ -48,27 +48,27 @@ class DeviceError(GpuframeError, RuntimeError):
 
 
 class ReleasedError(GpuframeError, ValueError):
-    """The table or column was released before."""
+    """The table or column was released."""
 
 
 class ExchangeError(GpuframeError, BufferError):
-    """The memory cannot be handed over, or taken, as it was asked for."""
+    """The memory cannot be exported or imported in the requested way."""
 
 
 class InvalidDataError(GpuframeError, ValueError):
-    """What came in contradicts itself or its standard."""
+    """The input contradicts itself or its standard."""
 
 
 class UnsupportedError(GpuframeError, NotImplementedError):
-    """What came in is sound, but gpuframe has no counterpart."""
+    """The input is valid, but gpuframe does not support it."""
 
 
 class ArgumentError(GpuframeError, ValueError):
-    """An argument makes no sense."""
+    """An argument has a value that is not allowed."""
 
 
 class WrongTypeError(GpuframeError, TypeError):
-    """An object is not of a type that will do."""
+    """An object has the wrong type."""
 
 
 class ColumnNotFoundError(GpuframeError, KeyError):
@@ -87,7 +87,7 @@ class FileError(GpuframeError, OSError):
 
 
 class MissingFileError(FileError, FileNotFoundError):
-    """There is no file of that name."""
+    """The file does not exist."""
 
 
 class AccessError(FileError, PermissionError):
@@ -95,13 +95,13 @@ class AccessError(FileError, PermissionError):
 
 
 class InternalError(GpuframeError, RuntimeError):
-    """A fault of gpuframe itself. ``details`` is where it happened; please report both."""
+    """A fault of gpuframe itself. ``details`` is the place where it happened; please report both."""
 
     details: str = ""
 
 
 class NotConnectedError(GpuframeError, ConnectionError):
-    """The other process is gone, or says what it should not."""
+    """The other process is gone, or violates the protocol."""
 
 
 class AddressInUseError(GpuframeError, OSError):

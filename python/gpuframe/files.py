@@ -22,7 +22,7 @@ def _read(function: Any, path: Path, device: Place, columns: Optional[Names], **
 
 
 def read_parquet(path: Path, columns: Optional[Names] = None, device: Place = None) -> Table:
-    """Read a Parquet file onto a device, or only some columns, in the order of their names."""
+    """Read a Parquet file onto a device. ``columns`` selects columns and their order."""
     return _read(library.read_parquet, path, device, columns)
 
 
@@ -35,11 +35,10 @@ def read_csv(path: Path, columns: Optional[Names] = None, device: Place = None, 
              null_values: Sequence[str] = ("", "NULL", "null", "NA", "N/A"), types: Optional[Mapping[str, str]] = None) -> Table:
     """Read a CSV file onto a device.
 
-    ``types`` names types, such as "int32" or "timestamp[ms]", by column. The type
-    of any other column is the narrowest of int64, float64, bool, date32,
-    timestamp[s] to timestamp[ns] and string that all its values have: the file is
-    read once for the types and once for the values, unless ``types`` names all
-    columns. A column of nulls alone is one of strings.
+    ``types`` maps columns to names of types, such as "int32" or "timestamp[ms]". Another column
+    gets the narrowest type that fits all its values, out of int64, float64, bool, date32,
+    timestamp[s] to timestamp[ns] and string. That takes a second pass over the file, unless
+    ``types`` names all columns. A column of nulls becomes a column of strings.
     """
     csv = {"delimiter": delimiter, "no_header": not header, "null_values": list(null_values), "types": dict(types or {})}
     return _read(library.read_csv, path, device, columns, csv=csv)

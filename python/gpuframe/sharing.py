@@ -18,7 +18,7 @@ Path = Union[str, "os.PathLike[str]"]
 
 @dataclass(frozen=True)
 class SharedTable:
-    """A table that a server has. ``bytes`` is its memory's size."""
+    """A table of a server. ``bytes`` is the size of its memory."""
 
     name: str
     rows: int
@@ -38,17 +38,17 @@ _Self = TypeVar("_Self", bound="_Connection")
 
 
 class _Connection(Handle):
-    """What a client and a server have in common."""
+    """The common part of a client and a server."""
 
     __slots__ = ("path", "__weakref__")
 
     path: str
 
     def __init__(self) -> None:
-        raise TypeError("ask gpuframe.serve(path) or gpuframe.connect(path)")
+        raise TypeError("cannot be constructed: call gpuframe.serve(path) or gpuframe.connect(path)")
 
     def close(self) -> None:
-        """End it. Tables that clients have opened stay theirs."""
+        """Close it. Tables that clients have opened stay valid."""
         self._release()
 
     def __enter__(self: _Self) -> _Self:
@@ -65,36 +65,36 @@ class _Connection(Handle):
 
 
 class Server(_Connection):
-    """Serves tables on a Unix socket. Ask :func:`serve` for one."""
+    """A server of tables on a Unix socket. :func:`serve` returns it."""
 
     __slots__ = ()
 
     def publish(self, name: str, table: Table) -> None:
-        """Make a table known to clients. It is copied once, on its device, into memory that can be shared."""
+        """Let clients open a table. It is copied once, on its device, into memory that can be shared."""
         library.publish(self._handle(), name.encode(), table._handle())
 
     def withdraw(self, name: str) -> None:
-        """Let no client open the table any more. Those that have, keep it."""
+        """Hide a table. Clients that have it open keep it."""
         library.withdraw(self._handle(), name.encode())
 
     def tables(self) -> list[SharedTable]:
-        """Return what is published, and how many clients use it."""
-        return _shared(library.ask(library.served, self._handle()))
+        """Return the published tables, and how many clients use them."""
+        return _shared(library.query(library.served, self._handle()))
 
 
 class Client(_Connection):
-    """A connection to a server. Ask :func:`connect` for one."""
+    """A connection to a server. :func:`connect` returns it."""
 
     __slots__ = ()
 
     def tables(self) -> list[SharedTable]:
-        """Return what there is to open."""
-        return _shared(library.ask(library.client_tables, self._handle()))
+        """Return the tables that can be opened."""
+        return _shared(library.query(library.client_tables, self._handle()))
 
     def open(self, name: str, device: Place = None) -> Table:
-        """Open a table, for reading only. A column is mapped when it is first asked for.
+        """Open a table for reading only. Each column is mapped on first use.
 
-        The table is on the device that the server has it on, and outlives the client.
+        The table is on the server's device of the table, and outlives the client.
         """
         target = None if device is None else place(device)
         made = library.make(library.client_open, self._handle(), 0 if target is None else target._handle(), name.encode())
@@ -105,7 +105,7 @@ _servers: weakref.WeakSet[Server] = weakref.WeakSet()
 
 
 def serve(path: Path, *, mode: int = 0o600) -> Server:
-    """Serve tables on a Unix socket whose file has the mode: who may write to it may open the tables.
+    """Serve tables on a Unix socket. Processes that may write to the file, by its mode, may open them.
 
         server = gpuframe.serve("/run/tables.sock")
         server.publish("flights", table)
@@ -130,6 +130,6 @@ def connect(path: Path) -> Client:
 
 @atexit.register
 def _close_servers() -> None:
-    """Take the sockets out of the file system."""
+    """Remove the socket files."""
     for each in list(_servers):
         each.close()

@@ -20,18 +20,18 @@ Names = Union[str, Sequence[str]]
 
 
 def names_of(names: Names) -> list[str]:
-    """Return names as a list: a single one is no sequence of letters."""
+    """Return names as a list: a single str is one name."""
     if isinstance(names, str):
         return [names]
     found = list(names)
     for each in found:
         if not isinstance(each, str):
-            raise WrongTypeError(f"a column's name is a str, not {each!r}")
+            raise WrongTypeError(f"a column's name must be a str, not {each!r}")
     return found
 
 
 class Schema:
-    """The names and types of a table's columns. It speaks ``__arrow_c_schema__``."""
+    """The names and types of a table's columns. It has ``__arrow_c_schema__``."""
 
     __slots__ = ("_table", "names", "types")
 
@@ -59,7 +59,7 @@ class Schema:
 
 
 class Table(Held, Tensor):
-    """An Arrow table in device memory. Tables do not change; views of them share memory.
+    """An Arrow table in device memory. Tables are immutable; views of them share memory.
 
     >>> import gpuframe
     >>> table = gpuframe.Table.from_columns({"delay": [3, -1, 40], "stops": [0, 0, 1]}, device="host")
@@ -78,11 +78,11 @@ class Table(Held, Tensor):
     _manager: Any
 
     def __init__(self) -> None:
-        raise TypeError("ask Table.from_arrow, Table.from_columns, read_parquet, read_ipc or read_csv for a table")
+        raise TypeError("a Table cannot be constructed: call Table.from_arrow, Table.from_columns, read_parquet, read_ipc or read_csv")
 
     @classmethod
     def _wrap(cls, handle: int, kept: Any) -> Table:
-        """Make a table of a handle, which keeps the managers alive that its memory may be of."""
+        """Make a table of a handle. It keeps the managers alive that may own its memory."""
         made = cls.__new__(cls)
         made._adopt(handle)
         made._info = None
@@ -91,17 +91,17 @@ class Table(Held, Tensor):
 
     @classmethod
     def from_arrow(cls, obj: Any, device: Place = None, stream: Optional[int] = None) -> Table:
-        """Make a table of anything that speaks Arrow's C interfaces.
+        """Make a table of any object with Arrow's C interfaces.
 
-        That are tables and record batches of pyarrow, polars, pandas, nanoarrow,
-        cudf, duckdb and others. Without ``device`` data on a GPU stays there and is
-        not copied; data of the host goes to the default device. With ``device`` the
-        table is there: what lies there already is not copied.
+        Such objects are tables and record batches of pyarrow, polars, pandas, nanoarrow, cudf,
+        duckdb and others. Without ``device`` data on a GPU stays there and is not copied; data of
+        the host goes to the default device. With ``device`` the table is on that device, and only
+        data elsewhere is copied.
 
-        ``stream`` is a CUDA stream of the caller, as DLPack's protocol numbers it: 1
-        and 2 for the default streams, or a handle. It is made to wait, on the GPU,
-        until the data is there, and is not used after the call. Without it each
-        hand-over orders its consumer's stream.
+        ``stream`` is a CUDA stream of the caller, numbered as in DLPack's protocol: 1 and 2 for
+        the default streams, or a handle. The stream waits, on the GPU, until the data is complete,
+        and is not used after the call. Without ``stream`` each later export orders its consumer's
+        stream.
         """
         return _arrow.table_of(cls, obj, device, stream)
 
@@ -109,16 +109,15 @@ class Table(Held, Tensor):
     def from_columns(cls, columns: Mapping[str, Any], device: Place = None) -> Table:
         """Make a table of columns by name.
 
-        A column is a Column, or anything with ``__arrow_c_array__``,
-        ``__arrow_c_stream__``, ``__dlpack__``, ``__cuda_array_interface__`` or
-        ``__array_interface__``: the first of them that takes it is used. Arrays of
-        pyarrow, chunked ones too, series of polars and pandas and tensors of any
-        library are among these. Or it is a sequence of numbers or booleans, which is
-        always copied.
+        A column is a Column, or any object with ``__arrow_c_array__``, ``__arrow_c_stream__``,
+        ``__dlpack__``, ``__cuda_array_interface__`` or ``__array_interface__``: arrays and chunked
+        arrays of pyarrow, series of polars and pandas, tensors of any library. The first interface
+        that works is used. A sequence of numbers or booleans is also a column, and is always
+        copied.
 
-        The table is on ``device``; without it on the GPU that some of the columns are
-        on, or else on the default device. What lies there is shared, and the rest is
-        copied there. Columns of two GPUs need ``device``.
+        The table is on ``device``, otherwise on the GPU of the columns that are on one, otherwise
+        on the default device. Columns on that device are shared, others are copied there. Columns
+        of two GPUs need ``device``.
         """
         from ._columns import columns_of
 
@@ -126,12 +125,12 @@ class Table(Held, Tensor):
         rows = len(next(iter(made.values()))) if made else 0
         for name, each in made.items():
             if len(each) != rows:
-                raise ArgumentError(f"column {name!r} has {len(each):,} elements, the first one {rows:,}")
+                raise ArgumentError(f"column {name!r} has {len(each):,} elements, expected {rows:,} as in the first column")
         return cls._of(made, rows, target)
 
     @classmethod
     def _of(cls, columns: Mapping[str, Column], rows: int, kept: Any) -> Table:
-        """Make a table of columns, of the same memory."""
+        """Make a table that shares the columns' memory."""
         handles = (ctypes.c_uint64 * len(columns))(*[each._handle() for each in columns.values()])
         return cls._wrap(library.make(library.table_new, json.dumps(list(columns)).encode(), handles, len(columns), rows), kept)
 
@@ -140,7 +139,7 @@ class Table(Held, Tensor):
         self._check()
         known = self._info
         if known is None:
-            known = self._info = library.ask(library.table_describe, self._handle())
+            known = self._info = library.query(library.table_describe, self._handle())
         described: dict[str, Any] = known
         return described
 
@@ -172,13 +171,13 @@ class Table(Held, Tensor):
 
     @property
     def nbytes(self) -> int:
-        """The bytes of the memory that the table lies in."""
+        """The size of the table's memory in bytes."""
         size: int = self._description["bytes"]
         return size
 
     @property
     def device(self) -> Device:
-        """The device that the table is on; the host for one without memory."""
+        """The device of the table; the host for a table without memory."""
         return device(self._description["device"] or "host")
 
     def __len__(self) -> int:
@@ -192,20 +191,20 @@ class Table(Held, Tensor):
                 raise self._no_column(which)
             number = names.index(which)
         elif isinstance(which, bool) or not hasattr(which, "__index__"):
-            raise WrongTypeError(f"a column is asked for by its name or number, not by {which!r}")
+            raise WrongTypeError(f"a column is selected by its name or number, not by {which!r}")
         else:
             which = int(which)
             number = which + len(names) if which < 0 else which
             if not 0 <= number < len(names):
-                raise RangeError(f"there is no column {which}: the table has {len(names)}")
+                raise RangeError(f"no column {which}: the table has {len(names)} columns")
         return Column._wrap(library.make(library.table_column, self._handle(), number), self._manager)
 
     def _no_column(self, name: str) -> ColumnNotFoundError:
         from difflib import get_close_matches
 
         near = get_close_matches(name, self.column_names, 3)
-        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"there are {', '.join(self.column_names) or 'none'}"
-        return ColumnNotFoundError(f"no column is called {name!r}; {hint}")
+        hint = f"did you mean {' or '.join(map(repr, near))}?" if near else f"the columns are {', '.join(self.column_names) or 'none'}"
+        return ColumnNotFoundError(f"no column {name!r}; {hint}")
 
     def columns(self) -> list[Column]:
         """Return all columns."""
@@ -219,7 +218,7 @@ class Table(Held, Tensor):
         if isinstance(key, slice):
             start, stop, step = key.indices(self.num_rows)
             if step != 1:
-                raise ArgumentError("a table's slices have step 1")
+                raise ArgumentError("a table's slices must have step 1")
             return self.slice(start, max(0, stop - start))
         if isinstance(key, (list, tuple)):
             return self.select(key)
@@ -232,26 +231,26 @@ class Table(Held, Tensor):
         return iter(self.column_names)
 
     def slice(self, offset: int, length: Optional[int] = None) -> Table:
-        """Return ``length`` rows from ``offset`` on, of the same memory."""
+        """Return ``length`` rows from ``offset`` on. They share memory."""
         if length is None:
             length = self.num_rows - offset
         return self._wrap(library.make(library.table_slice, self._handle(), offset, length), self._manager)
 
     def head(self, n: int = 5) -> Table:
-        """Return the first ``n`` rows, or all but the last ``-n``, of the same memory."""
+        """Return the first ``n`` rows, or all except the last ``-n``. They share memory."""
         return self[:n]
 
     def tail(self, n: int = 5) -> Table:
-        """Return the last ``n`` rows, or all but the first ``-n``, of the same memory."""
+        """Return the last ``n`` rows, or all except the first ``-n``. They share memory."""
         return self[len(self) - min(n, len(self)):] if n >= 0 else self[-n:]
 
     def select(self, names: Names) -> Table:
-        """Return a table of some columns, in the order of their names, of the same memory."""
+        """Return a table of some columns, in the order of their names. It shares memory."""
         wanted = self._known(names)
         return self._wrap(library.make(library.table_select, self._handle(), json.dumps(wanted).encode()), self._manager)
 
     def drop(self, names: Names) -> Table:
-        """Return a table without some columns, of the same memory.
+        """Return a table without some columns. It shares memory.
 
         >>> Table.from_columns({"x": [1], "y": [2]}, device="host").drop("x").column_names
         ['y']
@@ -260,7 +259,7 @@ class Table(Held, Tensor):
         return self.select([each for each in self.column_names if each not in unwanted])
 
     def rename(self, names: Mapping[str, str]) -> Table:
-        """Return a table whose columns have other names, old to new, of the same memory.
+        """Return a table with new names of columns, old to new. It shares memory.
 
         >>> Table.from_columns({"x": [1], "y": [2]}, device="host").rename({"x": "z"}).column_names
         ['z', 'y']
@@ -269,11 +268,11 @@ class Table(Held, Tensor):
         renamed = [names.get(each, each) for each in self.column_names]
         twice = {each for each in renamed if renamed.count(each) > 1}
         if twice:
-            raise ArgumentError(f"two columns would be called {sorted(twice)[0]!r}")
+            raise ArgumentError(f"two columns would have the name {sorted(twice)[0]!r}")
         return self._of(dict(zip(renamed, self.columns())), len(self), self._manager)
 
     def _known(self, names: Names) -> list[str]:
-        """Return names of columns as a list, all of which there are."""
+        """Return names of columns as a list. A name that the table lacks is an error."""
         wanted = names_of(names)
         for each in wanted:
             if each not in self.column_names:
@@ -281,11 +280,10 @@ class Table(Held, Tensor):
         return wanted
 
     def matrix(self, names: Optional[Names] = None) -> Table:
-        """Return a table of these columns, all of one numeric type, that lie side by side.
+        """Return a table of these columns, all of one numeric type, in adjacent memory.
 
-        By DLPack it is one tensor of rows × columns, without a copy, as often as it
-        is handed over. Columns that lie so already are shared; others are copied on
-        their device once.
+        By DLPack it is one tensor of rows × columns, without a copy at any hand-over. Columns that
+        are adjacent already are shared; others are copied once, on their device.
 
         >>> table = Table.from_columns({"x": [1.0, 2.0], "y": [3.0, 4.0]}, device="host")
         >>> numpy = __import__("pytest").importorskip("numpy")
@@ -298,8 +296,7 @@ class Table(Held, Tensor):
     def to_device(self, device: Place) -> Table:
         """Return a copy on a device, or within a budget.
 
-        Within a GPU and from one GPU to another nothing goes through the host, and
-        nobody waits.
+        Copies within a GPU and from one GPU to another do not go through the host and do not wait.
         """
         target = place(device)
         return self._wrap(library.make(library.table_copy, self._handle(), target._handle()), target)
@@ -309,19 +306,19 @@ class Table(Held, Tensor):
         return _arrow.schema_capsule(self)
 
     def __arrow_c_array__(self, requested_schema: Any = None) -> tuple[Any, Any]:
-        """Return capsules of the table as an array of structs in the host's memory: copied there from a GPU."""
+        """Return capsules of the table as an array of structs in the host's memory; a table on a GPU is copied."""
         return _arrow.array_capsules(self)
 
     def __arrow_c_stream__(self, requested_schema: Any = None) -> Any:
-        """Return a capsule of a stream of one batch in the host's memory: copied there from a GPU."""
+        """Return a capsule of a stream of one batch in the host's memory; a table on a GPU is copied."""
         return _arrow.stream_capsule(self)
 
     def __arrow_c_device_array__(self, requested_schema: Any = None, **kwargs: Any) -> tuple[Any, Any]:
-        """Return capsules of an ArrowSchema and an ArrowDeviceArray of the table's own memory."""
+        """Return capsules of an ArrowSchema and an ArrowDeviceArray that share the table's memory."""
         return _arrow.device_array_capsules(self, kwargs)
 
     def __arrow_c_device_stream__(self, requested_schema: Any = None, **kwargs: Any) -> Any:
-        """Return a capsule of an ArrowDeviceArrayStream of one batch of the table's own memory."""
+        """Return a capsule of an ArrowDeviceArrayStream of one batch that shares the table's memory."""
         return _arrow.device_stream_capsule(self, kwargs)
 
     def to_pyarrow(self) -> Any:
@@ -331,7 +328,7 @@ class Table(Held, Tensor):
         return pyarrow.table(_arrow.OnHost(self))
 
     def to_pandas(self) -> Any:
-        """Return a pandas.DataFrame, by pyarrow where that is installed."""
+        """Return a pandas.DataFrame, through pyarrow if it is installed."""
         import pandas
 
         try:
@@ -340,13 +337,13 @@ class Table(Held, Tensor):
             return pandas.DataFrame({each.name: each.to_pandas() for each in self.columns()})
 
     def to_numpy(self, dtype: Any = None) -> Any:
-        """Return a numpy array of rows × columns, of the type that all columns fit in: always a copy."""
+        """Return a numpy array of rows × columns, of the common type of all columns: always a copy."""
         import numpy
 
         columns = [each.to_numpy() for each in self.columns()]
         for name, each in zip(self.column_names, columns):
             if each.ndim != 1:
-                raise ArgumentError(f"column {name!r} has {each.ndim} dimensions itself: take it alone")
+                raise ArgumentError(f"column {name!r} has {each.ndim} dimensions: call to_numpy() of the column")
         if not columns:
             return numpy.empty((len(self), 0), dtype=dtype)
         return numpy.stack(columns, axis=1).astype(dtype or numpy.result_type(*columns), copy=False)
@@ -355,7 +352,7 @@ class Table(Held, Tensor):
         if self.__dlpack_device__()[0] == CUDA:
             raise WrongTypeError("the table is in the memory of a GPU: to_numpy() copies it")
         if copy is False:
-            raise ArgumentError("copy=False: the columns of a table lie apart; matrix() puts them side by side")
+            raise ArgumentError("copy=False: the columns of a table are not adjacent; call matrix() first")
         return self.to_numpy(dtype=dtype)
 
     def to_pydict(self) -> dict[str, list[Any]]:

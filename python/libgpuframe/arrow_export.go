@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/share"
 )
 
-// exported makes the structs of a table or column, of its own memory.
+// exported exports a table or column in place.
 func exported(object holder) (*arrowdev.Array, error) {
 	switch of := object.(type) {
 	case *buffer.Buffer:
@@ -35,8 +35,8 @@ func heldObject(h handle) (holder, error) {
 	return wholeTable(h)
 }
 
-// gpuframe_arrow_export_device hands a table or a column over as an
-// ArrowDeviceArray of its own memory, and its ArrowSchema. The schema may be NULL.
+// gpuframe_arrow_export_device exports a table or a column in place, as an
+// ArrowDeviceArray and its ArrowSchema. The schema may be NULL.
 //
 //export gpuframe_arrow_export_device
 func gpuframe_arrow_export_device(h C.uint64_t, deviceArray, schema unsafe.Pointer) *C.char {
@@ -57,9 +57,8 @@ func gpuframe_arrow_export_device(h C.uint64_t, deviceArray, schema unsafe.Point
 	})
 }
 
-// gpuframe_arrow_export hands a table or a column over as an ArrowArray in the
-// host's memory, and its ArrowSchema, which may be NULL. What is on a GPU is
-// copied.
+// gpuframe_arrow_export exports a table or a column in the host's memory, as an
+// ArrowArray and its ArrowSchema, which may be NULL. Data on a GPU is copied.
 //
 //export gpuframe_arrow_export
 func gpuframe_arrow_export(h C.uint64_t, array, schema unsafe.Pointer) *C.char {
@@ -88,8 +87,8 @@ func gpuframe_arrow_export(h C.uint64_t, array, schema unsafe.Pointer) *C.char {
 	})
 }
 
-// onHost returns an object, or a copy of it in the host's memory, that the caller
-// releases.
+// onHost returns an object, or a copy of it in the host's memory. The caller releases the
+// result.
 func onHost(object holder) (holder, error) {
 	var dev *device.Device
 	switch of := object.(type) {
@@ -132,9 +131,9 @@ func gpuframe_arrow_schema(h C.uint64_t, schema unsafe.Pointer) *C.char {
 	})
 }
 
-// gpuframe_arrow_export_stream hands a table over as a stream of one batch: an
-// ArrowDeviceArrayStream of its own memory or, not on_device, an ArrowArrayStream
-// in the host's.
+// gpuframe_arrow_export_stream exports a table as a stream of one batch: in place, as an
+// ArrowDeviceArrayStream, or, without on_device, in the host's memory, as an
+// ArrowArrayStream.
 //
 //export gpuframe_arrow_export_stream
 func gpuframe_arrow_export_stream(h C.uint64_t, onDevice C.int, stream unsafe.Pointer) *C.char {
@@ -147,7 +146,7 @@ func gpuframe_arrow_export_stream(h C.uint64_t, onDevice C.int, stream unsafe.Po
 		kept := objects.add(b)
 		if C.gpuframe_stream_of_table(C.uint64_t(kept), onDevice, deviceType, stream) != 0 {
 			_ = release(kept)
-			return fmt.Errorf("the stream's struct: %w", device.ErrOutOfMemory)
+			return fmt.Errorf("allocation of the stream's struct: %w", device.ErrOutOfMemory)
 		}
 		return nil
 	})

@@ -28,14 +28,13 @@ type deviceArray struct {
 	_          [3]int64
 }
 
-// incoming is an array with its schema on the way in. What is not taken over is
-// released.
+// incoming is an imported array with its schema. drop releases it unless it was moved.
 type incoming struct {
 	array  *deviceArray
 	schema unsafe.Pointer
 }
 
-// hostArray moves an ArrowArray of the host's into a device array.
+// hostArray moves an ArrowArray in the host's memory into a device array.
 func hostArray(array unsafe.Pointer) *deviceArray {
 	moved := &deviceArray{deviceType: typeHost, deviceID: -1}
 	source := (*[C.ARRAY_BYTES / 8]uintptr)(array)
@@ -44,17 +43,17 @@ func hostArray(array unsafe.Pointer) *deviceArray {
 	return moved
 }
 
-// there returns the manager to import an array with: the wanted one if the array is
-// on its device, else that of the device that the array is on.
-func (in incoming) there(wanted *memory.Manager) (*memory.Manager, error) {
-	dev := wanted.Device()
+// there returns the manager that imports an array: preferred if the array is on its
+// device, otherwise the manager of the array's device.
+func (in incoming) there(preferred *memory.Manager) (*memory.Manager, error) {
+	dev := preferred.Device()
 	switch {
 	case in.array.deviceType == typeHost && dev.Kind() == device.Host:
-		return wanted, nil
+		return preferred, nil
 	case in.array.deviceType == typeCUDA && dev.Kind() == device.CUDA && int64(dev.Info().Ordinal) == in.array.deviceID:
-		return wanted, nil
+		return preferred, nil
 	case in.array.deviceType != typeHost && in.array.deviceType != typeCUDA && dev.Kind() == device.CUDA:
-		return wanted, nil
+		return preferred, nil
 	}
 	return managerOf(in.array.deviceType, int32(in.array.deviceID))
 }
@@ -67,11 +66,11 @@ func (in incoming) drop() {
 // onHost reports whether the array is in memory that only the processor reaches.
 func (in incoming) onHost() bool { return in.array.deviceType == typeHost }
 
-// table makes a table in a manager's memory, without a copy if the array is on its
-// device already.
+// table makes a table in a manager's memory. It copies the array unless it is on the
+// manager's device.
 func (in incoming) table(m *memory.Manager) (*buffer.Buffer, error) {
 	if in.onHost() && m.Device().Kind() != device.Host {
-		// Straight from the producer's memory to the GPU.
+		// One copy, from the producer's memory to the GPU.
 		record, err := arrowdev.ImportRecord(unsafe.Pointer(in.array), in.schema)
 		if err != nil {
 			return nil, err
@@ -92,7 +91,7 @@ func (in incoming) table(m *memory.Manager) (*buffer.Buffer, error) {
 	return copyTable(b, m)
 }
 
-// column is table for an array of any type.
+// column is like table for an array of any type.
 func (in incoming) column(m *memory.Manager) (*column.Column, arrow.Field, error) {
 	there, err := in.there(m)
 	if err != nil {
@@ -108,7 +107,7 @@ func (in incoming) column(m *memory.Manager) (*column.Column, arrow.Field, error
 	return moved, field, err
 }
 
-// take returns the array that C gave.
+// take returns the array that C passed.
 func take(array, schema unsafe.Pointer, onDevice C.int) incoming {
 	if onDevice == 0 {
 		return incoming{array: hostArray(array), schema: schema}
@@ -116,10 +115,10 @@ func take(array, schema unsafe.Pointer, onDevice C.int) incoming {
 	return incoming{array: (*deviceArray)(array), schema: schema}
 }
 
-// gpuframe_arrow_import makes a table of an ArrowDeviceArray of structs or, not
-// on_device, of an ArrowArray in the host's memory. What is on the target's device
-// already is not copied. It consumes array and schema in every case. The target is
-// described at targetOf.
+// gpuframe_arrow_import makes a table from an ArrowDeviceArray of structs or, without
+// on_device, from an ArrowArray in the host's memory. Data on the target's device is not
+// copied. The call consumes array and schema, also after an error. targetOf describes the
+// target.
 //
 //export gpuframe_arrow_import
 func gpuframe_arrow_import(into C.uint64_t, budgets *C.uint64_t, count C.int64_t, array, schema unsafe.Pointer, onDevice C.int, out *C.uint64_t) *C.char {
@@ -134,8 +133,8 @@ func gpuframe_arrow_import(into C.uint64_t, budgets *C.uint64_t, count C.int64_t
 	})
 }
 
-// gpuframe_arrow_import_column is gpuframe_arrow_import for an array of any type,
-// which becomes a column.
+// gpuframe_arrow_import_column is like gpuframe_arrow_import for an array of any type and
+// makes a column.
 //
 //export gpuframe_arrow_import_column
 func gpuframe_arrow_import_column(into C.uint64_t, budgets *C.uint64_t, count C.int64_t, array, schema unsafe.Pointer, onDevice C.int, name *C.char, out *C.uint64_t) *C.char {
@@ -157,10 +156,10 @@ func gpuframe_arrow_import_column(into C.uint64_t, budgets *C.uint64_t, count C.
 	})
 }
 
-// gpuframe_arrow_import_stream reads a stream to its end, into one table: an
-// ArrowDeviceArrayStream or, not on_device, an ArrowArrayStream. A single batch
-// that is on the target's device already is not copied. It consumes the stream in
-// every case.
+// gpuframe_arrow_import_stream reads a stream to its end and makes one table: from an
+// ArrowDeviceArrayStream or, without on_device, from an ArrowArrayStream. A single batch
+// on the target's device is not copied. The call consumes the stream, also after an
+// error.
 //
 //export gpuframe_arrow_import_stream
 func gpuframe_arrow_import_stream(into C.uint64_t, budgets *C.uint64_t, count C.int64_t, stream unsafe.Pointer, onDevice C.int, out *C.uint64_t) *C.char {
@@ -176,8 +175,8 @@ func gpuframe_arrow_import_stream(into C.uint64_t, budgets *C.uint64_t, count C.
 	})
 }
 
-// gpuframe_arrow_import_column_stream is gpuframe_arrow_import_stream for a stream
-// of arrays of any type, which become one column.
+// gpuframe_arrow_import_column_stream is like gpuframe_arrow_import_stream for arrays of
+// any type and makes one column.
 //
 //export gpuframe_arrow_import_column_stream
 func gpuframe_arrow_import_column_stream(into C.uint64_t, budgets *C.uint64_t, count C.int64_t, stream unsafe.Pointer, onDevice C.int, name *C.char, out *C.uint64_t) *C.char {

@@ -38,8 +38,8 @@ func (s source) failed(what string, status C.int) error {
 	return fmt.Errorf("the producer's stream: %s: error %d: %s: %w", what, status, text, column.ErrInvalid)
 }
 
-// read makes one table of all batches. Batches in the host's memory go to the
-// target in one transfer; batches on a GPU are put together there.
+// read makes one table of all batches. Batches in the host's memory are copied to the
+// target in one transfer; batches on a GPU are concatenated there.
 func (s source) read(ctx context.Context, t target) (*buffer.Buffer, error) {
 	batches, err := s.batches()
 	defer dropAll(batches)
@@ -68,7 +68,7 @@ func (s source) read(ctx context.Context, t target) (*buffer.Buffer, error) {
 	return joinRecords(ctx, t.manager, batches)
 }
 
-// batches reads all batches. The caller drops them, and frees their schemas.
+// batches reads all batches. The caller drops them and frees their schemas.
 func (s source) batches() (all []incoming, err error) {
 	for {
 		in, err := s.next()
@@ -79,9 +79,9 @@ func (s source) batches() (all []incoming, err error) {
 	}
 }
 
-// next returns the next batch, or none at the end.
+// next returns the next batch, or an empty one at the end.
 func (s source) next() (incoming, error) {
-	// The producer writes into C memory: it may be another Go.
+	// The producer writes into C memory, because its code may be another Go program.
 	array := C.calloc(1, C.DEVICE_ARRAY_BYTES)
 	defer C.free(array)
 	if status := C.gpuframe_stream_next(s.stream, s.onDevice, array); status != 0 {
@@ -105,7 +105,7 @@ func (s source) next() (incoming, error) {
 	return in, nil
 }
 
-// joinRecords moves batches of the host to a manager's device, in one transfer.
+// joinRecords copies batches of the host to a manager's device in one transfer.
 func joinRecords(ctx context.Context, m *memory.Manager, batches []incoming) (*buffer.Buffer, error) {
 	var records []arrow.Record
 	defer func() {
@@ -123,13 +123,13 @@ func joinRecords(ctx context.Context, m *memory.Manager, batches []incoming) (*b
 	return buffer.FromRecords(ctx, m, records, buffer.LoadOptions{Tag: "arrow"})
 }
 
-// joinTables brings batches to a manager's device, unless they are there, and puts
-// them together on it.
+// joinTables copies batches to a manager's device, unless they are there, and
+// concatenates them.
 func joinTables(ctx context.Context, m *memory.Manager, batches []incoming) (*buffer.Buffer, error) {
 	var tables []*buffer.Buffer
 	defer func() {
 		for _, table := range tables {
-			_ = table.Release() // a reference of our own
+			_ = table.Release() // a separate reference
 		}
 	}()
 	for number, in := range batches {
@@ -142,7 +142,7 @@ func joinTables(ctx context.Context, m *memory.Manager, batches []incoming) (*bu
 	return selection.Concat(ctx, tables, kernels.Options{Manager: m, Tag: "arrow"})
 }
 
-// empty makes a table of the stream's schema without rows.
+// empty makes a table with the stream's schema and without rows.
 func (s source) empty(ctx context.Context, m *memory.Manager) (*buffer.Buffer, error) {
 	structs := C.calloc(1, C.SCHEMA_BYTES)
 	defer C.free(structs)
@@ -160,7 +160,7 @@ func (s source) empty(ctx context.Context, m *memory.Manager) (*buffer.Buffer, e
 	return buffer.FromRecords(ctx, m, []arrow.Record{nothing}, buffer.LoadOptions{Tag: "arrow"})
 }
 
-// readColumn makes one column of all batches, of whatever type they are.
+// readColumn makes one column of all batches. They may be of any type.
 func (s source) readColumn(ctx context.Context, t target) (*column.Column, arrow.Field, error) {
 	field, err := s.field()
 	if err != nil {
@@ -193,7 +193,7 @@ func (s source) readColumn(ctx context.Context, t target) (*column.Column, arrow
 	return c, field, err
 }
 
-// joinArrays moves batches of the host to a manager's device as one column.
+// joinArrays copies batches of the host to a manager's device as one column.
 func joinArrays(ctx context.Context, m *memory.Manager, field arrow.Field, batches []incoming) (*column.Column, error) {
 	var arrays []arrow.Array
 	defer func() {
@@ -241,7 +241,7 @@ func (s source) field() (arrow.Field, error) {
 	return arrowdev.ImportField(structs)
 }
 
-// dropAll releases what of the batches was not taken over.
+// dropAll releases the batches that were not imported.
 func dropAll(batches []incoming) {
 	for _, in := range batches {
 		in.drop()

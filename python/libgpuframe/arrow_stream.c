@@ -40,7 +40,7 @@ void gpuframe_release_array(void *array) { release_at(array, ARRAY_RELEASE); }
 
 void gpuframe_release_schema(void *schema) { release_at(schema, SCHEMA_RELEASE); }
 
-/* What an exported stream keeps. */
+/* The state of an exported stream. */
 struct batch {
 	uint64_t table;
 	int on_device, given;

@@ -89,7 +89,7 @@ static PyObject *new_struct(PyObject *self, PyObject *kind) {
 	long long i = py.PyLong_AsLongLong(kind);
 	if (i < 0 || i >= KINDS) {
 		if (py.PyErr_Occurred() == NULL) {
-			py.PyErr_SetString(py.ValueError, "there is no struct of that number");
+			py.PyErr_SetString(py.ValueError, "no Arrow struct has that number");
 		}
 		return NULL;
 	}
@@ -125,13 +125,13 @@ static PyObject *struct_of(PyObject *self, PyObject *capsule) {
 		}
 		return pair;
 	}
-	py.PyErr_SetString(py.TypeError, "a capsule of an Arrow C struct is needed");
+	py.PyErr_SetString(py.TypeError, "expected a capsule of an Arrow C struct");
 	return NULL;
 }
 
 static struct py_method functions[] = {
 	{"take_tensor", gpuframe_take_tensor, PY_METH_O, "Consume a capsule of DLPack."},
-	{"exchanged", gpuframe_exchanged, PY_METH_O, "Ask an object for a tensor by its type's DLPack exchange table."},
+	{"exchanged", gpuframe_exchanged, PY_METH_O, "Take a tensor from an object by its type's DLPack exchange table."},
 	{"import_tensor", gpuframe_import_tensor, PY_METH_FASTCALL, "Make a column of a tensor that was taken."},
 	{"new_struct", new_struct, PY_METH_O, "Make an empty Arrow struct in a capsule."},
 	{"hold", gpuframe_hold, PY_METH_O, "Make a tensor of memory that an object owns."},

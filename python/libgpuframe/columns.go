@@ -18,15 +18,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// series is a column under its name. Its references are the column's.
+// series is a column with its name. References are counted by the column.
 type series struct {
 	*column.Column
 	field arrow.Field
-	// bits is, for a column of validity bytes, the bit of its first byte that
+	// bits applies to a column of validity bytes: it is the bit of the first byte that
 	// belongs to the first element.
 	bits int
-	// device and home are where it is, nil where it has no memory or, home, no
-	// region of values: hand-overs ask for them all the time.
+	// device and home are the column's device and region of values. device is nil without
+	// memory, home without values. They are cached because every hand-over reads them.
 	device *device.Device
 	home   *memory.Block
 }
@@ -36,7 +36,8 @@ func newSeries(c *column.Column, field arrow.Field) *series {
 	return &series{Column: c, field: field, device: c.Device(), home: c.Block()}
 }
 
-// withColumn calls f with the column of a handle, which lives until f returns.
+// withColumn calls f with the column of a handle and keeps the column alive until f
+// returns.
 func withColumn(h C.uint64_t, f func(*series) error) *C.char {
 	return guarded(func() error {
 		s, err := held[*series](handle(h))
@@ -48,7 +49,7 @@ func withColumn(h C.uint64_t, f func(*series) error) *C.char {
 	})
 }
 
-// give hands a new column of the same name to C.
+// give returns the handle of a new column with the same name to C.
 func (s *series) give(c *column.Column, err error, out *C.uint64_t) error {
 	if err != nil {
 		return err
@@ -64,7 +65,7 @@ type columnAnswer struct {
 	Nulls    int    `json:"nulls"`
 	Nullable bool   `json:"nullable"`
 	Device   string `json:"device"`
-	// Pointer is where the values begin; zero where the type has no fixed width.
+	// Pointer is the address of the values; zero if the type has no fixed width.
 	Pointer  uint64 `json:"pointer"`
 	Width    int    `json:"width"`
 	ReadOnly bool   `json:"read_only"`
@@ -73,7 +74,7 @@ type columnAnswer struct {
 	Bytes    uint64 `json:"bytes"`
 }
 
-// gpuframe_column_describe answers with what a column is and where its values are.
+// gpuframe_column_describe answers with a column's type, length and address.
 //
 //export gpuframe_column_describe
 func gpuframe_column_describe(h C.uint64_t, answer **C.char) *C.char {
@@ -97,8 +98,8 @@ func gpuframe_column_describe(h C.uint64_t, answer **C.char) *C.char {
 	})
 }
 
-// gpuframe_column_null_count counts the nulls where they are, and waits for that, if
-// nobody has counted them before.
+// gpuframe_column_null_count returns the count of nulls. If it is unknown, the column's
+// device counts them and the call waits.
 //
 //export gpuframe_column_null_count
 func gpuframe_column_null_count(h C.uint64_t, count *C.int64_t) *C.char {
@@ -115,13 +116,13 @@ func nullsOf(ctx context.Context, c *column.Column) (int, error) {
 	}
 	bits, first, err := c.Validity()
 	if err != nil {
-		return 0, nil // without a bitmap nothing is null
+		return 0, nil // a column without bitmap has no nulls
 	}
 	valid, err := bitmap.Count(ctx, bits, first, c.Len(), "null count")
 	return c.Len() - valid, err
 }
 
-// gpuframe_column_slice makes a column of some elements, of the same memory.
+// gpuframe_column_slice makes a column from some elements of another. Both share memory.
 //
 //export gpuframe_column_slice
 func gpuframe_column_slice(h C.uint64_t, offset, length C.int64_t, out *C.uint64_t) *C.char {
@@ -131,7 +132,7 @@ func gpuframe_column_slice(h C.uint64_t, offset, length C.int64_t, out *C.uint64
 	})
 }
 
-// gpuframe_column_values gives the column without its nulls, of the same memory.
+// gpuframe_column_values returns the column without its nulls. Both share memory.
 //
 //export gpuframe_column_values
 func gpuframe_column_values(h C.uint64_t, out *C.uint64_t) *C.char {
@@ -141,8 +142,8 @@ func gpuframe_column_values(h C.uint64_t, out *C.uint64_t) *C.char {
 	})
 }
 
-// gpuframe_column_validity gives the validity bitmap as a column of bytes, of the
-// same memory, and the bit of its first byte that belongs to the first element.
+// gpuframe_column_validity returns the validity bitmap as a column of bytes, which shares
+// its memory, and the bit of the first byte that belongs to the first element.
 //
 //export gpuframe_column_validity
 func gpuframe_column_validity(h C.uint64_t, out *C.uint64_t) *C.char {
@@ -162,8 +163,8 @@ func gpuframe_column_validity(h C.uint64_t, out *C.uint64_t) *C.char {
 	})
 }
 
-// gpuframe_column_is_valid gives the validity bitmap as a column of booleans, of the
-// same memory.
+// gpuframe_column_is_valid returns the validity bitmap as a column of booleans, which
+// shares its memory.
 //
 //export gpuframe_column_is_valid
 func gpuframe_column_is_valid(h C.uint64_t, out *C.uint64_t) *C.char {
@@ -177,8 +178,8 @@ func gpuframe_column_is_valid(h C.uint64_t, out *C.uint64_t) *C.char {
 	})
 }
 
-// gpuframe_column_copy makes a column of new memory of a manager's: a copy on
-// another device, or in another budget.
+// gpuframe_column_copy copies a column into memory of a manager: on another device, or of
+// another budget.
 //
 //export gpuframe_column_copy
 func gpuframe_column_copy(h, into C.uint64_t, out *C.uint64_t) *C.char {

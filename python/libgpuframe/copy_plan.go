@@ -15,11 +15,11 @@ type copyPlan struct {
 	known map[column.Bytes]int
 }
 
-// copyNode is a column that is to be made of copied parts.
+// copyNode is a column that will be made from copied parts.
 type copyNode struct {
 	data column.Data
-	// parts are the numbers of the plan's parts that become the buffers; -1 is a
-	// buffer that the column lacks.
+	// parts are the numbers of the plan's parts that become the buffers. noPart stands
+	// for a buffer that the column lacks.
 	parts      []int
 	children   []*copyNode
 	dictionary *copyNode
@@ -28,10 +28,10 @@ type copyNode struct {
 // noPart is the number of a buffer that the column lacks.
 const noPart = -1
 
-// add plans a copy of length elements of a column from element first on. Buffers
-// with a fixed number of bits for an element are cut to what is shown, from a
-// multiple of eight elements on, so that bits need not be shifted. All others are
-// copied whole.
+// add plans a copy of length elements of a column, beginning at element first. A buffer
+// with a fixed number of bits for each element is reduced to the copied elements, rounded
+// down to a multiple of eight so that no bits are shifted. Other buffers are copied
+// whole.
 func (p *copyPlan) add(c *column.Column, first, length int) *copyNode {
 	d := c.Data()
 	n := &copyNode{data: column.Data{Type: d.Type, Length: length, NullCount: nullsWithin(d, length)}}
@@ -70,8 +70,8 @@ func (p *copyPlan) child(d column.Data, child *column.Column, cut bool, low, hig
 	return p.add(child, 0, child.Len())
 }
 
-// part adds a buffer, or the elements [low, high) of it, and returns its number.
-// A width of zero bits stands for a buffer that is not cut.
+// part adds a buffer, or its elements [low, high), and returns the part's number. A width
+// of zero marks a buffer that is copied whole.
 func (p *copyPlan) part(region column.Bytes, cut bool, low, high, width int) int {
 	if region.Len() == 0 {
 		return noPart
@@ -117,9 +117,9 @@ func storageOf(t arrow.DataType) arrow.DataType {
 	}
 }
 
-// elementBits returns how many bits of each buffer belong to an element, zero for
-// buffers of another kind, and whether the buffers may be cut to some elements. The
-// last width is that of all further buffers.
+// elementBits returns the bits of an element in each buffer, zero for buffers without a
+// fixed width, and whether the buffers may be reduced to some elements. The last width
+// applies to all further buffers.
 func elementBits(d column.Data) (widths []int, cut bool) {
 	switch t := storageOf(d.Type).(type) {
 	case *arrow.StructType, *arrow.FixedSizeListType:
@@ -135,7 +135,8 @@ func elementBits(d column.Data) (widths []int, cut bool) {
 	return []int{0}, false
 }
 
-// hidesData reports whether a column shows only some of what its offsets refer to.
+// hidesData reports whether a column shows only a part of the data that its offsets refer
+// to.
 func hidesData(d column.Data) bool {
 	var width int
 	switch storageOf(d.Type).ID() {
@@ -144,7 +145,7 @@ func hidesData(d column.Data) bool {
 	case arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.LARGE_LIST:
 		width = 8
 	}
-	const padding = 64 // buffers are padded to it
+	const padding = 64 // the padding of buffers
 	if width > 0 && (d.Offset > 0 || d.Buffers[1].Len() >= (d.Length+1)*width+padding) {
 		return true
 	}
@@ -164,15 +165,15 @@ type copiedParts struct {
 
 func (r copiedParts) release() {
 	if r.block != nil {
-		_ = r.block.Release() // the columns have references of their own
+		_ = r.block.Release() // the columns hold separate references
 	}
 }
 
-// partAlignment is the boundary that copied parts begin at, as package column does.
+// partAlignment is the alignment of copied parts, the same as in package column.
 const partAlignment = 256
 
-// run copies all parts into one block of a manager, in stream order. Parts that
-// follow one another in memory travel by one copy.
+// run copies all parts into one block of a manager, in stream order. Parts that are
+// adjacent in memory are one copy.
 func (p *copyPlan) run(m *memory.Manager) (made copiedParts, err error) {
 	runs, places, total := p.layout()
 	if total == 0 {
@@ -201,7 +202,7 @@ func (p *copyPlan) run(m *memory.Manager) (made copiedParts, err error) {
 	return made, nil
 }
 
-// copyRun is one copy: bytes of a block, and where they go.
+// copyRun is one copy: bytes of a block and their destination.
 type copyRun struct {
 	source     *memory.Block
 	begin, end uint64
@@ -223,9 +224,9 @@ func (r copyRun) copy(block *memory.Block, m *memory.Manager) error {
 	return target.CopyFrom(m.Stream(), source)
 }
 
-// layout returns the copies, where each part is put, and how many bytes that takes.
+// layout returns the copies, the place of each part, and the total bytes.
 func (p *copyPlan) layout() (runs []copyRun, places []uint64, total uint64) {
-	const furthest = 4096 // a gap this wide is cheaper to copy than to leave out
+	const furthest = 4096 // copying a gap of this size costs less than a separate copy
 	for _, part := range p.parts {
 		begin := uint64(part.Pointer() - part.Block().Pointer())
 		end := begin + part.Bytes()

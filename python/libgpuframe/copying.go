@@ -13,10 +13,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// copyTable copies a table into memory of a manager. Within a device, and between
-// two GPUs, the bytes go from memory to memory in stream order and nobody waits.
-// Between the host and a GPU they travel through staging memory. The caller
-// releases the copy.
+// copyTable copies a table into memory of a manager. Copies within a device and between
+// two GPUs run in stream order without waiting. Copies between the host and a GPU go
+// through staging memory. The caller releases the copy.
 func copyTable(b *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
 	ctx := context.Background()
 	dev := b.Device()
@@ -33,7 +32,7 @@ func copyTable(b *buffer.Buffer, m *memory.Manager) (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	rows, err := b.NumRows(ctx) // known by now, if there are columns
+	rows, err := b.NumRows(ctx) // known already if there are columns
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +65,8 @@ func copyColumn(c *column.Column, m *memory.Manager) (*column.Column, error) {
 
 const copyTag = "copy"
 
-// copyColumnsTo copies columns of one device into one block on a device of the
-// same kind. What slices hide is left behind.
+// copyColumnsTo copies columns of one device into one block on a device of the same kind.
+// Elements outside a slice are not copied.
 func copyColumnsTo(ctx context.Context, columns []*column.Column, m *memory.Manager) (copied []*column.Column, err error) {
 	var p copyPlan
 	nodes := make([]*copyNode, len(columns))
@@ -95,9 +94,9 @@ func copyColumnsTo(ctx context.Context, columns []*column.Column, m *memory.Mana
 	return copied, nil
 }
 
-// compacted returns, as a reference, the column, or a copy on its device without
-// what a slice of strings or lists hides: where that begins and ends only the
-// offsets know, which lie on the device.
+// compacted returns the column with a new reference, or a copy on its device if a slice
+// of strings or lists hides data. Only the offsets, which are on the device, show the
+// extent of that data.
 func compacted(ctx context.Context, c *column.Column, m *memory.Manager) (*column.Column, error) {
 	if !hidesData(c.Data()) {
 		return c, c.Retain()

@@ -51,7 +51,7 @@ func countedRecord(t *testing.T) arrow.Record {
 	return b.NewRecord()
 }
 
-// countedTable returns a table whose number of rows only the device knows, as a filter
+// countedTable returns a table with a row count that only the device knows, as a filter
 // makes it. The caller releases it.
 func countedTable(t *testing.T, m *memory.Manager, record arrow.Record, rows int64) *buffer.Buffer {
 	t.Helper()
@@ -71,8 +71,8 @@ func countedTable(t *testing.T, m *memory.Manager, record arrow.Record, rows int
 	return table
 }
 
-// Whatever Python asks a counted table for has the rows that there are, never the
-// capacity: columns, tensors, matrices, Arrow structs and copies.
+// Every result of a counted table in Python has its rows and not its capacity: columns,
+// tensors, matrices, Arrow structs and copies.
 func TestCountedTablesInPython(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{})
@@ -195,7 +195,7 @@ func TestExportsThatMayWait(t *testing.T) {
 			{"n", 2, 3, false},
 			{"l", 2, 3, false},
 			{"b", 0, capacity, true},
-			{"nulls", 0, 3, true}, // nobody has counted the nulls of the part
+			{"nulls", 0, 3, true}, // the nulls of the part are not counted yet
 		} {
 			s := part(each.name, each.from, each.count)
 			require.Equal(t, each.waits, mayWait(s, 0), "%+v", each)

@@ -20,8 +20,8 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// csvOptions say how a CSV file is written. The zero value stands for commas, a
-// first line of names, and empty text or NULL for nulls.
+// csvOptions describe the format of a CSV file. The zero value stands for commas, a first
+// line of names, and empty text or NULL for nulls.
 type csvOptions struct {
 	Delimiter string            `json:"delimiter"`
 	NoHeader  bool              `json:"no_header"`
@@ -29,7 +29,7 @@ type csvOptions struct {
 	Types     map[string]string `json:"types"`
 }
 
-// csvTypes are the types that a CSV column can be given by name.
+// csvTypes are the types that types= may name for a CSV column.
 var csvTypes = map[string]arrow.DataType{
 	"bool": arrow.FixedWidthTypes.Boolean,
 	"int8": arrow.PrimitiveTypes.Int8, "int16": arrow.PrimitiveTypes.Int16,
@@ -76,14 +76,14 @@ func openCSV(path string, r reading, allocator arrowmemory.Allocator) (array.Rec
 	if err != nil {
 		return nil, nil, err
 	}
-	if !rows { // which arrow-go's reader does not survive
+	if !rows { // arrow-go's reader panics on a file without rows
 		nothing, err := array.NewRecordReader(shown, nil)
 		return nothing, opened, err
 	}
 	const rowsAtOnce = 1 << 16
 	common := []arrowcsv.Option{arrowcsv.WithAllocator(allocator), arrowcsv.WithHeader(!r.CSV.NoHeader), arrowcsv.WithChunk(rowsAtOnce),
 		arrowcsv.WithNullReader(true, r.CSV.Nulls...), arrowcsv.WithComma(comma)}
-	if r.CSV.NoHeader { // else arrow-go takes the first row for one; the columns are selected later
+	if r.CSV.NoHeader { // otherwise arrow-go reads the first row as a header; the columns are selected later
 		return arrowcsv.NewReader(opened, schema, common...), opened, nil
 	}
 	names, types := make([]string, shown.NumFields()), map[string]arrow.DataType{}
@@ -109,7 +109,7 @@ func (o csvOptions) comma() (rune, error) {
 	}
 	comma, width := utf8.DecodeRuneInString(o.Delimiter)
 	if width != len(o.Delimiter) || comma == '"' || comma == '\r' || comma == '\n' {
-		return 0, fmt.Errorf("delimiter=%q: give one character other than a quote or a line's end: %w", o.Delimiter, errArgument)
+		return 0, fmt.Errorf("delimiter=%q: pass one character other than a quote or a line end: %w", o.Delimiter, errArgument)
 	}
 	return comma, nil
 }
@@ -119,15 +119,15 @@ func (o csvOptions) types() (map[string]arrow.DataType, error) {
 	for name, text := range o.Types {
 		dataType, ok := csvTypes[text]
 		if !ok {
-			return nil, fmt.Errorf("types: column %q: CSV files are not read as %q: %w", name, text, errArgument)
+			return nil, fmt.Errorf("types: column %q: %q is not a type for CSV files: %w", name, text, errArgument)
 		}
 		types[name] = dataType
 	}
 	return types, nil
 }
 
-// csvSchema reads a file for the types of its columns: those given, and for others
-// the narrowest that all values have. It reports whether there are rows.
+// csvSchema reads a file to find the types of its columns: the given type, or the
+// narrowest type of all values. It reports whether the file has rows.
 func csvSchema(path string, comma rune, given map[string]arrow.DataType, o csvOptions) (schema *arrow.Schema, rows bool, err error) {
 	opened, err := os.Open(path)
 	if err != nil {
@@ -138,7 +138,7 @@ func csvSchema(path string, comma rune, given map[string]arrow.DataType, o csvOp
 	lines.Comma, lines.ReuseRecord = comma, true
 	first, err := lines.Read()
 	if errors.Is(err, io.EOF) {
-		return nil, false, fmt.Errorf("the file is empty: it has neither a header nor a row: %w", errContents)
+		return nil, false, fmt.Errorf("the file is empty, expected a header or a row: %w", errContents)
 	}
 	if err != nil {
 		return nil, false, err
@@ -192,14 +192,14 @@ func distinct(guesses []csvGuess) error {
 	seen := map[string]bool{}
 	for _, g := range guesses {
 		if seen[g.name] {
-			return fmt.Errorf("two columns are called %q: %w", g.name, errContents)
+			return fmt.Errorf("two columns have the name %q: %w", g.name, errContents)
 		}
 		seen[g.name] = true
 	}
 	return nil
 }
 
-// restrict returns a schema of the named columns, all of them if there are no names.
+// restrict returns a schema of the named columns, or of all columns if names is empty.
 func restrict(schema *arrow.Schema, names []string) (*arrow.Schema, error) {
 	if len(names) == 0 {
 		return schema, nil

@@ -10,19 +10,19 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// csvGuess is the type of a CSV column as far as its values are known.
+// csvGuess is the type of a CSV column, as far as its values determine it.
 type csvGuess struct {
 	name  string
 	given arrow.DataType
-	// candidate is the number of the narrowest type in csvCandidates that all values
-	// so far have.
+	// candidate is the index in csvCandidates of the narrowest type that fits all values
+	// so far.
 	candidate int
 	seen      bool
 }
 
-// csvCandidates are the types that columns are given, the narrowest first, with
-// what says whether a value has the type. They read what package csv of arrow-go
-// reads.
+// csvCandidates are the types of columns, the narrowest first, each with the function
+// that reports whether a value has the type. They accept the values that package csv of
+// arrow-go reads.
 var csvCandidates = []struct {
 	dataType arrow.DataType
 	has      func(text string) bool
@@ -55,9 +55,9 @@ func (g *csvGuess) dataType() arrow.DataType {
 	return csvCandidates[g.candidate].dataType
 }
 
-// learn narrows the guesses by a row. A type that an earlier value lacks is out for
-// good; int64 values are float64 values too, and of timestamps the coarser ones are
-// values of the finer. Between other types only text is left.
+// learn narrows the guesses by a row. A type that does not fit an earlier value stays
+// excluded. Every int64 is also a float64, and a timestamp of a coarser unit is also one
+// of a finer unit. If the values have no other type in common, the column is text.
 func learn(guesses []csvGuess, values, nulls []string) {
 	for i := range guesses {
 		g := &guesses[i]

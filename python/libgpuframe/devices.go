@@ -13,15 +13,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// opened are the devices in use, by name. They stay open until the process ends:
-// tensors that other libraries hold live as long as they like.
+// opened are the devices in use, by name. They stay open until the process ends, because
+// tensors in other libraries may live as long.
 var opened = struct {
 	sync.Mutex
 	managers map[string]*memory.Manager
 }{managers: map[string]*memory.Manager{}}
 
-// manager returns the manager of a device. The empty name is the first GPU, or
-// the host.
+// manager returns the manager of a device. The empty name is the first GPU or, without a
+// GPU, the host.
 func manager(name string) (*memory.Manager, error) {
 	opened.Lock()
 	defer opened.Unlock()
@@ -68,8 +68,8 @@ const (
 	typeCUDA = 2
 )
 
-// gpuframe_devices answers with a list of the devices that there are. What is
-// wrong with others comes as the error, beside the list.
+// gpuframe_devices answers with a list of the usable devices. An error about other
+// devices comes in addition to the list.
 //
 //export gpuframe_devices
 func gpuframe_devices(answer **C.char) *C.char {
@@ -86,8 +86,8 @@ func gpuframe_devices(answer **C.char) *C.char {
 	})
 }
 
-// gpuframe_open opens a device, once for the process, and answers with its
-// description. The handle is that of its memory manager.
+// gpuframe_open opens a device, once for the process, and answers with its description.
+// The handle is that of its memory manager.
 //
 //export gpuframe_open
 func gpuframe_open(name *C.char, opened *C.uint64_t, answer **C.char) *C.char {
@@ -106,7 +106,7 @@ func gpuframe_open(name *C.char, opened *C.uint64_t, answer **C.char) *C.char {
 	})
 }
 
-// gpuframe_child makes a manager that takes its memory out of another's budget.
+// gpuframe_child makes a manager. Its memory also counts in the budget of another.
 //
 //export gpuframe_child
 func gpuframe_child(parent C.uint64_t, name *C.char, budget C.uint64_t, child *C.uint64_t) *C.char {
@@ -124,7 +124,7 @@ func gpuframe_child(parent C.uint64_t, name *C.char, budget C.uint64_t, child *C
 	})
 }
 
-// gpuframe_set_budget sets the most bytes that a manager may have in use.
+// gpuframe_set_budget sets the limit of the bytes that a manager has in use.
 //
 //export gpuframe_set_budget
 func gpuframe_set_budget(h, budget C.uint64_t) *C.char {
@@ -137,7 +137,7 @@ func gpuframe_set_budget(h, budget C.uint64_t) *C.char {
 	})
 }
 
-// gpuframe_reset_peak sets a manager's peak to what is in use now.
+// gpuframe_reset_peak sets a manager's peak to the bytes in use now.
 //
 //export gpuframe_reset_peak
 func gpuframe_reset_peak(h C.uint64_t) *C.char {
@@ -169,7 +169,7 @@ type statsAnswer struct {
 	Total          uint64 `json:"total"`
 }
 
-// gpuframe_stats answers with a manager's figures and those of its device.
+// gpuframe_stats answers with the statistics of a manager and of its device.
 //
 //export gpuframe_stats
 func gpuframe_stats(h C.uint64_t, answer **C.char) *C.char {
@@ -190,8 +190,8 @@ func gpuframe_stats(h C.uint64_t, answer **C.char) *C.char {
 	})
 }
 
-// closeManager closes a child. What tensors in other libraries hold of it stays
-// theirs, and in the parent's figures. A device's own manager stays open.
+// closeManager closes a child. Memory that tensors in other libraries hold stays valid
+// and counts in the parent. A device's manager stays open.
 func closeManager(m *memory.Manager) error {
 	if m.Parent() == nil {
 		return nil

@@ -19,8 +19,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// gpuframePythonExport makes a tensor of a column or a table for native.c. While it
-// may not wait it answers EXPORT_WOULD_WAIT where it would have to.
+// gpuframePythonExport makes a tensor of a column or a table for native.c. With a flag
+// that forbids waiting it answers EXPORT_WOULD_WAIT if it had to wait.
 //
 //export gpuframePythonExport
 func gpuframePythonExport(h C.uint64_t, stream C.int64_t, flags C.uint32_t, tensor *unsafe.Pointer, failed **C.char) C.int {
@@ -44,9 +44,9 @@ func gpuframePythonExport(h C.uint64_t, stream C.int64_t, flags C.uint32_t, tens
 	return status
 }
 
-// mayWait reports whether an export may take longer than the interpreter's lock
-// should be held for: if it asks for memory, fetches the number of rows or counts nulls,
-// and if the processor reaches the memory but work on it is not done.
+// mayWait reports whether an export may take too long to hold the interpreter's lock: if
+// it allocates memory, fetches the row count or counts nulls, or if the processor reaches
+// the memory and work on it is pending.
 func mayWait(s *series, flags C.uint32_t) bool {
 	if flags&(C.EXPORT_COPY|C.EXPORT_TO_HOST) != 0 || s.Type().ID() == arrow.BOOL {
 		return true
@@ -61,8 +61,8 @@ func mayWait(s *series, flags C.uint32_t) bool {
 	return !idle || err != nil
 }
 
-// mayCountNulls reports whether dlpack.Export may have to count nulls of a column. What a
-// list shows of its child may be a part of it, whose nulls nobody has counted.
+// mayCountNulls reports whether dlpack.Export may have to count the nulls of a column. A
+// list may show only a part of its child, and the nulls of that part are not counted yet.
 func mayCountNulls(c *column.Column) bool {
 	if c.NullCount() == column.UnknownNullCount && hasBitmap(c) {
 		return true
@@ -77,11 +77,11 @@ func mayCountNulls(c *column.Column) bool {
 
 func hasBitmap(c *column.Column) bool { return c.NumBuffers() > 0 && c.Buffer(0).Len() > 0 }
 
-// optionsOf reads the arguments of a Python call for memory of a device, which is
-// nil where there is none.
+// optionsOf reads the arguments of a Python call. dev is nil for an object without
+// memory.
 func optionsOf(dev *device.Device, stream int64, flags C.uint32_t) (o dlpack.ExportOptions, err error) {
 	o.Legacy = flags&C.EXPORT_LEGACY != 0
-	if dev == nil { // nothing is there to wait for
+	if dev == nil { // no memory to wait for
 		host, err := manager("host")
 		if err != nil {
 			return o, err
@@ -89,11 +89,11 @@ func optionsOf(dev *device.Device, stream int64, flags C.uint32_t) (o dlpack.Exp
 		dev = host.Device()
 	}
 	if flags&(C.EXPORT_TO_HOST|C.EXPORT_NO_COPY) == C.EXPORT_TO_HOST|C.EXPORT_NO_COPY {
-		return o, fmt.Errorf("copy=False: the data is on %s, and dl_device asks for it on the host: %w", dev.Name(), dlpack.ErrDevice)
+		return o, fmt.Errorf("copy=False: the data is on %s, but dl_device=(1, 0) requests a copy on the host; leave one of the two out: %w", dev.Name(), dlpack.ErrDevice)
 	}
 	o.Stream, o.NoSync, err = dlpack.ConsumerStream(dev, stream, flags&C.EXPORT_STREAM_GIVEN != 0)
 	if flags&C.EXPORT_TO_HOST != 0 {
-		o.Stream, o.NoSync = nil, false // the copy is there at once
+		o.Stream, o.NoSync = nil, false // the copy is complete on return
 	}
 	return o, err
 }
@@ -124,7 +124,7 @@ func export(s *series, stream int64, flags C.uint32_t) (unsafe.Pointer, error) {
 	return pointer, nil
 }
 
-// copyFor returns, as a reference, the column itself or the copy that the flags ask for.
+// copyFor returns the column with a new reference, or the copy that the flags require.
 func copyFor(c *column.Column, flags C.uint32_t) (*column.Column, error) {
 	isBool := c.Type().ID() == arrow.BOOL
 	switch {
@@ -135,7 +135,7 @@ func copyFor(c *column.Column, flags C.uint32_t) (*column.Column, error) {
 		}
 		return copyColumn(c, host)
 	case flags&C.EXPORT_NO_COPY != 0 && isBool:
-		return nil, fmt.Errorf("copy=False: booleans are bits here and bytes in DLPack, so that they are copied: %w", dlpack.ErrUnsupported)
+		return nil, fmt.Errorf("copy=False: a boolean column is bits in Arrow and bytes in DLPack and must be copied: %w", dlpack.ErrUnsupported)
 	case flags&C.EXPORT_COPY != 0 && !isBool:
 		return copyOf(c)
 	}
@@ -174,11 +174,11 @@ func copyOf(c *column.Column) (*column.Column, error) {
 	return column.New(column.Data{Type: c.Type(), Length: c.Len(), Buffers: []column.Bytes{{}, made}})
 }
 
-// gpuframe_dlpack_import takes a tensor over, a DLManagedTensorVersioned or, with
-// legacy, a DLManagedTensor, and makes a column of it without copying. The stream,
-// of the manager's device, is the one that the tensor was asked for with, as a
-// number of the protocol: 1 or 2 for a default stream, -1 if nothing was ordered,
-// a handle, or zero for none.
+// gpuframe_dlpack_import takes ownership of a tensor, a DLManagedTensorVersioned or, with
+// legacy, a DLManagedTensor, and makes a column of it without copying. The stream is the
+// one for which the producer was called. It belongs to the manager's device and is
+// numbered as in the protocol: 1 or 2 for a default stream, -1 if no work was ordered, a
+// handle, or zero for no stream.
 //
 //export gpuframe_dlpack_import
 func gpuframe_dlpack_import(into C.uint64_t, tensor unsafe.Pointer, legacy C.int, stream C.int64_t, name *C.char, out *C.uint64_t) *C.char {
@@ -189,7 +189,7 @@ func gpuframe_dlpack_import(into C.uint64_t, tensor unsafe.Pointer, legacy C.int
 		}
 		m, err := the[*memory.Manager](handle(into))
 		if err != nil {
-			_, _ = take(nil, tensor) // which runs the deleter
+			_, _ = take(nil, tensor) // runs the deleter
 			return err
 		}
 		options := dlpack.ImportOptions{Context: context.Background()}
@@ -198,7 +198,7 @@ func gpuframe_dlpack_import(into C.uint64_t, tensor unsafe.Pointer, legacy C.int
 			options.Stream = m.Stream()
 		case stream != 0:
 			if options.Stream, options.NoSync, err = dlpack.ProducerStream(m.Device(), int64(stream), true); err != nil {
-				_, _ = take(nil, tensor) // which runs the deleter
+				_, _ = take(nil, tensor) // runs the deleter
 				return err
 			}
 		}

@@ -27,20 +27,20 @@ import (
 	"github.com/gpuframe/gpuframe/share"
 )
 
-// failure is an error as Python gets it.
+// failure is an error for Python.
 type failure struct {
-	// Kind chooses the exception.
+	// Kind selects the exception.
 	Kind string `json:"kind"`
 	Text string `json:"text"`
-	// Details are where a fault of the library happened.
+	// Details describe the place of an internal fault of the library.
 	Details string `json:"details,omitempty"`
-	// The figures of a budget that did not suffice, in bytes.
+	// The numbers of an exceeded budget, in bytes.
 	Asked  uint64 `json:"asked,omitempty"`
 	InUse  uint64 `json:"in_use,omitempty"`
 	Budget uint64 `json:"budget,omitempty"`
 }
 
-// kinds are the exceptions of Go's conditions, the most telling first.
+// kinds maps Go's conditions to exceptions, the most specific first.
 var kinds = []struct {
 	condition error
 	kind      string
@@ -97,10 +97,10 @@ var (
 	errUnread   = errors.New("not supported by the reader")
 )
 
-// unexplained is the kind of an error that none of kinds is for.
+// unexplained is the kind of errors without a condition in kinds.
 const unexplained = "error"
 
-// noColumn is the error about a name that a schema lacks.
+// noColumn returns the error about a name that a schema lacks.
 func noColumn(name string, schema *arrow.Schema) error {
 	var names []string
 	for _, field := range schema.Fields() {
@@ -114,24 +114,27 @@ func noColumnOf(name string, names []string) error {
 	if len(names) > most {
 		names = append(names[:most:most], "…")
 	}
-	return fmt.Errorf("no column is called %q; there are %s: %w", name, strings.Join(names, ", "), errNoColumn)
+	return fmt.Errorf("no column %q; the columns are %s: %w", name, strings.Join(names, ", "), errNoColumn)
 }
 
-// goNames are what the packages below begin their messages with: names of Go
-// packages, which Python programs do not know.
+// goNames matches the names of Go packages with which messages of the packages below
+// begin. Python programs do not know these names.
 var goNames = regexp.MustCompile(`(^|: )(?:(?:arrowdev|buffer|column|device|dlpack|expr|kernels|memory|reduce|selection|share): )+`)
 
-// pythonTerms are the remedies that messages name, as they are called in Python.
+// pythonTerms replaces remedies in messages by their names in Python.
 var pythonTerms = strings.NewReplacer(
 	dlpack.ErrNulls.Error(), "the column has nulls, which DLPack lacks: hand over values() and is_valid(), or use Arrow",
 	"with Manager.SetBudget", "with set_budget()",
+	"; close tables or raise ServerOptions.References", "; release tables",
+	"; disconnect some or raise ServerOptions.Clients", "; close some",
+	"ServerOptions.Mode is", "mode is",
 	"or use ImportMatrix for columns that each lie contiguously", "or hand over one column at a time",
 	"use Import for other tensors", "hand over one column at a time",
 	"use Import, which makes lists of the rows", "hand over one column at a time",
 )
 
-// plainText returns an error's text without what stands for conditions in Go alone,
-// and with Python's names.
+// plainText returns an error's text with Python's names and without the texts of Go's
+// conditions.
 func plainText(err error) string {
 	text := pythonTerms.Replace(goNames.ReplaceAllString(err.Error(), "$1"))
 	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errUnread, errFile} {
@@ -155,8 +158,8 @@ func describe(err error) failure {
 	return f
 }
 
-// guarded runs a call of C's and returns its error as JSON in C memory, or nil. A
-// panic becomes an error: it must not reach C.
+// guarded runs a call from C and returns its error as JSON in C memory, or nil. A panic
+// becomes an error, because it must not reach C.
 func guarded(call func() error) (text *C.char) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -178,7 +181,7 @@ func encoded(value any) *C.char {
 	return C.CString(string(text))
 }
 
-// decode reads an argument that is JSON; nothing for NULL.
+// decode reads a JSON argument. NULL leaves value unchanged.
 func decode(text *C.char, value any) error {
 	if text == nil {
 		return nil
@@ -189,7 +192,7 @@ func decode(text *C.char, value any) error {
 	return nil
 }
 
-// gpuframe_free frees what a call returned: an error, or a result's JSON.
+// gpuframe_free frees an error or a result that a call returned.
 //
 //export gpuframe_free
 func gpuframe_free(text *C.char) { C.free(unsafe.Pointer(text)) }

@@ -78,7 +78,7 @@ static int allocate(struct dl_tensor *prototype, struct dl_managed_versioned **o
 static int is_column(PyObject *object) {
 	int is = py.PyObject_IsInstance(object, gpuframe_column_type());
 	if (is == 0) {
-		py.PyErr_SetString(py.TypeError, "a gpuframe.Column is needed");
+		py.PyErr_SetString(py.TypeError, "expected a gpuframe.Column");
 	}
 	return is > 0;
 }
@@ -197,7 +197,7 @@ PyObject *gpuframe_to_library(PyObject *self, PyObject *type) {
 	void *made = NULL;
 	if (theirs->to_object(tensor, &made) != 0 || made == NULL) {
 		if (py.PyErr_Occurred() == NULL) {
-			py.PyErr_SetString(py.BufferError, "the type's library refused the column, and did not say why");
+			py.PyErr_SetString(py.BufferError, "the type's library refused the column and set no exception");
 		}
 		return NULL;
 	}

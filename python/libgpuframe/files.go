@@ -26,19 +26,19 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// reading says how a file becomes a table.
+// reading are the options of a read.
 type reading struct {
-	// Columns are the columns to read, all of them if it is empty.
+	// Columns are the columns to read, or all columns if empty.
 	Columns []string   `json:"columns"`
 	CSV     csvOptions `json:"csv"`
 }
 
-// opener opens a file's records in memory of an allocator. What it returns is
-// closed after the reader was released.
+// opener opens a file and decodes its records into memory of an allocator. The caller
+// closes the io.Closer after it has released the reader.
 type opener func(path string, r reading, allocator arrowmemory.Allocator) (array.RecordReader, io.Closer, error)
 
-// read brings a file to the device of a manager. A GPU reads from pinned memory,
-// which saves a copy. Errors begin with the name of the caller's function.
+// read copies a file to the device of a manager. A GPU reads from pinned memory, which
+// saves a copy. Errors begin with the name of the caller's function.
 func read(function string, h C.uint64_t, path, options *C.char, out *C.uint64_t, open opener) *C.char {
 	return guarded(func() (err error) {
 		m, err := the[*memory.Manager](handle(h))
@@ -57,20 +57,21 @@ func read(function string, h C.uint64_t, path, options *C.char, out *C.uint64_t,
 	})
 }
 
-// errContents is what files are that do not hold what they should.
+// errContents is the condition of a file with unexpected contents.
 var errContents = errors.New("the file cannot be read")
 
-// fileError is an error of a file's contents. Its text is that of the error alone.
+// fileError is an error about a file's contents. It does not change the text of the
+// error.
 type fileError struct{ error }
 
 func (e fileError) Is(target error) bool { return target == errContents }
 
 func (e fileError) Unwrap() error { return e.error }
 
-// ofFile marks an error that no other condition explains as one of the contents.
+// ofFile marks an error without another condition as an error of the file's contents.
 func ofFile(err error) error {
 	var path *fs.PathError
-	if errors.As(err, &path) { // whose text repeats the path
+	if errors.As(err, &path) { // its text repeats the path
 		err = path.Err
 		if !errors.Is(err, fs.ErrNotExist) && !errors.Is(err, fs.ErrPermission) {
 			return fmt.Errorf("%w: %w", errFile, err)
@@ -103,7 +104,7 @@ func (r reading) read(m *memory.Manager, path string, open opener) (b *buffer.Bu
 	if err != nil || len(r.Columns) == 0 {
 		return b, err
 	}
-	some, err := selectColumns(b, r.Columns) // in the order that was asked for
+	some, err := selectColumns(b, r.Columns) // in the requested order
 	return some, errors.Join(err, b.Release())
 }
 
@@ -138,8 +139,8 @@ func parquetRecords(parquetFile *file.Reader, columns []string, allocator arrowm
 	if err != nil {
 		return nil, err
 	}
-	// Not in parallel: arrow-go panics on damaged pages, and a panic on a goroutine of its
-	// own would end the process.
+	// Not in parallel: arrow-go panics on damaged pages, and a panic on a goroutine of
+	// arrow-go would end the process.
 	properties := pqarrow.ArrowReadProperties{BatchSize: 1 << 17}
 	arrowFile, err := pqarrow.NewFileReader(parquetFile, properties, allocator)
 	if err != nil {
@@ -152,8 +153,8 @@ func parquetRecords(parquetFile *file.Reader, columns []string, allocator arrowm
 	return &parquetReader{RecordReader: records, file: arrowFile, leaves: leaves}, nil
 }
 
-// leavesOf returns the leaves of the named columns, for a column of structs has
-// several; nil stands for all.
+// leavesOf returns the leaves of the named columns. A column of structs has several. nil
+// stands for all leaves.
 func leavesOf(parquetFile *file.Reader, columns []string) (leaves []int, err error) {
 	schema := parquetFile.MetaData().Schema
 	for _, name := range columns {
@@ -170,8 +171,7 @@ func leavesOf(parquetFile *file.Reader, columns []string) (leaves []int, err err
 	return leaves, nil
 }
 
-// gpuframe_read_ipc reads an Arrow IPC file or stream. The options are JSON:
-// columns.
+// gpuframe_read_ipc reads an Arrow IPC file or stream. The options are JSON: columns.
 //
 //export gpuframe_read_ipc
 func gpuframe_read_ipc(h C.uint64_t, path, options *C.char, out *C.uint64_t) *C.char {

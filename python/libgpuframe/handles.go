@@ -9,15 +9,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// handle names an object for C: its slot in the low half, the slot's generation
-// in the high one. Zero names nothing.
+// handle identifies an object for C: its slot in the low half, the slot's generation in
+// the high half. Zero identifies no object.
 type handle uint64
 
-// objects are what handles name.
+// objects maps handles to objects.
 var objects table
 
-// table hands out handles. A slot that was emptied is used again under another
-// generation, so that an old handle finds nothing.
+// table hands out handles. An emptied slot is reused with another generation, so an old
+// handle is not valid again.
 type table struct {
 	mu    sync.RWMutex
 	slots []slot
@@ -54,7 +54,7 @@ func (t *table) get(h handle) any {
 	return nil
 }
 
-// take empties the slot and returns what was in it, or nil.
+// take empties the slot and returns its object, or nil.
 func (t *table) take(h handle) any {
 	t.mu.Lock()
 	defer t.mu.Unlock()
@@ -80,7 +80,7 @@ func (t *table) find(h handle) *slot {
 	return s
 }
 
-// the returns the object of a handle as the type it should have.
+// the returns the object of a handle, which must have type T.
 func the[T any](h handle) (T, error) {
 	value, ok := objects.get(h).(T)
 	if !ok {
@@ -95,8 +95,8 @@ type holder interface {
 	Release() error
 }
 
-// held returns the object of a handle with a reference that the caller releases,
-// so that a release by another thread cannot end it in the middle of a call.
+// held returns the object of a handle with a reference that the caller releases. The
+// reference keeps the object alive if another thread releases the handle during the call.
 func held[T holder](h handle) (T, error) {
 	value, err := the[T](h)
 	if err != nil {

@@ -14,8 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Handles find what they name, and nothing once that was taken out, whatever comes
-// into its slot later.
+// A handle finds its object until the object is taken out, and never finds a later object
+// in the same slot.
 func TestHandles(t *testing.T) {
 	rapid.Check(t, func(r *rapid.T) {
 		var objects table
@@ -90,7 +90,7 @@ func TestAHandleOfAnotherType(t *testing.T) {
 
 func TestErrorsHaveAKind(t *testing.T) {
 	for err, want := range map[error]failure{
-		errors.New("whatever"):               {Kind: "error", Text: "whatever"},
+		errors.New("unknown"):                {Kind: "error", Text: "unknown"},
 		fmt.Errorf("x: %w", errNoColumn):     {Kind: "key", Text: "x"}, // the condition is Go's
 		fmt.Errorf("%w", memory.ErrReleased): {Kind: "released", Text: memory.ErrReleased.Error()},
 	} {

@@ -43,7 +43,7 @@ func exportTable(h handle, stream int64, flags C.uint32_t) (unsafe.Pointer, erro
 		return nil, err
 	}
 	if flags&C.EXPORT_NO_COPY != 0 && tensor.Copied() {
-		err := fmt.Errorf("copy=False: the columns do not lie side by side as values of one type: take table.matrix() before: %w", dlpack.ErrUnsupported)
+		err := fmt.Errorf("copy=False: the columns are not adjacent values of one type; call table.matrix() first: %w", dlpack.ErrUnsupported)
 		return nil, errors.Join(err, tensor.Release())
 	}
 	pointer := tensor.Detach()
@@ -53,15 +53,15 @@ func exportTable(h handle, stream int64, flags C.uint32_t) (unsafe.Pointer, erro
 	return pointer, nil
 }
 
-// copyColumns puts copies into the place of columns, as the flags ask for, and reports
-// whether a tensor shows nothing but copies.
+// copyColumns replaces columns by copies, as the flags require, and reports whether the
+// tensor will contain only copies.
 func copyColumns(columns []*column.Column, flags C.uint32_t) (alone bool, err error) {
 	some := columns
 	switch {
 	case flags&C.EXPORT_TO_HOST != 0:
 		alone = true
 	case flags&C.EXPORT_COPY != 0 && len(columns) > 0 && columns[0].Type().ID() != arrow.BOOL:
-		// Who lies elsewhere than the others makes them all be gathered.
+		// A column apart from the others makes gathering of all columns necessary.
 		some, alone = columns[:1], true
 	default:
 		return false, nil
@@ -77,8 +77,8 @@ func copyColumns(columns []*column.Column, flags C.uint32_t) (alone bool, err er
 	return alone, nil
 }
 
-// columnsOf returns references to a table's columns, of the rows that it really has:
-// a count that only the device knows is fetched.
+// columnsOf returns references to a table's columns, without the capacity beyond the
+// rows. It fetches a row count that only the device knows.
 func columnsOf(b *buffer.Buffer) (columns []*column.Column, err error) {
 	for i := range b.NumColumns() {
 		c, err := b.Column(i).WithHostRows(context.Background())
@@ -92,12 +92,12 @@ func columnsOf(b *buffer.Buffer) (columns []*column.Column, err error) {
 
 func releaseColumns(columns []*column.Column) {
 	for _, c := range columns {
-		_ = c.Release() // a reference of our own
+		_ = c.Release() // a separate reference
 	}
 }
 
-// gpuframe_table_matrix makes a table whose columns lie side by side: of the same
-// memory where they do already, else a copy within their budget.
+// gpuframe_table_matrix makes a table with adjacent columns. It shares the memory of
+// columns that are adjacent already, and otherwise copies them within their budget.
 //
 //export gpuframe_table_matrix
 func gpuframe_table_matrix(h C.uint64_t, out *C.uint64_t) *C.char {
@@ -109,7 +109,7 @@ func gpuframe_table_matrix(h C.uint64_t, out *C.uint64_t) *C.char {
 		}
 		for i, c := range columns {
 			if c.Type().ID() == arrow.BOOL {
-				return fmt.Errorf("column %q: booleans are bits and do not lie side by side: %w", b.Schema().Field(i).Name, dlpack.ErrUnsupported)
+				return fmt.Errorf("column %q: a matrix has no boolean columns, which are bits; select columns of one numeric type: %w", b.Schema().Field(i).Name, dlpack.ErrUnsupported)
 			}
 		}
 		made, err := sideBySide(b, columns)

@@ -20,8 +20,8 @@ import (
 	"github.com/gpuframe/gpuframe/share"
 )
 
-// gpuframePythonDevice answers with the device of an object, in DLPack's terms: as
-// package dlpack does for the tensors of a column.
+// gpuframePythonDevice answers with the device of an object in DLPack's terms. The answer
+// is the same as for the tensors of package dlpack.
 //
 //export gpuframePythonDevice
 func gpuframePythonDevice(h C.uint64_t, deviceType, id *C.int32_t) {
@@ -48,7 +48,7 @@ func gpuframePythonDevice(h C.uint64_t, deviceType, id *C.int32_t) {
 	}
 }
 
-// deviceOf answers with the device that a table is on.
+// deviceOf answers with the device of a table.
 func deviceOf(b *buffer.Buffer, deviceType, id *C.int32_t) {
 	*deviceType, *id = typeHost, 0
 	for block := range blocksOf(b) {
@@ -58,7 +58,7 @@ func deviceOf(b *buffer.Buffer, deviceType, id *C.int32_t) {
 	placeOn(b.Device(), deviceType, id)
 }
 
-// placeOn answers with the device of what has no memory.
+// placeOn answers with the device of an object without memory.
 func placeOn(dev *device.Device, deviceType, id *C.int32_t) {
 	if dev != nil && dev.Kind() == device.CUDA {
 		*deviceType, *id = typeCUDA, C.int32_t(dev.Info().Ordinal)
@@ -79,10 +79,10 @@ func placeOf(block *memory.Block, deviceType, id *C.int32_t) {
 	}
 }
 
-// gpuframe_pointer_device asks the driver of a GPU whose memory a pointer leads to,
-// and answers in DLPack's terms. A pointer that the driver does not know is an
-// error: an interface for GPUs promises memory that a GPU reaches, and nobody may
-// read at an address that no driver vouches for.
+// gpuframe_pointer_device looks up the device of a pointer in a GPU's driver and answers
+// in DLPack's terms. A pointer that the driver does not know is an error: the GPU array
+// interfaces promise memory that a GPU reaches, and reading any other address may crash
+// the process.
 //
 //export gpuframe_pointer_device
 func gpuframe_pointer_device(h, pointer C.uint64_t, deviceType, id *C.int32_t) *C.char {
@@ -104,7 +104,7 @@ func gpuframe_pointer_device(h, pointer C.uint64_t, deviceType, id *C.int32_t) *
 		case device.MemoryManaged:
 			*deviceType = typeManaged
 		default:
-			return fmt.Errorf("the data pointer %#x is no memory that the driver of %v knows: it was freed, or it is ordinary memory of the host: %w",
+			return fmt.Errorf("the data pointer %#x is unknown to the driver of %v: its memory was freed, or is ordinary memory of the host: %w",
 				uint64(pointer), m.Device(), dlpack.ErrInvalid)
 		}
 		return nil
@@ -117,7 +117,7 @@ const (
 	typeManaged = 13
 )
 
-// managerOf returns the manager for a place in DLPack's terms.
+// managerOf returns the manager for a device in DLPack's terms.
 func managerOf(deviceType, id int32) (*memory.Manager, error) {
 	switch deviceType {
 	case typeHost:
@@ -130,15 +130,15 @@ func managerOf(deviceType, id int32) (*memory.Manager, error) {
 	return nil, fmt.Errorf("device type %d: %w", deviceType, dlpack.ErrDevice)
 }
 
-// gpuframePythonImport makes a column of a versioned tensor, for the exchange
-// table: in the order of the legacy default stream.
+// gpuframePythonImport makes a column of a versioned tensor for the exchange table. It
+// orders work by the legacy default stream.
 //
 //export gpuframePythonImport
 func gpuframePythonImport(tensor unsafe.Pointer, deviceType, id C.int32_t, out *C.uint64_t) *C.char {
 	return guarded(func() error {
 		m, err := managerOf(int32(deviceType), int32(id))
 		if err != nil {
-			_, _ = dlpack.Import(nil, tensor) // which runs the deleter
+			_, _ = dlpack.Import(nil, tensor) // runs the deleter
 			return err
 		}
 		c, err := dlpack.Import(m, tensor)
@@ -150,7 +150,7 @@ func gpuframePythonImport(tensor unsafe.Pointer, deviceType, id C.int32_t, out *
 	})
 }
 
-// gpuframePythonAllocate makes a tensor of bytes, for the exchange table.
+// gpuframePythonAllocate allocates a tensor of bytes for the exchange table.
 //
 //export gpuframePythonAllocate
 func gpuframePythonAllocate(deviceType, id C.int32_t, bytes C.int64_t, tensor *unsafe.Pointer) *C.char {

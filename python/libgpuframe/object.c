@@ -7,7 +7,7 @@
    header before it is longer in builds without the interpreter's lock. */
 static Py_ssize_t header;
 
-/* What Python gave us: how to raise an error and how to make a Column. */
+/* From Python: the functions that raise an error and make a Column. */
 static PyObject *raiser, *wrapper, *column_type;
 
 struct object *gpuframe_object(PyObject *self) { return (struct object *)((char *)self + header); }
@@ -44,7 +44,7 @@ PyObject *gpuframe_wrap(uint64_t handle) {
 	return made;
 }
 
-/* Releases what the object holds, with the interpreter's lock given back: the
+/* Releases the object's handle, with the interpreter's lock given back: the
    release may run a deleter that takes it on another thread. */
 static char *let_go(struct object *o) {
 	uint64_t handle = o->handle;
@@ -61,7 +61,7 @@ static char *let_go(struct object *o) {
 static void dealloc(PyObject *self) {
 	char *failed = let_go(gpuframe_object(self));
 	if (failed != NULL) {
-		gpuframe_free(failed); /* there is nobody to tell; Go has logged what matters */
+		gpuframe_free(failed); /* no caller to report to; Go has logged the error */
 	}
 	PyObject *type = py.PyObject_Type(self);
 	void (*release)(void *) = (void (*)(void *))py.PyType_GetSlot(type, PY_TP_FREE);
@@ -136,8 +136,8 @@ void *gpuframe_export(PyObject *self, int64_t stream, uint32_t flags) {
 
 static struct py_method handle_methods[] = {
 	{"_adopt", adopt, PY_METH_O, "Take a handle over."},
-	{"_handle", handle_of, PY_METH_NOARGS, "Return the handle, zero once it was released."},
-	{"_release", release, PY_METH_NOARGS, "Release what the handle names."},
+	{"_handle", handle_of, PY_METH_NOARGS, "Return the handle, or zero after its release."},
+	{"_release", release, PY_METH_NOARGS, "Release the object of the handle."},
 	{NULL, NULL, 0, NULL},
 };
 
@@ -150,7 +150,7 @@ static struct py_method tensor_methods[] = {
 	 "the capsule is a legacy one. copy=True makes a copy, copy=False forbids one. With\n"
 	 "dl_device=(1, 0) what is on a GPU is copied to the host.\n\n"
 	 "A table is a tensor of two dimensions, rows and columns, of columns of one type: their\n"
-	 "own memory where they lie at one distance in it, a copy elsewhere (see matrix).\n\n"
+	 "own memory if they lie at one distance in it, otherwise a copy (see matrix).\n\n"
 	 "Raises BufferError for a column that has nulls (see values and validity), for a type\n"
 	 "that DLPack does not know, and for another device."},
 	{"__dlpack_device__", dlpack_device, PY_METH_NOARGS,
@@ -162,9 +162,9 @@ static struct py_method column_methods[] = {
 	{"to", gpuframe_to_library, PY_METH_O,
 	 "to($self, tensor_type, /)\n--\n\n"
 	 "Return a tensor of another library's type, torch.Tensor for example, without copying.\n\n"
-	 "The type has to offer __dlpack_c_exchange_api__, as torch's does from 2.10 on. The\n"
+	 "The type must have __dlpack_c_exchange_api__, as torch's does from 2.10 on. The\n"
 	 "tensor is ready for the stream that the library works on. This is the fastest way,\n"
-	 "for no Python code of either side runs."},
+	 "because no Python code of either library runs."},
 	{NULL, NULL, 0, NULL},
 };
 

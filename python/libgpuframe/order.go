@@ -15,10 +15,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// streamNumbered returns the stream of a device that a number of the Python
-// protocols means: 1 is the legacy default stream, and so is 2, the default stream
-// of the calling thread, for a wait there is a wait for both. Other numbers are
-// handles, which are used during the call only.
+// streamNumbered returns the stream of a device for a number of the Python protocols. 1
+// is the legacy default stream. 2 is the default stream of the calling thread and returns
+// the same stream, because a wait for one is a wait for both. Other numbers are handles,
+// which are not used after the call.
 func streamNumbered(dev *device.Device, number int64) *device.Stream {
 	if number <= 2 {
 		return dev.DefaultStream()
@@ -26,8 +26,8 @@ func streamNumbered(dev *device.Device, number int64) *device.Stream {
 	return dev.WrapStream(backend.Stream(number))
 }
 
-// gpuframe_order makes a stream of a consumer wait, on the device, until a table or
-// a column is there.
+// gpuframe_order makes a consumer's stream wait, on the device, until a table or a column
+// is complete.
 //
 //export gpuframe_order
 func gpuframe_order(h C.uint64_t, stream C.int64_t) *C.char {
@@ -51,7 +51,7 @@ func gpuframe_order(h C.uint64_t, stream C.int64_t) *C.char {
 			}
 			seen[block] = true
 			if block.Device().Kind() == device.Host {
-				return fmt.Errorf("stream=%d: the data is on %v, which has no streams: leave stream out: %w", stream, block.Device(), errArgument)
+				return fmt.Errorf("stream=%d: the data is on %v, which has no streams; leave stream out: %w", stream, block.Device(), errArgument)
 			}
 			if err := block.OrderBefore(streamNumbered(block.Device(), int64(stream))); err != nil {
 				return errors.Join(fmt.Errorf("stream=%#x", uint64(stream)), err)

@@ -15,8 +15,8 @@ import (
 	"github.com/apache/arrow/go/v17/parquet/schema"
 )
 
-// parquetReader is a reader of a Parquet file that names the columns that arrow-go
-// cannot read.
+// parquetReader reads a Parquet file. If arrow-go cannot read a column, the error names
+// it.
 type parquetReader struct {
 	array.RecordReader
 	file   *pqarrow.FileReader
@@ -24,7 +24,8 @@ type parquetReader struct {
 	failed error
 }
 
-// Next is the record reader's. A panic on what the file holds is an error.
+// Next reads the next record. A panic of arrow-go about the file's contents becomes an
+// error.
 func (r *parquetReader) Next() (more bool) {
 	defer func() {
 		if reason := recover(); reason != nil {
@@ -45,7 +46,7 @@ func (r *parquetReader) Err() error {
 	return err
 }
 
-// unread names the columns that cannot be read, by reading each alone.
+// unread names the columns that cannot be read. It reads each column separately.
 func (r *parquetReader) unread(err error) error {
 	var named []string
 	for _, name := range topLevel(r.file.ParquetReader().MetaData().Schema) {
@@ -60,11 +61,11 @@ func (r *parquetReader) unread(err error) error {
 	if len(named) == 0 {
 		return err
 	}
-	return fmt.Errorf("the Parquet reader cannot read the columns %s: name the others with columns=, or write the file with smaller row groups: %w",
+	return fmt.Errorf("the Parquet reader cannot read the columns %s; pass the other columns in columns=, or write the file with smaller row groups: %w",
 		strings.Join(named, ", "), errUnread)
 }
 
-// tryColumn reads the first rows of a column and returns its type and what is wrong.
+// tryColumn reads the first rows of a column. It returns the column's type and the error.
 func (r *parquetReader) tryColumn(leaves []int) (arrow.DataType, error) {
 	records, err := r.file.GetRecordReader(context.Background(), leaves, nil)
 	if err != nil {

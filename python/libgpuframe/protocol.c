@@ -67,7 +67,7 @@ static int understand(struct object *o, PyObject **given, int64_t *stream, uint3
 		if (type == HOST && id == 0 && o->device.type != HOST) {
 			*flags |= EXPORT_TO_HOST;
 		} else if (type != o->device.type || id != o->device.id) {
-			py.PyErr_Format(py.BufferError, "the data is on device (%i, %i), not on (%i, %i): move it there with to_device",
+			py.PyErr_Format(py.BufferError, "the data is on device (%i, %i), not on (%i, %i): call to_device() first",
 				     (int)o->device.type, (int)o->device.id, (int)type, (int)id);
 			return 0;
 		}

@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// release ends a handle. One that has ended, or is zero, does nothing.
+// release ends a handle. An ended handle and zero have no effect.
 func release(h handle) error {
 	switch object := objects.take(h).(type) {
 	case nil:
@@ -31,8 +31,8 @@ func release(h handle) error {
 	}
 }
 
-// gpuframe_release gives the object of a handle back. It may be called any number
-// of times. Release of what another library owns runs that library's deleter.
+// gpuframe_release releases the object of a handle. It may be called any number of times.
+// To release memory of another library it calls that library's deleter.
 //
 //export gpuframe_release
 func gpuframe_release(h C.uint64_t) *C.char {

@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/share"
 )
 
-// gpuframe_serve listens on a Unix socket and serves tables there until the handle
-// is released. The mode is that of the socket; zero stands for 0600.
+// gpuframe_serve serves tables on a Unix socket until the handle is released. The mode is
+// that of the socket; zero stands for 0600.
 //
 //export gpuframe_serve
 func gpuframe_serve(path *C.char, mode C.uint32_t, out *C.uint64_t) *C.char {
@@ -30,7 +30,7 @@ func gpuframe_serve(path *C.char, mode C.uint32_t, out *C.uint64_t) *C.char {
 	})
 }
 
-// gpuframe_publish makes a table known to clients under a name.
+// gpuframe_publish publishes a table under a name.
 //
 //export gpuframe_publish
 func gpuframe_publish(h C.uint64_t, name *C.char, table C.uint64_t) *C.char {
@@ -43,7 +43,7 @@ func gpuframe_publish(h C.uint64_t, name *C.char, table C.uint64_t) *C.char {
 	})
 }
 
-// gpuframe_withdraw ends what gpuframe_publish began. Clients keep what they have
+// gpuframe_withdraw withdraws a published table. Clients keep the tables that they have
 // opened.
 //
 //export gpuframe_withdraw
@@ -72,7 +72,7 @@ func sharedAnswerOf(info share.TableInfo) sharedAnswer {
 	return sharedAnswer{Name: info.Name, Rows: info.Rows, Columns: info.Columns, Bytes: info.Bytes, Device: info.Device.String()}
 }
 
-// gpuframe_served answers with a list of a server's tables and who uses them.
+// gpuframe_served answers with a list of a server's tables and their numbers of clients.
 //
 //export gpuframe_served
 func gpuframe_served(h C.uint64_t, answer **C.char) *C.char {
@@ -92,8 +92,7 @@ func gpuframe_served(h C.uint64_t, answer **C.char) *C.char {
 	})
 }
 
-// gpuframe_connect connects to a server of this machine, until the handle is
-// released.
+// gpuframe_connect connects to a server on this machine until the handle is released.
 //
 //export gpuframe_connect
 func gpuframe_connect(path *C.char, out *C.uint64_t) *C.char {
@@ -129,9 +128,9 @@ func gpuframe_client_tables(h C.uint64_t, answer **C.char) *C.char {
 	})
 }
 
-// gpuframe_client_open opens a table. It maps each column when that is first asked
-// for. The memory counts in the figures of a manager, of the table's device; zero
-// stands for the device's own.
+// gpuframe_client_open opens a table. Each column is mapped on first use. The memory
+// counts in the statistics of a manager on the table's device; zero stands for the
+// device's manager.
 //
 //export gpuframe_client_open
 func gpuframe_client_open(h, into C.uint64_t, name *C.char, out *C.uint64_t) *C.char {
@@ -177,7 +176,7 @@ func managerFor(client *share.Client, given handle, name string) (*memory.Manage
 	return nil, fmt.Errorf("%q: %w", name, share.ErrNotFound)
 }
 
-// describeShared describes a table without mapping any of it.
+// describeShared describes a table without mapping its memory.
 func describeShared(t *share.Table) tableAnswer {
 	a := tableAnswer{Rows: t.NumRows(), Bytes: t.Bytes(), Columns: []fieldAnswer{}}
 	if t.Device().Kind != 0 {

@@ -37,8 +37,8 @@ func fieldOf(field arrow.Field) fieldAnswer {
 	return fieldAnswer{Name: field.Name, Type: field.Type.String(), Nullable: field.Nullable}
 }
 
-// withTable calls f with the table of a handle, which lives until f returns. Of a
-// table that a server shares, everything is mapped.
+// withTable calls f with the table of a handle and keeps the table alive until f returns.
+// All columns of a table from a server are mapped.
 func withTable(h C.uint64_t, f func(*buffer.Buffer) error) *C.char {
 	return guarded(func() error {
 		b, err := wholeTable(handle(h))
@@ -58,8 +58,8 @@ func wholeTable(h handle) (*buffer.Buffer, error) {
 	return held[*buffer.Buffer](h)
 }
 
-// gpuframe_table_describe answers with a table's rows, columns and device. Where
-// only the device knows the number of rows, it waits for it.
+// gpuframe_table_describe answers with a table's rows, columns and device. If only the
+// device knows the row count, the call waits for it.
 //
 //export gpuframe_table_describe
 func gpuframe_table_describe(h C.uint64_t, answer **C.char) *C.char {
@@ -86,7 +86,7 @@ func gpuframe_table_describe(h C.uint64_t, answer **C.char) *C.char {
 	})
 }
 
-// gpuframe_table_slice makes a table of some rows of another, of the same memory.
+// gpuframe_table_slice makes a table from some rows of another. Both share memory.
 //
 //export gpuframe_table_slice
 func gpuframe_table_slice(h C.uint64_t, offset, length C.int64_t, slice *C.uint64_t) *C.char {
@@ -96,7 +96,7 @@ func gpuframe_table_slice(h C.uint64_t, offset, length C.int64_t, slice *C.uint6
 	})
 }
 
-// give hands a new table to C.
+// give returns the handle of a new table to C.
 func give(b *buffer.Buffer, err error, out *C.uint64_t) error {
 	if err != nil {
 		return err
@@ -105,8 +105,8 @@ func give(b *buffer.Buffer, err error, out *C.uint64_t) error {
 	return nil
 }
 
-// gpuframe_table_select makes a table of some columns of another, of the same
-// memory. The names are a JSON list.
+// gpuframe_table_select makes a table from some columns of another. Both share memory.
+// The names are a JSON list.
 //
 //export gpuframe_table_select
 func gpuframe_table_select(h C.uint64_t, names *C.char, selected *C.uint64_t) *C.char {
@@ -129,7 +129,7 @@ func selectColumns(b *buffer.Buffer, names []string) (*buffer.Buffer, error) {
 	return b.Select(names...)
 }
 
-// gpuframe_table_column gives column i of a table.
+// gpuframe_table_column returns column i of a table.
 //
 //export gpuframe_table_column
 func gpuframe_table_column(h C.uint64_t, i C.int64_t, out *C.uint64_t) *C.char {
@@ -153,7 +153,7 @@ func gpuframe_table_column(h C.uint64_t, i C.int64_t, out *C.uint64_t) *C.char {
 	})
 }
 
-// seriesOf returns a column of a table, with the rows that there are.
+// seriesOf returns a column of a table, without the capacity beyond its rows.
 func seriesOf(b *buffer.Buffer, i int) (*series, error) {
 	c := b.Column(i)
 	if c == nil {
@@ -166,8 +166,8 @@ func seriesOf(b *buffer.Buffer, i int) (*series, error) {
 	return newSeries(exact, b.Schema().Field(i)), nil
 }
 
-// gpuframe_table_new makes a table of count columns, of the same memory. The
-// names are a JSON list.
+// gpuframe_table_new makes a table from count columns and shares their memory. The names
+// are a JSON list.
 //
 //export gpuframe_table_new
 func gpuframe_table_new(names *C.char, columns *C.uint64_t, count C.int64_t, rows C.int64_t, out *C.uint64_t) *C.char {
@@ -206,14 +206,14 @@ func oneDevice(names []string, parts []*column.Column) error {
 		case first == nil:
 			first = dev
 		case !first.Same(dev):
-			return fmt.Errorf("column %q is on %v, another on %v: give a device to bring all to: %w", names[i], dev, first, errArgument)
+			return fmt.Errorf("column %q is on %v, another column on %v; pass device= to copy all columns there: %w", names[i], dev, first, errArgument)
 		}
 	}
 	return nil
 }
 
-// gpuframe_table_copy makes a table of new memory of a manager's: a copy on
-// another device, or another budget's.
+// gpuframe_table_copy copies a table into memory of a manager: on another device, or of
+// another budget.
 //
 //export gpuframe_table_copy
 func gpuframe_table_copy(h, into C.uint64_t, out *C.uint64_t) *C.char {

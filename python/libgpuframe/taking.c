@@ -31,7 +31,7 @@ PyObject *gpuframe_take_tensor(PyObject *self, PyObject *capsule) {
 	if (!py.PyCapsule_IsValid(capsule, versioned)) {
 		legacy = 1;
 		if (!py.PyCapsule_IsValid(capsule, plain)) {
-			py.PyErr_SetString(py.TypeError, "a capsule of a DLPack tensor that was not consumed before is needed");
+			py.PyErr_SetString(py.TypeError, "expected a capsule of a DLPack tensor that was not consumed before");
 			return NULL;
 		}
 	}
@@ -57,10 +57,10 @@ static PyObject *none(void) {
 	return py.None;
 }
 
-/* A library that fails should say why. Returns NULL with an exception. */
+/* A library that fails should set an exception. Returns NULL with an exception. */
 static PyObject *refused(void) {
 	if (py.PyErr_Occurred() == NULL) {
-		py.PyErr_SetString(py.BufferError, "the object's library refused to give a tensor of it, and did not say why");
+		py.PyErr_SetString(py.BufferError, "the object's library exported no tensor and set no exception");
 	}
 	return NULL;
 }

@@ -12,17 +12,17 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// target says where an import goes.
+// target is the destination of an import.
 type target struct {
 	manager *memory.Manager
-	// stays says that the caller named no device: then data that is on a GPU stays
-	// there, in the innermost of the budgets that are of this GPU.
+	// stays is set if the caller named no device. Data on a GPU then stays there, in the
+	// innermost budget of this GPU.
 	stays   bool
 	budgets []*memory.Manager
 }
 
-// targetOf reads a target as C passes it: a manager's handle and count budgets, the
-// innermost last. A count of -1 says that the caller named the device.
+// targetOf reads a target from C: a manager's handle and count budgets, the innermost
+// last. A count of -1 means that the caller named the device.
 func targetOf(into C.uint64_t, budgets *C.uint64_t, count C.int64_t) (t target, err error) {
 	if t.manager, err = the[*memory.Manager](handle(into)); err != nil || count < 0 {
 		return t, err
@@ -43,7 +43,7 @@ func (t target) of(in incoming) (*memory.Manager, error) {
 	if !t.stays || in.onHost() {
 		return t.manager, nil
 	}
-	if in.array.deviceType != typeCUDA { // pinned or managed memory, which is no GPU's
+	if in.array.deviceType != typeCUDA { // pinned or managed memory belongs to no GPU
 		if t.manager.Device().Kind() == device.CUDA {
 			return t.manager, nil
 		}
@@ -60,7 +60,7 @@ func (t target) of(in incoming) (*memory.Manager, error) {
 	return managerOf(in.array.deviceType, int32(in.array.deviceID))
 }
 
-// destination returns the manager that an array goes to, or drops the array.
+// destination returns the manager for an array. After an error it has dropped the array.
 func destination(into C.uint64_t, budgets *C.uint64_t, count C.int64_t, in incoming) (*memory.Manager, error) {
 	t, err := targetOf(into, budgets, count)
 	if err != nil {

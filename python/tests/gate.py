@@ -4,7 +4,7 @@ import pytest
 
 import support
 
-#: When work ends that nobody ends, in clock cycles: some ten seconds.
+#: Work that no test ends takes this number of clock cycles: about ten seconds.
 LONGEST = 20_000_000_000
 
 _SOURCE = r"""

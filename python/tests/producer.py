@@ -43,7 +43,7 @@ _api.PyCapsule_New.argtypes = [ctypes.c_void_p, ctypes.c_char_p, ctypes.c_void_p
 _api.PyCapsule_GetPointer.restype = ctypes.c_void_p
 _api.PyCapsule_GetPointer.argtypes = [ctypes.py_object, ctypes.c_char_p]
 
-#: What consumers hold at the moment, by the address that they release it with.
+#: The memory that consumers hold now, by the address with which they release it.
 alive = {}
 #: How often anything was released, and on which threads.
 released = []

@@ -26,7 +26,7 @@ TYPES = INTEGERS + FLOATS + ["bool"]
 def installed(name):
     try:
         importlib.import_module(name)
-    except Exception:  # noqa: BLE001 - whatever a broken installation raises
+    except Exception:  # noqa: BLE001 - a broken installation may raise any exception
         return False
     return True
 

@@ -115,7 +115,7 @@ def test_unknown_arguments(where):
 
 def test_what_is_no_arrow():
     for thing in (3, "text", object()):
-        with pytest.raises(TypeError, match="does not speak Arrow"):
+        with pytest.raises(TypeError, match="has no Arrow interface"):
             gpuframe.Table.from_arrow(thing)
         with pytest.raises(TypeError):
             gpuframe.Column.from_arrow(thing)

@@ -6,7 +6,7 @@ import gpuframe
 from gate import twice
 
 N = 1 << 20
-WHILE = 1_000_000_000  # cycles of work that nobody ends, about half a second
+WHILE = 1_000_000_000  # cycles of work that no test ends, about half a second
 
 
 def slow_torch(gate, value):
@@ -158,7 +158,7 @@ def test_memory_is_not_used_anew_before_its_consumer_is_done(gpu):
         side = torch.cuda.Stream()
         with torch.cuda.stream(side):
             shared = torch.from_dlpack(c)
-            gate.hold(side.cuda_stream, WHILE)  # nobody opens it: new memory may well wait for it
+            gate.hold(side.cuda_stream, WHILE)  # stays closed: new memory may wait for it
             total = shared.sum()
             del shared
         c.release()

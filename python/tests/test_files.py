@@ -58,13 +58,13 @@ def test_csv_without_rows(where, tmp_path):
 def test_csv_options(tmp_path):
     assert csv(tmp_path, "1;2\n3;4\n", delimiter=";", header=False).to_pydict() == {"f0": [1, 3], "f1": [2, 4]}
     assert csv(tmp_path, "a,b\n1,x\n", columns="b").column_names == ["b"]
-    with pytest.raises(KeyError, match="no column is called 'c'|no column is called \"c\""):
+    with pytest.raises(KeyError, match="no column 'c'|no column \"c\""):
         csv(tmp_path, "a,b\n1,x\n", columns=["c"])
-    with pytest.raises(KeyError, match="there are a, b"):
+    with pytest.raises(KeyError, match="the columns are a, b"):
         csv(tmp_path, "a,b\n1,x\n", types={"c": "int8"})
 
 
-@pytest.mark.parametrize("text, said", [("a,b\n1\n", "wrong number of fields"), ('a\n"x\n', "quote"), ("a,a\n1,2\n", "two columns are called")])
+@pytest.mark.parametrize("text, said", [("a,b\n1\n", "wrong number of fields"), ('a\n"x\n', "quote"), ("a,a\n1,2\n", "two columns have the name")])
 def test_bad_csv(tmp_path, text, said):
     with pytest.raises(gpuframe.InvalidDataError, match=said):
         csv(tmp_path, text)

@@ -47,7 +47,7 @@ def test_cupy_destroys_its_stream_before_the_array(gpu, tmp_path):
         assert int(total) == turn * N
         del stream, total
         gc.collect()                      # cudaStreamDestroy
-        if turn % 2: made = cupy.zeros(N)  # whatever takes the handle's place
+        if turn % 2: made = cupy.zeros(N)  # may take the freed handle's place
         del array
         again = fresh(7)
         assert again[:2].tolist() == [7, 7]

@@ -35,9 +35,9 @@ def test_select_rename_drop(where):
     for wrong in (lambda: t.select("dalay"), lambda: t.drop("dalay"), lambda: t.rename({"dalay": "x"}), lambda: t["dalay"]):
         with pytest.raises(KeyError, match="did you mean 'delay'"):
             wrong()
-    with pytest.raises(KeyError, match="there are delay, carrier, ratio"):
+    with pytest.raises(KeyError, match="the columns are delay, carrier, ratio"):
         t["zzz"]
-    with pytest.raises(ValueError, match="two columns would be called 'ratio'"):
+    with pytest.raises(ValueError, match="two columns would have the name 'ratio'"):
         t.rename({"delay": "ratio"})
     for wrong in (lambda: t.select([1]), lambda: t[1.5], lambda: t[None], lambda: t["delay"][1], lambda: t["delay"]["x"]):
         with pytest.raises(TypeError):

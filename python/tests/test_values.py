@@ -64,7 +64,7 @@ def test_bfloat16(where):
     assert c.to_numpy(dtype="float64").tolist()[1:4] == [1.0, -2.5, 3.140625]
 
 
-#: Values that the formats' authors publish: bits and what they stand for.
+#: Values that the formats' authors publish: bits and their value.
 FLOATS = {
     7: ("float8_e3m4", {0x00: 0.0, 0x30: 1.0, 0xB0: -1.0, 0x6F: 15.5, 0x70: math.inf, 0xF0: -math.inf, 0x71: math.nan, 0x01: 2.0**-6}),
     8: ("float8_e4m3", {0x38: 1.0, 0x77: 240.0, 0x78: math.inf, 0x79: math.nan, 0x01: 2.0**-9}),
