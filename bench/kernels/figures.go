@@ -8,9 +8,10 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
 	"github.com/gpuframe/gpuframe/kernels/selection"
-	"github.com/gpuframe/gpuframe/kernels/summary"
 	"github.com/gpuframe/gpuframe/kernels/window"
 )
 
@@ -191,7 +192,7 @@ func (b *bench) histogram(data *buffer.Buffer) work {
 		if err != nil {
 			return nil, err
 		}
-		return summary.Histogram(ctx, values, summary.HistogramOptions{Options: b.options(), Bins: 256, Low: 0, High: 256})
+		return group.Histogram(ctx, values, group.HistogramOptions{Options: b.options(), Bins: 256, Low: 0, High: 256})
 	}
 }
 
@@ -201,6 +202,6 @@ func (b *bench) top(data *buffer.Buffer) work {
 		if err != nil {
 			return nil, err
 		}
-		return summary.TopK(ctx, values, 100, summary.TopOptions{Options: b.options()})
+		return order.TopK(ctx, values, 100, order.TopOptions{Options: b.options()})
 	}
 }

@@ -34,12 +34,13 @@ var Levels = []Level{
 	}},
 	{"device", []string{"device", "internal/perdevice", "internal/hostword"}},
 	{"memory", []string{"memory"}},
-	{"column", []string{"column", "internal/hostarray", "internal/hosteval"}},
+	{"column", []string{"column", "internal/hostarray", "internal/hosteval", "internal/numbers"}},
 	{"buffer", []string{"buffer"}},
 	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen"}},
 	{"interchange and operators", []string{
 		"arrowdev", "dlpack", "share",
-		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/reduce", "kernels/scan", "kernels/selection", "kernels/summary",
+		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/order", "kernels/reduce", "kernels/selection", "kernels/window",
+		"internal/hashtable",
 	}},
 	{"programs", []string{"bench", "cmd", "examples", "python", "internal/testing"}},
 }

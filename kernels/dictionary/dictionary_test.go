@@ -14,60 +14,17 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
+	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-var types = []arrow.DataType{
-	arrow.FixedWidthTypes.Boolean,
-	arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint64,
-	arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64,
-	arrow.FixedWidthTypes.Timestamp_us, arrow.FixedWidthTypes.Date32,
-	&arrow.Decimal128Type{Precision: 38, Scale: 3},
-	&arrow.FixedSizeBinaryType{ByteWidth: 5},
-	arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString, arrow.BinaryTypes.Binary,
-}
-
-// sizes go around a warp, a block and more than one.
-var sizes = []struct{ few, n int }{{1, 1}, {3, 31}, {2, 33}, {40, 257}, {900, 1000}}
-
-func TestDistinctValues(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for _, of := range types {
-			for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
-				t.Run(fmt.Sprintf("%v/%d", of, nulls), func(t *testing.T) {
-					for seed, size := range sizes {
-						g := arraytest.NewGenerator(uint64(seed))
-						g.Nulls = nulls
-						all := repeated(t, g, of, size.few, size.n)
-						c, values := upload(t, mgr, all, size.n/7, size.n)
-						compare(t, c, texts(values))
-					}
-				})
-			}
-		}
-	})
-}
-
-// compare asks all there is to ask about a column.
+// compare encodes and decodes a column, and compares the result with the model.
 func compare(t *testing.T, c *column.Column, values []string) {
 	t.Helper()
-	order, counts := model(values)
-	unique, err := dictionary.Unique(t.Context(), c)
-	require.NoError(t, err)
-	require.Equal(t, order, nilIfEmpty(texts(fetch(t, unique).Column(0))))
-
-	counted, err := dictionary.ValueCounts(t.Context(), c)
-	require.NoError(t, err)
-	record := fetch(t, counted)
-	require.Equal(t, order, nilIfEmpty(texts(record.Column(0))))
-	for i, value := range order {
-		require.Equal(t, counts[value], record.Column(1).(*array.Int64).Value(i), "%s", value)
-	}
-
 	encoded, err := dictionary.Encode(t.Context(), c)
 	require.NoError(t, err)
 	decoded, err := dictionary.Decode(t.Context(), encoded)
@@ -81,14 +38,15 @@ func compare(t *testing.T, c *column.Column, values []string) {
 	require.NoError(t, encoded.Release())
 	require.NoError(t, decoded.Release())
 
-	require.Equal(t, values, texts(back))
+	order, _ := columntest.Distinct(values)
+	require.Equal(t, values, columntest.Texts(back))
 	var valid []string
 	for _, value := range order {
-		if value != null {
+		if value != columntest.Null {
 			valid = append(valid, value)
 		}
 	}
-	require.Equal(t, valid, nilIfEmpty(texts(indices.(*array.Dictionary).Dictionary())))
+	require.Equal(t, valid, nilIfEmpty(columntest.Texts(indices.(*array.Dictionary).Dictionary())))
 }
 
 func nilIfEmpty(s []string) []string {
@@ -105,22 +63,27 @@ func floats(values ...float64) arrow.Array {
 	return builder.NewArray()
 }
 
-func TestFloatsThatAreTheSame(t *testing.T) {
+// TestEncode encodes columns of a type of each kind of key; the tests of package group
+// have all types.
+func TestEncode(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		other := math.Float64frombits(math.Float64bits(math.NaN()) ^ 1<<63 ^ 2)
-		in := floats(math.Copysign(0, -1), 0, math.NaN(), other, math.Inf(1), -math.NaN(), math.Inf(1), 5e-324, 0)
-		defer in.Release()
-		c, _ := upload(t, mgr, in, 0, in.Len())
-		counted, err := dictionary.ValueCounts(t.Context(), c)
-		require.NoError(t, err)
-		record := fetch(t, counted)
-		values := record.Column(0).(*array.Float64).Float64Values()
-		require.Len(t, values, 4)
-		assert.True(t, values[0] == 0 && math.Signbit(values[0]), "the first of the zeros is kept")
-		assert.True(t, values[1] != values[1])
-		assert.Equal(t, []float64{math.Inf(1), 5e-324}, values[2:])
-		assert.Equal(t, []int64{3, 3, 2, 1}, record.Column(1).(*array.Int64).Int64Values())
+		for _, of := range []arrow.DataType{
+			arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64,
+			&arrow.Decimal128Type{Precision: 38, Scale: 3}, &arrow.FixedSizeBinaryType{ByteWidth: 5}, arrow.BinaryTypes.String, arrow.BinaryTypes.LargeString,
+		} {
+			for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
+				t.Run(fmt.Sprintf("%v/%d", of, nulls), func(t *testing.T) {
+					for seed, size := range []struct{ few, n int }{{1, 1}, {3, 31}, {2, 33}, {40, 257}, {900, 1000}} {
+						g := arraytest.NewGenerator(uint64(seed))
+						g.Nulls = nulls
+						all := columntest.Repeated(t, g, of, size.few, size.n)
+						c, values := columntest.UploadRows(t, mgr, all, size.n/7, size.n)
+						compare(t, c, columntest.Texts(values))
+					}
+				})
+			}
+		}
 	})
 }
 
@@ -129,22 +92,22 @@ func TestEmpty(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		in := floats(1, 2)
 		defer in.Release()
-		c, _ := upload(t, mgr, in, 1, 1)
+		c, _ := columntest.UploadRows(t, mgr, in, 1, 1)
 		compare(t, c, []string{})
 	})
 }
 
-// TestRowsOfTheDevice leaves out what the column's own count on the device leaves out.
+// TestRowsOfTheDevice has columns whose row count is on the device.
 func TestRowsOfTheDevice(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		g := arraytest.NewGenerator(8)
 		for _, of := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String} {
-			c, values := upload(t, mgr, repeated(t, g, of, 6, 50), 3, 50)
+			c, values := columntest.UploadRows(t, mgr, columntest.Repeated(t, g, of, 6, 50), 3, 50)
 			for _, n := range []int{0, 1, 31, 33, 47} {
-				shown := texts(values)[:n]
-				compare(t, withRows(t, mgr, c, int64(n)), shown)
-				known := withRows(t, mgr, c, int64(n))
+				shown := columntest.Texts(values)[:n]
+				compare(t, columntest.WithRows(t, mgr, c, int64(n)), shown)
+				known := columntest.WithRows(t, mgr, c, int64(n))
 				_, err := known.NumRows(t.Context())
 				require.NoError(t, err)
 				compare(t, known, shown)
@@ -152,12 +115,12 @@ func TestRowsOfTheDevice(t *testing.T) {
 				// Of an encoded column, whose codes behind the rows may be anything.
 				encoded, err := dictionary.Encode(t.Context(), c)
 				require.NoError(t, err)
-				counted := withRows(t, mgr, encoded, int64(n))
+				counted := columntest.WithRows(t, mgr, encoded, int64(n))
 				require.NoError(t, encoded.Release())
-				unique, err := dictionary.Unique(t.Context(), counted)
+				unique, err := group.Unique(t.Context(), counted)
 				require.NoError(t, err)
-				order, _ := model(shown)
-				require.Equal(t, order, nilIfEmpty(texts(fetch(t, unique).Column(0))))
+				order, _ := columntest.Distinct(shown)
+				require.Equal(t, order, nilIfEmpty(columntest.Texts(columntest.Fetch(t, unique).Column(0))))
 			}
 		}
 	})
@@ -172,7 +135,7 @@ func TestDecodeHeedsRows(t *testing.T) {
 		require.NoError(t, codes.Upload(t.Context(), nil, []int32{1, 0, math.MaxInt32, -5}))
 		in := floats(1.5, 2.5)
 		defer in.Release()
-		values, _ := upload(t, mgr, in, 0, 2)
+		values, _ := columntest.UploadRows(t, mgr, in, 0, 2)
 		c, err := column.New(column.Data{
 			Type:   &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: arrow.PrimitiveTypes.Float64},
 			Length: 4, Buffers: []column.Bytes{{}, codes.AsBytes()}, Dictionary: values,
@@ -182,7 +145,7 @@ func TestDecodeHeedsRows(t *testing.T) {
 		defer func() { require.NoError(t, c.Release()) }()
 		_, err = dictionary.Decode(t.Context(), c)
 		require.ErrorIs(t, err, selection.ErrBounds)
-		decoded, err := dictionary.Decode(t.Context(), withRows(t, mgr, c, 2))
+		decoded, err := dictionary.Decode(t.Context(), columntest.WithRows(t, mgr, c, 2))
 		require.NoError(t, err)
 		require.Equal(t, 4, decoded.Len())
 		back, err := decoded.Array(t.Context())
@@ -193,80 +156,27 @@ func TestDecodeHeedsRows(t *testing.T) {
 	})
 }
 
-// TestDictionariesWithEqualValues counts values of columns put together, whose
-// dictionary has values more than once, null among them, and of codes that overflow.
-func TestDictionariesWithEqualValues(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		mgr := devicetest.Manager(t, dev, memory.Options{})
-		of := func(values ...string) *column.Column {
-			builder := array.NewDictionaryBuilder(arrowmemory.DefaultAllocator,
-				&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}).(*array.BinaryDictionaryBuilder)
-			defer builder.Release()
-			for _, value := range values {
-				if value == null {
-					builder.AppendNull()
-				} else {
-					require.NoError(t, builder.AppendString(value))
-				}
-			}
-			in := builder.NewArray()
-			defer in.Release()
-			c, _ := upload(t, mgr, in, 0, in.Len())
-			return c
-		}
-		var many []string
-		for i := range 100 {
-			many = append(many, fmt.Sprint("v", i))
-		}
-		for name, pieces := range map[string][][]string{
-			"few":             {{"x", "y", "x", null}, {"y", "x", "z", null, "z"}},
-			"more than int8s": {many, append([]string{"other"}, many...)},
-		} {
-			var columns []*column.Column
-			var all []string
-			for _, piece := range pieces {
-				columns = append(columns, of(piece...))
-				all = append(all, piece...)
-			}
-			both, err := selection.ConcatColumns(t.Context(), columns)
-			require.NoError(t, err, name)
-			order, counts := model(all)
-			unique, err := dictionary.Unique(t.Context(), both)
-			require.NoError(t, err)
-			require.Equal(t, order, texts(fetch(t, unique).Column(0)), name)
-			counted, err := dictionary.ValueCounts(t.Context(), both)
-			require.NoError(t, err)
-			require.NoError(t, both.Release())
-			record := fetch(t, counted)
-			require.Equal(t, order, texts(record.Column(0)), name)
-			for i, value := range order {
-				require.Equal(t, counts[value], record.Column(1).(*array.Int64).Value(i), value)
-			}
-		}
-	})
-}
-
 // TestUniqueDictionaries compares the codes where the dictionary is known to be unique.
 func TestUniqueDictionaries(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	mgr := devicetest.Manager(t, dev, memory.Options{})
-	c, values := upload(t, mgr, repeated(t, arraytest.NewGenerator(4), arrow.BinaryTypes.String, 6, 100), 3, 90)
+	c, values := columntest.UploadRows(t, mgr, columntest.Repeated(t, arraytest.NewGenerator(4), arrow.BinaryTypes.String, 6, 100), 3, 90)
 	encoded, err := dictionary.Encode(t.Context(), c)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, encoded.Release()) }()
 	require.Equal(t, column.Yes, encoded.DictionaryUnique())
-	order, _ := model(texts(values))
-	unique, err := dictionary.Unique(t.Context(), encoded)
+	order, _ := columntest.Distinct(columntest.Texts(values))
+	unique, err := group.Unique(t.Context(), encoded)
 	require.NoError(t, err)
-	require.Equal(t, order, texts(fetch(t, unique).Column(0)))
+	require.Equal(t, order, columntest.Texts(columntest.Fetch(t, unique).Column(0)))
 }
 
-// TestDictionaries takes columns that are dictionaries by their indices.
-func TestDictionaries(t *testing.T) {
+// TestDictionaryColumns encodes and decodes columns that need neither.
+func TestDictionaryColumns(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		g := arraytest.NewGenerator(4)
-		c, values := upload(t, mgr, repeated(t, g, arrow.BinaryTypes.String, 6, 100), 3, 90)
+		c, _ := columntest.UploadRows(t, mgr, columntest.Repeated(t, g, arrow.BinaryTypes.String, 6, 100), 3, 90)
 		encoded, err := dictionary.Encode(t.Context(), c)
 		require.NoError(t, err)
 		defer func() { require.NoError(t, encoded.Release()) }()
@@ -274,11 +184,6 @@ func TestDictionaries(t *testing.T) {
 		require.NoError(t, err)
 		assert.Same(t, encoded, again)
 		require.NoError(t, again.Release())
-
-		order, _ := model(texts(values))
-		unique, err := dictionary.Unique(t.Context(), encoded)
-		require.NoError(t, err)
-		assert.Equal(t, order, texts(fetch(t, unique).Column(0)))
 
 		same, err := dictionary.Decode(t.Context(), c)
 		require.NoError(t, err)
@@ -290,13 +195,10 @@ func TestDictionaries(t *testing.T) {
 func TestRefusals(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		g := arraytest.NewGenerator(1)
-		lists := g.Array(arrow.ListOf(arrow.PrimitiveTypes.Int8), 4)
+		lists := arraytest.NewGenerator(1).Array(arrow.ListOf(arrow.PrimitiveTypes.Int8), 4)
 		defer lists.Release()
-		c, _ := upload(t, mgr, lists, 0, 4)
+		c, _ := columntest.UploadRows(t, mgr, lists, 0, 4)
 		_, err := dictionary.Encode(t.Context(), c)
-		require.ErrorIs(t, err, device.ErrNotSupported)
-		_, err = dictionary.Unique(t.Context(), c)
 		require.ErrorIs(t, err, device.ErrNotSupported)
 		// A list of no rows too: after a filter only the host knows that there are none.
 		none, err := c.Slice(0, 0)
@@ -304,53 +206,20 @@ func TestRefusals(t *testing.T) {
 		_, err = dictionary.Encode(t.Context(), none)
 		require.ErrorIs(t, err, device.ErrNotSupported)
 		require.NoError(t, none.Release())
-		for _, run := range []func() error{
-			func() error {
-				_, err := dictionary.Unique(t.Context(), c, dictionary.Options{}, dictionary.Options{})
-				return err
-			},
-			func() error {
+		for name, run := range map[string]func() error{
+			"dictionary: encode: ": func() error {
 				_, err := dictionary.Encode(t.Context(), c, dictionary.Options{}, dictionary.Options{})
 				return err
 			},
-			func() error {
+			"dictionary: decode: ": func() error {
 				_, err := dictionary.Decode(t.Context(), c, dictionary.Options{}, dictionary.Options{})
 				return err
 			},
 		} {
 			require.ErrorIs(t, run(), device.ErrInvalidValue)
+			require.ErrorContains(t, run(), name)
 		}
-		_, err = dictionary.ValueCounts(t.Context(), nil)
+		_, err = dictionary.Decode(t.Context(), nil)
 		require.ErrorIs(t, err, memory.ErrReleased)
-	})
-}
-
-// TestMany goes around the kernels' loops with values that collide.
-func TestMany(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		mgr := devicetest.Manager(t, dev, memory.Options{})
-		n := 5000
-		if dev.Kind() == device.CUDA && !devicetest.Emulated(dev) {
-			n = 5_000_000
-		}
-		for _, different := range []int{1, 100, n} {
-			values := make([]float64, n)
-			for i := range values {
-				values[i] = float64(i * 7919 % different)
-			}
-			in := floats(values...)
-			c, _ := upload(t, mgr, in, 0, n)
-			in.Release()
-			counted, err := dictionary.ValueCounts(t.Context(), c)
-			require.NoError(t, err)
-			record := fetch(t, counted)
-			require.EqualValues(t, different, record.NumRows())
-			sum := int64(0)
-			for i, count := range record.Column(1).(*array.Int64).Int64Values() {
-				sum += count
-				require.Equal(t, values[i], record.Column(0).(*array.Float64).Value(i))
-			}
-			require.EqualValues(t, n, sum)
-		}
 	})
 }

@@ -3,30 +3,52 @@ package dictionary
 import (
 	"context"
 	"errors"
-
-	"github.com/apache/arrow/go/v17/arrow"
+	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/hashtable"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
-// Encode returns a column of the same values as a dictionary of those that occur,
-// in the order of their first occurrence, and 32-bit indices. Nulls stay null, and
-// are not in the dictionary. A column that is a dictionary already is returned as
-// it is, with one more reference.
+// Options configure the functions of this package. The zero value is right for most
+// programs. At most one is given: more are an error that wraps device.ErrInvalidValue.
+type Options = kernels.Options
+
+// ErrTooLong is wrapped by errors about columns of more than 2³¹−1 rows, the most that
+// 32-bit codes can number.
+var ErrTooLong = hashtable.ErrTooLong
+
+// Encode returns a column of the same values, encoded by a dictionary of the distinct
+// values in the order of their first occurrence and 32-bit indices. Nulls stay null and
+// are not in the dictionary. A column that is a dictionary already is returned itself,
+// with one more reference. The dictionary is known to be unique
+// (column.Column.DictionaryUnique).
 //
-// The result has the rows of the column: a row count on the device stays there. Encode
-// waits, until the context ends, for the number of distinct values. The caller releases
-// the column.
+// The result has the rows of the column: if only the device knows their number, that
+// stays so.
+//
+// # Waiting
+//
+// Encode waits for the number of distinct values until ctx is done.
+//
+// # Ownership
+//
+// The caller releases the column.
+//
+// # Errors
+//
+// The error wraps device.ErrNotSupported if values of the type cannot be compared, and
+// [ErrTooLong] if the column has too many rows.
 func Encode(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
 	only, err := op.Only(options)
 	if err != nil {
-		return nil, failed("encode", err)
+		return nil, fmt.Errorf("dictionary: encode: %w", err)
 	}
 	encoded, err := encode(ctx, c, only)
 	if err != nil {
-		return nil, failed("encode", err)
+		return nil, fmt.Errorf("dictionary: encode: %w", err)
 	}
 	return encoded, nil
 }
@@ -38,67 +60,27 @@ func encode(ctx context.Context, c *column.Column, options Options) (encoded *co
 	if c.Dictionary() != nil {
 		return c, c.Retain()
 	}
-	if c, err = withDeviceRows(ctx, c, false); err != nil {
+	if c, err = hashtable.WithDeviceRows(ctx, c, false); err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, c.Release()) }()
-	d, err := find(ctx, c, wanted{codes: true}, options)
+	groups, err := hashtable.Find(ctx, c, hashtable.Request{Codes: true}, options)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, d.close()) }()
-	if err := d.encode(); err != nil {
-		return nil, err
-	}
-	values, err := d.values(ctx)
+	defer func() { err = errors.Join(err, groups.Release()) }()
+	values, err := groups.Values(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, values.Release()) }()
-	// The number of values is known now, so they need not keep the memory of all rows.
-	compact, err := selection.Compact(ctx, values, d.options())
+	// Compact fetches the number of values, so that they need not keep memory for all rows.
+	compact, err := selection.Compact(ctx, values, groups.Options())
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, compact.Release()) }()
-	known := compact.Column(0)
-	known.LearnUnique(column.Yes)
-	return column.New(column.Data{
-		Type:   &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: c.Type()},
-		Length: c.Len(), Rows: c.RowCount(), Offset: d.bit, NullCount: c.NullCount(),
-		Buffers:    []column.Bytes{d.valid, d.padded.AsBytes()},
-		Dictionary: known, Manager: d.call.Manager,
-	})
-}
-
-// Decode returns the values that a dictionary column stands for. A null index and
-// an index of a null value give null. Where the values are of a variable length it
-// waits, until the context ends, for their total, and in any case until the indices are
-// checked. A column of another type is
-// returned as it is, with one more reference. The caller releases the column.
-func Decode(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, failed("decode", err)
-	}
-	decoded, err := decode(ctx, c, only)
-	if err != nil {
-		return nil, failed("decode", err)
-	}
-	return decoded, nil
-}
-
-func decode(ctx context.Context, c *column.Column, options Options) (decoded *column.Column, err error) {
-	if err := c.Check(); err != nil {
-		return nil, err
-	}
-	if c.Dictionary() == nil {
-		return c, c.Retain()
-	}
-	indices, err := c.Indices()
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, indices.Release()) }()
-	return selection.TakeColumn(ctx, c.Dictionary(), indices, options)
+	unique := compact.Column(0)
+	unique.LearnUnique(column.Yes)
+	return groups.Indices(unique)
 }

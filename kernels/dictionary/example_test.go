@@ -14,20 +14,18 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The letters of a word, and how often each occurs.
-func Example() {
-	if err := letters(context.Background(), "mississippi"); err != nil {
+// The letters of a word as codes, and the dictionary of the codes.
+func ExampleEncode() {
+	if err := encodeLetters(context.Background(), "mississippi"); err != nil {
 		fmt.Println(err)
 	}
 	// Output:
-	// m: 1
-	// i: 4
-	// s: 4
-	// p: 2
+	// [0 1 2 2 1 2 2 1 3 3 1]
+	// ["m" "i" "s" "p"]
 }
 
-func letters(ctx context.Context, word string) error {
-	dev, err := device.Open("host")
+func encodeLetters(ctx context.Context, word string) error {
+	dev, err := device.Open("host") // or "cuda:0"
 	if err != nil {
 		return err
 	}
@@ -42,24 +40,23 @@ func letters(ctx context.Context, word string) error {
 	builder.AppendValues(strings.Split(word, ""), nil)
 	values := builder.NewArray()
 	defer values.Release()
-	c, err := column.FromArray(ctx, mgr, values, column.UploadOptions{})
+	letters, err := column.FromArray(ctx, mgr, values, column.UploadOptions{})
 	if err != nil {
 		return err
 	}
-	defer c.Release()
+	defer letters.Release()
 
-	counted, err := dictionary.ValueCounts(ctx, c)
+	encoded, err := dictionary.Encode(ctx, letters)
 	if err != nil {
 		return err
 	}
-	defer counted.Release()
-	record, err := counted.Record(ctx)
+	defer encoded.Release()
+	downloaded, err := encoded.Array(ctx)
 	if err != nil {
 		return err
 	}
-	defer record.Release()
-	for i := range int(record.NumRows()) {
-		fmt.Printf("%s: %s\n", record.Column(0).ValueStr(i), record.Column(1).ValueStr(i))
-	}
+	defer downloaded.Release()
+	fmt.Println(downloaded.(*array.Dictionary).Indices())
+	fmt.Println(downloaded.(*array.Dictionary).Dictionary())
 	return nil
 }

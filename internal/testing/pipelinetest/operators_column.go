@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
+	"github.com/gpuframe/gpuframe/kernels/group"
 	"github.com/gpuframe/gpuframe/kernels/window"
 )
 
@@ -43,9 +44,9 @@ var dictionaries = []Operator{
 	}),
 	onColumn("unique", Any, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
 		if choice%2 == 0 {
-			return dictionary.ValueCounts(ctx, c, in.Options)
+			return group.ValueCounts(ctx, c, in.Options)
 		}
-		return dictionary.Unique(ctx, c, in.Options)
+		return group.Unique(ctx, c, in.Options)
 	}),
 	onColumn("encode alone", textual, func(ctx context.Context, _ int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
 		encoded, err := dictionary.Encode(ctx, c, in.Options)

@@ -10,8 +10,9 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
-	"github.com/gpuframe/gpuframe/kernels/summary"
 )
 
 // reductions make small tables of large ones.
@@ -39,15 +40,15 @@ var reductions = []Operator{
 		return alone(as, made, err)
 	}),
 	onColumn("histogram", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
-		made, err := summary.Histogram(ctx, c, summary.HistogramOptions{Options: in.Options, Bins: 1 + choice%7, Low: -3, High: float64(choice % 100), CountOutside: choice%2 == 0})
+		made, err := group.Histogram(ctx, c, group.HistogramOptions{Options: in.Options, Bins: 1 + choice%7, Low: -3, High: float64(choice % 100), CountOutside: choice%2 == 0})
 		return alone(as, made, err)
 	}),
 	onColumn("count integers", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
-		made, err := summary.CountIntegers(ctx, c, int64(choice%5)-4, 1+choice%9, summary.HistogramOptions{Options: in.Options})
+		made, err := group.CountIntegers(ctx, c, int64(choice%5)-4, 1+choice%9, group.HistogramOptions{Options: in.Options})
 		return alone(as, made, err)
 	}),
 	onColumn("top", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
-		top, err := summary.TopK(ctx, c, choice%20, summary.TopOptions{Options: in.Options, Smallest: choice%3 == 0})
+		top, err := order.TopK(ctx, c, choice%20, order.TopOptions{Options: in.Options, Smallest: choice%3 == 0})
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,64 @@
+package hashtable
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// comparable returns a column of the same rows whose elements are equal if the values
+// are. For a dictionary whose values are known to be unique these are the codes. For
+// any other dictionary each code is replaced by that of the first equal value, and by
+// null if the value is null. The caller releases the column.
+func (g *Groups) comparable(ctx context.Context) (made *column.Column, err error) {
+	values := g.column.Dictionary()
+	if values == nil {
+		return g.column, g.column.Retain()
+	}
+	codes, err := g.column.Indices()
+	if err != nil {
+		return nil, err
+	}
+	if values.Known().Unique == column.Yes && values.NullCount() == 0 {
+		return codes, nil
+	}
+	defer func() { err = errors.Join(err, codes.Release()) }()
+	firsts, err := g.firstEquals(values)
+	if err != nil {
+		return nil, err
+	}
+	made, err = selection.TakeColumnWith(ctx, firsts, codes, selection.TakeOptions{Options: g.Options(), Bounds: selection.Null})
+	if err = errors.Join(err, firsts.Release()); err != nil {
+		return nil, errors.Join(err, made.Release())
+	}
+	return made, nil
+}
+
+// firstEquals returns, for each value of a dictionary, the row of the first equal one,
+// and null for a value that is null.
+func (g *Groups) firstEquals(values *column.Column) (*column.Column, error) {
+	v := &Groups{call: g.call, column: values, keys: values}
+	if err := values.Retain(); err != nil { // Release releases the keys
+		return nil, err
+	}
+	if valid, bit, err := values.Validity(); err == nil {
+		v.valid, v.bit = valid, bit
+	}
+	err := v.findFirsts(true)
+	var made *column.Column
+	if err == nil {
+		made, err = column.New(column.Data{
+			Type: arrow.PrimitiveTypes.Uint32, Length: values.Len(), Offset: v.bit, NullCount: values.NullCount(),
+			Buffers: []column.Bytes{v.valid, v.padded.AsBytes()}, Manager: g.call.Manager,
+		})
+	}
+	if err = errors.Join(err, v.Release()); err != nil {
+		return nil, errors.Join(fmt.Errorf("compare the values of the dictionary: %w", err), made.Release())
+	}
+	return made, nil
+}

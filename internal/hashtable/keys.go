@@ -1,0 +1,102 @@
+package hashtable
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// keys says where the values of a column are and how they are compared.
+type keys struct {
+	module *module
+	kernel string
+	kind   keyKind
+	// width is the number of bytes of a value or of an offset.
+	width int
+	// first holds the values or the offsets, from those of the first row on. For
+	// booleans it holds the bits, and bit is the position of the first row in it. bytes
+	// is the data that offsets point into.
+	first, bytes memory.Slice[uint8]
+	bit          int
+}
+
+// keyKind is the memory layout of keys.
+type keyKind uint8
+
+const (
+	// keyBits are booleans.
+	keyBits keyKind = iota
+	// keyFixed are values of a fixed width, compared by their bits.
+	keyFixed
+	// keyFloat are floats. All NaNs are one key, and so are both zeros.
+	keyFloat
+	// keyRuns are runs of bytes between offsets.
+	keyRuns
+)
+
+// keysOf returns the keys of a column that is not encoded by a dictionary.
+func keysOf(c *column.Column) (keys, error) {
+	t := c.Type()
+	if extension, ok := t.(arrow.ExtensionType); ok {
+		t = extension.StorageType()
+	}
+	switch t.ID() {
+	case arrow.BOOL:
+		k := keys{module: othersModule, kernel: "insert_bool", kind: keyBits, bit: c.Offset() % 8}
+		var err error
+		if bits := c.Buffer(1); c.Len() > 0 {
+			k.first, err = bits.Slice(c.Offset()/8, (c.Offset()+c.Len()+7)/8)
+		}
+		return k, err
+	case arrow.STRING, arrow.BINARY:
+		return runsOf(c, 4, "insert_offsets_32")
+	case arrow.LARGE_STRING, arrow.LARGE_BINARY:
+		return runsOf(c, 8, "insert_offsets_64")
+	}
+	width, fixed := column.ElementBytes(t)
+	if !fixed {
+		return keys{}, fmt.Errorf("values of type %v cannot be compared: %w", c.Type(), device.ErrNotSupported)
+	}
+	k := keys{kind: keyFixed, width: width}
+	switch {
+	case t.ID() == arrow.FLOAT16 || t.ID() == arrow.FLOAT32 || t.ID() == arrow.FLOAT64:
+		k.module, k.kernel, k.kind = floatsModule, fmt.Sprintf("insert_f%d", 8*width), keyFloat
+	case t.ID() == arrow.FIXED_SIZE_BINARY || width > 16 || width&(width-1) != 0:
+		k.module, k.kernel = bytesModule, "insert_width"
+	case width == 16:
+		k.module, k.kernel = othersModule, "insert_16"
+	default:
+		k.module, k.kernel = integersModule, fmt.Sprintf("insert_%d", width)
+	}
+	if c.Len() == 0 {
+		return k, nil
+	}
+	var err error
+	k.first, err = c.ValuesRegion()
+	return k, err
+}
+
+func runsOf(c *column.Column, width int, kernel string) (keys, error) {
+	k := keys{module: bytesModule, kernel: kernel, kind: keyRuns, width: width, bytes: c.Buffer(2)}
+	if c.Len() == 0 {
+		return k, nil
+	}
+	var err error
+	k.first, err = c.Buffer(1).Slice(c.Offset()*width, (c.Offset()+c.Len()+1)*width)
+	return k, err
+}
+
+// arguments returns the kernel's arguments between the table and the slots.
+func (k keys) arguments() []any {
+	switch {
+	case k.kind == keyRuns:
+		return []any{k.first, k.bytes, k.bytes.Bytes()}
+	case k.kernel == "insert_width":
+		return []any{k.first, uint64(k.width)}
+	}
+	return []any{k.first, uint64(k.bit)}
+}

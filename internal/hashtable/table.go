@@ -1,0 +1,50 @@
+package hashtable
+
+import (
+	"errors"
+	"fmt"
+	"math"
+	"math/rand/v2"
+
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// table is a hash table on the device: struct Table of insert.cuh.
+type table struct {
+	slots memory.Slice[uint32]
+	// seed and factor select the hash function of this table. They are random, so that
+	// nobody can choose keys that collide. factor is odd.
+	seed, factor uint64
+}
+
+// slotsFor returns the number of slots for the keys of n rows: twice as many, so that
+// the table is at most half full. For the longest column that is 2³²−2, so that the
+// number of every slot, and of the slot for nulls behind them, has 32 bits.
+func slotsFor(n int) uint64 { return 2 * uint64(n) }
+
+// newTable allocates a table for n rows and empties it. The caller releases its slots.
+func newTable(call *op.Call, n int) (table, error) {
+	size := slotsFor(n) + 1
+	if size > math.MaxInt {
+		return table{}, fmt.Errorf("%d slots: %w", size, memory.ErrOverflow)
+	}
+	slots, err := op.NewSlice[uint32](call, int(size))
+	if err != nil {
+		return table{}, err
+	}
+	if err := slots.Fill(call.Stream, math.MaxUint32); err != nil {
+		return table{}, errors.Join(err, slots.Release())
+	}
+	return table{slots: slots, seed: rand.Uint64(), factor: rand.Uint64() | 1}, nil
+}
+
+// argument returns the table of the groups' rows as kernels take it.
+func (g *Groups) argument(t table) any {
+	size := uint64(0)
+	if t.slots.Len() > 0 {
+		size = uint64(t.slots.Len()) - 1
+	}
+	return kernels.Struct(t.slots, size, t.seed, t.factor, g.valid, uint64(g.bit), g.rows, uint64(g.column.Len()))
+}

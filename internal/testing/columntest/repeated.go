@@ -1,0 +1,65 @@
+package columntest
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/compute"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+)
+
+// Repeated returns an array of n elements drawn from a few values of a type.
+func Repeated(t testing.TB, g *arraytest.Generator, of arrow.DataType, few, n int) arrow.Array {
+	t.Helper()
+	pool := g.Array(of, few)
+	defer pool.Release()
+	at := make([]int32, n)
+	for i := range at {
+		at[i] = int32(rand.IntN(few))
+	}
+	indices := array.NewInt32Builder(compute.GetAllocator(t.Context()))
+	defer indices.Release()
+	indices.AppendValues(at, nil)
+	positions := indices.NewArray()
+	defer positions.Release()
+	values, err := compute.TakeArray(t.Context(), pool, positions)
+	require.NoError(t, err)
+	t.Cleanup(values.Release)
+	return values
+}
+
+// Null is the text of a null.
+const Null = "(null)"
+
+// Texts returns the elements as strings that are equal if the values are.
+func Texts(values arrow.Array) []string {
+	found := make([]string, values.Len())
+	for i := range found {
+		switch text := values.ValueStr(i); {
+		case values.IsNull(i):
+			found[i] = Null
+		case text == "-0":
+			found[i] = "0"
+		default:
+			found[i] = text
+		}
+	}
+	return found
+}
+
+// Distinct returns the distinct values in the order of their first occurrence, and the
+// count of each.
+func Distinct(values []string) (order []string, counts map[string]int64) {
+	counts = map[string]int64{}
+	for _, value := range values {
+		if counts[value] == 0 {
+			order = append(order, value)
+		}
+		counts[value]++
+	}
+	return order, counts
+}

@@ -1,0 +1,196 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/numbers"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// TopOptions configure [TopK]. The zero value puts the largest values first.
+type TopOptions struct {
+	kernels.Options
+	// Smallest puts the smallest values first.
+	Smallest bool
+}
+
+// Top holds the first values of a column in order, and the rows they are in. The
+// caller releases it.
+type Top struct {
+	// Values has the type of the column. Rows holds the row of each value as an int64,
+	// counted from 0.
+	Values, Rows *column.Column
+}
+
+// Release releases both columns. Releasing a nil Top does nothing.
+func (t *Top) Release() error {
+	if t == nil {
+		return nil
+	}
+	return errors.Join(t.Values.Release(), t.Rows.Release())
+}
+
+// MaxTop is the most values that [TopK] returns.
+const MaxTop = 2048
+
+// TopK returns the k largest or smallest values of a column in order. Of equal values
+// the one in the lower row comes first. NaN comes after all numbers, 0 is above −0.
+// Nulls are skipped. Both columns of the result have min(k, rows of c) rows; if the
+// column has fewer values than that, the remaining rows are null in both. The column
+// may hold integers, floats, dates, times, timestamps, durations or intervals of months.
+//
+// # Waiting
+//
+// On a GPU TopK does not wait: if only the device knows the number of rows of c, only
+// the device knows that of the result. On the host device TopK waits for pending work
+// on c, until ctx is done.
+//
+// # Errors
+//
+// The error wraps device.ErrNotSupported for other types, and device.ErrInvalidValue if
+// k is negative or above [MaxTop].
+func TopK(ctx context.Context, c *column.Column, k int, options ...TopOptions) (*Top, error) {
+	o, err := op.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("order: top %d: %w", k, err)
+	}
+	top, err := topK(ctx, c, k, o)
+	if err != nil {
+		return nil, fmt.Errorf("order: top %d: %w", k, err)
+	}
+	return top, nil
+}
+
+func topK(ctx context.Context, c *column.Column, k int, options TopOptions) (*Top, error) {
+	if err := c.Check(); err != nil {
+		return nil, err
+	}
+	number, ok := numbers.TypeOf(c.Type())
+	switch {
+	case !ok:
+		return nil, fmt.Errorf("the type %v has no order here: numbers and temporal types have: %w", c.Type(), device.ErrNotSupported)
+	case k < 0 || k > MaxTop:
+		return nil, fmt.Errorf("the number of values is not in 0 to %d: %w", MaxTop, device.ErrInvalidValue)
+	}
+	if k = min(k, c.Len()); k == 0 {
+		return newTop(c, 0, topBuffers{})
+	}
+	call, err := op.Begin(ctx, options.Options, c)
+	if err != nil {
+		return nil, err
+	}
+	in, err := numbers.View(ctx, c, number)
+	if err != nil {
+		return nil, err
+	}
+	if call.OnHost() {
+		if in.Rows, err = c.NumRows(ctx); err != nil {
+			return nil, err
+		}
+		in.Count = memory.Slice[int64]{}
+	}
+	// If the host knows the rows by now, they may be fewer than the column has elements.
+	if k = min(k, in.Rows); k == 0 {
+		return newTop(c, 0, topBuffers{})
+	}
+	s := topSelection{k: k, in: in, smallest: options.Smallest}
+	if err := s.allocate(&call); err != nil {
+		return nil, err
+	}
+	switch {
+	case call.OnHost():
+		err = s.onHost()
+	case in.Rows <= MaxTop:
+		err = s.sort(call, memory.Slice[uint8]{})
+	default:
+		err = s.launch(call)
+	}
+	var top *Top
+	if err == nil {
+		top, err = newTop(c, k, s.topBuffers)
+	}
+	return top, errors.Join(err, s.release())
+}
+
+// topSelection is one call of TopK.
+type topSelection struct {
+	k        int
+	in       numbers.Column
+	smallest bool
+	topBuffers
+}
+
+// topBuffers is the memory of a result.
+type topBuffers struct {
+	block  *memory.Block
+	values memory.Slice[uint8]
+	rows   memory.Slice[int64]
+	// valid is the bitmap of both columns, in whole words.
+	valid memory.Slice[uint8]
+	// count is the number of rows. It has a block of its own because it may outlive the
+	// columns. It is empty if the host knows the number.
+	count memory.Slice[int64]
+}
+
+func (s *topSelection) allocate(call *op.Call) (err error) {
+	block, buffers, err := call.Allocate(uint64(s.k+31)/32*4, uint64(s.k*s.in.Type.Bytes), uint64(s.k)*8)
+	if err != nil {
+		return err
+	}
+	s.topBuffers = topBuffers{block: block, valid: buffers[0], values: buffers[1]}
+	s.rows, err = memory.Reinterpret[int64](buffers[2])
+	if err == nil && s.in.Count.Len() > 0 {
+		s.count, err = op.NewSlice[int64](call, 1)
+	}
+	if err != nil {
+		return errors.Join(err, s.release())
+	}
+	return nil
+}
+
+func (b topBuffers) release() error {
+	if b.count.Block() != nil {
+		return errors.Join(b.count.Release(), b.block.Release())
+	}
+	return b.block.Release()
+}
+
+// newTop makes the columns of the first k values of c.
+func newTop(c *column.Column, k int, b topBuffers) (*Top, error) {
+	common := column.Data{Length: k, NullCount: column.UnknownNullCount, Manager: c.Manager()}
+	if b.block != nil {
+		common.Manager = b.block.Manager()
+	}
+	if k == 0 {
+		common.NullCount = 0
+	}
+	if b.count.Len() > 0 {
+		count, err := column.NewRowCount(b.count, int64(k))
+		if err != nil {
+			return nil, err
+		}
+		defer count.Release()
+		common.Rows = count
+	}
+	data := common
+	data.Type, data.Buffers = c.Type(), []column.Bytes{b.valid, b.values}
+	values, err := column.New(data)
+	if err != nil {
+		return nil, err
+	}
+	data = common
+	data.Type, data.Buffers = arrow.PrimitiveTypes.Int64, []column.Bytes{b.valid, b.rows.AsBytes()}
+	rows, err := column.New(data)
+	if err != nil {
+		return nil, errors.Join(err, values.Release())
+	}
+	return &Top{values, rows}, nil
+}

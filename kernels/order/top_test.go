@@ -1,0 +1,210 @@
+package order_test
+
+import (
+	"cmp"
+	"fmt"
+	"math"
+	"slices"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// ranked are the rows that are not null, the first ones first: a stable sort.
+func ranked(a arrow.Array, smallest bool) []int {
+	var rows []int
+	for row := range a.Len() {
+		if a.IsValid(row) {
+			rows = append(rows, row)
+		}
+	}
+	isFloat := a.DataType().ID() >= arrow.FLOAT16 && a.DataType().ID() <= arrow.FLOAT64
+	slices.SortStableFunc(rows, func(i, j int) int {
+		order := 0
+		switch {
+		case isFloat:
+			x, y := columntest.Number(a, i), columntest.Number(a, j)
+			if math.IsNaN(x) || math.IsNaN(y) {
+				return cmp.Compare(b2i(math.IsNaN(x)), b2i(math.IsNaN(y)))
+			}
+			if order = cmp.Compare(x, y); order == 0 {
+				order = cmp.Compare(b2i(math.Signbit(y)), b2i(math.Signbit(x)))
+			}
+		case columntest.IsUnsigned(a.DataType()):
+			order = cmp.Compare(uint64(columntest.Integer(a, i)), uint64(columntest.Integer(a, j)))
+		default:
+			order = cmp.Compare(columntest.Integer(a, i), columntest.Integer(a, j))
+		}
+		if smallest {
+			return order
+		}
+		return -order
+	})
+	return rows
+}
+
+func b2i(b bool) int {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+func TestTopK(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		ks := []int{0, 1, 10, 33, 1000, order.MaxTop}
+		if devicetest.Emulated(dev) {
+			ks = []int{1, 100, order.MaxTop}
+		}
+		for _, of := range columntest.AllTypes {
+			for i, s := range columntest.Samples(t, of, columntest.LengthsFor(dev)...) {
+				c := columntest.Upload(t, mgr, s.Array)
+				for _, smallest := range []bool{false, true} {
+					want := ranked(s.Array, smallest)
+					for _, k := range ks {
+						if devicetest.Emulated(dev) && smallest != (i%2 == 0) {
+							continue
+						}
+						top, err := order.TopK(t.Context(), c, k, order.TopOptions{Smallest: smallest})
+						require.NoError(t, err)
+						checkTop(t, fmt.Sprintf("%s, the first %d, smallest %v", s.Name, k, smallest), s.Array, top, want, k)
+						require.NoError(t, top.Release())
+					}
+				}
+			}
+		}
+	})
+}
+
+func checkTop(t *testing.T, name string, in arrow.Array, top *order.Top, want []int, k int) {
+	t.Helper()
+	values, rows := columntest.Download(t, top.Values), columntest.Download(t, top.Rows).(*array.Int64)
+	require.Equal(t, min(k, in.Len()), values.Len(), name) // no padding, also if only the device knows the rows
+	require.Equal(t, values.Len(), rows.Len(), name)
+	for i := range values.Len() {
+		if i >= len(want) {
+			require.True(t, values.IsNull(i) && rows.IsNull(i), "%s: row %d", name, i)
+			continue
+		}
+		if rows.IsNull(i) || rows.Value(i) != int64(want[i]) {
+			t.Fatalf("%s: place %d is row %v, not %d", name, i, rows.ValueStr(i), want[i])
+		}
+		require.Equal(t, columntest.Raw(in, want[i]), columntest.Raw(values, i), "%s: place %d", name, i)
+		require.True(t, values.IsValid(i))
+	}
+}
+
+// TestTopKOfCountedColumns leaves out rows if only the device knows how many there are,
+// and the result has no more rows than the column: its number stays on the device too.
+func TestTopKOfCountedColumns(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for i, n := range []int{500, 9001} {
+			of := columntest.AllTypes[i*7%len(columntest.AllTypes)]
+			for _, s := range columntest.Samples(t, of, n)[:3] {
+				c := columntest.Upload(t, mgr, s.Array)
+				for _, count := range []int64{0, 5, 100, 499, int64(n)} {
+					name := fmt.Sprint(s.Name, " rows ", count)
+					shown := array.NewSlice(s.Array, 0, count)
+					counted := columntest.WithRows(t, mgr, c, count)
+					top, err := order.TopK(t.Context(), counted, 100)
+					require.NoError(t, err, name)
+					if dev.Kind() != device.Host {
+						_, known := counted.HostRows()
+						require.False(t, known, "%s: the rows were fetched", name)
+						require.Equal(t, 1, top.Rows.DeviceRows().Len(), name)
+						require.Same(t, top.Rows.RowCount(), top.Values.RowCount(), name)
+					}
+					checkTop(t, name, shown, top, ranked(shown, false), 100)
+					require.NoError(t, top.Release())
+
+					_, err = counted.NumRows(t.Context())
+					require.NoError(t, err)
+					top, err = order.TopK(t.Context(), counted, 100)
+					require.NoError(t, err, name)
+					require.Equal(t, min(100, int(count)), top.Rows.Len(), "%s, fetched", name)
+					checkTop(t, name+", fetched", shown, top, ranked(shown, false), 100)
+					require.NoError(t, top.Release())
+					shown.Release()
+				}
+			}
+		}
+	})
+}
+
+// TestTopKOfNothing knows its manager.
+func TestTopKOfNothing(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		s := columntest.Samples(t, arrow.PrimitiveTypes.Int32, 0, 33)
+		for _, c := range []*column.Column{columntest.Upload(t, mgr, s[0].Array), columntest.Upload(t, mgr, s[len(s)-1].Array)} {
+			top, err := order.TopK(t.Context(), c, 0)
+			require.NoError(t, err)
+			for _, made := range []*column.Column{top.Values, top.Rows} {
+				require.Zero(t, made.Len())
+				require.Same(t, mgr, made.Manager())
+			}
+			require.NoError(t, top.Release())
+		}
+	})
+}
+
+// TestTopKLong compares many rows, at random and nearly all the same, with the host.
+func TestTopKLong(t *testing.T) {
+	dev := devicetest.Open(t, "cuda:0")
+	mgr := devicetest.Manager(t, dev, memory.Options{})
+	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	for _, of := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint8} {
+		for _, s := range columntest.Samples(t, of, 10_000_001) {
+			on, there := columntest.Upload(t, mgr, s.Array), columntest.Upload(t, host, s.Array)
+			for _, k := range []int{10, order.MaxTop} {
+				got, err := order.TopK(t.Context(), on, k)
+				require.NoError(t, err)
+				want, err := order.TopK(t.Context(), there, k)
+				require.NoError(t, err)
+				require.True(t, array.Equal(columntest.Download(t, want.Rows), columntest.Download(t, got.Rows)), s.Name)
+				rows, values := columntest.Download(t, got.Rows).(*array.Int64), columntest.Download(t, got.Values)
+				for i := 0; i < rows.Len() && rows.IsValid(i); i++ {
+					require.Equal(t, columntest.Raw(s.Array, int(rows.Value(i))), columntest.Raw(values, i), s.Name)
+				}
+				require.NoError(t, got.Release())
+				require.NoError(t, want.Release())
+			}
+		}
+	}
+}
+
+func TestTopKRefusals(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	c := columntest.Upload(t, mgr, columntest.Samples(t, arrow.PrimitiveTypes.Int32, 10)[0].Array)
+	for _, k := range []int{-1, order.MaxTop + 1} {
+		_, err := order.TopK(t.Context(), c, k)
+		require.ErrorIs(t, err, device.ErrInvalidValue)
+		require.ErrorContains(t, err, "order: top ")
+	}
+	_, err := order.TopK(t.Context(), columntest.Upload(t, mgr, samplesOfBooleans(t)), 1)
+	require.ErrorIs(t, err, device.ErrNotSupported)
+	_, err = order.TopK(t.Context(), nil, 1)
+	require.ErrorIs(t, err, memory.ErrReleased)
+	_, err = order.TopK(t.Context(), c, 1, order.TopOptions{}, order.TopOptions{})
+	require.ErrorIs(t, err, device.ErrInvalidValue)
+	var none *order.Top
+	require.NoError(t, none.Release())
+}
+
+func samplesOfBooleans(t *testing.T) arrow.Array {
+	a := arraytest.NewGenerator(1).Array(arrow.FixedWidthTypes.Boolean, 10)
+	t.Cleanup(a.Release)
+	return a
+}
