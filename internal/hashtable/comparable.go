@@ -11,9 +11,9 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
-// comparable returns a column of the same rows whose elements are equal if the values
-// are. For a dictionary whose values are known to be unique these are the codes. For
-// any other dictionary each code is replaced by that of the first equal value, and by
+// comparable returns a column of the same rows. Two of its elements are equal if the
+// values of the rows are. For a dictionary that is known to be unique these are the codes. For any
+// other dictionary each code is replaced by that of the first equal value, and by
 // null if the value is null. The caller releases the column.
 func (g *Groups) comparable(ctx context.Context) (made *column.Column, err error) {
 	values := g.column.Dictionary()

@@ -3,8 +3,8 @@
 //
 // On a GPU one kernel inserts all rows into a hash table in device memory. A slot holds
 // a row, not a key, so keys of every type and length share one table layout. The lowest
-// row of each key stays, in whatever order the threads run. Each table has random
-// seeds, so that nobody can choose values that collide; results do not depend on them.
+// row of each key stays; the order of the threads does not matter. Each table has random
+// seeds, so that values chosen to collide do not. Results do not depend on the seeds.
 //
 // The first rows of all groups come from the table. Codes, the number of the group of
 // each row, also need the rank of each first row, which is a cumulative sum.

@@ -19,11 +19,11 @@ import (
 // 32-bit codes can number.
 var ErrTooLong = errors.New("too many rows")
 
-// Request selects what [Find] finds beside the first row of each group.
+// Request selects the results of [Find] other than the first row of each group.
 type Request struct {
 	// NullKey makes the null rows one more group.
 	NullKey bool
-	// Codes asks for the group of each row.
+	// Codes requests the group of each row.
 	Codes bool
 }
 
@@ -39,7 +39,7 @@ type Groups struct {
 	rows    memory.Slice[int64]
 	nullKey bool
 
-	// valid is the validity bitmap of the keys, empty if there is none. bit is the
+	// valid is the validity bitmap of the keys, empty if the keys have none. bit is the
 	// position of the first row in it.
 	valid memory.Slice[uint8]
 	bit   int
@@ -49,7 +49,7 @@ type Groups struct {
 	block     *memory.Block
 	firstBits memory.Slice[uint8]
 	// codes holds for each row the slot of its key, then the first row of its group,
-	// then its code. padded is codes with bit unused elements ahead of it, so that codes
+	// then its code. padded is codes with bit unused elements before it, so that codes
 	// and validity bits have one offset.
 	padded memory.Slice[uint32]
 	codes  memory.Slice[uint32]
@@ -76,7 +76,7 @@ func Find(ctx context.Context, c *column.Column, request Request, options kernel
 	return g, nil
 }
 
-// WithDeviceRows returns a column whose row count, if it has one, is in device memory,
+// WithDeviceRows returns the column with its row count, if it has one, in device memory,
 // as [Find] needs it. If exact is true and the host knows the number of rows, the
 // column has exactly these rows and no count. The caller releases it.
 func WithDeviceRows(ctx context.Context, c *column.Column, exact bool) (*column.Column, error) {

@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// keys says where the values of a column are and how they are compared.
+// keys are the values of a column and the kernel that compares them.
 type keys struct {
 	module *module
 	kernel string

@@ -36,8 +36,8 @@ func (g *Groups) Values(ctx context.Context) (values *buffer.Buffer, err error) 
 	return selection.FilterMask(ctx, table, firsts, g.Options())
 }
 
-// Indices returns the values of the column as indices into values, whose rows are those
-// of [Groups.Values] or begin with them. Null rows are null unless null is a key. The
+// Indices returns the values of the column as indices into values: the column of
+// [Groups.Values], or a copy of it. Null rows are null unless null is a key. The
 // groups must have codes. The caller releases the column.
 func (g *Groups) Indices(values *column.Column) (*column.Column, error) {
 	return column.New(column.Data{

@@ -15,7 +15,7 @@ import (
 type table struct {
 	slots memory.Slice[uint32]
 	// seed and factor select the hash function of this table. They are random, so that
-	// nobody can choose keys that collide. factor is odd.
+	// keys chosen to collide do not. factor is odd.
 	seed, factor uint64
 }
 

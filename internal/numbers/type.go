@@ -25,8 +25,8 @@ type Type struct {
 	Bytes int
 }
 
-// TypeOf returns the number format of an Arrow type. It reports false for types whose
-// values are not numbers of one, two, four or eight bytes. Dates, times, timestamps,
+// TypeOf returns the number format of an Arrow type. It reports false for types
+// without numbers of one, two, four or eight bytes. Dates, times, timestamps,
 // durations and intervals of months are signed integers.
 func TypeOf(t arrow.DataType) (Type, bool) {
 	switch t.ID() {

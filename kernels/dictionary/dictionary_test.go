@@ -97,7 +97,7 @@ func TestEmpty(t *testing.T) {
 	})
 }
 
-// TestRowsOfTheDevice has columns whose row count is on the device.
+// TestRowsOfTheDevice has columns with a row count on the device.
 func TestRowsOfTheDevice(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -112,7 +112,7 @@ func TestRowsOfTheDevice(t *testing.T) {
 				require.NoError(t, err)
 				compare(t, known, shown)
 
-				// Of an encoded column, whose codes behind the rows may be anything.
+				// An encoded column may have any codes behind the rows.
 				encoded, err := dictionary.Encode(t.Context(), c)
 				require.NoError(t, err)
 				counted := columntest.WithRows(t, mgr, encoded, int64(n))
@@ -200,7 +200,7 @@ func TestRefusals(t *testing.T) {
 		c, _ := columntest.UploadRows(t, mgr, lists, 0, 4)
 		_, err := dictionary.Encode(t.Context(), c)
 		require.ErrorIs(t, err, device.ErrNotSupported)
-		// A list of no rows too: after a filter only the host knows that there are none.
+		// Without rows too: after a filter the host knows the number of rows and a GPU does not.
 		none, err := c.Slice(0, 0)
 		require.NoError(t, err)
 		_, err = dictionary.Encode(t.Context(), none)

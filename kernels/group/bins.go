@@ -79,7 +79,8 @@ func (o HistogramOptions) wholeWidth(number numbers.Type) (uint64, bool) {
 func isWhole(x float64) bool { return x == math.Trunc(x) && math.Abs(x) <= 1<<53 }
 
 // wholeBins returns bins of integers. They begin at low and hold the distances from it
-// up to last; the last bin holds what remains.
+// up to last; the last bin holds the remaining
+// distances.
 func wholeBins(number numbers.Type, low int64, last, width uint64, count int, clamp bool) bins {
 	b := bins{mapping: signedWidth, count: count, clamp: clamp, a: uint64(low), b: last, c: width}
 	if number.Class == numbers.Unsigned {

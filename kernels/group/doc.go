@@ -17,7 +17,7 @@
 // Integers, temporal values, decimals, strings and binary values are equal if their
 // bits are. Floats, including those of 16 bits, are equal if they compare equal, so
 // both zeros are one value. All NaNs are one value. Of equal values the first is kept.
-// Null is a value of its own. Booleans, numbers, temporal types, decimals, utf8, large
+// Null is one more value. Booleans, numbers, temporal types, decimals, utf8, large
 // utf8, binary, large binary and fixed-size binary are supported. Columns encoded by a
 // dictionary are compared by the values that their indices stand for, so the values of
 // the dictionary must be of one of these types.

@@ -18,8 +18,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
-// TestEveryAllocationFails injects a failure of each allocation in turn. Closing the
-// manager reports what an error path leaks.
+// TestEveryAllocationFails fails each allocation, one in each run. Closing the manager
+// reports the memory that an error path leaks.
 func TestEveryAllocationFails(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		values := columntest.Repeated(t, arraytest.NewGenerator(2), arrow.BinaryTypes.String, 5, 50)

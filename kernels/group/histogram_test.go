@@ -39,7 +39,7 @@ func TestHistogram(t *testing.T) {
 	even := func(low, high float64, bins int) group.HistogramOptions {
 		return group.HistogramOptions{Low: low, High: high, Bins: bins}
 	}
-	// Of the equal bins all edges are exact, so that the model can look for them.
+	// All edges of the bins of equal width are exact, so that the model can compare with them.
 	all := []group.HistogramOptions{
 		even(0, 256, 256), even(-128, 128, 8), even(0, 99, 33), even(-0.5, 63.5, 128), even(16, 17, 1), even(0, 1<<32, 256), even(-1<<31, 1<<31, 1<<10), even(-1<<40, 1<<40, 4), even(0, 1<<32, 1), even(0, 1<<16, 1<<14),
 		{Edges: []float64{-100, 0, 0.125, 1, 1, 50, 100}}, {Edges: []float64{math.Inf(-1), 0, math.Inf(1)}},

@@ -63,7 +63,7 @@ func TestValuesOfNoBytes(t *testing.T) {
 }
 
 // TestUnsoundStrings has offsets that point outside the bytes. The host refuses them.
-// A GPU reads nothing outside, and what it makes of such rows is undefined.
+// A GPU reads nothing outside, and its result for such rows is undefined.
 func TestUnsoundStrings(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

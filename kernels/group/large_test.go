@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestMoreThanABillionRowsWithNulls has so many rows that the slot of the nulls would
-// have a number of more than 32 bits if the table's size were a power of two.
+// TestMoreThanABillionRowsWithNulls has a number of rows for which the slot of the nulls
+// would need more than 32 bits if the size of the table were a power of two.
 func TestMoreThanABillionRowsWithNulls(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	const n = 1<<30 + 64

@@ -114,7 +114,7 @@ func TestEmpty(t *testing.T) {
 	})
 }
 
-// TestRowsOfTheDevice has columns whose row count is on the device.
+// TestRowsOfTheDevice has columns with a row count on the device.
 func TestRowsOfTheDevice(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -133,8 +133,8 @@ func TestRowsOfTheDevice(t *testing.T) {
 	})
 }
 
-// TestDictionariesWithEqualValues counts values of columns put together, whose
-// dictionary has values more than once, columntest.Null among them, and of codes that overflow.
+// TestDictionariesWithEqualValues has concatenated columns. Their dictionary has equal
+// values, also nulls, and in one case more values than its codes can number.
 func TestDictionariesWithEqualValues(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -195,7 +195,7 @@ func TestRefusals(t *testing.T) {
 		c, _ := columntest.UploadRows(t, mgr, lists, 0, 4)
 		_, err := group.Unique(t.Context(), c)
 		require.ErrorIs(t, err, device.ErrNotSupported)
-		// A list of no rows too: after a filter only the host knows that there are none.
+		// Without rows too: after a filter the host knows the number of rows and a GPU does not.
 		none, err := c.Slice(0, 0)
 		require.NoError(t, err)
 		_, err = group.Unique(t.Context(), none)

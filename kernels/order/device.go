@@ -41,7 +41,7 @@ func (s *topSelection) tileBytes() int {
 
 // launch counts the keys digit by digit from the highest digit down, collects those
 // that may be among the first k, and sorts them. Only the device knows after how many
-// digits the counting is done; the kernels of the remaining digits return at once.
+// digits the counting is done; the kernels of the remaining digits return immediately.
 func (s *topSelection) launch(call op.Call) error {
 	tiles := (int(s.in.Values.Bytes()) + s.tileBytes() - 1) / s.tileBytes()
 	block, buffers, err := call.Allocate(selectionBytes + lookback.Bytes(uint64(tiles), 8) + 256)

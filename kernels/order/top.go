@@ -135,7 +135,7 @@ type topBuffers struct {
 	rows   memory.Slice[int64]
 	// valid is the bitmap of both columns, in whole words.
 	valid memory.Slice[uint8]
-	// count is the number of rows. It has a block of its own because it may outlive the
+	// count is the number of rows. It has a separate block because it may outlive the
 	// columns. It is empty if the host knows the number.
 	count memory.Slice[int64]
 }

@@ -14,8 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
-	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -160,7 +160,8 @@ func TestTopKOfNothing(t *testing.T) {
 	})
 }
 
-// TestTopKLong compares many rows, at random and nearly all the same, with the host.
+// TestTopKLong compares the results for many rows, random and nearly all equal, with
+// those of the host.
 func TestTopKLong(t *testing.T) {
 	dev := devicetest.Open(t, "cuda:0")
 	mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -1,5 +1,5 @@
-// What follows when every row is in the table: which rows are the first of their
-// key, and from their ranks the code of every row.
+// The steps after all rows are in the table: mark the first row of each key, and compute
+// the code of each row from the ranks of the first rows.
 #include "insert.cuh"
 
 // mark_firsts sets the bit of each row that a slot holds: the first rows of all keys.
@@ -33,17 +33,17 @@ KERNEL first_rows(Table table, u32 *slot_of, i32 *is_first, u32 *bits, u32 with_
     }
 }
 
-// codes_of replaces the first row of each row's key by the key's code: how many
-// keys came before it. Ranks count the first rows up to and with each row. Nulls
-// that have no code, and what lies beyond the rows, get 0.
+// codes_of replaces the first row of each row's key by the code of the key: the number of
+// keys before it. A rank is the number of first rows up to and including a row. Nulls
+// without a code, and the elements beyond the rows, get 0.
 KERNEL codes_of(Table table, u32 *first_row, const i32 *ranks, u32 with_null) {
     const u64 n = count(table), step = threads_per_grid();
     for (u64 i = thread_in_grid(); i < table.capacity; i += step)
         first_row[i] = i < n && (with_null != 0 || is_valid(table, i)) ? (u32)(ranks[first_row[i]] - 1) : 0;
 }
 
-// count_codes adds 1 to the count of each row's code. Lanes of a warp that have
-// one code in common add once.
+// count_codes adds 1 to the count of each row's code. The lanes of a warp with the same
+// code add once.
 KERNEL count_codes(Table table, const u32 *codes, u64 *counts) {
     const u64 n = count(table), step = threads_per_grid();
     for (u64 i = thread_in_grid(); i < n; i += step) {

@@ -6,15 +6,15 @@
 // is a row of that key, so the order of the threads does not matter, and the least
 // row of each key stays.
 //
-// Hashes depend on two random words that the host draws for each table, so that
-// nobody can prepare keys that collide. The results do not depend on them.
+// Hashes depend on two random words that the host draws for each table, so that keys
+// chosen to collide do not. The results do not depend on them.
 #pragma once
 
 #include "gpuframe.cuh"
 
 static constexpr u32 no_row = 0xffffffff;
 
-// Table is what the launch passes. There are size slots for keys and one more, the
+// Table is the argument of the kernels. It has size slots for keys and one more, the
 // last, for the nulls; size is at most 2^32 - 2, so every slot has a number of 32 bits.
 struct Table {
     u32 *slots;
@@ -28,7 +28,7 @@ struct Table {
     u64 capacity;
 
     // hash continues a hash, which begins as 0, with a word of the key. The secret
-    // factor comes before the mixing that is known to everybody.
+    // factor comes before the mixing, which is public.
     __device__ u64 hash(u64 state, u64 word) const;
     // home returns the first slot to look at for a hash: the high half of a product
     // maps it to any size, not only to powers of two.

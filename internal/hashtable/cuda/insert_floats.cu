@@ -21,7 +21,7 @@ template <typename T, typename Bits> struct Floats {
     __device__ bool same(Bits key, u32 row) const { return this->key(row) == key; }
 };
 
-// Halves are floats of 16 bits, compared likewise without arithmetic of their own.
+// Halves are floats of 16 bits, compared by their bits without arithmetic.
 struct Halves {
     const u16 *values;
 

@@ -1,6 +1,6 @@
-// The k first values in order, by radix select: the digits of the keys are counted
-// from the highest on, each time of those keys only whose higher digits are those of
-// the k-th; when few enough keys are left, they are collected and sorted.
+// The first k values in order, by radix select. The kernels count the digits of the keys
+// from the highest down, each time only for keys with the higher digits of the k-th key.
+// When few enough keys are left, they collect these keys and sort them.
 #pragma once
 
 #include "keys.cuh"
@@ -9,49 +9,49 @@
 
 static constexpr u32 top_threads = 256, top_warps = top_threads / warp_threads;
 
-// most_top is the largest k, and how many are sorted.
+// most_top is the largest k, and the most entries that are sorted.
 static constexpr u32 most_top = 2048;
 
 static constexpr u32 digit_bits = 11, digit_values = 1 << digit_bits;
 
-// Entry is a row with the key that it is ordered by: the first has the least key, and
-// among equal ones the least row.
+// Entry is a row and its sort key. The first entry has the least key, and among equal keys
+// the least row.
 struct Entry {
     u64 key, row;
     METHOD bool before(const Entry &other) const { return key < other.key || key == other.key && row < other.row; }
 };
 
-// Selection is what the kernels of one selection tell each other. All is zero at first.
+// Selection is the state that the kernels of one call share. It is zero at the start.
 struct Selection {
-    u64 prefix;    // the digits of the k-th key that are known
-    u64 limit;     // once done: the largest key to be collected
-    u64 remaining; // how many are wanted of the keys with that prefix; 0 at first
-    u32 done;      // whether limit is known
-    u32 finished;  // blocks
-    u32 collected; // entries
+    u64 prefix;    // the known digits of the k-th key
+    u64 limit;     // if done: the largest key to collect
+    u64 remaining; // the number of keys to select among those with the prefix; 0 at the start
+    u32 done;      // 1 if limit is known
+    u32 finished;  // number of blocks that have finished
+    u32 collected; // number of entries
     u32 padding;
     u64 counters[digit_values];
     Entry entries[most_top];
 };
 
-// WholeKey orders integers after the bits in turn were turned over.
+// WholeKey orders integers with the bits of flip_mask inverted.
 template <typename Stored> struct WholeKey {
     typedef Stored Value;
-    u64 turn;
-    METHOD u64 of(Value x) const { return (Value)(x ^ (Value)turn); }
+    u64 flip_mask;
+    METHOD u64 of(Value x) const { return (Value)(x ^ (Value)flip_mask); }
 };
 
-// FloatKey has NaN behind all numbers in either direction.
+// FloatKey orders NaN after all numbers in both directions.
 template <typename Word, Word (*ordered)(Word), bool (*is_nan)(Word)> struct FloatKey {
     typedef Word Value;
-    u64 turn;
-    METHOD u64 of(Value x) const { return is_nan(x) ? (Word)~(Word)1 : ordered(x) ^ (Word)turn; }
+    u64 flip_mask;
+    METHOD u64 of(Value x) const { return is_nan(x) ? (Word)~(Word)1 : ordered(x) ^ (Word)flip_mask; }
 };
 
 struct HalfKey {
     typedef u16 Value;
-    u64 turn;
-    METHOD u64 of(Value x) const { return is_nan_f16(x) ? 0xfffe : (ordered_f16(x) ^ (u32)turn) & 0xffff; }
+    u64 flip_mask;
+    METHOD u64 of(Value x) const { return is_nan_f16(x) ? 0xfffe : (ordered_f16(x) ^ (u32)flip_mask) & 0xffff; }
 };
 
 template <typename Key> struct Rows {
@@ -63,14 +63,14 @@ template <typename Key> struct Rows {
 
 template <typename Value> static constexpr int top_loads = sizeof(Value) == 1 ? 1 : sizeof(Value) == 2 ? 2 : 4;
 
-// choose_digit finds the digit of the k-th key. One block calls it, when all have
-// counted.
+// choose_digit finds the digit of the k-th key. The last block to finish calls it, after
+// all blocks have counted.
 DEVICE void choose_digit(Selection *s, u64 k, u32 shift) {
     __shared__ u64 sums[top_warps];
     constexpr u32 each = digit_values / top_threads;
     const Sum<u64> f;
     const u32 first = thread_in_block() * each;
-    const u64 wanted = s->remaining != 0 ? s->remaining : k;
+    const u64 remaining = s->remaining != 0 ? s->remaining : k;
     u64 counts[each], own = 0, all;
 #pragma unroll
     for (u32 i = 0; i < each; i++) {
@@ -81,21 +81,21 @@ DEVICE void choose_digit(Selection *s, u64 k, u32 shift) {
     const u64 scanned = warp_scan(own, f);
     u64 before = before_lane(scanned, f);
     before += block_fold_before<top_warps>(shuffle_value(scanned, warp_threads - 1), sums, all, f);
-    // After this barrier, within block_fold_before, all have read what is written now.
+    // block_fold_before has a barrier, after which all threads have read the fields written now.
     if (thread_in_block() == 0) {
         s->finished = 0;
-        if (all < wanted) { // there are not as many as k: all are
+        if (all < remaining) { // fewer than k keys exist: collect all
             s->done = 1;
             s->limit = ~0ull;
         }
     }
 #pragma unroll
     for (u32 i = 0; i < each; i++) {
-        if (before < wanted && wanted <= before + counts[i]) {
+        if (before < remaining && remaining <= before + counts[i]) {
             s->prefix |= (u64)(first + i) << shift;
-            s->remaining = wanted - before;
-            // Those before the prefix are k − wanted, and before in this digit.
-            if (k - wanted + before + counts[i] <= most_top) {
+            s->remaining = remaining - before;
+            // k − remaining keys come before the prefix; before is their number within this digit.
+            if (k - remaining + before + counts[i] <= most_top) {
                 s->done = 1;
                 s->limit = s->prefix | (shift == 0 ? 0 : ~0ull >> 64 - shift);
             }
@@ -104,7 +104,7 @@ DEVICE void choose_digit(Selection *s, u64 k, u32 shift) {
     }
 }
 
-// count_digits counts one digit: bits bits from shift on.
+// count_digits counts the digit of the given number of bits above shift.
 template <typename Key> DEVICE void count_digits(Selection *s, Rows<Key> rows, u64 k, u32 shift, u32 bits) {
     typedef typename Key::Value Value;
     __shared__ u32 counters[digit_values];
@@ -149,9 +149,8 @@ template <typename Key> DEVICE void count_digits(Selection *s, Rows<Key> rows, u
     choose_digit(s, k, shift);
 }
 
-// collect takes the rows whose keys are at most the limit. Where too many keys are
-// equal to the k-th for that, it takes the first of these, which takes a scan over the
-// tiles.
+// collect takes the rows with keys up to the limit. If too many keys are equal to the
+// k-th key, it takes the first rows of these; their ranks take a scan over the tiles.
 template <typename Key> DEVICE void collect(Selection *s, Rows<Key> rows, void *state) {
     typedef typename Key::Value Value;
     constexpr int loads = top_loads<Value>;
@@ -163,7 +162,7 @@ template <typename Key> DEVICE void collect(Selection *s, Rows<Key> rows, void *
     const u32 warp = thread_in_block() / warp_threads;
     const u32 tiles = (u32)((rows.count + tile_rows - 1) / tile_rows);
     const bool ranked = s->done == 0;
-    const u64 limit = ranked ? s->prefix : s->limit, wanted = s->remaining;
+    const u64 limit = ranked ? s->prefix : s->limit, remaining = s->remaining;
     const Sum<u64> f;
     for (;;) {
         if (thread_in_block() == 0)
@@ -207,7 +206,7 @@ template <typename Key> DEVICE void collect(Selection *s, Rows<Key> rows, void *
             synchronize_block();
             ahead += shared_ahead;
         } else
-            synchronize_block(); // all have read shared_tile
+            synchronize_block(); // all threads have read shared_tile
 #pragma unroll
         for (int i = 0; i < loads; i++) {
             u64 at = ahead + rank[i];
@@ -215,7 +214,7 @@ template <typename Key> DEVICE void collect(Selection *s, Rows<Key> rows, void *
             for (int j = 0; j < Run::lanes; j++) {
                 bool taken = (take[i] >> j & 1) != 0;
                 if ((equal[i] >> j & 1) != 0)
-                    taken = at++ < wanted;
+                    taken = at++ < remaining;
                 if (!taken)
                     continue;
                 const u32 place = (u32)__nvvm_atom_add_gen_i((int *)&s->collected, 1);
@@ -226,9 +225,9 @@ template <typename Key> DEVICE void collect(Selection *s, Rows<Key> rows, void *
     }
 }
 
-// sort_entries sorts what was collected, or all rows if there is no selection, and
-// writes the first k. Rows beyond the last entry are null. Of the k, only as many count
-// as the column has rows: out_count gets that number unless it is null.
+// sort_entries sorts the collected entries, or all rows if s is null, and writes the first
+// k. Rows beyond the last entry are null. It writes min(k, rows of the column) to
+// out_count unless that is null.
 template <typename Key>
 DEVICE void sort_entries(typename Key::Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s, Rows<Key> rows, u32 k) {
     __shared__ Entry entries[most_top];
@@ -237,7 +236,7 @@ DEVICE void sort_entries(typename Key::Value *out, i64 *out_rows, u32 *out_valid
         *out_count = rows.count < k ? rows.count : k;
     u32 count = s != nullptr ? s->collected : (u32)rows.count;
     count = count < most_top ? count : most_top;
-    // Only as many as it takes are sorted, a power of two.
+    // The number of sorted entries is the least power of two that suffices.
     u32 size = warp_threads;
     while (size < count || size < k)
         size *= 2;
@@ -263,7 +262,7 @@ DEVICE void sort_entries(typename Key::Value *out, i64 *out_rows, u32 *out_valid
             }
         }
     synchronize_block();
-    // Whole warps, for each writes a word of validity.
+    // Whole warps, because each writes a word of validity bits.
     for (u32 i = thread; i < (k + 31) / 32 * 32; i += threads_per_block()) {
         const Entry e = entries[i];
         const bool there = i < k && e.row != ~0ull;
@@ -280,18 +279,18 @@ DEVICE void sort_entries(typename Key::Value *out, i64 *out_rows, u32 *out_valid
 #define TOP(suffix, Key)                                                                                                  \
     KERNEL LAUNCH_BOUNDS(top_threads)                                                                                     \
     top_count_##suffix(Selection *s, const Key::Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,   \
-                       u64 turn, u64 k, u32 shift, u32 bits) {                                                            \
-        count_digits(s, Rows<Key>{values, valid, bit, device_rows(rows, capacity), {turn}}, k, shift, bits);              \
+                       u64 flip_mask, u64 k, u32 shift, u32 bits) {                                                            \
+        count_digits(s, Rows<Key>{values, valid, bit, device_rows(rows, capacity), {flip_mask}}, k, shift, bits);              \
     }                                                                                                                     \
     KERNEL LAUNCH_BOUNDS(top_threads)                                                                                     \
     top_collect_##suffix(Selection *s, const Key::Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity, \
-                         u64 turn, void *state) {                                                                         \
-        collect(s, Rows<Key>{values, valid, bit, device_rows(rows, capacity), {turn}}, state);                            \
+                         u64 flip_mask, void *state) {                                                                         \
+        collect(s, Rows<Key>{values, valid, bit, device_rows(rows, capacity), {flip_mask}}, state);                            \
     }                                                                                                                     \
     KERNEL LAUNCH_BOUNDS(1024)                                                                                            \
     top_sort_##suffix(Key::Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s,                 \
-                      const Key::Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity, u64 turn,        \
+                      const Key::Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity, u64 flip_mask,        \
                       u32 k) {                                                                                            \
         sort_entries(out, out_rows, out_valid, out_count, s,                                                              \
-                     Rows<Key>{values, valid, bit, device_rows(rows, capacity), {turn}}, k);                              \
+                     Rows<Key>{values, valid, bit, device_rows(rows, capacity), {flip_mask}}, k);                              \
     }
