@@ -14,19 +14,19 @@ func checkBooks(t require.TestingT, r *Resource, live []*bestfit.Node) {
 	defer r.mu.Unlock()
 	// Without its method Helper, which takes most of the time else.
 	t = struct{ require.TestingT }{t}
-	b := books{t: t, r: r, free: map[*bestfit.Node]*front{}, used: map[*bestfit.Node]string{}, holes: map[*bestfit.Node]bool{}}
+	b := books{t: t, r: r, free: map[*bestfit.Node]*streamCache{}, used: map[*bestfit.Node]string{}, holes: map[*bestfit.Node]bool{}}
 	for _, node := range live {
 		b.take(node, "live")
 	}
-	b.fronts()
+	b.caches()
 	for _, h := range r.held {
 		b.take(h.node, "held")
-		require.Same(t, r.owners[h.front.number], h.front, "the front of a held block is forgotten")
+		require.Same(t, r.owners[h.cache.number], h.cache, "the cache of a held block is retired")
 	}
-	switch g := r.ground.(type) {
-	case *fixedGround:
+	switch g := r.segments.(type) {
+	case *fixedSegments:
 		b.fixed(g)
-	case *mappedGround:
+	case *mappedSegments:
 		b.mapped(g)
 	}
 	require.Equal(t, b.runs, r.space.Len(), "runs that belong to no segment")
@@ -39,9 +39,9 @@ func checkBooks(t require.TestingT, r *Resource, live []*bestfit.Node) {
 type books struct {
 	t require.TestingT
 	r *Resource
-	// free are the members of the fronts' sets, used what is handed out, in
+	// free are the members of the sets of the stream caches, used what is handed out, in
 	// slots or held. Runs that the segments lead to are taken out.
-	free  map[*bestfit.Node]*front
+	free  map[*bestfit.Node]*streamCache
 	used  map[*bestfit.Node]string
 	holes map[*bestfit.Node]bool
 
@@ -57,18 +57,18 @@ func (b *books) take(node *bestfit.Node, as string) {
 	b.used[node] = as
 }
 
-// fronts collects what the fronts hold.
-func (b *books) fronts() {
+// caches collects what the stream caches hold.
+func (b *books) caches() {
 	var free uint64
 	for number, f := range b.r.owners {
 		if f == nil {
 			continue
 		}
 		require.EqualValues(b.t, number, f.number)
-		require.False(b.t, f.retired, "a front is retired and known")
+		require.False(b.t, f.retired, "a retired cache is known")
 		require.Equal(b.t, number == 0, f.stream == nil)
 		if number > 0 {
-			require.Same(b.t, f, b.r.fronts.current.Load().find(f.stream), "the table does not lead to front %d", number)
+			require.Same(b.t, f, b.r.caches.current.Load().find(f.stream), "the table does not find cache %d", number)
 		}
 		var slots uint64
 		for i := range f.slots {
@@ -80,7 +80,7 @@ func (b *books) fronts() {
 				b.largest = max(b.largest, node.Bytes)
 			}
 		}
-		require.Equal(b.t, slots, f.bytes, "the bytes of a front's slots")
+		require.Equal(b.t, slots, f.bytes, "the bytes of a cache's slots")
 		for pool := range f.free {
 			set := &f.free[pool]
 			var sum uint64
@@ -105,8 +105,8 @@ func (b *books) fronts() {
 			free += sum
 		}
 	}
-	require.Equal(b.t, free, b.r.free, "what the sets hold")
-	require.Equal(b.t, len(b.r.fronts.current.Load().list()), len(b.r.owners)-1-b.vacancies())
+	require.Equal(b.t, free, b.r.freeBytes, "what the sets hold")
+	require.Equal(b.t, len(b.r.caches.current.Load().list()), len(b.r.owners)-1-b.vacancies())
 }
 
 func (b *books) vacancies() (count int) {
@@ -155,7 +155,7 @@ func (b *books) run(node *bestfit.Node) {
 	delete(b.holes, node)
 }
 
-func (b *books) fixed(g *fixedGround) {
+func (b *books) fixed(g *fixedSegments) {
 	for address, s := range g.byAddress {
 		require.EqualValues(b.t, address, s.allocation.Pointer)
 		require.Equal(b.t, address, s.first.Address)
@@ -170,7 +170,7 @@ func (b *books) fixed(g *fixedGround) {
 	}
 }
 
-func (b *books) mapped(g *mappedGround) {
+func (b *books) mapped(g *mappedSegments) {
 	pieces := 0
 	for i := range g.pools {
 		p := &g.pools[i]

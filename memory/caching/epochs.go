@@ -13,41 +13,40 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )
 
-// epochs tell where in the work of a stream a block was used last. Freed blocks
-// carry the number of the current epoch; an epoch ends with an event that is
-// recorded just before more work is enqueued, and only if somebody else might
-// want the memory. A pair of calls that frees and allocates records nothing.
+// epochs divide the work of a stream, so that a freed block can record its last use as
+// the number of the current epoch. An epoch ends with an event that is recorded just
+// before more work is enqueued, and only if another stream could want the memory. A
+// free and an allocation on one stream record nothing.
 //
-// The number changes before the event is recorded: who reads the old number has
-// enqueued what it stands for before the event.
+// The number changes before the event is recorded: work that was enqueued under the old
+// number precedes the event.
 type epochs struct {
-	// stream can be asked and waited for at any time; see [device.Stream.Past].
+	// stream can be queried and waited for at any time; see [device.Stream.Past].
 	stream  *device.Stream
 	watch   *device.Watch
 	current atomic.Uint64
-	// done is the last epoch that is known to be over.
+	// done is the last epoch that is known to have completed.
 	done atomic.Uint64
 
-	// No method of a stream is called with the lock held: the watch, which takes
-	// it, runs inside of such methods.
+	// No method of a stream is called with the lock held: the watch takes it within
+	// such methods.
 	mu sync.Mutex
 	// marks are in ascending order.
 	marks []*mark
-	// closed says that there are no marks any more.
+	// closed is set once the marks are gone.
 	closed bool
 }
 
-// mark is the end of an epoch, and of those before it that have none of their
-// own.
+// mark is the end of an epoch, and of the epochs before it that have no mark.
 type mark struct {
 	epoch uint64
 	event *device.Event
-	// users counts those who are about to wait for the event.
+	// users counts the callers that are about to wait for the event.
 	users int
 }
 
-// mostMarks bounds the marks of a stream. Where there are more, every other one
-// is given up: its blocks count as in use until the next.
+// mostMarks bounds the marks of a stream. Beyond it every other mark is dropped, and its
+// blocks count as used until the next mark.
 const mostMarks = 64
 
 func (e *epochs) open(stream *device.Stream) {
@@ -57,11 +56,11 @@ func (e *epochs) open(stream *device.Stream) {
 		epoch := e.current.Add(1) - 1
 		if event, err := stream.RecordWithin(handle); err == nil {
 			e.add(epoch, event)
-		} // and if not, a later mark serves, or the end of the stream
+		} // otherwise a later mark serves, or the end of the stream
 	})
 }
 
-// now returns the epoch for a block that is freed.
+// now returns the epoch of a block that is freed now.
 func (e *epochs) now() uint64 { return e.current.Load() }
 
 // end ends the current epoch now.
@@ -77,20 +76,20 @@ func (e *epochs) end() error {
 func (e *epochs) add(epoch uint64, event *device.Event) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	if e.closed { // while the watch was being told
+	if e.closed { // since the watch was called
 		event.Close()
 		return
 	}
 	if len(e.marks) >= mostMarks {
-		e.pass()
+		e.advance()
 		e.thin()
 	}
 	at, _ := slices.BinarySearchFunc(e.marks, epoch, func(m *mark, epoch uint64) int { return cmp.Compare(m.epoch, epoch) })
 	e.marks = slices.Insert(e.marks, at, &mark{epoch: epoch, event: event})
 }
 
-// pass moves done up to the last mark that has been reached.
-func (e *epochs) pass() {
+// advance moves done to the last mark that has been reached.
+func (e *epochs) advance() {
 	for len(e.marks) > 0 {
 		first := e.marks[0]
 		if done, err := first.event.Done(); !done || err != nil {
@@ -105,7 +104,7 @@ func (e *epochs) pass() {
 	}
 }
 
-// thin drops every other mark where there are too many.
+// thin drops every other mark if there are too many.
 func (e *epochs) thin() {
 	if len(e.marks) < mostMarks {
 		return
@@ -121,19 +120,19 @@ func (e *epochs) thin() {
 	})
 }
 
-// over reports whether the work up to an epoch's end is known to be done, without
-// asking the driver.
-func (e *epochs) over(epoch uint64) bool { return epoch <= e.done.Load() }
+// isDone reports whether the work up to an epoch's end is known to be done. It does not
+// call the driver.
+func (e *epochs) isDone(epoch uint64) bool { return epoch <= e.done.Load() }
 
-// ask is over that asks the driver.
-func (e *epochs) ask(epoch uint64) bool {
-	if e.over(epoch) {
+// poll is isDone that queries the driver.
+func (e *epochs) poll(epoch uint64) bool {
+	if e.isDone(epoch) {
 		return true
 	}
-	if e.passed(epoch) {
-		return e.over(epoch)
+	if e.advanceTo(epoch) {
+		return e.isDone(epoch)
 	}
-	// There is no mark for it: nothing of ours follows on the stream.
+	// The epoch has no mark: gpuframe enqueued nothing after it on the stream.
 	ended := e.current.Add(1) - 1
 	if done, err := e.stream.Done(); !done || err != nil {
 		return false
@@ -142,17 +141,16 @@ func (e *epochs) ask(epoch uint64) bool {
 	return true
 }
 
-// passed brings done up to date. It reports whether the answer for the epoch is
-// known then.
-func (e *epochs) passed(epoch uint64) (known bool) {
+// advanceTo updates done and reports whether the epoch has completed or has a mark.
+func (e *epochs) advanceTo(epoch uint64) (known bool) {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	e.pass()
-	return e.over(epoch) || e.at(epoch) != nil
+	e.advance()
+	return e.isDone(epoch) || e.markOf(epoch) != nil
 }
 
-// at returns the first mark that ends an epoch.
-func (e *epochs) at(epoch uint64) *mark {
+// markOf returns the first mark at or after the end of an epoch.
+func (e *epochs) markOf(epoch uint64) *mark {
 	for _, m := range e.marks {
 		if m.epoch >= epoch {
 			return m
@@ -161,9 +159,9 @@ func (e *epochs) at(epoch uint64) *mark {
 	return nil
 }
 
-// before makes another stream wait, on the device, for an epoch's end.
-func (e *epochs) before(other *device.Stream, epoch uint64) error {
-	if e.ask(epoch) {
+// orderAfter makes another stream wait, on the device, for an epoch's end.
+func (e *epochs) orderAfter(other *device.Stream, epoch uint64) error {
+	if e.poll(epoch) {
 		return nil
 	}
 	m := e.use(epoch)
@@ -182,22 +180,22 @@ func (e *epochs) wait(epoch uint64) error {
 	work := e.pending(epoch)
 	err := work.wait(context.Background())
 	if err == nil {
-		work.settled()
+		work.completed()
 	}
 	return err
 }
 
-// pendingWork is work that somebody is about to wait for. wait is called once, and
-// settled after it if it has returned no error.
+// pendingWork is work that a caller is about to wait for. wait is called once, then
+// completed if wait returned no error.
 type pendingWork struct {
-	wait    func(ctx context.Context) error
-	settled func()
+	wait      func(ctx context.Context) error
+	completed func()
 }
 
 // pending returns the work up to an epoch's end.
 func (e *epochs) pending(epoch uint64) *pendingWork {
-	if e.ask(epoch) {
-		return &pendingWork{wait: func(context.Context) error { return nil }, settled: func() {}}
+	if e.poll(epoch) {
+		return &pendingWork{wait: func(context.Context) error { return nil }, completed: func() {}}
 	}
 	m := e.use(epoch)
 	if m == nil && e.end() == nil {
@@ -209,20 +207,20 @@ func (e *epochs) pending(epoch uint64) *pendingWork {
 				defer e.unuse(m)
 				return m.event.Wait(ctx)
 			},
-			settled: func() { atomics.Raise(&e.done, m.epoch) },
+			completed: func() { atomics.Raise(&e.done, m.epoch) },
 		}
 	}
 	ended := e.current.Add(1) - 1
 	return &pendingWork{
-		wait:    func(ctx context.Context) error { return streamwait.One(ctx, e.stream) },
-		settled: func() { atomics.Raise(&e.done, ended) },
+		wait:      func(ctx context.Context) error { return streamwait.One(ctx, e.stream) },
+		completed: func() { atomics.Raise(&e.done, ended) },
 	}
 }
 
 func (e *epochs) use(epoch uint64) *mark {
 	e.mu.Lock()
 	defer e.mu.Unlock()
-	m := e.at(epoch)
+	m := e.markOf(epoch)
 	if m != nil {
 		m.users++
 	}
@@ -235,7 +233,7 @@ func (e *epochs) unuse(m *mark) {
 	m.users--
 }
 
-// close gives up the watch and the marks.
+// close stops the watch and closes the marks.
 func (e *epochs) close() {
 	e.watch.Stop()
 	e.mu.Lock()

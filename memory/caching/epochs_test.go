@@ -50,18 +50,18 @@ func TestEpochsAgainstPositions(t *testing.T) {
 			case "ask":
 				block := draw()
 				done := s.completed(stream) >= block.position
-				if over := e.ask(block.epoch); exact {
+				if over := e.poll(block.epoch); exact {
 					require.Equal(t, done, over)
 				} else {
 					require.False(t, over && !done)
 				}
 			case "over":
 				block := draw()
-				require.False(t, e.over(block.epoch) && s.completed(stream) < block.position)
+				require.False(t, e.isDone(block.epoch) && s.completed(stream) < block.position)
 			case "before":
 				block, other := draw(), s.newStream()
 				done := s.completed(stream) >= block.position
-				require.NoError(t, e.before(other, block.epoch))
+				require.NoError(t, e.orderAfter(other, block.epoch))
 				ordered := s.ordered(other, stream)
 				require.True(t, done || ordered >= block.position)
 				if exact && done {
@@ -116,11 +116,11 @@ func TestEpochsGiveMarksUp(t *testing.T) {
 		require.LessOrEqual(t, len(e.marks), mostMarks)
 	}
 	for _, block := range blocks {
-		require.NoError(t, e.before(other, block.epoch))
+		require.NoError(t, e.orderAfter(other, block.epoch))
 		require.GreaterOrEqual(t, s.ordered(other, stream), block.position)
 	}
 	s.sim.idle()
-	require.True(t, e.ask(blocks[len(blocks)-1].epoch))
+	require.True(t, e.poll(blocks[len(blocks)-1].epoch))
 	require.Empty(t, e.marks, "marks that were reached go")
 	e.close()
 	s.closeAll()

@@ -11,22 +11,20 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// OutOfMemoryError says why a [Resource] has no memory for a request, with
-// everything that can tell what to do about it. errors.Is matches it with
-// device.ErrOutOfMemory.
+// OutOfMemoryError reports that a [Resource] has no memory for a request, and the figures
+// that show what to do about it. errors.Is matches it with device.ErrOutOfMemory.
 type OutOfMemoryError struct {
 	// Asked is the size of the request after rounding.
 	Asked uint64
-	// Device is the device's name; Free and Total are its memory as the driver
-	// sees it, other processes included, or zero if it cannot tell.
+	// Device is the device's name. Free and Total are its memory as the driver reports
+	// it, other processes included, or zero if the driver does not know.
 	Device      string
 	Free, Total uint64
 	// Limit is the resource's own, or zero if it has none.
 	Limit uint64
-	// Resource are the resource's figures: what is reserved, in use, cached, and
-	// how long the longest free piece is.
+	// Resource are the resource's figures.
 	Resource Stats
-	// Err is what the driver, or the limit, said.
+	// Err is the error of the driver or of the limit.
 	Err error
 }
 
@@ -43,12 +41,12 @@ func (r *Resource) outOfMemory(size uint64, err error) error {
 	return e
 }
 
-// Error names what was asked, what there is, where it is, and what to try.
+// Error names the request, the memory that there is, where it is, and what to try.
 func (e *OutOfMemoryError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "no %s on %s", humanize.IBytes(e.Asked), e.Device)
 	if e.Total > 0 {
-		fmt.Fprintf(&b, ", of whose %s are %s free", humanize.IBytes(e.Total), humanize.IBytes(e.Free))
+		fmt.Fprintf(&b, " (%s of %s free)", humanize.IBytes(e.Free), humanize.IBytes(e.Total))
 	}
 	s := e.Resource
 	fmt.Fprintf(&b, ": %s reserved (peak %s) in %d segments, of which %s in use, %s held until other streams are done, %s cached in pieces of at most %s",
@@ -61,14 +59,14 @@ func (e *OutOfMemoryError) Error() string {
 	return b.String()
 }
 
-// advice says what may help, the likeliest first.
+// advice returns what may help, the likeliest first.
 func (e *OutOfMemoryError) advice() []string {
 	var advice []string
 	if s := e.Resource; s.Cached+s.Held >= e.Asked {
-		advice = append(advice, "the cached memory would suffice but is in pieces: Options.Segments = ExpandableSegments, or fewer sizes")
+		advice = append(advice, "the cached memory would suffice but is in pieces: CachingOptions.Segments = ExpandableSegments, or fewer sizes")
 	}
 	if e.Limit > 0 && errors.Is(e.Err, errLimit) {
-		advice = append(advice, "a higher Options.LimitBytes")
+		advice = append(advice, "a higher CachingOptions.LimitBytes")
 	}
 	if used := e.Total - min(e.Total, e.Free); used > e.Resource.Reserved+e.Resource.Reserved/4+1<<30 {
 		advice = append(advice, fmt.Sprintf("ending what else holds memory there, %s", humanize.IBytes(used-e.Resource.Reserved)))
@@ -76,7 +74,7 @@ func (e *OutOfMemoryError) advice() []string {
 	return append(advice, "releasing tables sooner, smaller batches, Manager.AllocateWait, or spilling")
 }
 
-// Unwrap returns what the driver, or the limit, said.
+// Unwrap returns the error of the driver or of the limit.
 func (e *OutOfMemoryError) Unwrap() error { return e.Err }
 
 // Is reports whether target is device.ErrOutOfMemory.

@@ -38,7 +38,7 @@ func TestWaitIsForTheLastUse(t *testing.T) {
 		options.LimitBytes = 256 << 10 // one segment
 		s.start(options)
 		a, b := s.newStream(), s.newStream()
-		s.resource.front(a) // so that it is known that there are two
+		s.resource.cacheOf(a) // so that it is known that there are two
 
 		early, _, late := s.allocate(80_000, b), s.allocate(10_000, b), s.allocate(110_000, b)
 		s.use(early, b)
@@ -69,7 +69,7 @@ func TestMemoryMovesWithoutWaitingOnceItsUseIsOver(t *testing.T) {
 		options.LimitBytes = 256 << 10
 		s.start(options)
 		a, b := s.newStream(), s.newStream()
-		s.resource.front(a)
+		s.resource.cacheOf(a)
 		block := s.allocate(200_000, b)
 		s.use(block, b)
 		s.free(block)

@@ -138,7 +138,7 @@ func runSequence(t *testing.T, mode SegmentMode, sequence []int) (done bool) {
 	e.start(options)
 	for i := range e.streams {
 		e.streams[i] = e.newStream()
-		e.resource.front(e.streams[i]) // so that it is known that there are two
+		e.resource.cacheOf(e.streams[i]) // so that it is known that there are two
 	}
 	done = true
 	for _, step := range sequence {

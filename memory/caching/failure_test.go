@@ -90,7 +90,7 @@ func TestTheOldestIsCollected(t *testing.T) {
 	oldest, middle, youngest := s.allocate(2<<20, stream), s.allocate(4<<20, stream), s.allocate(2<<20, stream)
 	for _, block := range []*sceneBlock{middle, oldest, youngest} {
 		s.free(block)
-		_, err := s.resource.Trim(math.MaxUint64) // has it leave the stream's front
+		_, err := s.resource.Trim(math.MaxUint64) // moves it out of the stream's cache
 		require.NoError(t, err)
 		s.allocate(10_000, stream) // time passes with every request
 	}
@@ -112,11 +112,11 @@ func TestTheAgeOfSegmentsLasts(t *testing.T) {
 	younger, older := s.allocate(2<<20, stream), s.allocate(2<<20, stream)
 	for _, block := range []*sceneBlock{older, younger} {
 		s.free(block)
-		s.allocate(3<<20, stream) // what was freed leaves the stream's front, and time passes
+		s.allocate(3<<20, stream) // freed memory leaves the stream's cache, and time passes
 	}
 	s.resource.mu.Lock()
-	s.resource.gather()
-	require.NoError(t, s.resource.unite(false))
+	s.resource.flush()
+	require.NoError(t, s.resource.coalesceIdle(false))
 	s.resource.mu.Unlock()
 	require.EqualValues(t, 12<<20, s.resource.Stats().Reserved)
 	s.allocate(3<<20, stream)
@@ -179,7 +179,7 @@ func TestGrowthJoinsItsNeighbour(t *testing.T) {
 		s = newScene(t)
 		s.start(smallSegments(ExpandableSegments))
 		a, b = s.newStream(), s.newStream()
-		s.resource.front(b)
+		s.resource.cacheOf(b)
 		first = s.allocate(100_000, a)
 		s.use(first, a)
 		s.free(first)
@@ -217,7 +217,7 @@ func TestGrowthKeepsTheLastUse(t *testing.T) {
 	options.LimitBytes = 4 << 20
 	s.start(options)
 	a, b := s.newStream(), s.newStream()
-	s.resource.front(b)
+	s.resource.cacheOf(b)
 	var blocks []*sceneBlock
 	for range 4 {
 		blocks = append(blocks, s.allocate(1<<20, a))
@@ -338,7 +338,7 @@ func TestOutOfMemoryNamesEverything(t *testing.T) {
 		require.ErrorAs(s.t, err, &failure)
 		require.ErrorIs(s.t, err, errLimit)
 		text := err.Error()
-		for _, part := range []string{"no 600 KiB on " + s.dev.Name(), "of whose 64 MiB are 64 MiB free", "256 KiB reserved (peak 256 KiB) in 1 segments",
+		for _, part := range []string{"no 600 KiB on " + s.dev.Name(), "(64 MiB of 64 MiB free)", "256 KiB reserved (peak 256 KiB) in 1 segments",
 			"100 KiB in use", "0 B held", "156 KiB cached in pieces of at most 156 KiB", "the limit is 512 KiB", "LimitBytes", "try: ", "AllocateWait"} {
 			require.Contains(s.t, text, part)
 		}

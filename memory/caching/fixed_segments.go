@@ -11,9 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// fixedGround gets segments from another resource. A segment goes back as a
-// whole.
-type fixedGround struct {
+// fixedSegments gets segments from another resource. A segment goes back as a whole.
+type fixedSegments struct {
 	resource *Resource
 	upstream resource.Resource
 	// byAddress are the segments by the address they begin at.
@@ -28,7 +27,7 @@ type segment struct {
 	idleSince uint64
 }
 
-func (g *fixedGround) grow(pool uint8, f *front, size, room uint64) (*bestfit.Node, error) {
+func (g *fixedSegments) grow(pool uint8, cache *streamCache, size, room uint64) (*bestfit.Node, error) {
 	bytes := g.resource.options.growth(pool, size, roundingBytes)
 	if bytes > room {
 		bytes = size
@@ -37,8 +36,8 @@ func (g *fixedGround) grow(pool uint8, f *front, size, room uint64) (*bestfit.No
 		return nil, errLimit
 	}
 	stream := g.resource.device.DefaultStream()
-	if f.stream != nil && !f.stream.Closed() {
-		stream = f.stream
+	if cache.stream != nil && !cache.stream.Closed() {
+		stream = cache.stream
 	}
 	allocation, err := g.upstream.Allocate(bytes, stream)
 	if errors.Is(err, device.ErrOutOfMemory) && bytes > size {
@@ -48,16 +47,16 @@ func (g *fixedGround) grow(pool uint8, f *front, size, room uint64) (*bestfit.No
 	if err != nil {
 		return nil, err
 	}
-	if stream != f.stream && g.resource.options.givenUpstream {
-		// It may have given the memory in the order of a stream that nobody who
-		// uses it knows of.
+	if stream != cache.stream && g.resource.options.givenUpstream {
+		// The upstream may have ordered the memory on a stream that its users do not
+		// know.
 		if err := stream.SynchronizeUncaptured(context.Background()); err != nil {
 			return nil, errors.Join(err, g.upstream.Free(allocation, nil))
 		}
 	}
 	node := g.resource.space.Add(uint64(allocation.Pointer), bytes)
 	node.Pool = pool
-	node.Mark = f.epochs.now() // an upstream that is ordered by streams gave it to this one
+	node.Mark = cache.epochs.now() // an upstream that is ordered by streams gave it to this one
 	if g.byAddress == nil {
 		g.byAddress = make(map[uint64]*segment)
 	}
@@ -66,13 +65,13 @@ func (g *fixedGround) grow(pool uint8, f *front, size, room uint64) (*bestfit.No
 	return node, nil
 }
 
-func (g *fixedGround) idle(node *bestfit.Node) {
+func (g *fixedSegments) becameWhole(node *bestfit.Node) {
 	g.byAddress[node.Address].idleSince = g.resource.clock
 }
 
-func (g *fixedGround) follows(before, now *bestfit.Node) {}
+func (g *fixedSegments) replaced(before, now *bestfit.Node) {}
 
-func (g *fixedGround) trim(keep uint64) error {
+func (g *fixedSegments) trim(keep uint64) error {
 	oversize := g.resource.options.OversizeBytes
 	return g.release(keep, func(a, b *segment) int {
 		if oversize > 0 && (a.allocation.Bytes >= oversize) != (b.allocation.Bytes >= oversize) {
@@ -82,14 +81,14 @@ func (g *fixedGround) trim(keep uint64) error {
 	})
 }
 
-func (g *fixedGround) collect(keep uint64) error {
+func (g *fixedSegments) collect(keep uint64) error {
 	return g.release(keep, func(a, b *segment) int {
 		return cmp.Or(cmp.Compare(a.idleSince, b.idleSince), cmp.Compare(a.first.Address, b.first.Address))
 	})
 }
 
 // release gives wholly free segments back in the given order.
-func (g *fixedGround) release(keep uint64, order func(a, b *segment) int) error {
+func (g *fixedSegments) release(keep uint64, order func(a, b *segment) int) error {
 	r := g.resource
 	if r.reserved <= keep {
 		return nil
@@ -106,7 +105,7 @@ func (g *fixedGround) release(keep uint64, order func(a, b *segment) int) error 
 			return nil
 		}
 		owner := r.owners[s.first.Owner]
-		if !owner.epochs.ask(s.first.Mark) {
+		if !owner.epochs.poll(s.first.Mark) {
 			continue
 		}
 		if err := g.giveBack(owner, s); err != nil {
@@ -116,9 +115,9 @@ func (g *fixedGround) release(keep uint64, order func(a, b *segment) int) error 
 	return nil
 }
 
-func (g *fixedGround) giveBack(owner *front, s *segment) error {
+func (g *fixedSegments) giveBack(owner *streamCache, s *segment) error {
 	r := g.resource
-	r.delist(owner, s.first)
+	r.removeFree(owner, s.first)
 	delete(g.byAddress, s.first.Address)
 	r.space.Remove(s.first)
 	r.reserved -= s.allocation.Bytes
@@ -126,6 +125,6 @@ func (g *fixedGround) giveBack(owner *front, s *segment) error {
 	return g.upstream.Free(s.allocation, nil)
 }
 
-func (g *fixedGround) segments() int { return len(g.byAddress) }
+func (g *fixedSegments) count() int { return len(g.byAddress) }
 
-func (g *fixedGround) close() error { return nil }
+func (g *fixedSegments) close() error { return nil }

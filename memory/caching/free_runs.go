@@ -4,91 +4,92 @@ import (
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 )
 
-// cut takes a run that is in no set for a stream, and gives the stream what is
-// left of it.
-func (r *Resource) cut(f *front, node *bestfit.Node, size uint64) *bestfit.Node {
+// allocateFrom marks a run that is in no set as used by a stream. What the request
+// does not need of it becomes free for that stream.
+func (r *Resource) allocateFrom(cache *streamCache, node *bestfit.Node, size uint64) *bestfit.Node {
 	node.State = runInUse
 	if node.Bytes > size && (r.options.OversizeBytes == 0 || node.Bytes < r.options.OversizeBytes) {
-		r.place(f, r.split(node, size))
+		r.insertFree(cache, r.split(node, size))
 	}
 	return node
 }
 
-// split cuts a run in two and returns the second part.
+// split divides a run and returns the second part.
 func (r *Resource) split(node *bestfit.Node, size uint64) *bestfit.Node {
 	rest := r.space.Split(node, size)
-	r.ground.follows(node, rest)
+	r.segments.replaced(node, rest)
 	return rest
 }
 
-// join adds the run after a run to it.
-func (r *Resource) join(node *bestfit.Node) {
-	r.ground.follows(r.space.Next(node), node)
+// merge adds to a run the one after it.
+func (r *Resource) merge(node *bestfit.Node) {
+	r.segments.replaced(r.space.Next(node), node)
 	r.space.Join(node)
 }
 
-// enlist and delist put free runs into their front's set and take them out.
-func (r *Resource) enlist(f *front, node *bestfit.Node) {
-	if f.free[node.Pool].Insert(&r.space, node) {
-		r.free += node.Bytes
+// addFree and removeFree add a free run to the set of a stream cache and remove it.
+func (r *Resource) addFree(cache *streamCache, node *bestfit.Node) {
+	if cache.free[node.Pool].Insert(&r.space, node) {
+		r.freeBytes += node.Bytes
 	}
 }
 
-func (r *Resource) delist(f *front, node *bestfit.Node) {
-	if f.free[node.Pool].Remove(&r.space, node) {
-		r.free -= node.Bytes
+func (r *Resource) removeFree(cache *streamCache, node *bestfit.Node) {
+	if cache.free[node.Pool].Remove(&r.space, node) {
+		r.freeBytes -= node.Bytes
 	}
 }
 
-// give makes a run free that was used last by the front's stream.
-func (r *Resource) give(f *front, node *bestfit.Node) {
-	r.place(f, node)
-	if r.free/3 > r.reserved/4 && !r.gathering {
+// release makes a run free that the cache's stream used last, and gives memory back
+// to the driver if most of it is free.
+func (r *Resource) release(cache *streamCache, node *bestfit.Node) {
+	r.insertFree(cache, node)
+	if r.freeBytes/3 > r.reserved/4 && !r.flushing {
 		r.shrinking.freed(r)
 	}
 }
 
-// place puts a run into the set of the front whose stream used it last, joined
-// with its neighbours where they are free for that stream too.
-func (r *Resource) place(f *front, node *bestfit.Node) {
+// insertFree adds a run to the set of the cache whose stream used it last, merged
+// with those neighbours that are free for the stream too.
+func (r *Resource) insertFree(cache *streamCache, node *bestfit.Node) {
 	known := node.State == runFree && r.space.Next(node) == nil && r.space.Previous(node) == nil
-	node.State, node.Owner = runFree, f.number
-	for next := r.space.Next(node); next != nil && r.joins(node, next); next = r.space.Next(node) {
-		node.Mark = max(node.Mark, r.markFor(f, next))
-		r.delist(r.owners[next.Owner], next)
-		r.join(node)
+	node.State, node.Owner = runFree, cache.number
+	for next := r.space.Next(node); next != nil && r.mergeable(node, next); next = r.space.Next(node) {
+		node.Mark = max(node.Mark, r.markFor(cache, next))
+		r.removeFree(r.owners[next.Owner], next)
+		r.merge(node)
 	}
-	for previous := r.space.Previous(node); previous != nil && r.joins(node, previous); previous = r.space.Previous(node) {
-		mark := max(node.Mark, r.markFor(f, previous))
-		r.delist(r.owners[previous.Owner], previous)
-		r.join(previous)
+	for previous := r.space.Previous(node); previous != nil && r.mergeable(node, previous); previous = r.space.Previous(node) {
+		mark := max(node.Mark, r.markFor(cache, previous))
+		r.removeFree(r.owners[previous.Owner], previous)
+		r.merge(previous)
 		node = previous
-		node.Owner, node.Mark = f.number, mark
+		node.Owner, node.Mark = cache.number, mark
 	}
-	r.enlist(f, node)
+	r.addFree(cache, node)
 	if !known && r.space.Next(node) == nil && r.space.Previous(node) == nil {
-		r.ground.idle(node)
+		r.segments.becameWhole(node)
 	}
 }
 
-// unite makes everybody's what no work is pending on, so that it is one run with
-// its neighbours whoever used those. With wait set that is all that is free, after
-// the work that used it.
-func (r *Resource) unite(wait bool) (err error) {
-	for _, f := range r.owners[1:] {
-		if f == nil {
+// coalesceIdle moves free runs whose last use has completed to the shared cache and
+// merges neighbours there, whichever stream used them. With wait set it waits for the
+// last use of every free run and moves all of them.
+func (r *Resource) coalesceIdle(wait bool) (err error) {
+	for _, cache := range r.owners[1:] {
+		if cache == nil {
 			continue
 		}
-		f.epochs.ask(f.epochs.now())
-		for pool := range f.free {
-			f.free[pool].Each(&r.space, func(node *bestfit.Node) bool {
+		cache.epochs.poll(cache.epochs.now())
+		for pool := range cache.free {
+			cache.free[pool].Each(&r.space, func(node *bestfit.Node) bool {
 				if wait {
-					err = f.epochs.wait(node.Mark)
+					err = cache.epochs.wait(node.Mark)
 				}
-				if err == nil && (wait || f.epochs.over(node.Mark)) {
-					r.delist(f, node)
+				if err == nil && (wait || cache.epochs.isDone(node.Mark)) {
+					r.removeFree(cache, node)
 					node.Mark = 0
-					r.place(r.common, node)
+					r.insertFree(r.shared, node)
 				}
 				return err == nil
 			})
@@ -97,33 +98,34 @@ func (r *Resource) unite(wait bool) (err error) {
 	return err
 }
 
-// joins reports whether a run that becomes free may be joined with its neighbour:
-// if that is free, and used last by the same stream or by no pending work.
-func (r *Resource) joins(node, neighbour *bestfit.Node) bool {
+// mergeable reports whether a run that becomes free may be merged with its neighbour:
+// the neighbour is free, and the same stream used it last or its last use has
+// completed.
+func (r *Resource) mergeable(node, neighbour *bestfit.Node) bool {
 	return neighbour.State == runFree &&
-		(neighbour.Owner == node.Owner || r.owners[neighbour.Owner].epochs.over(neighbour.Mark))
+		(neighbour.Owner == node.Owner || r.owners[neighbour.Owner].epochs.isDone(neighbour.Mark))
 }
 
-// markFor returns the epoch of a front in which a free run was used last.
-func (r *Resource) markFor(f *front, node *bestfit.Node) uint64 {
-	if node.Owner == f.number {
+// markFor returns the epoch of the cache's stream in which a free run was used last.
+func (r *Resource) markFor(cache *streamCache, node *bestfit.Node) uint64 {
+	if node.Owner == cache.number {
 		return node.Mark
 	}
 	return 0
 }
 
-// gather makes everything that was freed fit for use: what waits in the fronts,
-// and what was held for further streams.
-func (r *Resource) gather() {
-	r.gathering = true
-	defer func() { r.gathering = false }()
-	for _, f := range r.owners[1:] {
-		if f == nil {
+// flush moves the blocks in the slots of all stream caches, and the held blocks whose
+// events are reached, to the free runs.
+func (r *Resource) flush() {
+	r.flushing = true
+	defer func() { r.flushing = false }()
+	for _, cache := range r.owners[1:] {
+		if cache == nil {
 			continue
 		}
-		for _, node := range f.drain(false) {
-			r.give(f, node)
+		for _, node := range cache.drain(false) {
+			r.release(cache, node)
 		}
 	}
-	r.settleHeld()
+	r.releaseReached()
 }

@@ -10,18 +10,18 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )
 
-// heldBlock was freed while further streams had work on it. It becomes free when
-// the events are reached that were recorded on them then.
+// heldBlock was freed while further streams had work on it. It becomes free when the
+// events are reached that were recorded on those streams at that time.
 type heldBlock struct {
 	node   *bestfit.Node
-	front  *front
+	cache  *streamCache
 	events []*device.Event
-	// closed are streams that no event can be recorded on: their last work is
-	// what counts.
+	// closed are streams that no event can be recorded on. The block waits for their
+	// last work.
 	closed []*device.Stream
-	// everything says that any stream of the device may use the block, and could not
-	// be marked yet: the driver is too old for that, or a stream is captured.
-	everything bool
+	// allStreams is set if any stream of the device may use the block and no event
+	// could be recorded yet: the driver is too old for that, or a stream is captured.
+	allStreams bool
 }
 
 // pendingStreams returns those streams that still have work.
@@ -34,8 +34,8 @@ func pendingStreams(streams []*device.Stream) (pending []*device.Stream) {
 	return pending
 }
 
-// hold keeps a freed block until what further streams have now is done. The
-// caller does not wait.
+// hold keeps a freed block until the present work of further streams is done. It does
+// not wait.
 func (r *Resource) hold(node *bestfit.Node, stream *device.Stream, further []*device.Stream) error {
 	h := &heldBlock{node: node}
 	for _, other := range further {
@@ -46,20 +46,20 @@ func (r *Resource) hold(node *bestfit.Node, stream *device.Stream, further []*de
 		case errors.Is(err, device.ErrClosed) && other.Closed():
 			h.closed = append(h.closed, other)
 		case other == r.device.AllStreams():
-			h.everything = true
+			h.allStreams = true
 		default:
-			// Without a mark there is but to wait. If that fails too the device
-			// is lost, and nobody uses its memory any more.
+			// Without an event the only way is to wait. If that fails too the device
+			// is lost and its memory unused.
 			_ = streamwait.All(other, nil)
 		}
 	}
-	h.front = r.lockWith(r.front(stream))
-	node.Mark = h.front.epochs.now()
+	h.cache = r.lockKnowing(r.cacheOf(stream))
+	node.Mark = h.cache.epochs.now()
 	r.held = append(r.held, h)
-	r.settleSome()
+	r.releaseOldest()
 	r.mu.Unlock()
-	if r.fronts.shared.Load() {
-		h.front.epochs.watch.Arm()
+	if r.caches.several.Load() {
+		h.cache.epochs.watch.Arm()
 	}
 	if r.closing.Load() {
 		return r.trimClosed()
@@ -67,7 +67,7 @@ func (r *Resource) hold(node *bestfit.Node, stream *device.Stream, further []*de
 	return nil
 }
 
-// reached reports whether nothing is pending on the block any more.
+// reached reports whether no work is pending on the block.
 func (h *heldBlock) reached() bool {
 	h.events = slices.DeleteFunc(h.events, func(event *device.Event) bool {
 		if done, err := event.Done(); !done || err != nil {
@@ -80,32 +80,32 @@ func (h *heldBlock) reached() bool {
 		done, err := stream.Done()
 		return done && err == nil
 	})
-	return len(h.events) == 0 && len(h.closed) == 0 && !h.everything
+	return len(h.events) == 0 && len(h.closed) == 0 && !h.allStreams
 }
 
-// mark tries again to mark the work of all streams.
-func (h *heldBlock) mark(dev *device.Device) {
-	if h.everything {
+// markAllStreams tries again to record an event after the work of all streams.
+func (h *heldBlock) markAllStreams(dev *device.Device) {
+	if h.allStreams {
 		if event, err := dev.RecordAll(); err == nil {
-			h.events, h.everything = append(h.events, event), false
+			h.events, h.allStreams = append(h.events, event), false
 		}
 	}
 }
 
-// pending returns some of the work that the block is held for.
+// pending returns one piece of the work that the block is held for.
 func (h *heldBlock) pending(dev *device.Device) *pendingWork {
 	switch {
 	case len(h.events) > 0:
 		event := h.events[0]
 		return &pendingWork{
 			wait: func(ctx context.Context) error {
-				// Whoever finds it reached first closes it.
+				// The first that finds the event reached closes it.
 				if err := event.Wait(ctx); !errors.Is(err, device.ErrClosed) {
 					return err
 				}
 				return nil
 			},
-			settled: func() {
+			completed: func() {
 				if at := slices.Index(h.events, event); at >= 0 {
 					event.Close()
 					h.events = slices.Delete(h.events, at, at+1)
@@ -116,18 +116,18 @@ func (h *heldBlock) pending(dev *device.Device) *pendingWork {
 		stream := h.closed[0]
 		return &pendingWork{
 			wait: func(ctx context.Context) error { return streamwait.One(ctx, stream) },
-			settled: func() {
+			completed: func() {
 				h.closed = slices.DeleteFunc(h.closed, func(other *device.Stream) bool { return other == stream })
 			},
 		}
 	}
 	return &pendingWork{
-		wait:    func(ctx context.Context) error { return streamwait.One(ctx, dev.AllStreams()) },
-		settled: func() { h.everything = false },
+		wait:      func(ctx context.Context) error { return streamwait.One(ctx, dev.AllStreams()) },
+		completed: func() { h.allStreams = false },
 	}
 }
 
-// wait waits until that is so. What it fails to wait for stays pending.
+// wait waits until the block is reached. After an error the rest stays pending.
 func (h *heldBlock) wait() error {
 	for len(h.events) > 0 {
 		if err := h.events[0].Wait(context.Background()); err != nil {
@@ -142,47 +142,47 @@ func (h *heldBlock) wait() error {
 		}
 		h.closed = slices.Delete(h.closed, 0, 1)
 	}
-	if h.everything {
-		if err := streamwait.All(h.front.stream.Device().AllStreams(), nil); err != nil {
+	if h.allStreams {
+		if err := streamwait.All(h.cache.stream.Device().AllStreams(), nil); err != nil {
 			return err
 		}
-		h.everything = false
+		h.allStreams = false
 	}
 	return nil
 }
 
-// settleHeld frees the held blocks that nothing is pending on.
-func (r *Resource) settleHeld() {
+// releaseReached releases the held blocks that no work is pending on.
+func (r *Resource) releaseReached() {
 	r.held = slices.DeleteFunc(r.held, func(h *heldBlock) bool {
-		h.mark(r.device)
+		h.markAllStreams(r.device)
 		if !h.reached() {
 			return false
 		}
-		r.give(h.front, h.node)
+		r.release(h.cache, h.node)
 		return true
 	})
 }
 
-// awaitHeld waits for what is pending on held blocks, and frees them.
+// awaitHeld waits for the work that is pending on held blocks and releases them.
 func (r *Resource) awaitHeld() error {
 	for _, h := range r.held {
 		if err := h.wait(); err != nil {
 			return err
 		}
 	}
-	r.settleHeld()
+	r.releaseReached()
 	return nil
 }
 
-// settleSome looks at the oldest held blocks only, so that freeing costs the same
-// however many there are.
-func (r *Resource) settleSome() {
+// releaseOldest checks the oldest held blocks only, so that freeing costs the same
+// for any number of them.
+func (r *Resource) releaseOldest() {
 	const some = 4
 	for range some {
 		if len(r.held) == 0 || !r.held[0].reached() {
 			return
 		}
-		r.give(r.held[0].front, r.held[0].node)
+		r.release(r.held[0].cache, r.held[0].node)
 		r.held = slices.Delete(r.held, 0, 1)
 	}
 }

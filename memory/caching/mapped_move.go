@@ -7,36 +7,35 @@ import (
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 )
 
-// moveHere has a pool grow by memory that lies idle in another one, and that no
-// stream has used since it was got, or whose streams are forgotten: what the
-// resource was primed with serves requests of every size that way. It returns nil
-// where there is none.
-func (g *mappedGround) moveHere(p *mappedRange, pool uint8, f *front, size uint64) (*bestfit.Node, error) {
-	neighbour := g.usable(p.last, f, size)
+// moveFromPool lets a pool grow by memory of another pool that is free in the shared
+// cache: no stream has used it, or its streams are retired. So primed memory serves
+// requests of every size. It returns nil if there is not enough.
+func (g *mappedSegments) moveFromPool(p *mappedRange, pool uint8, cache *streamCache, size uint64) (*bestfit.Node, error) {
+	neighbour := g.usable(p.last, cache, size)
 	need := size - freeBytes(neighbour)
-	pieces, err := g.idlePieces(pool, max(need, g.step(p)))
+	pieces, err := g.detachIdle(pool, max(need, g.step(p)))
 	if err != nil || len(pieces) == 0 {
-		return nil, errors.Join(err, g.giveUp(pieces))
+		return nil, errors.Join(err, g.releasePhysical(pieces))
 	}
-	where := place{neighbour: neighbour}
+	site := growthSite{neighbour: neighbour}
 	for i := range pieces {
-		pieces[i].address = uint64(p.base) + p.top + where.bytes
-		where.bytes += pieces[i].bytes
+		pieces[i].address = uint64(p.base) + p.top + site.bytes
+		site.bytes += pieces[i].bytes
 	}
-	if where.bytes < need || where.bytes > p.bytes-p.top {
-		// It does not suffice. The driver may have more than that.
-		return nil, g.giveUp(pieces)
+	if site.bytes < need || site.bytes > p.bytes-p.top {
+		// It is not enough. The driver may have more.
+		return nil, g.releasePhysical(pieces)
 	}
-	if err := g.mapAgain(pieces, where.bytes); err != nil {
-		return nil, errors.Join(err, g.giveUp(pieces))
+	if err := g.mapPhysical(pieces, site.bytes); err != nil {
+		return nil, errors.Join(err, g.releasePhysical(pieces))
 	}
-	return g.joinNeighbour(f, g.add(p, where, pool, pieces), where), nil
+	return g.joinNeighbour(cache, g.record(p, site, pool, pieces), site), nil
 }
 
-// idlePieces unmaps pieces of the other pools that belong to no stream.
-func (g *mappedGround) idlePieces(pool uint8, enough uint64) (pieces []mappedPiece, err error) {
+// detachIdle unmaps pieces of the other pools that are in the shared cache.
+func (g *mappedSegments) detachIdle(pool uint8, enough uint64) (pieces []mappedPiece, err error) {
 	r := g.resource
-	common := r.common
+	common := r.shared
 	var bytes uint64
 	for other := range common.free {
 		if other == int(pool) {
@@ -61,8 +60,8 @@ func (g *mappedGround) idlePieces(pool uint8, enough uint64) (pieces []mappedPie
 	return pieces, err
 }
 
-// mapAgain maps pieces one after the other. Where that fails none is.
-func (g *mappedGround) mapAgain(pieces []mappedPiece, bytes uint64) (err error) {
+// mapPhysical maps detached pieces one after the other. After an error none is mapped.
+func (g *mappedSegments) mapPhysical(pieces []mappedPiece, bytes uint64) (err error) {
 	driver := g.resource.device.Driver()
 	done := 0
 	for ; done < len(pieces) && err == nil; done++ {
@@ -80,12 +79,12 @@ func (g *mappedGround) mapAgain(pieces []mappedPiece, bytes uint64) (err error) 
 		}
 		return err
 	}
-	g.open(pieces[0].address, bytes)
+	g.allowPeers(pieces[0].address, bytes)
 	return nil
 }
 
-// giveUp releases memory that is mapped nowhere.
-func (g *mappedGround) giveUp(pieces []mappedPiece) (err error) {
+// releasePhysical releases memory that is mapped nowhere.
+func (g *mappedSegments) releasePhysical(pieces []mappedPiece) (err error) {
 	for _, piece := range pieces {
 		g.resource.trimmed += piece.bytes
 		err = errors.Join(err, g.resource.device.Driver().PhysicalRelease(piece.physical))

@@ -13,26 +13,26 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/round"
 )
 
-// mappedGround gives each pool one long range of addresses and maps memory into
-// it as the pool grows. Whatever part is free can be given back and mapped anew
-// later, so that memory is never stuck in a segment of the wrong size.
-type mappedGround struct {
+// mappedSegments gives each pool one long range of addresses and maps memory into it as
+// the pool grows. Any free part can be unmapped and mapped again later, so that no memory
+// is stuck in a segment of the wrong size.
+type mappedSegments struct {
 	resource    *Resource
 	granularity uint64
 	pools       [poolCount]mappedRange
-	// pieces counts what is mapped.
+	// pieces counts the mapped pieces.
 	pieces int
 	// peers are the other devices that can use the memory.
 	peers peers.Set
 }
 
-// mappedRange is one range of addresses: first what has been mapped, with holes
-// where it was given back, then what never was.
+// mappedRange is one range of addresses. Its first top bytes are mapped, except for holes
+// where memory was given back; the rest never was.
 type mappedRange struct {
 	base  device.Pointer
 	bytes uint64
-	// top is how much is mapped or was, from the base on, and last the run that
-	// ends there.
+	// top is the number of bytes from the base on that are or were mapped. last is the
+	// run that ends there.
 	top  uint64
 	last *bestfit.Node
 	// mapped are the pieces of memory by their addresses, in ascending order.
@@ -46,22 +46,22 @@ type mappedPiece struct {
 }
 
 const (
-	// addressFactor is how many times the device's memory a range could hold:
-	// addresses cost nothing, and a range that is used up is full of holes.
+	// addressFactor is the length of a range in units of the device's memory. Addresses
+	// cost nothing, and holes use them up.
 	addressFactor = 8
-	// largestPiece bounds the pieces that memory is mapped in. Mapping one costs
-	// some 25 µs on a GPU and unmapping 15, nearly whatever its size; only whole
+	// largestPiece bounds the pieces in which memory is mapped. Mapping a piece takes
+	// about 25 µs on a GPU and unmapping 15, nearly independent of its size. Only whole
 	// pieces can be given back.
 	largestPiece = 128 << 20
 )
 
-func newMappedGround(r *Resource) (*mappedGround, error) {
+func newMappedSegments(r *Resource) (*mappedSegments, error) {
 	driver := r.device.Driver()
 	granularity, err := driver.PhysicalGranularity()
 	if err != nil {
 		return nil, fmt.Errorf("expandable segments: %w", err)
 	}
-	g := &mappedGround{resource: r, granularity: granularity}
+	g := &mappedSegments{resource: r, granularity: granularity}
 	bytes := round.Up(r.device.Info().TotalMemory, granularity) * addressFactor
 	for i := range g.pools {
 		p := &g.pools[i]
@@ -73,47 +73,47 @@ func newMappedGround(r *Resource) (*mappedGround, error) {
 	return g, nil
 }
 
-// place is where a pool can grow: so much to map, at one end of a hole or of all
-// there is, so that with a free neighbour it suffices for a request.
-type place struct {
+// growthSite is where a pool can grow: bytes to map at one end of a hole, or at the end
+// of the range. Together with the free neighbour they are enough for the request.
+type growthSite struct {
 	bytes     uint64
 	hole      *bestfit.Node
 	neighbour *bestfit.Node
-	// atEnd says that the end of the hole is mapped, and not its beginning.
+	// atEnd is set if the end of the hole is mapped and not its beginning.
 	atEnd bool
 }
 
-func (g *mappedGround) grow(pool uint8, f *front, size, room uint64) (*bestfit.Node, error) {
+func (g *mappedSegments) grow(pool uint8, cache *streamCache, size, room uint64) (*bestfit.Node, error) {
 	p := &g.pools[pool]
-	if node, err := g.moveHere(p, pool, f, size); node != nil || err != nil {
+	if node, err := g.moveFromPool(p, pool, cache, size); node != nil || err != nil {
 		return node, err
 	}
-	where, ok := g.choose(p, f, pool, size)
+	site, ok := g.chooseSite(p, cache, pool, size)
 	if !ok {
 		return nil, fmt.Errorf("the range of addresses is used up: %w", device.ErrOutOfMemory)
 	}
-	least := round.Up(size-freeBytes(where.neighbour), g.granularity)
-	if where.bytes > room {
-		where.bytes = least
+	least := round.Up(size-freeBytes(site.neighbour), g.granularity)
+	if site.bytes > room {
+		site.bytes = least
 	}
-	if where.bytes > room {
+	if site.bytes > room {
 		return nil, errLimit
 	}
-	node, err := g.mapAt(p, where, pool)
-	if errors.Is(err, device.ErrOutOfMemory) && where.bytes > least {
-		where.bytes = least
-		node, err = g.mapAt(p, where, pool)
+	node, err := g.mapAt(p, site, pool)
+	if errors.Is(err, device.ErrOutOfMemory) && site.bytes > least {
+		site.bytes = least
+		node, err = g.mapAt(p, site, pool)
 	}
 	if err != nil {
 		return nil, err
 	}
-	return g.joinNeighbour(f, node, where), nil
+	return g.joinNeighbour(cache, node, site), nil
 }
 
-// choose finds the place that needs least new memory.
-func (g *mappedGround) choose(p *mappedRange, f *front, pool uint8, size uint64) (best place, ok bool) {
+// chooseSite returns the site that needs least new memory.
+func (g *mappedSegments) chooseSite(p *mappedRange, cache *streamCache, pool uint8, size uint64) (best growthSite, ok bool) {
 	r := g.resource
-	consider := func(candidate place, most uint64) {
+	consider := func(candidate growthSite, most uint64) {
 		need := size - freeBytes(candidate.neighbour)
 		candidate.bytes = min(max(r.options.growth(pool, need, g.granularity), g.step(p)), most)
 		if candidate.bytes >= need && (!ok || candidate.bytes < best.bytes) {
@@ -121,27 +121,27 @@ func (g *mappedGround) choose(p *mappedRange, f *front, pool uint8, size uint64)
 		}
 	}
 	p.holes.Each(&r.space, func(hole *bestfit.Node) bool {
-		consider(place{hole: hole, neighbour: g.usable(r.space.Previous(hole), f, size)}, hole.Bytes)
-		consider(place{hole: hole, neighbour: g.usable(r.space.Next(hole), f, size), atEnd: true}, hole.Bytes)
+		consider(growthSite{hole: hole, neighbour: g.usable(r.space.Previous(hole), cache, size)}, hole.Bytes)
+		consider(growthSite{hole: hole, neighbour: g.usable(r.space.Next(hole), cache, size), atEnd: true}, hole.Bytes)
 		return true
 	})
-	consider(place{neighbour: g.usable(p.last, f, size)}, p.bytes-p.top)
+	consider(growthSite{neighbour: g.usable(p.last, cache, size)}, p.bytes-p.top)
 	return best, ok
 }
 
-// step is how much a pool grows by at least once it is large: so many times fewer
-// calls of the driver are worth a thirty-second of what there is.
-func (g *mappedGround) step(p *mappedRange) uint64 {
+// step returns the least growth of a large pool, a thirty-second of its memory: that
+// saves driver calls.
+func (g *mappedSegments) step(p *mappedRange) uint64 {
 	return round.Up(min(p.top/32, largestPiece), g.granularity)
 }
 
-// usable returns a run next to which memory could be mapped so that both serve a
-// stream as one, or nil.
-func (g *mappedGround) usable(node *bestfit.Node, f *front, size uint64) *bestfit.Node {
+// usable returns the run if it is free for the stream and too small for the request, so
+// that memory mapped beside it extends it. Otherwise it returns nil.
+func (g *mappedSegments) usable(node *bestfit.Node, cache *streamCache, size uint64) *bestfit.Node {
 	if node == nil || node.State != runFree || node.Bytes >= size {
 		return nil
 	}
-	if node.Owner != f.number && !g.resource.owners[node.Owner].epochs.over(node.Mark) {
+	if node.Owner != cache.number && !g.resource.owners[node.Owner].epochs.isDone(node.Mark) {
 		return nil
 	}
 	return node
@@ -154,79 +154,79 @@ func freeBytes(node *bestfit.Node) uint64 {
 	return node.Bytes
 }
 
-// mapAt maps memory at a place and returns the run.
-func (g *mappedGround) mapAt(p *mappedRange, where place, pool uint8) (*bestfit.Node, error) {
+// mapAt maps memory at a site and returns the run.
+func (g *mappedSegments) mapAt(p *mappedRange, site growthSite, pool uint8) (*bestfit.Node, error) {
 	at := uint64(p.base) + p.top
-	if where.hole != nil {
-		at = where.hole.Address
-		if where.atEnd {
-			at += where.hole.Bytes - where.bytes
+	if site.hole != nil {
+		at = site.hole.Address
+		if site.atEnd {
+			at += site.hole.Bytes - site.bytes
 		}
 	}
-	pieces, err := g.mapPieces(at, where.bytes)
+	pieces, err := g.mapPieces(at, site.bytes)
 	if err != nil {
 		return nil, err
 	}
-	return g.add(p, where, pool, pieces), nil
+	return g.record(p, site, pool, pieces), nil
 }
 
-// add takes pieces that were mapped at a place into the books.
-func (g *mappedGround) add(p *mappedRange, where place, pool uint8, pieces []mappedPiece) *bestfit.Node {
+// record adds pieces that were mapped at a site to the range and returns their run.
+func (g *mappedSegments) record(p *mappedRange, site growthSite, pool uint8, pieces []mappedPiece) *bestfit.Node {
 	first, _ := p.find(pieces[0].address)
 	p.mapped = slices.Insert(p.mapped, first, pieces...)
 	g.pieces += len(pieces)
-	g.resource.reserved += where.bytes
-	node := g.node(p, where)
+	g.resource.reserved += site.bytes
+	node := g.runAt(p, site)
 	node.State, node.Pool, node.Mark = runFree, pool, 0
 	return node
 }
 
-// node returns the run of a place that was mapped just now.
-func (g *mappedGround) node(p *mappedRange, where place) *bestfit.Node {
+// runAt returns the run of a site that was mapped just now.
+func (g *mappedSegments) runAt(p *mappedRange, site growthSite) *bestfit.Node {
 	r := g.resource
-	if where.hole == nil {
+	if site.hole == nil {
 		if p.last == nil {
-			p.last = r.space.Add(uint64(p.base), where.bytes)
+			p.last = r.space.Add(uint64(p.base), site.bytes)
 		} else {
-			p.last = r.space.Append(p.last, where.bytes)
+			p.last = r.space.Append(p.last, site.bytes)
 		}
-		p.top += where.bytes
+		p.top += site.bytes
 		return p.last
 	}
-	node := where.hole
+	node := site.hole
 	p.holes.Remove(&r.space, node)
-	if node.Bytes == where.bytes {
+	if node.Bytes == site.bytes {
 		return node
 	}
-	if where.atEnd {
-		mapped := r.split(node, node.Bytes-where.bytes)
+	if site.atEnd {
+		mapped := r.split(node, node.Bytes-site.bytes)
 		p.holes.Insert(&r.space, node)
 		return mapped
 	}
-	p.holes.Insert(&r.space, r.split(node, where.bytes))
+	p.holes.Insert(&r.space, r.split(node, site.bytes))
 	return node
 }
 
-// joinNeighbour makes one run of new memory and the free run beside it.
-func (g *mappedGround) joinNeighbour(f *front, node *bestfit.Node, where place) *bestfit.Node {
-	r, other := g.resource, where.neighbour
+// joinNeighbour merges new memory with the free run beside it.
+func (g *mappedSegments) joinNeighbour(cache *streamCache, node *bestfit.Node, site growthSite) *bestfit.Node {
+	r, other := g.resource, site.neighbour
 	if other == nil {
 		return node
 	}
-	mark := r.markFor(f, other)
-	r.delist(r.owners[other.Owner], other)
-	if where.atEnd {
-		r.join(node)
+	mark := r.markFor(cache, other)
+	r.removeFree(r.owners[other.Owner], other)
+	if site.atEnd {
+		r.merge(node)
 	} else {
-		r.join(other)
+		r.merge(other)
 		node = other
 	}
 	node.Mark = mark
 	return node
 }
 
-// mapPieces maps new memory in pieces. Where that fails nothing is mapped.
-func (g *mappedGround) mapPieces(at, bytes uint64) (pieces []mappedPiece, err error) {
+// mapPieces maps new memory in pieces. After an error nothing is mapped.
+func (g *mappedSegments) mapPieces(at, bytes uint64) (pieces []mappedPiece, err error) {
 	driver := g.resource.device.Driver()
 	for done := uint64(0); done < bytes && err == nil; {
 		piece := mappedPiece{address: at + done, bytes: min(bytes-done, g.pieceBytes(bytes))}
@@ -249,17 +249,17 @@ func (g *mappedGround) mapPieces(at, bytes uint64) (pieces []mappedPiece, err er
 		}
 		return nil, err
 	}
-	g.open(at, bytes)
+	g.allowPeers(at, bytes)
 	return pieces, nil
 }
 
-// pieceBytes returns the size of the pieces for a growth: small enough that
-// memory can be given back in parts, and large enough that there are not many.
-func (g *mappedGround) pieceBytes(growth uint64) uint64 {
+// pieceBytes returns the size of the pieces for a growth. Smaller pieces can be given
+// back in more parts; larger ones take fewer driver calls.
+func (g *mappedSegments) pieceBytes(growth uint64) uint64 {
 	return round.Up(min(max(growth/4, g.resource.options.LargeSegmentBytes), largestPiece), g.granularity)
 }
 
-func (g *mappedGround) unmapPiece(piece mappedPiece) error {
+func (g *mappedSegments) unmapPiece(piece mappedPiece) error {
 	driver := g.resource.device.Driver()
 	if err := driver.Unmap(device.Pointer(piece.address), piece.bytes); err != nil {
 		return err
@@ -267,27 +267,25 @@ func (g *mappedGround) unmapPiece(piece mappedPiece) error {
 	return driver.PhysicalRelease(piece.physical)
 }
 
-// find returns where in the list the first piece is that begins at an address or
-// after it.
+// find returns the index of the first piece that begins at or after an address.
 func (p *mappedRange) find(address uint64) (at int, found bool) {
 	return slices.BinarySearchFunc(p.mapped, address, func(piece mappedPiece, address uint64) int {
 		return cmp.Compare(piece.address, address)
 	})
 }
 
-func (g *mappedGround) idle(*bestfit.Node) {}
+func (g *mappedSegments) becameWhole(*bestfit.Node) {}
 
-func (g *mappedGround) follows(before, now *bestfit.Node) {
+func (g *mappedSegments) replaced(before, now *bestfit.Node) {
 	if p := &g.pools[before.Pool]; p.last == before {
 		p.last = now
 	}
 }
 
-// collect does nothing: what is free here is not stuck, and goes back when memory
-// is short.
-func (g *mappedGround) collect(uint64) error { return nil }
+// collect does nothing: free memory is not stuck here and goes back when memory is short.
+func (g *mappedSegments) collect(uint64) error { return nil }
 
-func (g *mappedGround) trim(keep uint64) error {
+func (g *mappedSegments) trim(keep uint64) error {
 	r := g.resource
 	if r.reserved <= keep {
 		return nil
@@ -297,7 +295,7 @@ func (g *mappedGround) trim(keep uint64) error {
 			return nil
 		}
 		owner := r.owners[node.Owner]
-		if !owner.epochs.ask(node.Mark) {
+		if !owner.epochs.poll(node.Mark) {
 			continue
 		}
 		if err := g.unmap(owner, node, r.reserved-keep); err != nil {
@@ -308,7 +306,7 @@ func (g *mappedGround) trim(keep uint64) error {
 }
 
 // largestFirst returns the free runs that hold a whole piece.
-func (g *mappedGround) largestFirst() (nodes []*bestfit.Node) {
+func (g *mappedSegments) largestFirst() (nodes []*bestfit.Node) {
 	r := g.resource
 	for _, owner := range r.owners {
 		if owner == nil {
@@ -329,7 +327,7 @@ func (g *mappedGround) largestFirst() (nodes []*bestfit.Node) {
 	return nodes
 }
 
-// within returns which pieces lie wholly in a run.
+// within returns the pieces that lie wholly in a run, as an index range.
 func (p *mappedRange) within(node *bestfit.Node) (from, to int) {
 	from, _ = p.find(node.Address)
 	end := node.Address + node.Bytes
@@ -338,8 +336,8 @@ func (p *mappedRange) within(node *bestfit.Node) (from, to int) {
 	return from, to
 }
 
-// unmap gives back pieces of a free run, from its end on, until they are enough.
-func (g *mappedGround) unmap(owner *front, node *bestfit.Node, enough uint64) error {
+// unmap gives back pieces of a free run, the last first, until they are enough.
+func (g *mappedSegments) unmap(owner *streamCache, node *bestfit.Node, enough uint64) error {
 	pieces, err := g.detach(owner, node, enough)
 	for _, piece := range pieces {
 		g.resource.trimmed += piece.bytes
@@ -348,8 +346,8 @@ func (g *mappedGround) unmap(owner *front, node *bestfit.Node, enough uint64) er
 	return err
 }
 
-// detach unmaps pieces of a free run, from its end on, until they are enough.
-func (g *mappedGround) detach(owner *front, node *bestfit.Node, enough uint64) (pieces []mappedPiece, err error) {
+// detach unmaps pieces of a free run, the last first, until they are enough.
+func (g *mappedSegments) detach(owner *streamCache, node *bestfit.Node, enough uint64) (pieces []mappedPiece, err error) {
 	p := &g.pools[node.Pool]
 	from, to := p.within(node)
 	first := to
@@ -367,46 +365,46 @@ func (g *mappedGround) detach(owner *front, node *bestfit.Node, enough uint64) (
 		p.mapped = slices.Delete(p.mapped, first, to)
 		g.pieces -= to - first
 		g.resource.reserved -= bytes
-		g.punch(owner, p, node, pieces[len(pieces)-1].address, bytes)
+		g.makeHole(owner, p, node, pieces[len(pieces)-1].address, bytes)
 	}
 	return pieces, err
 }
 
-// punch makes a part of a free run a hole.
-func (g *mappedGround) punch(owner *front, p *mappedRange, node *bestfit.Node, at, bytes uint64) {
+// makeHole turns a part of a free run into a hole.
+func (g *mappedSegments) makeHole(owner *streamCache, p *mappedRange, node *bestfit.Node, at, bytes uint64) {
 	r := g.resource
-	r.delist(owner, node)
+	r.removeFree(owner, node)
 	hole := node
 	if at > node.Address {
 		hole = r.split(node, at-node.Address)
-		r.enlist(owner, node)
+		r.addFree(owner, node)
 	}
 	if hole.Bytes > bytes {
-		r.enlist(owner, r.split(hole, bytes))
+		r.addFree(owner, r.split(hole, bytes))
 	}
 	hole.State = runUnmapped
 	if next := r.space.Next(hole); next != nil && next.State == runUnmapped {
 		p.holes.Remove(&r.space, next)
-		r.join(hole)
+		r.merge(hole)
 	}
 	if previous := r.space.Previous(hole); previous != nil && previous.State == runUnmapped {
 		p.holes.Remove(&r.space, previous)
-		r.join(previous)
+		r.merge(previous)
 		hole = previous
 	}
 	if p.last != hole {
 		p.holes.Insert(&r.space, hole)
 		return
 	}
-	// At the end there is no need of a hole.
+	// The end of the range needs no hole.
 	p.top -= hole.Bytes
 	p.last = r.space.Previous(hole)
 	r.space.Remove(hole)
 }
 
-func (g *mappedGround) segments() int { return g.pieces }
+func (g *mappedSegments) count() int { return g.pieces }
 
-func (g *mappedGround) close() error {
+func (g *mappedSegments) close() error {
 	var failures []error
 	for i := range g.pools {
 		if p := &g.pools[i]; p.bytes > 0 {

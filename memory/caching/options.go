@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// SegmentMode says how a [Resource] gets memory from the driver.
+// SegmentMode is how a [Resource] gets memory from the driver.
 type SegmentMode uint8
 
 const (
@@ -30,8 +30,7 @@ type Options struct {
 	// Upstream is where fixed segments come from. The resource does not close
 	// it. Nil means a [resource.Driver].
 	Upstream resource.Resource
-	// InitialBytes are asked for at once, so that the first allocations find
-	// memory.
+	// InitialBytes are requested by New, so that the first allocations find memory.
 	InitialBytes uint64
 	// LimitBytes is the most that the resource holds, used and cached together.
 	// Zero means no limit but the device's memory.
@@ -46,26 +45,26 @@ type Options struct {
 	// Zero means 20 MiB.
 	LargeSegmentBytes uint64
 
-	// OversizeBytes is the size from which a cached block is oversize: it is not
-	// split for smaller requests, and it is the first to go when memory is
-	// short. It is meant for fixed segments, and to be well above
-	// LargeSegmentBytes. Zero means that no block is oversize.
+	// OversizeBytes is the size from which a cached block is oversize: it is not split
+	// for smaller requests, and it is given back first when memory is short. Use it with
+	// fixed segments, and well above LargeSegmentBytes. Zero means that no block is
+	// oversize.
 	OversizeBytes uint64
 
-	// CollectAbove is the part of LimitBytes, or of the device's memory, above
-	// which segments that were not used for long are given back before the
-	// resource grows. Zero means 0.8; a value of one or more turns that off.
+	// CollectAbove is the fraction of LimitBytes, or of the device's memory, above which
+	// the resource gives back segments that were not used for long before it grows. Zero
+	// means 0.8; a value of one or more turns that off.
 	CollectAbove float64
 
-	// OnFailure are asked in turn to free something before a request fails.
-	// Each returns whether it did.
+	// OnFailure are called in turn before a request fails, to free memory. Each returns
+	// whether it freed some.
 	OnFailure []func(bytes uint64) bool
 
-	// givenUpstream says that Upstream was not nil.
+	// givenUpstream is set if Upstream was not nil.
 	givenUpstream bool
 }
 
-// withDefaults puts numbers where zero stands for one.
+// withDefaults replaces zeros by the defaults.
 func (o Options) withDefaults(dev *device.Device) Options {
 	o.givenUpstream = o.Upstream != nil
 	if !o.givenUpstream {
@@ -86,9 +85,8 @@ func (o Options) withDefaults(dev *device.Device) Options {
 	return o
 }
 
-// growth returns how much a pool grows by for a request, PyTorch's way: small
-// segments, large ones for what is under half of one, and else no more than
-// needed.
+// growth returns how many bytes a pool grows by for a request, as PyTorch does: a small
+// segment, a large segment for requests below half of one, otherwise what is needed.
 func (o *Options) growth(pool uint8, size, granularity uint64) uint64 {
 	switch {
 	case pool == smallPool:
@@ -102,8 +100,8 @@ func (o *Options) growth(pool uint8, size, granularity uint64) uint64 {
 // Stats are the figures of a [Resource] at one moment, in bytes
 // after rounding.
 type Stats struct {
-	// Reserved is what the resource holds from the driver, PeakReserved the most
-	// it ever held.
+	// Reserved are the bytes that the resource holds from the driver, PeakReserved the
+	// most it ever held.
 	Reserved, PeakReserved uint64
 	// InUse is handed out. Held is freed, but still used on further streams.
 	// Cached is ready for new requests.
@@ -112,11 +110,11 @@ type Stats struct {
 	LargestFree uint64
 	// Segments counts fixed segments, or the ranges of expandable ones.
 	Segments int
-	// FastHits were served from the block of the same size that was freed last
-	// on the stream, Hits from cached memory, Misses had the resource grow.
+	// FastHits were served by a block of the same size that the stream freed last, Hits
+	// by other cached memory; Misses made the resource grow.
 	FastHits, Hits, Misses uint64
-	// CrossStream counts blocks that were taken over from another stream, Waits
-	// those of them for whose last use the stream had to wait.
+	// CrossStream counts blocks that came from another stream, Waits those of them for
+	// whose last use the stream had to wait.
 	CrossStream, Waits uint64
 	// Trimmed counts the bytes given back to the driver.
 	Trimmed uint64

@@ -143,12 +143,12 @@ func (m *orderModel) nothingIdle() {
 			return node.Address < address+bytes && address < node.Address+node.Bytes
 		})
 	}
-	switch g := m.resource.ground.(type) {
-	case *fixedGround:
+	switch g := m.resource.segments.(type) {
+	case *fixedSegments:
 		for _, s := range g.byAddress {
 			require.True(m.t, used(uint64(s.allocation.Pointer), s.allocation.Bytes), "a segment is free and was kept")
 		}
-	case *mappedGround:
+	case *mappedSegments:
 		for i := range g.pools {
 			for _, piece := range g.pools[i].mapped {
 				require.True(m.t, used(piece.address, piece.bytes), "a piece is free and was kept")
@@ -228,7 +228,7 @@ func (m *orderModel) crowd() {
 	if rapid.IntRange(0, 4).Draw(m.t, "seldom") > 0 {
 		return
 	}
-	for range fewFronts {
+	for range fewStreamCaches {
 		stream := m.newStream()
 		if block, err := m.tryAllocate(1000, stream); err == nil {
 			m.use(block, stream)

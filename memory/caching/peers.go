@@ -9,7 +9,7 @@ import (
 
 // AllowPeer implements [resource.PeerSharer]. Fixed segments are for the resource below.
 func (r *Resource) AllowPeer(peer *device.Device) error {
-	mapped, ok := r.ground.(*mappedGround)
+	mapped, ok := r.segments.(*mappedSegments)
 	if !ok {
 		if below, ok := resource.Find[resource.PeerSharer](r.options.Upstream); ok {
 			return below.AllowPeer(peer)
@@ -24,14 +24,14 @@ func (r *Resource) AllowPeer(peer *device.Device) error {
 	return mapped.allowPeer(peer)
 }
 
-// allowPeer opens what is mapped to a peer, with one call for each stretch without a
-// gap. Later growth is opened when it is mapped. The driver is asked only once somebody
-// copies: each call costs time, and nearly no program copies between GPUs.
-func (g *mappedGround) allowPeer(peer *device.Device) error {
+// allowPeer lets a peer use the mapped memory, with one call for each stretch without a
+// gap. Later growth follows when it is mapped. The first copy calls this: each call costs
+// time, and few programs copy between GPUs.
+func (g *mappedSegments) allowPeer(peer *device.Device) error {
 	if g.peers.Has(peer) {
 		return nil
 	}
-	g.peers.Remove(peer) // it may have been closed and opened again
+	g.peers.Remove(peer) // it may have been closed and opened again since
 	for i := range g.pools {
 		for address, bytes := range g.pools[i].stretches() {
 			if err := peer.Driver().SetAccess(device.Pointer(address), bytes); err != nil {
@@ -43,10 +43,10 @@ func (g *mappedGround) allowPeer(peer *device.Device) error {
 	return nil
 }
 
-// open opens what was mapped just now to the peers. A peer that cannot have it, because
-// it was closed or lacks memory for its page tables, is a peer no longer: the next copy
-// tries again. The memory serves its own device in any case.
-func (g *mappedGround) open(at, bytes uint64) {
+// allowPeers lets the peers use memory that was mapped just now. A peer for which that
+// fails, because it was closed or lacks memory for its page tables, is removed from the
+// set: the next copy tries again. The memory serves its own device in any case.
+func (g *mappedSegments) allowPeers(at, bytes uint64) {
 	for _, peer := range g.peers.All() {
 		if peer.Driver().SetAccess(device.Pointer(at), bytes) != nil {
 			g.peers.Remove(peer)
@@ -54,7 +54,7 @@ func (g *mappedGround) open(at, bytes uint64) {
 	}
 }
 
-// stretches returns the addresses and lengths of what is mapped without a gap.
+// stretches returns the addresses and lengths of mapped memory without a gap.
 func (p *mappedRange) stretches() func(yield func(address, bytes uint64) bool) {
 	return func(yield func(address, bytes uint64) bool) {
 		for from := 0; from < len(p.mapped); {

@@ -19,76 +19,76 @@ import (
 // Resource keeps freed memory and hands it out again in stream order,
 // without asking the driver: on the stream that used it last at once, on another
 // one after the exact event of its last use. It rounds sizes up to 512 bytes,
-// finds the best fit, splits what is larger and joins what is freed with its
-// neighbours, as PyTorch's allocator does, whose parameters it takes over.
+// takes the best fit, splits larger runs and merges freed ones with their neighbours,
+// as PyTorch's allocator does, whose parameters it takes over.
 //
-// What is new: blocks that are freed and asked for again in the same size need
-// one lock that no other stream wants; memory moves between streams without
-// waiting wherever the work on it is done, and otherwise waits on the device for
-// the work that used it and not for what was enqueued later; and where the driver
-// maps memory, segments grow in place and give back any part that is free.
+// It differs from PyTorch's in three points. A block that is freed and requested again
+// in the same size takes one lock that no other stream takes. Memory moves between
+// streams without waiting if the work on it is done; otherwise the device waits for the
+// work that used it, not for work that was enqueued later. If the driver can map
+// memory, segments grow in place and give back any part that is free.
 //
 // The resource waits for work on the device only if a request would fail otherwise,
 // and then for the work that used the cached memory. [Resource.AllocateContext]
 // stops waiting when its context is done. Other requests go on meanwhile. Fixed segments
-// are an exception: to give one back takes cuMemFree, which waits for the device.
+// are an exception: giving one back calls cuMemFree, which waits for the device.
 type Resource struct {
-	device  *device.Device
-	options Options
-	kind    device.MemoryKind
-	ground  ground
-	fronts  frontTable
+	device   *device.Device
+	options  Options
+	kind     device.MemoryKind
+	segments segmentSource
+	caches   streamCacheTable
 
 	mu    sync.Mutex
 	space bestfit.Space
-	// common is a front without a stream: its memory is what no work is pending
-	// on, whoever used it.
-	common *front
-	// owners are the fronts by number, the first of them common.
-	owners []*front
+	// shared is the cache without a stream. It has the free memory that no work is
+	// pending on, for every stream.
+	shared *streamCache
+	// owners are the stream caches by number; the first is shared.
+	owners []*streamCache
 	held   []*heldBlock
-	// gathering says that what was freed is being made fit for use: a request
-	// waits for it.
-	gathering bool
+	// flushing is set during flush: a request waits for the memory, so none is given
+	// back to the driver.
+	flushing bool
 	// clock counts the requests that came here, for the age of segments.
 	clock          uint64
 	reserved, peak uint64
-	// free is what the fronts' sets hold.
-	free           uint64
-	hits, misses   uint64
-	retiredHits    uint64
-	crossed, waits uint64
-	trimmed        uint64
-	limit          atomic.Uint64
-	// frontBytes is how much each front may keep.
-	frontBytes atomic.Uint64
+	// freeBytes are the bytes of all free runs.
+	freeBytes          uint64
+	hits, misses       uint64
+	retiredHits        uint64
+	crossStream, waits uint64
+	trimmed            uint64
+	limit              atomic.Uint64
+	// cacheBytes is how much the slots of one stream cache may hold.
+	cacheBytes atomic.Uint64
 	shrinking  shrinking
-	// closing says that Close was called, unclosed that it failed and may be
-	// called again, closed that nothing is left.
+	// closing is set when Close was called, unclosed when it failed and may be called
+	// again, closed when nothing is left.
 	closing, unclosed atomic.Bool
 	closed            bool
 }
 
-// ground is where the memory of a caching resource comes from. The resource's
+// segmentSource is where the memory of a caching resource comes from. The resource's
 // lock is held in every call.
-type ground interface {
-	// grow returns free memory of at least the size, some of which may have been
-	// free before. It is in no set. It takes no more than room from the driver.
-	grow(pool uint8, f *front, size, room uint64) (*bestfit.Node, error)
-	// idle is told of a free run that has no neighbours, and follows of a run
-	// that stands now where another one did at the end of what is known.
-	idle(node *bestfit.Node)
-	follows(before, now *bestfit.Node)
-	// trim gives free memory back until no more than keep bytes are reserved,
-	// that which is oversize or largest first. It leaves out what work may be
-	// pending on.
+type segmentSource interface {
+	// grow returns a free run of at least the size, part of which may have been free
+	// before. The run is in no set. grow takes no more than room bytes from the driver.
+	grow(pool uint8, cache *streamCache, size, room uint64) (*bestfit.Node, error)
+	// becameWhole is called for a free run without neighbours. replaced is called when
+	// a run at the end of its range has been split or merged: now is at the end instead
+	// of before.
+	becameWhole(node *bestfit.Node)
+	replaced(before, now *bestfit.Node)
+	// trim gives free memory back until no more than keep bytes are reserved, oversize
+	// or largest runs first. It leaves out memory that work may be pending on.
 	trim(keep uint64) error
-	// collect gives back what has not been used for long, oldest first, until no
-	// more than keep bytes are reserved.
+	// collect gives back unused memory, the longest unused first, until no more than
+	// keep bytes are reserved.
 	collect(keep uint64) error
-	// segments counts what trim and grow work with.
-	segments() int
-	// close gives back what is left once everything is free.
+	// count returns the number of segments, or of mapped pieces.
+	count() int
+	// close gives back the rest once everything is free.
 	close() error
 }
 
@@ -108,9 +108,10 @@ const (
 const (
 	// roundingBytes is what sizes are rounded up to.
 	roundingBytes = 512
-	// A front keeps a thirty-second of what is reserved, or a little.
-	frontShare      = 32
-	leastFrontBytes = 64 << 20
+	// The slots of a stream cache hold up to a thirty-second of what is reserved, and
+	// at least leastCacheBytes.
+	cacheShare      = 32
+	leastCacheBytes = 64 << 20
 )
 
 // New makes a caching resource on the device. The caller closes
@@ -119,8 +120,8 @@ func New(dev *device.Device, options Options) (*Resource, error) {
 	options = options.withDefaults(dev)
 	r := &Resource{device: dev, options: options, kind: options.Upstream.Kind()}
 	r.limit.Store(options.LimitBytes)
-	r.common = new(front)
-	r.owners = []*front{r.common}
+	r.shared = new(streamCache)
+	r.owners = []*streamCache{r.shared}
 	if err := r.open(); err != nil {
 		return nil, fmt.Errorf("memory: new caching resource: %w", err)
 	}
@@ -134,27 +135,28 @@ func New(dev *device.Device, options Options) (*Resource, error) {
 
 func (r *Resource) open() error {
 	if !r.options.Upstream.Device().Same(r.device) {
-		return fmt.Errorf("Options.Upstream belongs to %s: %w", r.options.Upstream.Device(), device.ErrInvalidValue)
+		return fmt.Errorf("CachingOptions.Upstream belongs to %s: %w", r.options.Upstream.Device(), device.ErrInvalidValue)
 	}
 	mode := r.options.Segments
 	if mode == AutomaticSegments && (r.device.Kind() == device.Host || r.options.givenUpstream) {
 		mode = FixedSegments
 	}
 	if mode != FixedSegments {
-		ranges, err := newMappedGround(r)
+		ranges, err := newMappedSegments(r)
 		if err == nil {
-			r.ground, r.kind = ranges, r.device.MemoryKind()
+			r.segments, r.kind = ranges, r.device.MemoryKind()
 			return nil
 		}
 		if mode == ExpandableSegments || errors.Is(err, device.ErrDeviceLost) {
 			return err
 		}
 	}
-	r.ground = &fixedGround{resource: r, upstream: r.options.Upstream}
+	r.segments = &fixedSegments{resource: r, upstream: r.options.Upstream}
 	return nil
 }
 
-// Allocate implements [resource.Resource]. A closed stream gets no memory: no work could use it.
+// Allocate implements [resource.Resource]. It fails for a closed stream, because no work
+// could use the memory.
 func (r *Resource) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return r.AllocateContext(context.Background(), bytes, stream)
 }
@@ -166,11 +168,11 @@ func (r *Resource) AllocateContext(ctx context.Context, bytes uint64, stream *de
 	}
 	size := round.Up(max(bytes, 1), roundingBytes)
 	for {
-		f := r.front(stream)
-		node, ok := f.take(size)
+		cache := r.cacheOf(stream)
+		node, ok := cache.take(size)
 		if node == nil && ok {
 			var err error
-			if node, err = r.allocate(ctx, f, size); errors.Is(err, errRetired) {
+			if node, err = r.allocate(ctx, cache, size); errors.Is(err, errRetired) {
 				continue
 			} else if err != nil {
 				return resource.Allocation{}, err
@@ -193,12 +195,12 @@ func (r *Resource) Free(allocation resource.Allocation, further []*device.Stream
 			return r.hold(node, allocation.Stream, waiting)
 		}
 	}
-	f := r.front(allocation.Stream)
-	if !f.put(node) {
-		f = r.replace(f, node)
+	cache := r.cacheOf(allocation.Stream)
+	if !cache.put(node) {
+		cache = r.replace(cache, node)
 	}
-	if r.fronts.shared.Load() {
-		f.epochs.watch.Arm()
+	if r.caches.several.Load() {
+		cache.epochs.watch.Arm()
 	}
 	if r.closing.Load() {
 		return r.trimClosed()
@@ -206,24 +208,24 @@ func (r *Resource) Free(allocation resource.Allocation, further []*device.Stream
 	return nil
 }
 
-// replace puts a block into a front, or the one that has followed it, at the cost
-// of others.
-func (r *Resource) replace(f *front, node *bestfit.Node) *front {
+// replace puts a block into a stream cache, or into the one that has replaced it. Other
+// blocks leave the cache for it.
+func (r *Resource) replace(cache *streamCache, node *bestfit.Node) *streamCache {
 	for {
-		evicted, ok := f.replace(node, r.frontBytes.Load())
+		evicted, ok := cache.replace(node, r.cacheBytes.Load())
 		if !ok {
-			f = r.front(f.stream)
+			cache = r.cacheOf(cache.stream)
 			continue
 		}
 		if evicted.count > 0 {
-			f = r.lockWith(f)
+			cache = r.lockKnowing(cache)
 			for _, each := range evicted.nodes[:evicted.count] {
-				each.Mark = min(each.Mark, f.epochs.now())
-				r.give(f, each)
+				each.Mark = min(each.Mark, cache.epochs.now())
+				r.release(cache, each)
 			}
 			r.mu.Unlock()
 		}
-		return f
+		return cache
 	}
 }
 
@@ -238,7 +240,7 @@ func (r *Resource) Upstream() resource.Resource { return r.options.Upstream }
 
 // Expandable reports whether segments grow in place.
 func (r *Resource) Expandable() bool {
-	_, ok := r.ground.(*mappedGround)
+	_, ok := r.segments.(*mappedSegments)
 	return ok
 }
 
@@ -253,34 +255,34 @@ func (r *Resource) PrimeContext(ctx context.Context, bytes uint64) error {
 	if size < bytes {
 		return fmt.Errorf("memory: prime caching resource: %w", resource.ErrOverflow)
 	}
-	node, err := r.allocate(ctx, r.common, size)
+	node, err := r.allocate(ctx, r.shared, size)
 	if err != nil {
 		return err
 	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	node.Mark = 0
-	r.give(r.common, node)
+	r.release(r.shared, node)
 	return nil
 }
 
-// Trim implements [resource.Trimmer]. It leaves out what work is pending on. A fixed
-// segment goes back as its upstream takes it: a [resource.Driver] waits for the
-// stream that the segment was got on.
+// Trim implements [resource.Trimmer]. It leaves out memory that work is pending on. A
+// fixed segment is freed by its upstream: a [resource.Driver] waits for the stream on
+// which the segment was allocated.
 func (r *Resource) Trim(keep uint64) (released uint64, err error) {
 	r.device.RunLater()
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.trimmed
-	r.gather()
-	if err := errors.Join(r.unite(false), r.ground.trim(keep)); err != nil {
+	r.flush()
+	if err := errors.Join(r.coalesceIdle(false), r.segments.trim(keep)); err != nil {
 		return r.trimmed - before, fmt.Errorf("memory: trim caching resource: %w", err)
 	}
 	return r.trimmed - before, nil
 }
 
-// SetLimit changes LimitBytes while the resource is in use, zero meaning none,
-// and gives back what is cached beyond it. What is in use stays.
+// SetLimit changes LimitBytes while the resource is in use and gives back cached memory
+// beyond it. Zero means no limit. Memory in use stays.
 func (r *Resource) SetLimit(bytes uint64) error {
 	if bytes == 0 {
 		bytes = math.MaxUint64
@@ -300,21 +302,21 @@ func (r *Resource) Stats() Stats {
 
 func (r *Resource) stats() Stats {
 	s := Stats{
-		Reserved: r.reserved, PeakReserved: r.peak, Segments: r.ground.segments(),
+		Reserved: r.reserved, PeakReserved: r.peak, Segments: r.segments.count(),
 		FastHits: r.retiredHits, Hits: r.hits, Misses: r.misses,
-		CrossStream: r.crossed, Waits: r.waits, Trimmed: r.trimmed,
+		CrossStream: r.crossStream, Waits: r.waits, Trimmed: r.trimmed,
 	}
-	for _, f := range r.owners {
-		if f == nil {
+	for _, cache := range r.owners {
+		if cache == nil {
 			continue
 		}
-		bytes, largest, hits := f.figures()
+		bytes, largest, hits := cache.figures()
 		s.Cached += bytes
 		s.LargestFree = max(s.LargestFree, largest)
 		s.FastHits += hits
-		for pool := range f.free {
-			s.Cached += f.free[pool].Bytes()
-			if largest := f.free[pool].Largest(&r.space); largest != nil {
+		for pool := range cache.free {
+			s.Cached += cache.free[pool].Bytes()
+			if largest := cache.free[pool].Largest(&r.space); largest != nil {
 				s.LargestFree = max(s.LargestFree, largest.Bytes)
 			}
 		}
@@ -326,9 +328,9 @@ func (r *Resource) stats() Stats {
 	return s
 }
 
-// Close gives back all memory that is not in use, after the work that is pending
-// on it. What is still in use stays valid, and is given back when it is freed.
-// Where the driver fails Close may be called again.
+// Close waits for the work that is pending on unused memory and gives that memory back.
+// Memory in use stays valid and is given back when it is freed. If the driver fails,
+// Close may be called again.
 func (r *Resource) Close() error {
 	r.device.RunLater()
 	if r.closing.Swap(true) && !r.unclosed.Swap(false) {
@@ -337,17 +339,17 @@ func (r *Resource) Close() error {
 	return r.trimClosed()
 }
 
-// trimClosed gives back what has become free of a closed resource.
+// trimClosed gives back the free memory of a closed resource.
 func (r *Resource) trimClosed() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.gather()
+	r.flush()
 	err := r.awaitHeld()
 	if err == nil {
-		err = r.unite(true)
+		err = r.coalesceIdle(true)
 	}
 	if err == nil {
-		err = r.ground.trim(0)
+		err = r.segments.trim(0)
 	}
 	if err != nil {
 		r.unclosed.Store(true)
@@ -357,12 +359,12 @@ func (r *Resource) trimClosed() error {
 		return nil
 	}
 	r.closed = true
-	for _, f := range r.owners[1:] {
-		if f != nil {
-			f.epochs.close()
+	for _, cache := range r.owners[1:] {
+		if cache != nil {
+			cache.epochs.close()
 		}
 	}
-	return r.ground.close()
+	return r.segments.close()
 }
 
 // String formats the figures on one line.

@@ -10,65 +10,65 @@ import (
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 )
 
-// errRetired says that a front was forgotten while it was being used: the stream
+// errRetired reports that a stream cache was retired while a request used it. The stream
 // has, or will get, another one.
-var errRetired = errors.New("the front is retired")
+var errRetired = errors.New("the stream cache is retired")
 
-// lockWith locks the resource while it knows the front, or the one that has
-// followed it.
-func (r *Resource) lockWith(f *front) *front {
+// lockKnowing locks the resource and returns the cache, or the one that has replaced it
+// if it was retired meanwhile.
+func (r *Resource) lockKnowing(cache *streamCache) *streamCache {
 	for {
 		r.mu.Lock()
-		if r.owners[f.number] == f {
-			return f
+		if r.owners[cache.number] == cache {
+			return cache
 		}
 		r.mu.Unlock()
-		f = r.front(f.stream)
+		cache = r.cacheOf(cache.stream)
 	}
 }
 
-// allocate serves what the front has no block for.
-func (r *Resource) allocate(ctx context.Context, f *front, size uint64) (*bestfit.Node, error) {
+// allocate serves a request for which the stream cache has no block.
+func (r *Resource) allocate(ctx context.Context, cache *streamCache, size uint64) (*bestfit.Node, error) {
 	pool := r.pool(size)
-	node, err := r.search(f, pool, size)
+	node, err := r.search(cache, pool, size)
 	for _, callback := range r.options.OnFailure {
 		if err == nil || !errors.Is(err, device.ErrOutOfMemory) {
 			break
 		}
 		if callback(size) {
-			node, err = r.search(f, pool, size)
+			node, err = r.search(cache, pool, size)
 		}
 	}
 	if err == nil || !errors.Is(err, device.ErrOutOfMemory) {
 		return node, err
 	}
-	return r.lastResort(ctx, f, pool, size)
+	return r.reclaim(ctx, cache, pool, size)
 }
 
-// search goes through what needs nobody's help, from the cheapest on.
-func (r *Resource) search(f *front, pool uint8, size uint64) (*bestfit.Node, error) {
+// search tries everything that needs no wait, the cheapest first.
+func (r *Resource) search(cache *streamCache, pool uint8, size uint64) (*bestfit.Node, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.owners[f.number] != f {
+	if r.owners[cache.number] != cache {
 		return nil, errRetired
 	}
 	if r.closing.Load() {
 		return nil, fmt.Errorf("memory: allocate: caching resource: %w", device.ErrClosed)
 	}
 	r.clock++
-	if node := r.fit(f, pool, size); node != nil {
+	if node := r.fit(cache, pool, size); node != nil {
 		r.hits++
 		return node, nil
 	}
-	r.gather()
-	if node := r.fit(f, pool, size); node != nil {
+	r.flush()
+	if node := r.fit(cache, pool, size); node != nil {
 		r.hits++
 		return node, nil
 	}
-	if node, err := r.takeOver(f, pool, size, false); node != nil || err != nil {
+	if node, err := r.takeFromOther(cache, pool, size, false); node != nil || err != nil {
 		return node, err
 	}
-	node, err := r.grow(f, pool, size)
+	node, err := r.grow(cache, pool, size)
 	if err == nil {
 		r.misses++
 		return node, nil
@@ -76,29 +76,29 @@ func (r *Resource) search(f *front, pool uint8, size uint64) (*bestfit.Node, err
 	if !errors.Is(err, device.ErrOutOfMemory) {
 		return nil, err
 	}
-	if node, waiting := r.takeOver(f, pool, size, true); node != nil || waiting != nil {
+	if node, waiting := r.takeFromOther(cache, pool, size, true); node != nil || waiting != nil {
 		return node, waiting
 	}
 	return nil, err
 }
 
-// lastResort joins what is idle, whoever used it, and gives cached memory back so
-// that the driver has room for the request: first what is idle, then what work is
-// pending on, after that work. It waits without the lock, for one piece of work after
-// the other, until the request can be served or no work is left to wait for.
-func (r *Resource) lastResort(ctx context.Context, f *front, pool uint8, size uint64) (*bestfit.Node, error) {
+// reclaim merges idle memory of all streams and gives cached memory back, so that the
+// driver has room for the request. If that is not enough it waits for the work that is
+// pending on cached memory, one piece of work after the other and without the lock,
+// until it can serve the request or no work is left.
+func (r *Resource) reclaim(ctx context.Context, cache *streamCache, pool uint8, size uint64) (*bestfit.Node, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	keep := r.reserved - min(r.reserved, size)
 	for {
-		if r.owners[f.number] != f {
+		if r.owners[cache.number] != cache {
 			return nil, errRetired
 		}
 		if r.closing.Load() {
 			return nil, fmt.Errorf("memory: allocate: caching resource: %w", device.ErrClosed)
 		}
-		r.gather()
-		node, err := r.squeeze(f, pool, size, keep)
+		r.flush()
+		node, err := r.allocateFromIdle(cache, pool, size, keep)
 		if err == nil || !errors.Is(err, device.ErrOutOfMemory) {
 			return node, err
 		}
@@ -106,7 +106,7 @@ func (r *Resource) lastResort(ctx context.Context, f *front, pool uint8, size ui
 			keep = 0
 			continue
 		}
-		work := r.somePending()
+		work := r.pendingWork()
 		if work == nil {
 			return nil, r.outOfMemory(size, err)
 		}
@@ -116,43 +116,43 @@ func (r *Resource) lastResort(ctx context.Context, f *front, pool uint8, size ui
 	}
 }
 
-// squeeze serves a request from everything that is idle, and gives back what stays
-// idle beyond keep bytes.
-func (r *Resource) squeeze(f *front, pool uint8, size, keep uint64) (*bestfit.Node, error) {
-	if err := r.unite(false); err != nil {
+// allocateFromIdle serves a request from all idle memory. If no run is large enough it
+// gives back idle memory beyond keep bytes and grows.
+func (r *Resource) allocateFromIdle(cache *streamCache, pool uint8, size, keep uint64) (*bestfit.Node, error) {
+	if err := r.coalesceIdle(false); err != nil {
 		return nil, err
 	}
-	if node := r.fit(f, pool, size); node != nil {
+	if node := r.fit(cache, pool, size); node != nil {
 		r.hits++
 		return node, nil
 	}
-	if err := r.ground.trim(keep); err != nil {
+	if err := r.segments.trim(keep); err != nil {
 		return nil, err
 	}
-	node, err := r.grow(f, pool, size)
+	node, err := r.grow(cache, pool, size)
 	if err == nil {
 		r.misses++
 	}
 	return node, err
 }
 
-// somePending returns work that is pending on cached memory, or nil.
-func (r *Resource) somePending() *pendingWork {
+// pendingWork returns one piece of work that is pending on cached memory, or nil.
+func (r *Resource) pendingWork() *pendingWork {
 	if len(r.held) > 0 {
 		return r.held[0].pending(r.device)
 	}
-	for _, f := range r.owners[1:] {
-		if f == nil {
+	for _, cache := range r.owners[1:] {
+		if cache == nil {
 			continue
 		}
-		if epoch, any := f.oldestPending(&r.space); any {
-			return f.epochs.pending(epoch)
+		if epoch, any := cache.oldestPending(&r.space); any {
+			return cache.epochs.pending(epoch)
 		}
 	}
 	return nil
 }
 
-// await waits for work without the resource's lock, which is held before and after.
+// await releases the resource's lock while it waits for work.
 func (r *Resource) await(ctx context.Context, work *pendingWork) error {
 	r.mu.Unlock()
 	err := work.wait(ctx)
@@ -160,7 +160,7 @@ func (r *Resource) await(ctx context.Context, work *pendingWork) error {
 	if err != nil {
 		return fmt.Errorf("memory: allocate: wait for work on cached memory: %w", err)
 	}
-	work.settled()
+	work.completed()
 	return nil
 }
 
@@ -172,25 +172,24 @@ func (r *Resource) pool(size uint64) uint8 {
 	return largePool
 }
 
-// fit finds a free block for the stream and cuts it to size. Memory that nobody
-// uses any more fits every stream.
-func (r *Resource) fit(f *front, pool uint8, size uint64) *bestfit.Node {
-	owner := f
-	node := r.suitable(f, pool, size)
-	if common := r.suitable(r.common, pool, size); common != nil && (node == nil || common.Bytes < node.Bytes) {
-		owner, node = r.common, common
+// fit takes the best free run of the stream's cache or of the shared one.
+func (r *Resource) fit(cache *streamCache, pool uint8, size uint64) *bestfit.Node {
+	owner := cache
+	node := r.suitable(cache, pool, size)
+	if common := r.suitable(r.shared, pool, size); common != nil && (node == nil || common.Bytes < node.Bytes) {
+		owner, node = r.shared, common
 	}
 	if node == nil {
 		return nil
 	}
-	r.delist(owner, node)
-	return r.cut(f, node, size)
+	r.removeFree(owner, node)
+	return r.allocateFrom(cache, node, size)
 }
 
-// suitable returns the best fit among the free blocks of a front. What is
-// oversize is not split, but for requests that are oversize too.
-func (r *Resource) suitable(f *front, pool uint8, size uint64) *bestfit.Node {
-	node := f.free[pool].Find(&r.space, size)
+// suitable returns the best fit among the free runs of a cache. Oversize runs are split
+// only for requests that are oversize too.
+func (r *Resource) suitable(cache *streamCache, pool uint8, size uint64) *bestfit.Node {
+	node := cache.free[pool].Find(&r.space, size)
 	oversize := r.options.OversizeBytes
 	if node == nil || oversize == 0 || node.Bytes < oversize {
 		return node
@@ -201,53 +200,53 @@ func (r *Resource) suitable(f *front, pool uint8, size uint64) *bestfit.Node {
 	return node
 }
 
-// takeOver finds a free block that another stream used last. Unless wait is set
-// that use must be over.
-func (r *Resource) takeOver(f *front, pool uint8, size uint64, wait bool) (*bestfit.Node, error) {
-	var owner *front
+// takeFromOther takes a free run that another stream used last. If that use has not
+// completed, the run is taken only with wait set, and the stream waits for the use.
+func (r *Resource) takeFromOther(cache *streamCache, pool uint8, size uint64, wait bool) (*bestfit.Node, error) {
+	var owner *streamCache
 	var node *bestfit.Node
 	for _, other := range r.owners[1:] {
-		if other == nil || other == f {
+		if other == nil || other == cache {
 			continue
 		}
 		found := r.suitable(other, pool, size)
-		if found != nil && (node == nil || found.Bytes < node.Bytes) && (wait || other.epochs.ask(found.Mark)) {
+		if found != nil && (node == nil || found.Bytes < node.Bytes) && (wait || other.epochs.poll(found.Mark)) {
 			owner, node = other, found
 		}
 	}
-	if node == nil || wait && f.stream == nil {
+	if node == nil || wait && cache.stream == nil {
 		return nil, nil
 	}
 	if wait {
-		if err := owner.epochs.before(f.stream, node.Mark); err != nil {
+		if err := owner.epochs.orderAfter(cache.stream, node.Mark); err != nil {
 			return nil, err
 		}
 		r.waits++
 	}
-	r.delist(owner, node)
-	r.crossed++
-	// To the stream the memory is as if it had freed it now.
-	node.Mark = f.epochs.now()
-	return r.cut(f, node, size), nil
+	r.removeFree(owner, node)
+	r.crossStream++
+	// For the stream the memory was freed now.
+	node.Mark = cache.epochs.now()
+	return r.allocateFrom(cache, node, size), nil
 }
 
-// grow gets memory from the driver, after what is old was given back where there
-// is much.
-func (r *Resource) grow(f *front, pool uint8, size uint64) (*bestfit.Node, error) {
+// grow gets memory from the driver. Above the threshold it gives back memory first that
+// was not used for long.
+func (r *Resource) grow(cache *streamCache, pool uint8, size uint64) (*bestfit.Node, error) {
 	limit := r.limit.Load()
 	if threshold := r.threshold(limit); r.reserved+size > threshold {
-		if err := r.ground.collect(threshold - min(threshold, size)); err != nil {
+		if err := r.segments.collect(threshold - min(threshold, size)); err != nil {
 			return nil, err
 		}
 	}
-	node, err := r.ground.grow(pool, f, size, limit-min(limit, r.reserved))
+	node, err := r.segments.grow(pool, cache, size, limit-min(limit, r.reserved))
 	if err != nil {
 		return nil, err
 	}
 	r.peak = max(r.peak, r.reserved)
-	r.frontBytes.Store(max(r.reserved/frontShare, leastFrontBytes))
-	r.shrinking.grown(r.reserved - r.free - (node.Bytes - size))
-	return r.cut(f, node, size), nil
+	r.cacheBytes.Store(max(r.reserved/cacheShare, leastCacheBytes))
+	r.shrinking.grown(r.reserved - r.freeBytes - (node.Bytes - size))
+	return r.allocateFrom(cache, node, size), nil
 }
 
 // threshold returns how much may be reserved before old segments are given back.

@@ -8,26 +8,25 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/atomics"
 )
 
-// front is what a caching resource keeps for one stream. Blocks of the sizes that
-// were freed last wait in its slots, uncut and without any bookkeeping, for a
-// request of the same size on the same stream: that costs a lock that no other
-// stream wants and nothing else. What does not fit there goes back to the
-// resource.
-type front struct {
+// streamCache is what a caching resource keeps for one stream. Its slots hold blocks of
+// the sizes that were freed last, as they were allocated, for requests of the same size
+// on the same stream. Such a request takes one lock that no other stream takes. A block
+// that has no place in the slots goes back to the free runs.
+type streamCache struct {
 	stream *device.Stream
 	number uint32
 	epochs epochs
 
 	mu    sync.Mutex
 	slots [slotCount]slot
-	// bytes is what the slots hold.
+	// bytes are the bytes in the slots.
 	bytes uint64
-	// hits counts what the slots served.
+	// hits counts the requests that the slots served.
 	hits uint64
-	// retired says that the resource has forgotten this front.
+	// retired is set when the resource has removed this cache.
 	retired bool
 
-	// free are the blocks of each pool whose last use was on this stream. The
+	// free are the free runs of each pool whose last use was on this stream. The
 	// resource's lock guards them.
 	free [poolCount]bestfit.Set
 	_    atomics.CacheLine
@@ -43,68 +42,66 @@ type slot struct {
 const (
 	slotCount = 64
 	slotDepth = 8
-	// deepSlotBytes is the size above which a slot holds a single block, so that
-	// little is kept from being joined with its neighbours.
+	// deepSlotBytes is the size above which a slot holds a single block, so that few
+	// bytes are kept from merging with their neighbours.
 	deepSlotBytes = 1 << 20
 )
 
-func (f *front) slot(bytes uint64) *slot {
+func (cache *streamCache) slot(bytes uint64) *slot {
 	const spread = 0x9E3779B97F4A7C15
-	return &f.slots[(bytes/roundingBytes)*spread>>58]
+	return &cache.slots[(bytes/roundingBytes)*spread>>58]
 }
 
-// take returns a block of exactly the size, or nil. Where the front is retired ok
-// is false.
-func (f *front) take(bytes uint64) (node *bestfit.Node, ok bool) {
-	f.mu.Lock()
-	s := f.slot(bytes)
+// take returns a block of exactly the size, or nil. ok is false if the cache is retired.
+func (cache *streamCache) take(bytes uint64) (node *bestfit.Node, ok bool) {
+	cache.mu.Lock()
+	s := cache.slot(bytes)
 	if s.count > 0 && s.bytes == bytes {
 		s.count--
 		node = s.nodes[s.count]
-		f.bytes -= bytes
-		f.hits++
+		cache.bytes -= bytes
+		cache.hits++
 	}
-	ok = !f.retired
-	f.mu.Unlock()
+	ok = !cache.retired
+	cache.mu.Unlock()
 	return node, ok
 }
 
-// put keeps a block whose last use is on the stream by now, if that takes no
-// more than room in a slot for its size. Where the front is retired it does not.
-func (f *front) put(node *bestfit.Node) bool {
-	f.mu.Lock()
-	s := f.slot(node.Bytes)
+// put keeps a block that the stream used last, if a slot of its size has room. A retired
+// cache keeps nothing.
+func (cache *streamCache) put(node *bestfit.Node) bool {
+	cache.mu.Lock()
+	s := cache.slot(node.Bytes)
 	ok := s.bytes == node.Bytes && (s.count == 0 || s.count < slotDepth && node.Bytes <= deepSlotBytes) &&
-		(f.bytes == 0 || f.bytes+node.Bytes <= leastFrontBytes) && !f.retired
+		(cache.bytes == 0 || cache.bytes+node.Bytes <= leastCacheBytes) && !cache.retired
 	if ok {
-		node.Mark = f.epochs.now()
+		node.Mark = cache.epochs.now()
 		s.nodes[s.count] = node
 		s.count++
-		f.bytes += s.bytes
+		cache.bytes += s.bytes
 	}
-	f.mu.Unlock()
+	cache.mu.Unlock()
 	return ok
 }
 
-// replace keeps a block as put does, and returns those that had to make room for
-// it: they go back to the resource. That may be the block itself, for besides a
-// single block a front keeps no more than most bytes. Where the front is retired
-// nothing is kept and ok is false.
-func (f *front) replace(node *bestfit.Node, most uint64) (evicted evictions, ok bool) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	if f.retired {
-		return evictions{}, false
+// replace keeps a block as put does and returns the blocks that it evicted, which go back
+// to the free runs. The block itself is evicted if the slots would hold more than most
+// bytes; one block alone may be larger. If the cache is retired ok is false.
+func (cache *streamCache) replace(node *bestfit.Node, most uint64) (evicted eviction, ok bool) {
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	if cache.retired {
+		return eviction{}, false
 	}
-	node.Mark = f.epochs.now()
-	if f.bytes+node.Bytes > most && f.bytes > 0 {
+	node.Mark = cache.epochs.now()
+	if cache.bytes+node.Bytes > most && cache.bytes > 0 {
 		evicted.nodes[0], evicted.count = node, 1
 		return evicted, true
 	}
-	s := f.slot(node.Bytes)
+	s := cache.slot(node.Bytes)
 	if s.bytes != node.Bytes {
 		evicted.count = copy(evicted.nodes[:], s.nodes[:s.count])
-		f.bytes -= s.bytes * uint64(s.count)
+		cache.bytes -= s.bytes * uint64(s.count)
 		s.bytes, s.count = node.Bytes, 0
 	}
 	depth := slotDepth
@@ -115,52 +112,52 @@ func (f *front) replace(node *bestfit.Node, most uint64) (evicted evictions, ok 
 		evicted.nodes[0], evicted.count = s.nodes[0], 1
 		copy(s.nodes[:], s.nodes[1:s.count])
 		s.count--
-		f.bytes -= s.bytes
+		cache.bytes -= s.bytes
 	}
 	s.nodes[s.count] = node
 	s.count++
-	f.bytes += s.bytes
+	cache.bytes += s.bytes
 	return evicted, true
 }
 
-type evictions struct {
+type eviction struct {
 	nodes [slotDepth]*bestfit.Node
 	count int
 }
 
 // drain empties the slots.
-func (f *front) drain(retire bool) (nodes []*bestfit.Node) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range f.slots {
-		s := &f.slots[i]
+func (cache *streamCache) drain(retire bool) (nodes []*bestfit.Node) {
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	for i := range cache.slots {
+		s := &cache.slots[i]
 		nodes = append(nodes, s.nodes[:s.count]...)
 		s.count = 0
 	}
-	f.bytes = 0
-	f.retired = f.retired || retire
+	cache.bytes = 0
+	cache.retired = cache.retired || retire
 	return nodes
 }
 
-// figures returns what the slots hold, the largest block among it, and how many
-// requests they have served.
-func (f *front) figures() (bytes, largest, hits uint64) {
-	f.mu.Lock()
-	defer f.mu.Unlock()
-	for i := range f.slots {
-		if s := &f.slots[i]; s.count > 0 {
+// figures returns the bytes in the slots, their largest block, and the number of
+// requests that they served.
+func (cache *streamCache) figures() (bytes, largest, hits uint64) {
+	cache.mu.Lock()
+	defer cache.mu.Unlock()
+	for i := range cache.slots {
+		if s := &cache.slots[i]; s.count > 0 {
 			largest = max(largest, s.bytes)
 		}
 	}
-	return f.bytes, largest, f.hits
+	return cache.bytes, largest, cache.hits
 }
 
-// oldestPending returns the epoch of the free block whose last use ends first, of
-// those that are not known to be over. The resource's lock is held.
-func (f *front) oldestPending(space *bestfit.Space) (epoch uint64, any bool) {
-	for pool := range f.free {
-		f.free[pool].Each(space, func(node *bestfit.Node) bool {
-			if !f.epochs.over(node.Mark) && (!any || node.Mark < epoch) {
+// oldestPending returns the earliest epoch of a free run whose last use is not known to
+// have completed. The resource's lock is held.
+func (cache *streamCache) oldestPending(space *bestfit.Space) (epoch uint64, any bool) {
+	for pool := range cache.free {
+		cache.free[pool].Each(space, func(node *bestfit.Node) bool {
+			if !cache.epochs.isDone(node.Mark) && (!any || node.Mark < epoch) {
 				epoch, any = node.Mark, true
 			}
 			return true

@@ -10,34 +10,34 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// frontTable finds the front of a stream. Readers take no lock: the table is
-// replaced when a stream comes or goes, which is seldom.
-type frontTable struct {
-	current atomic.Pointer[frontIndex]
-	// shared says that there is more than one stream.
-	shared atomic.Bool
-	mu     sync.Mutex
-	// crowded is the number of fronts from which idle ones are retired.
+// streamCacheTable finds the cache of a stream. Readers take no lock: the table is
+// replaced when a stream comes or goes, which is rare.
+type streamCacheTable struct {
+	current atomic.Pointer[streamCacheIndex]
+	// several is set if there is more than one stream.
+	several atomic.Bool
+	mu      sync.Mutex
+	// crowded is the number of caches from which idle ones are retired.
 	crowded int
 }
 
-// frontIndex is a hash table with open addressing; its length is a power of two,
+// streamCacheIndex is a hash table with open addressing. Its length is a power of two,
 // and at least half of it is empty.
-type frontIndex struct {
-	fronts []*front
+type streamCacheIndex struct {
+	caches []*streamCache
 	count  int
 }
 
-const fewFronts = 64
+const fewStreamCaches = 64
 
-func (x *frontIndex) find(stream *device.Stream) *front {
+func (x *streamCacheIndex) find(stream *device.Stream) *streamCache {
 	if x == nil {
 		return nil
 	}
-	mask := uint64(len(x.fronts) - 1)
-	for at := streamHash(stream) & mask; x.fronts[at] != nil; at = (at + 1) & mask {
-		if x.fronts[at].stream == stream {
-			return x.fronts[at]
+	mask := uint64(len(x.caches) - 1)
+	for at := streamHash(stream) & mask; x.caches[at] != nil; at = (at + 1) & mask {
+		if x.caches[at].stream == stream {
+			return x.caches[at]
 		}
 	}
 	return nil
@@ -48,109 +48,108 @@ func streamHash(stream *device.Stream) uint64 {
 	return uint64(uintptr(unsafe.Pointer(stream))) * spread >> 32
 }
 
-// list returns all fronts.
-func (x *frontIndex) list() (all []*front) {
+// list returns all caches.
+func (x *streamCacheIndex) list() (all []*streamCache) {
 	if x == nil {
 		return nil
 	}
-	for _, f := range x.fronts {
-		if f != nil {
-			all = append(all, f)
+	for _, cache := range x.caches {
+		if cache != nil {
+			all = append(all, cache)
 		}
 	}
 	return all
 }
 
-func newFrontIndex(fronts []*front) *frontIndex {
+func newStreamCacheIndex(caches []*streamCache) *streamCacheIndex {
 	length := 16
-	for length < 2*len(fronts) {
+	for length < 2*len(caches) {
 		length *= 2
 	}
-	x := &frontIndex{fronts: make([]*front, length), count: len(fronts)}
+	x := &streamCacheIndex{caches: make([]*streamCache, length), count: len(caches)}
 	mask := uint64(length - 1)
-	for _, f := range fronts {
-		at := streamHash(f.stream) & mask
-		for x.fronts[at] != nil {
+	for _, cache := range caches {
+		at := streamHash(cache.stream) & mask
+		for x.caches[at] != nil {
 			at = (at + 1) & mask
 		}
-		x.fronts[at] = f
+		x.caches[at] = cache
 	}
 	return x
 }
 
-// front returns the front of a stream.
-func (r *Resource) front(stream *device.Stream) *front {
-	if f := r.fronts.current.Load().find(stream); f != nil {
-		return f
+// cacheOf returns the cache of a stream.
+func (r *Resource) cacheOf(stream *device.Stream) *streamCache {
+	if cache := r.caches.current.Load().find(stream); cache != nil {
+		return cache
 	}
-	return r.newFront(stream)
+	return r.newStreamCache(stream)
 }
 
-func (r *Resource) newFront(stream *device.Stream) *front {
-	t := &r.fronts
+func (r *Resource) newStreamCache(stream *device.Stream) *streamCache {
+	t := &r.caches
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if f := t.current.Load().find(stream); f != nil {
-		return f
+	if cache := t.current.Load().find(stream); cache != nil {
+		return cache
 	}
-	fronts := t.current.Load().list()
-	if len(fronts) >= max(t.crowded, fewFronts) {
-		fronts = r.retire(fronts)
-		t.crowded = 2 * len(fronts)
+	caches := t.current.Load().list()
+	if len(caches) >= max(t.crowded, fewStreamCaches) {
+		caches = r.retireIdle(caches)
+		t.crowded = 2 * len(caches)
 	}
-	f := &front{stream: stream}
-	f.epochs.open(stream)
+	cache := &streamCache{stream: stream}
+	cache.epochs.open(stream)
 	r.mu.Lock()
 	number := slices.Index(r.owners, nil)
 	if number < 0 {
 		number = len(r.owners)
 		r.owners = append(r.owners, nil)
 	}
-	f.number = uint32(min(int64(number), math.MaxUint32))
-	r.owners[number] = f
+	cache.number = uint32(min(int64(number), math.MaxUint32))
+	r.owners[number] = cache
 	r.mu.Unlock()
-	fronts = append(fronts, f)
-	t.current.Store(newFrontIndex(fronts))
-	t.shared.Store(len(fronts) > 1)
-	return f
+	caches = append(caches, cache)
+	t.current.Store(newStreamCacheIndex(caches))
+	t.several.Store(len(caches) > 1)
+	return cache
 }
 
-// retire forgets the fronts of streams that have nothing to do, whose memory is
-// everybody's from then on. It returns the others. The streams may be used again:
-// they get a new front then.
-func (r *Resource) retire(fronts []*front) (busy []*front) {
+// retireIdle removes the caches of streams without pending work. Their memory becomes
+// shared. It returns the other caches. A stream that is used again gets a new cache.
+func (r *Resource) retireIdle(caches []*streamCache) (busy []*streamCache) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	for _, f := range fronts {
-		nodes := f.drain(false)
+	for _, cache := range caches {
+		nodes := cache.drain(false)
 		for _, node := range nodes {
-			r.give(f, node)
+			r.release(cache, node)
 		}
-		if r.anyHeld(f) || !f.epochs.ask(f.epochs.now()) {
-			busy = append(busy, f)
+		if r.holdsFor(cache) || !cache.epochs.poll(cache.epochs.now()) {
+			busy = append(busy, cache)
 			continue
 		}
-		nodes = f.drain(true)
-		for pool := range f.free {
-			for node := f.free[pool].Largest(&r.space); node != nil; node = f.free[pool].Largest(&r.space) {
-				r.delist(f, node)
+		nodes = cache.drain(true)
+		for pool := range cache.free {
+			for node := cache.free[pool].Largest(&r.space); node != nil; node = cache.free[pool].Largest(&r.space) {
+				r.removeFree(cache, node)
 				node.Mark = 0
-				r.give(r.common, node)
+				r.release(r.shared, node)
 			}
 		}
 		for _, node := range nodes {
-			// They were freed in between, and work may have preceded that.
-			f.epochs.wait(node.Mark)
+			// The blocks were freed since the first drain, perhaps after new work.
+			cache.epochs.wait(node.Mark)
 			node.Mark = 0
-			r.give(r.common, node)
+			r.release(r.shared, node)
 		}
-		r.retiredHits += f.hits
-		f.epochs.close()
-		r.owners[f.number] = nil
+		r.retiredHits += cache.hits
+		cache.epochs.close()
+		r.owners[cache.number] = nil
 	}
 	return busy
 }
 
-func (r *Resource) anyHeld(f *front) bool {
-	return slices.ContainsFunc(r.held, func(h *heldBlock) bool { return h.front == f })
+func (r *Resource) holdsFor(cache *streamCache) bool {
+	return slices.ContainsFunc(r.held, func(h *heldBlock) bool { return h.cache == cache })
 }
