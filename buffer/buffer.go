@@ -15,18 +15,17 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The conditions to test for with errors.Is, besides those of the packages
-// below.
+// These are the conditions to test for with errors.Is, along with those of the
+// packages below.
 var (
-	// ErrSchema: a schema and its columns do not fit together, or a column that
-	// is asked for is not in it.
+	// ErrSchema reports that a schema and its columns do not match, or that a
+	// requested column is not in the schema.
 	ErrSchema = errors.New("schema mismatch")
-	// ErrRows: a number of rows is negative, exceeds the capacity, or is not
-	// known where it has to be. It is column.ErrRows.
+	// ErrRows reports a row count that is negative, exceeds the capacity, or is
+	// unknown although the operation needs it. It is column.ErrRows.
 	ErrRows = column.ErrRows
-	// ErrRowsOnDevice wraps ErrRows: the operation needs the number of rows on the
-	// host, and only the device knows it. NumRows fetches it. It is
-	// column.ErrRowsOnDevice.
+	// ErrRowsOnDevice wraps ErrRows: the operation needs the row count on the host,
+	// and only the device has it. NumRows fetches it. It is column.ErrRowsOnDevice.
 	ErrRowsOnDevice = column.ErrRowsOnDevice
 )
 
@@ -36,45 +35,48 @@ type Buffer struct {
 	schema     *arrow.Schema
 	columns    []*column.Column
 	capacity   int64
-	// rows is the row count that the columns share, or nil if there are as many rows
-	// as the capacity.
+	// rows is the row count that the columns share, or nil if the row count is the
+	// capacity.
 	rows    *column.RowCount
 	manager *memory.Manager
 }
 
-// Rows says how many rows a table has.
+// Rows describes the row count of a table.
 type Rows struct {
-	// Count is the number of rows. It is not used with Device or Shared, but for a
-	// table without columns, whose capacity it then is.
+	// Count is the number of rows. With Device or Shared it is unused, except for a
+	// table without columns: then it is the capacity.
 	Count int64
-	// Device holds the number of rows as one int64 in device memory, for a
-	// count that the host does not know. The table's capacity is then the
-	// length of its columns.
+	// Device holds the row count as one int64 in device memory, for a count that the
+	// host does not know. The table's capacity is then the length of its columns.
 	Device memory.Slice[int64]
-	// Shared is the row count of another table or of columns, which the table is to
-	// share: it is fetched once for all of them. It is used instead of Device.
+	// Shared is the row count of another table or of columns. The table shares it, so
+	// the count is fetched once for all of them. Use it instead of Device.
 	Shared *column.RowCount
-	// Manager is the manager of a table without any memory. It is needed only if
-	// none of the columns knows it.
+	// Manager is the manager of a table without memory. It is needed only if no
+	// column knows its manager.
 	Manager *memory.Manager
 }
 
-// New makes a table of columns. There must be a column of the right type for
-// every field, all of them equally long: as long as there are rows or, with a
-// count on the device, as there may be at most. The table retains the columns
-// and the count; the caller keeps its own references and releases the table.
+// New makes a table of columns. Every field needs a column of its type. All columns
+// must have the same length: the row count or, with a count on the device, the
+// capacity.
+//
+// # Ownership
+//
+// The table retains the columns and the count. The caller keeps its own references
+// and releases the table.
 //
 // # Rows
 //
 // With a count on the device the table's columns carry that count: they share the
-// memory of the given ones, which stay as they are. Columns that all carry one count
-// already, because they come from a filtered table, give it to a table whose Rows has
-// only a Count. Columns with different counts do not make a table: the error wraps
-// [ErrRows]. Fetch the counts with NumRows and slice.
+// memory of the given columns, which do not change. If all columns carry one count
+// already, because they come from a filtered table, a table whose Rows has only a
+// Count takes that count. Columns with different counts are refused with an error
+// that wraps [ErrRows]: fetch the counts with NumRows and slice.
 //
 // # Devices
 //
-// All columns and the count must be on one device. If they are not, the error wraps
+// All columns and the count must be on one device. Otherwise the error wraps
 // device.ErrInvalidValue: copy the columns first.
 func New(schema *arrow.Schema, columns []*column.Column, rows Rows) (*Buffer, error) {
 	b, err := assemble(schema, columns, rows)
@@ -106,7 +108,8 @@ func assemble(schema *arrow.Schema, columns []*column.Column, rows Rows) (*Buffe
 	return b, nil
 }
 
-// take retains the columns, or makes ones that carry the table's count and manager.
+// take retains the columns, or makes columns that carry the table's count and
+// manager.
 func (b *Buffer) take(columns []*column.Column) error {
 	for i, c := range columns {
 		taken, err := b.taken(c)
@@ -152,8 +155,9 @@ func checkColumns(schema *arrow.Schema, columns []*column.Column) error {
 	return nil
 }
 
-// sameType is arrow.TypeEqual, which walks the most types by reflection, with an
-// early end where both are one and the same or Go has but one of the kind.
+// sameType is arrow.TypeEqual with a shortcut. arrow.TypeEqual compares most types by
+// reflection; sameType returns early if both types are the same value, or of a Go
+// type that represents one Arrow type.
 func sameType(a, b arrow.DataType) bool {
 	t := reflect.TypeOf(a)
 	if t == nil || t != reflect.TypeOf(b) || t.Kind() != reflect.Pointer {
@@ -169,7 +173,7 @@ func (b *Buffer) Schema() *arrow.Schema { return b.schema }
 // NumColumns returns the number of columns.
 func (b *Buffer) NumColumns() int { return len(b.columns) }
 
-// Column returns column i, borrowed from the table, or nil if there is none.
+// Column returns column i, borrowed from the table, or nil if i is out of range.
 func (b *Buffer) Column(i int) *column.Column {
 	if i < 0 || i >= len(b.columns) {
 		return nil
@@ -177,9 +181,9 @@ func (b *Buffer) Column(i int) *column.Column {
 	return b.columns[i]
 }
 
-// ColumnByName returns the first column of that name, borrowed from the table. If there
-// is none, the error wraps [ErrSchema] and lists the names that there are, the closest
-// first.
+// ColumnByName returns the first column with the name, borrowed from the table. If no
+// column has the name, the error wraps [ErrSchema] and lists the table's names, the
+// closest first.
 func (b *Buffer) ColumnByName(name string) (*column.Column, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
@@ -207,8 +211,8 @@ func (b *Buffer) names() []string {
 	return names
 }
 
-// Capacity returns how many rows the table's memory holds. It is the number of
-// rows unless that is on the device.
+// Capacity returns the number of rows that the table's memory holds. It equals the
+// number of rows unless the row count is on the device.
 func (b *Buffer) Capacity() int64 { return b.capacity }
 
 // HostRows returns the number of rows if the host knows it already.
@@ -219,18 +223,19 @@ func (b *Buffer) HostRows() (rows int64, known bool) {
 	return b.rows.Host()
 }
 
-// RowCount returns the row count that the table shares with its columns, borrowed from
-// the table, or nil if the host has given it: then there are Capacity rows.
+// RowCount returns the row count that the table shares with its columns, borrowed
+// from the table. It returns nil if the host has set the count: the table then has
+// Capacity rows.
 func (b *Buffer) RowCount() *column.RowCount { return b.rows }
 
-// Rows returns what gives another table the same rows, and the same manager:
+// Rows returns the Rows that give another table the same row count and manager:
 // buffer.New(schema, columns, table.Rows()).
 func (b *Buffer) Rows() Rows {
 	return Rows{Count: b.capacity, Shared: b.rows, Manager: b.manager}
 }
 
-// DeviceRows returns the row count in device memory, borrowed from the table; it
-// is empty if the count was given by the host.
+// DeviceRows returns the row count in device memory, borrowed from the table. It is
+// empty if the host has set the count.
 func (b *Buffer) DeviceRows() memory.Slice[int64] {
 	if b.rows == nil {
 		return memory.Slice[int64]{}
@@ -251,10 +256,13 @@ func (b *Buffer) Extent(ctx context.Context) (rows int64, device memory.Slice[in
 	return rows, device, err
 }
 
-// NumRows returns the number of rows. If only the device knows it, the first
-// call waits for the work on the count and fetches it, for all tables and columns that
-// share it. A count that is negative or exceeds the capacity is an error that wraps
-// [ErrRows].
+// NumRows returns the number of rows. A count that is negative or exceeds the
+// capacity is an error that wraps [ErrRows].
+//
+// # Waiting
+//
+// If only the device has the count, the first call waits for the work on it and
+// fetches it, for all tables and columns that share it.
 func (b *Buffer) NumRows(ctx context.Context) (int64, error) {
 	if err := b.Check(); err != nil {
 		return 0, err
@@ -269,7 +277,7 @@ func (b *Buffer) NumRows(ctx context.Context) (int64, error) {
 	return rows, nil
 }
 
-// Bytes returns the length of all blocks that the table's columns lie in, each
+// Bytes returns the total length of the blocks that the table's columns lie in, each
 // counted once.
 func (b *Buffer) Bytes() uint64 {
 	seen := make(map[*memory.Block]bool)
@@ -285,12 +293,12 @@ func (b *Buffer) Bytes() uint64 {
 	return total
 }
 
-// Manager returns the manager of the table's memory. It is known for tables without
-// memory too; nil means that a table was made by [New] without memory and without
-// [Rows.Manager].
+// Manager returns the manager of the table's memory. Tables without memory know their
+// manager too, unless [New] made them without [Rows.Manager]; Manager then returns
+// nil.
 func (b *Buffer) Manager() *memory.Manager { return b.manager }
 
-// Device returns the device of [Buffer.Manager], or nil if that is nil.
+// Device returns the device of [Buffer.Manager], or nil if the manager is nil.
 func (b *Buffer) Device() *device.Device {
 	if b.manager == nil {
 		return nil
@@ -298,8 +306,8 @@ func (b *Buffer) Device() *device.Device {
 	return b.manager.Device()
 }
 
-// Check returns an error that wraps memory.ErrReleased for a table that is nil or
-// was released.
+// Check returns an error that wraps memory.ErrReleased for a table that is nil or was
+// released.
 func (b *Buffer) Check() error {
 	if b == nil || b.references.Load() <= 0 {
 		return fmt.Errorf("buffer: %s: %w", b.headline(), memory.ErrReleased)
@@ -321,9 +329,8 @@ func (b *Buffer) Retain() error {
 	return fmt.Errorf("buffer: retain %s: %w", b.headline(), memory.ErrReleased)
 }
 
-// Release gives a reference back; the last one releases the columns. Releasing a
-// nil table does nothing, releasing once too often is an error that wraps
-// memory.ErrReleased.
+// Release drops a reference. The last one releases the columns. A release of a nil
+// table does nothing. One release too many is an error that wraps memory.ErrReleased.
 func (b *Buffer) Release() error {
 	if b == nil {
 		return nil

@@ -15,7 +15,7 @@ import (
 )
 
 // BenchmarkCheckedLoad compares loads that check the contents of a record with loads
-// that do not, on the host and on every GPU. Integers have nothing to check.
+// that do not, on the host and on every GPU. Integers have no contents to check.
 func BenchmarkCheckedLoad(b *testing.B) {
 	const rows = 2 << 20
 	types := []arrow.DataType{

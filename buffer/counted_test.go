@@ -15,8 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// A column that is taken from a table has the table's rows, and they are fetched once
-// for both.
+// A column of a table has the table's row count, which is fetched once for both.
 func TestColumnsCarryTheRowCount(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -51,8 +50,7 @@ func TestColumnsCarryTheRowCount(t *testing.T) {
 	})
 }
 
-// Tables that are made of a table's columns share the count with it, however they are
-// made.
+// All tables that are made of a table's columns share its row count.
 func TestTablesOfCountedColumns(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -114,7 +112,7 @@ func TestTablesDoNotMixRowCounts(t *testing.T) {
 		assert.Same(t, one.RowCount(), wider.Column(6).RowCount(), "a column of the table's capacity gets its count")
 		assert.Nil(t, plain.Column(0).RowCount(), "the column itself stays as it is")
 		require.NoError(t, wider.Release())
-		// Counts that the host knows and that are equal are one.
+		// Equal counts on the host are one count.
 		same := counted(t, mgr, whole, 13)
 		for _, table := range []*buffer.Buffer{one, same} {
 			_, err = table.NumRows(t.Context())

@@ -2,30 +2,30 @@
 //
 //	table, err := buffer.FromRecord(mgr, record) // one allocation, one transfer
 //	defer table.Release()
+//
 //	delays := table.Column(0)                    // *column.Column, borrowed
 //	back, err := table.Record(ctx)               // to the host again
 //
-// A [Buffer] is an Arrow schema, a column for each of its fields, and a number of
-// rows. Tables are immutable, and [Buffer.Select], [Buffer.Slice] and
-// [Buffer.AppendColumn] make new ones of the same memory.
+// A [Buffer] has an Arrow schema, a column for each field, and a number of rows.
+// Tables are immutable; [Buffer.Select], [Buffer.Slice] and [Buffer.AppendColumn]
+// make new tables of the same memory.
 //
-// # Rows that only the device knows
+// # Row counts on the device
 //
-// An operator whose output depends on data, such as a filter, knows before it runs how
-// many rows it may write, but how many it has written only afterwards, on the device. So
-// a Buffer has a capacity, which is the length of its columns, and a row count that may
-// lie in device memory: the next operator reads it there and nobody waits. The columns
-// share the count, so one that is taken from the table has the table's rows.
-// [Buffer.NumRows] fetches it, checks it against the capacity, and keeps it for all of
-// them.
+// An operator whose output size depends on data, such as a filter, knows only a bound
+// before it runs. The actual row count is then in device memory. So a Buffer has a
+// capacity, which is the length of its columns, and a row count that may be on the
+// device: the next operator reads it there without a synchronization. The columns
+// share the count, a column of the table therefore has the table's rows. [Buffer.NumRows]
+// fetches the count, checks it against the capacity, and caches it for all of them.
 //
 // # Checks
 //
-// Loads check what records contain, for operators rely on it: see column.FromArrays.
-// LoadOptions.Unchecked leaves that out.
+// Loads check the contents of records, because operators rely on them: see
+// column.FromArrays. LoadOptions.Unchecked skips these checks.
 //
 // # Ownership
 //
-// Whoever gets a Buffer from a function releases it. The columns that Column
-// returns are borrowed. A Buffer may be used from any goroutine.
+// The caller that gets a Buffer from a function releases it. Column returns borrowed
+// columns. A Buffer is safe for concurrent use.
 package buffer

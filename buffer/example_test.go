@@ -70,7 +70,7 @@ func thereAndBack(record arrow.Record) (err error) {
 		return err
 	}
 	fmt.Println(rows, "rows,", table.Column(1)) // borrowed from the table
-	preview, err := table.Preview(ctx, 2)       // waits, which Println does not
+	preview, err := table.Preview(ctx, 2)       // waits; Println does not
 	if err != nil {
 		return err
 	}

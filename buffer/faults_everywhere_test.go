@@ -18,7 +18,7 @@ import (
 
 const flightRows = 300
 
-// keeping returns what checks a table that an operation has made.
+// keeping returns a function that checks an operation's table.
 func keeping(table *buffer.Buffer, want arrow.Record) func(t testing.TB) {
 	return func(t testing.TB) {
 		requireRecord(t, want, table)
@@ -26,7 +26,7 @@ func keeping(table *buffer.Buffer, want arrow.Record) func(t testing.TB) {
 	}
 }
 
-// loads are the ways to bring records to a device.
+// loads are the operations that load records to a device.
 func loads() []faulttest.Operation {
 	type load func(ctx context.Context, m *memory.Manager) (*buffer.Buffer, error)
 	one := func(name string, cancellable bool, prepare func(t testing.TB, m *memory.Manager, whole arrow.Record) load) faulttest.Operation {
@@ -52,7 +52,7 @@ func loads() []faulttest.Operation {
 			return buffer.FromReader(ctx, m, readerOf(t, whole.Schema(), parts...), buffer.LoadOptions{})
 		}
 	})
-	fromReader.Says = "buffer: " // it may end while it reads
+	fromReader.Says = "buffer: " // the context may end during the read
 	return []faulttest.Operation{
 		one("FromRecord", false, func(_ testing.TB, _ *memory.Manager, whole arrow.Record) load {
 			return func(_ context.Context, m *memory.Manager) (*buffer.Buffer, error) { return buffer.FromRecord(m, whole) }
@@ -99,7 +99,7 @@ func loads() []faulttest.Operation {
 						}
 					}
 					if failure != nil {
-						// What came before is good, whatever happened later.
+						// Tables from before the failure stay valid.
 						for _, table := range held {
 							_ = table.Release()
 						}
@@ -117,7 +117,7 @@ func loads() []faulttest.Operation {
 	}
 }
 
-// reads are the ways to bring tables to the host.
+// reads are the operations that download tables.
 func reads() []faulttest.Operation {
 	read := func(name string, prepare func(t testing.TB, m *memory.Manager, whole arrow.Record) (*buffer.Buffer, arrow.Record)) faulttest.Operation {
 		return faulttest.Operation{
@@ -162,7 +162,8 @@ func reads() []faulttest.Operation {
 			return table, want
 		}),
 		{
-			// The count is fetched once for each table, so that each run has its own.
+			// The count is fetched once for each table, so each run needs a new
+			// table.
 			Name: "RecordWith of rows that the device counts", Says: "buffer: ", Cancellable: true,
 			Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
 				whole := flights(t, flightRows)
@@ -188,7 +189,7 @@ func reads() []faulttest.Operation {
 	}
 }
 
-// views are the ways to make tables of tables, which ask for no memory.
+// views are the operations that make tables of tables, without an allocation.
 func views() []faulttest.Operation {
 	view := func(name string, do func(table *buffer.Buffer) (*buffer.Buffer, error), want func(whole arrow.Record) arrow.Record) faulttest.Operation {
 		return faulttest.Operation{Name: name, Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
@@ -222,7 +223,8 @@ func views() []faulttest.Operation {
 	}
 }
 
-// whole loads, reads and releases, so that the releases fail, too.
+// roundTrip loads, reads and releases, so that failures of the releases are covered
+// too.
 func roundTrip() faulttest.Operation {
 	return faulttest.Operation{
 		Name: "there and back", Requests: 1, Cancellable: true,

@@ -23,7 +23,7 @@ func TestBudgetIsKept(t *testing.T) {
 		require.ErrorIs(t, err, memory.ErrBudget)
 		requireEmpty(t, mgr)
 
-		small := flights(t, 5) // the next request is not the worse for it
+		small := flights(t, 5) // a refused request does not affect the next one
 		table, err = buffer.FromRecord(mgr, small)
 		require.NoError(t, err)
 		requireRecord(t, small, table)

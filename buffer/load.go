@@ -19,55 +19,57 @@ import (
 // LoadOptions configure how records move to a device. The zero value is right
 // for most programs.
 type LoadOptions struct {
-	// Stream, where it is set, is what the table's memory belongs to; the load
-	// then returns as soon as the records may be released, and only work on this
-	// stream finds the data in order. Nil means the manager's stream, and the
-	// load waits until every stream may use the table.
+	// Stream is the stream that the table's memory belongs to. If it is set, the load
+	// returns as soon as the records may be released, and only work on this stream is
+	// ordered after the transfer. Nil means the manager's stream; the load then waits
+	// until every stream may use the table.
 	Stream *device.Stream
-	// Tag names the memory in the manager's figures.
+	// Tag is the tag of the memory in the manager's statistics.
 	Tag string
-	// Unchecked leaves out the checks of contents that column.FromArrays makes, for
+	// Unchecked skips the checks of contents that column.FromArrays makes, for
 	// records that the program made itself.
 	Unchecked bool
-	// Progress, where it is set, is told by FromReader and Each after every
-	// batch, and by FromReader once more when everything is on the device. It is
-	// called on the loading goroutine and should return soon.
+	// Progress is called by FromReader and Each after every batch, and by FromReader
+	// again when all rows are on the device. It is called on the loading goroutine
+	// and should return soon.
 	Progress func(Progress)
 }
 
-// Progress says how far a load is.
+// Progress describes how far a load has come.
 type Progress struct {
-	// Batches, Rows and Bytes count what was read so far. Bytes are those of the
-	// Arrow buffers.
+	// Batches, Rows and Bytes count the data that was read. Bytes is the length of
+	// the Arrow buffers.
 	Batches int
 	Rows    int64
 	Bytes   int64
-	// Moved says that what was read is on the device.
+	// Moved reports whether the data is on the device.
 	Moved bool
 }
 
-// FromRecord moves a record to the manager's device, in one allocation and one
-// pipelined transfer, and waits until it is there. The record may be released
+// FromRecord copies a record to the manager's device, in one allocation and one
+// pipelined transfer, and waits for the transfer. The record may be released
 // afterwards. The caller releases the table. [FromRecordWith] takes a context and
 // options.
 //
-// The record is checked: see column.FromArrays. One that is unsound gives an error that
-// wraps column.ErrInvalid. A call that would have to wait for memory, because others wait
-// for it ahead, fails.
+// # Errors
+//
+// The record is checked: see column.FromArrays. An invalid record gives an error that
+// wraps column.ErrInvalid. If other requests wait for memory, the call fails, because
+// it has no context that could end its wait.
 func FromRecord(m *memory.Manager, record arrow.Record) (*Buffer, error) {
 	return fromRecords(context.Background(), m, []arrow.Record{record}, LoadOptions{}, true)
 }
 
 // FromRecordWith is [FromRecord] with options, and a context that ends its waits. If
-// others wait for memory ahead, it waits for its turn.
+// other requests wait for memory, it waits for its turn.
 func FromRecordWith(ctx context.Context, m *memory.Manager, record arrow.Record, options LoadOptions) (*Buffer, error) {
 	return FromRecords(ctx, m, []arrow.Record{record}, options)
 }
 
-// FromRecords moves records of one schema to the device as one table, in one
-// allocation and one pipelined transfer. The records may be released when it
-// returns. At least one record is needed, for its schema. If others wait for memory
-// ahead, it waits for its turn. The caller releases the table.
+// FromRecords copies records of one schema to the device as one table, in one
+// allocation and one pipelined transfer. The records may be released when it returns.
+// At least one record is needed, for its schema. If other requests wait for memory,
+// it waits for its turn. The caller releases the table.
 func FromRecords(ctx context.Context, m *memory.Manager, records []arrow.Record, options LoadOptions) (*Buffer, error) {
 	return fromRecords(ctx, m, records, options, false)
 }
@@ -99,7 +101,7 @@ func load(ctx context.Context, m *memory.Manager, schema *arrow.Schema, records 
 	}
 	table, err := New(schema, columns, Rows{Count: rows, Manager: m})
 	for _, c := range columns {
-		err = errors.Join(err, c.Release()) // the table has its own references
+		err = errors.Join(err, c.Release()) // the table holds its own references
 	}
 	if err != nil {
 		return nil, errors.Join(err, table.Release())
@@ -141,12 +143,13 @@ func transpose(schema *arrow.Schema, records []arrow.Record) (chunks [][]arrow.A
 	return chunks, rows, nil
 }
 
-// FromReader reads all batches of a reader and moves them to the device as one
-// table, in one allocation and one transfer. The batches stay in host memory
-// until the last one is read, for the table's size is not known before; use
-// [Each] if they do not fit. A reader without batches gives a table without rows. One
-// that has no schema either, because it would have found it in the data, gives an error
-// that wraps [ErrSchema]. The reader stays the caller's, who also releases the table.
+// FromReader reads all batches of a reader and copies them to the device as one
+// table, in one allocation and one transfer. The batches stay in host memory until
+// the last one is read, because the table's size is unknown before; use [Each] if
+// they do not fit. The caller releases the table and keeps the reader.
+//
+// A reader without batches gives a table without rows. If it has no schema either,
+// because it infers its schema from the data, the error wraps [ErrSchema].
 func FromReader(ctx context.Context, m *memory.Manager, reader array.RecordReader, options LoadOptions) (*Buffer, error) {
 	if err := checkReader(m, reader); err != nil {
 		return nil, err
@@ -187,10 +190,10 @@ func FromReader(ctx context.Context, m *memory.Manager, reader array.RecordReade
 	return table, nil
 }
 
-// Each reads a reader batch by batch and yields every batch as a table on the
-// device. The host holds one batch at a time. The loop's body releases each
-// table; after an error the loop ends. A reader without batches yields nothing, or the
-// error of [FromReader] if it has no schema either. The reader stays the caller's.
+// Each reads a reader batch by batch and yields every batch as a table on the device.
+// The host holds one batch at a time. The loop's body releases each table; after an
+// error the loop ends. The caller keeps the reader. A reader without batches yields
+// nothing, or the error of [FromReader] if it has no schema either.
 func Each(ctx context.Context, m *memory.Manager, reader array.RecordReader, options LoadOptions) iter.Seq2[*Buffer, error] {
 	return func(yield func(*Buffer, error) bool) {
 		if err := checkReader(m, reader); err != nil {
@@ -232,8 +235,9 @@ func checkReader(m *memory.Manager, reader array.RecordReader) error {
 	return nil
 }
 
-// schemaOf returns the schema of a reader that was read to its end. A reader that finds
-// its schema in the data, as that of CSV does, has none if there is no data.
+// schemaOf returns the schema of a reader that was read to its end. A reader that
+// infers its schema from the data, such as arrow-go's CSV reader, has none if the
+// data are empty.
 func schemaOf(reader array.RecordReader) (*arrow.Schema, error) {
 	schema := reader.Schema()
 	if schema == nil {
@@ -242,8 +246,8 @@ func schemaOf(reader array.RecordReader) (*arrow.Schema, error) {
 	return schema, nil
 }
 
-// readerError returns what stopped a reader. That of Parquet calls the end of
-// its file an error.
+// readerError returns the error that stopped a reader. arrow-go's Parquet reader
+// returns io.EOF as the error at the end of the file.
 func readerError(reader array.RecordReader) error {
 	if err := reader.Err(); err != nil && !errors.Is(err, io.EOF) {
 		return fmt.Errorf("buffer: read: %w", err)

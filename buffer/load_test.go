@@ -92,7 +92,7 @@ func TestReaderThatFails(t *testing.T) {
 	requireEmpty(t, mgr)
 }
 
-// Parquet's reader calls the end of its file an error.
+// arrow-go's Parquet reader returns io.EOF as an error.
 func TestEndOfFileIsNoError(t *testing.T) {
 	mgr := hostManager(t)
 	whole := flights(t, 30)
@@ -184,7 +184,7 @@ func TestCancelledLoads(t *testing.T) {
 	})
 }
 
-// odd is a record that array.NewRecord would not make.
+// odd is a record that array.NewRecord would refuse.
 type odd struct {
 	arrow.Record
 	schema  *arrow.Schema
@@ -237,7 +237,7 @@ func TestRecordsThatDoNotFit(t *testing.T) {
 	}
 }
 
-// lying is a reader whose records have another schema than it says.
+// lying is a reader with records of another schema than its own.
 type lying struct {
 	stopping
 	schema *arrow.Schema

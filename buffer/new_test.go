@@ -23,7 +23,7 @@ func TestNewRetainsWhatItIsGiven(t *testing.T) {
 	columns := columnsOf(first)
 	table, err := buffer.New(record.Schema(), columns, buffer.Rows{Device: count})
 	require.NoError(t, err)
-	columns[0] = nil // the list is the caller's
+	columns[0] = nil // the caller may change its list
 	require.NoError(t, first.Release())
 	require.NoError(t, count.Release())
 	assert.EqualValues(t, 2, mgr.Stats().Blocks)

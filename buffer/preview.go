@@ -13,20 +13,19 @@ import (
 )
 
 const (
-	// previewColumns is how many columns a preview shows, previewWidth how many
-	// letters of a value.
+	// previewColumns is the number of columns in a preview, previewWidth the number
+	// of characters of a value.
 	previewColumns = 12
 	previewWidth   = 32
 )
 
-// Preview returns the schema and the first rows as text, for people to read: one line
-// for each row, at most 12 columns. The memory that the rows lie in is copied to the host
-// for them alone.
+// Preview returns the schema and the first rows as text: one line for each row, at
+// most 12 columns. It copies only the memory of those rows to the host.
 //
 // # Waiting
 //
-// It waits for the work on the table, and for the number of rows if only the device
-// knows it. String does not wait, and shows no values.
+// Preview waits for the work on the table, and for the row count if only the device
+// has it. String does not wait, and shows no values.
 func (b *Buffer) Preview(ctx context.Context, rows int) (string, error) {
 	if err := b.Check(); err != nil {
 		return "", err
@@ -58,7 +57,7 @@ func (b *Buffer) Preview(ctx context.Context, rows int) (string, error) {
 	return text.String(), nil
 }
 
-// head returns the first rows of the columns that a preview shows.
+// head returns the first rows of the columns of a preview.
 func (b *Buffer) head(rows int64) (*Buffer, error) {
 	count := min(len(b.columns), previewColumns)
 	fields := make([]arrow.Field, count)
@@ -88,7 +87,7 @@ func cells(record arrow.Record) [][]string {
 	return lines
 }
 
-// shortened makes a value one line of a few letters.
+// shortened cuts a value to one line of previewWidth characters.
 func shortened(value string) string {
 	value = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(strings.ToValidUTF8(value, "\uFFFD"))
 	if utf8.RuneCountInString(value) <= previewWidth {
@@ -97,7 +96,7 @@ func shortened(value string) string {
 	return string([]rune(value)[:previewWidth-1]) + "…"
 }
 
-// writeTable writes lines of cells, each on a line of its own, in columns.
+// writeTable writes the cells in aligned columns, one line for each row.
 func writeTable(text *strings.Builder, lines [][]string) {
 	if len(lines) == 0 || len(lines[0]) == 0 {
 		return
@@ -121,7 +120,7 @@ func writeTable(text *strings.Builder, lines [][]string) {
 	}
 }
 
-// headline says how large the table is, in one line.
+// headline returns the size of the table in one line.
 func (b *Buffer) headline() string {
 	if b == nil {
 		return "nil buffer"
@@ -134,8 +133,8 @@ func (b *Buffer) headline() string {
 }
 
 // String returns the number of rows and the schema, a line for each column. It never
-// waits, so it shows no values, and no number of rows that only the device knows:
-// [Buffer.Preview] does.
+// waits, so it shows no values and no row count that only the device has: use
+// [Buffer.Preview].
 func (b *Buffer) String() string {
 	if b == nil || b.schema == nil {
 		return b.headline()

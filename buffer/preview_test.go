@@ -60,7 +60,7 @@ func TestPreview(t *testing.T) {
 	})
 }
 
-// Values of every type have a text of one line, and wide tables are cut.
+// Values of every type are shown on one line, and wide tables are cut.
 func TestPreviewOfEveryType(t *testing.T) {
 	mgr := hostManager(t)
 	g := arraytest.NewGenerator(3)

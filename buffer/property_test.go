@@ -14,8 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Whatever views are taken of views, the table is what arrow-go makes of the
-// record by the same steps.
+// Views of views have the contents that arrow-go gives the record by the same steps.
 func TestViewsOfViewsAreThoseOfTheRecord(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -14,21 +14,20 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Reader is what tables come from one after the other: a file, a query, another
-// library's stream.
+// Reader is a sequence of tables: of a file, a query, or another library's stream.
 type Reader interface {
-	// Schema returns the schema that all tables have.
+	// Schema returns the schema of all tables.
 	Schema() *arrow.Schema
 	// Next returns the next table, which the caller releases, or io.EOF at the
 	// end. The context ends the wait for it.
 	Next(ctx context.Context) (*Buffer, error)
-	// Close releases what the reader holds; tables that it returned are not
-	// affected. It may be called at any point, and any number of times.
+	// Close releases the reader's resources; tables that it returned are not
+	// affected. It may be called at any point. Further calls do nothing.
 	Close() error
 }
 
-// RecordReader is a [Reader] that moves the batches of an Arrow record reader to
-// the device, each when it is asked for. It may be used from any goroutine.
+// RecordReader is a [Reader] that copies the batches of an Arrow record reader to the
+// device, each in a call of Next. It is safe for concurrent use.
 type RecordReader struct {
 	manager *memory.Manager
 	options LoadOptions
@@ -36,16 +35,16 @@ type RecordReader struct {
 
 	mu      sync.Mutex
 	records array.RecordReader // nil once closed
-	// pending is the batch that has been read and is not on the device.
+	// pending is the batch that was read and is not yet on the device.
 	pending  arrow.Record
 	progress Progress
 }
 
 var _ Reader = (*RecordReader)(nil)
 
-// NewReader makes a reader of record batches. It retains the record reader until
-// it is closed; nobody else may read from it meanwhile. The host holds one batch
-// at a time.
+// NewReader makes a reader of record batches. It retains the record reader until it
+// is closed; no other caller may read from the record reader meanwhile. The host
+// holds one batch at a time.
 func NewReader(m *memory.Manager, reader array.RecordReader, options LoadOptions) *RecordReader {
 	r := &RecordReader{manager: m, options: options, records: reader}
 	if reader != nil {
@@ -55,17 +54,21 @@ func NewReader(m *memory.Manager, reader array.RecordReader, options LoadOptions
 	return r
 }
 
-// Schema returns the record reader's schema. It is nil for a reader that finds its
-// schema in the data, as that of CSV does, until Next has read some.
+// Schema returns the record reader's schema. If the record reader infers its schema
+// from the data, such as arrow-go's CSV reader, Schema returns nil before the first
+// call of Next.
 func (r *RecordReader) Schema() *arrow.Schema {
 	return r.schema.Load()
 }
 
-// Next moves the next batch to the device, as [FromRecords] does. A batch that
-// could not be moved, for want of memory or because the context ended, is not
-// lost: the next call tries it again. The context cannot interrupt the record
-// reader itself. A reader without batches that has no schema either gives an error that
-// wraps [ErrSchema], not io.EOF.
+// Next copies the next batch to the device, as [FromRecords] does. The context cannot
+// interrupt the record reader itself.
+//
+// # Errors
+//
+// If a batch could not be copied, for lack of memory or because the context ended, it
+// is kept: the next call tries it again. A reader without batches and without a
+// schema gives an error that wraps [ErrSchema], not io.EOF.
 func (r *RecordReader) Next(ctx context.Context) (*Buffer, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

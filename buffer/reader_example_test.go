@@ -39,7 +39,7 @@ func ExampleNewReader() {
 	//   n  int32
 }
 
-// readAll moves the batches to the device one by one.
+// readAll copies the batches to the device one by one.
 func readAll(records array.RecordReader) (err error) {
 	dev, err := device.Open("host") // "" for the first GPU
 	if err != nil {

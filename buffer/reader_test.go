@@ -57,12 +57,12 @@ func TestReaderOfAReaderThatFails(t *testing.T) {
 		require.ErrorIs(t, err, errInjected)
 	}
 	require.NoError(t, reader.Close())
-	requireRecord(t, parts[0], table) // outlives the reader
+	requireRecord(t, parts[0], table) // the table outlives the reader
 	require.NoError(t, table.Release())
 	requireEmpty(t, mgr)
 }
 
-// A batch that the device had no room for is there for the next call.
+// If the device had no room for a batch, the next call returns it.
 func TestReaderTriesABatchAgain(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		resource := &failing{Resource: memory.NewDriverResource(dev)}

@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// Record copies the table to the host, in one pipelined transfer for tables that
-// are not sliced. It waits for the work on the table's memory. The caller
+// Record copies the table to the host. Tables that are not sliced are copied in one
+// pipelined transfer. It waits for the work on the table's memory. The caller
 // releases the record.
 func (b *Buffer) Record(ctx context.Context) (arrow.Record, error) {
 	return b.RecordWith(ctx, column.DownloadOptions{})
@@ -40,7 +40,7 @@ func (b *Buffer) RecordWith(ctx context.Context, options column.DownloadOptions)
 	return array.NewRecord(b.schema, arrays, rows), nil
 }
 
-// emptyRecord stands for a reader that had no batch.
+// emptyRecord makes the record of a reader without batches.
 func emptyRecord(schema *arrow.Schema) arrow.Record {
 	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
 	defer builder.Release()

@@ -116,8 +116,8 @@ func TestRecordInTheUsersMemory(t *testing.T) {
 	})
 }
 
-// A load on the caller's stream is ordered with that stream alone: what is
-// enqueued there next has to find the data.
+// A load on the caller's stream is ordered with that stream only: work that is
+// enqueued next on it must find the data.
 func TestStreamOfALoadFindsTheData(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -133,7 +133,7 @@ func TestStreamOfALoadFindsTheData(t *testing.T) {
 		record := array.NewRecord(schema, []arrow.Array{values}, rows)
 		table, err := buffer.FromRecords(t.Context(), mgr, []arrow.Record{record}, buffer.LoadOptions{Stream: stream})
 		require.NoError(t, err)
-		clear(values.Int64Values()) // it may be used for something else now
+		clear(values.Int64Values()) // the memory may be reused now
 		squares, err := column.Elements[int64](table.Column(0))
 		require.NoError(t, err)
 		assert.Same(t, stream, squares.Block().Stream())

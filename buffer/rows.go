@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// of returns the row count of a table of columns, with a reference of the caller's, or
-// nil if there are as many rows as the capacity.
+// of returns the row count of a table of columns, with a reference for the caller. It
+// returns nil if the row count is the capacity.
 func (r Rows) of(schema *arrow.Schema, columns []*column.Column, capacity int64) (*column.RowCount, error) {
 	if r.Count < 0 {
 		return nil, fmt.Errorf("%d rows: %w", r.Count, ErrRows)
@@ -35,8 +35,8 @@ func (r Rows) of(schema *arrow.Schema, columns []*column.Column, capacity int64)
 	return count, nil
 }
 
-// shared returns the count that the table is to share, with a reference of the
-// caller's, or nil if the host gives it.
+// shared returns the count that the table shares, with a reference for the caller. It
+// returns nil if the host sets the count.
 func (r Rows) shared(columns []*column.Column, capacity int64) (*column.RowCount, error) {
 	if r.Shared != nil {
 		return r.Shared, r.Shared.Retain()
@@ -72,14 +72,14 @@ func common(columns []*column.Column) *column.RowCount {
 	return columns[0].RowCount()
 }
 
-// agrees reports whether a number of rows that the host gives may be that of columns
-// which carry a count: it is the capacity, or the count that was fetched.
+// agrees reports whether a row count on the host is valid for columns that carry a
+// count: it must be the capacity or the fetched count.
 func (r Rows) agrees(count *column.RowCount, capacity int64) bool {
 	rows, known := count.Host()
 	return r.Count == capacity || known && r.Count == rows
 }
 
-// checkHost checks the columns of a table whose number of rows the host gives.
+// checkHost checks the columns of a table with a row count on the host.
 func (r Rows) checkHost(schema *arrow.Schema, columns []*column.Column) error {
 	for i, c := range columns {
 		name := schema.Field(i).Name

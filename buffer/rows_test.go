@@ -34,7 +34,8 @@ func TestRowCountOnTheDevice(t *testing.T) {
 			kept, known := table.HostRows()
 			assert.True(t, known)
 			assert.Equal(t, rows, kept)
-			// It is fetched once: nobody writes the count of a table that exists.
+			// The count is fetched once, because no work writes the count of an
+			// existing table.
 			require.NoError(t, table.DeviceRows().Upload(t.Context(), nil, []int64{rows / 2}))
 			got, err = table.NumRows(t.Context())
 			require.NoError(t, err)
@@ -84,8 +85,8 @@ func TestRecordShowsTheRowsThatThereAre(t *testing.T) {
 	})
 }
 
-// withoutMetadata is the same table until the end of the test under a schema
-// without fields and metadata.
+// withoutMetadata is the same table with a schema without fields and metadata, until
+// the end of the test.
 func withoutMetadata(t *testing.T, table *buffer.Buffer) *buffer.Buffer {
 	bare, err := buffer.New(arrow.NewSchema(nil, nil), nil, buffer.Rows{Count: table.Capacity(), Device: table.DeviceRows()})
 	require.NoError(t, err)
@@ -104,7 +105,7 @@ func TestRowCountOutOfRange(t *testing.T) {
 			assert.False(t, known)
 			_, err = table.Record(t.Context())
 			require.ErrorIs(t, err, buffer.ErrRows)
-			// The next attempt asks the device again.
+			// The next attempt fetches the count again.
 			require.NoError(t, table.DeviceRows().Upload(t.Context(), nil, []int64{40}))
 			got, err := table.NumRows(t.Context())
 			require.NoError(t, err)

@@ -43,7 +43,8 @@ func (v valued) Deserialize(storage arrow.DataType, _ string) (arrow.ExtensionTy
 	return valued{ExtensionBase: &arrow.ExtensionBase{Storage: storage}}, nil
 }
 
-// sameType says what arrow.TypeEqual says, of all pairs of types made twice.
+// sameType agrees with arrow.TypeEqual for all pairs of types, including separately
+// made ones.
 func TestSameType(t *testing.T) {
 	types := func() []arrow.DataType {
 		nullable := arrow.ListOf(arrow.PrimitiveTypes.Int32)

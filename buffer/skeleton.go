@@ -11,18 +11,18 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Skeleton is all of a table but its memory: the schema, the skeletons of the
-// columns and the number of rows, or where that lies. It keeps nothing alive.
-// When a table's blocks are moved elsewhere and back, the table is put together
-// from it again. A Skeleton is safe for concurrent use.
+// Skeleton describes a table without its memory: the schema, the skeletons of the
+// columns, and the number of rows or the block that holds it. It keeps no memory
+// alive. When a table's blocks were moved to other memory and back, the skeleton
+// rebuilds the table. A Skeleton is safe for concurrent use.
 type Skeleton struct {
 	schema   *arrow.Schema
 	columns  []column.Skeleton
 	capacity int64
 	manager  *memory.Manager
 	hostRows atomic.Int64
-	// rowsBlock is the number of the block that holds the row count, or
-	// noBlock where the host gave it.
+	// rowsBlock is the number of the block that holds the row count, or noBlock if
+	// the host has set it.
 	rowsBlock  int
 	rowsOffset uint64
 }
@@ -32,8 +32,8 @@ const (
 	unknownRows = -1
 )
 
-// Skeleton returns all of the table but its memory, and the blocks of that
-// memory, each once. They are borrowed from the table.
+// Skeleton returns the table without its memory, and the blocks of that memory, each
+// once. The blocks are borrowed from the table.
 func (b *Buffer) Skeleton() (*Skeleton, []*memory.Block, error) {
 	if err := b.Check(); err != nil {
 		return nil, nil, err
@@ -66,19 +66,22 @@ func (b *Buffer) Skeleton() (*Skeleton, []*memory.Block, error) {
 // Schema returns the table's schema.
 func (s *Skeleton) Schema() *arrow.Schema { return s.schema }
 
-// Learn takes over the number of rows from a table of this skeleton that has
-// fetched it meanwhile, so that tables made later know it. The table may be
-// released already.
+// Learn takes the number of rows from a table of this skeleton that has fetched it,
+// so that later tables know it. The table may be released already.
 func (s *Skeleton) Learn(b *Buffer) {
 	if rows, known := b.HostRows(); known {
 		s.hostRows.Store(rows)
 	}
 }
 
-// Buffer makes the table in blocks that hold, byte for byte, what those did that
-// came with the skeleton, in the same order. It retains those that it uses. An
-// error wraps memory.ErrRange where a block is missing or too short, and
-// memory.ErrReleased where one was released. The caller releases the table.
+// Buffer makes the table in the given blocks, in the order that Skeleton returned
+// them. They must hold the same bytes as the original blocks. Buffer retains the
+// blocks that it uses. The caller releases the table.
+//
+// # Errors
+//
+// The error wraps memory.ErrRange if a block is missing or too short, and
+// memory.ErrReleased if one was released.
 func (s *Skeleton) Buffer(blocks []*memory.Block) (b *Buffer, err error) {
 	rows := Rows{Count: s.capacity, Manager: s.manager}
 	if s.rowsBlock != noBlock {
@@ -88,7 +91,7 @@ func (s *Skeleton) Buffer(blocks []*memory.Block) (b *Buffer, err error) {
 	}
 	columns := make([]*column.Column, 0, len(s.columns))
 	defer func() {
-		// The table has references of its own.
+		// The table holds its own references.
 		for _, c := range columns {
 			err = errors.Join(err, c.Release())
 		}
@@ -107,7 +110,7 @@ func (s *Skeleton) Buffer(blocks []*memory.Block) (b *Buffer, err error) {
 	return New(s.schema, columns, rows)
 }
 
-// rows returns the row count in blocks that hold what its own did.
+// rows returns the row count in the given blocks.
 func (s *Skeleton) rows(blocks []*memory.Block) (*column.RowCount, error) {
 	if s.rowsBlock >= len(blocks) {
 		return nil, fmt.Errorf("it lies in block %d of %d: %w", s.rowsBlock, len(blocks), memory.ErrRange)

@@ -21,7 +21,8 @@ import (
 
 var errInjected = errors.New("injected")
 
-// flightSchema has columns of several layouts, and metadata everywhere.
+// flightSchema has columns of several layouts, and metadata on the schema and on
+// fields.
 func flightSchema() *arrow.Schema {
 	metadata := arrow.NewMetadata([]string{"source", "year"}, []string{"tests", "2026"})
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}
@@ -35,8 +36,8 @@ func flightSchema() *arrow.Schema {
 	}, &metadata)
 }
 
-// flights makes a record until the end of the test. Rows differ from one
-// another, and every seventh has nulls.
+// flights makes a record that lives until the end of the test. All rows differ, and
+// every seventh has nulls.
 func flights(t testing.TB, rows int) arrow.Record {
 	t.Helper()
 	b := array.NewRecordBuilder(arrowmemory.DefaultAllocator, flightSchema())
@@ -64,12 +65,12 @@ func flights(t testing.TB, rows int) arrow.Record {
 	return record
 }
 
-// emptyOf is a record of rows without any column.
+// emptyOf is a record of rows without columns.
 func emptyOf(rows int64) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(nil, nil), nil, rows)
 }
 
-// batches cuts a record until the end of the test.
+// batches cuts a record into batches that live until the end of the test.
 func batches(t testing.TB, whole arrow.Record, lengths ...int64) []arrow.Record {
 	t.Helper()
 	var from int64
@@ -105,7 +106,7 @@ func (s *stopping) Next() bool {
 
 func (s *stopping) Err() error { return s.err }
 
-// failing is a resource whose allocation number fail fails.
+// failing is a resource that fails allocation number fail.
 type failing struct {
 	memory.Resource
 	count, fail atomic.Int64
@@ -118,7 +119,7 @@ func (f *failing) Allocate(bytes uint64, stream *device.Stream) (resource.Alloca
 	return f.Resource.Allocate(bytes, stream)
 }
 
-// upload moves a record to the device until the end of the test.
+// upload copies a record to the device until the end of the test.
 func upload(t testing.TB, mgr *memory.Manager, record arrow.Record) *buffer.Buffer {
 	t.Helper()
 	table, err := buffer.FromRecord(mgr, record)
@@ -127,7 +128,7 @@ func upload(t testing.TB, mgr *memory.Manager, record arrow.Record) *buffer.Buff
 	return table
 }
 
-// counted is a table until the end of the test whose row count is on the device.
+// counted makes a table with its row count on the device, until the end of the test.
 func counted(t testing.TB, mgr *memory.Manager, record arrow.Record, rows int64) *buffer.Buffer {
 	t.Helper()
 	whole := upload(t, mgr, record)
@@ -138,7 +139,7 @@ func counted(t testing.TB, mgr *memory.Manager, record arrow.Record, rows int64)
 	return table
 }
 
-// onDevice moves numbers to the device until the end of the test.
+// onDevice copies numbers to the device until the end of the test.
 func onDevice(t testing.TB, mgr *memory.Manager, values ...int64) memory.Slice[int64] {
 	t.Helper()
 	slice, err := memory.NewSlice[int64](mgr, len(values), memory.AllocateOptions{Tag: "rows"})
@@ -156,7 +157,7 @@ func columnsOf(table *buffer.Buffer) []*column.Column {
 	return columns
 }
 
-// requireRecord requires that the table holds what the record does.
+// requireRecord requires that the table has the contents of the record.
 func requireRecord(t testing.TB, want arrow.Record, table *buffer.Buffer) {
 	t.Helper()
 	got, err := table.Record(t.Context())

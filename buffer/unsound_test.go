@@ -21,7 +21,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// unsoundText is a record as a reader of files hands it on: its offsets are 0, -7, 3.
+// unsoundText is a record as a file reader may return it: its offsets are 0, -7, 3.
 func unsoundText() arrow.Record {
 	offsets := make([]byte, 12)
 	less := int32(-7)
@@ -61,7 +61,7 @@ func TestFromRecordWithContext(t *testing.T) {
 	require.NoError(t, table.Release())
 }
 
-// An empty CSV has neither a schema nor a batch.
+// An empty CSV file has no schema and no batch.
 func TestReadersOfNothing(t *testing.T) {
 	mgr := hostManager(t)
 	empty := func() array.RecordReader {
@@ -94,7 +94,7 @@ func TestReadersOfNothing(t *testing.T) {
 		require.ErrorIs(t, err, buffer.ErrSchema)
 	}
 
-	// A reader with a schema and no batches is an empty table.
+	// A reader with a schema and no batches gives an empty table.
 	table, err := buffer.FromReader(t.Context(), mgr, readerOf(t, flightSchema()), buffer.LoadOptions{})
 	require.NoError(t, err)
 	assert.Zero(t, table.Capacity())
@@ -102,7 +102,7 @@ func TestReadersOfNothing(t *testing.T) {
 	require.NoError(t, table.Release())
 }
 
-// A reader that finds its schema in the data has one once it has read some.
+// A reader that infers its schema from the data has a schema after the first read.
 func TestReaderThatInfersItsSchema(t *testing.T) {
 	mgr := hostManager(t)
 	records := csv.NewInferringReader(strings.NewReader("city,delay\nBerlin,4\nKyiv,5\n"), csv.WithHeader(true), csv.WithChunk(1))
@@ -119,7 +119,7 @@ func TestReaderThatInfersItsSchema(t *testing.T) {
 	require.NoError(t, reader.Close())
 }
 
-// Tables and columns know their manager without memory, however they came about.
+// Tables and columns without memory know their manager, in every way to make them.
 func TestTablesWithoutMemoryKnowTheirManager(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -174,7 +174,7 @@ func TestTablesWithoutMemoryKnowTheirManager(t *testing.T) {
 	})
 }
 
-// Columns of two devices do not make a table, not even those without memory.
+// Columns of two devices are refused, even without memory.
 func TestTablesOfTwoDevicesAreRefused(t *testing.T) {
 	here := hostManager(t)
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {

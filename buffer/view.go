@@ -9,10 +9,9 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// Select returns a table of the named columns, in the order of the names,
-// without copying. The schema keeps its metadata. For a name that no column has, the
-// error wraps [ErrSchema] and lists the names that there are. The caller releases the
-// table.
+// Select returns a table of the named columns, in the order of the names, without a
+// copy. The schema keeps its metadata. If no column has one of the names, the error
+// wraps [ErrSchema] and lists the table's names. The caller releases the table.
 func (b *Buffer) Select(names ...string) (*Buffer, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
@@ -29,9 +28,10 @@ func (b *Buffer) Select(names ...string) (*Buffer, error) {
 	return b.with(fields, columns)
 }
 
-// AppendColumn returns a table with one more column, without copying. The column
-// is as long as the table's capacity, and has no row count on the device or the
-// table's. The caller keeps its reference to the column and releases the table.
+// AppendColumn returns a table with an additional column, without a copy. The column
+// must be as long as the table's capacity, and must have no row count on the device
+// or the table's. The caller keeps its reference to the column and releases the
+// table.
 func (b *Buffer) AppendColumn(field arrow.Field, c *column.Column) (*Buffer, error) {
 	if err := b.Check(); err != nil {
 		return nil, err
@@ -54,9 +54,13 @@ func (b *Buffer) with(fields []arrow.Field, columns []*column.Column) (*Buffer, 
 	return New(arrow.NewSchemaWithEndian(fields, &metadata, b.schema.Endianness()), columns, b.Rows())
 }
 
-// Slice returns length rows from an offset on, without copying. The host must
-// know the number of rows. If only the device does, the error wraps
-// [ErrRowsOnDevice]: call NumRows first. The caller releases the table.
+// Slice returns length rows from an offset on, without a copy. The caller releases
+// the table.
+//
+// # Errors
+//
+// The host must know the row count. If only the device does, the error wraps
+// [ErrRowsOnDevice]: call NumRows first.
 func (b *Buffer) Slice(offset, length int64) (*Buffer, error) {
 	if err := b.Check(); err != nil {
 		return nil, err

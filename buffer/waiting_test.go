@@ -12,15 +12,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// waiting returns once as many requests wait for memory.
+// waiting returns when the given number of requests wait for memory.
 func waiting(mgr *memory.Manager, requests int) {
 	for int(mgr.Stats().Waiting) != requests {
 		runtime.Gosched()
 	}
 }
 
-// A load with a context waits for its turn behind those that wait for memory. One without
-// fails, for nothing could end its wait.
+// A load with a context waits behind earlier requests for memory. A load without a
+// context fails instead, because nothing could end its wait.
 func TestLoadsWaitForTheirTurn(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{Budget: 1 << 20, PassingPeriod: -1})
 	record := flights(t, 10)

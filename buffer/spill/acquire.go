@@ -13,14 +13,16 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Acquire returns the table's buffer and has the memory stay in place until the
-// buffer, and everything that was retained of it, is released. Where the table is
-// on the host it is restored first, which may spill others; work on any stream
-// finds the data. The caller releases the buffer, which may outlive the Table.
+// Acquire returns the table's buffer. The memory stays in place until the buffer, and
+// everything that was retained of it, is released. If the table is on the host,
+// Acquire restores it first, which may spill other tables. Work on any stream finds
+// the data. The caller releases the buffer, which may outlive the Table.
 //
-// Where the device has no room the error is that of memory.Manager.Allocate. The
-// table then stays on the host and can be acquired later. After Release the error
-// wraps memory.ErrReleased.
+// # Errors
+//
+// If the device has no room, the error is that of memory.Manager.Allocate. The table
+// then stays on the host and can be acquired later. After Release the error wraps
+// memory.ErrReleased.
 func (t *Table) Acquire(ctx context.Context) (*buffer.Buffer, error) {
 	table, err := t.acquire(ctx, true)
 	if err == nil {
@@ -32,9 +34,9 @@ func (t *Table) Acquire(ctx context.Context) (*buffer.Buffer, error) {
 	return table, nil
 }
 
-// AcquireOn is [Table.Acquire] that does not wait for the copy to the device:
-// work that is enqueued on the stream afterwards finds the data. For other
-// streams use memory.Block.OrderBefore.
+// AcquireOn is [Table.Acquire] without the wait for the copy to the device: work that
+// is enqueued on the stream afterwards finds the data. For other streams use
+// memory.Block.OrderBefore.
 func (t *Table) AcquireOn(ctx context.Context, stream *device.Stream) (*buffer.Buffer, error) {
 	if stream == nil || !stream.Device().Same(t.spiller.manager.Device()) {
 		return nil, fmt.Errorf("spill: acquire %v: the stream is not of %s: %w", t, t.spiller.manager.Device(), device.ErrInvalidValue)
@@ -49,8 +51,8 @@ func (t *Table) AcquireOn(ctx context.Context, stream *device.Stream) (*buffer.B
 	return table, nil
 }
 
-// Use calls f with the acquired buffer, and releases it afterwards. Whatever f
-// keeps, it retains.
+// Use calls f with the acquired buffer, and releases it afterwards. If f keeps a part
+// of the buffer, it must retain it.
 func (t *Table) Use(ctx context.Context, f func(*buffer.Buffer) error) (err error) {
 	table, err := t.Acquire(ctx)
 	if err != nil {
@@ -60,8 +62,8 @@ func (t *Table) Use(ctx context.Context, f func(*buffer.Buffer) error) (err erro
 	return f(table)
 }
 
-// Record copies the table to an Arrow record. One that is on the host is read
-// there, and takes no memory of the device. The caller releases the record.
+// Record copies the table to an Arrow record. If the table is on the host, Record
+// reads it there and takes no device memory. The caller releases the record.
 func (t *Table) Record(ctx context.Context) (arrow.Record, error) {
 	table, err := t.inPlace(ctx)
 	if err != nil {
@@ -77,14 +79,14 @@ func (t *Table) Record(ctx context.Context) (arrow.Record, error) {
 	return record, nil
 }
 
-// acquire returns the buffer on the device. Unless it is to wait, the copy that
-// restores the table may still be under way.
+// acquire returns the buffer on the device. Unless wait is set, the copy that
+// restores the table may still be pending.
 func (t *Table) acquire(ctx context.Context, wait bool) (*buffer.Buffer, error) {
 	s := t.spiller
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for {
-		if err := t.settle(ctx); err != nil {
+		if err := t.awaitMove(ctx); err != nil {
 			return nil, err
 		}
 		if !t.spilled {
@@ -101,18 +103,19 @@ func (t *Table) acquire(ctx context.Context, wait bool) (*buffer.Buffer, error) 
 	}
 }
 
-// inPlace returns the buffer on the device or on the host.
+// inPlace returns the buffer, on the device or on the host.
 func (t *Table) inPlace(ctx context.Context) (*buffer.Buffer, error) {
 	t.spiller.mu.Lock()
 	defer t.spiller.mu.Unlock()
-	if err := t.settle(ctx); err != nil {
+	if err := t.awaitMove(ctx); err != nil {
 		return nil, err
 	}
 	return t.hold(!t.spilled)
 }
 
-// settle waits until no move is under way. The lock is held, but not meanwhile.
-func (t *Table) settle(ctx context.Context) error {
+// awaitMove waits until no move is in progress. The lock is held, except during the
+// wait.
+func (t *Table) awaitMove(ctx context.Context) error {
 	for !t.released {
 		if t.move == nil {
 			return nil
@@ -135,9 +138,8 @@ func (t *Table) settle(ctx context.Context) error {
 	return fmt.Errorf("the table: %w", memory.ErrReleased)
 }
 
-// hold makes a buffer of the blocks. The lock is held, but not while the buffer
-// is made: until that has its own references to the blocks hold keeps them in
-// place.
+// hold makes a buffer of the blocks. The lock is held, except while the buffer is
+// made; until the buffer has its own references, hold keeps the blocks in place.
 func (t *Table) hold(onDevice bool) (*buffer.Buffer, error) {
 	if onDevice {
 		t.touch()
@@ -162,8 +164,8 @@ func (t *Table) hold(onDevice bool) (*buffer.Buffer, error) {
 	return table, nil
 }
 
-// arrived waits until the copy that restored the table is done. The table is
-// held, so it does not move meanwhile.
+// arrived waits for the copy that restored the table. The caller holds the table, so
+// it does not move meanwhile.
 func (t *Table) arrived(ctx context.Context) error {
 	if !t.isArriving() {
 		return nil

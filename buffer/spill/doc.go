@@ -1,37 +1,36 @@
-// Package spill moves tables that are not in use to host memory when a device
-// runs short, and back when they are touched.
+// Package spill moves unused tables to host memory when a device runs out of memory,
+// and back when they are acquired.
 //
 //	spiller, err := spill.NewSpiller(mgr, spill.Options{HostBudget: 64 << 30})
 //	defer spiller.Close()
+//
 //	flights, err := spiller.Add(table)   // takes the table over
 //	defer flights.Release()
 //
-//	table, err := flights.Acquire(ctx)   // restored first, where it was spilled
+//	table, err := flights.Acquire(ctx)   // restored first, if it was spilled
 //	defer table.Release()
 //
-// A [Spiller] registers with its manager. When the manager is about to refuse a
-// request, the spiller copies the tables that were not acquired for the longest
-// time to pinned host memory, until enough is released.
+// A [Spiller] registers with its manager. Before the manager refuses a request, the
+// spiller copies the least recently acquired tables to pinned host memory, until
+// enough device memory is released.
 //
-// # What is spilled
+// # Which tables are spilled
 //
-// Whoever holds a table holds its memory in place, and there is no other way to
-// pin it: a table is moved only if, of each of its blocks, the spiller's is the
-// only reference. A buffer that Acquire returned holds one until it is released,
-// and so do views and columns that were retained, tensors that another library
-// has not given back yet, and every other table that shares the block. Work that is
-// recorded on a block is finished before it is moved: idle tables go first, and
-// only if they do not suffice are others waited for, see [Options]. Memory that
-// another library owns stays where it is.
+// A reference to a table pins its memory: the spiller moves a table only if it holds
+// the only reference to each of the table's blocks. A buffer that Acquire returned
+// holds references until it is released. So do retained views and columns, tensors
+// that another library has not released yet, and other tables that share a block.
+// Recorded work on a block is finished before the block moves: idle tables are moved
+// first, and the spiller waits for busy ones only if those do not suffice, see
+// [Options]. Memory that another library owns is never moved.
 //
-// A table moves as a whole, block by block: with its dictionaries, children,
-// offsets and a row count on the device. It comes back at other addresses, so
-// addresses and columns of an acquired buffer are not to be kept beyond its
-// release.
+// A table moves as a whole, block by block: with its dictionaries, children, offsets
+// and a row count on the device. Its addresses change, so do not use addresses and
+// columns of an acquired buffer after its release.
 //
-// # When memory stays short
+// # Waiting requests
 //
-// The manager asks its reclaimers before it refuses or lets wait. A request that
-// already waits, in memory.Manager.AllocateWait, hears of memory that is freed,
-// but not of tables that became movable.
+// The manager calls its reclaimers before it refuses or queues a request. A request
+// that already waits, in memory.Manager.AllocateWait, is woken by freed memory, but
+// not by tables that become movable.
 package spill

@@ -42,7 +42,7 @@ func sixTablesInTheRoomOfTwo() (err error) {
 
 	var tables []*spill.Table
 	for i := range int64(6) {
-		loaded, err := buffer.FromRecord(mgr, numbers(1024, i)) // moves others away
+		loaded, err := buffer.FromRecord(mgr, numbers(1024, i)) // spills other tables
 		if err != nil {
 			return err
 		}
@@ -55,7 +55,7 @@ func sixTablesInTheRoomOfTwo() (err error) {
 	}
 	fmt.Println(spiller.Stats())
 
-	first, err := tables[0].Acquire(ctx) // brings it back
+	first, err := tables[0].Acquire(ctx) // restores it
 	if err != nil {
 		return err
 	}

@@ -1,6 +1,6 @@
 package spill
 
-// Waiting returns how many goroutines wait for the table's move to end.
+// Waiting returns the number of goroutines that wait for the table's move to end.
 func (t *Table) Waiting() int {
 	t.spiller.mu.Lock()
 	defer t.spiller.mu.Unlock()

@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
-// An address that another library has must stay the address of the values.
+// The address in an exported tensor must remain the address of the values.
 func TestExportedTablesStay(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr, s := onDevice(t, dev, 3, spill.Options{})

@@ -13,9 +13,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// spilling loads a table, moves it to the host, reads it there, brings it back
-// and releases it. That nothing is left on the host is for the spiller's end to
-// say, which waits for the copies.
+// spilling loads a table, moves it to the host, reads it there, restores it and
+// releases it. The end of the spiller, which waits for the copies, checks that no
+// host memory is in use.
 func spilling() faulttest.Operation {
 	return faulttest.Operation{
 		Name: "to the host and back", Requests: 2, Cancellable: true,

@@ -15,11 +15,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// attempts bounds how many calls of an operation there are to fail.
+// attempts bounds the number of calls until an operation succeeds.
 const attempts = 20
 
-// A move that fails leaves the table where it was, and nothing behind; the next
-// one succeeds.
+// After a move that fails the table is in its old place and nothing else is held; the
+// next move succeeds.
 func TestFailingDriver(t *testing.T) {
 	for _, operation := range []string{"HostAlloc", "Alloc", "CopyToHostAsync", "CopyToDeviceAsync", "EventRecord", "StreamWaitEvent"} {
 		t.Run(operation, func(t *testing.T) {
@@ -74,7 +74,8 @@ func TestGivingUp(t *testing.T) {
 	require.ErrorIs(t, err, context.Canceled)
 	require.Zero(t, released)
 
-	// In the middle of the copy to the host, then of that to the device.
+	// The context ends during the copy to the host, then during the copy to the
+	// device.
 	giveUp := func(ctx context.Context, cancel context.CancelCauseFunc) context.Context {
 		queries := 0
 		f.onQuery = func() {
@@ -112,7 +113,7 @@ func TestGivingUp(t *testing.T) {
 	require.NoError(t, held.Release())
 }
 
-// Whoever comes for a table that is just being moved gets it where it is.
+// A caller that acquires a table during its move gets it after the move.
 func TestAcquireDuringTheMove(t *testing.T) {
 	mgr, s, f := onFake(t, 2, spill.Options{})
 	want := numbers(tableRows, 3)
@@ -138,7 +139,7 @@ func TestAcquireDuringTheMove(t *testing.T) {
 	assert.EqualValues(t, 1, stats.Refusals.Pinned)
 	require.NoError(t, held.Release())
 
-	// One that gives up while it waits is not waited for.
+	// A caller that gives up its wait does not delay the others.
 	ctx, cancel := context.WithCancelCause(t.Context())
 	failed := make(chan error)
 	f.onCopyToHost = func() {
@@ -165,14 +166,14 @@ func TestReleaseDuringTheMove(t *testing.T) {
 		assert.ErrorIs(t, table.Release(), memory.ErrReleased)
 		assert.ErrorIs(t, func() error { _, err := table.Acquire(t.Context()); return err }(), memory.ErrReleased)
 	}
-	require.EqualValues(t, tableBytes, press(t, s), "its memory was released all the same")
+	require.EqualValues(t, tableBytes, press(t, s), "its memory was released nevertheless")
 	require.Zero(t, mgr.Stats().Blocks)
 	stats := s.Stats()
 	require.Zero(t, stats.Spilled)
 	require.Zero(t, stats.HostBytes)
 }
 
-// awaitedContext tells when somebody begins to wait for it.
+// awaitedContext signals the first wait for it.
 type awaitedContext struct {
 	context.Context
 	once    sync.Once
@@ -184,7 +185,7 @@ func (c *awaitedContext) Done() <-chan struct{} {
 	return c.Context.Done()
 }
 
-// One who would find nothing to move waits for what another moves.
+// A reclaimer with no table left to move waits for the moves of another.
 func TestReclaimersWaitForOneAnother(t *testing.T) {
 	mgr, s, f := onFake(t, 2, spill.Options{})
 	add(t, mgr, s, numbers(tableRows, 3))

@@ -44,7 +44,7 @@ func TestAcquiredTablesStay(t *testing.T) {
 			require.False(t, table.Spilled())
 			require.Equal(t, address, second.Column(0).Pointer())
 			require.NoError(t, held.Release())
-			require.ErrorIs(t, held.Release(), memory.ErrReleased, "each is released on its own")
+			require.ErrorIs(t, held.Release(), memory.ErrReleased, "each buffer is released separately")
 		}
 		require.EqualValues(t, tableBytes, press(t, s))
 		assert.EqualValues(t, 2, s.Stats().Refusals.Pinned)
@@ -72,7 +72,7 @@ func TestRetainedTablesStay(t *testing.T) {
 			var table *spill.Table
 			var holder interface{ Release() error }
 			before := s.Stats().Refusals
-			if retain == nil { // whoever added it still holds it
+			if retain == nil { // the caller of Add still holds the table
 				require.NoError(t, loaded.Retain())
 				holder = loaded
 				table, err = s.Add(loaded)
@@ -89,7 +89,7 @@ func TestRetainedTablesStay(t *testing.T) {
 			require.False(t, table.Spilled(), name)
 			after := s.Stats().Refusals
 			assert.NotEqual(t, before, after)
-			if name != "a buffer" { // that one is still the one that was acquired
+			if name != "a buffer" { // that buffer is the acquired one
 				assert.Equal(t, before.Pinned, after.Pinned, name)
 				assert.Less(t, before.Retained, after.Retained, name)
 			}
@@ -151,7 +151,7 @@ func TestBusyTablesAreSkipped(t *testing.T) {
 	require.NoError(t, err)
 	held := acquire(t, busy)
 	block := held.Column(0).Block()
-	require.NoError(t, block.RecordUse(stream)) // which never says that it is done
+	require.NoError(t, block.RecordUse(stream)) // its driver never reports that it is idle
 	require.NoError(t, held.Release())
 
 	require.EqualValues(t, tableBytes, press(t, s))
@@ -163,8 +163,8 @@ func TestBusyTablesAreSkipped(t *testing.T) {
 	require.NoError(t, stream.Close())
 }
 
-// Busy tables are waited for when nothing else is left, and stay where they are
-// until their work is done.
+// Reclaim waits for busy tables when no others are left, and moves them after their
+// work is done.
 func TestBusyTablesAreTheLast(t *testing.T) {
 	mgr, s, f := onFake(t, 3, spill.Options{})
 	busy, idle := add(t, mgr, s, numbers(tableRows, 1)), add(t, mgr, s, numbers(tableRows, 2))
@@ -202,8 +202,8 @@ func TestBusyTablesAreTheLast(t *testing.T) {
 	require.NoError(t, stream.Close())
 }
 
-// What was enqueued before a table is moved is in what comes back, also where
-// nobody recorded it because it is on the block's own stream.
+// Work that was enqueued before a table moves is in the restored table, even if it
+// was not recorded because it is on the block's own stream.
 func TestEarlierWorkIsNotLost(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

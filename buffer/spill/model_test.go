@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// model is what a spiller promises: a request succeeds if what it asks for and
-// what somebody holds fit the budget, whatever else there is.
+// model is the specification of a spiller: a request succeeds if its size and the
+// size of the held memory together fit the budget, regardless of other tables.
 type model struct {
 	manager *memory.Manager
 	spiller *spill.Spiller
@@ -34,7 +34,7 @@ type modelTable struct {
 
 const modelTables = 6
 
-// unmovable is what is held besides one table.
+// unmovable returns the held bytes, without one table.
 func (m *model) unmovable(but *modelTable) (bytes uint64) {
 	for _, table := range m.tables {
 		if table != but && len(table.held) > 0 {
@@ -58,7 +58,7 @@ func (m *model) expect(t *rapid.T, bytes uint64, but *modelTable, err error) boo
 
 func (m *model) table(t *rapid.T) *modelTable {
 	if len(m.tables) == 0 {
-		t.Skip("there is none")
+		t.Skip("the model has no table")
 	}
 	return rapid.SampledFrom(m.tables).Draw(t, "table")
 }
@@ -94,7 +94,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"let go": func(t *rapid.T) {
 			table := m.table(t)
 			if len(table.held) == 0 {
-				t.Skip("nobody holds it")
+				t.Skip("the table is not held")
 			}
 			i := rapid.IntRange(0, len(table.held)-1).Draw(t, "holder")
 			got, err := table.held[i].Record(context.Background())
@@ -118,7 +118,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		},
 		"free": func(t *rapid.T) {
 			if len(m.blocks) == 0 {
-				t.Skip("there is none")
+				t.Skip("the model has no block")
 			}
 			require.NoError(t, m.blocks[0].Release())
 			m.blocks = m.blocks[1:]
@@ -139,7 +139,7 @@ func (m *model) actions() map[string]func(*rapid.T) {
 		"release": func(t *rapid.T) {
 			table := m.table(t)
 			if len(table.held) > 0 {
-				t.Skip("somebody holds it")
+				t.Skip("the table is held")
 			}
 			require.NoError(t, table.Release())
 			for i := range m.tables {
@@ -171,7 +171,7 @@ func (m *model) check(t *rapid.T) {
 	require.Equal(t, onDevice, m.manager.Stats().InUse)
 	require.LessOrEqual(t, onDevice, m.budget)
 	stats := m.spiller.Stats()
-	require.GreaterOrEqual(t, stats.HostBytes, onHost, "and what is on its way back")
+	require.GreaterOrEqual(t, stats.HostBytes, onHost, "plus the copies that return")
 	require.Equal(t, count, stats.Spilled)
 	require.Equal(t, len(m.tables), stats.Tables)
 }

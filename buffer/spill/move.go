@@ -12,15 +12,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// errHostMemory is wrapped by the error of a table that finds no room on the
-// host.
+// errHostMemory is wrapped by the error of a table that finds no room on the host.
 var errHostMemory = errors.New("no host memory for it within Options.HostBudget")
 
-// move is a table's way to the host or back. As long as it is under way the
-// table's blocks are the mover's.
+// move is a table's move to the host or back. While it is in progress the mover owns
+// the table's blocks.
 type move struct {
 	toHost bool
-	// released is how many bytes of the device's were, once done is closed.
+	// released is the number of device bytes that the move released. It is set before
+	// done is closed.
 	released uint64
 	done     chan struct{}
 }
@@ -31,8 +31,8 @@ func (s *Spiller) begin(t *Table, toHost bool) {
 	t.move = &move{toHost: toHost, done: make(chan struct{})}
 }
 
-// end ends a move that has released so many bytes of the device's. Where the
-// table was given up meanwhile it releases the rest, and returns the sum.
+// end ends a move that has released a number of device bytes. If the table was
+// released meanwhile, end releases the rest, and returns the sum.
 func (s *Spiller) end(t *Table, released uint64) (uint64, error) {
 	defer s.moves.Done()
 	s.mu.Lock()
@@ -74,14 +74,14 @@ func (s *Spiller) toHost(ctx context.Context, blocks []*memory.Block) (hosts []*
 	if err == nil {
 		return hosts, nil
 	}
-	// Copies may be under way.
+	// Copies may be pending.
 	for _, block := range blocks {
 		err = errors.Join(err, block.RecordUse(s.out))
 	}
 	return nil, errors.Join(err, s.returning.add(hosts))
 }
 
-// allocateHost waits for memory that is on its way back before it gives up.
+// allocateHost waits for host memory that is being returned before it fails.
 func (s *Spiller) allocateHost(ctx context.Context, bytes uint64, tag string) (*memory.Block, error) {
 	options := memory.AllocateOptions{Tag: tag}
 	block, err := s.host.Allocate(bytes, options)
@@ -97,8 +97,8 @@ func (s *Spiller) allocateHost(ctx context.Context, bytes uint64, tag string) (*
 	return block, nil
 }
 
-// copyOut enqueues the copies to the host. All recorded work on the blocks is
-// done, but their own streams need not record theirs.
+// copyOut enqueues the copies to the host. All recorded work on the blocks is done,
+// but work on the blocks' own streams may be unrecorded.
 func (s *Spiller) copyOut(hosts, blocks []*memory.Block) error {
 	if err := s.waitForStreams(blocks); err != nil {
 		return err
@@ -135,9 +135,9 @@ func (s *Spiller) waitForStreams(blocks []*memory.Block) error {
 	return nil
 }
 
-// toDevice copies blocks in host memory to new ones, on the streams that they
-// belonged to before. Unless it waits, the copies may be under way when it
-// returns, in order with those streams.
+// toDevice copies blocks in host memory to new ones, on their original streams.
+// Unless it waits, the copies may be pending when it returns, in order with those
+// streams.
 func (s *Spiller) toDevice(ctx context.Context, homes []home, hosts []*memory.Block, wait bool) (blocks []*memory.Block, err error) {
 	if ctx.Err() != nil {
 		return nil, cancel.Error(ctx)
@@ -151,9 +151,9 @@ func (s *Spiller) toDevice(ctx context.Context, homes []home, hosts []*memory.Bl
 	}
 	if err = s.copyIn(blocks, hosts, wait); err == nil && wait {
 		if err = s.in.Synchronize(ctx); err == nil {
-			// That the memory is there counts as work on it. Where its stream is
-			// empty a block learns that this is done, and may be moved again
-			// whatever comes on the stream next.
+			// The copy is recorded as a use of the block. If the stream is idle, the
+			// block's next query finds the use done, and the table may be moved
+			// again, whatever work follows on the stream.
 			for _, block := range blocks {
 				_ = isBusy(block)
 			}
@@ -170,7 +170,7 @@ func (s *Spiller) toDevice(ctx context.Context, homes []home, hosts []*memory.Bl
 	return blocks, nil
 }
 
-// home is what a block is allocated with when it returns to the device.
+// home holds the arguments of a block's allocation on the device.
 type home struct {
 	manager *memory.Manager
 	stream  *device.Stream
@@ -186,8 +186,9 @@ func (h home) allocate() (*memory.Block, error) {
 	return h.manager.Allocate(h.bytes, options)
 }
 
-// copyIn enqueues the copies to the device: after what makes the blocks usable on
-// their streams and, unless the caller waits, ahead of what comes there next.
+// copyIn enqueues the copies to the device: after the work that makes the blocks
+// usable on their streams and, unless the caller waits, before the next work on these
+// streams.
 func (s *Spiller) copyIn(blocks, hosts []*memory.Block, waits bool) error {
 	var streams []*device.Stream
 	for _, block := range blocks {

@@ -27,8 +27,8 @@ func records(n int) []arrow.Record {
 	return all
 }
 
-// addAll makes records spillable until the end of the test; they need not fit the
-// device at once.
+// addAll adds records as tables until the end of the test. Together they may exceed
+// the device's memory.
 func addAll(t testing.TB, mgr *memory.Manager, s *spill.Spiller, records []arrow.Record) []*spill.Table {
 	t.Helper()
 	tables := make([]*spill.Table, len(records))
@@ -73,8 +73,8 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 		for _, touched := range []int{2, 0, 3, 1, 0} { // so the order is 2, 3, 1, 0
 			require.NoError(t, tables[touched].Use(t.Context(), func(*buffer.Buffer) error { return nil }))
 		}
-		requireTable(t, all[3], tables[3]) // to look at it is to touch it: 2, 1, 0, 3
-		held := acquire(t, tables[1])      // and to hold it is to keep it: 2, 0, 3
+		requireTable(t, all[3], tables[3]) // a read touches a table: 2, 1, 0, 3
+		held := acquire(t, tables[1])      // a held table stays: 2, 0, 3
 		where := []bool{false, false, false, false}
 		for _, next := range []int{2, 0, 3} {
 			released, err := s.Reclaim(t.Context(), 1)
@@ -89,12 +89,12 @@ func TestLeastRecentlyUsedGoFirst(t *testing.T) {
 		require.NoError(t, held.Release())
 		released, err = s.Reclaim(t.Context(), 0)
 		require.NoError(t, err)
-		require.Zero(t, released, "nothing was asked for")
+		require.Zero(t, released, "zero bytes were requested")
 	})
 }
 
-// Other memory than tables is made room for, too, and the error of a request that
-// is too large names what is held.
+// Allocations other than tables make room too, and the error of a request that is too
+// large lists the holders.
 func TestAnyAllocationMakesRoom(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr, s := onDevice(t, dev, 3, spill.Options{})
@@ -120,7 +120,8 @@ func TestAnyAllocationMakesRoom(t *testing.T) {
 	})
 }
 
-// A tenant's tables make room for others, and come back in the tenant's budget.
+// A tenant's tables make room for others, and are restored within the tenant's
+// budget.
 func TestTablesOfManagersBelow(t *testing.T) {
 	mgr, s := onDevice(t, devicetest.Open(t, "host"), 2, spill.Options{})
 	tenant, err := mgr.Child("tenant", 0)
@@ -158,7 +159,7 @@ func TestHostBudget(t *testing.T) {
 			requireTable(t, all[i], table)
 		}
 
-		// What is on its way back is waited for.
+		// A request waits for memory that is being returned.
 		stream, err := dev.NewStream()
 		require.NoError(t, err)
 		held, err := tables[0].AcquireOn(t.Context(), stream)
@@ -186,7 +187,7 @@ func TestManyGoroutines(t *testing.T) {
 				for range 40 {
 					i := random.IntN(len(tables))
 					err := useOnce(t, random.IntN(5), mgr, s, tables[i], all[i], stream)
-					if err != nil && !errors.Is(err, memory.ErrBudget) { // others hold too much
+					if err != nil && !errors.Is(err, memory.ErrBudget) { // other tables are held
 						return err
 					}
 				}

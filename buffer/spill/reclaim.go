@@ -13,16 +13,21 @@ import (
 
 var _ memory.Reclaimer = (*Spiller)(nil)
 
-// Reclaim implements [memory.Reclaimer]: it moves tables to the host, those that
-// were not touched for the longest time first, until so many bytes of the
-// device's are released or no table is left that may be moved. Tables with
-// unfinished work on them come last. The manager calls it; a program may, to make
-// room ahead of time. It waits for its copies, and rather than release too little
-// for those of other calls, too.
+// Reclaim implements [memory.Reclaimer]: it moves tables to the host, least recently
+// touched first, until the requested number of device bytes is released or no table
+// is movable. Tables with unfinished work come last. The manager calls Reclaim; a
+// program may call it to make room early.
 //
-// The error says what kept it from releasing as much as it should have, other
-// than tables that are held: a full host budget, a failing driver, or the
-// context. Every table is then as it was, or moved.
+// # Waiting
+//
+// Reclaim waits for its copies. Before it releases too little, it also waits for the
+// copies of other calls.
+//
+// # Errors
+//
+// The error is the reason why Reclaim released too little, other than held tables: a
+// full host budget, a failing driver, or the context. Every table is then unchanged
+// or moved.
 func (s *Spiller) Reclaim(ctx context.Context, bytes uint64) (released uint64, err error) {
 	var failures []error
 	var hostMemory error
@@ -37,7 +42,7 @@ func (s *Spiller) Reclaim(ctx context.Context, bytes uint64) (released uint64, e
 			freed, err := s.spill(ctx, next.table)
 			released += freed
 			if errors.Is(err, errHostMemory) {
-				hostMemory = err // of many tables one is enough to say
+				hostMemory = err // one error for all tables
 				continue
 			}
 			if failures = append(failures, err); err != nil {
@@ -67,30 +72,28 @@ func (s *Spiller) Reclaim(ctx context.Context, bytes uint64) (released uint64, e
 	return released, errors.Join(failures...)
 }
 
-// verdict is what a call of Reclaim has found about a table.
+// verdict is the state of a table in a call of Reclaim.
 type verdict uint8
 
 const (
-	_ verdict = iota // nothing yet
-	// awaited tables had work on them, which was waited for.
+	_ verdict = iota // not examined
+	// awaited tables were busy; Reclaim has waited for their work.
 	awaited
-	// tried tables were moved, or may not be.
+	// tried tables were moved, or must not be.
 	tried
 )
 
-// choice is what to do next; at most one of the fields is set.
+// choice is the next step of Reclaim; at most one of the fields is set.
 type choice struct {
-	// table is to be moved; its move has begun.
+	// table is the table to move; its move has begun.
 	table *Table
-	// others is the move to the host that another call is at.
+	// others is a move to the host by another call.
 	others *move
-	// busy are the blocks of a table that may be moved when the work on it is
-	// done.
+	// busy are the blocks of a table that may be moved when their work is done.
 	busy []*memory.Block
 }
 
-// choose looks for the table that was not touched for the longest time, among
-// those that were not tried.
+// choose finds the least recently touched table that was not tried.
 func (s *Spiller) choose(seen map[*Table]verdict) (next choice) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -128,8 +131,8 @@ func (s *Spiller) choose(seen map[*Table]verdict) (next choice) {
 	return next
 }
 
-// refusal returns the count that goes up because the table must not be moved, or
-// nil if it may. The lock is held.
+// refusal returns the counter of the reason why the table must not be moved, or nil
+// if it may be moved. The lock is held.
 func (t *Table) refusal(r *Refusals) *uint64 {
 	t.forgetReleased()
 	switch {
@@ -147,21 +150,21 @@ func (t *Table) refusal(r *Refusals) *uint64 {
 	return nil
 }
 
-// solelyHeld reports whether nobody else holds a block of the table. Then nobody
-// can begin to, but by acquiring the table.
+// solelyHeld reports whether the spiller holds the only references to the table's
+// blocks. Further references can then come only from an Acquire of the table.
 func (t *Table) solelyHeld() bool {
 	return !slices.ContainsFunc(t.blocks, func(block *memory.Block) bool { return block.References() != 1 })
 }
 
-// isBusy reports whether there is work on a block. Where the driver does not tell
-// there may be.
+// isBusy reports whether work on a block may be pending. If the driver returns an
+// error, isBusy returns true.
 func isBusy(block *memory.Block) bool {
 	idle, err := block.Idle()
 	return !idle || err != nil
 }
 
-// synchronizeAll waits for the recorded work on blocks, but not for that on
-// blocks that were released meanwhile.
+// synchronizeAll waits for the recorded work on blocks, except on blocks that were
+// released meanwhile.
 func synchronizeAll(ctx context.Context, blocks []*memory.Block) error {
 	for _, block := range blocks {
 		if err := block.Synchronize(ctx); err != nil && !errors.Is(err, memory.ErrReleased) {
@@ -171,12 +174,12 @@ func synchronizeAll(ctx context.Context, blocks []*memory.Block) error {
 	return nil
 }
 
-// spill moves a table whose move has begun to the host, and returns how many
-// bytes of the device's that released.
+// spill moves a table to the host after its move has begun, and returns the number of
+// device bytes that it released.
 func (s *Spiller) spill(ctx context.Context, t *Table) (released uint64, err error) {
 	began := time.Now()
 	hosts, err := s.toHost(ctx, t.blocks)
-	leaving, moved := s.settleSpill(t, hosts, err, began)
+	leaving, moved := s.finishSpill(t, hosts, err, began)
 	if moved {
 		err = errors.Join(err, releaseAll(leaving))
 		released = t.bytes
@@ -190,10 +193,10 @@ func (s *Spiller) spill(ctx context.Context, t *Table) (released uint64, err err
 	return freed, err
 }
 
-// settleSpill decides what becomes of a table whose copy is ready, or has failed.
-// It returns the blocks that the table does not need, and whether they are the
-// device's.
-func (s *Spiller) settleSpill(t *Table, hosts []*memory.Block, err error, began time.Time) (leaving []*memory.Block, moved bool) {
+// finishSpill decides the state of a table after its copy has succeeded or failed. It
+// returns the blocks that the table no longer needs, and whether they are device
+// memory.
+func (s *Spiller) finishSpill(t *Table, hosts []*memory.Block, err error, began time.Time) (leaving []*memory.Block, moved bool) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	switch {
@@ -202,7 +205,7 @@ func (s *Spiller) settleSpill(t *Table, hosts []*memory.Block, err error, began 
 	case err != nil:
 		s.stats.Failures++
 	case t.released:
-	case t.waiting > 0: // whoever waits might as well have come before
+	case t.waiting > 0: // an Acquire waits, so treat it as if it had come before the move
 		s.stats.Refusals.Pinned++
 	case !t.solelyHeld():
 		s.stats.Refusals.Retained++
@@ -219,8 +222,8 @@ func (s *Spiller) settleSpill(t *Table, hosts []*memory.Block, err error, began 
 	return hosts, false
 }
 
-// restore moves a table whose move has begun back to the device. It waits for the
-// copy if it is told to.
+// restore moves a table back to the device after its move has begun. If wait is set, it
+// waits for the copy.
 func (s *Spiller) restore(ctx context.Context, t *Table, wait bool) error {
 	began := time.Now()
 	blocks, err := s.toDevice(ctx, t.homes, t.blocks, wait)

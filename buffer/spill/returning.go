@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// returning are blocks of host memory that are not needed any more, but that a
-// copy may still be using. Nobody waits for that until the memory is wanted.
+// returning holds host blocks that are no longer needed, but that a copy may still
+// use. A request waits for them only if host memory runs out.
 type returning struct {
 	mu     sync.Mutex
 	blocks []*memory.Block
@@ -24,8 +24,8 @@ func (r *returning) add(blocks []*memory.Block) error {
 	return r.sweep()
 }
 
-// sweep releases all that are idle. An error of the driver's, who cannot tell, is
-// left to those who wait.
+// sweep releases all that are idle. It ignores errors of the driver's query, which
+// drain will report.
 func (r *returning) sweep() error {
 	r.mu.Lock()
 	var idle []*memory.Block
@@ -37,17 +37,17 @@ func (r *returning) sweep() error {
 		return true
 	})
 	r.mu.Unlock()
-	return releaseAll(idle) // which may take the driver a while
+	return releaseAll(idle) // a free may block in the driver
 }
 
-// some reports whether there are any.
+// some reports whether blocks are left.
 func (r *returning) some() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return len(r.blocks) > 0
 }
 
-// drain waits for the blocks that there are now, and releases them.
+// drain waits for the current blocks and releases them.
 func (r *returning) drain(ctx context.Context) error {
 	r.mu.Lock()
 	waiting := slices.Clone(r.blocks)

@@ -67,7 +67,7 @@ func TestTablesComeBackAsTheyWere(t *testing.T) {
 	})
 }
 
-// A table of several blocks, two of its columns in one and the row count in
+// The table has several blocks, two of its columns in one and the row count in
 // another.
 func TestBlocksMoveOnce(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
@@ -133,11 +133,11 @@ func TestTableWithoutMemory(t *testing.T) {
 	empty := array.NewRecord(arrow.NewSchema(nil, nil), nil, 12)
 	table := add(t, mgr, s, empty)
 	require.Zero(t, press(t, s))
-	require.False(t, table.Spilled(), "there is nothing to move")
+	require.False(t, table.Spilled(), "a table without memory does not move")
 	requireTable(t, empty, table)
 }
 
-// Work on the stream finds the data although nobody waited for it.
+// Work on the stream finds the data without a wait.
 func TestAcquireOnAStream(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -167,8 +167,8 @@ func TestAcquireOnAStream(t *testing.T) {
 	})
 }
 
-// The stream that a table was loaded on is the one it returns to, unless it was
-// closed meanwhile.
+// A table returns to the stream that it was loaded on, unless that was closed
+// meanwhile.
 func TestHomeStream(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

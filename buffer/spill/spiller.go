@@ -19,22 +19,20 @@ var ErrOpen = errors.New("tables are open")
 
 // Options configure a [Spiller]. The zero value is right for most programs.
 type Options struct {
-	// HostBudget is the most bytes of host memory that spilled tables take.
-	// Zero means half of the machine's memory.
+	// HostBudget is the maximum of host memory for spilled tables, in bytes. Zero
+	// means half of the machine's memory.
 	HostBudget uint64
 
-	// Host is where that memory comes from. It must be memory that both the
-	// processor and the device reach: pinned memory travels at the full speed
-	// of the link. The spiller does not close it. Nil means a
-	// [memory.CachingResource] of the spiller's own over a
+	// Host is the resource of that memory. Both the processor and the device must be
+	// able to access it: pinned memory is copied at the full speed of the link. The
+	// spiller does not close it. Nil means a private [memory.CachingResource] over a
 	// [memory.PinnedResource].
 	Host memory.Resource
 
-	// SkipBusy passes over tables with unfinished work on them, also where
-	// memory stays short without. Otherwise that work is waited for, once
-	// everything else was moved. A block knows the streams that have used it
-	// but not when: on a stream that never runs empty, a table stays busy until
-	// it is waited for.
+	// SkipBusy excludes tables with unfinished work, even if memory stays short. By
+	// default the spiller waits for that work after it has moved all other tables. A
+	// block knows the streams that have used it, but not when: on a stream that never
+	// becomes idle, a table stays busy until a wait.
 	SkipBusy bool
 }
 
@@ -42,28 +40,27 @@ type Options struct {
 // the host's. It is safe for concurrent use.
 type Spiller struct {
 	manager *memory.Manager
-	// host accounts for the memory of spilled tables and keeps to its budget.
+	// host accounts for the memory of spilled tables and enforces the budget.
 	host         *memory.Manager
-	hostResource memory.Resource // closed with the spiller; nil for the user's
-	// out and in are the streams of the two directions, which a link serves at
-	// the same time.
+	hostResource memory.Resource // closed with the spiller; nil if the user supplied the resource
+	// out and in are the streams of the two directions, which the link serves
+	// concurrently.
 	out, in    *device.Stream
 	skipBusy   bool
 	unregister func()
 	returning  returning
-	// moves is waited for by Close.
+	// moves counts the moves that Close waits for.
 	moves sync.WaitGroup
 
 	mu     sync.Mutex
 	closed bool
-	// movable holds the tables whose memory is on the device, those that were
-	// touched last at the back.
+	// movable holds the tables on the device, the most recently touched at the back.
 	movable list.List
 	stats   Stats
 }
 
-// NewSpiller makes a spiller that gives memory back to the manager, and to those
-// above it, when that is short of it. The caller closes it before the manager.
+// NewSpiller makes a spiller that releases memory of the manager, and of the managers
+// above it, when they run short. The caller closes the spiller before the manager.
 func NewSpiller(m *memory.Manager, options Options) (*Spiller, error) {
 	if m == nil {
 		return nil, fmt.Errorf("spill: new spiller: the manager is nil: %w", device.ErrInvalidValue)
@@ -109,14 +106,13 @@ func defaultHostBudget(dev *device.Device) uint64 {
 	if half := physical.TotalMemory() / 2; half > 0 {
 		return half
 	}
-	return dev.Info().TotalMemory // the system does not tell
+	return dev.Info().TotalMemory // the system does not report its memory
 }
 
-// Add makes a table spillable. It takes the caller's reference over, unless it
-// returns an error; as long as there are further references, to the table or to
-// a part of it, the table stays where it is. All memory that is not another
-// library's must come from the spiller's manager or one below it. The caller
-// releases the result.
+// Add makes a table spillable. On success it takes the caller's reference over. While
+// further references to the table or to a part of it exist, the table stays in place.
+// All memory that is not another library's must come from the spiller's manager or
+// one below it. The caller releases the result.
 func (s *Spiller) Add(table *buffer.Buffer) (*Table, error) {
 	skeleton, blocks, err := table.Skeleton()
 	if err != nil {
@@ -143,7 +139,7 @@ func (s *Spiller) Add(table *buffer.Buffer) (*Table, error) {
 	return t, nil
 }
 
-// describe notes what it takes to allocate a block of the table anew.
+// describe records the arguments for a new allocation of a block of the table.
 func (t *Table) describe(block *memory.Block) error {
 	if err := block.Check(); err != nil {
 		return err
@@ -177,9 +173,12 @@ func (s *Spiller) enter(t *Table) error {
 	return nil
 }
 
-// Close ends the spiller. While tables are open it returns an error that wraps
-// [ErrOpen] and changes nothing: release them and close it again. It waits for
-// copies that are under way. Closing twice returns memory.ErrClosed.
+// Close ends the spiller. It waits for copies in progress.
+//
+// # Errors
+//
+// While tables are open, Close returns an error that wraps [ErrOpen] and changes
+// nothing: release them and close it again. A second Close returns memory.ErrClosed.
 func (s *Spiller) Close() error {
 	s.mu.Lock()
 	closed, tables := s.closed, s.stats.Tables

@@ -7,47 +7,47 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Stats are a spiller's figures at one moment.
+// Stats are a spiller's statistics at one moment.
 type Stats struct {
-	// Tables counts those that are open, Spilled those of them that are on the
-	// host.
+	// Tables is the number of open tables, Spilled the number of those on the host.
 	Tables, Spilled int
-	// HostBytes is the host memory in use now, that of copies under way
-	// included, HostBudget the most that may be.
+	// HostBytes is the host memory in use, including copies in progress, HostBudget
+	// its maximum.
 	HostBytes, HostBudget uint64
 	// Spills and Restores count moves to the host and back, SpilledBytes and
-	// RestoredBytes what they carried.
+	// RestoredBytes the copied bytes.
 	Spills, Restores            uint64
 	SpilledBytes, RestoredBytes uint64
-	// SpillTime and RestoreTime are how long callers spent on them. The copies
-	// that AcquireOn does not wait for are not in it.
+	// SpillTime and RestoreTime are the times that callers spent on moves, without
+	// the copies that AcquireOn does not wait for.
 	SpillTime, RestoreTime time.Duration
-	// Failures counts moves that failed for another reason than a full host
-	// budget, such as restoring where the device has no room.
+	// Failures counts moves that failed for another reason than a full host budget,
+	// for example a restore without room on the device.
 	Failures uint64
-	// Refusals counts by reason how often a table was passed over when memory
-	// was asked for.
+	// Refusals counts, by reason, the tables that Reclaim could not move.
 	Refusals Refusals
 }
 
-// Refusals are the reasons for which tables are not moved to the host. Of several
-// that hold the first is counted.
+// Refusals are the reasons why tables were not moved to the host. If several apply,
+// the first is counted.
 type Refusals struct {
-	// External: another library owns some of the memory.
+	// External counts tables with memory of another library.
 	External uint64
-	// Pinned: a buffer that was acquired is not released yet.
+	// Pinned counts tables with an acquired buffer that is not released.
 	Pinned uint64
-	// Exported: another library holds some of the memory.
+	// Exported counts tables with memory that another library holds.
 	Exported uint64
-	// Retained: a view, a column or another table holds some of the memory.
+	// Retained counts tables with memory that a view, a column or another table
+	// holds.
 	Retained uint64
-	// Busy: work on the memory is not done.
+	// Busy counts tables with unfinished work on their memory.
 	Busy uint64
-	// HostMemory: the host budget is used up, or the host has no memory to pin.
+	// HostMemory counts tables for which the host budget is exhausted, or the host
+	// has no memory to pin.
 	HostMemory uint64
 }
 
-// Stats returns the figures of this moment.
+// Stats returns the current statistics.
 func (s *Spiller) Stats() Stats {
 	sweeping := s.returning.sweep()
 	s.mu.Lock()
@@ -61,7 +61,7 @@ func (s *Spiller) Stats() Stats {
 	return stats
 }
 
-// String formats the figures on one line.
+// String formats the statistics on one line.
 func (s Stats) String() string {
 	line := fmt.Sprintf("%d of %d tables spilled, %s of %s on the host; %s spills of %s, %s restores of %s",
 		s.Spilled, s.Tables, humanize.Bytes(s.HostBytes), humanize.Bytes(s.HostBudget),

@@ -22,7 +22,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// numbers makes a record of one column of 8·rows bytes that tells it from others.
+// numbers makes a record of one column of 8·rows bytes with distinct values for each
+// first.
 func numbers(rows int, first int64) arrow.Record {
 	b := array.NewInt64Builder(arrowmemory.DefaultAllocator)
 	for i := range int64(rows) {
@@ -32,14 +33,14 @@ func numbers(rows int, first int64) arrow.Record {
 	return array.NewRecord(schema, []arrow.Array{b.NewArray()}, int64(rows))
 }
 
-// tableRows is the length of most tables here, tableBytes what they take.
+// tableRows is the length of most tables in these tests, tableBytes their size.
 const (
 	tableRows  = 1024
 	tableBytes = 8 * tableRows
 )
 
 // newSpiller makes a spiller until the end of the test, which fails if a table is
-// still open then or host memory is still in use.
+// still open or host memory is still in use.
 func newSpiller(t testing.TB, mgr *memory.Manager, options spill.Options) *spill.Spiller {
 	t.Helper()
 	s, err := spill.NewSpiller(mgr, options)
@@ -48,15 +49,14 @@ func newSpiller(t testing.TB, mgr *memory.Manager, options spill.Options) *spill
 	return s
 }
 
-// onDevice is a manager of a budget of so many tables, and its spiller.
+// onDevice makes a manager with a budget for a number of tables, and its spiller.
 func onDevice(t testing.TB, dev *device.Device, tables int, options spill.Options) (*memory.Manager, *spill.Spiller) {
 	t.Helper()
 	mgr := devicetest.Manager(t, dev, memory.Options{Budget: uint64(tables) * tableBytes})
 	return mgr, newSpiller(t, mgr, options)
 }
 
-// add moves a record to the device and makes it spillable until the end of the
-// test.
+// add copies a record to the device and adds it as a table until the end of the test.
 func add(t testing.TB, mgr *memory.Manager, s *spill.Spiller, record arrow.Record) *spill.Table {
 	t.Helper()
 	table := addOnly(t, mgr, s, record)
@@ -73,7 +73,7 @@ func addOnly(t require.TestingT, mgr *memory.Manager, s *spill.Spiller, record a
 	return table
 }
 
-// press spills everything that may be spilled.
+// press spills every movable table.
 func press(t testing.TB, s *spill.Spiller) (released uint64) {
 	t.Helper()
 	released, err := s.Reclaim(t.Context(), 1<<60)
@@ -94,7 +94,8 @@ func requireSame(t require.TestingT, want, got arrow.Record) {
 	require.True(t, array.RecordEqual(want, got), "want %v\ngot  %v", want, got)
 }
 
-// requireTable requires that a table holds a record, wherever it is.
+// requireTable requires that a table has the contents of a record, on the device or
+// the host.
 func requireTable(t testing.TB, want arrow.Record, table *spill.Table) {
 	t.Helper()
 	spilled := table.Spilled()
@@ -105,7 +106,7 @@ func requireTable(t testing.TB, want arrow.Record, table *spill.Table) {
 	require.Equal(t, spilled, table.Spilled(), "it is read in place")
 }
 
-// requireBuffer requires that a buffer holds a record.
+// requireBuffer requires that a buffer has the contents of a record.
 func requireBuffer(t testing.TB, want arrow.Record, table *buffer.Buffer) {
 	t.Helper()
 	got, err := table.Record(t.Context())
@@ -114,7 +115,7 @@ func requireBuffer(t testing.TB, want arrow.Record, table *buffer.Buffer) {
 	requireSame(t, want, got)
 }
 
-// spilled says of each table whether it is on the host.
+// spilled returns for each table whether it is on the host.
 func spilled(tables []*spill.Table) []bool {
 	where := make([]bool, len(tables))
 	for i, table := range tables {
@@ -133,17 +134,17 @@ func differs(want, got arrow.Record) error {
 	return nil
 }
 
-// yield lets others run, who are waited for.
+// yield lets the awaited goroutines run.
 func yield() { runtime.Gosched() }
 
 var errInjected = errors.New("injected")
 
-// fake is the driver of a device that passes for a GPU, with the host's memory
-// and streams. Streams never say that they are idle.
+// fake is the driver of a simulated GPU, with the host's memory and streams. Streams
+// never report that they are idle.
 type fake struct {
 	backend.Device
-	// operation fails when left counts down to zero, and the next time, too:
-	// managers try to allocate twice.
+	// operation fails when left counts down to zero, and the next time too, because
+	// managers try each allocation twice.
 	operation string
 	left      atomic.Int64
 	// held keeps all events pending.
@@ -227,8 +228,8 @@ func openFake(t testing.TB) (*device.Device, *fake) {
 	return dev, f
 }
 
-// onFake is a manager on such a device, with a budget of so many tables, and its
-// spiller.
+// onFake makes a manager on such a device, with a budget for a number of tables, and
+// its spiller.
 func onFake(t testing.TB, tables int, options spill.Options) (*memory.Manager, *spill.Spiller, *fake) {
 	t.Helper()
 	dev, f := openFake(t)

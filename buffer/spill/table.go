@@ -13,32 +13,32 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Table is a table that is on the device or, while nobody holds it and memory is
+// Table is a table that is on the device or, while it is not acquired and memory is
 // short, on the host. It is safe for concurrent use.
 type Table struct {
 	spiller  *Spiller
 	skeleton *buffer.Skeleton
 	homes    []home
 	bytes    uint64
-	// external says that another library owns some of the memory.
+	// external reports whether another library owns some of the memory.
 	external bool
 
-	// The spiller's lock guards what follows.
+	// The spiller's lock guards the fields below.
 
-	// blocks are the table's memory, wherever it is, one reference to each.
+	// blocks are the table's memory, on the device or the host, with one reference to
+	// each.
 	blocks   []*memory.Block
 	spilled  bool
 	released bool
-	// arriving says that the blocks may still be written by the copy that
-	// restored them.
+	// arriving reports whether the copy that restored the blocks may be pending.
 	arriving bool
-	// move is under way, or nil.
+	// move is the move in progress, or nil.
 	move *move
-	// waiting counts those who wait for the move to end.
+	// waiting is the number of callers that wait for the move to end.
 	waiting int
-	// acquired are the buffers that were handed out and may not be released yet.
+	// acquired are the acquired buffers that may not be released yet.
 	acquired []*buffer.Buffer
-	// place is where the table is among the movable ones, or nil.
+	// place is the table's element in the movable list, or nil.
 	place *list.Element
 }
 
@@ -48,7 +48,7 @@ func (t *Table) Schema() *arrow.Schema { return t.skeleton.Schema() }
 // Bytes returns the length of all the table's blocks, each counted once.
 func (t *Table) Bytes() uint64 { return t.bytes }
 
-// Spilled reports whether the table is on the host at the moment.
+// Spilled reports whether the table is on the host now.
 func (t *Table) Spilled() bool {
 	t.spiller.mu.Lock()
 	defer t.spiller.mu.Unlock()
@@ -63,7 +63,7 @@ func (t *Table) String() string {
 	return fmt.Sprintf("table of %d columns in %s", t.Schema().NumFields(), humanize.Bytes(t.bytes))
 }
 
-// touch makes the table the last one to be spilled. The lock is held.
+// touch moves the table to the back of the movable list. The lock is held.
 func (t *Table) touch() {
 	movable := &t.spiller.movable
 	switch {
@@ -75,7 +75,7 @@ func (t *Table) touch() {
 	}
 }
 
-// leave takes the table from the movable ones. The lock is held.
+// leave removes the table from the movable list. The lock is held.
 func (t *Table) leave() {
 	if t.place != nil {
 		t.spiller.movable.Remove(t.place)
@@ -83,8 +83,8 @@ func (t *Table) leave() {
 	}
 }
 
-// forgetReleased forgets the buffers that nobody holds any more, but not how many
-// rows they were found to have. The lock is held.
+// forgetReleased removes released buffers from acquired, after it has taken their row
+// counts. The lock is held.
 func (t *Table) forgetReleased() {
 	t.acquired = slices.DeleteFunc(t.acquired, func(table *buffer.Buffer) bool {
 		if table.Check() == nil {
@@ -95,9 +95,9 @@ func (t *Table) forgetReleased() {
 	})
 }
 
-// Release gives the table up. Buffers that were acquired stay as they are until
-// they are released themselves. Releasing a nil Table does nothing, releasing
-// twice is an error that wraps memory.ErrReleased.
+// Release releases the table. Acquired buffers stay valid until they are released
+// themselves. Release of a nil Table does nothing; a second Release is an error that
+// wraps memory.ErrReleased.
 func (t *Table) Release() error {
 	if t == nil {
 		return nil
@@ -113,7 +113,7 @@ func (t *Table) Release() error {
 	s.stats.Tables--
 	var blocks []*memory.Block
 	onHost := t.spilled
-	if t.move == nil { // else the move ends with it
+	if t.move == nil { // otherwise the end of the move releases the blocks
 		blocks = t.giveUp()
 	}
 	s.mu.Unlock()

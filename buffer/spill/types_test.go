@@ -12,8 +12,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// manyTypes makes a record with a column of every layout, some of them nested,
-// until the end of the test. Every seventh row has nulls.
+// manyTypes makes a record with a column of every layout, some of them nested, until
+// the end of the test. Every seventh row has nulls.
 func manyTypes(t testing.TB, rows int) arrow.Record {
 	t.Helper()
 	text, number := arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int32
@@ -46,7 +46,7 @@ func manyTypes(t testing.TB, rows int) arrow.Record {
 	return record
 }
 
-// appendRow appends what tells a row from the others, or a null.
+// appendRow appends a value that is distinct for each row, or a null.
 func appendRow(t testing.TB, builder array.Builder, row int) {
 	t.Helper()
 	if row%7 == 3 {
