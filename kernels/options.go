@@ -18,4 +18,8 @@ type Options struct {
 	Manager *memory.Manager
 	// Tag names the memory of the results in the manager's figures.
 	Tag string
+	// Estimate, if it is not nil, receives what the operator allocates. The operator
+	// then computes nothing, waits for nothing and returns [ErrEstimated]:
+	// [EstimateOf] is the convenient form.
+	Estimate *Estimate
 }

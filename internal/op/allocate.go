@@ -26,18 +26,44 @@ const most = math.MaxInt64 - alignment
 // the context of the call is done. On the host it also waits for what the resource has
 // enqueued on the memory, a fill for example, since the operator writes to it at once.
 func (c *Call) Allocate(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], error) {
+	return c.allocate(c.Tag, bytes)
+}
+
+// ScratchTag is the tag of memory that operators hold only while they run.
+const ScratchTag = "operator scratch"
+
+// Scratch allocates memory that the operator needs on the way, as [Call.Allocate]
+// does, under [ScratchTag]. The caller releases the block when the last kernel that uses
+// it is enqueued. A nil block can be released, too.
+func (c *Call) Scratch(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], error) {
+	return c.allocate(ScratchTag, bytes)
+}
+
+// Bytes returns what [Call.Allocate] allocates for buffers of the given bytes.
+func Bytes(bytes ...uint64) (uint64, error) {
 	total := uint64(0)
 	for _, b := range bytes {
 		if b > most || total > most-b {
-			return nil, nil, fmt.Errorf("%d bytes beside %d: %w", b, total, memory.ErrOverflow)
+			return 0, fmt.Errorf("%d bytes beside %d: %w", b, total, memory.ErrOverflow)
 		}
 		total += (b + alignment - 1) &^ (alignment - 1)
+	}
+	return total, nil
+}
+
+func (c *Call) allocate(tag string, bytes []uint64) (*memory.Block, []memory.Slice[uint8], error) {
+	if c.estimate != nil {
+		return nil, nil, errNoEstimate
+	}
+	total, err := Bytes(bytes...)
+	if err != nil {
+		return nil, nil, err
 	}
 	slices := make([]memory.Slice[uint8], len(bytes))
 	if total == 0 {
 		return nil, slices, nil
 	}
-	block, err := c.Manager.AllocateContext(c.ctx, total, c.allocateOptions())
+	block, err := c.Manager.AllocateContext(c.ctx, total, memory.AllocateOptions{Stream: c.Stream, Tag: tag})
 	if err != nil {
 		return nil, nil, err
 	}
@@ -60,7 +86,10 @@ func (c *Call) Allocate(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], 
 // NewSlice allocates a slice of n elements in a block of its own, which the caller
 // releases. It waits as [Call.Allocate] does.
 func NewSlice[T memory.Element](c *Call, n int) (memory.Slice[T], error) {
-	slice, err := memory.NewSliceContext[T](c.ctx, c.Manager, n, c.allocateOptions())
+	if c.estimate != nil {
+		return memory.Slice[T]{}, errNoEstimate
+	}
+	slice, err := memory.NewSliceContext[T](c.ctx, c.Manager, n, memory.AllocateOptions{Stream: c.Stream, Tag: c.Tag})
 	if err != nil {
 		return slice, err
 	}
@@ -68,10 +97,6 @@ func NewSlice[T memory.Element](c *Call, n int) (memory.Slice[T], error) {
 		return memory.Slice[T]{}, errors.Join(err, slice.Release())
 	}
 	return slice, nil
-}
-
-func (c *Call) allocateOptions() memory.AllocateOptions {
-	return memory.AllocateOptions{Stream: c.Stream, Tag: c.Tag}
 }
 
 // settleNew waits on the host until new memory can be written to.

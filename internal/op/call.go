@@ -17,6 +17,8 @@ type Call struct {
 	Manager *memory.Manager
 	Stream  *device.Stream
 	Tag     string
+	// estimate is where the operator puts what it allocates, instead of running.
+	estimate *kernels.Estimate
 	// ctx ends the waits of Allocate and NewSlice. A Call lives no longer than the
 	// function that it was begun in.
 	ctx context.Context
@@ -28,7 +30,7 @@ type Call struct {
 // host it waits until what is on the stream has run, or the context ends: the operator
 // reads the memory next.
 func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Column) (Call, error) {
-	call := Call{Manager: options.Manager, Stream: options.Stream, Tag: options.Tag, ctx: ctx}
+	call := Call{Manager: options.Manager, Stream: options.Stream, Tag: options.Tag, estimate: options.Estimate, ctx: ctx}
 	for i, input := range inputs {
 		if err := input.Check(); err != nil {
 			return Call{}, fmt.Errorf("input %d: %w", i, err)
@@ -51,6 +53,9 @@ func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Colum
 	if !call.Stream.Device().Same(call.Manager.Device()) {
 		return Call{}, fmt.Errorf("the stream is of %s, the manager of %s: %w",
 			call.Stream.Device(), call.Manager.Device(), device.ErrInvalidValue)
+	}
+	if call.estimate != nil {
+		return call, nil // nothing will run
 	}
 	for i, input := range inputs {
 		if err := call.order(input); err != nil {

@@ -6,7 +6,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
-	"github.com/gpuframe/gpuframe/internal/lookback"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -14,8 +13,8 @@ import (
 //go:embed cuda/*.ptx
 var code embed.FS
 
-// set has one kernel in each file, of the same name.
-var set = kernelset.Set{Files: code, Directory: "cuda"}
+// set has a file for each kernel, or one for all kernels of a fold.
+var set = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
 
 const (
 	// aloneTiles is how many tiles one block scans by itself, which takes no state
@@ -27,64 +26,38 @@ const (
 	residentBlocks = 4
 )
 
-// plan is how many blocks run, and the state that tells them of each other.
-type plan struct {
-	grid  device.Dim3
-	state memory.Slice[uint8]
-	block *memory.Block
+// tiling is how blocks share the tiles of the rows.
+type tiling struct {
+	grid device.Dim3
+	// stateBytes is the size of the memory through which blocks tell each other what
+	// lies before their tiles. It is zero on the host and if one block does all.
+	stateBytes uint64
 }
 
-// newPlan allocates and clears the state of so many tiles, of that many bytes, for so
-// many blocks if the device has room for them. Release gives it back.
-func newPlan(call op.Call, tiles, blocks int, bytes uint64) (plan, error) {
-	if tiles <= aloneTiles {
-		return plan{grid: device.Dim3{X: 1}}, nil
-	}
-	block, buffers, err := call.Allocate(bytes)
-	if err != nil {
-		return plan{}, err
-	}
-	if err := buffers[0].Fill(call.Stream, 0); err != nil {
-		return plan{}, errors.Join(err, block.Release())
+// newTiling plans for tiles that take blocks and a state, if the device has room for
+// so many blocks.
+func newTiling(call *op.Call, tiles, blocks int, stateBytes uint64) tiling {
+	if call.OnHost() || tiles <= aloneTiles {
+		return tiling{grid: device.Dim3{X: 1}}
 	}
 	blocks = min(blocks, call.Stream.Device().Info().Multiprocessors*residentBlocks)
-	return plan{grid: device.Dim3{X: uint32(max(blocks, 1))}, state: buffers[0], block: block}, nil
+	return tiling{grid: device.Dim3{X: uint32(max(blocks, 1))}, stateBytes: stateBytes}
 }
 
-func (p plan) release() error {
-	if p.block == nil {
-		return nil
+// allocate allocates and clears the state. The caller releases the block, which may be
+// nil.
+func (t tiling) allocate(call *op.Call) (memory.Slice[uint8], *memory.Block, error) {
+	if t.stateBytes == 0 {
+		return memory.Slice[uint8]{}, nil, nil
 	}
-	return p.block.Release()
-}
-
-func (o how) launch(call op.Call, s storage, in input, out output, options Options) error {
-	name := o.kernel(s)
-	f, err := call.Kernel(&set, name, name)
+	block, buffers, err := call.Scratch(t.stateBytes)
 	if err != nil {
-		return err
+		return memory.Slice[uint8]{}, nil, err
 	}
-	// One block more than there are tiles tells the others what lies before them.
-	tiles := tilesOf(in.rows, shapeOf(s).tileRows())
-	p, err := newPlan(call, tiles, tiles+1, lookback.ToldBytes(uint64(tiles), uint64(o.foldedBytes(s))))
-	if err != nil {
-		return err
+	if err := buffers[0].Fill(call.Stream, 0); err != nil {
+		return memory.Slice[uint8]{}, nil, errors.Join(err, block.Release())
 	}
-	nullsLast := uint32(1)
-	if options.SkipNulls {
-		nullsLast = 0
-	}
-	err = f.Launch(call.Stream, p.grid, device.Dim3{X: tileThreads}, shapeOf(s).sharedBytes(),
-		out.values, out.valid, in.values, in.valid, uint64(in.bit), in.counted, int64(in.rows), p.state, o.turn(s), nullsLast)
-	return errors.Join(err, p.release())
+	return buffers[0], block, nil
 }
 
 func tilesOf(rows, tileRows int) int { return (rows + tileRows - 1) / tileRows }
-
-// foldedBytes is the width in which values are folded.
-func (o how) foldedBytes(s storage) int {
-	if s.class == float && o < minimum {
-		return 8
-	}
-	return max(s.bytes, 4)
-}

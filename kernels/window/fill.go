@@ -56,19 +56,21 @@ func runFill(ctx context.Context, c *column.Column, given []Options, backward bo
 	if err != nil {
 		return nil, err
 	}
-	in, err := viewBits(ctx, c, width)
+	in, err := call.View(c)
 	if err != nil {
 		return nil, err
 	}
-	bytes := uint64(c.Len()) * uint64(width/8)
-	if width == 1 {
-		bytes = bitmapBytes(c.Len())
+	tiles := tilesOf(in.Rows, fillRows)
+	result, shared := op.Like(in), newTiling(&call, tiles, tiles, lookback.Bytes(uint64(tiles), 8))
+	if call.Estimating() {
+		sizes := result.Sizes()
+		return nil, call.Estimate(sizes[:], []uint64{shared.stateBytes})
 	}
-	return newColumn(call, in, bytes, func(out output) error {
+	return call.NewColumn(result, func(out op.Buffers) error {
 		if call.OnHost() {
 			return fillOnHost(in, out, width, backward)
 		}
-		return launchFill(call, in, out, width, backward)
+		return launchFill(&call, shared, in, out, width, backward)
 	})
 }
 
@@ -87,24 +89,6 @@ func bitsOf(t arrow.DataType) (int, error) {
 	return 0, fmt.Errorf("the type %v: %w", t, device.ErrNotSupported)
 }
 
-// viewBits is view for booleans too: their values begin with the same bit of a byte
-// as the validity does.
-func viewBits(ctx context.Context, c *column.Column, width int) (input, error) {
-	if width > 1 {
-		return view(ctx, c)
-	}
-	in := input{column: c}
-	var err error
-	if in.rows, in.counted, err = c.Extent(ctx); err != nil {
-		return input{}, err
-	}
-	if in.valid, in.bit, err = c.Validity(); err != nil {
-		return input{}, err
-	}
-	in.values, err = c.Buffer(1).Slice(c.Offset()/8, (c.Offset()+c.Len()+7)/8)
-	return in, err
-}
-
 // fillRows is how many rows a block of the kernels takes at a time.
 const (
 	fillThreads = 256
@@ -114,14 +98,13 @@ const (
 // fillKernels are the names of the kernels by the logarithm of the width in bits.
 var fillKernels = [...]string{0: "fill_1", 3: "fill_8", 4: "fill_16", 5: "fill_32", 6: "fill_64", 7: "fill_128", 8: "fill_256"}
 
-func launchFill(call op.Call, in input, out output, width int, backward bool) error {
+func launchFill(call *op.Call, tiles tiling, in op.View, out op.Buffers, width int, backward bool) error {
 	name := fillKernels[bits.TrailingZeros(uint(width))]
 	f, err := call.Kernel(&set, name, name)
 	if err != nil {
 		return err
 	}
-	tiles := tilesOf(in.rows, fillRows)
-	p, err := newPlan(call, tiles, tiles, lookback.Bytes(uint64(tiles), 8))
+	state, release, err := tiles.allocate(call)
 	if err != nil {
 		return err
 	}
@@ -129,37 +112,41 @@ func launchFill(call op.Call, in input, out output, width int, backward bool) er
 	if backward {
 		direction = 1
 	}
-	err = f.Launch(call.Stream, p.grid, device.Dim3{X: fillThreads}, 0,
-		out.values, out.valid, in.values, in.valid, uint64(in.bit), in.counted, int64(in.rows), p.state, direction)
-	return errors.Join(err, p.release())
+	err = f.Launch(call.Stream, tiles.grid, device.Dim3{X: fillThreads}, 0,
+		out.Values, out.Valid, in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows), state, direction)
+	return errors.Join(err, release.Release())
 }
 
-func fillOnHost(in input, out output, width int, backward bool) error {
-	from, to, err := onHost(in, out)
+func fillOnHost(in op.View, out op.Buffers, width int, backward bool) error {
+	from, err := in.Host()
+	if err != nil {
+		return err
+	}
+	to, err := out.Host()
 	if err != nil {
 		return err
 	}
 	if width == 1 {
-		clear(to.values)
+		clear(to.Values)
 	}
 	last := -1
-	for i := range from.rows {
+	for i := range from.Rows {
 		row := i
 		if backward {
-			row = from.rows - 1 - i
+			row = from.Rows - 1 - i
 		}
-		if from.isValid(row) {
+		if from.IsValid(row) {
 			last = row
 		}
 		if last < 0 {
-			clearValue(to.values, width, row)
+			clearValue(to.Values, width, row)
 			continue
 		}
-		to.setValid(row)
+		to.SetValid(row)
 		if width > 1 {
-			copy(to.values[row*width/8:(row+1)*width/8], from.values[last*width/8:])
-		} else if at := from.bit + last; from.values[at/8]>>(at%8)&1 != 0 {
-			to.values[row/8] |= 1 << (row % 8)
+			copy(to.Values[row*width/8:(row+1)*width/8], from.Values[last*width/8:])
+		} else if from.IsTrue(last) {
+			to.SetTrue(row)
 		}
 	}
 	return nil
@@ -170,6 +157,3 @@ func clearValue(values []byte, width, row int) {
 		clear(values[row*width/8 : (row+1)*width/8])
 	}
 }
-
-// bitmapBytes is the length of a bitmap that is written in whole words of 64 bits.
-func bitmapBytes(rows int) uint64 { return (uint64(rows) + 63) / 64 * 8 }

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/float16"
 
 	"github.com/gpuframe/gpuframe/internal/lookback"
+	"github.com/gpuframe/gpuframe/internal/op"
 )
 
 // adding and multiplying are the folds of floats. What they begin with changes no
@@ -20,24 +21,16 @@ type multiplying struct{}
 func (multiplying) None() float64             { return 1 }
 func (multiplying) Fold(a, b float64) float64 { return a * b }
 
-func (o how) floats(s storage, in hostInput, out hostOutput) {
-	if o == sum {
-		tiled(adding{}, shapeOf(s), s, in, out)
-	} else {
-		tiled(multiplying{}, shapeOf(s), s, in, out)
-	}
-}
-
 // tiled folds in the order of the kernel: see scan_tiles in cuda/cumulative.cuh.
-func tiled[F lookback.Fold[float64]](fold F, cut shape, s storage, in hostInput, out hostOutput) {
+func tiled[F lookback.Fold[float64]](fold F, cut shape, s storage, in op.HostView, out op.HostBuffers) {
 	warpRows, tileRows := cut.warpRows(), cut.tileRows()
 	folded := make([]float64, tileRows)
 	ahead := lookback.NewTold[float64](fold)
-	for begin := 0; begin < in.rows; begin += tileRows {
+	for begin := 0; begin < in.Rows; begin += tileRows {
 		for row := range folded {
 			folded[row] = fold.None()
-			if at := begin + row; at < in.rows && in.isValid(at) {
-				folded[row] = floatAt(s, in.values, at)
+			if at := begin + row; at < in.Rows && in.IsValid(at) {
+				folded[row] = floatAt(s, in.Values, at)
 			}
 		}
 		var warpAhead [tileWarps]float64
@@ -47,9 +40,9 @@ func tiled[F lookback.Fold[float64]](fold F, cut shape, s storage, in hostInput,
 			total = fold.Fold(total, scanWarp(fold, cut, folded[warp*warpRows:(warp+1)*warpRows]))
 		}
 		tileAhead := ahead.Next(total)
-		for row := range min(tileRows, in.rows-begin) {
+		for row := range min(tileRows, in.Rows-begin) {
 			before := fold.Fold(tileAhead, warpAhead[row/warpRows])
-			putFloat(s, out.values, begin+row, fold.Fold(before, folded[row]))
+			putFloat(s, out.Values, begin+row, fold.Fold(before, folded[row]))
 		}
 	}
 }
@@ -81,21 +74,21 @@ func scanWarp[F lookback.Fold[float64]](fold F, cut shape, rows []float64) float
 func floatAt(s storage, values []byte, row int) float64 {
 	switch s.bytes {
 	case 2:
-		return float64(float16.FromBits(as[uint16](values)[row]).Float32())
+		return float64(float16.FromBits(op.Elements[uint16](values)[row]).Float32())
 	case 4:
-		return float64(as[float32](values)[row])
+		return float64(op.Elements[float32](values)[row])
 	}
-	return as[float64](values)[row]
+	return op.Elements[float64](values)[row]
 }
 
 func putFloat(s storage, values []byte, row int, x float64) {
 	switch s.bytes {
 	case 2:
-		as[uint16](values)[row] = half(x)
+		op.Elements[uint16](values)[row] = half(x)
 	case 4:
-		as[float32](values)[row] = float32(x)
+		op.Elements[float32](values)[row] = float32(x)
 	default:
-		as[float64](values)[row] = x
+		op.Elements[float64](values)[row] = x
 	}
 }
 

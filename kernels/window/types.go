@@ -5,8 +5,6 @@ import (
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
-
-	"github.com/gpuframe/gpuframe/device"
 )
 
 // class is how the values of a type are folded.
@@ -48,70 +46,52 @@ func temporal(t arrow.DataType) (storage, bool) {
 	return storage{}, false
 }
 
-// how is one of the cumulative ones.
-type how int
+// decimalStorage is that of decimals of 128 bits.
+var decimalStorage = storage{signed, 16}
 
-const (
-	sum how = iota
-	product
-	minimum
-	maximum
-)
-
-var names = [...]string{sum: "cumulative sum", product: "cumulative product", minimum: "cumulative minimum", maximum: "cumulative maximum"}
-
-// takes returns the storage of a type that the operator is defined for.
-func (o how) takes(t arrow.DataType) (storage, error) {
-	s, ok := number(t)
-	switch {
-	case ok:
-	case t.ID() == arrow.DECIMAL128 && o != product:
-		s, ok = storage{signed, 16}, true
-	case o == sum && (t.ID() == arrow.DURATION || t.ID() == arrow.INTERVAL_MONTHS), o == minimum || o == maximum:
-		s, ok = temporal(t)
+// accumulatedBytes is the width that sums and products are folded in: floats in 64 bits.
+func accumulatedBytes(s storage) int {
+	if s.class == float {
+		return 8
 	}
-	if !ok {
-		return s, fmt.Errorf("the type %v: %w", t, device.ErrNotSupported)
-	}
-	return s, nil
+	return storedBytes(s)
 }
 
-// kernelNames are the names of the kernels, and of their files, by the fold, whether
-// values are floats, and the logarithm of their bytes. A launch would take longer to
-// format a name than for all else.
-var kernelNames = func() (names [maximum + 1][2][5]string) {
-	for o, kernel := range []string{sum: "sum", product: "product", minimum: "least", maximum: "least"} {
-		for i := range 5 {
-			names[o][0][i] = fmt.Sprintf("%s_%d", kernel, 8<<i)
-			names[o][1][i] = fmt.Sprintf("%s_f%d", kernel, 8<<i)
-		}
+// storedBytes is the width that folds use which round nothing.
+func storedBytes(s storage) int { return max(s.bytes, 4) }
+
+// kernelNames are the names of a fold's kernels, by whether values are floats and by the
+// logarithm of their bytes. A launch would take longer to format a name than for all
+// else.
+type kernelNames [2][5]string
+
+func newKernelNames(prefix string) *kernelNames {
+	names := new(kernelNames)
+	for i := range names[0] {
+		names[0][i] = fmt.Sprintf("%s_%d", prefix, 8<<i)
+		names[1][i] = fmt.Sprintf("%s_f%d", prefix, 8<<i)
 	}
 	return names
-}()
+}
 
-// kernel returns the name of the kernel and of its file.
-func (o how) kernel(s storage) string {
+func (n *kernelNames) of(s storage) string {
 	isFloat := 0
 	if s.class == float {
 		isFloat = 1
 	}
-	return kernelNames[o][isFloat][bits.TrailingZeros(uint(s.bytes))]
+	return n[isFloat][bits.TrailingZeros(uint(s.bytes))]
 }
 
-// turn returns the bits that the kernels of minima turn over before they compare
-// values as unsigned integers; of decimals those of the upper word.
-func (o how) turn(s storage) uint64 {
-	turned := uint64(0)
-	if o < minimum {
-		return 0
-	}
-	if s.class == signed {
-		turned = 1 << (8*min(s.bytes, 8) - 1)
-	}
-	if o == maximum {
-		turned = ^turned
-	}
-	return turned
+// ownFiles names kernels each of which has a file of its own.
+func ownFiles(prefix string) func(storage) (file, entry string) {
+	names := newKernelNames(prefix)
+	return func(s storage) (file, entry string) { return names.of(s), names.of(s) }
+}
+
+// oneFile names kernels that lie in one file.
+func oneFile(file string) func(storage) (string, string) {
+	names := newKernelNames(file)
+	return func(s storage) (string, string) { return file, names.of(s) }
 }
 
 // shape is how the kernel of an operator and a storage cuts its input: see

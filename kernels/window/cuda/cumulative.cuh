@@ -284,7 +284,7 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
     }
 }
 
-// CUMULATIVE declares a kernel: see scan_tiles, and Go's how.launch for the arguments.
+// CUMULATIVE declares a kernel: see scan_tiles, and Go's fold.onGPU for the arguments.
 #define CUMULATIVE(name, keep, loads, Operator)                                                                      \
     KERNEL __attribute__((launch_bounds(tile_threads, tile_blocks)))                                                 \
     name(Operator::Value *out, void *out_valid, const Operator::Value *values, const u8 *valid, u64 bit,             \

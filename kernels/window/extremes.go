@@ -1,0 +1,128 @@
+package window
+
+import (
+	"context"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
+)
+
+// CumulativeMin gives each row the least of all rows up to it: of integers, floats,
+// 128-bit decimals, and everything temporal that is one number. All else is as in
+// [CumulativeSum].
+func CumulativeMin(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
+	return cumulate(ctx, &minimum, c, options)
+}
+
+// CumulativeMax gives each row the largest of all rows up to it. All else is as in
+// [CumulativeMin].
+func CumulativeMax(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
+	return cumulate(ctx, &maximum, c, options)
+}
+
+// minimum and maximum share their kernels, which find the least unsigned integer: flip
+// makes the order of the values that of unsigned integers, and for maximum reverses it.
+var (
+	minimum = fold{name: "cumulative minimum", takes: ordered, kernel: ownFiles("least"), foldedBytes: storedBytes,
+		flip: func(s storage) uint64 { return signBit(s) }, host: extremesOnHost(signBit)}
+	maximum = fold{name: "cumulative maximum", takes: ordered, kernel: ownFiles("least"), foldedBytes: storedBytes,
+		flip: func(s storage) uint64 { return ^signBit(s) }, host: extremesOnHost(func(s storage) uint64 { return ^signBit(s) })}
+)
+
+// ordered returns the storage of the types that can be compared.
+func ordered(t arrow.DataType) (storage, bool) {
+	if s, ok := number(t); ok {
+		return s, true
+	}
+	if t.ID() == arrow.DECIMAL128 {
+		return decimalStorage, true
+	}
+	return temporal(t)
+}
+
+// signBit returns the sign's bit of integers, of decimals that of the upper word, and
+// zero for what has no sign or is a float.
+func signBit(s storage) uint64 {
+	if s.class != signed {
+		return 0
+	}
+	return 1 << (8*min(s.bytes, 8) - 1)
+}
+
+func extremesOnHost(flip func(storage) uint64) func(s storage, in op.HostView, out op.HostBuffers) {
+	return func(s storage, in op.HostView, out op.HostBuffers) {
+		switch flip := flip(s); {
+		case s.class == float:
+			lowestFloats(s, flip, in, out)
+		case s.bytes == 16:
+			lowestDecimals(flip, in, out)
+		case s.bytes == 1:
+			lowestIntegers[uint8](flip, in, out)
+		case s.bytes == 2:
+			lowestIntegers[uint16](flip, in, out)
+		case s.bytes == 4:
+			lowestIntegers[uint32](flip, in, out)
+		default:
+			lowestIntegers[uint64](flip, in, out)
+		}
+	}
+}
+
+func lowestIntegers[T word](flip uint64, in op.HostView, out op.HostBuffers) {
+	values, results, mask := op.Elements[T](in.Values), op.Elements[T](out.Values), T(flip)
+	acc := ^T(0)
+	for row := range in.Rows {
+		if in.IsValid(row) {
+			acc = min(acc, values[row]^mask)
+		}
+		results[row] = acc ^ mask
+	}
+}
+
+func lowestDecimals(flip uint64, in op.HostView, out op.HostBuffers) {
+	values, results := op.Elements[decimal](in.Values), op.Elements[decimal](out.Values)
+	mask := decimal{-(flip & 1), flip}
+	acc := decimal{^uint64(0), ^uint64(0)}
+	for row := range in.Rows {
+		if in.IsValid(row) {
+			value := decimal{values[row][0] ^ mask[0], values[row][1] ^ mask[1]}
+			if lessDecimal(value, acc) {
+				acc = value
+			}
+		}
+		results[row] = decimal{acc[0] ^ mask[0], acc[1] ^ mask[1]}
+	}
+}
+
+// lowestFloats folds as integers of the same order.
+func lowestFloats(s storage, flip uint64, in op.HostView, out op.HostBuffers) {
+	acc := uint64(math.MaxUint64)
+	for row := range in.Rows {
+		if in.IsValid(row) {
+			acc = min(acc, floatKey(floatAt(s, in.Values, row), flip))
+		}
+		putFloat(s, out.Values, row, keyedFloat(acc, flip))
+	}
+}
+
+// nanKey stands behind all numbers, before what stands for no value.
+const nanKey = math.MaxUint64 - 1
+
+func floatKey(x float64, flip uint64) uint64 {
+	if x != x {
+		return nanKey
+	}
+	key := math.Float64bits(x)
+	return key ^ (uint64(int64(key)>>63) | 1<<63) ^ flip
+}
+
+func keyedFloat(key, flip uint64) float64 {
+	if key >= nanKey {
+		return math.NaN()
+	}
+	key ^= flip
+	return math.Float64frombits(key ^ (uint64(int64(^key)>>63) | 1<<63))
+}

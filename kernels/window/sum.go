@@ -1,0 +1,71 @@
+package window
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
+)
+
+// CumulativeSum gives each row the sum of all rows up to it: of integers, floats,
+// 128-bit decimals, durations and intervals of months. The result has the type of
+// the input. ctx is waited with on the host device only. The error wraps
+// device.ErrNotSupported for other types.
+func CumulativeSum(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
+	return cumulate(ctx, &sum, c, options)
+}
+
+var sum = fold{
+	name: "cumulative sum",
+	takes: func(t arrow.DataType) (storage, bool) {
+		switch t.ID() {
+		case arrow.DURATION, arrow.INTERVAL_MONTHS:
+			return temporal(t)
+		case arrow.DECIMAL128:
+			return decimalStorage, true
+		}
+		return number(t)
+	},
+	kernel:      ownFiles("sum"),
+	foldedBytes: accumulatedBytes,
+	host: func(s storage, in op.HostView, out op.HostBuffers) {
+		switch {
+		case s.class == float:
+			tiled(adding{}, shapeOf(s), s, in, out)
+		case s.bytes == 1:
+			sumIntegers[uint8](in, out)
+		case s.bytes == 2:
+			sumIntegers[uint16](in, out)
+		case s.bytes == 4:
+			sumIntegers[uint32](in, out)
+		case s.bytes == 8:
+			sumIntegers[uint64](in, out)
+		default:
+			sumDecimals(in, out)
+		}
+	},
+}
+
+func sumIntegers[T word](in op.HostView, out op.HostBuffers) {
+	values, results := op.Elements[T](in.Values), op.Elements[T](out.Values)
+	acc := T(0)
+	for row := range in.Rows {
+		if in.IsValid(row) {
+			acc += values[row]
+		}
+		results[row] = acc
+	}
+}
+
+func sumDecimals(in op.HostView, out op.HostBuffers) {
+	values, results := op.Elements[decimal](in.Values), op.Elements[decimal](out.Values)
+	acc := decimal{}
+	for row := range in.Rows {
+		if in.IsValid(row) {
+			acc = addDecimal(acc, values[row])
+		}
+		results[row] = acc
+	}
+}
