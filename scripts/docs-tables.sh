@@ -1,12 +1,12 @@
 #!/usr/bin/env bash
-# Puts the tables that tests have printed into the documents that show them,
-# between lines such as
+# Copies the tables that tests have printed into the documents that show them, between
+# lines such as
 #
 #   <!-- begin dlpack/testdata/support.md -->
 #   <!-- end -->
 #
 #   scripts/docs-tables.sh           write
-#   scripts/docs-tables.sh --check   exit 1 where a document is out of date
+#   scripts/docs-tables.sh --check   exit 1 if a document is out of date
 set -euo pipefail
 cd "$(dirname "$0")/.."
 

@@ -1,14 +1,13 @@
 #!/usr/bin/env bash
-# Puts cuda.h and the stub of libcuda into build/cuda, for gorgoniacu: they are
-# what gorgonia.org/cu needs to be compiled. They come out of Debian's
-# nvidia-cuda-dev (component non-free), of which 774 MB are fetched for these two
-# files; what else is in it is not kept. Does nothing where they are already.
+# Puts cuda.h and the stub of libcuda into build/cuda, for gorgoniacu: gorgonia.org/cu
+# needs both to compile. They come from Debian's nvidia-cuda-dev (component non-free).
+# The script fetches 774 MB for these two files and keeps no other file. It does nothing
+# if both files exist.
 #
 #   fetch-cuda-header.sh [--check]
 #
-# With --check nothing is fetched: the exit status tells whether they are there.
-# It is 3 where something is missing that this script cannot get, which the last
-# line names.
+# With --check nothing is fetched. The exit status is 0 if both files exist, and 3 if a
+# file or a needed program is missing, which the last line names.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 target=$PWD/build/cuda
@@ -35,7 +34,7 @@ trap 'rm -rf "$work"' EXIT
 mkdir -p "$work/lists/partial" "$work/archives/partial"
 chmod -R a+rX "$work" # apt fetches as another user
 echo "deb [signed-by=$keyring] http://deb.debian.org/debian bookworm non-free" >"$work/sources.list"
-# The machine's own sources and lists are left alone.
+# The machine's package sources and lists are not changed.
 apt() {
     apt-get -q -o Dir::Etc::SourceList="$work/sources.list" -o Dir::Etc::SourceParts=/dev/null \
         -o Dir::State::Lists="$work/lists" -o APT::Sandbox::User=root "$@" >"$work/log" 2>&1 || {

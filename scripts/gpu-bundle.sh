@@ -1,20 +1,20 @@
 #!/usr/bin/env bash
-# Writes build/gpu.tar.xz: what scripts/run.sh needs to test and measure gpuframe on
-# a machine that has an NVIDIA driver, a C compiler and no Go. It holds this tree with
-# its dependencies, and as much of the Go distribution as building them takes: run.sh
-# builds there, in a minute on 16 cores. Compiled here, the tests of 34 packages would
-# be half a gigabyte, and twice as large as this when compressed.
+# Writes build/gpu.tar.xz: everything that scripts/run.sh needs to test and measure
+# gpuframe on a machine with an NVIDIA driver and a C compiler but no Go. It holds this
+# tree with its dependencies, and the part of the Go distribution that builds them.
+# run.sh builds there, in a minute on 16 cores. The tests of 34 packages, compiled here,
+# would be half a gigabyte, and twice as large as this when compressed.
 #
 #   gpu-bundle.sh              build/gpu.tar.xz
-#   GPU_BUNDLE_MIB=60          the size in MiB from which on it fails
+#   GPU_BUNDLE_MIB=60          the size in MiB above which it fails
 set -euo pipefail
 cd "$(dirname "$0")/.."
-limit=${GPU_BUNDLE_MIB:-60} # a call takes 64 MiB, the working tree included
+limit=${GPU_BUNDLE_MIB:-60} # a call takes 64 MiB, including the working tree
 out=$PWD/build/gpu
 src=$out/src
 rm -rf "$out" && mkdir -p "$src" "$out/data" "$out/tests"
 
-# The tree as it is, committed or not. The data goes elsewhere, once.
+# The current tree, committed or not. The data is a separate upload, done once.
 git ls-files -co --exclude-standard | grep -vE '^(examples/data|gorgoniacu|\.ci)/' |
     while IFS= read -r file; do if [ -e "$file" ]; then printf '%s\0' "$file"; fi; done |
     tar --null -T - -cf - | tar -C "$src" -xf -
@@ -23,13 +23,13 @@ for tool in $(go -C "$src" mod edit -json | awk '/"Tool"/ {on=1} on && /"Path"/ 
     go -C "$src" mod edit -droptool="$tool"
 done
 go -C "$src" mod vendor
-# go mod vendor leaves out folders without Go files, as that of cdata's C headers is.
+# go mod vendor omits folders without Go files, such as that of cdata's C headers.
 cdata=github.com/apache/arrow/go/v17/arrow/cdata
 cp -r "$(go list -f '{{.Dir}}' "$cdata")/arrow" "$src/vendor/$cdata/"
 chmod -R u+w "$src/vendor/$cdata"
 
-# What of the Go distribution the packages and their tests are built with, for the race
-# detector too.
+# The part of the Go distribution that builds the packages and their tests, with the
+# race detector too.
 root=$(go env GOROOT)
 target=$(go env GOOS)_$(go env GOARCH)
 mkdir -p "$out/go/bin" "$out/go/pkg/tool/$target" "$out/go/src/vendor"
@@ -57,9 +57,9 @@ for folder in examples/data ../shared/data; do
 done
 git describe --always --dirty >"$out/version"
 
-# The module over gorgonia.org/cu, whose header is here and not there, is compiled
-# here. What runs gpuframe's tests on it is in a bundle of its own, which
-# gorgoniacu/gpu-bundle.sh writes.
+# The module over gorgonia.org/cu is compiled here, because its header is not on the GPU
+# machine. gorgoniacu/gpu-bundle.sh writes a separate bundle, which runs gpuframe's
+# tests on it.
 # shellcheck source=../gorgoniacu/cgo-flags.sh
 . gorgoniacu/cgo-flags.sh
 if scripts/fetch-cuda-header.sh --check 2>/dev/null && cgo_flags; then

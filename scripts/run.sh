@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs gpuframe's tests and benchmarks on a machine with an NVIDIA driver, out of the
-# bundle that scripts/gpu-bundle.sh writes. It needs bash and a C compiler, with which
-# the first command builds what it runs, and python3 for what is Python.
+# Runs gpuframe's tests and benchmarks on a machine with an NVIDIA driver, from the
+# bundle that scripts/gpu-bundle.sh writes. It needs bash, a C compiler, with which the
+# first command builds the programs, and python3 for the Python parts.
 #
-#   run.sh build      builds the tests only; every other command builds what it needs
-#   run.sh test       every test, on the host and on every GPU; fails where a GPU
+#   run.sh build      builds the tests only; the other commands build the programs that they run
+#   run.sh test       every test, on the host and on every GPU; fails if a GPU
 #                     cannot be used. RACE=1: with the race detector
-#   run.sh sanitize   the tests under compute-sanitizer, whose tool TOOL names:
+#   run.sh sanitize   the tests under compute-sanitizer with the tool of TOOL:
 #                     memcheck, initcheck, racecheck or synccheck
-#   run.sh python     the Python package with the libraries that are here, and two
+#   run.sh python     the Python package with the installed libraries, and two
 #                     Python processes that train on one copy of a table
 #   run.sh soak       OPERATIONS operations (10^8) of the caching resource, every block
 #                     verified, in PARALLEL processes (8)
@@ -19,12 +19,12 @@
 #   run.sh bench-memory [-only pairs,threads,…]
 #                     the tables of docs/memory.md
 #   run.sh bench-kernels [-only large,small,…]
-#                     the tables of docs/kernels.md, with PyTorch, CuPy and, where nvcc
-#                     is there, CUB beside
+#                     the tables of docs/kernels.md, compared with PyTorch, CuPy and, if nvcc
+#                     is installed, CUB
 #   run.sh bench-take ways to take values by random indices, plain and partitioned;
 #                     needs nvcc
 #   run.sh bench-python
-#                     what hand-overs cost in Python
+#                     the cost of hand-overs in Python
 #   run.sh go-bench PACKAGE [REGEXP]
 #                     the Go benchmarks of a package
 #   run.sh demo       the demo
@@ -32,14 +32,14 @@
 #   run.sh gorgonia   gorgoniacu's tests, and those that use the GPU through it in
 #                     place of gpuframe's own binding; for gpu-gorgonia.tar.xz
 #   run.sh bench-gorgonia
-#                     what calls cost through either binding
+#                     the cost of calls through either binding
 #
 # PACKAGES="memory column" restricts test, gorgonia and sanitize; RUN is a regular
-# expression of the tests to run. PARALLEL is how many processes there are at a time,
-# LIMIT_S (570) the seconds that all of them together may take, PACKAGE_S (400) those
-# of one. Whole logs go to $LOGS, or ./logs, and if $OUT is set into $OUT/logs.tar.xz.
-# The last line is "N passed, N failed", and the exit status tells whether anything
-# failed, was cut short or was not run.
+# expression of the tests to run. PARALLEL is the number of concurrent processes,
+# LIMIT_S (570) the time limit of all of them together in seconds, PACKAGE_S (400) that
+# of one. Complete logs go to $LOGS, or ./logs, and if $OUT is set into
+# $OUT/logs.tar.xz. The last line is "N passed, N failed". The exit status is not zero
+# if a test failed, was cut short or was not run.
 set -uo pipefail
 here=$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)
 logs=${LOGS:-$here/logs}
@@ -60,8 +60,8 @@ go_tool() {
         GOCACHE="${GOCACHE:-$here/cache}" GOPATH="$here/gopath" "$here/go/bin/go" -C "$src" "$@"
 }
 
-# all_packages lists the folders of the packages whose tests meet a device; the
-# conformance suite itself is run by the backends.
+# all_packages lists the folders of the packages with tests that use a device. The
+# backends run the conformance suite.
 all_packages() {
     go_tool list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}} {{.ImportPath}}' ./... |
         awk '/internal\/testing\/devicetest |backend\/backendtest / && !/backendtest$/ {sub(/^github.com\/gpuframe\/gpuframe\//, "", $NF); print $NF}'
@@ -111,7 +111,8 @@ program() {
     echo "$target"
 }
 
-# test_binary prints where the test binary of a package is, test_folder where it runs.
+# test_binary prints the path of a package's test binary, test_folder its working
+# folder.
 test_binary() {
     if [ -x "$here/tests/$1/$2" ]; then echo "$here/tests/$1/$2"; else echo "$bin/${1##*/}.test"; fi
 }
@@ -207,11 +208,11 @@ shards() {
 sanitize() {
     local package binary tests n tool=${TOOL:-memcheck} more=()
     parallel=${PARALLEL:-$(nproc)}
-    # Tests provoke errors of the driver on purpose; what is looked for is bad memory
-    # accesses. Only memcheck knows the setting.
+    # Tests provoke errors of the driver on purpose; only invalid memory accesses count.
+    # memcheck alone has this setting.
     if [ "$tool" = memcheck ]; then more=(--report-api-errors no); fi
-    # Kernels run one after the other here, so that what is broken by running at the
-    # same time is not found, and one that waits for another would wait for ever.
+    # Kernels run serially under the sanitizer. It cannot find errors of concurrency,
+    # and a kernel that waits for another would hang.
     local serial='TestBrokenResources|WorkToCome|ComesFirst|TestTheEventOfAnExport|TestHold|TestManyStalls|TestTheEndOfTheTestOpensGates|TestTheWatchdog'
     if ! command -v compute-sanitizer >/dev/null; then
         echo "there is no compute-sanitizer here" >&2
@@ -219,7 +220,7 @@ sanitize() {
     fi
     begin_jobs "$tool"
     for package in $(packages package.test); do
-        # The host backend never calls the driver, so there is nothing to see.
+        # The host backend never calls the driver.
         if [ "$package" = device/host ]; then continue; fi
         binary=$(test_binary "$package" package.test)
         n=0
@@ -274,12 +275,12 @@ hand_over() {
 python_environment() {
     GPUFRAME_LIBRARY=$(program libgpuframe.so ./python/libgpuframe -buildmode=c-shared)
     export GPUFRAME_LIBRARY PYTHONPATH=$src/python PYTHONDONTWRITEBYTECODE=1
-    # jax would take three quarters of the GPU's memory for itself.
+    # By default jax reserves three quarters of the GPU's memory.
     export XLA_PYTHON_CLIENT_PREALLOCATE=false
 }
 
-# python_tests adds what pytest counts. Each file has a process of its own, so that one
-# that crashes takes no other along.
+# python_tests adds pytest's counts. Each file runs in a separate process, so that a
+# crash ends only that one.
 python_tests() {
     local file sharing log=$logs/sharing.log
     python_environment
@@ -307,7 +308,7 @@ python_tests() {
     sed 's/^/  /' "$log" | tail -20
 }
 
-# pytest_counts puts pytest's figures in the place of a job's, which are those of Go.
+# pytest_counts replaces a job's Go figures by those of pytest.
 pytest_counts() {
     local group good bad took note name log
     read -r group good bad took note name <"$1"
@@ -319,7 +320,7 @@ pytest_counts() {
     echo "$group $good $bad $took $note $name" >"$1"
 }
 
-# bench_kernels measures the peers first, for theirs is the other side of ratios.
+# bench_kernels measures the peers first, because the ratios need their figures.
 bench_kernels() {
     local peers=$logs/peers.tsv large=134217728 small=1000 folder=$src/bench/kernels bench
     bench=$(program bench-kernels ./bench/kernels)
@@ -344,7 +345,7 @@ go_bench() {
     (cd "$(test_folder "$package")" && "$(test_binary "$package" package.test)" -test.run '^$' -test.bench "${2:-.}" -test.benchmem -test.timeout 560s)
 }
 
-# finish packs the logs and ends with what all commands end with.
+# finish packs the logs and prints the final line of every command.
 finish() {
     if [ -n "${OUT:-}" ]; then tar -C "$(dirname "$logs")" -cJf "$OUT/logs.tar.xz" "$(basename "$logs")"; fi
     echo "$passed passed, $failed failed"

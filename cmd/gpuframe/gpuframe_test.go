@@ -24,8 +24,8 @@ const traceText = `Thread,Time,Action,Pointer,Size,Stream
 2,14:21:32.661878,free,0x30a000000,4096,0x2
 `
 
-// gpuframe runs a command line, with text on standard input. In the output it
-// returns, a single space stands for each run of them.
+// gpuframe runs a command line with the given standard input. It returns the output
+// with every run of spaces collapsed to one.
 func gpuframe(input string, arguments ...string) (output string, err error) {
 	var out bytes.Buffer
 	root := newRoot()
@@ -74,7 +74,8 @@ func TestReplayPrints(t *testing.T) {
 	})
 }
 
-// TestStack replays through every adaptor, and reads what one of them logged.
+// TestStack replays a trace through every adaptor and reads the log that one of them
+// wrote.
 func TestStack(t *testing.T) {
 	logged := filepath.Join(t.TempDir(), "out.csv")
 	layers := "limit=1MiB, statistics,tracking,retry,poison,guard=256,guard,aligned=4KiB,fault=0,logging=" + logged

@@ -33,7 +33,7 @@ func newRoot() *cobra.Command {
 	memory := &cobra.Command{
 		Use:   "mem",
 		Short: "Device memory",
-		Args:  cobra.NoArgs, // so that a command there is not is an error
+		Args:  cobra.NoArgs, // so that an unknown command is an error
 		RunE:  func(command *cobra.Command, _ []string) error { return command.Help() },
 	}
 	memory.AddCommand(newInfo(), newReplay())

@@ -116,7 +116,7 @@ func loadLog(name string, in io.Reader) (*replay.Log, error) {
 	return log, nil
 }
 
-// progress shows how far the replay is, where somebody is looking.
+// progress shows the progress of the replay if standard error is a terminal.
 func progress(requests int) *progressbar.ProgressBar {
 	where := io.Discard
 	if term.IsTerminal(int(os.Stderr.Fd())) {

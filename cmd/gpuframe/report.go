@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory/replay"
 )
 
-// report is what mem replay prints.
+// report is the output of mem replay.
 type report struct {
 	log                    replay.Summary
 	name, device, resource string

@@ -37,8 +37,8 @@ var resources = map[string]func(*device.Device) (memory.Resource, error){
 	},
 }
 
-// layers are what --stack can be made of: each puts an adaptor on what is there.
-// The value is what follows the name's equals sign.
+// layers are the adaptors of --stack by name: each wraps the current resource. The
+// value is the text after the name's equals sign.
 var layers = map[string]func(s *stack, value string) (memory.Resource, error){
 	"limit": func(s *stack, value string) (memory.Resource, error) {
 		bytes, err := parseSize(value)
@@ -125,8 +125,8 @@ type stack struct {
 	files []*os.File
 }
 
-// newStack makes the resource and puts an adaptor on it for each part of the
-// text, so that the last one is asked first. The caller closes it.
+// newStack makes the resource and wraps it in an adaptor for each part of the text: a
+// request reaches the last adaptor first. The caller closes it.
 func newStack(dev *device.Device, resource, text string) (*stack, error) {
 	make, known := resources[resource]
 	if !known {

@@ -2,17 +2,16 @@ package address
 
 import "unsafe"
 
-// Pointer returns a pointer to the address. The memory must not be Go memory,
-// or must be kept alive by other means: the word that comes in is no reference.
+// Pointer returns a pointer to the address. The memory must not be Go memory, or must
+// be kept alive by other means: the word is not a reference.
 //
-// The conversion goes through memory because `go vet` cannot tell such an address
-// from a Go pointer that was hidden in an integer.
+// The conversion goes through memory because `go vet` cannot distinguish such an
+// address from a Go pointer hidden in an integer.
 func Pointer[Word ~uintptr](word Word) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&word))
 }
 
-// Bytes returns the memory from an address on as a byte slice, under the rule of
-// [Pointer].
+// Bytes returns length bytes at an address as a slice, under the rules of [Pointer].
 func Bytes[Word ~uintptr](word Word, length uint64) []byte {
 	if length == 0 {
 		return nil

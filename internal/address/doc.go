@@ -1,3 +1,2 @@
-// Package address turns addresses of memory that the garbage collector does not
-// manage into pointers.
+// Package address converts addresses of memory outside the Go heap to pointers.
 package address

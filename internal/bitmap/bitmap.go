@@ -8,9 +8,13 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Expand writes n bits, the first of which is bit bitOffset, to the first n bytes
-// of the destination as 0 or 1. A nil stream is that of the destination's block.
-// The two must not overlap. Work on other streams is not waited for.
+// Expand writes n bits to the first n bytes of the destination as 0 or 1. The first bit
+// is bit bitOffset. A nil stream means that of the destination's block. The two must
+// not overlap.
+//
+// # Waiting
+//
+// Expand does not wait for work on other streams.
 func Expand(stream *device.Stream, destination, bits memory.Slice[uint8], bitOffset, n int) error {
 	w, err := check(stream, destination, bits, n)
 	switch {
@@ -30,10 +34,13 @@ func Expand(stream *device.Stream, destination, bits memory.Slice[uint8], bitOff
 	return nil
 }
 
-// Pack writes a bit for each of the first n bytes of the source: 1 for those that
-// are not zero. It writes ⌈n/8⌉ bytes, the bits beyond n as 0. A nil stream is
-// that of the destination's block. The two must not overlap. Work on other
-// streams is not waited for.
+// Pack writes a bit for each of the first n bytes of the source: 1 for those that are
+// not zero. It writes ⌈n/8⌉ bytes, with 0 for the bits beyond n. A nil stream means
+// that of the destination's block. The two must not overlap.
+//
+// # Waiting
+//
+// Pack does not wait for work on other streams.
 func Pack(stream *device.Stream, bits, source memory.Slice[uint8], n int) error {
 	w, err := check(stream, bits, source, n)
 	switch {
@@ -53,7 +60,7 @@ func Pack(stream *device.Stream, bits, source memory.Slice[uint8], n int) error 
 	return nil
 }
 
-// work is one conversion whose memory and stream were checked.
+// work is one conversion with checked memory and stream.
 type work struct {
 	stream   *device.Stream
 	to, from memory.Slice[uint8]

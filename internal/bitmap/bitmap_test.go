@@ -38,10 +38,10 @@ func packed(source []byte) []byte {
 	return out
 }
 
-// guard is what memory around an output holds before and after.
+// guard fills the memory around an output and must not change.
 const guard = 0xee
 
-// arena is memory in which inputs and outputs can begin anywhere.
+// arena is memory in which inputs and outputs can begin at any byte.
 type arena struct {
 	t      require.TestingT
 	memory bytesOn
@@ -102,7 +102,7 @@ func TestPackMatchesModel(t *testing.T) {
 		inputs, outputs := newArena(t, mgr, most), newArena(t, mgr, most)
 		rapid.Check(t, func(r *rapid.T) {
 			inputs.t, outputs.t = r, r
-			// Half the bytes zero, the others anything.
+			// Half of the bytes are zero, the others random.
 			source := rapid.SliceOfN(rapid.OneOf(rapid.Just(byte(0)), rapid.Byte()), 0, 2000).Draw(r, "source")
 			from := inputs.at(rapid.SampledFrom([]int{0, 16, 1, 7, 24}).Draw(r, "source begins"), len(source))
 			begin := rapid.SampledFrom([]int{4, 16, 1, 2, 27}).Draw(r, "destination begins")
@@ -119,8 +119,8 @@ func TestPackMatchesModel(t *testing.T) {
 	})
 }
 
-// TestThereAndBack is long enough for every thread of a GPU to go around its
-// loop more than once.
+// TestThereAndBack is long enough for every thread of a GPU to iterate its loop more
+// than once.
 func TestThereAndBack(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -159,7 +159,7 @@ func TestUseIsRecorded(t *testing.T) {
 		defer stream.Close()
 		require.NoError(t, to.memory.Block().OrderBefore(stream))
 		require.NoError(t, bitmap.Expand(stream, to.memory, from.memory, 0, 512))
-		// Order is by the blocks alone from here on.
+		// From here on only the blocks order the work.
 		require.NoError(t, to.memory.Block().OrderBefore(mgr.Stream()))
 		require.Equal(t, bytes.Repeat([]byte{1, 0, 1, 0, 0, 1, 0, 1}, 64), to.download())
 	})

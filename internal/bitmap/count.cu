@@ -1,14 +1,14 @@
 #include "gpuframe.cuh"
 
-// bitmap_count adds how many of n bits are 1, the first of which is bit offset of the
-// input, to a sum.
+// bitmap_count adds the number of one bits among n bits to a sum. The first bit is bit
+// offset of the input.
 KERNEL bitmap_count(u64 *__restrict__ sum, const u8 *__restrict__ bits, u64 offset, u64 n) {
     const u64 thread = thread_in_grid(), step = threads_per_grid();
     const u8 *from = bits + (offset >> 3);
     const u32 skip = offset & 7;
     const u64 bytes = (skip + n + 7) / 8;
 
-    // Whole words between the first and the last boundary of 16 bytes, bytes around.
+    // Whole words between the first and the last 16-byte boundary, bytes around them.
     typedef Vector<u32, 4> Group;
     u64 head = -(u64)from & 15;
     if (head > bytes)
@@ -24,8 +24,8 @@ KERNEL bitmap_count(u64 *__restrict__ sum, const u8 *__restrict__ bits, u64 offs
     for (u64 i = thread; i < bytes - 16 * groups; i += step)
         count += __builtin_popcount(from[i < head ? i : i + 16 * groups]);
 
-    // The bits of the first and the last byte that are not counted are taken off. The
-    // sum wraps, so that it does not matter if one thread's count is below zero.
+    // Subtracts the bits of the first and the last byte that are out of range. The sum
+    // wraps, so one thread's count may be negative.
     if (thread == 0) {
         const u32 over = 8 * bytes - skip - n;
         count -= __builtin_popcount(from[0] & ((1 << skip) - 1));

@@ -31,12 +31,15 @@ func loadCount(dev *device.Device) (backend.Function, error) {
 	return function, nil
 }
 
-// bytesCountedBy1 is how many bytes a thread of the kernel reads at a time.
+// bytesCountedBy1 is the number of bytes that a thread of the kernel reads at a time.
 const bytesCountedBy1 = 16
 
-// Count returns how many of n bits are 1, the first of which is bit bitOffset. It
-// waits for the work that is pending on the bits, and on a GPU for its own kernel,
-// until the context ends. On a GPU it allocates a word under the tag.
+// Count returns the number of one bits among n bits. The first bit is bit bitOffset.
+//
+// # Waiting
+//
+// Count waits for the pending work on the bits and, on a GPU, for its kernel, until the
+// context ends. On a GPU it allocates a word under the tag.
 func Count(ctx context.Context, bits memory.Slice[uint8], bitOffset, n int, tag string) (int, error) {
 	count, err := countBits(ctx, bits, bitOffset, n, tag)
 	if err != nil {
@@ -98,8 +101,8 @@ func countOnGPU(ctx context.Context, bits memory.Slice[uint8], bitOffset, n int,
 	return int(found[0]), nil
 }
 
-// countOnHost counts all bytes whole, and takes off what is too much in the first and
-// the last.
+// countOnHost counts all bytes whole and subtracts the excess bits of the first and the
+// last.
 func countOnHost(bytes []byte, bitOffset, n int) int {
 	bytes, bitOffset = bytes[bitOffset/8:], bitOffset%8
 	bytes = bytes[:(bitOffset+n+7)/8]

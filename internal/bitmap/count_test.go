@@ -34,7 +34,7 @@ func TestCountMatchesModel(t *testing.T) {
 	})
 }
 
-// Every thread of a GPU goes around its loop more than once.
+// Every thread of a GPU iterates its loop more than once.
 func TestCountOfMany(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

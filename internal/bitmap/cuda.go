@@ -37,14 +37,13 @@ func load(dev *device.Device) (kernels, error) {
 	return k, nil
 }
 
-// Each thread of expand writes 16 bytes at a time, each of pack reads 32.
+// Each thread of expand writes 16 bytes at a time, each thread of pack reads 32.
 const (
 	threads          = 256
 	bytesExpandedBy1 = 16
 	bytesPackedBy1   = 32
-	// blocksPerMultiprocessor fills the largest multiprocessors there are, of
-	// 2,048 threads; what is left over is done in further rounds of the kernel's
-	// loop.
+	// blocksPerMultiprocessor fills the largest multiprocessors, which hold 2,048
+	// threads. Further bytes are processed by further iterations of the kernel's loop.
 	blocksPerMultiprocessor = 2048 / threads
 )
 
@@ -64,8 +63,8 @@ func (w work) launchPack(n uint64) error {
 	return w.launch(k.pack, n, bytesPackedBy1, n)
 }
 
-// launch enqueues a kernel that takes the destination, the source and then the
-// given numbers.
+// launch enqueues a kernel with the destination, the source and the given numbers as
+// arguments.
 func (w work) launch(function backend.Function, n, bytesEach uint64, numbers ...uint64) error {
 	dev := w.stream.Device()
 	most := uint64(dev.Info().Multiprocessors) * blocksPerMultiprocessor
@@ -87,8 +86,9 @@ func (w work) launch(function backend.Function, n, bytesEach uint64, numbers ...
 	})
 }
 
-// held calls f while both blocks are retained: released by someone else between
-// the launch and the note of it, their memory would be freed under the kernel.
+// held calls f while both blocks are retained. If another goroutine released one
+// between the launch and the record of its use, the memory would be freed under the
+// kernel.
 func held(a, b *memory.Block, f func() error) error {
 	if err := a.Retain(); err != nil {
 		return err

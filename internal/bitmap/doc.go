@@ -1,8 +1,8 @@
-// Package bitmap converts between Arrow's bits and the bytes of 0 or 1 that
-// tensors are made of, on every kind of device.
+// Package bitmap converts between Arrow's bits and tensors' bytes of 0 or 1, on every
+// kind of device.
 //
-// Bits are numbered from the lowest of the first byte on. On a GPU both functions
-// enqueue one kernel, bitmap.cu, whose PTX is part of the program and is compiled
-// for a device when it first needs it. On the host the processor does the work
-// after what is on the stream, before the function returns.
+// Bits are numbered from the lowest bit of the first byte. On a GPU each function
+// enqueues one kernel of bitmap.cu. Its PTX is part of the program and is compiled for
+// a device on first use. On the host the processor does the work, after the earlier
+// work of the stream and before the function returns.
 package bitmap

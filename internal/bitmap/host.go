@@ -5,8 +5,8 @@ import (
 	"errors"
 )
 
-// onProcessor runs a conversion here, after the work that is on the stream. Its
-// result is there when it returns, so no use is left to record.
+// onProcessor runs a conversion on the host, after the earlier work of the stream. The
+// result is complete when it returns, so it records no use.
 func (w work) onProcessor(convert func(to, from []byte)) error {
 	if err := w.stream.Enqueue(w.stream.Device().Driver().StreamSynchronize); err != nil {
 		return err
@@ -20,15 +20,15 @@ func (w work) onProcessor(convert func(to, from []byte)) error {
 	return nil
 }
 
-// spread has, for each byte, its bits as eight bytes of 0 or 1.
+// spread returns the bits of a byte as eight bytes of 0 or 1.
 func spread(bits byte) uint64 {
-	// Copies of the low seven bits lie seven apart, so that bit i of copy i is at
-	// 8i; the top bit, whose copies would run into them, goes by itself.
+	// Copies of the low seven bits are seven bits apart, so that bit i of copy i is at
+	// 8i. The copies of the top bit would overlap them, so it is added separately.
 	low := uint64(bits&0x7f) * 0x0000040810204081
 	return low&0x0101010101010101 | uint64(bits>>7)<<56
 }
 
-// expand reads whole bytes, shifted by the offset, and finishes bit by bit.
+// expand reads whole bytes, shifted by the offset, and converts the rest bit by bit.
 func expand(to, from []byte, offset, n int) {
 	from, shift := from[offset/8:], uint(offset%8)
 	i := 0

@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestLaunch looks at what reaches the driver of a GPU.
+// TestLaunch checks the launches that reach the driver of a GPU.
 func TestLaunch(t *testing.T) {
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"bitmap_expand": {}, "bitmap_pack": {}}}
 	dev := launchtest.Open(t, gpu)
@@ -43,7 +43,7 @@ func TestLaunch(t *testing.T) {
 	assert.Equal(t, device.Dim3{X: 13}, launches[1].Config.Grid)
 	assert.Equal(t, other.Handle(), launches[1].Config.Stream)
 
-	// Both blocks know of the other stream.
+	// Both blocks have recorded the use by the other stream.
 	for _, block := range []*memory.Block{bits.Block(), values.Block()} {
 		before := len(gpu.Calls())
 		require.NoError(t, block.OrderBefore(mgr.Stream()))

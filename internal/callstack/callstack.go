@@ -1,5 +1,5 @@
-// Package callstack keeps where a call came from, for messages about what was
-// never given back.
+// Package callstack records the origin of calls, for messages about objects that were
+// never released.
 package callstack
 
 import (
@@ -8,21 +8,21 @@ import (
 	"strings"
 )
 
-// Stack is where a call came from, the innermost frame first.
+// Stack is the stack of a call, the innermost frame first.
 type Stack []uintptr
 
-// Capture returns at most depth frames. Its caller is the first unless skip says
-// how many to leave out.
+// Capture returns at most depth frames. The first is the caller's, after skip omitted
+// frames.
 func Capture(skip, depth int) Stack {
-	// The frames are kept as long as what they are for: not in a slice longer
-	// than need be.
+	// The frames live as long as the object they describe, so the slice is no longer
+	// than necessary.
 	frames := make([]uintptr, depth)
 	frames = frames[:runtime.Callers(skip+2, frames)]
 	return append(Stack(nil), frames...)
 }
 
-// Text has two lines for each frame, as a panic prints them, each after an
-// indentation. The runtime's own frames are left out.
+// Text returns two indented lines for each frame, in the format of a panic. It omits
+// the frames of the runtime.
 func (s Stack) Text(indentation string) string {
 	if len(s) == 0 {
 		return ""

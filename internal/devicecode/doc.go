@@ -1,3 +1,4 @@
-// Package devicecode prepares device code for CUDA's driver, which is told no
-// length and so reads beyond code that is cut short. Both CUDA backends use it.
+// Package devicecode prepares device code for CUDA's driver. The driver receives no
+// length, so it reads past the end of truncated code. Both CUDA backends use this
+// package.
 package devicecode

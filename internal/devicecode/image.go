@@ -6,10 +6,10 @@ import (
 	"fmt"
 )
 
-// Prepare returns device code as the driver takes it. The driver is given
-// no length: it reads text up to a NUL byte, which is added here, and binaries
-// as far as their headers say, so a binary that is shorter than that is refused
-// here before the driver reads beyond it.
+// Prepare returns device code in the form that the driver accepts. The driver receives
+// no length: it reads text up to a NUL byte, which Prepare appends, and binaries as far
+// as their headers specify. Prepare refuses a binary that is shorter than its headers
+// claim.
 func Prepare(image []byte) ([]byte, error) {
 	switch {
 	case len(image) == 0:
@@ -31,8 +31,8 @@ func IsText(image []byte) bool {
 	return !bytes.HasPrefix(image, []byte("\x7fELF")) && !bytes.HasPrefix(image, []byte{0x50, 0xed, 0x55, 0xba})
 }
 
-// checkCubin checks that all that a 64-bit ELF file's headers refer to lies
-// within it.
+// checkCubin checks that every part that the headers of a 64-bit ELF file refer to is
+// within the file.
 func checkCubin(image []byte) error {
 	const (
 		headerBytes        = 64
@@ -65,7 +65,7 @@ func checkCubin(image []byte) error {
 	return nil
 }
 
-// table returns the headers of an ELF file's program or section table.
+// table returns the program or section headers of an ELF file.
 func table(image []byte, what string, offset uint64, entryBytes, count uint16, least int) ([][]byte, error) {
 	if count == 0 {
 		return nil, nil
@@ -80,8 +80,8 @@ func table(image []byte, what string, offset uint64, entryBytes, count uint16, l
 	return headers, nil
 }
 
-// checkFatbin checks the length that a fat binary's header gives: a magic
-// number, a version, the header's own size and the size of what follows it.
+// checkFatbin checks the length in a fat binary's header: a magic number, a version,
+// the size of the header and the size of the contents.
 func checkFatbin(image []byte) error {
 	const headerBytes = 16
 	if len(image) < headerBytes {

@@ -22,7 +22,7 @@ func TestPrepareText(t *testing.T) {
 	require.NoError(t, err)
 	assert.Equal(t, terminated, prepared)
 
-	// Spare capacity is the caller's and must not be written.
+	// Spare capacity belongs to the caller and must not be written.
 	backing := []byte(".version 7.0!")
 	_, err = Prepare(backing[:12])
 	require.NoError(t, err)
@@ -59,9 +59,9 @@ func TestPrepareCubin(t *testing.T) {
 	}
 }
 
-// cubin returns a small ELF file: a header, a segment header, two section
-// headers, then sixteen bytes that the segment and the first section hold. The
-// second section occupies nothing.
+// cubin returns a small ELF file: a header, a segment header, two section headers, then
+// sixteen bytes that the segment and the first section contain. The second section is
+// empty.
 func cubin(t *testing.T) []byte {
 	const programs, sections = 64, 64 + 56
 	const content = sections + 2*64

@@ -1,15 +1,15 @@
-// Package explore runs a few goroutines in every order in which their steps can be
-// interleaved.
+// Package explore runs a few goroutines in every order in which their steps can
+// interleave.
 //
-// The code under test calls [World.Step] at its interesting points, through a hook
-// that is nil outside of tests. No lock is held there. Between two such points a
-// goroutine runs alone, so a run is determined by the order in which the goroutines
-// are let go on. [Run] tries all orders, depth first. After every step it calls
-// System.Check, and it reports goroutines that wait for ever.
+// The code under test calls [World.Step] at its interesting points, through a hook that
+// is nil outside of tests. The caller of Step holds no lock. Between two such points
+// one goroutine runs alone, so the order in which goroutines continue determines a run.
+// [Run] tries all orders, depth first. After every step it calls System.Check. It
+// reports goroutines that wait without end.
 //
-// Two runs that reach the same state continue in the same way, so the second one
-// ends there. A state is what System.State returns together with the points that
-// every goroutine has passed.
+// Two runs that reach the same state continue in the same way, so the second one ends
+// there. A state is the result of System.State together with the points that every
+// goroutine has passed.
 package explore
 
 import (
@@ -20,17 +20,17 @@ import (
 	"strings"
 )
 
-// System is what is explored: a fresh one for each run.
+// System is the system to explore, built again for each run.
 type System struct {
 	// Actors run concurrently.
 	Actors []Actor
-	// Check is called after each step, while every actor stands still.
+	// Check is called after each step, while every actor is stopped.
 	Check func() error
-	// State describes everything that decides what happens next, besides how far
-	// the actors have come. A nil State explores all orders, even those that lead
-	// to the same state.
+	// State describes everything that determines the next steps, except the actors'
+	// positions. A nil State explores all orders, even those that lead to the same
+	// state.
 	State func() string
-	// End is called when every actor has ended, Close after every run, also after
+	// End is called when every actor has ended. Close is called after every run, even
 	// one that was given up. Both may be nil.
 	End   func() error
 	Close func()
@@ -42,7 +42,7 @@ type Actor struct {
 	Run  func()
 }
 
-// World is one run. Its methods are called by the actors and what they call.
+// World is one run. Actors, and the code they call, call its methods.
 type World struct {
 	actors  []*actor
 	current *actor
@@ -54,17 +54,17 @@ type World struct {
 type actor struct {
 	Actor
 	resume chan struct{}
-	// point is where the actor stands, ready whether it could go on.
+	// point is the actor's position; ready reports whether it can continue.
 	point string
 	ready func() bool
 	ended bool
-	// passed are the points that it has been at.
+	// passed are the points that it has passed.
 	passed []string
 }
 
-// Step stops the actor that calls it until it is let go on. If ready is not nil,
-// it is not let go on while that returns false. The actor's position is the
-// sequence of its points.
+// Step stops the calling actor until the explorer continues it. If ready is not nil,
+// the explorer does not continue the actor while ready returns false. The actor's
+// position is the sequence of its points.
 func (w *World) Step(point string, ready func() bool) {
 	a := w.current
 	if a == nil || w.abandoned {
@@ -79,22 +79,22 @@ func (w *World) Step(point string, ready func() bool) {
 	}
 }
 
-// Result says how much was explored.
+// Result counts the explored runs and states.
 type Result struct {
-	// Runs were begun, Ended of them came to their end; the others reached a state
-	// that was known. States are different states.
+	// Runs is the number of runs, Ended of those that ran to the end; the others
+	// reached a known state. States is the number of different states.
 	Runs, Ended, States int
 }
 
 // Fault is an order of steps that leads to an error.
 type Fault struct {
-	// Steps are the actors in the order in which they were let go on, each with
-	// the point that it stood at.
+	// Steps are the actors in the order in which they continued, each with the point at
+	// which it was stopped.
 	Steps []string
 	Err   error
 }
 
-// Error names the cause and the steps.
+// Error formats the cause and the steps.
 func (f *Fault) Error() string {
 	return fmt.Sprintf("%v\nafter\n\t%s", f.Err, strings.Join(f.Steps, "\n\t"))
 }
@@ -102,11 +102,11 @@ func (f *Fault) Error() string {
 // Unwrap returns the cause.
 func (f *Fault) Unwrap() error { return f.Err }
 
-// choice is one of several actors that can go on.
+// choice is the choice of one of several actors that can continue.
 type choice struct{ taken, of int }
 
-// Run explores the system that build makes. It returns the first [Fault], or an
-// error after more runs than most.
+// Run explores the system that build returns. It returns the first [Fault], or an error
+// after more than most runs.
 func Run(most int, build func(w *World) System) (Result, error) {
 	var result Result
 	seen := make(map[string]bool)
@@ -137,8 +137,8 @@ func Run(most int, build func(w *World) System) (Result, error) {
 	}
 }
 
-// run is one path through the system. The path it is given is followed first, and
-// then extended.
+// run is one path through the system. It follows the given path first and then extends
+// it.
 type run struct {
 	world  *World
 	system System
@@ -173,7 +173,7 @@ func (r *run) follow() (ended bool, err error) {
 			r.path = append(r.path, choice{0, len(able)})
 		}
 		if r.path[depth].of != len(able) {
-			return false, fmt.Errorf("explore: %d actors can go on where there were %d before: the system is not deterministic", len(able), r.path[depth].of)
+			return false, fmt.Errorf("explore: %d actors can continue, but %d could in an earlier run with the same steps: the system is not deterministic", len(able), r.path[depth].of)
 		}
 		a := able[r.path[depth].taken]
 		r.steps = append(r.steps, a.Name+" from "+a.point)
@@ -181,7 +181,7 @@ func (r *run) follow() (ended bool, err error) {
 		if err := r.system.Check(); err != nil {
 			return false, err
 		}
-		// The last choice that was given is new, those before it are known.
+		// The last given choice is new; those before it are known.
 		if depth >= given-1 && r.known() {
 			r.path = r.path[:depth+1]
 			return false, nil
@@ -193,7 +193,7 @@ func (r *run) able() []*actor {
 	return slices.DeleteFunc(slices.Clone(r.world.actors), func(a *actor) bool { return a.ended || a.ready != nil && !a.ready() })
 }
 
-// let lets an actor go on until it stops again or ends.
+// let continues an actor until it stops again or ends.
 func (r *run) let(a *actor) {
 	r.world.current = a
 	a.ready = nil
@@ -210,7 +210,7 @@ func (r *run) atEnd() (ended bool, err error) {
 		}
 	}
 	if len(waiting) > 0 {
-		return false, fmt.Errorf("explore: nobody can go on: %s", strings.Join(waiting, ", "))
+		return false, fmt.Errorf("explore: no actor can continue: %s", strings.Join(waiting, ", "))
 	}
 	if r.system.End != nil {
 		return true, r.system.End()

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/explore"
 )
 
-// counters add one to a shared number: they read it, stop, and write it.
+// counters add one to a shared number: each reads it, stops, and writes it.
 func counters(w *explore.World, n int, end func(value int) error, merge bool) explore.System {
 	value, closed := 0, false
 	s := explore.System{
@@ -82,7 +82,7 @@ func TestActorsThatWaitForEver(t *testing.T) {
 			Check:  func() error { return nil },
 		}
 	})
-	require.ErrorContains(t, err, "nobody can go on: a at wait")
+	require.ErrorContains(t, err, "no actor can continue: a at wait")
 	_, err = explore.Run(1000, func(w *explore.World) explore.System {
 		open := false
 		return explore.System{

@@ -6,8 +6,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// Children returns how many children the type has. A struct may have any number:
-// fixed is false.
+// Children returns the number of children of the type. If fixed is false, as for a
+// struct, any number is valid.
 func (p Parsed) Children() (count int, fixed bool) {
 	switch p.id {
 	case arrow.LIST, arrow.LARGE_LIST, arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW, arrow.FIXED_SIZE_LIST, arrow.MAP:
@@ -22,11 +22,13 @@ func (p Parsed) Children() (count int, fixed bool) {
 	return 0, true
 }
 
-// Type puts the type together. Flags are those of the schema, of which the order
-// of a dictionary and that of a map's keys matter here; values is the field that
-// the schema's dictionary describes, or nil. The type keeps the children.
+// Type builds the type from its children. Of the schema's flags it uses the order of a
+// dictionary and that of a map's keys. values is the field that the schema's dictionary
+// describes, or nil. The type keeps the slice of children.
 //
-// The error is an [ErrInvalid], in an [Error] that names the child at fault.
+// # Errors
+//
+// The error is an [Error] that names the invalid child and wraps [ErrInvalid].
 func (p Parsed) Type(children []arrow.Field, flags int64, values *arrow.Field) (arrow.DataType, error) {
 	if err := p.check(children); err != nil {
 		return nil, err
@@ -52,8 +54,9 @@ func (p Parsed) Type(children []arrow.Field, flags int64, values *arrow.Field) (
 	return p.list(children[0]), nil
 }
 
-// Table checks the children of a type that describes a table, as Type does for all,
-// and reports whether the type does: it is a struct without a dictionary.
+// Table checks the children of a type that describes a table, as Type does for any
+// type, and reports whether the type is valid for a table: a struct without a
+// dictionary.
 func (p Parsed) Table(children []arrow.Field, values *arrow.Field) (bool, error) {
 	if p.id != arrow.STRUCT || values != nil {
 		return false, nil
@@ -101,8 +104,8 @@ func (p Parsed) dictionary(values arrow.Field, flags int64) (arrow.DataType, err
 	return &arrow.DictionaryType{IndexType: p.whole, ValueType: values.Type, Ordered: ordered}, nil
 }
 
-// mapOf takes the entries of a map, which must be pairs without nulls among
-// themselves and among the keys.
+// mapOf builds a map from its entries. The entries must be pairs; entries and keys must
+// not be nullable.
 func mapOf(entries arrow.Field, flags int64) (arrow.DataType, error) {
 	pair, ok := entries.Type.(*arrow.StructType)
 	switch {

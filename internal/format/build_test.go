@@ -50,7 +50,7 @@ func TestTypeRefuses(t *testing.T) {
 	}
 }
 
-// A type can be a stranger, or one that nobody finished.
+// Types can be unknown to this package, or incomplete.
 type stranger struct{ arrow.DataType }
 
 type claims struct{ arrow.NullType }
@@ -59,7 +59,7 @@ func (*claims) ID() arrow.Type { return arrow.EXTENSION }
 
 func TestDescribeRefuses(t *testing.T) {
 	tooWide := 1 << 30
-	tooWide *= 2 // negative where an int has 32 bits
+	tooWide *= 2 // negative if int has 32 bits
 	for _, c := range []struct {
 		name string
 		t    arrow.DataType

@@ -6,11 +6,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// Description is what one ArrowSchema says about a field.
+// Description holds the contents of the ArrowSchema of a field.
 type Description struct {
 	Format string
 	Name   string
-	// Metadata is the blob, or nil where the field has no metadata.
+	// Metadata is the blob, or nil if the field has no metadata.
 	Metadata []byte
 	Flags    int64
 	// Children are the fields that the children describe.
@@ -19,9 +19,13 @@ type Description struct {
 	Dictionary arrow.DataType
 }
 
-// Describe takes a field apart. Children are not looked at beyond their being
-// there: they are described by themselves. The error is an [ErrInvalid] or an
-// [ErrUnsupported], in an [Error] that names the part at fault.
+// Describe returns the description of a field. It checks only that children exist: each
+// child has a description of its own.
+//
+// # Errors
+//
+// The error is an [Error] that names the invalid part and wraps [ErrInvalid] or
+// [ErrUnsupported].
 func Describe(field arrow.Field) (Description, error) {
 	text, err := Of(field.Type)
 	if err != nil {
@@ -48,7 +52,7 @@ func Describe(field arrow.Field) (Description, error) {
 	return d, nil
 }
 
-// describeType adds what the storage of a type has below it.
+// describeType adds the children of the storage type.
 func (d *Description) describeType(t arrow.DataType) error {
 	t, err := Storage(t)
 	if err != nil {
@@ -64,8 +68,7 @@ func (d *Description) describeType(t arrow.DataType) error {
 			return in("dictionary", err)
 		}
 	case *arrow.MapType:
-		// A map that arrow-go did not make has no fields and cannot be asked for
-		// them.
+		// The zero map, which arrow-go never makes, has no fields; its accessors panic.
 		if *t == (arrow.MapType{KeysSorted: t.KeysSorted}) {
 			return in("children", fmt.Errorf("the map type is empty: %w", ErrInvalid))
 		}

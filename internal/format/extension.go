@@ -6,16 +6,15 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// The keys under which a field's metadata say of what extension type it is.
+// The keys of a field's metadata that name its extension type.
 const (
 	ExtensionName     = "ARROW:extension:name"
 	ExtensionMetadata = "ARROW:extension:metadata"
 )
 
 // Extension returns the field with the extension type that its metadata name, if
-// arrow-go has one registered under that name which takes the field's storage;
-// the metadata are then without the two keys. Otherwise it returns the field as
-// it is.
+// arrow-go has registered a type of that name for the field's storage; the metadata are
+// then without the two keys. Otherwise it returns the field unchanged.
 func Extension(field arrow.Field) arrow.Field {
 	name, named := field.Metadata.GetValue(ExtensionName)
 	if !named || field.Type == nil || field.Type.ID() == arrow.EXTENSION {
@@ -35,9 +34,9 @@ func Extension(field arrow.Field) arrow.Field {
 	return field
 }
 
-// deserialize returns nil where the extension type refuses. The text comes from
-// another library, so an implementation that panics over it refuses too, and one
-// that answers with other storage would have memory read wrongly.
+// deserialize returns nil if the extension type returns an error. The text comes from
+// another library, so a panic of the implementation counts as an error. A type with
+// other storage counts as an error too, because memory would be misread.
 func deserialize(registered arrow.ExtensionType, storage arrow.DataType, data string) (extension arrow.ExtensionType) {
 	defer func() {
 		if recover() != nil {
@@ -51,8 +50,8 @@ func deserialize(registered arrow.ExtensionType, storage arrow.DataType, data st
 	return extension
 }
 
-// withExtension returns the field's metadata with the two keys in them if it is
-// of an extension type. They take the place of what the field has under them.
+// withExtension returns the field's metadata. For an extension type it adds the two
+// keys, which replace equal keys of the field.
 func withExtension(field arrow.Field) (arrow.Metadata, error) {
 	extension, ok := field.Type.(arrow.ExtensionType)
 	if !ok {

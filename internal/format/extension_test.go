@@ -12,7 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format"
 )
 
-// parameters is an extension type that does what its text says when it is read.
+// parameters is an extension type; its serialized text selects its behaviour when it is
+// deserialized.
 type parameters struct {
 	arrow.ExtensionBase
 	text string
@@ -66,7 +67,7 @@ func TestExtensionTypes(t *testing.T) {
 			require.NoError(t, err)
 			require.Equal(t, storageText, d.Format)
 
-			// Nobody knows it: the storage and all that the metadata say.
+			// An unregistered type keeps its storage and its metadata.
 			unknown := again(t, field)
 			require.True(t, arrow.TypeEqual(storage, unknown.Type))
 			want := arrow.NewMetadata([]string{"a", "b", format.ExtensionName, format.ExtensionMetadata},
@@ -77,7 +78,8 @@ func TestExtensionTypes(t *testing.T) {
 			known := again(t, field)
 			require.True(t, arrow.TypeEqual(field.Type, known.Type), known.Type)
 			require.Equal(t, kept, known.Metadata)
-			// What an earlier reader did not know is known now.
+			// A type that was unknown to an earlier reader is known after its
+			// registration.
 			require.True(t, arrow.TypeEqual(field.Type, again(t, unknown).Type))
 			require.Equal(t, known, again(t, known))
 		})

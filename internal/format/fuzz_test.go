@@ -39,8 +39,7 @@ func FuzzParse(f *testing.F) {
 		written, err := format.Of(made)
 		require.NoError(t, err)
 		if written != text {
-			// The only other spelling that is taken gives the width of a decimal
-			// that has it anyway.
+			// The only other accepted spelling gives the default width of a decimal.
 			require.Equal(t, text, written+",128")
 		}
 	})

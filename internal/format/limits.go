@@ -1,29 +1,29 @@
 package format
 
-// What is taken from a library that may be broken. No schema that means well
-// comes near these.
+// The limits of schemas from other libraries, which may be faulty. Valid schemas are
+// far below them.
 const (
-	// MaximumDepth is how many levels deep types may be nested; a type without
-	// children is one level.
+	// MaximumDepth is the maximum nesting depth of types. A type without children has
+	// depth one.
 	MaximumDepth = 64
-	// MaximumChildren is how many children one type may have.
+	// MaximumChildren is the maximum number of children of a type.
 	MaximumChildren = 1 << 16
-	// MaximumFields is how many fields there may be in a whole schema.
+	// MaximumFields is the maximum number of fields in a schema.
 	MaximumFields = 1 << 18
-	// MaximumText is how many bytes a format string or a name may have.
+	// MaximumText is the maximum length of a format string or name in bytes.
 	MaximumText = 1 << 20
-	// MaximumMetadata is how many bytes a metadata blob may have.
+	// MaximumMetadata is the maximum size of a metadata blob in bytes.
 	MaximumMetadata = 1 << 26
-	// MaximumPairs is how many pairs a metadata blob may have.
+	// MaximumPairs is the maximum number of pairs of a metadata blob.
 	MaximumPairs = 1 << 16
-	// MaximumTotal is how many bytes all texts and blobs of a schema may have
-	// together.
+	// MaximumTotal is the maximum size of all texts and blobs of a schema together in
+	// bytes.
 	MaximumTotal = 1 << 28
-	// MaximumTimeZone is how many bytes the name of a time zone may have.
+	// MaximumTimeZone is the maximum length of the name of a time zone in bytes.
 	MaximumTimeZone = 1 << 10
 )
 
-// Bits of ArrowSchema.flags. Others mean nothing here.
+// Bits of ArrowSchema.flags. Others are ignored.
 const (
 	FlagDictionaryOrdered = 1 << 0
 	FlagNullable          = 1 << 1

@@ -8,11 +8,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// lengthBytes is how many bytes a count or a length in a blob has.
+// lengthBytes is the size of a count or a length in a blob.
 const lengthBytes = 4
 
-// EncodeMetadata returns the blob of metadata, in the byte order of this machine,
-// or nil where there are none.
+// EncodeMetadata returns the blob of metadata in the byte order of this machine, or nil
+// for empty metadata.
 func EncodeMetadata(metadata arrow.Metadata) ([]byte, error) {
 	keys, values := metadata.Keys(), metadata.Values()
 	if len(keys) == 0 {
@@ -38,8 +38,8 @@ func EncodeMetadata(metadata arrow.Metadata) ([]byte, error) {
 	return blob, nil
 }
 
-// DecodeMetadata reads the blob that bytes begins with, copies it, and returns how
-// many bytes it has. The error is an [ErrInvalid] that says which pair is wrong.
+// DecodeMetadata reads the blob at the start of bytes, copies it, and returns its
+// length. The error names the invalid pair and wraps [ErrInvalid].
 func DecodeMetadata(bytes []byte) (metadata arrow.Metadata, length int, err error) {
 	return decode(func(from, count int) ([]byte, bool) {
 		if count > len(bytes)-from {
@@ -49,23 +49,23 @@ func DecodeMetadata(bytes []byte) (metadata arrow.Metadata, length int, err erro
 	})
 }
 
-// ReadMetadata is [DecodeMetadata] for a blob of C, which does not say how long it
-// is. Nil is a blob without pairs. The bytes that the blob claims to have must be
-// there; it is not believed more than [MaximumMetadata] of them.
+// ReadMetadata is [DecodeMetadata] for a blob in C memory of unknown length. Nil is a
+// blob without pairs. The memory must contain the bytes that the blob's lengths claim;
+// ReadMetadata reads at most [MaximumMetadata] of them.
 func ReadMetadata(blob unsafe.Pointer) (metadata arrow.Metadata, length int, err error) {
 	if blob == nil {
 		return arrow.Metadata{}, 0, nil
 	}
 	return decode(func(from, count int) ([]byte, bool) {
 		if count == 0 {
-			// There may be nothing where this would point.
+			// The pointer may be past the end of the blob.
 			return nil, true
 		}
 		return unsafe.Slice((*byte)(unsafe.Add(blob, from)), count), true
 	})
 }
 
-// reader gives so many bytes of a blob from an offset on, if there are as many.
+// reader returns count bytes of a blob from an offset, or false if the blob is shorter.
 type reader func(from, count int) ([]byte, bool)
 
 func decode(read reader) (arrow.Metadata, int, error) {

@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
-// blob makes a blob of numbers and texts.
+// blob encodes numbers and texts.
 func blob(parts ...any) []byte {
 	var bytes []byte
 	for _, part := range parts {

@@ -9,9 +9,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// Of returns the format string of a type: of an extension type that of its
-// storage, of a dictionary type that of its indices. It does not look at
-// children. The error is an [ErrInvalid] or an [ErrUnsupported].
+// Of returns the format string of a type: for an extension type that of its storage,
+// for a dictionary type that of its indices. It does not check children.
+//
+// # Errors
+//
+// The error wraps [ErrInvalid] or [ErrUnsupported].
 func Of(t arrow.DataType) (string, error) {
 	t, err := Storage(t)
 	if err != nil {
@@ -83,7 +86,7 @@ func codesText(codes []arrow.UnionTypeCode) string {
 	return strings.Join(texts, ",")
 }
 
-// decimalFormat leaves the width out where it is the one that is meant without.
+// decimalFormat omits the width if it is the default.
 func decimalFormat(t arrow.DecimalType, width int) (string, error) {
 	precision, scale := t.GetPrecision(), t.GetScale()
 	most := decimalDigits(width)
@@ -109,8 +112,8 @@ func timestampFormat(t *arrow.TimestampType) (string, error) {
 	return "", fmt.Errorf("timestamps have no unit %d: %w", t.Unit, ErrInvalid)
 }
 
-// Storage returns the type itself or, of an extension type, what it is stored as.
-// The type that it returns is no nil pointer.
+// Storage returns the storage type of an extension type, and any other type itself. It
+// never returns a nil pointer.
 func Storage(t arrow.DataType) (arrow.DataType, error) {
 	for range MaximumDepth {
 		if t == nil || isNil(t) {
@@ -128,7 +131,7 @@ func Storage(t arrow.DataType) (arrow.DataType, error) {
 	return nil, fmt.Errorf("extension types are stored as extension types without end: %w", ErrInvalid)
 }
 
-// isNil finds the nil pointers that hide in an interface.
+// isNil reports whether the interface holds a nil pointer.
 func isNil(t arrow.DataType) bool {
 	value := reflect.ValueOf(t)
 	return value.Kind() == reflect.Pointer && value.IsNil()

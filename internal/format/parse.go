@@ -7,19 +7,23 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// Parsed is what a format string says. The zero value says nothing.
+// Parsed is a parsed format string. The zero value is empty.
 type Parsed struct {
 	id arrow.Type
-	// whole is the type where it has no children.
+	// whole is the type if it has no children.
 	whole arrow.DataType
-	// size is the length of the lists of a fixed-size list.
+	// size is the length of each list of a fixed-size list.
 	size int32
 	// codes are the type ids of a union.
 	codes []arrow.UnionTypeCode
 }
 
-// Parse reads a format string. The error is an [ErrUnsupported] for a type that
-// is not known here and an [ErrInvalid] for text that is malformed.
+// Parse reads a format string.
+//
+// # Errors
+//
+// The error wraps [ErrUnsupported] for an unknown type and [ErrInvalid] for malformed
+// text.
 func Parse(text string) (Parsed, error) {
 	p, err := parse(text)
 	if err != nil {
@@ -75,15 +79,15 @@ func parse(text string) (Parsed, error) {
 
 func whole(t arrow.DataType) (Parsed, error) { return Parsed{id: t.ID(), whole: t}, nil }
 
-// unknown tells what is nearly a type from what may be one of another version of
-// the standard.
+// unknown distinguishes a misspelled type from one that a later version of the standard
+// may define.
 func unknown(text string) error {
 	if text == "" {
 		return fmt.Errorf("it is empty: %w", ErrInvalid)
 	}
 	for _, head := range [...]string{"w", "d", "+w", "+ud", "+us", "tss", "tsm", "tsu", "tsn"} {
 		if text == head {
-			return fmt.Errorf("the colon and what follows it are missing: %w", ErrInvalid)
+			return fmt.Errorf("the colon and the text after it are missing: %w", ErrInvalid)
 		}
 	}
 	for i := range plain {

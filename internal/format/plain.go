@@ -2,7 +2,7 @@ package format
 
 import "github.com/apache/arrow/go/v17/arrow"
 
-// plain are the types that have one format string and no children.
+// plain holds the types with one format string and no children.
 var plain = [...]struct {
 	text string
 	t    arrow.DataType
@@ -41,8 +41,8 @@ var plain = [...]struct {
 	{"tin", &arrow.MonthDayNanoIntervalType{}},
 }
 
-// nested are the types of which the format string says nothing but that they
-// have children.
+// nested holds the types whose format string is constant, because only their children
+// differ.
 var nested = [...]struct {
 	text string
 	id   arrow.Type
@@ -56,7 +56,7 @@ var nested = [...]struct {
 	{"+r", arrow.RUN_END_ENCODED},
 }
 
-// timestamps are what stands before the name of the time zone.
+// timestamps holds the prefixes of the name of the time zone.
 var timestamps = [...]struct {
 	text string
 	unit arrow.TimeUnit

@@ -8,11 +8,11 @@ import (
 	"unicode/utf8"
 )
 
-// maximumWidth is the widest that a fixed-size value or list can be.
+// maximumWidth is the maximum width of a fixed-size value or list.
 const maximumWidth = math.MaxInt32
 
-// CheckText returns an error unless C can hold the text as a string of UTF-8 of
-// at most so many bytes.
+// CheckText returns an error unless the text is a valid C string of UTF-8 with at most
+// most bytes.
 func CheckText(text string, most int) error {
 	switch {
 	case len(text) > most:
@@ -25,8 +25,8 @@ func CheckText(text string, most int) error {
 	return nil
 }
 
-// number reads a decimal number that is written as a computer writes it: digits
-// without zeros before them, and a minus sign where numbers may be negative.
+// number reads a decimal number in canonical form: digits without leading zeros, and a
+// minus sign if negative numbers are valid.
 func number(text string, least, most int64) (int64, error) {
 	digits := text
 	if least < 0 {
@@ -43,9 +43,8 @@ func number(text string, least, most int64) (int64, error) {
 	return value, nil
 }
 
-// decimalDigits is how many digits a decimal of so many bits can have. Further
-// than that from the point no arithmetic of arrow-go goes, so it bounds the scale
-// too.
+// decimalDigits returns the maximum number of digits of a decimal of the given width in
+// bits. It also bounds the scale, because arrow-go computes no larger ones.
 func decimalDigits(width int) int32 {
 	if width == 256 {
 		return 76

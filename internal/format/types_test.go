@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/format/formattest"
 )
 
-// again takes a field apart, all the way down, and puts it together.
+// again describes a field recursively and rebuilds it.
 func again(t require.TestingT, field arrow.Field) arrow.Field {
 	d, err := format.Describe(field)
 	require.NoError(t, err)
@@ -41,7 +41,7 @@ func requireSameField(t require.TestingT, want, got arrow.Field) {
 	require.Equal(t, want.Nullable, got.Nullable)
 	require.Equal(t, want.Metadata, got.Metadata)
 	require.True(t, arrow.TypeEqual(want.Type, got.Type, arrow.CheckMetadata()), "%v\n%v", want.Type, got.Type)
-	// TypeEqual does not look at all that a type says; this shows some more.
+	// TypeEqual ignores some properties of a type; the string contains more of them.
 	require.Equal(t, want.Type.String(), got.Type.String())
 }
 
@@ -66,7 +66,7 @@ func TestRandomFields(t *testing.T) {
 	})
 }
 
-// What TypeEqual overlooks.
+// TestFlagsOfTypes checks properties that TypeEqual ignores.
 func TestFlagsOfTypes(t *testing.T) {
 	sorted := arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int8)
 	sorted.KeysSorted = true

@@ -1,6 +1,6 @@
 package lookback
 
-// The shape of the state: see lookback.cuh.
+// The layout of the state: see lookback.cuh.
 const (
 	header = 128
 	group  = 32
@@ -8,13 +8,13 @@ const (
 	stride = span + 2*group
 )
 
-// Bytes returns the length of the state for so many tiles, of which there may be
-// none, whose folds have valueBytes each. The state is zeroed before each launch:
+// Bytes returns the length of the state for a number of tiles, which may be zero, with
+// folds of valueBytes each. Zero the state before each launch:
 //
 //	block, slices, err := call.Allocate(lookback.Bytes(tiles, 8))
 //	err = slices[0].Fill(call.Stream, 0)
 //
-// The fold of a tile comes with a flag in every word: 8 bytes for each 4.
+// Every word of a tile's fold has a flag: 8 bytes for each 4.
 func Bytes(tiles, valueBytes uint64) uint64 {
 	words := (valueBytes + 3) / 4
 	if words > 1 {

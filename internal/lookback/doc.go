@@ -1,4 +1,4 @@
-// Package lookback is the Go side of kernels/include/lookback.cuh and prefixes.cuh: how much memory
-// the state of a launch takes, and, for the host, what lies before a tile, folded in
-// the order in which a GPU folds it.
+// Package lookback is the Go side of kernels/include/lookback.cuh and prefixes.cuh: the
+// size of the state of a launch and, for the host, the fold of the tiles before a tile,
+// in the order in which a GPU folds them.
 package lookback

@@ -19,7 +19,7 @@ import (
 //go:embed testdata/lookback.ptx
 var code string
 
-// adding sums floats; what it begins with changes none.
+// adding sums floats; its none is the identity.
 type adding struct{}
 
 func (adding) None() float64             { return math.Copysign(0, -1) }
@@ -59,7 +59,7 @@ func TestPrefix(t *testing.T) {
 	}
 }
 
-// TestDevice compares the prefixes of a device with the host's, floats to the bit.
+// TestDevice compares the prefixes of a device with the host's, floats bit by bit.
 func TestDevice(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		if dev.Kind() == device.Host {
@@ -110,7 +110,7 @@ func check[T interface {
 	}
 	require.NoError(t, in.Upload(t.Context(), nil, values))
 	got := make([]T, n)
-	for range 2 { // the second time the state has to be cleared
+	for range 2 { // the second time the state must be cleared
 		require.NoError(t, state.Fill(nil, 0))
 		require.NoError(t, function.Launch(nil, device.Dim3{X: uint32(n)}, device.Dim3{X: 32}, 0, out, in, uint32(n), state))
 		require.NoError(t, out.Download(t.Context(), nil, got))

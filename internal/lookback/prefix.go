@@ -1,14 +1,13 @@
 package lookback
 
-// Fold folds two values, of which the first stands before the second. None is what
-// changes nothing.
+// Fold folds two values; the first precedes the second. None is the identity.
 type Fold[T any] interface {
 	None() T
 	Fold(a, b T) T
 }
 
-// Prefix is what lies before a tile, on the host: before_tile of lookback.cuh, with
-// its order. The zero Prefix is not ready: see [NewPrefix].
+// Prefix is the fold of all tiles before a tile, on the host: before_tile of
+// lookback.cuh, in the same order. The zero Prefix is not ready: use [NewPrefix].
 type Prefix[T any, F Fold[T]] struct {
 	fold                    F
 	tiles, groups           [group]T
@@ -21,7 +20,7 @@ func NewPrefix[T any, F Fold[T]](fold F) *Prefix[T, F] {
 	return &Prefix[T, F]{fold: fold, spans: fold.None()}
 }
 
-// Next takes the fold of the next tile and returns that of all tiles before it.
+// Next adds the fold of the next tile and returns the fold of all tiles before it.
 func (p *Prefix[T, F]) Next(sum T) T {
 	inThisGroup := WarpFold(p.fold, p.tiles[:p.tilesAhead])
 	beforeGroup := p.fold.Fold(p.spans, WarpFold(p.fold, p.groups[:p.groupsAhead]))
@@ -43,9 +42,9 @@ func (p *Prefix[T, F]) endGroup(sum, before T) {
 	}
 }
 
-// Told is what lies before a tile, on the host, in the order of prefixes.cuh: groups of
-// 32 tiles one after another, and in a group as WarpScan does. The zero Told is not
-// ready: see [NewTold].
+// Told is the fold of all tiles before a tile, on the host, in the order of
+// prefixes.cuh: groups of 32 tiles in sequence, and within a group as WarpScan does.
+// The zero Told is not ready: use [NewTold].
 type Told[T any, F Fold[T]] struct {
 	fold  F
 	tiles [group]T
@@ -59,7 +58,7 @@ func NewTold[T any, F Fold[T]](fold F) *Told[T, F] {
 	return &Told[T, F]{fold: fold, before: fold.None()}
 }
 
-// Next takes the fold of the next tile and returns that of all tiles before it.
+// Next adds the fold of the next tile and returns the fold of all tiles before it.
 func (p *Told[T, F]) Next(sum T) T {
 	scanned := p.tiles
 	for i := p.ahead; i < group; i++ {
@@ -79,7 +78,7 @@ func (p *Told[T, F]) Next(sum T) T {
 }
 
 // WarpFold folds at most 32 values as warp_fold of scan.cuh does: neighbours, then
-// neighbouring pairs and so on, those that are absent being none.
+// neighbouring pairs and so on. Absent values count as none.
 func WarpFold[T any, F Fold[T]](fold F, values []T) T {
 	var lanes [group]T
 	for i := copy(lanes[:], values); i < group; i++ {
@@ -93,8 +92,8 @@ func WarpFold[T any, F Fold[T]](fold F, values []T) T {
 	return lanes[0]
 }
 
-// WarpScan turns 32 values into the folds up to each as warp_scan of scan.cuh does:
-// each takes the one before it, then the one 2 before, 4, 8 and 16.
+// WarpScan turns 32 values into inclusive prefixes as warp_scan of scan.cuh does: each
+// lane adds the value 1 before it, then 2, 4, 8 and 16 before.
 func WarpScan[T any, F Fold[T]](fold F, lanes *[group]T) {
 	for delta := 1; delta < group; delta *= 2 {
 		for i := group - 1; i >= delta; i-- {

@@ -1,4 +1,4 @@
-// Package names makes messages about names that do not exist.
+// Package names formats messages about unknown names.
 package names
 
 import (
@@ -8,12 +8,12 @@ import (
 	"strings"
 )
 
-// most is how many candidates a message lists.
+// most is the maximum number of candidates in a message.
 const most = 8
 
-// Unknown says that nothing of a kind is called name, and what is, the closest names
-// first: no column is called "dely": there are "delay", "day" and 17 others. Names that
-// are there several times are listed once.
+// Unknown returns a message that no object of a kind has the name, with the candidates,
+// the closest first: no column is called "dely": there are "delay", "day" and 17
+// others. It lists a repeated candidate once.
 func Unknown(kind, name string, candidates []string) string {
 	if len(candidates) == 0 {
 		return fmt.Sprintf("no %s is called %q: there are none", kind, name)
@@ -36,9 +36,9 @@ func Unknown(kind, name string, candidates []string) string {
 	return fmt.Sprintf("no %s is called %q: there are %s", kind, name, text)
 }
 
-// Closest returns the candidates, each once, those first that it takes the fewest
-// changes to make name of. Letter case counts little. Candidates that are equally close
-// keep their order.
+// Closest returns the distinct candidates, ordered by their distance from name. A
+// change of letter case counts little. Candidates at the same distance keep their
+// order.
 func Closest(name string, candidates []string) []string {
 	type candidate struct {
 		name     string
@@ -60,12 +60,12 @@ func Closest(name string, candidates []string) []string {
 	return names
 }
 
-// longest is the most letters that are compared. A name is far longer only by mistake.
+// longest is the number of letters that are compared. Longer names are mistakes.
 const longest = 64
 
-// distance returns how many letters have to be inserted, deleted, replaced or swapped
-// with the next to make one name of the other. It counts in halves: another case is half
-// a change.
+// distance returns the number of letters to insert, delete, replace or swap with the
+// next to turn one name into the other. It counts in halves: a change of case is half a
+// change.
 func distance(a, b string) int {
 	from, to := letters(a), letters(b)
 	ahead, before, row := make([]int, len(to)+1), make([]int, len(to)+1), make([]int, len(to)+1)

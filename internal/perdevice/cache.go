@@ -8,27 +8,27 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// Cache keeps a value for each device. The zero Cache is empty and ready; it is
+// Cache keeps a value for each device. The zero Cache is empty and ready for use. It is
 // safe for concurrent use and must not be copied.
 //
-// Closing a device drops its value. What the value stands for on the device is not
-// given back: it goes with the device's context.
+// Closing a device drops its value. The cache does not free the resources of a value on
+// the device: they end with the device's context.
 type Cache[V any] struct {
 	// The address is the key in the device's store, so a Cache must have a size.
 	_ byte
 }
 
-// entry is locked while its value is made, so that devices do not wait for one
-// another.
+// entry is locked while its value is loaded, so that devices do not wait for each
+// other.
 type entry[V any] struct {
 	mu    sync.Mutex
 	value atomic.Pointer[V]
 }
 
-// Get returns the device's value, which it makes if there is none yet. Of several
-// callers at the same time one makes it and the others wait. An error of load is
-// returned and not kept: the next Get tries again. A value that exists costs one
-// look-up without a lock.
+// Get returns the device's value and loads it on the first call. Of several concurrent
+// callers one loads it and the others wait. Get returns an error of load without
+// caching it: the next Get tries again. An existing value costs one look-up without a
+// lock.
 func (c *Cache[V]) Get(dev *device.Device, load func(*device.Device) (V, error)) (V, error) {
 	if dev == nil {
 		var none V

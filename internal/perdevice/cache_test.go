@@ -75,8 +75,8 @@ func TestNilDevice(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrInvalidValue)
 }
 
-// TestClosedDevicesForget finds the value of a closed device collected, though the
-// program still has the device.
+// TestClosedDevicesForget checks that the collector frees the value of a closed device
+// although the program still references the device.
 func TestClosedDevicesForget(t *testing.T) {
 	var cache Cache[*[64]byte]
 	dev := open(t)
@@ -87,7 +87,7 @@ func TestClosedDevicesForget(t *testing.T) {
 		runtime.AddCleanup(value, func(done chan struct{}) { close(done) }, collected)
 	}()
 	require.NoError(t, dev.Close())
-	// Cleanups run some time after a collection: collect until they have.
+	// Cleanups run some time after a collection, so collect until they have run.
 	for done := false; !done; {
 		require.NoError(t, t.Context().Err())
 		runtime.GC()
@@ -100,7 +100,8 @@ func TestClosedDevicesForget(t *testing.T) {
 	runtime.KeepAlive(dev)
 }
 
-// TestCachesOfOneTypeAreApart keeps two caches' values for one device apart.
+// TestCachesOfOneTypeAreApart checks that two caches keep separate values for one
+// device.
 func TestCachesOfOneTypeAreApart(t *testing.T) {
 	var caches [2]Cache[int]
 	dev := open(t)

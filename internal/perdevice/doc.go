@@ -1,8 +1,7 @@
-// Package perdevice keeps one value for each open device, such as code that was
-// loaded onto it, made when it is first asked for.
+// Package perdevice keeps one value for each open device, such as loaded
+// code, which is created on first use.
 //
-// The values lie in the [device.Device], which forgets them when it is closed. A
-// device that is closed and opened again is another [device.Device] and gets another
-// value. A device that the program has dropped without closing it is collected, and
-// its values with it.
+// The [device.Device] holds the values and drops them when it is closed. A device that
+// is closed and opened again is another [device.Device] and has another value. If the
+// program drops a device without closing it, the collector frees it with its values.
 package perdevice

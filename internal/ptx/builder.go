@@ -6,10 +6,10 @@ import (
 	"strings"
 )
 
-// Class is what a register holds.
+// Class is the class of a register: the kind of values that it holds.
 type Class uint8
 
-// The classes of registers. Values of eight bits live in Word16, as PTX has it.
+// The classes of registers. Word16 also holds values of eight bits, as PTX specifies.
 const (
 	Predicate Class = iota
 	Word16
@@ -29,10 +29,10 @@ var declared = [classes]struct{ kind, name string }{
 	Float64:   {".f64", "e"},
 }
 
-// Untyped is the type of the class in instructions that move bits.
+// Untyped returns the type of the class for instructions that move bits.
 func (c Class) Untyped() string { return declared[c].kind[1:] }
 
-// Zero is the class's zero as an operand.
+// Zero returns the zero of the class as an operand.
 func (c Class) Zero() Register {
 	switch c {
 	case Float32:
@@ -43,8 +43,8 @@ func (c Class) Zero() Register {
 	return "0"
 }
 
-// Register is a register's name, such as %x_r3, or an operand that stands in its
-// place, such as an immediate.
+// Register is the name of a register, such as %x_r3, or another operand, such as an
+// immediate.
 type Register string
 
 // Builder collects instructions. The zero Builder is not ready: use [New].
@@ -55,8 +55,8 @@ type Builder struct {
 	labels int
 }
 
-// New makes a builder whose registers and labels begin with the prefix, a letter
-// or more that nothing else in the same scope begins with.
+// New returns a builder. Its registers and labels begin with the prefix, which must be
+// unique in the scope and consist of letters.
 func New(prefix string) *Builder { return &Builder{prefix: prefix} }
 
 // Register returns a new register.
@@ -72,8 +72,8 @@ func (b *Builder) Emit(format string, arguments ...any) {
 	b.code.WriteString(";\n")
 }
 
-// Op adds an instruction that writes a new register of a class, which it returns:
-// Op(Word32, "add.s32", a, "1").
+// Op adds an instruction that writes a new register of a class, and returns the
+// register: Op(Word32, "add.s32", a, "1").
 func (b *Builder) Op(class Class, instruction string, operands ...Register) Register {
 	result := b.Register(class)
 	b.code.WriteByte('\t')
@@ -100,8 +100,7 @@ func (b *Builder) Place(label string) {
 	b.code.WriteString(":\n")
 }
 
-// Void adds an instruction that writes no register: Void("st.global.b32",
-// "[%d1]", r).
+// Void adds an instruction that writes no register: Void("st.global.b32", "[%d1]", r).
 func (b *Builder) Void(instruction string, operands ...Register) {
 	b.code.WriteByte('\t')
 	b.code.WriteString(instruction)
@@ -117,8 +116,8 @@ func (b *Builder) Move(instruction string, to Register, operands ...Register) {
 	b.Void(instruction, append([]Register{to}, operands...)...)
 }
 
-// Call calls a function whose parameters are all of 64 bits, as the operands have
-// to be. It returns as many values of 64 bits: one, or a struct of several.
+// Call calls a function with parameters of 64 bits; operands must have 64 bits too. The
+// function returns one value of 64 bits, or a struct of several, in results.
 func (b *Builder) Call(name string, results []Register, operands ...Register) {
 	b.code.WriteString("\t{\n")
 	var in []string
@@ -139,8 +138,8 @@ func (b *Builder) Call(name string, results []Register, operands ...Register) {
 	b.code.WriteString("\t}\n")
 }
 
-// Branch jumps to a label where the predicate holds, or always for "". A
-// predicate with a ! ahead is negated.
+// Branch jumps to a label if the predicate is true, or always for "". A leading !
+// negates the predicate.
 func (b *Builder) Branch(when Register, label string) {
 	if when == "" {
 		b.Emit("bra %s", label)
@@ -149,8 +148,8 @@ func (b *Builder) Branch(when Register, label string) {
 	b.Emit("@%s bra %s", when, label)
 }
 
-// Comment adds a line of comment. What is not ASCII is escaped: the driver refuses
-// it, in comments too.
+// Comment adds a comment line. It escapes characters outside ASCII, because the driver
+// refuses them, even in comments.
 func (b *Builder) Comment(format string, arguments ...any) {
 	text := strconv.QuoteToASCII(fmt.Sprintf(format, arguments...))
 	fmt.Fprintf(&b.code, "\t// %s\n", text[1:len(text)-1])
@@ -170,5 +169,5 @@ func (b *Builder) Declarations() string {
 // Code returns the instructions.
 func (b *Builder) Code() string { return b.code.String() }
 
-// Scope returns declarations and instructions in braces, to stand in any function.
+// Scope returns declarations and instructions in braces, for use in any function.
 func (b *Builder) Scope() string { return "{\n" + b.Declarations() + b.Code() + "}\n" }

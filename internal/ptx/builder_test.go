@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// twice returns its operand doubled and plus one.
+// twice returns its operand doubled, and plus one.
 const twice = `.func (.param .align 8 .b8 result[16]) twice(.param .b64 operand)
 {
 	.reg .b64 %d<3>;

@@ -5,18 +5,18 @@ import (
 	"strings"
 )
 
-// Header begins every module: PTX 7.0 for sm_70 is the oldest that gpuframe
-// supports, and every later driver compiles it.
+// Header begins every module. PTX 7.0 and sm_70 are the oldest that gpuframe supports;
+// every later driver compiles them.
 const Header = ".version 7.0\n.target sm_70\n.address_size 64\n\n"
 
-// Module puts functions and kernels, in this order, behind a header.
+// Module joins functions and kernels, in this order, after a header.
 func Module(parts ...string) string { return Header + strings.Join(parts, "\n") }
 
 // Parameter is a parameter of a kernel.
 type Parameter struct {
 	Name string
-	// Bytes is the size. One of 1, 2, 4 or 8 bytes is a number, all others, and
-	// those of a Struct, are passed by value as bytes aligned to 8.
+	// Bytes is the size. A parameter of 1, 2, 4 or 8 bytes is a number. All others, and
+	// a Struct of any size, are passed by value as bytes aligned to 8.
 	Bytes  int
 	Struct bool
 }
@@ -25,8 +25,9 @@ type Parameter struct {
 type Kernel struct {
 	Name       string
 	Parameters []Parameter
-	// Threads is the most that a block has, or zero. Blocks is how many of them a
-	// multiprocessor should hold at a time, or zero: it limits the registers.
+	// Threads is the maximum number of threads of a block, or zero. Blocks is the
+	// number of blocks that a multiprocessor should hold, or zero: it limits the
+	// registers.
 	Threads, Blocks int
 	Body            *Builder
 }

@@ -1,3 +1,3 @@
-// Package readme holds the program of README.md as code, so that it is compiled and
-// run by a test.
+// Package readme holds the program of README.md as code, so that a test compiles and
+// runs it.
 package readme

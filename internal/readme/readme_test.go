@@ -23,7 +23,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// program is the program of README.md, with its errors checked between the lines.
+// program is the program of README.md with checks of its errors.
 func program(t *testing.T, ctx context.Context, rec arrow.Record) (string, int64) {
 	var failed []error
 	check := func(err error) { failed = append(failed, err) }
@@ -64,7 +64,7 @@ func program(t *testing.T, ctx context.Context, rec arrow.Record) (string, int64
 	return fmt.Sprint(answer), rows
 }
 
-// The program compiles, as it is here, and it runs.
+// TestTheProgramRuns runs the program, which is compiled in this file.
 func TestTheProgramRuns(t *testing.T) {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "delay", Type: arrow.PrimitiveTypes.Int32}, {Name: "distance", Type: arrow.PrimitiveTypes.Int32}}, nil)
 	rec, _, err := array.RecordFromJSON(arrowmemory.DefaultAllocator, schema,
@@ -76,7 +76,8 @@ func TestTheProgramRuns(t *testing.T) {
 	assert.EqualValues(t, 2, rows)
 }
 
-// Every line of Go in README.md is a line of program, in the same order.
+// TestTheProgramIsTheReadmes checks that every line of Go in README.md is a line of
+// program, in the same order.
 func TestTheProgramIsTheReadmes(t *testing.T) {
 	readme, err := os.ReadFile("../../README.md")
 	require.NoError(t, err)

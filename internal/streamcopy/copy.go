@@ -3,21 +3,21 @@ package streamcopy
 import "unsafe"
 
 const (
-	// line is what one round of the loop writes: a cache line.
+	// line is the size of a cache line, which one iteration of the loop writes.
 	line = 64
-	// smallest is the length from which going past the caches pays.
+	// smallest is the length from which copies past the caches are faster.
 	smallest = 1024
 )
 
-// Copy copies source, or as much of it as fits, to destination and returns how
-// many bytes it has copied. They do not overlap. The bytes are visible to other
-// cores and to devices when it returns.
+// Copy copies bytes from source to destination, as the built-in copy does, and returns
+// their number. The slices must not overlap. When Copy returns, the bytes are visible
+// to other cores and to devices.
 func Copy(destination, source []byte) int {
 	n := min(len(destination), len(source))
 	if n < smallest || !available {
 		return copy(destination, source)
 	}
-	// Stores past the caches go to whole lines.
+	// Non-temporal stores write whole lines.
 	head := -int(uintptr(unsafe.Pointer(unsafe.SliceData(destination)))) & (line - 1)
 	copy(destination[:head], source[:head])
 	body := (n - head) &^ (line - 1)

@@ -4,7 +4,7 @@ package streamcopy
 
 import "unsafe"
 
-// Other processors keep to the runtime's copy.
+// Other processors use the runtime's copy.
 const available = false
 
 func copyLines(unsafe.Pointer, unsafe.Pointer, int) {}

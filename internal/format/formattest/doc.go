@@ -1,3 +1,3 @@
-// Package formattest has the types that tests of the Arrow C data interface go
-// through: one of every kind that arrow-go knows, and random ones that nest them.
+// Package formattest holds types for tests of the Arrow C data interface: one of every
+// kind that arrow-go knows, and random nested ones.
 package formattest

@@ -26,8 +26,8 @@ func Field(depth int) *rapid.Generator[arrow.Field] {
 	})
 }
 
-// Type generates types that are nested at most so many levels below the first.
-// All that they say has a place in a schema and in arrow-go both.
+// Type generates types that are nested at most depth levels. All their properties have
+// a place both in a schema and in arrow-go.
 func Type(depth int) *rapid.Generator[arrow.DataType] {
 	leaves := Leaves()
 	leaf := rapid.Custom(func(t *rapid.T) arrow.DataType {
@@ -66,7 +66,7 @@ func list(t *rapid.T, element arrow.Field) arrow.DataType {
 }
 
 func several(t *rapid.T, children []arrow.Field) arrow.DataType {
-	// An empty slice is not nil to those who compare types field by field.
+	// Comparisons field by field distinguish an empty slice from nil.
 	if len(children) == 0 {
 		return rapid.SampledFrom([]arrow.DataType{arrow.StructOf(), arrow.DenseUnionOf(nil, nil), arrow.SparseUnionOf(nil, nil)}).Draw(t, "empty")
 	}

@@ -2,13 +2,13 @@ package formattest
 
 import "github.com/apache/arrow/go/v17/arrow"
 
-// Case is a type and the format string that the standard gives it.
+// Case is a type and the format string that the standard defines for it.
 type Case struct {
 	Format string
 	Type   arrow.DataType
 }
 
-// Leaves returns a case for each type without children, dictionaries apart.
+// Leaves returns a case for each type without children, except dictionaries.
 func Leaves() []Case {
 	return []Case{
 		{"n", arrow.Null},

@@ -1,6 +1,6 @@
 #include "lookback.cuh"
 
-// Tiles of one value each, so that many are few values.
+// A tile holds one value, so that a few values make many tiles.
 template <typename T, typename Fold> DEVICE void before_each(T *out, const T *in, u32 tiles, void *state, Fold f) {
     __shared__ u32 shared_tile;
     if (thread_in_block() == 0)
