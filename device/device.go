@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/devicestore"
 )
 
-// Device is one opened device. It is safe for concurrent use. Two Devices of
-// one name share the memory and may use each other's streams and events.
+// Device is an open device. It is safe for concurrent use. Two Devices of one name
+// share the memory and may use each other's streams and events.
 type Device struct {
 	driver        backend.Device
 	info          Info
@@ -24,7 +24,7 @@ type Device struct {
 	later         later
 	store         devicestore.Store
 
-	// capturing guards captures, which counts the captures under way.
+	// capturing protects captures, the number of captures in progress.
 	capturing sync.RWMutex
 	captures  int
 }
@@ -37,7 +37,7 @@ func newDevice(family string, driver backend.Device) *Device {
 	return d
 }
 
-// Name returns the name that opens this device, "cuda:0" for example.
+// Name returns the name that opens this device, such as "cuda:0".
 func (d *Device) Name() string { return d.name }
 
 // String returns the name.
@@ -57,23 +57,23 @@ func (d *Device) MemoryKind() MemoryKind {
 	return MemoryDevice
 }
 
-// Driver returns the raw operations of the device, for packages that manage
-// memory or launch code. What is allocated through it is in no budget.
+// Driver returns the raw operations of the device, for packages that manage memory or
+// launch code. Memory allocated through it belongs to no budget.
 func (d *Device) Driver() backend.Device { return d.driver }
 
-// Store holds what packages of this module keep for the device, such as loaded code.
-// Close empties it.
+// Store returns the values that packages of this module keep for the device, such as
+// loaded code. Close empties it.
 func (d *Device) Store() *devicestore.Store { return &d.store }
 
-// Same reports whether both are the same physical device of the same kind, so
-// that a pointer of one is a pointer of the other.
+// Same reports whether both are the same physical device of the same kind, so that
+// their pointers are interchangeable.
 func (d *Device) Same(other *Device) bool {
 	return d == other || d != nil && other != nil &&
 		d.info.Kind == other.info.Kind && d.info.Ordinal == other.info.Ordinal
 }
 
-// MemoryInfo returns the free and the total memory of the device in bytes, other
-// processes' use included.
+// MemoryInfo returns the free and the total memory of the device in bytes. The use of
+// other processes counts.
 func (d *Device) MemoryInfo() (free, total uint64, err error) {
 	return d.driver.MemoryInfo()
 }
@@ -83,8 +83,8 @@ func (d *Device) Attribute(attribute Attribute) (int, error) {
 	return d.driver.Attribute(attribute)
 }
 
-// Synchronize waits for all work on the device, or until the context is done. A
-// wait that was given up goes on in the background until the device is idle.
+// Synchronize waits for all work on the device, or until the context ends. In that case
+// the wait continues in the background until the device is idle.
 func (d *Device) Synchronize(ctx context.Context) error {
 	if ctx.Done() == nil {
 		return d.driver.Synchronize()
@@ -99,8 +99,8 @@ func (d *Device) Synchronize(ctx context.Context) error {
 	}
 }
 
-// Close gives the device back. Close every stream, event and memory manager
-// made from it first. Closing twice returns [ErrClosed].
+// Close closes the device. Close every stream, event and memory manager of the device
+// first. A second call returns [ErrClosed].
 func (d *Device) Close() error {
 	if d.closed.Swap(true) {
 		return fmt.Errorf("device %s: close: %w", d.name, ErrClosed)

@@ -13,8 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/host"
 )
 
-// registry holds the backends by name. The built-in ones are there from the
-// start, so no package has to be imported for its side effects.
+// registry holds the backends by name. The built-in ones are present from the start, so
+// no package must be imported for its side effects.
 var registry = struct {
 	sync.RWMutex
 	drivers map[string]backend.Driver
@@ -23,8 +23,8 @@ var registry = struct {
 	"host": host.Driver{},
 }}
 
-// Register adds a backend under a name, which Open and List then know. It
-// returns an error if the name is empty, holds a colon, or is taken.
+// Register adds a backend under a name for Open and List. It returns an error if the
+// name is empty, contains a colon, or is taken.
 func Register(name string, driver backend.Driver) error {
 	if name == "" || strings.Contains(name, ":") {
 		return fmt.Errorf("device: register %q: a backend's name is not empty and holds no colon: %w", name, ErrInvalidValue)
@@ -60,10 +60,12 @@ func lookup(name string) (backend.Driver, bool) {
 	return driver, ok
 }
 
-// Open makes a device ready for use. The name is a backend and a number,
-// "cuda:1"; without the number it is the backend's first device. The empty name
-// is the first GPU, or the host where this process can use no GPU. A GPU that
-// is there but broken is an error, not a reason to fall back silently.
+// Open opens a device. The name is a backend and a number, such as "cuda:1". Without a
+// number it is the backend's first device. The empty name is the first GPU, or the host
+// if this process can use no GPU. A faulty GPU is an error: Open does not fall back to
+// the host silently.
+//
+// # Ownership
 //
 // The caller closes the device after everything made from it.
 func Open(name string) (*Device, error) {
@@ -97,7 +99,7 @@ func open(name string) (*Device, error) {
 	return newDevice(family, handle), nil
 }
 
-// someOf joins names for an error message, the first few of a long list.
+// someOf joins names for an error message, at most the first few of a long list.
 func someOf(names []string) string {
 	const most = 16
 	if len(names) <= most {
@@ -118,20 +120,22 @@ func parseName(name string) (family string, ordinal int, err error) {
 	return family, int(parsed), nil
 }
 
-// Listing is one device that Open would accept.
+// Listing describes a device that Open accepts.
 type Listing struct {
-	// Name is what Open takes.
+	// Name is the argument of Open.
 	Name string
 	Info Info
 	// FreeMemory is the memory that no process holds, in bytes.
 	FreeMemory uint64
 }
 
-// List describes every device of every backend that this process can use. To
-// learn a GPU's free memory it opens the device for a moment, which takes a
-// fraction of a second where nothing else in the process holds it open. Devices
-// that fail are left out and named in the error; the others are returned all
-// the same.
+// List describes every device of every backend that this process can use. To read a
+// GPU's free memory it opens the device briefly, which takes a fraction of a second if
+// nothing else in the process has the device open.
+//
+// # Errors
+//
+// The error names the devices that failed; List still returns the others.
 func List() ([]Listing, error) {
 	var listings []Listing
 	var failures []error

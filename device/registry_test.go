@@ -121,7 +121,7 @@ func TestList(t *testing.T) {
 	}
 }
 
-// openFails is a driver whose second device is broken.
+// openFails is a driver with a second device that cannot be opened.
 type openFails struct{ *fakeDriver }
 
 func (d openFails) Open(ordinal int) (backend.Device, error) {

@@ -15,10 +15,9 @@ import (
 
 var errInjected = errors.New("injected")
 
-// fakeDriver is a backend of devices that are the host's, apart from what a test
-// changes. There is no way to take a backend out of the registry, so it is
-// retired at the end of the test: from then on it is like one that cannot be
-// used here.
+// fakeDriver is a backend with the host's devices; a test can change some of their
+// properties. A backend cannot be unregistered, so the end of the test retires it: from
+// then on it behaves like a backend that is not available.
 type fakeDriver struct {
 	name    string
 	infos   []backend.Info
@@ -29,7 +28,7 @@ type fakeDriver struct {
 
 var fakes atomic.Int64
 
-// register adds a fake backend under a name of its own until the end of the test.
+// register adds a fake backend under a unique name until the end of the test.
 func register(t *testing.T, infos ...backend.Info) *fakeDriver {
 	t.Helper()
 	driver := &fakeDriver{name: fmt.Sprint("fake", fakes.Add(1)), infos: infos}
@@ -57,18 +56,18 @@ func (d *fakeDriver) Open(ordinal int) (backend.Device, error) {
 	return d.device, nil
 }
 
-// fakeDevice counts calls and can fail or hold back some of them.
+// fakeDevice counts calls and can fail or delay some of them.
 type fakeDevice struct {
 	backend.Device
 	info backend.Info
 
 	eventsCreated, eventsDestroyed, records, waits, streamsDestroyed atomic.Int64
 	failCreate, failRecord, failMemory                               atomic.Bool
-	// pending makes events seem not to be reached.
+	// pending makes events report that they are not reached.
 	pending atomic.Bool
 	// onQuery and onCreate are called by every EventQuery and EventCreate.
 	onQuery, onCreate func()
-	// gate holds back Synchronize while it is open.
+	// gate blocks Synchronize until it is closed.
 	gate      chan struct{}
 	attribute backend.Attribute
 }

@@ -2,7 +2,7 @@ package device
 
 import "github.com/gpuframe/gpuframe/device/backend"
 
-// The nouns that a device shares with its backend. They are described there.
+// The types that a device shares with its backend. Package backend documents them.
 type (
 	Pointer           = backend.Pointer
 	Info              = backend.Info
@@ -30,8 +30,7 @@ const (
 	MemoryHost    = backend.MemoryHost
 )
 
-// The conditions to test for with errors.Is. They are described in package
-// backend.
+// The errors to test for with errors.Is. Package backend documents them.
 var (
 	ErrNotAvailable = backend.ErrNotAvailable
 	ErrNotSupported = backend.ErrNotSupported

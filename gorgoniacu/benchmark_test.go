@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/calls"
 )
 
-// BenchmarkCalls compares the two bindings, and the functions of gorgonia.org/cu
-// themselves, by operations that do next to nothing on the device.
+// BenchmarkCalls compares the two bindings, and direct calls of gorgonia.org/cu, by
+// operations with almost no device work.
 func BenchmarkCalls(b *testing.B) {
 	work, err := calls.New()
 	require.NoError(b, err)

@@ -13,8 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// onGPU refuses devices that the binding knows nothing of. Those of package
-// device/cuda pass: they are the same.
+// onGPU returns an error for devices of other kinds. It accepts devices of package
+// device/cuda, which share the primary context.
 func onGPU(dev *device.Device) error {
 	if dev == nil || dev.Kind() != device.CUDA {
 		return fmt.Errorf("%v is no GPU: %w", dev, device.ErrInvalidValue)
@@ -22,10 +22,10 @@ func onGPU(dev *device.Device) error {
 	return nil
 }
 
-// Context returns the device's primary context, in which everything that gpuframe
-// has on the device lives. It is good until the device is closed. Do not destroy
-// it: it is the context of the CUDA runtime, too. cu.CtxFromCUContext does that
-// when what it returns is closed or collected.
+// Context returns the device's primary context, which holds everything that gpuframe
+// has on the device. It is valid until the device is closed. Do not destroy it: the
+// CUDA runtime uses it too. The result of cu.CtxFromCUContext destroys it when it is
+// closed or collected.
 func Context(dev *device.Device) (cu.CUContext, error) {
 	context, err := contextOf(dev)
 	if err != nil {
@@ -34,8 +34,8 @@ func Context(dev *device.Device) (cu.CUContext, error) {
 	return context, nil
 }
 
-// contextOf retains the context to learn which it is. The device retains it, too,
-// so it may be released again at once.
+// contextOf retains the context to read its handle. The device retains it too, so
+// contextOf releases it immediately.
 func contextOf(dev *device.Device) (context cu.CUContext, err error) {
 	if err := onGPU(dev); err != nil {
 		return context, err
@@ -53,9 +53,8 @@ func contextOf(dev *device.Device) (context cu.CUContext, err error) {
 	return context, check(handle.ReleasePrimaryCtx(), "cuDevicePrimaryCtxRelease")
 }
 
-// Do calls a function that uses the binding: on a locked thread whose current
-// context is the device's. It leaves the thread with the context that it had, and
-// returns what the function returns.
+// Do calls a function that uses the binding, on a locked thread with the device's
+// context current. It restores the thread's context and returns the function's error.
 func Do(dev *device.Device, call func() error) error {
 	context, err := Context(dev)
 	if err != nil {
@@ -64,17 +63,20 @@ func Do(dev *device.Device, call func() error) error {
 	return within(shim.NewDevice(dev.Info().Ordinal, word(context)), call)
 }
 
-// perThread is CUDA's name for the calling thread's own default stream, and legacy
-// for the one that all threads have.
+// perThread is CUDA's handle of the calling thread's default stream, legacy that of the
+// default stream shared by all threads.
 const (
 	legacy    = 1
 	perThread = 2
 )
 
-// Stream returns a stream as the binding has it. It is good until the stream is
-// closed, and is gpuframe's to destroy. CUDA's per-thread default stream, which
-// gpuframe meets as number 2, cannot be one of the binding's:
-// device.ErrNotSupported.
+// Stream returns a stream as the binding's type. It is valid until the stream is
+// closed, and gpuframe destroys it.
+//
+// # Errors
+//
+// CUDA's per-thread default stream, handle 2, has no value of the binding's type and
+// returns device.ErrNotSupported.
 func Stream(s *device.Stream) (cu.Stream, error) {
 	var err error
 	switch {
@@ -94,10 +96,13 @@ func Stream(s *device.Stream) (cu.Stream, error) {
 	return cu.NoStream, fmt.Errorf("gorgonia: stream: %w", err)
 }
 
-// FromStream makes gpuframe's stream of one of the binding's, which was made in
-// the primary context of the device; cu.NoStream is the default stream. The
-// binding keeps it: it must live as long as memory that it used, and Close does
-// not destroy it.
+// FromStream makes a gpuframe stream from a stream of the binding in the primary
+// context of the device; cu.NoStream is the default stream.
+//
+// # Ownership
+//
+// The binding keeps the stream: it must live as long as memory that it used, and Close
+// does not destroy it.
 func FromStream(dev *device.Device, s cu.Stream) (*device.Stream, error) {
 	if err := onGPU(dev); err != nil {
 		return nil, fmt.Errorf("gorgonia: stream: %w", err)
@@ -105,14 +110,18 @@ func FromStream(dev *device.Device, s cu.Stream) (*device.Stream, error) {
 	return dev.WrapStream(backend.Stream(word(s))), nil
 }
 
-// Module returns loaded code as the binding has it. It is good until the module is
-// closed, and is gpuframe's to unload.
+// Module returns loaded code as the binding's type. It is valid until the module is
+// closed, and gpuframe unloads it.
 func Module(m *kernels.Module) cu.Module { return fromWord[cu.Module](uintptr(m.Handle())) }
 
-// FromModule makes gpuframe's module of code that the binding has loaded in the
-// primary context of the device. The binding keeps it: it unloads it once the
-// kernels are done that gpuframe has launched, and after that nothing of the
-// kernels.Module may be used. Closing that leaves the code loaded.
+// FromModule makes a gpuframe module from code that the binding has loaded in the
+// primary context of the device.
+//
+// # Ownership
+//
+// The binding keeps the code. It may unload it once the kernels that gpuframe has
+// launched are done; the kernels.Module must not be used afterwards. Closing the
+// kernels.Module leaves the code loaded.
 func FromModule(dev *device.Device, m cu.Module, options kernels.LoadOptions) (*kernels.Module, error) {
 	if err := onGPU(dev); err != nil {
 		return nil, fmt.Errorf("gorgonia: module: %w", err)
@@ -120,7 +129,7 @@ func FromModule(dev *device.Device, m cu.Module, options kernels.LoadOptions) (*
 	return kernels.WrapModule(dev, backend.Module(word(m)), options)
 }
 
-// Function returns a kernel as the binding has it. It is good until its module is
-// closed. What cu.Function.Launch is given it reads eight bytes each of, so point
-// it to no smaller variables; and it records nothing: see [DevicePtr].
+// Function returns a kernel as the binding's type. It is valid until its module is
+// closed. cu.Function.Launch reads eight bytes of each argument, so point it to
+// variables of at least that size. It records no use of memory: see [DevicePtr].
 func Function(f *kernels.Function) cu.Function { return fromWord[cu.Function](uintptr(f.Handle())) }

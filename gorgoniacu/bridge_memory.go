@@ -12,33 +12,35 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// DevicePtr returns where a block lies, as the binding has it. The address is
-// good while the caller holds a reference to the block. Work that is enqueued by
-// the binding is in nobody's books: it goes on the block's own stream, or
-// memory.Block.OrderBefore comes before it and memory.Block.RecordUse after it.
+// DevicePtr returns the address of a block as the binding's type. The address is valid
+// while the caller holds a reference to the block. gpuframe does not know of work that
+// the binding enqueues: enqueue it on the block's stream, or call
+// memory.Block.OrderBefore before it and memory.Block.RecordUse after it.
 func DevicePtr(block *memory.Block) cu.DevicePtr { return cu.DevicePtr(block.Pointer()) }
 
-// Owner says what is to be known of memory that gpuframe does not own. The zero
-// value is memory whose contents are there and that nobody wants back.
+// Owner describes memory that gpuframe does not own. The zero value describes memory
+// with complete contents and no release function.
 type Owner struct {
-	// Stream is where the contents are being written: gpuframe's work waits for
-	// what is enqueued there now. Nil means that the contents are there.
+	// Stream is the stream that writes the contents: gpuframe's work waits for the work
+	// enqueued there now. Nil means that the contents are complete.
 	Stream *device.Stream
 	// ReadOnly forbids writing through gpuframe.
 	ReadOnly bool
-	// Release gives the memory back. It is called exactly once, when the last
-	// reference is gone and the work recorded on the block is done. On which
-	// goroutine is undefined, so it calls cu.MemFree by way of [Do]. It may be nil.
+	// Release frees the memory. It is called exactly once, when the last reference is
+	// released and the work recorded on the block is done, on any goroutine; call
+	// cu.MemFree through [Do]. It may be nil.
 	Release func() error
 }
 
-// FromDevicePtr makes a block of memory that was allocated with the binding, in
-// the primary context of the manager's device: of cu.MemAlloc or cu.MemAllocManaged,
-// or a part of it. The driver is asked whether it is that, and as long as claimed.
-// Nothing is copied, and the memory is in no budget. The owner keeps it until the
-// block is released.
+// FromDevicePtr makes a block of memory that was allocated with the binding in the
+// primary context of the manager's device: memory of cu.MemAlloc or cu.MemAllocManaged,
+// or a part of it. It checks with the driver that the memory is of that kind and has
+// the given size. It copies nothing, and the memory belongs to no budget.
 //
-// On an error nothing is adopted and Release is not called.
+// # Ownership
+//
+// The owner keeps the memory until the block is released. On an error FromDevicePtr
+// takes nothing and does not call Release.
 func FromDevicePtr(m *memory.Manager, pointer cu.DevicePtr, bytes uint64, owner Owner) (*memory.Block, error) {
 	block, err := fromDevicePtr(m, pointer, bytes, owner)
 	if err != nil {

@@ -33,7 +33,7 @@ func TestRegistered(t *testing.T) {
 	assert.Equal(t, other.Info(), dev.Info())
 }
 
-// TestErrors has the errors of both bindings match the same.
+// TestErrors checks that the errors of both bindings match the same sentinels.
 func TestErrors(t *testing.T) {
 	for _, name := range []string{"gorgonia:0", "cuda:0"} {
 		dev := devicetest.Open(t, name)
@@ -79,8 +79,8 @@ func TestContext(t *testing.T) {
 	require.ErrorIs(t, gorgoniacu.Do(closed, func() error { t.Error("it was called"); return nil }), device.ErrClosed)
 }
 
-// TestThreadKeepsItsContext has a thread with a context of its own, as a program
-// that uses the binding has, and calls the device from there.
+// TestThreadKeepsItsContext calls the device from a thread with a private context, as a
+// program that uses the binding has.
 func TestThreadKeepsItsContext(t *testing.T) {
 	dev := devicetest.Open(t, "gorgonia:0")
 	runtime.LockOSThread()
@@ -106,7 +106,7 @@ func TestThreadKeepsItsContext(t *testing.T) {
 		"through a shim": func() error { return driver.StreamSynchronize(0) },
 		"a failure": func() error {
 			if _, err := driver.Alloc(1 << 60); err == nil {
-				return errors.New("there is no such memory")
+				return errors.New("the memory does not exist")
 			}
 			return nil
 		},
@@ -156,8 +156,8 @@ func TestStreams(t *testing.T) {
 	})
 }
 
-// TestPerThreadStream has the stream that is no pointer serve every call that
-// takes one, with stacks that grow meanwhile.
+// TestPerThreadStream passes the stream that is not a pointer to every call with a
+// stream, while stacks grow.
 func TestPerThreadStream(t *testing.T) {
 	dev := devicetest.Open(t, "gorgonia:0")
 	driver := dev.Driver()
@@ -183,7 +183,7 @@ func TestPerThreadStream(t *testing.T) {
 	require.NoError(t, driver.EventDestroy(event))
 }
 
-// TestModules has each side use what the other has loaded.
+// TestModules checks that each side can use code that the other has loaded.
 func TestModules(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device, mgr *memory.Manager) {
 		const count = 1000

@@ -1,8 +1,7 @@
-# Sourced by the scripts here: sets CGO_CFLAGS and CGO_LDFLAGS to where cuda.h and
-# libcuda or its stub lie, or says what is missing and returns 3. It looks where the
-# caller's own flags point, into build/cuda, which scripts/fetch-cuda-header.sh
-# fills, and to the usual folder of the CUDA toolkit. It expects to be sourced in
-# the repository's root.
+# Sourced by the scripts here: sets CGO_CFLAGS and CGO_LDFLAGS to the folders of cuda.h
+# and of libcuda or its stub, or names the missing file and returns 3. It searches the
+# folders of the caller's flags, build/cuda, which scripts/fetch-cuda-header.sh fills,
+# and the usual folder of the CUDA toolkit. Source it in the repository's root.
 
 cgo_flags() {
     local compiler=${CC:-gcc} version=""
@@ -10,7 +9,7 @@ cgo_flags() {
         echo "gorgonia: there is no $compiler here, which cgo needs" >&2
         return 3
     fi
-    # Twice the same flags would be other flags to the go command's cache.
+    # Repeated flags would be different flags for the go command's cache.
     case ${CGO_CFLAGS:-} in
     *"$PWD/build/cuda"*) ;;
     *)

@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/gorgoniacu"
 )
 
-// A test binary of this package does not start without a driver, so nothing here
-// asks whether there is one. "make gorgonia" runs it on the stand-in for one.
+// A test binary of this package does not start without a driver, so the tests do not
+// check for one. "make gorgonia" runs them on the stand-in for the driver.
 
 func TestConformance(t *testing.T) {
 	backendtest.Run(t, func(t testing.TB) backend.Device {

@@ -14,10 +14,10 @@ import (
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 )
 
-// Copies and fills of nothing succeed without the driver, whatever their
-// addresses; all others need addresses that are not zero.
+// Copies and fills of zero bytes succeed without a driver call, with any addresses. All
+// others need addresses that are not zero.
 
-// copyable checks a copy's ends. It reports whether there is anything to copy.
+// copyable checks the addresses of a copy. It reports whether the copy has any bytes.
 func (d *openDevice) copyable(function string, destination, source uintptr, bytes uint64) (bool, error) {
 	if err := d.open(function); err != nil {
 		return false, err
@@ -39,8 +39,8 @@ func copied(result shim.Result, function string, bytes uint64) error {
 }
 
 // settled calls the binding and then waits for the default stream. The driver's
-// own synchronous fills and copies on the device may return before they are done,
-// and streams made here do not wait for the default stream.
+// synchronous fills and copies on the device may return before they are done, and
+// streams made here do not wait for the default stream.
 func (d *openDevice) settled(call func() error, function string, bytes uint64) error {
 	err := d.within(func() error {
 		if err := call(); err != nil {
@@ -98,8 +98,8 @@ func (d *openDevice) CopyOnDeviceAsync(destination, source backend.Pointer, byte
 	return copied(d.shim.CopyOnDeviceAsync(uint64(destination), uint64(source), bytes, uintptr(stream)), "cuMemcpyDtoDAsync", bytes)
 }
 
-// fillable checks a fill of count values of width bytes. It reports whether
-// there is anything to fill.
+// fillable checks a fill of count values of width bytes. It reports whether the fill
+// has any bytes.
 func (d *openDevice) fillable(function string, destination backend.Pointer, width int, count uint64) (bool, error) {
 	if err := d.open(function); err != nil {
 		return false, err

@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
-// TestCopyWithinObjectOfPointers copies to and from host memory that is part of a
-// Go object with pointers in it. The binding's copies panic there.
+// TestCopyWithinObjectOfPointers copies to and from host memory that is part of a Go
+// object with pointers. The binding's copies panic there.
 func TestCopyWithinObjectOfPointers(t *testing.T) {
 	driver := devicetest.Open(t, "gorgonia:0").Driver()
 	object := &struct {

@@ -14,9 +14,9 @@ import (
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 )
 
-// openDevice is a GPU whose primary context is retained. Its methods add to the
-// driver's operations only what the driver leaves undefined: a check that the
-// device is open, and refusals of the arguments that the driver may crash on.
+// openDevice is a GPU with a retained primary context. Its methods add to the driver's
+// operations only the cases that the driver leaves undefined: a check that the device
+// is open, and errors for arguments on which the driver may crash.
 type openDevice struct {
 	handle  cu.Device
 	context cu.CUContext
@@ -25,19 +25,19 @@ type openDevice struct {
 	closed  atomic.Bool
 	peers   peers
 
-	// defaultPool is zero where the device has no pools; noPools then says why.
+	// defaultPool is zero if the device has no pools; noPools is then the reason.
 	defaultPool uintptr
 	noPools     cuda.Code
 
-	// Whether the device has what the attributes of these names say.
+	// The values of the attributes of the same names.
 	mapsMemory, sharesMemory, hasManaged, prefetches bool
 }
 
 var _ backend.Device = (*openDevice)(nil)
 
-// within calls the binding with the device's context current, and leaves the
-// thread with the context that it had. The binding's calls are bound to the
-// thread, so the goroutine is, meanwhile.
+// within calls the binding with the device's context current and restores the thread's
+// context. The binding's calls act on the thread, so the goroutine is locked to it
+// meanwhile.
 func (d *openDevice) within(call func() error) error { return within(d.shim, call) }
 
 func within(d shim.Device, call func() error) error {
@@ -76,8 +76,8 @@ func (d *openDevice) Attribute(attribute backend.Attribute) (int, error) {
 	return value, nil
 }
 
-// has asks for an attribute that is 0 or 1. A driver that does not know it does
-// not have what it stands for either.
+// has reads an attribute that is 0 or 1. A driver that does not know the attribute does
+// not have the property either.
 func (d *openDevice) has(attribute backend.Attribute) bool {
 	value, err := d.handle.Attribute(cu.DeviceAttribute(attribute))
 	return err == nil && value != 0
@@ -90,9 +90,8 @@ func (d *openDevice) Synchronize() error {
 	return check(d.within(cu.Synchronize), "cuCtxSynchronize")
 }
 
-// Close releases the primary contexts of the device and of the peers it has
-// used. Work that is still enqueued goes on as long as something else in the
-// process retains the context.
+// Close releases the primary contexts of the device and of the peers it has used.
+// Enqueued work continues while something else in the process retains the context.
 func (d *openDevice) Close() error {
 	if d.closed.Swap(true) {
 		return d.alreadyClosed("Close")

@@ -1,26 +1,25 @@
-// Package gorgoniacu drives GPUs through gorgonia.org/cu, for programs that use
-// that binding and want gpuframe on the same contexts, streams, memory, modules
-// and functions. Importing it registers a backend:
+// Package gorgoniacu drives GPUs through gorgonia.org/cu, for programs that use that
+// binding and need gpuframe on the same contexts, streams, memory, modules and
+// functions. Importing it registers a backend:
 //
 //	import _ "github.com/gpuframe/gpuframe/gorgoniacu"
 //
 //	dev, err := device.Open("gorgonia:0")
 //
-// Everything of gpuframe works on such a device as it does on "cuda:0". Both use
-// the primary context of the same GPU: their memory, streams and events are each
-// other's, and device.Device.Same holds between the two.
+// All of gpuframe works on such a device as it does on "cuda:0". Both use the primary
+// context of the same GPU: they share memory, streams and events, and
+// device.Device.Same holds between the two.
 //
 // # Bridges
 //
-// The functions of this package turn gpuframe's nouns into the binding's and back
-// ([DevicePtr] and [FromDevicePtr], [Stream] and [FromStream], and so on). They
-// pass handles on: nothing is copied, and nobody gets to own anything more than
-// before. What gpuframe made, gpuframe destroys, and a handle of it is good for as
-// long as what it was taken from; what the binding made, the binding destroys, and
-// not before gpuframe is done with it.
+// The functions of this package convert gpuframe's types to the binding's and back
+// ([DevicePtr] and [FromDevicePtr], [Stream] and [FromStream], and so on). They pass
+// handles: they copy nothing, and ownership does not change. gpuframe destroys the
+// objects that it made, and their handles are valid while the original object is. The
+// binding destroys the objects that it made, after gpuframe has finished with them.
 //
-// The binding's functions work in the thread's current context. [Do] calls a
-// function with the device's; a program that uses the binding much locks a thread
+// The binding's functions use the thread's current context. [Do] calls a function with
+// the device's context current. A program with many calls of the binding locks a thread
 // and sets [Context] once:
 //
 //	context, err := gorgoniacu.Context(dev)
@@ -28,26 +27,25 @@
 //	defer runtime.UnlockOSThread()
 //	err = cu.SetCurrentContext(context)
 //
-// cu.NewContext is no way there: it makes a context of its own, beside the
-// primary one, which cannot use the primary context's streams and functions.
+// Do not use cu.NewContext: it creates a second context, which cannot use the streams
+// and functions of the primary one.
 //
 // # Building and running
 //
-// Unlike package device/cuda, the binding needs cuda.h, of CUDA 11.4 to 12, and
-// libcuda or its stub to build (CGO_CFLAGS and CGO_LDFLAGS say where), and a
-// program that has it in it starts only where libcuda.so.1 is found (status 127
-// otherwise), and ends at once with status 1 where the driver finds no GPU. That is
-// why this package is a module of its own, and why gpuframe does not use the
-// binding by default. scripts/fetch-cuda-header.sh gets both files where Debian's
-// packages are at hand; "make gorgonia" compiles and tests the module.
+// Unlike package device/cuda, the binding needs cuda.h, of CUDA 11.4 to 12, and libcuda
+// or its stub to build (set CGO_CFLAGS and CGO_LDFLAGS to their folders). A program
+// that contains it does not start without libcuda.so.1 (status 127), and exits with
+// status 1 if the driver finds no GPU. This package is therefore a separate module, and
+// gpuframe does not use the binding by default. scripts/fetch-cuda-header.sh fetches
+// both files from Debian's packages; "make gorgonia" compiles and tests the module.
 //
-// # What goes through the binding
+// # Operations that use the binding
 //
-// Devices, contexts, memory, fills, events, modules, functions and peers do.
-// What the binding lacks does not, nor do three things for which it cannot be
-// used safely: launches, what takes a stream, and what copies to or from host
-// memory. Package internal/shim says why, and calls the driver for these.
+// Devices, contexts, memory, fills, events, modules, functions and peers use the
+// binding. Operations that it lacks call the driver, and so do three kinds that it
+// cannot do safely: launches, operations with a stream, and copies to or from host
+// memory. Package internal/shim contains these calls and explains why.
 //
-// Errors are those of package device/cuda: a *cuda.Error, with the driver's code,
-// or one that wraps it.
+// Errors are those of package device/cuda: a *cuda.Error, with the driver's code, or
+// one that wraps it.
 package gorgoniacu

@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 )
 
-// Driver is the backend. The zero value is ready; its methods may be called from
-// any goroutine.
+// Driver is the backend. The zero value is ready; its methods are safe for concurrent
+// use.
 type Driver struct{}
 
 var _ backend.Driver = Driver{}
@@ -34,10 +34,9 @@ func (Driver) Devices() ([]backend.Info, error) {
 	return infos, nil
 }
 
-// Open retains the primary context of a GPU, and makes it if nothing in the
-// process has done so yet, which takes tenths of a second and some hundred
-// megabytes of device memory. The error wraps [backend.ErrNoDevice] if there is
-// no device of that number.
+// Open retains the primary context of a GPU. If nothing in the process has created it
+// yet, Open creates it, which takes tenths of a second and some hundred megabytes of
+// device memory. The error wraps [backend.ErrNoDevice] if no device has that number.
 func (Driver) Open(ordinal int) (backend.Device, error) {
 	count, err := count()
 	if err != nil {
@@ -66,7 +65,7 @@ func (Driver) Open(ordinal int) (backend.Device, error) {
 	return d, nil
 }
 
-// count returns how many devices there are: at least one, if there is no error.
+// count returns the number of devices, which is at least one if the error is nil.
 func count() (int, error) {
 	count, err := cu.NumDevices()
 	if err != nil {
@@ -82,7 +81,7 @@ func missingDevice(ordinal, count int) error {
 	return fmt.Errorf("gorgonia: no device %d: the driver shows this process %d, numbered from 0: %w", ordinal, count, backend.ErrNoDevice)
 }
 
-// describe asks for all that Info holds, none of which needs a context.
+// describe reads all fields of Info. None of them needs a context.
 func describe(ordinal int) (cu.Device, backend.Info, error) {
 	info := backend.Info{Kind: backend.CUDA, Ordinal: ordinal, DriverVersion: cu.Version()}
 	fail := func(err error, function string) (cu.Device, backend.Info, error) {
@@ -115,7 +114,7 @@ func describe(ordinal int) (cu.Device, backend.Info, error) {
 	return handle, info, nil
 }
 
-// uuid tells the instances of a partitioned GPU apart where the driver can.
+// uuid distinguishes the instances of a partitioned GPU if the driver can.
 func uuid(handle cu.Device, driverVersion int) (backend.UUID, error) {
 	const instancesSince = 11040
 	if driverVersion < instancesSince {

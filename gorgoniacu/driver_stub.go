@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// Driver is the backend, which this build does not have: its methods return an
-// error that wraps [backend.ErrNotAvailable] and says why.
+// Driver is the backend, which this build does not contain: its methods return an error
+// that wraps [backend.ErrNotAvailable] and names the reason.
 type Driver struct{}
 
 var _ backend.Driver = Driver{}

@@ -14,8 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Memory that a program has allocated with gorgonia.org/cu becomes gpuframe's,
-// and a stream of gpuframe's the binding's.
+// Memory that a program has allocated with gorgonia.org/cu becomes a block of gpuframe,
+// and a gpuframe stream a stream of the binding.
 func Example() {
 	if err := example(context.Background()); err != nil {
 		fmt.Println(err)
@@ -50,7 +50,7 @@ func example(ctx context.Context) error {
 		return err
 	}
 	block, err := gorgoniacu.FromDevicePtr(mgr, pointer, 16, gorgoniacu.Owner{
-		Stream: dev.DefaultStream(), // where the copy may still be under way
+		Stream: dev.DefaultStream(), // the copy on this stream may still be running
 		Release: func() error {
 			fmt.Println("freed")
 			return gorgoniacu.Do(dev, func() error { return cu.MemFree(pointer) })

@@ -1,8 +1,8 @@
 #!/usr/bin/env bash
-# Writes build/gpu-gorgonia.tar.xz: what scripts/run.sh needs on a machine with an
-# NVIDIA driver to run gpuframe's tests through gorgonia.org/cu, by "run.sh
-# gorgonia", and to measure it, by "run.sh bench-gorgonia". GPU_BUNDLE_FLAGS are
-# further flags for the test binaries; PACKAGES restricts whose there are.
+# Writes build/gpu-gorgonia.tar.xz: everything that scripts/run.sh needs on a machine
+# with an NVIDIA driver to run gpuframe's tests through gorgonia.org/cu, by "run.sh
+# gorgonia", and to measure it, by "run.sh bench-gorgonia". GPU_BUNDLE_FLAGS are further
+# flags for the test binaries; PACKAGES restricts the packages that are tested.
 set -euo pipefail
 cd "$(dirname "$0")/.."
 # shellcheck source=cgo-flags.sh
@@ -33,7 +33,7 @@ for folder in examples/data ../shared/data; do
 done
 git describe --always --dirty >"$out/version"
 
-# The binaries have most of their code in common: the dictionary spans them all.
+# The binaries share most of their code: the dictionary spans them all.
 tar -C build --sort=name -cf - gpu-gorgonia | xz --lzma2=preset=4,dict=128MiB >build/gpu-gorgonia.tar.xz
 size=$(stat -c %s build/gpu-gorgonia.tar.xz)
 echo "build/gpu-gorgonia.tar.xz: $((size >> 20)) MiB"

@@ -26,8 +26,9 @@ func (d *openDevice) StreamEndCapture(stream backend.Stream) (backend.Graph, err
 	return backend.Graph(graph), checkResult(result, operation)
 }
 
-// capturable checks that the device is open and the stream is not the default one,
-// and that the driver has all that takes: it was linked for.
+// capturable checks that the device is open, that the stream is not the default stream,
+// and that the driver has every function that a capture needs, because the binary is
+// linked with them.
 func (d *openDevice) capturable(operation string, stream backend.Stream) error {
 	if err := d.open(operation); err != nil {
 		return err
@@ -72,7 +73,7 @@ func (d *openDevice) GraphExecutableDestroy(graph backend.ExecutableGraph) error
 	return checkResult(d.shim.GraphExecutableDestroy(uintptr(graph)), "cuGraphExecDestroy")
 }
 
-// graph checks that the device is open and the graph is one.
+// graph checks that the device is open and the graph is not zero.
 func (d *openDevice) graph(operation string, graph uintptr) error {
 	if err := d.open(operation); err != nil {
 		return err

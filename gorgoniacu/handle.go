@@ -8,15 +8,15 @@ import (
 	"gorgonia.org/cu"
 )
 
-// The binding's handles are structs of one C pointer that nothing outside it can
-// read or set. Here they are words, as package backend has them: the same bits.
+// The binding's handles are structs of one C pointer, which only the binding can read
+// or set. This package treats them as words with the same bits, as package backend
+// does.
 
 type handle interface {
 	cu.CUContext | cu.Stream | cu.Event | cu.Module | cu.Function
 }
 
-// These fail to compile if a handle is no longer one word. A test looks at the
-// fields.
+// These fail to compile if a handle is no longer one word. A test checks the fields.
 const (
 	wordBytes = unsafe.Sizeof(uintptr(0))
 
@@ -30,12 +30,12 @@ const (
 // word returns the bits of a handle.
 func word[h handle](of h) uintptr { return *(*uintptr)(unsafe.Pointer(&of)) }
 
-// leastPointer is what Go takes for the smallest address there can be.
+// leastPointer is the smallest valid address for the Go runtime.
 const leastPointer = 4096
 
-// fromWord makes a handle of its bits. A small number is no pointer: Go ends the
-// process where it finds one on a stack in a pointer's place. It becomes zero,
-// which every call refuses or takes for the default stream.
+// fromWord makes a handle from its bits. The Go runtime ends the process if it finds a
+// small number in a pointer on a stack. fromWord converts it to zero, which a call
+// refuses or treats as the default stream.
 func fromWord[h handle](bits uintptr) h {
 	if bits < leastPointer {
 		bits = 0

@@ -12,8 +12,8 @@ import (
 	"gorgonia.org/cu"
 )
 
-// TestHandleLayout would notice a version of the binding whose handles are not
-// one C pointer each any more. Their size is checked when they are compiled.
+// TestHandleLayout detects a version of the binding with handles other than one C
+// pointer. Their size is checked when they are compiled.
 func TestHandleLayout(t *testing.T) {
 	for _, handle := range []any{cu.CUContext{}, cu.Stream{}, cu.Event{}, cu.Module{}, cu.Function{}} {
 		layout := reflect.TypeOf(handle)
@@ -25,7 +25,7 @@ func TestHandleLayout(t *testing.T) {
 	assert.Equal(t, reflect.Uintptr, reflect.TypeFor[cu.DevicePtr]().Kind())
 }
 
-// TestHandleWords compares words with what the binding shows of its handles.
+// TestHandleWords compares words with the parts of handles that the binding exports.
 func TestHandleWords(t *testing.T) {
 	handle, err := cu.GetDevice(0)
 	require.NoError(t, err)

@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 )
 
-// The binding takes sizes as int64, which it turns into size_t: the same bits.
+// The binding takes sizes as int64 and converts them to size_t: the same bits.
 
 func (d *openDevice) Alloc(bytes uint64) (backend.Pointer, error) {
 	if err := d.open("cuMemAlloc"); err != nil {
@@ -93,8 +93,8 @@ func (d *openDevice) HostUnregister(pointer unsafe.Pointer) error {
 	return checkResult(d.shim.HostUnregister(pointer), "cuMemHostUnregister")
 }
 
-// PointerInfo gives the number of a device for device and managed memory only:
-// page-locked memory is every device's.
+// PointerInfo returns the number of a device only for device and managed memory:
+// page-locked memory belongs to every device.
 func (d *openDevice) PointerInfo(pointer backend.Pointer) (backend.PointerInfo, error) {
 	if err := d.open("cuPointerGetAttributes"); err != nil {
 		return backend.PointerInfo{}, err

@@ -21,7 +21,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestBindingMemoryBecomesColumn has a column over memory of cu.MemAlloc.
+// TestBindingMemoryBecomesColumn makes a column over memory of cu.MemAlloc.
 func TestBindingMemoryBecomesColumn(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device, mgr *memory.Manager) {
 		const count = 1000
@@ -55,8 +55,8 @@ func TestBindingMemoryBecomesColumn(t *testing.T) {
 	})
 }
 
-// TestColumnIsArgumentOfBindingKernel has gorgonia.org/cu load and launch a kernel
-// on a column of gpuframe's, in a stream of gpuframe's.
+// TestColumnIsArgumentOfBindingKernel loads and launches a kernel with gorgonia.org/cu
+// on a gpuframe column, in a gpuframe stream.
 func TestColumnIsArgumentOfBindingKernel(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device, mgr *memory.Manager) {
 		const count, add = 1000, 0xFFFFFFF0 // which wraps round
@@ -99,7 +99,7 @@ func TestColumnIsArgumentOfBindingKernel(t *testing.T) {
 	})
 }
 
-// TestFromDevicePtrRefuses has what is not the memory that it is said to be.
+// TestFromDevicePtrRefuses passes memory that does not match its description.
 func TestFromDevicePtrRefuses(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device, mgr *memory.Manager) {
 		pointer := allocate(t, dev, counting(256, 0))
@@ -125,7 +125,7 @@ func TestFromDevicePtrRefuses(t *testing.T) {
 	})
 }
 
-// TestOwner has what an Owner says reach the block.
+// TestOwner checks that the fields of an Owner reach the block.
 func TestOwner(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device, mgr *memory.Manager) {
 		const count = 1 << 20
@@ -156,8 +156,8 @@ func TestOwner(t *testing.T) {
 	})
 }
 
-// TestStrictModuleTakesBindingMemory has gpuframe's strictest launch accept what
-// FromDevicePtr makes: its contents are known to be there.
+// TestStrictModuleTakesBindingMemory checks that gpuframe's strictest launch accepts a
+// block of FromDevicePtr, because its contents are known to be complete.
 func TestStrictModuleTakesBindingMemory(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device, mgr *memory.Manager) {
 		const count = 1000

@@ -16,10 +16,10 @@ import (
 	"github.com/gpuframe/gpuframe/internal/devicecode"
 )
 
-// ModuleLoad takes PTX text, with or without a NUL byte at its end, a cubin or a
-// fat binary. The image may be changed once it returns. The binding has the call,
-// but hands the driver addresses of Go memory that nothing keeps alive for the
-// compiler's log.
+// ModuleLoad takes PTX text, with or without a NUL byte at its end, a cubin or a fat
+// binary. The caller may change the image after it returns. The binding has the call,
+// but passes the driver addresses of Go memory for the compiler's log without keeping
+// the memory alive.
 func (d *openDevice) ModuleLoad(image []byte) (backend.Module, error) {
 	const function = "cuModuleLoadDataEx"
 	if err := d.open(function); err != nil {
@@ -36,8 +36,8 @@ func (d *openDevice) ModuleLoad(image []byte) (backend.Module, error) {
 	return backend.Module(module), nil
 }
 
-// ModuleCompile takes PTX text as ModuleLoad does. The binding has the calls, and
-// hands the driver addresses of Go memory there, too.
+// ModuleCompile takes PTX text as ModuleLoad does. The binding has the calls, but also
+// passes the driver addresses of Go memory without keeping it alive.
 func (d *openDevice) ModuleCompile(image []byte) ([]byte, error) {
 	const function = "cuLinkAddData"
 	if err := d.open(function); err != nil {
@@ -57,8 +57,8 @@ func (d *openDevice) ModuleCompile(image []byte) ([]byte, error) {
 	return cubin, nil
 }
 
-// compileFailure is the error of the compiler, or of the driver where the compiler
-// said nothing.
+// compileFailure returns the compiler's error, or the driver's if the compiler's log is
+// empty.
 func compileFailure(result shim.Result, function, log string) error {
 	cause := &cuda.Error{Operation: function, Code: cuda.Code(result)}
 	if log == "" && !errors.Is(cause, backend.ErrInvalidCode) {
@@ -74,7 +74,7 @@ func (d *openDevice) ModuleUnload(module backend.Module) error {
 	return check(d.within(fromWord[cu.Module](uintptr(module)).Unload), "cuModuleUnload")
 }
 
-// module checks that the device is open and the module is one.
+// module checks that the device is open and the module is not zero.
 func (d *openDevice) module(operation string, module backend.Module) error {
 	if err := d.open(operation); err != nil {
 		return err
@@ -105,7 +105,7 @@ func (d *openDevice) ModuleFunction(module backend.Module, name string) (backend
 	return backend.Function(word(function)), nil
 }
 
-// function checks that the device is open and the function is one.
+// function checks that the device is open and the function is not zero.
 func (d *openDevice) function(operation string, function backend.Function) error {
 	if err := d.open(operation); err != nil {
 		return err
@@ -157,7 +157,7 @@ func (d *openDevice) FunctionParameters(function backend.Function) ([]backend.Pa
 		case cuda.CodeSuccess:
 			parameters = append(parameters, backend.Parameter{Offset: int(offset), Bytes: int(bytes)})
 		case cuda.CodeInvalidValue:
-			// The driver has no count: this is how it says that there are no more.
+			// The driver reports no count: this result means that no parameter is left.
 			return parameters, nil
 		case cuda.CodeNeedsNewerDriver:
 			return nil, fmt.Errorf("%w: it needs a driver for CUDA 12.4 or newer", failed(cuda.Code(result), operation, ""))
@@ -185,9 +185,9 @@ func (d *openDevice) Occupancy(function backend.Function, blockThreads int, shar
 	return blocks, nil
 }
 
-// Launch takes at most 512 arguments. The driver reads each at the width that
-// the kernel declares, and asks for as many as it declares: what that is,
-// FunctionParameters tells, and the caller has to check.
+// Launch takes at most 512 arguments. The driver reads the number of arguments that the
+// kernel declares, each at its declared width. FunctionParameters returns these, and
+// the caller must check them.
 func (d *openDevice) Launch(function backend.Function, config backend.LaunchConfig, slots []uint64, starts []uint32) error {
 	const operation = "cuLaunchKernel"
 	if err := d.function(operation, function); err != nil {

@@ -20,9 +20,8 @@ type peer struct {
 	context cu.CUContext
 }
 
-// peers holds the primary contexts of the other devices that a device has
-// dealt with. They are retained, so that they outlive the peer's own Device,
-// until the device is closed.
+// peers holds the primary contexts of the other devices that a device has used. They
+// are retained until the device is closed, so that they outlive the peer's Device.
 type peers struct {
 	mutex    sync.Mutex // guards retaining and releasing
 	released bool
@@ -31,7 +30,7 @@ type peers struct {
 
 func newPeers(count int) peers { return peers{retained: make([]atomic.Pointer[peer], count)} }
 
-// get retains the context of a peer at its first use.
+// get retains the context of a peer on first use.
 func (p *peers) get(ordinal int) (*peer, error) {
 	if found := p.retained[ordinal].Load(); found != nil {
 		return found, nil
@@ -69,7 +68,7 @@ func (p *peers) release() error {
 	return errors.Join(errs...)
 }
 
-// exists checks that the device is open and there is a device of the number.
+// exists checks that the device is open and that a device has the number.
 func (d *openDevice) exists(function string, ordinal int) error {
 	if err := d.open(function); err != nil {
 		return err
@@ -80,7 +79,7 @@ func (d *openDevice) exists(function string, ordinal int) error {
 	return nil
 }
 
-// peer returns a device by its number; the device's own number is itself.
+// peer returns a device by its number, which may be the device's own.
 func (d *openDevice) peer(function string, ordinal int) (*peer, error) {
 	if err := d.exists(function, ordinal); err != nil {
 		return nil, err
@@ -95,7 +94,7 @@ func (d *openDevice) peer(function string, ordinal int) (*peer, error) {
 	return found, nil
 }
 
-// CanAccessPeer says false of the device itself, as the driver does.
+// CanAccessPeer returns false for the device itself, as the driver does.
 func (d *openDevice) CanAccessPeer(peerOrdinal int) (bool, error) {
 	const function = "cuDeviceCanAccessPeer"
 	if err := d.exists(function, peerOrdinal); err != nil {
@@ -112,9 +111,8 @@ func (d *openDevice) CanAccessPeer(peerOrdinal int) (bool, error) {
 	return can != 0, nil
 }
 
-// EnablePeerAccess opens the peer's ordinary allocations and, where the peer has
-// pools, its default pool to this device. PoolAllowPeer, of the peer, opens any
-// other pool.
+// EnablePeerAccess lets this device access the peer's ordinary allocations and, if the
+// peer has pools, its default pool. PoolAllowPeer of the peer opens any other pool.
 func (d *openDevice) EnablePeerAccess(peerOrdinal int) error {
 	const function = "cuCtxEnablePeerAccess"
 	peer, err := d.peer(function, peerOrdinal)
@@ -146,8 +144,8 @@ func (d *openDevice) EnablePeerAccess(peerOrdinal int) error {
 	return errors.Join(err, check(d.within(peer.context.DisablePeerAccess), "cuCtxDisablePeerAccess"))
 }
 
-// DisablePeerAccess leaves access to the peer's default pool as it is: the pool
-// belongs to the whole process, in which something else may rely on it.
+// DisablePeerAccess does not change access to the peer's default pool: the pool belongs
+// to the whole process, and other code may depend on the access.
 func (d *openDevice) DisablePeerAccess(peerOrdinal int) error {
 	const function = "cuCtxDisablePeerAccess"
 	peer, err := d.peer(function, peerOrdinal)

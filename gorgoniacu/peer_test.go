@@ -60,8 +60,8 @@ func TestPeers(t *testing.T) {
 	require.NoError(t, first.Driver().DisablePeerAccess(1))
 }
 
-// TestEachDeviceHasItsContext calls both devices from one thread, which has
-// neither's context afterwards that it had not before.
+// TestEachDeviceHasItsContext calls both devices from one thread and checks that the
+// calls restore its context.
 func TestEachDeviceHasItsContext(t *testing.T) {
 	first, second := openTwo(t)
 	runtime.LockOSThread()

@@ -13,8 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 )
 
-// codeOf returns the driver's code in an error of the binding, whose type has no
-// name outside it: the sample gives the type.
+// codeOf returns the driver's code in an error of the binding. The binding does not
+// export the type of its errors, so the sample provides it.
 func codeOf[result interface {
 	~int
 	error
@@ -22,7 +22,7 @@ func codeOf[result interface {
 	if err == nil {
 		return cuda.CodeSuccess
 	}
-	if code, ok := err.(result); ok { // as nearly always, and without an allocation
+	if code, ok := err.(result); ok { // the usual case, without an allocation
 		return cuda.Code(code)
 	}
 	var code result
@@ -39,8 +39,8 @@ func codeOf[result interface {
 // code is codeOf for errors of this binding.
 func code(err error) cuda.Code { return codeOf(cu.Success, err) }
 
-// failed is the error for a code of the driver. The details are what tells this
-// call apart; pass "" for none.
+// failed returns the error for a code of the driver. The details identify the call;
+// pass "" for none.
 func failed(code cuda.Code, function, details string, arguments ...any) error {
 	err := &cuda.Error{Operation: function, Code: code}
 	if details != "" {
@@ -49,12 +49,12 @@ func failed(code cuda.Code, function, details string, arguments ...any) error {
 	return err
 }
 
-// told is failed for an error of the binding, which is not nil.
+// told is failed for a non-nil error of the binding.
 func told(err error, function, details string, arguments ...any) error {
 	return failed(code(err), function, details, arguments...)
 }
 
-// check is told for operations that are told apart by their name alone.
+// check is failed for operations that their name alone identifies.
 func check(err error, function string) error {
 	if err == nil {
 		return nil
@@ -70,12 +70,12 @@ func checkResult(result shim.Result, function string) error {
 	return failed(cuda.Code(result), function, "")
 }
 
-// refuse is the error for an argument that never reached the driver.
+// refuse returns the error for an argument that was not passed to the driver.
 func refuse(operation, format string, arguments ...any) error {
 	return fmt.Errorf("%w: %s", failed(cuda.CodeInvalidValue, operation, ""), fmt.Sprintf(format, arguments...))
 }
 
-// lacks is the error for what the device does not have.
+// lacks returns the error for a property that the device does not have.
 func lacks(operation, what string) error {
 	return fmt.Errorf("%w: %s", failed(cuda.CodeNotSupported, operation, ""), what)
 }

@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 )
 
-// shared refuses calls on a closed device and on one that cannot share memory.
+// shared returns an error for a closed device and for one that cannot share memory.
 func (d *openDevice) shared(function string) error {
 	if err := d.virtual(function); err != nil {
 		return err
@@ -28,8 +28,8 @@ func (d *openDevice) PhysicalCreateShared(bytes uint64) (backend.Physical, error
 	return d.createPhysical(bytes, true)
 }
 
-// PhysicalExport makes the same descriptor whether it is read only or not: the
-// driver has no other.
+// PhysicalExport makes the same descriptor for both values of readOnly: the driver has
+// no other kind.
 func (d *openDevice) PhysicalExport(physical backend.Physical, _ bool) (int, error) {
 	const function = "cuMemExportToShareableHandle"
 	if err := d.shared(function); err != nil {
@@ -38,8 +38,8 @@ func (d *openDevice) PhysicalExport(physical backend.Physical, _ bool) (int, err
 	if physical == 0 {
 		return -1, refuse(function, "the handle is zero")
 	}
-	// The driver need not make descriptors that a new program does not inherit,
-	// so none is started meanwhile.
+	// The driver may make descriptors that a new program inherits, so no program is
+	// started meanwhile.
 	syscall.ForkLock.RLock()
 	defer syscall.ForkLock.RUnlock()
 	descriptor, result := d.shim.PhysicalExport(uint64(physical))
@@ -50,7 +50,7 @@ func (d *openDevice) PhysicalExport(physical backend.Physical, _ bool) (int, err
 	return descriptor, nil
 }
 
-// PhysicalImport leaves the bytes to Map: the driver does not ask for them.
+// PhysicalImport leaves the check of bytes to Map: the driver's import takes no size.
 func (d *openDevice) PhysicalImport(descriptor int, bytes uint64) (backend.Physical, error) {
 	const function = "cuMemImportFromShareableHandle"
 	if err := d.shared(function); err != nil {

@@ -18,10 +18,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
-// What is here needs the stand-in for the driver, which can be told to lack
-// something or to fail.
+// The tests here need the stand-in for the driver, which can lack functions or fail.
 
-// onStandIn skips a test on a driver that is one.
+// onStandIn skips a test on a real driver.
 func onStandIn(t *testing.T, dev *device.Device) {
 	t.Helper()
 	if !strings.HasPrefix(dev.Info().Name, "Fake") {
@@ -29,11 +28,11 @@ func onStandIn(t *testing.T, dev *device.Device) {
 	}
 }
 
-// TestConformanceOfLess has devices that lack what the contract lets them, in a
-// process of their own.
+// TestConformanceOfLess runs the conformance suite in separate processes on devices
+// that lack optional operations.
 func TestConformanceOfLess(t *testing.T) {
 	onStandIn(t, devicetest.Open(t, "gorgonia:0"))
-	// The binding's header is older than what these need.
+	// The binding's header is too old for these.
 	always := []string{"EventRecordAll", "EventRecordAllAnew", "StreamIdentity"}
 	for _, test := range []struct {
 		settings []string
@@ -61,7 +60,7 @@ func TestConformanceOfLess(t *testing.T) {
 	}
 }
 
-// TestFailures has each of the driver's functions fail and looks at the error.
+// TestFailures makes each of the driver's functions fail and checks the error.
 func TestFailures(t *testing.T) {
 	dev := devicetest.Open(t, "gorgonia:0")
 	onStandIn(t, dev)
@@ -148,7 +147,7 @@ func TestFailures(t *testing.T) {
 	require.NoError(t, d.Free(pointer))
 }
 
-// TestOpenFails has opening a device fail, at each step there is.
+// TestOpenFails makes opening a device fail at each step.
 func TestOpenFails(t *testing.T) {
 	onStandIn(t, devicetest.Open(t, "gorgonia:0"))
 	for _, symbol := range []string{

@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda"
 )
 
-// done reads the code of a query, for which not being ready is no error.
+// done reads the code of a query, for which "not ready" is not an error.
 func done(code cuda.Code, function string) (bool, error) {
 	switch code {
 	case cuda.CodeSuccess:
@@ -20,7 +20,7 @@ func done(code cuda.Code, function string) (bool, error) {
 	return false, failed(code, function, "")
 }
 
-// event checks that the device is open and the event is one.
+// event checks that the device is open and the event is not zero.
 func (d *openDevice) event(function string, event backend.Event) error {
 	if err := d.open(function); err != nil {
 		return err
@@ -155,8 +155,8 @@ func (d *openDevice) StreamIdentity(backend.Stream) (uint64, error) {
 	return 0, failed(cuda.CodeNotSupported, function, "gorgonia.org/cu does not have it")
 }
 
-// codeCaptureImplicit is what the driver answers for the legacy default stream while
-// a stream is captured that would wait for it. The capture is not harmed.
+// codeCaptureImplicit is the driver's result for the legacy default stream while a
+// stream is captured that would wait for it. The capture stays valid.
 const codeCaptureImplicit cuda.Code = 906
 
 func (d *openDevice) StreamCapturing(stream backend.Stream) (bool, error) {

@@ -20,8 +20,7 @@ import (
 //go:embed testdata/add_scalar.ptx
 var addScalar string
 
-// eachGPU runs a test on the device as both bindings open it: what bridges to and
-// from gorgonia.org/cu does not ask which of them gpuframe uses.
+// eachGPU runs a test on the device opened by each binding: the bridges work with both.
 func eachGPU(t *testing.T, f func(t *testing.T, dev *device.Device, mgr *memory.Manager)) {
 	for _, name := range []string{"gorgonia:0", "cuda:0"} {
 		t.Run(name, func(t *testing.T) {
@@ -37,7 +36,7 @@ func do(t *testing.T, dev *device.Device, call func() error) {
 	require.NoError(t, gorgoniacu.Do(dev, call))
 }
 
-// allocate has the binding allocate memory and fill it.
+// allocate allocates memory with the binding and fills it.
 func allocate(t *testing.T, dev *device.Device, values []uint32) (pointer cu.DevicePtr) {
 	t.Helper()
 	bytes := int64(4 * len(values))
@@ -53,7 +52,7 @@ func allocate(t *testing.T, dev *device.Device, values []uint32) (pointer cu.Dev
 	return pointer
 }
 
-// read has the binding copy memory to the host.
+// read copies memory to the host with the binding.
 func read(t *testing.T, dev *device.Device, pointer cu.DevicePtr, count int) []uint32 {
 	t.Helper()
 	values := make([]uint32, count)
@@ -66,7 +65,7 @@ func free(t *testing.T, dev *device.Device, pointer cu.DevicePtr) {
 	do(t, dev, func() error { return cu.MemFree(pointer) })
 }
 
-// counting returns 0, 1, 2 and so on, each with something added.
+// counting returns 0, 1, 2 and so on, with a number added to each.
 func counting(count int, add uint32) []uint32 {
 	values := make([]uint32, count)
 	for i := range values {

@@ -1,9 +1,9 @@
 #!/usr/bin/env bash
-# Compiles, checks and tests the module. Where there is no GPU, its tests run on
-# the stand-in for the driver: device/cuda/testdata/fakecuda.c.
+# Compiles, checks and tests the module. Without a GPU its tests run on the stand-in for
+# the driver: device/cuda/testdata/fakecuda.c.
 #
 #   test.sh            everything
-#   test.sh --check    only say what is missing; status 3 where something is
+#   test.sh --check    only report missing files; status 3 if any is missing
 set -euo pipefail
 cd "$(dirname "$0")/.."
 root=$PWD
@@ -32,21 +32,21 @@ workspace=$root/gorgoniacu/workspace.sh
     CGO_ENABLED=0 GOOS=windows GOARCH=amd64 go build ./...
     go test -race ./...
     GOEXPERIMENT=cgocheck2 go test .
-    # What the stand-in destroys it keeps.
+    # The stand-in does not free destroyed objects.
     ASAN_OPTIONS=allocator_may_return_null=1:detect_leaks=0 go test -asan -skip OfLess .
 )
 
 if [ ! -e /dev/nvidiactl ]; then
-    # A driver that lacks what the binary was linked with: a function that is
-    # missing matters only if it is called.
+    # A driver without functions that the binary is linked with: a missing function
+    # matters only if it is called.
     mkdir -p build/gorgonia/fake-old
     "${CC:-gcc}" -DCUDA_11_0 -O1 -shared -fPIC -pthread -Wl,-soname,libcuda.so.1 \
         -o build/gorgonia/fake-old/libcuda.so.1 device/cuda/testdata/fakecuda.c
     (cd gorgoniacu && LD_LIBRARY_PATH=$root/build/gorgonia/fake-old FAKE_NO_POOLS=1 go test -count=1 -run '^TestConformance$' .)
 fi
 
-# gpuframe's own tests, which are on the stand-in those that need no kernels and
-# none of a driver's finer points.
+# gpuframe's tests. The stand-in supports those that need no kernels and no details of a
+# real driver.
 packages=(device column buffer buffer/spill memory/adaptor memory/replay memory)
 skip='SharedMemoryForWriting|StreamOrderedReleaseThreshold|StreamOrderedFreeAfterItsStream'
 if [ -e /dev/nvidiactl ]; then

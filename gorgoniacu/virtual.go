@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 )
 
-// virtual refuses calls on a closed device and on one that cannot map memory.
+// virtual returns an error for a closed device and for one that cannot map memory.
 func (d *openDevice) virtual(function string) error {
 	if err := d.open(function); err != nil {
 		return err
@@ -21,7 +21,7 @@ func (d *openDevice) virtual(function string) error {
 	return nil
 }
 
-// ranged refuses, besides, what is no range of addresses.
+// ranged is virtual with a check of the range of addresses.
 func (d *openDevice) ranged(function string, at backend.Pointer, bytes uint64) error {
 	if err := d.virtual(function); err != nil {
 		return err
@@ -32,8 +32,8 @@ func (d *openDevice) ranged(function string, at backend.Pointer, bytes uint64) e
 	return nil
 }
 
-// rangeResult is checkResult for the calls on a range of addresses, which it
-// tells apart.
+// rangeResult is checkResult for calls with a range of addresses, which its error
+// names.
 func rangeResult(result shim.Result, function string, at backend.Pointer, bytes uint64) error {
 	if result != shim.Success {
 		return failed(cuda.Code(result), function, "%s at %v", humanize.IBytes(bytes), at)

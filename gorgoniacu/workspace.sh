@@ -1,14 +1,14 @@
 #!/usr/bin/env bash
-# Runs gpuframe's own tests on the backend of this folder, unchanged.
+# Runs gpuframe's tests on the backend of this folder, unchanged.
 #
-# They open "cuda:0", by way of internal/testing/devicetest; GPUFRAME_TEST_GPU=gorgonia:0
-# has them open this backend instead. For that their binaries must hold it, and
-# package gpuframe must not depend on it. So each package is given one more test
-# file, which imports this one and lies in build/gorgonia only: an overlay tells
-# the go command of it, and a workspace there puts the two modules together.
+# They open "cuda:0" through internal/testing/devicetest; GPUFRAME_TEST_GPU=gorgonia:0
+# makes them open this backend instead. Their binaries must contain it, but package
+# gpuframe must not depend on it. The script therefore adds a test file that imports
+# this package to each tested package, in build/gorgonia only: an overlay adds the file
+# for the go command, and a workspace there joins the two modules.
 #
 #   workspace.sh write             write the workspace and the overlay
-#   workspace.sh packages          list the packages whose tests open a GPU
+#   workspace.sh packages          list the packages with tests that open a GPU
 #   workspace.sh go ARGUMENTS…     run go in the workspace, with the overlay
 set -euo pipefail
 cd "$(dirname "$0")/.."
@@ -36,7 +36,7 @@ write() {
             printf '%s\n  "%s": "%s"' "$separator" "$root/$folder/gorgonia_test.go" "$build/_files/$folder/gorgonia_test.go"
             separator=,
         done < <(packages)
-        # The library that is handed to Python is no test.
+        # The library for Python is not a test.
         mkdir -p "$build/_files/examples/pytorch"
         printf 'package main\n\nimport _ "%s/gorgoniacu"\n' "$module" >"$build/_files/examples/pytorch/gorgonia.go"
         printf '%s\n  "%s": "%s"' "$separator" "$root/examples/pytorch/gorgonia.go" "$build/_files/examples/pytorch/gorgonia.go"

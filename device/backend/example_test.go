@@ -8,8 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/host"
 )
 
-// limited is a backend made of another one: it hands out no more than limit
-// bytes at a time.
+// limited is a backend over another one that allocates at most limit bytes at a time.
 type limited struct {
 	backend.Device
 	limit uint64

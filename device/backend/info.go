@@ -5,11 +5,11 @@ import (
 	"fmt"
 )
 
-// Kind tells what sort of device a Device is.
+// Kind is the kind of a Device.
 type Kind uint8
 
 const (
-	// Host is ordinary memory, computed upon by the processor.
+	// Host is ordinary memory; the processor computes on it.
 	Host Kind = iota + 1
 	// CUDA is a GPU of NVIDIA's.
 	CUDA
@@ -43,19 +43,19 @@ type ComputeCapability struct {
 // String formats c as "9.0".
 func (c ComputeCapability) String() string { return fmt.Sprintf("%d.%d", c.Major, c.Minor) }
 
-// Info describes a device. None of it changes while the device is there.
+// Info describes a device. It does not change while the device exists.
 type Info struct {
 	Kind Kind
 	// Ordinal is the device's number among those of its backend, from 0.
 	Ordinal int
-	// Name is the product's name, "NVIDIA H200" for example.
+	// Name is the name of the product, such as "NVIDIA H200".
 	Name string
 	UUID UUID
 	// TotalMemory is the memory of the device in bytes.
 	TotalMemory uint64
 	// ComputeCapability is zero on the host.
 	ComputeCapability ComputeCapability
-	// Multiprocessors counts a GPU's multiprocessors or the host's usable
+	// Multiprocessors is the number of a GPU's multiprocessors or of the host's usable
 	// processors.
 	Multiprocessors int
 	// DriverVersion is the newest CUDA version that the driver implements, as
@@ -63,12 +63,12 @@ type Info struct {
 	DriverVersion int
 }
 
-// MemoryKind tells where a pointer's memory is and who can reach it.
+// MemoryKind describes where memory is and which processors can reach it.
 type MemoryKind uint8
 
 const (
-	// MemoryUnknown is memory that the driver has never heard of: for CUDA,
-	// ordinary pageable host memory.
+	// MemoryUnknown is memory that the driver does not know: for CUDA, ordinary
+	// pageable host memory.
 	MemoryUnknown MemoryKind = iota
 	// MemoryDevice is memory of the device itself.
 	MemoryDevice
@@ -102,18 +102,18 @@ func (k MemoryKind) HostAccessible() bool {
 	return k == MemoryPinned || k == MemoryManaged || k == MemoryHost
 }
 
-// PointerInfo is what a driver knows of an address.
+// PointerInfo describes the memory at an address.
 type PointerInfo struct {
 	Kind MemoryKind
-	// Ordinal is the device that owns the memory; -1 where that has no meaning.
+	// Ordinal is the device that owns the memory, or -1 if no device does.
 	Ordinal int
 }
 
 // Attribute names a property of a device, by CUDA's CUdevice_attribute number.
 type Attribute int32
 
-// Attributes that gpuframe and its users ask for. Any other number of the
-// driver's is passed on unchanged.
+// Attributes that gpuframe and its users read. Any other number of the driver's is
+// passed on unchanged.
 const (
 	MaxThreadsPerBlock           Attribute = 1
 	MaxBlockDimX                 Attribute = 2
@@ -175,9 +175,9 @@ const (
 	PoolUsedHigh                       PoolAttribute = 8
 )
 
-// Parameter is one argument of a kernel as its code declares it.
+// Parameter is one parameter of a kernel as its code declares it.
 type Parameter struct {
-	// Offset and Bytes place the argument in the kernel's parameter space.
+	// Offset and Bytes locate the parameter in the kernel's parameter space.
 	Offset, Bytes int
 }
 
@@ -190,7 +190,7 @@ type Dim3 struct {
 // LaunchConfig is the shape of one kernel launch.
 type LaunchConfig struct {
 	Grid, Block Dim3
-	// SharedBytes is dynamic shared memory for each block.
+	// SharedBytes is the dynamic shared memory of each block.
 	SharedBytes uint32
 	Stream      Stream
 }

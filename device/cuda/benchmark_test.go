@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// BenchmarkCalls times operations that do next to nothing on the device, on
-// every device: all but the first also put the thread's context back.
+// BenchmarkCalls times operations with almost no device work on every device. On every
+// device except the first they also restore the thread's context.
 func BenchmarkCalls(b *testing.B) {
 	devices, err := Driver{}.Devices()
 	if errors.Is(err, backend.ErrNotAvailable) {

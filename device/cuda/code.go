@@ -2,12 +2,11 @@ package cuda
 
 import "fmt"
 
-// Code is the driver's CUresult. It is an error: pass one to errors.Is to ask
-// for exactly that code. Codes without a constant here are compared by number,
-// errors.Is(err, cuda.Code(912)).
+// Code is the driver's CUresult. It is an error: errors.Is matches exactly that code.
+// Compare a code without a constant here by its number: errors.Is(err, cuda.Code(912)).
 type Code int32
 
-// The codes that programs most often ask for.
+// The codes that programs test for most often.
 const (
 	CodeSuccess              Code = 0
 	CodeInvalidValue         Code = 1
@@ -39,8 +38,8 @@ const (
 	CodeUnknown              Code = 999
 )
 
-// Name returns the driver's name for the code, CUDA_ERROR_OUT_OF_MEMORY for
-// example, or CUresult(n) for one that is newer than this package.
+// Name returns the driver's name for the code, such as CUDA_ERROR_OUT_OF_MEMORY, or
+// CUresult(n) for a code that is newer than this package.
 func (c Code) Name() string {
 	if name := lookUp(c).name; name != "" {
 		return name
@@ -48,7 +47,7 @@ func (c Code) Name() string {
 	return fmt.Sprintf("CUresult(%d)", int32(c))
 }
 
-// Description says in a few words what the code means.
+// Description returns a short description of the code.
 func (c Code) Description() string {
 	if description := lookUp(c).description; description != "" {
 		return description
@@ -61,8 +60,7 @@ func (c Code) Error() string {
 	return fmt.Sprintf("%s (%d): %s", c.Name(), int32(c), c.Description())
 }
 
-// Is reports whether target is the sentinel of package backend that the code
-// amounts to.
+// Is reports whether target is the sentinel of package backend for the code.
 func (c Code) Is(target error) bool {
 	sentinel := lookUp(c).meaning.sentinel()
 	return sentinel != nil && sentinel == target

@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// meaning is what a code amounts to for a caller of package backend. It is a
-// number so that the table below needs no work when the program starts.
+// meaning selects the sentinel of package backend for a code. It is a number so that
+// the table below needs no initialisation at program start.
 type meaning uint8
 
 const (
@@ -67,16 +67,15 @@ func lookUp(code Code) codeEntry {
 	return codes[at]
 }
 
-// codes holds every CUresult up to CUDA 13.0 in order. The driver could describe
-// them too (cuGetErrorString), but an error must be readable where there is no
-// driver.
+// codes holds every CUresult up to CUDA 13.0 in order. The driver could describe them
+// too (cuGetErrorString), but an error must be readable without a driver.
 //
-// deviceLost is for the codes after which NVIDIA documents that the process must
-// be started again, for faults of the hardware, for a destroyed context and for
-// a driver that has shut down. CUDA_ERROR_UNKNOWN is not among them: it also
-// comes from calls that merely failed, so it must not make a caller abandon a
-// device that works; if the device is lost, the next call tells. Nor are 711 to
-// 713 and 720, which lie among the fatal codes and report ordinary misuse.
+// deviceLost is for the codes after which NVIDIA documents that the process must be
+// restarted, for faults of the hardware, for a destroyed context and for a driver that
+// has shut down. CUDA_ERROR_UNKNOWN is not among them: calls that merely failed return
+// it too, so it must not make a caller give up a working device. If the device is lost,
+// the next call reports it. Codes 711 to 713 and 720 are not among them either: they
+// lie between fatal codes but report ordinary misuse.
 var codes = [...]codeEntry{
 	{0, "CUDA_SUCCESS", other, "no error"},
 	{1, "CUDA_ERROR_INVALID_VALUE", invalidValue, "an argument is not in the range that the call takes"},

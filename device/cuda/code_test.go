@@ -72,7 +72,7 @@ func TestCodeUnknownToTheTable(t *testing.T) {
 	}
 }
 
-// sentinels are all that a code may match.
+// sentinels are all sentinels that a code may match.
 var sentinels = []error{
 	backend.ErrNotAvailable, backend.ErrNotSupported, backend.ErrNoDevice, backend.ErrDeviceLost, backend.ErrOutOfMemory,
 	backend.ErrInvalidValue, backend.ErrNotFound, backend.ErrInvalidCode, backend.ErrClosed,

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend/backendtest"
 )
 
-// TestConformance needs a GPU. GPUFRAME_REQUIRE_CUDA=1 makes its lack a failure.
+// TestConformance needs a GPU. With GPUFRAME_REQUIRE_CUDA=1 it fails without one.
 func TestConformance(t *testing.T) {
 	devices, err := Driver{}.Devices()
 	if errors.Is(err, backend.ErrNotAvailable) && os.Getenv("GPUFRAME_REQUIRE_CUDA") != "1" {

@@ -12,10 +12,10 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
 )
 
-// Copies and fills of nothing succeed without the driver, whatever their
-// addresses; all others need addresses that are not zero.
+// Copies and fills of zero bytes succeed without a driver call, with any addresses. All
+// others need addresses that are not zero.
 
-// copyable checks a copy's ends. It reports whether there is anything to copy.
+// copyable checks the addresses of a copy. It reports whether the copy has any bytes.
 func (d *device) copyable(function string, destination, source uintptr, bytes uint64) (bool, error) {
 	if err := d.open(function); err != nil {
 		return false, err
@@ -78,8 +78,8 @@ func (d *device) CopyOnDeviceAsync(destination, source backend.Pointer, bytes ui
 	return copied(d.raw.CopyOnDeviceAsync(uint64(destination), uint64(source), bytes, uintptr(stream)), "cuMemcpyDtoDAsync", bytes)
 }
 
-// fillable checks a fill of count values of width bytes. It reports whether
-// there is anything to fill.
+// fillable checks a fill of count values of width bytes. It reports whether the fill
+// has any bytes.
 func (d *device) fillable(function string, destination backend.Pointer, width int, count uint64) (bool, error) {
 	if err := d.open(function); err != nil {
 		return false, err

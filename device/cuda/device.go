@@ -10,20 +10,20 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
 )
 
-// device is a GPU whose primary context is retained. Its methods add to the
-// driver's operations only what the driver leaves undefined: a check that the
-// device is open, and refusals of the arguments that the driver may crash on.
+// device is a GPU with a retained primary context. Its methods add to the driver's
+// operations only the cases that the driver leaves undefined: a check that the device
+// is open, and errors for arguments on which the driver may crash.
 type device struct {
 	raw    libcuda.Device
 	info   backend.Info
 	closed atomic.Bool
 	peers  peers
 
-	// defaultPool is zero where the device has no pools; noPools then says why.
+	// defaultPool is zero if the device has no pools; noPools is then the reason.
 	defaultPool uintptr
 	noPools     Code
 
-	// Whether the device has what the attributes of these names say.
+	// The values of the attributes of the same names.
 	mapsMemory, sharesMemory, hasManaged, prefetches bool
 }
 
@@ -57,9 +57,8 @@ func (d *device) Synchronize() error {
 	return check(d.raw.Synchronize(), "cuCtxSynchronize")
 }
 
-// Close releases the primary contexts of the device and of the peers it has
-// used. Work that is still enqueued goes on as long as something else in the
-// process retains the context.
+// Close releases the primary contexts of the device and of the peers it has used.
+// Enqueued work continues while something else in the process retains the context.
 func (d *device) Close() error {
 	if d.closed.Swap(true) {
 		return d.alreadyClosed("Close")

@@ -9,21 +9,20 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
 )
 
-// oldestDriver is the first driver that exports every symbol that gpuframe
-// requires.
+// oldestDriver is the first driver that exports every symbol that gpuframe requires.
 const oldestDriver = "driver 450 / CUDA 11.0"
 
-// Driver is the CUDA backend. The zero value is ready; its methods may be called
-// from any goroutine. The driver library is opened by the first call of one, and
-// what that found out stays true until the process ends.
+// Driver is the CUDA backend. The zero value is ready; its methods are safe for
+// concurrent use. The first call loads the driver library, and its result holds until
+// the process ends.
 type Driver struct{}
 
 var _ backend.Driver = Driver{}
 
 // Devices describes the GPUs that the driver shows this process, which
-// CUDA_VISIBLE_DEVICES may limit. It makes no context and takes no device
-// memory. The error wraps [backend.ErrNotAvailable] where there is no driver, no
-// device, or a driver that is too old.
+// CUDA_VISIBLE_DEVICES may limit. It makes no context and takes no device memory. The
+// error wraps [backend.ErrNotAvailable] if the driver is missing or too old, or no
+// device exists.
 func (Driver) Devices() ([]backend.Info, error) {
 	count, err := start()
 	if err != nil {
@@ -38,10 +37,10 @@ func (Driver) Devices() ([]backend.Info, error) {
 	return infos, nil
 }
 
-// Open retains the primary context of a GPU, and makes it if nothing in the
-// process has done so yet, which takes tenths of a second and some hundred
-// megabytes of device memory. The error wraps [backend.ErrNotAvailable] as for
-// Devices, and [backend.ErrNoDevice] if there is no device of that number.
+// Open retains the primary context of a GPU. If nothing in the process has created it
+// yet, Open creates it, which takes tenths of a second and some hundred megabytes of
+// device memory. The error wraps [backend.ErrNotAvailable] as for Devices, and
+// [backend.ErrNoDevice] if no device has that number.
 func (Driver) Open(ordinal int) (backend.Device, error) {
 	count, err := start()
 	if err != nil {
@@ -67,8 +66,8 @@ func (Driver) Open(ordinal int) (backend.Device, error) {
 	return d, nil
 }
 
-// start opens the driver and counts its devices, of which there is at least one
-// if it returns no error.
+// start loads the driver and returns the number of devices, which is at least one if
+// the error is nil.
 func start() (int, error) {
 	if failure := libcuda.Load(); failure != nil {
 		return 0, explain(failure)
@@ -97,7 +96,7 @@ func missingDevice(ordinal, count int) error {
 	return fmt.Errorf("cuda: no device %d: the driver shows this process %d, numbered from 0: %w", ordinal, count, backend.ErrNoDevice)
 }
 
-// describe asks for all that Info holds, none of which needs a context.
+// describe reads all fields of Info. None of them needs a context.
 func describe(ordinal int) (libcuda.Handle, backend.Info, error) {
 	info := backend.Info{Kind: backend.CUDA, Ordinal: ordinal}
 	fail := func(result libcuda.Result, function string) (libcuda.Handle, backend.Info, error) {

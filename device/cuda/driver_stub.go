@@ -8,8 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// Driver is the CUDA backend, which this build does not have: its methods return
-// an error that wraps [backend.ErrNotAvailable] and says why.
+// Driver is the CUDA backend, which this build does not contain: its methods return an
+// error that wraps [backend.ErrNotAvailable] and names the reason.
 type Driver struct{}
 
 var _ backend.Driver = Driver{}

@@ -6,19 +6,19 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// Error is a failed operation of the driver, or one that was refused because
-// the driver would have misbehaved. errors.Is matches it with its Code and with
-// the sentinel of package backend that the failure amounts to.
+// Error is a failed operation of the driver, or one that was refused because the driver
+// would have misbehaved. errors.Is matches it with its Code and with the sentinel of
+// package backend for the failure.
 type Error struct {
-	// Operation is the driver's function and what tells the call apart, as
-	// "cuMemAlloc(1.0 GiB)".
+	// Operation is the driver's function with the arguments that identify the call,
+	// such as "cuMemAlloc(1.0 GiB)".
 	Operation string
 	Code      Code
 
-	// detail says what to do, or which argument is wrong.
+	// detail is the remedy, or names the invalid argument.
 	detail string
-	// sentinel stands in for the Code's own where the operation gives it
-	// another meaning.
+	// sentinel replaces that of the Code if the code has another meaning for this
+	// operation.
 	sentinel error
 }
 
@@ -31,8 +31,7 @@ func (e *Error) Error() string {
 	return text
 }
 
-// Is reports whether target is the error's Code, or the sentinel of package
-// backend that it amounts to.
+// Is reports whether target is the error's Code, or its sentinel of package backend.
 func (e *Error) Is(target error) bool {
 	if code, ok := target.(Code); ok {
 		return code == e.Code
@@ -43,11 +42,11 @@ func (e *Error) Is(target error) bool {
 	return e.Code.Is(target)
 }
 
-// CompileError is device code that could not be compiled or loaded. It matches
-// whatever its Cause matches.
+// CompileError is device code that could not be compiled or loaded. It matches the
+// errors that its Cause matches.
 type CompileError struct {
 	Cause *Error
-	// Log is what the driver's compiler said; it may be empty.
+	// Log is the log of the driver's compiler; it may be empty.
 	Log string
 }
 
@@ -62,7 +61,7 @@ func (e *CompileError) Error() string {
 // Unwrap returns the cause.
 func (e *CompileError) Unwrap() error { return e.Cause }
 
-// refuse is the error for an argument that never reached the driver.
+// refuse returns the error for an argument that was not passed to the driver.
 func refuse(operation, format string, arguments ...any) error {
 	return &Error{Operation: operation, Code: CodeInvalidValue, detail: fmt.Sprintf(format, arguments...)}
 }

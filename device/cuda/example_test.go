@@ -8,13 +8,13 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda"
 )
 
-// The driver is looked for at run time, so a program can ask what there is and
-// go on without a GPU.
+// The driver is loaded at run time, so a program can list the GPUs and continue without
+// one.
 func ExampleDriver_Devices() {
 	devices, err := cuda.Driver{}.Devices()
 	switch {
 	case errors.Is(err, backend.ErrNotAvailable):
-		fmt.Println("the GPU, or why there is none, is known") // err says why
+		fmt.Println("the GPU, or why there is none, is known") // err names the reason
 	case err != nil:
 		fmt.Println("the driver works but a device does not:", err)
 	case len(devices) > 0:
@@ -23,8 +23,7 @@ func ExampleDriver_Devices() {
 	// Output: the GPU, or why there is none, is known
 }
 
-// An error matches the condition that a program acts on, and the driver's own
-// code.
+// An error matches both the sentinel of package backend and the driver's code.
 func ExampleError() {
 	err := fmt.Errorf("loading prices: %w", &cuda.Error{Operation: "cuMemAlloc(80 GiB)", Code: cuda.CodeOutOfMemory})
 	fmt.Println(errors.Is(err, backend.ErrOutOfMemory), errors.Is(err, cuda.CodeOutOfMemory))

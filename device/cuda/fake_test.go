@@ -14,11 +14,10 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
 )
 
-// The driver is opened once in a process. Each test here therefore runs a
-// scenario in a process of its own, which opens the library of
-// testdata/fakecuda.c.
+// A process opens the driver once. Each test here therefore runs its scenario in a
+// separate process, which opens the library of testdata/fakecuda.c.
 
-// scenarioVariable names the scenario that a process is to run.
+// scenarioVariable is the environment variable that names the scenario of a process.
 const scenarioVariable = "GPUFRAME_CUDA_SCENARIO"
 
 // TestScenario runs in the child.
@@ -72,7 +71,8 @@ func TestFakeConformance(t *testing.T) {
 	require.NotContains(t, output, "--- SKIP", "the stand-in has everything")
 }
 
-// TestFakeConformanceOfLess has devices that lack what the contract lets them.
+// TestFakeConformanceOfLess has devices without the operations that the contract makes
+// optional.
 func TestFakeConformanceOfLess(t *testing.T) {
 	output := runChild(t, "TestConformance", fakeLibrary(t),
 		"GPUFRAME_REQUIRE_CUDA=1", "FAKE_NO_MAPS=1", "FAKE_OLD_GPU=1", "FAKE_NO_POOLS=1")
@@ -82,8 +82,8 @@ func TestFakeConformanceOfLess(t *testing.T) {
 	require.Contains(t, output, "--- PASS: TestConformance/Managed")
 }
 
-// TestFakeConformanceOfPartialSharing has devices that can map memory but not
-// share it, or share it but not map it for reading only.
+// TestFakeConformanceOfPartialSharing has devices that can map memory but not share it,
+// or share it but not map it for reading only.
 func TestFakeConformanceOfPartialSharing(t *testing.T) {
 	const cases = "TestConformance/^(VirtualMoves|Shared.*)$"
 	output := runChild(t, cases, fakeLibrary(t), "GPUFRAME_REQUIRE_CUDA=1", "FAKE_NO_SHARING=1")
@@ -124,14 +124,14 @@ func runScenario(t *testing.T, name, library string, settings ...string) {
 	runChild(t, "TestScenario", library, append(settings, scenarioVariable+"="+name)...)
 }
 
-// runChild runs one test of this binary in a process that has library for its
-// driver, and returns its output. After a slash test may have a pattern of subtests.
+// runChild runs one test of this binary in a process with library as its driver, and
+// returns its output. test may have a pattern of subtests after a slash.
 func runChild(t *testing.T, test, library string, settings ...string) string {
 	t.Helper()
 	test, cases, _ := strings.Cut(test, "/")
 	child := exec.CommandContext(t.Context(), os.Args[0], "-test.v", "-test.run=^"+test+"$/"+cases, "-test.timeout=5m")
 	child.Env = append(os.Environ(), libcuda.PathVariable+"="+library,
-		// The race detector would make each child linger for a second.
+		// With the race detector each child would wait for a second at its end.
 		"GORACE="+os.Getenv("GORACE")+" atexit_sleep_ms=0")
 	child.Env = append(child.Env, settings...)
 	output, err := child.CombinedOutput()
@@ -154,8 +154,8 @@ func fakeLibrary(t *testing.T, flags ...string) string {
 	return library
 }
 
-// callsOf returns what the driver was called with during a function, without
-// the calls that set the context.
+// callsOf returns the driver calls during a function, without those that set the
+// context.
 func callsOf(t *testing.T, call func()) []string {
 	t.Helper()
 	var calls []string
@@ -167,7 +167,7 @@ func callsOf(t *testing.T, call func()) []string {
 	return calls
 }
 
-// logOf returns what the driver was called with during a function.
+// logOf returns the driver calls during a function.
 func logOf(t *testing.T, call func()) []string {
 	t.Helper()
 	path := filepath.Join(t.TempDir(), "log")

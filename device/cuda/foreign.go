@@ -24,8 +24,8 @@ func (d *device) StreamIdentity(stream backend.Stream) (uint64, error) {
 	return identity, check(result, function)
 }
 
-// codeCaptureImplicit is what the driver answers for the legacy default stream while
-// a stream is captured that would wait for it. The capture is not harmed.
+// codeCaptureImplicit is the driver's result for the legacy default stream while a
+// stream is captured that would wait for it. The capture stays valid.
 const codeCaptureImplicit Code = 906
 
 func (d *device) StreamCapturing(stream backend.Stream) (bool, error) {

@@ -28,7 +28,8 @@ func (d *device) StreamEndCapture(stream backend.Stream) (backend.Graph, error) 
 	return backend.Graph(graph), check(result, operation)
 }
 
-// capturable checks that the device is open and the stream is not the default one.
+// capturable checks that the device is open and that the stream is not the default
+// stream.
 func (d *device) capturable(operation string, stream backend.Stream) error {
 	if err := d.open(operation); err != nil {
 		return err
@@ -69,7 +70,7 @@ func (d *device) GraphExecutableDestroy(graph backend.ExecutableGraph) error {
 	return check(d.raw.GraphExecutableDestroy(uintptr(graph)), "cuGraphExecDestroy")
 }
 
-// graph checks that the device is open and the graph is one.
+// graph checks that the device is open and the graph is not zero.
 func (d *device) graph(operation string, graph uintptr) error {
 	if err := d.open(operation); err != nil {
 		return err

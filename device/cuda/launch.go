@@ -7,9 +7,9 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
 )
 
-// Launch takes at most 512 arguments. The driver reads each at the width that
-// the kernel declares, and asks for as many as it declares: what that is,
-// FunctionParameters tells, and the caller has to check.
+// Launch takes at most 512 arguments. The driver reads the number of arguments that the
+// kernel declares, each at its declared width. FunctionParameters returns these, and
+// the caller must check them.
 func (d *device) Launch(function backend.Function, config backend.LaunchConfig, slots []uint64, starts []uint32) error {
 	if err := d.function("cuLaunchKernel", function); err != nil {
 		return err

@@ -85,8 +85,8 @@ func (d *device) HostUnregister(pointer unsafe.Pointer) error {
 	return check(d.raw.HostUnregister(pointer), "cuMemHostUnregister")
 }
 
-// PointerInfo gives the number of a device for device and managed memory only:
-// page-locked memory is every device's.
+// PointerInfo returns the number of a device only for device and managed memory:
+// page-locked memory belongs to every device.
 func (d *device) PointerInfo(pointer backend.Pointer) (backend.PointerInfo, error) {
 	if err := d.open("cuPointerGetAttributes"); err != nil {
 		return backend.PointerInfo{}, err

@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/devicecode"
 )
 
-// ModuleLoad takes PTX text, with or without a NUL byte at its end, a cubin or a
-// fat binary. The image may be changed once it returns.
+// ModuleLoad takes PTX text, with or without a NUL byte at its end, a cubin or a fat
+// binary. The caller may change the image after it returns.
 func (d *device) ModuleLoad(image []byte) (backend.Module, error) {
 	if err := d.open("cuModuleLoadDataEx"); err != nil {
 		return 0, err
@@ -49,8 +49,8 @@ func (d *device) ModuleCompile(image []byte) ([]byte, error) {
 	return cubin, nil
 }
 
-// compileFailure is the error of the compiler, or of the driver where the compiler
-// said nothing.
+// compileFailure returns the compiler's error, or the driver's if the compiler's log is
+// empty.
 func compileFailure(result libcuda.Result, operation, log string) error {
 	cause := failed(result, operation, "")
 	if log == "" && !errors.Is(cause, backend.ErrInvalidCode) {
@@ -88,7 +88,7 @@ func (d *device) ModuleFunction(module backend.Module, name string) (backend.Fun
 	return backend.Function(function), nil
 }
 
-// function checks that the device is open and the function is one.
+// function checks that the device is open and the function is not zero.
 func (d *device) function(operation string, function backend.Function) error {
 	if err := d.open(operation); err != nil {
 		return err
@@ -134,7 +134,7 @@ func (d *device) FunctionParameters(function backend.Function) ([]backend.Parame
 		case result == libcuda.Success:
 			parameters = append(parameters, backend.Parameter{Offset: int(offset), Bytes: int(bytes)})
 		case Code(result) == CodeInvalidValue:
-			// The driver has no count: this is how it says that there are no more.
+			// The driver reports no count: this result means that no parameter is left.
 			return parameters, nil
 		default:
 			return nil, failed(result, "cuFuncGetParamInfo", "parameter %d", len(parameters))

@@ -11,9 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
 )
 
-// peers holds the primary contexts of the other devices that a device has
-// dealt with. They are retained, so that they outlive the peer's own Device,
-// until the device is closed.
+// peers holds the primary contexts of the other devices that a device has used. They
+// are retained until the device is closed, so that they outlive the peer's Device.
 type peers struct {
 	mutex    sync.Mutex // guards retaining and releasing
 	released bool
@@ -24,7 +23,7 @@ func newPeers(count int) peers {
 	return peers{retained: make([]atomic.Pointer[libcuda.Device], count)}
 }
 
-// get retains the context of a peer at its first use.
+// get retains the context of a peer on first use.
 func (p *peers) get(ordinal int) (libcuda.Device, libcuda.Result) {
 	if peer := p.retained[ordinal].Load(); peer != nil {
 		return *peer, libcuda.Success
@@ -61,7 +60,7 @@ func (p *peers) release() error {
 	return errors.Join(errs...)
 }
 
-// peer returns a device by its number; the device's own number is itself.
+// peer returns a device by its number, which may be the device's own.
 func (d *device) peer(function string, ordinal int) (libcuda.Device, error) {
 	if err := d.open(function); err != nil {
 		return libcuda.Device{}, err
@@ -79,7 +78,7 @@ func (d *device) peer(function string, ordinal int) (libcuda.Device, error) {
 	return peer, nil
 }
 
-// CanAccessPeer says false of the device itself, as the driver does.
+// CanAccessPeer returns false for the device itself, as the driver does.
 func (d *device) CanAccessPeer(peerOrdinal int) (bool, error) {
 	const function = "cuDeviceCanAccessPeer"
 	if err := d.open(function); err != nil {
@@ -99,9 +98,8 @@ func (d *device) CanAccessPeer(peerOrdinal int) (bool, error) {
 	return can, nil
 }
 
-// EnablePeerAccess opens the peer's ordinary allocations and, where the peer has
-// pools, its default pool to this device. PoolAllowPeer, of the peer, opens any
-// other pool.
+// EnablePeerAccess lets this device access the peer's ordinary allocations and, if the
+// peer has pools, its default pool. PoolAllowPeer of the peer opens any other pool.
 func (d *device) EnablePeerAccess(peerOrdinal int) error {
 	const function = "cuCtxEnablePeerAccess"
 	peer, err := d.peer(function, peerOrdinal)
@@ -133,8 +131,8 @@ func (d *device) EnablePeerAccess(peerOrdinal int) error {
 	return errors.Join(err, check(d.raw.DisablePeer(peer), "cuCtxDisablePeerAccess"))
 }
 
-// DisablePeerAccess leaves access to the peer's default pool as it is: the pool
-// belongs to the whole process, in which something else may rely on it.
+// DisablePeerAccess does not change access to the peer's default pool: the pool belongs
+// to the whole process, and other code may depend on the access.
 func (d *device) DisablePeerAccess(peerOrdinal int) error {
 	const function = "cuCtxDisablePeerAccess"
 	peer, err := d.peer(function, peerOrdinal)

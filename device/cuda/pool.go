@@ -9,13 +9,13 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
 )
 
-// poolMaximumSince is the CUDA version that gave pools a maximum. Older drivers
-// want zeros in its place.
+// poolMaximumSince is the CUDA version that gave pools a maximum. Older drivers require
+// zeros in its place.
 const poolMaximumSince = 12020
 
-// findDefaultPool looks up the device's default pool once, because a zero Pool
-// means that one, and cuMemAllocAsync takes the device's current pool, which
-// anything in the process may have changed.
+// findDefaultPool looks up the device's default pool once. A zero Pool means that pool,
+// but cuMemAllocAsync uses the device's current pool, which any code in the process may
+// have changed.
 func (d *device) findDefaultPool() {
 	supported, result := d.raw.Handle().Attribute(int32(backend.MemoryPoolsSupported))
 	switch {

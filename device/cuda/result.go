@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
 )
 
-// failed is the error for a result of the driver. The details are what tells
-// this call apart; pass "" for none.
+// failed returns the error for a result of the driver. The details identify the call;
+// pass "" for none.
 func failed(result libcuda.Result, function, details string, arguments ...any) *Error {
 	err := &Error{Operation: function, Code: Code(result)}
 	if details != "" {
@@ -24,8 +24,8 @@ func failed(result libcuda.Result, function, details string, arguments ...any) *
 	return err
 }
 
-// check is failed for operations that are told apart by their name alone. It
-// inlines to a comparison.
+// check is failed for operations that their name alone identifies. It inlines to a
+// comparison.
 func check(result libcuda.Result, function string) error {
 	if result != libcuda.Success {
 		return failed(result, function, "")
@@ -33,7 +33,7 @@ func check(result libcuda.Result, function string) error {
 	return nil
 }
 
-// needs names a CUDA version, given as 1000·major + 10·minor.
+// needs returns the text for a required CUDA version, given as 1000·major + 10·minor.
 func needs(version int) string {
 	return fmt.Sprintf("it needs a driver for CUDA %d.%d or newer", version/1000, version%1000/10)
 }
@@ -46,14 +46,14 @@ func (d *device) open(function string) error {
 	return nil
 }
 
-// has asks for an attribute that is 0 or 1. A driver that does not know it does
-// not have what it stands for either.
+// has reads an attribute that is 0 or 1. A driver that does not know the attribute does
+// not have the property either.
 func (d *device) has(attribute backend.Attribute) bool {
 	value, result := d.raw.Handle().Attribute(int32(attribute))
 	return result == libcuda.Success && value != 0
 }
 
-// lacks is the error for what the device does not have.
+// lacks returns the error for a property that the device does not have.
 func lacks(function, what string) error {
 	return &Error{Operation: function, Code: CodeNotSupported, detail: what}
 }

@@ -27,8 +27,8 @@ func openFake(t *testing.T, ordinal int) backend.Device {
 
 const fakeCode = ".version 7.0 .visible .entry other( .visible .entry add_scalar("
 
-// scenarioCalls checks that every method calls what it should with its
-// arguments in their places.
+// scenarioCalls checks that every method calls the right function with its arguments in
+// their places.
 func scenarioCalls(t *testing.T) {
 	var infos []backend.Info
 	calls := callsOf(t, func() {
@@ -217,8 +217,8 @@ func joined(calls []string) string {
 	return text
 }
 
-// scenarioRefusals gives what the driver may crash on, or misread, and checks
-// that it never gets there.
+// scenarioRefusals passes arguments on which the driver may crash, or which it
+// misreads, and checks that they do not reach it.
 func scenarioRefusals(t *testing.T) {
 	d := openFake(t, 0)
 	p, err := d.Alloc(64)
@@ -308,7 +308,7 @@ func scenarioRefusals(t *testing.T) {
 		assert.Empty(t, calls, name)
 	}
 
-	// Copies and fills of nothing succeed, even without addresses.
+	// Copies and fills of zero bytes succeed, even without addresses.
 	assert.Empty(t, logOf(t, func() {
 		assert.NoError(t, d.CopyToDevice(0, nil, 0))
 		assert.NoError(t, d.CopyToHost(nil, 0, 0))
@@ -321,8 +321,8 @@ func scenarioRefusals(t *testing.T) {
 	}
 }
 
-// scenarioContext checks that a call runs in its device's context and leaves
-// the thread's own.
+// scenarioContext checks that a call runs in its device's context and restores the
+// thread's.
 func scenarioContext(t *testing.T) {
 	first, second := openFake(t, 0), openFake(t, 1)
 	contexts := func(d backend.Device) string {
@@ -331,7 +331,7 @@ func scenarioContext(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		runtime.LockOSThread() // and never unlocked, so the thread ends here
+		runtime.LockOSThread() // never unlocked, so the thread ends here
 		assert.Equal(t, "cuCtxSetCurrent(1) cuCtxSynchronize() cuCtxSetCurrent(-1)", contexts(second), "on a thread without one")
 		assert.Equal(t, "cuCtxSetCurrent(0) cuCtxSynchronize()", contexts(first), "device 0's is left on a thread without one")
 		assert.Equal(t, "cuCtxSetCurrent(0) cuCtxSynchronize()", contexts(first), "where it is current already")
@@ -347,7 +347,7 @@ func scenarioContext(t *testing.T) {
 	<-done
 }
 
-// scenarioFailures makes the driver fail and checks what comes of it.
+// scenarioFailures makes the driver fail and checks the errors.
 func scenarioFailures(t *testing.T) {
 	d := openFake(t, 0)
 	p, err := d.Alloc(64)
@@ -421,7 +421,7 @@ func scenarioFailures(t *testing.T) {
 		assert.ErrorAs(t, err, &found)
 	}
 
-	// A query that finds work is an answer, not a failure.
+	// A query that finds pending work is a result, not an error.
 	e, err := d.EventCreate(false)
 	require.NoError(t, err)
 	t.Setenv("FAKE_FAIL", "cuStreamQuery=600")
@@ -494,7 +494,7 @@ func scenarioModules(t *testing.T) {
 	assert.ErrorIs(t, err, CodeInvalidHandle)
 }
 
-// scenarioAllocations holds the hot operations to no allocation at all.
+// scenarioAllocations checks that the hot operations allocate nothing.
 func scenarioAllocations(t *testing.T) {
 	d := openFake(t, 0)
 	p, err := d.Alloc(4096)
@@ -543,7 +543,7 @@ func scenarioAllocations(t *testing.T) {
 	}
 }
 
-// scenarioLifetime checks that what Open retains, Close releases.
+// scenarioLifetime checks that Close releases everything that Open retained.
 func scenarioLifetime(t *testing.T) {
 	calls := callsOf(t, func() {
 		d, err := Driver{}.Open(1)
@@ -671,7 +671,7 @@ func scenarioNoPools(t *testing.T) {
 	assert.ErrorContains(t, err, "use Alloc and Free")
 }
 
-// scenarioNotAvailable runs where the driver cannot be used.
+// scenarioNotAvailable runs with a driver that cannot be used.
 func scenarioNotAvailable(t *testing.T) {
 	for range 2 {
 		infos, err := Driver{}.Devices()

@@ -7,7 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
 )
 
-// done reads the result of a query, for which not being ready is no error.
+// done reads the result of a query, for which "not ready" is not an error.
 func done(result libcuda.Result, function string) (bool, error) {
 	if Code(result) == CodeNotReady {
 		return false, nil
@@ -15,7 +15,7 @@ func done(result libcuda.Result, function string) (bool, error) {
 	return result == libcuda.Success, check(result, function)
 }
 
-// event checks that the device is open and the event is one.
+// event checks that the device is open and the event is not zero.
 func (d *device) event(function string, event backend.Event) error {
 	if err := d.open(function); err != nil {
 		return err

@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
 )
 
-// virtual refuses calls on a closed device and on one that cannot map memory.
+// virtual returns an error for a closed device and for one that cannot map memory.
 func (d *device) virtual(function string) error {
 	if err := d.open(function); err != nil {
 		return err
@@ -20,7 +20,7 @@ func (d *device) virtual(function string) error {
 	return nil
 }
 
-// ranged refuses, besides, what is no range of addresses.
+// ranged is virtual with a check of the range of addresses.
 func (d *device) ranged(function string, at backend.Pointer, bytes uint64) error {
 	if err := d.virtual(function); err != nil {
 		return err
@@ -31,8 +31,7 @@ func (d *device) ranged(function string, at backend.Pointer, bytes uint64) error
 	return nil
 }
 
-// rangeResult is check for the calls on a range of addresses, which it tells
-// apart.
+// rangeResult is check for calls with a range of addresses, which its error names.
 func rangeResult(result libcuda.Result, function string, at backend.Pointer, bytes uint64) error {
 	if result != libcuda.Success {
 		return failed(result, function, "%s at %v", humanize.IBytes(bytes), at)

@@ -13,8 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// scenarioVirtual looks for what the conformance suite does not: what a real
-// driver may crash on, and the exact memory that is free.
+// scenarioVirtual checks properties that the conformance suite does not: arguments on
+// which a real driver may crash, and the exact amount of free memory.
 func scenarioVirtual(t *testing.T) {
 	const unit = 2 << 20
 	d := openFake(t, 1)
@@ -65,8 +65,8 @@ func scenarioVirtual(t *testing.T) {
 	assert.ErrorIs(t, err, backend.ErrOutOfMemory)
 }
 
-// scenarioGranularity has the driver recommend more than it needs, and then what
-// it could not itself take.
+// scenarioGranularity makes the driver recommend a larger unit than it needs, and then
+// one that it does not accept.
 func scenarioGranularity(t *testing.T) {
 	d := openFake(t, 0)
 	for recommended, want := range map[string]uint64{"16777216": 16 << 20, "3145728": 2 << 20, "1048576": 2 << 20} {
@@ -78,7 +78,7 @@ func scenarioGranularity(t *testing.T) {
 	require.NoError(t, os.Unsetenv("FAKE_UNIT"))
 }
 
-// newer is what older devices and drivers lack.
+// newer returns the operations that older devices and drivers lack.
 func newer(d backend.Device) map[string]func() error {
 	return map[string]func() error{
 		"cuMemAddressReserve":            func() error { _, err := d.AddressReserve(2<<20, 0); return err },
@@ -111,8 +111,8 @@ func scenarioOldGPU(t *testing.T) {
 	}
 }
 
-// scenarioMinimalDriver runs on a driver that exports nothing but what gpuframe
-// requires, with a device that could do it all.
+// scenarioMinimalDriver runs on a driver that exports only the required functions, with
+// a device that supports everything.
 func scenarioMinimalDriver(t *testing.T) {
 	d := openFake(t, 0)
 	for function, call := range newer(d) {

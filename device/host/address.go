@@ -6,10 +6,9 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// address is the pointer whose value p is. The word is reinterpreted rather
-// than converted because vet, with good reason, objects to conversions of
-// integers; here the memory is either not Go's or kept reachable by the
-// inventory, and it does not move.
+// address returns the pointer with the value p. It reinterprets the word instead of
+// converting it, because vet reports conversions of integers. The memory is either not
+// Go's or kept reachable by the inventory, and does not move.
 func address(p backend.Pointer) unsafe.Pointer {
 	return *(*unsafe.Pointer)(unsafe.Pointer(&p))
 }

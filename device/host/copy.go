@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// wellFormed refuses what cannot be a range of memory. An empty range may
-// begin anywhere.
+// wellFormed returns an error unless the arguments describe a range of memory. An empty
+// range may begin anywhere.
 func wellFormed(operation, field string, start unsafe.Pointer, bytes uint64) error {
 	switch {
 	case bytes == 0:
@@ -21,8 +21,8 @@ func wellFormed(operation, field string, start unsafe.Pointer, bytes uint64) err
 	return nil
 }
 
-// checkRange refuses ranges that are not memory as far as that can be told:
-// memory of this backend is known exactly, all other memory is trusted.
+// checkRange returns an error for ranges that are not memory, as far as the backend
+// knows: it knows its own memory exactly and trusts all other memory.
 func checkRange(operation, field string, start unsafe.Pointer, bytes uint64, writing bool) error {
 	if err := wellFormed(operation, field, start, bytes); err != nil || bytes == 0 {
 		return err
@@ -40,8 +40,8 @@ func checkRange(operation, field string, start unsafe.Pointer, bytes uint64, wri
 	return nil
 }
 
-// checkMapped refuses reserved addresses that have no memory behind them, or
-// none that may be used so: touching those would end the process.
+// checkMapped returns an error for reserved addresses without memory, or with memory
+// that does not permit the access: touching them would end the process.
 func checkMapped(operation, field string, start unsafe.Pointer, bytes uint64, writing bool) error {
 	usable, reserved := addresses.usable(uintptr(start), bytes, writing)
 	if reserved && usable < bytes {
@@ -61,7 +61,7 @@ func (d *device) checkCopy(operation string, destination, source unsafe.Pointer,
 	return checkRange(operation, "source", source, bytes, false)
 }
 
-// copyNow copies in the calling goroutine, after the default stream's work.
+// copyNow copies in the calling goroutine, after the work of the default stream.
 func (d *device) copyNow(operation string, destination, source unsafe.Pointer, bytes uint64) error {
 	if err := d.check(operation); err != nil {
 		return err
@@ -74,8 +74,8 @@ func (d *device) copyNow(operation string, destination, source unsafe.Pointer, b
 	return nil
 }
 
-// copyLater enqueues a copy. The step holds both pointers, and so keeps Go
-// memory reachable until the copy is done.
+// copyLater enqueues a copy. The step holds both pointers, which keeps Go memory
+// reachable until the copy is done.
 func (d *device) copyLater(operation string, destination, source unsafe.Pointer, bytes uint64, onStream backend.Stream) error {
 	s, err := d.stream(operation, onStream)
 	if err != nil {

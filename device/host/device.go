@@ -19,15 +19,15 @@ type device struct {
 
 var _ backend.Device = (*device)(nil)
 
-// state is what all Devices that are open at a time have in common, as they have
-// the primary context on CUDA: a stream or an event of one is good for another.
-// Its locks are those of its tables, streams, marks and pools.
+// state is shared by all Devices that are open at a time, as they share the primary
+// context on CUDA: a stream or an event of one is valid for another. Its tables,
+// streams, marks and pools have their own locks.
 type state struct {
-	// openings counts the Devices; the guard of the current state guards it.
+	// openings counts the Devices. The lock of current protects it.
 	openings int
 
-	// unfinished counts the operations enqueued on all streams and not yet
-	// done. It lets Free skip looking at each stream.
+	// unfinished counts the enqueued operations of all streams that are not done. It
+	// lets Free skip the check of each stream.
 	unfinished atomic.Int64
 
 	defaultStream *stream
@@ -36,12 +36,12 @@ type state struct {
 	events        table[backend.Event, *event]
 	pools         table[backend.Pool, *pool]
 
-	// detached holds the streams that were destroyed with work still to do.
+	// detached holds the streams that were destroyed with unfinished work.
 	detachedMu sync.Mutex
 	detached   map[*stream]struct{}
 }
 
-// current is the state of the Devices that are open now, nil while none is.
+// current is the state of the open Devices, nil if none is open.
 var current struct {
 	sync.Mutex
 	*state
@@ -59,7 +59,7 @@ func newDevice() *device {
 	return &device{info: describe(), state: current.state}
 }
 
-// leave ends one opening and reports whether it was the last.
+// leave removes one opening and reports whether it was the last.
 func (s *state) leave() bool {
 	current.Lock()
 	defer current.Unlock()
@@ -68,7 +68,7 @@ func (s *state) leave() bool {
 		return false
 	}
 	current.state = nil
-	// Under the lock, so that nothing is taken from a Device opened next.
+	// The lock is held, so that the memory of a Device opened next is not abandoned.
 	addresses.abandon()
 	return true
 }
@@ -82,8 +82,8 @@ func (d *device) check(operation string) error {
 	return nil
 }
 
-// MemoryInfo reports what the operating system counts as free, which leaves
-// out the caches it would give up.
+// MemoryInfo reports the free memory of the operating system, without the caches that
+// it could drop.
 func (d *device) MemoryInfo() (free, total uint64, err error) {
 	if err := d.check("MemoryInfo"); err != nil {
 		return 0, 0, err
@@ -91,7 +91,7 @@ func (d *device) MemoryInfo() (free, total uint64, err error) {
 	return min(memory.FreeMemory(), d.info.TotalMemory), d.info.TotalMemory, nil
 }
 
-// Attribute answers those attributes that mean something for a processor.
+// Attribute returns the attributes that are defined for a processor.
 func (d *device) Attribute(attribute backend.Attribute) (int, error) {
 	if err := d.check("Attribute"); err != nil {
 		return 0, err
@@ -112,7 +112,7 @@ func (d *device) Attribute(attribute backend.Attribute) (int, error) {
 	return 0, failure("Attribute", backend.ErrNotSupported, "attribute %d has no meaning on the host", attribute)
 }
 
-// truth is an answer as attributes give it.
+// truth converts a boolean to an attribute's value.
 func truth(yes bool) int {
 	if yes {
 		return 1
@@ -120,8 +120,8 @@ func truth(yes bool) int {
 	return 0
 }
 
-// Synchronize waits for the work enqueued before the call, on every stream,
-// destroyed ones included.
+// Synchronize waits for the work enqueued before the call on every stream, including
+// destroyed ones.
 func (d *device) Synchronize() error {
 	if err := d.check("Synchronize"); err != nil {
 		return err
@@ -146,8 +146,8 @@ func (d *device) waitForAll() {
 }
 
 func (d *device) everyStream() []*stream {
-	// A stream being destroyed is added to detached before it leaves the table,
-	// so reading the table first finds it in one of the two.
+	// StreamDestroy adds a stream to detached before it removes it from the table, so
+	// reading the table first finds the stream in one of the two.
 	streams := append(d.streams.all(), d.defaultStream)
 	d.detachedMu.Lock()
 	defer d.detachedMu.Unlock()
@@ -157,9 +157,9 @@ func (d *device) everyStream() []*stream {
 	return streams
 }
 
-// Close waits for what is enqueued and frees no memory that has an address. With
-// the last Device the streams end, and physical memory and reservations that no
-// mapping uses go back to the system.
+// Close waits for enqueued work and frees no memory that has an address. Closing the
+// last Device ends the streams and frees physical memory and reservations without
+// mappings.
 func (d *device) Close() error {
 	if !d.closed.CompareAndSwap(false, true) {
 		return failure("Close", backend.ErrClosed, "the device was closed before")

@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// Driver offers the machine as the one device there is, with ordinal 0. The
-// zero value is ready for use.
+// Driver offers the machine as its only device, with ordinal 0. The zero value is ready
+// for use.
 type Driver struct{}
 
 var _ backend.Driver = Driver{}
@@ -20,9 +20,9 @@ func (Driver) Devices() ([]backend.Info, error) {
 	return []backend.Info{describe()}, nil
 }
 
-// Open makes a Device of the machine. Devices that are open at the same time
-// share the memory, the streams, the events and the pools. Any ordinal but 0
-// gives [backend.ErrNoDevice].
+// Open opens a Device of the machine. Devices that are open at the same time share the
+// memory, the streams, the events and the pools. Any ordinal except 0 returns
+// [backend.ErrNoDevice].
 func (Driver) Open(ordinal int) (backend.Device, error) {
 	if ordinal != 0 {
 		return nil, failure("Open", backend.ErrNoDevice, "ordinal %d: the host is device 0 and the only one", ordinal)
@@ -30,8 +30,8 @@ func (Driver) Open(ordinal int) (backend.Device, error) {
 	return newDevice(), nil
 }
 
-// describe leaves the UUID zero: nothing identifies a machine on every system
-// that Go runs on.
+// describe leaves the UUID zero, because no identifier of a machine exists on every
+// system that Go supports.
 func describe() backend.Info {
 	processors := runtime.GOMAXPROCS(0)
 	noun := "processors"

@@ -50,7 +50,7 @@ func TestCloseWaitsAndLeavesMemory(t *testing.T) {
 
 	closed := make(chan error)
 	go func() { closed <- d.Close() }()
-	// Once the flag is up, Close has nothing left to do but wait for the stream.
+	// Once the flag is set, Close only waits for the stream.
 	require.Eventually(t, d.closed.Load, waitLimit, pollInterval)
 	select {
 	case err := <-closed:

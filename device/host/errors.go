@@ -6,13 +6,13 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// Error tells which operation of the host device failed and why.
+// Error describes a failed operation of the host device.
 type Error struct {
-	// Operation is the method of [backend.Device], "FreeAsync" for example.
+	// Operation is the method of [backend.Device], such as "FreeAsync".
 	Operation string
-	// Detail names the argument at fault and what was expected of it.
+	// Detail names the invalid argument and the expected value.
 	Detail string
-	// Err is the condition, one of the errors of package backend.
+	// Err is one of the errors of package backend.
 	Err error
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// event stands for the mark of its last record. Whoever waits takes the mark
-// once, so that recording the event anew does not touch earlier waiters.
+// event holds the mark of its last record. A waiter reads the mark once, so that
+// recording the event again does not affect earlier waiters.
 type event struct {
 	timing bool
 
@@ -40,7 +40,7 @@ func (d *device) EventCreate(timing bool) (backend.Event, error) {
 	return d.events.add(&event{timing: timing}), nil
 }
 
-// EventDestroy forgets the event; streams that wait for it go on waiting.
+// EventDestroy removes the event; streams that wait for it continue to wait.
 func (d *device) EventDestroy(handle backend.Event) error {
 	if err := d.check("EventDestroy"); err != nil {
 		return err
@@ -60,8 +60,8 @@ func (d *device) EventRecord(handle backend.Event, onStream backend.Stream) erro
 	if err != nil {
 		return err
 	}
-	// The lock covers both, so that of two records at the same time the one
-	// enqueued last is the one that the event stands for.
+	// The lock covers both steps: of two concurrent records the event keeps the one
+	// that was enqueued last.
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	m := &mark{}
@@ -115,7 +115,7 @@ func (d *device) EventSynchronize(handle backend.Event) error {
 	return nil
 }
 
-// EventElapsed needs two timing events whose last records have been reached.
+// EventElapsed requires two timing events that have reached their last records.
 func (d *device) EventElapsed(start, end backend.Event) (milliseconds float32, err error) {
 	from, err := d.eventTime("start", start)
 	if err != nil {

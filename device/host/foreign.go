@@ -6,8 +6,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// EventRecordAll marks what every stream holds, those included that were destroyed
-// with work still to do.
+// EventRecordAll marks the work of every stream, including streams that were destroyed
+// with unfinished work.
 func (d *device) EventRecordAll(handle backend.Event) error {
 	e, err := d.event("EventRecordAll", handle)
 	if err != nil {
@@ -16,8 +16,8 @@ func (d *device) EventRecordAll(handle backend.Event) error {
 	e.mu.Lock()
 	defer e.mu.Unlock()
 	all := &mark{}
-	// One more than there are streams, so that the mark is not reached before all of
-	// them were asked.
+	// The count is one more than the number of streams, so that the mark is not reached
+	// before all streams have been visited.
 	var left atomic.Int64
 	left.Store(1)
 	arrive := func() {
@@ -38,7 +38,7 @@ func (d *device) EventRecordAll(handle backend.Event) error {
 	return nil
 }
 
-// StreamIdentity returns the handle: none is issued twice.
+// StreamIdentity returns the handle, because no handle is issued twice.
 func (d *device) StreamIdentity(handle backend.Stream) (uint64, error) {
 	if _, err := d.stream("StreamIdentity", handle); err != nil {
 		return 0, err
@@ -46,7 +46,7 @@ func (d *device) StreamIdentity(handle backend.Stream) (uint64, error) {
 	return uint64(handle), nil
 }
 
-// StreamCapturing reports false: nothing can be captured here.
+// StreamCapturing returns false: the host cannot capture.
 func (d *device) StreamCapturing(handle backend.Stream) (bool, error) {
 	_, err := d.stream("StreamCapturing", handle)
 	return false, err

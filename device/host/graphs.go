@@ -2,8 +2,8 @@ package host
 
 import "github.com/gpuframe/gpuframe/device/backend"
 
-// noGraphs answers every method of backend.Graphs: what runs here are Go functions,
-// which a graph could not know from one another, and which cost as little to enqueue.
+// noGraphs implements every method of backend.Graphs. The work of the host is Go
+// functions: a graph could not distinguish them and would not make enqueueing cheaper.
 func (d *device) noGraphs(operation string) error {
 	if err := d.check(operation); err != nil {
 		return err

@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// TestHammer has goroutines share streams, events and pools, and destroy them
-// under each other. Every call must succeed or say invalid value.
+// TestHammer shares streams, events and pools between goroutines, which destroy them
+// while others use them. Every call must succeed or return invalid value.
 func TestHammer(t *testing.T) {
 	d := open(t)
 	var group sync.WaitGroup
@@ -28,8 +28,8 @@ func TestHammer(t *testing.T) {
 	require.Zero(t, d.unfinished.Load())
 }
 
-// TestHammerAcrossClose closes the device while others use it: each call then
-// succeeds, or says that the device is closed or the value invalid.
+// TestHammerAcrossClose closes the device while others use it. Each call then succeeds,
+// or returns an error for the closed device or the invalid value.
 func TestHammerAcrossClose(t *testing.T) {
 	for round := range uint64(10) {
 		d := open(t)
@@ -54,11 +54,11 @@ func TestHammerAcrossClose(t *testing.T) {
 	}
 }
 
-// sharedHandles is what the goroutines of a hammer test use in common.
+// sharedHandles are the handles that the goroutines of a hammer test share.
 type sharedHandles struct {
 	d  *device
 	mu sync.Mutex
-	// Any of these may have been destroyed.
+	// Other goroutines may have destroyed any of these.
 	streams []backend.Stream
 	events  []backend.Event
 	left    []backend.Pointer
@@ -124,8 +124,8 @@ func (h *sharedHandles) step(random *rand.Rand) error {
 	}
 }
 
-// useMemory leaves its memory to the test where the device is closed meanwhile:
-// nobody can tell then when the fill is done, except who called Close.
+// useMemory leaves its memory to the test if the device is closed meanwhile: only the
+// caller of Close knows then when the fill is done.
 func (h *sharedHandles) useMemory(random *rand.Rand, s backend.Stream) error {
 	bytes := 1 + random.Uint64N(5000)
 	p, err := h.d.AllocAsync(bytes, 0, s)

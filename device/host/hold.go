@@ -6,9 +6,9 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// HoldStream keeps what is enqueued on a stream from now on from running until
-// release is called, which does nothing a second time. No goroutine waits. It is
-// for tests of order, which ask a device for it by an interface of their own.
+// HoldStream blocks work that is enqueued on a stream after the call until release is
+// called; a second call of release does nothing. No goroutine waits. HoldStream is for
+// tests of order, which find it by a private interface.
 func (d *device) HoldStream(handle backend.Stream) (release func(), err error) {
 	s, err := d.stream("HoldStream", handle)
 	if err != nil {

@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// What is enqueued behind a hold runs when it is released, and not before.
+// Work enqueued behind a hold runs after its release, and not before.
 func TestHoldStream(t *testing.T) {
 	d := open(t)
 	s, err := d.StreamCreate()

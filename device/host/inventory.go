@@ -9,33 +9,33 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// allocation is memory that this package made. All fields but retired are
-// fixed.
+// allocation is memory that this package allocated. Only retired changes.
 type allocation struct {
 	memory unsafe.Pointer
 	bytes  uint64
 	kind   backend.MemoryKind
-	pool   *pool // nil where the memory is not from a pool
-	// retired is set once the memory was given to a free that has to wait for
-	// earlier work. It is guarded by the inventory's lock.
+	pool   *pool // nil if the memory is not from a pool
+	// retired is set when the memory is passed to a free that must wait for earlier
+	// work. The inventory's lock protects it.
 	retired bool
 }
 
 func (a *allocation) base() uintptr { return uintptr(a.memory) }
 
-// inventory lists the memory that a process has from this package, by address.
+// inventory lists the memory that this package has allocated in the process, by
+// address.
 type inventory struct {
 	mu          sync.Mutex
 	allocations btree.Map[uintptr, *allocation]
-	// registrations holds sizes. They are apart from the allocations because
-	// registered memory can be freed by its owner, and its addresses be given
-	// out anew, without a word to this package.
+	// registrations holds sizes. They are separate from the allocations, because the
+	// owner of registered memory can free it, and its addresses can be reused, without
+	// a call of this package.
 	registrations btree.Map[uintptr, uint64]
 }
 
-// system is one for the process because the memory of the machine is: every
-// Device on it knows and may free what another allocated, and memory outlives
-// the Device that made it.
+// system is shared by the whole process, because the memory of the machine is: every
+// Device knows and may free the allocations of others, and memory outlives the Device
+// that allocated it.
 var system inventory
 
 func (i *inventory) add(a *allocation) {
@@ -44,16 +44,16 @@ func (i *inventory) add(a *allocation) {
 	i.allocations.Set(a.base(), a)
 }
 
-// remove ends an allocation's time in the list. It comes before the memory is
-// freed, for the same address may be given out from then on.
+// remove removes an allocation. Call it before freeing the memory, because the address
+// can be reused from then on.
 func (i *inventory) remove(a *allocation) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
 	i.allocations.Delete(a.base())
 }
 
-// retire reserves an allocation for the caller to free. It returns nil where
-// none of that kind begins at the address, or another caller is freeing it.
+// retire reserves an allocation for the caller to free. It returns nil if no allocation
+// of that kind begins at the address, or if another caller is freeing it.
 func (i *inventory) retire(base uintptr, kind backend.MemoryKind) *allocation {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -72,8 +72,8 @@ func (i *inventory) unretire(a *allocation) {
 	a.retired = false
 }
 
-// find returns the allocation that an address lies in, nil where it lies in
-// none, and whether the allocation is retired.
+// find returns the allocation that contains an address, or nil, and whether the
+// allocation is retired.
 func (i *inventory) find(address uintptr) (a *allocation, retired bool) {
 	i.mu.Lock()
 	defer i.mu.Unlock()
@@ -84,8 +84,8 @@ func (i *inventory) find(address uintptr) (a *allocation, retired bool) {
 	return a, a.retired
 }
 
-// register lists foreign memory. It returns false where any of it is listed
-// already, as registered or as an allocation.
+// register lists foreign memory. It returns false if any part of it is already listed,
+// registered or allocated.
 func (i *inventory) register(base uintptr, bytes uint64) bool {
 	last := base + uintptr(bytes-1)
 	i.mu.Lock()
@@ -114,8 +114,7 @@ func (i *inventory) registered(address uintptr) bool {
 	return ok && uint64(address-base) < bytes
 }
 
-// atOrBelow returns the entry with the greatest key that is not above the
-// given one.
+// atOrBelow returns the entry with the greatest key that is at most the given one.
 func atOrBelow[V any](m *btree.Map[uintptr, V], key uintptr) (k uintptr, v V, ok bool) {
 	m.Descend(key, func(foundKey uintptr, foundValue V) bool {
 		k, v, ok = foundKey, foundValue, true

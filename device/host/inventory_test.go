@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// TestInventoryAgainstModel compares the ordered map with an array that says
-// for each byte of a small memory which allocation it is in.
+// TestInventoryAgainstModel compares the ordered map with an array that holds the
+// allocation of each byte of a small memory.
 func TestInventoryAgainstModel(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		memory := make([]byte, 64)

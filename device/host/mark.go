@@ -5,8 +5,8 @@ import (
 	"time"
 )
 
-// mark is one point in the work of a stream: what an event's record, or a
-// synchronisation, waits for. It is reached once.
+// mark is one point in the work of a stream, for which the record of an event or a
+// synchronisation waits. It is reached once.
 type mark struct {
 	mu      sync.Mutex
 	reached bool
@@ -14,15 +14,15 @@ type mark struct {
 	waiting []func()
 }
 
-// reach says that all work before the mark is done, and resumes who waits. The
-// functions that wait are short: they start goroutines or close channels.
+// reach records that all work before the mark is done and resumes the waiters. Their
+// functions are short: they start goroutines or close channels.
 func (m *mark) reach() {
 	for _, resume := range m.set() {
 		resume()
 	}
 }
 
-// set says that all work before the mark is done, and returns who waits.
+// set records that all work before the mark is done and returns the waiters.
 func (m *mark) set() (waiting []func()) {
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -32,8 +32,8 @@ func (m *mark) set() (waiting []func()) {
 	return waiting
 }
 
-// park has resume called when the mark is reached. It returns false, and will
-// not call resume, where that has happened already.
+// park registers resume for the time when the mark is reached. It returns false and
+// does not register resume if the mark is already reached.
 func (m *mark) park(resume func()) bool {
 	m.mu.Lock()
 	defer m.mu.Unlock()

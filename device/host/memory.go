@@ -8,16 +8,16 @@ import (
 	"github.com/gpuframe/gpuframe/device/host/internal/cmem"
 )
 
-// largestRequest is the user half of the address space of today's 64-bit
-// processors; nothing above it is worth asking the system for.
+// largestRequest is the user half of the address space of current 64-bit processors;
+// the system cannot allocate more.
 const largestRequest = 1 << 47
 
-// allocate makes and lists memory. Requests above the memory of the machine
-// fail here: many systems would grant them and end the process later, when
-// the memory is first written.
+// allocate allocates and lists memory. Requests above the memory of the machine fail
+// here: many systems would grant them and end the process later, when it first writes
+// the memory.
 func (d *device) allocate(operation string, bytes uint64, kind backend.MemoryKind, from *pool) (*allocation, error) {
 	if bytes == 0 {
-		return nil, invalid(operation, "0 bytes: ask for at least one")
+		return nil, invalid(operation, "0 bytes: pass at least 1")
 	}
 	total := d.info.TotalMemory
 	if bytes > largestRequest || bytes > math.MaxInt-cmem.Alignment || total != 0 && bytes > total {
@@ -39,8 +39,8 @@ func (d *device) allocate(operation string, bytes uint64, kind backend.MemoryKin
 	return a, nil
 }
 
-// retire reserves an allocation for one free and takes it out of its pool's
-// used bytes.
+// retire reserves an allocation for one free and subtracts it from the used bytes of
+// its pool.
 func retire(operation string, base uintptr, kind backend.MemoryKind) (*allocation, error) {
 	a := system.retire(base, kind)
 	if a == nil {
@@ -102,8 +102,8 @@ func (d *device) freeNow(operation string, base uintptr, kind backend.MemoryKind
 	return nil
 }
 
-// AllocAsync returns memory that can be used at once. Where a pool's maximum
-// leaves no room until frees under way have run, it waits for them.
+// AllocAsync returns memory that can be used immediately. If the maximum of a pool
+// leaves no room until pending frees have run, it waits for them.
 func (d *device) AllocAsync(bytes uint64, from backend.Pool, onStream backend.Stream) (backend.Pointer, error) {
 	if _, err := d.stream("AllocAsync", onStream); err != nil {
 		return 0, err
@@ -152,8 +152,8 @@ func (d *device) HostFree(pointer unsafe.Pointer) error {
 	return d.freeNow("HostFree", uintptr(pointer), backend.MemoryPinned)
 }
 
-// HostRegister keeps books only. Memory of this package, and memory that is
-// registered already, even in part, cannot be registered.
+// HostRegister only lists the memory. Memory of this package, and memory that is
+// already registered in whole or in part, cannot be registered.
 func (d *device) HostRegister(pointer unsafe.Pointer, bytes uint64) error {
 	if err := d.check("HostRegister"); err != nil {
 		return err
@@ -162,7 +162,7 @@ func (d *device) HostRegister(pointer unsafe.Pointer, bytes uint64) error {
 		return err
 	}
 	if bytes == 0 {
-		return invalid("HostRegister", "0 bytes: ask for at least one")
+		return invalid("HostRegister", "0 bytes: pass at least 1")
 	}
 	if addresses.overlaps(uintptr(pointer), bytes) || !system.register(uintptr(pointer), bytes) {
 		return invalid("HostRegister", "some of the %d bytes at %p are registered or allocated by this backend already", bytes, pointer)

@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/host/internal/cmem"
 )
 
-// How long and how often a test looks for a state that is about to come.
+// The limit and the interval of a test that polls for a state.
 const (
 	waitLimit    = 30 * time.Second
 	pollInterval = time.Millisecond
@@ -111,7 +111,7 @@ func TestFailedFreeAsyncChangesNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.ErrorIs(t, d.FreeAsync(p, 99), backend.ErrInvalidValue)
 
-	// A stream that another goroutine destroys after it was found.
+	// The stream is destroyed by another goroutine after it was found.
 	handle := newTestStream(t, d)
 	s, err := d.stream("test", handle)
 	require.NoError(t, err)

@@ -2,7 +2,7 @@ package host
 
 import "github.com/gpuframe/gpuframe/device/backend"
 
-// noModules answers every method of backend.Modules: a processor runs no PTX.
+// noModules implements every method of backend.Modules: a processor runs no PTX.
 func (d *device) noModules(operation string) error {
 	if err := d.check(operation); err != nil {
 		return err

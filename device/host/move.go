@@ -7,19 +7,19 @@ import (
 )
 
 const (
-	// sharedCopy is the size from which several goroutines copy faster than
-	// one: about where data no longer fits a processor's own cache.
+	// sharedCopy is the size from which several goroutines copy faster than one: about
+	// the size of a processor's private cache.
 	sharedCopy = 8 << 20
-	// maximumSharers is enough to use the memory's bandwidth on the machines
-	// that are common, and leaves processors to others on large ones.
+	// maximumSharers is enough to use the memory bandwidth of common machines, and
+	// leaves processors to others on large ones.
 	maximumSharers = 8
-	// fillBlock is copied over and over by a fill; it stays in the first-level
+	// fillBlock is the source of all copies of a fill; it stays in the first-level
 	// cache.
 	fillBlock = 16 << 10
 )
 
-// move copies bytes. The ranges may overlap, and the result is as if the
-// source had been read in full first.
+// move copies bytes. The ranges may overlap; the result is as if the source had been
+// read completely first.
 func move(destination, source unsafe.Pointer, bytes uint64) {
 	if bytes == 0 {
 		return
@@ -45,8 +45,8 @@ func overlap(a, b unsafe.Pointer, bytes uint64) bool {
 	return uint64(high-low) < bytes
 }
 
-// fill writes value, of 1, 2 or 4 bytes in the machine's order, over the whole
-// of a range that its width divides.
+// fill writes value, of 1, 2 or 4 bytes in the machine's order, to a whole range. The
+// width divides the length of the range.
 func fill(destination unsafe.Pointer, value uint32, width int, bytes uint64) {
 	if bytes == 0 {
 		return
@@ -60,7 +60,7 @@ func fill(destination unsafe.Pointer, value uint32, width int, bytes uint64) {
 	case 4:
 		*(*uint32)(destination) = value
 	}
-	// What is written so far doubles until it is a block.
+	// The written part doubles until it is a block.
 	for done := width; done < len(target); {
 		done += copy(target[done:], target[:min(done, fillBlock)])
 	}

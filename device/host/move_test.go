@@ -17,8 +17,8 @@ func TestMoveIsCopy(t *testing.T) {
 	})
 }
 
-// TestSharedMoveIsCopy is about sizes that several goroutines copy, and about
-// overlaps, which one must copy at any size.
+// TestSharedMoveIsCopy tests sizes that several goroutines copy, and overlaps, which
+// one goroutine must copy at any size.
 func TestSharedMoveIsCopy(t *testing.T) {
 	for _, upwards := range []bool{true, false} {
 		for _, size := range []int{sharedCopy - 1, sharedCopy, sharedCopy + 1, 2*sharedCopy + 7} {

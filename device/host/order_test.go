@@ -10,15 +10,14 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// TestOrderAgainstModel runs random programs of fills, copies, records and
-// waits on several streams, and compares the memory they leave with that of
-// the same steps taken one after another.
+// TestOrderAgainstModel runs random programs of fills, copies, records and waits on
+// several streams, and compares the memory with that of the same steps run in sequence.
 //
-// That must be equal if no two steps touch the same bytes without an order
-// between them. The model knows the order that streams, events and host waits
-// give, by vector clocks, and adds a record and a wait exactly where it is
-// missing. So each added pair, and each earlier one that made another
-// needless, is put to the test. The memory is Go's: the race detector watches.
+// The two must be equal if no two steps touch the same bytes without an order between
+// them. The model computes the order of streams, events and host waits by vector
+// clocks, and adds a record and a wait exactly where the order is missing. The test
+// therefore depends on each added pair, and on each earlier one that made another
+// unnecessary. The memory is Go's, so the race detector checks it too.
 func TestOrderAgainstModel(t *testing.T) {
 	d := open(t)
 	rapid.Check(t, func(t *rapid.T) {
@@ -45,7 +44,7 @@ const (
 	hostThread   = modelStreams // the host's place in a clock
 )
 
-// clock says how many steps of each stream, and of the host, come before.
+// clock holds, for each stream and for the host, the number of earlier steps.
 type clock [modelStreams + 1]int
 
 func (c *clock) join(other clock) {
@@ -95,7 +94,7 @@ func drawIndex(t *rapid.T, length int, label string) int {
 	return rapid.IntRange(0, length-1).Draw(t, label)
 }
 
-// order makes the thread's next step come after the earlier ones given.
+// order orders the thread's next step after the given earlier ones.
 func (m *orderModel) order(t *rapid.T, thread int, earlier []access) {
 	for _, a := range earlier {
 		switch {
@@ -126,7 +125,7 @@ func (m *orderModel) touch(t *rapid.T, thread, written, read int) {
 	}
 }
 
-// enqueued notes that what the host has waited for comes before a step that it
+// enqueued records that steps for which the host has waited precede a step that it
 // enqueues.
 func (m *orderModel) enqueued(thread int) {
 	m.clocks[thread].join(m.clocks[hostThread])

@@ -2,7 +2,7 @@ package host
 
 import "github.com/gpuframe/gpuframe/device/backend"
 
-// peer accepts the one ordinal there is.
+// peer accepts only the ordinal of this device.
 func (d *device) peer(operation string, ordinal int) error {
 	if err := d.check(operation); err != nil {
 		return err
@@ -19,7 +19,7 @@ func (d *device) CanAccessPeer(peerOrdinal int) (bool, error) {
 	return err == nil, err
 }
 
-// EnablePeerAccess has nothing to do: the device reaches its own memory.
+// EnablePeerAccess does nothing: the device reaches its own memory.
 func (d *device) EnablePeerAccess(peerOrdinal int) error {
 	return d.peer("EnablePeerAccess", peerOrdinal)
 }
@@ -29,7 +29,7 @@ func (d *device) DisablePeerAccess(peerOrdinal int) error {
 	return d.peer("DisablePeerAccess", peerOrdinal)
 }
 
-// PoolAllowPeer is not supported: there is no other device to share a pool with.
+// PoolAllowPeer is not supported, because no other host device exists.
 func (d *device) PoolAllowPeer(_ backend.Pool, peerOrdinal int) error {
 	if err := d.peer("PoolAllowPeer", peerOrdinal); err != nil {
 		return err

@@ -6,22 +6,22 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// pool counts and bounds allocations; the memory itself comes from the system
-// and goes back to it at once, so that there is never anything to trim.
+// pool counts and limits allocations. The memory itself comes from the system and
+// returns to it immediately, so a trim has no memory to free.
 //
-// Memory given to FreeAsync leaves used when the call returns, and reserved
-// when the stream has come to it. That is where CUDA's figures change too.
+// Memory passed to FreeAsync leaves used when the call returns, and leaves reserved
+// when the stream has reached the free. CUDA's figures change at the same points.
 type pool struct {
 	maximum uint64 // zero for none
 
 	mu       sync.Mutex
-	returned *sync.Cond // signalled when the bytes under way have changed
+	returned *sync.Cond // signalled when the bytes of pending frees have changed
 	used     usage
 	reserved usage
 	settings map[backend.PoolAttribute]uint64
 }
 
-// usage is a number of bytes now and at its highest.
+// usage is a number of bytes and its maximum.
 type usage struct{ current, high uint64 }
 
 func (u *usage) add(bytes uint64) {
@@ -43,10 +43,9 @@ func newPool(maximum uint64) *pool {
 	return p
 }
 
-// reserve counts an allocation in, or returns false where it does not fit. It
-// waits for frees under way before it says so: a stream that frees and
-// allocates again must not fail because its free has not run yet. Enqueued
-// work always completes, so the wait ends.
+// reserve counts an allocation, or returns false if it does not fit. It waits for
+// pending frees first: a stream that frees and allocates again must not fail because
+// its free has not run yet. Enqueued work always completes, so the wait ends.
 func (p *pool) reserve(bytes uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -65,15 +64,15 @@ func (p *pool) fits(bytes uint64) bool {
 	return p.maximum == 0 || bytes <= p.maximum && p.reserved.current <= p.maximum-bytes
 }
 
-// retire counts memory as no longer used although it is not free yet.
+// retire counts memory as unused although it is not free yet.
 func (p *pool) retire(bytes uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	p.used.current -= bytes
 }
 
-// unretire takes a retire back. Who waits for the memory must look again, for
-// it may not come.
+// unretire undoes a retire. Allocations that wait for the memory must check again,
+// because the memory may never be freed.
 func (p *pool) unretire(bytes uint64) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -106,8 +105,8 @@ func (p *pool) attribute(attribute backend.PoolAttribute) (uint64, bool) {
 	return value, ok
 }
 
-// setAttribute resets a high mark or keeps a setting, none of which changes
-// what the pool does.
+// setAttribute resets a high-water mark or stores a setting. None changes the behaviour
+// of the pool.
 func (p *pool) setAttribute(attribute backend.PoolAttribute, value uint64) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -156,8 +155,7 @@ func (d *device) PoolCreate(maximum uint64) (backend.Pool, error) {
 	return d.pools.add(newPool(maximum)), nil
 }
 
-// PoolDestroy forgets the pool. Memory allocated from it stays valid until it
-// is freed.
+// PoolDestroy removes the pool. Memory allocated from it stays valid until it is freed.
 func (d *device) PoolDestroy(handle backend.Pool) error {
 	if err := d.check("PoolDestroy"); err != nil {
 		return err
@@ -171,7 +169,7 @@ func (d *device) PoolDestroy(handle backend.Pool) error {
 	return nil
 }
 
-// PoolTrim has nothing to do: freed memory is with the system already.
+// PoolTrim does nothing: the system already has the freed memory.
 func (d *device) PoolTrim(handle backend.Pool, _ uint64) error {
 	_, err := d.pool("PoolTrim", handle)
 	return err

@@ -8,7 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/host/internal/vmem"
 )
 
-// shared refuses calls on a closed device and on a system that cannot share.
+// shared returns an error for a closed device and for a system that cannot share
+// memory.
 func (d *device) shared(operation string) error {
 	if err := d.check(operation); err != nil {
 		return err
@@ -74,7 +75,7 @@ func (s *space) export(handle backend.Physical, readOnly bool) (int, error) {
 	return p.memory.Export(readOnly)
 }
 
-// adopt makes a handle of another process's memory.
+// adopt makes a handle for another process's memory.
 func (s *space) adopt(descriptor int, bytes uint64) (backend.Physical, error) {
 	memory, err := vmem.Import(descriptor, bytes)
 	if errors.Is(err, vmem.ErrNotShared) {

@@ -19,8 +19,7 @@ func openToShare(t testing.TB) *device {
 	return open(t)
 }
 
-// Imported memory is another's: it does not count against what this process may
-// make.
+// Imported memory does not count against the limit of this process.
 func TestImportedMemoryCountsWhereItWasMade(t *testing.T) {
 	d := openToShare(t)
 	h, err := d.PhysicalCreateShared(2 * unit)
@@ -47,7 +46,7 @@ func TestImportedMemoryCountsWhereItWasMade(t *testing.T) {
 	requireNoMappings(t)
 }
 
-// A mapping for reading that adjoins one for writing ends what can be written.
+// A writable range ends at an adjacent mapping for reading.
 func TestWritesEndWhereReadingBegins(t *testing.T) {
 	d := openToShare(t)
 	h, err := d.PhysicalCreateShared(unit)

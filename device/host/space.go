@@ -11,12 +11,12 @@ import (
 	"github.com/gpuframe/gpuframe/device/host/internal/vmem"
 )
 
-// space keeps the books of reserved addresses and of the physical memory that
-// is mapped there. Like the inventory of allocations it is one for the process.
+// space records the reserved addresses and the physical memory that is mapped there.
+// Like the inventory of allocations, one space serves the whole process.
 type space struct {
 	mu sync.RWMutex
-	// reserved counts the reservations, so that who never made one pays for one
-	// atomic load where addresses are checked.
+	// reserved counts the reservations, so that a process without any pays for one
+	// atomic load when addresses are checked.
 	reserved     atomic.Int64
 	reservations btree.Map[uintptr, uint64] // bytes by address
 	mappings     btree.Map[uintptr, *mapping]
@@ -25,17 +25,17 @@ type space struct {
 	committed    uint64 // bytes of all physical memory
 }
 
-// physical is memory that lasts while it has a handle or is mapped.
+// physical is memory that exists while it has a handle or a mapping.
 type physical struct {
 	memory vmem.Memory
 	bytes  uint64
-	// imported memory is another process's, which counts it.
+	// imported memory counts in the process that created it.
 	imported bool
 	// uses counts the handle and the mappings.
 	uses int
 }
 
-// mapping is a range of addresses with memory behind it.
+// mapping is a range of addresses with memory.
 type mapping struct {
 	bytes                uint64
 	physical             *physical
@@ -46,15 +46,14 @@ type mapping struct {
 
 var addresses space
 
-// misuse is a fault of the caller's. The other errors of a space are the
-// system's.
+// misuse is an error of the caller. All other errors of a space come from the system.
 type misuse string
 
 func (m misuse) Error() string { return string(m) }
 
 func misused(format string, arguments ...any) error { return misuse(fmt.Sprintf(format, arguments...)) }
 
-// whole refuses what is no range of whole units.
+// whole returns an error unless the range consists of whole units.
 func whole(base uintptr, bytes uint64) error {
 	switch {
 	case base == 0:
@@ -108,8 +107,8 @@ func (s *space) mapped(base uintptr, bytes uint64) (uintptr, *mapping, bool) {
 	return at, m, true
 }
 
-// create makes physical memory, of which there is never more than limit. A limit
-// of zero is none.
+// create makes physical memory, in total at most limit bytes. A limit of zero means no
+// limit.
 func (s *space) create(bytes, limit uint64, from func(bytes uint64) (vmem.Memory, error)) (backend.Physical, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -140,8 +139,8 @@ func (s *space) release(handle backend.Physical) error {
 	if !ok {
 		return misused("physical memory %d is not of this device or was released", handle)
 	}
-	// The system keeps the memory for its mappings, and the handle is gone even
-	// where closing reports an error.
+	// The system keeps the memory for its mappings, and the handle is gone even if
+	// closing returns an error.
 	delete(s.physicals, handle)
 	s.drop(p)
 	return p.memory.Close()
@@ -179,7 +178,7 @@ func (s *space) attach(base uintptr, bytes, offset uint64, handle backend.Physic
 	return nil
 }
 
-// permit makes whole mappings accessible, for writing too where that is wanted.
+// permit makes whole mappings readable and, if writing is true, writable.
 func (s *space) permit(base uintptr, bytes uint64, writing bool) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -204,7 +203,7 @@ func (s *space) permit(base uintptr, bytes uint64, writing bool) error {
 	return nil
 }
 
-// end reserves a mapping for the caller to detach. No work takes it from then on.
+// end reserves a mapping for the caller to detach. New work cannot use it from then on.
 func (s *space) end(base uintptr, bytes uint64) (*mapping, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -228,7 +227,7 @@ func (s *space) detach(base uintptr, m *mapping) error {
 	return nil
 }
 
-// find returns the accessible mapping that an address lies in.
+// find returns the accessible mapping that contains an address.
 func (s *space) find(address uintptr) (base uintptr, bytes uint64, ok bool) {
 	if s.reserved.Load() == 0 {
 		return 0, 0, false
@@ -242,14 +241,14 @@ func (s *space) find(address uintptr) (base uintptr, bytes uint64, ok bool) {
 	return base, m.bytes, true
 }
 
-// accessible is called with the lock held.
+// accessible is find for callers that hold the lock.
 func (s *space) accessible(address uintptr) (uintptr, *mapping, bool) {
 	base, m, ok := atOrBelow(&s.mappings, address)
 	return base, m, ok && uint64(address-base) < m.bytes && m.accessible && !m.ending
 }
 
-// usable reports whether an address is reserved, and how many of the bytes from
-// there on can be read, or written, without a gap.
+// usable reports whether an address is reserved, and how many of the bytes from there
+// can be read, or written, without a gap.
 func (s *space) usable(address uintptr, bytes uint64, writing bool) (count uint64, reserved bool) {
 	if s.reserved.Load() == 0 {
 		return 0, false
@@ -281,15 +280,15 @@ func (s *space) overlaps(base uintptr, bytes uint64) bool {
 	return ok && uint64(reservation)+size > uint64(base)
 }
 
-// abandon gives back what no address leads to: handles, and reservations with
-// nothing mapped in them.
+// abandon frees everything that no address refers to: handles, and reservations without
+// mappings.
 func (s *space) abandon() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	for handle, p := range s.physicals {
 		delete(s.physicals, handle)
 		s.drop(p)
-		_ = p.memory.Close() // the system takes it back when the process ends
+		_ = p.memory.Close() // the system frees it when the process ends
 	}
 	for _, base := range s.reservations.Keys() {
 		bytes, _ := s.reservations.Get(base)

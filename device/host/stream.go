@@ -7,29 +7,27 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// step is one entry of a stream's queue; exactly one of run, reach and wait is
-// set.
+// step is one entry of a stream's queue; exactly one of run, reach and wait is set.
 type step struct {
 	run   func()
 	reach *mark
 	wait  *mark
-	// observer says that the step is not work of the stream's: somebody only
-	// wants to know when what is before it is done.
+	// observer marks a step that is not work of the stream: it only reports when the
+	// earlier steps are done.
 	observer bool
 	next     *step
 }
 
-// stream runs its steps in order. A goroutine exists only while there is a
-// step that can run: an idle stream, and one that waits for another stream's
-// mark, has none.
+// stream runs its steps in order. It has a goroutine only while a step can run: an idle
+// stream, and a stream that waits for another stream's mark, have none.
 type stream struct {
 	deviceUnfinished *atomic.Int64
 
 	mu          sync.Mutex
 	first, last *step
-	// unfinished counts the steps enqueued and not yet done, the running one
-	// included and observers left out: a stream must not seem to have work
-	// because another goroutine waits for the device.
+	// unfinished counts the enqueued steps that are not done, including the running one
+	// but not observers: a stream must not seem busy because another goroutine waits
+	// for the device.
 	unfinished int
 	// active is set while a goroutine runs the steps or a mark will start one.
 	active bool
@@ -40,7 +38,7 @@ func newStream(deviceUnfinished *atomic.Int64) *stream {
 	return &stream{deviceUnfinished: deviceUnfinished}
 }
 
-// enqueue adds a step. It returns false where the stream was closed.
+// enqueue adds a step. It returns false if the stream is closed.
 func (s *stream) enqueue(next *step) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -51,7 +49,7 @@ func (s *stream) enqueue(next *step) bool {
 	return true
 }
 
-// append is called with the lock held.
+// append adds a step. The caller holds the lock.
 func (s *stream) append(next *step) {
 	if s.last == nil {
 		s.first = next
@@ -69,7 +67,7 @@ func (s *stream) append(next *step) {
 	}
 }
 
-// work runs steps until there are none or the next has to wait.
+// work runs steps until the queue is empty or the next step must wait.
 func (s *stream) work() {
 	for {
 		next := s.take()
@@ -89,7 +87,7 @@ func (s *stream) work() {
 	}
 }
 
-// resume goes on after a mark that the stream was parked on.
+// resume continues after a mark for which the stream has waited.
 func (s *stream) resume() {
 	s.finish()
 	go s.work()
@@ -117,8 +115,8 @@ func (s *stream) finish() {
 	s.deviceUnfinished.Add(-1)
 }
 
-// reached finishes a step that reaches a mark. Both happen at once: who sees the mark
-// finds the stream idle, and who finds it idle sees the mark.
+// reached finishes a step that reaches a mark. Both changes appear together: a
+// goroutine that sees the mark reached finds the stream idle, and the reverse.
 func (s *stream) reached(next *step) {
 	s.mu.Lock()
 	if !next.observer {
@@ -138,14 +136,14 @@ func (s *stream) idle() bool {
 	return s.unfinished == 0
 }
 
-// tail returns a mark behind all work enqueued so far, nil where it is done.
+// tail returns a mark after all enqueued work, nil if it is done.
 func (s *stream) tail() *mark {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.appendMark()
 }
 
-// close refuses further steps and returns what tail would.
+// close refuses further steps and returns the result of tail.
 func (s *stream) close() *mark {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -162,7 +160,7 @@ func (s *stream) appendMark() *mark {
 	return m
 }
 
-// wait blocks the calling goroutine until the work enqueued so far is done.
+// wait blocks the calling goroutine until the enqueued work is done.
 func (s *stream) wait() {
 	if m := s.tail(); m != nil {
 		m.wait()
@@ -184,8 +182,8 @@ func (d *device) stream(operation string, handle backend.Stream) (*stream, error
 	return s, nil
 }
 
-// enqueue adds a step to a stream that was found before. The stream may have
-// been closed in between by another goroutine.
+// enqueue adds a step to a stream that was found before. Another goroutine may have
+// closed the stream in between.
 func (d *device) enqueue(operation string, handle backend.Stream, s *stream, next *step) error {
 	if s.enqueue(next) {
 		return nil
@@ -225,8 +223,7 @@ func (d *device) StreamDestroy(handle backend.Stream) error {
 	return nil
 }
 
-// detach closes a stream and keeps it in sight of Synchronize until its work
-// is done.
+// detach closes a stream and keeps it visible to Synchronize until its work is done.
 func (d *device) detach(s *stream) {
 	d.detachedMu.Lock()
 	d.detached[s] = struct{}{}

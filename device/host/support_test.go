@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// open returns a Device that is closed with the test.
+// open returns a Device that is closed at the end of the test.
 func open(t testing.TB) *device {
 	t.Helper()
 	opened, err := Driver{}.Open(0)
@@ -44,7 +44,7 @@ func alloc(t testing.TB, d *device, bytes uint64) backend.Pointer {
 	return p
 }
 
-// run enqueues a function, which the contract has no means for.
+// run enqueues a Go function, which the contract does not provide.
 func run(t testing.TB, d *device, onStream backend.Stream, function func()) {
 	t.Helper()
 	s, err := d.stream("run", onStream)
@@ -52,8 +52,8 @@ func run(t testing.TB, d *device, onStream backend.Stream, function func()) {
 	require.NoError(t, d.enqueue("run", onStream, s, &step{run: function}))
 }
 
-// block holds a stream's work back until the function it returns is called,
-// which may be done twice and is done at the end of the test.
+// block blocks a stream's work until the returned function is called. It may be called
+// twice, and is called at the end of the test.
 func block(t testing.TB, d *device, onStream backend.Stream) (unblock func()) {
 	t.Helper()
 	gate := make(chan struct{})
@@ -69,8 +69,8 @@ func block(t testing.TB, d *device, onStream backend.Stream) (unblock func()) {
 	return unblock
 }
 
-// at is the device address of Go memory, which the host device accepts like
-// any other.
+// at returns the device address of Go memory, which the host device accepts like any
+// other.
 func at(b []byte) backend.Pointer {
 	return backend.Pointer(uintptr(unsafe.Pointer(unsafe.SliceData(b))))
 }

@@ -2,9 +2,8 @@ package host
 
 import "sync"
 
-// table issues handles for the objects of a Device. Handles are small numbers
-// from 1 and none is issued twice, so that a stale one is never mistaken for a
-// newer object.
+// table issues handles for the objects of a Device. Handles are small numbers from 1
+// and never repeat, so a stale handle never refers to a newer object.
 type table[H ~uintptr, V any] struct {
 	mu      sync.RWMutex
 	last    H
@@ -29,8 +28,8 @@ func (t *table[H, V]) get(handle H) (V, bool) {
 	return object, ok
 }
 
-// remove takes an object out. Of several callers with the same handle, one
-// gets the object.
+// remove removes an object. Of several callers with the same handle, one gets the
+// object.
 func (t *table[H, V]) remove(handle H) (V, bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -7,7 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/host/internal/vmem"
 )
 
-// virtual refuses calls on a closed device and on a system that cannot map.
+// virtual returns an error for a closed device and for a system that cannot map memory.
 func (d *device) virtual(operation string) error {
 	if err := d.check(operation); err != nil {
 		return err
@@ -18,9 +18,9 @@ func (d *device) virtual(operation string) error {
 	return nil
 }
 
-// faulted is nil for no fault. A fault of the system's, unlike one of the
-// caller's, is a lack: of addresses, of memory, of file descriptors, or of
-// mappings, which Linux limits for each process.
+// faulted converts an error of the space, or returns nil. A misuse is an invalid value.
+// Any other error is a lack of a resource of the system: addresses, memory, file
+// descriptors, or mappings, which Linux limits for each process.
 func faulted(operation string, err error) error {
 	if err == nil {
 		return nil
@@ -37,7 +37,7 @@ func (d *device) AddressReserve(bytes, alignment uint64) (backend.Pointer, error
 		return 0, err
 	}
 	if bytes == 0 || bytes%vmem.Granularity != 0 {
-		return 0, invalid(operation, "%d bytes: ask for a multiple of %d", bytes, vmem.Granularity)
+		return 0, invalid(operation, "%d bytes: pass a multiple of %d", bytes, vmem.Granularity)
 	}
 	if alignment&(alignment-1) != 0 {
 		return 0, invalid(operation, "alignment %d: it is a power of two, or zero", alignment)
@@ -67,8 +67,8 @@ func (d *device) PhysicalGranularity() (bytes uint64, err error) {
 	return vmem.Granularity, nil
 }
 
-// PhysicalCreate refuses what would make the physical memory of all Devices more
-// than the machine has.
+// PhysicalCreate returns an error if the physical memory of all Devices would exceed
+// that of the machine.
 func (d *device) PhysicalCreate(bytes uint64) (backend.Physical, error) {
 	const operation = "PhysicalCreate"
 	if err := d.virtual(operation); err != nil {
@@ -79,7 +79,7 @@ func (d *device) PhysicalCreate(bytes uint64) (backend.Physical, error) {
 
 func (d *device) create(operation string, bytes uint64, from func(bytes uint64) (vmem.Memory, error)) (backend.Physical, error) {
 	if bytes == 0 || bytes%vmem.Granularity != 0 {
-		return 0, invalid(operation, "%d bytes: ask for a multiple of %d", bytes, vmem.Granularity)
+		return 0, invalid(operation, "%d bytes: pass a multiple of %d", bytes, vmem.Granularity)
 	}
 	if bytes > largestRequest {
 		return 0, failure(operation, backend.ErrOutOfMemory, "%d bytes: the machine has %d", bytes, d.info.TotalMemory)
@@ -98,7 +98,7 @@ func (d *device) PhysicalRelease(handle backend.Physical) error {
 	return faulted("PhysicalRelease", addresses.release(handle))
 }
 
-// Map takes any offset that is a multiple of the granularity.
+// Map accepts any offset that is a multiple of the granularity.
 func (d *device) Map(at backend.Pointer, bytes, offset uint64, handle backend.Physical) error {
 	const operation = "Map"
 	if err := d.virtual(operation); err != nil {
@@ -110,7 +110,7 @@ func (d *device) Map(at backend.Pointer, bytes, offset uint64, handle backend.Ph
 	return faulted(operation, addresses.attach(uintptr(at), bytes, offset, handle))
 }
 
-// Unmap waits for enqueued work, of all streams: work that met unmapped memory
+// Unmap waits for the enqueued work of all streams: work that touched unmapped memory
 // would end the process.
 func (d *device) Unmap(at backend.Pointer, bytes uint64) error {
 	const operation = "Unmap"

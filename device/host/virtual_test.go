@@ -15,8 +15,8 @@ import (
 
 const unit = vmem.Granularity
 
-// requireNoMappings checks the books of the process, so no other test may run
-// beside it.
+// requireNoMappings checks state of the whole process, so no other test may run
+// concurrently.
 func requireNoMappings(t require.TestingT) {
 	require.Zero(t, addresses.reservations.Len(), "reservations")
 	require.Zero(t, addresses.reserved.Load(), "reservations")
@@ -25,7 +25,7 @@ func requireNoMappings(t require.TestingT) {
 	require.Zero(t, addresses.committed, "bytes of physical memory")
 }
 
-// openToMap skips the test where the system maps no memory.
+// openToMap skips the test if the system cannot map memory.
 func openToMap(t testing.TB) *device {
 	t.Helper()
 	if !vmem.Supported() {
@@ -110,7 +110,7 @@ func TestVirtualMisuse(t *testing.T) {
 		assert.ErrorIs(t, call(), backend.ErrOutOfMemory, name)
 	}
 
-	// The reservations, the mappings and the memory are as they were.
+	// The reservations, the mappings and the memory are unchanged.
 	require.NoError(t, d.SetAccess(base, 3*unit))
 	require.NoError(t, d.Memset(base, 1, 1, 3*unit))
 	for name, err := range map[string]error{
@@ -162,7 +162,7 @@ func TestMappedMemoryIsKnown(t *testing.T) {
 	requireNoMappings(t)
 }
 
-// TestMemoryGoesWithItsLastUse counts the bytes of physical memory.
+// TestMemoryGoesWithItsLastUse checks the number of bytes of physical memory.
 func TestMemoryGoesWithItsLastUse(t *testing.T) {
 	d := openToMap(t)
 	base, h := reserveUnits(t, d, 4), createUnits(t, d, 2)
@@ -240,15 +240,15 @@ func TestCloseGivesBackWhatNothingLeadsTo(t *testing.T) {
 	requireNoMappings(t)
 }
 
-// piece is one unit of physical memory in the model, and what its first byte is.
+// piece is one unit of physical memory in the model, with the value of its first byte.
 type piece struct {
 	handle backend.Physical
 	units  int
 	bytes  []byte // the first of each unit
 }
 
-// TestVirtualAgainstModel compares a reservation with an array that says for
-// each of its units which unit of which memory is there.
+// TestVirtualAgainstModel compares a reservation with an array that holds, for each of
+// its units, the memory and the unit mapped there.
 func TestVirtualAgainstModel(t *testing.T) {
 	d := openToMap(t)
 	rapid.Check(t, func(t *rapid.T) {

@@ -48,9 +48,9 @@ func run(rounds int) (err error) {
 	return nil
 }
 
-// measure times rounds of a call by every way in turn, so that all of them meet
-// the same disturbances, and returns the median time of one call by each. The
-// device is waited for between rounds, which is not timed.
+// measure times rounds of a call through every binding alternately, so that
+// disturbances affect all of them, and returns the median time of one call through
+// each. It waits for the device between rounds, which is not timed.
 func measure(work *calls.Work, call calls.Call, rounds int) (map[string]time.Duration, error) {
 	const warmUp = 3
 	times := map[string][]time.Duration{}

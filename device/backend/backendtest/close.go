@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// testOpenTwice has two Devices use the same memory, and one outlive the other.
+// testOpenTwice opens two Devices on the same memory; one outlives the other.
 func testOpenTwice(t *testing.T, d backend.Device, open func(testing.TB) backend.Device) {
 	const size = 1 << 20
 	other := open(t)
@@ -27,7 +27,7 @@ func testOpenTwice(t *testing.T, d backend.Device, open func(testing.TB) backend
 
 // testClose closes d.
 func testClose(t *testing.T, d backend.Device) {
-	// Close waits for work that is under way.
+	// Close waits for pending work.
 	s, err := d.StreamCreate()
 	require.NoError(t, err)
 	p, free, err := allocateOrdered(d, large, s)

@@ -24,7 +24,7 @@ func testConcurrency(t *testing.T, d backend.Device) {
 	require.NoError(t, errors.Join(failures...))
 }
 
-// hammer makes, uses and gives back one of everything, over and over.
+// hammer makes, uses and frees one object of every kind, repeatedly.
 func hammer(d backend.Device, seed uint32) error {
 	for round := range uint32(10) {
 		size := 1 + int(pattern(1, seed*100+round)[0])*1000
@@ -35,7 +35,7 @@ func hammer(d backend.Device, seed uint32) error {
 	return nil
 }
 
-// transfer sends content through device memory on a stream of its own.
+// transfer sends content through device memory on a new stream.
 func transfer(d backend.Device, content []byte) (err error) {
 	size := uint64(len(content))
 	var undo []func() error
@@ -96,7 +96,7 @@ func transfer(d backend.Device, content []byte) (err error) {
 	return err
 }
 
-// allocateOrdered allocates in stream order where the device can.
+// allocateOrdered allocates in stream order if the device can.
 func allocateOrdered(d backend.Device, size uint64, s backend.Stream) (backend.Pointer, func() error, error) {
 	p, err := d.AllocAsync(size, 0, s)
 	if errors.Is(err, backend.ErrNotSupported) {

@@ -10,14 +10,14 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// guard is what surrounds the bytes under test, so that a write outside shows.
+// guard surrounds the bytes under test, so that a write outside them shows.
 const (
 	guard      = 0xA5
 	guardBytes = 16
 )
 
-// spans are the sizes and places of the copies. The sizes lie around the ones
-// at which drivers change their ways; odd places defeat wide loads.
+// spans are the sizes and offsets of the copies. The sizes are around those at which
+// drivers change their method; odd offsets prevent wide loads.
 var spans = []struct{ size, offset int }{
 	{1, 0}, {1, 5}, {3, 0}, {3, 1}, {255, 0}, {255, 7}, {256, 0}, {256, 1}, {4096, 0}, {4096, 3},
 	{1 << 20, 0}, {1 << 20, 9}, {33 << 20, 0}, {33 << 20, 11},
@@ -58,8 +58,8 @@ func testCopyAsync(t *testing.T, d backend.Device) {
 	})
 }
 
-// roundTrips sends bytes to the device, across it and back, each time to
-// another offset, and looks at what lies around them as well.
+// roundTrips copies bytes to the device, within it and back, each time to another
+// offset, and checks the bytes around them too.
 func roundTrips(t *testing.T, d backend.Device, memory func(*testing.T, int) []byte, c copier) {
 	largest := spans[len(spans)-1].size + 2*guardBytes
 	first, second := allocate(t, d, uint64(largest)), allocate(t, d, uint64(largest))

@@ -1,5 +1,5 @@
-// Package backendtest is the conformance suite of the backend contract: what
-// package backend says in words, checked against a device.
+// Package backendtest is the conformance suite of the backend contract: it checks the
+// documented behaviour of package backend on a device.
 //
 // The author of a backend calls [Run] from an ordinary test:
 //
@@ -11,12 +11,12 @@
 //		})
 //	}
 //
-// The suite checks every method, with errors as carefully as results. It does
-// only what is safe on a real driver: it passes no freed handles and no wild
-// addresses where a driver may crash on them, so a backend that promises more
-// tests that itself. It needs about 200 MiB of device memory and leaves none
-// allocated. What a device declares unsupported, by
-// [backend.ErrNotSupported], is skipped where the contract allows that.
+// The suite checks every method, errors as carefully as results. It makes only calls
+// that are safe on a real driver: it passes no freed handles and no invalid addresses
+// if a driver may crash on them. A backend that promises more must test that itself.
+// The suite needs about 200 MiB of device memory and leaves none allocated. It skips
+// the tests of operations that a device does not support, reported by
+// [backend.ErrNotSupported], if the contract permits that.
 //
 // Run the tests of a backend with -race.
 package backendtest

@@ -18,8 +18,8 @@ func testEventJoinsStreams(t *testing.T, d backend.Device) {
 	for i := range results {
 		results[i] = pinned(t, d, 4096)
 	}
-	// One block goes back and forth; nothing but the two events keeps a fill
-	// from overtaking the copy of the round before it.
+	// One block is used alternately; only the two events keep a fill from overtaking
+	// the copy of the round before it.
 	for i, result := range results {
 		require.NoError(t, d.StreamWaitEvent(producer, empty))
 		require.NoError(t, d.MemsetAsync(shared, uint32(i+1), 1, large, producer))
@@ -52,8 +52,8 @@ func testEventRecordedAnew(t *testing.T, d backend.Device) {
 	require.NoError(t, d.StreamSynchronize(second))
 	requireFilled(t, 2, result, "the event stands for its last record")
 
-	// Who waits already keeps the record it found: were the second stream to
-	// wait for the new one, it would wait for itself.
+	// A waiter keeps the record that it found. If the second stream waited for the new
+	// record, it would wait for itself.
 	require.NoError(t, d.MemsetAsync(p, 3, 1, large, first))
 	require.NoError(t, d.EventRecord(e, first))
 	require.NoError(t, d.StreamWaitEvent(second, e))

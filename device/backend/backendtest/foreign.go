@@ -20,8 +20,8 @@ func recordAll(t *testing.T, d backend.Device, e backend.Event) {
 	require.NoError(t, err)
 }
 
-// One event stands for the work of every stream, those included that were destroyed
-// with work on them.
+// One event stands for the work of every stream, including streams that were destroyed
+// with unfinished work.
 func testEventRecordAll(t *testing.T, d backend.Device) {
 	consumer, e := newStream(t, d), newEvent(t, d, false)
 	recordAll(t, d, e)
@@ -62,7 +62,7 @@ func testEventRecordAll(t *testing.T, d backend.Device) {
 }
 
 // An event of all streams becomes one of a single stream when it is recorded there, and
-// the other way round.
+// the reverse.
 func testEventRecordAllAnew(t *testing.T, d backend.Device) {
 	first, second, e := newStream(t, d), newStream(t, d), newEvent(t, d, false)
 	p, result := allocate(t, d, large), pinned(t, d, 4096)
@@ -114,7 +114,7 @@ func testStreamIdentity(t *testing.T, d backend.Device) {
 	assert.Equal(t, first, again, "after others were made and destroyed")
 }
 
-// capturing asks about a stream.
+// capturing queries the capture state of a stream.
 func capturing(t *testing.T, d backend.Device, s backend.Stream) bool {
 	t.Helper()
 	captured, err := d.StreamCapturing(s)
@@ -138,7 +138,7 @@ func testStreamCapturing(t *testing.T, d backend.Device) {
 	require.True(t, capturing(t, d, s))
 	require.False(t, capturing(t, d, joined))
 	if err := d.EventRecord(forked, s); errors.Is(err, backend.ErrCapturing) {
-		// The emulator captures single streams: no other one can join.
+		// The emulator captures single streams: no other stream can join a capture.
 		_, err = d.StreamEndCapture(s)
 		require.Error(t, err, "the capture was lost")
 		require.False(t, capturing(t, d, s))
@@ -165,7 +165,8 @@ func testStreamCapturing(t *testing.T, d backend.Device) {
 	requireFilled(t, 5, download(t, d, p, 4096), "what was captured")
 	require.NoError(t, d.GraphExecutableDestroy(executable))
 
-	// An event of all streams is refused while one is captured, which may be lost.
+	// EventRecordAll is refused while a stream is captured, and may invalidate the
+	// capture.
 	require.NoError(t, d.StreamBeginCapture(s))
 	err = d.EventRecordAll(all)
 	if graph, ending := d.StreamEndCapture(s); ending == nil {

@@ -49,8 +49,8 @@ func testNoGraphs(t *testing.T, d backend.Device, s backend.Stream) {
 	require.ErrorIs(t, d.GraphExecutableDestroy(1), backend.ErrNotSupported)
 }
 
-// testGraphReplay captures a copy, a fill and a launch, none of which may run before
-// the graph is launched, and launches that on several streams.
+// testGraphReplay captures a copy, a fill and a launch, checks that none runs before
+// the graph is launched, and launches the graph on several streams.
 func testGraphReplay(t *testing.T, d backend.Device) {
 	const count = 1000
 	module, err := d.ModuleLoad([]byte(addScalar))
@@ -99,7 +99,7 @@ func testGraphReplay(t *testing.T, d backend.Device) {
 	assert.EqualValues(t, 9, first(to), "the stream is an ordinary one again")
 }
 
-// testLostCapture asks what must not be asked of a stream that is captured.
+// testLostCapture makes queries that are not allowed on a captured stream.
 func testLostCapture(t *testing.T, d backend.Device) {
 	s := newStream(t, d)
 	require.NoError(t, d.StreamBeginCapture(s))

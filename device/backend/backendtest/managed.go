@@ -20,8 +20,8 @@ func managed(t *testing.T, d backend.Device, size uint64) backend.Pointer {
 	return p
 }
 
-// testManaged has processor and device write to the same memory in turn. Each
-// waits for the whole device, which is enough for a device of any kind.
+// testManaged writes to the same memory by the processor and the device alternately.
+// Each waits for the whole device, which is sufficient on every kind of device.
 func testManaged(t *testing.T, d backend.Device) {
 	const size = 3<<20 + 1
 	p := managed(t, d, size)

@@ -65,7 +65,7 @@ func testAllocAsync(t *testing.T, d backend.Device) {
 		require.NoError(t, d.CopyToDeviceAsync(p, start(source), size, s))
 		require.NoError(t, d.EventRecord(ready, s))
 
-		// Used and freed on another stream, which comes after the first.
+		// Used and freed on another stream, which is ordered after the first.
 		require.NoError(t, d.StreamWaitEvent(other, ready))
 		require.NoError(t, d.CopyToHostAsync(start(result), p, size, other))
 		require.NoError(t, d.FreeAsync(p, other))
@@ -140,7 +140,7 @@ func testHostAlloc(t *testing.T, d backend.Device) {
 
 func testHostRegister(t *testing.T, d backend.Device) {
 	const page, size = 4096, 64 * 4096
-	// Whole pages, so that no page of other objects is locked along with them.
+	// Whole pages, so that no page of other objects is locked too.
 	memory := make([]byte, size+page)
 	skip := -uintptr(start(memory)) & (page - 1)
 	pages := memory[skip : skip+size]

@@ -48,7 +48,7 @@ DONE:
 }
 `
 
-// badCode is well formed up to an instruction that does not exist.
+// badCode is well formed except for an instruction that does not exist.
 const badCode = `
 .version 7.0
 .target sm_70
@@ -114,12 +114,12 @@ func testBadCode(t *testing.T, d backend.Device) {
 	require.ErrorIs(t, err, backend.ErrInvalidCode)
 	require.ErrorContains(t, err, "no_such_instruction", "the compiler's log is in the error")
 
-	// Not a damaged cubin: a driver trusts the lengths in one.
+	// A damaged cubin would crash drivers, which trust the lengths in it.
 	_, err = d.ModuleLoad([]byte("this is not code"))
 	require.ErrorIs(t, err, backend.ErrInvalidCode)
 }
 
-// testCompile compiles code in one call and loads what comes of it in another.
+// testCompile compiles code with one call and loads the result with another.
 func testCompile(t *testing.T, d backend.Device) {
 	cubin, err := d.ModuleCompile([]byte(addScalar))
 	if errors.Is(err, backend.ErrNotSupported) {
@@ -190,7 +190,7 @@ func testLaunch(t *testing.T, d backend.Device, function backend.Function) {
 		p, source, result := allocate(t, d, 4*elements), pinned(t, d, 4*elements), pinned(t, d, 4*elements)
 		copy(source, content)
 		require.NoError(t, d.CopyToDeviceAsync(p, start(source), 4*elements, s))
-		// The scalar lies apart from the others: starts, not order, say where.
+		// The scalar is separate from the others: starts, not the order, locates it.
 		slots := []uint64{uint64(p), count, 0, scalar}
 		require.NoError(t, d.Launch(function, config, slots, []uint32{0, 1, 3}))
 		require.NoError(t, d.CopyToHostAsync(start(result), p, 4*elements, s))

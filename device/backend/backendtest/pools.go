@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// poolMaximum is a multiple of the unit, 32 MiB, that CUDA's pools grow by.
+// poolMaximum is a multiple of 32 MiB, by which CUDA's pools grow.
 const poolMaximum = 64 << 20
 
 func poolAttribute(t *testing.T, d backend.Device, p backend.Pool, attribute backend.PoolAttribute) uint64 {
@@ -65,8 +65,8 @@ func testPoolMaximum(t *testing.T, d backend.Device) {
 	assert.Zero(t, poolAttribute(t, d, p, backend.PoolUsedCurrent))
 }
 
-// testPoolReuse frees and allocates on one stream without waiting: memory on
-// its way back counts as free for the stream that frees it.
+// testPoolReuse frees and allocates on one stream without waiting: memory of a pending
+// free counts as free for the stream that frees it.
 func testPoolReuse(t *testing.T, d backend.Device) {
 	const size = poolMaximum * 3 / 4
 	p, s := newPool(t, d, poolMaximum), newStream(t, d)

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// The functions here make something of a device for the length of a test.
+// The functions here create objects of a device for the length of a test.
 
 func allocate(t *testing.T, d backend.Device, size uint64) backend.Pointer {
 	t.Helper()
@@ -22,7 +22,7 @@ func allocate(t *testing.T, d backend.Device, size uint64) backend.Pointer {
 	return p
 }
 
-// pinned is for the host side of asynchronous copies.
+// pinned returns memory for the host side of asynchronous copies.
 func pinned(t *testing.T, d backend.Device, size int) []byte {
 	t.Helper()
 	p, err := d.HostAlloc(uint64(size))
@@ -49,8 +49,7 @@ func newEvent(t *testing.T, d backend.Device, timing bool) backend.Event {
 	return e
 }
 
-// newPool skips the test on a device without pools, or without pools of that
-// kind.
+// newPool skips the test on a device without pools, or without pools of that kind.
 func newPool(t *testing.T, d backend.Device, maximum uint64) backend.Pool {
 	t.Helper()
 	p, err := d.PoolCreate(maximum)
@@ -62,8 +61,8 @@ func newPool(t *testing.T, d backend.Device, maximum uint64) backend.Pool {
 	return p
 }
 
-// pattern returns bytes without a visible order, the same for the same seed, so
-// that a shifted or repeated part does not pass for the right one.
+// pattern returns irregular bytes, the same for the same seed, so that a shifted or
+// repeated part does not look correct.
 func pattern(size int, seed uint32) []byte {
 	content := make([]byte, size)
 	state := seed*2654435761 + 1
@@ -84,7 +83,7 @@ func download(t *testing.T, d backend.Device, from backend.Pointer, size int) []
 	return content
 }
 
-// requireBytes says where contents differ: printing megabytes helps nobody.
+// requireBytes reports where contents differ, instead of printing megabytes.
 func requireBytes(t *testing.T, want, got []byte, message string, arguments ...any) {
 	t.Helper()
 	if bytes.Equal(want, got) {

@@ -66,8 +66,8 @@ var cases = []struct {
 	{"Concurrency", testConcurrency},
 }
 
-// Run checks a backend. Every call of open opens the same device anew; the
-// suite closes what it opens.
+// Run checks a backend. Every call of open opens the same device again; the suite
+// closes the devices that it opens.
 func Run(t *testing.T, open func(testing.TB) backend.Device) {
 	t.Helper()
 	d := open(t)

@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// shared makes memory to share that is mapped until the end of the test. It skips
-// the test on a device that shares none.
+// shared makes memory to share that is mapped until the end of the test. It skips the
+// test on a device that cannot share memory.
 func shared(t *testing.T, d backend.Device, units uint64) (h backend.Physical, at backend.Pointer, bytes uint64) {
 	t.Helper()
 	bytes = units * granularity(t, d)
@@ -40,7 +40,7 @@ func sent(t *testing.T, d backend.Device, h backend.Physical, bytes uint64, read
 	return imported
 }
 
-// testShared has two handles of the same memory, one by way of a descriptor.
+// testShared has two handles of the same memory, one through a descriptor.
 func testShared(t *testing.T, d backend.Device) {
 	h, at, bytes := shared(t, d, 2)
 	content := pattern(int(bytes), 21)
@@ -55,14 +55,15 @@ func testShared(t *testing.T, d backend.Device) {
 	seen := download(t, d, at.Add(bytes-4), 4)
 	assert.Equal(t, []byte{0x44, 0x33, 0x22, 0x11}, seen, "written on one side, read on the other")
 
-	// A second opening is as good, and is the same memory.
+	// A second import is equally valid, and is the same memory.
 	third := reserve(t, d, bytes, 0)
 	mapAt(t, d, third, bytes, sent(t, d, h, bytes, false))
 	require.NoError(t, d.SetAccess(third, bytes))
 	assert.Equal(t, seen, download(t, d, third.Add(bytes-4), 4))
 }
 
-// testSharedOutlives has the memory outlast all that its maker had of it.
+// testSharedOutlives checks that the memory outlives all handles and mappings of its
+// creator.
 func testSharedOutlives(t *testing.T, d backend.Device) {
 	unit := granularity(t, d)
 	h, err := d.PhysicalCreateShared(unit)
@@ -88,8 +89,7 @@ func testSharedOutlives(t *testing.T, d backend.Device) {
 	requireBytes(t, content, download(t, d, at, int(unit)), "after the maker let go")
 }
 
-// readable makes mapped memory accessible for reading, and reports whether for
-// nothing else.
+// readable makes mapped memory readable, and reports whether it is read-only.
 func readable(t *testing.T, d backend.Device, at backend.Pointer, bytes uint64) (only bool) {
 	t.Helper()
 	err := d.SetAccessReadOnly(at, bytes)
@@ -112,7 +112,7 @@ func testSharedReadOnly(t *testing.T, d backend.Device) {
 	require.NoError(t, d.CopyToDevice(at, start(content), bytes), "who made it goes on writing")
 	requireBytes(t, content, download(t, d, other, int(bytes)), "through the mapping for reading")
 	if d.Info().Kind != backend.Host {
-		return // a write would fail there when the work runs, and take the context along
+		return // on a GPU the write would fail when the work runs and destroy the context
 	}
 	assert.ErrorIs(t, d.SetAccess(other, bytes), backend.ErrInvalidValue)
 	assert.ErrorIs(t, d.Memset(other, 0, 1, 1), backend.ErrInvalidValue)

@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// large makes an operation take long enough that what should wait for it, and
-// does not, is seen to come too early.
+// large makes an operation take so long that work which fails to wait for it is
+// detected.
 const large = 32 << 20
 
 // requireFilled checks that every byte has the value.
@@ -31,8 +31,8 @@ func testStreamOrder(t *testing.T, d backend.Device) {
 	for i := range copies {
 		copies[i] = allocate(t, d, 4096)
 	}
-	// Each copy must see the fill before it and not the one after it. It takes
-	// the last bytes, which a fill writes last.
+	// Each copy must see the fill before it and not the one after it. It reads the last
+	// bytes, which a fill writes last.
 	for i, p := range copies {
 		require.NoError(t, d.MemsetAsync(work, uint32(i+1), 1, large, s))
 		require.NoError(t, d.CopyOnDeviceAsync(p, work.Add(large-4096), 4096, s))
@@ -47,7 +47,7 @@ func testDefaultStream(t *testing.T, d backend.Device) {
 	p := allocate(t, d, large)
 	require.NoError(t, d.MemsetAsync(p, 1, 1, large, 0))
 	require.NoError(t, d.MemsetAsync(p, 2, 1, large, 0))
-	// A copy without a stream comes after the default stream's work.
+	// A copy without a stream is ordered after the work of the default stream.
 	requireFilled(t, 2, download(t, d, p.Add(large-4096), 4096), "copied without synchronisation")
 	require.NoError(t, d.StreamSynchronize(0))
 	done, err := d.StreamQuery(0)
@@ -70,7 +70,7 @@ func testStreamQuery(t *testing.T, d backend.Device) {
 	require.NoError(t, err)
 	require.True(t, done, "after the stream was waited for")
 
-	// A query that says done must be right.
+	// If a query reports done, the work must be done.
 	require.NoError(t, d.MemsetAsync(p, 10, 1, large, s))
 	for done = false; !done; {
 		done, err = d.StreamQuery(s)

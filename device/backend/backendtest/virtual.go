@@ -13,8 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// needs skips the test where an operation is not supported, which the device
-// must say of its attribute too.
+// needs skips the test if an operation is not supported. The device's attribute must
+// agree.
 func needs(t *testing.T, d backend.Device, attribute backend.Attribute, err error) {
 	t.Helper()
 	if !errors.Is(err, backend.ErrNotSupported) {
@@ -27,7 +27,7 @@ func needs(t *testing.T, d backend.Device, attribute backend.Attribute, err erro
 	t.Skip(err)
 }
 
-// granularity skips the test on a device that maps no memory.
+// granularity skips the test on a device that cannot map memory.
 func granularity(t *testing.T, d backend.Device) uint64 {
 	t.Helper()
 	unit, err := d.PhysicalGranularity()
@@ -37,8 +37,8 @@ func granularity(t *testing.T, d backend.Device) uint64 {
 	return unit
 }
 
-// The functions here make something for the length of a test. Cleanups run
-// last first, so a mapping goes before what it was made of.
+// The functions here create objects for the length of a test. Cleanups run in reverse
+// order, so a mapping ends before its memory and its reservation.
 
 func reserve(t *testing.T, d backend.Device, bytes, alignment uint64) backend.Pointer {
 	t.Helper()
@@ -64,13 +64,13 @@ func mapAt(t *testing.T, d backend.Device, at backend.Pointer, bytes uint64, h b
 	t.Cleanup(func() { require.NoError(t, d.Unmap(at, bytes)) })
 }
 
-// testVirtualMoves maps memory in the middle of a range, and then elsewhere.
+// testVirtualMoves maps memory in the middle of a range, and then at another place.
 func testVirtualMoves(t *testing.T, d backend.Device) {
 	unit := granularity(t, d)
 	again, err := d.PhysicalGranularity()
 	require.NoError(t, err)
 	require.Equal(t, unit, again)
-	bytes := 32 * unit // 64 MiB on the GPUs of today
+	bytes := 32 * unit // 64 MiB on current GPUs
 	base := reserve(t, d, bytes, 4*unit)
 	require.Zero(t, uint64(base)%(4*unit), "aligned")
 	first, second := physical(t, d, unit), physical(t, d, 2*unit)
@@ -121,7 +121,7 @@ func testVirtualMoves(t *testing.T, d backend.Device) {
 	requireBytes(t, long, download(t, d, ordinary, int(2*unit)), "to ordinary memory")
 }
 
-// testVirtualLifetime has memory outlast its handle for as long as it is mapped.
+// testVirtualLifetime checks that memory outlives its handle while it is mapped.
 func testVirtualLifetime(t *testing.T, d backend.Device) {
 	unit := granularity(t, d)
 	base := reserve(t, d, 2*unit, 0)
@@ -136,8 +136,8 @@ func testVirtualLifetime(t *testing.T, d backend.Device) {
 	require.NoError(t, d.Synchronize())
 	require.NoError(t, d.Unmap(base, unit))
 
-	// In all this is more than a small device has, where memory that does not
-	// come back would be missed.
+	// The total is more than a small device has, so memory that is not freed would be
+	// noticed.
 	for range 64 {
 		h, err := d.PhysicalCreate(16 * unit)
 		require.NoError(t, err)
@@ -145,8 +145,8 @@ func testVirtualLifetime(t *testing.T, d backend.Device) {
 	}
 }
 
-// testVirtualMisuse makes the mistakes that CUDA's reference names, and looks
-// that none of them has changed anything.
+// testVirtualMisuse makes the errors that CUDA's reference names, and checks that none
+// of them changes anything.
 func testVirtualMisuse(t *testing.T, d backend.Device) {
 	unit := granularity(t, d)
 	const crooked = 512 // no page is so small
@@ -180,7 +180,7 @@ func testVirtualMisuse(t *testing.T, d backend.Device) {
 	} {
 		assert.ErrorIs(t, call(), backend.ErrInvalidValue, name)
 	}
-	// CUDA's driver says of these that it does not support them.
+	// CUDA's driver reports these as not supported.
 	for name, call := range map[string]func() error{
 		"map at a crooked address":  func() error { return d.Map(free+crooked, unit, 0, h) },
 		"map of crooked bytes":      func() error { return d.Map(free, crooked, 0, h) },

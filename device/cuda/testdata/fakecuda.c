@@ -1,28 +1,28 @@
-// A driver library for machines without a GPU. It keeps to the driver's
-// documented behaviour where gpuframe relies on it: what needs a current
-// context, which handles and values are refused, and with which code. Device
-// memory is malloc's, and all work is done before a call returns.
+// A driver library for machines without a GPU. It implements the driver's documented
+// behaviour as far as gpuframe depends on it: which functions need a current context,
+// which handles and values are refused, and with which code. Device memory is malloc's,
+// and all work is done before a call returns.
 //
-// Its signatures were written from the driver's reference, apart from those in
-// internal/libcuda, so that a mistake in one does not hide in the other.
+// Its signatures were written from the driver's reference, independently of those in
+// internal/libcuda, so that an error in one does not hide in the other.
 //
-// Built with -DCUDA_11_0 it lacks what is newer than CUDA 11.0, with -DMINIMAL
-// also what gpuframe can do without although it is older, and with -DCUDA_10_0 a
-// function that gpuframe requires too. The environment, which is read at every
-// call, directs it further:
+// Built with -DCUDA_11_0 it lacks the functions that are newer than CUDA 11.0, with
+// -DMINIMAL also the older functions that gpuframe does not require, and with
+// -DCUDA_10_0 a required function too. Environment variables, read at every call,
+// control it further:
 //
 //   FAKE_LOG      a file to which every call is appended with its arguments
 //   FAKE_FAIL     name=code: that function fails
-//   FAKE_DEVICES  how many devices there are, 2 by default and 8 at most
+//   FAKE_DEVICES  the number of devices, 2 by default and 8 at most
 //   FAKE_NO_POOLS the devices have no memory pools
 //   FAKE_NO_MAPS  the devices cannot map memory
-//   FAKE_NO_SHARING  what they map no other process can open
-//   FAKE_NO_READING  they have no mappings for reading only
+//   FAKE_NO_SHARING  other processes cannot open the mapped memory
+//   FAKE_NO_READING  the devices have no mappings for reading only
 //   FAKE_OLD_GPU  the devices have no managed memory, or with the value 1 none
 //                 that can be prefetched
 //   FAKE_UNIT     the granularity recommended, 2 MiB by default
-//   FAKE_GLOBAL_CAPTURES  streams are captured in the global mode, whatever is asked
-//                 for: calls of other threads that are not relaxed break the capture
+//   FAKE_GLOBAL_CAPTURES  streams are captured in the global mode, not in the requested
+//                 one: calls of other threads that are not relaxed break the capture
 //   FAKE_MANAGED  every address is managed memory
 //   FAKE_CRASH    using a stream or an event that was destroyed ends the process,
 //                 as it may with the driver
@@ -96,18 +96,18 @@ struct work {
     unsigned value, width, count;      // fill, or launch with a width of zero
 };
 
-// A capture belongs to a stream until it ends, and then to a graph and to what is
-// made of it. None is freed.
+// A capture belongs to a stream until it ends, and then to a graph and to the
+// executable graphs made from it. None is freed.
 struct capture {
     struct work *first, **last;
     int lost;
     int mode;
     int blocking; // whether the stream waits for the legacy one
-    int over;     // it was ended: streams that had joined it are ordinary ones again
+    int over;     // ended: streams that had joined it are no longer captured
     struct object *origin; // the stream that it was begun on
 };
 
-// object is whatever a handle stands for.
+// object is the object of a handle.
 struct object {
     enum kind kind;
     int timing, recorded;                  // event
@@ -119,7 +119,7 @@ struct object {
     int device;                            // pool
     unsigned long long attributes[POOL_ATTRIBUTES];
     size_t maximum;
-    struct capture *capture;               // stream, graph; event: where it was recorded
+    struct capture *capture;               // stream, graph; event: the capture it was recorded in
 };
 
 enum memory { NONE, DEVICE, POOLED, MANAGED, PINNED, REGISTERED, MAPPED };
@@ -149,7 +149,7 @@ static int device_count(void) {
     return count != NULL ? atoi(count) : 2;
 }
 
-// entered logs a call and returns the code that it is to fail with, or zero.
+// entered logs a call and returns the code that it must fail with, or zero.
 static CUresult entered(const char *name, const char *format, ...) {
     const char *path = getenv("FAKE_LOG");
     if (path != NULL && *path != 0) {
@@ -205,7 +205,7 @@ static CUresult entered(const char *name, const char *format, ...) {
             return INVALID_HANDLE;                               \
     } while (0)
 
-// crash_if_destroyed ends the process for a handle that stands for nothing any more.
+// crash_if_destroyed ends the process if the handle's object was destroyed.
 static void crash_if_destroyed(CUstream handle) {
     if (handle != NULL && handle->kind == 0 && getenv("FAKE_CRASH") != NULL) {
         fprintf(stderr, "fakecuda: handle %p was destroyed\n", (void *)handle);
@@ -220,7 +220,7 @@ static void crash_if_destroyed(CUstream handle) {
             NEED_HANDLE(stream, STREAM);       \
     } while (0)
 
-// capture_of returns where the work of a stream goes, or NULL where it is done.
+// capture_of returns the capture of a stream, or NULL if its work runs immediately.
 static struct capture *capture_of(CUstream stream) {
     return (uintptr_t)stream > 2 && stream->capture != NULL && !stream->capture->over ? stream->capture : NULL;
 }
@@ -229,7 +229,7 @@ static int captures;          // how many are under way
 static int global_captures;   // of these, how many in the global mode
 static __thread int capture_mode; // of the thread: 0 is global, 2 relaxed
 
-// begun are the captures under way, which some calls make lost.
+// begun are the captures in progress, which some calls invalidate.
 enum { MOST_CAPTURES = 64 };
 static struct capture *begun[MOST_CAPTURES];
 
@@ -241,8 +241,8 @@ static void lose_captures(int all) {
 }
 
 // NOT_WHILE_CAPTURING is for calls that a thread must not make while a stream is
-// captured in the global mode, unless the thread's own mode is relaxed. The captures
-// are lost.
+// captured in the global mode, unless the thread's mode is relaxed. It invalidates the
+// captures.
 #define NOT_WHILE_CAPTURING                             \
     do {                                                \
         if (global_captures > 0 && capture_mode != 2) { \
@@ -262,7 +262,8 @@ static CUresult append(struct capture *capture, struct work work) {
     return SUCCESS;
 }
 
-// NOT_CAPTURED is for what a stream that is captured cannot do. The capture is lost.
+// NOT_CAPTURED is for operations that a captured stream cannot do. It invalidates the
+// capture.
 #define NOT_CAPTURED(stream, code)                  \
     do {                                            \
         if (capture_of(stream) != NULL) {           \
@@ -277,7 +278,7 @@ static struct object *make(enum kind kind) {
     return object;
 }
 
-// Destroyed objects are kept, marked as nothing, so that using one is refused.
+// Destroyed objects are kept without a kind, so that using one is refused.
 static void unmake(struct object *object) {
     free(object->text);
     object->text = NULL;
@@ -381,7 +382,7 @@ CUresult cuDevicePrimaryCtxRelease_v2(CUdevice device) {
 }
 #endif
 
-// A context beside the primary one. gpuframe makes none; programs that use
+// A context other than the primary one. gpuframe creates none; programs that use
 // gorgonia.org/cu do.
 CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) {
     ENTER("cuCtxCreate_v2", "%u, %d", flags, device);
@@ -393,7 +394,7 @@ CUresult cuCtxCreate_v2(CUcontext *context, unsigned flags, CUdevice device) {
     return SUCCESS;
 }
 
-// What is destroyed is kept, so that using it is refused.
+// A destroyed context is kept, so that using it is refused.
 CUresult cuCtxDestroy_v2(CUcontext context) {
     ENTER("cuCtxDestroy_v2", "%p", (void *)context);
     NEED_INIT;
@@ -433,7 +434,7 @@ CUresult cuCtxSynchronize(void) {
 
 // ---- memory
 
-// find returns the block that holds an address, or NULL. The mutex is held.
+// find returns the block that contains an address, or NULL. The caller holds the mutex.
 static struct block *find(const char *address) {
     for (int i = 0; i < MOST_BLOCKS; i++) {
         struct block *block = &blocks[i];
@@ -453,7 +454,7 @@ static struct block *record(enum memory memory, char *start, size_t bytes, int d
     return NULL;
 }
 
-// allocate does cuMemAlloc and, with a pool, cuMemAllocFromPoolAsync.
+// allocate implements cuMemAlloc and, with a pool, cuMemAllocFromPoolAsync.
 static CUresult allocate(CUdeviceptr *pointer, size_t bytes, enum memory memory, CUmemoryPool pool) {
     if (bytes == 0)
         return INVALID_VALUE;
@@ -613,9 +614,9 @@ CUresult cuPointerGetAttributes(unsigned count, int *attributes, void **values, 
 
 // ---- copies and fills
 
-// A copy fails rather than touch memory outside the block it begins in, or the
-// mappings that follow each other without a gap. The access is 1 for reading and 3
-// for writing.
+// A copy fails instead of accessing memory outside the block in which it begins, or
+// outside mappings that adjoin without a gap. The access is 1 for reading and 3 for
+// writing.
 static int within(CUdeviceptr pointer, size_t bytes, int access) {
     char *at = host(pointer), *end = at + bytes;
     pthread_mutex_lock(&mutex);
@@ -632,8 +633,8 @@ static int within(CUdeviceptr pointer, size_t bytes, int access) {
     return fits;
 }
 
-// reaches reports whether a device can use all of a range: ordinary memory, or mapped
-// memory of which each mapping lets it.
+// reaches reports whether a device can use a whole range: ordinary memory, or mapped
+// memory with access in each mapping.
 static int reaches(int device, CUdeviceptr pointer, size_t bytes) {
     char *at = host(pointer), *end = at + bytes;
     int all = 1;
@@ -845,8 +846,8 @@ CUresult cuEventElapsedTime(float *milliseconds, CUevent start, CUevent end) {
 
 #if !defined CUDA_11_0 && !defined CUDA_10_0
 
-// The event is behind the work of all streams. While any is captured all captures
-// are lost.
+// The event marks the work of all streams. If any stream is captured, all captures are
+// invalidated.
 CUresult cuCtxRecordEvent(CUcontext context, CUevent event) {
     ENTER("cuCtxRecordEvent", "%d, %p", context == NULL ? -1 : context->device, (void *)event);
     NEED_INIT;
@@ -889,7 +890,7 @@ CUresult cuStreamIsCapturing(CUstream stream, int *status) {
     return SUCCESS;
 }
 
-// It is logged nowhere: other calls come with it.
+// Not logged, because it accompanies other calls.
 CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
     NEED_INIT;
     if (*mode < 0 || *mode > 2)
@@ -904,8 +905,8 @@ CUresult cuThreadExchangeStreamCaptureMode(int *mode) {
 
 // ---- modules
 
-// compile makes an object of PTX text. The options are expected as gpuframe gives
-// them: both logs with their sizes, and that line information is wanted.
+// compile makes an object from PTX text. It expects the options that gpuframe passes:
+// both logs with their sizes, and line information.
 static CUresult compile(struct object **object, enum kind kind, const char *text, unsigned count, int *options, void **values) {
     char *errors = NULL, *notes = NULL;
     size_t error_bytes = 0, note_bytes = 0;
@@ -934,7 +935,7 @@ static CUresult compile(struct object **object, enum kind kind, const char *text
     return SUCCESS;
 }
 
-// A cubin, here, is a header of an ELF file and then the text.
+// Here a cubin is the header of an ELF file and then the text.
 enum { HEADER = 64 };
 
 CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count, int *options, void **values) {
@@ -944,8 +945,8 @@ CUresult cuModuleLoadDataEx(CUmodule *module, const void *image, unsigned count,
     return compile(module, MODULE, (const char *)image + (binary ? HEADER : 0), count, options, values);
 }
 
-// The options of the logs are kept, as the driver keeps them, until the linker is
-// destroyed.
+// The options of the logs are kept until the linker is destroyed, as the driver keeps
+// them.
 static __thread struct {
     unsigned count;
     int options[8];
@@ -1057,8 +1058,8 @@ CUresult cuOccupancyMaxActiveBlocksPerMultiprocessor(int *count, CUfunction func
     return SUCCESS;
 }
 
-// The kernels that can be launched: add_scalar works, and add_wide, whose numbers
-// have 64 bits each; every other one has its first parameter logged.
+// The kernels that can be launched: add_scalar works, and so does add_wide, with
+// numbers of 64 bits. Of every other kernel the first parameter is logged.
 CUresult cuLaunchKernel(CUfunction function, unsigned gridX, unsigned gridY, unsigned gridZ, unsigned blockX, unsigned blockY,
                         unsigned blockZ, unsigned shared, CUstream stream, void **parameters, void **extra) {
     ENTER("cuLaunchKernel", "%u %u %u, %u %u %u, %u, %p, %s", gridX, gridY, gridZ, blockX, blockY, blockZ, shared, (void *)stream,
@@ -1261,8 +1262,8 @@ static struct range {
     size_t bytes;
 } ranges[MOST_RANGES];
 
-// physicals are files, so that mappings of one are the same memory. A handle is
-// its number and something besides, so that one is not taken for the other.
+// physicals are files, so that mappings of one are the same memory. A handle is the
+// index plus a constant, so that the two cannot be confused.
 static struct physical {
     int file, device;
     size_t bytes;
@@ -1272,7 +1273,7 @@ static struct physical {
 
 static const unsigned long long handle_mark = 0x7000000000;
 
-// give_back frees memory that has neither a handle nor a mapping.
+// give_back frees memory without a handle and without mappings.
 static void give_back(struct physical *physical) {
     if (!physical->released || physical->mappings > 0)
         return;
@@ -1419,7 +1420,7 @@ static int within_a_range(const char *start, size_t bytes) {
     return 0;
 }
 
-// No driver so far takes an offset but zero.
+// No driver so far accepts an offset other than zero.
 CUresult cuMemMap(CUdeviceptr pointer, size_t bytes, size_t offset, unsigned long long handle, unsigned long long flags) {
     ENTER("cuMemMap", "%#llx, %zu, %zu, %#llx, %llu", pointer, bytes, offset, handle, flags);
     NEED_CONTEXT;
@@ -1483,8 +1484,7 @@ CUresult cuMemSetAccess(CUdeviceptr pointer, size_t bytes, const struct access *
     return covered ? SUCCESS : INVALID_VALUE;
 }
 
-// A descriptor is of the file that the memory is, so that it leads there from any
-// process.
+// A descriptor refers to the file of the memory, so it is valid in any process.
 CUresult cuMemExportToShareableHandle(void *descriptor, unsigned long long handle, int type, unsigned long long flags) {
     ENTER("cuMemExportToShareableHandle", "%#llx, type %d, flags %llu", handle, type, flags);
     NEED_CONTEXT;
@@ -1500,7 +1500,7 @@ CUresult cuMemExportToShareableHandle(void *descriptor, unsigned long long handl
     return SUCCESS;
 }
 
-// The memory is taken for the current device's.
+// The memory counts as the current device's.
 CUresult cuMemImportFromShareableHandle(unsigned long long *handle, void *descriptor, int type) {
     ENTER("cuMemImportFromShareableHandle", "type %d", type);
     NEED_CONTEXT;
@@ -1646,7 +1646,7 @@ CUresult cuMemPoolSetAttribute(CUmemoryPool pool, int attribute, void *value) {
     case 1: case 2: case 3: case 4:
         pool->attributes[attribute] = number;
         return SUCCESS;
-    case 6: case 8: // the high marks, which can only be set back
+    case 6: case 8: // the high-water marks, which can only be reset
         if (number != 0)
             return INVALID_VALUE;
         pool->attributes[attribute] = pool->attributes[attribute - 1];

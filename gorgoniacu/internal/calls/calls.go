@@ -27,16 +27,17 @@ const (
 // Ways lists them.
 var Ways = []string{CUDA, Gorgonia, Direct, Entered}
 
-// Call is one operation, by each way.
+// Call is one operation in each way.
 type Call struct {
 	Name string
-	// By maps a way to the operation. Direct ones need [Work.OnThread].
+	// By holds the operation of each way. Direct operations need [Work.OnThread].
 	By map[string]func() error
-	// InRound is how many may be enqueued before the device must be waited for.
+	// InRound is the number of calls that may be enqueued before the caller must wait
+	// for the device.
 	InRound int
 }
 
-// Work holds what the calls need. Close gives it back.
+// Work holds the objects that the calls use. Close frees them.
 type Work struct {
 	Calls []Call
 
@@ -51,8 +52,8 @@ const launched = ".version 7.0\n.target sm_70\n.address_size 64\n" +
 
 const smallCopy = 1 << 10
 
-// New opens the first GPU both ways and makes what the calls use, on a stream of
-// its own.
+// New opens the first GPU through both bindings and creates the objects that the calls
+// use, with a private stream.
 func New() (work *Work, err error) {
 	work = &Work{}
 	defer func() {
@@ -103,7 +104,7 @@ func (w *Work) prepare(ours, theirs backend.Device) error {
 	}
 	w.closing = append(w.closing, func() error { return theirs.HostFree(host) })
 
-	// The binding's own types of the same handles: each is one word.
+	// The binding's types of the same handles: each is one word.
 	directStream, err := gorgoniacu.Stream(stream)
 	if err != nil {
 		return err
@@ -158,7 +159,8 @@ func (w *Work) prepare(ours, theirs backend.Device) error {
 	return theirs.EventRecord(event, stream.Handle())
 }
 
-// entered is what gorgoniacu would be without any C of its own.
+// entered does the work of a gorgoniacu without C: it locks the thread and sets the
+// context for one call.
 func entered(context cu.CUContext, call func() error) error {
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
@@ -178,7 +180,7 @@ func (w *Work) OnThread(f func() error) error { return gorgoniacu.Do(w.dev, f) }
 // Wait waits for the device.
 func (w *Work) Wait() error { return w.dev.Driver().Synchronize() }
 
-// Close gives everything back, the last made first.
+// Close frees everything in reverse order of creation.
 func (w *Work) Close() error {
 	err := w.Wait()
 	for _, close := range slices.Backward(w.closing) {

@@ -1,8 +1,8 @@
-// Package calls is the work by which the two bindings are compared: calls that
-// cost the device next to nothing, so that what is measured is the way there.
+// Package calls holds the calls for the comparison of the two bindings: calls with
+// almost no device work, so that a measurement shows the cost of the binding.
 //
-// Each is made four ways: through package device/cuda, through gorgoniacu, by the
-// functions of gorgonia.org/cu themselves on a thread that is locked and has the
-// context already, which is how a program made for that binding calls it, and by
-// these functions with a lock and the context set for the one call.
+// Each call exists in four ways: through package device/cuda; through gorgoniacu;
+// through the functions of gorgonia.org/cu on a locked thread with the context set, as
+// a program for that binding calls them; and through these functions with the lock and
+// the context set for the one call.
 package calls

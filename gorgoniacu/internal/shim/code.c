@@ -8,22 +8,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The driver takes a buffer's size in the word of its value, and writes there
-// how much of it is used; each buffer comes zeroed, so that is not needed.
+// The driver takes the size of a buffer in the word of its option's value, and writes
+// the used size there. The buffers are zeroed, so the used size is not needed.
 int32_t shim_module_load(shim_device device, uintptr_t *module, const char *image, char *errors, char *notes, size_t size) {
     CUjit_option options[] = {
         CU_JIT_ERROR_LOG_BUFFER,
         CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         CU_JIT_INFO_LOG_BUFFER,
         CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-        CU_JIT_GENERATE_LINE_INFO, // what of it is in the PTX, for profilers; the code is the same
+        CU_JIT_GENERATE_LINE_INFO, // keeps the line tables of the PTX, for profilers; the code is the same
     };
     void *values[] = {errors, (void *)(uintptr_t)size, notes, (void *)(uintptr_t)size, (void *)1};
     IN_CONTEXT(device, cuModuleLoadDataEx((CUmodule *)module, image, 5, options, values));
 }
 
-// The linker keeps the cubin until it is destroyed, and the logs as long: so this is
-// one operation, and the cubin is copied, for the caller to free.
+// The linker keeps the cubin and the logs until it is destroyed. The whole sequence is
+// therefore one operation, and the cubin is copied, for the caller to free.
 static CUresult compile(void **cubin, size_t *bytes, const char *text, size_t text_bytes, char *errors, char *notes, size_t size) {
     CUjit_option options[] = {
         CU_JIT_ERROR_LOG_BUFFER,
@@ -48,7 +48,7 @@ static CUresult compile(void **cubin, size_t *bytes, const char *text, size_t te
         else
             memcpy(*cubin, linked, *bytes);
     }
-    (void)cuLinkDestroy(link); // the result that counts is the compiler's
+    (void)cuLinkDestroy(link); // only the compiler's result counts
     return result;
 }
 
@@ -63,8 +63,8 @@ int32_t shim_function_set_attribute(shim_device device, uintptr_t function, int3
 // CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER, which CUDA 11.8's header does not name.
 enum { needs_newer_driver = 36 };
 
-// The function is of CUDA 12.4, the header may be older, and the driver is loaded
-// in any case: whether it has the function is looked up.
+// The function is from CUDA 12.4 and the header may be older. The driver is loaded, so
+// the function is looked up at run time.
 int32_t shim_function_parameter(shim_device device, uintptr_t function, size_t index, size_t *offset, size_t *bytes) {
     CUresult (*parameter)(CUfunction, size_t, size_t *, size_t *) = dlsym(RTLD_DEFAULT, "cuFuncGetParamInfo");
     if (parameter == NULL)
@@ -72,10 +72,9 @@ int32_t shim_function_parameter(shim_device device, uintptr_t function, size_t i
     IN_CONTEXT(device, parameter((CUfunction)function, index, offset, bytes));
 }
 
-// The driver wants an array of pointers to arguments, and reads each argument at
-// the width that the kernel declares. The array is built here because Go may not
-// hand C an array of Go pointers; the driver copies the arguments before it
-// returns.
+// The driver takes an array of pointers to arguments, and reads each argument at the
+// width that the kernel declares. The array is built here because Go may not pass C an
+// array of Go pointers; the driver copies the arguments before it returns.
 int32_t shim_launch(shim_device device, uintptr_t function, const uint32_t *shape, uint32_t shared, uintptr_t stream,
                     const uint64_t *slots, const uint32_t *starts, uint32_t count) {
     void *arguments[SHIM_LAUNCH_ARGUMENTS];

@@ -23,11 +23,11 @@ import (
 	"unsafe"
 )
 
-// logBytes is the room for each of the compiler's two logs.
+// logBytes is the size of each of the compiler's two logs.
 const logBytes = 16 << 10
 
-// ModuleLoad loads an image, which is not empty and, where it is PTX text, ends
-// with a NUL byte. It returns what the compiler said, its errors first.
+// ModuleLoad loads an image, which is not empty. PTX text must end with a NUL byte. It
+// returns the compiler's log, errors first.
 func (d Device) ModuleLoad(image []byte) (module uintptr, log string, result Result) {
 	var cModule C.uintptr_t
 	logs := make([]byte, 2*logBytes)
@@ -37,8 +37,8 @@ func (d Device) ModuleLoad(image []byte) (module uintptr, log string, result Res
 	return uintptr(cModule), said(errors, notes), Result(r)
 }
 
-// ModuleCompile compiles PTX text that ends with a NUL byte. It returns what the
-// compiler said, as ModuleLoad does.
+// ModuleCompile compiles PTX text that ends with a NUL byte. It returns the compiler's
+// log as ModuleLoad does.
 func (d Device) ModuleCompile(code []byte) (cubin []byte, log string, result Result) {
 	var made unsafe.Pointer
 	var size C.size_t
@@ -53,7 +53,7 @@ func (d Device) ModuleCompile(code []byte) (cubin []byte, log string, result Res
 	return cubin, said(errors, notes), Result(r)
 }
 
-// said joins what C wrote into buffers.
+// said joins the texts that C wrote into buffers.
 func said(buffers ...[]byte) string {
 	var lines [][]byte
 	for _, buffer := range buffers {
@@ -70,18 +70,18 @@ func (d Device) FunctionSetAttribute(function uintptr, attribute, value int32) R
 	return Result(C.shim_function_set_attribute(d.c, C.uintptr_t(function), C.int32_t(attribute), C.int32_t(value)))
 }
 
-// FunctionParameter returns where a kernel's parameter lies and how large it is.
+// FunctionParameter returns the offset and the size of a kernel's parameter.
 func (d Device) FunctionParameter(function uintptr, index int) (offset, bytes uint64, result Result) {
 	var cOffset, cBytes C.size_t
 	r := C.shim_function_parameter(d.c, C.uintptr_t(function), C.size_t(index), &cOffset, &cBytes)
 	return uint64(cOffset), uint64(cBytes), Result(r)
 }
 
-// LaunchArguments is the most arguments that Launch takes.
+// LaunchArguments is the maximum number of arguments of Launch.
 const LaunchArguments = C.SHIM_LAUNCH_ARGUMENTS
 
-// Launch enqueues a kernel. The shape is the grid's extent and then the
-// block's. Argument i begins at slots[starts[i]], which the caller has checked.
+// Launch enqueues a kernel. The shape is the extent of the grid and then of the block.
+// Argument i begins at slots[starts[i]]; the caller has checked the starts.
 func (d Device) Launch(function uintptr, shape *[6]uint32, shared uint32, stream uintptr, slots []uint64, starts []uint32) Result {
 	return Result(C.shim_launch(d.c, C.uintptr_t(function), (*C.uint32_t)(unsafe.Pointer(shape)), C.uint32_t(shared), C.uintptr_t(stream),
 		(*C.uint64_t)(unsafe.Pointer(unsafe.SliceData(slots))), (*C.uint32_t)(unsafe.Pointer(unsafe.SliceData(starts))), C.uint32_t(len(starts))))

@@ -15,8 +15,8 @@ void shim_leave(uintptr_t found) {
     (void)cuCtxSetCurrent((CUcontext)found);
 }
 
-// The binding has the first version only, which gives each instance of a
-// partitioned GPU (MIG) the UUID of the whole.
+// The binding has only the first version, which returns the UUID of the whole GPU for
+// each instance of a partitioned GPU (MIG).
 int32_t shim_uuid(char *uuid, int32_t handle) {
     CUuuid value;
     memset(&value, 0, sizeof value);

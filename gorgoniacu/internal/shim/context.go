@@ -3,8 +3,8 @@
 package shim
 
 /*
-// Where cuda.h and the library usually lie. CGO_CFLAGS and CGO_LDFLAGS name
-// other places.
+// The usual folders of cuda.h and the library. CGO_CFLAGS and CGO_LDFLAGS name other
+// folders.
 #cgo CFLAGS: -std=gnu11 -Wall
 #cgo linux CFLAGS: -I/usr/local/cuda/include
 #cgo linux LDFLAGS: -L/usr/local/cuda/lib64 -L/usr/local/cuda/lib64/stubs -lcuda -ldl
@@ -40,23 +40,23 @@ func NewDevice(handle int, context uintptr) Device {
 // Context returns the CUcontext.
 func (d Device) Context() uintptr { return uintptr(d.c.context) }
 
-// Enter makes the device's context the thread's current one and returns the one
-// that was. The caller has locked the thread.
+// Enter makes the device's context current on the thread and returns the previous one.
+// The caller has locked the thread.
 func (d Device) Enter() (found uintptr, result Result) {
 	var current C.uintptr_t
 	r := C.shim_enter(d.c, &current)
 	return uintptr(current), Result(r)
 }
 
-// Leave puts back what Enter found, by the rule of context.h.
+// Leave restores the context that Enter returned, by the rule of context.h.
 func (d Device) Leave(found uintptr) {
 	if found != d.Context() && (found != 0 || d.c.handle != 0) {
 		C.shim_leave(C.uintptr_t(found))
 	}
 }
 
-// UUID returns the identity of a CUdevice, or that of its instance on a GPU that
-// is partitioned. It needs driver 470 (CUDA 11.4).
+// UUID returns the identity of a CUdevice, or that of its instance on a partitioned
+// GPU. It needs driver 470 (CUDA 11.4).
 func UUID(handle int) ([16]byte, Result) {
 	var uuid [16]byte
 	result := C.shim_uuid((*C.char)(unsafe.Pointer(&uuid[0])), C.int32_t(handle))

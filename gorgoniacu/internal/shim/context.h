@@ -1,4 +1,4 @@
-// The header that the binding needs, and the context that each call runs in.
+// The header that the binding needs, and the context in which each call runs.
 #ifndef GORGONIACU_CONTEXT_H
 #define GORGONIACU_CONTEXT_H
 
@@ -16,21 +16,20 @@
 _Static_assert(sizeof(CUdeviceptr) == sizeof(uint64_t) && sizeof(size_t) == 8, "64-bit only");
 _Static_assert(sizeof(CUmemGenericAllocationHandle) == sizeof(uint64_t), "CUmemGenericAllocationHandle");
 
-// The context is set each time, not remembered: a goroutine moves between
-// threads, and others in the process set contexts too. It is put back because the
-// thread may be one that somebody has locked with a context of their own, as
-// gorgonia.org/cu's Ctx does, or may not be Go's at all.
+// The context is set on each call, not cached: a goroutine moves between threads, and
+// other code in the process sets contexts too. It is restored because the thread may be
+// locked by code with another context, such as gorgonia.org/cu's Ctx, or may not belong
+// to Go.
 //
-// A thread without any context is left with device 0's, which is what the CUDA
-// runtime would give it anyway: threads of Go's that only ever serve device 0
-// thus pay for one set, to the same value.
+// A thread without a context keeps device 0's, which the CUDA runtime would give it
+// anyway. Go threads that only ever use device 0 therefore pay for one call per
+// operation, which sets the same value.
 static inline CUresult enter(shim_device device, CUcontext *found) {
     CUresult result = cuCtxGetCurrent(found);
     return result != CUDA_SUCCESS ? result : cuCtxSetCurrent((CUcontext)device.context);
 }
 
-// Nothing can be done about a failure here, and the operation's own result is
-// what the caller asked about.
+// A failure here cannot be handled; the caller needs the operation's result.
 static inline void leave(shim_device device, CUcontext found) {
     if ((uintptr_t)found != device.context && (found != NULL || device.handle != 0))
         (void)cuCtxSetCurrent(found);

@@ -3,8 +3,8 @@
 #include "context.h"
 
 // The driver's copy from pageable memory may return before the device memory is
-// written, and streams made here do not wait for the default stream: waiting for
-// that one makes the result ready for every stream.
+// written, and streams made here do not wait for the default stream. Waiting for the
+// default stream makes the result ready for every stream.
 static CUresult settled(CUresult result) {
     return result != CUDA_SUCCESS ? result : cuStreamSynchronize(NULL);
 }
@@ -13,7 +13,7 @@ int32_t shim_copy_to_device(shim_device device, uint64_t destination, const char
     IN_CONTEXT(device, settled(cuMemcpyHtoD(destination, source, bytes)));
 }
 
-// Into host memory the driver's copy is done when it returns.
+// A copy to host memory is complete when the driver returns.
 int32_t shim_copy_to_host(shim_device device, char *destination, uint64_t source, size_t bytes) {
     IN_CONTEXT(device, cuMemcpyDtoH(destination, source, bytes));
 }

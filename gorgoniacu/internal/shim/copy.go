@@ -19,9 +19,9 @@ import "C"
 
 import "unsafe"
 
-// The asynchronous copies that take host memory are not marked noescape: the
-// driver uses the address after they return. All take a *C.char, which cgo does
-// not search for Go pointers.
+// The asynchronous copies of host memory are not marked noescape: the driver uses the
+// address after they return. All take a *C.char, which cgo does not search for Go
+// pointers.
 
 // CopyToDevice copies and waits.
 func (d Device) CopyToDevice(destination uint64, source unsafe.Pointer, bytes uint64) Result {

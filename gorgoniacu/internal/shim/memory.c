@@ -2,7 +2,7 @@
 
 #include "context.h"
 
-// Portable: page-locked for every context, thus for every device.
+// Portable: page-locked for every context, and so for every device.
 int32_t shim_host_alloc(shim_device device, void **pointer, size_t bytes) {
     IN_CONTEXT(device, cuMemHostAlloc(pointer, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
 }
@@ -19,8 +19,8 @@ int32_t shim_host_unregister(shim_device device, char *pointer) {
     IN_CONTEXT(device, cuMemHostUnregister(pointer));
 }
 
-// The plural function gives zeros for memory that the driver does not know,
-// where the singular one gives an error.
+// The plural function returns zeros for memory that the driver does not know; the
+// singular one returns an error.
 int32_t shim_pointer_info(shim_device device, uint32_t *type, uint32_t *managed, int32_t *ordinal, uint64_t pointer) {
     CUpointer_attribute attributes[] = {
         CU_POINTER_ATTRIBUTE_MEMORY_TYPE,

@@ -32,8 +32,8 @@ func (d Device) HostFree(pointer unsafe.Pointer) Result {
 	return Result(C.shim_host_free(d.c, (*C.char)(pointer)))
 }
 
-// HostRegister page-locks memory. The driver keeps the address, so this one is
-// not marked noescape.
+// HostRegister page-locks memory. The driver keeps the address, so the parameter is not
+// marked noescape.
 func (d Device) HostRegister(pointer unsafe.Pointer, bytes uint64) Result {
 	return Result(C.shim_host_register(d.c, (*C.char)(pointer), C.size_t(bytes)))
 }
@@ -43,16 +43,16 @@ func (d Device) HostUnregister(pointer unsafe.Pointer) Result {
 	return Result(C.shim_host_unregister(d.c, (*C.char)(pointer)))
 }
 
-// Values of PointerInfo's type: CUmemorytype, and zero for memory unknown to
-// the driver.
+// Values of PointerInfo's type: CUmemorytype, and zero for memory unknown to the
+// driver.
 const (
 	TypeUnknown = 0
 	TypeHost    = 1
 	TypeDevice  = 2
 )
 
-// PointerInfo returns the CUmemorytype of an address, whether the memory is
-// managed, and the device it belongs to.
+// PointerInfo returns the CUmemorytype of an address, whether the memory is managed,
+// and the device that owns it.
 func (d Device) PointerInfo(pointer uint64) (kind uint32, managed bool, ordinal int, result Result) {
 	var cKind, cManaged C.uint32_t
 	var cOrdinal C.int32_t

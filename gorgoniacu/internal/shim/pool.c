@@ -16,7 +16,7 @@ int32_t shim_free_async(shim_device device, uint64_t pointer, uintptr_t stream) 
     IN_CONTEXT(device, cuMemFreeAsync(pointer, (CUstream)stream));
 }
 
-// CUDA 12.2 gave the first word of what was reserved before to a pool's maximum.
+// CUDA 12.2 assigned the first reserved word to the maximum of a pool.
 enum { MAXIMUM_OFFSET = 24 };
 _Static_assert(sizeof(CUmemPoolProps) == 88, "CUmemPoolProps");
 _Static_assert(offsetof(CUmemPoolProps, win32SecurityAttributes) + sizeof(void *) == MAXIMUM_OFFSET, "CUmemPoolProps.maxSize");
@@ -39,7 +39,7 @@ int32_t shim_pool_trim(shim_device device, uintptr_t pool, size_t keep) {
     IN_CONTEXT(device, cuMemPoolTrimTo((CUmemoryPool)pool, keep));
 }
 
-// The three attributes that allow reuse are an int, all others 64 bits.
+// The three attributes that permit reuse are an int, all others have 64 bits.
 static CUresult get_attribute(uintptr_t pool, int32_t attribute, uint64_t *value) {
     if (attribute > CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES)
         return cuMemPoolGetAttribute((CUmemoryPool)pool, attribute, value);
@@ -64,8 +64,8 @@ int32_t shim_pool_set_attribute(shim_device device, uintptr_t pool, int32_t attr
     IN_CONTEXT(device, set_attribute(pool, attribute, value));
 }
 
-// Lets the device of a handle read and write the memory of another device's
-// pool: peer access between contexts does not reach into pools.
+// Lets the device of a handle read and write the memory of another device's pool: peer
+// access between contexts does not include pools.
 int32_t shim_pool_allow(shim_device device, uintptr_t pool, int32_t handle) {
     CUmemAccessDesc access = {
         .location = {.type = CU_MEM_LOCATION_TYPE_DEVICE, .id = handle},

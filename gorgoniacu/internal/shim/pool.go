@@ -40,7 +40,7 @@ func (d Device) FreeAsync(pointer uint64, stream uintptr) Result {
 	return Result(C.shim_free_async(d.c, C.uint64_t(pointer), C.uintptr_t(stream)))
 }
 
-// PoolCreate makes a pool; a maximum of zero means none.
+// PoolCreate makes a pool; a maximum of zero means no limit.
 func (d Device) PoolCreate(maximum uint64) (uintptr, Result) {
 	var pool C.uintptr_t
 	result := C.shim_pool_create(d.c, &pool, C.size_t(maximum))
@@ -52,7 +52,7 @@ func (d Device) PoolDestroy(pool uintptr) Result {
 	return Result(C.shim_pool_destroy(d.c, C.uintptr_t(pool)))
 }
 
-// PoolTrim returns what a pool holds unused, but for so many bytes.
+// PoolTrim frees unused memory of a pool until keep bytes are left.
 func (d Device) PoolTrim(pool uintptr, keep uint64) Result {
 	return Result(C.shim_pool_trim(d.c, C.uintptr_t(pool), C.size_t(keep)))
 }

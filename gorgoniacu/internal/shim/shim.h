@@ -1,5 +1,5 @@
-// What Go sees of the shims: words for handles and addresses, which the garbage
-// collector must not take for pointers.
+// The shims as Go sees them: words for handles and addresses, which the garbage
+// collector must not treat as pointers.
 #ifndef GORGONIACU_SHIM_H
 #define GORGONIACU_SHIM_H
 

@@ -15,7 +15,7 @@ package shim
 */
 import "C"
 
-// StreamDestroy destroys a stream; what is enqueued still runs.
+// StreamDestroy destroys a stream; enqueued work still runs.
 func (d Device) StreamDestroy(stream uintptr) Result {
 	return Result(C.shim_stream_destroy(d.c, C.uintptr_t(stream)))
 }
@@ -25,7 +25,7 @@ func (d Device) StreamSynchronize(stream uintptr) Result {
 	return Result(C.shim_stream_synchronize(d.c, C.uintptr_t(stream)))
 }
 
-// StreamQuery asks whether a stream is done.
+// StreamQuery reports whether the work of a stream is done.
 func (d Device) StreamQuery(stream uintptr) Result {
 	return Result(C.shim_stream_query(d.c, C.uintptr_t(stream)))
 }
@@ -38,7 +38,7 @@ func (d Device) StreamCapturing(stream uintptr) (int32, Result) {
 	return int32(status), Result(result)
 }
 
-// StreamWaitEvent has a stream wait for an event.
+// StreamWaitEvent makes a stream wait for an event.
 func (d Device) StreamWaitEvent(stream, event uintptr) Result {
 	return Result(C.shim_stream_wait_event(d.c, C.uintptr_t(stream), C.uintptr_t(event)))
 }

@@ -12,8 +12,8 @@ int32_t shim_address_free(shim_device device, uint64_t pointer, size_t bytes) {
     IN_CONTEXT(device, cuMemAddressFree(pointer, bytes));
 }
 
-// Memory that stays on the device. The padding is cleared along with the rest:
-// drivers may look at it.
+// Memory that stays on the device. The padding is zeroed too, because drivers may read
+// it.
 static CUmemAllocationProp properties_of(shim_device device, int32_t shared) {
     CUmemAllocationProp properties;
     memset(&properties, 0, sizeof properties);
@@ -49,7 +49,7 @@ int32_t shim_physical_export(shim_device device, int32_t *descriptor, uint64_t p
     IN_CONTEXT(device, cuMemExportToShareableHandle(descriptor, physical, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
 }
 
-// The driver takes the descriptor itself in place of a pointer.
+// The driver takes the descriptor itself instead of a pointer.
 int32_t shim_physical_import(shim_device device, uint64_t *physical, int32_t descriptor) {
     IN_CONTEXT(device, cuMemImportFromShareableHandle((CUmemGenericAllocationHandle *)physical, (void *)(uintptr_t)descriptor,
                                                       CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR));

@@ -35,16 +35,16 @@ func (d Device) AddressFree(pointer, bytes uint64) Result {
 	return Result(C.shim_address_free(d.c, C.uint64_t(pointer), C.size_t(bytes)))
 }
 
-// PhysicalGranularity returns the smallest unit of physical memory and the one
-// that the driver recommends.
+// PhysicalGranularity returns the smallest unit of physical memory and the one that the
+// driver recommends.
 func (d Device) PhysicalGranularity() (minimum, recommended uint64, result Result) {
 	var cMinimum, cRecommended C.size_t
 	r := C.shim_physical_granularity(d.c, &cMinimum, &cRecommended)
 	return uint64(cMinimum), uint64(cRecommended), Result(r)
 }
 
-// PhysicalCreate makes physical memory, which other processes can open if it is
-// shared.
+// PhysicalCreate creates physical memory. If shared is true, other processes can open
+// it.
 func (d Device) PhysicalCreate(bytes uint64, shared bool) (uint64, Result) {
 	var physical C.uint64_t
 	result := C.shim_physical_create(d.c, &physical, C.size_t(bytes), flag(shared))
@@ -70,7 +70,7 @@ func (d Device) PhysicalImport(descriptor int) (uint64, Result) {
 	return uint64(physical), Result(result)
 }
 
-// Map makes addresses lead to physical memory.
+// Map maps physical memory at addresses.
 func (d Device) Map(at, bytes, offset, physical uint64) Result {
 	return Result(C.shim_map(d.c, C.uint64_t(at), C.size_t(bytes), C.size_t(offset), C.uint64_t(physical)))
 }

@@ -2,10 +2,10 @@
 
 #include "table.h"
 
-// The driver's own synchronous copies and fills may return before the device
-// memory is written (from pageable memory, between device memory, any fill),
-// and streams made here do not wait for the default stream. Waiting for the
-// default stream makes the result ready for every stream.
+// The driver's synchronous copies and fills may return before the device memory is
+// written (copies from pageable memory, copies between device memory, any fill), and
+// streams made here do not wait for the default stream. Waiting for the default stream
+// makes the result ready for every stream.
 static CUresult settled(CUresult result) {
     return result != CUDA_SUCCESS ? result : libcuda.cuStreamSynchronize(NULL);
 }
@@ -14,7 +14,7 @@ int32_t libcuda_copy_to_device(libcuda_device device, uint64_t destination, cons
     LIBCUDA_IN_CONTEXT(device, settled(libcuda.cuMemcpyHtoD_v2(destination, source, bytes)));
 }
 
-// Into host memory the driver's copy is done when it returns.
+// A copy to host memory is complete when the driver returns.
 int32_t libcuda_copy_to_host(libcuda_device device, char *destination, uint64_t source, size_t bytes) {
     LIBCUDA_IN_CONTEXT(device, libcuda.cuMemcpyDtoH_v2(destination, source, bytes));
 }

@@ -20,8 +20,8 @@ import "C"
 
 import "unsafe"
 
-// The asynchronous copies that take host memory are not marked noescape: the
-// driver uses the address after they return.
+// The asynchronous copies of host memory are not marked noescape: the driver uses the
+// address after they return.
 
 // CopyToDevice copies and waits.
 func (d Device) CopyToDevice(destination uint64, source unsafe.Pointer, bytes uint64) Result {

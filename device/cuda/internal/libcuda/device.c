@@ -4,8 +4,8 @@
 
 #include <string.h>
 
-// What describes a device needs no context, and neither retaining one nor
-// releasing it touches the thread's current context.
+// Describing a device needs no context. Retaining and releasing a context do not change
+// the thread's current context.
 
 int32_t libcuda_init(void) {
     return libcuda.cuInit(0);
@@ -31,8 +31,8 @@ int32_t libcuda_device_total_memory(size_t *bytes, int32_t handle) {
     return libcuda.cuDeviceTotalMem_v2(bytes, handle);
 }
 
-// The second version tells the instances of a partitioned GPU (MIG) apart; the
-// first gives each of them the UUID of the whole.
+// The second version distinguishes the instances of a partitioned GPU (MIG); the first
+// returns the UUID of the whole GPU for each.
 int32_t libcuda_device_uuid(char *uuid, int32_t handle) {
     CUuuid value = {{0}};
     CUresult result;

@@ -38,7 +38,7 @@ func DriverVersion() (int, Result) {
 	return int(version), Result(result)
 }
 
-// DeviceCount returns how many devices the driver shows this process.
+// DeviceCount returns the number of devices that the driver shows this process.
 func DeviceCount() (int, Result) {
 	var count C.int32_t
 	result := C.libcuda_device_count(&count)
@@ -69,8 +69,7 @@ func (h Handle) TotalMemory() (uint64, Result) {
 	return uint64(bytes), Result(result)
 }
 
-// UUID returns the device's identity, or that of its instance on a GPU that is
-// partitioned.
+// UUID returns the device's identity, or that of its instance on a partitioned GPU.
 func (h Handle) UUID() ([16]byte, Result) {
 	var uuid [16]byte
 	result := C.libcuda_device_uuid((*C.char)(unsafe.Pointer(&uuid[0])), C.int32_t(h))
@@ -84,14 +83,14 @@ func (h Handle) Attribute(attribute int32) (int, Result) {
 	return int(value), Result(result)
 }
 
-// Device is a device whose primary context is retained. It is valid until
-// Release; a copy is the same device.
+// Device is a device with a retained primary context. It is valid until Release; a copy
+// is the same device.
 type Device struct {
 	c C.libcuda_device
 }
 
-// Retain retains the device's primary context, the one that the CUDA runtime
-// and hence PyTorch and CuPy use, and makes it if nobody has yet.
+// Retain retains the device's primary context, which the CUDA runtime, PyTorch and CuPy
+// use too. It creates the context if the process has none yet.
 func (h Handle) Retain() (Device, Result) {
 	device := Device{c: C.libcuda_device{handle: C.int32_t(h)}}
 	var context C.uintptr_t
@@ -100,8 +99,8 @@ func (h Handle) Retain() (Device, Result) {
 	return device, Result(result)
 }
 
-// Release gives the primary context back. The driver destroys it with the last
-// reference of the process.
+// Release releases the primary context. The driver destroys it with the last reference
+// of the process.
 func (d Device) Release() Result {
 	return Result(C.libcuda_context_release(d.c.handle))
 }

@@ -13,12 +13,12 @@ package libcuda
 */
 import "C"
 
-// EventRecordAll marks the work that all streams of the context hold.
+// EventRecordAll marks the work of all streams of the context.
 func (d Device) EventRecordAll(event uintptr) Result {
 	return Result(C.libcuda_event_record_all(d.c, C.uintptr_t(event)))
 }
 
-// StreamIdentity returns the number that the driver gave to a stream.
+// StreamIdentity returns the driver's number of a stream.
 func (d Device) StreamIdentity(stream uintptr) (uint64, Result) {
 	var identity C.uint64_t
 	result := C.libcuda_stream_identity(d.c, C.uintptr_t(stream), &identity)

@@ -28,30 +28,29 @@ type Result int32
 const (
 	// Success is the result of a call that worked.
 	Success Result = 0
-	// TooOld is CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER. The driver gives it, and
-	// so do the shims whose function the driver does not export.
+	// TooOld is CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER. The driver returns it; the shims
+	// return it for a function that the driver does not export.
 	TooOld Result = 36
 )
 
-// PathVariable names the environment variable that may hold another path for
-// the driver library.
+// PathVariable is the environment variable for another path of the driver library.
 const PathVariable = "GPUFRAME_LIBCUDA"
 
-// LoadFailure says what kept the driver from being used. One of NotOpened,
+// LoadFailure is the reason why the driver cannot be used. One of NotOpened,
 // MissingSymbol and Init is set.
 type LoadFailure struct {
-	// Path is the library as it was asked for.
+	// Path is the path of the library that was opened.
 	Path string
 	// NotOpened is the dynamic linker's reason.
 	NotOpened string
 	// MissingSymbol is the first function that the library lacks.
 	MissingSymbol string
-	// Init is what cuInit returned.
+	// Init is the result of cuInit.
 	Init Result
 }
 
-// Load opens the driver library and initialises the driver, once for the
-// process. It returns nil if the driver can be used.
+// Load opens the driver library and initialises the driver, once for the process. It
+// returns nil if the driver can be used.
 var Load = sync.OnceValue(load)
 
 func load() *LoadFailure {
@@ -74,15 +73,15 @@ func load() *LoadFailure {
 	return nil
 }
 
-// Since returns the CUDA version, as 1000·major + 10·minor, that brought an
-// optional function, and zero for one that every supported driver has.
+// Since returns the CUDA version, as 1000·major + 10·minor, that introduced an optional
+// function, and zero for one that every supported driver has.
 func Since(symbol string) int {
 	name := C.CString(symbol)
 	defer C.free(unsafe.Pointer(name))
 	return int(C.libcuda_since(name))
 }
 
-// text returns what precedes the first NUL byte of a C string's buffer.
+// text returns the part of a C string's buffer before the first NUL byte.
 func text(buffer []byte) string {
 	before, _, _ := bytes.Cut(buffer, []byte{0})
 	return string(before)

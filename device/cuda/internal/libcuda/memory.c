@@ -10,7 +10,7 @@ int32_t libcuda_free(libcuda_device device, uint64_t pointer) {
     LIBCUDA_RELAXED(device, libcuda.cuMemFree_v2(pointer));
 }
 
-// Portable: page-locked for every context, thus for every device.
+// Portable: page-locked for every context, and so for every device.
 int32_t libcuda_host_alloc(libcuda_device device, void **pointer, size_t bytes) {
     LIBCUDA_RELAXED(device, libcuda.cuMemHostAlloc(pointer, bytes, CU_MEMHOSTALLOC_PORTABLE | CU_MEMHOSTALLOC_DEVICEMAP));
 }
@@ -31,8 +31,8 @@ int32_t libcuda_address_range(libcuda_device device, uint64_t *base, size_t *byt
     LIBCUDA_IN_CONTEXT(device, libcuda.cuMemGetAddressRange_v2(base, bytes, pointer));
 }
 
-// The plural function gives zeros for memory that the driver does not know,
-// where the singular one gives an error.
+// The plural function returns zeros for memory that the driver does not know; the
+// singular one returns an error.
 int32_t libcuda_pointer_info(libcuda_device device, uint32_t *type, uint32_t *managed, int32_t *ordinal, uint64_t pointer) {
     int attributes[] = {
         CU_POINTER_ATTRIBUTE_MEMORY_TYPE,

@@ -48,8 +48,8 @@ func (d Device) HostFree(pointer unsafe.Pointer) Result {
 	return Result(C.libcuda_host_free(d.c, (*C.char)(pointer)))
 }
 
-// HostRegister page-locks memory. The driver keeps the address, so this one is
-// not marked noescape.
+// HostRegister page-locks memory. The driver keeps the address, so the parameter is not
+// marked noescape.
 func (d Device) HostRegister(pointer unsafe.Pointer, bytes uint64) Result {
 	return Result(C.libcuda_host_register(d.c, (*C.char)(pointer), C.size_t(bytes)))
 }
@@ -59,7 +59,7 @@ func (d Device) HostUnregister(pointer unsafe.Pointer) Result {
 	return Result(C.libcuda_host_unregister(d.c, (*C.char)(pointer)))
 }
 
-// AddressRange returns the allocation that holds an address.
+// AddressRange returns the allocation that contains an address.
 func (d Device) AddressRange(pointer uint64) (base, bytes uint64, result Result) {
 	var cBase C.uint64_t
 	var cBytes C.size_t
@@ -67,16 +67,16 @@ func (d Device) AddressRange(pointer uint64) (base, bytes uint64, result Result)
 	return uint64(cBase), uint64(cBytes), Result(r)
 }
 
-// Values of PointerInfo's type: CUmemorytype, and zero for memory unknown to
-// the driver.
+// Values of PointerInfo's type: CUmemorytype, and zero for memory unknown to the
+// driver.
 const (
 	TypeUnknown = 0
 	TypeHost    = 1
 	TypeDevice  = 2
 )
 
-// PointerInfo returns the CUmemorytype of an address, whether the memory is
-// managed, and the device it belongs to.
+// PointerInfo returns the CUmemorytype of an address, whether the memory is managed,
+// and the device that owns it.
 func (d Device) PointerInfo(pointer uint64) (kind uint32, managed bool, ordinal int, result Result) {
 	var cKind, cManaged C.uint32_t
 	var cOrdinal C.int32_t

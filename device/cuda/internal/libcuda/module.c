@@ -5,22 +5,22 @@
 #include <stdlib.h>
 #include <string.h>
 
-// The driver takes a buffer's size in the word of its value, and writes there
-// how much of it is used; each buffer comes zeroed, so that is not needed.
+// The driver takes the size of a buffer in the word of its option's value, and writes
+// the used size there. The buffers are zeroed, so the used size is not needed.
 int32_t libcuda_module_load(libcuda_device device, uintptr_t *module, const char *image, char *errors, char *notes, size_t size) {
     int options[] = {
         CU_JIT_ERROR_LOG_BUFFER,
         CU_JIT_ERROR_LOG_BUFFER_SIZE_BYTES,
         CU_JIT_INFO_LOG_BUFFER,
         CU_JIT_INFO_LOG_BUFFER_SIZE_BYTES,
-        CU_JIT_GENERATE_LINE_INFO, // what of it is in the PTX, for profilers; the code is the same
+        CU_JIT_GENERATE_LINE_INFO, // keeps the line tables of the PTX, for profilers; the code is the same
     };
     void *values[] = {errors, (void *)(uintptr_t)size, notes, (void *)(uintptr_t)size, (void *)1};
     LIBCUDA_IN_CONTEXT(device, libcuda.cuModuleLoadDataEx((CUmodule *)module, image, 5, options, values));
 }
 
-// The linker keeps the cubin until it is destroyed, and the logs as long: so this is
-// one operation, and the cubin is copied, for the caller to free.
+// The linker keeps the cubin and the logs until it is destroyed. The whole sequence is
+// therefore one operation, and the cubin is copied, for the caller to free.
 static CUresult compile(void **cubin, size_t *bytes, const char *text, size_t text_bytes, char *errors, char *notes, size_t size) {
     int options[] = {
         CU_JIT_ERROR_LOG_BUFFER,
@@ -45,7 +45,7 @@ static CUresult compile(void **cubin, size_t *bytes, const char *text, size_t te
         else
             memcpy(*cubin, linked, *bytes);
     }
-    (void)libcuda.cuLinkDestroy(link); // the result that counts is the compiler's
+    (void)libcuda.cuLinkDestroy(link); // only the compiler's result counts
     return result;
 }
 
@@ -78,9 +78,9 @@ int32_t libcuda_occupancy(libcuda_device device, int32_t *blocks, uintptr_t func
     LIBCUDA_IN_CONTEXT(device, libcuda.cuOccupancyMaxActiveBlocksPerMultiprocessor(blocks, (CUfunction)function, threads, shared));
 }
 
-// The driver wants an array of pointers to arguments. It is built here because
-// Go may not hand C an array of Go pointers; the driver copies the arguments
-// before it returns.
+// The driver takes an array of pointers to arguments. It is built here because Go may
+// not pass C an array of Go pointers; the driver copies the arguments before it
+// returns.
 int32_t libcuda_launch(libcuda_device device, uintptr_t function, const uint32_t *shape, uint32_t shared, uintptr_t stream,
                        const uint64_t *slots, const uint32_t *starts, uint32_t count) {
     void *arguments[LIBCUDA_LAUNCH_ARGUMENTS];

@@ -40,7 +40,7 @@ int32_t libcuda_pool_trim(libcuda_device device, uintptr_t pool, size_t keep) {
     LIBCUDA_RELAXED(device, libcuda.cuMemPoolTrimTo((CUmemoryPool)pool, keep));
 }
 
-// The three attributes that allow reuse are an int, all others 64 bits.
+// The three attributes that permit reuse are an int, all others have 64 bits.
 static CUresult get_attribute(uintptr_t pool, int32_t attribute, uint64_t *value) {
     if (attribute > CU_MEMPOOL_ATTR_REUSE_ALLOW_INTERNAL_DEPENDENCIES)
         return libcuda.cuMemPoolGetAttribute((CUmemoryPool)pool, attribute, value);
@@ -67,8 +67,8 @@ int32_t libcuda_pool_set_attribute(libcuda_device device, uintptr_t pool, int32_
     LIBCUDA_IN_CONTEXT(device, set_attribute(pool, attribute, value));
 }
 
-// Lets the device of a handle read and write the memory of another device's
-// pool: peer access between contexts does not reach into pools.
+// Lets the device of a handle read and write the memory of another device's pool: peer
+// access between contexts does not include pools.
 int32_t libcuda_pool_allow(libcuda_device device, uintptr_t pool, int32_t handle) {
     LIBCUDA_NEEDS(cuMemPoolSetAccess);
     CUmemAccessDesc access = {

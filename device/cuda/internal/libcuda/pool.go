@@ -52,7 +52,7 @@ func (d Device) PoolDestroy(pool uintptr) Result {
 	return Result(C.libcuda_pool_destroy(d.c, C.uintptr_t(pool)))
 }
 
-// PoolTrim gives unused memory back until keep bytes are left.
+// PoolTrim frees unused memory until keep bytes are left.
 func (d Device) PoolTrim(pool uintptr, keep uint64) Result {
 	return Result(C.libcuda_pool_trim(d.c, C.uintptr_t(pool), C.size_t(keep)))
 }

@@ -7,7 +7,7 @@
 int32_t libcuda_physical_create_shared(libcuda_device device, uint64_t *physical, size_t bytes) {
     LIBCUDA_NEEDS(cuMemCreate);
     CUmemAllocationProp properties;
-    memset(&properties, 0, sizeof properties); // the padding too, as for other memory
+    memset(&properties, 0, sizeof properties); // including the padding, as for other memory
     properties.type = CU_MEM_ALLOCATION_TYPE_PINNED;
     properties.requestedHandleTypes = CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR;
     properties.location.type = CU_MEM_LOCATION_TYPE_DEVICE;
@@ -20,7 +20,7 @@ int32_t libcuda_physical_export(libcuda_device device, int32_t *descriptor, uint
     LIBCUDA_IN_CONTEXT(device, libcuda.cuMemExportToShareableHandle(descriptor, physical, CU_MEM_HANDLE_TYPE_POSIX_FILE_DESCRIPTOR, 0));
 }
 
-// The driver takes the descriptor itself in place of a pointer.
+// The driver takes the descriptor itself instead of a pointer.
 int32_t libcuda_physical_import(libcuda_device device, uint64_t *physical, int32_t descriptor) {
     LIBCUDA_NEEDS(cuMemImportFromShareableHandle);
     LIBCUDA_IN_CONTEXT(device, libcuda.cuMemImportFromShareableHandle(physical, (void *)(uintptr_t)descriptor,

@@ -15,8 +15,7 @@ package libcuda
 */
 import "C"
 
-// PhysicalCreateShared makes memory of the device that has no address and that
-// can be exported.
+// PhysicalCreateShared creates device memory without an address that can be exported.
 func (d Device) PhysicalCreateShared(bytes uint64) (uint64, Result) {
 	var physical C.uint64_t
 	result := C.libcuda_physical_create_shared(d.c, &physical, C.size_t(bytes))

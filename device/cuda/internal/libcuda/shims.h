@@ -1,7 +1,7 @@
-// One function for each operation of the driver, as Go calls it: device
-// pointers and handles are plain words, host memory is char * (so that cgo
-// passes the address of a field without looking at the whole object around
-// it), and every function that returns int32_t returns a CUresult.
+// One function for each operation of the driver, as Go calls it. Device pointers and
+// handles are plain words. Host memory is char *, so that cgo passes the address of a
+// field without checking the whole object around it. Every function that returns
+// int32_t returns a CUresult.
 #ifndef GPUFRAME_LIBCUDA_SHIMS_H
 #define GPUFRAME_LIBCUDA_SHIMS_H
 
@@ -14,15 +14,15 @@ typedef struct {
     int32_t handle;
 } libcuda_device;
 
-// The most arguments that libcuda_launch takes. The parameter space of a kernel
-// is 4 KiB before CUDA 12.1, which is as many eight-byte arguments.
+// The maximum number of arguments of libcuda_launch: before CUDA 12.1 the parameter
+// space of a kernel is 4 KiB, which is 512 eight-byte arguments.
 enum { LIBCUDA_LAUNCH_ARGUMENTS = 512 };
 
 enum { LIBCUDA_LOADED, LIBCUDA_NOT_OPENED, LIBCUDA_SYMBOL_MISSING };
 
-// library: libcuda_load fills the table and returns one of the three values
-// above; message gets dlopen's reason or the missing symbol. libcuda_since
-// returns the CUDA version of an optional symbol, else 0.
+// library: libcuda_load fills the table and returns one of the three values above; it
+// writes dlopen's reason or the missing symbol to message. libcuda_since returns the
+// CUDA version of an optional symbol, else 0.
 int32_t libcuda_load(const char *path, char *message, size_t size);
 int32_t libcuda_since(const char *name);
 

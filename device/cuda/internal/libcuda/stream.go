@@ -29,7 +29,7 @@ func (d Device) StreamCreate() (uintptr, Result) {
 	return uintptr(stream), Result(result)
 }
 
-// StreamDestroy gives a stream up; its work still completes.
+// StreamDestroy destroys a stream; its work still completes.
 func (d Device) StreamDestroy(stream uintptr) Result {
 	return Result(C.libcuda_stream_destroy(d.c, C.uintptr_t(stream)))
 }
@@ -39,7 +39,7 @@ func (d Device) StreamSynchronize(stream uintptr) Result {
 	return Result(C.libcuda_stream_synchronize(d.c, C.uintptr_t(stream)))
 }
 
-// StreamQuery tells whether a stream's work is done.
+// StreamQuery reports whether a stream's work is done.
 func (d Device) StreamQuery(stream uintptr) Result {
 	return Result(C.libcuda_stream_query(d.c, C.uintptr_t(stream)))
 }
@@ -65,12 +65,12 @@ func (d Device) EventDestroy(event uintptr) Result {
 	return Result(C.libcuda_event_destroy(d.c, C.uintptr_t(event)))
 }
 
-// EventRecord marks the work that a stream holds.
+// EventRecord marks the enqueued work of a stream.
 func (d Device) EventRecord(event, stream uintptr) Result {
 	return Result(C.libcuda_event_record(d.c, C.uintptr_t(event), C.uintptr_t(stream)))
 }
 
-// EventQuery tells whether the marked work is done.
+// EventQuery reports whether the marked work is done.
 func (d Device) EventQuery(event uintptr) Result {
 	return Result(C.libcuda_event_query(d.c, C.uintptr_t(event)))
 }

@@ -1,9 +1,9 @@
-// Every symbol that gpuframe takes from libcuda.so.1, under the exact name that
-// the library exports: cuda.h maps cuMemAlloc to cuMemAlloc_v2 and so on, and
-// the names without the suffix are older functions with other parameters.
+// Every symbol that gpuframe resolves in libcuda.so.1, under the exact name that the
+// library exports: cuda.h maps cuMemAlloc to cuMemAlloc_v2 and so on, and the names
+// without the suffix are older functions with other parameters.
 //
-// For what takes a stream these are the names without _ptds and _ptsz: stream
-// zero is the legacy default stream.
+// Functions with a stream use the names without _ptds and _ptsz: stream zero is the
+// legacy default stream.
 //
 //   REQUIRED(name, parameters)         in every driver since 450 (CUDA 11.0)
 //   OPTIONAL(name, since, parameters)  since that CUDA version, as

@@ -38,7 +38,7 @@ int32_t libcuda_load(const char *path, char *message, size_t size) {
         // C has no conversion from an object pointer to a function pointer.
         memcpy((char *)&libcuda + rows[i].offset, &symbol, sizeof symbol);
     }
-    // The library stays open: the driver does not survive being unloaded.
+    // The library stays open: the driver does not support unloading.
     return LIBCUDA_LOADED;
 }
 

@@ -1,4 +1,4 @@
-// The driver's functions, and the context that each call of them runs in.
+// The driver's functions, and the context in which each call of them runs.
 #ifndef GPUFRAME_LIBCUDA_TABLE_H
 #define GPUFRAME_LIBCUDA_TABLE_H
 
@@ -6,40 +6,39 @@
 #include "symbols.h"
 #include "types.h"
 
-// libcuda_table has one member for each symbol, named as the symbol. Members
-// of optional symbols are NULL where the driver is older.
+// libcuda_table has one member for each symbol, named like the symbol. Members of
+// optional symbols are NULL if the driver is older.
 #define LIBCUDA_MEMBER(name, parameters) CUresult(*name) parameters;
 #define LIBCUDA_OPTIONAL_MEMBER(name, since, parameters) LIBCUDA_MEMBER(name, parameters)
 struct libcuda_table {
     LIBCUDA_SYMBOLS(LIBCUDA_MEMBER, LIBCUDA_OPTIONAL_MEMBER)
 };
 
-// Written once by libcuda_load, before any shim can be reached; read only
+// libcuda_load writes it once, before any shim can be reached; it is only read
 // afterwards.
 extern struct libcuda_table libcuda;
 
-// LIBCUDA_NEEDS ends a shim whose optional symbol the driver lacks.
+// LIBCUDA_NEEDS ends a shim if the driver lacks its optional symbol.
 #define LIBCUDA_NEEDS(name)                                 \
     do {                                                    \
         if (libcuda.name == NULL)                           \
             return CUDA_ERROR_CALL_REQUIRES_NEWER_DRIVER;   \
     } while (0)
 
-// A shim makes its device's context current, calls, and leaves the thread's
-// current context as it was.
+// A shim makes its device's context current, calls, and restores the thread's current
+// context.
 //
-// Current is set each time, not remembered: PyTorch, CuPy or another binding in
-// the process may change it between any two calls, and a goroutine moves
-// between threads.
+// The context is set on each call, not cached: PyTorch, CuPy or another binding in the
+// process may change it between any two calls, and a goroutine moves between threads.
 //
-// It is put back because the thread need not be Go's. A Python program that
-// calls gpuframe, or a consumer's thread that runs the deleter of an exported
-// tensor, has a current context of its own; the CUDA runtime takes it for the
-// current device, and would send that thread's next work to the wrong GPU.
+// It is restored because the thread need not belong to Go. A Python program that calls
+// gpuframe, or a consumer's thread that runs the deleter of an exported tensor, has a
+// current context. The CUDA runtime derives the current device from it, so without the
+// restore that thread's next work would go to the wrong GPU.
 //
-// One case needs no second call: a thread without any context is left with
-// device 0's, which is what the runtime would give it anyway. Threads of Go's
-// that only ever serve device 0 thus pay for one set, to the same value.
+// One case needs no second call: a thread without a context keeps device 0's, which the
+// runtime would give it anyway. Go threads that only ever use device 0 therefore pay
+// for one call per operation, which sets the same value.
 static inline CUresult libcuda_enter(libcuda_device device, CUcontext *found) {
     CUresult result = libcuda.cuCtxGetCurrent(found);
     if (result != CUDA_SUCCESS)
@@ -50,8 +49,7 @@ static inline CUresult libcuda_enter(libcuda_device device, CUcontext *found) {
 static inline void libcuda_leave(libcuda_device device, CUcontext found) {
     if ((uintptr_t)found == device.context || (found == NULL && device.handle == 0))
         return;
-    // Nothing can be done about a failure here, and the operation's own result
-    // is what the caller asked about.
+    // A failure here cannot be handled; the caller needs the operation's result.
     (void)libcuda.cuCtxSetCurrent(found);
 }
 
@@ -67,10 +65,10 @@ static inline void libcuda_leave(libcuda_device device, CUcontext found) {
     } while (0)
 
 // LIBCUDA_RELAXED is LIBCUDA_IN_CONTEXT for calls that the driver forbids a thread
-// while another one captures a stream in the global mode, which is PyTorch's default:
-// they would fail, and that capture would be lost. None of them depends on the
-// capture, so the thread asks for the relaxed mode for as long as the call takes.
-// PyTorch's own allocator does the same.
+// while another thread captures a stream in the global mode, PyTorch's default: the
+// call would fail and invalidate that capture. None of these calls depends on the
+// capture, so the thread switches to the relaxed mode for the duration of the call.
+// PyTorch's allocator does the same.
 static inline int libcuda_relax(int mode) {
     if (libcuda.cuThreadExchangeStreamCaptureMode != NULL)
         (void)libcuda.cuThreadExchangeStreamCaptureMode(&mode);

@@ -1,9 +1,8 @@
-// The part of the CUDA driver's binary interface that gpuframe uses, declared
-// here so that a build needs no CUDA header. Only 64-bit Linux is meant.
+// The part of the CUDA driver's binary interface that gpuframe uses, declared here so
+// that a build needs no CUDA header. It is for 64-bit Linux only.
 //
-// Checked against bindings that were generated from cuda.h of CUDA 11.4 to 13.0.
-// The driver keeps old binary interfaces, so a declaration that was right once
-// stays right.
+// Checked against bindings generated from cuda.h of CUDA 11.4 to 13.0. The driver keeps
+// old binary interfaces, so a correct declaration stays correct.
 #ifndef GPUFRAME_LIBCUDA_TYPES_H
 #define GPUFRAME_LIBCUDA_TYPES_H
 
@@ -28,14 +27,14 @@ typedef struct {
     char bytes[16];
 } CUuuid;
 
-// CUDA 10.2, with virtual memory management; pools took it over in 11.2.
+// CUDA 10.2, with virtual memory management; used for pools since 11.2.
 typedef struct {
     int type;
     int id;
 } CUmemLocation;
 
-// CUDA 11.2. maxSize lies in what was reserved, and had to be zero, before
-// CUDA 12.2; usage, which gpuframe leaves zero, likewise before 12.6.
+// CUDA 11.2. maxSize was reserved, and had to be zero, before CUDA 12.2; usage, which
+// gpuframe leaves zero, before 12.6.
 typedef struct {
     int allocType;
     int handleTypes;
@@ -48,8 +47,7 @@ typedef struct {
 
 typedef uint64_t CUmemGenericAllocationHandle; // CUDA 10.2
 
-// CUDA 10.2. All of allocFlags, which gpuframe leaves zero, was reserved at
-// first.
+// CUDA 10.2. All of allocFlags, which gpuframe leaves zero, was reserved at first.
 typedef struct {
     int type;
     int requestedHandleTypes;

@@ -14,8 +14,8 @@ int32_t libcuda_address_free(libcuda_device device, uint64_t pointer, size_t byt
     LIBCUDA_RELAXED(device, libcuda.cuMemAddressFree(pointer, bytes));
 }
 
-// Memory that stays on the device and that no other process can open. The
-// padding is cleared along with the rest: drivers may look at it.
+// Memory that stays on the device and that no other process can open. The padding is
+// zeroed too, because drivers may read it.
 static CUmemAllocationProp properties_of(libcuda_device device) {
     CUmemAllocationProp properties;
     memset(&properties, 0, sizeof properties);

@@ -31,22 +31,21 @@ func (d Device) AddressFree(pointer, bytes uint64) Result {
 	return Result(C.libcuda_address_free(d.c, C.uint64_t(pointer), C.size_t(bytes)))
 }
 
-// PhysicalGranularity returns the smallest unit of physical memory and the one
-// that is best for speed.
+// PhysicalGranularity returns the smallest unit of physical memory and the fastest one.
 func (d Device) PhysicalGranularity() (minimum, recommended uint64, result Result) {
 	var cMinimum, cRecommended C.size_t
 	r := C.libcuda_physical_granularity(d.c, &cMinimum, &cRecommended)
 	return uint64(cMinimum), uint64(cRecommended), Result(r)
 }
 
-// PhysicalCreate makes memory of the device that has no address.
+// PhysicalCreate creates device memory without an address.
 func (d Device) PhysicalCreate(bytes uint64) (uint64, Result) {
 	var physical C.uint64_t
 	result := C.libcuda_physical_create(d.c, &physical, C.size_t(bytes))
 	return uint64(physical), Result(result)
 }
 
-// PhysicalRelease gives the handle of such memory up.
+// PhysicalRelease releases the handle of such memory.
 func (d Device) PhysicalRelease(physical uint64) Result {
 	return Result(C.libcuda_physical_release(d.c, C.uint64_t(physical)))
 }

@@ -1,5 +1,5 @@
 package cmem
 
-// Alignment is the number of bytes that every address is a multiple of. It is
-// what CUDA gives, so that code developed on the host finds nothing else there.
+// Alignment divides every address. It equals CUDA's, so that code developed on the host
+// meets no smaller alignment on a GPU.
 const Alignment = 256

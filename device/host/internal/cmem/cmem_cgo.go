@@ -27,13 +27,13 @@ import "C"
 
 import "unsafe"
 
-// Allocate returns the address of memory of the given size, or nil where there
-// is not enough. The size must be above zero and at most math.MaxInt-Alignment.
+// Allocate returns the address of memory of the given size, or nil if the system has
+// not enough. The size must be above zero and at most math.MaxInt-Alignment.
 func Allocate(bytes uint64) unsafe.Pointer {
 	return C.gpuframe_allocate(Alignment, C.size_t(bytes))
 }
 
-// Free gives memory back. It must be called once for each allocation.
+// Free frees memory. Call it once for each allocation.
 func Free(address unsafe.Pointer) {
 	C.gpuframe_release(address)
 }

@@ -4,10 +4,9 @@ package cmem
 
 import "unsafe"
 
-// Allocate returns the address of memory of the given size, or nil where Go
-// cannot address so much. The size must be above zero and at most
-// math.MaxInt-Alignment. The Go runtime ends the process when the system
-// refuses it memory, so that case cannot be reported here.
+// Allocate returns the address of memory of the given size, or nil if Go cannot address
+// it. The size must be above zero and at most math.MaxInt-Alignment. The Go runtime
+// ends the process if the system refuses memory, so Allocate cannot report that.
 func Allocate(bytes uint64) (address unsafe.Pointer) {
 	// make panics for a length above the address space.
 	defer func() {
@@ -21,6 +20,6 @@ func Allocate(bytes uint64) (address unsafe.Pointer) {
 	return unsafe.Add(first, -uintptr(first)&(Alignment-1))
 }
 
-// Free leaves memory to the collector, which takes it once the caller has
-// dropped its last pointer as well.
+// Free leaves the memory to the collector, which frees it once the caller has dropped
+// its last pointer.
 func Free(unsafe.Pointer) {}

@@ -1,25 +1,25 @@
-// Package vmem maps memory for the host device: ranges of addresses without
-// memory, memory without an address, and the one laid under the other.
+// Package vmem maps memory for the host device: it reserves ranges of addresses without
+// memory, creates memory without addresses, and maps the memory at the addresses.
 //
-// On Linux memory is an unnamed file in memory, and a range of addresses is a
-// mapping that permits nothing. Elsewhere [Supported] is false, and nothing else
-// here may be called.
+// On Linux memory is an unnamed file in memory, and a range of addresses is a mapping
+// without permissions. Elsewhere [Supported] is false, and no other function may be
+// called.
 //
-// Shared memory is such a file whose size is sealed, and whose descriptor another
-// process can have.
+// Shared memory is a file of sealed size with a descriptor that can be passed to
+// another process.
 //
-// But for descriptors nothing is checked here: addresses, bytes and offsets are multiples of
-// [Granularity], ranges lie in reservations, and what is mapped over is not in
-// use. The caller keeps those books.
+// The package checks only descriptors. The caller ensures that addresses, bytes and
+// offsets are multiples of [Granularity], that ranges lie in reservations, and that
+// mappings to be replaced are not in use.
 package vmem
 
 import "errors"
 
-// ErrNotShared is wrapped by errors about descriptors that are not of shared
-// memory, or of another size.
+// ErrNotShared is wrapped by errors about descriptors that are not of shared memory, or
+// of another size.
 var ErrNotShared = errors.New("not shared memory")
 
-// Granularity is the unit of addresses and sizes. It is what NVIDIA's GPUs have,
-// so that a program rounds and splits the same way on the host, and a multiple
-// of every page size that Linux has on 64-bit processors.
+// Granularity is the unit of addresses and sizes. It equals that of NVIDIA's GPUs, so
+// that a program rounds and splits the same way on the host. It is a multiple of every
+// page size of Linux on 64-bit processors.
 const Granularity = 2 << 20

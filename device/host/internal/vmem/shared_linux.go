@@ -10,8 +10,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// CanShare reports whether memory can be shared with other processes. Seals are
-// as old as unnamed files, but a sandbox may lack them.
+// CanShare reports whether memory can be shared with other processes. Every kernel with
+// unnamed files has seals, but a sandbox may forbid them.
 var CanShare = sync.OnceValue(func() bool {
 	memory, err := CreateShared(Granularity)
 	if err != nil {
@@ -27,12 +27,12 @@ var CanShare = sync.OnceValue(func() bool {
 	return err == nil && other.Close() == nil
 })
 
-// sized are the seals of all shared memory. A process that touched memory which
-// another one has cut off would be ended by the system.
+// sized are the seals of all shared memory. If another process could truncate the
+// memory, the system would end a process that touches it.
 const sized = unix.F_SEAL_SHRINK | unix.F_SEAL_GROW
 
-// CreateShared is Create for memory that another process can have. Its size is
-// sealed.
+// CreateShared creates memory like Create that can be passed to another process. Its
+// size is sealed.
 func CreateShared(bytes uint64) (Memory, error) {
 	if bytes > math.MaxInt64 {
 		return Memory{}, unix.EFBIG
@@ -55,9 +55,8 @@ func (m Memory) Shared() bool { return m.shared }
 // ReadOnly reports whether m was imported for reading only.
 func (m Memory) ReadOnly() bool { return m.readOnly }
 
-// Export makes a descriptor for another process, which the caller closes. For one
-// that is read only the memory is sealed against mappings for writing: those that
-// exist stay.
+// Export makes a descriptor for another process, which the caller closes. If readOnly
+// is true the memory is sealed against new mappings for writing; existing ones stay.
 func (m Memory) Export(readOnly bool) (int, error) {
 	if !readOnly {
 		descriptor, err := unix.FcntlInt(uintptr(m.file), unix.F_DUPFD_CLOEXEC, 3)
@@ -66,13 +65,13 @@ func (m Memory) Export(readOnly bool) (int, error) {
 		}
 		return descriptor, nil
 	}
-	// A kernel before 5.1 has no such seal. There who runs as the same user could
-	// open the file for writing by way of /proc.
+	// A kernel before 5.1 has no such seal. On it any process of the same user can open
+	// the file for writing through /proc.
 	_, err := unix.FcntlInt(uintptr(m.file), unix.F_ADD_SEALS, unix.F_SEAL_FUTURE_WRITE)
 	if err != nil && !errors.Is(err, unix.EINVAL) {
 		return -1, fmt.Errorf("seal the contents: %w", err)
 	}
-	// Another opening has a mode of its own, which a duplicate would not.
+	// A new opening has a separate access mode; a duplicate would share it.
 	descriptor, err := unix.Open("/proc/self/fd/"+strconv.Itoa(m.file), unix.O_RDONLY|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return -1, fmt.Errorf("open for reading: %w", err)
@@ -80,9 +79,9 @@ func (m Memory) Export(readOnly bool) (int, error) {
 	return descriptor, nil
 }
 
-// Import makes a Memory of what another process exported. The descriptor stays
-// the caller's. The error wraps [ErrNotShared] unless it is of memory of exactly
-// so many bytes whose size is sealed.
+// Import makes a Memory from a descriptor that another process exported. The caller
+// keeps the descriptor. The error wraps [ErrNotShared] unless the descriptor is of
+// memory of exactly the given size, and the size is sealed.
 func Import(descriptor int, bytes uint64) (Memory, error) {
 	if descriptor < 0 {
 		return Memory{}, fmt.Errorf("descriptor %d: %w", descriptor, ErrNotShared)
@@ -92,7 +91,7 @@ func Import(descriptor int, bytes uint64) (Memory, error) {
 		return Memory{}, fmt.Errorf("descriptor %d is of something that has no seals (%w): %w", descriptor, err, ErrNotShared)
 	}
 	if seals&sized != sized {
-		return Memory{}, fmt.Errorf("descriptor %d is of memory whose size is not sealed: %w", descriptor, ErrNotShared)
+		return Memory{}, fmt.Errorf("descriptor %d is of memory without a sealed size: %w", descriptor, ErrNotShared)
 	}
 	var status unix.Stat_t
 	if err := unix.Fstat(descriptor, &status); err != nil {

@@ -27,8 +27,7 @@ func exported(t *testing.T, readOnly bool) (vmem.Memory, int) {
 	return memory, descriptor
 }
 
-// What the kernel enforces holds for every process that has the descriptor,
-// whatever code runs there.
+// The kernel enforces the seals for every process that has the descriptor.
 func TestTheKernelKeepsReadersFromWriting(t *testing.T) {
 	_, descriptor := exported(t, true)
 	flags, err := unix.FcntlInt(uintptr(descriptor), unix.F_GETFD, 0)
@@ -41,7 +40,7 @@ func TestTheKernelKeepsReadersFromWriting(t *testing.T) {
 	assert.Error(t, err)
 	assert.Error(t, unix.Ftruncate(descriptor, 0))
 
-	// Nor by another opening, which a process of the same user can make.
+	// Another opening, which a process of the same user can make, cannot write either.
 	again, err := unix.Open("/proc/self/fd/"+strconv.Itoa(descriptor), unix.O_RDWR|unix.O_CLOEXEC, 0)
 	if err != nil {
 		return
@@ -72,7 +71,7 @@ func TestImportsKnowWhatMayBeWritten(t *testing.T) {
 	}
 }
 
-// Memory that somebody could cut off would end the process that reads it.
+// If memory could be truncated, a process that reads it could be ended.
 func TestImportRefusesWhatIsNotSealed(t *testing.T) {
 	_, descriptor := exported(t, true)
 	plain, err := unix.MemfdCreate("plain", unix.MFD_CLOEXEC)

@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// Supported reports whether the system can map memory as this package does. A
-// kernel before 3.17, or a sandbox, may have no unnamed files.
+// Supported reports whether the system can map memory as this package does. A kernel
+// before 3.17, or a sandbox, may lack unnamed files.
 var Supported = sync.OnceValue(func() bool {
 	memory, err := Create(Granularity)
 	if err != nil {
@@ -20,15 +20,14 @@ var Supported = sync.OnceValue(func() bool {
 	return memory.Close() == nil
 })
 
-// Memory is memory without an address. It lasts until it is closed and no longer
-// mapped, whichever comes last.
+// Memory is memory without an address. It exists until it is closed and its last
+// mapping is removed.
 type Memory struct {
 	file             int
 	shared, readOnly bool
 }
 
-// Create makes memory, whose bytes are zero. Like any memory of the system it
-// takes up room as it is first written.
+// Create creates memory with zero bytes. It takes system memory as it is first written.
 func Create(bytes uint64) (Memory, error) {
 	if bytes > math.MaxInt64 {
 		return Memory{}, unix.EFBIG
@@ -48,7 +47,7 @@ func create(bytes uint64, flags int) (Memory, error) {
 	return Memory{file: file}, nil
 }
 
-// Close ends m but not its mappings.
+// Close closes m. Its mappings stay.
 func (m Memory) Close() error {
 	if err := unix.Close(m.file); err != nil {
 		return fmt.Errorf("close: %w", err)
@@ -56,13 +55,13 @@ func (m Memory) Close() error {
 	return nil
 }
 
-// reserved is how a range is mapped that has addresses only.
+// reserved are the flags of a mapping that only reserves addresses.
 const reserved = unix.MAP_PRIVATE | unix.MAP_ANONYMOUS | unix.MAP_NORESERVE
 
-// Reserve takes a range of addresses. The alignment is a power of two.
+// Reserve reserves a range of addresses. The alignment is a power of two.
 func Reserve(bytes, alignment uint64) (uintptr, error) {
-	// The system aligns to a page. A range that is longer by the alignment holds
-	// one that is aligned, and what lies around that goes back.
+	// The system aligns to a page. A range that is longer by the alignment contains an
+	// aligned one; the rest is unmapped.
 	if bytes > math.MaxInt-alignment {
 		return 0, unix.ENOMEM
 	}
@@ -86,7 +85,7 @@ func Reserve(bytes, alignment uint64) (uintptr, error) {
 	return base, nil
 }
 
-// Free gives a range of addresses back, with what is mapped there.
+// Free frees a range of addresses with its mappings.
 func Free(base uintptr, bytes uint64) error {
 	if bytes == 0 {
 		return nil
@@ -97,7 +96,7 @@ func Free(base uintptr, bytes uint64) error {
 	return nil
 }
 
-// Map lays memory under reserved addresses, with access to none of it.
+// Map maps memory at reserved addresses without access.
 func (m Memory) Map(base uintptr, bytes, offset uint64) error {
 	_, err := unix.MmapPtr(m.file, int64(offset), address.Pointer(base), uintptr(bytes), unix.PROT_NONE, unix.MAP_SHARED|unix.MAP_FIXED)
 	if err != nil {
@@ -106,7 +105,7 @@ func (m Memory) Map(base uintptr, bytes, offset uint64) error {
 	return nil
 }
 
-// Access permits reading and, where that is wanted, writing.
+// Access permits reading and, if writing is true, writing.
 func Access(base uintptr, bytes uint64, writing bool) error {
 	protection := unix.PROT_READ
 	if writing {
@@ -118,8 +117,8 @@ func Access(base uintptr, bytes uint64, writing bool) error {
 	return nil
 }
 
-// Unmap makes mapped addresses reserved ones again. They are never without a
-// mapping in between, where the system might give them to someone else.
+// Unmap turns mapped addresses into reserved ones. They never lack a mapping in
+// between, so the system cannot give them to another caller.
 func Unmap(base uintptr, bytes uint64) error {
 	_, err := unix.MmapPtr(-1, 0, address.Pointer(base), uintptr(bytes), unix.PROT_NONE, reserved|unix.MAP_FIXED)
 	if err != nil {

@@ -47,7 +47,7 @@ func TestMemoryIsWhereItIsMapped(t *testing.T) {
 	memory, err := vmem.Create(2 * unit)
 	require.NoError(t, err)
 
-	// The second half first, then the whole beside it.
+	// The second half first, then the whole at another place.
 	require.NoError(t, memory.Map(base, unit, unit))
 	require.NoError(t, vmem.Access(base, unit, true))
 	half := address.Bytes(base, unit)
@@ -59,8 +59,8 @@ func TestMemoryIsWhereItIsMapped(t *testing.T) {
 	whole[unit] = 3
 	assert.Equal(t, byte(3), half[0], "one piece of memory")
 
-	// What is unmapped can be mapped again, and a closed handle changes nothing
-	// for its mappings.
+	// Unmapped memory can be mapped again, and closing the handle does not change the
+	// mappings.
 	require.NoError(t, vmem.Unmap(base, unit))
 	require.NoError(t, memory.Map(base, unit, unit))
 	require.NoError(t, memory.Close())
