@@ -5,20 +5,20 @@ import (
 	"sort"
 )
 
-// bitRun is a part of a bitmap that is put together: length bits, which come
-// from position offset on in bits, or are all set where bits is nil.
+// bitRun is a part of a bitmap that is assembled: length bits from position offset on
+// in bits, or set bits if bits is nil.
 type bitRun struct {
 	bits           []byte
 	offset, length int
-	// start is where the run begins in the result.
+	// start is the position of the run in the result.
 	start int
 }
 
-// bitRuns is a bitmap that is put together while it travels.
+// bitRuns is a bitmap that is assembled during the transfer.
 type bitRuns []bitRun
 
-// fill writes the bytes of the bitmap from offset on. Bits behind the last run
-// are zero.
+// fill writes the bytes of the bitmap from offset on. Bits after the last run are
+// zero.
 func (r bitRuns) fill(destination []byte, offset uint64) {
 	clear(destination)
 	first := int(offset) * 8
@@ -35,7 +35,7 @@ func (r bitRuns) fill(destination []byte, offset uint64) {
 	}
 }
 
-// copyBits copies bits to where the destination is zero.
+// copyBits copies bits into a destination that is zero.
 func copyBits(destination []byte, at int, source []byte, from, count int) {
 	if head := min(-at&7, count); head > 0 {
 		destination[at>>3] |= bitsAt(source, from, head) << (at & 7)
@@ -53,7 +53,7 @@ func copyBits(destination []byte, at int, source []byte, from, count int) {
 	}
 }
 
-// copyWords writes 64 bits at a time, which begin anywhere in the source.
+// copyWords writes 64 bits at a time, from any position in the source.
 func copyWords(destination, source []byte, from, count int) {
 	source, shift := source[from>>3:], from&7
 	if shift == 0 {
@@ -67,7 +67,7 @@ func copyWords(destination, source []byte, from, count int) {
 	}
 }
 
-// bitsAt returns up to eight bits that begin anywhere.
+// bitsAt returns up to eight bits from any position.
 func bitsAt(source []byte, from, count int) byte {
 	value := uint(source[from>>3]) >> (from & 7)
 	if have := 8 - from&7; have < count {
@@ -76,7 +76,7 @@ func bitsAt(source []byte, from, count int) byte {
 	return byte(value) & byte(1<<count-1)
 }
 
-// setBits sets bits where the destination is zero.
+// setBits sets bits in a destination that is zero.
 func setBits(destination []byte, at, count int) {
 	if head := min(-at&7, count); head > 0 {
 		destination[at>>3] |= byte(1<<head-1) << (at & 7)
@@ -91,8 +91,8 @@ func setBits(destination []byte, at, count int) {
 	}
 }
 
-// shiftBits moves count bits of a bitmap from position from, which is below
-// eight, to its beginning and clears what lies behind them.
+// shiftBits moves count bits of a bitmap from position from, which is below eight, to
+// its beginning, and clears the bits after them.
 func shiftBits(bitmap []byte, from, count int) {
 	if from > 0 {
 		for i := range bitmapBytes(count) {

@@ -8,22 +8,22 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 )
 
-// chunk is the part of a host array that is to be moved. Several chunks, one
-// after another, make a column. Nothing about the array is taken for granted:
-// every buffer is reached through a method that checks its length.
+// chunk is a part of a host array that is uploaded. A sequence of chunks makes a
+// column. The array is not trusted: every buffer is read through a method that checks
+// its length.
 type chunk struct {
 	data arrow.ArrayData
-	// offset is how many elements lie ahead in the array's buffers, those that
-	// the array itself skips included.
+	// offset is the number of elements before the chunk in the array's buffers,
+	// including those that the array skips.
 	offset, length int
 	// nulls is the number of nulls, or UnknownNullCount.
 	nulls int
-	// first and last are the positions in a data buffer or a child between which
-	// the chunk's elements lie.
+	// first and last are the bounds of the chunk's elements in a data buffer or a
+	// child.
 	first, last int
 }
 
-// newChunk returns elements from position from on of an array.
+// newChunk returns length elements of an array, from position from on.
 func newChunk(data arrow.ArrayData, from, length int) (chunk, error) {
 	if isNil(data) {
 		return chunk{}, fmt.Errorf("the array is nil: %w", ErrInvalid)
@@ -44,7 +44,7 @@ func newChunk(data arrow.ArrayData, from, length int) (chunk, error) {
 	return chunk{data: data, offset: offset + from, length: length, nulls: nulls}, nil
 }
 
-// isNil also finds the nil pointer that arrow-go hides in an interface.
+// isNil also detects a nil pointer in an interface.
 func isNil(data arrow.ArrayData) bool {
 	if pointer, ok := data.(*array.Data); ok {
 		return pointer == nil
@@ -52,7 +52,7 @@ func isNil(data arrow.ArrayData) bool {
 	return data == nil
 }
 
-// buffer returns buffer i of the format; nil if the array lacks it.
+// buffer returns buffer i of the format, or nil if the array lacks it.
 func (c *chunk) buffer(l layout, i int) []byte {
 	buffers := c.data.Buffers()
 	if i = l.inArrow(i); i >= len(buffers) || buffers[i] == nil {
@@ -61,8 +61,8 @@ func (c *chunk) buffer(l layout, i int) []byte {
 	return buffers[i].Bytes()
 }
 
-// elements returns the bytes of the chunk's elements in buffer i, and of so many
-// further ones.
+// elements returns the bytes of the chunk's elements in buffer i, followed by a
+// number of further ones.
 func (c *chunk) elements(l layout, i, width, further int) ([]byte, error) {
 	buffer := c.buffer(l, i)
 	count, ok := add(c.offset+c.length, further)
@@ -73,7 +73,7 @@ func (c *chunk) elements(l layout, i, width, further int) ([]byte, error) {
 	return buffer[c.offset*width : end], nil
 }
 
-// shortBuffer is the error for a buffer that does not hold what it should.
+// shortBuffer is the error for a buffer that is too short.
 func shortBuffer(l layout, i, have, length, offset, count, width int) error {
 	needed := fmt.Sprintf("%d × %d bytes", count, width)
 	if product, ok := multiply(count, width); ok {
@@ -83,7 +83,7 @@ func shortBuffer(l layout, i, have, length, offset, count, width int) error {
 		i, l.bufferName(i), have, length, l.storage, offset, needed, ErrInvalid)
 }
 
-// bits returns buffer i, which holds one bit an element.
+// bits returns buffer i, which holds one bit for each element.
 func (c *chunk) bits(l layout, i int) ([]byte, error) {
 	buffer := c.buffer(l, i)
 	if need := bitmapBytes(c.offset + c.length); need > len(buffer) {
@@ -93,8 +93,8 @@ func (c *chunk) bits(l layout, i int) ([]byte, error) {
 	return buffer, nil
 }
 
-// validity returns the validity bitmap, or nil where no element is null, once it
-// has counted the nulls if need be.
+// validity returns the validity bitmap, or nil if no element is null. It counts the
+// nulls if the count is unknown.
 func (c *chunk) validity(l layout) ([]byte, error) {
 	if c.length == 0 || c.nulls == 0 {
 		c.nulls = 0
@@ -120,7 +120,7 @@ func (c *chunk) validity(l layout) ([]byte, error) {
 	return bits, nil
 }
 
-// child returns elements from position from on of child i.
+// child returns length elements of child i, from position from on.
 func (c *chunk) child(i, from, length int) (chunk, error) {
 	return newChunk(c.data.Children()[i], from, length)
 }
@@ -128,7 +128,7 @@ func (c *chunk) child(i, from, length int) (chunk, error) {
 // childLen returns the length of child i.
 func (c *chunk) childLen(i int) int { return c.data.Children()[i].Len() }
 
-// check looks at what the array is made of, but not at its buffers.
+// check checks the parts of the array, except the contents of its buffers.
 func (c *chunk) check(l layout) error {
 	if err := l.sameLayout(c.data.DataType()); err != nil {
 		return err

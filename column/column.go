@@ -12,11 +12,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// UnknownNullCount is the null count of a column whose nulls were never counted.
+// UnknownNullCount is the null count of a column with an unknown number of nulls.
 const UnknownNullCount = -1
 
-// ErrInvalid is wrapped by errors about arrays and columns whose parts do not
-// fit together.
+// ErrInvalid is wrapped by errors about arrays and columns with inconsistent parts.
 var ErrInvalid = errors.New("invalid column")
 
 // Bytes is a buffer of a column.
@@ -29,42 +28,46 @@ type Column struct {
 	known      known
 }
 
-// Data are the parts of a column, as the Arrow columnar format names them.
+// Data are the parts of a column, named as in the Arrow columnar format.
 type Data struct {
 	Type arrow.DataType
-	// Length is the number of elements, Offset the number of elements ahead of
-	// the first one in every buffer. With Rows, Length is the capacity: the most
-	// elements there may be.
+	// Length is the number of elements, Offset the number of elements before the
+	// first one in every buffer. With Rows, Length is the capacity: the maximum
+	// number of elements.
 	Length, Offset int
-	// Rows is the number of elements if only the device knows it, or nil.
+	// Rows is the number of elements if only the device has it, or nil.
 	Rows *RowCount
 	// NullCount is the number of nulls, or UnknownNullCount.
 	NullCount int
-	// Buffers are those of the type's layout, in its order. The first is the
-	// validity bitmap for all types but null, union and run-end encoded. A
-	// buffer that the format lets be absent is a zero Slice.
+	// Buffers are the buffers of the type's layout, in its order. The first is the
+	// validity bitmap for all types except null, union and run-end encoded. An
+	// optional buffer that is absent is a zero Slice.
 	Buffers []Bytes
 	// Children are the columns of a nested type.
 	Children []*Column
-	// Dictionary holds the values of a dictionary type, whose own buffers are
-	// the indices.
+	// Dictionary holds the values of a dictionary type. The indices are in Buffers.
 	Dictionary *Column
-	// Manager is the manager of a column without any memory: of no elements, or of
-	// type null. Other columns have that of their memory.
+	// Manager is the manager of a column without memory: without elements, or of type
+	// null. Other columns have the manager of their memory.
 	Manager *memory.Manager
-	// Known is what is known of the values. New takes it; Data does not return it,
-	// for it says nothing of changed parts.
+	// Known holds known properties of the values. New takes it; Data does not return
+	// it, because it would not hold for changed parts.
 	Known Known
 }
 
-// New makes a column of its parts. It checks that there are as many buffers and
-// children as the type's layout has and that buffers of fixed width are long
-// enough for offset and length. The column retains the buffers, the children, the
-// dictionary and the row count; the caller keeps its own references and releases the
-// column.
+// New makes a column of its parts. It checks the number of buffers and children
+// against the type's layout, and the length of fixed-width buffers against offset and
+// length.
+//
+// # Ownership
+//
+// The column retains the buffers, the children, the dictionary and the row count. The
+// caller keeps its own references and releases the column.
+//
+// # Row counts
 //
 // The children of a struct, a sparse union or a fixed-size list with a row count get
-// a count too, so that each is right when it is taken by itself.
+// a count too, so that each child is valid by itself.
 func New(data Data) (*Column, error) {
 	if err := check(data); err != nil {
 		return nil, fmt.Errorf("column: new: %w", err)
@@ -105,8 +108,8 @@ func retained(data Data) (*Column, error) {
 	return c, nil
 }
 
-// views returns the buffers without the references that some may hold. A column keeps
-// references to the blocks, and lends views of them.
+// views returns the buffers without references. A column holds references to the
+// blocks, and its views borrow them.
 func views(buffers []Bytes) []Bytes {
 	if !slices.ContainsFunc(buffers, func(b Bytes) bool { return !b.IsView() }) {
 		return buffers
@@ -118,7 +121,7 @@ func views(buffers []Bytes) []Bytes {
 	return lent
 }
 
-// releaseAll gives back the references to the buffers' blocks and the children.
+// releaseAll releases the references to the buffers' blocks and the children.
 func releaseAll(buffers []Bytes, children []*Column) error {
 	var failures []error
 	note := func(err error) {
@@ -138,29 +141,29 @@ func releaseAll(buffers []Bytes, children []*Column) error {
 // Type returns the Arrow type.
 func (c *Column) Type() arrow.DataType { return c.data.Type }
 
-// Len returns the number of elements or, if only the device knows that, the most there
-// may be: the capacity. See [Column.NumRows].
+// Len returns the number of elements. If only the device has that number, it returns
+// the capacity. See [Column.NumRows].
 func (c *Column) Len() int { return c.data.Length }
 
-// Offset returns the number of elements that lie ahead of the first one in every
-// buffer.
+// Offset returns the number of elements before the first one in every buffer.
 func (c *Column) Offset() int { return c.data.Offset }
 
 // NullCount returns the number of nulls, or UnknownNullCount. With a row count on the
-// device it is zero if there are none, Len if all elements are null, and else unknown.
+// device it is zero if no element is null, Len if all elements are null, and
+// otherwise unknown.
 func (c *Column) NullCount() int { return c.data.NullCount }
 
-// Data returns the column's parts, without what is known of the values. They are
-// borrowed and not to be changed.
+// Data returns the column's parts, without the known properties of the values. They
+// are borrowed; do not change them.
 func (c *Column) Data() Data { return c.data }
 
-// NumBuffers returns how many buffers the column has.
+// NumBuffers returns the number of buffers.
 func (c *Column) NumBuffers() int { return len(c.data.Buffers) }
 
 // Buffer returns buffer i of the type's layout, borrowed from the column.
 func (c *Column) Buffer(i int) Bytes { return c.data.Buffers[i] }
 
-// NumChildren returns how many children the column has.
+// NumChildren returns the number of children.
 func (c *Column) NumChildren() int { return len(c.data.Children) }
 
 // Child returns child i, borrowed from the column.
@@ -169,8 +172,8 @@ func (c *Column) Child(i int) *Column { return c.data.Children[i] }
 // Dictionary returns the dictionary, borrowed from the column, or nil.
 func (c *Column) Dictionary() *Column { return c.data.Dictionary }
 
-// String returns the type, the number of rows and that of nulls in one line. It never
-// waits: [Column.Preview] shows values.
+// String returns the type, the number of rows and the number of nulls on one line. It
+// never waits; [Column.Preview] shows values.
 func (c *Column) String() string {
 	if c == nil {
 		return "nil column"
@@ -209,9 +212,9 @@ func (c *Column) Retain() error {
 	return fmt.Errorf("column: retain %v: %w", c, memory.ErrReleased)
 }
 
-// Release gives a reference back; the last one releases the buffers, the
-// children and the dictionary. Releasing a nil column does nothing, releasing
-// once too often is an error that wraps memory.ErrReleased.
+// Release drops a reference. The last one releases the buffers, the children and the
+// dictionary. Release of a nil column does nothing. One release too many is an error
+// that wraps memory.ErrReleased.
 func (c *Column) Release() error {
 	if c == nil {
 		return nil
@@ -232,9 +235,8 @@ func (c *Column) Release() error {
 	}
 }
 
-// Blocks calls yield with every block that the column's buffers, its children's
-// and its dictionary's lie in; blocks that hold several are met several times.
-// It is an iterator for range.
+// Blocks is an iterator over the blocks of the column's buffers, of its children and
+// of its dictionary. It yields a block once for each buffer in it.
 func (c *Column) Blocks(yield func(*memory.Block) bool) { c.blocks(yield) }
 
 func (c *Column) blocks(yield func(*memory.Block) bool) bool {
@@ -251,9 +253,9 @@ func (c *Column) blocks(yield func(*memory.Block) bool) bool {
 	return c.data.Dictionary == nil || c.data.Dictionary.blocks(yield)
 }
 
-// Manager returns the manager of the column's memory. It is known for columns without
-// memory too; nil means that a column was made by [New] without memory and without
-// [Data.Manager].
+// Manager returns the manager of the column's memory. Columns without memory know
+// their manager too, unless [New] made them without [Data.Manager]; Manager then
+// returns nil.
 func (c *Column) Manager() *memory.Manager {
 	for block := range c.Blocks {
 		return block.Manager()
@@ -277,7 +279,7 @@ func (c *Column) Manager() *memory.Manager {
 	return nil
 }
 
-// Device returns the device of [Column.Manager], or nil if that is nil.
+// Device returns the device of [Column.Manager], or nil if the manager is nil.
 func (c *Column) Device() *device.Device {
 	if m := c.Manager(); m != nil {
 		return m.Device()

@@ -7,12 +7,12 @@ import (
 	"sync/atomic"
 )
 
-// What refers to a position elsewhere is checked while it travels: the part of the
-// buffer that was just copied is in the processor's cache, and several goroutines copy
-// at a time. A pass of its own over the buffers ahead of the transfer would read all of
-// it once more.
+// References to other positions are checked during the transfer: the part of the
+// buffer that was just copied is in the processor's cache, and several goroutines
+// copy at the same time. A separate pass before the transfer would read all buffers
+// twice.
 
-// contentCheck looks at the elements from number from up to number to of a buffer.
+// contentCheck checks the elements of a buffer from number from up to number to.
 type contentCheck func(from, to int) error
 
 // watched is a buffer that is checked.
@@ -20,11 +20,12 @@ type watched struct {
 	check contentCheck
 	count int
 	where *crumb
-	// column and chunk say which of several the buffer belongs to, if not negative.
+	// column and chunk are the numbers of the buffer's column and chunk. A negative
+	// number is not shown.
 	column, chunk int
 }
 
-// verdict is the first error that a check has found.
+// verdict is the first error of a check.
 type verdict struct{ err atomic.Pointer[error] }
 
 func (v *verdict) failed() bool { return v.err.Load() != nil }
@@ -58,8 +59,8 @@ func (c *crumb) wrap(err error) error {
 	return err
 }
 
-// elements plans a buffer of elements, as they are or rewritten, that is checked while
-// it travels. No check, or a planner that checks nothing, leaves that out.
+// elements plans a buffer of elements, unchanged or rewritten, that is checked during
+// the transfer. If check is nil or the planner is unchecked, it plans no check.
 func (p *planner) elements(source []byte, width int, rewritten rewriting, chunks []chunk, chunk int, check contentCheck) {
 	if len(source) == 0 {
 		return
@@ -98,7 +99,7 @@ func (p *planner) elements(source []byte, width int, rewritten rewriting, chunks
 	})
 }
 
-// contents returns what the checks have found, once everything has travelled.
+// contents returns the result of the checks after the transfer.
 func (p *planner) contents() error {
 	if p.verdict == nil || !p.verdict.failed() {
 		return nil
@@ -106,7 +107,7 @@ func (p *planner) contents() error {
 	return *p.verdict.err.Load()
 }
 
-// examineContents checks at once what would be checked on the way.
+// examineContents makes all checks immediately, without a transfer.
 func (p *planner) examineContents() error {
 	for _, w := range p.watched {
 		if err := w.look(0, w.count); err != nil {
@@ -116,7 +117,7 @@ func (p *planner) examineContents() error {
 	return nil
 }
 
-// inColumn says which column an error is about.
+// inColumn adds the column to an error.
 func inColumn(i int, name func(i int) string, err error) error {
 	if name != nil {
 		return fmt.Errorf("column %d %q: %w", i, name(i), err)
@@ -124,15 +125,15 @@ func inColumn(i int, name func(i int) string, err error) error {
 	return fmt.Errorf("column %d: %w", i, err)
 }
 
-// ascendingOffsets checks that offsets do not decrease. Of the last element that it is
-// asked about it also looks at the next one.
+// ascendingOffsets checks that offsets do not decrease. For the last element of a
+// range it also compares the next offset.
 func ascendingOffsets(offsets []byte, width int) contentCheck {
 	count := len(offsets) / width
 	return func(from, to int) error {
 		from = max(from-1, 0)
 		if bad := firstDescent(offsets[from*width:min(to+1, count)*width], width); bad >= 0 {
 			bad += from
-			return fmt.Errorf("buffer 1 (offsets): number %d is %d, less than the %d ahead of it: %w",
+			return fmt.Errorf("buffer 1 (offsets): number %d is %d, less than the %d before it: %w",
 				bad, signedAt(offsets[bad*width:], width), signedAt(offsets[(bad-1)*width:], width), ErrInvalid)
 		}
 		return nil
@@ -140,7 +141,7 @@ func ascendingOffsets(offsets []byte, width int) contentCheck {
 }
 
 // firstDescent returns the number of the first integer, of 4 or 8 bytes, that is less
-// than the one ahead of it, or -1.
+// than its predecessor, or -1.
 func firstDescent(values []byte, width int) int {
 	if width == 4 {
 		if aligned, ok := typed[int32](values); ok && !descends(aligned) {
@@ -156,8 +157,7 @@ func firstDescent(values []byte, width int) int {
 	return decreases
 }
 
-// checkedIndices checks that the indices of elements that are not null lie in the
-// dictionary.
+// checkedIndices checks that the indices of valid elements lie in the dictionary.
 func (c *chunk) checkedIndices(l layout, indices []byte) contentCheck {
 	values := c.data.Dictionary().Len()
 	valid, err := c.validity(l)
@@ -169,8 +169,7 @@ func (c *chunk) checkedIndices(l layout, indices []byte) contentCheck {
 	}
 }
 
-// checkedViews checks that the views of elements that are not null lie in the data
-// buffers.
+// checkedViews checks that the views of valid elements lie in the data buffers.
 func (c *chunk) checkedViews(l layout, views []byte) contentCheck {
 	lengths := make([]int, max(len(c.data.Buffers())-2, 0))
 	for i := range lengths {
@@ -185,7 +184,7 @@ func (c *chunk) checkedViews(l layout, views []byte) contentCheck {
 	}
 }
 
-// checkedListViews checks that the lists, those of nulls too, lie in the child.
+// checkedListViews checks that all lists lie in the child, including null ones.
 func (c *chunk) checkedListViews(l layout, offsets, sizes []byte) contentCheck {
 	return func(from, to int) error {
 		return checkListViews(offsets[from*l.width:to*l.width], sizes[from*l.width:to*l.width], l.width, c.childLen(0), from)
@@ -206,7 +205,7 @@ func (c *chunk) checkedTypeIDs(l layout, ids, offsets []byte) contentCheck {
 	}
 }
 
-// ascendingRuns checks that run ends, which are child 0, grow.
+// ascendingRuns checks that run ends, which are child 0, increase.
 func ascendingRuns(ends []byte, width int, name string) contentCheck {
 	return func(from, to int) error {
 		before := int64(math.MinInt64)
@@ -224,8 +223,8 @@ func ascendingRuns(ends []byte, width int, name string) contentCheck {
 	}
 }
 
-// lastOf32 returns the last of some offsets, or the number of the first one that
-// is less than the one ahead of it.
+// lastOf32 returns the last offset, or the number of the first offset that is less
+// than its predecessor.
 func lastOf32(offsets []byte) (last int64, decreases int) {
 	at := int32(math.MinInt32)
 	for rest := offsets; len(rest) >= 4; rest = rest[4:] {

@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// integers are numbers of a width as an Arrow buffer.
+// integers makes an Arrow buffer of integers of a width.
 func integers(width int, values ...int64) *arrowmemory.Buffer {
 	bytes := make([]byte, 0, width*len(values))
 	for _, value := range values {
@@ -32,8 +32,8 @@ func arrayOf(t arrow.DataType, length, nulls int, buffers []*arrowmemory.Buffer,
 	return malformed{nil, array.NewData(t, length, buffers, children, nulls, 0)}
 }
 
-// unsound are arrays whose parts fit together and whose contents do not. Readers of
-// files hand such arrays on.
+// unsound are arrays with consistent parts and invalid contents. File readers may
+// return such arrays.
 func unsound() map[string]struct {
 	array arrow.Array
 	want  string
@@ -77,8 +77,8 @@ func unsound() map[string]struct {
 		array arrow.Array
 		want  string
 	}{
-		"text":                  {text(4, 0, -7, 3), "buffer 1 (offsets): number 1 is -7, less than the 0 ahead of it"},
-		"text beyond":           {text(4, 0, 99, 3), "buffer 1 (offsets): number 2 is 3, less than the 99 ahead of it"},
+		"text":                  {text(4, 0, -7, 3), "buffer 1 (offsets): number 1 is -7, less than the 0 before it"},
+		"text beyond":           {text(4, 0, 99, 3), "buffer 1 (offsets): number 2 is 3, less than the 99 before it"},
 		"large text":            {text(8, 0, math.MinInt64, 3), "number 1 is -9223372036854775808"},
 		"large text beyond":     {text(8, 0, math.MaxInt64, 3), "number 2 is 3"},
 		"list":                  {arrayOf(arrow.ListOf(number), 2, 0, []*arrowmemory.Buffer{nil, integers(4, 0, 1<<30, 3)}, three), "buffer 1 (offsets): number 2 is 3"},
@@ -121,7 +121,7 @@ func TestUnsoundContentsAreRefused(t *testing.T) {
 				assert.Zero(t, mgr.Stats().Blocks)
 
 				made, err := column.FromArray(t.Context(), mgr, c.array, column.UploadOptions{Unchecked: true})
-				require.NoError(t, err, "nobody looks")
+				require.NoError(t, err, "the contents are unchecked")
 				if back, err := made.Array(t.Context()); err == nil {
 					assert.Contains(t, t.Name(), "list_view_under_null")
 					back.Release()
@@ -139,8 +139,8 @@ func columnOfInts(t testing.TB) arrow.Array {
 	return array.MakeFromData(array.NewData(arrow.PrimitiveTypes.Int8, 3, []*arrowmemory.Buffer{nil, buffer([]byte{1, 2, 3})}, nil, 0, 0))
 }
 
-// Every element is looked at, in buffers of any alignment and whatever part of them a
-// goroutine copies.
+// Every element is checked, in buffers of any alignment and for any division among
+// the goroutines.
 func TestEveryOffsetIsChecked(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{Staging: memory.StagingOptions{ChunkBytes: 256 << 10, Workers: 3}})
 	for _, width := range []int{4, 8} {
@@ -176,8 +176,8 @@ func TestEveryOffsetIsChecked(t *testing.T) {
 	}
 }
 
-// Chunks are checked before arrow-go merges their dictionaries, and indices of nulls may
-// be anything.
+// Chunks are checked before arrow-go merges their dictionaries. Indices of nulls may
+// have any value.
 func TestIndicesOfNullsMayBeAnything(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	of := func(values ...int64) arrow.Array {
@@ -198,7 +198,7 @@ func TestIndicesOfNullsMayBeAnything(t *testing.T) {
 	}
 }
 
-// A claim of nulls comes from a file: the bitmap says how many there are.
+// A null count of a file may be wrong: the bitmap determines the number of nulls.
 func TestClaimedNullsAreCounted(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	for _, claimed := range []int{1, 2, 3, 8} {

@@ -8,8 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// RowCount returns the count of the column's rows, borrowed from the column, or nil if
-// the host has given it: then there are Len rows.
+// RowCount returns the count of the column's rows, borrowed from the column. It
+// returns nil if the host has set the count: the column then has Len rows.
 func (c *Column) RowCount() *RowCount { return c.data.Rows }
 
 // HostRows returns the number of rows if the host knows it already.
@@ -21,9 +21,10 @@ func (c *Column) HostRows() (rows int, known bool) {
 	return int(count), known
 }
 
-// DeviceRows returns the number of rows in device memory, borrowed from the column. It
-// is empty if the host has given the number, and for the children that
-// [RowCount.Device] names. [Column.Extent] returns what an operator needs.
+// DeviceRows returns the number of rows in device memory, borrowed from the column.
+// It is empty if the host has set the number, and for the children that
+// [RowCount.Device] names. [Column.Extent] returns the arguments that an operator
+// needs.
 func (c *Column) DeviceRows() memory.Slice[int64] {
 	if c.data.Rows == nil {
 		return memory.Slice[int64]{}
@@ -31,9 +32,13 @@ func (c *Column) DeviceRows() memory.Slice[int64] {
 	return c.data.Rows.Device()
 }
 
-// NumRows returns the number of rows. If only the device knows it, the first call
-// waits for the work on the count and fetches it, for all columns that share it. A
-// count that is negative or exceeds Len gives an error that wraps [ErrRows].
+// NumRows returns the number of rows. A count that is negative or exceeds Len gives
+// an error that wraps [ErrRows].
+//
+// # Waiting
+//
+// If only the device has the count, the first call waits for the work on it and
+// fetches it, for all columns that share it.
 func (c *Column) NumRows(ctx context.Context) (int, error) {
 	if err := c.Check(); err != nil {
 		return 0, err
@@ -46,9 +51,9 @@ func (c *Column) NumRows(ctx context.Context) (int, error) {
 }
 
 // Extent returns the number of rows as an operator takes it. If the host knows the
-// number, device is empty and rows is the number. If not, device holds it and rows is
-// the most that it may be. The number is fetched only if it is neither known nor in
-// device memory as such, which is so for few children: see [RowCount.Device].
+// number, device is empty and rows is the number. Otherwise device holds the number
+// and rows is its maximum. Extent fetches a number that is unknown and not in device
+// memory itself, which is the case for few children: see [RowCount.Device].
 func (c *Column) Extent(ctx context.Context) (rows int, device memory.Slice[int64], err error) {
 	if err := c.Check(); err != nil {
 		return 0, device, err
@@ -63,9 +68,9 @@ func (c *Column) Extent(ctx context.Context) (rows int, device memory.Slice[int6
 	return rows, device, err
 }
 
-// WithRows returns the column with a row count: the same memory, of which only as many
-// elements count as the device says. The capacity of the count must be Len. A column
-// that has another count gives an error that wraps [ErrRows]. The caller releases the
+// WithRows returns the column with a row count. It shares the memory; only the
+// counted elements are part of it. The capacity of the count must be Len. If the
+// column has another count, the error wraps [ErrRows]. The caller releases the
 // column.
 func (c *Column) WithRows(count *RowCount) (*Column, error) {
 	if err := c.Check(); err != nil {
@@ -84,9 +89,9 @@ func (c *Column) WithRows(count *RowCount) (*Column, error) {
 	return counted, nil
 }
 
-// WithHostRows returns the column cut to its rows, as a column whose length the host
-// knows. It fetches the number of rows if need be, as [Column.NumRows] does. The caller
-// releases the column.
+// WithHostRows returns the column cut to its rows, with a length that the host knows.
+// It fetches the number of rows if it is unknown, as [Column.NumRows] does. The
+// caller releases the column.
 func (c *Column) WithHostRows(ctx context.Context) (*Column, error) {
 	rows, err := c.NumRows(ctx)
 	if err != nil {
@@ -98,8 +103,8 @@ func (c *Column) WithHostRows(ctx context.Context) (*Column, error) {
 	return c.Slice(0, rows)
 }
 
-// counted makes a column of checked parts and gives its row count, if it has one, to
-// the children that have an element for each of its rows.
+// counted makes a column of checked parts. If the column has a row count, counted
+// gives one to the children that have an element for each row.
 func counted(data Data) (c *Column, err error) {
 	if data.Rows == nil {
 		return retained(data)
@@ -108,12 +113,12 @@ func counted(data Data) (c *Column, err error) {
 		return nil, fmt.Errorf("column: the row count is one of at most %d rows, the column has %d elements: %w", capacity, data.Length, ErrRows)
 	}
 	if data.NullCount != 0 && data.NullCount != data.Length {
-		data.NullCount = UnknownNullCount // of those that count
+		data.NullCount = UnknownNullCount // for the counted elements
 	}
 	children, err := countedChildren(data)
 	if children != nil {
 		data.Children = children
-		// The column has references of its own.
+		// The column holds references to its children.
 		defer func() { err = errors.Join(err, releaseAll(nil, children)) }()
 	}
 	if err != nil {
@@ -123,7 +128,7 @@ func counted(data Data) (c *Column, err error) {
 }
 
 // countedChildren returns the children of a column with a row count, each with its
-// own. It is nil for types whose children have other numbers of elements.
+// own count. It returns nil for types whose children have other numbers of elements.
 func countedChildren(data Data) (children []*Column, err error) {
 	l, err := layoutOf(data.Type)
 	if err != nil {
@@ -150,7 +155,7 @@ func countedChildren(data Data) (children []*Column, err error) {
 	return children, nil
 }
 
-// countedPart returns as many elements as the count may be at most, with that count.
+// countedPart returns the first elements up to the count's capacity, with that count.
 func (c *Column) countedPart(count *RowCount) (*Column, error) {
 	capacity := int(count.Capacity())
 	if own := c.data.Rows; own != nil && !own.Same(count) {
@@ -165,8 +170,8 @@ func (c *Column) countedPart(count *RowCount) (*Column, error) {
 	return counted(data)
 }
 
-// uncounted returns the column without its row count, and without those that its
-// children have from it.
+// uncounted returns the column without its row count, and without the counts that its
+// children got from it.
 func (c *Column) uncounted() (*Column, error) {
 	data := c.copyData()
 	data.Known = c.Known().ofPart()
@@ -178,8 +183,8 @@ func (c *Column) uncounted() (*Column, error) {
 	return assemble(data, len(c.data.Children), func(i int) (*Column, error) { return c.data.Children[i].uncounted() }, false, nil)
 }
 
-// perElement returns how many elements every child has for each of the column's, if
-// that is one number.
+// perElement returns the number of elements of every child for each element of the
+// column, if that number is constant.
 func (l layout) perElement() (times int64, ok bool) {
 	switch l.kind {
 	case kindStruct, kindSparseUnion:
@@ -190,8 +195,8 @@ func (l layout) perElement() (times int64, ok bool) {
 	return 0, false
 }
 
-// checkRows checks that the row count fits the length, and that no child has fewer
-// elements than it seems.
+// checkRows checks that the row count matches the length, and that every child has
+// enough elements.
 func checkRows(l layout, data Data) error {
 	if data.Rows != nil {
 		if capacity := data.Rows.Capacity(); capacity != int64(data.Length) {

@@ -19,7 +19,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// rowCount is a count in device memory until the end of the test.
+// rowCount makes a count in device memory, until the end of the test.
 func rowCount(t testing.TB, mgr *memory.Manager, rows, capacity int64) *column.RowCount {
 	t.Helper()
 	slice, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{Tag: "rows"})
@@ -32,8 +32,8 @@ func rowCount(t testing.TB, mgr *memory.Manager, rows, capacity int64) *column.R
 	return count
 }
 
-// withRows is an array on the device of which only the device knows how many elements
-// count, until the end of the test. It begins at an offset.
+// withRows copies an array to the device, with a row count that only the device has,
+// until the end of the test. The column begins at an offset.
 func withRows(t testing.TB, mgr *memory.Manager, a arrow.Array, offset int, rows int64) *column.Column {
 	t.Helper()
 	whole, err := column.FromArray(t.Context(), mgr, a, column.UploadOptions{})
@@ -47,7 +47,7 @@ func withRows(t testing.TB, mgr *memory.Manager, a arrow.Array, offset int, rows
 	return c
 }
 
-// Columns of every type show the rows that count, at any offset.
+// Columns of every type have the counted rows, at any offset.
 func TestArrayOfCountedColumns(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -72,7 +72,7 @@ func TestArrayOfCountedColumns(t *testing.T) {
 	})
 }
 
-// Children that have elements for every row know how many.
+// Children with elements for every row have a count.
 func TestChildrenOfCountedColumns(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -106,7 +106,7 @@ func TestChildrenOfCountedColumns(t *testing.T) {
 					if offset == 0 && c.factor == 1 {
 						assert.Same(t, counted.RowCount(), child.RowCount())
 					} else {
-						assert.Nil(t, child.DeviceRows().Block(), "there is no such number in device memory")
+						assert.Nil(t, child.DeviceRows().Block(), "the child's count is not in device memory")
 						assert.EqualValues(t, 20*c.factor, child.RowCount().Capacity())
 					}
 					_, known := child.HostRows()
@@ -135,7 +135,7 @@ func TestChildrenOfCountedColumns(t *testing.T) {
 	})
 }
 
-// What is made of a counted column has its count.
+// Views of a counted column have its count.
 func TestViewsOfCountedColumns(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	g := arraytest.NewGenerator(5)
@@ -177,7 +177,7 @@ func TestViewsOfCountedColumns(t *testing.T) {
 	require.ErrorIs(t, err, memory.ErrRange, "a slice ends with the rows and not with the capacity")
 }
 
-// A skeleton brings the count along, that of children too.
+// A skeleton includes the count, and the counts of children.
 func TestSkeletonOfCountedColumns(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	g := arraytest.NewGenerator(5)
@@ -249,7 +249,7 @@ func TestRowCountsAreChecked(t *testing.T) {
 				_, known := each.HostRows()
 				assert.False(t, known)
 			}
-			// The next attempt asks the device again.
+			// The next attempt fetches the count again.
 			require.NoError(t, c.DeviceRows().Upload(t.Context(), nil, []int64{20}))
 			got, err := c.Child(0).NumRows(t.Context())
 			require.NoError(t, err)
@@ -275,7 +275,7 @@ func TestRowCountsThatDoNotFit(t *testing.T) {
 
 	parent := column.Data{Type: arrow.StructOf(arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int8}), Length: 20, Buffers: make([]column.Bytes, 1), Children: []*column.Column{c}}
 	_, err = column.New(parent)
-	require.ErrorIs(t, err, column.ErrRows, "the child may have fewer elements than the parent says")
+	require.ErrorIs(t, err, column.ErrRows, "the child may have fewer elements than the parent needs")
 	require.ErrorContains(t, err, "child 0 (n)")
 	require.ErrorContains(t, err, "Data.Rows")
 	parent.Rows = other
@@ -329,7 +329,7 @@ func TestRowCountReferences(t *testing.T) {
 	require.ErrorIs(t, none.Retain(), memory.ErrReleased)
 }
 
-// Many goroutines may ask at once; the race detector watches.
+// Goroutines fetch the count concurrently, for the race detector.
 func TestRowCountIsFetchedFromAnyGoroutine(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -8,14 +8,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Description is a [Skeleton] in the open, for another process to be told of: all
-// of a column but its memory and its type, which the reader has from a schema.
+// Description is an exported form of a [Skeleton], for another process: it has all
+// parts of a column except its memory and its type. The reader has the type from a
+// schema.
 type Description struct {
 	// Length, Offset and NullCount are as in [Data].
 	Length    int `json:"length"`
 	Offset    int `json:"offset,omitempty"`
 	NullCount int `json:"nulls"`
-	// Unique says that no two elements are equal: see [Known].
+	// Unique reports whether no two elements are equal: see [Known].
 	Unique bool `json:"unique,omitempty"`
 	// Buffers, Children and Dictionary are in the order of the type's layout.
 	Buffers    []Place       `json:"buffers,omitempty"`
@@ -23,7 +24,7 @@ type Description struct {
 	Dictionary *Description  `json:"dictionary,omitempty"`
 }
 
-// Place is where a buffer lies: so many bytes at an offset in a numbered block.
+// Place is the position of a buffer: Bytes bytes at Offset in a numbered block.
 type Place struct {
 	// Block is negative for a buffer that the column lacks.
 	Block  int    `json:"block"`
@@ -31,13 +32,15 @@ type Place struct {
 	Bytes  int    `json:"bytes,omitempty"`
 }
 
-// Describe returns all of the column but its memory. It calls number for the block
-// of every buffer as [Column.Skeleton] does. A buffer of no bytes is described as
-// one that the column lacks.
+// Describe returns all parts of the column except its memory. It calls number for the
+// block of every buffer, as [Column.Skeleton] does. An empty buffer is described as
+// absent.
 //
-// A description has no row count on the device. If only the device knows the number of
-// rows the error wraps [ErrRowsOnDevice]: call NumRows first. A column whose rows are
-// fewer than Len is described as one of that length.
+// # Errors
+//
+// A description has no row count on the device. If only the device has the number of
+// rows, the error wraps [ErrRowsOnDevice]: call NumRows first. If the column has
+// fewer rows than Len, the description has that length.
 func (c *Column) Describe(number func(*memory.Block) int) (Description, error) {
 	if err := c.Check(); err != nil {
 		return Description{}, err
@@ -71,9 +74,8 @@ func (c *Column) describe(number func(*memory.Block) int) Description {
 	return d
 }
 
-// Places calls yield with every place in the description, children's and
-// dictionary's included. What yield changes there stays. It is an iterator for
-// range.
+// Places is an iterator over the places of the description, of its children and of
+// its dictionary. The loop may change them.
 func (d *Description) Places(yield func(*Place) bool) { d.places(yield) }
 
 func (d *Description) places(yield func(*Place) bool) bool {
@@ -90,12 +92,15 @@ func (d *Description) places(yield func(*Place) bool) bool {
 	return d.Dictionary == nil || d.Dictionary.places(yield)
 }
 
-// Column makes a column of a type in blocks that hold what the description says.
-// Blocks that no place is in may be nil. Nothing of the description is trusted: the
-// error wraps [ErrInvalid] where it does not fit the type or itself, and
-// memory.ErrRange where it does not fit the blocks, as those of [New] and of
-// memory.View do. The column retains the blocks that it uses; the caller releases
-// the column.
+// Column makes a column of a type in blocks with the described contents. Blocks
+// without a place may be nil. The column retains the blocks that it uses; the caller
+// releases the column.
+//
+// # Errors
+//
+// The description is not trusted. The error wraps [ErrInvalid] if it contradicts the
+// type or itself, and memory.ErrRange if it does not match the blocks, like the
+// errors of [New] and memory.View.
 func (d Description) Column(t arrow.DataType, blocks []*memory.Block) (*Column, error) {
 	c, err := d.column(t, blocks)
 	if err != nil {
@@ -124,7 +129,7 @@ func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column
 		data.Buffers = append(data.Buffers, buffer)
 	}
 	defer func() {
-		// The column has references of its own.
+		// The column holds its own references.
 		_ = releaseAll(nil, data.Children)
 		_ = data.Dictionary.Release()
 	}()
@@ -144,7 +149,7 @@ func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column
 	return New(data)
 }
 
-// managerOf returns the manager of some blocks, of which any may be nil.
+// managerOf returns the manager of some blocks, which may be nil.
 func managerOf(blocks []*memory.Block) *memory.Manager {
 	for _, block := range blocks {
 		if block != nil {

@@ -16,7 +16,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Columns of every type, sliced too, are the same by what is written of them.
+// Columns of every type, and their slices, equal the columns that are made of their
+// descriptions.
 func TestColumnsAreMadeOfDescriptions(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -55,7 +56,7 @@ func TestColumnsAreMadeOfDescriptions(t *testing.T) {
 	})
 }
 
-// Nothing of a description is trusted.
+// Invalid descriptions are refused.
 func TestDescriptionsAreChecked(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	block, err := mgr.Allocate(100, memory.AllocateOptions{})

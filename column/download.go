@@ -14,20 +14,19 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// DownloadOptions configure how columns are brought to the host. The zero value
-// is right for most programs.
+// DownloadOptions configure a copy of columns to the host. The zero value is right
+// for most programs.
 type DownloadOptions struct {
-	// Stream is the stream that the transfer is enqueued on. It is made to wait
-	// for all work that was recorded on the columns' memory. Nil means the stream
-	// that the first column's memory belongs to.
+	// Stream is the stream that the transfer is enqueued on. It waits for all work
+	// that was recorded on the columns' memory. Nil means the stream that the first
+	// column's memory belongs to.
 	Stream *device.Stream
 	// Allocator makes the buffers of the arrays. Nil means arrow-go's default. A
-	// memory.PinnedAllocator saves the copy out of staging memory.
+	// memory.PinnedAllocator saves the copy from staging memory.
 	Allocator arrowmemory.Allocator
 }
 
-// Array brings the column to the host. The caller releases the array. See
-// [ToArrays].
+// Array copies the column to the host. The caller releases the array. See [ToArrays].
 func (c *Column) Array(ctx context.Context) (arrow.Array, error) {
 	arrays, err := ToArrays(ctx, []*Column{c}, DownloadOptions{})
 	if err != nil {
@@ -36,19 +35,22 @@ func (c *Column) Array(ctx context.Context) (arrow.Array, error) {
 	return arrays[0], nil
 }
 
-// ToArrays brings columns of one device to the host. The arrays begin at offset
-// zero and hold copies; the caller releases every one of them.
+// ToArrays copies columns of one device to the host. The arrays begin at offset zero
+// and hold copies; the caller releases every one of them.
 //
-// A row count that only the device knows is fetched first, as [Column.NumRows] does,
-// and the array has as many elements.
+// # Waiting
 //
-// Everything whose place is known travels in one transfer. Only for columns that
-// were sliced, and whose strings or lists have lengths of their own, the offsets
-// come first and what they refer to in a further transfer for each level.
+// ToArrays fetches a row count that only the device has, as [Column.NumRows] does;
+// the array has that number of elements. All buffers with a known extent are copied
+// in one transfer. For sliced columns of strings or lists the offsets are copied
+// first, and the parts that they refer to in one further transfer for each nesting
+// level.
 //
-// Whatever on the device refers to a position is checked on the host: offsets,
-// sizes, views, indices, type ids and run ends that point nowhere give an error
-// that wraps [ErrInvalid]. After an error nothing stays allocated.
+// # Errors
+//
+// References from the device to other positions are checked on the host: offsets,
+// sizes, views, indices, type ids and run ends out of range give an error that wraps
+// [ErrInvalid]. After an error nothing stays allocated.
 func ToArrays(ctx context.Context, columns []*Column, options DownloadOptions) (arrays []arrow.Array, err error) {
 	for i, c := range columns {
 		if err := c.Retain(); err != nil {
@@ -97,8 +99,8 @@ func ToArrays(ctx context.Context, columns []*Column, options DownloadOptions) (
 	return arrays, nil
 }
 
-// orderAfter makes the stream, or one for the first block where it is nil, wait for all
-// work on the columns.
+// orderAfter makes the stream wait for all work on the columns. If stream is nil, it
+// uses the stream of the first block.
 func orderAfter(columns []*Column, stream *device.Stream) (*device.Stream, error) {
 	var seen []*memory.Block
 	for _, c := range columns {
@@ -122,13 +124,13 @@ func orderAfter(columns []*Column, stream *device.Stream) (*device.Stream, error
 	return stream, nil
 }
 
-// downloader knows what is still to come.
+// downloader holds the remaining work of a download.
 type downloader struct {
 	allocator arrowmemory.Allocator
-	// allocated holds a reference to every buffer until the arrays have theirs.
+	// allocated holds a reference to every buffer until the arrays hold theirs.
 	allocated []*arrowmemory.Buffer
-	// destinations are the transfers of the next round; then is what can be done
-	// when they are through, which may ask for further ones.
+	// destinations are the transfers of the next round. then holds the functions to
+	// call after it; they may add transfers for the following round.
 	destinations []memory.Destination
 	then         []func() error
 }
@@ -139,7 +141,7 @@ func (d *downloader) release() {
 	}
 }
 
-// round makes one transfer and what follows from it.
+// round makes one transfer and calls the functions that wait for it.
 func (d *downloader) round(ctx context.Context, stream *device.Stream) error {
 	destinations, then := d.destinations, d.then
 	d.destinations, d.then = nil, nil
@@ -158,7 +160,7 @@ func (d *downloader) round(ctx context.Context, stream *device.Stream) error {
 	return nil
 }
 
-// buffer returns a new buffer of the host's.
+// buffer returns a new host buffer.
 func (d *downloader) buffer(bytes int) *arrowmemory.Buffer {
 	buffer := arrowmemory.NewResizableBuffer(d.allocator)
 	d.allocated = append(d.allocated, buffer)
@@ -167,7 +169,7 @@ func (d *downloader) buffer(bytes int) *arrowmemory.Buffer {
 	return buffer
 }
 
-// take asks for the bytes from position from up to position to of a buffer.
+// take adds a transfer of a buffer's bytes from position from up to position to.
 func (d *downloader) take(source Bytes, from, to int) (*arrowmemory.Buffer, error) {
 	part, err := source.Slice(from, to)
 	if err != nil {
@@ -180,7 +182,7 @@ func (d *downloader) take(source Bytes, from, to int) (*arrowmemory.Buffer, erro
 	return buffer, nil
 }
 
-// takeElements asks for length elements of a width.
+// takeElements adds a transfer of length elements of a width.
 func (d *downloader) takeElements(source Bytes, offset, length, width int) (*arrowmemory.Buffer, error) {
 	count, ok := add(offset, length)
 	end, fits := multiply(count, width)
@@ -193,7 +195,7 @@ func (d *downloader) takeElements(source Bytes, offset, length, width int) (*arr
 	return d.take(source, offset*width, end)
 }
 
-// takeBits asks for bits, which shall begin with the first byte.
+// takeBits adds a transfer of bits. The result begins with the first bit of a byte.
 func (d *downloader) takeBits(source Bytes, offset, length int) (*arrowmemory.Buffer, error) {
 	if length == 0 {
 		return d.buffer(0), nil

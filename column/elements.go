@@ -10,8 +10,8 @@ import (
 )
 
 // ElementBytes returns the width of a type's values in bytes, if they have a fixed
-// width of whole bytes: it is false for booleans, and for dictionaries, whose
-// indices are not their values. An extension type has the width of its storage.
+// width of whole bytes. It returns false for booleans, and for dictionaries, because
+// their indices are not their values. An extension type has the width of its storage.
 func ElementBytes(t arrow.DataType) (width int, ok bool) {
 	l, err := layoutOf(t)
 	if err != nil || l.kind != kindFixed {
@@ -20,17 +20,17 @@ func ElementBytes(t arrow.DataType) (width int, ok bool) {
 	return l.width, true
 }
 
-// Elements returns the values of a column as elements of a Go type, borrowed from
-// the column. The Go type must be what the values are:
+// Elements returns the values of a column as elements of a Go type, borrowed from the
+// column. The Go type must match the values:
 //
 //   - integers and floats: the Go type of the same name, and uint16 for float16
-//   - dates, times, timestamps, durations and months: the int32 or int64 they count in
+//   - dates, times, timestamps, durations and months: the int32 or int64 of their unit
 //   - intervals of days and milliseconds: a 64-bit integer; of months, days and
 //     nanoseconds: an array of 16 bytes
-//   - decimals and fixed-size binary values: an array of as many bytes or words,
-//     or for fixed-size binary an unsigned integer of as many bytes
+//   - decimals and fixed-size binary values: an array of bytes or words of the same
+//     size, or for fixed-size binary an unsigned integer of the same size
 //
-// Anything else gives an error that wraps [ErrInvalid].
+// For other types the error wraps [ErrInvalid].
 func Elements[T memory.Element](c *Column) (memory.Slice[T], error) {
 	region, err := c.ValuesRegion()
 	if err != nil {
@@ -42,7 +42,7 @@ func Elements[T memory.Element](c *Column) (memory.Slice[T], error) {
 	return memory.Reinterpret[T](region)
 }
 
-// holds reports whether a Go type is what the values of an Arrow type are.
+// holds reports whether a Go type matches the values of an Arrow type.
 func holds(t reflect.Type, dataType arrow.DataType) bool {
 	l, err := layoutOf(dataType)
 	if err != nil || l.kind != kindFixed || int(t.Size()) != l.width {

@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// uploading moves columns, each of several chunks, to the device.
+// uploading copies columns, each of several chunks, to the device.
 func uploading(name string, requests int, columns func(t testing.TB) [][]arrow.Array) faulttest.Operation {
 	return faulttest.Operation{
 		Name: name, Says: "column: upload: ", Requests: requests, Cancellable: true,
@@ -44,7 +44,7 @@ func uploading(name string, requests int, columns func(t testing.TB) [][]arrow.A
 	}
 }
 
-// downloading brings columns to the host, or parts of them.
+// downloading copies columns, or parts of them, to the host.
 func downloading(name string, from, to int, arrays func() []arrow.Array) faulttest.Operation {
 	return faulttest.Operation{
 		Name: name, Says: "column: download: ", Cancellable: true,
@@ -95,7 +95,7 @@ func everyLayout(rows int) (arrays []arrow.Array) {
 	return arrays
 }
 
-// differentDictionaries are chunks whose dictionaries have to be merged.
+// differentDictionaries are chunks with dictionaries that must be merged.
 func differentDictionaries(t testing.TB) [][]arrow.Array {
 	var chunks []arrow.Array
 	for i := range 3 {
@@ -122,12 +122,12 @@ func transfers() []faulttest.Operation {
 		}),
 		uploading("FromArrays of dictionaries", 1, differentDictionaries),
 		downloading("ToArrays of every layout", 0, 20, func() []arrow.Array { return everyLayout(20) }),
-		// What was sliced comes in several transfers, one for each level.
+		// Slices need several transfers, one for each level.
 		downloading("ToArrays of slices of every layout", 5, 17, func() []arrow.Array { return everyLayout(20) }),
 	}
 }
 
-// Each type by itself: the one allocation of its upload fails.
+// Each type separately: the one allocation of its upload fails.
 func TestEveryAllocationFails(t *testing.T) {
 	operations := transfers()
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})

@@ -24,7 +24,7 @@ import (
 
 var errInjected = errors.New("injected")
 
-// failing is a resource whose allocation number fail fails.
+// failing is a resource that fails allocation number fail.
 type failing struct {
 	memory.Resource
 	count, fail atomic.Int64
@@ -95,7 +95,7 @@ func TestCancelledTransfersHoldNothing(t *testing.T) {
 	})
 }
 
-// What was moved is the device's: the host may write to it and free it.
+// After the upload the host may write to the array and free it.
 func TestArraysMayBeReleasedAfterUpload(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -147,7 +147,7 @@ func TestDictionariesDoNotStayRetained(t *testing.T) {
 	assert.Equal(t, 4, c.Dictionary().Len(), "each value once")
 	back.Release()
 	require.NoError(t, c.Release())
-	// Chunks of one dictionary share it as it is.
+	// Chunks of one dictionary share it unchanged.
 	c, back = travel(t, mgr, []arrow.Array{chunks[0], chunks[0]})
 	assert.Equal(t, 2, c.Dictionary().Len())
 	back.Release()
@@ -184,8 +184,8 @@ func TestManyGoroutines(t *testing.T) {
 		var group errgroup.Group
 		for worker := range 8 {
 			group.Go(func() error {
-				// Moving an array only reads it, but comparing it writes down its
-				// null count: each goroutine compares with an array of its own.
+				// An upload only reads the array, but a comparison stores its null
+				// count, so each goroutine compares a separate array.
 				same := generate()
 				for i := range 20 {
 					mine, err := column.FromArray(t.Context(), mgr, a, column.UploadOptions{})

@@ -9,13 +9,13 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// fetched is an array on its way to the host.
+// fetched is an array that is being downloaded.
 type fetched struct {
 	layout   layout
 	dataType arrow.DataType
 	length   int
-	// parent and number say where the array belongs, for messages: which child of
-	// the parent it is, or without a parent which column.
+	// parent and number locate the array, for messages: it is child number of parent,
+	// or without a parent column number.
 	parent *fetched
 	number int
 
@@ -41,8 +41,8 @@ func (f *fetched) place() string {
 
 func (f *fetched) fail(err error) error { return fmt.Errorf("%s: %w", f.place(), err) }
 
-// fetch asks for length elements that begin at position offset of the column's
-// buffers.
+// fetch adds length elements from position offset of the column's buffers to the
+// download.
 func (d *downloader) fetch(parent *fetched, number int, c *Column, offset, length int) (*fetched, error) {
 	f := &fetched{dataType: c.data.Type, length: length, parent: parent, number: number}
 	var err error
@@ -56,7 +56,7 @@ func (d *downloader) fetch(parent *fetched, number int, c *Column, offset, lengt
 	return f, d.fetchNested(f, c, offset)
 }
 
-// fetchBuffers asks for the buffers whose extent is known from offset and length.
+// fetchBuffers adds the buffers whose extent follows from offset and length.
 func (d *downloader) fetchBuffers(f *fetched, c *Column, offset int) (err error) {
 	l, source := f.layout, c.data.Buffers
 	if l.hasValidity() && f.length > 0 && source[0].Len() > 0 && c.data.NullCount != 0 {
@@ -85,8 +85,8 @@ func (d *downloader) fetchBuffers(f *fetched, c *Column, offset int) (err error)
 	return err
 }
 
-// fetchNested asks for what the buffers refer to: at once where it is known what
-// that is, or else when the offsets have arrived.
+// fetchNested adds the parts that the buffers refer to: immediately if their extent
+// is known, else after the offsets have arrived.
 func (d *downloader) fetchNested(f *fetched, c *Column, offset int) (err error) {
 	switch f.layout.kind {
 	case kindBinary:
@@ -124,7 +124,7 @@ func (d *downloader) fetchNested(f *fetched, c *Column, offset int) (err error) 
 	return err
 }
 
-// after checks something when the next round's bytes are here.
+// after runs a check when the next round's bytes have arrived.
 func (d *downloader) after(f *fetched, check func() error) {
 	d.then = append(d.then, func() error {
 		if err := check(); err != nil {
@@ -134,7 +134,7 @@ func (d *downloader) after(f *fetched, check func() error) {
 	})
 }
 
-// valid returns the validity bitmap, or nil where there is none.
+// valid returns the validity bitmap, or nil.
 func (f *fetched) valid() []byte {
 	if !f.layout.hasValidity() || f.buffers[0] == nil {
 		return nil
@@ -142,7 +142,7 @@ func (f *fetched) valid() []byte {
 	return f.buffers[0].Bytes()
 }
 
-// fetchChild asks for elements from position from on of child i.
+// fetchChild adds length elements of child i from position from on.
 func (d *downloader) fetchChild(f *fetched, c *Column, i, from, length int) error {
 	child := c.data.Children[i]
 	if length == 0 {
@@ -169,9 +169,9 @@ func (d *downloader) fetchBinary(f *fetched, c *Column, offset int) error {
 	return d.fetchOffsets(f, c, offset, data.Len(), part, func(last int) { f.buffers[2].ResizeNoShrink(last) })
 }
 
-// fetchOffsets asks for offsets, and with part for what they embrace. That is
-// asked for in whole and at once where the offsets are all there are: then trim,
-// if there is one, is told how much of it is used.
+// fetchOffsets adds offsets and, with part, the elements between the first and the
+// last offset. If the column has no further offsets than these, it adds all elements
+// immediately; trim, if not nil, then receives the number of used ones.
 func (d *downloader) fetchOffsets(f *fetched, c *Column, offset, limit int, part func(first, last int) error, trim func(last int)) error {
 	width := f.layout.width
 	if f.length == 0 {
@@ -209,7 +209,7 @@ func (d *downloader) fetchOffsets(f *fetched, c *Column, offset, limit int, part
 	return nil
 }
 
-// fetchViews asks for the data that views refer to, which may be anywhere.
+// fetchViews adds the data that views refer to, which may be anywhere.
 func (d *downloader) fetchViews(f *fetched, c *Column) (err error) {
 	for i := 2; i < len(c.data.Buffers); i++ {
 		if f.buffers[i], err = d.take(c.data.Buffers[i], 0, c.data.Buffers[i].Len()); err != nil {
@@ -226,7 +226,7 @@ func (d *downloader) fetchViews(f *fetched, c *Column) (err error) {
 	return nil
 }
 
-// fetchPointedTo asks for the children of list views and dense unions whole, for
+// fetchPointedTo adds the whole children of list views and dense unions, because
 // their offsets may point anywhere.
 func (d *downloader) fetchPointedTo(f *fetched, c *Column) error {
 	lengths := make([]int, len(c.data.Children))
@@ -249,8 +249,8 @@ func (d *downloader) fetchPointedTo(f *fetched, c *Column) error {
 	return nil
 }
 
-// fetchRuns asks for run ends and values. Where there are more runs than the
-// elements can have the column was sliced, and the values wait for the run ends.
+// fetchRuns adds run ends and values. If there are more runs than elements, the
+// column was sliced, and the values are added after the run ends have arrived.
 func (d *downloader) fetchRuns(f *fetched, c *Column, offset int) error {
 	runs := c.data.Children[0].data.Length
 	if f.length == 0 {
@@ -288,10 +288,10 @@ func (d *downloader) fetchRuns(f *fetched, c *Column, offset int) error {
 	return nil
 }
 
-// array makes the array, of which everything has arrived.
+// array makes the array after all transfers.
 func (f *fetched) array() (made arrow.Array, err error) {
 	defer func() {
-		// Extension types bring code of their own.
+		// Extension types run foreign code, which may panic.
 		if problem := recover(); problem != nil {
 			made, err = nil, f.fail(fmt.Errorf("make an array of %v: %v: %w", f.dataType, problem, ErrInvalid))
 		}

@@ -18,13 +18,13 @@ import (
 )
 
 // foreign makes columns as another library might: buffer by buffer, each in a
-// block of its own, with offsets at every level.
+// separate block, with offsets at every level.
 type foreign struct {
 	t   testing.TB
 	mgr *memory.Manager
 }
 
-// bytes moves bytes to the device until the end of the test.
+// bytes copies bytes to the device until the end of the test.
 func (f foreign) bytes(bytes []byte) column.Bytes {
 	f.t.Helper()
 	slice, err := memory.NewSlice[uint8](f.mgr, len(bytes), memory.AllocateOptions{})
@@ -34,7 +34,7 @@ func (f foreign) bytes(bytes []byte) column.Bytes {
 	return slice
 }
 
-// numbers moves integers of a width to the device until the end of the test.
+// numbers copies integers of a width to the device until the end of the test.
 func (f foreign) numbers(width int, values ...int) column.Bytes {
 	f.t.Helper()
 	var bytes []byte
@@ -53,8 +53,7 @@ func (f foreign) column(data column.Data) *column.Column {
 	return c
 }
 
-// mirror makes the column of an array's parts exactly as they are, without the
-// planner.
+// mirror makes a column of an array's unchanged parts, without the planner.
 func (f foreign) mirror(d arrow.ArrayData) *column.Column {
 	f.t.Helper()
 	data := column.Data{Type: d.DataType(), Length: d.Len(), Offset: d.Offset(), NullCount: d.NullN()}
@@ -105,8 +104,7 @@ func TestForeignColumnsWithOffsetsAtEveryLevel(t *testing.T) {
 	})
 }
 
-// Positions that point nowhere must be errors, not panics, also where only a part
-// of the column is looked at.
+// Positions out of range give errors, not panics, also in a part of the column.
 func TestForeignPositionsThatPointNowhere(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	f := foreign{t, mgr}
@@ -227,7 +225,7 @@ func TestForeignPositionsThatPointNowhere(t *testing.T) {
 	}
 }
 
-// A null's place may hold anything.
+// The value of a null may be anything.
 func TestForeignNullsMayPointNowhere(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	f := foreign{t, mgr}
@@ -244,7 +242,7 @@ func TestForeignNullsMayPointNowhere(t *testing.T) {
 		require.NoError(t, err)
 		assert.Equal(t, 1, back.NullN())
 		if lists, ok := back.(*array.ListView); ok {
-			// The format wants the lists of nulls to lie in the child, too.
+			// The format requires that the lists of nulls lie in the child too.
 			assert.Zero(t, lists.Offsets()[0])
 			assert.Zero(t, lists.Sizes()[0])
 		}

@@ -16,38 +16,38 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// SliceElement is what [FromSlice] makes columns of.
+// SliceElement are the element types of [FromSlice].
 type SliceElement interface {
 	bool | string | int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64 | float32 | float64
 }
 
 // SliceOptions configure [FromSlice]. The zero value is right for most programs.
 type SliceOptions struct {
-	// Valid says which elements are not null, if not all. It is as long as the
-	// values.
+	// Valid holds false for null elements, and has the length of the values. Nil
+	// means that no element is null.
 	Valid []bool
-	// Type is the Arrow type, for one that counts in the Go type: a timestamp in int64,
-	// a float16 in uint16, a large_utf8 in string. Nil means the type of the same name,
-	// and utf8 for strings.
+	// Type is the Arrow type, if it is not the one of the same name: a timestamp in
+	// int64, a float16 in uint16, a large_utf8 in string. Nil means the type of the
+	// same name, and utf8 for strings.
 	Type arrow.DataType
 	// Stream and Tag are as in [UploadOptions].
 	Stream *device.Stream
 	Tag    string
 }
 
-// FromSlice moves a Go slice to the device as a column: a mask of bools, the indices of
-// a take, values to compare with.
+// FromSlice copies a Go slice to the device as a column: a mask of bools, the indices
+// of a take, values to compare with.
 //
 //	mask, err := column.FromSlice(ctx, mgr, []bool{true, false, true}, column.SliceOptions{})
 //
-// Numbers are not copied on the host but by the transfer. The slice may be changed when
-// FromSlice returns. The caller releases the column.
+// Numbers are copied by the transfer only, not on the host. The slice may be changed
+// when FromSlice returns. The caller releases the column.
 //
 // # Errors
 //
-// A Type that does not hold such values, and Valid of another length than the values,
-// give an error that wraps [ErrInvalid]. Strings of more than 2 GiB together need
-// large_utf8 as the Type; without it the error wraps memory.ErrOverflow.
+// If Type does not hold such values, or Valid has another length than the values, the
+// error wraps [ErrInvalid]. Strings of more than 2 GiB together need large_utf8 as
+// the Type; otherwise the error wraps memory.ErrOverflow.
 func FromSlice[T SliceElement](ctx context.Context, m *memory.Manager, values []T, options SliceOptions) (*Column, error) {
 	data, err := dataOf(values, options)
 	if err != nil {
@@ -96,7 +96,7 @@ func dataOf[T SliceElement](values []T, options SliceOptions) (*array.Data, erro
 	return array.NewData(t, len(values), append([]*arrowmemory.Buffer{validity}, buffers...), nil, nulls, 0), nil
 }
 
-// elementTypes are the types of the same name.
+// elementTypes are the Arrow types of the same name.
 var elementTypes = map[reflect.Kind]arrow.DataType{
 	reflect.Bool: arrow.FixedWidthTypes.Boolean, reflect.String: arrow.BinaryTypes.String,
 	reflect.Int8: arrow.PrimitiveTypes.Int8, reflect.Int16: arrow.PrimitiveTypes.Int16,
@@ -106,7 +106,7 @@ var elementTypes = map[reflect.Kind]arrow.DataType{
 	reflect.Float32: arrow.PrimitiveTypes.Float32, reflect.Float64: arrow.PrimitiveTypes.Float64,
 }
 
-// asBuffer is a slice of numbers as a buffer of the same memory.
+// asBuffer returns a buffer that shares the memory of a slice of numbers.
 func asBuffer(values any) *arrowmemory.Buffer {
 	v := reflect.ValueOf(values)
 	bytes := unsafe.Slice((*byte)(v.UnsafePointer()), v.Len()*int(v.Type().Elem().Size()))
@@ -139,7 +139,7 @@ func validityOf(valid []bool, length int) (bitmap *arrowmemory.Buffer, nulls int
 	return packed(valid), nulls, nil
 }
 
-// texts returns offsets of a width, and the strings one after another.
+// texts returns offsets of a width, and the concatenated strings.
 func texts(values []string, width int) ([]*arrowmemory.Buffer, error) {
 	total := 0
 	for _, value := range values {

@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// arrives requires that a slice arrives as the array that fmt prints.
+// arrives requires that the column of a slice prints as the given array.
 func arrives[T column.SliceElement](t *testing.T, mgr *memory.Manager, values []T, options column.SliceOptions, wantType arrow.DataType, want string) {
 	t.Helper()
 	c, err := column.FromSlice(t.Context(), mgr, values, options)

@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// encoded is a dictionary array of rows of a dictionary of strings. An empty string is a
-// null.
+// encoded is a dictionary array of a number of rows, with a dictionary of strings. An
+// empty string is a null.
 func encoded(rows int, values ...string) arrow.Array {
 	b := array.NewStringBuilder(arrowmemory.DefaultAllocator)
 	for _, value := range values {
@@ -72,7 +72,8 @@ func TestDictionariesThatAreUnique(t *testing.T) {
 	}
 }
 
-// What is known of a dictionary goes with it, and what somebody finds out later too.
+// The known properties of a dictionary are part of its copies, including properties
+// that are learned later.
 func TestWhatIsKnownOfADictionaryTravels(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	c, err := column.FromArray(t.Context(), mgr, encoded(9, "a", "b", "c"), column.UploadOptions{})

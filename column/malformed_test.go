@@ -22,8 +22,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// malformed is an array whose parts need not fit together, which arrow-go would
-// not make.
+// malformed is an array with possibly inconsistent parts, which arrow-go would not
+// make.
 type malformed struct {
 	arrow.Array
 	data arrow.ArrayData
@@ -31,7 +31,7 @@ type malformed struct {
 
 func (m malformed) Data() arrow.ArrayData { return m.data }
 
-// parts are those of an ArrayData, to be changed.
+// parts are the parts of an ArrayData, which may be changed.
 type parts struct {
 	dataType   arrow.DataType
 	length     int
@@ -52,9 +52,9 @@ func (p parts) data() arrow.ArrayData {
 	return data
 }
 
-// mutants are arrays that each differ in one part, at any level, from a good one
-// and are no good for it. Those whose name begins with a question mark may pass:
-// it takes a look at values to find them out.
+// mutants are arrays that each differ in one part, at any level, from a valid one and
+// are invalid. If the name begins with a question mark, the array may be accepted:
+// only its values are wrong.
 func mutants(d arrow.ArrayData) iter.Seq2[string, arrow.ArrayData] {
 	return func(yield func(string, arrow.ArrayData) bool) {
 		change := func(name string, change func(p *parts)) bool {
@@ -130,7 +130,7 @@ func TestMalformedArraysAreErrors(t *testing.T) {
 				good := g.Array(dataType, 40)
 				for name, mutant := range mutants(good.Data()) {
 					if g.Sliced {
-						name = "?" + name // what lies ahead and behind may lack
+						name = "?" + name // positions outside the slice may be missing
 					}
 					count++
 					try(t, mgr, name, []arrow.Array{malformed{good, mutant}})
@@ -144,8 +144,8 @@ func TestMalformedArraysAreErrors(t *testing.T) {
 	require.Zero(t, mgr.Stats().Blocks)
 }
 
-// try moves what may be malformed there and back. It must not panic, hold memory
-// or fail for any other reason than it has.
+// try uploads and downloads an array that may be malformed. It must not panic, leak
+// memory, or fail with an unexpected error.
 func try(t *testing.T, mgr *memory.Manager, name string, chunks []arrow.Array) {
 	t.Helper()
 	columns, err := column.FromArrays(t.Context(), mgr, [][]arrow.Array{chunks}, column.UploadOptions{})
@@ -169,7 +169,7 @@ func try(t *testing.T, mgr *memory.Manager, name string, chunks []arrow.Array) {
 	require.Zero(t, mgr.Stats().Blocks, name)
 }
 
-// requireKnown requires an error that names a reason of ours.
+// requireKnown requires an error with one of the package's reasons.
 func requireKnown(t requireTB, err error, name string) {
 	t.Helper()
 	for _, known := range []error{column.ErrInvalid, memory.ErrOverflow, memory.ErrBudget, device.ErrOutOfMemory} {
@@ -241,8 +241,8 @@ func TestMalformedArraysNameTheBuffer(t *testing.T) {
 	require.Empty(t, none)
 }
 
-// Arrays of a few bytes can claim so much data that 32-bit offsets overflow when
-// chunks are put together.
+// Arrays of a few bytes can claim large data, so that 32-bit offsets overflow when
+// chunks are joined.
 func TestChunksThatOverflow(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{Budget: 1 << 20})
 	nulls := func(t arrow.DataType, length int, buffers []*arrowmemory.Buffer, children ...arrow.ArrayData) arrow.Array {
@@ -296,8 +296,8 @@ func FuzzFromArray(f *testing.F) {
 	mgr, err := memory.NewManager(dev, memory.Options{Budget: 1 << 20})
 	require.NoError(f, err)
 	f.Fuzz(func(t *testing.T, which uint8, length, offset, nulls int, bytes []byte, first, second uint8) {
-		// The bytes are cut at the given places into the buffers of the array and of
-		// its child.
+		// The bytes are cut at the given positions into the buffers of the array and
+		// of its child.
 		cut := func(from, to uint8) *arrowmemory.Buffer {
 			low, high := min(int(from), len(bytes)), min(int(to), len(bytes))
 			return buffer(bytes[min(low, high):high])

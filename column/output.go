@@ -7,15 +7,13 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// uninitialized is what an allocator has that can leave out the zeros. Every
-// byte of a downloaded buffer is written, and to clear a gigabyte takes five
-// times as long as to fetch it.
+// uninitialized is an allocator that can omit the zeros. Every byte of a downloaded
+// buffer is written, and clearing a gigabyte takes five times as long as fetching it.
 type uninitialized interface {
 	AllocateUninitialized(size int) []byte
 }
 
-// outputAllocator returns an allocator for buffers that will be overwritten
-// whole.
+// outputAllocator returns an allocator for buffers that will be overwritten entirely.
 func outputAllocator(users arrowmemory.Allocator) arrowmemory.Allocator {
 	switch a := users.(type) {
 	case nil:
@@ -26,7 +24,7 @@ func outputAllocator(users arrowmemory.Allocator) arrowmemory.Allocator {
 	return users
 }
 
-// overwritten is a user's allocator that leaves out the zeros.
+// overwritten is a user's allocator that omits the zeros.
 type overwritten struct {
 	arrowmemory.Allocator
 	uninitialized
@@ -40,14 +38,13 @@ type collected struct {
 	arrowmemory.Allocator
 }
 
-// smallestUncleared is the length from which clearing takes longer than the way
-// around it. It is also past the sizes that Go packs together, so that the
-// memory begins at a page.
+// smallestUncleared is the length from which clearing takes longer than the use of a
+// strings.Builder. It is above the size classes of Go's allocator, so that the memory
+// begins at a page.
 const smallestUncleared = 64 << 10
 
-// Allocate implements arrow-go's Allocator. The standard library has one door to
-// memory of the collector's that is not cleared first: what strings.Builder grows
-// into.
+// Allocate implements arrow-go's Allocator. The standard library has one way to get
+// garbage-collected memory that is not cleared: the growth of a strings.Builder.
 func (c collected) Allocate(size int) []byte {
 	if size < smallestUncleared {
 		return c.Allocator.Allocate(size)

@@ -9,9 +9,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Values returns the column without its validity bitmap: the same memory, and no
-// nulls. What lies where a null was is undefined. Types that have no bitmap stay
-// as they are. The caller releases the column.
+// Values returns the column without its validity bitmap: the same memory, without
+// nulls. The values of null elements are undefined. Types without a bitmap are
+// unchanged. The caller releases the column.
 func (c *Column) Values() (*Column, error) {
 	l, err := c.layout()
 	if err != nil {
@@ -24,11 +24,11 @@ func (c *Column) Values() (*Column, error) {
 	return retained(data)
 }
 
-// Validity returns the part of the validity bitmap that covers the column, and
-// the number, 0 to 7, of the first element's bit in its first byte. A set bit is
-// an element that is not null. The region is borrowed from the column. A column
-// that has no bitmap, because none of its elements is null or because its type has
-// none, gives an error that wraps [ErrInvalid].
+// Validity returns the part of the validity bitmap that covers the column, and the
+// number, 0 to 7, of the first element's bit in its first byte. A set bit is an
+// element that is not null. The region is borrowed from the column. If the column has
+// no bitmap, because no element is null or because its type has no bitmap, the error
+// wraps [ErrInvalid].
 func (c *Column) Validity() (bits Bytes, bitOffset int, err error) {
 	l, err := c.layout()
 	if err != nil {
@@ -65,9 +65,9 @@ func (c *Column) Indices() (*Column, error) {
 	return retained(data)
 }
 
-// ValuesRegion returns the values of the column, from its first element on, as
-// bytes that are borrowed from it. The type must be one of a fixed width; booleans
-// must begin with a byte, which those do that [FromArrays] made.
+// ValuesRegion returns the values of the column, from its first element on, as bytes
+// that are borrowed from it. The type must have a fixed width. Booleans must begin at
+// a byte boundary, as in columns of [FromArrays].
 func (c *Column) ValuesRegion() (Bytes, error) {
 	l, err := c.layout()
 	if err != nil {
@@ -92,7 +92,7 @@ func (c *Column) ValuesRegion() (Bytes, error) {
 	return Bytes{}, fmt.Errorf("column: values of %v: the type has no fixed width: take its buffers and children: %w", c, ErrInvalid)
 }
 
-// layout checks that the column may be used and returns how it lies in memory.
+// layout checks that the column was not released and returns its layout.
 func (c *Column) layout() (layout, error) {
 	if err := c.Check(); err != nil {
 		return layout{}, err
@@ -102,21 +102,22 @@ func (c *Column) layout() (layout, error) {
 
 var _ memory.Region = (*Column)(nil)
 
-// Block returns the block of what ValuesRegion returns, or nil where that is an
-// error. With Pointer and Bytes it makes a column of a fixed width a
-// memory.Region, which a kernel takes as an argument.
+// Block returns the block of ValuesRegion, or nil if ValuesRegion returns an error.
+// With Pointer and Bytes it makes a fixed-width column a memory.Region, which a
+// kernel accepts as an argument.
 func (c *Column) Block() *memory.Block {
 	region, _ := c.ValuesRegion()
 	return region.Block()
 }
 
-// Pointer returns where the values begin, or zero where ValuesRegion is an error.
+// Pointer returns the address of the values, or zero if ValuesRegion returns an
+// error.
 func (c *Column) Pointer() device.Pointer {
 	region, _ := c.ValuesRegion()
 	return region.Pointer()
 }
 
-// Bytes returns the length of the values, or zero where ValuesRegion is an error.
+// Bytes returns the length of the values, or zero if ValuesRegion returns an error.
 func (c *Column) Bytes() uint64 {
 	region, _ := c.ValuesRegion()
 	return region.Bytes()

@@ -18,8 +18,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// sliced moves an array to the device and returns a part of it until the end of
-// the test.
+// sliced copies an array to the device and returns a part of it, until the end of the
+// test.
 func sliced(t *testing.T, mgr *memory.Manager, a arrow.Array, offset, length int) *column.Column {
 	t.Helper()
 	whole, err := column.FromArray(t.Context(), mgr, a, column.UploadOptions{})
@@ -108,7 +108,7 @@ func TestBlocksAndDevice(t *testing.T) {
 	}
 	assert.Equal(t, 1+1+2, met, "offsets, indices, and the dictionary's offsets and data")
 	for range c.Blocks {
-		break // must not go on
+		break // the iterator must stop
 	}
 	assert.Same(t, mgr.Device(), c.Device())
 	assert.Same(t, mgr.Device(), sliced(t, mgr, array.NewNull(3), 0, 3).Device(), "a column without memory knows where it belongs")
@@ -147,7 +147,7 @@ func TestElements(t *testing.T) {
 	_, err = column.Elements[float32](c)
 	require.ErrorIs(t, err, column.ErrInvalid)
 
-	// For every type: in which of these Go types its elements are.
+	// For every type, these are the Go types of its elements.
 	views := map[string]func(*column.Column) error{
 		"int8": viewed[int8], "int16": viewed[int16], "int32": viewed[int32], "int64": viewed[int64],
 		"uint8": viewed[uint8], "uint16": viewed[uint16], "uint32": viewed[uint32], "uint64": viewed[uint64],

@@ -10,35 +10,34 @@ import (
 )
 
 const (
-	// bufferAlignment is where buffers begin, counted from their block. It is
-	// what the CUDA driver aligns its own memory to.
+	// bufferAlignment is the alignment of buffers in their block. It is the CUDA
+	// driver's alignment of allocations.
 	bufferAlignment = 256
-	// bufferPadding is what the length of a block is rounded up to, as Arrow
-	// recommends for every buffer.
+	// bufferPadding is the padding of a block's length. Arrow recommends it for every
+	// buffer.
 	bufferPadding = 64
 )
 
-// A plan says what a transfer will write, without having moved anything: a tree
-// of nodes with the place of each buffer in the block, and a list of sources in
-// ascending order, which are parts of the host's buffers or functions that make
-// their bytes.
+// planner describes a transfer before it runs: a tree of nodes with the place of each
+// buffer in the block, and a list of sources in ascending order. A source is a part
+// of a host buffer, or a function that makes its bytes.
 type planner struct {
 	// cursor is the next free byte of the block.
 	cursor   uint64
 	overflow bool
 	sources  []memory.Source
 
-	// nodes and chunks are taken from these in turn, so that small columns cost
-	// no allocation each.
+	// nodes and chunks are slabs that nodes and chunks are taken from, so that small
+	// columns need no allocation each.
 	nodes  []node
 	chunks []chunk
 
 	// temporary holds arrays that were made for the transfer.
 	temporary []arrow.Array
 
-	// unchecked leaves the checks of contents out. watched are the buffers that are
-	// checked, and verdict is what the checks have found on the way; column, name and
-	// where say what is being planned.
+	// unchecked skips the checks of contents. watched are the checked buffers, and
+	// verdict is the result of the checks. column, name and where locate the part
+	// that is being planned, for errors.
 	unchecked bool
 	watched   []*watched
 	verdict   *verdict
@@ -47,7 +46,7 @@ type planner struct {
 	where     *crumb
 }
 
-// node is a column to be.
+// node is a planned column.
 type node struct {
 	dataType      arrow.DataType
 	length, nulls int
@@ -56,7 +55,7 @@ type node struct {
 	dictionary    *node
 	known         Known
 
-	// few is where the extents of most types lie.
+	// few holds the extents of most types without an allocation.
 	few [3]extent
 }
 
@@ -77,8 +76,8 @@ func (p *planner) newNode(t arrow.DataType) *node {
 	return n
 }
 
-// keep returns the chunks that were appended since there were so many. They stay
-// valid, for chunks that are appended later never overwrite them.
+// keep returns the chunks that were appended after the first since ones. They stay
+// valid, because later appends never overwrite them.
 func (p *planner) keep(since int) []chunk {
 	return p.chunks[since:len(p.chunks):len(p.chunks)]
 }
@@ -94,7 +93,7 @@ func (p *planner) end(n *node, start uint64) {
 	n.extents = append(n.extents, extent{offset: start, bytes: p.cursor - start})
 }
 
-// advance leaves room. What no source is planned for becomes zero.
+// advance leaves room. Bytes without a source become zero.
 func (p *planner) advance(bytes uint64) {
 	if bytes > math.MaxInt64-p.cursor {
 		p.overflow = true
@@ -103,7 +102,7 @@ func (p *planner) advance(bytes uint64) {
 	p.cursor += bytes
 }
 
-// data plans bytes as they are.
+// data plans bytes that are copied unchanged.
 func (p *planner) data(bytes []byte) {
 	if len(bytes) > 0 {
 		p.sources = append(p.sources, memory.Source{Offset: p.cursor, Data: bytes})
@@ -111,7 +110,7 @@ func (p *planner) data(bytes []byte) {
 	}
 }
 
-// fill plans bytes that are computed while they travel.
+// fill plans bytes that are computed during the transfer.
 func (p *planner) fill(bytes int, fill func(destination []byte, offset uint64)) {
 	if bytes > 0 {
 		p.sources = append(p.sources, memory.Source{Offset: p.cursor, Bytes: uint64(bytes), Fill: fill})
@@ -128,15 +127,14 @@ func (p *planner) total() (uint64, error) {
 	return p.cursor, nil
 }
 
-// release gives back what was made for the transfer.
+// release releases the temporary arrays.
 func (p *planner) release() {
 	for _, made := range p.temporary {
 		made.Release()
 	}
 }
 
-// plan makes a node of the chunks, one after another, of a type. The chunks may
-// be none.
+// plan makes a node of a type from a sequence of chunks, which may be empty.
 func (p *planner) plan(t arrow.DataType, chunks []chunk) (*node, error) {
 	l, err := layoutOf(t)
 	if err != nil {
@@ -193,7 +191,7 @@ func (p *planner) plan(t arrow.DataType, chunks []chunk) (*node, error) {
 	}
 }
 
-// inChunk says which of several chunks an error is about.
+// inChunk adds the chunk to an error, if there are several chunks.
 func inChunk(chunks []chunk, i int, err error) error {
 	if len(chunks) == 1 {
 		return err

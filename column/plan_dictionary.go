@@ -10,9 +10,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// dictionary plans indices and the dictionary they refer to. Chunks whose
-// dictionaries differ get one of all their values, and indices that are rewritten
-// while they travel.
+// dictionary plans indices and the dictionary that they refer to. Chunks with
+// different dictionaries get a common dictionary of all values; their indices are
+// rewritten during the transfer.
 func (p *planner) dictionary(n *node, l layout, chunks []chunk) error {
 	since := len(p.chunks)
 	for i := range chunks {
@@ -43,7 +43,7 @@ func (p *planner) dictionary(n *node, l layout, chunks []chunk) error {
 		}
 		if indices == nil {
 			p.elements(bytes, l.width, nil, chunks, i, c.checkedIndices(l, bytes))
-		} else { // they are checked already
+		} else { // checked by unify
 			p.elements(bytes, l.width, indices[i], chunks, i, nil)
 		}
 	}
@@ -68,8 +68,8 @@ func (c *chunk) dictionary() (chunk, error) {
 	return dictionary, nil
 }
 
-// unify finds one dictionary for all chunks, itself in chunks, and how each
-// chunk's indices must be rewritten to refer to it, or nil if they need not be.
+// unify makes one dictionary for all chunks, as chunks, and the rewriting of each
+// chunk's indices. A rewriting is nil if the indices stay unchanged.
 func (p *planner) unify(l layout, chunks, dictionaries []chunk) ([]rewriting, []chunk, error) {
 	if len(chunks) < 2 {
 		return nil, dictionaries, nil
@@ -107,8 +107,8 @@ func (p *planner) unify(l layout, chunks, dictionaries []chunk) ([]rewriting, []
 	return indices, dictionaries, nil
 }
 
-// examine checks a dictionary and its contents without moving it: what is to be
-// compared and merged by arrow-go must not lack anything nor point anywhere.
+// examine checks a dictionary and its contents without a transfer: arrow-go compares
+// and merges dictionaries without checks of its own.
 func examine(t arrow.DataType, dictionary chunk) error {
 	var scratch planner
 	defer scratch.release()
@@ -121,7 +121,7 @@ func examine(t arrow.DataType, dictionary chunk) error {
 	return nil
 }
 
-// checkIndices checks that every index that counts lies in the dictionary.
+// checkIndices checks that every index of a valid element lies in the dictionary.
 func (c *chunk) checkIndices(l layout) error {
 	if c.length == 0 {
 		return nil
@@ -137,8 +137,8 @@ func (c *chunk) checkIndices(l layout) error {
 	return checkIndices(indices, l, c.data.Dictionary().Len(), valid, c.offset, 0)
 }
 
-// sameDictionary reports whether two dictionaries are one, or hold equal values.
-// What arrow-go cannot compare is different.
+// sameDictionary reports whether two dictionaries are the same array, or hold equal
+// values. Dictionaries that arrow-go cannot compare are different.
 func sameDictionary(a, b arrow.ArrayData) (same bool) {
 	defer func() {
 		if recover() != nil {
@@ -170,10 +170,10 @@ func shared(a, b arrow.ArrayData) bool {
 	return true
 }
 
-// merge returns a dictionary of the values of all, each value once, and how the
-// indices into each of them must be rewritten. It returns nil where arrow-go has
-// no way to do it, as for dictionaries of structs, or where the values are more
-// than the indices can count.
+// merge returns a dictionary of the values of all dictionaries, each value once, and
+// the rewriting of the indices into each of them. It returns nil if arrow-go cannot
+// merge them, for example dictionaries of structs, or if the indices are too narrow
+// for the number of values.
 func merge(l layout, dictionaries []chunk) (merged arrow.Array, indices []rewriting) {
 	defer func() {
 		if recover() != nil {

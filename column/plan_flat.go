@@ -7,11 +7,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// validity plans the validity bitmap, which is absent where nothing is null.
+// validity plans the validity bitmap, which is absent if no element is null.
 func (p *planner) validity(n *node, l layout, chunks []chunk) error {
 	for i := range chunks {
 		if !p.unchecked && chunks[i].nulls > 0 {
-			chunks[i].nulls = UnknownNullCount // count them
+			chunks[i].nulls = UnknownNullCount // count the nulls
 		}
 		if _, err := chunks[i].validity(l); err != nil {
 			return inChunk(chunks, i, err)
@@ -30,8 +30,8 @@ func (p *planner) bools(n *node, l layout, chunks []chunk) error {
 	return p.bitmap(n, chunks, func(c *chunk) ([]byte, error) { return c.bits(l, 1) })
 }
 
-// bitmap plans one bit an element. A chunk whose bits are nil has all of them
-// set. Bits behind the last one become zero.
+// bitmap plans one bit for each element. A chunk without bits has all of them set.
+// Bits after the last one become zero.
 func (p *planner) bitmap(n *node, chunks []chunk, bitsOf func(c *chunk) ([]byte, error)) error {
 	start := p.begin()
 	defer func() { p.end(n, start) }()
@@ -63,8 +63,8 @@ func (p *planner) bitmap(n *node, chunks []chunk, bitsOf func(c *chunk) ([]byte,
 	return nil
 }
 
-// alignedBits plans bits that begin with a byte. They travel as they are, but for
-// a last byte that holds more than its share.
+// alignedBits plans bits that begin at a byte boundary. They are copied unchanged,
+// except the last byte if it holds further bits.
 func (p *planner) alignedBits(bits []byte, count int) {
 	whole := count / 8
 	if tail := count % 8; tail > 0 {
@@ -78,7 +78,7 @@ func (p *planner) alignedBits(bits []byte, count int) {
 	p.data(bits[:whole])
 }
 
-// values plans buffer i, whose elements have a width.
+// values plans buffer i, with elements of a width.
 func (p *planner) values(n *node, l layout, chunks []chunk, i, width int) error {
 	start := p.begin()
 	for k := range chunks {
@@ -95,7 +95,7 @@ func (p *planner) values(n *node, l layout, chunks []chunk, i, width int) error 
 	return nil
 }
 
-// binary plans strings and other bytes of any length.
+// binary plans strings and other bytes of variable length.
 func (p *planner) binary(n *node, l layout, chunks []chunk) error {
 	limit := func(c *chunk) int { return len(c.buffer(l, 2)) }
 	if err := p.offsets(n, l, chunks, limit, "bytes in buffer 2 (data)"); err != nil {
@@ -110,10 +110,10 @@ func (p *planner) binary(n *node, l layout, chunks []chunk) error {
 	return nil
 }
 
-// offsets plans offsets that begin with zero, and finds between which positions
-// the elements of each chunk lie. Of each chunk's offsets it reads only the first
-// and the last, which must not lie beyond the limit, a number of elements. The others are
-// checked on the way.
+// offsets plans offsets that begin with zero, and finds the bounds of the elements of
+// each chunk. It reads only the first and the last offset of each chunk, which must
+// not exceed the limit, a number of elements. The others are checked during the
+// transfer.
 func (p *planner) offsets(n *node, l layout, chunks []chunk, limit func(c *chunk) int, elements string) error {
 	last := lastWithElements(chunks)
 	start := p.begin()
@@ -153,7 +153,7 @@ func (p *planner) offsets(n *node, l layout, chunks []chunk, limit func(c *chunk
 	return nil
 }
 
-// between finds the first and the last of some offsets.
+// between returns the first and the last of some offsets.
 func (c *chunk) between(l layout, offsets []byte, limit int, elements string) error {
 	first, last := signedAt(offsets, l.width), signedAt(offsets[len(offsets)-l.width:], l.width)
 	if first < 0 || last < first || last > math.MaxInt {
@@ -176,7 +176,7 @@ func lastWithElements(chunks []chunk) int {
 }
 
 // views plans strings and bytes that are referred to by views. Views may point
-// anywhere, so the data buffers are moved whole.
+// anywhere, so the data buffers are copied whole.
 func (p *planner) views(n *node, l layout, chunks []chunk) error {
 	start := p.begin()
 	behind := 0

@@ -10,7 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// list plans lists and maps. Only what the offsets embrace is taken of the child.
+// list plans lists and maps. Only the elements between the first and the last offset
+// of the child are copied.
 func (p *planner) list(n *node, l layout, chunks []chunk) error {
 	limit := func(c *chunk) int { return c.childLen(0) }
 	if err := p.offsets(n, l, chunks, limit, "elements in child 0"); err != nil {
@@ -19,8 +20,7 @@ func (p *planner) list(n *node, l layout, chunks []chunk) error {
 	return p.childOf(n, l, 0, chunks, func(c *chunk) (from, length int) { return c.first, c.last - c.first })
 }
 
-// listView plans list views. They may point anywhere, so the child is moved
-// whole.
+// listView plans list views. They may point anywhere, so the child is copied whole.
 func (p *planner) listView(n *node, l layout, chunks []chunk) error {
 	start := p.begin()
 	behind := 0
@@ -53,7 +53,7 @@ func (p *planner) listView(n *node, l layout, chunks []chunk) error {
 	return p.childOf(n, l, 0, chunks, func(c *chunk) (from, length int) { return c.wholeChild(0) })
 }
 
-// wholeChild is the part of a child that offsets may point to.
+// wholeChild returns the part of a child that offsets may point to.
 func (c *chunk) wholeChild(i int) (from, length int) {
 	if c.length == 0 {
 		return 0, 0
@@ -88,8 +88,8 @@ func (p *planner) fixedSizeList(n *node, l layout, chunks []chunk) error {
 	})
 }
 
-// parallel plans children that have one element for each of the parent's: those
-// of structs and sparse unions. The parent's offset counts in them too.
+// parallel plans children that have one element for each of the parent's: those of
+// structs and sparse unions. The parent's offset applies to them too.
 func (p *planner) parallel(n *node, l layout, chunks []chunk) error {
 	for i := range l.children() {
 		err := p.childOf(n, l, i, chunks, func(c *chunk) (from, length int) { return c.offset, c.length })
@@ -100,8 +100,8 @@ func (p *planner) parallel(n *node, l layout, chunks []chunk) error {
 	return nil
 }
 
-// typeIDs plans the type ids of a union. Those of a dense one are checked together with
-// its offsets.
+// typeIDs plans the type ids of a union. The type ids of a dense union are checked
+// together with its offsets.
 func (p *planner) typeIDs(n *node, l layout, chunks []chunk) error {
 	start := p.begin()
 	for i := range chunks {
@@ -123,8 +123,8 @@ func (p *planner) typeIDs(n *node, l layout, chunks []chunk) error {
 	return nil
 }
 
-// denseUnion plans dense unions. Their offsets may point anywhere, so the
-// children are moved whole.
+// denseUnion plans dense unions. Their offsets may point anywhere, so the children
+// are copied whole.
 func (p *planner) denseUnion(n *node, l layout, chunks []chunk) error {
 	if err := p.typeIDs(n, l, chunks); err != nil {
 		return err
@@ -172,8 +172,8 @@ func (p *planner) denseUnion(n *node, l layout, chunks []chunk) error {
 	return nil
 }
 
-// runEnds plans run-end encoded arrays. The run ends are those of the elements
-// that are moved, and so are the values.
+// runEnds plans run-end encoded arrays. It copies the run ends and the values of the
+// copied elements only.
 func (p *planner) runEnds(n *node, l layout, chunks []chunk) error {
 	if int64(n.length) > l.maximumOffset() {
 		return fmt.Errorf("%d elements are more than run ends of %d bytes can count: upload fewer rows at a time: %w",
@@ -208,8 +208,8 @@ func (p *planner) runEnds(n *node, l layout, chunks []chunk) error {
 	return p.childOf(n, l, 1, chunks, func(c *chunk) (from, length int) { return c.first, c.last - c.first })
 }
 
-// runs returns the run ends of a chunk and sets the first and the last of those
-// that its elements lie in.
+// runs returns the run ends of a chunk, and sets first and last to the runs of its
+// elements.
 func (c *chunk) runs(l layout) ([]byte, error) {
 	child, err := c.child(0, 0, c.childLen(0))
 	if err != nil {
@@ -236,8 +236,8 @@ func (c *chunk) runs(l layout) ([]byte, error) {
 	return ends, nil
 }
 
-// findRuns returns the first of the runs that hold some elements, of which there
-// is at least one, and the one behind the last; -1 if the runs end too soon.
+// findRuns returns the first of the runs that hold some elements, of which there is
+// at least one, and the end of the last; -1 if the run ends do not reach them.
 func findRuns(ends []byte, width, offset, length int) (first, last int) {
 	count := len(ends) / width
 	first = sort.Search(count, func(i int) bool { return signedAt(ends[i*width:], width) > int64(offset) })

@@ -19,8 +19,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// inPieces calls fill for parts of a result of so many bytes, as a transfer does
-// in chunks, into memory that is not zero.
+// inPieces calls fill for parts of a result of bytes bytes, as a transfer does in
+// chunks, into memory that is not zero.
 func inPieces(t *rapid.T, bytes int, fill func(destination []byte, offset uint64)) []byte {
 	result := slices.Repeat([]byte{0xa5}, bytes)
 	for at := 0; at < bytes; {
@@ -142,8 +142,7 @@ func TestFindRuns(t *testing.T) {
 	})
 }
 
-// record returns chunks of so many rows of integers, floats with nulls, and
-// strings.
+// record returns chunks of rows rows of integers, floats with nulls, and strings.
 func record(columns, rows, chunks int) [][]arrow.Array {
 	random := rand.New(rand.NewPCG(1, 1))
 	all := make([][]arrow.Array, columns)
@@ -178,8 +177,8 @@ func record(columns, rows, chunks int) [][]arrow.Array {
 	return all
 }
 
-// The planner must not look at what it plans: a plan of many rows costs what one
-// of few rows does.
+// The planner must not read the planned data: the cost of a plan must not depend on
+// the number of rows.
 func TestPlanCostsNoMoreForMoreRows(t *testing.T) {
 	cost := func(rows int) float64 {
 		columns := record(20, rows, 1)
@@ -267,7 +266,7 @@ func BenchmarkFromArrays(b *testing.B) {
 	b.SetBytes(int64(bytes))
 }
 
-// What the checks of contents cost: see docs/performance.md.
+// This is the cost of the checks of contents: see docs/performance.md.
 func BenchmarkCheckedUpload(b *testing.B) {
 	mgr := devicetest.Manager(b, devicetest.Open(b, "host"), memory.Options{})
 	for _, dataType := range []arrow.DataType{

@@ -7,7 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// The functions here check, on the host, what refers to positions elsewhere.
+// The functions in this file check references to other positions on the host.
 
 // checkOffsets checks that offsets do not decrease and lie between zero and the
 // limit, and returns the first and the last.
@@ -24,7 +24,7 @@ func checkOffsets(offsets []byte, width, limit int) (first, last int, err error)
 		at, decreases = lastOf64(offsets)
 	}
 	if decreases >= 0 {
-		return 0, 0, fmt.Errorf("number %d is less than the one ahead of it: %w", decreases, ErrInvalid)
+		return 0, 0, fmt.Errorf("number %d is less than the one before it: %w", decreases, ErrInvalid)
 	}
 	if at > int64(limit) {
 		return 0, 0, fmt.Errorf("the last is %d, but there are %d elements to point to: %w", at, limit, ErrInvalid)
@@ -32,9 +32,9 @@ func checkOffsets(offsets []byte, width, limit int) (first, last int, err error)
 	return first, int(at), nil
 }
 
-// checkIndices checks that the indices of valid elements lie in a dictionary of
-// so many values. The bitmap's first bit is number bitOffset. The first index is number
-// first of its buffer, for messages.
+// checkIndices checks that the indices of valid elements lie in a dictionary of a
+// number of values. The bitmap's first bit is number bitOffset. The first index is
+// number first of its buffer, for messages.
 func checkIndices(indices []byte, l layout, values int, valid []byte, bitOffset, first int) error {
 	if len(indices) == 0 || largestIndex(indices, l.width) < uint64(values) {
 		return nil
@@ -49,7 +49,7 @@ func checkIndices(indices []byte, l layout, values int, valid []byte, bitOffset,
 	return nil
 }
 
-// largestIndex returns the largest index, taken as a number without a sign.
+// largestIndex returns the largest index, taken as an unsigned number.
 func largestIndex(indices []byte, width int) (largest uint64) {
 	switch width {
 	case 1:
@@ -73,7 +73,7 @@ func largestIndex(indices []byte, width int) (largest uint64) {
 	return largest
 }
 
-// signExtended gives an index for a message as what its type takes it for.
+// signExtended returns an index for a message, with the sign of its type.
 func signExtended(index uint64, l layout) any {
 	if !arrow.IsSignedInteger(l.storage.(*arrow.DictionaryType).IndexType.ID()) {
 		return index
@@ -104,8 +104,8 @@ func checkViews(views []byte, lengths []int, valid []byte, bitOffset, first int)
 	return nil
 }
 
-// viewsFit reports whether all views, nulls' too, are inline or lie in the first data
-// buffer, where most do.
+// viewsFit reports whether all views, including those of nulls, are inline or lie in
+// the first data buffer, as most do.
 func viewsFit(words []uint32, lengths []int) bool {
 	limit := int64(0)
 	if len(lengths) > 0 {
@@ -158,8 +158,8 @@ func listFits(offset, size int64, elements int) bool {
 	return offset >= 0 && size >= 0 && size <= int64(elements) && offset <= int64(elements)-size
 }
 
-// clearNullLists makes lists that are null and do not lie in a child of n elements
-// empty ones at its beginning. The format wants all lists to lie in the child.
+// clearNullLists replaces null lists that do not lie in a child of n elements by
+// empty ones at its beginning. The format requires that all lists lie in the child.
 func clearNullLists(offsets, sizes []byte, width, elements int, valid []byte) {
 	if valid == nil {
 		return
@@ -173,8 +173,8 @@ func clearNullLists(offsets, sizes []byte, width, elements int, valid []byte) {
 	}
 }
 
-// checkUnion checks type ids and, if there are any, offsets against the lengths
-// of the children. The first type id is number first of its buffer, for messages.
+// checkUnion checks type ids and any offsets against the lengths of the children. The
+// first type id is number first of its buffer, for messages.
 func checkUnion(l layout, ids, offsets []byte, lengths []int, first int) error {
 	children := l.storage.(arrow.UnionType).ChildIDs()
 	for i, id := range ids {
@@ -193,7 +193,7 @@ func checkUnion(l layout, ids, offsets []byte, lengths []int, first int) error {
 	return nil
 }
 
-// checkRunEnds checks that run ends grow and reach the end of the elements.
+// checkRunEnds checks that run ends increase and reach the end of the elements.
 func checkRunEnds(ends []byte, width, elements int) error {
 	at := int64(0)
 	for i := range len(ends) / width {

@@ -8,12 +8,12 @@ import (
 	"github.com/gpuframe/gpuframe/internal/arraytext"
 )
 
-// Preview returns the column's type and its first values as text, for people to read.
+// Preview returns the column's type and its first values as text.
 //
 // # Waiting
 //
-// It waits for the work on the column, and for the number of rows if only the device
-// knows it. String does not wait, and shows no values.
+// Preview waits for the work on the column, and for the row count if only the device
+// has it. String does not wait, and shows no values.
 func (c *Column) Preview(ctx context.Context, rows int) (string, error) {
 	total, err := c.NumRows(ctx)
 	if err != nil {

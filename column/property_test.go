@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// drawType draws a type that is nested up to so many levels.
+// drawType draws a type that is nested up to levels deep.
 func drawType(t *rapid.T, levels int) arrow.DataType {
 	if levels == 0 || rapid.IntRange(0, 3).Draw(t, "leaf") == 0 {
 		return rapid.SampledFrom(arraytest.FlatTypes()).Draw(t, "type")
@@ -67,8 +67,8 @@ func drawType(t *rapid.T, levels int) arrow.DataType {
 	return arrow.StructOf(fields()...)
 }
 
-// Arrays of any type, cut into any chunks and sliced anywhere, hold the same
-// elements after they were on the device.
+// Arrays of any type, cut into any chunks and sliced anywhere, are unchanged by an
+// upload and a download.
 func TestAnyArrayTravels(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -4,9 +4,9 @@ import (
 	"encoding/binary"
 )
 
-// rewriting computes whole elements from the same number of elements of a source;
-// first is the number of the first of them. Neither side need be aligned, which
-// is why elements are read and written as bytes.
+// rewriting computes elements from the same number of elements of a source; first is
+// the number of the first of them. Both sides may be unaligned, so elements are read
+// and written as bytes.
 type rewriting func(destination, source []byte, first int)
 
 // widestRewritten is the width of the widest element that is rewritten.
@@ -67,8 +67,8 @@ func shifted(width int, by uint64) rewriting {
 	}
 }
 
-// transposed gives indices of 1, 2, 4 or 8 bytes the place that a table has for
-// them. What lies where a null is may be no index; it becomes zero.
+// transposed replaces indices of 1, 2, 4 or 8 bytes by their entry in a table. The
+// index of a null may be out of range; it becomes zero.
 func transposed(width int, places []int32) rewriting {
 	return func(destination, source []byte, _ int) {
 		for i := 0; i < len(destination); i += width {
@@ -81,15 +81,15 @@ func transposed(width int, places []int32) rewriting {
 	}
 }
 
-// The parts of a view: its length, and where it is longer than what fits the view
-// itself, the number of a data buffer and a position in it.
+// A view has these parts: its length and, if the value is not inline, the number of a
+// data buffer and a position in it.
 const (
 	inlineViewBytes = 12
 	viewBuffer      = 8
 	viewPosition    = 12
 )
 
-// viewsBehind makes views refer to data buffers that lie behind others.
+// viewsBehind adds a number of preceding data buffers to the buffer numbers of views.
 func viewsBehind(buffers uint32) rewriting {
 	return func(destination, source []byte, _ int) {
 		copy(destination, source)
@@ -103,8 +103,8 @@ func viewsBehind(buffers uint32) rewriting {
 	}
 }
 
-// unionOffsets makes the offsets of a dense union refer to children that lie
-// behind others: each by what its type id says.
+// unionOffsets adds the preceding elements of the child to the offsets of a dense
+// union, by type id.
 func unionOffsets(ids []byte, behind *[256]uint32) rewriting {
 	return func(destination, source []byte, first int) {
 		for _, id := range ids[first:][:len(source)/4] {
@@ -114,8 +114,8 @@ func unionOffsets(ids []byte, behind *[256]uint32) rewriting {
 	}
 }
 
-// runEndsWithin makes run ends count from an offset on and end with a length,
-// behind others.
+// runEndsWithin makes run ends relative to an offset, cuts them to a length, and adds
+// the preceding elements.
 func runEndsWithin(width, offset, length, behind int) rewriting {
 	return func(destination, source []byte, _ int) {
 		for i := 0; i < len(destination); i += width {
@@ -125,7 +125,7 @@ func runEndsWithin(width, offset, length, behind int) rewriting {
 	}
 }
 
-// indexAt reads an integer of 1, 2, 4 or 8 bytes as a number without a sign.
+// indexAt reads an integer of 1, 2, 4 or 8 bytes as an unsigned number.
 func indexAt(source []byte, width int) uint64 {
 	switch width {
 	case 1:

@@ -19,7 +19,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// requireTB is what both *testing.T and *rapid.T are.
+// requireTB is the common interface of *testing.T and *rapid.T.
 type requireTB interface {
 	require.TestingT
 	Helper()
@@ -83,8 +83,8 @@ func plains(a arrow.Array) []string {
 	return texts
 }
 
-// requireChunks requires that an array holds the elements of the chunks, and that
-// arrow-go thinks so too where the encodings agree.
+// requireChunks requires that an array holds the elements of the chunks. If the
+// encodings are the same, arrow-go's comparison must agree.
 func requireChunks(t requireTB, chunks []arrow.Array, got arrow.Array) {
 	t.Helper()
 	var want []string
@@ -98,13 +98,13 @@ func requireChunks(t requireTB, chunks []arrow.Array, got arrow.Array) {
 			require.Equal(t, text, plain(got, i), "element %d", i)
 		}
 	}
-	if len(chunks) == 1 && !strings.Contains(strings.Join(want, ""), "NaN") { // which equals nothing
+	if len(chunks) == 1 && !strings.Contains(strings.Join(want, ""), "NaN") { // NaN equals nothing
 		require.True(t, array.Equal(chunks[0], got), "want %v\ngot  %v", chunks[0], got)
 	}
 }
 
-// cuts are parts of an array of n elements that do and do not begin and end with
-// whole bytes of a bitmap.
+// cuts are parts of an array of n elements that do and do not begin and end at byte
+// boundaries of a bitmap.
 func cuts(n int) [][2]int {
 	all := [][2]int{{0, n}, {n, n}, {0, 0}}
 	for _, offset := range []int{1, 3, 8, 13} {
@@ -148,7 +148,7 @@ func TestRoundTripOfEveryType(t *testing.T) {
 	})
 }
 
-// travel moves chunks to the device in one allocation and back.
+// travel copies chunks to the device in one allocation and back.
 func travel(t *testing.T, mgr *memory.Manager, chunks []arrow.Array) (there *column.Column, back arrow.Array) {
 	t.Helper()
 	before := mgr.Stats()
@@ -160,7 +160,7 @@ func travel(t *testing.T, mgr *memory.Manager, chunks []arrow.Array) (there *col
 	return columns[0], back
 }
 
-// requireTidy requires what the package says about columns that it makes.
+// requireTidy requires the documented properties of columns that the package makes.
 func requireTidy(t requireTB, c *column.Column) {
 	t.Helper()
 	require.Zero(t, c.Offset())

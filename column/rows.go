@@ -11,25 +11,25 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The conditions of row counts, to test for with errors.Is.
+// These are the conditions of row counts to test for with errors.Is.
 var (
-	// ErrRows: a number of rows is negative, exceeds the capacity, differs from
-	// another one, or is not known to the host.
+	// ErrRows reports a number of rows that is negative, exceeds the capacity,
+	// differs from another one, or is unknown to the host.
 	ErrRows = errors.New("bad row count")
 	// ErrRowsOnDevice wraps ErrRows: the operation needs the number of rows on the
-	// host, and only the device knows it. NumRows fetches it.
+	// host, and only the device has it. NumRows fetches it.
 	ErrRowsOnDevice = fmt.Errorf("only the device knows the number of rows: call NumRows first: %w", ErrRows)
 )
 
 const unknownRows = -1
 
-// RowCount is a number of rows in device memory. An operator writes it there when
-// the size of its output depends on data, so that the next operator can read it
-// without the host in between. All columns of a table, and the table itself, share
-// one RowCount: it is fetched once, and then known to all of them.
+// RowCount is a number of rows in device memory. An operator writes it there if the
+// size of its output depends on data, and the next operator reads it without a
+// synchronization. All columns of a table, and the table itself, share one RowCount:
+// it is fetched once, and then known to all of them.
 //
-// A RowCount is counted by references, as blocks are, and may be used from any
-// goroutine. The number in device memory must not change after [RowCount.Fetch].
+// A RowCount is reference-counted, like blocks, and is safe for concurrent use. The
+// number in device memory must not change after [RowCount.Fetch].
 type RowCount struct {
 	references atomic.Int64
 	capacity   int64
@@ -37,14 +37,14 @@ type RowCount struct {
 	// host is the number of rows, or unknownRows until it has been fetched.
 	host atomic.Int64
 
-	// A derived count is add + times × parent. It counts the elements of a child,
-	// and has no number in device memory of its own.
+	// A derived count is add + times × parent. It counts the elements of a child, and
+	// its number is not in device memory.
 	parent     *RowCount
 	add, times int64
 }
 
-// NewRowCount returns the count that one int64 in device memory holds. The capacity is
-// the most rows there may be: the length of the columns that are to carry the count.
+// NewRowCount returns the count that one int64 in device memory holds. The capacity
+// is the maximum number of rows: the length of the columns that will carry the count.
 // The count retains the memory. The caller keeps its own reference, and releases the
 // count.
 func NewRowCount(device memory.Slice[int64], capacity int64) (*RowCount, error) {
@@ -63,9 +63,9 @@ func NewRowCount(device memory.Slice[int64], capacity int64) (*RowCount, error) 
 	return r, nil
 }
 
-// ofChild returns the count of the elements of a child that has size elements for each
-// of its parent's, whose own begin at an offset: (offset + r) × size. The caller
-// releases it.
+// ofChild returns the count of a child's elements: (offset + r) × size, for a child
+// with size elements for each of its parent's and a parent that begins at an offset.
+// The caller releases it.
 func (r *RowCount) ofChild(offset, size int64) (*RowCount, error) {
 	capacity, ok := affine(offset, size, r.capacity)
 	if !ok {
@@ -75,7 +75,7 @@ func (r *RowCount) ofChild(offset, size int64) (*RowCount, error) {
 	return root.derive((add+offset)*size, times*size, capacity)
 }
 
-// derive returns the count add + times × r, which is at most the capacity.
+// derive returns the count add + times × r. Its maximum is the capacity.
 func (r *RowCount) derive(add, times, capacity int64) (*RowCount, error) {
 	if err := r.Retain(); err != nil {
 		return nil, err
@@ -88,7 +88,8 @@ func (r *RowCount) derive(add, times, capacity int64) (*RowCount, error) {
 	return d, nil
 }
 
-// affine returns (offset + rows) × size, none of which is negative, if it is an int64.
+// affine returns (offset + rows) × size, if it is an int64. No argument may be
+// negative.
 func affine(offset, size, rows int64) (elements int64, ok bool) {
 	if rows > math.MaxInt64-offset {
 		return 0, false
@@ -97,12 +98,12 @@ func affine(offset, size, rows int64) (elements int64, ok bool) {
 	return int64(low), high == 0 && low <= math.MaxInt64
 }
 
-// Capacity returns the most rows there may be.
+// Capacity returns the maximum number of rows.
 func (r *RowCount) Capacity() int64 { return r.capacity }
 
 // Device returns the count in device memory, borrowed. It is empty for the count of a
-// child whose number of elements is computed from its parent's: of fixed-size lists,
-// and of structs that begin at an offset. Fetch works for these too.
+// child that is computed from its parent's count: of fixed-size lists, and of structs
+// that begin at an offset. Fetch works for these too.
 func (r *RowCount) Device() memory.Slice[int64] { return r.device }
 
 // Host returns the number of rows if the host knows it already.
@@ -120,12 +121,12 @@ func (r *RowCount) Host() (rows int64, known bool) {
 // # Waiting
 //
 // The first call waits for the work on the count and copies it to the host. Later
-// calls return what the first one has found.
+// calls return the cached number.
 //
 // # Errors
 //
 // A count that is negative or exceeds the capacity gives an error that wraps
-// [ErrRows], and is fetched again by the next call.
+// [ErrRows], and the next call fetches it again.
 func (r *RowCount) Fetch(ctx context.Context) (int64, error) {
 	if rows, known := r.Host(); known {
 		return rows, nil
@@ -152,13 +153,13 @@ func (r *RowCount) Fetch(ctx context.Context) (int64, error) {
 	return count[0], nil
 }
 
-// Learn tells the count what it is, if the caller has fetched the number together
-// with other data. A number that is negative or exceeds the capacity, or differs from
-// what is known already, gives an error that wraps [ErrRows]. Counts that are computed
-// from a parent's learn nothing.
+// Learn sets the number of rows, if the caller has fetched it together with other
+// data. A number that is negative, exceeds the capacity, or differs from the known
+// one gives an error that wraps [ErrRows]. For counts that are computed from a
+// parent's, Learn does nothing.
 func (r *RowCount) Learn(rows int64) error {
 	if rows < 0 || rows > r.capacity {
-		return fmt.Errorf("column: the device says %d rows, the capacity is %d: %w", rows, r.capacity, ErrRows)
+		return fmt.Errorf("column: the row count on the device is %d, expected 0 to %d: %w", rows, r.capacity, ErrRows)
 	}
 	known, ok := r.Host()
 	if ok && known != rows {
@@ -170,8 +171,8 @@ func (r *RowCount) Learn(rows int64) error {
 	return nil
 }
 
-// Same reports whether two counts are one: the same number in device memory, or two
-// numbers that the host knows and that are equal.
+// Same reports whether two counts are equal: the same number in device memory, or two
+// equal numbers that the host knows.
 func (r *RowCount) Same(other *RowCount) bool {
 	if r == other {
 		return true
@@ -233,8 +234,8 @@ func (r *RowCount) Retain() error {
 	return fmt.Errorf("column: retain row count: %w", memory.ErrReleased)
 }
 
-// Release gives a reference back; the last one releases the device memory. Releasing a
-// nil count does nothing, releasing once too often is an error that wraps
+// Release drops a reference. The last one releases the device memory. Release of a
+// nil count does nothing. One release too many is an error that wraps
 // memory.ErrReleased.
 func (r *RowCount) Release() error {
 	if r == nil {

@@ -7,12 +7,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Skeleton is all of a column but its memory: types, lengths, null counts, and
-// where in which block every buffer and the row count lies. It keeps nothing alive.
-// When blocks are moved as they are, elsewhere and back, the column is put together
-// from it again. A Skeleton is immutable.
+// Skeleton describes a column without its memory: types, lengths, null counts, and
+// the block and position of every buffer and of the row count. It keeps no memory
+// alive. When blocks were moved to other memory and back, the skeleton rebuilds the
+// column. A Skeleton is immutable.
 type Skeleton struct {
-	// data lacks what refers to memory.
+	// data has no references to memory.
 	data       Data
 	rows       *rowsPlace
 	places     []place
@@ -20,7 +20,7 @@ type Skeleton struct {
 	dictionary *Skeleton
 }
 
-// place is where a buffer lies: so many bytes at an offset in a numbered block.
+// place is the position of a buffer: bytes bytes at an offset in a numbered block.
 type place struct {
 	block  int
 	offset uint64
@@ -30,10 +30,10 @@ type place struct {
 // absent is the block of a buffer that the column lacks.
 const absent = -1
 
-// Skeleton returns all of the column but its memory. It calls number for the
-// block of every buffer, children's and dictionary's included, to learn the
-// position that [Skeleton.Column] will find the block's successor at; blocks that
-// hold several buffers are met several times.
+// Skeleton returns the column without its memory. It calls number for the block of
+// every buffer, of the children and of the dictionary. number returns the index at
+// which [Skeleton.Column] will find the block's replacement. It is called several
+// times for a block with several buffers.
 func (c *Column) Skeleton(number func(*memory.Block) int) (Skeleton, error) {
 	if err := c.Check(); err != nil {
 		return Skeleton{}, err
@@ -41,7 +41,7 @@ func (c *Column) Skeleton(number func(*memory.Block) int) (Skeleton, error) {
 	return c.skeleton(number, nil), nil
 }
 
-// skeleton does not describe the row count of a child that has it from its parent.
+// skeleton does not describe a child's row count that comes from its parent.
 func (c *Column) skeleton(number func(*memory.Block) int, parent *Column) Skeleton {
 	s := Skeleton{data: c.data}
 	s.data.Buffers, s.data.Children, s.data.Dictionary, s.data.Rows = nil, nil, nil, nil
@@ -66,10 +66,13 @@ func (c *Column) skeleton(number func(*memory.Block) int, parent *Column) Skelet
 	return s
 }
 
-// Column makes the column in blocks that hold, byte for byte, what the skeleton's
-// did. It retains those that it uses. An error wraps memory.ErrRange where a
-// block is missing or too short, and memory.ErrReleased where one was released.
-// The caller releases the column.
+// Column makes the column in blocks that hold the same bytes as the original ones. It
+// retains the blocks that it uses. The caller releases the column.
+//
+// # Errors
+//
+// The error wraps memory.ErrRange if a block is missing or too short, and
+// memory.ErrReleased if one was released.
 func (s *Skeleton) Column(blocks []*memory.Block) (*Column, error) {
 	if s.rows == nil {
 		return s.column(blocks, nil)
@@ -79,11 +82,11 @@ func (s *Skeleton) Column(blocks []*memory.Block) (*Column, error) {
 		return nil, fmt.Errorf("column: rebuild: row count: %w", err)
 	}
 	c, err := s.column(blocks, rows)
-	return c, errors.Join(err, rows.Release()) // the column has a reference of its own
+	return c, errors.Join(err, rows.Release()) // the column holds its own reference
 }
 
-// ColumnWithRows is [Skeleton.Column] for one of several columns that share a row count.
-// The column gets the count that is given, or none.
+// ColumnWithRows is [Skeleton.Column] for one of several columns that share a row
+// count. The column gets the given count, or no count if rows is nil.
 func (s *Skeleton) ColumnWithRows(blocks []*memory.Block, rows *RowCount) (*Column, error) {
 	return s.column(blocks, rows)
 }
@@ -113,7 +116,7 @@ func (p place) in(blocks []*memory.Block) (Bytes, error) {
 	return memory.View[uint8](blocks[p.block], p.offset, p.bytes)
 }
 
-// countsChildren reports whether the children have their row counts from the column.
+// countsChildren reports whether the children get their row counts from the column.
 func (c *Column) countsChildren() bool {
 	if c == nil || c.data.Rows == nil {
 		return false
@@ -125,10 +128,10 @@ func (c *Column) countsChildren() bool {
 
 // rowsPlace is a row count without its memory.
 type rowsPlace struct {
-	// place, most and host are those of the number in device memory.
+	// place, most and host describe the number in device memory.
 	place      place
 	most, host int64
-	// The count is add + times × that number, and at most the capacity.
+	// The count is add + times × that number. Its maximum is the capacity.
 	add, times, capacity int64
 }
 
@@ -141,7 +144,7 @@ func (r *RowCount) place(number func(*memory.Block) int) *rowsPlace {
 	}
 }
 
-// in returns the row count in blocks that hold what its own did.
+// in returns the row count in blocks that hold the same bytes as the original ones.
 func (p *rowsPlace) in(blocks []*memory.Block) (*RowCount, error) {
 	bytes, err := p.place.in(blocks)
 	if err != nil {
@@ -156,6 +159,6 @@ func (p *rowsPlace) in(blocks []*memory.Block) (*RowCount, error) {
 		return nil, err
 	}
 	root.host.Store(p.host)
-	defer root.Release() // what is returned has a reference of its own
+	defer root.Release() // the result holds its own reference
 	return root.derive(p.add, p.times, p.capacity)
 }

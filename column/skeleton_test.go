@@ -34,7 +34,7 @@ func moved(t *testing.T, blocks []*memory.Block) []*memory.Block {
 	return others
 }
 
-// Columns of every type, sliced too, are the same in other blocks.
+// Columns of every type, and their slices, are unchanged in other blocks.
 func TestColumnsAreRebuiltElsewhere(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -74,8 +74,8 @@ func TestColumnsAreRebuiltElsewhere(t *testing.T) {
 	})
 }
 
-// requireTidyReferences requires that a column holds what it uses, and nothing
-// else does.
+// requireTidyReferences requires that a column holds references to its memory, and
+// that no others exist.
 func requireTidyReferences(t *testing.T, mgr *memory.Manager, c *column.Column) {
 	t.Helper()
 	references := 0

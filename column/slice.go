@@ -8,10 +8,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Slice returns length elements from position offset on as a column that shares
-// the memory of c. As in Arrow only offset and length are new: children and
-// dictionary stay whole. The null count is zero or the length if that follows from the
-// null count of c, and else unknown. The caller releases the column.
+// Slice returns length elements from position offset on as a column that shares the
+// memory of c. As in Arrow, only offset and length change: children and dictionary
+// stay whole. The null count is zero or the length if that follows from the null
+// count of c, and otherwise unknown. The caller releases the column.
+//
+// # Errors
 //
 // The host must know the number of rows. If only the device does, the error wraps
 // [ErrRowsOnDevice]: call NumRows first, or use [Column.WithHostRows].
@@ -29,10 +31,10 @@ func (c *Column) Slice(offset, length int) (*Column, error) {
 	return c.part(offset, length)
 }
 
-// SliceCapacity is [Column.Slice] for operators: it counts up to Len also if there are
-// fewer rows, and needs no number of rows on the host. The result has no row count, and
-// undefined elements behind the rows that there are: give it a count with
-// [Column.WithRows] before it reaches anybody else.
+// SliceCapacity is [Column.Slice] for operators: positions refer to the capacity, not
+// to the rows, so the number of rows need not be known. The result has no row count,
+// and its elements after the last row are undefined: add a count with
+// [Column.WithRows] before you pass it on.
 func (c *Column) SliceCapacity(offset, length int) (*Column, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
@@ -60,7 +62,7 @@ func (c *Column) part(offset, length int) (*Column, error) {
 	return retained(data)
 }
 
-// cut makes the length another one, which is not larger.
+// cut reduces the length.
 func (d *Data) cut(length int) {
 	switch {
 	case d.NullCount == 0:
@@ -72,7 +74,7 @@ func (d *Data) cut(length int) {
 	d.Length = length
 }
 
-// copyData returns the parts, so that changing them leaves the column as it is.
+// copyData returns a copy of the parts, which may be changed.
 func (c *Column) copyData() Data {
 	data := c.data
 	data.Buffers = slices.Clone(data.Buffers)

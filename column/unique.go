@@ -4,21 +4,22 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// Whether the values of a dictionary are unique decides if its codes may be compared
-// instead of its values. To find out takes 20 to 50 ns a value, so it is done where the
-// rows are many more than the values. An operator that needs to know of a larger
-// dictionary finds out on the device and tells it by LearnUnique.
+// If the values of a dictionary are unique, its codes may be compared instead of its
+// values. The check takes 20 to 50 ns for each value, so it is made if the rows far
+// outnumber the values. An operator that needs the answer for a larger dictionary
+// computes it on the device and calls LearnUnique.
 const (
 	uniqueAnyway  = 128
 	uniquePerRows = 64
 )
 
-// worthLookingAt reports whether a dictionary is small beside the rows that refer to it.
+// worthLookingAt reports whether a dictionary is small relative to the rows that
+// refer to it.
 func worthLookingAt(values, rows int) bool { return values <= uniqueAnyway+rows/uniquePerRows }
 
-// uniqueValues reports whether no two elements of a chunk are equal, by their bytes. It is
-// Unknown for types whose values may be equal with other bytes, such as floats, for nested
-// types, and for contents that point nowhere.
+// uniqueValues reports whether no two elements of a chunk are equal, by their bytes.
+// It returns Unknown for types with equal values of different bytes, such as floats,
+// for nested types, and for contents that are out of range.
 func (c *chunk) uniqueValues(t arrow.DataType) Answer {
 	l, err := layoutOf(t)
 	if err != nil || !comparedByBytes(l) {
@@ -54,7 +55,8 @@ func (c *chunk) uniqueValues(t arrow.DataType) Answer {
 	return Yes
 }
 
-// comparedByBytes reports whether values of a type are equal exactly if their bytes are.
+// comparedByBytes reports whether values of a type are equal exactly if their bytes
+// are.
 func comparedByBytes(l layout) bool {
 	switch l.kind {
 	case kindBinary:
@@ -69,8 +71,8 @@ func comparedByBytes(l layout) bool {
 	return false
 }
 
-// valueBytes returns a function of the bytes of element i. It checks offsets before it
-// follows them.
+// valueBytes returns a function that returns the bytes of element i. The function
+// checks offsets before it follows them.
 func (c *chunk) valueBytes(l layout) (value func(i int) (bytes []byte, ok bool), ok bool) {
 	if c.length == 0 {
 		return func(int) ([]byte, bool) { return nil, true }, true

@@ -11,28 +11,28 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// UploadOptions configure how arrays are moved to a device. The zero value is
-// right for most programs.
+// UploadOptions configure a copy of arrays to a device. The zero value is right for
+// most programs.
 type UploadOptions struct {
-	// Stream is the stream that the columns' memory belongs to and that the
-	// transfer is enqueued on: work enqueued on it afterwards finds the data, and
-	// the call returns as soon as the arrays may be released. Nil means the
-	// manager's stream and that the call waits until the data is on the device,
-	// so that work on any stream finds it.
+	// Stream is the stream that the columns' memory belongs to and that the transfer
+	// is enqueued on. Work enqueued on it afterwards finds the data, and the call
+	// returns as soon as the arrays may be released. Nil means the manager's stream;
+	// the call then waits until the data is on the device, so that work on any stream
+	// finds it.
 	Stream *device.Stream
-	// Tag names what the memory is for. Figures are kept by tag.
+	// Tag is the tag of the memory in the manager's statistics.
 	Tag string
-	// Name returns what column i is called in errors. It may be nil.
+	// Name returns the name of column i for errors. It may be nil.
 	Name func(i int) string
-	// FailAtOnce fails if there is too little memory because others wait for it ahead.
-	// Otherwise the call waits for its turn, or until the context is done.
+	// FailAtOnce makes the call fail if memory is short because other requests wait
+	// for it. Otherwise the call waits for its turn, or until the context is done.
 	FailAtOnce bool
-	// Unchecked leaves out the checks of contents: see [FromArrays]. It is for arrays
+	// Unchecked skips the checks of contents: see [FromArrays]. Use it for arrays
 	// that the program made itself.
 	Unchecked bool
 }
 
-// FromArray moves one host array to the device. The caller keeps the array, which
+// FromArray copies one host array to the device. The caller keeps the array, which
 // may be released as soon as FromArray returns, and releases the column. See
 // [FromArrays].
 func FromArray(ctx context.Context, m *memory.Manager, array arrow.Array, options UploadOptions) (*Column, error) {
@@ -43,37 +43,39 @@ func FromArray(ctx context.Context, m *memory.Manager, array arrow.Array, option
 	return columns[0], nil
 }
 
-// FromArrays moves host arrays to the device: columns[i] holds the chunks, of one
-// type, that become column i. All buffers of all columns travel into one block,
-// by one allocation and one transfer, and nothing is copied on the host but what
-// the transfer stages. Only what the arrays show is moved: see the package
-// documentation.
+// FromArrays copies host arrays to the device: columns[i] holds the chunks, of one
+// type, that become column i. All buffers of all columns are copied into one block,
+// by one allocation and one transfer. The host copies nothing except for staging.
+// Elements outside a slice are not copied: see the package documentation.
+//
+// Chunks of a dictionary type with different dictionaries are merged on the host
+// first. If that is impossible, as with dictionaries of structs, the dictionaries are
+// concatenated, with repeated values.
+//
+// # Ownership
+//
+// The arrays must not change until FromArrays returns, and may be released then. The
+// caller releases every column.
 //
 // # Checks
 //
-// The arrays are checked: one whose parts do not fit together gives an error that
-// wraps [ErrInvalid] and names the buffer. So does one whose contents point nowhere:
-// offsets that decrease, views and lists that do not lie in their buffer or child, type
-// ids that the type does not have, indices beyond the dictionary, run ends that do not
-// grow. Readers of files do not check these, and operators rely on them. They are
-// checked by the goroutines that copy them, so that it costs little;
-// [UploadOptions.Unchecked] leaves it out. UTF-8 is not checked.
+// An array with inconsistent parts gives an error that wraps [ErrInvalid] and names
+// the buffer. So does one with references out of range: offsets that decrease, views
+// and lists outside their buffer or child, type ids that the type lacks, indices
+// beyond the dictionary, run ends that do not increase. File readers do not check
+// these, and operators rely on them. The goroutines that copy the buffers check them,
+// which costs little; [UploadOptions.Unchecked] skips these checks. UTF-8 is not
+// checked.
 //
-// Chunks that do not fit into one array, because their offsets would overflow, give an
-// error that wraps memory.ErrOverflow. After an error nothing stays allocated.
+// # Errors
 //
-// Chunks of a dictionary type whose dictionaries differ are merged on the host
-// first. Where that cannot be done, as with dictionaries of structs, the
-// dictionaries are put one behind another, and hold a value as often as the
-// chunks' did.
+// Chunks whose offsets would overflow in one array give an error that wraps
+// memory.ErrOverflow. After an error nothing stays allocated.
 //
 // # Waiting
 //
-// It waits for the transfer, and for its turn if others wait for memory of the same
-// budget: see [memory.Manager.AllocateContext].
-//
-// The arrays must not change until FromArrays returns, and may be released then.
-// The caller releases every column.
+// FromArrays waits for the transfer, and for its turn if other requests wait for
+// memory of the same budget: see [memory.Manager.AllocateContext].
 func FromArrays(ctx context.Context, m *memory.Manager, columns [][]arrow.Array, options UploadOptions) ([]*Column, error) {
 	if m == nil {
 		return nil, fmt.Errorf("column: upload: the manager is nil: %w", ErrInvalid)
@@ -130,7 +132,7 @@ func (p *planner) planColumns(columns [][]arrow.Array) (nodes []*node, total uin
 
 func (p *planner) planColumn(arrays []arrow.Array) (*node, error) {
 	if len(arrays) == 0 {
-		return nil, fmt.Errorf("there are no chunks, not even an empty one to tell the type: %w", ErrInvalid)
+		return nil, fmt.Errorf("no chunks, expected at least an empty one for the type: %w", ErrInvalid)
 	}
 	var t arrow.DataType
 	since := len(p.chunks)
@@ -153,7 +155,7 @@ func (p *planner) planColumn(arrays []arrow.Array) (*node, error) {
 	return p.plan(t, p.keep(since))
 }
 
-// transfer writes the sources to the block and makes the columns that lie in it.
+// transfer writes the sources to the block and makes the columns in it.
 func (p *planner) transfer(ctx context.Context, block *memory.Block, nodes []*node, stream *device.Stream) ([]*Column, error) {
 	whole, err := memory.View[uint8](block, 0, int(block.Bytes()))
 	if err != nil {
@@ -181,7 +183,7 @@ func (p *planner) transfer(ctx context.Context, block *memory.Block, nodes []*no
 	return columns, nil
 }
 
-// column makes the column whose buffers lie in the block.
+// column makes the column of a node in the block.
 func (n *node) column(m *memory.Manager, whole Bytes) (*Column, error) {
 	data := Data{Type: n.dataType, Length: n.length, NullCount: n.nulls, Manager: m, Known: n.known}
 	if len(n.extents) > 0 {
@@ -201,8 +203,7 @@ func (n *node) column(m *memory.Manager, whole Bytes) (*Column, error) {
 		n.dictionary != nil, func() (*Column, error) { return n.dictionary.column(m, whole) })
 }
 
-// assemble makes a column of data and of the columns below it, which are made for
-// it.
+// assemble makes a column of data, and the columns of its children and dictionary.
 func assemble(data Data, children int, child func(i int) (*Column, error), hasDictionary bool, dictionary func() (*Column, error)) (*Column, error) {
 	var err error
 	for i := 0; i < children && err == nil; i++ {
@@ -218,7 +219,7 @@ func assemble(data Data, children int, child func(i int) (*Column, error), hasDi
 	if err == nil {
 		c, err = counted(data)
 	}
-	// The column has references of its own.
+	// The column holds its own references.
 	if err = errors.Join(err, releaseAll(nil, data.Children), data.Dictionary.Release()); err != nil {
 		return nil, errors.Join(err, c.Release())
 	}

@@ -6,8 +6,8 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// check returns an error unless the parts make a column, as far as that can be
-// told without a look into the device's memory.
+// check checks that the parts make a column, as far as possible without a read of
+// device memory.
 func check(data Data) error {
 	l, err := layoutOf(data.Type)
 	if err != nil {
@@ -55,7 +55,7 @@ func checkNulls(l layout, data Data) error {
 		return nil
 	}
 	if !l.hasValidity() {
-		return fmt.Errorf("null count is %d, but %v has no nulls of its own: %w", nulls, l.storage, ErrInvalid)
+		return fmt.Errorf("null count is %d, but %v has no validity bitmap, expected 0: %w", nulls, l.storage, ErrInvalid)
 	}
 	if len(data.Buffers) > 0 && data.Buffers[0].Bytes() == 0 {
 		return fmt.Errorf("null count is %d, but buffer 0 (validity) is absent: %w", nulls, ErrInvalid)
@@ -80,12 +80,12 @@ func checkBuffer(l layout, data Data, i, end int) error {
 	switch l.kind {
 	case kindBinary:
 		if i == 2 {
-			return nil // how much is needed only the offsets tell
+			return nil // the length is in the offsets
 		}
 		fallthrough
 	case kindList:
 		if end == 0 {
-			return nil // an empty array may do without its one offset
+			return nil // an empty array may lack its one offset
 		}
 		count++
 	case kindDenseUnion:
@@ -155,7 +155,7 @@ func checkDictionary(l layout, data Data) error {
 	return nil
 }
 
-// checkDevice checks that all parts lie on one device.
+// checkDevice checks that all parts are on one device.
 func checkDevice(data Data) error {
 	var dev *device.Device
 	draft := Column{data: data}
