@@ -190,9 +190,9 @@ func (a *account) misuse() {
 	}
 }
 
-// cannotEver returns an account whose whole budget is smaller than the request,
-// or nil. Releasing memory does not help there.
-func (a *account) cannotEver(bytes uint64) *account {
+// tooSmall returns an account whose whole budget is smaller than the request, or nil.
+// Releasing memory does not help there.
+func (a *account) tooSmall(bytes uint64) *account {
 	for level := a; level != nil; level = level.parent {
 		if bytes > level.budget.Load() {
 			return level

@@ -28,6 +28,8 @@ type queueScene struct {
 	log []string
 	// before are the requests that have aged, as they were before the step.
 	before []agedRequest
+	// transition is the first one that request_state.go does not have.
+	transition error
 	// lowered says that budgets may be exceeded, because one was lowered, and
 	// urgent that requests of a higher priority pass.
 	lowered, urgent bool
@@ -94,7 +96,7 @@ func exploreQueue(t *testing.T, setUp func(s *queueScene)) {
 		s := &queueScene{world: w, resource: &numbered{world: w, device: host, capacity: 1 << 40}, clock: time.Unix(0, 0)}
 		setUp(s)
 		for _, root := range s.roots {
-			root.tree.step = w.Step
+			root.tree.step, root.tree.observer = w.Step, s.observer()
 		}
 		return explore.System{
 			Actors: s.actors, Check: s.check, State: s.state,
@@ -199,8 +201,27 @@ func (s *queueScene) releases(name string, block *Block) {
 // ages adds an actor that lets the passing period go by.
 func (s *queueScene) ages() { s.actor("clock", func() { s.clock = s.clock.Add(passing) }) }
 
+// observer notes transitions that request_state.go does not have.
+func (s *queueScene) observer() observer {
+	return observer{
+		request: func(from, to requestState) {
+			if !slices.Contains(requestTransitions[from], to) && s.transition == nil {
+				s.transition = fmt.Errorf("a request goes from state %d to %d", from, to)
+			}
+		},
+		place: func(from, to placeState) {
+			if !slices.Contains(placeTransitions[from], to) && s.transition == nil {
+				s.transition = fmt.Errorf("a place goes from state %d to %d", from, to)
+			}
+		},
+	}
+}
+
 // check checks the invariants.
 func (s *queueScene) check() error {
+	if s.transition != nil {
+		return s.transition
+	}
 	var most uint64
 	for _, root := range s.roots {
 		t := root.tree
@@ -270,9 +291,14 @@ func (s *queueScene) checkQueue(q *queue) error {
 	defer q.mu.Unlock()
 	waiting := make(map[*account]int64)
 	for _, w := range q.waiting {
-		waiting[w.short]++
-		if w.short == nil {
+		waiting[w.shortAt]++
+		switch {
+		case w.shortAt == nil:
 			return fmt.Errorf("a request for %d waits nowhere", w.bytes)
+		case !w.place.queued() && w.place != trying:
+			return fmt.Errorf("a request for %d in the queue is in state %d", w.bytes, w.place)
+		case w.place.queued() == w.isDecided():
+			return fmt.Errorf("a request for %d is in state %d, and decided is %t", w.bytes, w.place, w.isDecided())
 		}
 	}
 	for a, count := range waiting {
@@ -293,18 +319,18 @@ func (s *queueScene) checkOrder() error {
 	for _, root := range s.roots {
 		q := &root.tree.queue
 		for _, old := range s.before {
-			if old.waiter.account.root() != &root.account || !slices.Contains(q.waiting, old.waiter) || old.waiter.short != old.short || old.waiter.trying {
+			if old.waiter.account.root() != &root.account || !slices.Contains(q.waiting, old.waiter) || old.waiter.shortAt != old.short || old.waiter.place == trying {
 				continue
 			}
-			gone := slices.ContainsFunc(old.ahead, func(w *waiter) bool { return w.trying || !slices.Contains(q.waiting, w) })
+			gone := slices.ContainsFunc(old.ahead, func(w *waiter) bool { return w.place == trying || !slices.Contains(q.waiting, w) })
 			if grown := old.short.reserved.Load(); grown > old.reserved && !gone {
 				return fmt.Errorf("%s: %d bytes more are reserved, although a request for %d waits there and has aged",
 					old.short.name, grown-old.reserved, old.waiter.bytes)
 			}
 		}
 		for i, w := range q.waiting {
-			if w.agedAt <= root.tree.clock.now() && !w.trying {
-				now = append(now, agedRequest{w, w.short, w.short.reserved.Load(), slices.Clone(q.waiting[:i])})
+			if w.agedAt <= root.tree.clock.now() && w.place != trying {
+				now = append(now, agedRequest{w, w.shortAt, w.shortAt.reserved.Load(), slices.Clone(q.waiting[:i])})
 			}
 		}
 	}
@@ -320,7 +346,7 @@ func (s *queueScene) state() string {
 		q := &root.tree.queue
 		fmt.Fprint(&b, "|", q.interested.Load(), q.releases.Load(), q.closed, root.tree.neighbours.waiting.Load())
 		for _, w := range q.waiting {
-			fmt.Fprint(&b, " ", w.bytes, w.ticket, w.priority, w.stays, w.trying, w.forRelease, w.releases, w.decided())
+			fmt.Fprint(&b, " ", w.bytes, w.ticket, w.priority, w.keepsPlace, w.place, w.releases, w.isDecided())
 		}
 		var describe func(m *Manager)
 		describe = func(m *Manager) {

@@ -21,7 +21,9 @@ import (
 // A request waits at the account that is too small for it. Requests that do not
 // need that account go on. Of those that do, smaller ones may pass until the
 // request has aged. From then on the bytes that are released there gather until
-// they suffice, so that no request starves.
+// they are enough, so that no request starves.
+//
+// The states of a request are in request_state.go.
 type queue struct {
 	stripes *stripes
 	tree    *tree
@@ -59,44 +61,53 @@ type waiter struct {
 	// ticket orders requests by arrival. A request keeps it however often it is
 	// tried.
 	ticket uint64
-	// short is the account that the request waits at.
-	short *account
+	// place is the state of the request. The queue's lock guards it.
+	place placeState
+	// shortAt is the account that the request waits at.
+	shortAt *account
 	// releases is how many blocks the tree had released when the device had no
-	// room for the request. It is not tried again before the next release.
-	releases   uint64
-	forRelease bool
-	// stays is set once the device has refused the request, and trying while it
-	// asks the device again. It keeps its place meanwhile: the memory that it
-	// needs would not come together otherwise.
-	stays, trying bool
-	// granted is closed once the request is decided: its bytes are reserved,
-	// unless err is set or never is the account whose whole budget is too small.
-	granted chan struct{}
-	err     error
-	never   *account
+	// room for the request.
+	releases uint64
+	// keepsPlace is set once the device has refused the request: it is trying, and not
+	// granted, when its bytes are reserved.
+	keepsPlace bool
+	// decided is closed once the request is granted, trying or refused. If it is
+	// refused, either err is set or tooSmall is the account whose whole budget is smaller
+	// than the request.
+	decided  chan struct{}
+	err      error
+	tooSmall *account
 }
 
-// errTurn says that a request has had its turn, and that there was too little
-// memory.
-var errTurn = errors.New("there is too little memory")
+// errNoMemory ends the wait of a request that only waits behind others: it is first, and
+// there is too little memory.
+var errNoMemory = errors.New("there is too little memory")
 
-// wait waits until the bytes are reserved. If after is not nil that is not before
-// the tree has released more blocks than it says, and the request stays in the
-// queue until it leaves. If a budget was made smaller than the request, never is
-// that account.
+// become changes the state of a request. The queue is locked.
+func (q *queue) become(w *waiter, place placeState) {
+	if q.tree.observer.place != nil {
+		q.tree.observer.place(w.place, place)
+	}
+	w.place = place
+}
+
+// wait waits until the bytes are reserved. If after is not nil the device has refused
+// the request: it waits until the tree has released more blocks than *after, and keeps
+// its place in the queue until it leaves. If the whole budget of an account is smaller
+// than the request, tooSmall is that account.
 //
 // again is called first, and then each time that the channel it returned fires.
-func (q *queue) wait(ctx context.Context, w *waiter, after *uint64, again func() <-chan time.Time) (never *account, err error) {
+func (q *queue) wait(ctx context.Context, w *waiter, after *uint64, again func() <-chan time.Time) (tooSmall *account, err error) {
 	q.tree.pause("enter")
 	if err := q.enter(w, after); err != nil {
 		return nil, err
 	}
 	if step := q.tree.step; step != nil {
-		step("wait", func() bool { return w.decided() || ctx.Err() != nil })
+		step("wait", func() bool { return w.isDecided() || ctx.Err() != nil })
 	}
-	for timer := again(); !w.decided(); {
+	for timer := again(); !w.isDecided(); {
 		select {
-		case <-w.granted:
+		case <-w.decided:
 		case <-timer:
 			timer = again()
 		case <-ctx.Done():
@@ -106,34 +117,36 @@ func (q *queue) wait(ctx context.Context, w *waiter, after *uint64, again func()
 			}
 		}
 	}
-	return w.never, w.err
+	return w.tooSmall, w.err
 }
 
-// decided reports whether the request was granted or refused.
-func (w *waiter) decided() bool {
+// isDecided reports whether the request no longer waits.
+func (w *waiter) isDecided() bool {
 	select {
-	case <-w.granted:
+	case <-w.decided:
 		return true
 	default:
 		return false
 	}
 }
 
-// enter puts a request in, or back, and grants it at once if possible.
+// enter adds a request, or makes one that was trying wait again, and grants it at once
+// if possible.
 func (q *queue) enter(w *waiter, after *uint64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
 	if q.closed {
 		return w.closedError()
 	}
-	w.granted, w.err = make(chan struct{}), nil
-	if after != nil {
-		w.stays, w.forRelease, w.releases = true, true, *after
-	}
-	if w.trying {
-		w.trying = false
-	} else {
+	w.decided, w.err = make(chan struct{}), nil
+	if w.place != trying {
 		q.insert(w)
+	}
+	if after != nil {
+		w.keepsPlace, w.releases = true, *after
+		q.become(w, waitingForRelease)
+	} else {
+		q.become(w, waitingForBudget)
 	}
 	q.serve()
 	return nil
@@ -150,32 +163,34 @@ func (q *queue) insert(w *waiter) {
 	q.waiting = slices.Insert(q.waiting, at, w)
 }
 
-// withdraw takes a request out unless it was granted, and reports whether it did.
+// withdraw removes a request that still waits, and reports whether it did.
 func (q *queue) withdraw(w *waiter) bool {
 	q.mu.Lock()
 	defer q.mu.Unlock()
-	return !w.trying && q.remove(w)
-}
-
-// leave takes out a request that has ended.
-func (q *queue) leave(w *waiter) {
-	if w != nil && w.stays {
-		q.mu.Lock()
-		defer q.mu.Unlock()
-		q.remove(w)
-	}
-}
-
-// remove reports whether the request was in. The queue is locked.
-func (q *queue) remove(w *waiter) bool {
-	at := slices.Index(q.waiting, w)
-	if at < 0 {
+	if !w.place.queued() {
 		return false
 	}
-	q.waiting = slices.Delete(q.waiting, at, at+1)
-	w.short = nil
-	q.serve()
+	q.remove(w)
 	return true
+}
+
+// leave removes a request that keeps its place, once it has ended.
+func (q *queue) leave(w *waiter) {
+	if w != nil && w.keepsPlace {
+		q.mu.Lock()
+		defer q.mu.Unlock()
+		if w.place == trying {
+			q.remove(w)
+		}
+	}
+}
+
+// remove removes a request. The queue is locked.
+func (q *queue) remove(w *waiter) {
+	q.waiting = slices.DeleteFunc(q.waiting, func(other *waiter) bool { return other == w })
+	w.shortAt = nil
+	q.become(w, outside)
+	q.serve()
 }
 
 // released is called after a block was released, and wake after bytes were given
@@ -232,32 +247,48 @@ func (q *queue) grant() {
 	now := q.tree.clock.now()
 	var ahead []*waiter
 	q.waiting = slices.DeleteFunc(q.waiting, func(w *waiter) bool {
-		if w.trying {
-			ahead = append(ahead, w)
-			return false
-		}
-		if w.hopeless() {
-			close(w.granted)
+		if w.place != trying && q.decide(w, ahead, now) {
 			return true
-		}
-		w.short = w.behind(ahead, now)
-		if w.short == nil {
-			if w.short = q.reserve(w); w.short == nil || w.mode == waitForTurn {
-				if w.short != nil {
-					w.short, w.err = nil, errTurn
-				}
-				close(w.granted)
-				if !w.stays {
-					return true
-				}
-				w.trying, w.short = true, w.account.root()
-			}
 		}
 		ahead = append(ahead, w)
 		return false
 	})
 	q.mark()
 	q.length.Store(int64(len(q.waiting)))
+}
+
+// decide grants or refuses a request that waits, if it can, and reports whether the
+// request has left the queue. The queue and all stripes are locked.
+func (q *queue) decide(w *waiter, ahead []*waiter, now int64) (left bool) {
+	if w.isHopeless() {
+		q.refuse(w)
+		return true
+	}
+	if w.shortAt = w.behind(ahead, now); w.shortAt != nil {
+		return false
+	}
+	switch w.shortAt = q.reserve(w); {
+	case w.shortAt != nil && w.mode == waitBehindOthers:
+		w.shortAt, w.err = nil, errNoMemory
+		q.refuse(w)
+		return true
+	case w.shortAt != nil:
+		return false
+	case w.keepsPlace:
+		w.shortAt = w.account.root()
+		q.become(w, trying)
+		close(w.decided)
+		return false
+	}
+	q.become(w, granted)
+	close(w.decided)
+	return true
+}
+
+// refuse ends the wait of a request whose err or tooSmall is set.
+func (q *queue) refuse(w *waiter) {
+	q.become(w, refused)
+	close(w.decided)
 }
 
 // mark notes at the accounts which requests wait there, for those that do not
@@ -268,7 +299,7 @@ func (q *queue) mark() {
 	}
 	q.marked = q.marked[:0]
 	for _, w := range q.waiting {
-		a := w.short
+		a := w.shortAt
 		if a.waiting.Add(1) == 1 {
 			a.passBelow.Store(w.bytes)
 			a.agedAt.Store(w.agedAt)
@@ -280,24 +311,25 @@ func (q *queue) mark() {
 	}
 }
 
-// hopeless reports whether no release can help, and notes why.
-func (w *waiter) hopeless() bool {
+// isHopeless reports whether no release can help, and notes why.
+func (w *waiter) isHopeless() bool {
 	if w.account.ended.Load() {
 		w.err = w.closedError()
 		return true
 	}
-	w.never = w.account.cannotEver(w.bytes)
-	return w.never != nil
+	w.tooSmall = w.account.tooSmall(w.bytes)
+	return w.tooSmall != nil
 }
 
-// reserve reserves a request's bytes. If that is not possible it returns the
-// account that is too small, or the root if it is the device. All stripes are
-// locked.
+// reserve reserves a request's bytes. Otherwise it returns the account without room, or
+// the root if the request waits for a release. The queue and all stripes are locked.
 func (q *queue) reserve(w *waiter) (short *account) {
-	if w.forRelease && q.releases.Load() == w.releases {
-		return w.account.root()
+	if w.place == waitingForRelease {
+		if q.releases.Load() == w.releases {
+			return w.account.root()
+		}
+		q.become(w, waitingForBudget)
 	}
-	w.forRelease = false
 	return w.account.reserve(w.bytes, true).account
 }
 
@@ -306,7 +338,7 @@ func (q *queue) reserve(w *waiter) (short *account) {
 func (w *waiter) behind(ahead []*waiter, now int64) *account {
 	for level := w.account; level != nil && len(ahead) > 0; level = level.parent {
 		for _, other := range ahead {
-			if other.short == level && !w.passes(other, now) {
+			if other.shortAt == level && !w.passes(other, now) {
 				return level
 			}
 		}
@@ -328,12 +360,12 @@ func (q *queue) close() {
 	defer q.mu.Unlock()
 	q.closed = true
 	for _, w := range q.waiting {
-		if w.trying {
-			w.trying = false
+		if w.place == trying {
+			q.become(w, outside)
 			continue
 		}
 		w.err = w.closedError()
-		close(w.granted)
+		q.refuse(w)
 	}
 	q.length.Store(0)
 	q.waiting = nil

@@ -23,6 +23,8 @@ type tree struct {
 	// step is nil but in tests, which stop a goroutine there to let others go on.
 	// ready, if it is not nil, says whether the goroutine could go on.
 	step func(point string, ready func() bool)
+	// observer sees the transitions of requests, in tests.
+	observer observer
 }
 
 // pause lets a test interleave goroutines. No lock is held.

@@ -23,7 +23,7 @@ import (
 // Those of [Manager.Allocate]; one that wraps ctx.Err if the context is done while
 // it waits.
 func (m *Manager) AllocateContext(ctx context.Context, bytes uint64, options AllocateOptions) (*Block, error) {
-	return m.allocateWaiting(ctx, bytes, options, waitForTurn)
+	return m.allocateWaiting(ctx, bytes, options, waitBehindOthers)
 }
 
 // AllocateWait is [Manager.Allocate] that waits, if there is too little memory,
@@ -50,8 +50,8 @@ type waitMode uint8
 
 const (
 	failAtOnce waitMode = iota
-	// waitForTurn waits while others that wait are ahead.
-	waitForTurn
+	// waitBehindOthers waits while others that wait are ahead.
+	waitBehindOthers
 	// waitForMemory also waits for memory to be released.
 	waitForMemory
 )
@@ -105,63 +105,127 @@ type attempt struct {
 	listening bool
 	// rounds counts how often it waited for other requests in progress.
 	rounds int
+	// reclaimed ends the calls of reclaimers that have no effect.
+	reclaimed *progress
+
+	// releases and before are what the tree had released, and what the memory was used
+	// for, before the bytes were last reserved or asked for.
+	releases uint64
+	before   holding
+	// refusal is why the device had no memory.
+	refusal error
+	// block is the result.
+	block *Block
 }
 
+// run drives the request from state to state until it has succeeded or failed. failure
+// is why the resource had no memory, or nil if a budget refused.
 func (a *attempt) run(failure error) (*Block, error) {
-	root, reserved := a.root(), false
-	reclaimed := newProgress()
+	a.reclaimed = newProgress()
+	a.note(false)
+	state := reserving
+	if failure != nil {
+		// The caller has reserved and asked already.
+		state, failure = a.answered(nil, failure)
+		if state == failed {
+			return nil, failure
+		}
+	}
 	for {
-		// A release after this point is noticed, if the device has no memory.
-		releases := a.tree.queue.releases.Load()
-		before := a.holding(reserved)
-		if failure == nil {
-			if !reserved {
-				if err := a.reserveShort(a.ctx, a.bytes, a.options, a.waiter); err != nil {
-					return nil, err
-				}
-			}
-			var block *Block
-			if block, failure = a.deliver(a.ctx, a.tags.find(a.options.Tag), a.bytes, a.stream); failure == nil {
-				return block, nil
-			}
-			reserved = false
+		next, err := a.step(state)
+		if a.tree.observer.request != nil {
+			a.tree.observer.request(state, next)
 		}
-		if !errors.Is(failure, device.ErrOutOfMemory) && !errors.Is(failure, ErrBudget) {
-			return nil, a.resourceError(a.bytes, a.options.Tag, failure)
-		}
-		a.tree.stripes.settle()
-		if reclaimed.made(root.account.inUse.Load()) && root.reclaim(a.ctx, a.bytes) {
-			failure = nil
-			continue
-		}
-		if a.mode == waitForMemory && a.listen() {
-			failure = nil // something may have been released since the attempt
-			continue
-		}
-		if a.mode != waitForMemory {
-			return nil, a.resourceError(a.bytes, a.options.Tag, failure)
-		}
-		// If nobody had memory before the attempt, nobody has now, and nobody got any
-		// in between, then no release can help.
-		switch now := a.holding(false); {
-		case before.inUse || now.inUse:
-		case now.allocations != before.allocations:
-			failure = nil
-			continue
-		case !before.inProgress && !now.inProgress:
-			return nil, a.resourceError(a.bytes, a.options.Tag, failure)
-		default:
-			if err := a.awaitOthers(failure); err != nil {
-				return nil, err
-			}
-			failure = nil
-			continue
-		}
-		if err := a.wait(a.ctx, a.waiter, a.options, &releases); err != nil {
+		switch state = next; state {
+		case succeeded:
+			return a.block, nil
+		case failed:
 			return nil, err
 		}
-		reserved, failure = true, nil
 	}
+}
+
+// step does what a state stands for and returns the next one.
+func (a *attempt) step(state requestState) (next requestState, err error) {
+	switch state {
+	case reserving:
+		return a.next(asking, a.reserveShort(a.ctx, a.bytes, a.options, a.waiter))
+	case asking:
+		return a.answered(a.deliver(a.ctx, a.tags.find(a.options.Tag), a.bytes, a.stream))
+	case shortOnDevice:
+		return a.decide()
+	case awaitingRelease:
+		err := a.wait(a.ctx, a.waiter, a.options, &a.releases)
+		a.note(err == nil)
+		return a.next(asking, err)
+	case awaitingOthers:
+		err := a.awaitOthers()
+		a.note(false)
+		return a.next(reserving, err)
+	}
+	return failed, fmt.Errorf("memory: a request is in state %d, which has no step: %w", state, device.ErrInvalidValue)
+}
+
+// next returns the state, or failed after an error.
+func (a *attempt) next(state requestState, err error) (requestState, error) {
+	if err != nil {
+		return failed, err
+	}
+	return state, nil
+}
+
+// again returns to reserving.
+func (a *attempt) again() (requestState, error) {
+	a.note(false)
+	return reserving, nil
+}
+
+// note notes what was released and what is in use. Releases after this are noticed if
+// the device has no memory.
+func (a *attempt) note(reserved bool) {
+	a.releases = a.tree.queue.releases.Load()
+	a.before = a.holding(reserved)
+}
+
+// answered follows the resource's answer.
+func (a *attempt) answered(block *Block, err error) (requestState, error) {
+	switch {
+	case err == nil:
+		a.block = block
+		return succeeded, nil
+	case errors.Is(err, device.ErrOutOfMemory), errors.Is(err, ErrBudget):
+		a.refusal = err
+		return shortOnDevice, nil
+	}
+	return failed, a.resourceError(a.bytes, a.options.Tag, err)
+}
+
+// decide chooses what may help a request for which the device had no memory: first the
+// reclaimers, then another attempt in case something was released before this request
+// listened to other trees, then a wait for a release or for the requests in progress.
+func (a *attempt) decide() (requestState, error) {
+	root := a.root()
+	a.tree.stripes.settle()
+	if a.reclaimed.made(root.account.inUse.Load()) && root.reclaim(a.ctx, a.bytes) {
+		return a.again()
+	}
+	if a.mode == waitForMemory && a.listen() {
+		return a.again()
+	}
+	if a.mode != waitForMemory {
+		return failed, a.resourceError(a.bytes, a.options.Tag, a.refusal)
+	}
+	// If nobody had memory before the attempt, nobody has now, and nobody got any in
+	// between, then no release can help.
+	switch now := a.holding(false); {
+	case a.before.inUse || now.inUse:
+		return awaitingRelease, nil
+	case now.allocations != a.before.allocations:
+		return a.again()
+	case a.before.inProgress || now.inProgress:
+		return awaitingOthers, nil
+	}
+	return failed, a.resourceError(a.bytes, a.options.Tag, a.refusal)
 }
 
 // holding says what the memory is used for. Before the first attempt that notices
@@ -180,19 +244,19 @@ func (a *attempt) holding(reserved bool) holding {
 // awaitOthers waits until the requests that are in progress have got their memory
 // or failed. Nothing else is in use, so there is no release to wait for. The second
 // of two that keep failing beside each other gives up.
-func (a *attempt) awaitOthers(failure error) error {
+func (a *attempt) awaitOthers() error {
 	const rounds, interval = 8, time.Millisecond
 	if a.rounds++; a.rounds > rounds {
-		return a.resourceError(a.bytes, a.options.Tag, failure)
+		return a.resourceError(a.bytes, a.options.Tag, a.refusal)
 	}
-	settled := func() bool {
+	ended := func() bool {
 		now := a.tree.neighbours.holding(a.tree, 0)
 		return now.inUse || !now.inProgress
 	}
 	if step := a.tree.step; step != nil {
-		step("others", func() bool { return settled() || a.ctx.Err() != nil })
+		step("others", func() bool { return ended() || a.ctx.Err() != nil })
 	}
-	for !settled() {
+	for !ended() {
 		select {
 		case <-a.ctx.Done():
 			return fmt.Errorf("memory: allocate %s: %w", humanize.Bytes(a.bytes), cancel.Error(a.ctx))
@@ -257,13 +321,13 @@ func (m *Manager) newWaiter(bytes uint64, options AllocateOptions, mode waitMode
 func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options AllocateOptions, w *waiter) error {
 	reclaimed := newProgress()
 	for {
-		refused := m.reserve(bytes, w != nil && w.stays)
+		refused := m.reserve(bytes, w != nil && w.keepsPlace)
 		short := refused.account
 		if short == nil {
 			return nil
 		}
-		if never := m.account.cannotEver(bytes); never != nil {
-			return m.budgetError(never, bytes, options.Tag)
+		if tooSmall := m.account.tooSmall(bytes); tooSmall != nil {
+			return m.budgetError(tooSmall, bytes, options.Tag)
 		}
 		if !refused.ahead {
 			lacks := short.lacks(bytes)
@@ -271,10 +335,10 @@ func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options Alloca
 				continue
 			}
 		}
-		if w == nil || w.mode == waitForTurn && !refused.ahead {
+		if w == nil || w.mode == waitBehindOthers && !refused.ahead {
 			return m.budgetError(short, bytes, options.Tag)
 		}
-		if err := m.wait(ctx, w, options, nil); !errors.Is(err, errTurn) {
+		if err := m.wait(ctx, w, options, nil); !errors.Is(err, errNoMemory) {
 			return err
 		}
 	}
@@ -286,7 +350,7 @@ func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options Alloca
 func (m *Manager) wait(ctx context.Context, w *waiter, options AllocateOptions, after *uint64) error {
 	const shortest, longest = time.Millisecond, 100 * time.Millisecond
 	pause := shortest
-	never, err := m.tree.queue.wait(ctx, w, after, func() <-chan time.Time {
+	tooSmall, err := m.tree.queue.wait(ctx, w, after, func() <-chan time.Time {
 		root := m.root()
 		if w.mode != waitForMemory || !root.anyReclaimers() {
 			return nil
@@ -297,8 +361,8 @@ func (m *Manager) wait(ctx context.Context, w *waiter, options AllocateOptions, 
 		pause = min(2*pause, longest)
 		return time.After(pause / 2)
 	})
-	if never != nil {
-		return m.budgetError(never, w.bytes, options.Tag)
+	if tooSmall != nil {
+		return m.budgetError(tooSmall, w.bytes, options.Tag)
 	}
 	return err
 }
