@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// assemble makes a column of a node whose claims all have regions.
+// assemble makes a column of a node. All claims of the node must have regions.
 func (i *importer) assemble(n *node) (*column.Column, error) {
 	data := column.Data{
 		Type: n.dataType, Length: n.length, Offset: n.offset, NullCount: n.nulls,

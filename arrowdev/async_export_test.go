@@ -214,7 +214,7 @@ func TestRequestsForEverything(t *testing.T) {
 	})
 }
 
-// A task whose extraction fails ends the stream with its error.
+// If an extraction fails, the stream ends with its error.
 func TestAnExtractionThatFails(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
 		source := newTables(m, 5, 3)

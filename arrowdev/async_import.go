@@ -28,7 +28,7 @@ type AsyncOptions struct {
 const defaultAhead = 2
 
 // AsyncReader reads the tables of another library's asynchronous producer. It is a
-// [buffer.Reader] and is safe for concurrent use. The producer calls on its own
+// [buffer.Reader] and is safe for concurrent use. The producer calls from foreign
 // threads and never waits; Next extracts and imports the tables.
 type AsyncReader struct {
 	manager *memory.Manager

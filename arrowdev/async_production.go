@@ -16,7 +16,7 @@ type production struct {
 	wake chan struct{}      // holds a token after a change
 
 	mu sync.Mutex
-	// wanted is the number of requested tasks that have not been delivered.
+	// wanted counts the requested tasks that have not been delivered.
 	wanted    int64
 	cancelled bool
 	finished  bool

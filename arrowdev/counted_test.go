@@ -40,7 +40,7 @@ func countedTable(t testing.TB, m *memory.Manager, record arrow.Record, rows int
 }
 
 // If only the device has the row count of a table or of a nested column, the export
-// has the actual number of rows, and so has the import.
+// and the import have the actual number of rows.
 func TestExportsOfCountedColumns(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		for number, dataType := range arraytest.AllTypes() {

@@ -16,9 +16,9 @@ type place struct {
 
 var cpu = place{cabi.DeviceCPU, cabi.NoDeviceID}
 
-// placeOf returns the place of memory of a kind on a device. All memory of the host
-// device is CPU memory, whatever its kind, because most consumers accept that. Memory
-// on no device has the CPU's place too.
+// placeOf returns the place of memory of a kind on a device. On the host device
+// memory of every kind is CPU memory, because most consumers accept that. Memory on
+// no device has the CPU's place too.
 func placeOf(dev *device.Device, kind device.MemoryKind) place {
 	if dev == nil || dev.Kind() == device.Host {
 		return cpu

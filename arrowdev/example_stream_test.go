@@ -118,7 +118,7 @@ func ExampleImportAsync() {
 		}
 		defer reader.Close()
 
-		// The handler is passed to a producer, which calls it on its own threads. In
+		// The handler is passed to a producer, which calls it from other threads. In
 		// this example the producer is gpuframe.
 		done := make(chan error)
 		handler := reader.Handler()

@@ -32,10 +32,9 @@ type export struct {
 	// freeZero frees such memory that is not a block; it may be nil.
 	zero     *memory.Block
 	freeZero func()
-	// event follows the work on the blocks. It is nil if the work was done.
+	// event follows the work on the blocks, or is nil if the work was done.
 	event *device.Event
-	// consumer is the stream whose work must complete before the memory is reused, or
-	// nil.
+	// The memory is reused only after the work on consumer. It may be nil.
 	consumer *device.Stream
 
 	// root and sum record the contents of the structs at the export.

@@ -16,8 +16,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 )
 
-// A map whose entries have an unknown null count and no nulls is accepted. One whose
-// entries have nulls is refused.
+// A map is accepted if the null count of its entries is unknown and no entry is null.
+// It is refused if an entry is null.
 func TestMapsOfPlainArrays(t *testing.T) {
 	external, err := hostManager()
 	require.NoError(t, err)

@@ -34,7 +34,7 @@ func inCDataOf(t arrow.DataType) bool {
 	return true
 }
 
-// inC returns an array whose buffers are C memory, because arrow-go writes their
+// inC returns an array with buffers in C memory, because arrow-go writes their
 // addresses to C structs. The caller releases it.
 func inC(a arrow.Array) arrow.Array {
 	data := dataInC(a.Data())

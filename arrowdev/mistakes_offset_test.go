@@ -14,8 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The slice of an imported array applies to every buffer: values, validity and
-// offsets begin at the array's offset, whatever the type.
+// The slice of an imported array of any type applies to every buffer: values,
+// validity and offsets begin at the array's offset.
 func TestMistakeASliceThatIsReadOnlyInPart(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const n, offset, length = 40, 5, 20

@@ -22,9 +22,9 @@ import (
 // The tests in this file check that gpuframe does not repeat known mistakes of other
 // libraries.
 
-// cudf exports a sliced column whose values begin at the slice, but whose validity
-// and offsets do not. Here every buffer keeps its beginning, and the array's offset
-// describes the slice.
+// In a sliced column of cudf the values begin at the slice, but validity and offsets
+// do not. Here every buffer keeps its beginning, and the array's offset describes the
+// slice.
 func TestMistakeASliceThatShiftsOnlySomeBuffers(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		g := arraytest.NewGenerator(3)

@@ -8,8 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// consumerStream returns the stream that the consumer works on, or nil if there is
-// nothing to order: on the host device the consumer reads with the processor.
+// consumerStream returns the stream that the consumer works on, or nil if no order is
+// needed: on the host device the consumer reads with the processor.
 func consumerStream(dev *device.Device, given *device.Stream) (*device.Stream, error) {
 	switch {
 	case dev == nil:

@@ -93,7 +93,7 @@ func schemaText(schema unsafe.Pointer) string {
 	return strings.ReplaceAll(peer.LookPlain(nil, schema, peer.View{}).Type, " {}", "")
 }
 
-// Consumers move the structs, take them apart and release them on their own threads.
+// Consumers move the structs, take them apart and release them on other threads.
 // gpuframe's Array may be released before or after.
 func TestPeerConsumesExports(t *testing.T) {
 	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {

@@ -111,8 +111,7 @@ func foreignElsewhere(t *testing.T, m *memory.Manager, where otherMemory, record
 	return p, a
 }
 
-// Pinned and managed memory of another library keeps its kind when it is imported and
-// exported again.
+// An import and an export of pinned and managed memory preserve the kind of memory.
 func TestForeignPinnedAndManagedMemory(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for _, where := range otherMemories() {

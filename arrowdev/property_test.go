@@ -53,8 +53,8 @@ func drawType(t *rapid.T, levels int) arrow.DataType {
 	return arrow.StructOf(fields...)
 }
 
-// A column of any type, with any slice, is exported and imported in other structs,
-// whose offset and length are then cut again.
+// A column of any type, with any slice, is exported. Its structs are imported after a
+// further cut of their offset and length.
 func TestAnyColumnThereAndBack(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		rapid.Check(t, func(rt *rapid.T) {

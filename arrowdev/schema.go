@@ -86,9 +86,9 @@ func ImportField(schema unsafe.Pointer) (arrow.Field, error) {
 //
 // The error is an [*Error], and nothing is written. It wraps [ErrInvalid] for a type
 // that is incomplete or contradicts itself and for names that C strings cannot hold,
-// [ErrUnsupported] for types that the standard lacks, for an extension type whose
-// storage is another extension type, and for schemas that [ImportSchema] would
-// refuse, and device.ErrOutOfMemory.
+// [ErrUnsupported] for types that the standard lacks, for an extension type stored as
+// another extension type, and for schemas that [ImportSchema] would refuse, and
+// device.ErrOutOfMemory.
 func ExportSchema(schema *arrow.Schema, out unsafe.Pointer) error {
 	s, err := writable(out)
 	if err == nil {
@@ -118,7 +118,7 @@ func takeSchema(schema unsafe.Pointer) (*cabi.Schema, error) {
 	moved := *source
 	source.Release = 0
 	if moved.Origin().Ended {
-		// The struct is an unmarked copy of a schema whose memory is freed.
+		// The memory of this unmarked copy is freed.
 		return nil, inSchema(faulty("release", "%w", ErrMoved))
 	}
 	return &moved, nil

@@ -107,8 +107,8 @@ func (s *script) below(depth int) *cabi.Schema {
 	return s.schema(depth - 1)
 }
 
-// metadata ends in more zeros than a decoder can read unless a length is wrong. Of
-// the wrong lengths only negative ones are made.
+// metadata ends in more zeros than a decoder can read unless a length is wrong. Wrong
+// lengths are always negative.
 func (s *script) metadata() uintptr {
 	blob := make([]byte, 4)
 	blob[0] = s.next() % 4

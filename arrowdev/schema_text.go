@@ -14,8 +14,8 @@ const maximumSchemaText = 1 << 15
 
 // appendSchema appends the contents of a schema's structs, without the addresses: two
 // schemas of the same text mean the same. It returns false for a schema that must be
-// parsed: an invalid or large one, or one with extension types, whose meaning depends
-// on the current registry.
+// parsed: an invalid or large one, or one with extension types, which depend on the
+// current registry.
 func appendSchema(text []byte, s *cabi.Schema, depth int) ([]byte, bool) {
 	const most = maximumSchemaText / 8
 	if liveSchema(s) != nil || depth > format.MaximumDepth || len(text) > maximumSchemaText ||
@@ -66,7 +66,8 @@ func appendString(text []byte, at uintptr) []byte {
 	return text
 }
 
-// appendMetadata appends a metadata blob, whose own counts determine its length.
+// appendMetadata appends a metadata blob. The counts in the blob determine its
+// length.
 func appendMetadata(text []byte, at uintptr) ([]byte, bool) {
 	if at == 0 {
 		return append(text, 0, 0, 0, 0), true // no pairs

@@ -12,7 +12,7 @@ import (
 )
 
 // These bounds limit the cache of written schemas. A schema that takes more than a
-// fraction of the bytes is written anew each time.
+// fraction of the bytes is written again each time.
 const (
 	maximumWritten      = 1024
 	maximumWrittenBytes = 8 << 20

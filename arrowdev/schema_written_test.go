@@ -166,7 +166,7 @@ func TestASchemaWhoseChildWasMovedOut(t *testing.T) {
 	require.True(t, arrow.TypeEqual(schema.Field(0).Type, field.Type))
 }
 
-// An unmarked copy of a struct whose memory is freed is refused.
+// A copy that was not marked as released is refused after its memory is freed.
 func TestASchemaThatIsOver(t *testing.T) {
 	for _, write := range []func(s *cabi.Schema) error{
 		func(s *cabi.Schema) error { return ExportSchema(arrow.NewSchema(nil, nil), unsafe.Pointer(s)) },

@@ -32,7 +32,7 @@ const (
 	lateValue   = 0x5a
 )
 
-// late is a device with events and a stream whose work is held up.
+// late is a device with events and a stream that is held up.
 type late struct {
 	*memory.Manager
 	gates    *stall.Gates
@@ -88,7 +88,8 @@ func (l *late) requireCopies(t *testing.T, held *stall.Stall) {
 	}
 }
 
-// foreign makes batches of another library whose work is held up.
+// foreign makes batches of another library. Their contents are written by work that
+// is held up.
 func (l *late) foreign(t *testing.T) (*cabitest.Batches, *stall.Stall) {
 	t.Helper()
 	b := foreignBatches(t, l.Manager, lateBatches, lateRows)
@@ -150,7 +151,7 @@ func TestAForeignAsyncStreamOfWorkToCome(t *testing.T) {
 	})
 }
 
-// own makes a reader of tables whose contents are written by work that is held up.
+// own makes a reader of tables. Their contents are written by work that is held up.
 func (l *late) own(t *testing.T) (*tables, *stall.Stall) {
 	t.Helper()
 	source := newTables(l.Manager, lateBatches, lateRows)

@@ -22,7 +22,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// eachDevice runs f on each device with a manager whose statistics must be zero at
+// eachDevice runs f on each device with a manager, and requires zero statistics at
 // the end.
 func eachDevice(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {

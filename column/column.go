@@ -148,9 +148,9 @@ func (c *Column) Len() int { return c.data.Length }
 // Offset returns the number of elements before the first one in every buffer.
 func (c *Column) Offset() int { return c.data.Offset }
 
-// NullCount returns the number of nulls, or UnknownNullCount. With a row count on the
-// device it is zero if no element is null, Len if all elements are null, and
-// otherwise unknown.
+// NullCount returns the number of nulls, or UnknownNullCount. If only the device has
+// the row count, NullCount returns zero if no element is null, Len if all elements
+// are null, and UnknownNullCount otherwise.
 func (c *Column) NullCount() int { return c.data.NullCount }
 
 // Data returns the column's parts, without the known properties of the values. They

@@ -108,7 +108,7 @@ func (p *planner) unify(l layout, chunks, dictionaries []chunk) ([]rewriting, []
 }
 
 // examine checks a dictionary and its contents without a transfer: arrow-go compares
-// and merges dictionaries without checks of its own.
+// and merges dictionaries without checks.
 func examine(t arrow.DataType, dictionary chunk) error {
 	var scratch planner
 	defer scratch.release()

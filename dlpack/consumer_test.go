@@ -226,8 +226,7 @@ func TestProducerStream(t *testing.T) {
 }
 
 // An import that names the per-thread default stream waits for all of them through
-// the legacy stream. It never passes the driver a number whose stream depends on the
-// thread.
+// the legacy stream. It never passes the driver the number of a per-thread stream.
 func TestImportAfterThePerThreadStream(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)

@@ -23,9 +23,8 @@ func (s *contents) device() cabi.Device {
 	return cabi.Device{Type: cabi.DeviceCPU}
 }
 
-// deviceOfKind returns the DLPack device of memory of a kind. All memory of the host
-// device is CPU memory, whatever its kind, because most consumers accept nothing
-// else.
+// deviceOfKind returns the DLPack device of memory of a kind. On the host device
+// memory of every kind is CPU memory, because most consumers accept nothing else.
 func deviceOfKind(dev *device.Device, kind device.MemoryKind) cabi.Device {
 	if dev.Kind() == device.Host {
 		return cabi.Device{Type: cabi.DeviceCPU}

@@ -34,7 +34,7 @@ type ImportOptions struct {
 // The tensor has up to eight dimensions, or none for a single value. Its elements
 // must be in row-major order without gaps, with matching strides if strides are set.
 // The column has a row for each index of the first dimension. The others become
-// fixed-size lists, whose items are declared nullable but contain no nulls. The
+// fixed-size lists. The items are declared nullable but contain no nulls. The
 // elements are integers or floats of a width that Arrow has, or of the
 // [ExtensionTypes], which become the type of the column or of the lists' items.
 // Booleans, which are bytes in DLPack and bits in Arrow, are copied into memory of

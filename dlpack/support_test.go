@@ -42,7 +42,7 @@ func (n numeric) width() int { return int(n.dlpack.Bits) / 8 }
 
 var float32Type = cabi.DataType{Code: cabi.CodeFloat, Bits: 32, Lanes: 1}
 
-// eachDevice runs f on each device with a manager whose statistics must be zero at
+// eachDevice runs f on each device with a manager, and requires zero statistics at
 // the end.
 func eachDevice(t *testing.T, f func(t *testing.T, m *memory.Manager)) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {

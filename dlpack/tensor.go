@@ -85,8 +85,7 @@ type export struct {
 	handle cabi.Handle
 	// block is nil for a tensor without memory.
 	block *memory.Block
-	// consumer is the stream whose work must complete before the memory is reused, or
-	// nil.
+	// The memory is reused only after the work on consumer. It may be nil.
 	consumer *device.Stream
 	ended    atomic.Bool
 }

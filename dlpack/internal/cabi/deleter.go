@@ -14,10 +14,10 @@ import "C"
 
 import "unsafe"
 
-// Available says whether this build can exchange tensors.
+// Available reports whether this build can exchange tensors.
 const Available = true
 
-// Go's view of the structs is C's, or this does not compile.
+// These lines compile only if Go's structs and C's have the same layout.
 var (
 	_ [C.sizeof_struct_gpuframe_dl_managed_versioned]byte = [unsafe.Sizeof(ManagedTensorVersioned{})]byte{}
 	_ [C.sizeof_struct_gpuframe_dl_managed]byte           = [unsafe.Sizeof(ManagedTensor{})]byte{}
@@ -34,14 +34,14 @@ var (
 	_ [unsafe.Offsetof(C.struct_gpuframe_dl_managed_versioned{}.tensor)]byte  = [unsafe.Offsetof(ManagedTensorVersioned{}.Tensor)]byte{}
 )
 
-// The addresses of the deleters that exported tensors carry.
+// These are the addresses of the deleters of exported tensors.
 var (
 	ownDeleter          = uintptr(C.gpuframe_dl_delete)
 	ownDeleterVersioned = uintptr(C.gpuframe_dl_delete_versioned)
 )
 
-// RunDeleter calls the tensor's deleter, if it has one, on this thread. It is
-// given the tensor's only remaining use.
+// RunDeleter calls the tensor's deleter, if it has one, on this thread. The caller
+// must not use the tensor afterwards.
 func RunDeleter(tensor *ManagedTensor) {
 	C.gpuframe_dl_run_deleter((*C.struct_gpuframe_dl_managed)(unsafe.Pointer(tensor)))
 }
@@ -51,8 +51,7 @@ func RunDeleterVersioned(tensor *ManagedTensorVersioned) {
 	C.gpuframe_dl_run_deleter_versioned((*C.struct_gpuframe_dl_managed_versioned)(unsafe.Pointer(tensor)))
 }
 
-// gpuframeDLPackDelete is where the deleters of exported tensors arrive, on
-// whatever thread the consumer called them.
+// gpuframeDLPackDelete is called by the deleters of exported tensors, on any thread.
 //
 //export gpuframeDLPackDelete
 func gpuframeDLPackDelete(context C.uintptr_t) { End(Handle(context)) }

@@ -2,7 +2,7 @@
 
 package cabi
 
-// Available says whether this build can exchange tensors.
+// Available reports whether this build can exchange tensors.
 const Available = false
 
 var ownDeleter, ownDeleterVersioned uintptr

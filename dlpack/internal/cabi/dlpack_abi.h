@@ -46,7 +46,7 @@ struct gpuframe_dl_managed_versioned {
 	struct gpuframe_dl_tensor tensor;
 };
 
-/* The most dimensions that an exported tensor has. */
+/* The largest number of dimensions of an exported tensor. */
 #define GPUFRAME_DL_DIMENSIONS 8
 
 struct gpuframe_dl_record {
@@ -87,16 +87,16 @@ GPUFRAME_AT(gpuframe_dl_managed_versioned, tensor, 32);
 
 #define GPUFRAME_PRIVATE __attribute__((visibility("hidden")))
 
-/* The deleters of gpuframe's own tensors. They are private so that two libraries
-   with gpuframe in one process do not take each other's tensors for their own. In a
-   forked child they do nothing. */
+/* The deleters of gpuframe's tensors. They are private, so that two libraries with
+   gpuframe in one process do not recognise each other's tensors. In a forked child they
+   do nothing. */
 GPUFRAME_PRIVATE void gpuframe_dl_delete(struct gpuframe_dl_managed *self);
 GPUFRAME_PRIVATE void gpuframe_dl_delete_versioned(struct gpuframe_dl_managed_versioned *self);
 
-/* Cleared memory for records, or NULL. */
+/* Return zeroed memory for records, or NULL. */
 GPUFRAME_PRIVATE void *gpuframe_dl_new_records(size_t count);
 
-/* Run the deleter of anybody's tensor, if it has one. */
+/* Run the deleter of any tensor, if it has one. */
 GPUFRAME_PRIVATE void gpuframe_dl_run_deleter(struct gpuframe_dl_managed *tensor);
 GPUFRAME_PRIVATE void gpuframe_dl_run_deleter_versioned(struct gpuframe_dl_managed_versioned *tensor);
 

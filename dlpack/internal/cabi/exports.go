@@ -2,22 +2,22 @@ package cabi
 
 import "sync"
 
-// Handle names an exported tensor: the record's number in the low half and, so
-// that a handle outlives its tensor harmlessly, a generation in the high one. It
-// is never zero.
+// Handle identifies an exported tensor: the low half is the record's number. The high
+// half is a generation, so that a handle is invalid after its tensor has ended. A
+// Handle is never zero.
 type Handle uint64
 
-// Owner is what an exported tensor keeps alive.
+// Owner keeps the memory of an exported tensor alive.
 type Owner interface {
-	// Ended is called once, when the tensor is not used any more, on whatever
-	// goroutine or foreign thread that happens.
+	// Ended is called once, when the tensor is no longer used, on any goroutine or
+	// foreign thread.
 	Ended()
 }
 
-// recordsAtOnce is how many records C is asked for at a time.
+// recordsAtOnce is the number of records in one allocation of C memory.
 const recordsAtOnce = 64
 
-// exports are the tensors that consumers hold at the moment.
+// exports are the tensors that consumers currently hold.
 var exports struct {
 	sync.Mutex
 	entries []entry
@@ -32,9 +32,8 @@ type entry struct {
 	next uint32
 }
 
-// queue holds the entries without an owner. The one that has been there longest
-// is used first, so that a deleter which is called twice in error finds its own
-// record, unused.
+// queue holds the entries without an owner. The oldest one is reused first, so that a
+// deleter that is called twice by mistake usually finds its own record, unused.
 type queue struct {
 	first, last uint32
 	length      int
@@ -57,8 +56,8 @@ func (q *queue) take() (number uint32) {
 	return number
 }
 
-// Begin registers an exported tensor and returns its record. It returns false
-// where C has no memory.
+// Begin registers an exported tensor and returns its record. It returns false if C
+// memory is exhausted.
 func Begin(owner Owner) (Handle, *Record, bool) {
 	exports.Lock()
 	defer exports.Unlock()
@@ -103,7 +102,7 @@ func find(handle Handle) *entry {
 	return e
 }
 
-// End takes a tensor out and tells its owner. For a handle that has ended
+// End removes a tensor and calls its owner's Ended. For a handle that has ended
 // before, it does nothing.
 func End(handle Handle) {
 	if owner, ok := Take(handle); ok {
@@ -111,9 +110,9 @@ func End(handle Handle) {
 	}
 }
 
-// Take ends an exported tensor and returns the owner, who is not told. The
-// record is kept for another tensor; until then it stays as it is but for the
-// handle, so that a deleter which is called again is still there to be called.
+// Take ends an exported tensor and returns the owner, without a call of Ended. The
+// record is kept for another tensor. Until then only its handle changes, so that a
+// second call of the deleter by mistake still finds a deleter.
 func Take(handle Handle) (Owner, bool) {
 	exports.Lock()
 	defer exports.Unlock()

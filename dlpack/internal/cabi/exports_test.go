@@ -48,7 +48,7 @@ func TestTakeDoesNotTellTheOwner(t *testing.T) {
 	assert.Zero(t, owner.ended.Load())
 }
 
-// A handle stays dead when its record is another tensor's.
+// A handle stays invalid when its record is reused for another tensor.
 func TestRecordsAreUsedAgain(t *testing.T) {
 	var first, second counter
 	stale, record, _ := cabi.Begin(&first)
@@ -68,7 +68,7 @@ func TestRecordsAreUsedAgain(t *testing.T) {
 }
 
 func TestUnknownHandles(t *testing.T) {
-	// No generation is zero, and there are not that many records.
+	// No generation is zero, and the table has fewer records.
 	for _, handle := range []cabi.Handle{0, 1, 1 << 31, ^cabi.Handle(0)} {
 		_, live := cabi.Find(handle)
 		assert.False(t, live)

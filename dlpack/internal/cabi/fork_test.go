@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
 )
 
-// parentOnly ends the process, with a code of its own, if it is told in a child.
+// parentOnly ends the process with a distinct code if Ended runs in a child.
 type parentOnly struct {
 	counter
 	parent int
@@ -27,8 +27,8 @@ func (p *parentOnly) Ended() {
 	p.counter.Ended()
 }
 
-// The deleter of a tensor does not call Go in a forked child, where Go's threads do not
-// exist, and the parent's tensor is not touched by it.
+// The deleter of a tensor does not call Go in a forked child, where Go's threads do
+// not exist. It does not change the parent's tensor.
 func TestDeletersInAForkedChild(t *testing.T) {
 	for _, legacy := range []bool{false, true} {
 		owner := &parentOnly{parent: os.Getpid()}

@@ -5,8 +5,8 @@ type Version struct {
 	Major, Minor uint32
 }
 
-// The version that exported tensors carry, which is that of the oldest consumers
-// that know the versioned struct, and the only major version that imports take.
+// Exported tensors carry this version, the oldest with the versioned struct. Imports
+// accept only its major version.
 const (
 	MajorVersion = 1
 	MinorVersion = 0
@@ -17,7 +17,7 @@ type Device struct {
 	Type, ID int32
 }
 
-// Values of Device.Type.
+// These are values of Device.Type.
 const (
 	DeviceCPU         = 1
 	DeviceCUDA        = 2
@@ -33,7 +33,7 @@ type DataType struct {
 	Lanes      uint16
 }
 
-// Values of DataType.Code.
+// These are values of DataType.Code.
 const (
 	CodeInt               = 0
 	CodeUint              = 1
@@ -74,8 +74,8 @@ type ManagedTensor struct {
 	Deleter uintptr
 }
 
-// ManagedTensorVersioned is DLManagedTensorVersioned. Everything up to Flags is
-// where it is in every version to come.
+// ManagedTensorVersioned is DLManagedTensorVersioned. The position of every field up
+// to Flags is fixed for all versions.
 type ManagedTensorVersioned struct {
 	Version Version
 	Context uintptr
@@ -84,13 +84,13 @@ type ManagedTensorVersioned struct {
 	Tensor  Tensor
 }
 
-// Bits of ManagedTensorVersioned.Flags.
+// These are bits of ManagedTensorVersioned.Flags.
 const (
 	FlagReadOnly = 1 << 0
 	FlagIsCopied = 1 << 1
 )
 
-// MaximumDimensions is the most that an exported tensor has.
+// MaximumDimensions is the largest number of dimensions of an exported tensor.
 const MaximumDimensions = 8
 
 // Record is the memory of one exported tensor. Only one of the two structs is in

@@ -2,22 +2,21 @@ package cabi
 
 import "unsafe"
 
-// Dimensions are those of an exported tensor.
+// Dimensions are the dimensions of an exported tensor.
 type Dimensions struct {
-	// Rows is the length of the first one, Inner those of the others, of which
-	// there are fewer than [MaximumDimensions].
+	// Rows is the length of the first dimension. Inner are the lengths of the others,
+	// fewer than [MaximumDimensions].
 	Rows  int64
 	Inner []int64
-	// Distance is zero for a tensor whose elements lie row by row without gaps. Of
-	// two dimensions it may be how many elements the columns, each of which lies
-	// without gaps, begin after one another.
+	// Distance is zero for a tensor in row-major order without gaps. For two
+	// dimensions it may be the distance of the columns in elements, if each column
+	// has no gaps.
 	Distance int64
 }
 
-// Describe writes a tensor into the record. Of tensor, NDim, Shape and Strides
-// are filled in here.
+// Describe writes a tensor into the record. It sets NDim, Shape and Strides itself.
 func (r *Record) Describe(handle Handle, tensor Tensor, dimensions Dimensions, flags uint64) *ManagedTensorVersioned {
-	v := &r.Versioned // field by field: a composite would be built and then copied
+	v := &r.Versioned // field by field, because a composite literal would be built and then copied
 	v.Version = Version{Major: MajorVersion, Minor: MinorVersion}
 	v.Context, v.Deleter, v.Flags = uintptr(handle), ownDeleterVersioned, flags
 	r.lay(&v.Tensor, &tensor, &dimensions)
@@ -32,7 +31,7 @@ func (r *Record) DescribeLegacy(handle Handle, tensor Tensor, dimensions Dimensi
 	return l
 }
 
-// lay gives the strides too: DLPack asks for them from 1.2 on.
+// lay sets the strides too: DLPack 1.2 and later require them.
 func (r *Record) lay(to, tensor *Tensor, d *Dimensions) {
 	r.Shape[0] = d.Rows
 	copy(r.Shape[1:], d.Inner)
@@ -52,13 +51,13 @@ func (r *Record) lay(to, tensor *Tensor, d *Dimensions) {
 	to.Strides = uintptr(unsafe.Pointer(&r.Strides))
 }
 
-// IsOwn reports whether the tensor carries gpuframe's deleter, and with which
-// handle. Whether it has ended is for [Find] to say.
+// IsOwn reports whether the tensor has gpuframe's deleter, and returns its handle.
+// [Find] reports whether the tensor has ended.
 func (t *ManagedTensorVersioned) IsOwn() (Handle, bool) {
 	return Handle(t.Context), Available && t.Deleter == ownDeleterVersioned
 }
 
-// IsOwn is the same for the legacy struct.
+// IsOwn is [ManagedTensorVersioned.IsOwn] for the legacy struct.
 func (t *ManagedTensor) IsOwn() (Handle, bool) {
 	return Handle(t.Context), Available && t.Deleter == ownDeleter
 }

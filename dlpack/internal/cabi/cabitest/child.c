@@ -6,7 +6,7 @@
 
 #include "producer.h"
 
-/* The alarm ends a child that waits for a thread which it does not have. */
+/* The alarm ends a child that waits for a thread that does not exist in it. */
 enum { SECONDS = 20 };
 
 int consumer_delete_in_child(void *tensor, int legacy) {

@@ -16,19 +16,17 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 )
 
-// Producer is another library's tensor: both structs over the same memory, whose
-// deleters count their calls. Its fields are in C memory and may be set to
-// anything.
+// Producer is another library's tensor: both structs over the same memory, with
+// deleters that count their calls. Its fields are in C memory and may be changed.
 type Producer struct {
 	c         *C.struct_producer
 	Versioned *cabi.ManagedTensorVersioned
 	Legacy    *cabi.ManagedTensor
-	// Shape and Strides are what the tensors' fields of these names point to.
+	// Shape and Strides are the arrays that the tensors' fields point to.
 	Shape, Strides []int64
 }
 
-// NewProducer returns a tensor of the description in both structs. The caller
-// frees it.
+// NewProducer returns a tensor in both structs. The caller frees it.
 func NewProducer(tensor cabi.Tensor, shape, strides []int64) *Producer {
 	c := C.producer_new()
 	if c == nil {
@@ -55,25 +53,25 @@ func NewProducer(tensor cabi.Tensor, shape, strides []int64) *Producer {
 	return p
 }
 
-// Of makes the producer's deleter run, at its first call, that of a tensor which
-// it shows again.
+// Of makes the first call of the producer's deleter run the deleter of source, the
+// tensor that this one was made of.
 func (p *Producer) Of(source unsafe.Pointer) {
 	p.c.source = (*C.struct_gpuframe_dl_managed_versioned)(source)
 }
 
-// WithoutDeleter takes the deleters away.
+// WithoutDeleter sets the deleters to NULL.
 func (p *Producer) WithoutDeleter() { C.producer_no_deleter(p.c) }
 
-// Deleted returns how often the deleters have been called.
+// Deleted returns the number of calls of the deleters.
 func (p *Producer) Deleted() int { return int(C.producer_deleted(p.c)) }
 
-// Free gives the structs back.
+// Free frees the structs.
 func (p *Producer) Free() { C.free(unsafe.Pointer(p.c)) }
 
-// Allocate returns cleared host memory of C's, aligned for every element.
+// Allocate returns zeroed C memory, aligned for every element.
 func Allocate(bytes int) unsafe.Pointer { return C.calloc(1, C.size_t(max(bytes, 1))) }
 
-// Free gives memory of Allocate back.
+// Free frees memory of Allocate.
 func Free(memory unsafe.Pointer) { C.free(memory) }
 
 // Delete calls a tensor's deleter from C.
@@ -87,8 +85,8 @@ func DeleteOnThread(tensor unsafe.Pointer, legacy bool) error {
 	return nil
 }
 
-// DeleteInChild calls a tensor's deleter in a forked child. The error says how the child
-// ended, if it did not end well.
+// DeleteInChild calls a tensor's deleter in a forked child. It returns an error if
+// the child did not exit normally.
 func DeleteInChild(tensor unsafe.Pointer, legacy bool) error {
 	status := syscall.WaitStatus(C.consumer_delete_in_child(tensor, flag(legacy)))
 	if status != 0 {

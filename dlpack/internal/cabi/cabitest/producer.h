@@ -5,15 +5,15 @@
 
 #include "../dlpack_abi.h"
 
-/* A tensor of another library. It outlives its deleter, so that a second call
-   of the deleter would be counted and not crash. */
+/* A tensor of another library. Its deleter does not free it, so that a second call of the
+   deleter is counted and does not crash. */
 struct producer {
 	struct gpuframe_dl_managed_versioned versioned;
 	struct gpuframe_dl_managed legacy;
 	int64_t shape[10];
 	int64_t strides[10];
 	_Atomic int deleted;
-	/* A tensor that this one was made of, whose deleter this one's runs. */
+	/* The tensor that this one was made of. The deleter of this one runs its deleter. */
 	struct gpuframe_dl_managed_versioned *source;
 };
 
@@ -25,8 +25,8 @@ int producer_deleted(struct producer *p);
 void consumer_delete(void *tensor, int legacy);
 int consumer_delete_on_thread(void *tensor, int legacy);
 
-/* Calls a tensor's deleter in a forked child, and returns how that ended, as waitpid
-   gives it, or -1. */
+/* Call a tensor's deleter in a forked child. Returns the child's status as waitpid
+   reports it, or -1. */
 int consumer_delete_in_child(void *tensor, int legacy);
 
 #endif
