@@ -6,6 +6,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -101,8 +102,8 @@ func (e *exporter) measure(c *column.Column) error {
 		}
 	}
 	words := len(data.Buffers) + len(data.Children)
-	if l.kind == kindView {
-		words += 1 + max(len(data.Buffers)-l.buffers(), 1)
+	if l.Kind == layout.View {
+		words += 1 + max(len(data.Buffers)-l.Buffers(), 1)
 	}
 	e.bytes += uintptr(words)*wordBytes + uintptr(len(data.Children))*arrayBytes
 	e.nodes += len(data.Children)
@@ -121,8 +122,8 @@ func (e *exporter) measure(c *column.Column) error {
 
 // lacksOffset reports whether a buffer must hold one offset and is empty. Consumers
 // read this offset for arrays without elements too.
-func (*exporter) lacksOffset(l layout, i int, buffer column.Bytes) bool {
-	return i == 1 && (l.kind == kindBinary || l.kind == kindList) && buffer.Len() < l.width
+func (*exporter) lacksOffset(l layout.Layout, i int, buffer column.Bytes) bool {
+	return i == 1 && (l.Kind == layout.Binary || l.Kind == layout.List) && buffer.Len() < l.Width
 }
 
 // locate finds the common place of all the memory. An array without memory has the
@@ -246,9 +247,9 @@ func (e *exporter) writeColumn(a *cabi.Array, c *column.Column) {
 		a.NullCount = column.UnknownNullCount
 	}
 	switch {
-	case l.kind == kindNull:
+	case l.Kind == layout.Null:
 		a.NullCount = a.Length
-	case !l.hasValidity() || data.Buffers[0].Block() == nil:
+	case !l.HasValidity() || data.Buffers[0].Block() == nil:
 		a.NullCount = 0
 	}
 	e.writeBuffers(a, l, data.Buffers)
@@ -263,9 +264,9 @@ func (e *exporter) writeColumn(a *cabi.Array, c *column.Column) {
 	}
 }
 
-func (e *exporter) writeBuffers(a *cabi.Array, l layout, buffers []column.Bytes) {
+func (e *exporter) writeBuffers(a *cabi.Array, l layout.Layout, buffers []column.Bytes) {
 	count := len(buffers)
-	if l.kind == kindView {
+	if l.Kind == layout.View {
 		count++
 	}
 	a.NumBuffers = int64(count)
@@ -279,9 +280,9 @@ func (e *exporter) writeBuffers(a *cabi.Array, l layout, buffers []column.Bytes)
 			addresses[i] = e.zero
 		}
 	}
-	if l.kind == kindView {
+	if l.Kind == layout.View {
 		// The lengths of the data buffers are host memory, like the structs.
-		data := buffers[l.buffers():]
+		data := buffers[l.Buffers():]
 		lengths := unsafe.Slice((*int64)(e.tree.Take(uintptr(max(len(data), 1))*wordBytes)), len(data))
 		addresses[count-1] = uintptr(unsafe.Pointer(unsafe.SliceData(lengths)))
 		for i, buffer := range data {

@@ -12,6 +12,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -25,7 +26,7 @@ func hostData(ctx context.Context, c *column.Column, loans *loans) (*array.Data,
 	}
 	// arrow-go has an empty slot for the bitmap of types that lack one.
 	first := 0
-	if !l.hasValidity() {
+	if !l.HasValidity() {
 		first = 1
 	}
 	buffers := make([]*arrowmemory.Buffer, first+len(parts.Buffers))
@@ -60,7 +61,7 @@ func hostData(ctx context.Context, c *column.Column, loans *loans) (*array.Data,
 		}
 		below = append(below, data)
 	}
-	if l.storage.ID() == arrow.MAP {
+	if l.Storage.ID() == arrow.MAP {
 		for _, each := range []arrow.ArrayData{below[0], below[0].Children()[0]} {
 			if countNulls(each) > 0 {
 				return nil, fmt.Errorf("an entry or a key of %v is null: %w", parts.Type, ErrInvalid)
@@ -82,13 +83,13 @@ func countNulls(data arrow.ArrayData) int {
 }
 
 // hostBuffer wraps buffer i of a column.
-func hostBuffer(ctx context.Context, l layout, i int, region column.Bytes, loans *loans) (*arrowmemory.Buffer, error) {
+func hostBuffer(ctx context.Context, l layout.Layout, i int, region column.Bytes, loans *loans) (*arrowmemory.Buffer, error) {
 	switch {
 	case region.Len() > 0:
-	case i == 0 && l.hasValidity():
+	case i == 0 && l.HasValidity():
 		return nil, nil
-	case i == 1 && (l.kind == kindBinary || l.kind == kindList):
-		return arrowmemory.NewBufferBytes(make([]byte, l.width)), nil // the one offset of an empty array
+	case i == 1 && (l.Kind == layout.Binary || l.Kind == layout.List):
+		return arrowmemory.NewBufferBytes(make([]byte, l.Width)), nil // the one offset of an empty array
 	default:
 		return arrowmemory.NewBufferBytes(nil), nil
 	}

@@ -33,7 +33,7 @@ func (i *importer) readLengths(root *node) error {
 				return nil
 			}
 		}
-		lengths := make([]int64, len(n.claims)-n.layout.buffers())
+		lengths := make([]int64, len(n.claims)-n.layout.Buffers())
 		if err == nil {
 			err = i.readHost(lengths, n.lengths)
 		}
@@ -89,7 +89,7 @@ func (i *importer) readHost(words []int64, at uintptr) error {
 // all of them are there.
 func (i *importer) adoptLengths(n *node, kind device.MemoryKind) (deviceLengths, error) {
 	const width = 8
-	count := len(n.claims) - n.layout.buffers()
+	count := len(n.claims) - n.layout.Buffers()
 	block, err := i.manager.Adopt(memory.ForeignMemory{
 		Pointer: device.Pointer(n.lengths), Bytes: uint64(count) * width, Kind: kind,
 		Origin: memory.ArrowDevice, ReadOnly: true, Stream: i.stream, Ordered: true,
@@ -126,7 +126,7 @@ func (n *node) lengthsPath() string { return n.bufferPath(len(n.claims)) }
 
 // claimData gives the data buffers of views their lengths.
 func (n *node) claimData(lengths []int64) error {
-	first := n.layout.buffers()
+	first := n.layout.Buffers()
 	for i, length := range lengths {
 		if length < 0 {
 			return faulty(n.lengthsPath(), "data buffer %d has the length %d: %w", i, length, ErrInvalid)

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/hostread"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/stall"
@@ -41,14 +42,15 @@ func viewTypes() []arrow.DataType {
 // others.
 func viewNodes(a *cabi.Array, t arrow.DataType) []*cabi.Array {
 	var found []*cabi.Array
-	if l, _ := layoutOf(t); l.kind == kindView {
+	if l, _ := layoutOf(t); l.Kind == layout.View {
 		if a.NumBuffers > 3 {
 			found = append(found, a)
 		}
 		return found
 	} else {
-		for i := range l.children() {
-			found = append(found, viewNodes(childOf(a, i), l.child(i))...)
+		for i := range l.Children() {
+			child, _ := l.Child(i)
+			found = append(found, viewNodes(childOf(a, i), child)...)
 		}
 	}
 	return found

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/checks"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -61,37 +62,36 @@ func (l *looker) add(n *node) error {
 	if n.length == 0 {
 		return nil
 	}
-	switch n.layout.kind {
-	case kindBinary:
-		check := l.batch.Offsets(n.bufferPath(1), n.layout.width, n.elements(1), -1)
+	switch n.layout.Kind {
+	case layout.Binary:
+		check := l.batch.Offsets(n.bufferPath(1), n.layout.Width, n.elements(1), -1)
 		l.texts, l.offsets = append(l.texts, n), append(l.offsets, check)
-	case kindList:
-		l.batch.Offsets(n.bufferPath(1), n.layout.width, n.elements(1), int64(n.children[0].length))
-	case kindListView:
-		l.batch.ListViews(n.bufferPath(1), n.layout.width, n.elements(1), n.claims[2].region, int64(n.children[0].length))
-	case kindView:
-		lengths := make([]int64, len(n.claims)-n.layout.buffers())
+	case layout.List:
+		l.batch.Offsets(n.bufferPath(1), n.layout.Width, n.elements(1), int64(n.children[0].length))
+	case layout.ListView:
+		l.batch.ListViews(n.bufferPath(1), n.layout.Width, n.elements(1), n.claims[2].region, int64(n.children[0].length))
+	case layout.View:
+		lengths := make([]int64, len(n.claims)-n.layout.Buffers())
 		for k := range lengths {
-			lengths[k] = int64(n.claims[n.layout.buffers()+k].bytes)
+			lengths[k] = int64(n.claims[n.layout.Buffers()+k].bytes)
 		}
 		l.batch.BinaryViews(n.bufferPath(1), n.elements(1), n.validity(), lengths)
-	case kindSparseUnion, kindDenseUnion:
+	case layout.SparseUnion, layout.DenseUnion:
 		l.union(n)
-	case kindDictionary:
-		index := n.layout.storage.(*arrow.DictionaryType).IndexType
-		of := checks.Integer{Width: n.layout.width, Signed: arrow.IsSignedInteger(index.ID())}
+	case layout.Dictionary:
+		of := checks.Integer{Width: n.layout.Width, Signed: n.layout.IsSigned()}
 		l.batch.Indices(n.bufferPath(1), of, n.elements(1), n.validity(), int64(n.dictionary.length))
-	case kindRunEnds:
+	case layout.RunEnds:
 		ends := n.children[0]
-		l.batch.RunEnds(ends.bufferPath(1), n.layout.width, ends.elements(1), int64(n.end()))
+		l.batch.RunEnds(ends.bufferPath(1), n.layout.Width, ends.elements(1), int64(n.end()))
 	}
 	return nil
 }
 
 func (l *looker) union(n *node) {
-	t := n.layout.storage.(arrow.UnionType)
+	t := n.layout.Storage.(arrow.UnionType)
 	l.batch.TypeIDs(n.bufferPath(0), n.elements(0), checks.NewTypeIDs(t.TypeCodes()...))
-	if n.layout.kind == kindSparseUnion {
+	if n.layout.Kind == layout.SparseUnion {
 		return
 	}
 	var lengths [int(arrow.MaxUnionTypeCode) + 1]int64
@@ -118,7 +118,7 @@ func (n *node) validity() checks.Validity {
 // the length is the last offset; on a GPU it is the rest of the driver's allocation.
 func (i *importer) trust(root *node) (more bool, err error) {
 	err = root.each(func(n *node) error {
-		if n.layout.kind != kindBinary || n.length == 0 || n.claims[2].pointer == 0 {
+		if n.layout.Kind != layout.Binary || n.length == 0 || n.claims[2].pointer == 0 {
 			return nil
 		}
 		more = true
@@ -144,9 +144,9 @@ func (n *node) lastOffset() (uint64, error) {
 	if err != nil {
 		return 0, faulty(n.bufferPath(1), "%w", err)
 	}
-	bytes = bytes[n.end()*n.layout.width:]
+	bytes = bytes[n.end()*n.layout.Width:]
 	last := int64(0)
-	if n.layout.width == 4 {
+	if n.layout.Width == 4 {
 		last = int64(int32(binary.NativeEndian.Uint32(bytes)))
 	} else {
 		last = int64(binary.NativeEndian.Uint64(bytes))

@@ -17,6 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -31,29 +32,30 @@ func missingBuffers(path string, a *cabi.Array, t arrow.DataType) (missing []str
 	}
 	end := a.Offset + a.Length
 	for i, at := range buffersOf(a) {
-		bytes := end * int64(l.width)
+		bytes := end * int64(l.Width)
 		switch {
-		case i == 0 && l.hasValidity():
+		case i == 0 && l.HasValidity():
 			if bytes = 0; a.NullCount != 0 {
 				bytes = (end + 7) / 8
 			}
-		case l.kind == kindBool:
+		case l.Kind == layout.Bits:
 			bytes = (end + 7) / 8
-		case i == 1 && (l.kind == kindBinary || l.kind == kindList):
-			bytes += int64(l.width)
-		case i == 1 && l.kind == kindDenseUnion:
+		case i == 1 && (l.Kind == layout.Binary || l.Kind == layout.List):
+			bytes += int64(l.Width)
+		case i == 1 && l.Kind == layout.DenseUnion:
 			bytes = end * 4
-		case i >= 2 && l.kind != kindListView:
+		case i >= 2 && l.Kind != layout.ListView:
 			bytes = 0 // the length is in the offsets
 		}
 		if bytes > 0 && at == 0 {
 			missing = append(missing, fmt.Sprintf("%s %v: buffer %d of %d bytes", path, t, i, bytes))
 		}
 	}
-	for i := range l.children() {
-		missing = append(missing, missingBuffers(fmt.Sprintf("%s.children[%d]", path, i), childOf(a, i), l.child(i))...)
+	for i := range l.Children() {
+		child, _ := l.Child(i)
+		missing = append(missing, missingBuffers(fmt.Sprintf("%s.children[%d]", path, i), childOf(a, i), child)...)
 	}
-	if of := l.dictionary(); of != nil {
+	if of := l.Dictionary(); of != nil {
 		missing = append(missing, missingBuffers(path+".dictionary", dictionaryOf(a), of)...)
 	}
 	return missing
@@ -64,18 +66,19 @@ func firstOffsets(t *testing.T, m *memory.Manager, where place, a *cabi.Array, o
 	t.Helper()
 	l, err := layoutOf(of)
 	require.NoError(t, err)
-	if a.Length == 0 && a.Offset == 0 && (l.kind == kindBinary || l.kind == kindList) {
+	if a.Length == 0 && a.Offset == 0 && (l.Kind == layout.Binary || l.Kind == layout.List) {
 		at := buffersOf(a)[1]
 		var bytes []byte
 		if where.deviceType == cabi.DeviceCPU {
-			bytes = unsafe.Slice((*byte)(pointerAt(at)), l.width)
+			bytes = unsafe.Slice((*byte)(pointerAt(at)), l.Width)
 		} else {
-			bytes = rawBytes(t, m, device.Pointer(at), l.width)
+			bytes = rawBytes(t, m, device.Pointer(at), l.Width)
 		}
-		require.Equal(t, make([]byte, l.width), bytes, "%v", of)
+		require.Equal(t, make([]byte, l.Width), bytes, "%v", of)
 	}
-	for i := range l.children() {
-		firstOffsets(t, m, where, childOf(a, i), l.child(i))
+	for i := range l.Children() {
+		child, _ := l.Child(i)
+		firstOffsets(t, m, where, childOf(a, i), child)
 	}
 }
 
@@ -124,15 +127,16 @@ func withoutElements(t *testing.T, m *memory.Manager, dataType arrow.DataType) m
 // bareData describes a column without elements and without memory, even for offsets.
 func bareData(t arrow.DataType) column.Data {
 	l, _ := layoutOf(t)
-	data := column.Data{Type: t, Buffers: make([]column.Bytes, l.buffers())}
-	for i := range l.children() {
-		child, err := column.New(bareData(l.child(i)))
+	data := column.Data{Type: t, Buffers: make([]column.Bytes, l.Buffers())}
+	for i := range l.Children() {
+		of, _ := l.Child(i)
+		child, err := column.New(bareData(of))
 		if err != nil {
 			panic(err)
 		}
 		data.Children = append(data.Children, child)
 	}
-	if of := l.dictionary(); of != nil {
+	if of := l.Dictionary(); of != nil {
 		data.Dictionary, _ = column.New(bareData(of))
 	}
 	return data

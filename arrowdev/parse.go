@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // These limits bound the structs that are read, so that a struct that refers to
@@ -36,7 +37,7 @@ type parser struct {
 
 // node is an array that was checked.
 type node struct {
-	layout   layout
+	layout   nodeLayout
 	dataType arrow.DataType
 	// parent and number locate the node: it is child number of parent.
 	parser *parser
@@ -129,7 +130,7 @@ func (p *parser) node(a *cabi.Array, t arrow.DataType, parent *node, number, dep
 		return nil, faulty(n.path(), "there are more than %d arrays, or more than %d in one another: %w", maximumNodes, maximumDepth, ErrUnsupported)
 	}
 	var err error
-	if n.layout, err = layoutOf(t); err != nil {
+	if n.layout.Layout, err = layoutOf(t); err != nil {
 		return nil, faulty(n.path(), "%w", err)
 	}
 	return n, n.read(a, depth)
@@ -172,8 +173,8 @@ func (n *node) readCounts(a *cabi.Array) error {
 // readBuffers reads the addresses of the buffers. It sets the length of each buffer
 // that does not depend on offsets.
 func (n *node) readBuffers(a *cabi.Array) error {
-	want := int64(n.layout.buffers())
-	views := n.layout.kind == kindView
+	want := int64(n.layout.Buffers())
+	views := n.layout.Kind == layout.View
 	switch {
 	case views && (a.NumBuffers < want+1 || a.NumBuffers > maximumDataBuffers):
 		return n.fault("n_buffers", "%d, an array of %v has %d, data buffers, and one for the lengths of these: %w", a.NumBuffers, n.layout, want, ErrInvalid)
@@ -192,12 +193,12 @@ func (n *node) readBuffers(a *cabi.Array) error {
 		n.claims = n.parser.newClaims(len(addresses))
 	}
 	for i := range want {
-		bytes, alignment, ok := n.layout.extent(int(i), n.end())
+		b := n.layout.Buffer(int(i))
+		bytes, ok := n.layout.Extent(b, n.end())
 		if !ok {
 			return n.fault("length", "%d elements from %d on of %v exceed the address space: %w", n.length, n.offset, n.layout, ErrInvalid)
 		}
-		optional := i == 0 && n.layout.hasValidity()
-		if err := n.claim(int(i), addresses[i], bytes, alignment, optional); err != nil {
+		if err := n.claim(int(i), addresses[i], bytes, n.layout.Alignment(b), b == layout.Validity); err != nil {
 			return err
 		}
 	}
@@ -210,7 +211,7 @@ func (n *node) readBuffers(a *cabi.Array) error {
 // readData records the data buffers of views. Their lengths are in the last buffer,
 // which may be in device memory; importer.readLengths reads it.
 func (n *node) readData(addresses []uintptr) error {
-	first, last := n.layout.buffers(), len(addresses)-1
+	first, last := n.layout.Buffers(), len(addresses)-1
 	if first == last || n.length == 0 {
 		return nil // no view refers to a data buffer
 	}
@@ -257,9 +258,9 @@ func (n *node) readNulls(a *cabi.Array) error {
 	}
 	n.nulls = int(a.NullCount)
 	switch {
-	case n.layout.kind == kindNull:
+	case n.layout.Kind == layout.Null:
 		n.nulls = n.length
-	case !n.layout.hasValidity():
+	case !n.layout.HasValidity():
 		if n.nulls > 0 {
 			return n.fault("null_count", "%d, but %v has no validity bitmap and so no nulls: %w", n.nulls, n.layout, ErrInvalid)
 		}

@@ -6,12 +6,13 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // readChildren reads the children. Each must cover the elements that the parent
 // refers to.
 func (n *node) readChildren(a *cabi.Array, depth int) error {
-	want := n.layout.children()
+	want := n.layout.Children()
 	if a.NumChildren != int64(want) {
 		return n.fault("n_children", "%d, an array of %v has %d: %w", a.NumChildren, n.layout, want, ErrInvalid)
 	}
@@ -27,20 +28,21 @@ func (n *node) readChildren(a *cabi.Array, depth int) error {
 		if err := checkTable(at); err != nil {
 			return faulty(draft.path(), "%w", err)
 		}
-		child, err := n.parser.node((*cabi.Array)(address.Pointer(at)), n.layout.child(i), n, i, depth+1)
+		t, _ := n.layout.Child(i)
+		child, err := n.parser.node((*cabi.Array)(address.Pointer(at)), t, n, i, depth+1)
 		if err != nil {
 			return err
 		}
 		n.children[i] = child
-		need, ok := n.layout.childLength(i, n.end())
-		if n.layout.kind == kindRunEnds && i == 1 {
+		need, ok := n.layout.ChildLength(n.end())
+		if n.layout.Kind == layout.RunEnds && i == 1 {
 			need = n.children[0].length
 		}
 		if !ok || child.length < need {
 			return child.fault("length", "%d, but %d elements from %d on of %v need %d: %w", child.length, n.length, n.offset, n.layout, need, ErrInvalid)
 		}
 	}
-	if n.layout.kind == kindRunEnds {
+	if n.layout.Kind == layout.RunEnds {
 		return n.children[0].withoutNulls()
 	}
 	return nil
@@ -57,7 +59,7 @@ func (n *node) withoutNulls() error {
 
 // readDictionary reads the values of a dictionary type.
 func (n *node) readDictionary(a *cabi.Array, depth int) (err error) {
-	t := n.layout.dictionary()
+	t := n.layout.Dictionary()
 	switch {
 	case t == nil && a.Dictionary == 0:
 		return nil
@@ -99,10 +101,10 @@ func (n *node) slice(offset, length int) {
 		n.nulls = column.UnknownNullCount
 	}
 	n.offset, n.length = n.offset+offset, length
-	for i := range n.layout.buffers() {
+	for i := range n.layout.Buffers() {
 		c := &n.claims[i]
 		if c.bytes > 0 { // shorter than before, or without elements
-			c.bytes, _, _ = n.layout.extent(i, n.end())
+			c.bytes, _ = n.layout.Extent(n.layout.Buffer(i), n.end())
 		}
 	}
 	if length == 0 {

@@ -9,6 +9,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // recordOwner is a record that somebody outside holds.
@@ -33,11 +34,11 @@ func pointers(n int) uintptr { return uintptr(n) * unsafe.Sizeof(uintptr(0)) }
 
 // sizeOf returns the nodes, and the bytes, that an array takes in a tree.
 func sizeOf(data arrow.ArrayData) (nodes int, bytes uintptr) {
-	layout := hostLayoutOf(data)
+	host := hostLayoutOf(data)
 	nodes = 1
-	bytes = unsafe.Sizeof(cabi.Array{}) + pointers(len(layout.buffers)+1+len(data.Children()))
+	bytes = unsafe.Sizeof(cabi.Array{}) + pointers(len(host.buffers)+1+len(data.Children()))
 	bytes += 8 // what an empty buffer points at
-	bytes += uintptr(8 * len(layout.variadic))
+	bytes += uintptr(8 * len(host.variadic))
 	for _, child := range data.Children() {
 		n, b := sizeOf(child)
 		nodes, bytes = nodes+n, bytes+b
@@ -57,45 +58,30 @@ type hostLayout struct {
 	// views says that the lengths of the data buffers come last.
 	views    bool
 	variadic []*arrowmemory.Buffer
+	layout   layout.Layout
 }
 
-// hostLayoutOf maps arrow-go's buffers, in which unions and run ends still have a
-// validity bitmap that is never there.
+// hostLayoutOf maps arrow-go's buffers, in which types without a validity bitmap still
+// have an empty place for it.
 func hostLayoutOf(data arrow.ArrayData) hostLayout {
-	buffers := data.Buffers()
-	take := func(from, to int) []*arrowmemory.Buffer {
-		taken := make([]*arrowmemory.Buffer, to-from)
-		if from < len(buffers) {
-			copy(taken, buffers[from:])
-		}
-		return taken
+	l, err := layout.Of(data.DataType())
+	if err != nil {
+		return hostLayout{} // its schema was refused before
 	}
-	switch storageID(data.DataType()) {
-	case arrow.NULL, arrow.RUN_END_ENCODED:
-		return hostLayout{}
-	case arrow.SPARSE_UNION:
-		return hostLayout{buffers: take(1, 2)}
-	case arrow.DENSE_UNION:
-		return hostLayout{buffers: take(1, 3)}
-	case arrow.STRUCT, arrow.FIXED_SIZE_LIST:
-		return hostLayout{buffers: take(0, 1), validity: true}
-	case arrow.STRING, arrow.BINARY, arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.LIST_VIEW, arrow.LARGE_LIST_VIEW:
-		return hostLayout{buffers: take(0, 3), validity: true}
-	case arrow.STRING_VIEW, arrow.BINARY_VIEW:
-		all := take(0, max(2, len(buffers)))
-		return hostLayout{buffers: all, validity: true, views: true, variadic: all[2:]}
+	all := data.Buffers()
+	host := hostLayout{layout: l, validity: l.HasValidity(), views: l.Kind == layout.View}
+	count := l.Buffers()
+	if host.views {
+		count = max(count, len(all))
 	}
-	return hostLayout{buffers: take(0, 2), validity: true}
-}
-
-func storageID(dataType arrow.DataType) arrow.Type {
-	for {
-		extension, ok := dataType.(arrow.ExtensionType)
-		if !ok {
-			return dataType.ID()
-		}
-		dataType = extension.StorageType()
+	host.buffers = make([]*arrowmemory.Buffer, count)
+	if first := l.InArrow(0); first < len(all) {
+		copy(host.buffers, all[first:])
 	}
+	if host.views {
+		host.variadic = host.buffers[l.Buffers():]
+	}
+	return host
 }
 
 func hostDictionary(data arrow.ArrayData) arrow.ArrayData {
@@ -109,15 +95,15 @@ func hostDictionary(data arrow.ArrayData) arrow.ArrayData {
 func (w *hostWriter) array(data arrow.ArrayData) uintptr {
 	out := (*cabi.Array)(w.tree.Take(unsafe.Sizeof(cabi.Array{})))
 	w.tree.OwnArray(out)
-	layout := hostLayoutOf(data)
+	host := hostLayoutOf(data)
 	out.Length, out.Offset, out.NullCount = int64(data.Len()), int64(data.Offset()), int64(data.NullN())
-	if !layout.validity {
+	if !host.validity {
 		out.NullCount = 0
-		if storageID(data.DataType()) == arrow.NULL {
+		if host.layout.Kind == layout.Null {
 			out.NullCount = out.Length
 		}
 	}
-	w.buffers(out, layout)
+	w.buffers(out, host)
 	children := data.Children()
 	w.children(out, len(children), func(i int) arrow.ArrayData { return children[i] })
 	if dictionary := hostDictionary(data); dictionary != nil {
@@ -126,24 +112,24 @@ func (w *hostWriter) array(data arrow.ArrayData) uintptr {
 	return uintptr(unsafe.Pointer(out))
 }
 
-func (w *hostWriter) buffers(out *cabi.Array, layout hostLayout) {
-	count := len(layout.buffers)
-	if layout.views {
+func (w *hostWriter) buffers(out *cabi.Array, host hostLayout) {
+	count := len(host.buffers)
+	if host.views {
 		count++
 	}
-	memory := w.tree.Take(pointers(len(layout.buffers) + 1))
+	memory := w.tree.Take(pointers(len(host.buffers) + 1))
 	empty := uintptr(w.tree.Take(8))
-	addresses := unsafe.Slice((*uintptr)(memory), len(layout.buffers)+1)
-	for i, buffer := range layout.buffers {
-		if addresses[i] = w.pin(buffer); addresses[i] == 0 && (i > 0 || !layout.validity) {
+	addresses := unsafe.Slice((*uintptr)(memory), len(host.buffers)+1)
+	for i, buffer := range host.buffers {
+		if addresses[i] = w.pin(buffer); addresses[i] == 0 && (i > 0 || !host.validity) {
 			addresses[i] = empty // offsets of an empty array are one zero
 		}
 	}
-	if layout.views {
-		lengths := w.tree.Take(uintptr(8 * len(layout.variadic)))
-		for i, buffer := range layout.variadic {
+	if host.views {
+		lengths := w.tree.Take(uintptr(8 * len(host.variadic)))
+		for i, buffer := range host.variadic {
 			if buffer != nil {
-				unsafe.Slice((*int64)(lengths), len(layout.variadic))[i] = int64(buffer.Len())
+				unsafe.Slice((*int64)(lengths), len(host.variadic))[i] = int64(buffer.Len())
 			}
 		}
 		addresses[count-1] = uintptr(lengths)

@@ -18,6 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/arrowdev/internal/checks"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -107,30 +108,30 @@ func (r *supportRow) add(t *testing.T, c *column.Column) {
 	}
 	l, err := layoutOf(c.Type())
 	require.NoError(t, err)
-	if r.checks = contentsOf(l.kind); r.name == "extension" {
+	if r.checks = contentsOf(l.Kind); r.name == "extension" {
 		r.checks = "those of the storage type"
 	}
-	requireChecked(t, c, l.kind)
+	requireChecked(t, c, l.Kind)
 }
 
 // contentsOf describes the checks that looker.add makes for a kind.
-func contentsOf(k kind) string {
+func contentsOf(k layout.Kind) string {
 	switch k {
-	case kindBinary:
+	case layout.Binary:
 		return "offsets are not negative and ascend"
-	case kindList:
+	case layout.List:
 		return "offsets ascend and lie in the child"
-	case kindListView:
+	case layout.ListView:
 		return "every view lies in the child"
-	case kindView:
+	case layout.View:
 		return "every view that is not null lies in its data buffer"
-	case kindSparseUnion:
+	case layout.SparseUnion:
 		return "type ids are the type's"
-	case kindDenseUnion:
+	case layout.DenseUnion:
 		return "type ids are the type's, offsets lie in the child"
-	case kindDictionary:
+	case layout.Dictionary:
 		return "indices that are not null lie in the dictionary"
-	case kindRunEnds:
+	case layout.RunEnds:
 		return "run ends ascend and cover the array"
 	}
 	return "nothing to check"
@@ -138,11 +139,11 @@ func contentsOf(k kind) string {
 
 // requireChecked checks that contentsOf is right about whether checks exist.
 // TestMalformedContents covers that they detect errors.
-func requireChecked(t *testing.T, c *column.Column, k kind) {
+func requireChecked(t *testing.T, c *column.Column, k layout.Kind) {
 	t.Helper()
 	data := c.Data()
 	n := &node{parser: &parser{}, length: data.Length, offset: data.Offset, claims: make([]claim, len(data.Buffers))}
-	n.layout, _ = layoutOf(data.Type)
+	n.layout.Layout, _ = layoutOf(data.Type)
 	for i, region := range data.Buffers {
 		n.claims[i].region = region
 	}

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // chunk is a part of a host array that is uploaded. A sequence of chunks makes a
@@ -53,49 +54,55 @@ func isNil(data arrow.ArrayData) bool {
 }
 
 // buffer returns buffer i of the format, or nil if the array lacks it.
-func (c *chunk) buffer(l layout, i int) []byte {
+func (c *chunk) buffer(l layout.Layout, i int) []byte {
 	buffers := c.data.Buffers()
-	if i = l.inArrow(i); i >= len(buffers) || buffers[i] == nil {
+	if i = l.InArrow(i); i >= len(buffers) || buffers[i] == nil {
 		return nil
 	}
 	return buffers[i].Bytes()
 }
 
-// elements returns the bytes of the chunk's elements in buffer i, followed by a
-// number of further ones.
-func (c *chunk) elements(l layout, i, width, further int) ([]byte, error) {
-	buffer := c.buffer(l, i)
-	count, ok := add(c.offset+c.length, further)
+// elements returns the bytes of the chunk's elements in buffer i; of offsets one more.
+func (c *chunk) elements(l layout.Layout, i int) ([]byte, error) {
+	buffer, of := c.buffer(l, i), l.Buffer(i)
+	count, ok := c.offset+c.length, true
+	if of == layout.Offsets {
+		count, ok = add(count, 1)
+	}
+	width := l.ElementBytes(of)
 	end, fits := multiply(count, width)
 	if !ok || !fits || end > len(buffer) {
-		return nil, shortBuffer(l, i, len(buffer), c.length, c.offset, count, width)
+		return nil, shortBuffer(l, i, len(buffer), c.length, c.offset, count)
 	}
 	return buffer[c.offset*width : end], nil
 }
 
 // shortBuffer is the error for a buffer that is too short.
-func shortBuffer(l layout, i, have, length, offset, count, width int) error {
+func shortBuffer(l layout.Layout, i, have, length, offset, count int) error {
+	of := l.Buffer(i)
+	width := l.ElementBytes(of)
 	needed := fmt.Sprintf("%d × %d bytes", count, width)
-	if product, ok := multiply(count, width); ok {
+	if of == layout.Validity || of == layout.ValueBits {
+		needed = fmt.Sprint(bitmapBytes(count))
+	} else if product, ok := multiply(count, width); ok {
 		needed = fmt.Sprint(product)
 	}
 	return fmt.Errorf("buffer %d (%s) has %d bytes, %d elements of %v at offset %d need %s: %w",
-		i, l.bufferName(i), have, length, l.storage, offset, needed, ErrInvalid)
+		i, of, have, length, l.Storage, offset, needed, ErrInvalid)
 }
 
 // bits returns buffer i, which holds one bit for each element.
-func (c *chunk) bits(l layout, i int) ([]byte, error) {
+func (c *chunk) bits(l layout.Layout, i int) ([]byte, error) {
 	buffer := c.buffer(l, i)
-	if need := bitmapBytes(c.offset + c.length); need > len(buffer) {
-		return nil, fmt.Errorf("buffer %d (%s) has %d bytes, %d elements of %v at offset %d need %d: %w",
-			i, l.bufferName(i), len(buffer), c.length, l.storage, c.offset, need, ErrInvalid)
+	if bitmapBytes(c.offset+c.length) > len(buffer) {
+		return nil, shortBuffer(l, i, len(buffer), c.length, c.offset, c.offset+c.length)
 	}
 	return buffer, nil
 }
 
 // validity returns the validity bitmap, or nil if no element is null. It counts the
 // nulls if the count is unknown.
-func (c *chunk) validity(l layout) ([]byte, error) {
+func (c *chunk) validity(l layout.Layout) ([]byte, error) {
 	if c.length == 0 || c.nulls == 0 {
 		c.nulls = 0
 		return nil, nil
@@ -129,17 +136,17 @@ func (c *chunk) child(i, from, length int) (chunk, error) {
 func (c *chunk) childLen(i int) int { return c.data.Children()[i].Len() }
 
 // check checks the parts of the array, except the contents of its buffers.
-func (c *chunk) check(l layout) error {
-	if err := l.sameLayout(c.data.DataType()); err != nil {
+func (c *chunk) check(l layout.Layout) error {
+	if err := sameLayout(l, c.data.DataType()); err != nil {
 		return err
 	}
 	children := c.data.Children()
-	if want := l.children(); len(children) != want {
-		return fmt.Errorf("it has %d children, %v needs %d: %w", len(children), l.storage, want, ErrInvalid)
+	if want := l.Children(); len(children) != want {
+		return fmt.Errorf("it has %d children, %v needs %d: %w", len(children), l.Storage, want, ErrInvalid)
 	}
 	for i, child := range children {
 		if isNil(child) {
-			_, name := l.child(i)
+			_, name := l.Child(i)
 			return fmt.Errorf("child %d (%s) is nil: %w", i, name, ErrInvalid)
 		}
 	}

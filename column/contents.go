@@ -3,6 +3,7 @@ package column
 import (
 	"encoding/binary"
 	"fmt"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"math"
 	"sync/atomic"
 )
@@ -158,19 +159,19 @@ func firstDescent(values []byte, width int) int {
 }
 
 // checkedIndices checks that the indices of valid elements lie in the dictionary.
-func (c *chunk) checkedIndices(l layout, indices []byte) contentCheck {
+func (c *chunk) checkedIndices(l layout.Layout, indices []byte) contentCheck {
 	values := c.data.Dictionary().Len()
 	valid, err := c.validity(l)
 	return func(from, to int) error {
 		if err != nil {
 			return err
 		}
-		return checkIndices(indices[from*l.width:to*l.width], l, values, valid, c.offset+from, from)
+		return checkIndices(indices[from*l.Width:to*l.Width], l, values, valid, c.offset+from, from)
 	}
 }
 
 // checkedViews checks that the views of valid elements lie in the data buffers.
-func (c *chunk) checkedViews(l layout, views []byte) contentCheck {
+func (c *chunk) checkedViews(l layout.Layout, views []byte) contentCheck {
 	lengths := make([]int, max(len(c.data.Buffers())-2, 0))
 	for i := range lengths {
 		lengths[i] = len(c.buffer(l, i+2))
@@ -185,15 +186,15 @@ func (c *chunk) checkedViews(l layout, views []byte) contentCheck {
 }
 
 // checkedListViews checks that all lists lie in the child, including null ones.
-func (c *chunk) checkedListViews(l layout, offsets, sizes []byte) contentCheck {
+func (c *chunk) checkedListViews(l layout.Layout, offsets, sizes []byte) contentCheck {
 	return func(from, to int) error {
-		return checkListViews(offsets[from*l.width:to*l.width], sizes[from*l.width:to*l.width], l.width, c.childLen(0), from)
+		return checkListViews(offsets[from*l.Width:to*l.Width], sizes[from*l.Width:to*l.Width], l.Width, c.childLen(0), from)
 	}
 }
 
 // checkedTypeIDs checks the type ids of a union and, for a dense one, its offsets.
-func (c *chunk) checkedTypeIDs(l layout, ids, offsets []byte) contentCheck {
-	lengths := make([]int, l.children())
+func (c *chunk) checkedTypeIDs(l layout.Layout, ids, offsets []byte) contentCheck {
+	lengths := make([]int, l.Children())
 	for i := range lengths {
 		lengths[i] = c.childLen(i)
 	}

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -134,7 +135,7 @@ func countedChildren(data Data) (children []*Column, err error) {
 	if err != nil {
 		return nil, err
 	}
-	times, ok := l.perElement()
+	times, ok := perElement(l)
 	if !ok {
 		return nil, nil
 	}
@@ -147,7 +148,7 @@ func countedChildren(data Data) (children []*Column, err error) {
 	for i, child := range data.Children {
 		made, err := child.countedPart(count)
 		if err != nil {
-			_, name := l.child(i)
+			_, name := l.Child(i)
 			return children, inChild(i, name, err)
 		}
 		children = append(children, made)
@@ -185,26 +186,26 @@ func (c *Column) uncounted() (*Column, error) {
 
 // perElement returns the number of elements of every child for each element of the
 // column, if that number is constant.
-func (l layout) perElement() (times int64, ok bool) {
-	switch l.kind {
-	case kindStruct, kindSparseUnion:
+func perElement(l layout.Layout) (times int64, ok bool) {
+	switch l.Kind {
+	case layout.Struct, layout.SparseUnion:
 		return 1, true
-	case kindFixedSizeList:
-		return int64(l.listSize()), true
+	case layout.FixedSizeList:
+		return int64(l.ListSize()), true
 	}
 	return 0, false
 }
 
 // checkRows checks that the row count matches the length, and that every child has
 // enough elements.
-func checkRows(l layout, data Data) error {
+func checkRows(l layout.Layout, data Data) error {
 	if data.Rows != nil {
 		if capacity := data.Rows.Capacity(); capacity != int64(data.Length) {
 			return fmt.Errorf("the row count is one of at most %d rows, the length is %d: %w", capacity, data.Length, ErrRows)
 		}
 		return nil
 	}
-	times, ok := l.perElement()
+	times, ok := perElement(l)
 	if !ok {
 		return nil
 	}
@@ -212,7 +213,7 @@ func checkRows(l layout, data Data) error {
 		if child.data.Rows == nil {
 			continue
 		}
-		_, name := l.child(i)
+		_, name := l.Child(i)
 		rows, known := child.HostRows()
 		if !known {
 			return inChild(i, name, fmt.Errorf("it has a row count on the device, but its parent has none: set Data.Rows: %w", ErrRows))

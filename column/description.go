@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -114,7 +115,7 @@ func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column
 	if err != nil {
 		return nil, err
 	}
-	if len(d.Children) != l.children() || (d.Dictionary != nil) != (l.kind == kindDictionary) {
+	if len(d.Children) != l.Children() || (d.Dictionary != nil) != (l.Kind == layout.Dictionary) {
 		return nil, fmt.Errorf("%d children and dictionary %v do not fit %v: %w", len(d.Children), d.Dictionary != nil, t, ErrInvalid)
 	}
 	data := Data{Type: t, Length: d.Length, Offset: d.Offset, NullCount: d.NullCount, Manager: managerOf(blocks)}
@@ -134,7 +135,7 @@ func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column
 		_ = data.Dictionary.Release()
 	}()
 	for i, child := range d.Children {
-		childType, name := l.child(i)
+		childType, name := l.Child(i)
 		made, err := child.column(childType, blocks)
 		if err != nil {
 			return nil, fmt.Errorf("child %q: %w", name, err)
@@ -142,7 +143,7 @@ func (d Description) column(t arrow.DataType, blocks []*memory.Block) (c *Column
 		data.Children = append(data.Children, made)
 	}
 	if d.Dictionary != nil {
-		if data.Dictionary, err = d.Dictionary.column(l.dictionary(), blocks); err != nil {
+		if data.Dictionary, err = d.Dictionary.column(l.Dictionary(), blocks); err != nil {
 			return nil, fmt.Errorf("dictionary: %w", err)
 		}
 	}

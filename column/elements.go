@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -13,11 +14,11 @@ import (
 // width of whole bytes. It returns false for booleans, and for dictionaries, because
 // their indices are not their values. An extension type has the width of its storage.
 func ElementBytes(t arrow.DataType) (width int, ok bool) {
-	l, err := layoutOf(t)
-	if err != nil || l.kind != kindFixed {
+	l, err := layout.Of(t)
+	if err != nil || l.Kind != layout.Fixed {
 		return 0, false
 	}
-	return l.width, true
+	return l.Width, true
 }
 
 // Elements returns the values of a column as elements of a Go type, borrowed from the
@@ -44,35 +45,26 @@ func Elements[T memory.Element](c *Column) (memory.Slice[T], error) {
 
 // holds reports whether a Go type matches the values of an Arrow type.
 func holds(t reflect.Type, dataType arrow.DataType) bool {
-	l, err := layoutOf(dataType)
-	if err != nil || l.kind != kindFixed || int(t.Size()) != l.width {
+	l, err := layout.Of(dataType)
+	if err != nil || l.Kind != layout.Fixed || int(t.Size()) != l.Width {
 		return false
 	}
-	switch l.storage.ID() {
-	case arrow.INT8:
-		return t.Kind() == reflect.Int8
-	case arrow.INT16:
-		return t.Kind() == reflect.Int16
-	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.INTERVAL_MONTHS:
-		return t.Kind() == reflect.Int32
-	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
-		return t.Kind() == reflect.Int64
-	case arrow.UINT8:
-		return t.Kind() == reflect.Uint8
-	case arrow.UINT16, arrow.FLOAT16:
-		return t.Kind() == reflect.Uint16
-	case arrow.UINT32:
-		return t.Kind() == reflect.Uint32
-	case arrow.UINT64:
-		return t.Kind() == reflect.Uint64
-	case arrow.FLOAT32:
-		return t.Kind() == reflect.Float32
-	case arrow.FLOAT64:
-		return t.Kind() == reflect.Float64
-	case arrow.INTERVAL_DAY_TIME:
-		return t.Kind() == reflect.Int64 || t.Kind() == reflect.Uint64
-	case arrow.FIXED_SIZE_BINARY:
-		return t.Kind() == reflect.Array || t.Kind() >= reflect.Uint8 && t.Kind() <= reflect.Uint64
+	kind := t.Kind()
+	signed := kind >= reflect.Int8 && kind <= reflect.Int64
+	unsigned := kind >= reflect.Uint8 && kind <= reflect.Uint64
+	switch l.Stored() {
+	case layout.Signed:
+		return signed
+	case layout.Unsigned:
+		return unsigned
+	case layout.Float:
+		return kind == reflect.Float32 || kind == reflect.Float64 || kind == reflect.Uint16
+	case layout.Interval:
+		if l.Width == 8 {
+			return kind == reflect.Int64 || kind == reflect.Uint64
+		}
+	case layout.Bytes:
+		return unsigned || kind == reflect.Array
 	}
-	return t.Kind() == reflect.Array
+	return kind == reflect.Array
 }

@@ -7,11 +7,12 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // fetched is an array that is being downloaded.
 type fetched struct {
-	layout   layout
+	layout   layout.Layout
 	dataType arrow.DataType
 	length   int
 	// parent and number locate the array, for messages: it is child number of parent,
@@ -35,7 +36,7 @@ func (f *fetched) place() string {
 	if f.number == dictionaryNumber {
 		return f.parent.place() + ": dictionary"
 	}
-	_, name := f.parent.layout.child(f.number)
+	_, name := f.parent.layout.Child(f.number)
 	return fmt.Sprintf("%s: child %d (%s)", f.parent.place(), f.number, name)
 }
 
@@ -59,24 +60,24 @@ func (d *downloader) fetch(parent *fetched, number int, c *Column, offset, lengt
 // fetchBuffers adds the buffers whose extent follows from offset and length.
 func (d *downloader) fetchBuffers(f *fetched, c *Column, offset int) (err error) {
 	l, source := f.layout, c.data.Buffers
-	if l.hasValidity() && f.length > 0 && source[0].Len() > 0 && c.data.NullCount != 0 {
+	if l.HasValidity() && f.length > 0 && source[0].Len() > 0 && c.data.NullCount != 0 {
 		if f.buffers[0], err = d.takeBits(source[0], offset, f.length); err != nil {
 			return err
 		}
 	}
-	switch l.kind {
-	case kindBool:
+	switch l.Kind {
+	case layout.Bits:
 		f.buffers[1], err = d.takeBits(source[1], offset, f.length)
-	case kindFixed, kindView, kindDictionary:
-		f.buffers[1], err = d.takeElements(source[1], offset, f.length, l.width)
-	case kindListView:
-		f.buffers[1], err = d.takeElements(source[1], offset, f.length, l.width)
+	case layout.Fixed, layout.View, layout.Dictionary:
+		f.buffers[1], err = d.takeElements(source[1], offset, f.length, l.Width)
+	case layout.ListView:
+		f.buffers[1], err = d.takeElements(source[1], offset, f.length, l.Width)
 		if err == nil {
-			f.buffers[2], err = d.takeElements(source[2], offset, f.length, l.width)
+			f.buffers[2], err = d.takeElements(source[2], offset, f.length, l.Width)
 		}
-	case kindSparseUnion:
+	case layout.SparseUnion:
 		f.buffers[0], err = d.takeElements(source[0], offset, f.length, 1)
-	case kindDenseUnion:
+	case layout.DenseUnion:
 		f.buffers[0], err = d.takeElements(source[0], offset, f.length, 1)
 		if err == nil {
 			f.buffers[1], err = d.takeElements(source[1], offset, f.length, 4)
@@ -88,37 +89,37 @@ func (d *downloader) fetchBuffers(f *fetched, c *Column, offset int) (err error)
 // fetchNested adds the parts that the buffers refer to: immediately if their extent
 // is known, else after the offsets have arrived.
 func (d *downloader) fetchNested(f *fetched, c *Column, offset int) (err error) {
-	switch f.layout.kind {
-	case kindBinary:
+	switch f.layout.Kind {
+	case layout.Binary:
 		return d.fetchBinary(f, c, offset)
-	case kindView:
+	case layout.View:
 		return d.fetchViews(f, c)
-	case kindList:
+	case layout.List:
 		child := c.data.Children[0]
 		return d.fetchOffsets(f, c, offset, child.data.Length, func(first, last int) error {
 			return d.fetchChild(f, c, 0, first, last-first)
 		}, nil)
-	case kindFixedSizeList:
-		size := f.layout.listSize()
+	case layout.FixedSizeList:
+		size := f.layout.ListSize()
 		return d.fetchChild(f, c, 0, offset*size, f.length*size)
-	case kindStruct, kindSparseUnion:
+	case layout.Struct, layout.SparseUnion:
 		for i := range c.data.Children {
 			if err := d.fetchChild(f, c, i, offset, f.length); err != nil {
 				return err
 			}
 		}
-		if f.layout.kind == kindSparseUnion {
+		if f.layout.Kind == layout.SparseUnion {
 			d.after(f, func() error { return checkUnion(f.layout, f.buffers[0].Bytes(), nil, nil, 0) })
 		}
-	case kindListView, kindDenseUnion:
+	case layout.ListView, layout.DenseUnion:
 		return d.fetchPointedTo(f, c)
-	case kindDictionary:
+	case layout.Dictionary:
 		dictionary := c.data.Dictionary
 		f.dictionary, err = d.fetch(f, dictionaryNumber, dictionary, dictionary.data.Offset, dictionary.data.Length)
 		d.after(f, func() error {
 			return checkIndices(f.buffers[1].Bytes(), f.layout, dictionary.data.Length, f.valid(), 0, 0)
 		})
-	case kindRunEnds:
+	case layout.RunEnds:
 		return d.fetchRuns(f, c, offset)
 	}
 	return err
@@ -136,7 +137,7 @@ func (d *downloader) after(f *fetched, check func() error) {
 
 // valid returns the validity bitmap, or nil.
 func (f *fetched) valid() []byte {
-	if !f.layout.hasValidity() || f.buffers[0] == nil {
+	if !f.layout.HasValidity() || f.buffers[0] == nil {
 		return nil
 	}
 	return f.buffers[0].Bytes()
@@ -149,7 +150,7 @@ func (d *downloader) fetchChild(f *fetched, c *Column, i, from, length int) erro
 		from = 0
 	}
 	if from < 0 || length < 0 || from > child.data.Length || length > child.data.Length-from {
-		_, name := f.layout.child(i)
+		_, name := f.layout.Child(i)
 		return f.fail(inChild(i, name, fmt.Errorf("it has %d elements, %d from %d on are needed: %w",
 			child.data.Length, length, from, ErrInvalid)))
 	}
@@ -173,7 +174,7 @@ func (d *downloader) fetchBinary(f *fetched, c *Column, offset int) error {
 // last offset. If the column has no further offsets than these, it adds all elements
 // immediately; trim, if not nil, then receives the number of used ones.
 func (d *downloader) fetchOffsets(f *fetched, c *Column, offset, limit int, part func(first, last int) error, trim func(last int)) error {
-	width := f.layout.width
+	width := f.layout.Width
 	if f.length == 0 {
 		f.buffers[1] = d.buffer(width)
 		clear(f.buffers[1].Bytes())
@@ -239,12 +240,12 @@ func (d *downloader) fetchPointedTo(f *fetched, c *Column) error {
 		}
 	}
 	d.after(f, func() error {
-		if f.layout.kind == kindDenseUnion {
+		if f.layout.Kind == layout.DenseUnion {
 			return checkUnion(f.layout, f.buffers[0].Bytes(), f.buffers[1].Bytes(), lengths, 0)
 		}
 		offsets, sizes := f.buffers[1].Bytes(), f.buffers[2].Bytes()
-		clearNullLists(offsets, sizes, f.layout.width, lengths[0], f.valid())
-		return checkListViews(offsets, sizes, f.layout.width, lengths[0], 0)
+		clearNullLists(offsets, sizes, f.layout.Width, lengths[0], f.valid())
+		return checkListViews(offsets, sizes, f.layout.Width, lengths[0], 0)
 	})
 	return nil
 }
@@ -269,7 +270,7 @@ func (d *downloader) fetchRuns(f *fetched, c *Column, offset int) error {
 		return nil
 	}
 	d.then = append(d.then, func() error {
-		ends, width := f.children[0].buffers[1], f.layout.width
+		ends, width := f.children[0].buffers[1], f.layout.Width
 		if err := checkRunEnds(ends.Bytes(), width, offset+f.length); err != nil {
 			return f.children[0].fail(err)
 		}
@@ -303,12 +304,12 @@ func (f *fetched) array() (made arrow.Array, err error) {
 
 func (f *fetched) data() *array.Data {
 	buffers := f.buffers
-	if !f.layout.hasValidity() {
+	if !f.layout.HasValidity() {
 		buffers = append([]*arrowmemory.Buffer{nil}, buffers...)
 	}
 	nulls := 0
 	switch valid := f.valid(); {
-	case f.layout.kind == kindNull:
+	case f.layout.Kind == layout.Null:
 		nulls = f.length
 	case valid != nil:
 		if nulls = f.length - bitutil.CountSetBits(valid, 0, f.length); nulls == 0 {

@@ -13,6 +13,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -71,12 +72,12 @@ func dataOf[T SliceElement](values []T, options SliceOptions) (*array.Data, erro
 	var buffers []*arrowmemory.Buffer
 	switch values := any(values).(type) {
 	case []bool:
-		if l.kind == kindBool {
+		if l.Kind == layout.Bits {
 			buffers = []*arrowmemory.Buffer{packed(values)}
 		}
 	case []string:
-		if l.kind == kindBinary {
-			buffers, err = texts(values, l.width)
+		if l.Kind == layout.Binary {
+			buffers, err = texts(values, l.Width)
 		}
 	default:
 		if holds(reflect.TypeFor[T](), t) {

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -18,7 +19,7 @@ func (c *Column) Values() (*Column, error) {
 		return nil, err
 	}
 	data := c.copyData()
-	if l.hasValidity() {
+	if l.HasValidity() {
 		data.Buffers[0], data.NullCount = Bytes{}, 0
 	}
 	return retained(data)
@@ -34,7 +35,7 @@ func (c *Column) Validity() (bits Bytes, bitOffset int, err error) {
 	if err != nil {
 		return Bytes{}, 0, err
 	}
-	if !l.hasValidity() || c.data.Buffers[0].Block() == nil {
+	if !l.HasValidity() || c.data.Buffers[0].Block() == nil {
 		return Bytes{}, 0, fmt.Errorf("column: validity of %v: it has no bitmap: %w", c, ErrInvalid)
 	}
 	return c.bits(0)
@@ -57,11 +58,11 @@ func (c *Column) Indices() (*Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.kind != kindDictionary {
+	if l.Kind != layout.Dictionary {
 		return nil, fmt.Errorf("column: indices of %v: it has no dictionary: %w", c, ErrInvalid)
 	}
 	data := c.copyData()
-	data.Type, data.Dictionary = l.storage.(*arrow.DictionaryType).IndexType, nil
+	data.Type, data.Dictionary = l.Storage.(*arrow.DictionaryType).IndexType, nil
 	return retained(data)
 }
 
@@ -73,29 +74,29 @@ func (c *Column) ValuesRegion() (Bytes, error) {
 	if err != nil {
 		return Bytes{}, err
 	}
-	switch l.kind {
-	case kindFixed:
-		first := c.data.Offset * l.width
+	switch l.Kind {
+	case layout.Fixed:
+		first := c.data.Offset * l.Width
 		if c.data.Length == 0 {
 			first = 0
 		}
-		return c.data.Buffers[1].Slice(first, first+c.data.Length*l.width)
-	case kindBool:
+		return c.data.Buffers[1].Slice(first, first+c.data.Length*l.Width)
+	case layout.Bits:
 		if c.data.Offset%8 != 0 {
 			return Bytes{}, fmt.Errorf("column: values of %v: they begin with bit %d of a byte, copy the column first: %w", c, c.data.Offset%8, ErrInvalid)
 		}
 		bits, _, err := c.bits(1)
 		return bits, err
-	case kindDictionary:
+	case layout.Dictionary:
 		return Bytes{}, fmt.Errorf("column: values of %v: take Indices and Dictionary: %w", c, ErrInvalid)
 	}
 	return Bytes{}, fmt.Errorf("column: values of %v: the type has no fixed width: take its buffers and children: %w", c, ErrInvalid)
 }
 
 // layout checks that the column was not released and returns its layout.
-func (c *Column) layout() (layout, error) {
+func (c *Column) layout() (layout.Layout, error) {
 	if err := c.Check(); err != nil {
-		return layout{}, err
+		return layout.Layout{}, err
 	}
 	return layoutOf(c.data.Type)
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -152,39 +153,39 @@ func (p *planner) plan(t arrow.DataType, chunks []chunk) (*node, error) {
 			return nil, fmt.Errorf("the length of all chunks: %w", memory.ErrOverflow)
 		}
 	}
-	if l.hasValidity() {
+	if l.HasValidity() {
 		if err := p.validity(n, l, chunks); err != nil {
 			return nil, err
 		}
 	}
-	switch l.kind {
-	case kindNull:
+	switch l.Kind {
+	case layout.Null:
 		n.nulls = n.length
 		return n, nil
-	case kindFixed:
-		return n, p.values(n, l, chunks, 1, l.width)
-	case kindBool:
+	case layout.Fixed:
+		return n, p.values(n, l, chunks, 1, l.Width)
+	case layout.Bits:
 		return n, p.bools(n, l, chunks)
-	case kindBinary:
+	case layout.Binary:
 		return n, p.binary(n, l, chunks)
-	case kindView:
+	case layout.View:
 		return n, p.views(n, l, chunks)
-	case kindList:
+	case layout.List:
 		return n, p.list(n, l, chunks)
-	case kindListView:
+	case layout.ListView:
 		return n, p.listView(n, l, chunks)
-	case kindFixedSizeList:
+	case layout.FixedSizeList:
 		return n, p.fixedSizeList(n, l, chunks)
-	case kindStruct:
+	case layout.Struct:
 		return n, p.parallel(n, l, chunks)
-	case kindSparseUnion:
+	case layout.SparseUnion:
 		if err := p.typeIDs(n, l, chunks); err != nil {
 			return nil, err
 		}
 		return n, p.parallel(n, l, chunks)
-	case kindDenseUnion:
+	case layout.DenseUnion:
 		return n, p.denseUnion(n, l, chunks)
-	case kindDictionary:
+	case layout.Dictionary:
 		return n, p.dictionary(n, l, chunks)
 	default:
 		return n, p.runEnds(n, l, chunks)
@@ -200,8 +201,8 @@ func inChunk(chunks []chunk, i int, err error) error {
 }
 
 // child plans child i of a node.
-func (p *planner) child(n *node, l layout, i int, chunks []chunk) error {
-	t, name := l.child(i)
+func (p *planner) child(n *node, l layout.Layout, i int, chunks []chunk) error {
+	t, name := l.Child(i)
 	child, err := p.below(i, name, t, chunks)
 	if err != nil {
 		return inChild(i, name, err)
@@ -226,7 +227,7 @@ func inChild(i int, name string, err error) error {
 }
 
 // childOf takes elements of child i from every chunk and plans the child.
-func (p *planner) childOf(n *node, l layout, i int, chunks []chunk, part func(c *chunk) (from, length int)) error {
+func (p *planner) childOf(n *node, l layout.Layout, i int, chunks []chunk, part func(c *chunk) (from, length int)) error {
 	since := len(p.chunks)
 	for k := range chunks {
 		from, length := part(&chunks[k])
@@ -235,7 +236,7 @@ func (p *planner) childOf(n *node, l layout, i int, chunks []chunk, part func(c 
 		}
 		taken, err := chunks[k].child(i, from, length)
 		if err != nil {
-			_, name := l.child(i)
+			_, name := l.Child(i)
 			return inChunk(chunks, k, inChild(i, name, err))
 		}
 		p.chunks = append(p.chunks, taken)

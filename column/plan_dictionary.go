@@ -7,13 +7,14 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // dictionary plans indices and the dictionary that they refer to. Chunks with
 // different dictionaries get a common dictionary of all values; their indices are
 // rewritten during the transfer.
-func (p *planner) dictionary(n *node, l layout, chunks []chunk) error {
+func (p *planner) dictionary(n *node, l layout.Layout, chunks []chunk) error {
 	since := len(p.chunks)
 	for i := range chunks {
 		dictionary, err := chunks[i].dictionary()
@@ -29,7 +30,7 @@ func (p *planner) dictionary(n *node, l layout, chunks []chunk) error {
 	}
 	unique := Unknown
 	if len(dictionaries) == 1 && worthLookingAt(dictionaries[0].length, n.length) {
-		unique = dictionaries[0].uniqueValues(l.dictionary())
+		unique = dictionaries[0].uniqueValues(l.Dictionary())
 	}
 	start := p.begin()
 	for i := range chunks {
@@ -37,18 +38,18 @@ func (p *planner) dictionary(n *node, l layout, chunks []chunk) error {
 		if c.length == 0 {
 			continue
 		}
-		bytes, err := c.elements(l, 1, l.width, 0)
+		bytes, err := c.elements(l, 1)
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
 		if indices == nil {
-			p.elements(bytes, l.width, nil, chunks, i, c.checkedIndices(l, bytes))
+			p.elements(bytes, l.Width, nil, chunks, i, c.checkedIndices(l, bytes))
 		} else { // checked by unify
-			p.elements(bytes, l.width, indices[i], chunks, i, nil)
+			p.elements(bytes, l.Width, indices[i], chunks, i, nil)
 		}
 	}
 	p.end(n, start)
-	if n.dictionary, err = p.below(dictionaryNumber, "", l.dictionary(), dictionaries); err != nil {
+	if n.dictionary, err = p.below(dictionaryNumber, "", l.Dictionary(), dictionaries); err != nil {
 		return fmt.Errorf("dictionary: %w", err)
 	}
 	n.dictionary.known.Unique = unique
@@ -70,13 +71,13 @@ func (c *chunk) dictionary() (chunk, error) {
 
 // unify makes one dictionary for all chunks, as chunks, and the rewriting of each
 // chunk's indices. A rewriting is nil if the indices stay unchanged.
-func (p *planner) unify(l layout, chunks, dictionaries []chunk) ([]rewriting, []chunk, error) {
+func (p *planner) unify(l layout.Layout, chunks, dictionaries []chunk) ([]rewriting, []chunk, error) {
 	if len(chunks) < 2 {
 		return nil, dictionaries, nil
 	}
 	differ := false
 	for i := range dictionaries {
-		if err := examine(l.dictionary(), dictionaries[i]); err != nil {
+		if err := examine(l.Dictionary(), dictionaries[i]); err != nil {
 			return nil, nil, inChunk(chunks, i, err)
 		}
 		differ = differ || !sameDictionary(dictionaries[0].data, dictionaries[i].data)
@@ -97,11 +98,11 @@ func (p *planner) unify(l layout, chunks, dictionaries []chunk) ([]rewriting, []
 	indices := make([]rewriting, len(chunks))
 	behind := 0
 	for i := range dictionaries {
-		indices[i] = shifted(l.width, uint64(behind))
+		indices[i] = shifted(l.Width, uint64(behind))
 		ok := false
-		if behind, ok = add(behind, dictionaries[i].length); !ok || behind > 0 && uint64(behind-1) > l.maximumIndex() {
+		if behind, ok = add(behind, dictionaries[i].length); !ok || behind > 0 && uint64(behind-1) > l.MaximumIndex() {
 			return nil, nil, inChunk(chunks, i, fmt.Errorf("the dictionaries together have more values than the indices of %v can count: use a wider index type: %w",
-				l.storage, memory.ErrOverflow))
+				l.Storage, memory.ErrOverflow))
 		}
 	}
 	return indices, dictionaries, nil
@@ -122,11 +123,11 @@ func examine(t arrow.DataType, dictionary chunk) error {
 }
 
 // checkIndices checks that every index of a valid element lies in the dictionary.
-func (c *chunk) checkIndices(l layout) error {
+func (c *chunk) checkIndices(l layout.Layout) error {
 	if c.length == 0 {
 		return nil
 	}
-	indices, err := c.elements(l, 1, l.width, 0)
+	indices, err := c.elements(l, 1)
 	if err != nil {
 		return err
 	}
@@ -174,13 +175,13 @@ func shared(a, b arrow.ArrayData) bool {
 // the rewriting of the indices into each of them. It returns nil if arrow-go cannot
 // merge them, for example dictionaries of structs, or if the indices are too narrow
 // for the number of values.
-func merge(l layout, dictionaries []chunk) (merged arrow.Array, indices []rewriting) {
+func merge(l layout.Layout, dictionaries []chunk) (merged arrow.Array, indices []rewriting) {
 	defer func() {
 		if recover() != nil {
 			merged, indices = nil, nil
 		}
 	}()
-	unifier, err := array.NewDictionaryUnifier(arrowmemory.DefaultAllocator, l.dictionary())
+	unifier, err := array.NewDictionaryUnifier(arrowmemory.DefaultAllocator, l.Dictionary())
 	if err != nil {
 		return nil, nil
 	}
@@ -192,9 +193,9 @@ func merge(l layout, dictionaries []chunk) (merged arrow.Array, indices []rewrit
 		if err != nil {
 			return nil, nil
 		}
-		indices = append(indices, transposed(l.width, arrow.Int32Traits.CastFromBytes(moved.Bytes())))
+		indices = append(indices, transposed(l.Width, arrow.Int32Traits.CastFromBytes(moved.Bytes())))
 	}
-	merged, err = unifier.GetResultWithIndexType(l.storage.(*arrow.DictionaryType).IndexType)
+	merged, err = unifier.GetResultWithIndexType(l.Storage.(*arrow.DictionaryType).IndexType)
 	if err != nil {
 		return nil, nil
 	}

@@ -4,11 +4,12 @@ import (
 	"fmt"
 	"math"
 
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // validity plans the validity bitmap, which is absent if no element is null.
-func (p *planner) validity(n *node, l layout, chunks []chunk) error {
+func (p *planner) validity(n *node, l layout.Layout, chunks []chunk) error {
 	for i := range chunks {
 		if !p.unchecked && chunks[i].nulls > 0 {
 			chunks[i].nulls = UnknownNullCount // count the nulls
@@ -26,7 +27,7 @@ func (p *planner) validity(n *node, l layout, chunks []chunk) error {
 }
 
 // bools plans the values of booleans.
-func (p *planner) bools(n *node, l layout, chunks []chunk) error {
+func (p *planner) bools(n *node, l layout.Layout, chunks []chunk) error {
 	return p.bitmap(n, chunks, func(c *chunk) ([]byte, error) { return c.bits(l, 1) })
 }
 
@@ -79,13 +80,13 @@ func (p *planner) alignedBits(bits []byte, count int) {
 }
 
 // values plans buffer i, with elements of a width.
-func (p *planner) values(n *node, l layout, chunks []chunk, i, width int) error {
+func (p *planner) values(n *node, l layout.Layout, chunks []chunk, i, width int) error {
 	start := p.begin()
 	for k := range chunks {
 		if chunks[k].length == 0 {
 			continue
 		}
-		values, err := chunks[k].elements(l, i, width, 0)
+		values, err := chunks[k].elements(l, i)
 		if err != nil {
 			return inChunk(chunks, k, err)
 		}
@@ -96,7 +97,7 @@ func (p *planner) values(n *node, l layout, chunks []chunk, i, width int) error 
 }
 
 // binary plans strings and other bytes of variable length.
-func (p *planner) binary(n *node, l layout, chunks []chunk) error {
+func (p *planner) binary(n *node, l layout.Layout, chunks []chunk) error {
 	limit := func(c *chunk) int { return len(c.buffer(l, 2)) }
 	if err := p.offsets(n, l, chunks, limit, "bytes in buffer 2 (data)"); err != nil {
 		return err
@@ -114,7 +115,7 @@ func (p *planner) binary(n *node, l layout, chunks []chunk) error {
 // each chunk. It reads only the first and the last offset of each chunk, which must
 // not exceed the limit, a number of elements. The others are checked during the
 // transfer.
-func (p *planner) offsets(n *node, l layout, chunks []chunk, limit func(c *chunk) int, elements string) error {
+func (p *planner) offsets(n *node, l layout.Layout, chunks []chunk, limit func(c *chunk) int, elements string) error {
 	last := lastWithElements(chunks)
 	start := p.begin()
 	behind := 0
@@ -123,39 +124,39 @@ func (p *planner) offsets(n *node, l layout, chunks []chunk, limit func(c *chunk
 		if c.length == 0 {
 			continue
 		}
-		offsets, err := c.elements(l, 1, l.width, 1)
+		offsets, err := c.elements(l, 1)
 		if err == nil {
 			err = c.between(l, offsets, limit(c), elements)
 		}
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
-		check := ascendingOffsets(offsets, l.width)
+		check := ascendingOffsets(offsets, l.Width)
 		if i < last {
-			offsets = offsets[:c.length*l.width]
+			offsets = offsets[:c.length*l.Width]
 		}
 		var moved rewriting
 		if behind != c.first {
-			moved = shifted(l.width, uint64(behind)-uint64(c.first))
+			moved = shifted(l.Width, uint64(behind)-uint64(c.first))
 		}
-		p.elements(offsets, l.width, moved, chunks, i, check)
+		p.elements(offsets, l.Width, moved, chunks, i, check)
 		sum, ok := add(behind, c.last-c.first)
-		if !ok || int64(sum) > l.maximumOffset() {
+		if !ok || int64(sum) > l.MaximumOffset() {
 			return inChunk(chunks, i, fmt.Errorf("buffer 1 (offsets): the chunks together end beyond %d: upload fewer rows at a time or use the large variant of %v: %w",
-				l.maximumOffset(), l.storage, memory.ErrOverflow))
+				l.MaximumOffset(), l.Storage, memory.ErrOverflow))
 		}
 		behind = sum
 	}
 	if last < 0 {
-		p.advance(uint64(l.width)) // an array without elements has one offset too
+		p.advance(uint64(l.Width)) // an array without elements has one offset too
 	}
 	p.end(n, start)
 	return nil
 }
 
 // between returns the first and the last of some offsets.
-func (c *chunk) between(l layout, offsets []byte, limit int, elements string) error {
-	first, last := signedAt(offsets, l.width), signedAt(offsets[len(offsets)-l.width:], l.width)
+func (c *chunk) between(l layout.Layout, offsets []byte, limit int, elements string) error {
+	first, last := signedAt(offsets, l.Width), signedAt(offsets[len(offsets)-l.Width:], l.Width)
 	if first < 0 || last < first || last > math.MaxInt {
 		return fmt.Errorf("buffer 1 (offsets) goes from %d to %d: %w", first, last, ErrInvalid)
 	}
@@ -177,7 +178,7 @@ func lastWithElements(chunks []chunk) int {
 
 // views plans strings and bytes that are referred to by views. Views may point
 // anywhere, so the data buffers are copied whole.
-func (p *planner) views(n *node, l layout, chunks []chunk) error {
+func (p *planner) views(n *node, l layout.Layout, chunks []chunk) error {
 	start := p.begin()
 	behind := 0
 	for i := range chunks {
@@ -185,7 +186,7 @@ func (p *planner) views(n *node, l layout, chunks []chunk) error {
 		if c.length == 0 {
 			continue
 		}
-		views, err := c.elements(l, 1, viewBytes, 0)
+		views, err := c.elements(l, 1)
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}

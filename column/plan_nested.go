@@ -7,12 +7,13 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // list plans lists and maps. Only the elements between the first and the last offset
 // of the child are copied.
-func (p *planner) list(n *node, l layout, chunks []chunk) error {
+func (p *planner) list(n *node, l layout.Layout, chunks []chunk) error {
 	limit := func(c *chunk) int { return c.childLen(0) }
 	if err := p.offsets(n, l, chunks, limit, "elements in child 0"); err != nil {
 		return err
@@ -21,7 +22,7 @@ func (p *planner) list(n *node, l layout, chunks []chunk) error {
 }
 
 // listView plans list views. They may point anywhere, so the child is copied whole.
-func (p *planner) listView(n *node, l layout, chunks []chunk) error {
+func (p *planner) listView(n *node, l layout.Layout, chunks []chunk) error {
 	start := p.begin()
 	behind := 0
 	for i := range chunks {
@@ -29,25 +30,25 @@ func (p *planner) listView(n *node, l layout, chunks []chunk) error {
 		if c.length == 0 {
 			continue
 		}
-		offsets, err := c.elements(l, 1, l.width, 0)
+		offsets, err := c.elements(l, 1)
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
-		sizes, err := c.elements(l, 2, l.width, 0)
+		sizes, err := c.elements(l, 2)
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
 		var moved rewriting
 		if behind > 0 {
-			moved = shifted(l.width, uint64(behind))
+			moved = shifted(l.Width, uint64(behind))
 		}
-		p.elements(offsets, l.width, moved, chunks, i, c.checkedListViews(l, offsets, sizes))
-		if behind, err = l.childrenTogether(behind, c.childLen(0), 0); err != nil && len(chunks) > 1 {
+		p.elements(offsets, l.Width, moved, chunks, i, c.checkedListViews(l, offsets, sizes))
+		if behind, err = childrenTogether(l, behind, c.childLen(0), 0); err != nil && len(chunks) > 1 {
 			return inChunk(chunks, i, err)
 		}
 	}
 	p.end(n, start)
-	if err := p.values(n, l, chunks, 2, l.width); err != nil {
+	if err := p.values(n, l, chunks, 2, l.Width); err != nil {
 		return err
 	}
 	return p.childOf(n, l, 0, chunks, func(c *chunk) (from, length int) { return c.wholeChild(0) })
@@ -62,22 +63,22 @@ func (c *chunk) wholeChild(i int) (from, length int) {
 }
 
 // childrenTogether adds the lengths of children that offsets refer to.
-func (l layout) childrenTogether(behind, length, child int) (int, error) {
+func childrenTogether(l layout.Layout, behind, length, child int) (int, error) {
 	width := l
-	if l.kind == kindDenseUnion {
-		width.width = 4
+	if l.Kind == layout.DenseUnion {
+		width.Width = 4
 	}
 	sum, ok := add(behind, max(length, 0))
-	if !ok || int64(sum) > width.maximumOffset() {
+	if !ok || int64(sum) > width.MaximumOffset() {
 		return behind, fmt.Errorf("child %d of the chunks together has more than %d elements: upload fewer rows at a time: %w",
-			child, width.maximumOffset(), memory.ErrOverflow)
+			child, width.MaximumOffset(), memory.ErrOverflow)
 	}
 	return sum, nil
 }
 
 // fixedSizeList plans lists of one size.
-func (p *planner) fixedSizeList(n *node, l layout, chunks []chunk) error {
-	size := l.listSize()
+func (p *planner) fixedSizeList(n *node, l layout.Layout, chunks []chunk) error {
+	size := l.ListSize()
 	return p.childOf(n, l, 0, chunks, func(c *chunk) (from, length int) {
 		from, fits := multiply(c.offset, size)
 		length, alsoFits := multiply(c.length, size)
@@ -90,8 +91,8 @@ func (p *planner) fixedSizeList(n *node, l layout, chunks []chunk) error {
 
 // parallel plans children that have one element for each of the parent's: those of
 // structs and sparse unions. The parent's offset applies to them too.
-func (p *planner) parallel(n *node, l layout, chunks []chunk) error {
-	for i := range l.children() {
+func (p *planner) parallel(n *node, l layout.Layout, chunks []chunk) error {
+	for i := range l.Children() {
 		err := p.childOf(n, l, i, chunks, func(c *chunk) (from, length int) { return c.offset, c.length })
 		if err != nil {
 			return err
@@ -102,19 +103,19 @@ func (p *planner) parallel(n *node, l layout, chunks []chunk) error {
 
 // typeIDs plans the type ids of a union. The type ids of a dense union are checked
 // together with its offsets.
-func (p *planner) typeIDs(n *node, l layout, chunks []chunk) error {
+func (p *planner) typeIDs(n *node, l layout.Layout, chunks []chunk) error {
 	start := p.begin()
 	for i := range chunks {
 		c := &chunks[i]
 		if c.length == 0 {
 			continue
 		}
-		ids, err := c.elements(l, 0, 1, 0)
+		ids, err := c.elements(l, 0)
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
 		var check contentCheck
-		if l.kind == kindSparseUnion {
+		if l.Kind == layout.SparseUnion {
 			check = c.checkedTypeIDs(l, ids, nil)
 		}
 		p.elements(ids, 1, nil, chunks, i, check)
@@ -125,12 +126,12 @@ func (p *planner) typeIDs(n *node, l layout, chunks []chunk) error {
 
 // denseUnion plans dense unions. Their offsets may point anywhere, so the children
 // are copied whole.
-func (p *planner) denseUnion(n *node, l layout, chunks []chunk) error {
+func (p *planner) denseUnion(n *node, l layout.Layout, chunks []chunk) error {
 	if err := p.typeIDs(n, l, chunks); err != nil {
 		return err
 	}
 	start := p.begin()
-	codes := l.storage.(arrow.UnionType).TypeCodes()
+	codes := l.Storage.(arrow.UnionType).TypeCodes()
 	var behind [256]uint32
 	moved := false
 	for i := range chunks {
@@ -138,11 +139,11 @@ func (p *planner) denseUnion(n *node, l layout, chunks []chunk) error {
 		if c.length == 0 {
 			continue
 		}
-		offsets, err := c.elements(l, 1, 4, 0)
+		offsets, err := c.elements(l, 1)
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
-		ids, err := c.elements(l, 0, 1, 0)
+		ids, err := c.elements(l, 0)
 		if err != nil {
 			return inChunk(chunks, i, err)
 		}
@@ -153,9 +154,9 @@ func (p *planner) denseUnion(n *node, l layout, chunks []chunk) error {
 		}
 		p.elements(offsets, 4, behindOthers, chunks, i, c.checkedTypeIDs(l, ids, offsets))
 		moved = true
-		for child := range l.children() {
+		for child := range l.Children() {
 			code := uint8(codes[child])
-			sum, err := l.childrenTogether(int(behind[code]), c.childLen(child), child)
+			sum, err := childrenTogether(l, int(behind[code]), c.childLen(child), child)
 			if err != nil && len(chunks) > 1 {
 				return inChunk(chunks, i, err)
 			}
@@ -163,7 +164,7 @@ func (p *planner) denseUnion(n *node, l layout, chunks []chunk) error {
 		}
 	}
 	p.end(n, start)
-	for i := range l.children() {
+	for i := range l.Children() {
 		err := p.childOf(n, l, i, chunks, func(c *chunk) (from, length int) { return c.wholeChild(i) })
 		if err != nil {
 			return err
@@ -174,12 +175,12 @@ func (p *planner) denseUnion(n *node, l layout, chunks []chunk) error {
 
 // runEnds plans run-end encoded arrays. It copies the run ends and the values of the
 // copied elements only.
-func (p *planner) runEnds(n *node, l layout, chunks []chunk) error {
-	if int64(n.length) > l.maximumOffset() {
+func (p *planner) runEnds(n *node, l layout.Layout, chunks []chunk) error {
+	if int64(n.length) > l.MaximumOffset() {
 		return fmt.Errorf("%d elements are more than run ends of %d bytes can count: upload fewer rows at a time: %w",
-			n.length, l.width, memory.ErrOverflow)
+			n.length, l.Width, memory.ErrOverflow)
 	}
-	t, name := l.child(0)
+	t, name := l.Child(0)
 	ends := p.newNode(t)
 	ends.extents = append(ends.extents, extent{absent: true})
 	start := p.begin()
@@ -193,13 +194,13 @@ func (p *planner) runEnds(n *node, l layout, chunks []chunk) error {
 		if err != nil {
 			return inChunk(chunks, i, inChild(0, name, err))
 		}
-		buffer = buffer[c.first*l.width : c.last*l.width]
-		final := signedAt(buffer[len(buffer)-l.width:], l.width)
+		buffer = buffer[c.first*l.Width : c.last*l.Width]
+		final := signedAt(buffer[len(buffer)-l.Width:], l.Width)
 		var within rewriting
 		if behind != 0 || c.offset != 0 || final != int64(c.length) {
-			within = runEndsWithin(l.width, c.offset, c.length, behind)
+			within = runEndsWithin(l.Width, c.offset, c.length, behind)
 		}
-		p.elements(buffer, l.width, within, chunks, i, ascendingRuns(buffer, l.width, name))
+		p.elements(buffer, l.Width, within, chunks, i, ascendingRuns(buffer, l.Width, name))
 		behind += c.length
 		ends.length += c.last - c.first
 	}
@@ -210,12 +211,12 @@ func (p *planner) runEnds(n *node, l layout, chunks []chunk) error {
 
 // runs returns the run ends of a chunk, and sets first and last to the runs of its
 // elements.
-func (c *chunk) runs(l layout) ([]byte, error) {
+func (c *chunk) runs(l layout.Layout) ([]byte, error) {
 	child, err := c.child(0, 0, c.childLen(0))
 	if err != nil {
 		return nil, err
 	}
-	t, _ := l.child(0)
+	t, _ := l.Child(0)
 	endsLayout, err := layoutOf(t)
 	if err == nil {
 		err = child.check(endsLayout)
@@ -226,11 +227,11 @@ func (c *chunk) runs(l layout) ([]byte, error) {
 	if child.nulls > 0 {
 		return nil, fmt.Errorf("it has %d nulls: %w", child.nulls, ErrInvalid)
 	}
-	ends, err := child.elements(endsLayout, 1, l.width, 0)
+	ends, err := child.elements(endsLayout, 1)
 	if err != nil {
 		return nil, err
 	}
-	if c.first, c.last = findRuns(ends, l.width, c.offset, c.length); c.last < 0 {
+	if c.first, c.last = findRuns(ends, l.Width, c.offset, c.length); c.last < 0 {
 		return nil, fmt.Errorf("its %d runs end before element %d: %w", child.length, c.offset+c.length, ErrInvalid)
 	}
 	return ends, nil

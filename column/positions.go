@@ -5,6 +5,7 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // The functions in this file check references to other positions on the host.
@@ -35,12 +36,12 @@ func checkOffsets(offsets []byte, width, limit int) (first, last int, err error)
 // checkIndices checks that the indices of valid elements lie in a dictionary of a
 // number of values. The bitmap's first bit is number bitOffset. The first index is
 // number first of its buffer, for messages.
-func checkIndices(indices []byte, l layout, values int, valid []byte, bitOffset, first int) error {
-	if len(indices) == 0 || largestIndex(indices, l.width) < uint64(values) {
+func checkIndices(indices []byte, l layout.Layout, values int, valid []byte, bitOffset, first int) error {
+	if len(indices) == 0 || largestIndex(indices, l.Width) < uint64(values) {
 		return nil
 	}
-	for i := range len(indices) / l.width {
-		index := indexAt(indices[i*l.width:], l.width)
+	for i := range len(indices) / l.Width {
+		index := indexAt(indices[i*l.Width:], l.Width)
 		if index >= uint64(values) && (valid == nil || bitIsSet(valid, bitOffset+i)) {
 			return fmt.Errorf("buffer 1 (indices): number %d is %d, but the dictionary has %d values: %w",
 				first+i, signExtended(index, l), values, ErrInvalid)
@@ -74,11 +75,11 @@ func largestIndex(indices []byte, width int) (largest uint64) {
 }
 
 // signExtended returns an index for a message, with the sign of its type.
-func signExtended(index uint64, l layout) any {
-	if !arrow.IsSignedInteger(l.storage.(*arrow.DictionaryType).IndexType.ID()) {
+func signExtended(index uint64, l layout.Layout) any {
+	if !l.IsSigned() {
 		return index
 	}
-	unused := 64 - 8*l.width
+	unused := 64 - 8*l.Width
 	return int64(index<<unused) >> unused
 }
 
@@ -175,11 +176,11 @@ func clearNullLists(offsets, sizes []byte, width, elements int, valid []byte) {
 
 // checkUnion checks type ids and any offsets against the lengths of the children. The
 // first type id is number first of its buffer, for messages.
-func checkUnion(l layout, ids, offsets []byte, lengths []int, first int) error {
-	children := l.storage.(arrow.UnionType).ChildIDs()
+func checkUnion(l layout.Layout, ids, offsets []byte, lengths []int, first int) error {
+	children := l.Storage.(arrow.UnionType).ChildIDs()
 	for i, id := range ids {
 		if int8(id) < 0 || int(id) >= len(children) || children[id] == arrow.InvalidUnionChildID {
-			return fmt.Errorf("buffer 0 (type ids): number %d is %d, which %v has not: %w", first+i, int8(id), l.storage, ErrInvalid)
+			return fmt.Errorf("buffer 0 (type ids): number %d is %d, which %v has not: %w", first+i, int8(id), l.Storage, ErrInvalid)
 		}
 		if offsets == nil {
 			continue

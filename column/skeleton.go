@@ -122,7 +122,7 @@ func (c *Column) countsChildren() bool {
 		return false
 	}
 	l, err := layoutOf(c.data.Type)
-	_, counts := l.perElement()
+	_, counts := perElement(l)
 	return err == nil && counts
 }
 

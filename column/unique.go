@@ -2,6 +2,7 @@ package column
 
 import (
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // If the values of a dictionary are unique, its codes may be compared instead of its
@@ -57,34 +58,30 @@ func (c *chunk) uniqueValues(t arrow.DataType) Answer {
 
 // comparedByBytes reports whether values of a type are equal exactly if their bytes
 // are.
-func comparedByBytes(l layout) bool {
-	switch l.kind {
-	case kindBinary:
+func comparedByBytes(l layout.Layout) bool {
+	switch l.Kind {
+	case layout.Binary:
 		return true
-	case kindFixed:
-		switch l.storage.ID() {
-		case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
-			return false
-		}
-		return true
+	case layout.Fixed:
+		return l.EqualByBytes()
 	}
 	return false
 }
 
 // valueBytes returns a function that returns the bytes of element i. The function
 // checks offsets before it follows them.
-func (c *chunk) valueBytes(l layout) (value func(i int) (bytes []byte, ok bool), ok bool) {
+func (c *chunk) valueBytes(l layout.Layout) (value func(i int) (bytes []byte, ok bool), ok bool) {
 	if c.length == 0 {
 		return func(int) ([]byte, bool) { return nil, true }, true
 	}
-	if l.kind == kindFixed {
-		values, err := c.elements(l, 1, l.width, 0)
-		return func(i int) ([]byte, bool) { return values[i*l.width:][:l.width], true }, err == nil
+	if l.Kind == layout.Fixed {
+		values, err := c.elements(l, 1)
+		return func(i int) ([]byte, bool) { return values[i*l.Width:][:l.Width], true }, err == nil
 	}
-	offsets, err := c.elements(l, 1, l.width, 1)
+	offsets, err := c.elements(l, 1)
 	data := c.buffer(l, 2)
 	return func(i int) ([]byte, bool) {
-		first, last := signedAt(offsets[i*l.width:], l.width), signedAt(offsets[(i+1)*l.width:], l.width)
+		first, last := signedAt(offsets[i*l.Width:], l.Width), signedAt(offsets[(i+1)*l.Width:], l.Width)
 		if first < 0 || last < first || last > int64(len(data)) {
 			return nil, false
 		}

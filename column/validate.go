@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // check checks that the parts make a column, as far as possible without a read of
@@ -20,20 +21,20 @@ func check(data Data) error {
 	if err := checkNulls(l, data); err != nil {
 		return err
 	}
-	if want := l.buffers(); len(data.Buffers) != want && (l.kind != kindView || len(data.Buffers) < want) {
-		return fmt.Errorf("it has %d buffers, %v needs %d: %w", len(data.Buffers), l.storage, want, ErrInvalid)
+	if want := l.Buffers(); len(data.Buffers) != want && (l.Kind != layout.View || len(data.Buffers) < want) {
+		return fmt.Errorf("it has %d buffers, %v needs %d: %w", len(data.Buffers), l.Storage, want, ErrInvalid)
 	}
-	for i := range l.buffers() {
+	for i := range l.Buffers() {
 		if err := checkBuffer(l, data, i, end); err != nil {
 			return err
 		}
 	}
-	if want := l.children(); len(data.Children) != want {
-		return fmt.Errorf("it has %d children, %v needs %d: %w", len(data.Children), l.storage, want, ErrInvalid)
+	if want := l.Children(); len(data.Children) != want {
+		return fmt.Errorf("it has %d children, %v needs %d: %w", len(data.Children), l.Storage, want, ErrInvalid)
 	}
 	for i, child := range data.Children {
 		if err := checkChild(l, data, i, child, end); err != nil {
-			_, name := l.child(i)
+			_, name := l.Child(i)
 			return inChild(i, name, err)
 		}
 	}
@@ -46,16 +47,16 @@ func check(data Data) error {
 	return checkDevice(data)
 }
 
-func checkNulls(l layout, data Data) error {
+func checkNulls(l layout.Layout, data Data) error {
 	nulls := data.NullCount
 	if nulls < UnknownNullCount || nulls > data.Length {
 		return fmt.Errorf("null count is %d of %d elements: %w", nulls, data.Length, ErrInvalid)
 	}
-	if nulls <= 0 || l.kind == kindNull {
+	if nulls <= 0 || l.Kind == layout.Null {
 		return nil
 	}
-	if !l.hasValidity() {
-		return fmt.Errorf("null count is %d, but %v has no validity bitmap, expected 0: %w", nulls, l.storage, ErrInvalid)
+	if !l.HasValidity() {
+		return fmt.Errorf("null count is %d, but %v has no validity bitmap, expected 0: %w", nulls, l.Storage, ErrInvalid)
 	}
 	if len(data.Buffers) > 0 && data.Buffers[0].Bytes() == 0 {
 		return fmt.Errorf("null count is %d, but buffer 0 (validity) is absent: %w", nulls, ErrInvalid)
@@ -64,90 +65,62 @@ func checkNulls(l layout, data Data) error {
 }
 
 // checkBuffer checks that buffer i is long enough for elements up to end.
-func checkBuffer(l layout, data Data, i, end int) error {
-	have := data.Buffers[i].Len()
-	if i == 0 && l.hasValidity() || l.kind == kindBool {
-		if i == 0 && data.Buffers[0].Block() == nil {
-			return nil
-		}
-		if need := bitmapBytes(end); have < need {
-			return fmt.Errorf("buffer %d (%s) has %d bytes, %d elements of %v at offset %d need %d: %w",
-				i, l.bufferName(i), have, data.Length, l.storage, data.Offset, need, ErrInvalid)
-		}
+func checkBuffer(l layout.Layout, data Data, i, end int) error {
+	b, have := l.Buffer(i), data.Buffers[i].Len()
+	if b == layout.Validity && data.Buffers[i].Block() == nil {
 		return nil
 	}
-	width, count := l.width, end
-	switch l.kind {
-	case kindBinary:
-		if i == 2 {
-			return nil // the length is in the offsets
+	if need, ok := l.Extent(b, end); !ok || uint64(have) < need {
+		count := end
+		if b == layout.Offsets {
+			count++
 		}
-		fallthrough
-	case kindList:
-		if end == 0 {
-			return nil // an empty array may lack its one offset
-		}
-		count++
-	case kindDenseUnion:
-		if i == 1 {
-			width = 4
-		}
-	}
-	if need, ok := multiply(count, width); !ok || have < need {
-		return shortBuffer(l, i, have, data.Length, data.Offset, count, width)
+		return shortBuffer(l, i, have, data.Length, data.Offset, count)
 	}
 	return nil
 }
 
 // checkChild checks the type and the length of child i.
-func checkChild(l layout, data Data, i int, child *Column, end int) error {
+func checkChild(l layout.Layout, data Data, i int, child *Column, end int) error {
 	if err := child.Check(); err != nil {
 		return err
 	}
-	t, _ := l.child(i)
+	t, _ := l.Child(i)
 	expected, err := layoutOf(t)
 	if err == nil {
-		err = expected.sameLayout(child.Type())
+		err = sameLayout(expected, child.Type())
 	}
 	if err != nil {
 		return err
 	}
-	need, ok := 0, true
-	switch l.kind {
-	case kindStruct, kindSparseUnion:
-		need = end
-	case kindFixedSizeList:
-		need, ok = multiply(end, l.listSize())
-	case kindRunEnds:
-		if i == 0 && child.NullCount() > 0 {
-			return fmt.Errorf("it has %d nulls: %w", child.NullCount(), ErrInvalid)
-		}
-		need = min(end, 1)
-		if i == 1 {
-			need = data.Children[0].Len()
-		}
+	need, ok := l.ChildLength(end)
+	if l.Kind == layout.RunEnds && i == 0 && child.NullCount() > 0 {
+		return fmt.Errorf("it has %d nulls: %w", child.NullCount(), ErrInvalid)
+	}
+	if l.Kind == layout.RunEnds && i == 1 {
+		need = data.Children[0].Len()
 	}
 	if !ok || child.Len() < need {
 		return fmt.Errorf("it has %d elements, %d elements of %v at offset %d need %d: %w",
-			child.Len(), data.Length, l.storage, data.Offset, need, ErrInvalid)
+			child.Len(), data.Length, l.Storage, data.Offset, need, ErrInvalid)
 	}
 	return nil
 }
 
-func checkDictionary(l layout, data Data) error {
-	if l.kind != kindDictionary {
+func checkDictionary(l layout.Layout, data Data) error {
+	if l.Kind != layout.Dictionary {
 		if data.Dictionary != nil {
-			return fmt.Errorf("it has a dictionary, %v needs none: %w", l.storage, ErrInvalid)
+			return fmt.Errorf("it has a dictionary, %v needs none: %w", l.Storage, ErrInvalid)
 		}
 		return nil
 	}
 	err := data.Dictionary.Check()
-	var expected layout
+	var expected layout.Layout
 	if err == nil {
-		expected, err = layoutOf(l.dictionary())
+		expected, err = layoutOf(l.Dictionary())
 	}
 	if err == nil {
-		err = expected.sameLayout(data.Dictionary.Type())
+		err = sameLayout(expected, data.Dictionary.Type())
 	}
 	if err != nil {
 		return fmt.Errorf("dictionary: %w", err)

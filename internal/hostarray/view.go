@@ -10,6 +10,7 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -91,9 +92,11 @@ func (v *viewer) view(c *column.Column) (*array.Data, error) {
 			}
 		}
 	}()
-	if !hasValidity(parts.Type) {
-		buffers = append(buffers, nil) // arrow-go keeps its place
+	l, err := layout.Of(parts.Type)
+	if err != nil {
+		return nil, err
 	}
+	buffers = make([]*arrowmemory.Buffer, l.InArrow(0), 3)
 	for i, bytes := range parts.Buffers {
 		b, err := v.hold(bytes)
 		if err != nil {
@@ -102,7 +105,7 @@ func (v *viewer) view(c *column.Column) (*array.Data, error) {
 		buffers = append(buffers, b)
 	}
 	nulls := parts.NullCount
-	if parts.Type.ID() == arrow.NULL {
+	if l.Kind == layout.Null {
 		nulls = parts.Length
 	}
 	if parts.Dictionary != nil {
@@ -127,17 +130,6 @@ func (v *viewer) view(c *column.Column) (*array.Data, error) {
 		children = append(children, data)
 	}
 	return array.NewData(parts.Type, parts.Length, buffers, children, nulls, parts.Offset), nil
-}
-
-func hasValidity(t arrow.DataType) bool {
-	for t.ID() == arrow.EXTENSION {
-		t = t.(arrow.ExtensionType).StorageType()
-	}
-	switch t.ID() {
-	case arrow.NULL, arrow.SPARSE_UNION, arrow.DENSE_UNION, arrow.RUN_END_ENCODED:
-		return false
-	}
-	return true
 }
 
 // hold returns a buffer that keeps the memory's block until it is released, nil for

@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -68,12 +69,12 @@ func choose(ctx context.Context, mask, a, b *column.Column, options kernels.Opti
 }
 
 // choose makes the column. like is the column whose row count is that of all.
-func (g *gatherer) choose(mask, a, b, like *column.Column, l layout) (*column.Column, error) {
+func (g *gatherer) choose(mask, a, b, like *column.Column, l layout.Layout) (*column.Column, error) {
 	by, err := layoutOf(mask.Type())
 	if err != nil {
 		return nil, err
 	}
-	if !g.call.OnHost() && (l.kind == kindFixed || l.kind == kindBool) && mask.Len() > 0 {
+	if !g.call.OnHost() && (l.Kind == layout.Fixed || l.Kind == layout.Bits) && mask.Len() > 0 {
 		if made, ok, err := g.chooseValues(whole(mask), whole(a), whole(b), by, l); ok || err != nil {
 			return made, err
 		}
@@ -118,7 +119,7 @@ func (g *gatherer) choose(mask, a, b, like *column.Column, l layout) (*column.Co
 
 // chooseRows writes which of the rows of both columns, one behind the other, are
 // chosen.
-func (g *gatherer) chooseRows(out column.Bytes, mask part, by layout) error {
+func (g *gatherer) chooseRows(out column.Bytes, mask part, by layout.Layout) error {
 	isTrue, valid := mask.bits(1), mask.valid(by)
 	if !g.call.OnHost() {
 		return launch(g.call, "choose_rows", "choose_rows", mask.length, rowsEach,
@@ -147,7 +148,7 @@ func (g *gatherer) chooseRows(out column.Bytes, mask part, by layout) error {
 
 // chooseValues chooses by a kernel of its own, where the values have a width, and
 // lie where, one load takes them.
-func (g *gatherer) chooseValues(mask, a, b part, by, l layout) (made *column.Column, ok bool, err error) {
+func (g *gatherer) chooseValues(mask, a, b part, by, l layout.Layout) (made *column.Column, ok bool, err error) {
 	n := mask.length
 	isTrue, valid := mask.bits(1), mask.valid(by)
 	aValid, bValid := a.valid(l), b.valid(l)
@@ -156,15 +157,15 @@ func (g *gatherer) chooseValues(mask, a, b part, by, l layout) (made *column.Col
 	aValues, bValues := a.bits(1), b.bits(1)
 	name, each := "choose_bits", 4
 	bytes := bitmapBytes(n)
-	if l.kind == kindFixed {
-		if bytes, err = bytesFor(n, l.width); err != nil {
+	if l.Kind == layout.Fixed {
+		if bytes, err = bytesFor(n, l.Width); err != nil {
 			return nil, false, err
 		}
-		if !direct(l.width, aValues.bytes, bValues.bytes) {
+		if !direct(l.Width, aValues.bytes, bValues.bytes) {
 			return nil, false, nil
 		}
-		name = "choose_" + widthName(l.width)
-		each = max(2, 32/max(l.width, 4)) // as the kernels have it
+		name = "choose_" + widthName(l.Width)
+		each = max(2, 32/max(l.Width, 4)) // as the kernels have it
 	}
 	if buffers, err = g.allocate(bitmapIf(nullable, n), bytes); err != nil {
 		return nil, false, err

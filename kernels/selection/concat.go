@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -185,34 +186,34 @@ func (g *gatherer) concat(pieces []part) (*pending, error) {
 			return nil, fmt.Errorf("more elements than fit an int: %w", memory.ErrOverflow)
 		}
 	}
-	if g.call.OnHost() || l.kind == kindDenseUnion || l.kind == kindRunEnds || len(kept) == 0 {
+	if g.call.OnHost() || l.Kind == layout.DenseUnion || l.Kind == layout.RunEnds || len(kept) == 0 {
 		return g.throughHost(pieces)
 	}
 	made := &pending{data: column.Data{Type: t, Length: total, NullCount: column.UnknownNullCount}}
 	if err := g.concatValidity(made, kept, l); err != nil {
 		return nil, err
 	}
-	switch l.kind {
-	case kindNull:
+	switch l.Kind {
+	case layout.Null:
 		made.data.NullCount = total
-	case kindFixed:
-		err = g.concatFixed(made, kept, 1, l.width)
-	case kindView:
+	case layout.Fixed:
+		err = g.concatFixed(made, kept, 1, l.Width)
+	case layout.View:
 		err = g.concatViews(made, kept)
-	case kindDictionary:
+	case layout.Dictionary:
 		err = g.concatDictionaries(made, kept, l)
-	case kindBool:
+	case layout.Bits:
 		err = g.concatBits(made, kept, func(p part) bits { return p.bits(1) })
-	case kindBinary, kindList:
+	case layout.Binary, layout.List:
 		err = g.concatRanges(made, kept, l)
-	case kindListView:
+	case layout.ListView:
 		err = g.concatListViews(made, kept, l)
-	case kindFixedSizeList:
-		size := l.listSize()
+	case layout.FixedSizeList:
+		size := l.ListSize()
 		err = g.concatChildren(made, kept, func(p part, i int) part { return p.child(i, p.offset*size, p.length*size) })
-	case kindStruct:
+	case layout.Struct:
 		err = g.concatChildren(made, kept, func(p part, i int) part { return p.child(i, p.offset, p.length) })
-	case kindSparseUnion:
+	case layout.SparseUnion:
 		if err = g.concatFixed(made, kept, 0, 1); err == nil {
 			err = g.concatChildren(made, kept, func(p part, i int) part { return p.child(i, p.offset, p.length) })
 		}

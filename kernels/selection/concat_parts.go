@@ -6,13 +6,14 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // concatValidity puts the bitmaps together, where any piece has one.
-func (g *gatherer) concatValidity(made *pending, pieces []part, l layout) error {
-	if !l.hasValidity() {
-		if l.kind != kindNull {
+func (g *gatherer) concatValidity(made *pending, pieces []part, l layout.Layout) error {
+	if !l.HasValidity() {
+		if l.Kind != layout.Null {
 			made.data.NullCount = 0
 		}
 		return nil
@@ -144,17 +145,17 @@ func (g *gatherer) concatViews(made *pending, pieces []part) error {
 
 // concatDictionaries puts indices together. Where the dictionaries differ they are
 // put together too, and the indices are made to refer to that.
-func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout) error {
+func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout.Layout) error {
 	dictionary := pieces[0].data.Dictionary
 	if !slices.ContainsFunc(pieces, func(p part) bool { return !sameMemory(p.data.Dictionary, dictionary) }) {
 		made.data.Dictionary = dictionary
-		return g.concatFixed(made, pieces, 1, l.width)
+		return g.concatFixed(made, pieces, 1, l.Width)
 	}
 	dictionaries := make([]part, len(pieces))
 	values := 0
 	for i, p := range pieces {
 		dictionaries[i] = whole(p.data.Dictionary)
-		if values += dictionaries[i].length; values < 0 || uint64(max(values, 1)-1) > l.maximumIndex() {
+		if values += dictionaries[i].length; values < 0 || uint64(max(values, 1)-1) > l.MaximumIndex() {
 			// They may fit if each value is kept once, which the host does.
 			host, err := g.throughHost(pieces)
 			if err == nil {
@@ -163,18 +164,18 @@ func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout) er
 			return err
 		}
 	}
-	out, err := g.room(made, l.width)
+	out, err := g.room(made, l.Width)
 	if err != nil {
 		return err
 	}
 	at, behind := 0, 0
 	for i, p := range pieces {
-		indices, err := p.values(1, l.width, p.length)
+		indices, err := p.values(1, l.Width, p.length)
 		if err != nil {
 			return err
 		}
 		size := dictionaries[i].length
-		if err := g.rebase(out, at, indices, l.width, uint64(behind), uint64(size)); err != nil {
+		if err := g.rebase(out, at, indices, l.Width, uint64(behind), uint64(size)); err != nil {
 			return err
 		}
 		at, behind = at+indices.Len(), behind+size
@@ -196,26 +197,26 @@ func sameMemory(a, b *column.Column) bool {
 }
 
 // concatListViews puts views of lists together, which view all the children.
-func (g *gatherer) concatListViews(made *pending, pieces []part, l layout) error {
-	out, err := g.room(made, l.width)
+func (g *gatherer) concatListViews(made *pending, pieces []part, l layout.Layout) error {
+	out, err := g.room(made, l.Width)
 	if err != nil {
 		return err
 	}
 	at, behind := 0, 0
 	for _, p := range pieces {
-		offsets, err := p.values(1, l.width, p.length)
+		offsets, err := p.values(1, l.Width, p.length)
 		if err != nil {
 			return err
 		}
-		if err := g.rebase(out, at, offsets, l.width, uint64(behind), math.MaxUint64); err != nil {
+		if err := g.rebase(out, at, offsets, l.Width, uint64(behind), math.MaxUint64); err != nil {
 			return err
 		}
 		at, behind = at+offsets.Len(), behind+p.data.Children[0].Len()
-		if int64(behind) > l.maximumOffset() {
-			return fmt.Errorf("the views of %v reach to %d, there are more elements: %w", l.storage, l.maximumOffset(), memory.ErrOverflow)
+		if int64(behind) > l.MaximumOffset() {
+			return fmt.Errorf("the views of %v reach to %d, there are more elements: %w", l.Storage, l.MaximumOffset(), memory.ErrOverflow)
 		}
 	}
-	if err := g.concatFixed(made, pieces, 2, l.width); err != nil {
+	if err := g.concatFixed(made, pieces, 2, l.Width); err != nil {
 		return err
 	}
 	return g.concatChildren(made, pieces, func(p part, i int) part { return whole(p.data.Children[i]) })

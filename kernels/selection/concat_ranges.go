@@ -5,13 +5,14 @@ import (
 	"math"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // concatRanges puts strings or lists together, when it is known what their offsets
 // embrace.
-func (g *gatherer) concatRanges(made *pending, pieces []part, l layout) error {
-	buffers, err := g.allocate(uint64(made.data.Length+1) * uint64(l.width))
+func (g *gatherer) concatRanges(made *pending, pieces []part, l layout.Layout) error {
+	buffers, err := g.allocate(uint64(made.data.Length+1) * uint64(l.Width))
 	if err != nil {
 		return err
 	}
@@ -27,26 +28,26 @@ func (g *gatherer) concatRanges(made *pending, pieces []part, l layout) error {
 		at, total := 0, int64(0)
 		extents := make([]part, len(pieces))
 		for i, p := range pieces {
-			from, to := wordAt(ends[i][0], l.width, 0), wordAt(ends[i][1], l.width, 0)
+			from, to := wordAt(ends[i][0], l.Width, 0), wordAt(ends[i][1], l.Width, 0)
 			if extent := p.extent(l); from < 0 || to < from || to > int64(extent) {
 				return fmt.Errorf("piece %d: its offsets go from %d to %d, of %d bytes or elements: %w", i, from, to, extent, column.ErrInvalid)
 			}
-			offsets, err := p.values(1, l.width, p.length+1)
+			offsets, err := p.values(1, l.Width, p.length+1)
 			if err != nil {
 				return err
 			}
 			// The last is overwritten by the first of the next piece, its equal.
-			if err := g.rebase(out, at, offsets, l.width, uint64(total-from), math.MaxUint64); err != nil {
+			if err := g.rebase(out, at, offsets, l.Width, uint64(total-from), math.MaxUint64); err != nil {
 				return err
 			}
-			at += p.length * l.width
-			if total += to - from; total > l.maximumOffset() || total < 0 {
+			at += p.length * l.Width
+			if total += to - from; total > l.MaximumOffset() || total < 0 {
 				return fmt.Errorf("the result has more than %d bytes or elements, which the offsets of %v reach to: %w",
-					l.maximumOffset(), l.storage, memory.ErrOverflow)
+					l.MaximumOffset(), l.Storage, memory.ErrOverflow)
 			}
 			extents[i] = part{data: p.data, offset: int(from), length: int(to - from)}
 		}
-		if l.kind == kindBinary {
+		if l.Kind == layout.Binary {
 			return g.concatBytes(made, extents, int(total))
 		}
 		return g.concatChildren(made, extents, func(p part, i int) part { return p.child(i, p.offset, p.length) })

@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -78,21 +79,21 @@ func (p *plan) column(c *column.Column, input int) (*planned, error) {
 	}
 	made := &planned{buffers: [2]int{absent, absent}, gathered: absent}
 	made.data = column.Data{Type: part.data.Type, Length: p.capacity, Manager: p.manager}
-	switch l.kind {
-	case kindNull:
+	switch l.Kind {
+	case layout.Null:
 		made.data.NullCount = p.capacity
 		return made, nil
-	case kindFixed, kindDictionary:
+	case layout.Fixed, layout.Dictionary:
 		made.data.Dictionary = part.data.Dictionary
-		values, err := part.values(1, l.width, part.length)
+		values, err := part.values(1, l.Width, part.length)
 		if err != nil {
 			return nil, err
 		}
-		made.buffers[1] = p.values(values, l.width, input)
-	case kindBool:
+		made.buffers[1] = p.values(values, l.Width, input)
+	case layout.Bits:
 		bits := part.bits(1)
 		made.buffers[1] = p.bits(bits)
-	case kindStruct:
+	case layout.Struct:
 		if err := p.structure(made, c); err != nil {
 			return nil, err
 		}
@@ -189,9 +190,9 @@ func (p *plan) make(result *planned, gathered []*column.Column) (*column.Column,
 	if err != nil {
 		return nil, err
 	}
-	switch l.kind {
-	case kindNull:
-	case kindStruct:
+	switch l.Kind {
+	case layout.Null:
+	case layout.Struct:
 		data.Buffers = []column.Bytes{p.out(result.buffers[0])}
 	default:
 		data.Buffers = []column.Bytes{p.out(result.buffers[0]), p.out(result.buffers[1])}
@@ -221,5 +222,5 @@ func (p *plan) out(buffer int) column.Bytes {
 // isBool reports whether a type is bool or an extension of it.
 func isBool(t arrow.DataType) bool {
 	l, err := layoutOf(t)
-	return err == nil && l.kind == kindBool
+	return err == nil && l.Kind == layout.Bits
 }

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/hostword"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -104,34 +105,34 @@ func (g *gatherer) take(p part, s *source, nested bool) (*pending, error) {
 		return nil, err
 	}
 	made := &pending{data: column.Data{Type: s.resultType(p.data.Type), Length: s.capacity, NullCount: column.UnknownNullCount}}
-	switch l.kind {
-	case kindNull:
+	switch l.Kind {
+	case layout.Null:
 		made.data.NullCount = s.capacity
-	case kindFixed, kindView, kindDictionary:
+	case layout.Fixed, layout.View, layout.Dictionary:
 		err = g.takeValues(made, p, l, s)
-	case kindBool:
+	case layout.Bits:
 		err = g.takeBools(made, p, l, s)
-	case kindBinary:
+	case layout.Binary:
 		err = g.takeBinary(made, p, l, s)
-	case kindList:
+	case layout.List:
 		err = g.takeLists(made, p, l, s)
-	case kindListView:
+	case layout.ListView:
 		err = g.takeListViews(made, p, l, s)
-	case kindFixedSizeList:
+	case layout.FixedSizeList:
 		err = g.takeFixedSizeLists(made, p, l, s)
-	case kindStruct:
+	case layout.Struct:
 		err = g.takeStructs(made, p, l, s)
-	case kindSparseUnion, kindDenseUnion:
+	case layout.SparseUnion, layout.DenseUnion:
 		err = g.takeUnion(made, p, l, s, nested)
-	case kindRunEnds:
+	case layout.RunEnds:
 		err = g.takeRuns(made, p, l, s)
 	}
 	if err != nil {
 		return nil, err
 	}
-	if l.hasValidity() {
+	if l.HasValidity() {
 		made.knowNulls()
-	} else if l.kind != kindNull {
+	} else if l.Kind != layout.Null {
 		made.data.NullCount = 0
 	}
 	return made, nil

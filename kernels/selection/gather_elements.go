@@ -7,20 +7,21 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // takeFixedSizeLists takes the elements of lists of one size. The elements of a row lie
 // side by side, so they are moved as one wide value.
-func (g *gatherer) takeFixedSizeLists(made *pending, p part, l layout, s *source) (err error) {
+func (g *gatherer) takeFixedSizeLists(made *pending, p part, l layout.Layout, s *source) (err error) {
 	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
 		return err
 	}
-	size := l.listSize()
+	size := l.ListSize()
 	if size > 0 && s.capacity > math.MaxInt/8/size {
 		return fmt.Errorf("%d lists of %d elements: %w", s.capacity, size, memory.ErrOverflow)
 	}
-	element := l.storage.(*arrow.FixedSizeListType).ElemField()
+	element := l.Storage.(*arrow.FixedSizeListType).ElemField()
 	child, err := g.takeElements(p.child(0, p.offset*size, p.length*size), s.under(element), size)
 	made.children = append(made.children, child)
 	return err
@@ -33,19 +34,19 @@ func (g *gatherer) takeElements(p part, s *source, size int) (*pending, error) {
 		return nil, err
 	}
 	made := &pending{data: column.Data{Type: s.resultType(p.data.Type), Length: s.capacity * size, NullCount: column.UnknownNullCount}}
-	switch l.kind {
-	case kindNull:
+	switch l.Kind {
+	case layout.Null:
 		made.data.NullCount = made.data.Length
 		return made, nil
-	case kindFixed, kindView, kindDictionary:
+	case layout.Fixed, layout.View, layout.Dictionary:
 		err = g.takeElementValues(made, p, l, s, size)
-	case kindBool:
+	case layout.Bits:
 		if made.data.Buffers, err = g.elementValidity(p, l, s, size); err == nil {
 			err = g.appendElementBits(made, p.bits(1), s, size)
 		}
-	case kindFixedSizeList:
+	case layout.FixedSizeList:
 		err = g.takeElementLists(made, p, l, s, size)
-	case kindStruct:
+	case layout.Struct:
 		err = g.takeElementStructs(made, p, l, s, size)
 	default:
 		return g.takeListedElements(p, s, size)
@@ -58,15 +59,15 @@ func (g *gatherer) takeElements(p part, s *source, size int) (*pending, error) {
 }
 
 // takeElementValues takes values of a fixed width.
-func (g *gatherer) takeElementValues(made *pending, p part, l layout, s *source, size int) (err error) {
+func (g *gatherer) takeElementValues(made *pending, p part, l layout.Layout, s *source, size int) (err error) {
 	made.data.Dictionary = p.data.Dictionary
 	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
 		return err
 	}
-	if size > 0 && l.width > math.MaxInt32/size {
-		return fmt.Errorf("lists of %d elements of %d bytes: %w", size, l.width, memory.ErrOverflow)
+	if size > 0 && l.Width > math.MaxInt32/size {
+		return fmt.Errorf("lists of %d elements of %d bytes: %w", size, l.Width, memory.ErrOverflow)
 	}
-	width := l.width * size
+	width := l.Width * size
 	bytes, err := bytesFor(s.capacity, width)
 	if err != nil {
 		return err
@@ -76,10 +77,10 @@ func (g *gatherer) takeElementValues(made *pending, p part, l layout, s *source,
 		return err
 	}
 	made.data.Buffers = append(made.data.Buffers, buffers[0])
-	if l.kind == kindView {
+	if l.Kind == layout.View {
 		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2:]...)
 	}
-	values, err := p.values(1, l.width, p.length)
+	values, err := p.values(1, l.Width, p.length)
 	if err != nil || bytes == 0 {
 		return err
 	}
@@ -95,26 +96,26 @@ func (g *gatherer) takeUnits(out, values column.Bytes, width int, s *source) err
 }
 
 // takeElementLists takes lists of one size that are elements themselves.
-func (g *gatherer) takeElementLists(made *pending, p part, l layout, s *source, size int) (err error) {
+func (g *gatherer) takeElementLists(made *pending, p part, l layout.Layout, s *source, size int) (err error) {
 	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
 		return err
 	}
-	inner := l.listSize()
+	inner := l.ListSize()
 	if inner > 0 && made.data.Length > math.MaxInt/8/inner || size > 0 && inner > math.MaxInt32/size {
 		return fmt.Errorf("%d lists of %d elements: %w", made.data.Length, inner, memory.ErrOverflow)
 	}
-	element := l.storage.(*arrow.FixedSizeListType).ElemField()
+	element := l.Storage.(*arrow.FixedSizeListType).ElemField()
 	child, err := g.takeElements(p.child(0, p.offset*inner, p.length*inner), s.under(element), size*inner)
 	made.children = append(made.children, child)
 	return err
 }
 
 // takeElementStructs takes structs that are elements.
-func (g *gatherer) takeElementStructs(made *pending, p part, l layout, s *source, size int) (err error) {
+func (g *gatherer) takeElementStructs(made *pending, p part, l layout.Layout, s *source, size int) (err error) {
 	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
 		return err
 	}
-	fields := l.storage.(*arrow.StructType)
+	fields := l.Storage.(*arrow.StructType)
 	for i := range p.data.Children {
 		child, err := g.takeElements(p.child(i, p.offset, p.length), s.under(fields.Field(i)), size)
 		if err != nil {
@@ -128,10 +129,10 @@ func (g *gatherer) takeElementStructs(made *pending, p part, l layout, s *source
 // elementValidity takes the validity of elements. Elements of null rows lie under a
 // null and need no bit, but for indices of dictionaries, which might have no value to
 // refer to.
-func (g *gatherer) elementValidity(p part, l layout, s *source, size int) ([]column.Bytes, error) {
+func (g *gatherer) elementValidity(p part, l layout.Layout, s *source, size int) ([]column.Bytes, error) {
 	valid := p.valid(l)
 	made := &pending{data: column.Data{Length: s.capacity * size}}
-	if valid.absent() && !(s.nulls && l.kind == kindDictionary) {
+	if valid.absent() && !(s.nulls && l.Kind == layout.Dictionary) {
 		return []column.Bytes{{}}, nil
 	}
 	err := g.appendElementBits(made, valid, s, size)

@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -15,12 +16,12 @@ const rowsEach = 8
 
 // takeValues takes values of a fixed width. What they refer to, a dictionary or
 // data buffers, is shared.
-func (g *gatherer) takeValues(made *pending, p part, l layout, s *source) (err error) {
+func (g *gatherer) takeValues(made *pending, p part, l layout.Layout, s *source) (err error) {
 	made.data.Dictionary = p.data.Dictionary
-	if made.data.Buffers, err = g.takeFixed(p, l, 1, l.width, 0, s, true); err != nil {
+	if made.data.Buffers, err = g.takeFixed(p, l, 1, l.Width, 0, s, true); err != nil {
 		return err
 	}
-	if l.kind == kindView {
+	if l.Kind == layout.View {
 		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2:]...)
 	}
 	return nil
@@ -29,7 +30,7 @@ func (g *gatherer) takeValues(made *pending, p part, l layout, s *source) (err e
 // takeFixed takes the values of one buffer and, where it is asked for, their
 // validity. It returns buffers for both, the validity first. Rows of no value get
 // the filling.
-func (g *gatherer) takeFixed(p part, l layout, buffer, width int, filling uint64, s *source, validity bool) ([]column.Bytes, error) {
+func (g *gatherer) takeFixed(p part, l layout.Layout, buffer, width int, filling uint64, s *source, validity bool) ([]column.Bytes, error) {
 	valid := p.valid(l)
 	nullable := validity && (s.nulls || !valid.absent())
 	bytes, err := bytesFor(s.capacity, width)
@@ -116,7 +117,7 @@ func (g *gatherer) takeWide(out, values column.Bytes, width int, s *source) erro
 }
 
 // takeBools takes bits.
-func (g *gatherer) takeBools(made *pending, p part, l layout, s *source) (err error) {
+func (g *gatherer) takeBools(made *pending, p part, l layout.Layout, s *source) (err error) {
 	valid := p.valid(l)
 	bytes := bitmapBytes(s.capacity)
 	if made.data.Buffers, err = g.allocate(bitmapIf(s.nulls || !valid.absent(), s.capacity), bytes); err != nil {
@@ -126,7 +127,7 @@ func (g *gatherer) takeBools(made *pending, p part, l layout, s *source) (err er
 }
 
 // takeValidity takes the validity alone, where there is any to take.
-func (g *gatherer) takeValidity(p part, l layout, s *source) ([]column.Bytes, error) {
+func (g *gatherer) takeValidity(p part, l layout.Layout, s *source) ([]column.Bytes, error) {
 	valid := p.valid(l)
 	buffers, err := g.allocate(bitmapIf(s.nulls || !valid.absent(), s.capacity))
 	if err != nil || buffers[0].Len() == 0 {

@@ -7,16 +7,17 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // takeListViews takes views of lists, which go on viewing the same child.
-func (g *gatherer) takeListViews(made *pending, p part, l layout, s *source) error {
-	offsets, err := g.takeFixed(p, l, 1, l.width, 0, s, true)
+func (g *gatherer) takeListViews(made *pending, p part, l layout.Layout, s *source) error {
+	offsets, err := g.takeFixed(p, l, 1, l.Width, 0, s, true)
 	if err != nil {
 		return err
 	}
-	sizes, err := g.takeFixed(p, l, 2, l.width, 0, s, false)
+	sizes, err := g.takeFixed(p, l, 2, l.Width, 0, s, false)
 	if err != nil {
 		return err
 	}
@@ -27,11 +28,11 @@ func (g *gatherer) takeListViews(made *pending, p part, l layout, s *source) err
 
 // takeStructs takes the same rows of every child. A child that may not be null gets no
 // nulls where the struct has: what lies there is under a null.
-func (g *gatherer) takeStructs(made *pending, p part, l layout, s *source) (err error) {
+func (g *gatherer) takeStructs(made *pending, p part, l layout.Layout, s *source) (err error) {
 	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
 		return err
 	}
-	fields := l.storage.(*arrow.StructType)
+	fields := l.Storage.(*arrow.StructType)
 	for i := range p.data.Children {
 		if err := g.child(made, p.child(i, p.offset, p.length), s.under(fields.Field(i))); err != nil {
 			return err
@@ -44,15 +45,15 @@ func (g *gatherer) takeStructs(made *pending, p part, l layout, s *source) (err 
 // offsets of a dense one, whose children are shared. A union has no nulls of its
 // own: a null row of a sparse one is null in every child, and what is null in a
 // dense one must lie under a null above it, where any value will do.
-func (g *gatherer) takeUnion(made *pending, p part, l layout, s *source, nested bool) error {
-	union := l.storage.(arrow.UnionType)
+func (g *gatherer) takeUnion(made *pending, p part, l layout.Layout, s *source, nested bool) error {
+	union := l.Storage.(arrow.UnionType)
 	filling := 0
-	if l.kind == kindDenseUnion && (s.nulls || s.rows.Len() > 0) {
+	if l.Kind == layout.DenseUnion && (s.nulls || s.rows.Len() > 0) {
 		for filling < len(p.data.Children) && p.data.Children[filling].Len() == 0 {
 			filling++
 		}
 		if s.nulls && (!nested || filling == len(p.data.Children)) {
-			return fmt.Errorf("null rows of %v: the format has no place for them: %w", l.storage, device.ErrNotSupported)
+			return fmt.Errorf("null rows of %v: the format has no place for them: %w", l.Storage, device.ErrNotSupported)
 		}
 	}
 	code := uint64(0)
@@ -64,7 +65,7 @@ func (g *gatherer) takeUnion(made *pending, p part, l layout, s *source, nested 
 		return err
 	}
 	made.data.Buffers = ids[1:]
-	if l.kind == kindDenseUnion {
+	if l.Kind == layout.DenseUnion {
 		offsets, err := g.takeFixed(p, l, 1, 4, 0, s, false)
 		if err != nil {
 			return err
@@ -84,12 +85,12 @@ func (g *gatherer) takeUnion(made *pending, p part, l layout, s *source, nested 
 // takeRuns takes rows of a run-end encoded column: the values of the runs that they
 // lie in, each as a run of its own. So values may be taken more than once even where
 // rows are not.
-func (g *gatherer) takeRuns(made *pending, p part, l layout, s *source) error {
-	if int64(s.capacity) > l.maximumOffset() {
-		return fmt.Errorf("%d runs, the run ends of %v reach to %d: %w", s.capacity, l.storage, l.maximumOffset(), memory.ErrOverflow)
+func (g *gatherer) takeRuns(made *pending, p part, l layout.Layout, s *source) error {
+	if int64(s.capacity) > l.MaximumOffset() {
+		return fmt.Errorf("%d runs, the run ends of %v reach to %d: %w", s.capacity, l.Storage, l.MaximumOffset(), memory.ErrOverflow)
 	}
 	ends := whole(p.data.Children[0])
-	buffers, err := g.allocate(8*uint64(s.capacity), uint64(s.capacity)*uint64(l.width))
+	buffers, err := g.allocate(8*uint64(s.capacity), uint64(s.capacity)*uint64(l.Width))
 	if err != nil {
 		return err
 	}
@@ -98,7 +99,7 @@ func (g *gatherer) takeRuns(made *pending, p part, l layout, s *source) error {
 		capacity: s.capacity, rows: s.rows, nulls: s.nulls,
 	}
 	if s.capacity > 0 {
-		if err := g.findRuns(buffers[0], buffers[1], ends, p.offset, l.width, s); err != nil {
+		if err := g.findRuns(buffers[0], buffers[1], ends, p.offset, l.Width, s); err != nil {
 			return err
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"math"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -26,8 +27,8 @@ type ranges struct {
 // elements the result has room for. If no row is taken twice that is as many as the
 // rows of the input have, see visible; else it is as many as there turn out to be,
 // which is waited for.
-func (g *gatherer) takeRanges(made *pending, p part, l layout, s *source, extent int, then func(r ranges, room int) error) error {
-	r := ranges{width: l.width, rows: s.capacity, extent: int64(extent), most: l.maximumOffset()}
+func (g *gatherer) takeRanges(made *pending, p part, l layout.Layout, s *source, extent int, then func(r ranges, room int) error) error {
+	r := ranges{width: l.Width, rows: s.capacity, extent: int64(extent), most: l.MaximumOffset()}
 	if !s.once {
 		if err := g.findRanges(made, p, l, s, &r); err != nil {
 			return err
@@ -35,9 +36,9 @@ func (g *gatherer) takeRanges(made *pending, p part, l layout, s *source, extent
 		fetched := g.fetch(r.total.AsBytes())
 		g.later(func() error {
 			total := int64(binary.NativeEndian.Uint64(fetched))
-			if total > l.maximumOffset() {
+			if total > l.MaximumOffset() {
 				return fmt.Errorf("the result has %d bytes or elements, the offsets of %v reach to %d: take in parts, or as the type with large offsets: %w",
-					total, l.storage, l.maximumOffset(), memory.ErrOverflow)
+					total, l.Storage, l.MaximumOffset(), memory.ErrOverflow)
 			}
 			return then(r, int(total))
 		})
@@ -66,8 +67,8 @@ const (
 // is a small slice of them it is the difference of two offsets instead: on a GPU that
 // takes a wait of some 10 µs, and saves memory for rows that are not there. A stream
 // that is being captured cannot wait and takes the larger bound.
-func (g *gatherer) visible(p part, l layout, extent int, then func(room int) error) error {
-	inBuffer := p.data.Buffers[1].Len()/l.width - 1
+func (g *gatherer) visible(p part, l layout.Layout, extent int, then func(room int) error) error {
+	inBuffer := p.data.Buffers[1].Len()/l.Width - 1
 	small := p.length > 0 && p.length <= inBuffer/boundShare && extent > boundBytes
 	if !small || g.call.Stream.RefuseCapture() != nil {
 		return then(extent)
@@ -77,7 +78,7 @@ func (g *gatherer) visible(p part, l layout, extent int, then func(room int) err
 		return err
 	}
 	g.later(func() error {
-		from, to := wordAt(ends[0], l.width, 0), wordAt(ends[1], l.width, 0)
+		from, to := wordAt(ends[0], l.Width, 0), wordAt(ends[1], l.Width, 0)
 		if from < 0 || to < from || to > int64(extent) {
 			return then(extent)
 		}
@@ -87,9 +88,9 @@ func (g *gatherer) visible(p part, l layout, extent int, then func(room int) err
 }
 
 // fetchEnds fetches the first and the last offset of a part.
-func (g *gatherer) fetchEnds(p part, l layout) (ends [2][]byte, err error) {
+func (g *gatherer) fetchEnds(p part, l layout.Layout) (ends [2][]byte, err error) {
 	for end, at := range []int{p.offset, p.offset + p.length} {
-		one, err := p.data.Buffers[1].Slice(at*l.width, (at+1)*l.width)
+		one, err := p.data.Buffers[1].Slice(at*l.Width, (at+1)*l.Width)
 		if err != nil {
 			return ends, err
 		}
@@ -99,9 +100,9 @@ func (g *gatherer) fetchEnds(p part, l layout) (ends [2][]byte, err error) {
 }
 
 // findRanges allocates offsets and validity and finds the rows.
-func (g *gatherer) findRanges(made *pending, p part, l layout, s *source, r *ranges) error {
+func (g *gatherer) findRanges(made *pending, p part, l layout.Layout, s *source, r *ranges) error {
 	valid := p.valid(l)
-	width := uint64(l.width)
+	width := uint64(l.Width)
 	count := uint64(s.capacity) + 1
 	tiles := (count-1)/(blockThreads*rowsEach) + 1
 	if count > math.MaxInt64/16 {
@@ -159,7 +160,7 @@ func (g *gatherer) addRanges(r *ranges, outValid column.Bytes, p part, valid bit
 }
 
 // takeBinary takes strings.
-func (g *gatherer) takeBinary(made *pending, p part, l layout, s *source) error {
+func (g *gatherer) takeBinary(made *pending, p part, l layout.Layout, s *source) error {
 	if s.consecutive() {
 		err := g.takeOffsets(made, p, l, s)
 		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2])
@@ -184,7 +185,7 @@ func (g *gatherer) takeBinary(made *pending, p part, l layout, s *source) error 
 }
 
 // takeLists takes lists: their elements are rows of the child.
-func (g *gatherer) takeLists(made *pending, p part, l layout, s *source) error {
+func (g *gatherer) takeLists(made *pending, p part, l layout.Layout, s *source) error {
 	if s.consecutive() {
 		made.share(p.data.Children)
 		return g.takeOffsets(made, p, l, s)
@@ -228,7 +229,7 @@ func (s *source) consecutive() bool { return s.order == ruled && s.last != 0 }
 
 // takeOffsets takes the offsets of consecutive rows as they are: one more than
 // there are rows.
-func (g *gatherer) takeOffsets(made *pending, p part, l layout, s *source) (err error) {
+func (g *gatherer) takeOffsets(made *pending, p part, l layout.Layout, s *source) (err error) {
 	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil || p.length == 0 {
 		made.data.Buffers = append(made.data.Buffers, column.Bytes{})
 		return err
@@ -243,7 +244,7 @@ func (g *gatherer) takeOffsets(made *pending, p part, l layout, s *source) (err 
 	offsets := p
 	offsets.length++
 	offsets.data.NullCount = 0 // null rows have offsets too
-	taken, err := g.takeFixed(offsets, l, 1, l.width, 0, &further, false)
+	taken, err := g.takeFixed(offsets, l, 1, l.Width, 0, &further, false)
 	if err != nil {
 		return err
 	}

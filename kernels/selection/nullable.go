@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // under returns the source for the values of a field of a struct or list. Rows that are
@@ -24,7 +25,7 @@ func (s *source) under(field arrow.Field) *source {
 // nullsAreInside reports whether null rows of a type are null in its children.
 func nullsAreInside(t arrow.DataType) bool {
 	l, err := layoutOf(t)
-	return err == nil && (l.kind == kindSparseUnion || l.kind == kindDenseUnion || l.kind == kindRunEnds)
+	return err == nil && (l.Kind == layout.SparseUnion || l.Kind == layout.DenseUnion || l.Kind == layout.RunEnds)
 }
 
 // resultType returns the type of rows that are taken of a type.

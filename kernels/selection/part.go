@@ -2,6 +2,7 @@ package selection
 
 import (
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -34,8 +35,8 @@ type bits struct {
 func (b bits) absent() bool { return b.bytes.Len() == 0 }
 
 // valid returns the validity of the elements, which is absent where none is null.
-func (p part) valid(l layout) bits {
-	if !l.hasValidity() || p.data.NullCount == 0 || p.length == 0 {
+func (p part) valid(l layout.Layout) bits {
+	if !l.HasValidity() || p.data.NullCount == 0 || p.length == 0 {
 		return bits{}
 	}
 	return p.bits(0)
@@ -58,8 +59,8 @@ func (p part) values(buffer, width, count int) (column.Bytes, error) {
 }
 
 // extent returns how many bytes of strings or elements of lists there are.
-func (p part) extent(l layout) int {
-	if l.kind == kindBinary {
+func (p part) extent(l layout.Layout) int {
+	if l.Kind == layout.Binary {
 		return p.data.Buffers[2].Len()
 	}
 	return p.data.Children[0].Len()

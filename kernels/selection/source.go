@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/hostword"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -72,22 +73,22 @@ func (g *gatherer) list(indices *column.Column) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.kind != kindFixed || !arrow.IsInteger(l.storage.ID()) {
+	if l.Kind != layout.Fixed || !arrow.IsInteger(l.Storage.ID()) {
 		return nil, fmt.Errorf("the indices are %v, they have to be integers: %w", p.data.Type, column.ErrInvalid)
 	}
 	s := &source{order: listed32, valid: p.valid(l), limit: math.MaxUint64, capacity: p.length, rows: indices.DeviceRows()}
 	s.nulls = !s.valid.absent()
-	if l.width == 8 {
+	if l.Width == 8 {
 		s.order = listed64
 	}
-	if s.indices, err = p.values(1, l.width, p.length); err != nil {
+	if s.indices, err = p.values(1, l.Width, p.length); err != nil {
 		return nil, err
 	}
-	if err := checkAligned("the indices", s.indices, l.width); err != nil {
+	if err := checkAligned("the indices", s.indices, l.Width); err != nil {
 		return nil, err
 	}
-	if l.width < 4 && p.length > 0 {
-		s.indices, err = g.widen(s.indices, l.storage.ID(), p.length)
+	if l.Width < 4 && p.length > 0 {
+		s.indices, err = g.widen(s.indices, l.Storage.ID(), p.length)
 	}
 	return s, err
 }
@@ -97,7 +98,7 @@ func (g *gatherer) list(indices *column.Column) (*source, error) {
 // the indices can count.
 func (s *source) bound(rows uint64, counted memory.Slice[int64], indices arrow.DataType) {
 	s.limit, s.limitRows = rows, counted
-	if l, err := layoutOf(indices); err == nil && arrow.IsSignedInteger(l.storage.ID()) && s.order == listed32 {
+	if l, err := layoutOf(indices); err == nil && arrow.IsSignedInteger(l.Storage.ID()) && s.order == listed32 {
 		s.limit = min(rows, 1<<31)
 	}
 }

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/hostword"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -168,7 +169,7 @@ func (g *gatherer) checkBounds(s *source, columns []*column.Column) error {
 	}
 	g.bad, s.bad = &word, &word
 	for _, c := range columns {
-		if l, err := layoutOf(c.Type()); err != nil || l.kind == kindFixed && l.width > 0 || l.kind == kindBool {
+		if l, err := layoutOf(c.Type()); err != nil || l.Kind == layout.Fixed && l.Width > 0 || l.Kind == layout.Bits {
 			return err // its kernel looks at every index
 		}
 	}
