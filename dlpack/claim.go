@@ -13,7 +13,7 @@ import (
 // claim is a tensor's description of itself, as far as it can be checked without the
 // driver.
 type claim struct {
-	layout
+	placement
 	// element is the type of one element, width its length in bytes.
 	element  arrow.DataType
 	dataType cabi.DataType

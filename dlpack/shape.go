@@ -24,8 +24,8 @@ const (
 // nothing, but a column costs a few hundred bytes.
 const mostColumns = 1 << 20
 
-// layout describes the positions of a tensor's elements, in elements.
-type layout struct {
+// placement describes the positions of a tensor's elements, in elements.
+type placement struct {
 	// length is the number of rows, inner the lengths of the lists in a row.
 	length int
 	inner  []int64
@@ -36,27 +36,27 @@ type layout struct {
 	distance uint64
 }
 
-// vector writes the layout of the most frequent tensor, one dimension without gaps.
+// vector writes the placement of the most frequent tensor, one dimension without gaps.
 // It leaves all other tensors to examine.
-func (l *layout) vector(t *cabi.Tensor) bool {
+func (p *placement) vector(t *cabi.Tensor) bool {
 	if t.NDim != 1 || t.Shape == 0 || (t.Shape|t.Strides)%8 != 0 || t.Strides != 0 && at(t.Strides, 0) != 1 {
 		return false
 	}
 	length := at(t.Shape, 0) // read once, so that the checked value is the used value
-	l.length, l.extent = int(length), uint64(length)
+	p.length, p.extent = int(length), uint64(length)
 	return length >= 0
 }
 
-// examine writes the layout of any tensor, or returns an error about it.
-func (l *layout) examine(t *cabi.Tensor, as form) error {
+// examine writes the placement of any tensor, or returns an error about it.
+func (p *placement) examine(t *cabi.Tensor, as form) error {
 	var d dimensions
 	if err := d.read(t); err != nil {
 		return err
 	}
 	if as == manyColumns {
-		return d.matrix(l)
+		return d.matrix(p)
 	}
-	return d.rows(l)
+	return d.rows(p)
 }
 
 // dimensions are a copy of a tensor's dimensions.
@@ -118,18 +118,18 @@ func at(array uintptr, i int) int64 {
 
 func indexed(field string, i int) string { return fmt.Sprintf("%s[%d]", field, i) }
 
-// rows writes the layout of a column in row-major order without gaps. A tensor
+// rows writes the placement of a column in row-major order without gaps. A tensor
 // without dimensions is one row.
-func (d *dimensions) rows(l *layout) error {
-	l.length, l.extent = 1, d.count
+func (d *dimensions) rows(p *placement) error {
+	p.length, p.extent = 1, d.count
 	if d.n > 0 {
-		l.length = int(d.shape[0])
+		p.length = int(d.shape[0])
 	}
 	if d.n > 1 {
-		l.inner = make([]int64, d.n-1)
-		copy(l.inner, d.shape[1:d.n])
+		p.inner = make([]int64, d.n-1)
+		copy(p.inner, d.shape[1:d.n])
 	}
-	for i, length := range l.inner {
+	for i, length := range p.inner {
 		if length == 0 || length > math.MaxInt32 {
 			return faulty(indexed("shape", i+1), "%d: Arrow's fixed-size lists have 1 to %d items: %w", length, math.MaxInt32, ErrUnsupported)
 		}
@@ -156,8 +156,8 @@ func (d *dimensions) notCompact(i int, compact int64) error {
 		d.strides[i], compact, ErrUnsupported)
 }
 
-// matrix writes the layout of columns, each of which has no gaps.
-func (d *dimensions) matrix(l *layout) error {
+// matrix writes the placement of columns, each of which has no gaps.
+func (d *dimensions) matrix(p *placement) error {
 	if d.n != 2 {
 		return faulty("ndim", "%d: a matrix has two dimensions; use Import for other tensors: %w", d.n, ErrUnsupported)
 	}
@@ -165,7 +165,7 @@ func (d *dimensions) matrix(l *layout) error {
 	if columns > mostColumns {
 		return faulty("shape[1]", "%d: more than %d columns; use Import, which makes lists of the rows: %w", columns, mostColumns, ErrUnsupported)
 	}
-	l.length, l.columns = int(rows), int(columns)
+	p.length, p.columns = int(rows), int(columns)
 	if d.count == 0 {
 		return nil
 	}
@@ -189,6 +189,6 @@ func (d *dimensions) matrix(l *layout) error {
 	if high != 0 || carry != 0 {
 		return faulty("strides[1]", "%d: %d columns exceed the address space: %w", between, columns, ErrInvalid)
 	}
-	l.extent, l.distance = end, uint64(between)
+	p.extent, p.distance = end, uint64(between)
 	return nil
 }

@@ -6,27 +6,11 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// counterparts are the types that both sides have, by Arrow's number of them. All
-// but booleans have the same bytes on both. Where there is none there are no lanes.
-var counterparts = [...]cabi.DataType{
-	arrow.BOOL:    {Code: cabi.CodeBool, Bits: 8, Lanes: 1},
-	arrow.INT8:    {Code: cabi.CodeInt, Bits: 8, Lanes: 1},
-	arrow.INT16:   {Code: cabi.CodeInt, Bits: 16, Lanes: 1},
-	arrow.INT32:   {Code: cabi.CodeInt, Bits: 32, Lanes: 1},
-	arrow.INT64:   {Code: cabi.CodeInt, Bits: 64, Lanes: 1},
-	arrow.UINT8:   {Code: cabi.CodeUint, Bits: 8, Lanes: 1},
-	arrow.UINT16:  {Code: cabi.CodeUint, Bits: 16, Lanes: 1},
-	arrow.UINT32:  {Code: cabi.CodeUint, Bits: 32, Lanes: 1},
-	arrow.UINT64:  {Code: cabi.CodeUint, Bits: 64, Lanes: 1},
-	arrow.FLOAT16: {Code: cabi.CodeFloat, Bits: 16, Lanes: 1},
-	arrow.FLOAT32: {Code: cabi.CodeFloat, Bits: 32, Lanes: 1},
-	arrow.FLOAT64: {Code: cabi.CodeFloat, Bits: 64, Lanes: 1},
-}
-
-// arrowTypes are Arrow's types themselves.
-var arrowTypes = [len(counterparts)]arrow.DataType{
+// arrowTypes are the types that both sides have, by Arrow's number of them.
+var arrowTypes = [...]arrow.DataType{
 	arrow.BOOL:    arrow.FixedWidthTypes.Boolean,
 	arrow.INT8:    arrow.PrimitiveTypes.Int8,
 	arrow.INT16:   arrow.PrimitiveTypes.Int16,
@@ -41,6 +25,34 @@ var arrowTypes = [len(counterparts)]arrow.DataType{
 	arrow.FLOAT64: arrow.PrimitiveTypes.Float64,
 }
 
+// counterparts are DLPack's types of arrowTypes. All but booleans have the same bytes on
+// both sides. A type without a counterpart has no lanes.
+var counterparts = counterpartsOf(arrowTypes)
+
+func counterpartsOf(types [len(arrowTypes)]arrow.DataType) (of [len(arrowTypes)]cabi.DataType) {
+	for id, t := range types {
+		if l, err := layout.Of(t); err == nil {
+			of[id] = counterpartOf(l)
+		}
+	}
+	return of
+}
+
+func counterpartOf(l layout.Layout) cabi.DataType {
+	bits := uint8(8 * l.Width)
+	switch l.Class {
+	case layout.Boolean:
+		return boolType
+	case layout.Signed:
+		return cabi.DataType{Code: cabi.CodeInt, Bits: bits, Lanes: 1}
+	case layout.Unsigned:
+		return cabi.DataType{Code: cabi.CodeUint, Bits: bits, Lanes: 1}
+	case layout.Float:
+		return cabi.DataType{Code: cabi.CodeFloat, Bits: bits, Lanes: 1}
+	}
+	return cabi.DataType{}
+}
+
 var (
 	byteType = cabi.DataType{Code: cabi.CodeUint, Bits: 8, Lanes: 1}
 	boolType = cabi.DataType{Code: cabi.CodeBool, Bits: 8, Lanes: 1}
@@ -52,12 +64,11 @@ func toDLPack(t arrow.DataType) (cabi.DataType, error) {
 	if int(id) < len(counterparts) && counterparts[id].Lanes == 1 {
 		return counterparts[id], nil
 	}
-	switch id {
-	case arrow.EXTENSION:
+	if id == arrow.EXTENSION {
 		if known := extensionOf(t); known != nil {
 			return known.element, nil
 		}
-	case arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
+	} else if l, err := layout.Of(t); err == nil && l.Class == layout.Temporal {
 		return cabi.DataType{}, faulty("type", "DLPack has no dates and times: view the %v as integers of its width: %w", t, ErrUnsupported)
 	}
 	return cabi.DataType{}, faulty("type", "DLPack has no counterpart of %v: %w", t, ErrUnsupported)

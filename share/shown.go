@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -79,16 +80,18 @@ func (c *collector) column(of *column.Column, spans []span) (column.Description,
 	}
 	spans = joined(spans)
 	d := column.Description{Length: total(spans), Unique: len(spans) == 1 && of.Known().Unique == column.Yes}
-	l := layoutOf(of.Type())
+	l, err := layout.Of(of.Type())
+	if err != nil {
+		return column.Description{}, fmt.Errorf("%w: %w", err, ErrType)
+	}
 	for range of.NumBuffers() {
 		d.Buffers = append(d.Buffers, absent)
 	}
-	var err error
-	if l.validity && d.Length > 0 && of.Buffer(0).Len() > 0 {
+	if l.HasValidity() && d.Length > 0 && of.Buffer(0).Len() > 0 {
 		d.NullCount, err = c.validity(&d.Buffers[0], of, spans)
 	}
 	if err == nil {
-		err = l.collect(c, &d, of, spans)
+		err = collectOf(l)(c, &d, of, spans)
 	}
 	return d, err
 }

@@ -8,64 +8,41 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// layout collects the buffers and children of a type's elements.
-type layout struct {
-	// validity reports that the first buffer is the bitmap of nulls.
-	validity bool
-	collect  func(c *collector, d *column.Description, of *column.Column, spans []span) error
-}
+// elementCollector adds the buffers and children of some elements of a column to a description.
+type elementCollector func(c *collector, d *column.Description, of *column.Column, spans []span) error
 
-// layoutOf returns the layout of a column's type.
-func layoutOf(t arrow.DataType) layout {
-	t = storageOf(t)
-	switch t := t.(type) {
-	case *arrow.NullType:
-		return layout{collect: collectNothing}
-	case *arrow.BooleanType:
-		return layout{validity: true, collect: collectBits}
-	case *arrow.BinaryViewType, *arrow.StringViewType:
-		return layout{validity: true, collect: collectViews}
-	case *arrow.DictionaryType:
-		return layout{validity: true, collect: collectDictionary(t.IndexType.(arrow.FixedWidthDataType).BitWidth() / 8)}
-	case *arrow.FixedSizeListType:
-		return layout{validity: true, collect: collectFixedSizeLists(int(t.Len()))}
-	case *arrow.StructType:
-		return layout{validity: true, collect: collectChildren}
-	case *arrow.SparseUnionType:
-		return layout{collect: collectSparseUnion}
-	case *arrow.DenseUnionType:
-		return layout{collect: collectDenseUnion(t)}
-	case *arrow.RunEndEncodedType:
-		return layout{collect: collectRuns(t.RunEnds().(arrow.FixedWidthDataType).BitWidth() / 8)}
+// collectOf returns how elements of a layout are collected.
+func collectOf(l layout.Layout) elementCollector {
+	switch l.Kind {
+	case layout.Null:
+		return collectNothing
+	case layout.Bits:
+		return collectBits
+	case layout.Binary:
+		return collectBinary(l.Width)
+	case layout.View:
+		return collectViews
+	case layout.List:
+		return collectLists(l.Width)
+	case layout.ListView:
+		return collectListViews(l.Width)
+	case layout.FixedSizeList:
+		return collectFixedSizeLists(l.ListSize())
+	case layout.Struct:
+		return collectChildren
+	case layout.SparseUnion:
+		return collectSparseUnion
+	case layout.DenseUnion:
+		return collectDenseUnion(l.Storage.(*arrow.DenseUnionType))
+	case layout.Dictionary:
+		return collectDictionary(l.Width)
+	case layout.RunEnds:
+		return collectRuns(l.Width)
 	}
-	switch t.ID() {
-	case arrow.STRING, arrow.BINARY:
-		return layout{validity: true, collect: collectBinary(4)}
-	case arrow.LARGE_STRING, arrow.LARGE_BINARY:
-		return layout{validity: true, collect: collectBinary(8)}
-	case arrow.LIST, arrow.MAP:
-		return layout{validity: true, collect: collectLists(4)}
-	case arrow.LARGE_LIST:
-		return layout{validity: true, collect: collectLists(8)}
-	case arrow.LIST_VIEW:
-		return layout{validity: true, collect: collectListViews(4)}
-	case arrow.LARGE_LIST_VIEW:
-		return layout{validity: true, collect: collectListViews(8)}
-	}
-	return layout{validity: true, collect: collectFixed(t)}
-}
-
-// storageOf returns the storage type of an extension type.
-func storageOf(t arrow.DataType) arrow.DataType {
-	for {
-		extension, ok := t.(arrow.ExtensionType)
-		if !ok {
-			return t
-		}
-		t = extension.StorageType()
-	}
+	return collectFixed(l.Width)
 }
 
 func collectNothing(_ *collector, d *column.Description, _ *column.Column, _ []span) error {
@@ -73,13 +50,9 @@ func collectNothing(_ *collector, d *column.Description, _ *column.Column, _ []s
 	return nil
 }
 
-func collectFixed(t arrow.DataType) func(*collector, *column.Description, *column.Column, []span) error {
+func collectFixed(width int) elementCollector {
 	return func(c *collector, d *column.Description, of *column.Column, spans []span) (err error) {
-		fixed, ok := t.(arrow.FixedWidthDataType)
-		if !ok {
-			return fmt.Errorf("%v has no fixed width: %w", t, ErrType)
-		}
-		d.Buffers[1], err = c.raw(of.Buffer(1), scaled(spans, 0, fixed.BitWidth()/8))
+		d.Buffers[1], err = c.raw(of.Buffer(1), scaled(spans, 0, width))
 		return err
 	}
 }
@@ -91,7 +64,7 @@ func collectBits(c *collector, d *column.Description, of *column.Column, spans [
 	return err
 }
 
-func collectBinary(width int) func(*collector, *column.Description, *column.Column, []span) error {
+func collectBinary(width int) elementCollector {
 	return func(c *collector, d *column.Description, of *column.Column, spans []span) (err error) {
 		if d.Length == 0 {
 			return nil
@@ -105,7 +78,7 @@ func collectBinary(width int) func(*collector, *column.Description, *column.Colu
 	}
 }
 
-func collectLists(width int) func(*collector, *column.Description, *column.Column, []span) error {
+func collectLists(width int) elementCollector {
 	return func(c *collector, d *column.Description, of *column.Column, spans []span) (err error) {
 		var embraced []span
 		if d.Length > 0 {
@@ -117,7 +90,7 @@ func collectLists(width int) func(*collector, *column.Description, *column.Colum
 	}
 }
 
-func collectFixedSizeLists(size int) func(*collector, *column.Description, *column.Column, []span) error {
+func collectFixedSizeLists(size int) elementCollector {
 	return func(c *collector, d *column.Description, of *column.Column, spans []span) error {
 		return c.child(d, of.Child(0), scaled(spans, 0, size))
 	}
@@ -141,7 +114,7 @@ func collectSparseUnion(c *collector, d *column.Description, of *column.Column, 
 }
 
 // collectDictionary collects the whole dictionary, also the values that no element uses.
-func collectDictionary(width int) func(*collector, *column.Description, *column.Column, []span) error {
+func collectDictionary(width int) elementCollector {
 	return func(c *collector, d *column.Description, of *column.Column, spans []span) (err error) {
 		if d.Buffers[1], err = c.raw(of.Buffer(1), scaled(spans, 0, width)); err != nil {
 			return err
@@ -256,7 +229,7 @@ func longView(view []byte) (buffer uint32, text span, ok bool) {
 }
 
 // collectListViews collects the elements that list views refer to.
-func collectListViews(width int) func(*collector, *column.Description, *column.Column, []span) error {
+func collectListViews(width int) elementCollector {
 	return func(c *collector, d *column.Description, of *column.Column, spans []span) error {
 		if d.Length == 0 {
 			return c.child(d, of.Child(0), nil)
@@ -301,7 +274,7 @@ func collectListViews(width int) func(*collector, *column.Description, *column.C
 }
 
 // collectDenseUnion collects the elements of each child that the offsets refer to.
-func collectDenseUnion(t *arrow.DenseUnionType) func(*collector, *column.Description, *column.Column, []span) error {
+func collectDenseUnion(t *arrow.DenseUnionType) elementCollector {
 	return func(c *collector, d *column.Description, of *column.Column, spans []span) error {
 		const width = 4
 		ids, err := c.fetch(of.Buffer(0), spans)
@@ -352,7 +325,7 @@ func collectDenseUnion(t *arrow.DenseUnionType) func(*collector, *column.Descrip
 }
 
 // collectRuns collects the runs that contain elements.
-func collectRuns(width int) func(*collector, *column.Description, *column.Column, []span) error {
+func collectRuns(width int) elementCollector {
 	return func(c *collector, d *column.Description, of *column.Column, spans []span) error {
 		runs, values := of.Child(0), of.Child(1)
 		var ends, made []byte

@@ -3,9 +3,8 @@
 package main
 
 import (
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -37,7 +36,8 @@ func (p *copyPlan) add(c *column.Column, first, length int) *copyNode {
 	n := &copyNode{data: column.Data{Type: d.Type, Length: length, NullCount: nullsWithin(d, length)}}
 	from, to := d.Offset+first, d.Offset+first+length
 	n.data.Offset = from
-	widths, cut := elementBits(d)
+	l, _ := layout.Of(d.Type) // a column's type has one
+	widths, cut := elementBits(l)
 	low, high := 0, 0
 	if cut {
 		n.data.Offset = 0
@@ -50,7 +50,7 @@ func (p *copyPlan) add(c *column.Column, first, length int) *copyNode {
 		n.parts = append(n.parts, p.part(region, cut, low, high, widths[min(i, len(widths)-1)]))
 	}
 	for _, child := range d.Children {
-		n.children = append(n.children, p.child(d, child, cut, low, high))
+		n.children = append(n.children, p.child(l, child, cut, low, high))
 	}
 	if d.Dictionary != nil {
 		n.dictionary = p.add(d.Dictionary, 0, d.Dictionary.Len())
@@ -58,13 +58,13 @@ func (p *copyPlan) add(c *column.Column, first, length int) *copyNode {
 	return n
 }
 
-func (p *copyPlan) child(d column.Data, child *column.Column, cut bool, low, high int) *copyNode {
+func (p *copyPlan) child(l layout.Layout, child *column.Column, cut bool, low, high int) *copyNode {
 	if cut {
-		switch t := storageOf(d.Type).(type) {
-		case *arrow.StructType:
+		switch l.Kind {
+		case layout.Struct:
 			return p.add(child, low, high-low)
-		case *arrow.FixedSizeListType:
-			return p.add(child, low*int(t.Len()), (high-low)*int(t.Len()))
+		case layout.FixedSizeList:
+			return p.add(child, low*l.ListSize(), (high-low)*l.ListSize())
 		}
 	}
 	return p.add(child, 0, child.Len())
@@ -107,30 +107,17 @@ func nullsWithin(d column.Data, length int) int {
 	return column.UnknownNullCount
 }
 
-func storageOf(t arrow.DataType) arrow.DataType {
-	for {
-		extension, ok := t.(arrow.ExtensionType)
-		if !ok {
-			return t
-		}
-		t = extension.StorageType()
-	}
-}
-
 // elementBits returns the bits of an element in each buffer, zero for buffers without a
 // fixed width, and whether the buffers may be reduced to some elements. The last width
 // applies to all further buffers.
-func elementBits(d column.Data) (widths []int, cut bool) {
-	switch t := storageOf(d.Type).(type) {
-	case *arrow.StructType, *arrow.FixedSizeListType:
+func elementBits(l layout.Layout) (widths []int, cut bool) {
+	switch l.Kind {
+	case layout.Struct, layout.FixedSizeList:
 		return []int{1}, true
-	case *arrow.BooleanType:
+	case layout.Bits:
 		return []int{1, 1}, true
-	case *arrow.DictionaryType:
-		return []int{1, t.IndexType.(arrow.FixedWidthDataType).BitWidth()}, true
-	}
-	if width, ok := column.ElementBytes(d.Type); ok && len(d.Buffers) == 2 {
-		return []int{1, 8 * width}, true
+	case layout.Fixed, layout.Dictionary:
+		return []int{1, 8 * l.Width}, true
 	}
 	return []int{0}, false
 }
@@ -138,15 +125,9 @@ func elementBits(d column.Data) (widths []int, cut bool) {
 // hidesData reports whether a column shows only a part of the data that its offsets refer
 // to.
 func hidesData(d column.Data) bool {
-	var width int
-	switch storageOf(d.Type).ID() {
-	case arrow.STRING, arrow.BINARY, arrow.LIST, arrow.MAP:
-		width = 4
-	case arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.LARGE_LIST:
-		width = 8
-	}
-	const padding = 64 // the padding of buffers
-	if width > 0 && (d.Offset > 0 || d.Buffers[1].Len() >= (d.Length+1)*width+padding) {
+	l, _ := layout.Of(d.Type) // a column's type has one
+	const padding = 64        // the padding of buffers
+	if (l.Kind == layout.Binary || l.Kind == layout.List) && (d.Offset > 0 || d.Buffers[1].Len() >= (d.Length+1)*l.Width+padding) {
 		return true
 	}
 	for _, child := range d.Children {
