@@ -41,9 +41,9 @@ func (l Layout) Child(i int) (t arrow.DataType, name string) {
 	return l.Storage.(arrow.ListLikeType).Elem(), "item"
 }
 
-// ChildLength returns how many elements a child needs for the parent's up to end, and
-// whether that is an int. Of lists, list views and dense unions only the offsets know;
-// it is zero. Run ends need one run at least.
+// ChildLength returns the number of elements that a child needs for the parent's
+// elements up to end, and whether it fits an int. It is zero for lists, list views and
+// dense unions, whose offsets decide it, and one for run ends.
 func (l Layout) ChildLength(end int) (length int, ok bool) {
 	switch l.Kind {
 	case Struct, SparseUnion:
@@ -68,8 +68,8 @@ func (l Layout) Dictionary() arrow.DataType {
 	return l.Storage.(*arrow.DictionaryType).ValueType
 }
 
-// Same reports whether two types lie in memory alike. It does not look at children and
-// dictionaries, nor at the class.
+// Same reports whether two types have equal layouts in memory. It ignores the class,
+// children and dictionaries.
 func (l Layout) Same(other Layout) bool {
 	if l.Kind != other.Kind || l.Width != other.Width {
 		return false

@@ -1,6 +1,6 @@
 package layout
 
-// Class is what the values of a type are to an operator.
+// Class is the meaning of a type's values to an operator.
 type Class uint8
 
 // The classes.
@@ -65,8 +65,8 @@ func (l Layout) Ordered() bool {
 func (l Layout) Comparable() bool { return l.Class == Interval || l.Ordered() }
 
 // EqualByBytes reports whether two values are equal exactly if their bytes are. It is
-// false for floats, which have two zeros and many NaNs, and for values without bytes of
-// their own.
+// false for floats, which have two zeros and many NaNs, and for nested and encoded
+// values.
 func (l Layout) EqualByBytes() bool { return l.Comparable() && l.Class != Float }
 
 // Stored returns the class of the words that values lie in: Signed for temporal values

@@ -1,11 +1,10 @@
-// Package layout is the one table of how Arrow types lie in memory and what their
-// values are. Every package that asks a type for its buffers, its children, the width
-// of its values or the way they are computed with asks [Of].
+// Package layout is the one table of Arrow's types: their buffers, their children, the
+// width of their values, and the meaning of their values to operators. [Of] looks a type
+// up.
 //
-// A [Layout] has two classifications. Its [Kind] says what the buffers and children
-// mean: types of one kind are copied, sliced and exported alike. Its [Class] says what
-// the values are: types of one class and width are computed with alike. Extension types
-// are what they are stored as.
+// A [Layout] has two classifications. Types of one [Kind] have the same buffers and
+// children and are copied, sliced and exported alike. Types of one [Class] and width are
+// computed with alike. An extension type has the layout of its storage type.
 //
 // A package that takes fewer types than the table has checks that on top of the table
 // and refuses the others with [Refuse].

@@ -10,10 +10,10 @@ import (
 type TypeError struct {
 	// Type is the type, or nil.
 	Type arrow.DataType
-	// Problem is what is wrong with it.
+	// Problem completes the sentence "type T …".
 	Problem string
-	// Unknown says that the type may be sound, but is not in the table. Otherwise it
-	// contradicts itself.
+	// Unknown is set if the type is not in the table. Otherwise the type contradicts
+	// itself.
 	Unknown bool
 }
 

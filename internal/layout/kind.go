@@ -1,6 +1,6 @@
 package layout
 
-// Kind is what the buffers and children of a type mean.
+// Kind is the meaning of a type's buffers and children.
 type Kind uint8
 
 // The kinds. Union type ids and union offsets have one and four bytes each.
@@ -34,7 +34,7 @@ const (
 	RunEnds
 )
 
-// Buffer is what one buffer of an array holds.
+// Buffer is the content of one buffer of an array.
 type Buffer uint8
 
 // The contents of buffers.

@@ -6,23 +6,23 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// Layout is how a type lies in memory and what its values are. It has at most four
+// Layout describes a type in memory and the meaning of its values. It has at most four
 // fields and four words, so that the compiler keeps it in registers.
 type Layout struct {
 	Kind  Kind
 	Class Class
 	// Width is the length in bytes of a value, a view, an index or a run end, or of an
-	// offset if values have no width of their own.
+	// offset if the values have no fixed width.
 	Width int
-	// Storage is the type itself, or what an extension type is stored as.
+	// Storage is the type itself, or the storage type of an extension type.
 	Storage arrow.DataType
 }
 
 // deepest bounds how many extension types are stored as one another.
 const deepest = 64
 
-// Of returns the layout of a type. It does not look at the types of children, nor at
-// that of a dictionary's values. It allocates nothing unless it fails.
+// Of returns the layout of a type. It ignores the types of children and of a
+// dictionary's values. It allocates only if it fails.
 //
 // # Errors
 //
@@ -50,8 +50,8 @@ func Of(t arrow.DataType) (Layout, error) {
 	return l, nil
 }
 
-// Storage returns the type itself, or what an extension type is stored as. It is nil
-// for what only claims to be an extension type.
+// Storage returns the type itself, or the storage type of an extension type. The result
+// is nil if the type only claims to be an extension type.
 func Storage(t arrow.DataType) arrow.DataType {
 	if t == nil || t.ID() != arrow.EXTENSION {
 		return t
@@ -77,8 +77,8 @@ func storageOf(t arrow.DataType) (arrow.DataType, error) {
 	return nil, &TypeError{Type: given, Problem: "is stored as extension types without end"}
 }
 
-// withParameters checks that the type is what its identity promises and takes from it
-// what the table lacks.
+// withParameters checks that the type has the Go type that its identity promises, and
+// adds the width that only the type knows.
 func (l Layout) withParameters() (Layout, error) {
 	fits := false
 	switch l.Kind {
@@ -161,16 +161,16 @@ func (l Layout) Alignment(b Buffer) int {
 	const most = 8
 	switch {
 	case l.Kind == Fixed && l.Class == Bytes:
-		return 1 // bytes lie anywhere, however many belong together
+		return 1 // bytes need no alignment
 	case l.Class == Interval && l.Width == 8:
 		return 4 // two numbers of four bytes
 	}
 	return min(max(l.Width, 1), most)
 }
 
-// Extent returns how many bytes of a buffer elements up to end take, and whether that
-// is at most an int64. Of data only the offsets or views know; it is zero. An array
-// without elements may do without its one offset.
+// Extent returns the bytes that elements up to end take in a buffer, and whether they
+// fit an int64. It is zero for data, whose length the offsets or views decide. An array
+// without elements needs no offset.
 func (l Layout) Extent(b Buffer, end int) (bytes uint64, ok bool) {
 	count := uint64(end)
 	switch b {

@@ -17,7 +17,7 @@ import (
 // lastType is the last identity of arrow-go.
 const lastType = arrow.LARGE_LIST_VIEW
 
-// specification is what arrow-go says of a buffer.
+// specification is arrow-go's description of a buffer.
 func specification(l layout.Layout, b layout.Buffer) arrow.BufferSpec {
 	switch b {
 	case layout.Validity, layout.ValueBits:

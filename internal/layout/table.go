@@ -7,17 +7,17 @@ const (
 	viewBytes  = 16
 )
 
-// row is what the identity of a type alone decides.
+// row holds the properties that a type's identity decides.
 type row struct {
 	kind  Kind
 	class Class
 	// width is that of Layout; zero if the type itself has it.
 	width uint8
-	// parameters says that Of looks at the type beyond its identity.
+	// parameters is set if Of needs more than the identity.
 	parameters bool
 }
 
-// rows are all types of Arrow but extension types, which are what they are stored as.
+// rows are all types of Arrow except extension types.
 var rows = [...]row{
 	arrow.NULL:                    {Null, Empty, 0, false},
 	arrow.BOOL:                    {Bits, Boolean, 0, false},
