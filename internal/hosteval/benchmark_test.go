@@ -6,7 +6,6 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/internal/hosteval"
 	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
@@ -44,8 +43,7 @@ func BenchmarkOperation(b *testing.B) {
 			for _, dataType := range c.types {
 				b.Run(fmt.Sprintf("%s/%v/%d", c.name, dataType, rows), func(b *testing.B) {
 					schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: dataType}, {Name: "b", Type: dataType}}, nil)
-					program, err := expr.Bind(schema, c.e)
-					require.NoError(b, err)
+					program := exprtest.Program(b, schema, c.e)
 					values := exprtest.NewValues(1)
 					arrays := []arrow.Array{values.Array(dataType, rows), values.Array(dataType, rows)}
 					inputs := make([]arrow.Array, len(program.Inputs))

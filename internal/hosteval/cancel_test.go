@@ -35,8 +35,7 @@ func TestLoopsLookAtTheContext(t *testing.T) {
 	}{
 		{i64, a.Neg()}, {i64, a.Add(a)}, {i64, a.Lt(a)}, {i64, a.Div(a)}, {boolean, a.And(a)}, {boolean, a.IsNull()}, {i64, a.Eq(expr.Lit(1))},
 	} {
-		program, err := expr.Bind(arrow.NewSchema([]arrow.Field{{Name: "a", Type: c.of}}, nil), c.e)
-		require.NoError(t, err)
+		program := exprtest.Program(t, arrow.NewSchema([]arrow.Field{{Name: "a", Type: c.of}}, nil), c.e)
 		inputs := []arrow.Array{exprtest.NewValues(1).Array(c.of, rows)}
 		ended := 0
 		for looks := 0; ; looks++ {

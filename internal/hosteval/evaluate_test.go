@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/internal/hosteval"
+	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -71,8 +72,7 @@ func TestWhatIsDocumented(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.e.String(), func(t *testing.T) {
-			program, err := expr.Bind(arrow.NewSchema([]arrow.Field{{Name: "a", Type: c.a}}, nil), c.e)
-			require.NoError(t, err)
+			program := exprtest.Program(t, arrow.NewSchema([]arrow.Field{{Name: "a", Type: c.a}}, nil), c.e)
 			input := fromJSON(t, c.a, c.of)
 			got, err := hosteval.Evaluate(context.Background(), program, []arrow.Array{input}, input.Len())
 			require.NoError(t, err)
@@ -85,9 +85,8 @@ func TestNotANumber(t *testing.T) {
 	builder := array.NewFloat64Builder(arrowmemory.DefaultAllocator)
 	builder.AppendValues([]float64{math.NaN(), 1}, nil)
 	input := builder.NewArray()
-	program, err := expr.Bind(arrow.NewSchema([]arrow.Field{{Name: "a", Type: input.DataType()}}, nil),
+	program := exprtest.Program(t, arrow.NewSchema([]arrow.Field{{Name: "a", Type: input.DataType()}}, nil),
 		a.Eq(a), a.Ne(a), expr.Min(a, expr.Lit(2.0)), expr.Max(expr.Lit(-2.0), a), a.Cast(arrow.PrimitiveTypes.Int8), a.Lt(expr.Lit(math.Inf(1))))
-	require.NoError(t, err)
 	got, err := hosteval.Evaluate(context.Background(), program, []arrow.Array{input}, 2)
 	require.NoError(t, err)
 	for i, want := range []string{"[false true]", "[true false]", "[2 1]", "[-2 1]", "[(null) 1]", "[false true]"} {
@@ -97,8 +96,7 @@ func TestNotANumber(t *testing.T) {
 
 func TestOnlyTheFirstRowsCount(t *testing.T) {
 	input := fromJSON(t, arrow.PrimitiveTypes.Int8, "[1, 2, 3]")
-	program, err := expr.Bind(arrow.NewSchema([]arrow.Field{{Name: "a", Type: input.DataType()}}, nil), a, a.Neg(), expr.Lit(7))
-	require.NoError(t, err)
+	program := exprtest.Program(t, arrow.NewSchema([]arrow.Field{{Name: "a", Type: input.DataType()}}, nil), a, a.Neg(), expr.Lit(7))
 	got, err := hosteval.Evaluate(context.Background(), program, []arrow.Array{input}, 2)
 	require.NoError(t, err)
 	require.Equal(t, "[1 2]", got[0].String())

@@ -47,11 +47,12 @@ func check(t *testing.T, rows int, left, right arrow.DataType, expressions ...ex
 	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: left}, {Name: "b", Type: right}}, nil)
 	arrays := []arrow.Array{values.Array(left, rows), values.Array(right, rows)}
 	for _, e := range expressions {
-		program, err := expr.Bind(schema, e)
+		bound, err := expr.Bind(schema, e)
 		if err != nil {
 			require.ErrorIs(t, err, expr.ErrType)
 			continue
 		}
+		program := (*exprtree.Bound)(bound).Program()
 		accepted++
 		inputs := make([]arrow.Array, len(program.Inputs))
 		for i, place := range program.Inputs {

@@ -10,6 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/hosteval"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -20,10 +21,11 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	program, err := expr.Bind(schema, expr.Col("delay").Gt(expr.Lit(15)))
+	bound, err := expr.Bind(schema, expr.Col("delay").Gt(expr.Lit(15)))
 	if err != nil {
 		log.Fatal(err)
 	}
+	program := (*exprtree.Bound)(bound).Program()
 	results, err := hosteval.Evaluate(context.Background(), program, []arrow.Array{delay}, delay.Len())
 	if err != nil {
 		log.Fatal(err)

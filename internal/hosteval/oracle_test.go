@@ -73,8 +73,7 @@ func TestAgainstArrow(t *testing.T) {
 			}
 			compared++
 			inputs := []arrow.Array{array.NewSlice(x, 5, rows+5), array.NewSlice(y, 3, rows+3)}
-			program, err := expr.Bind(schema, o.e)
-			require.NoError(t, err, "%v of %v", o.e, dataType)
+			program := exprtest.Program(t, schema, o.e)
 			if !o.two {
 				inputs = inputs[:1]
 			}

@@ -9,35 +9,40 @@ import (
 )
 
 // Bind resolves the columns of expressions in a schema, finds the types of all
-// operations and inserts conversions. Operations that several of the expressions
-// share are done once in the program. An error is an [*Error] that says which
-// operation was refused and why.
-//
-// What Bind finds out is kept with the first of the expressions, so calling it again
-// with the same expressions and the same schema, by address, is cheap. It may be
+// operations and inserts conversions. An operation that several of the expressions share
+// is computed once. Bind stores its result with the first of the expressions, so calling
+// it again with the same expressions and the same schema, by address, is cheap. It may be
 // called from any goroutine.
-func Bind(schema *arrow.Schema, expressions ...Expr) (*exprtree.Program, error) {
+//
+// # Errors
+//
+// The error is an [*Error] with the operation that was refused and the reason. An
+// unknown column is an error that wraps buffer.ErrSchema and lists the columns of the
+// schema.
+func Bind(schema *arrow.Schema, expressions ...Expr) (*Bound, error) {
 	b, err := bind(schema, expressions)
 	if err != nil {
 		return nil, err
 	}
-	return b.program, nil
+	return (*Bound)(b.public), nil
 }
 
-// bound is what became of a list of expressions and a schema.
+// bound is the stored result of binding a list of expressions to a schema.
 type bound struct {
 	schema  *arrow.Schema
 	nodes   []*node
 	program *exprtree.Program
 	// projected is the schema of the expressions, for Project.
 	projected *arrow.Schema
-	// computed is the program of the outputs that are not just columns, nil if there
-	// are none; passed has for each output the field that it is, or -1.
+	// public is the program and the projected schema for callers of Bind.
+	public *exprtree.Bound
+	// computed is the program of the outputs that are not plain columns, nil if all are.
+	// passed has the field of each output that is a plain column, and -1 for the others.
 	computed *exprtree.Program
 	passed   []int
 }
 
-// boundList are the last lists of expressions that began with a node.
+// boundList has the latest results for lists of expressions that begin with a node.
 type boundList struct {
 	entries [8]*bound
 	next    int
@@ -79,8 +84,8 @@ func bind(schema *arrow.Schema, expressions []Expr) (*bound, error) {
 	return b, nil
 }
 
-// remember keeps b with the node, in place of the oldest. Where another goroutine
-// was quicker its entry stays, and b is found out again when it is needed.
+// remember stores b with the node, in place of the oldest entry. If another goroutine was
+// faster its entry stays, and b is computed again when it is needed.
 func remember(n *node, old *boundList, b *bound) {
 	list := &boundList{}
 	if old != nil {
@@ -117,6 +122,7 @@ func bindAnew(schema *arrow.Schema, expressions []Expr) (*bound, error) {
 		fields = append(fields, f)
 	}
 	b.projected = schemaOf(fields, schema)
+	b.public = exprtree.NewBound(b.program, b.projected)
 	switch len(computed) {
 	case 0:
 	case len(expressions):
@@ -127,7 +133,7 @@ func bindAnew(schema *arrow.Schema, expressions []Expr) (*bound, error) {
 	return b, err
 }
 
-// plain returns the node without the names that As gave.
+// plain returns the node without names given by As.
 func (n *node) plain() *node {
 	for n != nil && n.op == alias {
 		n = n.arguments[0]

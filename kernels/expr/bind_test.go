@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -130,8 +131,7 @@ func TestResultTypes(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.e.String(), func(t *testing.T) {
-			program, err := expr.Bind(schemaOf(c.a, c.b), c.e)
-			require.NoError(t, err)
+			program := exprtest.Program(t, schemaOf(c.a, c.b), c.e)
 			require.Equal(t, c.want.String(), program.Outputs[0].Type.String())
 		})
 	}
@@ -146,7 +146,7 @@ func TestRefusals(t *testing.T) {
 	}{
 		{i64, i64, a.Gt(expr.Lit("x")), expr.ErrType, `a > "x": cannot compare int64 with utf8`},
 		{i64, i64, a.Gt(expr.Lit("x")).And(b.Gt(expr.Lit(1))), expr.ErrType, `in (a > "x") and (b > 1): a > "x": cannot`},
-		{i64, i64, expr.Col("nobody").Add(a), buffer.ErrSchema, `no column is called "nobody"`},
+		{i64, i64, expr.Col("nobody").Add(a), buffer.ErrSchema, `no column is called "nobody": there are "b", "a"`},
 		{i64, i64, expr.Expr{}, expr.ErrMissing, "zero Expr"},
 		{i64, i64, a.Add(expr.Expr{}), expr.ErrMissing, "zero Expr"},
 		{i64, i64, a.Add(expr.Lit(nil)), expr.ErrLiteral, "nil"},

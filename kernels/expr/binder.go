@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/names"
 )
 
 // binder makes the nodes of one program.
@@ -93,7 +94,7 @@ func (b *binder) bindAnew(n *node) (operand, error) {
 func (b *binder) column(n *node) (operand, error) {
 	i, ok := field(b.schema, n.text)
 	if !ok {
-		return operand{}, b.refuse(n, fmt.Errorf("no column is called %q: %w", n.text, buffer.ErrSchema))
+		return operand{}, b.refuse(n, fmt.Errorf("%s: %w", names.Unknown("column", n.text, fieldNames(b.schema)), buffer.ErrSchema))
 	}
 	if b.places[i] == nil {
 		t := b.schema.Field(i).Type
@@ -102,6 +103,14 @@ func (b *binder) column(n *node) (operand, error) {
 		b.types = append(b.types, t)
 	}
 	return operand{node: b.places[i]}, nil
+}
+
+func fieldNames(schema *arrow.Schema) []string {
+	names := make([]string, schema.NumFields())
+	for i := range names {
+		names[i] = schema.Field(i).Name
+	}
+	return names
 }
 
 func (b *binder) literal(n *node) (operand, error) {

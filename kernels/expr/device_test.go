@@ -27,8 +27,7 @@ func onArrays(t testing.TB, e expr.Expr, arrays ...arrow.Array) arrow.Array {
 	for i, each := range arrays {
 		types[i] = each.DataType()
 	}
-	program, err := expr.Bind(schemaOf(types...), e)
-	require.NoError(t, err)
+	program := exprtest.Program(t, schemaOf(types...), e)
 	inputs := make([]arrow.Array, len(program.Inputs))
 	for i, place := range program.Inputs {
 		inputs[i] = arrays[place]

@@ -42,6 +42,13 @@
 // zero, a shift by the width or more, and casts and decimals that overflow are
 // null; integer arithmetic wraps around. No value of the data gives an error.
 //
+// # Planning
+//
+// A planner reads an expression with [Expr.Operation], [Expr.Operands], [Expr.Column],
+// [Expr.Literal], [Expr.Columns] and [Expr.Walk], finds its type with [Expr.Type], and
+// rewrites it with [Expr.Substitute] and [Expr.Conjuncts]. All leave the expression as it
+// is. [Expr.String] is the stable text form that plans print.
+//
 // Arrow's decimals of 32 and 64 bits do not exist in this version of arrow-go;
 // decimal128 is the one that is computed with.
 package expr

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -38,8 +39,7 @@ func TestLiteralValues(t *testing.T) {
 	}
 	for _, c := range cases {
 		t.Run(c.e.String(), func(t *testing.T) {
-			program, err := expr.Bind(schemaOf(c.a), c.e)
-			require.NoError(t, err)
+			program := exprtest.Program(t, schemaOf(c.a), c.e)
 			literal := program.Outputs[0].Arguments[1]
 			require.Equal(t, exprtree.Literal, literal.Op)
 			require.Equal(t, c.want, literal.Value)

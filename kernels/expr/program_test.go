@@ -6,7 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -14,9 +14,7 @@ import (
 // differ, and only there.
 func TestKeyIsTheShape(t *testing.T) {
 	key := func(schema *arrow.Schema, expressions ...expr.Expr) string {
-		program, err := expr.Bind(schema, expressions...)
-		require.NoError(t, err)
-		return program.Key
+		return exprtest.Program(t, schema, expressions...).Key
 	}
 	numbers := schemaOf(i32, i32, f32, text)
 	plus := key(numbers, a.Add(expr.Lit(1)))
@@ -53,8 +51,7 @@ func TestKeyIsTheShape(t *testing.T) {
 
 func TestCommonPartsAreOneNode(t *testing.T) {
 	schema := schemaOf(i32, i64)
-	program, err := expr.Bind(schema, a.Mul(b).Add(a.Mul(b)), a.Mul(b), b.Neg())
-	require.NoError(t, err)
+	program := exprtest.Program(t, schema, a.Mul(b).Add(a.Mul(b)), a.Mul(b), b.Neg())
 	require.Same(t, program.Outputs[0].Arguments[0], program.Outputs[0].Arguments[1])
 	require.Same(t, program.Outputs[0].Arguments[0], program.Outputs[1])
 	require.Equal(t, []int{0, 1}, program.Inputs)
@@ -66,9 +63,7 @@ func TestCommonPartsAreOneNode(t *testing.T) {
 	}
 
 	shared := a.Add(expr.Lit(1))
-	program, err = expr.Bind(schema, shared.Mul(shared))
-	require.NoError(t, err)
-	require.Len(t, program.Literals, 1)
+	require.Len(t, exprtest.Program(t, schema, shared.Mul(shared)).Literals, 1)
 }
 
 func TestBindIsKept(t *testing.T) {
@@ -79,10 +74,10 @@ func TestBindIsKept(t *testing.T) {
 	second, err := expr.Bind(schema, e, b)
 	require.NoError(t, err)
 	require.Same(t, first, second)
-	for _, differs := range []func() (*exprtree.Program, error){
-		func() (*exprtree.Program, error) { return expr.Bind(other, e, b) },
-		func() (*exprtree.Program, error) { return expr.Bind(schema, e) },
-		func() (*exprtree.Program, error) { return expr.Bind(schema, e, a) },
+	for _, differs := range []func() (*expr.Bound, error){
+		func() (*expr.Bound, error) { return expr.Bind(other, e, b) },
+		func() (*expr.Bound, error) { return expr.Bind(schema, e) },
+		func() (*expr.Bound, error) { return expr.Bind(schema, e, a) },
 	} {
 		third, err := differs()
 		require.NoError(t, err)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -38,11 +39,9 @@ func TestSharedPartsAreCheap(t *testing.T) {
 	for range 60 {
 		e = e.Add(e)
 	}
-	program, err := expr.Bind(schemaOf(i64), e)
-	require.NoError(t, err)
-	require.Len(t, program.Nodes, 61)
+	require.Len(t, exprtest.Program(t, schemaOf(i64), e).Nodes, 61)
 	require.True(t, strings.HasSuffix(e.String(), "…"))
-	_, err = expr.Bind(schemaOf(text), e)
+	_, err := expr.Bind(schemaOf(text), e)
 	require.ErrorIs(t, err, expr.ErrType)
 	require.Less(t, len(err.Error()), 10_000)
 }

@@ -162,7 +162,11 @@ func bind(schema *arrow.Schema, expressions []expr.Expr) (*exprtree.Program, err
 	if len(expressions) == 0 {
 		return nothing, nil
 	}
-	return expr.Bind(schema, expressions...)
+	bound, err := expr.Bind(schema, expressions...)
+	if err != nil {
+		return nil, err
+	}
+	return (*exprtree.Bound)(bound).Program(), nil
 }
 
 // begin finds stream, manager and number of rows, and orders the stream behind the work

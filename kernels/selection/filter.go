@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -132,10 +133,11 @@ func filterBy(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, op
 	if err := table.Check(); err != nil {
 		return nil, err
 	}
-	program, err := expr.Bind(table.Schema(), predicate)
+	bound, err := expr.Bind(table.Schema(), predicate)
 	if err != nil {
 		return nil, err
 	}
+	program := (*exprtree.Bound)(bound).Program()
 	if !isBool(program.Outputs[0].Type) {
 		return nil, fmt.Errorf("the predicate is %v, it has to be bool: %w", program.Outputs[0].Type, expr.ErrType)
 	}

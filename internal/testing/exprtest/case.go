@@ -85,11 +85,17 @@ func Draw(t *rapid.T, options Options) *Case {
 	for range 1 + g.choose("expressions", nonZero(options.Expressions, 3)) {
 		c.Expressions = append(c.Expressions, g.bindable(c.Schema, nonZero(options.Depth, 4)))
 	}
-	var err error
-	if c.Program, err = expr.Bind(c.Schema, c.Expressions...); err != nil {
+	c.Program = Program(t, c.Schema, c.Expressions...)
+	return c
+}
+
+// Program binds expressions to a schema and returns the program.
+func Program(t interface{ Fatalf(string, ...any) }, schema *arrow.Schema, expressions ...expr.Expr) *exprtree.Program {
+	bound, err := expr.Bind(schema, expressions...)
+	if err != nil {
 		t.Fatalf("%v", err)
 	}
-	return c
+	return (*exprtree.Bound)(bound).Program()
 }
 
 func nonZero(n, otherwise int) int {

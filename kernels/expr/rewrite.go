@@ -1,0 +1,92 @@
+package expr
+
+import "github.com/gpuframe/gpuframe/internal/exprtree"
+
+// Substitute returns the expression with parts replaced. It calls replace for e and then
+// for its operands, and theirs. If replace returns true, its expression takes the place
+// of the part, and the operands of neither are looked at; otherwise the part stays and
+// its operands may be replaced. A part that occurs in several places is replaced once for
+// all of them.
+//
+// Operations without a replaced part are those of e, so an expression that stays the
+// same keeps the result of [Bind] that is stored with it. If a column at the root is replaced, the
+// result has the name of the replacement: see [Expr.As].
+//
+//	// Use the definition of a column that a projection computes.
+//	pushed := condition.Substitute(func(part expr.Expr) (expr.Expr, bool) {
+//		name, _ := part.Column()
+//		definition, ok := projected[name]
+//		return definition, ok
+//	})
+func (e Expr) Substitute(replace func(Expr) (Expr, bool)) Expr {
+	if e.node == nil {
+		return e
+	}
+	s := substitution{replace: replace, done: make(map[*node]*node)}
+	return Expr{s.apply(e.node)}
+}
+
+// substitution is one call of Substitute.
+type substitution struct {
+	replace func(Expr) (Expr, bool)
+	done    map[*node]*node
+}
+
+func (s *substitution) apply(n *node) *node {
+	if n == nil {
+		return nil
+	}
+	if made, ok := s.done[n]; ok {
+		return made
+	}
+	made := n
+	if replacement, ok := s.replace(Expr{n}); ok {
+		made = replacement.node
+	} else {
+		made = s.operands(n)
+	}
+	s.done[n] = made
+	return made
+}
+
+// operands returns the node with its operands replaced, or n if all stay.
+func (s *substitution) operands(n *node) *node {
+	arguments := make([]*node, len(n.arguments))
+	same := true
+	for i, argument := range n.arguments {
+		arguments[i] = s.apply(argument)
+		same = same && arguments[i] == argument
+	}
+	if same {
+		return n
+	}
+	return &node{op: n.op, arguments: arguments, text: n.text, value: n.value, to: n.to}
+}
+
+// Conjuncts splits a condition at its outermost [Expr.And] operations, from left to
+// right. Joining the conjuncts by And gives the values of e, nulls included: And follows
+// Kleene's logic, in which the order of the operands does not matter. So a filter by e
+// keeps the rows that filters by all conjuncts keep. A conjunct that occurs several times
+// is returned once. Names that [Expr.As] gives are dropped.
+//
+// An expression that is no And, also [Expr.AndStrict], is its only conjunct. The zero
+// Expr has none.
+func (e Expr) Conjuncts() []Expr {
+	var conjuncts []Expr
+	seen := make(map[*node]bool)
+	var split func(*node)
+	split = func(n *node) {
+		if n = n.plain(); n == nil || seen[n] {
+			return
+		}
+		seen[n] = true
+		if n.op != exprtree.And {
+			conjuncts = append(conjuncts, Expr{n})
+			return
+		}
+		split(n.arguments[0])
+		split(n.arguments[1])
+	}
+	split(e.node)
+	return conjuncts
+}
