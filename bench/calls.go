@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// allocate times a block from allocation to release, within the budget and with
-// its figures kept.
+// allocate times a block from allocation to release, within the budget and with its
+// statistics updated.
 func (b *bench) allocate() error {
 	for _, bytes := range []uint64{4 << 10, 16 << 20} {
 		ours, perCall, err := timed(func() error {
@@ -43,16 +43,15 @@ func (b *bench) allocate() error {
 	return nil
 }
 
-// empty is a kernel that does nothing.
+// empty is a kernel without instructions.
 const empty = `.version 7.0
 .target sm_70
 .address_size 64
 .visible .entry empty() { ret; }
 `
 
-// launch times the issue of an empty kernel. Launches go in rounds that fit the
-// driver's queue, with a wait between them that is not timed, as on the other
-// side.
+// launch times the issue of an empty kernel. Launches run in rounds that fit the
+// driver's queue, with an untimed wait between them, for both sides.
 func (b *bench) launch() (err error) {
 	if !b.onGPU() {
 		return nil
@@ -100,8 +99,8 @@ func (b *bench) launch() (err error) {
 	return nil
 }
 
-// rawFunction loads the kernel once more, past package kernels, for the other
-// side. It stays until the process ends.
+// rawFunction loads the kernel again for the peer, without package kernels. The kernel
+// stays loaded until the process ends.
 func (b *bench) rawFunction() (backend.Function, error) {
 	module, err := b.dev.Driver().ModuleLoad([]byte(empty))
 	if err != nil {
@@ -110,7 +109,7 @@ func (b *bench) rawFunction() (backend.Function, error) {
 	return b.dev.Driver().ModuleFunction(module, "empty")
 }
 
-// exchange times a hand-over by DLPack and back within Go.
+// exchange times a DLPack export and import within Go.
 func (b *bench) exchange() error {
 	rec := record(1, 1000)
 	defer rec.Release()

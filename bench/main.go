@@ -32,8 +32,8 @@ type bench struct {
 	rows  []row
 }
 
-// row is a line of the table. Without a ratio there is no other side, without a
-// bar no demand.
+// row is a line of the table. A row without a ratio has no peer; a row without a bar
+// has no requirement.
 type row struct {
 	what, ours, peer, theirs string
 	ratio                    float64
@@ -68,17 +68,17 @@ func run(name string, large uint64) (err error) {
 
 func (b *bench) onGPU() bool { return b.dev.Kind() == device.CUDA }
 
-// atLeast adds a line whose ratio, ours to theirs, must reach the bar.
+// atLeast adds a line with a ratio, ours to theirs, that must reach the bar.
 func (b *bench) atLeast(what, ours, peer, theirs string, ratio, bar float64) {
 	b.rows = append(b.rows, row{what, ours, peer, theirs, ratio, fmt.Sprintf("≥ %g", bar), ratio >= bar})
 }
 
-// atMost adds a line whose ratio must not exceed the bar.
+// atMost adds a line with a ratio that must not exceed the bar.
 func (b *bench) atMost(what, ours, peer, theirs string, ratio, bar float64) {
 	b.rows = append(b.rows, row{what, ours, peer, theirs, ratio, fmt.Sprintf("≤ %g", bar), ratio <= bar})
 }
 
-// note adds a line that no bar is set for.
+// note adds a line without a bar.
 func (b *bench) note(what, ours, peer, theirs string, ratio float64) {
 	b.rows = append(b.rows, row{what: what, ours: ours, peer: peer, theirs: theirs, ratio: ratio, met: true})
 }
@@ -101,8 +101,7 @@ func (b *bench) print() error {
 	return t.Print(os.Stdout)
 }
 
-// median times f n times, after two runs that do not count, and returns the
-// time in the middle.
+// median times f n times, after two runs that do not count, and returns the median.
 func median(n int, f func() error) (time.Duration, error) {
 	times := make([]time.Duration, 0, n)
 	for i := range n + 2 {
@@ -117,7 +116,7 @@ func median(n int, f func() error) (time.Duration, error) {
 	return middle(times), nil
 }
 
-// medianOf is median for an operation that measures itself.
+// medianOf is median for an operation that measures its time itself.
 func medianOf(n int, f func() (time.Duration, error)) (time.Duration, error) {
 	times := make([]time.Duration, 0, n)
 	for i := range n + 1 {

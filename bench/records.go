@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// record makes a record of eight-byte columns, integers and floats in turn, in
+// record makes a record of eight-byte columns, alternately integers and floats, in
 // ordinary memory.
 func record(columns, rows int) arrow.Record {
 	fields := make([]arrow.Field, columns)
@@ -39,7 +39,7 @@ func record(columns, rows int) arrow.Record {
 	return array.NewRecord(arrow.NewSchema(fields, nil), arrays, int64(rows))
 }
 
-// link is pinned and device memory to time the link's own rate with.
+// link is pinned and device memory for timing the link's rate.
 type link struct {
 	bench  *bench
 	device memory.Slice[uint8]
@@ -85,7 +85,7 @@ func (b *bench) load(rec arrow.Record) error {
 	return table.Release()
 }
 
-// largeRecord moves a record that is bound by the link, both ways.
+// largeRecord moves a record, limited by the link's rate, in both directions.
 func (b *bench) largeRecord() (err error) {
 	const columns, repeat = 16, 9
 	rows := int(b.large / columns / 8)
@@ -165,7 +165,7 @@ func (b *bench) unload(table *buffer.Buffer, repeat int, options column.Download
 	})
 }
 
-// smallRecord moves a record that is bound by latency.
+// smallRecord moves a record that is limited by latency.
 func (b *bench) smallRecord() (err error) {
 	const columns, rows, repeat = 20, 10_000, 301
 	const bytes = columns * rows * 8
@@ -180,7 +180,7 @@ func (b *bench) smallRecord() (err error) {
 		b.note(what, microseconds(up), "", "", 0)
 		return nil
 	}
-	// The same after a pause, when every processor has gone to sleep.
+	// The same after a pause, when all processors are in a sleep state.
 	apart, err := medianOf(21, func() (time.Duration, error) {
 		time.Sleep(2 * time.Millisecond)
 		start := time.Now()

@@ -14,11 +14,11 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// wideColumns is how many float64 columns the table has for filters of many.
+// wideColumns is the number of float64 columns for filters of many columns.
 const wideColumns = 10
 
-// generate makes a table of pseudo-random columns, on the device: only the row
-// numbers are uploaded.
+// generate makes a table of pseudo-random columns on the device: only the row numbers
+// are uploaded.
 func (b *bench) generate(ctx context.Context, rows int) (_ *buffer.Buffer, err error) {
 	numbers, err := b.rowNumbers(ctx, rows)
 	if err != nil {
@@ -27,7 +27,7 @@ func (b *bench) generate(ctx context.Context, rows int) (_ *buffer.Buffer, err e
 	defer func() { err = errors.Join(err, numbers.Release()) }()
 	f32, f64, i32 := arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int32
 	row := expr.Col("row")
-	// No operation here can give null, as divisions and shifts can: the columns are to
+	// No operation here can return null, as divisions and shifts can, so the columns
 	// have no bitmaps.
 	random := func(seed int, bits uint64) expr.Expr {
 		return expr.Hash(row, expr.Lit(int64(seed))).BitAnd(expr.Lit(bits))
@@ -71,7 +71,7 @@ func (b *bench) generate(ctx context.Context, rows int) (_ *buffer.Buffer, err e
 	return table, nil
 }
 
-// rowNumbers uploads the numbers of the rows as a column "row" of int32.
+// rowNumbers uploads the row numbers as a column "row" of int32.
 func (b *bench) rowNumbers(ctx context.Context, rows int) (*buffer.Buffer, error) {
 	builder := array.NewInt32Builder(arrowmemory.DefaultAllocator)
 	defer builder.Release()

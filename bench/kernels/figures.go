@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/window"
 )
 
-// columns are results to be released together.
+// columns are results that are released together.
 type columns []*column.Column
 
 func (c columns) Release() error {
@@ -26,13 +26,13 @@ func (c columns) Release() error {
 	return errors.Join(errs...)
 }
 
-// fused is the expression that all the others evaluate, too.
+// fused is the expression that all peers evaluate too.
 func fused() expr.Expr {
 	x, y := expr.Col("x"), expr.Col("y")
 	return x.Mul(expr.Lit(2)).Add(y).Gt(expr.Lit(1)).And(x.Lt(y))
 }
 
-// Half of the rows are kept, and their share of the output counts.
+// Half of the rows are kept, and the bytes of their output count.
 const (
 	filterBytes = 8 + 1.0/8 + 4
 	gatherWide  = 4 + 8 + 8
@@ -68,7 +68,7 @@ func (b *bench) figures(data *buffer.Buffer) []figure {
 	}, b.narrow(data)...)
 }
 
-// narrow are expressions of columns of one and two bytes and of bits.
+// narrow are expressions over columns of one and two bytes and of bits.
 func (b *bench) narrow(data *buffer.Buffer) (figures []figure) {
 	for _, of := range []struct {
 		name  string
@@ -109,8 +109,8 @@ func (b *bench) reduce(data *buffer.Buffer, aggregates ...reduce.Aggregate) work
 	return func(ctx context.Context) (releaser, error) { return reduce.Table(ctx, data, aggregates, b.options()) }
 }
 
-// selected returns a table of some columns, as one that a program keeps: what is found
-// out about a schema is kept with it. The bench releases it.
+// selected returns a table of some columns. Programs keep such a table, because facts
+// about its schema are cached with it. The bench releases it.
 func (b *bench) selected(data *buffer.Buffer, names []string) (*buffer.Buffer, error) {
 	table, err := data.Select(names...)
 	if err == nil {
@@ -119,7 +119,7 @@ func (b *bench) selected(data *buffer.Buffer, names []string) (*buffer.Buffer, e
 	return table, err
 }
 
-// release gives back what selected has kept.
+// release releases the tables of selected.
 func (b *bench) release() error {
 	var errs []error
 	for _, table := range b.held {
@@ -150,8 +150,8 @@ func (b *bench) filter(data *buffer.Buffer, predicate expr.Expr, names ...string
 	}
 }
 
-// take takes by a column of indices. Where these are checked it waits for what was
-// found.
+// take takes rows by a column of indices. If the indices are checked, it waits for the
+// result of the check.
 func (b *bench) take(data *buffer.Buffer, indices string, bounds selection.Bounds) work {
 	return func(ctx context.Context) (releaser, error) {
 		values, err := data.ColumnByName("v")

@@ -15,9 +15,9 @@ import (
 // figure is one operator on the large table.
 type figure struct {
 	name string
-	// bytes is the fewest that a row moves, reach the part of it that is demanded.
+	// bytes is the minimum that a row moves, reach the required part of the copy rate.
 	bytes, reach float64
-	// against are others' figures, and how many times as fast ours has to be.
+	// against holds the peers, and the required speed relative to each.
 	against []demand
 	work    work
 }
@@ -71,8 +71,7 @@ func (b *bench) line(f figure, rows int, took time.Duration) []string {
 	return append(cells, strings.Join(against, "; "))
 }
 
-// copyRate measures how fast the device copies as many 8-byte values as there are
-// rows.
+// copyRate measures the rate at which the device copies one 8-byte value per row.
 func (b *bench) copyRate(ctx context.Context) (err error) {
 	bytes := uint64(b.rows) * 8
 	from, err := b.mgr.Allocate(bytes, memory.AllocateOptions{})
@@ -94,7 +93,7 @@ func (b *bench) copyRate(ctx context.Context) (err error) {
 	return err
 }
 
-// nothing is the result of what has none.
+// nothing is the result of an operation without one.
 type nothing struct{}
 
 func (nothing) Release() error { return nil }

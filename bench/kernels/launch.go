@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// plainLaunch returns the time to enqueue a kernel of package elementwise, which
-// takes two inputs and an output that is there.
+// plainLaunch returns the time to enqueue a kernel of package elementwise with two
+// inputs and an existing output.
 func (b *bench) plainLaunch(ctx context.Context, data *buffer.Buffer) (_ time.Duration, err error) {
 	var values [2]memory.Slice[float32]
 	for i, name := range []string{"x", "y"} {

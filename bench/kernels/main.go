@@ -31,10 +31,10 @@ type bench struct {
 	rows   int
 	rounds int
 	rivals rivals
-	// copied is how many bytes a second the device copies, those read and those
-	// written counted.
+	// copied is the device's copy rate in bytes per second; bytes read and bytes
+	// written count.
 	copied float64
-	// held are the tables that figures work on.
+	// held are the tables of the figures.
 	held []*buffer.Buffer
 }
 
@@ -89,7 +89,7 @@ func show(heading string, t *table.Table) error {
 	return t.Print(os.Stdout)
 }
 
-// verdict says whether a bar was met.
+// verdict returns the text for a met or a missed bar.
 func verdict(met bool) string {
 	if met {
 		return "OK"

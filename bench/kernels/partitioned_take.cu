@@ -1,5 +1,5 @@
-// Times ways to take 8-byte values by random indices: plain gathers, and gathers whose
-// indices are first partitioned so that each part of the values fits the L2 cache.
+// Times ways to take 8-byte values by random indices: plain gathers, and gathers of
+// indices that are first partitioned so that each part of the values fits the L2 cache.
 //
 //     nvcc -O3 -std=c++17 -arch=native -o partitioned_take partitioned_take.cu && ./partitioned_take
 //
@@ -68,7 +68,7 @@ __global__ void gather_eight(const double *from, const uint4 *index, double2 *ou
     }
 }
 
-// gather_pair loads the aligned 16 bytes that a value lies in, gather_sector its whole
+// gather_pair loads the aligned 16 bytes that contain a value, gather_sector its whole
 // sector of 32 bytes.
 __global__ void gather_pair(const double2 *from, const uint32_t *index, double *out) {
     const size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
@@ -84,8 +84,8 @@ __global__ void gather_sector(const double2 *from, const uint32_t *index, double
     out[i] = at % 2 == 0 ? pair.x : pair.y;
 }
 
-// random_reads reads values at places that it computes, and neither reads indices nor
-// writes: the ceiling of random access.
+// random_reads reads values at computed positions, without reading indices or writing:
+// the ceiling of random access.
 __global__ void random_reads(const double *from, double *out, size_t n) {
     constexpr int each = 8;
     const size_t base = blockIdx.x * size_t(blockDim.x) * each + threadIdx.x;
@@ -99,16 +99,17 @@ __global__ void random_reads(const double *from, double *out, size_t n) {
 
 // ---- partitioned in tiles
 //
-// Each tile of rows sorts its own indices by their high bits (sort_tiles) and keeps for
-// each row where its index went, in 2 bytes. The values are then gathered part by part:
-// of each tile the run of indices that belong to the part (gather_parts). They are
-// written in the order of the sorted indices, so each tile has its own values and puts
-// them in the order of its rows within shared memory (unsort_tiles). No pass writes to
-// random places of memory, and no rows move with the indices.
+// Each tile sorts the indices of its rows by their high bits (sort_tiles) and keeps,
+// for each row, the new position of its index in 2 bytes. The values are then gathered
+// part by part: from each tile the run of indices that belong to the part
+// (gather_parts). They are written in the order of the sorted indices, so each tile has
+// its values together and restores the order of its rows in shared memory
+// (unsort_tiles). No pass writes to random places of memory, and no rows move with the
+// indices.
 
 constexpr uint32_t tile_rows = 8192, tile_threads = 512, tile_each = tile_rows / tile_threads, most_parts = 256;
 
-// starts has tiles numbers for each part and for the end: where its run begins.
+// starts holds, for each part and for the end, the start of its run in each tile.
 __global__ void __launch_bounds__(tile_threads) sort_tiles(const uint4 *index, uint4 *sorted, ushort4 *places, uint16_t *starts, uint32_t shift,
                                                            uint32_t parts) {
     __shared__ uint32_t counters[most_parts];
@@ -158,8 +159,8 @@ __global__ void __launch_bounds__(tile_threads) sort_tiles(const uint4 *index, u
     for (uint32_t j = 0; j < tile_each / 4; j++) sorted[base + j * tile_threads] = ((const uint4 *)room)[thread + j * tile_threads];
 }
 
-// gather_parts has a warp for each run. Blocks start in the order of their numbers, so
-// about one part is read at a time.
+// gather_parts uses one warp for each run. Blocks start in the order of their numbers,
+// so about one part is read at a time.
 constexpr uint32_t gather_warps = 8;
 __global__ void __launch_bounds__(32 * gather_warps) gather_parts(const double *from, const uint32_t *sorted, const uint16_t *starts, double *out,
                                                                   uint32_t tiles) {

@@ -1,10 +1,10 @@
-// Times CUB, and plain kernels where CUB has nothing, as anchors for gpuframe's
-// operators.
+// Times CUB, and plain kernels if CUB has no such operation, as references for
+// gpuframe's operators.
 //
 //     nvcc -O3 -arch=native -o peers peers.cu && ./peers ROWS [ROWS ...]
 //
-// Prints a line for each figure: its name, the number of rows, and the median of
-// its device time in milliseconds, with tabs between.
+// Prints a tab-separated line for each figure: its name, the number of rows, and the
+// median of its device time in milliseconds.
 #include <cub/cub.cuh>
 
 #include <algorithm>
@@ -75,7 +75,7 @@ template <typename Call> static void time_it(const char *name, size_t rows, Call
     fflush(stdout);
 }
 
-// time_cub runs a CUB algorithm with the temporary memory that it asks for.
+// time_cub runs a CUB algorithm with the temporary memory that it requires.
 template <typename Call> static void time_cub(const char *name, size_t rows, Call call) {
     size_t bytes = 0;
     CHECK(call(nullptr, bytes));

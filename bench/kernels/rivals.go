@@ -9,7 +9,7 @@ import (
 	"time"
 )
 
-// rivals are the times of others, by name and number of rows.
+// rivals are the times of the peers, by name and number of rows.
 type rivals map[rival]time.Duration
 
 type rival struct {
@@ -17,7 +17,8 @@ type rival struct {
 	rows int
 }
 
-// readRivals reads what peers.py and peers.cu print. Without a path there are none.
+// readRivals reads the output of peers.py and peers.cu. Without a path it returns no
+// times.
 func readRivals(path string) (rivals, error) {
 	found := rivals{}
 	if path == "" {

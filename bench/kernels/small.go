@@ -15,7 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
-// small measures operators on a thousand rows, where calls are all that counts.
+// small measures operators on a thousand rows, for which the cost of the calls
+// dominates.
 func (b *bench) small(ctx context.Context) (err error) {
 	const rows, bar = 1000, 15 * time.Microsecond
 	data, err := b.generate(ctx, rows)
@@ -23,7 +24,7 @@ func (b *bench) small(ctx context.Context) (err error) {
 		return err
 	}
 	defer func() { err = errors.Join(err, b.release(), data.Release()) }()
-	// The waits of another goroutine's thread are not to be measured.
+	// The lock keeps waits of other goroutines' threads out of the measurement.
 	runtime.LockOSThread()
 	defer runtime.UnlockOSThread()
 	t := table.New("operator", "time", "bar", "torch", "bar ≤ torch")
@@ -54,7 +55,7 @@ func (b *bench) small(ctx context.Context) (err error) {
 	return show(fmt.Sprintf("%d rows, from the call until the result is on the device", rows), t)
 }
 
-// first measures what a new expression costs, once and from then on.
+// first measures the cost of a new expression, the first time and later.
 func (b *bench) first(ctx context.Context) (err error) {
 	data, err := b.generate(ctx, 1000)
 	if err != nil {
@@ -87,11 +88,11 @@ func (b *bench) first(ctx context.Context) (err error) {
 	return show("what an expression costs, 1,000 rows", t)
 }
 
-// compile returns the time of a call that has a new expression compiled.
+// compile returns the time of a call that compiles a new expression.
 func (b *bench) compile(ctx context.Context, data *buffer.Buffer, operations int) (time.Duration, error) {
 	var times []time.Duration
 	for range 9 {
-		// A shape that neither this process nor the driver's cache on disk has met.
+		// A shape that no cache has, of this process or of the driver on disk.
 		e := unmet(operations)
 		began := time.Now()
 		result, err := expr.Evaluate(ctx, data, []expr.Expr{e}, b.options())
@@ -106,7 +107,7 @@ func (b *bench) compile(ctx context.Context, data *buffer.Buffer, operations int
 	return median(times), nil
 }
 
-// unmet returns an expression of so many operations and of random shape.
+// unmet returns an expression of random shape with the given number of operations.
 func unmet(operations int) expr.Expr {
 	e := expr.Col("x")
 	for range operations - 1 {

@@ -12,7 +12,7 @@ import (
 // releaser is a result.
 type releaser interface{ Release() error }
 
-// work is something to time. What it returns is released before it runs again.
+// work is an operation to time. Its result is released before it runs again.
 type work func(ctx context.Context) (releaser, error)
 
 func median[T time.Duration | float64](values []T) T {
@@ -20,9 +20,9 @@ func median[T time.Duration | float64](values []T) T {
 	return values[len(values)/2]
 }
 
-// batch is how many calls are timed together, one behind the other, as programs make
-// them: what a call does on the host is then hidden behind the work of the call
-// before. The peers do the same.
+// batch is the number of calls that are timed together, in sequence, as programs make
+// them: the host's part of a call then overlaps with the device's work of the previous
+// call. The peers do the same.
 const batch = 5
 
 // onDevice returns the median of the device's times of some rounds.
@@ -72,7 +72,7 @@ func (b *bench) between(ctx context.Context, start, end *device.Event, w work) (
 	return float64(elapsed), err
 }
 
-// byClock returns the median time from the call until its result is there.
+// byClock returns the median time from the call until its result is complete.
 func (b *bench) byClock(ctx context.Context, w work) (time.Duration, error) {
 	const warm, rounds = 200, 1001
 	var times []time.Duration

@@ -1,6 +1,6 @@
-// Memory measures gpuframe's resources and its manager with RMM's benchmarks and
-// RMM's parameters, beside the driver's own pool as C uses it, in one process on
-// one device.
+// Memory measures gpuframe's resources and its manager with RMM's benchmarks and RMM's
+// parameters, compared with the driver's pool as C uses it, in one process on one
+// device.
 //
 //	go run ./bench/memory                      # on cuda:0
 //	go run ./bench/memory -device host -quick  # without a GPU
@@ -13,13 +13,13 @@
 //	random    RMM's random_allocations
 //	streams   RMM's multi_stream_allocations
 //	replay    a log that -log names, as RMM's replay
-//	segments  what fixed and expandable segments reserve for the same program
+//	segments  the reservations of fixed and expandable segments for one program
 //
-// The other side is bench/internal/peer: the same requests, from C, to a pool of
-// cuMemPoolCreate that keeps what it has. On the host there is none. Bars are
-// printed with whether they were met; the exit status tells errors alone.
+// The reference is bench/internal/peer: the same requests, from C, to a pool of
+// cuMemPoolCreate that never returns memory. The host has no reference. Each bar is
+// printed with its result; the exit status reports only errors.
 //
-// The random part makes the very requests that RMM's program makes, for it draws
-// the same numbers: libstdc++'s default_random_engine with its seed of 1. They
-// are drawn beforehand here, and within the time in RMM's program.
+// The random part makes exactly the requests of RMM's program, because it draws the
+// same numbers: libstdc++'s default_random_engine with its seed of 1. Here they are
+// drawn before the timed part, in RMM's program within it.
 package main

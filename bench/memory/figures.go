@@ -7,10 +7,10 @@ import (
 	"time"
 )
 
-// bars collects what a row had to reach.
+// bars collects the requirements of a row.
 type bars []string
 
-// demand adds a bar, and whether it was met.
+// demand adds a bar and its result.
 func (b *bars) demand(met bool, format string, args ...any) {
 	verdict := " OK"
 	if !met {
@@ -31,8 +31,7 @@ func milliseconds(took time.Duration) string {
 
 func ratio(ours, theirs time.Duration) float64 { return ours.Seconds() / theirs.Seconds() }
 
-// part returns how much of the whole something is, or nothing where the whole is
-// not known.
+// part returns a part as a percentage of the whole, or nothing if the whole is unknown.
 func part(one, whole uint64) string {
 	if one == 0 || whole == 0 {
 		return ""
@@ -47,7 +46,7 @@ func gibibytes(bytes uint64) string {
 	return fmt.Sprintf("%.2f GiB", float64(bytes)/(1<<30))
 }
 
-// size returns a size in the largest binary unit that it is a multiple of.
+// size returns a size in the largest binary unit that divides it.
 func size(bytes uint64) string {
 	switch {
 	case bytes%(1<<20) == 0:

@@ -22,13 +22,13 @@ func main() {
 	}
 }
 
-// bench is one run: a device, and how much is asked of it.
+// bench is one run: a device, and the extent of the measurement.
 type bench struct {
 	dev *device.Device
-	// quick asks for figures soon rather than for good ones.
+	// quick reduces the rounds, for fast and less exact figures.
 	quick bool
-	// count and sizes are of the random part: how many allocations, of at most
-	// how many MiB, and how many MiB may be in use at a time.
+	// count and sizes are for the random part: the number of allocations, their maximum
+	// in MiB, and the maximum of MiB in use.
 	count int
 	sizes []uint64
 	most  uint64
@@ -37,7 +37,7 @@ type bench struct {
 	log   string
 }
 
-// parts in the order in which they run.
+// The parts in the order in which they run.
 var parts = []struct {
 	name    string
 	measure func(*bench) error
@@ -90,7 +90,7 @@ func run() (err error) {
 	return b.measure(chosen)
 }
 
-// choose reads -only. The replay runs where there is a log.
+// choose reads -only. The replay runs only with a log.
 func choose(only, log string) (map[string]bool, error) {
 	chosen := map[string]bool{}
 	var names []string
@@ -136,8 +136,7 @@ func show(heading string, t *table.Table) error {
 	return t.Print(os.Stdout)
 }
 
-// half returns half of the memory that is free, which is what RMM primes its
-// pools with.
+// half returns half of the free memory, the size with which RMM primes its pools.
 func (b *bench) half() (uint64, error) {
 	const page = 2 << 20
 	free, _, err := b.dev.MemoryInfo()

@@ -15,8 +15,8 @@ const (
 	pairRatioBar = 0.28
 )
 
-// pairs times an allocation and its free by size. Rounds of ours and of C's take
-// turns, so that both meet the same moods of the machine.
+// pairs times an allocation and its free by size. Rounds of gpuframe and of C
+// alternate, so that disturbances of the machine affect both.
 func (b *bench) pairs() error {
 	t := table.New("allocate + free", "size", "time", "Go allocations", "from C", "ratio", "bar")
 	err := withStreams(b.dev, 1, func(streams []*device.Stream) error {
@@ -89,7 +89,7 @@ func (b *bench) pairsOf(t *table.Table, subject subject, source *source, stream 
 	return nil
 }
 
-// calibrate returns how many times something can be done in so long.
+// calibrate returns how often an operation can run in the given time.
 func calibrate(long time.Duration, do func(n int) error) (int, error) {
 	for n := 1; ; n *= 2 {
 		start := time.Now()
@@ -102,7 +102,7 @@ func calibrate(long time.Duration, do func(n int) error) (int, error) {
 	}
 }
 
-// pool is the other side, where there is one.
+// pool is the reference, which may be absent.
 type pool struct{ *peer.Pool }
 
 // pool returns nil on the host.
@@ -117,7 +117,7 @@ func (b *bench) pool(initial uint64, stream *device.Stream) (*pool, error) {
 	return &pool{theirs}, nil
 }
 
-// close adds its error to what a function returns.
+// close adds its error to that of a function.
 func (p *pool) close(err *error) {
 	if p == nil {
 		return

@@ -16,9 +16,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// rmmBest is, by the largest allocation in MiB, what the best of RMM's resources
-// took for 100,000 allocations, and what its primed cuda_async took there. Our
-// bar is the former, scaled by what the primed pool takes here.
+// rmmBest holds, by the largest allocation in MiB, the time of the best of RMM's
+// resources for 100,000 allocations, and that of its primed cuda_async on the same
+// machine. Our bar is the first, scaled by the time of the primed pool here.
 var rmmBest = map[uint64]struct{ best, async time.Duration }{
 	1:    {44 * time.Millisecond, 206 * time.Millisecond},
 	64:   {120 * time.Millisecond, 153 * time.Millisecond},
@@ -28,25 +28,23 @@ var rmmBest = map[uint64]struct{ best, async time.Duration }{
 const (
 	rmmCount = 100_000
 	rmmMost  = 16_000
-	// endBar is the most that may be reserved at the end, as a multiple of the
-	// most that was in use.
+	// endBar is the maximum reserved at the end, as a multiple of the maximum in use.
 	endBar = 1.15
 )
 
-// timing is a sequence that was run several times.
+// timing is the result of several runs of a sequence.
 type timing struct {
-	// first is the time of the first run, steady the median of the others; both
-	// are zero where the first took too long. share is how much of it was done
-	// then.
+	// first is the time of the first run, steady the median of the others; both are
+	// zero if the first took too long. share is the part of it that was done by then.
 	first, steady time.Duration
 	share         float64
-	// What was reserved: the most and, after the last run, still. Zero is not
-	// known.
+	// The reserved bytes: the maximum and, after the last run, the rest. Zero means
+	// unknown.
 	peak, end uint64
 }
 
-// repeat runs something that says how far it came until there are enough runs,
-// or the time is over.
+// repeat runs a function, which returns its progress, until enough runs are done or the
+// time is over.
 func (b *bench) repeat(length int, once func() (took time.Duration, done int, err error)) (t timing, err error) {
 	runs := 6
 	if b.quick {
@@ -102,8 +100,8 @@ func (b *bench) random() error {
 	return nil
 }
 
-// randomInC adds the driver's own pool and returns what it takes when it is
-// primed; zero is not known.
+// randomInC adds the driver's pool and returns its time when it is primed; zero means
+// unknown.
 func (b *bench) randomInC(t *table.Table, s *sequence, half uint64, stream *device.Stream) (base time.Duration, err error) {
 	for _, initial := range []uint64{0, half} {
 		pool, err := b.pool(initial, stream)
@@ -150,8 +148,8 @@ func (b *bench) randomOf(t *table.Table, subject subject, s *sequence, largest, 
 	return nil
 }
 
-// judge holds a run against the best of RMM's resources, where that was measured,
-// and against what may be reserved.
+// judge compares a run with the best of RMM's resources, if that was measured, and with
+// the limit of reserved memory.
 func (b *bench) judge(demands *bars, measured timing, s *sequence, largest, initial uint64, base time.Duration) {
 	best, known := rmmBest[largest]
 	took := measured.steady
@@ -180,7 +178,7 @@ func (t timing) row(name string, s *sequence, initial uint64, base time.Duration
 	return []string{name, gibibytes(initial), first, steady, part(t.peak, s.peak), part(t.end, s.peak), of, demands.String()}
 }
 
-// slots hold what a sequence allocates.
+// slots hold the allocations of a sequence.
 type slots struct {
 	source      *source
 	allocations []resource.Allocation
@@ -194,8 +192,8 @@ func (s *source) newSlots(n int) *slots {
 	return &slots{source: s, allocations: make([]resource.Allocation, n)}
 }
 
-// replay runs the sequence until its end or that of the time, and tells how many
-// requests there were. What is left is freed when the time has been taken.
+// replay runs the sequence until its end or the limit, and returns the number of
+// requests. The remaining memory is freed after the time was taken.
 func (h *slots) replay(s *sequence, limit time.Duration, stream *device.Stream) (took time.Duration, done int, err error) {
 	const often = 256
 	start := time.Now()

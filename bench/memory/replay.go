@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory/replay"
 )
 
-// replay runs a log against every resource, in the order of the log.
+// replay runs a log on every resource, in the order of the log.
 func (b *bench) replay() error {
 	log, err := loadLog(b.log)
 	if err != nil {

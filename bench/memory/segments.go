@@ -10,11 +10,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory/caching"
 )
 
-// trainingSequence makes the requests of a model that is trained in phases.
-// Weights stay from the beginning to the end. Each step makes every layer's
-// activations, of sizes that change from phase to phase, frees them in reverse
-// with workspaces and small blocks between, and holds all gradients until the
-// step is over. What one phase has freed seldom fits the next one exactly.
+// trainingSequence makes the requests of a model that is trained in phases. Weights
+// stay from the beginning to the end. Each step allocates the activations of every
+// layer, of sizes that change from phase to phase, frees them in reverse order with
+// workspaces and small blocks between, and holds all gradients until its end. The
+// memory that one phase frees seldom fits the next one exactly.
 func trainingSequence(phases, steps, layers int) *sequence {
 	const width, half = 4096, 2
 	s, random := new(sequence), newRandom()
@@ -52,7 +52,7 @@ func trainingSequence(phases, steps, layers int) *sequence {
 	return s
 }
 
-// segments compares what the caching resource reserves by its two ways to grow.
+// segments compares the reserved memory of the caching resource's two ways to grow.
 func (b *bench) segments() error {
 	phases, steps, layers := 24, 4, 24
 	if b.quick {

@@ -1,13 +1,13 @@
 package main
 
-// sequence is a program's requests, made beforehand so that both sides make the
-// same ones and neither's time holds the making.
+// sequence is the requests of a program, made in advance so that both sides make the
+// same ones and neither's time includes their generation.
 type sequence struct {
-	// bytes[i] is asked for into slots[i]; where it is zero, what is in the slot
-	// is freed.
+	// bytes[i] is allocated into slots[i]; if it is zero, the memory in the slot is
+	// freed.
 	bytes []uint64
 	slots []uint32
-	// slotCount is how many slots there are, peak the most bytes in use.
+	// slotCount is the number of slots, peak the maximum number of bytes in use.
 	slotCount int
 	peak      uint64
 
@@ -38,11 +38,11 @@ func (s *sequence) free(slot uint32) {
 	s.unused = append(s.unused, slot)
 }
 
-// randomSequence makes the requests of RMM's benchmark: count allocations of 1
-// to largest bytes each and as many frees. Each step allocates with a chance of
-// 73 in 100, unless that would bring what is in use to most, or there are count
-// allocations already; else it frees one of what is there. A size is drawn in
-// every step, wanted or not.
+// randomSequence makes the requests of RMM's benchmark: count allocations of 1 to
+// largest bytes each, and the same number of frees. Each step allocates with a
+// probability of 73 %, unless that would raise the bytes in use to most, or count
+// allocations exist already; otherwise it frees a live allocation. Every step draws a
+// size, used or not.
 func randomSequence(count int, largest, most uint64) *sequence {
 	const chance = 73
 	s := &sequence{bytes: make([]uint64, 0, 2*count), slots: make([]uint32, 0, 2*count)}
@@ -68,10 +68,9 @@ func randomSequence(count int, largest, most uint64) *sequence {
 	return s
 }
 
-// random draws the numbers that C++ programs draw which were built with GCC's
-// library and take its default generator as it comes: a linear congruence modulo
-// 2³¹−1, and integers between two bounds made of its numbers by the library's
-// own way.
+// random draws the numbers of C++ programs that were built with GCC's library and use
+// its default generator and seed: a linear congruence modulo 2³¹−1, and integers
+// between two bounds, derived from its numbers by the library's method.
 type random struct{ state uint64 }
 
 func newRandom() *random { return &random{state: 1} }
@@ -79,7 +78,7 @@ func newRandom() *random { return &random{state: 1} }
 const (
 	modulus    = 1<<31 - 1
 	multiplier = 16807
-	// span is how many different numbers there are.
+	// span is the number of different values.
 	span = modulus - 1
 )
 
@@ -95,7 +94,7 @@ func (r *random) between(low, high uint64) uint64 { return low + r.upTo(high-low
 func (r *random) upTo(high uint64) uint64 {
 	switch {
 	case high < span-1:
-		// Equal shares for all; what is beyond the last share does not count.
+		// All values have equal shares; numbers beyond the last share are rejected.
 		share := (span - 1) / (high + 1)
 		for {
 			if n := r.next(); n < share*(high+1) {
@@ -103,7 +102,7 @@ func (r *random) upTo(high uint64) uint64 {
 			}
 		}
 	case high > span-1:
-		// A number of more digits to the base of span, the highest first.
+		// A number of several digits in base span, the highest first.
 		for {
 			above := span * r.upTo(high/span)
 			if n := above + r.next(); n >= above && n <= high {

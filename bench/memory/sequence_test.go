@@ -8,9 +8,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// TestRandomSequence compares with what a C++ program draws that goes by the
-// same rules with std::default_random_engine and std::uniform_int_distribution,
-// built with g++ 12.
+// TestRandomSequence compares with the numbers of a C++ program with the same rules,
+// with std::default_random_engine and std::uniform_int_distribution, built with g++ 12.
 func TestRandomSequence(t *testing.T) {
 	for _, test := range []struct {
 		count   int

@@ -39,16 +39,17 @@ const (
 	numberBytes    = 8
 )
 
-// streamCounts are how many streams the kernels of a round take turns on.
+// streamCounts are the numbers of streams between which the kernels of a round
+// alternate.
 var streamCounts = []int{1, 2, 4}
 
-// launcher enqueues the work of RMM's benchmark on memory: on a GPU the kernel,
-// on the host something that writes there.
+// launcher enqueues the work of RMM's benchmark on memory: on a GPU the kernel, on the
+// host a fill.
 type launcher struct {
 	dev      *device.Device
 	module   *kernels.Module
 	function *kernels.Function
-	// raw is the same kernel for the other side.
+	// raw is the same kernel for the peer.
 	rawModule backend.Module
 	raw       backend.Function
 }
@@ -94,7 +95,7 @@ func (l *launcher) launch(stream *device.Stream, argument any, pointer device.Po
 	})
 }
 
-// one allocates a number on the stream, has a kernel write it, and frees it.
+// one allocates a number on the stream, writes it by a kernel, and frees it.
 func (s *source) one(l *launcher, stream *device.Stream) error {
 	if s.manager == nil {
 		allocation, err := s.resource.Allocate(numberBytes, stream)
@@ -110,7 +111,7 @@ func (s *source) one(l *launcher, stream *device.Stream) error {
 	return errors.Join(l.launch(stream, block, block.Pointer()), block.Release())
 }
 
-// streams times rounds of four kernels, each with memory of its own.
+// streams times rounds of four kernels, each with separate memory.
 func (b *bench) streams() (err error) {
 	launcher, err := b.newLauncher()
 	if err != nil {
@@ -149,7 +150,7 @@ func (b *bench) rounds() int {
 	return 31
 }
 
-// streamsInC returns the times by number of streams; zero is not known.
+// streamsInC returns the times by number of streams; zero means unknown.
 func (b *bench) streamsInC(t *table.Table, l *launcher, streams []*device.Stream) (base map[int]time.Duration, err error) {
 	base = map[int]time.Duration{}
 	pool, err := b.pool(0, streams[0])
@@ -178,8 +179,8 @@ func (b *bench) streamsInC(t *table.Table, l *launcher, streams []*device.Stream
 	return base, nil
 }
 
-// streamsOf opens the subject anew for each number of streams. When it is warm,
-// every stream has freed memory before.
+// streamsOf opens the subject again for each number of streams. If warm is true, every
+// stream has freed memory before.
 func (b *bench) streamsOf(t *table.Table, subject subject, warm bool, l *launcher, streams []*device.Stream, base map[int]time.Duration) error {
 	row := []string{subject.name, "none"}
 	if warm {

@@ -8,17 +8,17 @@ import (
 	"github.com/gpuframe/gpuframe/memory/buckets"
 )
 
-// subject is a way to get memory that is measured.
+// subject is a measured way to allocate memory.
 type subject struct {
 	name string
-	// judged says that the bars are for this subject.
+	// judged is true if the bars apply to this subject.
 	judged bool
-	// manager has a manager above the resource; backstop leaves its own on.
+	// manager puts a manager above the resource; backstop enables its backstop.
 	manager, backstop bool
-	// make makes the resource, which takes the initial bytes at once. It is nil
-	// where the resource cannot do that.
+	// make makes the resource and, if primes is true, allocates the initial bytes
+	// immediately.
 	make func(dev *device.Device, initial uint64) (memory.Resource, error)
-	// primes says whether make heeds the initial bytes.
+	// primes is true if make uses the initial bytes.
 	primes bool
 }
 
@@ -47,13 +47,13 @@ func driver(dev *device.Device, _ uint64) (memory.Resource, error) {
 	return memory.NewDriverResource(dev), nil
 }
 
-// source is a subject that is open.
+// source is an open subject.
 type source struct {
 	resource memory.Resource
 	manager  *memory.Manager
 }
 
-// open makes the subject ready. The caller closes it.
+// open opens the subject. The caller closes it.
 func (s subject) open(dev *device.Device, initial uint64) (*source, error) {
 	resource, err := s.make(dev, initial)
 	if err != nil {

@@ -18,8 +18,7 @@ const (
 	threadRateBar = 6e6
 )
 
-// threadCounts are how many goroutines there are, the last of which also meet on
-// one stream.
+// threadCounts are the numbers of goroutines. The last of them also share one stream.
 var threadCounts = []int{1, 2, 4, 8, 16}
 
 // threads counts pairs per second.
@@ -49,7 +48,7 @@ func (b *bench) threads() error {
 	return show("Threads, each with a stream of its own", t)
 }
 
-// while is how long pairs are counted.
+// while returns the time for which pairs are counted.
 func (b *bench) while() time.Duration {
 	if b.quick {
 		return 10 * time.Millisecond
@@ -118,8 +117,8 @@ func (b *bench) threadsOf(t *table.Table, subject subject, rate func([]*device.S
 	return nil
 }
 
-// rate has a goroutine for each stream allocate and free for so long, and
-// returns the pairs of a second.
+// rate runs a goroutine for each stream that allocates and frees for the given time,
+// and returns the pairs per second.
 func (s *source) rate(long time.Duration, streams []*device.Stream) (float64, error) {
 	const inRow = 32
 	var stop atomic.Bool

@@ -14,13 +14,13 @@ func ExampleDriver_Devices() {
 	devices, err := cuda.Driver{}.Devices()
 	switch {
 	case errors.Is(err, backend.ErrNotAvailable):
-		fmt.Println("the GPU, or why there is none, is known") // err names the reason
+		fmt.Println("the GPU, or the reason for its absence, is known") // err names the reason
 	case err != nil:
 		fmt.Println("the driver works but a device does not:", err)
 	case len(devices) > 0:
-		fmt.Println("the GPU, or why there is none, is known")
+		fmt.Println("the GPU, or the reason for its absence, is known")
 	}
-	// Output: the GPU, or why there is none, is known
+	// Output: the GPU, or the reason for its absence, is known
 }
 
 // An error matches both the sentinel of package backend and the driver's code.

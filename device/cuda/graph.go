@@ -13,7 +13,7 @@ func (d *device) StreamBeginCapture(stream backend.Stream) error {
 		return err
 	}
 	result := d.raw.StreamBeginCapture(uintptr(stream))
-	if result == libcuda.TooOld { // for what has to follow
+	if result == libcuda.TooOld { // the driver lacks a later function
 		return failed(result, "cuGraphInstantiateWithFlags", "")
 	}
 	return check(result, operation)

@@ -1,11 +1,11 @@
-// Rows as threads want them: validity bits from any bit on, and values 16 bytes at a
+// Rows as threads load them: validity bits from any bit on, and values 16 bytes at a
 // time.
 #pragma once
 
 #include "gpuframe.cuh"
 
-// load_whole and store_whole move 16 bytes in one instruction: the compiler takes some
-// of them apart where others of the same values stand in another branch.
+// load_whole and store_whole move 16 bytes in one instruction. Without them the
+// compiler splits some of these accesses if another branch accesses the same values.
 template <typename Group> DEVICE Group load_whole(const Group *from) {
     static_assert(sizeof(Group) == 16, "the widest there is");
     u64 word[2];
@@ -22,8 +22,8 @@ template <typename Group> DEVICE void store_whole(Group *to, const Group &group)
     asm volatile("st.global.v2.u64 [%0], {%1, %2};" ::"l"((__attribute__((address_space(1))) void *)to), "l"(word[0]), "l"(word[1]) : "memory");
 }
 
-// load_bits returns count bits, at most 32, from bit position on, the first lowest.
-// Bytes beyond the one that holds bit end − 1 are not read; their bits are 0.
+// load_bits returns count bits, at most 32, from bit position on, the first lowest. It
+// does not read bytes beyond the one that holds bit end − 1; their bits are 0.
 template <int count> DEVICE u32 load_bits(const u8 *bits, u64 position, u64 end) {
     static_assert(count <= 32 && count % 8 == 0, "whole bytes");
     const u64 first = position >> 3;
@@ -32,18 +32,18 @@ template <int count> DEVICE u32 load_bits(const u8 *bits, u64 position, u64 end)
     u64 word = 0;
 #pragma unroll
     for (int i = 0; i <= count / 8; i++) {
-        // The last byte is of use only where the first is begun in its middle.
+        // The last byte is needed only if the first is not aligned.
         if (first + i < bytes && (i < count / 8 || shift != 0))
             word |= (u64)bits[first + i] << 8 * i;
     }
     return (u32)(word >> shift) & (u32)((1ull << count) - 1);
 }
 
-// low_bits is a word whose lowest count bits are set, of which there may be 32.
+// low_bits returns a word with the lowest count bits set, at most 32.
 DEVICE u32 low_bits(u32 count) { return (u32)((1ull << count) - 1); }
 
-// device_rows is how many rows there are: those that the device tells, but none
-// where that is negative and never more than there is room for.
+// device_rows returns the number of rows: the count in device memory, but zero if it is
+// negative, and at most the capacity.
 DEVICE u64 device_rows(const i64 *rows, i64 capacity) {
     if (rows == nullptr)
         return capacity;

@@ -1,12 +1,12 @@
 // Numbers as unsigned integers of the same order, for minima, radix digits and
-// comparisons that know one type only.
+// comparisons of a single type.
 #pragma once
 
 #include "gpuframe.cuh"
 
-// Floats: a negative one has all its bits turned over, another one its sign. Then
-// −NaN < −∞ < … < −0 < +0 < … < +∞ < NaN. What a NaN shall be is for the caller
-// to say before.
+// Floats: all bits of a negative one are inverted, of another one only the sign. The
+// order is −NaN < −∞ < … < −0 < +0 < … < +∞ < NaN. The caller replaces NaNs before if
+// it needs another order for them.
 DEVICE u64 ordered_f64(u64 bits) { return bits ^ ((u64)((i64)bits >> 63) | 1ull << 63); }
 DEVICE u32 ordered_f32(u32 bits) { return bits ^ ((u32)((i32)bits >> 31) | 1u << 31); }
 DEVICE u32 ordered_f16(u32 bits) { return bits ^ ((bits >> 15 & 1) * 0x7fff | 0x8000); }

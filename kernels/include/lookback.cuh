@@ -1,7 +1,7 @@
-// What lies before a tile, in one pass over all tiles.
+// The fold of everything before a tile, in one pass over all tiles.
 //
-// A kernel cuts its input into tiles. Each tile publishes the fold of its own
-// values and gets that of everything before it:
+// A kernel divides its input into tiles. Each tile publishes the fold of its values and
+// receives the fold of all tiles before it:
 //
 //     __shared__ u32 tile;
 //     if (thread_in_block() == 0)
@@ -11,43 +11,43 @@
 //     if (thread_in_block() < warp_threads)           // the first warp, all 32 lanes
 //         before = before_tile(state, tile, sum, Sum<u64>());
 //
-// It is what others call decoupled look-back (Merrill and Garland 2016), but with
-// a fixed shape: 32 tiles make a group, 32 groups a span. The last tile of a group
-// publishes the group's fold, the last of a span the fold of all up to there. A
-// tile reads the tiles ahead of it in its group, the groups ahead of it in its
-// span and the span ahead, each in one step of the warp, and folds
+// The algorithm is decoupled look-back (Merrill and Garland 2016) with a fixed shape:
+// 32 tiles make a group, 32 groups a span. The last tile of a group publishes the
+// group's fold, the last tile of a span the fold of everything up to its end. A tile
+// reads the earlier tiles of its group, the earlier groups of its span and the previous
+// span, each in one step of the warp, and folds
 //
-//     ((spans ahead, groups ahead), tiles ahead)
+//     ((spans before, groups before), tiles before)
 //
-// each of the latter two lists as warp_fold does, what is absent being none. So the order
-// depends on nothing but the tile's number, float sums are the same in every run,
-// and no tile reads more than three times however many are under way.
+// Each of the latter two lists is folded as warp_fold does; absent values are none. The
+// order therefore depends only on the tile's number: float sums are the same in every
+// run, and a tile needs at most three reads, regardless of the number of tiles in
+// progress.
 //
 // # Memory
 //
-// state is 128-byte aligned and as long as internal/lookback.Bytes says:
-// 128 bytes, the first four of which are the ticket counter, and for each span of
-// 1,024 tiles 1,088 values of the size of a published one. Every byte is zero when
-// the kernel starts: the launch is preceded by a memset. (State that is kept
-// between launches with a number for each of them would save that, but would be
-// memory nobody counts, and would break when a graph replays the launch.)
+// state is 128-byte aligned and has the length of internal/lookback.Bytes: 128 bytes,
+// the first four of which are the ticket counter, and for each span of 1,024 tiles
+// 1,088 values of the size of a published one. Every byte is zero when the kernel
+// starts: a memset precedes the launch. (State kept between launches, with a number for
+// each launch, would save the memset. It would also be memory outside any budget, and
+// would fail when a graph replays the launch.)
 //
-// A published value is a row of 64-bit words, each with 32 bits of the value and
-// 32 bits that say that it is there. A word is written and read whole, so no
-// fences are needed for any size, and 16-byte accesses need not be atomic.
+// A published value is a row of 64-bit words, each with 32 bits of the value and 32
+// bits of flag. A word is written and read whole, so no size needs fences, and 16-byte
+// accesses need not be atomic.
 //
 // # Progress
 //
-// Tiles are handed out in the order in which blocks ask, so whatever a tile waits
-// for belongs to a block that runs already. A block must finish its tile before it
-// waits for another one.
+// Blocks take tiles in the order in which they start, so a tile only waits for blocks
+// that already run. A block must finish its tile before it waits for another one.
 #pragma once
 
 #include "scan.cuh"
 
 static constexpr u32 lookback_header = 128, lookback_group = 32, lookback_span = 1024, lookback_stride = 1088;
 
-// global_address returns an address as the instructions for global memory take it.
+// global_address converts an address for instructions on global memory.
 DEVICE u64 global_address(const void *address) {
     u64 global;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(global) : "l"(address));
@@ -61,9 +61,9 @@ DEVICE u32 take_tile(void *state) {
     return tile;
 }
 
-// Published is how a value lies in the state. Addresses are global ones.
+// Published is the layout of a value in the state. Addresses are global ones.
 template <typename T> struct Published {
-    // An even number of words above one, for they are written in pairs.
+    // An even number of words above one, because they are written in pairs.
     static constexpr int words = Words<T>::count == 1 ? 1 : (Words<T>::count + 1) / 2 * 2;
     static constexpr u32 bytes = 8 * words;
 
@@ -94,7 +94,7 @@ template <typename T> struct Published {
         }
     }
 
-    // there reports whether all of the value was there when it was read.
+    // there reports whether the whole value was published when it was read.
     METHOD bool there() const {
         u64 all = word[0];
 #pragma unroll
@@ -114,8 +114,8 @@ template <typename T> struct Published {
     }
 };
 
-// Awaited is what a lane waits for, if it wants it. It reads in any case, so that
-// no branch stands between one read and the next.
+// Awaited is a value for which a lane may wait. Every lane reads, waiting or not, so
+// that no branch separates one read from the next.
 template <typename T> struct Awaited {
     u64 address;
     bool wanted;
@@ -123,9 +123,10 @@ template <typename T> struct Awaited {
 
     METHOD Awaited(u64 address, bool wanted) : address(address), wanted(wanted) { published.read(address); }
 
-    // wait returns when all lanes of the warp have theirs. Only those that do not ask
-    // again, and not at once: hundreds of warps ask for the same few lines. (On an H200
-    // a scan of 2²⁷ float64 took 694 µs without, 669 with.)
+    // wait returns when all lanes of the warp have their values. Only lanes without a
+    // value read again, and after a pause, because hundreds of warps read the same few
+    // lines. (On an H200 a scan of 2²⁷ float64 took 694 µs without the pause, 669 with
+    // it.)
     METHOD void wait() {
         while (ballot(wanted && !published.there()) != 0) {
             __nvvm_nanosleep(40);
@@ -138,23 +139,23 @@ template <typename T> struct Awaited {
 };
 
 // before_tile publishes the fold of a tile's values and returns that of all tiles
-// before it, to every lane. The whole warp calls it, with the same arguments in all
-// lanes. marked says something of the tile, and afterwards whether it was true of
-// any tile before: it travels in words that are moved anyway.
+// before it to every lane. The whole warp calls it, with the same arguments in all
+// lanes. marked is a flag of the tile, and on return whether any tile before had it: it
+// travels in words that are moved anyway.
 template <typename T, typename Fold> DEVICE T before_tile(void *state, u32 tile, const T &sum, bool &marked, Fold f) {
     constexpr u32 bytes = Published<T>::bytes;
     const u32 lane = lane_in_warp();
     const u32 in_group = tile % lookback_group, group = tile / lookback_group % lookback_group, span = tile / lookback_span;
     const u64 tiles = global_address(state) + lookback_header + (u64)span * (lookback_stride * bytes);
     const u64 groups = tiles + lookback_span * bytes;
-    const u64 spans = groups + lookback_group * bytes; // the fold of all up to the end of this one
+    const u64 spans = groups + lookback_group * bytes; // the fold of everything up to the end of this span
 
     bool mark = marked;
     if (lane == 0)
         Published<T>::write(tiles + tile % lookback_span * bytes, sum, mark);
 
-    // All three are asked for before the first is waited for, and what others wait
-    // for is published as soon as it is known.
+    // All three reads are issued before the first wait, and each value for which others
+    // wait is published as soon as it is known.
     Awaited<T> tile_ahead(tiles + (group * lookback_group + lane) * bytes, lane < in_group);
     Awaited<T> group_ahead(groups + lane * bytes, lane < group);
     Awaited<T> span_ahead(spans - (span > 0 ? lookback_stride * bytes : 0), span > 0);

@@ -1,33 +1,34 @@
-// What lies before each tile, told by one block.
+// The fold of everything before each tile, computed by one block.
 //
-// It is for kernels whose blocks take many tiles, one after the other, and go on while
-// they wait. lookback.cuh lets every tile read what a thousand others have published;
-// with some hundreds of them waiting at a time, all for the same few lines of memory, that
-// limits how many tiles are done in a microsecond. Here the first block to run takes no
-// tile. It reads the sums of all of them, each once it is there, scans them, and
-// writes for each what lies before it, for which its block waits at an address of its
-// own. On an H200 the sum of 2²⁷ float64 takes 592 µs so, 712 µs by look_back with all
-// else the same, 526 µs where nobody waits.
+// It is for kernels with blocks that take many tiles in sequence and continue while
+// they wait. In lookback.cuh every tile reads values that a thousand others have
+// published; with hundreds of tiles waiting for the same few lines of memory, that
+// limits the number of tiles per microsecond. Here the first block to run takes no
+// tile. It reads the sums of all tiles as they are published, scans them, and writes
+// the prefix of each tile to a separate address, at which the tile's block waits. On an
+// H200 the sum of 2²⁷ float64 takes 592 µs this way, 712 µs by look-back with
+// everything else equal, and 526 µs without any waiting.
 //
-// The order of the folds: 32 tiles make a group; the groups ahead one after another,
-// and in a group as warp_scan does. So it depends on the tile's number alone.
+// The order of the folds: 32 tiles make a group; the earlier groups are folded in
+// sequence, and the tiles of a group as warp_scan does. The order depends only on the
+// tile's number.
 //
 // # Memory
 //
-// state is 128-byte aligned, as long as internal/lookback.ToldBytes says, and
-// zero when the kernel starts: 128 bytes, the first four of which count the tickets
-// (take_tile), then a sum for each tile and a prefix for each, as they are Published.
+// state is 128-byte aligned, has the length of internal/lookback.ToldBytes, and is zero
+// when the kernel starts: 128 bytes, the first four of which count the tickets
+// (take_tile), then a sum for each tile and a prefix for each, as Published values.
 //
 // # Progress
 //
-// Two blocks have to run at a time, so there must be two. Take tickets in order, and
-// publish each tile before waiting for the prefix of one that was taken later: what is
-// waited for then belongs to a block that runs.
+// At least two blocks must run at the same time. Take tickets in order, and publish
+// each tile before waiting for the prefix of one that was taken later: the awaited
+// values then belong to blocks that run.
 #pragma once
 
 #include "lookback.cuh"
 
-// Prefixes is the state of a kernel of so many tiles.
+// Prefixes is the state of a kernel for a number of tiles.
 template <typename T> struct Prefixes {
     u64 sums, befores; // global addresses
 
@@ -36,13 +37,14 @@ template <typename T> struct Prefixes {
         befores = sums + (u64)tiles * Published<T>::bytes;
     }
 
-    // publish tells the fold of a tile, and whether it is marked. One lane calls it.
+    // publish publishes the fold of a tile, and whether it is marked. One lane calls
+    // it.
     METHOD void publish(u32 tile, const T &sum, bool marked) const {
         Published<T>::write(sums + (u64)tile * Published<T>::bytes, sum, marked);
     }
 
-    // wait returns the fold of all tiles before one, and in marked whether one of these
-    // is. The whole warp calls it.
+    // wait returns the fold of all tiles before one, and in marked whether one of them
+    // is marked. The whole warp calls it.
     METHOD T wait(u32 tile, bool &marked) const {
         Published<T> before;
         do
@@ -53,24 +55,24 @@ template <typename T> struct Prefixes {
     }
 };
 
-// Running is what the warps of the block that tells prefixes hand to each other, in
-// shared memory: the prefix of a group, whether it is marked, and the group's number.
+// Running is the value that the warps of the prefix block pass to each other in shared
+// memory: the prefix of a group, whether it is marked, and the group's number.
 //
-// Where it is all in one word, the word is read and written by atomic operations.
+// If everything fits one word, atomic operations read and write the word.
 template <typename T, int words = Words<T>::count> struct Running;
 
 template <typename T> struct Running<T, 1> {
     u64 word;
 
-    // hand_over makes the value that of a group. One lane calls it.
+    // hand_over stores the value of a group. One lane calls it.
     METHOD void hand_over(u32 group, const T &sum, bool marked) {
         const u64 tagged = (u64)(group << 1 | marked) << 32 | Words<T>::of(sum).word[0];
         u64 old;
         asm volatile("atom.relaxed.cta.exch.b64 %0, [%1], %2;" : "=l"(old) : "l"(&word), "l"(tagged) : "memory");
     }
 
-    // is_of reports whether the value is that of a group, and gives it. The whole warp
-    // calls it.
+    // is_of reports whether the value belongs to a group, and returns it. The whole
+    // warp calls it.
     METHOD bool is_of(u32 group, T &sum, bool &marked) {
         u64 now = 0;
         if (lane_in_warp() == 0)
@@ -84,20 +86,20 @@ template <typename T> struct Running<T, 1> {
     }
 };
 
-// If it is more than a word, the number is written behind a fence and read ahead of one:
-// a release and an acquire pattern of PTX's memory model, of which both sides are
-// relaxed (volatile) accesses of one word with fences of the block's scope.
+// For more than a word, the number is written after a fence and read before one: a
+// release and an acquire pattern of PTX's memory model. Both sides are relaxed
+// (volatile) accesses of one word with fences of the block's scope.
 //
-//  - Visibility. What the lane that hands over has written before its fence is
-//    visible to lane 0 of the next warp behind the fence that follows its read of the
-//    number; synchronize_warp, a barrier of the warp, passes that on to all its lanes.
-//  - Overwriting. The value is written again by the warp of the next group, in
-//    hand_over, which it calls behind is_of. is_of ends with a barrier of the warp, so
-//    all of its lanes have read then. Other warps read nothing but the number, until it
-//    is theirs.
+// - Visibility. The writes of the handing lane before its fence are visible to lane 0
+// of
+//    the next warp after the fence that follows its read of the number.
+//    synchronize_warp, a barrier of the warp, passes that on to all its lanes.
+// - Overwriting. The warp of the next group writes the value again, in hand_over, which
+//    it calls after is_of. is_of ends with a barrier of the warp, so all of its lanes have
+//    read by then. Other warps read only the number until it is theirs.
 //
-// racecheck follows barriers, not fences, and reports these accesses. With a word by
-// atomic operations for each part, as above, it does not, but then the groups follow
+// racecheck follows barriers, not fences, and reports these accesses. With atomic
+// operations on a word for each part, as above, it does not, but then groups follow
 // each other so slowly that the sum of 2²⁷ float64 takes 761 µs instead of 604.
 template <typename T, int words> struct Running {
     T sum;
@@ -115,19 +117,20 @@ template <typename T, int words> struct Running {
         if (shuffle_value((u32)number, 0) != group)
             return false;
         asm volatile("fence.acq_rel.cta;" ::: "memory");
-        synchronize_warp(); // lane 0 has seen the number for all
+        synchronize_warp(); // lane 0 has seen the number for all lanes
         to = sum;
         mark = marked != 0;
-        synchronize_warp(); // before a lane hands the next one over
+        synchronize_warp(); // before a lane hands over the next one
         return true;
     }
 };
 
-// tell_prefixes is what the block does that has drawn the first ticket. All of its
-// warps call it; running is in shared memory.
+// tell_prefixes is the work of the block with the first ticket. All of its warps call
+// it; running is in shared memory.
 //
-// Each warp takes every warps-th group. It tells a prefix as soon as all sums before are
-// there: were it to wait for the whole group, it would wait for blocks that wait for it.
+// Each warp takes every warps-th group. It publishes a prefix as soon as all sums
+// before it are known: if it waited for the whole group, it would wait for blocks that
+// wait for it.
 template <u32 warps, typename T, typename Fold> DEVICE void tell_prefixes(const Prefixes<T> &prefixes, u32 tiles, Running<T> &running, Fold f) {
     const u32 lane = lane_in_warp();
     if (thread_in_block() == 0)
@@ -140,8 +143,8 @@ template <u32 warps, typename T, typename Fold> DEVICE void tell_prefixes(const 
         T own = f.none(), before = f.none(), total = f.none(), ahead = f.none();
         bool turn = false, marked = false;
         bool there = tile >= tiles, mark = false;
-        // Of how many lanes the sum is known, from the first on, and for how many the
-        // prefix is told.
+        // The number of lanes, from the first on, with a known sum, and with a
+        // published prefix.
         u32 known = 0, told = 0, marks = 0;
         while (told <= warp_threads) {
             if (known < warp_threads) {
@@ -159,14 +162,15 @@ template <u32 warps, typename T, typename Fold> DEVICE void tell_prefixes(const 
                 total = shuffle_value(scanned, warp_threads - 1);
                 marks = ballot(mark);
             }
-            // This warp alone hands the next group's over, so what it has seen stays.
+            // Only this warp hands over the next group's value, so the value it has
+            // seen stays.
             if (!turn)
                 turn = running.is_of(group, ahead, marked);
             if (!turn || told > known)
                 continue;
             if (known == warp_threads && lane == 0)
                 running.hand_over(group + 1, f.fold(ahead, total), marked || marks != 0);
-            // The prefix of the first whose sum is not known is.
+            // The prefix of the first lane without a known sum is known.
             if (lane >= told && lane <= known && tile < tiles)
                 Published<T>::write(prefixes.befores + offset, f.fold(ahead, before), marked || (marks & (1u << lane) - 1) != 0);
             told = known + 1;

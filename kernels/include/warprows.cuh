@@ -4,20 +4,20 @@
 #include "bitrow.cuh"
 #include "scan.cuh"
 
-// WarpRows are 32 · lanes · loads rows, of which lane l has, of load i, the rows
-// (32 · i + l) · lanes + j.
+// WarpRows are 32 · lanes · loads rows. Lane l holds, of load i, the rows (32 · i + l)
+// · lanes + j.
 template <typename Value, int loads> struct WarpRows {
     static constexpr int lanes = 16 / sizeof(Value), chunk_rows = lanes * loads;
     static constexpr u32 count = warp_threads * chunk_rows;
     typedef Vector<Value, lanes> Group;
 
     Group group[loads];
-    // chunk has the validity bits of the rows chunk_rows · l and on; rows that are not
-    // there are not valid.
+    // chunk holds the validity bits of the rows from chunk_rows · l on; absent rows are
+    // not valid.
     u32 chunk;
     bool all;
 
-    // load reads the rows from begin on, those that are there. All lanes call it.
+    // load reads the existing rows from begin on. All lanes call it.
     METHOD void load(const Value *values, const u8 *valid, u64 bit, u64 rows, u64 begin) {
         const u32 lane = lane_in_warp();
         const u32 left = rows <= begin ? 0 : rows - begin < count ? (u32)(rows - begin) : count;
@@ -52,6 +52,6 @@ template <typename Value, int loads> struct WarpRows {
         return shuffle_value(chunk, i * warp_threads / loads + lane / loads) >> lane % loads * lanes & low_bits(lanes);
     }
 
-    // row returns the number of a lane's row, counted from begin.
+    // row returns the index of a lane's row, counted from begin.
     METHOD static u32 row(int i, int j) { return (i * warp_threads + lane_in_warp()) * lanes + j; }
 };

@@ -1,7 +1,7 @@
-// Package peer is the other side of the benchmarks: the same operations as C
-// issues them, on the same device, context and stream, in the same process.
+// Package peer is the reference of the benchmarks: the same operations issued from C,
+// on the same device, context and stream, in the same process.
 //
-// It finds the driver by itself and shares no code with package cuda, so that a
-// mistake there cannot flatter the comparison. Each function runs one operation
-// many times within one call of C, so that no cost of Go's is in its time.
+// It loads the driver by itself and shares no code with package cuda, so that an error
+// there cannot improve the comparison. Each function runs one operation many times
+// within one call of C, so that its time includes no cost of Go.
 package peer

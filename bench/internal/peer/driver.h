@@ -1,8 +1,8 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// struct driver is the driver's functions that are compared with. Streams,
-// pools and functions are what the driver takes them for, pointers.
+// struct driver holds the driver functions of the comparison. Streams, pools and
+// functions are pointers, as in the driver's headers.
 struct driver {
     int (*ctx_set_current)(void *);
     int (*ctx_synchronize)(void);

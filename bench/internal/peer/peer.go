@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// Open gets ready to time operations on a CUDA device. It is called once.
+// Open prepares the timing of operations on a CUDA device. Call it once.
 func Open(ordinal int) error {
 	if result := C.peer_open(C.int(ordinal)); result != 0 {
 		return fmt.Errorf("peer: open the driver: result %d", int(result))

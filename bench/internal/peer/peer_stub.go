@@ -13,7 +13,7 @@ import (
 
 var errNotAvailable = fmt.Errorf("peer: %w: it needs cgo and Linux", device.ErrNotAvailable)
 
-// Open says that there is nothing to compare with in this build.
+// Open returns an error: this build has no peer.
 func Open(int) error { return errNotAvailable }
 
 // Launch is not available.

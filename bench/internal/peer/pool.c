@@ -9,8 +9,8 @@
 enum { out_of_memory = 2 };
 enum { release_threshold = 4, reserved_current = 5, reserved_high = 6 };
 
-// What cuMemPoolCreate reads. Newer drivers read further fields, for which zero
-// is right.
+// The properties that cuMemPoolCreate reads. Newer drivers read further fields, which
+// must be zero.
 struct pool_properties {
     int allocation_type, handle_types;
     int location_type, location;

@@ -17,11 +17,11 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// Pool is a memory pool of the driver's, used from C.
+// Pool is a memory pool of the driver, used from C.
 type Pool struct{ handle unsafe.Pointer }
 
-// NewPool makes a pool that gives nothing back to the system, and has it take
-// the initial bytes at once. The caller closes it.
+// NewPool makes a pool that returns nothing to the system, and fills it with the
+// initial bytes immediately. The caller closes it.
 func NewPool(initial uint64, stream backend.Stream) (*Pool, error) {
 	var pool Pool
 	if result := C.peer_pool_create(C.uint64_t(initial), address.Pointer(stream), &pool.handle); result != 0 {
@@ -38,12 +38,11 @@ func (p *Pool) Close() error {
 	return nil
 }
 
-// Reserved returns the bytes that the pool holds, and the most that it ever
-// held.
+// Reserved returns the current and the maximum number of bytes that the pool held.
 func (p *Pool) Reserved() (current, peak uint64, err error) {
 	var now, high C.uint64_t
 	if result := C.peer_pool_reserved(p.handle, &now, &high); result != 0 {
-		return 0, 0, fmt.Errorf("peer: ask a pool what it holds: the driver returned %d", int(result))
+		return 0, 0, fmt.Errorf("peer: read the reserved bytes of a pool: the driver returned %d", int(result))
 	}
 	return uint64(now), uint64(high), nil
 }
@@ -53,9 +52,9 @@ func (p *Pool) Pairs(n int, bytes uint64, stream backend.Stream) (time.Duration,
 	return each(n, C.peer_pool_pairs(C.int(n), C.size_t(bytes), p.handle, address.Pointer(stream)))
 }
 
-// Replay runs a sequence: operation i puts memory of bytes[i] into slots[i] or,
-// where that is zero, frees what is there. It stops when the limit is over;
-// done tells how many operations there were in the time.
+// Replay runs a sequence: operation i allocates bytes[i] into slots[i] or, if bytes[i]
+// is zero, frees the memory in the slot. It stops at the limit; done is the number of
+// operations in that time.
 func (p *Pool) Replay(bytes []uint64, slots []uint32, slotCount int, limit time.Duration, stream backend.Stream) (took time.Duration, done int, err error) {
 	var operations C.size_t
 	took, err = each(1, C.peer_pool_replay(C.size_t(len(bytes)), (*C.uint64_t)(unsafe.SliceData(bytes)), (*C.uint32_t)(unsafe.SliceData(slots)),
@@ -63,8 +62,8 @@ func (p *Pool) Replay(bytes []uint64, slots []uint32, slotCount int, limit time.
 	return took, int(operations), err
 }
 
-// Threads has as many threads as there are streams allocate and free for so
-// long, and returns the pairs of a second.
+// Threads runs one thread for each stream, which allocates and frees for the given
+// time, and returns the pairs per second.
 func (p *Pool) Threads(long time.Duration, bytes uint64, streams []backend.Stream) (rate float64, err error) {
 	handles := words(streams)
 	var pairs C.uint64_t
@@ -73,8 +72,9 @@ func (p *Pool) Threads(long time.Duration, bytes uint64, streams []backend.Strea
 	return float64(pairs) / took.Seconds(), err
 }
 
-// Kernels returns the time of a round: so many launches on the streams in turn,
-// each with memory of its own for one number, and the wait for all of them.
+// Kernels returns the time of a round: the given number of launches, alternating
+// between the streams, each with separate memory for one number, and the wait for all
+// of them.
 func (p *Pool) Kernels(rounds, kernels int, streams []backend.Stream, function backend.Function) (time.Duration, error) {
 	handles := words(streams)
 	return each(rounds, C.peer_pool_kernels(C.int(rounds), C.int(kernels), C.int(len(handles)),

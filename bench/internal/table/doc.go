@@ -1,3 +1,2 @@
-// Package table prints what was measured as tables of Markdown that line up in a
-// terminal as well.
+// Package table prints measurements as Markdown tables that also line up in a terminal.
 package table
