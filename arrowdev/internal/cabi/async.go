@@ -56,7 +56,7 @@ func (h *AsyncHandler) CallOnSchema(schema *Schema) int {
 	return int(C.gpuframe_arrow_on_schema(h.c(), (*C.struct_gpuframe_arrow_schema)(unsafe.Pointer(schema))))
 }
 
-// CallOnNextTask calls anybody's handler. A nil task is the end.
+// CallOnNextTask calls on_next_task of any handler. A nil task is the end.
 func (h *AsyncHandler) CallOnNextTask(task *AsyncTask) int {
 	return int(C.gpuframe_arrow_on_next_task(h.c(), (*C.struct_gpuframe_arrow_async_task)(unsafe.Pointer(task))))
 }
@@ -68,20 +68,20 @@ func (h *AsyncHandler) CallOnError(code int, text string) {
 	C.gpuframe_arrow_on_error(h.c(), C.int(code), memory)
 }
 
-// CallRelease calls anybody's handler for the last time: its memory may be gone
-// afterwards.
+// CallRelease calls release of any handler. It must be the last call: the handler's
+// memory may be freed afterwards.
 func (h *AsyncHandler) CallRelease() { C.gpuframe_arrow_handler_release(h.c()) }
 
 func (h *AsyncHandler) c() *C.struct_gpuframe_arrow_async_handler {
 	return (*C.struct_gpuframe_arrow_async_handler)(unsafe.Pointer(h))
 }
 
-// CallRequest calls anybody's producer, for the handler with that private_data.
+// CallRequest calls request of any producer, for the handler with that private_data.
 func (p *AsyncProducer) CallRequest(n int64, handler uintptr) {
 	C.gpuframe_arrow_request(p.c(), C.int64_t(n), C.uint64_t(handler))
 }
 
-// CallCancel calls anybody's producer, for the handler with that private_data.
+// CallCancel calls cancel of any producer, for the handler with that private_data.
 func (p *AsyncProducer) CallCancel(handler uintptr) {
 	C.gpuframe_arrow_cancel(p.c(), C.uint64_t(handler))
 }
@@ -90,7 +90,7 @@ func (p *AsyncProducer) c() *C.struct_gpuframe_arrow_async_producer {
 	return (*C.struct_gpuframe_arrow_async_producer)(unsafe.Pointer(p))
 }
 
-// CallExtract calls anybody's task. With nil it drops the data.
+// CallExtract calls extract_data of any task. With nil it drops the data.
 func (t *AsyncTask) CallExtract(out *DeviceArray) int {
 	return int(C.gpuframe_arrow_extract((*C.struct_gpuframe_arrow_async_task)(unsafe.Pointer(t)),
 		(*C.struct_gpuframe_arrow_device_array)(unsafe.Pointer(out))))

@@ -2,34 +2,31 @@ package cabi
 
 import "unsafe"
 
-// Production is the Go side of an exported ArrowAsyncProducer. Its methods are
-// called on whatever thread the consumer calls from, also from inside a callback,
-// and return soon.
+// Production is the Go side of an exported ArrowAsyncProducer. The consumer may call
+// its methods on any thread, also inside a callback; they return quickly.
 type Production interface {
-	// Request asks for n more tasks; n is whatever the consumer said.
+	// Request requests n more tasks. n is the consumer's value, unchecked.
 	Request(n int64)
-	// Cancel is called each time that the consumer calls it.
+	// Cancel is called for each cancel of the consumer.
 	Cancel()
 }
 
 // Task is the Go side of an exported ArrowAsyncTask.
 type Task interface {
-	// Extract is called once, on whatever thread. It fills the struct, which is
-	// cleared, or drops the data where it is nil, and returns 0 or an errno code.
+	// Extract is called once, on any thread. It fills the cleared struct, or drops the
+	// data if out is nil, and returns 0 or an errno code.
 	Extract(out *DeviceArray) int
 }
 
-// Listener is the Go side of an ArrowAsyncDeviceStreamHandler of this library.
-// A producer calls its methods one after the other, on whatever threads.
+// Listener is the Go side of an ArrowAsyncDeviceStreamHandler of this library. A
+// producer calls its methods serially, on any threads.
 type Listener interface {
 	OnSchema(schema *Schema) int
-	// OnNextTask gets the producer's struct, which it has to copy, or nil at the
-	// end.
+	// OnNextTask receives the producer's struct, which it must copy, or nil at the end.
 	OnNextTask(task *AsyncTask) int
 	OnError(code int, message string)
-	// Released is called once, last. The producer is there until it returns.
-	// Within says that the call comes out of one of this handler's own calls of
-	// the producer.
+	// Released is called once, last. The producer exists until it returns. within is
+	// true if a call of the producer by this handler has made the call.
 	Released(within bool)
 }
 
@@ -39,7 +36,7 @@ var (
 	listeners handles[Listener]
 )
 
-// NewProducer returns a producer in C memory, or nil where there is none.
+// NewProducer returns a producer in C memory, or nil if C has no memory.
 func NewProducer(deviceType int32, production Production) *AsyncProducer {
 	p := (*AsyncProducer)(producerPool.take())
 	if p != nil {
@@ -49,15 +46,15 @@ func NewProducer(deviceType int32, production Production) *AsyncProducer {
 	return p
 }
 
-// End gives the producer's memory back. Calls that come later do nothing.
+// End frees the producer's memory. Later calls do nothing.
 func (p *AsyncProducer) End() {
 	producers.take(uint64(p.Private))
 	*p = ownProducer
 	producerPool.put(unsafe.Pointer(p))
 }
 
-// NewTask returns a task in C memory, or nil where there is none. The memory is
-// given back by FreeStruct, the task by its extraction or by TakeBack.
+// NewTask returns a task in C memory, or nil if C has no memory. FreeStruct frees the
+// memory; the extraction or TakeBack ends the task.
 func NewTask(task Task) *AsyncTask {
 	t := NewStruct[AsyncTask]()
 	if t != nil {
@@ -67,14 +64,14 @@ func NewTask(task Task) *AsyncTask {
 	return t
 }
 
-// TakeBack ends a task of NewTask by the number that it carries as its
-// private_data. It returns false where the consumer has extracted it.
+// TakeBack ends a task of NewTask by the number in its private_data. It returns false
+// if the consumer has extracted the task.
 func TakeBack(number uintptr) bool {
 	_, ok := tasks.take(uint64(number))
 	return ok
 }
 
-// NewHandler returns a handler in C memory, or nil where there is none.
+// NewHandler returns a handler in C memory, or nil if C has no memory.
 func NewHandler(listener Listener) *AsyncHandler {
 	h := (*AsyncHandler)(handlerPool.take())
 	if h != nil {
@@ -84,15 +81,14 @@ func NewHandler(listener Listener) *AsyncHandler {
 	return h
 }
 
-// End gives the memory of a handler of NewHandler back. Calls that come later do
-// nothing.
+// End frees the memory of a handler of NewHandler. Later calls do nothing.
 func (h *AsyncHandler) End() {
 	listeners.take(uint64(h.Private))
 	*h = ownHandler
 	handlerPool.put(unsafe.Pointer(h))
 }
 
-// The calls of the other side arrive in the functions below.
+// C calls the functions below for the calls of the other side.
 
 func requested(number uint64, n int64) {
 	if production, ok := producers.find(number); ok {

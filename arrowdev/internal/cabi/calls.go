@@ -14,10 +14,10 @@ import "C"
 
 import "unsafe"
 
-// Available says whether this build can exchange arrays.
+// Available reports whether this build can exchange arrays.
 const Available = true
 
-// Go's view of the structs is C's, or this does not compile.
+// These fail to compile if Go's layout of the structs differs from C's.
 var (
 	_ [C.sizeof_struct_gpuframe_arrow_schema]byte         = [unsafe.Sizeof(Schema{})]byte{}
 	_ [C.sizeof_struct_gpuframe_arrow_array]byte          = [unsafe.Sizeof(Array{})]byte{}
@@ -35,13 +35,13 @@ var (
 	_ [unsafe.Offsetof(C.struct_gpuframe_arrow_device_stream{}.get_last_error)]byte = [unsafe.Offsetof(DeviceStream{}.GetLastError)]byte{}
 )
 
-// The addresses of the releases that exported structs carry.
+// The addresses of the release callbacks of exported structs.
 var (
 	ownSchemaRelease = uintptr(C.gpuframe_arrow_own_schema)
 	ownArrayRelease  = uintptr(C.gpuframe_arrow_own_array)
 )
 
-// ReleaseSchema runs anybody's release on this thread, unless the schema is
+// ReleaseSchema calls the release of any library on this thread, unless the schema is
 // released or nil.
 func ReleaseSchema(schema *Schema) {
 	if schema != nil && schema.Release != 0 {
@@ -49,7 +49,7 @@ func ReleaseSchema(schema *Schema) {
 	}
 }
 
-// ReleaseArray runs anybody's release on this thread, unless the array is
+// ReleaseArray calls the release of any library on this thread, unless the array is
 // released or nil.
 func ReleaseArray(array *Array) {
 	if array != nil && array.Release != 0 {

@@ -4,7 +4,7 @@ package cabi
 
 import "unsafe"
 
-// Available says whether this build can exchange arrays.
+// Available reports whether this build can exchange arrays.
 const Available = false
 
 var ownSchemaRelease, ownArrayRelease uintptr

@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi/cabitest"
 )
 
-// parentOnly ends the process, with a code of its own, if one of its methods is called
+// parentOnly ends the process with a special exit code if one of its methods is called
 // in a child.
 type parentOnly struct {
 	counter
@@ -32,8 +32,8 @@ func (p *parentOnly) GetSchema(*cabi.Schema) int { p.check(); return cabi.EIO }
 func (p *parentOnly) GetNext(unsafe.Pointer) int { p.check(); return cabi.EIO }
 func (p *parentOnly) LastError() unsafe.Pointer  { p.check(); return nil }
 
-// Releases do not call Go in a forked child, where Go's threads do not exist, and do not
-// touch what the parent exported.
+// In a forked child, which has no threads of Go, releases do not call Go and do not
+// change the exports of the parent.
 func TestReleasesInAForkedChild(t *testing.T) {
 	owner := &parentOnly{parent: os.Getpid()}
 	array := family(t, owner, 3)
@@ -52,7 +52,7 @@ func TestReleasesInAForkedChild(t *testing.T) {
 	require.EqualValues(t, 2, owner.ended.Load())
 }
 
-// A stream refuses a forked child, and is released there without a call of Go.
+// A stream refuses calls in a forked child, and is released there without a call of Go.
 func TestStreamsInAForkedChild(t *testing.T) {
 	owner := &parentOnly{parent: os.Getpid()}
 	stream := cabi.NewStruct[cabi.DeviceStream]()

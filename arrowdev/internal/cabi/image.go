@@ -2,25 +2,25 @@ package cabi
 
 import "unsafe"
 
-// Image is a schema with all below it as it will lie in C memory, but for where
-// that is. It is written any number of times, and what was written is recognised.
-// An Image is not changed once it is made, and then safe for concurrent use.
+// Image is a schema tree as it will be in C memory, except for its address. It can be
+// written any number of times, and recognises the schemas that it wrote. An Image is
+// immutable and safe for concurrent use.
 type Image struct {
-	// words are the root's struct, then what lies in the tree ahead of the texts:
-	// the other structs and the tables of children.
+	// words are the root's struct, then the parts of the tree before the texts: the
+	// other structs and the tables of children.
 	words []uintptr
-	// meanings say what is added to each of the words.
+	// meanings hold the base to add to each of the words.
 	meanings []meaning
 	// texts are strings and metadata.
 	texts []byte
 	nodes int
 }
 
-// meaning is what a word of an image stands for.
+// meaning selects the base of a word of an image.
 type meaning uint8
 
 const (
-	// asItIs is a word that is the same everywhere.
+	// asItIs is a constant word.
 	asItIs meaning = iota
 	// inTree is an offset in the tree's memory, which becomes an address.
 	inTree
@@ -58,15 +58,14 @@ func NewImage(root *Description) *Image {
 	i.meanings = make([]meaning, len(i.words))
 	i.fill(0, schemaWords, root)
 	for k := range i.words {
-		if i.meanings[k] == inTree { // the texts' and the words' places are told from one origin
+		if i.meanings[k] == inTree { // texts and words are addressed from one origin
 			i.words[k] -= uintptr(schemaWords) * wordBytes
 		}
 	}
 	return i
 }
 
-// size returns how many schemas there are, how many entries of tables, and bytes
-// of texts.
+// size returns the number of schemas, of entries of tables, and of bytes of texts.
 func (d *Description) size() (fields, tables, texts int) {
 	fields, tables = 1, len(d.Children)
 	texts = len(d.Format) + 1 + len(d.Name) + 1 + int(Rounded(uintptr(len(d.Metadata)))) + 8
@@ -81,8 +80,8 @@ func (d *Description) size() (fields, tables, texts int) {
 	return fields, tables, texts
 }
 
-// fill describes a schema in the words from at on, and what is below it in those
-// from free on. It returns where words are free then.
+// fill describes a schema in the words from at on, and its children in those from free
+// on. It returns the next free word.
 func (i *Image) fill(at, free int, d *Description) int {
 	var s Schema
 	s.Flags, s.NumChildren, s.Release, s.Private = d.Flags, int64(len(d.Children)), ownSchemaRelease, uintptr(i.nodes)
@@ -123,7 +122,7 @@ func (i *Image) text(s string) int {
 	return place
 }
 
-// blob adds metadata, which consumers may expect to find aligned.
+// blob adds metadata, which consumers may expect to be aligned.
 func (i *Image) blob(b []byte) int {
 	for len(i.texts)%8 != 0 {
 		i.texts = append(i.texts, 0)
@@ -133,17 +132,17 @@ func (i *Image) blob(b []byte) int {
 	return place
 }
 
-// Bytes returns about how much memory the image itself takes.
+// Bytes returns the approximate size of the image itself.
 func (i *Image) Bytes() int { return len(i.words)*(int(wordBytes)+1) + cap(i.texts) }
 
-// memory is how much of a tree it takes.
+// memory returns the size of a tree of the image.
 func (i *Image) memory() uintptr {
 	return uintptr(len(i.words)-schemaWords)*wordBytes + uintptr(len(i.texts))
 }
 
-// Write writes the schema to a tree of its own, and the root to out. The mark,
-// unless it is zero, is what [Schema.Origin] tells later; its highest bit must be
-// clear. Write returns false where C has no memory; out is then as it was.
+// Write writes the schema to a new tree, and the root to out. The mark, unless it is
+// zero, is returned by [Schema.Origin] later; its highest bit must be clear. Write
+// returns false if C has no memory; out is then unchanged.
 func (i *Image) Write(out *Schema, mark uint64) bool {
 	if mark != 0 {
 		mark |= markBit
@@ -168,9 +167,8 @@ func (i *Image) put(to []uintptr, from int, add *[meanings + 1]uintptr) {
 	}
 }
 
-// WroteTo reports whether the schema is one that Write wrote, the root moved
-// elsewhere perhaps, and whether it and all below it still are as they were. The
-// origin is the schema's own.
+// WroteTo reports whether Write wrote the schema, with a root that may have moved, and
+// whether it and its children are unchanged. The origin is the schema's.
 func (i *Image) WroteTo(s *Schema, origin Origin) bool {
 	start := origin.memory
 	if start == nil || uint64(s.Private)&(1<<nodeBits-1) != 0 {
@@ -196,19 +194,20 @@ func (i *Image) same(found []uintptr, from int, add *[meanings + 1]uintptr) bool
 
 func wordsOf(s *Schema) []uintptr { return unsafe.Slice((*uintptr)(unsafe.Pointer(s)), schemaWords) }
 
-// Origin is what is known of where a schema comes from.
+// Origin describes the source of a schema.
 type Origin struct {
-	// Own says that it is of this process's gpuframe, Ended that its memory is gone.
+	// Own is true if this process's gpuframe wrote the schema, Ended if its memory is
+	// freed.
 	Own, Ended bool
-	// Mark is what it was written with, or zero.
+	// Mark is the mark of Write, or zero.
 	Mark   uint64
 	memory unsafe.Pointer
 }
 
-// markBit tells C that a tree's owner is a mark.
+// markBit means for C that a tree's owner is a mark.
 const markBit = 1 << 63
 
-// Origin tells where a schema, which is not released, comes from.
+// Origin returns the origin of a schema that is not released.
 func (s *Schema) Origin() (o Origin) {
 	if o.Own = s.Release != 0 && s.Release == ownSchemaRelease; !o.Own {
 		return o

@@ -64,7 +64,7 @@ func TestAnImageIsWritten(t *testing.T) {
 	}
 }
 
-// Every single bit of the structs counts.
+// A change of any single bit of the structs is detected.
 func TestAnImageOfWhatWasChanged(t *testing.T) {
 	image := pictured()
 	s := cabitest.New[cabi.Schema]()

@@ -28,8 +28,8 @@ type Array struct {
 	Private                       uintptr
 }
 
-// DeviceArray is ArrowDeviceArray. Where the device has events, SyncEvent is the
-// address of one's handle, or zero.
+// DeviceArray is ArrowDeviceArray. If the device has events, SyncEvent is the address
+// of an event's handle, or zero.
 type DeviceArray struct {
 	Array      Array
 	DeviceID   int64
@@ -49,7 +49,7 @@ const (
 	DeviceCUDAManaged = 13
 )
 
-// NoDeviceID is the DeviceID of a device that has none.
+// NoDeviceID is the DeviceID of a device without one.
 const NoDeviceID = -1
 
 // Stream is ArrowArrayStream.

@@ -22,7 +22,7 @@ const (
 	ECANCELED = int(C.ECANCELED)
 )
 
-// maxMessage is how much is read of a foreign description of an error.
+// maxMessage is the maximum number of bytes read of a foreign error message.
 const maxMessage = 64 << 10
 
 var (
@@ -64,7 +64,7 @@ func (s *Stream) CallNext(out *Array) int {
 	return int(C.gpuframe_arrow_stream_next(s.c(), (*C.struct_gpuframe_arrow_array)(unsafe.Pointer(out))))
 }
 
-// CallLastError calls get_last_error and copies what it returns.
+// CallLastError calls get_last_error and copies its result.
 func (s *Stream) CallLastError() string { return message(C.gpuframe_arrow_stream_error(s.c())) }
 
 // CallRelease calls release, unless the stream is released.
@@ -84,7 +84,7 @@ func (s *DeviceStream) CallNext(out *DeviceArray) int {
 	return int(C.gpuframe_arrow_device_stream_next(s.c(), (*C.struct_gpuframe_arrow_device_array)(unsafe.Pointer(out))))
 }
 
-// CallLastError calls get_last_error and copies what it returns.
+// CallLastError calls get_last_error and copies its result.
 func (s *DeviceStream) CallLastError() string {
 	return message(C.gpuframe_arrow_device_stream_error(s.c()))
 }

@@ -5,9 +5,8 @@ import (
 	"unsafe"
 )
 
-// handles are numbers that C structs carry for Go values. A number is not used
-// again, so one that is used up is recognised however late it comes. None is
-// zero.
+// handles maps the numbers that C structs carry to Go values. Numbers start at one and
+// are not reused, so a stale number is always recognised.
 type handles[T any] struct {
 	mu   sync.Mutex
 	last uint64
@@ -46,13 +45,13 @@ func (h *handles[T]) count() int {
 	return len(h.live)
 }
 
-// Live counts what foreign code has been given by this process and has not given
-// back: streams, producers, tasks and handlers. Tests compare it.
+// Live counts the objects of this process that foreign code holds: streams, producers,
+// tasks and handlers. Tests compare it.
 func Live() int { return sources.count() + producers.count() + tasks.count() + listeners.count() }
 
-// A pool is C memory for structs of one size. It is never returned to the system,
-// and the struct that has been idle longest is used first: a foreign call on one
-// that has ended finds what it was left with.
+// A pool is C memory for structs of one size. It is never returned to the system, and
+// the struct that has been idle longest is reused first: a foreign call on an ended
+// struct usually finds its last contents.
 type pool struct {
 	mu    sync.Mutex
 	bytes uintptr
@@ -69,7 +68,7 @@ var (
 	_            = [unsafe.Sizeof(DeviceArray{}) - unsafe.Sizeof(Schema{})]byte{}
 )
 
-// take returns a cleared struct, or nil where C has no memory.
+// take returns a cleared struct, or nil if C has no memory.
 func (p *pool) take() unsafe.Pointer {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -89,7 +88,7 @@ func (p *pool) take() unsafe.Pointer {
 	return memory
 }
 
-// put gives a struct back as it is.
+// put returns a struct to the pool unchanged.
 func (p *pool) put(memory unsafe.Pointer) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -103,11 +102,11 @@ func (p *pool) count() int {
 	return p.used
 }
 
-// NewStruct returns a cleared struct in C memory, or nil where there is none left.
-// T is one of this package's structs.
+// NewStruct returns a cleared struct in C memory, or nil if C has no memory. T is one
+// of this package's structs.
 func NewStruct[T any]() *T { return (*T)(pieces.take()) }
 
-// FreeStruct clears the memory of NewStruct and gives it back. Nil is ignored.
+// FreeStruct clears the memory of NewStruct and frees it. Nil is ignored.
 func FreeStruct[T any](memory *T) {
 	if memory != nil {
 		clear(unsafe.Slice((*byte)(unsafe.Pointer(memory)), pieces.bytes))
@@ -115,5 +114,5 @@ func FreeStruct[T any](memory *T) {
 	}
 }
 
-// Structs counts the structs of this package in C memory that are in use.
+// Structs returns the number of structs of this package in C memory that are in use.
 func Structs() int { return pieces.count() + producerPool.count() + handlerPool.count() }

@@ -5,15 +5,15 @@ import (
 	"unsafe"
 )
 
-// Owner is what an exported array keeps alive.
+// Owner is the object that an exported array keeps alive.
 type Owner interface {
-	// Ended is called once, when no struct of the tree is used any more, on
-	// whatever goroutine or foreign thread that happens.
+	// Ended is called once, when no struct of the tree is in use any more, on any
+	// goroutine or foreign thread.
 	Ended()
 }
 
-// Tree is the memory of the structs of one export. Until it is given to somebody
-// it is used from one goroutine.
+// Tree is the memory of the structs of one export. Until it is handed out, one
+// goroutine uses it.
 type Tree struct {
 	name  uint64
 	owner uint64
@@ -22,9 +22,9 @@ type Tree struct {
 	nodes uint64
 }
 
-// Begin makes a tree that has room for as many bytes as are taken from it, each
-// piece rounded up to eight, and exactly as many nodes. The owner may be nil. It
-// returns false where C has no memory.
+// Begin makes a tree with room for the given number of bytes, each piece rounded up to
+// eight, and for exactly the given number of nodes. The owner may be nil. It returns
+// false if C has no memory.
 func Begin(owner Owner, bytes uintptr, nodes int) (*Tree, bool) {
 	bytes = Rounded(bytes)
 	number := owners.add(owner)
@@ -36,11 +36,11 @@ func Begin(owner Owner, bytes uintptr, nodes int) (*Tree, bool) {
 	return &Tree{name: name, owner: number, next: memory, left: bytes}, true
 }
 
-// Rounded returns what a piece of so many bytes takes of a tree.
+// Rounded returns the size of a piece of the given number of bytes in a tree.
 func Rounded(bytes uintptr) uintptr { return (bytes + 7) &^ 7 }
 
-// Take returns cleared memory for a piece of the tree, aligned to eight bytes; nil
-// where the tree is used up.
+// Take returns cleared memory for a piece of the tree, aligned to eight bytes, or nil
+// if the tree is full.
 func (t *Tree) Take(bytes uintptr) unsafe.Pointer {
 	bytes = Rounded(bytes)
 	if bytes > t.left {
@@ -51,12 +51,12 @@ func (t *Tree) Take(bytes uintptr) unsafe.Pointer {
 	return piece
 }
 
-// OwnSchema makes the struct the tree's next node: its release is this package's.
+// OwnSchema makes the struct the tree's next node, with this package's release.
 func (t *Tree) OwnSchema(schema *Schema) {
 	schema.Release, schema.Private = ownSchemaRelease, t.node()
 }
 
-// OwnArray makes the struct the tree's next node: its release is this package's.
+// OwnArray makes the struct the tree's next node, with this package's release.
 func (t *Tree) OwnArray(array *Array) {
 	array.Release, array.Private = ownArrayRelease, t.node()
 }
@@ -67,15 +67,15 @@ func (t *Tree) node() uintptr {
 	return uintptr(node)
 }
 
-// Drop ends a tree that was given to nobody. The owner is not told.
+// Drop frees a tree that was not handed out. It does not notify the owner.
 func (t *Tree) Drop() {
 	owners.take(t.owner)
 	dropTree(t.name)
 }
 
-// OwnerOf returns the owner of the exported array that the struct belongs to, and
-// whether it is the array's root, if it is one of this process's gpuframe that
-// has not ended.
+// OwnerOf returns the owner of the exported array that contains the struct, and whether
+// the struct is its root. own is false unless this process's gpuframe exported the
+// array and its tree has not ended.
 func (a *Array) OwnerOf() (owner Owner, root, own bool) {
 	if a.Release == 0 || a.Release != ownArrayRelease {
 		return nil, false, false
@@ -87,8 +87,7 @@ func (a *Array) OwnerOf() (owner Owner, root, own bool) {
 // nodeBits are the low bits of a name that number the tree's nodes.
 const nodeBits = 20
 
-// owners are those of the trees that somebody holds at the moment. Numbers are
-// not used again.
+// owners holds the owners of the trees that foreign code holds. Numbers are not reused.
 var owners = ownerTable{live: map[uint64]Owner{}}
 
 type ownerTable struct {
@@ -129,7 +128,7 @@ func (t *ownerTable) take(number uint64) (Owner, bool) {
 	return owner, ok
 }
 
-// treeEnded is where C says that the last node of a tree was released.
+// treeEnded is called by C when the last node of a tree was released.
 func treeEnded(owner uint64) {
 	if o, ok := owners.take(owner); ok {
 		o.Ended()

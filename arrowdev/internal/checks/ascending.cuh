@@ -1,4 +1,4 @@
-// Whether values ascend: offsets and run ends.
+// Checks that values ascend: offsets and run ends.
 #pragma once
 
 #include "search.cuh"
@@ -9,19 +9,18 @@ DEVICE u64 shuffle_from(u64 value, u32 lane) {
     return (u64)shuffle_from((u32)(value >> 32), lane) << 32 | shuffle_from((u32)value, lane);
 }
 
-// disorder has its highest bit set where a value is negative, or less than the one
-// before it by so much; apart must be 0 or 1. If the one before is negative it may
-// be wrong, but then that one is at fault.
+// disorder has its highest bit set if value is negative, or less than before + apart;
+// apart must be 0 or 1. If before is negative the result may be wrong, but then the
+// check of before fails.
 template <typename T> DEVICE T disorder(T before, T value, T apart) { return value | (value - before - apart); }
 
-// ascending checks that n values ascend, the first from 0, and are at most limit.
-// Apart is how far they must lie apart, which is 0 or 1. Values of the width of T,
-// which is unsigned, are read at the memory's speed.
+// ascending checks that n values ascend, the first from 0, and are at most limit. apart
+// is the minimum difference, 0 or 1. Values of the unsigned type T are read at the
+// memory's speed.
 //
-// A warp reads tiles of several groups of 16 bytes a lane at a time. What is
-// before a lane's group comes from the lane below, so that each value is read
-// once. What lies ahead of the first 16 byte boundary and behind the last tile is
-// checked value by value.
+// A warp reads tiles of several groups of 16 bytes a lane at a time. The value before a
+// lane's group comes from the previous lane, so each value is read once. Values before
+// the first 16-byte boundary and after the last tile are checked one at a time.
 template <typename T> DEVICE void ascending(const u8 *values, u64 n, u32 width, u64 apart, u64 limit, Result *result) {
     constexpr u32 each = 16 / sizeof(T), batch = 4, highest = 8 * sizeof(T) - 1;
     constexpr u64 tile = batch * warp_threads * each;
@@ -30,7 +29,7 @@ template <typename T> DEVICE void ascending(const u8 *values, u64 n, u32 width, 
     const u64 thread = thread_in_grid(), threads = threads_per_grid();
     const u64 head = groups.head, tiles = groups.count / (batch * warp_threads);
     const u32 lane = lane_in_warp();
-    u64 suspect = none; // where the first group begins that has something wrong
+    u64 suspect = none; // start of the first group with an error
     // Blocks are whole warps, so that all lanes of a warp have the same tiles.
 #pragma nounroll
     for (u64 t = thread / warp_threads; t < tiles; t += threads / warp_threads) {
@@ -40,15 +39,15 @@ template <typename T> DEVICE void ascending(const u8 *values, u64 n, u32 width, 
 #pragma unroll
         for (u32 g = 0; g < batch; g++)
             group[g] = from[g * warp_threads];
-        // What the last lane gives to the first: the last value of the groups
-        // before.
+        // The value that the last lane passes to the first: the last value of the
+        // previous groups.
         T carried = start > 0 ? ((const T *)values)[start - 1] : (T)0;
 #pragma unroll
         for (u32 g = 0; g < batch; g++) {
             const T last = group[g].lane[each - 1];
             T before = shuffle_from(lane == warp_threads - 1 ? carried : last, (lane + warp_threads - 1) % warp_threads);
             carried = last;
-            // Of values that ascend the last alone may be the first beyond limit.
+            // If the values ascend, only the last can be the first beyond limit.
             T wrong = (T)limit - last;
 #pragma unroll
             for (u32 j = 0; j < each; j++) {
@@ -60,7 +59,7 @@ template <typename T> DEVICE void ascending(const u8 *values, u64 n, u32 width, 
         }
     }
 
-    // The values of the group at fault, and those that are in no tile.
+    // The values of the group with the error, and those outside the tiles.
     u64 bad = none;
     u32 j = suspect == none ? each : 0;
     u64 r = thread;
@@ -78,8 +77,8 @@ template <typename T> DEVICE void ascending(const u8 *values, u64 n, u32 width, 
             bad = i;
     }
     report(result, bad);
-    // Only good ones matter, which are not negative, so that what is above their
-    // bytes may stay zero.
+    // Only valid values matter. They are not negative, so the bits above their bytes
+    // may stay zero.
     if (thread < width) {
         ((u8 *)&result->first)[thread] = values[thread];
         ((u8 *)&result->last)[thread] = values[(n - 1) * width + thread];

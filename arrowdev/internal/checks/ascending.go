@@ -7,25 +7,25 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Offsets adds a check of the offsets, 4 or 8 bytes wide, of Count slots: there
-// are Count + 1 of them, which are not negative, none is less than the one before
-// it, and the last is at most limit. A negative limit is none; [Results.Last] tells
-// then how much has to be there.
+// Offsets adds a check of the offsets, 4 or 8 bytes wide, of Count slots: the Count + 1
+// offsets are not negative, none is less than the one before it, and the last is at
+// most limit. A negative limit means no limit; [Results.Last] then returns the required
+// length.
 func (b *Batch) Offsets(name string, width int, offsets Elements, limit int64) Check {
 	e := entry{name: name, err: widthIn(width, 4, 8)}
 	if e.err == nil {
 		n := offsets.Count + 1
 		if offsets.Count == 0 {
-			n = 0 // an empty array may do without its one offset
+			n = 0 // an empty array may omit its one offset
 		}
 		e = ascendingEntry(name, width, offsets, n, limit, false)
 	}
 	return b.add(e)
 }
 
-// RunEnds adds a check of the ends of Count runs, 2, 4 or 8 bytes wide: each is
-// above zero and above the one before it, and the last is at least atLeast. Where
-// atLeast is above zero there must be a run.
+// RunEnds adds a check of the ends of Count runs, 2, 4 or 8 bytes wide: each is above
+// zero and above the one before it, and the last is at least atLeast. If atLeast is
+// above zero, at least one run must exist.
 func (b *Batch) RunEnds(name string, width int, ends Elements, atLeast int64) Check {
 	e := entry{name: name, err: widthIn(width, 2, 4, 8)}
 	if e.err == nil {
@@ -57,8 +57,8 @@ func ascendingEntry(name string, width int, elements Elements, n int, limit int6
 	return e
 }
 
-// ascending is a check that values ascend, the first from zero, up to a limit
-// that fits their width.
+// ascending is a check that values ascend, the first from zero, up to a limit that fits
+// their width.
 type ascending struct {
 	values   Buffer
 	n, width int
@@ -127,7 +127,7 @@ func (c ascending) explain(bad int, read [][]byte) (int64, string) {
 	return value, changed(value)
 }
 
-// changed explains what was wrong when it was checked and no longer is.
+// changed explains an element that was wrong when it was checked and is no longer.
 func changed(value int64) string {
 	return fmt.Sprintf("is %d now and was wrong a moment ago: somebody writes to the memory", value)
 }

@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/checks"
 )
 
-// firstDisorder is the model: the first of values that is below zero, less than
-// the one before it (or no more than it), or more than limit.
+// firstDisorder is the model: the first of values that is below zero, less than the one
+// before it (or not above it, if strict), or more than limit.
 func firstDisorder(values []int64, limit int64, strict bool) int {
 	before := int64(0)
 	for i, value := range values {
@@ -25,7 +25,7 @@ func firstDisorder(values []int64, limit int64, strict bool) int {
 	return -1
 }
 
-// ascendingValues draws n numbers of a width that ascend.
+// ascendingValues draws n ascending numbers of a width.
 func ascendingValues(r *rapid.T, n, width int, strict bool) []int64 {
 	values := make([]int64, n)
 	most := int64(1)<<(8*width-1) - 1
@@ -66,7 +66,7 @@ func TestOffsetsMatchTheModel(t *testing.T) {
 			good := values[n]
 			spoil(r, values, width)
 			limit := rapid.SampledFrom([]int64{-1, good, good, good + 1, good / 2, 0}).Draw(r, "limit")
-			// What is not looked at is as wrong as can be.
+			// Values outside the checked range are invalid.
 			all := append(append(make([]int64, 0, first+n+2), repeated(-7, first)...), append(values, -9)...)
 			offsets := s.put(encoded(all, width), shifts().Draw(r, "shift"))
 
@@ -132,11 +132,11 @@ func TestRunEndsMatchTheModel(t *testing.T) {
 	})
 }
 
-// TestEveryElementIsLookedAt spoils one after the other, in memory of every
-// alignment to four bytes.
+// TestEveryElementIsLookedAt makes each element invalid, one at a time, in memory of
+// every alignment to four bytes.
 func TestEveryElementIsLookedAt(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
-		const n = 700 // one tile and what lies around it
+		const n = 700 // one tile and the values around it
 		for _, shift := range []int{0, 4, 12, 1} {
 			values := make([]int64, n+1)
 			for i := range values {

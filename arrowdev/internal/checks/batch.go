@@ -8,20 +8,21 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Batch collects checks and runs them with one wait at the end. Its methods that
-// add a check only note it; what is wrong with their arguments Run reports.
+// Batch collects checks and runs them with one wait at the end. Methods that add a
+// check only record it; Run reports invalid arguments.
 //
-// All buffers lie on the device of the batch's manager. A Batch holds no
-// references: the buffers must live until Run returns. It is not safe for
-// concurrent use.
+// # Ownership
+//
+// All buffers are on the device of the batch's manager. A Batch holds no references:
+// the buffers must live until Run returns. It is not safe for concurrent use.
 type Batch struct {
 	manager *memory.Manager
 	stream  *device.Stream
 	entries []entry
 }
 
-// NewBatch returns an empty batch, which costs nothing. The manager provides the
-// little memory that the answers take on a GPU; nil as the stream is the manager's.
+// NewBatch returns an empty batch, which costs nothing. The manager allocates the small
+// result memory on a GPU. A nil stream means that of the manager.
 func NewBatch(m *memory.Manager, stream *device.Stream) *Batch {
 	if stream == nil {
 		stream = m.Stream()
@@ -29,62 +30,61 @@ func NewBatch(m *memory.Manager, stream *device.Stream) *Batch {
 	return &Batch{manager: m, stream: stream}
 }
 
-// Check is a check of one batch, for which [Results] has an answer.
+// Check identifies a check of one batch in its [Results].
 type Check int
 
-// Len returns how many checks were added.
+// Len returns the number of added checks.
 func (b *Batch) Len() int { return len(b.entries) }
 
-// Reset empties the batch for another use. The answers to its checks stay good.
+// Reset empties the batch for reuse. The results of its checks stay valid.
 func (b *Batch) Reset() {
 	clear(b.entries)
 	b.entries = b.entries[:0]
 }
 
-// check is what a batch knows of one kind of check on one array.
+// check is one kind of check on one array.
 type check interface {
 	// reads lists the memory it reads.
 	reads() []Buffer
-	// table returns numbers that the kernel needs in the device's memory.
+	// table returns numbers that the kernel needs in device memory.
 	table() []int64
-	// kernel returns what to launch for it.
+	// kernel returns the launch of the check.
 	kernel(table memory.Slice[int64], result memory.Slice[int64]) launch
-	// onHost returns what it finds in the bytes of what it reads.
+	// onHost checks the bytes of the buffers and returns the outcome.
 	onHost(read [][]byte) outcome
-	// peek returns the parts of what it reads that tell what is wrong with
-	// element bad, which may be empty, and explain says it by their bytes.
+	// peek returns the parts of the buffers that explain element bad, which may be
+	// empty; explain formats the reason from their bytes.
 	peek(bad int) []span
 	explain(bad int, read [][]byte) (value int64, reason string)
 }
 
-// outcome is what a check found. It is laid out as struct Result of search.cuh.
+// outcome is the result of a check. Its layout is struct Result of search.cuh.
 type outcome struct {
-	// bad is the first element that is wrong, counted from the first that was
-	// checked, or -1.
+	// bad is the first wrong element, counted from the first that was checked, or -1.
 	bad int64
-	// first and last are the first and the last offset or run end. Of Valid first
-	// is the number of set bits.
+	// first and last are the first and the last offset or run end. For Valid, first is
+	// the number of set bits.
 	first, last int64
 }
 
-// nothing is the outcome while nothing has been found.
+// nothing is the outcome of a check without errors.
 var nothing = outcome{bad: -1}
 
-// span is elements from up to to of something that is read.
+// span is elements from up to to of a buffer.
 type span struct{ from, to, width int }
 
 // entry is one check of a batch.
 type entry struct {
 	name string
-	// err is why the check cannot be made.
+	// err is the reason why the check cannot run.
 	err error
-	// check is nil where there is nothing to look at.
+	// check is nil if no element must be checked.
 	check check
-	// known is the outcome where there is nothing to look at.
+	// known is the outcome if no element must be checked.
 	known outcome
 	// origin is the number of the first element in its buffer.
 	origin int
-	// conclude, if there is one, judges what was learned or is known.
+	// conclude, unless it is nil, judges the outcome.
 	conclude func(o outcome) *ElementError
 }
 
@@ -98,18 +98,18 @@ func (b *Batch) add(e entry) Check {
 	return Check(len(b.entries) - 1)
 }
 
-// Results are the answers to the checks of a batch.
+// Results are the results of the checks of a batch.
 type Results struct{ outcomes []outcome }
 
-// First returns the first of the offsets or run ends of a check, and zero where
-// there were none to look at.
+// First returns the first of the offsets or run ends of a check, or zero if it had no
+// elements.
 func (r Results) First(c Check) int64 { return r.at(c).first }
 
-// Last returns the last of the offsets or run ends of a check, and zero where
-// there were none to look at. For offsets it is how much of the data is used.
+// Last returns the last of the offsets or run ends of a check, or zero if it had no
+// elements. For offsets it is the used length of the data.
 func (r Results) Last(c Check) int64 { return r.at(c).last }
 
-// Valid returns how many slots were not null, for a check of [Batch.Valid].
+// Valid returns the number of slots that were not null, for a check of [Batch.Valid].
 func (r Results) Valid(c Check) int64 { return r.at(c).first }
 
 func (r Results) at(c Check) outcome {
@@ -119,12 +119,18 @@ func (r Results) at(c Check) outcome {
 	return r.outcomes[c]
 }
 
-// Run makes all checks, after the work that is on the stream and what other
-// streams were given to do with the buffers. It waits for the answers, or until
-// the context is done. Where elements are wrong the error is an [*ElementError] of
-// the first check, in the order in which they were added, that found one. Without
-// anything to look at Run does nothing. The batch keeps its checks and may be run
-// again.
+// Run runs all checks, after the work on the stream and after the recorded uses of the
+// buffers on other streams. The batch keeps its checks and may run again.
+//
+// # Errors
+//
+// If elements are wrong, the error is an [*ElementError] for the first failing check in
+// the order in which they were added.
+//
+// # Waiting
+//
+// Run waits for the results, or until the context ends. Without elements to check it
+// does nothing.
 func (b *Batch) Run(ctx context.Context) (Results, error) {
 	outcomes := make([]outcome, len(b.entries))
 	err := b.run(ctx, outcomes)

@@ -16,8 +16,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestManyChecks has checks of every kind in one batch, and spoils one after the
-// other.
+// TestManyChecks runs checks of every kind in one batch, and makes one element after
+// another invalid.
 func TestManyChecks(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		offsets := encoded([]int64{0, 2, 2, 5}, 4)
@@ -74,7 +74,7 @@ func TestManyChecks(t *testing.T) {
 			for j := range all[i] {
 				all[i][j] = 0xff
 			}
-			// What comes later in the batch may be wrong now, too: the first is told.
+			// Later checks may fail now too: the first failure is reported.
 			b.Reset()
 			require.Zero(t, b.Len())
 			add(b)
@@ -82,7 +82,7 @@ func TestManyChecks(t *testing.T) {
 			var found *checks.ElementError
 			require.ErrorAs(t, err, &found, name)
 			if name == "validity" {
-				name = "indices" // the last is not null any more
+				name = "indices" // the last is no longer null
 			}
 			require.Equal(t, name, found.Name)
 			all[i] = good
@@ -90,8 +90,8 @@ func TestManyChecks(t *testing.T) {
 	})
 }
 
-// TestLongOffsets is long enough for every thread of a GPU to go around its loop
-// more than once.
+// TestLongOffsets is long enough for every thread of a GPU to iterate its loop more
+// than once.
 func TestLongOffsets(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		n := 1<<20 + 3
@@ -116,7 +116,7 @@ func TestLongOffsets(t *testing.T) {
 				return err
 			}
 			require.NoError(t, run())
-			// From behind, so that each is the first.
+			// From the end, so that each is the first wrong one.
 			for _, at := range []int{n, n - 1, n - 600, n / 2, 70_000, 512, 511, 4, 3, 1, 0} {
 				one, err := offsets.Slice(4*at, 4*at+4)
 				require.NoError(t, err)
@@ -216,7 +216,7 @@ func TestStreams(t *testing.T) {
 		ids := s.put(make([]byte, 1000), 0)
 		b := checks.NewBatch(s.manager, other)
 		b.TypeIDs("ids", checks.Elements{Buffer: ids, Count: 1000}, checks.NewTypeIDs[int8](1))
-		// Written on the manager's stream: the check comes after it.
+		// Written on the manager's stream: the check is ordered after it.
 		require.NoError(t, ids.Fill(nil, 1))
 		_, err = b.Run(t.Context())
 		require.NoError(t, err)

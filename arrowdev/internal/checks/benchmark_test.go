@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// eachDeviceBenchmark gives f memory of 64 MiB on the host and of 512 MiB on a GPU.
+// eachDeviceBenchmark runs f with memory of 64 MiB on the host and of 512 MiB on a GPU.
 func eachDeviceBenchmark(b *testing.B, f func(b *testing.B, m *memory.Manager, buffer checks.Buffer)) {
 	for _, name := range []string{"host", "cuda:0"} {
 		b.Run(name, func(b *testing.B) {
@@ -31,8 +31,8 @@ func eachDeviceBenchmark(b *testing.B, f func(b *testing.B, m *memory.Manager, b
 	}
 }
 
-// checksEach is how many checks a batch has, so that what a batch costs hardly
-// counts; BenchmarkSmall tells that.
+// checksEach is the number of checks in a batch, large enough that the cost of the
+// batch is negligible; BenchmarkSmall measures that cost.
 const checksEach = 8
 
 func benchmark(b *testing.B, m *memory.Manager, bytes int, add func(b *checks.Batch)) {
@@ -75,7 +75,7 @@ func BenchmarkOffsets(b *testing.B) {
 	}
 }
 
-// BenchmarkKinds has contents of ones, which are right for every check.
+// BenchmarkKinds checks contents of ones, which are valid for every check.
 func BenchmarkKinds(b *testing.B) {
 	const big = 1 << 40
 	lengths := []int64{0, big}
@@ -132,8 +132,8 @@ func BenchmarkLongBinaryViews(b *testing.B) {
 	})
 }
 
-// BenchmarkCopy is what to compare with: a copy within the device, of which it
-// counts what is read. It writes as much.
+// BenchmarkCopy is the reference: a copy within the device. It counts the bytes read,
+// and writes the same number.
 func BenchmarkCopy(b *testing.B) {
 	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, buffer checks.Buffer) {
 		to, err := memory.NewSlice[uint8](m, buffer.Len(), memory.AllocateOptions{})
@@ -151,7 +151,7 @@ func BenchmarkCopy(b *testing.B) {
 	})
 }
 
-// BenchmarkSmall is what a batch costs beside reading: one of 1 and one of 100
+// BenchmarkSmall measures the cost of a batch without reading: one of 1 and one of 100
 // checks of a few elements.
 func BenchmarkSmall(b *testing.B) {
 	for _, n := range []int{1, 100} {

@@ -1,8 +1,8 @@
 #include "search.cuh"
 
-// check_binary_views checks views of 16 bytes: a length and, where it is more than
-// 12, the first four bytes, which buffer and where in it. Null slots may hold
-// anything; the bitmap is only looked at for a view that is wrong.
+// check_binary_views checks views of 16 bytes: a length and, if it is more than 12, the
+// first four bytes, the buffer and the offset in it. Null slots may hold anything; the
+// bitmap is read only for a view that is wrong.
 KERNEL check_binary_views(const u8 *__restrict__ views, u64 n, const u8 *__restrict__ bits, u64 bit_offset,
                           const i64 *__restrict__ lengths, u64 buffers, Result *result) {
     typedef Vector<i32, 4> View;
@@ -21,7 +21,8 @@ KERNEL check_binary_views(const u8 *__restrict__ views, u64 n, const u8 *__restr
     };
     const auto wrong = [=](u64 i) {
         i32 word[4] = {};
-        // Out of one load of bytes, last word first, so that it is there once.
+        // Shifted out of one load of bytes, last word first, so that the load appears
+        // once in the code.
 #pragma nounroll
         for (u32 w = 0; w < 4; w++) {
             word[3] = word[2], word[2] = word[1], word[1] = word[0];

@@ -8,13 +8,13 @@ import (
 
 const (
 	viewBytes = 16
-	// inline is the most bytes that lie in the view itself.
+	// inline is the maximum number of bytes that a view itself holds.
 	inline = 12
 )
 
-// BinaryViews adds a check of views of 16 bytes: the length is not negative, and
-// what is longer than 12 bytes lies within one of the buffers, whose lengths in
-// bytes are given. Null slots are passed over.
+// BinaryViews adds a check of views of 16 bytes: the length is not negative, and values
+// longer than 12 bytes are within one of the buffers with the given lengths in bytes.
+// Null slots are skipped.
 func (b *Batch) BinaryViews(name string, views Elements, validity Validity, bufferLengths []int64) Check {
 	c := binaryViews{n: views.Count, lengths: bufferLengths}
 	e := entry{name: name, origin: views.First}
@@ -33,14 +33,14 @@ type binaryViews struct {
 	lengths     []int64
 }
 
-// view is one that is not inline, or whose length is negative.
+// view is a view that is not inline, or has a negative length.
 type view struct{ length, buffer, offset int32 }
 
 func viewAt(views []byte, i int) view {
 	return view{load[int32](views, 4*i), load[int32](views, 4*i+2), load[int32](views, 4*i+3)}
 }
 
-// wrong says what is wrong with a view by the number that is at fault.
+// wrong reports whether a view is wrong, and returns the invalid number.
 func (c binaryViews) wrong(v view) (value int32, wrong bool) {
 	switch {
 	case v.length < 0:

@@ -13,26 +13,27 @@ import (
 // launch is a kernel with its arguments.
 type launch struct {
 	module *module
-	// threads is how many have something to do at once. The kernels take any
-	// number of blocks, which are of whole warps.
+	// threads is the number of threads that have work in the first iteration. The
+	// kernels accept any number of blocks of whole warps.
 	threads   int
 	arguments []any
 }
 
 const (
 	threads = 256
-	// bytesEach is what a thread loads at a time where it loads several elements.
+	// bytesEach is the size of a thread's load if it loads several elements.
 	bytesEach = 16
-	// blocksPerMultiprocessor fills the largest multiprocessors there are, of
-	// 2,048 threads; more elements take further rounds of the kernel's loop.
+	// blocksPerMultiprocessor fills the largest multiprocessors, which hold 2,048
+	// threads. Further elements are processed by further iterations of the kernel's
+	// loop.
 	blocksPerMultiprocessor = 2048 / threads
-	// resultWords are those of struct Result of search.cuh.
+	// resultWords is the number of words of struct Result of search.cuh.
 	resultWords = 3
 	tag         = "arrowdev checks"
 )
 
-// onGPU launches a kernel for each check, all of which write to one allocation:
-// the results of all and then the tables of those that need one.
+// onGPU launches a kernel for each check. All write to one allocation: the results of
+// all checks and then the tables of those that need one.
 func (b *Batch) onGPU(ctx context.Context, outcomes []outcome) (err error) {
 	var words, tables []int64
 	for _, e := range b.entries {
@@ -102,5 +103,6 @@ func (b *Batch) launchAll(ctx context.Context, answers memory.Slice[int64], tabl
 	return nil
 }
 
-// loads is how many threads load so many bytes at once.
+// loads returns the number of threads that load the given number of bytes in one
+// iteration.
 func loads(bytes uint64) int { return int((bytes + bytesEach - 1) / bytesEach) }

@@ -1,8 +1,8 @@
 #include "search.cuh"
 
-// check_dense_offsets checks the offsets of a dense union, taken for unsigned,
-// against lengths by the ids from 0 to 127. They are those of the children, 2³¹
-// where a child is longer, and zero where there is none.
+// check_dense_offsets checks the offsets of a dense union, as unsigned numbers, against
+// lengths by the ids from 0 to 127. A length is that of the child, at most 2³¹, or zero
+// if no child has the id.
 KERNEL check_dense_offsets(const u8 *__restrict__ ids, const u8 *__restrict__ offsets, u64 n, const u32 *__restrict__ lengths,
                            Result *result) {
     struct Slots {
@@ -10,7 +10,7 @@ KERNEL check_dense_offsets(const u8 *__restrict__ ids, const u8 *__restrict__ of
         Vector<u32, 4> offsets;
     };
     constexpr u32 batch = 4;
-    // Four ids are read with four offsets, so they have to be aligned with them.
+    // Four ids are read with four offsets, so both must be aligned together.
     const bool together = (((u64)offsets >> 2 ^ (u64)ids) & 3) == 0;
     const Groups groups = groups_of(offsets, n, 4, together);
     const u32 *ids_from = (const u32 *)(ids + groups.head);

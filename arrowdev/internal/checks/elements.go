@@ -12,22 +12,22 @@ import (
 // Buffer is memory as bytes.
 type Buffer = memory.Slice[uint8]
 
-// Elements are Count elements of a buffer, of which First is the first. What lies
-// beyond them is not read. Where Count is zero the buffer may be absent.
+// Elements are Count elements of a buffer from element First on. Elements beyond them
+// are not read. If Count is zero the buffer may be absent.
 type Elements struct {
 	Buffer       Buffer
 	First, Count int
 }
 
-// Validity says which slots are null: slot i of a check is bit Offset + i, counted
-// from the lowest of the first byte, and 0 for null. Without Bits none is.
+// Validity holds the null slots: slot i of a check is bit Offset + i, counted from the
+// lowest of the first byte, and 0 for null. Without Bits no slot is null.
 type Validity struct {
 	Bits   Buffer
 	Offset int
 }
 
-// bytes returns n elements of the given width from the first on, none where
-// Count is zero.
+// bytes returns n elements of the given width from the first on, or none if Count is
+// zero.
 func (e Elements) bytes(width, n int) (Buffer, error) {
 	have := e.Buffer.Len() / width
 	if e.First < 0 || e.Count < 0 || n < 0 || e.First > have || n > have-e.First {
@@ -37,8 +37,8 @@ func (e Elements) bytes(width, n int) (Buffer, error) {
 	return e.Buffer.Slice(e.First*width, (e.First+n)*width)
 }
 
-// bytes returns the bytes that hold the bits of n slots, and which bit of them is
-// the first slot's. They are empty where there is no bitmap.
+// bytes returns the bytes that contain the bits of n slots, and the index of the first
+// slot's bit in them. They are empty without a bitmap.
 func (v Validity) bytes(n int) (bits Buffer, offset int, err error) {
 	if n >= 0 && v.Bits.Block() == nil {
 		return Buffer{}, 0, nil
@@ -53,7 +53,7 @@ func (v Validity) bytes(n int) (bits Buffer, offset int, err error) {
 // valid reports whether slot i is not null.
 func valid(bits []byte, i int) bool { return len(bits) == 0 || bits[i/8]>>(i%8)&1 != 0 }
 
-// widthIn returns an error unless the width is one of those that there are.
+// widthIn returns an error unless the width is one of widths.
 func widthIn(width int, widths ...int) error {
 	for _, w := range widths {
 		if w == width {
@@ -67,7 +67,7 @@ type integer interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
 
-// load reads element i, at whatever address it lies.
+// load reads element i at any alignment.
 func load[T integer](values []byte, i int) T {
 	var zero T
 	switch unsafe.Sizeof(zero) {
@@ -81,7 +81,7 @@ func load[T integer](values []byte, i int) T {
 	return T(binary.NativeEndian.Uint64(values[8*i:]))
 }
 
-// signed reads element i of a width that is not known beforehand.
+// signed reads element i of a width that is known only at run time.
 func signed(values []byte, i, width int) int64 {
 	switch width {
 	case 1:

@@ -5,21 +5,21 @@ import (
 	"fmt"
 )
 
-// ErrOutOfRange: an element would lead whoever follows it out of bounds. The error
-// is an [*ElementError].
+// ErrOutOfRange means that an element would cause an access out of bounds. The error is
+// an [*ElementError].
 var ErrOutOfRange = errors.New("contents out of range")
 
-// ElementError names the first element that a check found wrong.
+// ElementError names the first wrong element of a check.
 type ElementError struct {
 	// Name is that of the check.
 	Name string
-	// Index is which element of the buffer it is; those ahead of the first that
-	// was checked count. It is -1 where there is no element to name.
+	// Index is the index of the element in the buffer, including the elements before
+	// the first that was checked. It is -1 if no element is at fault.
 	Index int64
-	// Value is the number at fault: the offset, the run end, the index, the id, or
-	// the part of a view.
+	// Value is the invalid number: the offset, the run end, the index, the id, or the
+	// part of a view.
 	Value int64
-	// Reason says what is wrong: "is 5, less than 9 before it".
+	// Reason is the rest of the sentence: "is 5, less than 9 before it".
 	Reason string
 }
 

@@ -7,8 +7,8 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestWhatIsWrittenToMeanwhile explains elements that are right by the time they
-// are fetched.
+// TestWhatIsWrittenToMeanwhile explains elements that are valid again when they are
+// fetched.
 func TestWhatIsWrittenToMeanwhile(t *testing.T) {
 	zero := make([]byte, 16)
 	one := []byte{1, 0, 0, 0, 2, 0, 0, 0}

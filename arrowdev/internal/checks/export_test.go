@@ -24,8 +24,8 @@ func Modules() map[string][]byte {
 	return modules
 }
 
-// Kernels stand for those of the modules on a device that passes for a GPU. They do
-// what the host does with the arguments that reach the driver, so that a wrong one
+// Kernels replaces the kernels of the modules on a device that imitates a GPU. They run
+// the host's checks with the arguments that reach the driver, so that a wrong argument
 // shows.
 func Kernels() map[string]launchtest.Kernel {
 	kernels := map[string]launchtest.Kernel{}
@@ -62,7 +62,7 @@ func Kernels() map[string]launchtest.Kernel {
 		return c.onHost([][]byte{a.bytes(0, uintptr(c.n*c.width)), a.bytes(1, uintptr(c.n*c.width))})
 	})
 	add("check_indices", 7, func(a arguments) outcome {
-		// The limit is that of unsigned indices, which is what -1 counts as here.
+		// The limit is for unsigned indices, so that −1 is above it.
 		c := indices{n: a.int(1), offset: a.int(4), of: Integer{Width: a.int(2)}, limit: int64(min(a.Uint64(5), 1<<63-1))}
 		return c.onHost([][]byte{a.bytes(0, uintptr(c.n*c.of.Width)), a.bits(3, c.offset+c.n)})
 	})

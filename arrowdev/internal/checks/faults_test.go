@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// checking runs a batch on a stream that is not the memory's own.
+// checking runs a batch on another stream than the memory's.
 func checking() faulttest.Operation {
 	return faulttest.Operation{
 		Name: "Run", Says: "check the contents", Cancellable: true, Waits: true, Kernels: checks.Kernels(),
@@ -49,7 +49,7 @@ func TestTheDeviceIsLostAtEveryDriverCall(t *testing.T) { faulttest.EachCallLost
 
 func TestTheContextEndsAtEveryDriverCall(t *testing.T) { faulttest.EachCallCancelled(t, checking()) }
 
-// TestNoMemoryForTheAnswers fails the one allocation there is, on a GPU alone.
+// TestNoMemoryForTheAnswers fails the only allocation of a batch, which a GPU makes.
 func TestNoMemoryForTheAnswers(t *testing.T) {
 	dev, driver := faulttest.OpenGPU(t, checks.Kernels())
 	resource := memory.NewDriverResource(dev)
@@ -70,7 +70,7 @@ func TestNoMemoryForTheAnswers(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrOutOfMemory)
 	driver.Arm(nil)
 
-	// What is wrong is told although it cannot be shown.
+	// The error is reported although the element cannot be fetched.
 	downloads := 0
 	driver.Arm(func(call faulttest.Call) error {
 		if call.Operation == "CopyToHostAsync" {

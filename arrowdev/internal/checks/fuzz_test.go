@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// FuzzHost takes any bytes for any kind of elements, and compares what the host
-// finds with the models.
+// FuzzHost checks random bytes as every kind of elements, and compares the host's
+// results with the models.
 func FuzzHost(f *testing.F) {
 	f.Add([]byte{0, 0, 0, 0, 1, 0, 0, 0, 5, 0, 0, 0}, uint8(0), uint8(0), int64(5))
 	f.Add([]byte{1, 0, 2, 0, 2, 0}, uint8(1), uint8(0), int64(2))
@@ -90,7 +90,7 @@ func FuzzHost(f *testing.F) {
 	})
 }
 
-// decoded reads signed numbers of a little-endian machine, byte by byte.
+// decoded reads signed little-endian numbers, byte by byte.
 func decoded(bytes []byte, width int) []int64 {
 	var values []int64
 	for ; len(bytes) >= width; bytes = bytes[width:] {

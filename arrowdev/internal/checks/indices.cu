@@ -1,9 +1,9 @@
 #include "search.cuh"
 #include "words.cuh"
 
-// check_indices checks that the indices of valid slots, 1, 2, 4 or 8 bytes wide,
-// are below limit, which fits the width. For signed ones it is one that a negative
-// index is beyond when it is taken for unsigned.
+// check_indices checks that the indices of valid slots, 1, 2, 4 or 8 bytes wide, are
+// below limit, which fits the width. For signed indices the limit is such that a
+// negative index, read as unsigned, is above it.
 KERNEL check_indices(const u8 *__restrict__ values, u64 n, u64 width, const u8 *__restrict__ bits, u64 bit_offset, u64 limit,
                      Result *result) {
     constexpr u32 batch = 4;

@@ -14,8 +14,8 @@ type Integer struct {
 	Signed bool
 }
 
-// Indices adds a check of dictionary indices: those of slots that are not null are
-// at least zero and below limit, the length of the dictionary.
+// Indices adds a check of dictionary indices: those of slots that are not null are at
+// least zero and below limit, the length of the dictionary.
 func (b *Batch) Indices(name string, of Integer, indexes Elements, validity Validity, limit int64) Check {
 	e := entry{name: name, origin: indexes.First, err: widthIn(of.Width, 1, 2, 4, 8)}
 	if e.err == nil && limit < 0 {
@@ -42,8 +42,8 @@ type indices struct {
 	limit        int64
 }
 
-// unsignedLimit is one, of the same width, to compare indices with that are taken
-// for unsigned: negative ones then are beyond it.
+// unsignedLimit returns a limit of the same width for indices read as unsigned:
+// negative ones are above it.
 func (c indices) unsignedLimit() uint64 {
 	limit := uint64(c.limit)
 	if c.of.Signed {

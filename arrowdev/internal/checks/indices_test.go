@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/checks"
 )
 
-// beyond is the model: whether the low bytes of v are an index of a dictionary of
-// so many elements.
+// beyond is the model: whether the low bytes of v are not an index of a dictionary of
+// limit elements.
 func beyond(v int64, of checks.Integer, limit int64) bool {
 	shift := 64 - 8*of.Width
 	if of.Signed {

@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestLaunch looks at what reaches the driver of a GPU.
+// TestLaunch checks the launches that reach the driver of a GPU.
 func TestLaunch(t *testing.T) {
 	gpu := &launchtest.GPU{Kernels: checks.Kernels()}
 	dev := launchtest.Open(t, gpu)
@@ -47,7 +47,7 @@ func TestLaunch(t *testing.T) {
 	assert.Equal(t, []uint64{uint64(offsets.Pointer()), 1 << 18, 4, 0, 0, 1 << 31, result + 24}, many.Slots)
 	assert.Equal(t, device.Dim3{X: 8 * launchtest.Multiprocessors}, many.Config.Grid, "no more than are resident")
 
-	// The block knows of the other stream.
+	// The block has recorded the use by the other stream.
 	before := len(gpu.Calls())
 	require.NoError(t, offsets.Block().OrderBefore(m.Stream()))
 	assert.Len(t, gpu.Calls()[before:], 1)

@@ -1,19 +1,18 @@
 #include "search.cuh"
 #include "words.cuh"
 
-// check_list_views checks offsets and sizes, 4 or 8 bytes wide: 0 <= offset,
-// 0 <= size, and both together at most limit.
+// check_list_views checks offsets and sizes, 4 or 8 bytes wide: 0 <= offset, 0 <= size,
+// and their sum at most limit.
 KERNEL check_list_views(const u8 *__restrict__ offsets, const u8 *__restrict__ sizes, u64 n, u64 width, u64 limit, Result *result) {
     struct Views {
         Words offsets, sizes;
     };
     constexpr u32 batch = 2;
-    // Of two that are not negative the sum fits the width when it is taken for
-    // unsigned, and is not the largest number there is.
+    // The sum of two numbers that are not negative fits the width as an unsigned
+    // number, and is not the largest one.
     const u64 largest = ~0ull >> (64 - 8 * (u32)width);
     const AtLeast beyond = at_least(limit < largest ? limit + 1 : largest, width);
-    // Both can be read in groups where they are at the same distance from a
-    // boundary.
+    // Both can be read in groups if they have the same distance from a boundary.
     const Groups groups = groups_of(offsets, n, width, (((u64)offsets ^ (u64)sizes) & 15) == 0);
     const Words *offsets_from = (const Words *)(offsets + groups.head * width);
     const Words *sizes_from = (const Words *)(sizes + groups.head * width);

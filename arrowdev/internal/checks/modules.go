@@ -12,8 +12,8 @@ import (
 //go:embed *.ptx
 var code embed.FS
 
-// set has one kernel in each file, check_NAME in NAME.ptx: compiling takes the driver
-// tens of milliseconds a kernel, and most programs need few of them.
+// set holds one kernel in each file, check_NAME in NAME.ptx: the driver needs tens of
+// milliseconds to compile a kernel, and most programs need few of them.
 var set = kernelset.Set{Files: code, Directory: "."}
 
 // module is the code of one kernel.

@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// mostCode is how much PTX a module may have, for somebody waits while the driver
+// mostCode is the maximum size of a module's PTX: a caller waits while the driver
 // compiles it.
 const mostCode = 25_000
 
@@ -78,8 +78,8 @@ func TestOnlyWhatIsNeededIsLoaded(t *testing.T) {
 	require.Zero(t, m.Stats().Blocks)
 }
 
-// BenchmarkFirstUse loads the code of each module anew. Set CUDA_CACHE_DISABLE=1,
-// or the driver compiles it only once.
+// BenchmarkFirstUse loads the code of each module again. Set CUDA_CACHE_DISABLE=1, or
+// the driver compiles it only once.
 func BenchmarkFirstUse(b *testing.B) {
 	dev := devicetest.Open(b, "cuda:0")
 	require.Equal(b, device.CUDA, dev.Kind())
@@ -91,7 +91,7 @@ func BenchmarkFirstUse(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				// The driver may leave what it can until a function is asked for.
+				// The driver may defer work until the first lookup of a function.
 				if _, err := module.Function("check_" + name); err != nil {
 					b.Fatal(err)
 				}

@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// run makes the checks and writes down what each found.
+// run runs the checks and stores their outcomes.
 func (b *Batch) run(ctx context.Context, outcomes []outcome) error {
 	active := false
 	for i, e := range b.entries {
@@ -36,7 +36,7 @@ func (b *Batch) run(ctx context.Context, outcomes []outcome) error {
 	return nil
 }
 
-// order checks that all memory is there and on the stream's device, and has the
+// order checks that all memory is valid and on the stream's device, and makes the
 // stream wait for the work on it.
 func (b *Batch) order() error {
 	for _, e := range b.entries {
@@ -64,7 +64,7 @@ func (b *Batch) order() error {
 }
 
 func (b *Batch) onHost(ctx context.Context, outcomes []outcome) error {
-	// Synchronize would take a closed stream, which a launch refuses.
+	// Synchronize would accept a closed stream, which a launch refuses.
 	if err := b.stream.Enqueue(func(backend.Stream) error { return nil }); err != nil {
 		return err
 	}
@@ -94,7 +94,7 @@ func (b *Batch) onHost(ctx context.Context, outcomes []outcome) error {
 	return nil
 }
 
-// judge returns the error of the first check that found something wrong.
+// judge returns the error of the first failing check.
 func (b *Batch) judge(ctx context.Context, outcomes []outcome) error {
 	for i, e := range b.entries {
 		if bad := outcomes[i].bad; bad >= 0 {
@@ -111,7 +111,7 @@ func (b *Batch) judge(ctx context.Context, outcomes []outcome) error {
 	return nil
 }
 
-// explain fetches the element that is wrong and what it was compared with.
+// explain fetches the wrong element and the elements that it was compared with.
 func (b *Batch) explain(ctx context.Context, e entry, bad int) error {
 	reads := e.check.reads()
 	bytes := make([][]byte, len(reads))

@@ -1,33 +1,32 @@
-// What the kernels of this folder have in common: how they read, search and
-// report.
+// The common part of the kernels of this folder: reading, searching and reporting.
 //
-// Each kind of check is a module of its own, because the driver compiles it when
-// it is first used, and somebody waits. For the same reason code is kept small:
-// only what reads aligned memory in groups of 16 bytes is unrolled. What the
-// groups leave over, what a group may have wrong, and all memory that is not
-// aligned goes through one plain loop, element by element.
+// Each kind of check is a separate module, because the driver compiles it on first use
+// while a caller waits. For the same reason the code is small: only reads of aligned
+// memory in groups of 16 bytes are unrolled. The rest after the groups, groups with a
+// possible error, and all unaligned memory go through one plain loop, element by
+// element.
 #pragma once
 
 #include "gpuframe.cuh"
 
-// none is the index where nothing is wrong.
+// none is the index if no element is wrong.
 static constexpr u64 none = ~0ull;
 
-// Result is what the host gets of a check. The host sets it to {none, 0, 0}
-// before the kernel runs.
+// Result is the result of a check for the host. The host sets it to {none, 0, 0} before
+// the kernel runs.
 struct Result {
     u64 bad;
     u64 first, last;
 };
 
 DEVICE void report(Result *result, u64 bad) {
-    // Few threads have something to report, mostly none.
+    // Few threads have an error to report, usually none.
     if (bad != none)
         __nvvm_atom_min_gen_ull(&result->bad, bad);
 }
 
-// load reads element i of memory that may lie anywhere. Where it is not aligned
-// to its elements a whole load would take the context down.
+// load reads element i at any alignment. A whole load from an address that is not
+// aligned to the element would destroy the context.
 DEVICE u64 load(const u8 *values, u64 i, u32 width) {
     const u8 *from = values + i * width;
     u64 bits = 0;
@@ -48,15 +47,15 @@ DEVICE i64 load_signed(const u8 *values, u64 i, u32 width) {
 // valid reports whether a slot is not null; without a bitmap all are valid.
 DEVICE bool valid(const u8 *bits, u64 i) { return bits == nullptr || bits[i >> 3] >> (i & 7) & 1; }
 
-// Groups says which of the elements can be read in groups: those behind the first
-// head, in count groups of each.
+// Groups describes the elements that can be read in groups: those after the first head,
+// in count groups of each.
 struct Groups {
     u64 head, count;
     u32 each;
 };
 
-// groups_of returns groups of 16 bytes that are aligned, or none where it is not
-// possible. The width is that of an element.
+// groups_of returns aligned groups of 16 bytes, or none if possible is false. The width
+// is that of an element.
 DEVICE Groups groups_of(const u8 *values, u64 n, u32 width, bool possible) {
     const u32 shift = __builtin_ctz(width);
     u64 head = possible && aligned(values, width) ? (-(u64)values & 15) >> shift : n;
@@ -65,14 +64,13 @@ DEVICE Groups groups_of(const u8 *values, u64 n, u32 width, bool possible) {
     return {head, (n - head) >> (4 - shift), 16u >> shift};
 }
 
-// search returns the first index that a thread finds something wrong at. The
-// batch is how many groups it reads at a time, which is what keeps the memory
-// busy. What read makes of the groups, by their numbers, suspicious is given; if
-// it returns true for good ones that only costs time. wrong tells of an element by
-// its index.
+// search returns the first index at which a thread finds an error. batch is the number
+// of groups that it reads at a time, to keep the memory busy. suspicious receives the
+// results of read for the group numbers; if it returns true for valid groups, that only
+// costs time. wrong reports whether the element of an index is wrong.
 //
-// A thread takes, in this order, elements of the head, groups, and elements behind
-// the groups, all of which are units. So what it finds first is the first.
+// A thread processes, in this order, elements of the head, groups, and elements after
+// the groups. Each is a unit, so its first error is at its lowest index.
 template <u32 batch, typename Read, typename Suspicious, typename Wrong>
 DEVICE u64 search(u64 n, Groups groups, Read read, Suspicious suspicious, Wrong wrong) {
     const u64 step = threads_per_grid();

@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// each runs f on every device there is, and on one that passes for a GPU.
+// each runs f on every device, and on one that imitates a GPU.
 func each(t *testing.T, f func(t *testing.T, s *scene)) {
 	t.Helper()
 	on := func(t *testing.T, dev *device.Device) {
@@ -36,7 +36,7 @@ func each(t *testing.T, f func(t *testing.T, s *scene)) {
 
 const sceneBytes = 1 << 20
 
-// scene is memory in which buffers can begin anywhere.
+// scene is memory in which buffers can begin at any byte.
 type scene struct {
 	t       require.TestingT
 	manager *memory.Manager
@@ -54,7 +54,7 @@ func (s *scene) property(t *testing.T, f func(r *rapid.T)) {
 	})
 }
 
-// put uploads bytes that begin shift bytes beyond a boundary of 64.
+// put uploads bytes that begin shift bytes after a 64-byte boundary.
 func (s *scene) put(bytes []byte, shift int) checks.Buffer {
 	at := (s.used+63)/64*64 + shift
 	s.used = at + len(bytes)
@@ -64,7 +64,7 @@ func (s *scene) put(bytes []byte, shift int) checks.Buffer {
 	return buffer
 }
 
-// run makes one check and returns the error, and the results for it.
+// run runs one check and returns the error, and the results for it.
 func (s *scene) run(add func(b *checks.Batch) checks.Check) (checks.Results, checks.Check, error) {
 	b := checks.NewBatch(s.manager, nil)
 	c := add(b)
@@ -72,8 +72,8 @@ func (s *scene) run(add func(b *checks.Batch) checks.Check) (checks.Results, che
 	return results, c, err
 }
 
-// requireFound requires that the error names the element, or that there is none
-// for -1.
+// requireFound requires that the error names the element, or that no error occurred for
+// −1.
 func (s *scene) requireFound(err error, element int) {
 	if element < 0 {
 		require.NoError(s.t, err)
@@ -87,7 +87,7 @@ func (s *scene) requireFound(err error, element int) {
 	require.NotContains(s.t, err.Error(), "a moment ago", "what is wrong is not explained")
 }
 
-// encoded lays numbers out in memory, low bytes first where they are too wide.
+// encoded encodes numbers in little-endian order, dropping bytes above the width.
 func encoded(values []int64, width int) []byte {
 	out := make([]byte, 0, len(values)*width)
 	for _, v := range values {
@@ -105,7 +105,7 @@ func encoded(values []int64, width int) []byte {
 	return out
 }
 
-// counts are numbers of elements around the sizes that matter to the kernels:
+// counts generates numbers of elements near the sizes that matter to the kernels:
 // vectors, warps, tiles and blocks.
 func counts() *rapid.Generator[int] {
 	return rapid.OneOf(
@@ -115,12 +115,13 @@ func counts() *rapid.Generator[int] {
 	)
 }
 
-// shifts are distances of memory from a boundary: aligned to 16, to less, and not.
+// shifts generates distances of memory from a boundary: aligned to 16, to less, and
+// not.
 func shifts() *rapid.Generator[int] {
 	return rapid.SampledFrom([]int{0, 0, 0, 16, 8, 8, 4, 4, 12, 2, 6, 1, 3, 7, 15})
 }
 
-// extremes are numbers that a producer may get wrong.
+// extremes generates numbers that a producer may get wrong.
 func extremes(width int) *rapid.Generator[int64] {
 	most := int64(1)<<(8*width-1) - 1
 	return rapid.OneOf(
@@ -130,7 +131,7 @@ func extremes(width int) *rapid.Generator[int64] {
 	)
 }
 
-// bitmap draws validity bits for n slots, and where they begin.
+// bitmap draws validity bits for n slots, and their offset.
 func bitmap(r *rapid.T, s *scene, n int) (v checks.Validity, valid func(i int) bool) {
 	if rapid.Bool().Draw(r, "no bitmap") {
 		return checks.Validity{}, func(int) bool { return true }

@@ -1,15 +1,15 @@
 #include "search.cuh"
 
-// check_type_ids checks that the bit of each id is set in low, for the ids up to
-// 63, or in high, for those up to 127.
+// check_type_ids checks that the bit of each id is set in low, for the ids up to 63, or
+// in high, for those up to 127.
 KERNEL check_type_ids(const u8 *__restrict__ ids, u64 n, u64 low, u64 high, Result *result) {
     typedef Vector<u32, 4> Group;
     constexpr u32 batch = 2;
     const Groups groups = groups_of(ids, n, 1, true);
     const Group *from = (const Group *)(ids + groups.head);
     const auto suspicious = [=](const Group(&got)[batch]) {
-        // Copies, for the compiler would choose among the addresses of what is
-        // captured, which puts it into memory.
+        // Copies, because otherwise the compiler would select between the addresses of
+        // captured variables, which forces them into memory.
         const u64 below_64 = low, above = high;
         u32 word[4 * batch], negative = 0;
 #pragma unroll
@@ -18,7 +18,7 @@ KERNEL check_type_ids(const u8 *__restrict__ ids, u64 n, u64 low, u64 high, Resu
             negative |= word[w];
         }
         u32 allowed = 1;
-        // A round looks at the lowest byte of each word.
+        // Each iteration checks the lowest byte of each word.
 #pragma nounroll
         for (u32 b = 0; b < 4; b++)
 #pragma unroll

@@ -10,14 +10,14 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// mostTypeIDs is how many type ids there can be, from zero on.
+// mostTypeIDs is the number of possible type ids, which begin at zero.
 const mostTypeIDs = 128
 
 // TypeIDs is a set of type ids. The zero value is empty.
 type TypeIDs struct{ low, high uint64 }
 
-// NewTypeIDs returns the set of the given ids. Negative ones, which no union has,
-// are left out.
+// NewTypeIDs returns the set of the given ids without negative ones, which no union
+// has.
 func NewTypeIDs[ID ~int8](ids ...ID) TypeIDs {
 	var s TypeIDs
 	for _, id := range ids {
@@ -41,18 +41,17 @@ func (s TypeIDs) Has(id int8) bool {
 	return id >= 0 && half>>(id&63)&1 != 0
 }
 
-// allBelow returns the number that all ids of the set, and none other, are below,
-// if there is one.
+// allBelow returns n, and whether the set holds exactly the ids below n.
 func (s TypeIDs) allBelow() (below uint64, ok bool) {
 	n := bits.OnesCount64(s.low) + bits.OnesCount64(s.high)
-	// A shift by 64 or more gives 0, less one all bits.
+	// A shift by 64 or more returns 0; minus one that is all bits.
 	if n <= 64 {
 		return uint64(n), s == TypeIDs{low: 1<<n - 1}
 	}
 	return uint64(n), s == TypeIDs{math.MaxUint64, 1<<(n-64) - 1}
 }
 
-// TypeIDs adds a check of a union's type ids, of a byte each: all are allowed.
+// TypeIDs adds a check that all type ids of a union, of a byte each, are allowed.
 func (b *Batch) TypeIDs(name string, ids Elements, allowed TypeIDs) Check {
 	c := typeIDs{n: ids.Count, allowed: allowed}
 	e := entry{name: name, origin: ids.First}
@@ -101,13 +100,14 @@ func (c typeIDs) explain(_ int, read [][]byte) (int64, string) {
 	return int64(id), fmt.Sprintf("is %d, which is no type id of the union", id)
 }
 
-// DenseOffsets adds a check of the offsets of a dense union, of 4 bytes each: each
-// lies within the child that the type id of its slot means. The lengths are those
-// of the children by type id; those that are missing at the end, or negative, mean
-// that there is no such child. The ids begin at the same element as the offsets.
+// DenseOffsets adds a check of the offsets of a dense union, of 4 bytes each: each is
+// within the child of its slot's type id. childLengths holds the lengths of the
+// children by type id. A negative length, or a missing one at the end, means that no
+// child has the id. The ids begin at the same element as the offsets.
 //
-// The format wants offsets into one child to ascend, too. That is not checked: it
-// leads nobody out of bounds, and takes looking at all slots in order.
+// The format also requires that offsets into one child ascend. DenseOffsets does not
+// check that: a violation causes no access out of bounds, and the check would have to
+// read all slots in order.
 func (b *Batch) DenseOffsets(name string, ids Buffer, offsets Elements, childLengths []int64) Check {
 	c := denseOffsets{n: offsets.Count}
 	e := entry{name: name, origin: offsets.First}
@@ -139,8 +139,8 @@ type denseOffsets struct {
 
 func (c *denseOffsets) reads() []Buffer { return []Buffer{c.ids, c.offsets} }
 
-// table returns the lengths as offsets, of 4 bytes, are compared with them: as
-// unsigned numbers, of which those of negative offsets are 2³¹ and more.
+// table returns the lengths for comparison with offsets of 4 bytes as unsigned numbers:
+// negative offsets become 2³¹ and more.
 func (c *denseOffsets) table() []int64 {
 	words := make([]int64, mostTypeIDs/2)
 	for i := range words {

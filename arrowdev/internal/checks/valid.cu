@@ -1,6 +1,6 @@
 #include "search.cuh"
 
-// check_valid adds the number of n bits that are set to the result's first word.
+// check_valid adds the number of one bits among n bits to the result's first word.
 KERNEL check_valid(const u8 *__restrict__ bits, u64 offset, u64 n, Result *result) {
     typedef Vector<u32, 4> Group;
     constexpr u32 batch = 4;
@@ -11,7 +11,7 @@ KERNEL check_valid(const u8 *__restrict__ bits, u64 offset, u64 n, Result *resul
     const u64 bytes = (skip + n + 7) / 8;
     const Groups groups = groups_of(from, bytes, 1, true);
     const Group *body = (const Group *)(from + groups.head);
-    // All bytes count whole, and what is too much in them is taken off again.
+    // All bytes are counted whole, and the excess bits are subtracted.
     u64 count = 0;
 #pragma nounroll
     for (u64 g = thread; g < groups.count; g += batch * step) {
@@ -34,12 +34,12 @@ KERNEL check_valid(const u8 *__restrict__ bits, u64 offset, u64 n, Result *resul
     for (u64 r = thread; r < bytes - 16 * groups.count; r += step)
         count += __builtin_popcount(from[r < groups.head ? r : r + 16 * groups.count]);
     if (thread == 0) {
-        const u32 over = 8 * bytes - skip - n; // bits of the last byte that are beyond the end
+        const u32 over = 8 * bytes - skip - n; // bits of the last byte beyond the end
         count -= __builtin_popcount(from[0] & ((1 << skip) - 1));
         count -= __builtin_popcount(from[bytes - 1] >> (8 - over));
     }
-    // Blocks are whole warps. What thread 0 takes off may leave it below zero for
-    // now: sums wrap around.
+    // Blocks are whole warps. The subtraction may make the count of thread 0 negative
+    // for now: sums wrap around.
 #pragma nounroll
     for (u32 delta = warp_threads / 2; delta > 0; delta /= 2)
         count += (u64)shuffle_down((u32)(count >> 32), delta) << 32 | shuffle_down((u32)count, delta);

@@ -7,9 +7,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Valid adds a count of the slots, of n, that are not null, which [Results.Valid]
-// tells. Unless nulls is negative it is a check that so many are null. Without a
-// bitmap none is.
+// Valid adds a count of the n slots that are not null, which [Results.Valid] returns.
+// Unless nulls is negative it also checks that exactly nulls slots are null. Without a
+// bitmap no slot is null.
 func (b *Batch) Valid(name string, validity Validity, n int, nulls int64) Check {
 	e := entry{name: name, known: outcome{first: int64(n)}}
 	bits, offset, err := validity.bytes(n)
@@ -42,7 +42,7 @@ func (c validBits) kernel(_, result memory.Slice[int64]) launch {
 }
 
 func (c validBits) onHost(read [][]byte) outcome {
-	// All bytes count whole, and what is too much in them is taken off again.
+	// All bytes are counted whole, and the excess bits are subtracted.
 	count := 0
 	for _, b := range read[0] {
 		count += bits.OnesCount8(b)

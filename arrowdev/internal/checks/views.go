@@ -7,10 +7,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ListViews adds a check of the offsets and sizes, 4 or 8 bytes wide, of Count
-// list views: neither is negative, and both together are at most limit, the length
-// of the child. A negative limit is none. It holds for null slots too. The sizes
-// begin at the same element as the offsets.
+// ListViews adds a check of the offsets and sizes, 4 or 8 bytes wide, of Count list
+// views: neither is negative, and their sum is at most limit, the length of the child.
+// A negative limit means no limit. Null slots are checked too. The sizes begin at the
+// same element as the offsets.
 func (b *Batch) ListViews(name string, width int, offsets Elements, sizes Buffer, limit int64) Check {
 	e := entry{name: name, origin: offsets.First, err: widthIn(width, 4, 8)}
 	if e.err != nil {
@@ -56,7 +56,7 @@ func (c listViews) onHost(read [][]byte) outcome {
 }
 
 func (c listViews) wrong(offset, size int64) bool {
-	// Of two that are not negative the sum fits 64 bits.
+	// The sum of two numbers that are not negative fits 64 bits.
 	return offset|size < 0 || uint64(offset)+uint64(size) > uint64(c.limit)
 }
 

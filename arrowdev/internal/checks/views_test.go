@@ -58,7 +58,7 @@ func TestBinaryViewsMatchTheModel(t *testing.T) {
 			lengths := rapid.SliceOfN(rapid.Int64Range(0, 5000), 0, 5).Draw(r, "buffer lengths")
 			words := make([]int64, 4*(first+n))
 			for i := range words {
-				words[i] = -1 // what is not looked at, and the prefixes
+				words[i] = -1 // the parts that are not checked, and the prefixes
 			}
 			seed := rapid.IntRange(0, 1000).Draw(r, "seed")
 			for i := range n {

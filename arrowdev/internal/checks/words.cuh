@@ -1,5 +1,5 @@
-// Several elements of 1, 2, 4 or 8 bytes at a time, as they lie in a word of 64
-// bits, so that one kernel does for all widths.
+// Several elements of 1, 2, 4 or 8 bytes at a time in a word of 64 bits, so that one
+// kernel serves all widths.
 #pragma once
 
 #include "gpuframe.cuh"
@@ -12,7 +12,7 @@ DEVICE u64 top_bits(u32 width) {
     return width == 1 ? 0x8080808080808080 : width == 2 ? 0x8000800080008000 : width == 4 ? 0x8000000080000000 : 0x8000000000000000;
 }
 
-// AtLeast is a bound that elements, which are unsigned, are compared with.
+// AtLeast is a bound for unsigned elements.
 struct AtLeast {
     u64 top, add, either;
 };
@@ -25,13 +25,11 @@ DEVICE AtLeast at_least(u64 bound, u32 width) {
     return {top, top - (top >> highest) * below, bound >> highest & 1 ? 0 : ~0ull};
 }
 
-// reached returns the top bits of the elements of a word that are at least the
-// bound.
+// reached returns the top bits of the elements of a word that are at least the bound.
 //
-// The sum has the top bit of an element set where the bits below it are no less
-// than those of the bound; nothing is carried into the next element. Of that bit
-// and the element's own it takes both where the bound has the top bit, and either
-// where it has not.
+// The sum has the top bit of an element set if the bits below it are at least those of
+// the bound; no carry reaches the next element. The result combines that bit with the
+// element's top bit: by AND if the bound has its top bit set, and by OR if not.
 DEVICE u64 reached(AtLeast bound, u64 word) {
     const u64 sum = (word & ~bound.top) + bound.add;
     return ((sum & word) | (bound.either & (sum | word))) & bound.top;

@@ -1,5 +1,5 @@
-// Package hostread reads words at addresses that another library gave.
+// Package hostread reads words at addresses from another library.
 //
-// An address may be wrong, and a read of memory that is not mapped ends the
-// process. [Words] has the kernel read, which returns an error instead.
+// An address may be wrong, and a read of unmapped memory ends the process. [Words]
+// makes the kernel read, which returns an error instead.
 package hostread

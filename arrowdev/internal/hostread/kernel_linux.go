@@ -7,7 +7,8 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// readByKernel reads memory of this process as if it were another's.
+// readByKernel reads memory of this process through the call for other processes'
+// memory.
 func readByKernel(words []int64, at uintptr) outcome {
 	const width = 8
 	bytes := len(words) * width

@@ -7,9 +7,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// Words copies as many words as there are in the slice from an address. It returns
-// false if the system says that this memory cannot be read. Systems other than Linux, and
-// containers that forbid the call, cannot tell: there the address is believed.
+// Words fills the slice from an address. It returns false if the system reports that
+// the memory cannot be read. Systems other than Linux, and containers that forbid the
+// call, cannot report that: there Words trusts the address.
 func Words(words []int64, at uintptr) bool {
 	if len(words) == 0 {
 		return true
@@ -30,7 +30,7 @@ func Trusted(words []int64, at uintptr) {
 	}
 }
 
-// Int64s returns the words that bytes are made of.
+// Int64s returns the words in bytes.
 func Int64s(bytes []byte) []int64 {
 	const width = 8
 	words := make([]int64, len(bytes)/width)
@@ -40,7 +40,7 @@ func Int64s(bytes []byte) []int64 {
 	return words
 }
 
-// outcome is what came of asking the system to read.
+// outcome is the result of a read by the system.
 type outcome uint8
 
 const (

@@ -1,13 +1,12 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
 // The structs of the Arrow C data, device data, stream and asynchronous stream
-// interfaces, typed off the standard's text and from nothing else in this
-// repository, so that a mistake in gpuframe's own layouts is found.
+// interfaces, typed from the standard's text and independent of the rest of this
+// repository, so that an error in gpuframe's layouts is found.
 //
-// Where the text of the standard contradicts itself, which is in
-// ArrowAsyncProducer only (a release member that the struct's definition shows,
-// that no other sentence knows, and that Arrow's abi.h does not have), the struct
-// is that of abi.h.
+// The text of the standard contradicts itself in ArrowAsyncProducer only: the struct's
+// definition has a release member that no other sentence mentions and that Arrow's
+// abi.h does not have. The struct here is that of abi.h.
 #ifndef PEER_ARROW_STANDARD_H
 #define PEER_ARROW_STANDARD_H
 

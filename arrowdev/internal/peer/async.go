@@ -15,14 +15,14 @@ type SendOptions struct {
 	EndRequested bool
 	// Metadata is sent with each task.
 	Metadata bool
-	// FinishRequested sends what was requested before a cancel.
+	// FinishRequested still sends the tasks that were requested before a cancel.
 	FinishRequested bool
-	// FailExtract makes extract_data fail for task number FailExtract, counted
-	// from one; 0 is none.
+	// FailExtract makes extract_data fail for task number FailExtract, counted from
+	// one; 0 means no task.
 	FailExtract int
 }
 
-// Sender is an asynchronous producer on a thread of its own.
+// Sender is an asynchronous producer on a separate thread.
 type Sender struct{ c *C.struct_peer_sender }
 
 // Send starts to send to an ArrowAsyncDeviceStreamHandler.
@@ -36,14 +36,14 @@ func Send(handler unsafe.Pointer, source Source, options SendOptions) *Sender {
 	return &Sender{C.peer_send((*C.struct_ArrowAsyncDeviceStreamHandler)(handler), c, &o)}
 }
 
-// Sent is what became of a Sender. SchemaCode and TaskCode are what the handler
-// returned.
+// Sent is the result of a Sender. SchemaCode and TaskCode are the results of the
+// handler's callbacks.
 type Sent struct {
 	Tasks, Requested, Cancels, SchemaCode, TaskCode int
 	Errored, Released                               bool
 }
 
-// Wait waits until the sender has released the handler. It is called once.
+// Wait waits until the sender has released the handler. Call it once.
 func (s *Sender) Wait() Sent {
 	var sent C.struct_peer_sent
 	C.peer_send_wait(s.c, &sent)
@@ -53,11 +53,11 @@ func (s *Sender) Wait() Sent {
 	}
 }
 
-// Extract says what a consumer does with tasks.
+// Extract selects how a consumer extracts tasks.
 type Extract int
 
-// The choices: extract in the callback, on a thread of its own in an order of the
-// seed's, not want the data, or any of these as the seed decides.
+// The choices: in the callback; on a separate thread in a random order; not at all; or
+// any of these at random.
 const (
 	AtOnce  Extract = C.PEER_AT_ONCE
 	Later   Extract = C.PEER_LATER
@@ -68,17 +68,17 @@ const (
 // Never is a number of tasks that is not reached.
 const Never = -1
 
-// ReceiveOptions of an asynchronous consumer. CancelAfter and RefuseAfter must be
-// set, to Never for example.
+// ReceiveOptions are the options of an asynchronous consumer. CancelAfter and
+// RefuseAfter must be set, for example to Never.
 type ReceiveOptions struct {
-	// First is requested in on_schema, Next after each task; RequestLater makes
-	// the requests on a thread of its own.
+	// First is requested in on_schema, Next after each task. RequestLater makes the
+	// requests on a separate thread.
 	First, Next  int
 	RequestLater bool
 	Extract      Extract
 	Seed         uint64
-	// CancelAfter so many tasks (0: in on_schema) the consumer cancels, on a
-	// thread of its own if CancelLater.
+	// CancelAfter is the number of tasks after which the consumer cancels (0: in
+	// on_schema), on a separate thread if CancelLater is true.
 	CancelAfter int
 	CancelLater bool
 	// After RefuseAfter tasks on_next_task returns TaskCode; on_schema returns
@@ -92,8 +92,7 @@ type Receiver struct {
 	done func()
 }
 
-// NewReceiver makes a consumer. A producer must take its handler, and Wait must be
-// called.
+// NewReceiver makes a consumer. Pass its handler to a producer, and call Wait.
 func NewReceiver(options ReceiveOptions, view View) *Receiver {
 	v, done := view.c()
 	o := C.struct_peer_receive{
@@ -108,8 +107,8 @@ func NewReceiver(options ReceiveOptions, view View) *Receiver {
 // Handler returns the ArrowAsyncDeviceStreamHandler.
 func (r *Receiver) Handler() unsafe.Pointer { return unsafe.Pointer(C.peer_handler(r.c)) }
 
-// Received is what a consumer got. Values have "batch k" ahead of those of each
-// batch that it wanted.
+// Received is the result of a consumer. Values have the line "batch k" before those of
+// each extracted batch.
 type Received struct {
 	Seen
 	Tasks, Extracted, ExtractErrors, Errors, Code int
@@ -117,8 +116,8 @@ type Received struct {
 	Schema, Ended, Released                       bool
 }
 
-// Wait waits until the handler was released and all tasks were extracted, and
-// frees the consumer. It is called once.
+// Wait waits until the handler was released and all tasks were extracted, and frees the
+// consumer. Call it once.
 func (r *Receiver) Wait() Received {
 	defer r.done()
 	defer C.peer_receive_free(r.c)

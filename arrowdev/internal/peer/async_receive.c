@@ -1,7 +1,7 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// The asynchronous consumer. A thread of its own makes the calls that shall not
-// come from within callbacks.
+// The asynchronous consumer. A separate thread makes the calls that must not come from
+// callbacks.
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -50,7 +50,7 @@ static void leave(struct peer_receiver *r) {
   pthread_mutex_unlock(&r->lock);
 }
 
-// request asks for more, at once or on the worker.
+// request requests more tasks, in this call or on the worker.
 static void request(struct peer_receiver *r, int64_t n) {
   if (n == 0) return;
   pthread_mutex_lock(&r->lock);
@@ -170,7 +170,7 @@ static void on_release(struct ArrowAsyncDeviceStreamHandler *self) {
   if (r->in_callback) peer_mistake("release while another callback runs");
   if (r->received.released) peer_mistake("release a second time");
   r->received.released = true;
-  // The producer is gone after this; the worker must be out of it.
+  // After this the producer no longer exists, so the worker must not be calling it.
   while (r->in_call) pthread_cond_wait(&r->changed, &r->lock);
   self->release = NULL;
   pthread_cond_broadcast(&r->changed);

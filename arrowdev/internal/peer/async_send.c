@@ -14,7 +14,7 @@ struct peer_sender {
   pthread_mutex_t lock;
   pthread_cond_t changed;
   pthread_t thread;
-  // The thread and each task hold one.
+  // The thread and each task hold one reference.
   int holders;
   struct ArrowAsyncDeviceStreamHandler *handler;
   struct ArrowAsyncProducer *producer;

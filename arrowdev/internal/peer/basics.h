@@ -1,7 +1,7 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// What the producer and the consumer share: a string that grows, an arena, what a
-// format string says, and random numbers.
+// The common parts of the producer and the consumer: a growing string, an arena, parsed
+// format strings, and random numbers.
 #ifndef PEER_BASICS_H
 #define PEER_BASICS_H
 
@@ -9,7 +9,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-// A string that grows, always terminated once anything was added.
+// A growing string, terminated once anything was added.
 struct peer_text {
   char *bytes;
   size_t length, capacity;
@@ -20,7 +20,7 @@ void peer_add_hex(struct peer_text *, const uint8_t *, int64_t);
 void peer_add_quoted(struct peer_text *, const uint8_t *, int64_t);
 void peer_text_free(struct peer_text *);
 
-// Memory that is given back all at once. It begins as zeros.
+// Memory that is freed together. It begins as zeros.
 struct peer_arena {
   struct peer_arena_block *blocks;
 };
@@ -28,7 +28,7 @@ struct peer_arena {
 void *peer_take(struct peer_arena *, size_t bytes);
 void peer_arena_free(struct peer_arena *);
 
-// allocate and zeroed end the process where there is no memory: tests only.
+// allocate and zeroed end the process without memory, because they serve tests only.
 void *peer_zeroed(size_t bytes);
 char *peer_duplicate(const char *, size_t);
 
@@ -51,7 +51,7 @@ enum peer_kind {
   PEER_RUNS,
 };
 
-// What a format string says.
+// A parsed format string.
 struct peer_layout {
   enum peer_kind kind;
   // Bytes of a value or of an offset, elements of a fixed-size list.
@@ -63,7 +63,7 @@ struct peer_layout {
   int8_t ids[128];
 };
 
-// peer_layout_of returns 0, or -1 where the format is none of the standard.
+// peer_layout_of returns 0, or -1 if the format is not in the standard.
 int peer_layout_of(const char *format, struct peer_layout *);
 
 #endif

@@ -1,6 +1,6 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// What a consumer does with an array: look, release, move children out.
+// The consumer's operations on an array: read, release, move children out.
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -51,7 +51,7 @@ void peer_release_schema(struct ArrowSchema *schema) {
   if (schema->release != NULL) peer_mistake("a schema's release left release set");
 }
 
-// dismantled releases what was moved out, in an order of the seed's.
+// dismantled releases the children that were moved out, in a random order.
 static void dismantled(struct ArrowArray **moved, int64_t n, uint64_t *random) {
   for (int64_t left = n; left > 0; left--) {
     int64_t k = peer_below(random, left);
@@ -74,7 +74,7 @@ void peer_dismantle(struct ArrowArray *array, struct ArrowSchema *schema, enum p
     array->children[k]->release = NULL;
     which[kept++] = k;
   }
-  // Where the array itself lies is no matter of the producer's.
+  // The address of the struct itself must not matter to the producer.
   struct ArrowArray *elsewhere = peer_zeroed(sizeof *elsewhere);
   *elsewhere = *array;
   memset(array, 0xdb, sizeof *array);

@@ -48,9 +48,9 @@ import (
 	"unsafe"
 )
 
-// View says how the consumer reads. The zero value reads CPU memory.
+// View configures how the consumer reads. The zero value reads CPU memory.
 type View struct {
-	// DeviceType and DeviceID are what the array must say; type 0 is the CPU.
+	// DeviceType and DeviceID are the expected values of the array; type 0 is the CPU.
 	DeviceType int32
 	DeviceID   int64
 	// Read copies memory that C cannot reach.
@@ -70,12 +70,12 @@ func (v View) c() (view C.struct_peer_view, done func()) {
 	return view, handle.Delete
 }
 
-// Seen is what a consumer saw.
+// Seen is the result of a consumer.
 type Seen struct {
-	// Values has a line a row, Type one line.
+	// Values has a line per row, Type one line.
 	Values, Type string
-	// Problems are violations of the standard, Advice departures from what it
-	// recommends.
+	// Problems are violations of the standard, Advice deviations from its
+	// recommendations.
 	Problems, Advice []string
 }
 
@@ -83,12 +83,12 @@ func seenOf(seen *C.struct_peer_seen) Seen {
 	return Seen{goText(seen.values), goText(seen._type), lines(goText(seen.problems)), lines(goText(seen.advice))}
 }
 
-// Look reads an ArrowDeviceArray on a thread of its own.
+// Look reads an ArrowDeviceArray on a separate thread.
 func Look(deviceArray, schema unsafe.Pointer, view View) Seen {
 	return look(deviceArray, schema, view, 0)
 }
 
-// LookPlain reads an ArrowArray, or the schema alone where the array is nil.
+// LookPlain reads an ArrowArray, or only the schema if the array is nil.
 func LookPlain(array, schema unsafe.Pointer, view View) Seen { return look(array, schema, view, 1) }
 
 func look(array, schema unsafe.Pointer, view View, plain C.int) Seen {
@@ -107,10 +107,10 @@ func ReleaseArray(array unsafe.Pointer) { C.peer_release_array((*C.struct_ArrowA
 // ReleaseSchema releases an ArrowSchema from C.
 func ReleaseSchema(schema unsafe.Pointer) { C.peer_release_schema((*C.struct_ArrowSchema)(schema)) }
 
-// ReleaseArrayOnThread is ReleaseArray on a thread that Go has never seen.
+// ReleaseArrayOnThread is ReleaseArray on a thread that Go did not create.
 func ReleaseArrayOnThread(array unsafe.Pointer) { started(C.array_on_thread(array)) }
 
-// ReleaseSchemaOnThread is ReleaseSchema on a thread that Go has never seen.
+// ReleaseSchemaOnThread is ReleaseSchema on a thread that Go did not create.
 func ReleaseSchemaOnThread(schema unsafe.Pointer) { started(C.schema_on_thread(schema)) }
 
 // Released reports whether an array's release callback is NULL.
@@ -126,7 +126,7 @@ func SyncEvent(deviceArray unsafe.Pointer) unsafe.Pointer {
 	return (*C.struct_ArrowDeviceArray)(deviceArray).sync_event
 }
 
-// Order says when Dismantle releases the base.
+// Order selects when Dismantle releases the base.
 type Order int
 
 // The orders.
@@ -135,9 +135,9 @@ const (
 	BaseLast  Order = C.PEER_BASE_LAST
 )
 
-// Dismantle moves children that the seed chooses out of a struct array, releases
-// the base, and looks at the children, on a thread of its own. Values have "child
-// k" ahead of the values of each. The array is moved too and stays released.
+// Dismantle moves random children out of a struct array, releases the base, and reads
+// the children, on a separate thread. Values have "child k" before the values of each.
+// The array is moved too and stays released.
 func Dismantle(array, schema unsafe.Pointer, order Order, seed uint64, view View) Seen {
 	v, done := view.c()
 	defer done()

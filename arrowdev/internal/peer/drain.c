@@ -1,13 +1,13 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// Streams of both kinds, as a consumer.
+// The consumer of streams of both kinds.
 
 #include <stdlib.h>
 #include <string.h>
 
 #include "peer.h"
 
-// source is what both kinds of stream are to the consumer.
+// source is the common interface of both kinds of stream.
 struct source {
   struct ArrowDeviceArrayStream *device;
   struct ArrowArrayStream *plain;
@@ -18,7 +18,7 @@ static int ask_schema(struct source s, struct ArrowSchema *out) {
 }
 
 static int ask_next(struct source s, struct ArrowDeviceArray *out) {
-  // What was in the struct before must not matter.
+  // The earlier contents of the struct must not matter.
   memset(out, 0xdb, sizeof *out);
   if (s.device != NULL) return s.device->get_next(s.device, out);
   return s.plain->get_next(s.plain, &out->array);

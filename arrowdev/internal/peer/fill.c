@@ -1,6 +1,6 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// Fills columns with rows that the seed decides.
+// Fills columns with random rows.
 
 #include <string.h>
 
@@ -46,7 +46,7 @@ static void fill_binary(struct peer_arena *arena, struct peer_column *column, ui
   column->n_bytes = at;
 }
 
-// fill_lists decides the lists and returns how many rows the child needs.
+// fill_lists draws the lists and returns the number of rows that the child needs.
 static int64_t fill_lists(struct peer_column *column, uint64_t *random) {
   int64_t at = column->total > 0 ? peer_below(random, 3) : 0;
   for (int64_t i = 0; i < column->total; i++) {
@@ -83,7 +83,7 @@ static void fill_runs(struct peer_arena *arena, struct peer_column *column, cons
   struct peer_column *run_ends = &column->children[0];
   peer_fill(arena, run_ends, &column->type->children[0], runs, 1, options, random);
   for (int64_t k = 0; k < run_ends->total; k++) {
-    // What is ahead and behind is a run end too, only not one of this array.
+    // Run ends outside the array are valid too, but do not belong to it.
     int64_t shown = k - run_ends->base, end = shown < 0 ? 0 : shown < runs ? ends[shown] : 0;
     memcpy(run_ends->fixed + k * run_ends->type->layout.width, &end, (size_t)run_ends->type->layout.width);
   }

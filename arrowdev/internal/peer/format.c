@@ -19,7 +19,7 @@ static const struct {
     {"tDn", 8, 8, 0},   {"tiM", 4, 4, 0},   {"tiD", 8, 4, 0},   {"tin", 16, 8, 0},
 };
 
-// Formats whose offsets have a width.
+// Formats with offsets of a width.
 static const struct {
   const char *format;
   enum peer_kind kind;
@@ -34,7 +34,7 @@ static const struct {
     {"b", PEER_BOOL, 0, false},
 };
 
-// number reads a decimal number and moves on behind it.
+// number reads a decimal number and advances past it.
 static bool number(const char **at, bool negative, int64_t *value) {
   const char *from = *at;
   if (negative && *from == '-') from++;

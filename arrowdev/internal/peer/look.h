@@ -6,7 +6,7 @@
 
 #include "peer.h"
 
-// An array that was found sound, with the buffers where C can read them.
+// A valid array, with its buffers in memory that C can read.
 struct peer_node {
   struct peer_layout layout;
   const struct ArrowArray *array;
@@ -32,12 +32,12 @@ void peer_advise(struct peer_looking *, const char *path, const char *format, ..
 
 // peer_read_schema checks a schema and writes it as text.
 void peer_read_schema(struct peer_looking *, const struct ArrowSchema *, const char *path);
-// peer_read_array checks an array of a sound schema; false where it cannot be read.
+// peer_read_array checks an array of a valid schema; false if it cannot be read.
 bool peer_read_array(struct peer_looking *, const struct ArrowSchema *, const struct ArrowArray *, const char *path,
                      struct peer_node *);
-// peer_check_contents looks at what the buffers of a node say.
+// peer_check_contents checks the contents of a node's buffers.
 void peer_check_contents(struct peer_looking *, struct peer_node *, const char *path);
-// peer_fetch returns the bytes of a buffer where C can read them, or NULL.
+// peer_fetch returns the bytes of a buffer in memory that C can read, or NULL.
 const uint8_t *peer_fetch(struct peer_looking *, const void *, int64_t size, bool on_host);
 
 int64_t peer_integer(const uint8_t *, int64_t i, int64_t width, bool is_signed);
@@ -46,7 +46,7 @@ void peer_print(const struct peer_node *, int64_t i, struct peer_text *);
 // peer_path makes the path of a child.
 char *peer_path(struct peer_looking *, const char *path, const char *child, int64_t number);
 
-// The read of memory that C cannot reach; Go has it.
+// Reads memory that C cannot reach; implemented in Go.
 int peerReadMemory(uintptr_t reader, uintptr_t from, void *to, int64_t size);
 
 #endif

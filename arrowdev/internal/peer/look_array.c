@@ -1,7 +1,7 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// Checks the structs of an array against its schema and brings its buffers where
-// C can read them.
+// Checks the structs of an array against its schema and copies its buffers to memory
+// that C can read.
 
 #include <string.h>
 

@@ -1,7 +1,6 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// Checks what buffers say: that it is within the children, in order, and counted
-// right.
+// Checks the contents of buffers: within the children, in order, and counted correctly.
 
 #include <string.h>
 
@@ -95,7 +94,7 @@ static void check_union(struct peer_looking *l, const struct peer_node *node, co
     int64_t offset = at(node, 1, i);
     if (offset < 0 || offset >= node->children[child].array->length)
       peer_problem(l, path, "offset %lld into child %d", (wide)offset, child);
-    // Slices and gathered arrays may repeat one; smaller is out of order.
+    // Slices and gathered arrays may repeat an offset; a smaller one is out of order.
     if (offset < last[child]) peer_advise(l, path, "offsets into child %d are not in order", child);
     last[child] = offset;
   }

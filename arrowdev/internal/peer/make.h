@@ -1,6 +1,6 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// The producer's inside: what an array shall hold, before it becomes buffers.
+// The producer's columns, from which it makes buffers.
 #ifndef PEER_MAKE_H
 #define PEER_MAKE_H
 
@@ -14,13 +14,13 @@ struct peer_type {
   struct peer_type *children, *dictionary;
 };
 
-// peer_type_of parses a type; NULL where it is not understood.
+// peer_type_of parses a type; NULL if it is not valid.
 struct peer_type *peer_type_of(struct peer_arena *, const char *);
 
-// The rows of a column, of which those from base on are shown. A row's meaning:
-// fixed: width bytes at row * width. binary: count bytes at start. lists: count
-// rows of the child from start on. unions: child number which, row start of it.
-// dictionaries: row start of the dictionary. runs: row start of the values.
+// The rows of a column; the array shows those from base on. The meaning of a row:
+// fixed: width bytes at row * width. binary: count bytes at start. lists: count rows of
+// the child from start on. unions: child number which, row start of it. dictionaries:
+// row start of the dictionary. runs: row start of the values.
 struct peer_column {
   const struct peer_type *type;
   int64_t base, length, total;
@@ -33,16 +33,16 @@ struct peer_column {
 
 void peer_fill(struct peer_arena *, struct peer_column *, const struct peer_type *, int64_t length, int depth,
                const struct peer_options *, uint64_t *random);
-// peer_render adds row i of those shown.
+// peer_render adds row i of the shown rows.
 void peer_render(const struct peer_column *, int64_t i, struct peer_text *);
 
 void peer_write_schema(const struct peer_type *, unsigned quirks, struct ArrowSchema *);
 void peer_write_array(const struct peer_column *, const struct peer_options *, uint64_t *random, struct ArrowArray *);
 
-// What a released struct's private data is found by.
+// The owner of a released struct, found by its private data.
 struct peer_owner *peer_own_schema(struct ArrowSchema *);
 struct peer_owner *peer_own_array(struct ArrowArray *);
-// peer_own gives the owner memory that it frees when it is released.
+// peer_own allocates memory that the owner frees when it is released.
 void *peer_own(struct peer_owner *, size_t bytes, size_t alignment, size_t shift);
 // peer_own_buffer makes buffer i of an array a copy of the bytes.
 void peer_own_buffer(struct ArrowArray *, int64_t i, const void *bytes, int64_t size, int64_t alignment,

@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/peer"
 )
 
-// TestArrowGoReadsWhatIsProduced has arrow-go as a third opinion: its import of
-// the producer's arrays, and the consumer's look at its export of them.
+// TestArrowGoReadsWhatIsProduced compares with arrow-go as a third implementation: it
+// imports the producer's arrays, and the consumer reads its exports of them.
 func TestArrowGoReadsWhatIsProduced(t *testing.T) {
 	balanced(t)
 	each(t, peer.Types(), func(t *testing.T, kind string, options peer.Options) {
@@ -26,10 +26,10 @@ func TestArrowGoReadsWhatIsProduced(t *testing.T) {
 		defer got.Release()
 		require.Equal(t, made.Text, peer.Text(got))
 		if options.Ahead+options.ChildrenAhead > 0 {
-			return // arrow-go exports struct arrays with an offset and children that have it already
+			return // arrow-go exports a struct array with an offset that its children contain already
 		}
 		if strings.ContainsAny(kind, "<v") {
-			return // arrow-go leaks memory with exports of dictionaries and views
+			return // arrow-go leaks memory in exports of dictionaries and views
 		}
 		array, schema := peer.Cell(peer.ArrayBytes), peer.Cell(peer.SchemaBytes)
 		defer peer.Free(array)

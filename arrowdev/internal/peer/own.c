@@ -1,7 +1,6 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// The lives of what the producer hands out: who owns what, releases, and the
-// books about them.
+// The lifetimes of the producer's objects: owners, releases, and their counts.
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -127,7 +126,7 @@ int64_t peer_slots(struct ArrowArray *array, struct peer_slot *out, int64_t capa
   return n;
 }
 
-// bury marks an owner released, and returns false if it was so before.
+// bury marks an owner as released, and returns false if it was released before.
 static bool bury(struct peer_owner *owner, const char *what) {
   pthread_mutex_lock(&lock);
   bool alive = owner->state == ALIVE;

@@ -1,41 +1,41 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// What Go calls: the producer, the consumer, and the books of both.
+// The functions that Go calls: the producer, the consumer, and the counts of both.
 #ifndef PEER_PEER_H
 #define PEER_PEER_H
 
 #include "arrow_standard.h"
 #include "basics.h"
 
-// The books. Live structs are those made and not yet released; mistakes are the
-// other side's against the standard, found in callbacks.
+// The counts. Live structs are those made and not yet released; mistakes are the other
+// side's violations of the standard, found in callbacks.
 struct peer_counts {
   int64_t schemas, arrays, streams, producers, tasks, handlers;
   int64_t double_releases, mistakes;
 };
 
 struct peer_counts peer_counts(void);
-// peer_mistake notes a mistake of the other side.
+// peer_mistake records a mistake of the other side.
 void peer_mistake(const char *format, ...) __attribute__((format(printf, 1, 2)));
-// peer_mistakes returns the mistakes noted, one a line, and forgets them. The
-// caller frees the text.
+// peer_mistakes returns the recorded mistakes, one a line, and clears them. The caller
+// frees the text.
 char *peer_mistakes(void);
-// peer_sweep frees the records of released structs, which were kept to recognise
-// a second release. It may only be called while no struct is alive.
+// peer_sweep frees the records of released structs, which were kept to recognise a
+// second release. Call it only while no struct is alive.
 void peer_sweep(void);
 
 enum peer_nulls { PEER_SOME_NULLS, PEER_NO_NULLS, PEER_ALL_NULLS };
 
-// What known producers do besides the standard's letter, or within it but rarely.
+// Deviations of known producers from the standard, or rare choices within it.
 enum peer_quirk {
   PEER_RESERVED_SET = 1,      // reserved is not zero
   PEER_NAMES_NULL = 2,        // names left out as NULL
   PEER_EMPTY_IS_NULL = 4,     // buffers of zero bytes are NULL
-  PEER_NO_OFFSETS = 8,        // no offset at all where there are no elements
-  PEER_UNKNOWN_NULLS = 16,    // null_count -1, with NULL for validity where all are valid
-  PEER_VALIDITY = 32,         // a validity bitmap where all are valid
-  PEER_GARBAGE = 64,          // garbage where the standard leaves contents open
-  PEER_ODD = 128,             // buffers aligned to their elements and no further
+  PEER_NO_OFFSETS = 8,        // no offset at all in arrays without elements
+  PEER_UNKNOWN_NULLS = 16,    // null_count -1, with NULL for validity if all are valid
+  PEER_VALIDITY = 32,         // a validity bitmap even if all are valid
+  PEER_GARBAGE = 64,          // random bytes in contents that the standard leaves undefined
+  PEER_ODD = 128,             // buffers aligned only to their elements
   PEER_PADDED = 256,          // buffers padded with zeros to 64 bytes
   PEER_CPU_ZERO = 512,        // device_id 0 instead of -1
   PEER_METADATA = 1024,       // metadata on every schema
@@ -43,8 +43,8 @@ enum peer_quirk {
 
 struct peer_options {
   uint64_t seed;
-  // Rows of the array, rows ahead of the first and behind the last that its
-  // buffers hold; for children the most of these.
+  // Rows of the array, and rows before the first and after the last in its buffers; for
+  // children the maximum of these.
   int64_t length, ahead, behind, children_ahead, children_behind;
   int nulls;
   unsigned quirks;
@@ -54,12 +54,12 @@ struct peer_options {
 };
 
 // peer_produce makes the type, written as "format(name=type;name!=type)<dictionary
-// type>", and an array of it. Either struct may be NULL. The text gets what the
-// array holds, one row a line. It returns 0, or -1 if the type is not understood.
+// type>", and an array of it. Either struct may be NULL. text receives the contents of
+// the array, one row a line. It returns 0, or -1 if the type is not valid.
 int peer_produce(const char *type, const struct peer_options *, struct ArrowSchema *, struct ArrowDeviceArray *,
                  struct peer_text *);
 
-// A buffer of an array's tree, whose address may be exchanged.
+// A buffer of an array's tree; its address may be replaced.
 struct peer_slot {
   const void **place;
   const void *bytes;
@@ -67,12 +67,13 @@ struct peer_slot {
   // The lengths of variadic buffers, which producers keep in host memory.
   int32_t on_host;
 };
-// peer_slots returns how many buffers the tree has and writes as many as fit.
+// peer_slots returns the number of buffers of the tree and writes up to capacity of
+// them.
 int64_t peer_slots(struct ArrowArray *, struct peer_slot *, int64_t capacity);
 
 // How the consumer reads.
 struct peer_view {
-  // Copies memory that C cannot reach; 0 = it can.
+  // Copies memory that C cannot reach; 0: C can reach all memory.
   uintptr_t reader;
   int32_t device_type;
   int64_t device_id;
@@ -81,13 +82,13 @@ struct peer_view {
 };
 
 struct peer_seen {
-  // The values one row a line, the type, violations of the standard, and
-  // departures from what it recommends, each a line.
+  // The values one row a line, the type, violations of the standard, and deviations
+  // from its recommendations, each a line.
   struct peer_text values, type, problems, advice;
 };
 
 void peer_look(struct ArrowDeviceArray *, struct ArrowSchema *, const struct peer_view *, struct peer_seen *);
-// peer_look_plain is for a plain ArrowArray; the schema alone where it is NULL.
+// peer_look_plain is for a plain ArrowArray, or only the schema if it is NULL.
 void peer_look_plain(struct ArrowArray *, struct ArrowSchema *, const struct peer_view *, struct peer_seen *);
 void peer_seen_free(struct peer_seen *);
 
@@ -95,19 +96,18 @@ void peer_release_array(struct ArrowArray *);
 void peer_release_schema(struct ArrowSchema *);
 
 enum peer_order { PEER_BASE_FIRST, PEER_BASE_LAST };
-// peer_dismantle moves the children of a struct array out, releases the base
-// before or after them, and each child that the seed lets it move out, in an
-// order of the seed's; children of a base released first are looked at after
-// that, so the values of the child that was moved out survive it. Values get one
-// line for each child moved.
+// peer_dismantle moves random children of a struct array out, and releases the base
+// before or after them, and each moved child, in a random order. Children of a base
+// released first are read after its release, so the values of a moved child must
+// survive it. Values get one line for each moved child.
 void peer_dismantle(struct ArrowArray *, struct ArrowSchema *, enum peer_order, uint64_t seed, const struct peer_view *,
                     struct peer_seen *);
 
-// peer_on_thread runs a function on a thread of its own and waits for it.
+// peer_on_thread runs a function on a new thread and waits for it.
 int peer_on_thread(void (*run)(void *), void *argument);
 
-// Streams. The producer hands out batches made before, in order; after
-// fail_after of them (-1: never) it returns the error code and message.
+// Streams. The producer returns batches made in advance, in order; after fail_after of
+// them (-1: never) it returns the error code and message.
 struct peer_source {
   const char *type;
   unsigned quirks;
@@ -125,10 +125,11 @@ void peer_release_stream(struct ArrowDeviceArrayStream *);
 
 
 struct peer_drain {
-  // Batches to ask for at most; -1 = to the end. further asks so often again
-  // after the end.
+  // The maximum number of batches to request; -1: to the end. further is the number of
+  // further calls after the end.
   int64_t most, further;
-  // get_schema so often; batches are released after the stream if kept.
+  // The number of calls of get_schema; if keep is true, batches are released after the
+  // stream.
   int schemas;
   bool keep;
 };
@@ -147,14 +148,14 @@ void peer_drain_plain(struct ArrowArrayStream *, const struct peer_drain *, cons
                       struct peer_drained *);
 void peer_drained_free(struct peer_drained *);
 
-// The asynchronous producer, on a thread of its own.
+// The asynchronous producer, on a separate thread.
 struct peer_sender;
 struct peer_send {
   // The end of the stream waits for a request too; metadata with each task;
   // extract_data fails at this task (-1: none).
   bool end_requested, metadata;
   int64_t fail_extract;
-  // On cancel requested tasks are still sent, as the standard allows.
+  // After a cancel requested tasks are still sent, as the standard allows.
   bool finish_requested;
 };
 struct peer_sender *peer_send(struct ArrowAsyncDeviceStreamHandler *, const struct peer_source *,
@@ -170,14 +171,14 @@ void peer_send_wait(struct peer_sender *, struct peer_sent *);
 // The asynchronous consumer.
 enum peer_extract { PEER_AT_ONCE, PEER_LATER, PEER_DISCARD, PEER_SOME };
 struct peer_receive {
-  // Requested in on_schema, and after each task; what is asked for later is asked
-  // for on a thread of its own where request_later is set.
+  // The tasks requested in on_schema, and after each task; request_later makes the
+  // later requests on a separate thread.
   int64_t first, next;
   bool request_later;
   enum peer_extract extract;
   uint64_t seed;
-  // After so many tasks (-1: never): cancel, from a thread of its own if
-  // cancel_later; return an error code from on_next_task.
+  // After this number of tasks (-1: never) the consumer cancels, on a separate thread
+  // if cancel_later is true, or returns an error code from on_next_task.
   int64_t cancel_after, refuse_after;
   bool cancel_later;
   int schema_code, task_code;
@@ -193,8 +194,8 @@ struct peer_received {
   char *message;
   bool schema, ended, released;
 };
-// peer_receive_wait waits until the handler was released and every task was
-// extracted, and gives what was received; peer_receive_free frees everything.
+// peer_receive_wait waits until the handler was released and every task was extracted,
+// and returns the received data; peer_receive_free frees everything.
 struct peer_received *peer_receive_wait(struct peer_receiver *);
 void peer_receive_free(struct peer_receiver *);
 

@@ -16,7 +16,7 @@ import (
 	"unsafe"
 )
 
-// Nulls says how many elements are null.
+// Nulls selects how many elements are null.
 type Nulls int
 
 // The choices of Nulls.
@@ -26,8 +26,8 @@ const (
 	AllNulls  Nulls = C.PEER_ALL_NULLS
 )
 
-// Quirk is a set of what known producers do beside the standard's letter, or
-// within it but rarely.
+// Quirk is a set of deviations of known producers from the standard, or rare choices
+// within it.
 type Quirk uint32
 
 // The quirks.
@@ -37,7 +37,7 @@ const (
 	EmptyIsNull  Quirk = C.PEER_EMPTY_IS_NULL // buffers of no bytes are NULL
 	NoOffsets    Quirk = C.PEER_NO_OFFSETS    // empty arrays lack their one offset
 	UnknownNulls Quirk = C.PEER_UNKNOWN_NULLS // null_count is -1
-	Validity     Quirk = C.PEER_VALIDITY      // a validity bitmap where all are valid
+	Validity     Quirk = C.PEER_VALIDITY      // a validity bitmap even if all are valid
 	Garbage      Quirk = C.PEER_GARBAGE       // garbage where contents are undefined
 	Odd          Quirk = C.PEER_ODD           // buffers aligned to their elements only
 	Padded       Quirk = C.PEER_PADDED        // buffers padded to 64 bytes
@@ -48,14 +48,14 @@ const (
 // Options of an array. The zero value is an empty array of CPU memory.
 type Options struct {
 	Seed uint64
-	// Length is the array's, Ahead and Behind are the rows before and after them
-	// that its buffers hold: Ahead is its offset. Children have as many at most
-	// as the others say.
+	// Length is the array's; Ahead and Behind are the rows before and after it in its
+	// buffers: Ahead is its offset. ChildrenAhead and ChildrenBehind are the maxima for
+	// children.
 	Length, Ahead, Behind, ChildrenAhead, ChildrenBehind int
 	Nulls                                                Nulls
 	Quirks                                               Quirk
-	// DeviceType is Arrow's number of the device, 0 the CPU, for which DeviceID
-	// is -1 whatever is said here.
+	// DeviceType is Arrow's number of the device. For 0, the CPU, DeviceID is ignored
+	// and written as -1.
 	DeviceType int32
 	DeviceID   int64
 	// SyncEvent points to an event in C memory.
@@ -69,9 +69,9 @@ func (o Options) device() (kind int32, id int64) {
 	return o.DeviceType, o.DeviceID
 }
 
-// Made is an array and its schema in C memory, as a producer hands them out.
+// Made is an array and its schema in C memory, as a producer exports them.
 type Made struct {
-	// Type is what Produce was told, Text what the array holds, a line a row.
+	// Type is the argument of Produce, Text the contents of the array, a line per row.
 	Type, Text string
 	// Quirks are those of the options.
 	Quirks Quirk
@@ -107,7 +107,7 @@ func Produce(kind string, options Options) (*Made, error) {
 	return m, nil
 }
 
-// Device returns the ArrowDeviceArray, whose beginning is the ArrowArray.
+// Device returns the ArrowDeviceArray, which begins with the ArrowArray.
 func (m *Made) Device() unsafe.Pointer { return unsafe.Pointer(m.device) }
 
 // Schema returns the ArrowSchema.
@@ -118,16 +118,15 @@ type Buffer struct {
 	place *unsafe.Pointer
 	// Bytes are its contents, in C memory that lives until the array's release.
 	Bytes []byte
-	// OnHost marks the lengths of data buffers of views, which producers keep in
-	// host memory.
+	// OnHost marks the lengths of data buffers of views, which producers keep in host
+	// memory.
 	OnHost bool
 }
 
-// Place sets the address that the array shows.
+// Place sets the address of the buffer in the array.
 func (b Buffer) Place(address uintptr) { *(*uintptr)(unsafe.Pointer(b.place)) = address }
 
-// Buffers returns the buffers of the array and everything below it that are not
-// NULL.
+// Buffers returns the non-NULL buffers of the array and of all arrays below it.
 func (m *Made) Buffers() []Buffer {
 	n := C.peer_slots(&m.device.array, nil, 0)
 	slots := make([]C.struct_peer_slot, n+1)
@@ -143,7 +142,7 @@ func (m *Made) Buffers() []Buffer {
 	return buffers
 }
 
-// Free releases what nobody took and frees the two structs.
+// Free releases the structs that were not taken and frees them.
 func (m *Made) Free() {
 	if m.device == nil {
 		return
@@ -155,7 +154,7 @@ func (m *Made) Free() {
 	m.device, m.schema = nil, nil
 }
 
-// Books are the counts of what is alive, and of mistakes that others made.
+// Books counts live objects, and mistakes of other libraries.
 type Books struct {
 	Schemas, Arrays, Streams, Producers, Tasks, Handlers int
 	DoubleReleases, Mistakes                             int
@@ -170,18 +169,18 @@ func Counts() Books {
 	}
 }
 
-// Mistakes returns what others did wrong in callbacks since the last call.
+// Mistakes returns the violations of other libraries in callbacks since the last call.
 func Mistakes() []string {
 	text := C.peer_mistakes()
 	defer C.free(unsafe.Pointer(text))
 	return lines(C.GoString(text))
 }
 
-// Sweep frees the records by which second releases are recognised. Nothing may be
+// Sweep frees the records by which second releases are recognised. No object may be
 // alive.
 func Sweep() { C.peer_sweep() }
 
-// Cell returns C memory of so many bytes, all zero, for structs that others fill.
+// Cell returns zeroed C memory, for structs that others fill.
 func Cell(bytes int) unsafe.Pointer { return C.calloc(1, C.size_t(bytes)) }
 
 // Free gives memory of Cell back.

@@ -47,7 +47,7 @@ func TestTypesThatAreNotUnderstood(t *testing.T) {
 	}
 }
 
-// field returns the words of a struct, to break them.
+// field returns the words of a struct, for tests that corrupt them.
 func field(struct_ unsafe.Pointer, word int) *uintptr {
 	return (*uintptr)(unsafe.Add(struct_, 8*word))
 }
@@ -88,7 +88,7 @@ func TestConsumerSeesWhatIsWrong(t *testing.T) {
 			made := produce(t, c.kind, peer.Options{Length: 20, Seed: 1})
 			d, s := made.Device(), made.Schema()
 			require.Empty(t, peer.Look(d, s, peer.View{}).Problems)
-			// What was broken is mended before the release.
+			// The corrupted struct is restored before the release.
 			array, schema, before := save(d, peer.DeviceArrayBytes), save(s, peer.SchemaBytes), words(d, buffers, shown)
 			c.damage(made, d, s)
 			seen := peer.Look(d, s, peer.View{})
@@ -113,7 +113,7 @@ func fill(bytes []byte, with byte) {
 	}
 }
 
-// save returns what puts memory back as it is now.
+// save returns a function that restores the current contents of memory.
 func save(at unsafe.Pointer, n int) func() {
 	bytes := unsafe.Slice((*byte)(at), n)
 	copied := append([]byte(nil), bytes...)
@@ -140,7 +140,7 @@ func TestReleases(t *testing.T) {
 	peer.ReleaseArray(made.Device()) // released: nothing happens
 	require.Zero(t, peer.Counts().DoubleReleases)
 
-	again() // a copy that was not marked released
+	again() // a copy that was not marked as released
 	peer.ReleaseArray(made.Device())
 	require.Equal(t, 1, peer.Counts().DoubleReleases)
 	require.Equal(t, []string{"an array was released a second time", "an array's release left release set"}, peer.Mistakes())

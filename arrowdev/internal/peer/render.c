@@ -1,7 +1,6 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// Writes the rows of a column as text, from what they shall be and not from
-// buffers.
+// Writes the rows of a column as text, from the intended contents and not from buffers.
 
 #include "make.h"
 

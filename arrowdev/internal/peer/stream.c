@@ -1,6 +1,6 @@
 //go:build cgo && unix && !(386 || arm || mips || mipsle)
 
-// Streams of both kinds, as a producer.
+// The producer of streams of both kinds.
 
 #include "stream.h"
 

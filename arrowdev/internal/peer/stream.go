@@ -30,22 +30,22 @@ import "C"
 
 import "unsafe"
 
-// Source is what a stream gives.
+// Source is the contents of a stream.
 type Source struct {
 	// Type is the type of all batches, Quirks those of its schema.
 	Type   string
 	Quirks Quirk
 	// DeviceType is the stream's, 0 the CPU.
 	DeviceType int32
-	// Batches are moved into the stream. Free them all the same.
+	// Batches are moved into the stream. The caller must still free them.
 	Batches []*Made
-	// FailAfter so many batches the stream fails with Code and Message; Code 0
-	// is no failure. SchemaCode makes the schema fail.
+	// After FailAfter batches the stream fails with Code and Message; Code 0 means no
+	// failure. SchemaCode makes the schema fail.
 	FailAfter, Code, SchemaCode int
 	Message                     string
 }
 
-// c makes the C struct, which lives until done.
+// c makes the C struct, which lives until done is called.
 func (s Source) c() (source *C.struct_peer_source, done func()) {
 	source = (*C.struct_peer_source)(C.calloc(1, C.sizeof_struct_peer_source))
 	source._type = C.CString(s.Type)
@@ -95,21 +95,21 @@ func ReleaseStream(stream unsafe.Pointer) {
 	}
 }
 
-// DrainOptions say what a consumer does with a stream. The zero value reads it to
-// the end and releases it.
+// DrainOptions configure how a consumer reads a stream. The zero value reads it to the
+// end and releases it.
 type DrainOptions struct {
-	// Most batches are read if that is more than zero; Batchless reads none.
+	// Most is the maximum number of batches if it is above zero; Batchless reads none.
 	Most      int
 	Batchless bool
-	// Further is how often the end is asked for again; Schemas how often the
-	// schema is, once at least.
+	// Further is the number of further calls after the end; Schemas that of calls of
+	// get_schema, at least one.
 	Further, Schemas int
-	// Keep looks at batches only after the stream was released.
+	// Keep reads batches only after the stream was released.
 	Keep bool
 }
 
-// Drained is what a consumer got of a stream. Values have "batch" ahead of those
-// of each batch.
+// Drained is the result of a consumer of a stream. Values have "batch" before those of
+// each batch.
 type Drained struct {
 	Seen
 	Batches, Code int
@@ -117,12 +117,12 @@ type Drained struct {
 	Ended         bool
 }
 
-// Drain consumes an ArrowDeviceArrayStream on a thread of its own.
+// Drain consumes an ArrowDeviceArrayStream on a separate thread.
 func Drain(stream unsafe.Pointer, options DrainOptions, view View) Drained {
 	return drain(stream, options, view, 0)
 }
 
-// DrainPlain consumes an ArrowArrayStream on a thread of its own.
+// DrainPlain consumes an ArrowArrayStream on a separate thread.
 func DrainPlain(stream unsafe.Pointer, options DrainOptions, view View) Drained {
 	return drain(stream, options, view, 1)
 }

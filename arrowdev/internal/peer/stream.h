@@ -5,7 +5,7 @@
 
 #include "peer.h"
 
-// The batches that a stream hands out, in order.
+// The batches of a stream, in order.
 struct peer_queue {
   struct peer_source source;
   int64_t next;

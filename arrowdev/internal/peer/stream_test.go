@@ -14,7 +14,7 @@ import (
 
 const recordType = "!+s(a=i;b=+l(item=u);c=c<vu>)"
 
-// batches makes some arrays and the text that a drain of them has.
+// batches makes some arrays and the text that draining them must return.
 func batches(t *testing.T, n int) (made []*peer.Made, text string) {
 	t.Helper()
 	for i := range n {
@@ -80,7 +80,7 @@ func TestStreamThatEndsEarly(t *testing.T) {
 	require.Empty(t, got.Message)
 }
 
-// numbered are the values that an asynchronous consumer of all batches has.
+// numbered returns the values that an asynchronous consumer of all batches must return.
 func numbered(text string) string {
 	var out strings.Builder
 	for i, part := range strings.Split(text, "batch\n")[1:] {

@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/peer"
 )
 
-// balanced requires that nothing is left and nobody did anything wrong at the end
-// of the test.
+// balanced requires at the end of the test that no object is alive and no mistake was
+// recorded.
 func balanced(t *testing.T) {
 	t.Helper()
 	require.Equal(t, peer.Books{}, peer.Counts())
@@ -32,7 +32,7 @@ func produce(t *testing.T, kind string, options peer.Options) *peer.Made {
 	return made
 }
 
-// shapes are options that matter for the layout.
+// shapes returns options that affect the layout.
 func shapes() map[string]peer.Options {
 	return map[string]peer.Options{
 		"whole":     {Length: 20},

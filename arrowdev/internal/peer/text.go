@@ -8,8 +8,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 )
 
-// Text returns the elements of an arrow-go array as text, one a line, as the
-// consumer writes them.
+// Text returns the elements of an arrow-go array as text, one a line, as the consumer
+// writes them.
 func Text(a arrow.Array) string {
 	var out strings.Builder
 	for i := range a.Len() {
@@ -19,8 +19,8 @@ func Text(a arrow.Array) string {
 	return out.String()
 }
 
-// RecordText returns the rows of a record as text, as the consumer writes those of
-// the struct array that stands for it.
+// RecordText returns the rows of a record as text, as the consumer writes those of its
+// struct array.
 func RecordText(record arrow.Record) string {
 	var out strings.Builder
 	for i := range int(record.NumRows()) {
@@ -99,7 +99,7 @@ func write(out *strings.Builder, a arrow.Array, i int) {
 	}
 }
 
-// writeFixed writes the bytes of a value as they lie in memory.
+// writeFixed writes the bytes of a value in memory order.
 func writeFixed(out *strings.Builder, a arrow.Array, i int) {
 	width := a.DataType().(arrow.FixedWidthDataType).BitWidth() / 8
 	out.WriteByte('x')

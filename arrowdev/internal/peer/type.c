@@ -13,7 +13,7 @@ static char *word(struct peer_arena *arena, const char *from, size_t length) {
 }
 
 static bool parse_children(struct peer_arena *arena, const char **at, struct peer_type *type) {
-  // As many children at most as there are characters left.
+  // A type has at most as many children as half of the remaining characters, plus one.
   type->children = peer_take(arena, (strlen(*at) / 2 + 1) * sizeof *type->children);
   if (**at == ')') return ++*at, true;
   for (;;) {

@@ -1,7 +1,7 @@
 package peer
 
-// FlatTypes are the types of one array, every format string of the standard that
-// arrow-go knows among them.
+// FlatTypes returns the types of one array, including every format string of the
+// standard that arrow-go knows.
 func FlatTypes() []string {
 	return []string{
 		"n", "b", "c", "C", "s", "S", "i", "I", "l", "L", "e", "f", "g",

@@ -101,7 +101,7 @@ static void offsets(struct writer *w) {
   buffer(w, 1, integers(w, ends, count, width), count * width, width);
 }
 
-// view writes the 16 bytes of a view, the text of a long one into one of the data
+// view writes the 16 bytes of a view, and the text of a long one into one of the data
 // buffers.
 static void view(struct writer *w, uint8_t *out, int64_t row, struct peer_text *data) {
   const uint8_t *bytes = w->column->bytes + w->column->start[row];
@@ -212,7 +212,7 @@ void peer_write_array(const struct peer_column *column, const struct peer_option
   out->n_buffers = buffers_of(column->type->layout.kind);
   if (out->n_buffers > 0) {
     out->buffers = peer_own(owner, (size_t)out->n_buffers * sizeof *out->buffers, 16, 0);
-    // The slots are made here, for a buffer left out makes none.
+    // The slots are made here, because an omitted buffer makes none.
     peer_own_buffer(out, 0, NULL, 0, 1, PEER_EMPTY_IS_NULL, false);
   }
   write_buffers(&w);

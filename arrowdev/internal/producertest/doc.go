@@ -1,4 +1,4 @@
-// Package producertest plays another library that hands arrays out, in tests of
-// package arrowdev: its structs are in C memory, can be set to anything, and have
-// a release of C's that counts.
+// Package producertest is another library that exports arrays, for tests of package
+// arrowdev: its structs are in C memory, can be set to any values, and have a counting
+// release in C.
 package producertest

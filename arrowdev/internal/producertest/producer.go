@@ -15,19 +15,20 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// Producer is another library's array. Its structs are in C memory and may be set
-// to anything until they are handed out.
+// Producer is another library's array. Its structs are in C memory and may be set to
+// any values until they are handed out.
 type Producer struct {
 	Device *cabi.DeviceArray
 	c      *C.struct_producer
 	memory []unsafe.Pointer
 }
 
-// rootMark is a bit of the root's private_data, whose address has none to spare.
+// rootMark is a bit of the root's private_data. The address there leaves the bit
+// unused.
 const rootMark = C.PRODUCER_ROOT
 
-// New returns an array of no type, whose struct is all zero but for the release.
-// The caller frees it.
+// New returns an array without a type: all fields of its struct except the release are
+// zero. The caller frees it.
 func New() *Producer {
 	p := &Producer{}
 	p.c = (*C.struct_producer)(p.Allocate(int(C.sizeof_struct_producer)))
@@ -37,8 +38,8 @@ func New() *Producer {
 	return p
 }
 
-// Disguise moves an array into a new one that says the same but has other structs
-// and another release, which releases the source.
+// Disguise moves an array into a new one with equal contents, other structs and another
+// release, which releases the source.
 func Disguise(source *cabi.DeviceArray) *Producer {
 	p := &Producer{}
 	p.c = (*C.struct_producer)(p.Allocate(int(C.sizeof_struct_producer)))
@@ -51,15 +52,15 @@ func Disguise(source *cabi.DeviceArray) *Producer {
 	return p
 }
 
-// Abandon releases what the array was made of at once.
+// Abandon releases the source of the array immediately.
 func (p *Producer) Abandon() {
 	source := (*cabi.Array)(unsafe.Pointer(&p.c.source))
 	cabi.ReleaseArray(source)
 	source.Release = 0
 }
 
-// Keep makes the root's release do nothing but count, so that copies of the root
-// can be handed out again and again.
+// Keep makes the root's release only count, so that copies of the root can be handed
+// out repeatedly.
 func (p *Producer) Keep() { p.c.keep = 1 }
 
 // copyInto writes a deep copy of the structs.
@@ -115,24 +116,23 @@ func (p *Producer) Words(values []uintptr) uintptr {
 	return uintptr(memory)
 }
 
-// Allocate returns cleared C memory that lives as long as the producer.
+// Allocate returns cleared C memory that lives until the producer is freed.
 func (p *Producer) Allocate(bytes int) unsafe.Pointer {
 	memory := C.calloc(1, C.size_t(max(bytes, 1)))
 	p.memory = append(p.memory, memory)
 	return memory
 }
 
-// Releases returns how often releases were called.
+// Releases returns the number of calls of releases.
 func (p *Producer) Releases() int { return int(C.producer_releases(p.c)) }
 
-// RootReleases returns how often the struct that is handed out was released: the
-// release of another does not count.
+// RootReleases returns the number of releases of the root struct.
 func (p *Producer) RootReleases() int { return int(C.producer_root_releases(p.c)) }
 
-// Live returns how many structs are not released.
+// Live returns the number of structs that are not released.
 func (p *Producer) Live() int { return int(C.producer_live(p.c)) }
 
-// Ended returns how often the last struct was released, which ought to be once.
+// Ended returns how often the last struct was released; it must be once.
 func (p *Producer) Ended() int { return int(C.producer_ended(p.c)) }
 
 // Free gives the structs back.

@@ -1,4 +1,4 @@
-// Package schematest is another library, in tests of the Arrow C data interface:
-// it makes ArrowSchemas, sound ones and broken ones, in C memory, counts how
-// often their releases are called, and tells what is read of them too late.
+// Package schematest is another library, for tests of the Arrow C data interface: it
+// makes valid and invalid ArrowSchemas in C memory, counts the calls of their releases,
+// and detects reads after a release.
 package schematest

@@ -16,8 +16,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// Producer owns the schemas that it makes until it is closed. It is used from one
-// goroutine; the schemas may go anywhere.
+// Producer owns the schemas that it makes until it is closed. One goroutine uses it;
+// the schemas may be used anywhere.
 type Producer struct {
 	pieces []piece
 	counts map[*cabi.Schema]*int64
@@ -79,10 +79,10 @@ func Child(s *cabi.Schema, i int) *cabi.Schema {
 	return (*cabi.Schema)(address.Pointer(unsafe.Slice((*uintptr)(address.Pointer(s.Children)), s.NumChildren)[i]))
 }
 
-// Released returns how often the schema's release was called.
+// Released returns the number of calls of the schema's release.
 func (p *Producer) Released(s *cabi.Schema) int64 { return atomic.LoadInt64(p.counts[s]) }
 
-// ReleasedInAll returns how often the releases of all schemas were called.
+// ReleasedInAll returns the number of calls of all releases.
 func (p *Producer) ReleasedInAll() (count int64) {
 	for s := range p.counts {
 		count += p.Released(s)
@@ -90,7 +90,7 @@ func (p *Producer) ReleasedInAll() (count int64) {
 	return count
 }
 
-// Scribble overwrites all memory, as others may that get it after a release.
+// Scribble overwrites all memory, as another user of the freed memory may.
 func (p *Producer) Scribble() {
 	for _, piece := range p.pieces {
 		bytes := unsafe.Slice((*byte)(piece.start), piece.length)

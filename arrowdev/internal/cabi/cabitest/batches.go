@@ -14,29 +14,29 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 )
 
-// Batches is another library's data: batches of one nullable int32 column "n".
+// Batches is the data of another library: batches of one nullable int32 column "n".
 type Batches struct {
-	// DeviceType and DeviceID are where Data is, which holds Rows values for each
+	// DeviceType and DeviceID are the device of Data, which holds Rows values for each
 	// of Count batches.
 	DeviceType int32
 	DeviceID   int64
 	Data       uintptr
 	Rows       int
 	Count      int
-	// FailAt is the batch that fails, with FailCode; ElsewhereAt is one on
-	// another type of device. Zero is none: the first batch cannot be it.
+	// FailAt is the batch that fails, with FailCode; ElsewhereAt is one on another type
+	// of device. Zero means no batch, so neither can be the first.
 	FailAt      int
 	FailCode    int
 	ElsewhereAt int
-	// SyncEvent is the address of the event behind the work on Data, or zero.
+	// SyncEvent is the address of the event after the work on Data, or zero.
 	SyncEvent uintptr
-	// Lying makes the schema say that the column holds strings.
+	// Lying makes the schema declare a column of strings.
 	Lying bool
 
 	c *C.struct_batches
 }
 
-// start makes the C side, which Free frees.
+// start makes the C side; Free frees it.
 func (b *Batches) start() *C.struct_batches {
 	if b.c == nil {
 		b.c = C.batches_new()
@@ -64,7 +64,7 @@ func (b *Batches) DeviceStream(out *cabi.DeviceStream) {
 // Stream writes an ArrowArrayStream of the batches.
 func (b *Batches) Stream(out *cabi.Stream) { C.batches_stream(b.start(), unsafe.Pointer(out)) }
 
-// Held counts the schemas, arrays and streams that were not released.
+// Held returns the numbers of schemas, arrays and streams that were not released.
 func (b *Batches) Held() (schemas, arrays, streams int) {
 	if b.c == nil {
 		return 0, 0, 0

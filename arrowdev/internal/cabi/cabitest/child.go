@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 )
 
-// ReleaseArrayInChild calls an array's release in a forked child. The error says how the
-// child ended, if it did not end well.
+// ReleaseArrayInChild calls an array's release in a forked child. If the child failed,
+// the error describes its exit.
 func ReleaseArrayInChild(array *cabi.Array) error {
 	return ended(C.release_array_in_child(unsafe.Pointer(array)))
 }
@@ -26,7 +26,7 @@ func ReleaseSchemaInChild(schema *cabi.Schema) error {
 	return ended(C.release_schema_in_child(unsafe.Pointer(schema)))
 }
 
-// UseStreamInChild reads a stream in a forked child, which has to be refused, and
+// UseStreamInChild reads a stream in a forked child, which must be refused, and
 // releases it there.
 func UseStreamInChild(stream *cabi.DeviceStream) error {
 	return ended(C.use_stream_in_child(unsafe.Pointer(stream)))

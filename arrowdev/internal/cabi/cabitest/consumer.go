@@ -25,11 +25,11 @@ func New[T any]() *T {
 // Allocate returns cleared C memory.
 func Allocate(bytes int) unsafe.Pointer { return C.calloc(1, C.size_t(max(bytes, 1))) }
 
-// Free gives memory of New or Allocate back.
+// Free frees memory of New or Allocate.
 func Free[T any](memory *T) { C.free(unsafe.Pointer(memory)) }
 
-// MoveArray moves an array as consumers do: it copies the bytes and marks the
-// source as released.
+// MoveArray moves an array as consumers do: it copies the bytes and marks the source as
+// released.
 func MoveArray(to, from *cabi.Array) { *to = *from; from.Release = 0 }
 
 // MoveSchema is MoveArray for a schema.

@@ -1,4 +1,4 @@
-// Package cabitest plays a consumer in tests of package cabi and of what builds on
-// it: it moves and releases structs the way another library does, from C and from
-// threads that Go has never seen.
+// Package cabitest is a consumer for tests of package cabi and its users: it moves and
+// releases structs as another library does, from C and from threads that Go did not
+// create.
 package cabitest

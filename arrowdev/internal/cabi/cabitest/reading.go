@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 )
 
-// Reading is what a consumer in C saw of a stream.
+// Reading is the result of a consumer in C that read a stream.
 type Reading struct {
 	Batches, Rows, Columns int
 	DeviceType             int32
@@ -21,8 +21,8 @@ type Reading struct {
 	Message                string
 }
 
-// ReadDeviceStream reads a stream to its end or error, or for limit batches unless
-// that is negative, and releases it, on a thread of C's if wanted.
+// ReadDeviceStream reads a stream to its end or error, or for limit batches unless that
+// is negative, and releases it. If onThread is true it runs on a thread of C.
 func ReadDeviceStream(stream *cabi.DeviceStream, limit int, onThread bool) (Reading, error) {
 	var result C.struct_reading
 	thread := C.int(0)
@@ -37,7 +37,7 @@ func ReadDeviceStream(stream *cabi.DeviceStream, limit int, onThread bool) (Read
 }
 
 // StreamCalls makes single calls of the callbacks that a stream once had, on any
-// struct, nil included.
+// struct, including nil.
 type StreamCalls struct{ of cabi.DeviceStream }
 
 // CallsOf returns the calls of a stream.

@@ -13,22 +13,24 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 )
 
-// Habits are what a Receiver does inside its callbacks.
+// Habits are the actions of a Receiver in its callbacks.
 type Habits struct {
 	// RequestFirst is requested in on_schema, RequestEach in each on_next_task.
 	RequestFirst, RequestEach int
-	// CancelAt cancels in the on_next_task of that task; 0 never.
+	// CancelAt is the number of the task in whose on_next_task it cancels; 0 means
+	// never.
 	CancelAt int
-	// RefuseSchema, and RefuseTask at task number RefuseAt, are returned.
+	// RefuseSchema is the result of on_schema, RefuseTask that of on_next_task for task
+	// RefuseAt.
 	RefuseSchema, RefuseTask, RefuseAt int
-	// KeepSchema neither moves the schema nor releases it.
+	// KeepSchema leaves the schema unmoved and unreleased.
 	KeepSchema bool
 }
 
 // Receiver is an asynchronous consumer in C that keeps the tasks.
 type Receiver struct{ c *C.struct_receiver }
 
-// ReceiverCounts are what a Receiver has seen. Violations counts calls that the
+// ReceiverCounts counts the calls of a Receiver. Violations counts calls that the
 // protocol forbids.
 type ReceiverCounts struct {
 	Tasks, Requested, AfterCancel                     int
@@ -45,12 +47,12 @@ func NewReceiver(h Habits) *Receiver {
 	return &Receiver{c}
 }
 
-// Handler is what a producer is given.
+// Handler returns the handler to pass to a producer.
 func (r *Receiver) Handler() *cabi.AsyncHandler {
 	return (*cabi.AsyncHandler)(unsafe.Pointer(&r.c.handler))
 }
 
-// Request asks for n more tasks.
+// Request requests n more tasks.
 func (r *Receiver) Request(n int, onThread bool) {
 	C.receiver_request(r.c, C.int64_t(n), flag(onThread))
 }
@@ -58,19 +60,18 @@ func (r *Receiver) Request(n int, onThread bool) {
 // Cancel cancels.
 func (r *Receiver) Cancel(onThread bool) { C.receiver_cancel(r.c, flag(onThread)) }
 
-// Extract extracts the next task, or drops it where out is nil. It returns -1 where
-// there is none.
+// Extract extracts the next task, or drops it if out is nil. It returns -1 if no task
+// is left.
 func (r *Receiver) Extract(out *cabi.DeviceArray, onThread bool) int {
 	return int(C.receiver_extract(r.c, unsafe.Pointer(out), flag(onThread)))
 }
 
-// ExtractAgain extracts the task of the last Extract once more.
+// ExtractAgain extracts the task of the last Extract a second time.
 func (r *Receiver) ExtractAgain(out *cabi.DeviceArray) int {
 	return int(C.receiver_extract_again(r.c, unsafe.Pointer(out)))
 }
 
-// Wait waits until there have been so many tasks, or the release; with 0, until
-// there is a schema.
+// Wait waits for the given number of tasks, or for the release; with 0, for the schema.
 func (r *Receiver) Wait(tasks int) { C.receiver_wait(r.c, C.int64_t(tasks)) }
 
 // WaitEnd waits for the release.

@@ -12,7 +12,7 @@ import "unsafe"
 // Mode is how a Sender behaves.
 type Mode int
 
-// The modes; all but the first, the third and the fourth are against the protocol.
+// The modes. Only the first, the third and the fourth follow the protocol.
 const (
 	Good           Mode = C.SENDER_GOOD
 	Quits          Mode = C.SENDER_QUITS
@@ -27,18 +27,18 @@ const (
 	EndOfAllModes       = HasNoProducer + 1
 )
 
-// Sender is an asynchronous producer of batches on a thread of C's.
+// Sender is an asynchronous producer of batches on a thread of C.
 type Sender struct{ c *C.struct_sender }
 
-// SenderCounts are what a Sender has seen. Ahead is the largest number of tasks
-// that were sent and not extracted; Tasks are those that are not extracted now.
+// SenderCounts counts the tasks of a Sender. Ahead is the maximum number of tasks that
+// were sent and not extracted; Tasks is the current number of them.
 type SenderCounts struct {
 	Requested, Delivered, Ahead, Tasks, Extracted, Discarded int
 	Cancels, Released, SchemaCode                            int
 }
 
-// NewSender makes a producer. At is the batch at which it quits or fails, with the
-// code. It uses the batches until it is joined.
+// NewSender makes a producer. at is the batch at which it quits or fails with the code.
+// It uses the batches until it is joined.
 func NewSender(batches *Batches, mode Mode, at, code int) *Sender {
 	return &Sender{C.sender_new(batches.start(), C.int(mode), C.int64_t(at), C.int(code))}
 }
@@ -46,7 +46,7 @@ func NewSender(batches *Batches, mode Mode, at, code int) *Sender {
 // Start lets it call a handler.
 func (s *Sender) Start(handler unsafe.Pointer) error { return joined(C.sender_start(s.c, handler)) }
 
-// Hold keeps it from releasing the handler until it is called with false.
+// Hold delays the release of the handler until it is called with false.
 func (s *Sender) Hold(held bool) { C.sender_hold(s.c, flag(held)) }
 
 // Join waits until it has released the handler.
