@@ -52,7 +52,7 @@ func TestAForeignProducer(t *testing.T) {
 // Readers leave at any point; producers fail, quit and break the protocol at any
 // point. Every task that was sent is extracted or dropped, and the tables before a
 // failure are delivered.
-func TestForeignProducersOfAllManners(t *testing.T) {
+func TestForeignProducerModes(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		const rows = 2
 		foreign := foreignBatches(t, m, 8, rows)
@@ -184,7 +184,7 @@ func TestATaskOnAnotherDevice(t *testing.T) {
 }
 
 // A producer that never quits ends with the context of the options.
-func TestClosingBesideAProducerThatHangs(t *testing.T) {
+func TestCloseWithHungProducer(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
 		ctx, cancel := context.WithCancelCause(context.Background())
 		cancel(io.ErrClosedPipe)

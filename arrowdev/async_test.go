@@ -26,7 +26,7 @@ func connect(t require.TestingT, m *memory.Manager, source buffer.Reader, option
 	return reader, done
 }
 
-func TestAnAsyncStreamOfOurOwn(t *testing.T) {
+func TestOwnAsyncStream(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		const batches = 1000
 		source := newTables(m, batches, 5)
@@ -151,7 +151,7 @@ func TestAsyncImportsThatAreRefused(t *testing.T) {
 }
 
 // A reader that is closed before its producer begins refuses it.
-func TestAProducerThatIsTooLate(t *testing.T) {
+func TestProducerAfterClose(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
 		reader, err := arrowdev.ImportAsync(m, arrowdev.AsyncOptions{})
 		require.NoError(t, err)

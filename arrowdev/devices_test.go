@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-func TestWhereAnArraySaysItIs(t *testing.T) {
+func TestDeviceOfAnArray(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		a := exported(t, m, two())
 		d := deviceArray(a)
@@ -114,7 +114,7 @@ func TestArraysOfOtherDevices(t *testing.T) {
 
 // The device number of a device type without numbers, and the reserved fields, are
 // ignored.
-func TestWhatIsIgnored(t *testing.T) {
+func TestIgnoredFields(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		p, a := foreignTable(t, m, two())
 		p.Device.Reserved = [3]int64{1, -1, 1 << 62}
@@ -160,7 +160,7 @@ func TestTablesWithoutMemory(t *testing.T) {
 	})
 }
 
-func TestATableElsewhereThanItIsSaidToBe(t *testing.T) {
+func TestTableOnAnotherDeviceThanTheOptions(t *testing.T) {
 	gpu := launchtest.Open(t, &launchtest.GPU{})
 	m := newHostManager(t)
 	table := upload(t, m, two())

@@ -26,7 +26,7 @@ func othersStream(t testing.TB, dev *device.Device) (stream *device.Stream, dest
 // A consumer may destroy the stream of an export before it releases the array. A
 // producer may destroy the stream that the memory was to belong to. The work that the
 // consumer has enqueued still completes before the memory is reused.
-func TestStreamsOfOthersThatAreDestroyedEarly(t *testing.T) {
+func TestForeignStreamsDestroyedEarly(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 16
 		dev := m.Device()
@@ -67,7 +67,7 @@ func TestStreamsOfOthersThatAreDestroyedEarly(t *testing.T) {
 }
 
 // A release makes no driver call, because it may come during a capture.
-func TestReleasesMakeNoCallOfTheDriver(t *testing.T) {
+func TestReleasesMakeNoDriverCall(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)
 	m := devicetest.Manager(t, dev, memory.Options{})

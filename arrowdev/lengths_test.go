@@ -72,7 +72,7 @@ func moveLengths(t testing.TB, m *memory.Manager, a *cabi.Array) {
 }
 
 // The lengths of views' data buffers may be in device or in host memory.
-func TestWhereLengthsOfDataBuffersAre(t *testing.T) {
+func TestMemoryOfDataBufferLengths(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		for number, dataType := range viewTypes() {
 			for _, inDevice := range []bool{true, false} {
@@ -147,7 +147,7 @@ func TestMalformedLengthsOfDataBuffers(t *testing.T) {
 }
 
 // Lengths in device memory are fetched after the producer's work.
-func TestLengthsOfWorkToCome(t *testing.T) {
+func TestLengthsOfPendingWork(t *testing.T) {
 	m := devicetest.Manager(t, devicetest.Open(t, "cuda:0"), memory.Options{})
 	record := recordOf(arraytest.NewGenerator(1).Array(arrow.BinaryTypes.StringView, 40))
 	p, a := foreignTable(t, m, record)

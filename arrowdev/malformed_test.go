@@ -305,7 +305,7 @@ func childPath(i int) string { return fmt.Sprintf("ArrowDeviceArray.array.childr
 
 // A release callback that is NULL marks a struct as released. Nothing of it is read,
 // for arrays, children, schemas and streams.
-func TestReleasesThatAreNULL(t *testing.T) {
+func TestNullReleases(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		p, a := foreignTable(t, m, many())
 		p.Device.Array = cabi.Array{Length: 10, NumBuffers: 1, Buffers: 0xdead0000, Children: 0xdead0000, NumChildren: 14}

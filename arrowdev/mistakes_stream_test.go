@@ -99,7 +99,7 @@ func TestMistakeTasksExtractedToNowhere(t *testing.T) {
 }
 
 // gpuframe's consumer drops unneeded batches in the same way.
-func TestMistakeTasksThatNobodyWants(t *testing.T) {
+func TestMistakeTasksThatAreNotNeeded(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		foreign := foreignBatches(t, m, 5, 3)
 		reader, sender := send(t, m, foreign, cabitest.Good, 0, 0, 4)

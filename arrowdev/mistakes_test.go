@@ -168,7 +168,7 @@ func TestClaimsBeyondTheAllocation(t *testing.T) {
 
 // Buffers in one driver allocation become one block; other allocations become other
 // blocks.
-func TestOneBlockAnAllocation(t *testing.T) {
+func TestOneBlockPerAllocation(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		g := arraytest.NewGenerator(1)
 		p, a := foreignTable(t, m, recordOf(g.Array(arrow.PrimitiveTypes.Int64, 9), g.Array(arrow.PrimitiveTypes.Int32, 9), g.Array(arrow.PrimitiveTypes.Int8, 9)))

@@ -24,7 +24,7 @@ import (
 
 // The producer's work is still pending when the import returns. Work that is enqueued
 // afterwards runs after it.
-func TestTheProducersEventComesFirst(t *testing.T) {
+func TestImportWaitsForTheProducersEvent(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 20
 		gates := stall.New(t, m.Device())
@@ -71,7 +71,7 @@ var waits = map[string]bool{
 var errWaits = errors.New("this waits")
 
 // An export or import waits only if it checks contents.
-func TestNothingWaits(t *testing.T) {
+func TestExportsAndImportsDoNotWait(t *testing.T) {
 	dev, driver := faulttest.OpenGPU(t, nil)
 	m := devicetest.Manager(t, dev, memory.Options{})
 	producer := newStream(t, dev)
@@ -152,7 +152,7 @@ func TestTheEventOfAnExport(t *testing.T) {
 }
 
 // If no work is pending, the array has no event.
-func TestNoEventOfWhatIsDone(t *testing.T) {
+func TestNoEventWithoutPendingWork(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		table := upload(t, m, two())
 		for block := range table.Column(0).Blocks {
@@ -169,7 +169,7 @@ func TestNoEventOfWhatIsDone(t *testing.T) {
 // The consumer's work on its stream runs before the owner's next work. The consumer
 // releases the memory before its work has begun; the owner reads the memory and
 // releases it. No call waits.
-func TestTheConsumersWorkComesFirst(t *testing.T) {
+func TestConsumersWorkPrecedesReuse(t *testing.T) {
 	eachDeviceAndLook(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 20
 		gates := stall.New(t, m.Device())
@@ -200,7 +200,7 @@ func TestTheConsumersWorkComesFirst(t *testing.T) {
 }
 
 // On the host there is no event, and the export waits until its context ends.
-func TestTheContextEndsTheWaitOfTheHost(t *testing.T) {
+func TestContextEndsTheHostWait(t *testing.T) {
 	m := newHostManager(t)
 	gates := stall.New(t, m.Device())
 	table := upload(t, m, recordOf(zeros(1<<20)))

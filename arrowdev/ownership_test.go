@@ -89,7 +89,7 @@ func TestNothingIsImported(t *testing.T) {
 }
 
 // The standard forbids a copy without a move. Such a copy is refused.
-func TestACopyOfAnArrayThatIsOver(t *testing.T) {
+func TestUnmarkedCopyOfAnEndedArray(t *testing.T) {
 	m := newHostManager(t)
 	a := exported(t, m, two())
 	copied := cabitest.New[cabi.DeviceArray]()
@@ -108,7 +108,7 @@ func TestACopyOfAnArrayThatIsOver(t *testing.T) {
 }
 
 // The consumer moves a child out, releases the rest and takes the child in.
-func TestAChildThatWasMovedOut(t *testing.T) {
+func TestMovedChild(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for _, foreign := range []bool{false, true} {
 			a := exported(t, m, two())
@@ -142,7 +142,7 @@ func TestAChildThatWasMovedOut(t *testing.T) {
 }
 
 // Changes that a consumer made to an exported array are applied, if they are valid.
-func TestAnOwnArrayThatWasAltered(t *testing.T) {
+func TestAlteredOwnArray(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		a := exported(t, m, two())
 		deviceArray(a).Array.Length, deviceArray(a).Array.Offset = 2, 1
@@ -179,7 +179,7 @@ func TestAnOwnArrayAsAnotherType(t *testing.T) {
 }
 
 // Another library's memory is released once, with the last object that uses it.
-func TestForeignMemoryIsGivenBackWithTheLastColumn(t *testing.T) {
+func TestForeignMemoryIsReleasedWithTheLastColumn(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		p, a := foreignTable(t, m, two())
 		table, err := Import(m, pointerTo(p.Device), a.Schema())
@@ -201,7 +201,7 @@ func TestForeignMemoryIsGivenBackWithTheLastColumn(t *testing.T) {
 	})
 }
 
-func TestThousandsOfHandOversLeaveNothing(t *testing.T) {
+func TestRepeatedExchangesLeakNothing(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		table := upload(t, m, two())
 		before := m.Stats()

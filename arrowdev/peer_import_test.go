@@ -107,7 +107,7 @@ func TestPeerArraysBecomeArrowArrays(t *testing.T) {
 }
 
 // An imported array is exported again with the same contents.
-func TestPeerArraysGoOutAgain(t *testing.T) {
+func TestPeerArraysAreExportedAgain(t *testing.T) {
 	eachPeerArray(t, func(t *testing.T, s *peerScene, kind string, options peer.Options) {
 		made := s.produce(t, kind, options, true)
 		c, field, err := arrowdev.ImportColumn(s.Manager, made.Device(), made.Schema())
@@ -122,7 +122,7 @@ func TestPeerArraysGoOutAgain(t *testing.T) {
 }
 
 // A released array is refused and not released again.
-func TestPeerArraysThatAreGone(t *testing.T) {
+func TestReleasedPeerArrays(t *testing.T) {
 	onEachPeerDevice(t, func(t *testing.T, s *peerScene) {
 		made := s.produce(t, "!+s(a=i;b=u)", peer.Options{Length: 3}, false)
 		peer.ReleaseArray(made.Device())

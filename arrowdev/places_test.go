@@ -142,7 +142,7 @@ func TestForeignPinnedAndManagedMemory(t *testing.T) {
 }
 
 // The driver determines the kind of memory; a wrong claim of the array is refused.
-func TestMemoryThatIsOfAnotherKind(t *testing.T) {
+func TestWrongMemoryKind(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		record := recordOf(int32s(1, 2, 3))
 		claims := []place{{cabi.DeviceCUDA, int64(m.Device().Info().Ordinal)}, {cabi.DeviceCUDAHost, -1}, {cabi.DeviceCUDAManaged, -1}}
@@ -171,7 +171,7 @@ func TestMemoryThatIsOfAnotherKind(t *testing.T) {
 }
 
 // Such memory has events too, for pending work, in both directions.
-func TestPinnedAndManagedMemoryOfWorkToCome(t *testing.T) {
+func TestPinnedAndManagedMemoryOfPendingWork(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 16
 		gates := stall.New(t, m.Device())

@@ -33,7 +33,7 @@ func recordOfType(seed uint64, dataType arrow.DataType, n int) arrow.Record {
 	return array.NewRecord(schema, []arrow.Array{part}, int64(part.Len()))
 }
 
-func TestRecordsOfEveryTypeGoOutAndIn(t *testing.T) {
+func TestRecordRoundTripOfEveryType(t *testing.T) {
 	for number, dataType := range arraytest.AllTypes() {
 		t.Run(fmt.Sprint(number, " ", dataType), func(t *testing.T) {
 			for _, n := range []int{0, 1, 60} {
@@ -51,7 +51,7 @@ func TestRecordsOfEveryTypeGoOutAndIn(t *testing.T) {
 }
 
 // arrow-go's reader of the C data interface accepts the exports.
-func TestArrowGoReadsWhatIsExported(t *testing.T) {
+func TestArrowGoReadsExports(t *testing.T) {
 	for number, dataType := range arraytest.AllTypes() {
 		name := strings.ToLower(dataType.String())
 		if strings.Contains(name, "struct<>") || strings.Contains(name, "extension") || strings.Contains(name, "view") ||
@@ -198,7 +198,7 @@ func TestForeignRecordReadersThatFail(t *testing.T) {
 }
 
 // Our stream is read by our reader and by arrow-go's.
-func TestRecordReadersThereAndBack(t *testing.T) {
+func TestRecordReaderRoundTrip(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
 		allocator := arrowmemory.NewCheckedAllocator(arrowmemory.NewGoAllocator())
 		defer allocator.AssertSize(t, 0)

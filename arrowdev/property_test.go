@@ -55,7 +55,7 @@ func drawType(t *rapid.T, levels int) arrow.DataType {
 
 // A column of any type, with any slice, is exported. Its structs are imported after a
 // further cut of their offset and length.
-func TestAnyColumnThereAndBack(t *testing.T) {
+func TestRoundTripOfAnyColumn(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		rapid.Check(t, func(rt *rapid.T) {
 			g := arraytest.NewGenerator(rapid.Uint64().Draw(rt, "seed"))

@@ -29,7 +29,7 @@ func requireRecord(t require.TestingT, want, got arrow.Record) {
 
 // Every type returns unchanged, through gpuframe's own structs and through another
 // library's.
-func TestEveryTypeThereAndBack(t *testing.T) {
+func TestRoundTripOfEveryType(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for number, dataType := range arraytest.AllTypes() {
 			t.Run(fmt.Sprint(number, " ", dataType), func(t *testing.T) {

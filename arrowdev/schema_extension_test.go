@@ -41,7 +41,7 @@ func (*labelled) Deserialize(storage arrow.DataType, label string) (arrow.Extens
 }
 
 // Extension types within each other's storage, and as values of a dictionary.
-func TestExtensionTypesAndBack(t *testing.T) {
+func TestExtensionTypeRoundTrip(t *testing.T) {
 	inner := newLabelled(arrow.BinaryTypes.String, "inner")
 	dictionary := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: inner}
 	field := arrow.Field{

@@ -139,7 +139,7 @@ func TestImportMuchTextOfFewStructs(t *testing.T) {
 }
 
 // Parts that other libraries omit or add are accepted.
-func TestImportTakes(t *testing.T) {
+func TestImportAccepts(t *testing.T) {
 	var p schematest.Producer
 	defer p.Close()
 	number := p.Schema("i")

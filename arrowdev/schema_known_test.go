@@ -127,7 +127,7 @@ func metadataOf(t *testing.T, key, value string) []byte {
 }
 
 // A text stops in a long string; a difference after that point must be detected.
-func TestLongNamesAreReadAnew(t *testing.T) {
+func TestLongNamesAreNotCached(t *testing.T) {
 	long := strings.Repeat("x", maximumSchemaText+1)
 	for _, name := range []string{long + "a", long + "b"} {
 		s := unmarked(t, arrow.NewSchema([]arrow.Field{{Name: name, Type: arrow.Null}}, nil))
@@ -140,7 +140,7 @@ func TestLongNamesAreReadAnew(t *testing.T) {
 }
 
 // The registry determines the meaning of an extension type at each import.
-func TestExtensionTypesAreReadAnew(t *testing.T) {
+func TestExtensionTypesAreNotCached(t *testing.T) {
 	metadata := arrow.NewMetadata([]string{"ARROW:extension:name"}, []string{"unknown so far"})
 	s := unmarked(t, arrow.NewSchema([]arrow.Field{{Name: "e", Type: arrow.Null, Metadata: metadata}}, nil))
 	_, plain := textOf(s)
@@ -182,7 +182,7 @@ func TestReadSchemasAreBoundedAndForgotten(t *testing.T) {
 	require.Zero(t, left())
 }
 
-func TestSchemasReadByMany(t *testing.T) {
+func TestConcurrentSchemaImports(t *testing.T) {
 	var group sync.WaitGroup
 	failures := make(chan string, 8)
 	for worker := range 8 {

@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 )
 
-func TestSchemasExportedByMany(t *testing.T) {
+func TestConcurrentSchemaExports(t *testing.T) {
 	schemas := make([]*arrow.Schema, 8)
 	for i := range schemas {
 		schemas[i] = arrow.NewSchema([]arrow.Field{{Name: fmt.Sprint("many", i), Type: arrow.PrimitiveTypes.Int8}}, nil)

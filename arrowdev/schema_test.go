@@ -39,7 +39,7 @@ func fieldAndBack(t require.TestingT, field arrow.Field) {
 	requireSameField(t, field, got)
 }
 
-func TestFieldsAndBack(t *testing.T) {
+func TestFieldRoundTrip(t *testing.T) {
 	for _, c := range formattest.All() {
 		t.Run(c.Format+" "+c.Type.String(), func(t *testing.T) {
 			metadata := arrow.NewMetadata([]string{"a", "a", ""}, []string{"1", "", "\xff"})
@@ -49,11 +49,11 @@ func TestFieldsAndBack(t *testing.T) {
 	}
 }
 
-func TestRandomFieldsAndBack(t *testing.T) {
+func TestRandomFieldRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) { fieldAndBack(t, formattest.Field(3).Draw(t, "field")) })
 }
 
-func TestSchemasAndBack(t *testing.T) {
+func TestSchemaRoundTrip(t *testing.T) {
 	number := arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int32}
 	text := arrow.Field{Name: "t", Type: arrow.BinaryTypes.String, Nullable: true, Metadata: arrow.NewMetadata([]string{"a"}, []string{"b"})}
 	metadata := arrow.NewMetadata([]string{"pandas", "ARROW:extension:name"}, []string{"{}", "not one of a schema's"})

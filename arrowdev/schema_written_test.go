@@ -112,7 +112,7 @@ func childAt(s *cabi.Schema, i int) *cabi.Schema {
 	return *(**cabi.Schema)(address.Pointer(s.Children + uintptr(i)*wordBytes))
 }
 
-func TestAlteredSchemasAreReadAnew(t *testing.T) {
+func TestAlteredSchemasAreReadAgain(t *testing.T) {
 	for name, alter := range map[string]func(s *cabi.Schema){
 		"flags of the root":  func(s *cabi.Schema) { s.Flags = cabi.FlagNullable },
 		"flags of a child":   func(s *cabi.Schema) { childAt(s, 1).Flags ^= cabi.FlagNullable },
@@ -167,7 +167,7 @@ func TestASchemaWhoseChildWasMovedOut(t *testing.T) {
 }
 
 // A copy that was not marked as released is refused after its memory is freed.
-func TestASchemaThatIsOver(t *testing.T) {
+func TestUnmarkedCopyOfAReleasedSchema(t *testing.T) {
 	for _, write := range []func(s *cabi.Schema) error{
 		func(s *cabi.Schema) error { return ExportSchema(arrow.NewSchema(nil, nil), unsafe.Pointer(s)) },
 		func(s *cabi.Schema) error { return ExportField(arrow.Field{Type: arrow.StructOf()}, unsafe.Pointer(s)) },

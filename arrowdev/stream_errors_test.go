@@ -107,7 +107,7 @@ func TestErrorsOfAnExportedStream(t *testing.T) {
 }
 
 // Our importer receives the same failures.
-func TestErrorsThatTravel(t *testing.T) {
+func TestErrorsThroughOurImporter(t *testing.T) {
 	streamingOnHost(t, func(t *testing.T, m *memory.Manager) {
 		source := newTables(m, 5, 3).fail(1, &memory.BudgetError{})
 		stream := newStruct[cabi.DeviceStream](t)
@@ -130,7 +130,7 @@ func TestErrorsThatTravel(t *testing.T) {
 }
 
 // Memory of another kind is on another type of device, except on the host.
-func TestABatchElsewhere(t *testing.T) {
+func TestBatchOnAnotherDevice(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		if m.Device().Kind() == device.Host {
 			t.Skip("all memory of the host device is the CPU's")

@@ -25,7 +25,7 @@ import (
 
 // If the first batch fits the budget and the second does not, the consumer receives
 // ENOMEM.
-func TestABudgetInAStream(t *testing.T) {
+func TestStreamBeyondTheBudget(t *testing.T) {
 	balanced(t, devicetest.Open(t, "host"), memory.Options{Budget: 4096}, func(t *testing.T, m *memory.Manager) {
 		small, large := numbersRecord(0, 10), numbersRecord(1, 5000)
 		defer small.Release()

@@ -39,7 +39,7 @@ func TestAForeignStream(t *testing.T) {
 }
 
 // A reader is closed at any point, after any failure of the stream.
-func TestLeavingAForeignStream(t *testing.T) {
+func TestForeignStreamClosedEarly(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		const batches, rows = 6, 3
 		foreign := foreignBatches(t, m, batches, rows)
@@ -140,7 +140,7 @@ func TestStreamsThatAreRefused(t *testing.T) {
 	})
 }
 
-func TestASchemaThatLies(t *testing.T) {
+func TestBatchesOfAnotherSchema(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		foreign := foreignBatches(t, m, 2, 3)
 		foreign.Lying = true

@@ -124,7 +124,7 @@ func (l *late) read(t *testing.T, reader buffer.Reader) []*buffer.Buffer {
 	}
 }
 
-func TestAForeignStreamOfWorkToCome(t *testing.T) {
+func TestForeignStreamOfPendingWork(t *testing.T) {
 	eachLate(t, func(t *testing.T, l *late) {
 		foreign, held := l.foreign(t)
 		stream := newStruct[cabi.DeviceStream](t)
@@ -138,7 +138,7 @@ func TestAForeignStreamOfWorkToCome(t *testing.T) {
 	})
 }
 
-func TestAForeignAsyncStreamOfWorkToCome(t *testing.T) {
+func TestForeignAsyncStreamOfPendingWork(t *testing.T) {
 	eachLate(t, func(t *testing.T, l *late) {
 		foreign, held := l.foreign(t)
 		reader, sender := send(t, l.Manager, foreign, cabitest.Good, 0, 0, 2)
@@ -185,7 +185,7 @@ func (l *late) consume(t *testing.T, batch int, array *cabi.DeviceArray) {
 	cabi.ReleaseArray(&array.Array)
 }
 
-func TestAnExportedStreamOfWorkToCome(t *testing.T) {
+func TestExportedStreamOfPendingWork(t *testing.T) {
 	eachLate(t, func(t *testing.T, l *late) {
 		source, held := l.own(t)
 		stream, array := newStruct[cabi.DeviceStream](t), newStruct[cabi.DeviceArray](t)
@@ -199,7 +199,7 @@ func TestAnExportedStreamOfWorkToCome(t *testing.T) {
 	})
 }
 
-func TestAnExportedAsyncStreamOfWorkToCome(t *testing.T) {
+func TestExportedAsyncStreamOfPendingWork(t *testing.T) {
 	eachLate(t, func(t *testing.T, l *late) {
 		source, held := l.own(t)
 		array := newStruct[cabi.DeviceArray](t)
@@ -219,7 +219,7 @@ func TestAnExportedAsyncStreamOfWorkToCome(t *testing.T) {
 }
 
 // Tables in our own streams return as the same tables.
-func TestOwnStreamsOfWorkToCome(t *testing.T) {
+func TestOwnStreamsOfPendingWork(t *testing.T) {
 	eachLate(t, func(t *testing.T, l *late) {
 		source, held := l.own(t)
 		stream := newStruct[cabi.DeviceStream](t)

@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-func TestAStreamOfOurOwn(t *testing.T) {
+func TestOwnStream(t *testing.T) {
 	streaming(t, func(t *testing.T, m *memory.Manager) {
 		const batches = 1000
 		source := newTables(m, batches, 5)

@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-func TestNewRetainsWhatItIsGiven(t *testing.T) {
+func TestNewRetainsItsArguments(t *testing.T) {
 	mgr := hostManager(t)
 	record := flights(t, 20)
 	first, err := buffer.FromRecord(mgr, record)

@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-func TestRecordThereAndBack(t *testing.T) {
+func TestRecordRoundTrip(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, rows := range []int{0, 1, 64, 1000} {

@@ -44,7 +44,7 @@ func TestRowCountOnTheDevice(t *testing.T) {
 	})
 }
 
-func TestRecordShowsTheRowsThatThereAre(t *testing.T) {
+func TestRecordHasTheCountedRows(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		whole := flights(t, 40)

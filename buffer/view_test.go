@@ -70,7 +70,7 @@ func TestViewsShareTheMemory(t *testing.T) {
 	})
 }
 
-func TestViewsLeaveTheTableAsItIs(t *testing.T) {
+func TestViewsDoNotChangeTheTable(t *testing.T) {
 	mgr := hostManager(t)
 	record := flights(t, 10)
 	table := upload(t, mgr, record)

@@ -105,7 +105,7 @@ func TestForeignColumnsWithOffsetsAtEveryLevel(t *testing.T) {
 }
 
 // Positions out of range give errors, not panics, also in a part of the column.
-func TestForeignPositionsThatPointNowhere(t *testing.T) {
+func TestForeignPositionsOutOfRange(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	f := foreign{t, mgr}
 	none := column.Bytes{}
@@ -226,7 +226,7 @@ func TestForeignPositionsThatPointNowhere(t *testing.T) {
 }
 
 // The value of a null may be anything.
-func TestForeignNullsMayPointNowhere(t *testing.T) {
+func TestForeignNullsMayBeOutOfRange(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	f := foreign{t, mgr}
 	null := f.bytes([]byte{0})

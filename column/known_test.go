@@ -74,7 +74,7 @@ func TestDictionariesThatAreUnique(t *testing.T) {
 
 // The known properties of a dictionary are part of its copies, including properties
 // that are learned later.
-func TestWhatIsKnownOfADictionaryTravels(t *testing.T) {
+func TestKnownPropertiesOfADictionary(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	c, err := column.FromArray(t.Context(), mgr, encoded(9, "a", "b", "c"), column.UploadOptions{})
 	require.NoError(t, err)

@@ -69,7 +69,7 @@ func drawType(t *rapid.T, levels int) arrow.DataType {
 
 // Arrays of any type, cut into any chunks and sliced anywhere, are unchanged by an
 // upload and a download.
-func TestAnyArrayTravels(t *testing.T) {
+func TestRoundTripOfAnyArray(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		rapid.Check(t, func(rt *rapid.T) {

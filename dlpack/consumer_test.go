@@ -154,7 +154,7 @@ func TestPerThreadStreamIsOrderedByTheLegacyOne(t *testing.T) {
 
 // The consumer's work on a matrix, a view or a copy, runs before the memory's next
 // use, even if the deleter runs while the work is pending.
-func TestConsumersWorkOnAMatrixComesFirst(t *testing.T) {
+func TestConsumersWorkOnAMatrixPrecedesReuse(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 18
 		consumer := newStream(t, m.Device())

@@ -163,7 +163,7 @@ func TestExportRefuses(t *testing.T) {
 	})
 }
 
-func TestExportWhatNobodyCountedButCannotBeNull(t *testing.T) {
+func TestExportOfUnknownNullCountWithoutBitmap(t *testing.T) {
 	m := hostManager(t)
 	c := newColumn(t, m, column.Data{Type: arrow.PrimitiveTypes.Int8, Length: 4, NullCount: column.UnknownNullCount}, nil, pattern(4))
 	tensor, err := dlpack.Export(c)
@@ -198,7 +198,7 @@ func TestExportValidity(t *testing.T) {
 	})
 }
 
-func TestExportValidityWhereThereIsNone(t *testing.T) {
+func TestExportValidityWithoutBitmap(t *testing.T) {
 	m := hostManager(t)
 	c := newInts(t, m, 4)
 	_, err := dlpack.ExportValidity(c)

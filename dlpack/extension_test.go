@@ -107,7 +107,7 @@ func TestExtensionTypesOfOthers(t *testing.T) {
 }
 
 // A program that registers the types reads them from Arrow's files.
-func TestExtensionTypesTravelInArrowStreams(t *testing.T) {
+func TestExtensionTypesInArrowStreams(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for _, each := range extensions() {
 			one := each.arrow.(*dlpack.ExtensionType)

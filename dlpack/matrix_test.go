@@ -53,7 +53,7 @@ func matrixBytes(t testing.TB, dev *device.Device, described *cabi.Tensor) (colu
 	return columns
 }
 
-func TestExportMatrixIsAViewWhereItCanBe(t *testing.T) {
+func TestExportMatrixIsAViewIfPossible(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const rows = 5
 		for name, each := range map[string]struct {

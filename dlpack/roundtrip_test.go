@@ -183,7 +183,7 @@ func TestExportRefusesMisalignedValues(t *testing.T) {
 }
 
 // Ten thousand tensors are exported to another library and imported again.
-func TestManyHandOversLeaveNothing(t *testing.T) {
+func TestRepeatedExchangesLeakNothing(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		c := newInts(t, m, 1000)
 		pointer := foreignMemory(t, m.Device(), pattern(400))

@@ -44,7 +44,7 @@ func TestExportForAStream(t *testing.T) {
 // The consumer's work on its stream runs before the owner's next work. The consumer
 // fills the memory on the stream that it named and releases it; the owner reads on
 // another stream.
-func TestConsumersWorkComesFirst(t *testing.T) {
+func TestConsumersWorkPrecedesReuse(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 20
 		consumer := newStream(t, m.Device())
@@ -66,7 +66,7 @@ func TestConsumersWorkComesFirst(t *testing.T) {
 }
 
 // The producer's work on its stream runs before work on the column.
-func TestProducersWorkComesFirst(t *testing.T) {
+func TestProducersWorkPrecedesUse(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 20
 		producer := newStream(t, m.Device())

@@ -109,7 +109,7 @@ func addSlice(s *spill.Spiller, b *buffer.Buffer) (*spill.Table, error) {
 	return s.Add(part)
 }
 
-func TestMemoryOfOthersStays(t *testing.T) {
+func TestForeignMemoryStays(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := newSpiller(t, mgr, spill.Options{})
@@ -165,7 +165,7 @@ func TestBusyTablesAreSkipped(t *testing.T) {
 
 // Reclaim waits for busy tables when no others are left, and moves them after their
 // work is done.
-func TestBusyTablesAreTheLast(t *testing.T) {
+func TestBusyTablesAreSpilledLast(t *testing.T) {
 	mgr, s, f := onFake(t, 3, spill.Options{})
 	busy, idle := add(t, mgr, s, numbers(tableRows, 1)), add(t, mgr, s, numbers(tableRows, 2))
 	stream, err := mgr.Device().NewStream()

@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-func TestTablesComeBackAsTheyWere(t *testing.T) {
+func TestRestoredTablesAreUnchanged(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := newSpiller(t, mgr, spill.Options{})
