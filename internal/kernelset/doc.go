@@ -19,5 +19,5 @@
 //
 // # Lifetime
 //
-// Nobody closes a kernel. Closing the device drops all of them.
+// Kernels are not closed. Closing the device drops all of them.
 package kernelset

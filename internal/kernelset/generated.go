@@ -15,10 +15,9 @@ import (
 // driver some ten milliseconds to compile and some ten kilobytes of the device.
 const MostKept = 256
 
-// Generated keeps what a program generated, by key and device: compiled kernels with
-// what is known of them. It keeps at most [MostKept] values for each device: it drops
-// the least recently used one for the next, and makes it anew when it is asked for
-// again. The zero Generated is empty and ready. It is safe for concurrent use and must
+// Generated keeps values of generated code by key and device: compiled kernels and
+// their properties. It keeps at most [MostKept] values for each device: it drops the
+// least recently used one for the next, and builds it again for the next request. The zero Generated is empty and ready. It is safe for concurrent use and must
 // not be copied.
 type Generated[V any] struct {
 	devices perdevice.Cache[*recent[V]]
@@ -32,7 +31,7 @@ type recent[V any] struct {
 	clock atomic.Uint64
 }
 
-// entry is a value and the clock when it was last asked for.
+// entry is a value and the clock of the last request for it.
 type entry[V any] struct {
 	once[V]
 	used atomic.Uint64
@@ -60,7 +59,7 @@ func newRecent[V any](*device.Device) (*recent[V], error) {
 	return &recent[V]{entries: map[string]*entry[V]{}}, nil
 }
 
-// entry returns the entry of a key, which it makes if there is none yet.
+// entry returns the entry of a key, which it makes for the first request.
 func (r *recent[V]) entry(key string) *entry[V] {
 	r.mu.Lock()
 	defer r.mu.Unlock()

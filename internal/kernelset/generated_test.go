@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
-// TestGeneratedKeepsWhatIsUsed makes more values than are kept: one that is asked for all
-// the time stays, those of long ago are made anew.
+// TestGeneratedKeepsWhatIsUsed makes more values than are kept: one that is requested
+// all the time stays, the oldest others are made again.
 func TestGeneratedKeepsWhatIsUsed(t *testing.T) {
 	dev := devicetest.Open(t, "host")
 	var cache Generated[int]

@@ -17,7 +17,7 @@ type once[V any] struct {
 
 func newOnce[V any]() *once[V] { return &once[V]{making: make(chan struct{}, 1)} }
 
-// get returns the value, which build makes if there is none yet.
+// get returns the value. The first call makes it with build.
 func (o *once[V]) get(ctx context.Context, build func() (V, error)) (V, error) {
 	if made := o.value.Load(); made != nil {
 		return *made, nil

@@ -4,7 +4,7 @@
 //	call, err := op.Begin(ctx, options, c)    // stream, manager, order behind other work
 //	in, err := call.View(c)                   // values, bitmap and row count for kernels
 //	result := op.Like(in)                     // what the result is
-//	if call.Estimating() {                    // the planner asks first
+//	if call.Estimating() {                    // only the sizes are wanted
 //		sizes := result.Sizes()
 //		return nil, call.Estimate(sizes[:], []uint64{stateBytes})
 //	}

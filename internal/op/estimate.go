@@ -12,8 +12,8 @@ var errNoEstimate = fmt.Errorf("the operator does not know what it allocates bef
 
 // Estimating reports whether the call is to be estimated only. An operator then calls
 // [Call.Estimate], with the sizes that it would pass to [Call.Allocate] and
-// [Call.Scratch], and returns its error. If it allocates instead, it gets an error that
-// says that it cannot estimate.
+// [Call.Scratch], and returns its error. If it allocates instead, it gets an error: it
+// cannot estimate.
 func (c *Call) Estimating() bool { return c.estimate != nil }
 
 // Estimate records what the operator allocates. It returns kernels.ErrEstimated, or the

@@ -58,8 +58,12 @@ func TestCourses(t *testing.T) {
 			arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64,
 		} {
 			for name, value := range courses {
+				rows := 17_000
+				if raceDetector {
+					rows = 500
+				}
 				for _, null := range []int{0, 5} {
-					in := alongCourse(t, of, 17_000, null, value)
+					in := alongCourse(t, of, rows, null, value)
 					for _, skip := range []bool{true, false} {
 						checkCourse(t, mgr, fmt.Sprintf("%v, %s, nulls every %d, skip %v", of, name, null, skip), in, skip)
 					}

@@ -30,55 +30,6 @@ var (
 	lengths = []int{0, 1, 31, 33, 255, 257, 512, 4095, 4097, 8192, 8193, 16385, 33000}
 )
 
-func TestIntegers(t *testing.T) {
-	add := func(a, b *big.Int) *big.Int { return new(big.Int).Add(a, b) }
-	multiply := func(a, b *big.Int) *big.Int { return new(big.Int).Mul(a, b) }
-	least := func(a, b *big.Int) *big.Int {
-		if b.Cmp(a) < 0 {
-			return b
-		}
-		return a
-	}
-	most := func(a, b *big.Int) *big.Int {
-		if b.Cmp(a) > 0 {
-			return b
-		}
-		return a
-	}
-	all := append(append([]arrow.DataType{decimalType}, integerTypes...), temporalTypes...)
-	for _, of := range []struct {
-		name  string
-		run   operation
-		fold  func(a, b *big.Int) *big.Int
-		types []arrow.DataType
-	}{
-		{"sum", window.CumulativeSum, add, append([]arrow.DataType{decimalType, arrow.FixedWidthTypes.Duration_s}, integerTypes...)},
-		{"product", window.CumulativeProduct, multiply, integerTypes},
-		{"min", window.CumulativeMin, least, all},
-		{"max", window.CumulativeMax, most, all},
-	} {
-		t.Run(of.name, func(t *testing.T) {
-			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-				mgr := devicetest.Manager(t, dev, memory.Options{})
-				for _, dataType := range of.types {
-					for _, s := range samples(t, dataType, lengthsFor(dev)...) {
-						for _, skip := range []bool{false, true} {
-							got := onDevice(t, mgr, of.run, s.array, window.Options{SkipNulls: skip})
-							fold := func(a, b *big.Int) *big.Int { return wrapped(dataType, of.fold(a, b)) }
-							want := cumulated(s.array, skip, func(row int) *big.Int { return integer(s.array, row) }, fold)
-							for row, x := range want {
-								if got.IsNull(row) != (x == nil) || x != nil && integer(got, row).Cmp(*x) != 0 {
-									t.Fatalf("%s skip %v: row %d is %v, not %v", s.name, skip, row, got.ValueStr(row), x)
-								}
-							}
-						}
-					}
-				}
-			})
-		})
-	}
-}
-
 // adversarial puts values among an array's that are hard to get right.
 func adversarial(of arrow.DataType, in arrow.Array) arrow.Array {
 	special := []float64{math.NaN(), 0, math.Copysign(0, -1), math.Inf(1), 1, -1, 5e-324, 6e-8, 65519, 1e300, -1e300, math.Inf(-1), 0.1}
@@ -192,6 +143,9 @@ func TestFloatSumIsAccurate(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		n := 70_000
+		if raceDetector {
+			n = 10_000
+		}
 		b32, b64 := array.NewFloat32Builder(arrowmemory), array.NewFloat64Builder(arrowmemory)
 		defer b32.Release()
 		defer b64.Release()

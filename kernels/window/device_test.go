@@ -16,7 +16,6 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
-	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -87,29 +86,6 @@ func operations() []faulttest.Operation {
 
 func TestEachCall(t *testing.T)     { faulttest.EachCall(t, operations()...) }
 func TestEachCallLost(t *testing.T) { faulttest.EachCallLost(t, operations()...) }
-
-// TestWithoutMemory fails the result's memory, and on a GPU that of the state.
-func TestWithoutMemory(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		mgr := devicetest.Manager(t, dev, memory.Options{})
-		in := arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int64, 50_000)
-		defer in.Release()
-		c := upload(t, mgr, in)
-		for _, budget := range []uint64{1 << 10, 406_800} {
-			child, err := mgr.Child("small", budget)
-			require.NoError(t, err)
-			result, err := window.CumulativeSum(t.Context(), c, window.Options{Options: kernels.Options{Manager: child}})
-			if budget > 400_000 && dev.Kind() == device.Host {
-				require.NoError(t, err, "the host takes no state")
-				require.NoError(t, result.Release())
-			} else {
-				require.ErrorIs(t, err, memory.ErrBudget)
-				require.ErrorContains(t, err, "window: cumulative sum")
-			}
-			require.NoError(t, child.Close())
-		}
-	})
-}
 
 // TestLong compares a long column with the host's result, floats to the bit.
 func TestLong(t *testing.T) {

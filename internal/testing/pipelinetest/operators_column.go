@@ -17,9 +17,9 @@ import (
 var scans = []Operator{
 	onColumn("cumulative", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
 		functions := []func(context.Context, *column.Column, ...window.Options) (*column.Column, error){
-			window.CumulativeSum, window.CumulativeProduct, window.CumulativeMin, window.CumulativeMax,
+			window.CumulativeSum, window.CumulativeProduct, window.CumulativeMin, window.CumulativeMax, window.CumulativeXor,
 		}
-		made, err := functions[choice%4](ctx, c, window.Options{Options: in.Options, SkipNulls: choice%8 < 4})
+		made, err := functions[choice%5](ctx, c, window.Options{Options: in.Options, SkipNulls: choice%2 == 0})
 		return appended(in.Table, as, made, err)
 	}),
 	onColumn("fill", Any, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {

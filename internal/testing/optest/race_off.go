@@ -1,0 +1,6 @@
+//go:build !race
+
+package optest
+
+// raceDetector reports whether the race detector is on.
+const raceDetector = false
