@@ -109,8 +109,8 @@ GPUFRAME_AT(gpuframe_arrow_async_producer, additional_metadata, 24);
 GPUFRAME_SIZE(gpuframe_arrow_async_handler, 48);
 GPUFRAME_AT(gpuframe_arrow_async_handler, producer, 32);
 
-/* What is gpuframe's own is private, so that two libraries with gpuframe in one
-   process do not take each other's structs for their own. */
+/* gpuframe's own symbols are private, so that two libraries with gpuframe in one
+   process do not mistake each other's structs for their own. */
 #define GPUFRAME_PRIVATE __attribute__((visibility("hidden")))
 
 #endif

@@ -8,9 +8,9 @@
 #include "stream.h"
 #include "_cgo_export.h"
 
-/* What a call gives is cleared first: it is released, then, whatever comes of the
-   call. A struct to write to that is missing is for Go to complain about, which
-   keeps the stream's last error. In a forked child Go is not called. */
+/* A call clears its output first, so that the output is released even if the call
+   fails. Go reports a missing output, because it keeps the stream's last error. In a
+   forked child Go is not called. */
 
 static const char in_child[] = "arrowdev: gpuframe cannot be used in a forked process: start the process with spawn or exec";
 

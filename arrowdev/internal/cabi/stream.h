@@ -5,7 +5,7 @@
 
 #include "arrow_abi.h"
 
-/* What exported streams carry. private_data is the number of a source in Go. */
+/* The callbacks of exported streams. private_data is the number of a source in Go. */
 GPUFRAME_PRIVATE int gpuframe_arrow_own_stream_schema(struct gpuframe_arrow_stream *self, struct gpuframe_arrow_schema *out);
 GPUFRAME_PRIVATE int gpuframe_arrow_own_stream_next(struct gpuframe_arrow_stream *self, struct gpuframe_arrow_array *out);
 GPUFRAME_PRIVATE const char *gpuframe_arrow_own_stream_error(struct gpuframe_arrow_stream *self);
@@ -19,7 +19,7 @@ GPUFRAME_PRIVATE void gpuframe_arrow_own_device_stream_release(struct gpuframe_a
 /* Cleared memory for structs, or NULL. */
 GPUFRAME_PRIVATE void *gpuframe_arrow_allocate(size_t bytes);
 
-/* Calls of anybody's stream. A description that is not there is NULL. */
+/* Calls of any stream. A missing error message is NULL. */
 GPUFRAME_PRIVATE int gpuframe_arrow_stream_schema(struct gpuframe_arrow_stream *stream, struct gpuframe_arrow_schema *out);
 GPUFRAME_PRIVATE int gpuframe_arrow_stream_next(struct gpuframe_arrow_stream *stream, struct gpuframe_arrow_array *out);
 GPUFRAME_PRIVATE const char *gpuframe_arrow_stream_error(struct gpuframe_arrow_stream *stream);

@@ -7,23 +7,23 @@
 #include "tree.h"
 #include "_cgo_export.h"
 
-/* A node is named by its slot, the slot's generation and its number in the tree:
-   a name outlives the tree harmlessly. Slots are never given back. */
+/* The name of a node is its slot, the slot's generation and its number in the tree,
+   so a stale name is recognised. Slots are never freed. */
 enum { SLOT_BITS = 20, GENERATION_BITS = 24, NODE_BITS = 20, SLOTS_AT_ONCE = 256 };
 
 struct slot {
-	_Atomic uint32_t generation; /* odd while a tree is in it */
+	_Atomic uint32_t generation; /* odd while it holds a tree */
 	_Atomic uint32_t live;
 	uint64_t owner;
 	void *memory;
-	_Atomic uint8_t *released; /* one for each node, behind the memory */
+	_Atomic uint8_t *released; /* one for each node, after the memory */
 	uint32_t nodes;
 	uint32_t next;
 };
 
 static struct slot *_Atomic chunks[(1 << SLOT_BITS) / SLOTS_AT_ONCE];
 
-/* Slots without a tree; the one that has been empty longest is used first. */
+/* Slots without a tree; the one that has been empty longest is reused first. */
 static struct {
 	atomic_flag locked;
 	uint32_t first, last, length, made;
@@ -81,7 +81,7 @@ static uint64_t name(uint32_t number, uint32_t generation) {
 	return (uint64_t)(generation & ((1u << GENERATION_BITS) - 1)) << (SLOT_BITS + NODE_BITS) | (uint64_t)number << NODE_BITS;
 }
 
-/* Returns the slot of a node whose tree is still there. */
+/* Returns the slot of a node if its tree has not ended. */
 static struct slot *find(uint64_t node, uint32_t *number) {
 	*number = (uint32_t)(node >> NODE_BITS) & ((1u << SLOT_BITS) - 1);
 	struct slot *s = slot_at(*number);
@@ -150,7 +150,7 @@ void *gpuframe_arrow_tree_memory(uint64_t node, uint64_t *owner) {
 	return s->memory;
 }
 
-/* Claims a node's one release. */
+/* Claims the only release of a node. */
 static struct slot *claim(uint64_t node, uint32_t *number) {
 	struct slot *s = find(node, number);
 	uint32_t which = (uint32_t)node & ((1u << NODE_BITS) - 1);
@@ -160,7 +160,7 @@ static struct slot *claim(uint64_t node, uint32_t *number) {
 	return s;
 }
 
-/* Counts a node's release; the last one ends the tree and tells the owner. */
+/* Counts a node's release; the last one ends the tree and notifies the owner. */
 static void finish(struct slot *s, uint32_t number) {
 	if (atomic_fetch_sub(&s->live, 1) == 1) {
 		uint64_t owner = s->owner;

@@ -3,27 +3,27 @@
 
 #include "../cabi/arrow_abi.h"
 
-/* Set in the private_data of the struct that is handed out. */
+/* Set in the private_data of the root struct. */
 #define PRODUCER_ROOT 1
 
 #define PRODUCER_NODES 512
 
-/* What the structs of one array have in common. */
+/* The shared state of the structs of one array. */
 struct producer {
 	_Atomic int live;     /* structs that are not released yet */
 	_Atomic int releases; /* calls of releases */
 	_Atomic int root_releases;
 	_Atomic int ended;    /* how often the last struct was released */
 	int keep; /* the root's release only counts */
-	/* The structs below the root: its release finds them here, whatever a test has
-	   made of the root's own fields. */
+	/* The structs below the root. Its release finds them here, even if a test has
+	   changed the root's fields. */
 	int nodes;
 	struct gpuframe_arrow_array *node[PRODUCER_NODES];
-	/* What the array was made of; released with the last struct. */
+	/* The source of the array; released with the last struct. */
 	struct gpuframe_arrow_array source;
 };
 
-/* The release of every struct. It does as the standard says, and counts. */
+/* The release of every struct. It follows the standard, and counts. */
 void producer_release(struct gpuframe_arrow_array *self);
 
 int producer_releases(struct producer *p);

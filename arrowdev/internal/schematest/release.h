@@ -2,8 +2,8 @@
 #define GPUFRAME_SCHEMATEST_RELEASE_H
 
 /* A release that adds one to the int64_t that private_data points at and marks
-   the struct as released. It leaves children alone: who counts theirs sees
-   whether the consumer released them. */
+   the struct as released. It does not release children, so that tests
+   can count the consumer's releases of them. */
 void schematest_release(void *schema);
 
 #endif

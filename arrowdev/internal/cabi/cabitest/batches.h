@@ -7,22 +7,22 @@
 #include "../arrow_abi.h"
 
 /* Another library's batches of one int32 column "n". Batch i has the given number
-   of rows, which lie at data + 4 * rows * i. */
+   of rows, at data + 4 * rows * i. */
 struct batches {
 	int32_t device_type;
 	int64_t device_id;
 	uintptr_t data;
 	int64_t rows;
 	int64_t count;
-	/* What goes wrong: batch fail_at fails with fail_code, batch elsewhere_at is on
-	   another device; -1 is none. The schema may lie about the column. */
+	/* Injected errors: batch fail_at fails with fail_code, batch elsewhere_at is on
+	   another device; -1 means no batch. The schema may misdescribe the column. */
 	int64_t fail_at;
 	int fail_code;
 	int64_t elsewhere_at;
 	const char *format;
-	/* Of all batches; it outlives them. */
+	/* The event of all batches; it outlives them. */
 	uintptr_t sync_event;
-	/* What is held by the other side. */
+	/* The numbers of objects that the other side holds. */
 	_Atomic int64_t schemas, arrays, streams;
 };
 

@@ -9,7 +9,7 @@
 #include "../arrow_abi.h"
 #include "child.h"
 
-/* The alarm ends a child that waits for a thread which it does not have. */
+/* The alarm ends a child that waits for a thread that it does not have. */
 enum { SECONDS = 20 };
 
 static int in_child(int (*run)(void *), void *argument) {

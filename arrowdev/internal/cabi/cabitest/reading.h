@@ -3,7 +3,7 @@
 
 #include <stdint.h>
 
-/* What a consumer of an ArrowDeviceArrayStream saw. */
+/* The result of a consumer of an ArrowDeviceArrayStream. */
 struct reading {
 	int64_t batches, rows, columns;
 	int32_t device_type; /* of the last array */
@@ -12,10 +12,10 @@ struct reading {
 };
 
 /* Read a stream to its end or error, or for a number of batches unless it is
-   negative; then release it. On a thread of C's, if wanted. */
+   negative; then release it. If on_thread is set, on a thread of C. */
 int read_device_stream(void *stream, int64_t limit, int on_thread, struct reading *result);
 
-/* One call each, with NULL where the standard forbids it, too. */
+/* One call each. NULL is passed on even if the standard forbids it. */
 int call_device_schema(void *of, void *self, void *out);
 int call_device_next(void *of, void *self, void *out);
 const char *call_device_error(void *of, void *self);

@@ -6,7 +6,7 @@
 
 #include "receiver.h"
 
-/* Callbacks one after the other, none after the release. */
+/* Checks that callbacks are serial, and that none follows the release. */
 static struct receiver *enter(struct gpuframe_arrow_async_handler *self) {
 	struct receiver *r = (struct receiver *)self;
 	int others = atomic_fetch_add(&r->inside, 1);

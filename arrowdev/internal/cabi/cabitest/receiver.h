@@ -6,10 +6,10 @@
 
 #include "../arrow_abi.h"
 
-/* A consumer that keeps what it is sent, for the test to extract. */
+/* A consumer that keeps the tasks for the test to extract. */
 struct receiver {
 	struct gpuframe_arrow_async_handler handler; /* first */
-	/* What it does inside the callbacks. */
+	/* Its actions inside the callbacks. */
 	int64_t request_first, request_each, cancel_at;
 	int refuse_schema, refuse_task, keep_schema;
 	int64_t refuse_at;
@@ -34,10 +34,10 @@ struct receiver_counts {
 struct receiver *receiver_new(void);
 int receiver_request(struct receiver *r, int64_t n, int on_thread);
 int receiver_cancel(struct receiver *r, int on_thread);
-/* Extract the next task, or drop it where out is NULL. -1: there is none. */
+/* Extract the next task, or drop it if out is NULL. -1: no task is left. */
 int receiver_extract(struct receiver *r, void *out, int on_thread);
 int receiver_extract_again(struct receiver *r, void *out);
-/* Wait until there were so many tasks, or the release. */
+/* Wait for the given number of tasks, or for the release. */
 void receiver_wait(struct receiver *r, int64_t tasks);
 void receiver_wait_end(struct receiver *r);
 void receiver_count(struct receiver *r, struct receiver_counts *counts);

@@ -89,7 +89,7 @@ static int send_task(struct sender *s, int64_t batch) {
 	return code;
 }
 
-/* Returns whether one more batch may be sent. */
+/* Reports whether another batch may be sent. */
 static int wanted(struct sender *s) {
 	pthread_mutex_lock(&s->mutex);
 	while (s->wanted == 0 && s->cancels == 0 && s->broken == 0 && s->mode != SENDER_OVERRUNS) {

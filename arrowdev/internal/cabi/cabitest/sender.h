@@ -4,15 +4,15 @@
 #include "batches.h"
 
 enum {
-	SENDER_GOOD,             /* keeps to the protocol */
+	SENDER_GOOD,             /* follows the protocol */
 	SENDER_QUITS,            /* releases at a batch, without an end or an error */
 	SENDER_FAILS,            /* on_error at a batch */
 	SENDER_FAILS_FIRST,      /* on_error before on_schema */
 	SENDER_RELEASES_FIRST,   /* release only */
-	SENDER_OVERRUNS,         /* sends everything, whatever was requested */
+	SENDER_OVERRUNS,         /* sends everything without requests */
 	SENDER_GOES_ON,          /* a task after the end */
 	SENDER_REPEATS_SCHEMA,   /* on_schema twice */
-	SENDER_RELEASES_IN_CALL, /* release out of cancel, on the consumer's thread */
+	SENDER_RELEASES_IN_CALL, /* release inside cancel, on the consumer's thread */
 	SENDER_HAS_NO_PRODUCER,  /* handler->producer is NULL */
 };
 
@@ -38,7 +38,7 @@ struct sender_counts {
 
 struct sender *sender_new(struct batches *b, int mode, int64_t at, int code);
 int sender_start(struct sender *s, void *handler);
-/* Keep it from releasing the handler until it is let go. */
+/* Delay the release of the handler until held is false. */
 void sender_hold(struct sender *s, int held);
 int sender_join(struct sender *s);
 void sender_count(struct sender *s, struct sender_counts *counts);
