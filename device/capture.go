@@ -43,7 +43,7 @@ func (s *Stream) BeginCapture(hold func(Held) error) (*Capture, error) {
 		return nil, fmt.Errorf("%v: capture: %w", s, ErrClosed)
 	}
 	if s.capture.Load() != nil {
-		return nil, fmt.Errorf("%v: capture: it is captured already: %w", s, ErrCapturing)
+		return nil, fmt.Errorf("%v: capture: the stream is already captured: %w", s, ErrCapturing)
 	}
 	s.device.capturing.Lock()
 	defer s.device.capturing.Unlock()

@@ -27,7 +27,7 @@ var registry = struct {
 // name is empty, contains a colon, or is taken.
 func Register(name string, driver backend.Driver) error {
 	if name == "" || strings.Contains(name, ":") {
-		return fmt.Errorf("device: register %q: a backend's name is not empty and holds no colon: %w", name, ErrInvalidValue)
+		return fmt.Errorf("device: register %q: the name of a backend must not be empty or contain a colon: %w", name, ErrInvalidValue)
 	}
 	if driver == nil {
 		return fmt.Errorf("device: register %q: the driver is nil: %w", name, ErrInvalidValue)

@@ -108,7 +108,7 @@ func (s *Stream) EnqueueUncaptured(f func(handle backend.Stream) error) error {
 // enqueue is Enqueue for what is no work: marks.
 func (s *Stream) enqueue(f func(handle backend.Stream) error) error {
 	if s.all {
-		return fmt.Errorf("%v: enqueue: it stands for other streams: %w", s, ErrNotSupported)
+		return fmt.Errorf("%v: enqueue: the stream represents other streams and takes no work: %w", s, ErrNotSupported)
 	}
 	s.open.RLock()
 	defer s.open.RUnlock()

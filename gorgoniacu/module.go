@@ -44,7 +44,7 @@ func (d *openDevice) ModuleCompile(image []byte) ([]byte, error) {
 		return nil, err
 	}
 	if !devicecode.IsText(image) {
-		return nil, refuse(function, "the code is no PTX text")
+		return nil, refuse(function, "the code is not PTX text")
 	}
 	prepared, err := devicecode.Prepare(image)
 	if err != nil {

@@ -120,7 +120,7 @@ func (d *openDevice) EnablePeerAccess(peerOrdinal int) error {
 		return err
 	}
 	if peerOrdinal == d.info.Ordinal {
-		return refuse(function, "device %d is not its own peer", peerOrdinal)
+		return refuse(function, "device %d is the device itself: pass the number of another device", peerOrdinal)
 	}
 	err = d.within(func() error { return peer.context.EnablePeerAccess(0) })
 	enabledBefore := code(err) == cuda.CodePeerAlreadyEnabled
@@ -168,7 +168,7 @@ func (d *openDevice) PoolAllowPeer(pool backend.Pool, peerOrdinal int) error {
 		return err
 	}
 	if peerOrdinal == d.info.Ordinal {
-		return refuse(function, "device %d is not its own peer", peerOrdinal)
+		return refuse(function, "device %d is the device itself: pass the number of another device", peerOrdinal)
 	}
 	peer, err := cu.GetDevice(peerOrdinal)
 	if err != nil {

@@ -65,7 +65,7 @@ func (b *bench) generate(ctx context.Context, rows int) (_ *buffer.Buffer, err e
 	for i, field := range table.Schema().Fields() {
 		_, _, err := table.Column(i).Validity()
 		if hasNulls := strings.HasSuffix(field.Name, "null"); hasNulls != (err == nil) {
-			return nil, errors.Join(fmt.Errorf("the bitmap of column %q is not as it should be", field.Name), table.Release())
+			return nil, errors.Join(fmt.Errorf("column %q has an unexpected bitmap", field.Name), table.Release())
 		}
 	}
 	return table, nil

@@ -64,7 +64,7 @@ var layers = map[string]func(s *stack, value string) (memory.Resource, error){
 	"retry": func(s *stack, value string) (memory.Resource, error) {
 		trimmer, ok := s.top.(resource.Trimmer)
 		if !ok {
-			return nil, errors.New("what is below it keeps nothing that could be freed")
+			return nil, errors.New("the resource below it caches no memory that could be freed")
 		}
 		again := func(uint64, error) bool {
 			released, err := trimmer.Trim(0)
@@ -93,7 +93,7 @@ var layers = map[string]func(s *stack, value string) (memory.Resource, error){
 	"fault": func(s *stack, value string) (memory.Resource, error) {
 		probability, err := strconv.ParseFloat(value, 64)
 		if err == nil && !(probability >= 0 && probability <= 1) {
-			err = fmt.Errorf("%v is no probability from 0 to 1", value)
+			err = fmt.Errorf("%v is not a probability from 0 to 1", value)
 		}
 		return adaptor.NewFault(s.top, adaptor.FaultOptions{Allocate: adaptor.FaultRule{Probability: probability}}), err
 	},

@@ -97,7 +97,7 @@ func (d *device) fillable(function string, destination backend.Pointer, width in
 		return false, refuse(function, "the destination %v is not aligned to the width of %d bytes", destination, width)
 	}
 	if high, _ := bits.Mul64(count, uint64(width)); high != 0 {
-		return false, refuse(function, "%d values of %d bytes are more than an address space", count, width)
+		return false, refuse(function, "%d values of %d bytes exceed the address space", count, width)
 	}
 	return true, nil
 }

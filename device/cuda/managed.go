@@ -33,7 +33,7 @@ func (d *device) PrefetchAsync(pointer backend.Pointer, bytes uint64, toHost boo
 		return err
 	}
 	if !d.prefetches {
-		return lacks(function, "the device does not share managed memory with the processor while it works")
+		return lacks(function, "the device cannot share managed memory with the processor while it has work")
 	}
 	if pointer == 0 || bytes == 0 {
 		return refuse(function, "the pointer or the bytes are zero")

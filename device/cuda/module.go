@@ -36,7 +36,7 @@ func (d *device) ModuleCompile(image []byte) ([]byte, error) {
 		return nil, err
 	}
 	if !devicecode.IsText(image) {
-		return nil, refuse(operation, "the code is no PTX text")
+		return nil, refuse(operation, "the code is not PTX text")
 	}
 	prepared, err := devicecode.Prepare(image)
 	if err != nil {

@@ -107,7 +107,7 @@ func (d *device) EnablePeerAccess(peerOrdinal int) error {
 		return err
 	}
 	if peerOrdinal == d.info.Ordinal {
-		return refuse(function, "device %d is not its own peer", peerOrdinal)
+		return refuse(function, "device %d is the device itself: pass the number of another device", peerOrdinal)
 	}
 	result := d.raw.EnablePeer(peer)
 	enabledBefore := Code(result) == CodePeerAlreadyEnabled
@@ -155,7 +155,7 @@ func (d *device) PoolAllowPeer(pool backend.Pool, peerOrdinal int) error {
 		return missingDevice(peerOrdinal, len(d.peers.retained))
 	}
 	if peerOrdinal == d.info.Ordinal {
-		return refuse(function, "device %d is not its own peer", peerOrdinal)
+		return refuse(function, "device %d is the device itself: pass the number of another device", peerOrdinal)
 	}
 	peer, result := libcuda.DeviceGet(peerOrdinal)
 	if result != libcuda.Success {

@@ -17,7 +17,7 @@ func (d *device) shared(function string) error {
 		return err
 	}
 	if !d.sharesMemory {
-		return lacks(function, "the device has no memory that another process could open")
+		return lacks(function, "the device cannot share memory with other processes")
 	}
 	return nil
 }

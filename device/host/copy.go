@@ -35,7 +35,7 @@ func checkRange(operation, field string, start unsafe.Pointer, bytes uint64, wri
 		return invalid(operation, "%s: %p was freed", field, start)
 	}
 	if left := a.bytes - uint64(uintptr(start)-a.base()); bytes > left {
-		return invalid(operation, "%s: %d bytes at %p, where the allocation has %d left", field, bytes, start, left)
+		return invalid(operation, "%s: %d bytes at %p exceed the %d bytes left in the allocation", field, bytes, start, left)
 	}
 	return nil
 }
@@ -114,7 +114,7 @@ func (d *device) CopyOnDeviceAsync(destination, source backend.Pointer, bytes ui
 // checkFill returns the number of bytes that a fill writes.
 func checkFill(operation string, destination backend.Pointer, width int, count uint64) (bytes uint64, err error) {
 	if width != 1 && width != 2 && width != 4 {
-		return 0, invalid(operation, "width %d: it is 1, 2 or 4 bytes", width)
+		return 0, invalid(operation, "width %d: pass 1, 2 or 4 bytes", width)
 	}
 	if count > math.MaxUint64/uint64(width) {
 		return 0, invalid(operation, "count %d of width %d overflows", count, width)

@@ -28,7 +28,7 @@ func (d *device) event(operation string, handle backend.Event) (*event, error) {
 	}
 	e, ok := d.events.get(handle)
 	if !ok {
-		return nil, invalid(operation, "event %d is not of this device or was destroyed", handle)
+		return nil, invalid(operation, "event %d does not belong to this device or was destroyed", handle)
 	}
 	return e, nil
 }
@@ -46,7 +46,7 @@ func (d *device) EventDestroy(handle backend.Event) error {
 		return err
 	}
 	if _, ok := d.events.remove(handle); !ok {
-		return invalid("EventDestroy", "event %d is not of this device or was destroyed", handle)
+		return invalid("EventDestroy", "event %d does not belong to this device or was destroyed", handle)
 	}
 	return nil
 }

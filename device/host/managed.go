@@ -26,7 +26,7 @@ func (d *device) PrefetchAsync(pointer backend.Pointer, bytes uint64, _ bool, on
 		return invalid(operation, "0 bytes: pass at least 1")
 	}
 	if a, _ := system.find(uintptr(pointer)); a == nil || a.kind != backend.MemoryManaged {
-		return invalid(operation, "pointer %v lies in no managed memory", pointer)
+		return invalid(operation, "pointer %v is not in managed memory", pointer)
 	}
 	return checkRange(operation, "pointer", address(pointer), bytes, false)
 }

@@ -143,7 +143,7 @@ func (d *device) pool(operation string, handle backend.Pool) (*pool, error) {
 	}
 	p, ok := d.pools.get(handle)
 	if !ok {
-		return nil, invalid(operation, "pool %d is not of this device or was destroyed", handle)
+		return nil, invalid(operation, "pool %d does not belong to this device or was destroyed", handle)
 	}
 	return p, nil
 }
@@ -164,7 +164,7 @@ func (d *device) PoolDestroy(handle backend.Pool) error {
 		return invalid("PoolDestroy", "pool 0 is the default pool, which lives as long as the device")
 	}
 	if _, ok := d.pools.remove(handle); !ok {
-		return invalid("PoolDestroy", "pool %d is not of this device or was destroyed", handle)
+		return invalid("PoolDestroy", "pool %d does not belong to this device or was destroyed", handle)
 	}
 	return nil
 }

@@ -44,7 +44,7 @@ func (d *device) PhysicalImport(descriptor int, bytes uint64) (backend.Physical,
 		return 0, err
 	}
 	if bytes == 0 || bytes%vmem.Granularity != 0 {
-		return 0, invalid(operation, "%d bytes: shared memory is a multiple of %d", bytes, vmem.Granularity)
+		return 0, invalid(operation, "%d bytes: pass a multiple of %d", bytes, vmem.Granularity)
 	}
 	handle, err := addresses.adopt(descriptor, bytes)
 	return handle, faulted(operation, err)
@@ -67,7 +67,7 @@ func (s *space) export(handle backend.Physical, readOnly bool) (int, error) {
 	defer s.mu.RUnlock()
 	p, ok := s.physicals[handle]
 	if !ok {
-		return -1, misused("physical memory %d is not of this device or was released", handle)
+		return -1, misused("physical memory %d does not belong to this device or was released", handle)
 	}
 	if !p.memory.Shared() || p.imported {
 		return -1, misused("physical memory %d was not made by PhysicalCreateShared", handle)

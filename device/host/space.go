@@ -59,7 +59,7 @@ func whole(base uintptr, bytes uint64) error {
 	case base == 0:
 		return misused("the address is zero")
 	case bytes == 0:
-		return misused("0 bytes: ask for at least one unit of %d", vmem.Granularity)
+		return misused("0 bytes: pass at least one unit of %d", vmem.Granularity)
 	case uint64(base)%vmem.Granularity != 0 || bytes%vmem.Granularity != 0:
 		return misused("%d bytes at %#x: both must be multiples of %d", bytes, base, vmem.Granularity)
 	case uint64(base)+bytes-1 < uint64(base):
@@ -85,7 +85,7 @@ func (s *space) free(base uintptr, bytes uint64) error {
 	defer s.mu.Unlock()
 	reserved, ok := s.reservations.Get(base)
 	if !ok || reserved != bytes {
-		return misused("%d bytes at %#x are no reservation, which must be given back whole", bytes, base)
+		return misused("%d bytes at %#x are not a reservation: free a whole reservation", bytes, base)
 	}
 	if at, _, ok := s.mapped(base, bytes); ok {
 		return misused("%#x, in the reservation of %d bytes at %#x, is mapped: unmap it first", at, bytes, base)
@@ -137,7 +137,7 @@ func (s *space) release(handle backend.Physical) error {
 	defer s.mu.Unlock()
 	p, ok := s.physicals[handle]
 	if !ok {
-		return misused("physical memory %d is not of this device or was released", handle)
+		return misused("physical memory %d does not belong to this device or was released", handle)
 	}
 	// The system keeps the memory for its mappings, and the handle is gone even if
 	// closing returns an error.
@@ -158,17 +158,17 @@ func (s *space) attach(base uintptr, bytes, offset uint64, handle backend.Physic
 	defer s.mu.Unlock()
 	p, ok := s.physicals[handle]
 	if !ok {
-		return misused("physical memory %d is not of this device or was released", handle)
+		return misused("physical memory %d does not belong to this device or was released", handle)
 	}
 	if offset%vmem.Granularity != 0 || offset > p.bytes || bytes > p.bytes-offset {
-		return misused("%d bytes at offset %d of physical memory that has %d, in units of %d", bytes, offset, p.bytes, vmem.Granularity)
+		return misused("%d bytes at offset %d: the physical memory has %d, in units of %d", bytes, offset, p.bytes, vmem.Granularity)
 	}
 	reservation, reserved, ok := atOrBelow(&s.reservations, base)
 	if !ok || uint64(base-reservation) >= reserved || bytes > reserved-uint64(base-reservation) {
-		return misused("%d bytes at %#x do not lie in one reservation", bytes, base)
+		return misused("%d bytes at %#x are not within one reservation", bytes, base)
 	}
 	if at, m, ok := s.mapped(base, bytes); ok {
-		return misused("%d bytes at %#x are mapped already", m.bytes, at)
+		return misused("%d bytes at %#x are already mapped", m.bytes, at)
 	}
 	if err := p.memory.Map(base, bytes, offset); err != nil {
 		return err
@@ -186,7 +186,7 @@ func (s *space) permit(base uintptr, bytes uint64, writing bool) error {
 	for at, left := base, bytes; left > 0; {
 		m, ok := s.mappings.Get(at)
 		if !ok || m.ending || m.bytes > left {
-			return misused("%d bytes at %#x are not whole mappings side by side", bytes, base)
+			return misused("%d bytes at %#x are not whole adjacent mappings", bytes, base)
 		}
 		if writing && m.physical.memory.ReadOnly() {
 			return misused("the memory at %#x was exported for reading only", at)
@@ -209,7 +209,7 @@ func (s *space) end(base uintptr, bytes uint64) (*mapping, error) {
 	defer s.mu.Unlock()
 	m, ok := s.mappings.Get(base)
 	if !ok || m.ending || m.bytes != bytes {
-		return nil, misused("%d bytes at %#x are no mapping, which must be undone whole", bytes, base)
+		return nil, misused("%d bytes at %#x are not a mapping: unmap a whole mapping", bytes, base)
 	}
 	m.ending = true
 	return m, nil

@@ -195,7 +195,7 @@ func (d *device) enqueue(operation string, handle backend.Stream, s *stream, nex
 }
 
 func (d *device) badStream(operation string, handle backend.Stream) error {
-	return invalid(operation, "stream %d is not of this device or was destroyed", handle)
+	return invalid(operation, "stream %d does not belong to this device or was destroyed", handle)
 }
 
 func (d *device) StreamCreate() (backend.Stream, error) {

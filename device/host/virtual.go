@@ -40,7 +40,7 @@ func (d *device) AddressReserve(bytes, alignment uint64) (backend.Pointer, error
 		return 0, invalid(operation, "%d bytes: pass a multiple of %d", bytes, vmem.Granularity)
 	}
 	if alignment&(alignment-1) != 0 {
-		return 0, invalid(operation, "alignment %d: it is a power of two, or zero", alignment)
+		return 0, invalid(operation, "alignment %d: pass a power of two, or zero", alignment)
 	}
 	if bytes > largestRequest || alignment > largestRequest {
 		return 0, failure(operation, backend.ErrOutOfMemory, "%d bytes, aligned to %d: the address space has not so many", bytes, alignment)

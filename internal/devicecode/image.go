@@ -50,7 +50,7 @@ func checkCubin(image []byte) error {
 	}
 	for i, header := range programs {
 		if !holds(image, order.Uint64(header[8:]), order.Uint64(header[32:])) {
-			return fmt.Errorf("the cubin is cut short: segment %d ends after its %d bytes", i, len(image))
+			return fmt.Errorf("the cubin is truncated: segment %d ends after its %d bytes", i, len(image))
 		}
 	}
 	sections, err := table(image, "section", order.Uint64(image[40:]), order.Uint16(image[58:]), order.Uint16(image[60:]), sectionHeaderBytes)
@@ -59,7 +59,7 @@ func checkCubin(image []byte) error {
 	}
 	for i, header := range sections {
 		if order.Uint32(header[4:]) != occupiesNothing && !holds(image, order.Uint64(header[24:]), order.Uint64(header[32:])) {
-			return fmt.Errorf("the cubin is cut short: section %d ends after its %d bytes", i, len(image))
+			return fmt.Errorf("the cubin is truncated: section %d ends after its %d bytes", i, len(image))
 		}
 	}
 	return nil
@@ -71,7 +71,7 @@ func table(image []byte, what string, offset uint64, entryBytes, count uint16, l
 		return nil, nil
 	}
 	if int(entryBytes) < least || !holds(image, offset, uint64(entryBytes)*uint64(count)) {
-		return nil, fmt.Errorf("the cubin is cut short: its %s headers end after its %d bytes", what, len(image))
+		return nil, fmt.Errorf("the cubin is truncated: its %s headers end after its %d bytes", what, len(image))
 	}
 	headers := make([][]byte, count)
 	for i := range headers {
@@ -90,7 +90,7 @@ func checkFatbin(image []byte) error {
 	header := uint64(binary.LittleEndian.Uint16(image[6:]))
 	body := binary.LittleEndian.Uint64(image[8:])
 	if header < headerBytes || !holds(image, header, body) {
-		return fmt.Errorf("the fat binary is cut short: its header gives %d and %d bytes, it has %d", header, body, len(image))
+		return fmt.Errorf("the fat binary is truncated: its header specifies %d and %d bytes, it has %d", header, body, len(image))
 	}
 	return nil
 }

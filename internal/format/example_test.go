@@ -27,5 +27,5 @@ func Example() {
 	// Output:
 	// +l item
 	// decimal(9, 2) <nil>
-	// format "d:9,02": scale: "02" is no plain number: against the Arrow C data interface
+	// format "d:9,02": scale: "02" is not a plain number: against the Arrow C data interface
 }

@@ -58,7 +58,7 @@ func withExtension(field arrow.Field) (arrow.Metadata, error) {
 		return field.Metadata, nil
 	}
 	if storage := extension.StorageType(); storage.ID() == arrow.EXTENSION {
-		return arrow.Metadata{}, fmt.Errorf("extension type %q is stored as another, which has no place for its name: export the storage: %w",
+		return arrow.Metadata{}, fmt.Errorf("extension type %q has another extension type as storage, which a schema cannot describe: export the storage: %w",
 			extension.ExtensionName(), ErrUnsupported)
 	}
 	rest := withoutExtension(field.Metadata)

@@ -25,7 +25,7 @@ func EncodeMetadata(metadata arrow.Metadata) ([]byte, error) {
 	for i := range keys {
 		total += 2*lengthBytes + len(keys[i]) + len(values[i])
 		if total > MaximumMetadata {
-			return nil, fmt.Errorf("they take more than %d bytes: %w", MaximumMetadata, ErrUnsupported)
+			return nil, fmt.Errorf("the pairs take more than %d bytes: %w", MaximumMetadata, ErrUnsupported)
 		}
 	}
 	blob := binary.NativeEndian.AppendUint32(make([]byte, 0, total), uint32(len(keys)))

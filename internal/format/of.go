@@ -39,7 +39,7 @@ func Of(t arrow.DataType) (string, error) {
 		return timestampFormat(t)
 	case *arrow.DictionaryType:
 		if t.IndexType == nil || isNil(t.IndexType) || !arrow.IsInteger(t.IndexType.ID()) {
-			return "", fmt.Errorf("the indices of a dictionary type are no integers: %w", ErrInvalid)
+			return "", fmt.Errorf("the indices of a dictionary type are not integers: %w", ErrInvalid)
 		}
 		return Of(t.IndexType)
 	}
@@ -73,7 +73,7 @@ func nestedFormat(t arrow.DataType) (string, error) {
 	case *arrow.SparseUnionType:
 		text = "+us:" + codesText(t.TypeCodes())
 	default:
-		return "", fmt.Errorf("type %s has no format string that is known here: %w", t.ID(), ErrUnsupported)
+		return "", fmt.Errorf("no format string is known for type %s: %w", t.ID(), ErrUnsupported)
 	}
 	return text, nil
 }
@@ -124,11 +124,11 @@ func Storage(t arrow.DataType) (arrow.DataType, error) {
 		}
 		extension, ok := t.(arrow.ExtensionType)
 		if !ok {
-			return nil, fmt.Errorf("type %T is no extension type but claims to be one: %w", t, ErrInvalid)
+			return nil, fmt.Errorf("type %T has the id of an extension type but does not implement arrow.ExtensionType: %w", t, ErrInvalid)
 		}
 		t = extension.StorageType()
 	}
-	return nil, fmt.Errorf("extension types are stored as extension types without end: %w", ErrInvalid)
+	return nil, fmt.Errorf("the storage of the extension type is an endless chain of extension types: %w", ErrInvalid)
 }
 
 // isNil reports whether the interface holds a nil pointer.

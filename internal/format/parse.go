@@ -100,13 +100,13 @@ func unknown(text string) error {
 			return fmt.Errorf("%.64q follows %q: %w", text[len(known):], known, ErrInvalid)
 		}
 	}
-	return fmt.Errorf("no type is known that is written so: %w", ErrUnsupported)
+	return fmt.Errorf("unknown type: %w", ErrUnsupported)
 }
 
 func parseDecimal(rest string) (Parsed, error) {
 	parts := strings.SplitN(rest, ",", 4)
 	if len(parts) < 2 || len(parts) > 3 {
-		return Parsed{}, fmt.Errorf("a decimal has a precision, a scale and perhaps a width: %w", ErrInvalid)
+		return Parsed{}, fmt.Errorf("expected a precision, a scale and optionally a width: %w", ErrInvalid)
 	}
 	width := int64(128)
 	if len(parts) == 3 {
@@ -116,7 +116,7 @@ func parseDecimal(rest string) (Parsed, error) {
 		}
 	}
 	if width != 128 && width != 256 {
-		return Parsed{}, fmt.Errorf("width: decimals of %d bits are unknown here: %w", width, ErrUnsupported)
+		return Parsed{}, fmt.Errorf("width: decimals of %d bits are unknown: %w", width, ErrUnsupported)
 	}
 	most := int64(decimalDigits(int(width)))
 	precision, err := number(parts[0], 1, most)
@@ -158,7 +158,7 @@ func parseUnion(id arrow.Type, rest string) (Parsed, error) {
 			return Parsed{}, fmt.Errorf("type id %d: %w", len(p.codes), err)
 		}
 		if seen[code] {
-			return Parsed{}, fmt.Errorf("type id %d: %d is there twice: %w", len(p.codes), code, ErrInvalid)
+			return Parsed{}, fmt.Errorf("type id %d: %d is repeated: %w", len(p.codes), code, ErrInvalid)
 		}
 		seen[code] = true
 		p.codes = append(p.codes, arrow.UnionTypeCode(code))

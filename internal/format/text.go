@@ -20,7 +20,7 @@ func CheckText(text string, most int) error {
 	case !utf8.ValidString(text):
 		return fmt.Errorf("%.64q is not UTF-8: %w", text, ErrInvalid)
 	case strings.IndexByte(text, 0) >= 0:
-		return fmt.Errorf("%.64q holds a zero byte, where C would end it: %w", text, ErrInvalid)
+		return fmt.Errorf("%.64q contains a zero byte, which would end it in C: %w", text, ErrInvalid)
 	}
 	return nil
 }
@@ -34,7 +34,7 @@ func number(text string, least, most int64) (int64, error) {
 	}
 	plainDigits := digits != "" && strings.Trim(digits, "0123456789") == ""
 	if !plainDigits || digits[0] == '0' && text != "0" {
-		return 0, fmt.Errorf("%.32q is no plain number: %w", text, ErrInvalid)
+		return 0, fmt.Errorf("%.32q is not a plain number: %w", text, ErrInvalid)
 	}
 	value, err := strconv.ParseInt(text, 10, 64)
 	if err != nil || value < least || value > most {

@@ -176,7 +176,7 @@ func TestRefusals(t *testing.T) {
 			{"negative count", func(b batch) checks.Check { return b.RunEnds("it", 4, of(0, -1), 0) }, memory.ErrRange, "-1 elements"},
 			{"most there can be", func(b batch) checks.Check { return b.Offsets("it", 4, of(0, math.MaxInt), 0) }, memory.ErrRange, "it: "},
 			{"first beyond all", func(b batch) checks.Check { return b.TypeIDs("it", of(math.MaxInt, 1), checks.TypeIDs{}) }, memory.ErrRange, "it: "},
-			{"width of offsets", func(b batch) checks.Check { return b.Offsets("it", 2, of(0, 1), 0) }, device.ErrInvalidValue, "a width of 2 bytes, there are [4 8]"},
+			{"width of offsets", func(b batch) checks.Check { return b.Offsets("it", 2, of(0, 1), 0) }, device.ErrInvalidValue, "a width of 2 bytes: expected one of [4 8]"},
 			{"width of run ends", func(b batch) checks.Check { return b.RunEnds("it", 1, of(0, 1), 0) }, device.ErrInvalidValue, "a width of 1 bytes"},
 			{"width of lists", func(b batch) checks.Check { return b.ListViews("it", 16, of(0, 1), eight, 0) }, device.ErrInvalidValue, "a width of 16 bytes"},
 			{"width of indices", func(b batch) checks.Check { return b.Indices("it", checks.Integer{}, of(0, 1), no, 0) }, device.ErrInvalidValue, "a width of 0 bytes"},

@@ -60,7 +60,7 @@ func widthIn(width int, widths ...int) error {
 			return nil
 		}
 	}
-	return fmt.Errorf("a width of %d bytes, there are %v: %w", width, widths, device.ErrInvalidValue)
+	return fmt.Errorf("a width of %d bytes: expected one of %v: %w", width, widths, device.ErrInvalidValue)
 }
 
 type integer interface {

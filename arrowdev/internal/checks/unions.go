@@ -112,7 +112,7 @@ func (b *Batch) DenseOffsets(name string, ids Buffer, offsets Elements, childLen
 	c := denseOffsets{n: offsets.Count}
 	e := entry{name: name, origin: offsets.First}
 	if len(childLengths) > mostTypeIDs {
-		e.err = fmt.Errorf("%d children by type id, there can be %d: %w", len(childLengths), mostTypeIDs, device.ErrInvalidValue)
+		e.err = fmt.Errorf("%d children by type id: at most %d are possible: %w", len(childLengths), mostTypeIDs, device.ErrInvalidValue)
 		return b.add(e)
 	}
 	for id := range c.lengths {

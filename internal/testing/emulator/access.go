@@ -32,7 +32,7 @@ func (in *ins) vector(a argument) []argument {
 		return []argument{a}
 	}
 	if a.kind != vectorArgument || len(a.parts) != n {
-		in.fail("want %d operands in braces", n)
+		in.fail("expected %d operands in braces", n)
 	}
 	return a.parts
 }

@@ -10,7 +10,7 @@ func atomHandler(in *ins) {
 	returns := in.opcode == "atom"
 	s := in.space()
 	if s != genericSpace && s != globalSpace && s != sharedSpace {
-		in.fail("atomics are of global and shared memory")
+		in.fail("atomics need global or shared memory")
 	}
 	in.take("noftz")
 	in.order()
@@ -25,7 +25,7 @@ func atomHandler(in *ins) {
 	d := int32(-1)
 	if returns {
 		if len(arguments) == 0 {
-			in.fail("there are no operands")
+			in.fail("the operands are missing")
 		}
 		if d = in.sinkRow(); arguments[0].name != "_" {
 			d = in.destination(arguments[0], t)
@@ -39,7 +39,7 @@ func atomHandler(in *ins) {
 		want = 3
 	}
 	if len(arguments) != want {
-		in.fail("%d operands are too many or too few", len(in.arguments))
+		in.fail("%d operands: wrong number", len(in.arguments))
 	}
 	a := in.address(arguments[0], s)
 	b := in.source(arguments[1], t)

@@ -22,7 +22,7 @@ func barrierHandler(in *ins) {
 		in.count(3, 4)
 		arguments = in.reduceBarrier()
 	default:
-		in.fail("want .sync, .arrive or .red")
+		in.fail("expected .sync, .arrive or .red")
 	}
 	in.out.barrier = in.source(arguments[0], u32)
 	if len(arguments) > 1 {
@@ -46,7 +46,7 @@ func (in *ins) reduceBarrier() []argument {
 	case "or":
 		in.out.reduce = orReduction
 	default:
-		in.fail("want .popc, .and or .or")
+		in.fail("expected .popc, .and or .or")
 	}
 	p := in.predicateDestination(in.arguments[0].name)
 	in.out.result = func(w *warp, lane int, value uint32) { w.setBits(p, 1<<lane, -value) }

@@ -4,7 +4,7 @@ import "math/bits"
 
 func (in *ins) wantsBits(t typ, widths ...int) {
 	if t.class != bitsClass {
-		in.fail("the instruction is of .b types")
+		in.fail("the instruction needs a .b type")
 	}
 	in.requireWidth(t, widths...)
 }
@@ -59,7 +59,7 @@ func shiftHandler(in *ins) {
 	t := in.lastType()
 	in.requireWidth(t, 16, 32, 64)
 	if t.float() || in.opcode == "shl" && t.class != bitsClass {
-		in.fail("the instruction has no such type")
+		in.fail("the instruction does not exist for this type")
 	}
 	in.count(3, 3)
 	d, a, n := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], u32)
@@ -81,7 +81,7 @@ func funnelHandler(in *ins) {
 	in.wantsBits(t, 32)
 	direction, mode := in.oneOf("l", "r"), in.oneOf("clamp", "wrap")
 	if direction == "" || mode == "" {
-		in.fail("want .l or .r and .clamp or .wrap")
+		in.fail("expected .l or .r and .clamp or .wrap")
 	}
 	in.count(4, 4)
 	d := in.destination(in.arguments[0], t)

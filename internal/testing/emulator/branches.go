@@ -12,13 +12,13 @@ func branchHandler(in *ins) {
 
 func indexedHandler(in *ins) {
 	if !in.take("idx") {
-		in.fail("want brx.idx")
+		in.fail("expected brx.idx")
 	}
 	in.take("uni")
 	in.count(2, 2)
 	found := in.scope.find(in.arguments[1].name)
 	if found == nil || found.kind != targetsSymbol {
-		in.fail("%s is no list of targets", in.arguments[1].name)
+		in.fail("%s is not a list of targets", in.arguments[1].name)
 	}
 	in.out.kind = indexedBranch
 	in.out.index = in.source(in.arguments[0], u32)
@@ -61,12 +61,12 @@ func callHandler(in *ins) {
 		results, arguments = arguments[0].parts, arguments[1:]
 	}
 	if len(arguments) == 0 || arguments[0].kind != nameArgument {
-		in.fail("want the name of a function")
+		in.fail("expected the name of a function")
 	}
 	name := arguments[0].name
 	if len(arguments) > 1 {
 		if values = arguments[1].parts; arguments[1].kind != listArgument || len(arguments) > 2 {
-			in.fail("a call of an odd form: calls by address are not supported")
+			in.fail("unsupported form of call: calls by address are not supported")
 		}
 	}
 	f := in.c.module.functions[name]
@@ -110,7 +110,7 @@ func callHandler(in *ins) {
 // bind declares a formal parameter in the function's scope.
 func (in *ins) bind(inner *scope, p *parameter, actual argument, copies bool) {
 	if inner.symbols[p.name] != nil {
-		in.fail("the parameter %s stands twice", p.name)
+		in.fail("the parameter %s is declared twice", p.name)
 	}
 	if p.register {
 		kind := registerSymbol

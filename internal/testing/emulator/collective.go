@@ -7,7 +7,7 @@ import (
 // collects makes the instruction wait for the lanes of its last operand.
 func (in *ins) collects(members argument, run step) {
 	if !in.take("sync") {
-		in.fail("want .sync: without, the instruction ended with sm_70")
+		in.fail("expected .sync: without, the instruction ended with sm_70")
 	}
 	in.out.kind = collective
 	in.out.members = in.source(members, b32)
@@ -29,7 +29,7 @@ func voteHandler(in *ins) {
 		}
 	} else {
 		if t.class != predicateClass || kind == "" {
-			in.fail("want .ballot.b32 or .all, .any or .uni of .pred")
+			in.fail("expected .ballot.b32 or .all, .any or .uni of .pred")
 		}
 		d := in.predicateDestination(in.arguments[0].name)
 		run = func(w *warp, mask uint32) {
@@ -55,7 +55,7 @@ func shuffleHandler(in *ins) {
 	in.wantsBits(t, 32)
 	mode := in.oneOf("up", "down", "bfly", "idx")
 	if mode == "" {
-		in.fail("want .up, .down, .bfly or .idx")
+		in.fail("expected .up, .down, .bfly or .idx")
 	}
 	in.count(5, 5)
 	to := in.arguments[0]
@@ -114,7 +114,7 @@ func matchHandler(in *ins) {
 	p := int32(-1)
 	if to.pair != "" {
 		if kind != "all" {
-			in.fail("the predicate is of match.all")
+			in.fail("only match.all has a predicate")
 		}
 		p, to.pair = in.predicateDestination(to.pair), ""
 	}

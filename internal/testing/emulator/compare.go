@@ -15,14 +15,14 @@ func (in *ins) comparison(name string, t typ, flush bool) func(x, y uint64) bool
 	}
 	switch {
 	case t.class == bitsClass && name != "eq" && name != "ne":
-		in.fail(".%s is not of .b types", name)
+		in.fail(".%s does not apply to .b types", name)
 	case t.signed() && (name == "lo" || name == "ls" || name == "hi" || name == "hs"):
-		in.fail(".%s is not of signed types", name)
+		in.fail(".%s does not apply to signed types", name)
 	}
 	if compare := integerComparison(name, t); compare != nil {
 		return compare
 	}
-	in.fail(".%s is not of integers", name)
+	in.fail(".%s does not apply to integers", name)
 	return nil
 }
 
@@ -84,7 +84,7 @@ func (in *ins) floatComparison(name string, t typ, flush bool) func(x, y uint64)
 	case "nan":
 		compare = func(x, y float64) bool { return x != x || y != y }
 	default:
-		in.fail(".%s is not of floats", name)
+		in.fail(".%s does not apply to floats", name)
 	}
 	value := func(x uint64) float64 { return math.Float64frombits(x) }
 	if t.bits == 32 {
@@ -211,7 +211,7 @@ func slctHandler(in *ins) {
 func testHandler(in *ins) {
 	t := in.lastType()
 	if !t.float() {
-		in.fail("testp is of floats")
+		in.fail("testp needs a float type")
 	}
 	in.requireWidth(t, 32, 64)
 	in.count(2, 2)

@@ -140,7 +140,7 @@ func (c *compiler) body(s *scope) {
 			s = s.parent
 		case labelStatement:
 			if _, twice := s.labels[st.label]; twice {
-				refuse(st.line, "the label %s stands twice", st.label)
+				refuse(st.line, "the label %s is defined twice", st.label)
 			}
 			s.labels[st.label] = c.here()
 		case targetsStatement:
@@ -221,7 +221,7 @@ func (c *compiler) resolve() {
 		for _, name := range f.labels {
 			at, ok := f.scope.label(name)
 			if !ok {
-				refuse(f.line, "there is no label %s", name)
+				refuse(f.line, "the label %s does not exist", name)
 			}
 			into.target = at
 			if f.many {
@@ -251,7 +251,7 @@ func (c *compiler) instruction(s *scope, st *statement) {
 		return
 	}
 	if in.out.kind == plain && in.out.run == nil {
-		refuse(st.line, "the emulator did not make sense of %s", st.text)
+		refuse(st.line, "the emulator does not support %s", st.text)
 	}
 	at := c.emit(in.out)
 	if len(in.labels) > 0 {

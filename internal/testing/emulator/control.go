@@ -89,7 +89,7 @@ func (w *warp) releaseCollectives() {
 			}
 		}
 		if strange := group &^ named; strange != 0 {
-			w.fault(bits.TrailingZeros32(strange), "the lane is not in its own member mask %#x", named)
+			w.fault(bits.TrailingZeros32(strange), "the lane is not in its member mask %#x", named)
 		}
 		tried |= group
 		if named&w.live != group {
@@ -135,11 +135,11 @@ func (w *warp) arrive(in *instruction, mask uint32) {
 		}
 	}
 	if !w.uniform(numbers, mask) || numbers[lane] > 15 {
-		w.fault(lane, "the barrier's number is %d: it is the same for a warp and at most 15", numbers[lane])
+		w.fault(lane, "the barrier's number is %d: it must be at most 15 and equal in all lanes of a warp", numbers[lane])
 	}
 	b := &w.block.barriers[numbers[lane]]
 	if b.arrived > 0 && b.threads != threads {
-		w.fault(lane, "a barrier of %d threads, at which others wait with %d", threads, b.threads)
+		w.fault(lane, "a barrier of %d threads, but other threads wait at it with %d", threads, b.threads)
 	}
 	b.threads = threads
 	b.arrived += bits.OnesCount32(mask)
@@ -201,7 +201,7 @@ func (w *warp) pass(at *barrier, mask uint32) {
 		in := &code[w.pcs[lane]]
 		if in.aligned && (w.pcs[lane] != first || mask != w.live) {
 			w.current = in
-			w.fault(lane, "the lanes of a warp meet bar.sync at different places, where all have to execute the same one")
+			w.fault(lane, "the lanes of a warp execute different bar.sync instructions: all must execute the same one")
 		}
 		switch in.reduce {
 		case countReduction:

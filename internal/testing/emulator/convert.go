@@ -9,14 +9,14 @@ func cvtHandler(in *ins) {
 	from := in.lastType()
 	to := in.lastType()
 	if from.class == bitsClass || to.class == bitsClass || from.class == predicateClass || to.class == predicateClass {
-		in.fail("cvt is of u, s and f types")
+		in.fail("cvt needs u, s or f types")
 	}
 	in.count(2, 2)
 	way := in.oneOf("rn", "rz", "rm", "rp", "rni", "rzi", "rmi", "rpi")
 	saturate := in.take("sat")
 	flush := in.take("ftz")
 	if flush && from != (typ{floatClass, 32}) && to != (typ{floatClass, 32}) {
-		in.fail(".ftz is of f32")
+		in.fail("only f32 has .ftz")
 	}
 	row, width := in.wideRow(in.arguments[0], to)
 	if !saturate && way == "" && from.class == unsignedClass && (to.class == unsignedClass || to.signed() && to.bits > from.bits) {

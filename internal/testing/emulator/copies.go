@@ -19,7 +19,7 @@ func (e *emulator) fits(operation string, pointer backend.Pointer, bytes uint64)
 	end := found.end
 	for bytes > end-uint64(pointer) {
 		if found, ok = e.memory.find(end); !ok {
-			return invalid(operation, "%d bytes at %v, where the allocation has %d left", bytes, pointer, end-uint64(pointer))
+			return invalid(operation, "%d bytes at %v exceed the %d bytes left in the allocation", bytes, pointer, end-uint64(pointer))
 		}
 		end = found.end
 	}

@@ -11,7 +11,7 @@ import (
 
 func TestFaults(t *testing.T) {
 	for name, c := range map[string]struct{ code, want string }{
-		"behind the end":   {"ld.global.u32 %r1, [%q1+64];", "0 bytes behind the end of an allocation of 64 bytes"},
+		"after the end":    {"ld.global.u32 %r1, [%q1+64];", "0 bytes after the end of an allocation of 64 bytes"},
 		"across the end":   {"ld.global.u64 %q2, [%q1+60];", "not aligned"},
 		"wide":             {"ld.global.v4.u32 {%r1,%r2,%r3,%r4}, [%q1+56];", "not aligned"},
 		"before":           {"st.global.u8 [%q1+-1], %h1;", "1 bytes before an allocation of 64 bytes"},
@@ -20,10 +20,10 @@ func TestFaults(t *testing.T) {
 		"shared":           {"mov.u32 %r1, 1024; ld.shared.u32 %r2, [%r1];", "1024 bytes of shared memory"},
 		"trap":             {"trap;", "trap"},
 		"generic":          {"cvta.shared.u64 %q2, 1024; ld.u32 %r1, [%q2];", "shared memory"},
-		"atomic":           {"atom.global.add.u32 %r1, [%q1+64], 1;", "behind the end"},
-		"bar in a branch":  {"mov.u32 %r1, %laneid; setp.lt.u32 %p1, %r1, 7; @%p1 bra other; bar.sync 0; bra end; other: bar.sync 0; end:", "different places"},
+		"atomic":           {"atom.global.add.u32 %r1, [%q1+64], 1;", "after the end"},
+		"bar in a branch":  {"mov.u32 %r1, %laneid; setp.lt.u32 %p1, %r1, 7; @%p1 bra other; bar.sync 0; bra end; other: bar.sync 0; end:", "different bar.sync instructions"},
 		"vote that hangs":  {"mov.u32 %r1, %laneid; setp.lt.u32 %p1, %r1, 7; @%p1 bra other; vote.sync.ballot.b32 %r2, 1, -1; bra end; other: bar.warp.sync -1; end:", "deadlock"},
-		"not in the mask":  {"shfl.sync.idx.b32 %r1, %r1, 0, 31, 1;", "not in its own member mask"},
+		"not in the mask":  {"shfl.sync.idx.b32 %r1, %r1, 0, 31, 1;", "not in its member mask"},
 		"race":             {"mov.u32 %r1, %tid.x; mov.u32 %r2, s; st.shared.u32 [%r2], %r1;", "race: shared memory"},
 		"loop":             {"again: bra again;", "seems not to end"},
 		"kernel parameter": {"ld.param.u64 %q2, [out+8];", "kernel parameters"},

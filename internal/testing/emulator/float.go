@@ -30,7 +30,7 @@ func (in *ins) flush(t typ) bool {
 		return false
 	}
 	if t.bits != 32 || !t.float() {
-		in.fail(".ftz is of f32")
+		in.fail("only f32 has .ftz")
 	}
 	return true
 }
@@ -140,7 +140,7 @@ func floatMul(in *ins, t typ) {
 
 func floatDiv(in *ins, t typ) {
 	if in.opcode == "rem" {
-		in.fail("rem is of integers")
+		in.fail("rem needs an integer type")
 	}
 	if in.take("approx") || in.take("full") {
 		in.requireWidth(t, 32) // exact here; the hardware may differ in the last places

@@ -5,7 +5,7 @@ import "math"
 func copysignHandler(in *ins) {
 	t := in.lastType()
 	if !t.float() {
-		in.fail("copysign is of floats")
+		in.fail("copysign needs a float type")
 	}
 	in.requireWidth(t, 32, 64)
 	sign := uint64(1) << (t.bits - 1)
@@ -18,7 +18,7 @@ func copysignHandler(in *ins) {
 func functionHandler(in *ins) {
 	t := in.lastType()
 	if !t.float() {
-		in.fail("the instruction is of floats")
+		in.fail("the instruction needs a float type")
 	}
 	in.requireWidth(t, 32, 64)
 	var f func(float64) float64
@@ -42,7 +42,7 @@ func functionHandler(in *ins) {
 	mode := in.rounding()
 	switch {
 	case !approximate && (in.opcode != "sqrt" && in.opcode != "rcp"):
-		in.fail("want .approx")
+		in.fail("expected .approx")
 	case mode != nearest && in.opcode == "sqrt":
 		in.directed(t, 1, func(v []float64) exactValue { return exactRoot(v[0]) }, mode)
 		return

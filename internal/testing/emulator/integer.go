@@ -20,7 +20,7 @@ func (in *ins) requireWidth(t typ, widths ...int) {
 
 func (in *ins) wantsInteger(t typ, widths ...int) {
 	if !t.integer() {
-		in.fail("the instruction is of integers")
+		in.fail("the instruction needs an integer type")
 	}
 	in.requireWidth(t, widths...)
 }
@@ -41,7 +41,7 @@ func addHandler(in *ins) {
 	switch {
 	case in.take("sat"):
 		if t != (typ{signedClass, 32}) {
-			in.fail(".sat is of s32")
+			in.fail("only s32 has .sat")
 		}
 		sign := int64(1)
 		if in.opcode == "sub" {
@@ -133,7 +133,7 @@ func mulHandler(in *ins) {
 		in.out.run = lanewise2(in.destination(in.arguments[0], wide), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
 			func(x, y uint64) uint64 { return extend(t, x) * extend(t, y) & mask })
 	default:
-		in.fail("want .lo, .hi or .wide")
+		in.fail("expected .lo, .hi or .wide")
 	}
 }
 
@@ -144,7 +144,7 @@ func madHandler(in *ins) {
 		return
 	}
 	if in.opcode == "fma" {
-		in.fail("fma is of floats")
+		in.fail("fma needs a float type")
 	}
 	in.wantsInteger(t, 16, 32, 64)
 	switch half := in.oneOf("lo", "hi", "wide"); {
@@ -156,12 +156,12 @@ func madHandler(in *ins) {
 		in.out.run = lanewise3(in.destination(in.arguments[0], wide), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
 			in.source(in.arguments[3], wide), func(x, y, z uint64) uint64 { return (extend(t, x)*extend(t, y) + z) & mask })
 	case half == "":
-		in.fail("want .lo, .hi or .wide")
+		in.fail("expected .lo, .hi or .wide")
 	case in.take("cc"):
 		madCarried(in, t, half == "hi", false, true)
 	case in.take("sat"):
 		if half != "hi" || t != (typ{signedClass, 32}) {
-			in.fail(".sat is of mad.hi.s32")
+			in.fail("only mad.hi.s32 has .sat")
 		}
 		in.put3(t, func(x, y, z uint64) uint64 {
 			high, _ := product(t, x, y)
@@ -184,7 +184,7 @@ func madCarryHandler(in *ins) {
 	in.wantsInteger(t, 32, 64)
 	half := in.oneOf("lo", "hi")
 	if half == "" {
-		in.fail("want .lo or .hi")
+		in.fail("expected .lo or .hi")
 	}
 	madCarried(in, t, half == "hi", true, in.take("cc"))
 }
@@ -276,7 +276,7 @@ func absHandler(in *ins) {
 		return
 	}
 	if !t.signed() {
-		in.fail("the instruction is of signed types")
+		in.fail("the instruction needs a signed type")
 	}
 	in.requireWidth(t, 16, 32, 64)
 	mask, always := t.mask(), in.opcode == "neg"

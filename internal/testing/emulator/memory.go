@@ -47,7 +47,7 @@ func (in *ins) space() space {
 // address compiles [name+offset].
 func (in *ins) address(a argument, s space) addressing {
 	if a.kind != addressArgument {
-		in.fail("want an address in brackets")
+		in.fail("expected an address in brackets")
 	}
 	if a.number != "" {
 		return addressing{space: s, base: constant(in.number(a.number, b64)), offset: uint64(a.offset)}
@@ -62,7 +62,7 @@ func (in *ins) address(a argument, s space) addressing {
 	if found.kind == registerSymbol {
 		in.register(a.name)
 		if found.typ.bits < 32 || found.typ.float() {
-			in.fail("%s is no address", a.name)
+			in.fail("%s is not an address", a.name)
 		}
 		return addressing{space: s, base: source{row: found.row}, narrow: found.typ.bits == 32, offset: uint64(a.offset)}
 	}
@@ -158,11 +158,11 @@ func (w *warp) outside(address uint64, lane, bytes int) {
 	case address < 4096:
 		w.fault(lane, "%d bytes at %#x: a null pointer with an offset", bytes, address)
 	case before.end != 0 && address-before.end < 1<<20:
-		w.fault(lane, "%d bytes at %#x, %d bytes behind the end of an allocation of %d bytes", bytes, address, address-before.end, before.end-before.base)
+		w.fault(lane, "%d bytes at %#x, %d bytes after the end of an allocation of %d bytes", bytes, address, address-before.end, before.end-before.base)
 	case after.end != 0 && after.base-address < 1<<20:
 		w.fault(lane, "%d bytes at %#x, %d bytes before an allocation of %d bytes", bytes, address, after.base-address, after.end-after.base)
 	}
-	w.fault(lane, "%d bytes at %#x, which is no memory of the device", bytes, address)
+	w.fault(lane, "%d bytes at %#x, which is not device memory", bytes, address)
 }
 
 func readWord(p unsafe.Pointer, bytes int) uint64 {

@@ -49,7 +49,7 @@ func movHandler(in *ins) {
 
 func (in *ins) part(t typ, n int) typ {
 	if t.class != bitsClass || n != 2 && n != 4 || t.bits/n < 8 {
-		in.fail("want .b types and two or four parts")
+		in.fail("expected .b types and two or four parts")
 	}
 	return typ{bitsClass, t.bits / n}
 }
@@ -117,7 +117,7 @@ func isspaceHandler(in *ins) {
 	case "local":
 		window = 2
 	case "":
-		in.fail("want .global, .shared or .local")
+		in.fail("expected .global, .shared or .local")
 	}
 	in.count(2, 2)
 	d, a := in.predicateDestination(in.arguments[0].name), in.source(in.arguments[1], b64)

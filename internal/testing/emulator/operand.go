@@ -48,7 +48,7 @@ func (in *ins) oneOf(modifiers ...string) string {
 // lastType removes the last modifier, which is a type.
 func (in *ins) lastType() typ {
 	if len(in.left) == 0 {
-		in.fail("there is no type")
+		in.fail("the type is missing")
 	}
 	t, ok := typesByName[in.left[len(in.left)-1]]
 	if !ok {
@@ -67,10 +67,10 @@ func (in *ins) count(least, most int) {
 // fits refuses a register of another width or class than the instruction's.
 func (in *ins) fits(reg, want typ, name string) {
 	if reg.bits != want.bits {
-		in.fail("%s has %d bits where the instruction has %d", name, reg.bits, want.bits)
+		in.fail("%s has %d bits, but the instruction has %d", name, reg.bits, want.bits)
 	}
 	if reg.class != bitsClass && want.class != bitsClass && reg.float() != want.float() {
-		in.fail("%s is of another sort than the instruction's type", name)
+		in.fail("%s has another class than the instruction's type", name)
 	}
 }
 
@@ -118,7 +118,7 @@ func (in *ins) wideDestination(a argument, t typ) *symbol {
 	}
 	s := in.register(a.name)
 	if s.typ.bits < t.bits {
-		in.fail("%s has %d bits where the instruction has %d", a.name, s.typ.bits, t.bits)
+		in.fail("%s has %d bits, but the instruction has %d", a.name, s.typ.bits, t.bits)
 	}
 	return s
 }
@@ -134,7 +134,7 @@ func (in *ins) sourceOf(a argument, t typ, wide bool) source {
 	case a.kind == numberArgument:
 		return constant(in.number(a.number, t) & t.mask())
 	case a.kind != nameArgument || a.not || a.pair != "":
-		in.fail("an operand of an odd form")
+		in.fail("unsupported form of operand")
 	}
 	if s, ok := in.specialRegister(a.name, t); ok {
 		return s
@@ -204,7 +204,7 @@ func (in *ins) number(text string, t typ) uint64 {
 	case strings.HasPrefix(lower, "0f") && len(digits) == 10:
 		bits, err := strconv.ParseUint(digits[2:], 16, 32)
 		if err != nil {
-			in.fail("%q is no number", text)
+			in.fail("%q is not a number", text)
 		}
 		if sign == "" && (t.bits == 32) {
 			return bits
@@ -213,7 +213,7 @@ func (in *ins) number(text string, t typ) uint64 {
 	case strings.HasPrefix(lower, "0d") && len(digits) == 18:
 		bits, err := strconv.ParseUint(digits[2:], 16, 64)
 		if err != nil {
-			in.fail("%q is no number", text)
+			in.fail("%q is not a number", text)
 		}
 		if sign == "" && t.bits == 64 {
 			return bits
@@ -222,14 +222,14 @@ func (in *ins) number(text string, t typ) uint64 {
 	case !strings.HasPrefix(lower, "0x") && strings.ContainsAny(digits, ".eE"):
 		var err error
 		if value, err = strconv.ParseFloat(digits, 64); err != nil {
-			in.fail("%q is no number", text)
+			in.fail("%q is not a number", text)
 		}
 		isFloat = true
 	}
 	if !isFloat {
 		n, err := strconv.ParseUint(strings.TrimSuffix(digits, "U"), 0, 64)
 		if err != nil {
-			in.fail("%q is no number", text)
+			in.fail("%q is not a number", text)
 		}
 		if t.float() {
 			in.fail("%q is an integer; expected a %d-bit float", text, t.bits)
@@ -261,7 +261,7 @@ func (in *ins) predicate(a argument) predicate {
 		return predicate{row: -1}
 	}
 	if a.kind != nameArgument || a.pair != "" {
-		in.fail("want a predicate")
+		in.fail("expected a predicate")
 	}
 	return predicate{row: in.predicateRow(a.name), not: a.not}
 }

@@ -47,7 +47,7 @@ func (p *parser) accept(text string) bool {
 func (p *parser) expect(text string) token {
 	t := p.next()
 	if t.text != text {
-		refuse(t.line, "want %q and not %q", text, t.text)
+		refuse(t.line, "expected %q, not %q", text, t.text)
 	}
 	return t
 }
@@ -55,7 +55,7 @@ func (p *parser) expect(text string) token {
 func (p *parser) word() token {
 	t := p.next()
 	if t.kind != wordToken {
-		refuse(t.line, "want a name and not %q", t.text)
+		refuse(t.line, "expected a name, not %q", t.text)
 	}
 	return t
 }
@@ -64,7 +64,7 @@ func (p *parser) integer() int {
 	t := p.next()
 	n, err := strconv.ParseInt(strings.TrimSuffix(t.text, "U"), 0, 64)
 	if err != nil {
-		refuse(t.line, "want an integer and not %q", t.text)
+		refuse(t.line, "expected an integer, not %q", t.text)
 	}
 	return int(n)
 }
@@ -279,7 +279,7 @@ func (p *parser) function(m *module) {
 			return
 		case "{":
 			if old := m.functions[f.name]; old != nil && old.hasBody {
-				refuse(f.line, "%s stands twice", f.name)
+				refuse(f.line, "%s is declared twice", f.name)
 			}
 			f.hasBody = true
 			m.functions[f.name] = f

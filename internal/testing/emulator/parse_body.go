@@ -116,7 +116,7 @@ func (p *parser) argument() argument {
 	case t.text == "[":
 		a := p.argument()
 		if a.kind != nameArgument && a.kind != numberArgument {
-			refuse(t.line, "an address of an odd form")
+			refuse(t.line, "unsupported form of address")
 		}
 		p.expect("]")
 		return argument{kind: addressArgument, name: a.name, number: a.number, offset: a.offset}
@@ -177,7 +177,7 @@ func (p *parser) offset() int64 {
 	t := p.next()
 	n, err := strconv.ParseInt(strings.TrimSuffix(t.text, "U"), 0, 64)
 	if err != nil {
-		refuse(t.line, "want a number of bytes and not %q", t.text)
+		refuse(t.line, "expected a number of bytes, not %q", t.text)
 	}
 	return sign * n
 }

@@ -51,7 +51,7 @@ func (w *warp) watch(a *addressing, address uint64, lane, bytes int, kind access
 			*word = sharedWord{epoch: w.block.epoch}
 		}
 		if word.writer.conflicts(me) && (kind != updating || !word.atomic) && (kind != writing || !same()) {
-			w.fault(lane, "race: shared memory at %#x was written by thread %d, and nothing has ordered the two since", at*4, word.writer.thread-1)
+			w.fault(lane, "race: shared memory at %#x was written by thread %d, and no barrier or fence orders the two accesses", at*4, word.writer.thread-1)
 		}
 		if kind == reading {
 			if word.reader.thread != 0 && otherWarp(word.reader.thread, me.thread) {
@@ -61,7 +61,7 @@ func (w *warp) watch(a *addressing, address uint64, lane, bytes int, kind access
 			continue
 		}
 		if word.mixed&me.bytes != 0 || word.reader.conflicts(me) {
-			w.fault(lane, "race: shared memory at %#x was read by thread %d, and nothing has ordered the two since", at*4, word.reader.thread-1)
+			w.fault(lane, "race: shared memory at %#x was read by thread %d, and no barrier or fence orders the two accesses", at*4, word.reader.thread-1)
 		}
 		word.writer, word.atomic = me, kind == updating
 	}

@@ -134,7 +134,7 @@ func (l *launch) deadlock(b *block) {
 			where += fmt.Sprintf("; warp %d lanes %#08x wait at line %d, %q", w.number, mask, l.program.code[pc].line, l.program.code[pc].text)
 		}
 		w.current = &l.program.code[w.pcs[lane]]
-		w.fault(lane, "deadlock: no thread of the block can go on%s", where)
+		w.fault(lane, "deadlock: no thread of the block can continue%s", where)
 	}
 }
 

@@ -106,17 +106,17 @@ func (o Options) withDefaults(dev *device.Device) (Options, error) {
 	}
 	switch {
 	case o.Goroutines < 1 || o.Goroutines > mostGoroutines:
-		return o, invalid("Goroutines is %d: it is from 1 to %d", o.Goroutines, mostGoroutines)
+		return o, invalid("Goroutines is %d: expected 1 to %d", o.Goroutines, mostGoroutines)
 	case o.Streams < 1:
-		return o, invalid("Streams is %d: it is at least 1", o.Streams)
+		return o, invalid("Streams is %d: expected at least 1", o.Streams)
 	case o.MaximumBytes < leastBytes || o.MaximumBytes > mostBytes:
-		return o, invalid("MaximumBytes is %d: it is from %d to %d", o.MaximumBytes, leastBytes, mostBytes)
+		return o, invalid("MaximumBytes is %d: expected %d to %d", o.MaximumBytes, leastBytes, mostBytes)
 	case o.Held < 1:
-		return o, invalid("Held is %d: it is at least 1", o.Held)
+		return o, invalid("Held is %d: expected at least 1", o.Held)
 	case o.CrossStream > 1 || math.IsNaN(o.CrossStream):
-		return o, invalid("CrossStream is %v: it is at most 1", o.CrossStream)
+		return o, invalid("CrossStream is %v: expected at most 1", o.CrossStream)
 	case o.Method > Copies:
-		return o, invalid("%v is no method", o.Method)
+		return o, invalid("unknown method %v", o.Method)
 	}
 	return o, nil
 }

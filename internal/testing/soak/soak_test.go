@@ -205,14 +205,14 @@ func TestRunReportsTheDriversErrors(t *testing.T) {
 func TestOptionsRefused(t *testing.T) {
 	dev := devicetest.Open(t, "host")
 	for field, o := range map[string]soak.Options{
-		"Goroutines is -1":        {Goroutines: -1},
-		"Goroutines is 257":       {Goroutines: 257},
-		"Streams is -2":           {Streams: -2},
-		"MaximumBytes is 7":       {MaximumBytes: 7},
-		"MaximumBytes is 1342177": {MaximumBytes: 128<<20 + 1},
-		"Held is -1":              {Held: -1},
-		"CrossStream is 1.5":      {CrossStream: 1.5},
-		"Method(9) is no method":  {Method: 9},
+		"Goroutines is -1":         {Goroutines: -1},
+		"Goroutines is 257":        {Goroutines: 257},
+		"Streams is -2":            {Streams: -2},
+		"MaximumBytes is 7":        {MaximumBytes: 7},
+		"MaximumBytes is 1342177":  {MaximumBytes: 128<<20 + 1},
+		"Held is -1":               {Held: -1},
+		"CrossStream is 1.5":       {CrossStream: 1.5},
+		"unknown method Method(9)": {Method: 9},
 	} {
 		_, err := soak.Run(t.Context(), dev, o)
 		require.ErrorIs(t, err, device.ErrInvalidValue)

@@ -180,7 +180,7 @@ func (w *worker) makeRoom(short error) error {
 	}
 	// Other workers, or pending work, hold the memory.
 	if w.failed++; w.failed > mostFailures {
-		return fmt.Errorf("%d allocations in a row have failed: %w", w.failed, short)
+		return fmt.Errorf("%d consecutive allocations have failed: %w", w.failed, short)
 	}
 	runtime.Gosched()
 	return w.own.Synchronize(context.Background())

@@ -88,7 +88,7 @@ func Import(descriptor int, bytes uint64) (Memory, error) {
 	}
 	seals, err := unix.FcntlInt(uintptr(descriptor), unix.F_GET_SEALS, 0)
 	if err != nil {
-		return Memory{}, fmt.Errorf("descriptor %d is of something that has no seals (%w): %w", descriptor, err, ErrNotShared)
+		return Memory{}, fmt.Errorf("descriptor %d does not support seals (%w): %w", descriptor, err, ErrNotShared)
 	}
 	if seals&sized != sized {
 		return Memory{}, fmt.Errorf("descriptor %d is of memory without a sealed size: %w", descriptor, ErrNotShared)
@@ -98,7 +98,7 @@ func Import(descriptor int, bytes uint64) (Memory, error) {
 		return Memory{}, fmt.Errorf("fstat: %w", err)
 	}
 	if uint64(status.Size) != bytes {
-		return Memory{}, fmt.Errorf("descriptor %d is of %d bytes, not %d: %w", descriptor, status.Size, bytes, ErrNotShared)
+		return Memory{}, fmt.Errorf("descriptor %d has %d bytes, not %d: %w", descriptor, status.Size, bytes, ErrNotShared)
 	}
 	mode, err := unix.FcntlInt(uintptr(descriptor), unix.F_GETFL, 0)
 	if err != nil {

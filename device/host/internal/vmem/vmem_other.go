@@ -4,7 +4,7 @@ package vmem
 
 import "errors"
 
-var errNone = errors.New("memory is mapped on Linux only so far")
+var errNone = errors.New("only Linux can map memory")
 
 // Supported reports whether the system can map memory as this package does.
 func Supported() bool { return false }
