@@ -9,7 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func TestPollAsksUntilDone(t *testing.T) {
+func TestPollRepeatsUntilDone(t *testing.T) {
 	for _, needed := range []int{1, 2, polledWithoutPause, polledWithoutPause + 5} {
 		asked := 0
 		require.NoError(t, poll(t.Context(), func() (bool, error) {
@@ -20,7 +20,7 @@ func TestPollAsksUntilDone(t *testing.T) {
 	}
 }
 
-func TestPollReturnsWhatItIsTold(t *testing.T) {
+func TestPollReturnsErrors(t *testing.T) {
 	lost := errors.New("lost")
 	require.Equal(t, lost, poll(t.Context(), func() (bool, error) { return false, lost }))
 	ctx, cancel := context.WithCancel(t.Context())

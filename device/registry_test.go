@@ -131,7 +131,7 @@ func (d openFails) Open(ordinal int) (backend.Device, error) {
 	return d.fakeDriver.Open(ordinal)
 }
 
-func TestListNamesWhatFails(t *testing.T) {
+func TestListNamesFailedDevices(t *testing.T) {
 	broken := register(t)
 	broken.failure = errInjected
 	inner := &fakeDriver{name: broken.name + "-devices", infos: []backend.Info{

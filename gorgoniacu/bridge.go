@@ -45,10 +45,10 @@ func contextOf(dev *device.Device) (context cu.CUContext, err error) {
 	}
 	handle, err := cu.GetDevice(dev.Info().Ordinal)
 	if err != nil {
-		return context, told(err, "cuDeviceGet", "")
+		return context, callFailed(err, "cuDeviceGet", "")
 	}
 	if context, err = handle.RetainPrimaryCtx(); err != nil {
-		return context, told(err, "cuDevicePrimaryCtxRetain", "")
+		return context, callFailed(err, "cuDevicePrimaryCtxRetain", "")
 	}
 	return context, check(handle.ReleasePrimaryCtx(), "cuDevicePrimaryCtxRelease")
 }

@@ -38,10 +38,10 @@ func copied(result shim.Result, function string, bytes uint64) error {
 	return nil
 }
 
-// settled calls the binding and then waits for the default stream. The driver's
+// synchronized calls the binding and then waits for the default stream. The driver's
 // synchronous fills and copies on the device may return before they are done, and
 // streams made here do not wait for the default stream.
-func (d *openDevice) settled(call func() error, function string, bytes uint64) error {
+func (d *openDevice) synchronized(call func() error, function string, bytes uint64) error {
 	err := d.within(func() error {
 		if err := call(); err != nil {
 			return err
@@ -49,7 +49,7 @@ func (d *openDevice) settled(call func() error, function string, bytes uint64) e
 		return cu.NoStream.Synchronize()
 	})
 	if err != nil {
-		return told(err, function, "%s", humanize.IBytes(bytes))
+		return callFailed(err, function, "%s", humanize.IBytes(bytes))
 	}
 	return nil
 }
@@ -72,7 +72,7 @@ func (d *openDevice) CopyOnDevice(destination, source backend.Pointer, bytes uin
 	if proceed, err := d.copyable("cuMemcpyDtoD", uintptr(destination), uintptr(source), bytes); !proceed {
 		return err
 	}
-	return d.settled(func() error {
+	return d.synchronized(func() error {
 		return cu.MemcpyDtoD(cu.DevicePtr(destination), cu.DevicePtr(source), int64(bytes))
 	}, "cuMemcpyDtoD", bytes)
 }
@@ -127,7 +127,7 @@ func (d *openDevice) Memset(destination backend.Pointer, value uint32, width int
 		return err
 	}
 	to, values := cu.DevicePtr(destination), int64(count)
-	return d.settled(func() error {
+	return d.synchronized(func() error {
 		switch width {
 		case 1:
 			return cu.MemsetD8(to, byte(value), values)

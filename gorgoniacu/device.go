@@ -71,7 +71,7 @@ func (d *openDevice) Attribute(attribute backend.Attribute) (int, error) {
 	}
 	value, err := d.handle.Attribute(cu.DeviceAttribute(attribute))
 	if err != nil {
-		return 0, told(err, "cuDeviceGetAttribute", "%d", attribute)
+		return 0, callFailed(err, "cuDeviceGetAttribute", "%d", attribute)
 	}
 	return value, nil
 }

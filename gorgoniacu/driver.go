@@ -51,7 +51,7 @@ func (Driver) Open(ordinal int) (backend.Device, error) {
 	}
 	context, err := handle.RetainPrimaryCtx()
 	if err != nil {
-		return nil, told(err, "cuDevicePrimaryCtxRetain", "device %d", ordinal)
+		return nil, callFailed(err, "cuDevicePrimaryCtxRetain", "device %d", ordinal)
 	}
 	d := &openDevice{
 		handle: handle, context: context, shim: shim.NewDevice(int(handle), word(context)),
@@ -69,7 +69,7 @@ func (Driver) Open(ordinal int) (backend.Device, error) {
 func count() (int, error) {
 	count, err := cu.NumDevices()
 	if err != nil {
-		return 0, fmt.Errorf("gorgonia: the devices could not be counted: %w: %w", told(err, "cuDeviceGetCount", ""), backend.ErrNotAvailable)
+		return 0, fmt.Errorf("gorgonia: the devices could not be counted: %w: %w", callFailed(err, "cuDeviceGetCount", ""), backend.ErrNotAvailable)
 	}
 	if count == 0 {
 		return 0, fmt.Errorf("gorgonia: the driver shows this process no device; CUDA_VISIBLE_DEVICES may hide them: %w", backend.ErrNotAvailable)
@@ -85,7 +85,7 @@ func missingDevice(ordinal, count int) error {
 func describe(ordinal int) (cu.Device, backend.Info, error) {
 	info := backend.Info{Kind: backend.CUDA, Ordinal: ordinal, DriverVersion: cu.Version()}
 	fail := func(err error, function string) (cu.Device, backend.Info, error) {
-		return cu.BadDevice, backend.Info{}, told(err, function, "device %d", ordinal)
+		return cu.BadDevice, backend.Info{}, callFailed(err, function, "device %d", ordinal)
 	}
 	handle, err := cu.GetDevice(ordinal)
 	if err != nil {

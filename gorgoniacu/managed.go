@@ -29,7 +29,7 @@ func (d *openDevice) AllocManaged(bytes uint64) (backend.Pointer, error) {
 		return err
 	})
 	if err != nil {
-		return 0, told(err, function, "%s", humanize.IBytes(bytes))
+		return 0, callFailed(err, function, "%s", humanize.IBytes(bytes))
 	}
 	return backend.Pointer(pointer), nil
 }

@@ -28,7 +28,7 @@ func (d *openDevice) Alloc(bytes uint64) (backend.Pointer, error) {
 		return err
 	})
 	if err != nil {
-		return 0, told(err, "cuMemAlloc", "%s", humanize.IBytes(bytes))
+		return 0, callFailed(err, "cuMemAlloc", "%s", humanize.IBytes(bytes))
 	}
 	return backend.Pointer(pointer), nil
 }
@@ -41,7 +41,7 @@ func (d *openDevice) Free(pointer backend.Pointer) error {
 		return refuse("cuMemFree", "the pointer is zero")
 	}
 	if err := d.within(func() error { return cu.MemFree(cu.DevicePtr(pointer)) }); err != nil {
-		return told(err, "cuMemFree", "%v", pointer)
+		return callFailed(err, "cuMemFree", "%v", pointer)
 	}
 	return nil
 }
@@ -133,5 +133,5 @@ func (d *openDevice) AddressRange(pointer backend.Pointer) (base backend.Pointer
 	case code(err) == cuda.CodeNotFound:
 		return 0, 0, refuse(function, "%v lies in no allocation of the driver's", pointer)
 	}
-	return 0, 0, told(err, function, "%v", pointer)
+	return 0, 0, callFailed(err, function, "%v", pointer)
 }

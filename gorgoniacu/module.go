@@ -100,7 +100,7 @@ func (d *openDevice) ModuleFunction(module backend.Module, name string) (backend
 		return err
 	})
 	if err != nil {
-		return 0, told(err, operation, "%q", name)
+		return 0, callFailed(err, operation, "%q", name)
 	}
 	return backend.Function(word(function)), nil
 }
@@ -126,7 +126,7 @@ func (d *openDevice) FunctionAttribute(function backend.Function, attribute back
 		return err
 	})
 	if err != nil {
-		return 0, told(err, operation, "attribute %d", attribute)
+		return 0, callFailed(err, operation, "attribute %d", attribute)
 	}
 	return value, nil
 }
@@ -180,7 +180,7 @@ func (d *openDevice) Occupancy(function backend.Function, blockThreads int, shar
 		return err
 	})
 	if err != nil {
-		return 0, told(err, operation, "%d threads, %d bytes shared", blockThreads, sharedBytes)
+		return 0, callFailed(err, operation, "%d threads, %d bytes shared", blockThreads, sharedBytes)
 	}
 	return blocks, nil
 }

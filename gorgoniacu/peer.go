@@ -89,7 +89,7 @@ func (d *openDevice) peer(function string, ordinal int) (*peer, error) {
 	}
 	found, err := d.peers.get(ordinal)
 	if err != nil {
-		return nil, told(err, "cuDevicePrimaryCtxRetain", "device %d", ordinal)
+		return nil, callFailed(err, "cuDevicePrimaryCtxRetain", "device %d", ordinal)
 	}
 	return found, nil
 }
@@ -102,11 +102,11 @@ func (d *openDevice) CanAccessPeer(peerOrdinal int) (bool, error) {
 	}
 	handle, err := cu.GetDevice(peerOrdinal)
 	if err != nil {
-		return false, told(err, "cuDeviceGet", "device %d", peerOrdinal)
+		return false, callFailed(err, "cuDeviceGet", "device %d", peerOrdinal)
 	}
 	can, err := d.handle.CanAccessPeer(handle)
 	if err != nil {
-		return false, told(err, function, "device %d, peer %d", d.info.Ordinal, peerOrdinal)
+		return false, callFailed(err, function, "device %d, peer %d", d.info.Ordinal, peerOrdinal)
 	}
 	return can != 0, nil
 }
@@ -125,7 +125,7 @@ func (d *openDevice) EnablePeerAccess(peerOrdinal int) error {
 	err = d.within(func() error { return peer.context.EnablePeerAccess(0) })
 	enabledBefore := code(err) == cuda.CodePeerAlreadyEnabled
 	if err != nil && !enabledBefore {
-		return told(err, function, "device %d, peer %d", d.info.Ordinal, peerOrdinal)
+		return callFailed(err, function, "device %d, peer %d", d.info.Ordinal, peerOrdinal)
 	}
 	if d.noPools != cuda.CodeSuccess {
 		return nil
@@ -153,7 +153,7 @@ func (d *openDevice) DisablePeerAccess(peerOrdinal int) error {
 		return err
 	}
 	if err := d.within(peer.context.DisablePeerAccess); err != nil {
-		return told(err, function, "device %d, peer %d", d.info.Ordinal, peerOrdinal)
+		return callFailed(err, function, "device %d, peer %d", d.info.Ordinal, peerOrdinal)
 	}
 	return nil
 }
@@ -172,7 +172,7 @@ func (d *openDevice) PoolAllowPeer(pool backend.Pool, peerOrdinal int) error {
 	}
 	peer, err := cu.GetDevice(peerOrdinal)
 	if err != nil {
-		return told(err, "cuDeviceGet", "device %d", peerOrdinal)
+		return callFailed(err, "cuDeviceGet", "device %d", peerOrdinal)
 	}
 	if result := d.shim.PoolAllow(handle, int(peer)); result != shim.Success {
 		return failed(cuda.Code(result), function, "pool of device %d, peer %d", d.info.Ordinal, peerOrdinal)

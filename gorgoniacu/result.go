@@ -49,8 +49,8 @@ func failed(code cuda.Code, function, details string, arguments ...any) error {
 	return err
 }
 
-// told is failed for a non-nil error of the binding.
-func told(err error, function, details string, arguments ...any) error {
+// callFailed is failed for a non-nil error of the binding.
+func callFailed(err error, function, details string, arguments ...any) error {
 	return failed(code(err), function, details, arguments...)
 }
 
@@ -59,7 +59,7 @@ func check(err error, function string) error {
 	if err == nil {
 		return nil
 	}
-	return told(err, function, "")
+	return callFailed(err, function, "")
 }
 
 // checkResult is check for a shim.

@@ -94,7 +94,7 @@ func TestStack(t *testing.T) {
 	assert.Contains(t, output, "injected fault")
 }
 
-func TestErrorsSayWhatToDo(t *testing.T) {
+func TestErrorsNameTheRemedy(t *testing.T) {
 	name := traceFile(t)
 	replay := func(arguments ...string) []string {
 		return append([]string{"mem", "replay", name, "--device", "host"}, arguments...)

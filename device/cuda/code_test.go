@@ -117,7 +117,7 @@ func TestErrorText(t *testing.T) {
 		"cuda: cuMemFree: CUDA_ERROR_INVALID_VALUE (1): an argument is not in the range that the call takes: the pointer is 0")
 }
 
-func TestErrorSentinelOfTheOperation(t *testing.T) {
+func TestOperationOverridesSentinel(t *testing.T) {
 	err := &Error{Operation: "cuMemGetAddressRange", Code: CodeNotFound, sentinel: backend.ErrInvalidValue}
 	assert.ErrorIs(t, err, backend.ErrInvalidValue)
 	assert.NotErrorIs(t, err, backend.ErrNotFound)

@@ -24,7 +24,7 @@ func TestDevicesListsTheMachine(t *testing.T) {
 	assert.Equal(t, info, open(t).Info())
 }
 
-func TestOpenKnowsOneOrdinal(t *testing.T) {
+func TestOpenAcceptsOneOrdinal(t *testing.T) {
 	for _, ordinal := range []int{-1, 1, 7} {
 		d, err := Driver{}.Open(ordinal)
 		require.ErrorIs(t, err, backend.ErrNoDevice)
@@ -32,7 +32,7 @@ func TestOpenKnowsOneOrdinal(t *testing.T) {
 	}
 }
 
-func TestErrorSaysOperationAndDetail(t *testing.T) {
+func TestErrorNamesOperationAndDetail(t *testing.T) {
 	err := open(t).Free(0x10)
 	require.EqualError(t, err, "host: Free: pointer 0x10 does not begin a live allocation of host memory: invalid value")
 	var typed *Error

@@ -52,7 +52,7 @@ func TestAllocRefusals(t *testing.T) {
 	assert.Zero(t, used, "what failed is not counted")
 }
 
-func TestFreeRefusesWhatIsNoAllocation(t *testing.T) {
+func TestFreeRefusesOtherAddresses(t *testing.T) {
 	d := open(t)
 	p := alloc(t, d, 4096)
 	pinned, err := d.HostAlloc(4096)

@@ -20,7 +20,7 @@ func openToShare(t testing.TB) *device {
 }
 
 // Imported memory does not count against the limit of this process.
-func TestImportedMemoryCountsWhereItWasMade(t *testing.T) {
+func TestImportedMemoryCountsInItsCreator(t *testing.T) {
 	d := openToShare(t)
 	h, err := d.PhysicalCreateShared(2 * unit)
 	require.NoError(t, err)
@@ -47,7 +47,7 @@ func TestImportedMemoryCountsWhereItWasMade(t *testing.T) {
 }
 
 // A writable range ends at an adjacent mapping for reading.
-func TestWritesEndWhereReadingBegins(t *testing.T) {
+func TestWritesEndAtReadOnlyMapping(t *testing.T) {
 	d := openToShare(t)
 	h, err := d.PhysicalCreateShared(unit)
 	require.NoError(t, err)

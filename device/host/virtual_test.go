@@ -162,8 +162,8 @@ func TestMappedMemoryIsKnown(t *testing.T) {
 	requireNoMappings(t)
 }
 
-// TestMemoryGoesWithItsLastUse checks the number of bytes of physical memory.
-func TestMemoryGoesWithItsLastUse(t *testing.T) {
+// TestLastUseFreesMemory checks the number of bytes of physical memory.
+func TestLastUseFreesMemory(t *testing.T) {
 	d := openToMap(t)
 	base, h := reserveUnits(t, d, 4), createUnits(t, d, 2)
 	require.NoError(t, d.Map(base, 2*unit, 0, h))
@@ -215,7 +215,7 @@ func TestUnmapWaitsForEnqueuedWork(t *testing.T) {
 	requireNoMappings(t)
 }
 
-func TestCloseGivesBackWhatNothingLeadsTo(t *testing.T) {
+func TestCloseFreesUnreachableMemory(t *testing.T) {
 	d := openToMap(t)
 	requireNoMappings(t)
 	mapped, unused := reserveUnits(t, d, 2), reserveUnits(t, d, 2)

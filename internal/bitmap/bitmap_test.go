@@ -119,9 +119,9 @@ func TestPackMatchesModel(t *testing.T) {
 	})
 }
 
-// TestThereAndBack is long enough for every thread of a GPU to iterate its loop more
+// TestRoundTrip is long enough for every thread of a GPU to iterate its loop more
 // than once.
-func TestThereAndBack(t *testing.T) {
+func TestRoundTrip(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		n := 1 << 16

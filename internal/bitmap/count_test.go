@@ -35,7 +35,7 @@ func TestCountMatchesModel(t *testing.T) {
 }
 
 // Every thread of a GPU iterates its loop more than once.
-func TestCountOfMany(t *testing.T) {
+func TestCountManyBits(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		n := 1 << 16

@@ -73,7 +73,7 @@ func TestAFaultNamesItsSteps(t *testing.T) {
 	assert.ErrorContains(t, err, "actor 1 from begin")
 }
 
-func TestActorsThatWaitForEver(t *testing.T) {
+func TestActorsThatWaitWithoutEnd(t *testing.T) {
 	_, err := explore.Run(1000, func(w *explore.World) explore.System {
 		open := false
 		wait := func() { w.Step("wait", func() bool { return open }) }

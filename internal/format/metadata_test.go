@@ -28,7 +28,7 @@ func blob(parts ...any) []byte {
 	return bytes
 }
 
-func TestMetadataOfTheStandard(t *testing.T) {
+func TestMetadataExampleOfTheStandard(t *testing.T) {
 	metadata := arrow.NewMetadata([]string{"key1"}, []string{"value1"})
 	want := blob(1, 4, "key1", 6, "value1")
 	bytes, err := format.EncodeMetadata(metadata)
@@ -39,7 +39,7 @@ func TestMetadataOfTheStandard(t *testing.T) {
 	require.Nil(t, bytes)
 }
 
-func TestMetadataAndBack(t *testing.T) {
+func TestMetadataRoundTrip(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		metadata := formattest.Metadata().Draw(t, "metadata")
 		bytes, err := format.EncodeMetadata(metadata)

@@ -66,8 +66,8 @@ func TestRandomFields(t *testing.T) {
 	})
 }
 
-// TestFlagsOfTypes checks properties that TypeEqual ignores.
-func TestFlagsOfTypes(t *testing.T) {
+// TestTypeFlags checks properties that TypeEqual ignores.
+func TestTypeFlags(t *testing.T) {
 	sorted := arrow.MapOf(arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int8)
 	sorted.KeysSorted = true
 	require.True(t, again(t, arrow.Field{Type: sorted}).Type.(*arrow.MapType).KeysSorted)

@@ -100,9 +100,9 @@ func TestClosedDevicesForget(t *testing.T) {
 	runtime.KeepAlive(dev)
 }
 
-// TestCachesOfOneTypeAreApart checks that two caches keep separate values for one
+// TestCachesOfOneTypeAreSeparate checks that two caches keep separate values for one
 // device.
-func TestCachesOfOneTypeAreApart(t *testing.T) {
+func TestCachesOfOneTypeAreSeparate(t *testing.T) {
 	var caches [2]Cache[int]
 	dev := open(t)
 	defer dev.Close()

@@ -26,7 +26,7 @@ func TestCopyIsCopy(t *testing.T) {
 	})
 }
 
-func TestCopyOfUnequalLengths(t *testing.T) {
+func TestCopyUnequalLengths(t *testing.T) {
 	long, short := make([]byte, 5000), bytes.Repeat([]byte{1}, 2000)
 	require.Equal(t, 2000, Copy(long, short))
 	require.Equal(t, 2000, bytes.Count(long, []byte{1}))

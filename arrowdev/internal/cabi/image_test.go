@@ -65,7 +65,7 @@ func TestAnImageIsWritten(t *testing.T) {
 }
 
 // A change of any single bit of the structs is detected.
-func TestAnImageOfWhatWasChanged(t *testing.T) {
+func TestImageDetectsChanges(t *testing.T) {
 	image := pictured()
 	s := cabitest.New[cabi.Schema]()
 	defer cabitest.Free(s)
@@ -97,7 +97,7 @@ func TestAnImageOfWhatWasChanged(t *testing.T) {
 	require.False(t, image.WroteTo(&copied, copied.Origin()))
 }
 
-func TestChildrenOfAnImageLiveByThemselves(t *testing.T) {
+func TestChildrenOfAnImageOutliveIt(t *testing.T) {
 	image := pictured()
 	s, list, values := cabitest.New[cabi.Schema](), cabitest.New[cabi.Schema](), cabitest.New[cabi.Schema]()
 	defer cabitest.Free(s)

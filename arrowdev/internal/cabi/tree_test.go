@@ -92,7 +92,7 @@ func TestReleasingACopyASecondTimeDoesNothing(t *testing.T) {
 	require.EqualValues(t, 1, next.ended.Load())
 }
 
-func TestADroppedTreeTellsNobody(t *testing.T) {
+func TestDropDoesNotNotifyTheOwner(t *testing.T) {
 	owner := &counter{}
 	tree, ok := cabi.Begin(owner, 0, 1)
 	require.True(t, ok)
@@ -127,7 +127,7 @@ func TestChildrenReleasedOnManyThreadsEndTheTreeOnce(t *testing.T) {
 	}
 }
 
-func TestSchemasOfATree(t *testing.T) {
+func TestTreeOfSchemas(t *testing.T) {
 	owner := &counter{}
 	tree, ok := cabi.Begin(owner, 2*unsafe.Sizeof(cabi.Schema{})+8, 2)
 	require.True(t, ok)
@@ -144,7 +144,7 @@ func TestSchemasOfATree(t *testing.T) {
 	require.EqualValues(t, 1, owner.ended.Load())
 }
 
-func TestMoreMemoryThanThereIs(t *testing.T) {
+func TestBeginWithoutMemory(t *testing.T) {
 	_, ok := cabi.Begin(&counter{}, 1<<62, 1)
 	require.False(t, ok)
 	_, ok = cabi.Begin(nil, 8, 0)

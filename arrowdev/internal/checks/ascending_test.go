@@ -132,9 +132,9 @@ func TestRunEndsMatchTheModel(t *testing.T) {
 	})
 }
 
-// TestEveryElementIsLookedAt makes each element invalid, one at a time, in memory of
+// TestEveryElementIsChecked makes each element invalid, one at a time, in memory of
 // every alignment to four bytes.
-func TestEveryElementIsLookedAt(t *testing.T) {
+func TestEveryElementIsChecked(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		const n = 700 // one tile and the values around it
 		for _, shift := range []int{0, 4, 12, 1} {
@@ -156,7 +156,7 @@ func TestEveryElementIsLookedAt(t *testing.T) {
 	})
 }
 
-func TestWhatIsSaidOfDisorder(t *testing.T) {
+func TestDisorderErrors(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		const most = math.MaxInt32
 		for _, test := range []struct {

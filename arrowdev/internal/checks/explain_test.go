@@ -7,9 +7,9 @@ import (
 	"github.com/stretchr/testify/assert"
 )
 
-// TestWhatIsWrittenToMeanwhile explains elements that are valid again when they are
+// TestExplainChangedElements explains elements that are valid again when they are
 // fetched.
-func TestWhatIsWrittenToMeanwhile(t *testing.T) {
+func TestExplainChangedElements(t *testing.T) {
 	zero := make([]byte, 16)
 	one := []byte{1, 0, 0, 0, 2, 0, 0, 0}
 	for name, explain := range map[string]func() (int64, string){

@@ -118,7 +118,7 @@ func TestTypeIDSets(t *testing.T) {
 	assert.False(t, checks.TypeIDs{}.Has(0))
 }
 
-func TestWhatIsSaidOfIndices(t *testing.T) {
+func TestIndexErrors(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		of := func(width int, signed bool) checks.Integer { return checks.Integer{Width: width, Signed: signed} }
 		for _, test := range []struct {

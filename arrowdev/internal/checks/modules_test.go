@@ -35,8 +35,8 @@ func TestModules(t *testing.T) {
 	}
 }
 
-// TestOnlyWhatIsNeededIsLoaded counts the modules that batches load.
-func TestOnlyWhatIsNeededIsLoaded(t *testing.T) {
+// TestOnlyNeededModulesAreLoaded counts the modules that batches load.
+func TestOnlyNeededModulesAreLoaded(t *testing.T) {
 	dev, driver := faulttest.OpenGPU(t, checks.Kernels())
 	m := devicetest.Manager(t, dev, memory.Options{})
 	ones, err := memory.NewSlice[uint8](m, 64, memory.AllocateOptions{})

@@ -101,7 +101,7 @@ func TestBinaryViewsMatchTheModel(t *testing.T) {
 	})
 }
 
-func TestWhatIsSaidOfViews(t *testing.T) {
+func TestViewErrors(t *testing.T) {
 	each(t, func(t *testing.T, s *scene) {
 		views := func(words ...int64) func(b *checks.Batch) checks.Check {
 			s.used = 0

@@ -12,9 +12,9 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/peer"
 )
 
-// TestArrowGoReadsWhatIsProduced compares with arrow-go as a third implementation: it
+// TestArrowGoReadsProducedArrays compares with arrow-go as a third implementation: it
 // imports the producer's arrays, and the consumer reads its exports of them.
-func TestArrowGoReadsWhatIsProduced(t *testing.T) {
+func TestArrowGoReadsProducedArrays(t *testing.T) {
 	balanced(t)
 	each(t, peer.Types(), func(t *testing.T, kind string, options peer.Options) {
 		if kind == "+w:0(item=i)" || kind == "+s()" || options.Length == 0 || options.Quirks&peer.UnknownNulls != 0 {

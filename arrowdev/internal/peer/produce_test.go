@@ -52,7 +52,7 @@ func field(struct_ unsafe.Pointer, word int) *uintptr {
 	return (*uintptr)(unsafe.Add(struct_, 8*word))
 }
 
-func TestConsumerSeesWhatIsWrong(t *testing.T) {
+func TestConsumerDetectsErrors(t *testing.T) {
 	balanced(t)
 	const length, nulls, offset, buffers, children, shown, release = 0, 1, 2, 3, 4, 5, 8
 	pointer := func(address uintptr) unsafe.Pointer { return *(*unsafe.Pointer)(unsafe.Pointer(&address)) }

@@ -34,7 +34,7 @@ func (d Device) ModuleLoad(image []byte) (module uintptr, log string, result Res
 	errors, notes := logs[:logBytes], logs[logBytes:]
 	r := C.shim_module_load(d.c, &cModule, (*C.char)(unsafe.Pointer(&image[0])),
 		(*C.char)(unsafe.Pointer(&errors[0])), (*C.char)(unsafe.Pointer(&notes[0])), logBytes)
-	return uintptr(cModule), said(errors, notes), Result(r)
+	return uintptr(cModule), compilerLog(errors, notes), Result(r)
 }
 
 // ModuleCompile compiles PTX text that ends with a NUL byte. It returns the compiler's
@@ -50,11 +50,11 @@ func (d Device) ModuleCompile(code []byte) (cubin []byte, log string, result Res
 		cubin = C.GoBytes(made, C.int(size))
 		C.free(made)
 	}
-	return cubin, said(errors, notes), Result(r)
+	return cubin, compilerLog(errors, notes), Result(r)
 }
 
-// said joins the texts that C wrote into buffers.
-func said(buffers ...[]byte) string {
+// compilerLog joins the texts that C wrote into buffers.
+func compilerLog(buffers ...[]byte) string {
 	var lines [][]byte
 	for _, buffer := range buffers {
 		text, _, _ := bytes.Cut(buffer, []byte{0})

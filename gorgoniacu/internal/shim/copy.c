@@ -5,12 +5,12 @@
 // The driver's copy from pageable memory may return before the device memory is
 // written, and streams made here do not wait for the default stream. Waiting for the
 // default stream makes the result ready for every stream.
-static CUresult settled(CUresult result) {
+static CUresult synchronized(CUresult result) {
     return result != CUDA_SUCCESS ? result : cuStreamSynchronize(NULL);
 }
 
 int32_t shim_copy_to_device(shim_device device, uint64_t destination, const char *source, size_t bytes) {
-    IN_CONTEXT(device, settled(cuMemcpyHtoD(destination, source, bytes)));
+    IN_CONTEXT(device, synchronized(cuMemcpyHtoD(destination, source, bytes)));
 }
 
 // A copy to host memory is complete when the driver returns.

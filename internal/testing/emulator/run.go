@@ -85,13 +85,13 @@ func (l *launch) run() (err error) {
 		l.begin(len(l.blocks))
 	}
 	for len(l.blocks) > 0 {
-		l.turn()
+		l.runWarp()
 	}
 	return nil
 }
 
-// turn runs some instructions of one random warp of a block.
-func (l *launch) turn() {
+// runWarp runs some instructions of one random warp of a block.
+func (l *launch) runWarp() {
 	at := l.random.IntN(len(l.blocks))
 	b := l.blocks[at]
 	from := l.random.IntN(len(b.warps))

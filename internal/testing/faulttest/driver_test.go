@@ -44,7 +44,7 @@ func TestCallsAreCountedAndFailed(t *testing.T) {
 }
 
 // A failed NewManager leaves nothing behind, and a failed Close returns an error.
-func TestEveryDriverCallOfAManagerFails(t *testing.T) {
+func TestManagerDriverCallFailures(t *testing.T) {
 	faulttest.EachManagerCall(t, memory.Options{})
 }
 

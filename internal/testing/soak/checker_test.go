@@ -103,7 +103,7 @@ func TestPartsLieWithin(t *testing.T) {
 	})
 }
 
-func TestMismatchSaysWhatIsThere(t *testing.T) {
+func TestMismatchReportsFoundValue(t *testing.T) {
 	m := Mismatch{
 		Writing: newWriting(3, 17), Address: 0x7f00, Bytes: 4096, Offset: 128,
 		Expected: 0xab, Found: 0xcd, Other: newWriting(5, 2), Stream: 4,

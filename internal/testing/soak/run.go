@@ -29,7 +29,7 @@ func Run(ctx context.Context, dev *device.Device, options Options) (Report, erro
 	r := &run{device: dev, options: options}
 	if err = r.open(); err == nil {
 		started := time.Now()
-		err = errors.Join(r.drive(ctx), r.settle())
+		err = errors.Join(r.drive(ctx), r.releaseAndWait())
 		r.report.Elapsed = time.Since(started)
 		err = errors.Join(err, r.tally())
 	}
@@ -140,8 +140,8 @@ func (r *run) drive(ctx context.Context) error {
 	return nil
 }
 
-// settle releases the blocks that remain after an error and waits for the device.
-func (r *run) settle() error {
+// releaseAndWait releases the blocks that remain after an error and waits for the device.
+func (r *run) releaseAndWait() error {
 	var failures []error
 	for _, w := range r.workers {
 		failures = append(failures, w.abandon())

@@ -158,8 +158,8 @@ func TestRunAlone(t *testing.T) {
 	})
 }
 
-// TestRunOfKernels runs the host code of a GPU run with Go functions as kernels.
-func TestRunOfKernels(t *testing.T) {
+// TestRunKernels runs the host code of a GPU run with Go functions as kernels.
+func TestRunKernels(t *testing.T) {
 	dev := launchtest.Open(t, newModel())
 	resource, err := memory.NewStreamOrderedResource(dev, memory.StreamOrderedOptions{})
 	require.NoError(t, err)
@@ -169,9 +169,9 @@ func TestRunOfKernels(t *testing.T) {
 	})
 }
 
-// TestRunOfKernelsThatDoNotRun: a check that was enqueued but never ran must not count
+// TestRunKernelsThatDoNotRun: a check that was enqueued but never ran must not count
 // as a check without findings.
-func TestRunOfKernelsThatDoNotRun(t *testing.T) {
+func TestRunKernelsThatDoNotRun(t *testing.T) {
 	model := newModel()
 	verify := model.Kernels["soak_verify"]
 	verify.Run = nil

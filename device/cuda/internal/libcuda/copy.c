@@ -6,12 +6,12 @@
 // written (copies from pageable memory, copies between device memory, any fill), and
 // streams made here do not wait for the default stream. Waiting for the default stream
 // makes the result ready for every stream.
-static CUresult settled(CUresult result) {
+static CUresult synchronized(CUresult result) {
     return result != CUDA_SUCCESS ? result : libcuda.cuStreamSynchronize(NULL);
 }
 
 int32_t libcuda_copy_to_device(libcuda_device device, uint64_t destination, const char *source, size_t bytes) {
-    LIBCUDA_IN_CONTEXT(device, settled(libcuda.cuMemcpyHtoD_v2(destination, source, bytes)));
+    LIBCUDA_IN_CONTEXT(device, synchronized(libcuda.cuMemcpyHtoD_v2(destination, source, bytes)));
 }
 
 // A copy to host memory is complete when the driver returns.
@@ -20,7 +20,7 @@ int32_t libcuda_copy_to_host(libcuda_device device, char *destination, uint64_t 
 }
 
 int32_t libcuda_copy_on_device(libcuda_device device, uint64_t destination, uint64_t source, size_t bytes) {
-    LIBCUDA_IN_CONTEXT(device, settled(libcuda.cuMemcpyDtoD_v2(destination, source, bytes)));
+    LIBCUDA_IN_CONTEXT(device, synchronized(libcuda.cuMemcpyDtoD_v2(destination, source, bytes)));
 }
 
 int32_t libcuda_copy_to_device_async(libcuda_device device, uint64_t destination, const char *source, size_t bytes, uintptr_t stream) {
@@ -60,7 +60,7 @@ static CUresult fill_async(uint64_t destination, uint32_t value, int32_t width, 
 }
 
 int32_t libcuda_memset(libcuda_device device, uint64_t destination, uint32_t value, int32_t width, size_t count) {
-    LIBCUDA_IN_CONTEXT(device, settled(fill(destination, value, width, count)));
+    LIBCUDA_IN_CONTEXT(device, synchronized(fill(destination, value, width, count)));
 }
 
 int32_t libcuda_memset_async(libcuda_device device, uint64_t destination, uint32_t value, int32_t width, size_t count, uintptr_t stream) {

@@ -41,7 +41,7 @@ func (d Device) ModuleLoad(image []byte) (module uintptr, log string, result Res
 	errors, notes := logs[:logBytes], logs[logBytes:]
 	r := C.libcuda_module_load(d.c, &cModule, (*C.char)(unsafe.Pointer(&image[0])),
 		(*C.char)(unsafe.Pointer(&errors[0])), (*C.char)(unsafe.Pointer(&notes[0])), logBytes)
-	return uintptr(cModule), said(errors, notes), Result(r)
+	return uintptr(cModule), compilerLog(errors, notes), Result(r)
 }
 
 // ModuleCompile compiles PTX text that ends with a NUL byte. It returns the compiler's
@@ -57,11 +57,11 @@ func (d Device) ModuleCompile(code []byte) (cubin []byte, log string, result Res
 		cubin = C.GoBytes(made, C.int(bytes))
 		C.free(made)
 	}
-	return cubin, said(errors, notes), Result(r)
+	return cubin, compilerLog(errors, notes), Result(r)
 }
 
-// said returns the compiler's log, errors first.
-func said(errors, notes []byte) string {
+// compilerLog returns the compiler's log, errors first.
+func compilerLog(errors, notes []byte) string {
 	return strings.TrimSpace(text(errors) + "\n" + text(notes))
 }
 

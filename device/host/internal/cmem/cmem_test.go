@@ -27,7 +27,7 @@ func TestAllocateIsAlignedAndWritable(t *testing.T) {
 	}
 }
 
-func TestAllocateReportsWhatCannotBe(t *testing.T) {
+func TestAllocateRefusesHugeSizes(t *testing.T) {
 	if strconv.IntSize == 32 {
 		t.Skip("32-bit sizes end at 2 GiB, which may be available")
 	}

@@ -59,7 +59,7 @@ func TestTheKernelKeepsReadersFromWriting(t *testing.T) {
 	assert.Error(t, err)
 }
 
-func TestImportsKnowWhatMayBeWritten(t *testing.T) {
+func TestImportReportsReadOnly(t *testing.T) {
 	for _, readOnly := range []bool{false, true} {
 		memory, descriptor := exported(t, readOnly)
 		imported, err := vmem.Import(descriptor, unit)
@@ -72,7 +72,7 @@ func TestImportsKnowWhatMayBeWritten(t *testing.T) {
 }
 
 // If memory could be truncated, a process that reads it could be ended.
-func TestImportRefusesWhatIsNotSealed(t *testing.T) {
+func TestImportRefusesUnsealedMemory(t *testing.T) {
 	_, descriptor := exported(t, true)
 	plain, err := unix.MemfdCreate("plain", unix.MFD_CLOEXEC)
 	require.NoError(t, err)

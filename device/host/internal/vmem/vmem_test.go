@@ -30,7 +30,7 @@ func TestReserveIsAligned(t *testing.T) {
 	}
 }
 
-func TestReserveReportsWhatCannotBe(t *testing.T) {
+func TestReserveRefusesHugeRanges(t *testing.T) {
 	needSupport(t)
 	for _, bytes := range []uint64{1 << 62, 1<<63 - unit, math.MaxUint64 - unit + 1} {
 		_, err := vmem.Reserve(bytes, unit)
@@ -40,7 +40,7 @@ func TestReserveReportsWhatCannotBe(t *testing.T) {
 	assert.Error(t, err)
 }
 
-func TestMemoryIsWhereItIsMapped(t *testing.T) {
+func TestMappedMemory(t *testing.T) {
 	needSupport(t)
 	base, err := vmem.Reserve(4*unit, unit)
 	require.NoError(t, err)
