@@ -1,50 +1,27 @@
 package hashtable
 
 import (
-	_ "embed"
+	"embed"
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// module is one file of code. Each is loaded on first use on a device, because
-// compiling one takes the driver tens of milliseconds.
-type module struct{ text string }
+//go:embed cuda/*.ptx
+var code embed.FS
 
-var (
-	//go:embed cuda/insert_integers.ptx
-	insertIntegers string
-	//go:embed cuda/insert_floats.ptx
-	insertFloats string
-	//go:embed cuda/insert_others.ptx
-	insertOthers string
-	//go:embed cuda/insert_bytes.ptx
-	insertBytes string
-	//go:embed cuda/codes.ptx
-	codes string
-
-	integersModule = &module{insertIntegers}
-	floatsModule   = &module{insertFloats}
-	othersModule   = &module{insertOthers}
-	bytesModule    = &module{insertBytes}
-	codesModule    = &module{codes}
-)
-
-func (m *module) kernel(dev *device.Device, name string) (*kernels.Function, error) {
-	loaded, err := kernels.LoadCached(dev, m.text)
-	if err != nil {
-		return nil, err
-	}
-	return loaded.Function(name)
-}
+// set has a file of kernels that insert keys for each kind of key, and one of kernels
+// that work on the table of any kind.
+var set = kernelset.Set{Files: code, Directory: "cuda"}
 
 const threads = 256
 
 // launch enqueues a kernel with one thread for each of n rows or slots.
-func (g *Groups) launch(m *module, name string, n int, arguments ...any) error {
-	function, err := m.kernel(g.call.Stream.Device(), name)
+func (g *Groups) launch(file, entry string, n int, arguments ...any) error {
+	function, err := g.call.Kernel(&set, file, entry)
 	if err != nil {
 		return err
 	}
@@ -58,32 +35,32 @@ func (g *Groups) findFirstsOnDevice(k keys, codes bool) (err error) {
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, t.slots.Release()) }()
+	defer func() { err = errors.Join(err, t.block.Release()) }()
 	if err := g.insert(k, t); err != nil {
 		return err
 	}
 	if codes {
-		return g.launch(codesModule, "first_rows", g.keys.Len(), g.argument(t), g.codes, g.isFirst, g.firstBits, g.nullKeyWord())
+		return g.launch("codes", "first_rows", g.keys.Len(), g.argument(t), g.codes, g.isFirst, g.firstBits, g.nullKeyWord())
 	}
 	if err := g.firstBits.Fill(g.call.Stream, 0); err != nil {
 		return err
 	}
-	return g.launch(codesModule, "mark_firsts", t.slots.Len(), g.argument(t), g.firstBits, g.nullKeyWord())
+	return g.launch("codes", "mark_firsts", t.slots.Len(), g.argument(t), g.firstBits, g.nullKeyWord())
 }
 
 // insert inserts the rows into a table. If codes are requested it writes the slot of
 // each row to them.
 func (g *Groups) insert(k keys, t table) error {
 	arguments := append([]any{g.argument(t)}, k.arguments()...)
-	return g.launch(k.module, k.kernel, g.column.Len(), append(arguments, g.codes)...)
+	return g.launch(k.file, k.kernel, g.column.Len(), append(arguments, g.codes)...)
 }
 
 func (g *Groups) encodeOnDevice() error {
-	return g.launch(codesModule, "codes_of", g.column.Len(), g.argument(table{}), g.codes, g.ranks, g.nullKeyWord())
+	return g.launch("codes", "codes_of", g.column.Len(), g.argument(table{}), g.codes, g.ranks, g.nullKeyWord())
 }
 
 func (g *Groups) countCodesOnDevice(counts memory.Slice[int64]) error {
-	return g.launch(codesModule, "count_codes", g.column.Len(), g.argument(table{}), g.codes, counts)
+	return g.launch("codes", "count_codes", g.column.Len(), g.argument(table{}), g.codes, counts)
 }
 
 // nullKeyWord is nullKey as kernels take it.

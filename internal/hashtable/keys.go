@@ -12,9 +12,9 @@ import (
 
 // keys are the values of a column and the kernel that compares them.
 type keys struct {
-	module *module
-	kernel string
-	kind   keyKind
+	// file and kernel name the kernel that inserts the keys.
+	file, kernel string
+	kind         keyKind
 	// width is the number of bytes of a value or of an offset.
 	width int
 	// first holds the values or the offsets, from those of the first row on. For
@@ -46,7 +46,7 @@ func keysOf(c *column.Column) (keys, error) {
 	}
 	switch t.ID() {
 	case arrow.BOOL:
-		k := keys{module: othersModule, kernel: "insert_bool", kind: keyBits, bit: c.Offset() % 8}
+		k := keys{file: "insert_others", kernel: "insert_bool", kind: keyBits, bit: c.Offset() % 8}
 		var err error
 		if bits := c.Buffer(1); c.Len() > 0 {
 			k.first, err = bits.Slice(c.Offset()/8, (c.Offset()+c.Len()+7)/8)
@@ -64,13 +64,13 @@ func keysOf(c *column.Column) (keys, error) {
 	k := keys{kind: keyFixed, width: width}
 	switch {
 	case t.ID() == arrow.FLOAT16 || t.ID() == arrow.FLOAT32 || t.ID() == arrow.FLOAT64:
-		k.module, k.kernel, k.kind = floatsModule, fmt.Sprintf("insert_f%d", 8*width), keyFloat
+		k.file, k.kernel, k.kind = "insert_floats", fmt.Sprintf("insert_f%d", 8*width), keyFloat
 	case t.ID() == arrow.FIXED_SIZE_BINARY || width > 16 || width&(width-1) != 0:
-		k.module, k.kernel = bytesModule, "insert_width"
+		k.file, k.kernel = "insert_bytes", "insert_width"
 	case width == 16:
-		k.module, k.kernel = othersModule, "insert_16"
+		k.file, k.kernel = "insert_others", "insert_16"
 	default:
-		k.module, k.kernel = integersModule, fmt.Sprintf("insert_%d", width)
+		k.file, k.kernel = "insert_integers", fmt.Sprintf("insert_%d", width)
 	}
 	if c.Len() == 0 {
 		return k, nil
@@ -81,7 +81,7 @@ func keysOf(c *column.Column) (keys, error) {
 }
 
 func runsOf(c *column.Column, width int, kernel string) (keys, error) {
-	k := keys{module: bytesModule, kernel: kernel, kind: keyRuns, width: width, bytes: c.Buffer(2)}
+	k := keys{file: "insert_bytes", kernel: kernel, kind: keyRuns, width: width, bytes: c.Buffer(2)}
 	if c.Len() == 0 {
 		return k, nil
 	}

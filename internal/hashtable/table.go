@@ -2,7 +2,6 @@ package hashtable
 
 import (
 	"errors"
-	"fmt"
 	"math"
 	"math/rand/v2"
 
@@ -14,6 +13,8 @@ import (
 // table is a hash table on the device: struct Table of insert.cuh.
 type table struct {
 	slots memory.Slice[uint32]
+	// block holds the slots.
+	block *memory.Block
 	// seed and factor select the hash function of this table. They are random, so that
 	// keys chosen to collide do not. factor is odd.
 	seed, factor uint64
@@ -24,20 +25,20 @@ type table struct {
 // number of every slot, and of the slot for nulls behind them, has 32 bits.
 func slotsFor(n int) uint64 { return 2 * uint64(n) }
 
-// newTable allocates a table for n rows and empties it. The caller releases its slots.
+// newTable allocates a table for n rows and empties it. The caller releases its block.
 func newTable(call *op.Call, n int) (table, error) {
-	size := slotsFor(n) + 1
-	if size > math.MaxInt {
-		return table{}, fmt.Errorf("%d slots: %w", size, memory.ErrOverflow)
-	}
-	slots, err := op.NewSlice[uint32](call, int(size))
+	block, buffers, err := call.Scratch(4 * (slotsFor(n) + 1))
 	if err != nil {
 		return table{}, err
 	}
-	if err := slots.Fill(call.Stream, math.MaxUint32); err != nil {
-		return table{}, errors.Join(err, slots.Release())
+	slots, err := memory.Reinterpret[uint32](buffers[0])
+	if err == nil {
+		err = slots.Fill(call.Stream, math.MaxUint32)
 	}
-	return table{slots: slots, seed: rand.Uint64(), factor: rand.Uint64() | 1}, nil
+	if err != nil {
+		return table{}, errors.Join(err, block.Release())
+	}
+	return table{slots: slots, block: block, seed: rand.Uint64(), factor: rand.Uint64() | 1}, nil
 }
 
 // argument returns the table of the groups' rows as kernels take it.

@@ -82,7 +82,7 @@ func TestChosenKeysSpread(t *testing.T) {
 	runOf := func(change func(*table)) int {
 		hashes, err := newTable(&call, n)
 		require.NoError(t, err)
-		defer func() { require.NoError(t, hashes.slots.Release()) }()
+		defer func() { require.NoError(t, hashes.block.Release()) }()
 		change(&hashes)
 		require.NoError(t, g.insert(k, hashes))
 		slots := make([]uint32, hashes.slots.Len())
@@ -109,6 +109,6 @@ func TestTablesHaveSeedsOfTheirOwn(t *testing.T) {
 	require.NotEqual(t, [2]uint64{one.seed, one.factor}, [2]uint64{two.seed, two.factor})
 	require.NotZero(t, one.factor&1)
 	require.NotZero(t, two.factor&1)
-	require.NoError(t, one.slots.Release())
-	require.NoError(t, two.slots.Release())
+	require.NoError(t, one.block.Release())
+	require.NoError(t, two.block.Release())
 }

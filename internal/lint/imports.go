@@ -34,9 +34,9 @@ var Levels = []Level{
 	}},
 	{"device", []string{"device", "internal/perdevice", "internal/hostword"}},
 	{"memory", []string{"memory"}},
-	{"column", []string{"column", "internal/hostarray", "internal/hosteval", "internal/numbers"}},
+	{"column", []string{"column", "internal/hostarray", "internal/hosteval"}},
 	{"buffer", []string{"buffer"}},
-	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen"}},
+	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen", "internal/numbers"}},
 	{"interchange and operators", []string{
 		"arrowdev", "dlpack", "share",
 		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/order", "kernels/reduce", "kernels/selection", "kernels/window",

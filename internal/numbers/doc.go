@@ -1,3 +1,3 @@
-// Package numbers describes columns of integers, floats and counts of time units, for the operators that compute on their numbers: which types these are,
-// where the values lie in memory, and how to read them on the host.
+// Package numbers has the types of integers, floats and counts of time units for the
+// operators that compute on their numbers, and reads such columns on the host.
 package numbers

@@ -13,7 +13,9 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/numbers"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -53,9 +55,11 @@ func TestHostValues(t *testing.T) {
 		c, err := whole.Slice(1, 3)
 		require.NoError(t, err, "%v", of)
 		number, _ := numbers.TypeOf(of)
-		v, err := numbers.View(t.Context(), c, number)
+		call, err := op.Begin(t.Context(), kernels.Options{}, c)
 		require.NoError(t, err, "%v", of)
-		host, err := v.Host()
+		v, err := call.View(c)
+		require.NoError(t, err, "%v", of)
+		host, err := numbers.Host(v, number)
 		require.NoError(t, err, "%v", of)
 		require.Equal(t, 3, host.Rows, "%v", of)
 		assert.True(t, host.IsValid(0) && !host.IsValid(1) && host.IsValid(2), "%v", of)

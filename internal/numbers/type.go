@@ -2,8 +2,11 @@ package numbers
 
 import (
 	"fmt"
+	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // Class is the number format of a type.
@@ -25,21 +28,31 @@ type Type struct {
 	Bytes int
 }
 
-// TypeOf returns the number format of an Arrow type. It reports false for types
-// without numbers of one, two, four or eight bytes. Dates, times, timestamps,
-// durations and intervals of months are signed integers.
+// TypeOf returns the number format of an Arrow type. It reports false for types without
+// numbers of one, two, four or eight bytes, and for extension types. Dates, times,
+// timestamps, durations and intervals of months are signed integers.
 func TypeOf(t arrow.DataType) (Type, bool) {
-	switch t.ID() {
-	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64,
-		arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.INTERVAL_MONTHS:
-		return Type{Signed, t.(arrow.FixedWidthDataType).Bytes()}, true
-	case arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64:
-		return Type{Unsigned, t.(arrow.FixedWidthDataType).Bytes()}, true
-	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
-		return Type{Float, t.(arrow.FixedWidthDataType).Bytes()}, true
+	l, err := layout.Of(t)
+	if err != nil || t.ID() == arrow.EXTENSION || l.Width > 8 {
+		return Type{}, false
+	}
+	switch l.Stored() {
+	case layout.Signed:
+		return Type{Signed, l.Width}, true
+	case layout.Unsigned:
+		return Type{Unsigned, l.Width}, true
+	case layout.Float:
+		return Type{Float, l.Width}, true
 	}
 	return Type{}, false
 }
+
+// Index returns the place of the type in a table of all number formats of a class: 0 for
+// one byte, 3 for eight.
+func (t Type) Index() int { return bits.TrailingZeros(uint(t.Bytes)) }
+
+// Widths is the number of widths of a class.
+const Widths = 4
 
 // Bits returns the number of bits of a value.
 func (t Type) Bits() int { return 8 * t.Bytes }

@@ -8,8 +8,10 @@ import (
 	"github.com/gpuframe/gpuframe/internal/numbers"
 )
 
-// bins maps values to bins. It has the fields of the kernels' struct Bins.
+// bins maps values of a number format to bins. Its other fields are those of the kernels'
+// struct Bins.
 type bins struct {
+	number  numbers.Type
 	mapping mapping
 	count   int
 	// clamp counts the values outside in the outermost bins.

@@ -1,11 +1,13 @@
 package group
 
 import (
-	"context"
+	"embed"
 	"errors"
 	"math"
+	"strconv"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -29,6 +31,24 @@ const (
 	blockBytes = histogramThreads * 16 * 4
 )
 
+//go:embed cuda/*.ptx
+var code embed.FS
+
+// set has one kernel in each file, with the name of the file.
+var set = kernelset.Set{Files: code, Directory: "cuda"}
+
+// realNames are the kernels that compare floats, by class and width of the values.
+// wholeNames are those that compare integers, by width.
+var realNames, wholeNames = func() (real [numbers.Classes][numbers.Widths]string, whole [numbers.Widths]string) {
+	for width := range whole {
+		for class := range real {
+			real[class][width] = "histogram_" + numbers.Type{Class: numbers.Class(class), Bytes: 1 << width}.String()
+		}
+		whole[width] = "histogram_whole_" + strconv.Itoa(8<<width)
+	}
+	return real, whole
+}()
+
 // copies returns the number of copies of each counter in the shared memory of a block.
 // With more copies fewer threads update one counter at a time. It is zero if the
 // counters do not fit.
@@ -44,18 +64,17 @@ func (b bins) copies() int {
 }
 
 // launch counts the values on a GPU.
-func (b bins) launch(ctx context.Context, call op.Call, in numbers.Column, counts memory.Slice[int64]) error {
-	which := histogramReal
+func (b bins) launch(call *op.Call, in op.View, counts memory.Slice[int64]) error {
+	name := realNames[b.number.Class][b.number.Index()]
 	if b.mapping.whole() {
-		which = histogramWhole
+		name = wholeNames[b.number.Index()]
 	}
-	dev := call.Stream.Device()
-	f, err := which.function(dev, in.Type)
+	f, err := call.Kernel(&set, name, name)
 	if err != nil {
 		return err
 	}
 	copies := b.copies()
-	blocks := min(int(in.Values.Bytes()/blockBytes)+1, max(dev.Info().Multiprocessors, 1)*residentBlocks)
+	blocks := min(int(in.Values.Bytes()/blockBytes)+1, max(call.Stream.Device().Info().Multiprocessors, 1)*residentBlocks)
 	if copies > 0 && in.Values.Bytes() <= singleBlockBytes {
 		blocks = 1
 	}
@@ -64,7 +83,7 @@ func (b bins) launch(ctx context.Context, call op.Call, in numbers.Column, count
 			return err
 		}
 	}
-	edges, release, err := b.upload(ctx, call)
+	edges, block, err := b.upload(call)
 	if err != nil {
 		return err
 	}
@@ -73,34 +92,45 @@ func (b bins) launch(ctx context.Context, call op.Call, in numbers.Column, count
 		clamp = 1
 	}
 	err = f.Launch(call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: histogramThreads}, uint32(4*copies*b.count),
-		counts, in.Values, in.Valid, uint64(in.Bit), in.Count, int64(in.Rows),
-		kernels.Struct(uint32(b.mapping), uint32(b.count), uint32(copies), clamp, b.a, b.b, b.c, b.reciprocal(in.Type), edges))
-	return errors.Join(err, release())
+		counts, in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows),
+		kernels.Struct(uint32(b.mapping), uint32(b.count), uint32(copies), clamp, b.a, b.b, b.c, b.reciprocal(), edges))
+	return errors.Join(err, block.Release())
 }
 
 // reciprocal returns the factor by which the kernel divides by the width of bins of
 // integers.
-func (b bins) reciprocal(number numbers.Type) uint64 {
+func (b bins) reciprocal() uint64 {
 	switch {
 	case !b.mapping.whole():
 		return 0
-	case number.Bytes <= 4:
+	case b.number.Bytes <= 4:
 		return math.MaxUint32 / b.c
 	}
 	return math.MaxUint64 / b.c
 }
 
-// upload copies the edges to the device.
-func (b bins) upload(ctx context.Context, call op.Call) (edges memory.Slice[float64], release func() error, err error) {
-	if len(b.edges) == 0 {
-		return edges, func() error { return nil }, nil
+// scratchBytes returns the bytes of the edges on the device.
+func (b bins) scratchBytes(onHost bool) uint64 {
+	if onHost {
+		return 0
 	}
-	edges, err = op.NewSlice[float64](&call, len(b.edges))
+	return 8 * uint64(len(b.edges))
+}
+
+// upload copies the edges to the device. The caller releases the block, which may be nil.
+func (b bins) upload(call *op.Call) (edges memory.Slice[float64], block *memory.Block, err error) {
+	if len(b.edges) == 0 {
+		return edges, nil, nil
+	}
+	block, buffers, err := call.Scratch(b.scratchBytes(false))
 	if err != nil {
 		return edges, nil, err
 	}
-	if err := edges.Upload(ctx, call.Stream, b.edges); err != nil {
-		return edges, nil, errors.Join(err, edges.Release())
+	if edges, err = memory.Reinterpret[float64](buffers[0]); err == nil {
+		err = edges.Upload(call.Context(), call.Stream, b.edges)
 	}
-	return edges, edges.Release, nil
+	if err != nil {
+		return edges, nil, errors.Join(err, block.Release())
+	}
+	return edges, block, nil
 }

@@ -102,11 +102,18 @@ func histogram(ctx context.Context, c *column.Column, options kernels.Options, b
 	if err != nil {
 		return nil, err
 	}
-	in, err := numbers.View(ctx, c, number)
-	if err != nil {
-		return nil, err
+	b.number = number
+	var in op.View
+	if c.Len() > 0 {
+		if in, err = call.View(c); err != nil {
+			return nil, err
+		}
 	}
-	block, buffers, err := call.Allocate(8 * uint64(b.count))
+	result := 8 * uint64(b.count)
+	if call.Estimating() {
+		return nil, call.Estimate([]uint64{result}, []uint64{b.scratchBytes(call.OnHost())})
+	}
+	block, buffers, err := call.Allocate(result)
 	if err != nil {
 		return nil, err
 	}
@@ -114,11 +121,11 @@ func histogram(ctx context.Context, c *column.Column, options kernels.Options, b
 	if err == nil && call.OnHost() {
 		err = b.onHost(in, counts)
 	} else if err == nil {
-		err = b.launch(ctx, call, in, counts)
+		err = b.launch(&call, in, counts)
 	}
-	var result *column.Column
+	var made *column.Column
 	if err == nil {
-		result, err = column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Length: b.count, Buffers: []column.Bytes{{}, buffers[0]}})
+		made, err = column.New(column.Data{Type: arrow.PrimitiveTypes.Int64, Length: b.count, Buffers: []column.Bytes{{}, buffers[0]}})
 	}
-	return result, errors.Join(err, block.Release())
+	return made, errors.Join(err, block.Release())
 }

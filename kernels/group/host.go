@@ -5,12 +5,13 @@ import (
 	"sort"
 
 	"github.com/gpuframe/gpuframe/internal/numbers"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 // onHost counts the values on the host.
-func (b bins) onHost(in numbers.Column, counts memory.Slice[int64]) error {
-	from, err := in.Host()
+func (b bins) onHost(in op.View, counts memory.Slice[int64]) error {
+	from, err := numbers.Host(in, b.number)
 	if err != nil {
 		return err
 	}
@@ -31,7 +32,7 @@ func (b bins) onHost(in numbers.Column, counts memory.Slice[int64]) error {
 }
 
 // binOf returns the bin of a row's value, or −1 if it is not counted.
-func (b bins) binOf(in numbers.HostColumn, row int) int {
+func (b bins) binOf(in numbers.HostView, row int) int {
 	below, above := -1, -1
 	if b.clamp {
 		below, above = 0, b.count-1

@@ -1,9 +1,12 @@
 package order
 
 import (
+	"embed"
 	"errors"
+	"strconv"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/lookback"
 	"github.com/gpuframe/gpuframe/internal/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
@@ -19,13 +22,43 @@ const (
 	residentBlocks = 4
 	// selectionBytes is the size of the kernels' Selection.
 	selectionBytes = 5*8 + 8<<digitBits + 16*MaxTop
+	// tilesOffset is where the state of the tiles begins in the scratch memory.
+	tilesOffset = (selectionBytes + 255) / 256 * 256
 )
+
+//go:embed cuda/*.ptx
+var code embed.FS
+
+// set has a file for each number format, with three kernels.
+var set = kernelset.Set{Files: code, Directory: "cuda"}
+
+// topNames are the names of the kernels of a number format and of their file.
+type topNames struct{ file, count, collect, sort string }
+
+// kernelNames has the names by class and width: making them takes longer than a launch.
+var kernelNames = func() (all [numbers.Classes][numbers.Widths]topNames) {
+	for class := range all {
+		for width := range all[class] {
+			number := numbers.Type{Class: numbers.Class(class), Bytes: 1 << width}
+			// With the bits of the flip mask inverted, signed and unsigned integers have one
+			// order and one kernel.
+			suffix := strconv.Itoa(number.Bits())
+			if number.Class == numbers.Float {
+				suffix = number.String()
+			}
+			all[class][width] = topNames{"top_" + suffix, "top_count_" + suffix, "top_collect_" + suffix, "top_sort_" + suffix}
+		}
+	}
+	return all
+}()
+
+func (s *topSelection) kernels() *topNames { return &kernelNames[s.number.Class][s.number.Index()] }
 
 // flipMask returns the bits to invert so that the first value has the least key.
 func (s *topSelection) flipMask() uint64 {
 	mask := uint64(0)
-	if s.in.Type.Class == numbers.Signed {
-		mask = 1 << (s.in.Type.Bits() - 1)
+	if s.number.Class == numbers.Signed {
+		mask = 1 << (s.number.Bits() - 1)
 	}
 	if !s.smallest {
 		mask = ^mask
@@ -35,55 +68,71 @@ func (s *topSelection) flipMask() uint64 {
 
 // tileBytes is the part of the column that one block loads at a time.
 func (s *topSelection) tileBytes() int {
-	loads := [...]int{1: 1, 2: 2, 4: 4, 8: 4}[s.in.Type.Bytes]
+	loads := [...]int{1: 1, 2: 2, 4: 4, 8: 4}[s.number.Bytes]
 	return topThreads * 16 * loads
+}
+
+// scratchBytes returns the size of the state of the kernels: the selection and, behind
+// it, the tiles that blocks scan. A column that is sorted as a whole needs none.
+func (s *topSelection) scratchBytes(onHost bool) uint64 {
+	if onHost || s.in.Rows <= MaxTop {
+		return 0
+	}
+	return tilesOffset + lookback.Bytes(uint64(s.tiles()), 8)
+}
+
+func (s *topSelection) tiles() int {
+	return (int(s.in.Values.Bytes()) + s.tileBytes() - 1) / s.tileBytes()
 }
 
 // launch counts the keys digit by digit from the highest digit down, collects those
 // that may be among the first k, and sorts them. Only the device knows after how many
 // digits the counting is done; the kernels of the remaining digits return immediately.
-func (s *topSelection) launch(call op.Call) error {
-	tiles := (int(s.in.Values.Bytes()) + s.tileBytes() - 1) / s.tileBytes()
-	block, buffers, err := call.Allocate(selectionBytes + lookback.Bytes(uint64(tiles), 8) + 256)
+func (s *topSelection) launch(call *op.Call) error {
+	if s.in.Rows <= MaxTop {
+		return s.sort(call, memory.Slice[uint8]{})
+	}
+	block, buffers, err := call.Scratch(s.scratchBytes(false))
 	if err != nil {
 		return err
 	}
-	return errors.Join(s.launchWith(call, buffers[0], tiles), block.Release())
+	return errors.Join(s.launchWith(call, buffers[0]), block.Release())
 }
 
-func (s *topSelection) launchWith(call op.Call, scratch memory.Slice[uint8], tiles int) error {
+func (s *topSelection) launchWith(call *op.Call, scratch memory.Slice[uint8]) error {
 	selection, err := scratch.Slice(0, selectionBytes)
 	if err != nil {
 		return err
 	}
-	state, err := scratch.Slice((selectionBytes+255)/256*256, scratch.Len())
+	state, err := scratch.Slice(tilesOffset, scratch.Len())
 	if err != nil {
 		return err
 	}
 	if err := scratch.Fill(call.Stream, 0); err != nil {
 		return err
 	}
-	dev, in := call.Stream.Device(), s.in
-	count, err := topCount.function(dev, in.Type)
+	in, names := s.in, s.kernels()
+	count, err := call.Kernel(&set, names.file, names.count)
 	if err != nil {
 		return err
 	}
-	collect, err := topCollect.function(dev, in.Type)
+	collect, err := call.Kernel(&set, names.file, names.collect)
 	if err != nil {
 		return err
 	}
-	grid := device.Dim3{X: uint32(min(tiles, max(dev.Info().Multiprocessors, 1)*residentBlocks))}
+	blocks := max(call.Stream.Device().Info().Multiprocessors, 1) * residentBlocks
+	grid := device.Dim3{X: uint32(min(s.tiles(), blocks))}
 	threads := device.Dim3{X: topThreads}
-	for shift := in.Type.Bits(); shift > 0; {
+	for shift := s.number.Bits(); shift > 0; {
 		bits := min(shift, digitBits)
 		shift -= bits
-		err := count.Launch(call.Stream, grid, threads, 0, selection, in.Values, in.Valid, uint64(in.Bit), in.Count, int64(in.Rows),
+		err := count.Launch(call.Stream, grid, threads, 0, selection, in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows),
 			s.flipMask(), uint64(s.k), uint32(shift), uint32(bits))
 		if err != nil {
 			return err
 		}
 	}
-	err = collect.Launch(call.Stream, grid, threads, 0, selection, in.Values, in.Valid, uint64(in.Bit), in.Count, int64(in.Rows),
+	err = collect.Launch(call.Stream, grid, threads, 0, selection, in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows),
 		s.flipMask(), state)
 	if err != nil {
 		return err
@@ -92,8 +141,9 @@ func (s *topSelection) launchWith(call op.Call, scratch memory.Slice[uint8], til
 }
 
 // sort sorts the collected entries or, without a selection, the whole column.
-func (s *topSelection) sort(call op.Call, selection memory.Slice[uint8]) error {
-	f, err := topSort.function(call.Stream.Device(), s.in.Type)
+func (s *topSelection) sort(call *op.Call, selection memory.Slice[uint8]) error {
+	names := s.kernels()
+	f, err := call.Kernel(&set, names.file, names.sort)
 	if err != nil {
 		return err
 	}
@@ -103,5 +153,5 @@ func (s *topSelection) sort(call op.Call, selection memory.Slice[uint8]) error {
 	}
 	in := s.in
 	return f.Launch(call.Stream, device.Dim3{X: 1}, device.Dim3{X: uint32(threads)}, 0, s.values, s.rows, s.valid, s.count, selection,
-		in.Values, in.Valid, uint64(in.Bit), in.Count, int64(in.Rows), s.flipMask(), uint32(s.k))
+		in.Values, in.Valid, uint64(in.Bit), in.Counted, int64(in.Rows), s.flipMask(), uint32(s.k))
 }

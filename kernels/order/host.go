@@ -23,7 +23,7 @@ func (e entry) compare(other entry) int {
 }
 
 func (s *topSelection) onHost() error {
-	in, err := s.in.Host()
+	in, err := numbers.Host(s.in, s.number)
 	if err != nil {
 		return err
 	}
@@ -47,7 +47,7 @@ func (s *topSelection) onHost() error {
 
 // first returns the first k entries in order. It collects candidates up to a limit
 // above k, then sorts them and keeps the first k.
-func (s *topSelection) first(in numbers.HostColumn) []entry {
+func (s *topSelection) first(in numbers.HostView) []entry {
 	limit := 2*s.k + 1000
 	entries := make([]entry, 0, min(limit, in.Rows))
 	worst, full := uint64(0), false
@@ -72,7 +72,7 @@ func (s *topSelection) first(in numbers.HostColumn) []entry {
 
 // key returns the sort key of a row; the first row has the least key. The keys may
 // differ from those of the kernels, their order does not.
-func (s *topSelection) key(in numbers.HostColumn, row int) uint64 {
+func (s *topSelection) key(in numbers.HostView, row int) uint64 {
 	if in.Type.Class != numbers.Float {
 		key := in.Integer(row)
 		if in.Type.Class == numbers.Signed {

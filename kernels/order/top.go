@@ -87,31 +87,34 @@ func topK(ctx context.Context, c *column.Column, k int, options TopOptions) (*To
 	if err != nil {
 		return nil, err
 	}
-	in, err := numbers.View(ctx, c, number)
+	in, err := call.View(c)
 	if err != nil {
 		return nil, err
 	}
 	if call.OnHost() {
-		if in.Rows, err = c.NumRows(ctx); err != nil {
-			return nil, err
+		if !call.Estimating() { // an estimate does not wait, and is of the capacity
+			if in.Rows, err = c.NumRows(ctx); err != nil {
+				return nil, err
+			}
 		}
-		in.Count = memory.Slice[int64]{}
+		in.Counted = memory.Slice[int64]{}
 	}
 	// If the host knows the rows by now, they may be fewer than the column has elements.
 	if k = min(k, in.Rows); k == 0 {
 		return newTop(c, 0, topBuffers{})
 	}
-	s := topSelection{k: k, in: in, smallest: options.Smallest}
+	s := topSelection{number: number, k: k, in: in, smallest: options.Smallest}
+	if call.Estimating() {
+		sizes := s.resultBytes()
+		return nil, call.Estimate(sizes[:], []uint64{s.scratchBytes(call.OnHost())})
+	}
 	if err := s.allocate(&call); err != nil {
 		return nil, err
 	}
-	switch {
-	case call.OnHost():
+	if call.OnHost() {
 		err = s.onHost()
-	case in.Rows <= MaxTop:
-		err = s.sort(call, memory.Slice[uint8]{})
-	default:
-		err = s.launch(call)
+	} else {
+		err = s.launch(&call)
 	}
 	var top *Top
 	if err == nil {
@@ -122,8 +125,9 @@ func topK(ctx context.Context, c *column.Column, k int, options TopOptions) (*To
 
 // topSelection is one call of TopK.
 type topSelection struct {
+	number   numbers.Type
 	k        int
-	in       numbers.Column
+	in       op.View
 	smallest bool
 	topBuffers
 }
@@ -136,19 +140,27 @@ type topBuffers struct {
 	// valid is the bitmap of both columns, in whole words.
 	valid memory.Slice[uint8]
 	// count is the number of rows. It has a separate block because it may outlive the
-	// columns. It is empty if the host knows the number.
-	count memory.Slice[int64]
+	// columns. Both are empty if the host knows the number.
+	count      memory.Slice[int64]
+	countBlock *memory.Block
+}
+
+// resultBytes returns the bytes of the bitmap, the values, the rows and the row count.
+func (s *topSelection) resultBytes() [4]uint64 {
+	k := uint64(s.k)
+	return [4]uint64{(k + 31) / 32 * 4, k * uint64(s.number.Bytes), k * 8, s.in.Counted.Bytes()}
 }
 
 func (s *topSelection) allocate(call *op.Call) (err error) {
-	block, buffers, err := call.Allocate(uint64(s.k+31)/32*4, uint64(s.k*s.in.Type.Bytes), uint64(s.k)*8)
+	sizes := s.resultBytes()
+	block, buffers, err := call.Allocate(sizes[:3]...)
 	if err != nil {
 		return err
 	}
 	s.topBuffers = topBuffers{block: block, valid: buffers[0], values: buffers[1]}
 	s.rows, err = memory.Reinterpret[int64](buffers[2])
-	if err == nil && s.in.Count.Len() > 0 {
-		s.count, err = op.NewSlice[int64](call, 1)
+	if err == nil && sizes[3] > 0 {
+		err = s.allocateCount(call, sizes[3])
 	}
 	if err != nil {
 		return errors.Join(err, s.release())
@@ -156,9 +168,19 @@ func (s *topSelection) allocate(call *op.Call) (err error) {
 	return nil
 }
 
+func (s *topSelection) allocateCount(call *op.Call, bytes uint64) error {
+	block, buffers, err := call.Allocate(bytes)
+	if err != nil {
+		return err
+	}
+	s.countBlock = block
+	s.count, err = memory.Reinterpret[int64](buffers[0])
+	return err
+}
+
 func (b topBuffers) release() error {
-	if b.count.Block() != nil {
-		return errors.Join(b.count.Release(), b.block.Release())
+	if b.countBlock != nil {
+		return errors.Join(b.countBlock.Release(), b.block.Release())
 	}
 	return b.block.Release()
 }
