@@ -2,9 +2,9 @@ package kernels
 
 import (
 	"bytes"
-	"crypto/sha256"
 	"errors"
 	"fmt"
+	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,13 +19,27 @@ import (
 // speaks for the operators of gpuframe, which load code of their own.
 const CacheVariable = "GPUFRAME_KERNEL_CACHE"
 
+// digest identifies code. It guards against damage and chance, not against people:
+// whoever writes to the directory can write any code. A cryptographic hash would add
+// 150 kB to every program.
+type digest [16]byte
+
+func digestOf(data ...[]byte) (d digest) {
+	hash := fnv.New128a()
+	for _, part := range data {
+		hash.Write(part)
+	}
+	hash.Sum(d[:0])
+	return d
+}
+
 // diskCache is a directory of compiled code. Each file is one cubin, named after what
 // it was compiled from and for.
 type diskCache struct {
 	directory string
 	name      string
 	// sum goes into the file's checksum, so that a file under another name is foreign.
-	sum [sha256.Size]byte
+	sum digest
 }
 
 // newDiskCache returns the cache's place for a code on a device, or false where
@@ -38,9 +52,9 @@ func newDiskCache(dev *device.Device, code []byte, directory string) (diskCache,
 		return diskCache{}, false
 	}
 	info := dev.Info()
-	text := sha256.Sum256(bytes.TrimSuffix(code, []byte{0}))
-	name := fmt.Sprintf("%x-sm%d%d-cuda%d.cubin", text[:16], info.ComputeCapability.Major, info.ComputeCapability.Minor, info.DriverVersion)
-	return diskCache{directory: directory, name: name, sum: sha256.Sum256(append([]byte(name), text[:]...))}, true
+	text := digestOf(bytes.TrimSuffix(code, []byte{0}))
+	name := fmt.Sprintf("%x-sm%d%d-cuda%d.cubin", text, info.ComputeCapability.Major, info.ComputeCapability.Minor, info.DriverVersion)
+	return diskCache{directory: directory, name: name, sum: digestOf([]byte(name), text[:])}, true
 }
 
 // load loads the code by way of the cache. What is wrong with the cache comes apart
@@ -70,7 +84,7 @@ func (c diskCache) load(driver backend.Device, code []byte) (handle backend.Modu
 }
 
 // A file begins with a mark and a checksum. The last digit is the format's version.
-const fileMark = "gpuframe cubin 1"
+const fileMark = "gpuframe cubin 2"
 
 // read returns the cubin, or nil where there is none that is whole.
 func (c diskCache) read() ([]byte, error) {
@@ -82,21 +96,18 @@ func (c diskCache) read() ([]byte, error) {
 		return nil, fmt.Errorf("kernels: read the cache: %w", err)
 	}
 	rest, marked := bytes.CutPrefix(contents, []byte(fileMark))
-	if !marked || len(rest) < sha256.Size {
+	if !marked || len(rest) < len(digest{}) {
 		return nil, nil
 	}
-	checksum, cubin := rest[:sha256.Size], rest[sha256.Size:]
+	checksum, cubin := rest[:len(digest{})], rest[len(digest{}):]
 	if expected := c.checksum(cubin); !bytes.Equal(checksum, expected[:]) {
 		return nil, nil
 	}
 	return cubin, nil
 }
 
-func (c diskCache) checksum(cubin []byte) [sha256.Size]byte {
-	hash := sha256.New()
-	hash.Write(c.sum[:])
-	hash.Write(cubin)
-	return [sha256.Size]byte(hash.Sum(nil))
+func (c diskCache) checksum(cubin []byte) digest {
+	return digestOf(c.sum[:], cubin)
 }
 
 // write puts the file in its place as a whole, whoever else writes or reads it.

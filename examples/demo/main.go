@@ -15,7 +15,6 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
@@ -24,6 +23,7 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/examples/internal/flights"
 	"github.com/gpuframe/gpuframe/examples/internal/flights/parquet"
+	"github.com/gpuframe/gpuframe/internal/humanize"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

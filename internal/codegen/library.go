@@ -3,7 +3,6 @@ package codegen
 import (
 	"embed"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -30,11 +29,46 @@ var library = sync.OnceValue(func() map[string]item {
 	return all
 })
 
-var (
-	// named finds the name that a top-level item defines.
-	named = regexp.MustCompile(`^(?:\.visible |\.weak |\.extern )?\.(?:func\s*(?:\([^)]*\))?\s*|(?:global|const) [^=;]*?(?:\.b8|\.b16|\.b32|\.b64|\.u32|\.u64|\.f32|\.f64) )([A-Za-z_$][\w$]*)`)
-	word  = regexp.MustCompile(`[A-Za-z_$][\w$]*`)
-)
+// definedName returns the name that a top-level item of PTX defines, "" if it is not a
+// function or a variable.
+func definedName(text string) string {
+	for _, linkage := range []string{".visible ", ".weak ", ".extern "} {
+		if rest, ok := strings.CutPrefix(text, linkage); ok {
+			text = rest
+			break
+		}
+	}
+	if function, ok := strings.CutPrefix(text, ".func"); ok {
+		function = strings.TrimSpace(function)
+		if strings.HasPrefix(function, "(") { // the result
+			_, function, _ = strings.Cut(function, ")")
+		}
+		return firstName(function)
+	}
+	if strings.HasPrefix(text, ".global ") || strings.HasPrefix(text, ".const ") {
+		fields := strings.Fields(text)
+		for i, field := range fields[:len(fields)-1] {
+			switch field {
+			case ".b8", ".b16", ".b32", ".b64", ".u32", ".u64", ".f32", ".f64":
+				return firstName(fields[i+1])
+			}
+		}
+	}
+	return ""
+}
+
+// firstName returns the name that text begins with.
+func firstName(text string) string {
+	text = strings.TrimSpace(text)
+	if end := strings.IndexFunc(text, notInName); end >= 0 {
+		text = text[:end]
+	}
+	return text
+}
+
+func notInName(r rune) bool {
+	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '$'
+}
 
 // cut takes the PTX of clang apart. What is for debuggers is left out.
 func cut(code string) map[string]item {
@@ -43,12 +77,12 @@ func cut(code string) map[string]item {
 	finish := func() {
 		joined := strings.Join(text, "\n") + "\n"
 		text = nil
-		match := named.FindStringSubmatch(joined)
-		// Declarations end in a semicolon behind their parameters.
-		if match == nil || strings.HasSuffix(strings.TrimSpace(joined), ")\n;") {
+		name := definedName(joined)
+		// Declarations end in a semicolon after their parameters.
+		if name == "" || strings.HasSuffix(strings.TrimSpace(joined), ")\n;") {
 			return
 		}
-		items[match[1]] = item{name: match[1], text: strings.TrimPrefix(joined, ".visible ")}
+		items[name] = item{name: name, text: strings.TrimPrefix(joined, ".visible ")}
 	}
 	for line := range strings.Lines(code) {
 		line = strings.TrimRight(line, "\n")
@@ -71,7 +105,7 @@ func cut(code string) map[string]item {
 		}
 	}
 	for name, i := range items {
-		for _, other := range word.FindAllString(i.text, -1) {
+		for _, other := range strings.FieldsFunc(i.text, notInName) {
 			if _, ok := items[other]; ok && other != name && !slices.Contains(i.needs, other) {
 				i.needs = append(i.needs, other)
 			}

@@ -2,7 +2,6 @@ package codegen
 
 import (
 	"fmt"
-	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,8 +13,20 @@ import (
 // hole begins a line of a template that a predicate takes the place of.
 const hole = "//@predicate"
 
-// lastParameter matches the last of a kernel's parameters, a struct.
-var lastParameter = regexp.MustCompile(`\.param\s+\.align\s+8\s+\.b8\s+(\w+)\[\d+\]\s*\)`)
+// lastParameter returns where the last of a kernel's parameters begins, a struct of
+// words, its name, and where what follows the list begins.
+func lastParameter(head string) (begin int, name string, end int, ok bool) {
+	begin, end = strings.LastIndex(head, ".param"), strings.LastIndexByte(head, ')')
+	if begin < 0 || end < begin {
+		return 0, "", 0, false
+	}
+	fields := strings.Fields(head[begin:end])
+	if len(fields) != 5 || !slices.Equal(fields[:4], []string{".param", ".align", "8", ".b8"}) {
+		return 0, "", 0, false
+	}
+	name, _, ok = strings.Cut(fields[4], "[")
+	return begin, name, end + 1, ok
+}
 
 // Splice puts the program's first output, a bool, into a kernel that was compiled
 // from CUDA C++ with holes in it, and returns the whole module. The kernel's last
@@ -61,15 +72,15 @@ func (g *Generator) splice(template, kernel string) (string, error) {
 		return "", fmt.Errorf("the kernel has no end: %w", device.ErrInvalidValue)
 	}
 	code := template[begin : begin+size]
-	parameter := lastParameter.FindStringSubmatchIndex(code[:body])
-	if parameter == nil {
+	parameter, name, after, ok := lastParameter(code[:body])
+	if !ok {
 		return "", fmt.Errorf("its last parameter is not a struct of words: %w", device.ErrInvalidValue)
 	}
-	g.parameter = code[parameter[2]:parameter[3]]
+	g.parameter = name
 	var s strings.Builder
-	fmt.Fprintf(&s, "%s.param .align 8 .b8 %s[%d]\n)", code[:parameter[0]], g.parameter, 8*g.Words())
+	fmt.Fprintf(&s, "%s.param .align 8 .b8 %s[%d]\n)", code[:parameter], g.parameter, 8*g.Words())
 	holes := 0
-	for line := range strings.Lines(code[parameter[1]:]) {
+	for line := range strings.Lines(code[after:]) {
 		operands, found := strings.CutPrefix(strings.TrimSpace(line), hole)
 		if !found {
 			s.WriteString(line)

@@ -2,7 +2,6 @@ package hosteval
 
 import (
 	"math"
-	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -12,7 +11,13 @@ import (
 // arithmetic computes numbers and decimals from one another. It returns nil for an
 // operation that the kind does not have.
 func (e *evaluation) arithmetic(n *exprtree.Node) arrow.Array {
-	switch n.Arguments[0].Kind() {
+	kind := n.Arguments[0].Kind()
+	if kind.IsInteger() {
+		if result := e.wrapping(n, kind.Bits()); result != nil {
+			return result
+		}
+	}
+	switch kind {
 	case exprtree.Int8:
 		return integers[int8](e, n)
 	case exprtree.Int16:
@@ -39,135 +44,98 @@ func (e *evaluation) arithmetic(n *exprtree.Node) arrow.Array {
 	return nil
 }
 
-// unaryOf computes an operation of one operand, whose null rows are left out.
-func unaryOf[T, R number](e *evaluation, n *exprtree.Node, f func(T) R) arrow.Array {
-	x := laneOf[T](e, n.Arguments[0])
-	return build(e, n.Type, func(i int) (R, bool) {
-		if !x.ok(i) {
-			return 0, false
-		}
-		return f(x.at(i)), true
-	})
+func (e *evaluation) wrapping(n *exprtree.Node, bits int) arrow.Array {
+	switch bits {
+	case 8:
+		return wrapping[uint8](e, n)
+	case 16:
+		return wrapping[uint16](e, n)
+	case 32:
+		return wrapping[uint32](e, n)
+	}
+	return wrapping[uint64](e, n)
 }
 
-// binaryOf computes an operation of two operands that can give null for values.
-func binaryOf[T number](e *evaluation, n *exprtree.Node, f func(x, y T) (T, bool)) arrow.Array {
-	x, y := laneOf[T](e, n.Arguments[0]), laneOf[T](e, n.Arguments[1])
-	return build(e, n.Type, func(i int) (T, bool) {
-		if !x.ok(i) || !y.ok(i) {
-			return 0, false
-		}
-		return f(x.at(i), y.at(i))
-	})
+// wrapping computes the operations of integers that give the same bits with and without
+// a sign, by those without; it returns nil for others.
+func wrapping[T integer](e *evaluation, n *exprtree.Node) arrow.Array {
+	switch n.Op {
+	case exprtree.Add:
+		return e.binary(n, binary(addEach[T]))
+	case exprtree.Subtract:
+		return e.binary(n, binary(subtractEach[T]))
+	case exprtree.Multiply:
+		return e.binary(n, binary(multiplyEach[T]))
+	case exprtree.Negate:
+		return e.unary(n, unary(negateEach[T]))
+	case exprtree.BitAnd:
+		return e.binary(n, binary(bitAndEach[T]))
+	case exprtree.BitOr:
+		return e.binary(n, binary(bitOrEach[T]))
+	case exprtree.BitXor:
+		return e.binary(n, binary(bitXorEach[T]))
+	case exprtree.BitNot:
+		return e.unary(n, unary(bitNotEach[T]))
+	case exprtree.ShiftLeft:
+		return e.checkedBinary(n, checkedBinary(shiftLeftEach[T]))
+	}
+	return nil
 }
 
 func integers[T integer](e *evaluation, n *exprtree.Node) arrow.Array {
-	var width T
-	bits := uint64(8 * unsafe.Sizeof(width))
 	switch n.Op {
-	case exprtree.Add:
-		return zipped(e, n, addEach[T])
-	case exprtree.Subtract:
-		return zipped(e, n, subtractEach[T])
-	case exprtree.Multiply:
-		return zipped(e, n, multiplyEach[T])
-	case exprtree.Divide: // in Go too the lowest integer by -1 wraps around
-		return binaryOf(e, n, func(x, y T) (T, bool) {
-			if y == 0 {
-				return 0, false
-			}
-			return x / y, true
-		})
+	case exprtree.Divide:
+		return e.checkedBinary(n, checkedBinary(divideEachInteger[T]))
 	case exprtree.Remainder:
-		return binaryOf(e, n, func(x, y T) (T, bool) {
-			if y == 0 {
-				return 0, false
-			}
-			return x % y, true
-		})
-	case exprtree.Negate:
-		return mapped(e, n, negateEach[T])
+		return e.checkedBinary(n, checkedBinary(remainderEach[T]))
 	case exprtree.Abs:
-		return mapped(e, n, absEachInteger[T])
+		return e.unary(n, unary(absEachInteger[T]))
 	case exprtree.Sign:
-		return unaryOf(e, n, func(x T) T {
-			switch {
-			case x > 0:
-				return 1
-			case x < 0:
-				var zero T
-				return zero - 1
-			}
-			return 0
-		})
-	case exprtree.BitAnd:
-		return zipped(e, n, bitAndEach[T])
-	case exprtree.BitOr:
-		return zipped(e, n, bitOrEach[T])
-	case exprtree.BitXor:
-		return zipped(e, n, bitXorEach[T])
-	case exprtree.BitNot:
-		return mapped(e, n, bitNotEach[T])
-	case exprtree.ShiftLeft:
-		return binaryOf(e, n, func(x, y T) (T, bool) { return x << uint64(y), y >= 0 && uint64(y) < bits })
+		return e.unary(n, unary(signEachInteger[T]))
 	case exprtree.ShiftRight:
-		return binaryOf(e, n, func(x, y T) (T, bool) { return x >> uint64(y), y >= 0 && uint64(y) < bits })
+		return e.checkedBinary(n, checkedBinary(shiftRightEach[T]))
 	}
 	return nil
 }
 
 func floats[T float](e *evaluation, n *exprtree.Node) arrow.Array {
-	two := func(f func(x, y float64) float64) arrow.Array {
-		return binaryOf(e, n, func(x, y T) (T, bool) { return T(f(float64(x), float64(y))), true })
-	}
-	one := func(f func(x float64) float64) arrow.Array {
-		return unaryOf(e, n, func(x T) T { return T(f(float64(x))) })
-	}
 	switch n.Op {
 	case exprtree.Add:
-		return zipped(e, n, addEach[T])
+		return e.binary(n, binary(addEach[T]))
 	case exprtree.Subtract:
-		return zipped(e, n, subtractEach[T])
+		return e.binary(n, binary(subtractEach[T]))
 	case exprtree.Multiply:
-		return zipped(e, n, multiplyEach[T])
+		return e.binary(n, binary(multiplyEach[T]))
 	case exprtree.Divide:
-		return zipped(e, n, divideEach[T])
+		return e.binary(n, binary(divideEach[T]))
 	case exprtree.Remainder:
-		return two(math.Mod) // the remainder of float32 is exact too
-	case exprtree.Negate:
-		return mapped(e, n, negateEach[T])
-	case exprtree.Abs:
-		return mapped(e, n, absEachFloat[T])
-	case exprtree.Sign:
-		return unaryOf(e, n, func(x T) T {
-			switch {
-			case x > 0:
-				return 1
-			case x < 0:
-				return -1
-			}
-			return x // zeros and NaN
-		})
-	case exprtree.Floor:
-		return mapped(e, n, floorEach[T])
-	case exprtree.Ceil:
-		return mapped(e, n, ceilEach[T])
-	case exprtree.Truncate:
-		return mapped(e, n, truncateEach[T])
-	case exprtree.Round:
-		return mapped(e, n, roundEach[T])
-	case exprtree.Sqrt:
-		return mapped(e, n, sqrtEach[T])
-	case exprtree.Exp:
-		return one(exponential)
-	case exprtree.Log:
-		return one(logarithm)
-	case exprtree.Sin:
-		return one(sine)
-	case exprtree.Cos:
-		return one(cosine)
+		return e.binary(n, functionOfTwo[T](math.Mod)) // exact for float32 too
 	case exprtree.Power:
-		return two(power)
+		return e.binary(n, functionOfTwo[T](power))
+	case exprtree.Negate:
+		return e.unary(n, unary(negateEach[T]))
+	case exprtree.Abs:
+		return e.unary(n, unary(absEachFloat[T]))
+	case exprtree.Sign:
+		return e.unary(n, unary(signEachFloat[T]))
+	case exprtree.Floor:
+		return e.unary(n, unary(floorEach[T]))
+	case exprtree.Ceil:
+		return e.unary(n, unary(ceilEach[T]))
+	case exprtree.Truncate:
+		return e.unary(n, unary(truncateEach[T]))
+	case exprtree.Round:
+		return e.unary(n, unary(roundEach[T]))
+	case exprtree.Sqrt:
+		return e.unary(n, unary(sqrtEach[T]))
+	case exprtree.Exp:
+		return e.unary(n, functionOf[T](exponential))
+	case exprtree.Log:
+		return e.unary(n, functionOf[T](logarithm))
+	case exprtree.Sin:
+		return e.unary(n, functionOf[T](sine))
+	case exprtree.Cos:
+		return e.unary(n, functionOf[T](cosine))
 	}
 	return nil
 }

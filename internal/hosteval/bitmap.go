@@ -1,7 +1,7 @@
 package hosteval
 
 import (
-	"encoding/binary"
+	endian "encoding/binary"
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -41,7 +41,7 @@ func (b bitmap) word(i int) uint64 {
 	if len(rest) < 9 {
 		rest = append(make([]byte, 0, 9), rest...)[:9]
 	}
-	return binary.LittleEndian.Uint64(rest)>>(at&7) | uint64(rest[8])<<(64-at&7)
+	return endian.LittleEndian.Uint64(rest)>>(at&7) | uint64(rest[8])<<(64-at&7)
 }
 
 // uniform reports whether every row has the same bit as all others.
@@ -59,7 +59,7 @@ type words []byte
 
 func newWords(rows int) words { return make(words, (rows+63)/64*8) }
 
-func (w words) set(row int, word uint64) { binary.LittleEndian.PutUint64(w[row/8:], word) }
+func (w words) set(row int, word uint64) { endian.LittleEndian.PutUint64(w[row/8:], word) }
 
 // buffer returns the bits of the rows.
 func (w words) buffer(rows int) *arrowmemory.Buffer {
@@ -91,7 +91,7 @@ func intersect(operands []bitmap, rows int) (*arrowmemory.Buffer, int) {
 		for i := 0; i < rows; i += 64 {
 			word := operand.word(i) & below(rows, i)
 			if !first {
-				word &= binary.LittleEndian.Uint64(made[i/8:])
+				word &= endian.LittleEndian.Uint64(made[i/8:])
 			}
 			made.set(i, word)
 			valid += bits.OnesCount64(word)

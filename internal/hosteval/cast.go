@@ -15,146 +15,154 @@ func (e *evaluation) cast(n *exprtree.Node) arrow.Array {
 	if exprtree.IsTemporal(from.Type) && exprtree.IsTemporal(n.Type) {
 		return e.castTemporal(n)
 	}
-	switch from.Kind() {
-	case exprtree.Bool:
+	switch kind := from.Kind(); {
+	case kind == exprtree.Bool:
 		return e.castBool(n)
-	case exprtree.Decimal:
+	case kind == exprtree.Decimal:
 		return e.castDecimal(n)
-	case exprtree.Int8:
-		return castInteger[int8](e, n)
-	case exprtree.Int16:
-		return castInteger[int16](e, n)
-	case exprtree.Int32:
-		return castInteger[int32](e, n)
-	case exprtree.Int64:
-		return castInteger[int64](e, n)
-	case exprtree.Uint8:
-		return castInteger[uint8](e, n)
-	case exprtree.Uint16:
-		return castInteger[uint16](e, n)
-	case exprtree.Uint32:
-		return castInteger[uint32](e, n)
-	case exprtree.Uint64:
-		return castInteger[uint64](e, n)
-	case exprtree.Float32:
+	case n.Kind() == exprtree.Bool:
+		return e.castToBool(n)
+	case kind.IsInteger():
+		return e.castInteger(n)
+	case kind == exprtree.Float32:
 		return castFloat[float32](e, n)
 	}
 	return castFloat[float64](e, n)
 }
 
-// converted makes an array of what convert returns for the operand's values.
-func converted[T any, R number | decimal128.Num](e *evaluation, n *exprtree.Node, x lane[T], convert func(T) (R, bool)) arrow.Array {
-	return build(e, n.Type, func(i int) (R, bool) {
-		if !x.ok(i) {
-			var none R
-			return none, false
-		}
-		return convert(x.at(i))
-	})
+// castToBool gives whether numbers are unequal to zero, which NaN is and -0 is not.
+func (e *evaluation) castToBool(n *exprtree.Node) arrow.Array {
+	x := e.operand(n.Arguments[0])
+	zero := operand{bytes: make([]byte, min(e.rows, blockRows)*x.width), width: x.width, literal: true}
+	return e.compared(x, zero, numberComparison(exprtree.NotEqual, n.Arguments[0].Kind()))
 }
 
-// toBool converts numbers to whether they are unequal to zero, which NaN is.
-func toBool[T number](e *evaluation, n *exprtree.Node) arrow.Array {
-	x := blocksOf[T](e, n.Arguments[0])
-	zero := lane[T]{values: make([]T, min(e.rows, blockRows))}
-	return compared(e, x, zero, notEqualEach[T])
-}
-
-// castBetween casts integers to one another.
-func castBetween[T, R integer](e *evaluation, n *exprtree.Node) arrow.Array {
-	if n.Op == exprtree.CastWrap || holdsAll[T, R]() {
-		return mapped(e, n, convertEach[R, T])
+// castInteger casts integers to anything.
+func (e *evaluation) castInteger(n *exprtree.Node) arrow.Array {
+	from, to := n.Arguments[0].Kind(), n.Kind()
+	switch {
+	case to == exprtree.Float32:
+		return e.unary(n, integerToFloat[float32](from))
+	case to == exprtree.Float64:
+		return e.unary(n, integerToFloat[float64](from))
+	case to == exprtree.Decimal:
+		return e.checkedUnary(n, widened(from, toDecimal(n)))
 	}
-	return converted(e, n, laneOf[T](e, n.Arguments[0]), toInteger[T, R])
-}
-
-// holdsAll reports whether R holds every integer of T.
-func holdsAll[T, R integer]() bool {
-	var zero T
-	lowest, highest := zero, zero-1
-	if highest < 0 {
-		lowest = 1 << (8*unsafe.Sizeof(zero) - 1)
-		highest = ^lowest
+	holdsAll := from == to || to.Bits() > from.Bits() && (from.IsUnsigned() || to.IsSigned())
+	if holdsAll || n.Op == exprtree.CastWrap {
+		return e.unary(n, lowBits(from, to.Bits()))
 	}
-	_, low := toInteger[T, R](lowest)
-	_, high := toInteger[T, R](highest)
-	return low && high
+	return e.checkedUnary(n, widened(from, narrow(from, to)))
 }
 
-func castInteger[T integer](e *evaluation, n *exprtree.Node) arrow.Array {
-	switch n.Kind() {
-	case exprtree.Bool:
-		return toBool[T](e, n)
+func integerToFloat[R float](from exprtree.Kind) unaryLoop {
+	switch from {
 	case exprtree.Int8:
-		return castBetween[T, int8](e, n)
+		return unary(convertEach[R, int8])
 	case exprtree.Int16:
-		return castBetween[T, int16](e, n)
+		return unary(convertEach[R, int16])
 	case exprtree.Int32:
-		return castBetween[T, int32](e, n)
+		return unary(convertEach[R, int32])
 	case exprtree.Int64:
-		return castBetween[T, int64](e, n)
+		return unary(convertEach[R, int64])
 	case exprtree.Uint8:
-		return castBetween[T, uint8](e, n)
+		return unary(convertEach[R, uint8])
 	case exprtree.Uint16:
-		return castBetween[T, uint16](e, n)
+		return unary(convertEach[R, uint16])
 	case exprtree.Uint32:
-		return castBetween[T, uint32](e, n)
-	case exprtree.Uint64:
-		return castBetween[T, uint64](e, n)
-	case exprtree.Float32:
-		return mapped(e, n, convertEach[float32, T])
-	case exprtree.Float64:
-		return mapped(e, n, convertEach[float64, T])
+		return unary(convertEach[R, uint32])
 	}
-	return converted(e, n, laneOf[T](e, n.Arguments[0]), func(v T) (decimal128.Num, bool) {
-		m := magnitude{0, uint64(v)}
-		if v < 0 {
-			m.low = -m.low
-		}
-		m, ok := m.times(powers[scaleOf(n.Type)])
-		return m.signed(v < 0), ok && m.fits(n.Type)
-	})
+	return unary(convertEach[R, uint64])
 }
 
-// toInteger converts an integer, unless that changes its value: it does not come back
-// the same, or changes its sign.
-func toInteger[T, R integer](v T) (R, bool) {
-	r := R(v)
-	return r, T(r) == v && (r < 0) == (v < 0)
+// lowBits returns the loop that converts integers of a kind to those of a width, which
+// keep the low bits. Whether the result has a sign does not matter.
+func lowBits(from exprtree.Kind, bits int) unaryLoop {
+	if from.Bits() == bits {
+		return func(to, x []byte) { copy(to, x) }
+	}
+	switch from {
+	case exprtree.Int8:
+		return lowBitsOf[int8](bits)
+	case exprtree.Uint8:
+		return lowBitsOf[uint8](bits)
+	case exprtree.Int16:
+		return lowBitsOf[int16](bits)
+	case exprtree.Uint16:
+		return lowBitsOf[uint16](bits)
+	case exprtree.Int32:
+		return lowBitsOf[int32](bits)
+	case exprtree.Uint32:
+		return lowBitsOf[uint32](bits)
+	}
+	return lowBitsOf[uint64](bits)
+}
+
+func lowBitsOf[T integer](bits int) unaryLoop {
+	switch bits {
+	case 8:
+		return unary(convertEach[uint8, T])
+	case 16:
+		return unary(convertEach[uint16, T])
+	case 32:
+		return unary(convertEach[uint32, T])
+	}
+	return unary(convertEach[uint64, T])
+}
+
+// toDecimal returns the loop of a cast of 64-bit integers.
+func toDecimal(n *exprtree.Node) checkedUnaryLoop {
+	scaled := func(m magnitude, negative bool) (decimal128.Num, bool) {
+		m, ok := m.times(powers[scaleOf(n.Type)])
+		return m.signed(negative), ok && m.fits(n.Type)
+	}
+	if n.Arguments[0].Kind().IsUnsigned() {
+		return eachChecked(func(v uint64) (decimal128.Num, bool) { return scaled(magnitude{0, v}, false) })
+	}
+	return eachChecked(func(v int64) (decimal128.Num, bool) {
+		if v < 0 {
+			return scaled(magnitude{0, -uint64(v)}, true)
+		}
+		return scaled(magnitude{0, uint64(v)}, false)
+	})
 }
 
 func castFloat[T float](e *evaluation, n *exprtree.Node) arrow.Array {
-	x := laneOf[T](e, n.Arguments[0])
+	switch n.Kind() {
+	case exprtree.Float32:
+		return e.unary(n, unary(convertEach[float32, T]))
+	case exprtree.Float64:
+		return e.unary(n, unary(convertEach[float64, T]))
+	}
+	return e.checkedUnary(n, widened(n.Arguments[0].Kind(), fromFloats(n)))
+}
+
+// fromFloats returns the loop of a cast of float64.
+func fromFloats(n *exprtree.Node) checkedUnaryLoop {
 	wraps := n.Op == exprtree.CastWrap
 	switch n.Kind() {
-	case exprtree.Bool:
-		return toBool[T](e, n)
 	case exprtree.Int8:
-		return converted(e, n, x, truncated[T, int8](wraps))
+		return eachChecked(truncated[int8](wraps))
 	case exprtree.Int16:
-		return converted(e, n, x, truncated[T, int16](wraps))
+		return eachChecked(truncated[int16](wraps))
 	case exprtree.Int32:
-		return converted(e, n, x, truncated[T, int32](wraps))
+		return eachChecked(truncated[int32](wraps))
 	case exprtree.Int64:
-		return converted(e, n, x, truncated[T, int64](wraps))
+		return eachChecked(truncated[int64](wraps))
 	case exprtree.Uint8:
-		return converted(e, n, x, truncated[T, uint8](wraps))
+		return eachChecked(truncated[uint8](wraps))
 	case exprtree.Uint16:
-		return converted(e, n, x, truncated[T, uint16](wraps))
+		return eachChecked(truncated[uint16](wraps))
 	case exprtree.Uint32:
-		return converted(e, n, x, truncated[T, uint32](wraps))
+		return eachChecked(truncated[uint32](wraps))
 	case exprtree.Uint64:
-		return converted(e, n, x, truncated[T, uint64](wraps))
-	case exprtree.Float32:
-		return mapped(e, n, convertEach[float32, T])
-	case exprtree.Float64:
-		return mapped(e, n, convertEach[float64, T])
+		return eachChecked(truncated[uint64](wraps))
 	}
-	return converted(e, n, x, func(v T) (decimal128.Num, bool) { return fromFloat(float64(v), n.Type) })
+	return eachChecked(func(v float64) (decimal128.Num, bool) { return fromFloat(v, n.Type) })
 }
 
 // truncated returns the conversion from a float to an integer of type R.
-func truncated[T float, R integer](saturates bool) func(T) (R, bool) {
+func truncated[R integer](saturates bool) func(float64) (R, bool) {
 	var zero R
 	bits := 8 * int(unsafe.Sizeof(zero))
 	least, most, end := R(0), zero-1, math.Ldexp(1, bits)
@@ -162,8 +170,8 @@ func truncated[T float, R integer](saturates bool) func(T) (R, bool) {
 		most = R(uint64(1)<<(bits-1) - 1)
 		least, end = -most-1, math.Ldexp(1, bits-1)
 	}
-	return func(v T) (R, bool) {
-		whole := math.Trunc(float64(v))
+	return func(v float64) (R, bool) {
+		whole := math.Trunc(v)
 		switch {
 		case whole != whole:
 			return 0, saturates
@@ -179,25 +187,30 @@ func truncated[T float, R integer](saturates bool) func(T) (R, bool) {
 	}
 }
 
+// castBool gives 0 and 1.
 func (e *evaluation) castBool(n *exprtree.Node) arrow.Array {
-	if n.Kind() == exprtree.Bool {
-		truth, valid := e.truths(n.Arguments[0])
+	truth, valid := e.truths(n.Arguments[0])
+	switch kind := n.Kind(); {
+	case kind == exprtree.Bool:
 		return e.bools(func(row int) (uint64, uint64) { return truth.word(row), valid.word(row) })
+	case kind == exprtree.Float32:
+		return spreadBits[float32](e, n.Type, truth, valid)
+	case kind == exprtree.Float64:
+		return spreadBits[float64](e, n.Type, truth, valid)
+	case kind.Bits() == 8:
+		return spreadBits[uint8](e, n.Type, truth, valid)
+	case kind.Bits() == 16:
+		return spreadBits[uint16](e, n.Type, truth, valid)
+	case kind.Bits() == 32:
+		return spreadBits[uint32](e, n.Type, truth, valid)
 	}
-	x := e.boolsOf(n.Arguments[0])
-	switch n.Kind() {
-	case exprtree.Float32:
-		return converted(e, n, x, func(v bool) (float32, bool) { return float32(bit(v)), true })
-	case exprtree.Float64:
-		return converted(e, n, x, func(v bool) (float64, bool) { return float64(bit(v)), true })
+	return spreadBits[uint64](e, n.Type, truth, valid)
+}
+
+func spreadBits[T number](e *evaluation, t arrow.DataType, truth, valid bitmap) arrow.Array {
+	values := make([]T, e.rows)
+	for i := range values {
+		values[i] = T(bit(truth.at(i)))
 	}
-	switch n.Kind().Bits() {
-	case 8:
-		return converted(e, n, x, func(v bool) (uint8, bool) { return bit(v), true })
-	case 16:
-		return converted(e, n, x, func(v bool) (uint16, bool) { return uint16(bit(v)), true })
-	case 32:
-		return converted(e, n, x, func(v bool) (uint32, bool) { return uint32(bit(v)), true })
-	}
-	return converted(e, n, x, func(v bool) (uint64, bool) { return uint64(bit(v)), true })
+	return e.assemble(t, bytesOf(values), valid)
 }

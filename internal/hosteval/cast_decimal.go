@@ -8,35 +8,34 @@ import (
 )
 
 func (e *evaluation) castDecimal(n *exprtree.Node) arrow.Array {
-	x := laneOf[decimal128.Num](e, n.Arguments[0])
 	scale := scaleOf(n.Arguments[0].Type)
 	switch n.Kind() {
 	case exprtree.Decimal:
-		return converted(e, n, x, func(v decimal128.Num) (decimal128.Num, bool) {
+		return e.checkedUnary(n, eachChecked(func(v decimal128.Num) (decimal128.Num, bool) {
 			m, negative := magnitudeOf(v)
 			m, ok := rescaled(m, scale, scaleOf(n.Type))
 			return m.signed(negative), ok && m.fits(n.Type)
-		})
+		}))
 	case exprtree.Float32:
-		return converted(e, n, x, func(v decimal128.Num) (float32, bool) { return float32(toFloat(v, scale)), true })
+		return e.checkedUnary(n, eachChecked(func(v decimal128.Num) (float32, bool) { return float32(toFloat(v, scale)), true }))
 	case exprtree.Float64:
-		return converted(e, n, x, func(v decimal128.Num) (float64, bool) { return toFloat(v, scale), true })
+		return e.checkedUnary(n, eachChecked(func(v decimal128.Num) (float64, bool) { return toFloat(v, scale), true }))
 	case exprtree.Int8:
-		return converted(e, n, x, wholePart[int8](scale))
+		return e.checkedUnary(n, eachChecked(wholePart[int8](scale)))
 	case exprtree.Int16:
-		return converted(e, n, x, wholePart[int16](scale))
+		return e.checkedUnary(n, eachChecked(wholePart[int16](scale)))
 	case exprtree.Int32:
-		return converted(e, n, x, wholePart[int32](scale))
+		return e.checkedUnary(n, eachChecked(wholePart[int32](scale)))
 	case exprtree.Int64:
-		return converted(e, n, x, wholePart[int64](scale))
+		return e.checkedUnary(n, eachChecked(wholePart[int64](scale)))
 	case exprtree.Uint8:
-		return converted(e, n, x, wholePart[uint8](scale))
+		return e.checkedUnary(n, eachChecked(wholePart[uint8](scale)))
 	case exprtree.Uint16:
-		return converted(e, n, x, wholePart[uint16](scale))
+		return e.checkedUnary(n, eachChecked(wholePart[uint16](scale)))
 	case exprtree.Uint32:
-		return converted(e, n, x, wholePart[uint32](scale))
+		return e.checkedUnary(n, eachChecked(wholePart[uint32](scale)))
 	}
-	return converted(e, n, x, wholePart[uint64](scale))
+	return e.checkedUnary(n, eachChecked(wholePart[uint64](scale)))
 }
 
 // wholePart returns the conversion of a decimal to an integer.
@@ -55,4 +54,10 @@ func wholePart[R integer](scale int) func(decimal128.Num) (R, bool) {
 		}
 		return toInteger[int64, R](int64(-m.low))
 	}
+}
+
+// toInteger converts an integer, unless that changes its value.
+func toInteger[T, R integer](v T) (R, bool) {
+	r := R(v)
+	return r, T(r) == v && (r < 0) == (v < 0)
 }

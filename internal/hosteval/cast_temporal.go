@@ -16,17 +16,15 @@ func (e *evaluation) castTemporal(n *exprtree.Node) arrow.Array {
 		return int32(v), ok
 	}
 	if n.Arguments[0].Kind() == exprtree.Int64 {
-		x := laneOf[int64](e, n.Arguments[0])
 		if n.Kind() == exprtree.Int64 {
-			return converted(e, n, x, convert)
+			return e.checkedUnary(n, eachChecked(convert))
 		}
-		return converted(e, n, x, narrow)
+		return e.checkedUnary(n, eachChecked(narrow))
 	}
-	x := laneOf[int32](e, n.Arguments[0])
 	if n.Kind() == exprtree.Int64 {
-		return converted(e, n, x, func(v int32) (int64, bool) { return convert(int64(v)) })
+		return e.checkedUnary(n, eachChecked(func(v int32) (int64, bool) { return convert(int64(v)) }))
 	}
-	return converted(e, n, x, func(v int32) (int32, bool) { return narrow(int64(v)) })
+	return e.checkedUnary(n, eachChecked(func(v int32) (int32, bool) { return narrow(int64(v)) }))
 }
 
 // rescaleTime takes the steps of a cast between temporal types.

@@ -9,24 +9,15 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// chooser says which of the operands a row takes.
-type chooser uint8
-
-const (
-	firstOf chooser = iota
-	leastOf
-	greatestOf
-)
-
 // choose computes the operations that give one of their operands.
 func (e *evaluation) choose(n *exprtree.Node) arrow.Array {
 	switch n.Op {
 	case exprtree.IfElse:
 		return e.ifElse(n)
 	case exprtree.Minimum:
-		return chosenOf(e, n.Type, n.Arguments, leastOf)
+		return e.extremes(n, false)
 	case exprtree.Maximum:
-		return chosenOf(e, n.Type, n.Arguments, greatestOf)
+		return e.extremes(n, true)
 	}
 	if n.Kind() == exprtree.Bool {
 		lanes := make([]lane[bool], len(n.Arguments))
@@ -35,36 +26,73 @@ func (e *evaluation) choose(n *exprtree.Node) arrow.Array {
 		}
 		return buildBools(e, func(i int) (bool, bool) { return first(lanes, i) })
 	}
-	return chosenOf(e, n.Type, n.Arguments, firstOf)
+	return e.coalesce(n.Type, n.Arguments)
 }
 
-func chosenOf(e *evaluation, t arrow.DataType, from []*exprtree.Node, how chooser) arrow.Array {
-	switch exprtree.KindOf(t) {
-	case exprtree.Int8:
-		return chosen[int8](e, t, from, how)
-	case exprtree.Int16:
-		return chosen[int16](e, t, from, how)
-	case exprtree.Int32:
-		return chosen[int32](e, t, from, how)
-	case exprtree.Int64:
-		return chosen[int64](e, t, from, how)
-	case exprtree.Uint8:
-		return chosen[uint8](e, t, from, how)
-	case exprtree.Uint16:
-		return chosen[uint16](e, t, from, how)
-	case exprtree.Uint32:
-		return chosen[uint32](e, t, from, how)
-	case exprtree.Uint64:
-		return chosen[uint64](e, t, from, how)
-	case exprtree.Float32:
-		return chosen[float32](e, t, from, how)
-	case exprtree.Decimal:
-		return chosenDecimal(e, t, from, how)
+// coalesce moves values of a width, whatever they are.
+func (e *evaluation) coalesce(t arrow.DataType, from []*exprtree.Node) arrow.Array {
+	switch exprtree.KindOf(t).Bits() {
+	case 8:
+		return coalesceOf[uint8](e, t, from)
+	case 16:
+		return coalesceOf[uint16](e, t, from)
+	case 32:
+		return coalesceOf[uint32](e, t, from)
+	case 64:
+		return coalesceOf[uint64](e, t, from)
 	}
-	return chosen[float64](e, t, from, how)
+	return coalesceOf[decimal128.Num](e, t, from)
 }
 
-func lanesOf[T number | decimal128.Num](e *evaluation, from []*exprtree.Node) []lane[T] {
+func coalesceOf[T any](e *evaluation, t arrow.DataType, from []*exprtree.Node) arrow.Array {
+	lanes := lanesOf[T](e, from)
+	return build(e, t, func(i int) (T, bool) { return first(lanes, i) })
+}
+
+// extremes computes the least or the greatest of the operands.
+func (e *evaluation) extremes(n *exprtree.Node, greatest bool) arrow.Array {
+	switch n.Kind() {
+	case exprtree.Int8:
+		return extremesOf[int8](e, n, greatest)
+	case exprtree.Int16:
+		return extremesOf[int16](e, n, greatest)
+	case exprtree.Int32:
+		return extremesOf[int32](e, n, greatest)
+	case exprtree.Int64:
+		return extremesOf[int64](e, n, greatest)
+	case exprtree.Uint8:
+		return extremesOf[uint8](e, n, greatest)
+	case exprtree.Uint16:
+		return extremesOf[uint16](e, n, greatest)
+	case exprtree.Uint32:
+		return extremesOf[uint32](e, n, greatest)
+	case exprtree.Uint64:
+		return extremesOf[uint64](e, n, greatest)
+	case exprtree.Float32:
+		return extremesOf[float32](e, n, greatest)
+	case exprtree.Float64:
+		return extremesOf[float64](e, n, greatest)
+	}
+	before := decimal128.Num.Less
+	if greatest {
+		before = decimal128.Num.Greater
+	}
+	return extremesBy(e, n, before)
+}
+
+func extremesOf[T number](e *evaluation, n *exprtree.Node, greatest bool) arrow.Array {
+	if greatest {
+		return extremesBy(e, n, behind[T])
+	}
+	return extremesBy(e, n, before[T])
+}
+
+func extremesBy[T any](e *evaluation, n *exprtree.Node, before func(x, y T) bool) arrow.Array {
+	lanes := lanesOf[T](e, n.Arguments)
+	return build(e, n.Type, func(i int) (T, bool) { return extreme(lanes, i, before) })
+}
+
+func lanesOf[T any](e *evaluation, from []*exprtree.Node) []lane[T] {
 	lanes := make([]lane[T], len(from))
 	for i, n := range from {
 		lanes[i] = laneOf[T](e, n)
@@ -95,17 +123,6 @@ func extreme[T any](lanes []lane[T], i int, before func(x, y T) bool) (best T, f
 	return best, found
 }
 
-func chosen[T number](e *evaluation, t arrow.DataType, from []*exprtree.Node, how chooser) arrow.Array {
-	lanes := lanesOf[T](e, from)
-	switch how {
-	case leastOf:
-		return build(e, t, func(i int) (T, bool) { return extreme(lanes, i, before[T]) })
-	case greatestOf:
-		return build(e, t, func(i int) (T, bool) { return extreme(lanes, i, behind[T]) })
-	}
-	return build(e, t, func(i int) (T, bool) { return first(lanes, i) })
-}
-
 // before has numbers before NaN, and -0 before 0; behind likewise.
 func before[T number](x, y T) bool {
 	return x < y || y != y && x == x || x == y && negativeZero(x) && !negativeZero(y)
@@ -117,48 +134,24 @@ func behind[T number](x, y T) bool {
 
 func negativeZero[T number](x T) bool { return x == 0 && math.Signbit(float64(x)) }
 
-func chosenDecimal(e *evaluation, t arrow.DataType, from []*exprtree.Node, how chooser) arrow.Array {
-	lanes := lanesOf[decimal128.Num](e, from)
-	before := decimal128.Num.Less
-	switch how {
-	case firstOf:
-		return build(e, t, func(i int) (decimal128.Num, bool) { return first(lanes, i) })
-	case greatestOf:
-		before = decimal128.Num.Greater
-	}
-	return build(e, t, func(i int) (decimal128.Num, bool) { return extreme(lanes, i, before) })
-}
-
 func (e *evaluation) ifElse(n *exprtree.Node) arrow.Array {
-	switch n.Kind() {
-	case exprtree.Bool:
+	switch n.Kind().Bits() {
+	case 1:
 		condition, a, b := e.boolsOf(n.Arguments[0]), e.boolsOf(n.Arguments[1]), e.boolsOf(n.Arguments[2])
 		return buildBools(e, func(i int) (bool, bool) { return either(condition, a, b, i) })
-	case exprtree.Int8:
-		return eitherOf[int8](e, n)
-	case exprtree.Int16:
-		return eitherOf[int16](e, n)
-	case exprtree.Int32:
-		return eitherOf[int32](e, n)
-	case exprtree.Int64:
-		return eitherOf[int64](e, n)
-	case exprtree.Uint8:
+	case 8:
 		return eitherOf[uint8](e, n)
-	case exprtree.Uint16:
+	case 16:
 		return eitherOf[uint16](e, n)
-	case exprtree.Uint32:
+	case 32:
 		return eitherOf[uint32](e, n)
-	case exprtree.Uint64:
+	case 64:
 		return eitherOf[uint64](e, n)
-	case exprtree.Float32:
-		return eitherOf[float32](e, n)
-	case exprtree.Decimal:
-		return eitherOf[decimal128.Num](e, n)
 	}
-	return eitherOf[float64](e, n)
+	return eitherOf[decimal128.Num](e, n)
 }
 
-func eitherOf[T number | decimal128.Num](e *evaluation, n *exprtree.Node) arrow.Array {
+func eitherOf[T any](e *evaluation, n *exprtree.Node) arrow.Array {
 	condition, a, b := e.boolsOf(n.Arguments[0]), laneOf[T](e, n.Arguments[1]), laneOf[T](e, n.Arguments[2])
 	return build(e, n.Type, func(i int) (T, bool) { return either(condition, a, b, i) })
 }

@@ -17,44 +17,73 @@ func (e *evaluation) compare(n *exprtree.Node) arrow.Array {
 		return e.compareDecimals(n)
 	case exprtree.Bool:
 		return e.compareBools(n)
-	case exprtree.Int8:
-		return ordered[int8](e, n)
-	case exprtree.Int16:
-		return ordered[int16](e, n)
-	case exprtree.Int32:
-		return ordered[int32](e, n)
-	case exprtree.Int64:
-		return ordered[int64](e, n)
-	case exprtree.Uint8:
-		return ordered[uint8](e, n)
-	case exprtree.Uint16:
-		return ordered[uint16](e, n)
-	case exprtree.Uint32:
-		return ordered[uint32](e, n)
-	case exprtree.Uint64:
-		return ordered[uint64](e, n)
-	case exprtree.Float32:
-		return ordered[float32](e, n)
 	}
-	return ordered[float64](e, n)
+	x, y := e.operand(n.Arguments[0]), e.operand(n.Arguments[1])
+	if n.Op == exprtree.Greater || n.Op == exprtree.GreaterEqual {
+		x, y = y, x
+	}
+	return e.compared(x, y, numberComparison(n.Op, n.Arguments[0].Kind()))
 }
 
-// ordered compares numbers as IEEE 754 has it: NaN is unequal to every number.
-func ordered[T number](e *evaluation, n *exprtree.Node) arrow.Array {
-	x, y := blocksOf[T](e, n.Arguments[0]), blocksOf[T](e, n.Arguments[1])
-	switch n.Op {
-	case exprtree.Equal:
-		return compared(e, x, y, equalEach[T])
-	case exprtree.NotEqual:
-		return compared(e, x, y, notEqualEach[T])
-	case exprtree.Less:
-		return compared(e, x, y, lessEach[T])
-	case exprtree.LessEqual:
-		return compared(e, x, y, lessEqualEach[T])
-	case exprtree.Greater:
-		return compared(e, y, x, lessEach[T])
+// numberComparison returns the loop of a comparison. That of Greater is that of Less,
+// for operands that are exchanged. Floats compare as IEEE 754 has it: NaN is unequal to
+// every number.
+func numberComparison(op exprtree.Op, kind exprtree.Kind) comparisonLoop {
+	switch {
+	case op != exprtree.Equal && op != exprtree.NotEqual:
+		return order(op, kind)
+	case kind == exprtree.Float32:
+		return equality[float32](op)
+	case kind == exprtree.Float64:
+		return equality[float64](op)
 	}
-	return compared(e, y, x, lessEqualEach[T])
+	switch kind.Bits() { // of integers the sign does not matter
+	case 8:
+		return equality[uint8](op)
+	case 16:
+		return equality[uint16](op)
+	case 32:
+		return equality[uint32](op)
+	}
+	return equality[uint64](op)
+}
+
+func equality[T number](op exprtree.Op) comparisonLoop {
+	if op == exprtree.Equal {
+		return comparison(equalEach[T])
+	}
+	return comparison(notEqualEach[T])
+}
+
+func order(op exprtree.Op, kind exprtree.Kind) comparisonLoop {
+	switch kind {
+	case exprtree.Int8:
+		return orderOf[int8](op)
+	case exprtree.Int16:
+		return orderOf[int16](op)
+	case exprtree.Int32:
+		return orderOf[int32](op)
+	case exprtree.Int64:
+		return orderOf[int64](op)
+	case exprtree.Uint8:
+		return orderOf[uint8](op)
+	case exprtree.Uint16:
+		return orderOf[uint16](op)
+	case exprtree.Uint32:
+		return orderOf[uint32](op)
+	case exprtree.Uint64:
+		return orderOf[uint64](op)
+	case exprtree.Float32:
+		return orderOf[float32](op)
+	}
+	return orderOf[float64](op)
+}
+
+func orderOf[T number](op exprtree.Op) comparisonLoop {
+	if op == exprtree.Less || op == exprtree.Greater {
+		return comparison(lessEach[T])
+	}
+	return comparison(lessEqualEach[T])
 }
 
 func (e *evaluation) compareBools(n *exprtree.Node) arrow.Array {
@@ -110,13 +139,6 @@ func (e *evaluation) compareStrings(n *exprtree.Node) arrow.Array {
 }
 
 func (e *evaluation) isNaN(n *exprtree.Node) arrow.Array {
-	if n.Arguments[0].Kind() == exprtree.Float32 {
-		return isNaNOf[float32](e, n)
-	}
-	return isNaNOf[float64](e, n)
-}
-
-func isNaNOf[T float](e *evaluation, n *exprtree.Node) arrow.Array {
-	x := blocksOf[T](e, n.Arguments[0])
-	return compared(e, x, x, notEqualEach[T])
+	x := e.operand(n.Arguments[0])
+	return e.compared(x, x, numberComparison(exprtree.NotEqual, n.Arguments[0].Kind()))
 }

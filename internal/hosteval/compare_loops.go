@@ -2,32 +2,33 @@ package hosteval
 
 import (
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// compared compares two operands: the loop writes a bit for each of 8 rows to each
-// byte.
-func compared[T number](e *evaluation, x, y lane[T], loop func(to []byte, x, y []T)) arrow.Array {
+// comparisonLoop compares 8 rows for each byte of to, and writes a bit for each row.
+type comparisonLoop func(to, x, y []byte)
+
+func comparison[T number](loop func(to []byte, x, y []T)) comparisonLoop {
+	return func(to, x, y []byte) { loop(to, view[T](x), view[T](y)) }
+}
+
+func (e *evaluation) compared(x, y operand, loop comparisonLoop) arrow.Array {
 	truths := make([]byte, bitutil.BytesForBits(int64(e.rows)))
 	for first := 0; first < e.rows && e.goesOn(); first += blockRows {
 		n := min(blockRows, e.rows-first)
-		left, right, to := x.block(first, n), y.block(first, n), truths[first/8:]
+		left, right, to := x.rows(first, n), y.rows(first, n), truths[first/8:]
 		whole := n / 8
-		loop(to[:whole], left[:8*whole], right[:8*whole])
+		loop(to[:whole], left[:8*whole*x.width], right[:8*whole*x.width])
 		if n%8 != 0 {
-			var lastLeft, lastRight [8]T
-			copy(lastLeft[:], left[8*whole:])
-			copy(lastRight[:], right[8*whole:])
-			loop(to[whole:whole+1], lastLeft[:], lastRight[:])
+			var last [2][8]uint64 // aligned for every type
+			lastLeft, lastRight := bytesOf(last[0][:])[:8*x.width], bytesOf(last[1][:])[:8*x.width]
+			copy(lastLeft, left[8*whole*x.width:])
+			copy(lastRight, right[8*whole*x.width:])
+			loop(to[whole:whole+1], lastLeft, lastRight)
 			to[whole] &= 1<<(n%8) - 1
 		}
 	}
-	validity, nulls := intersect([]bitmap{x.valid, y.valid}, e.rows)
-	data := array.NewData(arrow.FixedWidthTypes.Boolean, e.rows, []*arrowmemory.Buffer{validity, arrowmemory.NewBufferBytes(truths)}, nil, nulls, 0)
-	defer data.Release()
-	return array.MakeFromData(data)
+	return e.assemble(arrow.FixedWidthTypes.Boolean, truths, x.valid, y.valid)
 }
 
 func equalEach[T number](to []byte, x, y []T) {

@@ -28,9 +28,17 @@ func (e *evaluation) datePart(n *exprtree.Node) arrow.Array {
 		return calendarPart(n.Op, days)
 	}
 	if n.Arguments[0].Kind() == exprtree.Int32 {
-		return unaryOf(e, n, func(v int32) int64 { return part(int64(v)) })
+		return e.unary(n, unary(func(to []int64, x []int32) {
+			for i := range to {
+				to[i] = part(int64(x[i]))
+			}
+		}))
 	}
-	return unaryOf(e, n, part)
+	return e.unary(n, unary(func(to, x []int64) {
+		for i := range to {
+			to[i] = part(x[i])
+		}
+	}))
 }
 
 // floorDivide rounds the quotient down, so the rest is not negative.

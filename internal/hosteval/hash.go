@@ -29,22 +29,8 @@ func (e *evaluation) hashOperand(hashes []uint64, n *exprtree.Node) {
 			}
 			return 0
 		})
-	case exprtree.Int8:
-		hashIntegers[int8](e, hashes, n)
-	case exprtree.Int16:
-		hashIntegers[int16](e, hashes, n)
-	case exprtree.Int32:
-		hashIntegers[int32](e, hashes, n)
-	case exprtree.Int64:
-		hashIntegers[int64](e, hashes, n)
-	case exprtree.Uint8:
-		hashIntegers[uint8](e, hashes, n)
-	case exprtree.Uint16:
-		hashIntegers[uint16](e, hashes, n)
-	case exprtree.Uint32:
-		hashIntegers[uint32](e, hashes, n)
-	case exprtree.Uint64:
-		hashIntegers[uint64](e, hashes, n)
+	case exprtree.Int8, exprtree.Int16, exprtree.Int32, exprtree.Int64, exprtree.Uint8, exprtree.Uint16, exprtree.Uint32, exprtree.Uint64:
+		e.hashIntegers(hashes, n)
 	case exprtree.Float32:
 		hashWords(hashes, laneOf[float32](e, n), func(v float32) uint64 { return exprtree.HashFloat(float64(v)) })
 	case exprtree.Float64:
@@ -63,8 +49,20 @@ func (e *evaluation) hashOperand(hashes []uint64, n *exprtree.Node) {
 	}
 }
 
-func hashIntegers[T integer](e *evaluation, hashes []uint64, n *exprtree.Node) {
-	hashWords(hashes, laneOf[T](e, n), func(v T) uint64 { return uint64(v) })
+func (e *evaluation) hashIntegers(hashes []uint64, n *exprtree.Node) {
+	x, widen := e.operand(n), lowBits(n.Kind(), 64)
+	var words [64]uint64
+	for row := 0; row < e.rows; row += 64 {
+		rows := min(64, e.rows-row)
+		widen(bytesOf(words[:rows]), x.rows(row, rows))
+		valid := x.valid.word(row)
+		for i, word := range words[:rows] {
+			if valid>>i&1 == 0 {
+				word = exprtree.HashNull
+			}
+			hashes[row+i] = exprtree.HashWord(hashes[row+i], word)
+		}
+	}
 }
 
 func hashWords[T any](hashes []uint64, values lane[T], word func(T) uint64) {

@@ -34,43 +34,49 @@ func (l lane[T]) at(i int) T { return l.values[i*l.stride] }
 // ok reports whether row i is not null.
 func (l lane[T]) ok(i int) bool { return l.valid.at(i) }
 
-// laneOf returns the operand as values of T, which is how its kind is stored.
-func laneOf[T number | decimal128.Num](e *evaluation, n *exprtree.Node) lane[T] {
-	if n.Op == exprtree.Literal {
-		var value T
-		setLiteral(&value, n.Value)
-		return lane[T]{values: []T{value}, valid: bitmap{clear: n.Value == nil}}
-	}
-	data := e.results[n].Data()
-	return lane[T]{values: elements[T](data), stride: 1, valid: validityOf(data)}
+// laneOf returns the operand as values of T, which is how its kind is stored, or a
+// type of the same width.
+func laneOf[T any](e *evaluation, n *exprtree.Node) lane[T] {
+	bytes, stride, valid := e.lane(n)
+	return lane[T]{values: view[T](bytes), stride: stride, valid: valid}
 }
 
-func setLiteral[T number | decimal128.Num](to *T, value any) {
-	switch to := any(to).(type) {
-	case *decimal128.Num:
-		*to, _ = value.(decimal128.Num)
-	case *int8:
-		*to = int8(signed(value))
-	case *int16:
-		*to = int16(signed(value))
-	case *int32:
-		*to = int32(signed(value))
-	case *int64:
-		*to = signed(value)
-	case *uint8:
-		*to = uint8(unsigned(value))
-	case *uint16:
-		*to = uint16(unsigned(value))
-	case *uint32:
-		*to = uint32(unsigned(value))
-	case *uint64:
-		*to = unsigned(value)
-	case *float32:
-		wide, _ := value.(float64)
-		*to = float32(wide)
-	case *float64:
-		*to, _ = value.(float64)
+func (e *evaluation) lane(n *exprtree.Node) (bytes []byte, stride int, valid bitmap) {
+	if n.Op == exprtree.Literal {
+		return literalBytes(n), 0, bitmap{clear: n.Value == nil}
 	}
+	o := e.operand(n)
+	return o.bytes, 1, o.valid
+}
+
+// literalBytes returns a literal of fixed width as it is stored, 0 for null.
+func literalBytes(n *exprtree.Node) []byte {
+	decimal, _ := n.Value.(decimal128.Num)
+	wide, _ := n.Value.(float64)
+	switch n.Kind() {
+	case exprtree.Int8, exprtree.Int16, exprtree.Int32, exprtree.Int64:
+		return lowBytes(uint64(signed(n.Value)), n.Kind())
+	case exprtree.Uint8, exprtree.Uint16, exprtree.Uint32, exprtree.Uint64:
+		return lowBytes(unsigned(n.Value), n.Kind())
+	case exprtree.Float32:
+		return bytesOf([]float32{float32(wide)})
+	case exprtree.Float64:
+		return bytesOf([]float64{wide})
+	}
+	return bytesOf([]decimal128.Num{decimal})
+}
+
+// lowBytes returns the bytes of an integer of the kind that has the value's low bits.
+func lowBytes(value uint64, kind exprtree.Kind) []byte {
+	switch kind.Bits() {
+	case 8:
+		return []byte{byte(value)}
+	case 16:
+		return bytesOf([]uint16{uint16(value)})
+	case 32:
+		return bytesOf([]uint32{uint32(value)})
+	}
+	return bytesOf([]uint64{value})
 }
 
 func signed(value any) int64 {
@@ -121,7 +127,7 @@ func (e *evaluation) boolsOf(n *exprtree.Node) lane[bool] {
 
 // build makes an array of what f returns for each row: a value and whether it is
 // not null.
-func build[T number | decimal128.Num](e *evaluation, t arrow.DataType, f func(i int) (T, bool)) arrow.Array {
+func build[T any](e *evaluation, t arrow.DataType, f func(i int) (T, bool)) arrow.Array {
 	values := make([]T, e.rows)
 	var nulls nullBits
 	for first := 0; first < e.rows && e.goesOn(); first += blockRows {
@@ -191,5 +197,5 @@ func (e *evaluation) spread(n *exprtree.Node) arrow.Array {
 		truth, valid := e.truths(n)
 		return e.bools(func(row int) (uint64, uint64) { return truth.word(row), valid.word(row) })
 	}
-	return chosenOf(e, n.Type, []*exprtree.Node{n}, firstOf)
+	return e.coalesce(n.Type, []*exprtree.Node{n})
 }

@@ -132,3 +132,42 @@ func convertEach[R, T number](to []R, x []T) {
 		to[i] = R(x[i])
 	}
 }
+
+// functionOf returns the loop of a function of float64, whose result is rounded.
+func functionOf[T float](f func(x float64) float64) unaryLoop {
+	return unary(func(to, x []T) {
+		for i := range to {
+			to[i] = T(f(float64(x[i])))
+		}
+	})
+}
+
+// functionOfTwo is functionOf for two operands.
+func functionOfTwo[T float](f func(x, y float64) float64) binaryLoop {
+	return binary(func(to, x, y []T) {
+		for i := range to {
+			to[i] = T(f(float64(x[i]), float64(y[i])))
+		}
+	})
+}
+
+func signEachInteger[T integer](to, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] = T(bit(x[i] > 0)) - T(bit(x[i] < 0))
+	}
+}
+
+// signEachFloat leaves zeros and NaN as they are.
+func signEachFloat[T float](to, x []T) {
+	x = x[:len(to)]
+	for i := range to {
+		to[i] = x[i]
+		switch {
+		case x[i] > 0:
+			to[i] = 1
+		case x[i] < 0:
+			to[i] = -1
+		}
+	}
+}

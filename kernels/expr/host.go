@@ -4,8 +4,6 @@ import (
 	"context"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
-	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
@@ -34,19 +32,11 @@ func onHost(ctx context.Context, call *op.Call, table *buffer.Buffer, program *e
 	chunks := make([][]arrow.Array, len(results))
 	for i := range results {
 		if missing := int(table.Capacity() - rows); missing > 0 {
-			if results[i], err = extended(results[i], missing); err != nil {
-				return nil, err
-			}
+			computed := results[i]
+			results[i] = hostarray.Extend(computed, missing)
+			computed.Release()
 		}
 		chunks[i] = results[i : i+1]
 	}
 	return column.FromArrays(ctx, call.Manager, chunks, column.UploadOptions{Stream: call.Stream, Tag: call.Tag})
-}
-
-// extended returns the array with nulls behind it, and releases it.
-func extended(values arrow.Array, nulls int) (arrow.Array, error) {
-	defer values.Release()
-	behind := array.MakeArrayOfNull(arrowmemory.DefaultAllocator, values.DataType(), nulls)
-	defer behind.Release()
-	return array.Concatenate([]arrow.Array{values, behind}, arrowmemory.DefaultAllocator)
 }

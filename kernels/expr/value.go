@@ -153,7 +153,11 @@ func convertDecimal(value any, t *arrow.Decimal128Type) (any, bool) {
 }
 
 func powerOfTen(exponent int32) *big.Int {
-	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(exponent)), nil)
+	power := big.NewInt(1)
+	for range exponent {
+		power.Mul(power, big.NewInt(10))
+	}
+	return power
 }
 
 // convertTemporal takes instants, spans of time, and the counts of arrow-go's types.

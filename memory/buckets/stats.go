@@ -3,7 +3,7 @@ package buckets
 import (
 	"fmt"
 
-	"github.com/dustin/go-humanize"
+	"github.com/gpuframe/gpuframe/internal/humanize"
 )
 
 // Stats are the figures of a [Resource] at one moment. Figures that other

@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/dustin/go-humanize"
+	"github.com/gpuframe/gpuframe/internal/humanize"
 )
 
 // BenchmarkRandom plays RMM's random benchmark with n = 100k and reports the time

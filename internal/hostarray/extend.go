@@ -1,0 +1,34 @@
+package hostarray
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/bitutil"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+)
+
+// Extend returns the values with nulls after them. The type has a fixed width, and the
+// values begin at the first element of their buffers. The caller releases the result.
+//
+// arrow-go's Concatenate does the same for every type, and adds its builders, 0.6 MB,
+// to a program.
+func Extend(values arrow.Array, nulls int) arrow.Array {
+	data := values.Data()
+	rows := data.Len() + nulls
+	width := data.DataType().(arrow.FixedWidthDataType).BitWidth()
+	extended := make([]byte, bitutil.BytesForBits(int64(rows*width)))
+	if data.Len() > 0 {
+		copy(extended, data.Buffers()[1].Bytes()[:bitutil.BytesForBits(int64(data.Len()*width))])
+	}
+	validity := make([]byte, bitutil.BytesForBits(int64(rows)))
+	if old := data.Buffers()[0]; old != nil && old.Len() > 0 {
+		copy(validity, old.Bytes())
+	} else {
+		bitutil.SetBitsTo(validity, 0, int64(data.Len()), true)
+	}
+	bitutil.SetBitsTo(validity, int64(data.Len()), int64(nulls), false)
+	buffers := []*arrowmemory.Buffer{arrowmemory.NewBufferBytes(validity), arrowmemory.NewBufferBytes(extended)}
+	longer := array.NewData(data.DataType(), rows, buffers, nil, data.NullN()+nulls, 0)
+	defer longer.Release()
+	return array.MakeFromData(longer)
+}

@@ -1,0 +1,28 @@
+#!/usr/bin/env bash
+# binary-size.sh builds two programs without symbols, prints their sizes and how much
+# memory they have resident at the start, and fails above the limits.
+set -euo pipefail
+cd "$(dirname "$0")/.."
+built=$(mktemp -d)
+trap 'rm -rf "$built"' EXIT
+failed=0
+
+# check PROGRAM WHAT MEGABYTES MEBIBYTES
+check() {
+  go build -trimpath -ldflags='-s -w' -o "$built/$1" "./internal/testing/binarysize/$1"
+  local size resident
+  size=$(wc -c <"$built/$1" | awk '{printf "%.1f", $1 / 1e6}')
+  resident=$("$built/$1" | awk '{printf "%.1f", $1 / 1024}')
+  printf '| %s | %s | %s | %s | %s |\n' "$2" "$size" "$3" "${resident:--}" "$4"
+  if awk "BEGIN { exit !($size > $3 || ${resident:-0} > $4) }"; then
+    echo "binary-size: $1 is above its limit; go tool nm -size -sort size shows what grew" >&2
+    failed=1
+  fi
+}
+
+echo '| program | MB | at most | resident at start, MiB | at most |'
+echo '|---|---|---|---|---|'
+check expression 'a record, an expression' 7.5 10
+# 5.3 MB of it are PTX: 13 MB is the aim when there is less of that.
+check everything 'every package' 17.5 17
+exit $failed
