@@ -16,9 +16,10 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/dictionary"
 	"github.com/gpuframe/gpuframe/kernels/elementwise"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
 	"github.com/gpuframe/gpuframe/kernels/selection"
-	"github.com/gpuframe/gpuframe/kernels/summary"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
@@ -36,8 +37,8 @@ var linked = []any{
 	column.FromArrays, column.ToArrays, buffer.FromRecord, buffer.FromReader, spill.NewSpiller,
 	kernels.Load[string], expr.Evaluate, expr.Project, reduce.Table, reduce.Column, reduce.Scalars, elementwise.Add[int64],
 	selection.Filter, selection.Take, selection.Concat, selection.Choose, selection.Reverse,
-	dictionary.Encode, dictionary.Decode, dictionary.Unique, dictionary.ValueCounts,
-	summary.Histogram, summary.CountIntegers, summary.TopK, window.CumulativeSum, window.FillForward,
+	dictionary.Encode, dictionary.Decode, group.Unique, group.ValueCounts,
+	group.Histogram, group.CountIntegers, order.TopK, window.CumulativeSum, window.FillForward,
 	dlpack.Export, dlpack.Import, dlpack.ExportMatrix, dlpack.ImportMatrix,
 	arrowdev.Export, arrowdev.Import, arrowdev.ExportStream, arrowdev.ImportStream, arrowdev.ExportAsync, arrowdev.ImportAsync,
 	share.Listen, share.Dial,
