@@ -32,7 +32,7 @@ func newArray(options []ExportOptions, fill func(a *Array, o ExportOptions) erro
 	size := unsafe.Sizeof(cabi.DeviceArray{})
 	shell, ok := cabi.Begin(nil, size+unsafe.Sizeof(cabi.Schema{}), 1)
 	if !ok {
-		return nil, faulty("", "the structs: %w", device.ErrOutOfMemory)
+		return nil, faulty("", "allocate the structs: %w", device.ErrOutOfMemory)
 	}
 	a := &Array{shell: shell, array: (*cabi.DeviceArray)(shell.Take(size)), schema: (*cabi.Schema)(shell.Take(unsafe.Sizeof(cabi.Schema{})))}
 	if err := fill(a, o); err != nil {
@@ -77,7 +77,7 @@ func (a *Array) Schema() unsafe.Pointer {
 // that wraps [ErrMoved].
 func (a *Array) MoveTo(deviceArray, schema unsafe.Pointer) error {
 	if a == nil {
-		return during("move", faulty("", "there is no array: %w", ErrMoved))
+		return during("move", faulty("", "the Array is nil: %w", ErrMoved))
 	}
 	a.mu.Lock()
 	defer a.mu.Unlock()

@@ -84,7 +84,7 @@ func checkAsync(m *memory.Manager, options AsyncOptions) error {
 	case m == nil:
 		return faulty("manager", "nil, expected a manager of the producer's type of device: %w", device.ErrInvalidValue)
 	case options.Ahead < 0:
-		return faulty("options.Ahead", "%d tables: %w", options.Ahead, device.ErrInvalidValue)
+		return faulty("options.Ahead", "%d, expected zero or more tables: %w", options.Ahead, device.ErrInvalidValue)
 	}
 	return nil
 }
@@ -215,7 +215,7 @@ func (r *AsyncReader) extract(ctx context.Context, task *cabi.AsyncTask) (*buffe
 	case code != 0:
 		return nil, faulty("ArrowAsyncTask.extract_data", "%w", &StreamError{Code: code})
 	case out.Array.Release == 0:
-		return nil, faulty("ArrowAsyncTask.extract_data", "it gave no array: %w", ErrInvalid)
+		return nil, faulty("ArrowAsyncTask.extract_data", "the task returned no array: %w", ErrInvalid)
 	}
 	return importBatch(ctx, r.manager, out, r.deviceType, r.schema, r.options.ImportOptions)
 }

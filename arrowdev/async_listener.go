@@ -26,10 +26,10 @@ func (r *listener) OnSchema(schema *cabi.Schema) int {
 	case closed:
 		return cabi.ECANCELED
 	case again:
-		err = faulty("ArrowAsyncDeviceStreamHandler.on_schema", "a second call: %w", ErrInvalid)
+		err = faulty("ArrowAsyncDeviceStreamHandler.on_schema", "called twice: %w", ErrInvalid)
 	case err != nil:
 	case producer == nil || producer.Request == 0 || producer.Cancel == 0:
-		err = faulty("ArrowAsyncDeviceStreamHandler.producer", "it or a callback of it is NULL: %w", ErrInvalid)
+		err = faulty("ArrowAsyncDeviceStreamHandler.producer", "the producer, its request or its cancel is NULL: %w", ErrInvalid)
 	default:
 		err = checkDeviceType(r.manager, "ArrowAsyncProducer.device_type", producer.DeviceType)
 	}
@@ -72,11 +72,11 @@ func (r *listener) enqueue(task *cabi.AsyncTask) error {
 		return nil
 	case r.closed || r.failed != nil:
 	case task.ExtractData == 0:
-		err = faulty("ArrowAsyncTask.extract_data", "it is NULL: %w", ErrInvalid)
+		err = faulty("ArrowAsyncTask.extract_data", "NULL, expected a callback: %w", ErrInvalid)
 	case r.ended:
-		err = faulty("ArrowAsyncDeviceStreamHandler.on_next_task", "a task after the end: %w", ErrInvalid)
+		err = faulty("ArrowAsyncDeviceStreamHandler.on_next_task", "a task came after the end: %w", ErrInvalid)
 	case r.requested <= 0:
-		err = faulty("ArrowAsyncDeviceStreamHandler.on_next_task", "a task that was not requested: %w", ErrInvalid)
+		err = faulty("ArrowAsyncDeviceStreamHandler.on_next_task", "a task came without a request: %w", ErrInvalid)
 	default:
 		kept := cabi.NewStruct[cabi.AsyncTask]()
 		if kept == nil {

@@ -75,7 +75,7 @@ func TestMemoryOfSeveralKinds(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Export(both)
 	require.ErrorIs(t, err, ErrDevice)
-	require.EqualError(t, err, "arrowdev: export: the columns are in cuda:0 and in cuda host memory, an array is in one kind of memory: wrong device")
+	require.EqualError(t, err, "arrowdev: export: the columns are in cuda:0 and in cuda host memory, expected one kind of memory: wrong device")
 	for _, table := range []*buffer.Buffer{one, other, both} {
 		require.NoError(t, table.Release())
 	}

@@ -87,7 +87,7 @@ func ExportColumn(c *column.Column, field arrow.Field, options ...ExportOptions)
 			field.Type = c.Type()
 		}
 		if !arrow.TypeEqual(field.Type, c.Type()) {
-			return faulty("field", "the column is %v, the field %v: %w", c.Type(), field.Type, device.ErrInvalidValue)
+			return faulty("field", "the field's type is %[2]v, expected nil or the column's %[1]v: %[3]w", c.Type(), field.Type, device.ErrInvalidValue)
 		}
 		e := exporter{options: o, owner: &export{column: c}, home: c.Manager()}
 		if err := e.export(a.array); err != nil {
@@ -110,10 +110,10 @@ func exportTable(table *buffer.Buffer, home *memory.Manager, out *cabi.DeviceArr
 	}
 	rows, err := table.NumRows(o.context())
 	if err != nil {
-		return faulty("table", "the number of rows: %w", err)
+		return faulty("table", "fetch the number of rows: %w", err)
 	}
 	if rows > math.MaxInt {
-		return faulty("table", "%d rows: %w", rows, ErrUnsupported)
+		return faulty("table", "%d rows exceed the address space: %w", rows, ErrUnsupported)
 	}
 	if home == nil {
 		home = table.Manager()
@@ -130,5 +130,5 @@ func only[Options any](given []Options) (o Options, err error) {
 	case 1:
 		return given[0], nil
 	}
-	return o, faulty("options", "%d sets of options were given, at most one is used: %w", len(given), device.ErrInvalidValue)
+	return o, faulty("options", "%d sets of options, expected at most one: %w", len(given), device.ErrInvalidValue)
 }

@@ -15,8 +15,8 @@ import (
 type exporter struct {
 	options ExportOptions
 	owner   *export
-	// home is the manager whose device is the place of arrays without memory, unless
-	// the options name a device.
+	// home determines the place of arrays without memory, unless the options name a
+	// device.
 	home *memory.Manager
 	// rows is the length of a table.
 	rows int
@@ -90,7 +90,7 @@ func (e *exporter) measure(c *column.Column) error {
 		return faulty("", "%w", err)
 	}
 	if _, err := c.NumRows(e.options.context()); err != nil {
-		return faulty("", "the number of rows: %w", err)
+		return faulty("", "fetch the number of rows: %w", err)
 	}
 	data := c.Data()
 	for i, buffer := range data.Buffers {
@@ -139,7 +139,7 @@ func (e *exporter) locate() error {
 	}
 	for i, block := range e.owner.blocks {
 		if where := block.Device(); (i > 0 || e.options.Device != nil) && !where.Same(e.device) {
-			return faulty("", "a column is on %s, and not on %s: %w", where, e.device, ErrDevice)
+			return faulty("", "the columns are on %s and %s, expected one device: %w", where, e.device, ErrDevice)
 		} else if i == 0 {
 			e.device = where
 		}
@@ -147,7 +147,7 @@ func (e *exporter) locate() error {
 		case i == 0:
 			e.place = p
 		case p != e.place:
-			return faulty("", "the columns are in %v and in %v, an array is in one kind of memory: %w", e.place, p, ErrDevice)
+			return faulty("", "the columns are in %v and in %v, expected one kind of memory: %w", e.place, p, ErrDevice)
 		}
 	}
 	var err error
@@ -168,7 +168,7 @@ func (e *exporter) hold() error {
 	}
 	if e.place.hasEvents() {
 		if err := e.owner.mark(); err != nil {
-			return faulty("", "mark the work on the columns: %w", err)
+			return faulty("", "record an event after the work on the columns: %w", err)
 		}
 		return nil
 	}
@@ -185,7 +185,7 @@ func (e *exporter) write(out *cabi.DeviceArray) error {
 	bytes := e.bytes + wordBytes + zeroBytes // the event, and the host's zeros
 	var ok bool
 	if e.tree, ok = cabi.Begin(e.owner, bytes, e.nodes); !ok {
-		return faulty("", "the array's structs: %w", device.ErrOutOfMemory)
+		return faulty("", "allocate the array's structs: %w", device.ErrOutOfMemory)
 	}
 	start := e.tree.Take(0)
 	made := cabi.DeviceArray{DeviceID: e.place.id, DeviceType: e.place.deviceType}

@@ -122,8 +122,8 @@ func (l *loans) recall() {
 	}
 }
 
-// borrowed is the allocator of a buffer whose memory is a block. Its Free releases
-// the block, once.
+// borrowed is the allocator of a buffer that borrows a block. Its Free releases the
+// block, once.
 type borrowed struct {
 	block *memory.Block
 	given atomic.Bool

@@ -180,7 +180,7 @@ func TestPlainArraysThatAreRefused(t *testing.T) {
 	p.Device.Array.NumChildren = 2
 	_, err := ImportRecord(pointerTo(&p.Device.Array), a.Schema())
 	require.ErrorIs(t, err, ErrInvalid)
-	require.EqualError(t, err, "arrowdev: import record: ArrowArray.n_children: 2, an array of struct<a: int32> has 1: invalid struct")
+	require.EqualError(t, err, "arrowdev: import record: ArrowArray.n_children: 2, expected 1 for struct<a: int32>: invalid struct")
 	require.Equal(t, 1, p.Ended())
 
 	_, err = ImportRecord(pointerTo(&p.Device.Array), a.Schema())

@@ -202,7 +202,7 @@ func (i *importer) begin() error {
 	}
 	dev := i.manager.Device()
 	if !i.stream.Device().Same(dev) {
-		return faulty("options.Stream", "it belongs to %s, the manager to %s: %w", i.stream.Device(), dev, device.ErrInvalidValue)
+		return faulty("options.Stream", "a stream of %s, expected one of %s: %w", i.stream.Device(), dev, device.ErrInvalidValue)
 	}
 	if isPerThread(i.stream) {
 		// The legacy default stream is ordered with the default streams of all
@@ -221,18 +221,18 @@ func (i *importer) await() error {
 	}
 	dev := i.manager.Device()
 	if dev.Kind() == device.Host {
-		return faulty(field, "%s cannot wait for an event of CUDA: import the array on the GPU, or wait for the event first: %w", dev, ErrDevice)
+		return faulty(field, "%s cannot wait for a CUDA event: import the array on the GPU, or wait for the event first: %w", dev, ErrDevice)
 	}
 	if err := checkTable(i.event); err != nil {
 		return faulty(field, "%w", err)
 	}
 	var pointed [1]int64
 	if err := i.readHost(pointed[:], i.event); err != nil {
-		return faulty(field, "it is a pointer to an event, in the processor's memory: %w", err)
+		return faulty(field, "read the event that it points to: %w", err)
 	}
 	handle := backend.Event(pointed[0])
 	if handle == 0 {
-		return faulty(field, "it points to no event: %w", ErrInvalid)
+		return faulty(field, "it points to NULL, expected an event: %w", ErrInvalid)
 	}
 	if err := i.stream.Wait(dev.WrapEvent(handle)); err != nil {
 		return faulty(field, "%w", err)

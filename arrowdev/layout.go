@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// layoutOf returns how a type lies in memory. The error wraps [ErrUnsupported] for
-// types that are not known here and [ErrInvalid] for those that contradict themselves.
+// layoutOf returns the memory layout of a type. The error wraps [ErrUnsupported] for
+// unknown types and [ErrInvalid] for types that contradict themselves.
 func layoutOf(t arrow.DataType) (layout.Layout, error) {
 	l, err := layout.Of(t)
 	if err == nil {
@@ -26,12 +26,12 @@ func layoutOf(t arrow.DataType) (layout.Layout, error) {
 // nodeLayout is the layout of a struct's array.
 type nodeLayout struct {
 	layout.Layout
-	// schema has the fields of a table's root, which has no type of its own: making
-	// one takes longer than checking the struct.
+	// schema has the fields of a table's root. A root has no Arrow type, because
+	// making a struct type takes longer than checking the struct.
 	schema *arrow.Schema
 }
 
-// tableLayout is that of the struct array of a table.
+// tableLayout is the layout of the struct array of a table.
 func tableLayout(schema *arrow.Schema) nodeLayout {
 	return nodeLayout{Layout: layout.Layout{Kind: layout.Struct, Class: layout.Nested}, schema: schema}
 }
@@ -44,7 +44,7 @@ func (l nodeLayout) String() string {
 	return l.Storage.String()
 }
 
-// Children returns how many children there are.
+// Children returns the number of children.
 func (l nodeLayout) Children() int {
 	if l.schema != nil {
 		return l.schema.NumFields()

@@ -38,7 +38,7 @@ func (i *importer) readLengths(root *node) error {
 			err = i.readHost(lengths, n.lengths)
 		}
 		if err != nil {
-			return faulty(n.lengthsPath(), "the lengths of the data buffers: %w", err)
+			return faulty(n.lengthsPath(), "read the lengths of the data buffers: %w", err)
 		}
 		return n.claimData(lengths)
 	})
@@ -80,7 +80,7 @@ func (i *importer) readHost(words []int64, at uintptr) error {
 		return fmt.Errorf("%#x is memory of the device: %w", at, ErrInvalid)
 	}
 	if !hostread.Words(words, at) {
-		return fmt.Errorf("%#x is neither memory of %s nor memory mapped in this process: %w", at, i.manager.Device(), ErrInvalid)
+		return fmt.Errorf("%#x is not memory of %s and is not mapped in this process: %w", at, i.manager.Device(), ErrInvalid)
 	}
 	return nil
 }
@@ -129,7 +129,7 @@ func (n *node) claimData(lengths []int64) error {
 	first := n.layout.Buffers()
 	for i, length := range lengths {
 		if length < 0 {
-			return faulty(n.lengthsPath(), "data buffer %d has the length %d: %w", i, length, ErrInvalid)
+			return faulty(n.lengthsPath(), "the length of data buffer %d is %d: %w", i, length, ErrInvalid)
 		}
 		if err := n.claimBytes(first+i, uint64(length), 1); err != nil {
 			return err

@@ -17,8 +17,8 @@ import (
 // looker collects the checks of an array's contents.
 type looker struct {
 	batch *checks.Batch
-	// texts are the nodes whose data length their offsets determine, and the checks
-	// of these nodes.
+	// texts are the nodes with a data length that their offsets determine, and the
+	// checks of these nodes.
 	texts   []*node
 	offsets []checks.Check
 }
@@ -45,7 +45,7 @@ func (i *importer) look(root *node) (more bool, err error) {
 	return len(l.texts) > 0, nil
 }
 
-// contentsFault adds the name of the buffer whose contents are invalid.
+// contentsFault adds the name of the buffer with invalid contents.
 func contentsFault(err error) error {
 	var wrong *checks.ElementError
 	switch {
@@ -152,7 +152,7 @@ func (n *node) lastOffset() (uint64, error) {
 		last = int64(binary.NativeEndian.Uint64(bytes))
 	}
 	if last < 0 {
-		return 0, faulty(n.bufferPath(1), "element %d is %d, below zero: %w", n.end(), last, ErrInvalid)
+		return 0, faulty(n.bufferPath(1), "element %d is %d, expected zero or more: %w", n.end(), last, ErrInvalid)
 	}
 	return uint64(last), nil
 }

@@ -84,7 +84,7 @@ func TestMalformedStructs(t *testing.T) {
 		{"overflowing offset", top, func(a *cabi.Array) { a.Offset = math.MaxInt64 - 9 }, root + ".offset", ErrInvalid, ""},
 		{"offset beyond the children", top, func(a *cabi.Array) { a.Offset = 1 }, root + ".children[0].length", ErrInvalid, "need 11"},
 		{"null count below -1", top, func(a *cabi.Array) { a.NullCount = -2 }, root + ".null_count", ErrInvalid, "-2"},
-		{"null count beyond the length", top, func(a *cabi.Array) { a.NullCount = 11 }, root + ".null_count", ErrInvalid, "11 of 10"},
+		{"null count beyond the length", top, func(a *cabi.Array) { a.NullCount = 11 }, root + ".null_count", ErrInvalid, "11, expected -1 to the length 10"},
 		{"null rows", top, func(a *cabi.Array) { a.NullCount = 3; buffersOf(a)[0] = buffersOf(childOf(a, 0))[1] }, root + ".null_count", ErrUnsupported, "as a column"},
 		{"null rows without a bitmap", top, func(a *cabi.Array) { a.NullCount = 3 }, root + ".buffers[0]", ErrInvalid, "NULL"},
 		{"too few buffers", top, func(a *cabi.Array) { a.NumBuffers = 0 }, root + ".n_buffers", ErrInvalid, "0"},

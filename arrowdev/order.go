@@ -15,7 +15,7 @@ func consumerStream(dev *device.Device, given *device.Stream) (*device.Stream, e
 	case dev == nil:
 		return nil, nil
 	case given != nil && !given.Device().Same(dev):
-		return nil, faulty("options.Stream", "it belongs to %s, the memory to %s: %w", given.Device(), dev, device.ErrInvalidValue)
+		return nil, faulty("options.Stream", "a stream of %s, expected one of %s: %w", given.Device(), dev, device.ErrInvalidValue)
 	case given != nil:
 		return given, nil
 	case dev.Kind() == device.Host:

@@ -116,7 +116,7 @@ func (p *parser) parse(a *cabi.Array, t arrow.DataType) (*node, error) {
 	return p.node(a, t, nil, 0, 0)
 }
 
-// parseTable is parse for an array whose children are the columns of a table.
+// parseTable is parse for the root of a table.
 func (p *parser) parseTable(a *cabi.Array, schema *arrow.Schema) (*node, error) {
 	n := p.newNode()
 	*n = node{parser: p, layout: tableLayout(schema)}
@@ -127,7 +127,7 @@ func (p *parser) node(a *cabi.Array, t arrow.DataType, parent *node, number, dep
 	n := p.newNode()
 	*n = node{dataType: t, parser: p, parent: parent, number: number}
 	if p.count++; p.count > maximumNodes || depth > maximumDepth {
-		return nil, faulty(n.path(), "there are more than %d arrays, or more than %d in one another: %w", maximumNodes, maximumDepth, ErrUnsupported)
+		return nil, faulty(n.path(), "more than %d arrays, or nested more than %d deep: %w", maximumNodes, maximumDepth, ErrUnsupported)
 	}
 	var err error
 	if n.layout.Layout, err = layoutOf(t); err != nil {
@@ -136,7 +136,7 @@ func (p *parser) node(a *cabi.Array, t arrow.DataType, parent *node, number, dep
 	return n, n.read(a, depth)
 }
 
-// read reads the struct of a node whose layout is set.
+// read reads the struct of a node with a known layout.
 func (n *node) read(a *cabi.Array, depth int) error {
 	if a.Release == 0 {
 		return n.fault("release", "%w", ErrMoved)
@@ -160,9 +160,9 @@ func (n *node) read(a *cabi.Array, depth int) error {
 func (n *node) readCounts(a *cabi.Array) error {
 	switch {
 	case a.Length < 0 || a.Length > math.MaxInt:
-		return n.fault("length", "%d: %w", a.Length, ErrInvalid)
+		return n.fault("length", "%d, expected 0 to %d: %w", a.Length, math.MaxInt, ErrInvalid)
 	case a.Offset < 0 || a.Offset > math.MaxInt-a.Length:
-		return n.fault("offset", "%d, at a length of %d: %w", a.Offset, a.Length, ErrInvalid)
+		return n.fault("offset", "%d with a length of %d: %w", a.Offset, a.Length, ErrInvalid)
 	}
 	if n.length = int(a.Length); n.length > 0 { // an empty array needs no elements before its offset
 		n.offset = int(a.Offset)
@@ -177,9 +177,9 @@ func (n *node) readBuffers(a *cabi.Array) error {
 	views := n.layout.Kind == layout.View
 	switch {
 	case views && (a.NumBuffers < want+1 || a.NumBuffers > maximumDataBuffers):
-		return n.fault("n_buffers", "%d, an array of %v has %d, data buffers, and one for the lengths of these: %w", a.NumBuffers, n.layout, want, ErrInvalid)
+		return n.fault("n_buffers", "%d, expected %d for %v, the data buffers, and one buffer for their lengths: %w", a.NumBuffers, want, n.layout, ErrInvalid)
 	case !views && a.NumBuffers != want:
-		return n.fault("n_buffers", "%d, an array of %v has %d: %w", a.NumBuffers, n.layout, want, ErrInvalid)
+		return n.fault("n_buffers", "%d, expected %d for %v: %w", a.NumBuffers, want, n.layout, ErrInvalid)
 	case a.NumBuffers == 0:
 		return nil
 	}
@@ -216,7 +216,7 @@ func (n *node) readData(addresses []uintptr) error {
 		return nil // no view refers to a data buffer
 	}
 	if err := checkTable(addresses[last]); err != nil {
-		return faulty(n.bufferPath(last), "the lengths of the data buffers: %w", err)
+		return faulty(n.bufferPath(last), "read the address of the lengths of the data buffers: %w", err)
 	}
 	n.lengths = addresses[last]
 	for i := first; i < last; i++ {
@@ -241,7 +241,7 @@ func (n *node) claimBytes(i int, bytes uint64, alignment int) error {
 	case bytes == 0:
 		return nil
 	case at == 0:
-		return faulty(n.bufferPath(i), "it is NULL, but %d elements from %d on of %v take %d bytes: %w", n.length, n.offset, n.layout, bytes, ErrInvalid)
+		return faulty(n.bufferPath(i), "NULL, but %d elements from %d on of %v take %d bytes: %w", n.length, n.offset, n.layout, bytes, ErrInvalid)
 	case at.Add(bytes) < at:
 		return faulty(n.bufferPath(i), "%d bytes from %v on exceed the address space: %w", bytes, at, ErrInvalid)
 	case uint64(at)%uint64(alignment) != 0:
@@ -254,7 +254,7 @@ func (n *node) claimBytes(i int, bytes uint64, alignment int) error {
 // readNulls reads the null count. A bitmap of an array without nulls is not read.
 func (n *node) readNulls(a *cabi.Array) error {
 	if a.NullCount < column.UnknownNullCount || a.NullCount > a.Length {
-		return n.fault("null_count", "%d of %d elements: %w", a.NullCount, a.Length, ErrInvalid)
+		return n.fault("null_count", "%d, expected -1 to the length %d: %w", a.NullCount, a.Length, ErrInvalid)
 	}
 	n.nulls = int(a.NullCount)
 	switch {
@@ -269,7 +269,7 @@ func (n *node) readNulls(a *cabi.Array) error {
 		n.claims[0] = claim{}
 	case n.claims[0].bytes == 0:
 		if n.nulls > 0 {
-			return faulty(n.bufferPath(0), "it is NULL, but null_count is %d: %w", n.nulls, ErrInvalid)
+			return faulty(n.bufferPath(0), "NULL, but null_count is %d: %w", n.nulls, ErrInvalid)
 		}
 		n.nulls = 0
 	}
@@ -279,7 +279,7 @@ func (n *node) readNulls(a *cabi.Array) error {
 // checkTable checks that an address may be that of an array of words.
 func checkTable(at uintptr) error {
 	if at == 0 {
-		return fmt.Errorf("it is NULL: %w", ErrInvalid)
+		return fmt.Errorf("NULL, expected an address: %w", ErrInvalid)
 	}
 	if at%wordBytes != 0 {
 		return fmt.Errorf("%#x is not aligned to %d bytes: %w", at, wordBytes, ErrInvalid)

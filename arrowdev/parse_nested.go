@@ -14,7 +14,7 @@ import (
 func (n *node) readChildren(a *cabi.Array, depth int) error {
 	want := n.layout.Children()
 	if a.NumChildren != int64(want) {
-		return n.fault("n_children", "%d, an array of %v has %d: %w", a.NumChildren, n.layout, want, ErrInvalid)
+		return n.fault("n_children", "%d, expected %d for %v: %w", a.NumChildren, want, n.layout, ErrInvalid)
 	}
 	if want == 0 {
 		return nil
@@ -76,7 +76,7 @@ func (n *node) readDictionary(a *cabi.Array, depth int) (err error) {
 // noNulls refuses nulls in the root of a table, if the null count is known.
 func (n *node) noNulls() error {
 	if n.nulls > 0 {
-		return n.fault("null_count", "%d rows are null, which a table has no place for: import it as a column: %w", n.nulls, ErrUnsupported)
+		return n.fault("null_count", "%d null rows, which a table cannot represent: import the array as a column: %w", n.nulls, ErrUnsupported)
 	}
 	return nil
 }

@@ -82,9 +82,9 @@ type recordReader struct {
 func (r *recordReader) open() (err error) {
 	switch {
 	case r.stream.GetSchema == 0:
-		return faulty("ArrowArrayStream.get_schema", "it is NULL: %w", ErrInvalid)
+		return faulty("ArrowArrayStream.get_schema", "NULL, expected a callback: %w", ErrInvalid)
 	case r.stream.GetNext == 0:
-		return faulty("ArrowArrayStream.get_next", "it is NULL: %w", ErrInvalid)
+		return faulty("ArrowArrayStream.get_next", "NULL, expected a callback: %w", ErrInvalid)
 	}
 	r.schema, err = schemaOf(r.stream.CallSchema, r.stream.CallLastError)
 	return err

@@ -12,13 +12,13 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// recordOwner is a record that somebody outside holds.
+// recordOwner is a record that a consumer holds.
 type recordOwner struct {
 	record arrow.Record
 	pinner runtime.Pinner
 }
 
-// Ended gives the record back.
+// Ended releases the record.
 func (o *recordOwner) Ended() {
 	o.pinner.Unpin()
 	o.record.Release()
@@ -32,12 +32,12 @@ type hostWriter struct {
 
 func pointers(n int) uintptr { return uintptr(n) * unsafe.Sizeof(uintptr(0)) }
 
-// sizeOf returns the nodes, and the bytes, that an array takes in a tree.
+// sizeOf returns the numbers of nodes and bytes that an array takes in a tree.
 func sizeOf(data arrow.ArrayData) (nodes int, bytes uintptr) {
 	host := hostLayoutOf(data)
 	nodes = 1
 	bytes = unsafe.Sizeof(cabi.Array{}) + pointers(len(host.buffers)+1+len(data.Children()))
-	bytes += 8 // what an empty buffer points at
+	bytes += 8 // the target of empty buffers
 	bytes += uintptr(8 * len(host.variadic))
 	for _, child := range data.Children() {
 		n, b := sizeOf(child)
@@ -50,23 +50,24 @@ func sizeOf(data arrow.ArrayData) (nodes int, bytes uintptr) {
 	return nodes, bytes
 }
 
-// hostLayout are the buffers of an array, as the C data interface wants them.
+// hostLayout describes the buffers of an array in the C data interface.
 type hostLayout struct {
 	buffers []*arrowmemory.Buffer
-	// validity says that the first one may be missing.
+	// validity reports whether the first buffer may be missing.
 	validity bool
-	// views says that the lengths of the data buffers come last.
+	// views reports whether the lengths of the data buffers follow as the last
+	// buffer.
 	views    bool
 	variadic []*arrowmemory.Buffer
 	layout   layout.Layout
 }
 
-// hostLayoutOf maps arrow-go's buffers, in which types without a validity bitmap still
-// have an empty place for it.
+// hostLayoutOf maps arrow-go's buffers, which include an empty slot for the bitmap of
+// types without one.
 func hostLayoutOf(data arrow.ArrayData) hostLayout {
 	l, err := layout.Of(data.DataType())
 	if err != nil {
-		return hostLayout{} // its schema was refused before
+		return hostLayout{} // the schema's export has refused the type
 	}
 	all := data.Buffers()
 	host := hostLayout{layout: l, validity: l.HasValidity(), views: l.Kind == layout.View}
@@ -91,7 +92,7 @@ func hostDictionary(data arrow.ArrayData) arrow.ArrayData {
 	return data.Dictionary()
 }
 
-// array writes an array and what is below it, and returns its address.
+// array writes an array and everything below it, and returns its address.
 func (w *hostWriter) array(data arrow.ArrayData) uintptr {
 	out := (*cabi.Array)(w.tree.Take(unsafe.Sizeof(cabi.Array{})))
 	w.tree.OwnArray(out)
@@ -122,7 +123,7 @@ func (w *hostWriter) buffers(out *cabi.Array, host hostLayout) {
 	addresses := unsafe.Slice((*uintptr)(memory), len(host.buffers)+1)
 	for i, buffer := range host.buffers {
 		if addresses[i] = w.pin(buffer); addresses[i] == 0 && (i > 0 || !host.validity) {
-			addresses[i] = empty // offsets of an empty array are one zero
+			addresses[i] = empty // the offsets of an empty array are one zero
 		}
 	}
 	if host.views {
@@ -137,8 +138,8 @@ func (w *hostWriter) buffers(out *cabi.Array, host hostLayout) {
 	out.NumBuffers, out.Buffers = int64(count), uintptr(memory)
 }
 
-// pin returns the address of a buffer's memory, which stays where it is until the
-// array is released; zero for a buffer that is not there or empty.
+// pin returns the address of a buffer's memory and pins it until the array is
+// released. It returns zero for a missing or empty buffer.
 func (w *hostWriter) pin(buffer *arrowmemory.Buffer) uintptr {
 	if buffer == nil || buffer.Len() == 0 {
 		return 0

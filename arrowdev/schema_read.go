@@ -157,15 +157,15 @@ func (r *schemaReader) children(s *cabi.Schema, parsed format.Parsed, depth int)
 	count, fixed := parsed.Children()
 	switch {
 	case s.NumChildren < 0 || s.NumChildren > format.MaximumChildren:
-		return nil, faulty("n_children", "%d is not from 0 to %d: %w", s.NumChildren, format.MaximumChildren, ErrInvalid)
+		return nil, faulty("n_children", "%d, expected 0 to %d: %w", s.NumChildren, format.MaximumChildren, ErrInvalid)
 	case fixed && s.NumChildren != int64(count):
-		return nil, faulty("n_children", "a type of this format has %d children, not %d: %w", count, s.NumChildren, ErrInvalid)
+		return nil, faulty("n_children", "%d, expected %d for this format: %w", s.NumChildren, count, ErrInvalid)
 	case s.NumChildren == 0:
 		return nil, nil
 	case s.Children == 0:
-		return nil, faulty("children", "it is NULL, but there are %d: %w", s.NumChildren, ErrInvalid)
+		return nil, faulty("children", "NULL, expected %d children: %w", s.NumChildren, ErrInvalid)
 	case s.Children%unsafe.Alignof(s.Children) != 0:
-		return nil, faulty("children", "%#x is no aligned address: %w", s.Children, ErrInvalid)
+		return nil, faulty("children", "the address %#x is not aligned: %w", s.Children, ErrInvalid)
 	}
 	fields := make([]arrow.Field, 0, min(s.NumChildren, 256)) // do not trust a larger count yet
 	for i, child := range unsafe.Slice((*uintptr)(address.Pointer(s.Children)), s.NumChildren) {
@@ -181,14 +181,14 @@ func (r *schemaReader) children(s *cabi.Schema, parsed format.Parsed, depth int)
 // text reads a C string that must not be NULL.
 func (r *schemaReader) text(field string, at uintptr) (string, error) {
 	if at == 0 {
-		return "", faulty(field, "it is NULL: %w", ErrInvalid)
+		return "", faulty(field, "NULL, expected a string: %w", ErrInvalid)
 	}
 	start, length := address.Pointer(at), 0
 	for length <= format.MaximumText && *(*byte)(unsafe.Add(start, length)) != 0 {
 		length++
 	}
 	if length > format.MaximumText {
-		return "", faulty(field, "it does not end within %d bytes: %w", format.MaximumText, ErrInvalid)
+		return "", faulty(field, "no terminating zero within %d bytes: %w", format.MaximumText, ErrInvalid)
 	}
 	text := string(unsafe.Slice((*byte)(start), length))
 	if err := format.CheckText(text, format.MaximumText); err != nil {
@@ -219,9 +219,9 @@ func liveSchema(s *cabi.Schema) error {
 	case s == nil:
 		return faulty("", "the pointer is NULL: %w", ErrInvalid)
 	case uintptr(unsafe.Pointer(s))%unsafe.Alignof(*s) != 0:
-		return faulty("", "%p is no aligned address: %w", s, ErrInvalid)
+		return faulty("", "the address %p is not aligned: %w", s, ErrInvalid)
 	case s.Release == 0:
-		return faulty("release", "it is NULL: %w", ErrMoved)
+		return faulty("release", "NULL: %w", ErrMoved)
 	}
 	return nil
 }

@@ -35,7 +35,7 @@ func writeSchema(out *cabi.Schema, schema *arrow.Schema) error {
 
 func writeImage(out *cabi.Schema, image *cabi.Image, mark uint64) error {
 	if !image.Write(out, mark) {
-		return inSchema(faulty("", "%d bytes for the structs: %w", image.Bytes(), device.ErrOutOfMemory))
+		return inSchema(faulty("", "allocate %d bytes for the structs: %w", image.Bytes(), device.ErrOutOfMemory))
 	}
 	return nil
 }

@@ -29,7 +29,7 @@ func checkDeviceType(m *memory.Manager, field string, deviceType int32) error {
 // and be on the stream's type of device.
 func exportBatch(m *memory.Manager, schema *arrow.Schema, table *buffer.Buffer, out *cabi.DeviceArray, o ExportOptions) error {
 	if !table.Schema().Equal(schema) {
-		return faulty("", "the batch has another schema than the stream: %w", buffer.ErrSchema)
+		return faulty("", "the batch's schema differs from the stream's: %w", buffer.ErrSchema)
 	}
 	// A table without memory may be on any device.
 	if err := exportTable(table, m, out, o); err != nil {

@@ -47,7 +47,7 @@ func failures(m *memory.Manager) map[string]struct {
 		"wrapped end":   {with(fmt.Errorf("header: %w", errWrappedEOF)), cabi.EIO, "header"},
 		"a panic": {func(context.Context) (*buffer.Buffer, error) { panic("at the disco") }, cabi.EIO,
 			"panicked: at the disco"},
-		"another schema": {func(context.Context) (*buffer.Buffer, error) { return otherTable(m) }, cabi.EINVAL, "another schema"},
+		"another schema": {func(context.Context) (*buffer.Buffer, error) { return otherTable(m) }, cabi.EINVAL, "schema differs"},
 		"a released table": {func(context.Context) (*buffer.Buffer, error) {
 			table, err := numbersTable(m, 0, 3)
 			if err == nil {

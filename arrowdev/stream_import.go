@@ -88,9 +88,9 @@ func (r *StreamReader) open(options []ImportOptions) (err error) {
 	case r.manager == nil:
 		return faulty("manager", "nil, expected a manager of the stream's type of device: %w", device.ErrInvalidValue)
 	case r.stream.GetSchema == 0:
-		return faulty("ArrowDeviceArrayStream.get_schema", "it is NULL: %w", ErrInvalid)
+		return faulty("ArrowDeviceArrayStream.get_schema", "NULL, expected a callback: %w", ErrInvalid)
 	case r.stream.GetNext == 0:
-		return faulty("ArrowDeviceArrayStream.get_next", "it is NULL: %w", ErrInvalid)
+		return faulty("ArrowDeviceArrayStream.get_next", "NULL, expected a callback: %w", ErrInvalid)
 	}
 	if err := checkDeviceType(r.manager, "ArrowDeviceArrayStream.device_type", r.stream.DeviceType); err != nil {
 		return err
@@ -165,7 +165,7 @@ func (r *StreamReader) next(ctx context.Context) (*buffer.Buffer, error) {
 // importBatch imports an array of a stream, which is of one type of device.
 func importBatch(ctx context.Context, m *memory.Manager, array *cabi.DeviceArray, deviceType int32, schema *arrow.Schema, o ImportOptions) (*buffer.Buffer, error) {
 	if array.DeviceType != deviceType {
-		err := faulty("ArrowDeviceArray.device_type", "%d in a stream of type %d: %w", array.DeviceType, deviceType, ErrDevice)
+		err := faulty("ArrowDeviceArray.device_type", "%d, expected the stream's type %d: %w", array.DeviceType, deviceType, ErrDevice)
 		cabi.ReleaseArray(&array.Array)
 		return nil, err
 	}

@@ -55,7 +55,7 @@ func (s *source) GetNext(out unsafe.Pointer) int {
 	return s.answer("get_next", s.failed)
 }
 
-func nowhere() error { return faulty("out", "it is NULL: %w", ErrInvalid) }
+func nowhere() error { return faulty("out", "NULL, expected a struct: %w", ErrInvalid) }
 
 // answer keeps the description of an error until the next call, and returns its code.
 func (s *source) answer(callback string, err error) int {

@@ -138,7 +138,7 @@ func checkColumns(schema *arrow.Schema, columns []*column.Column) error {
 		return fmt.Errorf("the schema is nil: %w", ErrSchema)
 	}
 	if schema.NumFields() != len(columns) {
-		return fmt.Errorf("%d fields but %d columns: %w", schema.NumFields(), len(columns), ErrSchema)
+		return fmt.Errorf("%d fields, but %d columns: %w", schema.NumFields(), len(columns), ErrSchema)
 	}
 	for i, c := range columns {
 		field := schema.Field(i)
@@ -146,10 +146,10 @@ func checkColumns(schema *arrow.Schema, columns []*column.Column) error {
 			return fmt.Errorf("column %q: %w", field.Name, err)
 		}
 		if !sameType(field.Type, c.Type()) {
-			return fmt.Errorf("column %q is %v, its field %v: %w", field.Name, c.Type(), field.Type, ErrSchema)
+			return fmt.Errorf("column %q is of type %v, expected its field's type %v: %w", field.Name, c.Type(), field.Type, ErrSchema)
 		}
 		if want := columns[0].Len(); c.Len() != want {
-			return fmt.Errorf("column %q has %d elements, the first one %d: %w", field.Name, c.Len(), want, ErrRows)
+			return fmt.Errorf("column %q has %d elements, expected the first column's %d: %w", field.Name, c.Len(), want, ErrRows)
 		}
 	}
 	return nil

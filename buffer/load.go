@@ -76,7 +76,7 @@ func FromRecords(ctx context.Context, m *memory.Manager, records []arrow.Record,
 
 func fromRecords(ctx context.Context, m *memory.Manager, records []arrow.Record, options LoadOptions, failAtOnce bool) (*Buffer, error) {
 	if len(records) == 0 {
-		return nil, fmt.Errorf("buffer: load: no record: %w", ErrSchema)
+		return nil, fmt.Errorf("buffer: load: no records, expected at least one for the schema: %w", ErrSchema)
 	}
 	for i, record := range records {
 		if record == nil {

@@ -222,7 +222,7 @@ func TestRecordsThatDoNotFit(t *testing.T) {
 		"no schema later":     {[]arrow.Record{record, &odd{columns: columns, rows: 20}}, buffer.ErrSchema, "record 1"},
 		"missing columns":     {[]arrow.Record{&odd{schema: record.Schema(), columns: columns[:5], rows: 20}}, buffer.ErrSchema, "5 columns for 6 fields"},
 		"nil column":          {[]arrow.Record{&odd{schema: record.Schema(), columns: make([]arrow.Array, 6), rows: 20}}, buffer.ErrSchema, `"delay" is nil`},
-		"wrong types":         {[]arrow.Record{&odd{schema: record.Schema(), columns: swapped, rows: 20}}, buffer.ErrSchema, `"delay" is float64`},
+		"wrong types":         {[]arrow.Record{&odd{schema: record.Schema(), columns: swapped, rows: 20}}, buffer.ErrSchema, `"delay" is of type float64`},
 		"columns too short":   {[]arrow.Record{&odd{schema: record.Schema(), columns: half, rows: 20}}, buffer.ErrRows, `"delay" has 10 elements for 20 rows`},
 		"one column too long": {[]arrow.Record{&odd{schema: record.Schema(), columns: append(slices.Clone(half[:5]), columns[5]), rows: 10}}, buffer.ErrRows, `"distance" has 20 elements`},
 		"negative rows":       {[]arrow.Record{&odd{schema: arrow.NewSchema(nil, nil), rows: -1}}, buffer.ErrRows, "-1 rows"},

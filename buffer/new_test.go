@@ -56,9 +56,9 @@ func TestNewRefuses(t *testing.T) {
 		says    string
 	}{
 		"nil schema":                  {nil, nil, buffer.Rows{}, buffer.ErrSchema, "nil"},
-		"no columns":                  {one, nil, buffer.Rows{}, buffer.ErrSchema, "1 fields but 0 columns"},
-		"too many columns":            {one, []*column.Column{delay, delay}, buffer.Rows{Count: 20}, buffer.ErrSchema, "1 fields but 2 columns"},
-		"wrong type":                  {one, []*column.Column{distance}, buffer.Rows{Count: 20}, buffer.ErrSchema, `"delay" is float64`},
+		"no columns":                  {one, nil, buffer.Rows{}, buffer.ErrSchema, "1 fields, but 0 columns"},
+		"too many columns":            {one, []*column.Column{delay, delay}, buffer.Rows{Count: 20}, buffer.ErrSchema, "1 fields, but 2 columns"},
+		"wrong type":                  {one, []*column.Column{distance}, buffer.Rows{Count: 20}, buffer.ErrSchema, `"delay" is of type float64`},
 		"unequal lengths":             {two, []*column.Column{delay, shorter}, buffer.Rows{Count: 20}, buffer.ErrRows, `"later" has 10 elements`},
 		"unequal lengths on a device": {two, []*column.Column{shorter, delay}, buffer.Rows{Device: onDevice(t, mgr, 5)}, buffer.ErrRows, `"later" has 20 elements`},
 		"fewer rows than elements":    {one, []*column.Column{delay}, buffer.Rows{Count: 19}, buffer.ErrRows, "for 19 rows"},

@@ -14,7 +14,7 @@ import (
 // returns nil if the row count is the capacity.
 func (r Rows) of(schema *arrow.Schema, columns []*column.Column, capacity int64) (*column.RowCount, error) {
 	if r.Count < 0 {
-		return nil, fmt.Errorf("%d rows: %w", r.Count, ErrRows)
+		return nil, fmt.Errorf("%d rows, expected zero or more: %w", r.Count, ErrRows)
 	}
 	count, err := r.shared(columns, capacity)
 	if err != nil {
@@ -30,7 +30,7 @@ func (r Rows) of(schema *arrow.Schema, columns []*column.Column, capacity int64)
 		}
 	}
 	if count.Capacity() != capacity {
-		return nil, releasing(count, fmt.Errorf("the row count is one of at most %d rows, the capacity is %d: %w", count.Capacity(), capacity, ErrRows))
+		return nil, releasing(count, fmt.Errorf("the capacity of the row count is %d, expected the table's %d: %w", count.Capacity(), capacity, ErrRows))
 	}
 	return count, nil
 }
@@ -89,7 +89,7 @@ func (r Rows) checkHost(schema *arrow.Schema, columns []*column.Column) error {
 		if rows, known := c.HostRows(); !known {
 			return fmt.Errorf("column %q has a row count on the device, the table has %d rows: fetch it with NumRows and slice: %w", name, r.Count, ErrRows)
 		} else if rows != c.Len() {
-			return fmt.Errorf("column %q has %d rows, the table %d: slice the others: %w", name, rows, r.Count, ErrRows)
+			return fmt.Errorf("column %q has %d rows, the table %d: slice the other columns: %w", name, rows, r.Count, ErrRows)
 		}
 	}
 	return nil

@@ -113,7 +113,7 @@ func (s *Skeleton) Buffer(blocks []*memory.Block) (b *Buffer, err error) {
 // rows returns the row count in the given blocks.
 func (s *Skeleton) rows(blocks []*memory.Block) (*column.RowCount, error) {
 	if s.rowsBlock >= len(blocks) {
-		return nil, fmt.Errorf("it lies in block %d of %d: %w", s.rowsBlock, len(blocks), memory.ErrRange)
+		return nil, fmt.Errorf("its block is number %d, but %d blocks were passed: %w", s.rowsBlock, len(blocks), memory.ErrRange)
 	}
 	device, err := memory.View[int64](blocks[s.rowsBlock], s.rowsOffset, 1)
 	if err != nil {

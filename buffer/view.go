@@ -43,7 +43,7 @@ func (b *Buffer) AppendColumn(field arrow.Field, c *column.Column) (*Buffer, err
 		return nil, fmt.Errorf("buffer: append column %q: the field has no type: %w", field.Name, ErrSchema)
 	}
 	if int64(c.Len()) != b.capacity {
-		return nil, fmt.Errorf("buffer: append column %q: it has %d elements, the table's capacity is %d rows: %w", field.Name, c.Len(), b.capacity, ErrRows)
+		return nil, fmt.Errorf("buffer: append column %q: it has %d elements, expected the table's capacity %d: %w", field.Name, c.Len(), b.capacity, ErrRows)
 	}
 	return b.with(append(slices.Clone(b.schema.Fields()), field), append(slices.Clone(b.columns), c))
 }

@@ -31,7 +31,7 @@ func newChunk(data arrow.ArrayData, from, length int) (chunk, error) {
 	}
 	offset, total, nulls := data.Offset(), data.Len(), data.NullN()
 	if _, ok := add(max(offset, 0), max(total, 0)); offset < 0 || total < 0 || !ok {
-		return chunk{}, fmt.Errorf("its offset is %d and its length %d: %w", offset, total, ErrInvalid)
+		return chunk{}, fmt.Errorf("its offset is %d and its length %d, expected zero or more: %w", offset, total, ErrInvalid)
 	}
 	if nulls < UnknownNullCount || nulls > total {
 		return chunk{}, fmt.Errorf("it claims %d nulls in %d elements: %w", nulls, total, ErrInvalid)

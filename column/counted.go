@@ -81,7 +81,7 @@ func (c *Column) WithRows(count *RowCount) (*Column, error) {
 		return c, c.Retain()
 	}
 	if count.Capacity() != int64(c.data.Length) {
-		return nil, fmt.Errorf("column: rows of %v: the count is one of at most %d rows, the column has %d elements: %w", c, count.Capacity(), c.data.Length, ErrRows)
+		return nil, fmt.Errorf("column: rows of %v: the capacity of the count is %d, expected the column's length %d: %w", c, count.Capacity(), c.data.Length, ErrRows)
 	}
 	counted, err := c.countedPart(count)
 	if err != nil {
@@ -111,7 +111,7 @@ func counted(data Data) (c *Column, err error) {
 		return retained(data)
 	}
 	if capacity := data.Rows.Capacity(); capacity != int64(data.Length) {
-		return nil, fmt.Errorf("column: the row count is one of at most %d rows, the column has %d elements: %w", capacity, data.Length, ErrRows)
+		return nil, fmt.Errorf("column: the capacity of the row count is %d, expected the column's length %d: %w", capacity, data.Length, ErrRows)
 	}
 	if data.NullCount != 0 && data.NullCount != data.Length {
 		data.NullCount = UnknownNullCount // for the counted elements
@@ -201,7 +201,7 @@ func perElement(l layout.Layout) (times int64, ok bool) {
 func checkRows(l layout.Layout, data Data) error {
 	if data.Rows != nil {
 		if capacity := data.Rows.Capacity(); capacity != int64(data.Length) {
-			return fmt.Errorf("the row count is one of at most %d rows, the length is %d: %w", capacity, data.Length, ErrRows)
+			return fmt.Errorf("the capacity of the row count is %d, expected the length %d: %w", capacity, data.Length, ErrRows)
 		}
 		return nil
 	}

@@ -271,7 +271,7 @@ func TestRowCountsThatDoNotFit(t *testing.T) {
 	data.Length = 19
 	_, err = column.New(data)
 	require.ErrorIs(t, err, column.ErrRows)
-	require.ErrorContains(t, err, "at most 20 rows")
+	require.ErrorContains(t, err, "the capacity of the row count is 20")
 
 	parent := column.Data{Type: arrow.StructOf(arrow.Field{Name: "n", Type: arrow.PrimitiveTypes.Int8}), Length: 20, Buffers: make([]column.Bytes, 1), Children: []*column.Column{c}}
 	_, err = column.New(parent)

@@ -105,7 +105,7 @@ func (d *Description) places(yield func(*Place) bool) bool {
 func (d Description) Column(t arrow.DataType, blocks []*memory.Block) (*Column, error) {
 	c, err := d.column(t, blocks)
 	if err != nil {
-		return nil, fmt.Errorf("column: of a description: %w", err)
+		return nil, fmt.Errorf("column: rebuild from a description: %w", err)
 	}
 	return c, nil
 }

@@ -113,7 +113,7 @@ func orderAfter(columns []*Column, stream *device.Stream) (*device.Stream, error
 				stream = block.WorkStream()
 			}
 			if !stream.Device().Same(block.Device()) {
-				return nil, fmt.Errorf("a column lies on %v, the stream or another column on %v: %w",
+				return nil, fmt.Errorf("a column is on %v, the stream or another column on %v, expected one device: %w",
 					block.Device(), stream.Device(), device.ErrInvalidValue)
 			}
 			if err := block.OrderBefore(stream); err != nil {

@@ -38,7 +38,7 @@ func Elements[T memory.Element](c *Column) (memory.Slice[T], error) {
 		return memory.Slice[T]{}, err
 	}
 	if t := reflect.TypeFor[T](); !holds(t, c.data.Type) {
-		return memory.Slice[T]{}, fmt.Errorf("column: elements of %v as %v: the values are something else: %w", c, t, ErrInvalid)
+		return memory.Slice[T]{}, fmt.Errorf("column: elements of %v as %v: the Go type does not match the values: %w", c, t, ErrInvalid)
 	}
 	return memory.Reinterpret[T](region)
 }

@@ -89,5 +89,5 @@ func ExampleElements() {
 	fmt.Println(err)
 	// Output:
 	// 3 24 <nil>
-	// column: elements of float64 column of 3, 0 nulls as int64: the values are something else: invalid column
+	// column: elements of float64 column of 3, 0 nulls as int64: the Go type does not match the values: invalid column
 }

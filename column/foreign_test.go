@@ -282,7 +282,7 @@ func TestNewRefuses(t *testing.T) {
 		{flat(number, math.MaxInt, math.MaxInt, 0, none, eight), "offset is"},
 		{flat(number, 0, 2, 0, eight), "it has 1 buffers, int32 needs 2"},
 		{flat(number, 0, 2, 0, none, none), "buffer 1 (values) has 0 bytes"},
-		{flat(number, 0, 2, 3, eight, eight), "null count is 3 of 2"},
+		{flat(number, 0, 2, 3, eight, eight), "null count is 3, expected -1 to the length 2"},
 		{flat(number, 0, 2, -2, eight, eight), "null count is -2"},
 		{flat(number, 0, 2, 1, none, eight), "buffer 0 (validity) is absent"},
 		{flat(arrow.FixedWidthTypes.Boolean, 1, 64, 0, none, eight), "buffer 1 (values) has 8 bytes, 64 elements of bool at offset 1 need 9"},

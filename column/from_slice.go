@@ -88,7 +88,7 @@ func dataOf[T SliceElement](values []T, options SliceOptions) (*array.Data, erro
 		return nil, err
 	}
 	if buffers == nil {
-		return nil, fmt.Errorf("elements of type %v are no values of %v: %w", reflect.TypeFor[T](), t, ErrInvalid)
+		return nil, fmt.Errorf("elements of type %v are not values of %v: %w", reflect.TypeFor[T](), t, ErrInvalid)
 	}
 	validity, nulls, err := validityOf(options.Valid, len(values))
 	if err != nil {
@@ -147,7 +147,7 @@ func texts(values []string, width int) ([]*arrowmemory.Buffer, error) {
 		total += len(value)
 	}
 	if width == 4 && total > math.MaxInt32 {
-		return nil, fmt.Errorf("the strings together have %d bytes, utf8 holds 2 GiB: give large_utf8 as Type: %w", total, memory.ErrOverflow)
+		return nil, fmt.Errorf("the strings have %d bytes together, utf8 holds 2 GiB: set Type to large_utf8: %w", total, memory.ErrOverflow)
 	}
 	offsets := make([]byte, 0, width*(len(values)+1))
 	add := func(offset int) {

@@ -58,7 +58,7 @@ func TestFromSliceRefuses(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	_, err := column.FromSlice(t.Context(), mgr, []int32{1}, column.SliceOptions{Type: arrow.FixedWidthTypes.Timestamp_s})
 	require.ErrorIs(t, err, column.ErrInvalid)
-	require.ErrorContains(t, err, "elements of type int32 are no values of timestamp[s, tz=UTC]")
+	require.ErrorContains(t, err, "elements of type int32 are not values of timestamp[s, tz=UTC]")
 	_, err = column.FromSlice(t.Context(), mgr, []bool{true}, column.SliceOptions{Type: arrow.PrimitiveTypes.Int8})
 	require.ErrorIs(t, err, column.ErrInvalid)
 	_, err = column.FromSlice(t.Context(), mgr, []string{""}, column.SliceOptions{Type: arrow.BinaryTypes.StringView})

@@ -12,7 +12,7 @@ import (
 // viewBytes is the length of a string view.
 const viewBytes = arrow.ViewHeaderSizeBytes
 
-// layoutOf returns how a type lies in memory. The error wraps [ErrInvalid].
+// layoutOf returns the memory layout of a type. The error wraps [ErrInvalid].
 func layoutOf(t arrow.DataType) (layout.Layout, error) {
 	l, err := layout.Of(t)
 	if err != nil {
@@ -21,8 +21,8 @@ func layoutOf(t arrow.DataType) (layout.Layout, error) {
 	return l, nil
 }
 
-// sameLayout returns an error unless a type lies in memory as expected. It does
-// not look at children, whose types are compared when they are met themselves.
+// sameLayout returns an error unless a type has the expected memory layout. It does
+// not compare the types of children; they are compared with the children.
 func sameLayout(expected layout.Layout, t arrow.DataType) error {
 	l, err := layoutOf(t)
 	if err != nil {
@@ -34,7 +34,7 @@ func sameLayout(expected layout.Layout, t arrow.DataType) error {
 	return nil
 }
 
-// bitmapBytes returns the bytes that a bitmap of some bits takes.
+// bitmapBytes returns the length of a bitmap in bytes.
 func bitmapBytes(count int) int {
 	whole := count / 8
 	if count%8 != 0 {
@@ -43,12 +43,11 @@ func bitmapBytes(count int) int {
 	return whole
 }
 
-// multiply returns the product of two numbers that are not negative, if it is an
-// int.
+// multiply returns the product of two non-negative numbers, if it is an int.
 func multiply(a, b int) (product int, ok bool) {
 	high, low := bits.Mul64(uint64(a), uint64(b))
 	return int(low), high == 0 && int(low) >= 0
 }
 
-// add returns the sum of two numbers that are not negative, if it is an int.
+// add returns the sum of two non-negative numbers, if it is an int.
 func add(a, b int) (sum int, ok bool) { return a + b, a+b >= 0 }

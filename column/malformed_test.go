@@ -209,8 +209,8 @@ func TestMalformedArraysNameTheBuffer(t *testing.T) {
 			`column 1 "amount": child 1 (price): buffer 1 (values) has 12 bytes, 4 elements of int64 at offset 2 need 48`,
 		},
 		{text(offsets(0, 1, 4)), `buffer 1 (offsets) ends with 4, but there are 3 bytes in buffer 2 (data)`},
-		{text(offsets(2, 1, 1)), `buffer 1 (offsets) goes from 2 to 1`},
-		{text(offsets(math.MaxUint32, 1, 1)), `buffer 1 (offsets) goes from -1 to 1`},
+		{text(offsets(2, 1, 1)), `buffer 1 (offsets) begins with 2 and ends with 1`},
+		{text(offsets(math.MaxUint32, 1, 1)), `buffer 1 (offsets) begins with -1 and ends with 1`},
 		{text(offsets(0, 1)), `buffer 1 (offsets) has 8 bytes, 2 elements of utf8 at offset 0 need 12`},
 		{
 			array.NewData(arrow.PrimitiveTypes.Int32, 6, []*arrowmemory.Buffer{nil, id.Buffers()[1]}, nil, 3, 0),

@@ -83,14 +83,14 @@ func (c *Column) ValuesRegion() (Bytes, error) {
 		return c.data.Buffers[1].Slice(first, first+c.data.Length*l.Width)
 	case layout.Bits:
 		if c.data.Offset%8 != 0 {
-			return Bytes{}, fmt.Errorf("column: values of %v: they begin with bit %d of a byte, copy the column first: %w", c, c.data.Offset%8, ErrInvalid)
+			return Bytes{}, fmt.Errorf("column: values of %v: they begin at bit %d of a byte, expected bit 0: copy the column first: %w", c, c.data.Offset%8, ErrInvalid)
 		}
 		bits, _, err := c.bits(1)
 		return bits, err
 	case layout.Dictionary:
-		return Bytes{}, fmt.Errorf("column: values of %v: take Indices and Dictionary: %w", c, ErrInvalid)
+		return Bytes{}, fmt.Errorf("column: values of %v: dictionary types have indices instead: use Indices and Dictionary: %w", c, ErrInvalid)
 	}
-	return Bytes{}, fmt.Errorf("column: values of %v: the type has no fixed width: take its buffers and children: %w", c, ErrInvalid)
+	return Bytes{}, fmt.Errorf("column: values of %v: the type has no fixed width: use its buffers and children: %w", c, ErrInvalid)
 }
 
 // layout checks that the column was not released and returns its layout.

@@ -123,7 +123,7 @@ func (p *planner) fill(bytes int, fill func(destination []byte, offset uint64)) 
 func (p *planner) total() (uint64, error) {
 	p.advance(-p.cursor % bufferPadding)
 	if p.overflow {
-		return 0, fmt.Errorf("the buffers together: %w", memory.ErrOverflow)
+		return 0, fmt.Errorf("the total length of the buffers: %w", memory.ErrOverflow)
 	}
 	return p.cursor, nil
 }
@@ -150,7 +150,7 @@ func (p *planner) plan(t arrow.DataType, chunks []chunk) (*node, error) {
 	for i := range chunks {
 		ok := false
 		if n.length, ok = add(n.length, chunks[i].length); !ok {
-			return nil, fmt.Errorf("the length of all chunks: %w", memory.ErrOverflow)
+			return nil, fmt.Errorf("the total length of the chunks: %w", memory.ErrOverflow)
 		}
 	}
 	if l.HasValidity() {

@@ -158,7 +158,7 @@ func (p *planner) offsets(n *node, l layout.Layout, chunks []chunk, limit func(c
 func (c *chunk) between(l layout.Layout, offsets []byte, limit int, elements string) error {
 	first, last := signedAt(offsets, l.Width), signedAt(offsets[len(offsets)-l.Width:], l.Width)
 	if first < 0 || last < first || last > math.MaxInt {
-		return fmt.Errorf("buffer 1 (offsets) goes from %d to %d: %w", first, last, ErrInvalid)
+		return fmt.Errorf("buffer 1 (offsets) begins with %d and ends with %d: %w", first, last, ErrInvalid)
 	}
 	if int(last) > limit {
 		return fmt.Errorf("buffer 1 (offsets) ends with %d, but there are %d %s: %w", last, limit, elements, ErrInvalid)

@@ -15,7 +15,7 @@ import (
 func checkOffsets(offsets []byte, width, limit int) (first, last int, err error) {
 	at := signedAt(offsets, width)
 	if at < 0 {
-		return 0, 0, fmt.Errorf("the first is %d: %w", at, ErrInvalid)
+		return 0, 0, fmt.Errorf("the first is %d, expected zero or more: %w", at, ErrInvalid)
 	}
 	first = int(at)
 	decreases := -1
@@ -28,7 +28,7 @@ func checkOffsets(offsets []byte, width, limit int) (first, last int, err error)
 		return 0, 0, fmt.Errorf("number %d is less than the one before it: %w", decreases, ErrInvalid)
 	}
 	if at > int64(limit) {
-		return 0, 0, fmt.Errorf("the last is %d, but there are %d elements to point to: %w", at, limit, ErrInvalid)
+		return 0, 0, fmt.Errorf("the last is %d, expected at most the %d elements: %w", at, limit, ErrInvalid)
 	}
 	return first, int(at), nil
 }
@@ -180,7 +180,7 @@ func checkUnion(l layout.Layout, ids, offsets []byte, lengths []int, first int) 
 	children := l.Storage.(arrow.UnionType).ChildIDs()
 	for i, id := range ids {
 		if int8(id) < 0 || int(id) >= len(children) || children[id] == arrow.InvalidUnionChildID {
-			return fmt.Errorf("buffer 0 (type ids): number %d is %d, which %v has not: %w", first+i, int8(id), l.Storage, ErrInvalid)
+			return fmt.Errorf("buffer 0 (type ids): number %d is %d, which is not a type id of %v: %w", first+i, int8(id), l.Storage, ErrInvalid)
 		}
 		if offsets == nil {
 			continue
@@ -205,7 +205,7 @@ func checkRunEnds(ends []byte, width, elements int) error {
 		at = next
 	}
 	if at < int64(elements) {
-		return fmt.Errorf("the last is %d, but there are elements up to %d: %w", at, elements, ErrInvalid)
+		return fmt.Errorf("the last is %d, expected at least %d: %w", at, elements, ErrInvalid)
 	}
 	return nil
 }

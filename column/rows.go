@@ -49,10 +49,10 @@ type RowCount struct {
 // count.
 func NewRowCount(device memory.Slice[int64], capacity int64) (*RowCount, error) {
 	if device.Block() == nil || device.Len() != 1 {
-		return nil, fmt.Errorf("column: new row count: the row count on the device has %d elements instead of one: %w", device.Len(), ErrRows)
+		return nil, fmt.Errorf("column: new row count: the device memory has %d elements, expected one: %w", device.Len(), ErrRows)
 	}
 	if capacity < 0 {
-		return nil, fmt.Errorf("column: new row count: the capacity is %d: %w", capacity, ErrRows)
+		return nil, fmt.Errorf("column: new row count: the capacity is %d, expected zero or more: %w", capacity, ErrRows)
 	}
 	if err := device.Block().Retain(); err != nil {
 		return nil, fmt.Errorf("column: new row count: %w", err)
@@ -163,7 +163,7 @@ func (r *RowCount) Learn(rows int64) error {
 	}
 	known, ok := r.Host()
 	if ok && known != rows {
-		return fmt.Errorf("column: learn a row count of %d: it is %d: %w", rows, known, ErrRows)
+		return fmt.Errorf("column: learn a row count of %d: the known count is %d: %w", rows, known, ErrRows)
 	}
 	if r.parent == nil {
 		r.host.Store(rows)

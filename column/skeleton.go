@@ -111,7 +111,7 @@ func (p place) in(blocks []*memory.Block) (Bytes, error) {
 		return Bytes{}, nil
 	}
 	if p.block < 0 || p.block >= len(blocks) {
-		return Bytes{}, fmt.Errorf("it lies in block %d of %d: %w", p.block, len(blocks), memory.ErrRange)
+		return Bytes{}, fmt.Errorf("its block is number %d, but %d blocks were passed: %w", p.block, len(blocks), memory.ErrRange)
 	}
 	return memory.View[uint8](blocks[p.block], p.offset, p.bytes)
 }

@@ -40,7 +40,7 @@ func (c *Column) SliceCapacity(offset, length int) (*Column, error) {
 		return nil, err
 	}
 	if offset < 0 || length < 0 || offset > c.data.Length || length > c.data.Length-offset {
-		return nil, fmt.Errorf("column: slice of %d elements at offset %d of the %d that %v may have: %w", length, offset, c.data.Length, c, memory.ErrRange)
+		return nil, fmt.Errorf("column: slice of %d elements at offset %d of the capacity %d of %v: %w", length, offset, c.data.Length, c, memory.ErrRange)
 	}
 	if c.data.Rows == nil {
 		return c.part(offset, length)

@@ -16,7 +16,7 @@ func check(data Data) error {
 	}
 	end, ok := add(max(data.Offset, 0), max(data.Length, 0))
 	if data.Offset < 0 || data.Length < 0 || !ok {
-		return fmt.Errorf("offset is %d and length %d: %w", data.Offset, data.Length, ErrInvalid)
+		return fmt.Errorf("offset is %d and length %d, expected zero or more: %w", data.Offset, data.Length, ErrInvalid)
 	}
 	if err := checkNulls(l, data); err != nil {
 		return err
@@ -50,7 +50,7 @@ func check(data Data) error {
 func checkNulls(l layout.Layout, data Data) error {
 	nulls := data.NullCount
 	if nulls < UnknownNullCount || nulls > data.Length {
-		return fmt.Errorf("null count is %d of %d elements: %w", nulls, data.Length, ErrInvalid)
+		return fmt.Errorf("null count is %d, expected -1 to the length %d: %w", nulls, data.Length, ErrInvalid)
 	}
 	if nulls <= 0 || l.Kind == layout.Null {
 		return nil
@@ -110,7 +110,7 @@ func checkChild(l layout.Layout, data Data, i int, child *Column, end int) error
 func checkDictionary(l layout.Layout, data Data) error {
 	if l.Kind != layout.Dictionary {
 		if data.Dictionary != nil {
-			return fmt.Errorf("it has a dictionary, %v needs none: %w", l.Storage, ErrInvalid)
+			return fmt.Errorf("it has a dictionary, expected nil for %v: %w", l.Storage, ErrInvalid)
 		}
 		return nil
 	}
@@ -137,7 +137,7 @@ func checkDevice(data Data) error {
 			dev = block.Device()
 		}
 		if !dev.Same(block.Device()) {
-			return fmt.Errorf("its parts lie on %v and on %v: %w", dev, block.Device(), ErrInvalid)
+			return fmt.Errorf("its parts are on %v and on %v, expected one device: %w", dev, block.Device(), ErrInvalid)
 		}
 	}
 	return nil

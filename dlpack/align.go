@@ -23,7 +23,7 @@ func alignTo(block *memory.Block, t *cabi.Tensor) {
 // kernel that reads one destroys the context for the whole process.
 func checkAligned(t cabi.Tensor) error {
 	if width := uintptr(t.DataType.Bits) / 8; t.Data&(width-1) != 0 {
-		return faulty("column", "its values begin at %#x, which is not aligned to elements of %d bytes: copy the column first: %w",
+		return faulty("column", "its values begin at %#x, expected an address aligned to %d bytes: copy the column first: %w",
 			t.Data, width, ErrUnsupported)
 	}
 	return nil

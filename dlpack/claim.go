@@ -55,7 +55,7 @@ func (c *claim) pointerTo(t *cabi.Tensor) (device.Pointer, error) {
 		return 0, nil
 	}
 	if t.Data == 0 {
-		return 0, faulty("data", "it is NULL, but there are %d bytes of elements: %w", c.bytes, ErrInvalid)
+		return 0, faulty("data", "NULL, but the elements have %d bytes: %w", c.bytes, ErrInvalid)
 	}
 	first, carry := bits.Add64(uint64(t.Data), t.ByteOffset, 0)
 	if carry != 0 {

@@ -150,7 +150,7 @@ func only[Options any](given []Options) (o Options, err error) {
 	case 1:
 		return given[0], nil
 	}
-	return o, faulty("options", "%d sets of options were given, at most one is used: %w", len(given), device.ErrInvalidValue)
+	return o, faulty("options", "%d sets of options, expected at most one: %w", len(given), device.ErrInvalidValue)
 }
 
 // valuesOf returns the values of a column without nulls.
@@ -205,7 +205,7 @@ func (s *contents) export(o *ExportOptions) (*Tensor, error) {
 	}
 	handle, record, ok := cabi.Begin(&tensor.export)
 	if !ok {
-		return nil, also(faulty("", "the tensor's struct: %w", device.ErrOutOfMemory), tensor.export.end(nil))
+		return nil, also(faulty("", "allocate the tensor's struct: %w", device.ErrOutOfMemory), tensor.export.end(nil))
 	}
 	tensor.export.handle = handle
 	if o.Aligned && s.length > 0 {
@@ -227,7 +227,7 @@ func (s *contents) flags(o *ExportOptions) (flags uint64, err error) {
 	if block := s.region.Block(); o.ReadOnly || block != nil && block.ReadOnly() {
 		flags |= cabi.FlagReadOnly
 		if o.Legacy {
-			return 0, faulty("options.Legacy", "the legacy struct cannot forbid writing: export the versioned one: %w", memory.ErrReadOnly)
+			return 0, faulty("options.Legacy", "the legacy struct has no read-only flag: export the versioned one: %w", memory.ErrReadOnly)
 		}
 	}
 	return flags, nil

@@ -117,7 +117,7 @@ func (t *ExtensionType) Serialize() string { return "" }
 // [ErrInvalid].
 func (t *ExtensionType) Deserialize(storage arrow.DataType, _ string) (arrow.ExtensionType, error) {
 	if !t.storedAs(storage) {
-		return nil, fmt.Errorf("dlpack: %s is stored as %v, not as %v: %w", t.name, t.Storage, storage, ErrInvalid)
+		return nil, fmt.Errorf("dlpack: %s is stored as %v, expected %v: %w", t.name, t.Storage, storage, ErrInvalid)
 	}
 	return t, nil
 }

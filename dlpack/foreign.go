@@ -22,7 +22,7 @@ func (f foreign) check() error {
 		return nil
 	}
 	if version := f.versioned.Version; version.Major != cabi.MajorVersion {
-		return faulty("version.major", "%d.%d: only version %d can be read: %w", version.Major, version.Minor, cabi.MajorVersion, ErrVersion)
+		return faulty("version.major", "%d.%d, expected version %d: %w", version.Major, version.Minor, cabi.MajorVersion, ErrVersion)
 	}
 	return nil
 }

@@ -117,24 +117,24 @@ func (m *matrixColumns) add(ctx context.Context, i int, c *column.Column) error 
 		return err
 	}
 	if len(e.inner) > 0 {
-		return fmt.Errorf("%v: lists are a dimension already; export it by itself: %w", c, ErrUnsupported)
+		return fmt.Errorf("%v: lists are a dimension already: export the column alone: %w", c, ErrUnsupported)
 	}
 	if i == 0 {
 		m.rows, m.dataType = e.count, e.dataType
 		m.bytes = uint64(e.count) * uint64(e.dataType.Bits) / 8
 	}
 	if e.dataType != m.dataType {
-		return fmt.Errorf("it is of %v, the first one of another type: cast it first: %w", c.Type(), ErrUnsupported)
+		return fmt.Errorf("its type is %v, the first column's type differs: cast it first: %w", c.Type(), ErrUnsupported)
 	}
 	if e.count != m.rows {
-		return fmt.Errorf("it has %d rows, the first one %d: %w", e.count, m.rows, device.ErrInvalidValue)
+		return fmt.Errorf("it has %d rows, expected the first column's %d: %w", e.count, m.rows, device.ErrInvalidValue)
 	}
 	for block := range c.Blocks {
 		if m.block == nil {
 			m.block = block
 		}
 		if !block.Device().Same(m.block.Device()) {
-			return fmt.Errorf("it is on %s, others on %s: %w", block.Device(), m.block.Device(), ErrDevice)
+			return fmt.Errorf("it is on %s, the other columns on %s: copy it first: %w", block.Device(), m.block.Device(), ErrDevice)
 		}
 	}
 	m.columns[i] = e

@@ -35,7 +35,7 @@ func checkStream(dev *device.Device, given *device.Stream) error {
 	if given.Device().Same(dev) {
 		return nil
 	}
-	return faulty("options.Stream", "it belongs to %s, the memory to %s: %w", given.Device(), dev, device.ErrInvalidValue)
+	return faulty("options.Stream", "a stream of %s, expected one of %s: %w", given.Device(), dev, device.ErrInvalidValue)
 }
 
 // perThread is CUDA's number of the default stream of the calling thread. A goroutine

@@ -159,7 +159,7 @@ func TestAlignmentOfComplexNumbers(t *testing.T) {
 		assert.Equal(t, values[4:], leafBytes(t, c, 8))
 		_, err = dlpack.Export(c)
 		require.ErrorIs(t, err, dlpack.ErrUnsupported)
-		require.ErrorContains(t, err, "not aligned to elements of 8 bytes: copy the column first")
+		require.ErrorContains(t, err, "expected an address aligned to 8 bytes: copy the column first")
 		require.NoError(t, c.Release())
 
 		p = newProducer(t, m.Device(), foreignMemory(t, m.Device(), values), cabi.DataType{Code: cabi.CodeComplex, Bits: 64, Lanes: 1}, 10)

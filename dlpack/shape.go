@@ -76,11 +76,11 @@ type dimensions struct {
 func (d *dimensions) read(t *cabi.Tensor) error {
 	switch {
 	case t.NDim < 0:
-		return faulty("ndim", "%d: %w", t.NDim, ErrInvalid)
+		return faulty("ndim", "%d, expected zero or more: %w", t.NDim, ErrInvalid)
 	case t.NDim > cabi.MaximumDimensions:
-		return faulty("ndim", "%d: more than %d dimensions; reshape the tensor first: %w", t.NDim, cabi.MaximumDimensions, ErrUnsupported)
+		return faulty("ndim", "%d, expected at most %d: reshape the tensor first: %w", t.NDim, cabi.MaximumDimensions, ErrUnsupported)
 	case t.NDim > 0 && t.Shape == 0:
-		return faulty("shape", "it is NULL: %w", ErrInvalid)
+		return faulty("shape", "NULL, expected the lengths of the dimensions: %w", ErrInvalid)
 	case t.NDim > 0 && t.Shape%8 != 0:
 		return faulty("shape", "%#x is not aligned to 8 bytes: %w", t.Shape, ErrInvalid)
 	case t.NDim > 0 && t.Strides%8 != 0:
@@ -91,7 +91,7 @@ func (d *dimensions) read(t *cabi.Tensor) error {
 	for i := range d.n {
 		length := at(t.Shape, i)
 		if length < 0 {
-			return faulty(indexed("shape", i), "%d: %w", length, ErrInvalid)
+			return faulty(indexed("shape", i), "%d, expected zero or more: %w", length, ErrInvalid)
 		}
 		d.shape[i] = length
 		if d.strided {
@@ -131,7 +131,7 @@ func (d *dimensions) rows(p *placement) error {
 	}
 	for i, length := range p.inner {
 		if length == 0 || length > math.MaxInt32 {
-			return faulty(indexed("shape", i+1), "%d: Arrow's fixed-size lists have 1 to %d items: %w", length, math.MaxInt32, ErrUnsupported)
+			return faulty(indexed("shape", i+1), "%d, expected 1 to %d, the lengths of Arrow's fixed-size lists: %w", length, math.MaxInt32, ErrUnsupported)
 		}
 	}
 	if !d.strided || d.count == 0 {
@@ -159,11 +159,11 @@ func (d *dimensions) notCompact(i int, compact int64) error {
 // matrix writes the placement of columns, each of which has no gaps.
 func (d *dimensions) matrix(p *placement) error {
 	if d.n != 2 {
-		return faulty("ndim", "%d: a matrix has two dimensions; use Import for other tensors: %w", d.n, ErrUnsupported)
+		return faulty("ndim", "%d, expected 2: use Import for other tensors: %w", d.n, ErrUnsupported)
 	}
 	rows, columns := d.shape[0], d.shape[1]
 	if columns > mostColumns {
-		return faulty("shape[1]", "%d: more than %d columns; use Import, which makes lists of the rows: %w", columns, mostColumns, ErrUnsupported)
+		return faulty("shape[1]", "%d columns, expected at most %d: use Import, which makes lists of the rows: %w", columns, mostColumns, ErrUnsupported)
 	}
 	p.length, p.columns = int(rows), int(columns)
 	if d.count == 0 {

@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// arrowTypes are the types that both sides have, by Arrow's number of them.
+// arrowTypes are the types that both sides have, by Arrow's type id.
 var arrowTypes = [...]arrow.DataType{
 	arrow.BOOL:    arrow.FixedWidthTypes.Boolean,
 	arrow.INT8:    arrow.PrimitiveTypes.Int8,
@@ -25,8 +25,8 @@ var arrowTypes = [...]arrow.DataType{
 	arrow.FLOAT64: arrow.PrimitiveTypes.Float64,
 }
 
-// counterparts are DLPack's types of arrowTypes. All but booleans have the same bytes on
-// both sides. A type without a counterpart has no lanes.
+// counterparts are DLPack's types of arrowTypes. All except booleans have the same
+// bytes on both sides. A type without a counterpart has zero lanes.
 var counterparts = counterpartsOf(arrowTypes)
 
 func counterpartsOf(types [len(arrowTypes)]arrow.DataType) (of [len(arrowTypes)]cabi.DataType) {
@@ -77,7 +77,7 @@ func toDLPack(t arrow.DataType) (cabi.DataType, error) {
 // fromDLPack returns the Arrow type of a tensor's elements.
 func fromDLPack(t cabi.DataType) (arrow.DataType, error) {
 	if t.Lanes != 1 {
-		return nil, faulty("dtype.lanes", "%d: only one value an element: %w", t.Lanes, ErrUnsupported)
+		return nil, faulty("dtype.lanes", "%d, expected 1: %w", t.Lanes, ErrUnsupported)
 	}
 	for id, each := range counterparts {
 		if each == t {
@@ -92,7 +92,8 @@ func fromDLPack(t cabi.DataType) (arrow.DataType, error) {
 	return nil, unsupported(t)
 }
 
-// unsupported says what of a type has no counterpart: its width or all of it.
+// unsupported returns an error about the part of a type without a counterpart: its
+// width or the type code.
 func unsupported(t cabi.DataType) error {
 	sameCode := func(each cabi.DataType) bool { return each.Lanes == 1 && each.Code == t.Code }
 	known := slices.ContainsFunc(counterparts[:], sameCode) ||

@@ -39,7 +39,7 @@ func (t *Table) Acquire(ctx context.Context) (*buffer.Buffer, error) {
 // memory.Block.OrderBefore.
 func (t *Table) AcquireOn(ctx context.Context, stream *device.Stream) (*buffer.Buffer, error) {
 	if stream == nil || !stream.Device().Same(t.spiller.manager.Device()) {
-		return nil, fmt.Errorf("spill: acquire %v: the stream is not of %s: %w", t, t.spiller.manager.Device(), device.ErrInvalidValue)
+		return nil, fmt.Errorf("spill: acquire %v: the stream is nil or of another device, expected one of %s: %w", t, t.spiller.manager.Device(), device.ErrInvalidValue)
 	}
 	table, err := t.acquire(ctx, false)
 	if err == nil {

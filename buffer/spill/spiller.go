@@ -86,7 +86,7 @@ func (s *Spiller) open(options Options) (err error) {
 		s.hostResource = resource
 	}
 	if !resource.Kind().HostAccessible() {
-		return fmt.Errorf("Options.Host is %v memory, which the processor does not reach: %w", resource.Kind(), device.ErrInvalidValue)
+		return fmt.Errorf("Options.Host is %v memory, expected memory that the processor can access: %w", resource.Kind(), device.ErrInvalidValue)
 	}
 	if s.out, err = dev.NewStream(); err != nil {
 		return err
@@ -147,7 +147,7 @@ func (t *Table) describe(block *memory.Block) error {
 	if block.External() {
 		t.external = true
 	} else if !below(t.spiller.manager, block.Manager()) {
-		return fmt.Errorf("%v is not of the spiller's manager: %w", block, device.ErrInvalidValue)
+		return fmt.Errorf("%v is not memory of the spiller's manager or of one below it: %w", block, device.ErrInvalidValue)
 	}
 	t.homes = append(t.homes, home{manager: block.Manager(), stream: block.Stream(), tag: block.Tag(), bytes: block.Bytes()})
 	t.bytes += block.Bytes()
@@ -188,7 +188,7 @@ func (s *Spiller) Close() error {
 		return fmt.Errorf("spill: close spiller: %w", memory.ErrClosed)
 	}
 	if tables > 0 {
-		return fmt.Errorf("spill: close spiller: %d of them: %w", tables, ErrOpen)
+		return fmt.Errorf("spill: close spiller: %d tables: release them first: %w", tables, ErrOpen)
 	}
 	s.unregister()
 	s.moves.Wait()
