@@ -12,13 +12,13 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// Options say what cases are drawn. The zero value is right for most tests.
+// Options configure the drawn cases. The zero value is right for most tests.
 type Options struct {
 	// Rows are the numbers of rows to choose from; nil means some up to 70.
 	Rows []int
-	// Columns is the greatest number of columns, 10 if it is zero. Depth is how deep
-	// expressions go at most, 4 if it is zero; Expressions how many there are at
-	// most, 3 if it is zero.
+	// Columns is the maximum number of columns, 10 if it is zero. Depth is the maximum
+	// depth of expressions, 4 if it is zero; Expressions their maximum number, 3 if it
+	// is zero.
 	Columns, Depth, Expressions int
 	// Exact leaves out Exp, Log, Power, Sin and Cos, which devices may round
 	// differently.
@@ -33,7 +33,7 @@ type Case struct {
 	Arrays      []arrow.Array
 	Rows        int
 	Expressions []expr.Expr
-	// Program is what the schema and expressions bind to.
+	// Program is the result of binding the expressions to the schema.
 	Program *exprtree.Program
 }
 
@@ -65,9 +65,9 @@ func Draw(t *rapid.T, options Options) *Case {
 	c := &Case{Rows: rapid.SampledFrom(rows).Draw(t, "rows")}
 	g := &generator{t: t, options: options, zone: rapid.SampledFrom([]string{"", "UTC"}).Draw(t, "zone")}
 	values := NewValues(rapid.Uint64().Draw(t, "seed"))
-	g.turns = values.Rand
+	g.offsets = values.Rand
 	var fields []arrow.Field
-	first := g.turns.IntN(int(classes))
+	first := g.offsets.IntN(int(classes))
 	for i := range nonZero(options.Columns, 10) - g.choose("fewer", nonZero(options.Columns, 10)) {
 		of := class((first + i) % int(classes))
 		for options.NoStrings && of == stringValues || options.NoDecimals && of == decimals {

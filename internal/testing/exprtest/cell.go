@@ -9,8 +9,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/decimal128"
 )
 
-// Cell returns an array's value as [Model] does. Of types that nothing is computed
-// with it returns whether there is one.
+// Cell returns an array's value as [Model] does. For types without operations it
+// reports whether the value is not null.
 func Cell(values arrow.Array, i int) any {
 	if values.IsNull(i) {
 		return nil

@@ -9,16 +9,16 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// TB is what of testing.TB and rapid.T comparisons need.
+// TB is the part of testing.TB and rapid.T that comparisons need.
 type TB interface {
 	Helper()
 	Fatalf(format string, args ...any)
 }
 
-// Compare fails the test unless both arrays have one type, one length, nulls in the
-// same places and the same values elsewhere. Floats may differ by as many units in
-// the last place as tolerance says; all NaN are the same, and -0 is not 0 unless a
-// tolerance is given. It is of the types that expressions compute with.
+// Compare fails the test unless both arrays have the same type, the same length, nulls
+// in the same places and the same values elsewhere. Floats may differ by tolerance
+// units in the last place. All NaN are equal, and -0 differs from 0 unless tolerance is
+// above zero. Compare supports the types that expressions compute with.
 func Compare(t TB, want, got arrow.Array, tolerance uint64) {
 	t.Helper()
 	if !arrow.TypeEqual(want.DataType(), got.DataType()) || want.Len() != got.Len() {
@@ -36,7 +36,7 @@ func Compare(t TB, want, got arrow.Array, tolerance uint64) {
 	}
 }
 
-// CompareModel fails the test unless the array has the values that [Model] gave.
+// CompareModel fails the test unless the array has the values of [Model].
 func CompareModel(t TB, want []any, got arrow.Array, tolerance uint64) {
 	t.Helper()
 	if len(want) != got.Len() {

@@ -74,7 +74,7 @@ func TestTolerance(t *testing.T) {
 	require.False(t, exprtest.Same(1.0, single, exprtree.Float32, 0))
 }
 
-// TestEveryOperationIsDrawn checks that the generator leaves nothing out.
+// TestEveryOperationIsDrawn checks that the generator omits no operation.
 func TestEveryOperationIsDrawn(t *testing.T) {
 	drawn := make(map[exprtree.Op]bool)
 	for seed := 0; seed < 40 && len(drawn) < int(exprtree.Ops)-1; seed++ {

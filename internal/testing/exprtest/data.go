@@ -15,17 +15,17 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 )
 
-// Values makes arrays whose values are those at which operations go wrong, among
-// ordinary ones. What lies under a null is anything.
+// Values makes arrays of ordinary values and of values at which operations tend to
+// fail. The values under nulls are random.
 type Values struct {
 	*rand.Rand
-	// Sliced gives arrays an offset, and elements behind the last.
+	// Sliced gives arrays an offset, and elements after the last.
 	Sliced bool
-	// Nulls says how many are null.
+	// Nulls selects how many elements are null.
 	Nulls arraytest.Nulls
 }
 
-// NewValues returns a maker of values that depend on the seed alone.
+// NewValues returns a generator of values that depend only on the seed.
 func NewValues(seed uint64) *Values { return &Values{Rand: rand.New(rand.NewPCG(seed, 1))} }
 
 // Array makes an array of n elements. The caller releases it.
@@ -148,7 +148,7 @@ var specialFloats = []float64{
 	-700.5, -708.5, -740.25, -745.2, -746, 709.75, 710, 88.7, 88.8, -87.5, -103.9, 1e22, 1e300, 2e-308,
 }
 
-// Float returns a value that float64 holds.
+// Float returns a value that float64 can represent.
 func (v *Values) Float() float64 {
 	switch v.IntN(4) {
 	case 0:
@@ -182,7 +182,7 @@ func (v *Values) Decimal(t *arrow.Decimal128Type) decimal128.Num {
 	return decimal128.FromBigInt(x)
 }
 
-// words are few, so that they are often equal.
+// texts are few, so that values are often equal.
 var texts = []string{"", "a", "ab", "abc", "b", "aba", "abcdefgh", "abcdefghi", "ä€", "abcdefghabcdefghabc", "\x00", "abc\x00"}
 
 // text returns a string, of exactly width bytes unless that is negative.

@@ -1,8 +1,8 @@
-// Package exprtest makes random expressions over random tables, and says what they
-// must give, for tests of what evaluates expressions.
+// Package exprtest makes random expressions over random tables, with their expected
+// results, for tests of evaluators of expressions.
 //
 // [Draw] makes a [Case]: a schema, arrays for it, and well-typed expressions over all
-// operations and types. [Model] computes what a program gives, a value at a time and
-// with nothing but Go's numbers, so it shares no mistake with package hosteval or
-// with generated code. [Compare] compares arrays.
+// operations and types. [Model] computes the results of a program, one value at a time
+// and with Go's numbers only, so it shares no error with package hosteval or with
+// generated code. [Compare] compares arrays.
 package exprtest

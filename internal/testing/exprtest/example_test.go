@@ -12,7 +12,7 @@ import (
 )
 
 func Example() {
-	// In a test of what evaluates expressions:
+	// In a test of an evaluator of expressions:
 	check := func(t *testing.T) {
 		rapid.Check(t, func(t *rapid.T) {
 			c := exprtest.Draw(t, exprtest.Options{})

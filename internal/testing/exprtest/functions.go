@@ -5,8 +5,8 @@ import (
 	"math/big"
 )
 
-// The functions here round once, but for results beyond float64's normal numbers:
-// they are computed with more digits than are ever lost.
+// The functions here compute with more digits than are ever lost and round once, except
+// for results outside of float64's normal numbers.
 
 const (
 	digits = 300
@@ -55,7 +55,7 @@ func Sin(x float64) float64 { return sine(x, 0) }
 // Cos returns the cosine of x radians.
 func Cos(x float64) float64 { return sine(x, 1) }
 
-// sine is the sine of x and a number of quarter turns.
+// sine returns the sine of x plus a number of quarter turns.
 func sine(x float64, quarters int64) float64 {
 	if x == 0 || math.IsNaN(x) || math.IsInf(x, 0) {
 		if quarters == 1 {
@@ -86,7 +86,7 @@ func float(x *big.Float) float64 {
 	return f
 }
 
-// series is x^n/n! - x^(n+2)/(n+2)! + …
+// series returns x^n/n! - x^(n+2)/(n+2)! + …
 func series(x *big.Float, n int64) *big.Float {
 	term := zero(digits).SetInt64(1)
 	if n == 1 {
@@ -129,7 +129,8 @@ func log(x float64) *big.Float {
 	return sum.Add(sum, zero(digits).Mul(number(float64(exponent)), ln2))
 }
 
-// inverseTangent is the arc tangent, or its hyperbolic brother, of a small number.
+// inverseTangent returns the arc tangent, or the inverse hyperbolic tangent, of a small
+// number.
 func inverseTangent(s *big.Float, alternate bool) *big.Float {
 	precision := s.Prec()
 	square := zero(precision).Mul(s, s)

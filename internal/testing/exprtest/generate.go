@@ -13,8 +13,8 @@ import (
 
 // generator draws expressions.
 type generator struct {
-	// turns turn what rapid draws, which is small numbers more often than others.
-	turns   *rand.Rand
+	// offsets shift the numbers that rapid draws, because rapid prefers small ones.
+	offsets *rand.Rand
 	t       *rapid.T
 	options Options
 	zone    string
@@ -23,18 +23,18 @@ type generator struct {
 	drawn [classes][]expr.Expr
 }
 
-// choose returns a number from 0 up to below n.
+// choose returns a number from 0 to below n.
 func (g *generator) choose(label string, n int) int {
 	return rapid.IntRange(0, n-1).Draw(g.t, label)
 }
 
 // among is choose without a preference for small numbers.
 func (g *generator) among(label string, n int) int {
-	return (g.choose(label, n) + g.turns.IntN(n)) % n
+	return (g.choose(label, n) + g.offsets.IntN(n)) % n
 }
 
-// bindable draws an expression that is not refused: where scales of decimals or the
-// like do not go together, another one.
+// bindable draws an expression that binds: if scales of decimals or the like do not
+// fit, it draws another one.
 func (g *generator) bindable(schema *arrow.Schema, depth int) expr.Expr {
 	var err error
 	for range 20 {
@@ -85,7 +85,7 @@ func (g *generator) literal(of class) expr.Expr {
 	if g.among("null", 8) == 0 {
 		return expr.Null(t)
 	}
-	values := NewValues(rapid.Uint64().Draw(g.t, "value") ^ g.turns.Uint64())
+	values := NewValues(rapid.Uint64().Draw(g.t, "value") ^ g.offsets.Uint64())
 	open := g.among("open", 2) == 0
 	switch of {
 	case integers:
@@ -127,7 +127,7 @@ func (g *generator) literal(of class) expr.Expr {
 	return expr.LitOf(t, arrow.Duration(values.Integer(exprtree.Int64)))
 }
 
-// selection draws what every class but strings has.
+// selection draws an operation that exists for every class except strings.
 func (g *generator) selection(of class, depth int) expr.Expr {
 	x, y := g.draw(of, depth), g.draw(of, depth)
 	switch g.among("selection", 7) {
@@ -150,7 +150,7 @@ func (g *generator) pick(functions ...func() expr.Expr) expr.Expr {
 	return functions[g.among("operation", len(functions))]()
 }
 
-// number is of one of the classes of numbers.
+// number draws an expression of one of the numeric classes.
 func (g *generator) number(depth int) expr.Expr {
 	if g.among("number", 2) == 0 {
 		return g.draw(floats, depth)
@@ -158,7 +158,7 @@ func (g *generator) number(depth int) expr.Expr {
 	return g.draw(integers, depth)
 }
 
-// any is of any class that can be computed with.
+// any draws an expression of any class with operations.
 func (g *generator) any(depth int) expr.Expr {
 	of := class(g.among("class", int(lengths)+1))
 	if g.options.NoDecimals && of == decimals {

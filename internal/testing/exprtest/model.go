@@ -10,9 +10,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// Model returns what the outputs of a program are: for each output, each row's
-// value. A value is nil for null, or a bool, an int64, a uint64, a float64, a
-// *big.Int for the unscaled value of a decimal, or a string.
+// Model returns the values of the outputs of a program: for each output, each row's
+// value. A value is nil for null, or a bool, an int64, a uint64, a float64, a *big.Int
+// for the unscaled value of a decimal, or a string.
 func Model(program *exprtree.Program, inputs []arrow.Array, rows int) [][]any {
 	outputs := make([][]any, len(program.Outputs))
 	for i, output := range program.Outputs {
@@ -97,7 +97,7 @@ func literalCell(n *exprtree.Node) any {
 	return n.Value
 }
 
-// apply computes an operation of values that are not null.
+// apply computes an operation on values that are not null.
 func apply(n *exprtree.Node, operands []any) any {
 	x := operands[0]
 	var y any
@@ -135,7 +135,7 @@ func apply(n *exprtree.Node, operands []any) any {
 	return wrap(result, n.Type)
 }
 
-// kleene is Kleene's "or" where decisive is true, his "and" where it is false.
+// kleene returns Kleene's "or" if decisive is true, and his "and" if it is false.
 func kleene(operands []any, decisive bool) any {
 	if operands[0] == decisive || operands[1] == decisive {
 		return decisive
@@ -163,7 +163,7 @@ func compare(op exprtree.Op, x, y any) any {
 	return comparable && order >= 0
 }
 
-// orderOf is -1, 0 or 1; NaN has no order.
+// orderOf returns -1, 0 or 1; NaN is not comparable.
 func orderOf(x, y any) (order int, comparable bool) {
 	switch x := x.(type) {
 	case float64:
@@ -253,7 +253,7 @@ func hash(operands []any) any {
 	return h
 }
 
-// words are the two words of the two's complement.
+// words returns the two words of the two's complement.
 func words(x *big.Int) (low, high uint64) {
 	if x.Sign() < 0 {
 		x = new(big.Int).Add(x, new(big.Int).Lsh(big.NewInt(1), 128))

@@ -104,8 +104,8 @@ func castToDecimal(x any, from arrow.DataType, to *arrow.Decimal128Type) any {
 	return decimalWithin(new(big.Int).Quo(whole(x), powerOfTen(scale-to.Scale)), to)
 }
 
-// decimalToFloat rounds three times: the low word and the high word together, and
-// the quotient, but for words of more than 53 bits these before.
+// decimalToFloat rounds three times: the low word and the high word together, the
+// quotient, and, for words of more than 53 bits, each word before that.
 func decimalToFloat(x *big.Int, scale int32) float64 {
 	low, high := words(new(big.Int).Abs(x))
 	sum := new(big.Float).SetPrec(256).SetFloat64(float64(high))
@@ -120,7 +120,7 @@ func decimalToFloat(x *big.Int, scale int32) float64 {
 	return f
 }
 
-// nanoseconds are the length of what a temporal type counts.
+// nanoseconds returns the length of a temporal type's unit.
 func nanoseconds(t arrow.DataType) *big.Int {
 	switch t := t.(type) {
 	case *arrow.Date32Type:
@@ -158,7 +158,7 @@ func castTime(v int64, from, to arrow.DataType, wraps bool) any {
 // floor divides x, rounding down.
 func floor(x, divisor *big.Int) { x.DivMod(x, divisor, new(big.Int)) }
 
-// cycle is how many days there are in 400 years.
+// cycle is the number of days in 400 years.
 const cycle = 146_097
 
 func datePart(op exprtree.Op, v int64, t arrow.DataType) any {

@@ -22,7 +22,7 @@ func whole(x any) *big.Int {
 	return nil
 }
 
-// wrap returns the low bits of an integer as one of the type.
+// wrap returns the low bits of an integer as a value of the type.
 func wrap(x *big.Int, t arrow.DataType) any {
 	kind := exprtree.KindOf(t)
 	size := new(big.Int).Lsh(big.NewInt(1), uint(kind.Bits()))
@@ -36,7 +36,7 @@ func wrap(x *big.Int, t arrow.DataType) any {
 	return low.Int64()
 }
 
-// within returns an integer as one of the type, nil if it is out of range.
+// within returns an integer as a value of the type, or nil if it is out of range.
 func within(x *big.Int, t arrow.DataType) any {
 	wrapped := wrap(x, t)
 	if whole(wrapped).Cmp(x) != 0 {
@@ -45,7 +45,7 @@ func within(x *big.Int, t arrow.DataType) any {
 	return wrapped
 }
 
-// integerResult computes without bounds, nil for null.
+// integerResult computes without bounds; it returns nil for null.
 func integerResult(n *exprtree.Node, x, y *big.Int) *big.Int {
 	result := new(big.Int)
 	switch n.Op {
@@ -136,7 +136,7 @@ func floatResult(op exprtree.Op, x float64, other any) float64 {
 	panic("no float operation: " + op.String())
 }
 
-// round returns a float as one of the type.
+// round rounds a float to the type.
 func round(t arrow.DataType, x float64) float64 {
 	if t.ID() == arrow.FLOAT32 {
 		return float64(float32(x))
@@ -148,7 +148,7 @@ func powerOfTen(exponent int32) *big.Int {
 	return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(exponent)), nil)
 }
 
-// decimalWithin returns an unscaled value, nil if it has too many digits.
+// decimalWithin returns an unscaled value, or nil if it has too many digits.
 func decimalWithin(x *big.Int, t *arrow.Decimal128Type) any {
 	if new(big.Int).Abs(x).Cmp(powerOfTen(t.Precision)) >= 0 {
 		return nil

@@ -4,7 +4,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// operation draws an operation that gives the class.
+// operation draws an operation with a result of the class.
 func (g *generator) operation(of class, depth int) expr.Expr {
 	switch of {
 	case integers:
@@ -129,7 +129,7 @@ func (g *generator) boolOperation(depth int) expr.Expr {
 	return g.pick(functions...)
 }
 
-// nullable is anything, or a column of any type.
+// nullable draws any expression, or a column of any type.
 func (g *generator) nullable(depth int) expr.Expr {
 	for _, of := range []class{stringValues, others} {
 		if columns := g.columns[of]; len(columns) > 0 && g.among("column", 3) == 0 {

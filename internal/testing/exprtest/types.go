@@ -4,7 +4,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// class is what expressions are chosen by: which operations take them.
+// class groups types by the operations that take them.
 type class int
 
 const (
@@ -27,7 +27,7 @@ var integerTypes = []arrow.DataType{
 	arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Uint64,
 }
 
-// typesOf returns the types of a class; timestamps are of the zone.
+// typesOf returns the types of a class; timestamps have the zone.
 func typesOf(c class, zone string) []arrow.DataType {
 	var types []arrow.DataType
 	switch c {

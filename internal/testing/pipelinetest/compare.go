@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// sameErrors reports how two devices differ in refusing a step.
+// sameErrors returns an error unless both devices succeeded or both refused a step.
 func sameErrors(want, got error) error {
 	var fault *panicked
 	switch {
@@ -67,9 +67,9 @@ func compareRecords(want, got arrow.Record) error {
 	return nil
 }
 
-// byValue reports whether arrays of a type are compared by what their rows stand for:
-// their dictionaries may differ, and arrow-go compares no unions whose children begin
-// at an offset.
+// byValue reports whether arrays of a type are compared by their logical values: their
+// dictionaries may differ, and arrow-go cannot compare unions with offsets in their
+// children.
 func byValue(t arrow.DataType) bool {
 	switch t := t.(type) {
 	case *arrow.DictionaryType, arrow.UnionType:
@@ -95,8 +95,8 @@ func compareValues(want, got arrow.Array) error {
 	return nil
 }
 
-// text is a row as JSON, which has no infinities and no NaN: a row that holds one is
-// formatted by Go.
+// text returns a row as JSON. JSON has no infinities and no NaN, so Go formats a row
+// that contains one.
 func text(a arrow.Array, row int) string {
 	value := a.GetOneForMarshal(row)
 	if encoded, err := json.Marshal(value); err == nil {

@@ -10,7 +10,7 @@ import (
 var numeric = Is(arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64,
 	arrow.FLOAT32, arrow.FLOAT64, arrow.DECIMAL128)
 
-// textual accepts what is compared by bytes.
+// textual accepts types that are compared by bytes.
 var textual = Is(arrow.STRING, arrow.LARGE_STRING, arrow.BINARY, arrow.LARGE_BINARY, arrow.FIXED_SIZE_BINARY)
 
 // temporal accepts dates, times, timestamps and durations.
@@ -24,8 +24,8 @@ func (d *Draw) columnOf(accepts func(arrow.DataType) bool) (expr.Expr, bool) {
 	return expr.Col(d.Schema.Field(i).Name), true
 }
 
-// Condition draws a bool expression. What it reads may be of types that do not go
-// together: then both devices have to refuse it.
+// Condition draws a bool expression. Its operands may have types that do not fit: then
+// both devices must refuse it.
 func (d *Draw) Condition(depth int) expr.Expr {
 	if depth > 0 {
 		switch d.IntN(6) {
@@ -63,7 +63,7 @@ func (d *Draw) Condition(depth int) expr.Expr {
 	return compare[d.IntN(len(compare))](d.Number(depth), d.Number(depth))
 }
 
-// Number draws an expression of a number.
+// Number draws a numeric expression.
 func (d *Draw) Number(depth int) expr.Expr {
 	if depth > 0 {
 		x := func() expr.Expr { return d.Number(depth - 1) }

@@ -22,7 +22,7 @@ type machine struct {
 	tables  [registers]*buffer.Buffer
 }
 
-// newMachine loads the tables that a pipeline begins with into poisoned memory.
+// newMachine loads the initial tables of a pipeline into poisoned memory.
 func newMachine(dev *device.Device, tables []arrow.Record) (m *machine, err error) {
 	m = new(machine)
 	defer func() {
@@ -47,7 +47,7 @@ func newMachine(dev *device.Device, tables []arrow.Record) (m *machine, err erro
 	return m, nil
 }
 
-// run runs a step. A panic is an error.
+// run runs a step. It returns a panic as an error.
 func (m *machine) run(ctx context.Context, s Step) (err error) {
 	defer func() {
 		if problem := recover(); problem != nil {
@@ -72,7 +72,7 @@ func (m *machine) run(ctx context.Context, s Step) (err error) {
 
 var errNoTable = errors.New("the register has no table")
 
-// panicked is the error of an operator that has panicked.
+// panicked is the error of an operator that panicked.
 type panicked struct{ error }
 
 // record fetches a register; nil if it is empty.
@@ -83,7 +83,7 @@ func (m *machine) record(ctx context.Context, register int) (arrow.Record, error
 	return m.tables[register].Record(ctx)
 }
 
-// close releases everything. What is still held then is an error.
+// close releases everything. It returns an error if memory is still held.
 func (m *machine) close() (err error) {
 	for _, table := range m.tables {
 		err = errors.Join(err, table.Release())

@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// Operators are all there are. Each has the same chance; one that stands here several
-// times has more.
+// Operators returns all operators. Each entry has the same probability; an operator
+// with several entries has a higher one.
 func Operators() []Operator {
 	var all []Operator
 	for _, some := range [][]Operator{rowOperators, columnOperators, reductions, scans, dictionaries} {
@@ -21,7 +21,7 @@ func Operators() []Operator {
 	return append(all, filter, filter, project)
 }
 
-// appended returns the table with one more column, which it releases.
+// appended returns the table with another column, and releases that column.
 func appended(table *buffer.Buffer, name string, c *column.Column, err error) (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
@@ -40,8 +40,8 @@ func alone(name string, c *column.Column, err error) (*buffer.Buffer, error) {
 	return made, errors.Join(err, c.Release())
 }
 
-// onColumn is an operator on one column, of a type that accepts says, whose result
-// becomes a table.
+// onColumn is an operator on one column of an accepted type. Its result becomes a
+// table.
 func onColumn(name string, accepts func(arrow.DataType) bool, apply func(ctx context.Context, d int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error)) Operator {
 	return Operator{name, func(d *Draw) (string, Run, bool) {
 		i, ok := d.Column(accepts)

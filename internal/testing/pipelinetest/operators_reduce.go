@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/reduce"
 )
 
-// reductions make small tables of large ones.
+// reductions make small tables from large ones.
 var reductions = []Operator{
 	{"reduce", func(d *Draw) (string, Run, bool) {
 		functions := []func(expr.Expr) reduce.Aggregate{

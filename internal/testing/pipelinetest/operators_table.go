@@ -34,7 +34,7 @@ var project = Operator{"project", func(d *Draw) (string, Run, bool) {
 	}, true
 }}
 
-// rowOperators change which rows a table has.
+// rowOperators change the rows of a table.
 var rowOperators = []Operator{
 	{"filter by mask", func(d *Draw) (string, Run, bool) {
 		i, ok := d.Column(Is(arrow.BOOL))
@@ -136,7 +136,7 @@ func drawTake(d *Draw) (string, Run, bool) {
 	}, true
 }
 
-// columnOperators change which columns a table has.
+// columnOperators change the columns of a table.
 var columnOperators = []Operator{
 	{"select", func(d *Draw) (string, Run, bool) {
 		var names []string

@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// Pipeline is tables and what is done with them.
+// Pipeline is tables and the steps to run on them.
 type Pipeline struct {
 	Seed   uint64
 	Tables []arrow.Record
@@ -21,14 +21,14 @@ type Pipeline struct {
 
 // Limits bound a pipeline.
 type Limits struct {
-	// Rows is the most rows of a table at the beginning, and Steps the most steps.
+	// Rows is the maximum number of rows of an initial table, Steps that of steps.
 	Rows, Steps int
 }
 
-// grown is how many times the rows of the beginning a table may have.
+// grown is the maximum growth of a table, as a multiple of the initial rows.
 const grown = 4
 
-// DrawPipeline draws a pipeline, and runs it on the host meanwhile. An error is a fault
+// DrawPipeline draws a pipeline and runs it on the host meanwhile. An error is a fault
 // of the host: a panic, or memory that is still held at the end.
 func DrawPipeline(ctx context.Context, host *device.Device, seed uint64, limits Limits) (p *Pipeline, err error) {
 	r := rand.New(rand.NewPCG(seed, 6))
@@ -68,9 +68,9 @@ func DrawPipeline(ctx context.Context, host *device.Device, seed uint64, limits 
 	return p, nil
 }
 
-// Compare runs the pipeline on the host and on a device, and returns how they differ.
-// All tables are compared at the end or, with each, after every step, which fetches
-// the row counts that would otherwise stay on the device.
+// Compare runs the pipeline on the host and on a device, and returns their difference.
+// It compares all tables at the end or, if each is true, after every step, which
+// fetches the row counts that would otherwise stay on the device.
 func (p *Pipeline) Compare(ctx context.Context, host, dev *device.Device, each bool) (err error) {
 	want, err := newMachine(host, p.Tables)
 	if err != nil {
@@ -101,7 +101,7 @@ func (p *Pipeline) Compare(ctx context.Context, host, dev *device.Device, each b
 	return nil
 }
 
-// Shrink returns a pipeline of fewer steps that still differs, and how.
+// Shrink returns a pipeline with fewer steps that still differs, and the difference.
 func (p *Pipeline) Shrink(ctx context.Context, host, dev *device.Device) (*Pipeline, error) {
 	smallest, difference := p, p.Compare(ctx, host, dev, true)
 	each := difference != nil

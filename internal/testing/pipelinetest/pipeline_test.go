@@ -13,9 +13,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/pipelinetest"
 )
 
-// The environment variables that say which pipelines there are: secondsVariable for how
-// many seconds new ones are drawn on a device other than the host, seedVariable which
-// is the first seed, and processVariable which of several processes this is: they have
+// The environment variables that select the pipelines: secondsVariable is the time in
+// seconds for drawing new ones on a device other than the host, seedVariable the first
+// seed, and processVariable the number of this process among several, which have
 // different seeds.
 const (
 	secondsVariable = "GPUFRAME_PIPELINES_S"
@@ -33,8 +33,8 @@ func number(t *testing.T, variable string, otherwise uint64) uint64 {
 	return value
 }
 
-// TestPipelines compares random pipelines on each device with the host, which is also
-// compared with itself. A difference is shrunk to few steps and printed with its seed.
+// TestPipelines compares random pipelines on each device with the host, and the host
+// with itself. It shrinks a difference to few steps and prints it with its seed.
 func TestPipelines(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		host := devicetest.Open(t, "host")

@@ -12,21 +12,21 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// registers is how many tables a pipeline has.
+// registers is the number of tables of a pipeline.
 const registers = 4
 
-// Operator is what a step can be.
+// Operator is a kind of step.
 type Operator struct {
 	Name string
-	// Draw chooses what the operator does with the tables of a draw, or returns false
-	// if it can do nothing with them. The text describes the choice.
+	// Draw chooses the operator's action on the tables of a draw, or returns false if
+	// it cannot act on them. The text describes the choice.
 	Draw func(d *Draw) (text string, run Run, ok bool)
 }
 
 // Run applies an operator. The caller releases the result.
 type Run func(ctx context.Context, in Inputs) (*buffer.Buffer, error)
 
-// Inputs are what a step gets. The tables are borrowed.
+// Inputs are the arguments of a step. The tables are borrowed.
 type Inputs struct {
 	Table, Other *buffer.Buffer
 	Manager      *memory.Manager
@@ -34,10 +34,10 @@ type Inputs struct {
 	Options kernels.Options
 }
 
-// Draw is what an operator is drawn for.
+// Draw is the state for which an operator is drawn.
 type Draw struct {
 	*rand.Rand
-	// Schema and Rows are those of the table, OtherSchema and OtherRows of the other.
+	// Schema and Rows describe the table, OtherSchema and OtherRows the other table.
 	Schema, OtherSchema *arrow.Schema
 	Rows, OtherRows     int64
 	names               *int
@@ -49,7 +49,7 @@ func (d *Draw) Name() string {
 	return fmt.Sprint("e", *d.names)
 }
 
-// Columns returns the numbers of the columns whose type a function accepts.
+// Columns returns the numbers of the columns of accepted types.
 func (d *Draw) Columns(accepts func(t arrow.DataType) bool) (numbers []int) {
 	for i, f := range d.Schema.Fields() {
 		if accepts(f.Type) {
@@ -59,7 +59,7 @@ func (d *Draw) Columns(accepts func(t arrow.DataType) bool) (numbers []int) {
 	return numbers
 }
 
-// Column returns one of [Draw.Columns]; false if there is none.
+// Column returns one of [Draw.Columns], or false if it is empty.
 func (d *Draw) Column(accepts func(t arrow.DataType) bool) (number int, ok bool) {
 	numbers := d.Columns(accepts)
 	if len(numbers) == 0 {
@@ -88,12 +88,12 @@ type Step struct {
 	Text string
 	// From and With are the registers of the tables, To that of the result.
 	From, With, To int
-	// Stream is which of the two streams it runs on.
+	// Stream is the number of the stream, 0 or 1.
 	Stream int
 	Run    Run
 }
 
-// String describes the step so that it can be written down as a test.
+// String describes the step so that it can be written as a test.
 func (s Step) String() string {
 	return fmt.Sprintf("r%d = %s of r%d (with r%d) on stream %d", s.To, s.Text, s.From, s.With, s.Stream)
 }

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 )
 
-// usual are types that most operators take: every table has some of these.
+// usual are types that most operators accept: every table has some of these.
 var usual = []arrow.DataType{
 	arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Int8,
 	arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Float32, arrow.BinaryTypes.String, &arrow.Decimal128Type{Precision: 30, Scale: 3},
