@@ -1,10 +1,10 @@
-"""Times what users of PyTorch and CuPy would run in place of gpuframe's operators.
+"""Times the PyTorch and CuPy equivalents of gpuframe's operators.
 
     python3 peers.py ROWS [ROWS ...]
 
-Prints a line for each figure: its name, the number of rows, and milliseconds, with
-tabs between. Large inputs are timed on the device, by events; inputs of up to 2**16
-rows by the clock, from the call until the result is there, as a program meets it.
+Prints a tab-separated line for each figure: its name, the number of rows, and
+milliseconds. Large inputs are timed on the device, by events; inputs of up to 2**16
+rows by the clock, from the call until the result is complete.
 """
 
 import sys
@@ -18,7 +18,7 @@ BATCH = 5
 
 
 def on_device(call):
-    """The median of device times of a batch of calls, in milliseconds a call."""
+    """Returns the median device time of a batch of calls, in milliseconds per call."""
     for _ in range(3):
         call()
     torch.cuda.synchronize()
@@ -35,7 +35,7 @@ def on_device(call):
 
 
 def by_clock(call):
-    """The median time from the call until its work is done, in milliseconds."""
+    """Returns the median time from the call until its work is done, in milliseconds."""
     synchronize = torch.cuda.current_stream().synchronize
     for _ in range(200):
         call()
@@ -50,7 +50,7 @@ def by_clock(call):
 
 
 def figures(rows):
-    """Yields name and call of everything that is timed."""
+    """Yields the name and the call of each operation to time."""
     generator = torch.Generator(device="cuda").manual_seed(1)
     x = torch.rand(rows, device="cuda", generator=generator)
     y = torch.rand(rows, device="cuda", generator=generator)

@@ -1,7 +1,7 @@
 package backend
 
 // SharedMemory passes physical memory from one process to another by a file descriptor,
-// which travels over a Unix socket. Both processes then have the same memory. The
+// which travels over a Unix socket. Afterwards both processes share the memory. The
 // memory is freed with the last handle and the last mapping of all processes, however
 // they end.
 //

@@ -2,7 +2,7 @@ package backend
 
 // VirtualMemory separates addresses from memory. A range of addresses is reserved once.
 // Physical memory is created in pieces, and each piece is mapped into the range. A
-// region of memory can thus grow at its end, shrink, and receive memory from another
+// region of memory can therefore grow at its end, shrink, and receive memory from another
 // region, while its address stays.
 //
 // Call AddressReserve, PhysicalCreate, Map and SetAccess in this order, and Unmap,
@@ -13,8 +13,8 @@ package backend
 // All bytes, offsets and addresses are multiples of PhysicalGranularity. Other values,
 // a range that is not within a single reservation, and a released handle return an
 // error. It is [ErrInvalidValue], unless CUDA's driver reports that it does not support
-// the call. A device that cannot map memory (attribute VirtualMemoryManagement), or
-// whose driver cannot, returns [ErrNotSupported] from every method here.
+// the call. If the device (attribute VirtualMemoryManagement) or its driver cannot map
+// memory, every method here returns [ErrNotSupported].
 //
 // The calls take effect immediately: they are not ordered with the work of streams.
 type VirtualMemory interface {

@@ -11,8 +11,8 @@ import (
 // errors.Is finds context.Canceled or context.DeadlineExceeded, and the cause if
 // one was given. It returns nil for a context that is not done.
 //
-// context.Cause alone is not enough: a caller that cancels with a cause of its
-// own would no longer find context.Canceled in the error.
+// context.Cause alone is not enough: for a caller that cancels with a custom cause, it
+// does not wrap context.Canceled.
 func Error(ctx context.Context) error {
 	err := ctx.Err()
 	if err == nil {

@@ -15,7 +15,8 @@ func (s *Store) Load(key any) any {
 	return value
 }
 
-// LoadOrStore returns the value of a key, which is the given one if there was none.
+// LoadOrStore returns the value of a key. If the key has no value, it stores and returns
+// the given one.
 func (s *Store) LoadOrStore(key, value any) any {
 	kept, _ := s.values.LoadOrStore(key, value)
 	return kept

@@ -1,3 +1,3 @@
-"""In place of cupy where the driver only acts as one: it runs no kernels, which cupy would start."""
+"""Hides cupy from tests with the stand-in driver, which cannot run the kernels of cupy."""
 
-raise ImportError("cupy is hidden from the tests that run on a driver which only acts as one")
+raise ImportError("cupy is hidden: the stand-in driver runs no kernels")

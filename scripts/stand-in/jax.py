@@ -1,3 +1,3 @@
-"""In place of jax where the driver only acts as one: it runs no kernels, which jax would start."""
+"""Hides jax from tests with the stand-in driver, which cannot run the kernels of jax."""
 
-raise ImportError("jax is hidden from the tests that run on a driver which only acts as one")
+raise ImportError("jax is hidden: the stand-in driver runs no kernels")

@@ -1,3 +1,3 @@
-"""In place of numba where the driver only acts as one: it runs no kernels, which numba would start."""
+"""Hides numba from tests with the stand-in driver, which cannot run the kernels of numba."""
 
-raise ImportError("numba is hidden from the tests that run on a driver which only acts as one")
+raise ImportError("numba is hidden: the stand-in driver runs no kernels")

@@ -1,3 +1,3 @@
-"""In place of torch where the driver only acts as one: it runs no kernels, which torch would start."""
+"""Hides torch from tests with the stand-in driver, which cannot run the kernels of torch."""
 
-raise ImportError("torch is hidden from the tests that run on a driver which only acts as one")
+raise ImportError("torch is hidden: the stand-in driver runs no kernels")
