@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -36,12 +37,12 @@ func (g *Generator) Arguments(words *kernels.Words, program *exprtree.Program, i
 	return nil
 }
 
-// addInput is in the order of layout.input.
+// addInput is in the order of wordPositions.input.
 func addInput(words *kernels.Words, c *column.Column, t arrow.DataType, shape Input) error {
 	if shape.Validity != NoBits {
 		addBits(words, c, 0, shape.Validity)
 	}
-	if dictionary, ok := storage(t).(*arrow.DictionaryType); ok {
+	if dictionary, ok := layout.Storage(t).(*arrow.DictionaryType); ok {
 		if err := addFrom(words, c, kindOf(dictionary.IndexType).bytes()); err != nil {
 			return err
 		}
@@ -63,7 +64,7 @@ func addInput(words *kernels.Words, c *column.Column, t arrow.DataType, shape In
 
 func addText(words *kernels.Words, c *column.Column, t arrow.DataType) error {
 	width := 4
-	switch s := storage(t).(type) {
+	switch s := layout.Storage(t).(type) {
 	case *arrow.FixedSizeBinaryType:
 		addAddress(words, c.Buffer(1), c.Offset()*s.ByteWidth)
 		addAddress(words, c.Buffer(1), c.Buffer(1).Len())

@@ -7,12 +7,13 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
 // decimalOf returns precision and scale.
 func decimalOf(t arrow.DataType) (precision, scale int) {
-	if d, ok := storage(t).(*arrow.Decimal128Type); ok {
+	if d, ok := layout.Storage(t).(*arrow.Decimal128Type); ok {
 		return int(d.Precision), int(d.Scale)
 	}
 	return 0, 0

@@ -17,7 +17,7 @@ type Generator struct {
 	program   *exprtree.Program
 	shape     Shape
 	parameter string
-	layout    layout
+	positions wordPositions
 	numbers   *numbering
 	functions map[string]bool
 	// given is the input whose values holes are given, plus one.
@@ -46,7 +46,7 @@ func New(program *exprtree.Program, shape Shape, argumentsParameter string) (*Ge
 			len(shape.Inputs), len(shape.Literals), len(program.Types), len(program.Literals), device.ErrInvalidValue)
 	}
 	g := &Generator{program: program, shape: shape, parameter: argumentsParameter,
-		layout: layoutOf(program, shape), numbers: newNumbering(), functions: map[string]bool{}}
+		positions: positionsOf(program, shape), numbers: newNumbering(), functions: map[string]bool{}}
 	for i, literal := range shape.Literals {
 		if literal.words() > mostTextWords {
 			return nil, fmt.Errorf("literal %d is a string of more than %d bytes: %w", i, 8*mostTextWords, device.ErrNotSupported)
@@ -64,7 +64,7 @@ func New(program *exprtree.Program, shape Shape, argumentsParameter string) (*Ge
 const mostWords = 4096/8 - 64
 
 // Words is how many words of 8 bytes the arguments take, at least one.
-func (g *Generator) Words() int { return max(g.layout.words, 1) }
+func (g *Generator) Words() int { return max(g.positions.words, 1) }
 
 // Rows writes the evaluation of rows, whose numbers are in 64-bit registers and
 // all less than the length of the columns, and returns the outputs by row. The

@@ -7,6 +7,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
@@ -32,56 +33,33 @@ type kind struct {
 	signed bool
 }
 
-// storage is the type itself, or what an extension type is stored as.
-func storage(t arrow.DataType) arrow.DataType {
-	for t != nil {
-		extension, ok := t.(arrow.ExtensionType)
-		if !ok {
-			break
-		}
-		t = extension.StorageType()
-	}
-	return t
-}
-
 // kindOf returns the kind of a type's values; a dictionary's are those in it.
 func kindOf(t arrow.DataType) kind {
-	t = storage(t)
-	if t == nil {
+	l, err := layout.Of(t)
+	if err != nil {
 		return kind{}
 	}
-	switch t.ID() {
-	case arrow.BOOL:
+	bits := 8 * l.Width
+	switch l.Stored() {
+	case layout.Boolean:
 		return kind{boolean, 1, false}
-	case arrow.INT8:
-		return kind{integer, 8, true}
-	case arrow.INT16:
-		return kind{integer, 16, true}
-	case arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.INTERVAL_MONTHS:
-		return kind{integer, 32, true}
-	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
-		return kind{integer, 64, true}
-	case arrow.UINT8:
-		return kind{integer, 8, false}
-	case arrow.UINT16:
-		return kind{integer, 16, false}
-	case arrow.UINT32:
-		return kind{integer, 32, false}
-	case arrow.UINT64:
-		return kind{integer, 64, false}
-	case arrow.FLOAT16:
-		return kind{float, 16, true}
-	case arrow.FLOAT32:
-		return kind{float, 32, true}
-	case arrow.FLOAT64:
-		return kind{float, 64, true}
-	case arrow.DECIMAL128:
-		return kind{decimal, 128, true}
-	case arrow.STRING, arrow.BINARY, arrow.LARGE_STRING, arrow.LARGE_BINARY, arrow.FIXED_SIZE_BINARY:
-		return kind{family: text}
-	case arrow.DICTIONARY:
-		if dictionary, ok := t.(*arrow.DictionaryType); ok {
-			return kindOf(dictionary.ValueType)
+	case layout.Signed:
+		return kind{integer, bits, true}
+	case layout.Unsigned:
+		return kind{integer, bits, false}
+	case layout.Float:
+		return kind{float, bits, true}
+	case layout.Decimal:
+		if bits == 128 {
+			return kind{decimal, 128, true}
+		}
+	case layout.Bytes:
+		if l.Kind != layout.View {
+			return kind{family: text}
+		}
+	case layout.Encoded:
+		if l.Kind == layout.Dictionary {
+			return kindOf(l.Dictionary())
 		}
 	}
 	return kind{}

@@ -178,7 +178,7 @@ func (l *lane) literal(n *exprtree.Node) Value {
 		zero := l.b.Op(class, "mov."+class.Untyped(), class.Zero())
 		return Value{Registers: slices.Repeat([]ptx.Register{zero}, k.registers()), Valid: l.never()}
 	}
-	word := l.g.layout.literals[n.Slot]
+	word := l.g.positions.literals[n.Slot]
 	switch {
 	case k.family == boolean:
 		loaded := l.loads.argument(ptx.Word32, "u32", word)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
@@ -154,7 +155,7 @@ func (l *loader) load(input int, p place) loaded {
 			return r
 		}
 	}
-	return l.column(l.g.program.Types[input], l.g.shape.Inputs[input], l.g.layout.inputs[input], p)
+	return l.column(l.g.program.Types[input], l.g.shape.Inputs[input], l.g.positions.inputs[input], p)
 }
 
 // take is load where the bits of the value are in a register: of a number as wide as
@@ -167,7 +168,7 @@ func (l *loader) take(input int, given ptx.Register, p place) (loaded, bool) {
 	}
 	r := loaded{value: Value{Type: t, kind: k, Class: k.class()}}
 	if shape.Validity != NoBits {
-		r.validity = l.bit(l.g.layout.inputs[input].validity, shape.Validity, p)
+		r.validity = l.bit(l.g.positions.inputs[input].validity, shape.Validity, p)
 	}
 	r.value.Registers = []ptx.Register{l.b.Op(k.class(), fmt.Sprint("mov.b", k.bits), given)}
 	return r, true
@@ -179,7 +180,7 @@ func (l *loader) column(t arrow.DataType, shape Input, words inputWords, p place
 		r.validity = l.bit(words.validity, shape.Validity, p)
 	}
 	v := &r.value
-	if dictionary, ok := storage(t).(*arrow.DictionaryType); ok {
+	if dictionary, ok := layout.Storage(t).(*arrow.DictionaryType); ok {
 		v.kind = kindOf(dictionary.IndexType)
 	}
 	v.Class = v.kind.class()
@@ -217,7 +218,7 @@ func (l *loader) fixed(k kind, shape Input, word int, p place) []ptx.Register {
 // ends that it lies in.
 func (l *loader) text(t arrow.DataType, words inputWords, p place) []ptx.Register {
 	begin, end := l.word(words.data), l.word(words.data+1)
-	if fixed, ok := storage(t).(*arrow.FixedSizeBinaryType); ok {
+	if fixed, ok := layout.Storage(t).(*arrow.FixedSizeBinaryType); ok {
 		multiply := "mad.lo.u64"
 		if p.short {
 			multiply = "mad.wide.u32"
@@ -231,7 +232,7 @@ func (l *loader) text(t arrow.DataType, words inputWords, p place) []ptx.Registe
 		return []ptx.Register{address, length, begin, end}
 	}
 	width, instruction := 4, "s32"
-	if id := storage(t).ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {
+	if id := layout.Storage(t).ID(); id == arrow.LARGE_STRING || id == arrow.LARGE_BINARY {
 		width, instruction = 8, "u64"
 	}
 	address := l.address(words.offsets, p, width)
@@ -245,8 +246,8 @@ func (l *loader) text(t arrow.DataType, words inputWords, p place) []ptx.Registe
 // a dictionary, by their codes. A null's code may be anything; a code that names no
 // value counts as null.
 func (l *loader) finish(input int, r loaded) loaded {
-	t, shape, words := l.g.program.Types[input], l.g.shape.Inputs[input], l.g.layout.inputs[input]
-	dictionary, ok := storage(t).(*arrow.DictionaryType)
+	t, shape, words := l.g.program.Types[input], l.g.shape.Inputs[input], l.g.positions.inputs[input]
+	dictionary, ok := layout.Storage(t).(*arrow.DictionaryType)
 	if !ok {
 		return r
 	}

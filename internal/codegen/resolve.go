@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -58,7 +59,7 @@ type question struct {
 // than the column.
 func (r *resolver) worth(input int) bool {
 	t := r.program.Types[input]
-	if r.rows < fewestRowsToResolve || storage(t).ID() != arrow.DICTIONARY || kindOf(t).family != text {
+	if r.rows < fewestRowsToResolve || layout.Storage(t).ID() != arrow.DICTIONARY || kindOf(t).family != text {
 		return false
 	}
 	return r.inputs[input].Dictionary().Len()*rowsToValue <= r.rows
@@ -125,7 +126,7 @@ func (r *resolver) copy(n *exprtree.Node) *exprtree.Node {
 	c := *n
 	r.copies[n] = &c
 	if input, ok := r.about(n); ok {
-		index := storage(r.program.Types[input]).(*arrow.DictionaryType).IndexType
+		index := layout.Storage(r.program.Types[input]).(*arrow.DictionaryType).IndexType
 		answers := &arrow.DictionaryType{IndexType: index, ValueType: arrow.FixedWidthTypes.Boolean}
 		looked := &exprtree.Node{Op: exprtree.Column, Type: answers, Input: len(r.types)}
 		r.asked[input] = append(r.asked[input], &question{n, looked.Input})

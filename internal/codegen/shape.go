@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -63,7 +64,7 @@ func AllNullable(program *exprtree.Program) Shape {
 		if kindOf(t).family == boolean {
 			s.Inputs[i].Values = WordBits
 		}
-		if storage(t).ID() == arrow.DICTIONARY {
+		if layout.Storage(t).ID() == arrow.DICTIONARY {
 			s.Inputs[i] = Input{Validity: WordBits, Dictionary: &Input{Validity: WordBits, Values: s.Inputs[i].Values}}
 		}
 	}
@@ -117,7 +118,7 @@ func inputOf(c *column.Column) (input Input) {
 	if hasNulls(c) {
 		input.Validity = bitsOf(c, 0)
 	}
-	switch storage(c.Type()).ID() {
+	switch layout.Storage(c.Type()).ID() {
 	case arrow.BOOL:
 		input.Values = bitsOf(c, 1)
 	case arrow.DECIMAL128:

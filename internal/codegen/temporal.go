@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
@@ -86,7 +87,7 @@ func (l *lane) datePart(n *exprtree.Node) Value {
 		if unit == 0 {
 			return l.fail(n)
 		}
-		return one(l.clockPart(n.Op, v, unit, storage(t).ID() == arrow.TIMESTAMP), x.Valid)
+		return one(l.clockPart(n.Op, v, unit, layout.Storage(t).ID() == arrow.TIMESTAMP), x.Valid)
 	}
 	instant := instant{x.Registers[0], unit}
 	days, ok := l.days[instant]

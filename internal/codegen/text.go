@@ -41,7 +41,7 @@ func (l *lane) textCompare(n *exprtree.Node) Value {
 func (l *lane) equalsLiteral(op exprtree.Op, a Value, literal *exprtree.Node) ptx.Register {
 	b := l.b
 	address, bytes, begin, end := a.Registers[0], a.Registers[1], a.Registers[2], a.Registers[3]
-	word := l.g.layout.literals[literal.Slot]
+	word := l.g.positions.literals[literal.Slot]
 	wanted := b.Op(ptx.Word64, "ld.param.u64", l.g.word(word))
 	test := map[bool]string{true: "setp.ge.s64", false: "setp.eq.s64"}[op == exprtree.StartsWith || op == exprtree.EndsWith]
 	equal := l.and(l.predicate(test, bytes, wanted), a.Valid)

@@ -4,6 +4,8 @@ import (
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // Kind is how values of a type are computed with. Temporal types are of the kind of
@@ -29,40 +31,39 @@ const (
 	String
 )
 
-// KindOf returns the kind of a type.
+// The kinds of integers and floats by their bytes.
+var (
+	signedKinds   = [...]Kind{1: Int8, 2: Int16, 4: Int32, 8: Int64}
+	unsignedKinds = [...]Kind{1: Uint8, 2: Uint16, 4: Uint32, 8: Uint64}
+	floatKinds    = [...]Kind{4: Float32, 8: Float64}
+)
+
+// KindOf returns the kind of a type. Expressions do not compute with float16, decimals of
+// 256 bits, intervals, string views and extension types.
 func KindOf(t arrow.DataType) Kind {
-	if t == nil {
+	l, err := layout.Of(t)
+	if err != nil || t.ID() == arrow.EXTENSION {
 		return Other
 	}
-	switch t.ID() {
-	case arrow.BOOL:
+	switch l.Class {
+	case layout.Boolean:
 		return Bool
-	case arrow.INT8:
-		return Int8
-	case arrow.INT16:
-		return Int16
-	case arrow.INT32, arrow.DATE32, arrow.TIME32:
-		return Int32
-	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
-		return Int64
-	case arrow.UINT8:
-		return Uint8
-	case arrow.UINT16:
-		return Uint16
-	case arrow.UINT32:
-		return Uint32
-	case arrow.UINT64:
-		return Uint64
-	case arrow.FLOAT32:
-		return Float32
-	case arrow.FLOAT64:
-		return Float64
-	case arrow.DECIMAL128:
-		return Decimal
-	case arrow.STRING, arrow.LARGE_STRING, arrow.BINARY, arrow.LARGE_BINARY, arrow.FIXED_SIZE_BINARY:
-		return String
-	case arrow.DICTIONARY:
-		if values := t.(*arrow.DictionaryType).ValueType; values.ID() != arrow.DICTIONARY && KindOf(values) == String {
+	case layout.Signed, layout.Temporal:
+		return signedKinds[l.Width]
+	case layout.Unsigned:
+		return unsignedKinds[l.Width]
+	case layout.Float:
+		return floatKinds[l.Width]
+	case layout.Decimal:
+		if l.Width == 16 {
+			return Decimal
+		}
+	case layout.Bytes:
+		if l.Kind != layout.View {
+			return String
+		}
+	case layout.Encoded:
+		if values := l.Dictionary(); values != nil && values.ID() != arrow.DICTIONARY && KindOf(values) == String {
 			return String
 		}
 	}
@@ -105,11 +106,8 @@ func (k Kind) Bits() int {
 
 // IsTemporal reports whether a type is a date, time, timestamp or duration.
 func IsTemporal(t arrow.DataType) bool {
-	switch t.ID() {
-	case arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
-		return true
-	}
-	return false
+	l, err := layout.Of(t)
+	return err == nil && l.Class == layout.Temporal && t.ID() != arrow.EXTENSION
 }
 
 // Code returns a short text of what matters of a type to generated code: types of

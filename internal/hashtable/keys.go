@@ -3,10 +3,9 @@ package hashtable
 import (
 	"fmt"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -40,32 +39,32 @@ const (
 
 // keysOf returns the keys of a column that is not encoded by a dictionary.
 func keysOf(c *column.Column) (keys, error) {
-	t := c.Type()
-	if extension, ok := t.(arrow.ExtensionType); ok {
-		t = extension.StorageType()
+	l, err := layout.Of(c.Type())
+	if err != nil {
+		return keys{}, err
 	}
-	switch t.ID() {
-	case arrow.BOOL:
+	switch l.Kind {
+	case layout.Bits:
 		k := keys{file: "insert_others", kernel: "insert_bool", kind: keyBits, bit: c.Offset() % 8}
-		var err error
 		if bits := c.Buffer(1); c.Len() > 0 {
 			k.first, err = bits.Slice(c.Offset()/8, (c.Offset()+c.Len()+7)/8)
 		}
 		return k, err
-	case arrow.STRING, arrow.BINARY:
-		return runsOf(c, 4, "insert_offsets_32")
-	case arrow.LARGE_STRING, arrow.LARGE_BINARY:
+	case layout.Binary:
+		if l.Width == 4 {
+			return runsOf(c, 4, "insert_offsets_32")
+		}
 		return runsOf(c, 8, "insert_offsets_64")
+	case layout.Fixed:
+	default:
+		return keys{}, layout.Refuse(c.Type(), "values of a fixed width, booleans, strings or binaries", device.ErrNotSupported)
 	}
-	width, fixed := column.ElementBytes(t)
-	if !fixed {
-		return keys{}, fmt.Errorf("values of type %v cannot be compared: %w", c.Type(), device.ErrNotSupported)
-	}
+	width := l.Width
 	k := keys{kind: keyFixed, width: width}
 	switch {
-	case t.ID() == arrow.FLOAT16 || t.ID() == arrow.FLOAT32 || t.ID() == arrow.FLOAT64:
+	case l.Class == layout.Float:
 		k.file, k.kernel, k.kind = "insert_floats", fmt.Sprintf("insert_f%d", 8*width), keyFloat
-	case t.ID() == arrow.FIXED_SIZE_BINARY || width > 16 || width&(width-1) != 0:
+	case l.Class == layout.Bytes || width > 16 || width&(width-1) != 0:
 		k.file, k.kernel = "insert_bytes", "insert_width"
 	case width == 16:
 		k.file, k.kernel = "insert_others", "insert_16"
@@ -75,7 +74,6 @@ func keysOf(c *column.Column) (keys, error) {
 	if c.Len() == 0 {
 		return k, nil
 	}
-	var err error
 	k.first, err = c.ValuesRegion()
 	return k, err
 }

@@ -25,8 +25,8 @@ func (e *TypeError) Error() string {
 	return fmt.Sprintf("type %v %s", e.Type, e.Problem)
 }
 
-// Refuse returns the error of an operator for a type that it does not take. takes names
-// those that it takes, such as "numbers". The error wraps the cause.
-func Refuse(t arrow.DataType, takes string, cause error) error {
-	return fmt.Errorf("type %v, it takes %s: %w", t, takes, cause)
+// Refuse returns the error of an operator for a type without a kernel. expected names the
+// types with one, such as "numbers". The error wraps the cause.
+func Refuse(t arrow.DataType, expected string, cause error) error {
+	return fmt.Errorf("the type is %v, expected %s: %w", t, expected, cause)
 }

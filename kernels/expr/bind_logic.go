@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 var boolean = arrow.FixedWidthTypes.Boolean
@@ -61,8 +62,7 @@ func (b *binder) nullness(op exprtree.Op, o operand) (*exprtree.Node, error) {
 	if err != nil {
 		return nil, err
 	}
-	switch n.Type.ID() {
-	case arrow.NULL, arrow.SPARSE_UNION, arrow.DENSE_UNION, arrow.RUN_END_ENCODED:
+	if l, err := layout.Of(n.Type); err != nil || !l.HasValidity() {
 		return nil, fmt.Errorf("%v of %v, which has no validity bitmap: %w", op, n.Type, ErrType)
 	}
 	if n.Op == exprtree.Literal && n.Kind() == exprtree.String {

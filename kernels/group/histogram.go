@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -71,7 +72,7 @@ func CountIntegers(ctx context.Context, c *column.Column, low int64, integers in
 	result, err := histogram(ctx, c, o.Options, func(number numbers.Type) (bins, error) {
 		switch {
 		case number.Class == numbers.Float:
-			return bins{}, fmt.Errorf("the column has type %v, not integers: %w", c.Type(), device.ErrNotSupported)
+			return bins{}, layout.Refuse(c.Type(), "integers", device.ErrNotSupported)
 		case integers < 1 || integers > MaxBins:
 			return bins{}, fmt.Errorf("the number of integers is %d, not in 1 to %d: %w", integers, MaxBins, device.ErrInvalidValue)
 		case number.Class == numbers.Unsigned && low < 0 || low > math.MaxInt64-int64(integers):
@@ -92,7 +93,7 @@ func histogram(ctx context.Context, c *column.Column, options kernels.Options, b
 	}
 	number, ok := numbers.TypeOf(c.Type())
 	if !ok {
-		return nil, fmt.Errorf("the column has type %v, not numbers: %w", c.Type(), device.ErrNotSupported)
+		return nil, layout.Refuse(c.Type(), "numbers, dates, times, timestamps, durations or months", device.ErrNotSupported)
 	}
 	b, err := binsOf(number)
 	if err != nil {

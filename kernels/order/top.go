@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -76,7 +77,7 @@ func topK(ctx context.Context, c *column.Column, k int, options TopOptions) (*To
 	number, ok := numbers.TypeOf(c.Type())
 	switch {
 	case !ok:
-		return nil, fmt.Errorf("the type %v has no order here: numbers and temporal types have: %w", c.Type(), device.ErrNotSupported)
+		return nil, layout.Refuse(c.Type(), "numbers, dates, times, timestamps, durations or months", device.ErrNotSupported)
 	case k < 0 || k > MaxTop:
 		return nil, fmt.Errorf("the number of values is not in 0 to %d: %w", MaxTop, device.ErrInvalidValue)
 	}

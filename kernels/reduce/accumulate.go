@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/aggregate"
 	"github.com/gpuframe/gpuframe/internal/codegen"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
@@ -143,7 +144,7 @@ func (w *writer) addRow(values []codegen.Value, add int, inside ptx.Register) {
 // valid is the predicate that a value is not null, "" for always. Columns of the
 // null type have no bitmap that would say so.
 func (w *writer) valid(v codegen.Value) ptx.Register {
-	if storage(v.Type).ID() == arrow.NULL {
+	if layout.Storage(v.Type).ID() == arrow.NULL {
 		return w.b.Op(ptx.Predicate, "setp.ne.u32", w.thread, w.thread)
 	}
 	return v.Valid

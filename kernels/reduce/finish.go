@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/aggregate"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
@@ -28,8 +29,8 @@ func (w *writer) finish() {
 
 // width is how many bytes a value of a type takes; a bool one.
 func width(t arrow.DataType) int {
-	if fixed, ok := storage(t).(arrow.FixedWidthDataType); ok {
-		return max(fixed.BitWidth()/8, 1)
+	if l, err := layout.Of(t); err == nil && (l.Kind == layout.Fixed || l.Kind == layout.Dictionary) {
+		return l.Width
 	}
 	return 1
 }

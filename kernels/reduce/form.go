@@ -4,50 +4,43 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/aggregate"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// storage is the type itself, or what an extension type is stored as.
-func storage(t arrow.DataType) arrow.DataType {
-	for {
-		extension, ok := t.(arrow.ExtensionType)
-		if !ok {
-			return t
-		}
-		t = extension.StorageType()
-	}
-}
-
-// formOf returns what values of a type are in registers; false for those that can
-// only be counted.
+// formOf returns the form of a type's values in registers. It reports false for types
+// whose values can only be counted.
 func formOf(t arrow.DataType) (form aggregate.Form, ok bool) {
-	switch storage(t).ID() {
-	case arrow.BOOL:
+	l, err := layout.Of(t)
+	if err != nil {
+		return 0, false
+	}
+	wide := l.Width == 8
+	switch l.Stored() {
+	case layout.Boolean:
 		return aggregate.Boolean, true
-	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.DATE32, arrow.TIME32, arrow.INTERVAL_MONTHS:
-		return aggregate.Signed32, true
-	case arrow.UINT8, arrow.UINT16, arrow.UINT32:
-		return aggregate.Unsigned32, true
-	case arrow.INT64, arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
-		return aggregate.Signed64, true
-	case arrow.UINT64:
-		return aggregate.Unsigned64, true
-	case arrow.FLOAT16, arrow.FLOAT32:
-		return aggregate.Float32, true
-	case arrow.FLOAT64:
-		return aggregate.Float64, true
-	case arrow.DECIMAL128:
-		return aggregate.Wide, true
+	case layout.Signed:
+		return either(wide, aggregate.Signed64, aggregate.Signed32), true
+	case layout.Unsigned:
+		return either(wide, aggregate.Unsigned64, aggregate.Unsigned32), true
+	case layout.Float:
+		return either(wide, aggregate.Float64, aggregate.Float32), true
+	case layout.Decimal:
+		return aggregate.Wide, l.Width == 16
 	}
 	return 0, false
 }
 
-// isTemporal reports whether the values of a type stand for times.
-func isTemporal(t arrow.DataType) bool {
-	switch storage(t).ID() {
-	case arrow.DATE32, arrow.DATE64, arrow.TIME32, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION, arrow.INTERVAL_MONTHS:
-		return true
+func either(wide bool, ifWide, otherwise aggregate.Form) aggregate.Form {
+	if wide {
+		return ifWide
 	}
-	return false
+	return otherwise
+}
+
+// isTemporal reports whether the values of a type are times or intervals of months.
+func isTemporal(t arrow.DataType) bool {
+	l, err := layout.Of(t)
+	return err == nil && (l.Class == layout.Temporal || l.Class == layout.Interval && l.Stored() == layout.Signed)
 }
 
 func isFloat(form aggregate.Form) bool { return form == aggregate.Float32 || form == aggregate.Float64 }

@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/codegen"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -152,7 +153,7 @@ func (r *run) compiled(l *launch) (*compiled, error) {
 // program's key does not tell types apart that no expression computes with, but
 // reductions do: float16 from lists, which are counted only.
 func appendType(key []byte, t arrow.DataType) []byte {
-	t = storage(t)
+	t = layout.Storage(t)
 	key = append(key, byte(t.ID()))
 	switch t := t.(type) {
 	case *arrow.DictionaryType:

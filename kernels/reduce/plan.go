@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/aggregate"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // wanted is an aggregate whose expressions are outputs of a program.
@@ -113,7 +114,7 @@ func (r *result) nullable() bool { return r.finish != finishCount && r.finish !=
 func newPlan(program *exprtree.Program, aggregates []wanted, rows int64) (*plan, error) {
 	p := &plan{many: isMany(rows)}
 	for i, a := range aggregates {
-		if a.where >= 0 && storage(program.Outputs[a.where].Type).ID() != arrow.BOOL {
+		if a.where >= 0 && layout.Storage(program.Outputs[a.where].Type).ID() != arrow.BOOL {
 			return nil, fmt.Errorf("aggregate %d, %s: its condition is %v, not bool: %w", i, names[a.function], program.Outputs[a.where].Type, device.ErrInvalidValue)
 		}
 		r, err := p.add(program, a)
@@ -182,7 +183,7 @@ func (p *plan) add(program *exprtree.Program, a wanted) (result, error) {
 }
 
 func refusal(t arrow.DataType) error {
-	return fmt.Errorf("not of %v: cast it, or see the table of types in package reduce: %w", t, device.ErrNotSupported)
+	return layout.Refuse(t, "one that the table of package reduce has for this function (cast it)", device.ErrNotSupported)
 }
 
 func (p *plan) addSum(a wanted, t arrow.DataType, form aggregate.Form) (result, error) {
@@ -194,7 +195,7 @@ func (p *plan) addSum(a wanted, t arrow.DataType, form aggregate.Form) (result, 
 		r.finish = finishOf(kinds[0])
 	}
 	switch {
-	case storage(t).ID() == arrow.DURATION && a.function == sum:
+	case layout.Storage(t).ID() == arrow.DURATION && a.function == sum:
 		r.kind, r.first = t, p.state(kinds[0], form, a)
 	case isTemporal(t):
 		return result{}, refusal(t)
@@ -204,7 +205,7 @@ func (p *plan) addSum(a wanted, t arrow.DataType, form aggregate.Form) (result, 
 		if a.function == product {
 			return result{}, refusal(t)
 		}
-		r.kind = &arrow.Decimal128Type{Precision: 38, Scale: storage(t).(*arrow.Decimal128Type).Scale}
+		r.kind = &arrow.Decimal128Type{Precision: 38, Scale: layout.Storage(t).(*arrow.Decimal128Type).Scale}
 		r.finish, r.first = finishSum, p.state(aggregate.SumDecimal, form, a)
 	case isSigned(form):
 		r.kind, r.first = arrow.PrimitiveTypes.Int64, p.state(kinds[0], form, a)

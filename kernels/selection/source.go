@@ -73,7 +73,7 @@ func (g *gatherer) list(indices *column.Column) (*source, error) {
 	if err != nil {
 		return nil, err
 	}
-	if l.Kind != layout.Fixed || !arrow.IsInteger(l.Storage.ID()) {
+	if l.Kind != layout.Fixed || l.Class != layout.Signed && l.Class != layout.Unsigned {
 		return nil, fmt.Errorf("the indices are %v, they have to be integers: %w", p.data.Type, column.ErrInvalid)
 	}
 	s := &source{order: listed32, valid: p.valid(l), limit: math.MaxUint64, capacity: p.length, rows: indices.DeviceRows()}
@@ -98,7 +98,7 @@ func (g *gatherer) list(indices *column.Column) (*source, error) {
 // the indices can count.
 func (s *source) bound(rows uint64, counted memory.Slice[int64], indices arrow.DataType) {
 	s.limit, s.limitRows = rows, counted
-	if l, err := layoutOf(indices); err == nil && arrow.IsSignedInteger(l.Storage.ID()) && s.order == listed32 {
+	if l, err := layoutOf(indices); err == nil && l.Class == layout.Signed && s.order == listed32 {
 		s.limit = min(rows, 1<<31)
 	}
 }

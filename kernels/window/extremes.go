@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
@@ -23,12 +24,15 @@ func CumulativeMax(ctx context.Context, c *column.Column, options ...Options) (*
 	return cumulate(ctx, &maximum, c, options)
 }
 
+// orderedTypes names the types of ordered.
+const orderedTypes = "numbers, 128-bit decimals, dates, times, timestamps, durations or months"
+
 // minimum and maximum share their kernels, which find the least unsigned integer: flip
 // makes the order of the values that of unsigned integers, and for maximum reverses it.
 var (
-	minimum = fold{name: "cumulative minimum", takes: ordered, kernel: ownFiles("least"), foldedBytes: storedBytes,
+	minimum = fold{name: "cumulative minimum", takes: ordered, expected: orderedTypes, kernel: ownFiles("least"), foldedBytes: storedBytes,
 		flip: func(s storage) uint64 { return signBit(s) }, host: extremesOnHost(signBit)}
-	maximum = fold{name: "cumulative maximum", takes: ordered, kernel: ownFiles("least"), foldedBytes: storedBytes,
+	maximum = fold{name: "cumulative maximum", takes: ordered, expected: orderedTypes, kernel: ownFiles("least"), foldedBytes: storedBytes,
 		flip: func(s storage) uint64 { return ^signBit(s) }, host: extremesOnHost(func(s storage) uint64 { return ^signBit(s) })}
 )
 
@@ -46,7 +50,7 @@ func ordered(t arrow.DataType) (storage, bool) {
 // signBit returns the sign's bit of integers, of decimals that of the upper word, and
 // zero for what has no sign or is a float.
 func signBit(s storage) uint64 {
-	if s.class != signed {
+	if s.class != layout.Signed {
 		return 0
 	}
 	return 1 << (8*min(s.bytes, 8) - 1)
@@ -55,7 +59,7 @@ func signBit(s storage) uint64 {
 func extremesOnHost(flip func(storage) uint64) func(s storage, in op.HostView, out op.HostBuffers) {
 	return func(s storage, in op.HostView, out op.HostBuffers) {
 		switch flip := flip(s); {
-		case s.class == float:
+		case s.class == layout.Float:
 			lowestFloats(s, flip, in, out)
 		case s.bytes == 16:
 			lowestDecimals(flip, in, out)

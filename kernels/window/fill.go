@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/lookback"
 	"github.com/gpuframe/gpuframe/internal/op"
 )
@@ -84,9 +85,9 @@ func bitsOf(t arrow.DataType) (int, error) {
 	case ok && width <= 32 && width > 0 && width&(width-1) == 0:
 		return 8 * width, nil
 	case ok:
-		return 0, fmt.Errorf("the type %v, of %d bytes each: %w", t, width, device.ErrNotSupported)
+		return 0, layout.Refuse(t, "values of 1, 2, 4, 8, 16 or 32 bytes", device.ErrNotSupported)
 	}
-	return 0, fmt.Errorf("the type %v: %w", t, device.ErrNotSupported)
+	return 0, layout.Refuse(t, "booleans or values of a fixed width", device.ErrNotSupported)
 }
 
 // fillRows is how many rows a block of the kernels takes at a time.

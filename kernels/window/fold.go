@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/lookback"
 	"github.com/gpuframe/gpuframe/internal/op"
 )
@@ -20,6 +21,8 @@ type fold struct {
 	name string
 	// takes returns the storage of a type, and whether the fold is defined for it.
 	takes func(t arrow.DataType) (storage, bool)
+	// expected names these types for errors.
+	expected string
 	// kernel returns the file and the entry that fold values of a storage.
 	kernel func(s storage) (file, entry string)
 	// foldedBytes is the width in which a storage is folded; see the typedef Folded of
@@ -51,7 +54,7 @@ func (f *fold) run(ctx context.Context, c *column.Column, options Options) (*col
 	}
 	stored, ok := f.takes(c.Type())
 	if !ok {
-		return nil, fmt.Errorf("the type %v: %w", c.Type(), device.ErrNotSupported)
+		return nil, layout.Refuse(c.Type(), f.expected, device.ErrNotSupported)
 	}
 	if c.Len() == 0 {
 		return none(c, 2)

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
@@ -16,11 +17,12 @@ func CumulativeProduct(ctx context.Context, c *column.Column, options ...Options
 var product = fold{
 	name:        "cumulative product",
 	takes:       number,
+	expected:    "integers or floats",
 	kernel:      ownFiles("product"),
 	foldedBytes: accumulatedBytes,
 	host: func(s storage, in op.HostView, out op.HostBuffers) {
 		switch {
-		case s.class == float:
+		case s.class == layout.Float:
 			tiled(multiplying{}, shapeOf(s), s, in, out)
 		case s.bytes == 1:
 			multiplyIntegers[uint8](in, out)

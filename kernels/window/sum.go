@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
@@ -28,11 +29,12 @@ var sum = fold{
 		}
 		return number(t)
 	},
+	expected:    "numbers, 128-bit decimals, durations or months",
 	kernel:      ownFiles("sum"),
 	foldedBytes: accumulatedBytes,
 	host: func(s storage, in op.HostView, out op.HostBuffers) {
 		switch {
-		case s.class == float:
+		case s.class == layout.Float:
 			tiled(adding{}, shapeOf(s), s, in, out)
 		case s.bytes == 1:
 			sumIntegers[uint8](in, out)

@@ -5,53 +5,41 @@ import (
 	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// class is how the values of a type are folded.
-type class int
-
-const (
-	signed class = iota
-	unsigned
-	float
-)
-
-// storage is what the values of a type are.
+// storage is the words of a type's values: layout.Signed, Unsigned or Float, and their
+// bytes.
 type storage struct {
-	class class
+	class layout.Class
 	bytes int
 }
 
-// number returns the storage of types that can be added and multiplied, temporal
-// that of those that can be compared only.
+// number returns the storage of types that can be added and multiplied.
 func number(t arrow.DataType) (storage, bool) {
-	switch t.ID() {
-	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64:
-		return storage{signed, t.(arrow.FixedWidthDataType).Bytes()}, true
-	case arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64:
-		return storage{unsigned, t.(arrow.FixedWidthDataType).Bytes()}, true
-	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
-		return storage{float, t.(arrow.FixedWidthDataType).Bytes()}, true
+	l, err := layout.Of(t)
+	if err != nil || t.ID() == arrow.EXTENSION || !l.Arithmetic() || l.Class == layout.Decimal {
+		return storage{}, false
 	}
-	return storage{}, false
+	return storage{l.Class, l.Width}, true
 }
 
+// temporal returns the storage of the other types that can be compared.
 func temporal(t arrow.DataType) (storage, bool) {
-	switch t.ID() {
-	case arrow.DATE32, arrow.TIME32, arrow.INTERVAL_MONTHS:
-		return storage{signed, 4}, true
-	case arrow.DATE64, arrow.TIME64, arrow.TIMESTAMP, arrow.DURATION:
-		return storage{signed, 8}, true
+	l, err := layout.Of(t)
+	if err != nil || t.ID() == arrow.EXTENSION || l.Class == layout.Signed || l.Stored() != layout.Signed {
+		return storage{}, false
 	}
-	return storage{}, false
+	return storage{layout.Signed, l.Width}, true
 }
 
 // decimalStorage is that of decimals of 128 bits.
-var decimalStorage = storage{signed, 16}
+var decimalStorage = storage{layout.Signed, 16}
 
 // accumulatedBytes is the width that sums and products are folded in: floats in 64 bits.
 func accumulatedBytes(s storage) int {
-	if s.class == float {
+	if s.class == layout.Float {
 		return 8
 	}
 	return storedBytes(s)
@@ -76,7 +64,7 @@ func newKernelNames(prefix string) *kernelNames {
 
 func (n *kernelNames) of(s storage) string {
 	isFloat := 0
-	if s.class == float {
+	if s.class == layout.Float {
 		isFloat = 1
 	}
 	return n[isFloat][bits.TrailingZeros(uint(s.bytes))]

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
@@ -19,8 +20,9 @@ var xor = fold{
 	name: "cumulative xor",
 	takes: func(t arrow.DataType) (storage, bool) {
 		s, ok := number(t)
-		return s, ok && s.class != float
+		return s, ok && s.class != layout.Float
 	},
+	expected:    "integers",
 	kernel:      oneFile("xor"),
 	foldedBytes: storedBytes,
 	host: func(s storage, in op.HostView, out op.HostBuffers) {

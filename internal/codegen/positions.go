@@ -4,6 +4,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
 // inputWords are the numbers of the argument words of one input; negative for
@@ -23,15 +24,15 @@ type inputWords struct {
 	dictionary *inputWords
 }
 
-// layout is where everything lies among the argument words.
-type layout struct {
+// wordPositions are the positions of inputs and literals among the argument words.
+type wordPositions struct {
 	inputs   []inputWords
 	literals []int
 	words    int
 }
 
-func layoutOf(program *exprtree.Program, shape Shape) layout {
-	var l layout
+func positionsOf(program *exprtree.Program, shape Shape) wordPositions {
+	var l wordPositions
 	for i, t := range program.Types {
 		l.inputs = append(l.inputs, l.input(t, shape.Inputs[i]))
 	}
@@ -49,17 +50,17 @@ func layoutOf(program *exprtree.Program, shape Shape) layout {
 	return l
 }
 
-func (l *layout) take(words int) int {
+func (l *wordPositions) take(words int) int {
 	l.words += words
 	return l.words - words
 }
 
-func (l *layout) input(t arrow.DataType, shape Input) inputWords {
+func (l *wordPositions) input(t arrow.DataType, shape Input) inputWords {
 	w := inputWords{values: -1, bits: -1, offsets: -1, data: -1, validity: -1}
 	if shape.Validity != NoBits {
 		w.validity = l.take(2)
 	}
-	if dictionary, ok := storage(t).(*arrow.DictionaryType); ok {
+	if dictionary, ok := layout.Storage(t).(*arrow.DictionaryType); ok {
 		w.values = l.take(2)
 		w.length = w.values + 1
 		values := l.input(dictionary.ValueType, *shape.Dictionary)
@@ -70,7 +71,7 @@ func (l *layout) input(t arrow.DataType, shape Input) inputWords {
 	case boolean:
 		w.bits = l.take(2)
 	case text:
-		if storage(t).ID() == arrow.FIXED_SIZE_BINARY {
+		if layout.Storage(t).ID() == arrow.FIXED_SIZE_BINARY {
 			w.values = l.take(2)
 			w.data = w.values
 		} else {
