@@ -149,9 +149,9 @@ func (r *run) compiled(l *launch) (*compiled, error) {
 	})
 }
 
-// appendType adds to a key what of a type the kernel or the plan depends on. The
-// program's key does not tell types apart that no expression computes with, but
-// reductions do: float16 from lists, which are counted only.
+// appendType adds the properties of a type that the kernel or the plan depends on to a
+// key. The program's key is the same for all types without expressions. Reductions
+// distinguish these: float16 is summed, lists are counted only.
 func appendType(key []byte, t arrow.DataType) []byte {
 	t = layout.Storage(t)
 	key = append(key, byte(t.ID()))
