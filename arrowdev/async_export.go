@@ -132,7 +132,7 @@ func (e *asyncExport) run(ctx context.Context, options []ExportOptions) (err err
 	case e.handler.OnSchema == 0 || e.handler.OnNextTask == 0 || e.handler.OnError == 0:
 		return faulty("ArrowAsyncDeviceStreamHandler", "on_schema, on_next_task or on_error is NULL: %w", ErrInvalid)
 	}
-	if err := e.tellSchema(); err != nil {
+	if err := e.sendSchema(); err != nil {
 		return err
 	}
 	for {
@@ -162,7 +162,7 @@ func (e *asyncExport) run(ctx context.Context, options []ExportOptions) (err err
 	}
 }
 
-func (e *asyncExport) tellSchema() error {
+func (e *asyncExport) sendSchema() error {
 	schema := cabi.NewStruct[cabi.Schema]()
 	if schema == nil {
 		return outOfMemory()

@@ -258,7 +258,7 @@ func (i *importer) secure(root *node) error {
 	if err := i.adopt(root); err != nil {
 		return err
 	}
-	more, err := i.look(root)
+	more, err := i.checkContents(root)
 	if err != nil || !more {
 		return err
 	}

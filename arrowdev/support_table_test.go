@@ -114,7 +114,7 @@ func (r *supportRow) add(t *testing.T, c *column.Column) {
 	requireChecked(t, c, l.Kind)
 }
 
-// contentsOf describes the checks that looker.add makes for a kind.
+// contentsOf describes the checks that contentChecks.add makes for a kind.
 func contentsOf(k layout.Kind) string {
 	switch k {
 	case layout.Binary:
@@ -164,7 +164,7 @@ func requireChecked(t *testing.T, c *column.Column, k layout.Kind) {
 		require.Equal(t, "nothing to check", contentsOf(k))
 		return
 	}
-	l := looker{batch: checks.NewBatch(manager, manager.Stream())}
+	l := contentChecks{batch: checks.NewBatch(manager, manager.Stream())}
 	require.NoError(t, l.add(n))
 	require.Equal(t, contentsOf(k) != "nothing to check", l.batch.Len() > 0, "%v", c.Type())
 }

@@ -20,7 +20,7 @@ type contentCheck func(from, to int) error
 type watched struct {
 	check contentCheck
 	count int
-	where *crumb
+	where *step
 	// column and chunk are the numbers of the buffer's column and chunk. A negative
 	// number is not shown.
 	column, chunk int
@@ -42,14 +42,14 @@ func (w *watched) look(from, to int) error {
 	return w.where.wrap(err)
 }
 
-// crumb is a step from a column to a child or to its dictionary.
-type crumb struct {
-	above *crumb
+// step leads from a column to a child or to its dictionary.
+type step struct {
+	above *step
 	child int // dictionaryNumber for a dictionary
 	name  string
 }
 
-func (c *crumb) wrap(err error) error {
+func (c *step) wrap(err error) error {
 	for ; c != nil; c = c.above {
 		if c.child == dictionaryNumber {
 			err = fmt.Errorf("dictionary: %w", err)

@@ -44,7 +44,7 @@ type planner struct {
 	verdict   *verdict
 	column    int
 	name      func(i int) string
-	where     *crumb
+	where     *step
 }
 
 // node is a planned column.
@@ -215,7 +215,7 @@ func (p *planner) child(n *node, l layout.Layout, i int, chunks []chunk) error {
 func (p *planner) below(i int, name string, t arrow.DataType, chunks []chunk) (*node, error) {
 	above := p.where
 	if !p.unchecked {
-		p.where = &crumb{above: above, child: i, name: name}
+		p.where = &step{above: above, child: i, name: name}
 	}
 	made, err := p.plan(t, chunks)
 	p.where = above

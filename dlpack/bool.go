@@ -34,7 +34,7 @@ func expandInto(bytes, bits column.Bytes, first, count int) error {
 }
 
 // packedBools makes a bit of each byte, on the manager's stream. The result holds a
-// reference; its contents may not be ready: see [settled].
+// reference; its contents may not be ready: see taken.awaitPacked.
 func packedBools(m *memory.Manager, bytes column.Bytes) (column.Bytes, error) {
 	const padding = 64 // Arrow's padding of buffers
 	n := bytes.Len()

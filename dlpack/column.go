@@ -18,7 +18,7 @@ func (x *taken) column() (*column.Column, error) {
 		return nil, err
 	}
 	if x.isBool() && count > 0 {
-		if err := x.settled(c); err != nil {
+		if err := x.awaitPacked(c); err != nil {
 			return nil, err
 		}
 	}
@@ -71,9 +71,9 @@ func (x *taken) bools(count int, values column.Bytes) (*column.Column, error) {
 	return newColumn(x.element, count, bits)
 }
 
-// settled waits until the booleans of the columns are packed, because the tensor is
+// awaitPacked waits until the booleans of the columns are packed, because the tensor is
 // released afterwards. On an error it releases the columns.
-func (x *taken) settled(columns ...*column.Column) error {
+func (x *taken) awaitPacked(columns ...*column.Column) error {
 	ctx := x.options.Context
 	if ctx == nil {
 		ctx = context.Background()

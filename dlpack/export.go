@@ -243,7 +243,7 @@ func (e *export) begin(block *memory.Block, o *ExportOptions) error {
 		return faulty("column", "%w", err)
 	}
 	if !o.NoSync {
-		if err := settle(o.Context, block, consumer); err != nil {
+		if err := makeReady(o.Context, block, consumer); err != nil {
 			return also(faulty("", "make the values ready: %w", err), block.EndExport())
 		}
 	}

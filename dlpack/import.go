@@ -147,7 +147,7 @@ func (x *taken) consume(f foreign, as form) (err error) {
 		adopted = true
 	}
 	if producer != nil {
-		if err := usedBy(x.block, producer); err != nil {
+		if err := recordForeignUse(x.block, producer); err != nil {
 			return also(faulty("options.Stream", "%w", err), x.block.Release())
 		}
 		ordered = producer

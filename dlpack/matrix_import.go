@@ -50,7 +50,7 @@ func (x *taken) matrixColumns() ([]*column.Column, error) {
 		columns = append(columns, c)
 	}
 	if x.isBool() && x.length > 0 {
-		if err := x.settled(columns...); err != nil {
+		if err := x.awaitPacked(columns...); err != nil {
 			return nil, err
 		}
 	}

@@ -47,9 +47,9 @@ func isPerThread(stream *device.Stream) bool {
 	return stream.Handle() == perThread && stream.Device().Kind() == device.CUDA
 }
 
-// settle makes the block's contents ready for the consumer: for work on its stream,
+// makeReady makes the block's contents ready for the consumer: for work on its stream,
 // or immediately if it has no stream.
-func settle(ctx context.Context, block *memory.Block, consumer *device.Stream) error {
+func makeReady(ctx context.Context, block *memory.Block, consumer *device.Stream) error {
 	if consumer != nil {
 		if isPerThread(consumer) {
 			consumer = consumer.Device().DefaultStream()
@@ -62,9 +62,9 @@ func settle(ctx context.Context, block *memory.Block, consumer *device.Stream) e
 	return block.Synchronize(ctx)
 }
 
-// usedBy records the other library's pending work as a use of the block. The stream
-// still exists, because the caller has named it.
-func usedBy(block *memory.Block, stream *device.Stream) error {
+// recordForeignUse records the other library's pending work as a use of the block.
+// The stream still exists, because the caller has named it.
+func recordForeignUse(block *memory.Block, stream *device.Stream) error {
 	if !isPerThread(stream) {
 		return block.RecordUse(stream)
 	}

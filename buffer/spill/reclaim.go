@@ -227,14 +227,14 @@ func (s *Spiller) finishSpill(t *Table, hosts []*memory.Block, err error, began 
 func (s *Spiller) restore(ctx context.Context, t *Table, wait bool) error {
 	began := time.Now()
 	blocks, err := s.toDevice(ctx, t.homes, t.blocks, wait)
-	hosts := s.settleRestore(t, blocks, err, wait, began)
+	hosts := s.finishRestore(t, blocks, err, wait, began)
 	if err = errors.Join(err, s.returning.add(hosts)); err != nil {
 		return fmt.Errorf("restore: %w", err)
 	}
 	return nil
 }
 
-func (s *Spiller) settleRestore(t *Table, blocks []*memory.Block, err error, waited bool, began time.Time) (hosts []*memory.Block) {
+func (s *Spiller) finishRestore(t *Table, blocks []*memory.Block, err error, waited bool, began time.Time) (hosts []*memory.Block) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if err != nil {

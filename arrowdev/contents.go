@@ -14,8 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// looker collects the checks of an array's contents.
-type looker struct {
+// contentChecks collects the checks of an array's contents.
+type contentChecks struct {
 	batch *checks.Batch
 	// texts are the nodes with a data length that their offsets determine, and the
 	// checks of these nodes.
@@ -23,13 +23,14 @@ type looker struct {
 	offsets []checks.Check
 }
 
-// look runs all checks of references within the memory together, and reads the length
-// of string data. It reports whether claims exist that had no length before.
-func (i *importer) look(root *node) (more bool, err error) {
+// checkContents runs all checks of references within the memory together, and reads
+// the length of string data. It reports whether claims exist that had no length
+// before.
+func (i *importer) checkContents(root *node) (more bool, err error) {
 	if i.options.Unchecked {
 		return i.trust(root)
 	}
-	l := looker{batch: checks.NewBatch(i.manager, i.stream)}
+	l := contentChecks{batch: checks.NewBatch(i.manager, i.stream)}
 	if err := root.each(l.add); err != nil || l.batch.Len() == 0 {
 		return false, err
 	}
@@ -58,7 +59,7 @@ func contentsFault(err error) error {
 }
 
 // add adds the checks of one node.
-func (l *looker) add(n *node) error {
+func (l *contentChecks) add(n *node) error {
 	if n.length == 0 {
 		return nil
 	}
@@ -88,7 +89,7 @@ func (l *looker) add(n *node) error {
 	return nil
 }
 
-func (l *looker) union(n *node) {
+func (l *contentChecks) union(n *node) {
 	t := n.layout.Storage.(arrow.UnionType)
 	l.batch.TypeIDs(n.bufferPath(0), n.elements(0), checks.NewTypeIDs(t.TypeCodes()...))
 	if n.layout.Kind == layout.SparseUnion {
