@@ -39,18 +39,20 @@ func View(c *column.Column) (made arrow.Array, err error) {
 		}
 	}()
 	made = array.MakeFromData(data)
-	makeDictionaries(made)
+	MakeDictionaries(made)
 	return made, nil
 }
 
-// makeDictionaries makes the dictionaries of an array, which arrow-go otherwise does,
-// and checks, when they are first asked for.
-func makeDictionaries(values arrow.Array) {
+// MakeDictionaries makes the dictionary of an array. arrow-go makes it when it is first
+// read, without a lock: two goroutines that read one array would race and lose a
+// reference to its memory. Slices of an array do not share its dictionary, so call
+// MakeDictionaries for a slice that several goroutines read.
+func MakeDictionaries(values arrow.Array) {
 	switch values := values.(type) {
 	case array.ExtensionArray:
-		makeDictionaries(values.Storage())
+		MakeDictionaries(values.Storage())
 	case *array.Dictionary:
-		makeDictionaries(values.Dictionary())
+		MakeDictionaries(values.Dictionary())
 	}
 }
 

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/hostarray"
 )
 
 // Evaluate computes the program's outputs from its inputs, of which only the first
@@ -100,6 +101,7 @@ func (e *evaluation) run(n *exprtree.Node) error {
 			return fmt.Errorf("input %d has %d of %d rows: %w", n.Input, input.Len(), e.rows, arrow.ErrInvalid)
 		}
 		e.results[n] = array.NewSlice(input, 0, int64(e.rows))
+		hostarray.MakeDictionaries(e.results[n]) // callers may read it from several goroutines
 		return nil
 	}
 	if e.strict(n) {
