@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -153,7 +154,7 @@ func (x *export) end() error {
 	if event := x.event; event != nil && len(held) > 0 {
 		// Destroying the event is a driver call, which a consumer's release must not
 		// make.
-		held[0].Device().Later(func() { _ = event.Close() })
+		streamwork.Later(held[0].Device(), func() { _ = event.Close() })
 	}
 	return errors.Join(failures...)
 }

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -49,7 +50,7 @@ func orderAll(blocks []*memory.Block, consumer *device.Stream) error {
 }
 
 func orderAfter(block *memory.Block, stream *device.Stream) error {
-	if stream.Foreign() || isPerThread(stream) {
+	if streamwork.Foreign(stream) || isPerThread(stream) {
 		return block.RecordForeignUse()
 	}
 	return block.RecordUse(stream)

@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -69,7 +70,7 @@ func (e *exporter) zeroAllocation() error {
 	}
 	// A consumer's release must not call the driver.
 	e.owner.freeZero = func() {
-		dev.Later(func() {
+		streamwork.Later(dev, func() {
 			if err := free(); err != nil {
 				slog.Error("gpuframe: the offset of an empty Arrow array could not be freed", "error", err)
 			}

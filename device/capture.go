@@ -6,36 +6,28 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
 )
 
-// Held is what a capture keeps because its work uses it: memory, or loaded code.
-type Held interface {
-	Retain() error
-	Release() error
-}
-
-// Capture is a capture of a stream that is under way. It serves package kernels,
-// which programs use for this.
-type Capture struct {
+// capture is a capture of a stream that is under way.
+type capture struct {
 	stream *Stream
 	// recording is the driver's stream that is captured, in place of the stream's own.
 	recording backend.Stream
-	hold      func(Held) error
+	hold      func(hook.Held) error
 	ended     atomic.Bool
 }
 
-// BeginCapture makes work that is enqueued by [Stream.Enqueue] part of a graph: it
-// does not run. hold is told what that work uses, from whichever goroutine uses it.
+// beginCapture makes work that is enqueued by Enqueue part of a graph; see
+// streamwork.BeginCapture.
 //
-// A stream orders work and memory, and of the two only the work is captured. What is
-// captured goes to another stream of the driver's, made for the purpose. Marks and
-// waits stay on the stream's own, where they happen at once: an allocator may ask
-// whether its memory is free, or let the stream wait for that, and a graph that knew
-// of it would wait for an event of long ago at every launch, if the driver did not
-// refuse it. Whoever launches the graph has it wait for the stream.
-//
-// A device without graphs returns [ErrNotSupported].
-func (s *Stream) BeginCapture(hold func(Held) error) (*Capture, error) {
+// A stream orders work and memory, and only the work is captured. Captured work goes to
+// another stream of the driver's, which is made for this. Marks and waits stay on the
+// stream's own handle and happen immediately: an allocator may query whether its memory
+// is free, or let the stream wait for that. A graph with such a wait would wait for an
+// old event at every launch, if the driver did not refuse it. The code that launches the
+// graph makes it wait for the stream.
+func (s *Stream) beginCapture(hold func(hook.Held) error) (hook.Capture, error) {
 	driver := s.device.driver
 	s.open.Lock()
 	defer s.open.Unlock()
@@ -54,16 +46,14 @@ func (s *Stream) BeginCapture(hold func(Held) error) (*Capture, error) {
 	if err := driver.StreamBeginCapture(recording); err != nil {
 		return nil, errors.Join(fmt.Errorf("%v: capture: %w", s, err), driver.StreamDestroy(recording))
 	}
-	c := &Capture{stream: s, recording: recording, hold: hold}
+	c := &capture{stream: s, recording: recording, hold: hold}
 	s.capture.Store(c)
 	s.device.captures++
 	return c, nil
 }
 
-// End makes the stream an ordinary one again, also after an error, and returns what
-// was captured, which the caller destroys. Where something was enqueued that cannot
-// be captured the error wraps [ErrCapturing].
-func (c *Capture) End() (backend.Graph, error) {
+// End implements [hook.Capture].
+func (c *capture) End() (backend.Graph, error) {
 	s, driver := c.stream, c.stream.device.driver
 	if c.ended.Swap(true) {
 		return 0, fmt.Errorf("%v: end capture: %w", s, ErrClosed)
@@ -87,20 +77,16 @@ func (c *Capture) End() (backend.Graph, error) {
 // Capturing reports whether the stream is captured at the moment.
 func (s *Stream) Capturing() bool { return s.capture.Load() != nil }
 
-// Hold tells the stream's capture that work which was just enqueued uses h, in place
-// of a note that the stream does, for nothing runs there. On a stream that is not
-// captured it does nothing and says so.
-func (s *Stream) Hold(h Held) (captured bool, err error) {
+// Hold passes what captured work uses to the capture; see streamwork.Hold.
+func (s *streamWork) Hold(h hook.Held) (captured bool, err error) {
 	if c := s.capture.Load(); c != nil {
 		return true, c.hold(h)
 	}
 	return false, nil
 }
 
-// RefuseCapture returns an error that wraps [ErrCapturing] where the stream is
-// captured, for operations that need their work to run, such as copies that the host
-// waits for.
-func (s *Stream) RefuseCapture() error {
+// refuseCapture returns an error that wraps [ErrCapturing] if the stream is captured.
+func (s *Stream) refuseCapture() error {
 	if s.Capturing() {
 		return fmt.Errorf("%v: its work does not run before the graph is launched: %w", s, ErrCapturing)
 	}

@@ -9,6 +9,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
@@ -34,26 +36,26 @@ func TestCaptureTakesWorkOnly(t *testing.T) {
 	other, err := dev.NewStream()
 	require.NoError(t, err)
 	watched := 0
-	watch := stream.NewWatch(func(handle backend.Stream) {
+	watch := streamwork.NewWatch(stream, func(handle backend.Stream) {
 		assert.Equal(t, stream.Handle(), handle)
 		watched++
 	})
 	watch.Arm()
 	held := &thing{}
-	captured, err := stream.Hold(held)
+	captured, err := streamwork.Hold(stream, held)
 	require.NoError(t, err)
 	require.False(t, captured || stream.Capturing())
-	require.NoError(t, stream.RefuseCapture())
+	require.NoError(t, streamwork.RefuseCapture(stream))
 
-	capture, err := stream.BeginCapture(func(h device.Held) error { return h.Retain() })
+	capture, err := streamwork.BeginCapture(stream, func(h hook.Held) error { return h.Retain() })
 	require.NoError(t, err)
 	require.True(t, stream.Capturing())
 	recording := handleOf(t, stream.Enqueue)
 	assert.NotEqual(t, stream.Handle(), recording)
 	assert.Zero(t, watched, "what is captured follows nothing on the stream")
-	assert.Equal(t, stream.Handle(), handleOf(t, stream.EnqueueUncaptured))
+	assert.Equal(t, stream.Handle(), handleOf(t, func(f func(backend.Stream) error) error { return streamwork.EnqueueUncaptured(stream, f) }))
 	assert.Equal(t, 1, watched)
-	captured, err = stream.Hold(held)
+	captured, err = streamwork.Hold(stream, held)
 	require.NoError(t, err)
 	require.True(t, captured)
 	assert.Equal(t, 1, held.references)
@@ -67,14 +69,14 @@ func TestCaptureTakesWorkOnly(t *testing.T) {
 	require.NoError(t, other.WaitStream(stream))
 	_, err = stream.Done()
 	require.NoError(t, err)
-	require.NoError(t, stream.SynchronizeUncaptured(t.Context()))
+	require.NoError(t, streamwork.SynchronizeUncaptured(stream, t.Context()))
 
 	for name, err := range map[string]error{
 		"synchronize": stream.Synchronize(t.Context()),
-		"marked":      stream.EnqueueMarked(event, func(backend.Stream) error { t.Error("called"); return nil }),
+		"marked":      streamwork.EnqueueMarked(stream, event, func(backend.Stream) error { t.Error("called"); return nil }),
 		"close":       stream.Close(),
-		"refuse":      stream.RefuseCapture(),
-		"twice":       func() error { _, err := stream.BeginCapture(nil); return err }(),
+		"refuse":      streamwork.RefuseCapture(stream),
+		"twice":       func() error { _, err := streamwork.BeginCapture(stream, nil); return err }(),
 	} {
 		require.ErrorIs(t, err, device.ErrCapturing, name)
 	}
@@ -85,10 +87,10 @@ func TestCaptureTakesWorkOnly(t *testing.T) {
 	_, err = capture.End()
 	require.ErrorIs(t, err, device.ErrClosed)
 	assert.Equal(t, stream.Handle(), handleOf(t, stream.Enqueue))
-	require.NoError(t, stream.EnqueueMarked(event, func(backend.Stream) error { return nil }))
+	require.NoError(t, streamwork.EnqueueMarked(stream, event, func(backend.Stream) error { return nil }))
 	require.NoError(t, stream.Synchronize(t.Context()))
 	require.NoError(t, errors.Join(event.Close(), other.Close(), stream.Close()))
-	_, err = stream.BeginCapture(nil)
+	_, err = streamwork.BeginCapture(stream, nil)
 	require.ErrorIs(t, err, device.ErrClosed)
 }
 
@@ -96,7 +98,7 @@ func TestCaptureWhereThereAreNoGraphs(t *testing.T) {
 	for _, dev := range []*device.Device{launchtest.Open(t, &launchtest.GPU{NoGraphs: true}), openHost(t)} {
 		stream, err := dev.NewStream()
 		require.NoError(t, err)
-		_, err = stream.BeginCapture(nil)
+		_, err = streamwork.BeginCapture(stream, nil)
 		require.ErrorIs(t, err, device.ErrNotSupported)
 		require.False(t, stream.Capturing())
 		require.NoError(t, errors.Join(stream.Synchronize(t.Context()), stream.Close()))
@@ -116,7 +118,7 @@ func TestLostCaptureEnds(t *testing.T) {
 	dev := launchtest.Open(t, &launchtest.GPU{})
 	stream, err := dev.NewStream()
 	require.NoError(t, err)
-	capture, err := stream.BeginCapture(func(device.Held) error { return nil })
+	capture, err := streamwork.BeginCapture(stream, func(hook.Held) error { return nil })
 	require.NoError(t, err)
 	require.ErrorIs(t, stream.Enqueue(dev.Driver().StreamSynchronize), device.ErrCapturing)
 	graph, err := capture.End()

@@ -105,7 +105,7 @@ func (d *Device) Close() error {
 	if d.closed.Swap(true) {
 		return fmt.Errorf("device %s: close: %w", d.name, ErrClosed)
 	}
-	d.RunLater()
+	(*deviceWork)(d).RunLater()
 	d.store.Clear()
 	err := d.events.drain(d.driver)
 	if closing := d.driver.Close(); err == nil {

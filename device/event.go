@@ -64,13 +64,11 @@ func (e *Event) Record(stream *Stream) error {
 	return stream.enqueue(e.recordOn)
 }
 
-// EnqueueMarked calls f as [Stream.Enqueue] does and marks the work it has
-// enqueued, with no gap in between for the stream to be closed in. Where f
-// succeeds but the mark fails, the error is a [*UnmarkedError]. Work that is captured
-// has no mark: [ErrCapturing].
-func (s *Stream) EnqueueMarked(event *Event, f func(handle backend.Stream) error) error {
+// enqueueMarked calls f as Enqueue does and marks the work that f has enqueued; see
+// streamwork.EnqueueMarked.
+func (s *Stream) enqueueMarked(event *Event, f func(handle backend.Stream) error) error {
 	return s.Enqueue(func(handle backend.Stream) error {
-		if err := s.RefuseCapture(); err != nil {
+		if err := s.refuseCapture(); err != nil {
 			return err
 		}
 		if err := f(handle); err != nil {

@@ -39,7 +39,7 @@ func (d *Device) lastsForever(handle backend.Stream) bool {
 // other time, in particular not when memory is released that the stream has used.
 // Work that gpuframe enqueues on the stream is marked by an event in the same call.
 // Work that the caller enqueues by the handle is known to gpuframe only after
-// [Stream.Note], or memory.Block.RecordUse, was called with the stream still alive.
+// memory.Block.RecordUse was called with the stream still alive.
 //
 // Memory that was allocated on a wrapped stream may outlive the stream. Then give
 // every later call that takes a stream another one.
@@ -67,30 +67,19 @@ func (d *Device) WrapStream(handle backend.Stream) *Stream {
 	return s
 }
 
-// Foreign reports whether another library owns the stream and may destroy it.
-func (s *Stream) Foreign() bool { return s.foreign != nil }
-
-// Past returns a Stream that is safe to keep. For one that another library owns it
-// is a closed Stream that stands for the work known to be on it; see [Stream.Note].
-// Every other Stream returns itself. Both are Equal.
-func (s *Stream) Past() *Stream {
-	if s.foreign == nil {
-		return s
-	}
-	return s.foreign.past
-}
-
-// Note marks the work that is on a stream of another library now, so that gpuframe
-// can wait for it when the stream no longer exists. On every other stream it does
-// nothing. Call it, or memory.Block.RecordUse, after enqueuing work by the handle.
-//
-// While the other library captures the stream there is nothing to mark: the work
-// runs when its graph is launched, and memory that it uses must be kept until then.
-func (s *Stream) Note() error {
-	if s.foreign == nil || s == s.foreign.past {
+// Note marks the work that is on a stream of another library now; see streamwork.Note.
+func (w *streamWork) Note() error {
+	if w.foreign == nil {
 		return nil
 	}
-	return s.foreign.mark(s)
+	return w.foreign.note((*Stream)(w))
+}
+
+func (f *foreign) note(s *Stream) error {
+	if s == f.past {
+		return nil
+	}
+	return f.mark(s)
 }
 
 // mark moves the mark to what is on the queue now. If there can be none it waits for
@@ -136,23 +125,9 @@ func (s *Stream) after(err error) error {
 	return err
 }
 
-// AllStreams returns a Stream that stands for every queue of the device, those of
-// other libraries included, even if they were destroyed. It can be waited for; no
-// work can be enqueued on it. See [Device.RecordAll] for what that costs.
-func (d *Device) AllStreams() *Stream { return d.allStreams }
-
-// RecordAll returns a new event that marks the work which is on every stream of the
-// device now. The caller closes it. It costs as much as any event; who waits for it
-// waits for the slowest stream.
-//
-// # Errors
-//
-// A driver before CUDA 12.5, and a backend without this operation, return
-// [ErrNotSupported]: synchronize the device instead. While a stream is captured the
-// error wraps [ErrCapturing]. Captures that gpuframe began, and captures that the
-// default stream would have to wait for, are not harmed. The driver cannot tell of
-// others, and makes them fail.
-func (d *Device) RecordAll() (*Event, error) {
+// recordAll returns a new event that marks the work of every stream; see
+// streamwork.RecordAll.
+func (d *Device) recordAll() (*Event, error) {
 	d.capturing.RLock()
 	defer d.capturing.RUnlock()
 	if d.captures > 0 {
@@ -177,7 +152,7 @@ func (d *Device) RecordAll() (*Event, error) {
 
 // waitAll makes the stream wait for the work of all streams.
 func (s *Stream) waitAll() error {
-	event, err := s.device.RecordAll()
+	event, err := s.device.recordAll()
 	if errors.Is(err, ErrNotSupported) {
 		return s.device.driver.Synchronize()
 	}

@@ -16,23 +16,18 @@ type later struct {
 	running sync.Mutex
 }
 
-// Later has f called by the next [Device.RunLater]. It makes no call of the driver
-// and does not wait. It is for what other libraries call at moments of their own
-// choice, such as the deleter of a tensor: a Python program may run one in the middle
-// of a graph capture, which many calls of the driver would break.
-func (d *Device) Later(f func()) {
-	d.later.mu.Lock()
-	defer d.later.mu.Unlock()
-	d.later.list = append(d.later.list, f)
-	d.later.waiting.Add(1)
+// Later has f called by the next RunLater; see streamwork.Later.
+func (w *deviceWork) Later(f func()) {
+	w.later.mu.Lock()
+	defer w.later.mu.Unlock()
+	w.later.list = append(w.later.list, f)
+	w.later.waiting.Add(1)
 }
 
-// RunLater calls what was handed to [Device.Later] and returns when it is done.
-// Package memory does so before it allocates. With nothing to do it costs an atomic
-// read. The functions must not call RunLater.
-func (d *Device) RunLater() {
-	if d.later.waiting.Load() > 0 {
-		d.later.run()
+// RunLater calls the functions that were passed to Later; see streamwork.RunLater.
+func (w *deviceWork) RunLater() {
+	if w.later.waiting.Load() > 0 {
+		w.later.run()
 	}
 }
 

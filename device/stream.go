@@ -9,6 +9,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
 )
 
 // Stream is an ordered queue of work on a device. Work on one stream runs in
@@ -29,9 +30,9 @@ type Stream struct {
 	// made when it is first needed and closed when the stream is collected.
 	fence atomic.Pointer[Event]
 	// capture is the one under way, or nil. It changes under the lock open.
-	capture atomic.Pointer[Capture]
+	capture atomic.Pointer[capture]
 	// watches are told before work is enqueued; nil while there are none.
-	watches atomic.Pointer[[]*Watch]
+	watches atomic.Pointer[[]*hook.Watch]
 	// foreign is nil unless another library owns the stream.
 	foreign *foreign
 	// all says that the Stream stands for all streams of the device.
@@ -95,10 +96,9 @@ func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
 	})
 }
 
-// EnqueueUncaptured is Enqueue for work that belongs to the memory and not to what is
-// computed, such as allocating it in stream order: it runs once and now, also where
-// the stream is captured.
-func (s *Stream) EnqueueUncaptured(f func(handle backend.Stream) error) error {
+// enqueueUncaptured is Enqueue for work that belongs to the memory; see
+// streamwork.EnqueueUncaptured.
+func (s *Stream) enqueueUncaptured(f func(handle backend.Stream) error) error {
 	return s.enqueue(func(handle backend.Stream) error {
 		s.beforeWork()
 		return s.after(f(handle))
@@ -129,7 +129,7 @@ func (s *Stream) Closed() bool {
 // Done reports whether everything enqueued so far has run.
 func (s *Stream) Done() (bool, error) {
 	if s.all {
-		event, err := s.device.RecordAll()
+		event, err := s.device.recordAll()
 		if err != nil {
 			return false, err
 		}
@@ -147,15 +147,14 @@ func (s *Stream) Done() (bool, error) {
 // Synchronize waits until everything enqueued so far has run, or the context is
 // done. While the stream is captured that cannot be: [ErrCapturing].
 func (s *Stream) Synchronize(ctx context.Context) error {
-	if err := s.RefuseCapture(); err != nil {
+	if err := s.refuseCapture(); err != nil {
 		return err
 	}
-	return s.SynchronizeUncaptured(ctx)
+	return s.synchronizeUncaptured(ctx)
 }
 
-// SynchronizeUncaptured is Synchronize for who gives memory back: while the stream is
-// captured it waits for what is not.
-func (s *Stream) SynchronizeUncaptured(ctx context.Context) error {
+// synchronizeUncaptured is Synchronize also while the stream is captured.
+func (s *Stream) synchronizeUncaptured(ctx context.Context) error {
 	err := s.synchronizeMark(ctx)
 	if s.all && errors.Is(err, ErrNotSupported) {
 		return s.device.Synchronize(ctx)
@@ -198,7 +197,7 @@ func (s *Stream) lastOfClosed() *Event {
 // closes it.
 func (s *Stream) Record() (*Event, error) {
 	if s.all {
-		return s.device.RecordAll()
+		return s.device.recordAll()
 	}
 	event, err := s.device.NewEvent()
 	if err != nil {
@@ -213,7 +212,7 @@ func (s *Stream) Record() (*Event, error) {
 // Wait makes work that is enqueued from now on wait, on the device, for what
 // the event marks.
 func (s *Stream) Wait(event *Event) error {
-	return s.EnqueueUncaptured(func(handle backend.Stream) error { return event.waitOn(handle) })
+	return s.enqueueUncaptured(func(handle backend.Stream) error { return event.waitOn(handle) })
 }
 
 // WaitStream makes work that is enqueued from now on wait for all the work that
@@ -266,7 +265,7 @@ func (s *Stream) Close() error {
 	if s.last != nil {
 		return fmt.Errorf("%v: close: %w", s, ErrClosed)
 	}
-	if err := s.RefuseCapture(); err != nil {
+	if err := s.refuseCapture(); err != nil {
 		return fmt.Errorf("close: %w", err)
 	}
 	last, err := s.fenced()

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
 func TestWatchIsToldOfWorkAndNotOfMarks(t *testing.T) {
@@ -15,9 +16,9 @@ func TestWatchIsToldOfWorkAndNotOfMarks(t *testing.T) {
 	stream, err := dev.NewStream()
 	require.NoError(t, err)
 	calls := 0
-	watch := stream.NewWatch(func(handle backend.Stream) {
+	watch := streamwork.NewWatch(stream, func(handle backend.Stream) {
 		calls++
-		event, err := stream.RecordWithin(handle)
+		event, err := streamwork.RecordWithin(stream, handle)
 		require.NoError(t, err)
 		require.NoError(t, event.Close())
 	})
@@ -37,7 +38,7 @@ func TestWatchIsToldOfWorkAndNotOfMarks(t *testing.T) {
 	watch.Arm()
 	require.NoError(t, stream.Wait(event))
 	require.Equal(t, 2, calls, "a wait delays what follows")
-	other := stream.NewWatch(func(backend.Stream) { calls += 10 })
+	other := streamwork.NewWatch(stream, func(backend.Stream) { calls += 10 })
 	other.Arm()
 	watch.Arm()
 	watch.Stop()

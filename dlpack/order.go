@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -84,7 +85,7 @@ func recordForeignUse(block *memory.Block, stream *device.Stream) error {
 // that the other library has enqueued. It makes no driver call, so a deleter may call
 // it: the owner may have destroyed the stream, and a stream may be captured.
 func orderAfter(block *memory.Block, stream *device.Stream) error {
-	if stream.Foreign() || isPerThread(stream) {
+	if streamwork.Foreign(stream) || isPerThread(stream) {
 		return block.RecordForeignUse()
 	}
 	return block.RecordUse(stream)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -280,7 +281,7 @@ func (a *arguments) checkRegions(stream *device.Stream, strict bool) error {
 // record notes on every block that the stream uses it, or has its capture hold it.
 func (a *arguments) record(stream *device.Stream) error {
 	for _, r := range a.regions {
-		captured, err := stream.Hold(r.block)
+		captured, err := streamwork.Hold(stream, r.block)
 		if !captured {
 			err = r.block.RecordUse(stream)
 		}

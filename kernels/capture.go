@@ -6,6 +6,8 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -57,8 +59,8 @@ func Capture(dev *device.Device, f func(stream *device.Stream) error) (graph *Gr
 
 // capture fills the graph.
 func (g *Graph) capture(f func(*device.Stream) error) (err error) {
-	h := &holding{graph: g, known: map[device.Held]struct{}{}}
-	capture, err := g.stream.BeginCapture(h.add)
+	h := &holding{graph: g, known: map[hook.Held]struct{}{}}
+	capture, err := streamwork.BeginCapture(g.stream, h.add)
 	if err != nil {
 		return err
 	}
@@ -85,14 +87,14 @@ func (g *Graph) capture(f func(*device.Stream) error) (err error) {
 type holding struct {
 	graph *Graph
 	mu    sync.Mutex
-	known map[device.Held]struct{}
+	known map[hook.Held]struct{}
 	// failure is why something that the graph uses is not held.
 	failure error
 	ended   bool
 }
 
 // add holds what is not held yet.
-func (h *holding) add(held device.Held) error {
+func (h *holding) add(held hook.Held) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
 	if _, known := h.known[held]; known {

@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
 // LoadCollected loads code that was made at run time, and that is dropped again when
@@ -108,7 +109,7 @@ func (d *dropped) mark(dev *device.Device) {
 	if len(d.collected) == 0 {
 		return
 	}
-	event, err := dev.RecordAll()
+	event, err := streamwork.RecordAll(dev)
 	if errors.Is(err, device.ErrNotSupported) {
 		err = dev.Driver().Synchronize()
 	}

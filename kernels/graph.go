@@ -7,6 +7,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -22,7 +24,7 @@ type Graph struct {
 	stream *device.Stream
 	// blocks and code are what the graph holds. They do not change after Capture.
 	blocks []*memory.Block
-	code   []device.Held
+	code   []hook.Held
 
 	mu         sync.Mutex
 	executable backend.ExecutableGraph // which the driver takes from one thread at a time
@@ -59,7 +61,7 @@ func (g *Graph) launch(stream *device.Stream) error {
 	if !stream.Device().Same(g.stream.Device()) {
 		return fmt.Errorf("the stream is of %s: %w", stream.Device(), device.ErrInvalidValue)
 	}
-	if err := stream.RefuseCapture(); err != nil { // it would hold what this graph holds
+	if err := streamwork.RefuseCapture(stream); err != nil { // it would hold what this graph holds
 		return err
 	}
 	for _, block := range g.blocks {

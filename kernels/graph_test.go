@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -187,7 +188,7 @@ func TestWhatCannotBeCaptured(t *testing.T) {
 		"close":       func(stream *device.Stream) error { return stream.Close() },
 		"graph":       func(stream *device.Stream) error { return graph.Launch(stream) },
 		"twice": func(stream *device.Stream) error {
-			_, err := stream.BeginCapture(nil)
+			_, err := streamwork.BeginCapture(stream, nil)
 			return err
 		},
 		"launch elsewhere": func(stream *device.Stream) error {

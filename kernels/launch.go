@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
 // Launch enqueues the kernel on the stream and returns. Fields of grid (in
@@ -88,7 +89,7 @@ func (f *Function) launch(a *arguments, stream *device.Stream, config backend.La
 	if a.unrecorded > 0 {
 		m.unrecorded.Add(a.unrecorded)
 	}
-	if _, err := stream.Hold(heldCode{m}); err != nil {
+	if _, err := streamwork.Hold(stream, heldCode{m}); err != nil {
 		return err
 	}
 	return a.record(stream)

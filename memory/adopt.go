@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/humanize"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
@@ -153,7 +154,7 @@ func (s *blockState) releaseForeign(generation uint64) error {
 	var err error
 	if streams, _, pending := s.uses.pending(generation, s.allocation.Stream); pending {
 		for _, stream := range streams {
-			err = errors.Join(err, stream.SynchronizeUncaptured(context.Background()))
+			err = errors.Join(err, streamwork.SynchronizeUncaptured(stream, context.Background()))
 		}
 	}
 	if s.release != nil {

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/humanize"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
@@ -166,7 +167,7 @@ func (b *Block) Stream() *device.Stream {
 // belongs to or, if that was closed or another library owns it, the manager's. Use
 // OrderBefore with it.
 func (b *Block) WorkStream() *device.Stream {
-	if stream := b.Stream(); !stream.Foreign() && !stream.Closed() {
+	if stream := b.Stream(); !streamwork.Foreign(stream) && !stream.Closed() {
 		return stream
 	}
 	return b.manager.stream
@@ -327,10 +328,13 @@ func (b *Block) RecordUse(stream *device.Stream) error {
 	if stream == nil {
 		stream = own
 	}
-	if captured, err := stream.Hold(b); captured {
+	if captured, err := streamwork.Hold(stream, b); captured {
 		return err
 	}
-	err := stream.Note()
+	var err error
+	if streamwork.Foreign(stream) {
+		err = streamwork.Note(stream)
+	}
 	b.state.uses.record(b.generation, own, stream)
 	return err
 }
@@ -365,7 +369,7 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 		// To ask is cheaper than to wait, and what is done once is done for all
 		// who ask later.
 		if done, err := other.Done(); done && err == nil {
-			if other == own.Past() {
+			if other == streamwork.Past(own) {
 				b.state.uses.settleOwn(b.generation, token)
 			}
 			continue

@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/host"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
@@ -146,7 +147,7 @@ func (d *touched) wrapped(t *testing.T, dev *device.Device) *device.Stream {
 	handle, err := d.StreamCreate()
 	require.NoError(t, err)
 	stream := dev.WrapStream(handle)
-	require.True(t, stream.Foreign())
+	require.True(t, streamwork.Foreign(stream))
 	return stream
 }
 
@@ -226,7 +227,7 @@ func TestMemoryOfADestroyedStream(t *testing.T) {
 			require.NoError(t, err)
 			require.True(t, idle)
 			require.NoError(t, s.Block().Synchronize(t.Context()))
-			require.False(t, s.Block().WorkStream().Foreign())
+			require.False(t, streamwork.Foreign(s.Block().WorkStream()))
 			require.NoError(t, s.Release())
 			delete(d.forbidden, theirs.Handle())
 		}

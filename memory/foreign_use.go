@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
@@ -15,14 +16,14 @@ import (
 // that was enqueued by now, on queues that must not be touched any more: a consumer
 // that has called a deleter may have destroyed its stream before. Whatever comes next,
 // freeing the memory included, is ordered after all the work that is on the device at
-// that moment; see [device.Device.RecordAll].
+// that moment; see streamwork.RecordAll.
 //
 // It makes no call of the driver, so that it suits deleters.
 func (b *Block) RecordForeignUse() error {
 	if err := b.Check(); err != nil {
 		return err
 	}
-	b.state.uses.record(b.generation, b.state.allocation.Stream, b.manager.device.AllStreams())
+	b.state.uses.record(b.generation, b.state.allocation.Stream, streamwork.AllStreams(b.manager.device))
 	return nil
 }
 
@@ -73,7 +74,7 @@ func (s *blockState) finishLater(generation uint64) {
 		if manager.root().closed.Load() {
 			free()
 		} else {
-			manager.device.Later(free)
+			streamwork.Later(manager.device, free)
 		}
 	}
 	s.retire(allocation.Bytes)
@@ -98,7 +99,7 @@ func (s *blockState) returnForeign(streams []*device.Stream) {
 	bytes := s.allocation.Bytes
 	s.retire(bytes)
 	if slices.ContainsFunc(streams, mayBreakCapture) && !manager.root().closed.Load() {
-		manager.device.Later(give)
+		streamwork.Later(manager.device, give)
 		return
 	}
 	give()
@@ -108,7 +109,7 @@ func (s *blockState) returnForeign(streams []*device.Stream) {
 // another library.
 func mayBreakCapture(stream *device.Stream) bool {
 	dev := stream.Device()
-	if stream == dev.AllStreams() {
+	if stream == streamwork.AllStreams(dev) {
 		return true
 	}
 	if stream != dev.DefaultStream() {
@@ -124,7 +125,7 @@ func (m *Manager) obtain(ctx context.Context, bytes uint64, stream *device.Strea
 	if bytes == 0 {
 		return resource.Allocation{Stream: stream}, nil
 	}
-	m.device.RunLater()
+	streamwork.RunLater(m.device)
 	if ctx == nil {
 		return m.resource.Allocate(bytes, stream)
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/callstack"
 	"github.com/gpuframe/gpuframe/internal/humanize"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/internal/staging"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
@@ -441,7 +442,7 @@ func (m *Manager) Close() error {
 	if m.parent != nil {
 		return m.closeChild()
 	}
-	m.device.RunLater()
+	streamwork.RunLater(m.device)
 	m.tree.stripes.lockAll()
 	m.end()
 	s, _ := m.stats()

@@ -6,6 +6,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
 // useList knows which streams have work on a block. The block's own stream is
@@ -61,7 +62,7 @@ func (u *useList) record(generation uint64, own, stream *device.Stream) {
 		u.own = u.recorded
 		return
 	}
-	stream = stream.Past()
+	stream = streamwork.Past(stream)
 	if slices.ContainsFunc(u.streams, stream.Equal) {
 		return
 	}
@@ -100,7 +101,7 @@ func (u *useList) pending(generation uint64, own *device.Stream) (streams []*dev
 	}
 	streams = slices.Clone(u.streams)
 	if u.own > max(u.settled, u.ownSettled) {
-		streams = append(streams, own.Past())
+		streams = append(streams, streamwork.Past(own))
 	}
 	return streams, u.recorded, true
 }

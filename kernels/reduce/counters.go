@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
 // streamNumbers gives the streams of a device numbers, so that two kernels which run
@@ -52,7 +53,7 @@ func (s *streamNumbers) reclaim(dev *device.Device) {
 		}
 	}
 	if s.event == nil && len(s.ended) > 0 {
-		event, err := dev.RecordAll()
+		event, err := streamwork.RecordAll(dev)
 		if err != nil {
 			return // the driver cannot, or a stream is captured
 		}

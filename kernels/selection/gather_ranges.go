@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -70,7 +71,7 @@ const (
 func (g *gatherer) visible(p part, l layout.Layout, extent int, then func(room int) error) error {
 	inBuffer := p.data.Buffers[1].Len()/l.Width - 1
 	small := p.length > 0 && p.length <= inBuffer/boundShare && extent > boundBytes
-	if !small || g.call.Stream.RefuseCapture() != nil {
+	if !small || streamwork.RefuseCapture(g.call.Stream) != nil {
 		return then(extent)
 	}
 	ends, err := g.fetchEnds(p, l)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
@@ -14,11 +15,11 @@ import (
 // closed or is another library's, the default stream. It returns the further streams to free the memory
 // with, the default stream among them if it was used.
 func enqueueAfterUses(allocation resource.Allocation, further []*device.Stream, f func(backend.Stream) error) ([]*device.Stream, error) {
-	err := enqueueAfter(allocation.Stream.Past(), further, f)
+	err := enqueueAfter(streamwork.Past(allocation.Stream), further, f)
 	if !errors.Is(err, resource.ErrClosed) {
 		return further, err
 	}
-	uses := append(slices.Clone(further), allocation.Stream.Past())
+	uses := append(slices.Clone(further), streamwork.Past(allocation.Stream))
 	fallback := allocation.Stream.Device().DefaultStream()
 	return append(slices.Clone(further), fallback), enqueueAfter(fallback, uses, f)
 }
@@ -29,5 +30,5 @@ func enqueueAfter(stream *device.Stream, others []*device.Stream, f func(backend
 			return err
 		}
 	}
-	return stream.EnqueueUncaptured(f)
+	return streamwork.EnqueueUncaptured(stream, f)
 }

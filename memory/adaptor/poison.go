@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
@@ -61,7 +62,7 @@ func (p *Poison) AllocateContext(ctx context.Context, bytes uint64, stream *devi
 	if err != nil || p.options.KeepAllocated || bytes == 0 {
 		return allocation, err
 	}
-	if err := stream.EnqueueUncaptured(p.fill(allocation, p.options.Allocated)); err != nil {
+	if err := streamwork.EnqueueUncaptured(stream, p.fill(allocation, p.options.Allocated)); err != nil {
 		err = fmt.Errorf("memory/adaptor: poison: fill new memory: %w", err)
 		return resource.Allocation{}, errors.Join(err, p.upstream.Free(allocation, nil))
 	}

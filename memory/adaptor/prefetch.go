@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
@@ -34,7 +35,7 @@ func (p *Prefetch) AllocateContext(ctx context.Context, bytes uint64, stream *de
 	if err != nil || bytes == 0 || p.Kind() != device.MemoryManaged {
 		return allocation, err
 	}
-	err = stream.EnqueueUncaptured(func(handle backend.Stream) error {
+	err = streamwork.EnqueueUncaptured(stream, func(handle backend.Stream) error {
 		return p.Device().Driver().PrefetchAsync(allocation.Pointer, bytes, false, handle)
 	})
 	if err == nil || errors.Is(err, device.ErrNotSupported) {

@@ -8,12 +8,13 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
 // fillRedZones enqueues the fills before any work on the memory.
 func (g *Guard) fillRedZones(b *guarded) error {
 	driver := g.Device().Driver()
-	err := b.given.Stream.EnqueueUncaptured(func(stream backend.Stream) error {
+	err := streamwork.EnqueueUncaptured(b.given.Stream, func(stream backend.Stream) error {
 		if err := driver.MemsetAsync(b.inner.Pointer, uint32(g.pattern), 1, g.redZone, stream); err != nil {
 			return err
 		}
@@ -37,8 +38,8 @@ func (g *Guard) freeChecked(b *guarded, further []*device.Stream) error {
 }
 
 func (g *Guard) checkRedZones(b *guarded, further []*device.Stream) error {
-	for _, stream := range append([]*device.Stream{b.given.Stream.Past()}, further...) {
-		if err := stream.SynchronizeUncaptured(context.Background()); err != nil {
+	for _, stream := range append([]*device.Stream{streamwork.Past(b.given.Stream)}, further...) {
+		if err := streamwork.SynchronizeUncaptured(stream, context.Background()); err != nil {
 			return fmt.Errorf("memory/adaptor: guard: read red zones: %w", err)
 		}
 	}

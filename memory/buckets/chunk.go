@@ -5,6 +5,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
@@ -98,7 +99,7 @@ func (c *chunk) markNow() {
 		}
 		c.mark = mark
 	}
-	c.marked = c.mark.Record(c.lane.stream.Past()) == nil
+	c.marked = c.mark.Record(streamwork.Past(c.lane.stream)) == nil
 }
 
 // finished reports whether work that is enqueued on the stream from now on finds
@@ -113,7 +114,7 @@ func (c *chunk) finished(stream *device.Stream) bool {
 	if c.marked {
 		return isDone(c.mark.Done())
 	}
-	return isDone(c.lane.stream.Past().Done())
+	return isDone(streamwork.Past(c.lane.stream).Done())
 }
 
 // usesFinished is finished for the uses of further streams alone.

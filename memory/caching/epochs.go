@@ -9,6 +9,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
 	"github.com/gpuframe/gpuframe/memory/internal/atomics"
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )
@@ -21,9 +23,9 @@ import (
 // The number changes before the event is recorded: work that was enqueued under the old
 // number precedes the event.
 type epochs struct {
-	// stream can be queried and waited for at any time; see [device.Stream.Past].
+	// stream can be queried and waited for at any time; see [streamwork.Past].
 	stream  *device.Stream
-	watch   *device.Watch
+	watch   *hook.Watch
 	current atomic.Uint64
 	// done is the last epoch that is known to have completed.
 	done atomic.Uint64
@@ -50,11 +52,11 @@ type mark struct {
 const mostMarks = 64
 
 func (e *epochs) open(stream *device.Stream) {
-	e.stream = stream.Past()
+	e.stream = streamwork.Past(stream)
 	e.current.Store(1)
-	e.watch = stream.NewWatch(func(handle backend.Stream) {
+	e.watch = streamwork.NewWatch(stream, func(handle backend.Stream) {
 		epoch := e.current.Add(1) - 1
-		if event, err := stream.RecordWithin(handle); err == nil {
+		if event, err := streamwork.RecordWithin(stream, handle); err == nil {
 			e.add(epoch, event)
 		} // otherwise a later mark serves, or the end of the stream
 	})

@@ -7,6 +7,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
@@ -50,7 +51,7 @@ func (g *fixedSegments) grow(pool uint8, cache *streamCache, size, room uint64) 
 	if stream != cache.stream && g.resource.options.givenUpstream {
 		// The upstream may have ordered the memory on a stream that its users do not
 		// know.
-		if err := stream.SynchronizeUncaptured(context.Background()); err != nil {
+		if err := streamwork.SynchronizeUncaptured(stream, context.Background()); err != nil {
 			return nil, errors.Join(err, g.upstream.Free(allocation, nil))
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )
@@ -45,7 +46,7 @@ func (r *Resource) hold(node *bestfit.Node, stream *device.Stream, further []*de
 			h.events = append(h.events, event)
 		case errors.Is(err, device.ErrClosed) && other.Closed():
 			h.closed = append(h.closed, other)
-		case other == r.device.AllStreams():
+		case other == streamwork.AllStreams(r.device):
 			h.allStreams = true
 		default:
 			// Without an event the only way is to wait. If that fails too the device
@@ -86,7 +87,7 @@ func (h *heldBlock) reached() bool {
 // markAllStreams tries again to record an event after the work of all streams.
 func (h *heldBlock) markAllStreams(dev *device.Device) {
 	if h.allStreams {
-		if event, err := dev.RecordAll(); err == nil {
+		if event, err := streamwork.RecordAll(dev); err == nil {
 			h.events, h.allStreams = append(h.events, event), false
 		}
 	}
@@ -122,7 +123,7 @@ func (h *heldBlock) pending(dev *device.Device) *pendingWork {
 		}
 	}
 	return &pendingWork{
-		wait:      func(ctx context.Context) error { return streamwait.One(ctx, dev.AllStreams()) },
+		wait:      func(ctx context.Context) error { return streamwait.One(ctx, streamwork.AllStreams(dev)) },
 		completed: func() { h.allStreams = false },
 	}
 }
@@ -143,7 +144,7 @@ func (h *heldBlock) wait() error {
 		h.closed = slices.Delete(h.closed, 0, 1)
 	}
 	if h.allStreams {
-		if err := streamwait.All(h.cache.stream.Device().AllStreams(), nil); err != nil {
+		if err := streamwait.All(streamwork.AllStreams(h.cache.stream.Device()), nil); err != nil {
 			return err
 		}
 		h.allStreams = false

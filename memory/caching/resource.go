@@ -10,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/humanize"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 	"github.com/gpuframe/gpuframe/memory/internal/round"
 	"github.com/gpuframe/gpuframe/memory/resource"
@@ -269,7 +270,7 @@ func (r *Resource) PrimeContext(ctx context.Context, bytes uint64) error {
 // fixed segment is freed by its upstream: a [resource.Driver] waits for the stream on
 // which the segment was allocated.
 func (r *Resource) Trim(keep uint64) (released uint64, err error) {
-	r.device.RunLater()
+	streamwork.RunLater(r.device)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	before := r.trimmed
@@ -293,7 +294,7 @@ func (r *Resource) SetLimit(bytes uint64) error {
 
 // Stats returns the figures of this moment.
 func (r *Resource) Stats() Stats {
-	r.device.RunLater()
+	streamwork.RunLater(r.device)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	return r.stats()
@@ -331,7 +332,7 @@ func (r *Resource) stats() Stats {
 // Memory in use stays valid and is given back when it is freed. If the driver fails,
 // Close may be called again.
 func (r *Resource) Close() error {
-	r.device.RunLater()
+	streamwork.RunLater(r.device)
 	if r.closing.Swap(true) && !r.unclosed.Swap(false) {
 		return fmt.Errorf("memory: close caching resource: %w", device.ErrClosed)
 	}

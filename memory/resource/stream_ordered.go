@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory/internal/peers"
 )
 
@@ -120,7 +121,7 @@ func (r *StreamOrdered) Reserved() (uint64, error) {
 // Allocate implements [Resource].
 func (r *StreamOrdered) Allocate(bytes uint64, stream *device.Stream) (Allocation, error) {
 	allocation := Allocation{Bytes: bytes, Stream: stream}
-	err := stream.EnqueueUncaptured(func(handle backend.Stream) (err error) {
+	err := streamwork.EnqueueUncaptured(stream, func(handle backend.Stream) (err error) {
 		allocation.Pointer, err = r.device.Driver().AllocAsync(bytes, r.pool, handle)
 		return err
 	})
@@ -130,7 +131,7 @@ func (r *StreamOrdered) Allocate(bytes uint64, stream *device.Stream) (Allocatio
 // Free implements [Resource]: the memory's stream is made to wait for the
 // others, then frees it.
 func (r *StreamOrdered) Free(allocation Allocation, further []*device.Stream) error {
-	stream := allocation.Stream.Past()
+	stream := streamwork.Past(allocation.Stream)
 	free := func(handle backend.Stream) error {
 		return r.device.Driver().FreeAsync(allocation.Pointer, handle)
 	}
@@ -139,7 +140,7 @@ func (r *StreamOrdered) Free(allocation Allocation, further []*device.Stream) er
 			return err
 		}
 	}
-	err := stream.EnqueueUncaptured(free)
+	err := streamwork.EnqueueUncaptured(stream, free)
 	if !errors.Is(err, device.ErrClosed) {
 		return err
 	}
@@ -152,7 +153,7 @@ func (r *StreamOrdered) Free(allocation Allocation, further []*device.Stream) er
 			return err
 		}
 	}
-	return stream.EnqueueUncaptured(free)
+	return streamwork.EnqueueUncaptured(stream, free)
 }
 
 // Device implements [Resource].

@@ -5,8 +5,9 @@ import (
 
 	"github.com/stretchr/testify/require"
 
-	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
+	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
@@ -21,7 +22,7 @@ func TestQuiesceDuringACapture(t *testing.T) {
 		HoldStream(backend.Stream) (func(), error)
 	}).HoldStream(stream.Handle())
 	require.NoError(t, err)
-	capture, err := stream.BeginCapture(func(device.Held) error { return nil })
+	capture, err := streamwork.BeginCapture(stream, func(hook.Held) error { return nil })
 	require.NoError(t, err)
 
 	done := make(chan error, 1)

@@ -6,6 +6,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
 // chunk is a piece of pinned memory and the event of its last copy.
@@ -38,7 +39,7 @@ const (
 // a part of a sequence lies, and marks their end with the chunk's event. Where
 // some are enqueued and cannot be marked, it returns a [*device.UnmarkedError].
 func (c *chunk) enqueue(stream *device.Stream, s *sequence, position, bytes uint64, driver backend.Device, way direction) error {
-	return stream.EnqueueMarked(c.event, func(handle backend.Stream) error {
+	return streamwork.EnqueueMarked(stream, c.event, func(handle backend.Stream) error {
 		enqueued := false
 		for each := range s.within(position, bytes) {
 			host, at := unsafe.Add(c.pointer, each.at), each.base.Add(each.offset)

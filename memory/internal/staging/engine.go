@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
 // Engine makes the transfers of one device. It is safe for concurrent use.
@@ -60,7 +61,7 @@ func New(dev *device.Device, options Options) (*Engine, error) {
 // the bytes. After an error parts of the transfer may still be under way, but
 // none that touches the caller's memory.
 func (e *Engine) Upload(ctx context.Context, stream *device.Stream, spans []Span) error {
-	if err := errors.Join(cancel.Error(ctx), stream.RefuseCapture()); err != nil {
+	if err := errors.Join(cancel.Error(ctx), streamwork.RefuseCapture(stream)); err != nil {
 		return err
 	}
 	p := makePlan(spans, e.pinned)
@@ -80,7 +81,7 @@ func (e *Engine) Upload(ctx context.Context, stream *device.Stream, spans []Span
 // when the bytes are there. After an error nothing touches the caller's memory
 // any more.
 func (e *Engine) Download(ctx context.Context, stream *device.Stream, spans []Span) error {
-	if err := errors.Join(cancel.Error(ctx), stream.RefuseCapture()); err != nil {
+	if err := errors.Join(cancel.Error(ctx), streamwork.RefuseCapture(stream)); err != nil {
 		return err
 	}
 	p := makePlan(spans, e.pinned)
@@ -103,7 +104,7 @@ func (e *Engine) enqueueDirect(stream *device.Stream, blank []blankFill, direct 
 	if len(blank) == 0 && len(direct) == 0 {
 		return nil
 	}
-	return stream.EnqueueUncaptured(func(handle backend.Stream) error {
+	return streamwork.EnqueueUncaptured(stream, func(handle backend.Stream) error {
 		for _, b := range blank {
 			if err := e.device.Driver().MemsetAsync(b.at, uint32(b.value), 1, b.bytes, handle); err != nil {
 				return err
@@ -133,10 +134,10 @@ func (e *Engine) settleDirect(stream *device.Stream, direct []directCopy, err er
 // quiesce returns when all work on the stream is done, even if no event can be had to
 // mark it. A capture that has begun since does not matter: transfers are not part of it.
 func quiesce(stream *device.Stream) error {
-	if stream.SynchronizeUncaptured(context.Background()) == nil {
+	if streamwork.SynchronizeUncaptured(stream, context.Background()) == nil {
 		return nil
 	}
-	return stream.EnqueueUncaptured(stream.Device().Driver().StreamSynchronize)
+	return streamwork.EnqueueUncaptured(stream, stream.Device().Driver().StreamSynchronize)
 }
 
 func (e *Engine) pinned(data []byte) bool {

@@ -6,6 +6,7 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
 // All waits for a stream and for the further ones. The wait has no context: if it
@@ -20,7 +21,7 @@ func All(stream *device.Stream, further []*device.Stream) error {
 
 // One waits for the work that is known to be on a stream.
 func One(ctx context.Context, stream *device.Stream) error {
-	err := stream.Past().SynchronizeUncaptured(ctx)
+	err := streamwork.SynchronizeUncaptured(streamwork.Past(stream), ctx)
 	// Waiting for a stream takes an event; waiting for the device takes nothing. If
 	// both fail the device is lost.
 	if err != nil && ctx.Err() == nil && stream.Device().Synchronize(ctx) == nil {
