@@ -9,24 +9,24 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
 )
 
-// capture is a capture of a stream that is under way.
+// capture is a capture of a stream in progress.
 type capture struct {
 	stream *Stream
-	// recording is the driver's stream that is captured, in place of the stream's own.
+	// recording is the driver stream that is captured instead of the stream's own.
 	recording backend.Stream
 	hold      func(hook.Held) error
 	ended     atomic.Bool
 }
 
-// beginCapture makes work that is enqueued by Enqueue part of a graph; see
+// beginCapture makes work that Enqueue enqueues part of a graph; see
 // streamwork.BeginCapture.
 //
-// A stream orders work and memory, and only the work is captured. Captured work goes to
-// another stream of the driver's, which is made for this. Marks and waits stay on the
-// stream's own handle and happen immediately: an allocator may query whether its memory
-// is free, or let the stream wait for that. A graph with such a wait would wait for an
-// old event at every launch, if the driver did not refuse it. The code that launches the
-// graph makes it wait for the stream.
+// Only work is captured, not the order of memory. Captured work goes to a separate
+// driver stream made for the capture. Marks and waits use the stream's own handle and
+// take effect immediately: an allocator may query whether its memory is free, or make
+// the stream wait for that. If the graph contained such a wait, it would wait for an
+// old event at every launch, unless the driver refused it. The launcher of the graph
+// makes it wait for the stream.
 func (s *Stream) beginCapture(hold func(hook.Held) error) (hook.Capture, error) {
 	driver := s.device.driver
 	s.open.Lock()
@@ -70,14 +70,14 @@ func (c *capture) End() (backend.Graph, error) {
 	if err != nil {
 		err = fmt.Errorf("%v: end capture: %w", s, err)
 	}
-	// The graph is whole even if its stream cannot be given back.
+	// The graph is complete even if its stream cannot be destroyed.
 	return graph, errors.Join(err, driver.StreamDestroy(c.recording))
 }
 
-// Capturing reports whether the stream is captured at the moment.
+// Capturing reports whether the stream is being captured.
 func (s *Stream) Capturing() bool { return s.capture.Load() != nil }
 
-// Hold passes what captured work uses to the capture; see streamwork.Hold.
+// Hold passes an object that captured work uses to the capture; see streamwork.Hold.
 func (s *streamWork) Hold(h hook.Held) (captured bool, err error) {
 	if c := s.capture.Load(); c != nil {
 		return true, c.hold(h)

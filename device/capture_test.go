@@ -26,8 +26,8 @@ func handleOf(t *testing.T, enqueue func(func(backend.Stream) error) error) (got
 	return got
 }
 
-// TestCaptureTakesWorkOnly: work goes to a stream of the capture's, marks, waits and
-// what asks for them stay on the stream itself.
+// TestCaptureTakesWorkOnly checks that work goes to a stream of the capture, and that
+// marks, waits and queries stay on the stream itself.
 func TestCaptureTakesWorkOnly(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)
@@ -60,7 +60,7 @@ func TestCaptureTakesWorkOnly(t *testing.T) {
 	require.True(t, captured)
 	assert.Equal(t, 1, held.references)
 
-	// All of this the driver would refuse on the stream that is captured.
+	// The driver would refuse all of this on the captured stream.
 	event, err := stream.Record()
 	require.NoError(t, err)
 	require.NoError(t, event.Wait(t.Context()))
@@ -94,7 +94,7 @@ func TestCaptureTakesWorkOnly(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrClosed)
 }
 
-func TestCaptureWhereThereAreNoGraphs(t *testing.T) {
+func TestCaptureWithoutGraphs(t *testing.T) {
 	for _, dev := range []*device.Device{launchtest.Open(t, &launchtest.GPU{NoGraphs: true}), openHost(t)} {
 		stream, err := dev.NewStream()
 		require.NoError(t, err)
@@ -113,7 +113,8 @@ func openHost(t *testing.T) *device.Device {
 	return dev
 }
 
-// TestLostCaptureEnds has a capture lost: the stream is an ordinary one again.
+// TestLostCaptureEnds checks that an invalidated capture ends: the stream is no longer
+// captured.
 func TestLostCaptureEnds(t *testing.T) {
 	dev := launchtest.Open(t, &launchtest.GPU{})
 	stream, err := dev.NewStream()

@@ -10,22 +10,22 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// Event marks a point in the work of a stream, which other streams or the host
-// can wait for. An event that was never recorded counts as reached.
+// Event marks a point in the work of a stream, for which other streams or the host can
+// wait. An event that was never recorded counts as reached.
 type Event struct {
 	device *Device
 	handle backend.Event
 	timing bool
-	// borrowed says that another library keeps the handle.
+	// borrowed is true if another library keeps the handle.
 	borrowed bool
-	// recorded says that the mark is this event's own. A handle from the cache
-	// may still stand for that of its former owner.
+	// recorded is true if this event has recorded the mark. A handle from the cache may
+	// still hold the mark of its former event.
 	recorded atomic.Bool
 	closed   atomic.Bool
 }
 
-// NewEvent returns an event that cannot measure time. Its handle may come from
-// a cache, so that making one costs no driver call. The caller closes it.
+// NewEvent returns an event that cannot measure time. Its handle may come from a cache,
+// so that it needs no driver call. The caller closes it.
 func (d *Device) NewEvent() (*Event, error) {
 	if handle, ok := d.events.take(); ok {
 		return &Event{device: d, handle: handle}, nil
@@ -33,17 +33,20 @@ func (d *Device) NewEvent() (*Event, error) {
 	return d.createEvent(false)
 }
 
-// WrapEvent makes an Event of another library's handle, which marks something
-// already, so that streams and the host can wait for that. The other library keeps
-// the handle: it must live as long as the Event is used, and Close leaves it alone.
+// WrapEvent makes an Event of another library's recorded handle, for streams and the
+// host to wait for.
+//
+// # Ownership
+//
+// The other library keeps the handle: it must live while the Event is used, and Close
+// does not destroy it.
 func (d *Device) WrapEvent(handle backend.Event) *Event {
 	e := &Event{device: d, handle: handle, borrowed: true}
 	e.recorded.Store(true)
 	return e
 }
 
-// NewTimingEvent returns an event whose distance to another one can be asked
-// for. The caller closes it.
+// NewTimingEvent returns an event that can measure elapsed time. The caller closes it.
 func (d *Device) NewTimingEvent() (*Event, error) { return d.createEvent(true) }
 
 func (d *Device) createEvent(timing bool) (*Event, error) {
@@ -54,12 +57,12 @@ func (d *Device) createEvent(timing bool) (*Event, error) {
 	return &Event{device: d, handle: handle, timing: timing}, nil
 }
 
-// Handle returns the driver's own handle. What is recorded past this package's
-// back the event does not know of: Done and Wait then answer for the last Record.
+// Handle returns the driver's handle. The Event does not see records by the handle:
+// Done and Wait refer to the last Record.
 func (e *Event) Handle() backend.Event { return e.handle }
 
-// Record marks the work that is enqueued on the stream now. Whoever already
-// waits for an earlier mark keeps waiting for that one.
+// Record marks the current work of the stream. Waits for an earlier mark keep waiting
+// for that one.
 func (e *Event) Record(stream *Stream) error {
 	return stream.enqueue(e.recordOn)
 }
@@ -81,11 +84,11 @@ func (s *Stream) enqueueMarked(event *Event, f func(handle backend.Stream) error
 	})
 }
 
-// UnmarkedError says that work was enqueued whose end no event marks: what it
-// uses must not be used for anything else.
+// UnmarkedError means that work was enqueued but no event marks its end: the memory
+// that it uses must not be reused.
 type UnmarkedError struct{ Err error }
 
-// Error returns the reason for which there is no mark.
+// Error returns the reason why the mark failed.
 func (e *UnmarkedError) Error() string { return "work is enqueued but not marked: " + e.Err.Error() }
 
 // Unwrap returns the reason.
@@ -120,9 +123,9 @@ func (e *Event) Done() (bool, error) {
 	return e.device.driver.EventQuery(e.handle)
 }
 
-// Wait blocks until the marked work has run or the context is done. It may return late
-// by an eighth of the time that it waits, but no more than a millisecond. With a context
-// that is never done, such as context.Background, the wait sleeps in the driver.
+// Wait blocks until the marked work has run or the context ends. It may return late by
+// an eighth of its duration, but at most by a millisecond. If the context cannot end,
+// such as context.Background, the wait sleeps in the driver.
 func (e *Event) Wait(ctx context.Context) error {
 	if err := e.usable("wait for"); err != nil || !e.recorded.Load() {
 		return err
@@ -136,8 +139,8 @@ func (e *Event) Wait(ctx context.Context) error {
 	return e.device.driver.EventSynchronize(e.handle)
 }
 
-// Elapsed returns the milliseconds of device time between start and e, which
-// are both timing events that have been reached.
+// Elapsed returns the milliseconds of device time between start and e. Both must be
+// timing events that have been reached.
 func (e *Event) Elapsed(start *Event) (milliseconds float32, err error) {
 	if !e.timing || !start.timing {
 		return 0, fmt.Errorf("device %s: elapsed time: the events were not made by NewTimingEvent: %w", e.device.name, ErrInvalidValue)
@@ -148,9 +151,9 @@ func (e *Event) Elapsed(start *Event) (milliseconds float32, err error) {
 	return e.device.driver.EventElapsed(start.handle, e.handle)
 }
 
-// Close gives the event back. Streams that already wait for it go on waiting
-// for the mark. No other call on the event may be under way. Closing twice
-// returns [ErrClosed]. Closing one of WrapEvent does nothing.
+// Close closes the event. Streams that already wait for it continue to wait for the
+// mark. No other call on the event may be in progress. A second call returns
+// [ErrClosed]. Closing an event of WrapEvent does nothing.
 func (e *Event) Close() error {
 	if e.borrowed {
 		return nil
@@ -174,8 +177,8 @@ func (e *Event) usable(operation string) error {
 	return nil
 }
 
-// closeAfter closes an event whose work is done with and returns the first of
-// the two errors.
+// closeAfter closes an event that is no longer needed and returns the first of the two
+// errors.
 func closeAfter(event *Event, err error) error {
 	closing := event.Close()
 	if err != nil {
@@ -184,16 +187,16 @@ func closeAfter(event *Event, err error) error {
 	return closing
 }
 
-// eventCache keeps the handles of closed events. A cached event may still be
-// pending: recording it anew replaces the mark for those who ask later, and
-// streams that wait for the old mark are not disturbed.
+// eventCache keeps the handles of closed events. A cached event may still be pending:
+// recording it again replaces the mark for later queries and does not affect streams
+// that wait for the old mark.
 type eventCache struct {
 	mu      sync.Mutex
 	handles []backend.Event
 	closed  bool
 }
 
-// maximumCachedEvents bounds the cache; a driver event takes a few hundred bytes.
+// maximumCachedEvents limits the cache; a driver event takes a few hundred bytes.
 const maximumCachedEvents = 1024
 
 func (c *eventCache) take() (backend.Event, bool) {

@@ -50,8 +50,8 @@ func TestEventThatWasNeverRecordedIsReached(t *testing.T) {
 	})
 }
 
-// A handle from the cache may stand for work of its former owner, which is none
-// of the new one's.
+// A handle from the cache may hold the mark of its former event, which the new event
+// must ignore.
 func TestNewEventDoesNotKnowItsHandlesPast(t *testing.T) {
 	dev, fake := openFake(t)
 	fake.pending.Store(true)

@@ -9,45 +9,43 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// foreign is what a Stream knows of a queue that another library owns.
+// foreign is the state of a Stream for a queue that another library owns.
 type foreign struct {
-	// identity tells the queue from a later one with the same handle; zero if the
-	// driver cannot tell.
+	// identity distinguishes the queue from a later one with the same handle; zero if
+	// the driver cannot.
 	identity uint64
-	// past stands for the work that is known to be on the queue.
+	// past represents the known work of the queue.
 	past *Stream
 
 	mu sync.Mutex
-	// last marks that work. Its handle is made with the first mark.
+	// last marks that work. Its handle is created with the first mark.
 	last *Event
 }
 
-// lastsForever reports whether a handle is one of the driver's default streams,
-// which nobody can destroy.
+// lastsForever reports whether a handle is one of the driver's default streams, which
+// cannot be destroyed.
 func (d *Device) lastsForever(handle backend.Stream) bool {
 	return handle == 0 || d.info.Kind == CUDA && handle <= 2
 }
 
 // WrapStream makes a Stream of another library's handle, such as
-// torch.cuda.Stream.cuda_stream.
+// torch.cuda.Stream.cuda_stream. Close of the Stream does nothing.
 //
-// # Lifetime
+// # Ownership
 //
 // The other library keeps the stream and may destroy it at any time, except during
-// calls that name it: calls on the Stream itself, and calls that take it as an
-// argument or mean it by a nil argument. gpuframe does not touch the handle at any
-// other time, in particular not when memory is released that the stream has used.
-// Work that gpuframe enqueues on the stream is marked by an event in the same call.
-// Work that the caller enqueues by the handle is known to gpuframe only after
-// memory.Block.RecordUse was called with the stream still alive.
+// calls that use it: methods of the Stream, and calls that take it as an argument or by
+// a nil argument. gpuframe does not use the handle at any other time, in particular not
+// when memory that the stream has used is released. Work that gpuframe enqueues on the
+// stream is marked by an event in the same call. gpuframe knows of work that the caller
+// enqueues by the handle only after a call of memory.Block.RecordUse while the stream
+// exists.
 //
-// Memory that was allocated on a wrapped stream may outlive the stream. Then give
-// every later call that takes a stream another one.
+// Memory that was allocated on a wrapped stream may outlive the stream. Pass another
+// stream to every later call then.
 //
-// Marks cost one event record for each call, 0.6 µs on a GPU. Wrapping the handle
-// of a default stream costs none, because those are never destroyed.
-//
-// Close does nothing.
+// A mark costs one event record per call, 0.6 µs on a GPU. The handle of a default
+// stream needs no marks, because it is never destroyed.
 func (d *Device) WrapStream(handle backend.Stream) *Stream {
 	if handle == 0 {
 		return d.defaultStream
@@ -56,7 +54,7 @@ func (d *Device) WrapStream(handle backend.Stream) *Stream {
 	if d.lastsForever(handle) {
 		return s
 	}
-	// Without an identity, streams of one handle count as one.
+	// Without an identity, streams with one handle count as the same.
 	identity, _ := d.driver.StreamIdentity(handle)
 	last := &Event{device: d}
 	f := &foreign{identity: identity, last: last}
@@ -67,7 +65,7 @@ func (d *Device) WrapStream(handle backend.Stream) *Stream {
 	return s
 }
 
-// Note marks the work that is on a stream of another library now; see streamwork.Note.
+// Note marks the current work of a stream of another library; see streamwork.Note.
 func (w *streamWork) Note() error {
 	if w.foreign == nil {
 		return nil
@@ -82,8 +80,8 @@ func (f *foreign) note(s *Stream) error {
 	return f.mark(s)
 }
 
-// mark moves the mark to what is on the queue now. If there can be none it waits for
-// the queue, which still exists.
+// mark moves the mark to the current end of the queue. If the driver cannot mark it,
+// mark waits for the queue, which still exists.
 func (f *foreign) mark(s *Stream) error {
 	f.mu.Lock()
 	defer f.mu.Unlock()
@@ -114,7 +112,7 @@ func (f *foreign) prepare(d *Device) error {
 	return nil
 }
 
-// after marks the work of a call on a foreign stream, whatever became of the call.
+// after marks the work of a call on a foreign stream, whether or not the call failed.
 func (s *Stream) after(err error) error {
 	if s.foreign == nil {
 		return err

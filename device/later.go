@@ -5,18 +5,18 @@ import (
 	"sync/atomic"
 )
 
-// later holds what could not be done when it came up.
+// later holds deferred functions.
 type later struct {
 	// waiting counts the functions that have not returned.
 	waiting atomic.Int64
 	mu      sync.Mutex
 	list    []func()
-	// running is held while functions are called, so that who comes second finds
-	// them done.
+	// running is held while functions are called, so that a second caller finds them
+	// done.
 	running sync.Mutex
 }
 
-// Later has f called by the next RunLater; see streamwork.Later.
+// Later defers f to the next RunLater; see streamwork.Later.
 func (w *deviceWork) Later(f func()) {
 	w.later.mu.Lock()
 	defer w.later.mu.Unlock()

@@ -8,13 +8,13 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// A wait asks the driver first, without a pause: most device work is done within
-// microseconds. After that a wait that cannot be given up sleeps in the driver, which
-// wakes it by an interrupt some 20 µs after the end; without blocking events the
-// driver would keep a processor busy for as long as the device works. A wait with a
-// context goes on asking, with pauses of an eighth of the time that was waited so far,
-// up to a millisecond: that is how late it may end, and a processor is busy for less
-// than a hundredth of a long wait.
+// A wait first polls the driver without a pause, because most device work is done
+// within microseconds. Then a wait without cancellation sleeps in the driver, which
+// wakes it by an interrupt some 20 µs after the end; without blocking events the driver
+// would keep a processor busy while the device works. A wait with a context continues
+// to poll, with pauses of an eighth of the time waited so far, up to a millisecond. The
+// pause is the maximum delay at the end of the wait. A long wait keeps a processor busy
+// for less than a hundredth of its time.
 const (
 	polledWithoutPause = 200
 	shortestPollPause  = 10 * time.Microsecond
@@ -22,7 +22,8 @@ const (
 	pausePart          = 8
 )
 
-// pollBriefly asks without a pause. It reports whether the answer is known.
+// pollBriefly polls without a pause. It reports whether the wait has ended, by
+// completion or by an error.
 func pollBriefly(ctx context.Context, done func() (bool, error)) (finished bool, err error) {
 	for range polledWithoutPause {
 		if finished, err := done(); finished || err != nil {

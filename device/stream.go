@@ -12,30 +12,30 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
 )
 
-// Stream is an ordered queue of work on a device. Work on one stream runs in
-// the order in which it was enqueued; work on two streams is ordered only by
-// events. A Stream is safe for concurrent use.
+// Stream is an ordered queue of work on a device. Work on one stream runs in the order
+// in which it was enqueued; only events order work on two streams. A Stream is safe for
+// concurrent use.
 type Stream struct {
 	device *Device
 	handle backend.Stream
 	owned  bool
 
-	// open is held for reading by whoever enqueues, so that Close cannot destroy
-	// the handle under them.
+	// open is locked for reading by callers that enqueue, so that Close cannot destroy
+	// the handle meanwhile.
 	open sync.RWMutex
-	// last stands for all the work of a closed stream, so that memory which the
-	// stream has used can still be freed in order; nil while it is open.
+	// last marks all the work of a closed stream, so that memory that the stream has
+	// used can still be freed in order; nil while the stream is open.
 	last *Event
-	// fence marks the stream for those who wait for it, again and again. It is
-	// made when it is first needed and closed when the stream is collected.
+	// fence marks the stream repeatedly for other streams that wait for it. It is
+	// created on first use and closed when the stream is collected.
 	fence atomic.Pointer[Event]
-	// capture is the one under way, or nil. It changes under the lock open.
+	// capture is the capture in progress, or nil. It changes under the lock open.
 	capture atomic.Pointer[capture]
-	// watches are told before work is enqueued; nil while there are none.
+	// watches are called before work is enqueued; nil without watches.
 	watches atomic.Pointer[[]*hook.Watch]
 	// foreign is nil unless another library owns the stream.
 	foreign *foreign
-	// all says that the Stream stands for all streams of the device.
+	// all is true if the Stream represents all streams of the device.
 	all bool
 }
 
@@ -48,19 +48,18 @@ func (d *Device) NewStream() (*Stream, error) {
 	return &Stream{device: d, handle: handle, owned: true}, nil
 }
 
-// DefaultStream returns the device's default stream. For CUDA it is the legacy
-// default stream, which is the one that PyTorch and CuPy use unless told
-// otherwise.
+// DefaultStream returns the device's default stream. For CUDA it is the legacy default
+// stream, which PyTorch and CuPy use by default.
 func (d *Device) DefaultStream() *Stream { return d.defaultStream }
 
 // Device returns the device of the stream.
 func (s *Stream) Device() *Device { return s.device }
 
-// Handle returns the driver's own handle. What is enqueued by it is not captured.
+// Handle returns the driver's handle. Work that is enqueued by it is not captured.
 func (s *Stream) Handle() backend.Stream { return s.handle }
 
-// Equal reports whether both are the same queue of the same device. Two wrapped
-// handles are the same queue if the driver says so, or cannot tell.
+// Equal reports whether both are the same queue of the same device. Two wrapped handles
+// are the same queue if the driver reports that, or cannot distinguish them.
 func (s *Stream) Equal(other *Stream) bool {
 	return s == other || s != nil && other != nil &&
 		s.handle == other.handle && s.device.Same(other.device) && !s.owned && !other.owned &&
@@ -82,10 +81,14 @@ func (s *Stream) String() string {
 	return fmt.Sprintf("%s stream %#x", s.device.name, uintptr(s.handle))
 }
 
-// Enqueue calls f with the driver's handle, which stays valid until f returns.
-// It returns f's error, or [ErrClosed] without calling f. f does not call methods
-// of the same stream. While the stream is captured the handle is another one, on
-// which work becomes part of a graph.
+// Enqueue calls f with the driver's handle, which stays valid until f returns. f must
+// not call methods of the same stream. While the stream is captured, the handle is
+// another one; work on it becomes part of a graph.
+//
+// # Errors
+//
+// Enqueue returns the error of f. If the stream is closed, it returns [ErrClosed]
+// without calling f.
 func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
 	return s.enqueue(func(handle backend.Stream) error {
 		if c := s.capture.Load(); c != nil {
@@ -96,8 +99,8 @@ func (s *Stream) Enqueue(f func(handle backend.Stream) error) error {
 	})
 }
 
-// enqueueUncaptured is Enqueue for work that belongs to the memory; see
-// streamwork.EnqueueUncaptured.
+// enqueueUncaptured is Enqueue for work that belongs to memory rather than to a
+// computation; see streamwork.EnqueueUncaptured.
 func (s *Stream) enqueueUncaptured(f func(handle backend.Stream) error) error {
 	return s.enqueue(func(handle backend.Stream) error {
 		s.beforeWork()
@@ -105,7 +108,7 @@ func (s *Stream) enqueueUncaptured(f func(handle backend.Stream) error) error {
 	})
 }
 
-// enqueue is Enqueue for what is no work: marks.
+// enqueue is Enqueue for marks, which are not work.
 func (s *Stream) enqueue(f func(handle backend.Stream) error) error {
 	if s.all {
 		return fmt.Errorf("%v: enqueue: the stream represents other streams and takes no work: %w", s, ErrNotSupported)
@@ -118,15 +121,14 @@ func (s *Stream) enqueue(f func(handle backend.Stream) error) error {
 	return f(s.handle)
 }
 
-// Closed reports whether the stream was closed, so that no work can be enqueued
-// any more.
+// Closed reports whether the stream was closed, so that no more work can be enqueued.
 func (s *Stream) Closed() bool {
 	s.open.RLock()
 	defer s.open.RUnlock()
 	return s.last != nil
 }
 
-// Done reports whether everything enqueued so far has run.
+// Done reports whether all enqueued work has run.
 func (s *Stream) Done() (bool, error) {
 	if s.all {
 		event, err := s.device.recordAll()
@@ -144,8 +146,8 @@ func (s *Stream) Done() (bool, error) {
 	return s.device.driver.StreamQuery(s.handle)
 }
 
-// Synchronize waits until everything enqueued so far has run, or the context is
-// done. While the stream is captured that cannot be: [ErrCapturing].
+// Synchronize waits until all enqueued work has run, or until the context ends. While
+// the stream is captured it returns [ErrCapturing].
 func (s *Stream) Synchronize(ctx context.Context) error {
 	if err := s.refuseCapture(); err != nil {
 		return err
@@ -153,7 +155,7 @@ func (s *Stream) Synchronize(ctx context.Context) error {
 	return s.synchronizeUncaptured(ctx)
 }
 
-// synchronizeUncaptured is Synchronize also while the stream is captured.
+// synchronizeUncaptured is Synchronize that also works while the stream is captured.
 func (s *Stream) synchronizeUncaptured(ctx context.Context) error {
 	err := s.synchronizeMark(ctx)
 	if s.all && errors.Is(err, ErrNotSupported) {
@@ -166,10 +168,10 @@ func (s *Stream) synchronizeMark(ctx context.Context) error {
 	return s.withMark(func(event *Event) error { return event.Wait(ctx) })
 }
 
-// withMark calls f with an event that marks the work enqueued so far. Of a
-// closed stream that is its last work.
+// withMark calls f with an event that marks all enqueued work. If the stream is closed,
+// the event marks its last work.
 func (s *Stream) withMark(f func(*Event) error) error {
-	// Once s is collected its cleanup closes the event that f is using.
+	// When s is collected, its cleanup closes the event that f uses.
 	defer runtime.KeepAlive(s)
 	if last := s.lastOfClosed(); last != nil {
 		return f(last)
@@ -178,23 +180,22 @@ func (s *Stream) withMark(f func(*Event) error) error {
 	if err == nil {
 		return closeAfter(event, f(event))
 	}
-	// It may have been closed in between.
+	// The stream may have been closed in between.
 	if last := s.lastOfClosed(); last != nil {
 		return f(last)
 	}
 	return err
 }
 
-// lastOfClosed returns the mark of a closed stream's last work, or nil for an
-// open stream.
+// lastOfClosed returns the mark of a closed stream's last work, or nil for an open
+// stream.
 func (s *Stream) lastOfClosed() *Event {
 	s.open.RLock()
 	defer s.open.RUnlock()
 	return s.last
 }
 
-// Record returns a new event that marks the work enqueued so far. The caller
-// closes it.
+// Record returns a new event that marks all enqueued work. The caller closes it.
 func (s *Stream) Record() (*Event, error) {
 	if s.all {
 		return s.device.recordAll()
@@ -209,14 +210,14 @@ func (s *Stream) Record() (*Event, error) {
 	return event, nil
 }
 
-// Wait makes work that is enqueued from now on wait, on the device, for what
+// Wait makes work that is enqueued from now on wait, on the device, for the work that
 // the event marks.
 func (s *Stream) Wait(event *Event) error {
 	return s.enqueueUncaptured(func(handle backend.Stream) error { return event.waitOn(handle) })
 }
 
-// WaitStream makes work that is enqueued from now on wait for all the work that
-// is on the other stream now. The other stream may be closed.
+// WaitStream makes work that is enqueued from now on wait for all current work of the
+// other stream. The other stream may be closed.
 func (s *Stream) WaitStream(other *Stream) error {
 	if s.Equal(other) {
 		return nil
@@ -229,15 +230,16 @@ func (s *Stream) WaitStream(other *Stream) error {
 	if err != nil {
 		return err
 	}
-	// Somebody else may mark a later point first. Then s waits for that, which
-	// is no harm.
+	// Another goroutine may mark a later point first. Then s waits for that point,
+	// which is harmless.
 	if err := other.enqueue(fence.recordOn); err != nil && other.lastOfClosed() == nil {
 		return err
 	}
 	return s.Wait(fence)
 }
 
-// fenced returns the stream's fence. Of a closed stream it marks the last work.
+// fenced returns the stream's fence. If the stream is closed, the fence marks its last
+// work.
 func (s *Stream) fenced() (*Event, error) {
 	if fence := s.fence.Load(); fence != nil {
 		return fence, nil
@@ -253,9 +255,9 @@ func (s *Stream) fenced() (*Event, error) {
 	return fence, nil
 }
 
-// Close destroys the stream and returns at once; work that is enqueued still
-// runs. A stream that the device or another library owns is left alone.
-// Closing twice returns [ErrClosed].
+// Close destroys the stream and returns immediately; enqueued work still runs. Close
+// does not destroy a stream that the device or another library owns. A second call
+// returns [ErrClosed].
 func (s *Stream) Close() error {
 	if !s.owned {
 		return nil

@@ -51,7 +51,7 @@ func (s *Stream) beforeWork() {
 	}
 }
 
-// recordWithin is Record for use within Enqueue or a watch.
+// recordWithin is Record for calls within Enqueue or a watch.
 func (s *Stream) recordWithin(handle backend.Stream) (*Event, error) {
 	event, err := s.device.NewEvent()
 	if err != nil {

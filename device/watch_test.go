@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
-func TestWatchIsToldOfWorkAndNotOfMarks(t *testing.T) {
+func TestWatchSeesWorkAndNotMarks(t *testing.T) {
 	dev, err := device.Open("host")
 	require.NoError(t, err)
 	stream, err := dev.NewStream()

@@ -7,14 +7,15 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
 )
 
-// Work gives the other packages of this module the operations that order memory after
-// work; package internal/streamwork describes them. Programs cannot call it.
+// Work returns the operations that order memory after work, for the other packages of
+// this module; package internal/streamwork documents them. Programs cannot call it.
 func (s *Stream) Work(hook.Key) *streamWork { return (*streamWork)(s) }
 
 // Work is [Stream.Work] for operations on the whole device.
 func (d *Device) Work(hook.Key) *deviceWork { return (*deviceWork)(d) }
 
-// streamWork and deviceWork are what Work returns: the same values with other methods.
+// streamWork and deviceWork are the results of Work: the same values with other
+// methods.
 type (
 	streamWork Stream
 	deviceWork Device

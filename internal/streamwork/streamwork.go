@@ -1,6 +1,6 @@
-// Package streamwork has the operations of a device.Stream and a device.Device by which
-// memory and kernels order themselves after each other's work. Programs do not need
-// them; package device hands them out by [hook.Key]. The functions of the allocation and
+// Package streamwork contains the operations of a device.Stream and a device.Device
+// that order memory and kernels after each other's work. Programs do not need them;
+// package device returns them for a [hook.Key]. The functions of the allocation and
 // launch paths are inlined.
 package streamwork
 
@@ -12,9 +12,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamwork/hook"
 )
 
-// EnqueueUncaptured is Stream.Enqueue for work that belongs to the memory and not to the
-// computation, such as allocating memory in stream order: it runs once and now, also
-// while the stream is captured.
+// EnqueueUncaptured is Stream.Enqueue for work that belongs to memory rather than to a
+// computation, such as an allocation in stream order: the work runs once and now, even
+// if the stream is captured.
 func EnqueueUncaptured(s *device.Stream, f func(handle backend.Stream) error) error {
 	return s.Work(hook.Key{}).EnqueueUncaptured(f)
 }
@@ -30,31 +30,32 @@ func EnqueueMarked(s *device.Stream, event *device.Event, f func(handle backend.
 	return s.Work(hook.Key{}).EnqueueMarked(event, f)
 }
 
-// SynchronizeUncaptured is Stream.Synchronize for code that gives memory back: while the
-// stream is captured it waits for the work that is not captured.
+// SynchronizeUncaptured is Stream.Synchronize for callers that free memory: while the
+// stream is captured it waits for the work that is not part of the capture.
 func SynchronizeUncaptured(s *device.Stream, ctx context.Context) error {
 	return s.Work(hook.Key{}).SynchronizeUncaptured(ctx)
 }
 
 // Past returns a Stream that is safe to keep. For a stream that another library owns it
-// is a closed Stream that stands for the work known to be on it; see [Note]. Every other
-// Stream is returned itself. Both are Equal.
+// is a closed Stream that represents its known work; see [Note]. Every other Stream
+// returns itself. Both are Equal.
 func Past(s *device.Stream) *device.Stream { return s.Work(hook.Key{}).Past() }
 
 // Foreign reports whether another library owns the stream and may destroy it.
 func Foreign(s *device.Stream) bool { return s.Work(hook.Key{}).Foreign() }
 
-// Note marks the present work of a stream that another library owns, so that gpuframe can
-// wait for it when the stream no longer exists. On every other stream it does nothing.
+// Note marks the current work of a stream that another library owns, so that gpuframe
+// can wait for it when the stream no longer exists. On every other stream it does
+// nothing.
 //
-// While the other library captures the stream there is nothing to mark: the work runs
-// when its graph is launched, and memory that it uses must be kept until then.
+// While the other library captures the stream, Note marks nothing: the work runs when
+// its graph is launched, and memory that it uses must be kept until then.
 func Note(s *device.Stream) error { return s.Work(hook.Key{}).Note() }
 
-// NewWatch makes a watch on a stream. Once it is armed, before is called ahead of the
-// next work, or the next wait for an event, that is enqueued through the Stream. Work that
-// is enqueued by the driver's handle does not call it. Within before no method of the
-// stream may be called, only [RecordWithin].
+// NewWatch makes a watch on a stream. Once it is armed, before is called before the
+// next work, or the next wait for an event, that is enqueued through the Stream. The
+// watch does not see work that is enqueued by the driver's handle. before may call no
+// method of the stream except [RecordWithin].
 func NewWatch(s *device.Stream, before func(handle backend.Stream)) *hook.Watch {
 	return s.Work(hook.Key{}).NewWatch(before)
 }
@@ -76,40 +77,43 @@ func BeginCapture(s *device.Stream, hold func(hook.Held) error) (hook.Capture, e
 	return s.Work(hook.Key{}).BeginCapture(hold)
 }
 
-// Hold passes h, which work that was just enqueued uses, to the stream's capture and
-// reports true. On a stream that is not captured it does nothing and reports false.
+// Hold adds h to the objects of the stream's capture and returns true. Call it for work
+// just enqueued that uses h. If the stream is not captured, Hold does nothing and
+// returns false.
 func Hold(s *device.Stream, h hook.Held) (captured bool, err error) {
 	return s.Work(hook.Key{}).Hold(h)
 }
 
-// RefuseCapture returns an error that wraps device.ErrCapturing if the stream is captured,
-// for operations whose work must run now, such as copies that the host waits for.
+// RefuseCapture returns an error that wraps device.ErrCapturing if the stream is
+// captured, for operations that need their work to run now, such as copies for which
+// the host waits.
 func RefuseCapture(s *device.Stream) error { return s.Work(hook.Key{}).RefuseCapture() }
 
-// Later schedules f for the next [RunLater]. It does not call the driver and does not
-// wait. Other libraries call deleters at any time: a Python program may run one in the
-// middle of a graph capture, which many calls of the driver would break.
+// Later defers f to the next [RunLater]. It makes no driver call and does not wait. It
+// is for functions that other libraries call at any time, such as deleters: a Python
+// program may run one in the middle of a graph capture, which many driver calls would
+// invalidate.
 func Later(d *device.Device, f func()) { d.Work(hook.Key{}).Later(f) }
 
-// RunLater runs the functions that were passed to [Later] and returns when they have
-// returned. Package memory calls it before it allocates. Without any it costs an atomic
-// read. The functions must not call RunLater.
+// RunLater calls the functions that were passed to [Later] and returns when they have
+// returned. Package memory calls it before it allocates. Without functions it costs an
+// atomic read. The functions must not call RunLater.
 func RunLater(d *device.Device) { d.Work(hook.Key{}).RunLater() }
 
-// AllStreams returns a Stream that stands for every queue of the device, including queues
-// of other libraries that were destroyed. It can be waited for; no work can be enqueued
-// on it. See [RecordAll] for the cost.
+// AllStreams returns a Stream that represents every queue of the device, including
+// those of other libraries, even if they were destroyed. Callers can wait for it but
+// cannot enqueue work on it. [RecordAll] documents the cost.
 func AllStreams(d *device.Device) *device.Stream { return d.Work(hook.Key{}).AllStreams() }
 
-// RecordAll returns a new event that marks the present work of every stream of the device.
-// The caller closes it. It costs as much as any event; waiting for it waits for the
-// slowest stream.
+// RecordAll returns a new event that marks the current work of every stream of the
+// device. The caller closes it. It costs as much as any event; a wait for it waits for
+// the slowest stream.
 //
 // # Errors
 //
 // A driver before CUDA 12.5, and a backend without this operation, return
-// device.ErrNotSupported: synchronize the device instead. While a stream is captured the
-// error wraps device.ErrCapturing. Captures by gpuframe, and captures that the default
-// stream would have to wait for, are not harmed. The driver does not report other
-// captures and makes them fail.
+// device.ErrNotSupported: synchronize the device instead. While a stream is captured
+// the error wraps device.ErrCapturing. Captures that gpuframe began, and captures that
+// the default stream would have to wait for, stay valid. The driver does not report
+// other captures, and invalidates them.
 func RecordAll(d *device.Device) (*device.Event, error) { return d.Work(hook.Key{}).RecordAll() }

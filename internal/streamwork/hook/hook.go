@@ -1,4 +1,4 @@
-// Package hook has the types that package device and package streamwork share.
+// Package hook holds the types that package device and package streamwork share.
 package hook
 
 import (
@@ -7,27 +7,28 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// Key opens device.Stream.Work and device.Device.Work. Code outside of this module
-// cannot make one. It has no size.
+// Key is the argument of device.Stream.Work and device.Device.Work. Code outside of
+// this module cannot make one. It has no size.
 type Key struct{ _ [0]func() }
 
-// Held is memory or loaded code that a capture keeps because its work uses it.
+// Held is an object that a capture keeps alive because its work uses it: memory or
+// loaded code.
 type Held interface {
 	Retain() error
 	Release() error
 }
 
-// Capture is a capture of a stream that is under way.
+// Capture is a capture of a stream in progress.
 type Capture interface {
 	// End ends the capture, also after an error, and returns the graph, which the
-	// caller destroys. If something was enqueued that cannot be captured the error
+	// caller destroys. If an operation that cannot be captured was enqueued, the error
 	// wraps device.ErrCapturing.
 	End() (backend.Graph, error)
 }
 
 // Watch calls a function before the next work is enqueued on a stream, once it is
-// armed. It serves code that has to mark the present work of a stream only if more work
-// follows: otherwise the end of the stream is mark enough.
+// armed. It serves callers that must mark the current work of a stream only if more
+// work follows: until then the end of the stream is a sufficient mark.
 type Watch struct {
 	armed  atomic.Bool
 	before func(handle backend.Stream)
@@ -53,5 +54,5 @@ func (w *Watch) Run(handle backend.Stream) {
 	}
 }
 
-// Stop ends the watch. A call may still be under way.
+// Stop ends the watch. A call may still be in progress.
 func (w *Watch) Stop() { w.stop(w) }
