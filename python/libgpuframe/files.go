@@ -139,14 +139,13 @@ func parquetRecords(parquetFile *file.Reader, columns []string, allocator arrowm
 	if err != nil {
 		return nil, err
 	}
-	// Not in parallel: arrow-go panics on damaged pages, and a panic on a goroutine of
-	// arrow-go would end the process.
+	// Parallel is not set: columnsReader reads the columns in parallel.
 	properties := pqarrow.ArrowReadProperties{BatchSize: 1 << 17}
 	arrowFile, err := pqarrow.NewFileReader(parquetFile, properties, allocator)
 	if err != nil {
 		return nil, err
 	}
-	records, err := arrowFile.GetRecordReader(context.Background(), leaves, nil)
+	records, err := newColumnsReader(arrowFile, leaves)
 	if err != nil {
 		return nil, err
 	}

@@ -9,6 +9,7 @@ import (
 	"runtime"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
@@ -54,7 +55,7 @@ const (
 func (w *worker) drive(ctx context.Context) error {
 	for part := w.options.Operations / uint64(w.options.Goroutines); w.report.Operations() <= part; {
 		if ctx.Err() != nil {
-			return context.Cause(ctx)
+			return cancel.Error(ctx)
 		}
 		if err := w.step(); err != nil {
 			return fmt.Errorf("goroutine %d: %w", w.number, err)
