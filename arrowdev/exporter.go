@@ -239,6 +239,10 @@ func (e *exporter) writeColumn(a *cabi.Array, c *column.Column) {
 	e.tree.OwnArray(a)
 	rows, _ := c.HostRows() // the count was fetched by measure
 	a.Length, a.Offset, a.NullCount = int64(rows), int64(data.Offset), int64(data.NullCount)
+	if rows == 0 {
+		// Consumers check that buffers reach to the offset, and buffers may be empty.
+		a.Offset = 0
+	}
 	switch {
 	case rows == data.Length || data.NullCount == 0:
 	case data.NullCount == data.Length:

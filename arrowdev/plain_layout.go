@@ -98,6 +98,9 @@ func (w *hostWriter) array(data arrow.ArrayData) uintptr {
 	w.tree.OwnArray(out)
 	host := hostLayoutOf(data)
 	out.Length, out.Offset, out.NullCount = int64(data.Len()), int64(data.Offset()), int64(data.NullN())
+	if out.Length == 0 {
+		out.Offset = 0 // buffers need not reach to it
+	}
 	if !host.validity {
 		out.NullCount = 0
 		if host.layout.Kind == layout.Null {
