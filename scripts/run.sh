@@ -60,11 +60,11 @@ go_tool() {
         GOCACHE="${GOCACHE:-$here/cache}" GOPATH="$here/gopath" "$here/go/bin/go" -C "$src" "$@"
 }
 
-# all_packages lists the folders of the packages with tests that use a device. The
-# backends run the conformance suite.
+# all_packages lists the folders of the packages with tests that use a device, "." for
+# the root of the module. The backends run the conformance suite.
 all_packages() {
     go_tool list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}} {{.ImportPath}}' ./... |
-        awk '/internal\/testing\/devicetest |backend\/backendtest / && !/backendtest$/ {sub(/^github.com\/gpuframe\/gpuframe\//, "", $NF); print $NF}'
+        awk '/internal\/testing\/devicetest |backend\/backendtest / && !/backendtest$/ {sub(/^github.com\/gpuframe\/gpuframe$/, ".", $NF); sub(/^github.com\/gpuframe\/gpuframe\//, "", $NF); print $NF}'
 }
 
 # packages lists the folders to run the tests of.
@@ -114,7 +114,9 @@ program() {
 # test_binary prints the path of a package's test binary, test_folder its working
 # folder.
 test_binary() {
-    if [ -x "$here/tests/$1/$2" ]; then echo "$here/tests/$1/$2"; else echo "$bin/${1##*/}.test"; fi
+    local name=${1##*/}
+    if [ "$name" = . ]; then name=gpuframe; fi
+    if [ -x "$here/tests/$1/$2" ]; then echo "$here/tests/$1/$2"; else echo "$bin/$name.test"; fi
 }
 test_folder() {
     if [ -d "$src/$1" ]; then echo "$src/$1"; else echo "$here/tests/$1"; fi

@@ -28,20 +28,21 @@ type Level struct {
 // an error, so that each new package gets its place by a decision.
 var Levels = []Level{
 	{"leaves", []string{
-		"internal/address", "internal/aggregate", "internal/arraytext", "internal/callstack", "internal/cancel", "internal/devicecode",
-		"internal/explore", "internal/exprtree", "internal/format", "internal/layout", "internal/lint",
+		"internal/address", "internal/aggregate", "internal/arraytext", "internal/callstack", "internal/cancel", "internal/devicecode", "internal/devicestore",
+		"internal/explore", "internal/exprtree", "internal/format", "internal/humanize", "internal/layout", "internal/lint",
 		"internal/lookback", "internal/names", "internal/ptx", "internal/readme", "internal/streamcopy",
 	}},
 	{"device", []string{"device", "internal/perdevice", "internal/hostword", "internal/streamwork"}},
 	{"memory", []string{"memory"}},
 	{"column", []string{"column", "internal/hostarray", "internal/hosteval"}},
 	{"buffer", []string{"buffer"}},
-	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen", "internal/numbers"}},
+	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen", "internal/kernelset", "internal/numbers"}},
 	{"interchange and operators", []string{
 		"arrowdev", "dlpack", "share",
 		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/order", "kernels/reduce", "kernels/selection", "kernels/window",
 		"internal/hashtable",
 	}},
+	{"frame", []string{"."}},
 	{"programs", []string{"bench", "cmd", "examples", "python", "internal/testing"}},
 }
 

@@ -1,0 +1,121 @@
+package gpuframe
+
+import (
+	"errors"
+	"fmt"
+	"sync"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Option configures [Open]. Each option may be given once.
+type Option struct {
+	name  string
+	apply func(*settings) error
+}
+
+// settings are the values of the options.
+type settings struct {
+	device string
+	memory memory.Options
+}
+
+// Device selects the device by its name, for example "cuda:1" or "host". Without this
+// option Open takes the first GPU, or the host if the process can use no GPU.
+func Device(name string) Option {
+	return Option{"Device", func(s *settings) error {
+		s.device = name
+		return nil
+	}}
+}
+
+// Budget limits the device memory that may be in use at a time, in bytes. Without this
+// option the memory of the device is the limit.
+func Budget(bytes uint64) Option {
+	return Option{"Budget", func(s *settings) error {
+		if bytes == 0 {
+			return fmt.Errorf("Budget is 0 bytes: leave the option out for no budget: %w", device.ErrInvalidValue)
+		}
+		s.memory.Budget = bytes
+		return nil
+	}}
+}
+
+// Session is an open device and the manager of its memory. Its methods may be called
+// from any goroutine.
+type Session struct {
+	device  *device.Device
+	manager *memory.Manager
+	close   func() error
+}
+
+// Open opens a device and a memory manager on it.
+//
+// # Ownership
+//
+// The caller closes the session after it has released everything made with it.
+//
+// # Errors
+//
+// The error wraps device.ErrInvalidValue for an option that is given twice or has no
+// sensible value, and otherwise the error of device.Open: a GPU that cannot be used is
+// an error, Open does not fall back to the host.
+func Open(options ...Option) (*Session, error) {
+	s, err := open(options)
+	if err != nil {
+		return nil, fmt.Errorf("gpuframe: open: %w", err)
+	}
+	return s, nil
+}
+
+func open(options []Option) (*Session, error) {
+	chosen, err := settingsOf(options)
+	if err != nil {
+		return nil, err
+	}
+	dev, err := device.Open(chosen.device)
+	if err != nil {
+		return nil, err
+	}
+	mgr, err := memory.NewManager(dev, chosen.memory)
+	if err != nil {
+		return nil, errors.Join(err, dev.Close())
+	}
+	return &Session{device: dev, manager: mgr, close: sync.OnceValue(func() error {
+		return errors.Join(mgr.Close(), dev.Close())
+	})}, nil
+}
+
+func settingsOf(options []Option) (settings, error) {
+	var s settings
+	given := make(map[string]bool, len(options))
+	for i, o := range options {
+		switch {
+		case o.apply == nil:
+			return s, fmt.Errorf("option %d is the zero Option: %w", i, device.ErrInvalidValue)
+		case given[o.name]:
+			return s, fmt.Errorf("option %s is given twice: %w", o.name, device.ErrInvalidValue)
+		}
+		given[o.name] = true
+		if err := o.apply(&s); err != nil {
+			return s, err
+		}
+	}
+	return s, nil
+}
+
+// Device returns the device. It is open until the session is closed.
+func (s *Session) Device() *device.Device { return s.device }
+
+// Manager returns the manager of the session's memory.
+func (s *Session) Manager() *memory.Manager { return s.manager }
+
+// Close closes the manager and the device. The error names memory that was not released.
+// Further calls return the same error. Closing a nil Session does nothing.
+func (s *Session) Close() error {
+	if s == nil {
+		return nil
+	}
+	return s.close()
+}
