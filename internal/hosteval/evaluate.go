@@ -14,8 +14,7 @@ import (
 
 // Evaluate computes the program's outputs from its inputs, of which only the first
 // rows elements count. There is an input for each of the program's, of its type. The
-// caller releases the results. The context is looked at
-// after every few thousand rows.
+// caller releases the results. The context is looked at after every few thousand rows.
 func Evaluate(ctx context.Context, program *exprtree.Program, inputs []arrow.Array, rows int) ([]arrow.Array, error) {
 	if len(inputs) != len(program.Inputs) {
 		return nil, fmt.Errorf("host evaluation: %d inputs of %d: %w", len(inputs), len(program.Inputs), arrow.ErrInvalid)
