@@ -4,7 +4,7 @@ import (
 	"fmt"
 	"strings"
 
-	"github.com/gpuframe/gpuframe/internal/humanize"
+	"github.com/dustin/go-humanize"
 )
 
 // Stats are a manager's figures at one moment, its children's included. Sizes are

@@ -7,9 +7,10 @@ import (
 	"runtime"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/bench/internal/table"
 	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/humanize"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/replay"
 	"github.com/gpuframe/gpuframe/memory/resource"

@@ -8,8 +8,9 @@ import (
 	"os"
 	"time"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/bench/internal/table"
-	"github.com/gpuframe/gpuframe/internal/humanize"
 	"github.com/gpuframe/gpuframe/memory/adaptor/trace"
 	"github.com/gpuframe/gpuframe/memory/replay"
 )

@@ -6,9 +6,10 @@ import (
 	"math/bits"
 	"unsafe"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
-	"github.com/gpuframe/gpuframe/internal/humanize"
 )
 
 // Copies and fills of zero bytes succeed without a driver call, with any addresses. All

@@ -3,9 +3,10 @@
 package cuda
 
 import (
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
-	"github.com/gpuframe/gpuframe/internal/humanize"
 )
 
 func (d *device) AllocManaged(bytes uint64) (backend.Pointer, error) {

@@ -5,9 +5,10 @@ package cuda
 import (
 	"unsafe"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
-	"github.com/gpuframe/gpuframe/internal/humanize"
 )
 
 func (d *device) Alloc(bytes uint64) (backend.Pointer, error) {

@@ -3,9 +3,10 @@
 package cuda
 
 import (
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
-	"github.com/gpuframe/gpuframe/internal/humanize"
 )
 
 // poolMaximumSince is the CUDA version that gave pools a maximum. Older drivers require

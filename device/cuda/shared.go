@@ -5,9 +5,10 @@ package cuda
 import (
 	"syscall"
 
+	"github.com/dustin/go-humanize"
+
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
-	"github.com/gpuframe/gpuframe/internal/humanize"
 )
 
 // shared returns an error for a closed device and for one that cannot share memory.

@@ -15,6 +15,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/dustin/go-humanize"
 	"github.com/schollz/progressbar/v3"
 	"golang.org/x/term"
 
@@ -23,7 +24,6 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/examples/internal/flights"
 	"github.com/gpuframe/gpuframe/examples/internal/flights/parquet"
-	"github.com/gpuframe/gpuframe/internal/humanize"
 	"github.com/gpuframe/gpuframe/memory"
 )
 

@@ -45,7 +45,7 @@ func (o HistogramOptions) bins(number numbers.Type) (bins, error) {
 	case o.Bins < 1 || o.Bins > MaxBins:
 		return bins{}, fmt.Errorf("the number of bins is %d, not in 1 to %d: %w", o.Bins, MaxBins, device.ErrInvalidValue)
 	case !(o.Low < o.High) || math.IsInf(o.High-o.Low, 0):
-		return bins{}, fmt.Errorf("Low is %v and High is %v, not two finite values in ascending order: %w", o.Low, o.High, device.ErrInvalidValue)
+		return bins{}, fmt.Errorf("the bounds Low = %v and High = %v are not two finite values in ascending order: %w", o.Low, o.High, device.ErrInvalidValue)
 	}
 	if width, ok := o.wholeWidth(number); ok {
 		low, high := int64(o.Low), int64(o.High)
@@ -97,7 +97,7 @@ func (o HistogramOptions) binsBetweenEdges() (bins, error) {
 	}
 	for i, edge := range o.Edges {
 		if edge != edge || i > 0 && edge < o.Edges[i-1] {
-			return bins{}, fmt.Errorf("Edges[%d] is %v: edges are numbers in ascending order: %w", i, edge, device.ErrInvalidValue)
+			return bins{}, fmt.Errorf("the edge Edges[%d] is %v: edges are numbers in ascending order: %w", i, edge, device.ErrInvalidValue)
 		}
 	}
 	lowest, highest := o.Edges[0], o.Edges[len(o.Edges)-1]

@@ -3,7 +3,7 @@ package buckets
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/internal/humanize"
+	"github.com/dustin/go-humanize"
 )
 
 // Stats are the figures of a [Resource] at one moment. Figures that other

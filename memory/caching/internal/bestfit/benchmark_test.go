@@ -4,7 +4,7 @@ import (
 	"math/rand/v2"
 	"testing"
 
-	"github.com/gpuframe/gpuframe/internal/humanize"
+	"github.com/dustin/go-humanize"
 )
 
 // BenchmarkRandom plays RMM's random benchmark with n = 100k and reports the time
