@@ -21,7 +21,6 @@ var pending = map[string]float64{
 	"internal/op":         19,
 	"kernels":             24,
 	"kernels/elementwise": 15,
-	"kernels/expr":        17,
 	"kernels/reduce":      18,
 	"kernels/window":      24,
 	"kernels/selection":   25,

@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// adapted returns the type of an open literal that stands beside operands of the
-// known types.
+// adapted returns the type of an open literal that is used with operands of the known
+// types.
 func adapted(op exprtree.Op, literal *node, known []arrow.DataType) arrow.DataType {
 	switch value := literal.value.(type) {
 	case int:
@@ -28,8 +28,8 @@ func adapted(op exprtree.Op, literal *node, known []arrow.DataType) arrow.DataTy
 	return own
 }
 
-// adaptedInteger takes the type of the others, or the smallest that holds the value
-// beside it.
+// adaptedInteger returns the type of the other operands if it holds the value, or else the
+// smallest integer type that does.
 func adaptedInteger(op exprtree.Op, value int, known []arrow.DataType) arrow.DataType {
 	t, ok := commonType(known)
 	if !ok {
@@ -37,7 +37,7 @@ func adaptedInteger(op exprtree.Op, value int, known []arrow.DataType) arrow.Dat
 	}
 	kind := exprtree.KindOf(t)
 	if d, decimal := t.(*arrow.Decimal128Type); decimal {
-		if op == exprtree.Multiply { // whose scales add up
+		if op == exprtree.Multiply { // the scales add up
 			d = decimalOf(d.Precision, 0)
 		}
 		if _, fits := convertDecimal(value, d); fits && !badDecimal(d) {
@@ -56,7 +56,7 @@ func adaptedInteger(op exprtree.Op, value int, known []arrow.DataType) arrow.Dat
 	return arrow.PrimitiveTypes.Int64
 }
 
-// adaptedTime takes the type of the others where that holds the instant, or else a
+// adaptedTime returns the type of the other operands if it holds the instant, or else a
 // timestamp of a unit that does.
 func adaptedTime(value time.Time, known []arrow.DataType) arrow.DataType {
 	zone := "UTC"
@@ -83,10 +83,11 @@ func adaptedTime(value time.Time, known []arrow.DataType) arrow.DataType {
 	return &arrow.TimestampType{Unit: unit, TimeZone: zone}
 }
 
-// adaptedDuration takes the unit of the others, or a finer one that holds the value.
+// adaptedDuration returns a duration in the unit of the other operands if it holds the
+// value, or else in a finer unit that does.
 func adaptedDuration(op exprtree.Op, value time.Duration, known []arrow.DataType) arrow.DataType {
 	for _, t := range known {
-		// Beside a time it is one too, but where it is added or subtracted.
+		// Next to a time the literal is a time, except in additions and subtractions.
 		if _, fits := convertTemporal(value, t); fits && isClock(t) && op != exprtree.Add && op != exprtree.Subtract {
 			return t
 		}

@@ -2,9 +2,9 @@ package expr
 
 import "github.com/gpuframe/gpuframe/internal/exprtree"
 
-// Add is e + x. Integers wrap around. Besides numbers and decimals it adds durations
-// to timestamps, dates, times and durations: a date becomes a timestamp, and a time
-// that would leave its day null.
+// Add is e + x. Integers wrap around. It is defined for numbers and decimals, and adds
+// durations to timestamps, dates, times and durations. The sum of a date is a timestamp. A
+// time that would leave its day is null.
 func (e Expr) Add(x Expr) Expr { return make2(exprtree.Add, e, x) }
 
 // Sub is e - x. Of two timestamps, dates or times it is a duration; see Add.

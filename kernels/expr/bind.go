@@ -156,10 +156,10 @@ func build(schema *arrow.Schema, expressions []Expr) (*exprtree.Program, error) 
 		b.root = e.node
 		o, err := b.bind(e.node)
 		if err == nil {
-			outputs[i], err = b.settled(o)
+			outputs[i], err = b.alone(o)
 		}
 		if err == nil && outputs[i].Op == exprtree.Literal && outputs[i].Kind() == exprtree.String {
-			err = b.refuse(e.node, fmt.Errorf("a string literal only stands beside a column: %w", ErrType))
+			err = b.refuse(e.node, fmt.Errorf("a string literal is only defined in a comparison with a column: %w", ErrType))
 		}
 		if err != nil {
 			return nil, err

@@ -145,7 +145,7 @@ func (b *binder) reinterpreted(n *exprtree.Node, t arrow.DataType) *exprtree.Nod
 }
 
 func (b *binder) sign(op exprtree.Op, o operand) (*exprtree.Node, error) {
-	n, err := b.settled(o)
+	n, err := b.alone(o)
 	if err != nil {
 		return nil, err
 	}

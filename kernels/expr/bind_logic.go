@@ -21,7 +21,7 @@ func (b *binder) comparison(op exprtree.Op, operands []operand) (*exprtree.Node,
 	case ends:
 		return nil, fmt.Errorf("%v of %s, it is of strings: %w", op, listed(types), ErrType)
 	}
-	if signed := besideUint64(types); signed >= 0 {
+	if signed := signedWithUint64(types); signed >= 0 {
 		return b.comparedSigns(op, operands, signed)
 	}
 	t, ok := commonType(types)
@@ -58,7 +58,7 @@ func (b *binder) logic(op exprtree.Op, operands []operand) (*exprtree.Node, erro
 }
 
 func (b *binder) nullness(op exprtree.Op, o operand) (*exprtree.Node, error) {
-	n, err := b.settled(o)
+	n, err := b.alone(o)
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +71,7 @@ func (b *binder) nullness(op exprtree.Op, o operand) (*exprtree.Node, error) {
 	return b.node(op, boolean, n), nil
 }
 
-// selection are the operations that give one of their operands.
+// selection binds operations that return one of their operands.
 func (b *binder) selection(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
 	name := op.String()
 	if op == fillNull {
@@ -138,7 +138,7 @@ func (b *binder) userCast(n *node, o operand) (*exprtree.Node, error) {
 	if d, ok := n.to.(*arrow.Decimal128Type); ok && badDecimal(d) {
 		return nil, fmt.Errorf("cast to %v: precision and scale must be in 0 to 38: %w", n.to, ErrType)
 	}
-	from, err := b.settled(o)
+	from, err := b.alone(o)
 	if err != nil {
 		return nil, err
 	}
@@ -159,7 +159,7 @@ func (b *binder) hash(operands []operand) (*exprtree.Node, error) {
 	nodes := make([]*exprtree.Node, len(operands))
 	for i, o := range operands {
 		var err error
-		if nodes[i], err = b.settled(o); err != nil {
+		if nodes[i], err = b.alone(o); err != nil {
 			return nil, err
 		}
 		kind := nodes[i].Kind()
@@ -171,7 +171,7 @@ func (b *binder) hash(operands []operand) (*exprtree.Node, error) {
 }
 
 func (b *binder) datePart(op exprtree.Op, o operand) (*exprtree.Node, error) {
-	n, err := b.settled(o)
+	n, err := b.alone(o)
 	if err != nil {
 		return nil, err
 	}

@@ -6,9 +6,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// besideUint64 returns which of two types is a signed integer if the other one is
+// signedWithUint64 returns the index of the signed integer of two types if the other one is
 // uint64, and otherwise -1. No integer type holds the values of both.
-func besideUint64(types []arrow.DataType) int {
+func signedWithUint64(types []arrow.DataType) int {
 	for i, t := range types {
 		if isCount(t) && exprtree.KindOf(t).IsSigned() && exprtree.KindOf(types[1-i]) == exprtree.Uint64 {
 			return i
@@ -17,7 +17,7 @@ func besideUint64(types []arrow.DataType) int {
 	return -1
 }
 
-// mirrored is the comparison with its sides exchanged.
+// mirrored has each comparison with its sides exchanged.
 var mirrored = map[exprtree.Op]exprtree.Op{
 	exprtree.Equal: exprtree.Equal, exprtree.NotEqual: exprtree.NotEqual,
 	exprtree.Less: exprtree.Greater, exprtree.LessEqual: exprtree.GreaterEqual, exprtree.Greater: exprtree.Less, exprtree.GreaterEqual: exprtree.LessEqual,
@@ -41,7 +41,7 @@ func (b *binder) comparedSigns(op exprtree.Op, operands []operand, signed int) (
 	zero := &exprtree.Node{Op: exprtree.Literal, Type: arrow.PrimitiveTypes.Int64, Value: int64(0)}
 	compared := b.node(op, boolean, natural, b.node(exprtree.CastWrap, arrow.PrimitiveTypes.Uint64, whole))
 	switch op {
-	case exprtree.NotEqual, exprtree.Greater, exprtree.GreaterEqual: // true beside a negative number
+	case exprtree.NotEqual, exprtree.Greater, exprtree.GreaterEqual: // true if the other side is negative
 		return b.node(exprtree.OrStrict, boolean, b.node(exprtree.Less, boolean, whole, zero), compared), nil
 	}
 	return b.node(exprtree.AndStrict, boolean, b.node(exprtree.GreaterEqual, boolean, whole, zero), compared), nil

@@ -19,20 +19,22 @@ type binder struct {
 	types  []arrow.DataType
 	// places are the nodes of the columns, by field.
 	places map[int]*exprtree.Node
-	// done are the nodes that were bound: expressions may share parts.
+	// done has the operands of nodes that are bound: expressions may share parts.
 	done map[*node]operand
-	// made are the nodes by what they do, so that none is made twice; ids name them.
+	// made has the nodes by operation and operands, so that equal nodes are shared. ids
+	// number the nodes for its keys.
 	made map[string]*exprtree.Node
 	ids  map[*exprtree.Node]int
 }
 
-// operand is an expression that was bound, or a literal whose type is still open.
+// operand is a bound expression, or a literal with a type that is still open.
 type operand struct {
 	node *exprtree.Node
 	open *node
 }
 
-// typeOf returns the operand's type, that of an open literal if it stood alone.
+// typeOf returns the type of the operand. For an open literal it is the type that the
+// literal has alone.
 func (o operand) typeOf() arrow.DataType {
 	if o.open != nil {
 		t, _ := o.open.ownType()
@@ -46,7 +48,7 @@ func (b *binder) refuse(n *node, reason error) error {
 	return &Error{Expression: Expr{b.root}.String(), Part: Expr{n}.String(), Reason: reason}
 }
 
-// bind binds a node and what is below it.
+// bind binds a node and its operands.
 func (b *binder) bind(n *node) (operand, error) {
 	if n == nil {
 		return operand{}, b.refuse(n, fmt.Errorf("an expression is the zero Expr: %w", ErrMissing))
@@ -125,7 +127,7 @@ func (b *binder) literal(n *node) (operand, error) {
 	return operand{node: made}, nil
 }
 
-// operation makes the node of an operation whose operands are bound.
+// operation makes the node of an operation from its bound operands.
 func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error) {
 	switch n.op {
 	case exprtree.Add, exprtree.Subtract, exprtree.Multiply, exprtree.Divide, exprtree.Remainder:
@@ -156,7 +158,7 @@ func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error)
 	return b.datePart(n.op, arguments[0])
 }
 
-// node makes a node, or returns the one that does the same already.
+// node makes a node, or returns the existing node of the same operation and operands.
 func (b *binder) node(op exprtree.Op, t arrow.DataType, arguments ...*exprtree.Node) *exprtree.Node {
 	key := append(append([]byte(op.String()), ' '), t.String()...)
 	for _, argument := range arguments {
@@ -173,8 +175,8 @@ func (b *binder) node(op exprtree.Op, t arrow.DataType, arguments ...*exprtree.N
 	return made
 }
 
-// settled returns the node of an operand, of the type that it has alone.
-func (b *binder) settled(o operand) (*exprtree.Node, error) { return b.as(o, o.typeOf()) }
+// alone returns the node of an operand with the type that it has alone.
+func (b *binder) alone(o operand) (*exprtree.Node, error) { return b.as(o, o.typeOf()) }
 
 // as returns the operand converted to a type.
 func (b *binder) as(o operand, t arrow.DataType) (*exprtree.Node, error) {

@@ -6,42 +6,42 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// If is a where the condition is true, b where it is false, and null where it is
-// null. A null of the side that is not chosen does not matter.
+// If is a in rows with a true condition, b in rows with a false one, and null in the
+// others. A null in the operand that is not selected has no effect.
 func If(condition, a, b Expr) Expr { return makeMany(exprtree.IfElse, condition, a, b) }
 
 // Coalesce is the first of the expressions that is not null.
 func Coalesce(expressions ...Expr) Expr { return makeMany(exprtree.Coalesce, expressions...) }
 
-// Min is the least of the expressions, passing over nulls, and over NaN beside
-// numbers.
+// Min is the least of the expressions. It skips nulls, and NaN if there are numbers.
 func Min(expressions ...Expr) Expr { return makeMany(exprtree.Minimum, expressions...) }
 
 // Max is the greatest of the expressions; see Min.
 func Max(expressions ...Expr) Expr { return makeMany(exprtree.Maximum, expressions...) }
 
-// Hash is a uint64 hash of the values together, never null: a null has a hash too.
-// It is the same for equal numbers of different widths, on all devices, and from one
-// release to the next. It is not meant to withstand attacks.
+// Hash is a uint64 hash of the values of a row. It is never null: a null has a hash too.
+// Equal numbers of different widths have one hash. It is the same on all devices and in
+// all releases. It does not resist attacks.
 func Hash(expressions ...Expr) Expr { return makeMany(exprtree.Hash, expressions...) }
 
 // FillNull is e with x in place of nulls.
 func (e Expr) FillNull(x Expr) Expr { return make2(fillNull, e, x) }
 
-// Clamp is low where e is less than low, high where e is greater than high, and e
-// elsewhere; NaN stays. It is null where e is, and where a bound is null that has to be
-// looked at, which is low first.
+// Clamp is low if e is less than low, high if e is greater than high, and e otherwise. NaN
+// stays NaN. It is null if e is null, or if a bound that is compared is null; low is
+// compared first.
 func (e Expr) Clamp(low, high Expr) Expr { return makeMany(clamp, e, low, high) }
 
-// Cast converts e to a type. What the type cannot represent is null: numbers out of
-// range, NaN as integer, decimals with too many digits ahead of the point. Fractions
-// are cut off, instants are rounded down to the coarser unit.
+// Cast converts e to a type. Values that the type cannot represent become null: numbers out
+// of range, NaN as an integer, decimals with too many digits before the point. Fractions
+// are cut off. Instants are rounded down to the coarser unit.
 func (e Expr) Cast(to arrow.DataType) Expr {
 	return Expr{&node{op: exprtree.Cast, arguments: []*node{e.node}, to: to}}
 }
 
-// CastWrap is Cast that does not give nulls: integers keep their low bits, floats
-// become the nearest integer of the type, NaN zero. It is not of decimals.
+// CastWrap is Cast without nulls for values out of range: integers keep their low bits,
+// floats become the nearest integer of the type, NaN becomes zero. It is not defined for
+// decimals.
 func (e Expr) CastWrap(to arrow.DataType) Expr {
 	return Expr{&node{op: exprtree.CastWrap, arguments: []*node{e.node}, to: to}}
 }

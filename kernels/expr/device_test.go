@@ -102,8 +102,9 @@ func TestManyRows(t *testing.T) {
 	})
 }
 
-// TestAtOnce shares expressions, tables and what is kept between goroutines.
-func TestAtOnce(t *testing.T) {
+// TestConcurrentEvaluate shares expressions, tables and compiled kernels between
+// goroutines.
+func TestConcurrentEvaluate(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		tables := []struct {

@@ -3,44 +3,43 @@
 //	late := expr.Col("delay").Gt(expr.Lit(15)).And(expr.Col("distance").Lt(expr.Lit(1000)))
 //	columns, err := expr.Evaluate(ctx, table, []expr.Expr{late})
 //
-// An [Expr] names columns, literals and operations; it is checked when it meets a
-// schema, by [Bind], which resolves names, finds the types and inserts conversions.
-// [Evaluate] and [Project] run all of a list of expressions at once: on a GPU as one
-// kernel whose code was made for them and is kept, on the host by arrow-go's compute
-// functions and own loops. Both give the same bits, but for Exp, Log, Pow, Sin and
-// Cos, which differ by two units in the last place at most.
+// An [Expr] names columns, literals and operations. [Bind] checks it against a schema: it
+// resolves names, finds the types and inserts conversions. [Evaluate] and [Project]
+// compute a list of expressions together. On a GPU they run one kernel, which is
+// generated for the expressions and cached; on the host they run Go loops. Both give the
+// same bits, except for Exp, Log, Pow, Sin and Cos, which differ by at most two units in
+// the last place.
 //
 // # Types
 //
-// Operands of different types are converted to a common one, as Arrow's compute
-// functions do it:
+// Operands of different types are converted to a common type, by the rules of Arrow's
+// compute functions:
 //
-//   - Integers of one sign to the wider, of both signs to the signed integer that
-//     is wider than the unsigned one, int64 at most. An integer and a float to that
-//     float type, float32 and float64 to float64.
-//   - A decimal and an integer to decimals, a decimal and a float to the float.
-//     Decimals of different scales to the larger scale.
-//   - Timestamps, times and durations to the finer unit. A date beside a timestamp
-//     becomes a timestamp, date32 beside date64 a date64.
+//   - Integers of one sign become the wider type. Integers of both signs become the
+//     signed integer that is wider than the unsigned one, int64 at most. An integer and a
+//     float become that float type, float32 and float64 become float64.
+//   - A decimal and an integer become decimals, a decimal and a float become floats.
+//     Decimals of different scales take the larger scale.
+//   - Timestamps, times and durations take the finer unit. A date with a timestamp
+//     becomes a timestamp, date32 with date64 becomes date64.
 //
-// Conversions inserted so are checked: what does not fit, a uint64 above the largest
-// int64 say, is null. Comparisons of integers need none and are exact: those of uint64
-// with signed integers too.
+// These conversions are checked: a value that does not fit, for example a uint64 above
+// the largest int64, becomes null. Comparisons of integers need no conversion and are
+// exact, also those of uint64 with signed integers.
 //
-// A literal made of Go's int or float64 has no type of its own and takes that of
-// what it stands beside if that can hold it: int16 + 1 is int16, float32 * 2.5 is
-// float32. An int that does not fit takes the smallest type that holds it. Likewise
-// time.Time takes the unit of a timestamp or date beside it, and time.Duration that
-// of what it stands beside, where nothing is lost. Alone they are int64, float64,
-// timestamp[ns, UTC] and duration[ns]. Literals of other Go types, and those of
-// [LitOf], have their type.
+// A literal made from Go's int or float64 has an open type. It takes the type of the other
+// operands if that holds it: int16 + 1 is int16, float32 * 2.5 is float32. An int that
+// does not fit takes the smallest type that holds it. A time.Time takes the unit of a
+// timestamp or date that it is used with, and a time.Duration the unit of the other
+// operand, if the value stays exact. Alone they are int64, float64, timestamp[ns, UTC] and
+// duration[ns]. Literals of other Go types, and those of [LitOf], have a fixed type.
 //
 // # Nulls
 //
-// A result is null where an operand is; exceptions are And, Or,
-// IsNull, IsValid, If, Coalesce, FillNull, Min, Max and Hash. Integer division by
-// zero, a shift by the width or more, and casts and decimals that overflow are
-// null; integer arithmetic wraps around. No value of the data gives an error.
+// A result is null if an operand is null, except for And, Or, IsNull, IsValid, If,
+// Coalesce, FillNull, Min, Max and Hash. Integer division by zero, a shift by the width
+// or more, and casts and decimals that overflow give null; integer arithmetic wraps
+// around. No value of the data gives an error.
 //
 // # Planning
 //
@@ -49,6 +48,7 @@
 // rewrites it with [Expr.Substitute] and [Expr.Conjuncts]. All leave the expression as it
 // is. [Expr.String] is the stable text form that plans print.
 //
-// Arrow's decimals of 32 and 64 bits do not exist in this version of arrow-go;
-// decimal128 is the one that is computed with.
+// # Decimals
+//
+// Decimals are decimal128. This version of arrow-go has no decimals of 32 and 64 bits.
 package expr

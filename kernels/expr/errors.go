@@ -8,15 +8,15 @@ import (
 // The conditions to test for with errors.Is. A column that a schema does not have
 // wraps buffer.ErrSchema.
 var (
-	// ErrType: an operation is not defined for the types of its operands.
+	// ErrType means that an operation is not defined for the types of its operands.
 	ErrType = errors.New("operation not defined for these types")
-	// ErrLiteral: a literal is of no type that can be used, or out of range for it.
+	// ErrLiteral means that a literal has no supported type, or is out of range for it.
 	ErrLiteral = errors.New("bad literal")
-	// ErrMissing: an expression or type that an operation needs was not given.
+	// ErrMissing means that an operation lacks an expression or type.
 	ErrMissing = errors.New("missing")
 )
 
-// Error says which part of an expression was refused.
+// Error is the error for a part of an expression that was refused.
 type Error struct {
 	// Expression is the whole expression as text, Part the operation in it that was
 	// refused.

@@ -14,23 +14,32 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// Evaluate computes the expressions for every row of the table, and returns a column
-// for each of them, on the table's device, all new ones in one block. An expression
-// that is just a column gives that column itself, of whatever type.
+// Evaluate computes the expressions for every row of the table. It returns a column for
+// each of them on the device of the table; the computed columns share one block. An
+// expression that is a plain column, of any type, returns that column itself. The columns
+// have the row count and the capacity of the table.
 //
-// The columns carry the table's row count, and have its capacity. On a GPU Evaluate enqueues one kernel and returns,
-// also if only the device knows how many rows there are; on the host it waits for
-// the work on the table, or until the context is done, and returns the results. More
-// than one of the options is an error. The caller releases the columns.
+// # Waiting
+//
+// On a GPU Evaluate enqueues one kernel and returns, also if only the device knows the
+// number of rows. On the host it waits for the work on the table until ctx is done.
+//
+// # Ownership
+//
+// The caller releases the columns.
+//
+// # Errors
+//
+// The error is that of [Bind] for expressions that do not fit the schema, and wraps
+// device.ErrInvalidValue for more than one of the options.
 func Evaluate(ctx context.Context, table *buffer.Buffer, expressions []Expr, options ...kernels.Options) ([]*column.Column, error) {
 	_, columns, err := evaluate(ctx, table, expressions, options)
 	return columns, err
 }
 
-// Project makes a table of the expressions' values: see [Evaluate]. Its columns are
-// called as [Expr.Name] says, and it has the rows of the given one, also where only
-// the device knows how many. The schema keeps its metadata. The caller releases the
-// table.
+// Project makes a table of the values of the expressions: see [Evaluate]. [Expr.Name] is
+// the name of a column. The table has the rows of the given table, also if only the device
+// knows their number, and the metadata of its schema. The caller releases the table.
 func Project(ctx context.Context, table *buffer.Buffer, expressions []Expr, options ...kernels.Options) (*buffer.Buffer, error) {
 	b, columns, err := evaluate(ctx, table, expressions, options)
 	if err != nil {
@@ -62,7 +71,7 @@ func evaluate(ctx context.Context, table *buffer.Buffer, expressions []Expr, opt
 	return b, columns, nil
 }
 
-// evaluate computes what there is to compute, and retains the rest.
+// evaluate computes the outputs that are not plain columns, and retains the columns.
 func (b *bound) evaluate(ctx context.Context, table *buffer.Buffer, options kernels.Options) ([]*column.Column, error) {
 	var computed []*column.Column
 	if b.computed != nil {

@@ -128,8 +128,8 @@ func TestLiteralsAlone(t *testing.T) {
 	})
 }
 
-// TestRowsOnTheDevice checks that nothing is said of rows beyond the count, which
-// stays where it is.
+// TestRowsOnTheDevice checks that results have no rows beyond the count, and that the count
+// stays on the device.
 func TestRowsOnTheDevice(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -9,27 +9,27 @@ import (
 )
 
 // Expr is an expression: a column, a literal, or an operation on other expressions.
-// It is immutable and may be used from any goroutine, in any number of others.
-// Nothing is checked before [Bind]: the methods accept whatever they are given. The
-// zero value is no expression and gives an error there.
+// It is immutable, may be used from any goroutine, and may be part of any number of other
+// expressions. The methods accept all arguments; [Bind] checks them. The zero value is no
+// expression, and Bind refuses it.
 //
-// Keep an Expr that is evaluated often: what Bind finds out is kept with it.
+// Reuse an Expr that is evaluated often: the result of Bind is stored with it.
 type Expr struct{ node *node }
 
-// node is one operation. Nodes do not change, but for what is remembered.
+// node is one operation. Nodes do not change, except for the cached result of Bind.
 type node struct {
 	op        exprtree.Op
 	arguments []*node
 	// text is the name of a column, or the new name of an alias.
 	text string
-	// value is a literal as the user gave it, to the type of a cast or literal.
+	// value is a literal as the user passed it. to is the type of a cast or literal.
 	value any
 	to    arrow.DataType
-	// bound is for roots what Bind found out.
+	// bound has results of Bind for lists of expressions that begin with this node.
 	bound atomic.Pointer[boundList]
 }
 
-// Operations of the language that are composed of the tree's.
+// Operations of the language that are composed of operations of exprtree.
 const (
 	alias = exprtree.Ops + 1 + iota
 	fillNull
@@ -52,10 +52,10 @@ func makeMany(op exprtree.Op, expressions ...Expr) Expr {
 	return Expr{n}
 }
 
-// Col is the column of a name, the first one where several have it.
+// Col is the column with a name, the first one if several have it.
 func Col(name string) Expr { return Expr{&node{op: exprtree.Column, text: name}} }
 
-// As gives the expression a name, which [Project] calls its column. It changes
+// As gives the expression a name, which is the name of its column in [Project]. It changes
 // nothing else.
 func (e Expr) As(name string) Expr {
 	return Expr{&node{op: alias, arguments: []*node{e.node}, text: name}}

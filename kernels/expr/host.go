@@ -13,7 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// onHost evaluates the rows that there are and fills the columns up with nulls.
+// onHost evaluates the rows of the table and fills the columns up to its capacity with
+// nulls.
 func onHost(ctx context.Context, call *op.Call, table *buffer.Buffer, program *exprtree.Program, inputs []*column.Column) ([]*column.Column, error) {
 	rows, err := table.NumRows(ctx)
 	if err != nil {

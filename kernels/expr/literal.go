@@ -10,16 +10,16 @@ import (
 
 // Lit is a value: any of Go's numbers, bool, string, []byte, time.Time,
 // time.Duration, arrow.Date32 or arrow.Date64. An int, a float64, a time.Time and a
-// time.Duration take their type from what they stand beside: see the package
+// time.Duration take their type from the other operands: see the package
 // documentation. Nil and other Go types give an error when the expression is bound.
 //
-// A time.Time is an instant, whatever its location. A []byte must not be changed
+// A time.Time is an instant, of any location. A []byte must not be changed
 // afterwards.
 func Lit(value any) Expr { return Expr{&node{op: exprtree.Literal, value: value}} }
 
-// LitOf is a value of the type. Besides what Lit takes, where the type can hold it,
-// that is arrow.Time32, arrow.Time64, arrow.Timestamp and arrow.Duration, which count
-// in the type's unit, and decimal128.Num, an unscaled decimal. A nil value is null.
+// LitOf is a value of the type. It accepts the values of Lit that the type can hold,
+// and arrow.Time32, arrow.Time64, arrow.Timestamp and arrow.Duration, which count
+// in the unit of the type, and decimal128.Num, an unscaled decimal. A nil value is null.
 func LitOf(dataType arrow.DataType, value any) Expr {
 	return Expr{&node{op: exprtree.Literal, value: value, to: dataType}}
 }
@@ -29,7 +29,7 @@ func Null(dataType arrow.DataType) Expr {
 	return Expr{&node{op: exprtree.Literal, to: dataType}}
 }
 
-// isOpen reports whether a literal takes its type from what it stands beside.
+// isOpen reports whether a literal takes its type from the other operands.
 func (n *node) isOpen() bool {
 	if n.op != exprtree.Literal || n.to != nil {
 		return false

@@ -28,11 +28,11 @@ func (e Expr) HasPrefix(x Expr) Expr { return make2(exprtree.StartsWith, e, x) }
 func (e Expr) HasSuffix(x Expr) Expr { return make2(exprtree.EndsWith, e, x) }
 
 // And is e and x by Kleene's three-valued logic, as in SQL: false if either side is
-// false, whatever the other is; otherwise null if either side is null.
+// false, otherwise null if either side is null.
 func (e Expr) And(x Expr) Expr { return make2(exprtree.And, e, x) }
 
 // Or is e or x by Kleene's three-valued logic, as in SQL: true if either side is true,
-// whatever the other is; otherwise null if either side is null.
+// otherwise null if either side is null.
 func (e Expr) Or(x Expr) Expr { return make2(exprtree.Or, e, x) }
 
 // AndStrict is e and x, null if either side is null. Arrow calls it "and".
@@ -41,7 +41,7 @@ func (e Expr) AndStrict(x Expr) Expr { return make2(exprtree.AndStrict, e, x) }
 // OrStrict is e or x, null if either side is null. Arrow calls it "or".
 func (e Expr) OrStrict(x Expr) Expr { return make2(exprtree.OrStrict, e, x) }
 
-// Xor is whether one of e and x is true, null where either is null.
+// Xor reports whether exactly one of e and x is true. It is null if either side is null.
 func (e Expr) Xor(x Expr) Expr { return make2(exprtree.Xor, e, x) }
 
 // Not is the opposite of e, a bool.

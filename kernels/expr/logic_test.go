@@ -19,7 +19,7 @@ import (
 )
 
 // TestLogicIsArrows compares the truth tables with arrow-go's compute functions, of
-// columns and of literals beside them.
+// columns, and of a column and a literal.
 func TestLogicIsArrows(t *testing.T) {
 	left := fromJSON(t, boolean, "[true, true, true, false, false, false, null, null, null]")
 	right := fromJSON(t, boolean, "[true, false, null, true, false, null, true, false, null]")

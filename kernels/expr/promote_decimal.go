@@ -34,8 +34,8 @@ func asDecimal(t arrow.DataType) (*arrow.Decimal128Type, bool) {
 	return decimalOf(digits, 0), true
 }
 
-// commonDecimal is the decimal that holds the digits of all the types ahead of the
-// point and behind it, of 38 digits at most; or a float where one of them is.
+// commonDecimal returns the decimal that holds the digits of all types before and after
+// the point, with at most 38 digits. If one of the types is a float it returns a float.
 func commonDecimal(types []arrow.DataType) (arrow.DataType, bool) {
 	for _, t := range types {
 		if kind := exprtree.KindOf(t); kind.IsFloat() {

@@ -55,8 +55,8 @@ func commonTemporal(types []arrow.DataType) (arrow.DataType, bool) {
 	return arrow.FixedWidthTypes.Date32, true
 }
 
-// commonZone returns the first time zone of the timestamps. Whether there is one
-// has to be the same for all of them: without one they are local to somewhere.
+// commonZone returns the first time zone of the timestamps. All or none
+// of them must have a zone: timestamps without a zone are local times.
 func commonZone(types []arrow.DataType) (zone string, ok bool) {
 	var with, without int
 	for _, t := range types {

@@ -8,8 +8,8 @@ import "github.com/gpuframe/gpuframe/internal/exprtree"
 // its operands may be replaced. A part that occurs in several places is replaced once for
 // all of them.
 //
-// Operations without a replaced part are those of e, so an expression that stays the
-// same keeps the result of [Bind] that is stored with it. If a column at the root is replaced, the
+// Operations without a replaced part are those of e, so an expression without replaced parts
+// has its stored result of [Bind]. If a column at the root is replaced, the
 // result has the name of the replacement: see [Expr.As].
 //
 //	// Use the definition of a column that a projection computes.

@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestColumnsCarryTheRowCount takes columns of results whose number of rows only the
-// device knows, and uses them alone.
+// TestColumnsCarryTheRowCount uses columns of a result by themselves. Only the device knows
+// their number of rows.
 func TestColumnsCarryTheRowCount(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

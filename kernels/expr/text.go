@@ -17,7 +17,7 @@ var infix = map[exprtree.Op]string{
 }
 
 // String returns the expression as text, for messages: (delay > 15) and (carrier ==
-// "AA"). Columns whose names are not words are in backquotes.
+// "AA"). Names of columns that are not words are in backquotes.
 // Long texts are cut off.
 func (e Expr) String() string {
 	var t textWriter
@@ -25,8 +25,8 @@ func (e Expr) String() string {
 	return t.text.String()
 }
 
-// longest is where texts are cut off: expressions that use parts several times may be
-// small and yet have endless ones.
+// longest is the length at which texts are cut off. An expression that shares parts may be
+// small and have a text of exponential length.
 const longest = 2000
 
 type textWriter struct {

@@ -33,7 +33,7 @@ func TestText(t *testing.T) {
 	require.Equal(t, "two words", c.Name())
 }
 
-// TestSharedPartsAreCheap binds an expression whose tree would have 2^60 leaves.
+// TestSharedPartsAreCheap binds an expression that has 2^60 leaves as a tree.
 func TestSharedPartsAreCheap(t *testing.T) {
 	e := a
 	for range 60 {

@@ -26,7 +26,7 @@ func bytesOn(t testing.TB, mgr *memory.Manager, bytes []byte) column.Bytes {
 	return s
 }
 
-// madeOf makes a column of parts, which nobody looks into.
+// madeOf makes a column of parts without a check of their contents.
 func madeOf(t testing.TB, data column.Data) *column.Column {
 	c, err := column.New(data)
 	require.NoError(t, err)
@@ -47,8 +47,8 @@ func stringsOf(t testing.TB, mgr *memory.Manager, kind arrow.DataType, offsets [
 	return madeOf(t, column.Data{Type: kind, Length: len(offsets) - 1, Buffers: []column.Bytes{{}, bytesOn(t, mgr, bytes), bytesOn(t, mgr, []byte(data))}})
 }
 
-// TestUnsoundStrings evaluates columns whose offsets point anywhere, which New and
-// loads do not look at. On the host that is an error, on a GPU the values are
+// TestUnsoundStrings evaluates columns with offsets that point anywhere, which New and
+// loads do not check. On the host that is an error, on a GPU the values are
 // undefined: nothing panics, reads beyond the buffer or takes long.
 func TestUnsoundStrings(t *testing.T) {
 	const data = "abcdefgh"
