@@ -2,6 +2,7 @@ package codegen
 
 import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/function"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
@@ -32,6 +33,17 @@ func (l *lane) function(n *exprtree.Node) Value {
 		return one(l.op(k, "sqrt.rn."+t, operands...), valid)
 	}
 	return one(l.inDouble(k, functions[n.Op], operands...), valid)
+}
+
+// registered writes a function of package function.
+func (l *lane) registered(n *exprtree.Node, f *function.Function) Value {
+	k, double := kindOf(n.Type), kind{float, 64, true}
+	if k.family != float {
+		return l.fail(n)
+	}
+	x := l.value(n.Arguments[0])
+	result := f.Write(l.b, l.convertFloat(k, double, x.Registers[0]))
+	return one(l.convertFloat(double, k, result), x.Valid)
 }
 
 // inDouble calls a function of float64, and rounds its result to k.

@@ -163,6 +163,9 @@ func (l *lane) compute(n *exprtree.Node) Value {
 	case exprtree.Cast, exprtree.CastWrap:
 		return l.cast(n)
 	}
+	if f := n.Op.Function(); f != nil {
+		return l.registered(n, f)
+	}
 	return l.fail(n)
 }
 

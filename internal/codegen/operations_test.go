@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/function"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -68,6 +69,9 @@ func operations() (all []operation) {
 	all = each(all, []exprtree.Op{exprtree.Add, exprtree.Subtract, exprtree.Multiply, exprtree.Divide, exprtree.Remainder}, numbers, 2, nil)
 	all = each(all, []exprtree.Op{exprtree.Negate, exprtree.Abs, exprtree.Sign}, numbers, 1, nil)
 	all = each(all, []exprtree.Op{exprtree.Floor, exprtree.Ceil, exprtree.Truncate, exprtree.Round, exprtree.Sqrt}, floatTypes, 1, nil)
+	for i := range function.Count() {
+		all = each(all, []exprtree.Op{exprtree.FirstFunction + exprtree.Op(i)}, floatTypes, 1, nil)
+	}
 	all = each(all, []exprtree.Op{exprtree.BitAnd, exprtree.BitOr, exprtree.BitXor, exprtree.ShiftLeft, exprtree.ShiftRight}, integers, 2, nil)
 	all = each(all, []exprtree.Op{exprtree.BitNot}, integers, 1, nil)
 	comparable := append(append(append([]arrow.DataType{bools}, numbers...), temporal...), decimals...)

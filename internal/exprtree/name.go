@@ -26,5 +26,8 @@ func (o Op) String() string {
 	if o < Ops && names[o] != "" {
 		return names[o]
 	}
+	if f := o.Function(); f != nil {
+		return f.Name
+	}
 	return "operation " + strconv.Itoa(int(o))
 }

@@ -137,6 +137,9 @@ func floats[T float](e *evaluation, n *exprtree.Node) arrow.Array {
 	case exprtree.Cos:
 		return e.unary(n, functionOf[T](cosine))
 	}
+	if f := n.Op.Function(); f != nil {
+		return one(f.Host)
+	}
 	return nil
 }
 

@@ -154,6 +154,11 @@ func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error)
 		return b.userCast(n, arguments[0])
 	case exprtree.Hash:
 		return b.hash(arguments)
+	case exprtree.Invalid:
+		return nil, fmt.Errorf("no function %q exists: %w", n.text, ErrType)
+	}
+	if n.op.Function() != nil {
+		return b.floats(n.op, arguments)
 	}
 	return b.datePart(n.op, arguments[0])
 }

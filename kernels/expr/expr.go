@@ -20,7 +20,8 @@ type Expr struct{ node *node }
 type node struct {
 	op        exprtree.Op
 	arguments []*node
-	// text is the name of a column, or the new name of an alias.
+	// text is the name of a column or of an unknown function, or the new name of an
+	// alias.
 	text string
 	// value is a literal as the user passed it. to is the type of a cast or literal.
 	value any

@@ -13,6 +13,7 @@ import (
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/function"
 	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 )
 
@@ -77,7 +78,7 @@ func TestTolerance(t *testing.T) {
 // TestEveryOperationIsDrawn checks that the generator omits no operation.
 func TestEveryOperationIsDrawn(t *testing.T) {
 	drawn := make(map[exprtree.Op]bool)
-	for seed := 0; seed < 40 && len(drawn) < int(exprtree.Ops)-1; seed++ {
+	for seed := 0; seed < 40 && len(drawn) < int(exprtree.Ops)-1+function.Count(); seed++ {
 		rapid.Check(t, func(t *rapid.T) {
 			c := exprtest.Draw(t, exprtest.Options{})
 			defer c.Release()
@@ -88,5 +89,8 @@ func TestEveryOperationIsDrawn(t *testing.T) {
 	}
 	for op := exprtree.Column; op < exprtree.Ops; op++ {
 		require.True(t, drawn[op], "%v", op)
+	}
+	for i := range function.Count() {
+		require.True(t, drawn[exprtree.FirstFunction+exprtree.Op(i)], function.At(i).Name)
 	}
 }

@@ -133,6 +133,9 @@ func floatResult(op exprtree.Op, x float64, other any) float64 {
 	case exprtree.Round:
 		return math.RoundToEven(x)
 	}
+	if f := op.Function(); f != nil {
+		return f.Host(x)
+	}
 	panic("no float operation: " + op.String())
 }
 

@@ -1,6 +1,7 @@
 package exprtest
 
 import (
+	"github.com/gpuframe/gpuframe/internal/function"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
@@ -82,6 +83,9 @@ func (g *generator) floatOperation(depth int) expr.Expr {
 		func() expr.Expr { return x().Sign() },
 		func() expr.Expr { return g.number(depth).Sqrt() },
 		func() expr.Expr { return g.number(depth).Floor() },
+		func() expr.Expr {
+			return expr.Call(function.At(g.among("function", function.Count())).Name, g.number(depth))
+		},
 		func() expr.Expr { return x().Ceil() },
 		func() expr.Expr { return x().Trunc() },
 		func() expr.Expr { return x().Round() },
