@@ -138,7 +138,7 @@ func floats[T float](e *evaluation, n *exprtree.Node) arrow.Array {
 		return e.unary(n, functionOf[T](cosine))
 	}
 	if f := n.Op.Function(); f != nil {
-		return one(f.Host)
+		return e.unary(n, functionOf[T](f.Host))
 	}
 	return nil
 }
