@@ -2,9 +2,9 @@ package kernels
 
 import (
 	"bytes"
+	"crypto/sha256"
 	"errors"
 	"fmt"
-	"hash/fnv"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -19,13 +19,12 @@ import (
 // speaks for the operators of gpuframe, which load code of their own.
 const CacheVariable = "GPUFRAME_KERNEL_CACHE"
 
-// digest identifies code. It guards against damage and chance, not against people:
-// whoever writes to the directory can write any code. A cryptographic hash would add
-// 150 kB to every program.
-type digest [16]byte
+// digest identifies code. The text of a kernel holds what users wrote in their
+// expressions, so two texts must not share a digest on purpose either.
+type digest [sha256.Size]byte
 
 func digestOf(data ...[]byte) (d digest) {
-	hash := fnv.New128a()
+	hash := sha256.New()
 	for _, part := range data {
 		hash.Write(part)
 	}
@@ -84,7 +83,7 @@ func (c diskCache) load(driver backend.Device, code []byte) (handle backend.Modu
 }
 
 // A file begins with a mark and a checksum. The last digit is the format's version.
-const fileMark = "gpuframe cubin 2"
+const fileMark = "gpuframe cubin 3"
 
 // read returns the cubin, or nil where there is none that is whole.
 func (c diskCache) read() ([]byte, error) {

@@ -63,7 +63,7 @@ func TestCompiledCodeIsKept(t *testing.T) {
 	files := filesIn(t, directory)
 	require.Len(t, files, 2, "and no file on the way there")
 	for _, file := range files {
-		assert.Regexp(t, `^[0-9a-f]{32}-sm90-cuda0\.cubin$`, filepath.Base(file))
+		assert.Regexp(t, `^[0-9a-f]{64}-sm90-cuda0\.cubin$`, filepath.Base(file))
 	}
 	info, err := os.Stat(directory)
 	require.NoError(t, err)
