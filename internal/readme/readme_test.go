@@ -99,7 +99,7 @@ func TestTheProgramIsTheReadmes(t *testing.T) {
 			here = here[1:]
 		}
 	}
-	require.Equal(t, 2, blocks, "blocks of Go in README.md")
+	require.Equal(t, 1, blocks, "blocks of Go in README.md")
 }
 
 // code returns lines without comments, the spaces around them, and empty ones.
