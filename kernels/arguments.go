@@ -13,26 +13,26 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// arguments are those of one launch as the driver takes them, and the memory that
-// they refer to. They are pooled: what is passed to a driver escapes, so an array
-// on the stack would be allocated anew each time.
+// arguments are the packed arguments of one launch and the memory that they refer to.
+// They are pooled: values passed to a driver escape, so an array on the stack would be
+// allocated for each launch.
 type arguments struct {
 	slots  []uint64
 	starts []uint32
-	// regions are the arguments that are memory, of each block the first.
+	// regions has one memory argument for each block, the first.
 	regions []region
-	// held is how many of the regions' blocks are retained.
+	// held is the number of regions with a retained block.
 	held int
-	// unrecorded counts the arguments that nothing is known of.
+	// unrecorded counts the arguments without a known block.
 	unrecorded uint64
 }
 
-// region is an argument that is memory of a block.
+// region is a memory argument.
 type region struct {
 	index int
 	block *memory.Block
-	// unordered says that the launch need not wait for work on the block: all
-	// arguments that lie in it are slices of memory.Slice.Unordered.
+	// unordered exempts the block from waiting: all arguments in it are slices of
+	// memory.Slice.Unordered.
 	unordered bool
 }
 
@@ -40,7 +40,7 @@ var argumentsPool = sync.Pool{New: func() any { return new(arguments) }}
 
 func takeArguments() *arguments { return argumentsPool.Get().(*arguments) }
 
-// giveBack forgets the blocks, which the pool would keep from being collected.
+// giveBack drops the blocks, because the pool would keep them from being collected.
 func (a *arguments) giveBack() {
 	clear(a.regions)
 	a.slots, a.starts, a.regions = a.slots[:0], a.starts[:0], a.regions[:0]
@@ -48,17 +48,17 @@ func (a *arguments) giveBack() {
 	argumentsPool.Put(a)
 }
 
-// pack writes each value at its own width, into slots of eight bytes, and checks
-// it against what the kernel takes.
+// pack writes each value at its width into slots of eight bytes, and checks it against
+// the kernel's parameters.
 func (a *arguments) pack(values []any, takes signature, strict bool) error {
 	if takes.known && len(values) != len(takes.parameters) {
-		return fmt.Errorf("%d arguments for a kernel that takes %s: %w", len(values), takes, device.ErrInvalidValue)
+		return fmt.Errorf("%d arguments, expected %s: %w", len(values), takes, device.ErrInvalidValue)
 	}
 	for i, value := range values {
 		a.starts = append(a.starts, uint32(len(a.slots)))
 		bytes, err := a.add(i, value, strict)
 		if err == nil && takes.known && bytes != takes.parameters[i].Bytes {
-			err = fmt.Errorf("it is %d bytes (%s), the kernel's parameter takes %d: %w", bytes, typeOf(value), takes.parameters[i].Bytes, device.ErrInvalidValue)
+			err = fmt.Errorf("a value of %d bytes (%s), expected %d bytes: %w", bytes, typeOf(value), takes.parameters[i].Bytes, device.ErrInvalidValue)
 		}
 		if err != nil {
 			return &ArgumentError{Index: i, Reason: err}
@@ -67,7 +67,7 @@ func (a *arguments) pack(values []any, takes signature, strict bool) error {
 	return nil
 }
 
-// String tells the number and the widths of the parameters.
+// String formats the number and the widths of the parameters.
 func (s signature) String() string {
 	if len(s.parameters) == 0 {
 		return "none"
@@ -86,8 +86,7 @@ func (a *arguments) add(index int, value any, strict bool) (bytes int, err error
 	case err != nil:
 		return 0, err
 	case bytes != 0:
-		// A value shorter than eight bytes takes the low ones of its slot; the
-		// others are not read.
+		// The kernel reads the low bytes of the slot of a shorter value.
 		a.slots = append(a.slots, word)
 		return bytes, nil
 	}
@@ -100,10 +99,9 @@ func (a *arguments) add(index int, value any, strict bool) (bytes int, err error
 	return w.bytes, err
 }
 
-// word returns a value that one word holds, and its width in bytes. Of a value of
-// another type, which may be no argument at all, the width is zero. The types that
-// nearly all arguments have come first, in one switch: it is most of what packing
-// costs.
+// word returns a value that fits one word, and its width in bytes. For other types, which
+// may not be arguments at all, the width is zero. The most frequent types come first, in
+// one switch, because this switch is most of the cost of packing.
 func (a *arguments) word(index int, value any, strict bool) (word uint64, bytes int, err error) {
 	switch v := value.(type) {
 	case int8:
@@ -151,8 +149,8 @@ func (a *arguments) word(index int, value any, strict bool) (word uint64, bytes 
 
 const pointerBytes = 8
 
-// addressOfValues returns where a column's values begin. A column that has no
-// values of a fixed width would pass for an empty one.
+// addressOfValues returns the address of a column's values. It refuses a column without
+// values of a fixed width, which would look empty.
 func (a *arguments) addressOfValues(index int, c *column.Column) (address uint64, err error) {
 	if err := c.Check(); err != nil {
 		return 0, err
@@ -163,12 +161,12 @@ func (a *arguments) addressOfValues(index int, c *column.Column) (address uint64
 	return a.addressOf(index, c)
 }
 
-// addressOf returns where a region begins, and notes its block.
+// addressOf returns the address of a region and records its block.
 func (a *arguments) addressOf(index int, r memory.Region) (address uint64, err error) {
 	block := r.Block()
 	if block == nil {
 		if _, isBlock := r.(*memory.Block); isBlock || r.Bytes() != 0 {
-			return 0, block.Check() // the error for a nil block
+			return 0, block.Check() // returns the error for a nil block
 		}
 		return 0, nil
 	}
@@ -180,7 +178,7 @@ func (a *arguments) addressOf(index int, r memory.Region) (address uint64, err e
 	return uint64(r.Pointer()), nil
 }
 
-// note keeps a block, once. Often the columns of a table lie in one.
+// note records each block once. The columns of a table often share one.
 func (a *arguments) note(r region) {
 	known := len(a.regions) - 1
 	if known < 0 || a.regions[known].block != r.block {
@@ -193,8 +191,7 @@ func (a *arguments) note(r region) {
 	a.regions[known].unordered = a.regions[known].unordered && r.unordered
 }
 
-// order makes the stream wait, on the device, for the work that is pending on the
-// memory.
+// order makes the stream wait, on the device, for pending work on the memory.
 func (a *arguments) order(stream *device.Stream) error {
 	for _, r := range a.regions {
 		if r.unordered {
@@ -207,19 +204,19 @@ func (a *arguments) order(stream *device.Stream) error {
 	return nil
 }
 
-// countRaw counts an address that belongs to no block, or refuses it.
+// countRaw counts an address without a block, or refuses it.
 func (a *arguments) countRaw(pointer device.Pointer, strict bool) error {
 	switch {
 	case pointer == 0:
 		return nil
 	case strict:
-		return fmt.Errorf("a raw device.Pointer, whose memory nobody is told is in use, in a strict module: pass the block or a slice of it: %w", device.ErrInvalidValue)
+		return fmt.Errorf("a raw device.Pointer in a strict module, which cannot record the use of its memory: pass the block or a slice of it: %w", device.ErrInvalidValue)
 	}
 	a.unrecorded++
 	return nil
 }
 
-// stream is the one that the first argument's memory belongs to, or nil.
+// stream returns the stream of the first argument's memory, or nil.
 func (a *arguments) stream() *device.Stream {
 	if len(a.regions) == 0 {
 		return nil
@@ -227,8 +224,9 @@ func (a *arguments) stream() *device.Stream {
 	return a.regions[0].block.Stream()
 }
 
-// hold retains every block until release. Released by someone else between the
-// launch and the note of it, a block's memory would be freed under the kernel.
+// hold retains every block until release. Otherwise another goroutine could release a
+// block between the launch and the record of its use, and the memory would be freed under
+// the kernel.
 func (a *arguments) hold() error {
 	for _, r := range a.regions {
 		if err := r.block.Retain(); err != nil {
@@ -239,8 +237,8 @@ func (a *arguments) hold() error {
 	return nil
 }
 
-// release gives back what hold retained, and returns err or, if that is nil, the
-// first error of its own.
+// release releases the blocks that hold retained. It returns err or, if err is nil, its
+// first failure.
 func (a *arguments) release(err error) error {
 	for _, r := range a.regions[:a.held] {
 		if failure := r.block.Release(); err == nil {
@@ -251,8 +249,8 @@ func (a *arguments) release(err error) error {
 	return err
 }
 
-// checkRegions refuses memory of another device or of a capture that the stream is
-// not of, and in a strict module memory whose contents may not be ready.
+// checkRegions refuses memory of another device and memory of another stream's capture.
+// For a strict module it also refuses memory with contents that may not be ready.
 func (a *arguments) checkRegions(stream *device.Stream, strict bool) error {
 	dev := stream.Device()
 	for _, r := range a.regions {
@@ -262,7 +260,7 @@ func (a *arguments) checkRegions(stream *device.Stream, strict bool) error {
 				device.ErrCapturing)}
 		}
 		if !r.block.Device().Same(dev) {
-			return &ArgumentError{Index: r.index, Reason: fmt.Errorf("its memory is on %s, the launch on %s: %w",
+			return &ArgumentError{Index: r.index, Reason: fmt.Errorf("memory on %s, the launch is on %s: %w",
 				r.block.Device(), dev, device.ErrInvalidValue)}
 		}
 		if r.block.Ordered() {
@@ -278,7 +276,8 @@ func (a *arguments) checkRegions(stream *device.Stream, strict bool) error {
 	return nil
 }
 
-// record notes on every block that the stream uses it, or has its capture hold it.
+// record records the stream's use of every block, or adds the block to the stream's
+// capture.
 func (a *arguments) record(stream *device.Stream) error {
 	for _, r := range a.regions {
 		captured, err := streamwork.Hold(stream, r.block)

@@ -105,10 +105,10 @@ func TestPackRefusals(t *testing.T) {
 		{"struct", []any{struct{ A, B int32 }{}}, signature{}, 0, "cannot be passed"},
 		{"array of int", []any{[2]int{}}, signature{}, 0, "[2]int cannot be passed"},
 		{"empty array", []any{[0]int32{}}, signature{}, 0, "[0]int32 cannot be passed"},
-		{"too narrow", []any{uint64(1), uint8(1), int32(1)}, takes(8, 1, 8), 2, "argument 2: it is 4 bytes (int32), the kernel's parameter takes 8"},
-		{"too wide", []any{1.0}, takes(4), 0, "argument 0: it is 8 bytes (float64), the kernel's parameter takes 4"},
-		{"too few", []any{1.0}, takes(8, 4), -1, "1 arguments for a kernel that takes 2, of 8, 4 bytes"},
-		{"too many", []any{1.0}, takes(), -1, "1 arguments for a kernel that takes none"},
+		{"too narrow", []any{uint64(1), uint8(1), int32(1)}, takes(8, 1, 8), 2, "argument 2: a value of 4 bytes (int32), expected 8"},
+		{"too wide", []any{1.0}, takes(4), 0, "argument 0: a value of 8 bytes (float64), expected 4"},
+		{"too few", []any{1.0}, takes(8, 4), -1, "1 arguments, expected 2, of 8, 4 bytes"},
+		{"too many", []any{1.0}, takes(), -1, "1 arguments, expected none"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			var a arguments
@@ -179,8 +179,8 @@ func TestPackRegions(t *testing.T) {
 	assert.ErrorContains(t, err, "argument 1: ")
 }
 
-// TestPackMatchesMemory compares packed arguments with how Go itself lays the
-// values out, on a machine whose bytes are in the same order as a GPU's.
+// TestPackMatchesMemory compares packed arguments with Go's layout of the values, on a
+// machine with a GPU's byte order.
 func TestPackMatchesMemory(t *testing.T) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 {
 		t.Skip("this machine's bytes are in the other order")
@@ -229,7 +229,7 @@ func memoryOf(value any) []byte {
 	return bytes.Clone(unsafe.Slice((*byte)(v.UnsafePointer()), v.Type().Elem().Size()))
 }
 
-// FuzzPack looks for values that are packed at another width than they say.
+// FuzzPack looks for values that are packed at a width other than their type's.
 func FuzzPack(f *testing.F) {
 	f.Add(uint64(1), 1.5, true, uint8(3))
 	f.Fuzz(func(t *testing.T, word uint64, float float64, boolean bool, pick uint8) {

@@ -9,27 +9,28 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// checkKind refuses what cannot be passed by value, and says what to pass instead.
+// checkKind refuses values that cannot be passed by value. The error names what to pass
+// instead.
 func checkKind(value any) error {
 	if value == nil {
-		return fmt.Errorf("it is nil: for a null pointer pass device.Pointer(0) or an empty slice: %w", device.ErrInvalidValue)
+		return fmt.Errorf("the argument is nil: for a null pointer pass device.Pointer(0) or an empty slice: %w", device.ErrInvalidValue)
 	}
 	switch kind := reflect.TypeOf(value).Kind(); kind {
 	case reflect.Int, reflect.Uint:
-		return fmt.Errorf("%T has no fixed width: convert it to %s32 or %s64, whichever the kernel takes: %w", value, kind, kind, device.ErrInvalidValue)
+		return fmt.Errorf("%T has no fixed width: convert it to %s32 or %s64, as the kernel's parameter: %w", value, kind, kind, device.ErrInvalidValue)
 	case reflect.Uintptr:
 		return fmt.Errorf("%T has no fixed width: convert an address to device.Pointer: %w", value, device.ErrInvalidValue)
 	case reflect.Slice, reflect.Pointer, reflect.UnsafePointer:
-		return fmt.Errorf("%T is memory of the host, which a kernel does not reach: pass a memory.Slice or a *memory.Block: %w", value, device.ErrInvalidValue)
+		return fmt.Errorf("%T is memory of the host, which a kernel cannot reach: pass a memory.Slice or a *memory.Block: %w", value, device.ErrInvalidValue)
 	case reflect.Struct:
 		return fmt.Errorf("%T cannot be passed to a kernel: pass its fields to kernels.Struct: %w", value, device.ErrInvalidValue)
 	}
 	return nil
 }
 
-// bytesByKind appends the bytes of a value of a rarer type: a named number, a
-// complex number, an array. It refuses everything that has no one width or is no
-// value on a device.
+// bytesByKind appends the bytes of a less frequent type: a named number, a complex
+// number, an array. It refuses types without a fixed width and types that are not values
+// on a device.
 func bytesByKind(to []byte, value any) ([]byte, error) {
 	if err := checkKind(value); err != nil {
 		return nil, err
@@ -41,7 +42,7 @@ func bytesByKind(to []byte, value any) ([]byte, error) {
 	return raw, nil
 }
 
-// partAlignment is the alignment of a number, or of one part of a value of several.
+// partAlignment is the alignment of a number, or of one part of a value with several.
 func partAlignment(t reflect.Type) int {
 	for t.Kind() == reflect.Array {
 		t = t.Elem()
@@ -53,8 +54,7 @@ func partAlignment(t reflect.Type) int {
 	return int(t.Size())
 }
 
-// appendValue appends the bytes of a number, or of an array of numbers, as they
-// lie in memory.
+// appendValue appends the bytes of a number, or of an array of numbers, in memory order.
 func appendValue(to []byte, v reflect.Value) (bytes []byte, ok bool) {
 	order := binary.LittleEndian
 	switch v.Kind() {

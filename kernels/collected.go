@@ -12,14 +12,13 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
-// LoadCollected loads code that was made at run time, and that is dropped again when
-// nothing refers to the module and its functions any more. Graphs refer to the code
-// that they launch. Nobody closes the module: Close returns [ErrShared].
+// LoadCollected loads code that was made at run time. The garbage collector drops it when
+// no module, function or graph refers to it. The caller does not close the module: Close
+// returns [ErrShared].
 //
-// The garbage collector finds out that a module is not referred to. A later
-// LoadCollected for the device then unloads the code, if the work that was enqueued on
-// the device by then is done and no stream is captured. It does not wait, except for
-// drivers before CUDA 12.5: they cannot mark the work of all streams.
+// A later LoadCollected on the device unloads dropped code, if the work enqueued on the
+// device by then is done and no stream is captured. It does not wait, except with drivers
+// before CUDA 12.5, which cannot mark the work of all streams.
 func LoadCollected(dev *device.Device, code string) (*Module, error) {
 	dropped, err := droppedCode.Get(dev, newDropped)
 	if err != nil {
@@ -36,17 +35,17 @@ func LoadCollected(dev *device.Device, code string) (*Module, error) {
 	return m, nil
 }
 
-// droppedCode is the code that is to be unloaded.
+// droppedCode is the code to unload, by device.
 var droppedCode perdevice.Cache[*dropped]
 
 // dropped is the code of one device.
 type dropped struct {
 	mu sync.Mutex
-	// loaded counts the modules since the last unloading: the collector is asked for
-	// when they are many, for it does not know what they take.
+	// loaded counts the modules since the last unloading. When they are many, the garbage
+	// collector is started, because it does not know their size.
 	loaded int
-	// collected are referred to by nothing, but work may still run them. Marked are
-	// those for whose work there is an event.
+	// collected modules have no references, but work may still run them. An event follows
+	// the work of marked modules.
 	collected []backend.Module
 	marked    []markedCode
 }
@@ -56,19 +55,19 @@ type markedCode struct {
 	modules []backend.Module
 }
 
-// mostUncollected is how many modules are loaded before the collector is asked for.
+// mostUncollected is the number of loaded modules that starts the garbage collector.
 const mostUncollected = 1024
 
 func newDropped(*device.Device) (*dropped, error) { return new(dropped), nil }
 
-// add is called by the collector's goroutine, which must not call the driver.
+// add runs on the collector's goroutine, which must not call the driver.
 func (d *dropped) add(module backend.Module) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
 	d.collected = append(d.collected, module)
 }
 
-// note counts a module that was loaded.
+// note counts a loaded module.
 func (d *dropped) note() {
 	d.mu.Lock()
 	d.loaded++
@@ -82,8 +81,8 @@ func (d *dropped) note() {
 	}
 }
 
-// unload unloads what no work runs any more, and marks the work that may still run what
-// was collected since. Failures are tried again by the next call.
+// unload unloads modules that no work runs any more, and marks the work that may still
+// run modules collected since. The next call retries failures.
 func (d *dropped) unload(dev *device.Device) {
 	d.mu.Lock()
 	defer d.mu.Unlock()
@@ -98,7 +97,7 @@ func (d *dropped) unload(dev *device.Device) {
 			_ = m.event.Close()
 		}
 		for _, module := range m.modules {
-			_ = dev.Driver().ModuleUnload(module) // there is nobody to tell
+			_ = dev.Driver().ModuleUnload(module) // no caller to report the error to
 		}
 	}
 	clear(d.marked[len(kept):])

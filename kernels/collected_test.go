@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// collectUntil loads other code, and lets the collector run, until so many modules were
+// collectUntil loads other code and runs the collector until that number of modules is
 // unloaded.
 func collectUntil(t *testing.T, gpu *launchtest.GPU, dev *device.Device, unloaded int) {
 	for countCalls(gpu, "ModuleUnload") < unloaded {

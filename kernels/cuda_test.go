@@ -19,7 +19,7 @@ import (
 //go:embed testdata/launch.ptx
 var launchPTX string
 
-// openGPU opens the first GPU for what is too much for the emulator.
+// openGPU opens the first GPU for tests that are too large for the emulator.
 func openGPU(t testing.TB) (*device.Device, *memory.Manager, *kernels.Module) {
 	t.Helper()
 	return loaded(t, devicetest.Open(t, "cuda:0"))
@@ -47,7 +47,7 @@ func download[T memory.Element](t testing.TB, s memory.Slice[T]) []T {
 	return values
 }
 
-// TestLoad loads what is and what is not code, on every device.
+// TestLoad loads valid and invalid code, on every device.
 func TestLoad(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		if dev.Kind() == device.Host {
@@ -100,11 +100,11 @@ func TestGPUChecksTheSignature(t *testing.T) {
 		t.Skip("the driver cannot tell what a kernel takes")
 	}
 	require.ErrorIs(t, err, device.ErrInvalidValue)
-	assert.ErrorContains(t, err, "1 arguments for a kernel that takes 2, of 8, 4 bytes")
+	assert.ErrorContains(t, err, "1 arguments, expected 2, of 8, 4 bytes")
 	err = f.Launch(nil, device.Dim3{}, device.Dim3{}, 0, out, uint64(1))
-	assert.ErrorContains(t, err, "argument 1: it is 8 bytes (uint64), the kernel's parameter takes 4")
+	assert.ErrorContains(t, err, "argument 1: a value of 8 bytes (uint64), expected 4")
 	err = function(t, module, "empty").Launch(mgr.Stream(), device.Dim3{}, device.Dim3{}, 0, out)
-	assert.ErrorContains(t, err, "1 arguments for a kernel that takes none")
+	assert.ErrorContains(t, err, "1 arguments, expected none")
 	require.NoError(t, f.Launch(nil, device.Dim3{}, device.Dim3{}, 0, out, uint32(7)))
 	assert.Equal(t, []uint32{7}, download(t, out))
 }
@@ -135,7 +135,7 @@ func TestGPULargeSharedMemory(t *testing.T) {
 	}
 	err = f.Launch(nil, device.Dim3{}, device.Dim3{X: 256}, uint32(limit)+4, s, uint32(n))
 	require.ErrorIs(t, err, device.ErrInvalidValue)
-	assert.ErrorContains(t, err, "dynamic shared memory")
+	assert.ErrorContains(t, err, "static shared memory")
 }
 
 func TestGPUThreadLimit(t *testing.T) {
@@ -147,7 +147,7 @@ func TestGPUThreadLimit(t *testing.T) {
 	assert.Equal(t, []uint32{64}, download(t, out))
 	err := f.Launch(nil, device.Dim3{}, device.Dim3{X: 65}, 0, out)
 	require.ErrorIs(t, err, device.ErrInvalidValue)
-	assert.ErrorContains(t, err, "a block of 65×1×1 threads: the kernel takes at most 64")
+	assert.ErrorContains(t, err, "a block of 65×1×1 threads: the kernel allows at most 64")
 }
 
 func TestGPUAttributes(t *testing.T) {
@@ -164,8 +164,8 @@ func TestGPUAttributes(t *testing.T) {
 	assert.Positive(t, blocks)
 }
 
-// TestGPUReleaseAfterLaunch releases memory while kernels of another stream use
-// it, and allocates anew at once: no increment may land in the new memory.
+// TestGPUReleaseAfterLaunch releases memory while kernels of another stream use it, and
+// allocates again immediately: no increment may land in the new memory.
 func TestGPUReleaseAfterLaunch(t *testing.T) {
 	dev, mgr, module := openKernels(t)
 	other := newStream(t, dev)

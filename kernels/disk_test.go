@@ -17,8 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// loadKept loads code with a cache and returns the module and what was asked of the
-// driver for it.
+// loadKept loads code with a cache and returns the module and the driver calls for it.
 func loadKept(t *testing.T, dev *device.Device, gpu *launchtest.GPU, code, directory string) (*kernels.Module, string) {
 	t.Helper()
 	before := len(gpu.Calls())
@@ -124,7 +123,7 @@ func TestTheCacheFails(t *testing.T) {
 	assert.Equal(t, compiled, calls)
 	require.ErrorContains(t, module.CacheFailure(), "kernels: write the cache: ")
 
-	// A directory in the place of the file: it is neither read nor replaced.
+	// A directory in place of the file is not read and not replaced.
 	directory := t.TempDir()
 	loadKept(t, dev, gpu, "code", directory)
 	file := filesIn(t, directory)[0]

@@ -2,9 +2,9 @@ package kernels
 
 import "fmt"
 
-// ArgumentError says which argument of a launch was refused and why. errors.Is
-// matches what its Reason matches: device.ErrInvalidValue for a type, a width or
-// a device that does not fit, memory.ErrReleased for a block that is gone.
+// ArgumentError is a refused argument of a launch and the reason. errors.Is matches
+// conditions of Reason: device.ErrInvalidValue for a wrong type, width or device,
+// memory.ErrReleased for a released block.
 type ArgumentError struct {
 	// Index counts the kernel's arguments from 0.
 	Index  int

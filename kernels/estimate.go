@@ -9,9 +9,9 @@ import (
 // is exact, not a guess: operators allocate what they estimate. A resource may round
 // each request up.
 type Estimate struct {
-	// Result is what the caller holds until it releases the result.
+	// Result is the memory that the caller holds until it releases the result.
 	Result uint64
-	// Scratch is what the operator holds while it runs, beside the result.
+	// Scratch is the memory that the operator holds while it runs, in addition to the result.
 	Scratch uint64
 }
 
@@ -23,8 +23,8 @@ func (e Estimate) Peak() uint64 {
 	return e.Result + e.Scratch
 }
 
-// ErrEstimated is returned by operators whose [Options] ask for an estimate: nothing
-// was computed.
+// ErrEstimated is returned by operators with [Options] that request an estimate:
+// nothing was computed.
 var ErrEstimated = errors.New("the operator was only estimated")
 
 // EstimateOf returns what an operator allocates, before it runs. It calls run once with
@@ -38,7 +38,7 @@ var ErrEstimated = errors.New("the operator was only estimated")
 //
 // # Errors
 //
-// The error wraps device.ErrNotSupported if the operator cannot tell, for example
+// The error wraps device.ErrNotSupported if the operator cannot know, for example
 // because the result's size depends on the data.
 func EstimateOf[Result interface{ Release() error }](run func(Options) (Result, error)) (Estimate, error) {
 	var e Estimate

@@ -69,9 +69,9 @@ func TestWalkThrough(t *testing.T) {
 	})
 }
 
-// A pipeline is captured once and launched for each batch, which is copied to where
-// the graph reads. Without a line that says what it prints, this is compiled and not
-// run: it needs a GPU.
+// A pipeline is captured once and launched for each batch, which is copied into the
+// graph's input. Without an Output comment the example is compiled and not run: it needs
+// a GPU.
 func ExampleCapture() {
 	const n = 1_000_000
 	ctx := context.Background()

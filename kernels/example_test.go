@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// A host device has no use for PTX, and says so. Code for both kinds of device
-// asks before it loads, or acts on the error.
+// A host device does not run PTX and returns an error. Code for both kinds of device
+// checks the kind before it loads, or handles the error.
 func ExampleLoad() {
 	dev, err := device.Open("host")
 	if err != nil {
@@ -33,8 +33,7 @@ func ExampleGridFor() {
 	// Output: 3907
 }
 
-// Without a line that says what it prints, this is compiled and not run: it needs
-// a GPU.
+// Without an Output comment the example is compiled and not run: it needs a GPU.
 func ExampleFunction_Launch() {
 	const n = 1_000_000
 	dev, err := device.Open("cuda:0")

@@ -70,8 +70,7 @@ func launching() faulttest.Operation {
 	}
 }
 
-// capturing captures a graph whose work takes memory on the way, launches it twice and
-// closes it.
+// capturing captures a graph with intermediate memory, launches it twice and closes it.
 func capturing() faulttest.Operation {
 	return faulttest.Operation{
 		Name: "Capture, Launch and Close", Says: "kernels: ", Kernels: doubling(),
@@ -117,8 +116,8 @@ func capturing() faulttest.Operation {
 	}
 }
 
-// keeping loads code by way of a directory of compiled code. Where that fails the code
-// is loaded without.
+// keeping loads code through a directory of compiled code. If the directory fails, the
+// code is loaded without it.
 func keeping() faulttest.Operation {
 	return faulttest.Operation{
 		Name: "Load from the cache", Says: "kernels: ", Kernels: doubling(), Mends: []string{"ModuleCompile", "ModuleLoad"},

@@ -18,40 +18,40 @@ type Function struct {
 	attributes Attributes
 	parameters signature
 
-	// sharedAllowed is the dynamic shared memory that the driver lets a block
-	// have now, in bytes. It is raised under sharedMu.
+	// sharedAllowed is the dynamic shared memory in bytes that the driver currently
+	// allows for a block. It grows under sharedMu.
 	sharedAllowed atomic.Uint32
 	sharedMu      sync.Mutex
 
-	// shapes keeps how many blocks of a shape the device holds at a time.
+	// shapes caches the number of blocks of a shape that the device runs at a time.
 	shapesMu sync.RWMutex
 	shapes   map[blockShape]int
 }
 
-// Attributes are what the compiler made of a kernel. Sizes are in bytes.
+// Attributes are properties of a compiled kernel. Sizes are in bytes.
 type Attributes struct {
-	// MaxThreads is the most threads that a block may have.
+	// MaxThreads is the limit of threads in a block.
 	MaxThreads int
-	// Registers and LocalBytes are what each thread takes. Local memory is where
-	// registers spill to.
+	// Registers and LocalBytes are the resources of each thread. Registers spill to local
+	// memory.
 	Registers, LocalBytes int
 	// StaticSharedBytes is the shared memory that the code declares for a block,
 	// ConstantBytes its constant memory.
 	StaticSharedBytes, ConstantBytes int
-	// PTXVersion and BinaryVersion are those of the code, and of what it was
-	// compiled to, as 10·major + minor.
+	// PTXVersion and BinaryVersion are the versions of the PTX and of the compiled code,
+	// as 10·major + minor.
 	PTXVersion, BinaryVersion int
 }
 
-// signature is what a kernel takes, where the driver can tell.
+// signature describes a kernel's parameters, if the driver reports them.
 type signature struct {
 	known      bool
 	parameters []backend.Parameter
 }
 
-// sharedWithoutAsking is the shared memory, static and dynamic, that a block gets
-// without the function's attribute being set.
-const sharedWithoutAsking = 48 << 10
+// defaultSharedLimit is the shared memory, static and dynamic, that a block gets without
+// the function's attribute being set.
+const defaultSharedLimit = 48 << 10
 
 func newFunction(m *Module, name string) (*Function, error) {
 	handle, err := m.driver.ModuleFunction(m.handle, name)
@@ -77,7 +77,7 @@ func newFunction(m *Module, name string) (*Function, error) {
 			return nil, err
 		}
 	}
-	f.sharedAllowed.Store(uint32(max(0, min(dynamicShared, sharedWithoutAsking-f.attributes.StaticSharedBytes))))
+	f.sharedAllowed.Store(uint32(max(0, min(dynamicShared, defaultSharedLimit-f.attributes.StaticSharedBytes))))
 
 	f.parameters.parameters, err = m.driver.FunctionParameters(handle)
 	f.parameters.known = err == nil
@@ -87,14 +87,14 @@ func newFunction(m *Module, name string) (*Function, error) {
 	return f, nil
 }
 
-// Name returns the name the function was asked for by.
+// Name returns the name of the function in the module.
 func (f *Function) Name() string { return f.name }
 
-// Attributes returns what the compiler made of the kernel.
+// Attributes returns the properties of the compiled kernel.
 func (f *Function) Attributes() Attributes { return f.attributes }
 
-// Occupancy returns how many blocks of so many threads, each with so many bytes
-// of dynamic shared memory, one multiprocessor holds at a time.
+// Occupancy returns the number of blocks that one multiprocessor runs at a time, for
+// blocks of blockThreads threads with sharedBytes of dynamic shared memory each.
 func (f *Function) Occupancy(blockThreads int, sharedBytes uint32) (blocks int, err error) {
 	if err = f.module.enter(); err == nil {
 		defer f.module.leave()
@@ -108,8 +108,8 @@ func (f *Function) Occupancy(blockThreads int, sharedBytes uint32) (blocks int, 
 	return blocks, nil
 }
 
-// allowShared sees to it that blocks may have so much dynamic shared memory. More
-// than 48 KiB has to be asked of the driver, once.
+// allowShared raises the limit of dynamic shared memory if necessary. The driver needs
+// one call for more than 48 KiB.
 func (f *Function) allowShared(bytes uint32) error {
 	if bytes <= f.sharedAllowed.Load() {
 		return nil
@@ -121,7 +121,7 @@ func (f *Function) allowShared(bytes uint32) error {
 	}
 	static, limit := f.attributes.StaticSharedBytes, f.module.sharedLimit
 	if uint64(bytes)+uint64(static) > uint64(limit) {
-		return fmt.Errorf("%d bytes of dynamic shared memory beside %d of static: a block on %s has at most %d: %w",
+		return fmt.Errorf("%d bytes of dynamic and %d of static shared memory: a block on %s has at most %d: %w",
 			bytes, static, f.module.deviceName, limit, device.ErrInvalidValue)
 	}
 	if err := f.module.driver.FunctionSetAttribute(f.handle, backend.FunctionMaxDynamicSharedBytes, int(bytes)); err != nil {

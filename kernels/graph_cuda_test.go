@@ -84,7 +84,7 @@ func TestGPUGraph(t *testing.T) {
 }
 
 // TestGPUGraphOfNewMemory captures right after work on other streams, so that the
-// allocator has to order memory which is used anew.
+// allocator must order reused memory.
 func TestGPUGraphOfNewMemory(t *testing.T) {
 	const n = 1 << 20
 	dev, mgr, module := openGPU(t)

@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestGPUCapturesAnOperator captures an operator whose code is loaded meanwhile, for
-// the device was opened for this test.
+// TestGPUCapturesAnOperator captures an operator that loads its code during the capture,
+// because the device was opened for this test.
 func TestGPUCapturesAnOperator(t *testing.T) {
 	const n = 100_000
 	dev := devicetest.Open(t, "cuda:0")

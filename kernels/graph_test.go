@@ -59,7 +59,7 @@ func TestGraphReplays(t *testing.T) {
 		if result, err = memory.NewSlice[uint8](s.mgr, 50, memory.AllocateOptions{Stream: stream, Tag: "result"}); err != nil {
 			return err
 		}
-		// On the way, released at once.
+		// Intermediate memory, released immediately.
 		between, err := memory.NewSlice[uint8](s.mgr, 50, memory.AllocateOptions{Stream: stream})
 		if err != nil {
 			return err
@@ -97,7 +97,7 @@ func TestGraphReplays(t *testing.T) {
 	require.NoError(t, result.Release())
 }
 
-// TestGraphRecordsUses: who frees memory after a launch of the graph waits for the
+// TestGraphRecordsUses frees memory after a launch of the graph: the free waits for the
 // stream of that launch.
 func TestGraphRecordsUses(t *testing.T) {
 	s := newGraphScene(t)

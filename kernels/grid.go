@@ -7,9 +7,9 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// GridFor returns a grid of blocks that together have a thread for each of n
-// elements: ⌈n/blockThreads⌉ of them, at least one and at most the 2³¹−1 that a
-// device takes. Kernels that loop over the grid work with fewer.
+// GridFor returns a grid with one thread for each of n elements: ⌈n/blockThreads⌉ blocks,
+// at least one and at most 2³¹−1, the device's limit. Kernels that loop over the grid
+// work with fewer.
 func GridFor(n, blockThreads int) device.Dim3 {
 	if n <= 0 {
 		return device.Dim3{X: 1}
@@ -18,17 +18,17 @@ func GridFor(n, blockThreads int) device.Dim3 {
 	return device.Dim3{X: uint32(min(blocks, math.MaxInt32))}
 }
 
-// Grid returns a grid for kernels whose threads loop over the n elements:
+// Grid returns a grid for kernels with threads that loop over the n elements:
 //
 //	for (u64 i = thread_in_grid(); i < n; i += threads_per_grid())
 //
-// It has as many blocks as the device holds at a time, so that none waits for a
-// place and what a block does once is done as rarely as possible, but no more than
-// have work where each thread takes elementsPerThread elements, and at least one.
-// Blocks are of blockThreads threads and have sharedBytes of dynamic shared memory.
+// It has as many blocks as the device runs at a time, so that all start together and the
+// setup of a block runs as rarely as possible, but no more than are needed with
+// elementsPerThread elements for each thread, and at least one. Blocks have blockThreads
+// threads and sharedBytes of dynamic shared memory.
 //
-// The driver is asked once for each shape of block. The error wraps
-// device.ErrInvalidValue where no such block fits on a multiprocessor.
+// The driver is called once for each shape of block. The error wraps
+// device.ErrInvalidValue if such a block does not fit on a multiprocessor.
 func (f *Function) Grid(n, blockThreads, elementsPerThread int, sharedBytes uint32) (device.Dim3, error) {
 	if blockThreads <= 0 || elementsPerThread <= 0 {
 		return device.Dim3{}, fmt.Errorf("kernels: grid of %s: blocks of %d threads with %d elements each: %w",
@@ -38,18 +38,18 @@ func (f *Function) Grid(n, blockThreads, elementsPerThread int, sharedBytes uint
 	if err != nil {
 		return device.Dim3{}, fmt.Errorf("kernels: grid of %s: %w", f.name, err)
 	}
-	// So that the product cannot overflow, not by the product.
+	// Two divisions, because the product of the divisors could overflow.
 	threads := (max(n, 1)-1)/elementsPerThread + 1
 	return device.Dim3{X: uint32(min((threads-1)/blockThreads+1, most))}, nil
 }
 
-// blockShape is what decides, for a kernel, how many of its blocks run at a time.
+// blockShape determines the number of a kernel's blocks that run at a time.
 type blockShape struct {
 	threads     int
 	sharedBytes uint32
 }
 
-// blocksAtATime returns how many such blocks the whole device holds.
+// blocksAtATime returns the number of such blocks that the whole device runs at a time.
 func (f *Function) blocksAtATime(shape blockShape) (int, error) {
 	f.shapesMu.RLock()
 	blocks, known := f.shapes[shape]
@@ -78,13 +78,13 @@ func (f *Function) blocksAtATime(shape blockShape) (int, error) {
 	return blocks, nil
 }
 
-// checkBlock refuses a block of more threads than the function can have.
+// checkBlock refuses a block with more threads than the function allows.
 func (f *Function) checkBlock(block device.Dim3) error {
 	most := uint64(f.attributes.MaxThreads)
 	x, y, z := uint64(max(block.X, 1)), uint64(max(block.Y, 1)), uint64(max(block.Z, 1))
-	// Each factor by itself first, for the product of all might overflow.
+	// Each factor is checked separately first, because the product might overflow.
 	if x > most || y > most || z > most || x*y*z > most {
-		return fmt.Errorf("a block of %d×%d×%d threads: the kernel takes at most %d, with its %d registers a thread: %w",
+		return fmt.Errorf("a block of %d×%d×%d threads: the kernel allows at most %d, with %d registers for each thread: %w",
 			x, y, z, most, f.attributes.Registers, device.ErrInvalidValue)
 	}
 	return nil

@@ -9,8 +9,8 @@ type graphCount struct {
 	ending bool
 }
 
-// end reports whether the code can be unloaded at once. Otherwise the last release
-// does it.
+// end reports whether the code can be unloaded now. Otherwise the last release unloads
+// it.
 func (c *graphCount) end() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -24,7 +24,7 @@ func (c *graphCount) add() {
 	c.count++
 }
 
-// remove reports whether the code has to be unloaded now.
+// remove reports whether the code must be unloaded now.
 func (c *graphCount) remove() bool {
 	c.mu.Lock()
 	defer c.mu.Unlock()
@@ -32,10 +32,10 @@ func (c *graphCount) remove() bool {
 	return c.count == 0 && c.ending
 }
 
-// heldCode is a module as a capture holds it.
+// heldCode is a module that a capture holds.
 type heldCode struct{ module *Module }
 
-// Retain is called by a launch, so the module is open.
+// A launch calls Retain, so the module is open.
 func (h heldCode) Retain() error {
 	h.module.graphs.add()
 	return nil

@@ -8,32 +8,37 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
-// Launch enqueues the kernel on the stream and returns. Fields of grid (in
-// blocks) and block (in threads) that are zero count as one. Each block gets
-// sharedBytes of dynamic shared memory; what a kernel may have beyond 48 KiB is
-// asked of the driver. A nil stream is that of the first argument that is memory.
+// Launch enqueues the kernel on the stream and returns. Fields of grid (in blocks) and
+// block (in threads) that are zero count as one. Each block gets sharedBytes of dynamic
+// shared memory, up to the device's limit. A nil stream means the stream of the first
+// memory argument.
 //
 // The arguments are the kernel's, in order:
 //
-//   - memory: a memory.Slice, a *memory.Block or any other memory.Region, which
-//     becomes its address; one of no bytes becomes the null pointer;
+//   - memory: a memory.Slice, a *memory.Block or another memory.Region, which
+//     becomes its address; an empty one becomes the null pointer;
 //   - a *column.Column of a fixed width, which becomes the address of its first
-//     value; the validity bitmap is an argument of its own (Column.Validity);
-//   - [Output] of memory or of a column: the same, for what the kernel writes to;
+//     value; the validity bitmap is a separate argument (Column.Validity);
+//   - [Output] of memory or of a column that the kernel writes to;
 //   - numbers of a fixed width, bools (1 byte), complex numbers, arrays of these
 //     such as [2]uint64 for a decimal, and named types of all of them;
-//   - device.Pointer, an address that gpuframe knows nothing of.
+//   - device.Pointer, an address without a block.
 //
-// Each is passed at its own width. Where the driver can tell (CUDA 12.4 and
-// newer) their number and widths are checked against the kernel's parameters; an
-// older driver reads what it is given. A refused argument is an [*ArgumentError].
+// Each argument is passed at its width.
 //
-// The kernel runs after the work that is pending on the memory, on whatever streams,
-// without the host waiting. Slices of memory.Slice.Unordered are left out of this, for
-// callers who have seen to the order. The use of each block is recorded, so that its
-// memory, once released, is not given to anyone before the kernel is done. Whether the
-// kernel may write to a block is checked for an Output only; for all others it is for
-// the caller to heed memory.Block.ReadOnly.
+// # Errors
+//
+// A refused argument is an [*ArgumentError]. Drivers since CUDA 12.4 report the kernel's
+// parameters, and the number and widths of the arguments are checked against them; an
+// older driver reads the bytes that it finds. Only memory of an Output is checked for
+// writing; for other arguments the caller must respect memory.Block.ReadOnly.
+//
+// # Order
+//
+// The kernel runs after pending work on the memory, on all streams, without a wait on the
+// host. Slices of memory.Slice.Unordered are exempt; the caller orders them. The use of
+// each block is recorded, so that released memory is not reused before the kernel is
+// done.
 func (f *Function) Launch(stream *device.Stream, grid, block device.Dim3, sharedBytes uint32, args ...any) error {
 	a := takeArguments()
 	defer a.giveBack()
@@ -44,24 +49,24 @@ func (f *Function) Launch(stream *device.Stream, grid, block device.Dim3, shared
 	if err == nil {
 		err = f.launch(a, stream, backend.LaunchConfig{Grid: grid, Block: block, SharedBytes: sharedBytes})
 	}
-	// Only now: with the last reference goes code of others, which may want the
-	// locks that launch has held.
+	// Only after the launch: the last reference runs other libraries' code, which may
+	// need locks that launch has held.
 	if err = a.release(err); err != nil {
 		return fmt.Errorf("kernels: launch %s: %w", f.name, err)
 	}
 	return nil
 }
 
-// launch enqueues a kernel whose arguments are packed and held.
+// launch enqueues a kernel with packed and held arguments.
 func (f *Function) launch(a *arguments, stream *device.Stream, config backend.LaunchConfig) error {
 	m := f.module
 	if stream == nil {
 		if stream = a.stream(); stream == nil {
-			return fmt.Errorf("the stream is nil and no argument is memory that has one: %w", device.ErrInvalidValue)
+			return fmt.Errorf("the stream is nil and no memory argument has one: pass a stream: %w", device.ErrInvalidValue)
 		}
 	}
 	if !m.on(stream.Device()) {
-		return fmt.Errorf("the stream is of %s, the module of %s: %w", stream.Device(), m.deviceName, device.ErrInvalidValue)
+		return fmt.Errorf("the stream is on %s, the module on %s: %w", stream.Device(), m.deviceName, device.ErrInvalidValue)
 	}
 	if err := a.checkRegions(stream, m.strict); err != nil {
 		return err

@@ -19,7 +19,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// These tests run on a device whose kernels are Go functions.
+// The kernels of this device are Go functions.
 
 func loadKernels(t testing.TB, gpu *launchtest.GPU, options kernels.LoadOptions) (*device.Device, *kernels.Module) {
 	t.Helper()
@@ -105,8 +105,8 @@ func TestNilStreamIsTheFirstBlocks(t *testing.T) {
 	assert.ErrorContains(t, err, "kernels: launch k: the stream is nil")
 }
 
-// TestUseIsRecorded releases memory right after a launch on another stream: the
-// driver must be told of that stream before it is told to free.
+// TestUseIsRecorded releases memory right after a launch on another stream: the driver
+// must order the free after that stream.
 func TestUseIsRecorded(t *testing.T) {
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"k": {}}}
 	dev, module := loadKernels(t, gpu, kernels.LoadOptions{})
@@ -194,23 +194,23 @@ func TestLaunchRefusals(t *testing.T) {
 		text string
 	}{
 		{"count", f.Launch(stream, device.Dim3{}, device.Dim3{}, 0, values), device.ErrInvalidValue,
-			"kernels: launch k: 1 arguments for a kernel that takes 2, of 8, 4 bytes"},
+			"kernels: launch k: 1 arguments, expected 2, of 8, 4 bytes"},
 		{"width", f.Launch(stream, device.Dim3{}, device.Dim3{}, 0, values, uint64(1)), device.ErrInvalidValue,
-			"kernels: launch k: argument 1: it is 8 bytes (uint64), the kernel's parameter takes 4"},
+			"kernels: launch k: argument 1: a value of 8 bytes (uint64), expected 4"},
 		{"released", f.Launch(stream, device.Dim3{}, device.Dim3{}, 0, released, uint32(1)), memory.ErrReleased, "argument 0"},
 		{"released block", f.Launch(stream, device.Dim3{}, device.Dim3{}, 0, released.Block(), uint32(1)), memory.ErrReleased, "argument 0"},
 		{"nil block", f.Launch(stream, device.Dim3{}, device.Dim3{}, 0, (*memory.Block)(nil), uint32(1)), memory.ErrReleased, "argument 0"},
 		{"another device's memory", f.Launch(stream, device.Dim3{}, device.Dim3{}, 0, onHost, uint32(1)), device.ErrInvalidValue,
-			"argument 0: its memory is on host, the launch on " + dev.Name()},
+			"argument 0: memory on host, the launch is on " + dev.Name()},
 		{"another device's stream", f.Launch(host.DefaultStream(), device.Dim3{}, device.Dim3{}, 0, values, uint32(1)), device.ErrInvalidValue,
-			"the stream is of host, the module of " + dev.Name()},
+			"the stream is on host, the module on " + dev.Name()},
 		{"closed stream", f.Launch(closed, device.Dim3{}, device.Dim3{}, 0, values, uint32(1)), device.ErrClosed, "kernels: launch k"},
 		{"threads", f.Launch(stream, device.Dim3{}, device.Dim3{X: 16, Y: 17}, 0, values, uint32(1)), device.ErrInvalidValue,
-			"a block of 16×17×1 threads: the kernel takes at most 256"},
+			"a block of 16×17×1 threads: the kernel allows at most 256"},
 		{"threads overflow", f.Launch(stream, device.Dim3{}, device.Dim3{X: huge, Y: huge, Z: huge}, 0, values, uint32(1)), device.ErrInvalidValue,
-			"the kernel takes at most 256"},
+			"the kernel allows at most 256"},
 		{"shared", f.Launch(stream, device.Dim3{}, device.Dim3{}, launchtest.SharedBytesOptIn+1, values, uint32(1)), device.ErrInvalidValue,
-			"232449 bytes of dynamic shared memory beside 0 of static: a block on " + dev.Name() + " has at most 232448"},
+			"232449 bytes of dynamic and 0 of static shared memory: a block on " + dev.Name() + " has at most 232448"},
 	} {
 		t.Run(test.name, func(t *testing.T) {
 			require.ErrorIs(t, test.err, test.want)
@@ -239,7 +239,7 @@ func TestForeignMemory(t *testing.T) {
 		launch := func(argument any) error {
 			return f.Launch(mgr.Stream(), device.Dim3{}, device.Dim3{}, 0, argument)
 		}
-		// Foreign memory whose ready event is known is as good as one's own.
+		// Foreign memory with a known ready event counts as own memory.
 		ready, err := mgr.Stream().Record()
 		require.NoError(t, err)
 		defer func() { require.NoError(t, ready.Close()) }()
@@ -280,7 +280,7 @@ func TestSharedMemoryIsAskedForOnce(t *testing.T) {
 	function(t, module, "k")
 	launch := func(bytes uint32) []string {
 		before := len(gpu.Calls())
-		// A Function asked for again knows what was set.
+		// A Function that is looked up again keeps its attributes.
 		require.NoError(t, function(t, module, "k").Launch(stream, device.Dim3{}, device.Dim3{}, bytes))
 		return gpu.Calls()[before:]
 	}

@@ -10,62 +10,65 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// LoadOptions configure a [Module]. The zero value is right for most programs.
+// LoadOptions configure a [Module]. The zero value suits most programs.
 type LoadOptions struct {
-	// Strict refuses arguments whose memory gpuframe cannot keep in order: a raw
-	// device.Pointer, whose memory nobody is told is in use, and foreign memory
-	// that came without an event, whose contents may not be there yet. Otherwise
-	// they are passed on and counted: see [Module.UnrecordedArguments].
+	// Strict refuses arguments with memory that gpuframe cannot order: a raw
+	// device.Pointer, which belongs to no known block, and foreign memory without a ready
+	// event. Permissive modules pass them on and count them: see
+	// [Module.UnrecordedArguments].
 	Strict bool
-	// CacheDirectory is where compiled code is kept, from one run of the program to
-	// the next; it is made if need be. Empty means the one that the environment
-	// variable GPUFRAME_KERNEL_CACHE names, and where that is empty too none.
+	// CacheDirectory is the directory for compiled code across runs of the program. It is
+	// created if necessary. Empty means the directory in the environment variable
+	// GPUFRAME_KERNEL_CACHE, and without that no cache.
 	//
-	// What PTX is compiled to is found by a hash of the text, the compute capability
-	// of the device and the CUDA version of the driver. A file that is damaged or that
-	// the driver does not take is compiled anew and replaced. Several processes may
-	// share a directory, and files may be removed at any time; gpuframe removes none.
-	// Who can write there decides what runs on the device, so let others not.
+	// Compiled code is found by a hash of the text, the compute capability of the device
+	// and the CUDA version of the driver. A file that is damaged or that the driver
+	// refuses is compiled again and replaced. Several processes may share a directory,
+	// and files may be removed at any time; gpuframe removes none. Writers of the
+	// directory control the code that runs on the device, so allow only trusted users to
+	// write there.
 	//
-	// A load does not fail for the directory's sake: see [Module.CacheFailure].
+	// An unusable directory does not fail the load: see [Module.CacheFailure].
 	CacheDirectory string
 }
 
-// Module is device code that was loaded onto one device. It is safe for
-// concurrent use.
+// Module is device code that was loaded onto one device. It is safe for concurrent use.
 type Module struct {
-	// Not the *device.Device, which a cache of modules by device must not keep
-	// alive.
+	// Not the *device.Device, because a cache of modules by device must not keep the
+	// device alive.
 	driver      backend.Device
 	deviceName  string
 	kind        device.Kind
 	ordinal     int
 	sharedLimit int
-	// multiprocessors are the device's.
+	// multiprocessors is the number on the device.
 	multiprocessors int
 	strict          bool
 	unrecorded      atomic.Uint64
 	functionsMu     sync.RWMutex
 	functions       map[string]*Function
 
-	// open is held for reading by whoever uses the handle, so that Close cannot
-	// unload the code under them.
+	// Users of the handle hold open for reading, so that Close cannot unload the code
+	// under them.
 	open   sync.RWMutex
 	handle backend.Module
 	closed bool
 	// graphs keep the code loaded after Close.
 	graphs graphCount
-	// cacheFailure is what kept compiled code from being read or kept.
+	// cacheFailure is the error that kept the code out of the directory of compiled code.
 	cacheFailure error
-	// borrowed says that another library keeps the handle, shared that all who load
-	// the same code have this module.
+	// borrowed: another library owns the handle. shared: all callers that load the same
+	// code have this module.
 	borrowed, shared bool
 }
 
-// Load compiles PTX, or takes a cubin, for the device. The caller closes the
-// module before the device. Where the code is not valid the error wraps
-// backend.ErrInvalidCode and holds the compiler's log. On the host it wraps
-// device.ErrNotSupported.
+// Load compiles PTX, or loads a cubin, for the device. The caller closes the module
+// before the device.
+//
+// # Errors
+//
+// The error for invalid code wraps backend.ErrInvalidCode and contains the compiler's
+// log. On the host the error wraps device.ErrNotSupported.
 func Load[Code ~string | ~[]byte](dev *device.Device, code Code) (*Module, error) {
 	return LoadWith(dev, code, LoadOptions{})
 }
@@ -97,9 +100,9 @@ func load(dev *device.Device, code []byte, options LoadOptions) (*Module, error)
 	return m, nil
 }
 
-// CacheFailure returns why the code could not be read from the directory of compiled
-// code, or kept there, or nil; see LoadOptions.CacheDirectory. The module works all
-// the same.
+// CacheFailure returns the error that kept the code from being read from or written to
+// the directory of compiled code, or nil; see LoadOptions.CacheDirectory. The module
+// works in either case.
 func (m *Module) CacheFailure() error { return m.cacheFailure }
 
 func newModule(dev *device.Device, handle backend.Module, options LoadOptions) (*Module, error) {
@@ -113,15 +116,15 @@ func newModule(dev *device.Device, handle backend.Module, options LoadOptions) (
 	}, nil
 }
 
-// Function returns a kernel by its name in the code, which for C++ is the mangled
-// one unless it is declared extern "C". It is good until the module is closed.
-// The error wraps backend.ErrNotFound where there is none.
+// Function returns a kernel by its name in the code: the mangled one for C++, unless it
+// is declared extern "C". The function is valid until the module is closed. If the module
+// has no kernel of that name, the error wraps backend.ErrNotFound.
 func (m *Module) Function(name string) (*Function, error) {
 	if err := m.enter(); err != nil {
 		return nil, fmt.Errorf("kernels: function %q: %w", name, err)
 	}
 	defer m.leave()
-	// One Function for each name: it knows what attributes were set.
+	// One Function for each name, because it records the attributes that were set.
 	m.functionsMu.RLock()
 	known := m.functions[name]
 	m.functionsMu.RUnlock()
@@ -141,17 +144,24 @@ func (m *Module) Function(name string) (*Function, error) {
 	return f, nil
 }
 
-// UnrecordedArguments returns how many arguments were passed to kernels whose
-// memory gpuframe cannot keep in order; see [LoadOptions]. It is zero for a
-// strict module.
+// UnrecordedArguments returns the number of arguments passed to kernels with memory that
+// gpuframe cannot order; see [LoadOptions]. It is zero for a strict module.
 func (m *Module) UnrecordedArguments() uint64 { return m.unrecorded.Load() }
 
-// Close unloads the code. It first waits for all work on the device, because code
-// must not go away under a kernel that runs. What is called on the module and its
-// functions afterwards returns an error that wraps device.ErrClosed, as closing
-// twice does. Code of [WrapModule] stays loaded, and Close does not wait. A module
-// of [LoadCached] stays as it is: the error is [ErrShared]. Code that a [Graph] holds
-// is unloaded when the last such graph is closed, which then waits in its turn.
+// Close unloads the code. Code of [WrapModule] stays loaded. Code that a [Graph] holds is
+// unloaded when the last such graph is closed.
+//
+// # Errors
+//
+// Later calls on the module and its functions, and a second Close, return an error that
+// wraps device.ErrClosed. For a module of [LoadCached] Close does nothing and returns
+// [ErrShared].
+//
+// # Waiting
+//
+// Close first waits for all work on the device, because code must not be unloaded under a
+// running kernel. It does not wait for code of WrapModule, or for code that a graph
+// holds; closing the last graph waits.
 func (m *Module) Close() error {
 	if m.shared {
 		return fmt.Errorf("kernels: close module on %s: %w", m.deviceName, ErrShared)
@@ -166,7 +176,7 @@ func (m *Module) Close() error {
 	if m.borrowed {
 		return nil
 	}
-	// Nothing can be launched any more, so the lock need not be held to wait.
+	// No launch can begin any more, so the wait needs no lock.
 	if !m.graphs.end() {
 		return nil // the last graph unloads it
 	}
@@ -180,7 +190,7 @@ func (m *Module) unload() error {
 	return nil
 }
 
-// enter keeps the module from being unloaded until leave.
+// enter prevents the unloading of the module until leave.
 func (m *Module) enter() error {
 	m.open.RLock()
 	if m.closed {

@@ -5,18 +5,17 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Options say how an operator of the packages below kernels runs. The zero value
-// is right for most programs.
+// Options configure an operator of the packages below kernels. The zero value suits most
+// programs.
 type Options struct {
-	// Stream is the stream that the operator's work is enqueued on and that the
-	// memory of its results belongs to. It is made to wait, on the device, for what
-	// other streams have to do with the inputs. Nil means the stream that the first
-	// input's memory belongs to.
+	// Stream is the stream of the operator's work and of its results' memory. It waits,
+	// on the device, for other streams' work on the inputs. Nil means the stream of the
+	// first input's memory.
 	Stream *device.Stream
-	// Manager allocates the results and what is needed on the way. Nil means the
-	// one that the first input's memory is of.
+	// Manager allocates the results and the scratch memory. Nil means the manager of the
+	// first input's memory.
 	Manager *memory.Manager
-	// Tag names the memory of the results in the manager's figures.
+	// Tag names the memory of the results in the manager's statistics.
 	Tag string
 	// Estimate, if it is not nil, receives what the operator allocates. The operator
 	// then computes nothing, waits for nothing and returns [ErrEstimated]:

@@ -6,10 +6,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Output marks an argument of [Function.Launch] as memory that the kernel writes
-// to. The launch is refused with an error that wraps memory.ErrReadOnly where the
-// memory's owner forbids that, as those of imported tensors may. It is passed like
-// the region itself in all else.
+// Output marks an argument of [Function.Launch] as memory that the kernel writes to. The
+// launch refuses it with an error that wraps memory.ErrReadOnly if the memory's owner
+// forbids writing, as for some imported tensors. Otherwise it is passed like the region
+// itself.
 func Output(region memory.Region) any { return output{region} }
 
 type output struct{ region memory.Region }

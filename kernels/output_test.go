@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// What is read-only may be read by a kernel, but not written to.
+// A kernel may read read-only memory but not write to it.
 func TestOutputsAreNotReadOnly(t *testing.T) {
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"k": {Parameters: []int{8, 8}}}}
 	dev, module := loadKernels(t, gpu, kernels.LoadOptions{Strict: true})

@@ -9,42 +9,43 @@ import (
 	"github.com/gpuframe/gpuframe/internal/perdevice"
 )
 
-// ErrShared is what closing a module of [LoadCached] returns: nothing is closed.
-var ErrShared = errors.New("the module is shared by all who load the same code")
+// ErrShared is the error of closing a module of [LoadCached], which stays open.
+var ErrShared = errors.New("the module is shared by all callers that load the same code")
 
 // shared are the modules of LoadCached.
 var shared perdevice.Cache[*sharedModules]
 
-// sharedModules are those of one device.
+// sharedModules are the modules of one device.
 type sharedModules struct {
 	mu      sync.RWMutex
 	modules map[sharedKey]*sharedModule
 }
 
-// sharedKey has the text itself: comparing it takes less time than a hash that has
-// no collisions, and most texts are constants of the program.
+// sharedKey contains the text itself: comparing it is faster than a hash without
+// collisions, and most texts are constants of the program.
 type sharedKey struct {
 	code   string
 	strict bool
 }
 
-// sharedModule is locked while it is loaded, so that different codes do not wait for
-// one another.
+// sharedModule is locked while it is loaded. Loads of different codes do not wait for
+// each other.
 type sharedModule struct {
 	mu     sync.Mutex
 	module *Module
 }
 
-// LoadCached returns the module that all who load the same code for the same open
-// device share. The first call loads it; of several at the same time one does and
-// the others wait. An error is not kept: the next call tries again.
+// LoadCached returns the module that all callers share that load the same code for the
+// same open device. The first call loads it; concurrent calls wait for it. An error is
+// not kept: the next call tries again.
 //
-// The module lives as long as the device. Nobody closes it: Close does nothing and
-// returns [ErrShared]. Load code that is made at run time with [LoadCollected].
+// The module lives as long as the device. The caller does not close it: Close does
+// nothing and returns [ErrShared]. Load code that is made at run time with
+// [LoadCollected].
 //
-// More than one of options is an error. Strict modules are others than permissive ones; the
-// directory for compiled code is that of the call that loads. LoadCached is safe for
-// concurrent use.
+// More than one of options is an error. Strict and permissive modules of the same code
+// differ; the directory for compiled code is that of the call that loads. LoadCached is
+// safe for concurrent use.
 func LoadCached[Code ~string | ~[]byte](dev *device.Device, code Code, options ...LoadOptions) (*Module, error) {
 	var chosen LoadOptions
 	switch len(options) {
@@ -52,7 +53,7 @@ func LoadCached[Code ~string | ~[]byte](dev *device.Device, code Code, options .
 	case 1:
 		chosen = options[0]
 	default:
-		return nil, fmt.Errorf("kernels: load: %d LoadOptions are given, at most one is allowed: %w", len(options), device.ErrInvalidValue)
+		return nil, fmt.Errorf("kernels: load: %d LoadOptions, expected at most one: %w", len(options), device.ErrInvalidValue)
 	}
 	all, err := shared.Get(dev, func(*device.Device) (*sharedModules, error) {
 		return &sharedModules{modules: map[sharedKey]*sharedModule{}}, nil
@@ -80,7 +81,7 @@ func LoadCached[Code ~string | ~[]byte](dev *device.Device, code Code, options .
 	return m, nil
 }
 
-// entry returns that of a code, which it makes where there is none yet.
+// entry returns the entry of a code, and makes it if necessary.
 func (s *sharedModules) entry(key sharedKey) *sharedModule {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -8,21 +8,19 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// Struct makes one argument of [Function.Launch] of several: a struct that the
-// kernel takes by value, as C++ lays it out. Its fields are whatever Launch takes,
-// structs among them; memory becomes its address, and is held and recorded like an
-// argument of its own.
+// Struct makes one argument of [Function.Launch] from several: a struct that the kernel
+// takes by value, in the layout of C++. Its fields are arguments of Launch, including
+// structs; memory becomes its address, and is held and recorded like a separate argument.
 //
-// Each field stands at its natural alignment, which for a complex number or an
-// array is that of one part; the whole is rounded up to the widest of them. A C++
-// type that is declared to be aligned more than its parts, float2 for one, needs
-// padding by hand.
+// Each field has its natural alignment, which for a complex number or an array is that of
+// one part; the size is rounded up to the largest alignment. A C++ type with a declared
+// alignment above its parts', such as float2, needs explicit padding.
 //
-// Struct keeps fields, which must not change before the launch returns. What it
-// returns may be passed to any number of launches; each holds the memory anew.
+// Struct keeps the fields, which must not change before the launch returns. The result
+// may be passed to any number of launches; each holds the memory.
 //
-// Go allocates for each field that is put into an interface. Where a kernel takes
-// many words, a *[Words] is cheaper.
+// Go allocates for each field in an interface. For kernels that take many words a
+// *[Words] is cheaper.
 func Struct(fields ...any) any { return &structure{fields} }
 
 type structure struct{ fields []any }
@@ -35,19 +33,19 @@ func typeOf(value any) string {
 	return fmt.Sprintf("%T", value)
 }
 
-// structWriter lays out what takes more than one word in the slots from first on.
+// structWriter lays out a value of more than one word in the slots from first on.
 type structWriter struct {
 	*arguments
 	first, index int
 	strict       bool
-	// bytes is how many there are so far, alignment the widest part's, at most 8.
+	// bytes is the size so far, alignment that of the widest part, at most 8.
 	bytes, alignment int
 }
 
-// whole lays out a struct, from where it may begin to where the next one may.
+// whole lays out a struct, including the padding before and after it.
 func (w *structWriter) whole(s *structure) error {
 	if len(s.fields) == 0 {
-		return fmt.Errorf("a struct of no fields: %w", device.ErrInvalidValue)
+		return fmt.Errorf("a struct without fields: %w", device.ErrInvalidValue)
 	}
 	for i, field := range s.fields {
 		if err := w.field(field); err != nil {
@@ -74,8 +72,8 @@ func (w *structWriter) field(value any) error {
 	return w.parts(value)
 }
 
-// inner lays out a struct within a struct. Where it begins only its fields tell, so
-// it is laid out by itself first.
+// inner lays out a struct within a struct. Its alignment depends on its fields, so it is
+// laid out separately first.
 func (w *structWriter) inner(s *structure) error {
 	own := structWriter{arguments: takeArguments(), index: w.index, strict: w.strict, alignment: 1}
 	defer own.giveBack()
@@ -93,7 +91,7 @@ func (w *structWriter) inner(s *structure) error {
 	return nil
 }
 
-// parts lays out a value of a rarer type: several words, or reached by reflection.
+// parts lays out a less frequent type: several words, or read by reflection.
 func (w *structWriter) parts(value any) error {
 	if words, ok := value.(*Words); ok {
 		return w.addWords(words)
@@ -113,14 +111,14 @@ func (w *structWriter) parts(value any) error {
 	return nil
 }
 
-// align goes on to the next multiple of the alignment, a power of two up to 8.
+// align advances to the next multiple of the alignment, a power of two up to 8.
 func (w *structWriter) align(alignment int) {
 	w.alignment = max(w.alignment, alignment)
 	w.bytes = (w.bytes + alignment - 1) &^ (alignment - 1)
 }
 
-// put writes the low bytes of a word, of which the others are dropped. They are
-// aligned to their number, so they lie in one slot.
+// put writes the low bytes of a word. They are aligned to their number, so they lie in
+// one slot.
 func (w *structWriter) put(word uint64, bytes int) {
 	slot := w.first + w.bytes/8
 	if slot == len(w.slots) {

@@ -107,13 +107,13 @@ func TestStructRefusals(t *testing.T) {
 		width int
 		text  string
 	}{
-		{"nothing", Struct(), 8, "a struct of no fields"},
+		{"nothing", Struct(), 8, "a struct without fields"},
 		{"no words", &Words{}, 8, "no words"},
 		{"int", Struct(int8(1), 5), 8, "field 1: int has no fixed width"},
-		{"nil", Struct(nil), 8, "field 0: it is nil"},
+		{"nil", Struct(nil), 8, "field 0: the argument is nil"},
 		{"deep", Struct(Struct(uint8(1), Struct(&number))), 8, "field 0: field 1: field 0: *int is memory of the host"},
 		{"Go's struct", Struct(struct{ A int8 }{}), 8, "pass its fields to kernels.Struct"},
-		{"too small", Struct(int8(1), int16(2)), 8, "it is 4 bytes (a struct of 2 fields), the kernel's parameter takes 8"},
+		{"too small", Struct(int8(1), int16(2)), 8, "a value of 4 bytes (a struct of 2 fields), expected 8"},
 		{"raw pointer", Struct(device.Pointer(8)), 8, "field 0: a raw device.Pointer"},
 		{"raw pointer within", Struct(Struct(device.Pointer(8))), 8, "field 0: field 0: a raw device.Pointer"},
 		{"nil output", Struct(Output(nil)), 8, "field 0: the output is nil"},

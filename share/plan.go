@@ -61,7 +61,7 @@ func planTable(ctx context.Context, table *buffer.Buffer, mayStay bool) (p *plan
 		}
 		p.columns = append(p.columns, described)
 	}
-	if err := settle(ctx, n.blocks); err != nil {
+	if err := waitForWork(ctx, n.blocks); err != nil {
 		return nil, false, err
 	}
 	c, copied, err := collect(ctx, table, n.number)
@@ -91,8 +91,8 @@ func canShare(blocks []*memory.Block) bool {
 	return true
 }
 
-// settle waits for all work on the blocks.
-func settle(ctx context.Context, blocks []*memory.Block) error {
+// waitForWork waits for all work on the blocks.
+func waitForWork(ctx context.Context, blocks []*memory.Block) error {
 	for _, block := range blocks {
 		if err := block.Synchronize(ctx); err != nil {
 			return err
@@ -173,7 +173,7 @@ func (p *plan) copyTo(ctx context.Context, m *memory.Manager) (blocks []*memory.
 			}
 		}
 	}
-	return blocks, settle(ctx, blocks)
+	return blocks, waitForWork(ctx, blocks)
 }
 
 // allocate makes a zeroed block that can be shared. Without zeroing, clients would find

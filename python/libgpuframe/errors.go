@@ -121,8 +121,8 @@ func noColumnOf(name string, names []string) error {
 // begin. Python programs do not know these names.
 var goNames = regexp.MustCompile(`(^|: )(?:(?:arrowdev|buffer|column|device|dlpack|expr|kernels|memory|reduce|selection|share): )+`)
 
-// pythonTerms replaces remedies in messages by their names in Python.
-var pythonTerms = strings.NewReplacer(
+// pythonTerms are pairs of a remedy in a message of Go and its replacement for Python.
+var pythonTerms = []string{
 	dlpack.ErrNulls.Error(), "the column has nulls, which DLPack lacks: hand over values() and is_valid(), or use Arrow",
 	"with Manager.SetBudget", "with set_budget()",
 	"; close tables or raise ServerOptions.References", "; release tables",
@@ -131,12 +131,14 @@ var pythonTerms = strings.NewReplacer(
 	"or use ImportMatrix for columns that each lie contiguously", "or hand over one column at a time",
 	"use Import for other tensors", "hand over one column at a time",
 	"use Import, which makes lists of the rows", "hand over one column at a time",
-)
+}
+
+var pythonTermsReplacer = strings.NewReplacer(pythonTerms...)
 
 // plainText returns an error's text with Python's names and without the texts of Go's
 // conditions.
 func plainText(err error) string {
-	text := pythonTerms.Replace(goNames.ReplaceAllString(err.Error(), "$1"))
+	text := pythonTermsReplacer.Replace(goNames.ReplaceAllString(err.Error(), "$1"))
 	for _, each := range []error{errNoColumn, errArgument, errType, errContents, errUnread, errFile} {
 		text = strings.TrimSuffix(text, ": "+each.Error())
 	}

@@ -1,7 +1,7 @@
-"""What all tests share: the devices, the check that nothing is held at the end, and the support table.
+"""Common parts of all tests: the devices, the check that no memory is held at the end, and the support table.
 
-GPUFRAME_REQUIRE_CUDA=1 makes a GPU or a library that is missing a failure.
-GPUFRAME_SUPPORT_TABLE names the file that the support table is written to.
+GPUFRAME_REQUIRE_CUDA=1 makes a missing GPU or library a failure. GPUFRAME_SUPPORT_TABLE names the
+file for the support table.
 """
 
 import gc
@@ -38,7 +38,7 @@ def pytest_generate_tests(metafunc):
 
 @pytest.fixture
 def gpu():
-    """The name of the first GPU that runs kernels; skips if there is none, or if torch is here and finds none."""
+    """The name of the first GPU that runs kernels; skips without one, or if torch is installed and finds none."""
     if not support.KERNELS.get("cuda:0") or support.installed("torch") and not support.LIBRARIES["torch"].finds_gpu("cuda:0"):
         pytest.skip("there is no GPU")
     return "cuda:0"
@@ -46,7 +46,7 @@ def gpu():
 
 @pytest.fixture
 def two():
-    """The names of two GPUs; skips if there are fewer. They may be of the driver that only acts as one."""
+    """The names of two GPUs, also of the fake driver; skips if there are fewer."""
     if "cuda:1" not in support.DEVICES:
         pytest.skip("there is one GPU at most")
     return "cuda:0", "cuda:1"
@@ -64,7 +64,7 @@ def pytest_runtest_makereport(item, call):
 
 @pytest.fixture(autouse=True)
 def nothing_held(request):
-    """Whatever a test made is gone when it ends. A failed one's variables live on until the report is made."""
+    """Check that all memory of a test is released at its end. A failed test's variables live until its report is made."""
     before = figures()
     yield
     if FAILED in request.node.stash:
@@ -74,19 +74,19 @@ def nothing_held(request):
 
 
 def at_most(now, before):
-    """Whether no figure is above what it was. It may be below: then a failed test has let go."""
+    """Whether no number is above its earlier value. It may be below, if a failed test has released memory since."""
     return all(a <= b for name in now for a, b in zip(now[name], before[name]))
 
 
 def figures():
-    """What is held of each device; all zero unless an earlier test has failed."""
+    """Return the memory in use of each device; all zero unless an earlier test has failed."""
     all_of = {name: gpuframe.device_memory(name) for name in support.DEVICES}
     return {name: (m.in_use, m.blocks, m.external, m.external_blocks, m.leaks, m.double_releases) for name, m in all_of.items()}
 
 
 @pytest.fixture(autouse=True, scope="session")
 def all_zero():
-    """Nothing at all is held when the session ends."""
+    """Check that no memory is held at the end of the session."""
     yield
     support.settle(lambda: all(each == (0,) * 6 for each in figures().values()))
     assert all(each == (0,) * 6 for each in figures().values()), figures()

@@ -1,4 +1,4 @@
-"""Work on a GPU's stream that lasts until the test says so."""
+"""Work on a GPU's stream that lasts until the test ends it."""
 
 import pytest
 
@@ -18,11 +18,10 @@ _kernels = []
 
 
 class Gate:
-    """A kernel that waits on a stream until it is opened, or until its cycles are over.
+    """A kernel that occupies a stream until the gate opens, or until its cycles are over.
 
-    One that is made open holds nothing up. With it a test goes through its whole
-    course first, since whatever is done for the first time may load code, which
-    waits for the device: that would wait for a closed gate.
+    A gate that is made open blocks nothing. A test first runs its whole course with one, because
+    first uses may load code, which waits for the device and would wait for a closed gate.
     """
 
     def __init__(self, closed):
@@ -52,7 +51,7 @@ class Gate:
         return self.cupy.cuda.Stream.from_external(Other())
 
     def passed_by(self, running, what):
-        """A hand-over has not waited for the gate, if that is closed: its stream still runs. Then it is opened."""
+        """Check that a hand-over has not waited for the gate: the gate's stream still runs, if the gate is closed. Then open it."""
         held_up = running()
         self.open()
         assert held_up or not self.closed, f"{what} waited for the work"
@@ -69,7 +68,7 @@ class Gate:
 
 
 def twice(course):
-    """Go through a test's course twice: at first with an open gate."""
+    """Run a test's course twice, first with an open gate."""
     for closed in (False, True):
         with Gate(closed) as gate:
             course(gate)

@@ -1,6 +1,6 @@
-"""A producer and a reader of Arrow's C structs, written from the specification with ctypes alone.
+"""A producer and a reader of Arrow's C structs, written from the specification with ctypes only.
 
-It knows nothing of gpuframe, so that each proves the other right.
+It does not use gpuframe, so each verifies the other.
 """
 
 import ctypes
@@ -157,7 +157,7 @@ class Array:
 
 
 class DeviceArray:
-    """An array as an ArrowDeviceArray on a device, whose reserved fields hold rubbish."""
+    """An array as an ArrowDeviceArray on a device, with random reserved fields."""
 
     def __init__(self, array, device_type=1, device_id=-1):
         self.of, self.device_type, self.device_id = array, device_type, device_id
@@ -170,7 +170,7 @@ class DeviceArray:
 
 
 def read(schema, array, name=b"arrow_array"):
-    """Return what capsules of an array of structs in the host's memory hold: {name: values}."""
+    """Return the contents of capsules of an array of structs in the host's memory: {name: values}."""
     s = CSchema.from_address(_api.PyCapsule_GetPointer(schema, b"arrow_schema"))
     a = CArray.from_address(_api.PyCapsule_GetPointer(array, name))
     assert s.format == b"+s" and a.n_children == s.n_children

@@ -1,4 +1,4 @@
-"""The libraries that columns are handed to and taken from, and the table of what they support."""
+"""The libraries that columns are exchanged with, and the support table."""
 
 import gc
 import importlib
@@ -42,10 +42,10 @@ def before(name, *wanted):
 
 
 def settle(done=lambda: True, seconds=20):
-    """Let go of what only the collector, a stream or a library's thread still holds.
+    """Release objects that only the collector, a stream or a library's thread still holds.
 
-    Libraries such as jax give memory back on threads of their own: done is asked
-    until it says so, or until the time is over.
+    Libraries such as jax release memory on other threads: done is called until it returns true, or
+    until the time limit.
     """
     import time
 
@@ -77,7 +77,7 @@ def sample(dtype, length=13):
 
 
 def column(dtype, where, values=None, nulls=False):
-    """Make a column of gpuframe's own memory, with no help from any library."""
+    """Make a column of gpuframe's memory without other libraries."""
     import producer
 
     values = sample(dtype) if values is None else values
@@ -95,7 +95,7 @@ def flags(capsule):
 
 
 def shapes(c):
-    """The views of a column that every exchange is tried with."""
+    """The views of a column for every exchange test."""
     return {"whole": (c, slice(None)), "sliced": (c[3:11], slice(3, 11)), "empty": (c[5:5], slice(5, 5))}
 
 
@@ -103,7 +103,7 @@ SHAPES = ["whole", "sliced", "empty"]
 
 
 class Library:
-    """One library: what it takes, what it makes, and how to look into it."""
+    """One library: the types that it accepts and makes, and the way to read its arrays."""
 
     name = ""
     hosts = True  # takes memory of the host
@@ -118,11 +118,11 @@ class Library:
         return self.hosts if where == "host" else self.gpus
 
     def here(self, where):
-        """Whether it is installed and finds the device. A driver that only acts as one is no device for it."""
+        """Whether it is installed and finds the device. It does not find the fake driver's."""
         return installed(self.name) and self.reaches(where) and (where == "host" or KERNELS[where] and self.finds_gpu(where))
 
     def may_copy(self, where, address):
-        """Whether it copies what begins at an address, though its type need not be."""
+        """Whether it copies data at this address, although not because of its type."""
         return False
 
     def finds_gpu(self, where):
@@ -269,7 +269,7 @@ _outcomes = {}
 
 
 def note(library, direction, dtype, outcome):
-    """Remember for the support table what became of an exchange."""
+    """Record the result of an exchange for the support table."""
     seen = _outcomes.setdefault((library, direction), {}).setdefault(dtype, set())
     seen.add(outcome)
 
@@ -300,7 +300,7 @@ def _order(dtype):
 
 
 def _join(types):
-    """Write types one after another, whole families by their names."""
+    """Join the names of types, with families by one name."""
     text = ", ".join(types)
     for family, members in (("numbers", INTEGERS + FLOATS), ("integers", INTEGERS), ("floats", FLOATS)):
         text = text.replace(", ".join(members), family)
@@ -308,7 +308,7 @@ def _join(types):
 
 
 def run_alone(folder, program, says, seconds=120):
-    """Run a program in a process of its own: what kills it is a failed test. It prints what is expected, and nothing else."""
+    """Run a program in a separate process, which must print the expected output and end normally. A crash is a failed test."""
     import subprocess
     import textwrap
 

@@ -1,4 +1,4 @@
-"""Arrow's C interfaces, against a producer and a reader that know nothing of gpuframe."""
+"""Arrow's C interfaces, against an independent producer and reader."""
 
 import pytest
 
@@ -69,7 +69,7 @@ METHODS = ["__arrow_c_array__", "__arrow_c_stream__", "__arrow_c_device_array__"
 
 
 class Only:
-    """A table of which one method is left."""
+    """A table with one remaining method."""
 
     def __init__(self, table, method):
         setattr(self, method, getattr(table, method))

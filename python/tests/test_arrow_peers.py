@@ -1,8 +1,8 @@
-"""Arrays as other libraries' copies to a GPU make them, and addresses that lead nowhere.
+"""Arrays that other libraries copy to a GPU, and invalid addresses.
 
-nanoarrow copies every buffer of an array to the GPU, the lengths of string views' data
-included, leaves buffers of no bytes NULL, and records an event on its stream. DeviceCopy
-does the same with the driver alone; it knows nothing of gpuframe.
+nanoarrow copies every buffer of an array to the GPU, including the lengths of string views' data,
+leaves buffers of no bytes NULL, and records an event on its stream. DeviceCopy does the same with
+driver calls only, independently of gpuframe.
 """
 
 import ctypes
@@ -45,7 +45,7 @@ class Driver:
 
 
 class DeviceCopy:
-    """An array with all its buffers in memory of a GPU, ready at an event."""
+    """An array with all its buffers in a GPU's memory, complete at an event."""
 
     def __init__(self, array, where):
         self.of, self.ordinal = array, support.number(where)
@@ -97,7 +97,7 @@ def views(texts):
 
 
 def host_array(table):
-    """Return the table's ArrowArray in the host's memory, and what keeps it alive."""
+    """Return the table's ArrowArray in the host's memory, and the object that keeps it alive."""
     capsules = table.__arrow_c_array__()
     return producer.CArray.from_address(producer._api.PyCapsule_GetPointer(capsules[1], b"arrow_array")), capsules
 
@@ -202,7 +202,7 @@ def pyarrow_types():
 
 
 def made(pa, kind, rows):
-    """Return an array of nulls, or None if this pyarrow makes none of the type."""
+    """Return an array of nulls, or None if this pyarrow cannot make one of the type."""
     try:
         return pa.nulls(rows, kind)
     except pa.ArrowException:
@@ -211,7 +211,7 @@ def made(pa, kind, rows):
 
 @pytest.mark.parametrize("way", ["whole", "chunks", "slice", "copied"])
 def test_pyarrow_takes_arrays_without_elements(where, way):
-    """Arrow C++ refuses an array without elements whose offsets are NULL, on every level."""
+    """Arrow C++ refuses an array without elements if its offsets are NULL, on every level."""
     pa = pytest.importorskip("pyarrow")
     if not support.KERNELS[where]:
         pytest.skip("contents are checked by kernels, which this driver does not run")

@@ -48,7 +48,7 @@ class Interface:
 
 
 class Protocol:
-    """A tensor by DLPack's protocol alone: without an exchange table."""
+    """A tensor with DLPack's protocol only, without an exchange table."""
 
     def __init__(self, tensor):
         self.__dlpack__, self.__dlpack_device__ = tensor.__dlpack__, tensor.__dlpack_device__
@@ -150,7 +150,7 @@ def test_to_cupy_on_another_side_stream(gpu):
 
 
 def test_memory_is_not_used_anew_before_its_consumer_is_done(gpu):
-    """The consumer's long kernel reads memory whose last reference is gone already."""
+    """The consumer's long kernel reads memory that has lost its last reference."""
     torch = pytest.importorskip("torch")
 
     def course(gate):

@@ -1,4 +1,4 @@
-"""Every library × direction × type × view, with the same address where no copy is promised."""
+"""Every library × direction × type × view, with the same address unless a copy is documented."""
 
 import pytest
 
@@ -12,7 +12,7 @@ SPEAKERS = [(name, where) for name, where in PAIRS if support.LIBRARIES[name].pr
 
 @pytest.mark.parametrize("name", support.LIBRARIES)
 def test_the_library_is_here(where, name):
-    """What is missing is named once, and not with every test that there would be."""
+    """A missing library is one skip, not one for each test."""
     lib = support.LIBRARIES[name]
     if not lib.here(where) and lib.reaches(where):
         pytest.skip(f"{name} is not installed, or finds no {where}")
@@ -103,7 +103,7 @@ def test_there_and_back_is_the_same_memory(name, where, dtype):
 
 @pytest.mark.parametrize("name, where", PAIRS)
 def test_read_only(name, where):
-    """What may not be written stays marked; a library that ignores the mark sees the same values."""
+    """A read-only column stays marked; a library that ignores the mark sees the same values."""
     lib = support.LIBRARIES[name]
     own = support.column("int32", where)
     c = gpuframe.Table.from_columns({"x": _ReadOnly(own)}, device=where)["x"]
@@ -124,7 +124,7 @@ def test_read_only(name, where):
 
 
 class _ReadOnly:
-    """Says of a column that it may not be written to."""
+    """A column that reports read-only memory."""
 
     def __init__(self, c):
         self.c = c
@@ -150,7 +150,7 @@ def test_numpy_keeps_read_only():
 
 
 class _Interface:
-    """An object that has numpy's array interface and nothing else."""
+    """An object with numpy's array interface only."""
 
     def __init__(self, array):
         self.__array_interface__ = array.__array_interface__

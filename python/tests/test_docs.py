@@ -1,4 +1,4 @@
-"""The examples in the documentation say what happens."""
+"""The examples in the documentation print the documented output."""
 
 import doctest
 import importlib

@@ -1,4 +1,4 @@
-"""DLPack's C exchange table, called as a C library calls it."""
+"""DLPack's C exchange table, called in the way of a C library."""
 
 import ctypes
 
@@ -127,7 +127,7 @@ def test_current_stream(table, where):
 
 
 class Consumer:
-    """A tensor type of another library, with an exchange table of its own."""
+    """A tensor type of another library with an exchange table."""
 
 
 got = []
@@ -199,7 +199,7 @@ _offers = Table(major=1, minor=3, from_object=_produce, current_stream=_asked_st
 
 
 class Producer:
-    """A tensor of a library with an exchange table, whose protocol nobody needs."""
+    """A tensor of a library with an exchange table. Its protocol is not used."""
 
     __dlpack_c_exchange_api__ = api.PyCapsule_New(ctypes.addressof(_offers), b"dlpack_exchange_api", None)
 

@@ -1,4 +1,4 @@
-"""Files: what they become, and what is said of bad ones."""
+"""Files: the tables that they become, and the errors of bad ones."""
 
 import os
 
@@ -104,7 +104,7 @@ def test_files_that_are_something_else(where, read, content, tmp_path):
 
 
 def test_damaged_files(tmp_path):
-    """No damage ends the process, whatever arrow-go makes of it: it becomes another table or an error of this package."""
+    """No damaged file ends the process: it becomes another table or an error of this package."""
     pyarrow = pytest.importorskip("pyarrow")
     import random
 
@@ -135,7 +135,7 @@ def test_damaged_files(tmp_path):
 
 
 def test_nested_parquet_of_pyarrow(where, tmp_path):
-    """Lists, structs, maps and decimals are read, or it is said which column cannot be."""
+    """Lists, structs, maps and decimals are read, or the error names the column that cannot be."""
     pyarrow = pytest.importorskip("pyarrow")
     import decimal
 

@@ -1,4 +1,4 @@
-"""The array interfaces, and the libraries that come by them."""
+"""The array interfaces, and the libraries that use them."""
 
 import pytest
 
@@ -97,7 +97,7 @@ def test_torch_bfloat16(where):
 
 
 def test_pinned_memory_of_torch(gpu):
-    """torch calls its pinned memory the CPU's; it is read where it is."""
+    """torch reports pinned memory as the CPU's; it is imported in place."""
     torch = pytest.importorskip("torch")
     tensor = torch.arange(100).pin_memory()
     c = gpuframe.Column.from_dlpack(tensor)
@@ -118,7 +118,7 @@ def test_managed_memory_of_cupy(gpu):
 
 
 def test_torch_refuses_memory_it_does_not_know(gpu):
-    """A documented limit: torch takes no pinned or managed memory by DLPack."""
+    """A documented limit: torch accepts no pinned or managed memory by DLPack."""
     torch = pytest.importorskip("torch")
     cupy = pytest.importorskip("cupy")
     with cupy.cuda.using_allocator(cupy.cuda.malloc_managed):

@@ -1,4 +1,4 @@
-"""Deleters on threads that Go and Python never saw, owners that need the interpreter's lock, and ten thousand hand-overs."""
+"""Deleters on threads unknown to Go and Python, owners that need the interpreter's lock, and ten thousand hand-overs."""
 
 import ctypes
 import os
@@ -18,7 +18,7 @@ _pthread.pthread_join.argtypes = [ctypes.c_ulong, ctypes.c_void_p]
 
 
 def on_foreign_thread(function, argument):
-    """Call a C function of one argument on a thread that neither Go nor Python made."""
+    """Call a C function of one argument on a thread that C made."""
     thread = ctypes.c_ulong()
     assert _pthread.pthread_create(ctypes.byref(thread), None, function, argument) == 0
     assert _pthread.pthread_join(thread, None) == 0
@@ -137,7 +137,7 @@ def resident():
 
 
 def hand_overs(where):
-    """Every way to hand over, once."""
+    """Do every kind of hand-over once."""
     table = gpuframe.Table.from_columns({"x": [1, 2, 3]}, device=where)
     c = table["x"]
     out = {

@@ -10,7 +10,7 @@ import support
 
 
 def table(where, dtype="float32", rows=5, names="xyz"):
-    """Make a table of columns of one type, in memory that counts."""
+    """Make a table of columns of one type, in counted memory."""
     arrays = {name: producer.Array.of(dtype, support.sample(dtype, rows + i)[i:]) for i, name in enumerate(names)}
     return gpuframe.Table.from_arrow(producer.Array.struct(arrays), device="host").to_device(where)
 

@@ -1,4 +1,4 @@
-"""Figures, budgets, errors, and what tables and columns do."""
+"""Statistics, budgets, errors, and operations of tables and columns."""
 
 import asyncio
 import pickle
@@ -12,7 +12,7 @@ import support
 
 
 def table(where, rows=1000):
-    """Make a table in one block, of memory that counts."""
+    """Make a table in one block of counted memory."""
     columns = {"x": producer.Array.of("int64", list(range(rows))), "y": producer.Array.of("float64", [0.5] * rows)}
     return gpuframe.Table.from_arrow(producer.Array.struct(columns), device="host").to_device(where)
 

@@ -1,4 +1,4 @@
-"""CuPy, torch, numba and jax with side streams that end early, captures, threads and forks. Each in a process of its own."""
+"""CuPy, torch, numba and jax with side streams that end early, captures, threads and forks. Each in a separate process."""
 
 import time
 
@@ -33,7 +33,7 @@ def peer(folder, *needed, program, says="fine"):
 
 
 def test_cupy_destroys_its_stream_before_the_array(gpu, tmp_path):
-    """The deleter runs when the consumer's stream is gone; allocations go on for ever after."""
+    """The deleter runs after the end of the consumer's stream; later allocations work."""
     peer(tmp_path, "cupy", program="""
     import cupy
     for turn in range(50):
@@ -58,7 +58,7 @@ def test_cupy_destroys_its_stream_before_the_array(gpu, tmp_path):
 
 
 def test_cupy_gives_from_a_stream_that_ends(gpu, tmp_path):
-    """Imports of all protocols do not keep the producer's stream."""
+    """No protocol's import keeps the producer's stream."""
     peer(tmp_path, "cupy", program="""
     import cupy
     class Interface:
@@ -83,7 +83,7 @@ def test_cupy_gives_from_a_stream_that_ends(gpu, tmp_path):
 
 
 def test_torch_captures_survive_deleters(gpu, tmp_path):
-    """Tensors are dropped, made and collected while torch captures a graph on another stream, or on their own."""
+    """Tensors are dropped, made and collected while torch captures a graph on another stream, or on their stream."""
     peer(tmp_path, "torch", program="""
     import torch
     source = fresh(3)
@@ -118,7 +118,7 @@ def test_torch_captures_survive_deleters(gpu, tmp_path):
 
 
 def test_torch_streams_end_while_tensors_live(gpu, tmp_path):
-    """Streams made by the driver and destroyed by it, with torch working on them."""
+    """The driver makes and destroys streams while torch works on them."""
     peer(tmp_path, "torch", "cupy", program="""
     import cupy, torch
     kept = []
@@ -182,7 +182,7 @@ def test_numba_and_jax(gpu, tmp_path):
 
 
 def test_threads_with_streams_of_their_own(gpu, tmp_path):
-    """Eight threads take and give on their own streams, and drop what other threads made."""
+    """Eight threads import and export on their streams, and drop objects of other threads."""
     peer(tmp_path, "torch", "cupy", program="""
     import cupy, queue, torch
     shared, failures = queue.Queue(), []
@@ -240,7 +240,7 @@ def test_a_forked_child_after_work_on_the_gpu(gpu, tmp_path):
 
 
 def test_copies_between_real_gpus(two):
-    """Copies from one GPU to the other against torch, where both are real. The figure is printed with -s."""
+    """Copies from one GPU to the other against torch, on real GPUs. -s prints the rate."""
     torch = pytest.importorskip("torch")
     if not support.KERNELS[two[0]] or torch.cuda.device_count() < 2:
         pytest.skip("there is one GPU at most")

@@ -1,4 +1,4 @@
-"""Where imported data lies, what is copied on the way, and whom it waits for."""
+"""The device of imported data, the copies on the way, and the order of streams."""
 
 import ctypes
 import os
@@ -48,7 +48,7 @@ def test_streams_of_the_host(where, count):
 
 
 def test_a_chunked_stream_takes_its_own_size(where):
-    """Ten batches of 0.8 MB fit in 10 MB: they go to the device once, and are not kept twice."""
+    """Ten batches of 0.8 MB fit in 10 MB: they are copied to the device once, and are not kept twice."""
     rows = 100_000
     source = Batches([Array.struct({"x": Array.of("int64", list(range(i * rows, (i + 1) * rows)))}) for i in range(10)])
     with gpuframe.budget("10 MB", device=where) as budget:
@@ -59,7 +59,7 @@ def test_a_chunked_stream_takes_its_own_size(where):
 
 @pytest.mark.parametrize("count", [0, 1, 3])
 def test_a_column_of_a_stream(where, count):
-    """What chunked arrays and series offer."""
+    """Columns of the interfaces that chunked arrays and series have."""
     source = Batches([Array.of("int32", [7 * i, None, 9]) for i in range(count)])
     source.form = Array.of("int32", [])
     c = gpuframe.Column.from_arrow(source, name="c", device=where)
@@ -79,7 +79,7 @@ def test_a_stream_that_fails(where):
 
 
 def samples(where):
-    """A table of many layouts, in memory that counts."""
+    """A table of many layouts, in counted memory."""
     arrays = {"i": Array.of("int32", list(range(1000))), "b": Array.of("bool", [i % 3 == 0 for i in range(1000)]),
               "n": Array.of("float64", [None if i % 7 == 0 else i / 2 for i in range(1000)]),
               "s": Array.of("utf8", [None if i % 11 == 0 else "x" * (i % 5) for i in range(1000)])}
@@ -114,7 +114,7 @@ def test_a_copy_of_a_slice_leaves_the_rest_behind(where):
 
 @pytest.fixture
 def log(tmp_path, monkeypatch):
-    """The calls that the driver that only acts as one gets."""
+    """The calls of the fake driver."""
     if support.KERNELS.get("cuda:0", True):
         pytest.skip("there is no driver that logs")
     path = tmp_path / "calls"
@@ -145,7 +145,7 @@ def test_copies_between_gpus_avoid_the_host(log):
 
 
 def test_nulls_are_counted_where_they_are(log):
-    """A slice's nulls cost the transfer of a word, and not of the column."""
+    """Counting a slice's nulls transfers one word, not the column."""
     part = samples("cuda:0")["n"][3:900]
     log()
     assert part.null_count >= 0 and len(part) == 897
@@ -172,7 +172,7 @@ class Interface:
 
 
 def test_the_stream_of_the_cuda_array_interface(log):
-    """2 is the default stream of the calling thread: it is waited for."""
+    """Stream 2 is the default stream of the calling thread; the import waits for it."""
     c = support.column("int32", "cuda:0")
 
     def waits(stream):
@@ -216,7 +216,7 @@ def test_the_stream_is_checked(where, method):
 
 @pytest.mark.parametrize("method", METHODS[2:])
 def test_the_stream_waits(gpu, method):
-    """Work on the stream that the caller names finds the data, although nobody waited on the host."""
+    """Work on the stream that the caller names finds the data, without a wait on the host."""
     torch = pytest.importorskip("torch")
     import test_async
 
@@ -241,7 +241,7 @@ def test_the_stream_waits(gpu, method):
 
 
 def test_data_stays_on_its_gpu(two):
-    """Without device= data that is on a GPU stays there."""
+    """Without device= data on a GPU stays there."""
     for where in two:
         source = samples(where)
         for method in METHODS[2:]:
@@ -282,7 +282,7 @@ def test_from_one_gpu_to_the_other(two, part):
 
 
 def test_batches_of_several_places(two):
-    """A stream of batches on two GPUs becomes one table, where the first of them is."""
+    """A stream of batches on two GPUs becomes one table, on the GPU of the first batch."""
     if not support.KERNELS[two[0]]:
         pytest.skip("tables are put together by kernels")
     tables = [samples(where)[i * 10:i * 10 + 10] for i, where in enumerate(("host", two[1], two[0]))]
@@ -291,7 +291,7 @@ def test_batches_of_several_places(two):
 
 
 class DeviceBatches:
-    """A stream of tables that lie somewhere."""
+    """A stream of tables on several devices."""
 
     def __init__(self, tables):
         self.tables = tables
@@ -301,7 +301,7 @@ class DeviceBatches:
 
 
 def test_the_memory_of_the_default_stream_is_ordered(log):
-    """The stream that from_arrow is given is not kept: its owner may destroy it."""
+    """The stream passed to from_arrow is not kept: its owner may destroy it."""
     driver = ctypes.CDLL(os.environ["GPUFRAME_LIBCUDA"])
     source = samples("cuda:0")
     stream, context = ctypes.c_void_p(), ctypes.c_void_p()

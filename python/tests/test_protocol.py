@@ -1,4 +1,4 @@
-"""The arguments of __dlpack__, and what comes and goes by the capsules alone."""
+"""The arguments of __dlpack__, and exchanges by capsules only."""
 
 import pytest
 
@@ -24,7 +24,7 @@ def test_device(where):
 
 
 def test_a_copy_on_the_host(where):
-    """dl_device=(1, 0) is for whoever wants the values there, wherever they are."""
+    """dl_device=(1, 0) returns the values on the host, from any device."""
     c = support.column("int32", where)[2:9]
     capsule = c.__dlpack__(dl_device=(1, 0), max_version=(1, 0))
     assert _device(capsule) == (1, 0)
@@ -111,7 +111,7 @@ def test_a_capsule_is_taken_once(where):
 
 
 def test_the_tensors_own_device_counts():
-    """torch says of pinned memory (3, 0), and of its tensor that it is the CPU's."""
+    """torch reports (3, 0) for pinned memory, and the CPU for its tensor."""
     c = support.column("int32", "host")
     back = gpuframe.Column.from_dlpack(_Tensor(c.__dlpack__(max_version=(1, 0)), (3, 0)))
     assert back.device.name == "host" and back.data_ptr == c.data_ptr
@@ -133,7 +133,7 @@ def test_an_unknown_device_gets_its_tensor_back():
 
 
 class _Tensor:
-    """What has a capsule, says so, and is on a device."""
+    """A tensor with a capsule and a device."""
 
     def __init__(self, capsule, on):
         self.capsule, self.on = capsule, on

@@ -1,4 +1,4 @@
-"""What tables and columns offer to users of pandas, polars and pyarrow."""
+"""The operations of tables and columns for users of pandas, polars and pyarrow."""
 
 import re
 
@@ -104,7 +104,7 @@ def test_from_pyarrow(where):
 
 
 class Nulls:
-    """What has nulls: DLPack refuses it, Arrow takes it."""
+    """An object with nulls: DLPack refuses it, Arrow accepts it."""
 
     def __init__(self, first):
         self.array = Array.of("int32", [1, None, 3])
@@ -187,7 +187,7 @@ GO = re.compile(r"\b[a-z]+\.[A-Z][a-z]\w+|\b(?:dlpack|arrowdev|buffer|column|mem
 
 
 def test_messages_name_no_go(where):
-    """An error says what Python calls things."""
+    """An error uses Python's names."""
     numpy = pytest.importorskip("numpy")
     t = table(where)
     released = t.slice(0, 1)

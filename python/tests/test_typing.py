@@ -1,4 +1,4 @@
-"""The package as type checkers see it: it has no errors, and what tables give is typed."""
+"""The package as type checkers see it: it has no errors, and results of tables have types."""
 
 import os
 import subprocess

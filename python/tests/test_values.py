@@ -14,7 +14,7 @@ numpy = pytest.importorskip("numpy")
 
 
 class Tensor:
-    """A tensor of the host's, by DLPack, of any type and shape."""
+    """A tensor on the host, by DLPack, of any type and shape."""
 
     def __init__(self, raw, code, bits, shape):
         self.owner = producer.pointer_of(raw)
@@ -39,7 +39,7 @@ kept = []
 
 
 def column(where, raw, code, bits, shape):
-    """Make a column of a tensor, in memory that counts."""
+    """Make a column of a tensor, in counted memory."""
     kept.append(Tensor(raw, code, bits, shape))  # the tensor has no deleter: what it points to stays
     return gpuframe.Column.from_dlpack(kept[-1], name="x").to_device(where)
 
@@ -146,7 +146,7 @@ def test_nulls_of_other_types(where):
 
 
 def test_a_slice_without_nulls(where):
-    """It is taken by DLPack as by the array interface, whatever the rest of the column has."""
+    """DLPack and the array interface accept it, also if the rest of the column has nulls."""
     c = gpuframe.Column.from_arrow(Array.of("int32", [None] + list(range(20))), device="host").to_device(where)
     part = c[1:]
     if not support.KERNELS[where]:

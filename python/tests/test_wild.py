@@ -1,4 +1,4 @@
-"""Pointers that lead nowhere, forks, and releases at odd moments: each in a process of its own, where a crash is a failed test."""
+"""Invalid pointers, forks, and releases at arbitrary moments: each in a separate process, in which a crash is a failed test."""
 
 import pytest
 
@@ -9,7 +9,7 @@ from support import run_alone
 
 @pytest.fixture
 def cuda():
-    """A GPU, or the driver that only acts as one."""
+    """A GPU, or the fake driver."""
     if "cuda:0" not in support.DEVICES:
         pytest.skip("there is no GPU")
     return "cuda:0"
@@ -77,7 +77,7 @@ def test_wild_pointers(cuda, tmp_path, protocol):
 
 
 def test_pointers_that_claim_too_much(cuda, tmp_path):
-    """Memory of ours, but more of it than there is."""
+    """Own memory with a claimed size beyond its allocation."""
     run_alone(tmp_path, TENSOR + """
     rows = 1 << 40
     refused(lambda: gpuframe.Column.from_dlpack(Tensor(own.data_ptr, rows=rows)))
@@ -89,7 +89,7 @@ def test_pointers_that_claim_too_much(cuda, tmp_path):
 
 
 def test_released_memory_of_cupy(gpu, tmp_path):
-    """A pointer to memory that its allocator has given back to the driver."""
+    """A pointer to memory that its allocator has returned to the driver."""
     pytest.importorskip("cupy")
     run_alone(tmp_path, TENSOR + """
     import cupy
@@ -124,14 +124,14 @@ def forked(folder, before, child, where, ends="sys.exit(0)"):
 
 @pytest.mark.parametrize("ends", ["sys.exit(0)", "pass; print(0) if False else sys.exit(0)", "os._exit(0)"], ids=["exit", "falls off", "_exit"])
 def test_a_forked_child_ends(where, tmp_path, ends):
-    """Interpreters that end in a child run what was registered, and collect what there is."""
+    """Interpreters that end in a child run registered functions and collect garbage."""
     forked(tmp_path, "kept = [c.__dlpack__(max_version=(1, 0)), table.__arrow_c_device_array__(), gpuframe.budget('1 MB', device='host')]",
            "del kept, c, table; gc.collect()", where, ends)
 
 
 @pytest.mark.parametrize("what", ["numpy.from_dlpack(c)", "numpy.asarray(c)", "c.to_numpy()"])
 def test_a_forked_child_drops_arrays(tmp_path, what):
-    """The child's numpy runs our deleter, and Go does not live there."""
+    """The child's numpy runs our deleter, and Go does not run there."""
     numpy = pytest.importorskip("numpy")
     assert numpy
     forked(tmp_path, f"import numpy; array = {what}", "assert array[:2].tolist() == [0, 1]; del array, c, table; gc.collect()", "host")
@@ -151,7 +151,7 @@ def test_a_forked_child_drops_torch(tmp_path, where):
 
 
 def test_multiprocessing_by_fork(tmp_path, where):
-    """Workers of a pool that do not use gpuframe do their work and end."""
+    """Workers of a pool that do not use gpuframe complete their work."""
     run_alone(tmp_path, FORK + f"""
     import multiprocessing
     def work(i):
@@ -169,7 +169,7 @@ def test_multiprocessing_by_fork(tmp_path, where):
 
 
 def test_collections_at_odd_moments(tmp_path, where):
-    """The collector runs at every turn, on several threads, while capsules, columns and budgets come and go."""
+    """The collector runs in every iteration, on several threads, while capsules, columns and budgets come and go."""
     run_alone(tmp_path, f"""
     import gc, threading, gpuframe
     gc.set_threshold(1, 1, 1)
@@ -199,7 +199,7 @@ def test_collections_at_odd_moments(tmp_path, where):
 
 
 def test_a_forked_child_releases_arrow_structs(tmp_path):
-    """A library that has taken the structs calls their functions itself: they refuse, or do nothing."""
+    """A library that has moved the structs calls their functions: they return an error, or do nothing."""
     forked(tmp_path, """
     import ctypes, producer
     at = producer._api.PyCapsule_GetPointer
