@@ -29,7 +29,7 @@ type Level struct {
 var Levels = []Level{
 	{"leaves", []string{
 		"internal/address", "internal/aggregate", "internal/arraytext", "internal/callstack", "internal/cancel", "internal/devicecode", "internal/devicestore",
-		"internal/explore", "internal/exprtree", "internal/format", "internal/function", "internal/humanize", "internal/layout", "internal/lint",
+		"internal/explore", "internal/exprtree", "internal/format", "internal/function", "internal/layout", "internal/lint",
 		"internal/lookback", "internal/names", "internal/ptx", "internal/readme", "internal/streamcopy",
 	}},
 	{"device", []string{"device", "internal/perdevice", "internal/hostword", "internal/streamwork"}},
