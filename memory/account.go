@@ -8,15 +8,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/atomics"
 )
 
-// account has the figures of one manager, those of the managers below included.
-// Counts of blocks are in the tags.
+// account holds the byte counters of one manager and all managers below it. The tags
+// count blocks.
 //
-// Bytes are reserved before the resource is asked and booked when it has
-// delivered. So the peak is of memory that was in use, and a request that fails
-// leaves no trace in it.
+// A request reserves its bytes before it calls the resource, and books them as in use
+// after the resource has delivered. The peak therefore covers only memory that was in
+// use, and a failed request does not change it.
 //
-// Bytes in tag caches count as in use here. Fields that change often have cache
-// lines of their own, so that reading the others does not miss.
+// Bytes in tag caches count as in use here. Padding puts fields that change often on
+// separate cache lines, so that reading the other fields does not miss.
 type account struct {
 	name   string
 	parent *account
@@ -24,14 +24,14 @@ type account struct {
 	clock  *clock
 	// guaranteed is set while the budget is reserved in the parent.
 	guaranteed atomic.Bool
-	// ended is set once the manager, or one above it, was closed.
+	// ended is set when the manager, or one above it, is closed.
 	ended atomic.Bool
-	// budget is unlimited for a child without a budget of its own.
+	// budget is unlimited for a child that was given no budget.
 	budget atomic.Uint64
-	// waiting counts the requests in the queue that wait at this account. Other
-	// requests pass them if they are smaller than passBelow bytes, the smallest
-	// of them, and come before agedAt, when the first of them has aged. Otherwise
-	// large requests would never get their bytes together.
+	// waiting counts the queued requests that wait at this account. A request that has
+	// not queued may pass them only if it is smaller than passBelow, the size of the
+	// smallest queued request, and comes before agedAt, the time when the first of them
+	// has aged. Without this rule large requests would never collect their bytes.
 	waiting   atomic.Int64
 	passBelow atomic.Uint64
 	agedAt    atomic.Int64
@@ -45,7 +45,7 @@ type account struct {
 
 	_        atomics.CacheLine
 	failures atomic.Uint64
-	// What the counts of allocations and frees were when they were last reset.
+	// allocationsBefore and freesBefore are the counts at the last reset.
 	allocationsBefore, freesBefore atomic.Uint64
 
 	external       atomic.Uint64
@@ -55,28 +55,27 @@ type account struct {
 	doubleReleases atomic.Uint64
 }
 
-// unlimited is the budget of an account that only the budgets above limit.
+// unlimited is the budget of an account that is limited only by the budgets above it.
 const unlimited = math.MaxUint64
 
-// fits reports whether the account has room for the bytes now. For nothing there
-// always is.
+// fits reports whether the account has room for the bytes now. Zero bytes always fit.
 func (a *account) fits(bytes uint64) bool {
 	budget, reserved := a.budget.Load(), a.reserved.Load()
 	return bytes == 0 || bytes <= budget && reserved <= budget-bytes
 }
 
-// overdrawn reports whether more is taken than a lowered budget allows.
+// overdrawn reports whether more bytes are reserved than the budget allows, which
+// happens after the budget was lowered.
 func (a *account) overdrawn() bool { return a.reserved.Load() > a.budget.Load() }
 
 // mayPass reports whether a request that has not queued may take bytes here now,
-// though others may wait for them.
+// although other requests may wait for them.
 func (a *account) mayPass(bytes uint64) bool {
 	return a.waiting.Load() == 0 || bytes < a.passBelow.Load() && a.clock.now() < a.agedAt.Load()
 }
 
-// take takes bytes out of this account's budget. It never takes more than fits,
-// not even for a moment, so a request that is too large cannot make a smaller one
-// fail beside it.
+// take reserves bytes in this account's budget. It never exceeds the budget, not even
+// briefly, so a request that is too large cannot make a smaller concurrent one fail.
 func (a *account) take(bytes uint64) bool {
 	for {
 		reserved := a.reserved.Load()
@@ -90,16 +89,16 @@ func (a *account) take(bytes uint64) bool {
 	}
 }
 
-// refusal says why bytes could not be reserved: the account has too little room,
-// or it has room but other requests wait for it.
+// refusal is the reason why bytes could not be reserved: the account has too little
+// room, or it has room that other requests wait for.
 type refusal struct {
 	account *account
 	ahead   bool
 }
 
-// reserve takes bytes out of the budgets of the account and of all above it, up
-// to one that is guaranteed by its parent. If one refuses, nothing is taken.
-// Requests from the queue have their turn and pass those that wait.
+// reserve reserves bytes in the account and in all accounts above it, up to and
+// including the first one whose budget is guaranteed by its parent. If one refuses,
+// nothing stays reserved. A request from the queue passes the requests that wait.
 func (a *account) reserve(bytes uint64, queued bool) (refused refusal) {
 	if bytes == 0 {
 		return refusal{}
@@ -120,7 +119,7 @@ func (a *account) reserve(bytes uint64, queued bool) (refused refusal) {
 	return refusal{}
 }
 
-// unreserve gives back what reserve took.
+// unreserve undoes reserve.
 func (a *account) unreserve(bytes uint64) {
 	for level := a; level != nil; level = level.parent {
 		subtract(&level.reserved, bytes)
@@ -130,9 +129,9 @@ func (a *account) unreserve(bytes uint64) {
 	}
 }
 
-// bookWithinPeak counts memory that the resource has delivered, unless that makes
-// a new peak anywhere by what is counted as in use. A separate check and add would
-// race, and could record a peak that includes credit.
+// bookWithinPeak counts delivered memory as in use in every account up to the root. If
+// that would exceed a recorded peak, it counts nothing and reports false. A separate
+// check and add would race and could record a peak that includes credit.
 func (a *account) bookWithinPeak(bytes uint64) bool {
 	for level := a; level != nil; level = level.parent {
 		if !addUpTo(&level.inUse, bytes, &level.peak) {
@@ -153,7 +152,7 @@ func (a *account) unbook(bytes uint64) {
 	a.unreserve(bytes)
 }
 
-// fail counts a request that got no memory.
+// fail counts a failed request.
 func (a *account) fail() {
 	for level := a; level != nil; level = level.parent {
 		level.failures.Add(1)
@@ -168,7 +167,7 @@ func (a *account) adopt(bytes uint64) {
 	}
 }
 
-// abandon counts that such memory has gone back to its owner.
+// abandon counts adopted memory that was returned to its owner.
 func (a *account) abandon(bytes uint64) {
 	for level := a; level != nil; level = level.parent {
 		subtract(&level.external, bytes)
@@ -176,8 +175,7 @@ func (a *account) abandon(bytes uint64) {
 	}
 }
 
-// leak counts a block that was collected, and misuse one that was released once
-// too often.
+// leak counts a block that was collected without having been released.
 func (a *account) leak() {
 	for level := a; level != nil; level = level.parent {
 		level.leaks.Add(1)
@@ -190,8 +188,8 @@ func (a *account) misuse() {
 	}
 }
 
-// tooSmall returns an account whose whole budget is smaller than the request, or nil.
-// Releasing memory does not help there.
+// tooSmall returns the nearest account whose budget can never hold the request, or nil.
+// Releasing memory does not help such a request.
 func (a *account) tooSmall(bytes uint64) *account {
 	for level := a; level != nil; level = level.parent {
 		if bytes > level.budget.Load() {
@@ -204,8 +202,8 @@ func (a *account) tooSmall(bytes uint64) *account {
 	return nil
 }
 
-// lacks returns how many bytes have to be given back for a request to fit, and 1
-// if it fits already.
+// lacks returns how many bytes must be released before the request fits, or 1 if it
+// fits now.
 func (a *account) lacks(bytes uint64) uint64 {
 	budget, reserved := a.budget.Load(), a.reserved.Load()
 	if room := budget - min(budget, reserved); bytes > room {
@@ -214,8 +212,9 @@ func (a *account) lacks(bytes uint64) uint64 {
 	return 1
 }
 
-// lacksAnywhere returns the most that any account on the way up lacks. If none
-// does the device is full, and it returns the size of the request.
+// lacksAnywhere returns the largest lack of any account on the way up. If the request
+// fits all of them, the device is full, and lacksAnywhere returns the size of the
+// request.
 func (a *account) lacksAnywhere(bytes uint64) uint64 {
 	most := uint64(1)
 	for level := a; level != nil; level = level.parent {
@@ -230,7 +229,7 @@ func (a *account) lacksAnywhere(bytes uint64) uint64 {
 	return most
 }
 
-// addUpTo adds to a counter unless that would lift it above a mark.
+// addUpTo adds an amount to a counter unless the sum would exceed a mark.
 func addUpTo(counter *atomic.Uint64, amount uint64, mark *atomic.Uint64) bool {
 	for {
 		current, most := counter.Load(), mark.Load()
@@ -245,8 +244,8 @@ func addUpTo(counter *atomic.Uint64, amount uint64, mark *atomic.Uint64) bool {
 
 func subtract(counter *atomic.Uint64, amount uint64) { counter.Add(-amount) }
 
-// effective returns the account whose budget limits this one: the account itself,
-// or the nearest above it that has a budget of its own.
+// effective returns the account that limits this one: the account itself, or the
+// nearest one above that was given a budget.
 func (a *account) effective() *account {
 	for a.budget.Load() == unlimited && a.parent != nil {
 		a = a.parent
@@ -254,13 +253,13 @@ func (a *account) effective() *account {
 	return a
 }
 
-// remaining returns what the budget has left.
+// remaining returns the bytes of the budget that are not reserved.
 func (a *account) remaining() uint64 {
 	budget, reserved := a.budget.Load(), a.reserved.Load()
 	return budget - min(budget, reserved)
 }
 
-// root returns the account at the top.
+// root returns the topmost account.
 func (a *account) root() *account {
 	for a.parent != nil {
 		a = a.parent
@@ -268,7 +267,7 @@ func (a *account) root() *account {
 	return a
 }
 
-// clock tells how old requests are. Tests replace what it reads.
+// clock measures the age of requests. Tests replace read.
 type clock struct {
 	start time.Time
 	read  func() time.Time
@@ -276,5 +275,5 @@ type clock struct {
 
 func newClock() *clock { return &clock{start: time.Now(), read: time.Now} }
 
-// now returns nanoseconds since the clock was made.
+// now returns the nanoseconds since the clock was created.
 func (c *clock) now() int64 { return int64(c.read().Sub(c.start)) }

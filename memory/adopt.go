@@ -14,38 +14,41 @@ import (
 
 // ForeignMemory describes memory that another library owns.
 type ForeignMemory struct {
-	// Pointer and Bytes say where it is. Bytes may be zero.
+	// Pointer and Bytes are the address and the length of the memory. Bytes may be
+	// zero.
 	Pointer device.Pointer
 	Bytes   uint64
-	// Kind is what the other library claims the memory to be. It is checked.
+	// Kind is the kind of memory that the other library claims. Adopt verifies it.
 	Kind device.MemoryKind
-	// Origin says by which door it comes; zero means [Foreign].
+	// Origin is the interface through which the memory came; zero means [Foreign].
 	Origin Origin
 	// ReadOnly forbids writing through gpuframe.
 	ReadOnly bool
-	// Stream is the stream the block shall belong to. Nil means the manager's.
+	// Stream is the stream that the block will belong to. Nil means the manager's
+	// stream.
 	Stream *device.Stream
-	// Ready marks the point after which the contents may be used; Stream is
-	// made to wait for it. The caller keeps the event and may close it at once.
+	// Ready marks the point after which the contents may be used. Adopt makes Stream
+	// wait for it. The caller keeps the event and may close it as soon as Adopt
+	// returns.
 	Ready *device.Event
-	// Ordered says that work on Stream finds the contents ready without an
-	// event.
+	// Ordered declares that work on Stream finds the contents ready without an event.
 	Ordered bool
-	// Release is called exactly once, when the last reference is gone and the
-	// work that was recorded on the block is done; on which goroutine is
-	// undefined. It may be nil.
+	// Release is called exactly once, after the last reference was released and the
+	// work recorded on the block has completed. It may run on any goroutine. It may be
+	// nil.
 	Release func() error
 }
 
-// Adopt makes a block of memory that another library owns. The driver is asked
-// whether the memory is what it is claimed to be: device memory must lie on this
-// manager's device and be at least as long as claimed, as far as the driver can
-// tell: an allocation that follows at once counts as its continuation, for
-// memory that is mapped in pieces looks the same. The memory counts as external
-// and is in no budget. Releasing the block waits for the work that was
-// recorded on it.
+// Adopt returns a block for memory that another library owns. The memory counts as
+// external and uses no budget. Releasing the block waits for the work recorded on it.
 //
-// On an error nothing is adopted and Release is not called.
+// Adopt verifies the claims with the driver: device memory must lie on this manager's
+// device and be at least as long as claimed. Adjacent allocations count as one, because
+// memory that is mapped in pieces looks the same to the driver.
+//
+// # Errors
+//
+// After an error nothing is adopted and Release is not called.
 func (m *Manager) Adopt(foreign ForeignMemory) (*Block, error) {
 	if m.account.ended.Load() {
 		return nil, m.adoptClosed()
@@ -84,14 +87,14 @@ func (m *Manager) adopt(foreign ForeignMemory) (*Block, error) {
 	state.tag, state.release = nil, foreign.Release
 	block := m.newBlock(stripe, state)
 	if foreign.Ready == nil {
-		state.uses.settle(block.generation, 1) // nothing of ours is enqueued on it yet
+		state.uses.settle(block.generation, 1) // gpuframe has enqueued no work on it yet
 	}
 	m.account.adopt(foreign.Bytes)
 	m.track(block)
 	return block, nil
 }
 
-// verify checks a claim about foreign memory against what the driver knows.
+// verify compares the claims about foreign memory with the driver's information.
 func (m *Manager) verify(foreign ForeignMemory) error {
 	if !foreign.Stream.Device().Same(m.device) {
 		return fmt.Errorf("the stream belongs to %s, the manager to %s: %w", foreign.Stream.Device(), m.device, device.ErrInvalidValue)
@@ -106,8 +109,8 @@ func (m *Manager) verify(foreign ForeignMemory) error {
 		return fmt.Errorf("the length: %w", ErrOverflow)
 	}
 	if m.device.Kind() == device.Host {
-		// The host's driver knows its own memory only, and any other memory of
-		// the process is as good.
+		// The host's driver knows only its own allocations, but any other memory of the
+		// process can be used too.
 		if !foreign.Kind.HostAccessible() {
 			return fmt.Errorf("%v memory cannot be used on %s: %w", foreign.Kind, m.device, device.ErrInvalidValue)
 		}
@@ -129,9 +132,8 @@ func (m *Manager) verify(foreign ForeignMemory) error {
 	return m.verifyExtent(foreign.Pointer, foreign.Bytes)
 }
 
-// verifyExtent follows the driver's allocations from the pointer on until they
-// cover the bytes: memory that was mapped in pieces is several allocations in a
-// row.
+// verifyExtent walks the driver's allocations from the pointer until they cover the
+// bytes. Memory that was mapped in pieces consists of several adjacent allocations.
 func (m *Manager) verifyExtent(pointer device.Pointer, bytes uint64) error {
 	end := pointer.Add(bytes)
 	for at := pointer; at < end; {
@@ -147,10 +149,10 @@ func (m *Manager) verifyExtent(pointer device.Pointer, bytes uint64) error {
 	return nil
 }
 
-// releaseForeign gives adopted memory back to its owner once nothing of ours
-// uses it any more. The owner does not know our streams, so this waits. Where a
-// wait fails, which is the end of a device as a rule, the owner gets it back all
-// the same, for it must get it once.
+// releaseForeign returns adopted memory to its owner after gpuframe's work on it has
+// completed. It waits, because the owner does not know gpuframe's streams. If a wait
+// fails, usually because the device is lost, it calls the owner's release anyway: that
+// call must happen exactly once.
 func (s *blockState) releaseForeign(generation uint64) error {
 	var err error
 	if streams, _, pending := s.uses.pending(generation, s.allocation.Stream); pending {

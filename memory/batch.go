@@ -11,11 +11,11 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// Batch moves many small things at the cost of few. Each transfer by itself waits
-// for the device and takes the driver several calls; the uploads of a Batch share
-// one chunk of pinned memory and its event, and so do the downloads, and there is
-// one wait for all. Regions that lie side by side in a block are copied as one;
-// others take a call each, from or to the shared chunk.
+// Batch groups small transfers to reduce their fixed cost. A single transfer waits for
+// the device and takes several driver calls. The uploads of a Batch share one chunk of
+// pinned memory and one event, as do the downloads, and the batch waits once for all of
+// them. Adjacent regions of a block are copied by one call; other regions take one call
+// each, from or to the shared chunk.
 //
 // The zero value is an empty batch. All blocks belong to one [Manager] and its
 // children. A Batch holds no references: the blocks must live until Run returns.
@@ -25,14 +25,14 @@ type Batch struct {
 	uploads, downloads []region
 }
 
-// region is memory of the device and the host's memory that goes with it.
+// region is a region of device memory and the host memory that it is copied from or to.
 type region struct {
 	device Slice[uint8]
 	host   []byte
 }
 
-// AddUpload adds the upload of source, which must be as long as destination. The
-// source is read when the batch is run. The uploads of a batch do not overlap.
+// AddUpload adds an upload of source, which must be as long as destination. Run reads
+// the source. The uploads of a batch must not overlap.
 func AddUpload[T Element](b *Batch, destination Slice[T], source []T) error {
 	if len(source) != destination.length {
 		return fmt.Errorf("memory: add to batch: upload %d elements to a slice of %d: %w", len(source), destination.length, ErrRange)
@@ -50,8 +50,8 @@ func AddUpload[T Element](b *Batch, destination Slice[T], source []T) error {
 	return nil
 }
 
-// AddDownload adds the download of source into destination, which must be as
-// long and is written when the batch is run.
+// AddDownload adds a download of source into destination, which must be as long as
+// source. Run writes the destination.
 func AddDownload[T Element](b *Batch, source Slice[T], destination []T) error {
 	if len(destination) != source.length {
 		return fmt.Errorf("memory: add to batch: download a slice of %d elements into %d: %w", source.length, len(destination), ErrRange)
@@ -80,27 +80,33 @@ func (b *Batch) adopt(block *Block) error {
 	return nil
 }
 
-// Len returns how many transfers were added.
+// Len returns the number of transfers in the batch.
 func (b *Batch) Len() int { return len(b.uploads) + len(b.downloads) }
 
-// Reset empties the batch, so that it can be filled anew without allocating.
+// Reset empties the batch and keeps its memory for further transfers.
 func (b *Batch) Reset() {
 	clear(b.uploads)
 	clear(b.downloads)
 	b.uploads, b.downloads, b.manager = b.uploads[:0], b.downloads[:0], nil
 }
 
-// Run makes the transfers: after the work that is on the stream now all uploads,
-// and after these all downloads, which see what was uploaded. It does not matter
-// in which order they were added. A nil stream is that of the manager whose block
-// was added first. The work that is pending on the blocks comes before it, on whatever stream,
-// unless a slice is [Slice.Unordered].
+// Run makes all uploads, after the work that is on the stream now, and then all
+// downloads, which see the uploaded contents. The order in which transfers were added
+// does not matter. A nil stream means the stream of the manager of the first block
+// added. Pending work on the blocks, on any stream, comes before the transfers unless a
+// slice is [Slice.Unordered].
 //
-// Run returns when the sources may be used again and the downloads are there.
-// Work on the stream that is enqueued afterwards finds the uploads. After an
-// error, or when the context is done, the contents of every destination are
-// undefined and nothing touches the host's memory any more. The batch keeps its
-// transfers and may be run again.
+// The batch keeps its transfers and may be run again.
+//
+// # Errors
+//
+// After an error, or when the context is done, the contents of every destination are
+// undefined, and nothing accesses the host memory any more.
+//
+// # Waiting
+//
+// Run returns when the sources may be reused and the downloads are complete. Work that
+// is enqueued on the stream afterwards sees the uploads.
 func (b *Batch) Run(ctx context.Context, stream *device.Stream) error {
 	if b.Len() == 0 {
 		return nil
@@ -146,7 +152,7 @@ func (b *Batch) transfer(ctx context.Context, stream *device.Stream, uploads, do
 	return errors.Join(err, downloads.recordUse(stream))
 }
 
-// group puts the regions in the order of their addresses.
+// group sorts the regions by address and adds them to the groupings.
 func (b *Batch) group(uploads, downloads *grouping) error {
 	sortRegions(b.uploads)
 	sortRegions(b.downloads)

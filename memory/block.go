@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Origin tells who owns a block's memory.
+// Origin is the owner of a block's memory.
 type Origin uint8
 
 const (
@@ -46,67 +46,70 @@ func (o Origin) String() string {
 	return fmt.Sprintf("Origin(%d)", uint8(o))
 }
 
-// Block is a region of device memory and who owns it. It begins with one
-// reference; the memory is freed, in stream order, with the last. A Block is
-// safe for concurrent use.
+// Block is a region of device memory with reference counting. A new block has one
+// reference. Releasing the last one frees the memory in stream order. A Block is safe
+// for concurrent use.
 //
-// It is a handle of three words, so that making one costs little.
+// A Block is a handle of three words, so that creating one is cheap.
 type Block struct {
 	state *blockState
-	// generation is that of the block among those that the state has stood for.
+	// generation identifies this block among those that have used the state.
 	generation uint64
 	manager    *Manager
 }
 
-// blockState is what a block is made of. States are used again: the generation
-// tells a handle whether the state still is its own.
+// blockState is the shared state of a block. States are reused: a handle compares
+// generations to detect that its state now belongs to another block.
 //
 // A program that holds many blocks misses the cache for each line of a state that
-// allocating and releasing touch. So the fields that they use come first, together.
+// allocating and releasing touch. The fields that they use therefore come first,
+// together.
 type blockState struct {
-	// life holds the generation above and the references in the lower bits, so
-	// that one operation checks the one and changes the other.
+	// life holds the generation in its upper bits and the reference count in its lower
+	// bits, so that one atomic operation checks the former and changes the latter.
 	life atomic.Uint64
-	// delivery is the last generation that the resource has answered for, and
-	// whether it was recalled before. See drawn.
+	// delivery is the last generation that the resource has answered for, and whether
+	// that block was recalled before. See drawn.
 	delivery   atomic.Uint64
 	manager    *Manager
 	tag        *tagTotals
 	allocation resource.Allocation
-	// stripe is where the block was made. It ends there too, so that its bytes
-	// are in the tag cache that the next one is drawn from.
+	// stripe is the stripe that the block was made in. The block also ends there, so
+	// that its bytes return to the tag cache that the next block draws from.
 	stripe   int32
 	kind     device.MemoryKind
 	origin   Origin
 	readOnly bool
-	// ordered says that the memory's contents are known to be ready for work on
-	// the block's stream. Only foreign memory can lack that.
+	// ordered reports whether the contents are known to be ready for work on the
+	// block's stream. It can be false only for foreign memory.
 	ordered bool
-	// listed says that the block is in the table of exports.
+	// listed reports whether the block is in the table of exports.
 	listed  atomic.Bool
 	release func() error
 	uses    useList
-	// exports counts who else holds the memory.
+	// exports counts the current exports to other libraries.
 	exports atomic.Int64
 	number  uint64
 }
 
-// A life has room for sixteen million references and, at ten million blocks a
-// second, for a day of one state's generations. A state is dropped after its last one.
+// A life has room for sixteen million references and, at ten million blocks a second,
+// for one day of generations of one state. A state is dropped after its last
+// generation.
 const (
 	referenceBits = 24
 	references    = 1<<referenceBits - 1
-	// lastGeneration is the last one that a state stands for. Then it is left to the
-	// collector: a generation that began again at zero would be taken for an old one.
+	// lastGeneration is the last generation of a state. Such a state is left to the
+	// garbage collector: a generation that restarted at zero could be mistaken for an
+	// old one.
 	lastGeneration = 1<<(64-referenceBits) - 2
 )
 
-// newLife is the life of a state in a generation, with one reference. The last
-// release of a generation begins the next at once, so that making a block of the
-// state writes nothing there.
+// newLife returns the life of a state in a generation, with one reference. The last
+// release of a generation starts the next one, so that reusing the state writes nothing
+// here.
 func newLife(generation uint64) uint64 { return generation<<referenceBits | 1 }
 
-// newBlock makes the handle of a state. The stripe is locked.
+// newBlock returns a handle for a state. The caller holds the stripe's lock.
 func (m *Manager) newBlock(s *stripe, state *blockState) *Block {
 	generation := state.life.Load() >> referenceBits
 	state.stripe = int32(s.number)
@@ -118,8 +121,8 @@ func (m *Manager) newBlock(s *stripe, state *blockState) *Block {
 	return handle
 }
 
-// Pointer returns where the memory begins. It is zero for an empty or released
-// block. The number keeps nothing alive: hold the block until after its last use.
+// Pointer returns the address of the memory, or zero for an empty or released block.
+// The address does not keep the block alive: hold the block until after its last use.
 func (b *Block) Pointer() device.Pointer {
 	if !b.alive() {
 		return 0
@@ -135,17 +138,17 @@ func (b *Block) Bytes() uint64 {
 	return b.state.allocation.Bytes
 }
 
-// Block returns b, so that a Block is a [Region] itself.
+// Block returns b, so that a Block is itself a [Region].
 func (b *Block) Block() *Block { return b }
 
-// Region is a part of a Block: a Block itself, a [Slice], or what other packages
-// make of them. It is what kernels take as arguments.
+// Region is a part of a Block: a Block, a [Slice], or a type of another package that
+// wraps one. Kernels take regions as arguments.
 type Region interface {
-	// Block returns the block the region lies in; nil if it is empty.
+	// Block returns the block that contains the region, or nil if the region is empty.
 	Block() *Block
-	// Pointer returns where the region begins.
+	// Pointer returns the address of the region.
 	Pointer() device.Pointer
-	// Bytes returns how long it is.
+	// Bytes returns the length of the region.
 	Bytes() uint64
 }
 
@@ -155,8 +158,8 @@ func (b *Block) Manager() *Manager { return b.manager }
 // Device returns the device of the memory.
 func (b *Block) Device() *device.Device { return b.manager.device }
 
-// Stream returns the stream that the memory belongs to, and the manager's for a
-// released block.
+// Stream returns the stream that the memory belongs to. For a released block it returns
+// the manager's stream.
 func (b *Block) Stream() *device.Stream {
 	if !b.alive() {
 		return b.manager.stream
@@ -164,9 +167,9 @@ func (b *Block) Stream() *device.Stream {
 	return b.state.allocation.Stream
 }
 
-// WorkStream returns a stream for new work on the memory: the one that the memory
-// belongs to or, if that was closed or another library owns it, the manager's. Use
-// OrderBefore with it.
+// WorkStream returns a stream for new work on the memory: the stream that the memory
+// belongs to or, if that stream is closed or another library owns it, the manager's.
+// Call OrderBefore before enqueuing work on it.
 func (b *Block) WorkStream() *device.Stream {
 	if stream := b.Stream(); !streamwork.Foreign(stream) && !stream.Closed() {
 		return stream
@@ -174,7 +177,7 @@ func (b *Block) WorkStream() *device.Stream {
 	return b.manager.stream
 }
 
-// Kind tells what kind of memory it is; zero for a released block.
+// Kind returns the kind of the memory, or zero for a released block.
 func (b *Block) Kind() device.MemoryKind {
 	if !b.alive() {
 		return device.MemoryUnknown
@@ -182,7 +185,7 @@ func (b *Block) Kind() device.MemoryKind {
 	return b.state.kind
 }
 
-// Origin tells who owns the memory.
+// Origin returns the owner of the memory.
 func (b *Block) Origin() Origin {
 	if !b.alive() {
 		return Owned
@@ -193,15 +196,15 @@ func (b *Block) Origin() Origin {
 // External reports whether another library owns the memory.
 func (b *Block) External() bool { return b.Origin() != Owned }
 
-// ReadOnly reports whether the memory's owner forbids writing.
+// ReadOnly reports whether the owner of the memory forbids writing.
 func (b *Block) ReadOnly() bool { return b.alive() && b.state.readOnly }
 
-// Ordered reports whether work on the block's stream is known to find the
-// contents ready. It is false only for foreign memory that came without an
-// event.
+// Ordered reports whether work on the block's stream is known to find the contents
+// ready. It is false only for foreign memory that was adopted without an event and was
+// not declared ordered.
 func (b *Block) Ordered() bool { return b.alive() && b.state.ordered }
 
-// Tag returns the tag that the memory was allocated under.
+// Tag returns the tag that the memory was allocated with.
 func (b *Block) Tag() string {
 	if !b.alive() || b.state.tag == nil {
 		return ""
@@ -209,27 +212,27 @@ func (b *Block) Tag() string {
 	return b.state.tag.name
 }
 
-// Exported reports whether another library holds the memory at the moment
-// through BeginExport.
+// Exported reports whether another library holds the memory now through BeginExport.
 func (b *Block) Exported() bool {
 	return b.alive() && b.state.exports.Load() > 0
 }
 
-// Identity tells one block from every other one, also from one that was at the
-// same address before.
+// Identity distinguishes a block from every other one, including earlier blocks at the
+// same address.
 type Identity struct {
 	Pointer device.Pointer
-	// Number and Generation together are others for every block of the process.
+	// The pair of Number and Generation is unique in the process.
 	Number, Generation uint64
 	Device             string
 }
 
-// Identity returns the block's identity. The pointer is zero once it is released.
+// Identity returns the block's identity. Its pointer is zero after the block was
+// released.
 func (b *Block) Identity() Identity {
 	return Identity{Pointer: b.Pointer(), Number: b.state.number, Generation: b.generation, Device: b.manager.device.Name()}
 }
 
-// String formats the block for messages.
+// String describes the block for error messages.
 func (b *Block) String() string {
 	if b == nil {
 		return "nil block"
@@ -241,7 +244,7 @@ func (b *Block) String() string {
 		b.Origin(), humanize.Bytes(b.Bytes()), b.Pointer(), b.manager.device, b.Tag(), b.state.number, b.generation, b.References())
 }
 
-// References returns how many references are held now; zero means released.
+// References returns the number of references, or zero for a released block.
 func (b *Block) References() int {
 	if b == nil {
 		return 0
@@ -255,8 +258,8 @@ func (b *Block) References() int {
 
 func (b *Block) alive() bool { return b.References() > 0 }
 
-// Check returns nil for a block that may be used and an error that wraps
-// [ErrReleased] for one that is nil or has been released.
+// Check returns nil if the block may be used, and an error that wraps [ErrReleased] if
+// it is nil or was released.
 func (b *Block) Check() error {
 	if b.alive() {
 		return nil
@@ -281,11 +284,18 @@ func (b *Block) Retain() error {
 	return fmt.Errorf("memory: retain %v: %w", b, ErrReleased)
 }
 
-// Release gives a reference back. With the last one the memory is freed after
-// the work that is enqueued on it, without waiting for that work; only adopted
-// memory and that of a [DriverResource] or [PinnedResource], whose owners do not
-// know streams, is waited for. Releasing a nil block does nothing. Releasing once
-// too often is an error that wraps [ErrReleased], and is counted.
+// Release drops a reference. The last Release frees the memory after the work that is
+// enqueued on it. Releasing a nil block does nothing.
+//
+// # Errors
+//
+// Releasing a block once too often is counted and returns an error that wraps
+// [ErrReleased].
+//
+// # Waiting
+//
+// Release does not wait for that work, with two exceptions whose owners do not know
+// streams: adopted memory, and memory of a [DriverResource] or [PinnedResource].
 func (b *Block) Release() error {
 	last, err := b.dropReference()
 	if err != nil || !last {
@@ -296,8 +306,8 @@ func (b *Block) Release() error {
 	return err
 }
 
-// dropReference gives a reference back and reports whether it was the last one. Then
-// the state's next generation has begun.
+// dropReference drops a reference and reports whether it was the last one. If so, the
+// state's next generation has started.
 func (b *Block) dropReference() (last bool, err error) {
 	for b != nil {
 		life := b.state.life.Load()
@@ -318,9 +328,9 @@ func (b *Block) dropReference() (last bool, err error) {
 	return false, nil
 }
 
-// RecordUse notes that work which was just enqueued on the stream uses the
-// memory. The memory is not freed before that work is done, or, while the stream is
-// captured, before the graph is closed.
+// RecordUse records that the work just enqueued on the stream uses the memory. The
+// memory is not freed before that work completes or, if the stream is being captured,
+// before the graph is closed.
 func (b *Block) RecordUse(stream *device.Stream) error {
 	if err := b.Check(); err != nil {
 		return err
@@ -340,9 +350,9 @@ func (b *Block) RecordUse(stream *device.Stream) error {
 	return err
 }
 
-// OrderBefore makes work that is enqueued on the stream from now on wait, on the
-// device, for all recorded work on the memory. Where that work is known to be
-// done it costs no driver call.
+// OrderBefore makes later work on the stream wait, on the device, for all recorded work
+// on the memory. If that work is known to be complete, OrderBefore makes no driver
+// call.
 func (b *Block) OrderBefore(stream *device.Stream) error {
 	if err := b.Check(); err != nil {
 		return err
@@ -355,7 +365,7 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 	}
 	own := b.state.allocation.Stream
 	if b.state.uses.follows(b.generation, own, stream) {
-		return nil // the usual case, for one who uses memory again and again
+		return nil // the usual case: one stream uses the memory repeatedly
 	}
 	streams, token, pending := b.state.uses.pending(b.generation, own)
 	if !pending {
@@ -365,10 +375,9 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 	for _, other := range streams {
 		if other.Equal(stream) {
 			settled = false
-			continue // in order there anyway
+			continue // already in order on the same stream
 		}
-		// To ask is cheaper than to wait, and what is done once is done for all
-		// who ask later.
+		// Querying is cheaper than waiting, and later calls reuse the result.
 		if done, err := other.Done(); done && err == nil {
 			if other == streamwork.Past(own) {
 				b.state.uses.settleOwn(b.generation, token)
@@ -386,8 +395,7 @@ func (b *Block) OrderBefore(stream *device.Stream) error {
 	return nil
 }
 
-// Idle reports whether all recorded work on the memory is done, without waiting
-// for it.
+// Idle reports, without waiting, whether all recorded work on the memory has completed.
 func (b *Block) Idle() (bool, error) {
 	if err := b.Check(); err != nil {
 		return false, err
@@ -405,8 +413,8 @@ func (b *Block) Idle() (bool, error) {
 	return true, nil
 }
 
-// Synchronize waits until all recorded work on the memory is done, or the
-// context is.
+// Synchronize waits until all recorded work on the memory has completed or the context
+// is done.
 func (b *Block) Synchronize(ctx context.Context) error {
 	if err := b.Check(); err != nil {
 		return err
@@ -430,7 +438,7 @@ func (m *Manager) misuse() {
 	m.account.misuse()
 }
 
-// finish frees the memory when the last reference is gone.
+// finish frees the memory after the last reference was released.
 func (s *blockState) finish(generation uint64) error {
 	manager := s.manager
 	if manager.options.TrackAllocations {
@@ -454,7 +462,7 @@ func (s *blockState) finish(generation uint64) error {
 	return nil
 }
 
-// retire takes an ended block out of the figures and keeps its state for another one.
+// retire subtracts a finished block from the statistics and keeps its state for reuse.
 func (s *blockState) retire(bytes uint64) {
 	manager := s.manager
 	stripe := manager.tree.stripes.near(int(s.stripe))
@@ -463,15 +471,16 @@ func (s *blockState) retire(bytes uint64) {
 	} else {
 		manager.account.abandon(bytes)
 	}
-	// The other fields stay: most likely the next block has the same values, and
-	// what is not written costs the collector nothing.
+	// The other fields keep their values: the next block probably has the same, and
+	// fields that are not written add no work for the garbage collector.
 	s.release = nil
 	stripe.put(s)
 	stripe.mu.Unlock()
 	manager.tree.released()
 }
 
-// reclaim is the backstop: it frees a block whose handle was collected.
+// reclaim is the backstop: it frees a block that was collected without having been
+// released.
 func (s *blockState) reclaim(generation uint64) {
 	manager := s.manager
 	leak := Leak{Bytes: s.allocation.Bytes}

@@ -2,10 +2,10 @@ package memory
 
 import "unsafe"
 
-// Element is what a [Slice] may hold: numbers of a fixed width and the fixed
-// arrays that decimals and intervals are made of. It leaves out bool, which
-// Arrow packs eight to a byte; int, uint and uintptr, whose width depends on the
-// platform; and everything that holds pointers.
+// Element is the set of element types of a [Slice]: numbers of a fixed width, and the
+// fixed-size arrays that represent decimals and intervals. It excludes bool, which
+// Arrow packs eight to a byte; int, uint and uintptr, which have a platform-dependent
+// width; and all types that hold pointers.
 type Element interface {
 	~int8 | ~int16 | ~int32 | ~int64 |
 		~uint8 | ~uint16 | ~uint32 | ~uint64 |

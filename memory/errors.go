@@ -11,14 +11,14 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// The conditions to test for with errors.Is, besides those of package device.
+// Errors to test for with errors.Is, in addition to those of package device.
 var (
 	// ErrBudget: the request does not fit the budget. The error is a
 	// [*BudgetError].
 	ErrBudget = errors.New("memory budget exceeded")
-	// ErrReleased: the block was released before, or is nil.
+	// ErrReleased: the block was already released, or is nil.
 	ErrReleased = errors.New("block already released")
-	// ErrOverflow: a size does not fit the address space.
+	// ErrOverflow: a size exceeds the address space.
 	ErrOverflow = resource.ErrOverflow
 	// ErrView: a view was retained or released. Views hold no reference; [Slice.Own]
 	// makes a slice that holds one.
@@ -27,24 +27,25 @@ var (
 	ErrRange = errors.New("out of range")
 	// ErrReadOnly: the memory's owner forbids writing.
 	ErrReadOnly = errors.New("memory is read-only")
-	// ErrLeak: memory was still held when its manager was closed. The error is
+	// ErrLeak: blocks were still referenced when their manager was closed. The error is
 	// a [*LeakError].
 	ErrLeak = errors.New("memory not released")
-	// ErrClosed: the manager or resource has been closed.
+	// ErrClosed: the manager or resource is closed.
 	ErrClosed = device.ErrClosed
 )
 
-// BudgetError says why a request did not fit a budget. errors.Is matches it with
+// BudgetError explains why a request did not fit a budget. errors.Is matches it with
 // [ErrBudget].
 type BudgetError struct {
-	// Asked, InUse and Budget are bytes. SetAside are those that are not in use
-	// but promised: to reservations, and to requests in progress.
+	// Asked is the size of the request, InUse the memory in use, SetAside the memory
+	// promised to reservations and to requests in progress, and Budget the limit, all
+	// in bytes.
 	Asked, InUse, SetAside, Budget uint64
-	// Manager is the name of the manager whose budget it is, which may be one
-	// above the manager that was asked. Kind is how it got that budget.
+	// Manager is the name of the manager that lacks room: the one that got the request,
+	// or one above it. Kind is how that manager got its budget.
 	Manager string
 	Kind    BudgetKind
-	// Waiting is how many requests wait for memory there and come first.
+	// Waiting is the number of requests that wait for memory there and come first.
 	Waiting int
 	// Tag is the tag of the request.
 	Tag string
@@ -52,7 +53,8 @@ type BudgetError struct {
 	Largest []TagStats
 }
 
-// Error names what was asked, what is in use and by whom, and what to do.
+// Error reports the request, the memory in use, the tags that use most of it, and a
+// remedy.
 func (e *BudgetError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "memory: allocate %s", humanize.Bytes(e.Asked))
@@ -75,7 +77,7 @@ func (e *BudgetError) Error() string {
 	return b.String()
 }
 
-// remedy names the setting that would allow the request.
+// remedy returns the action that would allow the request.
 func (e *BudgetError) remedy() string {
 	switch {
 	case e.Asked <= e.Budget-min(e.Budget, e.InUse+e.SetAside) && e.Waiting > 0:
@@ -113,13 +115,13 @@ func writeHolders(b *strings.Builder, largest []TagStats) {
 	}
 }
 
-// AllocationError says why a resource had no memory for a request that fitted the
-// budget. It wraps the resource's own error.
+// AllocationError explains why a resource had no memory for a request that fitted the
+// budget. It wraps the resource's error.
 type AllocationError struct {
-	// Asked, InUse and Peak are bytes; the latter two are those of the topmost
-	// manager.
+	// Asked is the size of the request, InUse and Peak are those of the topmost
+	// manager, all in bytes.
 	Asked, InUse, Peak uint64
-	// Device and Tag are those of the request.
+	// Device and Tag are the device and the tag of the request.
 	Device, Tag string
 	// Largest are the tags that hold most, the largest first, five at most.
 	Largest []TagStats
@@ -127,7 +129,8 @@ type AllocationError struct {
 	Err error
 }
 
-// Error names what was asked, what is in use and by whom, and the reason.
+// Error reports the request, the memory in use, the tags that use most of it, and the
+// reason.
 func (e *AllocationError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "memory: allocate %s on %s", humanize.Bytes(e.Asked), e.Device)
@@ -143,25 +146,25 @@ func (e *AllocationError) Error() string {
 // Unwrap returns the resource's error.
 func (e *AllocationError) Unwrap() error { return e.Err }
 
-// LeakError tells what was still held when a manager was closed. errors.Is
-// matches it with [ErrLeak].
+// LeakError reports the blocks that were still referenced when a manager was closed.
+// errors.Is matches it with [ErrLeak].
 type LeakError struct {
 	// Manager is the name of the manager.
 	Manager string
-	// Blocks and Bytes count memory of the manager's own that was not released.
+	// Blocks and Bytes count the manager's own memory that was not released.
 	Blocks, Bytes uint64
 	// ExternalBlocks counts adopted memory that was not released.
 	ExternalBlocks uint64
-	// DoubleReleases counts calls of Release on blocks that had been released.
+	// DoubleReleases counts Release calls on blocks that were already released.
 	DoubleReleases uint64
-	// Tags are the holders, the largest first.
+	// Tags are the tags that hold the memory, the largest first.
 	Tags []TagStats
-	// Sites are the places that allocated what is held. They are known only
-	// with Options.TrackAllocations.
+	// Sites are the call stacks that allocated the memory. They are known only with
+	// Options.TrackAllocations.
 	Sites []string
 }
 
-// Error names the amounts, the tags and, where known, the places.
+// Error reports the amounts, the tags and, if known, the call stacks.
 func (e *LeakError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "memory: close manager: %v: %d blocks of %s", ErrLeak, e.Blocks, humanize.Bytes(e.Bytes))

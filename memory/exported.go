@@ -9,22 +9,22 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// exported knows the blocks that other libraries hold or have held, by address.
-// Addresses are unique in a process across devices and managers, so one table
-// serves all; only what was exported once is in it, so that allocating stays cheap,
-// and it stays until it ends, so that exporting it again does too. The table keeps
-// nothing alive: a block that is lost is collected all the same.
+// exported is the table of blocks that other libraries hold or have held, by address.
+// Addresses are unique in the process across devices and managers, so one table
+// suffices. A block enters the table at its first export, so allocating stays cheap,
+// and stays until it is freed, so exporting it again is cheap too. The table holds weak
+// pointers: a leaked block is still collected.
 var exported struct {
 	sync.RWMutex
 	blocks btree.Map[device.Pointer, weak.Pointer[Block]]
 }
 
-// beyond is past every address. A table that has held anything keeps an entry
-// there, for the last entry to leave takes the tree's nodes with it.
+// beyond is greater than every address. A table that was ever used keeps an entry
+// there, because removing its last entry would free the tree's nodes.
 const beyond = ^device.Pointer(0)
 
-// FindExported returns the block that holds all the given bytes, if it is one of
-// gpuframe's own that another library holds or has held. The caller releases it.
+// FindExported returns the block that contains all the given bytes, if it is one of
+// gpuframe's own blocks that another library holds or has held. The caller releases it.
 func FindExported(pointer device.Pointer, bytes uint64) (*Block, bool) {
 	exported.RLock()
 	defer exported.RUnlock()
@@ -46,8 +46,8 @@ func FindExported(pointer device.Pointer, bytes uint64) (*Block, bool) {
 	return found, true
 }
 
-// BeginExport retains the block for another library and makes it known to
-// [FindExported]. Each is ended by one EndExport.
+// BeginExport retains the block for another library and makes [FindExported] find it.
+// Each call is matched by one EndExport.
 func (b *Block) BeginExport() error {
 	if err := b.Retain(); err != nil {
 		return err
@@ -62,10 +62,10 @@ func (b *Block) BeginExport() error {
 	return nil
 }
 
-// EndExport is called, from any goroutine, when the other library is done with
-// the block. It releases what BeginExport retained, as [Block.ReleaseLater] does: it
-// suits deleters. What the other library may still have enqueued, RecordUse or
-// RecordForeignUse say before.
+// EndExport ends one export when the other library is done with the block. It may run
+// on any goroutine and suits deleters: it drops the reference of BeginExport as
+// [Block.ReleaseLater] does. If the other library may still have work enqueued on the
+// memory, call RecordUse or RecordForeignUse first.
 func (b *Block) EndExport() error {
 	if !b.External() && b.Bytes() > 0 {
 		b.endExport()
@@ -73,7 +73,8 @@ func (b *Block) EndExport() error {
 	return b.ReleaseLater()
 }
 
-// endExport counts down, but not below zero for who ends an export too often.
+// endExport decrements the count of exports, which stays at zero if an export is ended
+// too often.
 func (b *Block) endExport() {
 	for {
 		exports := b.state.exports.Load()
@@ -96,7 +97,7 @@ func (b *Block) list() {
 	b.state.listed.Store(true)
 }
 
-// forget takes a block that ends out of the table.
+// forget removes a block that is being freed from the table.
 func (s *blockState) forget() {
 	exported.Lock()
 	defer exported.Unlock()

@@ -9,14 +9,14 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// CopyFrom enqueues a copy of source, which must be as long as s and must not overlap
-// it, on the stream, after the work that is pending on both blocks; see
-// [Slice.Unordered]. A nil stream is the block's own.
+// CopyFrom enqueues a copy of source to s on the stream, after the pending work on both
+// blocks; see [Slice.Unordered]. The source must be as long as s and must not overlap
+// it. A nil stream means the stream of s's block.
 //
-// The source may be on another device of the same kind. Between two GPUs that can reach
-// each other's memory the copy goes directly, over NVLink if there is any; between
-// others the driver takes it through page-locked memory. The first copy of 1 MiB or more
-// between two managers opens the memory of each to the other's GPU.
+// The source may be on another device of the same kind. Between two GPUs that can
+// access each other's memory, the copy goes directly, over NVLink if available;
+// otherwise the driver copies through page-locked memory. The first copy of 1 MiB or
+// more between two managers opens the memory of each to the other's GPU.
 func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	if source.length != s.length {
 		return fmt.Errorf("memory: copy %d elements to a slice of %d: %w", source.length, s.length, ErrRange)
@@ -50,8 +50,8 @@ func (s Slice[T]) CopyFrom(stream *device.Stream, source Slice[T]) error {
 	}, source.block)
 }
 
-// Fill enqueues a write of the value to every element on the stream, after the work that
-// is pending on the block; see [Slice.Unordered]. A nil stream is the block's own.
+// Fill enqueues a write of the value to every element on the stream, after the pending
+// work on the block; see [Slice.Unordered]. A nil stream means the block's stream.
 func (s Slice[T]) Fill(stream *device.Stream, value T) error {
 	if s.length == 0 {
 		return nil
@@ -63,9 +63,9 @@ func (s Slice[T]) Fill(stream *device.Stream, value T) error {
 	})
 }
 
-// fill writes a pattern of 1 to 32 bytes count times. The driver writes patterns
-// of up to four bytes; a longer one is written once, word by word, and then
-// doubled by copies, which costs a copy of the whole and no kernel.
+// fill writes a pattern of 1 to 32 bytes count times. The driver can fill with patterns
+// of up to four bytes. A longer pattern is written once, word by word, and then doubled
+// by copies, which costs one copy of the whole range and needs no kernel.
 func fill(driver backend.Device, to device.Pointer, pattern []byte, count uint64, stream backend.Stream) error {
 	width := len(pattern)
 	var word [4]byte
@@ -98,8 +98,8 @@ func fill(driver backend.Device, to device.Pointer, pattern []byte, count uint64
 	return nil
 }
 
-// enqueue checks that s may be written, runs operation with the stream's handle
-// and records the use of s and of the other blocks.
+// enqueue checks that s may be written, calls operation with the stream's handle and
+// records the use of s and of the other blocks.
 func (s Slice[T]) enqueue(stream *device.Stream, name string,
 	operation func(driver backend.Device, to device.Pointer, handle backend.Stream) error, others ...*Block,
 ) error {
@@ -128,7 +128,7 @@ func (s Slice[T]) enqueue(stream *device.Stream, name string,
 	if err != nil {
 		err = fmt.Errorf("memory: %s slice of %d bytes: %w", name, s.Bytes(), err)
 	}
-	for _, block := range all { // after an error a part may be enqueued
+	for _, block := range all { // even after an error: part of the work may be enqueued
 		err = errors.Join(err, block.RecordUse(stream))
 	}
 	return err

@@ -12,13 +12,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// RecordForeignUse notes that streams of other libraries may have work on the memory
-// that was enqueued by now, on queues that must not be touched any more: a consumer
-// that has called a deleter may have destroyed its stream before. Whatever comes next,
-// freeing the memory included, is ordered after all the work that is on the device at
-// that moment; see streamwork.RecordAll.
+// RecordForeignUse records that streams of other libraries may have work on the memory,
+// on queues that gpuframe cannot access: a consumer that called a deleter may already
+// have destroyed its stream. Later work, and freeing the memory, is ordered after all
+// the work that is on the device at that time; see streamwork.RecordAll.
 //
-// It makes no call of the driver, so that it suits deleters.
+// RecordForeignUse makes no driver call and can therefore be called in deleters.
 func (b *Block) RecordForeignUse() error {
 	if err := b.Check(); err != nil {
 		return err
@@ -27,16 +26,17 @@ func (b *Block) RecordForeignUse() error {
 	return nil
 }
 
-// ReleaseLater is [Block.Release] for deleters and other functions that are called at
-// a moment of somebody else's choice, such as in the middle of a graph capture. With
-// the last reference the bytes go back to the budget at once, and the memory goes
-// back to the resource before gpuframe next allocates on the device, trims or closes
-// the manager. It makes no call of the driver and does not wait.
+// ReleaseLater is [Block.Release] for deleters and other callbacks that may run at any
+// time, such as during a graph capture. It makes no driver call and does not wait,
+// except for adopted memory and for a manager that is closed. After the last reference
+// the bytes return to the budget immediately. The memory returns to the resource before
+// gpuframe next allocates on the device, trims or closes the manager.
 //
-// Adopted memory goes back to its owner at once, after a wait for what gpuframe has
-// enqueued on it. After [Block.RecordForeignUse], and while a stream is captured that
-// the default stream would have to wait for, it goes back later, too. Memory of a
-// manager that was closed is freed at once.
+// Adopted memory returns to its owner immediately, after a wait for the work that
+// gpuframe has enqueued on it. It returns later if [Block.RecordForeignUse] was called,
+// or if that work is on the default stream while a stream is captured that the default
+// stream would have to wait for. Memory of a manager that is closed is freed
+// immediately.
 func (b *Block) ReleaseLater() error {
 	last, err := b.dropReference()
 	if err != nil || !last {
@@ -46,7 +46,7 @@ func (b *Block) ReleaseLater() error {
 	return nil
 }
 
-// finishLater is finish that leaves to later what may call the driver.
+// finishLater is like finish but defers the actions that may call the driver.
 func (s *blockState) finishLater(generation uint64) {
 	manager, allocation := s.manager, s.allocation
 	if manager.options.TrackAllocations {
@@ -57,7 +57,8 @@ func (s *blockState) finishLater(generation uint64) {
 	}
 	switch {
 	case s.origin != Owned:
-		// Its figures end with it: the owner does not have it back yet.
+		// returnForeign subtracts the memory from the statistics now, even if its owner
+		// gets it back later.
 		streams, _, pending := s.uses.pending(generation, allocation.Stream)
 		if !pending {
 			streams = nil
@@ -80,8 +81,8 @@ func (s *blockState) finishLater(generation uint64) {
 	s.retire(allocation.Bytes)
 }
 
-// returnForeign gives adopted memory back to its owner: now, if nothing of ours is
-// pending on it, or later.
+// returnForeign returns adopted memory to its owner, or defers that if waiting for one
+// of the streams may break a capture.
 func (s *blockState) returnForeign(streams []*device.Stream) {
 	manager, release := s.manager, s.release
 	give := func() {
@@ -119,8 +120,8 @@ func mayBreakCapture(stream *device.Stream) bool {
 	return captured || err != nil
 }
 
-// obtain asks the resource for memory, once it has back what was to be freed later.
-// A nil ctx stands for one that is never done.
+// obtain allocates memory from the resource, after it has run the frees that were
+// deferred. A nil ctx means one that is never done.
 func (m *Manager) obtain(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	if bytes == 0 {
 		return resource.Allocation{Stream: stream}, nil

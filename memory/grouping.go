@@ -7,14 +7,14 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/staging"
 )
 
-// widestGap is how many bytes between two regions are copied needlessly rather
-// than by a transfer of their own, which costs as much as about 64 KiB on the
-// link. Packed buffers lie closer than this.
+// widestGap is the widest gap between two regions that is copied along with them. A
+// separate transfer costs as much as copying about 64 KiB over the link. Gaps between
+// packed buffers are narrower than widestGap.
 const widestGap = 4096
 
-// grouping makes spans of regions that are added in the order of their addresses,
-// and holds their blocks. Only regions of one block ever share a span: what lies
-// between two blocks is not ours to touch.
+// grouping merges regions, added in ascending order of address, into spans, and retains
+// their blocks. A span never covers two blocks: gpuframe does not own the memory
+// between blocks.
 type grouping struct {
 	// widest is the widest gap inside a span.
 	widest uint64
@@ -23,13 +23,12 @@ type grouping struct {
 	blocks []*Block
 }
 
-// newGrouping has room for so many regions.
+// newGrouping returns an empty grouping with capacity for the given number of regions.
 func newGrouping(regions int, widest uint64) grouping {
 	return grouping{widest: widest, pieces: make([]staging.Piece, 0, regions)}
 }
 
-// add adds a region and the host's memory that belongs to it. Empty ones are left
-// out.
+// add adds a region and its host memory. It ignores empty regions.
 func (g *grouping) add(region Slice[uint8], data []byte) error {
 	if len(data) == 0 {
 		return nil
@@ -47,7 +46,7 @@ func (g *grouping) add(region Slice[uint8], data []byte) error {
 		if end := last.Base.Add(last.Bytes); at >= end && uint64(at-end) <= g.widest {
 			offset := uint64(at - last.Base)
 			g.pieces = append(g.pieces, staging.Piece{Offset: offset, Bytes: bytes, Data: data})
-			last.Pieces = last.Pieces[:len(last.Pieces)+1] // which is where it now lies
+			last.Pieces = last.Pieces[:len(last.Pieces)+1] // extend over the piece just appended
 			last.Bytes = offset + bytes
 			return nil
 		}
@@ -59,8 +58,8 @@ func (g *grouping) add(region Slice[uint8], data []byte) error {
 	return nil
 }
 
-// recordUse notes that the transfer, which was enqueued on the stream, has used
-// the blocks. What the processor has copied is done with.
+// recordUse records the use of the blocks by the transfer, which was enqueued on the
+// stream. Blocks that the processor copied itself need no record.
 func (g *grouping) recordUse(stream *device.Stream) error {
 	var failures []error
 	for _, block := range g.blocks {

@@ -19,7 +19,7 @@ type Leak struct {
 	Site string
 }
 
-// String says what leaked and, where known, where it was allocated.
+// String describes the leaked block and, if known, the call stack of its allocation.
 func (l Leak) String() string {
 	text := fmt.Sprintf("%s tagged %q", humanize.Bytes(l.Bytes), l.Tag)
 	if l.Site != "" {
@@ -38,7 +38,7 @@ const (
 	sitesInLeakError = 10
 )
 
-// tracker knows where everything that is held was allocated.
+// tracker records the call stack of each live allocation.
 type tracker struct {
 	mu    sync.Mutex
 	sites map[*blockState]callstack.Stack
@@ -61,7 +61,7 @@ func (t *tracker) remove(state *blockState) callstack.Stack {
 	return site
 }
 
-// held formats the sites of what is held, each once with its count.
+// held formats the distinct call stacks of the live allocations, with counts.
 func (t *tracker) held() []string {
 	t.mu.Lock()
 	defer t.mu.Unlock()

@@ -16,8 +16,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Manager makes blocks of memory on one device within a budget, and keeps the
-// figures. It is safe for concurrent use.
+// Manager allocates blocks of memory on one device within a budget and keeps
+// statistics. It is safe for concurrent use.
 type Manager struct {
 	device       *device.Device
 	resource     Resource
@@ -31,15 +31,14 @@ type Manager struct {
 	tracker      tracker
 	transfers    *staging.Engine
 	reclaimers   reclaimers
-	// tree is what the manager shares with its children and theirs.
+	// tree is the state that the manager shares with all managers of its tree.
 	tree     *tree
 	parent   *Manager
 	children children
 	closed   atomic.Bool
 }
 
-// NewManager makes a manager for the device. The caller closes it before the
-// device.
+// NewManager returns a manager for the device. The caller closes it before the device.
 func NewManager(dev *device.Device, options Options) (*Manager, error) {
 	if dev == nil {
 		return nil, fmt.Errorf("memory: new manager: the device is nil: %w", device.ErrInvalidValue)
@@ -87,9 +86,8 @@ func (m *Manager) open() (err error) {
 	return nil
 }
 
-// limit returns the bytes that a budget stands for. Zero stands for no budget of
-// the manager's own: the topmost manager has the memory of the device, a child
-// what the budgets above it allow.
+// limit returns the byte limit of a budget. A zero budget limits the topmost manager to
+// the device's memory, and a child only by the budgets above it.
 func (m *Manager) limit(budget uint64) uint64 {
 	switch {
 	case budget > 0:
@@ -106,13 +104,13 @@ func (m *Manager) Device() *device.Device { return m.device }
 // Stream returns the stream on which memory is allocated by default.
 func (m *Manager) Stream() *device.Stream { return m.stream }
 
-// Resource returns where the manager's memory comes from.
+// Resource returns the resource that the manager's memory comes from.
 func (m *Manager) Resource() Resource { return m.resource }
 
-// Name returns what the manager was named.
+// Name returns the manager's name.
 func (m *Manager) Name() string { return m.account.name }
 
-// String formats the manager's name, device and figures on one line.
+// String formats the manager's name, device and statistics on one line.
 func (m *Manager) String() string {
 	if m == nil {
 		return "nil memory manager"
@@ -120,7 +118,7 @@ func (m *Manager) String() string {
 	return m.describe(m.Stats())
 }
 
-// GoString is String: the fields of a Manager mean nothing to its users.
+// GoString returns String: the fields of a Manager are not useful to its users.
 func (m *Manager) GoString() string { return m.String() }
 
 // Format formats the manager as String does. The verb %+v adds a line for each tag
@@ -143,19 +141,19 @@ func (m *Manager) describe(s Stats) string {
 	return fmt.Sprintf("memory manager%s on %s: %s", name, m.device, s)
 }
 
-// Allocate returns a block of the given length, which may be zero. Its contents
-// are undefined. The caller releases it.
+// Allocate returns a block of the given length, which may be zero. Its contents are
+// undefined. The caller releases it.
 //
-// If a budget is exhausted, or the device has no memory left, the reclaimers are
-// asked to release some. Allocate does not wait for other memory to be released.
+// If a budget is exhausted, or the device has no memory left, Allocate calls the
+// reclaimers. It does not wait for other memory to be released.
 //
 // # Errors
 //
-// A [*BudgetError] if the budget of the manager, or of one above it, has no room
-// or other requests wait for it ([Manager.AllocateContext] waits behind them,
+// A [*BudgetError] if the budget of the manager, or of one above it, has no room or
+// other requests wait for it ([Manager.AllocateContext] waits behind them,
 // [Manager.AllocateWait] also waits for room); an error that wraps
-// device.ErrOutOfMemory if the device has no memory; [ErrClosed] after the
-// manager, or one above it, was closed.
+// device.ErrOutOfMemory if the device has no memory; [ErrClosed] if the manager, or one
+// above it, is closed.
 func (m *Manager) Allocate(bytes uint64, options AllocateOptions) (*Block, error) {
 	stream, err := m.workStream(bytes, options)
 	if err != nil {
@@ -168,13 +166,13 @@ func (m *Manager) Allocate(bytes uint64, options AllocateOptions) (*Block, error
 	return block, nil
 }
 
-// noContext stands for the context of calls that take none: the resource's plain Allocate
-// serves them.
+// noContext stands for the context of calls that take none; they use the resource's
+// plain Allocate.
 var noContext context.Context
 
-// allocateNow allocates if the budgets have room and the device has memory. It
-// returns neither a block nor an error if a budget refused. A nil ctx stands for
-// one that is never done.
+// allocateNow allocates if the budgets have room and the device has memory. If a budget
+// refuses, it returns neither a block nor an error. A nil ctx means one that is never
+// done.
 func (m *Manager) allocateNow(ctx context.Context, bytes uint64, stream *device.Stream, tag string) (block *Block, err error) {
 	leaf := m.tags.find(tag)
 	if block = m.draw(leaf, bytes); block != nil {
@@ -189,8 +187,8 @@ func (m *Manager) allocateNow(ctx context.Context, bytes uint64, stream *device.
 	return m.deliver(ctx, leaf, bytes, stream)
 }
 
-// draw makes a block without memory from bytes in a tag cache, or returns nil. It
-// is the fast path, and closed while requests wait for memory.
+// draw returns a block without memory whose bytes come from a tag cache, or nil. It is
+// the fast path, and is disabled while requests wait for memory.
 func (m *Manager) draw(leaf *tagTotals, bytes uint64) *Block {
 	stripe := m.tree.stripes.enter()
 	state := m.drawFrom(stripe, leaf, bytes)
@@ -210,8 +208,8 @@ func (m *Manager) draw(leaf *tagTotals, bytes uint64) *Block {
 	return block
 }
 
-// drawFrom reads the conditions under the stripe's lock: a call that lowers a
-// budget or closes a manager holds all of them.
+// drawFrom checks the conditions under the stripe's lock: a call that lowers a budget
+// or closes a manager holds the locks of all stripes.
 func (m *Manager) drawFrom(stripe *stripe, leaf *tagTotals, bytes uint64) *blockState {
 	if m.tree.queue.interested.Load() > 0 || m.account.ended.Load() {
 		return nil
@@ -219,7 +217,7 @@ func (m *Manager) drawFrom(stripe *stripe, leaf *tagTotals, bytes uint64) *block
 	return stripe.draw(leaf, bytes)
 }
 
-// fill gives a drawn block its memory. After an error there is no block.
+// fill allocates the memory of a drawn block. If it fails, it discards the block.
 func (m *Manager) fill(ctx context.Context, block *Block, leaf *tagTotals, bytes uint64, stream *device.Stream) error {
 	m.tree.pause("fill")
 	allocation, err := m.obtain(ctx, bytes, stream)
@@ -249,7 +247,7 @@ func (m *Manager) undraw(block *Block, leaf *tagTotals, bytes uint64) {
 	}
 	stripe.mu.Unlock()
 	m.discard(block)
-	// A request may have begun to wait since the bytes were drawn.
+	// A request may have started to wait since the bytes were drawn.
 	m.tree.pause("undrawn")
 	m.tree.queue.wake()
 }
@@ -262,8 +260,7 @@ func (m *Manager) discard(block *Block) {
 	stripe.mu.Unlock()
 }
 
-// deliver gets memory from the resource for bytes that are reserved. After an
-// error they are no longer reserved.
+// deliver allocates memory for reserved bytes. If it fails, it cancels the reservation.
 func (m *Manager) deliver(ctx context.Context, leaf *tagTotals, bytes uint64, stream *device.Stream) (*Block, error) {
 	m.tree.pause("deliver")
 	allocation, err := m.obtain(ctx, bytes, stream)
@@ -274,7 +271,7 @@ func (m *Manager) deliver(ctx context.Context, leaf *tagTotals, bytes uint64, st
 	return m.book(leaf, allocation)
 }
 
-// workStream checks a request and returns its stream.
+// workStream validates a request and returns its stream.
 func (m *Manager) workStream(bytes uint64, options AllocateOptions) (*device.Stream, error) {
 	if m.account.ended.Load() {
 		return nil, m.closedError(bytes)
@@ -296,11 +293,11 @@ func (m *Manager) closedError(bytes uint64) error {
 	return fmt.Errorf("memory: allocate %s: manager %q: %w", humanize.Bytes(bytes), m.account.name, ErrClosed)
 }
 
-// reserve takes bytes out of the budgets, or says which one refuses. Requests from
-// the queue have their turn and pass those that wait.
+// reserve reserves bytes in the budgets, or returns the refusal of the first budget
+// without room. A request from the queue passes the requests that wait.
 func (m *Manager) reserve(bytes uint64, queued bool) refusal {
-	// A request that fails further up has taken from the budgets below for a
-	// moment. Only with all stripes locked is the answer exact.
+	// A request that fails at a higher level has briefly reserved bytes at the lower
+	// ones. The answer is exact only with all stripes locked.
 	stripe := m.tree.stripes.enter()
 	refused := m.account.reserve(bytes, queued)
 	stripe.mu.Unlock()
@@ -321,8 +318,8 @@ func (m *Manager) unreserve(bytes uint64) {
 	m.tree.queue.wake()
 }
 
-// book makes a block of what the resource delivered for reserved bytes. If the
-// manager was closed meanwhile it gives the memory back.
+// book returns a block for memory that the resource delivered for reserved bytes. If
+// the manager was closed meanwhile, book frees the memory.
 func (m *Manager) book(leaf *tagTotals, allocation resource.Allocation) (*Block, error) {
 	stripe := m.count(leaf, allocation.Bytes)
 	if stripe == nil {
@@ -336,7 +333,7 @@ func (m *Manager) book(leaf *tagTotals, allocation resource.Allocation) (*Block,
 	return block, nil
 }
 
-// bookRecalled counts what the resource delivered for a block that was recalled.
+// bookRecalled counts the memory that the resource delivered for a recalled block.
 func (m *Manager) bookRecalled(leaf *tagTotals, allocation resource.Allocation) error {
 	stripe := m.count(leaf, allocation.Bytes)
 	if stripe == nil {
@@ -346,8 +343,8 @@ func (m *Manager) bookRecalled(leaf *tagTotals, allocation resource.Allocation) 
 	return nil
 }
 
-// count counts reserved bytes as in use and returns a locked stripe. After the
-// manager was closed it counts nothing and returns nil.
+// count counts reserved bytes as in use and returns a locked stripe. If the manager is
+// closed, it counts nothing and returns nil.
 func (m *Manager) count(leaf *tagTotals, bytes uint64) *stripe {
 	m.tree.pause("count")
 	all := &m.tree.stripes
@@ -372,7 +369,7 @@ func (m *Manager) count(leaf *tagTotals, bytes uint64) *stripe {
 	return all.enter()
 }
 
-// refuse gives memory back that came after the manager was closed.
+// refuse frees memory that was delivered after the manager was closed.
 func (m *Manager) refuse(allocation resource.Allocation) error {
 	var err error
 	if allocation.Bytes > 0 {
@@ -382,8 +379,8 @@ func (m *Manager) refuse(allocation resource.Allocation) error {
 	return errors.Join(m.closedError(allocation.Bytes), err)
 }
 
-// set fills the state for memory of the manager's own. It writes only what
-// differs from the state's last block.
+// set initializes the state for the manager's own memory. It skips the stream and the
+// tag if they equal those of the state's last block.
 func (s *blockState) set(allocation resource.Allocation, tag *tagTotals, kind device.MemoryKind) {
 	a := &s.allocation
 	a.Pointer, a.Bytes = allocation.Pointer, allocation.Bytes
@@ -403,9 +400,8 @@ func (m *Manager) track(block *Block) {
 	}
 }
 
-// Check returns the [*BudgetError] that allocating so many bytes would give now,
-// without allocating anything. Another request may take the room before the
-// caller does.
+// Check returns the [*BudgetError] that an allocation of that size would return now, or
+// nil. It allocates nothing. Another request may take the room before the caller does.
 func (m *Manager) Check(bytes uint64) error {
 	m.tree.stripes.settle()
 	for level := &m.account; level != nil; level = level.parent {
@@ -419,19 +415,20 @@ func (m *Manager) Check(bytes uint64) error {
 	return nil
 }
 
-// Close gives back the manager's staging memory, its resource and its stream.
-// Closing a manager closes its children. Closing a child gives back its budget
-// only; blocks that it still holds count in its parent until they are released.
+// Close frees the manager's staging memory and the resource and stream that it created,
+// and closes its children. Closing a child releases only its budget; blocks that it
+// still holds count in its parent until they are released.
 //
-// Requests that are in progress in a child, or wait there, fail with [ErrClosed].
-// In the topmost manager no allocation may be in progress. A transfer that is in
-// progress there fails with [ErrClosed] at its next step, and its staging memory is
-// given back when it returns.
+// Requests of a child that are in progress or waiting fail with [ErrClosed]. In the
+// topmost manager no allocation may be in progress. A transfer that is in progress
+// there fails with [ErrClosed] at its next step, and its staging memory is freed when
+// it returns.
 //
 // # Errors
 //
-// A [*LeakError] if memory is still held, or was released too often. That memory
-// stays valid and may still be released. [ErrClosed] if it was closed before.
+// A [*LeakError] if blocks are still referenced or were released too often. Blocks that
+// are still referenced stay valid and may be released later. [ErrClosed] if the manager
+// was closed before.
 //
 // # Waiting
 //
@@ -452,7 +449,7 @@ func (m *Manager) Close() error {
 	return errors.Join(m.held(s), m.closeOwned())
 }
 
-// held returns an error if the figures say that memory is still held.
+// held returns a LeakError if the statistics count live blocks or double releases.
 func (m *Manager) held(s Stats) error {
 	if s.Blocks == 0 && s.ExternalBlocks == 0 && s.DoubleReleases == 0 {
 		return nil
@@ -464,7 +461,8 @@ func (m *Manager) held(s Stats) error {
 	}
 }
 
-// sites returns where what the manager and its children hold was allocated.
+// sites returns the call stacks of the live allocations of the manager and its
+// children.
 func (m *Manager) sites() []string {
 	sites := m.tracker.held()
 	for _, child := range m.children.list() {
