@@ -10,13 +10,13 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// neighbours are the trees of managers on one device. A request that the device
-// has no memory for may be helped by a release in another tree that uses the same
+// neighbours are the manager trees on one device. A request for which the device has
+// no memory can be served after a release in another tree that uses the same
 // resource.
 type neighbours struct {
 	key deviceKey
-	// waiting counts the requests that wait for the device, or are about to, in
-	// all trees. While it is zero a release looks no further than its own tree.
+	// waiting counts the requests in all trees that wait for the device or are about
+	// to. While it is zero, a release does not look at other trees.
 	waiting atomic.Int64
 	mu      sync.Mutex
 	trees   []*tree
@@ -27,7 +27,7 @@ type deviceKey struct {
 	ordinal int
 }
 
-// devices has the neighbours of every device that has a manager.
+// devices holds the neighbours of every device that has a manager.
 var devices struct {
 	mu  sync.Mutex
 	all map[deviceKey]*neighbours
@@ -52,7 +52,7 @@ func joinNeighbours(t *tree) *neighbours {
 	return n
 }
 
-// leave takes a tree out. A nil n has none.
+// leave removes a tree. It does nothing if n is nil.
 func (n *neighbours) leave(t *tree) {
 	if n == nil {
 		return
@@ -67,7 +67,7 @@ func (n *neighbours) leave(t *tree) {
 	}
 }
 
-// of returns the other trees that use a resource of this one's stack.
+// of returns the other trees that use a resource of t's resource stack.
 func (n *neighbours) of(t *tree) (related []*tree) {
 	n.mu.Lock()
 	trees := n.trees
@@ -81,8 +81,8 @@ func (n *neighbours) of(t *tree) (related []*tree) {
 	return related
 }
 
-// stackOf returns a resource and those below it. It leaves out resources that
-// cannot be compared.
+// stackOf returns a resource and the resources below it. It omits resources that are
+// not comparable.
 func stackOf(top Resource) (stack []Resource) {
 	for top != nil {
 		if reflect.TypeOf(top).Comparable() {
@@ -97,24 +97,24 @@ func stackOf(top Resource) (stack []Resource) {
 	return stack
 }
 
-// released tells the related trees that a block of this one was released.
+// released notifies the related trees that t has released a block.
 func (n *neighbours) released(t *tree) {
 	for _, other := range n.of(t) {
 		other.queue.released()
 	}
 }
 
-// holding is what the memory of a device, or of a resource, is used for.
+// holding describes the current use of the memory of a device or of a resource.
 type holding struct {
-	// inUse says that there are blocks, and inProgress that there are requests that
-	// may get memory.
+	// inUse is set if blocks exist; inProgress is set if requests exist that may
+	// still get memory.
 	inUse, inProgress bool
-	// allocations counts the blocks there ever were.
+	// allocations counts all blocks ever allocated.
 	allocations uint64
 }
 
-// holding looks at the tree and at related ones. own are the bytes of the request
-// that asks, if they are reserved.
+// holding inspects the tree and the related trees. own is the number of bytes that
+// the calling request has reserved itself.
 func (n *neighbours) holding(t *tree, own uint64) (h holding) {
 	var pending uint64
 	for _, each := range append(n.of(t), t) {
@@ -129,8 +129,8 @@ func (n *neighbours) holding(t *tree, own uint64) (h holding) {
 	return h
 }
 
-// inProgress returns the bytes that requests to the manager, and to those below,
-// have reserved but not got yet. All stripes are locked.
+// inProgress returns the bytes that requests to the manager and its descendants have
+// reserved and not yet received. All stripes are locked.
 func (m *Manager) inProgress() uint64 {
 	a := &m.account
 	counted, below := a.inUse.Load(), uint64(0)

@@ -11,27 +11,32 @@ import (
 
 // SharedOptions configure [Manager.OpenShared].
 type SharedOptions struct {
-	// Stream is the stream the block shall belong to. Nil means the manager's.
+	// Stream is the stream of the block. Nil means the manager's stream.
 	Stream *device.Stream
-	// Writable maps the memory for writing too. Without it the block is read-only.
+	// Writable maps the memory for reading and writing. Otherwise the block is
+	// read-only.
 	Writable bool
-	// Release is called exactly once, after the last reference is gone and the
-	// memory unmapped; on which goroutine is undefined. It may be nil.
+	// Release is called exactly once, after the last reference is released and the
+	// memory is unmapped. It runs on an unspecified goroutine. It may be nil.
 	Release func() error
 }
 
-// OpenShared makes a block of memory that another process has shared, or this one,
-// from what [Block.Share] returned there. The descriptor stays the caller's and may
-// be closed afterwards. It must come from a process on the same device; that it is
-// shared memory of so many bytes is checked. What is in the memory must be there
-// already, for there is nothing that would order work of two processes.
+// OpenShared returns a block of memory that this or another process has shared with
+// [Block.Share]. It checks that the descriptor refers to shared memory of the given
+// length; the descriptor must come from a process on the same device. The memory
+// must already contain its data, because nothing orders the work of two processes.
 //
-// The memory counts as external and is in no budget. It is mapped at addresses of
-// its own, which takes the same time however large it is on the host. With the
-// last reference it is unmapped, once the recorded work is done.
+// The memory counts as external and is in no budget. OpenShared maps it at a new
+// address range; on the host the time does not depend on its size. The memory is
+// unmapped after the last reference is released and the recorded work has completed.
 //
-// The mapping is for reading only where the device has such mappings; elsewhere
-// gpuframe alone keeps itself from writing. On an error Release is not called.
+// The mapping is read-only if the device supports read-only mappings. Otherwise only
+// gpuframe's own checks prevent writes.
+//
+// # Ownership
+//
+// The caller keeps the descriptor and may close it after the call. After an error
+// Release is not called.
 func (m *Manager) OpenShared(shared Shared, options SharedOptions) (*Block, error) {
 	fail := func(err error) (*Block, error) {
 		return nil, fmt.Errorf("memory: open %s of shared memory: %w", humanize.Bytes(shared.Bytes), err)
@@ -80,7 +85,7 @@ func (m *Manager) mapShared(shared Shared, writable bool) (device.Pointer, error
 		access = driver.SetAccess
 	}
 	pointer, err := mapWhole(driver, physical, shared.Bytes, access)
-	// The mapping keeps the memory.
+	// The mapping keeps the memory alive.
 	if failure := driver.PhysicalRelease(physical); failure != nil && err == nil {
 		return 0, errors.Join(failure, unmapWhole(driver, pointer, shared.Bytes))
 	} else if err != nil {
@@ -89,8 +94,8 @@ func (m *Manager) mapShared(shared Shared, writable bool) (device.Pointer, error
 	return pointer, nil
 }
 
-// readAccess gives access for reading, and for writing too where the driver knows
-// no other.
+// readAccess grants read access. If the driver does not support read-only access it
+// grants read and write access.
 func (m *Manager) readAccess(at device.Pointer, bytes uint64) error {
 	driver := m.device.Driver()
 	err := driver.SetAccessReadOnly(at, bytes)

@@ -8,45 +8,46 @@ import (
 
 // Options configure a [Manager]. The zero value is right for most programs.
 type Options struct {
-	// Name identifies the manager in figures and messages. It may be empty.
+	// Name identifies the manager in statistics and messages. It may be empty.
 	Name string
 
-	// Budget is the most bytes that may be in use at a time. Zero means no budget
-	// of the manager's own: the memory of the device limits it. [Manager.SetBudget]
-	// changes it.
+	// Budget is the maximum number of bytes in use at a time. Zero means that the
+	// manager has no budget and only the device's memory is the limit.
+	// [Manager.SetBudget] changes it.
 	Budget uint64
 
-	// PassingPeriod is how long smaller requests may pass one that waits for
-	// memory. After that they wait behind it, or fail if they cannot wait. Zero
-	// means one second; negative means that no request passes another.
+	// PassingPeriod limits how long smaller requests may overtake a request that
+	// waits for memory. After this period they wait behind it, or fail if they
+	// cannot wait. Zero means one second; a negative value means that no request
+	// overtakes another.
 	PassingPeriod time.Duration
 
-	// Resource is where memory comes from; the manager does not close it. Nil
-	// means a [CachingResource] of the manager's own.
+	// Resource provides the memory; the manager does not close it. Nil means that
+	// the manager creates a [CachingResource].
 	Resource Resource
 
-	// Stream is what memory is allocated on unless a request says otherwise; it
-	// must outlive the manager's blocks. Nil means a stream of the manager's
-	// own.
+	// Stream is the default stream of allocations; it must outlive the manager's
+	// blocks. Nil means that the manager creates a stream.
 	Stream *device.Stream
 
-	// TrackAllocations keeps the call stack of every allocation, for the
-	// messages about leaks, and has every leak found as soon as it is collected.
-	// It costs two microseconds an allocation.
+	// TrackAllocations records the call stack of every allocation for leak messages,
+	// and detects every leak as soon as its block is collected. It costs two
+	// microseconds per allocation.
 	TrackAllocations bool
 
-	// NoBackstop leaves memory that was collected without being released to
-	// Close. The backstop finds it when all blocks that were allocated in a row
-	// with it, 32 at most, have been collected; that is why it costs only some
-	// ten nanoseconds an allocation.
+	// NoBackstop disables the detection of leaked blocks before Close. The backstop
+	// detects a leaked block after all blocks of its group of at most 32 consecutive
+	// allocations have been collected, and therefore costs only about ten
+	// nanoseconds per allocation.
 	NoBackstop bool
 
-	// OnLeak is told of every block that was collected without being released,
-	// on a goroutine of the runtime's: it must return soon. Freeing such a block
-	// waits where Release would. Nil means a warning through log/slog.
+	// OnLeak is called for every block that was collected without being released. It
+	// runs on a goroutine of the Go runtime and must return quickly. Freeing such a
+	// block waits in the same cases as Release. Nil means a warning through
+	// log/slog.
 	OnLeak func(Leak)
 
-	// Staging configures transfers from and to ordinary memory.
+	// Staging configures transfers between pageable host memory and the device.
 	Staging StagingOptions
 }
 
@@ -61,24 +62,25 @@ func (o *Options) passingPeriod() time.Duration {
 type AllocateOptions struct {
 	// Stream is the stream the memory belongs to. Nil means the manager's.
 	Stream *device.Stream
-	// Tag names what the memory is for. Figures are kept by tag.
+	// Tag names the purpose of the memory. Statistics are kept per tag.
 	Tag string
-	// Priority orders those who wait for memory: the higher goes first.
+	// Priority orders the requests that wait for memory: higher priorities are
+	// served first.
 	Priority int
 }
 
-// StagingOptions configure how ordinary memory travels: through chunks of pinned
-// memory that several goroutines fill while the device copies. The pinned memory
-// is allocated chunk by chunk while the first transfers go on, or ahead by
-// [Manager.WarmStaging], and kept until [Manager.TrimStaging] or the manager's end. [Manager.StagingStats] tells how much it is.
+// StagingOptions configure the staging of pageable memory: several goroutines fill
+// chunks of pinned memory while the device copies. The pinned memory is allocated
+// chunk by chunk during the first transfers, or in advance by [Manager.WarmStaging].
+// It is kept until [Manager.TrimStaging] or until the manager is closed.
+// [Manager.StagingStats] returns its size.
 type StagingOptions struct {
-	// Workers is how many goroutines fill or empty chunks at a time, the
-	// caller's among them. Zero means three of four processors, but at most
+	// Workers is the number of goroutines, including the caller's, that fill or
+	// empty chunks at a time. Zero means three quarters of the processors, at most
 	// twelve.
 	Workers int
 	// ChunkBytes is the size of a pinned chunk. Zero means 4 MiB.
 	ChunkBytes int
-	// Chunks is how many chunks there are at most. Zero means four more than
-	// there are Workers.
+	// Chunks is the maximum number of chunks. Zero means Workers + 4.
 	Chunks int
 }

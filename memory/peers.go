@@ -2,13 +2,13 @@ package memory
 
 import "github.com/gpuframe/gpuframe/memory/resource"
 
-// worthConnecting is the length of copies from which a few calls of the driver matter
-// less than a copy that goes through the host.
+// worthConnecting is the copy length above which enabling peer access, a few driver
+// calls, costs less than a copy through the host.
 const worthConnecting = 1 << 20
 
-// connect lets the devices of two blocks reach each other's memory, if they can and the
-// copy is long. Without it the driver copies through the host, so that an error does not
-// matter. Doing it again costs four short calls of the driver.
+// connect enables peer access between the devices of two blocks if the devices
+// support it and the copy is long. Without peer access the driver copies through the
+// host, so errors are ignored. Repeating the calls costs four short driver calls.
 func connect(destination, source *Block, bytes uint64) {
 	if bytes < worthConnecting {
 		return

@@ -11,28 +11,31 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// PinnedAllocator is an allocator for arrow-go (its memory.Allocator) whose
-// buffers lie in pinned host memory. What Arrow, CSV and Parquet readers decode
-// with it travels to the device without being staged.
+// PinnedAllocator is an allocator for arrow-go (its memory.Allocator) that places
+// buffers in pinned host memory. Data that Arrow, CSV and Parquet readers decode
+// with it is transferred to the device without staging.
 //
-// Pinning memory is slow, so the allocator keeps what is freed for the next
-// request: small buffers share slabs, large ones are kept whole. Where the limit
-// is reached, or the driver has no more to pin, it returns ordinary memory, which
-// is staged as any other. It never fails and it is safe for concurrent use.
+// Pinning memory is slow, so the allocator keeps freed memory for later requests:
+// small buffers share slabs, large ones are kept whole. If the limit is reached, or
+// the driver cannot pin more memory, the allocator returns pageable memory, which is
+// staged as usual. It never fails and is safe for concurrent use.
+//
+// # Ownership
 //
 // Buffers live until they are freed or the allocator is closed. The garbage
 // collector does not free them, so release the arrays that were read with it.
 //
-// For Parquet give it to pqarrow.NewFileReader, which makes the arrays, and not
-// to parquet.NewReaderProperties: arrow-go v17 reads pages of dictionaries after
-// it has freed them, which only memory of the collector's survives.
+// For Parquet pass it to pqarrow.NewFileReader, which creates the arrays, and not to
+// parquet.NewReaderProperties: arrow-go v17 reads dictionary pages after it has
+// freed them, which is safe only with garbage-collected memory.
 type PinnedAllocator struct {
 	device *device.Device
 	limit  uint64
 
 	mu     sync.Mutex
 	closed bool
-	// free holds idle buffers by their class, live those in use.
+	// free holds idle buffers by size class; live maps the buffers in use to their
+	// slabs.
 	free   map[uint64][]pinnedBuffer
 	live   map[unsafe.Pointer]*slab
 	slabs  []*slab
@@ -40,7 +43,7 @@ type PinnedAllocator struct {
 	inUse  uint64
 }
 
-// slab is what the driver was asked for at a time: buffers of one class.
+// slab is one allocation of the driver, divided into buffers of one class.
 type slab struct {
 	pointer      unsafe.Pointer
 	class, bytes uint64
@@ -60,8 +63,9 @@ const (
 	slabBytes        = 4 << 20
 )
 
-// NewPinnedAllocator returns an allocator that pins at most limit bytes; zero
-// means no limit. The caller closes it after everything that was read with it.
+// NewPinnedAllocator returns an allocator that pins at most limit bytes; zero means
+// no limit. The caller must close it after releasing everything that was read with
+// it.
 func NewPinnedAllocator(dev *device.Device, limit uint64) *PinnedAllocator {
 	return &PinnedAllocator{
 		device: dev, limit: limit,
@@ -69,16 +73,16 @@ func NewPinnedAllocator(dev *device.Device, limit uint64) *PinnedAllocator {
 	}
 }
 
-// Allocate returns size bytes, all zero and aligned to 64. A size below one gives
-// nil.
+// Allocate returns size zeroed bytes, aligned to 64. It returns nil if size is less
+// than one.
 func (a *PinnedAllocator) Allocate(size int) []byte {
 	memory := a.AllocateUninitialized(size)
 	clear(memory)
 	return memory
 }
 
-// AllocateUninitialized is Allocate for who will write every byte: the contents
-// are undefined.
+// AllocateUninitialized is Allocate without zeroing, for callers that write every
+// byte: the contents are undefined.
 func (a *PinnedAllocator) AllocateUninitialized(size int) []byte {
 	if size <= 0 {
 		return nil
@@ -90,8 +94,8 @@ func (a *PinnedAllocator) AllocateUninitialized(size int) []byte {
 	return unsafe.Slice((*byte)(pointer), size)
 }
 
-// Reallocate returns a buffer of size bytes that begins with those of b, and
-// frees b if it is another one.
+// Reallocate returns a buffer of size bytes that begins with the bytes of b. It
+// frees b if the result is a different buffer.
 func (a *PinnedAllocator) Reallocate(size int, b []byte) []byte {
 	if room := a.room(b); size >= 0 && uint64(size) <= room {
 		resized := unsafe.Slice(unsafe.SliceData(b), size)
@@ -104,7 +108,7 @@ func (a *PinnedAllocator) Reallocate(size int, b []byte) []byte {
 	return grown
 }
 
-// room returns how long a buffer may become where it is.
+// room returns the length to which a buffer can grow in place.
 func (a *PinnedAllocator) room(b []byte) uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -114,7 +118,8 @@ func (a *PinnedAllocator) room(b []byte) uint64 {
 	return uint64(cap(b))
 }
 
-// Free takes a buffer back. Ordinary memory is left to the garbage collector.
+// Free returns a buffer to the allocator. Pageable memory is left to the garbage
+// collector.
 func (a *PinnedAllocator) Free(b []byte) {
 	pointer := unsafe.Pointer(unsafe.SliceData(b))
 	a.mu.Lock()
@@ -129,23 +134,24 @@ func (a *PinnedAllocator) Free(b []byte) {
 	a.free[slab.class] = append(a.free[slab.class], pinnedBuffer{pointer, slab})
 }
 
-// InUse returns the bytes of pinned memory that buffers hold now, after rounding.
+// InUse returns the bytes of pinned memory that buffers hold now, including
+// rounding.
 func (a *PinnedAllocator) InUse() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.inUse
 }
 
-// Pinned returns the bytes that were pinned in all.
+// Pinned returns the bytes that are pinned now.
 func (a *PinnedAllocator) Pinned() uint64 {
 	a.mu.Lock()
 	defer a.mu.Unlock()
 	return a.pinned
 }
 
-// Trim unpins memory of which no buffer is in use until no more than keep bytes
-// are pinned, and returns how many it has unpinned. The limit that was given to
-// [NewPinnedAllocator] bounds what is kept without it.
+// Trim unpins slabs that have no buffer in use until at most keep bytes are pinned,
+// and returns the number of bytes unpinned. Without Trim only the limit of
+// [NewPinnedAllocator] bounds the memory that is kept.
 func (a *PinnedAllocator) Trim(keep uint64) (released uint64, err error) {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -170,8 +176,8 @@ func (a *PinnedAllocator) Trim(keep uint64) (released uint64, err error) {
 	return released, errors.Join(failures...)
 }
 
-// Close unpins everything. Buffers that are still in use become invalid: the
-// error, which wraps [ErrLeak], says so and leaves the memory pinned.
+// Close unpins all memory. If buffers are still in use it returns an error that
+// wraps [ErrLeak] and leaves the memory pinned.
 func (a *PinnedAllocator) Close() error {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -190,8 +196,8 @@ func (a *PinnedAllocator) Close() error {
 	return errors.Join(failures...)
 }
 
-// take returns an idle buffer of the class, pinning more where there is none, or
-// nil if nothing more may or can be pinned.
+// take returns an idle buffer of the class, pinning more memory if necessary, or nil
+// if no more memory may or can be pinned.
 func (a *PinnedAllocator) take(class uint64) unsafe.Pointer {
 	a.mu.Lock()
 	defer a.mu.Unlock()
@@ -207,7 +213,7 @@ func (a *PinnedAllocator) take(class uint64) unsafe.Pointer {
 	return buffer.pointer
 }
 
-// pin asks the driver for a slab and cuts it into buffers of the class.
+// pin allocates a slab from the driver and divides it into buffers of the class.
 func (a *PinnedAllocator) pin(class uint64) bool {
 	bytes, count := class, uint64(1)
 	if class <= largestSlabClass {
@@ -229,8 +235,8 @@ func (a *PinnedAllocator) pin(class uint64) bool {
 	return true
 }
 
-// pinnedClass rounds a size up to the next of four steps between powers of two,
-// so that at most a fifth of a large buffer is wasted.
+// pinnedClass rounds a size up to one of four steps between powers of two, so that
+// at most a fifth of a large buffer is wasted.
 func pinnedClass(size uint64) uint64 {
 	if size <= smallestPinnedClass {
 		return smallestPinnedClass

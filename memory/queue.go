@@ -15,38 +15,37 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// queue holds the requests of a tree of managers that wait for memory, by priority
-// and then by arrival.
+// queue holds the requests of a manager tree that wait for memory, ordered by
+// priority and then by arrival.
 //
-// A request waits at the account that is too small for it. Requests that do not
-// need that account go on. Of those that do, smaller ones may pass until the
-// request has aged. From then on the bytes that are released there gather until
-// they are enough, so that no request starves.
+// A request waits at the account that has too little budget. Requests that do not
+// need that account continue. Of the requests that need it, smaller ones may
+// overtake until the waiting request has aged. After that the bytes released at the
+// account accumulate until the request fits, so that no request starves.
 //
 // The states of a request are in request_state.go.
 type queue struct {
 	stripes *stripes
 	tree    *tree
-	// interested counts the requests that wait, or are about to. A release reads
-	// it and leaves the lock alone if it is zero. A request is counted before it
-	// tries for the last time: either it finds what was released, or the release
-	// finds it.
+	// interested counts the requests that wait or are about to wait. A release reads
+	// it and takes the lock only if it is not zero. A request is counted before its
+	// last attempt: either the attempt sees the released bytes, or the release sees
+	// the request.
 	interested atomic.Int64
-	// length is the number of requests that wait.
+	// length is the number of waiting requests.
 	length atomic.Int64
 	// releases counts the blocks that were released while requests waited.
 	releases atomic.Uint64
 
 	mu      sync.Mutex
 	waiting []*waiter
-	// overdrawn are the accounts whose budget was lowered below what is in use.
-	// While there are any the tree counts as interested: credit must not be drawn
-	// then, because it is no longer within the budget.
+	// overdrawn are the accounts with more bytes in use than their lowered budget.
+	// Each of them counts as interested, because credit of tag caches, which may now
+	// exceed the budget, must not be used.
 	overdrawn []*account
-	// marked are the accounts at which requests waited when requests were granted
-	// last.
+	// marked are the accounts at which requests waited when grant last ran.
 	marked []*account
-	// tickets is how many requests have come.
+	// tickets counts the requests that have entered.
 	tickets uint64
 	closed  bool
 }
@@ -56,31 +55,31 @@ type waiter struct {
 	bytes    uint64
 	priority int
 	mode     waitMode
-	// agedAt is when smaller requests must no longer pass this one.
+	// agedAt is the time from which smaller requests must not overtake this one.
 	agedAt int64
-	// ticket orders requests by arrival. A request keeps it however often it is
-	// tried.
+	// ticket orders requests by arrival. A request keeps its ticket when it is tried
+	// again.
 	ticket uint64
 	// place is the state of the request. The queue's lock guards it.
 	place placeState
-	// shortAt is the account that the request waits at.
+	// shortAt is the account at which the request waits.
 	shortAt *account
-	// releases is how many blocks the tree had released when the device had no
-	// room for the request.
+	// releases is the number of blocks that the tree had released when the device
+	// had no memory for the request.
 	releases uint64
-	// keepsPlace is set once the device has refused the request: it is trying, and not
-	// granted, when its bytes are reserved.
+	// keepsPlace is set once the device has refused the request: when its bytes are
+	// reserved, its state becomes trying instead of granted.
 	keepsPlace bool
-	// decided is closed once the request is granted, trying or refused. If it is
-	// refused, either err is set or tooSmall is the account whose whole budget is smaller
-	// than the request.
+	// decided is closed when the request is granted, trying or refused. If it is
+	// refused, either err is set or tooSmall is the account with a total budget
+	// smaller than the request.
 	decided  chan struct{}
 	err      error
 	tooSmall *account
 }
 
-// errNoMemory ends the wait of a request that only waits behind others: it is first, and
-// there is too little memory.
+// errNoMemory ends the wait of a request with mode waitBehindOthers when it is first
+// in line and there is too little memory.
 var errNoMemory = errors.New("there is too little memory")
 
 // become changes the state of a request. The queue is locked.
@@ -91,10 +90,10 @@ func (q *queue) become(w *waiter, place placeState) {
 	w.place = place
 }
 
-// wait waits until the bytes are reserved. If after is not nil the device has refused
-// the request: it waits until the tree has released more blocks than *after, and keeps
-// its place in the queue until it leaves. If the whole budget of an account is smaller
-// than the request, tooSmall is that account.
+// wait waits until the bytes are reserved. A non-nil after means that the device has
+// refused the request: it waits until the tree has released more blocks than *after,
+// and keeps its place in the queue until it leaves. If an account has a total budget
+// smaller than the request, wait returns it as tooSmall.
 //
 // again is called first, and then each time that the channel it returned fires.
 func (q *queue) wait(ctx context.Context, w *waiter, after *uint64, again func() <-chan time.Time) (tooSmall *account, err error) {
@@ -130,8 +129,8 @@ func (w *waiter) isDecided() bool {
 	}
 }
 
-// enter adds a request, or makes one that was trying wait again, and grants it at once
-// if possible.
+// enter adds a request, or makes a request that was trying wait again, and grants it
+// immediately if possible.
 func (q *queue) enter(w *waiter, after *uint64) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -174,7 +173,7 @@ func (q *queue) withdraw(w *waiter) bool {
 	return true
 }
 
-// leave removes a request that keeps its place, once it has ended.
+// leave removes a request that keeps its place, after the request has ended.
 func (q *queue) leave(w *waiter) {
 	if w != nil && w.keepsPlace {
 		q.mu.Lock()
@@ -193,8 +192,8 @@ func (q *queue) remove(w *waiter) {
 	q.serve()
 }
 
-// released is called after a block was released, and wake after bytes were given
-// back in another way.
+// released is called after a block was released. wake is called after bytes were
+// returned in another way.
 func (q *queue) released() {
 	if q.interested.Load() > 0 {
 		q.releases.Add(1)
@@ -226,16 +225,17 @@ func (q *queue) setBudget(a *account, budget uint64) {
 	q.grant()
 }
 
-// serve grants what it can. The queue is locked. It locks all stripes: a request
-// that fails further up has taken from the budgets below for a moment, and a
-// waiting request that was refused because of that would not be tried again.
+// serve grants the requests that can be granted. The queue is locked. serve locks
+// all stripes: a request that fails at a higher account has briefly reserved bytes
+// at the accounts below, and a waiting request refused because of those bytes would
+// not be tried again.
 func (q *queue) serve() {
 	q.stripes.lockAll()
 	defer q.stripes.unlockAll()
 	q.grant()
 }
 
-// grant grants what it can, in order. The queue and all stripes are locked.
+// grant grants requests in order. The queue and all stripes are locked.
 func (q *queue) grant() {
 	q.overdrawn = slices.DeleteFunc(q.overdrawn, func(a *account) bool {
 		within := !a.overdrawn()
@@ -257,7 +257,7 @@ func (q *queue) grant() {
 	q.length.Store(int64(len(q.waiting)))
 }
 
-// decide grants or refuses a request that waits, if it can, and reports whether the
+// decide grants or refuses a waiting request if possible, and reports whether the
 // request has left the queue. The queue and all stripes are locked.
 func (q *queue) decide(w *waiter, ahead []*waiter, now int64) (left bool) {
 	if w.isHopeless() {
@@ -285,14 +285,14 @@ func (q *queue) decide(w *waiter, ahead []*waiter, now int64) (left bool) {
 	return true
 }
 
-// refuse ends the wait of a request whose err or tooSmall is set.
+// refuse ends the wait of a request that has err or tooSmall set.
 func (q *queue) refuse(w *waiter) {
 	q.become(w, refused)
 	close(w.decided)
 }
 
-// mark notes at the accounts which requests wait there, for those that do not
-// queue. The queue and all stripes are locked.
+// mark records at each account the requests that wait there, for requests that do
+// not use the queue. The queue and all stripes are locked.
 func (q *queue) mark() {
 	for _, a := range q.marked {
 		a.waiting.Store(0)
@@ -311,7 +311,8 @@ func (q *queue) mark() {
 	}
 }
 
-// isHopeless reports whether no release can help, and notes why.
+// isHopeless reports whether no release can help the request, and records the
+// reason.
 func (w *waiter) isHopeless() bool {
 	if w.account.ended.Load() {
 		w.err = w.closedError()
@@ -321,8 +322,9 @@ func (w *waiter) isHopeless() bool {
 	return w.tooSmall != nil
 }
 
-// reserve reserves a request's bytes. Otherwise it returns the account without room, or
-// the root if the request waits for a release. The queue and all stripes are locked.
+// reserve reserves the bytes of a request. On failure it returns the account without
+// room, or the root if the request waits for a release. The queue and all stripes
+// are locked.
 func (q *queue) reserve(w *waiter) (short *account) {
 	if w.place == waitingForRelease {
 		if q.releases.Load() == w.releases {
@@ -333,8 +335,8 @@ func (q *queue) reserve(w *waiter) (short *account) {
 	return w.account.reserve(w.bytes, true).account
 }
 
-// behind returns the account at which the request has to wait because another one
-// that is ahead of it waits there, or nil.
+// behind returns the account at which the request must wait because a request ahead
+// of it waits there, or nil.
 func (w *waiter) behind(ahead []*waiter, now int64) *account {
 	for level := w.account; level != nil && len(ahead) > 0; level = level.parent {
 		for _, other := range ahead {
@@ -349,12 +351,12 @@ func (w *waiter) behind(ahead []*waiter, now int64) *account {
 	return nil
 }
 
-// passes reports whether a request may take memory that another one waits for.
+// passes reports whether a request may take memory that another request waits for.
 func (w *waiter) passes(other *waiter, now int64) bool {
 	return w.bytes < other.bytes && now < other.agedAt
 }
 
-// close refuses every request that waits.
+// close refuses every waiting request.
 func (q *queue) close() {
 	q.mu.Lock()
 	defer q.mu.Unlock()

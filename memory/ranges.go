@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// UploadRange copies source to the elements from the given one on, which must be
-// in range. All else is as in [Slice.Upload].
+// UploadRange copies source to the elements that begin at index from. They must be
+// in range. Otherwise it behaves as [Slice.Upload].
 func (s Slice[T]) UploadRange(ctx context.Context, stream *device.Stream, from int, source []T) error {
 	part, err := s.part(from, len(source))
 	if err != nil {
@@ -17,8 +17,8 @@ func (s Slice[T]) UploadRange(ctx context.Context, stream *device.Stream, from i
 	return part.Upload(ctx, stream, source)
 }
 
-// DownloadRange copies as many elements as destination holds, from the given one
-// on, which must be in range. All else is as in [Slice.Download].
+// DownloadRange copies the elements that begin at index from into destination. They
+// must be in range. Otherwise it behaves as [Slice.Download].
 func (s Slice[T]) DownloadRange(ctx context.Context, stream *device.Stream, from int, destination []T) error {
 	part, err := s.part(from, len(destination))
 	if err != nil {
@@ -27,7 +27,7 @@ func (s Slice[T]) DownloadRange(ctx context.Context, stream *device.Stream, from
 	return part.Download(ctx, stream, destination)
 }
 
-// part returns n elements from the given one on.
+// part returns n elements that begin at index from.
 func (s Slice[T]) part(from, n int) (Slice[T], error) {
 	if from < 0 || from > s.length || n > s.length-from {
 		return Slice[T]{}, fmt.Errorf("%d elements from %d on of a slice of %d: %w", n, from, s.length, ErrRange)
@@ -35,9 +35,9 @@ func (s Slice[T]) part(from, n int) (Slice[T], error) {
 	return s.Slice(from, from+n)
 }
 
-// UploadPadded copies source, which may be shorter than s, and writes padding to
-// the elements after it: what aligns a buffer, or the room of a column for more
-// rows. All else is as in [Slice.Upload].
+// UploadPadded copies source, which may be shorter than s, and writes padding to the
+// elements after it, for example the alignment bytes of a buffer or the spare rows
+// of a column. Otherwise it behaves as [Slice.Upload].
 func (s Slice[T]) UploadPadded(ctx context.Context, stream *device.Stream, source []T, padding T) error {
 	if len(source) > s.length {
 		return fmt.Errorf("memory: upload %d elements to a slice of %d: %w", len(source), s.length, ErrRange)

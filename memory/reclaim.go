@@ -7,24 +7,25 @@ import (
 	"sync"
 )
 
-// Reclaimer can give memory back when a manager is short of it: by moving it to
-// the host, or by dropping what can be made again.
+// Reclaimer releases memory when a manager is short of it, for example by moving
+// data to the host or by dropping data that can be recomputed.
 type Reclaimer interface {
-	// Reclaim tries to release blocks of the manager's until at least so many
-	// bytes are free, and returns how many it released. It must not allocate
-	// from the manager, and it must not wait for what waits for memory.
+	// Reclaim tries to release blocks of the manager until at least the given number
+	// of bytes is free, and returns the number of bytes that it released. It must
+	// not allocate from the manager, and it must not wait for code that waits for
+	// memory.
 	Reclaim(ctx context.Context, bytes uint64) (released uint64, err error)
 }
 
-// reclaimers are asked in the order in which they were added.
+// reclaimers are called in the order in which they were added.
 type reclaimers struct {
 	mu  sync.Mutex
 	all []Reclaimer
 }
 
-// AddReclaimer registers who is asked, before a request fails for want of
-// memory, to give some back. The caller removes it before it is closed. r must
-// be comparable, as a pointer is.
+// AddReclaimer registers a Reclaimer. The manager calls it before a request fails
+// because of too little memory. The caller must call remove before closing the
+// Reclaimer. r must be comparable, for example a pointer.
 func (m *Manager) AddReclaimer(r Reclaimer) (remove func()) {
 	m.reclaimers.mu.Lock()
 	defer m.reclaimers.mu.Unlock()
@@ -36,8 +37,8 @@ func (m *Manager) AddReclaimer(r Reclaimer) (remove func()) {
 	}
 }
 
-// reclaim asks the reclaimers of the manager and of all below it for bytes, and
-// reports whether any released something.
+// reclaim calls the reclaimers of the manager and its descendants until they have
+// released enough bytes, and reports whether any memory was released.
 func (m *Manager) reclaim(ctx context.Context, bytes uint64) bool {
 	var total uint64
 	for _, r := range m.reclaimers.list() {

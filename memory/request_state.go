@@ -1,8 +1,7 @@
 package memory
 
-// A request that finds too little memory is driven by two state machines: its own, which
-// says what it does next, and that of its place in the queue, which says whether it may
-// have bytes.
+// Two state machines drive a request that finds too little memory: requestState is its
+// next step; placeState is its place in the queue, which decides whether it gets bytes.
 //
 // The request (attempt.run):
 //
@@ -36,24 +35,27 @@ package memory
 //	   └──────────────────────────────────┘  │  outside
 //	      context done                       ▼
 //	                                      refused: the manager was closed, the budget can
-//	                                      never hold the request, or it has had its turn
+//	                                      never hold the request, or its turn came and
+//	                                      there was too little memory
 //
-// granted and refused have left the queue; the request may enter again from both.
+// In the states granted and refused the request has left the queue. It may enter again
+// from both.
 
-// requestState is what a request does next.
+// requestState is the next step of a request.
 type requestState uint8
 
 const (
-	// reserving takes the bytes from the budgets, waiting for them if the mode says so.
+	// reserving reserves the bytes in the budgets, and waits for them if the mode
+	// allows.
 	reserving requestState = iota
-	// asking asks the resource for memory; the bytes are reserved.
+	// asking allocates from the resource; the bytes are reserved.
 	asking
-	// shortOnDevice decides what to do after the device had no memory.
+	// shortOnDevice chooses the next step after the device had no memory.
 	shortOnDevice
 	// awaitingRelease waits in the queue until a block is released and the bytes are
 	// reserved again.
 	awaitingRelease
-	// awaitingOthers waits until requests that are in progress have ended. No blocks are
+	// awaitingOthers waits until the requests in progress have ended. No blocks are
 	// in use, so no release will come.
 	awaitingOthers
 	// succeeded has a block, failed an error.
@@ -74,19 +76,20 @@ var requestTransitions = map[requestState][]requestState{
 type placeState uint8
 
 const (
-	// outside is not in the queue: before it enters, or after it has left.
+	// outside is not in the queue: it has not entered or has left.
 	outside placeState = iota
-	// waitingForBudget waits until its budgets have room, and requests ahead permit.
+	// waitingForBudget waits until its budgets have room and the requests ahead of
+	// it allow it.
 	waitingForBudget
 	// waitingForRelease was refused by the device. It is not tried before the next
 	// release.
 	waitingForRelease
-	// trying has its bytes and asks the device again. It keeps its place: otherwise the
-	// memory that it needs would never come together.
+	// trying has its bytes reserved and allocates from the device again. It keeps
+	// its place; otherwise other requests could take the memory that it needs.
 	trying
 	// granted has left the queue with its bytes reserved.
 	granted
-	// refused has left the queue without.
+	// refused has left the queue without bytes.
 	refused
 )
 
@@ -103,7 +106,7 @@ var placeTransitions = map[placeState][]placeState{
 // queued reports whether the request is in the queue and undecided.
 func (p placeState) queued() bool { return p == waitingForBudget || p == waitingForRelease }
 
-// observer sees every transition. Only tests set one.
+// observer is called for every transition. Only tests set it.
 type observer struct {
 	request func(from, to requestState)
 	place   func(from, to placeState)

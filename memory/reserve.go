@@ -10,25 +10,25 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Reserve sets bytes aside for a job. It returns a child whose budget they are:
-// allocating that much from it does not fail for want of budget, whatever others
-// do meanwhile. If the resource is a [resource.Primer] it gets the memory from the device
-// at once. Closing the child gives back what is not in use.
+// Reserve sets bytes aside for a job. It returns a child with that budget:
+// allocations from the child up to that amount do not fail because of a budget. If
+// the resource is a [resource.Primer], Reserve also obtains the memory from the
+// device immediately. Closing the child returns the bytes that are not in use.
 //
 // A reservation of zero bytes reserves nothing; only empty blocks fit into it. The
 // name follows the rules of [Manager.Child].
 //
 // # Errors
 //
-// Those of [Manager.Allocate]. After an error nothing is reserved.
+// The errors of [Manager.Allocate]. After an error nothing is reserved.
 func (m *Manager) Reserve(name string, bytes uint64) (*Manager, error) {
 	return m.reserveJob(context.Background(), name, bytes, AllocateOptions{Tag: name}, failAtOnce)
 }
 
 // ReserveWait is [Manager.Reserve] that waits until the budget has room, as
-// [Manager.AllocateWait] does. It does not wait for the device: if that has no
-// memory for a [resource.Primer] it fails as Reserve does. Of the options only the priority
-// counts.
+// [Manager.AllocateWait] does. It does not wait for the device: if the device has no
+// memory for a [resource.Primer], ReserveWait fails as Reserve does. It uses only
+// the Priority of the options.
 func (m *Manager) ReserveWait(ctx context.Context, name string, bytes uint64, options AllocateOptions) (*Manager, error) {
 	if ctx.Err() != nil {
 		return nil, fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, cancel.Error(ctx))
@@ -37,8 +37,9 @@ func (m *Manager) ReserveWait(ctx context.Context, name string, bytes uint64, op
 	return m.reserveJob(ctx, name, bytes, options, waitForMemory)
 }
 
-// reserveJob reserves the bytes first and makes the child afterwards. Nobody can
-// close the child before it has them, and give back what was never reserved.
+// reserveJob reserves the bytes first and creates the child afterwards. Otherwise
+// the child could be closed before the bytes are reserved, and would return bytes
+// that were never reserved.
 func (m *Manager) reserveJob(ctx context.Context, name string, bytes uint64, options AllocateOptions, mode waitMode) (*Manager, error) {
 	failed := func(err error) (*Manager, error) {
 		return nil, m.failed(fmt.Errorf("memory: reserve %s for %q: %w", humanize.Bytes(bytes), name, err))
@@ -64,8 +65,7 @@ func (m *Manager) reserveJob(ctx context.Context, name string, bytes uint64, opt
 	return child, nil
 }
 
-// reserveBytes takes bytes out of the budgets, waiting for them if the mode says
-// so.
+// reserveBytes reserves bytes in the budgets, and waits for them if the mode allows.
 func (m *Manager) reserveBytes(ctx context.Context, bytes uint64, options AllocateOptions, mode waitMode) error {
 	if mode != failAtOnce {
 		m.tree.queue.interested.Add(1)

@@ -6,46 +6,47 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// The resources that programs choose between have short names here. What only
-// resources and adaptors themselves need is in package resource.
+// These are short names for the resources that programs choose between. Types that
+// only resources and adaptors need are in package resource.
 type (
-	// Resource is where a manager's memory comes from.
+	// Resource provides a manager's memory.
 	Resource = resource.Resource
 
-	// CachingResource keeps freed memory and hands it out again; see [caching.Resource].
-	// It is what a manager uses unless Options.Resource names another resource.
+	// CachingResource keeps freed memory and reuses it; see [caching.Resource]. It
+	// is the default of Options.Resource.
 	CachingResource = caching.Resource
 	// CachingOptions configure a [CachingResource].
 	CachingOptions = caching.Options
-	// OutOfMemoryError says why a [CachingResource] has no memory for a request.
+	// OutOfMemoryError explains why a [CachingResource] has no memory for a request.
 	OutOfMemoryError = caching.OutOfMemoryError
 
-	// DriverResource asks the driver for each allocation; see [resource.Driver].
+	// DriverResource calls the driver for each allocation; see [resource.Driver].
 	DriverResource = resource.Driver
-	// StreamOrderedResource allocates from a pool of the driver; see
+	// StreamOrderedResource allocates from a memory pool of the driver; see
 	// [resource.StreamOrdered].
 	StreamOrderedResource = resource.StreamOrdered
 	// StreamOrderedOptions configure a [StreamOrderedResource].
 	StreamOrderedOptions = resource.StreamOrderedOptions
 	// PinnedResource allocates page-locked host memory; see [resource.Pinned].
 	PinnedResource = resource.Pinned
-	// ManagedResource allocates memory that processor and device reach at one
-	// address; see [resource.Managed].
+	// ManagedResource allocates memory that is accessible at the same address on the
+	// host and the device; see [resource.Managed].
 	ManagedResource = resource.Managed
 )
 
-// Segments of a [CachingResource].
+// Segment strategies of a [CachingResource].
 const (
 	AutomaticSegments  = caching.AutomaticSegments
 	FixedSegments      = caching.FixedSegments
 	ExpandableSegments = caching.ExpandableSegments
 )
 
-// KeepNothing is the StreamOrderedOptions.ReleaseThreshold that gives all unused memory
-// back to the system at every synchronisation.
+// KeepNothing is the StreamOrderedOptions.ReleaseThreshold that returns all unused
+// memory to the system at every synchronization.
 const KeepNothing = resource.KeepNothing
 
-// NewCachingResource makes a caching resource on the device. The caller closes it.
+// NewCachingResource returns a caching resource on the device. The caller must close
+// it.
 func NewCachingResource(dev *device.Device, options CachingOptions) (*CachingResource, error) {
 	return caching.New(dev, options)
 }
@@ -53,12 +54,13 @@ func NewCachingResource(dev *device.Device, options CachingOptions) (*CachingRes
 // NewDriverResource returns a DriverResource for the device.
 func NewDriverResource(dev *device.Device) *DriverResource { return resource.NewDriver(dev) }
 
-// NewStreamOrderedResource makes a pool on the device. The caller closes it.
+// NewStreamOrderedResource creates a memory pool on the device. The caller must
+// close it.
 //
 // # Errors
 //
-// Before CUDA 11.2, and on some virtual GPUs, the driver has no pools: the error wraps
-// device.ErrNotSupported. Use a [CachingResource] there.
+// Before CUDA 11.2, and on some virtual GPUs, the driver has no memory pools: the
+// error wraps device.ErrNotSupported. Use a [CachingResource] there.
 func NewStreamOrderedResource(dev *device.Device, options StreamOrderedOptions) (*StreamOrderedResource, error) {
 	return resource.NewStreamOrdered(dev, options)
 }

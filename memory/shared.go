@@ -14,15 +14,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// SharedResource allocates memory of the device that other processes can open:
-// [Block.Share] gives a descriptor for it, which travels over a Unix socket, and
-// [Manager.OpenShared] makes a block of that there. Both have the same memory.
-// Package share does this for tables, by name.
+// SharedResource allocates device memory that other processes can open:
+// [Block.Share] returns a file descriptor for it, which can be sent over a Unix
+// socket. [Manager.OpenShared] returns a block of the same memory in the receiving
+// process. Package share does this for tables, by name.
 //
-// Each allocation is a piece of physical memory of its own, mapped at addresses of
-// its own: the bytes are rounded up to 2 MiB on the GPUs of today, and allocating
-// costs some hundred microseconds. Use it for what is to be shared, a whole table
-// in one allocation, and not as a program's only resource.
+// Each allocation is a separate physical allocation, mapped at a separate address
+// range: the bytes are rounded up to 2 MiB on current GPUs, and allocating takes
+// some hundred microseconds. Use it only for data that is shared, one allocation per
+// table, and not as a program's only resource.
 type SharedResource struct {
 	device *device.Device
 
@@ -32,13 +32,13 @@ type SharedResource struct {
 
 // sharedRegion is one allocation.
 type sharedRegion struct {
-	// asked is what the caller wanted, bytes what it got.
+	// asked is the requested size, bytes the rounded size.
 	asked, bytes uint64
 	physical     backend.Physical
 }
 
-// NewSharedResource returns a SharedResource for the device. Where the device
-// cannot share memory, and on systems other than Linux, each allocation fails with
+// NewSharedResource returns a SharedResource for the device. If the device cannot
+// share memory, and on systems other than Linux, each allocation fails with
 // device.ErrNotSupported.
 func NewSharedResource(dev *device.Device) *SharedResource {
 	return &SharedResource{device: dev, regions: make(map[device.Pointer]sharedRegion)}
@@ -101,10 +101,10 @@ func (r *SharedResource) Device() *device.Device { return r.device }
 // Kind implements [Resource].
 func (r *SharedResource) Kind() device.MemoryKind { return r.device.MemoryKind() }
 
-// Close implements [Resource]; there is nothing to give back.
+// Close implements [Resource]. It does nothing.
 func (r *SharedResource) Close() error { return nil }
 
-// mapWhole maps physical memory at addresses of its own, with the access given.
+// mapWhole maps physical memory at a new address range with the given access.
 func mapWhole(driver backend.Device, physical backend.Physical, bytes uint64,
 	access func(at device.Pointer, bytes uint64) error,
 ) (device.Pointer, error) {
@@ -121,33 +121,33 @@ func mapWhole(driver backend.Device, physical backend.Physical, bytes uint64,
 	return at, nil
 }
 
-// unmapWhole undoes mapWhole. Nothing uses the memory any more.
+// unmapWhole undoes mapWhole. The memory must not be in use.
 func unmapWhole(driver backend.Device, at device.Pointer, bytes uint64) error {
 	if err := driver.Unmap(at, bytes); err != nil {
-		return err // the addresses still lead somewhere
+		return err // the addresses are still mapped
 	}
 	return driver.AddressFree(at, bytes)
 }
 
-// Shared is memory on its way to another process.
+// Shared describes memory to be sent to another process.
 type Shared struct {
-	// Descriptor is a file descriptor. It keeps the memory until it is closed.
+	// Descriptor is a file descriptor. It keeps the memory alive until it is closed.
 	Descriptor int
-	// Bytes is how long the memory is: the block's, rounded up.
+	// Bytes is the length of the memory: the length of the block, rounded up.
 	Bytes uint64
 }
 
-// ShareOptions configure [Block.Share]. The zero value is right for tables, which
-// nobody changes once they are made.
+// ShareOptions configure [Block.Share]. The zero value is right for tables, which do
+// not change after they are built.
 type ShareOptions struct {
-	// Writable lets others write to the memory. Without it they can only read: the
-	// kernel sees to that on the host, and everyone's good will on a GPU.
+	// Writable allows other processes to write to the memory. Otherwise it is
+	// read-only: on the host the kernel enforces this, on a GPU nothing does.
 	Writable bool
 }
 
-// Shareable reports whether Share can hand the block to other processes: it is
-// one allocation of a [SharedResource], by a manager whose resource that is,
-// adaptors that pass allocations on whole included.
+// Shareable reports whether Share can share the block with other processes: the
+// block must be a whole allocation of a [SharedResource] that is in the resource
+// stack of its manager.
 func (b *Block) Shareable() bool {
 	_, _, ok := b.sharedRegion()
 	return ok
@@ -164,17 +164,24 @@ func (b *Block) sharedRegion() (*SharedResource, sharedRegion, bool) {
 	shared.mu.Lock()
 	defer shared.mu.Unlock()
 	region, ok := shared.regions[b.Pointer()]
-	// A part of an allocation would take the rest along.
+	// Sharing part of an allocation would also share the rest of it.
 	return shared, region, ok && region.asked == b.Bytes()
 }
 
-// Share makes a descriptor of the block's memory for another process. The caller
-// closes it, once it is sent; block and descriptor keep the memory independently
-// of each other. What work is still to write the others may find unwritten: wait
-// for it before the descriptor is sent.
+// Share returns a descriptor of the block's memory for another process. It does not
+// wait for pending work: wait for the writes to the block before sending the
+// descriptor.
 //
-// After a share without Writable this process still writes to the block. The error
-// wraps device.ErrNotSupported for a block that is not [Block.Shareable].
+// After a share without Writable this process can still write to the block.
+//
+// # Ownership
+//
+// The caller closes the descriptor after sending it. The block and the descriptor
+// keep the memory alive independently of each other.
+//
+// # Errors
+//
+// The error wraps device.ErrNotSupported if the block is not [Block.Shareable].
 func (b *Block) Share(options ShareOptions) (Shared, error) {
 	if err := b.Retain(); err != nil {
 		return Shared{}, err

@@ -11,29 +11,28 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// Slice is a typed view of a block: Len elements of type T from an address on.
-// Like a Go slice it is a small value that is passed by value, and its zero
-// value is empty.
+// Slice is a typed view of a block: Len elements of type T that begin at an address.
+// Like a Go slice it is passed by value, and its zero value is empty.
 //
 // # Ownership
 //
-// The slices of [NewSlice], [SliceOf] and [Slice.Own] hold a reference to their block:
-// Retain and Release are those of the block. Everything made from a slice or a block is
-// a view, which holds none: [View], [Reinterpret], [Slice.Slice], [Slice.AsBytes],
-// [Slice.View]. A view is good for as long as what it was made from. Its Retain and
-// Release return an error that wraps [ErrView] and change nothing.
+// The slices of [NewSlice], [SliceOf] and [Slice.Own] hold a reference to their
+// block: their Retain and Release call those of the block. [View], [Reinterpret],
+// [Slice.Slice], [Slice.AsBytes] and [Slice.View] return views, which hold no
+// reference. A view is valid as long as the slice or block from which it was made.
+// Its Retain and Release return an error that wraps [ErrView] and change nothing.
 type Slice[T Element] struct {
 	block  *Block
 	offset uint64
 	length int
-	// owner says that the slice holds a reference to the block.
+	// owner is set if the slice holds a reference to the block.
 	owner bool
-	// unordered says that work through the slice is not ordered after other work.
+	// unordered is set if work through the slice is not ordered after other work.
 	unordered bool
 }
 
-// NewSlice allocates n elements, which may be none. Their values are undefined.
-// The caller releases the slice.
+// NewSlice allocates n elements; n may be zero. Their values are undefined. The
+// caller releases the slice.
 func NewSlice[T Element](m *Manager, n int, options AllocateOptions) (Slice[T], error) {
 	bytes, err := sizeOf[T](n)
 	if err != nil {
@@ -46,8 +45,8 @@ func NewSlice[T Element](m *Manager, n int, options AllocateOptions) (Slice[T], 
 	return Slice[T]{block: block, length: n, owner: true}, nil
 }
 
-// NewSliceContext is [NewSlice] that waits for its turn as
-// [Manager.AllocateContext] does.
+// NewSliceContext is [NewSlice] that waits for its turn as [Manager.AllocateContext]
+// does.
 func NewSliceContext[T Element](ctx context.Context, m *Manager, n int, options AllocateOptions) (Slice[T], error) {
 	bytes, err := sizeOf[T](n)
 	if err != nil {
@@ -61,16 +60,16 @@ func NewSliceContext[T Element](ctx context.Context, m *Manager, n int, options 
 }
 
 // SliceOf returns the first n elements of a block as a slice that takes over the
-// caller's reference: releasing the slice releases the block. After an error the caller
-// still has its reference.
+// caller's reference: releasing the slice releases the block. After an error the
+// caller still has its reference.
 func SliceOf[T Element](block *Block, n int) (Slice[T], error) {
 	s, err := View[T](block, 0, n)
 	s.owner = err == nil
 	return s, err
 }
 
-// View returns n elements that begin offset bytes into the block. The slice is a view:
-// it holds no reference.
+// View returns n elements that begin offset bytes into the block. The slice is a
+// view: it holds no reference.
 func View[T Element](block *Block, offset uint64, n int) (Slice[T], error) {
 	if err := block.Check(); err != nil {
 		return Slice[T]{}, err
@@ -88,8 +87,8 @@ func View[T Element](block *Block, offset uint64, n int) (Slice[T], error) {
 	return Slice[T]{block: block, offset: offset, length: n}, nil
 }
 
-// Reinterpret returns the same memory as elements of another type. The bytes
-// must be a whole number of them. The result is a view.
+// Reinterpret returns the same memory as elements of another type. The bytes must be
+// a multiple of the element size. The result is a view.
 func Reinterpret[To, From Element](s Slice[From]) (Slice[To], error) {
 	bytes, width := s.Bytes(), widthOf[To]()
 	if bytes%width != 0 {
@@ -101,8 +100,8 @@ func Reinterpret[To, From Element](s Slice[From]) (Slice[To], error) {
 	return Slice[To]{block: s.block, offset: s.offset, length: int(bytes / width), unordered: s.unordered}, nil
 }
 
-// aligned checks that elements may lie at an address: a kernel that reads one
-// which is not aligned to its width, or to eight, takes its whole context down.
+// aligned checks the alignment of an element address. A kernel that reads an element
+// at an address not aligned to its width, or to eight, destroys the whole context.
 func aligned[T Element](at device.Pointer) error {
 	if alignment := min(widthOf[T](), 8); uint64(at)%alignment != 0 {
 		return fmt.Errorf("address %v is not aligned to %d bytes: %w", at, alignment, ErrRange)
@@ -110,7 +109,7 @@ func aligned[T Element](at device.Pointer) error {
 	return nil
 }
 
-// sizeOf returns the bytes of n elements.
+// sizeOf returns the size of n elements in bytes.
 func sizeOf[T Element](n int) (uint64, error) {
 	if n < 0 {
 		return 0, fmt.Errorf("length %d is negative: %w", n, ErrRange)
@@ -131,11 +130,11 @@ func (s Slice[T]) Len() int { return s.length }
 // Bytes returns the length in bytes.
 func (s Slice[T]) Bytes() uint64 { return uint64(s.length) * widthOf[T]() }
 
-// Offset returns where in its block the slice begins, in bytes.
+// Offset returns the byte offset of the slice in its block.
 func (s Slice[T]) Offset() uint64 { return s.offset }
 
-// Pointer returns where the slice begins on the device; zero for an empty block
-// and after release.
+// Pointer returns the device address of the first element. It is zero for an empty
+// block and after release.
 func (s Slice[T]) Pointer() device.Pointer {
 	if s.block == nil {
 		return 0
@@ -146,20 +145,21 @@ func (s Slice[T]) Pointer() device.Pointer {
 	return 0
 }
 
-// View returns the same elements without the reference that s may hold, for code that
-// is not to release them.
+// View returns the same elements without the reference that s may hold, for code
+// that must not release them.
 func (s Slice[T]) View() Slice[T] {
 	s.owner = false
 	return s
 }
 
-// IsView reports whether the slice is a view, which holds no reference to its block. A
-// zero Slice is one.
+// IsView reports whether the slice is a view, which holds no reference to its block.
+// A zero Slice is a view.
 func (s Slice[T]) IsView() bool { return !s.owner }
 
-// Own returns the same elements with a further reference to the block, which the caller
-// releases. It keeps a view longer than what it was made from. A zero Slice has no
-// block: it is returned as it is, and releasing it does nothing.
+// Own returns the same elements with an additional reference to the block, which the
+// caller releases. Use it to keep a view longer than the slice or block from which
+// it was made. A zero Slice has no block: Own returns it unchanged, and releasing it
+// does nothing.
 //
 // # Errors
 //
@@ -175,7 +175,7 @@ func (s Slice[T]) Own() (Slice[T], error) {
 	return s, nil
 }
 
-// Slice returns the elements from i up to j, as a view.
+// Slice returns the elements [i, j) as a view.
 func (s Slice[T]) Slice(i, j int) (Slice[T], error) {
 	if i < 0 || j < i || j > s.length {
 		return Slice[T]{}, fmt.Errorf("memory: slice [%d:%d] of %d elements: %w", i, j, s.length, ErrRange)
@@ -188,10 +188,10 @@ func (s Slice[T]) AsBytes() Slice[uint8] {
 	return Slice[uint8]{block: s.block, offset: s.offset, length: int(s.Bytes()), unordered: s.unordered}
 }
 
-// Unordered returns the same elements for work whose order the caller has seen to:
-// nothing that is done with the result waits for work that is pending on the memory on
-// other streams. Parts and other types of it are unordered, too. The result holds the
-// reference that s holds, and no further one.
+// Unordered returns the same elements for work that the caller has ordered:
+// operations on the result do not wait for work that is pending on the memory on
+// other streams. Slices and reinterpretations of the result are also unordered. The
+// result shares the reference that s holds.
 func (s Slice[T]) Unordered() Slice[T] {
 	s.unordered = true
 	return s
@@ -200,10 +200,10 @@ func (s Slice[T]) Unordered() Slice[T] {
 // IsUnordered reports whether the slice came from [Slice.Unordered].
 func (s Slice[T]) IsUnordered() bool { return s.unordered }
 
-// Order makes work that is enqueued on the stream from now on wait, on the device, for
-// the work that is pending on the memory; see [Block.OrderBefore]. It does nothing for
-// a slice of [Slice.Unordered] and for an empty one. Everything that gpuframe does with
-// a slice calls it.
+// Order makes work that is enqueued on the stream from now on wait, on the device,
+// for the work that is pending on the memory; see [Block.OrderBefore]. It does
+// nothing for a slice from [Slice.Unordered] or for a slice without a block. All
+// gpuframe operations on slices call it.
 func (s Slice[T]) Order(stream *device.Stream) error {
 	if s.unordered || s.block == nil {
 		return nil
@@ -211,8 +211,8 @@ func (s Slice[T]) Order(stream *device.Stream) error {
 	return s.block.OrderBefore(stream)
 }
 
-// Retain adds a reference to the block; a further Release gives it back. Retaining a
-// zero Slice does nothing.
+// Retain adds a reference to the block, which another Release gives back. Retaining
+// a zero Slice does nothing.
 //
 // # Errors
 //
@@ -232,7 +232,7 @@ func (s Slice[T]) Retain() error {
 //
 // # Errors
 //
-// [ErrView] for a view: what it was made from still holds its reference.
+// [ErrView] for a view: release the slice or block from which it was made.
 // [ErrReleased] if the block was released.
 func (s Slice[T]) Release() error {
 	if s.block == nil {
@@ -245,12 +245,15 @@ func (s Slice[T]) Release() error {
 	return s.block.Release()
 }
 
-// Host returns the elements themselves where the processor can reach the memory,
-// which is on the host device and for pinned and managed memory. Work that is
-// enqueued on the memory is not waited for: see [Block.Synchronize]. Go cannot
-// forbid writing to a slice: heed [Block.ReadOnly]. The Go slice
-// does not keep the block: hold s until after its last use, as a deferred
-// Release does.
+// Host returns the elements as a Go slice if the host can access the memory: on the
+// host device, and for pinned and managed memory. It does not wait for work that is
+// pending on the memory: see [Block.Synchronize]. Go cannot prevent writes to the
+// result: do not write to it if the block is [Block.ReadOnly].
+//
+// # Ownership
+//
+// The Go slice does not keep the block alive: hold s until after the last use of the
+// Go slice, for example with a deferred Release.
 func (s Slice[T]) Host() ([]T, error) {
 	if s.length == 0 {
 		return nil, nil
@@ -264,9 +267,10 @@ func (s Slice[T]) Host() ([]T, error) {
 	return unsafe.Slice((*T)(address.Pointer(s.Pointer())), s.length), nil
 }
 
-// Upload copies source, which must be as long as s, to the device, after the work that
-// is pending on the block. It returns when source may be used again; work on the stream
-// that is enqueued afterwards finds the values. A nil stream is the block's own.
+// Upload copies source to the device, after the work that is pending on the block.
+// source must have the length of s. Upload returns when source may be reused. Work
+// that is enqueued on the stream afterwards sees the values. A nil stream means the
+// block's stream.
 func (s Slice[T]) Upload(ctx context.Context, stream *device.Stream, source []T) error {
 	if len(source) != s.length {
 		return fmt.Errorf("memory: upload %d elements to a slice of %d: %w", len(source), s.length, ErrRange)
@@ -277,9 +281,10 @@ func (s Slice[T]) Upload(ctx context.Context, stream *device.Stream, source []T)
 	return Upload(ctx, stream, s.AsBytes(), []Source{{Data: asBytes(source)}})
 }
 
-// Download copies the elements into destination, which must be as long as s, after the
-// work that is on the stream now and the work that is pending on the block, and returns
-// when they are there. A nil stream is the block's own.
+// Download copies the elements into destination, which must have the length of s.
+// The copy comes after the work that is on the stream now and the work that is
+// pending on the block. Download returns when the copy has completed. A nil stream
+// means the block's stream.
 func (s Slice[T]) Download(ctx context.Context, stream *device.Stream, destination []T) error {
 	if len(destination) != s.length {
 		return fmt.Errorf("memory: download a slice of %d elements into %d: %w", s.length, len(destination), ErrRange)

@@ -7,41 +7,41 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Stats are a manager's figures at one moment, its children's included. Sizes are
-// bytes as they were asked for, before any rounding by the resource.
+// Stats are a manager's statistics at one moment, including its children. Sizes are
+// the requested bytes, before any rounding by the resource.
 type Stats struct {
-	// Name is the manager's.
+	// Name is the name of the manager.
 	Name string
-	// Budget is the most that may be in use, InUse what is, Remaining what the
-	// budget has left. Requests in progress, and what reservations hold for
-	// later, count against Remaining already. A child without a budget of its own
-	// has the Budget and the Remaining of the nearest manager above that has one.
+	// Budget is the maximum number of bytes in use, InUse the number in use,
+	// Remaining the number still available. Requests in progress and unused
+	// reservations reduce Remaining. A child without a budget reports the Budget and
+	// Remaining of the nearest ancestor that has one.
 	Budget, InUse, Remaining uint64
-	// Peak is the most that was in use since the last ResetPeak.
+	// Peak is the maximum of InUse since the last ResetPeak.
 	Peak uint64
-	// Allocations and Frees count since the last ResetCounts, Failures the
-	// requests that got no memory; Blocks is how many are held now.
+	// Allocations, Frees and Failures count since the last ResetCounts. A failure is
+	// a request that got no memory. Blocks is the number of blocks held now.
 	Allocations, Frees, Failures, Blocks uint64
-	// External and ExternalBlocks are memory that other libraries own and this
-	// manager has adopted. It is in no budget.
+	// External and ExternalBlocks are the bytes and blocks that other libraries own
+	// and this manager has adopted. They are in no budget.
 	External, ExternalBlocks uint64
-	// Leaks counts blocks that were collected without having been released, and
-	// DoubleReleases releases of what had been released before.
+	// Leaks counts blocks that were collected without being released. DoubleReleases
+	// counts releases of blocks that were already released.
 	Leaks, DoubleReleases uint64
-	// Waiting is how many requests wait for memory in the whole tree.
+	// Waiting is the number of requests in the whole tree that wait for memory.
 	Waiting int
-	// Own is the part of InUse that was allocated from this manager itself and
-	// not from one of its children.
+	// Own is the part of InUse that was allocated from this manager and not from its
+	// children.
 	Own uint64
-	// Tags are the figures by tag, those that hold most first.
+	// Tags are the statistics by tag, ordered by descending InUse.
 	Tags []TagStats
-	// Children are the figures of the managers below, in the order in which they
-	// were made. Own and their InUse add up to InUse.
+	// Children are the statistics of the child managers, in order of creation. Own
+	// and the InUse of all children add up to InUse.
 	Children []Stats
 }
 
-// Stats returns the figures of one moment: while they are read nothing is
-// allocated or freed in the whole tree of managers, so that they add up.
+// Stats returns the statistics of one moment: nothing in the whole tree of managers
+// is allocated or freed while they are read, so they are consistent.
 func (m *Manager) Stats() Stats {
 	m.tree.stripes.lockAll()
 	defer m.tree.stripes.unlockAll()
@@ -49,7 +49,8 @@ func (m *Manager) Stats() Stats {
 	return s
 }
 
-// stats also returns the tags with the sums of all below. All stripes are locked.
+// stats also returns the tags summed over the manager and its descendants. All
+// stripes are locked.
 func (m *Manager) stats() (Stats, map[string]TagStats) {
 	a := &m.account
 	limit := a.effective()
@@ -88,8 +89,8 @@ func addTags(sums, more map[string]TagStats) {
 	}
 }
 
-// ResetPeak sets the peak, and that of every tag, to what is in use now. Those of
-// the children stay.
+// ResetPeak sets the peak of the manager and of its own tags to the bytes in use
+// now. The peaks of the children do not change.
 func (m *Manager) ResetPeak() {
 	m.tree.stripes.lockAll()
 	defer m.tree.stripes.unlockAll()
@@ -97,8 +98,8 @@ func (m *Manager) ResetPeak() {
 	m.tags.resetPeaks()
 }
 
-// ResetCounts begins to count allocations, frees and failures anew. What is in
-// use stays as it is, and so do the children's counts.
+// ResetCounts restarts the counts of allocations, frees and failures at zero. Memory
+// in use and the counts of the children do not change.
 func (m *Manager) ResetCounts() {
 	m.tree.stripes.lockAll()
 	defer m.tree.stripes.unlockAll()
@@ -109,7 +110,7 @@ func (m *Manager) ResetCounts() {
 	a.failures.Store(0)
 }
 
-// String formats the figures on one line.
+// String formats the statistics on one line.
 func (s Stats) String() string {
 	var b strings.Builder
 	if s.Name != "" {
@@ -133,7 +134,7 @@ func (s Stats) String() string {
 	return b.String()
 }
 
-// tree formats the tags that hold memory and the children, a line each.
+// tree formats the tags that hold memory and the children, one line each.
 func (s Stats) tree(indent string) string {
 	var b strings.Builder
 	for _, tag := range holders(s.Tags, len(s.Tags)) {

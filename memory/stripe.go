@@ -10,11 +10,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/atomics"
 )
 
-// stripes spread what allocating and releasing write over goroutines. All figures
-// change under the lock of some stripe: who holds them all sees figures of one
-// moment. Locking one is cheap, for others are at work in other stripes.
+// stripes distribute the data that allocating and releasing write over goroutines.
+// All statistics change under the lock of some stripe: a caller that holds all locks
+// sees a consistent state. Locking one stripe is cheap, because other goroutines use
+// other stripes.
 type stripes struct {
-	// dirty has a bit for every stripe whose tag caches are not empty.
+	// dirty has a bit for every stripe with non-empty tag caches.
 	dirty atomic.Uint64
 	// settled counts how often the caches of a stripe were emptied.
 	settled atomic.Uint64
@@ -28,9 +29,10 @@ type stripe struct {
 	number int
 	of     *stripes
 	caches [tagCacheCount]tagCache
-	// drawn are the blocks that the resource may still be asked for.
+	// drawn are blocks with bytes from a tag cache that the resource may not have
+	// delivered yet.
 	drawn []drawn
-	// fresh are handles not yet given out.
+	// fresh are handles that have not been handed out.
 	fresh []Block
 	net   *safetyNet
 	// idle are the states of released blocks.
@@ -38,8 +40,8 @@ type stripe struct {
 	_    atomics.CacheLine
 }
 
-// idleStates is how many states a stripe keeps; the others are left to the
-// collector.
+// idleStates is the maximum number of idle states that a stripe keeps; the garbage
+// collector frees the others.
 const idleStates = 256
 
 func (s *stripes) open() {
@@ -48,16 +50,16 @@ func (s *stripes) open() {
 	}
 }
 
-// enter locks a stripe: most likely the one that the goroutine had before. The
+// enter locks a stripe, most likely the one that the goroutine used before. The
 // caller unlocks it.
 func (s *stripes) enter() *stripe {
-	// Goroutines differ in where their stacks are.
+	// Goroutines have different stack addresses.
 	var here byte
 	const spread = 0x9E3779B97F4A7C15
 	return s.near(int(uint64(uintptr(unsafe.Pointer(&here))>>11) * spread >> 58))
 }
 
-// near locks a given stripe or, if that stays locked, one after it.
+// near locks the given stripe, or another one if that stripe stays locked.
 func (s *stripes) near(number int) *stripe {
 	if each := &s.all[number]; each.mu.TryLock() {
 		return each
@@ -75,12 +77,13 @@ func (s *stripes) near(number int) *stripe {
 	return each
 }
 
-// spins is how often a stripe is tried before the next one is: who has it needs it
-// for some thirty nanoseconds, and to find credit elsewhere takes longer.
+// spins is the number of attempts to lock a stripe before trying the next one. A
+// goroutine holds a stripe for about thirty nanoseconds, which is less than the time
+// to find credit in another stripe.
 const spins = 16
 
-// lockAll stops all changes of figures, and empties the caches so that the
-// figures are exact.
+// lockAll stops all changes of statistics and empties the caches, so that the
+// statistics are exact.
 func (s *stripes) lockAll() {
 	for i := range s.all {
 		s.all[i].mu.Lock()
@@ -96,8 +99,8 @@ func (s *stripes) unlockAll() {
 	}
 }
 
-// settle empties all caches, one stripe after the other. What is released
-// meanwhile may be in one again.
+// settle empties all caches, one stripe at a time. Blocks released concurrently may
+// fill a cache again.
 func (s *stripes) settle() {
 	for dirty := s.dirty.Load(); dirty != 0; dirty &= dirty - 1 {
 		each := &s.all[bits.TrailingZeros64(dirty)]
@@ -107,7 +110,7 @@ func (s *stripes) settle() {
 	}
 }
 
-// state returns a state to use. The stripe is locked.
+// state returns an idle or new state. The stripe is locked.
 func (s *stripe) state() *blockState {
 	last := len(s.idle) - 1
 	if last < 0 {
@@ -120,7 +123,7 @@ func (s *stripe) state() *blockState {
 	return state
 }
 
-// put takes a state back. The stripe is locked.
+// put keeps a state for reuse. The stripe is locked.
 func (s *stripe) put(state *blockState) {
 	if len(s.idle) < idleStates && state.life.Load()>>referenceBits <= lastGeneration {
 		s.idle = append(s.idle, state)
@@ -130,16 +133,16 @@ func (s *stripe) put(state *blockState) {
 // statesMade numbers the states of the process.
 var statesMade atomic.Uint64
 
-// handlesPerNet is how many handles are allocated, and watched by the collector,
-// as one. A cleanup costs the runtime a third of a microsecond: shared by so many
-// it costs next to nothing. The price is that a leak is found only when all
-// handles that were allocated with it are gone.
+// handlesPerNet is the number of handles that are allocated, and watched by the
+// garbage collector, as a group. A cleanup costs the runtime a third of a
+// microsecond; shared by 32 handles it costs almost nothing. In exchange, a leak is
+// found only when all handles of its group have become unreachable.
 const handlesPerNet = 32
 
-// safetyNet is the backstop under a row of handles: it knows which states they
-// were made for, and in which generation.
+// safetyNet is the leak backstop of a group of handles: it records the state and
+// generation of each handle.
 type safetyNet struct {
-	// stripe is the one whose lock the handles were given out under.
+	// stripe is the stripe under which the handles were handed out.
 	stripe *stripe
 	under  [handlesPerNet]struct {
 		state      *blockState
@@ -176,8 +179,8 @@ func (s *stripe) handle(state *blockState, generation uint64, alone, netless boo
 	return handle
 }
 
-// reclaim runs when none of the row's handles can be reached any more: a state
-// that still is in the generation that a handle was made for was never released.
+// reclaim runs when all handles of the group are unreachable: a state that is still
+// in the generation of its handle was never released.
 func (n *safetyNet) reclaim() {
 	n.stripe.mu.Lock()
 	under := n.under
@@ -189,7 +192,7 @@ func (n *safetyNet) reclaim() {
 	}
 }
 
-// dropRows lets go of handles that were not given out.
+// dropRows drops the handles that have not been handed out.
 func (s *stripes) dropRows() {
 	for i := range s.all {
 		s.all[i].mu.Lock()

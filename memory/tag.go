@@ -13,14 +13,13 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/atomics"
 )
 
-// TagStats are the figures of all memory that was allocated under one tag.
+// TagStats are the statistics of the memory that was allocated under one tag.
 type TagStats struct {
 	Tag string
-	// InUse and Peak are bytes. Where several managers of a tree use the tag,
-	// Peak is the sum of their peaks, which may be more than there ever was at a
-	// time.
+	// InUse and Peak are bytes. If several managers of a tree use the tag, Peak is
+	// the sum of their peaks, which may exceed the highest simultaneous use.
 	InUse, Peak uint64
-	// Blocks counts what is held now, Allocations all there ever were.
+	// Blocks counts the blocks held now, Allocations all blocks ever allocated.
 	Blocks, Allocations uint64
 }
 
@@ -33,8 +32,8 @@ func (t TagStats) String() string {
 	return fmt.Sprintf("%s %s in %d blocks", name, humanize.Bytes(t.InUse), t.Blocks)
 }
 
-// tagTotals are the running figures of one tag in one manager. What is in caches
-// counts as in use here.
+// tagTotals are the running statistics of one tag in one manager. Credit in tag
+// caches counts as in use here.
 type tagTotals struct {
 	name    string
 	account *account
@@ -47,8 +46,8 @@ type tagTotals struct {
 	_           atomics.CacheLine
 }
 
-// add counts a block in the tag and in the managers above, but for their peaks.
-// It returns what is counted as in use then, in that order.
+// add counts a block in the tag and in its manager and ancestors, without raising
+// peaks. It returns the resulting bytes in use, in that order.
 func (t *tagTotals) add(inUse []uint64, bytes uint64) []uint64 {
 	t.allocations.Add(1)
 	inUse = append(inUse, t.inUse.Add(bytes))
@@ -67,7 +66,7 @@ func (t *tagTotals) takeBack(bytes uint64) {
 	}
 }
 
-// raiseTo lifts the peaks to what add returned.
+// raiseTo raises the peaks to the values that add returned.
 func (t *tagTotals) raiseTo(inUse []uint64) {
 	atomics.Raise(&t.peak, inUse[0])
 	for level := t.account; level != nil; level = level.parent {
@@ -76,8 +75,8 @@ func (t *tagTotals) raiseTo(inUse []uint64) {
 	}
 }
 
-// bookWithinPeak counts a block if neither the tag nor a manager above it then
-// has more than it ever had, going by what is counted as in use.
+// bookWithinPeak counts a block if that makes no new peak of the tag, its manager or
+// an ancestor. Credit in tag caches counts as in use.
 func (t *tagTotals) bookWithinPeak(bytes uint64) bool {
 	if !addUpTo(&t.inUse, bytes, &t.peak) {
 		return false
@@ -90,7 +89,7 @@ func (t *tagTotals) bookWithinPeak(bytes uint64) bool {
 	return true
 }
 
-// settle takes over what a tag cache had.
+// settle adds the counts of a tag cache and returns its credit.
 func (t *tagTotals) settle(credit, allocations, frees uint64) {
 	if allocations|frees != 0 {
 		t.allocations.Add(allocations)
@@ -111,12 +110,12 @@ func (t *tagTotals) stats() TagStats {
 	}
 }
 
-// tagTable finds the figures of a tag. Tags are never forgotten: there are as
-// many as a program has names for its memory.
+// tagTable finds the statistics of a tag. Tags are never removed; a program uses a
+// limited number of names.
 type tagTable struct {
 	account  *account
 	untagged tagTotals
-	// recent is the tag that was asked for last.
+	// recent is the tag of the last lookup.
 	recent atomic.Pointer[tagTotals]
 	named  sync.Map // string → *tagTotals
 }
@@ -138,7 +137,7 @@ func (t *tagTable) find(name string) *tagTotals {
 	return found.(*tagTotals)
 }
 
-// absorb adds what was counted below in a manager that holds nothing any more.
+// absorb adds the counts of a child manager that holds nothing any more.
 func (t *tagTable) absorb(below map[string]TagStats) {
 	for name, tag := range below {
 		totals := t.find(name)
@@ -147,8 +146,7 @@ func (t *tagTable) absorb(below map[string]TagStats) {
 	}
 }
 
-// add adds the figures of every tag that was ever used to those of the same tags
-// in sums.
+// add adds the statistics of every used tag to those of the same tag in sums.
 func (t *tagTable) add(sums map[string]TagStats) {
 	add := func(totals *tagTotals) {
 		tag := totals.stats()
@@ -166,14 +164,14 @@ func (t *tagTable) add(sums map[string]TagStats) {
 	}
 }
 
-// sortTags orders tags by what they hold, those with most first.
+// sortTags orders tags by descending bytes in use.
 func sortTags(sums map[string]TagStats) []TagStats {
 	return slices.SortedFunc(maps.Values(sums), func(a, b TagStats) int {
 		return cmp.Or(cmp.Compare(b.InUse, a.InUse), cmp.Compare(b.Peak, a.Peak), cmp.Compare(a.Tag, b.Tag))
 	})
 }
 
-// holders returns those of the tags that hold memory now, at most limit of them.
+// holders returns the first tags that hold memory now, at most limit of them.
 func holders(tags []TagStats, limit int) []TagStats {
 	held := slices.DeleteFunc(slices.Clone(tags), func(tag TagStats) bool { return tag.Blocks == 0 })
 	return held[:min(limit, len(held))]

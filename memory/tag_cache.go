@@ -6,19 +6,19 @@ import (
 )
 
 // tagCache holds credit of one stripe for one tag of one manager: bytes that count
-// as in use, in the tag and in every manager above it, but are in no block.
-// Released bytes go there, and allocations under the same tag take them from
-// there. A program that does both in turn writes nothing that other goroutines
+// as in use, in the tag and in its manager and ancestors, but belong to no block.
+// Released bytes become credit, and allocations under the same tag use it. A program
+// that allocates and releases in turn therefore writes nothing that other goroutines
 // read.
 //
-// Credit does not make figures wrong. It is counted within the budgets and within
-// the highest peaks so far, so a block that takes its bytes from there exceeds
-// neither. A request that finds a budget exhausted, or that makes a new peak,
-// empties the caches first, and so does everything that reads figures.
+// Credit does not make statistics wrong. It is counted within the budgets and the
+// peaks so far, so a block that uses credit exceeds neither. A request that finds a
+// budget exhausted, or that makes a new peak, empties the caches first; so does
+// every read of statistics.
 type tagCache struct {
 	leaf   *tagTotals
 	credit uint64
-	// allocations and frees are not yet in the tag's own counts.
+	// allocations and frees are not yet counted in the tag's totals.
 	allocations, frees uint64
 }
 
@@ -26,15 +26,15 @@ type tagCache struct {
 // emptying a cache each time.
 const tagCacheCount = 4
 
-// tagCache returns the cache that serves a tag. Another tag may have it now. The
-// stripe is locked.
+// tagCache returns the cache for a tag. It may currently hold credit of another tag.
+// The stripe is locked.
 func (s *stripe) tagCache(leaf *tagTotals) *tagCache {
 	const spread = 0x9E3779B97F4A7C15
 	return &s.caches[uint64(uintptr(unsafe.Pointer(leaf)))*spread>>62]
 }
 
-// draw takes bytes out of the tag's cache for one block, and returns the state for
-// it, or nil. The stripe is locked.
+// draw takes the bytes of one block out of the tag's cache and returns a state for
+// the block, or nil if the credit is too small. The stripe is locked.
 func (s *stripe) draw(leaf *tagTotals, bytes uint64) *blockState {
 	c := s.tagCache(leaf)
 	if c.leaf != leaf || c.credit < bytes {
@@ -48,10 +48,10 @@ func (s *stripe) draw(leaf *tagTotals, bytes uint64) *blockState {
 	return state
 }
 
-// drawn is a block whose bytes came from a tag cache and whose memory the resource
-// has perhaps not delivered yet. It counts as in use until then, unless it is
-// recalled: then its bytes are only reserved, as those of any request in progress,
-// and the request books them once it has the memory.
+// drawn is a block with bytes from a tag cache that the resource may not have
+// delivered yet. It counts as in use until then, unless it is recalled: its bytes
+// are then only reserved, as for any request in progress, and the request books them
+// after delivery.
 type drawn struct {
 	state      *blockState
 	generation uint64
@@ -59,8 +59,8 @@ type drawn struct {
 	bytes      uint64
 }
 
-// expect notes a block that was drawn, in place of those that have been delivered
-// since. The stripe is locked.
+// expect records a drawn block and drops delivered ones from the end of the list.
+// The stripe is locked.
 func (s *stripe) expect(d drawn) {
 	for last := len(s.drawn) - 1; last >= 0 && s.drawn[last].settled(); last-- {
 		s.drawn = s.drawn[:last]
@@ -68,27 +68,28 @@ func (s *stripe) expect(d drawn) {
 	s.drawn = append(s.drawn, d)
 }
 
-// The delivery of a state holds a generation, and whether the block was recalled.
+// The delivery of a state holds a generation and this flag, which is set if the
+// block was recalled.
 const recalled = 1
 
 // settled reports whether the resource has answered.
 func (d *drawn) settled() bool { return d.state.delivery.Load()>>1 >= d.generation }
 
-// recall reports whether the resource has not answered yet. The block is recalled
-// then.
+// recall recalls the block if the resource has not answered yet, and reports whether
+// it did.
 func (d *drawn) recall() bool {
 	before := d.state.delivery.Load()
 	return before>>1 < d.generation && d.state.delivery.CompareAndSwap(before, d.generation<<1|recalled)
 }
 
-// answered notes that the resource has answered for a generation of the state, and
+// answered records that the resource has answered for a generation of the state, and
 // reports whether the block had been recalled.
 func (s *blockState) answered(generation uint64) bool {
 	return s.delivery.Swap(generation<<1) == generation<<1|recalled
 }
 
-// own returns the tag's cache, which another tag may have had. The stripe is
-// locked.
+// own returns the tag's cache after emptying it of another tag's credit. The stripe
+// is locked.
 func (s *stripe) own(leaf *tagTotals) *tagCache {
 	c := s.tagCache(leaf)
 	if c.leaf != leaf {
@@ -99,15 +100,16 @@ func (s *stripe) own(leaf *tagTotals) *tagCache {
 	return c
 }
 
-// deposit puts the bytes of a block that was released into the tag's cache. The
-// stripe is locked.
+// deposit puts the bytes of a released block into the tag's cache. The stripe is
+// locked.
 func (s *stripe) deposit(leaf *tagTotals, bytes uint64) {
 	c := s.own(leaf)
 	c.credit += bytes
 	c.frees++
 }
 
-// undraw undoes a draw, in whatever stripe. The stripe is locked.
+// undraw undoes a draw; the stripe may differ from that of the draw. The stripe is
+// locked.
 func (s *stripe) undraw(leaf *tagTotals, bytes uint64) {
 	c := s.own(leaf)
 	c.credit += bytes
@@ -120,8 +122,8 @@ func (s *stripe) touch() {
 	}
 }
 
-// settle empties the caches of the stripe, which is locked, and recalls what was
-// drawn and not delivered.
+// settle empties the caches of the stripe and recalls blocks that were drawn and not
+// delivered. The stripe is locked.
 func (s *stripe) settle() {
 	bit := uint64(1) << s.number
 	if s.of.dirty.Load()&bit == 0 {
@@ -141,16 +143,16 @@ func (s *stripe) settle() {
 	s.of.dirty.And(^bit)
 }
 
-// bookPeak counts a block that may make a new peak. What is counted as in use then
-// must be in use, so no other stripe may have credit meanwhile. If one has,
-// bookPeak counts nothing and reports false. The stripe is locked.
+// bookPeak counts a block that may make a new peak. A peak must consist of bytes
+// that are really in use, so no other stripe may hold credit at the same time. If
+// one does, bookPeak counts nothing and returns false. The stripe is locked.
 func (s *stripe) bookPeak(leaf *tagTotals, bytes uint64) bool {
 	s.settle()
 	settled := s.of.settled.Load()
 	var levels [8]uint64
 	inUse := leaf.add(levels[:0], bytes)
 	if s.of.dirty.Load() != 0 || s.of.settled.Load() != settled {
-		// The lock is still held, so nobody sees the tag above its peak.
+		// The lock is still held, so no reader sees the tag above its peak.
 		leaf.takeBack(bytes)
 		return false
 	}
@@ -166,11 +168,12 @@ func (c *tagCache) settle() {
 	c.credit, c.allocations, c.frees = 0, 0, 0
 }
 
-// lend moves credit for a tag from other stripes to the cache of one. It waits
-// for no stripe but that one, and reports whether the cache has the bytes then.
+// lend moves credit for a tag from other stripes to the cache of one stripe, and
+// reports whether that cache then has enough bytes. It waits only for the lock of
+// that stripe.
 func (s *stripes) lend(leaf *tagTotals, bytes uint64) bool {
-	// The stripe that gets the credit stays locked: credit that is being moved is
-	// in no cache, and lockAll must not miss it.
+	// The receiving stripe stays locked: credit that is being moved is in no cache,
+	// and lockAll must not miss it.
 	to := s.enter()
 	defer to.mu.Unlock()
 	var have, found uint64

@@ -10,38 +10,46 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/staging"
 )
 
-// Source is one piece of an upload: bytes that exist, or bytes that are computed
-// while they travel.
+// Source is one piece of an upload: existing bytes, or bytes that are computed
+// during the transfer.
 type Source struct {
-	// Offset is where in the destination the piece goes.
+	// Offset is the position of the piece in the destination, in bytes.
 	Offset uint64
-	// Data is the piece. Where it is pinned memory the device reads it directly.
+	// Data is the piece. The device reads pinned memory directly.
 	Data []byte
-	// Fill, in place of Data, writes the piece's bytes from offset on into
-	// destination. It is called from several goroutines at a time, for parts
-	// that do not overlap, and starts no transfer itself.
+	// Fill, instead of Data, writes the bytes of the piece that begin at offset into
+	// destination. It is called from several goroutines at a time for parts that do
+	// not overlap. It must not start a transfer.
 	Fill func(destination []byte, offset uint64)
-	// Bytes is the length of what Fill makes.
+	// Bytes is the length of the piece if Fill is set.
 	Bytes uint64
 }
 
 // Upload copies pieces to one region of a device in one pipelined transfer. The
-// pieces lie in ascending order and do not overlap; what lies between and after
-// them becomes zero. Pieces of ordinary memory are gathered into chunks of
-// pinned memory by several goroutines while the device copies, so that their
-// number hardly matters.
+// pieces must be in ascending order and must not overlap; the gaps between and after
+// them become zero. Several goroutines gather pieces of pageable memory into chunks
+// of pinned memory while the device copies, so the number of pieces hardly affects
+// the time.
 //
-// The transfer comes after the work that is pending on the destination's block, on
-// whatever stream, unless the destination is [Slice.Unordered]. Upload returns when the
-// sources may be used again. Work on the stream that is enqueued afterwards finds the
-// bytes. A nil stream is the block's own. After an error, or when the context is done, the destination's contents are undefined.
+// The transfer comes after the work that is pending on the destination's block on
+// any stream, unless the destination is [Slice.Unordered]. A nil stream means the
+// block's stream. Work that is enqueued on the stream afterwards sees the bytes.
+//
+// # Waiting
+//
+// Upload returns when the sources may be reused.
+//
+// # Errors
+//
+// After an error, or if the context is done, the destination's contents are
+// undefined.
 func Upload(ctx context.Context, stream *device.Stream, destination Slice[uint8], sources []Source) error {
 	return UploadPadded(ctx, stream, destination, sources, 0)
 }
 
-// UploadPadded is Upload with another byte than zero between and after the
-// pieces. Where there is much of it, as in a column with room for more rows, the
-// device writes it and nothing of it travels.
+// UploadPadded is Upload with a given byte instead of zero between and after the
+// pieces. The device writes large paddings itself, for example the spare rows of a
+// column; they are not transferred.
 func UploadPadded(ctx context.Context, stream *device.Stream, destination Slice[uint8], sources []Source, padding byte) error {
 	if destination.length == 0 && len(sources) == 0 {
 		return nil
@@ -73,7 +81,7 @@ func UploadPadded(ctx context.Context, stream *device.Stream, destination Slice[
 	}})
 	runtime.KeepAlive(sources)
 	if err != nil {
-		// Parts of the transfer may be under way.
+		// Parts of the transfer may still be running.
 		return errors.Join(fmt.Errorf("memory: upload %d bytes: %w", destination.Bytes(), err), block.RecordUse(stream))
 	}
 	return block.RecordUse(stream)
@@ -107,18 +115,25 @@ func checkSources(sources []Source, bytes uint64) ([]staging.Piece, error) {
 
 // Destination is one piece of a download.
 type Destination struct {
-	// From is the device's memory, Data where it goes. They are equally long.
+	// From is the device memory, Data the host memory. They have equal lengths.
 	From Slice[uint8]
 	Data []byte
 }
 
-// Download copies regions of one device into the host's memory in one pipelined
-// transfer, after the work that is on the stream now and the work that is pending on
-// their blocks, and returns when the bytes are there. The blocks of regions that are
-// [Slice.Unordered] are not waited for. Regions of a block that follow one another closely travel together,
-// so give them in the order of their addresses. A nil stream is the first
-// block's own. After an error the destinations' contents are undefined, and
-// nothing writes to them any more.
+// Download copies regions of one device into host memory in one pipelined transfer.
+// The transfer comes after the work that is on the stream now and the work that is
+// pending on the blocks of the regions; it does not wait for the blocks of regions
+// that are [Slice.Unordered]. Neighbouring regions of a block are transferred together,
+// so pass the regions in address order. A nil stream means the first block's stream.
+//
+// # Waiting
+//
+// Download returns when the bytes have arrived.
+//
+// # Errors
+//
+// After an error the destinations' contents are undefined, and nothing writes to
+// them any more.
 func Download(ctx context.Context, stream *device.Stream, destinations []Destination) error {
 	regions := newGrouping(len(destinations), widestGap)
 	defer regions.release()

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// tree is what a manager and all below it share.
+// tree is the state that a manager and its descendants share.
 type tree struct {
 	stripes stripes
 	queue   queue
@@ -20,10 +20,10 @@ type tree struct {
 	closed  atomic.Bool
 	// neighbours are the trees whose managers use the same device.
 	neighbours *neighbours
-	// step is nil but in tests, which stop a goroutine there to let others go on.
-	// ready, if it is not nil, says whether the goroutine could go on.
+	// step is nil outside tests. Tests use it to stop a goroutine while others run.
+	// ready, if it is not nil, reports whether the goroutine could continue.
 	step func(point string, ready func() bool)
-	// observer sees the transitions of requests, in tests.
+	// observer is called for the transitions of requests, in tests.
 	observer observer
 }
 
@@ -52,8 +52,8 @@ func newTree() *tree {
 	return t
 }
 
-// watchCollector lets go of the rows of handles that are not all given out, each
-// time the collector has run: it would not find leaks in them otherwise.
+// watchCollector drops the partly used groups of handles after each garbage
+// collection. Otherwise the collector would not find leaks in them.
 func (t *tree) watchCollector() {
 	type sentinel struct{ _ [16]byte }
 	runtime.AddCleanup(new(sentinel), func(tree weak.Pointer[tree]) {
@@ -71,8 +71,8 @@ func (t *tree) close() {
 	t.neighbours.leave(t)
 }
 
-// children are the managers below one. A child that was closed stays among them
-// as long as it holds memory, for its figures belong to its parent's.
+// children are the child managers of a manager. A closed child stays in the list
+// while it holds memory, because its statistics are part of its parent's.
 type children struct {
 	mu  sync.Mutex
 	all []*Manager
@@ -93,7 +93,7 @@ func (c *children) remove(child *Manager) bool {
 	return len(c.all) < before
 }
 
-// unique returns the name, with a number if a child has it already.
+// unique returns the name, with a number appended if a child already has it.
 func (c *children) unique(name string) string {
 	if name == "" {
 		return name
@@ -115,21 +115,26 @@ func (c *children) list() []*Manager {
 	return c.all
 }
 
-// Child makes a manager for a tenant, or for a stage of a program. It takes its
-// memory out of this manager's budget, and never more than its own. Its resource,
-// stream and staging memory are this manager's, and what it holds is in this
-// manager's figures too. The caller closes it before its parent.
+// Child creates a manager for a tenant or for a stage of a program. The child's
+// memory counts against this manager's budget and against its own. It uses the
+// resource, stream and staging memory of this manager, and its memory is part of
+// this manager's statistics.
 //
-// A budget of zero is no budget of its own: only the budgets above limit it.
+// A budget of zero means that the child has no budget: only the budgets of its
+// ancestors limit it.
 //
-// The names of siblings differ, so that figures and errors are unambiguous: if one
-// of that name exists the child is named "name 2", and so on. [Manager.Name]
+// The names of siblings are unique, so that statistics and errors are unambiguous:
+// if the name is taken, the child is named "name 2", and so on. [Manager.Name]
 // returns the name. Children with an empty name keep it.
+//
+// # Ownership
+//
+// The caller must close the child before its parent.
 func (m *Manager) Child(name string, budget uint64) (*Manager, error) {
 	return m.newChild(name, budget, false)
 }
 
-// newChild adds a child. If it is guaranteed its budget is reserved already.
+// newChild adds a child. If it is guaranteed, its budget is already reserved.
 func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manager, error) {
 	child := &Manager{
 		device: m.device, resource: m.resource, kind: m.kind, stream: m.stream, options: m.options, transfers: m.transfers,
@@ -156,17 +161,17 @@ func (m *Manager) newChild(name string, budget uint64, guaranteed bool) (*Manage
 	return child, nil
 }
 
-// Parent returns the manager whose child this one is, or nil.
+// Parent returns the parent manager, or nil for a root.
 func (m *Manager) Parent() *Manager { return m.parent }
 
-// SetBudget changes the budget. Zero means what it means to [NewManager] and
-// [Manager.Child]: the memory of the device, or no budget of the child's own. If
-// more is in use than the new budget allows, requests fail, or wait, until enough
-// was released.
+// SetBudget changes the budget. Zero has the same meaning as in [NewManager] and
+// [Manager.Child]: the memory of the device, or no budget for a child. If more
+// memory is in use than the new budget allows, requests fail or wait until enough is
+// released.
 //
 // # Errors
 //
-// device.ErrInvalidValue for a reservation, whose budget cannot be changed.
+// device.ErrInvalidValue for a reservation, which has a fixed budget.
 func (m *Manager) SetBudget(budget uint64) error {
 	if m.account.kind == ReservationBudget {
 		return fmt.Errorf("memory: set budget of %q: it is a reservation; reserve anew: %w", m.account.name, device.ErrInvalidValue)
@@ -175,7 +180,8 @@ func (m *Manager) SetBudget(budget uint64) error {
 	return nil
 }
 
-// closeChild ends a child. Requests that wait for memory below it are refused.
+// closeChild ends a child. Requests that wait for memory in it or below it are
+// refused.
 func (m *Manager) closeChild() error {
 	m.tree.pause("close")
 	m.tree.stripes.lockAll()
@@ -188,9 +194,9 @@ func (m *Manager) closeChild() error {
 	return m.held(s)
 }
 
-// end makes the manager, and all below it, refuse requests. A guarantee is given
-// back but for what is in use, which goes on being reserved in the parent until
-// it is released. All stripes are locked.
+// end makes the manager and its descendants refuse requests. It returns the unused
+// part of a guarantee; the bytes in use stay reserved in the parent until they are
+// released. All stripes are locked.
 func (m *Manager) end() {
 	for _, child := range m.children.list() {
 		child.end()
@@ -202,9 +208,9 @@ func (m *Manager) end() {
 	}
 }
 
-// forget takes closed children that hold nothing out of the tree, and keeps what
-// they have counted. A child with a request in progress stays: its bytes are in
-// the parent's figures. All stripes are locked.
+// forget removes closed children that hold nothing from the tree and keeps their
+// counts. A child with a request in progress stays, because its bytes are in the
+// parent's statistics. All stripes are locked.
 func (m *Manager) forget(closed ...*Manager) {
 	for _, child := range closed {
 		if !child.closed.Load() {

@@ -9,34 +9,32 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
-// useList knows which streams have work on a block. The block's own stream is
-// not in it: freeing is ordered on that one anyway.
+// useList records the streams that have work on a block, except the block's own
+// stream: freeing is ordered on that stream anyway.
 //
-// A list serves one block after another. It belongs to the last generation that
-// was recorded; for a later one it is empty, so that a block nobody else uses
+// A list is reused for later blocks. It belongs to the last generation that was
+// recorded and is empty for a later one, so a block that only its own stream uses
 // never touches it.
 type useList struct {
-	// shared is the last generation that has further streams.
+	// shared is the last generation with uses on other streams.
 	shared atomic.Uint64
 
 	mu         sync.Mutex
 	generation uint64
 	streams    []*device.Stream
-	// recorded counts the uses, settled is the count up to which all of them
-	// are known to be done.
+	// recorded counts the uses. All uses up to settled are known to have completed.
 	recorded, settled uint64
-	// own and ownSettled are the same for those on the block's own stream.
+	// own and ownSettled are the same for uses on the block's own stream.
 	own, ownSettled uint64
 }
 
-// manyStreams is the number of further streams from which those that are done
-// with everything are forgotten.
+// manyStreams is the number of other streams from which record drops the streams
+// that have completed all work.
 const manyStreams = 16
 
-// begin makes the list that of a generation. It reports whether it is, for who
-// still means an earlier one changes nothing. The allocation itself counts as a
-// use: memory that was allocated in stream order is not ready for other streams
-// yet.
+// begin resets the list for a generation newer than its own. It returns false for an
+// older generation, and the caller then changes nothing. The allocation counts as a
+// use: memory that was allocated in stream order is not ready for other streams yet.
 func (u *useList) begin(generation uint64) bool {
 	if u.generation < generation {
 		u.generation, u.recorded, u.settled = generation, 1, 0
@@ -76,8 +74,8 @@ func (u *useList) record(generation uint64, own, stream *device.Stream) {
 	u.shared.Store(generation)
 }
 
-// further returns the streams besides the own one that may still be at work when
-// a block is freed.
+// further returns the streams other than the block's own that may still have work on
+// the block when it is freed.
 func (u *useList) further(generation uint64) []*device.Stream {
 	if u.shared.Load() != generation {
 		return nil
@@ -90,9 +88,10 @@ func (u *useList) further(generation uint64) []*device.Stream {
 	return slices.Clone(u.streams)
 }
 
-// pending returns the streams that may still be at work, the block's own with them
-// unless everything on that is known to be done, and a token to hand to settle once
-// everything they have now is done. With nothing pending ok is false.
+// pending returns the streams that may still have work on the block, including the
+// block's own stream unless all its work is known to have completed. When the
+// current work of these streams has completed, the caller passes the token to
+// settle. If nothing is pending, ok is false.
 func (u *useList) pending(generation uint64, own *device.Stream) (streams []*device.Stream, token uint64, ok bool) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -106,8 +105,8 @@ func (u *useList) pending(generation uint64, own *device.Stream) (streams []*dev
 	return streams, u.recorded, true
 }
 
-// follows reports whether everything that may be pending is on the given stream, so
-// that work there is in order anyway.
+// follows reports whether all work that may be pending is on the given stream, so
+// that later work on it is already ordered.
 func (u *useList) follows(generation uint64, own, stream *device.Stream) bool {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -125,7 +124,7 @@ func (u *useList) follows(generation uint64, own, stream *device.Stream) bool {
 	return true
 }
 
-// settle notes that every use up to the token is done.
+// settle records that every use up to the token has completed.
 func (u *useList) settle(generation, token uint64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()
@@ -138,7 +137,8 @@ func (u *useList) settle(generation, token uint64) {
 	}
 }
 
-// settleOwn notes that every use up to the token that is on the own stream is done.
+// settleOwn records that every use on the block's own stream up to the token has
+// completed.
 func (u *useList) settleOwn(generation, token uint64) {
 	u.mu.Lock()
 	defer u.mu.Unlock()

@@ -20,8 +20,8 @@ import (
 //
 // # Errors
 //
-// Those of [Manager.Allocate]; one that wraps ctx.Err if the context is done while
-// it waits.
+// The errors of [Manager.Allocate]. If the context is done while it waits, the error
+// wraps ctx.Err.
 func (m *Manager) AllocateContext(ctx context.Context, bytes uint64, options AllocateOptions) (*Block, error) {
 	return m.allocateWaiting(ctx, bytes, options, waitBehindOthers)
 }
@@ -29,28 +29,28 @@ func (m *Manager) AllocateContext(ctx context.Context, bytes uint64, options All
 // AllocateWait is [Manager.Allocate] that waits, if there is too little memory,
 // until enough was released or the context is done.
 //
-// Requests that wait are served by options.Priority, and among equals in the order
-// in which they came. A smaller request that fits may pass one that waits for
-// Options.PassingPeriod; after that the released memory gathers until the waiting
-// request fits, so that it does not starve.
+// Waiting requests are served by options.Priority, and at equal priority in order of
+// arrival. During Options.PassingPeriod a smaller request that fits may overtake a
+// waiting one; after that the released memory accumulates until the waiting request
+// fits, so that it does not starve.
 //
-// It does not wait for what no release can bring: more than a whole budget, or
-// memory that the device lacks while nothing is in use, neither here nor in
-// another manager of the same resource.
+// It does not wait for memory that no release can provide: more than a total budget,
+// or memory that the device lacks although nothing is in use, neither in this
+// manager nor in another manager of the same resource.
 //
 // # Errors
 //
-// Those of [Manager.Allocate]; one that wraps ctx.Err if the context is done.
+// The errors of [Manager.Allocate]. If the context is done, the error wraps ctx.Err.
 func (m *Manager) AllocateWait(ctx context.Context, bytes uint64, options AllocateOptions) (*Block, error) {
 	return m.allocateWaiting(ctx, bytes, options, waitForMemory)
 }
 
-// waitMode is what a request does if there is too little memory.
+// waitMode selects the behaviour of a request if there is too little memory.
 type waitMode uint8
 
 const (
 	failAtOnce waitMode = iota
-	// waitBehindOthers waits while others that wait are ahead.
+	// waitBehindOthers waits while other waiting requests are ahead.
 	waitBehindOthers
 	// waitForMemory also waits for memory to be released.
 	waitForMemory
@@ -71,9 +71,9 @@ func (m *Manager) allocateWaiting(ctx context.Context, bytes uint64, options All
 	return block, nil
 }
 
-// allocateShort allocates if memory is short. It asks the reclaimers and then, if
-// the mode says so, waits. failure is why the resource had no memory, or nil if a
-// budget refused.
+// allocateShort allocates if memory is short. It calls the reclaimers and then waits
+// if the mode allows. failure is the error of the resource, or nil if a budget
+// refused.
 func (m *Manager) allocateShort(ctx context.Context, bytes uint64, stream *device.Stream, options AllocateOptions, mode waitMode, failure error) (*Block, error) {
 	a := &attempt{Manager: m, ctx: ctx, bytes: bytes, stream: stream, options: options, mode: mode}
 	if mode != failAtOnce {
@@ -99,33 +99,33 @@ type attempt struct {
 	stream  *device.Stream
 	options AllocateOptions
 	mode    waitMode
-	// waiter is the request in the queue; nil if it does not wait.
+	// waiter is the request in the queue; nil if the request does not wait.
 	waiter *waiter
 	// listening is set while releases in other trees are reported to this one.
 	listening bool
-	// rounds counts how often it waited for other requests in progress.
+	// rounds counts the waits for other requests in progress.
 	rounds int
-	// reclaimed ends the calls of reclaimers that have no effect.
+	// reclaimed stops calling reclaimers that have no effect.
 	reclaimed *progress
 
-	// releases and before are what the tree had released, and what the memory was used
-	// for, before the bytes were last reserved or asked for.
+	// releases is the number of blocks released in the tree, and before the use of
+	// the memory, both read before the last reservation or allocation.
 	releases uint64
 	before   holding
-	// refusal is why the device had no memory.
+	// refusal is the error of the device that had no memory.
 	refusal error
 	// block is the result.
 	block *Block
 }
 
-// run drives the request from state to state until it has succeeded or failed. failure
-// is why the resource had no memory, or nil if a budget refused.
+// run drives the request from state to state until it has succeeded or failed.
+// failure is the error of the resource, or nil if a budget refused.
 func (a *attempt) run(failure error) (*Block, error) {
 	a.reclaimed = newProgress()
 	a.note(false)
 	state := reserving
 	if failure != nil {
-		// The caller has reserved and asked already.
+		// The caller has already reserved the bytes and called the resource.
 		state, failure = a.answered(nil, failure)
 		if state == failed {
 			return nil, failure
@@ -145,7 +145,7 @@ func (a *attempt) run(failure error) (*Block, error) {
 	}
 }
 
-// step does what a state stands for and returns the next one.
+// step performs the step of a state and returns the next state.
 func (a *attempt) step(state requestState) (next requestState, err error) {
 	switch state {
 	case reserving:
@@ -180,14 +180,14 @@ func (a *attempt) again() (requestState, error) {
 	return reserving, nil
 }
 
-// note notes what was released and what is in use. Releases after this are noticed if
-// the device has no memory.
+// note records the number of releases and the current use of the memory. Later
+// releases are then detected if the device has no memory.
 func (a *attempt) note(reserved bool) {
 	a.releases = a.tree.queue.releases.Load()
 	a.before = a.holding(reserved)
 }
 
-// answered follows the resource's answer.
+// answered returns the next state after the resource has answered.
 func (a *attempt) answered(block *Block, err error) (requestState, error) {
 	switch {
 	case err == nil:
@@ -200,9 +200,10 @@ func (a *attempt) answered(block *Block, err error) (requestState, error) {
 	return failed, a.resourceError(a.bytes, a.options.Tag, err)
 }
 
-// decide chooses what may help a request for which the device had no memory: first the
-// reclaimers, then another attempt in case something was released before this request
-// listened to other trees, then a wait for a release or for the requests in progress.
+// decide chooses the next step of a request for which the device had no memory:
+// first the reclaimers; then another attempt, because a block may have been released
+// before this request listened to other trees; then a wait for a release or for the
+// requests in progress.
 func (a *attempt) decide() (requestState, error) {
 	root := a.root()
 	a.tree.stripes.settle()
@@ -215,7 +216,7 @@ func (a *attempt) decide() (requestState, error) {
 	if a.mode != waitForMemory {
 		return failed, a.resourceError(a.bytes, a.options.Tag, a.refusal)
 	}
-	// If nobody had memory before the attempt, nobody has now, and nobody got any in
+	// If no manager had memory before the attempt, none has now, and none got any in
 	// between, then no release can help.
 	switch now := a.holding(false); {
 	case a.before.inUse || now.inUse:
@@ -228,8 +229,8 @@ func (a *attempt) decide() (requestState, error) {
 	return failed, a.resourceError(a.bytes, a.options.Tag, a.refusal)
 }
 
-// holding says what the memory is used for. Before the first attempt that notices
-// releases it does not matter, and is not asked for.
+// holding returns the current use of the memory. Before the request listens for
+// releases the result is not needed and is not computed.
 func (a *attempt) holding(reserved bool) holding {
 	if !a.listening {
 		return holding{inUse: true}
@@ -241,9 +242,9 @@ func (a *attempt) holding(reserved bool) holding {
 	return a.tree.neighbours.holding(a.tree, own)
 }
 
-// awaitOthers waits until the requests that are in progress have got their memory
-// or failed. Nothing else is in use, so there is no release to wait for. The second
-// of two that keep failing beside each other gives up.
+// awaitOthers waits until the requests in progress have got their memory or failed.
+// Nothing else is in use, so there is no release to wait for. After eight rounds the
+// request fails, so that two requests that keep failing each other end.
 func (a *attempt) awaitOthers() error {
 	const rounds, interval = 8, time.Millisecond
 	if a.rounds++; a.rounds > rounds {
@@ -266,8 +267,8 @@ func (a *attempt) awaitOthers() error {
 	return nil
 }
 
-// listen has releases in other trees reported to this one, and returns false if
-// they are already.
+// listen makes other trees report releases to this one. It returns false if they
+// already do.
 func (a *attempt) listen() (began bool) {
 	if a.listening {
 		return false
@@ -283,20 +284,20 @@ func (a *attempt) stopListening() {
 	}
 }
 
-// progress ends what is repeated in vain.
+// progress stops repetitions that have no effect.
 type progress struct {
 	least uint64
 	vain  int
 }
 
-// vainRounds bounds how often reclaimers are asked for one request without any
-// effect. Other requests may take what they release.
+// vainRounds limits how often reclaimers are called for one request without effect.
+// Other requests may take the memory that the reclaimers release.
 const vainRounds = 64
 
 func newProgress() *progress { return &progress{least: math.MaxUint64} }
 
-// made reports whether it makes sense to go on, given what is lacking, or in use,
-// by now.
+// made reports whether to continue, given the number of bytes that are lacking or in
+// use now.
 func (p *progress) made(now uint64) bool {
 	if now < p.least {
 		p.least, p.vain = now, 0
@@ -316,8 +317,8 @@ func (m *Manager) newWaiter(bytes uint64, options AllocateOptions, mode waitMode
 	}
 }
 
-// reserveShort reserves bytes that may not be there yet. It waits for them as the
-// waiter's mode says; a nil waiter does not wait.
+// reserveShort reserves bytes that may not be available yet. It waits for them
+// according to the waiter's mode; with a nil waiter it does not wait.
 func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options AllocateOptions, w *waiter) error {
 	reclaimed := newProgress()
 	for {
@@ -344,9 +345,9 @@ func (m *Manager) reserveShort(ctx context.Context, bytes uint64, options Alloca
 	}
 }
 
-// wait waits in the queue. What reclaimers can release may change over time: a
-// table that is in use now can be moved later, and nothing is released when it
-// becomes idle. So they are asked again from time to time.
+// wait waits in the queue. The memory that reclaimers can release may change over
+// time: a table that is in use now can be moved later, and no release happens when
+// it becomes idle. So wait calls the reclaimers again periodically.
 func (m *Manager) wait(ctx context.Context, w *waiter, options AllocateOptions, after *uint64) error {
 	const shortest, longest = time.Millisecond, 100 * time.Millisecond
 	pause := shortest
@@ -367,7 +368,7 @@ func (m *Manager) wait(ctx context.Context, w *waiter, options AllocateOptions, 
 	return err
 }
 
-// above returns the manager of an account on the way up.
+// above returns the manager of an account among m and its ancestors, or nil.
 func (m *Manager) above(a *account) *Manager {
 	for m != nil && &m.account != a {
 		m = m.parent
@@ -390,7 +391,8 @@ func (m *Manager) failed(err error) error {
 	return err
 }
 
-// resourceError adds to a resource's error what the resource does not know.
+// resourceError wraps a resource's error with the tag and the statistics of the root
+// manager.
 func (m *Manager) resourceError(bytes uint64, tag string, err error) error {
 	const named = 5
 	s := m.root().Stats()
