@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// bench is a GPU with a column of numbers, and what its memory copies at.
+// bench is a GPU with a column of numbers, and its memory copy rate.
 type bench struct {
 	*testing.B
 	mgr    *memory.Manager
@@ -29,7 +29,7 @@ const benchRows = 1 << 27
 
 func newBench(b *testing.B, rows int) *bench {
 	dev := devicetest.Open(b, "cuda:0")
-	// Not devicetest's manager, which notes where each allocation was made.
+	// Not devicetest's manager, which records the location of each allocation.
 	mgr, err := memory.NewManager(dev, memory.Options{})
 	require.NoError(b, err)
 	release(b, closing{mgr})
@@ -39,12 +39,12 @@ func newBench(b *testing.B, rows int) *bench {
 	return x
 }
 
-// closing lets a manager be released like the rest.
+// closing gives a manager the method Release.
 type closing struct{ *memory.Manager }
 
 func (c closing) Release() error { return c.Close() }
 
-// columnOf makes a column of a type of the values, or of zeros.
+// columnOf makes a column of a type from values, or of zeros.
 func columnOf[T memory.Element](x *bench, of arrow.DataType, rows int, values []T) *column.Column {
 	s, err := memory.NewSlice[T](x.mgr, rows, memory.AllocateOptions{})
 	require.NoError(x, err)
@@ -87,8 +87,8 @@ func (x *bench) copyRate() float64 {
 	return 2 * bytes / best.Seconds() / 1e9
 }
 
-// measure runs an operation on so many rows, several times a round so that waiting
-// for the last hardly counts. bytes are the fewest that it has to move a row.
+// measure runs an operation on n rows, several times per round to make the final wait
+// negligible. bytes is the minimum that the operation has to move per row.
 func (x *bench) measure(rows int, bytes float64, run func() (interface{ Release() error }, error)) {
 	const each = 8
 	one := func() {

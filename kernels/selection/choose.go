@@ -15,14 +15,13 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Choose makes a column that has the value of a where the mask is true, that of b
-// where it is false, and null where the mask is null. All are equally long, the
-// mask is of booleans, and a and b are of one type.
+// Choose returns a column that has the value of a if the mask is true, the value of b
+// if the mask is false, and null if the mask is null. All three columns have the same
+// length, the mask is of type bool, and a and b have the same type.
 //
-// Booleans and values of 1, 2, 4, 8 or 16 bytes are chosen by one kernel, and
-// nothing is waited for. All others are put together as by [ConcatColumns] and
-// taken from that as by [Take], with the waits of those. The caller releases the
-// column.
+// One kernel chooses booleans and values of 1, 2, 4, 8 or 16 bytes, without a wait. All
+// other types are concatenated as by [ConcatColumns] and taken from the result as by
+// [Take], with the waits of both. The caller releases the column.
 func Choose(ctx context.Context, mask, a, b *column.Column, options ...kernels.Options) (*column.Column, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -63,12 +62,12 @@ func choose(ctx context.Context, mask, a, b *column.Column, options kernels.Opti
 		return nil, errors.Join(err, made.Release())
 	}
 	if made.Len() != mask.Len() {
-		return made, nil // of rows that the host knows
+		return made, nil // the host knows the row count
 	}
 	return rowsLike(made, like)
 }
 
-// choose makes the column. like is the column whose row count is that of all.
+// choose makes the result. like is the input whose row count the result has.
 func (g *gatherer) choose(mask, a, b, like *column.Column, l layout.Layout) (*column.Column, error) {
 	by, err := layoutOf(mask.Type())
 	if err != nil {
@@ -79,7 +78,7 @@ func (g *gatherer) choose(mask, a, b, like *column.Column, l layout.Layout) (*co
 			return made, err
 		}
 	}
-	// Offsets behind the rows may be anything, so only the rows are put together.
+	// Offsets after the last row are undefined, so only the rows are concatenated.
 	n, err := like.NumRows(g.ctx)
 	if err != nil {
 		return nil, err
@@ -117,8 +116,8 @@ func (g *gatherer) choose(mask, a, b, like *column.Column, l layout.Layout) (*co
 	return made[0], nil
 }
 
-// chooseRows writes which of the rows of both columns, one behind the other, are
-// chosen.
+// chooseRows writes, for each row of the mask, the index of the chosen row in the
+// concatenation of both columns.
 func (g *gatherer) chooseRows(out column.Bytes, mask part, by layout.Layout) error {
 	isTrue, valid := mask.bits(1), mask.valid(by)
 	if !g.call.OnHost() {
@@ -146,8 +145,8 @@ func (g *gatherer) chooseRows(out column.Bytes, mask part, by layout.Layout) err
 	return nil
 }
 
-// chooseValues chooses by a kernel of its own, where the values have a width, and
-// lie where, one load takes them.
+// chooseValues makes the result with one choose kernel. ok is false if one load cannot
+// move a value, because of its width or alignment.
 func (g *gatherer) chooseValues(mask, a, b part, by, l layout.Layout) (made *column.Column, ok bool, err error) {
 	n := mask.length
 	isTrue, valid := mask.bits(1), mask.valid(by)
@@ -165,7 +164,7 @@ func (g *gatherer) chooseValues(mask, a, b part, by, l layout.Layout) (made *col
 			return nil, false, nil
 		}
 		name = "choose_" + widthName(l.Width)
-		each = max(2, 32/max(l.Width, 4)) // as the kernels have it
+		each = max(2, 32/max(l.Width, 4)) // the same number as in the kernels
 	}
 	if buffers, err = g.allocate(bitmapIf(nullable, n), bytes); err != nil {
 		return nil, false, err

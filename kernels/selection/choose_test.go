@@ -32,7 +32,7 @@ func TestChooseOfEveryType(t *testing.T) {
 func chooseOne(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed uint64) {
 	g := arraytest.NewGenerator(seed)
 	n := []int{0, 1, 33, 300}[seed%4]
-	// make makes a column and what it shows of a longer array.
+	// make returns an array and its column, a slice of a longer array.
 	make := func(of arrow.DataType, nulls arraytest.Nulls) (arrow.Array, *column.Column) {
 		g.Nulls, g.Sliced = nulls, seed%3 == 0
 		ahead, behind := g.IntN(10), g.IntN(3)

@@ -5,14 +5,14 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// compactKernel is a kernel of one of the compact files.
+// compactKernel is a kernel in one of the compact files.
 type compactKernel struct{ file, name string }
 
 func (k *compactKernel) of(call *op.Call) (*kernels.Function, error) {
 	return call.Kernel(&compactKernels, k.file, k.name)
 }
 
-// The kernels of the compact files. Those with a hole are templates.
+// The kernels in the compact files. Those with a hole for a predicate are templates.
 var (
 	compactSmall      = compactKernel{file: "compact_small", name: "compact_small"}
 	compactSmallWhere = compactKernel{file: "compact_small_where", name: "compact_small_where"}
@@ -30,7 +30,7 @@ var (
 	compact16         = compactKernel{file: "compact_16", name: "compact_16"}
 )
 
-// compactValues returns the kernel for values that move in units of so many bytes.
+// compactValues returns the kernel for values that move in units of unit bytes.
 func compactValues(unit int) *compactKernel {
 	switch unit {
 	case 1:
@@ -45,16 +45,16 @@ func compactValues(unit int) *compactKernel {
 	return &compact16
 }
 
-// What the kernels have for constants: see compact.cuh, compact_values.cuh,
+// Constants that the kernels share: see compact.cuh, compact_values.cuh,
 // compact_mask.cu, compact_where.cuh, compact_one.cuh and compact_small.cuh.
 const (
 	segmentRows    = 512
 	compactThreads = 256
-	compactRows    = segmentRows * compactThreads / 32 // of a block
+	compactRows    = segmentRows * compactThreads / 32 // per block
 	columnsMost    = 16
 	fusedMost      = 4
-	whereBlocks    = 4 // that a multiprocessor has at a time
-	oneWarps       = 7 // of a block of compact_one that have rows
+	whereBlocks    = 4 // per multiprocessor
+	oneWarps       = 7 // warps of a compact_one block that have rows
 	oneThreads     = 32 * (oneWarps + 1)
 	oneRows        = segmentRows * oneWarps
 	oneBlocks      = 3
@@ -66,6 +66,7 @@ const (
 	smallThreads   = 1024
 	smallRows      = 8192
 	smallColumns   = 32
-	// smallBytes is what one block moves in the time that further launches take.
+	// smallBytes is the size that one block moves in the time that further launches
+	// take.
 	smallBytes = 512 << 10
 )

@@ -17,17 +17,25 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Concat makes one table of the rows of several, one after another. Their columns
-// have the same types, in the same order; names and metadata are those of the first
-// table, which is the result where it is the only one. The caller releases it.
+// Concat returns one table with the rows of all tables, in order. The columns of all
+// tables have the same types, in the same order. Names and metadata are those of the
+// first table. If there is only one table, it is the result. The caller releases the
+// result.
 //
-// Row counts that only the device knows are waited for, each. So are the ends of
-// what strings and lists embrace, once for each level that they are nested. The
-// dictionaries of dictionary columns are shared where they are the same memory, and
-// else put together, so that values may be in the result's more than once. If indices
-// are too narrow for that, each value is kept once, through the host; if that does not
-// help the error wraps memory.ErrOverflow, as it does for 4-byte offsets that are too
-// narrow. Dense unions and run-end encoded columns go through the host.
+// If the dictionaries of a column share memory, the result shares it too. Otherwise
+// they are concatenated, so a value may occur several times. If the indices are too
+// narrow for the concatenation, the host keeps each value once. Dense unions and
+// run-end encoded columns are concatenated by the host.
+//
+// # Errors
+//
+// The error wraps memory.ErrOverflow if 4-byte offsets, or dictionary indices after the
+// host has removed duplicates, are too narrow.
+//
+// # Waiting
+//
+// Concat waits for each row count that only the device knows, and once per level of
+// nesting for the ends of strings and lists.
 func Concat(ctx context.Context, tables []*buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -97,7 +105,7 @@ func concatTables(ctx context.Context, tables []*buffer.Buffer, options kernels.
 }
 
 // concatSchema returns the schema of the first table with the types of the results. A
-// field is nullable if it is so in any of the tables.
+// field is nullable if it is nullable in any of the tables.
 func concatSchema(tables []*buffer.Buffer, made []*column.Column) *arrow.Schema {
 	first := schemaOf(tables[0].Schema(), made, false)
 	fields := slices.Clone(first.Fields())
@@ -140,7 +148,7 @@ func concatColumns(ctx context.Context, columns []*column.Column, options kernel
 	return made[0], nil
 }
 
-// concatAll makes a column of each list of pieces.
+// concatAll returns one column per list of pieces.
 func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (made []*column.Column, err error) {
 	g := newGatherer(ctx, call)
 	defer func() { err = errors.Join(err, g.release()) }()
@@ -166,8 +174,7 @@ func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (made []*col
 	return made, nil
 }
 
-// concat begins to put pieces of one type together. Pieces of no elements have
-// nothing to add.
+// concat begins to concatenate pieces of one type. It skips pieces without elements.
 func (g *gatherer) concat(pieces []part) (*pending, error) {
 	if err := unifyTypes(pieces); err != nil {
 		return nil, err
@@ -221,7 +228,7 @@ func (g *gatherer) concat(pieces []part) (*pending, error) {
 	return made, err
 }
 
-// throughHost puts pieces together there.
+// throughHost concatenates pieces on the host.
 func (g *gatherer) throughHost(pieces []part) (*pending, error) {
 	columns := make([]*column.Column, 0, len(pieces))
 	defer func() { _ = releaseColumns(columns) }() // nothing else refers to them
@@ -251,7 +258,7 @@ func (g *gatherer) throughHost(pieces []part) (*pending, error) {
 	return &pending{shared: made[0]}, nil
 }
 
-// nullCount returns what is known of the nulls of a part.
+// nullCount returns the null count of a part, if it is known.
 func (p part) nullCount() int {
 	switch {
 	case p.data.NullCount == 0:

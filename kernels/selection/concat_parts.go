@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// concatValidity puts the bitmaps together, where any piece has one.
+// concatValidity concatenates the validity bitmaps if any piece has one.
 func (g *gatherer) concatValidity(made *pending, pieces []part, l layout.Layout) error {
 	if !l.HasValidity() {
 		if l.Kind != layout.Null {
@@ -35,7 +35,7 @@ func (g *gatherer) concatValidity(made *pending, pieces []part, l layout.Layout)
 	return g.concatBits(made, pieces, func(p part) bits { return p.valid(l) })
 }
 
-// concatBits puts bitmaps together, of which an absent one counts as set bits.
+// concatBits concatenates bitmaps. The bits of an absent bitmap are set.
 func (g *gatherer) concatBits(made *pending, pieces []part, of func(part) bits) error {
 	buffers, err := g.allocate(bitmapBytes(made.data.Length))
 	if err != nil {
@@ -54,7 +54,7 @@ func (g *gatherer) concatBits(made *pending, pieces []part, of func(part) bits) 
 	return nil
 }
 
-// concatFixed puts the values of a buffer together.
+// concatFixed concatenates the values of one buffer.
 func (g *gatherer) concatFixed(made *pending, pieces []part, buffer, width int) error {
 	out, err := g.room(made, width)
 	if err != nil {
@@ -74,7 +74,7 @@ func (g *gatherer) concatFixed(made *pending, pieces []part, buffer, width int) 
 	return nil
 }
 
-// room appends a buffer for values of a width.
+// room appends a buffer for values of a width to the result.
 func (g *gatherer) room(made *pending, width int) (column.Bytes, error) {
 	bytes, err := bytesFor(made.data.Length, width)
 	if err != nil {
@@ -88,7 +88,7 @@ func (g *gatherer) room(made *pending, width int) (column.Bytes, error) {
 	return buffers[0], nil
 }
 
-// copy copies bytes to a position.
+// copy copies bytes to position at of out.
 func (g *gatherer) copy(out column.Bytes, at int, from column.Bytes) error {
 	to, err := out.Slice(at, at+from.Len())
 	if err != nil {
@@ -97,8 +97,8 @@ func (g *gatherer) copy(out column.Bytes, at int, from column.Bytes) error {
 	return to.CopyFrom(g.call.Stream, from)
 }
 
-// rebase writes integers of a width to a position, with a number added to those
-// that are below the limit; others become 0.
+// rebase writes integers of a width to position at of out. It adds a number to those
+// below the limit; others become 0.
 func (g *gatherer) rebase(out column.Bytes, at int, from column.Bytes, width int, add, limit uint64) error {
 	if from.Len() == 0 {
 		return nil
@@ -114,7 +114,7 @@ func (g *gatherer) rebase(out column.Bytes, at int, from column.Bytes, width int
 	return launch(g.call, "rebase", "rebase_"+widthName(width), n, rowsEach, to, from, uint64(n), add, limit)
 }
 
-// concatViews puts views together, which refer to the data buffers of all pieces.
+// concatViews concatenates views, which refer to the data buffers of all pieces.
 func (g *gatherer) concatViews(made *pending, pieces []part) error {
 	out, err := g.room(made, viewBytes)
 	if err != nil {
@@ -143,8 +143,8 @@ func (g *gatherer) concatViews(made *pending, pieces []part) error {
 	return nil
 }
 
-// concatDictionaries puts indices together. Where the dictionaries differ they are
-// put together too, and the indices are made to refer to that.
+// concatDictionaries concatenates indices. If the dictionaries differ it also
+// concatenates them, and rebases the indices to the concatenation.
 func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout.Layout) error {
 	dictionary := pieces[0].data.Dictionary
 	if !slices.ContainsFunc(pieces, func(p part) bool { return !sameMemory(p.data.Dictionary, dictionary) }) {
@@ -156,7 +156,8 @@ func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout.Lay
 	for i, p := range pieces {
 		dictionaries[i] = whole(p.data.Dictionary)
 		if values += dictionaries[i].length; values < 0 || uint64(max(values, 1)-1) > l.MaximumIndex() {
-			// They may fit if each value is kept once, which the host does.
+			// The indices may be wide enough if each value is kept once, which the host
+			// does.
 			host, err := g.throughHost(pieces)
 			if err == nil {
 				*made = *host
@@ -184,7 +185,7 @@ func (g *gatherer) concatDictionaries(made *pending, pieces []part, l layout.Lay
 	return err
 }
 
-// sameMemory reports whether two columns are made of the same parts.
+// sameMemory reports whether two columns consist of the same buffers.
 func sameMemory(a, b *column.Column) bool {
 	x, y := a.Data(), b.Data()
 	if a == b {
@@ -196,7 +197,7 @@ func sameMemory(a, b *column.Column) bool {
 		(x.Dictionary == nil || sameMemory(x.Dictionary, y.Dictionary))
 }
 
-// concatListViews puts views of lists together, which view all the children.
+// concatListViews concatenates list views, and all elements of their children.
 func (g *gatherer) concatListViews(made *pending, pieces []part, l layout.Layout) error {
 	out, err := g.room(made, l.Width)
 	if err != nil {
@@ -222,7 +223,7 @@ func (g *gatherer) concatListViews(made *pending, pieces []part, l layout.Layout
 	return g.concatChildren(made, pieces, func(p part, i int) part { return whole(p.data.Children[i]) })
 }
 
-// concatChildren puts together what of each child belongs to the pieces.
+// concatChildren concatenates, for each child, the part that belongs to each piece.
 func (g *gatherer) concatChildren(made *pending, pieces []part, of func(p part, i int) part) error {
 	for i := range pieces[0].data.Children {
 		children := make([]part, len(pieces))

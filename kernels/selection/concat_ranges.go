@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// concatRanges puts strings or lists together, when it is known what their offsets
-// embrace.
+// concatRanges concatenates strings or lists. The ends of their offsets are fetched
+// first.
 func (g *gatherer) concatRanges(made *pending, pieces []part, l layout.Layout) error {
 	buffers, err := g.allocate(uint64(made.data.Length+1) * uint64(l.Width))
 	if err != nil {
@@ -36,7 +36,8 @@ func (g *gatherer) concatRanges(made *pending, pieces []part, l layout.Layout) e
 			if err != nil {
 				return err
 			}
-			// The last is overwritten by the first of the next piece, its equal.
+			// The first offset of the next piece overwrites the last of this one with
+			// the same value.
 			if err := g.rebase(out, at, offsets, l.Width, uint64(total-from), math.MaxUint64); err != nil {
 				return err
 			}
@@ -55,7 +56,7 @@ func (g *gatherer) concatRanges(made *pending, pieces []part, l layout.Layout) e
 	return nil
 }
 
-// concatBytes puts the data of strings together.
+// concatBytes concatenates the data of strings.
 func (g *gatherer) concatBytes(made *pending, extents []part, total int) error {
 	buffers, err := g.allocate(uint64(total))
 	if err != nil {

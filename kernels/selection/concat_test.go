@@ -31,8 +31,8 @@ func TestConcatOfEveryType(t *testing.T) {
 	})
 }
 
-// concatSome puts random arrays together, sliced, with nulls or none each, and
-// compares with them row by row.
+// concatSome concatenates random arrays, sliced and with or without nulls, and compares
+// the result row by row.
 func concatSome(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed uint64) {
 	g := arraytest.NewGenerator(seed)
 	var columns []*column.Column

@@ -22,8 +22,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
-// counted returns the columns with one row count on the device. The elements behind the
-// rows stay, and must not be seen.
+// counted returns the columns with one row count on the device. The elements after the
+// last row stay in memory; no operator may use them.
 func counted(t testing.TB, mgr *memory.Manager, rows int, columns ...*column.Column) []*column.Column {
 	t.Helper()
 	one, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
@@ -42,8 +42,8 @@ func counted(t testing.TB, mgr *memory.Manager, rows int, columns ...*column.Col
 	return made
 }
 
-// TestColumnsWithARowCount runs all operators on columns that carry their row count,
-// with other values behind the rows.
+// TestColumnsWithARowCount runs all operators on columns with a row count on the
+// device, and with other values after the last row.
 func TestColumnsWithARowCount(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -128,8 +128,8 @@ func TestColumnsWithARowCount(t *testing.T) {
 	})
 }
 
-// TestFilteredTablesAreCompacted filters few rows of many: the count keeps no more than
-// itself, and the compact table no more than its rows.
+// TestFilteredTablesAreCompacted filters few rows of many. The count keeps only its own
+// memory allocated, and the compact table only its rows.
 func TestFilteredTablesAreCompacted(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -182,7 +182,7 @@ func TestSlicesTakeWhatTheyShow(t *testing.T) {
 	})
 }
 
-// TestTablesOfNoRows runs operators on tables that have no memory: none asks for
+// TestTablesOfNoRows runs operators on tables without memory. No operator requires
 // Options.Manager.
 func TestTablesOfNoRows(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
@@ -224,7 +224,7 @@ func TestTablesOfNoRows(t *testing.T) {
 	})
 }
 
-// TestOneOption finds more than one option refused by every operator.
+// TestOneOption checks that every operator rejects more than one option.
 func TestOneOption(t *testing.T) {
 	two := []kernels.Options{{}, {}}
 	ctx := context.Background()

@@ -7,15 +7,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// count is a row count on the device, made of another one: min(size × rows + more,
-// most).
+// count describes a row count on the device that is computed from another one: min(size
+// × rows + more, most).
 type count struct {
 	rows             memory.Slice[int64]
 	capacity         int
 	size, more, most uint64
 }
 
-// counted returns a count made of another one, which is empty where that is.
+// counted returns the computed row count, which is empty if c.rows is empty.
 func (g *gatherer) counted(c count) (memory.Slice[int64], error) {
 	if c.rows.Len() == 0 {
 		return c.rows, nil
@@ -46,7 +46,7 @@ func (c count) onHost(out memory.Slice[int64]) error {
 	return err
 }
 
-// newGatherer returns what does the work of a call. The caller releases it.
+// newGatherer returns the gatherer of a call. The caller releases it.
 func newGatherer(ctx context.Context, call *op.Call) *gatherer {
 	return &gatherer{ctx: ctx, call: call}
 }

@@ -1,24 +1,27 @@
-// Package selection picks and arranges the rows of tables and columns: filter,
-// take, concatenate, reverse, head and tail, and the choice between two columns.
+// Package selection picks and arranges the rows of tables and columns: filter, take,
+// concatenate, reverse, head and tail, and the choice between two columns.
 //
-// Nulls follow Arrow's rules: a row that is taken by a null index is null, a row
-// whose mask is null is dropped by a filter and null in a choice. What lies under
-// a null in a result is undefined.
+// Nulls follow Arrow's rules. A row taken by a null index is null. A row whose mask is
+// null is dropped by a filter and null in a choice. The value under a null in a result
+// is undefined.
 //
 // # Types
 //
-// All of Arrow's types are taken, nested and sliced ones too. Dictionaries, the
-// data buffers of binary views, and the children of list views and dense unions
-// are shared with the input, not copied. Run-end encoded results have a run for
-// every row. A row of a dense union that becomes null, which the format has no
-// place for, is an error that wraps device.ErrNotSupported.
+// The operators accept all of Arrow's types, nested and sliced columns included.
+// Results share with the input, without a copy, dictionaries, the data buffers of
+// binary views, and the children of list views and dense unions. Run-end encoded
+// results have one run per row. The format has no null rows in dense unions: a row of a
+// dense union that becomes null is an error that wraps device.ErrNotSupported.
 //
 // # Waiting
 //
-// On a GPU the operators enqueue their work and return, but where the size of a
-// result depends on values: see each of them. On the host device they return when
-// the result is there.
+// On a GPU the operators enqueue their work and return, unless the size of a result
+// depends on values; the documentation of each operator describes its waits. On the
+// host device they return when the result is complete.
 //
-// Results are new columns, which the caller releases. All functions may be called
+// # Ownership
+//
+// Results are new columns, which the caller releases. All functions are safe for
+// concurrent use.
 // at the same time from several goroutines.
 package selection

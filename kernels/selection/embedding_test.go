@@ -15,8 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// fixedSizeLists are lists of one size of everything that lies side by side in them,
-// and of what does not.
+// fixedSizeLists returns fixed-size lists of types with and without a fixed width.
 func fixedSizeLists() []arrow.DataType {
 	list := arrow.FixedSizeListOf
 	point := arrow.StructOf(arrow.Field{Name: "x", Type: arrow.PrimitiveTypes.Float32},
@@ -35,8 +34,8 @@ func fixedSizeLists() []arrow.DataType {
 	}
 }
 
-// TestFixedSizeLists takes, filters, reverses, concatenates and chooses lists of one
-// size: sliced, with nulls in the lists and in their elements.
+// TestFixedSizeLists takes, filters, reverses, concatenates and chooses fixed-size
+// lists: sliced, with null lists and null elements.
 func TestFixedSizeLists(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -93,8 +92,8 @@ func TestFixedSizeLists(t *testing.T) {
 	})
 }
 
-// TestEmbeddingsTakeTheirBytes filters and takes lists of 64 floats. What is allocated
-// on the way is the result and some bytes a row, not eight for each element.
+// TestEmbeddingsTakeTheirBytes filters and takes lists of 64 floats. The operators
+// allocate the result and some bytes per row, not eight per element.
 func TestEmbeddingsTakeTheirBytes(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

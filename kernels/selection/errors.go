@@ -7,16 +7,16 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// ErrBounds is wrapped by the error of an index that is out of bounds.
+// ErrBounds is wrapped by errors about an index that is out of bounds.
 var ErrBounds = errors.New("index out of bounds")
 
-// IndexError says which index is out of bounds. errors.Is matches [ErrBounds].
+// IndexError reports an index that is out of bounds. errors.Is matches [ErrBounds].
 type IndexError struct {
-	// Row is the first row of the indices that is wrong.
+	// Row is the first row with such an index.
 	Row int64
-	// Index is what stands there, as its type is written.
+	// Index is the index, formatted as its type.
 	Index string
-	// Rows is how many rows there were to take from at most.
+	// Rows is the largest number of rows that the input can have.
 	Rows int64
 }
 
@@ -28,7 +28,7 @@ func (e *IndexError) Error() string {
 // Unwrap returns [ErrBounds].
 func (e *IndexError) Unwrap() error { return ErrBounds }
 
-// unsoundError says that the offsets of a row of strings or lists are not in order or
+// unsoundError reports a row of strings or lists whose offsets are not in order or
 // point outside the data.
 func unsoundError(row, begin, end, extent int64) error {
 	return fmt.Errorf("row %d of the input has the offsets %d and %d, of %d bytes or elements: %w", row, begin, end, extent, column.ErrInvalid)

@@ -17,8 +17,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
-// TestEveryAllocationFails fails each allocation of the operators in turn. Nothing
-// may stay behind then, which the manager checks at the end.
+// TestEveryAllocationFails makes each allocation of the operators fail, one per run. No
+// memory may stay allocated, which the manager checks at the end.
 func TestEveryAllocationFails(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		resource, err := memory.NewCachingResource(dev, memory.CachingOptions{})

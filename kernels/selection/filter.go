@@ -15,29 +15,38 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// Filter returns the rows of a table for which a predicate, an expression of type
-// bool, is true. Rows for which it is false or null are left out; the others keep
+// Filter returns the rows of a table for which a predicate, an expression of type bool,
+// is true. It drops rows for which the predicate is false or null; the others keep
 // their order.
 //
-// On a GPU the predicate is evaluated by the kernel that keeps the rows, and nothing
-// waits: the result's row count stays on the device (buffer.Buffer.DeviceRows) and
-// its capacity is that of the input, as much memory as if every row were kept. The
-// next operator reads the count there, Buffer.NumRows fetches it, and [Compact] makes
-// the result as long as its rows. A count of the input that is on the device is heeded
-// likewise. On the host the function returns when the result is there, which is as long
-// as its rows.
+// Columns of the result have a validity bitmap if those of the input have one, with an
+// unknown null count on a GPU. The package documentation lists the memory that the
+// result shares with the input. The value under a null is undefined.
 //
-// There is one exception: of strings and lists in a slice that has at most half of the
-// rows in memory, the ends are fetched, so that the result is not as long as all of
-// them. That is one wait for each level of nesting, and none while the stream is
-// captured.
+// On a GPU the capacity of the result is the capacity of the input, so it takes as much
+// memory as if every row were kept. [Compact] makes the result as long as its rows. On
+// the host the result is as long as its rows.
 //
-// Columns of the result have a validity bitmap where those of the input have one,
-// with the number of nulls unknown on a GPU. What is shared with the input says the
-// package documentation; what lies under a null may be anything.
+// # Errors
 //
-// The error wraps expr.ErrType where the predicate is not of type bool, and those of
-// expr.Bind. The caller releases the result.
+// The error wraps expr.ErrType if the predicate is not of type bool, and the errors of
+// expr.Bind.
+//
+// # Ownership
+//
+// The caller releases the result.
+//
+// # Waiting
+//
+// On a GPU the kernel that keeps the rows evaluates the predicate, and Filter does not
+// wait. The result's row count stays on the device (buffer.Buffer.DeviceRows): the next
+// operator reads it there, and Buffer.NumRows fetches it. A row count of the input may
+// also be on the device. On the host the function returns when the result is complete.
+//
+// There is one exception. For strings and lists in a slice with at most half of the
+// rows in memory, Filter fetches the ends of the slice, so that the result is not as
+// long as all rows in memory. That is one wait per level of nesting, and no wait while
+// the stream is captured.
 func Filter(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -50,8 +59,8 @@ func Filter(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, opti
 	return made, nil
 }
 
-// FilterMask is [Filter] by a mask: a column of bool, as long as the table's
-// capacity, that is true where a row is kept. Its nulls leave out the row.
+// FilterMask is [Filter] with a mask: a column of bool, as long as the table's
+// capacity, that is true for the rows to keep. Rows whose mask is null are dropped.
 func FilterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -64,8 +73,8 @@ func FilterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, 
 	return made, nil
 }
 
-// FilterColumn is [FilterMask] for one column. The result is a table, because its
-// row count may be on the device; the column in it is called "values".
+// FilterColumn is [FilterMask] for one column. The result is a table, because its row
+// count may be on the device. Its column is called "values".
 func FilterColumn(ctx context.Context, values, mask *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -91,8 +100,7 @@ func filterColumn(ctx context.Context, values, mask *column.Column, options kern
 	return filterMask(ctx, table, mask, options)
 }
 
-// released releases what a result no longer needs, and the result too where that
-// fails or something else did.
+// released releases held. If that fails, or if err is set, it also releases the result.
 func released(made *buffer.Buffer, err error, held retainable) (*buffer.Buffer, error) {
 	if err = errors.Join(err, held.Release()); err != nil {
 		return nil, errors.Join(err, made.Release())
@@ -156,8 +164,9 @@ func filterBy(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, op
 	return filterInSteps(ctx, table, predicate, options)
 }
 
-// checkMaskRows checks that a mask has the rows of a table. One row count for both, or
-// none for the mask, says so; other ones are fetched and compared.
+// checkMaskRows checks that a mask has as many rows as a table. If both share one row
+// count, or the mask has no row count, nothing is compared; otherwise both counts are
+// fetched.
 func checkMaskRows(ctx context.Context, table *buffer.Buffer, mask *column.Column) error {
 	if mask.RowCount() == nil || mask.RowCount() == table.RowCount() {
 		return nil
@@ -173,7 +182,7 @@ func checkMaskRows(ctx context.Context, table *buffer.Buffer, mask *column.Colum
 	return err
 }
 
-// noRows returns a table of no rows like one that has none.
+// noRows returns a table without rows, like the given one, which has none.
 func noRows(table *buffer.Buffer) (*buffer.Buffer, error) {
 	if table.Capacity() == 0 {
 		return table, table.Retain()

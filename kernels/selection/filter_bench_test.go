@@ -19,12 +19,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// filterBench is a large table on the GPU and the rate at which that copies.
+// filterBench is a large table on the GPU and the GPU's copy rate.
 type filterBench struct {
 	mgr  *memory.Manager
 	n    int
-	copy float64 // bytes a second, read and written
-	// values are uniform in [0, 1); mask is true for those below half.
+	copy float64 // bytes per second, read and written
+	// values are uniform in [0, 1); mask is true for values below 0.5.
 	values, mask, validity memory.Slice[uint8]
 }
 
@@ -62,7 +62,7 @@ func (f *filterBench) allocate(b *testing.B, bytes int) memory.Slice[uint8] {
 	return s
 }
 
-// seconds returns what one of several calls that follow one another takes.
+// seconds returns the time per call in a sequence of calls.
 func (f *filterBench) seconds(b *testing.B, times int, run func() error) float64 {
 	synchronize := func() { require.NoError(b, f.mgr.Stream().Synchronize(context.Background())) }
 	require.NoError(b, run())
@@ -93,7 +93,7 @@ func (f *filterBench) table(b *testing.B, columns ...*column.Column) *buffer.Buf
 	return table
 }
 
-// BenchmarkFilter prints billions of rows a second, and the part that this is of what
+// BenchmarkFilter prints billions of rows per second, and the fraction of the rate that
 // the copy rate of the same process allows for the bytes that a row must move.
 func BenchmarkFilter(b *testing.B) {
 	const n = 1 << 27
@@ -125,8 +125,8 @@ func BenchmarkFilter(b *testing.B) {
 		name  string
 		table *buffer.Buffer
 		mask  *column.Column
-		below float64 // for an expression
-		bytes float64 // a row
+		below float64 // for the predicate
+		bytes float64 // per row
 	}{
 		{"mask/f64", f.table(b, f64), mask, 0, 12.125},
 		{"mask/f64_3_bits_on", f.table(b, shiftedValues), shifted, 0, 12.125},
@@ -168,7 +168,7 @@ func BenchmarkFilter(b *testing.B) {
 	}
 }
 
-// BenchmarkFilterSmall takes the whole call, until the result is there.
+// BenchmarkFilterSmall measures the whole call, until the result is complete.
 func BenchmarkFilterSmall(b *testing.B) {
 	f := newFilterBench(b, 1<<20)
 	for _, n := range []int{1000, 8192, 10_000, 100_000, 1 << 20} {
@@ -193,7 +193,7 @@ func BenchmarkFilterSmall(b *testing.B) {
 	}
 }
 
-// BenchmarkFilterHost is the host's part of a call, and the call on the host.
+// BenchmarkFilterHost measures the host's part of a call, and the call on the host.
 func BenchmarkFilterHost(b *testing.B) {
 	mgr := devicetest.Manager(b, devicetest.Open(b, "host"), memory.Options{})
 	const n = 1 << 20
@@ -211,7 +211,8 @@ func BenchmarkFilterHost(b *testing.B) {
 	b.ReportMetric(float64(n)*float64(b.N)/b.Elapsed().Seconds()/billion, "Grows/s")
 }
 
-// BenchmarkFilterCall is what a call costs the host, on a device that does nothing.
+// BenchmarkFilterCall measures the host's cost of a call, on a device that does
+// nothing.
 func BenchmarkFilterCall(b *testing.B) {
 	gpu := &launchtest.GPU{Discard: true, Kernels: map[string]launchtest.Kernel{"compact_small": {}, "compact_small_where": {}}}
 	f := &filterBench{mgr: devicetest.Manager(b, launchtest.Open(b, gpu), memory.Options{}), n: 1000}

@@ -20,7 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
-// TestFilterFaults fails each allocation in turn: nothing stays allocated.
+// TestFilterFaults makes each allocation fail, one per run: no memory stays allocated.
 func TestFilterFaults(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		fault := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{})
@@ -108,7 +108,8 @@ func TestFilterRefusals(t *testing.T) {
 	})
 }
 
-// TestFilterOptions has results belong to a stream and bear a tag.
+// TestFilterOptions checks that results belong to the stream and have the tag of the
+// options.
 func TestFilterOptions(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -130,7 +131,7 @@ func TestFilterOptions(t *testing.T) {
 	})
 }
 
-// TestFilterOfNothing has tables without rows and without columns.
+// TestFilterOfNothing filters tables without rows and without columns.
 func TestFilterOfNothing(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -162,7 +163,7 @@ func TestFilterOfNothing(t *testing.T) {
 			require.Equal(t, int64(want), rows)
 			require.NoError(t, made.Release())
 		}
-		for _, n := range []int{100, 9000} { // the device says zero, and the host does not know
+		for _, n := range []int{100, 9000} { // the count on the device is zero, which the host does not know
 			values, mask := upload(t, mgr, arrays[2], 9000-n, 0), upload(t, mgr, arrays[3], 9000-n, 0)
 			made, err := selection.FilterMask(t.Context(), tableOf(t, mgr, 0, true, values), mask)
 			require.NoError(t, err)
@@ -174,8 +175,8 @@ func TestFilterOfNothing(t *testing.T) {
 	})
 }
 
-// exactly makes a column of fixed width, or of bool, whose buffers end with the last
-// byte that they must have, in allocations of their own.
+// exactly makes a column of fixed width, or of bool, whose buffers are separate
+// allocations that end with the last required byte.
 func exactly(t *testing.T, mgr *memory.Manager, values arrow.Array) *column.Column {
 	t.Helper()
 	data := column.Data{Type: values.DataType(), Length: values.Len(), Offset: values.Data().Offset(), NullCount: column.UnknownNullCount}
@@ -201,8 +202,8 @@ func exactly(t *testing.T, mgr *memory.Manager, values arrow.Array) *column.Colu
 	return c
 }
 
-// TestFilterReadsNothingBeyond has buffers that end with their last byte, at which
-// the emulator stops, and memory that holds garbage at first.
+// TestFilterReadsNothingBeyond has buffers that end with their last required byte, at
+// which the emulator stops, in memory that initially holds garbage.
 func TestFilterReadsNothingBeyond(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		var resource memory.Resource = memory.NewDriverResource(dev)

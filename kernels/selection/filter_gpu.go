@@ -11,28 +11,28 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// selector knows which rows are kept.
+// selector selects the rows that are kept.
 type selector interface {
-	// few keeps the rows of a small table by one launch, for each smallColumns of
-	// the buffers. fits, which is called before, reports whether it can.
+	// few keeps the rows of a small table, with one launch per smallColumns buffers.
+	// fits is called before few, and reports whether few is possible.
 	few(c *compaction) error
 	fits(call *op.Call) (bool, error)
-	// many finds the kept rows of a large table and where they go, and may keep
-	// those of the buffers that it marks as fused.
+	// many finds the kept rows of a large table and their positions in the result. It
+	// may also move the rows of the buffers that prepare has marked as fused.
 	many(c *compaction) (found, error)
-	// prepare marks buffers as fused, and returns the bytes of scratch that many
-	// needs zeroed and not.
+	// prepare marks buffers as fused. It returns the number of zeroed scratch bytes,
+	// and the sizes of other scratch memory, that many needs.
 	prepare(c *compaction) (zeroed uint64, scratch []uint64)
 }
 
-// found says which rows are kept, and where the rows of each segment go.
+// found describes the kept rows and the position of each segment's rows in the result.
 type found struct {
 	mask          maskArguments
 	bases, within memory.Slice[uint8]
 	shift         uint64
 }
 
-// maskArguments are those of the struct Mask of compact.cuh.
+// maskArguments are the fields of struct Mask in compact.cuh.
 type maskArguments struct {
 	bits, valid bits
 	rows        memory.Slice[int64]
@@ -43,18 +43,18 @@ type maskArguments struct {
 type compaction struct {
 	call *op.Call
 	plan *plan
-	// rows is the input's count, or empty. kept is the result's.
+	// rows is the input's row count, or empty. kept is the result's row count.
 	rows, kept memory.Slice[int64]
 	capacity   int
-	// numbers are the kept rows' numbers, where columns have to be gathered.
+	// numbers are the numbers of the kept rows, if columns have to be gathered.
 	numbers     planBuffer
 	numberOrder order
-	// scratch is what the selector has asked for.
+	// scratch is the memory that the selector has requested.
 	zeroed  memory.Slice[uint8]
 	scratch []memory.Slice[uint8]
 }
 
-// compact keeps the rows of a table that a selector selects. The call is begun.
+// compact keeps the rows of a table that a selector selects. The call has begun.
 func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, s selector) (made *buffer.Buffer, err error) {
 	capacity, rows, err := table.Extent(ctx)
 	if err != nil {
@@ -70,9 +70,10 @@ func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns [
 	if err != nil {
 		return nil, err
 	}
-	// The columns have references of their own.
+	// The columns hold references to the block.
 	defer func() { made, err = released(made, err, block) }()
-	// The count has a block of its own: whoever keeps it keeps no more than that.
+	// The count has a separate block, so that a holder of the count keeps only the
+	// count.
 	if c.kept, err = op.NewSlice[int64](call, 1); err != nil {
 		return nil, err
 	}
@@ -88,13 +89,13 @@ func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns [
 	return tableOf(table, results, buffer.Rows{Count: capacity, Device: c.kept, Manager: call.Manager})
 }
 
-// planHolder lets a plan be released like anything else.
+// planHolder gives a plan the method Release.
 type planHolder struct{ *plan }
 
 func (h planHolder) Release() error { return h.release() }
 
-// allocate makes the memory of the result. Bitmaps come first, side by side: they
-// are zeroed together.
+// allocate allocates the memory of the result. The bitmaps come first and are adjacent,
+// so that one operation zeroes them.
 func (c *compaction) allocate() (*memory.Block, error) {
 	buffers := c.plan.buffers
 	sizes := make([]uint64, 0, len(buffers)+1)
@@ -126,7 +127,7 @@ func (c *compaction) allocate() (*memory.Block, error) {
 	return block, nil
 }
 
-// run enqueues everything, and returns the columns that were taken by number.
+// run enqueues all work, and returns the columns that were gathered by row number.
 func (c *compaction) run(ctx context.Context, s selector) (gathered []*column.Column, err error) {
 	small := c.capacity <= smallRows && uint64(c.capacity)*c.plan.rowBytes() <= smallBytes
 	if small {
@@ -162,7 +163,7 @@ func (c *compaction) run(ctx context.Context, s selector) (gathered []*column.Co
 	}, true)
 }
 
-// allocateScratch makes the memory that is needed on the way.
+// allocateScratch allocates memory for intermediate results.
 func (c *compaction) allocateScratch(zeroed uint64, sizes []uint64) (*memory.Block, error) {
 	if zeroed == 0 && len(sizes) == 0 && len(c.plan.gathered) == 0 {
 		return nil, nil
@@ -208,7 +209,7 @@ func (c *compaction) large(s selector) error {
 	return c.bitmaps(f)
 }
 
-// zeroBitmaps clears what several warps will set bits of.
+// zeroBitmaps clears the bitmaps, because several warps set bits of one word.
 func (c *compaction) zeroBitmaps() error {
 	var first, last column.Bytes
 	for i := range c.plan.buffers {
@@ -230,7 +231,8 @@ func (c *compaction) zeroBitmaps() error {
 	return words.Fill(c.call.Stream, 0)
 }
 
-// further reports whether there is anything to keep beside what is fused.
+// further reports whether any buffer that is not fused, or any column that is gathered,
+// has to be kept.
 func (c *compaction) further() bool {
 	if len(c.plan.gathered) > 0 {
 		return true

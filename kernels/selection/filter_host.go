@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// filterOnHost takes the kept rows by their numbers. The call is begun, so what is
-// read is there.
+// filterOnHost gathers the kept rows by their numbers. The call has begun, so the input
+// is ready.
 func filterOnHost(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, mask *column.Column) (made *buffer.Buffer, err error) {
 	rows, err := table.NumRows(ctx)
 	if err != nil {
@@ -45,7 +45,8 @@ func filterOnHost(ctx context.Context, call *op.Call, table *buffer.Buffer, colu
 	return tableOf(table, results, buffer.Rows{Count: int64(len(numbers)), Manager: call.Manager})
 }
 
-// keptNumbers lists the first rows of a mask on the host that are true and not null.
+// keptNumbers returns the numbers of the rows below rows whose mask, on the host, is
+// true and not null.
 func keptNumbers(mask *column.Column, rows int) ([]int64, error) {
 	p := whole(mask)
 	l, err := layoutOf(p.data.Type)

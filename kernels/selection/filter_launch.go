@@ -7,7 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// values keeps the rows of the buffers that move in units of so many bytes.
+// values keeps the rows of the buffers that move in units of unit bytes.
 func (c *compaction) values(f found, unit int) error {
 	columns := takeWords()
 	defer giveBackWords(columns)
@@ -56,7 +56,7 @@ func (c *compaction) bitmaps(f found) error {
 	return c.launch(&compactBits, f, columns)
 }
 
-// launch launches a kernel for the columns that were collected, which it forgets.
+// launch launches a kernel for the collected columns, and clears the collection.
 func (c *compaction) launch(kernel *compactKernel, f found, columns *kernels.Words) error {
 	if len(columns.Values) == 0 {
 		return nil
@@ -80,7 +80,7 @@ func (c *compaction) launch(kernel *compactKernel, f found, columns *kernels.Wor
 	return err
 }
 
-// wordsPool keeps the room that arguments take: a launch copies them.
+// wordsPool reuses the memory of arguments, because a launch copies them.
 var wordsPool = sync.Pool{New: func() any { return new(kernels.Words) }}
 
 func takeWords() *kernels.Words { return wordsPool.Get().(*kernels.Words) }
@@ -92,7 +92,7 @@ func giveBackWords(words ...*kernels.Words) {
 	}
 }
 
-// words are the arguments as the kernel takes them, to be given back.
+// words returns the arguments in the kernel's order. The caller gives them back.
 func (m *maskArguments) words() *kernels.Words {
 	w := takeWords()
 	addBits(w, m.bits)
@@ -114,8 +114,7 @@ func addBits(w *kernels.Words, b bits) {
 	w.Add(b.at % 8)
 }
 
-// parts launches a kernel of compact_small.cuh for every smallColumns of the
-// buffers.
+// parts launches a kernel of compact_small.cuh per smallColumns buffers.
 func (c *compaction) parts(launch func(parts *kernels.Words) error) error {
 	all := make([]*planBuffer, 0, len(c.plan.buffers)+1)
 	for i := range c.plan.buffers {

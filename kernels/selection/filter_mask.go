@@ -38,7 +38,7 @@ func (s maskSelector) prepare(c *compaction) (uint64, []uint64) {
 	return 0, []uint64{8 * tiles(c.capacity, maskTileRows), 4 * 64 * tiles(c.capacity, maskTileRows)}
 }
 
-// tiles returns how many tiles of so many rows there are.
+// tiles returns the number of tiles of each rows.
 func tiles(rows, each int) uint64 { return (uint64(rows) + uint64(each) - 1) / uint64(each) }
 
 func (s maskSelector) many(c *compaction) (found, error) {

@@ -20,8 +20,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// maskOf makes a mask of which a part of keep, from 0 to 1, is true, and null a part
-// of nulls. It returns the rows that are kept.
+// maskOf makes a mask whose elements are true with probability keep, and null with
+// probability nulls. It returns the rows that are kept.
 func maskOf(r *rand.Rand, n int, keep, nulls float64) (mask *array.Boolean, rows []int) {
 	builder := array.NewBooleanBuilder(arrowmemory.DefaultAllocator)
 	defer builder.Release()
@@ -39,7 +39,7 @@ func maskOf(r *rand.Rand, n int, keep, nulls float64) (mask *array.Boolean, rows
 	return builder.NewBooleanArray(), rows
 }
 
-// records brings a table to the host, and releases both.
+// records copies a table to the host, and releases both.
 func records(t testing.TB, table *buffer.Buffer) arrow.Record {
 	t.Helper()
 	record, err := table.Record(t.Context())
@@ -49,7 +49,7 @@ func records(t testing.TB, table *buffer.Buffer) arrow.Record {
 	return record
 }
 
-// uploadMask makes a mask on the device, which begins with some bit of a byte.
+// uploadMask makes a mask on the device that begins ahead bits into its memory.
 func uploadMask(t testing.TB, mgr *memory.Manager, mask arrow.Array, ahead int) *column.Column {
 	t.Helper()
 	front, _ := maskOf(rand.New(rand.NewPCG(1, 2)), ahead, 0.5, 0)
@@ -60,7 +60,7 @@ func uploadMask(t testing.TB, mgr *memory.Manager, mask arrow.Array, ahead int) 
 	return upload(t, mgr, all, ahead, 0)
 }
 
-// TestFilterOfEveryType has sizes that take one block and several kernels.
+// TestFilterOfEveryType has sizes for the single-block kernel and for several kernels.
 func TestFilterOfEveryType(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		for _, dataType := range arraytest.AllTypes() {
@@ -75,7 +75,7 @@ func TestFilterOfEveryType(t *testing.T) {
 	})
 }
 
-// filterOne filters a random column, of about n elements, by a random mask.
+// filterOne filters a random column of about n elements by a random mask.
 func filterOne(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed uint64, n int) {
 	r := rand.New(rand.NewPCG(seed, 3))
 	generator := arraytest.NewGenerator(seed)
@@ -98,7 +98,8 @@ func filterOne(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed 
 	requireRows(t, record.Column(0), from, rows)
 }
 
-// TestFilterAsArrow compares with arrow-go's function, where it knows the type.
+// TestFilterAsArrow compares the result with arrow-go's function for the types that
+// arrow-go supports.
 func TestFilterAsArrow(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -128,8 +129,8 @@ func TestFilterAsArrow(t *testing.T) {
 	})
 }
 
-// TestFilterSizes has sizes around words, segments, tiles and the largest table
-// that one block filters.
+// TestFilterSizes has sizes around words, segments, tiles and the largest table that
+// one block filters.
 func TestFilterSizes(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -138,7 +139,7 @@ func TestFilterSizes(t *testing.T) {
 			sizes = append(sizes, 1<<20-1, 1<<20+1)
 		}
 		if dev.Kind() == device.CUDA && !devicetest.Emulated(dev) {
-			sizes = append(sizes, 40_000_001) // more tiles than one round of the offsets takes
+			sizes = append(sizes, 40_000_001) // more tiles than one round of the offsets handles
 		}
 		for _, n := range sizes {
 			for _, keep := range []float64{0, 0.5, 1} {
@@ -224,7 +225,7 @@ func filterTwice(t *testing.T, mgr *memory.Manager, seed uint64, n int) {
 			_, known = made.HostRows()
 			require.False(t, known, "the count stays on the device")
 		}
-		if round == 1 { // from now on the host knows that there are fewer rows than there is room for
+		if round == 1 { // from now on the host knows that there are fewer rows than the capacity
 			count, err := made.NumRows(t.Context())
 			require.NoError(t, err)
 			require.Equal(t, int64(len(left)), count)

@@ -17,8 +17,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestFilterOneColumn filters by a column without nulls that is all a predicate reads,
-// alone and beside another one, around the ends of tiles of 3,584 rows.
+// TestFilterOneColumn filters by a predicate that reads one column without nulls, with
+// and without a second column in the table, with sizes around multiples of the tile
+// size, 3,584 rows.
 func TestFilterOneColumn(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		const tile = 3584
@@ -34,7 +35,7 @@ func TestFilterOneColumn(t *testing.T) {
 						builder.Append(-1)
 					}
 					var rows []int
-					counted := n - int(r.Uint32()%600) // what the device says
+					counted := n - int(r.Uint32()%600) // the count on the device
 					for i := range n {
 						x := r.Float64()
 						if i%100 == 7 {
@@ -66,7 +67,7 @@ func TestFilterOneColumn(t *testing.T) {
 	})
 }
 
-// TestFilterOneColumnOfNoRows has a table that turns out to be empty on the device.
+// TestFilterOneColumnOfNoRows filters a table whose count on the device is zero.
 func TestFilterOneColumnOfNoRows(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

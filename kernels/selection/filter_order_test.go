@@ -22,8 +22,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestFilterWaits holds the stream up. On the host a filter waits for it, as long as
-// the context lasts; on a GPU it does not.
+// TestFilterWaits blocks the stream. On the host a filter waits for the stream until
+// the context ends; on a GPU it does not wait.
 func TestFilterWaits(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -46,7 +46,7 @@ func TestFilterWaits(t *testing.T) {
 				}
 			}
 			for _, filter := range filters {
-				made, err := filter(t.Context()) // loads code and gets memory
+				made, err := filter(t.Context()) // loads code and allocates memory
 				require.NoError(t, err)
 				require.NoError(t, made.Release())
 
@@ -75,8 +75,8 @@ func TestFilterWaits(t *testing.T) {
 	})
 }
 
-// TestFilterTogether filters one table from several goroutines, by a predicate that
-// nobody has met before.
+// TestFilterTogether filters one table from several goroutines, by a predicate that has
+// not been compiled before.
 func TestFilterTogether(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -108,12 +108,12 @@ func TestFilterTogether(t *testing.T) {
 	})
 }
 
-// TestFilterManyTiles has so many tiles that looking back takes all its steps.
+// TestFilterManyTiles has enough tiles that the look-back takes all its steps.
 func TestFilterManyTiles(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		n := 9_000_001 // 2,198 tiles, of which 1,024 make a span
+		n := 9_000_001 // 2,198 tiles, 1,024 per span
 		if devicetest.Emulated(dev) {
-			n = 34*4096 + 5 // 35 tiles, of which 32 make a group
+			n = 34*4096 + 5 // 35 tiles, 32 per group
 		}
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		builder := array.NewInt32Builder(arrowmemory.DefaultAllocator)

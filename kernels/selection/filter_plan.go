@@ -12,49 +12,50 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// plan is what a filter does with the columns of a table: buffers whose rows are
-// kept by its own kernels, and columns that are taken by the numbers of the kept
-// rows, because what their rows need has a length of its own.
+// plan is how a filter handles the columns of a table. The filter's kernels keep the
+// rows of buffers. Columns whose rows vary in length are gathered by the numbers of the
+// kept rows.
 type plan struct {
 	capacity int
 	manager  *memory.Manager
 	results  []*planned
 	buffers  []planBuffer
 	gathered []*column.Column
-	// held are released when the filter is done.
+	// held is released when the filter is done.
 	held []*column.Column
 }
 
 // planned is a column of the result.
 type planned struct {
 	data column.Data
-	// buffers number the plan's for each of the type's layout; negative ones are
-	// absent.
+	// buffers are indices of the plan's buffers, one per buffer of the type's layout;
+	// an absent buffer has a negative index.
 	buffers  [2]int
 	children []*planned
-	// gathered numbers a column of the plan's, or is negative.
+	// gathered is the index of one of the plan's gathered columns, or negative.
 	gathered int
 }
 
-// planBuffer is a buffer of the input and what becomes of it.
+// planBuffer is an input buffer and its output.
 type planBuffer struct {
 	source column.Bytes
-	// at is the number of the first bit, of a bitmap.
+	// at is the number of the first bit, for bitmaps.
 	at uint64
-	// unit is how many bytes move at a time, 0 for bits; units is how many such a
-	// row has.
+	// unit is the number of bytes that move together, or 0 for bits. units is the
+	// number of units per row.
 	unit, units int
-	// input is the column of the table that these are the values of, or negative.
+	// input is the number of the table's column that has these values, or negative.
 	input int
-	// out is where the kept rows go.
+	// out receives the kept rows.
 	out column.Bytes
-	// fused says that a kernel that evaluates a predicate keeps these too.
+	// fused reports that a kernel that evaluates a predicate also keeps this buffer's
+	// rows.
 	fused bool
 }
 
 const absent = -1
 
-// newPlan makes a plan. It is released also where there is an error.
+// newPlan returns a plan. The caller releases it, also after an error.
 func newPlan(m *memory.Manager, columns []*column.Column, capacity int) (*plan, error) {
 	p := &plan{capacity: capacity, manager: m, results: make([]*planned, 0, len(columns)), buffers: make([]planBuffer, 0, 2*len(columns))}
 	for i, c := range columns {
@@ -69,8 +70,8 @@ func newPlan(m *memory.Manager, columns []*column.Column, capacity int) (*plan, 
 
 func (p *plan) release() error { return releaseColumns(p.held) }
 
-// column plans for a column, which is the input-th of the table or, with a negative
-// number, a child of one.
+// column plans for a column, which is column number input of the table. A negative
+// number means a child of a column.
 func (p *plan) column(c *column.Column, input int) (*planned, error) {
 	part := whole(c)
 	l, err := layoutOf(part.data.Type)
@@ -135,8 +136,8 @@ func (p *plan) bits(b bits) int {
 	return len(p.buffers) - 1
 }
 
-// values plans for values of a width, which move in the largest units that width and
-// address are multiples of.
+// values plans for values of a width, which move in the largest units that divide both
+// width and address.
 func (p *plan) values(source column.Bytes, width, input int) int {
 	unit := 16
 	for unit > 1 && (width|int(source.Pointer()))%unit != 0 {
@@ -146,7 +147,7 @@ func (p *plan) values(source column.Bytes, width, input int) int {
 	return len(p.buffers) - 1
 }
 
-// outBytes returns how long the output of a buffer is. Those of bits are whole words.
+// outBytes returns the size of the output of a buffer. Bitmaps take whole words.
 func (b *planBuffer) outBytes(capacity int) (uint64, error) {
 	if b.unit == 0 {
 		return (uint64(capacity) + 31) / 32 * 4, nil
@@ -158,7 +159,7 @@ func (b *planBuffer) outBytes(capacity int) (uint64, error) {
 	return width * uint64(capacity), nil
 }
 
-// rowBytes is what a row takes in all the plan's buffers, about.
+// rowBytes returns the approximate size of a row in all of the plan's buffers.
 func (p *plan) rowBytes() (bytes uint64) {
 	for i := range p.buffers {
 		bytes += uint64(p.buffers[i].unit*p.buffers[i].units) + 1
@@ -166,8 +167,8 @@ func (p *plan) rowBytes() (bytes uint64) {
 	return bytes
 }
 
-// columns makes the columns of the result. gathered are those that were taken by
-// number. The caller releases them.
+// columns makes the columns of the result. gathered are the columns that were gathered
+// by row number. The caller releases them.
 func (p *plan) columns(gathered []*column.Column) ([]*column.Column, error) {
 	made := make([]*column.Column, 0, len(p.results))
 	for _, result := range p.results {
@@ -205,7 +206,7 @@ func (p *plan) make(result *planned, gathered []*column.Column) (*column.Column,
 		data.Children = append(data.Children, c)
 	}
 	made, err := column.New(data)
-	// The column has references of its own.
+	// The column holds references to its children.
 	if err = errors.Join(err, releaseColumns(data.Children)); err != nil {
 		return nil, errors.Join(err, made.Release())
 	}

@@ -25,7 +25,7 @@ type people struct {
 	k             []int32
 	flag          []bool
 	name          []string
-	xValid, valid []bool // valid is that of flag and name
+	xValid, valid []bool // valid belongs to flag and name
 }
 
 func newPeople(r *rand.Rand, n int) *people {
@@ -43,7 +43,7 @@ func newPeople(r *rand.Rand, n int) *people {
 	return p
 }
 
-// arrays has a column of each, x once more at the end.
+// arrays returns one array per field, and x a second time at the end.
 func (p *people) arrays(t testing.TB) []arrow.Array {
 	mem := arrowmemory.DefaultAllocator
 	x, y, k := array.NewFloat64Builder(mem), array.NewFloat64Builder(mem), array.NewInt32Builder(mem)
@@ -63,7 +63,8 @@ func (p *people) arrays(t testing.TB) []arrow.Array {
 	return arrays
 }
 
-// predicates are expressions on the columns a to e of people, and what they mean.
+// predicates are expressions on the columns a to e of people, and the same conditions
+// in Go.
 var predicates = []struct {
 	of   expr.Expr
 	keep func(p *people, i int) bool
@@ -106,8 +107,8 @@ func TestFilterByExpression(t *testing.T) {
 	})
 }
 
-// filterPeople filters rows [begin, end) by a predicate. With counted the device
-// knows of all but the last nine.
+// filterPeople filters rows [begin, end) by a predicate. If counted is true, the count
+// on the device leaves out the last nine rows.
 func filterPeople(t *testing.T, mgr *memory.Manager, p *people, number, begin, end int, counted bool) {
 	arrays := p.arrays(t)
 	columns := make([]*column.Column, len(arrays))
@@ -144,8 +145,8 @@ func filterPeople(t *testing.T, mgr *memory.Manager, p *people, number, begin, e
 	}
 }
 
-// TestFilterFewColumns leaves the kernel nothing but what the predicate reads, or
-// not even that.
+// TestFilterFewColumns filters tables that have only the columns that the predicate
+// reads, or fewer columns.
 func TestFilterFewColumns(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -176,8 +177,8 @@ func TestFilterFewColumns(t *testing.T) {
 	})
 }
 
-// TestFilterManyLiterals has more literals than a kernel for small tables has room
-// for, and then more than any has.
+// TestFilterManyLiterals has more literals than the parameters of the kernel for small
+// tables can hold, and then more than those of any kernel.
 func TestFilterManyLiterals(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

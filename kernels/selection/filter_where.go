@@ -15,40 +15,42 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// predicateKernel is a template with a predicate in it. The generator makes the
-// arguments; it writes no more code, so it may be shared.
+// predicateKernel is a template filled in with a predicate. The generator makes the
+// arguments; it no longer generates code, so it may be shared.
 type predicateKernel struct {
 	generator *codegen.Generator
-	// function is nil where the arguments are too many for the template.
+	// function is nil if the template has no room for the arguments.
 	function *kernels.Function
 }
 
-// predicateKernels are those of all predicates that were met.
+// predicateKernels caches the kernels of all predicates so far.
 var predicateKernels codegen.Cache[*predicateKernel]
 
 // predicateSelector selects by a kernel that evaluates a predicate.
 type predicateSelector struct {
 	program *exprtree.Program
 	inputs  []*column.Column
-	// small is what fits has found.
+	// small is the kernel that fits has found.
 	small *predicateKernel
-	// width is how many bytes the values of fused columns have. one says that there is
-	// one, which is all that the predicate reads.
+	// width is the size in bytes of the values of fused columns. one reports that the
+	// predicate reads only one column, which is fused.
 	width int
 	one   bool
 }
 
 const (
-	// parameterBytes is what the parameters of a kernel have room for.
+	// parameterBytes is the size limit for the parameters of a kernel.
 	parameterBytes = 4096
-	// smallParameters, whereParameters and oneParameters are the bytes of those of
-	// compact_small_where, compact_where and compact_one beside the arguments.
+	// smallParameters, whereParameters and oneParameters are the parameter sizes of
+	// compact_small_where, compact_where and compact_one without the predicate's
+	// arguments.
 	smallParameters = 3*8 + 8*(4*smallColumns+1)
 	whereParameters = 4*8 + 8*3 + 8*(2*fusedMost+1)
 	oneParameters   = 4*8 + 8*3 + 8*2
 )
 
-// newPredicateSelector returns nil where there are more rows than the kernel counts.
+// newPredicateSelector returns nil if the table has more rows than the kernel can
+// count.
 func newPredicateSelector(table *buffer.Buffer, program *exprtree.Program) selector {
 	if table.Capacity() > math.MaxUint32-compactRows {
 		return nil
@@ -60,8 +62,8 @@ func newPredicateSelector(table *buffer.Buffer, program *exprtree.Program) selec
 	return s
 }
 
-// kernel returns the kernel that a template and the predicate make. Its other
-// parameters take so many bytes.
+// kernel returns the kernel of a template and the predicate. Its other parameters take
+// others bytes.
 func (s *predicateSelector) kernel(call *op.Call, template *compactKernel, others int) (*predicateKernel, error) {
 	return predicateKernels.Get(call.Context(), call.Stream.Device(), template.name, s.program, s.inputs, func(dev *device.Device, shape codegen.Shape) (*predicateKernel, error) {
 		text, err := compactKernels.Text(template.file)
@@ -86,7 +88,7 @@ func (s *predicateSelector) kernel(call *op.Call, template *compactKernel, other
 	})
 }
 
-// arguments are those of the predicate, to be given back.
+// arguments returns the arguments of the predicate. The caller gives them back.
 func (s *predicateSelector) arguments(k *predicateKernel) (*kernels.Words, error) {
 	w := takeWords()
 	if err := k.generator.Arguments(w, s.program, s.inputs); err != nil {
@@ -113,8 +115,8 @@ func (s *predicateSelector) few(c *compaction) error {
 	})
 }
 
-// prepare marks the columns that the predicate reads, where the kernel can keep them:
-// those of one width, 8 bytes if there are any.
+// prepare marks the columns that the predicate reads as fused if the kernel can keep
+// them. All fused columns have one width: 8 bytes if any column has that width.
 func (s *predicateSelector) prepare(c *compaction) (uint64, []uint64) {
 	fused := 0
 	for _, s.width = range []int{8, 4} {
@@ -147,7 +149,7 @@ func (s *predicateSelector) prepare(c *compaction) (uint64, []uint64) {
 	return zeroed, []uint64{segments * segmentRows / 8, 4 * segments, 8 * blocks}
 }
 
-// nullable reports whether a column has a bitmap that has to be looked at.
+// nullable reports whether a column has a bitmap that may contain nulls.
 func nullable(c *column.Column) bool { return c.NullCount() != 0 && c.Buffer(0).Bytes() > 0 }
 
 func (s *predicateSelector) reads(input int) bool {
@@ -159,10 +161,10 @@ func (s *predicateSelector) reads(input int) bool {
 	return false
 }
 
-// large returns the kernel for a large table, and how it is launched.
+// large returns the kernel for a large table, and its launch configuration.
 func (s *predicateSelector) large(c *compaction) (k *predicateKernel, grid device.Dim3, threads, shared uint32, err error) {
 	template, parameters := &compactWhere4, whereParameters
-	// No more blocks than there are at a time: each takes one tile after the other.
+	// Launch at most as many blocks as run together. Each block loops over tiles.
 	blocks, each := tiles(c.capacity, compactRows), whereBlocks
 	threads = compactThreads
 	switch {
@@ -171,7 +173,7 @@ func (s *predicateSelector) large(c *compaction) (k *predicateKernel, grid devic
 		if s.width == 8 {
 			template = &compactOne8
 		}
-		// One block tells the others where their tiles go.
+		// One block computes the positions of the other blocks' tiles.
 		blocks, each = tiles(c.capacity, oneRows)+1, oneBlocks
 		threads, shared = oneThreads, uint32(oneHeld*oneRows*s.width)
 	case s.width == 8:

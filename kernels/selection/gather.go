@@ -12,39 +12,40 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// gatherer takes rows of columns. It goes down each column and enqueues what can
-// be done at once. Where memory has to be allocated whose size only the device
-// knows, the rest is put off; settle fetches all such sizes together and goes on,
-// one round for each level of strings and lists.
+// gatherer takes rows of columns. It walks down each column and enqueues all work whose
+// sizes the host knows. Work that needs memory of a size that only the device knows is
+// deferred: settle fetches all such sizes together and continues, in one round per
+// level of strings and lists.
 type gatherer struct {
 	ctx  context.Context
 	call *op.Call
-	// held is given back when the results have references of their own.
+	// held is released when the results hold references.
 	held []retainable
-	// wanted and then are the next round: what is fetched, and what follows.
+	// wanted and then are the next round: the bytes to fetch, and the work that
+	// follows.
 	wanted []memory.Destination
 	then   []func() error
-	// bad is where kernels note the least row with an index out of bounds, as long as
-	// that is not known; then it is in found.
+	// bad is the word in which kernels record the first row with an index out of
+	// bounds. judge moves its value to found.
 	bad   *hostword.Word
 	found uint64
 }
 
-// pending is a column in the making.
+// pending is a column under construction.
 type pending struct {
 	data     column.Data
 	children []*pending
-	// dictionary, where it is set, is made too.
+	// dictionary is the dictionary under construction, or nil.
 	dictionary *pending
-	// shared, in place of all else, is a column of the input.
+	// shared is a column of the input that is the result. If it is set, no other field
+	// is used.
 	shared *column.Column
 }
 
-// gather takes the rows that a source says of some columns. The caller has begun
-// the call with the columns, and releases the results. Rows behind the source's
-// count on the device are written like null ones.
-// Where the source may take a row twice (once is false) and strings or lists are
-// among the columns, it waits for the sizes of the results.
+// gather takes the rows of columns that a source selects. The caller has begun the call
+// with the columns, and releases the results. Rows past the source's count on the
+// device are written like null rows. If the source may take a row twice (once is
+// false), gather waits for the sizes of strings and lists in the result.
 func gather(ctx context.Context, call *op.Call, columns []*column.Column, s *source, once bool) ([]*column.Column, error) {
 	from := *s
 	from.once = once
@@ -55,7 +56,7 @@ func gather(ctx context.Context, call *op.Call, columns []*column.Column, s *sou
 
 func (g *gatherer) release() error {
 	var failures []error
-	if g.bad != nil { // an error came first, and kernels may still write to the word
+	if g.bad != nil { // err was set before, and kernels may still write to the word
 		failures = append(failures, g.bad.ReleaseAfter(g.call.Stream))
 		g.bad = nil
 	}
@@ -97,8 +98,8 @@ func releaseColumns(columns []*column.Column) error {
 	return errors.Join(failures...)
 }
 
-// take begins to take rows of a part. A part that is nested may have null rows for
-// which the format has no place: they lie under a null above.
+// take begins to take rows of a part. Only a nested part may get null rows that its
+// format cannot represent: they lie under a null of a parent.
 func (g *gatherer) take(p part, s *source, nested bool) (*pending, error) {
 	l, err := layoutOf(p.data.Type)
 	if err != nil {
@@ -138,8 +139,8 @@ func (g *gatherer) take(p part, s *source, nested bool) (*pending, error) {
 	return made, nil
 }
 
-// knowNulls notes that a column has no nulls if it has no bitmap. Columns whose
-// buffers come later call it again then.
+// knowNulls sets the null count to zero if a column has no bitmap. It is called again
+// for columns whose buffers are allocated later.
 func (made *pending) knowNulls() {
 	if len(made.data.Buffers) > 0 && made.data.Buffers[0].Len() == 0 {
 		made.data.NullCount = 0
@@ -153,24 +154,24 @@ func (g *gatherer) child(made *pending, p part, s *source) error {
 	return err
 }
 
-// share makes the children of a result those of the input.
+// share makes the children of the input the children of the result.
 func (made *pending) share(children []*column.Column) {
 	for _, c := range children {
 		made.children = append(made.children, &pending{shared: c})
 	}
 }
 
-// fetch asks for bytes, which are there when what is put off is done.
+// fetch requests bytes. They are complete when deferred work runs.
 func (g *gatherer) fetch(from column.Bytes) []byte {
 	to := make([]byte, from.Len())
 	g.wanted = append(g.wanted, memory.Destination{From: from, Data: to})
 	return to
 }
 
-// later puts off what needs the bytes that were asked for.
+// later defers work until the requested bytes are complete.
 func (g *gatherer) later(then func() error) { g.then = append(g.then, then) }
 
-// settle fetches and goes on until nothing is put off any more.
+// settle fetches bytes and runs deferred work, round by round, until no work is left.
 func (g *gatherer) settle() error {
 	if g.bad != nil && len(g.wanted) == 0 {
 		if err := g.call.Stream.Synchronize(g.ctx); err != nil {
@@ -198,9 +199,8 @@ func (g *gatherer) settle() error {
 	return nil
 }
 
-// judge looks, when the kernels that check bounds are done, at what they found. It
-// gives their word back: those that come later have the same indices, so they find
-// nothing either.
+// judge reads the word of the kernels that check bounds, after they have completed, and
+// releases it. Later kernels use the same indices, so they need no check.
 func (g *gatherer) judge() error {
 	if g.bad == nil {
 		return nil
@@ -214,7 +214,7 @@ func (g *gatherer) judge() error {
 	return nil
 }
 
-// column makes the column of what is finished.
+// column makes the finished column.
 func (g *gatherer) column(p *pending) (*column.Column, error) {
 	if p.shared != nil {
 		return p.shared, p.shared.Retain()
@@ -237,14 +237,14 @@ func (g *gatherer) column(p *pending) (*column.Column, error) {
 	if err == nil {
 		made, err = column.New(data)
 	}
-	// The column has references of its own.
+	// The column holds references to its children and dictionary.
 	if err = errors.Join(err, releaseColumns(data.Children), dictionary.Release()); err != nil {
 		return nil, errors.Join(err, made.Release())
 	}
 	return made, nil
 }
 
-// allocate allocates buffers of a result, all in one block.
+// allocate allocates buffers of a result in one block.
 func (g *gatherer) allocate(bytes ...uint64) ([]column.Bytes, error) {
 	block, buffers, err := g.call.Allocate(bytes...)
 	if err != nil {

@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// takeFixedSizeLists takes the elements of lists of one size. The elements of a row lie
-// side by side, so they are moved as one wide value.
+// takeFixedSizeLists takes the elements of fixed-size lists. The elements of a row are
+// adjacent, so they move as one wide value.
 func (g *gatherer) takeFixedSizeLists(made *pending, p part, l layout.Layout, s *source) (err error) {
 	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
 		return err
@@ -27,7 +27,7 @@ func (g *gatherer) takeFixedSizeLists(made *pending, p part, l layout.Layout, s 
 	return err
 }
 
-// takeElements takes, for each row of the source, size elements that lie side by side.
+// takeElements takes, for each row of the source, size adjacent elements.
 func (g *gatherer) takeElements(p part, s *source, size int) (*pending, error) {
 	l, err := layoutOf(p.data.Type)
 	if err != nil {
@@ -58,7 +58,7 @@ func (g *gatherer) takeElements(p part, s *source, size int) (*pending, error) {
 	return made, nil
 }
 
-// takeElementValues takes values of a fixed width.
+// takeElementValues takes elements of a fixed width.
 func (g *gatherer) takeElementValues(made *pending, p part, l layout.Layout, s *source, size int) (err error) {
 	made.data.Dictionary = p.data.Dictionary
 	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
@@ -95,7 +95,7 @@ func (g *gatherer) takeUnits(out, values column.Bytes, width int, s *source) err
 	return g.takeDirect(out, column.Bytes{}, values, bits{}, width, 0, s)
 }
 
-// takeElementLists takes lists of one size that are elements themselves.
+// takeElementLists takes elements that are fixed-size lists.
 func (g *gatherer) takeElementLists(made *pending, p part, l layout.Layout, s *source, size int) (err error) {
 	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
 		return err
@@ -110,7 +110,7 @@ func (g *gatherer) takeElementLists(made *pending, p part, l layout.Layout, s *s
 	return err
 }
 
-// takeElementStructs takes structs that are elements.
+// takeElementStructs takes elements that are structs.
 func (g *gatherer) takeElementStructs(made *pending, p part, l layout.Layout, s *source, size int) (err error) {
 	if made.data.Buffers, err = g.elementValidity(p, l, s, size); err != nil {
 		return err
@@ -127,8 +127,8 @@ func (g *gatherer) takeElementStructs(made *pending, p part, l layout.Layout, s 
 }
 
 // elementValidity takes the validity of elements. Elements of null rows lie under a
-// null and need no bit, but for indices of dictionaries, which might have no value to
-// refer to.
+// null and need no bit. Indices of dictionaries do need one, because the dictionary may
+// have no value to refer to.
 func (g *gatherer) elementValidity(p part, l layout.Layout, s *source, size int) ([]column.Bytes, error) {
 	valid := p.valid(l)
 	made := &pending{data: column.Data{Length: s.capacity * size}}
@@ -139,7 +139,7 @@ func (g *gatherer) elementValidity(p part, l layout.Layout, s *source, size int)
 	return made.data.Buffers, err
 }
 
-// appendElementBits takes size bits for each row as one more buffer.
+// appendElementBits appends a buffer with size bits per row.
 func (g *gatherer) appendElementBits(made *pending, from bits, s *source, size int) error {
 	buffers, err := g.allocate(bitmapBytes(made.data.Length))
 	if err != nil {
@@ -156,7 +156,7 @@ func (g *gatherer) appendElementBits(made *pending, from bits, s *source, size i
 		s.arguments(buffers[0], from.bytes, from.at, uint32(size))...)
 }
 
-// takeListedElements takes elements that have no width, by their indices.
+// takeListedElements takes elements without a fixed width, by their indices.
 func (g *gatherer) takeListedElements(p part, s *source, size int) (*pending, error) {
 	elements := &source{order: listed64, limit: uint64(p.length), capacity: s.capacity * size, once: s.once, nulls: s.nulls}
 	var err error

@@ -11,11 +11,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// rowsEach is how many rows a thread of most kernels does.
+// rowsEach is the number of rows per thread in most kernels.
 const rowsEach = 8
 
-// takeValues takes values of a fixed width. What they refer to, a dictionary or
-// data buffers, is shared.
+// takeValues takes values of a fixed width. The dictionary or data buffers that they
+// refer to are shared.
 func (g *gatherer) takeValues(made *pending, p part, l layout.Layout, s *source) (err error) {
 	made.data.Dictionary = p.data.Dictionary
 	if made.data.Buffers, err = g.takeFixed(p, l, 1, l.Width, 0, s, true); err != nil {
@@ -27,9 +27,8 @@ func (g *gatherer) takeValues(made *pending, p part, l layout.Layout, s *source)
 	return nil
 }
 
-// takeFixed takes the values of one buffer and, where it is asked for, their
-// validity. It returns buffers for both, the validity first. Rows of no value get
-// the filling.
+// takeFixed takes the values of one buffer and, if validity is true, their validity. It
+// returns the buffers for validity and values. Rows without a value get the filling.
 func (g *gatherer) takeFixed(p part, l layout.Layout, buffer, width int, filling uint64, s *source, validity bool) ([]column.Bytes, error) {
 	valid := p.valid(l)
 	nullable := validity && (s.nulls || !valid.absent())
@@ -72,7 +71,7 @@ func (g *gatherer) takeDirect(out, outValid, values column.Bytes, valid bits, wi
 		s.arguments(out, outValid, values, valid.bytes, valid.at, filling)...)
 }
 
-// widthName returns a width that one load moves as kernels are named by it.
+// widthName returns the suffix in kernel names for a width that one load moves.
 func widthName(width int) string {
 	switch width {
 	case 1:
@@ -87,7 +86,7 @@ func widthName(width int) string {
 	return "16"
 }
 
-// direct reports whether a kernel can load values in one piece.
+// direct reports whether one load can move a value.
 func direct(width int, values, out column.Bytes) bool {
 	switch width {
 	case 1, 2, 4, 8, 16:
@@ -96,7 +95,7 @@ func direct(width int, values, out column.Bytes) bool {
 	return false
 }
 
-// takeWide takes values of any number of bytes.
+// takeWide takes values of any size.
 func (g *gatherer) takeWide(out, values column.Bytes, width int, s *source) error {
 	if g.call.OnHost() {
 		return s.takeFixedOnHost(out, column.Bytes{}, values, bits{}, width, 0)
@@ -126,7 +125,7 @@ func (g *gatherer) takeBools(made *pending, p part, l layout.Layout, s *source) 
 	return g.takeBits(made.data.Buffers[1], made.data.Buffers[0], p.bits(1), valid, s)
 }
 
-// takeValidity takes the validity alone, where there is any to take.
+// takeValidity takes only the validity, if there is a bitmap.
 func (g *gatherer) takeValidity(p part, l layout.Layout, s *source) ([]column.Bytes, error) {
 	valid := p.valid(l)
 	buffers, err := g.allocate(bitmapIf(s.nulls || !valid.absent(), s.capacity))
@@ -136,7 +135,7 @@ func (g *gatherer) takeValidity(p part, l layout.Layout, s *source) ([]column.By
 	return buffers, g.takeBits(column.Bytes{}, buffers[0], bits{}, valid, s)
 }
 
-// takeBits takes bits and their validity, to memory for both, either or neither.
+// takeBits takes bits and their validity. Either output may be empty.
 func (g *gatherer) takeBits(out, outValid column.Bytes, values, valid bits, s *source) error {
 	if s.capacity == 0 {
 		return nil
@@ -148,7 +147,7 @@ func (g *gatherer) takeBits(out, outValid column.Bytes, values, valid bits, s *s
 		s.arguments(out, outValid, values.bytes, values.at, valid.bytes, valid.at)...)
 }
 
-// widen makes indices of 32 bits of narrower ones.
+// widen converts narrower indices to 32 bits.
 func (g *gatherer) widen(indices column.Bytes, t arrow.Type, n int) (column.Bytes, error) {
 	buffers, err := g.allocate(4 * uint64(n))
 	if err != nil {
@@ -161,7 +160,7 @@ func (g *gatherer) widen(indices column.Bytes, t arrow.Type, n int) (column.Byte
 	return buffers[0], launch(g.call, "widen", name, n, rowsEach, buffers[0], indices, uint64(n))
 }
 
-// bytesFor returns the bytes of n values.
+// bytesFor returns the size of n values in bytes.
 func bytesFor(n, width int) (uint64, error) {
 	if width > 0 && n > math.MaxInt/width {
 		return 0, fmt.Errorf("%d values of %d bytes: %w", n, width, memory.ErrOverflow)
@@ -169,7 +168,7 @@ func bytesFor(n, width int) (uint64, error) {
 	return uint64(n) * uint64(width), nil
 }
 
-// bitmapIf returns the bytes of a bitmap that is needed or not.
+// bitmapIf returns the size of a bitmap in bytes, or 0 if it is not needed.
 func bitmapIf(needed bool, n int) uint64 {
 	if !needed {
 		return 0

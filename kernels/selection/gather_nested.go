@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// takeListViews takes views of lists, which go on viewing the same child.
+// takeListViews takes list views. The result shares the child of the input.
 func (g *gatherer) takeListViews(made *pending, p part, l layout.Layout, s *source) error {
 	offsets, err := g.takeFixed(p, l, 1, l.Width, 0, s, true)
 	if err != nil {
@@ -26,8 +26,8 @@ func (g *gatherer) takeListViews(made *pending, p part, l layout.Layout, s *sour
 	return nil
 }
 
-// takeStructs takes the same rows of every child. A child that may not be null gets no
-// nulls where the struct has: what lies there is under a null.
+// takeStructs takes the same rows of every child. A child that is not nullable gets no
+// nulls from null structs: its values there are undefined.
 func (g *gatherer) takeStructs(made *pending, p part, l layout.Layout, s *source) (err error) {
 	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil {
 		return err
@@ -42,9 +42,9 @@ func (g *gatherer) takeStructs(made *pending, p part, l layout.Layout, s *source
 }
 
 // takeUnion takes type ids, and the rows of all children of a sparse union or the
-// offsets of a dense one, whose children are shared. A union has no nulls of its
-// own: a null row of a sparse one is null in every child, and what is null in a
-// dense one must lie under a null above it, where any value will do.
+// offsets of a dense union, whose children are shared. Unions have no validity bitmap.
+// A null row of a sparse union is null in every child. A null row of a dense union must
+// lie under a null of a parent, and gets an arbitrary value.
 func (g *gatherer) takeUnion(made *pending, p part, l layout.Layout, s *source, nested bool) error {
 	union := l.Storage.(arrow.UnionType)
 	filling := 0
@@ -82,9 +82,8 @@ func (g *gatherer) takeUnion(made *pending, p part, l layout.Layout, s *source, 
 	return nil
 }
 
-// takeRuns takes rows of a run-end encoded column: the values of the runs that they
-// lie in, each as a run of its own. So values may be taken more than once even where
-// rows are not.
+// takeRuns takes rows of a run-end encoded column. The result has one run per row, so
+// it may take a value several times even if it takes each row once.
 func (g *gatherer) takeRuns(made *pending, p part, l layout.Layout, s *source) error {
 	if int64(s.capacity) > l.MaximumOffset() {
 		return fmt.Errorf("%d runs, the run ends of %v reach to %d: %w", s.capacity, l.Storage, l.MaximumOffset(), memory.ErrOverflow)

@@ -11,23 +11,22 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// ranges are rows of strings or lists that were found and not copied yet: where
-// each begins in the result, and where in the input.
+// ranges are rows of strings or lists that were located but not copied yet: their
+// positions in the result and in the input.
 type ranges struct {
 	offsets, begins column.Bytes
 	width           int
 	rows            int
-	// extent is how many bytes or elements the input has: offsets beyond are unsound.
-	// most is the largest offset of the result.
+	// extent is the number of bytes or elements in the input. Offsets beyond it are
+	// unsound.  most is the largest allowed offset of the result.
 	extent, most int64
-	// total has the sum of the lengths.
+	// total holds the sum of the lengths.
 	total memory.Slice[int64]
 }
 
-// takeRanges takes offsets and validity, and calls then with how many bytes or
-// elements the result has room for. If no row is taken twice that is as many as the
-// rows of the input have, see visible; else it is as many as there turn out to be,
-// which is waited for.
+// takeRanges takes offsets and validity. It then calls then with room, the number of
+// bytes or elements to allocate for the result. If no row is taken twice, room is the
+// bound that visible computes. Otherwise it is the exact sum, which is fetched.
 func (g *gatherer) takeRanges(made *pending, p part, l layout.Layout, s *source, extent int, then func(r ranges, room int) error) error {
 	r := ranges{width: l.Width, rows: s.capacity, extent: int64(extent), most: l.MaximumOffset()}
 	if !s.once {
@@ -55,19 +54,22 @@ func (g *gatherer) takeRanges(made *pending, p part, l layout.Layout, s *source,
 }
 
 const (
-	// boundBytes is how many bytes or elements are not worth a wait to allocate less.
+	// boundBytes is the number of bytes or elements below which a smaller allocation is
+	// not worth a wait.
 	boundBytes = 64 << 10
-	// boundShare says how few of the rows of a buffer of offsets make a slice: one in
-	// so many. Of larger slices the result is allocated as long as the data of all.
+	// boundShare defines a small slice: at most 1/boundShare of the rows in the buffer
+	// of offsets. The result of a larger slice is allocated as long as all data of the
+	// input.
 	boundShare = 2
 )
 
-// visible calls then with a bound of the bytes or elements of a part's rows.
+// visible calls then with an upper bound of the number of bytes or elements in a part's
+// rows.
 //
-// The bound is what all rows in the buffers have, which the host knows. Where the part
-// is a small slice of them it is the difference of two offsets instead: on a GPU that
-// takes a wait of some 10 µs, and saves memory for rows that are not there. A stream
-// that is being captured cannot wait and takes the larger bound.
+// The bound is the size of all rows in the buffers, which the host knows. For a small
+// slice it is the difference of two offsets. On a GPU that takes a wait of some 10 µs,
+// and saves memory for rows outside the slice. A stream that is being captured cannot
+// wait and uses the larger bound.
 func (g *gatherer) visible(p part, l layout.Layout, extent int, then func(room int) error) error {
 	inBuffer := p.data.Buffers[1].Len()/l.Width - 1
 	small := p.length > 0 && p.length <= inBuffer/boundShare && extent > boundBytes
@@ -100,7 +102,7 @@ func (g *gatherer) fetchEnds(p part, l layout.Layout) (ends [2][]byte, err error
 	return ends, nil
 }
 
-// findRanges allocates offsets and validity and finds the rows.
+// findRanges allocates offsets and validity and locates the rows.
 func (g *gatherer) findRanges(made *pending, p part, l layout.Layout, s *source, r *ranges) error {
 	valid := p.valid(l)
 	width := uint64(l.Width)
@@ -127,7 +129,7 @@ func (g *gatherer) findRanges(made *pending, p part, l layout.Layout, s *source,
 	return g.addRanges(r, buffers[0], p, valid, sums, int(tiles), s)
 }
 
-// addRanges finds the rows and adds up their lengths.
+// addRanges locates the rows and adds up their lengths.
 func (g *gatherer) addRanges(r *ranges, outValid column.Bytes, p part, valid bits, sums memory.Slice[int64], tiles int, s *source) error {
 	at := 0
 	if tiles > 1 {
@@ -198,7 +200,7 @@ func (g *gatherer) takeLists(made *pending, p part, l layout.Layout, s *source) 
 		if uint64(child.length) > math.MaxUint32 {
 			elements.order, width = listed64, 8
 		}
-		if s.once { // or else there are as many as there is room for
+		if s.once { // otherwise room is the exact number of elements
 			elements.once, elements.rows = true, r.total
 		}
 		buffers, err := g.allocate(uint64(room) * width)
@@ -224,12 +226,11 @@ func (g *gatherer) expandRanges(r ranges, elements *source) error {
 		elements.indices, r.offsets, r.begins, uint64(r.rows), uint64(elements.capacity))
 }
 
-// consecutive reports whether the rows follow one another as in the input, so that
-// what their offsets embrace can be shared.
+// consecutive reports whether the rows are consecutive in the input, so that the data
+// between their offsets can be shared.
 func (s *source) consecutive() bool { return s.order == ruled && s.last != 0 }
 
-// takeOffsets takes the offsets of consecutive rows as they are: one more than
-// there are rows.
+// takeOffsets copies the offsets of consecutive rows, one more than there are rows.
 func (g *gatherer) takeOffsets(made *pending, p part, l layout.Layout, s *source) (err error) {
 	if made.data.Buffers, err = g.takeValidity(p, l, s); err != nil || p.length == 0 {
 		made.data.Buffers = append(made.data.Buffers, column.Bytes{})

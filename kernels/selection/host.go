@@ -11,10 +11,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The functions here do on the host what the kernels do on a GPU: the same
+// The functions of this file do on the host what the kernels do on a GPU, with the same
 // results, in plain loops.
 
-// noRow stands for no row where the least bad one is kept.
+// noRow means that no row was recorded, where the smallest bad row is recorded.
 const noRow = ^uint64(0)
 
 // rows is a source that the host reads.
@@ -28,7 +28,7 @@ type rows struct {
 	bad         *hostword.Word
 }
 
-// onHost reads the counts of a source. Its memory has to be ready.
+// onHost reads the counts of a source, whose memory has to be ready.
 func (s *source) onHost() (*rows, error) {
 	r := &rows{order: s.order, validAt: int(s.valid.at)}
 	var err error
@@ -52,7 +52,7 @@ func (s *source) onHost() (*rows, error) {
 	return r, nil
 }
 
-// countOnHost returns a row count, which is between zero and most.
+// countOnHost returns a row count, clamped to [0, most].
 func countOnHost(count memory.Slice[int64], most uint64) (uint64, error) {
 	values, err := count.Host()
 	if err != nil || len(values) == 0 {
@@ -61,7 +61,7 @@ func countOnHost(count memory.Slice[int64], most uint64) (uint64, error) {
 	return min(uint64(max(values[0], 0)), most), nil
 }
 
-// row returns the index of row i, and whether there is one that is in bounds.
+// row returns the index of row i, and whether row i has an index in bounds.
 func (r *rows) row(i uint64) (index uint64, ok bool) {
 	if i >= r.n {
 		return 0, false
@@ -100,7 +100,7 @@ func (b bits) onHost() (hostBits, error) {
 
 func (b hostBits) set(i uint64) bool { return b.bytes == nil || bitutil.BitIsSet(b.bytes, b.at+int(i)) }
 
-// hostBytes returns several buffers as the host's.
+// hostBytes returns the host memory of several buffers.
 func hostBytes(buffers ...column.Bytes) ([][]byte, error) {
 	bytes := make([][]byte, len(buffers))
 	for i, b := range buffers {

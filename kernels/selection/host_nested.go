@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// wordAt reads number i of integers of 2, 4 or 8 bytes.
+// wordAt reads integer number i of an array of integers of 2, 4 or 8 bytes.
 func wordAt(bytes []byte, width int, i uint64) int64 {
 	switch width {
 	case 2:
@@ -73,8 +73,9 @@ func (s *source) takeRangesOnHost(r *ranges, outValid, offsets column.Bytes, val
 	return err
 }
 
-// tooLong is the error of more bytes or elements than the offsets can count or, where
-// no row is taken twice, than there are.
+// tooLong returns the error for a result with more bytes or elements than its offsets
+// can count. If no row is taken twice, the error is that the rows have more bytes or
+// elements than the input.
 func (r *ranges) tooLong(total int64, once bool) error {
 	if once {
 		return fmt.Errorf("the rows have %d bytes or elements together, of %d that there are: offsets are not in order: %w", total, r.most, column.ErrInvalid)
@@ -117,7 +118,7 @@ func (r ranges) expandOnHost(elements *source) error {
 	return nil
 }
 
-// expandFixedOnHost writes the indices of the elements of lists of one size.
+// expandFixedOnHost writes the indices of the elements of fixed-size lists.
 func (s *source) expandFixedOnHost(out column.Bytes, size uint64) error {
 	r, err := s.onHost()
 	if err != nil {
@@ -140,7 +141,7 @@ func (s *source) expandFixedOnHost(out column.Bytes, size uint64) error {
 	return nil
 }
 
-// takeElementBitsOnHost takes size bits for each row.
+// takeElementBitsOnHost takes size bits per row.
 func (s *source) takeElementBitsOnHost(out column.Bytes, from bits, size uint64) error {
 	r, err := s.onHost()
 	if err != nil {

@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// The kernels here do what tables of a size for tests do not come to.
+// These tests reach cases that need larger tables than tests can allocate.
 
 func put[T memory.Element](t *testing.T, mgr *memory.Manager, values []T) memory.Slice[T] {
 	t.Helper()
@@ -55,8 +55,8 @@ func TestAddSumsOfManyBlocks(t *testing.T) {
 	})
 }
 
-// TestExpandRanges expands lists into indices of 64 bits too, which take a child of
-// 2³² elements to be used.
+// TestExpandRanges expands lists into indices of 64 bits too, which operators use only
+// for a child of 2³² elements.
 func TestExpandRanges(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

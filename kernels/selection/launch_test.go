@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestTakeIsOneLaunch looks at what reaches the driver for a column of numbers.
+// TestTakeIsOneLaunch checks the driver calls for a column of numbers.
 func TestTakeIsOneLaunch(t *testing.T) {
 	parameters := slices.Repeat([]int{8}, 14)
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"take_8_32": {Parameters: parameters}}}

@@ -9,10 +9,10 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// viewBytes is the length of a string view.
+// viewBytes is the size of a string view.
 const viewBytes = arrow.ViewHeaderSizeBytes
 
-// layoutOf returns how a type lies in memory. The error wraps column.ErrInvalid.
+// layoutOf returns the memory layout of a type. The error wraps column.ErrInvalid.
 func layoutOf(t arrow.DataType) (layout.Layout, error) {
 	l, err := layout.Of(t)
 	if err != nil {
@@ -21,5 +21,5 @@ func layoutOf(t arrow.DataType) (layout.Layout, error) {
 	return l, nil
 }
 
-// bitmapBytes returns the bytes that a bitmap of some bits takes.
+// bitmapBytes returns the size in bytes of a bitmap of count bits.
 func bitmapBytes(count int) uint64 { return (uint64(count) + 7) / 8 }

@@ -16,9 +16,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// exact makes a column of an array of a flat type, whose buffers lie one right
-// behind the other in a block that ends with the last, each so many bytes beyond
-// what its elements are aligned to.
+// exact makes a column of an array of a flat type. Its buffers are adjacent in a block
+// that ends with the last buffer. Each begins beyond bytes after an aligned address.
 func exact(t testing.TB, mgr *memory.Manager, values arrow.Array, beyond int) *column.Column {
 	t.Helper()
 	data := values.Data()
@@ -57,8 +56,8 @@ func exact(t testing.TB, mgr *memory.Manager, values arrow.Array, beyond int) *c
 	return c
 }
 
-// TestImportedMemory uses columns that others have laid out: not padded, and not
-// aligned to more than a byte.
+// TestImportedMemory uses columns with a foreign layout: without padding, and with byte
+// alignment only.
 func TestImportedMemory(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -97,7 +96,8 @@ func TestImportedMemory(t *testing.T) {
 	})
 }
 
-// misaligned reports whether offsets lie where a kernel does not read them.
+// misaligned reports whether offsets are at an address from which a kernel does not
+// read them.
 func misaligned(of arrow.DataType, beyond int) bool {
 	switch of.ID() {
 	case arrow.STRING, arrow.BINARY:

@@ -10,9 +10,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// under returns the source for the values of a field of a struct or list. Rows that are
-// null are so in the parent; if the field cannot be null, its values get no nulls.
-// Unions and run-end encoded values have no bitmap and cannot leave it out.
+// under returns the source for the values of a field of a struct or list. Null rows are
+// null in the parent, so a field that is not nullable gets no nulls. Unions and run-end
+// encoded fields always get them, because their nulls are stored in their children.
 func (s *source) under(field arrow.Field) *source {
 	if !s.nulls || field.Nullable || nullsAreInside(field.Type) {
 		return s
@@ -28,7 +28,7 @@ func nullsAreInside(t arrow.DataType) bool {
 	return err == nil && (l.Kind == layout.SparseUnion || l.Kind == layout.DenseUnion || l.Kind == layout.RunEnds)
 }
 
-// resultType returns the type of rows that are taken of a type.
+// resultType returns the type of the result of taking rows of type t.
 func (s *source) resultType(t arrow.DataType) arrow.DataType {
 	if s.nulls {
 		t, _ = withNulls(t)
@@ -36,9 +36,9 @@ func (s *source) resultType(t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// withNulls returns a type whose rows may be null, and whether it is another one: the
-// children of sparse unions and the values of run-end encoded columns, which hold the
-// nulls, become nullable. All others have nulls of their own.
+// withNulls returns a type whose rows may be null, and whether it differs from t. The
+// children of sparse unions and the values of run-end encoded columns store the nulls,
+// so they become nullable. All other types have a validity bitmap.
 func withNulls(t arrow.DataType) (made arrow.DataType, changed bool) {
 	switch t := t.(type) {
 	case *arrow.StructType:
@@ -77,8 +77,8 @@ func withNulls(t arrow.DataType) (made arrow.DataType, changed bool) {
 	return t, false
 }
 
-// schemaOf returns a schema like another one for columns whose types may have become
-// nullable inside. If nullable is true all fields become nullable.
+// schemaOf returns a copy of a schema with the types of columns, whose children may
+// have become nullable. If nullable is true all fields become nullable.
 func schemaOf(like *arrow.Schema, columns []*column.Column, nullable bool) *arrow.Schema {
 	fields := slices.Clone(like.Fields())
 	changed := false
@@ -98,7 +98,8 @@ func schemaOf(like *arrow.Schema, columns []*column.Column, nullable bool) *arro
 	return arrow.NewSchemaWithEndian(fields, &metadata, like.Endianness())
 }
 
-// unifyTypes gives pieces one type: they may differ in which fields inside are nullable.
+// unifyTypes gives all pieces one type. Their types may differ in the nullability of
+// inner fields.
 func unifyTypes(pieces []part) error {
 	t := pieces[0].data.Type
 	for i := range pieces {
@@ -114,13 +115,13 @@ func unifyTypes(pieces []part) error {
 	return nil
 }
 
-// commonType returns the type that holds the values of two types that differ at most in
-// which fields inside are nullable.
+// commonType returns the common type of two types that differ at most in the
+// nullability of inner fields.
 func commonType(a, b arrow.DataType) (arrow.DataType, bool) {
 	if a == nil || b == nil || a.ID() != b.ID() {
 		return nil, false
 	}
-	// arrow.TypeEqual does not compare whether run-end encoded values are nullable.
+	// arrow.TypeEqual ignores whether run-end encoded values are nullable.
 	switch a := a.(type) {
 	case *arrow.StructType:
 		if fields, ok := commonFields(a.Fields(), b.(*arrow.StructType).Fields()); ok {

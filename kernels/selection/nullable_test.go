@@ -15,9 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// requireHonest checks that no column has nulls that its field does not allow, and
-// that no child has any that its field does not allow, but for those that may lie
-// under nulls of the parent.
+// requireHonest checks that no column has nulls that its field does not allow, and that
+// no child has such nulls except under nulls of the parent.
 func requireHonest(t *testing.T, field arrow.Field, c *column.Column) {
 	t.Helper()
 	require.True(t, arrow.TypeEqual(field.Type, c.Type()), "%v is not %v", field.Type, c.Type())
@@ -42,7 +41,7 @@ func requireHonest(t *testing.T, field arrow.Field, c *column.Column) {
 
 func notNull(name string, of arrow.DataType) arrow.Field { return arrow.Field{Name: name, Type: of} }
 
-// TestNullsMakeFieldsNullable takes rows that are null of columns that have no nulls.
+// TestNullsMakeFieldsNullable takes null rows from columns without nulls.
 func TestNullsMakeFieldsNullable(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

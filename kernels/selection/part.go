@@ -6,8 +6,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// part is a stretch of a column: length elements from position offset of its
-// buffers on.
+// part is a range of a column: length elements, starting at position offset of its
+// buffers.
 type part struct {
 	data           column.Data
 	offset, length int
@@ -18,23 +18,23 @@ func whole(c *column.Column) part {
 	return part{data, data.Offset, data.Length}
 }
 
-// child returns length elements from position offset on of child i.
+// child returns the part of child i with length elements from position offset.
 func (p part) child(i, offset, length int) part {
 	data := p.data.Children[i].Data()
 	return part{data, data.Offset + offset, length}
 }
 
-// bits is a bitmap and the number of the first bit in it; without memory all bits
-// are set.
+// bits is a bitmap and the number of its first bit. If it has no memory all bits are
+// set.
 type bits struct {
 	bytes column.Bytes
 	at    uint64
 }
 
-// absent reports whether there is no bitmap.
+// absent reports whether the bitmap has no memory.
 func (b bits) absent() bool { return b.bytes.Len() == 0 }
 
-// valid returns the validity of the elements, which is absent where none is null.
+// valid returns the validity of the elements, which is absent if no element is null.
 func (p part) valid(l layout.Layout) bits {
 	if !l.HasValidity() || p.data.NullCount == 0 || p.length == 0 {
 		return bits{}
@@ -50,7 +50,7 @@ func (p part) bits(buffer int) bits {
 	return bits{p.data.Buffers[buffer], uint64(p.offset)}
 }
 
-// values returns count values of a width from the first element on.
+// values returns count values of a width, starting with the first element.
 func (p part) values(buffer, width, count int) (column.Bytes, error) {
 	if p.length == 0 || width == 0 {
 		return column.Bytes{}, nil
@@ -58,7 +58,7 @@ func (p part) values(buffer, width, count int) (column.Bytes, error) {
 	return p.data.Buffers[buffer].Slice(p.offset*width, (p.offset+count)*width)
 }
 
-// extent returns how many bytes of strings or elements of lists there are.
+// extent returns the number of bytes of strings or elements of lists.
 func (p part) extent(l layout.Layout) int {
 	if l.Kind == layout.Binary {
 		return p.data.Buffers[2].Len()
@@ -66,7 +66,7 @@ func (p part) extent(l layout.Layout) int {
 	return p.data.Children[0].Len()
 }
 
-// retainable is anything that is held until a result has references of its own.
+// retainable is an object that is held until a result holds its own references.
 type retainable interface{ Release() error }
 
 var (

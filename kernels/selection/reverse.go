@@ -12,14 +12,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Reverse makes a table of the rows of another one, the last first. The row count
-// may lie on the device and stays there.
+// Reverse returns a table with the rows of another table in reverse order. The row
+// count may be on the device and stays there. The caller releases the result.
 //
-// Where the host knows the number of rows and strings or lists are among the
-// columns, it waits for their length, as [Take] does. Where only the device knows
-// it nothing is waited for, but for strings and lists that are run-end encoded, and
-// they take as much memory as those of the input.
-// The caller releases the table.
+// # Waiting
+//
+// If the host knows the number of rows, Reverse waits for the length of strings and
+// lists, as [Take] does. If only the device knows it, Reverse waits only for run-end
+// encoded strings and lists, and other strings and lists take as much memory as in the
+// input.
 func Reverse(ctx context.Context, table *buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -63,8 +64,8 @@ func reverseColumn(ctx context.Context, values *column.Column, options []kernels
 	return rowsLike(made[0], values)
 }
 
-// ruledRows takes the last so many rows of a table, or for zero all of them the
-// last first.
+// ruledRows takes the last rows of a table, last of them, in order. If last is zero it
+// takes all rows in reverse order.
 func ruledRows(ctx context.Context, table *buffer.Buffer, last int64, options kernels.Options) (*buffer.Buffer, error) {
 	call, columns, err := begin(ctx, options, table)
 	if err != nil {
@@ -91,8 +92,7 @@ func ruledRows(ctx context.Context, table *buffer.Buffer, last int64, options ke
 	return tableOf(table, made, count)
 }
 
-// atMost returns a row count that is no more than length, with a reference that
-// the caller gives back.
+// atMost returns a row count limited to length. The caller releases its reference.
 func atMost(ctx context.Context, call *op.Call, rows int64, counted memory.Slice[int64], length int64) (buffer.Rows, error) {
 	if counted.Len() == 0 {
 		return buffer.Rows{Count: min(rows, length), Manager: call.Manager}, nil

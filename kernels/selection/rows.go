@@ -9,8 +9,8 @@ import (
 )
 
 // withDeviceRows returns a column whose row count, if it has one, is in device memory.
-// One that is computed from that of a parent is fetched, and the column cut. The caller
-// releases it.
+// A row count that is computed from a parent's count is fetched, and the column is
+// sliced. The caller releases the result.
 func withDeviceRows(ctx context.Context, c *column.Column) (*column.Column, error) {
 	if c.RowCount() != nil && c.DeviceRows().Len() == 0 {
 		return c.WithHostRows(ctx)
@@ -18,8 +18,8 @@ func withDeviceRows(ctx context.Context, c *column.Column) (*column.Column, erro
 	return c, c.Retain()
 }
 
-// rowsLike gives a result the row count of an input, if it has one. It takes the result
-// over.
+// rowsLike gives a result the row count of an input, if it has one. It takes ownership
+// of the result.
 func rowsLike(made, input *column.Column) (*column.Column, error) {
 	if input.RowCount() == nil {
 		return made, nil
@@ -36,9 +36,9 @@ func releasedColumn(made *column.Column, err error, held retainable) (*column.Co
 	return made, nil
 }
 
-// sameRows checks that columns of one length have the same rows, and returns one whose
-// row count is theirs: a column with a count on the device, if there is any. Counts that
-// are not one and the same are fetched and compared.
+// sameRows checks that columns of equal length have equal row counts, and returns one
+// with that count: a column with a count on the device, if there is one. Counts that
+// are not the same object are fetched and compared.
 func sameRows(ctx context.Context, columns ...*column.Column) (*column.Column, error) {
 	first := columns[0]
 	for i, c := range columns[1:] {

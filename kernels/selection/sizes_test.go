@@ -20,7 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// sizes are those around words, blocks and tiles, and on a GPU a large one.
+// sizes returns sizes around words, blocks and tiles, and on a GPU a large one.
 func sizes(dev *device.Device) []int {
 	most := []int{0, 1, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 6143, 6144, 6145}
 	if dev.Kind() == device.CUDA && !devicetest.Emulated(dev) {
@@ -29,7 +29,7 @@ func sizes(dev *device.Device) []int {
 	return most
 }
 
-// strange makes strings of most lengths: many empty ones, nulls, and few that are
+// strange makes strings of most lengths: many empty ones, nulls, and a few that are
 // longer than a tile of the kernel that copies them.
 func strange(r *rand.Rand, n int) arrow.Array {
 	builder := array.NewLargeStringBuilder(arrowmemory.DefaultAllocator)
@@ -52,7 +52,7 @@ func strange(r *rand.Rand, n int) arrow.Array {
 	return builder.NewArray()
 }
 
-// randomIndices draws n rows of so many as int32.
+// randomIndices returns n random indices below of as int32.
 func randomIndices(r *rand.Rand, n, of int) *array.Int32 {
 	builder := array.NewInt32Builder(arrowmemory.DefaultAllocator)
 	defer builder.Release()
@@ -98,10 +98,10 @@ func TestTakeSizes(t *testing.T) {
 	})
 }
 
-// takeAndReverse takes rows and turns them round twice, and checks some of them.
+// takeAndReverse takes rows and reverses them twice, and checks some of them.
 func takeAndReverse(t *testing.T, mgr *memory.Manager, values arrow.Array, indices *array.Int32, rows *column.Column) {
 	defer values.Release()
-	options := kernels.Options{Manager: mgr} // for no rows
+	options := kernels.Options{Manager: mgr} // for results without rows
 	taken, err := selection.TakeColumn(t.Context(), upload(t, mgr, values, 0, 0), rows)
 	require.NoError(t, err)
 	back, err := selection.ReverseColumn(t.Context(), taken, options)
@@ -118,7 +118,8 @@ func takeAndReverse(t *testing.T, mgr *memory.Manager, values arrow.Array, indic
 	}
 }
 
-// TestTakeAsArrow compares with arrow-go's own function where that knows the type.
+// TestTakeAsArrow compares the result with arrow-go's function for the types that
+// arrow-go supports.
 func TestTakeAsArrow(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

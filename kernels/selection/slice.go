@@ -12,9 +12,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Head makes a table of the first n rows of another one, or of all where it has
-// fewer. It shares the memory of the columns. A row count on the device stays
-// there, and nothing is waited for. The caller releases the table.
+// Head returns the first n rows of a table, or all rows if it has fewer. The result
+// shares the memory of the columns. A row count on the device stays there, and Head
+// does not wait. The caller releases the result.
 func Head(ctx context.Context, table *buffer.Buffer, n int64, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -57,11 +57,10 @@ func head(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Op
 	return tableOf(table, made, count)
 }
 
-// Tail makes a table of the last n rows of another one, or of all where it has
-// fewer. Where the host knows the number of rows it shares the memory of the
-// columns; else it copies the rows on the device, but for the data of strings and
-// the elements of lists, which stay shared. Nothing is waited for. The caller
-// releases the table.
+// Tail returns the last n rows of a table, or all rows if it has fewer. If the host
+// knows the number of rows, the result shares the memory of the columns. Otherwise the
+// device copies the rows; the data of strings and the elements of lists stay shared.
+// Tail does not wait. The caller releases the result.
 func Tail(ctx context.Context, table *buffer.Buffer, n int64, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {

@@ -13,42 +13,41 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// order is how a source says its indices.
+// order is the form in which a source stores its indices.
 type order string
 
-// The orders are named as the kernels for them end.
+// The orders are the suffixes of the kernels' names.
 const (
 	listed32 order = "_32"
 	listed64 order = "_64"
-	// ruled sources have no memory: they count.
+	// ruled sources have no indices in memory: the kernels compute them.
 	ruled order = "_rule"
 )
 
-// source says which row of the input each row of the output is.
+// source maps each row of the output to a row of the input.
 type source struct {
 	order order
-	// indices are those of a listed source, 32 or 64 bits each. They are read
-	// without their sign: a negative one is beyond every limit.
+	// indices are those of a listed source, 32 or 64 bits each. They are read as
+	// unsigned, so a negative index is beyond every limit.
 	indices column.Bytes
-	// valid says which indices are not null.
+	// valid is the validity of the indices.
 	valid bits
-	// last is that of a ruled source: the last so many rows in their order, or for
-	// zero all rows, the last first.
+	// last belongs to a ruled source: it selects the last rows, last of them, in order.
+	// If last is zero the source selects all rows in reverse order.
 	last uint64
-	// limit is how many rows there are to take from. Where limitRows has memory it
-	// holds their number, which counts as limit at most. Rows whose index is not
-	// below become null.
+	// limit is the number of input rows. If limitRows has memory it holds the number,
+	// and limit is its maximum. Rows whose index is not below the limit become null.
 	limit     uint64
 	limitRows memory.Slice[int64]
-	// capacity is how many rows the output has; where rows has memory, at most.
+	// capacity is the number of output rows, or their maximum if rows has memory.
 	capacity int
 	rows     memory.Slice[int64]
-	// once says that no row is taken twice, so that results are no longer than what
-	// they are taken from, and nothing has to be waited for.
+	// once means that no row is taken twice. Results are then no longer than the input,
+	// so their sizes need no wait.
 	once bool
-	// nulls says that rows may be null for their index.
+	// nulls means that rows may become null because of their index.
 	nulls bool
-	// bad, where it is set, takes the least row with an index out of bounds.
+	// bad receives the first row with an index out of bounds, if bad is set.
 	bad *hostword.Word
 }
 
@@ -65,8 +64,8 @@ func (s *source) arguments(others ...any) []any {
 	return append(others, s.indices, s.valid.bytes, at, s.limitRows, s.limit, s.rows, uint64(s.capacity), bad)
 }
 
-// list makes a source of a column of indices, whose bounds are still to be set.
-// Narrow ones are widened.
+// list returns a source for a column of indices. Narrow indices are widened. The caller
+// sets the bounds.
 func (g *gatherer) list(indices *column.Column) (*source, error) {
 	p := whole(indices)
 	l, err := layoutOf(p.data.Type)
@@ -93,9 +92,8 @@ func (g *gatherer) list(indices *column.Column) (*source, error) {
 	return s, err
 }
 
-// bound sets from how many rows the source takes. What is negative when it has a
-// sign is beyond the limit when it has none, also where there are more rows than
-// the indices can count.
+// bound sets the number of input rows. A negative index, read as unsigned, must be
+// beyond the limit even if the input has more rows than the indices can count.
 func (s *source) bound(rows uint64, counted memory.Slice[int64], indices arrow.DataType) {
 	s.limit, s.limitRows = rows, counted
 	if l, err := layoutOf(indices); err == nil && l.Class == layout.Signed && s.order == listed32 {
@@ -103,8 +101,8 @@ func (s *source) bound(rows uint64, counted memory.Slice[int64], indices arrow.D
 	}
 }
 
-// checkAligned refuses memory that a kernel cannot read elements of a width from.
-// Arrow wants buffers aligned to eight bytes.
+// checkAligned returns an error if a kernel cannot read elements of a width at this
+// address. Arrow requires buffers aligned to eight bytes.
 func checkAligned(what string, bytes column.Bytes, width int) error {
 	if uint64(bytes.Pointer())%uint64(width) != 0 {
 		return fmt.Errorf("%s begin at %v, which is not aligned to their %d bytes: copy them first: %w",

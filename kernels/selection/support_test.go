@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// upload makes a column that is as sliced on the device as the array is: what lies
-// ahead of its first element and behind its last is moved too.
+// upload makes a column on the device that is sliced as the array is: the elements
+// before the first and after the last are moved too.
 func upload(t testing.TB, mgr *memory.Manager, values arrow.Array, ahead, behind int) *column.Column {
 	t.Helper()
 	columns, err := column.FromArrays(t.Context(), mgr, [][]arrow.Array{{values}}, column.UploadOptions{})
@@ -29,12 +29,12 @@ func upload(t testing.TB, mgr *memory.Manager, values arrow.Array, ahead, behind
 	return part
 }
 
-// release releases what a test has made when it ends.
+// release releases a result when the test ends.
 func release(t testing.TB, each interface{ Release() error }) {
 	t.Cleanup(func() { require.NoError(t, each.Release()) })
 }
 
-// download brings a column to the host and releases both.
+// download copies a column to the host and releases both.
 func download(t testing.TB, c *column.Column) arrow.Array {
 	t.Helper()
 	defer func() { require.NoError(t, c.Release()) }()
@@ -44,7 +44,7 @@ func download(t testing.TB, c *column.Column) arrow.Array {
 	return values
 }
 
-// isNull looks through what has no bitmap of its own.
+// isNull looks into the children of arrays without a validity bitmap.
 func isNull(values arrow.Array, i int) bool {
 	switch values := values.(type) {
 	case *array.Null:
@@ -63,7 +63,7 @@ func isNull(values arrow.Array, i int) bool {
 	return values.IsNull(i)
 }
 
-// same reports whether two elements stand for the same, however they lie.
+// same reports whether two elements are equal, independent of their layout.
 func same(a arrow.Array, i int, b arrow.Array, j int) bool {
 	if isNull(a, i) || isNull(b, j) {
 		return isNull(a, i) && isNull(b, j)
@@ -108,7 +108,7 @@ func same(a arrow.Array, i int, b arrow.Array, j int) bool {
 	return array.SliceEqual(a, int64(i), int64(i+1), b, int64(j), int64(j+1))
 }
 
-// requireRow checks that row i of the result is row j of the input, or null where j
+// requireRow checks that row i of the result equals row j of the input, or is null if j
 // is negative.
 func requireRow(t require.TestingT, got arrow.Array, i int, from arrow.Array, j int) {
 	if j < 0 || isNull(from, j) {
@@ -124,7 +124,7 @@ func requireRow(t require.TestingT, got arrow.Array, i int, from arrow.Array, j 
 	}
 }
 
-// requireRows checks that a result has the rows of the input that the model says.
+// requireRows checks that a result has the rows of the input that the model selects.
 func requireRows(t require.TestingT, got, from arrow.Array, rows []int) {
 	require.Equal(t, len(rows), got.Len())
 	for i, j := range rows {
@@ -132,7 +132,7 @@ func requireRows(t require.TestingT, got, from arrow.Array, rows []int) {
 	}
 }
 
-// tableOf makes a table of columns, which may have its count on the device.
+// tableOf makes a table of columns, whose count may be on the device.
 func tableOf(t testing.TB, mgr *memory.Manager, rows int64, onDevice bool, columns ...*column.Column) *buffer.Buffer {
 	t.Helper()
 	fields := make([]arrow.Field, len(columns))

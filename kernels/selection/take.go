@@ -17,37 +17,41 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Bounds says what becomes of indices that are negative or beyond the last row.
+// Bounds selects the treatment of indices that are negative or beyond the last row.
 type Bounds int
 
 const (
-	// Check makes them an error, an [*IndexError]. To tell, Take waits for the
-	// result. Nothing beyond the rows is read.
+	// Check returns an [*IndexError]. Take waits for the result of the check. The
+	// kernels read no memory beyond the rows.
 	Check Bounds = iota
-	// Null makes their rows null, and waits for nothing.
+	// Null makes their rows null, without a wait.
 	Null
 	// Trust promises that there are none. With one all the same a GPU reads
 	// whatever it points to, or fails for good; the host gives some value.
 	Trust
 )
 
-// TakeOptions say how rows are taken. The zero value checks every index.
+// TakeOptions configure a take. The zero value checks every index.
 type TakeOptions struct {
 	kernels.Options
 	Bounds Bounds
 }
 
-// Take makes a table of rows of another one: row i is the row whose number, from 0
-// on, is in row i of the indices, which are integers of any width. A row may be
-// taken many times. Rows whose index is null are null.
+// Take returns a table of rows of another table: row i of the result is the row whose
+// number, counted from 0, is row i of the indices. Indices are integers of any width. A
+// row may be taken several times. Rows whose index is null are null. The table's row
+// count may be on the device. The caller releases the result.
 //
-// The table's row count may lie on the device. An index that is out of bounds is
-// an [*IndexError]; to tell, the call waits until the work on the GPU is done, or
-// the context ends. [TakeWith] has ways without that. Strings and lists that are
-// copied want a wait of their own for each level that they are nested, as their
-// length is only known on the device; columns of 4-byte offsets that would need
-// larger ones are an error that wraps memory.ErrOverflow. The caller releases the
-// table.
+// # Errors
+//
+// An index that is out of bounds is an [*IndexError]. The error wraps
+// memory.ErrOverflow if a column with 4-byte offsets would need larger ones.
+//
+// # Waiting
+//
+// To check the bounds, Take waits until the work on the GPU is done, or the context
+// ends. [TakeWith] has options without that wait. Strings and lists add one device
+// synchronization per nesting level, because only the device knows their length.
 func Take(ctx context.Context, table *buffer.Buffer, indices *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -56,7 +60,7 @@ func Take(ctx context.Context, table *buffer.Buffer, indices *column.Column, opt
 	return TakeWith(ctx, table, indices, TakeOptions{Options: only})
 }
 
-// TakeWith is [Take] with a choice of what happens to indices out of bounds.
+// TakeWith is [Take] with a choice of the treatment of indices out of bounds.
 func TakeWith(ctx context.Context, table *buffer.Buffer, indices *column.Column, options TakeOptions) (*buffer.Buffer, error) {
 	taken, err := takeTable(ctx, table, indices, options)
 	if err != nil {
@@ -126,8 +130,8 @@ func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column
 	})
 }
 
-// takeColumns takes rows of columns that have so many, or as many as the device
-// says and so many at most.
+// takeColumns takes rows of columns with count rows, or, if counted has memory, with
+// the number of rows in counted, which is at most count.
 func takeColumns(ctx context.Context, call *op.Call, columns []*column.Column, count int64, counted memory.Slice[int64],
 	indices *column.Column, bounds Bounds,
 ) ([]*column.Column, error) {
@@ -156,11 +160,12 @@ func (g *gatherer) takeListed(columns []*column.Column, count int64, counted mem
 	return g.columns(columns, s)
 }
 
-// checkBounds makes the kernels note the first index out of bounds, in memory of the
-// host: a word of the device's would have to be set before and fetched afterwards,
-// which took as long as the rest of a small take (25 instead of 13 µs, H200).
+// checkBounds makes the kernels record the first index out of bounds in host memory. A
+// word in device memory would need to be set before and fetched afterwards, which took
+// as long as the rest of a small take (25 instead of 13 µs, H200).
 func (g *gatherer) checkBounds(s *source, columns []*column.Column) error {
-	// The wait for the answer would be refused; then no kernel may be in the graph.
+	// During a capture the wait for the result would fail, after kernels were added to
+	// the graph.
 	if err := streamwork.RefuseCapture(g.call.Stream); err != nil {
 		return err
 	}
@@ -171,18 +176,18 @@ func (g *gatherer) checkBounds(s *source, columns []*column.Column) error {
 	g.bad, s.bad = &word, &word
 	for _, c := range columns {
 		if l, err := layoutOf(c.Type()); err != nil || l.Kind == layout.Fixed && l.Width > 0 || l.Kind == layout.Bits {
-			return err // its kernel looks at every index
+			return err // the column's kernel reads every index
 		}
 	}
-	// Whether the others have one depends on what they are made of.
+	// Columns of other types may have no kernel that reads every index.
 	return g.takeBits(column.Bytes{}, column.Bytes{}, bits{}, bits{}, s)
 }
 
-// unsoundRow marks rows that a kernel has found unsound offsets for: see ranges.cuh.
+// unsoundRow marks rows with unsound offsets: see ranges.cuh.
 const unsoundRow = 1 << 63
 
-// explain makes the error of what the kernels have found: an index out of bounds or, if
-// all are in bounds, unsound offsets of strings or lists.
+// explain returns the error that the kernels have recorded: an index out of bounds or,
+// if all indices are in bounds, unsound offsets of strings or lists.
 func (g *gatherer) explain(indices *column.Column, count int64) error {
 	problem := &IndexError{Row: int64(g.found &^ unsoundRow), Index: "?", Rows: count}
 	one, err := indices.Slice(int(problem.Row), 1)
@@ -211,7 +216,7 @@ func begin(ctx context.Context, options kernels.Options, table *buffer.Buffer, f
 	for i := range columns {
 		columns[i] = table.Column(i)
 	}
-	// Of a table without columns nothing else says which manager it is of.
+	// A table without columns has no column from which to infer the manager.
 	if options.Manager == nil && len(columns)+len(further) == 0 {
 		options.Manager = table.Manager()
 	}
@@ -219,15 +224,16 @@ func begin(ctx context.Context, options kernels.Options, table *buffer.Buffer, f
 	return call, columns, err
 }
 
-// tableOf makes a table like another one of other columns, which it takes over.
+// tableOf returns a table with the schema of another one and new columns, which it
+// takes ownership of.
 func tableOf(like *buffer.Buffer, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
 	return tableWith(like.Schema(), columns, rows)
 }
 
-// tableWith makes a table of columns, which it takes over.
+// tableWith returns a table of columns, which it takes ownership of.
 func tableWith(schema *arrow.Schema, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
 	made, err := buffer.New(schema, columns, rows)
-	// The table has references of its own.
+	// The table holds references to the columns.
 	if err = errors.Join(err, releaseColumns(columns)); err != nil {
 		return nil, errors.Join(err, made.Release())
 	}

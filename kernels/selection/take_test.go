@@ -39,7 +39,7 @@ func indicesOf(t testing.TB, of arrow.DataType, rows []int) arrow.Array {
 	return made
 }
 
-// randomRows draws n rows of so many, with nulls if they are wanted.
+// randomRows returns n random row numbers below of, with nulls if nulls is true.
 func randomRows(r *rand.Rand, n, of int, nulls bool) []int {
 	rows := make([]int, n)
 	for i := range rows {
@@ -64,8 +64,8 @@ func TestTakeOfEveryType(t *testing.T) {
 	})
 }
 
-// takeOne takes rows of a random array, sliced, with nulls and indices of some
-// kind, and compares with the model row by row.
+// takeOne takes rows of a random sliced array with nulls, by random indices, and
+// compares the result with the model row by row.
 func takeOne(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed uint64) {
 	g := arraytest.NewGenerator(seed)
 	g.Nulls = []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull}[seed%4]
@@ -112,7 +112,7 @@ func TestTakeBounds(t *testing.T) {
 		} {
 			values := g.Array(of, 10)
 			defer values.Release()
-			c := upload(t, mgr, values, 2, 3) // so rows 5 to 7 lie in memory, but are none
+			c := upload(t, mgr, values, 2, 3) // so rows 5 to 7 are in memory but do not exist
 			for _, wrong := range []any{int32(-1), int32(5), int32(math.MaxInt32), int32(math.MinInt32), int64(-1), int64(math.MaxInt64),
 				int64(1 << 32), uint64(math.MaxUint64), uint64(1 << 63), uint32(math.MaxUint32), uint32(1 << 31), int8(-1), int16(-2), uint8(255)} {
 				indices, text := oneWrong(t, wrong)
@@ -134,7 +134,7 @@ func TestTakeBounds(t *testing.T) {
 	})
 }
 
-// oneWrong makes indices that all are zero but for number 34.
+// oneWrong makes indices that are all zero except number 34.
 func oneWrong(t testing.TB, wrong any) (indices arrow.Array, text string) {
 	of := map[string]arrow.DataType{}
 	for _, each := range indexTypes {
@@ -165,7 +165,7 @@ func TestTakeOfTables(t *testing.T) {
 		for _, onDevice := range []bool{false, true} {
 			count := int64(20)
 			if onDevice {
-				count = 12 // the other eight are no rows
+				count = 12 // the other eight rows do not exist
 			}
 			table := tableOf(t, mgr, count, onDevice, upload(t, mgr, numbers, 0, 0), upload(t, mgr, texts, 0, 0))
 			rows := []int{11, 0, -1, 5, 5, 11}
@@ -184,8 +184,8 @@ func TestTakeOfTables(t *testing.T) {
 	})
 }
 
-// TestCountsThatLie has row counts on the device that no table can have. Nothing
-// beyond the rows that there is room for may be touched.
+// TestCountsThatLie has invalid row counts on the device. No operator may access memory
+// beyond the capacity.
 func TestCountsThatLie(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -10,15 +10,17 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// Compact copies the rows of a table to memory that is as long as they are. A table
-// that a filter has made on a GPU has the capacity of its input, however few rows were
-// kept, and a slice keeps all memory of the table it is of: release them and keep the
-// compact one. Dictionaries, the data of string views and the children of list views
-// and dense unions are shared as in [Concat].
+// Compact copies the rows of a table to memory of exactly their size. A table that a
+// filter has made on a GPU has the capacity of its input, even if few rows were kept,
+// and a slice keeps all memory of its table: release them and keep the compact table.
+// Dictionaries, the data of string views and the children of list views and dense
+// unions are shared as in [Concat]. The host knows the number of rows of the result.
+// The caller releases it.
 //
-// Compact waits, until the context ends, for the row count if it is on the device, and
-// for the ends of strings and lists, once for each level that they are nested. The
-// host knows the number of rows of the result. The caller releases it.
+// # Waiting
+//
+// Compact waits, until the context ends, for a row count on the device and, once per
+// level of nesting, for the ends of strings and lists.
 func Compact(ctx context.Context, table *buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {

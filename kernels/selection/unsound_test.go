@@ -30,7 +30,7 @@ func onDevice[T memory.Element](t *testing.T, mgr *memory.Manager, values ...T) 
 	return made.AsBytes()
 }
 
-// unsound are columns of strings and lists whose offsets nobody has checked.
+// unsound returns columns of strings and lists whose offsets were not checked.
 func unsound(t *testing.T, mgr *memory.Manager) map[string]*column.Column {
 	columns := map[string]*column.Column{}
 	add := func(name string, data column.Data) *column.Column {
@@ -68,8 +68,9 @@ func unsound(t *testing.T, mgr *memory.Manager) map[string]*column.Column {
 var list0 = arrow.ListOf(arrow.PrimitiveTypes.Int32)
 
 // TestUnsoundOffsets runs all operators on columns whose offsets are not in order or
-// point outside. None panics, none reads outside the data (the emulator would stop it),
-// none leaks. On the host each is an error, on a GPU a take that checks is one.
+// point outside the data. No operator may panic, leak, or read outside the data, at
+// which the emulator would stop. On the host each operator returns an error; on a GPU a
+// take that checks does.
 func TestUnsoundOffsets(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -120,8 +121,8 @@ func TestUnsoundOffsets(t *testing.T) {
 
 type releaser interface{ Release() error }
 
-// TestFailedTakesLoseNoWords lets takes fail after their kernels have a word of
-// page-locked memory, and finds that the same one comes back.
+// TestFailedTakesLoseNoWords makes takes fail after their kernels have a word of
+// page-locked memory, and checks that the same word is reused.
 func TestFailedTakesLoseNoWords(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 1 << 20})
