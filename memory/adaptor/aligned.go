@@ -11,28 +11,28 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Aligned gives memory that begins at a multiple of a power of two. It asks for
-// more than is needed and shifts the beginning.
+// Aligned returns memory aligned to a multiple of a power of two. It allocates more
+// than the requested size and moves the start of the memory.
 type Aligned struct {
 	base
 	alignment, threshold uint64
-	// slack is how much more is asked for.
+	// slack is the number of additional bytes per allocation.
 	slack uint64
 }
 
 // AlignedOptions are the options of an [Aligned].
 type AlignedOptions struct {
-	// Alignment is a power of two, in bytes. Zero means 4096, a page of the
-	// host's and what direct storage asks for. Nothing is changed where every
-	// resource aligns that much anyway: 256 bytes on a GPU, 64 on the host.
+	// Alignment is a power of two, in bytes. Zero means 4096, the page size of the
+	// host and the alignment that direct storage requires. An alignment up to that
+	// of every resource has no effect: 256 bytes on a GPU, 64 on the host.
 	Alignment uint64
-	// Threshold is the size in bytes from which requests are aligned; smaller
-	// ones are passed on as they are.
+	// Threshold is the smallest request size, in bytes, that is aligned; smaller
+	// requests are passed on unchanged.
 	Threshold uint64
 }
 
-// NewAligned returns an adaptor that aligns what passes through it. The error
-// wraps device.ErrInvalidValue where the alignment is no power of two.
+// NewAligned returns an adaptor that aligns allocations. The error wraps
+// device.ErrInvalidValue if the alignment is not a power of two.
 func NewAligned(upstream resource.Resource, options AlignedOptions) (*Aligned, error) {
 	const page = 4096
 	alignment := cmp.Or(options.Alignment, page)
@@ -47,7 +47,7 @@ func NewAligned(upstream resource.Resource, options AlignedOptions) (*Aligned, e
 	return a, nil
 }
 
-// naturalAlignment is what every resource.Resource keeps.
+// naturalAlignment is the alignment that every resource.Resource guarantees.
 func naturalAlignment(dev *device.Device) uint64 {
 	if dev.Kind() == device.Host {
 		return 64
@@ -55,15 +55,15 @@ func naturalAlignment(dev *device.Device) uint64 {
 	return 256
 }
 
-// shifted is the Private of an allocation that was asked for in another size:
-// what the upstream gave, and who asked, for there may be a second Aligned below.
+// shifted is the Private of an aligned allocation: the upstream's allocation, and
+// the Aligned that made it, because the stack may contain a second one.
 type shifted struct {
 	owner *Aligned
 	inner resource.Allocation
 }
 
-// Allocate returns aligned memory. The error wraps resource.ErrOverflow where the
-// size with what the alignment takes does not fit the address space.
+// Allocate returns aligned memory. The error wraps resource.ErrOverflow if the size
+// including the additional bytes does not fit the address space.
 func (a *Aligned) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return a.AllocateContext(context.Background(), bytes, stream)
 }
@@ -88,7 +88,7 @@ func (a *Aligned) AllocateContext(ctx context.Context, bytes uint64, stream *dev
 	}, nil
 }
 
-// Free passes on what the upstream had given.
+// Free passes the upstream's allocation on.
 func (a *Aligned) Free(allocation resource.Allocation, further []*device.Stream) error {
 	if s, ok := allocation.Private.(*shifted); ok && s.owner == a {
 		allocation = s.inner

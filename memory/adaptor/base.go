@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// base passes everything on. An adaptor embeds it and answers what it has a part
-// in itself.
+// base passes all calls on. An adaptor embeds it and overrides the methods that it
+// changes.
 type base struct {
 	upstream resource.Resource
 	closed   atomic.Bool
@@ -19,10 +19,10 @@ type base struct {
 // Upstream returns the resource below.
 func (b *base) Upstream() resource.Resource { return b.upstream }
 
-// Device returns the device that the memory belongs to.
+// Device returns the device of the memory.
 func (b *base) Device() *device.Device { return b.upstream.Device() }
 
-// Kind tells what kind of memory Allocate returns.
+// Kind returns the kind of memory that Allocate returns.
 func (b *base) Kind() device.MemoryKind { return b.upstream.Kind() }
 
 // Allocate passes the request on.
@@ -41,8 +41,8 @@ func (b *base) Free(allocation resource.Allocation, further []*device.Stream) er
 	return b.upstream.Free(allocation, further)
 }
 
-// Trim asks the first resource below that keeps freed memory to give back all
-// but keep bytes. Where there is none it gives back nothing.
+// Trim calls Trim of the first resource below that keeps freed memory, which
+// releases all but keep bytes. Without such a resource it does nothing.
 func (b *base) Trim(keep uint64) (released uint64, err error) {
 	if trimmer, ok := resource.Find[resource.Trimmer](b.upstream); ok {
 		return trimmer.Trim(keep)

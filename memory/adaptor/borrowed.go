@@ -2,11 +2,12 @@ package adaptor
 
 import "github.com/gpuframe/gpuframe/memory/resource"
 
-// Borrowed is a resource that somebody else closes: several stacks can stand on
-// one pool, each with a Borrowed at its foot.
+// Borrowed is a resource that its owner closes elsewhere: several stacks can share
+// one pool, each with a Borrowed as its lowest resource.
 type Borrowed struct{ base }
 
-// NewBorrowed returns the upstream as a resource whose Close leaves it open.
+// NewBorrowed returns a resource that passes everything but Close on to the
+// upstream.
 func NewBorrowed(upstream resource.Resource) *Borrowed {
 	return &Borrowed{base: base{upstream: upstream}}
 }

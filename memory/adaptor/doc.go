@@ -1,31 +1,37 @@
-// Package adaptor has what goes between a memory manager and the resource its
-// memory comes from: a second budget, figures, logs, checks and faults.
+// Package adaptor contains adaptors between a memory manager and its resource:
+// budgets, statistics, logs, checks and injected faults.
 //
-// The package example stacks figures and a limit on a resource and puts a manager on
+// The package example puts statistics and a limit on a resource and a manager on
 // top.
 //
-// An adaptor is a resource.Resource that holds another one, its upstream. They
+// An adaptor is a resource.Resource that holds another one, its upstream. Adaptors
 // stack in any order; resource.Find finds one in a stack. An adaptor passes on
-// what it does not change: the device, the kind of memory, the context of a request,
-// and Trim, which goes to the first resource below that keeps freed memory and gives
-// back nothing if there is none.
+// everything that it does not change: the device, the kind of memory, the context of
+// a request, and Trim, which goes to the first resource below that keeps freed
+// memory and does nothing without one.
 //
-// [Limit], [Statistics], [Tracking] and [Logging] count and tell. [Retry] asks
-// again. [Aligned] and [Prefetch] change what is asked for. [Poison], [Guard] and
-// [Fault] find mistakes in the code above. [Borrowed] keeps a resource from being
-// closed.
+// [Limit], [Statistics], [Tracking] and [Logging] count and record requests. [Retry]
+// repeats requests. [Aligned] changes their size, and [Prefetch] moves new managed
+// memory to the device. [Poison], [Guard] and [Fault] find mistakes in the code
+// above. [Borrowed] keeps a resource from being closed.
 //
-// # Rules
+// # Ownership
 //
-// A stack is owned from its top: Close closes the upstream too, unless a
-// [Borrowed] stands between. Closing twice returns resource.ErrClosed.
+// The top of a stack owns the whole stack: Close also closes the upstream, unless a
+// [Borrowed] is between them. Closing twice returns resource.ErrClosed.
 //
-// Free ends an allocation even where it returns an error, as it does for a block
-// of a manager: the error is passed on, and the memory counts as given back. The
-// one exception is a [Guard], which refuses what must not be freed and leaves
-// everything as it was. An adaptor above it has then counted a free that was
-// none, so a Guard goes above those whose figures are to survive such mistakes.
+// # Errors
 //
-// Errors of the upstream are passed on as they are. All adaptors are safe for
-// concurrent use, and none waits for the device, but for a Guard with red zones.
+// Free ends an allocation even if it returns an error, as it does for a block of a
+// manager: the error is passed on, and the memory counts as freed. The only
+// exception is a [Guard], which rejects an invalid free and changes nothing. An
+// adaptor above the Guard has then already counted the free, so put the Guard above
+// adaptors with counts that must stay correct.
+//
+// Errors of the upstream are passed on unchanged.
+//
+// # Waiting
+//
+// All adaptors are safe for concurrent use. None waits for the device, except a
+// Guard with red zones.
 package adaptor

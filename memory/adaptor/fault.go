@@ -14,18 +14,18 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// ErrInjected is wrapped by every error that a [Fault] makes up.
+// ErrInjected is wrapped by every error that a [Fault] injects.
 var ErrInjected = errors.New("injected fault")
 
-// FaultRule says which of the calls, counted from 1, fail. A call fails if any
-// part of the rule says so; the zero rule lets all succeed.
+// FaultRule selects the calls that fail; calls are numbered from 1. A call fails if
+// any part of the rule matches. The zero rule fails no call.
 type FaultRule struct {
-	// Nth fails the call of that number and no other.
+	// Nth fails only the call with this number.
 	Nth uint64
-	// Every fails each call whose number is a multiple of it.
+	// Every fails each call with a number that is a multiple of Every.
 	Every uint64
-	// Probability fails that share of all calls, from 0 to 1. Which ones depends
-	// on the seed and the call's number alone.
+	// Probability is the share of calls that fail, from 0 to 1. The selection
+	// depends only on the seed and the number of the call.
 	Probability float64
 }
 
@@ -39,25 +39,27 @@ func (r FaultRule) fails(number, seed uint64) bool {
 	return false
 }
 
-// FaultOptions say what fails and how. The zero value lets everything succeed.
+// FaultOptions select the calls that fail and their errors. The zero value fails no
+// call.
 type FaultOptions struct {
-	// Allocate fails requests before the upstream is asked.
+	// Allocate fails requests before they reach the upstream.
 	Allocate FaultRule
-	// Free fails frees after the upstream has taken the memory back, as a device
-	// does that is lost: nothing leaks but the caller is told so.
+	// Free fails frees after the upstream has freed the memory, as a lost device
+	// does: nothing leaks, but the caller gets an error.
 	Free FaultRule
-	// Seed chooses the calls that Probability fails.
+	// Seed selects the calls that Probability fails.
 	Seed uint64
-	// AllocateError is what failed requests wrap beside ErrInjected; nil means
-	// device.ErrOutOfMemory.
+	// AllocateError is wrapped by the errors of failed requests, together with
+	// ErrInjected; nil means device.ErrOutOfMemory.
 	AllocateError error
-	// FreeError is what failed frees wrap beside ErrInjected; nil means
-	// device.ErrDeviceLost.
+	// FreeError is wrapped by the errors of failed frees, together with ErrInjected;
+	// nil means device.ErrDeviceLost.
 	FreeError error
 }
 
-// Fault fails calls on purpose, to try how the code above takes it. With equal
-// options the calls of equal numbers fail, however many goroutines make them.
+// Fault fails calls on purpose to test the error handling of the code above. With
+// equal options, calls with equal numbers fail, independent of the number of
+// goroutines.
 type Fault struct {
 	base
 	mu       sync.Mutex
@@ -68,18 +70,18 @@ type Fault struct {
 
 // FaultCount counts calls.
 type FaultCount struct {
-	// Seen counts the calls that were made, and Failed those that were failed.
+	// Seen counts all calls, Failed those that the Fault failed.
 	Seen, Failed uint64
 }
 
-// NewFault returns an adaptor that fails what the options say.
+// NewFault returns an adaptor that fails calls according to the options.
 func NewFault(upstream resource.Resource, options FaultOptions) *Fault {
 	f := &Fault{base: base{upstream: upstream}}
 	f.Arm(options)
 	return f
 }
 
-// Arm replaces the options and counts anew. The call after it is number 1.
+// Arm replaces the options and resets the counts. The next call has number 1.
 func (f *Fault) Arm(options FaultOptions) {
 	options.AllocateError = cmp.Or(options.AllocateError, device.ErrOutOfMemory)
 	options.FreeError = cmp.Or(options.FreeError, device.ErrDeviceLost)
@@ -102,7 +104,7 @@ func (f *Fault) Frees() FaultCount {
 	return f.frees
 }
 
-// Allocate fails, or passes the request on.
+// Allocate fails or passes the request on.
 func (f *Fault) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return f.AllocateContext(context.Background(), bytes, stream)
 }
@@ -121,10 +123,10 @@ func (f *Fault) AllocateContext(ctx context.Context, bytes uint64, stream *devic
 	return resource.AllocateFrom(ctx, f.upstream, bytes, stream)
 }
 
-// Free passes the allocation on, and then may fail.
+// Free passes the allocation on and then may fail.
 func (f *Fault) Free(allocation resource.Allocation, further []*device.Stream) error {
 	f.mu.Lock()
-	// Frees have chances of their own.
+	// Frees use a different seed than requests.
 	number, fails := f.frees.count(f.options.Free, ^f.options.Seed)
 	cause := f.options.FreeError
 	f.mu.Unlock()

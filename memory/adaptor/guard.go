@@ -13,16 +13,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// GuardRedZone is the byte that a [Guard] fills red zones with unless told
-// otherwise.
+// GuardRedZone is the default fill byte of red zones of a [Guard].
 const GuardRedZone uint8 = 0xBD
 
-// Guard checks that no two live allocations overlap and that each is freed once,
-// as it was given. Every allocation has a generation, so that a copy which
-// outlived its memory is told from the allocation that has the memory now.
+// Guard checks that no two live allocations overlap and that each allocation is
+// freed once, unchanged. Every allocation has a generation, which distinguishes a
+// stale copy from the current allocation at the same address.
 //
-// What must not be freed is refused with a [*GuardError]: the upstream does not
-// hear of it, and the rightful owner can still free the memory.
+// An invalid free returns a [*GuardError] and does not reach the upstream; the
+// rightful owner can still free the memory.
 type Guard struct {
 	base
 	redZone uint64
@@ -30,24 +29,23 @@ type Guard struct {
 
 	mu          sync.Mutex
 	generations uint64
-	// live is by the address at which the upstream's memory begins, red zone
-	// included.
+	// live is keyed by the start address of the upstream's memory, including the red
+	// zone.
 	live btree.Map[device.Pointer, *guarded]
 }
 
 // GuardOptions are the options of a [Guard]. The zero value keeps no red zones.
 type GuardOptions struct {
-	// RedZone is how many bytes before and after each allocation are filled with
-	// a pattern that Free looks at; it is rounded up to a multiple of 256. Free
-	// then reads them back, for which it waits for the streams that have used the
-	// memory: for debugging only.
+	// RedZone is the number of bytes before and after each allocation that are
+	// filled with a pattern; it is rounded up to a multiple of 256. Free waits for
+	// the streams that have used the memory, reads the red zones back and checks the
+	// pattern. Use it only for debugging.
 	RedZone uint64
-	// Pattern is the byte that red zones are filled with; zero means
-	// GuardRedZone.
+	// Pattern is the fill byte of red zones; zero means GuardRedZone.
 	Pattern uint8
 }
 
-// guarded is the Private of an allocation, and what the guard knows of it.
+// guarded is the Private of an allocation and its record in the guard.
 type guarded struct {
 	owner      *Guard
 	generation uint64
@@ -61,9 +59,9 @@ func (b *guarded) block() GuardedBlock {
 	return GuardedBlock{Pointer: b.given.Pointer, Bytes: b.given.Bytes, Generation: b.generation}
 }
 
-// NewGuard returns an adaptor that checks what passes through it.
+// NewGuard returns an adaptor that checks allocations and frees.
 func NewGuard(upstream resource.Resource, options GuardOptions) *Guard {
-	const unit = 256 // what is behind a zone stays as aligned as it was
+	const unit = 256 // memory after a red zone keeps its alignment
 	redZone, ok := roundUp(options.RedZone, unit)
 	if !ok {
 		redZone = options.RedZone // every request overflows
@@ -73,15 +71,15 @@ func NewGuard(upstream resource.Resource, options GuardOptions) *Guard {
 	}
 }
 
-// Live returns how many allocations are live.
+// Live returns the number of live allocations.
 func (g *Guard) Live() int {
 	g.mu.Lock()
 	defer g.mu.Unlock()
 	return g.live.Len()
 }
 
-// Generation returns the generation of a live or freed allocation of the
-// guard's, or zero for any other.
+// Generation returns the generation of a live or freed allocation of this guard, or
+// zero for any other allocation.
 func (g *Guard) Generation(allocation resource.Allocation) uint64 {
 	if b, ok := allocation.Private.(*guarded); ok && b.owner == g {
 		return b.generation
@@ -89,8 +87,8 @@ func (g *Guard) Generation(allocation resource.Allocation) uint64 {
 	return 0
 }
 
-// Check returns nil if the allocation may be used and is as it was given, and a
-// [*GuardError] otherwise. It takes what Allocate of this guard returned.
+// Check returns nil if the allocation is live and unchanged, and a [*GuardError]
+// otherwise. The allocation must come from Allocate of this guard.
 func (g *Guard) Check(allocation resource.Allocation) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -98,10 +96,10 @@ func (g *Guard) Check(allocation resource.Allocation) error {
 	return err
 }
 
-// Allocate passes the request on, enlarged by the red zones, and checks what it
-// gives. Memory that overlaps is not given back to the upstream, for somebody
-// uses it. The error wraps resource.ErrOverflow where the size with the red zones
-// does not fit the address space.
+// Allocate passes the request on, enlarged by the red zones, and checks the result
+// for overlaps. Overlapping memory is not returned to the upstream, because it is in
+// use. The error wraps resource.ErrOverflow if the size including the red zones does
+// not fit the address space.
 func (g *Guard) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return g.AllocateContext(context.Background(), bytes, stream)
 }
@@ -131,8 +129,8 @@ func (g *Guard) AllocateContext(ctx context.Context, bytes uint64, stream *devic
 	return b.given, nil
 }
 
-// Free checks the allocation and passes it on. Where red zones were written to
-// the memory is freed all the same, and the error says where.
+// Free checks the allocation and passes it on. If a red zone was overwritten, Free
+// still frees the memory and returns an error with the position.
 func (g *Guard) Free(allocation resource.Allocation, further []*device.Stream) error {
 	b, err := g.dismiss(allocation)
 	if err != nil {
@@ -144,7 +142,7 @@ func (g *Guard) Free(allocation resource.Allocation, further []*device.Stream) e
 	return g.upstream.Free(b.inner, further)
 }
 
-// admit adds new memory to what is live, unless it overlaps.
+// admit adds new memory to the live allocations unless it overlaps one of them.
 func (g *Guard) admit(b *guarded) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -157,9 +155,9 @@ func (g *Guard) admit(b *guarded) error {
 	return nil
 }
 
-// overlapping returns a live block that shares bytes with the memory. Live ones
-// do not overlap each other, so it can only be the last that begins before the
-// memory ends.
+// overlapping returns a live block that shares bytes with the memory. Live blocks do
+// not overlap each other, so only the last block that begins before the end of the
+// memory can overlap it.
 func (g *Guard) overlapping(inner resource.Allocation) (found *guarded) {
 	last := inner.Pointer.Add(max(inner.Bytes, 1) - 1)
 	g.live.Descend(last, func(base device.Pointer, other *guarded) bool {
@@ -171,8 +169,8 @@ func (g *Guard) overlapping(inner resource.Allocation) (found *guarded) {
 	return found
 }
 
-// dismiss takes what is about to be freed out of what is live. That comes before
-// the upstream has it, which may hand it out anew at once.
+// dismiss removes an allocation from the live ones. This happens before the
+// upstream's Free, because the upstream may reuse the memory immediately.
 func (g *Guard) dismiss(allocation resource.Allocation) (*guarded, error) {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -185,8 +183,8 @@ func (g *Guard) dismiss(allocation resource.Allocation) (*guarded, error) {
 	return b, nil
 }
 
-// identify returns what the guard knows of an allocation that may be used. The
-// lock is held.
+// identify returns the guard's record of a live, unchanged allocation. The lock is
+// held.
 func (g *Guard) identify(allocation resource.Allocation) (*guarded, error) {
 	b, ok := allocation.Private.(*guarded)
 	if !ok || b.owner != g {

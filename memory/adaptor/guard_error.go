@@ -12,29 +12,28 @@ import (
 // ErrGuard is wrapped by every [*GuardError].
 var ErrGuard = errors.New("memory misused")
 
-// Violation is what a [Guard] found.
+// Violation is the kind of misuse that a [Guard] found.
 type Violation uint8
 
 const (
-	// Overlap: the upstream gave memory that is in use.
+	// Overlap: the upstream returned memory that is in use.
 	Overlap Violation = iota + 1
-	// DoubleFree: the allocation was freed before.
+	// DoubleFree: the allocation was already freed.
 	DoubleFree
-	// Stale: the allocation was freed before, and its memory belongs to a later
-	// one now.
+	// Stale: the allocation was already freed, and its memory now belongs to a later
+	// allocation.
 	Stale
 	// Unknown: the allocation did not come through the guard.
 	Unknown
-	// Altered: the allocation has another pointer, length or stream than it was
-	// given with.
+	// Altered: the pointer, length or stream of the allocation was changed.
 	Altered
-	// WrittenBefore: bytes in front of the memory were written to.
+	// WrittenBefore: bytes before the memory were overwritten.
 	WrittenBefore
-	// WrittenAfter: bytes behind the memory were written to.
+	// WrittenAfter: bytes after the memory were overwritten.
 	WrittenAfter
 )
 
-// String says what it means in a few words.
+// String describes the violation in a few words.
 func (v Violation) String() string {
 	switch v {
 	case Overlap:
@@ -55,12 +54,12 @@ func (v Violation) String() string {
 	return fmt.Sprintf("Violation(%d)", uint8(v))
 }
 
-// GuardedBlock is an allocation as a [Guard] knows it.
+// GuardedBlock is an allocation in the records of a [Guard].
 type GuardedBlock struct {
 	Pointer device.Pointer
 	Bytes   uint64
-	// Generation counts the allocations of the guard from 1. It is zero for one
-	// that the guard does not know.
+	// Generation counts the allocations of the guard from 1. It is zero for an
+	// allocation that is unknown to the guard.
 	Generation uint64
 }
 
@@ -69,23 +68,22 @@ func (b GuardedBlock) String() string {
 	return fmt.Sprintf("%s at %v, generation %d", humanize.Bytes(b.Bytes), b.Pointer, b.Generation)
 }
 
-// GuardError says how memory was misused. It wraps [ErrGuard].
+// GuardError describes a misuse of memory. It wraps [ErrGuard].
 type GuardError struct {
 	Violation Violation
-	// Block is the allocation as the caller had it or, where the violation is
-	// Overlap, as the upstream gave it.
+	// Block is the allocation that the caller passed or, for Overlap, that the
+	// upstream returned.
 	Block GuardedBlock
-	// Other is the allocation that the memory belongs to, where the violation is
-	// Overlap or Stale, and as it was given, where it is Altered. Otherwise it is
-	// zero.
+	// Other is the current allocation of the memory for Overlap and Stale, and the
+	// original allocation for Altered. Otherwise it is zero.
 	Other GuardedBlock
-	// Offset is where the first overwritten byte lies, counted from the beginning
-	// of the block: negative for WrittenBefore, the length or more for
-	// WrittenAfter, zero for the others.
+	// Offset is the position of the first overwritten byte, relative to the start of
+	// the block: negative for WrittenBefore, the length or more for WrittenAfter,
+	// zero otherwise.
 	Offset int64
 }
 
-// Error names the allocation and what is wrong with it.
+// Error names the allocation and the violation.
 func (e *GuardError) Error() string {
 	text := fmt.Sprintf("memory/adaptor: guard: %v: %v: %v", e.Block, ErrGuard, e.Violation)
 	switch e.Violation {

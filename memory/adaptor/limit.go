@@ -12,9 +12,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Limit is a budget for all that passes through it. Bytes are reserved before
-// the upstream is asked, never more than fit, so a request that is too large
-// fails alone and makes no other one fail beside it.
+// Limit is a budget for all requests that pass through it. It reserves bytes before
+// it calls the upstream and never reserves more than the limit. A request that is
+// too large therefore fails alone and cannot make a concurrent one fail.
 type Limit struct {
 	base
 	limit       uint64
@@ -24,25 +24,25 @@ type Limit struct {
 
 // LimitOptions are the options of a [Limit]. The zero value is ready for use.
 type LimitOptions struct {
-	// Granularity is what sizes are rounded up to a multiple of before they are
-	// counted, for a device that hands out no less. Zero counts what is asked
-	// for.
+	// Granularity rounds sizes up to a multiple before they are counted, for a
+	// device with a minimum allocation size. Zero counts the requested sizes.
 	Granularity uint64
 }
 
-// NewLimit returns an adaptor that lets through so many bytes at a time.
+// NewLimit returns an adaptor that allows at most the given number of bytes in use.
 func NewLimit(upstream resource.Resource, bytes uint64, options LimitOptions) *Limit {
 	return &Limit{base: base{upstream: upstream}, limit: bytes, granularity: max(options.Granularity, 1)}
 }
 
-// LimitError says why a request did not fit a [Limit]. It wraps memory.ErrBudget.
+// LimitError explains why a request did not fit a [Limit]. It wraps
+// memory.ErrBudget.
 type LimitError struct {
-	// Asked, InUse and Limit are bytes. Asked is as the request was made, InUse
-	// as it is counted.
+	// Asked, InUse and Limit are bytes. Asked is the requested size; InUse includes
+	// rounding.
 	Asked, InUse, Limit uint64
 }
 
-// Error names what was asked, what is in use, and what to do.
+// Error names the requested bytes, the bytes in use, and the remedy.
 func (e *LimitError) Error() string {
 	return fmt.Sprintf("memory/adaptor: limit: allocate %s: %v: %s of %s in use; free some or make the limit larger",
 		humanize.Bytes(e.Asked), memory.ErrBudget, humanize.Bytes(e.InUse), humanize.Bytes(e.Limit))
@@ -54,10 +54,10 @@ func (e *LimitError) Unwrap() error { return memory.ErrBudget }
 // InUse returns the bytes that are allocated or being allocated now.
 func (l *Limit) InUse() uint64 { return l.inUse.Load() }
 
-// Limit returns the bytes that may be in use at a time.
+// Limit returns the maximum number of bytes in use.
 func (l *Limit) Limit() uint64 { return l.limit }
 
-// Remaining returns the bytes that are left now.
+// Remaining returns the bytes that are still available.
 func (l *Limit) Remaining() uint64 { return l.limit - l.inUse.Load() }
 
 // Allocate passes the request on if it fits. Otherwise the error is a
@@ -80,9 +80,10 @@ func (l *Limit) AllocateContext(ctx context.Context, bytes uint64, stream *devic
 	return allocation, err
 }
 
-// Free passes the allocation on and gives its bytes back to the limit.
+// Free passes the allocation on and returns its bytes to the limit.
 func (l *Limit) Free(allocation resource.Allocation, further []*device.Stream) error {
-	// Only afterwards: what the upstream still holds is not there for others.
+	// The bytes become available after the upstream's Free, because the upstream
+	// holds them until then.
 	counted, _ := roundUp(allocation.Bytes, l.granularity)
 	defer l.inUse.Add(-counted)
 	return l.upstream.Free(allocation, further)
@@ -101,8 +102,8 @@ func (l *Limit) reserve(bytes uint64) (counted, inUse uint64, ok bool) {
 	}
 }
 
-// roundUp returns the next multiple of the unit, or reports that there is none
-// in 64 bits.
+// roundUp returns the next multiple of the unit. ok is false if it does not fit in
+// 64 bits.
 func roundUp(bytes, unit uint64) (rounded uint64, ok bool) {
 	missing := (unit - bytes%unit) % unit
 	return bytes + missing, bytes+missing >= bytes

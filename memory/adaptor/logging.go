@@ -16,12 +16,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Logging writes down every request: as lines of the CSV form that RMM's replay
-// tools and package trace read, as records of a log/slog Logger, or both.
+// Logging records every request: as lines of the CSV format that RMM's replay tools
+// and package trace read, as records of a log/slog Logger, or both.
 //
-// A line for an allocation is written after the upstream has answered and one
-// for a free before it is asked, so that an address is never logged as allocated
-// twice without a free in between, whatever the number of goroutines.
+// The line of an allocation is written after the upstream has returned, and the line
+// of a free before the upstream is called. So an address is never logged as
+// allocated twice without a free in between, even with many goroutines.
 type Logging struct {
 	base
 	options LoggingOptions
@@ -33,35 +33,35 @@ type Logging struct {
 	threads map[backend.Stream]uint64
 }
 
-// LoggingOptions say where a [Logging] writes. Without CSV and Logger it writes
-// nowhere.
+// LoggingOptions select the outputs of a [Logging]. Without CSV and Logger it writes
+// nothing.
 type LoggingOptions struct {
-	// CSV takes the lines, behind a buffer. Flush and Close empty the buffer;
-	// neither closes the writer, which the caller does afterwards.
+	// CSV receives the lines through a buffer. Flush and Close flush the buffer;
+	// neither closes the writer, which the caller must do afterwards.
 	CSV io.Writer
-	// FlushLines writes each line at once, so that nothing is missing from the
-	// log of a program that crashed.
+	// FlushLines flushes after each line, so that the log of a program that crashed
+	// is complete.
 	FlushLines bool
-	// Thread gives the number for the column Thread. Go has no threads to name:
-	// a goroutine may run on any. nil means one number for each stream, from 1 in
-	// the order in which they are first seen, as what is on one stream is in
-	// order and what is on two is not. A replay that plays each Thread in a
-	// goroutine of its own then has as much concurrency as the program could
-	// have, and frees a block where it allocated it. It is called with the log
-	// locked, so it makes no requests itself.
+	// Thread returns the value of the column Thread. Go programs have no thread
+	// numbers: a goroutine may run on any thread. Nil means one number per stream,
+	// counted from 1 in the order of first use, because work on one stream is
+	// ordered and work on two streams is not. A replay that runs each Thread in its
+	// own goroutine then has as much concurrency as the program could have, and
+	// frees a block where it was allocated. Thread is called with the log locked, so
+	// it must not make requests.
 	Thread func(stream *device.Stream) uint64
-	// Now is the clock, called as Thread is; nil means time.Now.
+	// Now is the clock. It is called with the log locked; nil means time.Now.
 	Now func() time.Time
 
-	// Logger takes the records: "allocate" and "free" at Level, with the
+	// Logger receives the records: "allocate" and "free" at Level, with the
 	// attributes bytes, pointer and stream; "allocate failure" and "free failure",
-	// with error, at Level or slog.LevelWarn, whichever is higher.
+	// with error, at Level or slog.LevelWarn if that is higher.
 	Logger *slog.Logger
 	Level  slog.Level
 }
 
-// NewLogging returns an adaptor that logs what passes through it. The header of
-// the CSV goes into the buffer at once.
+// NewLogging returns an adaptor that logs requests. It writes the CSV header to the
+// buffer immediately.
 func NewLogging(upstream resource.Resource, options LoggingOptions) *Logging {
 	if options.Now == nil {
 		options.Now = time.Now
@@ -76,8 +76,8 @@ func NewLogging(upstream resource.Resource, options LoggingOptions) *Logging {
 	return l
 }
 
-// Flush hands what is buffered to the writer. Once that has failed, no more is
-// written and Flush returns the same error again; requests go on.
+// Flush writes the buffered lines to the writer. After the first error no more is
+// written and Flush keeps returning that error; requests continue.
 func (l *Logging) Flush() error {
 	if l.csv == nil {
 		return nil
@@ -90,8 +90,8 @@ func (l *Logging) Flush() error {
 	return nil
 }
 
-// Close flushes and closes the upstream. Memory may still be freed afterwards;
-// such lines are written at once.
+// Close flushes the log and closes the upstream. Memory may still be freed
+// afterwards; those lines are flushed immediately.
 func (l *Logging) Close() error {
 	l.mu.Lock()
 	l.closed = true
@@ -99,7 +99,7 @@ func (l *Logging) Close() error {
 	return errors.Join(l.Flush(), l.base.Close())
 }
 
-// Allocate passes the request on and logs how it went.
+// Allocate passes the request on and logs the result.
 func (l *Logging) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return l.AllocateContext(context.Background(), bytes, stream)
 }
@@ -129,8 +129,8 @@ func (l *Logging) Free(allocation resource.Allocation, further []*device.Stream)
 	return err
 }
 
-// write appends a line to the CSV. The time is taken under the lock, so that it
-// does not go back from line to line. An error of the writer shows in Flush.
+// write appends a line to the CSV. It reads the clock under the lock, so that times
+// do not decrease from line to line. Flush returns the errors of the writer.
 func (l *Logging) write(action trace.Action, pointer device.Pointer, bytes uint64, stream *device.Stream) {
 	if l.csv == nil {
 		return
@@ -161,14 +161,14 @@ func (l *Logging) thread(stream *device.Stream) uint64 {
 	return number
 }
 
-// timeOfDay is what the clock on the wall shows. The log has no room for a date.
+// timeOfDay returns the local time of day. The log format has no date.
 func timeOfDay(now time.Time) time.Duration {
 	hours, minutes, seconds := now.Clock()
 	return time.Duration(hours)*time.Hour + time.Duration(minutes)*time.Minute +
 		time.Duration(seconds)*time.Second + time.Duration(now.Nanosecond())
 }
 
-// record hands a record to the Logger.
+// record sends a record to the Logger.
 func (l *Logging) record(action string, pointer device.Pointer, bytes uint64, stream *device.Stream, err error) {
 	logger, level := l.options.Logger, l.options.Level
 	if err != nil {

@@ -10,10 +10,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// enqueueAfterUses calls f with a stream on which everything that may use the
-// memory comes before what f enqueues: the memory's own or, where that was
-// closed or is another library's, the default stream. It returns the further streams to free the memory
-// with, the default stream among them if it was used.
+// enqueueAfterUses calls f with a stream on which work that f enqueues comes after
+// all uses of the memory. It is the memory's stream or, if that stream is closed or
+// was destroyed by another library, the default stream. The result is the list of
+// further streams for freeing the memory, including the default stream if it was
+// used.
 func enqueueAfterUses(allocation resource.Allocation, further []*device.Stream, f func(backend.Stream) error) ([]*device.Stream, error) {
 	err := enqueueAfter(streamwork.Past(allocation.Stream), further, f)
 	if !errors.Is(err, resource.ErrClosed) {

@@ -12,45 +12,43 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// The bytes that a [Poison] fills memory with unless told otherwise.
+// The default fill bytes of a [Poison].
 const (
 	PoisonAllocated uint8 = 0xCD
 	PoisonFreed     uint8 = 0xDD
 )
 
-// Poison fills memory with a pattern when it is allocated and when it is freed,
-// so that reading what was never written, or what was given back, shows. Both
-// fills are in stream order: one before any work on the memory, the other after
-// all of it. Neither waits.
+// Poison fills memory with a pattern when it is allocated and when it is freed, so
+// that reads of uninitialized or freed memory become visible. Both fills are in
+// stream order: the first before any work on the memory, the second after all of it.
+// Neither waits.
 type Poison struct {
 	base
 	options PoisonOptions
 }
 
-// PoisonOptions are the options of a [Poison]. The zero value fills at both
-// times.
+// PoisonOptions are the options of a [Poison]. The zero value fills memory on
+// allocation and on free.
 type PoisonOptions struct {
-	// Allocated is the byte that new memory is filled with; zero means
-	// PoisonAllocated.
+	// Allocated is the fill byte of new memory; zero means PoisonAllocated.
 	Allocated uint8
-	// Freed is the byte that memory is filled with when it is freed; zero means
-	// PoisonFreed.
+	// Freed is the fill byte of freed memory; zero means PoisonFreed.
 	Freed uint8
-	// KeepAllocated leaves new memory as it is.
+	// KeepAllocated disables the fill of new memory.
 	KeepAllocated bool
-	// KeepFreed leaves freed memory as it is.
+	// KeepFreed disables the fill of freed memory.
 	KeepFreed bool
 }
 
-// NewPoison returns an adaptor that fills what passes through it.
+// NewPoison returns an adaptor that fills new and freed memory.
 func NewPoison(upstream resource.Resource, options PoisonOptions) *Poison {
 	options.Allocated = cmp.Or(options.Allocated, PoisonAllocated)
 	options.Freed = cmp.Or(options.Freed, PoisonFreed)
 	return &Poison{base: base{upstream: upstream}, options: options}
 }
 
-// Allocate passes the request on and fills what it gives. Where the fill cannot
-// be enqueued the memory is freed again.
+// Allocate passes the request on and fills the new memory. If the fill cannot be
+// enqueued, the memory is freed again.
 func (p *Poison) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return p.AllocateContext(context.Background(), bytes, stream)
 }
@@ -69,8 +67,8 @@ func (p *Poison) AllocateContext(ctx context.Context, bytes uint64, stream *devi
 	return allocation, nil
 }
 
-// Free fills the memory after all work on it and passes it on, which it does too
-// where the fill cannot be enqueued.
+// Free fills the memory after all work on it and passes it on. It passes the memory
+// on even if the fill cannot be enqueued.
 func (p *Poison) Free(allocation resource.Allocation, further []*device.Stream) error {
 	var filling error
 	if !p.options.KeepFreed && allocation.Bytes > 0 {

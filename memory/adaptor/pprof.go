@@ -9,9 +9,9 @@ import (
 	"github.com/google/pprof/profile"
 )
 
-// WriteProfile writes what is outstanding, by call stack, as a compressed profile
-// that `go tool pprof` reads, with the sample types inuse_space and
-// inuse_objects. Without TrackingOptions.Stacks it is one sample without a stack.
+// WriteProfile writes the outstanding allocations by call stack as a compressed
+// profile for `go tool pprof`, with the sample types inuse_space and inuse_objects.
+// Without TrackingOptions.Stacks the profile has one sample without a stack.
 func (t *Tracking) WriteProfile(w io.Writer) error {
 	b := profileBuilder{
 		functions: make(map[string]*profile.Function), locations: make(map[uintptr]*profile.Location),
@@ -21,7 +21,7 @@ func (t *Tracking) WriteProfile(w io.Writer) error {
 			},
 			DefaultSampleType: "inuse_space",
 			PeriodType:        &profile.ValueType{Type: "space", Unit: "bytes"},
-			Period:            1, // every allocation is in it
+			Period:            1, // every allocation is sampled
 			TimeNanos:         time.Now().UnixNano(),
 			Comments:          []string{fmt.Sprintf("%v memory of %v", t.Kind(), t.Device())},
 		},
@@ -49,8 +49,7 @@ func (b *profileBuilder) add(s *site) {
 	b.profile.Sample = append(b.profile.Sample, sample)
 }
 
-// location describes a program counter, with a line for each call that the
-// compiler inlined there.
+// location describes a program counter, with one line for each call inlined there.
 func (b *profileBuilder) location(counter uintptr) *profile.Location {
 	if location := b.locations[counter]; location != nil {
 		return location

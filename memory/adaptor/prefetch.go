@@ -11,19 +11,18 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Prefetch moves new managed memory to the device, in the order of the
-// allocation's stream, so that the first kernel does not fault it in page by
-// page. Memory of other kinds, and a device that cannot prefetch, it leaves as
-// they are.
+// Prefetch moves new managed memory to the device, in the order of the allocation's
+// stream, so that the first kernel does not fault it in page by page. It does
+// nothing for memory of other kinds and on devices that cannot prefetch.
 type Prefetch struct{ base }
 
-// NewPrefetch returns an adaptor that prefetches what passes through it.
+// NewPrefetch returns an adaptor that prefetches new managed memory.
 func NewPrefetch(upstream resource.Resource) *Prefetch {
 	return &Prefetch{base: base{upstream: upstream}}
 }
 
-// Allocate passes the request on and enqueues the prefetch of what it gives.
-// Where that fails the memory is freed again.
+// Allocate passes the request on and enqueues the prefetch of the new memory. If
+// that fails, the memory is freed again.
 func (p *Prefetch) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return p.AllocateContext(context.Background(), bytes, stream)
 }

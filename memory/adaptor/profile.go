@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/callstack"
 )
 
-// site is what is outstanding of the allocations of one call stack.
+// site sums the outstanding allocations of one call stack.
 type site struct {
 	stack         callstack.Stack
 	bytes, blocks uint64
@@ -39,7 +39,7 @@ func (t *Tracking) sites() []*site {
 	return all
 }
 
-// keyOf is the same for equal stacks only.
+// keyOf returns equal keys for equal stacks only.
 func keyOf(stack callstack.Stack) string {
 	key := make([]byte, 0, 8*len(stack))
 	for _, counter := range stack {
@@ -48,7 +48,7 @@ func keyOf(stack callstack.Stack) string {
 	return string(key)
 }
 
-// WriteReport writes what is outstanding as text, summed by call stack, the
+// WriteReport writes the outstanding allocations as text, summed by call stack, the
 // largest first.
 func (t *Tracking) WriteReport(w io.Writer) error {
 	sites := t.sites()

@@ -26,13 +26,13 @@ func (g *Guard) fillRedZones(b *guarded) error {
 	return nil
 }
 
-// abandon gives back memory whose red zones could not be made.
+// abandon frees memory after a failure to fill its red zones.
 func (g *Guard) abandon(b *guarded, err error) error {
 	_, dismissing := g.dismiss(b.given)
 	return errors.Join(err, dismissing, g.upstream.Free(b.inner, nil))
 }
 
-// freeChecked frees the memory after a look at its red zones.
+// freeChecked checks the red zones and then frees the memory.
 func (g *Guard) freeChecked(b *guarded, further []*device.Stream) error {
 	return errors.Join(g.checkRedZones(b, further), g.upstream.Free(b.inner, further))
 }
@@ -56,8 +56,8 @@ func (g *Guard) checkRedZones(b *guarded, further []*device.Stream) error {
 	return err
 }
 
-// firstWritten returns where in a red zone the first byte is that is not as it
-// was filled, or -1.
+// firstWritten returns the offset of the first overwritten byte in a red zone, or
+// -1.
 func (g *Guard) firstWritten(zone device.Pointer) (int64, error) {
 	contents := make([]byte, g.redZone)
 	if err := g.Device().Driver().CopyToHost(unsafe.Pointer(&contents[0]), zone, g.redZone); err != nil {

@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Retry asks again when a request fails for want of memory, for as long as a
-// callback says that it may help.
+// Retry repeats a request that fails because of too little memory, as long as a
+// callback returns true.
 type Retry struct {
 	base
 	again      func(bytes uint64, err error) bool
@@ -20,20 +20,20 @@ type Retry struct {
 
 // RetryOptions are the options of a [Retry]. The zero value is ready for use.
 type RetryOptions struct {
-	// Conditions are the errors to ask again after: one of them must be in the
-	// chain of the upstream's error. Empty means device.ErrOutOfMemory and
+	// Conditions are the errors after which a request is repeated: the upstream's
+	// error must wrap one of them. Empty means device.ErrOutOfMemory and
 	// memory.ErrBudget.
 	Conditions []error
 }
 
-// NewRetry returns an adaptor that calls again with the bytes that were asked for
-// and the error each time a request fails for want of memory. Where that returns
-// true the upstream is asked again, otherwise the error is returned.
+// NewRetry returns an adaptor that calls again with the requested bytes and the
+// error each time a request fails with one of the conditions. If again returns true
+// the adaptor repeats the request, otherwise it returns the error.
 //
-// The callback runs in the goroutine of the request, without any lock, and in
-// several of them at a time. It may free memory, through this adaptor too. It
-// ought to return false once it has nothing left to do, or the request never
-// ends. A nil callback asks for nothing again.
+// The callback runs on the goroutine of the request, without a lock, and possibly on
+// several goroutines at a time. It may free memory, including memory of this
+// adaptor. It must return false when it can free no more, or the request never ends.
+// With a nil callback requests are never repeated.
 func NewRetry(upstream resource.Resource, again func(bytes uint64, err error) bool, options RetryOptions) *Retry {
 	r := &Retry{base: base{upstream: upstream}, again: again, conditions: slices.Clone(options.Conditions)}
 	if len(r.conditions) == 0 {
@@ -42,8 +42,8 @@ func NewRetry(upstream resource.Resource, again func(bytes uint64, err error) bo
 	return r
 }
 
-// Allocate passes the request on until it succeeds, fails for another reason, or
-// the callback gives up.
+// Allocate passes the request on until it succeeds, fails for another reason, or the
+// callback returns false.
 func (r *Retry) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return r.AllocateContext(context.Background(), bytes, stream)
 }

@@ -11,14 +11,14 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Counter follows a quantity.
+// Counter tracks a quantity.
 type Counter struct {
-	// Current is how much there is now. In a scope it counts from the scope's
-	// beginning and is negative where more was freed than allocated since.
+	// Current is the current amount. In a scope it is relative to the beginning of
+	// the scope, and is negative if more was freed than allocated since then.
 	Current int64
-	// Peak is the most that Current has been, and at least zero.
+	// Peak is the maximum of Current, and at least zero.
 	Peak int64
-	// Total is the sum of all that was allocated.
+	// Total is the sum of all allocations.
 	Total int64
 }
 
@@ -30,14 +30,14 @@ func (c *Counter) add(amount int64) {
 
 func (c *Counter) remove(amount int64) { c.Current -= amount }
 
-// fold adds what happened in a scope that began when c was what it is.
+// fold adds the counts of a scope that began when c had its current value.
 func (c *Counter) fold(scope Counter) {
 	c.Peak = max(c.Peak, c.Current+scope.Peak)
 	c.Current += scope.Current
 	c.Total += scope.Total
 }
 
-// Figures are those of a scope of a [Statistics].
+// Figures are the counts of a scope of a [Statistics].
 type Figures struct {
 	Bytes, Allocations Counter
 }
@@ -47,7 +47,7 @@ func (f *Figures) fold(scope Figures) {
 	f.Allocations.fold(scope.Allocations)
 }
 
-// String gives the figures in one line.
+// String formats the figures on one line.
 func (f Figures) String() string {
 	return fmt.Sprintf("%s in %d allocations, peak %s in %d, total %s in %d",
 		amount(f.Bytes.Current), f.Allocations.Current, amount(f.Bytes.Peak), f.Allocations.Peak,
@@ -61,15 +61,15 @@ func amount(bytes int64) string {
 	return humanize.Bytes(uint64(bytes))
 }
 
-// Statistics counts what passes through it: bytes and allocations, current, peak
-// and total. Scopes nest: [Statistics.Push] begins one that counts from zero, and
-// [Statistics.Pop] ends it and adds its figures to those of the scope around it,
-// the peak included. Requests that fail are in no figure.
+// Statistics counts requests: bytes and allocations, current, peak and total. Scopes
+// nest: [Statistics.Push] begins a scope that counts from zero, and [Statistics.Pop]
+// ends it and adds its figures, including the peak, to the enclosing scope. Failed
+// requests are not counted.
 type Statistics struct {
 	base
 	mu sync.Mutex
-	// scopes has the outermost first. Only the innermost is counted in; the
-	// others stand as they were when the next one began.
+	// scopes has the outermost scope first. Requests are counted only in the
+	// innermost scope; the others keep the figures from when the next scope began.
 	scopes []Figures
 }
 
@@ -85,7 +85,7 @@ func (s *Statistics) Figures() Figures {
 	return *s.innermost()
 }
 
-// Overall returns the figures since the adaptor was made, over all scopes.
+// Overall returns the figures since the adaptor was created, over all scopes.
 func (s *Statistics) Overall() Figures {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -96,9 +96,9 @@ func (s *Statistics) Overall() Figures {
 	return sum
 }
 
-// Push begins a scope, which counts from zero, and returns the figures of the
-// one around it. Scopes are the adaptor's, not a goroutine's: they hold what all
-// goroutines allocate meanwhile.
+// Push begins a scope that counts from zero, and returns the figures of the
+// enclosing scope. A scope belongs to the adaptor, not to a goroutine: it counts the
+// allocations of all goroutines.
 func (s *Statistics) Push() Figures {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -107,8 +107,8 @@ func (s *Statistics) Push() Figures {
 	return around
 }
 
-// Pop ends the innermost scope and returns its figures. Where there is only the
-// first one it returns an error that wraps device.ErrInvalidValue.
+// Pop ends the innermost scope and returns its figures. If only the first scope is
+// left it returns an error that wraps device.ErrInvalidValue.
 func (s *Statistics) Pop() (Figures, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -147,8 +147,8 @@ func (s *Statistics) Free(allocation resource.Allocation, further []*device.Stre
 	return s.upstream.Free(allocation, further)
 }
 
-// forget comes before the upstream has the memory. What another goroutine is
-// given of it meanwhile would otherwise count twice in the peak.
+// forget runs before the upstream's Free. Otherwise memory that another goroutine
+// gets from that Free would count twice in the peak.
 func (s *Statistics) forget(bytes uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()

@@ -17,8 +17,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Tracking knows every allocation that is outstanding and, if asked to, where in
-// the program it was made.
+// Tracking records every outstanding allocation and, optionally, the call stack of
+// each.
 type Tracking struct {
 	base
 	depth int
@@ -36,17 +36,17 @@ type tracked struct {
 	stack  callstack.Stack
 }
 
-// TrackingOptions are the options of a [Tracking]. The zero value is ready for
-// use and keeps no stacks.
+// TrackingOptions are the options of a [Tracking]. The zero value is ready for use
+// and records no stacks.
 type TrackingOptions struct {
-	// Stacks keeps the call stack of every allocation, which costs a microsecond
-	// or two each.
+	// Stacks records the call stack of every allocation, which costs one or two
+	// microseconds per allocation.
 	Stacks bool
-	// Depth is how many frames are kept; zero means 32.
+	// Depth is the maximum number of recorded frames; zero means 32.
 	Depth int
 }
 
-// NewTracking returns an adaptor that tracks what passes through it.
+// NewTracking returns an adaptor that tracks allocations.
 func NewTracking(upstream resource.Resource, options TrackingOptions) *Tracking {
 	t := &Tracking{base: base{upstream: upstream}, outstanding: make(map[device.Pointer]tracked)}
 	if options.Stacks {
@@ -56,22 +56,21 @@ func NewTracking(upstream resource.Resource, options TrackingOptions) *Tracking 
 	return t
 }
 
-// Outstanding is an allocation that was not freed yet.
+// Outstanding is an allocation that has not been freed.
 type Outstanding struct {
-	// Number counts the allocations of the adaptor from 1, in the order in which
-	// they were made.
+	// Number counts the allocations of the adaptor from 1, in order of allocation.
 	Number  uint64
 	Pointer device.Pointer
 	Bytes   uint64
 	Stream  *device.Stream
-	// Since is when it was allocated.
+	// Since is the time of the allocation.
 	Since time.Time
-	// Stack is the call stack of the allocation, the innermost call first and two
-	// lines for each. It is empty without TrackingOptions.Stacks.
+	// Stack is the call stack of the allocation, the innermost call first, two lines
+	// per call. It is empty without TrackingOptions.Stacks.
 	Stack string
 }
 
-// String says what is outstanding and, where known, where it was allocated.
+// String formats the allocation and, if recorded, its call stack.
 func (o Outstanding) String() string {
 	text := fmt.Sprintf("allocation %d: %s at %v on %v", o.Number, humanize.Bytes(o.Bytes), o.Pointer, o.Stream)
 	if o.Stack != "" {
@@ -80,12 +79,11 @@ func (o Outstanding) String() string {
 	return text
 }
 
-// OutstandingError says that allocations were not freed. It wraps
-// memory.ErrLeak.
+// OutstandingError reports allocations that were not freed. It wraps memory.ErrLeak.
 type OutstandingError struct {
-	// Bytes is the sum over all of them.
+	// Bytes is the sum over all outstanding allocations.
 	Bytes uint64
-	// Outstanding has the oldest first.
+	// Outstanding lists the allocations, the oldest first.
 	Outstanding []Outstanding
 }
 
@@ -107,7 +105,7 @@ func (e *OutstandingError) Error() string {
 // Unwrap returns memory.ErrLeak.
 func (e *OutstandingError) Unwrap() error { return memory.ErrLeak }
 
-// Outstanding returns the allocations that were not freed yet, the oldest first.
+// Outstanding returns the allocations that have not been freed, the oldest first.
 func (t *Tracking) Outstanding() []Outstanding {
 	held := t.snapshot()
 	list := make([]Outstanding, len(held))
@@ -124,7 +122,8 @@ type trackedAt struct {
 	tracked
 }
 
-// snapshot leaves the work of formatting stacks to be done without the lock.
+// snapshot copies the outstanding allocations, so that stacks are formatted without
+// the lock.
 func (t *Tracking) snapshot() []trackedAt {
 	t.mu.Lock()
 	held := make([]trackedAt, 0, len(t.outstanding))
@@ -150,7 +149,7 @@ func (t *Tracking) CheckEmpty() error {
 	return e
 }
 
-// Allocate passes the request on and remembers what it gives.
+// Allocate passes the request on and records the allocation.
 func (t *Tracking) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return t.allocate(context.Background(), bytes, stream)
 }
@@ -179,10 +178,11 @@ func (t *Tracking) allocate(ctx context.Context, bytes uint64, stream *device.St
 	return allocation, nil
 }
 
-// Free forgets the allocation and passes it on.
+// Free removes the record of the allocation and passes the allocation on.
 func (t *Tracking) Free(allocation resource.Allocation, further []*device.Stream) error {
 	t.mu.Lock()
-	// Before the upstream has it: the address may be handed out anew at once.
+	// This comes before the upstream's Free, because the address may be reused
+	// immediately.
 	delete(t.outstanding, allocation.Pointer)
 	t.mu.Unlock()
 	return t.upstream.Free(allocation, further)

@@ -6,9 +6,9 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// ContextAllocator is a [Resource] whose Allocate may wait for the device and whose
-// AllocateContext stops waiting when the context is done. Adaptors pass the context
-// on with [AllocateFrom].
+// ContextAllocator is a [Resource] with an Allocate that may wait for the device.
+// Its AllocateContext stops waiting when the context is done. Adaptors pass the
+// context on with [AllocateFrom].
 type ContextAllocator interface {
 	Resource
 	// AllocateContext is Allocate with a context. A context that is done before the
@@ -30,8 +30,8 @@ func AllocateFrom(ctx context.Context, from Resource, bytes uint64, stream *devi
 	return from.Allocate(bytes, stream)
 }
 
-// ContextPrimer is a [Primer] whose PrimeContext stops waiting for the device when
-// the context is done.
+// ContextPrimer is a [Primer] with a PrimeContext that stops waiting for the device
+// when the context is done.
 type ContextPrimer interface {
 	Primer
 	// PrimeContext is Prime with a context.

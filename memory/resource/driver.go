@@ -35,5 +35,5 @@ func (r *Driver) Device() *device.Device { return r.device }
 // Kind implements [Resource].
 func (r *Driver) Kind() device.MemoryKind { return r.device.MemoryKind() }
 
-// Close implements [Resource]; there is nothing to give back.
+// Close implements [Resource]. It does nothing.
 func (r *Driver) Close() error { return nil }

@@ -6,8 +6,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// The conditions of resources to test for with errors.Is, besides those of package
-// device.
+// The errors of resources for errors.Is, in addition to those of package device.
 var (
 	// ErrOverflow: a size does not fit the address space.
 	ErrOverflow = errors.New("size overflows")

@@ -9,21 +9,20 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )
 
-// Managed allocates managed memory, which processor and device reach at
-// one address: cuMemAllocManaged on CUDA. The driver moves its pages to whoever
-// touches them, so a program can use more of it than the device has. The first
-// touch on either side pays for the move; an adaptor.Prefetch above this resource
-// pays beforehand.
+// Managed allocates managed memory, which is accessible at the same address on the
+// host and on the device: cuMemAllocManaged on CUDA. The driver migrates its pages
+// on access, so a program can use more of it than the device has. The first access
+// on either side waits for the migration; an adaptor.Prefetch above this resource
+// migrates in advance.
 //
-// Where the device's attribute ConcurrentManagedAccess is zero, the processor must
-// not touch the memory while the device is at work.
+// If the device's attribute ConcurrentManagedAccess is zero, the host must not
+// access the memory while the device is running work.
 type Managed struct {
 	device *device.Device
 }
 
-// NewManaged returns a Managed for the device. Where the device
-// has no managed memory each allocation fails with device.ErrNotSupported; use a
-// [Driver] there.
+// NewManaged returns a Managed for the device. If the device has no managed memory,
+// each allocation fails with device.ErrNotSupported; use a [Driver] there.
 func NewManaged(dev *device.Device) *Managed {
 	return &Managed{device: dev}
 }
@@ -52,5 +51,5 @@ func (r *Managed) Device() *device.Device { return r.device }
 // Kind implements [Resource].
 func (r *Managed) Kind() device.MemoryKind { return device.MemoryManaged }
 
-// Close implements [Resource]; there is nothing to give back.
+// Close implements [Resource]. It does nothing.
 func (r *Managed) Close() error { return nil }

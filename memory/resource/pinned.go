@@ -6,9 +6,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )
 
-// Pinned allocates page-locked host memory, which the processor and the device can
-// reach and which is copied at the full speed of the link. An allocation takes the
-// driver milliseconds: keep what it returns.
+// Pinned allocates page-locked host memory, which the host and the device can access
+// and which is copied at the full speed of the link. An allocation takes the driver
+// milliseconds, so keep and reuse the memory.
 type Pinned struct {
 	device *device.Device
 }
@@ -36,5 +36,5 @@ func (r *Pinned) Device() *device.Device { return r.device }
 // Kind implements [Resource].
 func (r *Pinned) Kind() device.MemoryKind { return device.MemoryPinned }
 
-// Close implements [Resource]; there is nothing to give back.
+// Close implements [Resource]. It does nothing.
 func (r *Pinned) Close() error { return nil }

@@ -3,9 +3,8 @@ package resource
 import "github.com/gpuframe/gpuframe/device"
 
 // Resource allocates and frees memory in stream order. A memory.Manager keeps the
-// same figures and the same budget above every resource. Resources stack: a resource
-// that caches, logs or limits holds another one and passes on what it does not serve
-// itself.
+// same statistics and the same budget above every resource. Resources stack: a
+// resource that caches, logs or limits holds another one and passes requests on.
 //
 // Implementations are safe for concurrent use.
 type Resource interface {
@@ -13,16 +12,16 @@ type Resource interface {
 	// The memory is aligned to at least 256 bytes on a GPU and 64 on the host. Its
 	// contents are undefined. The stream belongs to Device.
 	Allocate(bytes uint64, stream *device.Stream) (Allocation, error)
-	// Free takes back what Allocate returned. Work that is already enqueued on the
-	// allocation's stream, or on the further streams that have used the memory, may
-	// still use it. The resource does not reuse the memory before that work is done.
+	// Free frees an allocation. Work that is already enqueued on the allocation's
+	// stream, or on the further streams that have used the memory, may still use it.
+	// The resource does not reuse the memory before that work has completed.
 	Free(allocation Allocation, further []*device.Stream) error
-	// Device returns the device that the memory belongs to.
+	// Device returns the device of the memory.
 	Device() *device.Device
 	// Kind returns the kind of memory that Allocate returns.
 	Kind() device.MemoryKind
-	// Close gives back everything that is not in use. Memory that is still in use
-	// stays valid and may be freed afterwards.
+	// Close releases all memory that is not in use. Memory in use stays valid and
+	// may be freed afterwards.
 	Close() error
 }
 
@@ -33,7 +32,7 @@ type Allocation struct {
 	Bytes uint64
 	// Stream is the stream on which the memory became usable.
 	Stream *device.Stream
-	// Private belongs to the resource, which gets it back in Free. An adaptor that
+	// Private belongs to the resource, which receives it in Free. An adaptor that
 	// stores its own value here restores the old one for the resource below.
 	Private any
 }
@@ -65,13 +64,12 @@ func Find[T any](top Resource) (found T, ok bool) {
 // Trimmer is a resource that keeps freed memory.
 type Trimmer interface {
 	Resource
-	// Trim gives unused memory back to where it came from until the resource holds
-	// no more than keep bytes, and returns how many bytes it gave back. It does not
-	// wait for the device.
+	// Trim releases unused memory until the resource holds at most keep bytes, and
+	// returns the number of bytes released. It does not wait for the device.
 	Trim(keep uint64) (released uint64, err error)
 }
 
-// Primer is a resource that can get memory before it is asked for.
+// Primer is a resource that can obtain memory in advance.
 type Primer interface {
 	Resource
 	// Prime makes the resource hold enough cached memory for one request of the
@@ -79,13 +77,14 @@ type Primer interface {
 	Prime(bytes uint64) error
 }
 
-// PeerSharer is a resource whose memory other devices can use only after AllowPeer.
-// The driver's EnablePeerAccess covers its ordinary allocations and its default pool
-// and nothing else.
+// PeerSharer is a resource with memory that other devices can use only after
+// AllowPeer. The driver's EnablePeerAccess covers only ordinary allocations and the
+// default pool.
 type PeerSharer interface {
 	Resource
-	// AllowPeer lets another device, which can reach memory of this one, use the
-	// memory of the resource, including memory that it gets later. Repeating it costs
-	// nothing. After an error the memory is as usable on its own device as before.
+	// AllowPeer gives another device access to the memory of the resource, including
+	// memory allocated later. The device must be able to access the memory of this
+	// one. Repeated calls are cheap. After an error the memory is still usable on
+	// its own device.
 	AllowPeer(peer *device.Device) error
 }

@@ -12,14 +12,14 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/peers"
 )
 
-// StreamOrdered allocates from a memory pool of the driver's own, in
-// stream order and without synchronising: cuMemAllocFromPoolAsync and
-// cuMemFreeAsync on CUDA. Freed memory stays in the pool for the next request.
+// StreamOrdered allocates from a memory pool of the driver, in stream order and
+// without synchronization: cuMemAllocFromPoolAsync and cuMemFreeAsync on CUDA. Freed
+// memory stays in the pool for later requests.
 type StreamOrdered struct {
 	device *device.Device
 	pool   backend.Pool
-	// peers are the other devices that can use the pool's memory; allowing guards
-	// their change.
+	// peers are the other devices with access to the pool's memory; allowing guards
+	// changes to them.
 	peers    peers.Set
 	allowing sync.Mutex
 }
@@ -27,29 +27,28 @@ type StreamOrdered struct {
 // StreamOrderedOptions configure a [StreamOrdered]. The zero value is
 // right for most programs.
 type StreamOrderedOptions struct {
-	// MaximumBytes is the most that the pool holds. Zero means no limit but the
-	// device's memory; before CUDA 12.2 there can be no other.
+	// MaximumBytes is the maximum size of the pool. Zero means no limit other than
+	// the device's memory; before CUDA 12.2 it must be zero.
 	MaximumBytes uint64
-	// InitialBytes are asked for at once, so that the first allocations find
-	// memory.
+	// InitialBytes are allocated when the pool is created, so that the first
+	// requests find memory.
 	InitialBytes uint64
-	// ReleaseThreshold is how much unused memory the pool keeps when a stream or
-	// the device is synchronised. Zero means all of it, for mapping memory anew
-	// takes milliseconds; use KeepNothing for none.
+	// ReleaseThreshold is the amount of unused memory that the pool keeps when a
+	// stream or the device is synchronized. Zero means all of it, because mapping
+	// memory again takes milliseconds; use KeepNothing to keep none.
 	ReleaseThreshold uint64
-	// NoFollowEvents, NoOpportunistic and NoInternalDependencies turn off the
-	// ways in which the driver uses memory again on another stream: where an
-	// event has ordered the streams, where the work happens to be done, and by
-	// making the stream wait by itself.
+	// NoFollowEvents, NoOpportunistic and NoInternalDependencies disable the ways in
+	// which the driver reuses memory on another stream: if an event has ordered the
+	// streams, if the work has already completed, and by making the stream wait.
 	NoFollowEvents, NoOpportunistic, NoInternalDependencies bool
 }
 
-// KeepNothing is the ReleaseThreshold that gives all unused memory back to the
-// system at every synchronisation.
+// KeepNothing is the ReleaseThreshold that returns all unused memory to the system
+// at every synchronization.
 const KeepNothing = 1
 
-// NewStreamOrdered makes a pool on the device. Where the driver has no
-// pools (before CUDA 11.2, or on some virtual GPUs) the error wraps
+// NewStreamOrdered creates a memory pool on the device. If the driver has no memory
+// pools (before CUDA 11.2, or on some virtual GPUs), the error wraps
 // device.ErrNotSupported; use a caching resource there.
 func NewStreamOrdered(dev *device.Device, options StreamOrderedOptions) (*StreamOrdered, error) {
 	pool, err := dev.Driver().PoolCreate(options.MaximumBytes)
@@ -84,7 +83,7 @@ func (r *StreamOrdered) configure(options StreamOrderedOptions) error {
 	return errors.Join(failures...)
 }
 
-// prime has the pool take memory from the system.
+// prime makes the pool obtain memory from the system.
 func (r *StreamOrdered) prime(bytes uint64) error {
 	if bytes == 0 {
 		return nil
@@ -96,7 +95,7 @@ func (r *StreamOrdered) prime(bytes uint64) error {
 	return r.Free(allocation, nil)
 }
 
-// Trim implements [Trimmer] with what the driver's pool does not use.
+// Trim implements [Trimmer]. It releases unused memory of the driver's pool.
 func (r *StreamOrdered) Trim(keep uint64) (released uint64, err error) {
 	before, err := r.Reserved()
 	if err != nil {
@@ -128,8 +127,8 @@ func (r *StreamOrdered) Allocate(bytes uint64, stream *device.Stream) (Allocatio
 	return allocation, err
 }
 
-// Free implements [Resource]: the memory's stream is made to wait for the
-// others, then frees it.
+// Free implements [Resource]. The memory's stream waits for the further streams and
+// then frees the memory.
 func (r *StreamOrdered) Free(allocation Allocation, further []*device.Stream) error {
 	stream := streamwork.Past(allocation.Stream)
 	free := func(handle backend.Stream) error {
@@ -144,7 +143,7 @@ func (r *StreamOrdered) Free(allocation Allocation, further []*device.Stream) er
 	if !errors.Is(err, device.ErrClosed) {
 		return err
 	}
-	// The memory's own stream is gone, or may be, because another library owns it:
+	// The memory's own stream is closed, or another library may have destroyed it:
 	// order the free on the default stream.
 	own := stream
 	stream = r.device.DefaultStream()
@@ -162,8 +161,7 @@ func (r *StreamOrdered) Device() *device.Device { return r.device }
 // Kind implements [Resource].
 func (r *StreamOrdered) Kind() device.MemoryKind { return r.device.MemoryKind() }
 
-// Close destroys the pool. The driver keeps what is still in use until it is
-// freed.
+// Close destroys the pool. The driver keeps memory in use until it is freed.
 func (r *StreamOrdered) Close() error {
 	if err := r.device.Driver().PoolDestroy(r.pool); err != nil {
 		return fmt.Errorf("memory: close stream-ordered resource: %w", err)

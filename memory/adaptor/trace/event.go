@@ -9,19 +9,19 @@ import (
 // Header is the first line of a log, without its end.
 const Header = "Thread,Time,Action,Pointer,Size,Stream"
 
-// Action tells what an event was.
+// Action is the kind of an event.
 type Action uint8
 
 const (
-	// Allocate is a request that was answered with memory.
+	// Allocate is a request that succeeded.
 	Allocate Action = iota + 1
-	// Free gave memory back.
+	// Free is a free of memory.
 	Free
 	// AllocateFailure is a request that failed. Its pointer is zero.
 	AllocateFailure
 )
 
-// String returns the word that stands for the action in a log.
+// String returns the word for the action in a log.
 func (a Action) String() string {
 	switch a {
 	case Allocate:
@@ -38,7 +38,7 @@ func parseAction(text string) (Action, error) {
 	switch text {
 	case "allocate":
 		return Allocate, nil
-	case "free", "deallocate": // the latter is RMM's manual's word
+	case "free", "deallocate": // the manual of RMM uses the latter
 		return Free, nil
 	case "allocate failure":
 		return AllocateFailure, nil
@@ -48,17 +48,17 @@ func parseAction(text string) (Action, error) {
 
 // Event is one line of a log.
 type Event struct {
-	// Line is the line of the log that the event was read from, counted from 1
-	// with the header. It is zero for an event that was not read.
+	// Line is the line number of the event in the log, counted from 1 including the
+	// header. It is zero for an event that was not read.
 	Line int
-	// Thread tells who made the request. Events of one thread are in the order
-	// of the log; a replay may give every thread a goroutine of its own.
+	// Thread identifies the thread of the request. Events of one thread are in the
+	// order of the log; a replay may use one goroutine per thread.
 	Thread uint64
-	// Time is counted from the midnight before the first event or, where the log
-	// has seconds since 1970, from then. It has a resolution of a microsecond.
+	// Time is relative to the midnight before the first event or, if the log
+	// contains seconds since 1970, to 1970. Its resolution is a microsecond.
 	Time   time.Duration
 	Action Action
-	// Pointer is where the memory was, which ties a free to its allocation.
+	// Pointer is the address of the memory, which matches a free to its allocation.
 	Pointer uint64
 	// Size is in bytes.
 	Size uint64
@@ -68,9 +68,9 @@ type Event struct {
 
 const day = 24 * time.Hour
 
-// AppendText appends the event as a line of a log, without its end. The time is
-// written as that of the day, so that what lies whole days apart looks the same.
-// It returns an error only for an action that there is not.
+// AppendText appends the event as a line of a log, without the line end. Time is
+// written as the time of day, so times that differ by whole days look the same.
+// AppendText returns an error only for an unknown action.
 func (e Event) AppendText(line []byte) ([]byte, error) {
 	if e.Action < Allocate || e.Action > AllocateFailure {
 		return line, fmt.Errorf("trace: write event: %v is none of the actions", e.Action)

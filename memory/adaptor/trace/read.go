@@ -11,19 +11,19 @@ import (
 	"time"
 )
 
-// ParseError says what in a log could not be read.
+// ParseError describes a part of a log that could not be read.
 type ParseError struct {
-	// Line and Column are where it begins, both counted from 1, the column in
-	// bytes. The column is zero where the whole line is meant.
+	// Line and Column are the position, both counted from 1, the column in bytes.
+	// Column is zero if the error concerns the whole line.
 	Line, Column int
-	// Field is the name of the column, and Value what it held. Both are empty
-	// where the whole line is meant.
+	// Field is the name of the column, and Value its contents. Both are empty if the
+	// error concerns the whole line.
 	Field, Value string
 	// Err is the reason.
 	Err error
 }
 
-// Error names the place, the field, its value and the reason.
+// Error names the position, the field, its value and the reason.
 func (e *ParseError) Error() string {
 	if e.Field == "" {
 		return fmt.Sprintf("trace: line %d: %v", e.Line, e.Err)
@@ -34,10 +34,10 @@ func (e *ParseError) Error() string {
 // Unwrap returns the reason.
 func (e *ParseError) Unwrap() error { return e.Err }
 
-// Read returns the events of a log in their order, reading on as they are asked
-// for. An error is yielded once, with a zero Event, and ends the sequence: it is
-// a [*ParseError] or wraps that of the reader. A log without a header is an
-// error, one without events is not.
+// Read returns the events of a log in order and reads the log lazily. An error is
+// yielded once, with a zero Event, and ends the sequence: it is a [*ParseError] or
+// wraps the error of the reader. A log without a header is an error; a log without
+// events is not.
 func Read(r io.Reader) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		p := parser{lines: csv.NewReader(r)}
@@ -69,7 +69,7 @@ var fieldNames = strings.Split(Header, ",")
 
 type parser struct {
 	lines *csv.Reader
-	// columns tells where in a line each field is.
+	// columns holds the position of each field in a line.
 	columns [fieldCount]int
 	line    []string
 	last    time.Duration
@@ -151,7 +151,7 @@ func hexadecimal(text string) (uint64, error) {
 	return value, reason(err)
 }
 
-// reason leaves out what a ParseError says better.
+// reason removes the parts of a strconv.NumError that ParseError reports itself.
 func reason(err error) error {
 	if number := (*strconv.NumError)(nil); errors.As(err, &number) {
 		return number.Err
@@ -159,12 +159,13 @@ func reason(err error) error {
 	return err
 }
 
-// latest is how far a line may lie before one above it and still be of the same
-// day: a thread may be slow to write its line, and an hour come twice in autumn.
+// latest is the longest time by which a line may precede an earlier one and still be
+// of the same day: a thread may write its line late, and in autumn an hour occurs
+// twice.
 const latest = 2 * time.Hour
 
-// time reads the time of an event. A log knows no dates: a time of day that lies
-// far before one above it is of the next day.
+// time parses the time of an event. A log has no dates: a time of day much earlier
+// than a previous one belongs to the next day.
 func (p *parser) time() (time.Duration, error) {
 	text := p.text(timeField)
 	if !strings.Contains(text, ":") {
@@ -187,8 +188,8 @@ func (p *parser) time() (time.Duration, error) {
 
 var errTime = errors.New("a time is of the form 15:04:05.000000 or in seconds since 1970")
 
-// timeOfDay reads hours, minutes, seconds and, after a dot or a colon, a
-// fraction of a second.
+// timeOfDay parses hours, minutes, seconds and, after a dot or a colon, a fraction
+// of a second.
 func timeOfDay(text string) (time.Duration, error) {
 	hours, rest, _ := strings.Cut(text, ":")
 	minutes, rest, found := strings.Cut(rest, ":")
@@ -216,7 +217,7 @@ func sinceEpoch(text string) (time.Duration, error) {
 	return time.Duration(s)*time.Second + f, nil
 }
 
-// parseFraction reads the digits behind the dot, to the microsecond.
+// parseFraction parses the digits after the dot, to the microsecond.
 func parseFraction(digits string) (time.Duration, error) {
 	if digits == "" {
 		return 0, nil
