@@ -97,7 +97,7 @@ type refusal struct {
 }
 
 // reserve reserves bytes in the account and in all accounts above it, up to and
-// including the first one whose budget is guaranteed by its parent. If one refuses,
+// including the first one with a budget that its parent guarantees. If one refuses,
 // nothing stays reserved. A request from the queue passes the requests that wait.
 func (a *account) reserve(bytes uint64, queued bool) (refused refusal) {
 	if bytes == 0 {
@@ -188,8 +188,8 @@ func (a *account) misuse() {
 	}
 }
 
-// tooSmall returns the nearest account whose budget can never hold the request, or nil.
-// Releasing memory does not help such a request.
+// tooSmall returns the nearest account with a budget that can never hold the request,
+// or nil. Releasing memory does not help such a request.
 func (a *account) tooSmall(bytes uint64) *account {
 	for level := a; level != nil; level = level.parent {
 		if bytes > level.budget.Load() {

@@ -259,7 +259,7 @@ func (b *Block) References() int {
 func (b *Block) alive() bool { return b.References() > 0 }
 
 // Check returns nil if the block may be used, and an error that wraps [ErrReleased] if
-// it is nil or was released.
+// the block is nil or was released.
 func (b *Block) Check() error {
 	if b.alive() {
 		return nil
@@ -294,8 +294,8 @@ func (b *Block) Retain() error {
 //
 // # Waiting
 //
-// Release does not wait for that work, with two exceptions whose owners do not know
-// streams: adopted memory, and memory of a [DriverResource] or [PinnedResource].
+// Release does not wait for that work, except for adopted memory and memory of a
+// [DriverResource] or [PinnedResource], because their owners do not know streams.
 func (b *Block) Release() error {
 	last, err := b.dropReference()
 	if err != nil || !last {

@@ -171,8 +171,7 @@ func (m *Manager) Allocate(bytes uint64, options AllocateOptions) (*Block, error
 var noContext context.Context
 
 // allocateNow allocates if the budgets have room and the device has memory. If a budget
-// refuses, it returns neither a block nor an error. A nil ctx means one that is never
-// done.
+// refuses, both results are nil. A nil ctx means one that is never done.
 func (m *Manager) allocateNow(ctx context.Context, bytes uint64, stream *device.Stream, tag string) (block *Block, err error) {
 	leaf := m.tags.find(tag)
 	if block = m.draw(leaf, bytes); block != nil {
@@ -187,8 +186,8 @@ func (m *Manager) allocateNow(ctx context.Context, bytes uint64, stream *device.
 	return m.deliver(ctx, leaf, bytes, stream)
 }
 
-// draw returns a block without memory whose bytes come from a tag cache, or nil. It is
-// the fast path, and is disabled while requests wait for memory.
+// draw takes bytes from a tag cache and returns a block without memory for them, or
+// nil. It is the fast path, and is disabled while requests wait for memory.
 func (m *Manager) draw(leaf *tagTotals, bytes uint64) *Block {
 	stripe := m.tree.stripes.enter()
 	state := m.drawFrom(stripe, leaf, bytes)

@@ -1,13 +1,13 @@
 package buckets
 
-// chain is a list of things that hold their links in themselves, so that joining
-// and leaving it allocates nothing. It is most often in the order of age, the
+// chain is an intrusive doubly linked list: its elements contain the links, so that
+// adding and removing them allocates nothing. Most chains are in order of age, the
 // oldest first.
 type chain[N any] struct {
 	head, tail *link[N]
 }
 
-// link is the place of one thing in one chain at a time.
+// link is the membership of one element in one chain at a time.
 type link[N any] struct {
 	of             *N
 	previous, next *link[N]
@@ -58,11 +58,11 @@ func (h *chain[N]) remove(l *link[N]) {
 	l.previous, l.next = nil, nil
 }
 
-// examined is how many things of a chain are looked at. Of one stream what was
-// freed first is done first, so that looking further seldom helps.
+// examined is the number of elements that search examines. Memory that one stream freed
+// first also becomes idle first, so examining more seldom helps.
 const examined = 4
 
-// search returns the first of the foremost things that will do.
+// search returns the first of the foremost elements that will accepts, or nil.
 func (h *chain[N]) search(will func(*N) bool) *N {
 	l := h.head
 	for range examined {

@@ -9,36 +9,35 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// chunk is memory of one bin, or of a request above all bins. It is an
-// Allocation's Private, and a link of chains while nobody holds it. Whoever took
-// it out of its lane's chains has it alone.
+// chunk is the memory of one block of a bin, or of a request above all bins. It is an
+// Allocation's Private while in use, and an element of chains otherwise. A goroutine
+// that has removed a chunk from its lane's chains has exclusive access to it.
 type chunk struct {
 	owner   *Resource
 	pointer device.Pointer
 	bytes   uint64
 	// bin is the index of the bin, or noBin.
 	bin int
-	// below is what the upstream handed out; of a piece of a slab it is the
-	// slab's.
+	// below is the upstream's allocation. The pieces of a slab share the slab's.
 	below resource.Allocation
 	slab  *slab
 
-	// lane is that of the stream which holds the memory, or has freed it.
+	// lane is the lane of the stream that holds the memory or has freed it.
 	lane *lane
 	live atomic.Bool
-	// age is the chunk's place in the order in which chunks were freed; zero
-	// while it is in no lane's chains.
+	// age numbers the chunks in the order in which they were freed. It is zero while
+	// the chunk is in no lane's chains.
 	age atomic.Uint64
-	// inBin and inAges are its places in two chains of the lane. An unused piece
-	// of a slab has the first in that of its bin's unused pieces.
+	// inBin and inAges link the chunk in two chains of the lane. For an unused piece of
+	// a slab, inBin links it in its bin's chain of unused pieces.
 	inBin, inAges link[chunk]
 
-	// mark, where marked is set, comes after the last use on the lane's stream.
-	// It is kept for the next time.
+	// mark is valid if marked is set. It is recorded after the last use on the lane's
+	// stream. The event is kept for reuse.
 	mark   *device.Event
 	marked bool
-	// uses are those of further streams, and held tells that there were some
-	// when the chunk was freed.
+	// uses are the uses by other streams. held is set if uses existed when the chunk
+	// was freed.
 	uses []use
 	held bool
 }
@@ -51,8 +50,8 @@ func (r *Resource) newChunk(pointer device.Pointer, bytes uint64, bin int, l *la
 	return c
 }
 
-// use is work of a further stream. Where it could not be marked it is done when
-// all of the stream's is.
+// use is work of another stream. If event is nil, the use completes when all work of
+// the stream has completed.
 type use struct {
 	stream *device.Stream
 	event  *device.Event
@@ -71,10 +70,10 @@ func (u use) close() {
 	}
 }
 
-// isDone takes a failure for work that is not done.
+// isDone treats a failure as work that has not completed.
 func isDone(done bool, err error) bool { return done && err == nil }
 
-// noteUses keeps who has used the chunk besides its lane's stream.
+// noteUses records the streams, other than the lane's, that have used the chunk.
 func (c *chunk) noteUses(further []*device.Stream, events bool) {
 	for _, stream := range further {
 		if stream.Equal(c.lane.stream) {
@@ -82,15 +81,15 @@ func (c *chunk) noteUses(further []*device.Stream, events bool) {
 		}
 		u := use{stream: stream}
 		if events {
-			// It fails for a stream that was closed, whose work has a mark of
-			// its own. Of another failure the stream itself is asked later.
+			// Record fails for a closed stream, which has a mark for its work. After
+			// any other failure, done queries the stream itself.
 			u.event, _ = stream.Record()
 		}
 		c.uses = append(c.uses, u)
 	}
 }
 
-// markNow marks the work that the lane's stream has now.
+// markNow marks the current work of the lane's stream.
 func (c *chunk) markNow() {
 	if c.mark == nil {
 		mark, err := c.owner.device.NewEvent()
@@ -102,8 +101,8 @@ func (c *chunk) markNow() {
 	c.marked = c.mark.Record(streamwork.Past(c.lane.stream)) == nil
 }
 
-// finished reports whether work that is enqueued on the stream from now on finds
-// the chunk unused; for a nil stream, whether nothing uses it now.
+// finished reports whether later work on the stream finds the chunk unused. For a nil
+// stream it reports whether no work uses the chunk now.
 func (c *chunk) finished(stream *device.Stream) bool {
 	if !c.usesFinished(stream) {
 		return false
@@ -117,7 +116,7 @@ func (c *chunk) finished(stream *device.Stream) bool {
 	return isDone(streamwork.Past(c.lane.stream).Done())
 }
 
-// usesFinished is finished for the uses of further streams alone.
+// usesFinished is like finished but considers only the uses by other streams.
 func (c *chunk) usesFinished(stream *device.Stream) bool {
 	finished := true
 	c.uses = slices.DeleteFunc(c.uses, func(u use) bool {
@@ -132,7 +131,7 @@ func (c *chunk) usesFinished(stream *device.Stream) bool {
 	return finished
 }
 
-// clean makes the chunk ready for its next holder.
+// clean prepares the chunk for its next holder.
 func (c *chunk) clean() {
 	for _, u := range c.uses {
 		u.close()
@@ -141,7 +140,7 @@ func (c *chunk) clean() {
 	c.uses, c.marked = c.uses[:0], false
 }
 
-// drop gives back the chunk's events, for good.
+// drop closes the chunk's events.
 func (c *chunk) drop() {
 	c.clean()
 	if c.mark != nil {
@@ -150,8 +149,8 @@ func (c *chunk) drop() {
 	}
 }
 
-// markFirst marks the foremost chunk, if it has no mark yet, so that it can be
-// asked for next time.
+// markFirst marks the first chunk of the chain if it has no mark, so that the next
+// search can query it.
 func markFirst(h *chain[chunk]) {
 	if c := h.first(); c != nil && !c.marked {
 		c.markNow()

@@ -7,15 +7,15 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// directory finds the lane of a stream. It is replaced, never changed, so that
-// it is read without a lock.
+// directory maps streams to lanes. It is immutable, and replaced as a whole, so that
+// readers take no lock.
 type directory struct {
 	byStream map[*device.Stream]*lane
 	all      []*lane
 }
 
-// find returns the stream's lane, or nil. Two Streams may stand for one queue of
-// another library, and such ones are made anew for every call.
+// find returns the stream's lane, or nil. Two Stream values can represent the same
+// queue of another library, because callers create such a Stream for each call.
 func (d *directory) find(stream *device.Stream) *lane {
 	if l, ok := d.byStream[stream]; ok {
 		return l
@@ -28,7 +28,7 @@ func (d *directory) find(stream *device.Stream) *lane {
 	return nil
 }
 
-// laneOf returns the stream's lane, which is made when it is first asked for.
+// laneOf returns the stream's lane. It creates the lane at the first call.
 func (r *Resource) laneOf(stream *device.Stream) *lane {
 	if l := r.lanes.Load().find(stream); l != nil {
 		return l
@@ -54,8 +54,8 @@ func (r *Resource) laneOf(stream *device.Stream) *lane {
 	return l
 }
 
-// retire ends a lane that will not be used again, and keeps its figures. The
-// lock of the directory is held.
+// retire removes a lane with a closed stream and no memory, and keeps its statistics.
+// It reports false if the lane is still needed. The caller holds directoryLock.
 func (r *Resource) retire(l *lane) bool {
 	if !l.stream.Closed() {
 		return false

@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// makeRoom puts one chunk out of the cache: the oldest of a lane whose work is
-// done, or else the oldest of all. It reports false where there is none.
+// makeRoom evicts one chunk: an old chunk that no work uses any more, or else the
+// oldest chunk. It reports false if the cache is empty.
 func (r *Resource) makeRoom() (made bool, err error) {
 	type filledLane struct {
 		lane   *lane
@@ -41,7 +41,7 @@ func isFinished(c *chunk) bool { return c.finished(nil) }
 
 func isAny(*chunk) bool { return true }
 
-// evict takes out one of the oldest chunks, if any will do.
+// evict removes one of the oldest chunks that will accepts, or returns nil.
 func (l *lane) evict(will func(*chunk) bool) *chunk {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -52,9 +52,9 @@ func (l *lane) evict(will func(*chunk) bool) *chunk {
 	return c
 }
 
-// Trim implements [resource.Trimmer]. What is still being used by work on the
-// device stays in the cache. Pieces of slabs leave the cache but reach the
-// upstream, and the sum that is returned, when their slab is whole.
+// Trim implements [resource.Trimmer]. Memory that work on the device still uses stays
+// in the cache. A piece of a slab leaves the cache, but returns to the upstream, and
+// counts in released, only when its slab is whole.
 func (r *Resource) Trim(keep uint64) (released uint64, err error) {
 	released, err = r.shrink(keep, isFinished)
 	if err != nil {
@@ -63,8 +63,9 @@ func (r *Resource) Trim(keep uint64) (released uint64, err error) {
 	return released, err
 }
 
-// empty makes room in the upstream for a request on the stream. Above an upstream
-// that frees in stream order, what the stream itself still uses goes as well.
+// empty frees cached memory to the upstream before a request on the stream is retried.
+// If the upstream frees in stream order, empty also frees memory that only the same
+// stream still uses.
 func (r *Resource) empty(stream *device.Stream) (released uint64, err error) {
 	if r.idle != nil {
 		return r.shrink(0, isFinished)
@@ -72,10 +73,13 @@ func (r *Resource) empty(stream *device.Stream) (released uint64, err error) {
 	return r.shrink(0, func(c *chunk) bool { return c.finished(nil) || c.finished(stream) })
 }
 
-// Close implements [resource.Resource]. Nothing may be allocated any more; what is
-// in use stays valid and goes to the upstream when it is freed. Above an upstream
-// that waits for the streams of what it frees, so does Close. Closing twice
-// returns an error that wraps resource.ErrClosed.
+// Close implements [resource.Resource]. No allocation is possible afterwards. Memory in
+// use stays valid and returns to the upstream when it is freed. Closing twice returns
+// an error that wraps resource.ErrClosed.
+//
+// # Waiting
+//
+// Close waits if the upstream waits for the streams of the memory that it frees.
 func (r *Resource) Close() error {
 	if r.closed.Swap(true) {
 		return fmt.Errorf("buckets: close resource: %w", resource.ErrClosed)
@@ -90,8 +94,8 @@ func (r *Resource) Close() error {
 	return nil
 }
 
-// shrink puts those chunks out of the cache that may go, the oldest first, until
-// no more than keep bytes are cached. It returns how many bytes the upstream got.
+// shrink evicts the chunks that may accepts, the oldest first, until at most keep bytes
+// are cached. It returns the number of bytes freed to the upstream.
 func (r *Resource) shrink(keep uint64, may func(*chunk) bool) (released uint64, err error) {
 	type candidate struct {
 		lane  *lane
@@ -113,8 +117,8 @@ func (r *Resource) shrink(keep uint64, may func(*chunk) bool) (released uint64, 
 			break
 		}
 		next.lane.mu.Lock()
-		// Another age says that somebody has taken it meanwhile, and perhaps
-		// freed it again, perhaps into another lane.
+		// If the age has changed, another goroutine has taken the chunk, and may have
+		// freed it again, possibly into another lane.
 		taken := next.chunk.age.Load() == next.age && may(next.chunk)
 		if taken {
 			next.lane.remove(next.chunk)
@@ -133,8 +137,8 @@ func (r *Resource) shrink(keep uint64, may func(*chunk) bool) (released uint64, 
 	return released + swept, errors.Join(append(failures, err)...)
 }
 
-// giveBack returns a chunk, which is in no chain, to where it came from, and how
-// many bytes the upstream got.
+// giveBack returns a chunk, which is in no chain, to its slab or to the upstream. It
+// returns the number of bytes freed to the upstream.
 func (r *Resource) giveBack(c *chunk) (released uint64, err error) {
 	if c.slab != nil {
 		return r.rejoin(c)
@@ -142,8 +146,7 @@ func (r *Resource) giveBack(c *chunk) (released uint64, err error) {
 	return r.freeBelow(c.below, c.bytes, c)
 }
 
-// freeBelow frees what the upstream has handed out, in order with the work of
-// the chunks that lay in it.
+// freeBelow frees an allocation of the upstream, ordered after the work of its chunks.
 func (r *Resource) freeBelow(below resource.Allocation, bytes uint64, chunks ...*chunk) (uint64, error) {
 	var further []*device.Stream
 	add := func(stream *device.Stream) {
@@ -154,7 +157,7 @@ func (r *Resource) freeBelow(below resource.Allocation, bytes uint64, chunks ...
 	finished := true
 	for _, c := range chunks {
 		if r.idle == nil && c.lane.stream.Equal(below.Stream) {
-			// The upstream orders the free after this stream anyway.
+			// The upstream orders the free after this stream.
 			c.usesFinished(below.Stream)
 		} else if !c.finished(nil) {
 			finished = false

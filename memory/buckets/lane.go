@@ -7,12 +7,12 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// lane keeps what was freed on one stream, and the figures of what was allocated
-// on it. Goroutines that use streams of their own meet in no lane's lock.
+// lane caches the memory that was freed on one stream, and counts the stream's
+// allocations. Goroutines that use different streams do not contend for a lane's lock.
 type lane struct {
 	stream *device.Stream
-	// oldest is the age of the first in ages, for those who look for the oldest
-	// of all; zero where there is none.
+	// oldest is the age of the first chunk in ages, which makeRoom reads without the
+	// lock. It is zero if the lane is empty.
 	oldest atomic.Uint64
 
 	mu      sync.Mutex
@@ -22,12 +22,12 @@ type lane struct {
 	counts  counts
 }
 
-// shelf is the part of a bin that lies in one lane.
+// shelf is the part of a bin that belongs to one lane.
 type shelf struct {
-	// ready is memory that the lane's own stream may have at once, held is
-	// memory that further streams have used.
+	// ready is memory that the lane's stream may reuse immediately. held is memory that
+	// other streams have used.
 	ready, held chain[chunk]
-	// marks is how many more frees are marked.
+	// marks is the number of further frees to mark.
 	marks atomic.Int32
 }
 
@@ -38,8 +38,8 @@ func (s *shelf) chain(c *chunk) *chain[chunk] {
 	return &s.ready
 }
 
-// marksUnasked is how many frees in a bin are marked before that ends for want of
-// other streams that ask.
+// marksUnasked is the number of frees of a bin that are marked after another stream
+// last searched it.
 const marksUnasked = 64
 
 func newLane(stream *device.Stream, bins int) *lane {
@@ -50,13 +50,13 @@ func newLane(stream *device.Stream, bins int) *lane {
 	return l
 }
 
-// wantsMark counts a free in the bin and reports whether it is to be marked.
+// wantsMark counts a free in the bin and reports whether to mark it.
 func (l *lane) wantsMark(bin int) bool {
 	marks := &l.shelves[bin].marks
 	return marks.Load() > 0 && marks.Add(-1) >= 0
 }
 
-// put adds a chunk. The lock is held.
+// put adds a chunk. The caller holds the lock.
 func (l *lane) put(c *chunk, age uint64) {
 	s := &l.shelves[c.bin]
 	c.held = len(c.uses) > 0
@@ -69,7 +69,7 @@ func (l *lane) put(c *chunk, age uint64) {
 	}
 }
 
-// remove takes a chunk out. The lock is held.
+// remove removes a chunk. The caller holds the lock.
 func (l *lane) remove(c *chunk) {
 	s := &l.shelves[c.bin]
 	s.chain(c).remove(&c.inBin)
@@ -85,8 +85,8 @@ func (l *lane) remove(c *chunk) {
 	c.age.Store(0)
 }
 
-// own takes a chunk out for the lane's own stream: what was freed last, for its
-// contents may still be in a cache of the device. The lock is held.
+// own removes a chunk for the lane's stream, preferably the one freed last, because its
+// contents may still be in a cache of the device. The caller holds the lock.
 func (l *lane) own(bin int) *chunk {
 	s := &l.shelves[bin]
 	c := s.ready.last()
@@ -99,8 +99,8 @@ func (l *lane) own(bin int) *chunk {
 	return c
 }
 
-// yield takes a chunk out for another stream, if there is one that it may have.
-// What is in the way of that gets a mark, so that it can be asked for next time.
+// yield removes a chunk that another stream may use, or returns nil. If no chunk
+// qualifies, it marks the first chunks, so that the next search can query them.
 func (l *lane) yield(bin int, stream *device.Stream) *chunk {
 	s := &l.shelves[bin]
 	s.marks.Store(marksUnasked)

@@ -10,26 +10,25 @@ import (
 
 // Options configure a [Resource]. The zero value is right for most programs.
 type Options struct {
-	// SmallestBytes and LargestBytes are the sizes of the smallest and the
-	// largest bin. They are rounded up to powers of two. Zero means 256 bytes
-	// and 256 MiB; the smallest bin is never below 256 bytes, which is how
-	// memory is aligned. Larger requests go to the upstream as they are and
-	// back to it when they are freed.
+	// SmallestBytes and LargestBytes are the sizes of the smallest and the largest bin,
+	// rounded up to powers of two. Zero means 256 bytes and 256 MiB. The smallest bin
+	// is at least 256 bytes, the alignment of memory. Larger requests bypass the bins:
+	// they are allocated from the upstream and freed to it.
 	SmallestBytes, LargestBytes uint64
 
-	// CacheBytes is the most bytes of freed memory that are kept. Zero means a
-	// quarter of the device's memory or, for pinned host memory, at most 1 GiB
-	// of it. With less than SmallestBytes nothing is kept.
+	// CacheBytes is the limit of cached memory in bytes. Zero means a quarter of the
+	// device's memory and, for pinned host memory, at most 1 GiB. A limit below
+	// SmallestBytes disables the cache.
 	CacheBytes uint64
 
-	// SlabBytes is what the upstream is asked for when a bin of at most an
-	// eighth of that needs memory: a slab that is cut into pieces of the bin's
-	// size. It is rounded up to a power of two and pays where the upstream is
-	// slow. Zero means no slabs, but 2 MiB in [NewPinned].
+	// SlabBytes is the size of a slab: an upstream allocation that is cut into pieces
+	// for a bin. Bins of at most an eighth of SlabBytes use slabs, which helps if the
+	// upstream is slow. SlabBytes is rounded up to a power of two. Zero means no slabs,
+	// but 2 MiB in [NewPinned].
 	//
-	// A slab goes back to the upstream when no piece of it is cached or in use.
-	// Until then its unused pieces come on top of CacheBytes; Stats.SlabIdle
-	// tells how much that is.
+	// A slab returns to the upstream when none of its pieces is cached or in use. Until
+	// then its unused pieces do not count in CacheBytes; Stats.SlabIdle reports their
+	// size.
 	SlabBytes uint64
 }
 
@@ -42,7 +41,7 @@ const (
 	slabShare = 8
 )
 
-// complete puts in what is left out and checks the rest.
+// complete sets the defaults and validates the options.
 func (o Options) complete(upstream resource.Resource) (Options, error) {
 	if o.LargestBytes == 0 {
 		o.LargestBytes = max(largestBin, o.SmallestBytes)
@@ -70,6 +69,6 @@ func (o Options) complete(upstream resource.Resource) (Options, error) {
 	return o, nil
 }
 
-// roundUp returns the smallest power of two that is no less than the size, which
-// is neither zero nor above the largest power.
+// roundUp returns the smallest power of two that is at least size. The size must be
+// neither zero nor above the largest power.
 func roundUp(size uint64) uint64 { return 1 << bits.Len64(size-1) }

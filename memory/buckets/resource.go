@@ -14,9 +14,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Resource answers requests from bins of freed memory, the sizes of which are
-// powers of two. It is safe for concurrent use. Goroutines that allocate on
-// streams of their own do not wait for each other.
+// Resource allocates from bins of freed memory with sizes that are powers of two. It is
+// safe for concurrent use. Goroutines that allocate on different streams do not wait
+// for each other.
 type Resource struct {
 	upstream resource.Resource
 	device   *device.Device
@@ -24,24 +24,24 @@ type Resource struct {
 	bins     int
 	// smallest is the binary logarithm of the smallest bin's size.
 	smallest int
-	// idle is a stream without work, for upstreams that wait for the streams of
-	// what they free; nil above others.
+	// idle is a stream without work, used with upstreams that wait for the stream of
+	// the memory that they free. It is nil with other upstreams.
 	idle   *device.Stream
 	closed atomic.Bool
 	slabs  slabs
 
-	// directoryLock is held by who changes the directory. Retired are the
-	// figures of the lanes that have left it.
+	// directoryLock guards changes of lanes. retired is the sum of the statistics of
+	// removed lanes.
 	directoryLock sync.Mutex
 	lanes         atomic.Pointer[directory]
 	retired       Stats
 
-	_ [64]byte // what follows changes all the time, what is above hardly ever
+	_ [64]byte // separates fields that change often from those above
 
-	// cached never exceeds Options.CacheBytes: room is reserved in it before a
-	// chunk is kept.
+	// cached never exceeds Options.CacheBytes: keep reserves room before it adds a
+	// chunk.
 	cached atomic.Uint64
-	// ages numbers what is freed.
+	// ages numbers the freed chunks.
 	ages atomic.Uint64
 
 	_ [64]byte
@@ -55,9 +55,13 @@ var (
 	_ resource.ContextAllocator = (*Resource)(nil)
 )
 
-// New returns a Resource that gets its memory from the upstream, which it does
-// not close. The error wraps device.ErrInvalidValue where the options
-// contradict each other.
+// New returns a Resource that gets its memory from the upstream. It does not close the
+// upstream.
+//
+// # Errors
+//
+// An error that wraps device.ErrInvalidValue if the upstream is nil or the options are
+// invalid.
 func New(upstream resource.Resource, options Options) (*Resource, error) {
 	if upstream == nil {
 		return nil, fmt.Errorf("buckets: new resource: the upstream is nil: %w", device.ErrInvalidValue)
@@ -79,8 +83,8 @@ func New(upstream resource.Resource, options Options) (*Resource, error) {
 	return r, nil
 }
 
-// NewPinned returns a Resource of pinned host memory that the device can reach:
-// a pool with a bounded cache. Small requests are cut from slabs.
+// NewPinned returns a Resource of pinned host memory that the device can access. Small
+// requests are cut from slabs.
 func NewPinned(dev *device.Device, options Options) (*Resource, error) {
 	if dev == nil {
 		return nil, fmt.Errorf("buckets: new pinned resource: the device is nil: %w", device.ErrInvalidValue)
@@ -91,7 +95,7 @@ func NewPinned(dev *device.Device, options Options) (*Resource, error) {
 	return New(resource.NewPinned(dev), options)
 }
 
-// waitsForStreams reports whether the resource looks at the streams of what it
+// waitsForStreams reports whether the resource uses the streams of the memory that it
 // frees only to wait for them.
 func waitsForStreams(upstream resource.Resource) bool {
 	switch upstream.(type) {
@@ -110,15 +114,15 @@ func (r *Resource) Device() *device.Device { return r.device }
 // Kind implements [resource.Resource].
 func (r *Resource) Kind() device.MemoryKind { return r.upstream.Kind() }
 
-// Allocate implements [resource.Resource]. Where the upstream has no memory, the
-// cache is emptied of what nothing uses any more and the upstream asked once
-// again; the error is that of its second answer.
+// Allocate implements [resource.Resource]. If the upstream fails, Allocate frees the
+// cached memory that no work uses any more and tries the upstream again; the error is
+// that of the second attempt.
 func (r *Resource) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return r.AllocateContext(context.Background(), bytes, stream)
 }
 
-// AllocateContext implements [resource.ContextAllocator]. The context is for the
-// upstream, which stops waiting for the device when the context is done.
+// AllocateContext implements [resource.ContextAllocator]. The context limits how long
+// the upstream waits for the device.
 func (r *Resource) AllocateContext(ctx context.Context, bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	if err := r.check(stream); err != nil {
 		return resource.Allocation{}, fmt.Errorf("buckets: allocate %s: %w", humanize.Bytes(bytes), err)
@@ -155,7 +159,7 @@ func (r *Resource) check(stream *device.Stream) error {
 	return nil
 }
 
-// binOf returns the bin that serves a request, and its size.
+// binOf returns the bin for a request, and the bin's size.
 func (r *Resource) binOf(bytes uint64) (bin int, size uint64) {
 	if bytes > r.options.LargestBytes {
 		return noBin, bytes
@@ -164,8 +168,8 @@ func (r *Resource) binOf(bytes uint64) (bin int, size uint64) {
 	return bits.TrailingZeros64(size) - r.smallest, size
 }
 
-// take returns the stream's lane, with the request booked in it, and a chunk
-// that the lane had.
+// take counts the request in the stream's lane, and returns the lane and a chunk from
+// it, or nil.
 func (r *Resource) take(stream *device.Stream, bin int, size uint64) (*lane, *chunk) {
 	for {
 		l := r.laneOf(stream)
@@ -191,7 +195,7 @@ func (r *Resource) take(stream *device.Stream, bin int, size uint64) (*lane, *ch
 	}
 }
 
-// cross looks for memory that other streams have freed and are done with.
+// cross returns a chunk from another stream's lane if its work has completed, or nil.
 func (r *Resource) cross(l *lane, bin int, size uint64) *chunk {
 	for _, other := range r.lanes.Load().all {
 		if other == l {
@@ -209,7 +213,8 @@ func (r *Resource) cross(l *lane, bin int, size uint64) *chunk {
 	return nil
 }
 
-// fetch gets memory from the upstream, if need be by emptying the cache.
+// fetch allocates from the upstream. If that fails, it empties the cache and tries
+// again.
 func (r *Resource) fetch(ctx context.Context, l *lane, bin int, size uint64) (*chunk, error) {
 	c, err := r.obtain(ctx, l, bin, size)
 	if err != nil && ctx.Err() == nil && !errors.Is(err, resource.ErrClosed) && !errors.Is(err, device.ErrInvalidValue) {
@@ -234,7 +239,7 @@ func (r *Resource) fetch(ctx context.Context, l *lane, bin int, size uint64) (*c
 	return c, err
 }
 
-// obtain makes a chunk of the upstream's memory, or of a slab.
+// obtain returns a chunk of new upstream memory or of a slab.
 func (r *Resource) obtain(ctx context.Context, l *lane, bin int, size uint64) (*chunk, error) {
 	if bin != noBin && size <= r.options.SlabBytes/slabShare {
 		return r.cut(ctx, l, bin, size)
@@ -249,10 +254,17 @@ func (r *Resource) obtain(ctx context.Context, l *lane, bin int, size uint64) (*
 	return c, nil
 }
 
-// Free implements [resource.Resource]. It waits for no work on the device, unless
-// the memory does not stay in the cache and the upstream waits. The error wraps
-// device.ErrInvalidValue where the allocation is not of this resource or was
-// freed before.
+// Free implements [resource.Resource].
+//
+// # Errors
+//
+// An error that wraps device.ErrInvalidValue if the allocation belongs to another
+// resource or was freed before.
+//
+// # Waiting
+//
+// Free does not wait for work on the device, unless the memory does not stay in the
+// cache and the upstream waits.
 func (r *Resource) Free(allocation resource.Allocation, further []*device.Stream) error {
 	c, ok := allocation.Private.(*chunk)
 	if !ok || c.owner != r || c.pointer != allocation.Pointer {
@@ -288,8 +300,8 @@ func (r *Resource) Free(allocation resource.Allocation, further []*device.Stream
 	return errors.Join(err, failed)
 }
 
-// keep puts a chunk into its lane, and older ones out of the cache to make room.
-// It reports false where there is no room, or the resource is closed.
+// keep adds a chunk to its lane and evicts older chunks to make room. It reports false
+// if the cache has no room or the resource is closed.
 func (r *Resource) keep(c *chunk) (kept bool, err error) {
 	for !r.reserve(c.bytes) {
 		made, failed := r.makeRoom()
@@ -301,7 +313,7 @@ func (r *Resource) keep(c *chunk) (kept bool, err error) {
 	l := c.lane
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if r.closed.Load() { // and Close has been here, or waits for the lock
+	if r.closed.Load() { // Close has emptied this lane, or waits for its lock
 		r.cached.Add(-c.bytes)
 		return false, err
 	}

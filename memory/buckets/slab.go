@@ -9,31 +9,31 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// slab is memory of the upstream's that is cut into pieces of one bin.
+// slab is an upstream allocation that is cut into pieces of one bin.
 type slab struct {
 	pieces []*chunk
-	// unused counts the pieces that are neither cached nor in use. The lock of
-	// the bin guards it.
+	// unused counts the pieces that are neither cached nor in use. The bin's lock
+	// guards it.
 	unused int
 }
 
-// slabs hold the unused pieces by their bins.
+// slabs holds the unused pieces of each bin.
 type slabs struct {
 	bins []slabBin
 }
 
-// slabBin holds the unused pieces of one bin by the lanes that have freed them or
-// for which they were cut.
+// slabBin holds the unused pieces of one bin, grouped by the lane that has freed them
+// or for which they were cut.
 type slabBin struct {
 	mu     sync.Mutex
 	unused map[*lane]*chain[chunk]
-	// unfinished are slabs that were whole but could not be freed without a
-	// wait. Their pieces are still among the unused.
+	// unfinished are whole slabs that could not be freed without a wait. Their pieces
+	// are still in unused.
 	unfinished []*slab
 }
 
-// put adds a piece. What further streams have used goes to the end, so that it
-// is in nobody's way.
+// put adds a piece. A piece that other streams have used goes to the end, so that the
+// search reaches the other pieces first.
 func (b *slabBin) put(c *chunk) {
 	if b.unused == nil {
 		b.unused = make(map[*lane]*chain[chunk])
@@ -60,7 +60,7 @@ func (b *slabBin) remove(c *chunk) {
 	c.slab.unused--
 }
 
-// find takes out a piece that the lane's stream may have.
+// find removes a piece that the lane's stream may use, or returns nil.
 func (b *slabBin) find(l *lane) *chunk {
 	finished := func(c *chunk) bool { return c.finished(l.stream) }
 	if own := b.unused[l]; own != nil {
@@ -82,7 +82,7 @@ func (b *slabBin) find(l *lane) *chunk {
 	return nil
 }
 
-// cut returns an unused piece, of a new slab where there is none.
+// cut returns an unused piece. It allocates a slab if no piece is available.
 func (r *Resource) cut(ctx context.Context, l *lane, bin int, size uint64) (*chunk, error) {
 	b := &r.slabs.bins[bin]
 	b.mu.Lock()
@@ -113,7 +113,7 @@ func (r *Resource) cut(ctx context.Context, l *lane, bin int, size uint64) (*chu
 	return s.pieces[0], nil
 }
 
-// rejoin makes a piece unused, and gives its slab back if it was the last.
+// rejoin adds a piece to the unused ones, and frees its slab if the slab is whole.
 func (r *Resource) rejoin(c *chunk) (released uint64, err error) {
 	b, s := &r.slabs.bins[c.bin], c.slab
 	r.slabIdle.Add(c.bytes)
@@ -124,8 +124,8 @@ func (r *Resource) rejoin(c *chunk) (released uint64, err error) {
 	return r.freeSlab(s, whole)
 }
 
-// collect takes a slab out if it is whole and may be freed now: where the
-// upstream would wait for unfinished work on a piece it is left for later.
+// collect removes the pieces of a slab if it is whole and may be freed now. If the
+// upstream would wait for work on a piece, the slab stays in unfinished.
 func (b *slabBin) collect(s *slab, evenUnfinished bool) (whole bool) {
 	if s.unused < len(s.pieces) {
 		return false
@@ -147,7 +147,7 @@ func (b *slabBin) collect(s *slab, evenUnfinished bool) (whole bool) {
 	return true
 }
 
-// sweep frees the slabs that were left for later.
+// sweep frees the slabs in unfinished that have become idle.
 func (r *Resource) sweep() (released uint64, err error) {
 	var failures []error
 	for i := range r.slabs.bins {

@@ -17,27 +17,26 @@ import (
 
 // SlicesOptions configure [Slices]. The zero value is right for most programs.
 type SlicesOptions struct {
-	// Multiple is what the length of a block is rounded up to, in elements.
-	// Zero means 256.
+	// Multiple is the number of elements that block lengths are rounded up to a
+	// multiple of. Zero means 256.
 	Multiple int
-	// CacheBytes is the most bytes of unused slices that are kept. Zero means a
-	// quarter of the manager's budget.
+	// CacheBytes is the limit of unused slices in bytes. Zero means a quarter of the
+	// manager's budget.
 	CacheBytes uint64
-	// SameStream leaves alone what belongs to another stream than the one asked
-	// for. Without it such a slice is taken where there is no other, and the
-	// stream made to wait, on the device, for the work on it.
+	// SameStream restricts Take to slices of the requested stream. Otherwise Take may
+	// return a slice of another stream, and makes the requested stream wait, on the
+	// device, for the work on it.
 	SameStream bool
 }
 
 const elementsMultiple = 256
 
-// Slices is a pool of typed slices of a manager: what is put in is handed out
-// again to who wants as many elements, rounded up. What was put in last is handed
-// out first. It is safe for concurrent use.
+// Slices is a pool of typed slices of a manager. Take returns a slice that was put in
+// with the same rounded length, preferably the one put in last. It is safe for
+// concurrent use.
 //
-// Unused slices stay in the manager's budget. A pool is one of the manager's
-// reclaimers: it lets go of them when the manager is short of memory. A pool that
-// is no longer needed is closed, before its manager.
+// Unused slices stay in the manager's budget. The pool registers as a reclaimer and
+// releases them when the manager is short of memory. Close the pool before its manager.
 type Slices[T memory.Element] struct {
 	manager *memory.Manager
 	options SlicesOptions
@@ -46,17 +45,17 @@ type Slices[T memory.Element] struct {
 
 	mu     sync.Mutex
 	closed bool
-	// shelves hold the unused blocks, those of one key by their streams.
+	// shelves holds the unused blocks by key and stream.
 	shelves map[sliceKey][]*sliceShelf
-	// ages holds all of them, the oldest first.
+	// ages holds all unused blocks, the oldest first.
 	ages  chain[unused]
 	stats SlicesStats
-	// spare are records to be used again.
+	// spare holds records for reuse.
 	spare chain[unused]
 }
 
-// sliceKey is what blocks have in common that stand in for each other. The tag is
-// in it so that the manager's figures by tag stay right.
+// sliceKey identifies blocks that can replace each other. It includes the tag to keep
+// the manager's statistics by tag correct.
 type sliceKey struct {
 	length int
 	tag    string
@@ -68,31 +67,31 @@ type sliceShelf struct {
 	blocks chain[unused]
 }
 
-// unused is a block in the pool and its places there.
+// unused is a block in the pool and its links.
 type unused struct {
 	block          *memory.Block
 	key            sliceKey
 	shelf          *sliceShelf
 	inShelf, inAge link[unused]
-	// returned numbers the blocks in the order in which they were put in.
+	// returned numbers the blocks in the order of Put.
 	returned uint64
 }
 
-// SlicesStats are the figures of a [Slices] at one moment.
+// SlicesStats are the statistics of a [Slices] at one moment.
 type SlicesStats struct {
-	// Hits counts requests that the pool answered, Misses those for which the
-	// manager was asked. Requests for no elements are neither.
+	// Hits counts requests served from the pool, Misses requests passed to the manager.
+	// Requests for zero elements count in neither.
 	Hits, Misses uint64
 	// Crossings counts the hits with a slice that belongs to another stream.
 	Crossings uint64
-	// Returns counts slices that were put in and kept, Releases those that
-	// were released: kept ones to make room, others because they cannot be kept.
+	// Returns counts slices that were put in and kept. Releases counts slices that were
+	// released to make room or because they cannot be kept.
 	Returns, Releases uint64
-	// CachedBytes and CachedSlices are what is kept now.
+	// CachedBytes and CachedSlices count the unused slices in the pool.
 	CachedBytes, CachedSlices uint64
 }
 
-// NewSlices makes a pool of the manager's slices. The caller closes it.
+// NewSlices returns a pool of the manager's slices. The caller closes it.
 func NewSlices[T memory.Element](mgr *memory.Manager, options SlicesOptions) (*Slices[T], error) {
 	if mgr == nil {
 		return nil, fmt.Errorf("buckets: new pool of slices: the manager is nil: %w", device.ErrInvalidValue)
@@ -112,10 +111,10 @@ func NewSlices[T memory.Element](mgr *memory.Manager, options SlicesOptions) (*S
 	return p, nil
 }
 
-// Take returns n elements, which may be none. Their values are undefined. The
-// caller puts the slice back, or releases it. Its block is longer where n is not
-// a multiple of SlicesOptions.Multiple, and may belong to another stream than
-// asked for: hand the stream to what uses the slice.
+// Take returns a slice of n elements, which may be zero. Their values are undefined.
+// The caller puts the slice back or releases it. Its block is longer if n is not a
+// multiple of SlicesOptions.Multiple. The block may belong to another stream than the
+// requested one: pass the stream explicitly to operations on the slice.
 func (p *Slices[T]) Take(n int, options memory.AllocateOptions) (memory.Slice[T], error) {
 	multiple := p.options.Multiple
 	if n <= 0 || n > math.MaxInt-multiple+1 {
@@ -131,7 +130,7 @@ func (p *Slices[T]) Take(n int, options memory.AllocateOptions) (memory.Slice[T]
 		return memory.Slice[T]{}, err
 	}
 	if block != nil {
-		// Who had it before may have used it on further streams.
+		// Its previous holder may have used it on other streams.
 		if err := block.OrderBefore(stream); err != nil {
 			return memory.Slice[T]{}, fmt.Errorf("buckets: take %d elements: %w", n, errors.Join(err, block.Release()))
 		}
@@ -144,7 +143,7 @@ func (p *Slices[T]) Take(n int, options memory.AllocateOptions) (memory.Slice[T]
 	return memory.SliceOf[T](whole.Block(), n)
 }
 
-// take takes a block out of the pool, if there is one.
+// take removes a block from the pool, or returns nil if no block fits.
 func (p *Slices[T]) take(key sliceKey, stream *device.Stream) (*memory.Block, error) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -160,7 +159,7 @@ func (p *Slices[T]) take(key sliceKey, stream *device.Stream) (*memory.Block, er
 		crosses := !found.shelf.stream.Equal(stream)
 		block := p.takeOut(found)
 		if block.References() == 0 {
-			continue // somebody has released what was not theirs any more
+			continue // released by a caller that no longer owned it
 		}
 		p.stats.Hits++
 		if crosses {
@@ -170,8 +169,9 @@ func (p *Slices[T]) take(key sliceKey, stream *device.Stream) (*memory.Block, er
 	}
 }
 
-// find is called with the lock held. Of another stream it returns what was put
-// in first, for the work on that is the likeliest to be done.
+// find returns a block for the key, or nil. From the requested stream it returns the
+// block put in last, from other streams the one put in first, because its work has most
+// likely completed. The caller holds the lock.
 func (p *Slices[T]) find(key sliceKey, stream *device.Stream) (oldest *unused) {
 	for _, shelf := range p.shelves[key] {
 		first := shelf.blocks.first()
@@ -188,8 +188,8 @@ func (p *Slices[T]) find(key sliceKey, stream *device.Stream) (oldest *unused) {
 	return oldest
 }
 
-// takeOut is called with the lock held. The record is another one's afterwards.
-// Shelves stay when they are empty, for they are likely to be filled again.
+// takeOut removes a block from its chains and recycles its record. Empty shelves stay,
+// because they are likely to be filled again. The caller holds the lock.
 func (p *Slices[T]) takeOut(u *unused) *memory.Block {
 	block := u.block
 	u.shelf.blocks.remove(&u.inShelf)
@@ -201,7 +201,7 @@ func (p *Slices[T]) takeOut(u *unused) *memory.Block {
 	return block
 }
 
-// record returns a record to fill, in no chain.
+// record returns an empty record that is in no chain.
 func (p *Slices[T]) record() *unused {
 	if u := p.spare.last(); u != nil {
 		p.spare.remove(&u.inAge)
@@ -212,12 +212,15 @@ func (p *Slices[T]) record() *unused {
 	return u
 }
 
-// Put takes over the caller's reference to the slice's block. The block is kept
-// if nobody else holds it and it is one that Take could have made; otherwise it
-// is released. All work on it must have been recorded, as everything in gpuframe
-// does. Neither the slice nor a view of its block may be used afterwards. Putting
-// a slice that has been released is an error that wraps memory.ErrReleased, putting a
-// view one that wraps memory.ErrView.
+// Put takes over the caller's reference to the slice's block. It keeps the block if no
+// other reference exists and Take could have made the block; otherwise it releases the
+// block. All work on the block must have been recorded, which every operation of
+// gpuframe does. Neither the slice nor a view of its block may be used afterwards.
+//
+// # Errors
+//
+// An error that wraps memory.ErrReleased if the slice was released before; one that
+// wraps memory.ErrView if it is a view.
 func (p *Slices[T]) Put(slice memory.Slice[T]) error {
 	block := slice.Block()
 	if block == nil {
@@ -241,8 +244,8 @@ func (p *Slices[T]) Put(slice memory.Slice[T]) error {
 	return release(surplus)
 }
 
-// keyOf returns where in the pool a block belongs, and whether it may be there.
-// An exported block has more than one reference.
+// keyOf returns the key of a block, and whether the pool may keep the block. An
+// exported block has more than one reference.
 func (p *Slices[T]) keyOf(block *memory.Block) (key sliceKey, ok bool) {
 	bytes := block.Bytes()
 	step := uint64(p.options.Multiple) * p.width
@@ -253,7 +256,7 @@ func (p *Slices[T]) keyOf(block *memory.Block) (key sliceKey, ok bool) {
 	return sliceKey{int(bytes / p.width), block.Tag()}, true
 }
 
-// keep adds a block and returns those that are to be released for it.
+// keep adds a block and returns the blocks that the caller must release to make room.
 func (p *Slices[T]) keep(key sliceKey, block *memory.Block) (surplus []*memory.Block) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -288,16 +291,16 @@ func (p *Slices[T]) shelfOf(key sliceKey, stream *device.Stream) *sliceShelf {
 	return shelf
 }
 
-// mostEmptyKeys is how many keys without blocks are put up with.
+// mostEmptyKeys is the number of keys without blocks that the pool tolerates.
 const mostEmptyKeys = 64
 
-// filled leaves those shelves that have blocks.
+// filled returns the shelves that have blocks.
 func filled(shelves []*sliceShelf) []*sliceShelf {
 	return slices.DeleteFunc(shelves, func(s *sliceShelf) bool { return s.blocks.first() == nil })
 }
 
-// shrink takes the oldest blocks out until no more than the bytes are cached. The
-// caller, who holds the lock, releases them without it.
+// shrink removes the oldest blocks until at most keep bytes are cached. The caller
+// holds the lock, and releases the returned blocks after unlocking.
 func (p *Slices[T]) shrink(keep uint64) (surplus []*memory.Block) {
 	for p.stats.CachedBytes > keep {
 		surplus = append(surplus, p.takeOut(p.ages.first()))
@@ -314,8 +317,8 @@ func release(blocks []*memory.Block) error {
 	return errors.Join(failures...)
 }
 
-// Trim releases the slices that were put in first until no more than keep bytes
-// are cached, and returns how many it released.
+// Trim releases the slices that were put in first until at most keep bytes are cached,
+// and returns the number of bytes released.
 func (p *Slices[T]) Trim(keep uint64) (released uint64, err error) {
 	p.mu.Lock()
 	before := p.stats.CachedBytes
@@ -325,7 +328,7 @@ func (p *Slices[T]) Trim(keep uint64) (released uint64, err error) {
 	return released, release(surplus)
 }
 
-// Empty releases everything that is unused.
+// Empty releases all unused slices.
 func (p *Slices[T]) Empty() error {
 	_, err := p.Trim(0)
 	return err
@@ -339,15 +342,15 @@ func (p *Slices[T]) Reclaim(_ context.Context, bytes uint64) (released uint64, e
 	return p.Trim(cached - min(bytes, cached))
 }
 
-// Stats returns the figures of this moment.
+// Stats returns the current statistics.
 func (p *Slices[T]) Stats() SlicesStats {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.stats
 }
 
-// Close releases everything that is unused. What is put in afterwards is
-// released as well. Closing twice returns an error that wraps resource.ErrClosed.
+// Close releases all unused slices. Slices that are put in afterwards are released
+// immediately. Closing twice returns an error that wraps resource.ErrClosed.
 func (p *Slices[T]) Close() error {
 	p.mu.Lock()
 	if p.closed {

@@ -6,37 +6,34 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// Stats are the figures of a [Resource] at one moment. Figures that other
-// goroutines change meanwhile may be of slightly different moments. Bytes are
-// those of the bins, after rounding up.
+// Stats are the statistics of a [Resource]. Counters that change concurrently may be of
+// slightly different moments. Sizes are those of the bins, after rounding up.
 type Stats struct {
-	// Hits counts requests that a bin answered, Misses those that it could not.
+	// Hits counts requests served from a bin, Misses requests that no bin could serve.
 	Hits, Misses uint64
-	// Crossings counts the hits with memory that another stream had freed.
+	// Crossings counts the hits with memory freed by another stream.
 	Crossings uint64
 	// Direct counts requests above the largest bin. They are neither hits nor
 	// misses.
 	Direct uint64
-	// Returns counts what was freed into a bin, Releases what was given back
-	// from a bin, or past it for want of room in the cache.
+	// Returns counts frees into a bin. Releases counts chunks that left a bin, or
+	// bypassed it because the cache had no room.
 	Returns, Releases uint64
-	// Retries counts requests for which the cache was emptied because the
-	// upstream had no memory.
+	// Retries counts requests that emptied the cache because the upstream failed.
 	Retries uint64
-	// CachedBytes and CachedBlocks are what is freed and kept now.
+	// CachedBytes and CachedBlocks count the cached memory.
 	CachedBytes, CachedBlocks uint64
-	// InUseBytes and InUseBlocks are what callers hold now, requests in progress
-	// included.
+	// InUseBytes and InUseBlocks count the memory that callers hold, including requests
+	// in progress.
 	InUseBytes, InUseBlocks uint64
-	// UpstreamBytes is what the upstream has been asked for and not been given
-	// back: what is cached and in use, and the unused pieces of slabs.
+	// UpstreamBytes is the memory allocated from the upstream: in use, cached, and
+	// unused pieces of slabs.
 	UpstreamBytes uint64
-	// SlabIdle are the unused pieces of slabs of which another piece is cached
-	// or in use.
+	// SlabIdle is the size of the unused pieces of slabs in bytes.
 	SlabIdle uint64
 }
 
-// String formats the figures on one line.
+// String formats the statistics on one line.
 func (s Stats) String() string {
 	return fmt.Sprintf("%s in use in %s blocks, %s cached in %s blocks, %s hits (%s across streams), %s misses, %s direct, %s returned, %s released",
 		humanize.Bytes(s.InUseBytes), count(s.InUseBlocks), humanize.Bytes(s.CachedBytes), count(s.CachedBlocks),
@@ -45,7 +42,7 @@ func (s Stats) String() string {
 
 func count(n uint64) string { return humanize.Comma(int64(n)) }
 
-// counts are the figures of one lane; its lock guards them.
+// counts are the statistics of one lane. The lane's lock guards them.
 type counts struct {
 	hits, misses, crossings, direct, returns uint64
 	inUseBytes, inUseBlocks, cachedBlocks    uint64
@@ -62,7 +59,7 @@ func (c counts) addTo(s *Stats) {
 	s.CachedBlocks += c.cachedBlocks
 }
 
-// Stats returns the figures of this moment.
+// Stats returns the current statistics.
 func (r *Resource) Stats() Stats {
 	r.directoryLock.Lock()
 	s := r.retired

@@ -8,12 +8,13 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// Set is a set of devices. Readers take no lock; one goroutine at a time changes it.
+// Set is a set of devices. Readers take no lock. Only one goroutine may change it at a
+// time.
 type Set struct {
 	list atomic.Pointer[[]*device.Device]
 }
 
-// All returns the devices. The caller does not change the slice.
+// All returns the devices. The caller must not change the slice.
 func (s *Set) All() []*device.Device {
 	if list := s.list.Load(); list != nil {
 		return *list
@@ -21,8 +22,8 @@ func (s *Set) All() []*device.Device {
 	return nil
 }
 
-// Has reports whether the device is in the set. A device that was closed and opened
-// again is another one.
+// Has reports whether the set contains the device. A device that was closed and
+// reopened counts as a different device.
 func (s *Set) Has(peer *device.Device) bool {
 	return slices.ContainsFunc(s.All(), func(other *device.Device) bool {
 		return other.Same(peer) && other.Driver() == peer.Driver()
@@ -35,7 +36,7 @@ func (s *Set) Add(peer *device.Device) {
 	s.list.Store(&list)
 }
 
-// Remove removes a device, also one that was opened at another time.
+// Remove removes a device, even if it was reopened since it was added.
 func (s *Set) Remove(peer *device.Device) {
 	list := slices.DeleteFunc(slices.Clone(s.All()), peer.Same)
 	s.list.Store(&list)

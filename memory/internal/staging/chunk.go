@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
-// chunk is a piece of pinned memory and the event of its last copy.
+// chunk is a buffer of pinned memory and the event of its last copy.
 type chunk struct {
 	pointer unsafe.Pointer
 	memory  []byte
@@ -35,9 +35,9 @@ const (
 	fromDevice direction = false
 )
 
-// enqueue enqueues the copies between a chunk and the places on the device where
-// a part of a sequence lies, and marks their end with the chunk's event. Where
-// some are enqueued and cannot be marked, it returns a [*device.UnmarkedError].
+// enqueue enqueues the copies between the chunk and the device memory of a range of the
+// sequence, and records the chunk's event after them. If copies were enqueued but the
+// event cannot be recorded, it returns a [*device.UnmarkedError].
 func (c *chunk) enqueue(stream *device.Stream, s *sequence, position, bytes uint64, driver backend.Device, way direction) error {
 	return streamwork.EnqueueMarked(stream, c.event, func(handle backend.Stream) error {
 		enqueued := false
@@ -61,8 +61,8 @@ func (c *chunk) enqueue(stream *device.Stream, s *sequence, position, bytes uint
 	})
 }
 
-// free gives the pinned memory back. Where it could not, freed is false and the
-// chunk is as it was.
+// free frees the pinned memory. If that fails, freed is false and the chunk is
+// unchanged.
 func (c *chunk) free(dev *device.Device) (freed bool, err error) {
 	if err := dev.Driver().HostFree(c.pointer); err != nil {
 		return false, err

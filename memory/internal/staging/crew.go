@@ -10,39 +10,40 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// crew is the goroutines that share the host's part of transfers. Waking a
-// processor that sleeps takes as long as copying hundreds of kilobytes, so after
-// its work a goroutine lingers for a moment: transfers that follow one another
-// find it awake. None is left when the transfers are over.
+// crew is the set of goroutines that do the host's part of transfers. Waking an idle
+// processor takes as long as copying hundreds of kilobytes, so a goroutine spins for a
+// short time after its work, ready for the next transfer. The goroutines exit when the
+// transfers end.
 type crew struct {
-	// size is how many goroutines work at a time, the caller's among them.
+	// size is the number of goroutines that work concurrently, including the caller.
 	size int
-	// current is the round that was begun last, for those who linger.
+	// current is the most recent round, for the goroutines that spin.
 	current atomic.Pointer[round]
-	// alive counts the goroutines besides the callers.
+	// alive counts the goroutines, excluding the callers.
 	alive atomic.Int64
 }
 
-// linger is longer than the device's part of a small transfer.
+// linger is how long a goroutine spins after its work. It is longer than the device's
+// part of a small transfer.
 const linger = 100 * time.Microsecond
 
-// defaultWorkers is enough to fill the link, which eight do on an H200's host,
-// with some to spare for those that are late.
+// defaultWorkers returns a number of workers that fills the link. On an H200's host
+// eight workers do; the rest compensate for workers that are late.
 func defaultWorkers() int {
 	processors := runtime.GOMAXPROCS(0)
 	return min(12, processors-processors/4)
 }
 
-// worthOneWorker is how many bytes are worth another worker. With more workers
-// small transfers take longer: some are always late.
+// worthOneWorker is the number of bytes that justifies another worker. More workers
+// make small transfers slower, because some of them are always late.
 const worthOneWorker = 256 << 10
 
-// enough returns how many workers a transfer of so many bytes shall have.
+// enough returns the number of workers for a transfer of the given length.
 func (c *crew) enough(bytes uint64) int {
 	return int(min(uint64(c.size), max(1, bytes/worthOneWorker)))
 }
 
-// round is a number of tasks that are done in any order, begun in order.
+// round is a set of tasks. They start in order and may complete in any order.
 type round struct {
 	ctx      context.Context
 	tasks    int64
@@ -55,17 +56,16 @@ type round struct {
 	done     chan struct{}
 }
 
-// run does the tasks and returns the first error, or the context's. After an
-// error no further task is begun. All that were begun have ended when it
-// returns.
+// run does the tasks and returns the first error, or the context's. After an error no
+// further task starts. When run returns, all tasks that started have completed.
 func (c *crew) run(ctx context.Context, tasks int, do func(task int) error) error {
 	r := c.begin(ctx, c.size, tasks, do)
 	r.work()
 	return r.wait()
 }
 
-// begin sets so many of the crew to the tasks, the caller among them, who does
-// some by work or by step and ends with wait.
+// begin starts a round with the given number of workers, including the caller. The
+// caller takes part by calling work or step, and ends the round with wait.
 func (c *crew) begin(ctx context.Context, workers, tasks int, do func(task int) error) *round {
 	r := &round{ctx: ctx, tasks: int64(tasks), do: do, done: make(chan struct{})}
 	if tasks == 0 {
@@ -83,7 +83,7 @@ func (c *crew) begin(ctx context.Context, workers, tasks int, do func(task int) 
 	return r
 }
 
-// join works on a round, and on those that begin while it lingers.
+// join works on a round, and on those that start while it spins.
 func (c *crew) join(r *round) {
 	defer c.alive.Add(-1)
 	for r != nil {
@@ -92,9 +92,9 @@ func (c *crew) join(r *round) {
 	}
 }
 
-// await lingers until another round than the last begins, or returns nil. It
-// does not yield: every turn of the scheduler would wake a thread to look for
-// work that is not there.
+// await spins until a round other than last starts, or returns nil after the time in
+// linger. It does not yield: each pass through the scheduler would wake a thread that
+// finds no work.
 func (c *crew) await(last *round) *round {
 	for end := time.Now().Add(linger); time.Now().Before(end); {
 		for range spins {
@@ -106,22 +106,22 @@ func (c *crew) await(last *round) *round {
 	return nil
 }
 
-// spins is how often a variable is read between two looks at the clock.
-// patience is how many times as long somebody spins for what is due any moment
-// before sleeping: some hundred microseconds.
+// spins is the number of reads of a variable between two reads of the clock. patience
+// is how many times spins a goroutine reads a variable before it sleeps, some hundred
+// microseconds.
 const (
 	spins    = 200
 	patience = 1000
 )
 
-// work does tasks until none is left.
+// work does tasks until none remain.
 func (r *round) work() {
 	for r.step(r.tasks) {
 	}
 }
 
-// step does the next task if it is one of the first so many, and reports whether
-// it was. Tasks that are left after a failure count as finished.
+// step does the next task if its index is below limit, and reports whether it was.
+// After a failure the remaining tasks count as finished.
 func (r *round) step(limit int64) bool {
 	task := r.next.Load()
 	for {
@@ -148,14 +148,14 @@ func (r *round) step(limit int64) bool {
 	return true
 }
 
-// fail makes the round end early with an error.
+// fail records the first error and skips the tasks that have not started.
 func (r *round) fail(err error) {
 	r.once.Do(func() { r.failure = err })
 	r.failed.Store(true)
 }
 
-// wait returns when every task is finished, with the first error. The others are
-// usually about to be.
+// wait waits until every task is finished, and returns the first error. It spins first,
+// because the remaining tasks usually complete soon.
 func (r *round) wait() error {
 	for range patience * spins {
 		if r.finished.Load() == r.tasks {
@@ -163,6 +163,6 @@ func (r *round) wait() error {
 		}
 	}
 	<-r.done
-	r.do = nil // nobody may hold on to what was copied
+	r.do = nil // do not keep the copied memory alive
 	return r.failure
 }

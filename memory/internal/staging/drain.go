@@ -6,8 +6,8 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// drain is a staged download. Every worker has the device copy a lot to a chunk,
-// waits for it and empties it.
+// drain makes a staged download. Each worker enqueues the copy of a lot to a chunk,
+// waits for it and empties the chunk.
 func (e *Engine) drain(ctx context.Context, stream *device.Stream, s *sequence) error {
 	step := downloadLot(s.bytes, e.ring.chunkBytes, e.crew.size)
 	return e.crew.run(ctx, count(s.bytes, step), func(task int) error {
@@ -16,7 +16,7 @@ func (e *Engine) drain(ctx context.Context, stream *device.Stream, s *sequence) 
 	})
 }
 
-// receive copies a part of the sequence through a chunk to where it belongs.
+// receive copies a range of the sequence through a chunk to host memory.
 func (e *Engine) receive(ctx context.Context, stream *device.Stream, s *sequence, position, bytes uint64) error {
 	c, err := e.ring.take(ctx)
 	if err != nil {

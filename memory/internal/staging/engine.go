@@ -19,23 +19,22 @@ type Engine struct {
 	ring   ring
 }
 
-// Options configure an Engine. The zero value is right for most.
+// Options configure an Engine. The zero value suits most programs.
 type Options struct {
-	// Workers is how many goroutines fill or empty chunks at a time, the
-	// caller's among them. Zero means three of four processors, but at most
+	// Workers is the number of goroutines that fill or empty chunks concurrently,
+	// including the caller. Zero means three quarters of the processors, at most
 	// twelve.
 	Workers int
 	// ChunkBytes is the size of a chunk. Zero means 4 MiB.
 	ChunkBytes int
-	// Chunks is how many chunks there are at most. Zero means four more than
-	// there are Workers.
+	// Chunks is the largest number of chunks. Zero means Workers + 4.
 	Chunks int
 }
 
 const defaultChunkBytes = 4 << 20
 
-// New makes an engine, which asks the driver for nothing yet. The caller closes
-// it before the device.
+// New returns an engine. It makes no driver call. The caller closes the engine before
+// the device.
 func New(dev *device.Device, options Options) (*Engine, error) {
 	if options.Workers < 0 || options.ChunkBytes < 0 || options.Chunks < 0 {
 		return nil, fmt.Errorf("staging options %+v hold a negative number: %w", options, device.ErrInvalidValue)
@@ -56,10 +55,10 @@ func New(dev *device.Device, options Options) (*Engine, error) {
 	}, nil
 }
 
-// Upload writes spans, whose bytes do not overlap. It returns when the host's
-// memory may be used again; work that is enqueued on the stream afterwards finds
-// the bytes. After an error parts of the transfer may still be under way, but
-// none that touches the caller's memory.
+// Upload copies host memory to spans, which must not overlap. It returns when the host
+// memory may be reused; work that is enqueued on the stream afterwards sees the new
+// contents. After an error parts of the transfer may still be in progress, but they do
+// not access the caller's memory.
 func (e *Engine) Upload(ctx context.Context, stream *device.Stream, spans []Span) error {
 	if err := errors.Join(cancel.Error(ctx), streamwork.RefuseCapture(stream)); err != nil {
 		return err
@@ -77,9 +76,9 @@ func (e *Engine) Upload(ctx context.Context, stream *device.Stream, spans []Span
 	return e.settleDirect(stream, p.direct, err)
 }
 
-// Download reads spans, after the work that is on the stream now, and returns
-// when the bytes are there. After an error nothing touches the caller's memory
-// any more.
+// Download copies spans to host memory, after the work that is on the stream now, and
+// returns when the copies are complete. After an error nothing accesses the caller's
+// memory any more.
 func (e *Engine) Download(ctx context.Context, stream *device.Stream, spans []Span) error {
 	if err := errors.Join(cancel.Error(ctx), streamwork.RefuseCapture(stream)); err != nil {
 		return err
@@ -97,7 +96,7 @@ func (e *Engine) Download(ctx context.Context, stream *device.Stream, spans []Sp
 	return e.settleDirect(stream, p.direct, err)
 }
 
-// enqueueDirect enqueues what the device does without staging.
+// enqueueDirect enqueues the fills and the copies that need no staging.
 func (e *Engine) enqueueDirect(stream *device.Stream, blank []blankFill, direct []directCopy,
 	enqueue func(copy directCopy, handle backend.Stream) error,
 ) error {
@@ -119,8 +118,8 @@ func (e *Engine) enqueueDirect(stream *device.Stream, blank []blankFill, direct 
 	})
 }
 
-// settleDirect waits for the direct copies, whatever happened after they were
-// enqueued: they use the caller's own memory and cannot be cut short.
+// settleDirect waits for the direct copies even after an error: they access the
+// caller's memory and cannot be cancelled.
 func (e *Engine) settleDirect(stream *device.Stream, direct []directCopy, err error) error {
 	if len(direct) == 0 {
 		return err
@@ -131,8 +130,8 @@ func (e *Engine) settleDirect(stream *device.Stream, direct []directCopy, err er
 	return err
 }
 
-// quiesce returns when all work on the stream is done, even if no event can be had to
-// mark it. A capture that has begun since does not matter: transfers are not part of it.
+// quiesce waits for all work on the stream, even if no event can be created to mark it.
+// A capture that has started since does not matter: transfers are not part of it.
 func quiesce(stream *device.Stream) error {
 	if streamwork.SynchronizeUncaptured(stream, context.Background()) == nil {
 		return nil
@@ -149,25 +148,25 @@ func (e *Engine) pinned(data []byte) bool {
 func (c directCopy) host() unsafe.Pointer { return unsafe.Pointer(unsafe.SliceData(c.data)) }
 func (c directCopy) bytes() uint64        { return uint64(len(c.data)) }
 
-// Stats are an engine's figures at one moment.
+// Stats are the statistics of an engine at one moment.
 type Stats struct {
-	// Limit is the most bytes that may be pinned, Pinned what is, and InUse what
-	// transfers under way hold of it.
+	// Limit is the largest number of pinned bytes, Pinned the current number, and InUse
+	// the part of it that transfers hold.
 	Limit, Pinned, InUse uint64
 }
 
-// Stats returns the figures of this moment.
+// Stats returns the current statistics.
 func (e *Engine) Stats() Stats { return e.ring.stats() }
 
-// Trim unpins chunks that nothing uses until no more than keep bytes are pinned,
-// and returns how many bytes it has unpinned. It waits for no work on the device.
+// Trim frees unused chunks until at most keep bytes are pinned, and returns the number
+// of bytes freed. It does not wait for work on the device.
 func (e *Engine) Trim(keep uint64) (released uint64, err error) { return e.ring.trim(keep) }
 
-// Warm pins all the chunks that there may be. When the context is done it stops; what
-// it has pinned stays.
+// Warm creates chunks up to the limit. If the context is done it stops and keeps the
+// chunks created so far.
 func (e *Engine) Warm(ctx context.Context) error { return e.ring.warm(ctx) }
 
-// Close unpins everything that no transfer holds. It waits for what the device still
-// copies, and not for transfers: one that is under way fails when it needs more staging
-// memory, and unpins what it holds when it ends. None is possible afterwards.
+// Close frees all chunks that no transfer holds, after the device has finished with
+// them. It does not wait for transfers: one in progress fails when it needs another
+// chunk, and frees its chunks when it ends. No transfer is possible afterwards.
 func (e *Engine) Close() error { return e.ring.close() }

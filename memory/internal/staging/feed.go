@@ -8,11 +8,10 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamcopy"
 )
 
-// feed is one staged upload. The workers fill lots and never call the driver;
-// the goroutine that wants the upload opens lots, sends those that are full, and
-// fills parts when there is nothing else to do. Were the workers to send their
-// lots themselves they would meet at the driver's lock, and who has to sleep for
-// a lock is late by more than a small transfer takes.
+// feed is one staged upload. The workers fill lots and never call the driver. The
+// goroutine that called Upload opens lots, sends full ones, and otherwise fills parts.
+// If the workers sent their lots themselves, they would contend for the driver's lock,
+// and sleeping on a lock takes longer than a small transfer.
 type feed struct {
 	engine   *Engine
 	ctx      context.Context
@@ -21,12 +20,12 @@ type feed struct {
 	lots     []lot
 	workers  int
 	parts    []part
-	// move copies what is gathered.
+	// move copies a piece into a chunk.
 	move func(destination, source []byte) int
-	// full receives every lot when its last part is filled.
+	// full receives each lot after its last part was filled.
 	full chan *lot
-	// stopped is closed when a worker need not wait any longer for a lot to be
-	// opened.
+	// stopped is closed when no further lot will be opened, so that workers stop
+	// waiting for one.
 	stopped chan struct{}
 
 	opened, sent int
@@ -43,9 +42,9 @@ func (e *Engine) newFeed(ctx context.Context, stream *device.Stream, s *sequence
 	}
 }
 
-// smallForCaches is the length of transfers that would still be in the workers'
-// caches when the device fetches them. Of longer ones most has left the caches by
-// then, and the runtime's copy is quicker.
+// smallForCaches is the longest transfer that is still in the workers' caches when the
+// device reads it. Most of a longer one has left the caches by then, and the runtime's
+// copy is faster.
 const smallForCaches = 32 << 20
 
 func mover(bytes uint64) func(destination, source []byte) int {
@@ -55,7 +54,7 @@ func mover(bytes uint64) func(destination, source []byte) int {
 	return through
 }
 
-// run returns when every lot is on its way.
+// run makes the upload and returns when every lot was sent.
 func (f *feed) run() error {
 	if err := f.openSome(); err != nil {
 		f.abandon()
@@ -68,13 +67,13 @@ func (f *feed) run() error {
 		}
 	}
 	close(f.stopped)
-	round.work() // after a failure this only counts what is left
+	round.work() // after a failure this only counts the remaining tasks
 	err := round.wait()
 	f.abandon()
 	return err
 }
 
-// advance does what is most urgent: to send, to open, to fill, to wait.
+// advance does the most urgent step: send, open, fill or wait.
 func (f *feed) advance(round *round) error {
 	select {
 	case l := <-f.full:
@@ -91,8 +90,8 @@ func (f *feed) advance(round *round) error {
 	return f.wait()
 }
 
-// openSome opens up to two lots if there are chunks for them: workers shall not
-// come to the end of one before the next is open.
+// openSome opens up to two lots if chunks are available for them, so that the next lot
+// is open before the workers reach the end of the current one.
 func (f *feed) openSome() error {
 	for range 2 {
 		if f.opened == len(f.lots) {
@@ -107,7 +106,7 @@ func (f *feed) openSome() error {
 	return nil
 }
 
-// wait waits for a full lot or, where none is being filled, for a chunk.
+// wait waits for a full lot or, if no lot is being filled, for a chunk.
 func (f *feed) wait() error {
 	var returned chan struct{}
 	if f.opened < len(f.lots) {
@@ -138,7 +137,7 @@ func (f *feed) wait() error {
 	}
 }
 
-// open gives the next lot its chunk.
+// open assigns a chunk to the next lot.
 func (f *feed) open(c *chunk) {
 	l := &f.lots[f.opened]
 	f.opened++
@@ -161,9 +160,9 @@ func (f *feed) fill(task int) error {
 	return nil
 }
 
-// await returns a lot's chunk once there is one, or nil when there will be none.
-// It is about to be opened, as a rule, and to sleep until then costs more time
-// than a small transfer takes.
+// await returns a lot's chunk when it is available, or nil if the upload failed. It
+// spins first: the lot is usually opened soon, and sleeping takes longer than a small
+// transfer.
 func (f *feed) await(l *lot) *chunk {
 	for range patience * spins {
 		if c := l.chunk.Load(); c != nil {
@@ -178,8 +177,8 @@ func (f *feed) await(l *lot) *chunk {
 	}
 }
 
-// send enqueues the copies of a full lot. Its chunk is idle once the chunk's event
-// is reached.
+// send enqueues the copies of a full lot. Its chunk is idle when the chunk's event is
+// reached.
 func (f *feed) send(l *lot) error {
 	c := l.chunk.Swap(nil)
 	f.sent++
@@ -188,12 +187,12 @@ func (f *feed) send(l *lot) error {
 	return err
 }
 
-// abandon returns the chunks of lots that a failure left behind.
+// abandon returns the chunks of lots that were not sent because of a failure.
 func (f *feed) abandon() {
 	for i := range f.opened {
 		if c := f.lots[i].chunk.Swap(nil); c != nil {
 			f.engine.ring.put(c)
 		}
 	}
-	f.engine.ring.signal() // this transfer may have taken one without a chunk
+	f.engine.ring.signal() // this transfer may have consumed a signal without taking a chunk
 }

@@ -10,23 +10,24 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// growth makes the chunks that transfers want, one after the other, on a goroutine of
-// its own. Pinning 4 MiB takes 1.5 ms, as long as 80 MiB take to travel: transfers go on
-// with the chunks that there are meanwhile. The ring's lock guards it.
+// growth creates chunks on a background goroutine, one at a time. Pinning 4 MiB takes
+// 1.5 ms, as long as transferring 80 MiB, so transfers continue with the existing
+// chunks meanwhile. The ring's lock guards growth.
 type growth struct {
-	// transfers counts those under way.
+	// transfers counts the transfers in progress.
 	transfers int
-	// wanted says that a transfer has found no chunk since the last one was begun.
+	// wanted is set when a transfer has found no chunk since the last creation started.
 	wanted bool
-	// ended is closed when the goroutine ends. It is nil while none runs.
+	// ended is closed when the goroutine ends. It is nil while no goroutine runs.
 	ended chan struct{}
-	// failure is why the last chunk could not be made. None is tried again before the
-	// next transfer; those under way go on with what there is, if there is any.
+	// failure is the error of the last attempt to create a chunk. The next attempt
+	// waits for the next transfer; those in progress continue with the existing chunks,
+	// if any.
 	failure error
 }
 
-// during runs a transfer. When the last transfer has ended no chunk is being made for
-// it any more.
+// during runs a transfer. When the last transfer ends, during waits until no chunk is
+// being created.
 func (r *ring) during(transfer func() error) error {
 	r.mu.Lock()
 	r.growth.transfers++
@@ -50,8 +51,8 @@ func (r *ring) during(transfer func() error) error {
 	return r.lost()
 }
 
-// lost returns the failure to make a chunk if it says that the device is lost: then what
-// was transferred is lost with it.
+// lost returns the failure to create a chunk if the device is lost: the transferred
+// data is then lost too.
 func (r *ring) lost() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -61,7 +62,7 @@ func (r *ring) lost() error {
 	return nil
 }
 
-// want has a chunk made, if there may be another one. The caller holds mu.
+// want requests another chunk unless the limit is reached. The caller holds mu.
 func (r *ring) want() {
 	g := &r.growth
 	if r.created == r.limit || g.failure != nil {
@@ -74,7 +75,7 @@ func (r *ring) want() {
 	}
 }
 
-// grow makes chunks for as long as they are wanted.
+// grow creates chunks while they are requested.
 func (r *ring) grow() {
 	for r.begins() {
 		err := r.create()
@@ -85,7 +86,7 @@ func (r *ring) grow() {
 	}
 }
 
-// begins reports whether another chunk is wanted, and if not ends the growth.
+// begins reports whether to create another chunk. If not, it ends the growth.
 func (r *ring) begins() bool {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -99,8 +100,8 @@ func (r *ring) begins() bool {
 	return false
 }
 
-// reserve counts a chunk that is going to be made. It reports false if there may be no
-// more. The caller holds mu.
+// reserve counts a chunk that is about to be created. It reports false if the limit is
+// reached or the ring is broken. The caller holds mu.
 func (r *ring) reserve() bool {
 	if r.broken != nil || r.created == r.limit {
 		return false
@@ -110,8 +111,8 @@ func (r *ring) reserve() bool {
 	return true
 }
 
-// create makes a chunk that was reserved. It is the first to be taken. If the ring was
-// closed meanwhile the chunk is freed at once.
+// create creates a reserved chunk, which is the next one to be taken. If the ring was
+// closed meanwhile, create frees the chunk.
 func (r *ring) create() error {
 	c, err := newChunk(r.device, r.chunkBytes)
 	r.mu.Lock()
@@ -130,8 +131,7 @@ func (r *ring) create() error {
 	return nil
 }
 
-// warm makes all the chunks that there may be, or as many as it can until the context
-// is done.
+// warm creates chunks up to the limit or until the context is done.
 func (r *ring) warm(ctx context.Context) error {
 	for {
 		if err := cancel.Error(ctx); err != nil {

@@ -7,15 +7,16 @@ import (
 	"github.com/gpuframe/gpuframe/internal/address"
 )
 
-// write gathers a sequence into memory that the processor can reach, once the
-// stream's work is done.
+// write gathers a sequence into memory that the processor can access, after the
+// stream's work has completed.
 func (e *Engine) write(ctx context.Context, stream *device.Stream, s *sequence) error {
 	return e.inPlace(ctx, stream, s, func(each stretch) {
 		each.gather(each.memory(), each.offset, through)
 	})
 }
 
-// read is the reverse of write.
+// read scatters a sequence from memory that the processor can access, after the
+// stream's work has completed.
 func (e *Engine) read(ctx context.Context, stream *device.Stream, s *sequence) error {
 	return e.inPlace(ctx, stream, s, func(each stretch) {
 		each.scatter(each.memory(), each.offset)
@@ -39,5 +40,5 @@ func (e *Engine) inPlace(ctx context.Context, stream *device.Stream, s *sequence
 	})
 }
 
-// memory returns the stretch's bytes on a device whose memory can be reached.
+// memory returns the stretch's bytes. The processor must be able to access them.
 func (s stretch) memory() []byte { return address.Bytes(s.base.Add(s.offset), s.bytes) }

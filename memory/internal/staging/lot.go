@@ -2,36 +2,35 @@ package staging
 
 import "sync/atomic"
 
-// lot is what one chunk carries: bytes of a sequence from a position on, which
-// several workers may fill together.
+// lot is a range of a sequence that one chunk carries. Several workers may fill it.
 type lot struct {
 	position, bytes uint64
-	// opened is closed when chunk is there.
+	// opened is closed when chunk is set.
 	opened chan struct{}
 	chunk  atomic.Pointer[chunk]
-	// left counts the parts that are still to be filled, end the parts of this
-	// lot and of those before it.
+	// left counts the parts that are not filled yet. end is the number of parts in this
+	// lot and in those before it.
 	left atomic.Int64
 	end  int64
 }
 
-// part is what one worker fills at a time: bytes of a lot from an offset on.
+// part is the range of a lot that one worker fills at a time.
 type part struct {
 	lot           *lot
 	offset, bytes uint64
 }
 
 const (
-	// smallestLot is the least that is worth a copy of its own: each costs the
-	// link about as much as 128 KiB.
+	// smallestLot is the least length of a lot: each copy costs as much as 128 KiB on
+	// the link.
 	smallestLot = 256 << 10
-	// smallestPart is the least that is worth handing to another worker, and
-	// largestPart lets the workers end together.
+	// smallestPart is the least length worth handing to another worker. largestPart
+	// lets the workers end at nearly the same time.
 	smallestPart = 32 << 10
 	largestPart  = 512 << 10
 )
 
-// cut divides a sequence into lots of at most so many bytes.
+// cut divides a sequence into lots of at most the given length.
 func cut(total, bytes uint64) []lot {
 	lots := make([]lot, count(total, bytes))
 	for i := range lots {
@@ -42,24 +41,24 @@ func cut(total, bytes uint64) []lot {
 	return lots
 }
 
-// count returns how many steps so many bytes take.
+// count returns the number of steps in the given number of bytes.
 func count(bytes, step uint64) int { return int((bytes + step - 1) / step) }
 
-// uploadLot returns how long the lots of an upload are: as long as a chunk where
-// there is much, so that the link is kept busy, and a third where there is
-// little, so that the device copies the first while the next is filled.
+// uploadLot returns the length of the lots of an upload. Long uploads use whole chunks,
+// which keeps the link busy. Short uploads use thirds, so that the device copies the
+// first lot while the workers fill the next.
 func uploadLot(total, chunkBytes uint64) uint64 {
 	return min(max(roundUp(total/3, smallestPart), smallestLot), chunkBytes)
 }
 
-// downloadLot returns how long the lots of a download are: so long that every
-// worker has some.
+// downloadLot returns the length of the lots of a download, chosen so that every worker
+// gets several.
 func downloadLot(total, chunkBytes uint64, workers int) uint64 {
 	return min(max(roundUp(total/uint64(2*workers), smallestPart), smallestLot), chunkBytes)
 }
 
-// partBytes returns how long the parts are for so many workers. Each gets three
-// of them, so that one who comes late holds nobody up for long.
+// partBytes returns the length of the parts for the given number of workers. Each
+// worker gets about three, so that a late worker delays the others only briefly.
 func partBytes(total uint64, workers int) uint64 {
 	if workers == 1 {
 		return largestPart

@@ -2,13 +2,13 @@ package staging
 
 import "github.com/gpuframe/gpuframe/device"
 
-// plan says how each stretch of a transfer travels.
+// plan assigns a transfer method to each part of a transfer.
 type plan struct {
-	// staged goes through chunks, inPlace is reached by the processor.
+	// staged is transferred through chunks; inPlace is accessed by the processor.
 	staged, inPlace sequence
-	// direct are the pieces that the device copies from or to where they lie.
+	// direct are the pieces that the device copies without staging.
 	direct []directCopy
-	// blank are the gaps that the device fills in an upload.
+	// blank are the gaps of an upload that the device fills.
 	blank []blankFill
 }
 
@@ -24,16 +24,16 @@ type blankFill struct {
 }
 
 const (
-	// smallestDirect is the length from which a pinned piece travels by a
-	// transfer of its own. To gather smaller ones with their neighbours is
-	// quicker, and to ask the driver what they are would cost more than it saves.
+	// smallestDirect is the least length of a pinned piece that is transferred
+	// directly. Staging shorter pieces with their neighbours is faster, and querying
+	// the driver for their memory kind would cost more than it saves.
 	smallestDirect = 256 << 10
-	// smallestBlank is the length from which the device fills a gap. To send a
-	// shorter one along takes less time than another call.
+	// smallestBlank is the least length of a gap that the device fills. Transferring a
+	// shorter gap takes less time than another driver call.
 	smallestBlank = 128 << 10
 )
 
-// makePlan plans a transfer. The given function reports whether memory is pinned.
+// makePlan plans a transfer. The function pinned reports whether memory is pinned.
 func makePlan(spans []Span, pinned func(data []byte) bool) *plan {
 	p := new(plan)
 	for i := range spans {
@@ -51,8 +51,8 @@ func makePlan(spans []Span, pinned func(data []byte) bool) *plan {
 	return p
 }
 
-// split takes wide gaps and pinned pieces out of a span. What is left are the
-// runs between them, which keep the narrow gaps.
+// split removes wide gaps and pinned pieces from a span. The remaining runs are staged,
+// including their narrow gaps.
 func (p *plan) split(s *Span, pinned func(data []byte) bool) {
 	var begin, end uint64 // of the run, up to the last of its pieces
 	first := 0            // of its pieces
@@ -77,7 +77,7 @@ func (p *plan) split(s *Span, pinned func(data []byte) bool) {
 	p.leave(s, end, s.Bytes)
 }
 
-// stage adds a run. Where it holds no piece it is but a gap.
+// stage adds a run, or a gap if the run has no pieces.
 func (p *plan) stage(s *Span, from, to uint64, pieces []Piece) {
 	if len(pieces) == 0 {
 		p.leave(s, from, to)

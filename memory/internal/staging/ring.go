@@ -11,31 +11,31 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// ring is a bounded number of chunks, made when they are needed and kept until they
-// are trimmed. Several transfers may share one. Chunks are made beside the transfers,
-// which go on with those that there are; see growth.
+// ring is a pool with a bounded number of chunks. Chunks are created on demand and kept
+// until they are trimmed. Several transfers may share a ring. They continue with the
+// existing chunks while another is created; see growth.
 type ring struct {
 	device     *device.Device
 	chunkBytes uint64
 	limit      int
 
 	mu sync.Mutex
-	// broken says why there are no chunks any more.
+	// broken is the reason why the ring can no longer provide chunks.
 	broken error
-	// closed says that chunks are freed instead of kept when they come back.
+	// closed is set when returned chunks are freed instead of kept.
 	closed bool
-	// created counts the chunks, those that are just being made or freed too, and
-	// making those that are being made.
+	// created counts the chunks, including those being created or freed. making counts
+	// those being created.
 	created, making int
-	// stuck are the chunks on which work could not be marked nor waited for. They are
-	// freed when the ring is closed.
+	// stuck are the chunks with work that could neither be marked by an event nor
+	// waited for. They are freed when the ring is closed.
 	stuck []*chunk
-	// idle are the chunks that no transfer holds, the longest returned first. The
-	// device may still be at work on them: their events tell.
+	// idle are the chunks that no transfer holds, in the order of their return. The
+	// device may still access a chunk until its event is reached.
 	idle   []*chunk
 	growth growth
-	// returned holds a signal when a chunk has come back or was made, or none will.
-	// A goroutine that takes the signal and then no chunk signals again.
+	// returned holds a signal after a chunk was returned or created, or if none will
+	// be. A goroutine that receives the signal but takes no chunk must signal again.
 	returned chan struct{}
 }
 
@@ -43,14 +43,15 @@ func newRing(dev *device.Device, chunkBytes uint64, limit int) ring {
 	return ring{device: dev, chunkBytes: chunkBytes, limit: limit, returned: make(chan struct{}, 1)}
 }
 
-// enoughOnTheWay is how many chunks keep the link busy. While the device has so many
-// to copy, the next one is back before another could be made.
+// enoughOnTheWay is the number of chunks that keep the link busy. While the device has
+// that number to copy, the next one returns before another could be created.
 const enoughOnTheWay = 3
 
-// tryTake returns a chunk that nothing uses, or nil if there is none now. Then one is
-// made, unless there may be no more or the device still has enough to copy. At the
-// start of a transfer the latter does not count, so that the ring grows to what short
-// transfers that follow one another can use.
+// tryTake returns a chunk that is not in use, or nil if none is available. In the
+// latter case it requests another chunk, unless the limit is reached or the device
+// still has enough chunks to copy. At the start of a transfer the second condition does
+// not apply, so that the ring grows to the size that consecutive short transfers can
+// use.
 func (r *ring) tryTake(start bool) (*chunk, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -73,7 +74,8 @@ func (r *ring) tryTake(start bool) (*chunk, error) {
 	return nil, nil
 }
 
-// pop removes the chunk that is likeliest to be done with. The caller holds mu.
+// pop removes the chunk that was returned first, because its work probably completes
+// first. The caller holds mu.
 func (r *ring) pop() *chunk {
 	if len(r.idle) == 0 {
 		return nil
@@ -86,8 +88,8 @@ func (r *ring) pop() *chunk {
 	return c
 }
 
-// oldest takes the longest returned chunk and waits until the device is done with
-// it. It returns nil where no chunk is idle.
+// oldest takes the chunk that was returned first and waits until the device has
+// finished with it. It returns nil if no chunk is idle.
 func (r *ring) oldest(ctx context.Context) (*chunk, error) {
 	r.mu.Lock()
 	c := r.pop()
@@ -102,7 +104,7 @@ func (r *ring) oldest(ctx context.Context) (*chunk, error) {
 	return c, nil
 }
 
-// take returns a chunk that nothing uses, waiting for one if it must.
+// take returns a chunk that is not in use. It waits for one if necessary.
 func (r *ring) take(ctx context.Context) (*chunk, error) {
 	for {
 		c, err := r.tryTake(false)
@@ -124,8 +126,8 @@ func (r *ring) take(ctx context.Context) (*chunk, error) {
 	}
 }
 
-// put gives a chunk back, whose event marks the last work on it. After close it is
-// freed, once the device is done with it.
+// put returns a chunk to the ring. The chunk's event marks the last work on it. If the
+// ring is closed, put waits for that work and frees the chunk.
 func (r *ring) put(c *chunk) {
 	r.mu.Lock()
 	closed := r.closed
@@ -139,7 +141,7 @@ func (r *ring) put(c *chunk) {
 	r.signal()
 }
 
-// discard frees a chunk of a closed ring once the device is done with it.
+// discard frees a chunk of a closed ring after the device has finished with it.
 func (r *ring) discard(c *chunk) error {
 	waiting := c.event.Wait(context.Background())
 	_, freeing := c.free(r.device)
@@ -156,10 +158,9 @@ func (r *ring) signal() {
 	}
 }
 
-// settle puts a chunk back after work on it was enqueued, or was not. Work whose
-// end could not be marked is waited for with all else on its stream. Where that
-// fails too the chunk can never be used again, nor, as it is the device that has
-// failed, can any other.
+// settle returns a chunk after an attempt to enqueue work on it. If the end of the work
+// could not be marked, settle waits for all work on the stream. If that also fails, the
+// chunk cannot be reused, and the ring is broken because the device has failed.
 func (r *ring) settle(c *chunk, stream *device.Stream, err error) {
 	var unmarked *device.UnmarkedError
 	if !errors.As(err, &unmarked) || quiesce(stream) == nil {
@@ -172,13 +173,13 @@ func (r *ring) settle(c *chunk, stream *device.Stream, err error) {
 	r.breakWith(err)
 }
 
-// breakWith makes every further transfer fail. The caller holds mu.
+// breakWith makes all further transfers fail. The caller holds mu.
 func (r *ring) breakWith(err error) {
 	r.broken = err
 	r.signal()
 }
 
-// stats counts as in use what transfers hold.
+// stats returns the statistics. Chunks that transfers hold count as in use.
 func (r *ring) stats() Stats {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -189,8 +190,8 @@ func (r *ring) stats() Stats {
 	}
 }
 
-// trim frees idle chunks until no more than keep bytes are pinned. Freeing pinned
-// memory takes the driver long, so it happens without the lock.
+// trim frees idle chunks until at most keep bytes are pinned. It does not hold the lock
+// while it frees them, because freeing pinned memory is slow.
 func (r *ring) trim(keep uint64) (released uint64, err error) {
 	var failures []error
 	for _, c := range r.withdraw(keep) {
@@ -206,7 +207,7 @@ func (r *ring) trim(keep uint64) (released uint64, err error) {
 	return released, errors.Join(failures...)
 }
 
-// withdraw takes idle chunks that the device is done with until no more than keep
+// withdraw removes idle chunks that the device has finished with until at most keep
 // bytes are left.
 func (r *ring) withdraw(keep uint64) []*chunk {
 	r.mu.Lock()
@@ -229,7 +230,7 @@ func (r *ring) withdraw(keep uint64) []*chunk {
 	return withdrawn
 }
 
-// forget notes that a chunk was freed. A transfer that waits for one may make its own.
+// forget counts a freed chunk. A waiting transfer may then create another one.
 func (r *ring) forget() {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -237,9 +238,9 @@ func (r *ring) forget() {
 	r.signal()
 }
 
-// close makes further transfers fail and frees the chunks that no transfer holds once
-// the device is done with them. A transfer that is under way keeps the chunks it holds:
-// they are freed when it gives them back, as is a chunk that is being made.
+// close makes further transfers fail and frees the idle and the stuck chunks after the
+// device has finished with them. A transfer in progress keeps its chunks; each is freed
+// when it is returned, as is a chunk that is being created.
 func (r *ring) close() error {
 	r.mu.Lock()
 	free := append(r.idle, r.stuck...)

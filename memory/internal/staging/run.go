@@ -6,14 +6,14 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// run is a stretch of a span that travels as a whole.
+// run is a range of a span that is transferred together.
 type run struct {
-	// base is where the span begins. All offsets are from there.
+	// base is the address of the span. All offsets are relative to it.
 	base     device.Pointer
 	from, to uint64
 	pieces   []Piece
 	pad      byte
-	// start is where the run lies in its sequence.
+	// start is the position of the run in its sequence.
 	start uint64
 }
 
@@ -24,8 +24,8 @@ func (r *run) first(offset uint64) int {
 	return sort.Search(len(r.pieces), func(i int) bool { return r.pieces[i].end() > offset })
 }
 
-// gather writes the run's bytes from offset on into destination. What exists is
-// moved by the given function.
+// gather writes the run's bytes, starting at offset, into destination. It calls move to
+// copy the pieces that have Data, calls Fill for the others, and pads the gaps.
 func (r *run) gather(destination []byte, offset uint64, move func(destination, source []byte) int) {
 	end := offset + uint64(len(destination))
 	at := offset
@@ -43,7 +43,7 @@ func (r *run) gather(destination []byte, offset uint64, move func(destination, s
 	pad(destination[at-offset:], r.pad)
 }
 
-// scatter copies the run's bytes from offset on to the pieces they belong to.
+// scatter copies the run's bytes, starting at offset, from source to the pieces.
 func (r *run) scatter(source []byte, offset uint64) {
 	end := offset + uint64(len(source))
 	for i := r.first(offset); i < len(r.pieces) && r.pieces[i].Offset < end; i++ {
@@ -63,6 +63,7 @@ func pad(destination []byte, value byte) {
 	}
 }
 
-// through copies through the caches, for memory that the processor itself will
-// read and for what will have left them when it is fetched.
+// through copies through the caches. It serves memory that the processor itself will
+// read, and transfers so long that their data leaves the caches before the device reads
+// it.
 func through(destination, source []byte) int { return copy(destination, source) }

@@ -5,17 +5,18 @@ import (
 	"sort"
 )
 
-// sequence lays runs one behind the other, so that many short ones are cut up,
-// filled and waited for as one long one is.
+// sequence concatenates runs, so that many short runs are divided, filled and waited
+// for like one long run.
 type sequence struct {
 	runs  []run
 	bytes uint64
 }
 
-// alignment keeps runs from sharing a cache line, which two workers might write.
+// alignment keeps two runs out of the same cache line, because two workers might write
+// them.
 const alignment = 64
 
-// expect makes room for so many runs where none was added yet.
+// expect allocates capacity for the given number of runs if no run was added yet.
 func (s *sequence) expect(runs int) {
 	if s.runs == nil {
 		s.runs = make([]run, 0, runs)
@@ -28,16 +29,16 @@ func (s *sequence) add(r run) {
 	s.runs = append(s.runs, r)
 }
 
-// stretch is what some part of a sequence holds of one run.
+// stretch is the intersection of one run with a range of the sequence.
 type stretch struct {
 	*run
-	// offset is where it begins in the run's span.
+	// offset is the offset of the stretch in the run's span.
 	offset, bytes uint64
-	// at is where it lies in the part of the sequence.
+	// at is the offset of the stretch in the range of the sequence.
 	at uint64
 }
 
-// within returns what lies in the sequence from a position on.
+// within returns the stretches in the given range of the sequence.
 func (s *sequence) within(position, bytes uint64) iter.Seq[stretch] {
 	return func(yield func(stretch) bool) {
 		end := position + bytes
@@ -52,14 +53,14 @@ func (s *sequence) within(position, bytes uint64) iter.Seq[stretch] {
 	}
 }
 
-// gather writes what lies from a position on into destination.
+// gather writes the sequence's bytes, starting at position, into destination.
 func (s *sequence) gather(destination []byte, position uint64, move func(destination, source []byte) int) {
 	for each := range s.within(position, uint64(len(destination))) {
 		each.gather(destination[each.at:each.at+each.bytes], each.offset, move)
 	}
 }
 
-// scatter copies what lies from a position on to the pieces it belongs to.
+// scatter copies the sequence's bytes, starting at position, from source to the pieces.
 func (s *sequence) scatter(source []byte, position uint64) {
 	for each := range s.within(position, uint64(len(source))) {
 		each.scatter(source[each.at:each.at+each.bytes], each.offset)

@@ -1,4 +1,4 @@
-// Package streamwait waits for the work on streams whose memory is about to be freed.
+// Package streamwait waits for the work that must complete before memory is freed.
 package streamwait
 
 import (
@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
-// All waits for a stream and for the further ones. The wait has no context: if it
-// were given up, the memory would be lost.
+// All waits for a stream and for the further ones. It takes no context: giving up the
+// wait would leak the memory.
 func All(stream *device.Stream, further []*device.Stream) error {
 	failures := []error{One(context.Background(), stream)}
 	for _, other := range further {
@@ -19,11 +19,11 @@ func All(stream *device.Stream, further []*device.Stream) error {
 	return errors.Join(failures...)
 }
 
-// One waits for the work that is known to be on a stream.
+// One waits for the known work on a stream.
 func One(ctx context.Context, stream *device.Stream) error {
 	err := streamwork.SynchronizeUncaptured(streamwork.Past(stream), ctx)
-	// Waiting for a stream takes an event; waiting for the device takes nothing. If
-	// both fail the device is lost.
+	// Waiting for a stream needs an event; waiting for the device does not. If both
+	// fail, the device is lost.
 	if err != nil && ctx.Err() == nil && stream.Device().Synchronize(ctx) == nil {
 		return nil
 	}
