@@ -1,9 +1,9 @@
-// Choosing between two columns, row by row.
+// Row by row choice between two columns.
 #pragma once
 
 #include "rows.cuh"
 
-// Choice is a column of truth values: true takes the first, false the second, and
+// Choice is a column of booleans: true selects the first column, false the second, and
 // null neither.
 struct Choice {
     const u8 *bits;
@@ -19,8 +19,8 @@ struct Choice {
     const T *a, u64 a_at, const u8 *a_valid, u64 a_valid_at, const T *b, u64 b_at, const u8 *b_valid, u64 b_valid_at, u64 n
 #define GIVEN_SIDES a, a_at, a_valid, a_valid_at, b, b_at, b_valid, b_valid_at, n
 
-// choose_valid gives for each of a warp's rows the choice and whether there is one
-// that is not null.
+// choose_valid returns, for each of a warp's rows, the choice and whether it selects a
+// value that is not null.
 template <u32 items>
 DEVICE void choose_valid(const Warp<items> &warp, const Choice &choice, const u8 *a_valid, u64 a_valid_at, const u8 *b_valid,
                          u64 b_valid_at, u64 n, u64 (&at)[items], bool (&first)[items], bool (&ok)[items]) {

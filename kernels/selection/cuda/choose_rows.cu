@@ -1,7 +1,7 @@
 #include "choose.cuh"
 
-// choose_rows writes indices into the two columns put together: those of the second
-// begin with n.
+// choose_rows writes indices into the concatenation of both columns: those of the
+// second column begin at n.
 KERNEL LAUNCH_BOUNDS(block_threads) choose_rows(u64 *out, CHOICE, u64 n) {
     for (u64 i = thread_in_grid(), step = threads_per_grid(); i < n; i += step) {
         const u64 index = bit(mask, mask_at + i) ? i : n + i;

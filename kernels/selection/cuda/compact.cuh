@@ -1,10 +1,10 @@
-// Keeping some of a column's rows, in their order.
+// Kernels that keep some of a column's rows, in order.
 //
-// Rows are taken in segments of 512, one for each warp: 16 words of 32 keep bits, of
-// which lane i has the i-th. Lane i of a warp loads rows i, 32 + i, 64 + i … of the
-// segment, so that loads coalesce, and those lanes that keep their row store to
-// addresses that follow one another, so that stores coalesce too: nothing needs to go
-// through shared memory, and a warp waits for no other one.
+// Rows are processed in segments of 512, one per warp: 16 words of 32 keep bits, of
+// which lane i holds the i-th. Lane i of a warp loads rows i, 32 + i, 64 + i … of the
+// segment, so loads coalesce. The lanes that keep their row store to consecutive
+// addresses, so stores coalesce too. No values go through shared memory, and warps do
+// not wait for each other.
 #pragma once
 
 #include "scan.cuh"
@@ -12,30 +12,30 @@
 static constexpr u32 segment_words = 16, segment_rows = 32 * segment_words;
 static constexpr u32 compact_threads = 256, compact_warps = compact_threads / warp_threads;
 
-// COMPACT_BOUNDS asks for registers to be few enough for four blocks, and with them
-// 32 KiB of loads of 8 bytes each, on a multiprocessor.
+// COMPACT_BOUNDS limits the registers so that four blocks fit on a multiprocessor, with
+// 32 KiB of 8-byte loads in flight.
 #define COMPACT_BOUNDS __attribute__((launch_bounds(compact_threads, 4)))
 
-// global_of tells the compiler that an address which came in a struct of arguments is
-// one of global memory; it cannot know.
+// global_of informs the compiler that an address in a struct of arguments is in global
+// memory, which the compiler cannot infer.
 template <typename T> DEVICE T *global_of(T *address) {
     u64 global;
     asm("cvta.to.global.u64 %0, %1;" : "=l"(global) : "l"(address));
     return (T *)(__attribute__((address_space(1))) T *)global;
 }
 
-// Mask says which rows are kept: those whose bit is set in bits and, where there is a
-// bitmap, in valid. Bits are numbered from a bit of the first byte on, 0 to 7.
+// Mask selects the kept rows: those whose bit is set in bits and, if valid is not null,
+// in valid. Bits are numbered from a bit, 0 to 7, of the first byte.
 struct Mask {
     const u8 *bits;
     u64 bit;
     const u8 *valid; // may be null
     u64 valid_bit;
-    const i64 *rows; // how many there are, or null for as many as capacity
+    const i64 *rows; // the number of rows, or null for capacity rows
     i64 capacity;
 };
 
-// rows_of returns how many rows there are.
+// rows_of returns the number of rows.
 DEVICE u64 rows_of(const i64 *rows, i64 capacity) {
     if (rows == nullptr)
         return capacity;
@@ -43,9 +43,8 @@ DEVICE u64 rows_of(const i64 *rows, i64 capacity) {
     return n < 0 ? 0 : n < capacity ? n : capacity;
 }
 
-// load_bits returns count bits, 1 to 32, from bit at on, of a bitmap that begins with
-// bit first of its first byte and holds n bits from there. It touches no byte that
-// does not belong to these.
+// load_bits returns count bits, 1 to 32, from bit at of a bitmap that begins with bit
+// first of its first byte and holds n bits. It reads no byte outside the bitmap.
 DEVICE u32 load_bits(const u8 *bits, u64 first, u64 n, u64 at, u32 count) {
     const u32 most = 0xffffffff >> (32 - count);
     const u64 begin = first + at;
@@ -64,12 +63,12 @@ DEVICE u32 load_bits(const u8 *bits, u64 first, u64 n, u64 at, u32 count) {
     return (u32)(wide >> inside) & most;
 }
 
-// keep_bits returns which of count rows, 1 to 32, from row at on are kept.
+// keep_bits returns the keep bits of count rows, 1 to 32, from row at.
 DEVICE u32 keep_bits(const Mask &mask, u64 at, u32 count) {
     u32 keep = 0xffffffff;
     const u8 *bits = global_of(mask.bits);
     u64 first = mask.bit;
-    // A loop, so that the code is there once.
+    // A loop, so that the code exists once.
 #pragma nounroll
     for (u32 bitmap = 0; bitmap < 2 && bits != nullptr; bitmap++) {
         keep &= load_bits(bits, first, mask.capacity, at, count);
@@ -79,7 +78,7 @@ DEVICE u32 keep_bits(const Mask &mask, u64 at, u32 count) {
     return keep;
 }
 
-// segment_keep_bits returns the own lane's word of a segment of limit rows.
+// segment_keep_bits returns the calling lane's word of a segment of limit rows.
 DEVICE u32 segment_keep_bits(const Mask &mask, u64 begin, u32 limit) {
     const u32 at = 32 * lane_in_warp();
     if (at >= segment_rows || at >= limit)
@@ -87,8 +86,8 @@ DEVICE u32 segment_keep_bits(const Mask &mask, u64 begin, u32 limit) {
     return keep_bits(mask, begin + at, limit - at < 32 ? limit - at : 32);
 }
 
-// Where says where the kept rows of each segment go: as many rows after the base of
-// its tile, of 1 << shift segments, as within says.
+// Where gives the positions of each segment's kept rows in the output: the base of its
+// tile, of 1 << shift segments, plus within.
 struct Where {
     const u64 *bases;
     const u32 *within;
@@ -97,14 +96,13 @@ struct Where {
 
 DEVICE u64 begin_of(const Where &where, u64 segment) { return where.bases[segment >> where.shift] + where.within[segment]; }
 
-// Shared is what the warps of a block keep of their segments in shared memory: the
-// words of keep bits. Every lane needs all of its warp's, and to read them there takes
-// less code than to shuffle them.
+// Shared holds a block's words of keep bits in shared memory. Each lane needs all words
+// of its warp, and reading them from shared memory takes less code than shuffles.
 struct alignas(16) Shared {
     u32 words[compact_warps][segment_words];
 };
 
-// share lets all lanes of the warp see the words that its first lanes have.
+// share makes the words of the warp's first lanes visible to all its lanes.
 DEVICE const u32 *share(Shared &shared, u32 word) {
     u32 *words = shared.words[thread_in_block() / warp_threads];
     if (lane_in_warp() < segment_words)
@@ -113,7 +111,7 @@ DEVICE const u32 *share(Shared &shared, u32 word) {
     return words;
 }
 
-// load_segment loads the values of a whole segment: lane i has row 32 j + i in
+// load_segment loads the values of a whole segment: lane i gets row 32 j + i in
 // value[j].
 template <typename T> DEVICE void load_segment(T (&value)[segment_words], const T *segment) {
 #pragma unroll
@@ -121,7 +119,7 @@ template <typename T> DEVICE void load_segment(T (&value)[segment_words], const 
         value[i] = segment[32 * i + lane_in_warp()];
 }
 
-// store_kept stores those of them that are kept, from out on.
+// store_kept stores the kept values to out.
 template <typename T> DEVICE void store_kept(const T (&value)[segment_words], T *out, const u32 *words) {
     const u32 own = 1u << lane_in_warp(), ahead = own - 1;
 #pragma unroll
@@ -133,8 +131,8 @@ template <typename T> DEVICE void store_kept(const T (&value)[segment_words], T 
     }
 }
 
-// each_kept calls copy with every kept row of a segment and its place among them. It
-// is for what does not move as fast as the memory.
+// each_kept calls copy with every kept row of a segment and its rank among them. It
+// serves copies that are not bound by the memory bandwidth.
 template <typename Copy> DEVICE void each_kept(const u32 *words, Copy copy) {
     const u32 own = 1u << lane_in_warp(), ahead = own - 1;
     u32 before = 0;
@@ -147,14 +145,15 @@ template <typename Copy> DEVICE void each_kept(const u32 *words, Copy copy) {
     }
 }
 
-// extract_bits moves those bits of value that are set in mask to the low end, in
-// their order (Hacker's Delight, section 7-4).
+// extract_bits moves the bits of value that are set in mask to the low end, in order
+// (Hacker's Delight, section 7-4).
 DEVICE u32 extract_bits(u32 value, u32 mask) {
     value &= mask;
     u32 holes = ~mask << 1;
 #pragma unroll
     for (u32 step = 1; step < 32; step *= 2) {
-        // parity of the holes below each bit: whether it moves by this step
+        // Parity of the number of holes below each bit: whether the bit moves in this
+        // step.
         u32 parity = holes;
 #pragma unroll
         for (u32 shift = 1; shift < 32; shift *= 2)
@@ -168,5 +167,5 @@ DEVICE u32 extract_bits(u32 value, u32 mask) {
     return value;
 }
 
-// or_word sets bits of a word, in shared or in global memory.
+// or_word sets bits of a word in shared or global memory.
 DEVICE void or_word(u32 *word, u32 bits) { __atomic_fetch_or(word, bits, __ATOMIC_RELAXED); }

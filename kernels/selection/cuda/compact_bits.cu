@@ -1,18 +1,18 @@
 #include "compact.cuh"
 
-// Bitmaps are those of one launch: row y of the grid is bitmap y.
+// Bitmaps are the bitmaps of one launch: row y of the grid handles bitmap y.
 static constexpr u32 bitmaps_most = 16;
 
 struct Bitmaps {
     struct {
         const u8 *source;
-        u64 bit; // of the first row, in the first byte
+        u64 bit; // number of the first row's bit in the first byte
         u32 *out;
     } bitmap[bitmaps_most];
 };
 
-// compact_bits keeps bits. The output is zeroed before: where two segments share a
-// word, both add to it.
+// compact_bits keeps bits. The caller zeroes the output, because two segments that
+// share a word both set bits in it.
 KERNEL LAUNCH_BOUNDS(compact_threads) compact_bits(Mask mask, Where where, Bitmaps bitmaps) {
     __shared__ u32 shared[compact_warps][segment_words + 1];
     const u64 n = rows_of(mask.rows, mask.capacity);

@@ -1,6 +1,6 @@
 #include "compact.cuh"
 
-// A tile is 64 segments: four words of bits for each thread of a block.
+// A tile is 64 segments: four words of bits per thread of a block.
 static constexpr u32 tile_segments = 64, thread_words = 4, thread_rows = 32 * thread_words;
 static constexpr u32 tile_rows = compact_threads * thread_rows, segment_threads = segment_words / thread_words;
 
@@ -8,8 +8,8 @@ typedef Vector<u32, thread_words> Four;
 
 DEVICE Four both(const Four &a, const Four &b) { return {a.lane[0] & b.lane[0], a.lane[1] & b.lane[1], a.lane[2] & b.lane[2], a.lane[3] & b.lane[3]}; }
 
-// compact_count counts the kept rows of each tile, and for each segment those ahead
-// of it in its tile.
+// compact_count counts the kept rows of each tile, and for each segment the kept rows
+// before it in its tile.
 KERNEL LAUNCH_BOUNDS(compact_threads) compact_count(Mask mask, u32 *__restrict__ within, u64 *__restrict__ totals) {
     __shared__ u32 counts[tile_segments];
     const u64 n = rows_of(mask.rows, mask.capacity);
@@ -52,8 +52,8 @@ KERNEL LAUNCH_BOUNDS(compact_threads) compact_count(Mask mask, u32 *__restrict__
 
 static constexpr u32 offsets_threads = 1024;
 
-// compact_offsets turns the tiles' counts into where each tile's rows begin, and
-// writes how many are kept in all. One block.
+// compact_offsets turns the tiles' counts into the positions at which their rows begin,
+// and writes the total number of kept rows. One block.
 KERNEL LAUNCH_BOUNDS(offsets_threads) compact_offsets(u64 *totals, const i64 *rows, i64 capacity, i64 *kept) {
     __shared__ u64 before_warp[offsets_threads / warp_threads], all;
     const u64 n = rows_of(rows, capacity), tiles = (n + tile_rows - 1) / tile_rows;

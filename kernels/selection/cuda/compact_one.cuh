@@ -1,21 +1,22 @@
-// The kernel that keeps the rows of the one column that a predicate reads, which is put
-// in place of its marked lines by codegen.Splice. What was loaded for the predicate is
-// what is stored, so the column is read once.
+// The kernel that keeps the rows of a column that is the only input of a predicate.
+// codegen.Splice replaces its marked lines with the predicate. The kernel stores the
+// values that it loaded for the predicate, so it reads the column once.
 //
-// What lies before a tile takes some 6 µs to learn when the memory is busy: longer than
-// a tile takes. So a block goes on with the next tiles, and stores one when its place is
-// known. 2²⁷ float64 of which half are kept take 381 µs on an H200, 375 where the
-// place is not waited for at all, 499 with one tile held instead of two, and 597 by
-// compact_where, which waits. (The copy rate of that device allows 379.)
+// The number of kept rows before a tile takes some 6 µs to arrive when the memory is
+// busy, which is longer than the work on a tile. A block therefore continues with the
+// next tiles, and stores a tile when its position is known. Keeping half of 2²⁷ float64
+// takes 381 µs on an H200, 375 without waiting for the position, 499 with one tile held
+// instead of two, and 597 with compact_where, which waits. (The copy rate of that
+// device allows 379.)
 #pragma once
 
 #include "compact.cuh"
 #include "prefixes.cuh"
 
-// A tile is what a block takes: a segment for each warp but the last, which learns where
-// they go. So three blocks have, of values of 8 bytes, 84 KiB on their way and twice as
-// much in shared memory, for which a block takes less than the 64 KiB that there are at
-// least.
+// A tile is the work of a block: one segment per warp except the last warp, which
+// computes their positions. With values of 8 bytes, three blocks have 84 KiB of loads
+// in flight and twice as much in shared memory; a block uses less than 64 KiB, which
+// every device has.
 static constexpr u32 one_warps = 7, one_threads = (one_warps + 1) * warp_threads, one_rows = one_warps * segment_rows;
 static constexpr u32 held = 2; // tiles
 
@@ -27,28 +28,28 @@ struct One {
     u8 *out;
 };
 
-// Found is what further kernels need to keep further columns: see Mask and Where. Every
-// segment has a base of its own.
+// Found is the output that kernels for further columns need: see Mask and Where. Every
+// segment has a separate base.
 struct Found {
-    u32 *bits; // null where there are no further columns
+    u32 *bits; // null without further columns
     u32 *within;
     u64 *bases;
 };
 
-// Arguments stands for those of the predicate: see compact_where.cuh.
+// Arguments is a placeholder for the predicate's arguments: see compact_where.cuh.
 struct Arguments {
     u64 word[1];
 };
 
-// Exchange is what the warps of a block tell each other of a tile. There are four of
-// them: the tile that is counted, two that are held, and one that is being stored.
+// Exchange holds a tile's data that the warps of a block share. There are four: for the
+// tile that is counted, the two that are held, and the one that is stored.
 struct Exchange {
     u32 counts[one_warps], begins[one_warps];
-    u32 tile, next; // its number, and that of the block's next one
+    u32 tile, next; // its number, and the number of the block's next tile
 };
 static constexpr u32 exchanges = 4;
 
-// find_places is what the last warp of a block does.
+// find_places is the code of the last warp of a block.
 DEVICE void find_places(const Prefixes<u32> &prefixes, u32 tiles, Exchange *exchange, const Found &found, i64 *kept) {
     const u32 lane = lane_in_warp();
 #pragma nounroll
@@ -94,8 +95,8 @@ DEVICE void evaluate_four(u32 (&keep)[4], u64 row, const u32 *value) {
                  : "l"(row), "n"(32), "r"(value[0]), "r"(value[1]), "r"(value[2]), "r"(value[3]));
 }
 
-// own_bits evaluates the predicate for a segment of limit rows from begin on, whose
-// values were loaded. Bit i says whether the lane keeps row 32 i + lane.
+// own_bits evaluates the predicate for a segment of limit rows from row begin, whose
+// values are loaded. Bit i is set if the lane keeps row 32 i + lane.
 template <typename T> DEVICE u32 own_bits(const T (&value)[segment_words], u32 begin, u32 limit) {
     const u32 lane = lane_in_warp();
     u32 bits = 0;
@@ -117,9 +118,10 @@ template <typename T> DEVICE u32 own_bits(const T (&value)[segment_words], u32 b
     return bits;
 }
 
-extern __shared__ u64 shared_kept[]; // the values of the tiles that are held
+extern __shared__ u64 shared_kept[]; // the values of the held tiles
 
-// compact_one keeps the rows that the predicate is true of. There are fewer than 2³² rows.
+// compact_one keeps the rows for which the predicate is true. There are fewer than 2³²
+// rows.
 template <typename T>
 DEVICE void compact_one(void *state, const i64 *rows, i64 capacity, i64 *kept, const Found &found, const One &one) {
     __shared__ Exchange exchange[exchanges];
@@ -128,7 +130,7 @@ DEVICE void compact_one(void *state, const i64 *rows, i64 capacity, i64 *kept, c
     const bool first_thread = thread_in_block() == 0;
     const u32 n = rows_of(rows, capacity), tiles = n / one_rows + (n % one_rows != 0);
     const Prefixes<u32> prefixes(state, tiles);
-    // The first block to take a number has prefixes to tell, the others tiles.
+    // The first block to take a number computes prefixes; the others process tiles.
     if (first_thread)
         exchange[exchanges - 1].next = take_tile(state);
     synchronize_block();
@@ -175,7 +177,7 @@ DEVICE void compact_one(void *state, const i64 *rows, i64 capacity, i64 *kept, c
         u32 count = 0, bits = 0;
         if (tile < tiles) {
             bits = own_bits(value, begin_of_tile(tile), limit_of_tile(tile));
-            // Now that the tile is here, the next one's number is asked for.
+            // The tile has arrived: request the number of the next one.
             u32 upcoming = 0;
             if (first_thread)
                 upcoming = take_tile(state) - 1;
@@ -221,7 +223,8 @@ DEVICE void compact_one(void *state, const i64 *rows, i64 capacity, i64 *kept, c
             if (next < tiles)
                 load_tile(next);
         }
-        // After the last one there are as many rounds as tiles are held: see find_places.
+        // After the last tile, as many rounds follow as tiles are held: see
+        // find_places.
         if (round + 1 >= held && held_tile[held - 2] >= tiles)
             return;
         held_tile[1] = held_tile[0], held_count[1] = held_count[0];

@@ -1,6 +1,6 @@
 #include "compact_small.cuh"
 
-// compact_small keeps the rows that a mask keeps. One block; capacity is at most
+// compact_small keeps the rows that a mask selects. One block; capacity is at most
 // small_rows.
 KERNEL SMALL_BOUNDS compact_small(Mask mask, i64 *kept, Parts parts) {
     __shared__ Few few;

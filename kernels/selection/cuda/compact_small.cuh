@@ -1,5 +1,5 @@
-// Keeping rows of a table so small that one block does it best: every column, the
-// bitmaps too, and the number of rows in one launch, with nothing zeroed before.
+// Kernels for tables so small that one block is fastest. One launch keeps the rows of
+// every column and bitmap and counts them, without zeroed memory.
 #pragma once
 
 #include "compact.cuh"
@@ -8,26 +8,26 @@ static constexpr u32 small_threads = 1024, small_warps = small_threads / warp_th
 static constexpr u32 small_words = 256, small_rows = 32 * small_words;
 static constexpr u32 small_columns = 32;
 
-// SMALL_BOUNDS: one block is all that runs.
+// SMALL_BOUNDS: only one block runs.
 #define SMALL_BOUNDS __attribute__((launch_bounds(small_threads, 1)))
 
 // Parts are the buffers of one launch.
 struct Parts {
     struct {
-        const u8 *source; // null for the rows' numbers
+        const u8 *source; // null to write the row numbers
         u8 *out;
-        u64 unit;  // bytes that move at a time: 1, 2, 4, 8 or 16; 0 for bits
-        u64 units; // how many of them a row is, or for bits where the first one is
+        u64 unit;  // size of the units that move, in bytes: 1, 2, 4, 8 or 16; 0 for bits
+        u64 units; // units per row, or for bits the number of the first bit
     } part[small_columns];
     u64 count;
 };
 
-// Few is what a block knows of its rows.
+// Few is a block's data about its rows.
 struct Few {
     u32 keep[small_words], before[small_words], bits[small_words], warps[small_warps];
 };
 
-// copy_words copies the kept rows of one column, every warp some of the words.
+// copy_words copies the kept rows of one column. Each warp copies some of the words.
 template <typename T> DEVICE void copy_words(const Few &few, u32 n, const u8 *source, u8 *out, u32 units) {
     const u32 lane = lane_in_warp();
 #pragma nounroll
@@ -54,10 +54,10 @@ template <typename T> DEVICE void number_words(const Few &few, u32 n, u8 *out) {
     }
 }
 
-// copy_bits copies the kept bits of one bitmap. The whole block calls it.
+// copy_bits copies the kept bits of one bitmap. All threads of the block call it.
 DEVICE void copy_bits(Few &few, u32 n, u32 total, const u8 *source, u8 *out, u64 first, i64 capacity) {
     const u32 word = thread_in_block();
-    synchronize_block(); // before, someone may still write the bits of another bitmap
+    synchronize_block(); // other threads may still write the previous bitmap's bits
     if (word < small_words)
         few.bits[word] = 0;
     synchronize_block();
@@ -75,8 +75,8 @@ DEVICE void copy_bits(Few &few, u32 n, u32 total, const u8 *source, u8 *out, u64
         ((u32 *)out)[word] = few.bits[word];
 }
 
-// compact_few keeps those of n rows, at most small_rows, whose bit bits_of gives: it
-// is called with the number of a word by all lanes of a warp.
+// compact_few keeps those of n rows, at most small_rows, whose bit is set. All lanes of
+// a warp call bits_of with the number of a word.
 template <typename Bits> DEVICE void compact_few(Few &few, u32 n, i64 capacity, i64 *kept, const Parts &parts, Bits bits_of) {
     const u32 thread = thread_in_block(), warp = thread / warp_threads, lane = lane_in_warp();
 #pragma nounroll

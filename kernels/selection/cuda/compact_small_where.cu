@@ -1,12 +1,12 @@
 #include "compact_small.cuh"
 
-// Arguments stands for those of the predicate: see compact_where.
+// Arguments is a placeholder for the predicate's arguments: see compact_where.
 struct Arguments {
     u64 word[1];
 };
 
-// compact_small_where keeps the rows that a predicate is true of, which is put in
-// place of the marked line by codegen.Splice. One block; capacity is at most
+// compact_small_where keeps the rows for which a predicate is true. codegen.Splice
+// replaces the marked line with the predicate. One block; capacity is at most
 // small_rows.
 KERNEL SMALL_BOUNDS compact_small_where(const i64 *rows, i64 capacity, i64 *kept, Parts parts, Arguments) {
     __shared__ Few few;

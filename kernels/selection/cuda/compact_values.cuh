@@ -1,18 +1,18 @@
 #include "compact.cuh"
 
-// Columns are those of one launch: row y of the grid is column y.
+// Columns are the columns of one launch: row y of the grid handles column y.
 static constexpr u32 columns_most = 16;
 
 struct Columns {
     struct {
-        const u8 *source; // null for the rows' numbers
+        const u8 *source; // null to write the row numbers
         u8 *out;
-        u64 units; // how many Ts a row is
+        u64 units; // number of Ts per row
     } column[columns_most];
 };
 
-// copy_kept copies the kept rows of a segment, of units Ts each, of which it loads
-// those of four rows before it stores the first.
+// copy_kept copies the kept rows of a segment, units Ts per row. It loads four rows
+// before it stores the first.
 template <typename T> DEVICE void copy_kept(const T *from, T *out, const u32 *words, u32 units) {
     constexpr u32 batch = 4;
     const u32 lane = lane_in_warp(), own = 1u << lane;
@@ -40,8 +40,8 @@ template <typename T> DEVICE void copy_kept(const T *from, T *out, const u32 *wo
     }
 }
 
-// compact_values keeps rows of columns of values. T is the widest unit that values
-// and addresses are multiples of.
+// compact_values keeps rows of columns of values. T is the widest unit that divides the
+// width and the addresses.
 template <typename T> DEVICE void compact_values(const Mask &mask, const Where &where, const Columns &columns) {
     __shared__ Shared shared;
     const u64 n = rows_of(mask.rows, mask.capacity);
@@ -55,7 +55,7 @@ template <typename T> DEVICE void compact_values(const Mask &mask, const Where &
     const bool numbers = column.source == nullptr, whole = limit == segment_rows && units == 1 && !numbers;
     const T *from = (const T *)global_of(column.source) + begin * units;
 
-    // Loads that need not wait for the keep bits come ahead of them.
+    // Loads that do not depend on the keep bits are issued first.
     T value[segment_words] = {};
     if (whole)
         load_segment(value, from);

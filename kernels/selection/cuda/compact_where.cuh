@@ -1,17 +1,17 @@
-// The kernel that keeps the rows that a predicate is true of, which is put in place of
-// its marked lines by codegen.Splice. There is one for fused columns of 4 bytes and one
-// for 8, so that the driver has little to compile when it meets a new predicate.
+// The kernel that keeps the rows for which a predicate is true. codegen.Splice replaces
+// its marked lines with the predicate. There is one kernel for fused columns of 4 bytes
+// and one for 8, so that the driver has little to compile for a new predicate.
 #pragma once
 
 #include "compact.cuh"
 #include "lookback.cuh"
 
-// A tile is what a block takes: a segment for each warp.
+// A tile is the work of a block: one segment per warp.
 static constexpr u32 tile_rows = compact_warps * segment_rows;
 
 
-// Fused are the columns that the predicate reads and that are kept here, while what
-// was read of them is near.
+// Fused are the columns that the predicate reads and this kernel keeps, while their
+// values are still cached.
 static constexpr u32 fused_most = 4;
 
 struct Fused {
@@ -22,21 +22,21 @@ struct Fused {
     u64 count;
 };
 
-// Found is what further kernels need to keep further columns: see Mask and Where.
+// Found is the output that kernels for further columns need: see Mask and Where.
 struct Found {
-    u32 *bits; // null where there are no further columns
+    u32 *bits; // null without further columns
     u32 *within;
     u64 *bases;
 };
 
-// Arguments stands for those of the predicate. Its length is rewritten when the
-// predicate is put in.
+// Arguments is a placeholder for the predicate's arguments. codegen.Splice changes its
+// length.
 struct Arguments {
     u64 word[1];
 };
 
-// warp_keep_bits evaluates the predicate for a segment of limit rows from begin on, and
-// gives each of the first lanes its word.
+// warp_keep_bits evaluates the predicate for a segment of limit rows from row begin.
+// Each of the first lanes gets its word.
 DEVICE u32 warp_keep_bits(u32 begin, u32 limit) {
     const u32 lane = lane_in_warp();
     u32 word = 0;
@@ -66,11 +66,11 @@ DEVICE u32 warp_keep_bits(u32 begin, u32 limit) {
     return word;
 }
 
-// compact_where keeps the rows that the predicate is true of. It says of each by 0 or 1
-// whether it is kept. There are fewer than 2³² rows.
+// compact_where keeps the rows for which the predicate, which writes 0 or 1, is true.
+// There are fewer than 2³² rows.
 //
-// A block takes one tile after the other, the next one while it still stores: so it
-// need not wait for the number, nor for another block to start.
+// A block loops over tiles and takes the next one while it still stores, so it waits
+// neither for the number nor for the start of another block.
 template <typename T>
 DEVICE void compact_where(void *state, const i64 *rows, i64 capacity, i64 *kept, const Found &found, const Fused &fused) {
     __shared__ u32 taken, counts[compact_warps], tile_begin;
@@ -91,7 +91,7 @@ DEVICE void compact_where(void *state, const i64 *rows, i64 capacity, i64 *kept,
         const u32 segment = tile * compact_warps + warp, begin = segment * segment_rows;
         const u32 limit = begin >= n ? 0 : n - begin < segment_rows ? n - begin : segment_rows;
 
-        // The first column is on its way before the predicate asks for it.
+        // The load of the first column starts before the predicate reads it.
         T value[segment_words] = {};
         if (limit == segment_rows && fused.count != 0)
             load_segment(value, (const T *)global_of(fused.column[0].source) + begin);

@@ -1,9 +1,9 @@
 #include "rows.cuh"
 
-// copy_bits writes n bits, the first of which is bit offset of the input, from bit
-// position on of the output; without an input all of them are set. The bits ahead
-// stay, those behind the last in its word become 0, so pieces are put together one
-// after the other. A thread writes a word.
+// copy_bits copies n bits, starting at bit offset of the input, to bit position of the
+// output. Without an input it sets all n bits. It keeps the output's bits before
+// position and clears those after the last bit in its word, so pieces can be appended
+// in order. Each thread writes one word.
 KERNEL LAUNCH_BOUNDS(block_threads)
     copy_bits(u32 *out, u64 position, const u8 *__restrict__ bits, u64 offset, u64 n) {
     const u64 word = position / 32 + thread_in_grid();

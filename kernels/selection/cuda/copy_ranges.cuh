@@ -1,15 +1,14 @@
-// Copying the bytes of strings to where the output's offsets say.
+// Copies the bytes of strings to the positions that the output's offsets give.
 #pragma once
 
 #include "ranges.cuh"
 
-// Data is the memory that is read from, of which nothing beyond its end is touched.
+// Data is the input's memory. No byte beyond its end is read.
 struct Data {
     const u8 *begin, *end;
 };
 
-// word reads eight bytes from an aligned address, of which those that lie beyond
-// the data are 0.
+// word reads eight bytes from an aligned address. Bytes outside the data are 0.
 DEVICE u64 word(const Data &data, u64 address) {
     if (address >= (u64)data.begin && address + 8 <= (u64)data.end)
         return *(const u64 *)address;
@@ -23,9 +22,9 @@ DEVICE u64 word(const Data &data, u64 address) {
 
 DEVICE u64 join(u64 low, u64 high, u32 shift) { return shift == 0 ? low : low >> shift | high << (64 - shift); }
 
-// copy_ranges gives 16 bytes of the output to a thread, whatever strings they
-// belong to: so long and short ones cost the same, and every store is a whole one.
-// Of each string it loads whole words and shifts them into place.
+// copy_ranges assigns 16 bytes of the output to each thread, independent of string
+// boundaries, so long and short strings cost the same and every store is full. It loads
+// whole words of each string and shifts them into place.
 template <typename T>
 DEVICE void copy_ranges(u8 *out, const T *__restrict__ offsets, const T *__restrict__ begins, u64 strings, u64 most, Data data) {
     constexpr u32 items = 4, tile = block_threads * items * 16;
@@ -62,7 +61,7 @@ DEVICE void copy_ranges(u8 *out, const T *__restrict__ offsets, const T *__restr
                 x &= (1ull << 8 * length) - 1, y = 0;
             else if (length < 16)
                 y &= (1ull << (8 * length - 64)) - 1;
-            // To its place behind what is there.
+            // Append the bytes to those of the previous strings.
             if (done < 8) {
                 low |= x << 8 * done;
                 high |= done == 0 ? y : y << 8 * done | x >> (64 - 8 * done);
@@ -72,7 +71,7 @@ DEVICE void copy_ranges(u8 *out, const T *__restrict__ offsets, const T *__restr
             if (done >= count)
                 break;
             string++;
-            if ((u64)offsets[string + 1] <= at + done) // it has no bytes, as many may have not
+            if ((u64)offsets[string + 1] <= at + done) // the string is empty, as many others may be
                 string = place_of(offsets, string, between[1] + 1, at + done);
         }
         *(Vector<u64, 2> *)(out + at) = {{low, high}};

@@ -1,11 +1,11 @@
-// Indices of the elements of lists, from those of the lists.
+// Computes the indices of the elements of lists from the offsets of the lists.
 #pragma once
 
 #include "ranges.cuh"
 
-// expand_ranges writes the index of every element that lists embrace: element j of
-// the output belongs to the list whose offsets it lies between, and is as far into
-// it as in the input.
+// expand_ranges writes the index of every element: element j of the output belongs to
+// the list whose output offsets enclose j, and has the same position in the list as in
+// the input.
 template <typename T, typename Index>
 DEVICE void expand_ranges(Index *out, const T *__restrict__ offsets, const T *__restrict__ begins, u64 lists, u64 most) {
     constexpr u32 items = 4, tile = block_threads * items;

@@ -1,7 +1,7 @@
 #include "rows.cuh"
 
-// expand_fixed writes the indices of the elements of lists that all are as long:
-// where there is no list, none of its elements is any.
+// expand_fixed writes the indices of the elements of fixed-size lists. The elements of
+// rows without an index get the index none.
 template <typename S> DEVICE void expand_fixed(u64 *out, u32 size, const S &source) {
     constexpr u32 items = 4;
     const u64 first = (u64)block_in_grid() * (block_threads * items);

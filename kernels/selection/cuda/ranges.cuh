@@ -1,8 +1,8 @@
-// Taking what offsets embrace: strings and lists. The first kernel, take_ranges,
-// finds for each row of the output how long it is and where it comes from; the
-// sums of the lengths are the output's offsets. Where one block does it all it
-// adds up at once; else the second kernel adds up the blocks' sums and the third
-// what is within each block.
+// Kernels that take strings and lists. The first kernel, take_ranges, finds the length
+// of each output row and its position in the input; the sums of the lengths are the
+// output's offsets. If one block handles all rows it also computes the sums. Otherwise
+// the second kernel adds up the blocks' sums and the third kernel adds up the lengths
+// within each block.
 #pragma once
 
 #include "rows.cuh"
@@ -10,8 +10,8 @@
 static constexpr u32 range_items = 8;
 static constexpr u32 range_tile = block_threads * range_items;
 
-// add_before returns the sum of the values of the threads ahead of this one, and
-// in total that of all. What is shared may be used again at once.
+// add_before returns the sum of the values of the threads before this one, and sets
+// total to the sum of all. The shared memory may be reused immediately.
 DEVICE i64 add_before(i64 value, i64 &total) {
     static __shared__ i64 sums[block_threads];
     const u32 t = thread_in_block();
@@ -30,9 +30,9 @@ DEVICE i64 add_before(i64 value, i64 &total) {
     return sum - value;
 }
 
-// add_up turns a tile's lengths, of which there are count, into offsets from base
-// on, and returns the sum of them. No offset is beyond most: so the offsets stay sound
-// if those of the input are not and more is taken than there is.
+// add_up turns count lengths of a tile into offsets that start at base, and returns
+// their sum. No offset exceeds most, so the offsets stay sound even if the input's are
+// not and the lengths add up to more than the input has.
 template <typename T> DEVICE i64 add_up(T *lengths, u64 count, i64 base, i64 most) {
     const u32 at = thread_in_block() * range_items;
     T length[range_items];
@@ -52,18 +52,18 @@ template <typename T> DEVICE i64 add_up(T *lengths, u64 count, i64 base, i64 mos
     return total;
 }
 
-// report notes a row whose offsets are unsound where indices out of bounds are noted:
-// behind all of those, marked by the highest bit.
+// report records a row with unsound offsets in the word for indices out of bounds. The
+// highest bit marks it, so it compares greater than all of those.
 template <typename T> DEVICE void report(const Listed<T> &source, u64 row) {
     if (source.bad != nullptr)
         __nvvm_atom_min_gen_ull(source.bad, row | 1ull << 63);
 }
 DEVICE void report(const Ruled &, u64) {}
 
-// take_ranges writes capacity + 1 lengths, that of the last and of rows that are
-// not there 0, and where the rows begin in the data of the input. Rows whose offsets
-// are not in order or point beyond the extent of the data are reported and have the
-// length 0.
+// take_ranges writes capacity + 1 lengths and the positions at which the rows begin in
+// the data of the input. The last length and those of rows beyond the count are 0. Rows
+// whose offsets are not in order or point beyond the extent of the data are reported
+// and get length 0.
 template <typename T, typename S>
 DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__ offsets, const u8 *__restrict__ valid, u64 valid_at,
                         i64 *sums, u64 extent, i64 most, u64 capacity, const S &source) {
@@ -91,7 +91,7 @@ DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__
             if (ok[k] && !sound)
                 report(source, first + k * warp_threads);
         }
-    } else if (warp.first < source.n) { // for the indices that are out of bounds
+    } else if (warp.first < source.n) { // to check the bounds of the indices
         typename S::Index index[items];
         read<items>(source, warp.first, warp.lane, warp_threads, index, ok);
     }
@@ -116,8 +116,8 @@ DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__
         sums[block_in_grid()] = total;
 }
 
-// add_sums turns the sums of count blocks into what lies ahead of each, and writes
-// the sum of all to the place behind them. One block does it.
+// add_sums turns the sums of count blocks into the sum before each block, and writes
+// the total after them. One block.
 template <int> DEVICE void add_sums(i64 *sums, u64 count) {
     i64 ahead = 0;
     for (u64 first = 0; first < count; first += range_tile)
@@ -132,8 +132,8 @@ template <typename T> DEVICE void add_ranges(T *lengths, u64 count, const i64 *s
     add_up(lengths + first, count - first, sums[block_in_grid()], most);
 }
 
-// place_of returns the last of the offsets between low and high that is not beyond
-// a position, which is below the offset at high. So rows of no length are passed.
+// place_of returns the index, from low to high, of the last offset that is not beyond a
+// position; the offset at high is beyond it. So empty rows are skipped.
 template <typename T> DEVICE u64 place_of(const T *offsets, u64 low, u64 high, u64 position) {
     while (high - low > 1) {
         const u64 middle = low + (high - low) / 2;

@@ -1,8 +1,8 @@
 #include "rows.cuh"
 
-// rebase adds a number to integers, so that they refer to what now lies behind
-// something else. What lies under a null may be any number, and becomes 0 where
-// limit is no more than it.
+// rebase adds a number to integers, so that they refer to data that was appended to
+// other data. Integers under a null are undefined: those that are not below limit
+// become 0.
 template <typename T> DEVICE void rebase(T *out, const T *__restrict__ from, u64 n, u64 add, u64 limit) {
     for (u64 i = thread_in_grid(), step = threads_per_grid(); i < n; i += step)
         out[i] = (u64)from[i] < limit ? from[i] + (T)add : 0;
@@ -13,8 +13,8 @@ KERNEL rebase_2(u16 *out, const u16 *from, u64 n, u64 add, u64 limit) { rebase(o
 KERNEL rebase_4(u32 *out, const u32 *from, u64 n, u64 add, u64 limit) { rebase(out, from, n, add, limit); }
 KERNEL rebase_8(u64 *out, const u64 *from, u64 n, u64 add, u64 limit) { rebase(out, from, n, add, limit); }
 
-// rebase_views adds to the numbers of data buffers in views of binary data that do
-// not hold it themselves.
+// rebase_views adds to the data buffer numbers of binary views, except views that hold
+// their bytes inline.
 KERNEL rebase_views(u32 *out, const u32 *__restrict__ from, u64 n, u32 add) {
     for (u64 i = thread_in_grid(), step = threads_per_grid(); i < n; i += step) {
         const u32 length = from[4 * i];

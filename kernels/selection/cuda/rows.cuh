@@ -1,30 +1,28 @@
-// How the kernels of this folder learn which row of the input each row of their
-// output is.
+// Sources: the mapping from each output row of this folder's kernels to an input row.
 //
-// A Source is a list of indices of 32 or 64 bits or, with no memory for it, a
-// rule. Signed indices are read as unsigned: a negative one is then beyond every
-// limit. Rows whose index is null or out of bounds are null, and what they would
-// be read from is never touched: loads go to row 0 instead. So all loads of a
-// thread can start before the first has come back, which is what keeps the memory
-// busy.
+// A source is an array of indices of 32 or 64 bits or, without memory, a rule. Signed
+// indices are read as unsigned, so a negative index is beyond every limit. Rows whose
+// index is null or out of bounds are null. The kernels never read the memory at such an
+// index: they load row 0 instead. All loads of a thread can then start before the first
+// has completed, which keeps the memory busy.
 //
-// Where the count of rows lies on the device, those behind it, up to the capacity,
-// are written like null ones: what is nested would else be garbage to those who
-// look at all of it.
+// If the count of rows is on the device, rows beyond it, up to the capacity, are
+// written like null rows. Otherwise nested values there would be garbage to readers of
+// the whole capacity.
 #pragma once
 
 #include "gpuframe.cuh"
 
 static constexpr u32 block_threads = 256;
 
-// none is an index that no column has.
+// none is an index that no row has.
 static constexpr u64 none = ~0ull;
 
-// bit returns bit i; where there is no bitmap all bits are set.
+// bit returns bit i; without a bitmap all bits are set.
 DEVICE bool bit(const u8 *bits, u64 i) { return bits == nullptr || bits[i >> 3] >> (i & 7) & 1; }
 
-// count_of returns a row count that may lie on the device, and is then not to be
-// trusted: it is between zero and most.
+// count_of returns a row count, clamped to [0, most], because a count on the device may
+// be invalid.
 DEVICE u64 count_of(const i64 *rows, u64 most) {
     if (rows == nullptr)
         return most;
@@ -42,17 +40,17 @@ template <typename T> struct Listed {
     u64 *bad;
 };
 
-// Ruled is a source that counts up from its first index, or down.
+// Ruled is a source that counts up or down from its first index.
 struct Ruled {
     typedef u64 Index;
     u64 first, step;
     u64 limit, n, capacity;
 };
 
-// SOURCE declares a kernel's parameters for a source, listed and ruled make one.
-// bad, where it is not null, takes the least row whose index is out of bounds. For a
-// rule the third parameter is its start: the last so many rows, or for 0 all of
-// them, the last first.
+// SOURCE declares a kernel's parameters for a source; listed and ruled make a source of
+// them. If bad is not null it receives the first row whose index is out of bounds. For
+// a rule the third parameter selects the last rows, that number of them, in order, or,
+// if it is 0, all rows in reverse order.
 #define SOURCE                                                                                                         \
     const void *__restrict__ indices, const u8 *__restrict__ index_valid, u64 index_valid_at,                          \
         const i64 *__restrict__ limit_rows, u64 limit, const i64 *__restrict__ rows, u64 capacity, u64 *bad
@@ -70,12 +68,12 @@ DEVICE Ruled ruled(const void *, const u8 *, u64 last, const i64 *limit_rows, u6
     return {first, step, most, count_of(rows, capacity), capacity};
 }
 
-// left returns how many of n rows lie from base on, as far as 32 bits count.
+// left returns the number of rows of n from base, limited to 32 bits.
 DEVICE u32 left(u64 n, u64 base) { return n <= base ? 0 : n - base < 0xffffffff ? n - base : 0xffffffff; }
 
-// read gives the indices of the rows base + first, base + first + step, … and
-// whether each of them is one of the output and has a value. The index of one that
-// has none is 0. There is room for a row at base.
+// read loads the indices of the rows base + first, base + first + step, … and whether
+// each row is below the count and has a value. The index of a row without a value is 0.
+// The output has room for a row at base.
 template <u32 items, typename T>
 DEVICE void read(const Listed<T> &source, u64 base, u32 first, u32 step, T (&index)[items], bool (&ok)[items]) {
     const u32 rows = left(source.n, base);
@@ -101,7 +99,7 @@ DEVICE void read(const Listed<T> &source, u64 base, u32 first, u32 step, T (&ind
         ok[k] = ok[k] && inside;
         index[k] = ok[k] ? index[k] : 0;
     }
-    // Few threads have something to report, mostly none.
+    // Few threads have an index to report.
     if (wrong != 0xffffffff && source.bad != nullptr)
         __nvvm_atom_min_gen_ull(source.bad, base + wrong);
 }
@@ -118,8 +116,8 @@ DEVICE void read(const Ruled &source, u64 base, u32 first, u32 step, u64 (&index
     }
 }
 
-// Warp says which rows a warp does: 32 × items from first on, of which each thread
-// does every 32nd, so that 32 neighbours are one word of a bitmap.
+// Warp assigns 32 × items rows, starting at first, to a warp. Each thread handles every
+// 32nd row, so 32 neighbours are one word of a bitmap.
 template <u32 items> struct Warp {
     u64 first;
     u32 lane;
@@ -130,8 +128,8 @@ template <u32 items> DEVICE Warp<items> warp_of() {
     return {tile + thread_in_block() / warp_threads * warp_threads * items, lane_in_warp()};
 }
 
-// write_bits writes the bits of a warp's rows, up to n in all.
-// All threads of the warp take part.
+// write_bits writes the bits of a warp's rows that are below n. All threads of the warp
+// take part.
 template <u32 items> DEVICE void write_bits(u32 *out, const Warp<items> &warp, u64 n, const bool (&set)[items]) {
     u32 mine = 0;
 #pragma unroll
@@ -143,7 +141,7 @@ template <u32 items> DEVICE void write_bits(u32 *out, const Warp<items> &warp, u
         out[warp.first / warp_threads + warp.lane] = mine;
 }
 
-// read_valid makes ok false where the value is null.
+// read_valid sets ok to false for null values.
 template <u32 items, typename T> DEVICE void read_valid(const u8 *valid, u64 valid_at, const T (&index)[items], bool (&ok)[items]) {
     if (valid != nullptr)
 #pragma unroll

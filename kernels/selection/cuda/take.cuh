@@ -1,4 +1,4 @@
-// Taking values of a fixed width, and their validity, in one kernel.
+// Takes values of a fixed width, and their validity, in one kernel.
 #pragma once
 
 #include "rows.cuh"
@@ -18,8 +18,8 @@ DEVICE Pair pick(bool first, Pair a, Pair b) {
     return {{first ? a.lane[0] : b.lane[0], first ? a.lane[1] : b.lane[1]}};
 }
 
-// take copies one value for each row of the output. Rows that are null become the
-// filling, so that what lies under a null says nothing of what was there before.
+// take copies one value per row of the output. Null rows become the filling, so that no
+// earlier content of the memory remains under a null.
 template <typename T, u32 items, typename S>
 DEVICE void take(T *out, u32 *out_valid, const T *__restrict__ values, const u8 *__restrict__ valid, u64 valid_at, T filling,
                  const S &source) {
@@ -33,7 +33,7 @@ DEVICE void take(T *out, u32 *out_valid, const T *__restrict__ values, const u8 
 #pragma unroll
     for (u32 k = 0; k < items; k++)
         value[k] = filling;
-    if (source.limit != 0) { // else there is nothing to load from
+    if (source.limit != 0) { // otherwise there is nothing to load
 #pragma unroll
         for (u32 k = 0; k < items; k++)
             value[k] = values[index[k]];
@@ -49,13 +49,13 @@ DEVICE void take(T *out, u32 *out_valid, const T *__restrict__ values, const u8 
         write_bits<items>(out_valid, warp, source.capacity, ok);
 }
 
-// RESIDENT has the compiler make do with registers for so many blocks a
-// multiprocessor, which together have more loads under way than it takes to keep the
-// memory busy. They are as many as need no spills.
+// RESIDENT limits the registers so that this number of blocks fits on a multiprocessor.
+// Their loads in flight are more than enough to saturate the memory. The number is the
+// largest without spills.
 #define RESIDENT(blocks) __attribute__((launch_bounds(block_threads, blocks)))
 
-// TAKE defines the kernels for values of one width: indices of 32 and of 64 bits,
-// and a rule.
+// TAKE defines the kernels for values of one width: for indices of 32 bits, of 64 bits,
+// and for a rule.
 #define TAKE(width, T, items)                                                                                          \
     TAKE_BY(width, 32, 6, T, items, listed<u32>(GIVEN_SOURCE))                                                         \
     TAKE_BY(width, 64, 5, T, items, listed<u64>(GIVEN_SOURCE))                                                         \

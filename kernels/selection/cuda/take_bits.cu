@@ -1,8 +1,8 @@
 #include "rows.cuh"
 
-// take_bits takes bits and their validity. Without values, or without an output
-// for them, it takes the validity alone, which is what types of other layouts
-// need; without either output it only checks the indices.
+// take_bits takes bits and their validity. Without values, or without an output for
+// them, it takes only the validity, as types of other layouts need. Without any output
+// it only checks the indices.
 template <u32 items, typename S>
 DEVICE void take_bits(u32 *out, u32 *out_valid, const u8 *__restrict__ values, u64 values_at, const u8 *__restrict__ valid, u64 valid_at,
                       const S &source) {
@@ -15,7 +15,7 @@ DEVICE void take_bits(u32 *out, u32 *out_valid, const u8 *__restrict__ values, u
 #pragma unroll
     for (u32 k = 0; k < items; k++)
         set[k] = false;
-    if (source.limit != 0) { // else there is nothing to load from
+    if (source.limit != 0) { // otherwise there is nothing to load
         if (values != nullptr)
 #pragma unroll
             for (u32 k = 0; k < items; k++)

@@ -1,8 +1,8 @@
 #include "rows.cuh"
 
-// take_runs writes which run each row lies in: the first whose end is beyond it.
-// Run ends count from the beginning of the column's memory, offset elements ahead
-// of its first row.
+// take_runs writes the run of each row: the first run whose end is beyond the row. Run
+// ends count from the beginning of the column's memory, offset elements before its
+// first row.
 template <typename T, typename S> DEVICE void take_runs(u64 *out, const T *__restrict__ ends, u64 runs, u64 offset, const S &source) {
     const u64 i = thread_in_grid();
     if (i >= source.capacity)

@@ -1,10 +1,10 @@
-// Taking values of any number of bytes, or of memory that is not aligned to them,
-// as so many units each. Validity is another kernel's: take_bits.
+// Takes values of any size, or in memory that is not aligned to their size, in smaller
+// units. take_bits takes the validity.
 #pragma once
 
 #include "rows.cuh"
 
-// Rows behind the count are not written: they may be most of the capacity.
+// Rows beyond the count are not written: they may be most of the capacity.
 template <typename T, u32 items, typename S>
 DEVICE void take_wide(T *out, const T *__restrict__ values, u32 units, const S &source) {
     constexpr u32 tile = block_threads * items;

@@ -1,8 +1,8 @@
 #include "rows.cuh"
 
-// take_wide_bits takes size bits for each row: the validity of the elements of lists
-// of one size, or booleans that are such elements. Without bits all are set. Rows that
-// are null or not there have no bit set.
+// take_wide_bits takes size bits per row: the validity of the elements of fixed-size
+// lists, or elements that are booleans. Without input all bits are set. Rows that are
+// null or beyond the count have no bit set.
 template <u32 items, typename S>
 DEVICE void take_wide_bits(u32 *out, const u8 *__restrict__ bits, u64 bits_at, u32 size, const S &source) {
     const Warp<items> warp = warp_of<items>();

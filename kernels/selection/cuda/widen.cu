@@ -1,6 +1,6 @@
 #include "rows.cuh"
 
-// widen makes indices of 32 bits of narrower ones; negative ones stay negative.
+// widen converts narrower indices to 32 bits; negative indices stay negative.
 template <typename T> DEVICE void widen(u32 *out, const T *__restrict__ narrow, u64 n) {
     for (u64 i = thread_in_grid(), step = threads_per_grid(); i < n; i += step)
         out[i] = (u32)(i32)narrow[i];
