@@ -91,7 +91,7 @@ func TestPackRefusals(t *testing.T) {
 		name   string
 		values []any
 		takes  signature
-		index  int // -1: no one argument is to blame
+		index  int // -1: not the error of one argument
 		text   string
 	}{
 		{"int", []any{uint8(1), 5}, signature{}, 1, "int has no fixed width: convert it to int32 or int64"},

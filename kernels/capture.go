@@ -11,30 +11,38 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Capture makes a [Graph] of the work that f enqueues on the stream it is given:
-// launches, fills and copies on the device. None of it runs before the graph is
-// launched. Operators can be captured like launches: give them the stream as
-// Options.Stream.
+// Capture returns a [Graph] of the work that f enqueues on its stream: launches, fills
+// and copies on the device. None of it runs before the graph is launched. Operators are
+// captured like launches if they get the stream as Options.Stream. An error that f
+// returns makes Capture fail.
 //
-// What f allocates it gets, and what it allocates on the stream is, afterwards, the
-// graph's results. All memory that captured work uses is held until Graph.Close, so f
-// releases what it needs only on the way, as always; the manager counts it as in use
-// as long. Where an operator makes the stream wait for others, because of an input
-// that is still written or of memory that was used elsewhere, that is heeded at the
-// first launch of the graph.
+// Only the given stream is captured. Work that f enqueues on other streams, including
+// the streams that a nil stream stands for, runs immediately. It must not use results
+// of captured work: a launch on another stream is refused if its memory was allocated
+// on the captured stream.
 //
-// Only the given stream is captured. What f enqueues on other streams, among them
-// those that a nil stream means, runs at once; it must not use what captured work
-// computes. (Of memory that was allocated on the stream that is captured a launch
-// elsewhere is refused.) What needs captured work to have run returns an error that wraps
-// device.ErrCapturing: copies to and from the host, Stream.Synchronize, and with that
-// every operator that waits for a number to come to the host, such as a row count.
-// f returns the error. Meanwhile nobody else may wait for the whole device, as
-// device.Synchronize and Module.Close do: the driver would give the capture up, and
+// If an operator makes the stream wait for others, because another stream still writes
+// an input or has used the memory, the first launch of the graph waits for them.
+//
+// # Errors
+//
+// Operations that need captured work to have run return an error that wraps
+// device.ErrCapturing: copies to and from the host, Stream.Synchronize, and every
+// operator that waits for a number on the host, such as a row count.
+//
+// If other goroutines wait for the whole device during the capture, as
+// device.Synchronize and Module.Close do, the driver invalidates the capture, and
 // Capture fails.
 //
-// A device without graphs, such as the host, and a driver before CUDA 11.4 give an
-// error that wraps device.ErrNotSupported; launch directly there.
+// On a device without graphs, such as the host, and with drivers before CUDA 11.4 the
+// error wraps device.ErrNotSupported; launch directly there.
+//
+// # Ownership
+//
+// Memory that f allocates on the stream, or gets from outside, may be used after the
+// capture: the graph's inputs and results. The graph holds all memory that captured
+// work uses until Graph.Close, and the manager counts that memory as used until then. f
+// releases intermediate memory as usual.
 func Capture(dev *device.Device, f func(stream *device.Stream) error) (graph *Graph, err error) {
 	if dev == nil {
 		return nil, fmt.Errorf("kernels: capture: the device is nil: %w", device.ErrInvalidValue)
@@ -45,7 +53,7 @@ func Capture(dev *device.Device, f func(stream *device.Stream) error) (graph *Gr
 	}
 	g := &Graph{stream: stream}
 	made := false
-	defer func() { // also where f panics
+	defer func() { // also if f panics
 		if !made {
 			err = errors.Join(err, g.Close())
 		}
@@ -66,7 +74,7 @@ func (g *Graph) capture(f func(*device.Stream) error) (err error) {
 	}
 	driver := g.stream.Device().Driver()
 	captured := false
-	defer func() { // also where f panics
+	defer func() { // also if f panics
 		graph, ending := capture.End()
 		err = errors.Join(err, ending, h.end())
 		if graph == 0 {
@@ -82,18 +90,18 @@ func (g *Graph) capture(f func(*device.Stream) error) (err error) {
 	return err
 }
 
-// holding is what is held for a graph that is captured. f may work in several
-// goroutines.
+// holding collects the blocks and code that a graph under capture holds. f may work in
+// several goroutines.
 type holding struct {
 	graph *Graph
 	mu    sync.Mutex
 	known map[hook.Held]struct{}
-	// failure is why something that the graph uses is not held.
+	// failure is the error of the first reference that could not be taken.
 	failure error
 	ended   bool
 }
 
-// add holds what is not held yet.
+// add takes a reference to an object, once per object.
 func (h *holding) add(held hook.Held) error {
 	h.mu.Lock()
 	defer h.mu.Unlock()
@@ -116,8 +124,8 @@ func (h *holding) add(held hook.Held) error {
 	return nil
 }
 
-// end keeps who works on after f has returned from adding to the graph. It returns
-// an error where the graph uses what is not held.
+// end prevents goroutines that outlive f from adding to the graph. It returns an error
+// if a reference is missing.
 func (h *holding) end() error {
 	h.mu.Lock()
 	defer h.mu.Unlock()

@@ -30,7 +30,7 @@ func TestCollectedCodeIsUnloaded(t *testing.T) {
 	f, err := kept.Function("k")
 	require.NoError(t, err)
 	require.ErrorIs(t, kept.Close(), kernels.ErrShared)
-	collectUntil(t, gpu, dev, 20) // what it loads itself
+	collectUntil(t, gpu, dev, 20) // the modules that collectUntil loads
 	require.NoError(t, f.Launch(dev.DefaultStream(), device.Dim3{}, device.Dim3{}, 0), "what is referred to stays")
 }
 

@@ -14,13 +14,13 @@ import (
 	"github.com/gpuframe/gpuframe/internal/devicecode"
 )
 
-// CacheVariable names the environment variable for the directory of compiled code
-// that LoadOptions.CacheDirectory stands before. It is read by every load, so it also
-// speaks for the operators of gpuframe, which load code of their own.
+// CacheVariable names the environment variable for the directory of compiled code.
+// LoadOptions.CacheDirectory takes precedence. Every load reads it, so it also applies
+// to the code that gpuframe's operators load.
 const CacheVariable = "GPUFRAME_KERNEL_CACHE"
 
-// digest identifies code. The text of a kernel holds what users wrote in their
-// expressions, so two texts must not share a digest on purpose either.
+// digest identifies code. The text of a kernel contains users' expressions, so the hash
+// must resist deliberate collisions.
 type digest [sha256.Size]byte
 
 func digestOf(data ...[]byte) (d digest) {
@@ -32,8 +32,8 @@ func digestOf(data ...[]byte) (d digest) {
 	return d
 }
 
-// diskCache is a directory of compiled code. Each file is one cubin, named after what
-// it was compiled from and for.
+// diskCache is a directory of compiled code. Each file is one cubin, named after its
+// source and its target.
 type diskCache struct {
 	directory string
 	name      string
@@ -41,8 +41,8 @@ type diskCache struct {
 	sum digest
 }
 
-// newDiskCache returns the cache's place for a code on a device, or false where
-// nothing is to be kept.
+// newDiskCache returns the file for a code on a device. It returns false if no
+// directory is set or the code is not text.
 func newDiskCache(dev *device.Device, code []byte, directory string) (diskCache, bool) {
 	if directory == "" {
 		directory = os.Getenv(CacheVariable)
@@ -56,8 +56,8 @@ func newDiskCache(dev *device.Device, code []byte, directory string) (diskCache,
 	return diskCache{directory: directory, name: name, sum: digestOf([]byte(name), text[:])}, true
 }
 
-// load loads the code by way of the cache. What is wrong with the cache comes apart
-// from what is wrong with the code.
+// load loads the code through the cache. It returns failures of the cache separately
+// from failures of the code.
 func (c diskCache) load(driver backend.Device, code []byte) (handle backend.Module, cacheFailure, err error) {
 	cubin, cacheFailure := c.read()
 	if cubin != nil {
@@ -65,7 +65,7 @@ func (c diskCache) load(driver backend.Device, code []byte) (handle backend.Modu
 		if err == nil || !errors.Is(err, backend.ErrInvalidCode) {
 			return handle, cacheFailure, err
 		}
-		// Not this driver's: it is compiled anew and rewritten.
+		// The driver cannot load the cached cubin: compile again and overwrite it.
 	}
 	cubin, err = driver.ModuleCompile(code)
 	switch {
@@ -76,7 +76,8 @@ func (c diskCache) load(driver backend.Device, code []byte) (handle backend.Modu
 			return handle, errors.Join(cacheFailure, c.write(cubin)), nil
 		}
 	}
-	// The driver may still do in one what it does not do in two.
+	// The driver may support loading PTX directly even if compiling and loading
+	// separately fails.
 	cacheFailure = errors.Join(cacheFailure, fmt.Errorf("kernels: compile for the cache: %w", err))
 	handle, err = driver.ModuleLoad(code)
 	return handle, cacheFailure, err
@@ -85,7 +86,7 @@ func (c diskCache) load(driver backend.Device, code []byte) (handle backend.Modu
 // A file begins with a mark and a checksum. The last digit is the format's version.
 const fileMark = "gpuframe cubin 3"
 
-// read returns the cubin, or nil where there is none that is whole.
+// read returns the cubin, or nil if the file does not exist or is damaged.
 func (c diskCache) read() ([]byte, error) {
 	contents, err := os.ReadFile(filepath.Join(c.directory, c.name))
 	if errors.Is(err, fs.ErrNotExist) {
@@ -109,7 +110,7 @@ func (c diskCache) checksum(cubin []byte) digest {
 	return digestOf(c.sum[:], cubin)
 }
 
-// write puts the file in its place as a whole, whoever else writes or reads it.
+// write replaces the file atomically, because other processes may read or write it.
 func (c diskCache) write(cubin []byte) (err error) {
 	defer func() {
 		if err != nil {

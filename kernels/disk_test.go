@@ -83,8 +83,8 @@ func TestTheVariableNamesTheCache(t *testing.T) {
 	assert.Equal(t, compiled, calls, "the option stands before the variable")
 }
 
-// TestDamagedFiles changes each byte of a file, cuts it at each length, and puts
-// another code's file in its place.
+// TestDamagedFiles changes each byte of a file, truncates it at each length, and
+// replaces it with another code's file.
 func TestDamagedFiles(t *testing.T) {
 	directory := t.TempDir()
 	gpu := &launchtest.GPU{}
@@ -123,7 +123,7 @@ func TestTheCacheFails(t *testing.T) {
 	assert.Equal(t, compiled, calls)
 	require.ErrorContains(t, module.CacheFailure(), "kernels: write the cache: ")
 
-	// A directory in place of the file is not read and not replaced.
+	// A directory with the file's name is neither read nor replaced.
 	directory := t.TempDir()
 	loadKept(t, dev, gpu, "code", directory)
 	file := filesIn(t, directory)[0]
@@ -156,7 +156,7 @@ func TestTheCacheFails(t *testing.T) {
 	assert.Equal(t, "new code", gpu.Images()[len(gpu.Images())-1])
 }
 
-// TestOneCacheForMany has several devices keep the same code at the same time.
+// TestOneCacheForMany keeps the same code on several devices at the same time.
 func TestOneCacheForMany(t *testing.T) {
 	directory := t.TempDir()
 	var loaders sync.WaitGroup

@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// doubling is a kernel for a device that passes for a GPU.
+// doubling is a kernel for a device that is configured as a GPU.
 func doubling() map[string]launchtest.Kernel {
 	return map[string]launchtest.Kernel{"double": {Parameters: []int{8, 4}, Run: func(l launchtest.Launch) {
 		values := address.Bytes(uintptr(l.Uint64(0)), uint64(uint32(l.Uint64(1))))
@@ -28,14 +28,14 @@ func doubling() map[string]launchtest.Kernel {
 	}}}
 }
 
-// launching loads code, launches a kernel on a stream that is not the memory's
-// own, with more shared memory than is allowed without asking, and unloads it.
+// launching loads code, launches a kernel on a stream other than the memory's stream,
+// with more shared memory than the default limit, and unloads the code.
 func launching() faulttest.Operation {
 	return faulttest.Operation{
 		Name: "Load, Launch and Close", Says: "kernels: ", Kernels: doubling(),
 		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
 			if m.Device().Kind() == device.Host {
-				return nil // which launches nothing
+				return nil // the host launches no kernels
 			}
 			values, stream := newSlice[uint8](t, m, 100), newStream(t, m.Device())
 			require.NoError(t, values.Fill(nil, 1))
@@ -76,7 +76,7 @@ func capturing() faulttest.Operation {
 		Name: "Capture, Launch and Close", Says: "kernels: ", Kernels: doubling(),
 		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
 			if m.Device().Kind() == device.Host {
-				return nil // which has no graphs
+				return nil // the host has no graphs
 			}
 			module, err := kernels.Load(m.Device(), "code")
 			require.NoError(t, err)

@@ -12,36 +12,37 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Graph is work that was captured by [Capture] and is enqueued by one call, as often
-// as one likes. Each launch runs the same kernels on the same memory with the same
-// numbers. It costs about as much as the launch of one kernel, and between kernels
-// less passes than between launches.
+// Graph is work that [Capture] has recorded. One call enqueues all of it, any number of
+// times. Each launch runs the same kernels on the same memory with the same numbers. It
+// costs about as much as the launch of one kernel, and the gaps between its kernels are
+// shorter than between separate launches.
 //
-// It is safe for concurrent use. Launches of one graph run one after the other, on
-// whatever streams.
+// A Graph is safe for concurrent use. Launches of one graph run in sequence, even on
+// different streams.
 type Graph struct {
-	// stream was captured. Memory that was allocated meanwhile belongs to it.
+	// stream is the captured stream. Memory that was allocated during the capture
+	// belongs to it.
 	stream *device.Stream
-	// blocks and code are what the graph holds. They do not change after Capture.
+	// The graph holds blocks and code, which do not change after Capture.
 	blocks []*memory.Block
 	code   []hook.Held
 
 	mu         sync.Mutex
-	executable backend.ExecutableGraph // which the driver takes from one thread at a time
+	executable backend.ExecutableGraph // the driver allows one thread at a time
 	closed     bool
 }
 
-// Stream returns the stream that memory allocated in the capture belongs to. It is an
-// ordinary one that the graph closes.
+// Stream returns the stream that owns memory allocated during the capture. It is an
+// ordinary stream, which the graph closes.
 func (g *Graph) Stream() *device.Stream { return g.stream }
 
-// Launch enqueues the graph's work on the stream; a nil stream is the graph's own. It
-// is made to wait, on the device, for what other streams have to do with the graph's
-// memory, and the use of all of it is recorded.
+// Launch enqueues the graph's work on the stream; nil means Graph.Stream. The stream
+// waits, on the device, for other streams' pending work on the graph's memory, and
+// Launch records the stream's use of that memory.
 //
-// A launch overwrites what the last one computed. On the stream of the launch, and on
-// others after memory.Block.OrderBefore, work that is enqueued before the next launch
-// still finds it.
+// A launch overwrites the results of the previous one. Work that reads them and is
+// enqueued before the next launch is ordered before it, on the same stream and, after
+// memory.Block.OrderBefore, on other streams.
 func (g *Graph) Launch(stream *device.Stream) error {
 	g.mu.Lock()
 	defer g.mu.Unlock()
@@ -61,7 +62,7 @@ func (g *Graph) launch(stream *device.Stream) error {
 	if !stream.Device().Same(g.stream.Device()) {
 		return fmt.Errorf("the stream is of %s: %w", stream.Device(), device.ErrInvalidValue)
 	}
-	if err := streamwork.RefuseCapture(stream); err != nil { // it would hold what this graph holds
+	if err := streamwork.RefuseCapture(stream); err != nil { // the captured graph would have to hold g's memory
 		return err
 	}
 	for _, block := range g.blocks {
@@ -81,10 +82,10 @@ func (g *Graph) launch(stream *device.Stream) error {
 	return err
 }
 
-// Close lets go of the memory and the code that the graph holds. Launches that are
-// enqueued still run; memory is freed after them, as memory.Block.Release does it, and
-// of closed modules the code is unloaded, which waits for the device. Closing twice
-// returns an error that wraps device.ErrClosed.
+// Close releases the memory and the code that the graph holds. Enqueued launches still
+// run, and memory is freed after them, as by memory.Block.Release. Close waits for the
+// device if it unloads code of closed modules. A second Close returns an error that
+// wraps device.ErrClosed.
 func (g *Graph) Close() error {
 	g.mu.Lock()
 	defer g.mu.Unlock()

@@ -13,10 +13,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// graphLaunches is how many launches the graphs of these tests have.
+// graphLaunches is the number of launches in the graphs of these tests.
 const graphLaunches = 20
 
-// launchAll launches a kernel often, each time on what the last one has written.
+// launchAll launches a kernel several times. Each launch reads the output of the
+// previous one.
 func launchAll(f *kernels.Function, stream *device.Stream, values memory.Slice[uint32]) error {
 	grid, block := kernels.GridFor(values.Len(), 64), device.Dim3{X: 64}
 	for i := range graphLaunches {
@@ -27,8 +28,8 @@ func launchAll(f *kernels.Function, stream *device.Stream, values memory.Slice[u
 	return nil
 }
 
-// TestGPUGraph replays a graph and compares with plain launches. Memory is taken and
-// released while it is captured, and by others while it is replayed.
+// TestGPUGraph replays a graph and compares with plain launches. Memory is allocated
+// and released during the capture, and on another stream during the replays.
 func TestGPUGraph(t *testing.T) {
 	const n, replays = 100_000, 100
 	dev, mgr, module := openGPU(t)
@@ -63,7 +64,7 @@ func TestGPUGraph(t *testing.T) {
 	for i := range replays {
 		require.NoError(t, launchAll(f, mgr.Stream(), plain))
 		require.NoError(t, graph.Launch([]*device.Stream{stream, nil, other}[i%3]))
-		// Others take and give memory, none of which may be the graph's.
+		// Allocations on another stream must not get the graph's memory.
 		mine, err := memory.NewSlice[uint32](mgr, n, memory.AllocateOptions{Stream: other})
 		require.NoError(t, err)
 		require.NoError(t, errors.Join(mine.Fill(other, 0xdeadbeef), mine.Release()))
@@ -71,7 +72,7 @@ func TestGPUGraph(t *testing.T) {
 	require.NoError(t, input.Block().OrderBefore(mgr.Stream()))
 	require.NoError(t, result.Block().OrderBefore(graph.Stream()))
 	assert.Equal(t, download(t, plain), download(t, input))
-	// The last launch has computed with the input before it.
+	// The last launch computed the result from the input's previous value.
 	const perLaunch = graphLaunches * (graphLaunches - 1) / 2
 	assert.Equal(t, slices.Repeat([]uint32{3 + replays*perLaunch}, n), download(t, result))
 
@@ -111,7 +112,8 @@ func TestGPUGraphOfNewMemory(t *testing.T) {
 	}
 }
 
-// TestGPULostCapture waits for the device in a capture: an error, and no graph.
+// TestGPULostCapture waits for the device during a capture: Capture returns an error
+// and no graph.
 func TestGPULostCapture(t *testing.T) {
 	dev, mgr, module := openGPU(t)
 	values := newSlice[uint32](t, mgr, 100)

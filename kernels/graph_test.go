@@ -20,7 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// adding has a kernel that adds a number to bytes.
+// adding returns a kernel that adds a number to bytes.
 func adding() map[string]launchtest.Kernel {
 	return map[string]launchtest.Kernel{"add": {Parameters: []int{8, 4, 1}, Run: func(l launchtest.Launch) {
 		values := address.Bytes(uintptr(l.Uint64(0)), uint64(uint32(l.Uint64(1))))
@@ -30,7 +30,7 @@ func adding() map[string]launchtest.Kernel {
 	}}, "pair": {Parameters: []int{8, 8}}}
 }
 
-// graphScene is a device that passes for a GPU, and a kernel to capture.
+// graphScene is a device that is configured as a GPU, and a kernel to capture.
 type graphScene struct {
 	gpu *launchtest.GPU
 	dev *device.Device
@@ -121,8 +121,8 @@ func TestGraphRecordsUses(t *testing.T) {
 	assert.Greater(t, free, wait, "%v", calls)
 }
 
-// TestCaptureAllocates takes and gives memory of every resource while a stream is
-// captured, among it memory that was freed on another stream with work on it.
+// TestCaptureAllocates allocates and releases memory of every resource during a
+// capture, including memory that was freed on another stream with pending work.
 func TestCaptureAllocates(t *testing.T) {
 	for name, resource := range map[string]func(dev *device.Device) (memory.Resource, error){
 		"caching": func(dev *device.Device) (memory.Resource, error) {
@@ -196,7 +196,7 @@ func TestWhatCannotBeCaptured(t *testing.T) {
 			if err != nil {
 				return err
 			}
-			// Its stream is nil, so it is that of the first argument.
+			// The stream is nil, so it is the first argument's stream.
 			err = function(t, pair, "pair").Launch(nil, device.Dim3{}, device.Dim3{}, 0, values, own)
 			return errors.Join(err, own.Release())
 		},
@@ -316,7 +316,7 @@ func TestGraphsConcurrently(t *testing.T) {
 	require.NoError(t, common.Close())
 }
 
-// BenchmarkGraphMemory measures what a graph's memory adds to its launch.
+// BenchmarkGraphMemory measures the cost that a graph's memory adds to its launch.
 func BenchmarkGraphMemory(b *testing.B) {
 	gpu := &launchtest.GPU{Kernels: adding(), Discard: true}
 	dev, module := loadKernels(b, gpu, kernels.LoadOptions{})

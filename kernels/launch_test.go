@@ -136,8 +136,8 @@ func TestUseIsRecorded(t *testing.T) {
 	assert.Equal(t, 1, values.Block().References(), "a launch that fails lets go of its blocks")
 }
 
-// TestReleaseDuringLaunch gives up the caller's reference while the driver
-// enqueues: the memory must last until the use is recorded.
+// TestReleaseDuringLaunch releases the caller's reference while the driver enqueues:
+// the memory must last until the use is recorded.
 func TestReleaseDuringLaunch(t *testing.T) {
 	var release func() error
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{

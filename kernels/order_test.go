@@ -14,9 +14,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestLaunchIsOrdered launches on one stream what uses memory that a write is pending
-// on, on another stream, which is held up. An event that the launch's stream waits for has
-// to be recorded behind the write, unless all that lies in the block is Unordered.
+// TestLaunchIsOrdered launches on one stream while a write to an argument's memory is
+// pending on another, blocked stream. The launch's stream must wait for an event that
+// is recorded after the write, unless all arguments in the block are Unordered.
 func TestLaunchIsOrdered(t *testing.T) {
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"k": {}}}
 	dev, module := loadKernels(t, gpu, kernels.LoadOptions{})

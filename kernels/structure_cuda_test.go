@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestStructInAKernel passes a struct with gaps, and one within it, to a kernel that
-// C++ was compiled to.
+// TestStructInAKernel passes a struct with padding and a nested struct to a kernel that
+// was compiled from C++.
 func TestStructInAKernel(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		if dev.Kind() == device.Host {

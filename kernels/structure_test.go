@@ -42,8 +42,8 @@ func TestStructLayout(t *testing.T) {
 	}
 }
 
-// TestStructMatchesGo compares with structs of Go's, which are laid out as C's are
-// where no field is aligned to more than eight bytes.
+// TestStructMatchesGo compares the layout with Go structs, which are laid out as in C
+// if no field is aligned to more than eight bytes.
 func TestStructMatchesGo(t *testing.T) {
 	if binary.NativeEndian.Uint16([]byte{1, 0}) != 1 || unsafe.Alignof(uint64(0)) != 8 {
 		t.Skip("this machine lays structs out in another way")
@@ -72,7 +72,7 @@ func TestStructMatchesGo(t *testing.T) {
 		value := Struct(rapid.SliceOfN(field(2), 1, 12).Draw(r, "fields")...)
 		want := goStruct(value.(*structure))
 		bytesWanted := int(want.Type().Size())
-		a := takeArguments() // one that other launches have used
+		a := takeArguments() // arguments that other launches have used
 		defer a.giveBack()
 		require.NoError(r, a.pack([]any{value, uint8(77)}, takes(bytesWanted, 1), true))
 		got := a.bytesOf(0, bytesWanted)
@@ -81,7 +81,7 @@ func TestStructMatchesGo(t *testing.T) {
 	})
 }
 
-// goStruct makes the same struct with reflection, zero between the fields.
+// goStruct makes the same struct with reflection, with zero padding.
 func goStruct(s *structure) reflect.Value {
 	values := make([]reflect.Value, len(s.fields))
 	fields := make([]reflect.StructField, len(s.fields))
@@ -130,7 +130,7 @@ func TestStructRefusals(t *testing.T) {
 	}
 }
 
-// TestStructHoldsMemory: fields that are memory are like arguments that are.
+// TestStructHoldsMemory checks that memory in fields is held like separate arguments.
 func TestStructHoldsMemory(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	values := make([]memory.Slice[uint32], 3)
@@ -179,8 +179,8 @@ func TestWords(t *testing.T) {
 	assert.Equal(t, [2]int{}, [2]int{len(words.Values), len(words.Blocks)})
 }
 
-// BenchmarkPackStruct packs what operators pass: 20 slices of one block and 20
-// numbers. Making the Struct is part of it.
+// BenchmarkPackStruct packs typical arguments of operators: 20 slices of one block and
+// 20 numbers. It includes the cost of Struct.
 func BenchmarkPackStruct(b *testing.B) {
 	mgr := devicetest.Manager(b, devicetest.Open(b, "host"), memory.Options{})
 	values, err := memory.NewSlice[float64](mgr, 1024, memory.AllocateOptions{})

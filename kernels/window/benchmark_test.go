@@ -13,10 +13,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// rounds are enough for waiting for the last one hardly to count.
+// rounds makes the final wait negligible.
 const rounds = 16
 
-// BenchmarkScan prints Grows/s, of 2²⁷ rows and of 1,000, beside the copy rate of the
+// BenchmarkScan prints Grows/s for 2²⁷ and for 1,000 rows, and the copy rate of the
 // same device in the same process.
 func BenchmarkScan(b *testing.B) {
 	dev := devicetest.Open(b, "cuda:0")
@@ -55,7 +55,7 @@ func BenchmarkScan(b *testing.B) {
 				c := ones(b, mgr, of.of, rows, of.bytes, of.nulls)
 				ctx := b.Context()
 				if strings.HasSuffix(of.name, "ascending") {
-					// Sums of small positive numbers, which floats of such bytes are.
+					// Sums of small positive numbers, as floats with these bytes are.
 					sums, err := window.CumulativeSum(ctx, c)
 					require.NoError(b, err)
 					b.Cleanup(func() { require.NoError(b, sums.Release()) })
@@ -73,7 +73,8 @@ func BenchmarkScan(b *testing.B) {
 	}
 }
 
-// ones is a column of the same bytes all over, every other row null if that is asked.
+// ones is a column with the same byte everywhere. If nulls is true every other row is
+// null.
 func ones(b *testing.B, mgr *memory.Manager, of arrow.DataType, rows, bytes int, nulls bool) *column.Column {
 	values, err := memory.NewSlice[uint8](mgr, rows*bytes, memory.AllocateOptions{})
 	require.NoError(b, err)
@@ -93,7 +94,8 @@ func ones(b *testing.B, mgr *memory.Manager, of arrow.DataType, rows, bytes int,
 	return c
 }
 
-// measure times rounds of an operation at once, after one that loads its kernels.
+// measure times the rounds of an operation together, after one run that loads its
+// kernels.
 func measure(b *testing.B, mgr *memory.Manager, rows int, run func() error) {
 	ctx := b.Context()
 	require.NoError(b, run())

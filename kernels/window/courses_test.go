@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// courses are how values change from row to row, from −100 to 100. Kernels skip the
+// courses are functions from a row to its value, from −100 to 100. Kernels skip the
 // rows of a warp if none of them changes the result, which depends on the course.
 var courses = map[string]func(row, rows int) int{
 	"ascending":  func(row, rows int) int { return 200*row/rows - 100 },
@@ -35,7 +35,7 @@ var courses = map[string]func(row, rows int) int{
 	},
 }
 
-// alongCourse is a column of such values; every null-th row is null.
+// alongCourse is a column of a course's values; every null-th row is null.
 func alongCourse(t *testing.T, of arrow.DataType, rows, null int, value func(row, rows int) int) arrow.Array {
 	b := array.NewBuilder(arrowmemory, of)
 	defer b.Release()
@@ -49,7 +49,8 @@ func alongCourse(t *testing.T, of arrow.DataType, rows, null int, value func(row
 	return b.NewArray()
 }
 
-// TestCourses compares the least and largest of columns that rise, fall and stay.
+// TestCourses compares the minima and maxima of columns that rise, fall and stay
+// constant.
 func TestCourses(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -78,7 +79,7 @@ func checkCourse(t *testing.T, mgr *memory.Manager, name string, in arrow.Array,
 	t.Helper()
 	least := onDevice(t, mgr, window.CumulativeMin, in, window.Options{SkipNulls: skip})
 	most := onDevice(t, mgr, window.CumulativeMax, in, window.Options{SkipNulls: skip})
-	// All values are small integers, so float64 holds them whatever their type is.
+	// All values are small integers, which float64 represents exactly for every type.
 	at := func(row int) float64 { return float(in, row) }
 	if id := in.DataType().ID(); id < arrow.FLOAT16 || id > arrow.FLOAT64 {
 		at = func(row int) float64 { return float64(integer(in, row).Int64()) }

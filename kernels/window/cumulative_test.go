@@ -26,11 +26,12 @@ var (
 		arrow.FixedWidthTypes.Date32, arrow.FixedWidthTypes.Date64, arrow.FixedWidthTypes.Time32s, arrow.FixedWidthTypes.Time64ns,
 		arrow.FixedWidthTypes.Timestamp_us, arrow.FixedWidthTypes.Duration_ms, arrow.FixedWidthTypes.MonthInterval,
 	}
-	// lengths are about warps, loads and tiles, of which one block takes two.
+	// lengths are around the sizes of warps, loads and tiles. One block handles up to
+	// two tiles.
 	lengths = []int{0, 1, 31, 33, 255, 257, 512, 4095, 4097, 8192, 8193, 16385, 33000}
 )
 
-// adversarial puts values among an array's that are hard to get right.
+// adversarial inserts edge cases into an array.
 func adversarial(of arrow.DataType, in arrow.Array) arrow.Array {
 	special := []float64{math.NaN(), 0, math.Copysign(0, -1), math.Inf(1), 1, -1, 5e-324, 6e-8, 65519, 1e300, -1e300, math.Inf(-1), 0.1}
 	b := array.NewBuilder(arrowmemory, of)
@@ -78,8 +79,8 @@ func TestFloatExtremes(t *testing.T) {
 	}
 }
 
-// TestFloatSums compares with sums one after another: what is rounded differs, and so
-// the numbers are such that nothing has to be.
+// TestFloatSums compares with sequential sums. Rounding would depend on the order, so
+// the numbers need no rounding.
 func TestFloatSums(t *testing.T) {
 	add := func(a, b float64) float64 { return a + b }
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
@@ -91,7 +92,7 @@ func TestFloatSums(t *testing.T) {
 					if s.array.IsNull(row) {
 						b.AppendNull()
 					} else {
-						appendFloat(b, float64(row*row%7-3)) // which sum to few
+						appendFloat(b, float64(row*row%7-3)) // with small sums
 					}
 				}
 				in := b.NewArray()
@@ -100,7 +101,7 @@ func TestFloatSums(t *testing.T) {
 				want := cumulated(in, true, func(row int) float64 { return float(in, row) }, add)
 				for row, x := range want {
 					if x != nil && math.Abs(*x) > 2048 && dataType.ID() == arrow.FLOAT16 {
-						break // beyond what the type has as integers
+						break // the type does not represent all integers beyond 2048
 					}
 					if got.IsNull(row) != (x == nil) || x != nil && float(got, row) != *x {
 						t.Fatalf("%s: row %d is %v, not %v", s.name, row, got.ValueStr(row), x)
@@ -112,7 +113,7 @@ func TestFloatSums(t *testing.T) {
 	})
 }
 
-// TestFloatsSameEverywhere compares bits with those of the host.
+// TestFloatsSameEverywhere compares the bits with the host's result.
 func TestFloatsSameEverywhere(t *testing.T) {
 	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
@@ -138,7 +139,7 @@ func TestFloatsSameEverywhere(t *testing.T) {
 	})
 }
 
-// TestFloatSumIsAccurate compares a sum of many numbers with the exact one.
+// TestFloatSumIsAccurate compares a sum of many numbers with the exact sum.
 func TestFloatSumIsAccurate(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -13,29 +13,30 @@ import (
 //go:embed cuda/*.ptx
 var code embed.FS
 
-// set has a file for each kernel, or one for all kernels of a fold.
+// set has one file per kernel, or one for all kernels of a fold.
 var set = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
 
 const (
-	// aloneTiles is how many tiles one block scans by itself, which takes no state
-	// and so no memset. The kernel could do 32; more than two take longer than the
-	// memset does.
+	// aloneTiles is the number of tiles that one block scans without state and
+	// therefore without a memset. The kernel supports 32; more than two take longer
+	// than the memset.
 	aloneTiles = 2
-	// residentBlocks is how many blocks of any kernel here fit a multiprocessor of
-	// the largest devices. Those that do not fit elsewhere find nothing left to do.
+	// residentBlocks is the number of blocks that fit on a multiprocessor of the
+	// largest devices, for any kernel of this package. On other devices blocks that
+	// start late find no tiles left.
 	residentBlocks = 4
 )
 
-// tiling is how blocks share the tiles of the rows.
+// tiling is the division of the tiles among blocks.
 type tiling struct {
 	grid device.Dim3
-	// stateBytes is the size of the memory through which blocks tell each other what
-	// lies before their tiles. It is zero on the host and if one block does all.
+	// stateBytes is the size of the memory through which blocks exchange the folds of
+	// earlier tiles. It is zero on the host and if one block handles all tiles.
 	stateBytes uint64
 }
 
-// newTiling plans for tiles that take blocks and a state, if the device has room for
-// so many blocks.
+// newTiling returns the tiling for tiles that need up to blocks blocks and a state. The
+// grid has no more blocks than the device runs at a time.
 func newTiling(call *op.Call, tiles, blocks int, stateBytes uint64) tiling {
 	if call.OnHost() || tiles <= aloneTiles {
 		return tiling{grid: device.Dim3{X: 1}}

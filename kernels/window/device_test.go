@@ -20,7 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestLaunch looks at what reaches the driver.
+// TestLaunch checks the driver calls.
 func TestLaunch(t *testing.T) {
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"sum_64": {}, "least_f32": {}, "fill_16": {}}}
 	mgr := devicetest.Manager(t, launchtest.Open(t, gpu), memory.Options{})
@@ -53,7 +53,7 @@ func TestLaunch(t *testing.T) {
 	assert.Equal(t, uint64(1), fill.Uint64(8), "backward")
 }
 
-// operations are one with state and one without.
+// operations returns an operation with state and one without.
 func operations() []faulttest.Operation {
 	var all []faulttest.Operation
 	for _, rows := range []int{100, 50_000} {
@@ -87,7 +87,8 @@ func operations() []faulttest.Operation {
 func TestEachCall(t *testing.T)     { faulttest.EachCall(t, operations()...) }
 func TestEachCallLost(t *testing.T) { faulttest.EachCallLost(t, operations()...) }
 
-// TestLong compares a long column with the host's result, floats to the bit.
+// TestLong compares a long column with the host's result; floats must be equal in every
+// bit.
 func TestLong(t *testing.T) {
 	dev := devicetest.Open(t, "cuda:0")
 	mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -11,24 +11,25 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// CumulativeMin gives each row the least of all rows up to it: of integers, floats,
-// 128-bit decimals, and everything temporal that is one number. All else is as in
-// [CumulativeSum].
+// CumulativeMin returns, for each row, the minimum of all rows up to it. It supports
+// integers, floats, 128-bit decimals, and temporal types that consist of one number. In
+// all other respects it is like [CumulativeSum].
 func CumulativeMin(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
 	return cumulate(ctx, &minimum, c, options)
 }
 
-// CumulativeMax gives each row the largest of all rows up to it. All else is as in
-// [CumulativeMin].
+// CumulativeMax returns, for each row, the maximum of all rows up to it. In all other
+// respects it is like [CumulativeMin].
 func CumulativeMax(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
 	return cumulate(ctx, &maximum, c, options)
 }
 
-// orderedTypes names the types of ordered.
+// orderedTypes names the types that ordered accepts.
 const orderedTypes = "numbers, 128-bit decimals, dates, times, timestamps, durations or months"
 
-// minimum and maximum share their kernels, which find the least unsigned integer: flip
-// makes the order of the values that of unsigned integers, and for maximum reverses it.
+// minimum and maximum share kernels that find the smallest unsigned integer. flip maps
+// the order of the values to the order of unsigned integers, and for maximum reverses
+// it.
 var (
 	minimum = fold{name: "cumulative minimum", takes: ordered, expected: orderedTypes, kernel: ownFiles("least"), foldedBytes: storedBytes,
 		flip: func(s storage) uint64 { return signBit(s) }, host: extremesOnHost(signBit)}
@@ -36,7 +37,7 @@ var (
 		flip: func(s storage) uint64 { return ^signBit(s) }, host: extremesOnHost(func(s storage) uint64 { return ^signBit(s) })}
 )
 
-// ordered returns the storage of the types that can be compared.
+// ordered returns the storage of types that can be compared.
 func ordered(t arrow.DataType) (storage, bool) {
 	if s, ok := number(t); ok {
 		return s, true
@@ -47,8 +48,8 @@ func ordered(t arrow.DataType) (storage, bool) {
 	return temporal(t)
 }
 
-// signBit returns the sign's bit of integers, of decimals that of the upper word, and
-// zero for what has no sign or is a float.
+// signBit returns the sign bit of signed integers, in the upper word of decimals, and
+// zero for unsigned integers and floats.
 func signBit(s storage) uint64 {
 	if s.class != layout.Signed {
 		return 0
@@ -101,7 +102,7 @@ func lowestDecimals(flip uint64, in op.HostView, out op.HostBuffers) {
 	}
 }
 
-// lowestFloats folds as integers of the same order.
+// lowestFloats folds floats as integers in the same order.
 func lowestFloats(s storage, flip uint64, in op.HostView, out op.HostBuffers) {
 	acc := uint64(math.MaxUint64)
 	for row := range in.Rows {
@@ -112,7 +113,7 @@ func lowestFloats(s storage, flip uint64, in op.HostView, out op.HostBuffers) {
 	}
 }
 
-// nanKey stands behind all numbers, before what stands for no value.
+// nanKey is greater than the keys of all numbers and less than the key for no value.
 const nanKey = math.MaxUint64 - 1
 
 func floatKey(x float64, flip uint64) uint64 {

@@ -15,11 +15,11 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// FillForward gives each null row the last value before it; rows ahead of the first
-// value stay null. The column may be of booleans and of every type whose values are
-// 1, 2, 4, 8, 16 or 32 bytes each; the error wraps device.ErrNotSupported for others.
-// A column that has no nulls is returned as it is, retained. ctx is waited with on
-// the host device only.
+// FillForward gives each null row the last value before it. Rows before the first value
+// stay null. The column may be of booleans or of any type with values of 1, 2, 4, 8, 16
+// or 32 bytes; for others the error wraps device.ErrNotSupported. A column without
+// nulls is returned itself, retained. ctx limits the wait on the host device, which is
+// the only wait.
 func FillForward(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
 	result, err := runFill(ctx, c, options, false)
 	if err != nil {
@@ -28,8 +28,8 @@ func FillForward(ctx context.Context, c *column.Column, options ...Options) (*co
 	return result, nil
 }
 
-// FillBackward gives each null row the next value after it; rows behind the last
-// value stay null. All else is as in [FillForward].
+// FillBackward gives each null row the next value after it. Rows after the last value
+// stay null. In all other respects it is like [FillForward].
 func FillBackward(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
 	result, err := runFill(ctx, c, options, true)
 	if err != nil {
@@ -75,7 +75,7 @@ func runFill(ctx context.Context, c *column.Column, given []Options, backward bo
 	})
 }
 
-// bitsOf returns the width of a type's values.
+// bitsOf returns the width of a type's values in bits.
 func bitsOf(t arrow.DataType) (int, error) {
 	if t.ID() == arrow.BOOL {
 		return 1, nil
@@ -90,13 +90,13 @@ func bitsOf(t arrow.DataType) (int, error) {
 	return 0, layout.Refuse(t, "booleans or values of a fixed width", device.ErrNotSupported)
 }
 
-// fillRows is how many rows a block of the kernels takes at a time.
+// fillRows is the number of rows in a tile of the kernels.
 const (
 	fillThreads = 256
 	fillRows    = 32 * fillThreads
 )
 
-// fillKernels are the names of the kernels by the logarithm of the width in bits.
+// fillKernels are the kernel names, indexed by the logarithm of the width in bits.
 var fillKernels = [...]string{0: "fill_1", 3: "fill_8", 4: "fill_16", 5: "fill_32", 6: "fill_64", 7: "fill_128", 8: "fill_256"}
 
 func launchFill(call *op.Call, tiles tiling, in op.View, out op.Buffers, width int, backward bool) error {

@@ -32,8 +32,7 @@ func filledFrom(a arrow.Array, backward bool) []int {
 	return from
 }
 
-// sparse is an array of which few rows are valid: those that are a multiple of every,
-// and row 5.
+// sparse is an array with few valid rows: the multiples of every, and row 5.
 func sparse(of arrow.DataType, n, every int) arrow.Array {
 	values := make([]byte, n*32)
 	valid := make([]byte, (n+7)/8)
@@ -49,7 +48,7 @@ func sparse(of arrow.DataType, n, every int) arrow.Array {
 	return array.MakeFromData(data)
 }
 
-// TestFillOfFewValues fills over many tiles without a value.
+// TestFillOfFewValues fills across many tiles without a value.
 func TestFillOfFewValues(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -14,24 +14,24 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// fold is one cumulative operator: all that distinguishes it from the others. Each lies
-// in a file of its own, with its function of the API; its kernels lie in cuda/.
+// fold defines one cumulative operator. Each fold is in the file of its API function;
+// its kernels are in cuda/.
 type fold struct {
-	// name is how errors call the operator.
+	// name is the operator's name in errors.
 	name string
-	// takes returns the storage of a type, and whether the fold is defined for it.
+	// takes returns the storage of a type, and whether the operator supports it.
 	takes func(t arrow.DataType) (storage, bool)
-	// expected names these types for errors.
+	// expected names the supported types in errors.
 	expected string
-	// kernel returns the file and the entry that fold values of a storage.
+	// kernel returns the file and the entry of the kernel for a storage.
 	kernel func(s storage) (file, entry string)
-	// foldedBytes is the width in which a storage is folded; see the typedef Folded of
-	// the kernel's operator.
+	// foldedBytes is the width of the accumulator for a storage; see the typedef Folded
+	// of the kernel's operator.
 	foldedBytes func(s storage) int
-	// flip returns the bits that the kernel inverts in values before it folds them, of
-	// decimals those of the upper word. Nil inverts none.
+	// flip returns the bits that the kernel inverts in values before it folds them; for
+	// decimals, in the upper word. Nil inverts no bits.
 	flip func(s storage) uint64
-	// host folds on the host. The validity of the result is written already.
+	// host folds on the host. The validity of the result is already written.
 	host func(s storage, in op.HostView, out op.HostBuffers)
 }
 
@@ -80,10 +80,10 @@ func (f *fold) run(ctx context.Context, c *column.Column, options Options) (*col
 	})
 }
 
-// tiles plans how blocks share the rows.
+// tiles plans the division of the rows among blocks.
 func (f *fold) tiles(call *op.Call, s storage, rows int) tiling {
 	tiles := tilesOf(rows, shapeOf(s).tileRows())
-	// One block more than there are tiles tells the others what lies before them.
+	// One additional block computes the folds of the tiles before each tile.
 	return newTiling(call, tiles, tiles+1, lookback.ToldBytes(uint64(tiles), uint64(f.foldedBytes(s))))
 }
 
@@ -123,7 +123,7 @@ func (f *fold) onHost(s storage, in op.View, out op.Buffers, options Options) er
 	return nil
 }
 
-// none returns a column of no rows and no memory like another one.
+// none returns a column without rows and memory, of the same type as another one.
 func none(like *column.Column, buffers int) (*column.Column, error) {
 	return column.New(column.Data{
 		Type: like.Type(), Buffers: make([]column.Bytes, buffers), Rows: like.RowCount(), Manager: like.Manager(),

@@ -23,7 +23,7 @@ import (
 // operation is one of the package's functions.
 type operation func(ctx context.Context, c *column.Column, options ...window.Options) (*column.Column, error)
 
-// onDevice moves an array to the device, runs the operation there, and brings the
+// onDevice copies an array to the device, runs the operation there, and copies the
 // result back.
 func onDevice(t testing.TB, mgr *memory.Manager, run operation, in arrow.Array, options window.Options) arrow.Array {
 	t.Helper()
@@ -39,8 +39,8 @@ func onDevice(t testing.TB, mgr *memory.Manager, run operation, in arrow.Array, 
 	return out
 }
 
-// upload keeps a slice's offset, which uploading would drop: the whole array goes to
-// the device, and is sliced there.
+// upload keeps a slice's offset: it copies the whole array to the device and slices it
+// there.
 func upload(t testing.TB, mgr *memory.Manager, in arrow.Array) *column.Column {
 	t.Helper()
 	offset := in.Data().Offset()
@@ -55,13 +55,13 @@ func upload(t testing.TB, mgr *memory.Manager, in arrow.Array) *column.Column {
 	return sliced
 }
 
-// sample is an array to be tried.
+// sample is a named test array.
 type sample struct {
 	name  string
 	array arrow.Array
 }
 
-// samples are arrays of a type: of all lengths given, with some, no and only nulls,
+// samples returns arrays of a type: of all given lengths, with some, no and only nulls,
 // whole and sliced.
 func samples(t testing.TB, of arrow.DataType, lengths ...int) []sample {
 	var all []sample
@@ -70,7 +70,7 @@ func samples(t testing.TB, of arrow.DataType, lengths ...int) []sample {
 		for nulls, name := range map[arraytest.Nulls]string{arraytest.SomeNull: "some null", arraytest.NoneNull: "none null", arraytest.AllNull: "all null"} {
 			for _, sliced := range []bool{false, true} {
 				if n > 5000 && sliced != (nulls == arraytest.SomeNull) {
-					continue // enough of these take long enough
+					continue // a few lengths of these types take long enough
 				}
 				g.Nulls, g.Sliced = nulls, sliced
 				a := g.Array(of, n)
@@ -82,7 +82,7 @@ func samples(t testing.TB, of arrow.DataType, lengths ...int) []sample {
 	return all
 }
 
-// unsliced returns the array with the rows ahead of its first one.
+// unsliced returns the array with the rows before its first one.
 func unsliced(in arrow.Array) arrow.Array {
 	data := in.Data()
 	whole := array.NewData(data.DataType(), data.Offset()+data.Len(), data.Buffers(), nil, array.UnknownNullCount, 0)
@@ -109,13 +109,13 @@ func appendFloat(b array.Builder, x float64) {
 	}
 }
 
-// same compares floats by their bits, but for those of NaN.
+// same compares the bits of floats, but treats all NaN as equal.
 func same(a, b float64) bool {
 	return math.IsNaN(a) && math.IsNaN(b) || math.Float64bits(a) == math.Float64bits(b)
 }
 
-// lengthsFor leaves most lengths out where kernels are interpreted or the race detector
-// is on.
+// lengthsFor leaves out most lengths if kernels are interpreted or the race detector is
+// on.
 func lengthsFor(dev *device.Device) []int {
 	switch {
 	case raceDetector:

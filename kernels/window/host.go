@@ -2,7 +2,8 @@ package window
 
 import "github.com/gpuframe/gpuframe/internal/op"
 
-// word is an integer as wide as a value. Integers of any sign fold as these.
+// word is an unsigned integer with the width of a value. Signed integers are folded as
+// unsigned ones.
 type word interface {
 	uint8 | uint16 | uint32 | uint64
 }

@@ -11,5 +11,5 @@ func addDecimal(a, b decimal) decimal {
 	return decimal{low, high}
 }
 
-// lessDecimal compares without regard to the sign.
+// lessDecimal compares decimals as unsigned integers.
 func lessDecimal(a, b decimal) bool { return a[1] < b[1] || a[1] == b[1] && a[0] < b[0] }

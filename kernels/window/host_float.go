@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// adding and multiplying are the folds of floats. What they begin with changes no
-// value: 0 would turn −0 into 0.
+// adding and multiplying are the folds of floats. Their initial values change no value:
+// an initial 0 would turn −0 into 0.
 type adding struct{}
 
 func (adding) None() float64             { return math.Copysign(0, -1) }
@@ -47,7 +47,8 @@ func tiled[F lookback.Fold[float64]](fold F, cut shape, s storage, in op.HostVie
 	}
 }
 
-// scanWarp folds the rows of one warp up to each, and returns all of them.
+// scanWarp replaces the rows of one warp by their cumulative folds, and returns the
+// fold of all.
 func scanWarp[F lookback.Fold[float64]](fold F, cut shape, rows []float64) float64 {
 	each := cut.lanes * cut.loads
 	var lanes [32]float64
@@ -92,7 +93,7 @@ func putFloat(s storage, values []byte, row int, x float64) {
 	}
 }
 
-// half rounds to 16 bits at once, ties to even: by way of 32 bits it would be rounded
+// half rounds to 16 bits directly, ties to even. Rounding to 32 bits first would round
 // twice.
 func half(x float64) uint16 {
 	sign := uint16(math.Float64bits(x) >> 48 & 0x8000)
@@ -100,14 +101,14 @@ func half(x float64) uint16 {
 	switch {
 	case x != x:
 		return 0x7e00
-	case x >= 65520: // half way from the largest number to what would be the next
+	case x >= 65520: // halfway between the largest number and the next one
 		return sign | 0x7c00
 	}
 	_, exponent := math.Frexp(x) // x = fraction · 2^exponent, ½ ≤ fraction < 1
 	exponent = max(exponent-1, -14)
 	units := uint16(math.RoundToEven(math.Ldexp(x, 10-exponent)))
-	// units is the fraction with its leading bit, which below 2⁻¹⁴ is not there. A
-	// carry out of the fraction makes the exponent one more.
+	// units is the fraction with its leading bit, which is absent below 2⁻¹⁴. A carry
+	// out of the fraction increments the exponent.
 	if units < 1<<10 {
 		return sign | units
 	}

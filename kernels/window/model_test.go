@@ -10,7 +10,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/float16"
 )
 
-// A plain model of the cumulative operators, in integers of any size.
+// A simple model of the cumulative operators, with integers of any size.
 
 var one = big.NewInt(1)
 
@@ -29,7 +29,7 @@ func isUnsigned(t arrow.DataType) bool {
 	return t.ID() == arrow.UINT8 || t.ID() == arrow.UINT16 || t.ID() == arrow.UINT32 || t.ID() == arrow.UINT64
 }
 
-// wrapped brings a number back to the range of a type.
+// wrapped wraps a number to the range of a type.
 func wrapped(t arrow.DataType, x *big.Int) *big.Int {
 	bits := uint(t.(arrow.FixedWidthDataType).BitWidth())
 	x = new(big.Int).And(x, new(big.Int).Sub(new(big.Int).Lsh(one, bits), one))
@@ -39,7 +39,7 @@ func wrapped(t arrow.DataType, x *big.Int) *big.Int {
 	return x
 }
 
-// cumulated returns the results, nil for null, of a fold that begins with the first
+// cumulated returns the results, nil for null, of a fold that starts with the first
 // value.
 func cumulated[T any](a arrow.Array, skip bool, at func(row int) T, fold func(so, x T) T) []*T {
 	results := make([]*T, a.Len())
@@ -71,7 +71,7 @@ func float(a arrow.Array, row int) float64 {
 	return a.(*array.Float64).Value(row)
 }
 
-// lessFloat passes over NaN and puts −0 below 0.
+// lessFloat returns the smaller number. It skips NaN and orders −0 before 0.
 func lessFloat(a, b float64) float64 {
 	switch {
 	case math.IsNaN(a):

@@ -14,14 +14,15 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/window"
 )
 
-// foldLengths and fillLengths are about loads and tiles, of which one block takes two.
-// The first one needs more blocks for 64-bit integers, the first type of all tests.
+// foldLengths and fillLengths are around the sizes of loads and tiles. One block
+// handles up to two tiles. The first length needs more blocks for 64-bit integers, the
+// first type of all tests.
 var (
 	foldLengths = []int{8193, 33_000, 4095, 4097, 16_385}
 	fillLengths = []int{16_385, 33_000, 4095, 4097, 8193}
 )
 
-// TestIntegers tests the cumulative operators on all types but floats.
+// TestIntegers tests the cumulative operators on all types except floats.
 func TestIntegers(t *testing.T) {
 	sums := append([]arrow.DataType{arrow.PrimitiveTypes.Int64, decimalType, arrow.FixedWidthTypes.Duration_s}, integerTypes...)
 	all := append(append([]arrow.DataType{arrow.PrimitiveTypes.Int64, decimalType}, integerTypes...), temporalTypes...)

@@ -2,11 +2,10 @@ package window
 
 import "github.com/gpuframe/gpuframe/kernels"
 
-// Options say how an operator runs. The zero value is right for most programs.
+// Options configure an operator. The zero value suits most programs.
 type Options struct {
 	kernels.Options
-	// SkipNulls passes over nulls: their rows stay null and the rows after them go
-	// on. Otherwise all rows from the first null on are null. The fills do not use
-	// it.
+	// SkipNulls skips nulls: their rows stay null and later rows continue the fold. If
+	// it is false, all rows from the first null on are null. The fills ignore it.
 	SkipNulls bool
 }

@@ -8,8 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// CumulativeProduct gives each row the product of all rows up to it: of integers and
-// floats. All else is as in [CumulativeSum].
+// CumulativeProduct returns, for each row, the product of all rows up to it. It
+// supports integers and floats. In all other respects it is like [CumulativeSum].
 func CumulativeProduct(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
 	return cumulate(ctx, &product, c, options)
 }

@@ -10,10 +10,10 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// CumulativeSum gives each row the sum of all rows up to it: of integers, floats,
-// 128-bit decimals, durations and intervals of months. The result has the type of
-// the input. ctx is waited with on the host device only. The error wraps
-// device.ErrNotSupported for other types.
+// CumulativeSum returns, for each row, the sum of all rows up to it. It supports
+// integers, floats, 128-bit decimals, durations and intervals of months; for other
+// types the error wraps device.ErrNotSupported. The result has the type of the input.
+// ctx limits the wait on the host device, which is the only wait.
 func CumulativeSum(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
 	return cumulate(ctx, &sum, c, options)
 }

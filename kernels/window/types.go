@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// storage is the words of a type's values: layout.Signed, Unsigned or Float, and their
-// bytes.
+// storage describes a type's values: layout.Signed, Unsigned or Float, and their size
+// in bytes.
 type storage struct {
 	class layout.Class
 	bytes int
@@ -34,10 +34,11 @@ func temporal(t arrow.DataType) (storage, bool) {
 	return storage{layout.Signed, l.Width}, true
 }
 
-// decimalStorage is that of decimals of 128 bits.
+// decimalStorage is the storage of 128-bit decimals.
 var decimalStorage = storage{layout.Signed, 16}
 
-// accumulatedBytes is the width that sums and products are folded in: floats in 64 bits.
+// accumulatedBytes is the width of the accumulators of sums and products; floats are
+// accumulated in 64 bits.
 func accumulatedBytes(s storage) int {
 	if s.class == layout.Float {
 		return 8
@@ -45,12 +46,12 @@ func accumulatedBytes(s storage) int {
 	return storedBytes(s)
 }
 
-// storedBytes is the width that folds use which round nothing.
+// storedBytes is the width of the accumulators of folds without rounding.
 func storedBytes(s storage) int { return max(s.bytes, 4) }
 
-// kernelNames are the names of a fold's kernels, by whether values are floats and by the
-// logarithm of their bytes. A launch would take longer to format a name than for all
-// else.
+// kernelNames are the names of a fold's kernels, indexed by whether values are floats
+// and by the logarithm of their size. Formatting a name would take longer than the rest
+// of a launch.
 type kernelNames [2][5]string
 
 func newKernelNames(prefix string) *kernelNames {
@@ -70,27 +71,29 @@ func (n *kernelNames) of(s storage) string {
 	return n[isFloat][bits.TrailingZeros(uint(s.bytes))]
 }
 
-// ownFiles names kernels each of which has a file of its own.
+// ownFiles names kernels that have a separate file each.
 func ownFiles(prefix string) func(storage) (file, entry string) {
 	names := newKernelNames(prefix)
 	return func(s storage) (file, entry string) { return names.of(s), names.of(s) }
 }
 
-// oneFile names kernels that lie in one file.
+// oneFile names kernels that share a file.
 func oneFile(file string) func(storage) (string, string) {
 	names := newKernelNames(file)
 	return func(s storage) (string, string) { return file, names.of(s) }
 }
 
-// shape is how the kernel of an operator and a storage cuts its input: see
+// shape describes how the kernel for an operator and a storage divides its input: see
 // cumulative.cuh.
 type shape struct {
-	// lanes are the values of one load of a lane, loads those of a lane in a tile.
+	// lanes is the number of values per load of a lane, loads the number of loads per
+	// lane in a tile.
 	lanes, loads int
 }
 
 const (
-	// tileWarps have the rows of a tile; one more learns what lies before it.
+	// tileWarps is the number of warps with rows of a tile. One more warp computes the
+	// folds before them.
 	tileWarps   = 7
 	tileThreads = 32 * (tileWarps + 1)
 )
@@ -100,7 +103,7 @@ func shapeOf(s storage) shape {
 	return shape{lanes: 16 / s.bytes, loads: loads}
 }
 
-// sharedBytes is the shared memory that a block holds two tiles in.
+// sharedBytes is the shared memory for the two tiles that a block holds.
 func (s shape) sharedBytes() uint32 { return uint32(2 * tileWarps * 32 * 16 * s.loads) }
 
 func (s shape) warpRows() int { return 32 * s.lanes * s.loads }

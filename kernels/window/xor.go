@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// CumulativeXor gives each row the exclusive or of all rows up to it: of integers.
-// All else is as in [CumulativeSum].
+// CumulativeXor returns, for each row, the exclusive or of all rows up to it. It
+// supports integers. In all other respects it is like [CumulativeSum].
 func CumulativeXor(ctx context.Context, c *column.Column, options ...Options) (*column.Column, error) {
 	return cumulate(ctx, &xor, c, options)
 }

@@ -1,37 +1,37 @@
-// How the cumulative operators cut their input, and how a block learns what lies ahead
-// of its tiles.
+// The division of the cumulative operators' input, and the computation of the folds
+// before a block's tiles.
 #pragma once
 
 #include "bitrow.cuh"
 #include "prefixes.cuh"
 
-// How a tile is cut: each of tile_warps has a run of rows, and each of its lanes a run
-// of these. One more warp learns what lies before the tile, so that the others need
-// not wait for it: while they load a tile, they hold two more in shared memory, one of
-// which the block has told its sum of, and the other of which it knows the prefix.
+// Each of tile_warps warps has a run of a tile's rows, and each of its lanes a run of
+// these. One more warp waits for the fold of the tiles before, so that the others do
+// not. While the others load a tile, they hold two more in shared memory: for one the
+// block has published its sum, for the other the prefix is known.
 static constexpr u32 tile_warps = 7, tile_threads = (tile_warps + 1) * warp_threads;
 
-// tile_blocks is how many blocks a multiprocessor shall have: as many as its shared
-// memory has room for where it has most.
+// tile_blocks is the number of blocks per multiprocessor: the number that fits into the
+// shared memory of the devices with the most of it.
 static constexpr u32 tile_blocks = 3;
 
-// one_block_tiles is the most that a block scans alone, without state: each lane of a
-// warp remembers one.
+// one_block_tiles is the maximum number of tiles that one block scans without state:
+// each lane of a warp stores one tile's fold.
 static constexpr u32 one_block_tiles = warp_threads;
 
-// Where in the shared memory of its warp the granules of 16 bytes lie of which a lane
-// has a run, a power of two of them. Those of a run change places so that neither lanes
-// that take granules side by side meet in a bank nor lanes that take each the first of
-// its run, the second and so on.
+// The positions, in a warp's shared memory, of the granules of 16 bytes. A lane has a
+// run of granules; run is a power of two. The granules of a run are permuted to avoid
+// bank conflicts, both when lanes access adjacent granules and when each lane accesses
+// its own run in order.
 //
-// run_place is where the run of a lane lies: its granule i is at run_place ^ 16 i.
+// run_place is the position of a lane's run: its granule i is at run_place ^ 16 i.
 template <u32 run> DEVICE u32 run_place(u32 lane) { return (lane * run + (lane * run / 8 & run - 1)) * 16; }
 
-// side_place is where granule 32 i + lane of the warp lies.
+// side_place is the position of the warp's granule 32 i + lane.
 template <u32 run> DEVICE u32 side_place(u32 lane, u32 i) { return (32 * i + (lane ^ lane / 8 & run - 1 ^ 4 * i & run - 1)) * 16; }
 
-// own_lane returns the lane's number, and does so anew each time: else the compiler keeps
-// all that follows from it in registers, of which there are too few.
+// own_lane returns the lane's number and recomputes it on each call. Otherwise the
+// compiler would keep values derived from it in registers, of which there are too few.
 DEVICE u32 own_lane() {
     u32 lane;
     asm volatile("mov.u32 %0, %%laneid;" : "=r"(lane));
@@ -39,19 +39,19 @@ DEVICE u32 own_lane() {
     return lane;
 }
 
-// Exchange is what the warps of a block tell each other of a tile.
+// Exchange holds a tile's data that the warps of a block share.
 template <typename T> struct Exchange {
     T sums[tile_warps], aheads[tile_warps];
     u32 nulls[tile_warps], null_aheads[tile_warps]; // whether there are any
     u32 next;                                       // the number of the block's next tile
 };
 
-// look_ahead is what the last warp of a block does: to learn of each tile what lies
-// ahead of each warp's rows.
+// look_ahead is the code of the last warp of a block: for each tile it computes the
+// fold before each warp's rows.
 template <typename T, typename Fold> DEVICE void look_ahead(void *state, u32 tile, u32 tiles, Exchange<T> *exchange, Fold f) {
     const u32 lane = lane_in_warp();
     const Prefixes<T> prefixes(state, tiles);
-    T remembered = f.none(); // of tile number lane, where there is no state
+    T remembered = f.none(); // without state: of the tile whose number is lane
     bool remembered_null = false;
 #pragma nounroll
     for (u32 slot = 0; tile < tiles; slot ^= 1) {

@@ -1,33 +1,33 @@
-// The kernel of all cumulative operators. A type of operator says what the values
-// are and how they are folded:
+// The kernel of all cumulative operators. The operator is a type that defines the
+// values and the fold:
 //
-//     Value                      as they lie in memory
-//     Folded                     as they are folded
+//     Value                      the values in memory
+//     Folded                     the accumulator
 //     Fold                       see scan.cuh
-//     Folded in(Value) const     and back:
-//     Value out(Folded) const
+//     Folded in(Value) const     conversion to the accumulator,
+//     Value out(Folded) const    and back
 #pragma once
 
 #include "ahead.cuh"
 
-// Exact tells whether a fold is associative to the bit: nothing is rounded.
+// Exact reports whether a fold is exactly associative, that is, without rounding.
 template <typename Fold> struct Exact { static constexpr bool value = true; };
 template <> struct Exact<Sum<f64>> { static constexpr bool value = false; };
 template <> struct Exact<Product<f64>> { static constexpr bool value = false; };
 
-// Selects tells whether a fold is always one of its two values.
+// Selects reports whether the result of a fold is always one of its two arguments.
 template <typename Fold> struct Selects { static constexpr bool value = false; };
 template <typename T> struct Selects<Least<T>> { static constexpr bool value = true; };
 
-// Input is what is scanned.
+// Input is the scanned column.
 template <typename Value> struct Input {
     const Value *values;
-    const u8 *valid; // or null where all are
-    u64 bit;         // of the first row
+    const u8 *valid; // null if all rows are valid
+    u64 bit;         // number of the first row's bit
     u64 rows;
 };
 
-// Rows are those of a warp in a tile.
+// Rows are a warp's rows of a tile.
 struct Rows {
     u64 begin;
     u32 count;
@@ -36,38 +36,39 @@ struct Rows {
         const u64 begin = ((u64)tile * tile_warps + warp) * warp_rows;
         return {begin, rows <= begin ? 0 : rows - begin < warp_rows ? (u32)(rows - begin) : warp_rows};
     }
-    // of_lane returns how many of them are in the run of a lane.
+    // of_lane returns the number of rows in a lane's run.
     template <u32 chunk_rows> METHOD u32 of_lane(u32 lane) const {
         const u32 ahead = lane * chunk_rows;
         return count <= ahead ? 0 : count - ahead < chunk_rows ? count - ahead : chunk_rows;
     }
 };
 
-extern __shared__ u64 shared_rooms[]; // 16 · loads bytes for each lane of two tiles
+extern __shared__ u64 shared_rooms[]; // 16 · loads bytes per lane for each of two tiles
 
-// scan_tiles writes the folds of all rows up to each. Where nulls_last is set, all
-// rows from the first null on are null, else those that are in the input; what they
-// hold does not count. state is null where one block does it all.
+// scan_tiles writes the fold of all rows up to each row. If nulls_last is set, all rows
+// from the first null on are null; otherwise the rows that are null in the input.
+// Values of null rows are not folded. state is null if one block handles all tiles.
 //
 // The order of the folds, after each of which a float is rounded once:
-//  - a lane's rows, one after another from the first: within;
-//  - what the lanes of the warp have as warp_scan does, of which lane_ahead is what
-//    the lanes ahead have;
-//  - what the warps ahead in the tile have, one after another: warp_ahead;
-//  - what the tiles ahead have as prefixes.cuh says: tile_ahead;
-//  - row = (tile_ahead, warp_ahead), (lane_ahead, within).
-// A fold that is exact takes the rows of a lane one after another, behind all that is
-// ahead of them: the result is the same, and a row takes one fold instead of three.
 //
-// If the fold selects, as the largest does, and nothing in the warp's rows beats what is
-// ahead of them, all rows are what is ahead. That is so for most warps unless values
-// ascend, and needs neither the rows nor a fold.
+// - within: the rows of a lane, sequentially; - lane_ahead: the lanes before this one
+// in the warp, by warp_scan; - warp_ahead: the warps before this one in the tile,
+// sequentially; - tile_ahead: the tiles before this one, as in prefixes.cuh; - row =
+// (tile_ahead, warp_ahead), (lane_ahead, within).
 //
-// Where keep is set, which takes values as wide as what they are folded as, shared
-// memory holds what was folded in the warp. Else it holds what was loaded, and the rows
-// are folded again when what lies ahead is known. For 2²⁷ rows on an H200, whose copy
-// takes 505 µs for 8 bytes: the sum of float64 takes 592 µs kept and 667 folded again,
-// the largest float64 (with three folds a row) 731 and 693; float32, 298, needs more room.
+// If the fold is exact, a lane folds its rows sequentially after everything before
+// them: the result is the same, with one fold per row instead of three.
+//
+// If the fold selects, as the maximum does, and the fold before the warp's rows absorbs
+// all of them, all its rows have that value. This is the case for most warps unless
+// values ascend, and needs neither the rows nor a fold.
+//
+// If keep is set, which requires accumulators as wide as the values, shared memory
+// holds the folds within the warp. Otherwise it holds the loaded values, and the rows
+// are folded again when the fold before them is known. Measured for 2²⁷ rows on an
+// H200, where a copy of 8-byte values takes 505 µs: the sum of float64 takes 592 µs
+// with keep and 667 without, the maximum of float64 (with three folds per row) 731 and
+// 693; the sum of float32, 298, cannot keep.
 template <bool keep, int loads, typename Operator>
 DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typename Operator::Value> input, void *state,
                        bool nulls_last, Operator op) {
@@ -91,7 +92,7 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
     const u32 warp = thread_in_block() / warp_threads;
     const bool first_thread = thread_in_block() == 0;
     const u32 tiles = (u32)((input.rows + tile_warps * warp_rows - 1) / (tile_warps * warp_rows));
-    // The first block to take a number has prefixes to tell, the others tiles.
+    // The first block to take a number computes prefixes; the others process tiles.
     if (first_thread)
         exchange[1].next = state != nullptr ? take_tile(state) : 1;
     synchronize_block();
@@ -135,7 +136,7 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
     };
     load_tile(tile);
 
-    // What is known of the tile of the round before.
+    // State of the previous round's tile.
     u32 before = tiles, valid = 0, nulls_in = 0;
     T lane_ahead = f.none();
 #pragma nounroll
@@ -167,7 +168,7 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
             const T scanned = warp_scan(sum, f);
             next_lane_ahead = before_lane(scanned, f);
             if constexpr (keep) {
-                asm volatile("" ::: "memory"); // reads them again: registers are too few
+                asm volatile("" ::: "memory"); // reads the values again, because there are too few registers to keep them
                 if constexpr (exact)
                     sum = next_lane_ahead;
 #pragma unroll
@@ -284,7 +285,7 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
     }
 }
 
-// CUMULATIVE declares a kernel: see scan_tiles, and Go's fold.onGPU for the arguments.
+// CUMULATIVE declares a kernel: see scan_tiles, and fold.onGPU in Go for the arguments.
 #define CUMULATIVE(name, keep, loads, Operator)                                                                      \
     KERNEL __attribute__((launch_bounds(tile_threads, tile_blocks)))                                                 \
     name(Operator::Value *out, void *out_valid, const Operator::Value *values, const u8 *valid, u64 bit,             \

@@ -1,6 +1,6 @@
-// The kernels that fill nulls with the last valid value before them, or with the
-// next one after them. Where that is, the validity bits alone tell; the values are
-// read once, from there.
+// The kernels that fill nulls with the last valid value before them, or with the next
+// one after them. The validity bits alone determine the source row; its value is then
+// read once.
 #pragma once
 
 #include "bitrow.cuh"
@@ -8,7 +8,8 @@
 
 static constexpr u32 fill_threads = 256, fill_rows = 32 * fill_threads, fill_warps = fill_threads / warp_threads;
 
-// Later keeps the last position that there is. Positions are row numbers plus one.
+// Later folds two positions to the second one, or to the first if the second is 0,
+// which means no position. Positions are row numbers plus one.
 struct Later {
     METHOD u64 none() const { return 0; }
     METHOD u64 fold(u64 a, u64 b) const { return b != 0 ? b : a; }
@@ -17,20 +18,20 @@ struct Later {
 DEVICE u32 lowest_bit(u32 bits) { return __builtin_ctz(bits); }
 DEVICE u32 highest_bit(u32 bits) { return 31 - __builtin_clz(bits); }
 
-// Tile is what a block knows of its tile when all positions are known.
+// Tile is a block's data about its tile when all positions are known.
 struct Tile {
     u64 begin;
     u32 rows;
-    // Of the word of 32 rows that is the thread's: its number, its validity bits, and
-    // where the value for its rows without one of their own comes from, or 0.
+    // The thread's word of 32 rows: its number, its validity bits, and the position of
+    // the value for null rows without a value before them in the word, or 0.
     u32 word;
     u32 bits;
     u64 source;
 };
 
-// fill_tiles calls write for each tile, all threads together. Where backward is set,
-// it begins with the last tile, and in it with the last word. state is null where one
-// block does it all.
+// fill_tiles calls write for each tile, by all threads together. If backward is set, it
+// starts with the last tile, and within a tile with the last word. state is null if one
+// block handles all tiles.
 template <typename Write>
 DEVICE void fill_tiles(u32 *out_valid, const u8 *valid, u64 bit, u64 rows, void *state, bool backward, Write write) {
     __shared__ u32 shared_tile;
@@ -61,7 +62,8 @@ DEVICE void fill_tiles(u32 *out_valid, const u8 *valid, u64 bit, u64 rows, void 
         if (valid != nullptr && present != 0)
             tile.bits &= load_bits<32>(valid, bit + tile.begin + first, bit + rows);
 
-        // In the tile later rows have larger numbers, from 1 on, in either direction.
+        // Within the tile, later rows have larger numbers, from 1 on, in either
+        // direction.
         u32 own = 0;
         if (tile.bits != 0)
             own = backward ? fill_rows - (first + lowest_bit(tile.bits)) : first + highest_bit(tile.bits) + 1;
@@ -97,7 +99,7 @@ DEVICE void fill_values(Value *out, u32 *out_valid, const Value *values, const u
     __shared__ u32 words[fill_threads];
     __shared__ u64 sources[fill_threads];
     fill_tiles(out_valid, valid, bit, rows, state, backward, [&](const Tile &tile) {
-        synchronize_block(); // what the last tile left here has been read
+        synchronize_block(); // all threads have read the shared memory of the previous tile
         words[tile.word] = tile.bits;
         sources[tile.word] = tile.source;
         synchronize_block();

@@ -1,6 +1,6 @@
 #include "fill.cuh"
 
-// As Arrow aligns them, to 8 bytes.
+// Aligned to 8 bytes, as in Arrow.
 struct Wide {
     u64 word[2];
 };

@@ -1,4 +1,4 @@
-// What the cumulative operators fold.
+// The folds of the cumulative operators.
 #pragma once
 
 #include "cumulative.cuh"
@@ -6,8 +6,8 @@
 
 typedef unsigned __int128 u128;
 
-// Wrapping folds integers of any signedness: the low bits of sums and products do
-// not depend on the high ones.
+// Wrapping folds integers of any signedness: the low bits of sums and products do not
+// depend on the high bits.
 template <typename Stored, typename Word, template <typename> class How> struct Wrapping {
     typedef Stored Value;
     typedef Word Folded;
@@ -17,8 +17,8 @@ template <typename Stored, typename Word, template <typename> class How> struct 
     METHOD Value out(Folded x) const { return (Value)x; }
 };
 
-// Rounding folds floats. Those narrower than 64 bits are folded as 64 bits, and
-// each result is rounded to its own width.
+// Rounding folds floats. Narrower floats are folded in 64 bits, and each result is
+// rounded to the width of the values.
 template <typename Stored, template <typename> class How> struct Rounding {
     typedef Stored Value;
     typedef f64 Folded;
@@ -28,7 +28,7 @@ template <typename Stored, template <typename> class How> struct Rounding {
     METHOD Value out(Folded x) const { return (Value)x; }
 };
 
-// Half is a float of 16 bits, which clang has no arithmetic for here.
+// Half is a 16-bit float, for which clang has no arithmetic here.
 template <template <typename> class How> struct RoundingHalf {
     typedef u16 Value;
     typedef f64 Folded;
@@ -46,8 +46,8 @@ template <template <typename> class How> struct RoundingHalf {
     }
 };
 
-// Lowest folds integers to the least of them after the bits in turn were turned
-// over: the sign's for the least of signed ones, all others for the largest.
+// Lowest folds integers to the smallest one after it inverts the bits in turn: for the
+// minimum the sign bit, if there is one; for the maximum all other bits.
 template <typename Stored, typename Word> struct Lowest {
     typedef Stored Value;
     typedef Word Folded;
@@ -57,7 +57,7 @@ template <typename Stored, typename Word> struct Lowest {
     METHOD Value out(Folded x) const { return (Value)x ^ (Value)turn; }
 };
 
-// Wide is a 128-bit integer as Arrow aligns it, to 8 bytes.
+// Wide is a 128-bit integer, aligned to 8 bytes as in Arrow.
 struct Wide {
     u64 low, high;
     METHOD u128 whole() const { return (u128)high << 64 | low; }
@@ -73,7 +73,8 @@ struct SumDecimal {
     METHOD Value out(Folded x) const { return Wide::of(x); }
 };
 
-// LowestDecimal has its sign in the upper of two words; the lower follows suit.
+// LowestDecimal has its sign in the upper of two words, to which turn applies. The
+// lower word is inverted if the lowest bit of turn is set, as for the maximum.
 struct LowestDecimal {
     typedef Wide Value;
     typedef u128 Folded;
@@ -84,13 +85,13 @@ struct LowestDecimal {
     METHOD Value out(Folded x) const { return Wide::of(x ^ mask()); }
 };
 
-// LowestFloat orders floats so that NaN is behind all numbers for the least and for
-// the largest alike, and −0 below 0. turn is 0 for the least, else all ones.
+// LowestFloat orders floats so that NaN is after all numbers, for minimum and maximum,
+// and −0 is before 0. turn is 0 for the minimum and all ones for the maximum.
 template <typename Word, Word (*ordered)(Word), Word (*unordered)(Word), bool (*is_nan)(Word), Word nan> struct LowestFloat {
     typedef Word Value;
     typedef Word Folded;
     typedef Least<Word> Fold;
-    static constexpr Word nan_key = ~(Word)1; // above ∞, below what Least calls none
+    static constexpr Word nan_key = ~(Word)1; // above ∞, below the value that Least uses for none
     u64 turn;
     METHOD Folded in(Value x) const { return is_nan(x) ? nan_key : ordered(x) ^ (Word)turn; }
     METHOD Value out(Folded key) const { return key >= nan_key ? nan : unordered(key ^ (Word)turn); }
