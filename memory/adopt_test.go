@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// producer is memory that some other library has allocated.
+// producer is memory allocated by another library.
 func producer(t *testing.T, dev *device.Device, bytes uint64) (device.Pointer, device.MemoryKind) {
 	t.Helper()
 	pointer, err := dev.Driver().Alloc(bytes)

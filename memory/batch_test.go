@@ -53,7 +53,7 @@ func TestBatchOfManyBlocks(t *testing.T) {
 	})
 }
 
-// What lies between the regions of a batch stays as it was.
+// A batch leaves the memory between its regions unchanged.
 func TestBatchLeavesTheRestAlone(t *testing.T) {
 	eachTransferDevice(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -121,7 +121,7 @@ func TestBatchRefuses(t *testing.T) {
 	})
 }
 
-// Blocks of other streams are waited for on the device.
+// A batch orders its transfers after the pending work on blocks of other streams.
 func TestBatchAcrossStreams(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -145,8 +145,8 @@ func TestBatchAcrossStreams(t *testing.T) {
 	})
 }
 
-// A batch costs the driver one copy for what lies side by side, and one mark and
-// one wait whatever it holds.
+// A batch makes one driver copy for adjacent regions, and one event and one wait in
+// total.
 func TestBatchDriverCalls(t *testing.T) {
 	dev, f := openFaulty(t)
 	mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -163,12 +163,12 @@ func TestBatchDriverCalls(t *testing.T) {
 	for _, block := range scalars(t, mgr, 1000) {
 		require.NoError(t, memory.AddUpload(&apart, block, []int64{math.MaxInt64}))
 	}
-	slices.Reverse(got) // so that the order of the answers is seen to matter
+	slices.Reverse(got) // so that a wrong order of the results is detected
 	require.NoError(t, neighbours.Run(context.Background(), nil))
 	require.NoError(t, apart.Run(context.Background(), nil))
 	require.True(t, slices.IsSorted(got))
 
-	require.NoError(t, dev.Synchronize(t.Context())) // and every chunk is idle
+	require.NoError(t, dev.Synchronize(t.Context())) // afterwards every chunk is idle
 	f.arm(func(int64) error { return nil })
 	require.NoError(t, neighbours.Run(context.Background(), nil))
 	assert.LessOrEqual(t, f.calls.Load()-f.queries.Load(), int64(5), "two copies, two events and a wait")

@@ -11,10 +11,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// BenchmarkFirstGigabyte uploads a gigabyte of ordinary memory by a manager that has
-// transferred nothing before, after WarmStaging and without. GB/s are 10^9 bytes; "later"
-// is the second upload of the same manager. Transfers on the host are plain copies and are
-// left out.
+// BenchmarkFirstGigabyte uploads a gigabyte of ordinary memory with a new manager, with
+// and without WarmStaging. GB/s are 10^9 bytes; "later" is the second upload of the
+// same manager. It omits the host device, where transfers are plain copies.
 func BenchmarkFirstGigabyte(b *testing.B) {
 	const bytes = 1 << 30
 	eachDevice(b, func(b *testing.B, dev *device.Device) {

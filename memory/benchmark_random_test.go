@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// BenchmarkRandom is RMM's random benchmark with allocations of at most 1 MiB, by
-// a manager and by the resource alone.
+// BenchmarkRandom is RMM's random benchmark with allocations of at most 1 MiB, with a
+// manager and with its resource alone.
 func BenchmarkRandom(b *testing.B) {
 	eachDevice(b, func(b *testing.B, dev *device.Device) {
 		tested, err := memory.NewCachingResource(dev, memory.CachingOptions{})

@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// eachDevice runs a benchmark on every device that is present.
+// eachDevice runs a benchmark on every available device.
 func eachDevice(b *testing.B, f func(b *testing.B, dev *device.Device)) {
 	for _, name := range []string{"host", "cuda:0"} {
 		b.Run(name, func(b *testing.B) { f(b, devicetest.Open(b, name)) })
@@ -46,8 +46,8 @@ func BenchmarkAllocateRelease(b *testing.B) {
 	})
 }
 
-// BenchmarkAllocateReleaseParallel has every processor allocate and release on a
-// stream of its own, under one tag or under one each.
+// BenchmarkAllocateReleaseParallel allocates and releases on one stream for each
+// processor, under one tag or under a separate tag for each.
 func BenchmarkAllocateReleaseParallel(b *testing.B) {
 	eachDevice(b, func(b *testing.B, dev *device.Device) {
 		for _, tags := range []string{"one tag", "a tag each"} {
@@ -75,7 +75,7 @@ func BenchmarkAllocateReleaseParallel(b *testing.B) {
 	})
 }
 
-// BenchmarkAllocateReleaseBelow allocates from a child of a child of a child.
+// BenchmarkAllocateReleaseBelow allocates from a manager three levels below the root.
 func BenchmarkAllocateReleaseBelow(b *testing.B) {
 	eachDevice(b, func(b *testing.B, dev *device.Device) {
 		for name, options := range map[string]memory.Options{"backstop": {}, "bare": {NoBackstop: true}} {
@@ -89,8 +89,8 @@ func BenchmarkAllocateReleaseBelow(b *testing.B) {
 	})
 }
 
-// BenchmarkAllocateReleaseHeld holds a thousand blocks and replaces them by turns,
-// the sizes changing, so that no tag cache helps.
+// BenchmarkAllocateReleaseHeld holds a thousand blocks and replaces them one at a time
+// with blocks of changing sizes, so that no tag cache helps.
 func BenchmarkAllocateReleaseHeld(b *testing.B) {
 	eachDevice(b, func(b *testing.B, dev *device.Device) {
 		mgr := benchmarkManager(b, dev, memory.Options{})
@@ -115,7 +115,7 @@ func BenchmarkAllocateReleaseHeld(b *testing.B) {
 	})
 }
 
-// BenchmarkAllocateReleaseTracked is what it costs to know every call stack.
+// BenchmarkAllocateReleaseTracked measures the cost of recording every call stack.
 func BenchmarkAllocateReleaseTracked(b *testing.B) {
 	eachDevice(b, func(b *testing.B, dev *device.Device) {
 		mgr := benchmarkManager(b, dev, memory.Options{TrackAllocations: true})
@@ -138,8 +138,8 @@ func benchmarkPairs(b *testing.B, more func() bool, m *memory.Manager, options m
 	}
 }
 
-// BenchmarkTransfer moves ordinary memory under several staging options; the
-// entry "pinned" is one copy of pinned memory, which is the link's own rate.
+// BenchmarkTransfer transfers ordinary memory with several staging options. The entry
+// "pinned" is one copy of pinned memory, the maximum rate of the link.
 func BenchmarkTransfer(b *testing.B) {
 	eachDevice(b, func(b *testing.B, dev *device.Device) {
 		for _, total := range []int{200_000, 1_600_000, 16 << 20, 1 << 30} {

@@ -10,9 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// eachTransferBenchmark runs a benchmark on every device that is present and on
-// the one that stages although it is none, where it shows what the Go side of
-// staging costs.
+// eachTransferBenchmark runs a benchmark on every available device, and on a host
+// device that stages its transfers, which measures the cost of the Go part of staging.
 func eachTransferBenchmark(b *testing.B, f func(b *testing.B, dev *device.Device)) {
 	eachDevice(b, f)
 	b.Run("staged", func(b *testing.B) {
@@ -21,8 +20,8 @@ func eachTransferBenchmark(b *testing.B, f func(b *testing.B, dev *device.Device
 	})
 }
 
-// BenchmarkSmallTransfers moves a thousand pieces of 64 bytes, which lie side by
-// side in one block or in blocks of their own, one by one and as a Batch.
+// BenchmarkSmallTransfers transfers a thousand pieces of 64 bytes, adjacent in one
+// block or in separate blocks, individually and as a Batch.
 func BenchmarkSmallTransfers(b *testing.B) {
 	const pieces, each = 1000, 64
 	ctx := context.Background()
@@ -80,8 +79,8 @@ func BenchmarkSmallTransfers(b *testing.B) {
 	})
 }
 
-// BenchmarkStagedTransfer is the staged path alone, on a device whose copies are
-// the host's.
+// BenchmarkStagedTransfer measures only the staged path, on a device that copies with
+// the processor.
 func BenchmarkStagedTransfer(b *testing.B) {
 	dev, _ := openFaulty(b)
 	mgr := benchmarkManager(b, dev, memory.Options{})

@@ -20,7 +20,7 @@ func TestGlobalCaptureSurvivesDeletersOnTheStandIn(t *testing.T) {
 }
 
 // A capture in the global mode, which is PyTorch's default, survives deleters on other
-// threads, and what gpuframe does meanwhile: allocate, transfer, ask and wait.
+// threads, and allocations, transfers, queries and waits of gpuframe meanwhile.
 func TestGlobalCaptureSurvivesDeleters(t *testing.T) {
 	if os.Getenv(childVariable) == "" {
 		t.Skip("run by TestGlobalCaptureSurvivesDeletersOnTheStandIn: gpuframe itself captures in the relaxed mode")
@@ -29,8 +29,8 @@ func TestGlobalCaptureSurvivesDeleters(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, dev.Close()) })
 	m := devicetest.Manager(t, dev, memory.Options{Budget: 64 << 20})
-	// Allocations on m's device run what deleters have left for later, which would break
-	// the capture: threads that allocate use another device.
+	// Allocations on m's device run the frees that deleters have deferred, which would
+	// break the capture. Threads that allocate therefore use another device.
 	second, err := device.Open("cuda:0")
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, second.Close()) })
@@ -82,7 +82,7 @@ func TestGlobalCaptureSurvivesDeleters(t *testing.T) {
 		require.EqualValues(t, 6, got[999])
 		require.NoError(t, target.Release())
 
-		// The next allocation gives back what the deleters have left for later.
+		// The next allocation runs the frees that the deleters have deferred.
 		block, err := m.Allocate(64, memory.AllocateOptions{})
 		require.NoError(t, err)
 		require.NoError(t, block.Release())
@@ -92,8 +92,8 @@ func TestGlobalCaptureSurvivesDeleters(t *testing.T) {
 	}
 }
 
-// exportedDeleter returns the deleter of memory that another library has used on
-// streams of its own, with the last reference.
+// exportedDeleter returns the deleter of memory that another library has used on its
+// streams. The deleter holds the last reference.
 func exportedDeleter(t *testing.T, m *memory.Manager) func() error {
 	t.Helper()
 	s, err := memory.NewSlice[uint32](m, 1000, memory.AllocateOptions{})
@@ -104,7 +104,8 @@ func exportedDeleter(t *testing.T, m *memory.Manager) func() error {
 	return func() error { return errors.Join(s.Block().RecordForeignUse(), s.Block().EndExport()) }
 }
 
-// adoptedDeleter returns the deleter of another library's memory that was handed on.
+// adoptedDeleter returns the deleter of an adopted block that a consumer used on
+// unknown streams.
 func adoptedDeleter(t *testing.T, m *memory.Manager, freed *atomic.Int64) func() error {
 	t.Helper()
 	owner, err := m.Device().Driver().Alloc(4000)

@@ -14,14 +14,14 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// pins knows which pinned memory exists. What is freed stays mapped, so that a late
-// write to it can be reported instead of crashing the test.
+// pins is a device that tracks its live pinned memory. Freed memory stays mapped, so
+// that the test can report a late write instead of crashing.
 type pins struct {
 	backend.Device
 	mu    sync.Mutex
 	live  map[unsafe.Pointer]uint64
 	freed []unsafe.Pointer
-	// allocated is called after each allocation, if it is not nil.
+	// allocated, if set, is called after each allocation.
 	allocated func()
 }
 
@@ -47,7 +47,7 @@ func (p *pins) HostFree(pointer unsafe.Pointer) error {
 	return nil
 }
 
-// holds reports whether the bytes lie in pinned memory that exists.
+// holds reports whether the bytes are in live pinned memory.
 func (p *pins) holds(data []byte) bool {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -74,8 +74,8 @@ func openPins(t *testing.T) (*device.Device, *pins) {
 	return dev, p
 }
 
-// Closing the manager while a transfer runs fails the transfer, and leaves the staging
-// memory that it holds until the transfer is over.
+// Closing the manager during a transfer makes the transfer fail, and does not free the
+// staging memory that it holds until it returns.
 func TestCloseDuringATransfer(t *testing.T) {
 	const bytes = 1 << 20
 	options := memory.Options{Staging: memory.StagingOptions{Workers: 2, ChunkBytes: 128 << 10, Chunks: 3}}

@@ -8,7 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Three counters, each in memory of its own, are set and read back with one wait.
+// A batch sets three counters, each in a separate block, and reads them back with one
+// wait.
 func ExampleBatch() {
 	dev, err := device.Open("host")
 	if err != nil {

@@ -45,8 +45,8 @@ func Example() {
 	// memory: allocate 8.4 MB for "too much": memory budget exceeded: 32 B of 1.0 MB in use by prices 32 B in 1 blocks; release some, raise Options.Budget, or call Manager.SetBudget
 }
 
-// Two tenants share a GPU: neither gets more than its own budget, and both
-// together no more than the whole.
+// Two tenants share a GPU. Neither exceeds its budget, and together they do not exceed
+// the whole.
 func ExampleManager_Child() {
 	dev, err := device.Open("host")
 	if err != nil {
@@ -80,7 +80,7 @@ func ExampleManager_Child() {
 	// right 400
 }
 
-// A job sets aside what it will need; while it runs, others cannot take it.
+// A job reserves the memory that it will need. Other jobs cannot take that memory.
 func ExampleManager_Reserve() {
 	dev, err := device.Open("host")
 	if err != nil {

@@ -16,32 +16,32 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// queueScene is a tree of managers, or two, whose requests are interleaved in every
-// order. The invariants of the queue are checked after each step.
+// queueScene is one tree of managers, or two, with requests that are interleaved in
+// every order. It checks the queue's invariants after each step.
 type queueScene struct {
 	world    *explore.World
 	resource *numbered
 	clock    time.Time
 	roots    []*Manager
 	actors   []explore.Actor
-	// log is what the actors' calls returned.
+	// log holds the results of the actors' calls.
 	log []string
-	// before are the requests that have aged, as they were before the step.
+	// before are the aged requests, in their state before the step.
 	before []agedRequest
-	// transition is the first one that request_state.go does not have.
+	// transition is the first transition that request_state.go does not list.
 	transition error
-	// lowered says that budgets may be exceeded, because one was lowered, and
-	// urgent that requests of a higher priority pass.
+	// lowered is set if a budget was lowered, so that use may exceed it. urgent is set
+	// if requests of a higher priority pass others.
 	lowered, urgent bool
 }
 
-// numbered is a resource whose memory is numbers only.
+// numbered is a resource that hands out numbers instead of memory.
 type numbered struct {
 	world                *explore.World
 	device               *device.Device
 	capacity, used, next uint64
-	// counted is what is used, and what Free has not returned from yet; most is
-	// the most of it.
+	// counted is the used memory plus the memory of Free calls in progress. most is its
+	// maximum.
 	counted, most uint64
 	fail          error
 }
@@ -72,7 +72,8 @@ func (n *numbered) Device() *device.Device  { return n.device }
 func (n *numbered) Kind() device.MemoryKind { return device.MemoryHost }
 func (n *numbered) Close() error            { return nil }
 
-// aged is a request that nothing may pass, and what was reserved where it waits.
+// agedRequest is a request that no other may pass, with the bytes reserved at its
+// account.
 type agedRequest struct {
 	waiter   *waiter
 	short    *account
@@ -82,7 +83,7 @@ type agedRequest struct {
 
 const passing = time.Minute
 
-// exploreQueue explores the actors that set up adds.
+// exploreQueue explores the actors that setUp adds.
 func exploreQueue(t *testing.T, setUp func(s *queueScene)) {
 	t.Helper()
 	if raceDetector {
@@ -117,7 +118,7 @@ func exploreQueue(t *testing.T, setUp func(s *queueScene)) {
 	require.NotZero(t, result.Ended)
 }
 
-// root makes a tree of managers.
+// root creates a tree of managers.
 func (s *queueScene) root(budget uint64) *Manager {
 	m, err := NewManager(s.resource.device, Options{
 		Name: "root", Budget: budget, Resource: s.resource, Stream: s.resource.device.DefaultStream(), NoBackstop: true, PassingPeriod: passing,
@@ -150,7 +151,7 @@ func (s *queueScene) actor(name string, run func()) {
 	s.actors = append(s.actors, explore.Actor{Name: name, Run: run})
 }
 
-// ended notes how a call ended, and fails the run for errors that it must not have.
+// ended records the result of a call, and fails the run for unexpected errors.
 func (s *queueScene) ended(name string, err error, allowed ...error) bool {
 	if err == nil {
 		s.log = append(s.log, name+" succeeded")
@@ -198,10 +199,10 @@ func (s *queueScene) releases(name string, block *Block) {
 	s.actor(name, func() { s.release(block) })
 }
 
-// ages adds an actor that lets the passing period go by.
+// ages adds an actor that advances the clock by the passing period.
 func (s *queueScene) ages() { s.actor("clock", func() { s.clock = s.clock.Add(passing) }) }
 
-// observer notes transitions that request_state.go does not have.
+// observer records transitions that request_state.go does not list.
 func (s *queueScene) observer() observer {
 	return observer{
 		request: func(from, to requestState) {
@@ -248,7 +249,8 @@ func (s *queueScene) check() error {
 	return s.checkOrder()
 }
 
-// checkManager checks the sums in a manager and below. All stripes are locked.
+// checkManager checks the sums in a manager and those below it. The caller holds all
+// stripes.
 func (s *queueScene) checkManager(m *Manager) error {
 	a := &m.account
 	reserved, budget, inUse := a.reserved.Load(), a.budget.Load(), a.inUse.Load()
@@ -285,7 +287,7 @@ func (s *queueScene) checkManager(m *Manager) error {
 	return nil
 }
 
-// checkQueue checks that the marks at the accounts are those of the requests.
+// checkQueue checks that the counters at the accounts match the queued requests.
 func (s *queueScene) checkQueue(q *queue) error {
 	q.mu.Lock()
 	defer q.mu.Unlock()
@@ -312,8 +314,8 @@ func (s *queueScene) checkQueue(q *queue) error {
 	return nil
 }
 
-// checkOrder checks that nothing took memory that a request waits for which had
-// aged before the step.
+// checkOrder checks that no other request took bytes needed by a request that had aged
+// before the step.
 func (s *queueScene) checkOrder() error {
 	var now []agedRequest
 	for _, root := range s.roots {
@@ -338,7 +340,7 @@ func (s *queueScene) checkOrder() error {
 	return nil
 }
 
-// state describes the trees.
+// state returns a description of the trees.
 func (s *queueScene) state() string {
 	var b strings.Builder
 	fmt.Fprint(&b, s.clock.Unix(), s.resource.used, s.resource.most, s.resource.fail, s.log)
@@ -362,7 +364,7 @@ func (s *queueScene) state() string {
 	return b.String()
 }
 
-// end checks that everything is as if nothing had happened.
+// end checks that no memory is in use, no bytes are reserved and no request waits.
 func (s *queueScene) end() error {
 	if s.resource.used != 0 {
 		return fmt.Errorf("the resource still has %d in use", s.resource.used)

@@ -8,8 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// Every order of a release, of requests that wait, one of them until it is
-// cancelled, and of one that does not wait.
+// Explores every order of a release, of waiting requests, one of which is cancelled,
+// and of a request that does not wait.
 func TestExploreWaiting(t *testing.T) {
 	exploreQueue(t, func(s *queueScene) {
 		root := s.root(100)
@@ -34,8 +34,7 @@ func TestExplorePlainRequestsBesideWaitingOnes(t *testing.T) {
 	})
 }
 
-// Once a request has aged nothing passes it, and requests with a context wait
-// behind it.
+// No request passes an aged one, and requests with a context wait behind it.
 func TestExploreAging(t *testing.T) {
 	exploreQueue(t, func(s *queueScene) {
 		root := s.root(100)
@@ -62,7 +61,7 @@ func TestExplorePriorities(t *testing.T) {
 	})
 }
 
-// A tenant is closed in every state of a reservation in it.
+// Closes a tenant in every state of a reservation in it.
 func TestExploreReservationInAClosedTenant(t *testing.T) {
 	exploreQueue(t, func(s *queueScene) {
 		root := s.root(100)
@@ -84,7 +83,7 @@ func TestExploreReservationInAClosedTenant(t *testing.T) {
 	})
 }
 
-// The device refuses: requests keep their place and try again after each release.
+// If the device refuses, requests keep their place and try again after each release.
 func TestExploreWaitingForTheDevice(t *testing.T) {
 	exploreQueue(t, func(s *queueScene) {
 		s.resource.capacity = 100
@@ -141,8 +140,8 @@ func TestExploreBudgetsThatChange(t *testing.T) {
 	})
 }
 
-// Requests that draw from a tag cache and get no memory leave no trace, whatever
-// else happens meanwhile.
+// Requests that draw from a tag cache but get no memory leave the statistics unchanged,
+// in every interleaving.
 func TestExploreRequestsThatFail(t *testing.T) {
 	broken := errors.New("broken")
 	exploreQueue(t, func(s *queueScene) {

@@ -8,13 +8,13 @@ import (
 	"github.com/gpuframe/gpuframe/memory/caching"
 )
 
-// SetClock has a tree of managers take the time from elsewhere.
+// SetClock replaces the clock of a tree of managers.
 func SetClock(m *Manager, read func() time.Time) {
 	m.tree.clock.start, m.tree.clock.read = read(), read
 }
 
-// SkipFewAddresses skips a test of expandable segments on 32-bit platforms: a range of
-// addresses for all of the host's memory does not exist there.
+// SkipFewAddresses skips a test of expandable segments on 32-bit platforms, where the
+// address space is too small for a range as large as the host's memory.
 func SkipFewAddresses(t testing.TB, mode caching.SegmentMode) {
 	t.Helper()
 	if mode == ExpandableSegments && strconv.IntSize == 32 {

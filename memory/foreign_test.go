@@ -21,8 +21,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// touched is a host device that notes every use of a stream that was destroyed, or
-// that nobody may use at the moment: with a GPU that is a crash.
+// touched is a host device that records every use of a stream that was destroyed or is
+// temporarily forbidden. On a GPU such a use would crash.
 type touched struct {
 	backend.Device
 	noAll bool
@@ -141,7 +141,7 @@ func openTouched(t *testing.T) (*device.Device, *touched) {
 	return dev, d
 }
 
-// wrapped is a stream of another library's.
+// wrapped returns a stream of another library.
 func (d *touched) wrapped(t *testing.T, dev *device.Device) *device.Stream {
 	t.Helper()
 	handle, err := d.StreamCreate()
@@ -151,7 +151,7 @@ func (d *touched) wrapped(t *testing.T, dev *device.Device) *device.Stream {
 	return stream
 }
 
-// destroy is what the other library does.
+// destroy destroys a stream as the other library would.
 func (d *touched) destroy(t *testing.T, stream *device.Stream) {
 	t.Helper()
 	d.forbid(stream.Handle())
@@ -167,7 +167,7 @@ func (d *touched) hold(t *testing.T, stream *device.Stream) (release func()) {
 	return release
 }
 
-// everyResource runs a test above each kind of resource.
+// everyResource runs a test with each kind of resource.
 func everyResource(t *testing.T, f func(t *testing.T, m *memory.Manager, d *touched)) {
 	for name, open := range map[string]func(dev *device.Device) (memory.Resource, error){
 		"caching, fixed": func(dev *device.Device) (memory.Resource, error) {
@@ -204,7 +204,7 @@ func everyResource(t *testing.T, f func(t *testing.T, m *memory.Manager, d *touc
 	}
 }
 
-// Memory that was allocated on a stream of another library outlives the stream.
+// Memory allocated on a stream of another library outlives the stream.
 func TestMemoryOfADestroyedStream(t *testing.T) {
 	everyResource(t, func(t *testing.T, m *memory.Manager, d *touched) {
 		theirs := d.wrapped(t, m.Device())
@@ -244,7 +244,7 @@ func TestMemoryOfADestroyedStream(t *testing.T) {
 	})
 }
 
-// A destroyed stream's memory is not lost to a resource with a limit.
+// A resource with a limit recovers the memory of a destroyed stream.
 func TestMemoryOfADestroyedStreamIsFound(t *testing.T) {
 	dev, d := openTouched(t)
 	pool, err := memory.NewCachingResource(dev, memory.CachingOptions{LimitBytes: 100 << 20})
@@ -267,8 +267,8 @@ func TestMemoryOfADestroyedStreamIsFound(t *testing.T) {
 	d.requireUntouched(t)
 }
 
-// Work of a consumer on a stream that nothing is known of comes before what is done
-// with the memory next, and the deleter calls nothing of the driver.
+// Work of a consumer on an unknown stream precedes the next use of the memory, and the
+// deleter makes no driver call.
 func TestForeignUse(t *testing.T) {
 	for _, old := range []bool{false, true} {
 		t.Run(fmt.Sprint("a driver before CUDA 12.5: ", old), func(t *testing.T) {
@@ -313,8 +313,7 @@ func TestForeignUse(t *testing.T) {
 	}
 }
 
-// Memory whose last reference goes in a deleter is not handed out again before the
-// consumer's work is done.
+// Memory released by a deleter is not reused before the consumer's work has completed.
 func TestLastReleaseInADeleter(t *testing.T) {
 	everyResource(t, func(t *testing.T, m *memory.Manager, d *touched) {
 		theirs := d.wrapped(t, m.Device())

@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// A state whose generations are used up is not used again, and uses are recorded in
-// its last generations as in all others.
+// A state is not reused after its last generation, and the use list works in its last
+// generations too.
 func TestLastGenerations(t *testing.T) {
 	dev, err := device.Open("host")
 	require.NoError(t, err)

@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// Who still means an earlier block's list does not settle that of a later one.
+// A caller that refers to an earlier block does not settle the use list of a later one.
 func TestUseListOfALaterBlock(t *testing.T) {
 	host, err := device.Open("host")
 	require.NoError(t, err)
@@ -48,7 +48,7 @@ func TestUseListForgetsIdleStreams(t *testing.T) {
 	assert.LessOrEqual(t, len(further), manyStreams+1, "the own stream with them")
 }
 
-// What is done on the own stream need not be asked for again while another stream
+// Completed work on the block's own stream is not queried again while another stream
 // still works.
 func TestUseListKnowsTheOwnStreamApart(t *testing.T) {
 	host, err := device.Open("host")

@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// leakLog collects what the backstop reports.
+// leakLog collects the leaks that the backstop reports.
 type leakLog struct {
 	mu    sync.Mutex
 	leaks []memory.Leak
@@ -32,7 +32,7 @@ func (l *leakLog) all() []memory.Leak {
 	return append([]memory.Leak(nil), l.leaks...)
 }
 
-// collect runs the collector until so many leaks were reported.
+// collect runs the garbage collector until the given number of leaks was reported.
 func (l *leakLog) collect(t *testing.T, want int) []memory.Leak {
 	t.Helper()
 	deadline := time.Now().Add(patience)
@@ -44,8 +44,8 @@ func (l *leakLog) collect(t *testing.T, want int) []memory.Leak {
 	return l.all()
 }
 
-// settled runs the collector until cleanups that were due have run: they run in
-// no order, so several of the test's own must have.
+// settled runs the garbage collector until the cleanups that were due have run.
+// Cleanups run in no particular order, so it waits for several cleanups of the test.
 func settled(t *testing.T) {
 	t.Helper()
 	for range 3 {
@@ -71,8 +71,8 @@ func drop(t *testing.T, m *memory.Manager, bytes uint64, tag string) {
 	mustAllocate(t, m, bytes, tag)
 }
 
-// Among many blocks that are released, exactly those that are dropped are found,
-// each once, with what is known of it.
+// Among many released blocks, exactly the dropped ones are reported, once each, with
+// their size and tag and, if tracked, the call stack.
 func TestLeaksAreFoundOnce(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for name, tracked := range map[string]bool{"tracked": true, "in rows": false} {
@@ -119,8 +119,8 @@ func TestLeaksAreFoundOnce(t *testing.T) {
 	})
 }
 
-// A row is looked at when none of its blocks can be reached: one that is in use
-// keeps the leak beside it from being found, but not for ever.
+// The backstop checks a row when all its handles are unreachable: a block in use delays
+// the report of leaks in its row.
 func TestLeaksInARowThatIsInUse(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		var log leakLog
@@ -152,8 +152,8 @@ func TestLeaksInARowThatIsInUse(t *testing.T) {
 	})
 }
 
-// States are used again. A handle of an earlier block that is collected says
-// nothing of the later one.
+// States are reused. Collecting the handle of an earlier block does not affect the
+// later one.
 func TestLeakOfAHandleWhoseStateIsInUse(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for name, tracked := range map[string]bool{"tracked": true, "in rows": false} {
@@ -206,7 +206,7 @@ func TestLeaksWithoutTheBackstop(t *testing.T) {
 	})
 }
 
-// A leak that is found wakes who waits for memory.
+// A reported leak wakes a waiting request.
 func TestLeakServesWhoWaits(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		var log leakLog
@@ -224,7 +224,7 @@ func TestLeakServesWhoWaits(t *testing.T) {
 	})
 }
 
-// Blocks that outlive their manager are found as well.
+// Leaked blocks are also reported after their manager was closed.
 func TestLeakAfterTheManagerWasClosed(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		var log leakLog
@@ -240,8 +240,8 @@ func TestLeakAfterTheManagerWasClosed(t *testing.T) {
 	})
 }
 
-// A handle of a released block reaches nothing, though its state stands for
-// another block by now.
+// The handle of a released block has no effect, although its state now belongs to
+// another block.
 func TestUseAfterReleaseByGeneration(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr, err := memory.NewManager(dev, memory.Options{})
@@ -296,7 +296,7 @@ func TestUseAfterReleaseByGeneration(t *testing.T) {
 	})
 }
 
-// However many goroutines release a block, one of them ends it.
+// If several goroutines release a block concurrently, exactly one succeeds.
 func TestReleaseRaces(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		const goroutines, rounds = 8, 100

@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// A free that fails because the device does is told, and the block is gone.
+// Release reports the error of a failing device, and the block is gone.
 func TestManagedResourceOnADeviceThatFails(t *testing.T) {
 	dev, f := openFaulty(t)
 	mgr := devicetest.Manager(t, dev, memory.Options{Resource: memory.NewManagedResource(dev)})

@@ -159,8 +159,8 @@ func TestReleasedAndNilBlocks(t *testing.T) {
 		_, err = memory.View[int8](block, 0, 1)
 		require.ErrorIs(t, err, memory.ErrReleased)
 
-		// The state of the dead block now serves another one: the old handle
-		// must not reach it.
+		// The state of the released block now serves another one: the old handle must
+		// not affect it.
 		next, err := mgr.Allocate(40, memory.AllocateOptions{})
 		require.NoError(t, err)
 		require.ErrorIs(t, block.Release(), memory.ErrReleased)
@@ -237,8 +237,8 @@ func TestOptionsThatDoNotFit(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrInvalidValue)
 }
 
-// An oversize request beside small ones fails alone, and the figures come out
-// even however requests interleave.
+// An oversize request fails alone while small ones succeed, and the statistics are
+// exact in any interleaving.
 func TestOversizeRequestFailsAlone(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		const workers, rounds, size, budget = 8, 300, 1000, 8 * 1000
@@ -279,7 +279,7 @@ func TestOversizeRequestFailsAlone(t *testing.T) {
 	})
 }
 
-// failing is a resource whose allocations fail from a given one on.
+// failing is a resource with a limited number of allocations; later ones fail.
 type failing struct {
 	memory.Resource
 	left int

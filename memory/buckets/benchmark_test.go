@@ -60,8 +60,8 @@ func BenchmarkPair(b *testing.B) {
 	})
 }
 
-// BenchmarkStreams allocates and frees 4 KiB from goroutines with a stream each.
-// The time is that of a pair, whichever goroutine has made it.
+// BenchmarkStreams allocates and frees 4 KiB from goroutines with one stream each. The
+// time is that of one pair of calls of any goroutine.
 func BenchmarkStreams(b *testing.B) {
 	eachResource(b, func(b *testing.B, dev *device.Device, resource memory.Resource) {
 		for _, goroutines := range []int{1, 4, 16} {
@@ -82,7 +82,7 @@ func BenchmarkStreams(b *testing.B) {
 	})
 }
 
-// BenchmarkFurtherStream frees memory that a further stream has used.
+// BenchmarkFurtherStream frees memory that another stream has used.
 func BenchmarkFurtherStream(b *testing.B) {
 	eachResource(b, func(b *testing.B, dev *device.Device, resource memory.Resource) {
 		streams := newStreams(b, dev, 2)

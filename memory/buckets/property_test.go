@@ -14,8 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// model says what a resource may do: it knows what is held and which freed memory
-// streams may still use.
+// model tracks the live allocations, and the streams that may still use freed memory,
+// to check the resource.
 type model struct {
 	t        *rapid.T
 	driver   *holding
@@ -23,18 +23,18 @@ type model struct {
 	resource *buckets.Resource
 	options  buckets.Options
 	streams  []*device.Stream
-	// holds counts, for each stream, how often it was held; it is held now if
-	// the count is odd.
+	// holds counts the holds of each stream and their ends. A stream is held while its
+	// count is odd.
 	holds []int
 	live  []resource.Allocation
-	// trails are the uses of freed memory that were pending then.
+	// trails are the uses of freed memory that were pending at the free.
 	trails []trail
 
 	requests, direct, frees, directFrees uint64
 	inUse                                uint64
 }
 
-// trail is memory that a stream may use until its hold ends.
+// trail is a range of memory that a stream may use until its hold ends.
 type trail struct {
 	start, end   device.Pointer
 	stream, hold int
@@ -49,7 +49,7 @@ func (m *model) rounded(bytes uint64) uint64 {
 
 func (m *model) pending(u trail) bool { return m.holds[u.stream] == u.hold }
 
-// room is what an allocation really takes.
+// room returns the range of memory that an allocation occupies after rounding.
 func (m *model) room(a resource.Allocation) (start, end device.Pointer) {
 	return a.Pointer, a.Pointer.Add(m.rounded(a.Bytes))
 }
@@ -112,7 +112,7 @@ func (m *model) freeOne(i int, further []*device.Stream) {
 	}
 }
 
-// freed is what the upstream is told: it must learn of every pending use.
+// freed checks a free to the upstream: it must name every stream with a pending use.
 func (m *model) freed(allocation resource.Allocation, further []*device.Stream) {
 	start, end := allocation.Pointer, allocation.Pointer.Add(allocation.Bytes)
 	m.trails = slices.DeleteFunc(m.trails, func(u trail) bool {
@@ -145,7 +145,8 @@ func (m *model) trim() {
 	after := m.resource.Stats()
 	require.Equal(m.t, before.UpstreamBytes-after.UpstreamBytes, released)
 	if !slices.ContainsFunc(m.holds, func(holds int) bool { return holds%2 == 1 }) {
-		// Without a hold, what remains is what the host device takes a moment for.
+		// Without a hold, the remaining memory waits only for short work of the host
+		// device.
 		m.driver.settle()
 		_, err := m.resource.Trim(keep)
 		require.NoError(m.t, err)
@@ -163,8 +164,8 @@ func (m *model) check(*rapid.T) {
 	require.Equal(m.t, stats.UpstreamBytes, stats.InUseBytes+stats.CachedBytes+stats.SlabIdle)
 	_, bytes := m.upstream.balance()
 	require.Equal(m.t, bytes, stats.UpstreamBytes)
-	// What was freed into a bin is there, was handed out again or was released;
-	// what was released without having been kept counts among the frees alone.
+	// Memory freed into a bin is still cached, was reused or was released. Memory
+	// released without having been kept counts only as freed.
 	unkept := m.frees - m.directFrees - stats.Returns
 	require.Equal(m.t, stats.Returns+unkept, stats.CachedBlocks+stats.Hits+stats.Releases)
 }
@@ -176,7 +177,7 @@ func TestResourceIsItsModel(t *testing.T) {
 	require.NoError(t, err)
 	rapid.Check(t, func(t *rapid.T) {
 		for _, stream := range streams {
-			driver.letGo(stream) // what a failure may have left
+			driver.letGo(stream) // holds that a failure may have left
 		}
 		m := &model{
 			t: t, driver: driver, upstream: newCounting(below), holds: make([]int, len(streams)), streams: streams,

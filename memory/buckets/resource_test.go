@@ -162,7 +162,7 @@ func TestTheOldestMakesRoom(t *testing.T) {
 	assert.Contains(t, upstream.outstanding, all[1].Pointer)
 	assert.Equal(t, uint64(2048), tested.Stats().CachedBytes)
 
-	// The oldest is b's, whose work is not done.
+	// The oldest chunk is b's, which still has pending work.
 	driver.settle()
 	driver.hold(b)
 	onB := allocate(t, tested, 1000, b)
@@ -174,7 +174,8 @@ func TestTheOldestMakesRoom(t *testing.T) {
 	assert.Contains(t, upstream.outstanding, onB.Pointer)
 	assert.NotContains(t, upstream.outstanding, all[2].Pointer, "the oldest that is done")
 
-	// Now both cached are b's; for want of one that is done the oldest goes.
+	// Both cached chunks are now b's. The oldest is evicted because neither has
+	// completed its work.
 	var further []*device.Stream
 	upstream.onFree = func(allocation resource.Allocation, streams []*device.Stream) {
 		assert.Equal(t, onB.Pointer, allocation.Pointer)
@@ -244,8 +245,8 @@ func TestTheUpstreamIsAskedAgain(t *testing.T) {
 	assert.EqualValues(t, 2, tested.Stats().Retries)
 	assert.Zero(t, tested.Stats().CachedBytes)
 
-	// The stream's own memory goes even while it is being used, for the upstream
-	// frees in the stream's order.
+	// The stream's own memory is freed even while in use, because the upstream frees in
+	// stream order.
 	driver.hold(a)
 	require.NoError(t, tested.Free(large, nil))
 	small := allocate(t, tested, 4096, a)
@@ -253,8 +254,8 @@ func TestTheUpstreamIsAskedAgain(t *testing.T) {
 	driver.letGo(a)
 }
 
-// What waits for streams is never made to wait by a trim, nor by a free into a
-// full cache while there is memory that is done with.
+// An upstream that waits for streams never waits in Trim, nor in a Free into a full
+// cache that holds idle memory.
 func TestPinnedDoesNotWait(t *testing.T) {
 	dev, driver := openHolding(t)
 	streams := newStreams(t, dev, 2)
@@ -278,7 +279,7 @@ func TestPinnedDoesNotWait(t *testing.T) {
 
 	require.NoError(t, tested.Free(first, nil))
 	driver.settle()
-	driver.hold(a) // with work that came later
+	driver.hold(a) // with later work
 	require.NoError(t, tested.Free(second, nil))
 	_, err = tested.Trim(0)
 	require.NoError(t, err)
@@ -324,9 +325,9 @@ func TestSlabs(t *testing.T) {
 	})
 }
 
-// Goroutines on few streams fill what they hold with a number of their own, which
-// nobody else may overwrite. Pinned memory, because the processor reaches it on
-// every device.
+// Goroutines that share a few streams fill their allocations with a private number,
+// which no other goroutine may overwrite. The test uses pinned memory because the
+// processor can access it on every device.
 func TestConcurrentUse(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		const goroutines, bound = 32, 256 << 10
@@ -388,7 +389,7 @@ func TestConcurrentUse(t *testing.T) {
 	})
 }
 
-// What is freed while the resource is being closed reaches the upstream, whichever
+// Memory freed while the resource is being closed reaches the upstream, whichever call
 // comes first.
 func TestCloseWhileOthersFree(t *testing.T) {
 	dev, _ := openHolding(t)

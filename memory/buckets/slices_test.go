@@ -49,7 +49,8 @@ func TestSlicesByLength(t *testing.T) {
 		}, stats)
 		assert.Equal(t, stats.CachedBytes, mgr.Stats().InUse, "what is unused stays in the budget")
 
-		// What was put in last is taken first, and keeps no trace of its length.
+		// The slice that was put in last is taken first, and does not keep its previous
+		// length.
 		first, second := take(t, pool, 100, memory.AllocateOptions{}), take(t, pool, 200, memory.AllocateOptions{})
 		at := second.Pointer()
 		require.NoError(t, pool.Put(first))
@@ -125,7 +126,7 @@ func TestSlicesThatAreNotKept(t *testing.T) {
 		assert.Zero(t, mgr.Stats().InUse)
 		assert.Zero(t, mgr.Stats().ExternalBlocks)
 
-		// A view has no reference to give.
+		// A view holds no reference that Put could take over.
 		whole := make(mgr, 512)
 		part, err := whole.Slice(100, 101)
 		require.NoError(t, err)
@@ -145,7 +146,7 @@ func TestSlicesPutTwice(t *testing.T) {
 	require.NoError(t, slice.Release())
 	require.ErrorIs(t, pool.Put(slice), memory.ErrReleased)
 
-	// Released behind the pool's back: it is not handed out.
+	// The block was released while in the pool: Take does not return it.
 	slice = take(t, pool, 256, memory.AllocateOptions{})
 	require.NoError(t, pool.Put(slice))
 	require.NoError(t, slice.Release())
@@ -180,7 +181,7 @@ func TestSlicesBound(t *testing.T) {
 	})
 }
 
-// Lengths that are gone for good are forgotten without those that are not.
+// The pool forgets lengths that are no longer used, and keeps those that are.
 func TestSlicesOfManyLengths(t *testing.T) {
 	dev := devicetest.Open(t, "host")
 	mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -249,8 +250,7 @@ func TestSlicesOfStreams(t *testing.T) {
 	}
 }
 
-// On every device: what stream b writes into a slice last used on a comes after
-// what a wrote.
+// On every device, stream b's writes to a slice last used on a come after a's writes.
 func TestSlicesAreOrdered(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		streams := newStreams(t, dev, 2)
@@ -345,7 +345,7 @@ func TestSlicesAreTheirModel(t *testing.T) {
 		pool, err := buckets.NewSlices[uint32](mgr, buckets.SlicesOptions{CacheBytes: bound, Multiple: 64})
 		require.NoError(t, err)
 		type key struct{ length, stream int }
-		// unused are the pointers by length and stream, the oldest first; ages
+		// unused holds the pointers by length and stream, the oldest first. ages holds
 		// the keys in the order of their return.
 		type entry struct {
 			key

@@ -13,8 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// newHeld returns a resource over a counting upstream on a device whose streams
-// can be held.
+// newHeld returns a resource above a counting upstream, on a device with streams that
+// tests can hold.
 func newHeld(t *testing.T, options buckets.Options, streams int) (*buckets.Resource, *holding, *counting, []*device.Stream) {
 	t.Helper()
 	dev, driver := openHolding(t)
@@ -57,7 +57,7 @@ func TestOneStreamAsksTheDriverNothing(t *testing.T) {
 func TestPendingMemoryIsNotHandedToAnotherStream(t *testing.T) {
 	tested, driver, _, streams := newHeld(t, buckets.Options{}, 2)
 	a, b := streams[0], streams[1]
-	warm := allocate(t, tested, 1<<20, b) // so that there are two streams
+	warm := allocate(t, tested, 1<<20, b) // creates the second stream's lane
 	used := allocate(t, tested, 4096, a)
 	driver.hold(a)
 	require.NoError(t, tested.Free(used, nil))
@@ -65,7 +65,7 @@ func TestPendingMemoryIsNotHandedToAnotherStream(t *testing.T) {
 	require.NotEqual(t, used.Pointer, other.Pointer, "its last use is pending")
 
 	driver.letGo(a)
-	driver.hold(a) // later work than the last use is no matter
+	driver.hold(a) // work after the last use does not matter
 	crossed := allocate(t, tested, 4096, b)
 	require.Equal(t, used.Pointer, crossed.Pointer, "the exact event of its last use is reached")
 	stats := tested.Stats()
@@ -79,8 +79,9 @@ func TestPendingMemoryIsNotHandedToAnotherStream(t *testing.T) {
 	driver.letGo(a)
 }
 
-// Memory freed while there was one stream has no mark. It goes to another stream
-// when its own is idle, or when the mark that the first to ask leaves is reached.
+// Memory freed while only one stream existed has no mark. It goes to another stream
+// when its own stream is idle, or when the mark that the first search recorded is
+// reached.
 func TestUnmarkedMemory(t *testing.T) {
 	tested, driver, _, streams := newHeld(t, buckets.Options{}, 2)
 	a, b := streams[0], streams[1]
@@ -104,7 +105,7 @@ func TestUnmarkedMemory(t *testing.T) {
 	}
 }
 
-// Marks end where nobody asks, and begin anew when somebody does.
+// Marking stops if no other stream searches a bin, and resumes after a search.
 func TestMarksFollowDemand(t *testing.T) {
 	tested, driver, _, streams := newHeld(t, buckets.Options{}, 2)
 	a, b := streams[0], streams[1]
@@ -169,8 +170,8 @@ func TestClosedStreams(t *testing.T) {
 	last := allocate(t, tested, 512, b)
 	assert.Equal(t, early.Pointer, last.Pointer)
 
-	// The closed stream's lane is empty now and ends with the next new one; its
-	// figures stay.
+	// The closed stream's lane is now empty and is removed when the next one is
+	// created. Its statistics are kept.
 	before := tested.Stats()
 	fresh := allocate(t, tested, 1<<20, streams[3])
 	after := tested.Stats()
@@ -182,7 +183,7 @@ func TestClosedStreams(t *testing.T) {
 	assert.Zero(t, tested.Stats().InUseBlocks)
 }
 
-// Two Streams that wrap one handle are one stream.
+// Two Stream values that wrap one handle count as one stream.
 func TestWrappedStreams(t *testing.T) {
 	tested, driver, upstream, streams := newHeld(t, buckets.Options{}, 1)
 	driver.hold(streams[0])
@@ -194,8 +195,8 @@ func TestWrappedStreams(t *testing.T) {
 	driver.letGo(streams[0])
 }
 
-// On every device: memory that another stream gets is done with. The work is long
-// enough to be pending most of the time; whether it is does not matter.
+// On every device, the work on memory that another stream gets has completed. The work
+// is long enough to be pending most of the time, but the test does not depend on that.
 func TestCrossStreamReuse(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		streams := newStreams(t, dev, 2)

@@ -17,8 +17,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// holding is the host device with streams that can be held: until they are let
-// go, nothing that is enqueued on them, or marked there, seems to be done.
+// holding is the host device with streams that tests can hold: work and events on a
+// held stream appear pending until the hold ends.
 type holding struct {
 	backend.Device
 	mu      sync.Mutex
@@ -33,8 +33,8 @@ var holdingDevices atomic.Int64
 func (h *holding) Devices() ([]backend.Info, error) { return []backend.Info{h.Info()}, nil }
 func (h *holding) Open(int) (backend.Device, error) { return h, nil }
 
-// openHolding opens such a device until the end of the test, which fails if an
-// event is left or anything has waited for the whole device.
+// openHolding opens such a device until the end of the test. The test fails if an event
+// is left or if any call has waited for the whole device.
 func openHolding(t testing.TB) (*device.Device, *holding) {
 	t.Helper()
 	below, err := host.Driver{}.Open(0)
@@ -47,7 +47,7 @@ func openHolding(t testing.TB) (*device.Device, *holding) {
 	t.Cleanup(func() {
 		require.Zero(t, h.synchronized.Load(), "the whole device was waited for")
 		require.NoError(t, dev.Close())
-		// A stream that was closed keeps one until it is collected.
+		// A closed stream keeps one event until it is collected.
 		require.LessOrEqual(t, h.eventsCreated.Load()-h.eventsDestroyed.Load(), h.streamsCreated.Load(), "events are left")
 	})
 	return dev, h
@@ -59,14 +59,14 @@ func (h *holding) hold(stream *device.Stream) {
 	h.held[stream.Handle()] = true
 }
 
-// settle waits until everything is done that only takes its time.
+// settle waits for all real work of the host device.
 func (h *holding) settle() {
 	if err := h.Device.Synchronize(); err != nil {
 		panic(err)
 	}
 }
 
-// letGo ends a hold. What was marked until now is reached when it returns.
+// letGo ends a hold. Events recorded on the stream so far are reached when it returns.
 func (h *holding) letGo(stream *device.Stream) {
 	h.settle()
 	h.mu.Lock()
@@ -140,19 +140,19 @@ func (h *holding) EventSynchronize(event backend.Event) error {
 
 var errUpstream = errors.New("the upstream fails")
 
-// counting is an upstream that knows what it has handed out.
+// counting is an upstream that tracks its outstanding allocations.
 type counting struct {
 	memory.Resource
 	mu          sync.Mutex
 	outstanding map[device.Pointer]uint64
 	bytes       uint64
-	// allocations and frees count calls that succeeded.
+	// allocations and frees count successful calls.
 	allocations, frees int
-	// limit is the most bytes it hands out; zero means no limit.
+	// limit is the largest number of outstanding bytes; zero means no limit.
 	limit uint64
-	// onFree is called by every Free with what it was given.
+	// onFree, if set, is called by every Free with its arguments.
 	onFree func(resource.Allocation, []*device.Stream)
-	// mistakes are frees of what is not outstanding.
+	// mistakes are frees of memory that is not outstanding.
 	mistakes []string
 }
 
@@ -202,7 +202,7 @@ func (u *counting) balance() (blocks int, bytes uint64) {
 	return len(u.outstanding), u.bytes
 }
 
-// requireEmpty fails the test unless everything was given back.
+// requireEmpty fails the test if memory is outstanding.
 func (u *counting) requireEmpty(t require.TestingT) {
 	blocks, bytes := u.balance()
 	require.Zero(t, blocks)

@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
-// While a stream is captured its own work is waited for, and not that of the stream
-// which stands in for it in the capture.
+// During a capture, quiesce waits for the stream's own work, and not for the stream
+// that replaces it in the capture.
 func TestQuiesceDuringACapture(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)

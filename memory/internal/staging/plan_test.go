@@ -55,9 +55,9 @@ func TestPlanSplits(t *testing.T) {
 	}
 }
 
-// FuzzPlan carries out plans of arbitrary spans in ordinary memory. Every byte of
-// every span is written once, and with what belongs there; what comes back goes
-// to the pieces it belongs to.
+// FuzzPlan executes plans of arbitrary spans in ordinary memory. It checks that an
+// upload writes every byte of every span once with the expected value, and that a
+// download fills the pieces.
 func FuzzPlan(f *testing.F) {
 	f.Add([]byte{1, 2, 3, 4, 5, 6, 7, 8, 9, 10}, uint8(3), uint8(2))
 	f.Add([]byte{0xff, 0x80, 0x40, 0x20, 0x10, 8, 4, 2, 1, 0, 0xff, 0xfe, 0xfd, 0xc3, 0x77}, uint8(0), uint8(1))
@@ -72,23 +72,22 @@ func FuzzPlan(f *testing.F) {
 	})
 }
 
-// planCase is spans that lie one behind the other in a device's memory, with room
-// between them.
+// planCase is a list of spans in a device's memory, with gaps between them.
 type planCase struct {
 	spans []Span
-	// want is the device's memory after an upload, of is which bytes the spans
-	// cover.
+	// want is the expected device memory after an upload. of marks the bytes that the
+	// spans cover.
 	want []byte
 	of   []bool
 }
 
 const (
 	planBase   = 4096 // the address at which the device's memory begins
-	planFiller = 0xee // what is between spans
+	planFiller = 0xee // fills the gaps between spans
 )
 
-// newPlanCase makes spans of a shape. Lengths grow fast with the byte's value, so
-// that all thresholds are crossed.
+// newPlanCase returns spans derived from a shape. Lengths grow fast with the byte's
+// value, so that they cross all thresholds.
 func newPlanCase(shape []byte) *planCase {
 	c := new(planCase)
 	next := func() byte {
@@ -133,7 +132,7 @@ func (c *planCase) put(data []byte, covered bool) {
 	c.of = append(c.of, slices.Repeat([]bool{covered}, len(data))...)
 }
 
-// memory is a device's memory. It notices what is written twice.
+// memory is a device's memory that detects bytes written twice.
 type memory struct {
 	t       *testing.T
 	bytes   []byte

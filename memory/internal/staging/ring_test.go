@@ -14,8 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 )
 
-// Whoever waits for a chunk learns that none can be made, instead of waiting for
-// ever.
+// Callers that wait for a chunk get an error if none can be created.
 func TestRingWithoutPinnedMemory(t *testing.T) {
 	host, err := device.Open("host")
 	require.NoError(t, err)
@@ -36,7 +35,7 @@ func TestRingWithoutPinnedMemory(t *testing.T) {
 	require.ErrorIs(t, err, device.ErrClosed)
 }
 
-// A signal that somebody took without taking a chunk reaches the next.
+// A caller that receives the signal but takes no chunk passes the signal on.
 func TestRingSignalIsPassedOn(t *testing.T) {
 	host, err := device.Open("host")
 	require.NoError(t, err)
@@ -55,8 +54,8 @@ func TestRingSignalIsPassedOn(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(context.Background())
 	cancel(reason)
 	for range 100 {
-		// It may see the signal or its context first; both leave the other able
-		// to go on.
+		// The call may see the signal or its context first; in both cases the other
+		// call must be able to continue.
 		_, err := r.take(ctx)
 		require.ErrorIs(t, err, reason)
 	}
@@ -66,7 +65,7 @@ func TestRingSignalIsPassedOn(t *testing.T) {
 	require.NoError(t, r.close())
 }
 
-// slowPinning is a device on which pinning memory lasts until it is let go on.
+// slowPinning is a device that blocks the pinning of memory until the test releases it.
 type slowPinning struct {
 	backend.Device
 	begun, proceed chan struct{}
@@ -78,7 +77,7 @@ func (s *slowPinning) HostAlloc(bytes uint64) (unsafe.Pointer, error) {
 	return s.Device.HostAlloc(bytes)
 }
 
-// A chunk that is being made when the ring is closed is freed once it is there.
+// A chunk that is being created when the ring is closed is freed after its creation.
 func TestRingClosesDuringGrowth(t *testing.T) {
 	for _, warm := range []bool{false, true} {
 		gpu := &launchtest.GPU{}
@@ -113,7 +112,7 @@ func TestRingClosesDuringGrowth(t *testing.T) {
 	}
 }
 
-// A transfer that has ended leaves no chunk in the making.
+// After a transfer has ended, no chunk is being created.
 func TestTransferEndsItsGrowth(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)
