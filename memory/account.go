@@ -182,6 +182,7 @@ func (a *account) leak() {
 	}
 }
 
+// misuse counts a block that was released once too often.
 func (a *account) misuse() {
 	for level := a; level != nil; level = level.parent {
 		level.doubleReleases.Add(1)

@@ -25,7 +25,7 @@ type Resource struct {
 	// smallest is the binary logarithm of the smallest bin's size.
 	smallest int
 	// idle is a stream without work, used with upstreams that wait for the stream of
-	// the memory that they free. It is nil with other upstreams.
+	// the memory that they free. With other upstreams it stays nil.
 	idle   *device.Stream
 	closed atomic.Bool
 	slabs  slabs

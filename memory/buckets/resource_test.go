@@ -254,8 +254,8 @@ func TestTheUpstreamIsAskedAgain(t *testing.T) {
 	driver.letGo(a)
 }
 
-// An upstream that waits for streams never waits in Trim, nor in a Free into a full
-// cache that holds idle memory.
+// Trim does not make an upstream that waits for streams wait. A Free into a full cache
+// does not either, as long as the cache holds idle memory.
 func TestPinnedDoesNotWait(t *testing.T) {
 	dev, driver := openHolding(t)
 	streams := newStreams(t, dev, 2)

@@ -18,7 +18,7 @@ type growth struct {
 	transfers int
 	// wanted is set when a transfer has found no chunk since the last creation started.
 	wanted bool
-	// ended is closed when the goroutine ends. It is nil while no goroutine runs.
+	// ended is closed when the goroutine ends, and nil while no goroutine runs.
 	ended chan struct{}
 	// failure is the error of the last attempt to create a chunk. The next attempt
 	// waits for the next transfer; those in progress continue with the existing chunks,
