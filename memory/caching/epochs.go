@@ -15,13 +15,13 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )
 
-// epochs divide the work of a stream, so that a freed block can record its last use as
-// the number of the current epoch. An epoch ends with an event that is recorded just
-// before more work is enqueued, and only if another stream could want the memory. A
-// free and an allocation on one stream record nothing.
+// epochs divide the work of a stream, so that a freed block can record its last use
+// as the number of the current epoch. An epoch ends with an event that is recorded
+// just before more work is enqueued, and only if another stream could use the
+// memory. A free followed by an allocation on the same stream records nothing.
 //
-// The number changes before the event is recorded: work that was enqueued under the old
-// number precedes the event.
+// The number changes before the event is recorded: work that was enqueued under the
+// old number precedes the event.
 type epochs struct {
 	// stream can be queried and waited for at any time; see [streamwork.Past].
 	stream  *device.Stream
@@ -30,12 +30,12 @@ type epochs struct {
 	// done is the last epoch that is known to have completed.
 	done atomic.Uint64
 
-	// No method of a stream is called with the lock held: the watch takes it within
-	// such methods.
+	// No method of a stream is called with the lock held, because the watch takes
+	// the lock inside such methods.
 	mu sync.Mutex
 	// marks are in ascending order.
 	marks []*mark
-	// closed is set once the marks are gone.
+	// closed is set once the marks are closed.
 	closed bool
 }
 
@@ -47,8 +47,8 @@ type mark struct {
 	users int
 }
 
-// mostMarks bounds the marks of a stream. Beyond it every other mark is dropped, and its
-// blocks count as used until the next mark.
+// mostMarks limits the marks of a stream. Above the limit every other mark is
+// dropped, and the blocks of a dropped mark count as used until the next mark.
 const mostMarks = 64
 
 func (e *epochs) open(stream *device.Stream) {
@@ -122,11 +122,11 @@ func (e *epochs) thin() {
 	})
 }
 
-// isDone reports whether the work up to an epoch's end is known to be done. It does not
-// call the driver.
+// isDone reports whether the work up to the end of an epoch is known to have
+// completed. It does not call the driver.
 func (e *epochs) isDone(epoch uint64) bool { return epoch <= e.done.Load() }
 
-// poll is isDone that queries the driver.
+// poll is isDone with a query of the driver.
 func (e *epochs) poll(epoch uint64) bool {
 	if e.isDone(epoch) {
 		return true
@@ -161,7 +161,7 @@ func (e *epochs) markOf(epoch uint64) *mark {
 	return nil
 }
 
-// orderAfter makes another stream wait, on the device, for an epoch's end.
+// orderAfter makes another stream wait, on the device, for the end of an epoch.
 func (e *epochs) orderAfter(other *device.Stream, epoch uint64) error {
 	if e.poll(epoch) {
 		return nil
@@ -177,7 +177,7 @@ func (e *epochs) orderAfter(other *device.Stream, epoch uint64) error {
 	return other.Wait(m.event)
 }
 
-// wait waits for an epoch's end.
+// wait waits for the end of an epoch.
 func (e *epochs) wait(epoch uint64) error {
 	work := e.pending(epoch)
 	err := work.wait(context.Background())
@@ -194,7 +194,7 @@ type pendingWork struct {
 	completed func()
 }
 
-// pending returns the work up to an epoch's end.
+// pending returns the work up to the end of an epoch.
 func (e *epochs) pending(epoch uint64) *pendingWork {
 	if e.poll(epoch) {
 		return &pendingWork{wait: func(context.Context) error { return nil }, completed: func() {}}

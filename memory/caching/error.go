@@ -11,18 +11,18 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// OutOfMemoryError reports that a [Resource] has no memory for a request, and the figures
-// that show what to do about it. errors.Is matches it with device.ErrOutOfMemory.
+// OutOfMemoryError reports that a [Resource] has no memory for a request, with the
+// statistics that explain why. errors.Is matches it with device.ErrOutOfMemory.
 type OutOfMemoryError struct {
 	// Asked is the size of the request after rounding.
 	Asked uint64
-	// Device is the device's name. Free and Total are its memory as the driver reports
-	// it, other processes included, or zero if the driver does not know.
+	// Device is the name of the device. Free and Total are its memory as reported by
+	// the driver, including other processes, or zero if the driver does not report them.
 	Device      string
 	Free, Total uint64
-	// Limit is the resource's own, or zero if it has none.
+	// Limit is the limit of the resource, or zero if it has none.
 	Limit uint64
-	// Resource are the resource's figures.
+	// Resource are the statistics of the resource.
 	Resource Stats
 	// Err is the error of the driver or of the limit.
 	Err error
@@ -41,7 +41,7 @@ func (r *Resource) outOfMemory(size uint64, err error) error {
 	return e
 }
 
-// Error names the request, the memory that there is, where it is, and what to try.
+// Error names the request, the available memory, its use, and remedies.
 func (e *OutOfMemoryError) Error() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "no %s on %s", humanize.IBytes(e.Asked), e.Device)
@@ -59,7 +59,7 @@ func (e *OutOfMemoryError) Error() string {
 	return b.String()
 }
 
-// advice returns what may help, the likeliest first.
+// advice returns the remedies, the most likely first.
 func (e *OutOfMemoryError) advice() []string {
 	var advice []string
 	if s := e.Resource; s.Cached+s.Held >= e.Asked {

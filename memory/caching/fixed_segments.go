@@ -12,19 +12,20 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// fixedSegments gets segments from another resource. A segment goes back as a whole.
+// fixedSegments allocates segments from another resource. It frees a segment only as
+// a whole.
 type fixedSegments struct {
 	resource *Resource
 	upstream resource.Resource
-	// byAddress are the segments by the address they begin at.
+	// byAddress are the segments by start address.
 	byAddress map[uint64]*segment
 }
 
 type segment struct {
 	allocation resource.Allocation
-	// first is the run at its beginning.
+	// first is the run at the start of the segment.
 	first *bestfit.Node
-	// idleSince is when the segment became wholly free.
+	// idleSince is the time at which the segment became completely free.
 	idleSince uint64
 }
 
@@ -49,15 +50,15 @@ func (g *fixedSegments) grow(pool uint8, cache *streamCache, size, room uint64) 
 		return nil, err
 	}
 	if stream != cache.stream && g.resource.options.givenUpstream {
-		// The upstream may have ordered the memory on a stream that its users do not
-		// know.
+		// The upstream may have ordered the memory on a stream that is unknown to
+		// its users.
 		if err := streamwork.SynchronizeUncaptured(stream, context.Background()); err != nil {
 			return nil, errors.Join(err, g.upstream.Free(allocation, nil))
 		}
 	}
 	node := g.resource.space.Add(uint64(allocation.Pointer), bytes)
 	node.Pool = pool
-	node.Mark = cache.epochs.now() // an upstream that is ordered by streams gave it to this one
+	node.Mark = cache.epochs.now() // a stream-ordered upstream has ordered it on this stream
 	if g.byAddress == nil {
 		g.byAddress = make(map[uint64]*segment)
 	}
@@ -88,7 +89,7 @@ func (g *fixedSegments) collect(keep uint64) error {
 	})
 }
 
-// release gives wholly free segments back in the given order.
+// release frees completely free segments in the given order.
 func (g *fixedSegments) release(keep uint64, order func(a, b *segment) int) error {
 	r := g.resource
 	if r.reserved <= keep {

@@ -4,8 +4,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 )
 
-// allocateFrom marks a run that is in no set as used by a stream. What the request
-// does not need of it becomes free for that stream.
+// allocateFrom marks a run that is in no set as used by a stream. The part that the
+// request does not need becomes free for that stream.
 func (r *Resource) allocateFrom(cache *streamCache, node *bestfit.Node, size uint64) *bestfit.Node {
 	node.State = runInUse
 	if node.Bytes > size && (r.options.OversizeBytes == 0 || node.Bytes < r.options.OversizeBytes) {
@@ -21,13 +21,13 @@ func (r *Resource) split(node *bestfit.Node, size uint64) *bestfit.Node {
 	return rest
 }
 
-// merge adds to a run the one after it.
+// merge adds the following run to a run.
 func (r *Resource) merge(node *bestfit.Node) {
 	r.segments.replaced(r.space.Next(node), node)
 	r.space.Join(node)
 }
 
-// addFree and removeFree add a free run to the set of a stream cache and remove it.
+// addFree adds a free run to the set of a stream cache; removeFree removes it.
 func (r *Resource) addFree(cache *streamCache, node *bestfit.Node) {
 	if cache.free[node.Pool].Insert(&r.space, node) {
 		r.freeBytes += node.Bytes
@@ -40,8 +40,8 @@ func (r *Resource) removeFree(cache *streamCache, node *bestfit.Node) {
 	}
 }
 
-// release makes a run free that the cache's stream used last, and gives memory back
-// to the driver if most of it is free.
+// release frees a run that the cache's stream used last, and returns memory to the
+// driver if most of it is free.
 func (r *Resource) release(cache *streamCache, node *bestfit.Node) {
 	r.insertFree(cache, node)
 	if r.freeBytes/3 > r.reserved/4 && !r.flushing {
@@ -49,8 +49,8 @@ func (r *Resource) release(cache *streamCache, node *bestfit.Node) {
 	}
 }
 
-// insertFree adds a run to the set of the cache whose stream used it last, merged
-// with those neighbours that are free for the stream too.
+// insertFree adds a run to the set of the cache of the stream that used it last,
+// merged with those neighbours that are also free for the stream.
 func (r *Resource) insertFree(cache *streamCache, node *bestfit.Node) {
 	known := node.State == runFree && r.space.Next(node) == nil && r.space.Previous(node) == nil
 	node.State, node.Owner = runFree, cache.number
@@ -72,9 +72,9 @@ func (r *Resource) insertFree(cache *streamCache, node *bestfit.Node) {
 	}
 }
 
-// coalesceIdle moves free runs whose last use has completed to the shared cache and
-// merges neighbours there, whichever stream used them. With wait set it waits for the
-// last use of every free run and moves all of them.
+// coalesceIdle moves free runs of all streams to the shared cache if their last use
+// has completed, and merges neighbours there. If wait is set it waits for the last
+// use of every free run and moves all of them.
 func (r *Resource) coalesceIdle(wait bool) (err error) {
 	for _, cache := range r.owners[1:] {
 		if cache == nil {
@@ -98,15 +98,15 @@ func (r *Resource) coalesceIdle(wait bool) (err error) {
 	return err
 }
 
-// mergeable reports whether a run that becomes free may be merged with its neighbour:
-// the neighbour is free, and the same stream used it last or its last use has
-// completed.
+// mergeable reports whether a run that becomes free may be merged with its
+// neighbour: the neighbour must be free, and the same stream must have used it last
+// or its last use must have completed.
 func (r *Resource) mergeable(node, neighbour *bestfit.Node) bool {
 	return neighbour.State == runFree &&
 		(neighbour.Owner == node.Owner || r.owners[neighbour.Owner].epochs.isDone(neighbour.Mark))
 }
 
-// markFor returns the epoch of the cache's stream in which a free run was used last.
+// markFor returns the epoch of the cache's stream in which a free run was last used.
 func (r *Resource) markFor(cache *streamCache, node *bestfit.Node) uint64 {
 	if node.Owner == cache.number {
 		return node.Mark
@@ -114,8 +114,8 @@ func (r *Resource) markFor(cache *streamCache, node *bestfit.Node) uint64 {
 	return 0
 }
 
-// flush moves the blocks in the slots of all stream caches, and the held blocks whose
-// events are reached, to the free runs.
+// flush moves the blocks in the slots of all stream caches, and the held blocks
+// without pending work, to the free runs.
 func (r *Resource) flush() {
 	r.flushing = true
 	defer func() { r.flushing = false }()

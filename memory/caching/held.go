@@ -12,20 +12,20 @@ import (
 )
 
 // heldBlock was freed while further streams had work on it. It becomes free when the
-// events are reached that were recorded on those streams at that time.
+// events that were recorded on those streams at that time have completed.
 type heldBlock struct {
 	node   *bestfit.Node
 	cache  *streamCache
 	events []*device.Event
-	// closed are streams that no event can be recorded on. The block waits for their
-	// last work.
+	// closed are streams on which no event can be recorded. The block waits for
+	// their last work.
 	closed []*device.Stream
 	// allStreams is set if any stream of the device may use the block and no event
 	// could be recorded yet: the driver is too old for that, or a stream is captured.
 	allStreams bool
 }
 
-// pendingStreams returns those streams that still have work.
+// pendingStreams returns the streams that still have work.
 func pendingStreams(streams []*device.Stream) (pending []*device.Stream) {
 	for _, stream := range streams {
 		if done, err := stream.Done(); !done || err != nil {
@@ -35,8 +35,8 @@ func pendingStreams(streams []*device.Stream) (pending []*device.Stream) {
 	return pending
 }
 
-// hold keeps a freed block until the present work of further streams is done. It does
-// not wait.
+// hold keeps a freed block until the current work of further streams has completed.
+// It does not wait.
 func (r *Resource) hold(node *bestfit.Node, stream *device.Stream, further []*device.Stream) error {
 	h := &heldBlock{node: node}
 	for _, other := range further {
@@ -49,8 +49,8 @@ func (r *Resource) hold(node *bestfit.Node, stream *device.Stream, further []*de
 		case other == streamwork.AllStreams(r.device):
 			h.allStreams = true
 		default:
-			// Without an event the only way is to wait. If that fails too the device
-			// is lost and its memory unused.
+			// Without an event the only option is to wait. If the wait fails as
+			// well, the device is lost and nothing uses its memory.
 			_ = streamwait.All(other, nil)
 		}
 	}
@@ -93,14 +93,14 @@ func (h *heldBlock) markAllStreams(dev *device.Device) {
 	}
 }
 
-// pending returns one piece of the work that the block is held for.
+// pending returns one piece of the work for which the block is held.
 func (h *heldBlock) pending(dev *device.Device) *pendingWork {
 	switch {
 	case len(h.events) > 0:
 		event := h.events[0]
 		return &pendingWork{
 			wait: func(ctx context.Context) error {
-				// The first that finds the event reached closes it.
+				// The first waiter that finds the event completed closes it.
 				if err := event.Wait(ctx); !errors.Is(err, device.ErrClosed) {
 					return err
 				}
@@ -128,7 +128,8 @@ func (h *heldBlock) pending(dev *device.Device) *pendingWork {
 	}
 }
 
-// wait waits until the block is reached. After an error the rest stays pending.
+// wait waits until no work is pending on the block. After an error the remaining
+// work stays pending.
 func (h *heldBlock) wait() error {
 	for len(h.events) > 0 {
 		if err := h.events[0].Wait(context.Background()); err != nil {
@@ -152,7 +153,7 @@ func (h *heldBlock) wait() error {
 	return nil
 }
 
-// releaseReached releases the held blocks that no work is pending on.
+// releaseReached releases the held blocks that have no pending work.
 func (r *Resource) releaseReached() {
 	r.held = slices.DeleteFunc(r.held, func(h *heldBlock) bool {
 		h.markAllStreams(r.device)
@@ -164,7 +165,7 @@ func (r *Resource) releaseReached() {
 	})
 }
 
-// awaitHeld waits for the work that is pending on held blocks and releases them.
+// awaitHeld waits for the pending work of held blocks and releases them.
 func (r *Resource) awaitHeld() error {
 	for _, h := range r.held {
 		if err := h.wait(); err != nil {
@@ -175,8 +176,8 @@ func (r *Resource) awaitHeld() error {
 	return nil
 }
 
-// releaseOldest checks the oldest held blocks only, so that freeing costs the same
-// for any number of them.
+// releaseOldest checks only the oldest held blocks, so that the cost of a free does
+// not depend on their number.
 func (r *Resource) releaseOldest() {
 	const some = 4
 	for range some {

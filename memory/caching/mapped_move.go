@@ -7,9 +7,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 )
 
-// moveFromPool lets a pool grow by memory of another pool that is free in the shared
-// cache: no stream has used it, or its streams are retired. So primed memory serves
-// requests of every size. It returns nil if there is not enough.
+// moveFromPool grows a pool with memory of another pool that is free in the shared
+// cache: memory that no stream has used, or with retired streams. Primed memory can
+// therefore serve requests of every size. moveFromPool returns nil if the memory is
+// too small.
 func (g *mappedSegments) moveFromPool(p *mappedRange, pool uint8, cache *streamCache, size uint64) (*bestfit.Node, error) {
 	neighbour := g.usable(p.last, cache, size)
 	need := size - freeBytes(neighbour)
@@ -23,7 +24,7 @@ func (g *mappedSegments) moveFromPool(p *mappedRange, pool uint8, cache *streamC
 		site.bytes += pieces[i].bytes
 	}
 	if site.bytes < need || site.bytes > p.bytes-p.top {
-		// It is not enough. The driver may have more.
+		// The memory is too small. The driver may have more.
 		return nil, g.releasePhysical(pieces)
 	}
 	if err := g.mapPhysical(pieces, site.bytes); err != nil {
@@ -60,7 +61,7 @@ func (g *mappedSegments) detachIdle(pool uint8, enough uint64) (pieces []mappedP
 	return pieces, err
 }
 
-// mapPhysical maps detached pieces one after the other. After an error none is mapped.
+// mapPhysical maps detached pieces. After an error none is mapped.
 func (g *mappedSegments) mapPhysical(pieces []mappedPiece, bytes uint64) (err error) {
 	driver := g.resource.device.Driver()
 	done := 0
@@ -83,7 +84,7 @@ func (g *mappedSegments) mapPhysical(pieces []mappedPiece, bytes uint64) (err er
 	return nil
 }
 
-// releasePhysical releases memory that is mapped nowhere.
+// releasePhysical releases unmapped physical memory.
 func (g *mappedSegments) releasePhysical(pieces []mappedPiece) (err error) {
 	for _, piece := range pieces {
 		g.resource.trimmed += piece.bytes

@@ -13,8 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/round"
 )
 
-// mappedSegments gives each pool one long range of addresses and maps memory into it as
-// the pool grows. Any free part can be unmapped and mapped again later, so that no memory
+// mappedSegments gives each pool one long address range and maps memory into it as
+// the pool grows. Any free part can be unmapped and mapped again later, so no memory
 // is stuck in a segment of the wrong size.
 type mappedSegments struct {
 	resource    *Resource
@@ -22,16 +22,16 @@ type mappedSegments struct {
 	pools       [poolCount]mappedRange
 	// pieces counts the mapped pieces.
 	pieces int
-	// peers are the other devices that can use the memory.
+	// peers are the other devices that have access to the memory.
 	peers peers.Set
 }
 
-// mappedRange is one range of addresses. Its first top bytes are mapped, except for holes
-// where memory was given back; the rest never was.
+// mappedRange is one address range. Its first top bytes are mapped, except for holes
+// where memory was unmapped; the rest was never mapped or is unmapped again.
 type mappedRange struct {
 	base  device.Pointer
 	bytes uint64
-	// top is the number of bytes from the base on that are or were mapped. last is the
+	// top is the number of bytes from the base that are mapped or holes. last is the
 	// run that ends there.
 	top  uint64
 	last *bestfit.Node
@@ -46,12 +46,12 @@ type mappedPiece struct {
 }
 
 const (
-	// addressFactor is the length of a range in units of the device's memory. Addresses
-	// cost nothing, and holes use them up.
+	// addressFactor is the length of a range as a multiple of the device's memory.
+	// Addresses are free of cost, and holes use them up.
 	addressFactor = 8
-	// largestPiece bounds the pieces in which memory is mapped. Mapping a piece takes
-	// about 25 µs on a GPU and unmapping 15, nearly independent of its size. Only whole
-	// pieces can be given back.
+	// largestPiece limits the size of mapped pieces. On a GPU mapping a piece takes
+	// about 25 µs and unmapping about 15 µs, nearly independent of its size. Only
+	// whole pieces can be returned to the driver.
 	largestPiece = 128 << 20
 )
 
@@ -73,13 +73,15 @@ func newMappedSegments(r *Resource) (*mappedSegments, error) {
 	return g, nil
 }
 
-// growthSite is where a pool can grow: bytes to map at one end of a hole, or at the end
-// of the range. Together with the free neighbour they are enough for the request.
+// growthSite is a place where a pool can grow: bytes to map at one end of a hole, or
+// at the end of the range. Together with the free neighbour they are enough for the
+// request.
 type growthSite struct {
 	bytes     uint64
 	hole      *bestfit.Node
 	neighbour *bestfit.Node
-	// atEnd is set if the end of the hole is mapped and not its beginning.
+	// atEnd is set if memory is mapped at the end of the hole instead of at its
+	// start.
 	atEnd bool
 }
 
@@ -110,7 +112,7 @@ func (g *mappedSegments) grow(pool uint8, cache *streamCache, size, room uint64)
 	return g.joinNeighbour(cache, node, site), nil
 }
 
-// chooseSite returns the site that needs least new memory.
+// chooseSite returns the site that needs the least new memory.
 func (g *mappedSegments) chooseSite(p *mappedRange, cache *streamCache, pool uint8, size uint64) (best growthSite, ok bool) {
 	r := g.resource
 	consider := func(candidate growthSite, most uint64) {
@@ -129,14 +131,14 @@ func (g *mappedSegments) chooseSite(p *mappedRange, cache *streamCache, pool uin
 	return best, ok
 }
 
-// step returns the least growth of a large pool, a thirty-second of its memory: that
-// saves driver calls.
+// step returns the minimum growth of a large pool, one thirty-second of its memory,
+// which saves driver calls.
 func (g *mappedSegments) step(p *mappedRange) uint64 {
 	return round.Up(min(p.top/32, largestPiece), g.granularity)
 }
 
-// usable returns the run if it is free for the stream and too small for the request, so
-// that memory mapped beside it extends it. Otherwise it returns nil.
+// usable returns the run if it is free for the stream and too small for the request,
+// so that memory mapped next to it extends it. Otherwise it returns nil.
 func (g *mappedSegments) usable(node *bestfit.Node, cache *streamCache, size uint64) *bestfit.Node {
 	if node == nil || node.State != runFree || node.Bytes >= size {
 		return nil
@@ -181,7 +183,7 @@ func (g *mappedSegments) record(p *mappedRange, site growthSite, pool uint8, pie
 	return node
 }
 
-// runAt returns the run of a site that was mapped just now.
+// runAt returns the run of a newly mapped site.
 func (g *mappedSegments) runAt(p *mappedRange, site growthSite) *bestfit.Node {
 	r := g.resource
 	if site.hole == nil {
@@ -207,7 +209,7 @@ func (g *mappedSegments) runAt(p *mappedRange, site growthSite) *bestfit.Node {
 	return node
 }
 
-// joinNeighbour merges new memory with the free run beside it.
+// joinNeighbour merges new memory with the adjacent free run.
 func (g *mappedSegments) joinNeighbour(cache *streamCache, node *bestfit.Node, site growthSite) *bestfit.Node {
 	r, other := g.resource, site.neighbour
 	if other == nil {
@@ -253,8 +255,8 @@ func (g *mappedSegments) mapPieces(at, bytes uint64) (pieces []mappedPiece, err 
 	return pieces, nil
 }
 
-// pieceBytes returns the size of the pieces for a growth. Smaller pieces can be given
-// back in more parts; larger ones take fewer driver calls.
+// pieceBytes returns the piece size for a growth. Smaller pieces can be returned in
+// more parts; larger ones need fewer driver calls.
 func (g *mappedSegments) pieceBytes(growth uint64) uint64 {
 	return round.Up(min(max(growth/4, g.resource.options.LargeSegmentBytes), largestPiece), g.granularity)
 }
@@ -282,7 +284,8 @@ func (g *mappedSegments) replaced(before, now *bestfit.Node) {
 	}
 }
 
-// collect does nothing: free memory is not stuck here and goes back when memory is short.
+// collect does nothing: free memory is not stuck here and is returned when memory is
+// short.
 func (g *mappedSegments) collect(uint64) error { return nil }
 
 func (g *mappedSegments) trim(keep uint64) error {
@@ -305,7 +308,7 @@ func (g *mappedSegments) trim(keep uint64) error {
 	return nil
 }
 
-// largestFirst returns the free runs that hold a whole piece.
+// largestFirst returns the free runs that contain a whole piece, the largest first.
 func (g *mappedSegments) largestFirst() (nodes []*bestfit.Node) {
 	r := g.resource
 	for _, owner := range r.owners {
@@ -327,7 +330,7 @@ func (g *mappedSegments) largestFirst() (nodes []*bestfit.Node) {
 	return nodes
 }
 
-// within returns the pieces that lie wholly in a run, as an index range.
+// within returns the pieces that lie completely in a run, as an index range.
 func (p *mappedRange) within(node *bestfit.Node) (from, to int) {
 	from, _ = p.find(node.Address)
 	end := node.Address + node.Bytes
@@ -336,7 +339,8 @@ func (p *mappedRange) within(node *bestfit.Node) (from, to int) {
 	return from, to
 }
 
-// unmap gives back pieces of a free run, the last first, until they are enough.
+// unmap returns pieces of a free run to the driver, the last first, until enough
+// bytes are returned.
 func (g *mappedSegments) unmap(owner *streamCache, node *bestfit.Node, enough uint64) error {
 	pieces, err := g.detach(owner, node, enough)
 	for _, piece := range pieces {
@@ -346,7 +350,8 @@ func (g *mappedSegments) unmap(owner *streamCache, node *bestfit.Node, enough ui
 	return err
 }
 
-// detach unmaps pieces of a free run, the last first, until they are enough.
+// detach unmaps pieces of a free run, the last first, until enough bytes are
+// unmapped.
 func (g *mappedSegments) detach(owner *streamCache, node *bestfit.Node, enough uint64) (pieces []mappedPiece, err error) {
 	p := &g.pools[node.Pool]
 	from, to := p.within(node)
@@ -370,7 +375,7 @@ func (g *mappedSegments) detach(owner *streamCache, node *bestfit.Node, enough u
 	return pieces, err
 }
 
-// makeHole turns a part of a free run into a hole.
+// makeHole turns part of a free run into a hole.
 func (g *mappedSegments) makeHole(owner *streamCache, p *mappedRange, node *bestfit.Node, at, bytes uint64) {
 	r := g.resource
 	r.removeFree(owner, node)

@@ -8,63 +8,61 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// SegmentMode is how a [Resource] gets memory from the driver.
+// SegmentMode selects how a [Resource] gets memory from the driver.
 type SegmentMode uint8
 
 const (
-	// AutomaticSegments are expandable on a GPU whose driver can map memory and has
-	// the addresses for it, and fixed elsewhere.
+	// AutomaticSegments are expandable on a GPU with a driver that can map memory
+	// and has enough addresses, and fixed otherwise.
 	AutomaticSegments SegmentMode = iota
 	// FixedSegments are allocations of the upstream resource.
 	FixedSegments
-	// ExpandableSegments are ranges of addresses that memory is mapped into as
-	// they grow.
+	// ExpandableSegments are address ranges; memory is mapped into them as they
+	// grow.
 	ExpandableSegments
 )
 
-// Options configure a [Resource]. The zero value is right for most
-// programs.
+// Options configure a [Resource]. The zero value is right for most programs.
 type Options struct {
-	// Segments chooses where memory comes from.
+	// Segments selects the kind of segments.
 	Segments SegmentMode
-	// Upstream is where fixed segments come from. The resource does not close
-	// it. Nil means a [resource.Driver].
+	// Upstream provides fixed segments. The resource does not close it. Nil means a
+	// [resource.Driver].
 	Upstream resource.Resource
-	// InitialBytes are requested by New, so that the first allocations find memory.
+	// InitialBytes are allocated by New, so that the first requests find memory.
 	InitialBytes uint64
-	// LimitBytes is the most that the resource holds, used and cached together.
-	// Zero means no limit but the device's memory.
+	// LimitBytes is the maximum of the memory in use and cached. Zero means no limit
+	// except the device's memory.
 	LimitBytes uint64
 
-	// SmallBytes is the largest request that the pool of small blocks serves.
-	// Zero means 1 MiB.
+	// SmallBytes is the largest request that the small pool serves. Zero means 1
+	// MiB.
 	SmallBytes uint64
-	// SmallSegmentBytes is how much that pool grows by. Zero means 2 MiB.
+	// SmallSegmentBytes is the growth of the small pool. Zero means 2 MiB.
 	SmallSegmentBytes uint64
-	// LargeSegmentBytes is how much the pool of large blocks grows by, at least.
-	// Zero means 20 MiB.
+	// LargeSegmentBytes is the minimum growth of the large pool. Zero means 20 MiB.
 	LargeSegmentBytes uint64
 
-	// OversizeBytes is the size from which a cached block is oversize: it is not split
-	// for smaller requests, and it is given back first when memory is short. Use it with
-	// fixed segments, and well above LargeSegmentBytes. Zero means that no block is
-	// oversize.
+	// OversizeBytes is the size from which a cached block is oversize: it is not
+	// split for smaller requests, and it is released first when memory is short. Use
+	// it with fixed segments, and set it well above LargeSegmentBytes. Zero means
+	// that no block is oversize.
 	OversizeBytes uint64
 
-	// CollectAbove is the fraction of LimitBytes, or of the device's memory, above which
-	// the resource gives back segments that were not used for long before it grows. Zero
-	// means 0.8; a value of one or more turns that off.
+	// CollectAbove is the fraction of LimitBytes, or of the device's memory, above
+	// which the resource releases long unused segments before it grows. Zero means
+	// 0.8; a value of one or more disables it.
 	CollectAbove float64
 
-	// OnFailure are called in turn before a request fails, to free memory. Each returns
-	// whether it freed some.
+	// OnFailure are called in order before a request fails, to free memory. Each
+	// function reports whether it freed any.
 	OnFailure []func(bytes uint64) bool
 
 	// givenUpstream is set if Upstream was not nil.
 	givenUpstream bool
 }
 
-// withDefaults replaces zeros by the defaults.
+// withDefaults replaces zeros with the defaults.
 func (o Options) withDefaults(dev *device.Device) Options {
 	o.givenUpstream = o.Upstream != nil
 	if !o.givenUpstream {
@@ -85,8 +83,9 @@ func (o Options) withDefaults(dev *device.Device) Options {
 	return o
 }
 
-// growth returns how many bytes a pool grows by for a request, as PyTorch does: a small
-// segment, a large segment for requests below half of one, otherwise what is needed.
+// growth returns the growth of a pool for a request, as PyTorch does: a small
+// segment, a large segment for requests below half of its size, otherwise the
+// requested size.
 func (o *Options) growth(pool uint8, size, granularity uint64) uint64 {
 	switch {
 	case pool == smallPool:
@@ -97,25 +96,25 @@ func (o *Options) growth(pool uint8, size, granularity uint64) uint64 {
 	return round.Up(size, max(granularity, 2<<20))
 }
 
-// Stats are the figures of a [Resource] at one moment, in bytes
-// after rounding.
+// Stats are the statistics of a [Resource] at one moment, in bytes after rounding.
 type Stats struct {
-	// Reserved are the bytes that the resource holds from the driver, PeakReserved the
-	// most it ever held.
+	// Reserved is the memory that the resource holds from the driver, PeakReserved
+	// its maximum so far.
 	Reserved, PeakReserved uint64
-	// InUse is handed out. Held is freed, but still used on further streams.
-	// Cached is ready for new requests.
+	// InUse is allocated. Held is freed, but still used on further streams. Cached
+	// is available for new requests.
 	InUse, Held, Cached uint64
-	// LargestFree is the longest piece of what is cached.
+	// LargestFree is the longest cached piece.
 	LargestFree uint64
-	// Segments counts fixed segments, or the ranges of expandable ones.
+	// Segments counts fixed segments, or the mapped pieces of expandable ones.
 	Segments int
-	// FastHits were served by a block of the same size that the stream freed last, Hits
-	// by other cached memory; Misses made the resource grow.
+	// FastHits counts requests served by a block of the same size that the stream
+	// freed last, Hits requests served by other cached memory, and Misses requests
+	// that made the resource grow.
 	FastHits, Hits, Misses uint64
-	// CrossStream counts blocks that came from another stream, Waits those of them for
-	// whose last use the stream had to wait.
+	// CrossStream counts blocks that came from another stream. Waits counts those
+	// for which the stream had to wait for the last use.
 	CrossStream, Waits uint64
-	// Trimmed counts the bytes given back to the driver.
+	// Trimmed counts the bytes returned to the driver.
 	Trimmed uint64
 }

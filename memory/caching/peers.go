@@ -7,7 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// AllowPeer implements [resource.PeerSharer]. Fixed segments are for the resource below.
+// AllowPeer implements [resource.PeerSharer]. With fixed segments it calls the
+// upstream.
 func (r *Resource) AllowPeer(peer *device.Device) error {
 	mapped, ok := r.segments.(*mappedSegments)
 	if !ok {
@@ -24,14 +25,15 @@ func (r *Resource) AllowPeer(peer *device.Device) error {
 	return mapped.allowPeer(peer)
 }
 
-// allowPeer lets a peer use the mapped memory, with one call for each stretch without a
-// gap. Later growth follows when it is mapped. The first copy calls this: each call costs
-// time, and few programs copy between GPUs.
+// allowPeer gives a peer access to the mapped memory, with one call for each
+// contiguous range. Memory mapped later becomes accessible when it is mapped. The
+// first copy calls this function, because each call takes time and few programs copy
+// between GPUs.
 func (g *mappedSegments) allowPeer(peer *device.Device) error {
 	if g.peers.Has(peer) {
 		return nil
 	}
-	g.peers.Remove(peer) // it may have been closed and opened again since
+	g.peers.Remove(peer) // it may have been closed and opened again
 	for i := range g.pools {
 		for address, bytes := range g.pools[i].stretches() {
 			if err := peer.Driver().SetAccess(device.Pointer(address), bytes); err != nil {
@@ -43,9 +45,10 @@ func (g *mappedSegments) allowPeer(peer *device.Device) error {
 	return nil
 }
 
-// allowPeers lets the peers use memory that was mapped just now. A peer for which that
-// fails, because it was closed or lacks memory for its page tables, is removed from the
-// set: the next copy tries again. The memory serves its own device in any case.
+// allowPeers gives the peers access to newly mapped memory. A peer for which that
+// fails, because it was closed or lacks memory for its page tables, is removed from
+// the set, and the next copy tries again. The memory is usable on its own device in
+// any case.
 func (g *mappedSegments) allowPeers(at, bytes uint64) {
 	for _, peer := range g.peers.All() {
 		if peer.Driver().SetAccess(device.Pointer(at), bytes) != nil {
@@ -54,7 +57,7 @@ func (g *mappedSegments) allowPeers(at, bytes uint64) {
 	}
 }
 
-// stretches returns the addresses and lengths of mapped memory without a gap.
+// stretches returns the addresses and lengths of contiguous mapped memory.
 func (p *mappedRange) stretches() func(yield func(address, bytes uint64) bool) {
 	return func(yield func(address, bytes uint64) bool) {
 		for from := 0; from < len(p.mapped); {

@@ -17,22 +17,26 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Resource keeps freed memory and hands it out again in stream order,
-// without asking the driver: on the stream that used it last at once, on another
-// one after the exact event of its last use. It rounds sizes up to 512 bytes,
-// takes the best fit, splits larger runs and merges freed ones with their neighbours,
-// as PyTorch's allocator does, whose parameters it takes over.
+// Resource keeps freed memory and reuses it in stream order without calling the
+// driver: immediately on the stream that used it last, and on another stream after
+// the exact event of its last use. It rounds sizes up to 512 bytes, takes the best
+// fit, splits larger runs and merges freed runs with their neighbours, like
+// PyTorch's allocator and with its parameters.
 //
-// It differs from PyTorch's in three points. A block that is freed and requested again
-// in the same size takes one lock that no other stream takes. Memory moves between
-// streams without waiting if the work on it is done; otherwise the device waits for the
-// work that used it, not for work that was enqueued later. If the driver can map
-// memory, segments grow in place and give back any part that is free.
+// It differs from PyTorch's allocator in three points. A block that is freed and
+// requested again in the same size takes one lock that no other stream takes. Memory
+// moves between streams without waiting if its last use has completed; otherwise the
+// device waits for the work that used it, not for work that was enqueued later. If
+// the driver can map memory, segments grow in place and any free part can be
+// released.
+//
+// # Waiting
 //
 // The resource waits for work on the device only if a request would fail otherwise,
-// and then for the work that used the cached memory. [Resource.AllocateContext]
-// stops waiting when its context is done. Other requests go on meanwhile. Fixed segments
-// are an exception: giving one back calls cuMemFree, which waits for the device.
+// and then for the work that used the cached memory. Other requests continue
+// meanwhile. [Resource.AllocateContext] stops waiting when its context is done.
+// Releasing a fixed segment is an exception: it calls cuMemFree, which waits for the
+// device.
 type Resource struct {
 	device   *device.Device
 	options  Options
@@ -42,16 +46,16 @@ type Resource struct {
 
 	mu    sync.Mutex
 	space bestfit.Space
-	// shared is the cache without a stream. It has the free memory that no work is
-	// pending on, for every stream.
+	// shared is the cache without a stream. It holds free memory without pending
+	// work, which every stream can use.
 	shared *streamCache
 	// owners are the stream caches by number; the first is shared.
 	owners []*streamCache
 	held   []*heldBlock
-	// flushing is set during flush: a request waits for the memory, so none is given
-	// back to the driver.
+	// flushing is set during flush: a request is waiting for the memory, so none is
+	// returned to the driver.
 	flushing bool
-	// clock counts the requests that came here, for the age of segments.
+	// clock counts the searches for memory and measures the age of segments.
 	clock          uint64
 	reserved, peak uint64
 	// freeBytes are the bytes of all free runs.
@@ -61,35 +65,35 @@ type Resource struct {
 	crossStream, waits uint64
 	trimmed            uint64
 	limit              atomic.Uint64
-	// cacheBytes is how much the slots of one stream cache may hold.
+	// cacheBytes is the maximum number of bytes in the slots of one stream cache.
 	cacheBytes atomic.Uint64
 	shrinking  shrinking
-	// closing is set when Close was called, unclosed when it failed and may be called
-	// again, closed when nothing is left.
+	// closing is set when Close was called. unclosed is set when Close failed and
+	// may be called again. closed is set when no memory is left.
 	closing, unclosed atomic.Bool
 	closed            bool
 }
 
-// segmentSource is where the memory of a caching resource comes from. The resource's
-// lock is held in every call.
+// segmentSource provides the memory of a caching resource. Every method is called
+// with the resource's lock held.
 type segmentSource interface {
-	// grow returns a free run of at least the size, part of which may have been free
-	// before. The run is in no set. grow takes no more than room bytes from the driver.
+	// grow returns a free run of at least the size; part of it may have been free
+	// before. The run is in no set. grow takes at most room bytes from the driver.
 	grow(pool uint8, cache *streamCache, size, room uint64) (*bestfit.Node, error)
 	// becameWhole is called for a free run without neighbours. replaced is called when
 	// a run at the end of its range has been split or merged: now is at the end instead
 	// of before.
 	becameWhole(node *bestfit.Node)
 	replaced(before, now *bestfit.Node)
-	// trim gives free memory back until no more than keep bytes are reserved, oversize
-	// or largest runs first. It leaves out memory that work may be pending on.
+	// trim releases free memory until at most keep bytes are reserved, oversize or
+	// largest runs first. It skips memory that may have pending work.
 	trim(keep uint64) error
-	// collect gives back unused memory, the longest unused first, until no more than
-	// keep bytes are reserved.
+	// collect releases unused memory, the longest unused first, until at most keep
+	// bytes are reserved.
 	collect(keep uint64) error
 	// count returns the number of segments, or of mapped pieces.
 	count() int
-	// close gives back the rest once everything is free.
+	// close releases the remaining resources once all memory is free.
 	close() error
 }
 
@@ -107,16 +111,15 @@ const (
 )
 
 const (
-	// roundingBytes is what sizes are rounded up to.
+	// roundingBytes is the unit to which sizes are rounded up.
 	roundingBytes = 512
-	// The slots of a stream cache hold up to a thirty-second of what is reserved, and
-	// at least leastCacheBytes.
+	// The slots of a stream cache hold up to one thirty-second of the reserved
+	// memory, and at least leastCacheBytes.
 	cacheShare      = 32
 	leastCacheBytes = 64 << 20
 )
 
-// New makes a caching resource on the device. The caller closes
-// it.
+// New returns a caching resource on the device. The caller must close it.
 func New(dev *device.Device, options Options) (*Resource, error) {
 	options = options.withDefaults(dev)
 	r := &Resource{device: dev, options: options, kind: options.Upstream.Kind()}
@@ -156,8 +159,8 @@ func (r *Resource) open() error {
 	return nil
 }
 
-// Allocate implements [resource.Resource]. It fails for a closed stream, because no work
-// could use the memory.
+// Allocate implements [resource.Resource]. It fails for a closed stream, because no
+// work could use the memory.
 func (r *Resource) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
 	return r.AllocateContext(context.Background(), bytes, stream)
 }
@@ -209,8 +212,8 @@ func (r *Resource) Free(allocation resource.Allocation, further []*device.Stream
 	return nil
 }
 
-// replace puts a block into a stream cache, or into the one that has replaced it. Other
-// blocks leave the cache for it.
+// replace puts a block into a stream cache, or into its replacement if the cache is
+// retired. The cache may evict other blocks.
 func (r *Resource) replace(cache *streamCache, node *bestfit.Node) *streamCache {
 	for {
 		evicted, ok := cache.replace(node, r.cacheBytes.Load())
@@ -267,9 +270,9 @@ func (r *Resource) PrimeContext(ctx context.Context, bytes uint64) error {
 	return nil
 }
 
-// Trim implements [resource.Trimmer]. It leaves out memory that work is pending on. A
-// fixed segment is freed by its upstream: a [resource.Driver] waits for the stream on
-// which the segment was allocated.
+// Trim implements [resource.Trimmer]. It skips memory with pending work. The
+// upstream frees fixed segments: a [resource.Driver] waits for the stream on which
+// the segment was allocated.
 func (r *Resource) Trim(keep uint64) (released uint64, err error) {
 	streamwork.RunLater(r.device)
 	r.mu.Lock()
@@ -282,8 +285,8 @@ func (r *Resource) Trim(keep uint64) (released uint64, err error) {
 	return r.trimmed - before, nil
 }
 
-// SetLimit changes LimitBytes while the resource is in use and gives back cached memory
-// beyond it. Zero means no limit. Memory in use stays.
+// SetLimit changes LimitBytes while the resource is in use and releases cached
+// memory above the limit. Zero means no limit. Memory in use is not affected.
 func (r *Resource) SetLimit(bytes uint64) error {
 	if bytes == 0 {
 		bytes = math.MaxUint64
@@ -293,7 +296,7 @@ func (r *Resource) SetLimit(bytes uint64) error {
 	return err
 }
 
-// Stats returns the figures of this moment.
+// Stats returns the current statistics.
 func (r *Resource) Stats() Stats {
 	streamwork.RunLater(r.device)
 	r.mu.Lock()
@@ -329,9 +332,9 @@ func (r *Resource) stats() Stats {
 	return s
 }
 
-// Close waits for the work that is pending on unused memory and gives that memory back.
-// Memory in use stays valid and is given back when it is freed. If the driver fails,
-// Close may be called again.
+// Close waits for the work that is pending on unused memory and releases that
+// memory. Memory in use stays valid and is released when it is freed. If the driver
+// fails, Close may be called again.
 func (r *Resource) Close() error {
 	streamwork.RunLater(r.device)
 	if r.closing.Swap(true) && !r.unclosed.Swap(false) {
@@ -340,7 +343,7 @@ func (r *Resource) Close() error {
 	return r.trimClosed()
 }
 
-// trimClosed gives back the free memory of a closed resource.
+// trimClosed releases the free memory of a closed resource.
 func (r *Resource) trimClosed() error {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -368,7 +371,7 @@ func (r *Resource) trimClosed() error {
 	return r.segments.close()
 }
 
-// String formats the figures on one line.
+// String formats the statistics on one line.
 func (s Stats) String() string {
 	return fmt.Sprintf("reserved %s (peak %s) in %d segments, in use %s, cached %s (largest %s), held %s",
 		humanize.Bytes(s.Reserved), humanize.Bytes(s.PeakReserved), s.Segments,

@@ -10,12 +10,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 )
 
-// errRetired reports that a stream cache was retired while a request used it. The stream
-// has, or will get, another one.
+// errRetired reports that a stream cache was retired while a request used it. The
+// stream has, or will get, another cache.
 var errRetired = errors.New("the stream cache is retired")
 
-// lockKnowing locks the resource and returns the cache, or the one that has replaced it
-// if it was retired meanwhile.
+// lockKnowing locks the resource and returns the cache, or its replacement if the
+// cache was retired.
 func (r *Resource) lockKnowing(cache *streamCache) *streamCache {
 	for {
 		r.mu.Lock()
@@ -45,7 +45,7 @@ func (r *Resource) allocate(ctx context.Context, cache *streamCache, size uint64
 	return r.reclaim(ctx, cache, pool, size)
 }
 
-// search tries everything that needs no wait, the cheapest first.
+// search tries all steps that do not wait, the cheapest first.
 func (r *Resource) search(cache *streamCache, pool uint8, size uint64) (*bestfit.Node, error) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
@@ -82,9 +82,9 @@ func (r *Resource) search(cache *streamCache, pool uint8, size uint64) (*bestfit
 	return nil, err
 }
 
-// reclaim merges idle memory of all streams and gives cached memory back, so that the
-// driver has room for the request. If that is not enough it waits for the work that is
-// pending on cached memory, one piece of work after the other and without the lock,
+// reclaim merges idle memory of all streams and releases cached memory, so that the
+// driver has room for the request. If that is not enough it waits for the work that
+// is pending on cached memory, one piece of work at a time and without the lock,
 // until it can serve the request or no work is left.
 func (r *Resource) reclaim(ctx context.Context, cache *streamCache, pool uint8, size uint64) (*bestfit.Node, error) {
 	r.mu.Lock()
@@ -116,8 +116,8 @@ func (r *Resource) reclaim(ctx context.Context, cache *streamCache, pool uint8, 
 	}
 }
 
-// allocateFromIdle serves a request from all idle memory. If no run is large enough it
-// gives back idle memory beyond keep bytes and grows.
+// allocateFromIdle serves a request from all idle memory. If no run is large enough,
+// it releases idle memory above keep bytes and grows.
 func (r *Resource) allocateFromIdle(cache *streamCache, pool uint8, size, keep uint64) (*bestfit.Node, error) {
 	if err := r.coalesceIdle(false); err != nil {
 		return nil, err
@@ -186,8 +186,8 @@ func (r *Resource) fit(cache *streamCache, pool uint8, size uint64) *bestfit.Nod
 	return r.allocateFrom(cache, node, size)
 }
 
-// suitable returns the best fit among the free runs of a cache. Oversize runs are split
-// only for requests that are oversize too.
+// suitable returns the best fit among the free runs of a cache. Oversize runs are
+// split only for oversize requests.
 func (r *Resource) suitable(cache *streamCache, pool uint8, size uint64) *bestfit.Node {
 	node := cache.free[pool].Find(&r.space, size)
 	oversize := r.options.OversizeBytes
@@ -201,7 +201,7 @@ func (r *Resource) suitable(cache *streamCache, pool uint8, size uint64) *bestfi
 }
 
 // takeFromOther takes a free run that another stream used last. If that use has not
-// completed, the run is taken only with wait set, and the stream waits for the use.
+// completed, the run is taken only if wait is set, and the stream waits for the use.
 func (r *Resource) takeFromOther(cache *streamCache, pool uint8, size uint64, wait bool) (*bestfit.Node, error) {
 	var owner *streamCache
 	var node *bestfit.Node
@@ -225,13 +225,13 @@ func (r *Resource) takeFromOther(cache *streamCache, pool uint8, size uint64, wa
 	}
 	r.removeFree(owner, node)
 	r.crossStream++
-	// For the stream the memory was freed now.
+	// For the stream of the request, the memory counts as freed now.
 	node.Mark = cache.epochs.now()
 	return r.allocateFrom(cache, node, size), nil
 }
 
-// grow gets memory from the driver. Above the threshold it gives back memory first that
-// was not used for long.
+// grow gets memory from the driver. Above the threshold it first releases memory
+// that has long been unused.
 func (r *Resource) grow(cache *streamCache, pool uint8, size uint64) (*bestfit.Node, error) {
 	limit := r.limit.Load()
 	if threshold := r.threshold(limit); r.reserved+size > threshold {
@@ -249,7 +249,8 @@ func (r *Resource) grow(cache *streamCache, pool uint8, size uint64) (*bestfit.N
 	return r.allocateFrom(cache, node, size), nil
 }
 
-// threshold returns how much may be reserved before old segments are given back.
+// threshold returns the number of reserved bytes above which long unused segments
+// are released.
 func (r *Resource) threshold(limit uint64) uint64 {
 	if r.options.CollectAbove >= 1 {
 		return math.MaxUint64

@@ -8,10 +8,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/atomics"
 )
 
-// streamCache is what a caching resource keeps for one stream. Its slots hold blocks of
-// the sizes that were freed last, as they were allocated, for requests of the same size
-// on the same stream. Such a request takes one lock that no other stream takes. A block
-// that has no place in the slots goes back to the free runs.
+// streamCache is the cache of a caching resource for one stream. Its slots hold the
+// blocks that were freed last, in their allocated sizes, for requests of the same
+// size on the same stream. Such a request takes one lock that no other stream takes.
+// A block that does not fit in the slots goes back to the free runs.
 type streamCache struct {
 	stream *device.Stream
 	number uint32
@@ -26,13 +26,13 @@ type streamCache struct {
 	// retired is set when the resource has removed this cache.
 	retired bool
 
-	// free are the free runs of each pool whose last use was on this stream. The
+	// free are the free runs of each pool that were last used on this stream. The
 	// resource's lock guards them.
 	free [poolCount]bestfit.Set
 	_    atomics.CacheLine
 }
 
-// slot holds blocks of one size, those freed last on top.
+// slot holds blocks of one size; the block freed last is the last entry.
 type slot struct {
 	bytes uint64
 	count int
@@ -42,8 +42,8 @@ type slot struct {
 const (
 	slotCount = 64
 	slotDepth = 8
-	// deepSlotBytes is the size above which a slot holds a single block, so that few
-	// bytes are kept from merging with their neighbours.
+	// deepSlotBytes is the size above which a slot holds a single block, so that the
+	// slots keep few bytes from merging with their neighbours.
 	deepSlotBytes = 1 << 20
 )
 
@@ -67,8 +67,8 @@ func (cache *streamCache) take(bytes uint64) (node *bestfit.Node, ok bool) {
 	return node, ok
 }
 
-// put keeps a block that the stream used last, if a slot of its size has room. A retired
-// cache keeps nothing.
+// put keeps a block that the stream used last if a slot of its size has room. A
+// retired cache keeps nothing.
 func (cache *streamCache) put(node *bestfit.Node) bool {
 	cache.mu.Lock()
 	s := cache.slot(node.Bytes)
@@ -84,9 +84,9 @@ func (cache *streamCache) put(node *bestfit.Node) bool {
 	return ok
 }
 
-// replace keeps a block as put does and returns the blocks that it evicted, which go back
-// to the free runs. The block itself is evicted if the slots would hold more than most
-// bytes; one block alone may be larger. If the cache is retired ok is false.
+// replace keeps a block as put does and returns the evicted blocks, which go back to
+// the free runs. The block itself is evicted if the slots would hold more than most
+// bytes; a single block may be larger. If the cache is retired, ok is false.
 func (cache *streamCache) replace(node *bestfit.Node, most uint64) (evicted eviction, ok bool) {
 	cache.mu.Lock()
 	defer cache.mu.Unlock()
@@ -139,8 +139,8 @@ func (cache *streamCache) drain(retire bool) (nodes []*bestfit.Node) {
 	return nodes
 }
 
-// figures returns the bytes in the slots, their largest block, and the number of
-// requests that they served.
+// figures returns the bytes in the slots, the size of their largest block, and the
+// number of requests that they served.
 func (cache *streamCache) figures() (bytes, largest, hits uint64) {
 	cache.mu.Lock()
 	defer cache.mu.Unlock()
@@ -152,8 +152,8 @@ func (cache *streamCache) figures() (bytes, largest, hits uint64) {
 	return cache.bytes, largest, cache.hits
 }
 
-// oldestPending returns the earliest epoch of a free run whose last use is not known to
-// have completed. The resource's lock is held.
+// oldestPending returns the earliest epoch of a free run with a last use that is not
+// known to have completed. The resource's lock is held.
 func (cache *streamCache) oldestPending(space *bestfit.Space) (epoch uint64, any bool) {
 	for pool := range cache.free {
 		cache.free[pool].Each(space, func(node *bestfit.Node) bool {

@@ -10,14 +10,14 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// streamCacheTable finds the cache of a stream. Readers take no lock: the table is
-// replaced when a stream comes or goes, which is rare.
+// streamCacheTable maps streams to their caches. Readers take no lock: the table is
+// replaced when a stream is added or retired, which is rare.
 type streamCacheTable struct {
 	current atomic.Pointer[streamCacheIndex]
 	// several is set if there is more than one stream.
 	several atomic.Bool
 	mu      sync.Mutex
-	// crowded is the number of caches from which idle ones are retired.
+	// crowded is the number of caches from which idle caches are retired.
 	crowded int
 }
 
@@ -115,8 +115,9 @@ func (r *Resource) newStreamCache(stream *device.Stream) *streamCache {
 	return cache
 }
 
-// retireIdle removes the caches of streams without pending work. Their memory becomes
-// shared. It returns the other caches. A stream that is used again gets a new cache.
+// retireIdle removes the caches of streams without pending work and returns the
+// other caches. The memory of removed caches becomes shared. A stream that is used
+// again gets a new cache.
 func (r *Resource) retireIdle(caches []*streamCache) (busy []*streamCache) {
 	r.mu.Lock()
 	defer r.mu.Unlock()

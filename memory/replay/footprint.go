@@ -5,20 +5,19 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Footprint is what a resource holds from the driver, in bytes. What the
-// resource cannot tell is zero.
+// Footprint is the memory that a resource holds from the driver, in bytes. Values
+// that the resource does not report are zero.
 type Footprint struct {
-	// Reserved is what it holds, used and cached together, PeakReserved the most
-	// it ever held.
+	// Reserved is the memory in use and cached, PeakReserved its maximum so far.
 	Reserved, PeakReserved uint64
-	// LargestFree is the longest piece that is ready for a request.
+	// LargestFree is the longest free piece of memory.
 	LargestFree uint64
 }
 
-// FootprintOf asks the first resource of a stack that knows: a
-// [caching.Resource], or one that has a method Reserved as a
-// [resource.StreamOrdered] has. ok is false where none does, as over a
-// [resource.Driver], which holds what is in use and nothing else.
+// FootprintOf returns the footprint of the first resource in a stack that reports
+// one: a [caching.Resource], or a resource with a method Reserved like that of
+// [resource.StreamOrdered]. ok is false if no resource does, for example with a
+// [resource.Driver], which holds only memory in use.
 func FootprintOf(top resource.Resource) (footprint Footprint, ok bool, err error) {
 	if cache, ok := resource.Find[*caching.Resource](top); ok {
 		stats := cache.Stats()

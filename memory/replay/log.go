@@ -12,41 +12,41 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Summary says what is in a log.
+// Summary describes the contents of a log.
 type Summary struct {
 	// Allocations and Frees are the requests that a replay makes.
 	Allocations, Frees int
-	// Threads and Streams count those of the requests.
+	// Threads and Streams are the numbers of different threads and streams.
 	Threads, Streams int
 	// LoggedFailures are requests that failed when the log was written.
 	LoggedFailures int
-	// UnknownFrees are frees of what the log does not show allocated.
+	// UnknownFrees are frees of allocations that are not in the log.
 	UnknownFrees int
 	// Overlaps are allocations at an address that was still held.
 	Overlaps int
-	// Unfreed are the allocations that are still held at the end, UnfreedBytes
-	// their sizes.
+	// Unfreed are the allocations still held at the end, UnfreedBytes their total
+	// size.
 	Unfreed      int
 	UnfreedBytes uint64
-	// PeakBytes is the most that is held at a time.
+	// PeakBytes is the maximum of the bytes held at a time.
 	PeakBytes uint64
 }
 
-// Log is a log that was read and made ready to be replayed, any number of times.
-// It is not changed by that.
+// Log is a log prepared for replay. Replays do not change it, so it can be replayed
+// any number of times.
 type Log struct {
 	summary Summary
 	steps   []step
 	// lanes are the steps of each thread.
 	lanes [][]int32
-	// runs are the steps cut where the thread changes.
+	// runs are the steps, divided where the thread changes.
 	runs    []run
 	streams []streamKey
-	// slots is how many allocations there are, shared which of them another
-	// thread frees.
+	// slots is the number of allocations; shared lists the slots of those that
+	// another thread frees.
 	slots  int
 	shared []int32
-	// peak is the step after which most is held.
+	// peak is the step after which the most memory is held.
 	peak int32
 }
 
@@ -55,19 +55,19 @@ type step struct {
 	time  time.Duration
 	bytes uint64
 	line  int32
-	// slot numbers the allocation that the step makes or frees.
+	// slot is the number of the allocation that the step makes or frees.
 	slot         int32
 	lane, stream int32
 	free         bool
-	// across says that one thread allocates and another frees.
+	// across is set if one thread allocates and another frees.
 	across bool
 }
 
-// run is the steps first to end-1, all of one thread.
+// run is the range of steps [first, end), all of one thread.
 type run struct{ lane, first, end int32 }
 
-// streamKey tells streams apart. The thread is zero but for the default stream
-// of a thread.
+// streamKey identifies a stream. thread is zero except for a per-thread default
+// stream.
 type streamKey struct{ stream, thread uint64 }
 
 const (
@@ -85,9 +85,9 @@ func keyOf(event trace.Event) streamKey {
 	return streamKey{stream: event.Stream}
 }
 
-// Load reads the events to their end. The error is what the sequence yields, a
-// [*trace.ParseError] for one, or wraps resource.ErrOverflow where what is held
-// has no size that fits into 64 bits.
+// Load reads all events and returns them as a Log. The error wraps the error of the
+// sequence, for example a [*trace.ParseError], or resource.ErrOverflow if the size
+// of the held memory exceeds 64 bits.
 func Load(events iter.Seq2[trace.Event, error]) (*Log, error) {
 	b := builder{live: map[uint64][]int32{}, threads: map[uint64]int32{}, streams: map[streamKey]int32{}}
 	for event, err := range events {
@@ -101,14 +101,14 @@ func Load(events iter.Seq2[trace.Event, error]) (*Log, error) {
 	return b.finish(), nil
 }
 
-// Summary says what is in the log.
+// Summary returns a description of the log.
 func (l *Log) Summary() Summary { return l.summary }
 
-// builder makes a Log.
+// builder builds a Log.
 type builder struct {
 	log Log
-	// live are the steps that allocated what is held at an address, the oldest
-	// first.
+	// live maps an address to the steps that allocated the memory held there, the
+	// oldest first.
 	live    map[uint64][]int32
 	threads map[uint64]int32
 	streams map[streamKey]int32
@@ -144,7 +144,7 @@ func (b *builder) allocate(event trace.Event) error {
 		b.log.summary.PeakBytes, b.log.peak = held, index
 	}
 	b.log.summary.Allocations++
-	// Empty allocations may all be at one address.
+	// Empty allocations may share an address.
 	if len(b.live[event.Pointer]) > 0 && event.Size > 0 {
 		b.log.summary.Overlaps++
 	}
@@ -155,7 +155,7 @@ func (b *builder) allocate(event trace.Event) error {
 func (b *builder) free(event trace.Event) {
 	live := b.live[event.Pointer]
 	if len(live) == 0 {
-		// To free nothing is no mistake.
+		// Freeing a null pointer is not an error.
 		if event.Pointer != 0 {
 			b.log.summary.UnknownFrees++
 		}

@@ -9,22 +9,22 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Options configure a [Player]. The zero value replays in the order of the log
-// as fast as it goes.
+// Options configure a [Player]. The zero value replays in the order of the log at
+// full speed.
 type Options struct {
-	// Concurrent lets the threads of the log go on side by side.
+	// Concurrent runs the threads of the log concurrently.
 	Concurrent bool
-	// Speed paces the requests by the times in the log: 1 for as fast as they
-	// were logged, 10 for ten times as fast. Zero means not to wait at all.
+	// Speed paces the requests by the times in the log: 1 is the speed of the log,
+	// 10 is ten times that speed. Zero means not to wait at all.
 	Speed float64
-	// Progress is told now and then how many further requests were made. It is
-	// called from several goroutines, and within the time that is taken.
+	// Progress is called periodically with the number of requests made since the
+	// last call. It is called from several goroutines, and its time is included in
+	// the measurement.
 	Progress func(requests int)
 }
 
-// Player replays a log against one resource. It keeps the streams from one run
-// to the next, so that a resource that caches by stream finds again what it
-// kept.
+// Player replays a log against one resource. It keeps its streams from one run to
+// the next, so that a resource that caches by stream can reuse its cached memory.
 type Player struct {
 	log      *Log
 	resource resource.Resource
@@ -32,9 +32,9 @@ type Player struct {
 	streams  []*device.Stream
 }
 
-// NewPlayer makes the streams that the log needs. The caller closes the player,
-// and the resource after that. It returns an error that wraps
-// device.ErrInvalidValue for a negative speed.
+// NewPlayer returns a player and creates the streams of the log. It returns an error
+// that wraps device.ErrInvalidValue if the speed is negative. The caller must close
+// the player before the resource.
 func NewPlayer(log *Log, resource resource.Resource, options Options) (*Player, error) {
 	if !(options.Speed >= 0) {
 		return nil, fmt.Errorf("replay: Options.Speed is %v, it must not be negative: %w", options.Speed, device.ErrInvalidValue)

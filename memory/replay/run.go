@@ -13,32 +13,34 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Result is what a run came to. Bytes are as they were asked for.
+// Result is the result of a run. Sizes are the requested bytes.
 type Result struct {
 	// Elapsed is the time from the first to the last request.
 	Elapsed time.Duration
-	// Allocations and Frees were made. Failures are requests that got no memory,
-	// FirstFailure is why the first of them got none.
+	// Allocations and Frees succeeded. Failures counts the requests that got no
+	// memory, and FirstFailure is the error of the first of them.
 	Allocations, Frees, Failures int
 	FirstFailure                 error
-	// PeakInUse is the most that was held at a time, in the order of the log.
+	// PeakInUse is the maximum of the bytes held at a time, in the order of the log.
 	PeakInUse uint64
-	// AtPeak is the moment at which the log, were there no failures, holds most.
+	// AtPeak is the moment at which the log holds the most memory, not counting
+	// failures of the run.
 	AtPeak Moment
-	// AtEnd is when the log is through, before what it leaves is freed.
+	// AtEnd is the moment after the last request, before the remaining allocations
+	// are freed.
 	AtEnd Moment
-	// KnowsFootprint says whether the resource could tell what it reserves.
+	// KnowsFootprint is set if the resource reports the memory that it reserves.
 	KnowsFootprint bool
 }
 
-// Moment is what was held when: by the program, and by the resource.
+// Moment is the memory held at one moment by the program and by the resource.
 type Moment struct {
 	InUse uint64
 	Footprint
 }
 
-// Fragmentation is the part of what the resource holds that is not in use: 1 −
-// in use ÷ reserved, or 0 where nothing is known to be reserved.
+// Fragmentation returns the unused fraction of the memory that the resource holds: 1
+// − in use ÷ reserved, or 0 if the resource reports no reserved memory.
 func (m Moment) Fragmentation() float64 {
 	if m.Reserved == 0 || m.InUse >= m.Reserved {
 		return 0
@@ -51,13 +53,14 @@ type performance struct {
 	*Player
 	start time.Time
 	held  []held
-	// shared are closed when the allocation, which another thread frees, is
-	// there or known not to come. In the order of the log nobody has to ask.
+	// shared holds a channel for each allocation that another thread frees. The
+	// channel is closed after the allocation has succeeded or failed. shared is nil
+	// for a sequential run.
 	shared   map[int32]chan struct{}
 	atPeak   Footprint
 	failures atomic.Int64
 	first    atomic.Pointer[failure]
-	// asking is the error of asking for a footprint.
+	// asking is the error of reading the footprint at the peak.
 	asking error
 }
 
@@ -72,11 +75,15 @@ type failure struct {
 	err  error
 }
 
-// Run replays the log once. Whatever happens, everything that was allocated is
-// freed in the end. Requests that get no memory are counted in the result; an
-// error means that the run could not go on: a free that failed, a device that
-// was lost, the context's error. The result then holds what came before it.
-// Runs of one player are made one after the other.
+// Run replays the log once. It frees all its allocations before it returns, even
+// after an error. Requests that get no memory are counted in the result. Run must
+// not be called concurrently on one player.
+//
+// # Errors
+//
+// An error means that the run was aborted: because a free failed, the device was
+// lost, or the context was done. The result then describes the part before the
+// error.
 func (p *Player) Run(ctx context.Context) (Result, error) {
 	if err := ctx.Err(); err != nil {
 		return Result{}, fmt.Errorf("replay: %w", err)
@@ -105,9 +112,9 @@ func (p *Player) Run(ctx context.Context) (Result, error) {
 	return result, errors.Join(err, r.asking, errEnd, r.freeRest())
 }
 
-// inOrder makes the requests in the order of the log. Whoever is given the
-// number of a run makes its requests and gives the next number to its thread, so
-// one goroutine at a time is at work.
+// inOrder makes the requests in the order of the log. A goroutine that receives the
+// number of a run makes its requests and sends the next number to the goroutine of
+// that run's thread, so only one goroutine works at a time.
 func (r *performance) inOrder(ctx context.Context) (err error) {
 	turns := make([]chan int, len(r.log.lanes))
 	for lane := range turns {
@@ -145,9 +152,9 @@ func (r *performance) inOrder(ctx context.Context) (err error) {
 	return group.Wait()
 }
 
-// sideBySide gives every thread a goroutine that goes on by itself. A free
-// comes after its allocation in the log, so whoever waits, waits for something
-// that is earlier there, and nobody waits for ever.
+// sideBySide runs one independent goroutine per thread. A free comes after its
+// allocation in the log, so each goroutine waits only for earlier steps, which
+// prevents deadlocks.
 func (r *performance) sideBySide(ctx context.Context) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, lane := range r.log.lanes {
@@ -168,7 +175,7 @@ func (r *performance) sideBySide(ctx context.Context) error {
 // hand makes requests, one at a time.
 type hand struct {
 	*performance
-	// done counts the requests since progress was last told.
+	// done counts the requests since the last call of Progress.
 	done int
 }
 
@@ -181,7 +188,7 @@ func (h *hand) steps(ctx context.Context, steps run) error {
 	return nil
 }
 
-// rest tells of the requests that progress does not know of.
+// rest reports the requests that have not been reported to Progress.
 func (h *hand) rest() {
 	if h.options.Progress != nil && h.done > 0 {
 		h.options.Progress(h.done)
@@ -190,7 +197,7 @@ func (h *hand) rest() {
 }
 
 func (h *hand) step(ctx context.Context, index int32) error {
-	// often is how many requests there are between looks at the context.
+	// often is the number of requests between checks of the context.
 	const often = 1024
 	r, s := h.performance, &h.log.steps[index]
 	if h.done == often {
@@ -221,7 +228,7 @@ func (r *performance) allocate(index int32, s *step) error {
 		defer close(r.shared[s.slot])
 	}
 	if s.bytes == 0 {
-		// A manager asks no resource for nothing.
+		// A manager never allocates zero bytes from a resource.
 		h.made = true
 		return nil
 	}
@@ -275,7 +282,7 @@ func (r *performance) free(ctx context.Context, s *step) error {
 	return nil
 }
 
-// pace waits until it is time for the request.
+// pace waits until the scheduled time of the request.
 func (r *performance) pace(ctx context.Context, s *step) error {
 	after := time.Duration(float64(s.time-r.log.steps[0].time) / r.options.Speed)
 	wait := time.Until(r.start.Add(after))
@@ -292,8 +299,8 @@ func (r *performance) pace(ctx context.Context, s *step) error {
 	}
 }
 
-// count walks through the log once more, outside the time taken, for the figures
-// that only the order of the log gives.
+// count computes the statistics that depend on the order of the log. It runs after
+// the measurement.
 func (r *performance) count(result *Result) {
 	var inUse uint64
 	for i, s := range r.log.steps {
@@ -314,7 +321,7 @@ func (r *performance) count(result *Result) {
 	result.AtEnd.InUse = inUse
 }
 
-// freeRest frees what the log, or a run that was cut short, leaves.
+// freeRest frees the allocations that the log, or an aborted run, did not free.
 func (r *performance) freeRest() error {
 	var failures []error
 	for i := range r.held {

@@ -1,5 +1,5 @@
-// Package resource has the interface of everything that memory comes from, and the
-// resources that ask the driver for each allocation.
+// Package resource contains the interface of memory resources, and the resources that
+// call the driver for each allocation.
 //
 //	| resource        | memory                                     | freeing            |
 //	| --------------- | ------------------------------------------ | ------------------ |
@@ -9,6 +9,6 @@
 //	| [Pinned]        | page-locked memory of the host             | waits for its work |
 //
 // Package memory/caching keeps freed memory, memory/buckets sorts it into bins, and
-// memory/adaptor has resources that stand on others. A resource of your own
-// implements [Resource]; memory.Options.Resource takes it.
+// memory/adaptor contains resources on top of others. To use another resource,
+// implement [Resource] and set memory.Options.Resource.
 package resource

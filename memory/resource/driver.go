@@ -5,9 +5,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )
 
-// Driver asks the driver for each allocation: cuMemAlloc and cuMemFree on CUDA. It is
-// slow, and freeing synchronises the device, but every driver supports it and every
-// tool that watches the process understands its memory.
+// Driver calls the driver for each allocation: cuMemAlloc and cuMemFree on CUDA. It is
+// slow, and freeing synchronizes the device, but every driver supports it and memory
+// tools recognize its allocations.
 type Driver struct {
 	device *device.Device
 }

@@ -2,15 +2,16 @@ package bestfit
 
 import "math/bits"
 
-// Sizes fall into classes in ascending order. Below a grain there is a class for
-// each power of two; up to fineLimit one for each multiple of the grain; above
-// it 1<<stepBits for each doubling.
+// Sizes are divided into classes in ascending order: below a grain one class for
+// each power of two; up to fineLimit one for each multiple of the grain; above it
+// 1<<stepBits for each doubling.
 const (
 	grainBits = 9
 	limitBits = 20
 	stepBits  = 4
 
-	// The largest multiple of the grain that has a class one grain wide is fineLimit.
+	// fineLimit is the largest multiple of the grain with a class that is one grain
+	// wide.
 	fineLimit = 1 << limitBits
 	// firstFine is added to the number of grains, which is at least 1.
 	firstFine   = grainBits - 1
@@ -18,10 +19,10 @@ const (
 	classCount  = firstCoarse + (64-limitBits)<<stepBits
 )
 
-// classOf returns the class of a size, which is not 0, and the logarithm of the
-// class's width. The width is at most the smallest size in the class.
+// classOf returns the class of a size and the base-2 logarithm of the class's width.
+// The size must not be 0. The width is at most the smallest size in the class.
 func classOf(bytes uint64) (class, width uint) {
-	if bytes-1<<grainBits < fineLimit { // and below a grain the difference wraps
+	if bytes-1<<grainBits < fineLimit { // below a grain the difference wraps
 		return uint(bytes>>grainBits) + firstFine, grainBits
 	}
 	exponent := uint(bits.Len64(bytes)) - 1
@@ -33,15 +34,15 @@ func classOf(bytes uint64) (class, width uint) {
 	return firstCoarse + (exponent-limitBits)<<stepBits + step, width
 }
 
-// keyOf returns the key of a run within its class: runs that do not overlap are
-// ordered by their keys as by their sizes and then their addresses. Bits of the
-// size above the width are equal in the whole class; addresses differ by at
-// least the width, because the runs are at least as long.
+// keyOf returns the key of a run within its class. The keys of runs that do not
+// overlap are ordered by size and then by address. The bits of the size above the
+// width are equal within a class. Addresses differ by at least the width, because
+// the runs are at least that long.
 func keyOf(bytes, address uint64, width uint) uint64 {
 	return bytes<<(64-width) | address>>width
 }
 
-// bitmap tells which classes hold runs. One word summarises the others.
+// bitmap records the classes that hold runs. One word summarizes the others.
 type bitmap struct {
 	summary uint64
 	words   [(classCount + 63) / 64]uint64
@@ -59,10 +60,10 @@ func (b *bitmap) clear(class uint) {
 	}
 }
 
-// after returns the first class above one that holds runs.
+// after returns the first non-empty class above the given one.
 func (b *bitmap) after(class uint) (next uint, ok bool) {
 	index := class / 64
-	// A shift by 64 gives 0, so the last class of a word needs no case of its own.
+	// A shift by 64 gives 0, so the last class of a word is not a special case.
 	if word := b.words[index] >> (class%64 + 1) << (class%64 + 1); word != 0 {
 		return index*64 + uint(bits.TrailingZeros64(word)), true
 	}
@@ -74,7 +75,7 @@ func (b *bitmap) after(class uint) (next uint, ok bool) {
 	return index*64 + uint(bits.TrailingZeros64(b.words[index])), true
 }
 
-// last returns the highest class that holds runs. There is one.
+// last returns the highest non-empty class. At least one class must hold runs.
 func (b *bitmap) last() (class uint) {
 	index := uint(bits.Len64(b.summary)) - 1
 	return index*64 + uint(bits.Len64(b.words[index])) - 1

@@ -5,20 +5,20 @@ import "math/bits"
 const (
 	// pageLength makes a page four cache lines long.
 	pageLength = 20
-	// pageLow is the least that every page but a root holds.
+	// pageLow is the minimum number of entries of every page except a root.
 	pageLow = pageLength / 4
 )
 
-// page is a page of a tree. A leaf holds runs, as their keys and the numbers of
-// their nodes, in no order: so few are searched as fast as sorted ones, and there
-// is nothing to move when one comes or goes.
+// page is a page of a tree. A leaf holds runs, as their keys and node numbers,
+// unsorted: with at most 20 entries a scan is as fast as a search of sorted entries,
+// and insertion and removal move nothing.
 //
-// The keys of an inner page are sorted and its numbers are those of the pages
-// below. Each of these holds only keys that are not below its own key here,
-// except that the first key of the first page of a level says nothing.
+// An inner page has sorted keys; its numbers are those of its child pages. A child
+// page holds only keys that are not below the child's key in the inner page. The
+// first key of the first page of a level is unused.
 type page struct {
 	count uint32
-	// level is 0 in a leaf, else one more than that of the pages below.
+	// level is 0 in a leaf, otherwise one more than the level of the child pages.
 	level   uint32
 	numbers [pageLength]uint32
 	keys    [pageLength]uint64
@@ -26,14 +26,14 @@ type page struct {
 	_ [8]byte
 }
 
-// add puts a run into a leaf that is not full.
+// add adds a run to a leaf that is not full.
 func (p *page) add(key uint64, node uint32) {
 	p.keys[p.count] = key
 	p.numbers[p.count] = node
 	p.count++
 }
 
-// drop takes a run out of a leaf. It reports false if the run is not there.
+// drop removes a run from a leaf. It returns false if the run is not in the leaf.
 func (p *page) drop(node uint32) bool {
 	for i, number := range p.numbers[:p.count] {
 		if number == node {
@@ -46,11 +46,12 @@ func (p *page) drop(node uint32) bool {
 	return false
 }
 
-// from returns the node of the smallest key in a leaf that is not below a key, 0
-// if there is none.
+// from returns the node of the smallest key in a leaf that is at least the given
+// key, or 0.
 func (p *page) from(key uint64) (node uint32) {
-	// Differences of smaller keys wrap to more than what is left above the key.
-	// There is no branch in the loop, because which key is smallest is chance.
+	// For smaller keys the difference wraps to more than ^key, the largest
+	// difference that a valid key can have. The loop has no branch, because a branch
+	// on the smallest key is unpredictable.
 	var index int
 	least := ^uint64(0)
 	for i, k := range p.keys[:p.count] {
@@ -77,8 +78,8 @@ func (p *page) last() (node uint32) {
 	return p.numbers[index]
 }
 
-// child returns the index in an inner page of the page below that a key belongs
-// to: the last one whose key is not larger.
+// child returns the index in an inner page of the child page to which a key belongs:
+// the last one with a key that is not larger.
 func (p *page) child(key uint64) uint32 {
 	// Counting all larger keys costs less than the branches of a search.
 	var larger uint64
@@ -89,7 +90,7 @@ func (p *page) child(key uint64) uint32 {
 	return p.count - 1 - uint32(larger)
 }
 
-// insert puts a page below at an index of an inner page that is not full.
+// insert adds a child page at an index of an inner page that is not full.
 func (p *page) insert(index uint32, key uint64, number uint32) {
 	copy(p.keys[index+1:], p.keys[index:p.count])
 	copy(p.numbers[index+1:], p.numbers[index:p.count])
@@ -97,15 +98,15 @@ func (p *page) insert(index uint32, key uint64, number uint32) {
 	p.count++
 }
 
-// remove takes the page below at an index out of an inner page.
+// remove removes the child page at an index of an inner page.
 func (p *page) remove(index uint32) {
 	copy(p.keys[index:], p.keys[index+1:p.count])
 	copy(p.numbers[index:], p.numbers[index+1:p.count])
 	p.count--
 }
 
-// moveUp moves entries from the end of a page to the beginning of the one after
-// it. Both are sorted.
+// moveUp moves entries from the end of a page to the start of the next page. Both
+// are sorted.
 func (p *page) moveUp(after *page, count uint32) {
 	copy(after.keys[count:], after.keys[:after.count])
 	copy(after.numbers[count:], after.numbers[:after.count])
@@ -115,8 +116,8 @@ func (p *page) moveUp(after *page, count uint32) {
 	after.count += count
 }
 
-// moveDown moves entries from the beginning of the page after it to a page's end.
-// Both are sorted.
+// moveDown moves entries from the start of the next page to the end of a page. Both
+// are sorted.
 func (p *page) moveDown(after *page, count uint32) {
 	copy(p.keys[p.count:], after.keys[:count])
 	copy(p.numbers[p.count:], after.numbers[:count])
@@ -126,7 +127,7 @@ func (p *page) moveDown(after *page, count uint32) {
 	after.count -= count
 }
 
-// sort puts a leaf in order.
+// sort sorts a leaf.
 func (p *page) sort() {
 	for i := 1; i < int(p.count); i++ {
 		key, number := p.keys[i], p.numbers[i]

@@ -1,27 +1,27 @@
 package bestfit
 
-// Set holds free runs of one [Space] in the order of their sizes and, among
-// equal sizes, of their addresses. Its zero value is empty and ready for use;
-// the first insertion allocates a table of some 12 KB.
+// Set holds free runs of one [Space], ordered by size and then by address. Its zero
+// value is empty and ready for use; the first insertion allocates a table of about
+// 12 KB.
 //
-// Every method takes the Space that the nodes belong to, always the same for one
-// set. Runs in a set do not overlap, and have at least one byte.
+// Every method takes the Space of the nodes, which must always be the same for one
+// set. Runs in a set do not overlap and have at least one byte.
 type Set struct {
 	table  *table
 	length int
 	bytes  uint64
 }
 
-// table has the classes of a set: those that are not empty, and the roots of
-// their pages.
+// table holds the classes of a set: a bitmap of the non-empty classes, and their
+// roots.
 type table struct {
 	bitmap
 	roots [classCount]uint32
 }
 
-// single marks a root that is the number of the class's only node, and not that
-// of a page. Then finding it needs no page, and most classes of large runs have
-// but one. A class that has had a page keeps it until it is empty.
+// single marks a root that is the number of the class's only node instead of a page.
+// Finding that node needs no page, and most classes of large runs have only one
+// node. A class that has had a page keeps it until the class is empty.
 const single = 1 << 31
 
 // Len returns the number of runs.
@@ -30,8 +30,8 @@ func (set *Set) Len() int { return set.length }
 // Bytes returns the sum of the sizes of the runs.
 func (set *Set) Bytes() uint64 { return set.bytes }
 
-// Insert puts a run into the set. It reports false, and changes nothing, if the
-// run is in a set or has no bytes.
+// Insert adds a run to the set. It returns false, and changes nothing, if the run is
+// in a set or has no bytes.
 func (set *Set) Insert(s *Space, n *Node) bool {
 	if n.Bytes == 0 || n.member {
 		return false
@@ -59,8 +59,8 @@ func (set *Set) Insert(s *Space, n *Node) bool {
 	return true
 }
 
-// Remove takes a run out of the set. It reports false, and changes nothing, if
-// the run is not in the set.
+// Remove removes a run from the set. It returns false, and changes nothing, if the
+// run is not in the set.
 func (set *Set) Remove(s *Space, n *Node) bool {
 	if !n.member || set.table == nil {
 		return false
@@ -82,14 +82,15 @@ func (set *Set) Remove(s *Space, n *Node) bool {
 	return true
 }
 
-// Find returns the best fit for a size, the smallest run that suffices and among
-// equal ones the one with the lowest address, or nil. The run stays in the set.
+// Find returns the best fit for a size or nil: the smallest run that is large
+// enough, and among equal ones the run with the lowest address. The run stays in the
+// set.
 func (set *Set) Find(s *Space, bytes uint64) *Node {
 	return set.from(s, bytes, 0)
 }
 
-// Largest returns the largest run, among equal ones the one with the highest
-// address, nil if the set is empty.
+// Largest returns the largest run or nil if the set is empty. Among equal ones it
+// returns the run with the highest address.
 func (set *Set) Largest(s *Space) *Node {
 	if set.length == 0 {
 		return nil
@@ -101,12 +102,12 @@ func (set *Set) Largest(s *Space) *Node {
 	return s.nodes.at(s.pages.last(root))
 }
 
-// Each calls f for the runs in ascending order until it returns false. f may
-// take the run that it is given out of the set and out of the space.
+// Each calls f for the runs in ascending order until f returns false. f may remove
+// its run from the set and from the space.
 func (set *Set) Each(s *Space, f func(*Node) bool) {
 	for n := set.from(s, 1, 0); n != nil; {
-		// The node may be another run's when f returns, so the place to go on is
-		// noted here: no other run of this size begins before this one's end.
+		// f may free the node for another run, so the position is saved here. No
+		// other run of this size begins before the end of this one.
 		bytes, end := n.Bytes, n.Address+n.Bytes
 		if !f(n) {
 			return
@@ -135,8 +136,8 @@ func (set *Set) from(s *Space, bytes, address uint64) *Node {
 	return s.from(set.table.roots[class], 0, 0)
 }
 
-// from returns the first node of a class that is not empty whose key is not below
-// a key, nil if there is none.
+// from returns the first node of a non-empty class with a key of at least the given
+// key, or nil.
 func (s *Space) from(root uint32, key uint64, width uint) *Node {
 	if root&single != 0 {
 		n := s.nodes.at(root &^ single)

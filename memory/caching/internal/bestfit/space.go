@@ -1,11 +1,11 @@
 package bestfit
 
-// Space owns runs of address space. Its zero value is empty and ready for use.
-// Memory that held runs is kept for further ones. A Space and the sets of its
-// nodes are not safe for concurrent use.
+// Space owns runs of address space. Its zero value is empty and ready for use. The
+// memory of removed runs is kept for later ones. A Space and the sets of its nodes
+// are not safe for concurrent use.
 //
-// A node must not be in a set while it is split, joined or removed, and must
-// not be used after Remove, or Join with the node before it, has taken it away.
+// A node must not be in a set while it is split, joined or removed. It must not be
+// used after Remove, or after Join of the preceding node, has removed it.
 type Space struct {
 	nodes slabs[Node]
 	pages pages
@@ -15,8 +15,8 @@ type Space struct {
 // Len returns the number of runs.
 func (s *Space) Len() int { return s.count }
 
-// Add returns a new run without neighbours: a segment of its own. The caller's
-// fields are zero.
+// Add returns a new run without neighbours, which is a separate segment. The
+// caller's fields are zero.
 func (s *Space) Add(address, bytes uint64) *Node {
 	number, n := s.nodes.take()
 	*n = Node{Address: address, Bytes: bytes, self: number}
@@ -24,9 +24,8 @@ func (s *Space) Add(address, bytes uint64) *Node {
 	return n
 }
 
-// Append returns a new run that follows the last one of a segment, which grows
-// by bytes. The caller's fields are zero. It returns nil if last has a
-// neighbour after it.
+// Append returns a new run after the last run of a segment, which grows by the given
+// bytes. The caller's fields are zero. It returns nil if last is not the last run.
 func (s *Space) Append(last *Node, bytes uint64) *Node {
 	if last.next != 0 {
 		return nil
@@ -37,9 +36,9 @@ func (s *Space) Append(last *Node, bytes uint64) *Node {
 	return n
 }
 
-// Split divides a run: n keeps the first bytes, and the rest becomes a new run
-// after it with the same values in the caller's fields. It returns nil, and
-// leaves n as it is, unless both parts have at least one byte.
+// Split divides a run: n keeps the first bytes, and the rest becomes a new run after
+// it with the same values in the caller's fields. It returns nil and does not change
+// n unless both parts have at least one byte.
 func (s *Space) Split(n *Node, bytes uint64) (rest *Node) {
 	if bytes == 0 || bytes >= n.Bytes {
 		return nil
@@ -59,8 +58,8 @@ func (s *Space) Split(n *Node, bytes uint64) (rest *Node) {
 	return rest
 }
 
-// Join adds the run after n to n and takes that node away. The caller's fields
-// of n stay as they are. Without a run after it n stays the same.
+// Join merges the run after n into n and removes its node. The caller's fields of n
+// do not change. If no run follows, Join does nothing.
 func (s *Space) Join(n *Node) {
 	if n.next == 0 {
 		return
@@ -75,7 +74,8 @@ func (s *Space) Join(n *Node) {
 	s.count--
 }
 
-// Next returns the run that begins where n ends, nil at the segment's end.
+// Next returns the run that begins at the end of n, or nil at the end of the
+// segment.
 func (s *Space) Next(n *Node) *Node {
 	if n.next == 0 {
 		return nil
@@ -83,7 +83,8 @@ func (s *Space) Next(n *Node) *Node {
 	return s.nodes.at(n.next)
 }
 
-// Previous returns the run that ends where n begins, nil at the segment's start.
+// Previous returns the run that ends at the start of n, or nil at the start of the
+// segment.
 func (s *Space) Previous(n *Node) *Node {
 	if n.previous == 0 {
 		return nil
@@ -91,8 +92,8 @@ func (s *Space) Previous(n *Node) *Node {
 	return s.nodes.at(n.previous)
 }
 
-// Remove takes a run out of the space. It leaves a hole: the segment ends before
-// it, and what came after it is a segment of its own.
+// Remove removes a run from the space. Its neighbours become ends of two separate
+// segments.
 func (s *Space) Remove(n *Node) {
 	if n.previous != 0 {
 		s.nodes.at(n.previous).next = 0

@@ -1,9 +1,9 @@
 package bestfit
 
-// pages holds the trees of all classes of all sets of a space. A tree is a B+
-// tree, known by the number of its root, 0 for none. Insertion divides full
-// pages and removal fills up low ones on the way down, so that neither has to
-// come back up.
+// pages holds the trees of all classes of all sets of a space. A tree is a B+ tree,
+// identified by the number of its root page; 0 means no tree. Insertion divides full
+// pages and removal fills pages with few entries on the way down, so that neither
+// has to go back up.
 type pages struct {
 	slabs[page]
 }
@@ -16,7 +16,7 @@ func (t *pages) plant(key uint64, node uint32) (root uint32) {
 	return root
 }
 
-// insert puts a run into the tree at root, which is not empty.
+// insert adds a run to the tree at root, which must not be empty.
 func (t *pages) insert(root *uint32, key uint64, node uint32) {
 	p := t.at(*root)
 	if p.count == pageLength {
@@ -34,7 +34,7 @@ func (t *pages) insert(root *uint32, key uint64, node uint32) {
 	p.add(key, node)
 }
 
-// raise puts a page above a full root and divides that.
+// raise puts a page above a full root and divides the old root.
 func (t *pages) raise(root *uint32) *page {
 	number, p := t.take()
 	p.count, p.level = 1, t.at(*root).level+1
@@ -44,8 +44,8 @@ func (t *pages) raise(root *uint32) *page {
 	return p
 }
 
-// divide moves half of a full page below an inner page, which is not full, to a
-// new page after it.
+// divide moves half of a full child page to a new page after it. The inner page must
+// not be full.
 func (t *pages) divide(p *page, index uint32) {
 	full := t.at(p.numbers[index])
 	if full.level == 0 {
@@ -57,8 +57,8 @@ func (t *pages) divide(p *page, index uint32) {
 	p.insert(index+1, after.keys[0], number)
 }
 
-// remove takes a run out of the tree at root, which is not empty. It reports
-// false if the run is not there.
+// remove removes a run from the tree at root, which must not be empty. It returns
+// false if the run is not in the tree.
 func (t *pages) remove(root *uint32, key uint64, node uint32) bool {
 	p := t.at(*root)
 	for p.level > 0 {
@@ -67,7 +67,7 @@ func (t *pages) remove(root *uint32, key uint64, node uint32) bool {
 		if below.count <= pageLow {
 			t.fill(p, index)
 			below = t.at(p.numbers[p.child(key)])
-			if p.count == 1 { // which only a root can be
+			if p.count == 1 { // only a root has a single child
 				t.giveBack(*root)
 				*root = p.numbers[0]
 			}
@@ -77,15 +77,15 @@ func (t *pages) remove(root *uint32, key uint64, node uint32) bool {
 	if !p.drop(node) {
 		return false
 	}
-	if p.count == 0 { // which only a root can be
+	if p.count == 0 { // only a root can be empty
 		t.giveBack(*root)
 		*root = 0
 	}
 	return true
 }
 
-// fill gives a low page below an inner page more than it must hold: it merges it
-// with a page beside it or moves entries from there.
+// fill raises a child page above the minimum number of entries: it merges the page
+// with a neighbour or moves entries from it.
 func (t *pages) fill(p *page, index uint32) {
 	if index == p.count-1 {
 		index--
@@ -110,11 +110,11 @@ func (t *pages) fill(p *page, index uint32) {
 	p.keys[index+1] = after.keys[0]
 }
 
-// from returns the node of the smallest key of a tree that is not below a key, 0
-// if there is none.
+// from returns the node of the smallest key in a tree that is at least the given
+// key, or 0.
 func (t *pages) from(root uint32, key uint64) (node uint32) {
 	p := t.at(root)
-	var next uint32 // the page, at any level, after the one that the key belongs to
+	var next uint32 // the page, at any level, after the page of the key
 	for p.level > 0 {
 		index := p.child(key)
 		if index+1 < p.count {
