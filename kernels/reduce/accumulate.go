@@ -11,15 +11,16 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// loop begins a loop that the compiler is not to unroll: as much stands in it as is
-// wanted.
+// loop begins a loop that the compiler does not unroll, because the writer has already
+// unrolled it.
 func (w *writer) loop(label string) {
 	w.b.Place(label)
 	w.b.Emit(".pragma \"nounroll\"")
 }
 
-// accumulate writes the loops over the block's rows: one that takes many rows of a
-// lane at a time, which a single block does without, and one for what is left.
+// accumulate writes the loops over the block's rows: one that takes several rows per
+// lane and iteration, which a single-block kernel does not have, and one for the
+// remaining rows.
 func (w *writer) accumulate() error {
 	if len(w.kinds) > 0 {
 		if !w.single {
@@ -63,7 +64,8 @@ func (w *writer) wholeSteps() error {
 	return nil
 }
 
-// rest takes few rows of a lane at a time, of which there may be any number.
+// rest writes a loop that takes restRows rows per lane and iteration, for any number of
+// rows.
 func (w *writer) rest() error {
 	b := w.b
 	b.Comment("the rest, %d rows at a time", lanes*restRows)
@@ -96,7 +98,7 @@ func (w *writer) rest() error {
 }
 
 // addRow adds the outputs of a row, whose number is w.row + add, to the states. inside
-// is whether the row counts at all, "" for always.
+// is the predicate that the row exists, or "" if it always does.
 func (w *writer) addRow(values []codegen.Value, add int, inside ptx.Register) {
 	b := w.b
 	met := make(map[int]ptx.Register)
@@ -141,8 +143,8 @@ func (w *writer) addRow(values []codegen.Value, add int, inside ptx.Register) {
 	}
 }
 
-// valid is the predicate that a value is not null, "" for always. Columns of the
-// null type have no bitmap that would say so.
+// valid returns the predicate that a value is not null, or "" for always. Columns of
+// the null type have no bitmap to test.
 func (w *writer) valid(v codegen.Value) ptx.Register {
 	if layout.Storage(v.Type).ID() == arrow.NULL {
 		return w.b.Op(ptx.Predicate, "setp.ne.u32", w.thread, w.thread)
@@ -150,7 +152,7 @@ func (w *writer) valid(v codegen.Value) ptx.Register {
 	return v.Valid
 }
 
-// both is the predicate that two hold, either of which may be "" for always.
+// both returns the conjunction of two predicates, either of which may be "" for always.
 func both(b *ptx.Builder, x, y ptx.Register) ptx.Register {
 	switch {
 	case x == "":

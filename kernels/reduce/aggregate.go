@@ -6,21 +6,22 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// Aggregate is one number to be found of a table's rows. It is immutable and may be
-// used from any goroutine. The zero value is none and gives an error.
+// Aggregate is one number to compute from a table's rows. It is immutable and safe for
+// concurrent use. The zero value is invalid and gives an error.
 //
-// Keep the expressions of aggregates that are computed often: what is found out of
-// them is kept with them.
+// Reuse the expressions of aggregates that are computed often: the results of binding
+// them are cached with them.
 type Aggregate struct {
 	function function
 	value    expr.Expr
 	where    expr.Expr
-	// freedom is what Variance and StdDev subtract from the number of values.
+	// freedom is the number that Variance and StdDev subtract from the number of
+	// values.
 	freedom int
 	name    string
 }
 
-// function is what an aggregate computes.
+// function is the function of an aggregate.
 type function uint8
 
 const (
@@ -47,16 +48,16 @@ var names = [functions]string{none: "none", sum: "sum", product: "product", mini
 	deviation: "stddev", rowOfMinimum: "arg_min", rowOfMaximum: "arg_max"}
 
 // Sum is the sum of an expression's values. A sum of integers, decimals or durations
-// that the type of the result does not hold is null.
+// that overflows the type of the result is null.
 func Sum(e expr.Expr) Aggregate { return Aggregate{function: sum, value: e} }
 
 // Product is the product of an expression's values. Integers wrap around.
 func Product(e expr.Expr) Aggregate { return Aggregate{function: product, value: e} }
 
-// Min is the least of an expression's values.
+// Min is the smallest of an expression's values.
 func Min(e expr.Expr) Aggregate { return Aggregate{function: minimum, value: e} }
 
-// Max is the greatest of an expression's values.
+// Max is the largest of an expression's values.
 func Max(e expr.Expr) Aggregate { return Aggregate{function: maximum, value: e} }
 
 // Mean is the arithmetic mean of an expression's values.
@@ -71,17 +72,19 @@ func CountNull(e expr.Expr) Aggregate { return Aggregate{function: countNull, va
 // CountAll is the number of rows.
 func CountAll() Aggregate { return Aggregate{function: countAll} }
 
-// Any is whether a value is true, All whether every one is. Nulls are passed over;
-// of no values they are null.
+// Any reports whether at least one value is true. Nulls are skipped; without values the
+// result is null.
 func Any(e expr.Expr) Aggregate { return Aggregate{function: anyTrue, value: e} }
 
-// All is whether every value is true. See [Any].
+// All reports whether every value is true. Nulls are skipped; without values the result
+// is null.
 func All(e expr.Expr) Aggregate { return Aggregate{function: allTrue, value: e} }
 
-// Variance is the mean square of the values' distances from their mean: the sum of
-// the squares divided by the number of values less degreesOfFreedom, which is 0 for
-// the variance of these values and 1 for an estimate of that of what they are a
-// sample of. With no more values than that it is null.
+// Variance is the mean squared deviation of the values from their mean: the sum of the
+// squares divided by the number of values minus degreesOfFreedom. Use 0 for the
+// variance of the values themselves and 1 to estimate the variance of the population
+// from which they are a sample. The result is null unless there are more than
+// degreesOfFreedom values.
 func Variance(e expr.Expr, degreesOfFreedom int) Aggregate {
 	return Aggregate{function: variance, value: e, freedom: degreesOfFreedom}
 }
@@ -91,15 +94,15 @@ func StdDev(e expr.Expr, degreesOfFreedom int) Aggregate {
 	return Aggregate{function: deviation, value: e, freedom: degreesOfFreedom}
 }
 
-// ArgMin is the number of the row that holds the least value, the first of several.
-// Rows count from 0, those that Where leaves out too.
+// ArgMin is the number of the first row that has the smallest value. Rows count from 0,
+// including those that Where excludes.
 func ArgMin(e expr.Expr) Aggregate { return Aggregate{function: rowOfMinimum, value: e} }
 
-// ArgMax is the number of the row that holds the greatest value. See [ArgMin].
+// ArgMax is the number of the first row that has the largest value. See [ArgMin].
 func ArgMax(e expr.Expr) Aggregate { return Aggregate{function: rowOfMaximum, value: e} }
 
-// Where lets only those rows count in which a condition is true, which is neither
-// false nor null. Of several conditions all must be.
+// Where restricts the aggregate to rows in which a condition is true, that is, neither
+// false nor null. If Where is called several times, all conditions must be true.
 func (a Aggregate) Where(condition expr.Expr) Aggregate {
 	if a.where != (expr.Expr{}) {
 		condition = a.where.AndStrict(condition) // true for the same rows as And, and cheaper
@@ -108,8 +111,7 @@ func (a Aggregate) Where(condition expr.Expr) Aggregate {
 	return a
 }
 
-// Where returns the aggregates with one more condition each; the given ones stay as
-// they are.
+// Where returns copies of the aggregates with one more condition each.
 func Where(condition expr.Expr, aggregates ...Aggregate) []Aggregate {
 	filtered := make([]Aggregate, len(aggregates))
 	for i, a := range aggregates {
@@ -118,8 +120,8 @@ func Where(condition expr.Expr, aggregates ...Aggregate) []Aggregate {
 	return filtered
 }
 
-// As gives the aggregate a name, which its column has in the result. Without one it
-// is what String returns.
+// As sets the name of the aggregate's column in the result. The default name is the
+// result of String.
 func (a Aggregate) As(name string) Aggregate {
 	a.name = name
 	return a

@@ -18,8 +18,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// adversaries are floats of which any order of additions gives another sum: all
-// magnitudes, both signs, and where told values that are no numbers.
+// adversaries returns floats for which each order of additions gives a different sum:
+// all magnitudes, both signs and, if specials is true, NaN, infinities and other
+// special values.
 func adversaries(r *rand.Rand, n int, specials bool) (arrow.Array, arrow.Array) {
 	wide, narrow := array.NewFloat64Builder(arrowmemory.DefaultAllocator), array.NewFloat32Builder(arrowmemory.DefaultAllocator)
 	defer wide.Release()
@@ -41,8 +42,8 @@ func adversaries(r *rand.Rand, n int, specials bool) (arrow.Array, arrow.Array) 
 	return wide.NewArray(), narrow.NewArray()
 }
 
-// TestFloatsAgreeBitForBit compares a device with the host, over one part of the
-// rows and several.
+// TestFloatsAgreeBitForBit compares a device with the host, for one part and for
+// several parts of rows.
 func TestFloatsAgreeBitForBit(t *testing.T) {
 	x, y := expr.Col("0"), expr.Col("1")
 	var aggregates []reduce.Aggregate
@@ -85,7 +86,7 @@ func TestFloatsAgreeBitForBit(t *testing.T) {
 	})
 }
 
-// TestSumErrorBound is the bound that the documentation gives.
+// TestSumErrorBound checks the error bound in the documentation.
 func TestSumErrorBound(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -112,7 +113,8 @@ func TestSumErrorBound(t *testing.T) {
 	})
 }
 
-// TestVarianceOfNearlyEqualValues is what sums of squares fail at.
+// TestVarianceOfNearlyEqualValues has values for which a sum of squares loses all
+// precision.
 func TestVarianceOfNearlyEqualValues(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -17,9 +17,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// BenchmarkReach sets reductions beside the device's copy rate of the same run:
-// "reach" is the part of that rate at which the bytes of a row are read, which
-// counts the bits of a validity bitmap too.
+// BenchmarkReach compares reductions with the device's copy rate of the same run:
+// "reach" is the rate at which the bytes of the rows are read, including validity
+// bitmaps, as a fraction of the copy rate.
 //
 //	GPUFRAME_REQUIRE_CUDA=1 go test ./kernels/reduce -run - -bench Reach
 func BenchmarkReach(b *testing.B) {
@@ -63,8 +63,8 @@ func BenchmarkReach(b *testing.B) {
 	}
 }
 
-// BenchmarkRows is a sum of few and many rows, from the call until the result is on
-// the device.
+// BenchmarkRows measures a sum of few and many rows, from the call until the result is
+// complete on the device.
 func BenchmarkRows(b *testing.B) {
 	dev := devicetest.Open(b, "cuda:0")
 	mgr, err := memory.NewManager(dev, memory.Options{})
@@ -83,8 +83,8 @@ func BenchmarkRows(b *testing.B) {
 	}
 }
 
-// BenchmarkFirstUse is the time to the result of aggregates that no kernel is there
-// for. The driver may find a kernel of an earlier run on disk.
+// BenchmarkFirstUse measures the time to the result of aggregates without a compiled
+// kernel. The driver may find a kernel of an earlier run on disk.
 func BenchmarkFirstUse(b *testing.B) {
 	dev := devicetest.Open(b, "cuda:0")
 	mgr, err := memory.NewManager(dev, memory.Options{})
@@ -95,7 +95,7 @@ func BenchmarkFirstUse(b *testing.B) {
 	x := expr.Col("x")
 	freedom := int(time.Now().UnixNano() & 0xffffff)
 	for b.Loop() {
-		freedom++ // a constant of the kernel's code
+		freedom++ // a constant in the kernel's code
 		require.NoError(b, once(b, table, []reduce.Aggregate{reduce.Sum(x), reduce.Variance(x, freedom)}))
 		require.NoError(b, mgr.Stream().Synchronize(b.Context()))
 	}
@@ -109,8 +109,8 @@ func once(b *testing.B, table *buffer.Buffer, aggregates []reduce.Aggregate) err
 	return result.Release()
 }
 
-// benchTable has columns x and y, of zeros, with bitmaps that have every second bit
-// set where there are to be nulls.
+// benchTable has columns x and y of zeros. If nulls is true, every second bit of their
+// bitmaps is set.
 func benchTable(b *testing.B, mgr *memory.Manager, kind arrow.DataType, n int, nulls bool) *buffer.Buffer {
 	var columns []*column.Column
 	var fields []arrow.Field
@@ -137,7 +137,7 @@ func benchTable(b *testing.B, mgr *memory.Manager, kind arrow.DataType, n int, n
 	return table
 }
 
-// clock measures on the device.
+// clock measures time on the device.
 type clock struct {
 	mgr        *memory.Manager
 	start, end *device.Event
@@ -154,8 +154,8 @@ func newClock(b *testing.B, dev *device.Device, mgr *memory.Manager) *clock {
 	return c
 }
 
-// best is the shortest of several measurements of f, in seconds, each of as many
-// runs as fill some milliseconds.
+// best returns the shortest of several measurements of f, in seconds. Each measurement
+// runs f often enough to take some milliseconds.
 func (c *clock) best(b *testing.B, f func() error) float64 {
 	const runs = 10
 	shortest := 1e9
@@ -176,7 +176,8 @@ func (c *clock) best(b *testing.B, f func() error) float64 {
 	return shortest
 }
 
-// copyRate is how many bytes a second a copy on the device reads and writes.
+// copyRate returns the rate of a copy on the device, in bytes read and written per
+// second.
 func (c *clock) copyRate(b *testing.B) float64 {
 	const bytes = 1 << 30
 	var halves [2]memory.Slice[uint8]

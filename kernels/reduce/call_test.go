@@ -14,12 +14,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// BenchmarkCall is what a call costs that has its kernel already, without the
-// driver's part.
+// BenchmarkCall measures the cost of a call with a cached kernel, without the driver.
 func BenchmarkCall(b *testing.B) {
 	gpu := &launchtest.GPU{Discard: true, Kernels: map[string]launchtest.Kernel{"reduce": {}}}
 	dev := launchtest.Open(b, gpu)
-	mgr, err := memory.NewManager(dev, memory.Options{}) // devicetest's notes where memory was asked for
+	mgr, err := memory.NewManager(dev, memory.Options{}) // devicetest's manager records the caller of each allocation
 	require.NoError(b, err)
 	defer mgr.Close()
 	for _, n := range []int{1000, 1 << 20} {
@@ -47,7 +46,7 @@ func BenchmarkCall(b *testing.B) {
 	}
 }
 
-// zeros is a column of zeros without nulls.
+// zeros returns a column of zeros without nulls.
 func zeros(t testing.TB, mgr *memory.Manager, kind arrow.DataType, n int) *column.Column {
 	bytes := kind.(arrow.FixedWidthDataType).Bytes()
 	values, err := memory.NewSlice[uint8](mgr, n*bytes, memory.AllocateOptions{})

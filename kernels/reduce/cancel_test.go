@@ -16,8 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// countdown is a context that is cancelled when it is asked for its error for the n-th
-// time.
+// countdown is a context that is cancelled by the n-th call of Err.
 type countdown struct {
 	context.Context
 	left   atomic.Int64
@@ -31,11 +30,11 @@ func (c *countdown) Err() error {
 	return c.Context.Err()
 }
 
-// TestCancelledReductions cancels a reduction on the host at each place where it looks
-// at its context. The error tells that it was cancelled, and why.
+// TestCancelledReductions cancels a reduction on the host at each check of its context.
+// The error wraps context.Canceled and the cause.
 func TestCancelledReductions(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	const rows = 20_000 // of several parts
+	const rows = 20_000 // several parts
 	table := load(t, mgr, rows, arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int32, rows))
 	defer func() { require.NoError(t, table.Release()) }()
 	cause := errors.New("cause")

@@ -10,23 +10,24 @@ import (
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
-// streamNumbers gives the streams of a device numbers, so that two kernels which run
-// at the same time never share a counter of the module. The number of a stream that
-// was closed or collected is given again when the work is done that was on the device
-// after that: the stream, or graphs that were captured on it, may still have some.
+// streamNumbers assigns numbers to the streams of a device, so that two kernels that
+// run at the same time never share a counter of the module. The number of a closed or
+// collected stream is reused when all work that was on the device after that has
+// completed, because the stream, or graphs that were captured on it, may still have
+// pending work.
 type streamNumbers struct {
 	mu      sync.RWMutex
 	numbers map[weak.Pointer[device.Stream]]uint64
 	next    uint64
-	// free can be given again. Ended are those of streams that have ended since the
-	// event was recorded behind which the marked ones are free.
+	// free numbers can be reused. ended are the numbers of streams that have ended.
+	// marked are ended numbers that become free when the event has completed.
 	free, ended, marked []uint64
 	event               *device.Event
 	// failures counts the calls that found no number.
 	failures uint64
 }
 
-// reclaimEvery is how many calls without a number share one search for numbers.
+// reclaimEvery is the number of calls without a number per search for free numbers.
 const reclaimEvery = 64
 
 var numbersOfStreams perdevice.Cache[*streamNumbers]
@@ -35,7 +36,8 @@ func newStreamNumbers(*device.Device) (*streamNumbers, error) {
 	return &streamNumbers{numbers: make(map[weak.Pointer[device.Stream]]uint64)}, nil
 }
 
-// counterOf returns the number of a stream's counter; false where there are no more.
+// counterOf returns the number of a stream's counter, or false if all numbers are in
+// use.
 func counterOf(stream *device.Stream) (uint64, bool) {
 	all, err := numbersOfStreams.Get(stream.Device(), newStreamNumbers)
 	if err != nil {
@@ -44,7 +46,7 @@ func counterOf(stream *device.Stream) (uint64, bool) {
 	return all.of(stream)
 }
 
-// reclaim looks for numbers of streams that have ended.
+// reclaim frees the numbers of streams that have ended.
 func (s *streamNumbers) reclaim(dev *device.Device) {
 	for key, number := range s.numbers {
 		if stream := key.Value(); stream != nil && stream.Closed() {
@@ -55,7 +57,7 @@ func (s *streamNumbers) reclaim(dev *device.Device) {
 	if s.event == nil && len(s.ended) > 0 {
 		event, err := streamwork.RecordAll(dev)
 		if err != nil {
-			return // the driver cannot, or a stream is captured
+			return // the driver does not support it, or a stream is captured
 		}
 		s.event, s.marked, s.ended = event, s.ended, nil
 	}

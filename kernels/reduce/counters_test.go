@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestStreamsHaveCountersOfTheirOwn also takes more streams than there are counters.
+// TestStreamsHaveCountersOfTheirOwn also uses more streams than there are counters.
 func TestStreamsHaveCountersOfTheirOwn(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		if dev.Kind() == device.Host {
@@ -47,7 +47,7 @@ func TestStreamsHaveCountersOfTheirOwn(t *testing.T) {
 			require.Equal(t, ok, stillOk)
 			if i < 2 || i > maxCounters {
 				require.Equal(t, i < 2, ok)
-				for range 2 { // the second finds the counter as the first left it
+				for range 2 { // the second run finds the counter as the first left it
 					sum, err := Column(t.Context(), c, Sum, kernels.Options{Stream: stream})
 					require.NoError(t, err)
 					got, err := sum.Array(t.Context())
@@ -61,7 +61,7 @@ func TestStreamsHaveCountersOfTheirOwn(t *testing.T) {
 		for _, stream := range open {
 			require.NoError(t, stream.Close())
 		}
-		// Those of streams that were closed are given again, to one at a time.
+		// The numbers of closed streams are reused, each by one stream at a time.
 		again := map[uint64]bool{}
 		for range 3 * maxCounters {
 			stream, err := dev.NewStream()
@@ -77,7 +77,7 @@ func TestStreamsHaveCountersOfTheirOwn(t *testing.T) {
 	})
 }
 
-// TestPartsCoverAllRows, and blocks all parts.
+// TestPartsCoverAllRows also checks that the blocks cover all parts.
 func TestPartsCoverAllRows(t *testing.T) {
 	for _, n := range []int64{0, 1, leastPart, leastPart + 1, 10 * leastPart, leastPart * mostParts, leastPart*mostParts + 1, 1 << 27, 1<<31 + 5, 1 << 40} {
 		count, rows := parts(n), rowsOfPart(n)

@@ -13,9 +13,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestCountOfLongDictionaries counts rows in several parts, which goroutines of the host
-// reduce concurrently. The race detector finds the dictionary that arrow-go makes when it
-// is first read; without it the manager finds the lost reference in one of a thousand runs.
+// TestCountOfLongDictionaries counts rows in several parts, which goroutines on the
+// host reduce concurrently. The race detector reports a race on the dictionary that
+// arrow-go creates on the first read; without it the manager reports the lost reference
+// in one of a thousand runs.
 func TestCountOfLongDictionaries(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	of := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Uint32, ValueType: arrow.BinaryTypes.Binary}

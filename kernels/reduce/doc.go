@@ -1,5 +1,5 @@
-// Package reduce brings the rows of a table down to one: sums, extremes, means,
-// counts and the like of columns and expressions.
+// Package reduce reduces the rows of a table to one row: sums, extremes, means, counts
+// and other aggregates of columns and expressions.
 //
 //	late := expr.Col("delay").Gt(expr.Lit(15))
 //	result, err := reduce.Table(ctx, table, []reduce.Aggregate{
@@ -7,16 +7,16 @@
 //		reduce.CountAll().Where(late).As("late"),
 //	})
 //
-// All aggregates of a call are computed in one pass over the rows and, on a GPU, by
-// one kernel that was made for them: it evaluates the expressions, applies the
-// conditions and reduces. The result is a table of one row on the same device;
-// nobody waits for it. [Scalars] brings it to the host.
+// All aggregates of a call are computed in one pass over the rows. On a GPU one kernel,
+// generated for them, evaluates the expressions, applies the conditions and reduces.
+// The result is a table of one row on the same device, which the call does not wait
+// for. [Scalars] copies it to the host.
 //
 // # Nulls
 //
-// Nulls are passed over. An aggregate of no values, because there are no rows, all
-// are null, or none meets its condition, is null; counts are 0. [Aggregate.Where]
-// lets a row count where the condition is true: neither false nor null.
+// Nulls are skipped. An aggregate without values, because there are no rows, all are
+// null, or none meets its condition, is null; counts are 0. [Aggregate.Where] selects
+// the rows for which the condition is true: neither false nor null.
 //
 // # Types
 //
@@ -35,28 +35,32 @@
 //	ArgMin, ArgMax               as Min and Max                   int64
 //
 // Columns of all other types, such as strings, lists and dictionaries, can only be
-// counted; an index that refers to a null in its dictionary counts as null. Min and
-// Max pass over NaN beside numbers, as Arrow's min_max does; of NaN alone they are
-// NaN. −0 is less than +0. ArgMin and ArgMax give the number of a row of the table,
-// the first one where several have the value; there both zeros are equal, and NaN
-// comes after all numbers. A float result that is NaN is always the same one.
+// counted. An index that refers to a null in its dictionary counts as null.
 //
-// A sum of integers, decimals or durations that its type does not hold is null, never
-// a wrong number: it is added up in more bits than any number of rows needs, 128 for
-// integers and 192 for decimals. Means come from these sums and do not overflow.
-// Products of integers wrap around.
+// Min and Max skip NaN if there are numbers, like Arrow's min_max; otherwise they
+// return NaN. −0 is less than +0. ArgMin and ArgMax return the number of the first row
+// of the table that has the value. For them both zeros are equal, and NaN is after all
+// numbers. All NaN results have the same bits.
+//
+// A sum of integers, decimals or durations that overflows its type is null, never a
+// wrong number: the accumulator has more bits than any number of rows needs, 128 for
+// integers and 192 for decimals. Means use these sums and do not overflow. Products of
+// integers wrap around.
 //
 // # Order and error of float sums
 //
-// Float sums, products, means and variances are the same, bit for bit, in every
-// run, on every GPU and on the host. The order of the additions depends on the
-// number of rows n alone: the rows are cut into parts of ⌈n / 2²⁴⌉ · 4,096, of a
-// part lane l of 256 adds rows l, l + 256 and so on in float64, neighbouring lanes
-// are merged as in a binary tree, the results of the parts go to 256 lanes in turn,
-// and these are merged in the same way. A sum's error is at most (n / 2²⁰ + 48) ·
-// 2⁻⁵³ times the sum of the magnitudes: a few roundings, however many rows there
-// are. Variances come from the distances from a value of each lane, merged by the
-// formulas of Chan, Golub and LeVeque (1979), and are as exact where the mean is
-// far larger than the spread. A fixed order does not mean that a table's sum is
-// that of its parts' sums.
+// Float sums, products, means and variances are the same, bit for bit, in every run, on
+// every GPU and on the host, because the order of the additions depends only on the
+// number of rows n. The rows are divided into parts of ⌈n / 2²⁴⌉ · 4,096. Lane l of 256
+// adds rows l, l + 256 and so on of a part in float64, and neighbouring lanes are
+// merged as in a binary tree. The results of the parts are distributed to 256 lanes
+// round-robin, and these are merged in the same way.
+//
+// The error of a sum is at most (n / 2²⁰ + 48) · 2⁻⁵³ times the sum of the magnitudes:
+// a few roundings for any number of rows. Variances use the deviations from one value
+// per lane, merged by the formulas of Chan, Golub and LeVeque (1979), and are as
+// accurate if the mean is much larger than the spread.
+//
+// The sum of a table may differ from the sum of its parts' sums, although the order is
+// fixed.
 package reduce

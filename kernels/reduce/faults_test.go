@@ -16,7 +16,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// reductions are of one part of the rows and of several, which take scratch memory.
+// reductions are reductions of one part of the rows, and of several parts, which use
+// scratch memory.
 func reductions() []faulttest.Operation {
 	operation := func(name string, n, requests int) faulttest.Operation {
 		return faulttest.Operation{
@@ -24,7 +25,7 @@ func reductions() []faulttest.Operation {
 			Kernels: map[string]launchtest.Kernel{"reduce": {}},
 			Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
 				if n > 1000 && m.Device().Kind() == device.Host {
-					return nil // as for few rows: only kernels take scratch memory
+					return nil // as with few rows: only kernels use scratch memory
 				}
 				a := values(arraytest.NewGenerator(1), arrow.PrimitiveTypes.Float64, n)
 				defer a.Release()

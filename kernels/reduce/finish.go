@@ -10,15 +10,15 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// NaN as every result has it, whatever the device made.
+// The bits of every NaN result, on every device.
 const (
 	nan64 = 0x7ff8000000000000
 	nan32 = 0x7fc00000
 	nan16 = 0x7e00
 )
 
-// finish writes the making of the results, by one thread. finishHost is the same on
-// the host.
+// finish writes the code that makes the results, which one thread runs. finishHost does
+// the same on the host.
 func (w *writer) finish() {
 	base := w.own(ownResults)
 	for i, r := range w.plan.results {
@@ -27,7 +27,7 @@ func (w *writer) finish() {
 	}
 }
 
-// width is how many bytes a value of a type takes; a bool one.
+// width returns the size of a type's values in bytes, 1 for bool.
 func width(t arrow.DataType) int {
 	if l, err := layout.Of(t); err == nil && (l.Kind == layout.Fixed || l.Kind == layout.Dictionary) {
 		return l.Width
@@ -104,7 +104,7 @@ func (w *writer) result(r result, base ptx.Register, offset int) {
 	}
 }
 
-// divisor is a count as a float64, at least 1: the result of none is null anyway.
+// divisor returns a count as a float64, at least 1: without values the result is null.
 func (w *writer) divisor(count ptx.Register) ptx.Register {
 	return w.b.Op(ptx.Word64, "cvt.rn.f64.u64", w.b.Op(ptx.Word64, "max.u64", count, "1"))
 }
@@ -117,7 +117,7 @@ func (w *writer) canonical(x ptx.Register) ptx.Register {
 	return w.b.Op(ptx.Word64, "selp.b64", number(int64(nan64)), x, w.isNaN(x))
 }
 
-// narrow is a float64, which came from a narrower float, as that again.
+// narrow converts a float64 back to the narrower float from which it was widened.
 func (w *writer) narrow(x ptx.Register, to string, nan int) ptx.Register {
 	b := w.b
 	isNaN := w.isNaN(x)
@@ -129,7 +129,7 @@ func (w *writer) narrow(x ptx.Register, to string, nan int) ptx.Register {
 	return b.Op(ptx.Word32, "selp.b32", number(nan), bits, isNaN)
 }
 
-// float is a sum as a float64.
+// float converts a sum to a float64.
 func (w *writer) float(s state, sum []ptx.Register) ptx.Register {
 	b := w.b
 	switch {
@@ -153,8 +153,8 @@ func (w *writer) float(s state, sum []ptx.Register) ptx.Register {
 	return x
 }
 
-// fits is the predicate that a sum is held by the type of the result: 64 bits of the
-// sign that its values have, or a decimal of 38 digits.
+// fits returns the predicate that a sum fits the type of the result: 64 bits, signed
+// like the values, or a decimal of 38 digits.
 func (w *writer) fits(s state, sum []ptx.Register) ptx.Register {
 	b := w.b
 	switch {
@@ -174,14 +174,15 @@ func (w *writer) fits(s state, sum []ptx.Register) ptx.Register {
 
 func hexadecimal(word uint64) ptx.Register { return ptx.Register(fmt.Sprintf("0x%x", word)) }
 
-// magnitude is the absolute value of a number of several words, the lowest first, and
-// the predicate that it was less than zero.
+// magnitude returns the absolute value of a number of several words, the lowest word
+// first, and the predicate that the number is negative.
 func (w *writer) magnitude(x []ptx.Register) ([]ptx.Register, ptx.Register) {
 	negative := w.b.Op(ptx.Predicate, "setp.lt.s64", x[len(x)-1], "0")
 	return w.negateIf(x, negative), negative
 }
 
-// negateIf is −x where a predicate holds: all bits inverted, plus one.
+// negateIf returns −x if a predicate holds, and x otherwise: all bits inverted, plus
+// one.
 func (w *writer) negateIf(x []ptx.Register, when ptx.Register) []ptx.Register {
 	b := w.b
 	carry := b.Op(ptx.Word64, "selp.u64", "1", "0", when)
@@ -197,8 +198,8 @@ func (w *writer) negateIf(x []ptx.Register, when ptx.Register) []ptx.Register {
 	return negated
 }
 
-// divide is a sum of decimals divided by a count of at most 63 bits, rounded half
-// away from zero: long division, a bit at a time, which one thread does once. The
+// divide divides a sum of decimals by a count of at most 63 bits and rounds half away
+// from zero. It is a long division, one bit at a time, which one thread runs once. The
 // mean has no more bits than the values.
 func (w *writer) divide(sum []ptx.Register, count ptx.Register) []ptx.Register {
 	b := w.b
@@ -211,7 +212,8 @@ func (w *writer) divide(sum []ptx.Register, count ptx.Register) []ptx.Register {
 	bits := b.Op(ptx.Word32, "mov.u32", number(64*len(words)))
 	again := b.Label()
 	b.Place(again)
-	// The quotient's bits come in at the bottom while the dividend's leave at the top.
+	// The quotient's bits enter at the low end while the dividend's leave at the high
+	// end.
 	top := b.Op(ptx.Word64, "shr.u64", words[len(words)-1], "63")
 	b.Move("shl.b64", rest, rest, "1")
 	b.Move("or.b64", rest, rest, top)

@@ -16,9 +16,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// values makes an array whose sums mean something: floats of like size, among them
-// sometimes NaN, infinities and zeros of both signs, decimals whose sum fits. All
-// other types have any values.
+// values makes an array with meaningful sums: floats of similar magnitude, sometimes
+// with NaN, infinities and zeros of both signs, and decimals whose sum fits. Arrays of
+// other types have arbitrary values.
 func values(g *arraytest.Generator, kind arrow.DataType, n int) arrow.Array {
 	special := g.IntN(2) == 0
 	number := func() float64 {
@@ -54,8 +54,8 @@ func values(g *arraytest.Generator, kind arrow.DataType, n int) arrow.Array {
 	return array.NewSlice(whole, int64(before), int64(before+n))
 }
 
-// load makes a table of arrays, whose columns are called "0", "1" and so on and
-// begin anywhere in their buffers.
+// load makes a table of arrays. Its columns are named "0", "1" and so on and begin
+// anywhere in their buffers.
 func load(t testing.TB, mgr *memory.Manager, n int, arrays ...arrow.Array) *buffer.Buffer {
 	t.Helper()
 	const before = 37

@@ -17,19 +17,19 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// compiled is the kernel of aggregates of one shape.
+// compiled is the kernel for aggregates of one shape.
 type compiled struct {
 	plan     *plan
 	g        *codegen.Generator
 	function *kernels.Function
-	// words is how many the partials of a part have.
+	// words is the number of words in a part's partials.
 	words  int
 	schema resultSchema
 }
 
 var compiledKernels kernelset.Generated[*compiled]
 
-// launch is what a launch fills anew each time.
+// launch is the arguments of one launch.
 type launch struct {
 	key            []byte
 	own, arguments kernels.Words
@@ -75,7 +75,7 @@ func (r *run) counted() bool { return r.count.Block() != nil }
 func (r *run) launch(k *compiled, l *launch, results memory.Slice[uint8]) error {
 	blocks := blocksFor(r.rows, r.counted())
 	if k.words == 0 {
-		blocks = 1 // nothing is to be found but the number of rows
+		blocks = 1 // the result needs only the number of rows
 	}
 	if r.counted() {
 		l.own.AddAddress(r.count.Pointer(), r.count.Block())
@@ -98,13 +98,13 @@ func (r *run) launch(k *compiled, l *launch, results memory.Slice[uint8]) error 
 	return errors.Join(err, scratch.Release())
 }
 
-// scratch allocates memory for the parts' partials and adds it and a counter, which
-// is zero, to the arguments.
+// scratch allocates memory for the parts' partials and appends it and a zeroed counter
+// to the arguments.
 func (r *run) scratch(l *launch, bytes uint64) (*memory.Block, error) {
 	number, ok := counterOf(r.call.Stream)
 	counter := uint64(0)
 	if !ok {
-		counter = 4 // too many streams: one that has to be set to zero each time
+		counter = 4 // no free number: use a counter that is zeroed before each launch
 	}
 	block, slices, err := r.call.Allocate(bytes, counter)
 	if err != nil {
@@ -121,7 +121,7 @@ func (r *run) scratch(l *launch, bytes uint64) (*memory.Block, error) {
 	return block, nil
 }
 
-// compiled returns the kernel for the aggregates and the columns' shape.
+// compiled returns the kernel for the aggregates and the shape of the columns.
 func (r *run) compiled(l *launch) (*compiled, error) {
 	shape, err := codegen.ShapeOf(r.program, r.inputs)
 	if err != nil {
@@ -149,9 +149,9 @@ func (r *run) compiled(l *launch) (*compiled, error) {
 	})
 }
 
-// appendType adds the properties of a type that the kernel or the plan depends on to a
-// key. The program's key is the same for all types without expressions. Reductions
-// distinguish these: float16 is summed, lists are counted only.
+// appendType appends to a key the properties of a type that the kernel or the plan
+// depends on. A program's key does not distinguish types that expressions cannot use.
+// Reductions must distinguish them: float16 can be summed, lists can only be counted.
 func appendType(key []byte, t arrow.DataType) []byte {
 	t = layout.Storage(t)
 	key = append(key, byte(t.ID()))
@@ -187,18 +187,17 @@ func (k *compiled) write(program *exprtree.Program, shape codegen.Shape, aggrega
 }
 
 const (
-	// bytesInFlight is what a lane loads ahead of the first use, of all columns
-	// together: two thirds of an H200's lanes then keep 80 KiB and more on the way. With
-	// 32 the sum of float32 loses 4 % and its kernel compiles 2 ms sooner.
+	// bytesInFlight is the number of bytes that a lane loads before the first use, for
+	// all columns together. Two thirds of an H200's lanes then keep 80 KiB or more in
+	// flight. With 32 the sum of float32 loses 4 % and its kernel compiles 2 ms faster.
 	bytesInFlight = 64
 	mostRows      = 16
-	// mostOperations bounds what is written for the rows of a lane, so that the driver
-	// compiles it soon.
+	// mostOperations limits the code per iteration, to limit the driver's compile time.
 	mostOperations = 400
 )
 
-// rowsOfLane returns how many rows a lane takes at a time: a power of two,
-// so that all parts but the last are made of whole steps.
+// rowsOfLane returns the number of rows per lane and iteration: a power of two, so that
+// all parts except the last consist of whole steps.
 func rowsOfLane(program *exprtree.Program, operations int) int {
 	bytes := 0
 	for _, t := range program.Types {

@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TestGraph launches a captured reduction of several parts more than once, over
-// values that change: its counter has to be as it was.
+// TestGraph launches a captured reduction of several parts several times, with changing
+// values: each launch must leave its counter at zero.
 func TestGraph(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		if dev.Kind() == device.Host {

@@ -12,9 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/cancel"
 )
 
-// partialsOnHost reduces n rows of a program's outputs to a partial of each state,
-// in the order of the kernel. Several goroutines take parts of the rows, as blocks
-// do.
+// partialsOnHost reduces n rows of a program's outputs to a partial per state, in the
+// order of the kernel. Several goroutines take parts of the rows, like blocks.
 func (p *plan) partialsOnHost(ctx context.Context, outputs []arrow.Array, n int64) ([][]uint64, error) {
 	count, rows := parts(n), rowsOfPart(n)
 	if count <= 1 {
@@ -38,7 +37,7 @@ func (p *plan) partialsOnHost(ctx context.Context, outputs []arrow.Array, n int6
 	return p.mergeOnHost(found), nil
 }
 
-// mergeOnHost is what the last block does: lanes take the parts in turn.
+// mergeOnHost merges like the last block: lanes take the parts round-robin.
 func (p *plan) mergeOnHost(found [][][]uint64) [][]uint64 {
 	merged := make([][]uint64, len(p.states))
 	for i, s := range p.states {
@@ -54,7 +53,7 @@ func (p *plan) mergeOnHost(found [][][]uint64) [][]uint64 {
 	return merged
 }
 
-// hostReduction is what one goroutine needs to reduce parts.
+// hostReduction is the memory with which one goroutine reduces parts.
 type hostReduction struct {
 	plan    *plan
 	readers []*reader
@@ -85,7 +84,7 @@ func (h *hostReduction) part(begin, end int64) [][]uint64 {
 		}
 		for i, s := range h.plan.states {
 			if i == 0 || s.value != h.plan.states[i-1].value || s.where != h.plan.states[i-1].where {
-				h.count(s, n) // else the same rows count as for the one before
+				h.count(s, n) // otherwise the rows of the previous state
 			}
 			var low, high []uint64
 			if s.value >= 0 {
@@ -101,7 +100,7 @@ func (h *hostReduction) part(begin, end int64) [][]uint64 {
 	return partials
 }
 
-// count finds which of the rows that were read count for a state.
+// count sets keep for the rows, of those that were read, that a state includes.
 func (h *hostReduction) count(s state, n int) {
 	for j := range n {
 		h.keep[j] = true

@@ -11,7 +11,7 @@ import (
 )
 
 // finishHost makes a result of the states' partials: up to 16 bytes of value, and
-// whether it is valid. It is what writer.result does on a GPU.
+// whether it is valid. It corresponds to writer.result on a GPU.
 func (p *plan) finishHost(r result, partials [][]uint64) (value [16]byte, valid bool) {
 	first, second := partials[r.first], partials[r.second]
 	var words [2]uint64
@@ -96,10 +96,10 @@ func sumAsFloat(s state, sum []uint64) float64 {
 	return x
 }
 
-// tooLong is the least number of 39 digits, the low word first.
+// tooLong is the smallest number of 39 digits, the low word first.
 var tooLong = [2]uint64{0x98a224000000000, 0x4b3b4ca85a86c47a}
 
-// fitsHost reports whether the type of the result holds a sum.
+// fitsHost reports whether a sum fits the type of the result.
 func fitsHost(s state, sum []uint64) bool {
 	switch {
 	case s.kind == aggregate.SumDecimal:

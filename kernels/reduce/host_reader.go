@@ -14,16 +14,16 @@ import (
 // package aggregate.
 type reader struct {
 	array arrow.Array
-	// values reads the values from a row on into low, and high for decimals. It is
-	// nil for types that are counted only.
+	// values reads the values from row first into low, and into high for decimals. It
+	// is nil for types that can only be counted.
 	values    func(first int, low, high []uint64)
 	low, high [lanes]uint64
-	// valid is what bits, the validity bitmap, says of the rows, unless allValid.
+	// valid holds the rows' bits of the validity bitmap, unless allValid is true.
 	valid    [lanes]bool
 	bits     []byte
 	allValid bool
-	// dictionary is the array, if it is of a dictionary: a code counts as null if the
-	// value that it names is null, and if it names none.
+	// dictionary is the array, if it is a dictionary array. A code counts as null if it
+	// refers to a null value or to no value.
 	dictionary *array.Dictionary
 }
 
@@ -114,13 +114,13 @@ func (r *reader) read(first, n int) {
 	}
 }
 
-// namesValue reports whether a code names a value that is not null.
+// namesValue reports whether a code refers to a value that is not null.
 func namesValue(d *array.Dictionary, i int) bool {
 	code, values := d.GetValueIndex(i), d.Dictionary()
 	return code >= 0 && code < values.Len() && values.IsValid(code)
 }
 
-// andValid leaves those of the rows that were read which are not null.
+// andValid clears keep for the rows that are null.
 func (r *reader) andValid(keep []bool) {
 	if r.allValid {
 		return
@@ -133,7 +133,7 @@ func (r *reader) andValid(keep []bool) {
 func integers[T ~int8 | ~int16 | ~int32 | ~int64 | ~uint8 | ~uint16 | ~uint32 | ~uint64](values []T) func(int, []uint64, []uint64) {
 	return func(first int, low, _ []uint64) {
 		for i, v := range values[first:][:len(low)] {
-			low[i] = uint64(v) // extends the sign
+			low[i] = uint64(v) // sign extension
 		}
 	}
 }

@@ -11,10 +11,11 @@ import (
 
 const (
 	kernelName = "reduce"
-	// maxCounters is how many streams have a counter in the module, of four bytes.
+	// maxCounters is the number of counters, of four bytes each, in the module, one per
+	// stream.
 	maxCounters = 1024
-	// resultStride is how far apart the results lie, and validityOffset how far behind
-	// a value its validity, in bytes: what buffers of a column are aligned to.
+	// resultStride is the distance between results, and validityOffset the offset of a
+	// result's validity, in bytes. They satisfy the alignment of column buffers.
 	resultStride, validityOffset = 512, 256
 )
 
@@ -30,47 +31,49 @@ const (
 
 // writer writes the kernel of a plan.
 //
-// Each block reduces one part of the rows; the one that finishes last merges what
-// all of them found and makes the results. Which one that is depends on timing, but
-// nothing of what it computes does. Where one part is all there is, a kernel of a
-// single block does it, which has half the code: the driver takes 45 µs for each
-// instruction of the GPU's, 12 ms for a sum, and 21 to 24 ms for one of many blocks.
+// Each block reduces one part of the rows. The block that finishes last merges the
+// partials of all blocks and makes the results. Timing determines which block that is,
+// but does not affect the results.
+//
+// If there is only one part, a kernel for a single block is used, which has half the
+// code. The driver takes 45 µs to compile each GPU instruction: 12 ms for a sum in one
+// block, and 21 to 24 ms for a sum in several.
 type writer struct {
 	plan *plan
 	g    *codegen.Generator
 	b    *ptx.Builder
-	// single says that there is one block only, of a number of rows that has 32 bits.
+	// single means that there is only one block, and the number of rows fits 32 bits.
 	single bool
 
-	// lanes and partials are those of the plan's states, accumulated and kinds those
-	// of the states that have to be accumulated: a count of all rows is known.
+	// lanes and partials belong to the plan's states; accumulated and kinds belong to
+	// the states that must be accumulated. A count of all rows need not be.
 	lanes       []*aggregate.Lane
 	partials    [][]ptx.Register
 	kinds       []aggregate.Kind
 	accumulated [][]ptx.Register
 
 	n, thread, block, blocks ptx.Register
-	// row is the lane's first row, of 32 bits in a single block, and left in 32 bits how
-	// many rows the block has.
+	// row is the lane's first row, in 32 bits for a single block. left is the number of
+	// rows that the block has left, in 32 bits.
 	row, left ptx.Register
-	// rows of a lane at a time.
+	// rows is the number of rows per lane and iteration.
 	rows int
 }
 
-// The registers are limited so that several blocks fit on a multiprocessor: loading in
-// one then goes on while another merges. With five for means and variances these lose
-// 3 % on an H200, and more operations would spill.
+// The registers are limited so that several blocks fit on a multiprocessor, and one
+// block loads while another merges. With five blocks means and variances lose 3 % on an
+// H200, and kernels with more operations would spill.
 const (
 	lightOperations, lightBlocks = 8, 5
 	heavyOperations, heavyBlocks = 12, 4
 )
 
-// restRows is how many rows a lane takes at a time of those that fill no whole step:
-// two wait for memory half as often as one, and take the driver 0.5 ms more to compile.
+// restRows is the number of rows per lane and iteration in the last, incomplete step.
+// Two rows wait for memory half as often as one, and take 0.5 ms more to compile.
 const restRows = 2
 
 // writeKernel writes a module with the kernel, for a single block or for several, and
-// returns how many words the partials of a part have.
+// returns the number of words in a part's partials.
 func writeKernel(p *plan, g *codegen.Generator, program *exprtree.Program, single bool) (text string, words int, err error) {
 	w := &writer{plan: p, g: g, b: ptx.New("k"), lanes: make([]*aggregate.Lane, len(p.states)), single: single}
 	if !single {
@@ -116,7 +119,7 @@ func writeKernel(p *plan, g *codegen.Generator, program *exprtree.Program, singl
 		}}.String()), words, nil
 }
 
-// known returns which states count all rows.
+// known reports for each state whether it counts all rows.
 func (w *writer) known() ([]bool, error) {
 	values, err := w.g.Strided(ptx.New("unused"), "0", 1, lanes)
 	if err != nil {
@@ -135,7 +138,7 @@ func (w *writer) own(offset int) ptx.Register {
 
 func number[N int | int64](n N) ptx.Register { return ptx.Register(fmt.Sprint(n)) }
 
-// partition finds the rows of the block.
+// partition computes the rows of the block.
 func (w *writer) partition() {
 	b := w.b
 	capacity, rows := w.own(ownCapacity), w.own(ownRows)

@@ -7,11 +7,11 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// wordsAtATime bounds how many words of partials a lane loads before it merges them.
+// wordsAtATime limits the words of partials that a lane loads before it merges them.
 const wordsAtATime = 12
 
-// merge writes the merging of the block's lanes, and by the last block of all the
-// blocks, and then the results. The tree stands there once and is run twice.
+// merge writes the merge of the block's lanes, then the merge of all blocks by the last
+// block, and then the results. The code for the tree exists once and runs twice.
 func (w *writer) merge() {
 	b := w.b
 	if len(w.kinds) > 0 {
@@ -35,8 +35,8 @@ func (w *writer) merge() {
 	b.Emit("ret")
 }
 
-// arrive writes the block's partials to the scratch memory and ends all blocks but the
-// last one to come here.
+// arrive writes the block's partials to the scratch memory, and ends all blocks except
+// the one that arrives last.
 func (w *writer) arrive() {
 	b := w.b
 	wait := b.Label()
@@ -51,8 +51,8 @@ func (w *writer) arrive() {
 		}
 	}
 	b.Emit("fence.acq_rel.gpu")
-	// A small number is that of a counter in the module, all others are addresses.
-	// The counter goes back to zero with the last block.
+	// A small number selects a counter of the module; larger numbers are addresses. The
+	// last block resets the counter to zero.
 	counter := w.own(ownCounter)
 	inModule := b.Op(ptx.Predicate, "setp.lt.u64", counter, number(maxCounters))
 	base := b.Op(ptx.Word64, "mov.u64", "counters")
@@ -74,9 +74,9 @@ func (w *writer) scratch(part ptx.Register) ptx.Register {
 	return w.b.Op(ptx.Word64, "mad.wide.u32", part, number(8*aggregate.Words(w.kinds)), w.own(ownScratch))
 }
 
-// mergeParts writes the merging of the blocks' partials, each lane every 256th, into
-// the lane's partials. Several are loaded before the first is merged. Those beyond the
-// last block, and those of blocks beyond the last row, are of no rows, which changes
+// mergeParts writes the merge of the blocks' partials, every 256th per lane, into the
+// lane's partials. Several partials are loaded before the first is merged. Partials of
+// blocks beyond the last block or the last row represent no rows, so they change
 // nothing.
 func (w *writer) mergeParts() {
 	b := w.b
@@ -113,8 +113,8 @@ func (w *writer) mergeParts() {
 	b.Place(done)
 }
 
-// mergeLoaded merges partials in their order: in a loop, which moves the next to where
-// the first was, as soon as that is less to compile.
+// mergeLoaded merges partials in order. For long kinds it uses a loop, which moves each
+// next partial to the first one's registers, because that compiles faster.
 func (w *writer) mergeLoaded(loaded [][][]ptx.Register) {
 	b := w.b
 	merge := func(partials [][]ptx.Register) {

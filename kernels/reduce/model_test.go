@@ -11,8 +11,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// cell is a value of a column: nothing, an integer (of decimals the digits, of bools
-// 0 or 1) or a float.
+// cell is a value of a column: null, an integer (for decimals the digits, for bools 0
+// or 1) or a float.
 type cell struct {
 	valid   bool
 	isFloat bool
@@ -90,7 +90,7 @@ func cells(t testing.TB, a arrow.Array) []cell {
 	return out
 }
 
-// kept are the cells that count, and their rows.
+// kept returns the cells that meet the condition and are not null, and their rows.
 func kept(all []cell, where []bool) (values []cell, rows []int) {
 	for i, c := range all {
 		if c.valid && where[i] {
@@ -100,7 +100,7 @@ func kept(all []cell, where []bool) (values []cell, rows []int) {
 	return values, rows
 }
 
-// held is a sum, or null if the type of sums does not hold it.
+// held returns a sum, or null if it overflows the type of sums.
 func held(i *big.Int, of arrow.DataType) cell {
 	least, most := big.NewInt(math.MinInt64), big.NewInt(math.MaxInt64)
 	switch {
@@ -117,7 +117,7 @@ func held(i *big.Int, of arrow.DataType) cell {
 	return integer(i)
 }
 
-// wrapped is an integer's low 64 bits as the type of a product has them.
+// wrapped returns an integer's low 64 bits in the type of a product.
 func wrapped(i *big.Int, of arrow.DataType) cell {
 	if arrow.IsUnsignedInteger(of.ID()) || of.ID() == arrow.BOOL {
 		return integer(new(big.Int).And(i, new(big.Int).SetUint64(math.MaxUint64)))
@@ -126,7 +126,7 @@ func wrapped(i *big.Int, of arrow.DataType) cell {
 	return small(int64(low))
 }
 
-// total is the exact sum of numbers, and the sum of their magnitudes.
+// total returns the exact sum of numbers, and the sum of their magnitudes.
 func total(values []cell) (sum, magnitudes *big.Float) {
 	sum, magnitudes = new(big.Float).SetPrec(400), new(big.Float).SetPrec(400)
 	for _, c := range values {
@@ -153,7 +153,7 @@ func less(a, b cell) bool {
 	return a.float < b.float
 }
 
-// extreme is the least value, or with an order turned round the greatest.
+// extreme returns the first value in an order.
 func extreme(values []cell, before func(a, b cell) bool) cell {
 	var best cell
 	for _, c := range values {
@@ -168,7 +168,7 @@ func extreme(values []cell, before func(a, b cell) bool) cell {
 	return best
 }
 
-// rowOf is the first row of the least value: zeros are equal, NaN comes last.
+// rowOf returns the first row of the smallest value: zeros are equal, NaN is last.
 func rowOf(values []cell, rows []int, before func(a, b cell) bool) cell {
 	best := -1
 	for i, c := range values {
@@ -190,7 +190,7 @@ func rowOf(values []cell, rows []int, before func(a, b cell) bool) cell {
 	return small(int64(rows[best]))
 }
 
-// squares is the sum of the squares of the distances from the mean.
+// squares returns the sum of the squared deviations from the mean.
 func squares(values []cell) float64 {
 	sum, _ := total(values)
 	mean := new(big.Float).Quo(sum, big.NewFloat(float64(max(len(values), 1))))

@@ -45,7 +45,7 @@ func (r *run) onHost(ctx context.Context, aggregates []Aggregate) (*buffer.Buffe
 	return result, nil
 }
 
-// partialsOnHost evaluates the expressions, of all rows, and reduces them.
+// partialsOnHost evaluates the expressions for all rows, and reduces them.
 func (r *run) partialsOnHost(ctx context.Context, p *plan) ([][]uint64, error) {
 	inputs, err := hostarray.Views(r.inputs)
 	if err != nil {
@@ -56,7 +56,7 @@ func (r *run) partialsOnHost(ctx context.Context, p *plan) ([][]uint64, error) {
 	if len(r.program.Outputs) > 0 {
 		if outputs, err = hosteval.Evaluate(ctx, r.program, inputs, int(r.rows)); err != nil {
 			if ended := ctx.Err(); ended != nil && errors.Is(err, ended) {
-				err = cancel.Error(ctx) // arrow-go says only that it ended
+				err = cancel.Error(ctx) // arrow-go's error has no cause
 			}
 			return nil, err
 		}

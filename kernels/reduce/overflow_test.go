@@ -20,12 +20,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// extremes makes n values of a type that are near its ends: all near one of them, or
-// near either. Of wide decimals the sums need up to 150 bits.
+// extremes makes n values near the limits of a type: all near one limit, or near both.
+// For wide decimals the sums need up to 150 bits.
 func extremes(r *rand.Rand, kind arrow.DataType, n int) arrow.Array {
 	b := array.NewBuilder(arrowmemory.DefaultAllocator, kind)
 	defer b.Release()
-	sides := r.IntN(3) // the upper end, the lower end, either
+	sides := r.IntN(3) // near the upper limit, the lower limit, or both
 	near := func() uint64 { return r.Uint64() >> (1 + r.IntN(63)) / 2 }
 	for range n {
 		upper := sides == 0 || sides == 2 && r.IntN(2) == 0
@@ -60,9 +60,9 @@ func extremes(r *rand.Rand, kind arrow.DataType, n int) arrow.Array {
 	return b.NewArray()
 }
 
-// TestSumsThatOverflowAreNull compares sums and means of values near the ends of
-// their types with exact ones: of a sum that the type does not hold nothing is
-// reported, and a mean is always right.
+// TestSumsThatOverflowAreNull compares sums and means of values near the limits of
+// their types with exact ones: a sum that overflows is null, and a mean is always
+// correct.
 func TestSumsThatOverflowAreNull(t *testing.T) {
 	x := expr.Col("0")
 	kinds := []arrow.DataType{
@@ -121,8 +121,7 @@ func testOverflow(t *testing.T, mgr *memory.Manager, kind arrow.DataType, n int,
 	}
 }
 
-// TestSumsAtTheEnds has sums that are the last ones to fit and the first ones that
-// do not.
+// TestSumsAtTheEnds has sums just inside and just outside the range of their type.
 func TestSumsAtTheEnds(t *testing.T) {
 	power := func(n int64) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(n), nil) }
 	digits := new(big.Int).Sub(power(38), big.NewInt(1)) // 38 nines

@@ -14,24 +14,24 @@ import (
 // wanted is an aggregate whose expressions are outputs of a program.
 type wanted struct {
 	function function
-	// value and where are numbers of outputs, negative where there is none.
+	// value and where are indices of outputs, negative without an output.
 	value, where int
 	freedom      int
 }
 
-// plan is what to accumulate for some aggregates and how to make results of it.
+// plan describes the states to accumulate for some aggregates, and how results are made
+// of them.
 type plan struct {
 	states  []state
 	results []result
-	// many says that sums of 32-bit integers may overflow 64 bits.
+	// many means that sums of 32-bit integers may overflow 64 bits.
 	many bool
 }
 
-// isMany reports whether 32-bit integers of so many rows may have a sum that 64 bits
-// do not hold.
+// isMany reports whether the sum of this many 32-bit integers may overflow 64 bits.
 func isMany(rows int64) bool { return rows > 1<<31 }
 
-// sumKind is what adds integers of a form without overflow.
+// sumKind returns the accumulator that adds integers of a form without overflow.
 func (p *plan) sumKind(form aggregate.Form) aggregate.Kind {
 	if p.many || form == aggregate.Signed64 || form == aggregate.Unsigned64 {
 		return aggregate.SumWide
@@ -39,7 +39,8 @@ func (p *plan) sumKind(form aggregate.Form) aggregate.Kind {
 	return aggregate.SumInteger
 }
 
-// finishOf is how the result of a sum is made, which a sum in 64 bits always is.
+// finishOf returns the step that makes the result of a sum. A sum in 64 bits is the
+// result itself.
 func finishOf(kind aggregate.Kind) finish {
 	if kind == aggregate.SumInteger {
 		return finishValue
@@ -47,58 +48,59 @@ func finishOf(kind aggregate.Kind) finish {
 	return finishSum
 }
 
-// state is one accumulator. Several aggregates may need the same.
+// state is one accumulator. Several aggregates may share it.
 type state struct {
 	kind aggregate.Kind
 	form aggregate.Form
-	// value and where are numbers of outputs, negative where there is none.
+	// value and where are indices of outputs, negative without an output.
 	value, where int
 }
 
-// finish is how a result is made of partials.
+// finish is the way in which a result is made of partials.
 type finish uint8
 
 const (
-	// finishCount is the first state's count; finishDifference that less the second's.
+	// finishCount is the first state's count; finishDifference is that count minus the
+	// second state's.
 	finishCount finish = iota
 	finishDifference
-	// finishAny and finishAll compare the first state's count with the second's.
+	// finishAny and finishAll compare the counts of the first and the second state.
 	finishAny
 	finishAll
-	// finishValue is the first state's partial in the result's type, finishFloat the
-	// same of a float.
+	// finishValue is the first state's partial, converted to the type of the result;
+	// finishFloat is the same for floats.
 	finishValue
 	finishFloat
-	// finishSum is the first state's sum, of integers or decimals, and null if the
-	// result's type does not hold it.
+	// finishSum is the first state's sum, of integers or decimals, or null if it
+	// overflows the type of the result.
 	finishSum
 	// finishMean is the first state's sum divided by the second's count;
 	// finishMeanDecimal is rounded to an integer, half away from zero.
 	finishMean
 	finishMeanDecimal
-	// finishVariance and finishDeviation are of moments.
+	// finishVariance and finishDeviation use moments.
 	finishVariance
 	finishDeviation
-	// finishRow is the row found.
+	// finishRow is the number of the found row.
 	finishRow
 )
 
-// result is one aggregate's.
+// result is the result of one aggregate.
 type result struct {
 	finish finish
-	// first and second are numbers of states. The second counts the values, for all
-	// but finishCount, finishVariance, finishDeviation and finishRow: without any the
+	// first and second are indices of states. Except for finishCount, finishVariance,
+	// finishDeviation and finishRow, the second state counts the values: if it is 0 the
 	// result is null.
 	first, second int
 	freedom       int
-	// kind is the result's type. Where typeOf is not negative it is that output's: the
-	// plan may serve programs whose types differ in what no kernel sees, such as a time
-	// zone.
+	// kind is the type of the result. If typeOf is not negative, the type is that of
+	// output number typeOf of the program, because a plan may serve programs whose
+	// types differ in ways that do not affect the kernel, such as the time zone.
 	kind   arrow.DataType
 	typeOf int
 }
 
-// typeIn is the result's type for a program.
+// typeIn returns the type of the result for a program.
 func (r *result) typeIn(program *exprtree.Program) arrow.DataType {
 	if r.typeOf >= 0 {
 		return program.Outputs[r.typeOf].Type
@@ -109,7 +111,7 @@ func (r *result) typeIn(program *exprtree.Program) arrow.DataType {
 // nullable reports whether the result can be null.
 func (r *result) nullable() bool { return r.finish != finishCount && r.finish != finishDifference }
 
-// newPlan finds what the aggregates of a program's outputs take, of at most so many
+// newPlan returns the plan for aggregates of a program's outputs, for at most rows
 // rows.
 func newPlan(program *exprtree.Program, aggregates []wanted, rows int64) (*plan, error) {
 	p := &plan{many: isMany(rows)}
@@ -144,7 +146,7 @@ func (p *plan) state(kind aggregate.Kind, form aggregate.Form, a wanted) int {
 	return len(p.states) - 1
 }
 
-// add adds what an aggregate takes.
+// add adds the states that an aggregate needs.
 func (p *plan) add(program *exprtree.Program, a wanted) (result, error) {
 	all := a
 	all.value = -1

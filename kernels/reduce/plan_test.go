@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// TestManyRowsAreAddedInMoreBits: more than 2³¹ integers of 32 bits may have a sum
-// that 64 bits do not hold. No test can have so many.
+// TestManyRowsAreAddedInMoreBits checks the plan only, because no test can have more
+// than 2³¹ rows: the sum of more 32-bit integers may overflow 64 bits.
 func TestManyRowsAreAddedInMoreBits(t *testing.T) {
 	for _, kind := range []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint32} {
 		column := &exprtree.Node{Op: exprtree.Column, Type: kind}

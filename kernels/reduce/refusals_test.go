@@ -90,8 +90,8 @@ func TestNames(t *testing.T) {
 	}
 }
 
-// TestSchema looks at what the result is called and typed, for aggregates whose
-// kernel is one and the same.
+// TestSchema checks the names and types of results for aggregates that share one
+// kernel.
 func TestSchema(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -113,7 +113,7 @@ func TestSchema(t *testing.T) {
 	})
 }
 
-// TestConditionsOfSeveral is Where as method and function.
+// TestConditionsOfSeveral checks Where as method and as function.
 func TestConditionsOfSeveral(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

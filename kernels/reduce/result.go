@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// resultTable makes a table of results that lie resultStride apart.
+// resultTable makes a table of results that are resultStride bytes apart.
 func (p *plan) resultTable(schema *arrow.Schema, results memory.Slice[uint8], manager *memory.Manager) (*buffer.Buffer, error) {
 	columns := make([]*column.Column, 0, len(p.results))
 	defer func() {
@@ -44,11 +44,11 @@ func (p *plan) resultTable(schema *arrow.Schema, results memory.Slice[uint8], ma
 	return buffer.New(schema, columns, buffer.Rows{Count: 1, Manager: manager})
 }
 
-// resultBytes is the memory that the results take.
+// resultBytes returns the size of the results' memory.
 func (p *plan) resultBytes() uint64 { return uint64(len(p.results)) * resultStride }
 
-// resultSchema names the results. Formatting expressions takes longer than a kernel,
-// so the last schema is kept with the aggregates that it is of.
+// resultSchema caches the last schema with its aggregates, because formatting
+// expressions takes longer than a kernel.
 type resultSchema struct{ last atomic.Pointer[namedSchema] }
 
 type namedSchema struct {
@@ -70,17 +70,18 @@ func (s *resultSchema) of(p *plan, program *exprtree.Program, aggregates []Aggre
 	return made.schema
 }
 
-// onlyColumn is the column that Column makes a table of.
+// onlyColumn is the column of the table that Column makes.
 var onlyColumn = expr.Col("column")
 
-// columnSchemas are schemas of one column by its type, so that bound expressions are
-// found again. There are as many as a program has types.
+// columnSchemas caches schemas of one column by type, so that bound expressions are
+// found in their cache. Its size is the number of types that a program uses.
 var columnSchemas = struct {
 	sync.Mutex
 	byType map[arrow.DataType]*arrow.Schema
 }{byType: make(map[arrow.DataType]*arrow.Schema)}
 
-// mostSchemas bounds them, for types with parameters may be made anew all the time.
+// mostSchemas limits the cache, because a program may keep creating types with
+// parameters.
 const mostSchemas = 256
 
 func schemaOf(t arrow.DataType) *arrow.Schema {

@@ -21,7 +21,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// withCount is a table whose number of rows lies on the device.
+// withCount returns a table whose number of rows is on the device.
 func withCount(t *testing.T, mgr *memory.Manager, table *buffer.Buffer, count int64) *buffer.Buffer {
 	t.Helper()
 	rows, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
@@ -54,7 +54,7 @@ func TestRowsThatOnlyTheDeviceKnows(t *testing.T) {
 				want, err := reduce.Scalars(t.Context(), known, aggregates)
 				require.NoError(t, err)
 				got, err := reduce.Scalars(t.Context(), counted, aggregates)
-				if n != count && dev.Kind() == device.Host { // a GPU takes it for the nearest that can be
+				if n != count && dev.Kind() == device.Host { // a GPU clamps it to the valid range
 					require.ErrorIs(t, err, buffer.ErrRows)
 					require.NoError(t, known.Release())
 					require.NoError(t, counted.Release())
@@ -106,8 +106,8 @@ func TestTableWithoutColumns(t *testing.T) {
 	})
 }
 
-// TestEveryType counts columns of all types, and takes the greatest of those that
-// have an order; to expressions many of them are the same.
+// TestEveryType counts columns of all types, and takes the maximum of those with an
+// order. Expressions treat many of these types as one.
 func TestEveryType(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -158,7 +158,8 @@ func TestNullColumn(t *testing.T) {
 	})
 }
 
-// TestNullsAmongTheValuesOfADictionary count as nulls like those among the indices.
+// TestNullsAmongTheValuesOfADictionary checks that they count as nulls, like nulls
+// among the indices.
 func TestNullsAmongTheValuesOfADictionary(t *testing.T) {
 	values := array.NewStringBuilder(arrowmemory.DefaultAllocator)
 	defer values.Release()
@@ -184,7 +185,7 @@ func TestNullsAmongTheValuesOfADictionary(t *testing.T) {
 	})
 }
 
-// TestExpressionsWithoutColumns is of expressions that read no column.
+// TestExpressionsWithoutColumns has expressions that read no column.
 func TestExpressionsWithoutColumns(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -17,17 +17,25 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Table computes aggregates of a table: one pass over its rows, on a GPU one kernel.
-// The result is a table of one row, with a column for each aggregate, on the device
-// of the table. On a GPU Table returns at once, and a number of rows that only the
-// device knows is read there; on the host it computes, unless the context ends
-// before. More than one of options is an error. The caller releases the result.
+// Table computes aggregates of a table in one pass over its rows, on a GPU with one
+// kernel. The result is a table of one row on the table's device, with a column per
+// aggregate. The caller releases it. At most one of options may be given.
 //
-// An error wraps device.ErrNotSupported where an aggregate is not defined for its
-// expression's type, and is that of expr.Bind where an expression does not fit the
-// table. The first call for aggregates of a new shape compiles a kernel, which takes
-// some milliseconds; the names of columns and the values of literals are no part of
-// the shape.
+// The first call for aggregates of a new shape compiles a kernel, which takes some
+// milliseconds. The names of columns and the values of literals are not part of the
+// shape.
+//
+// # Errors
+//
+// The error wraps device.ErrNotSupported if an aggregate does not support the type of
+// its expression. If an expression does not fit the table, it is the error of
+// expr.Bind.
+//
+// # Waiting
+//
+// On a GPU Table returns immediately; the kernel reads a row count that only the device
+// knows. On the host Table computes the result before it returns, unless the context
+// ends first.
 func Table(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, options ...kernels.Options) (*buffer.Buffer, error) {
 	chosen, err := op.Only(options)
 	if err != nil {
@@ -40,8 +48,8 @@ func Table(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, op
 	return result, nil
 }
 
-// Scalars is [Table] with the results brought to the host, in the order of the
-// aggregates. It waits for them, or until the context ends.
+// Scalars is [Table] with the results copied to the host, in the order of the
+// aggregates. It waits until they are complete or the context ends.
 func Scalars(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, options ...kernels.Options) ([]scalar.Scalar, error) {
 	result, err := Table(ctx, table, aggregates, options...)
 	if err != nil {
@@ -71,7 +79,7 @@ func Column(ctx context.Context, c *column.Column, aggregate func(expr.Expr) Agg
 	if err := c.Check(); err != nil {
 		return nil, fmt.Errorf("reduce: %w", err)
 	}
-	// The table adopts the column's row count.
+	// The table uses the column's row count.
 	table, err := buffer.New(schemaOf(c.Type()), []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
 	if err != nil {
 		return nil, fmt.Errorf("reduce: %w", err)
@@ -98,7 +106,7 @@ type run struct {
 	wanted  []wanted
 	inputs  []*column.Column
 	table   *buffer.Buffer
-	// rows is how many there are or, if count has the number, may be at most.
+	// rows is the number of rows or, if count has memory, their maximum.
 	rows  int64
 	count memory.Slice[int64]
 }
@@ -128,8 +136,7 @@ func reduce(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, o
 	return r.onGPU(aggregates)
 }
 
-// list returns the different expressions of the aggregates, and notes which is
-// whose.
+// list returns the distinct expressions of the aggregates, and records their indices.
 func (r *run) list(aggregates []Aggregate) []expr.Expr {
 	expressions := make([]expr.Expr, 0, 2*len(aggregates))
 	numberOf := func(e expr.Expr) int {
@@ -169,8 +176,8 @@ func bind(schema *arrow.Schema, expressions []expr.Expr) (*exprtree.Program, err
 	return (*exprtree.Bound)(bound).Program(), nil
 }
 
-// begin finds stream, manager and number of rows, and orders the stream behind the work
-// on what is read.
+// begin determines the stream, the manager and the number of rows, and makes the stream
+// wait for pending work on the inputs.
 func (r *run) begin(ctx context.Context, options kernels.Options) (err error) {
 	inputs := r.inputs
 	if len(inputs) == 0 && r.table.NumColumns() > 0 {

@@ -30,15 +30,16 @@ var (
 	others   = []arrow.DataType{arrow.FixedWidthTypes.Boolean}
 )
 
-// check is an aggregate of the column x with what the model says of it.
+// check is an aggregate of the column x and the model's result.
 type check struct {
 	aggregate reduce.Aggregate
 	want      cell
-	// off is by how much a float may differ.
+	// off is the allowed error of a float.
 	off float64
 }
 
-// checks are the aggregates of a type, for the rows where a condition holds.
+// checks returns the aggregates for a type, restricted to the rows that meet a
+// condition.
 func checks(t arrow.DataType, x expr.Expr, all []cell, where []bool) []check {
 	values, rows := kept(all, where)
 	count := int64(len(values))
@@ -138,7 +139,7 @@ func TestAggregatesMatchTheModel(t *testing.T) {
 			t.Run(kind.String(), func(t *testing.T) {
 				for _, n := range []int{0, 1, 33, 257, 1500, 9000} {
 					if n == 9000 && kind.ID() != arrow.INT32 && kind.ID() != arrow.FLOAT64 && kind.ID() != arrow.DECIMAL128 {
-						continue // the parts of a column are merged alike for all
+						continue // the merge of parts is the same for all columns
 					}
 					for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
 						testAggregates(t, mgr, kind, n, nulls)
@@ -149,8 +150,8 @@ func TestAggregatesMatchTheModel(t *testing.T) {
 	})
 }
 
-// testAggregates computes all aggregates of a column at once: of all rows, of those
-// that a bool column lets count, and of those that a comparison does.
+// testAggregates computes all aggregates of a column together: for all rows, for those
+// that a bool column selects, and for those that a comparison selects.
 func testAggregates(t *testing.T, mgr *memory.Manager, kind arrow.DataType, n int, nulls arraytest.Nulls) {
 	g := arraytest.NewGenerator(uint64(n)*3 + uint64(nulls))
 	g.Sliced = n%2 == 1
