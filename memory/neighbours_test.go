@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// A request that waits for the device learns of what another manager of the same
-// resource releases.
+// A request that waits for the device is notified when another manager of the same
+// resource releases memory.
 func TestWaitForMemoryOfAnotherManager(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		resource := newSmall(dev, 100)
@@ -29,8 +29,8 @@ func TestWaitForMemoryOfAnotherManager(t *testing.T) {
 	})
 }
 
-// Memory of a manager with another resource does not count: waiting for it would
-// be in vain.
+// Memory of a manager with another resource does not count: waiting for it cannot
+// help.
 func TestWaitForMemoryOfAnotherResource(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: newSmall(dev, 100), Budget: 1000})
@@ -42,7 +42,7 @@ func TestWaitForMemoryOfAnotherResource(t *testing.T) {
 	})
 }
 
-// uncomparable is a resource that cannot be a key.
+// uncomparable is a resource that is not comparable.
 type uncomparable struct {
 	memory.Resource
 	_ []int

@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// holdStream keeps what is enqueued on a host stream from now on from running.
+// holdStream blocks the work that is enqueued on a host stream from now on.
 func holdStream(t *testing.T, dev *device.Device, stream *device.Stream) (release func()) {
 	t.Helper()
 	release, err := dev.Driver().(interface {
@@ -24,8 +24,8 @@ func holdStream(t *testing.T, dev *device.Device, stream *device.Stream) (releas
 	return release
 }
 
-// Memory that was used before is written on a stream that is not its own. What is
-// still pending from its former use must not overwrite that.
+// Reused memory is written on a stream other than its own. Pending work of the
+// previous use must not overwrite the new contents.
 func TestWritesComeAfterPendingWork(t *testing.T) {
 	const n = 1024
 	for name, write := range map[string]func(ctx context.Context, s memory.Slice[int32], on *device.Stream) error{
@@ -75,7 +75,7 @@ func TestWritesComeAfterPendingWork(t *testing.T) {
 	}
 }
 
-// What is read on another stream is what was enqueued before.
+// A read on another stream sees the writes that were enqueued before it.
 func TestReadsComeAfterPendingWork(t *testing.T) {
 	const n = 1024
 	for name, read := range map[string]func(t *testing.T, s memory.Slice[int32], on *device.Stream, got []int32){
@@ -124,7 +124,7 @@ func TestReadsComeAfterPendingWork(t *testing.T) {
 	}
 }
 
-// Who has seen to the order waits for nothing.
+// An unordered slice waits for nothing.
 func TestUnordered(t *testing.T) {
 	dev := devicetest.Open(t, "host")
 	m := devicetest.Manager(t, dev, memory.Options{Budget: 1 << 20})

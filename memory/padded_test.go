@@ -73,7 +73,7 @@ func TestRanges(t *testing.T) {
 	})
 }
 
-// What is downloaded again and again takes no memory of its own.
+// Repeated downloads allocate no additional memory.
 func TestDownloadRangeIntoTheSameSlice(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	slice, err := memory.NewSlice[float64](mgr, 1000, memory.AllocateOptions{})
@@ -113,7 +113,7 @@ func TestTrimStaging(t *testing.T) {
 		assert.Zero(t, mgr.StagingStats().Pinned)
 	}
 
-	// What cannot be freed stays in the ring.
+	// A chunk that cannot be freed stays in the ring.
 	require.NoError(t, slice.Upload(t.Context(), nil, source))
 	require.NoError(t, slice.Block().Synchronize(t.Context()))
 	before := mgr.StagingStats()

@@ -14,11 +14,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// childVariable is set in a process whose driver is the stand-in.
+// childVariable is set in a process that uses the stand-in driver.
 const childVariable = "GPUFRAME_MEMORY_TEST_CHILD"
 
-// withStandIn runs a test in a process of its own, in which device/cuda's stand-in for
-// the driver has two GPUs. There are none that way on a machine with real ones.
+// withStandIn runs a test in a separate process that uses device/cuda's stand-in
+// driver, which has two GPUs, on machines with and without real GPUs.
 func withStandIn(t *testing.T, name string, settings ...string) {
 	t.Helper()
 	compiler, err := exec.LookPath("gcc")
@@ -41,8 +41,8 @@ func withStandIn(t *testing.T, name string, settings ...string) {
 
 func TestCopyBetweenDevicesOnTheStandIn(t *testing.T) { withStandIn(t, "TestCopyBetweenDevices") }
 
-// A copy from another GPU goes directly, after the work on both ends. On a machine with
-// two GPUs it runs on them.
+// A copy from another GPU is direct and comes after the work on both ends. On a
+// machine with two GPUs the test runs on them.
 func TestCopyBetweenDevices(t *testing.T) {
 	first, err := device.Open("cuda:0")
 	if err != nil {
@@ -68,9 +68,9 @@ func TestCopyBetweenDevices(t *testing.T) {
 	t.Setenv("FAKE_LOG", path)
 	for round := range uint32(10) {
 		require.NoError(t, target.Fill(nil, 99))
-		require.NoError(t, source.Fill(side, round)) // neither end's own order suffices
+		require.NoError(t, source.Fill(side, round)) // the order of either end's own stream does not suffice
 		require.NoError(t, target.CopyFrom(nil, source))
-		require.NoError(t, source.Fill(nil, 98)) // and what follows comes after the copy
+		require.NoError(t, source.Fill(nil, 98)) // this fill comes after the copy
 		got := make([]uint32, n)
 		require.NoError(t, target.Download(t.Context(), nil, got))
 		require.Equal(t, round, got[0])
@@ -93,7 +93,7 @@ func TestAutomaticSegmentsFallBack(t *testing.T) {
 	withStandIn(t, "TestAutomaticSegments", "FAKE_FAIL=cuMemAddressReserve=2")
 }
 
-// A driver that maps memory but has no addresses left is used all the same.
+// A driver that can map memory but has no addresses left is still used.
 func TestAutomaticSegments(t *testing.T) {
 	if os.Getenv(childVariable) == "" {
 		t.Skip("run by TestAutomaticSegmentsFallBack, on the stand-in for the driver")
@@ -113,8 +113,8 @@ func TestForeignCapturesSurviveOnTheStandIn(t *testing.T) {
 	withStandIn(t, "TestForeignCapturesSurvive")
 }
 
-// A capture of another library survives a deleter and what gpuframe asks the driver
-// meanwhile.
+// A stream capture of another library survives a deleter and the driver calls that
+// gpuframe makes meanwhile.
 func TestForeignCapturesSurvive(t *testing.T) {
 	dev, err := device.Open("cuda:0")
 	if err != nil {

@@ -13,7 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// peerResources are the resources that copies between GPUs are tried with.
+// peerResources are the resources that the tests of copies between GPUs use.
 var peerResources = []struct {
 	name string
 	open func(dev *device.Device) (memory.Resource, error)
@@ -45,7 +45,7 @@ func twoGPUs(t testing.TB) (first, second *device.Device) {
 	return first, second
 }
 
-// onResource makes a manager over a resource and closes both at the test's end.
+// onResource creates a manager on a resource and closes both at the end of the test.
 func onResource(t testing.TB, dev *device.Device, open func(*device.Device) (memory.Resource, error)) *memory.Manager {
 	t.Helper()
 	resource, err := open(dev)
@@ -58,8 +58,8 @@ func TestPeerCopiesGoDirectlyOnTheStandIn(t *testing.T) {
 	withStandIn(t, "TestPeerCopiesGoDirectly")
 }
 
-// Copies between GPUs go directly from memory of every resource: from what it had before
-// the first copy, and from what it got later.
+// Copies between GPUs are direct for memory of every resource, allocated before or
+// after the first copy.
 func TestPeerCopiesGoDirectly(t *testing.T) {
 	first, second := twoGPUs(t)
 	t.Cleanup(func() { require.NoError(t, second.Close()) })
@@ -71,7 +71,7 @@ func TestPeerCopiesGoDirectly(t *testing.T) {
 			to := onResource(t, second, resource.open)
 			var slices []memory.Slice[uint32]
 			for round := range uint32(4) {
-				const n = 8 << 20 // 32 MiB: a segment of its own
+				const n = 8 << 20 // 32 MiB: a separate segment
 				source, err := memory.NewSlice[uint32](from, n, memory.AllocateOptions{})
 				require.NoError(t, err)
 				target, err := memory.NewSlice[uint32](to, n, memory.AllocateOptions{})
@@ -102,8 +102,8 @@ func TestPeerCopiesGoDirectly(t *testing.T) {
 
 func TestMemoryOutlivesItsPeerOnTheStandIn(t *testing.T) { withStandIn(t, "TestMemoryOutlivesItsPeer") }
 
-// A device that used the memory and was closed does not keep the resource from growing,
-// and is a peer again after it was opened again.
+// A closed peer does not keep the resource from growing. It is a peer again after it
+// is reopened.
 func TestMemoryOutlivesItsPeer(t *testing.T) {
 	first, second := twoGPUs(t)
 	require.NoError(t, second.Close())

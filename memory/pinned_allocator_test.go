@@ -83,7 +83,7 @@ func TestPinnedAllocatorLimitAndLeak(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		allocator := memory.NewPinnedAllocator(dev, 5<<20)
 		first := allocator.Allocate(4 << 20)
-		second := allocator.Allocate(4 << 20) // over the limit: ordinary memory
+		second := allocator.Allocate(4 << 20) // over the limit: pageable memory
 		require.Len(t, second, 4<<20)
 		assert.EqualValues(t, 4<<20, allocator.Pinned())
 		allocator.Free(second)

@@ -47,7 +47,7 @@ func TestPrintedManager(t *testing.T) {
 	})
 }
 
-// The longest piece of cached memory may be the one that was freed last.
+// The longest piece of cached memory may be the block that was freed last.
 func TestLargestFreeCountsWhatWasFreedLast(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		resource, err := memory.NewCachingResource(dev, memory.CachingOptions{})
@@ -67,8 +67,8 @@ func TestLargestFreeCountsWhatWasFreedLast(t *testing.T) {
 	})
 }
 
-// A request that the resource refuses is in no peak, though others set new peaks
-// while it was asked.
+// A request that the resource refuses is in no peak, even if other requests set new
+// peaks during the call.
 func TestPeakWithoutWhatWasNeverDelivered(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for name, delivers := range map[string]bool{"refused": false, "delivered": true} {

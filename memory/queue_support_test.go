@@ -14,10 +14,10 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// patience is how long a test waits for what must happen before it fails.
+// patience is how long a test waits for an expected event before it fails.
 const patience = 30 * time.Second
 
-// patient returns a context that ends a test which hangs.
+// patient returns a context that ends a hanging test.
 func patient(t testing.TB) context.Context {
 	ctx, cancel := context.WithTimeoutCause(context.Background(), patience, errHangs)
 	t.Cleanup(cancel)
@@ -30,14 +30,14 @@ var errHangs error = hangs{}
 
 func (hangs) Error() string { return "the test hangs" }
 
-// result is what an allocation on another goroutine gave.
+// result is the result of an allocation on another goroutine.
 type result struct {
 	block *memory.Block
 	err   error
 }
 
-// allocateLater asks for memory on another goroutine, and returns once the
-// request waits.
+// allocateLater allocates memory on another goroutine and returns once the request
+// waits.
 func allocateLater(t testing.TB, ctx context.Context, m *memory.Manager, bytes uint64, options memory.AllocateOptions) <-chan result {
 	t.Helper()
 	before := m.Stats().Waiting
@@ -55,7 +55,7 @@ func requireWaiting(t testing.TB, m *memory.Manager, want int) {
 	require.Eventually(t, func() bool { return m.Stats().Waiting == want }, patience, 100*time.Microsecond)
 }
 
-// take returns what came of a request that must have come to an end.
+// take returns the result of a request that must have ended.
 func take(t testing.TB, results <-chan result) (*memory.Block, error) {
 	t.Helper()
 	select {
@@ -88,7 +88,7 @@ func mustChild(t testing.TB, m *memory.Manager, name string, budget uint64) *mem
 	return child
 }
 
-// requireNothingHeld checks that a tree is as if nothing had ever been in it.
+// requireNothingHeld checks that a tree holds no memory and has no waiting requests.
 func requireNothingHeld(t testing.TB, s memory.Stats) {
 	t.Helper()
 	assert.Zero(t, s.InUse, "%s in use", s.Name)
@@ -104,14 +104,15 @@ func requireNothingHeld(t testing.TB, s memory.Stats) {
 	}
 }
 
-// small is a resource with little memory, which can fail and stop on demand.
+// small is a resource with little memory that can fail or block requests on demand.
 type small struct {
 	memory.Resource
 	mu       sync.Mutex
 	capacity uint64
 	used     uint64
 	asked    int
-	// before is called before each allocation; its error fails it.
+	// before is called before each allocation; if it returns an error the allocation
+	// fails.
 	before func(bytes uint64) error
 }
 
@@ -148,7 +149,7 @@ func (s *small) Free(allocation resource.Allocation, further []*device.Stream) e
 	return s.Resource.Free(allocation, further)
 }
 
-// set changes what is called before each allocation.
+// set replaces the function that is called before each allocation.
 func (s *small) set(before func(bytes uint64) error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -161,7 +162,7 @@ func (s *small) requests() int {
 	return s.asked
 }
 
-// reclaimFunc is a reclaimer made of a function.
+// reclaimFunc is a function as a Reclaimer.
 type reclaimFunc struct {
 	reclaim func(ctx context.Context, bytes uint64) (uint64, error)
 }

@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// A request that had its bytes already, but gets no memory from the resource,
-// hands them to who came to wait meanwhile.
+// A request that has its bytes reserved, but gets no memory from the resource,
+// leaves the bytes to a request that began to wait meanwhile.
 func TestQueueAfterAResourceThatFails(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for name, tag := range map[string]string{"from a tag cache": "again", "from the budget": "another"} {
@@ -51,8 +51,8 @@ func TestQueueAfterAResourceThatFails(t *testing.T) {
 	})
 }
 
-// A request that fails further up has its hands on the child's budget for a
-// moment. Who is served in that moment is not forgotten.
+// A request that fails at a higher account briefly holds bytes of the child's
+// budget. A waiting request that is refused at that moment is tried again.
 func TestQueueBesideRequestsThatFailFurtherUp(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 80})
@@ -88,7 +88,7 @@ func TestQueueBesideRequestsThatFailFurtherUp(t *testing.T) {
 	})
 }
 
-// Nobody waits for what has become hopeless, or keeps others from the memory.
+// A request that can never succeed stops waiting and does not block others.
 func TestQueueAfterTheBudgetBecameTooSmall(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Budget: 1000})
@@ -115,8 +115,8 @@ func TestQueueAfterTheBudgetBecameTooSmall(t *testing.T) {
 	})
 }
 
-// What is released under a budget that was lowered is not there again before
-// enough of it was.
+// Memory released under a lowered budget becomes available only when the bytes in
+// use are below the budget.
 func TestQueueUnderALoweredBudget(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 1000})
@@ -136,8 +136,8 @@ func TestQueueUnderALoweredBudget(t *testing.T) {
 	})
 }
 
-// Whom the device refuses keeps its place: what is released gathers for it, and
-// who came later, or did not come to wait at all, does not take it.
+// A request that the device refuses keeps its place: released memory accumulates for
+// it, and requests that came later, or that do not wait, cannot take it.
 func TestQueueKeepsThePlaceOfWhoTriesInVain(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		resource := newSmall(dev, 100)
@@ -166,8 +166,8 @@ func TestQueueKeepsThePlaceOfWhoTriesInVain(t *testing.T) {
 	})
 }
 
-// Whoever leaves while it tries, for whatever reason, lets those behind it go on,
-// and loses no bytes.
+// A request that leaves the queue while it tries lets the requests behind it
+// continue and loses no bytes, regardless of the reason.
 func TestQueueWhileSomebodyTries(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for _, name := range []string{"granted", "cancelled", "broken"} {
@@ -238,7 +238,7 @@ func TestQueueOfAChildThatIsClosed(t *testing.T) {
 	})
 }
 
-// A reason for the cancellation does not hide that it is one.
+// A context with a cancellation cause still yields a cancellation error.
 func TestQueueLeftForAReason(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 100})

@@ -2,5 +2,5 @@
 
 package memory
 
-// raceDetector says that the race detector is on.
+// raceDetector is set if the race detector is enabled.
 const raceDetector = true

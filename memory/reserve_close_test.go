@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// A tenant is closed while a reservation waits in it. What was never reserved must
-// not be given back: the budgets above would be wrong for ever.
+// A child is closed while a reservation waits in it. Bytes that were never reserved
+// must not be returned: the budgets of the ancestors would stay wrong.
 func TestCloseWhileAReservationWaits(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for _, held := range []uint64{30, 60, 90} {
@@ -41,7 +41,7 @@ func TestCloseWhileAReservationWaits(t *testing.T) {
 	})
 }
 
-// during is a resource that lets something happen while it gets memory.
+// during is a resource that calls a function while it allocates memory.
 type during struct {
 	memory.Resource
 	prime, allocate func() error
@@ -87,7 +87,7 @@ func TestCloseWhileAReservationIsPrimed(t *testing.T) {
 	})
 }
 
-// After Close returned, no request that was in progress makes a block any more.
+// After Close has returned, no request that was in progress creates a block.
 func TestCloseWhileTheResourceIsAsked(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for _, bytes := range []uint64{0, 60} {
@@ -99,7 +99,7 @@ func TestCloseWhileTheResourceIsAsked(t *testing.T) {
 				resource.allocate = func() error { return tenant.Close() }
 				block, err := tenant.Allocate(bytes, memory.AllocateOptions{Tag: "tag"})
 				resource.allocate = nil
-				if bytes == 0 { // the resource is not asked
+				if bytes == 0 { // the resource is not called
 					require.NoError(t, err)
 					require.NoError(t, block.Release())
 					require.NoError(t, tenant.Close())
@@ -159,7 +159,7 @@ func TestNamesOfSiblings(t *testing.T) {
 	})
 }
 
-// A budget of zero means one thing: no budget of the manager's own.
+// A budget of zero always means that the manager has no budget.
 func TestZeroBudget(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -59,7 +59,7 @@ func TestReservationSetsBytesAside(t *testing.T) {
 	})
 }
 
-// Inside a reservation nothing fails, whatever others try at the same time.
+// Allocations inside a reservation do not fail, regardless of concurrent requests.
 func TestReservationBesideOthers(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		const bytes, rounds = 300, 500
@@ -128,8 +128,8 @@ func TestReservationBesideOthers(t *testing.T) {
 	})
 }
 
-// A reservation that ends while its memory is still held keeps that counted, and
-// gives back the rest at once.
+// If a reservation ends while its memory is still held, the held bytes stay counted
+// and the rest is returned immediately.
 func TestReservationClosedEarly(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 1000})
@@ -259,7 +259,7 @@ func TestReservationsInReservations(t *testing.T) {
 	})
 }
 
-// primer is a resource that gets memory ahead.
+// primer is a resource that can allocate in advance.
 type primer struct {
 	memory.Resource
 	primed []uint64
@@ -271,7 +271,7 @@ func (p *primer) Prime(bytes uint64) error {
 	return p.err
 }
 
-// over is a resource above another one.
+// over is a resource on top of another one.
 type over struct{ memory.Resource }
 
 func (o over) Upstream() memory.Resource { return o.Resource }
@@ -306,7 +306,7 @@ func TestReservationPrimesTheResource(t *testing.T) {
 	})
 }
 
-// The caching resource really has what was reserved.
+// The caching resource has really allocated the reserved memory.
 func TestReservationOnTheCachingResource(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		resource, err := memory.NewCachingResource(dev, memory.CachingOptions{})

@@ -20,8 +20,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// sharing makes a manager of shareable memory. It skips the test on a device that
-// shares none.
+// sharing creates a manager of shareable memory. It skips the test on a device that
+// cannot share memory.
 func sharing(t testing.TB, dev *device.Device) *memory.Manager {
 	t.Helper()
 	tested := memory.NewSharedResource(dev)
@@ -106,8 +106,8 @@ func TestSharedMemoryForWriting(t *testing.T) {
 	})
 }
 
-// Only what is an allocation of its own can be shared: a part of one would take
-// its neighbours along.
+// Only a whole allocation can be shared: a part of one would also share its
+// neighbours.
 func TestWhatIsShareable(t *testing.T) {
 	dev := devicetest.Open(t, "host")
 	maker := sharing(t, dev)

@@ -17,7 +17,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// resources are the kinds of memory that everything must work on.
+// resources are the kinds of memory that every test must pass on.
 func resources(dev *device.Device) map[string]memory.Resource {
 	return map[string]memory.Resource{
 		"default": nil, "driver": memory.NewDriverResource(dev), "pinned": memory.NewPinnedResource(dev),
@@ -82,8 +82,8 @@ func TestPinnedSourcesGoStraight(t *testing.T) {
 	})
 }
 
-// Any arrangement of pieces arrives as if it had been assembled on the host, and
-// comes back to wherever it is asked to.
+// Any arrangement of pieces arrives as if it had been assembled on the host, and is
+// downloaded to any destination.
 func TestTransfersOfPieces(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Staging: memory.StagingOptions{ChunkBytes: 300 << 10, Workers: 2}})
@@ -237,8 +237,8 @@ func TestCopyFromAndReinterpret(t *testing.T) {
 	})
 }
 
-// Memory that another stream still uses is not handed out anew before that
-// stream is done with it.
+// Memory that another stream still uses is not reused before that stream has
+// completed its work.
 func TestFreeIsOrderedAfterOtherStreams(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

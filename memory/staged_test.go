@@ -19,24 +19,25 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// These tests stage transfers to a device that is a GPU but for its memory, so
-// that they run everywhere and its driver can be made to fail.
+// These tests stage transfers to a device that behaves like a GPU but has host
+// memory, so that they run everywhere and can make its driver fail.
 
 const mebibyte = 1 << 20
 
 var errDriver = errors.New("the driver fails")
 
-// faulty does something at every call from some point on that transfers depend
-// on. Calls that give something back are left out: they cannot fail a transfer.
+// faulty calls a function at every driver call that transfers depend on, from some
+// point on. Calls that release something are excluded: they cannot fail a transfer.
 type faulty struct {
 	backend.Device
 	calls atomic.Int64
-	// queries are those of calls that asked whether an event is done, which a
-	// slow device is asked more often.
+	// queries counts the calls that query events; on a slow device there are more of
+	// them.
 	queries atomic.Int64
-	// at is told the number of each call, the first being 1.
+	// at is called with the number of each call, beginning with 1.
 	at atomic.Pointer[func(call int64) error]
-	// hostFree is what HostFree returns in place of freeing; nil lets it free.
+	// hostFree is the error that HostFree returns instead of freeing; nil lets it
+	// free.
 	hostFree error
 }
 
@@ -48,7 +49,7 @@ func (f *faulty) step() error {
 	return nil
 }
 
-// arm counts anew and calls at from now on.
+// arm restarts the count and calls at from now on.
 func (f *faulty) arm(at func(call int64) error) {
 	f.calls.Store(0)
 	f.queries.Store(0)
@@ -144,8 +145,8 @@ func openFaulty(t testing.TB) (*device.Device, *faulty) {
 	return dev, f
 }
 
-// eachTransferDevice runs f on every device that is present, and on one that
-// stages its transfers although it is none.
+// eachTransferDevice runs f on every available device, and on a host device that
+// stages its transfers.
 func eachTransferDevice(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	t.Helper()
 	devicetest.Each(t, f)
@@ -184,7 +185,7 @@ func TestStagedTransfersAtTheSameTime(t *testing.T) {
 	assert.LessOrEqual(t, stats.Pinned, stats.Limit)
 }
 
-// exercise is a transfer of every kind: through chunks, straight from and to
+// exercise makes a transfer of every kind: through chunks, directly from and to
 // pinned memory, filled by the device, and in a batch.
 type exercise struct {
 	mgr          *memory.Manager
@@ -267,7 +268,7 @@ func (x *exercise) batch(ctx context.Context) error {
 	return err
 }
 
-// works checks that nothing was lost and everything still works.
+// works checks that nothing was lost and that transfers still work.
 func (x *exercise) works(t *testing.T) {
 	t.Helper()
 	require.Zero(t, x.mgr.StagingStats().InUse, "a chunk is lost")
@@ -285,13 +286,14 @@ func (x *exercise) end(t *testing.T) {
 	require.Zero(t, x.mgr.StagingStats().Pinned)
 }
 
-// transfers are what is made to fail. Each begins without any chunk.
+// transfers are the transfers that the tests make fail. Each begins without any
+// chunk.
 func (x *exercise) transfers() map[string]func(context.Context) error {
 	return map[string]func(context.Context) error{"upload": x.upload, "download": x.download, "batch": x.batch}
 }
 
-// Whichever call of the driver fails, the transfer returns its error or was whole
-// in spite of it, nothing is lost or waited for in vain, and later ones work.
+// If any call of the driver fails, the transfer returns its error or has completed,
+// nothing leaks or blocks, and later transfers work.
 func TestTransfersSurviveEveryFailure(t *testing.T) {
 	for _, name := range []string{"upload", "download", "batch"} {
 		for label, ctx := range map[string]context.Context{"waiting": context.Background(), "polling": t.Context()} {
@@ -326,8 +328,8 @@ func TestTransfersSurviveEveryFailure(t *testing.T) {
 	}
 }
 
-// From whichever call on the device is lost, transfers fail and end, and what was
-// pinned is given back at close.
+// If the device is lost at any call, transfers fail and return, and Close frees the
+// pinned memory.
 func TestTransfersOnALostDevice(t *testing.T) {
 	for _, name := range []string{"upload", "download", "batch"} {
 		t.Run(name, func(t *testing.T) {
@@ -367,8 +369,8 @@ func TestTransfersOnALostDevice(t *testing.T) {
 
 var errGone = errors.New("the user went away")
 
-// At whichever call of the driver the context ends, the transfer returns its
-// reason or was whole, nothing is lost, and later ones work.
+// If the context ends at any call of the driver, the transfer returns its error or
+// has completed, nothing leaks, and later transfers work.
 func TestTransfersCancelledAtEveryCall(t *testing.T) {
 	for _, name := range []string{"upload", "download", "batch"} {
 		t.Run(name, func(t *testing.T) {
@@ -401,7 +403,7 @@ func TestTransfersCancelledAtEveryCall(t *testing.T) {
 	}
 }
 
-// countdown is a context that ends when it has been asked so many times.
+// countdown is a context that ends after a number of checks.
 type countdown struct {
 	context.Context
 	left atomic.Int64
@@ -419,10 +421,10 @@ func (c *countdown) Err() error {
 
 func (c *countdown) Done() <-chan struct{} { return c.done }
 
-// Value hides the context below, whose reason would be asked for instead.
+// Value hides the context below, or its cause would be returned instead.
 func (c *countdown) Value(any) any { return nil }
 
-// The same at every moment at which a transfer looks at its context.
+// The same for every check of the context during a transfer.
 func TestTransfersCancelledAtEveryLook(t *testing.T) {
 	for _, name := range []string{"upload", "download", "batch"} {
 		t.Run(name, func(t *testing.T) {

@@ -10,7 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// Who locks all stripes sees all credit, also that which is being lent.
+// A goroutine that locks all stripes sees all credit, including credit that is being
+// lent.
 func TestTagCacheWhileLending(t *testing.T) {
 	host, err := device.Open("host")
 	require.NoError(t, err)

@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// depth makes managers one below the other, the root first.
+// depth creates a chain of managers, the root first.
 func depth(t testing.TB, root *memory.Manager, levels int) []*memory.Manager {
 	t.Helper()
 	chain := []*memory.Manager{root}
@@ -27,9 +27,9 @@ func depth(t testing.TB, root *memory.Manager, levels int) []*memory.Manager {
 	return chain
 }
 
-// Hopeless requests never make others fail that always fit: not through what
-// they take from lower budgets on the way up, and not through the credit that
-// they look for under the same tag.
+// Hopeless requests never make requests fail that always fit: neither through the
+// bytes that they briefly take from lower budgets, nor through the credit that they
+// search for under the same tag.
 func TestTagCacheBesideHopelessRequests(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for name, levels := range map[string]int{"depth 1": 1, "depth 3": 3} {
@@ -81,8 +81,8 @@ func TestTagCacheBesideHopelessRequests(t *testing.T) {
 	})
 }
 
-// The peak is of memory that was in use at a time. What was released and is kept
-// as credit is in no peak, whoever allocates beside it.
+// The peak counts memory that was in use at the same time. Released memory that is
+// kept as credit is in no peak, even with concurrent allocations.
 func TestTagCacheIsInNoPeak(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		const workers, each, rounds = 8, 100, 2000
@@ -112,7 +112,7 @@ func TestTagCacheIsInNoPeak(t *testing.T) {
 	})
 }
 
-// Credit is found again however many tags there are, and the figures are exact
+// Credit is found again for any number of tags, and the statistics are exact
 // whenever they are read.
 func TestTagCacheKeepsFiguresExact(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {

@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Any transfers, one after another, leave on the device and on the host what the
-// same copies leave in ordinary memory.
+// Any sequence of transfers has the same effect, on the device and on the host, as
+// the same copies in ordinary memory.
 func TestTransfersMatchAModel(t *testing.T) {
 	eachTransferDevice(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Staging: memory.StagingOptions{ChunkBytes: 100_000, Workers: 2, Chunks: 3}})
@@ -38,7 +38,7 @@ func TestTransfersMatchAModel(t *testing.T) {
 	})
 }
 
-// transferModel is blocks on the device and what must be in them.
+// transferModel holds blocks on the device and their expected contents.
 type transferModel struct {
 	mgr       *memory.Manager
 	allocator *memory.PinnedAllocator
@@ -62,7 +62,7 @@ func newTransferModel(t *rapid.T, mgr *memory.Manager, allocator *memory.PinnedA
 
 func (w *transferModel) end() {
 	for _, slice := range w.slices {
-		_ = slice.Release() // the manager complains of what is held
+		_ = slice.Release() // the manager reports blocks that are still held
 	}
 	w.unpin()
 }
@@ -74,7 +74,8 @@ func (w *transferModel) unpin() {
 	w.pinned = nil
 }
 
-// memory returns n bytes of the host's, pinned or not, until the next unpin.
+// memory returns n bytes of host memory, pinned or pageable, valid until the next
+// unpin.
 func (w *transferModel) memory(t *rapid.T, n int) []byte {
 	if !rapid.Bool().Draw(t, "pinned") {
 		return make([]byte, n)
@@ -84,7 +85,7 @@ func (w *transferModel) memory(t *rapid.T, n int) []byte {
 	return made
 }
 
-// bytes returns memory that differs from what was made before.
+// bytes returns memory with contents that differ from those of earlier calls.
 func (w *transferModel) bytes(t *rapid.T, n int) []byte {
 	made := w.memory(t, n)
 	w.stamp++
@@ -215,7 +216,7 @@ func (w *transferModel) trim(t *rapid.T) {
 	require.Zero(t, w.mgr.StagingStats().InUse)
 }
 
-// A transfer that is given up says so, whatever cause the context has.
+// A cancelled transfer returns a cancellation error for any cause of the context.
 func TestCancelledTransfers(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		m := devicetest.Manager(t, dev, memory.Options{Budget: 1 << 20})

@@ -17,20 +17,19 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// node is what a manager should be: plain sums, worked out anew where they are
-// asked for.
+// node is the model of a manager: plain sums that are recomputed for each check.
 type node struct {
 	manager  *memory.Manager
 	name     string
 	parent   *node
 	children []*node
-	// budget is the node's own; a child may have none.
+	// budget is the node's own budget; a child may have none.
 	budget     uint64
 	limited    bool
 	guaranteed bool
-	// reservation stays when the guarantee has ended.
+	// reservation stays set after the guarantee has ended.
 	reservation bool
-	// closed is that it was closed itself, ended that one above it was.
+	// closed is set if the node was closed, ended if it or an ancestor was closed.
 	closed, ended bool
 
 	tags     map[string]*tagFigures
@@ -39,13 +38,13 @@ type node struct {
 	misuses  uint64
 }
 
-// tagFigures are of a manager's own blocks.
+// tagFigures are the statistics of a manager's own blocks.
 type tagFigures struct {
 	inUse, peak                uint64
 	allocations, frees, blocks uint64
 }
 
-// held is a block and where it should be counted.
+// held is a block and the node that should count it.
 type held struct {
 	block      *memory.Block
 	owner      *node
@@ -79,8 +78,8 @@ func (n *node) blocks() (count uint64) {
 	return count
 }
 
-// reserved is what counts against the budget: what is in use, and what is
-// promised to reservations.
+// reserved returns the bytes that count against the budget: bytes in use and unused
+// bytes of reservations.
 func (n *node) reserved() uint64 {
 	bytes := n.own()
 	for _, child := range n.children {
@@ -93,7 +92,7 @@ func (n *node) reserved() uint64 {
 	return bytes
 }
 
-// limit is the manager whose budget counts.
+// limit returns the manager with the effective budget.
 func (n *node) limit() *node {
 	for !n.limited {
 		n = n.parent
@@ -101,7 +100,7 @@ func (n *node) limit() *node {
 	return n
 }
 
-// nameFor returns the name that a new child gets.
+// nameFor returns the name of a new child.
 func (n *node) nameFor(name string) string {
 	taken := func(candidate string) bool {
 		return slices.ContainsFunc(n.children, func(child *node) bool { return child.name == candidate })
@@ -113,7 +112,7 @@ func (n *node) nameFor(name string) string {
 	return candidate
 }
 
-// fits says whether a request may succeed.
+// fits reports whether a request may succeed.
 func (n *node) fits(bytes uint64) bool {
 	for level := n; level != nil && bytes > 0; level = level.parent {
 		if reserved := level.reserved(); level.limited && (bytes > level.budget || reserved > level.budget-bytes) {
@@ -157,10 +156,10 @@ func (n *node) book(tag string, bytes uint64) {
 	n.up(func(level *node) { level.peak = max(level.peak, level.inUse()) })
 }
 
-// end closes what is below a manager that is closed.
+// end ends the descendants of a closed manager.
 func (n *node) end() { n.down(func(below *node) { below.ended, below.guaranteed = true, false }) }
 
-// forget takes closed children that hold nothing out, but keeps their counts.
+// forget removes closed children that hold nothing, but keeps their counts.
 func (n *node) forget(candidates ...*node) {
 	for _, child := range slices.Clone(candidates) {
 		if !child.closed || child.blocks() > 0 {
@@ -176,7 +175,7 @@ func (n *node) forget(candidates ...*node) {
 	}
 }
 
-// sums adds up the tags of a manager and of all below.
+// sums adds up the tags of a manager and its descendants.
 func (n *node) sums() map[string]tagFigures {
 	sums := make(map[string]tagFigures)
 	n.down(func(below *node) {
@@ -193,7 +192,7 @@ func (n *node) sums() map[string]tagFigures {
 	return sums
 }
 
-// requireSame compares everything that can be seen.
+// requireSame compares all visible state.
 func (n *node) requireSame(t require.TestingT, s memory.Stats) {
 	require.Equal(t, n.name, s.Name)
 	require.Equal(t, n.limit().budget, s.Budget, "%s budget", n.name)
@@ -239,7 +238,7 @@ type forest struct {
 	blocks   []*held
 	released []*memory.Block
 	made     int
-	// every is the managers there ever were, forgotten ones too.
+	// every holds all managers ever created, including forgotten ones.
 	every []*node
 }
 
@@ -248,7 +247,7 @@ func (f *forest) nodes() (all []*node) {
 	return all
 }
 
-// any draws a manager that is in the tree, closed ones among them.
+// any draws a manager in the tree; it may be closed.
 func (f *forest) any() *node { return rapid.SampledFrom(f.nodes()).Draw(f.t, "manager") }
 
 func (f *forest) request() (bytes uint64, options memory.AllocateOptions) {
@@ -290,7 +289,7 @@ func (f *forest) allocate(*rapid.T) {
 		require.ErrorIs(f.t, err, memory.ErrClosed)
 		return
 	}
-	// A tag is known once it was asked for, but the nameless one.
+	// A tag is known after its first use, except the empty tag.
 	if options.Tag != "" && kind != "wait" {
 		n.tag(options.Tag)
 	}
@@ -348,8 +347,8 @@ func (f *forest) free(at int) {
 	}
 }
 
-// useDead calls methods of a block that was released, whose state may be another
-// one's by now.
+// useDead calls methods of a released block. Its state may already belong to another
+// block.
 func (f *forest) useDead(t *rapid.T) {
 	if len(f.released) == 0 {
 		t.Skip("nothing was released")
@@ -467,7 +466,7 @@ func (f *forest) checkBudget(t *rapid.T) {
 
 func (f *forest) same(t *rapid.T) { f.root.requireSame(t, f.root.manager.Stats()) }
 
-// A tree of managers does in every history what plain sums say.
+// In every history a tree of managers agrees with plain sums.
 func TestTreeAgainstAModel(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		caching, err := memory.NewCachingResource(dev, memory.CachingOptions{})

@@ -15,8 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// checkFigures checks what must hold in a tree at every moment. It returns what
-// does not.
+// checkFigures checks the invariants of a tree. It returns the violations.
 func checkFigures(s memory.Stats) error {
 	if s.InUse > s.Budget {
 		return fmt.Errorf("%s: %d in use of %d", s.Name, s.InUse, s.Budget)
@@ -54,8 +53,8 @@ func checkFigures(s memory.Stats) error {
 	return nil
 }
 
-// Sixty-four goroutines over a tree with little memory: the figures add up at
-// every moment, at every level.
+// Sixty-four goroutines use a tree with little memory: the statistics are consistent
+// at every moment and every level.
 func TestTreeFiguresAtEveryMoment(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		const workers, rounds = 64, 80
@@ -101,7 +100,8 @@ func TestTreeFiguresAtEveryMoment(t *testing.T) {
 					case 0:
 						bytes = 700 + random.Uint64N(3000)
 					case 1:
-						// Who waits holds nothing, or all might wait for each other.
+						// A waiting goroutine holds nothing; otherwise all might
+						// wait for each other.
 						for len(held) > 0 {
 							release()
 						}
@@ -177,7 +177,7 @@ func TestChildOptions(t *testing.T) {
 	})
 }
 
-// What a closed child still holds counts in its parent until it is released.
+// Memory of a closed child counts in its parent until it is released.
 func TestChildClosedEarly(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Name: "root", Budget: 1000})
@@ -219,7 +219,7 @@ func TestChildClosedEarly(t *testing.T) {
 	})
 }
 
-// Reservations below a child that is closed end with it.
+// Closing a child ends the reservations below it.
 func TestChildClosedAboveAReservation(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 1000})
@@ -238,7 +238,7 @@ func TestChildClosedAboveAReservation(t *testing.T) {
 	})
 }
 
-// Children may be made, used and closed from many goroutines at once.
+// Children may be created, used and closed concurrently.
 func TestChildrenComeAndGo(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		const workers, rounds = 16, 40

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Releasing or retaining a view is an error, and what it was made from stays usable.
+// Releasing or retaining a view is an error, and its owner stays usable.
 func TestViewsHoldNoReference(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -48,7 +48,7 @@ func TestViewsHoldNoReference(t *testing.T) {
 	})
 }
 
-// Own keeps a view longer than what it was made from.
+// Own keeps a view valid after its original slice is released.
 func TestOwnKeepsAView(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -80,7 +80,7 @@ func TestOwnKeepsAView(t *testing.T) {
 	})
 }
 
-// SliceOf takes over the reference of a block, or leaves it with the caller.
+// SliceOf takes over the reference of a block. After an error the caller keeps it.
 func TestSliceOf(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

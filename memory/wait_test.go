@@ -51,7 +51,7 @@ func TestWaitGoesByPriorityThenArrival(t *testing.T) {
 				if !assert.NoError(t, err) {
 					return
 				}
-				// Nobody else has memory now.
+				// No other manager has memory now.
 				mu.Lock()
 				served = append(served, a.name)
 				mu.Unlock()
@@ -67,8 +67,8 @@ func TestWaitGoesByPriorityThenArrival(t *testing.T) {
 	})
 }
 
-// While somebody waits at an account nobody gets of its memory, but requests that
-// do not need it go on.
+// While a request waits at an account no other request gets that account's memory,
+// but requests that do not need it continue.
 func TestWaitKeepsOthersFromTheAccountOnly(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Budget: 1000})
@@ -109,7 +109,7 @@ func TestWaitKeepsOthersFromTheAccountOnly(t *testing.T) {
 	})
 }
 
-// Small requests behind a large one do not pass it, though they would fit.
+// Small requests behind a large one do not overtake it, although they would fit.
 func TestWaitInLineBehindALargeRequest(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{PassingPeriod: -1, Budget: 100})
@@ -171,8 +171,9 @@ func TestWaitCancelledForAReason(t *testing.T) {
 	})
 }
 
-// What a grant and a cancellation that meet make of a request is either; but the
-// bytes are somebody's, or free, and who waits behind gets them.
+// If a grant and a cancellation coincide, the request is either granted or
+// cancelled. In both cases its bytes are in use or free, and the requests behind it
+// get them.
 func TestWaitCancelledAndGrantedAtOnce(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		const rounds = 400
@@ -207,8 +208,8 @@ func TestWaitCancelledAndGrantedAtOnce(t *testing.T) {
 	})
 }
 
-// Many who wait for little memory all get it in the end: no release goes unseen,
-// whatever fails beside it.
+// Many requests that wait for little memory all succeed eventually: no release is
+// missed, even if other requests fail concurrently.
 func TestWaitLosesNoWakeUp(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		const workers, rounds = 32, 100
@@ -257,8 +258,8 @@ func TestWaitLosesNoWakeUp(t *testing.T) {
 	})
 }
 
-// One large request among many small ones, which always would find room, gets its
-// turn.
+// One large request among many small ones, which would always fit, eventually
+// succeeds.
 func TestWaitStarvesNobody(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 100})
@@ -389,7 +390,7 @@ func TestWaitForTheDevice(t *testing.T) {
 	})
 }
 
-// Where what was released does not help and nothing else is in use, waiting ends.
+// If the released memory does not help and nothing else is in use, the wait ends.
 func TestWaitForADeviceThatHasTooLittle(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: newSmall(dev, 100), Budget: 1000})
@@ -475,7 +476,8 @@ func TestReclaimersAreAskedBeforeFailing(t *testing.T) {
 	})
 }
 
-// What cannot be reclaimed now may be later, though nobody releases anything.
+// Memory that cannot be reclaimed now may become reclaimable later without a
+// release.
 func TestReclaimersAreAskedAnewWhileWaiting(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for name, capacity := range map[string]uint64{"budget": 1000, "device": 100} {
@@ -503,8 +505,8 @@ func TestReclaimersAreAskedAnewWhileWaiting(t *testing.T) {
 	})
 }
 
-// Memory that reclaimers release little by little suffices in the end, however
-// often they have to be asked.
+// Memory that reclaimers release in small parts suffices eventually, for any number
+// of calls.
 func TestReclaimersReleaseLittleByLittle(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for name, capacity := range map[string]uint64{"budget": 1 << 20, "device": 200} {
@@ -537,7 +539,8 @@ func TestReclaimersReleaseLittleByLittle(t *testing.T) {
 	})
 }
 
-// A reclaimer that only claims to release memory does not keep a request for ever.
+// A reclaimer that only claims to release memory does not block a request
+// indefinitely.
 func TestReclaimerThatReleasesNothing(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for _, capacity := range []uint64{50, 1000} {

@@ -16,14 +16,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// testClock is a clock that stands still until it is told to go on.
+// testClock is a clock that advances only on demand.
 type testClock struct{ nanoseconds atomic.Int64 }
 
 func (c *testClock) read() time.Time { return time.Unix(0, c.nanoseconds.Load()) }
 
 func (c *testClock) pass(d time.Duration) { c.nanoseconds.Add(int64(d)) }
 
-// agingManager has requests age after a minute of the clock.
+// agingManager returns a manager with requests that age after one minute of the
+// clock.
 func agingManager(t *testing.T, dev *device.Device, options memory.Options) (*memory.Manager, *testClock) {
 	t.Helper()
 	options.PassingPeriod = time.Minute
@@ -45,8 +46,8 @@ func allocateContextLater(t testing.TB, ctx context.Context, m *memory.Manager, 
 	return results
 }
 
-// Issue: one tenant that waits made every request of all others fail, though there
-// was room.
+// Regression: one waiting tenant made every request of all other tenants fail,
+// although there was room.
 func TestSmallerRequestsPassUntilTheWaitingOneHasAged(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		mgr, clock := agingManager(t, dev, memory.Options{Budget: 100})
@@ -87,8 +88,8 @@ func TestSmallerRequestsPassUntilTheWaitingOneHasAged(t *testing.T) {
 	})
 }
 
-// A request that is as large as the waiting one does not pass it: it would take
-// what was released for that.
+// A request as large as the waiting one does not overtake it: it would take the
+// memory that was released for that request.
 func TestOnlySmallerRequestsPass(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		resource := newSmall(dev, 100)
@@ -157,7 +158,7 @@ func TestContextRequestsGiveUpTheirTurn(t *testing.T) {
 	})
 }
 
-// A context that only passes through the manager reaches the resource.
+// A context passed to the manager reaches the resource.
 func TestWaitPassesTheContextToTheResource(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		resource := &contextual{Resource: memory.NewDriverResource(dev)}
@@ -183,7 +184,7 @@ func TestWaitPassesTheContextToTheResource(t *testing.T) {
 	})
 }
 
-// contextual is a resource that waits for something and heeds the context.
+// contextual is a resource that waits and returns when its context is done.
 type contextual struct {
 	memory.Resource
 	seen   context.Context

@@ -22,7 +22,7 @@ import (
 type pinner struct {
 	backend.Device
 	allocated, copied atomic.Int64
-	// alloc gets the number of each allocation, the first being 1.
+	// alloc is called with the number of each allocation, beginning with 1.
 	alloc func(nth int64) error
 	copy  func(nth int64)
 }
@@ -55,7 +55,7 @@ func openPinner(t *testing.T) (*memory.Manager, *pinner) {
 	}), p
 }
 
-// roundTrip moves many chunks up and down.
+// roundTrip uploads and downloads many chunks.
 func roundTrip(t *testing.T, mgr *memory.Manager) (up, down error) {
 	t.Helper()
 	want := random(20*warmChunkBytes + 11)
@@ -104,8 +104,8 @@ func TestWarmStagingLeavesNothingToPin(t *testing.T) {
 	require.EqualValues(t, warmChunks, p.allocated.Load())
 }
 
-// Whichever allocation fails, or is the one at which the context ends, WarmStaging
-// returns the reason, what it has pinned is of use, and it can be called again.
+// If any allocation fails, or the context ends during it, WarmStaging returns the
+// error, the memory pinned so far is usable, and WarmStaging can be called again.
 func TestWarmStagingFailsAtEveryAllocation(t *testing.T) {
 	for _, cancelled := range []bool{false, true} {
 		for nth := int64(1); nth <= warmChunks; nth++ {
@@ -127,7 +127,7 @@ func TestWarmStagingFailsAtEveryAllocation(t *testing.T) {
 			}
 			err := mgr.WarmStaging(ctx)
 			if cancelled && nth == warmChunks && err == nil {
-				want = nil // all of it was pinned
+				want = nil // all of the memory was pinned
 			}
 			require.ErrorIs(t, err, want, "allocation %d", nth)
 			require.EqualValues(t, made*warmChunkBytes, mgr.StagingStats().Pinned)
@@ -150,7 +150,7 @@ func TestWarmStagingAfterClose(t *testing.T) {
 	require.ErrorIs(t, mgr.WarmStaging(t.Context()), device.ErrClosed)
 }
 
-// Bytes travel through the first chunk while the second is being pinned.
+// Bytes are transferred through the first chunk while the second is being pinned.
 func TestTransfersTravelWhileMemoryIsPinned(t *testing.T) {
 	mgr, p := openPinner(t)
 	travelled := make(chan struct{})
@@ -175,8 +175,8 @@ func TestTransfersTravelWhileMemoryIsPinned(t *testing.T) {
 	require.NoError(t, down)
 }
 
-// Transfers use the chunks that there are if no more can be pinned, and fail if there is
-// none. Later ones try again.
+// Transfers use the existing chunks if no more can be pinned, and fail if no chunk
+// exists. Later transfers try again.
 func TestTransfersWithLittlePinnedMemory(t *testing.T) {
 	for made := int64(0); made < warmChunks; made++ {
 		mgr, p := openPinner(t)

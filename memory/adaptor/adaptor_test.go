@@ -281,7 +281,7 @@ func TestRetryWithoutACallbackOnlyAsksOnce(t *testing.T) {
 	})
 }
 
-// keeper keeps what is freed, so that a test can look at it.
+// keeper keeps freed memory, so that a test can inspect it.
 type keeper struct {
 	memory.Resource
 	kept    []resource.Allocation
@@ -425,7 +425,7 @@ func TestFaultErrors(t *testing.T) {
 	})
 }
 
-// none gives memory that is not there.
+// none returns addresses without memory.
 type none struct {
 	memory.Resource
 	pointers []device.Pointer

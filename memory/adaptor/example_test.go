@@ -20,7 +20,7 @@ func Example() {
 	}
 	defer dev.Close()
 
-	// From the bottom up: a pool, figures, and a limit of 1 MB.
+	// From the bottom up: a pool, statistics, and a limit of 1 MB.
 	pool, err := memory.NewCachingResource(dev, memory.CachingOptions{})
 	if err != nil {
 		fmt.Println(err)
@@ -61,7 +61,7 @@ func ExampleLogging() {
 	}
 	defer dev.Close()
 
-	var log bytes.Buffer // a file, otherwise
+	var log bytes.Buffer // usually a file
 	logging := adaptor.NewLogging(memory.NewDriverResource(dev), adaptor.LoggingOptions{
 		CSV: &log,
 		Now: func() time.Time { return time.Date(2026, 1, 2, 14, 21, 19, 998533000, time.UTC) },

@@ -138,7 +138,7 @@ func TestGuardRedZones(t *testing.T) {
 				assert.Zero(t, uint64(allocation.Pointer)%64, "still aligned")
 				require.NoError(t, other.WaitStream(stream))
 				fill(t, allocation, other, 9)
-				// The write is still under way when Free is called.
+				// The write is still pending when Free is called.
 				fill(t, resource.Allocation{Pointer: allocation.Pointer + device.Pointer(test.at), Bytes: 1}, other, 9)
 				err = guard.Free(allocation, []*device.Stream{other})
 				if test.want == 0 {

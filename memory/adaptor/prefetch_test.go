@@ -17,7 +17,7 @@ import (
 
 var _ layer = (*adaptor.Prefetch)(nil)
 
-// managed gives managed memory; DriverResource frees it.
+// managed allocates managed memory; the embedded DriverResource frees it.
 type managed struct{ *memory.DriverResource }
 
 func (m managed) Allocate(bytes uint64, stream *device.Stream) (resource.Allocation, error) {
@@ -54,7 +54,7 @@ func TestPrefetchLeavesOtherMemoryAlone(t *testing.T) {
 	})
 }
 
-// mistaken says that its memory is managed.
+// mistaken reports its memory as managed.
 type mistaken struct{ memory.Resource }
 
 func (mistaken) Kind() device.MemoryKind { return device.MemoryManaged }

@@ -20,15 +20,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// level is an adaptor in a stack and the plain model of it.
+// level is an adaptor in a stack and its model.
 type level struct {
 	memory.Resource
 	name string
-	// allocate is told of a request and says whether it is granted.
+	// allocate is called for each request and reports whether it is granted.
 	allocate func(bytes uint64) bool
-	// free is told of a free and says whether it fails.
+	// free is called for each free and reports whether it fails.
 	free func(bytes uint64) (fails bool)
-	// check compares the adaptor's figures with the model's.
+	// check compares the statistics of the adaptor with those of the model.
 	check func(t require.TestingT)
 }
 
@@ -41,7 +41,7 @@ func bottom(resource memory.Resource) *level {
 	}
 }
 
-// kinds put an adaptor of random options onto a stack.
+// kinds put an adaptor with random options on a stack.
 var kinds = []func(t *rapid.T, below *level) *level{
 	limitLevel, statisticsLevel, trackingLevel, loggingLevel, retryLevel, poisonLevel, guardLevel, faultLevel, alignedLevel, borrowedLevel,
 }
@@ -92,7 +92,7 @@ func statisticsLevel(t *rapid.T, below *level) *level {
 		want.Allocations.Peak = max(want.Allocations.Peak, want.Allocations.Current)
 		want.Bytes.Total += max(bytes, 0)
 		want.Allocations.Total += max(count, 0)
-		// The figures over all do not depend on where scopes begin and end.
+		// The overall figures do not depend on the scopes.
 		if rapid.Bool().Draw(t, "push") {
 			resource.Push()
 			scopes++
@@ -107,7 +107,7 @@ func statisticsLevel(t *rapid.T, below *level) *level {
 	l.allocate = func(bytes uint64) bool {
 		granted := below.allocate(bytes)
 		if granted {
-			// The model runs before the call, so its change is made after it.
+			// The model runs before the call, so the change is made after it.
 			pending := l.check
 			l.check = func(t require.TestingT) {
 				change(int64(bytes), 1)
@@ -286,7 +286,7 @@ func borrowedLevel(_ *rapid.T, below *level) *level {
 	return through(adaptor.NewBorrowed(below), "borrowed", below)
 }
 
-// held is an allocation of the test's and the byte that it was filled with.
+// held is an allocation of the test and its fill byte.
 type held struct {
 	allocation resource.Allocation
 	value      uint8
@@ -297,7 +297,7 @@ func TestStacksInAnyOrder(t *testing.T) {
 	eachBase(t, func(t *testing.T, dev *device.Device, shared *ledger) {
 		streams := []*device.Stream{newStream(t, dev), newStream(t, dev), dev.DefaultStream()}
 		rapid.Check(t, func(t *rapid.T) {
-			// A run that rapid gives up halfway leaves nothing to the next one.
+			// A run that rapid aborts must not affect the next one.
 			foot := newLedger(shared.Resource)
 			levels := []*level{bottom(foot)}
 			for range rapid.IntRange(1, 6).Draw(t, "height") {
@@ -353,7 +353,7 @@ func TestStacksInAnyOrder(t *testing.T) {
 			}
 			t.Repeat(map[string]func(*rapid.T){
 				"allocate":   allocate,
-				"allocate 2": allocate, // as often as all else
+				"allocate 2": allocate, // as often as all other actions
 				"free": func(t *rapid.T) {
 					if len(blocks) > 0 {
 						free(rapid.IntRange(0, len(blocks)-1).Draw(t, "victim"))
@@ -373,7 +373,7 @@ func TestStackUnderManyGoroutines(t *testing.T) {
 		const (
 			goroutines = 32
 			rounds     = 40
-			size       = 700 // at most, of a request
+			size       = 700 // the maximum request size
 		)
 		streams := make([]*device.Stream, 4)
 		for i := range streams {
@@ -440,8 +440,8 @@ func TestStackUnderManyGoroutines(t *testing.T) {
 	})
 }
 
-// requireReplayable checks that nothing in a log is allocated while it is held,
-// or freed while it is not.
+// requireReplayable checks that a log neither allocates a held address nor frees an
+// address that is not held.
 func requireReplayable(t *testing.T, log *bytes.Buffer, granted, failed uint64) {
 	t.Helper()
 	var allocations, failures uint64

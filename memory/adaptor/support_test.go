@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Every adaptor passes Trim on and tells its upstream.
+// Every adaptor passes Trim on and returns its upstream.
 var (
 	_ layer = (*adaptor.Aligned)(nil)
 	_ layer = (*adaptor.Borrowed)(nil)
@@ -38,8 +38,8 @@ type layer interface {
 	resource.ContextAllocator
 }
 
-// ledger is the foot of every stack in these tests. It knows what is allocated,
-// and that what it gets back is what it gave, with its own Private.
+// ledger is the lowest resource of every stack in these tests. It records the
+// allocations and checks that each is freed unchanged, with its Private.
 type ledger struct {
 	memory.Resource
 	mu     sync.Mutex
@@ -47,7 +47,7 @@ type ledger struct {
 	served uint64
 	wrong  error
 	closed int
-	// cached is what Trim gives back.
+	// cached is the number of bytes that Trim releases.
 	cached uint64
 }
 
@@ -99,7 +99,8 @@ func (l *ledger) Close() error {
 	return l.Resource.Close()
 }
 
-// balance is what is held, and an error for what should not have happened.
+// balance returns the number and bytes of the held allocations, and an error if the
+// resource was misused.
 func (l *ledger) balance() (blocks int, bytes uint64, err error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
@@ -116,7 +117,7 @@ func (l *ledger) requireEmpty(t require.TestingT) {
 	require.Zero(t, bytes)
 }
 
-// eachBase runs f on every device over every resource that all devices have.
+// eachBase runs f on every device with every resource that all devices support.
 func eachBase(t *testing.T, f func(t *testing.T, dev *device.Device, foot *ledger)) {
 	t.Helper()
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
@@ -148,7 +149,7 @@ func fill(t require.TestingT, allocation resource.Allocation, stream *device.Str
 	}))
 }
 
-// contents waits for the streams and reads memory.
+// contents waits for the streams and reads the memory.
 func contents(t require.TestingT, pointer device.Pointer, bytes uint64, streams ...*device.Stream) []byte {
 	for _, stream := range streams {
 		require.NoError(t, stream.Synchronize(context.Background()))
@@ -158,7 +159,7 @@ func contents(t require.TestingT, pointer device.Pointer, bytes uint64, streams 
 	return got
 }
 
-// all reports whether every byte has the value.
+// all reports whether every byte equals the value.
 func all(contents []byte, value uint8) bool {
 	for _, got := range contents {
 		if got != value {

@@ -216,7 +216,7 @@ func TestRunEnds(t *testing.T) {
 		t.Run(fmt.Sprintf("while it waits for the time of a request, concurrent %v", concurrent), func(t *testing.T) {
 			resource := newLedger(devicetest.Open(t, "host"))
 			ctx, cancel := context.WithCancel(context.Background())
-			// At this speed the second line is due in years.
+			// At this speed the second line is years away.
 			options := replay.Options{Concurrent: concurrent, Speed: 1e-15}
 			p := player(t, load(t, "1,allocate,0x10,8,0", "2,free,0x10,8,0"), &cancelling{resource, cancel}, options)
 			_, err := p.Run(ctx)
@@ -227,7 +227,7 @@ func TestRunEnds(t *testing.T) {
 	}
 }
 
-// cancelling cancels the run when it is asked for memory.
+// cancelling cancels the run when its Allocate is called.
 type cancelling struct {
 	*ledger
 	cancel func()
@@ -260,7 +260,7 @@ func TestFragmentation(t *testing.T) {
 	assert.InDelta(t, 0.75, replay.Moment{InUse: 1, Footprint: replay.Footprint{Reserved: 4}}.Fragmentation(), 1e-9)
 }
 
-// TestAnyLog replays logs of no sense at all.
+// TestAnyLog replays random, inconsistent logs.
 func TestAnyLog(t *testing.T) {
 	dev := devicetest.Open(t, "host")
 	rapid.Check(t, func(t *rapid.T) {

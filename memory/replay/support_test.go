@@ -15,12 +15,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// ledger is a resource that writes down what it is asked for, and refuses what
-// is larger than a limit.
+// ledger is a resource that records its requests and refuses those larger than a
+// limit.
 type ledger struct {
 	memory.Resource
 	limit   uint64
-	failure error // of every free, where set
+	failure error // of every free, if set
 	lost    bool
 
 	mu    sync.Mutex
@@ -66,7 +66,7 @@ func (l *ledger) Free(allocation resource.Allocation, further []*device.Stream) 
 	return l.failure
 }
 
-// logOf makes a log of lines without their times: thread, action, pointer, size,
+// logOf builds a log from lines without times: thread, action, pointer, size,
 // stream.
 func logOf(lines ...string) string {
 	var b strings.Builder

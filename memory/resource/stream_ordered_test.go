@@ -19,8 +19,8 @@ const mebibyte = 1 << 20
 
 var errDriver = errors.New("the driver fails")
 
-// newStreamOrdered makes a pool until the end of the test, and skips the test
-// where the driver has none of that kind.
+// newStreamOrdered creates a pool that is closed at the end of the test. It skips
+// the test if the driver does not support such pools.
 func newStreamOrdered(t *testing.T, dev *device.Device, options resource.StreamOrderedOptions) *resource.StreamOrdered {
 	t.Helper()
 	pool, err := resource.NewStreamOrdered(dev, options)
@@ -145,7 +145,7 @@ func TestStreamOrderedReuse(t *testing.T) {
 	})
 }
 
-// A block whose stream was closed is freed on another one.
+// A block of a closed stream is freed on another stream.
 func TestStreamOrderedFreeAfterItsStream(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		pool := newStreamOrdered(t, dev, resource.StreamOrderedOptions{ReleaseThreshold: resource.KeepNothing})
@@ -167,7 +167,7 @@ func TestStreamOrderedFreeAfterItsStream(t *testing.T) {
 	})
 }
 
-// pools records what is asked of a driver's pools, and can fail it.
+// pools records the calls of a driver's pool functions and can make them fail.
 type pools struct {
 	backend.Device
 	maximum    uint64
