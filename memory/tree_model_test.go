@@ -156,7 +156,7 @@ func (n *node) book(tag string, bytes uint64) {
 	n.up(func(level *node) { level.peak = max(level.peak, level.inUse()) })
 }
 
-// end ends the descendants of a closed manager.
+// end ends a node and its descendants.
 func (n *node) end() { n.down(func(below *node) { below.ended, below.guaranteed = true, false }) }
 
 // forget removes closed children that hold nothing, but keeps their counts.

@@ -6,13 +6,13 @@ import (
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 )
 
-// checkBooks walks everything a caching resource knows and fails the test where
-// two parts disagree. The live blocks are those the test holds. Nothing else uses
-// the resource meanwhile.
+// checkBooks walks the whole state of a caching resource and fails the test if two
+// parts disagree. live are the blocks that the test holds. Nothing else may use the
+// resource meanwhile.
 func checkBooks(t require.TestingT, r *Resource, live []*bestfit.Node) {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	// Without its method Helper, which takes most of the time else.
+	// This hides the method Helper, which would take most of the time.
 	t = struct{ require.TestingT }{t}
 	b := books{t: t, r: r, free: map[*bestfit.Node]*streamCache{}, used: map[*bestfit.Node]string{}, holes: map[*bestfit.Node]bool{}}
 	for _, node := range live {
@@ -35,12 +35,12 @@ func checkBooks(t require.TestingT, r *Resource, live []*bestfit.Node) {
 	b.figures()
 }
 
-// books collects what the parts say.
+// books collects the state of the parts.
 type books struct {
 	t require.TestingT
 	r *Resource
-	// free are the members of the sets of the stream caches, used what is handed out, in
-	// slots or held. Runs that the segments lead to are taken out.
+	// free are the members of the sets of the stream caches; used are the runs that
+	// are allocated, in slots or held. Runs that the segments refer to are removed.
 	free  map[*bestfit.Node]*streamCache
 	used  map[*bestfit.Node]string
 	holes map[*bestfit.Node]bool
@@ -57,7 +57,7 @@ func (b *books) take(node *bestfit.Node, as string) {
 	b.used[node] = as
 }
 
-// caches collects what the stream caches hold.
+// caches collects the runs of the stream caches.
 func (b *books) caches() {
 	var free uint64
 	for number, f := range b.r.owners {
@@ -184,7 +184,7 @@ func (b *books) mapped(g *mappedSegments) {
 			require.NotEqual(b.t, runUnmapped, p.last.State, "a hole at the end")
 			require.Nil(b.t, b.r.space.Next(p.last))
 		}
-		// Piece by piece, what is mapped is what the runs that are no holes cover.
+		// The mapped pieces cover exactly the runs that are not holes.
 		end, covered := uint64(p.base)+p.top, uint64(0)
 		at := end
 		for node := p.last; node != nil; node = b.r.space.Previous(node) {

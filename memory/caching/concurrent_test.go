@@ -19,8 +19,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Many goroutines share a few streams and little memory. Every block is filled
-// with a number of its own by work of its streams and has it until it is freed,
+// Many goroutines share a few streams and little memory. Work on its streams fills
+// every block with a unique number, which the block must keep until it is freed,
 // with work on it still enqueued.
 func TestManyGoroutinesKeepTheirContents(t *testing.T) {
 	for name, mode := range map[string]SegmentMode{"fixed": FixedSegments, "expandable": ExpandableSegments} {
@@ -53,7 +53,7 @@ func TestManyGoroutinesKeepTheirContents(t *testing.T) {
 					return nil
 				})
 			}
-			for i := range 4 { // and more streams come and go than a resource keeps apart
+			for i := range 4 { // and more streams are opened and closed than a resource keeps caches for
 				random := rand.New(rand.NewPCG(uint64(i), 12))
 				group.Go(func() error { return c.passers(dev, random) })
 			}
@@ -126,7 +126,7 @@ func (c *contents) round(random *rand.Rand, stream *device.Stream) error {
 		err = c.verify(allocation, id, last)
 	}
 	if err == nil {
-		err = c.fill(allocation, 0xDEAD, last) // which is not over when the block is freed
+		err = c.fill(allocation, 0xDEAD, last) // this work is still pending when the block is freed
 	}
 	return errors.Join(err, c.resource.Free(allocation, further))
 }

@@ -18,8 +18,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/caching"
 )
 
-// A manager over a caching resource counts every byte, keeps contents apart and
-// gives everything back, on whatever device.
+// On every device a manager on a caching resource counts every byte, keeps the
+// contents of blocks apart and releases all memory.
 func TestManagerOverCachingResource(t *testing.T) {
 	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
 		for name, mode := range map[string]caching.SegmentMode{"fixed": caching.FixedSegments, "expandable": caching.ExpandableSegments} {
@@ -53,7 +53,7 @@ func TestManagerOverCachingResource(t *testing.T) {
 
 const managedBudget = 8 << 20
 
-// managedModel knows what should be in use.
+// managedModel records the expected memory in use.
 type managedModel struct {
 	t        *rapid.T
 	mgr      *memory.Manager
@@ -69,7 +69,7 @@ type managedModel struct {
 type managedBlock struct {
 	*memory.Block
 	bytes uint64
-	// value is what the block is filled with, by work on last.
+	// value is the fill value of the block, written by work on last.
 	value uint32
 	last  *device.Stream
 }
@@ -146,7 +146,7 @@ func (m *managedModel) allocate() {
 	m.fill(managed, stream)
 }
 
-// fill has a stream write into a block after what was written before.
+// fill makes a stream write to a block after the previous writes.
 func (m *managedModel) fill(block *managedBlock, stream *device.Stream) {
 	if stream != block.last {
 		require.NoError(m.t, stream.WaitStream(block.last))

@@ -10,18 +10,19 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 )
 
-// An epoch that counts as over is over, whoever waits for one comes after it, and
-// as long as its end could be marked nobody waits for more.
+// The work of a completed epoch has completed. A wait for an epoch covers its work,
+// and waits for no more as long as the end of the epoch could be marked.
 func TestEpochsAgainstPositions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		s := newScene(t)
 		stream := s.newStream()
 		var e epochs
 		e.open(stream)
-		// freed says at which position each block was freed, in ascending order.
+		// freed is the stream position at which a block was freed; blocks are in
+		// ascending order.
 		type freed struct{ epoch, position uint64 }
 		var blocks []freed
-		// exact says that every mark was made and kept.
+		// exact is set if every mark was recorded and kept.
 		exact := true
 		draw := func() freed { return blocks[rapid.IntRange(0, len(blocks)-1).Draw(t, "block")] }
 		for range rapid.IntRange(1, 300).Draw(t, "steps") {
@@ -85,7 +86,7 @@ func TestEpochsAgainstPositions(t *testing.T) {
 	})
 }
 
-// completed is how much of a stream's work is done.
+// completed returns the number of completed pieces of work of a stream.
 func (s *scene) completed(stream *device.Stream) uint64 {
 	s.sim.mu.Lock()
 	defer s.sim.mu.Unlock()
@@ -100,8 +101,8 @@ func (s *scene) closeAll() {
 	s.sim.requireEmpty(s.t, s.dev, len(s.all))
 }
 
-// Where a stream has more marks than are kept, its blocks count as in use until a
-// later one.
+// If a stream has too many marks, the blocks of a dropped mark count as used until a
+// later mark.
 func TestEpochsGiveMarksUp(t *testing.T) {
 	s := newScene(t)
 	stream, other := s.newStream(), s.newStream()
@@ -126,7 +127,7 @@ func TestEpochsGiveMarksUp(t *testing.T) {
 	s.closeAll()
 }
 
-// The watch may be under way when the epochs are closed: its event goes too.
+// The watch may be running when the epochs are closed: its event is closed too.
 func TestEpochsClosedUnderAWatch(t *testing.T) {
 	s := newScene(t)
 	stream := s.newStream()

@@ -6,7 +6,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// inBothModes runs a test on fixed and on expandable segments.
+// inBothModes runs a test with fixed and with expandable segments.
 func inBothModes(t *testing.T, f func(s *scene, options Options)) {
 	t.Helper()
 	for name, mode := range map[string]SegmentMode{"fixed": FixedSegments, "expandable": ExpandableSegments} {
@@ -32,13 +32,13 @@ func TestOneStreamNeedsNoEvents(t *testing.T) {
 	})
 }
 
-// What another stream waits for is the position at which the memory was freed.
+// Another stream waits exactly for the position at which the memory was freed.
 func TestWaitIsForTheLastUse(t *testing.T) {
 	inBothModes(t, func(s *scene, options Options) {
 		options.LimitBytes = 256 << 10 // one segment
 		s.start(options)
 		a, b := s.newStream(), s.newStream()
-		s.resource.cacheOf(a) // so that it is known that there are two
+		s.resource.cacheOf(a) // so that the resource has two streams
 
 		early, _, late := s.allocate(80_000, b), s.allocate(10_000, b), s.allocate(110_000, b)
 		s.use(early, b)
@@ -84,8 +84,7 @@ func TestMemoryMovesWithoutWaitingOnceItsUseIsOver(t *testing.T) {
 	})
 }
 
-// However many blocks come and go between two pieces of work, one event tells when
-// they were used.
+// One event marks the use of all blocks that are freed between two pieces of work.
 func TestAtMostOneEventForEachPieceOfWork(t *testing.T) {
 	inBothModes(t, func(s *scene, options Options) {
 		s.start(options)
@@ -113,8 +112,8 @@ func TestAtMostOneEventForEachPieceOfWork(t *testing.T) {
 	})
 }
 
-// A block that further streams use is held until what they had when it was freed
-// is done. Freeing does not wait.
+// A block that further streams use is held until the work that they had when it was
+// freed has completed. Freeing does not wait.
 func TestBlocksOfFurtherStreamsAreHeld(t *testing.T) {
 	inBothModes(t, func(s *scene, options Options) {
 		options.LimitBytes = 64 << 10
@@ -159,7 +158,7 @@ func TestFurtherStreamsThatAreDoneHoldNothing(t *testing.T) {
 }
 
 // Streams may be closed before the memory that they used is freed, or while it is
-// cached: their last work counts.
+// cached: their last work still counts.
 func TestClosedStreams(t *testing.T) {
 	inBothModes(t, func(s *scene, options Options) {
 		options.LimitBytes = 256 << 10
@@ -199,8 +198,9 @@ func TestClosedStreams(t *testing.T) {
 	})
 }
 
-// Free memory that different streams used last side by side is one run once they
-// are done: it goes back, serves a larger request, and Close leaves nothing.
+// Adjacent free memory of different streams becomes one run after their work has
+// completed: it can be released, serves a larger request, and Close releases
+// everything.
 func TestFreeMemoryOfSeveralStreamsIsJoined(t *testing.T) {
 	sideBySide := func(s *scene) (a, b *sceneBlock) {
 		first, second := s.newStream(), s.newStream()
@@ -239,8 +239,8 @@ func TestFreeMemoryOfSeveralStreamsIsJoined(t *testing.T) {
 	})
 }
 
-// What is left of memory that was taken over is joined with what the stream has
-// beside it.
+// The remainder of a run taken from another stream is merged with the adjacent free
+// memory of the stream.
 func TestRestsAreJoined(t *testing.T) {
 	inBothModes(t, func(s *scene, options Options) {
 		options.LimitBytes = 256 << 10
@@ -251,7 +251,7 @@ func TestRestsAreJoined(t *testing.T) {
 		s.free(third)
 		s.use(second, b)
 		s.free(second)
-		// a takes a part of what b had, beside what is a's own.
+		// a takes part of the memory of b, next to its own memory.
 		taken := s.allocate(75_000, a)
 		require.Equal(s.t, second.address(), taken.address())
 		s.check()

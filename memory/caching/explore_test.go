@@ -11,16 +11,17 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// explored is a small scene in which every order of a few operations is tried. The
-// simulated device is the model: it knows for every byte which work used it last, and
-// notes a fault if memory is handed out, used or unmapped before that work comes first.
+// explored is a small scene in which the test tries every order of a few operations.
+// The simulated device is the model: it records for all memory which work used it
+// last, and records a fault if memory is allocated, used or unmapped before that
+// work.
 type explored struct {
 	*scene
 	streams [2]*device.Stream
 	blocks  [2]*sceneBlock
 }
 
-// exploredSteps are the operations. Each reports whether it can be done now.
+// exploredSteps are the operations. Each returns whether it can be performed now.
 var exploredSteps = []struct {
 	name string
 	do   func(e *explored) bool
@@ -46,7 +47,7 @@ func (e *explored) take(block, stream int) bool {
 	if e.blocks[block] != nil {
 		return false
 	}
-	// One segment holds one block: the second request has to reclaim, or to wait.
+	// One segment holds one block: the second request has to reclaim or wait.
 	b, err := e.tryAllocate(200<<10, e.streams[stream])
 	if err != nil {
 		require.ErrorIs(e.t, err, device.ErrOutOfMemory)
@@ -90,9 +91,9 @@ func (e *explored) advance(stream int) bool {
 	return true
 }
 
-// TestEveryOrderOfAFewOperations tries every sequence of operations on two streams and
-// two blocks, of which there is memory for one and a half: 4,000 of five operations.
-// GPUFRAME_EXPLORE_DEPTH=7 tries 350,000, which takes some minutes.
+// TestEveryOrderOfAFewOperations tries every sequence of operations on two streams
+// and two blocks, with memory for one and a half blocks: 4,000 sequences of five
+// operations. GPUFRAME_EXPLORE_DEPTH=7 tries 350,000, which takes some minutes.
 func TestEveryOrderOfAFewOperations(t *testing.T) {
 	depth := 5
 	if deeper, err := strconv.Atoi(os.Getenv("GPUFRAME_EXPLORE_DEPTH")); err == nil {
@@ -110,8 +111,8 @@ func TestEveryOrderOfAFewOperations(t *testing.T) {
 	}
 }
 
-// exploreFrom runs a sequence and, if its last operation could be done, all that begin
-// with it.
+// exploreFrom runs a sequence and, if its last operation could be performed, all
+// sequences that begin with it.
 func exploreFrom(t *testing.T, mode SegmentMode, sequence []int, depth int, sequences *int) {
 	*sequences++
 	if !runSequence(t, mode, sequence) || len(sequence) == depth {
@@ -122,7 +123,7 @@ func exploreFrom(t *testing.T, mode SegmentMode, sequence []int, depth int, sequ
 	}
 }
 
-// runSequence reports whether the last operation could be done.
+// runSequence reports whether the last operation could be performed.
 func runSequence(t *testing.T, mode SegmentMode, sequence []int) (done bool) {
 	defer func() {
 		if t.Failed() {
@@ -138,7 +139,7 @@ func runSequence(t *testing.T, mode SegmentMode, sequence []int) (done bool) {
 	e.start(options)
 	for i := range e.streams {
 		e.streams[i] = e.newStream()
-		e.resource.cacheOf(e.streams[i]) // so that it is known that there are two
+		e.resource.cacheOf(e.streams[i]) // so that the resource has two streams
 	}
 	done = true
 	for _, step := range sequence {

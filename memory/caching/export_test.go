@@ -5,8 +5,8 @@ import (
 	"testing"
 )
 
-// SkipFewAddresses skips a test of expandable segments on 32-bit platforms: a range of
-// addresses for all of the host's memory does not exist there.
+// SkipFewAddresses skips a test of expandable segments on 32-bit platforms, which
+// have no address range for all of the host's memory.
 func SkipFewAddresses(t testing.TB, mode SegmentMode) {
 	t.Helper()
 	if mode == ExpandableSegments && strconv.IntSize == 32 {

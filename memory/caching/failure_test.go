@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// What a caching resource does before a request fails, step by step.
+// These tests check the steps of a caching resource before a request fails.
 
 func TestCallbacksAreAskedInTurn(t *testing.T) {
 	inBothModes(t, func(s *scene, options Options) {
@@ -79,7 +79,8 @@ func TestOversizeIsNotSplit(t *testing.T) {
 	s.end()
 }
 
-// Above the threshold growth gives back first what was not used for longest.
+// Above the threshold, growth first releases the memory that has been unused for
+// longest.
 func TestTheOldestIsCollected(t *testing.T) {
 	s := newScene(t)
 	options := smallSegments(FixedSegments)
@@ -92,7 +93,7 @@ func TestTheOldestIsCollected(t *testing.T) {
 		s.free(block)
 		_, err := s.resource.Trim(math.MaxUint64) // moves it out of the stream's cache
 		require.NoError(t, err)
-		s.allocate(10_000, stream) // time passes with every request
+		s.allocate(10_000, stream) // the clock advances with every request
 	}
 	reserved := s.resource.Stats().Reserved
 	require.Equal(t, uint64(8<<20+256<<10), reserved)
@@ -102,7 +103,7 @@ func TestTheOldestIsCollected(t *testing.T) {
 	s.end()
 }
 
-// Segments do not become younger by being everybody's.
+// Moving a segment to the shared cache does not reset its age.
 func TestTheAgeOfSegmentsLasts(t *testing.T) {
 	s := newScene(t)
 	options := smallSegments(FixedSegments)
@@ -112,7 +113,7 @@ func TestTheAgeOfSegmentsLasts(t *testing.T) {
 	younger, older := s.allocate(2<<20, stream), s.allocate(2<<20, stream)
 	for _, block := range []*sceneBlock{older, younger} {
 		s.free(block)
-		s.allocate(3<<20, stream) // freed memory leaves the stream's cache, and time passes
+		s.allocate(3<<20, stream) // freed memory leaves the stream's cache, and the clock advances
 	}
 	s.resource.mu.Lock()
 	s.resource.flush()
@@ -125,8 +126,8 @@ func TestTheAgeOfSegmentsLasts(t *testing.T) {
 	s.end()
 }
 
-// Memory that is mostly free goes back while the resource is in use, but not again
-// before some time has passed.
+// Memory that is mostly free is released while the resource is in use, but not again
+// before a pause.
 func TestShrinking(t *testing.T) {
 	inBothModes(t, func(s *scene, options Options) {
 		s.start(options)
@@ -138,7 +139,7 @@ func TestShrinking(t *testing.T) {
 			for range 12 {
 				blocks = append(blocks, s.allocate(2<<20, stream))
 			}
-			s.resource.shrinking.demand = 1 << 20 // as if the rest had been reserved for its shape
+			s.resource.shrinking.demand = 1 << 20 // as if the rest had been reserved because of fragmentation
 			for _, block := range blocks {
 				s.free(block)
 			}
@@ -155,7 +156,7 @@ func TestShrinking(t *testing.T) {
 	})
 }
 
-// What the resource was primed with serves both pools.
+// Primed memory serves both pools.
 func TestPrimedMemoryMoves(t *testing.T) {
 	s := newScene(t)
 	options := smallSegments(ExpandableSegments)
@@ -172,7 +173,7 @@ func TestPrimedMemoryMoves(t *testing.T) {
 	s.end()
 }
 
-// Growth joins the free memory at its place, if nobody else uses that any more.
+// Growth merges with adjacent free memory if its last use has completed.
 func TestGrowthJoinsItsNeighbour(t *testing.T) {
 	const segment = 256 << 10
 	setUp := func() (s *scene, a, b *device.Stream, first *sceneBlock) {
@@ -201,7 +202,7 @@ func TestGrowthJoinsItsNeighbour(t *testing.T) {
 
 	s, _, b, first = setUp()
 	s.sim.idle()
-	_, err := s.resource.Trim(math.MaxUint64) // looks who is done
+	_, err := s.resource.Trim(math.MaxUint64) // updates which work has completed
 	require.NoError(t, err)
 	second = s.allocate(2<<20, b)
 	require.Equal(t, first.address(), second.address(), "nobody uses it any more")
@@ -210,7 +211,8 @@ func TestGrowthJoinsItsNeighbour(t *testing.T) {
 	s.end()
 }
 
-// What joins growth keeps the time of its last use: only that stream may have it.
+// Memory merged with growth keeps the epoch of its last use, and only its stream may
+// use it.
 func TestGrowthKeepsTheLastUse(t *testing.T) {
 	s := newScene(t)
 	options := smallSegments(ExpandableSegments)
@@ -229,7 +231,7 @@ func TestGrowthKeepsTheLastUse(t *testing.T) {
 	s.use(blocks[2], a)
 	used := s.position(a)
 	s.free(blocks[2])
-	larger := s.allocate(3<<19, a) // the hole and half of what is free behind it
+	larger := s.allocate(3<<19, a) // the hole and half of the free memory after it
 	require.Equal(t, blocks[1].address(), larger.address())
 	s.work(a)
 	rest := s.allocate(1<<19, b)
@@ -239,8 +241,8 @@ func TestGrowthKeepsTheLastUse(t *testing.T) {
 	s.end()
 }
 
-// Memory that is on its way from one pool to the other is not lost where the
-// driver fails.
+// Memory that is being moved from one pool to the other does not leak if the driver
+// fails.
 func TestMovingFails(t *testing.T) {
 	for _, call := range []string{"Unmap", "Map", "SetAccess"} {
 		for number := range 3 {
@@ -279,7 +281,7 @@ func TestMovingFails(t *testing.T) {
 	}
 }
 
-// A hole is filled from the end where it adjoins what is free.
+// A hole is filled from the end that is adjacent to free memory.
 func TestGrowthFillsHoles(t *testing.T) {
 	s := newScene(t)
 	s.start(smallSegments(ExpandableSegments))
@@ -307,8 +309,8 @@ func TestGrowthFillsHoles(t *testing.T) {
 	s.end()
 }
 
-// Where nothing else helps the work is waited for that keeps memory from being
-// given back: that of blocks that are held too.
+// As a last resort, a request waits for the work that keeps memory from being
+// released, including that of held blocks.
 func TestTheLastResortWaits(t *testing.T) {
 	inBothModes(t, func(s *scene, options Options) {
 		options.LimitBytes = 512 << 10
@@ -345,7 +347,7 @@ func TestOutOfMemoryNamesEverything(t *testing.T) {
 		require.NotContains(s.t, text, "in pieces: ")
 		s.end()
 	})
-	// Enough is cached, but not in one piece; and somebody else has the rest.
+	// Enough memory is cached, but not in one piece; other processes hold the rest.
 	failure := &OutOfMemoryError{Asked: 1 << 20, Device: "cuda:0", Free: 1 << 30, Total: 8 << 30,
 		Resource: Stats{Reserved: 4 << 20, InUse: 2 << 20, Cached: 2 << 20}, Err: device.ErrOutOfMemory}
 	require.Contains(t, failure.Error(), "ExpandableSegments")

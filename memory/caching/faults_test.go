@@ -12,18 +12,17 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// faultCalls are the driver's calls that are made to fail, and lostCalls those of
-// them after whose failure something stays behind, for nobody can know what has
-// become of it.
+// faultCalls are the driver calls that the tests make fail. After a failure of one
+// of lostCalls something leaks, because the state of its object is unknown.
 var (
 	faultCalls = []string{"Alloc", "Free", "AddressReserve", "AddressFree", "PhysicalCreate", "PhysicalRelease", "Map", "SetAccess",
 		"Unmap", "EventCreate", "EventRecord", "EventQuery", "EventSynchronize", "StreamQuery", "StreamWaitEvent"}
 	lostCalls = []string{"Free", "AddressFree", "PhysicalRelease"}
 )
 
-// Calls of the driver that a trace makes are made to fail in turn. Whatever
-// that does to a request, the books stay right, later requests work, and nothing
-// is lost but what the driver refused to take back.
+// Each driver call of a trace fails in turn. A request may fail because of that, but
+// the state stays consistent, later requests succeed, and nothing leaks except
+// objects that the driver refused to free.
 func TestEachDriverCallFails(t *testing.T) {
 	short := fmt.Errorf("simulated: %w", device.ErrOutOfMemory)
 	inBothModes(t, func(s *scene, options Options) {
@@ -54,7 +53,7 @@ func TestEachDriverCallFails(t *testing.T) {
 }
 
 // faultTrace runs the same requests each time, as far as the driver's failures
-// leave them the same.
+// allow.
 func faultTrace(s *scene, options Options, fail func(call string) error) {
 	failed := ""
 	guard := func(call string) error {
@@ -82,7 +81,7 @@ func faultTrace(s *scene, options Options, fail func(call string) error) {
 			s.accept(err, failed)
 			s.sim.fail = nil
 			s.check()
-			if err := s.resource.Close(); !errors.Is(err, device.ErrClosed) { // there may be nothing left to do
+			if err := s.resource.Close(); !errors.Is(err, device.ErrClosed) { // nothing may be left to do
 				require.NoError(s.t, err)
 			}
 		}
@@ -142,7 +141,7 @@ func (s *scene) trace(guard func(string) error, failed *string) {
 	}
 }
 
-// accept takes an error only where the driver has failed.
+// accept accepts an error only if the driver has failed.
 func (s *scene) accept(err error, failed string) {
 	if err != nil {
 		require.NotEmpty(s.t, failed, "%v", err)

@@ -14,9 +14,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// Memory is handed out only where all that used it before is over, or comes before
-// what the stream does next, whatever the interleaving of streams, work, pressure
-// and trimming; and the books are right after every step.
+// Memory is allocated only if all its previous uses have completed, or come before
+// the next work of the stream, for every interleaving of streams, work, memory
+// pressure and trimming. The state is consistent after every step.
 func TestCachingOrder(t *testing.T) {
 	for name, configure := range map[string]func(s *scene) Options{
 		"fixed": func(*scene) Options { return smallSegments(FixedSegments) },
@@ -43,7 +43,7 @@ func TestCachingOrder(t *testing.T) {
 	}
 }
 
-// orderModel draws what happens in a scene.
+// orderModel draws the events of a scene.
 type orderModel struct {
 	*scene
 	t     *rapid.T
@@ -70,7 +70,7 @@ func (m *orderModel) run() {
 	m.finish()
 }
 
-// finish frees everything and closes everything, by turns in either order.
+// finish frees and closes everything, in one of two orders.
 func (m *orderModel) finish() {
 	m.sim.capacity = simulatedTotal
 	early := rapid.Bool().Draw(m.t, "close early")
@@ -94,7 +94,7 @@ func (m *orderModel) drawStream() *device.Stream {
 	return m.streams[rapid.IntRange(0, len(m.streams)-1).Draw(m.t, "stream")]
 }
 
-// drawAny returns a stream that may be closed, one of the latest.
+// drawAny returns one of the latest streams, which may be closed.
 func (m *orderModel) drawAny() *device.Stream {
 	return m.all[len(m.all)-1-rapid.IntRange(0, min(len(m.all), 8)-1).Draw(m.t, "any stream")]
 }
@@ -113,8 +113,8 @@ func (m *orderModel) allocateOne() {
 	}
 }
 
-// short checks that a request failed for want of memory, and only after everything
-// was tried.
+// short checks that a request failed because of too little memory, and only after
+// every step was tried.
 func (m *orderModel) short(size uint64, err error) {
 	t := m.t
 	var failure *OutOfMemoryError
@@ -135,7 +135,7 @@ func (m *orderModel) short(size uint64, err error) {
 	m.nothingIdle()
 }
 
-// nothingIdle checks that everything was given back that could be.
+// nothingIdle checks that all memory that could be released was released.
 func (m *orderModel) nothingIdle() {
 	used := func(address, bytes uint64) bool {
 		return slices.ContainsFunc(m.live, func(block *sceneBlock) bool {
@@ -213,17 +213,17 @@ func (m *orderModel) setLimit() {
 	require.NoError(m.t, m.resource.SetLimit(bytes))
 }
 
-// press leaves the device little memory.
+// press leaves little memory on the device.
 func (m *orderModel) press() {
 	m.sim.capacity = rapid.SampledFrom([]uint64{0, 1 << 20, 2 << 20, simulatedTotal}).Draw(m.t, "capacity")
 }
 
-// wait orders streams for a reason of the program's own.
+// wait orders streams as a program does for its own reasons.
 func (m *orderModel) wait() {
 	require.NoError(m.t, m.drawStream().WaitStream(m.drawAny()))
 }
 
-// crowd has so many streams come and go that the resource forgets some.
+// crowd opens and closes so many streams that the resource retires some.
 func (m *orderModel) crowd() {
 	if rapid.IntRange(0, 4).Draw(m.t, "seldom") > 0 {
 		return

@@ -17,8 +17,8 @@ type scene struct {
 	sim      *simulated
 	dev      *device.Device
 	resource *Resource
-	// streams are open; all are the closed ones too, for their fences go when
-	// they are collected.
+	// streams are the open streams; all includes the closed ones, because their
+	// fences are closed when they are collected.
 	streams, all []*device.Stream
 	live         []*sceneBlock
 }
@@ -31,12 +31,12 @@ type sceneBlock struct {
 func (b *sceneBlock) node() *bestfit.Node { return b.allocation.Private.(*bestfit.Node) }
 func (b *sceneBlock) address() uint64     { return uint64(b.allocation.Pointer) }
 
-// smallSegments has everything happen with little memory.
+// smallSegments returns options with small segments.
 func smallSegments(mode SegmentMode) Options {
 	return Options{Segments: mode, SmallBytes: 8 << 10, SmallSegmentBytes: 64 << 10, LargeSegmentBytes: 256 << 10}
 }
 
-// newScene opens a device. Whoever calls it calls start and end.
+// newScene opens a device. The caller calls start and end.
 func newScene(t require.TestingT) *scene {
 	s := &scene{t: t}
 	s.sim, s.dev = openSimulated(t)
@@ -60,13 +60,13 @@ func (s *scene) newStream() *device.Stream {
 	return stream
 }
 
-// close closes a stream, whose blocks live on.
+// close closes a stream. Its blocks stay allocated.
 func (s *scene) close(stream *device.Stream) {
 	require.NoError(s.t, stream.Close())
 	s.streams = slices.DeleteFunc(s.streams, func(other *device.Stream) bool { return other == stream })
 }
 
-// tryAllocate allocates a block, if there is memory for it.
+// tryAllocate allocates a block if there is enough memory.
 func (s *scene) tryAllocate(bytes uint64, stream *device.Stream) (*sceneBlock, error) {
 	allocation, err := s.resource.Allocate(bytes, stream)
 	if err != nil {
@@ -87,7 +87,8 @@ func (s *scene) allocate(bytes uint64, stream *device.Stream) *sceneBlock {
 	return block
 }
 
-// use enqueues work with a block, on a further stream after what its own has.
+// use enqueues work with a block; on another stream it comes after the work of the
+// block's own stream.
 func (s *scene) use(block *sceneBlock, stream *device.Stream) {
 	if stream != block.allocation.Stream {
 		require.NoError(s.t, stream.WaitStream(block.allocation.Stream))
@@ -115,7 +116,7 @@ func (s *scene) free(block *sceneBlock) {
 	require.NoError(s.t, s.resource.Free(block.allocation, block.further))
 }
 
-// check fails the test if a rule was broken or the books are wrong.
+// check fails the test if a rule was violated or the state is inconsistent.
 func (s *scene) check() {
 	s.sim.requireSound(s.t)
 	var nodes []*bestfit.Node
@@ -125,7 +126,7 @@ func (s *scene) check() {
 	checkBooks(s.t, s.resource, nodes)
 }
 
-// end frees what is left, closes everything and checks that nothing remains.
+// end frees the remaining blocks, closes everything and checks that nothing is left.
 func (s *scene) end() {
 	for len(s.live) > 0 {
 		s.free(s.live[0])
@@ -135,7 +136,7 @@ func (s *scene) end() {
 	s.closed()
 }
 
-// closed ends a scene whose resource is closed.
+// closed ends a scene with a closed resource.
 func (s *scene) closed() {
 	s.check()
 	for len(s.streams) > 0 {
@@ -144,15 +145,15 @@ func (s *scene) closed() {
 	s.sim.requireEmpty(s.t, s.dev, len(s.all))
 }
 
-// position is how much work was enqueued on a stream so far.
+// position returns the number of pieces of work enqueued on a stream so far.
 func (s *scene) position(stream *device.Stream) uint64 {
 	s.sim.mu.Lock()
 	defer s.sim.mu.Unlock()
 	return s.sim.streams[stream.Handle()].enqueued
 }
 
-// ordered is the position of a stream that comes before what another one does
-// next.
+// ordered returns the position up to which the work of one stream comes before the
+// next work of another stream.
 func (s *scene) ordered(later, earlier *device.Stream) uint64 {
 	return s.sim.ordered(later.Handle(), earlier.Handle())
 }

@@ -16,34 +16,34 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// simulated is a device in which time is the test's: work is enqueued and nothing
-// of it runs until the test says so, or until somebody waits for it. It knows for
-// every piece of memory who used it last, and whether what happens to it comes
-// after that. Its memory has addresses and nothing behind them.
+// simulated is a device with simulated time: enqueued work runs only when the test
+// advances it or when a caller waits for it. It records for all memory the work that
+// used it last, and checks that later operations come after that work. Its memory
+// has addresses but no contents.
 //
-// What breaks a rule is noted in faults and not returned: the code under test
-// could otherwise swallow it.
+// Violations are recorded in faults and not returned, because the code under test
+// could ignore a returned error.
 type simulated struct {
-	backend.Device // the host's, for what is not simulated
+	backend.Device // the host device, for calls that are not simulated
 
 	mu      sync.Mutex
 	faults  []string
 	streams map[backend.Stream]*simulatedStream
 	events  map[backend.Event]*simulatedEvent
 	handles uintptr
-	// calls counts the driver's calls by their names.
+	// calls counts the driver calls by name.
 	calls map[string]int
-	// fail, unless nil, is asked at every call that can fail.
+	// fail, if not nil, is called for every driver call that can fail.
 	fail func(call string) error
-	// recorded, unless nil, is called after an event was recorded.
+	// recorded, if not nil, is called after an event was recorded.
 	recorded func()
 
-	// capacity is how much memory there is, and used how much of it is allocated
-	// or mapped.
+	// capacity is the size of the memory; used is the part that is allocated or
+	// mapped.
 	capacity, used uint64
 	addresses      uint64
 	allocated      map[backend.Pointer]uint64
-	// vacant are addresses that were allocated before, by size.
+	// vacant are previously allocated addresses, by size.
 	vacant   map[uint64][]backend.Pointer
 	ranges   map[backend.Pointer]uint64
 	physical map[backend.Physical]*simulatedPiece
@@ -51,7 +51,8 @@ type simulated struct {
 	cells    map[uint64]*simulatedCell
 }
 
-// moment says for each stream which of its work is done at some point.
+// moment maps each stream to the position up to which its work has completed at some
+// point.
 type moment map[backend.Stream]uint64
 
 func (m moment) add(other moment) {
@@ -63,9 +64,9 @@ func (m moment) add(other moment) {
 type simulatedStream struct {
 	// enqueued and completed count pieces of work.
 	enqueued, completed uint64
-	// after is what precedes the work that is enqueued next.
+	// after is the work that precedes the next enqueued work.
 	after moment
-	// waits are the pieces of work that are waits, not completed yet.
+	// waits are the pieces of work that are waits and have not completed.
 	waits     []simulatedWait
 	destroyed bool
 }
@@ -113,7 +114,7 @@ func (d simulatedDriver) Devices() ([]backend.Info, error) {
 }
 func (d simulatedDriver) Open(int) (backend.Device, error) { return d.sim, nil }
 
-// openSimulated opens such a device. The test closes it.
+// openSimulated opens a simulated device. The test closes it.
 func openSimulated(t require.TestingT) (*simulated, *device.Device) {
 	below, err := host.Driver{}.Open(0)
 	require.NoError(t, err)
@@ -133,13 +134,13 @@ func openSimulated(t require.TestingT) (*simulated, *device.Device) {
 }
 
 func (s *simulated) broken(format string, arguments ...any) {
-	if len(s.faults) < 4 { // the first says what is wrong
+	if len(s.faults) < 4 { // the first faults are the most useful
 		s.faults = append(s.faults, fmt.Sprintf(format, arguments...))
 	}
 }
 
-// enter counts a call and locks the device. It returns the error that the call is
-// to fail with.
+// enter counts a call and locks the device. It returns the error with which the call
+// fails.
 func (s *simulated) enter(call string) error {
 	s.mu.Lock()
 	s.calls[call]++
@@ -149,7 +150,7 @@ func (s *simulated) enter(call string) error {
 	return s.fail(call)
 }
 
-// called returns how often the driver was called by any of the names.
+// called returns the number of driver calls with any of the names.
 func (s *simulated) called(names ...string) (count int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -159,11 +160,12 @@ func (s *simulated) called(names ...string) (count int) {
 	return count
 }
 
-// eventCalls are all calls that make, record, ask or await events, or ask streams.
+// eventCalls are all calls that create, record, query or wait for events, or query
+// streams.
 var eventCalls = []string{"EventCreate", "EventRecord", "EventQuery", "EventSynchronize", "EventDestroy",
 	"StreamQuery", "StreamSynchronize", "StreamWaitEvent", "Synchronize"}
 
-// waitingCalls are those that the caller waits in.
+// waitingCalls are the calls that block the caller.
 var waitingCalls = []string{"EventSynchronize", "StreamSynchronize", "Synchronize"}
 
 // Time.
@@ -177,7 +179,7 @@ func (s *simulated) stream(handle backend.Stream, call string) *simulatedStream 
 	return stream
 }
 
-// now is what is done once all is done that a stream has now.
+// now returns the moment after all current work of a stream has completed.
 func (s *simulatedStream) now(handle backend.Stream) moment {
 	m := maps.Clone(s.after)
 	m[handle] = s.enqueued
@@ -212,7 +214,8 @@ func (s *simulated) cell(at uint64) *simulatedCell {
 	return cell
 }
 
-// complete has a stream's work run up to a position, and what it waits for.
+// complete runs a stream's work up to a position, including the work that it waits
+// for.
 func (s *simulated) complete(handle backend.Stream, position uint64) {
 	stream := s.streams[handle]
 	if position <= stream.completed {
@@ -228,7 +231,7 @@ func (s *simulated) complete(handle backend.Stream, position uint64) {
 	}
 }
 
-// advance has some of the work of a stream run.
+// advance runs some of the work of a stream.
 func (s *simulated) advance(handle backend.Stream, count uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -236,7 +239,7 @@ func (s *simulated) advance(handle backend.Stream, count uint64) {
 	s.complete(handle, min(stream.enqueued, stream.completed+count))
 }
 
-// idle has all work run.
+// idle runs all work.
 func (s *simulated) idle() {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -249,16 +252,17 @@ func (s *simulated) completeAll() {
 	}
 }
 
-// ordered returns the position up to which a stream's work comes before what is
-// enqueued next on another one.
+// ordered returns the position up to which a stream's work comes before the next
+// work of another stream.
 func (s *simulated) ordered(later, earlier backend.Stream) uint64 {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	return s.streams[later].after[earlier]
 }
 
-// handOut is told of memory that was allocated on a stream: it is nobody else's,
-// and all that used it before comes before what the stream does next.
+// handOut is called for memory that was allocated on a stream. It checks that the
+// memory is not in use and that all its previous uses come before the next work of
+// the stream.
 func (s *simulated) handOut(handle backend.Stream, address, bytes uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -281,7 +285,7 @@ func (s *simulated) handOut(handle backend.Stream, address, bytes uint64) {
 	}
 }
 
-// takeBack is told of memory that is about to be freed.
+// takeBack is called for memory that is about to be freed.
 func (s *simulated) takeBack(address, bytes uint64) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -290,7 +294,7 @@ func (s *simulated) takeBack(address, bytes uint64) {
 	}
 }
 
-// vanish takes memory away, which nobody uses any more.
+// vanish removes memory and checks that nothing uses it any more.
 func (s *simulated) vanish(call string, address, bytes uint64) {
 	for at := address; at < address+bytes; at += roundingBytes {
 		cell := s.cells[at]
@@ -309,7 +313,7 @@ func (s *simulated) vanish(call string, address, bytes uint64) {
 	}
 }
 
-// The driver's calls.
+// Driver calls.
 
 func (s *simulated) Info() backend.Info {
 	info := s.Device.Info()
@@ -388,7 +392,7 @@ func (s *simulated) StreamWaitEvent(handle backend.Stream, event backend.Event) 
 	return nil
 }
 
-// event returns what an event stands for, or nil if it was never recorded.
+// event returns the recorded state of an event, or nil if it was never recorded.
 func (s *simulated) event(event backend.Event, call string) *simulatedEvent {
 	mark, ok := s.events[event]
 	if !ok {
@@ -458,7 +462,7 @@ func (s *simulated) EventSynchronize(event backend.Event) error {
 
 // Memory.
 
-// take takes memory out of what there is.
+// take reduces the available memory.
 func (s *simulated) take(bytes uint64) error {
 	if s.used+bytes > s.capacity {
 		return fmt.Errorf("simulated: %d bytes are left: %w", s.capacity-min(s.used, s.capacity), backend.ErrOutOfMemory)
@@ -503,7 +507,7 @@ func (s *simulated) Free(pointer backend.Pointer) error {
 	return nil
 }
 
-// AllocAsync is work of the stream: the memory must not be used before it.
+// AllocAsync counts as work of the stream: the memory must not be used before it.
 func (s *simulated) AllocAsync(bytes uint64, _ backend.Pool, handle backend.Stream) (backend.Pointer, error) {
 	pointer, err := s.Alloc(bytes)
 	if err == nil {
@@ -582,7 +586,7 @@ func (s *simulated) PhysicalRelease(physical backend.Physical) error {
 	return nil
 }
 
-// forget gives memory back that has neither handle nor mapping.
+// forget frees physical memory that has no handle and no mapping.
 func (s *simulated) forget(physical backend.Physical, piece *simulatedPiece) {
 	if piece.released && piece.mappings == 0 {
 		delete(s.physical, physical)
@@ -653,8 +657,8 @@ func (s *simulated) Unmap(at backend.Pointer, bytes uint64) error {
 	return nil
 }
 
-// simulatedUpstream gives segments without ordering anything itself: whoever
-// frees one too early is found out.
+// simulatedUpstream allocates segments without ordering anything itself, so that a
+// segment that is freed too early is detected.
 type simulatedUpstream struct {
 	resource.Driver
 	sim *simulated
@@ -670,15 +674,15 @@ func (u *simulatedUpstream) Free(allocation resource.Allocation, _ []*device.Str
 
 var errInjected = errors.New("the driver fails")
 
-// requireSound fails the test where a rule was broken.
+// requireSound fails the test if a rule was violated.
 func (s *simulated) requireSound(t require.TestingT) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	require.Empty(t, s.faults)
 }
 
-// requireEmpty closes the device and fails the test if anything of it is left but
-// one event for each stream, its fence, which goes when the stream is collected.
+// requireEmpty closes the device and fails the test if anything is left except one
+// event per stream, its fence, which is closed when the stream is collected.
 func (s *simulated) requireEmpty(t require.TestingT, dev *device.Device, fences int) {
 	require.NoError(t, dev.Close())
 	s.requireSound(t)

@@ -16,8 +16,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/resource"
 )
 
-// A request that has to wait for the device ends with its context, and others go on
-// meanwhile.
+// A request that waits for the device ends with its context, and other requests
+// continue meanwhile.
 func TestWaitForCachedMemory(t *testing.T) {
 	for name, mode := range map[string]caching.SegmentMode{"fixed": caching.FixedSegments, "expandable": caching.ExpandableSegments} {
 		t.Run(name, func(t *testing.T) {
@@ -38,7 +38,7 @@ func TestWaitForCachedMemory(t *testing.T) {
 			}
 			release := holdStream(t, dev, busy)
 			releaseSide := holdStream(t, dev, side)
-			require.NoError(t, blocks[1].RecordUse(side)) // one is held, one free in an epoch
+			require.NoError(t, blocks[1].RecordUse(side)) // one is held, one is free with pending work
 			for _, b := range blocks {
 				require.NoError(t, b.Release())
 			}
@@ -51,8 +51,8 @@ func TestWaitForCachedMemory(t *testing.T) {
 			}()
 			small, err := m.Allocate(3<<20, memory.AllocateOptions{})
 			require.NoError(t, err, "20 MB are free of the limit")
-			// Fixed segments that are idle would go back to the driver first, which waits
-			// for all of the device's work to free memory.
+			// Idle fixed segments would first be returned to the driver, which waits
+			// for all work of the device to free memory.
 			defer func() { require.NoError(t, small.Release()) }()
 			cancel(cause)
 			err = <-failed

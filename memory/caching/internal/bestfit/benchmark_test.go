@@ -7,9 +7,8 @@ import (
 	"github.com/dustin/go-humanize"
 )
 
-// BenchmarkRandom plays RMM's random benchmark with n = 100k and reports the time
-// of a step, and the length that the segment grew to over the largest sum of bytes
-// in use.
+// BenchmarkRandom runs RMM's random benchmark with n = 100k. It reports the time per
+// step, and the length of the segment divided by the peak of the bytes in use.
 func BenchmarkRandom(b *testing.B) {
 	for _, maximum := range []uint64{1 << 20, 64 << 20, 1024 << 20} {
 		b.Run(humanize.IBytes(maximum), func(b *testing.B) {
@@ -35,8 +34,8 @@ func crowded() (h *heap, live []*Node) {
 	return h, live
 }
 
-// BenchmarkCrowded releases a random run of some 32,000 and allocates one of a
-// random size.
+// BenchmarkCrowded releases one of about 32,000 runs at random and allocates one of
+// a random size.
 func BenchmarkCrowded(b *testing.B) {
 	h, live := crowded()
 	steps := make([]step, 1<<16)
@@ -56,8 +55,8 @@ func BenchmarkCrowded(b *testing.B) {
 	b.ReportMetric(float64(h.free.Len()), "free")
 }
 
-// BenchmarkPair allocates from a large free run and releases at once, so that
-// everything is in the cache.
+// BenchmarkPair allocates from a large free run and releases immediately, so that
+// everything is in the processor's cache.
 func BenchmarkPair(b *testing.B) {
 	var h heap
 	h.grow(1 << 30)
@@ -67,9 +66,9 @@ func BenchmarkPair(b *testing.B) {
 	}
 }
 
-// BenchmarkEqual inserts or removes a random run of 65,536 of one size, half of
-// which are free and none of which can be joined, and takes and puts back the best
-// fit: one class holds them all.
+// BenchmarkEqual uses 65,536 runs of one size, half of which are free and none of
+// which can be joined. It inserts or removes a random run, and removes and reinserts
+// the best fit: one class holds them all.
 func BenchmarkEqual(b *testing.B) {
 	var (
 		space Space

@@ -6,15 +6,15 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// tester is what *testing.T, *testing.F's argument and *rapid.T have in common.
+// tester is the common part of *testing.T, the argument of *testing.F and *rapid.T.
 type tester interface {
 	require.TestingT
 	Helper()
 }
 
-// checkSets walks every tree of all the sets of a space and requires that each is
-// well formed, that the bitmaps and figures agree with the trees, and that no page
-// is lost.
+// checkSets walks every tree of all the sets of a space. It requires that each tree
+// is well formed, that the bitmaps and counts agree with the trees, and that no page
+// leaks.
 func checkSets(t tester, s *Space, sets ...*Set) {
 	t.Helper()
 	pages := 0
@@ -98,8 +98,8 @@ func checkTree(t tester, s *Space, class uint, root uint32, visit func(class uin
 	return pages
 }
 
-// checkSegment requires that the runs from first on lie end to end and refer to
-// each other, and returns how many there are and the last one.
+// checkSegment requires that the runs from first on are contiguous and linked to
+// each other. It returns their number and the last one.
 func checkSegment(t tester, s *Space, first *Node) (runs int, last *Node) {
 	t.Helper()
 	require.Nil(t, s.Previous(first))
@@ -114,8 +114,8 @@ func checkSegment(t tester, s *Space, first *Node) (runs int, last *Node) {
 	return runs, last
 }
 
-// checkHeap requires that a heap's segment is whole, that exactly its free runs are
-// in the set, and that no two of them lie side by side.
+// checkHeap requires that a heap's segment is complete, that exactly its free runs
+// are in the set, and that no two of them are adjacent.
 func checkHeap(t tester, h *heap) {
 	t.Helper()
 	checkSets(t, &h.space, &h.free)
@@ -150,7 +150,7 @@ func checkHeap(t tester, h *heap) {
 	require.Equal(t, h.length(), inUse+h.free.Bytes())
 }
 
-// bestFit finds the best fit of a heap by looking at every run.
+// bestFit finds the best fit of a heap by a scan of all runs.
 func bestFit(h *heap, bytes uint64) (best *Node) {
 	for n := h.last; n != nil; n = h.space.Previous(n) {
 		if n.State == stateFree && n.Bytes >= bytes && (best == nil || n.Bytes <= best.Bytes) {

@@ -6,8 +6,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory/caching/internal/bestfit"
 )
 
-// The life of one allocation: find a run, keep what is needed, put the rest back,
-// and join both again when it is freed.
+// The life of one allocation: find a run, split off the rest and put it back, and
+// join both again when the allocation is freed.
 func Example() {
 	var (
 		space bestfit.Space

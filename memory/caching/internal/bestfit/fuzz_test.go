@@ -6,8 +6,8 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// FuzzHeap reads two bytes for each operation: the first one says what to do, the
-// second which run or how much.
+// FuzzHeap reads two bytes for each operation: the first selects the operation, the
+// second the run or the size.
 func FuzzHeap(f *testing.F) {
 	f.Add([]byte{0, 1, 0, 2, 0, 3, 3, 1, 0, 1, 3, 0})
 	f.Add([]byte{1, 9, 2, 200, 1, 9, 3, 0, 4, 1, 2, 100})
@@ -20,11 +20,11 @@ func FuzzHeap(f *testing.F) {
 			what, operand := operations[0], uint64(operations[1])
 			bytes := uint64(0)
 			switch what % 5 {
-			case 0: // what an allocator asks for
+			case 0: // the sizes of an allocator
 				bytes = (1 + operand) << 9
 			case 1: // any small size
 				bytes = 1 + operand*uint64(what)
-			case 2: // a large one
+			case 2: // any large size
 				bytes = (1 + operand) << (10 + what/16)
 			case 3, 4:
 				if len(live) == 0 {

@@ -11,8 +11,8 @@ const (
 	heapStart = 1 << 40
 )
 
-// heap is the smallest allocator over a Space and a Set: best fit, and growth of
-// its only segment when nothing fits.
+// heap is a minimal allocator on a Space and a Set: it takes the best fit, and grows
+// its only segment if nothing fits.
 type heap struct {
 	space Space
 	free  Set
@@ -62,8 +62,8 @@ func (h *heap) allocate(bytes uint64) *Node {
 func (h *heap) release(n *Node) {
 	h.inUse -= n.Bytes
 	n.State = stateFree
-	// Both neighbours are asked for before either is used, so that the processor
-	// fetches them at the same time.
+	// Both neighbours are read before either is used, so that the processor fetches
+	// them in parallel.
 	next, previous := h.space.Next(n), h.space.Previous(n)
 	joinNext := next != nil && next.State == stateFree
 	joinPrevious := previous != nil && previous.State == stateFree
@@ -93,17 +93,17 @@ func (h *heap) length() uint64 {
 	return h.last.Address + h.last.Bytes - heapStart
 }
 
-// step is an allocation of some bytes or, if bytes is 0, the release of what is
-// at an index of the list of live runs, whose place the last one takes.
+// step is an allocation of a number of bytes. If bytes is 0, it is the release of
+// the entry at an index of the list of live runs; the last entry replaces it.
 type step struct {
 	bytes  uint64
 	victim int
 }
 
-// randomSteps is the workload of RMM's random benchmark: sizes are uniform up to
-// a maximum, 73 of 100 steps allocate, up to a number of allocations and of
-// bytes in use, and the rest release what chance says. Sizes are rounded up to
-// multiples of 512, which is what an allocator would ask for.
+// randomSteps is the workload of RMM's random benchmark: sizes are uniform up to a
+// maximum, 73 of 100 steps allocate, up to a number of allocations and of bytes in
+// use, and the other steps release a random run. Sizes are rounded up to multiples
+// of 512, as an allocator would do.
 func randomSteps(allocations int, maximum uint64) []step {
 	const (
 		budget      = 16_000 << 20
@@ -138,7 +138,7 @@ func randomSteps(allocations int, maximum uint64) []step {
 	return steps
 }
 
-// run plays steps.
+// run executes steps.
 func (h *heap) run(steps []step, live []*Node) []*Node {
 	for _, step := range steps {
 		if step.bytes != 0 {

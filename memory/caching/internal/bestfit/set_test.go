@@ -37,7 +37,7 @@ func (m model) find(bytes uint64) *Node {
 	return m[i]
 }
 
-// checkOrder requires that a set enumerates what the model holds.
+// checkOrder requires that a set enumerates the runs of the model.
 func checkOrder(t tester, s *Space, set *Set, m model) {
 	t.Helper()
 	i := 0
@@ -56,8 +56,8 @@ func checkOrder(t tester, s *Space, set *Set, m model) {
 	}
 }
 
-// sizes draws sizes of every kind: those of allocators, few different ones, so
-// that classes fill, and any.
+// sizes draws sizes of several kinds: typical sizes of allocators, a few different
+// ones, so that classes fill, and arbitrary ones.
 func sizes() *rapid.Generator[uint64] {
 	return rapid.OneOf(
 		rapid.Map(rapid.Uint64Range(1, 2100), func(grains uint64) uint64 { return grains << 9 }),
@@ -139,7 +139,7 @@ func TestSetIsASortedSlice(t *testing.T) {
 }
 
 // TestSetWithDeepTrees fills and empties single classes far enough that their trees
-// have three levels, which the sequences of rapid are too short for.
+// have three levels. The sequences of rapid are too short for that.
 func TestSetWithDeepTrees(t *testing.T) {
 	for name, bytes := range map[string]uint64{"fine": 512, "coarse": 20 << 20} {
 		t.Run(name, func(t *testing.T) {
@@ -231,7 +231,7 @@ func TestClasses(t *testing.T) {
 	last, _ := classOf(^uint64(0))
 	assert.EqualValues(t, classCount-1, last)
 
-	// Where a class begins, the one before it ends: no class is left out, and the
+	// Each class begins where the previous one ends: no class is skipped, and the
 	// width is the number of sizes.
 	var expected uint
 	for bytes := uint64(1); bytes != 0; {
@@ -239,7 +239,7 @@ func TestClasses(t *testing.T) {
 		require.Equal(t, expected, class, "size %d", bytes)
 		require.GreaterOrEqual(t, bytes, uint64(1)<<width)
 		end := bytes + 1<<width
-		if bytes == fineLimit+512 { // the first coarse class lacks the last fine one
+		if bytes == fineLimit+512 { // the last fine class holds the first 512 sizes of this class
 			end -= 512
 		}
 		inside, _ := classOf(end - 1)

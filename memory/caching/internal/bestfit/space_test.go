@@ -10,7 +10,7 @@ import (
 	"pgregory.net/rapid"
 )
 
-// TestSpaceIsListsOfRuns compares a space with one list of runs for each segment.
+// TestSpaceIsListsOfRuns compares a space with one list of runs per segment.
 func TestSpaceIsListsOfRuns(t *testing.T) {
 	type run struct {
 		node           *Node
@@ -113,8 +113,8 @@ func TestSpaceIsListsOfRuns(t *testing.T) {
 	})
 }
 
-// TestHeapFitsBest drives the allocator of this package's tests at random and
-// compares each choice with a search through every run.
+// TestHeapFitsBest runs random operations on this package's test allocator and
+// compares each choice with a scan of all runs.
 func TestHeapFitsBest(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		var (
@@ -158,8 +158,8 @@ func TestHeapFitsBest(t *testing.T) {
 	})
 }
 
-// TestCrowdedHeap plays the benchmark's workload, which is the size that the
-// package is made for, and looks at the result.
+// TestCrowdedHeap runs the benchmark's workload, for which the package is designed,
+// and checks the result.
 func TestCrowdedHeap(t *testing.T) {
 	h, live := crowded()
 	checkHeap(t, h)
