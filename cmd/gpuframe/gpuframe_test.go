@@ -117,7 +117,7 @@ func TestErrorsNameTheRemedy(t *testing.T) {
 		"nothing to limit":  {replay("--stack", "limit=0"), `"0" is not a size`},
 		"a wrong alignment": {replay("--stack", "aligned=3000"), "power of two"},
 		"a wrong red zone":  {replay("--stack", "guard=wide"), `"wide" is not a size`},
-		"no probability":    {replay("--stack", "fault=2"), "2 is no probability"},
+		"no probability":    {replay("--stack", "fault=2"), "2 is not a probability"},
 		"no value wanted":   {replay("--stack", "statistics=all"), `takes no value, but "all"`},
 		"no file to log to": {replay("--stack", "logging"), "logging=out.csv"},
 		"no place to log":   {replay("--stack", "logging="+name+"/out.csv"), "out.csv: not a directory"},
