@@ -134,7 +134,7 @@ func TestFilterAsArrow(t *testing.T) {
 func TestFilterSizes(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		sizes := []int{1, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 8191, 8192, 8193, 8704, 32767, 32768, 32769}
+		sizes := devicetest.Sizes(dev, 1, 31, 32, 33, 255, 256, 257, 511, 512, 513, 1023, 1024, 1025, 8191, 8192, 8193, 8704, 32767, 32768, 32769)
 		if !devicetest.Emulated(dev) {
 			sizes = append(sizes, 1<<20-1, 1<<20+1)
 		}

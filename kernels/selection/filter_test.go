@@ -87,7 +87,7 @@ var predicates = []struct {
 
 func TestFilterByExpression(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		sizes := []int{1, 33, 1000, 8192, 8193, 12289}
+		sizes := devicetest.Sizes(dev, 1, 33, 1000, 8192, 8193, 12289)
 		if !devicetest.Emulated(dev) {
 			sizes = append(sizes, 300_001)
 		}

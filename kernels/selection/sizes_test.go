@@ -22,7 +22,7 @@ import (
 
 // sizes returns sizes around words, blocks and tiles, and on a GPU a large one.
 func sizes(dev *device.Device) []int {
-	most := []int{0, 1, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 6143, 6144, 6145}
+	most := devicetest.Sizes(dev, 0, 1, 31, 32, 33, 255, 256, 257, 2047, 2048, 2049, 6143, 6144, 6145)
 	if dev.Kind() == device.CUDA && !devicetest.Emulated(dev) {
 		most = append(most, 10_000_000)
 	}

@@ -3,6 +3,7 @@ package devicetest
 import (
 	"errors"
 	"os"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -31,6 +32,16 @@ func EachKernel(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 // Emulated reports whether the device is the PTX emulator: a device of kind CUDA that
 // needs seconds for a million rows.
 func Emulated(dev *device.Device) bool { return emulator.Emulated(dev) }
+
+// Sizes returns the numbers of rows that a test runs with. In short tests the emulator
+// gets those up to 2,000 and the largest one.
+func Sizes(dev *device.Device, sizes ...int) []int {
+	if !testing.Short() || !Emulated(dev) {
+		return sizes
+	}
+	largest := slices.Max(sizes)
+	return slices.DeleteFunc(sizes, func(n int) bool { return n > 2000 && n != largest })
+}
 
 // OpenKernels opens the first GPU until the end of the test, or the PTX emulator if the
 // machine has no GPU and none is required.
