@@ -15,10 +15,10 @@ package memory
 //	   │  │         can help       │  │  │  │ blocks are in use
 //	   │  └────────────────────────┼──┘  │  ▼
 //	   │   memory was reclaimed,   └─────┼─ awaitingRelease ──▶ failed
-//	   │   or try once more     granted  │                   context done
+//	   │   or try again         granted  │                   context done
 //	   │                                 │ other requests are in progress
 //	   └───────────────────────── awaitingOthers ──▶ failed
-//	        they have ended                       context done, or in vain
+//	        they have ended                       context done, or too many rounds
 //
 // The place in the queue (waiter.place); every change is under the queue's lock:
 //

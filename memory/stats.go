@@ -89,7 +89,7 @@ func addTags(sums, more map[string]TagStats) {
 	}
 }
 
-// ResetPeak sets the peak of the manager and of its own tags to the bytes in use
+// ResetPeak sets the peak of the manager and of its tags to the bytes in use
 // now. The peaks of the children do not change.
 func (m *Manager) ResetPeak() {
 	m.tree.stripes.lockAll()

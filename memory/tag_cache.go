@@ -8,8 +8,7 @@ import (
 // tagCache holds credit of one stripe for one tag of one manager: bytes that count
 // as in use, in the tag and in its manager and ancestors, but belong to no block.
 // Released bytes become credit, and allocations under the same tag use it. A program
-// that allocates and releases in turn therefore writes nothing that other goroutines
-// read.
+// that alternates between both therefore writes nothing that other goroutines read.
 //
 // Credit does not make statistics wrong. It is counted within the budgets and the
 // peaks so far, so a block that uses credit exceeds neither. A request that finds a
@@ -22,8 +21,8 @@ type tagCache struct {
 	allocations, frees uint64
 }
 
-// tagCacheCount is the number of tags that a goroutine can use in turn without
-// emptying a cache each time.
+// tagCacheCount is the number of tags between which a goroutine can alternate
+// without emptying a cache each time.
 const tagCacheCount = 4
 
 // tagCache returns the cache for a tag. It may currently hold credit of another tag.

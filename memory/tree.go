@@ -18,7 +18,7 @@ type tree struct {
 	clock   *clock
 	root    *Manager
 	closed  atomic.Bool
-	// neighbours are the trees whose managers use the same device.
+	// neighbours are the manager trees on the same device.
 	neighbours *neighbours
 	// step is nil outside tests. Tests use it to stop a goroutine while others run.
 	// ready, if it is not nil, reports whether the goroutine could continue.

@@ -7,15 +7,15 @@
 //	                  that no other stream takes)
 //	free runs         the best fit among the free memory of the stream, and of memory
 //	                  without pending work (the resource's lock)
-//	other streams     memory of another stream whose last use has completed
+//	other streams     memory of another stream, if its last use has completed
 //	segments          new memory from the driver: mapped in place, or fixed pieces
 //	other streams     memory of another stream, after the event of its last use
 //	last resort       all idle memory is merged and released; then the resource
 //	                  waits for pending work, without its lock
 //
 // A block that is freed while further streams use it is held until their events have
-// completed. Epochs mark the last use of memory on its own stream: an event is
-// recorded only if another stream could use the memory.
+// completed. Epochs mark the last use of a block on the stream that it belongs to: an
+// event is recorded only if another stream could use the memory.
 //
 // Package memory has short names for the types that programs use:
 // memory.NewCachingResource, memory.CachingOptions.

@@ -20,7 +20,7 @@ var (
 	lostCalls = []string{"Free", "AddressFree", "PhysicalRelease"}
 )
 
-// Each driver call of a trace fails in turn. A request may fail because of that, but
+// Each driver call of a trace fails once. A request may fail because of that, but
 // the state stays consistent, later requests succeed, and nothing leaks except
 // objects that the driver refused to free.
 func TestEachDriverCallFails(t *testing.T) {

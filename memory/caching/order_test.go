@@ -223,7 +223,7 @@ func (m *orderModel) wait() {
 	require.NoError(m.t, m.drawStream().WaitStream(m.drawAny()))
 }
 
-// crowd opens and closes so many streams that the resource retires some.
+// crowd opens and closes enough streams to make the resource retire some.
 func (m *orderModel) crowd() {
 	if rapid.IntRange(0, 4).Draw(m.t, "seldom") > 0 {
 		return
