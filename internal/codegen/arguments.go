@@ -16,9 +16,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Arguments appends what the argument struct holds. The columns have the shape that
-// the generator was made for; the program is its own or one of the same key, whose
-// literals may have other values.
+// Arguments appends the words of the argument struct. The columns have the shape for
+// which the generator was made. The program is the generator's, or one with the same
+// key, whose literals may have other values.
 func (g *Generator) Arguments(words *kernels.Words, program *exprtree.Program, inputs []*column.Column) error {
 	begin := len(words.Values)
 	for i, c := range inputs {
@@ -37,7 +37,7 @@ func (g *Generator) Arguments(words *kernels.Words, program *exprtree.Program, i
 	return nil
 }
 
-// addInput is in the order of wordPositions.input.
+// addInput appends the words in the order of wordPositions.input.
 func addInput(words *kernels.Words, c *column.Column, t arrow.DataType, shape Input) error {
 	if shape.Validity != NoBits {
 		addBits(words, c, 0, shape.Validity)
@@ -88,8 +88,8 @@ func addAddress(words *kernels.Words, buffer memory.Slice[uint8], bytes int) {
 	words.AddAddress(buffer.Pointer()+device.Pointer(bytes), buffer.Block())
 }
 
-// addFrom adds where the first value, code or offset of a column lies. A device
-// ends all work at a load that is not aligned.
+// addFrom appends the address of a column's first value, code or offset. An unaligned
+// load would end all work on the device.
 func addFrom(words *kernels.Words, c *column.Column, width int) error {
 	values := c.Buffer(1)
 	if at := uint64(values.Pointer()); values.Bytes() > 0 && at%uint64(min(width, 8)) != 0 {
@@ -99,8 +99,8 @@ func addFrom(words *kernels.Words, c *column.Column, width int) error {
 	return nil
 }
 
-// addBits adds where a column's bits begin: an address, aligned for words, and the
-// number of the first bit from there.
+// addBits appends the position of a column's bits: an address that is aligned for
+// words, and the number of the first bit from there.
 func addBits(words *kernels.Words, c *column.Column, buffer int, bits Bits) {
 	b := c.Buffer(buffer)
 	first, bit := c.Offset()/8, c.Offset()%8

@@ -22,7 +22,7 @@ func (l *lane) arithmetic(n *exprtree.Node) Value {
 	case k.family == float && n.Op == exprtree.Remainder:
 		return one(l.inDouble(k, "gpuframe_fmod", a, b), valid)
 	case k.family == float:
-		// Rounded by themselves: a product and a sum are not contracted to one.
+		// With explicit rounding, ptxas does not contract a product and a sum.
 		name := map[exprtree.Op]string{exprtree.Add: "add.rn.", exprtree.Subtract: "sub.rn.", exprtree.Multiply: "mul.rn.", exprtree.Divide: "div.rn."}[n.Op]
 		return one(l.op(k, name+k.arithmetic(), a, b), valid)
 	case k.family != integer:
@@ -40,7 +40,7 @@ func (l *lane) arithmetic(n *exprtree.Node) Value {
 	return one(quotient, valid)
 }
 
-// wrap brings what was computed in 32 bits to an integer of fewer.
+// wrap wraps a result computed in 32 bits to a narrower integer.
 func (l *lane) wrap(k kind, r ptx.Register) ptx.Register {
 	if k.family != integer || k.bits >= 32 {
 		return r
@@ -48,9 +48,9 @@ func (l *lane) wrap(k kind, r ptx.Register) ptx.Register {
 	return l.b.Op(ptx.Word32, fmt.Sprintf("cvt.%s.%s", k.arithmetic(), k.memory()), r)
 }
 
-// divide writes a division or remainder of integers, and the predicate of its
-// being defined. PTX leaves open what zero and the lowest integer by −1 give, so
-// neither divisor is left in.
+// divide writes a division or remainder of integers, and the predicate that the result
+// is defined. PTX does not define division by zero and of the lowest integer by −1, so
+// both divisors are replaced.
 func (l *lane) divide(k kind, op exprtree.Op, a, b ptx.Register) (result, defined ptx.Register) {
 	t, untyped := k.arithmetic(), k.class().Untyped()
 	defined = l.predicate("setp.ne."+t, b, "0")
@@ -87,7 +87,7 @@ func (l *lane) sign(n *exprtree.Node) Value {
 		case exprtree.Abs:
 			return one(l.op(k, "abs."+t, a), x.Valid)
 		}
-		// A zero or NaN is its own sign.
+		// The sign of a zero or NaN is the operand.
 		zero := k.class().Zero()
 		above := l.predicate("setp.gt."+t, a, zero)
 		below := l.predicate("setp.lt."+t, a, zero)
@@ -113,8 +113,8 @@ func (l *lane) sign(n *exprtree.Node) Value {
 	return one(result, x.Valid)
 }
 
-// bitwise writes the operations on bits. Those on extended integers give extended
-// ones, but for the complement of unsigned ones and shifts to the left.
+// bitwise writes the operations on bits. Their results are sign- or zero-extended if
+// the operands are, except for the complement of unsigned integers and left shifts.
 func (l *lane) bitwise(n *exprtree.Node) Value {
 	k := kindOf(n.Type)
 	x := l.value(n.Arguments[0])
@@ -137,7 +137,7 @@ func (l *lane) bitwise(n *exprtree.Node) Value {
 	}
 	if !n.AlwaysDefined() {
 		width := ptx.Register(fmt.Sprint(k.bits))
-		// Taken for unsigned a negative number is too large.
+		// As an unsigned number, a negative one is too large.
 		valid = l.and(valid, l.predicate(fmt.Sprintf("setp.lt.u%d", max(32, k.bits)), b, width))
 	}
 	if k.class() == ptx.Word64 {

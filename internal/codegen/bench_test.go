@@ -21,7 +21,7 @@ import (
 
 const benchmarkRows = 1 << 27
 
-// subject is an expression of columns of one type.
+// subject is an expression on columns of one type.
 type subject struct {
 	name   string
 	of     arrow.DataType
@@ -66,7 +66,7 @@ func subjects() (all []subject) {
 	return append(all, subject{"year", arrow.FixedWidthTypes.Timestamp_us, 1, false, year})
 }
 
-// program makes the program and its columns, of bits that vary.
+// program makes the program and its columns, with varying bits.
 func (s subject) program(b *testing.B, mgr *memory.Manager) (*exprtree.Program, []*column.Column, uint64) {
 	types := make([]arrow.DataType, s.inputs)
 	numbers := make([]int, s.inputs)
@@ -93,8 +93,8 @@ func (s subject) program(b *testing.B, mgr *memory.Manager) (*exprtree.Program, 
 	return exprtree.NewProgram(numbers, types, []*exprtree.Node{output}), columns, bytes
 }
 
-// varied allocates memory of which each 4 MiB are the same: small numbers as
-// integers, and as floats around one.
+// varied allocates memory whose blocks of 4 MiB are equal: small numbers as integers,
+// and numbers around 1 as floats.
 func varied(b *testing.B, mgr *memory.Manager, bytes int) memory.Slice[uint8] {
 	s, err := memory.NewSlice[uint8](mgr, bytes, memory.AllocateOptions{})
 	require.NoError(b, err)
@@ -118,7 +118,7 @@ func varied(b *testing.B, mgr *memory.Manager, bytes int) memory.Slice[uint8] {
 	return s
 }
 
-// timed reports the bytes a second of f, which enqueues work on the stream.
+// timed reports the bytes per second of f, which enqueues work on the stream.
 func timed(b *testing.B, stream *device.Stream, bytes uint64, f func()) {
 	ctx := context.Background()
 	begin, err := stream.Device().NewTimingEvent()
@@ -148,7 +148,7 @@ func timed(b *testing.B, stream *device.Stream, bytes uint64, f func()) {
 	b.ReportMetric(0, "ns/op")
 }
 
-// BenchmarkRun is Run as it is: the results are allocated and released each time.
+// BenchmarkRun measures Run including the allocation and release of the results.
 func BenchmarkRun(b *testing.B) {
 	dev := devicetest.Open(b, "cuda:0")
 	for _, s := range subjects() {
@@ -169,7 +169,7 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkVariants tries rows a lane.
+// BenchmarkVariants varies the rows per lane.
 func BenchmarkVariants(b *testing.B) {
 	dev := devicetest.Open(b, "cuda:0")
 	for _, s := range subjects() {
@@ -214,7 +214,7 @@ func benchmarkVariant(b *testing.B, mgr *memory.Manager, p *exprtree.Program, co
 	})
 }
 
-// BenchmarkCopy is what the device copies, read and written bytes together.
+// BenchmarkCopy measures the device's copy rate, in bytes read and written.
 func BenchmarkCopy(b *testing.B) {
 	dev := devicetest.Open(b, "cuda:0")
 	mgr := devicetest.Manager(b, dev, memory.Options{})

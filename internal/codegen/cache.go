@@ -10,16 +10,17 @@ import (
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 )
 
-// Cache is a [kernelset.Generated] of what was made for programs, by key and shape. What varies from
-// call to call is an argument of the kernels, so programs have few of them.
+// Cache is a [kernelset.Generated] of values made for programs, by key and shape. Data
+// that varies from call to call is an argument of the kernels, so programs have few
+// entries.
 type Cache[V any] struct {
 	generated kernelset.Generated[V]
 }
 
-// Get returns the value for a program that is run on columns on a device. The
-// first call makes it: with a generator for the columns' shape. Prefix tells apart
-// what is made of the same program in different ways. An error is not kept. If another
-// call makes the value, Get waits until ctx is done.
+// Get returns the value for a program on columns on a device. The first call makes it,
+// with a generator for the columns' shape. The prefix distinguishes different values
+// for the same program. Errors are not cached. If another call is making the value, Get
+// waits for it until ctx is done.
 func (c *Cache[V]) Get(ctx context.Context, dev *device.Device, prefix string, program *exprtree.Program, inputs []*column.Column,
 	build func(dev *device.Device, shape Shape) (V, error)) (value V, err error) {
 	if len(inputs) != len(program.Types) {
@@ -36,7 +37,7 @@ func (c *Cache[V]) Get(ctx context.Context, dev *device.Device, prefix string, p
 	})
 }
 
-// appendKey adds what Shape.Append adds, without making a shape.
+// appendKey appends the same bytes as Shape.Append, without making a shape.
 func appendKey(key []byte, program *exprtree.Program, inputs []*column.Column) []byte {
 	key = append(append(key, program.Key...), ' ')
 	for _, c := range inputs {

@@ -16,11 +16,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// small makes the fused expression of 1,000 rows on a device that only takes notes.
+// small makes the fused expression on 1,000 rows, on a device that only records calls.
 func small(tb testing.TB, gpu *launchtest.GPU) (op.Call, *exprtree.Program, []*column.Column) {
 	tb.Helper()
 	gpu.Kernels = map[string]launchtest.Kernel{KernelName: {}}
-	// Not devicetest's, which keeps a stack of each allocation.
+	// Not devicetest's manager, which records the stack of each allocation.
 	mgr, err := memory.NewManager(launchtest.Open(tb, gpu), memory.Options{})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, mgr.Close()) })
@@ -41,8 +41,7 @@ func small(tb testing.TB, gpu *launchtest.GPU) (op.Call, *exprtree.Program, []*c
 	return call, p, columns
 }
 
-// TestLaunch looks at what reaches the driver: one launch, of a row a lane where
-// there are few.
+// TestLaunch checks the driver calls: one launch, with one row per lane for few rows.
 func TestLaunch(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	call, p, columns := small(t, gpu)
@@ -59,7 +58,7 @@ func TestLaunch(t *testing.T) {
 	require.NoError(t, releaseAll(results))
 }
 
-// BenchmarkCall is the host's part of Run, and of a plain launch.
+// BenchmarkCall measures the host's part of Run, and of a plain launch.
 func BenchmarkCall(b *testing.B) {
 	call, p, columns := small(b, &launchtest.GPU{Discard: true})
 	b.Run("run", func(b *testing.B) {
@@ -107,8 +106,8 @@ func BenchmarkCall(b *testing.B) {
 	})
 }
 
-// BenchmarkWrite is what it takes to write a kernel, and to take the library apart,
-// which is done once.
+// BenchmarkWrite measures writing a kernel, and parsing the library, which is done
+// once.
 func BenchmarkWrite(b *testing.B) {
 	f32 := arrow.PrimitiveTypes.Float32
 	p := exprtree.NewProgram([]int{0, 1}, []arrow.DataType{f32, f32}, []*exprtree.Node{subjects()[0].output(f32)})

@@ -51,7 +51,7 @@ func (l *lane) cast(n *exprtree.Node) Value {
 	return l.fail(n)
 }
 
-// convert changes the width of an integer; what does not fit loses high bits.
+// convert changes the width of an integer. It drops high bits that do not fit.
 func (l *lane) convert(from, to kind, a ptx.Register) ptx.Register {
 	switch {
 	case from.class() == to.class() && (to.bits >= 32 || to.holds(from)):
@@ -64,7 +64,8 @@ func (l *lane) convert(from, to kind, a ptx.Register) ptx.Register {
 	return l.wrap(to, l.op(to, "cvt.u32.u64", a))
 }
 
-// inRange is the predicate that an integer fits another kind, or "" where all do.
+// inRange returns the predicate that an integer fits another kind, or "" if all
+// integers do.
 func (l *lane) inRange(from, to kind, a ptx.Register) (fits ptx.Register) {
 	if from.lowest() < to.lowest() {
 		fits = l.predicate("setp.ge."+from.arithmetic(), a, ptx.Register(fmt.Sprint(to.lowest())))
@@ -86,13 +87,13 @@ func (l *lane) convertFloat(from, to kind, a ptx.Register) ptx.Register {
 	return l.op(to, "cvt.rn.f32.f64", a)
 }
 
-// bounds are, as operands of a kind of float, the lowest integer and the highest
-// plus one: powers of two, so that they are exact.
+// bounds returns the lowest integer of a kind and the highest plus one, as operands of
+// a kind of float. Both are powers of two or zero, so they are exact.
 func (k kind) bounds(of kind) (lowest, beyond ptx.Register) {
 	return k.float(float64(of.lowest())), k.float(math.Ldexp(1, map[bool]int{true: of.bits - 1, false: of.bits}[of.signed]))
 }
 
-// truncated converts a float to an integer, and tells whether it fits.
+// truncated converts a float to an integer and returns the predicate that it fits.
 func (l *lane) truncated(from, to kind, a ptx.Register) (result, fits ptx.Register) {
 	t := from.arithmetic()
 	whole := l.op(from, fmt.Sprintf("cvt.rzi.%s.%s", t, t), a)
@@ -101,7 +102,7 @@ func (l *lane) truncated(from, to kind, a ptx.Register) (result, fits ptx.Regist
 	return l.op(to, fmt.Sprintf("cvt.rzi.%s.%s", to.arithmetic(), t), whole), fits
 }
 
-// saturated converts a float to the integer nearest to it, NaN to 0.
+// saturated converts a float to the nearest integer in range, and NaN to 0.
 func (l *lane) saturated(from, to kind, a ptx.Register) ptx.Register {
 	t, untyped := from.arithmetic(), to.class().Untyped()
 	lowest, beyond := from.bounds(to)

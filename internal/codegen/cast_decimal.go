@@ -7,7 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// mostDigits is what 128 bits hold of every number of so many digits.
+// mostDigits is the number of decimal digits that 128 bits can always represent.
 const mostDigits = 38
 
 // castDecimal writes conversions from and to decimals.
@@ -39,12 +39,12 @@ func (l *lane) castDecimal(n *exprtree.Node, x Value) Value {
 	return l.fail(n)
 }
 
-// rescale multiplies by 10^up, or divides by 10^−up and cuts the fraction off, and
-// tells whether the result fits the precision.
+// rescale multiplies by 10^up, or divides by 10^−up and truncates. fits is the
+// predicate that the result fits the precision.
 func (l *lane) rescale(x []ptx.Register, up, precision int) (result []ptx.Register, fits ptx.Register) {
 	zero := []ptx.Register{l.wide("mov.u64", "0"), l.wide("mov.u64", "0")}
 	switch {
-	case up > mostDigits: // only zero has room for so many digits more
+	case up > mostDigits: // only zero fits with so many more digits
 		return zero, l.predicate("setp.eq.u64", l.wide("or.b64", x[0], x[1]), "0")
 	case up > 0:
 		low, high := words128(powerOfTen(up))
@@ -52,7 +52,7 @@ func (l *lane) rescale(x []ptx.Register, up, precision int) (result []ptx.Regist
 	case up < -mostDigits:
 		return zero, ""
 	}
-	// By steps, for a divisor has 64 bits: cutting off twice is cutting off once.
+	// In steps, because a divisor has 64 bits. Truncating twice equals truncating once.
 	for down := -up; down > 0; down -= 19 {
 		d, _ := words128(powerOfTen(min(down, 19)))
 		x = l.calls(word64, "gpuframe_decimal_divide", 2, x[0], x[1], l.wide("mov.u64", d))
@@ -60,7 +60,7 @@ func (l *lane) rescale(x []ptx.Register, up, precision int) (result []ptx.Regist
 	return x, l.fits(x, precision)
 }
 
-// narrow brings 128 bits to an integer.
+// narrow converts 128 bits to an integer.
 func (l *lane) narrow(to kind, x []ptx.Register, fits, valid ptx.Register) (result, ok ptx.Register) {
 	from := kind{integer, 64, to.signed}
 	high := ptx.Register("0")
@@ -73,7 +73,8 @@ func (l *lane) narrow(to kind, x []ptx.Register, fits, valid ptx.Register) (resu
 
 var double = kind{float, 64, true}
 
-// decimalToFloat is as package tree has it, so that hosts compute the same.
+// decimalToFloat follows the definition in package exprtree, so that the host computes
+// the same.
 func (l *lane) decimalToFloat(to kind, x []ptx.Register, scale int) ptx.Register {
 	below := l.predicate("setp.lt.s64", x[1], "0")
 	m := l.negateWideIf(below, x)
@@ -85,13 +86,14 @@ func (l *lane) decimalToFloat(to kind, x []ptx.Register, scale int) ptx.Register
 	return l.convertFloat(double, to, r)
 }
 
-// floatToDecimal rounds x · 10^scale. The two words of a whole float64 are exact.
+// floatToDecimal rounds x · 10^scale. Splitting a whole float64 into two words is
+// exact.
 func (l *lane) floatToDecimal(from kind, x ptx.Register, scale, precision int) (result []ptx.Register, fits ptx.Register) {
 	x = l.convertFloat(from, double, x)
 	x = l.op(double, "mul.rn.f64", x, double.float(math.Pow10(scale)))
 	x = l.op(double, "cvt.rni.f64.f64", x)
 	m := l.op(double, "abs.f64", x)
-	inside := l.predicate("setp.lt.f64", m, double.float(math.Ldexp(1, 127))) // not NaN
+	inside := l.predicate("setp.lt.f64", m, double.float(math.Ldexp(1, 127))) // false for NaN
 	m = l.op(double, "selp.f64", m, double.float(0), inside)
 	top := l.op(double, "cvt.rzi.f64.f64", l.op(double, "mul.rn.f64", m, double.float(math.Ldexp(1, -64))))
 	low := l.op(double, "fma.rn.f64", top, double.float(-math.Ldexp(1, 64)), m)

@@ -26,7 +26,7 @@ func (l *lane) compare(n *exprtree.Node) Value {
 		return one(l.decimalCompare(n.Op, x.Registers, y.Registers), valid)
 	case float:
 		if n.Op == exprtree.NotEqual {
-			name = "neu" // also where one is NaN
+			name = "neu" // also true if one is NaN
 		}
 	case unknown:
 		return l.fail(n)
@@ -34,7 +34,7 @@ func (l *lane) compare(n *exprtree.Node) Value {
 	return one(l.predicate("setp."+name+"."+k.arithmetic(), x.Registers[0], y.Registers[0]), valid)
 }
 
-// compareBools has false less than true.
+// compareBools orders false before true.
 func (l *lane) compareBools(op exprtree.Op, x, y ptx.Register) ptx.Register {
 	switch op {
 	case exprtree.NotEqual:
@@ -51,8 +51,8 @@ func (l *lane) compareBools(op exprtree.Op, x, y ptx.Register) ptx.Register {
 	return l.or(x, l.not(y))
 }
 
-// extreme writes the least or the greatest of several. Nulls are passed over, and
-// NaN beside a number, as the instructions do it.
+// extreme writes the minimum or maximum of several values. It skips nulls, and skips
+// NaN if there is a number, as the instructions do.
 func (l *lane) extreme(n *exprtree.Node) Value {
 	k := kindOf(n.Type)
 	if k.family != integer && k.family != float && k.family != decimal {

@@ -5,7 +5,7 @@ struct Wide {
     u64 low, high;
 };
 
-// Checked is one that may not fit.
+// Checked is a result that may not fit.
 struct Checked {
     u64 low, high, fits;
 };
@@ -15,11 +15,11 @@ DEVICE u64 multiply_high(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b)
 DEVICE Wide negate(Wide a) { return {0 - a.low, ~a.high + (a.low == 0)}; }
 DEVICE Wide absolute(Wide a) { return (i64)a.high < 0 ? negate(a) : a; }
 
-// gpuframe_decimal_multiply multiplies, and tells whether the product lies within
-// ± limit, without it.
+// gpuframe_decimal_multiply multiplies, and reports whether the product is strictly
+// between −limit and limit.
 FUNCTION Checked gpuframe_decimal_multiply(u64 a_low, u64 a_high, u64 b_low, u64 b_high, u64 limit_low, u64 limit_high) {
     const Wide a = absolute({a_low, a_high}), b = absolute({b_low, b_high});
-    // The four products of words; what is beyond 128 bits only has to be noticed.
+    // The four products of words. Bits beyond 128 only have to be detected.
     const u64 low = a.low * b.low, carry = multiply_high(a.low, b.low);
     const u64 first = a.low * b.high, second = a.high * b.low;
     bool beyond = (a.high && b.high) || multiply_high(a.low, b.high) || multiply_high(a.high, b.low);
@@ -32,8 +32,8 @@ FUNCTION Checked gpuframe_decimal_multiply(u64 a_low, u64 a_high, u64 b_low, u64
     return {product.low, product.high, fits};
 }
 
-// divide returns (high, low) / d for high < d, by two digits of 32 bits: algorithm
-// D of Knuth, as Warren's "Hacker's Delight" has it.
+// divide returns (high, low) / d for high < d, with two digits of 32 bits: Knuth's
+// algorithm D, as in Warren's "Hacker's Delight".
 DEVICE u64 divide(u64 high, u64 low, u64 d) {
     const u32 shift = (u32)__builtin_clzll(d);
     d <<= shift;
@@ -56,8 +56,7 @@ DEVICE u64 divide(u64 high, u64 low, u64 d) {
     return quotient;
 }
 
-// gpuframe_decimal_divide divides by a positive number of 64 bits and cuts the
-// fraction off.
+// gpuframe_decimal_divide divides by a positive number of 64 bits and truncates.
 FUNCTION Wide gpuframe_decimal_divide(u64 low, u64 high, u64 d) {
     const Wide a = absolute({low, high});
     const u64 q = a.high / d;

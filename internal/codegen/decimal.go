@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// decimalOf returns precision and scale.
+// decimalOf returns the precision and scale.
 func decimalOf(t arrow.DataType) (precision, scale int) {
 	if d, ok := layout.Storage(t).(*arrow.Decimal128Type); ok {
 		return int(d.Precision), int(d.Scale)
@@ -19,10 +19,10 @@ func decimalOf(t arrow.DataType) (precision, scale int) {
 	return 0, 0
 }
 
-// powerOfTen is 10^n as an integer.
+// powerOfTen returns 10^n.
 func powerOfTen(n int) *big.Int { return new(big.Int).Exp(big.NewInt(10), big.NewInt(int64(n)), nil) }
 
-// words128 are the low and the high word of an integer, as operands.
+// words128 returns the low and the high word of an integer, as operands.
 func words128(n *big.Int) (low, high ptx.Register) {
 	return hexadecimal(new(big.Int).And(n, new(big.Int).SetUint64(math.MaxUint64)).Uint64()),
 		hexadecimal(new(big.Int).Rsh(n, 64).Uint64())
@@ -32,7 +32,7 @@ func (l *lane) wide(instruction string, operands ...ptx.Register) ptx.Register {
 	return l.b.Op(ptx.Word64, instruction, operands...)
 }
 
-// addWide adds, or subtracts, 128 bits.
+// addWide adds or subtracts 128-bit integers.
 func (l *lane) addWide(name string, x, y []ptx.Register) []ptx.Register {
 	low := l.wide(name+".cc.u64", x[0], y[0])
 	return []ptx.Register{low, l.wide(name+"c.u64", x[1], y[1])}
@@ -42,14 +42,14 @@ func (l *lane) negateWide(x []ptx.Register) []ptx.Register {
 	return l.addWide("sub", []ptx.Register{"0", "0"}, x)
 }
 
-// negateWideIf negates where p holds.
+// negateWideIf negates x if p holds.
 func (l *lane) negateWideIf(p ptx.Register, x []ptx.Register) []ptx.Register {
 	negated := l.negateWide(x)
 	return []ptx.Register{l.wide("selp.b64", negated[0], x[0], p), l.wide("selp.b64", negated[1], x[1], p)}
 }
 
-// fits is the predicate that a decimal has no more digits than the precision:
-// 0 <= x + (10^p − 1) <= 2 (10^p − 1), taken for unsigned.
+// fits returns the predicate that a decimal has no more digits than the precision: 0 <=
+// x + (10^p − 1) <= 2 (10^p − 1), as unsigned integers.
 func (l *lane) fits(x []ptx.Register, precision int) ptx.Register {
 	most := new(big.Int).Sub(powerOfTen(precision), big.NewInt(1))
 	low, high := words128(most)
@@ -76,7 +76,7 @@ func (l *lane) decimalArithmetic(n *exprtree.Node, x, y Value) Value {
 	return l.fail(n)
 }
 
-// multiplyWide multiplies, and tells whether the product fits a precision.
+// multiplyWide multiplies. fits is the predicate that the product fits a precision.
 func (l *lane) multiplyWide(x, y []ptx.Register, precision int) (product []ptx.Register, fits ptx.Register) {
 	low, high := words128(powerOfTen(precision))
 	r := l.calls(word64, "gpuframe_decimal_multiply", 3, x[0], x[1], y[0], y[1],
@@ -96,8 +96,8 @@ func (l *lane) decimalSign(n *exprtree.Node, x Value) Value {
 	return one(l.wide("selp.b64", "-1", l.wide("selp.b64", "1", "0", any), below), x.Valid)
 }
 
-// decimalCompare compares the high words with their sign, and where they are equal
-// the low ones.
+// decimalCompare compares the high words as signed and, if they are equal, the low
+// words as unsigned.
 func (l *lane) decimalCompare(op exprtree.Op, x, y []ptx.Register) ptx.Register {
 	switch op {
 	case exprtree.Equal, exprtree.NotEqual:

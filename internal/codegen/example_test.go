@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// A kernel of one's own: -x in the first row, wherever it goes from there.
+// A custom kernel: -x of the first row, left in a register.
 func Example() {
 	f32 := arrow.PrimitiveTypes.Float32
 	x := &exprtree.Node{Op: exprtree.Column, Type: f32}

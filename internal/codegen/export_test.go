@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// RunMany is Run by the kernel for many rows, whatever their number: the emulator would
-// take too long for so many.
+// RunMany is Run with the kernel for many rows, for any number of rows, because the
+// emulator would be too slow for that many.
 func RunMany(call op.Call, program *exprtree.Program, inputs []*column.Column, rows memory.Slice[int64], capacity int) ([]*column.Column, error) {
 	return runOne(call, program, inputs, rows, capacity, false)
 }

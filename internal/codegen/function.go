@@ -7,9 +7,9 @@ import (
 )
 
 var (
-	// rounding are the modes of cvt that give a float without a fraction.
+	// rounding maps operations to the modes of cvt that round to an integer.
 	rounding = map[exprtree.Op]string{exprtree.Floor: "rmi", exprtree.Ceil: "rpi", exprtree.Truncate: "rzi", exprtree.Round: "rni"}
-	// functions are those of math.cu.
+	// functions are the functions in the .cu files.
 	functions = map[exprtree.Op]string{exprtree.Power: "gpuframe_pow", exprtree.Exp: "gpuframe_exp", exprtree.Log: "gpuframe_log",
 		exprtree.Sin: "gpuframe_sin", exprtree.Cos: "gpuframe_cos"}
 )
@@ -55,7 +55,7 @@ func (l *lane) inDouble(k kind, name string, operands ...ptx.Register) ptx.Regis
 	return l.convertFloat(double, k, l.call(double, name, operands...))
 }
 
-// call calls a function of the library, whose operands are all of 64 bits.
+// call calls a function of the library. All its operands have 64 bits.
 func (l *lane) call(k kind, name string, operands ...ptx.Register) ptx.Register {
 	return l.calls(k, name, 1, operands...)[0]
 }
@@ -71,5 +71,5 @@ func (l *lane) calls(k kind, name string, results int, operands ...ptx.Register)
 	return registers
 }
 
-// word64 is the kind of what functions of the library take.
+// word64 is the kind of the operands of library functions.
 var word64 = kind{integer, 64, false}

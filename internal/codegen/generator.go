@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// Generator writes the evaluation of a program into functions being built. It is
-// for one goroutine.
+// Generator writes the evaluation of a program into functions that are being built. It
+// is not safe for concurrent use.
 type Generator struct {
 	program   *exprtree.Program
 	shape     Shape
@@ -20,26 +20,25 @@ type Generator struct {
 	positions wordPositions
 	numbers   *numbering
 	functions map[string]bool
-	// given is the input whose values holes are given, plus one.
+	// given is the index plus one of the input whose values holes are given.
 	given int
 }
 
-// Value is what a node has in one row.
+// Value is the value of a node in one row.
 type Value struct {
-	// Registers hold it: one, and two for decimal128, the low word first. Bools
-	// are predicates, integers of fewer than 32 bits are extended to 32.
+	// Registers hold the value: one register, or two for decimal128, the low word
+	// first. Bools are predicates; integers of fewer than 32 bits are extended to 32.
 	Registers []ptx.Register
-	// Valid is a predicate, or "" for a value that is never null. What the
-	// registers hold of a null is undefined.
+	// Valid is a predicate, or "" for a value that is never null. The registers of a
+	// null are undefined.
 	Valid ptx.Register
 	Class ptx.Class
 	Type  arrow.DataType
 	kind  kind
 }
 
-// New returns a generator. argumentsParameter names the kernel's parameter, a
-// struct of [Generator.Words] words of 8 bytes, that holds what
-// [Generator.Arguments] returns.
+// New returns a generator. argumentsParameter names the kernel's parameter, a struct of
+// [Generator.Words] words of 8 bytes with the words of [Generator.Arguments].
 func New(program *exprtree.Program, shape Shape, argumentsParameter string) (*Generator, error) {
 	if len(shape.Inputs) != len(program.Types) || len(shape.Literals) != len(program.Literals) {
 		return nil, fmt.Errorf("a shape of %d inputs and %d literals for a program of %d and %d: %w",
@@ -59,16 +58,16 @@ func New(program *exprtree.Program, shape Shape, argumentsParameter string) (*Ge
 	return g, nil
 }
 
-// mostWords leaves of the 4,096 bytes that a kernel's parameters may have some to
-// the others.
+// mostWords limits the arguments to leave room for other parameters in the 4,096 bytes
+// of a kernel.
 const mostWords = 4096/8 - 64
 
-// Words is how many words of 8 bytes the arguments take, at least one.
+// Words returns the number of 8-byte words of the arguments, at least one.
 func (g *Generator) Words() int { return max(g.positions.words, 1) }
 
-// Rows writes the evaluation of rows, whose numbers are in 64-bit registers and
-// all less than the length of the columns, and returns the outputs by row. The
-// loads of all rows come first.
+// Rows writes the evaluation of rows, and returns the outputs by row. The row numbers
+// are in 64-bit registers and less than the length of the columns. The loads of all
+// rows come first.
 func (g *Generator) Rows(b *ptx.Builder, rows []ptx.Register) ([][]Value, error) {
 	places := make([]place, len(rows))
 	for i, row := range rows {
@@ -78,16 +77,16 @@ func (g *Generator) Rows(b *ptx.Builder, rows []ptx.Register) ([][]Value, error)
 }
 
 // Strided writes the evaluation of count rows: first, first + stride and so on. It
-// takes fewer instructions than the same by [Generator.Rows], most so where the
-// stride is a multiple of 32.
+// takes fewer instructions than [Generator.Rows], especially if the stride is a
+// multiple of 32.
 func (g *Generator) Strided(b *ptx.Builder, first ptx.Register, count, stride int) ([][]Value, error) {
 	return g.evaluate(b, strided(first, count, stride), nil, nil)
 }
 
-// Guarded is [Generator.Strided] with as many rows as predicates, of which each says
-// whether there is such a row at all: else nothing is loaded, and what the outputs are
-// is undefined. The number of the first row is in a 32-bit register where short is
-// set, which takes fewer instructions.
+// Guarded is [Generator.Strided] with one predicate per row that holds if the row
+// exists. For other rows nothing is loaded, and the outputs are undefined. If short is
+// set the number of the first row is in a 32-bit register, which takes fewer
+// instructions.
 func (g *Generator) Guarded(b *ptx.Builder, first ptx.Register, short bool, inside []ptx.Register, stride int) ([][]Value, error) {
 	places := strided(first, len(inside), stride)
 	for i := range places {
@@ -104,9 +103,10 @@ func strided(first ptx.Register, count, stride int) []place {
 	return places
 }
 
-// evaluate takes the values of the input that is given from registers, where there are
-// such. It calls each, which may be nil, behind the evaluation of each row, so that
-// what it adds to the function comes before the next row's: few registers stay alive.
+// evaluate writes the evaluation of rows. It takes the values of the given input from
+// registers, if there are any. It calls each, unless nil, after the evaluation of each
+// row, so that its instructions come before the next row's and few registers stay
+// alive.
 func (g *Generator) evaluate(b *ptx.Builder, places []place, given map[place]ptx.Register, each func(row int, values []Value)) ([][]Value, error) {
 	loads := newLoader(g, b)
 	loads.given = given
@@ -160,7 +160,7 @@ func (g *Generator) used() []int {
 	return inputs
 }
 
-// word is the operand of a load from the arguments.
+// word returns the operand for a load from the arguments.
 func (g *Generator) word(number int) ptx.Register {
 	if number == 0 {
 		return ptx.Register("[" + g.parameter + "]")
@@ -168,7 +168,7 @@ func (g *Generator) word(number int) ptx.Register {
 	return ptx.Register(fmt.Sprintf("[%s+%d]", g.parameter, 8*number))
 }
 
-// describe names a node for who reads the code.
+// describe names a node in comments of the generated code.
 func describe(n *exprtree.Node) string {
 	var s strings.Builder
 	describeTo(&s, n, 4)

@@ -15,8 +15,8 @@ import (
 
 var update = flag.Bool("update", false, "write testdata/few.ptx and many.ptx anew")
 
-// TestGolden keeps generated kernels for readers: (x·2 + y) > 1 and x < y of float32, of
-// which x has nulls, one row a lane and four.
+// TestGolden keeps generated kernels for readers: (x·2 + y) > 1 and x < y of float32,
+// where x has nulls, with one and with four rows per lane.
 func TestGolden(t *testing.T) {
 	f32 := arrow.PrimitiveTypes.Float32
 	p := exprtree.NewProgram([]int{0, 1}, []arrow.DataType{f32, f32}, []*exprtree.Node{subjects()[0].output(f32)})
@@ -37,7 +37,7 @@ func TestGolden(t *testing.T) {
 	}
 }
 
-// TestLibrary finds each function with what it needs, and nothing else.
+// TestLibrary checks that each function comes with its dependencies, and nothing else.
 func TestLibrary(t *testing.T) {
 	for _, name := range []string{"gpuframe_exp", "gpuframe_log", "gpuframe_pow", "gpuframe_sin", "gpuframe_cos", "gpuframe_fmod",
 		"gpuframe_civil", "gpuframe_decimal_multiply", "gpuframe_decimal_divide", "gpuframe_text_word", "gpuframe_text_equal", "gpuframe_hash_text"} {

@@ -1,6 +1,6 @@
 #include "strings.cuh"
 
-// hash_word is HashWord of package tree: the finaliser of SplitMix64.
+// hash_word is HashWord of package exprtree: the finaliser of SplitMix64.
 DEVICE u64 hash_word(u64 h, u64 word) {
     u64 x = (h + 0x9e3779b97f4a7c15ull) ^ word;
     x = (x ^ x >> 30) * 0xbf58476d1ce4e5b9ull;
@@ -8,7 +8,7 @@ DEVICE u64 hash_word(u64 h, u64 word) {
     return x ^ x >> 31;
 }
 
-// gpuframe_hash_text takes the words of a string into a hash, and its length.
+// gpuframe_hash_text adds the words of a string and its length to a hash.
 FUNCTION u64 gpuframe_hash_text(u64 h, u64 address, u64 bytes, u64 begin, u64 end) {
     bytes = bounded(bytes, {begin, end});
 #pragma nounroll

@@ -7,7 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// hash writes the function that package tree documents.
+// hash writes the function that package exprtree documents.
 func (l *lane) hash(n *exprtree.Node) Value {
 	h := hexadecimal(exprtree.HashSeed)
 	for _, argument := range n.Arguments {
@@ -46,7 +46,7 @@ func (l *lane) hash(n *exprtree.Node) Value {
 
 func hexadecimal(word uint64) ptx.Register { return ptx.Register(fmt.Sprintf("0x%016x", word)) }
 
-// hashWord is exprtree.HashWord.
+// hashWord writes exprtree.HashWord.
 func (l *lane) hashWord(h, word ptx.Register) ptx.Register {
 	op := func(instruction string, operands ...ptx.Register) ptx.Register {
 		return l.b.Op(ptx.Word64, instruction, operands...)
@@ -80,7 +80,7 @@ func (l *lane) hashWords(k kind, v Value) []ptx.Register {
 	return nil
 }
 
-// hashText takes a string into a hash.
+// hashText adds a string to a hash.
 func (l *lane) hashText(h ptx.Register, v Value) ptx.Register {
 	h = l.b.Op(ptx.Word64, "mov.u64", h)
 	if v.Valid == "" {

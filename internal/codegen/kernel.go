@@ -11,42 +11,44 @@ import (
 const (
 	// KernelName is the entry point of an elementwise kernel.
 	KernelName = "expression"
-	// threads is how many a block has.
+	// threads is the number of threads per block.
 	threads = 256
 	warp    = 32
-	// bytesInFlight is what a lane should have loaded ahead of the first use, of all
-	// inputs together. On an H200 32 reach the rate of a copy, and more does not better
-	// it but takes the driver longer to compile.
+	// bytesInFlight is the number of bytes that a lane loads before the first use, for
+	// all inputs together. On an H200, 32 reach the rate of a copy; more do not improve
+	// it and take the driver longer to compile.
 	bytesInFlight = 32
-	// More than 8 rows are slower with bitmaps. Without any, narrow values take as many
-	// as fill bytesInFlight: 8 bytes of a lane keep 16 KiB of a multiprocessor on the
-	// way, a third of what the memory of an H200 needs.
+	// More than 8 rows are slower with bitmaps. Without bitmaps, narrow values use as
+	// many rows as fill bytesInFlight: 8 bytes per lane keep 16 KiB per multiprocessor
+	// in flight, a third of what the memory of an H200 needs.
 	fewestRows, mostRows, mostRowsOfBits = 2, 32, 8
-	// mostOperations bounds what is written for the rows of a lane together, so
-	// that the driver compiles it soon.
+	// mostOperations limits the operations for all rows of a lane, to limit the
+	// driver's compile time.
 	mostOperations = 128
-	// fewRows is up to how many rows a kernel of one row a lane is used: it compiles
-	// soonest, and so few rows are all on their way at once anyway.
+	// fewRows is the maximum number of rows for the kernel of one row per lane. It
+	// compiles fastest, and all loads of so few rows are in flight at the same time
+	// anyway.
 	fewRows = 1 << 18
 )
 
-// output is what of a result the kernel writes.
+// output describes the words of one result.
 type output struct {
 	kind kind
-	// values and validity are the numbers of the words with the addresses;
-	// validity is negative for what is never null.
+	// values and validity are the indices of the words with the addresses; validity is
+	// negative for outputs that are never null.
 	values, validity int
 }
 
 // elementwise is a kernel that computes a program.
 type elementwise struct {
 	g       *Generator
-	rows    int // of a lane at a time
+	rows    int // per lane and chunk
 	outputs []output
 	text    string
 }
 
-// rowsOfLane returns how many rows a lane has where there are many: a power of two.
+// rowsOfLane returns the number of rows per lane of the kernel for many rows: a power
+// of two.
 func rowsOfLane(g *Generator) int {
 	bytes, bits := 0, false
 	for _, input := range g.used() {
@@ -59,7 +61,7 @@ func rowsOfLane(g *Generator) int {
 	}
 	enough, most := bytesInFlight, mostRows
 	if bits {
-		enough, most = 2*bytesInFlight, mostRowsOfBits // words of bits are one sector of memory
+		enough, most = 2*bytesInFlight, mostRowsOfBits // the words of bits fill one sector of memory
 	}
 	rows := fewestRows
 	for rows < most && 2*rows*bytes <= enough && 2*rows*len(g.program.Nodes) <= mostOperations {
@@ -68,14 +70,14 @@ func rowsOfLane(g *Generator) int {
 	return rows
 }
 
-// newElementwise writes the kernel that computes all outputs, of so many rows a lane.
+// newElementwise writes the kernel that computes all outputs, with rows rows per lane.
 //
-// A warp takes a chunk of 32·rows consecutive rows, and of these each lane every
-// 32nd: what the lanes load or store together is consecutive, and one ballot gives
-// the word of a bitmap. There are as many warps as chunks, and there is no loop.
+// A warp takes a chunk of 32·rows consecutive rows, and each lane every 32nd of them:
+// the lanes' loads and stores are then consecutive, and one ballot gives a word of a
+// bitmap. There are as many warps as chunks, so there is no loop.
 //
-// The driver takes some 4 ms for an empty kernel, 45 µs more for each instruction of the
-// GPU's, and 5 ms for the first division of float64, which is a function of a hundred.
+// The driver takes some 4 ms for an empty kernel, 45 µs more per GPU instruction, and 5
+// ms for the first division of float64, which is a function of a hundred instructions.
 func newElementwise(g *Generator, rows int) (*elementwise, error) {
 	k := &elementwise{g: g, rows: rows}
 	b := ptx.New("k")
@@ -99,8 +101,8 @@ func newElementwise(g *Generator, rows int) (*elementwise, error) {
 
 func number(n int) ptx.Register { return ptx.Register(fmt.Sprint(n)) }
 
-// rowCount writes the number of rows: the capacity, or what the device has at the
-// address of rows, which may be anything. A branch would take longer to compile.
+// rowCount writes the number of rows: the capacity, or the number at the address of
+// rows, which may be invalid. A branch would take longer to compile.
 func rowCount(b *ptx.Builder) (n, capacity ptx.Register) {
 	capacity = b.Op(ptx.Word64, "ld.param.u64", "[capacity]")
 	rows := b.Op(ptx.Word64, "ld.param.u64", "[rows]")
@@ -110,17 +112,17 @@ func rowCount(b *ptx.Builder) (n, capacity ptx.Register) {
 	return n, capacity
 }
 
-// span is the rows that a warp takes.
+// span describes the rows of a warp.
 type span struct {
-	// row is the lane's first, which is short where the places are; chunk is the number
-	// of the warp's chunk and lane that of the lane, in 32 bits.
+	// row is the lane's first row, in 32 bits if short is set. chunk is the number of
+	// the warp's chunk and lane the number of the lane, in 32 bits.
 	row, chunk, lane ptx.Register
 	short            bool
-	// inside are the predicates of the lane's rows being any, nil where all are.
+	// inside are the predicates that the lane's rows exist, nil if all do.
 	inside []ptx.Register
 }
 
-// places are the lane's rows.
+// places returns the lane's rows.
 func (s *span) places(rows int) []place {
 	places := strided(s.row, rows, warp)
 	for r := range places {
@@ -132,7 +134,7 @@ func (s *span) places(rows int) []place {
 	return places
 }
 
-// few writes the span of one row a lane, of fewer than 2³² rows. Lanes behind the
+// few writes the span of one row per lane, for fewer than 2³² rows. Lanes after the
 // last row end here: their bits in ballots are zeros.
 func few(b *ptx.Builder) span {
 	n, capacity := rowCount(b)
@@ -144,9 +146,9 @@ func few(b *ptx.Builder) span {
 	return span{row: row, short: true, chunk: b.Op(ptx.Word32, "shr.u32", row, "5"), lane: b.Op(ptx.Word32, "and.b32", row, "31")}
 }
 
-// many writes the span of several rows a lane. All lanes of the last warp stay, for
-// the ballots, with predicates for their rows: so whole chunks and the last one share
-// their code.
+// many writes the span of several rows per lane. All lanes of the last warp continue,
+// because the ballots need them, with predicates for their rows. Whole chunks and the
+// last chunk therefore share their code.
 func many(b *ptx.Builder, rows int) span {
 	n, capacity := rowCount(b)
 	n = b.Op(ptx.Word64, "min.s64", n, capacity)
@@ -165,10 +167,10 @@ func many(b *ptx.Builder, rows int) span {
 	return s
 }
 
-// compute writes what is done with a warp's rows.
+// compute writes the computation of a warp's rows.
 func (k *elementwise) compute(b *ptx.Builder, rows span) (err error) {
 	s := newStorer(b, rows)
-	words := map[int][]ptx.Register{} // of bitmaps, by the output word
+	words := map[int][]ptx.Register{} // words of bitmaps, by the output word
 	_, failure := k.g.evaluate(b, rows.places(k.rows), nil, func(r int, values []Value) {
 		if r == 0 {
 			err = k.note(values)
@@ -193,7 +195,7 @@ func (k *elementwise) compute(b *ptx.Builder, rows span) (err error) {
 	return errors.Join(failure, err)
 }
 
-// note decides what is written of each output.
+// note determines the words of each output.
 func (k *elementwise) note(values []Value) error {
 	words := 0
 	for i, v := range values {
@@ -211,7 +213,7 @@ func (k *elementwise) note(values []Value) error {
 	return nil
 }
 
-// outputWords is how many addresses the kernel writes to.
+// outputWords returns the number of addresses that the kernel writes to.
 func (k *elementwise) outputWords() int {
 	words := 0
 	for _, output := range k.outputs {

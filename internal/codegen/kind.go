@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// family is how values are computed with.
+// family is the kind of instructions that compute with a type's values.
 type family uint8
 
 const (
@@ -23,17 +23,18 @@ const (
 	text // strings and binaries, of any layout
 )
 
-// kind is what the values of a type are in registers. Integers of fewer than 32
-// bits live in 32, extended by their sign or with zeros; bools are predicates;
-// float16 is loaded as float32; decimals are two words of 64 bits, the low one
-// first; of texts there are an address, a length, and the bounds of the buffer.
+// kind describes a type's values in registers. Integers of fewer than 32 bits are sign-
+// or zero-extended to 32; bools are predicates; float16 is loaded as float32; decimals
+// are two words of 64 bits, the low word first; text is an address, a length, and the
+// bounds of the buffer.
 type kind struct {
 	family family
 	bits   int
 	signed bool
 }
 
-// kindOf returns the kind of a type's values; a dictionary's are those in it.
+// kindOf returns the kind of a type's values; for dictionaries, of the dictionary's
+// values.
 func kindOf(t arrow.DataType) kind {
 	l, err := layout.Of(t)
 	if err != nil {
@@ -65,7 +66,7 @@ func kindOf(t arrow.DataType) kind {
 	return kind{}
 }
 
-// class is what registers the values take.
+// class returns the class of the registers of the values.
 func (k kind) class() ptx.Class {
 	switch {
 	case k.family == boolean:
@@ -80,7 +81,7 @@ func (k kind) class() ptx.Class {
 	return ptx.Word64
 }
 
-// arithmetic is the type in instructions that compute, such as s32.
+// arithmetic returns the type in instructions that compute, such as s32.
 func (k kind) arithmetic() string {
 	switch {
 	case k.family == float:
@@ -91,7 +92,7 @@ func (k kind) arithmetic() string {
 	return "u" + strconv.Itoa(max(k.bits, 32))
 }
 
-// memory is the type in loads and stores, such as s8.
+// memory returns the type in loads and stores, such as s8.
 func (k kind) memory() string {
 	switch {
 	case k.family == float:
@@ -102,10 +103,10 @@ func (k kind) memory() string {
 	return "u" + strconv.Itoa(k.bits)
 }
 
-// bytes is the width of a value in memory.
+// bytes returns the width of a value in memory.
 func (k kind) bytes() int { return k.bits / 8 }
 
-// lowest and highest are the bounds of an integer.
+// lowest and highest return the bounds of an integer.
 func (k kind) lowest() int64 {
 	if !k.signed {
 		return 0
@@ -120,12 +121,12 @@ func (k kind) highest() uint64 {
 	return ^uint64(0) >> (64 - k.bits)
 }
 
-// holds reports whether every value of another kind of integer is one of k's.
+// holds reports whether k can represent every value of another kind of integer.
 func (k kind) holds(other kind) bool {
 	return k.lowest() <= other.lowest() && k.highest() >= other.highest()
 }
 
-// float is a literal operand of a kind of float.
+// float returns a literal operand of a kind of float.
 func (k kind) float(v float64) ptx.Register {
 	if k.bits == 64 {
 		return ptx.Register(fmt.Sprintf("0d%016X", math.Float64bits(v)))
@@ -133,13 +134,13 @@ func (k kind) float(v float64) ptx.Register {
 	return ptx.Register(fmt.Sprintf("0f%08X", math.Float32bits(float32(v))))
 }
 
-// registers is how many a value takes.
+// registers returns the number of registers of a value.
 func (k kind) registers() int {
 	switch k.family {
 	case decimal:
 		return 2
 	case text:
-		return 4 // address, length, and where its buffer begins and ends
+		return 4 // address, length, and the bounds of the buffer
 	}
 	return 1
 }

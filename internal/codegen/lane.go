@@ -11,21 +11,21 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// lane writes the evaluation of one row. The first error stays, and what is
-// written after it is of no use.
+// lane writes the evaluation of one row. It keeps the first error; instructions written
+// after it are useless.
 type lane struct {
 	g      *Generator
 	b      *ptx.Builder
 	inputs []loaded
-	// loads are what all rows share: literals.
+	// loads writes the loads that all rows share: literals.
 	loads *loader
-	// values are those of nodes by their numbers, both the predicates that two
-	// hold.
+	// values are the values of nodes by number; both are the conjunctions of two
+	// predicates.
 	values map[int]Value
 	both   map[[2]ptx.Register]ptx.Register
 	// bitmaps are the predicates of the validity bitmaps of inputs.
 	bitmaps map[ptx.Register]bool
-	// days are those since 1970 of instants, civil the calendar's parts of days.
+	// days caches the days since 1970 of instants, civil the calendar parts of days.
 	days  map[instant]ptx.Register
 	civil map[ptx.Register][]ptx.Register
 	err   error
@@ -55,7 +55,7 @@ func (l *lane) value(n *exprtree.Node) Value {
 	return v
 }
 
-// fail notes that a node cannot be computed.
+// fail records that a node cannot be computed.
 func (l *lane) fail(n *exprtree.Node) Value {
 	if l.err == nil {
 		var types []arrow.DataType
@@ -67,7 +67,7 @@ func (l *lane) fail(n *exprtree.Node) Value {
 	return Value{}
 }
 
-// and is the predicate that both hold, either of which may be "".
+// and returns the conjunction of two predicates, either of which may be "".
 func (l *lane) and(x, y ptx.Register) ptx.Register {
 	if x == "" || y == "" || x == y {
 		return both(l.b, x, y)
@@ -85,27 +85,27 @@ func (l *lane) and(x, y ptx.Register) ptx.Register {
 	return p
 }
 
-// op adds an instruction that gives a register of a kind.
+// op adds an instruction with a result of a kind.
 func (l *lane) op(k kind, instruction string, operands ...ptx.Register) ptx.Register {
 	return l.b.Op(k.class(), instruction, operands...)
 }
 
-// predicate adds an instruction that gives a predicate.
+// predicate adds an instruction whose result is a predicate.
 func (l *lane) predicate(instruction string, operands ...ptx.Register) ptx.Register {
 	return l.b.Op(ptx.Predicate, instruction, operands...)
 }
 
 func (l *lane) not(p ptx.Register) ptx.Register { return l.predicate("not.pred", p) }
 
-// never is a predicate that does not hold.
+// never returns a predicate that is always false.
 func (l *lane) never() ptx.Register { return l.predicate("setp.ne.u32", "0", "0") }
 
-// one makes the value of one register.
+// one returns the value in one register.
 func one(r ptx.Register, valid ptx.Register) Value {
 	return Value{Registers: []ptx.Register{r}, Valid: valid}
 }
 
-// choose selects between two values of one class: x where p holds.
+// choose selects between two values of one class: x if p holds.
 func (l *lane) choose(p ptx.Register, x, y Value) []ptx.Register {
 	registers := make([]ptx.Register, len(x.Registers))
 	for i := range registers {
@@ -131,7 +131,7 @@ func (l *lane) compute(n *exprtree.Node) Value {
 			l.bitmaps[v.Valid] = true
 		}
 		if len(v.Registers) == 0 {
-			v.Registers = []ptx.Register{"none"} // only whether it is null can be asked
+			v.Registers = []ptx.Register{"none"} // only the null test can use it
 		}
 		return v
 	case exprtree.Literal:

@@ -18,19 +18,19 @@ type item struct {
 	needs []string
 }
 
-// library is the functions of the .cu files beside this one, by name.
+// library returns the functions in the .cu files of this folder, by name.
 var library = sync.OnceValue(func() map[string]item {
 	all := map[string]item{}
 	files, _ := codes.ReadDir(".")
 	for _, file := range files {
-		code, _ := codes.ReadFile(file.Name()) // it is part of the program
+		code, _ := codes.ReadFile(file.Name()) // embedded, so it cannot fail
 		maps.Copy(all, cut(string(code)))
 	}
 	return all
 })
 
-// definedName returns the name that a top-level item of PTX defines, "" if it is not a
-// function or a variable.
+// definedName returns the name that a top-level item of PTX defines, or "" if it is not
+// a function or a variable.
 func definedName(text string) string {
 	for _, linkage := range []string{".visible ", ".weak ", ".extern "} {
 		if rest, ok := strings.CutPrefix(text, linkage); ok {
@@ -70,7 +70,7 @@ func notInName(r rune) bool {
 	return (r < 'a' || r > 'z') && (r < 'A' || r > 'Z') && (r < '0' || r > '9') && r != '_' && r != '$'
 }
 
-// cut takes the PTX of clang apart. What is for debuggers is left out.
+// cut splits the PTX of clang into items, without debugging information.
 func cut(code string) map[string]item {
 	items := map[string]item{}
 	var text []string
@@ -93,7 +93,7 @@ func cut(code string) map[string]item {
 		if strings.HasPrefix(line, ".section") {
 			break
 		}
-		// Comments would name functions.
+		// Comments may contain names of functions.
 		if comment := strings.Index(line, "//"); comment >= 0 {
 			line = strings.TrimRight(line[:comment], " \t")
 		}
@@ -115,8 +115,8 @@ func cut(code string) map[string]item {
 	return items
 }
 
-// Functions returns the functions that what was written so far calls, to stand
-// ahead of the kernel.
+// Functions returns the functions that the code written so far calls. They must precede
+// the kernel.
 func (g *Generator) Functions() string {
 	var names []string
 	for name := range g.functions {

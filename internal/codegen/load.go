@@ -13,18 +13,18 @@ import (
 type place struct {
 	row ptx.Register
 	add int
-	// short says that the row is in a 32-bit register, which saves instructions.
+	// short means that the row is in a 32-bit register, which saves instructions.
 	short bool
-	// inside is the predicate under which there is such a row, or "" for always.
+	// inside is the predicate that the row exists, or "" for always.
 	inside ptx.Register
 }
 
-// loader writes loads. Rows that differ by a number only share their addresses.
+// loader writes loads. Rows that differ by a constant share their addresses.
 type loader struct {
 	g         *Generator
 	b         *ptx.Builder
 	addresses map[string]ptx.Register
-	// guard is the predicate under which there is anything to load, or "".
+	// guard is the predicate that the row to load exists, or "".
 	guard ptx.Register
 	// given are registers with the bits of an input's values, by place, or nil.
 	given map[place]ptx.Register
@@ -34,7 +34,8 @@ func newLoader(g *Generator, b *ptx.Builder) *loader {
 	return &loader{g: g, b: b, addresses: map[string]ptx.Register{}}
 }
 
-// load is how values are read. The outputs never share memory with the inputs.
+// load reads through the non-coherent cache, because outputs never share memory with
+// inputs.
 const load = "ld.global.nc."
 
 // once writes a register once for each key.
@@ -47,7 +48,7 @@ func (l *loader) once(key string, write func() ptx.Register) ptx.Register {
 	return r
 }
 
-// nothing is a new register to load into, zero where there may be nothing to load.
+// nothing returns a new register to load into, set to zero if the load is guarded.
 func (l *loader) nothing(class ptx.Class) ptx.Register {
 	if l.guard == "" {
 		return l.b.Register(class)
@@ -63,25 +64,25 @@ func (l *loader) when() string {
 	return "@" + string(l.guard) + " "
 }
 
-// read loads a register, or zero where there is nothing to load.
+// read loads a register, or zero if the guard is false.
 func (l *loader) read(class ptx.Class, instruction string, address ptx.Register) ptx.Register {
 	register := l.nothing(class)
 	l.b.Void(l.when()+load+instruction, register, address)
 	return register
 }
 
-// word is an argument word in a register.
+// word returns an argument word in a register.
 func (l *loader) word(number int) ptx.Register { return l.argument(ptx.Word64, "u64", number) }
 
-// argument is the first bytes of an argument word in a register, loaded once.
+// argument returns the first bytes of an argument word in a register, loaded once.
 func (l *loader) argument(class ptx.Class, as string, number int) ptx.Register {
 	return l.once(fmt.Sprint("w", number, as), func() ptx.Register {
 		return l.b.Op(class, "ld.param."+as, l.g.word(number))
 	})
 }
 
-// address returns where the value of a row lies, of a column whose values begin at
-// the address in a word.
+// address returns the address of a row's value in a column whose values begin at the
+// address in a word.
 func (l *loader) address(word int, p place, width int) ptx.Register {
 	base := l.once(fmt.Sprint("a", word, p.row), func() ptx.Register {
 		if p.short {
@@ -113,12 +114,12 @@ func log2(width int) (shift int) {
 	return shift
 }
 
-// loaded is what was loaded of an input: value lacks the predicates of bits.
+// loaded is the loaded part of an input. The predicates of its bits are not tested yet.
 type loaded struct {
 	value           Value
 	validity, truth *bit
-	// dictionary says that value is of a dictionary, and codes is then the predicate
-	// of the code's being not null, or "": the value that it names may be null.
+	// dictionary means that value is of a dictionary. codes is then the predicate that
+	// the code is not null, or ""; the value that the code refers to may be null.
 	dictionary bool
 	codes      ptx.Register
 }
@@ -135,7 +136,7 @@ func (l loaded) settle(b *ptx.Builder) Value {
 	return v
 }
 
-// plus is the number of a row in one register.
+// plus returns the number of a row in one register.
 func (l *loader) plus(p place) ptx.Register {
 	switch {
 	case p.add == 0:
@@ -146,7 +147,7 @@ func (l *loader) plus(p place) ptx.Register {
 	return l.b.Op(ptx.Word64, "add.s64", p.row, number(p.add))
 }
 
-// load loads what of an input can be addressed by the row.
+// load loads the parts of an input that the row number addresses.
 func (l *loader) load(input int, p place) loaded {
 	l.guard = p.inside
 	defer func() { l.guard = "" }()
@@ -158,8 +159,8 @@ func (l *loader) load(input int, p place) loaded {
 	return l.column(l.g.program.Types[input], l.g.shape.Inputs[input], l.g.positions.inputs[input], p)
 }
 
-// take is load where the bits of the value are in a register: of a number as wide as
-// that. What else may be given is loaded all the same.
+// take is load for a value whose bits are in a register, if it is a number of the same
+// width. Other values are loaded even if they are given.
 func (l *loader) take(input int, given ptx.Register, p place) (loaded, bool) {
 	t, shape := l.g.program.Types[input], l.g.shape.Inputs[input]
 	k := kindOf(t)
@@ -214,8 +215,7 @@ func (l *loader) fixed(k kind, shape Input, word int, p place) []ptx.Register {
 	return []ptx.Register{l.read(k.class(), k.memory(), address)}
 }
 
-// text loads where a string lies and its length, and where the buffer begins and
-// ends that it lies in.
+// text loads the address and the length of a string, and the bounds of its buffer.
 func (l *loader) text(t arrow.DataType, words inputWords, p place) []ptx.Register {
 	begin, end := l.word(words.data), l.word(words.data+1)
 	if fixed, ok := layout.Storage(t).(*arrow.FixedSizeBinaryType); ok {
@@ -236,15 +236,15 @@ func (l *loader) text(t arrow.DataType, words inputWords, p place) []ptx.Registe
 		width, instruction = 8, "u64"
 	}
 	address := l.address(words.offsets, p, width)
-	// A load into a wider register extends what it loads.
+	// A load into a wider register extends the value.
 	first := l.read(ptx.Word64, instruction, address)
 	next := l.read(ptx.Word64, instruction, at(l.once(fmt.Sprint("a", words.offsets, p.row), nil), (p.add+1)*width))
 	return []ptx.Register{l.b.Op(ptx.Word64, "add.s64", begin, first), l.b.Op(ptx.Word64, "sub.s64", next, first), begin, end}
 }
 
-// finish loads what can only be addressed by what load has loaded: the values of
-// a dictionary, by their codes. A null's code may be anything; a code that names no
-// value counts as null.
+// finish loads the parts that depend on loaded values: the values of a dictionary, by
+// their codes. The code of a null is undefined; a code that refers to no value counts
+// as null.
 func (l *loader) finish(input int, r loaded) loaded {
 	t, shape, words := l.g.program.Types[input], l.g.shape.Inputs[input], l.g.positions.inputs[input]
 	dictionary, ok := layout.Storage(t).(*arrow.DictionaryType)
@@ -272,7 +272,7 @@ func widened(k kind) string {
 	return "u64"
 }
 
-// both is the predicate that two hold, either of which may be "".
+// both returns the conjunction of two predicates, either of which may be "".
 func both(b *ptx.Builder, x, y ptx.Register) ptx.Register {
 	switch {
 	case x == "" || x == y:

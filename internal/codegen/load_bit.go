@@ -6,17 +6,17 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// bit is a loaded word and the mask of one of its bits. It is tested only where it
-// is used: a test here would wait for one load ahead of the next.
+// bit is a loaded word and the mask of one of its bits. It is tested only when it is
+// used: a test here would wait for one load before the next is issued.
 type bit struct{ word, mask ptx.Register }
 
-// test is the predicate of the bit's being set.
+// test returns the predicate that the bit is set.
 func (t *bit) test(b *ptx.Builder) ptx.Register {
 	return b.Op(ptx.Predicate, "setp.ne.u32", b.Op(ptx.Word32, "and.b32", t.word, t.mask), "0")
 }
 
 // bit loads the bit of a row: the bits begin at the address in a word, with the bit
-// whose number is in the next.
+// whose number is in the next word.
 func (l *loader) bit(word int, bits Bits, p place) *bit {
 	unit, instruction := 32, "u32"
 	if bits == ByteBits {
@@ -51,7 +51,7 @@ func (l *loader) bit(word int, bits Bits, p place) *bit {
 		if !p.short {
 			low = l.b.Op(ptx.Word32, "cvt.u32.u64", low)
 		}
-		if unit == 32 { // by the number's last five bits
+		if unit == 32 { // by the last five bits of its number
 			return l.b.Op(ptx.Word32, "shf.l.wrap.b32", "0", "1", low)
 		}
 		return l.b.Op(ptx.Word32, "shl.b32", "1", l.b.Op(ptx.Word32, "and.b32", low, number(unit-1)))

@@ -21,7 +21,7 @@ func (l *lane) logic(n *exprtree.Node) Value {
 	case exprtree.Xor:
 		return one(combine(l.b, "xor", a, b), l.and(x.Valid, y.Valid))
 	}
-	// Kleene's: a false operand that is not null decides an and, a true one an or.
+	// Kleene logic: a valid false operand decides an and, a valid true operand an or.
 	result := combine(l.b, map[exprtree.Op]string{exprtree.And: "and", exprtree.Or: "or"}[n.Op], a, b)
 	if x.Valid == "" && y.Valid == "" {
 		return one(result, "")
@@ -39,14 +39,14 @@ func (l *lane) logic(n *exprtree.Node) Value {
 	return one(result, valid)
 }
 
-// nulls writes what looks at nulls or chooses.
+// nulls writes the operations that test for nulls or choose between operands.
 func (l *lane) nulls(n *exprtree.Node) Value {
 	x := l.value(n.Arguments[0])
 	switch n.Op {
 	case exprtree.IsValid, exprtree.IsNull:
 		valid := x.Valid
 		if argument := n.Arguments[0]; argument.Op == exprtree.Column && exprtree.KindOf(argument.Type) == exprtree.Other && l.inputs[argument.Input].dictionary {
-			valid = l.inputs[argument.Input].codes // by Arrow's own bitmap, of what is not computed with
+			valid = l.inputs[argument.Input].codes // Arrow's bitmap, for types that nothing else is computed with
 		}
 		if valid == "" {
 			valid = l.predicate("setp.eq.u32", "0", "0")
@@ -66,7 +66,7 @@ func (l *lane) nulls(n *exprtree.Node) Value {
 	}
 	for _, argument := range n.Arguments[1:] {
 		if x.Valid == "" || l.err != nil {
-			break // never null: the others are never looked at
+			break // never null: the others are irrelevant
 		}
 		next := l.value(argument)
 		result := Value{Registers: l.choose(x.Valid, x, next), Class: x.Class}

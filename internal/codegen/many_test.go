@@ -14,7 +14,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// agree runs the kernel for many rows on columns of few.
+// agree runs the kernel for many rows on columns with few rows, and compares the
+// results.
 func agree(t *testing.T, call op.Call, p *exprtree.Program, columns []*column.Column, rows memory.Slice[int64], results []arrow.Array) {
 	t.Helper()
 	n := columns[0].Len()
@@ -28,7 +29,7 @@ func agree(t *testing.T, call op.Call, p *exprtree.Program, columns []*column.Co
 		a, err := c.Array(t.Context())
 		require.NoError(t, err)
 		if array.SliceEqual(results[i], 0, int64(n), a, 0, int64(n)) {
-			continue // but NaN is not equal to NaN
+			continue // equal, except for NaN
 		}
 		for row := range n {
 			if a.IsNull(row) != results[i].IsNull(row) || a.IsValid(row) && !same(results[i], a, row) {
@@ -38,7 +39,7 @@ func agree(t *testing.T, call op.Call, p *exprtree.Program, columns []*column.Co
 	}
 }
 
-// clamped is how many rows there are of a capacity.
+// clamped returns the number of rows, limited to the capacity.
 func clamped(t *testing.T, rows memory.Slice[int64], capacity int) int {
 	t.Helper()
 	var n [1]int64

@@ -1,9 +1,9 @@
-// What the functions of floats have in common. Nothing here calls a library: all is
+// Shared code of the float functions. Nothing here calls a library: everything uses
 // fused multiply-adds, which round once.
 #pragma once
 #include "gpuframe.cuh"
 
-// FUNCTION declares a function that package codegen takes out of the PTX.
+// FUNCTION declares a function that package codegen extracts from the PTX.
 #define FUNCTION extern "C" __device__ __attribute__((noinline))
 
 DEVICE f64 fma(f64 a, f64 b, f64 c) { return __builtin_fma(a, b, c); }
@@ -25,8 +25,8 @@ static constexpr f64 log2_e = 0x1.71547652b82fep+0;
 // power_of_two returns 2^k for a normal result.
 DEVICE f64 power_of_two(i32 k) { return float_of((u64)(k + 1023) << 52); }
 
-// exponential returns e^(x + low), low being tiny beside x: x = k ln 2 + r, and e^r
-// by its series up to r^13, whose error is less than 2^-57 for |r| <= ln 2 / 2.
+// exponential returns e^(x + low), where low is tiny compared with x: x = k ln 2 + r,
+// and e^r by its series up to r^13, whose error is less than 2^-57 for |r| <= ln 2 / 2.
 DEVICE f64 exponential(f64 x, f64 low) {
     if (!(x < 710))
         return x != x ? x : infinity;
@@ -48,7 +48,7 @@ DEVICE f64 exponential(f64 x, f64 low) {
     p = fma(p, r, 1.0 / 6.0);
     p = fma(p, r, 0.5);
     p = 1 + fma(r * r, p, r);
-    // In two steps, for 2^k alone may be too large or subnormal.
+    // In two steps, because 2^k may be too large or subnormal.
     const i32 half = (i32)k >> 1;
     return p * power_of_two(half) * power_of_two((i32)k - half);
 }
@@ -64,7 +64,7 @@ DEVICE Parts parts_of(f64 x) {
     if (x < 0x1p-1022)
         x *= 0x1p54, k = -54;
     const u64 bits = bits_of(x);
-    // Subtracting the root of 1/2 carries into the exponent where m is above it.
+    // Subtracting the square root of 1/2 carries into the exponent if m is above it.
     const u64 above = bits - 0x3fe6a09e667f3bcdull;
     k += (i32)((i64)above >> 52);
     return {float_of(bits - (above & 0xfff0000000000000ull)), k};

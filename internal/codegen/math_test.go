@@ -18,15 +18,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// exact are operands and results of functions, computed with mpmath in 1,400 bits
-// and rounded to float64.
+// exact has operands and results of functions, computed with mpmath in 1,400 bits and
+// rounded to float64.
 //
 //go:embed testdata/math.txt
 var exact string
 
 var functionNames = map[string]exprtree.Op{"exp": exprtree.Exp, "log": exprtree.Log, "sin": exprtree.Sin, "cos": exprtree.Cos, "power": exprtree.Power}
 
-// cases are those of one function: operands by column, then results.
+// cases returns the cases of one function: operands by column, then results.
 func cases(t *testing.T, name string) (columns [][]float64) {
 	for line := range strings.Lines(exact) {
 		fields := strings.Fields(line)
@@ -72,8 +72,8 @@ func TestFunctions(t *testing.T) {
 	})
 }
 
-// TestSpecialCases has the zeros, infinities and NaNs of C99, where Go's functions
-// have them too.
+// TestSpecialCases has the zeros, infinities and NaNs of C99, for which Go's functions
+// give the same results.
 func TestSpecialCases(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -96,7 +96,7 @@ func TestSpecialCases(t *testing.T) {
 			wants := []float64{math.Pow(a, b), math.Mod(a, b), math.Exp(a), math.Log(a), math.Sin(a), math.Cos(a)}
 			for f, want := range wants {
 				if f >= 4 && math.Abs(a) == 1e300 {
-					continue // is among the exact ones
+					continue // is among the exact cases
 				}
 				value := got[f].(*array.Float64).Value(i)
 				if want != want {

@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// unpadded moves bytes to foreign memory of just as many, at an address that is a
+// unpadded copies bytes to foreign memory of exactly that size, at an address that is a
 // multiple of eight plus shift.
 func unpadded(t *testing.T, mgr *memory.Manager, bytes []byte, shift int) column.Bytes {
 	t.Helper()
@@ -36,8 +36,8 @@ func unpadded(t *testing.T, mgr *memory.Manager, bytes []byte, shift int) column
 	return s
 }
 
-// TestUnpaddedMemory has bitmaps and strings end where their memory does, and begin
-// where no word does: on the emulator one byte more would fail.
+// TestUnpaddedMemory has bitmaps and strings that end with their memory and begin at
+// unaligned addresses. On the emulator a read of one more byte fails.
 func TestUnpaddedMemory(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -83,7 +83,7 @@ func TestUnpaddedMemory(t *testing.T) {
 	})
 }
 
-// TestRowsOnTheDevice has row counts below, at and beyond what there is.
+// TestRowsOnTheDevice has row counts below, at and beyond the capacity.
 func TestRowsOnTheDevice(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -121,7 +121,8 @@ func TestEmptyDictionary(t *testing.T) {
 	})
 }
 
-// TestAlignment has decimals at multiples of 8, and integers where they must not be.
+// TestAlignment has decimals at multiples of 8, and integers at addresses that are not
+// aligned.
 func TestAlignment(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

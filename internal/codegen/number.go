@@ -7,7 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// numbering gives equal subexpressions one number, so that each is computed once.
+// numbering gives equal subexpressions the same number, so that each is computed once.
 type numbering struct {
 	byNode map[*exprtree.Node]int
 	byForm map[string]int

@@ -47,7 +47,7 @@ type operation struct {
 	result   arrow.DataType
 }
 
-// each adds operations of one type throughout.
+// each adds operations whose operands have one type.
 func each(all []operation, ops []exprtree.Op, types []arrow.DataType, operands int, result arrow.DataType) []operation {
 	for _, op := range ops {
 		for _, t := range types {
@@ -112,15 +112,15 @@ func operations() (all []operation) {
 	return all
 }
 
-// TestOperations compares every operation of every type with the host, with nulls
-// in all inputs, in none and in the first.
+// TestOperations compares every operation of every type with the host, with nulls in
+// all inputs, in none and in the first.
 func TestOperations(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for i, o := range operations() {
 			t.Run(fmt.Sprintf("%v/%v/%v", o.op, o.operands, o.result), func(t *testing.T) {
 				v := newValues(uint64(i))
-				// So many that warps take chunks: fewer are taken 32 at a time.
+				// Enough that warps take chunks; fewer rows are taken 32 at a time.
 				const rows, offset = 4500, 13
 				arrays := make([]arrow.Array, len(o.operands))
 				arguments := make([]*exprtree.Node, len(o.operands))
@@ -168,7 +168,7 @@ func TestLiterals(t *testing.T) {
 	})
 }
 
-// TestSizes has sizes at the edges of words, blocks and chunks, at several offsets.
+// TestSizes has sizes around words, blocks and chunks, at several offsets.
 func TestSizes(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -193,8 +193,8 @@ func TestSizes(t *testing.T) {
 	})
 }
 
-// TestDateParts has several parts of one instant, and of the same number taken for
-// another unit.
+// TestDateParts has several parts of one instant, and of the same number in another
+// unit.
 func TestDateParts(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

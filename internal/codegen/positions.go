@@ -7,19 +7,19 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// inputWords are the numbers of the argument words of one input; negative for
-// what there is none of.
+// inputWords are the indices of the argument words of one input; negative for absent
+// words.
 type inputWords struct {
-	// values is the address of the first value, bits the address and, in the word
-	// behind it, the number of the first bit of bools.
+	// values is the address of the first value. bits is the address of bools; the next
+	// word is the number of the first bit.
 	values, bits int
-	// offsets and data are those of strings; behind data is where it ends, which
-	// for strings of fixed size is behind values.
+	// offsets and data belong to strings. The word after data is the end of the data;
+	// for fixed-size strings the word after values is.
 	offsets, data int
-	// validity is the address and, in the word behind it, the number of the first
+	// validity is the address of the bitmap; the next word is the number of the first
 	// bit.
 	validity int
-	// length is how many values a dictionary has, dictionary are its words.
+	// length is the number of values of a dictionary, dictionary are its words.
 	length     int
 	dictionary *inputWords
 }
@@ -78,7 +78,7 @@ func (l *wordPositions) input(t arrow.DataType, shape Input) inputWords {
 			w.offsets = l.take(3)
 			w.data = w.offsets + 1
 		}
-	case unknown: // only whether it is null can be asked
+	case unknown: // only the null test can use it
 	default:
 		w.values = l.take(1)
 	}

@@ -1,11 +1,11 @@
 #include "math.cuh"
 
-// Pair is a number of twice the digits, high + low.
+// Pair is a number with twice the digits, high + low.
 struct Pair {
     f64 high, low;
 };
 
-// quick_sum adds numbers of which the first is the larger, or zero.
+// quick_sum adds two numbers. The first is the larger in magnitude, or zero.
 DEVICE Pair quick_sum(f64 a, f64 b) {
     const f64 sum = a + b;
     return {sum, b - (sum - a)};
@@ -41,7 +41,7 @@ DEVICE Pair logarithm(f64 x) {
     const f64 k = p.k;
     const Pair first = quick_sum(k * ln2_high, 2 * q);
     const Pair second = quick_sum(first.high, term);
-    // ln2_low's product takes two words where k counts.
+    // The product of ln2_low takes two words if k is not zero.
     const f64 rest = k * ln2_low;
     const Pair third = quick_sum(second.high, rest);
     const f64 lower = fma(k, ln2_low, -rest) + k * ln2_lower;
@@ -51,7 +51,7 @@ DEVICE Pair logarithm(f64 x) {
 DEVICE bool whole(f64 y) { return __builtin_trunc(y) == y; }
 DEVICE bool odd(f64 y) { return whole(y) && !whole(0.5 * y); }
 
-// gpuframe_pow returns x^y as C99 has it, special cases included, to about an ulp.
+// gpuframe_pow returns x^y as in C99, special cases included, to about an ulp.
 FUNCTION f64 gpuframe_pow(f64 x, f64 y) {
     if (y == 0 || x == 1)
         return 1;
@@ -69,7 +69,7 @@ FUNCTION f64 gpuframe_pow(f64 x, f64 y) {
             return not_a_number;
         const Pair l = logarithm(a);
         const f64 product = y * l.high;
-        // Where the product is out of range so is its low part.
+        // If the product is out of range, so is its low part.
         const f64 low = magnitude(product) < 1e4 ? fma(y, l.high, -product) + y * l.low : 0;
         result = exponential(product, low);
     }

@@ -24,14 +24,14 @@ func combine(b *ptx.Builder, operation string, x, y ptx.Register) ptx.Register {
 	return b.Op(ptx.Predicate, "setp.ne.u32", word, "0")
 }
 
-// choosePredicate is x if p holds, and otherwise y.
+// choosePredicate returns x if p holds, and otherwise y.
 func choosePredicate(b *ptx.Builder, p, x, y ptx.Register) ptx.Register {
 	chosen := b.Op(ptx.Word32, "selp.u32", "1", "0", x)
 	other := b.Op(ptx.Word32, "selp.u32", "1", "0", y)
 	return b.Op(ptx.Predicate, "setp.ne.u32", b.Op(ptx.Word32, "selp.u32", chosen, other, p), "0")
 }
 
-// or is the predicate that one of two holds.
+// or returns the disjunction of two predicates.
 func (l *lane) or(x, y ptx.Register) ptx.Register {
 	if x == y {
 		return x
@@ -39,7 +39,7 @@ func (l *lane) or(x, y ptx.Register) ptx.Register {
 	return combine(l.b, "or", x, y)
 }
 
-// holds is the predicate that a bool is true and not null.
+// holds returns the predicate that a bool is true and not null.
 func holds(b *ptx.Builder, v Value) ptx.Register {
 	if v.Valid == "" || v.Valid == v.Registers[0] {
 		return v.Registers[0]

@@ -14,8 +14,9 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// randomLogic returns some of the bools that random operations on the inputs give. Several
-// operations are on the same operands, which is what ptxas gets wrong; see combine.
+// randomLogic returns some of the bools that random operations on the inputs give.
+// Several operations have the same operands, because ptxas compiles these incorrectly;
+// see combine.
 func randomLogic(r *rand.Rand, inputs int) []*exprtree.Node {
 	boolean := arrow.FixedWidthTypes.Boolean
 	var nodes []*exprtree.Node
@@ -40,8 +41,8 @@ func randomLogic(r *rand.Rand, inputs int) []*exprtree.Node {
 	return nodes[len(nodes)-3:]
 }
 
-// TestRandomLogic compares combinations of bools with the host. With and.pred, or.pred and
-// xor.pred about one kernel in sixty is wrong on a GPU.
+// TestRandomLogic compares combinations of bools with the host. With and.pred, or.pred
+// and xor.pred about one kernel in sixty is wrong on a GPU.
 func TestRandomLogic(t *testing.T) {
 	const inputs, rows = 4, 700
 	types := make([]arrow.DataType, inputs)

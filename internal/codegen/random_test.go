@@ -19,7 +19,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// sliced uploads an array behind some other values, and slices those off.
+// sliced uploads an array with additional values before it, and slices those off.
 func sliced(r *rapid.T, mgr *memory.Manager, a arrow.Array) *column.Column {
 	offset := rapid.IntRange(0, 40).Draw(r, "offset")
 	before := exprtest.NewValues(uint64(offset)).Array(a.DataType(), offset)
@@ -33,10 +33,10 @@ func sliced(r *rapid.T, mgr *memory.Manager, a arrow.Array) *column.Column {
 }
 
 // TestRandomTrees computes random expressions over random tables of slices, and
-// compares with a model of Go's numbers.
+// compares with a model in Go.
 func TestRandomTrees(t *testing.T) { testRandomTrees(t, exprtest.Options{Exact: true}) }
 
-// TestRandomTreesInChunks has more rows than are taken 32 at a time.
+// TestRandomTreesInChunks has enough rows that warps take chunks.
 func TestRandomTreesInChunks(t *testing.T) {
 	testRandomTrees(t, exprtest.Options{Exact: true, Rows: []int{4300, 4609}})
 }
@@ -59,7 +59,7 @@ func testRandomTrees(t *testing.T, options exprtest.Options) {
 			outputs, err := codegen.Run(call, c.Program, columns, memory.Slice[int64]{}, c.Rows)
 			for _, n := range c.Program.Outputs {
 				if kind := exprtree.KindOf(n.Type); kind == exprtree.String || kind == exprtree.Other {
-					require.ErrorIs(r, err, device.ErrNotSupported) // a column as it is
+					require.ErrorIs(r, err, device.ErrNotSupported) // a column itself
 					return
 				}
 			}

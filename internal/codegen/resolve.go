@@ -13,17 +13,17 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// A second kernel pays off where there are many rows to a value of the dictionary.
+// Limits above which the additional kernel is worth its cost.
 const (
 	fewestRowsToResolve = 1 << 16
 	rowsToValue         = 8
 )
 
-// Resolve computes what a program asks of the strings of a dictionary on the
-// dictionary, once for each of its values, by a kernel of its own that it enqueues.
-// It returns a program that looks the answers up by the codes, and its inputs; the
-// caller passes both on, and then calls release. Where that does not pay off it
-// returns the program and the inputs as they are.
+// Resolve evaluates a program's subexpressions about the strings of a dictionary once
+// per dictionary value, with a separate kernel that it enqueues. It returns a program
+// that looks the results up by the codes, and its inputs. The caller passes both on,
+// and then calls release. If the kernel is not worth its cost, Resolve returns the
+// program and the inputs unchanged.
 func Resolve(call op.Call, program *exprtree.Program, inputs []*column.Column, rows int) (*exprtree.Program, []*column.Column, func() error, error) {
 	r := resolver{program: program, inputs: inputs, rows: rows}
 	if !r.any() {
@@ -42,21 +42,22 @@ type resolver struct {
 	inputs  []*column.Column
 	rows    int
 	copies  map[*exprtree.Node]*exprtree.Node
-	// types are those of the new program's inputs. asked are the questions to each
-	// dictionary, by the input; answers their columns.
+	// types are the types of the new program's inputs. asked are the subexpressions
+	// about each dictionary, by input; made are the columns of their results.
 	types []arrow.DataType
 	asked map[int][]*question
 	made  []*column.Column
 }
 
-// question is a subexpression, and the input that its answers become.
+// question is a subexpression about a dictionary, and the number of the input that has
+// its results.
 type question struct {
 	node  *exprtree.Node
 	input int
 }
 
-// worth reports whether an input is a dictionary of strings that is much shorter
-// than the column.
+// worth reports whether an input is a dictionary of strings that is much shorter than
+// the column.
 func (r *resolver) worth(input int) bool {
 	t := r.program.Types[input]
 	if r.rows < fewestRowsToResolve || layout.Storage(t).ID() != arrow.DICTIONARY || kindOf(t).family != text {
@@ -77,8 +78,8 @@ func (r *resolver) any() bool {
 	return false
 }
 
-// about returns the one input whose values a bool depends on, if it is null exactly
-// where they are.
+// about returns the only input on whose values a bool depends, if the bool is null
+// exactly when the input is.
 func (r *resolver) about(n *exprtree.Node) (input int, ok bool) {
 	switch n.Op {
 	case exprtree.Equal, exprtree.NotEqual, exprtree.StartsWith, exprtree.EndsWith:
@@ -117,8 +118,8 @@ func (r *resolver) resolve(call op.Call) (*exprtree.Program, []*column.Column, e
 	return exprtree.NewProgram(make([]int, len(r.types)), r.types, outputs), columns, nil
 }
 
-// copy copies a node for the new program, with the answers in the place of
-// questions.
+// copy copies a node for the new program. Inputs with results replace the
+// subexpressions.
 func (r *resolver) copy(n *exprtree.Node) *exprtree.Node {
 	if c := r.copies[n]; c != nil {
 		return c
@@ -131,7 +132,7 @@ func (r *resolver) copy(n *exprtree.Node) *exprtree.Node {
 		looked := &exprtree.Node{Op: exprtree.Column, Type: answers, Input: len(r.types)}
 		r.asked[input] = append(r.asked[input], &question{n, looked.Input})
 		r.types = append(r.types, answers)
-		// The first that is not null of one: a bool, and null where the value is.
+		// Coalesce of one operand is a bool that is null if the value is.
 		c = exprtree.Node{Op: exprtree.Coalesce, Type: n.Type, Arguments: []*exprtree.Node{looked}}
 		return &c
 	}
@@ -142,7 +143,7 @@ func (r *resolver) copy(n *exprtree.Node) *exprtree.Node {
 	return &c
 }
 
-// answer computes the questions to one dictionary.
+// answer evaluates the subexpressions about one dictionary.
 func (r *resolver) answer(call op.Call, input int, questions []*question, columns []*column.Column) error {
 	codes := r.inputs[input]
 	dictionary := codes.Dictionary()
@@ -167,7 +168,7 @@ func (r *resolver) answer(call op.Call, input int, questions []*question, column
 	return errors.Join(err, releaseAll(answers))
 }
 
-// ofValues copies a question, to be asked of the dictionary's values.
+// ofValues copies a subexpression for evaluation on the dictionary's values.
 func ofValues(n *exprtree.Node, values arrow.DataType) *exprtree.Node {
 	c := *n
 	if n.Op == exprtree.Column {

@@ -35,8 +35,8 @@ func coded(v values, n int) arrow.Array {
 	return array.NewDictionaryArray(t, codes.NewArray(), entries.NewArray())
 }
 
-// TestResolve asks a dictionary, where that is worth it, and gets what it gets by
-// asking for each row.
+// TestResolve resolves dictionaries that are short enough, and expects the same results
+// as from the evaluation of each row.
 func TestResolve(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -73,8 +73,8 @@ func TestResolve(t *testing.T) {
 	})
 }
 
-// TestTypesThatKeysDoNotTell asks whether values of types that nothing else is
-// computed with are null, by one key.
+// TestTypesThatKeysDoNotTell tests for nulls in types that support no other operation
+// and share one key.
 func TestTypesThatKeysDoNotTell(t *testing.T) {
 	eachGPU(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

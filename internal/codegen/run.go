@@ -22,7 +22,7 @@ type runner struct {
 
 var runners Cache[*runner]
 
-// build writes and loads a kernel of a program, for few rows or for many.
+// build writes and loads a kernel for a program, for few rows or for many.
 func build(program *exprtree.Program, few bool) func(*device.Device, Shape) (*runner, error) {
 	return func(dev *device.Device, shape Shape) (*runner, error) {
 		g, err := New(program, shape, "arguments")
@@ -39,12 +39,12 @@ func build(program *exprtree.Program, few bool) func(*device.Device, Shape) (*ru
 		}
 		r := &runner{elementwise: k}
 		r.function, err = kernelset.Load(dev, k.text, KernelName)
-		k.text = "" // the module has it
+		k.text = "" // the module keeps it
 		return r, err
 	}
 }
 
-// runnerOf returns a kernel, which is compiled when it is first needed.
+// runnerOf returns a kernel, which is compiled on first use.
 func runnerOf(call op.Call, program *exprtree.Program, inputs []*column.Column, few bool) (*runner, error) {
 	prefix := ""
 	if few {
@@ -53,7 +53,7 @@ func runnerOf(call op.Call, program *exprtree.Program, inputs []*column.Column, 
 	return runners.Get(call.Context(), call.Stream.Device(), prefix, program, inputs, build(program, few))
 }
 
-// scratch is what a launch needs and leaves.
+// scratch is the reusable memory of a launch.
 type scratch struct {
 	outputs, arguments kernels.Words
 	bytes              []uint64
@@ -61,15 +61,15 @@ type scratch struct {
 
 var scratches = sync.Pool{New: func() any { return new(scratch) }}
 
-// Run computes a program's outputs of columns on a GPU, by one kernel and into one
-// block, and returns them; the caller releases them. The inputs are those of the
-// call, as long as capacity at least, or rows of each: rows is a single number on
-// the device, or empty where there are capacity rows. The results have the length
-// capacity, and what lies beyond the number of rows is undefined.
+// Run computes a program's outputs on a GPU, with one kernel and into one block of
+// memory, and returns them; the caller releases them. The inputs are the call's, with
+// at least capacity elements. rows is a single number on the device, or empty if there
+// are capacity rows. The results have length capacity; their elements beyond the number
+// of rows are undefined.
 //
-// What is asked of the strings of a dictionary may take a kernel ahead: see [Resolve].
-// A result has a bitmap, and an unknown number of nulls, where a null can be; else
-// it has none. Run returns when the kernel is enqueued on the call's stream.
+// Subexpressions about the strings of a dictionary may take an additional kernel: see
+// [Resolve]. A result that can be null has a bitmap and an unknown null count; other
+// results have no bitmap. Run returns when the kernel is enqueued on the call's stream.
 func Run(call op.Call, program *exprtree.Program, inputs []*column.Column, rows memory.Slice[int64], capacity int) ([]*column.Column, error) {
 	if len(inputs) != len(program.Types) {
 		return nil, fmt.Errorf("%d columns for a program of %d: %w", len(inputs), len(program.Types), device.ErrInvalidValue)
@@ -85,7 +85,7 @@ func Run(call op.Call, program *exprtree.Program, inputs []*column.Column, rows 
 	return results, nil
 }
 
-// runOne runs a program as it is, by the kernel for few rows or the one for many.
+// runOne runs an unchanged program, with the kernel for few rows or the one for many.
 func runOne(call op.Call, program *exprtree.Program, inputs []*column.Column, rows memory.Slice[int64], capacity int, few bool) ([]*column.Column, error) {
 	r, err := runnerOf(call, program, inputs, few)
 	if err != nil {
@@ -137,7 +137,7 @@ func (r *runner) launch(call op.Call, s *scratch, program *exprtree.Program, inp
 		rows, uint64(capacity), &s.outputs, &s.arguments)
 }
 
-// columns makes the results of the buffers, which are in the order of the words.
+// columns makes the results from the buffers, which are in the order of the words.
 func (r *runner) columns(call op.Call, program *exprtree.Program, buffers []memory.Slice[uint8], capacity int) ([]*column.Column, error) {
 	results := make([]*column.Column, 0, len(r.outputs))
 	for i, output := range r.outputs {
@@ -161,7 +161,7 @@ func releaseAll(columns []*column.Column) (err error) {
 	return err
 }
 
-// bytesOf is the length of a buffer of values.
+// bytesOf returns the size of a buffer of values.
 func bytesOf(k kind, n int) uint64 {
 	if k.family == boolean {
 		return bitmapBytes(n)
@@ -169,6 +169,6 @@ func bytesOf(k kind, n int) uint64 {
 	return uint64(n) * uint64(k.bytes())
 }
 
-// bitmapBytes is the length of a bitmap. The kernel writes whole words, for which
-// there is room: Allocate pads buffers.
+// bitmapBytes returns the size of a bitmap. The kernel writes whole words; Allocate
+// pads buffers, so they fit.
 func bitmapBytes(n int) uint64 { return (uint64(n) + 7) / 8 }

@@ -12,50 +12,52 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Bits says how a bitmap is read.
+// Bits is the way in which a bitmap is read.
 type Bits uint8
 
 const (
-	// NoBits: there is no bitmap.
+	// NoBits: the bitmap is absent.
 	NoBits Bits = iota
 	// WordBits: by aligned words of 32 bits, which a warp's lanes share.
 	WordBits
-	// ByteBits: by bytes, because the memory around it is not known to be readable
-	// up to whole words.
+	// ByteBits: by bytes, because whole words may extend into memory that is not
+	// readable.
 	ByteBits
 )
 
-// Input is what of an input is part of the code.
+// Input is the part of an input that the code depends on.
 type Input struct {
-	// Validity is how its bitmap is read. Values is how those of a bool column are.
+	// Validity is the way in which its bitmap is read, Values the same for the values
+	// of a bool column.
 	Validity, Values Bits
-	// Dictionary is the same of the dictionary's values, where there is one.
+	// Dictionary describes the dictionary's values, if it is a dictionary.
 	Dictionary *Input
-	// Wide says that decimals lie at multiples of 16 bytes, and one load takes each.
+	// Wide means that decimals are at multiples of 16 bytes, so one load reads each.
 	Wide bool
-	// Type names a type that the program's key does not tell from others.
+	// Type names a type that the program's key does not distinguish from others.
 	Type string
 }
 
-// Literal is what of a literal is part of the code: for a string a size class, and
-// else ValueLiteral. Strings of class i have up to 2^(i−1) words of 8 bytes.
+// Literal is the part of a literal that the code depends on: for a string its size
+// class, and ValueLiteral for others. Strings of class i have up to 2^(i−1) words of 8
+// bytes.
 type Literal uint8
 
 // ValueLiteral is a number or bool.
 const ValueLiteral Literal = 0
 
-// mostTextWords bounds the strings among the arguments: of 1,024 bytes.
+// mostTextWords limits strings among the arguments to 1,024 bytes.
 const mostTextWords = 128
 
-// Shape is what of a program's inputs and literals is part of the code, beside the
-// program's own.
+// Shape is the part of a program's inputs and literals that the code depends on, in
+// addition to the program's key.
 type Shape struct {
 	Inputs []Input
-	// Literals are those of the program, by their slots.
+	// Literals are the program's literals, by slot.
 	Literals []Literal
 }
 
-// AllNullable is the shape of inputs that all have bitmaps, read word by word: for
+// AllNullable returns the shape of inputs that all have bitmaps, read by words, for
 // tests and examples.
 func AllNullable(program *exprtree.Program) Shape {
 	s := Shape{Inputs: make([]Input, len(program.Types)), Literals: literalsOf(program)}
@@ -71,7 +73,7 @@ func AllNullable(program *exprtree.Program) Shape {
 	return s
 }
 
-// ShapeOf returns the shape of a program that is run on columns.
+// ShapeOf returns the shape of a program that runs on columns.
 func ShapeOf(program *exprtree.Program, inputs []*column.Column) (Shape, error) {
 	if len(inputs) != len(program.Types) {
 		return Shape{}, fmt.Errorf("%d columns for a program of %d: %w", len(inputs), len(program.Types), device.ErrInvalidValue)
@@ -103,7 +105,7 @@ func literalOf(literal *exprtree.Node) Literal {
 	return class
 }
 
-// words is how many of the arguments hold a string.
+// words returns the number of argument words that hold a string.
 func (l Literal) words() int {
 	if l == ValueLiteral {
 		return 0
@@ -131,17 +133,17 @@ func inputOf(c *column.Column) (input Input) {
 	return input
 }
 
-// hasNulls reports whether the bitmap has to be looked at.
+// hasNulls reports whether the bitmap may contain nulls.
 func hasNulls(c *column.Column) bool {
 	return c.NullCount() != 0 && c.NumBuffers() > 0 && c.Buffer(0).Bytes() > 0
 }
 
-// bitsOf returns how a bitmap is read: by words where the ones that hold the
-// column's bits lie in the block from end to end.
+// bitsOf returns the way in which a bitmap is read: by words if all words with the
+// column's bits are inside the block.
 func bitsOf(c *column.Column, buffer int) Bits {
 	bits := c.Buffer(buffer)
 	if bits.Bytes() == 0 {
-		return WordBits // of no rows: nothing is read
+		return WordBits // without rows nothing is read
 	}
 	first, last := wordsOf(c, bits)
 	begin := uint64(bits.Block().Pointer())
@@ -151,7 +153,7 @@ func bitsOf(c *column.Column, buffer int) Bits {
 	return WordBits
 }
 
-// wordsOf returns where the words that hold a column's bits begin and end.
+// wordsOf returns the bounds of the words with a column's bits.
 func wordsOf(c *column.Column, bits memory.Slice[uint8]) (first, last uint64) {
 	begin := uint64(bits.Pointer())
 	first = (begin + uint64(c.Offset()/8)) &^ 3
@@ -159,7 +161,7 @@ func wordsOf(c *column.Column, bits memory.Slice[uint8]) (first, last uint64) {
 	return first, (end + 3) &^ 3
 }
 
-// Append adds the shape in short form to a key.
+// Append appends a short form of the shape to a key.
 func (s Shape) Append(key []byte) []byte {
 	for i := range s.Inputs {
 		key = s.Inputs[i].append(key)

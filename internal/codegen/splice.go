@@ -10,11 +10,11 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// hole begins a line of a template that a predicate takes the place of.
+// hole begins a line of a template that a predicate replaces.
 const hole = "//@predicate"
 
-// lastParameter returns where the last of a kernel's parameters begins, a struct of
-// words, its name, and where what follows the list begins.
+// lastParameter returns the position of a kernel's last parameter, a struct of words,
+// its name, and the position after the parameter list.
 func lastParameter(head string) (begin int, name string, end int, ok bool) {
 	begin, end = strings.LastIndex(head, ".param"), strings.LastIndexByte(head, ')')
 	if begin < 0 || end < begin {
@@ -28,30 +28,30 @@ func lastParameter(head string) (begin int, name string, end int, ok bool) {
 	return begin, name, end + 1, ok
 }
 
-// Splice puts the program's first output, a bool, into a kernel that was compiled
-// from CUDA C++ with holes in it, and returns the whole module. The kernel's last
-// parameter is a struct of u64 words, of any number, by value: it becomes the
-// argument struct of [Generator.Words] words, whatever name the generator was made
-// with. In the source a hole is
+// Splice puts the program's first output, a bool, into the holes of a kernel that was
+// compiled from CUDA C++, and returns the whole module. The kernel's last parameter is
+// a struct of u64 words, of any length, by value: it becomes the argument struct of
+// [Generator.Words] words. Its name replaces the name with which the generator was
+// made. In the source a hole is
 //
 //	asm volatile("//@predicate %0 %1" : "=r"(keep) : "l"(row));
 //
-// which sets the u32 keep to 1 where the row's value is true and not null, else to
-// 0. Several rows at once, row, row + stride and so on, load all before they compute:
+// which sets the u32 keep to 1 if the row's value is true and not null, and otherwise
+// to 0. A hole for several rows, row, row + stride and so on, loads all of them before
+// it computes:
 //
 //	asm volatile("//@predicate %0 %1 %2 %3 %4 %5" : "=r"(a), "=r"(b), "=r"(c), "=r"(d) : "l"(row), "n"(32));
 //
-// Such a hole may give the bits of an input's values, if they are there already, each in
-// a register as wide as they are: that of the input which [Generator.Give] has named.
-// Behind "given" there is one for each row:
+// Such a hole may pass the bits of an input's values, if they are already loaded, each
+// in a register of the same width. [Generator.Give] names the input. "given" precedes
+// one register per row:
 //
 //	asm volatile("//@predicate %0 %1 %2 %3 given %4 %5" : "=r"(a), "=r"(b) : "l"(row), "n"(32), "l"(x), "l"(y));
 //
-// Every row has to be less than the length of the columns; clamp those that are not,
-// and forget what they give. Lanes may be elsewhere: a hole needs no others. Up to
-// the hole's end each takes registers of its own, so one in a loop that is not
-// unrolled makes the smallest code. The functions that the program calls stand ahead
-// of the kernel.
+// Every row has to be less than the length of the columns; clamp other rows and ignore
+// their results. The other lanes of the warp need not reach the hole. Each hole uses
+// separate registers, so one hole in a loop that is not unrolled makes the smallest
+// code. The functions that the program calls precede the kernel.
 func (g *Generator) Splice(template, kernel string) (string, error) {
 	text, err := g.splice(template, kernel)
 	if err != nil {
@@ -65,7 +65,7 @@ func (g *Generator) splice(template, kernel string) (string, error) {
 	if begin < 0 {
 		return "", fmt.Errorf("the template has no such kernel: %w", device.ErrInvalidValue)
 	}
-	begin = strings.LastIndexByte(template[:begin], '\n') + 1 // .visible
+	begin = strings.LastIndexByte(template[:begin], '\n') + 1 // includes .visible
 	size := strings.Index(template[begin:], "\n}")
 	body := strings.IndexByte(template[begin:], '{')
 	if size < body || body < 0 {
@@ -99,11 +99,11 @@ func (g *Generator) splice(template, kernel string) (string, error) {
 	return template[:begin] + g.Functions() + s.String() + template[begin+size:], nil
 }
 
-// Give names the input whose values holes are given. It is called before Splice; where
-// it is not, what holes are given is of no use and all values are loaded.
+// Give names the input whose values holes pass. Call it before Splice. Without it the
+// registers after "given" are ignored and all values are loaded.
 func (g *Generator) Give(input int) { g.given = input + 1 }
 
-// predicate writes what stands in place of a hole.
+// predicate writes the code that replaces a hole.
 func (g *Generator) predicate(prefix string, operands []string) (string, error) {
 	var values []string
 	at := slices.Index(operands, "given")

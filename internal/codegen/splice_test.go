@@ -22,7 +22,7 @@ import (
 //go:embed testdata/keep.ptx
 var template string
 
-// predicates have a function, strings and a plain comparison in them.
+// predicates returns programs with a function, strings and a plain comparison.
 func predicates() []*exprtree.Program {
 	str := arrow.BinaryTypes.String
 	types := []arrow.DataType{f64, str}

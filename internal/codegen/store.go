@@ -10,8 +10,8 @@ import (
 type storer struct {
 	b    *ptx.Builder
 	rows span
-	// addresses are those of the lane's first row or the warp's first word of bits, by
-	// the number of the argument word.
+	// addresses are the addresses of the lane's first row or the warp's first word of
+	// bits, by the index of the argument word.
 	addresses map[int]ptx.Register
 	leads     ptx.Register
 }
@@ -24,7 +24,7 @@ func (s *storer) output(word int) ptx.Register {
 	return s.b.Op(ptx.Word64, "ld.param.u64", ptx.Register(fmt.Sprintf("[outputs+%d]", 8*word)))
 }
 
-// first is the address of the lane's first row of an output.
+// first returns the address of the lane's first row of an output.
 func (s *storer) first(word, width int) ptx.Register {
 	address, ok := s.addresses[word]
 	switch {
@@ -58,7 +58,8 @@ func (s *storer) values(output output, v Value, r int) {
 	s.b.Void(guard+instruction, address, v.Registers[0])
 }
 
-// ballot is the word of the lanes' predicates of row r, with zeros behind the end.
+// ballot returns the word of the lanes' predicates for row r, with zeros after the last
+// row.
 func (s *storer) ballot(p ptx.Register, r int) ptx.Register {
 	if inside := s.rows.inside; inside != nil {
 		p = both(s.b, p, inside[r])
@@ -66,16 +67,16 @@ func (s *storer) ballot(p ptx.Register, r int) ptx.Register {
 	return s.b.Op(ptx.Word32, "vote.sync.ballot.b32", p, "0xffffffff")
 }
 
-// words stores the warp's words of a bitmap, which all lanes have: the first lane as
-// many at a time as one instruction takes. It may store behind the end, where buffers
-// are padded.
+// words stores the warp's words of a bitmap, which all lanes have. The first lane
+// stores them, as many at a time as one instruction can. It may store after the end of
+// the bitmap, where buffers are padded.
 func (s *storer) words(word int, words []ptx.Register) {
 	if s.leads == "" {
 		s.leads = s.b.Op(ptx.Predicate, "setp.eq.u32", s.rows.lane, "0")
 	}
 	base := s.b.Op(ptx.Word64, "mad.wide.u32", s.rows.chunk, number(4*len(words)), s.output(word))
 	for i := 0; i < len(words); {
-		group := words[i:min(i+4, len(words))] // of a power of two, as all of them are
+		group := words[i:min(i+4, len(words))] // a power of two, like all of them
 		to := at(base, 4*i)
 		switch len(group) {
 		case 4:

@@ -37,7 +37,7 @@ func literal(t arrow.DataType, value any) *exprtree.Node {
 	return &exprtree.Node{Op: exprtree.Literal, Type: t, Value: value}
 }
 
-// program makes one of inputs of the types.
+// program makes a program with inputs of the types.
 func program(types []arrow.DataType, outputs ...*exprtree.Node) *exprtree.Program {
 	inputs := make([]int, len(types))
 	for i := range inputs {
@@ -94,7 +94,7 @@ func (v values) decimal(precision int32) decimal128.Num {
 	return decimal128.FromBigInt(n)
 }
 
-// array makes n values, about one of nullEvery null, or none.
+// array makes n values, about one in nullEvery null, or none.
 func (v values) array(t testing.TB, dt arrow.DataType, n, nullEvery int) arrow.Array {
 	if dictionary, ok := dt.(*arrow.DictionaryType); ok {
 		entries := v.array(t, dictionary.ValueType, 9, 0)
@@ -168,7 +168,7 @@ func (v values) add(t testing.TB, b array.Builder) {
 	}
 }
 
-// eachGPU runs f on the emulator and on the GPU where there is one.
+// eachGPU runs f on the emulator and on the GPU, if there is one.
 func eachGPU(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		if dev.Kind() == device.Host {
@@ -178,7 +178,7 @@ func eachGPU(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	})
 }
 
-// upload moves arrays to the device and takes what is from the offset on.
+// upload copies arrays to the device and slices them from the offset.
 func upload(t testing.TB, mgr *memory.Manager, arrays []arrow.Array, offset int) (columns []*column.Column) {
 	t.Helper()
 	for _, a := range arrays {
@@ -200,7 +200,7 @@ func release(t testing.TB, columns []*column.Column) {
 }
 
 // compute runs a program on columns and fetches the results. The kernels for few and
-// for many rows have to agree in them.
+// for many rows must give the same results.
 func compute(t *testing.T, mgr *memory.Manager, p *exprtree.Program, columns []*column.Column, rows memory.Slice[int64]) (results []arrow.Array) {
 	t.Helper()
 	call, err := op.Begin(t.Context(), kernels.Options{Manager: mgr}, columns...)
@@ -225,7 +225,7 @@ func run(t *testing.T, mgr *memory.Manager, p *exprtree.Program, arrays []arrow.
 	return compute(t, mgr, p, columns, memory.Slice[int64]{})
 }
 
-// check runs a program on arrays, from an offset on, and compares with the host.
+// check runs a program on arrays, from an offset, and compares with the host.
 func check(t *testing.T, mgr *memory.Manager, p *exprtree.Program, arrays []arrow.Array, offset int) {
 	t.Helper()
 	columns := upload(t, mgr, arrays, offset)
@@ -260,7 +260,7 @@ func compare(t *testing.T, n *exprtree.Node, inputs []arrow.Array, want, got arr
 	}
 }
 
-// same has NaN equal to NaN, and floats equal by their bits.
+// same compares floats by their bits and treats all NaN as equal.
 func same(want, got arrow.Array, i int) bool {
 	switch want := want.(type) {
 	case *array.Float32:

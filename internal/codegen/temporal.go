@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// castTemporal takes the steps of a exprtree.TemporalCast.
+// castTemporal writes the steps of an exprtree.TemporalCast.
 func (l *lane) castTemporal(n *exprtree.Node, x Value) Value {
 	cast, ok := exprtree.TemporalCastOf(n.Arguments[0].Type, n.Type)
 	if !ok {
@@ -45,8 +45,8 @@ func (l *lane) castTemporal(n *exprtree.Node, x Value) Value {
 }
 
 // floorDivide divides a signed number of 64 bits by a positive one and rounds down:
-// ⌊v/d⌋ = ~⌊~v/d⌋ for negative v. A number of 63 bits is divided by multiplying with
-// ⌊2^(63+l)/d⌋ + 1 for 2^l >= d (Granlund and Montgomery 1994).
+// ⌊v/d⌋ = ~⌊~v/d⌋ for negative v. A number of 63 bits is divided by a multiplication
+// with ⌊2^(63+l)/d⌋ + 1 for 2^l >= d (Granlund and Montgomery 1994).
 func (l *lane) floorDivide(v ptx.Register, d int64) ptx.Register {
 	if d == 1 {
 		return v
@@ -59,7 +59,7 @@ func (l *lane) floorDivide(v ptx.Register, d int64) ptx.Register {
 	return l.wide("xor.b64", l.wide("shr.u64", q, number(shift-1)), sign)
 }
 
-// modulo is what is left of a division that rounds down, never negative.
+// modulo writes the remainder of a division that rounds down, which is never negative.
 func (l *lane) modulo(v ptx.Register, d int64) ptx.Register {
 	product := l.wide("mul.lo.s64", l.floorDivide(v, d), hexadecimal(uint64(d)))
 	return l.wide("sub.s64", v, product)
@@ -67,7 +67,8 @@ func (l *lane) modulo(v ptx.Register, d int64) ptx.Register {
 
 const daySeconds = 86_400
 
-// instant is a register that counts units, so many a second, or days for none.
+// instant is a register with a number of units; unit is the number of units per second,
+// or 0 for days.
 type instant struct {
 	register ptx.Register
 	unit     int64
@@ -101,7 +102,8 @@ func (l *lane) datePart(n *exprtree.Node) Value {
 	return one(l.calendarPart(n.Op, days), x.Valid)
 }
 
-// clockPart takes a number of units, of which so many are a second.
+// clockPart writes a part of the clock of a number of units; unit is the number of
+// units per second.
 func (l *lane) clockPart(op exprtree.Op, v ptx.Register, unit int64, ofDate bool) ptx.Register {
 	switch op {
 	case exprtree.Hour:
@@ -132,7 +134,7 @@ func (l *lane) calendarPart(op exprtree.Op, days ptx.Register) ptx.Register {
 	case exprtree.Year:
 		return civil[0]
 	case exprtree.Quarter:
-		// (month + 2) / 3, of which the product with 86 has no error up to 14.
+		// (month + 2) / 3; the multiplication with 86 is exact up to 14.
 		return l.wide("shr.u64", l.wide("mul.lo.u64", l.wide("add.s64", month, "2"), "86"), "8")
 	case exprtree.Month:
 		return month

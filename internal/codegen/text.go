@@ -5,11 +5,11 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// textCompare writes a comparison of strings, which is of their bytes.
+// textCompare writes a comparison of strings by their bytes.
 func (l *lane) textCompare(n *exprtree.Node) Value {
 	x, y := n.Arguments[0], n.Arguments[1]
 	if x.Op == exprtree.Literal {
-		x, y = y, x // of the two that are compared for equality
+		x, y = y, x // the column comes first; Equal and NotEqual are symmetric
 	}
 	a := l.value(x)
 	valid := a.Valid
@@ -36,8 +36,8 @@ func (l *lane) textCompare(n *exprtree.Node) Value {
 	return one(equal, valid)
 }
 
-// equalsLiteral compares the string, its beginning or its end with a literal among
-// the arguments. Most strings differ in the length or in the first words.
+// equalsLiteral compares the string, its beginning or its end with a literal among the
+// arguments. Most strings differ in the length or in the first words.
 func (l *lane) equalsLiteral(op exprtree.Op, a Value, literal *exprtree.Node) ptx.Register {
 	b := l.b
 	address, bytes, begin, end := a.Registers[0], a.Registers[1], a.Registers[2], a.Registers[3]
@@ -48,7 +48,7 @@ func (l *lane) equalsLiteral(op exprtree.Op, a Value, literal *exprtree.Node) pt
 	if op == exprtree.EndsWith {
 		address = b.Op(ptx.Word64, "add.s64", address, b.Op(ptx.Word64, "sub.s64", bytes, wanted))
 	}
-	// Into a register that changes on the way.
+	// The result is a register that changes in the loop.
 	result := b.Register(ptx.Predicate)
 	b.Move("mov.pred", result, equal)
 	done := b.Label()
@@ -83,7 +83,7 @@ func (l *lane) equalsLiteral(op exprtree.Op, a Value, literal *exprtree.Node) pt
 	return result
 }
 
-// textsEqual compares two strings of columns.
+// textsEqual compares two strings from columns.
 func (l *lane) textsEqual(x, y Value, valid ptx.Register) ptx.Register {
 	b := l.b
 	result := b.Register(ptx.Predicate)

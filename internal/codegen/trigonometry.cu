@@ -1,6 +1,6 @@
 #include "math.cuh"
 
-// two_over_pi is 2/π in bits behind the point, with a word of zeros ahead.
+// two_over_pi holds the fractional bits of 2/π after a word of zeros.
 static __constant__ u64 two_over_pi[21] = {
     0,
     0xa2f9836e4e441529ull, 0xfc2757d1f534ddc0ull, 0xdb6295993c439041ull, 0xfe5163abdebbc561ull,
@@ -21,9 +21,9 @@ struct Angle {
 
 DEVICE u64 multiply_high(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b) >> 64); }
 
-// reduce_large reduces |x| >= 2^31 by as many bits of 2/π as matter (Payne and
-// Hanek 1983): with x = m 2^(e−63), those whose products with m are multiples of 4
-// are left out, and 192 of the others leave an error of 2^-126.
+// reduce_large reduces |x| >= 2^31 with the relevant bits of 2/π (Payne and Hanek
+// 1983). With x = m 2^(e−63), the bits whose products with m are multiples of 4 are
+// skipped, and 192 of the others leave an error of 2^-126.
 DEVICE Angle reduce_large(f64 x) {
     const u64 bits = bits_of(x) & ~(1ull << 63);
     const u64 m = (bits << 11) | (1ull << 63);
@@ -38,18 +38,19 @@ DEVICE Angle reduce_large(f64 x) {
     const u64 high = multiply_high(m, w[1]) + (middle < low) + m * w[0];
     u32 quadrant = (u32)(high >> 62);
     u64 f = high << 2 | middle >> 62, g = middle << 2 | p0 >> 62;
-    // Past the middle of a quadrant the rest is from the next one, and negative.
+    // In the upper half of a quadrant the rest is relative to the next quadrant, and
+    // negative.
     const bool past = f >> 63;
     if (past) {
         quadrant++;
-        f = ~f, g = ~g; // but for 2^-128
+        f = ~f, g = ~g; // up to 2^-128
     }
     const u32 zeros = f ? (u32)__builtin_clzll(f) : 64 + (u32)__builtin_clzll(g | 1);
     if (zeros >= 64)
         f = g << (zeros - 64);
     else if (zeros)
         f = f << zeros | g >> (64 - zeros);
-    // The top bits by themselves, so that they are exact.
+    // The top bits are converted separately, so that they are exact.
     const f64 top = (f64)(f & ~0x7ffull), below = (f64)(f & 0x7ff);
     f64 rest = fma(top, half_pi, fma(top, half_pi_middle, below * half_pi)) * float_of((u64)(1023 - 64 - zeros) << 52);
     if (past)
@@ -57,8 +58,8 @@ DEVICE Angle reduce_large(f64 x) {
     return {negative(x) ? -rest : rest, negative(x) ? 0 - quadrant : quadrant};
 }
 
-// reduce takes multiples of π/2 off in three parts (Cody and Waite 1980): up to 2^31
-// the first leaves an exact difference.
+// reduce subtracts multiples of π/2 in three parts (Cody and Waite 1980): up to 2^31
+// the first difference is exact.
 DEVICE Angle reduce(f64 x) {
     if (magnitude(x) >= 0x1p31)
         return reduce_large(x);
@@ -94,12 +95,12 @@ DEVICE f64 sine_of(f64 rest, u32 quadrant) {
     return quadrant & 2 ? -p : p;
 }
 
-// gpuframe_sin and gpuframe_cos are right to less than two ulp for every finite x.
+// gpuframe_sin and gpuframe_cos have an error below two ulp for every finite x.
 FUNCTION f64 gpuframe_sin(f64 x) {
     if (!(magnitude(x) < infinity))
         return not_a_number;
     if (magnitude(x) < 0x1p-27)
-        return x; // with the sign of zero
+        return x; // keeps the sign of zero
     const Angle a = reduce(x);
     return sine_of(a.rest, a.quadrant);
 }
