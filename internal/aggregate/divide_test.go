@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// dividing is a kernel of blocks of 256 threads that divides x by y.
+// dividing returns a kernel, for blocks of 256 threads, that divides x by y.
 func dividing() string {
 	b := ptx.New("k")
 	thread := b.Op(ptx.Word32, "mov.u32", "%tid.x")
@@ -32,8 +32,8 @@ func dividing() string {
 	}}.String())
 }
 
-// TestDivideByCount compares with the host's division, of which all bits are right
-// but those of subnormal quotients.
+// TestDivideByCount compares with the host's division. All bits must be equal, except
+// in subnormal quotients.
 func TestDivideByCount(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		if dev.Kind() == device.Host {
@@ -55,7 +55,7 @@ func TestDivideByCount(t *testing.T) {
 				xs[i] = specials[random.IntN(len(specials))]
 			case 1:
 				ys[i] = counts[random.IntN(len(counts))]
-			case 2: // whole numbers, as counts of both sides are
+			case 2: // whole numbers, as counts and values are
 				xs[i] = float64(random.Uint64N(ys[i]))
 			}
 		}

@@ -7,8 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/aggregate"
 )
 
-// On the host: three rows, of which the second does not count, merged with what was
-// found elsewhere.
+// Three rows on the host, the second of them excluded, merged with another partial.
 func ExampleHost() {
 	sum := aggregate.NewHost(aggregate.SumFloat, aggregate.Float64)
 	rows := []uint64{math.Float64bits(1.5), math.Float64bits(100), math.Float64bits(2)}

@@ -5,23 +5,23 @@ import (
 	"math/bits"
 )
 
-// Host is what the lanes of a block accumulate, on the host.
+// Host holds the accumulators of a block's lanes, on the host.
 type Host struct {
 	kind Kind
 	form Form
-	// words are the lanes' states. Those of moments are the count, the shift, the
-	// sum and the sum of squares; those of the others are partials.
+	// words are the lanes' states. For moments they are the count, the shift, the sum
+	// and the sum of squares; for other kinds they are partials.
 	words [4][Lanes]uint64
 }
 
-// NewHost returns lanes that have seen no row.
+// NewHost returns lanes without rows.
 func NewHost(kind Kind, form Form) *Host {
 	h := &Host{kind: kind, form: form}
 	h.Reset()
 	return h
 }
 
-// Reset forgets all rows.
+// Reset removes all rows.
 func (h *Host) Reset() {
 	for i, word := range h.kind.identity() {
 		for lane := range Lanes {
@@ -33,9 +33,9 @@ func (h *Host) Reset() {
 	}
 }
 
-// Add adds a row to each of the first lanes, as many as keep tells of: lane i takes
-// row first + i, of value low[i], with high[i] beside it for the form Wide, where
-// keep[i].
+// Add adds one row to each of the first len(keep) lanes. Lane i adds row first + i if
+// keep[i] is true. The row's value is low[i], and for the form Wide high[i] is its high
+// word.
 func (h *Host) Add(low, high []uint64, keep []bool, first int64) {
 	switch h.kind {
 	case Count:
@@ -103,7 +103,7 @@ func (h *Host) addDecimal(i int, low, high uint64) {
 	h.words[2][i] += uint64(int64(high)>>63) + carry
 }
 
-// addOne merges a row as the partial that it is.
+// addOne merges a row as a partial of one row.
 func (h *Host) addOne(i int, low, high []uint64, first int64) {
 	var value, into [3]uint64
 	value[0] = low[i]
@@ -124,7 +124,7 @@ func (h *Host) addOne(i int, low, high []uint64, first int64) {
 	}
 }
 
-// key makes keys of values, as the function of that name does in PTX.
+// key converts values to keys, like the function key in PTX.
 func (h *Host) key(words []uint64) {
 	isFloat := h.form == Float32 || h.form == Float64
 	x := math.Float64frombits(words[0])
@@ -143,7 +143,7 @@ func (h *Host) key(words []uint64) {
 	}
 }
 
-// float is a value as a float64.
+// float returns a value as a float64.
 func (h *Host) float(word uint64) float64 {
 	switch h.form {
 	case Signed32, Signed64:
@@ -154,8 +154,8 @@ func (h *Host) float(word uint64) float64 {
 	return math.Float64frombits(word)
 }
 
-// addMoments is Lane.addMoments. The conversions keep compilers from fusing a
-// multiplication with an addition, here and below.
+// addMoments corresponds to Lane.addMoments. The conversions prevent the compiler from
+// fusing a multiplication with an addition, here and below.
 func (h *Host) addMoments(i int, x float64) {
 	if h.words[0][i] == 0 {
 		h.words[1][i] = math.Float64bits(x)
@@ -166,7 +166,7 @@ func (h *Host) addMoments(i int, x float64) {
 	h.words[3][i] = math.Float64bits(math.Float64frombits(h.words[3][i]) + float64(distance*distance))
 }
 
-// Partial merges the lanes in the order of [Tree]. The lanes are to be reset after.
+// Partial merges the lanes in the order of [Tree]. Reset the lanes before further use.
 func (h *Host) Partial() []uint64 {
 	words := h.kind.Words()
 	all := make([]uint64, words*Lanes)
@@ -183,8 +183,8 @@ func (h *Host) Partial() []uint64 {
 	return MergeNeighbours(h.kind, all)
 }
 
-// MergeNeighbours merges the partials of [Lanes] lanes, one behind the other, in
-// the order of [Tree]. It overwrites them.
+// MergeNeighbours merges the partials of [Lanes] lanes, stored consecutively, in the
+// order of [Tree]. It overwrites them.
 func MergeNeighbours(kind Kind, all []uint64) []uint64 {
 	words := kind.Words()
 	for distance := 1; distance < Lanes; distance *= 2 {
@@ -208,8 +208,8 @@ func (h *Host) partialMoments(lane int, to []uint64) {
 // IdentityHost returns the partial of no rows.
 func IdentityHost(kind Kind) []uint64 { return kind.identity() }
 
-// MergeHost merges the partial of earlier rows, which becomes the result, with that
-// of later ones: what [Merge] does on a GPU.
+// MergeHost merges the partial of later rows into the partial of earlier ones, as
+// [Merge] does on a GPU.
 func MergeHost(kind Kind, into, later []uint64) {
 	switch kind {
 	case Count, CountTrue, SumInteger:

@@ -6,8 +6,8 @@ func addFloat(x, y uint64) uint64 {
 	return math.Float64bits(math.Float64frombits(x) + math.Float64frombits(y))
 }
 
-// extremeFloat is the minimum or maximum as PTX has it: a number beside NaN, and −0
-// less than +0. Go's min and max give NaN.
+// extremeFloat returns the minimum or maximum as PTX defines it: a number rather than
+// NaN, and −0 less than +0. Go's min and max return NaN.
 func extremeFloat(kind Kind, x, y uint64) uint64 {
 	a, b := math.Float64frombits(x), math.Float64frombits(y)
 	switch {

@@ -8,7 +8,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// kinds are all, each with a form of its values.
+// kinds has each kind with a form of its values.
 var kinds = map[Kind]Form{
 	Count: 0, CountTrue: Boolean, SumInteger: Signed64, ProductInteger: Unsigned64, SumWide: Signed64, SumDecimal: Wide, SumFloat: Float64, ProductFloat: Float64,
 	MinSigned: Signed64, MaxSigned: Signed64, MinUnsigned: Unsigned64, MaxUnsigned: Unsigned64, MinFloat: Float64, MaxFloat: Float64,
@@ -25,7 +25,7 @@ func random(r *rand.Rand, form Form) uint64 {
 	return r.Uint64() >> r.IntN(64)
 }
 
-// partial is one of some rows.
+// partial returns the partial of random rows.
 func partial(r *rand.Rand, kind Kind, form Form, rows int) []uint64 {
 	h := NewHost(kind, form)
 	low, high, keep := make([]uint64, rows), make([]uint64, rows), make([]bool, rows)
@@ -36,8 +36,8 @@ func partial(r *rand.Rand, kind Kind, form Form, rows int) []uint64 {
 	return h.Partial()
 }
 
-// TestIdentity: merging with the partial of no rows changes no bit, on either side.
-// The kernels rely on it where lanes have nothing.
+// TestIdentity checks that merging with the partial of no rows changes no bit, on
+// either side. The kernels rely on it for lanes without rows.
 func TestIdentity(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 1))
 	for kind, form := range kinds {
@@ -53,7 +53,7 @@ func TestIdentity(t *testing.T) {
 	}
 }
 
-// TestOrderOfTheTree: neighbours are merged first.
+// TestOrderOfTheTree checks that neighbours are merged first.
 func TestOrderOfTheTree(t *testing.T) {
 	all := make([]uint64, Lanes)
 	want := make([]float64, Lanes)
@@ -70,7 +70,7 @@ func TestOrderOfTheTree(t *testing.T) {
 	require.Equal(t, math.Float64bits(want[0]), MergeNeighbours(SumFloat, all)[0])
 }
 
-// TestExtremesOfZerosAndNaN is what Go's min and max have otherwise.
+// TestExtremesOfZerosAndNaN checks the cases in which Go's min and max differ.
 func TestExtremesOfZerosAndNaN(t *testing.T) {
 	minus, nan := math.Copysign(0, -1), math.NaN()
 	for _, c := range []struct {

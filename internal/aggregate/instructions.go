@@ -2,7 +2,7 @@ package aggregate
 
 import "github.com/gpuframe/gpuframe/internal/ptx"
 
-// emitIf adds an instruction that runs where a predicate holds, always for "".
+// emitIf adds an instruction that runs if a predicate holds; "" means always.
 func emitIf(b *ptx.Builder, keep ptx.Register, format string, arguments ...any) {
 	if keep != "" {
 		format, arguments = "@%s "+format, append([]any{keep}, arguments...)
@@ -10,14 +10,14 @@ func emitIf(b *ptx.Builder, keep ptx.Register, format string, arguments ...any) 
 	b.Emit(format, arguments...)
 }
 
-// moveIf overwrites registers where a predicate holds.
+// moveIf overwrites registers if a predicate holds.
 func moveIf(b *ptx.Builder, keep ptx.Register, to, from []ptx.Register) {
 	for i := range to {
 		emitIf(b, keep, "mov.b64 %s, %s", to[i], from[i])
 	}
 }
 
-// both is the predicate that two hold, either of which may be "" for always.
+// both returns the conjunction of two predicates, either of which may be "" for always.
 func both(b *ptx.Builder, x, y ptx.Register) ptx.Register {
 	switch {
 	case x == "":
@@ -28,13 +28,13 @@ func both(b *ptx.Builder, x, y ptx.Register) ptx.Register {
 	return b.Op(ptx.Predicate, "and.pred", x, y)
 }
 
-// name is the type of values of a form in instructions that compute.
+// name returns the type of a form's values in instructions that compute.
 func (f Form) name() string {
 	return [...]string{Boolean: "pred", Signed32: "s32", Unsigned32: "u32", Signed64: "s64", Unsigned64: "u64",
 		Float32: "f32", Float64: "f64", Wide: "b64"}[f]
 }
 
-// extreme is the instruction of a minimum or maximum.
+// extreme returns the instruction of a minimum or maximum.
 func (k Kind) extreme() string {
 	switch k {
 	case MinSigned, MinUnsigned, MinFloat:
@@ -55,7 +55,7 @@ func wideInteger(b *ptx.Builder, form Form, x ptx.Register) ptx.Register {
 	return x
 }
 
-// wideFloat is a number as float64.
+// wideFloat converts a number to float64.
 func wideFloat(b *ptx.Builder, form Form, x ptx.Register) ptx.Register {
 	switch form {
 	case Float32:
@@ -66,9 +66,9 @@ func wideFloat(b *ptx.Builder, form Form, x ptx.Register) ptx.Register {
 	return x
 }
 
-// orNothing is a float, or where it does not count −0, which added to anything
-// changes no bit of it. So the additions of a lane's rows, each of which waits for
-// the one before, have nothing between them.
+// orNothing returns a float if its row is included, and otherwise −0, because adding −0
+// to any number changes no bit. The additions of a lane's rows, each of which depends
+// on the previous one, then have no instructions between them.
 func orNothing(b *ptx.Builder, form Form, x, keep ptx.Register) ptx.Register {
 	switch {
 	case keep == "":
@@ -79,7 +79,7 @@ func orNothing(b *ptx.Builder, form Form, x, keep ptx.Register) ptx.Register {
 	return b.Op(ptx.Word64, "selp.f64", x, "0d8000000000000000", keep)
 }
 
-// lessWide is the predicate that x is less than y, or greater, of 128 bits.
+// lessWide returns the predicate that x is less, or greater, than y, in 128 bits.
 func lessWide(b *ptx.Builder, greater bool, x, y []ptx.Register) ptx.Register {
 	if greater {
 		x, y = y, x
@@ -90,8 +90,8 @@ func lessWide(b *ptx.Builder, greater bool, x, y []ptx.Register) ptx.Register {
 	return b.Op(ptx.Predicate, "or.pred", less, b.Op(ptx.Predicate, "and.pred", equal, low))
 }
 
-// before is the predicate that a candidate of FirstLeast and its like comes before
-// another: by its key, and of equal ones by its row.
+// before returns the predicate that a candidate of FirstLeast or a similar kind comes
+// before another one: by its key, and for equal keys by its row.
 func before(b *ptx.Builder, x, y []ptx.Register) ptx.Register {
 	keys := len(x) - 1
 	earlier := b.Op(ptx.Predicate, "setp.lt.s64", x[keys], y[keys])
@@ -107,8 +107,9 @@ func before(b *ptx.Builder, x, y []ptx.Register) ptx.Register {
 	return earlier
 }
 
-// key is a value as the key of FirstLeast and its like. Floats become integers of
-// the same order, both zeros the same one; NaN is the largest for either order.
+// key returns a value as the key of FirstLeast and similar kinds. Floats become
+// integers in the same order, with one key for both zeros. NaN has the largest key for
+// either order.
 func key(b *ptx.Builder, kind Kind, form Form, value []ptx.Register) []ptx.Register {
 	words := make([]ptx.Register, 0, 3)
 	for _, x := range value {
@@ -117,7 +118,7 @@ func key(b *ptx.Builder, kind Kind, form Form, value []ptx.Register) []ptx.Regis
 			x = b.Op(ptx.Word64, "xor.b64", x, immediate(1<<63))
 		case Float32, Float64:
 			x = wideFloat(b, form, x)
-			// −0 + 0 is +0; a negative number's other bits descend as it does.
+			// −0 + 0 is +0. For negative numbers the other bits are inverted.
 			x = b.Op(ptx.Word64, "add.rn.f64", x, zero)
 			flip := b.Op(ptx.Word64, "shr.u64", b.Op(ptx.Word64, "shr.s64", x, "63"), "1")
 			x = b.Op(ptx.Word64, "xor.b64", x, flip)

@@ -2,55 +2,56 @@ package aggregate
 
 import "math"
 
-// Kind is what is accumulated.
+// Kind is the kind of an accumulator.
 type Kind uint8
 
 // The kinds, with the words of their partials.
 const (
-	// Count counts rows, CountTrue those whose value is true: one word.
+	// Count counts rows, CountTrue rows with a true value: one word.
 	Count Kind = iota
 	CountTrue
-	// SumInteger and ProductInteger are of 64 bits and wrap around: one word.
+	// SumInteger and ProductInteger have 64 bits and wrap around: one word.
 	SumInteger
 	ProductInteger
-	// SumWide adds integers of 64 bits in 128, which no number of rows overflows: the
-	// low word, the high one.
+	// SumWide adds 64-bit integers in 128 bits, which no number of rows overflows: the
+	// low word, then the high word.
 	SumWide
 	// SumDecimal adds decimals in 192 bits, which no number of rows overflows: three
 	// words, the lowest first.
 	SumDecimal
-	// SumFloat and ProductFloat are in float64: one word.
+	// SumFloat and ProductFloat accumulate in float64: one word.
 	SumFloat
 	ProductFloat
-	// MinSigned to MaxUnsigned are of integers: one word.
+	// MinSigned to MaxUnsigned compare integers: one word.
 	MinSigned
 	MaxSigned
 	MinUnsigned
 	MaxUnsigned
-	// MinFloat and MaxFloat pass over NaN beside numbers, and take −0 for less than
-	// +0: one word, a float64.
+	// MinFloat and MaxFloat skip NaN if there are numbers, and order −0 before +0: one
+	// word, a float64.
 	MinFloat
 	MaxFloat
-	// MinWide and MaxWide are of decimals of one scale: the low word, the high one.
+	// MinWide and MaxWide compare decimals of one scale: the low word, then the high
+	// word.
 	MinWide
 	MaxWide
-	// Moments are the number of values, their mean, and the sum of the squares of
-	// their distances from it, the last two as float64: three words.
+	// Moments are the number of values, their mean, and the sum of the squared
+	// deviations from it, the last two as float64: three words.
 	Moments
-	// FirstLeast and FirstGreatest find the first row of the least or greatest value,
-	// NaN after all numbers: the value as a key, which is signed and ascends for both,
-	// and the row, which is NoRow where there is none. The wide ones are of decimals
-	// and have two words of key, the low one first.
+	// FirstLeast and FirstGreatest find the first row of the smallest or largest value;
+	// NaN is after all numbers. The words are the value as a signed key, which ascends
+	// for both, and the row, or NoRow without rows. The wide kinds are for decimals and
+	// have two words of key, the low word first.
 	FirstLeast
 	FirstGreatest
 	FirstLeastWide
 	FirstGreatestWide
 )
 
-// NoRow is the row of FirstLeast and its like where no row was added.
+// NoRow is the row of FirstLeast and similar kinds if no row was added.
 const NoRow = math.MaxInt64
 
-// Words returns how many words a partial has.
+// Words returns the number of words of a partial.
 func (k Kind) Words() int {
 	switch k {
 	case SumWide, MinWide, MaxWide, FirstLeast, FirstGreatest:
@@ -64,11 +65,11 @@ func (k Kind) Words() int {
 // Long reports whether merging takes many instructions.
 func (k Kind) Long() bool { return k >= Moments }
 
-// Form is what values are in registers and, in 64 bits, on the host.
+// Form is the form of values in registers and, in 64 bits, on the host.
 type Form uint8
 
-// The forms. On the host the signed and the unsigned ones are extended to 64 bits,
-// the floats are the bits of float64, and a boolean is 0 or 1.
+// The forms. On the host signed and unsigned integers are extended to 64 bits, floats
+// are the bits of float64, and a boolean is 0 or 1.
 const (
 	Boolean    Form = iota // a predicate
 	Signed32               // .b32
@@ -82,7 +83,8 @@ const (
 
 const canonicalNaN = 0x7ff8000000000000
 
-// identity returns the partial of no rows: merged with another it gives that one.
+// identity returns the partial of no rows. Merged with another partial it gives the
+// other one.
 func (k Kind) identity() []uint64 {
 	switch k {
 	case ProductInteger:

@@ -6,16 +6,16 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// Lane is what one lane accumulates, in registers.
+// Lane is the accumulator of one lane, in registers.
 type Lane struct {
 	kind Kind
 	form Form
-	// state are the registers, as many and of such classes as the kind takes.
+	// state is the registers. Their number and classes depend on the kind.
 	state []ptx.Register
 }
 
-// NewLane writes the registers of a lane that has seen no row. Values come in the
-// form; Count takes none.
+// NewLane writes the registers of a lane without rows. Values have the form; Count
+// takes no values.
 func NewLane(b *ptx.Builder, kind Kind, form Form) *Lane {
 	l := &Lane{kind: kind, form: form}
 	switch kind {
@@ -40,8 +40,8 @@ func (l *Lane) start(b *ptx.Builder, class ptx.Class, instruction string, value 
 	l.state = append(l.state, b.Op(class, instruction, value))
 }
 
-// startExtreme keeps the state as narrow as the values are, for instructions that
-// a GPU has.
+// startExtreme keeps the state as narrow as the values, so that the GPU has
+// instructions for it.
 func (l *Lane) startExtreme(b *ptx.Builder) {
 	switch l.form {
 	case Signed32, Unsigned32:
@@ -54,11 +54,11 @@ func (l *Lane) startExtreme(b *ptx.Builder) {
 	}
 }
 
-// immediate is a word as an operand.
+// immediate returns a word as an operand.
 func immediate(word uint64) ptx.Register { return ptx.Register(fmt.Sprintf("0x%x", word)) }
 
-// Add writes the addition of one row: its value, its number, and whether it
-// counts, a predicate or "" for always. The rows of a lane ascend.
+// Add writes the addition of one row: its value, its number, and the predicate that it
+// is included, or "" for always. The row numbers of a lane ascend.
 func (l *Lane) Add(b *ptx.Builder, value []ptx.Register, row, keep ptx.Register) {
 	s := l.state
 	switch l.kind {
@@ -105,9 +105,9 @@ func (l *Lane) addWide(b *ptx.Builder, value, keep ptx.Register) {
 	emitIf(b, keep, "addc.u64 %s, %s, %s", s[1], s[1], high)
 }
 
-// addMoments sums the distances from the lane's first value, and their squares.
-// Distances from a value of the data are small where the data's spread is, so that
-// little is lost when the squares are brought to the mean at the end.
+// addMoments sums the deviations from the lane's first value, and their squares. If the
+// spread of the data is small so are these deviations, so little precision is lost when
+// the squares are shifted to the mean at the end.
 func (l *Lane) addMoments(b *ptx.Builder, x, keep ptx.Register) {
 	count, shift, sum, squares := l.state[0], l.state[1], l.state[2], l.state[3]
 	first := both(b, keep, b.Op(ptx.Predicate, "setp.eq.u32", count, "0"))
@@ -140,12 +140,13 @@ func (l *Lane) Partial(b *ptx.Builder) []ptx.Register {
 	return s
 }
 
-// partialMoments brings the sum of squares from the shift to the mean. No count
-// gives zeros for all three.
+// partialMoments shifts the sum of squares to the mean. Without values all three words
+// are zero.
 func (l *Lane) partialMoments(b *ptx.Builder) []ptx.Register {
 	count, shift, sum, squares := l.state[0], l.state[1], l.state[2], l.state[3]
 	divisor := b.Op(ptx.Word64, "cvt.rn.f64.u32", b.Op(ptx.Word32, "max.u32", count, "1"))
-	// A tiny sum or one that is not finite gives a mean that no variance shows.
+	// A tiny or infinite sum gives an imprecise quotient, without an effect on the
+	// variance.
 	distance := divideWhole(b, sum, divisor)
 	mean := b.Op(ptx.Word64, "add.rn.f64", shift, distance)
 	squares = b.Op(ptx.Word64, "sub.rn.f64", squares, b.Op(ptx.Word64, "mul.rn.f64", sum, distance))

@@ -2,8 +2,8 @@ package aggregate
 
 import "github.com/gpuframe/gpuframe/internal/ptx"
 
-// Merge writes the merging of the partial of earlier rows, into whose registers the
-// result goes, with that of later ones.
+// Merge writes the merge of the partial of later rows into the registers of the partial
+// of earlier rows.
 func Merge(b *ptx.Builder, kind Kind, into, later []ptx.Register) {
 	switch kind {
 	case Count, CountTrue, SumInteger:
@@ -36,8 +36,8 @@ func Merge(b *ptx.Builder, kind Kind, into, later []ptx.Register) {
 	}
 }
 
-// mergeMoments is the update of Chan, Golub and LeVeque (1979). Where one of the
-// two is of no rows, the other is taken as it is.
+// mergeMoments is the update of Chan, Golub and LeVeque (1979). If one partial has no
+// rows, the result is the other one.
 func mergeMoments(b *ptx.Builder, into, later []ptx.Register) {
 	earlierCount := b.Op(ptx.Word64, "cvt.rn.f64.u64", into[0])
 	laterCount := b.Op(ptx.Word64, "cvt.rn.f64.u64", later[0])

@@ -6,7 +6,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// Lanes is how many lanes take rows in turn: the threads of a block.
+// Lanes is the number of lanes that take rows round-robin: the threads of a block.
 const Lanes = 256
 
 const (
@@ -14,7 +14,7 @@ const (
 	warps     = Lanes / warpLanes
 )
 
-// Words is how many words the partials of all kinds have together.
+// Words returns the number of words of the partials of all kinds together.
 func Words(kinds []Kind) (words int) {
 	for _, kind := range kinds {
 		words += kind.Words()
@@ -22,15 +22,15 @@ func Words(kinds []Kind) (words int) {
 	return words
 }
 
-// SharedBytes is the shared memory that [Tree] takes.
+// SharedBytes returns the size of the shared memory that [Tree] uses.
 func SharedBytes(kinds []Kind) int { return 8 * warps * Words(kinds) }
 
-// Tree writes the merging of the partials of a block's lanes. All threads run it;
-// after it thread 0's registers hold the result, and those of others anything. The
-// thread's number is in a 32-bit register, and shared names shared memory of
-// [SharedBytes] that is aligned to 8 bytes. The block may use that again after a
-// barrier. It is one loop for the lanes of warps and then for the warps: what merges
-// stands there once, for the driver takes long to compile it.
+// Tree writes the merge of the partials of a block's lanes. All threads run it.
+// Afterwards thread 0's registers hold the result; those of other threads are
+// undefined. The thread's number is in a 32-bit register. shared names shared memory of
+// [SharedBytes], aligned to 8 bytes, which the block may reuse after a barrier. One
+// loop merges the lanes of warps and then the warps, so the code of a merge exists
+// once, because the driver takes long to compile it.
 func Tree(b *ptx.Builder, kinds []Kind, partials [][]ptx.Register, thread ptx.Register, shared string) {
 	words := Words(kinds)
 	again, done := b.Label(), b.Label()
@@ -51,7 +51,7 @@ func Tree(b *ptx.Builder, kinds []Kind, partials [][]ptx.Register, thread ptx.Re
 	each(partials, func(i int, word ptx.Register) { b.Emit("@%s st.shared.b64 [%s+%d], %s", first, place, 8*i, word) })
 	b.Emit("bar.sync 0")
 	b.Branch(b.Op(ptx.Predicate, "setp.ge.u32", thread, number(warpLanes)), done)
-	// Lanes beyond the number of warps repeat what others do.
+	// Lanes beyond the number of warps repeat other lanes' work.
 	source := b.Op(ptx.Word32, "and.b32", thread, number(warps-1))
 	place = b.Op(ptx.Word32, "mad.lo.u32", source, number(8*words), base)
 	each(partials, func(i int, word ptx.Register) { b.Emit("ld.shared.b64 %s, [%s+%d]", word, place, 8*i) })
@@ -63,7 +63,7 @@ func Tree(b *ptx.Builder, kinds []Kind, partials [][]ptx.Register, thread ptx.Re
 
 func number(n int) ptx.Register { return ptx.Register(fmt.Sprint(n)) }
 
-// each calls f with every word and its number among all.
+// each calls f with every word and its index.
 func each(partials [][]ptx.Register, f func(i int, word ptx.Register)) {
 	i := 0
 	for _, partial := range partials {
@@ -74,8 +74,8 @@ func each(partials [][]ptx.Register, f func(i int, word ptx.Register)) {
 	}
 }
 
-// neighbours merges each lane with the one that is a distance further on: lane 0 with
-// 1, 2 with 3, then lane 0 with 2, and so on.
+// neighbours merges each lane with the lane at a distance after it: lane 0 with 1, 2
+// with 3, then lane 0 with 2, and so on.
 func neighbours(b *ptx.Builder, kinds []Kind, partials [][]ptx.Register, distance ptx.Register) {
 	for i, kind := range kinds {
 		later := make([]ptx.Register, len(partials[i]))
@@ -86,7 +86,7 @@ func neighbours(b *ptx.Builder, kinds []Kind, partials [][]ptx.Register, distanc
 	}
 }
 
-// shuffleDown returns the word of the lane that is a distance further on.
+// shuffleDown returns the word of the lane at a distance after this one.
 func shuffleDown(b *ptx.Builder, word, distance ptx.Register) ptx.Register {
 	low, high := b.Register(ptx.Word32), b.Register(ptx.Word32)
 	b.Emit("mov.b64 {%s, %s}, %s", low, high, word)

@@ -2,8 +2,8 @@ package exprtree
 
 import "github.com/apache/arrow/go/v17/arrow"
 
-// Bound is the type under expr.Bound. A *expr.Bound converts to a *Bound, so that
-// operators get the program while the API of package expr has no internal types:
+// Bound is the type under expr.Bound. A *expr.Bound converts to a *Bound, so operators
+// get the program and the API of package expr has no internal types:
 //
 //	bound, err := expr.Bind(schema, predicate)
 //	program := (*exprtree.Bound)(bound).Program()

@@ -2,9 +2,9 @@ package exprtree
 
 import "github.com/apache/arrow/go/v17/arrow"
 
-// CanCast reports whether Cast, or CastWrap where wrap is set, converts values of
-// one type to another. CastWrap is not of Decimals, whose excess digits have no low
-// bits that mean anything.
+// CanCast reports whether Cast, or CastWrap if wrap is set, converts values of one type
+// to another. CastWrap does not support Decimals, because the low bits of their excess
+// digits have no meaning.
 func CanCast(from, to arrow.DataType, wrap bool) bool {
 	source, target := KindOf(from), KindOf(to)
 	switch {

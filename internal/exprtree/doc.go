@@ -1,7 +1,7 @@
-// Package exprtree holds expressions after their names and types were resolved: what
-// package expr makes of a user's expression and a schema, what hosteval evaluates
-// on the host, and what codegen writes PTX for.
+// Package exprtree holds expressions with resolved names and types. Package expr makes
+// them from a user's expression and a schema, hosteval evaluates them on the host, and
+// codegen generates PTX for them.
 //
-// A [Node] says exactly what to compute. Conversions are nodes of their own, so an
-// operation finds operands of the types that [Op] documents for it.
+// A [Node] defines one computation exactly. Conversions are separate nodes, so the
+// operands of an operation have the types that [Op] documents.
 package exprtree

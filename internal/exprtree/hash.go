@@ -5,26 +5,26 @@ import (
 	"math"
 )
 
-// Hash is made of 64-bit words: for a row
+// Hash is computed from 64-bit words. For a row
 //
 //	h = HashSeed
 //	for every word w of every operand, in order: h = HashWord(h, w)
 //
 // and h is the result. The words of an operand are
 //
-//   - for a null, whatever the type: HashNull
-//   - for bool 0 or 1; for integers and temporal values the value, extended to 64
-//     bits by its sign or by zeros
-//   - for floats the bits of the value as a float64, after −0 became 0 and every
-//     NaN the one with the bits of HashNaN; so equal float32 and float64 hash alike
+//   - for a null of any type: HashNull
+//   - for bool 0 or 1; for integers and temporal values the value, sign- or zero-extended
+//     to 64 bits
+//   - for floats the bits of the value as a float64, with −0 replaced by 0 and every NaN
+//     by the one with the bits of HashNaN; so equal float32 and float64 hash alike
 //   - for decimals the low word of the unscaled value, then the high word
-//   - for strings the bytes, eight a word and little-endian, the last word filled
-//     up with zeros, and then the length in bytes. For a dictionary they are those
-//     of the value that the index names; an index out of range hashes as null.
+//   - for strings the bytes, eight per word and little-endian, the last word filled
+//     up with zeros, and then the length in bytes. For a dictionary these are the words
+//     of the value that the index selects; an index out of range hashes as null.
 //
 // HashWord is the finaliser of SplitMix64 (Steele, Lea and Flood 2014, with the
-// constants of Stafford's variant 13), applied to the sum of h and the golden
-// ratio's increment, exclusive-or the word.
+// constants of Stafford's variant 13), applied to the sum of h and the golden ratio's
+// increment, exclusive-or the word.
 const (
 	HashSeed uint64 = 0x6770_7566_7261_6d65
 	HashNull uint64 = 0x9ae1_6a3b_2f90_404f
@@ -35,7 +35,7 @@ const (
 	HashSecond     uint64 = 0x94d0_49bb_1331_11eb
 )
 
-// HashWord takes one more word into a hash.
+// HashWord adds a word to a hash.
 func HashWord(h, word uint64) uint64 {
 	x := (h + HashIncrement) ^ word
 	x = (x ^ x>>30) * HashMultiplier
@@ -54,7 +54,7 @@ func HashFloat(value float64) uint64 {
 	return math.Float64bits(value)
 }
 
-// HashBytes takes the words of a string into a hash.
+// HashBytes adds the words of a string to a hash.
 func HashBytes[T string | []byte](h uint64, value T) uint64 {
 	i := 0
 	for ; i+8 <= len(value); i += 8 {

@@ -8,12 +8,12 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// Kind is how values of a type are computed with. Temporal types are of the kind of
-// the integers that store them.
+// Kind groups types by the computations on their values. Temporal types have the kind
+// of the integers that store them.
 type Kind uint8
 
-// The kinds. Other is whatever nothing is computed with: such a column can be asked
-// for nulls, and passed on.
+// The kinds. Columns of kind Other support no computation except null tests, and can be
+// passed on.
 const (
 	Other Kind = iota
 	Bool
@@ -31,7 +31,7 @@ const (
 	String
 )
 
-// The kinds of integers and floats by their bytes.
+// The kinds of integers and floats by their size.
 var (
 	signedKinds   = [...]Kind{1: Int8, 2: Int16, 4: Int32, 8: Int64}
 	unsignedKinds = [...]Kind{1: Uint8, 2: Uint16, 4: Uint32, 8: Uint64}
@@ -110,8 +110,8 @@ func IsTemporal(t arrow.DataType) bool {
 	return err == nil && l.Class == layout.Temporal && t.ID() != arrow.EXTENSION
 }
 
-// Code returns a short text of what matters of a type to generated code: types of
-// one code are computed with by one code. Time zones are not in it.
+// Code returns a short text with the properties of a type that generated code depends
+// on: types with equal codes share generated code. It does not contain time zones.
 func Code(t arrow.DataType) string {
 	switch t := t.(type) {
 	case *arrow.TimestampType:

@@ -21,7 +21,7 @@ var names = [Ops]string{
 	Hash: "hash",
 }
 
-// String returns the operation's name, as messages and keys have it.
+// String returns the operation's name in messages and keys.
 func (o Op) String() string {
 	if o < Ops && names[o] != "" {
 		return names[o]

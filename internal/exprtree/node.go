@@ -2,24 +2,25 @@ package exprtree
 
 import "github.com/apache/arrow/go/v17/arrow"
 
-// Node is one operation on operands whose types are known. Nodes are immutable once
-// made; one may be the operand of several.
+// Node is one operation on operands of known types. Nodes are immutable; a node may be
+// the operand of several others.
 type Node struct {
 	Op Op
 	// Type is the type of the result.
 	Type arrow.DataType
 	// Arguments are the operands.
 	Arguments []*Node
-	// Input is for a Column its place among the program's inputs.
+	// Input is, for a Column, its index among the program's inputs.
 	Input int
-	// Value is for a Literal its value: bool, int64 for signed integers and temporal
-	// types, uint64 for unsigned integers, float64 for floats (for float32 one that
-	// it holds exactly), decimal128.Num, string for utf8 and binary, or nil for null.
+	// Value is, for a Literal, its value: bool, int64 for signed integers and temporal
+	// types, uint64 for unsigned integers, float64 for floats (for float32 a value that
+	// float32 represents exactly), decimal128.Num, string for utf8 and binary, or nil
+	// for null.
 	Value any
-	// Slot numbers a Literal among the program's; its value is an argument of the
-	// kernel, so that programs which differ in values share their code. For strings
-	// the length too is an argument. A null literal has no value to pass: its slot
-	// is -1, and that it is null is part of the code.
+	// Slot numbers the program's literals. The value of a Literal is an argument of the
+	// kernel, so programs that differ only in values share their code. The length of
+	// strings is an argument too. A null literal has slot -1, and its being null is
+	// part of the code.
 	Slot int
 }
 
@@ -29,9 +30,9 @@ func (n *Node) Kind() Kind { return KindOf(n.Type) }
 // IsNullLiteral reports whether the node is a literal that is null.
 func (n *Node) IsNullLiteral() bool { return n.Op == Literal && n.Value == nil }
 
-// AlwaysDefined reports whether a division of integers or a shift, which can give null
-// for want of a result, cannot here: what it divides or shifts by is a literal that
-// allows it. It is false for all other operations.
+// AlwaysDefined reports whether a division of integers or a shift always has a result,
+// because its divisor or distance is a literal that allows it. It is false for all
+// other operations.
 func (n *Node) AlwaysDefined() bool {
 	if len(n.Arguments) != 2 || n.Arguments[1].Op != Literal {
 		return false
@@ -39,7 +40,7 @@ func (n *Node) AlwaysDefined() bool {
 	var by uint64
 	switch value := n.Arguments[1].Value.(type) {
 	case int64:
-		by = uint64(value) // below zero it is too large for a shift
+		by = uint64(value) // negative numbers become too large for a shift
 	case uint64:
 		by = value
 	default:

@@ -2,9 +2,9 @@ package exprtree
 
 import "github.com/apache/arrow/go/v17/arrow"
 
-// Nullable reports for each output whether a row of it can be null, if nullable reports
-// that for the fields of the schema by their place. It may report true for an output that
-// is never null, and never the opposite.
+// Nullable reports for each output whether a row of it can be null, given the
+// nullability of the schema's fields by index. It may report true for an output that is
+// never null, but not false for one that can be.
 func (p *Program) Nullable(nullable func(place int) bool) []bool {
 	known := make(map[*Node]bool, len(p.Nodes))
 	for _, n := range p.Nodes { // operands come before the nodes that use them

@@ -9,8 +9,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// TestNullableCasts lists casts that represent all values of a type, and some that do not.
-// The tests of package expr have the operations.
+// TestNullableCasts lists casts that represent all values of a type, and some that do
+// not. The tests of package expr cover the operations.
 func TestNullableCasts(t *testing.T) {
 	i8, i32, i64 := arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64
 	u8, u64, f32, f64 := arrow.PrimitiveTypes.Uint8, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64

@@ -1,43 +1,43 @@
 package exprtree
 
-// Op is an operation. Unless it says otherwise its operands have one type T, the
-// result has type T, and the result is null where an operand is.
+// Op is an operation. Unless documented otherwise its operands have one type T, the
+// result has type T, and the result is null if an operand is.
 type Op uint8
 
-// The operations. "Number" is an integer of 8 to 64 bits, float32 or float64;
-// "Integer", "Float" likewise. Decimal is decimal128. Temporal types count in the
-// integers that store them.
+// The operations. "Number" means an integer of 8 to 64 bits, float32 or float64;
+// "Integer" and "Float" are the respective subsets. Decimal is decimal128. Temporal
+// types are computed as the integers that store them.
 const (
 	Invalid Op = iota
 
-	// Column is column Input of the table. Literal is the value of the node; one
-	// whose Value is nil is null.
+	// Column is column Input of the table. Literal is the value of the node; it is null
+	// if Value is nil.
 	Column
 	Literal
 
-	// Add, Subtract and Multiply of Numbers: integers wrap around. Of Decimals of
-	// one scale for Add and Subtract, and of any for Multiply, whose scales add up:
-	// null where the result does not fit its type's precision.
-	// Add and Subtract are of temporal types too: package expr makes the types of
-	// operands and result ones of the same width and unit, and the node computes
-	// on the integers. So it is with Multiply, Divide and Remainder of durations.
+	// Add, Subtract and Multiply of Numbers: integers wrap around. Add and Subtract of
+	// Decimals of one scale, and Multiply of any Decimals, which adds the scales: null
+	// if the result does not fit the precision of its type. Add and Subtract also
+	// support temporal types: package expr converts operands and result to types of one
+	// width and unit, and the node computes on the integers. Multiply, Divide and
+	// Remainder of durations work in the same way.
 	Add
 	Subtract
 	Multiply
-	// Divide of Integers truncates; a zero divisor gives null; the lowest integer by
-	// −1 wraps to itself. Of Floats as IEEE 754 has it. Remainder has the sign of
-	// the dividend; a zero divisor gives null; of Floats it is C's fmod.
+	// Divide of Integers truncates; a zero divisor gives null; the lowest integer by −1
+	// wraps to itself. Divide of Floats follows IEEE 754. Remainder has the sign of the
+	// dividend; a zero divisor gives null; for Floats it is C's fmod.
 	Divide
 	Remainder
-	// Negate and Abs wrap for the lowest integer. Sign of a Number gives T's −1, 0,
-	// 1, of NaN NaN and of a zero float that zero. Negate and Abs are of Decimals and
-	// durations too; Sign of a Decimal gives int64.
+	// Negate and Abs wrap for the lowest integer. Sign of a Number gives −1, 0 or 1 in
+	// T; for NaN it gives NaN and for a zero float that zero. Negate and Abs also
+	// support Decimals and durations; Sign of a Decimal gives int64.
 	Negate
 	Abs
 	Sign
-	// Power, Sqrt, Exp, Log (natural), Sin and Cos are of Floats, as in C. Sqrt is
-	// rounded correctly; the others are computed in float64, and for float32 rounded
-	// from that.
+	// Power, Sqrt, Exp, Log (natural), Sin and Cos of Floats, as in C. Sqrt is
+	// correctly rounded; the others are computed in float64, and for float32 rounded
+	// from the float64 result.
 	Power
 	Sqrt
 	Exp
@@ -51,8 +51,8 @@ const (
 	Round
 
 	// BitAnd, BitOr, BitXor and BitNot of Integers. ShiftLeft and ShiftRight of
-	// Integers, both of type T; a shift by a negative number or by T's width or
-	// more gives null. ShiftRight of signed ones keeps the sign.
+	// Integers, both of type T; a shift by a negative number or by at least T's width
+	// gives null. ShiftRight of signed integers keeps the sign.
 	BitAnd
 	BitOr
 	BitXor
@@ -60,26 +60,27 @@ const (
 	ShiftLeft
 	ShiftRight
 
-	// The comparisons give bool. Operands are Numbers, bool, Decimals of one scale,
-	// or temporal of one type. Floats as IEEE 754 has it: NaN is unequal to all.
-	// Equal and NotEqual are of strings too: a string operand is a Column (utf8,
-	// large utf8, binary, large binary, fixed-size binary, or a dictionary of these)
-	// or a Literal, whose Value is the string. A dictionary's index that points
-	// nowhere, or to a null, is a null here.
+	// The comparisons give bool. Operands are Numbers, bool, Decimals of one scale, or
+	// temporal of one type. Floats follow IEEE 754: NaN is unequal to all. Equal and
+	// NotEqual also support strings: a string operand is a Column (utf8, large utf8,
+	// binary, large binary, fixed-size binary, or a dictionary of these) or a Literal
+	// with a string Value. A dictionary index that is out of range or selects a null is
+	// null here.
 	Equal
 	NotEqual
 	Less
 	LessEqual
 	Greater
 	GreaterEqual
-	// One operand at least is a Column, and they may be of different types: the
-	// bytes are compared.
-	// StartsWith of a string Column and a string Literal gives bool. EndsWith too.
+	// For strings at least one operand is a Column. The types may differ: the bytes are
+	// compared. StartsWith and EndsWith of a string Column and a string Literal give
+	// bool.
 	StartsWith
 	EndsWith
 
-	// And, Or, AndStrict, OrStrict, Xor and Not of bools. And and Or are Kleene's: null
-	// only if the operand that is not null leaves the result open.
+	// And, Or, AndStrict, OrStrict, Xor and Not of bools. And and Or follow Kleene
+	// logic: they are null only if the operand that is not null does not decide the
+	// result.
 	And
 	Or
 	Xor
@@ -87,52 +88,52 @@ const (
 	AndStrict
 	OrStrict
 
-	// IsNull and IsValid of anything give bool, never null: of a Column of any type
-	// that has a validity bitmap, too. A dictionary of strings is null also where the
-	// index points to a null, or nowhere. IsNaN of Floats.
+	// IsNull and IsValid of any type give bool, never null, including a Column of any
+	// type that has a validity bitmap. A dictionary of strings is also null if the
+	// index is out of range or selects a null. IsNaN of Floats.
 	IsNull
 	IsValid
 	IsNaN
-	// Coalesce is its first operand that is not null. Any number of operands, of
-	// Numbers, bool, Decimals of one type, or temporal of one type.
+	// Coalesce is the first operand that is not null. It takes any number of operands,
+	// of Numbers, bool, Decimals of one type, or temporal of one type.
 	Coalesce
-	// IfElse is its second operand where the first, a bool, is true, the third where
-	// it is false, and null where it is null. A null in the operand not chosen does
-	// not matter. Operands as Coalesce.
+	// IfElse is the second operand if the first, a bool, is true, the third if it is
+	// false, and null if it is null. A null in the operand that is not chosen has no
+	// effect. Operands as for Coalesce.
 	IfElse
-	// Minimum and Maximum of several pass over nulls, and over NaN beside a number;
-	// they are null where all operands are. −0 is less than 0. Numbers, Decimals of
-	// one type, temporal.
+	// Minimum and Maximum of several operands skip nulls, and NaN if there is a number;
+	// they are null if all operands are. −0 is less than 0. Numbers, Decimals of one
+	// type, temporal.
 	Minimum
 	Maximum
 
-	// Cast converts a Number, bool, Decimal or temporal to Type, where CanCast says
-	// so. What cannot be represented gives null.
+	// Cast converts a Number, bool, Decimal or temporal value to Type, if CanCast
+	// reports true. Values that Type cannot represent become null.
 	//
-	//   - Integers to integers: null out of range. Temporal values to and from
+	//   - Integers to integers: null out of range. Temporal values convert to and from
 	//     integers as the integers that store them.
-	//   - Integers to floats, and floats to narrower ones, round to the nearest even.
-	//   - Floats to integers truncate; NaN, and what is out of range after that, is
-	//     null.
-	//   - bool to Numbers gives 0 and 1; Numbers to bool whether they are unequal to
+	//   - Integers to floats, and floats to narrower ones, round to nearest even.
+	//   - Floats to integers truncate; NaN and values that are then out of range are null.
+	//   - bool to Numbers gives 0 and 1; Numbers to bool gives whether they are unequal to
 	//     zero, which NaN is.
-	//   - Integers to Decimals, and Decimals to others: digits ahead of the point
-	//     that do not fit the precision (or 128 bits on the way) give null, digits
-	//     behind it that do not fit are cut off. Decimals to integers likewise.
+	//   - Integers to Decimals, and Decimals to others: null if the digits before the decimal
+	//     point do not fit the precision (or an intermediate result 128 bits). Fraction digits
+	//     that do not fit are cut off. The same applies to Decimals to integers.
 	//   - Decimals to floats: with m the magnitude of the unscaled value,
 	//     fma(high word of m, 2^64, low word of m) / 10^scale, in float64, words
 	//     and 10^scale rounded to float64; for float32 rounded from that.
 	//   - Floats to Decimals: in float64, x · 10^scale rounded half to even; NaN and
-	//     what has more digits than the precision is null.
+	//     values with more digits than the precision are null.
 	//   - Temporal values to one another: see TemporalCast.
 	Cast
-	// CastWrap is Cast that never gives null for want of range: integers keep their
-	// low bits, floats to integers saturate and NaN gives 0. It is not of Decimals.
+	// CastWrap is a Cast that never gives null for values out of range: integers keep
+	// their low bits, floats to integers saturate and NaN gives 0. It does not support
+	// Decimals.
 	CastWrap
 
-	// Date parts of a date or timestamp (UTC), and those of the clock of a time or
-	// timestamp too, as int64. Weekday counts from Monday = 0, as Arrow's default;
-	// DayOfYear from 1; Subsecond is the nanoseconds within the second.
+	// Parts of a date or timestamp (UTC), and of the clock of a time or timestamp, as
+	// int64. Weekday counts from Monday = 0, the default in Arrow; DayOfYear counts
+	// from 1; Subsecond is the nanoseconds within the second.
 	Year
 	Quarter
 	Month
@@ -148,6 +149,6 @@ const (
 	// uint64, never null: see HashSeed for the function.
 	Hash
 
-	// Ops is how many there are.
+	// Ops is the number of operations.
 	Ops
 )

@@ -6,27 +6,28 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// Program is what expressions and a schema make: what to load and what to compute.
-// Programs are immutable and may be used from any goroutine.
+// Program is made of expressions and a schema: the columns to load and the nodes to
+// compute. Programs are immutable and safe for concurrent use.
 type Program struct {
-	// Inputs are the columns that are loaded, each once, by their place in the
-	// schema; Types their types.
+	// Inputs are the distinct columns to load, as indices of the schema's fields; Types
+	// are their types.
 	Inputs []int
 	Types  []arrow.DataType
 	// Outputs are the expressions.
 	Outputs []*Node
-	// Nodes are all the nodes, each once, operands ahead of what uses them.
+	// Nodes are the distinct nodes, operands before the nodes that use them.
 	Nodes []*Node
-	// Literals are the literals by their slots.
+	// Literals are the literals by slot.
 	Literals []*Node
-	// Key names the shape: the operations and types, without names of columns or
-	// values of literals, but for what [Node.AlwaysDefined] says of these. Programs of
-	// one key share their code.
+	// Key identifies the shape: the operations and types, without names of columns or
+	// values of literals, except for the result of [Node.AlwaysDefined]. Programs with
+	// equal keys share their code.
 	Key string
 }
 
-// NewProgram makes a program of nodes whose Columns count in the inputs. It numbers
-// the literals and writes the key, so the nodes must belong to no other program.
+// NewProgram makes a program of nodes. The Input of a Column is an index of inputs.
+// NewProgram numbers the literals and writes the key, so the nodes must belong to no
+// other program.
 func NewProgram(inputs []int, types []arrow.DataType, outputs []*Node) *Program {
 	p := &Program{Inputs: inputs, Types: types, Outputs: outputs}
 	w := keyWriter{program: p, numbers: make(map[*Node]int)}

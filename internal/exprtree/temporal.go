@@ -6,16 +6,15 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 )
 
-// TemporalCast says how Cast converts one temporal type to another, on the 64-bit
-// integers of both. The steps are taken in this order; a zero leaves one out:
+// TemporalCast describes how Cast converts one temporal type to another, on the 64-bit
+// integers of both. The steps are taken in this order; a zero skips a step:
 //
 //	v = v mod Modulo     rounded down, so that the result is not negative
 //	v = v / Divide       rounded down
-//	v = v * Multiply     null where that overflows
+//	v = v * Multiply     null on overflow
 //	null unless Least <= v <= Most
 //
-// CastWrap lets the multiplication wrap and leaves out the last step, keeping the
-// low bits.
+// CastWrap wraps in the multiplication, skips the last step, and keeps the low bits.
 type TemporalCast struct {
 	Modulo, Divide, Multiply int64
 	Least, Most              int64
@@ -24,7 +23,7 @@ type TemporalCast struct {
 // dayMilliseconds is the length of a day in the unit of date64.
 const dayMilliseconds = 86_400_000
 
-// perSecond returns how many of a unit are in a second.
+// perSecond returns the number of a unit's ticks per second.
 func perSecond(unit arrow.TimeUnit) int64 {
 	switch unit {
 	case arrow.Second:
@@ -37,8 +36,8 @@ func perSecond(unit arrow.TimeUnit) int64 {
 	return 1e9
 }
 
-// UnitOf returns how many of the units that a temporal type counts are in a second,
-// or 0 for a date32, which counts days.
+// UnitOf returns the number of a temporal type's units per second, or 0 for a date32,
+// which counts days.
 func UnitOf(t arrow.DataType) int64 {
 	switch t := t.(type) {
 	case arrow.TemporalWithUnit:
@@ -49,10 +48,10 @@ func UnitOf(t arrow.DataType) int64 {
 	return 0
 }
 
-// TemporalCastOf returns how one temporal type is converted to another, and whether
-// it can be: dates and timestamps to one another; times, and durations, to others
-// of their kind; timestamps to the time of the day; times to durations, and
-// durations to times where they lie within a day.
+// TemporalCastOf returns the conversion of one temporal type to another, and whether it
+// is supported. Dates and timestamps convert to one another, times to times and
+// durations to durations of other units, timestamps to the time of the day, times to
+// durations, and durations within a day to times.
 func TemporalCastOf(from, to arrow.DataType) (TemporalCast, bool) {
 	cast := TemporalCast{Least: math.MinInt64, Most: math.MaxInt64}
 	if KindOf(to) == Int32 {

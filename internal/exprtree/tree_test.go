@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 )
 
-// TestHashStaysAsItIs pins the function: its values may be kept by users.
+// TestHashStaysAsItIs fixes the function, because users may store its values.
 func TestHashStaysAsItIs(t *testing.T) {
 	require.Equal(t, uint64(0x8ca982c42ee4cb0), exprtree.HashWord(exprtree.HashSeed, 0))
 	require.Equal(t, uint64(0xfb4fb9459985a73f), exprtree.HashWord(exprtree.HashSeed, 1))
@@ -24,8 +24,8 @@ func TestHashStaysAsItIs(t *testing.T) {
 	require.Equal(t, math.Float64bits(1.5), exprtree.HashFloat(1.5))
 }
 
-// TestHashSpreads counts how evenly consecutive numbers fall into buckets, and that
-// each bit of a word moves half of the bits of the hash.
+// TestHashSpreads checks that consecutive numbers are distributed evenly over buckets,
+// and that each bit of a word changes half of the bits of the hash.
 func TestHashSpreads(t *testing.T) {
 	var buckets [256]int
 	flips := 0
