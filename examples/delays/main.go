@@ -1,6 +1,6 @@
-// Delays asks real data a question, on every device there is: the mean delay of
-// flights longer than 1,000 miles. Filter and mean are one kernel, which gpuframe
-// writes while it runs.
+// Delays computes one number from real data on every device: the mean delay of flights
+// longer than 1,000 miles. Filter and mean are one kernel, which gpuframe generates at
+// run time.
 //
 //	go run ./examples/delays
 package main
@@ -35,7 +35,7 @@ func main() {
 	}
 }
 
-// answer is what a device says.
+// answer is the result of one device.
 type answer struct {
 	mean  float64
 	count int64
@@ -48,7 +48,7 @@ func run(ctx context.Context) error {
 	}
 	var first *answer
 	for _, listed := range devices {
-		// The host's answer is what the others' have to be equal to.
+		// The results of all devices must be equal to the host's.
 		said, err := ask(ctx, listed.Name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", listed.Name, err)
@@ -64,7 +64,7 @@ func run(ctx context.Context) error {
 	return nil
 }
 
-// ask loads the flights onto a device and asks it.
+// ask loads the flights onto a device and computes the answer there.
 func ask(ctx context.Context, name string) (_ answer, err error) {
 	dev, err := device.Open(name)
 	if err != nil {
@@ -110,7 +110,7 @@ func ask(ctx context.Context, name string) (_ answer, err error) {
 	return answer{mean.Value, count.Value}, nil
 }
 
-// load reads the larger file where it is here, else the smaller one.
+// load reads the larger file if it exists, and otherwise the smaller one.
 func load(ctx context.Context, mgr *memory.Manager) (_ *buffer.Buffer, err error) {
 	allocator := memory.NewPinnedAllocator(mgr.Device(), 0)
 	defer func() { err = errors.Join(err, allocator.Close()) }()
@@ -133,7 +133,7 @@ func load(ctx context.Context, mgr *memory.Manager) (_ *buffer.Buffer, err error
 	return buffer.FromReader(ctx, mgr, reader, buffer.LoadOptions{})
 }
 
-// repeat returns the median time from the question until the answer is on the
+// repeat returns the median time from the call until the result is complete on the
 // device.
 func repeat(ctx context.Context, mgr *memory.Manager, table *buffer.Buffer, question []reduce.Aggregate, options kernels.Options) (time.Duration, error) {
 	var times []time.Duration

@@ -1,5 +1,5 @@
-// Demo loads real data onto a device, hands a column over by DLPack, takes it
-// back, and shows the memory figures at every step.
+// Demo loads real data onto a device, exports a column by DLPack, imports it again, and
+// prints the memory statistics at every step.
 //
 //	make demo
 package main
@@ -51,7 +51,7 @@ func run(ctx context.Context, name string, budget uint64) (err error) {
 	}
 	defer closing(&err, mgr)
 
-	// What readers decode into pinned memory needs no staging.
+	// Columns that readers decode into pinned memory need no staging.
 	allocator := memory.NewPinnedAllocator(dev, 0)
 	defer closing(&err, allocator)
 	for _, file := range []string{flights.Small, flights.Large} {
@@ -85,7 +85,7 @@ func list() error {
 	return nil
 }
 
-// show loads one file and takes it through everything.
+// show loads one file and runs all steps on it.
 func show(ctx context.Context, mgr *memory.Manager, allocator *memory.PinnedAllocator, path string) (err error) {
 	fmt.Printf("\n%s\n", path)
 	table, err := load(ctx, mgr, allocator, path)
@@ -112,7 +112,7 @@ func show(ctx context.Context, mgr *memory.Manager, allocator *memory.PinnedAllo
 	return nil
 }
 
-// load reads the file and moves it to the device.
+// load reads the file and copies it to the device.
 func load(ctx context.Context, mgr *memory.Manager, allocator *memory.PinnedAllocator, path string) (table *buffer.Buffer, err error) {
 	open := func() (*flights.Reader, error) { return flights.Open(path, allocator) }
 	if strings.HasSuffix(path, ".parquet") {
@@ -147,7 +147,7 @@ func load(ctx context.Context, mgr *memory.Manager, allocator *memory.PinnedAllo
 	return table, nil
 }
 
-// progress draws a bar where somebody watches.
+// progress draws a bar if standard error is a terminal.
 func progress(rows int64) *progressbar.ProgressBar {
 	var where io.Writer = io.Discard
 	if term.IsTerminal(int(os.Stderr.Fd())) {
@@ -158,7 +158,7 @@ func progress(rows int64) *progressbar.ProgressBar {
 		progressbar.OptionThrottle(50*time.Millisecond), progressbar.OptionClearOnFinish())
 }
 
-// handOver exports the first column that DLPack has a type for, as another
+// handOver exports the first column with a type that DLPack supports, as another
 // library would receive it, and imports it again.
 func handOver(mgr *memory.Manager, table *buffer.Buffer) error {
 	for i := range table.NumColumns() {
@@ -204,7 +204,7 @@ func bringBack(ctx context.Context, table *buffer.Buffer) error {
 	return nil
 }
 
-// closing closes what a function opened and keeps the error.
+// closing closes a resource and keeps the first error.
 func closing(err *error, closer io.Closer) {
 	if failure := closer.Close(); *err == nil {
 		*err = failure

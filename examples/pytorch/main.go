@@ -1,10 +1,10 @@
-// This program is a shared library for Python: Go builds tables on a device, and
-// Python libraries use their columns where they are. handover.py shows it.
+// This program is a shared library for Python: Go builds tables on a device, and Python
+// libraries use their columns without a copy. handover.py demonstrates it.
 //
 //	go build -buildmode=c-shared -o build/libhandover.so ./examples/pytorch
 //	python3 examples/pytorch/handover.py build/libhandover.so
 //
-// Every function returns zero, or null, on an error; handover_error tells which.
+// Every function returns zero, or null, on an error; handover_error returns its text.
 package main
 
 import "C"
@@ -27,7 +27,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// session is what the library has open: one device, one manager, one table.
+// session is the state of the library: one device, one manager, one table.
 var session struct {
 	sync.Mutex
 	dev   *device.Device
@@ -36,7 +36,7 @@ var session struct {
 	err   error
 }
 
-// succeeded keeps the error for handover_error.
+// succeeded records the error for handover_error.
 func succeeded(err error) C.int {
 	session.err = err
 	if err != nil {
@@ -88,7 +88,7 @@ func handover_device_type() C.int {
 	return 1
 }
 
-// handover_load makes the flights a table on the device.
+// handover_load loads the flights as a table on the device.
 //
 //export handover_load
 func handover_load() C.int {
@@ -112,9 +112,9 @@ func load() error {
 	return err
 }
 
-// handover_export returns a DLManagedTensorVersioned*, or with legacy a
-// DLManagedTensor*, of a column. Who takes it calls its deleter. The stream is
-// the consumer's as Python's protocol numbers it.
+// handover_export returns a DLManagedTensorVersioned*, or if legacy is set a
+// DLManagedTensor*, of a column. The consumer calls its deleter. The stream is the
+// consumer's, numbered as in Python's DLPack protocol.
 //
 //export handover_export
 func handover_export(name *C.char, stream C.longlong, legacy C.int) unsafe.Pointer {
@@ -136,8 +136,7 @@ func handover_export(name *C.char, stream C.longlong, legacy C.int) unsafe.Point
 	return tensor.Detach()
 }
 
-// find returns the values of a column, without its validity. The caller
-// releases them.
+// find returns the values of a column, without its validity. The caller releases them.
 func find(name string) (*column.Column, error) {
 	if session.table == nil {
 		return nil, errors.New("no table is loaded")
@@ -149,7 +148,7 @@ func find(name string) (*column.Column, error) {
 	return c.Values()
 }
 
-// handover_address returns where a column's values lie on the device.
+// handover_address returns the device address of a column's values.
 //
 //export handover_address
 func handover_address(name *C.char) C.ulonglong {
@@ -163,8 +162,8 @@ func handover_address(name *C.char) C.ulonglong {
 	return C.ulonglong(values.Pointer())
 }
 
-// handover_first reads the first value of an int16 column as Go sees it, after
-// the work of the device's default stream.
+// handover_first reads the first value of an int16 column in Go, after pending work on
+// the device's default stream.
 //
 //export handover_first
 func handover_first(name *C.char) C.int {
@@ -217,7 +216,7 @@ func elements(name string) (memory.Slice[int16], error) {
 	return values.Slice(0, 1)
 }
 
-// handover_release releases Go's table. Exported columns live on.
+// handover_release releases Go's table. Exported columns stay valid.
 //
 //export handover_release
 func handover_release() C.int {
@@ -228,7 +227,7 @@ func handover_release() C.int {
 	return succeeded(err)
 }
 
-// handover_in_use returns the bytes that are in use.
+// handover_in_use returns the number of bytes in use.
 //
 //export handover_in_use
 func handover_in_use() C.ulonglong {
@@ -240,7 +239,7 @@ func handover_in_use() C.ulonglong {
 	return C.ulonglong(session.mgr.Stats().InUse)
 }
 
-// handover_stats returns the manager's figures as text. The caller frees it.
+// handover_stats returns the manager's statistics as text. The caller frees it.
 //
 //export handover_stats
 func handover_stats() *C.char {
@@ -252,7 +251,7 @@ func handover_stats() *C.char {
 	return C.CString(fmt.Sprint(session.mgr.Stats()))
 }
 
-// handover_close closes manager and device. It is an error if memory is held.
+// handover_close closes manager and device. It fails if memory is still held.
 //
 //export handover_close
 func handover_close() C.int {

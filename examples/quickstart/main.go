@@ -1,6 +1,6 @@
-// Quickstart is gpuframe in one screen: an Arrow record becomes a table on a
-// device, a column is handed over by DLPack and the whole by Arrow's C Device
-// interface, and the budget is known throughout.
+// Quickstart shows gpuframe in one screen: an Arrow record becomes a table on a device,
+// DLPack exports a column and Arrow's C Device interface the table, and a budget limits
+// the memory.
 //
 //	go run ./examples/quickstart
 package main
@@ -36,7 +36,7 @@ func run() error {
 	}
 	defer reader.Close()
 
-	dev, err := device.Open("") // the first GPU, or the host where there is none
+	dev, err := device.Open("") // the first GPU, or the host without a GPU
 	if err != nil {
 		return err
 	}

@@ -6,7 +6,7 @@ import (
 	"sync"
 )
 
-// lines writes whole lines, each with what process it is from.
+// lines writes whole lines, each prefixed with the name of its process.
 type lines struct {
 	mu     sync.Mutex
 	to     io.Writer

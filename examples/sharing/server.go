@@ -1,6 +1,6 @@
-// Sharing keeps a table in the memory of a GPU and lets other processes have it:
-// this program builds the flights and publishes them, and any number of Python
-// processes train on the one copy. No table data travels between them.
+// Sharing keeps a table in the memory of a GPU and shares it with other processes: this
+// program loads the flights and publishes them, and any number of Python processes
+// train on the one copy. No table data is copied between them.
 //
 // In one terminal:
 //
@@ -11,13 +11,13 @@
 //	python3 examples/sharing/train.py /tmp/flights.sock delay distance
 //	python3 examples/sharing/train.py /tmp/flights.sock delay time
 //
-// The server prints who comes and goes, also when a process is killed, until it is
-// interrupted. With -run it starts the two Python processes itself, and ends with
-// them:
+// Until it is interrupted, the server prints each client that connects or disconnects,
+// including killed processes. With -run it starts the two Python processes itself, and
+// ends with them:
 //
 //	go run ./examples/sharing -run python3
 //
-// Without a GPU all of it works in shared memory of the host.
+// Without a GPU everything works in shared memory of the host.
 package main
 
 import (
@@ -42,7 +42,7 @@ import (
 	"github.com/gpuframe/gpuframe/share"
 )
 
-// options are what the command line says.
+// options are the options of the command line.
 type options struct {
 	device, socket, python, script string
 }
@@ -90,8 +90,8 @@ func run(ctx context.Context, o options, out io.Writer) (err error) {
 	return train(ctx, o, out)
 }
 
-// publish loads the flights and gives them to the server, which has a copy of its own
-// in memory that other processes can open.
+// publish loads the flights and gives them to the server, which keeps a copy in memory
+// that other processes can open.
 func publish(ctx context.Context, dev *device.Device, server *share.Server) (err error) {
 	path, err := flights.Find(flights.Small)
 	if err != nil {
@@ -114,7 +114,7 @@ func publish(ctx context.Context, dev *device.Device, server *share.Server) (err
 	return errors.Join(server.Publish(ctx, "flights", table), table.Release())
 }
 
-// report prints the figures when they change.
+// report prints the statistics when they change.
 func report(ctx context.Context, server *share.Server, out io.Writer) error {
 	last := ""
 	for {
@@ -130,7 +130,7 @@ func report(ctx context.Context, server *share.Server, out io.Writer) error {
 	}
 }
 
-// train runs the script twice at a time.
+// train runs two copies of the script at the same time.
 func train(ctx context.Context, o options, out io.Writer) error {
 	group, ctx := errgroup.WithContext(ctx)
 	for _, feature := range []string{"distance", "time"} {

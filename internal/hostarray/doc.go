@@ -1,3 +1,3 @@
-// Package hostarray shows columns of the host device as Arrow arrays, without
-// copying, for operators that compute on the host.
+// Package hostarray presents columns of the host device as Arrow arrays, without a
+// copy, for operators that compute on the host.
 package hostarray

@@ -7,11 +7,11 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// Extend returns the values with nulls after them. The type has a fixed width, and the
+// Extend returns the values with nulls appended. The type has a fixed width, and the
 // values begin at the first element of their buffers. The caller releases the result.
 //
-// arrow-go's Concatenate does the same for every type, and adds its builders, 0.6 MB,
-// to a program.
+// arrow-go's Concatenate supports every type, but adds its builders, 0.6 MB, to a
+// program.
 func Extend(values arrow.Array, nulls int) arrow.Array {
 	data := values.Data()
 	rows := data.Len() + nulls

@@ -14,13 +14,16 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// View returns the column as an array of the same memory, with its offset, children
-// and dictionary. The array holds the blocks; the caller releases it. Work that is
-// enqueued on the memory must be done before: operator.Begin waits for it. The
-// contents are not checked: offsets of strings that an import left unchecked may
-// point anywhere. A column whose memory the processor cannot reach gives an error
-// that wraps device.ErrNotSupported, a released one memory.ErrReleased, and one that
-// arrow-go refuses column.ErrInvalid.
+// View returns the column as an array that shares its memory, with its offset, children
+// and dictionary. The array holds the blocks; the caller releases it. Work enqueued on
+// the memory must be done; op.Begin waits for it. View does not check the contents:
+// offsets of strings that an import left unchecked may be invalid.
+//
+// # Errors
+//
+// The error wraps device.ErrNotSupported if the processor cannot access the memory,
+// memory.ErrReleased for a released column, and column.ErrInvalid for one that arrow-go
+// rejects.
 func View(c *column.Column) (made arrow.Array, err error) {
 	var v viewer
 	data, err := v.view(c)
@@ -29,9 +32,11 @@ func View(c *column.Column) (made arrow.Array, err error) {
 	}
 	defer data.Release()
 	defer func() {
-		// arrow-go checks parts by panics, and extension types bring code of their own.
+		// arrow-go reports invalid parts by panics, and extension types run foreign
+		// code.
 		if problem := recover(); problem != nil {
-			// What it made by then holds the memory and is out of reach.
+			// Buffers that arrow-go made before the panic hold memory and are
+			// unreachable.
 			for _, h := range v.held {
 				h.release()
 			}
@@ -43,7 +48,7 @@ func View(c *column.Column) (made arrow.Array, err error) {
 	return made, nil
 }
 
-// MakeDictionaries makes the dictionary of an array. arrow-go makes it when it is first
+// MakeDictionaries makes the dictionary of an array. arrow-go makes it on the first
 // read, without a lock: two goroutines that read one array would race and lose a
 // reference to its memory. Slices of an array do not share its dictionary, so call
 // MakeDictionaries for a slice that several goroutines read.
@@ -56,7 +61,7 @@ func MakeDictionaries(values arrow.Array) {
 	}
 }
 
-// Views returns an array for each column; see View.
+// Views returns an array for each column; see [View].
 func Views(columns []*column.Column) ([]arrow.Array, error) {
 	arrays := make([]arrow.Array, len(columns))
 	for i, c := range columns {
@@ -134,8 +139,8 @@ func (v *viewer) view(c *column.Column) (*array.Data, error) {
 	return array.NewData(parts.Type, parts.Length, buffers, children, nulls, parts.Offset), nil
 }
 
-// hold returns a buffer that keeps the memory's block until it is released, nil for
-// one that is absent.
+// hold returns a buffer that holds the memory's block until it is released, or nil for
+// absent memory.
 func (v *viewer) hold(bytes column.Bytes) (*arrowmemory.Buffer, error) {
 	block := bytes.Block()
 	if block == nil {
@@ -153,28 +158,28 @@ func (v *viewer) hold(bytes column.Bytes) (*arrowmemory.Buffer, error) {
 	return arrowmemory.NewBufferWithAllocator(data, h), nil
 }
 
-// held is an allocator that a buffer calls to free its memory, and nothing else.
+// held is an allocator for one buffer, which calls only Free.
 type held struct {
 	block *memory.Block
 	done  atomic.Bool
 }
 
-// Free is called by the buffer's last user.
+// Free is called when the last reference to the buffer is released.
 func (h *held) Free([]byte) { h.release() }
 
-// release gives the reference back, once. That cannot fail: there is one for each
-// buffer.
+// release releases the reference, once. It cannot fail, because each buffer holds one
+// reference.
 func (h *held) release() {
 	if !h.done.Swap(true) {
 		_ = h.block.Release()
 	}
 }
 
-// Allocate and Reallocate make plain Go memory: arrow-go does not call them on a
+// Allocate and Reallocate return ordinary Go memory: arrow-go does not call them on a
 // buffer that is not mutable.
 func (*held) Allocate(size int) []byte { return make([]byte, size) }
 
-// Reallocate is as Allocate.
+// Reallocate copies to new memory: see Allocate.
 func (*held) Reallocate(size int, old []byte) []byte {
 	made := make([]byte, size)
 	copy(made, old)

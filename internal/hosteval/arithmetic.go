@@ -8,8 +8,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// arithmetic computes numbers and decimals from one another. It returns nil for an
-// operation that the kind does not have.
+// arithmetic computes operations on numbers and decimals. It returns nil for an
+// operation that the kind does not support.
 func (e *evaluation) arithmetic(n *exprtree.Node) arrow.Array {
 	kind := n.Arguments[0].Kind()
 	if kind.IsInteger() {
@@ -56,8 +56,8 @@ func (e *evaluation) wrapping(n *exprtree.Node, bits int) arrow.Array {
 	return wrapping[uint64](e, n)
 }
 
-// wrapping computes the operations of integers that give the same bits with and without
-// a sign, by those without; it returns nil for others.
+// wrapping computes, on unsigned integers, the operations with the same bits for signed
+// and unsigned integers. It returns nil for others.
 func wrapping[T integer](e *evaluation, n *exprtree.Node) arrow.Array {
 	switch n.Op {
 	case exprtree.Add:
@@ -143,7 +143,8 @@ func floats[T float](e *evaluation, n *exprtree.Node) arrow.Array {
 	return nil
 }
 
-// logarithm is math.Log, which is wrong for subnormal numbers on some processors.
+// logarithm is math.Log with a correction for subnormal numbers, for which math.Log is
+// wrong on some processors.
 func logarithm(x float64) float64 {
 	if x > 0 && x < 0x1p-1022 {
 		return math.Log(x*0x1p60) - 60*math.Ln2

@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// BenchmarkOperation measures one operation over two nullable columns. Bytes are
-// those of one column.
+// BenchmarkOperation measures one operation over two nullable columns. The bytes are
+// the size of one column.
 func BenchmarkOperation(b *testing.B) {
 	i8, i32, i64 := arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64
 	f32, f64 := arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64

@@ -10,12 +10,12 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// bitmap holds one bit for each row: the validity of a column, or its bools. The zero
-// value has every bit set.
+// bitmap holds one bit per row: the validity of a column, or its bools. In the zero
+// value every bit is set.
 type bitmap struct {
 	bits   []byte // nil: every row has the same bit
 	offset int    // of the first row
-	clear  bool   // without bits, the bit of every row is 0
+	clear  bool   // without bits, every row's bit is 0
 }
 
 // at returns the bit of row i.
@@ -26,8 +26,7 @@ func (b bitmap) at(i int) bool {
 	return bitutil.BitIsSet(b.bits, b.offset+i)
 }
 
-// word returns the bits of the 64 rows from row i on. Bits beyond the last row are
-// not defined.
+// word returns the bits of 64 rows from row i. Bits beyond the last row are undefined.
 func (b bitmap) word(i int) uint64 {
 	switch {
 	case b.bits != nil:
@@ -44,7 +43,7 @@ func (b bitmap) word(i int) uint64 {
 	return endian.LittleEndian.Uint64(rest)>>(at&7) | uint64(rest[8])<<(64-at&7)
 }
 
-// uniform reports whether every row has the same bit as all others.
+// uniform reports whether all rows have the same bit without a bitmap in memory.
 func (b bitmap) uniform() bool { return b.bits == nil }
 
 func validityOf(data arrow.ArrayData) bitmap {
@@ -66,8 +65,8 @@ func (w words) buffer(rows int) *arrowmemory.Buffer {
 	return arrowmemory.NewBufferBytes(w[:bitutil.BytesForBits(int64(rows))])
 }
 
-// below returns a word with a bit set for each of the 64 rows from row i on that is
-// less than rows.
+// below returns a word with a bit set for each of the 64 rows from row i that is less
+// than rows.
 func below(rows, i int) uint64 {
 	if rest := rows - i; rest < 64 {
 		return 1<<rest - 1
@@ -75,8 +74,8 @@ func below(rows, i int) uint64 {
 	return ^uint64(0)
 }
 
-// intersect returns the validity of a result that is null where an operand is, nil if
-// no row is null, and the number of nulls.
+// intersect returns the validity of a result that is null if an operand is, or nil
+// without nulls, and the null count.
 func intersect(operands []bitmap, rows int) (*arrowmemory.Buffer, int) {
 	made, valid := words(nil), 0
 	for _, operand := range operands {
@@ -103,8 +102,8 @@ func intersect(operands []bitmap, rows int) (*arrowmemory.Buffer, int) {
 	return made.buffer(rows), rows - valid
 }
 
-// bools makes an array of bools. For each 64 rows f returns the truth of the rows and
-// which of them are valid; the truth of other rows does not matter.
+// bools makes an array of bools. For 64 rows at a time f returns their truth and their
+// validity; the truth of null rows is ignored.
 func (e *evaluation) bools(f func(row int) (truth, valid uint64)) arrow.Array {
 	values, validity, nulls := newWords(e.rows), newWords(e.rows), 0
 	for first := 0; first < e.rows && e.goesOn(); first += blockRows {

@@ -12,19 +12,19 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// blockRows is how many rows a loop computes between two looks at the context. It is a
-// multiple of 64, and three operands of 8 bytes fill 48 KiB.
+// blockRows is the number of rows that a loop computes between two checks of the
+// context. It is a multiple of 64, and three operands of 8 bytes take 48 KiB.
 const blockRows = 2048
 
-// operand is what a loop reads: a column of fixed width, or a literal.
+// operand is the input of a loop: a column of fixed width, or a literal.
 type operand struct {
-	bytes   []byte // of a literal, its value for each row of a block
+	bytes   []byte // for a literal, its value for each row of a block
 	width   int
 	literal bool
 	valid   bitmap
 }
 
-// rows returns the values of n rows from row first on, at most a block.
+// rows returns the values of n rows, at most a block, from row first.
 func (o operand) rows(first, n int) []byte {
 	if o.literal {
 		return o.bytes[:n*o.width]
@@ -46,27 +46,27 @@ func (e *evaluation) operand(n *exprtree.Node) operand {
 	return operand{bytes: values[:data.Len()*width], width: width, valid: validityOf(data)}
 }
 
-// view returns bytes as the values that they hold.
+// view reinterprets bytes as values of type T.
 func view[T any](b []byte) []T {
 	var value T
 	return unsafe.Slice((*T)(unsafe.Pointer(unsafe.SliceData(b))), len(b)/int(unsafe.Sizeof(value)))
 }
 
-// bytesOf returns values as the bytes that hold them.
+// bytesOf reinterprets values as bytes.
 func bytesOf[T any](values []T) []byte {
 	var value T
 	return unsafe.Slice((*byte)(unsafe.Pointer(unsafe.SliceData(values))), len(values)*int(unsafe.Sizeof(value)))
 }
 
-// The loops take bytes, so that what calls them is compiled once and not for each
-// type. All arguments of a call are of the same number of rows.
+// The loops take bytes, so that their callers are compiled once and not per type. All
+// arguments of a call have the same number of rows.
 type (
-	// unaryLoop computes an operation that gives a value for every value.
+	// unaryLoop computes an operation without null results for valid operands.
 	unaryLoop func(to, x []byte)
 	// binaryLoop is unaryLoop for two operands.
 	binaryLoop func(to, x, y []byte)
 	// checkedUnaryLoop computes at most 64 rows of an operation that gives null for
-	// some values, and returns a bit for each row: 0 for null.
+	// some values, and returns a bit per row: 0 for null.
 	checkedUnaryLoop func(to, x []byte) uint64
 	// checkedBinaryLoop is checkedUnaryLoop for two operands.
 	checkedBinaryLoop func(to, x, y []byte) uint64
@@ -88,7 +88,8 @@ func checkedBinary[T any](loop func(to, x, y []T) uint64) checkedBinaryLoop {
 	return func(to, x, y []byte) uint64 { return loop(view[T](to), view[T](x), view[T](y)) }
 }
 
-// goesOn reports whether the context is still valid, and notes its error if not.
+// goesOn reports whether the context is still valid, and records its error if it is
+// not.
 func (e *evaluation) goesOn() bool {
 	if e.ctx.Err() == nil {
 		return true
@@ -137,7 +138,7 @@ func (e *evaluation) checkedBinary(n *exprtree.Node, loop checkedBinaryLoop) arr
 	return e.assemble(n.Type, to.bytes, x.valid, y.valid, valid)
 }
 
-// bits collects what f returns for each 64 rows, and for the rest.
+// bits collects the results of f for each 64 rows, and for the remaining rows.
 func (e *evaluation) bits(f func(row, rows int) uint64) bitmap {
 	collected := newWords(e.rows)
 	for first := 0; first < e.rows && e.goesOn(); first += blockRows {
@@ -148,7 +149,7 @@ func (e *evaluation) bits(f func(row, rows int) uint64) bitmap {
 	return bitmap{bits: collected}
 }
 
-// assemble makes an array of values that are null where an operand is.
+// assemble makes an array of values that are null if an operand is.
 func (e *evaluation) assemble(t arrow.DataType, values []byte, operands ...bitmap) arrow.Array {
 	validity, nulls := intersect(operands, e.rows)
 	data := array.NewData(t, e.rows, []*arrowmemory.Buffer{validity, arrowmemory.NewBufferBytes(values)}, nil, nulls, 0)

@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// endsAfter is a context that ends after the given number of looks at it.
+// endsAfter is a context that ends after the given number of checks.
 type endsAfter struct {
 	context.Context
 	looks int
@@ -25,7 +25,7 @@ func (c *endsAfter) Err() error {
 	return nil
 }
 
-// TestLoopsLookAtTheContext ends the context while a loop runs, once for each look.
+// TestLoopsLookAtTheContext ends the context while a loop runs, at each check.
 func TestLoopsLookAtTheContext(t *testing.T) {
 	const rows = 100_000
 	i64, boolean := arrow.PrimitiveTypes.Int64, arrow.FixedWidthTypes.Boolean

@@ -30,14 +30,15 @@ func (e *evaluation) cast(n *exprtree.Node) arrow.Array {
 	return castFloat[float64](e, n)
 }
 
-// castToBool gives whether numbers are unequal to zero, which NaN is and -0 is not.
+// castToBool returns whether numbers are unequal to zero; NaN is unequal to it and -0
+// is not.
 func (e *evaluation) castToBool(n *exprtree.Node) arrow.Array {
 	x := e.operand(n.Arguments[0])
 	zero := operand{bytes: make([]byte, min(e.rows, blockRows)*x.width), width: x.width, literal: true}
 	return e.compared(x, zero, numberComparison(exprtree.NotEqual, n.Arguments[0].Kind()))
 }
 
-// castInteger casts integers to anything.
+// castInteger casts integers to other types.
 func (e *evaluation) castInteger(n *exprtree.Node) arrow.Array {
 	from, to := n.Arguments[0].Kind(), n.Kind()
 	switch {
@@ -75,8 +76,8 @@ func integerToFloat[R float](from exprtree.Kind) unaryLoop {
 	return unary(convertEach[R, uint64])
 }
 
-// lowBits returns the loop that converts integers of a kind to those of a width, which
-// keep the low bits. Whether the result has a sign does not matter.
+// lowBits returns the loop that converts integers of a kind to the low bits of a width.
+// The signedness of the result is irrelevant.
 func lowBits(from exprtree.Kind, bits int) unaryLoop {
 	if from.Bits() == bits {
 		return func(to, x []byte) { copy(to, x) }
@@ -110,7 +111,7 @@ func lowBitsOf[T integer](bits int) unaryLoop {
 	return unary(convertEach[uint64, T])
 }
 
-// toDecimal returns the loop of a cast of 64-bit integers.
+// toDecimal returns the loop that casts 64-bit integers to decimals.
 func toDecimal(n *exprtree.Node) checkedUnaryLoop {
 	scaled := func(m magnitude, negative bool) (decimal128.Num, bool) {
 		m, ok := m.times(powers[scaleOf(n.Type)])
@@ -137,7 +138,7 @@ func castFloat[T float](e *evaluation, n *exprtree.Node) arrow.Array {
 	return e.checkedUnary(n, widened(n.Arguments[0].Kind(), fromFloats(n)))
 }
 
-// fromFloats returns the loop of a cast of float64.
+// fromFloats returns the loop that casts float64.
 func fromFloats(n *exprtree.Node) checkedUnaryLoop {
 	wraps := n.Op == exprtree.CastWrap
 	switch n.Kind() {
@@ -187,7 +188,7 @@ func truncated[R integer](saturates bool) func(float64) (R, bool) {
 	}
 }
 
-// castBool gives 0 and 1.
+// castBool casts bools to 0 and 1.
 func (e *evaluation) castBool(n *exprtree.Node) arrow.Array {
 	truth, valid := e.truths(n.Arguments[0])
 	switch kind := n.Kind(); {

@@ -56,7 +56,7 @@ func wholePart[R integer](scale int) func(decimal128.Num) (R, bool) {
 	}
 }
 
-// toInteger converts an integer, unless that changes its value.
+// toInteger converts an integer; ok is false if that changes its value.
 func toInteger[T, R integer](v T) (R, bool) {
 	r := R(v)
 	return r, T(r) == v && (r < 0) == (v < 0)

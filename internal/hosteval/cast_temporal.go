@@ -27,7 +27,7 @@ func (e *evaluation) castTemporal(n *exprtree.Node) arrow.Array {
 	return e.checkedUnary(n, eachChecked(func(v int32) (int32, bool) { return narrow(int64(v)) }))
 }
 
-// rescaleTime takes the steps of a cast between temporal types.
+// rescaleTime applies the steps of a cast between temporal types.
 func rescaleTime(v int64, steps exprtree.TemporalCast, wraps bool) (int64, bool) {
 	if steps.Modulo > 0 {
 		_, v = floorDivide(v, steps.Modulo)

@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// choose computes the operations that give one of their operands.
+// choose computes the operations that return one of their operands.
 func (e *evaluation) choose(n *exprtree.Node) arrow.Array {
 	switch n.Op {
 	case exprtree.IfElse:
@@ -29,7 +29,7 @@ func (e *evaluation) choose(n *exprtree.Node) arrow.Array {
 	return e.coalesce(n.Type, n.Arguments)
 }
 
-// coalesce moves values of a width, whatever they are.
+// coalesce moves values of a width, of any type.
 func (e *evaluation) coalesce(t arrow.DataType, from []*exprtree.Node) arrow.Array {
 	switch exprtree.KindOf(t).Bits() {
 	case 8:
@@ -49,7 +49,7 @@ func coalesceOf[T any](e *evaluation, t arrow.DataType, from []*exprtree.Node) a
 	return build(e, t, func(i int) (T, bool) { return first(lanes, i) })
 }
 
-// extremes computes the least or the greatest of the operands.
+// extremes computes the minimum or maximum of the operands.
 func (e *evaluation) extremes(n *exprtree.Node, greatest bool) arrow.Array {
 	switch n.Kind() {
 	case exprtree.Int8:
@@ -110,7 +110,7 @@ func first[T any](lanes []lane[T], i int) (T, bool) {
 	return none, false
 }
 
-// extreme returns the value that comes before all others.
+// extreme returns the first value in an order.
 func extreme[T any](lanes []lane[T], i int, before func(x, y T) bool) (best T, found bool) {
 	for _, l := range lanes {
 		if !l.ok(i) {
@@ -123,7 +123,8 @@ func extreme[T any](lanes []lane[T], i int, before func(x, y T) bool) (best T, f
 	return best, found
 }
 
-// before has numbers before NaN, and -0 before 0; behind likewise.
+// before orders numbers in ascending order before NaN, and -0 before 0. behind orders
+// numbers in descending order before NaN, and 0 before -0.
 func before[T number](x, y T) bool {
 	return x < y || y != y && x == x || x == y && negativeZero(x) && !negativeZero(y)
 }

@@ -25,9 +25,8 @@ func (e *evaluation) compare(n *exprtree.Node) arrow.Array {
 	return e.compared(x, y, numberComparison(n.Op, n.Arguments[0].Kind()))
 }
 
-// numberComparison returns the loop of a comparison. That of Greater is that of Less,
-// for operands that are exchanged. Floats compare as IEEE 754 has it: NaN is unequal to
-// every number.
+// numberComparison returns the loop of a comparison. Greater uses the loop of Less with
+// exchanged operands. Floats compare as in IEEE 754: NaN is unequal to every number.
 func numberComparison(op exprtree.Op, kind exprtree.Kind) comparisonLoop {
 	switch {
 	case op != exprtree.Equal && op != exprtree.NotEqual:
@@ -37,7 +36,7 @@ func numberComparison(op exprtree.Op, kind exprtree.Kind) comparisonLoop {
 	case kind == exprtree.Float64:
 		return equality[float64](op)
 	}
-	switch kind.Bits() { // of integers the sign does not matter
+	switch kind.Bits() { // for integers the sign is irrelevant
 	case 8:
 		return equality[uint8](op)
 	case 16:

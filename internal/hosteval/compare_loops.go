@@ -5,7 +5,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/bitutil"
 )
 
-// comparisonLoop compares 8 rows for each byte of to, and writes a bit for each row.
+// comparisonLoop compares 8 rows per byte of to, and writes one bit per row.
 type comparisonLoop func(to, x, y []byte)
 
 func comparison[T number](loop func(to []byte, x, y []T)) comparisonLoop {

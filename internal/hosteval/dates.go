@@ -41,7 +41,7 @@ func (e *evaluation) datePart(n *exprtree.Node) arrow.Array {
 	}))
 }
 
-// floorDivide rounds the quotient down, so the rest is not negative.
+// floorDivide rounds the quotient down, so the remainder is not negative.
 func floorDivide(v, divisor int64) (quotient, rest int64) {
 	quotient, rest = v/divisor, v%divisor
 	if rest < 0 {
@@ -50,8 +50,8 @@ func floorDivide(v, divisor int64) (quotient, rest int64) {
 	return quotient, rest
 }
 
-// calendarPart computes in years that begin in March, whose leap day is the last, as
-// in Hinnant's "chrono-compatible low-level date algorithms".
+// calendarPart computes with years that begin in March and end with the leap day, as in
+// Hinnant's "chrono-compatible low-level date algorithms".
 func calendarPart(op exprtree.Op, days int64) int64 {
 	if op == exprtree.Weekday {
 		_, weekday := floorDivide(days+3, 7) // 1970-01-01 was a Thursday

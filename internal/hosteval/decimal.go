@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// magnitude is a number of 128 bits without a sign.
+// magnitude is an unsigned 128-bit number.
 type magnitude struct{ high, low uint64 }
 
 func magnitudeOf(d decimal128.Num) (m magnitude, negative bool) {
@@ -38,7 +38,7 @@ func (m magnitude) signed(negative bool) decimal128.Num {
 	return decimal128.New(int64(m.high), m.low)
 }
 
-// times returns the product, if it has no more than 128 bits.
+// times returns the product, and whether it fits 128 bits.
 func (m magnitude) times(other magnitude) (magnitude, bool) {
 	if m.high != 0 && other.high != 0 {
 		return magnitude{}, false
@@ -58,7 +58,7 @@ func (m magnitude) over(divisor magnitude) magnitude {
 		low, _ := bits.Div64(rest, m.low, divisor.low)
 		return magnitude{high, low}
 	}
-	// The quotient has less than 64 bits: bit by bit.
+	// The quotient has less than 64 bits: compute it bit by bit.
 	var quotient uint64
 	for shift := bits.LeadingZeros64(divisor.high) - bits.LeadingZeros64(m.high); shift >= 0; shift-- {
 		shifted := magnitude{divisor.high<<shift | divisor.low>>(64-shift), divisor.low << shift}
@@ -73,7 +73,7 @@ func (m magnitude) over(divisor magnitude) magnitude {
 	return magnitude{0, quotient}
 }
 
-// powers are those of ten that a decimal128 has digits for.
+// powers are the powers of ten up to the 38 digits of a decimal128.
 var powers = func() (p [39]magnitude) {
 	p[0] = magnitude{0, 1}
 	for i := 1; i < len(p); i++ {
@@ -82,7 +82,7 @@ var powers = func() (p [39]magnitude) {
 	return p
 }()
 
-// fits reports whether a decimal of the type may have the magnitude.
+// fits reports whether a decimal of the type can have the magnitude.
 func (m magnitude) fits(t arrow.DataType) bool {
 	return m.less(powers[t.(*arrow.Decimal128Type).Precision])
 }
@@ -136,13 +136,13 @@ func multiplyDecimals(x, y decimal128.Num) (decimal128.Num, bool) {
 	return product.signed(aNegative != bNegative), ok && product.high>>63 == 0
 }
 
-// floatPowers are those of ten, each rounded once.
+// floatPowers are the powers of ten, each rounded once.
 var floatPowers = [39]float64{
 	1e0, 1e1, 1e2, 1e3, 1e4, 1e5, 1e6, 1e7, 1e8, 1e9, 1e10, 1e11, 1e12, 1e13, 1e14, 1e15, 1e16, 1e17, 1e18, 1e19,
 	1e20, 1e21, 1e22, 1e23, 1e24, 1e25, 1e26, 1e27, 1e28, 1e29, 1e30, 1e31, 1e32, 1e33, 1e34, 1e35, 1e36, 1e37, 1e38,
 }
 
-// toFloat is what Cast is documented to do.
+// toFloat converts as documented for exprtree.Cast.
 func toFloat(d decimal128.Num, scale int) float64 {
 	m, negative := magnitudeOf(d)
 	value := math.FMA(float64(m.high), 1<<64, float64(m.low)) / floatPowers[scale]
@@ -152,10 +152,10 @@ func toFloat(d decimal128.Num, scale int) float64 {
 	return value
 }
 
-// fromFloat likewise; ok is false for what has too many digits.
+// fromFloat converts as documented for exprtree.Cast; ok is false for too many digits.
 func fromFloat(value float64, t arrow.DataType) (decimal128.Num, bool) {
 	scaled := math.RoundToEven(value * floatPowers[scaleOf(t)])
-	if !(math.Abs(scaled) < 1<<127) { // NaN too
+	if !(math.Abs(scaled) < 1<<127) { // also for NaN
 		return decimal128.Num{}, false
 	}
 	high := math.Floor(math.Abs(scaled) / (1 << 64))
@@ -163,7 +163,7 @@ func fromFloat(value float64, t arrow.DataType) (decimal128.Num, bool) {
 	return m.signed(scaled < 0), m.fits(t)
 }
 
-// rescaled returns the digits with another scale, cut off where it is less.
+// rescaled returns the magnitude at another scale, truncated if the scale decreases.
 func rescaled(m magnitude, from, to int) (magnitude, bool) {
 	if to >= from {
 		return m.times(powers[to-from])

@@ -12,9 +12,9 @@ import (
 	"github.com/gpuframe/gpuframe/internal/hostarray"
 )
 
-// Evaluate computes the program's outputs from its inputs, of which only the first
-// rows elements count. There is an input for each of the program's, of its type. The
-// caller releases the results. The context is looked at after every few thousand rows.
+// Evaluate computes the program's outputs from the first rows elements of its inputs.
+// inputs has one array per input of the program, of the same type. The caller releases
+// the results. The context is checked every few thousand rows.
 func Evaluate(ctx context.Context, program *exprtree.Program, inputs []arrow.Array, rows int) ([]arrow.Array, error) {
 	if len(inputs) != len(program.Inputs) {
 		return nil, fmt.Errorf("host evaluation: %d inputs of %d: %w", len(inputs), len(program.Inputs), arrow.ErrInvalid)
@@ -28,7 +28,7 @@ func Evaluate(ctx context.Context, program *exprtree.Program, inputs []arrow.Arr
 		}
 	}
 	for _, output := range program.Outputs {
-		uses[output]++ // never let go of
+		uses[output]++ // keeps the output until the end
 	}
 	for _, n := range program.Nodes {
 		if err := e.run(n); err != nil {
@@ -53,12 +53,12 @@ type evaluation struct {
 	inputs  []arrow.Array
 	rows    int
 	results map[*exprtree.Node]arrow.Array
-	// failure is the first error that a loop met: a fault in the contents of an input,
-	// or the end of the context.
+	// failure is the first error of a loop: invalid contents of an input, or the end of
+	// the context.
 	failure error
 }
 
-// fail notes an error. The loop that meets it returns any result.
+// fail records an error. The loop that fails may return any result.
 func (e *evaluation) fail(err error) {
 	if e.failure == nil {
 		e.failure = err
@@ -119,7 +119,7 @@ func (e *evaluation) run(n *exprtree.Node) error {
 	return e.failure
 }
 
-// strict reports whether the result is null wherever an operand is.
+// strict reports whether the result is null whenever an operand is.
 func (e *evaluation) strict(n *exprtree.Node) bool {
 	switch n.Op {
 	case exprtree.And, exprtree.Or, exprtree.IsNull, exprtree.IsValid, exprtree.Coalesce, exprtree.IfElse, exprtree.Minimum, exprtree.Maximum, exprtree.Hash:

@@ -17,7 +17,7 @@ import (
 
 var units = []arrow.TimeUnit{arrow.Second, arrow.Millisecond, arrow.Microsecond, arrow.Nanosecond}
 
-// computed are types of every kind that is computed with.
+// computed returns types of every kind with computations.
 func computed() []arrow.DataType {
 	types := []arrow.DataType{
 		arrow.FixedWidthTypes.Boolean,
@@ -38,8 +38,8 @@ func computed() []arrow.DataType {
 
 var a, b = expr.Col("a"), expr.Col("b")
 
-// check evaluates expressions over columns a and b of the types. Those that are
-// refused are left out; it returns how many were not.
+// check evaluates expressions over columns a and b of the types. It skips expressions
+// that are refused, and returns the number of the others.
 func check(t *testing.T, rows int, left, right arrow.DataType, expressions ...expr.Expr) (accepted int) {
 	t.Helper()
 	values := exprtest.NewValues(uint64(rows))
@@ -71,7 +71,7 @@ func check(t *testing.T, rows int, left, right arrow.DataType, expressions ...ex
 	return accepted
 }
 
-// tolerance is how far results may be from the exact ones.
+// tolerance returns the maximum distance of results from the exact ones.
 func tolerance(op exprtree.Op) uint64 {
 	switch op {
 	case exprtree.Power, exprtree.Exp, exprtree.Log, exprtree.Sin, exprtree.Cos:
@@ -80,7 +80,7 @@ func tolerance(op exprtree.Op) uint64 {
 	return 0
 }
 
-// at is a test that says what was compared.
+// at is a test that reports the compared operation.
 type at struct {
 	*testing.T
 	what string
@@ -127,7 +127,7 @@ func TestEveryOperationOfOne(t *testing.T) {
 	}
 }
 
-// TestManyRows has more rows than compute functions take at once.
+// TestManyRows has more rows than one block.
 func TestManyRows(t *testing.T) {
 	types := []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Float32}
 	for _, dataType := range types {

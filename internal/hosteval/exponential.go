@@ -2,8 +2,8 @@ package hosteval
 
 import "math"
 
-// ln2High has so few digits that its products with exponents are exact; the other
-// two are the rest of the logarithm of 2.
+// ln2High has few enough digits that its products with exponents are exact; the other
+// two constants are the remaining digits of ln 2.
 const (
 	ln2High = 0x1.62e42feep-1
 	ln2Low  = 0x1.a39ef35793c76p-33
@@ -11,11 +11,11 @@ const (
 )
 
 // exponential is exp, with an error of less than one unit in the last place. math.Exp
-// has other results on other processors, and on some overflows too early.
+// differs between processors, and on some it overflows too early.
 func exponential(x float64) float64 { return exponentialOf(x, 0) }
 
-// exponentialOf is exp(x + rest). It takes whole powers of two out of the argument
-// and sums the series of what is left, which is less than 0.35.
+// exponentialOf returns exp(x + rest). It extracts powers of two from the argument and
+// sums the series of the remainder, which is less than 0.35.
 func exponentialOf(x, rest float64) float64 {
 	switch {
 	case math.IsNaN(x):
@@ -29,7 +29,7 @@ func exponentialOf(x, rest float64) float64 {
 	high := x - power*ln2High
 	low := rest - power*ln2Low
 	r := high + low
-	// The terms from r²/2 on.
+	// The terms from r²/2.
 	sum := 0.0
 	for n := 16.0; n >= 3; n-- {
 		sum = (sum + 1) * r / n
@@ -38,7 +38,7 @@ func exponentialOf(x, rest float64) float64 {
 	return math.Ldexp(1+(high+(low+sum)), int(power))
 }
 
-// power is C's pow, with an error of about half a unit in the last place. That of
+// power is C's pow, with an error of about half a unit in the last place. The error of
 // math.Pow grows with the logarithm of the result.
 func power(x, y float64) float64 {
 	special := x == 0 || math.IsNaN(x) || math.IsInf(x, 0) || y == 0 || math.IsNaN(y) || math.IsInf(y, 0) || x == 1
@@ -58,7 +58,7 @@ func power(x, y float64) float64 {
 	return exponentialOf(product.high, product.low)
 }
 
-// double is the sum of two numbers, the second too small to change the first.
+// double is the sum of two numbers; the second is too small to change the first.
 type double struct{ high, low float64 }
 
 func (a double) plus(b double) double {
@@ -86,7 +86,7 @@ func normal(high, low float64) double {
 	return double{sum, low - (sum - high)}
 }
 
-// logarithmOf is the logarithm of a positive number with twice the digits, by the
+// logarithmOf returns the logarithm of a positive number with twice the digits, by the
 // series of the inverse hyperbolic tangent of (m-1)/(m+1).
 func logarithmOf(x float64) double {
 	m, exponent := math.Frexp(x)

@@ -7,7 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// hash takes one operand after the other into the hashes of all rows.
+// hash adds the operands in order to the hashes of all rows.
 func (e *evaluation) hash(n *exprtree.Node) arrow.Array {
 	hashes := make([]uint64, e.rows)
 	for i := range hashes {

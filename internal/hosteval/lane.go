@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// integer, float and number are what values of the kinds are held as.
+// integer, float and number are the Go types that store values of these kinds.
 type integer interface {
 	int8 | int16 | int32 | int64 | uint8 | uint16 | uint32 | uint64
 }
@@ -21,8 +21,8 @@ type float interface{ float32 | float64 }
 
 type number interface{ integer | float }
 
-// lane is an operand as a loop reads it: one value for each row, or the same one
-// for all of them.
+// lane is an operand in the form that a loop reads: one value per row, or one value for
+// all rows.
 type lane[T any] struct {
 	values []T
 	stride int
@@ -34,8 +34,8 @@ func (l lane[T]) at(i int) T { return l.values[i*l.stride] }
 // ok reports whether row i is not null.
 func (l lane[T]) ok(i int) bool { return l.valid.at(i) }
 
-// laneOf returns the operand as values of T, which is how its kind is stored, or a
-// type of the same width.
+// laneOf returns the operand as values of T, the storage type of its kind or a type of
+// the same width.
 func laneOf[T any](e *evaluation, n *exprtree.Node) lane[T] {
 	bytes, stride, valid := e.lane(n)
 	return lane[T]{values: view[T](bytes), stride: stride, valid: valid}
@@ -49,7 +49,7 @@ func (e *evaluation) lane(n *exprtree.Node) (bytes []byte, stride int, valid bit
 	return o.bytes, 1, o.valid
 }
 
-// literalBytes returns a literal of fixed width as it is stored, 0 for null.
+// literalBytes returns the stored form of a literal of fixed width, 0 for null.
 func literalBytes(n *exprtree.Node) []byte {
 	decimal, _ := n.Value.(decimal128.Num)
 	wide, _ := n.Value.(float64)
@@ -66,7 +66,7 @@ func literalBytes(n *exprtree.Node) []byte {
 	return bytesOf([]decimal128.Num{decimal})
 }
 
-// lowBytes returns the bytes of an integer of the kind that has the value's low bits.
+// lowBytes returns the bytes of an integer of the kind with the value's low bits.
 func lowBytes(value uint64, kind exprtree.Kind) []byte {
 	switch kind.Bits() {
 	case 8:
@@ -98,8 +98,7 @@ func elements[T any](data arrow.ArrayData) []T {
 	return unsafe.Slice((*T)(first), data.Offset()+data.Len())[data.Offset():]
 }
 
-// truths returns a bool operand as a bit for each row: which are true, and which are
-// valid.
+// truths returns the truth and the validity of a bool operand as one bit per row.
 func (e *evaluation) truths(n *exprtree.Node) (truth, valid bitmap) {
 	if n.Op == exprtree.Literal {
 		value, _ := n.Value.(bool)
@@ -112,7 +111,7 @@ func (e *evaluation) truths(n *exprtree.Node) (truth, valid bitmap) {
 	return bitmap{bits: data.Buffers()[1].Bytes(), offset: data.Offset()}, validityOf(data)
 }
 
-// boolsOf returns a bool operand as a value for each row.
+// boolsOf returns a bool operand as one value per row.
 func (e *evaluation) boolsOf(n *exprtree.Node) lane[bool] {
 	truth, valid := e.truths(n)
 	if truth.uniform() {
@@ -125,8 +124,8 @@ func (e *evaluation) boolsOf(n *exprtree.Node) lane[bool] {
 	return lane[bool]{values: values, stride: 1, valid: valid}
 }
 
-// build makes an array of what f returns for each row: a value and whether it is
-// not null.
+// build makes an array of the results of f for each row: a value, and whether it is not
+// null.
 func build[T any](e *evaluation, t arrow.DataType, f func(i int) (T, bool)) arrow.Array {
 	values := make([]T, e.rows)
 	var nulls nullBits
@@ -153,7 +152,7 @@ func buildBools(e *evaluation, f func(i int) (truth, ok bool)) arrow.Array {
 	})
 }
 
-// bit returns 1 for true. The compiler makes no branch of it.
+// bit returns 1 for true. The compiler generates no branch for it.
 func bit(truth bool) byte {
 	if truth {
 		return 1
@@ -161,7 +160,7 @@ func bit(truth bool) byte {
 	return 0
 }
 
-// nullBits is a validity bitmap that is made when the first null is met.
+// nullBits is a validity bitmap that is allocated for the first null.
 type nullBits struct {
 	bits  []byte
 	count int
@@ -186,12 +185,12 @@ func (b *nullBits) array(t arrow.DataType, rows int, values []byte) arrow.Array 
 	return array.MakeFromData(data)
 }
 
-// nulls makes an array of nothing but nulls.
+// nulls makes an array of nulls.
 func (e *evaluation) nulls(t arrow.DataType) arrow.Array {
 	return e.spread(&exprtree.Node{Op: exprtree.Literal, Type: t})
 }
 
-// spread makes an array of a literal.
+// spread makes an array with a literal in every row.
 func (e *evaluation) spread(n *exprtree.Node) arrow.Array {
 	if n.Kind() == exprtree.Bool {
 		truth, valid := e.truths(n)

@@ -6,8 +6,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// logic computes bools, 64 rows at a time. A row that is null has no truth: neither
-// isTrue nor isFalse has its bit.
+// logic computes bools, 64 rows at a time. A null row has a zero bit in both isTrue and
+// isFalse.
 func (e *evaluation) logic(n *exprtree.Node) arrow.Array {
 	x, xValid := e.truths(n.Arguments[0])
 	if n.Op == exprtree.Not {
@@ -46,7 +46,7 @@ func (e *evaluation) logic(n *exprtree.Node) arrow.Array {
 func (e *evaluation) nullness(n *exprtree.Node) arrow.Array {
 	argument := n.Arguments[0]
 	if argument.Type.ID() == arrow.DICTIONARY && argument.Kind() == exprtree.String {
-		text := e.text(argument) // whose values may be null too
+		text := e.text(argument) // the values of a dictionary may be null too
 		return buildBools(e, func(i int) (bool, bool) {
 			_, ok := text(i)
 			return ok == (n.Op == exprtree.IsValid), true

@@ -2,9 +2,9 @@ package hosteval
 
 import "math"
 
-// The loops of operations that give a value for every value. All slices of a call are
-// of one length. The compiler makes one for each type: calling a function for each row
-// would take longer than computing.
+// The loops of operations without null results for valid operands. All slices of a call
+// have the same length. The compiler makes one loop per type, because calling a
+// function for each row would take longer than the computation.
 
 func addEach[T number](to, x, y []T) {
 	x, y = x[:len(to)], y[:len(to)]
@@ -87,8 +87,8 @@ func absEachFloat[T float](to, x []T) {
 	}
 }
 
-// sqrtEach computes in float64: a float32 is correctly rounded too when that is
-// rounded again. So it is with those below.
+// sqrtEach computes in float64. Rounding the result to float32 again is also correctly
+// rounded. The functions below do the same.
 func sqrtEach[T float](to, x []T) {
 	x = x[:len(to)]
 	for i := range to {
@@ -124,8 +124,8 @@ func roundEach[T float](to, x []T) {
 	}
 }
 
-// convertEach converts by Go's rules: integers keep their low bits, and what a float
-// cannot hold is rounded to the nearest, or to the even one of two.
+// convertEach converts by Go's rules: integers keep their low bits, and floats round to
+// nearest even.
 func convertEach[R, T number](to []R, x []T) {
 	x = x[:len(to)]
 	for i := range to {
@@ -133,7 +133,7 @@ func convertEach[R, T number](to []R, x []T) {
 	}
 }
 
-// functionOf returns the loop of a function of float64, whose result is rounded.
+// functionOf returns the loop of a function of float64. Its result is rounded to T.
 func functionOf[T float](f func(x float64) float64) unaryLoop {
 	return unary(func(to, x []T) {
 		for i := range to {
@@ -158,7 +158,7 @@ func signEachInteger[T integer](to, x []T) {
 	}
 }
 
-// signEachFloat leaves zeros and NaN as they are.
+// signEachFloat returns zeros and NaN unchanged.
 func signEachFloat[T float](to, x []T) {
 	x = x[:len(to)]
 	for i := range to {

@@ -7,10 +7,10 @@ import (
 )
 
 // The loops of operations that give null for some values. They compute at most 64 rows
-// and return a bit for each: 0 for null.
+// and return a bit per row: 0 for null.
 
-// divideEachInteger gives null for a zero divisor. In Go too the lowest integer by -1
-// wraps around.
+// divideEachInteger gives null for a zero divisor. The lowest integer by -1 wraps
+// around, as in Go.
 func divideEachInteger[T integer](to, x, y []T) (valid uint64) {
 	for i := range to {
 		if y[i] != 0 {
@@ -31,7 +31,7 @@ func remainderEach[T integer](to, x, y []T) (valid uint64) {
 	return valid
 }
 
-// shiftLeftEach gives null for a distance that is negative, or the width or more.
+// shiftLeftEach gives null for a distance that is negative, or at least the width.
 func shiftLeftEach[T integer](to, x, y []T) (valid uint64) {
 	for i := range to {
 		to[i] = x[i] << uint64(y[i])
@@ -53,9 +53,9 @@ func bitsOf[T integer]() uint64 {
 	return uint64(8 * unsafe.Sizeof(value))
 }
 
-// narrow returns the loop that casts the 64-bit integers that those of a kind are
-// widened to: one loop for each pair of kinds would be 0.2 MB of code. What the result
-// cannot hold does not come back the same, or changes its sign.
+// narrow returns the loop that casts 64-bit integers, to which the integers of kind
+// from are widened: one loop per pair of kinds would be 0.2 MB of code. A value is out
+// of range if it differs after the conversion back, or changes its sign.
 func narrow(from, to exprtree.Kind) checkedUnaryLoop {
 	if from.IsUnsigned() {
 		return narrowFrom[uint64](to)
@@ -93,8 +93,8 @@ func narrowEach[R, T integer](to []R, x []T) (valid uint64) {
 	return valid
 }
 
-// widened returns the loop for integers of a kind, or float32, of the loop for those
-// of 64 bits.
+// widened returns the loop for integers of a kind, or float32, from the loop for 64-bit
+// values.
 func widened(from exprtree.Kind, loop checkedUnaryLoop) checkedUnaryLoop {
 	if from.Bits() == 64 {
 		return loop
@@ -114,7 +114,7 @@ func widened(from exprtree.Kind, loop checkedUnaryLoop) checkedUnaryLoop {
 	}
 }
 
-// eachChecked returns the loop of a function that reports whether it has a value.
+// eachChecked returns the loop of a function that reports whether it has a result.
 func eachChecked[R, T any](f func(T) (R, bool)) checkedUnaryLoop {
 	return checkedUnary(func(to []R, x []T) (valid uint64) {
 		for i := range to {

@@ -15,8 +15,8 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// oracle is an operation that arrow-go computes as package exprtree documents it, if
-// it is given values without nulls. docs/kernels.md lists the ones that it does not.
+// oracle is an operation that arrow-go computes as package exprtree documents it, for
+// values without nulls. docs/kernels.md lists the operations that differ.
 type oracle struct {
 	e        expr.Expr
 	function string
@@ -58,7 +58,7 @@ func oracles() []oracle {
 }
 
 // TestAgainstArrow compares with arrow-go's compute functions, over more rows than a
-// block has, in slices that begin within a byte.
+// block has, in slices that begin inside a byte.
 func TestAgainstArrow(t *testing.T) {
 	const rows = 5_003
 	numbers := computed()[1:11]

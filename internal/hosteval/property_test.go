@@ -11,8 +11,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 )
 
-// TestRandomExpressions checks every output against the model, which has no line in
-// common with the evaluation.
+// TestRandomExpressions checks every output against the model, which shares no code
+// with the evaluation.
 func TestRandomExpressions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
 		c := exprtest.Draw(t, exprtest.Options{Exact: true})

@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
 
-// text returns what reads a string operand: the bytes of a row, and whether it is
-// not null.
+// text returns a function that reads a string operand: the bytes of a row, and whether
+// it is not null.
 func (e *evaluation) text(n *exprtree.Node) func(i int) ([]byte, bool) {
 	if n.Op == exprtree.Literal {
 		value, ok := n.Value.(string)
@@ -49,7 +49,7 @@ func (e *evaluation) textOf(values arrow.Array) func(i int) ([]byte, bool) {
 	return between(e, offsets[int32](data), bytes, valid)
 }
 
-// offsets returns one more element than the array has.
+// offsets returns the offsets, one more than the array has elements.
 func offsets[T int32 | int64](data arrow.ArrayData) []T {
 	if data.Len() == 0 {
 		return nil
@@ -60,7 +60,7 @@ func offsets[T int32 | int64](data arrow.ArrayData) []T {
 }
 
 // between reads strings by their offsets. Columns that were loaded or imported without
-// looking at their contents may have offsets that point anywhere.
+// a check of their contents may have invalid offsets.
 func between[T int32 | int64](e *evaluation, offsets []T, bytes []byte, valid bitmap) func(i int) ([]byte, bool) {
 	return func(i int) ([]byte, bool) {
 		if !valid.at(i) {
@@ -75,7 +75,7 @@ func between[T int32 | int64](e *evaluation, offsets []T, bytes []byte, valid bi
 	}
 }
 
-// named reads a dictionary column: an index that points nowhere is a null.
+// named reads a dictionary column. An index out of range is a null.
 func (e *evaluation) named(values *array.Dictionary, valid bitmap) func(i int) ([]byte, bool) {
 	dictionary := values.Dictionary()
 	text := e.textOf(dictionary)

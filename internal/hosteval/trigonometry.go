@@ -5,12 +5,12 @@ import (
 	"math/bits"
 )
 
-// sine and cosine have errors of less than one unit in the last place, also for
-// numbers so large that math.Sin has lost digits.
+// sine and cosine have errors of less than one unit in the last place, also for large
+// numbers for which math.Sin loses digits.
 func sine(x float64) float64   { return sineOf(x, 0) }
 func cosine(x float64) float64 { return sineOf(x, 1) }
 
-// sineOf is the sine of x and a number of quarter turns.
+// sineOf returns the sine of x plus a number of quarter turns.
 func sineOf(x float64, quarters uint64) float64 {
 	if math.IsNaN(x) || math.IsInf(x, 0) {
 		return math.NaN()
@@ -34,7 +34,7 @@ func sineOf(x float64, quarters uint64) float64 {
 	return result
 }
 
-// sineSeries is for up to π/4. The first term is added last.
+// sineSeries is accurate up to π/4. The first term is added last.
 func sineSeries(r double) float64 {
 	square := r.high * r.high
 	sum := 0.0
@@ -58,7 +58,7 @@ func cosineSeries(r double) float64 {
 	return most + (lost + (fourth - r.high*r.low))
 }
 
-// twoOverPi are the binary digits of 2/π, behind 64 zeros.
+// twoOverPi are the binary digits of 2/π after 64 zeros.
 var twoOverPi = [...]uint64{
 	0,
 	0xa2f9836e4e441529, 0xfc2757d1f534ddc0, 0xdb6295993c439041, 0xfe5163abdebbc561,
@@ -68,13 +68,13 @@ var twoOverPi = [...]uint64{
 	0x3d0739f78a5292ea, 0x6bfb5fb11f8d5d08, 0x56033046fc7b6bab, 0xf0cfbc209af4361d,
 }
 
-// turned takes quarter turns out of x > 0, and returns how many, modulo a full turn,
-// and the angle that is left, as Payne and Hanek do: of 2/π only the digits that
-// matter are multiplied.
+// turned subtracts quarter turns from x > 0. It returns their number, modulo a full
+// turn, and the remaining angle, by the method of Payne and Hanek, which multiplies
+// only the relevant digits of 2/π.
 func turned(x float64) (quarters uint64, rest double) {
 	fraction, exponent := math.Frexp(x)
 	m := uint64(math.Ldexp(fraction, 53))
-	first := exponent - 53 - 2 + 64 // digits ahead of it give whole turns
+	first := exponent - 53 - 2 + 64 // earlier digits give whole turns
 	word, shift := first/64, first%64
 	var window [3]uint64
 	for i := range window {
@@ -94,7 +94,7 @@ func turned(x float64) (quarters uint64, rest double) {
 		middle, borrow = bits.Sub64(0, middle, borrow)
 		high, _ = bits.Sub64(0, high, borrow)
 	}
-	// Each of the three has no more digits than a float64.
+	// Each of the three parts has no more digits than a float64.
 	part := double{high: math.Ldexp(float64(high>>11), -53)}
 	part = part.plus(double{high: math.Ldexp(float64(high<<53>>11|middle>>22), -106)})
 	part = part.plus(double{high: math.Ldexp(float64(middle<<42>>11|low>>33), -159)})

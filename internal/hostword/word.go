@@ -12,29 +12,29 @@ import (
 
 const (
 	pageBytes = 4096
-	// lineBytes keeps words that different streams use out of each other's way.
+	// lineBytes keeps the words of different streams in different cache lines.
 	lineBytes = 64
 )
 
-// pools are never freed: their pages go with the device, as the modules do whose
-// kernels write to them.
+// pools are never freed. Like the modules with the kernels that write to their pages,
+// the pages live as long as the device.
 var pools perdevice.Cache[*pool]
 
-// pool is the words of one device that nobody has.
+// pool holds the unused words of one device.
 type pool struct {
 	mu   sync.Mutex
 	free []*uint64
-	// pending are words that were given back while kernels may have had them.
+	// pending are released words that kernels may still write to.
 	pending []pendingWord
 }
 
-// pendingWord is a word that is free when the event is reached.
+// pendingWord is a word that becomes free when the event has completed.
 type pendingWord struct {
 	value *uint64
 	event *device.Event
 }
 
-// collect makes the words free whose kernels are done. The pool is locked.
+// collect frees the words with completed events. The caller holds the lock.
 func (p *pool) collect() {
 	kept := p.pending[:0]
 	for _, w := range p.pending {
@@ -42,21 +42,22 @@ func (p *pool) collect() {
 			kept = append(kept, w)
 			continue
 		}
-		_ = w.event.Close() // it is reached, so this cannot lose anything
+		_ = w.event.Close() // the event has completed, so an error loses nothing
 		p.free = append(p.free, w.value)
 	}
 	clear(p.pending[len(kept):])
 	p.pending = kept
 }
 
-// Word is a word of 64 bits that a device and the host see. It belongs to whoever
-// took it.
+// Word is a word of 64 bits that a device and the host share. It belongs to the caller
+// of Take.
 type Word struct {
 	pool  *pool
 	value *uint64
 }
 
-// Take returns a word with a value. It fails where the driver refuses another page.
+// Take returns a word with a value. It fails if the driver cannot allocate another
+// page.
 func Take(dev *device.Device, value uint64) (Word, error) {
 	p, err := pools.Get(dev, func(*device.Device) (*pool, error) { return new(pool), nil })
 	if err != nil {
@@ -86,11 +87,11 @@ func Take(dev *device.Device, value uint64) (Word, error) {
 // Pointer returns the word's address, which is the same on the device.
 func (w Word) Pointer() device.Pointer { return device.Pointer(uintptr(unsafe.Pointer(w.value))) }
 
-// Value returns what is in the word. What a kernel has written is there when the
-// kernel is known to be done.
+// Value returns the value of the word. A kernel's write is visible when the kernel is
+// known to be done.
 func (w Word) Value() uint64 { return atomic.LoadUint64(w.value) }
 
-// Lower makes the value the lesser of what it is and another one.
+// Lower sets the value to the minimum of itself and another value.
 func (w Word) Lower(value uint64) {
 	for {
 		now := w.Value()
@@ -100,17 +101,17 @@ func (w Word) Lower(value uint64) {
 	}
 }
 
-// Release gives the word back. No kernel may be left that writes to it; where that is
-// not known, as after a wait that was given up, use [Word.ReleaseAfter].
+// Release returns the word to the pool. No kernel may write to it any more. If that is
+// not certain, for example after an abandoned wait, use [Word.ReleaseAfter].
 func (w Word) Release() {
 	w.pool.mu.Lock()
 	defer w.pool.mu.Unlock()
 	w.pool.free = append(w.pool.free, w.value)
 }
 
-// ReleaseAfter gives the word back when what is enqueued on the stream is done, without
-// a wait: it is for kernels that may still write to it. If the stream takes no event
-// the word is lost, and the error says why.
+// ReleaseAfter returns the word to the pool when the work enqueued on the stream is
+// done, without a wait, for kernels that may still write to it. If recording an event
+// fails, the word is lost and ReleaseAfter returns the error.
 func (w Word) ReleaseAfter(stream *device.Stream) error {
 	event, err := stream.Record()
 	if err != nil {

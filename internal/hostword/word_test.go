@@ -13,7 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 )
 
-// TestDeviceWrites lets the device fill words while others take and give back theirs.
+// TestDeviceWrites has the device write words while other goroutines take and release
+// theirs.
 func TestDeviceWrites(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		var users sync.WaitGroup

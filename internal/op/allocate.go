@@ -8,23 +8,24 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// alignment is where each buffer of a result begins, and padding what its length
-// is rounded up to, as package column has it.
+// alignment is the alignment of each buffer of a result; its length is padded to a
+// multiple of it, as in package column.
 const alignment = 256
 
-// most is what a block can have, before the last buffer is rounded up.
+// most is the largest size of a block before the last buffer is rounded up.
 const most = math.MaxInt64 - alignment
 
-// Allocate allocates one block that holds buffers of the given bytes and returns
-// them. The caller releases the block when it has made columns of the buffers,
-// which hold references of their own. Buffers of no bytes are empty slices. If no
-// buffer has any bytes the block is nil. The contents are undefined.
+// Allocate allocates one block with buffers of the given sizes and returns them. The
+// caller releases the block after it has made columns of the buffers, because the
+// columns hold references. Buffers of zero bytes are empty slices. If all buffers are
+// empty the block is nil. The contents are undefined.
 //
 // # Waiting
 //
 // If other requests wait for memory of the manager, Allocate waits for its turn until
-// the context of the call is done. On the host it also waits for what the resource has
-// enqueued on the memory, a fill for example, since the operator writes to it at once.
+// the context of the call is done. On the host it also waits for work that the resource
+// has enqueued on the memory, a fill for example, because the operator writes to the
+// memory immediately.
 func (c *Call) Allocate(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], error) {
 	return c.allocate(c.Tag, bytes)
 }
@@ -32,14 +33,14 @@ func (c *Call) Allocate(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], 
 // ScratchTag is the tag of memory that operators hold only while they run.
 const ScratchTag = "operator scratch"
 
-// Scratch allocates memory that the operator needs on the way, as [Call.Allocate]
-// does, under [ScratchTag]. The caller releases the block when the last kernel that uses
-// it is enqueued. A nil block can be released, too.
+// Scratch allocates memory for intermediate results, like [Call.Allocate], under
+// [ScratchTag]. The caller releases the block when the last kernel that uses it is
+// enqueued. Release also accepts a nil block.
 func (c *Call) Scratch(bytes ...uint64) (*memory.Block, []memory.Slice[uint8], error) {
 	return c.allocate(ScratchTag, bytes)
 }
 
-// Bytes returns what [Call.Allocate] allocates for buffers of the given bytes.
+// Bytes returns the size that [Call.Allocate] allocates for buffers of the given sizes.
 func Bytes(bytes ...uint64) (uint64, error) {
 	total := uint64(0)
 	for _, b := range bytes {
@@ -83,8 +84,8 @@ func (c *Call) allocate(tag string, bytes []uint64) (*memory.Block, []memory.Sli
 	return block, slices, nil
 }
 
-// NewSlice allocates a slice of n elements in a block of its own, which the caller
-// releases. It waits as [Call.Allocate] does.
+// NewSlice allocates a slice of n elements in a separate block, which the caller
+// releases. It waits like [Call.Allocate].
 func NewSlice[T memory.Element](c *Call, n int) (memory.Slice[T], error) {
 	if c.estimate != nil {
 		return memory.Slice[T]{}, errNoEstimate

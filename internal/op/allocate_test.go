@@ -21,8 +21,8 @@ func waiting(t *testing.T, mgr *memory.Manager, n int) {
 	require.Eventually(t, func() bool { return mgr.Stats().Waiting == n }, 30*time.Second, time.Millisecond)
 }
 
-// TestOperatorsWaitForTheirTurn lets an old request wait for more memory than there is.
-// Operators line up behind it instead of failing, until their context is done.
+// TestOperatorsWaitForTheirTurn has an old request wait for more memory than is free.
+// Operators queue behind it instead of failing, until their context is done.
 func TestOperatorsWaitForTheirTurn(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Budget: 4096, PassingPeriod: 1})

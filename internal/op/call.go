@@ -17,18 +17,19 @@ type Call struct {
 	Manager *memory.Manager
 	Stream  *device.Stream
 	Tag     string
-	// estimate is where the operator puts what it allocates, instead of running.
+	// estimate, if it is not nil, receives the sizes of allocations. The operator then
+	// does not run.
 	estimate *kernels.Estimate
-	// ctx ends the waits of Allocate and NewSlice. A Call lives no longer than the
-	// function that it was begun in.
+	// ctx ends the waits of Allocate and NewSlice. A Call does not outlive the function
+	// that began it.
 	ctx context.Context
 }
 
-// Begin checks that the inputs can be used and makes the stream wait for the work
-// on them and on their row counts. Stream and manager are those of the options, or of
-// the first input that has memory, or of the first one that knows a manager. On the
-// host it waits until what is on the stream has run, or the context ends: the operator
-// reads the memory next.
+// Begin checks that the inputs are usable and makes the stream wait for pending work on
+// them and on their row counts. Stream and manager are those of the options, or of the
+// first input with memory; without memory the manager is that of the first input that
+// has one. On the host Begin waits until the stream is idle or the context ends,
+// because the operator reads the memory next.
 func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Column) (Call, error) {
 	call := Call{Manager: options.Manager, Stream: options.Stream, Tag: options.Tag, estimate: options.Estimate, ctx: ctx}
 	for i, input := range inputs {
@@ -68,8 +69,7 @@ func Begin(ctx context.Context, options kernels.Options, inputs ...*column.Colum
 	return call, nil
 }
 
-// adopt takes stream and manager of the first block that there is, unless the options
-// have set them.
+// adopt uses the stream and the manager of a block, unless they are already set.
 func (c *Call) adopt(block *memory.Block) {
 	if c.Stream == nil {
 		c.Stream = block.WorkStream()
@@ -83,7 +83,7 @@ func (c *Call) order(input *column.Column) error {
 	var last *memory.Block
 	for block := range input.Blocks {
 		if block == last {
-			continue // often all buffers lie in one
+			continue // the buffers often share a block
 		}
 		last = block
 		if err := c.orderBlock(block); err != nil {
@@ -103,10 +103,10 @@ func (c *Call) orderBlock(block *memory.Block) error {
 	return block.OrderBefore(c.Stream)
 }
 
-// Settle waits until what is on the stream has run, or the context ends. Operators on
-// the host call it before they read what they have enqueued.
+// Settle waits until the stream is idle or the context ends. Operators on the host call
+// it before they read the results of enqueued work.
 func (c *Call) Settle(ctx context.Context) error {
-	// Synchronize would take a closed stream, which a launch refuses.
+	// Synchronize would accept a closed stream, which a launch refuses.
 	if err := c.Stream.Enqueue(func(backend.Stream) error { return nil }); err != nil {
 		return err
 	}
@@ -116,9 +116,9 @@ func (c *Call) Settle(ctx context.Context) error {
 // Context returns the context of the call.
 func (c *Call) Context() context.Context { return c.ctx }
 
-// Kernel returns an entry of a file of the family's kernels, compiled for the device of
-// the call. If another call compiles it, Kernel waits until the context of this one is
-// done.
+// Kernel returns a function from a file of the family's kernels, compiled for the
+// device of the call. If another call is compiling it, Kernel waits until the context
+// of this call is done.
 func (c *Call) Kernel(set *kernelset.Set, file, entry string) (*kernels.Function, error) {
 	return set.Kernel(c.ctx, c.Stream.Device(), file, entry)
 }

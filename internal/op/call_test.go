@@ -19,7 +19,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
-// numbers makes a column of some rows, whose memory belongs to the stream.
+// numbers makes a column of rows rows. Its memory belongs to the stream.
 func numbers(t *testing.T, mgr *memory.Manager, stream *device.Stream, rows int) *column.Column {
 	t.Helper()
 	s, err := memory.NewSlice[int64](mgr, rows, memory.AllocateOptions{Stream: stream})
@@ -91,8 +91,8 @@ func TestBeginRefuses(t *testing.T) {
 	require.Nil(t, block)
 }
 
-// TestNewMemoryIsTheOperators finds what a resource fills new memory with done when
-// the operator gets it.
+// TestNewMemoryIsTheOperators checks that a resource's fill of new memory has completed
+// when the operator gets the memory.
 func TestNewMemoryIsTheOperators(t *testing.T) {
 	dev := devicetest.Open(t, "host")
 	poison := adaptor.NewPoison(memory.NewDriverResource(dev), adaptor.PoisonOptions{})

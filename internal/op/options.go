@@ -6,9 +6,9 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 )
 
-// Only returns the one element of an operator's variadic options, or the zero value
-// if there is none. More than one is an error that wraps device.ErrInvalidValue:
-// there is no rule for merging them, and to ignore the rest hides mistakes.
+// Only returns the single element of an operator's variadic options, or the zero value
+// without elements. More than one is an error that wraps device.ErrInvalidValue:
+// options are not merged, and ignoring some of them would hide mistakes.
 func Only[Options any](given []Options) (only Options, err error) {
 	if len(given) > 1 {
 		return only, fmt.Errorf("%d %T are given, at most one is allowed: set all fields in one: %w", len(given), only, device.ErrInvalidValue)

@@ -20,7 +20,7 @@ type Result struct {
 	Nullable bool
 }
 
-// Like returns the result that has the type, the rows and the nulls of a view.
+// Like returns a result with the type, the rows and the nullability of a view.
 func Like(v View) Result {
 	return Result{
 		Type: v.Column.Type(), Length: v.Column.Len(), RowCount: v.Column.RowCount(), Nullable: v.Valid.Len() > 0,
@@ -74,7 +74,7 @@ func (c *Call) NewColumn(r Result, write func(Buffers) error) (*column.Column, e
 // HostBuffers is the memory of a result on the host.
 type HostBuffers struct{ Values, Valid []byte }
 
-// Host returns the memory on the host, no row valid yet.
+// Host returns the memory on the host, with all rows null.
 func (b Buffers) Host() (HostBuffers, error) {
 	values, valuesErr := b.Values.Host()
 	valid, validErr := b.Valid.Host()

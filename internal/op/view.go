@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// View is a column of a fixed width or of booleans as kernels take it.
+// View is a column of a fixed width or of booleans, in the form that kernels take.
 type View struct {
 	Column *column.Column
 	// Values begins with the first row's value. Booleans begin with bit Bit of the
@@ -19,13 +19,13 @@ type View struct {
 	// Valid is the bitmap, empty if no row is null. Bit is the first row's.
 	Valid memory.Slice[uint8]
 	Bit   int
-	// Rows is the number of rows or, if Counted has memory, the most there may be.
+	// Rows is the number of rows or, if Counted has memory, their maximum.
 	Rows    int
 	Counted memory.Slice[int64]
 }
 
-// View returns a column as kernels take it. The column must be of a fixed width or of
-// booleans.
+// View returns a column in the form that kernels take. The column must be of a fixed
+// width or of booleans.
 func (c *Call) View(of *column.Column) (View, error) {
 	v := View{Column: of}
 	var err error
@@ -49,14 +49,14 @@ func (c *Call) View(of *column.Column) (View, error) {
 // Nullable reports whether a column has a bitmap that has to be read.
 func Nullable(c *column.Column) bool { return c.NullCount() != 0 && c.Buffer(0).Len() > 0 }
 
-// HostView is a [View] on the host, for the operators' loops there.
+// HostView is a [View] on the host, for loops over its rows.
 type HostView struct {
 	Values, Valid []byte
 	Bit, Rows     int
 }
 
-// Host returns the view's memory on the host, with as many rows as there are. The work
-// on it must be done, which Begin sees to.
+// Host returns the view's memory on the host, with the actual number of rows. Work on
+// the memory must be done; Begin waits for it.
 func (v View) Host() (HostView, error) {
 	values, valuesErr := v.Values.Host()
 	valid, validErr := v.Valid.Host()
@@ -86,7 +86,7 @@ func (v HostView) IsTrue(row int) bool {
 	return v.Values[at/8]>>(at%8)&1 != 0
 }
 
-// Elements returns bytes of the host as the values that they are.
+// Elements returns host bytes as values of type T.
 func Elements[T any](bytes []byte) []T {
 	if len(bytes) == 0 {
 		return nil

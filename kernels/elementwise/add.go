@@ -8,19 +8,21 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Number is what [Add] adds. Types made of these are left out, because each
-// needs a kernel of its own.
+// Number lists the element types of [Add]. Named types with these underlying types are
+// left out, because each would need a separate kernel.
 type Number interface {
 	float32 | float64 | int64
 }
 
-// Add writes a + b to out, element by element. All three are equally long and on
-// the stream's device; out may be the same memory as a or b, but must not overlap
-// them in part. Integers wrap around. A nil stream is that of out's block.
+// Add writes a + b to out, element by element. All three have the same length and are
+// on the stream's device. out may be the same memory as a or b, but must not overlap
+// them partially. Integers wrap around. A nil stream means the stream of out's block.
 //
-// On a GPU Add enqueues a kernel and returns; the context is not used. On the
-// host it waits for what is on the stream, or until the context is done, and
-// returns when the sums are there. Work on other streams is not waited for.
+// # Waiting
+//
+// On a GPU Add enqueues a kernel and returns; it does not use the context. On the host
+// it waits for pending work on the stream, or until the context is done, and returns
+// when the sums are complete. It does not wait for work on other streams.
 func Add[T Number](ctx context.Context, stream *device.Stream, out, a, b memory.Slice[T]) error {
 	if err := add(ctx, stream, out, a, b); err != nil {
 		return fmt.Errorf("elementwise: add: %w", err)

@@ -34,7 +34,7 @@ func testAdd[T elementwise.Number](t *testing.T, dev *device.Device, values *rap
 	ctx := t.Context()
 	rapid.Check(t, func(r *rapid.T) {
 		n := rapid.IntRange(0, 500).Draw(r, "n")
-		// Begins that are and are not aligned for vector loads.
+		// Addresses that are and are not aligned for vector loads.
 		view := func(i int) memory.Slice[T] {
 			begin := i*most + rapid.IntRange(0, 5).Draw(r, "begin")
 			s, err := whole.Slice(begin, begin+n)
@@ -60,7 +60,7 @@ func testAdd[T elementwise.Number](t *testing.T, dev *device.Device, values *rap
 		require.NoError(r, out.Download(ctx, nil, got))
 		for i := range got {
 			want := left[i] + right[i]
-			if want != want { // NaN, which is never equal
+			if want != want { // NaN, which is not equal to itself
 				require.True(r, got[i] != got[i], "element %d is %v", i, got[i])
 				continue
 			}
@@ -69,7 +69,7 @@ func testAdd[T elementwise.Number](t *testing.T, dev *device.Device, values *rap
 	})
 }
 
-// TestAddLong goes around the kernel's loop several times.
+// TestAddLong runs the kernel's loop several times.
 func TestAddLong(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
@@ -130,7 +130,7 @@ func TestAddRefusals(t *testing.T) {
 	})
 }
 
-// TestAddLaunch looks at what reaches the driver.
+// TestAddLaunch checks the driver calls.
 func TestAddLaunch(t *testing.T) {
 	kernel := launchtest.Kernel{Parameters: []int{8, 8, 8, 8}}
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"add_f32": kernel, "add_f64": kernel, "add_i64": kernel}}
@@ -173,7 +173,7 @@ func BenchmarkAdd(b *testing.B) {
 			}
 			ctx := context.Background()
 			require.NoError(b, mgr.Stream().Synchronize(ctx))
-			// Several a round, so that waiting for the last hardly counts.
+			// Several calls per round make the final wait negligible.
 			const each = 8
 			b.SetBytes(int64(3 * slices[0].Bytes() * each))
 			for b.Loop() {

@@ -1,8 +1,7 @@
 // Package elementwise computes on slices, element by element.
 //
-// It is also the worked example of a kernel in gpuframe. cuda/add.cu is compiled
-// to cuda/add.ptx by kernels/build.sh; the PTX is embedded in the program, loaded onto a
-// device when [Add] first meets it, and launched by package kernels. On the host
-// the same function runs a plain loop, which is what the kernel is tested
-// against.
+// It is also the worked example of a kernel in gpuframe. kernels/build.sh compiles
+// cuda/add.cu to cuda/add.ptx. The PTX is embedded in the program, loaded onto a device
+// by the first call of [Add] there, and launched by package kernels. On the host Add
+// runs a plain loop, against which the kernel is tested.
 package elementwise

@@ -13,10 +13,10 @@ var code string
 
 const (
 	threads = 256
-	// bytesEach is what a thread loads of each input at a time.
+	// bytesEach is the size of each input that a thread loads per iteration.
 	bytesEach = 16
-	// blocksPerMultiprocessor fills the largest multiprocessors there are, of
-	// 2,048 threads; longer slices take further rounds of the kernel's loop.
+	// blocksPerMultiprocessor fills the largest multiprocessors, which have 2,048
+	// threads; longer slices take more iterations of the kernel's loop.
 	blocksPerMultiprocessor = 2048 / threads
 )
 

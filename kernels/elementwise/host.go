@@ -16,7 +16,7 @@ func addOnHost[T Number](ctx context.Context, stream *device.Stream, out, a, b m
 			return fmt.Errorf("the memory is on %s, the stream on %s: %w", dev, stream.Device(), device.ErrInvalidValue)
 		}
 	}
-	// Synchronize would take a closed stream, which a launch refuses.
+	// Synchronize would accept a closed stream, which a launch refuses.
 	if err := stream.Enqueue(func(backend.Stream) error { return nil }); err != nil {
 		return err
 	}

@@ -14,16 +14,14 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// The files of the examples. Small is in the project's tree; `make data` fetches
-// Large.
+// The files of the examples. Small is in the repository; `make data` downloads Large.
 const (
 	Small = "flights-200k.arrow"
 	Large = "flights-3m.parquet"
 )
 
-// Find returns the path of a data file. It looks into the folder that
-// GPUFRAME_DATA names, then into examples/data and shared/data of the working
-// directory and of those above it.
+// Find returns the path of a data file. It searches the folder in GPUFRAME_DATA, then
+// examples/data and shared/data of the working directory and of its parents.
 func Find(name string) (string, error) {
 	candidates := []string{filepath.Join(os.Getenv("GPUFRAME_DATA"), name)}
 	folder, err := os.Getwd()
@@ -50,20 +48,20 @@ func Find(name string) (string, error) {
 // Reader reads the record batches of a file.
 type Reader struct {
 	array.RecordReader
-	// Rows is how many there are in all.
+	// Rows is the total number of rows.
 	Rows int64
 	// File is closed with the reader.
 	File io.Closer
 }
 
-// Close releases what is read and closes the file.
+// Close releases the reader and closes the file.
 func (r *Reader) Close() error {
 	r.RecordReader.Release()
 	return r.File.Close()
 }
 
-// Open opens an Arrow IPC file. What it reads lies in memory of the allocator.
-// The caller closes the reader.
+// Open opens an Arrow IPC file. The allocator allocates the memory of the records. The
+// caller closes the reader.
 func Open(path string, allocator memory.Allocator) (*Reader, error) {
 	opened, err := os.Open(path)
 	if err != nil {

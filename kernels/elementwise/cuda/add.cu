@@ -1,8 +1,8 @@
 #include "gpuframe.cuh"
 
-// add writes a + b. The output may be one of the inputs, so nothing is declared
-// restrict: each element is read and written by one and the same thread, and a
-// thread reads before it writes.
+// add writes a + b. The output may be one of the inputs, so no pointer is declared
+// restrict: the same thread reads and writes each element, and reads it before it
+// writes it.
 template <typename T> DEVICE void add(T *out, const T *a, const T *b, u64 n) {
     constexpr int lanes = 16 / sizeof(T);
     typedef Vector<T, lanes> Group;
@@ -28,5 +28,5 @@ template <typename T> DEVICE void add(T *out, const T *a, const T *b, u64 n) {
 KERNEL add_f32(f32 *out, const f32 *a, const f32 *b, u64 n) { add(out, a, b, n); }
 KERNEL add_f64(f64 *out, const f64 *a, const f64 *b, u64 n) { add(out, a, b, n); }
 
-// Unsigned addition wraps; that of signed numbers would be undefined.
+// Unsigned addition wraps; signed overflow would be undefined.
 KERNEL add_i64(u64 *out, const u64 *a, const u64 *b, u64 n) { add(out, a, b, n); }

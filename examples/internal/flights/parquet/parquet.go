@@ -1,5 +1,5 @@
-// Package parquet opens flight data that is in Parquet. It is apart from package
-// flights because reading Parquet is much code to link.
+// Package parquet opens flight data in Parquet files. It is separate from package
+// flights because a Parquet reader links much code.
 package parquet
 
 import (
@@ -13,8 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/examples/internal/flights"
 )
 
-// Open opens a Parquet file whose columns are decoded into memory of the
-// allocator. The caller closes the reader.
+// Open opens a Parquet file. Its columns are decoded into memory of the allocator. The
+// caller closes the reader.
 func Open(ctx context.Context, path string, allocator memory.Allocator) (*flights.Reader, error) {
 	parquetFile, err := file.OpenParquetFile(path, true)
 	if err != nil {
