@@ -123,7 +123,7 @@ func TestTheCacheFails(t *testing.T) {
 	assert.Equal(t, compiled, calls)
 	require.ErrorContains(t, module.CacheFailure(), "kernels: write the cache: ")
 
-	// A directory with the file's name is neither read nor replaced.
+	// A directory with the file's name is not read or replaced.
 	directory := t.TempDir()
 	loadKept(t, dev, gpu, "code", directory)
 	file := filesIn(t, directory)[0]

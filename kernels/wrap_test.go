@@ -12,8 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// TestWrapModule launches code through a second Module of the same handle, whose Close
-// does not unload it.
+// TestWrapModule launches code through a second Module of the same handle. Its Close
+// does not unload the code.
 func TestWrapModule(t *testing.T) {
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"f": {Parameters: []int{4}}}}
 	dev, module := loadKernels(t, gpu, kernels.LoadOptions{})

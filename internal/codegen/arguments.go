@@ -18,7 +18,7 @@ import (
 
 // Arguments appends the words of the argument struct. The columns have the shape for
 // which the generator was made. The program is the generator's, or one with the same
-// key, whose literals may have other values.
+// key, possibly with other values of literals.
 func (g *Generator) Arguments(words *kernels.Words, program *exprtree.Program, inputs []*column.Column) error {
 	begin := len(words.Values)
 	for i, c := range inputs {

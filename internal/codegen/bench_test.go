@@ -93,8 +93,8 @@ func (s subject) program(b *testing.B, mgr *memory.Manager) (*exprtree.Program, 
 	return exprtree.NewProgram(numbers, types, []*exprtree.Node{output}), columns, bytes
 }
 
-// varied allocates memory whose blocks of 4 MiB are equal: small numbers as integers,
-// and numbers around 1 as floats.
+// varied allocates memory with equal blocks of 4 MiB: small numbers as integers, and
+// numbers around 1 as floats.
 func varied(b *testing.B, mgr *memory.Manager, bytes int) memory.Slice[uint8] {
 	s, err := memory.NewSlice[uint8](mgr, bytes, memory.AllocateOptions{})
 	require.NoError(b, err)

@@ -44,7 +44,7 @@ func (l *lane) castDecimal(n *exprtree.Node, x Value) Value {
 func (l *lane) rescale(x []ptx.Register, up, precision int) (result []ptx.Register, fits ptx.Register) {
 	zero := []ptx.Register{l.wide("mov.u64", "0"), l.wide("mov.u64", "0")}
 	switch {
-	case up > mostDigits: // only zero fits with so many more digits
+	case up > mostDigits: // only zero fits with that many more digits
 		return zero, l.predicate("setp.eq.u64", l.wide("or.b64", x[0], x[1]), "0")
 	case up > 0:
 		low, high := words128(powerOfTen(up))

@@ -21,8 +21,8 @@ FUNCTION Civil gpuframe_civil(i64 days) {
     const u32 day = day_from_march - (153 * month_from_march + 2) / 5 + 1;
     const bool next = month_from_march >= 10;
     const u32 month = next ? month_from_march - 9 : month_from_march + 3;
-    // Dates from March to December are in calendar year era * 400 + year_of_era, whose
-    // own number determines the leap year.
+    // Dates from March to December are in calendar year era * 400 + year_of_era. That
+    // number determines the leap year.
     const bool leap = year_of_era % 4 == 0 && (year_of_era % 100 != 0 || year_of_era == 0);
     const u32 day_of_year = next ? day_from_march - 305 : day_from_march + 60 + leap;
     return {era * 400 + year_of_era + next, (u64)day_of_year << 16 | month << 8 | day};

@@ -18,7 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// running computes two outputs, on a device whose kernels do nothing.
+// running computes two outputs, on a device with kernels that do nothing.
 func running() faulttest.Operation {
 	return faulttest.Operation{
 		Name: "Run", Requests: 1, Kernels: map[string]launchtest.Kernel{codegen.KernelName: {}},

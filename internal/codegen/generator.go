@@ -20,7 +20,7 @@ type Generator struct {
 	positions wordPositions
 	numbers   *numbering
 	functions map[string]bool
-	// given is the index plus one of the input whose values holes are given.
+	// given is the index plus one of the input that holes are given the values of.
 	given int
 }
 

@@ -20,7 +20,7 @@ const (
 	bytesInFlight = 32
 	// More than 8 rows are slower with bitmaps. Without bitmaps, narrow values use as
 	// many rows as fill bytesInFlight: 8 bytes per lane keep 16 KiB per multiprocessor
-	// in flight, a third of what the memory of an H200 needs.
+	// in flight, a third of the bytes that the memory of an H200 needs.
 	fewestRows, mostRows, mostRowsOfBits = 2, 32, 8
 	// mostOperations limits the operations for all rows of a lane, to limit the
 	// driver's compile time.

@@ -90,7 +90,7 @@ func (l *lane) op(k kind, instruction string, operands ...ptx.Register) ptx.Regi
 	return l.b.Op(k.class(), instruction, operands...)
 }
 
-// predicate adds an instruction whose result is a predicate.
+// predicate adds an instruction with a predicate as result.
 func (l *lane) predicate(instruction string, operands ...ptx.Register) ptx.Register {
 	return l.b.Op(ptx.Predicate, instruction, operands...)
 }

@@ -81,8 +81,8 @@ func (l *loader) argument(class ptx.Class, as string, number int) ptx.Register {
 	})
 }
 
-// address returns the address of a row's value in a column whose values begin at the
-// address in a word.
+// address returns the address of a row's value in a column with values from the address
+// in a word.
 func (l *loader) address(word int, p place, width int) ptx.Register {
 	base := l.once(fmt.Sprint("a", word, p.row), func() ptx.Register {
 		if p.short {
@@ -159,7 +159,7 @@ func (l *loader) load(input int, p place) loaded {
 	return l.column(l.g.program.Types[input], l.g.shape.Inputs[input], l.g.positions.inputs[input], p)
 }
 
-// take is load for a value whose bits are in a register, if it is a number of the same
+// take is load for a value with its bits in a register, if it is a number of the same
 // width. Other values are loaded even if they are given.
 func (l *loader) take(input int, given ptx.Register, p place) (loaded, bool) {
 	t, shape := l.g.program.Types[input], l.g.shape.Inputs[input]

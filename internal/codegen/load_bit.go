@@ -15,8 +15,8 @@ func (t *bit) test(b *ptx.Builder) ptx.Register {
 	return b.Op(ptx.Predicate, "setp.ne.u32", b.Op(ptx.Word32, "and.b32", t.word, t.mask), "0")
 }
 
-// bit loads the bit of a row: the bits begin at the address in a word, with the bit
-// whose number is in the next word.
+// bit loads the bit of a row: the bits begin at the address in a word, with the bit of
+// the number in the next word.
 func (l *loader) bit(word int, bits Bits, p place) *bit {
 	unit, instruction := 32, "u32"
 	if bits == ByteBits {

@@ -26,7 +26,8 @@ static constexpr f64 log2_e = 0x1.71547652b82fep+0;
 DEVICE f64 power_of_two(i32 k) { return float_of((u64)(k + 1023) << 52); }
 
 // exponential returns e^(x + low), where low is tiny compared with x: x = k ln 2 + r,
-// and e^r by its series up to r^13, whose error is less than 2^-57 for |r| <= ln 2 / 2.
+// and e^r by its series up to r^13, with an error of less than 2^-57 for |r| <= ln 2 /
+// 2.
 DEVICE f64 exponential(f64 x, f64 low) {
     if (!(x < 710))
         return x != x ? x : infinity;

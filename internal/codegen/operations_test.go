@@ -47,7 +47,7 @@ type operation struct {
 	result   arrow.DataType
 }
 
-// each adds operations whose operands have one type.
+// each adds operations with operands of one type.
 func each(all []operation, ops []exprtree.Op, types []arrow.DataType, operands int, result arrow.DataType) []operation {
 	for _, op := range ops {
 		for _, t := range types {

@@ -29,7 +29,8 @@ FUNCTION f64 gpuframe_fmod(f64 x, f64 y) {
         left -= digits;
     }
     if (rest) {
-        // Normalize: move the leading bit back to its position, if there is one.
+        // Normalize: move the leading bit back to its position, unless the rest is
+        // zero.
         const i32 shift = __builtin_clzll(rest) - 11;
         if (shift < by.e)
             rest = (rest << shift) + ((u64)(by.e - shift - 1) << 52);

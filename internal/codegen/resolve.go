@@ -42,7 +42,7 @@ type resolver struct {
 	inputs  []*column.Column
 	rows    int
 	copies  map[*exprtree.Node]*exprtree.Node
-	// types are the types of the new program's inputs. asked are the subexpressions
+	// types are the types of the new program's inputs. The map has the subexpressions
 	// about each dictionary, by input; made are the columns of their results.
 	types []arrow.DataType
 	asked map[int][]*question
@@ -78,8 +78,8 @@ func (r *resolver) any() bool {
 	return false
 }
 
-// about returns the only input on whose values a bool depends, if the bool is null
-// exactly when the input is.
+// about returns the only input that a bool depends on, if the bool is null exactly when
+// the input is.
 func (r *resolver) about(n *exprtree.Node) (input int, ok bool) {
 	switch n.Op {
 	case exprtree.Equal, exprtree.NotEqual, exprtree.StartsWith, exprtree.EndsWith:

@@ -99,8 +99,8 @@ func (g *Generator) splice(template, kernel string) (string, error) {
 	return template[:begin] + g.Functions() + s.String() + template[begin+size:], nil
 }
 
-// Give names the input whose values holes pass. Call it before Splice. Without it the
-// registers after "given" are ignored and all values are loaded.
+// Give names the input of the values that holes pass. Call it before Splice. Without it
+// the registers after "given" are ignored and all values are loaded.
 func (g *Generator) Give(input int) { g.given = input + 1 }
 
 // predicate writes the code that replaces a hole.

@@ -22,8 +22,8 @@ struct Angle {
 DEVICE u64 multiply_high(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b) >> 64); }
 
 // reduce_large reduces |x| >= 2^31 with the relevant bits of 2/π (Payne and Hanek
-// 1983). With x = m 2^(e−63), the bits whose products with m are multiples of 4 are
-// skipped, and 192 of the others leave an error of 2^-126.
+// 1983). With x = m 2^(e−63), bits are skipped if their products with m are multiples
+// of 4, and 192 of the others leave an error of 2^-126.
 DEVICE Angle reduce_large(f64 x) {
     const u64 bits = bits_of(x) & ~(1ull << 63);
     const u64 m = (bits << 11) | (1ull << 63);

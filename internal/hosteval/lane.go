@@ -34,8 +34,8 @@ func (l lane[T]) at(i int) T { return l.values[i*l.stride] }
 // ok reports whether row i is not null.
 func (l lane[T]) ok(i int) bool { return l.valid.at(i) }
 
-// laneOf returns the operand as values of T, the storage type of its kind or a type of
-// the same width.
+// laneOf returns the operand as values of T, the storage type of the operand or a type
+// of the same width.
 func laneOf[T any](e *evaluation, n *exprtree.Node) lane[T] {
 	bytes, stride, valid := e.lane(n)
 	return lane[T]{values: view[T](bytes), stride: stride, valid: valid}

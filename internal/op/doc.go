@@ -1,10 +1,10 @@
 // Package op is the framework of the operators on columns. An operator of one column
-// that keeps the rows reads so:
+// that keeps the rows has this form:
 //
 //	call, err := op.Begin(ctx, options, c)    // stream, manager, order behind other work
 //	in, err := call.View(c)                   // values, bitmap and row count for kernels
-//	result := op.Like(in)                     // what the result is
-//	if call.Estimating() {                    // only the sizes are wanted
+//	result := op.Like(in)                     // the type, rows and nulls of the result
+//	if call.Estimating() {                    // compute only the sizes
 //		sizes := result.Sizes()
 //		return nil, call.Estimate(sizes[:], []uint64{stateBytes})
 //	}

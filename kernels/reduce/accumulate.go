@@ -97,8 +97,8 @@ func (w *writer) rest() error {
 	return nil
 }
 
-// addRow adds the outputs of a row, whose number is w.row + add, to the states. inside
-// is the predicate that the row exists, or "" if it always does.
+// addRow adds the outputs of row number w.row + add to the states. inside is the
+// predicate that the row exists, or "" if it always does.
 func (w *writer) addRow(values []codegen.Value, add int, inside ptx.Register) {
 	b := w.b
 	met := make(map[int]ptx.Register)

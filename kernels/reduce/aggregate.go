@@ -101,8 +101,8 @@ func ArgMin(e expr.Expr) Aggregate { return Aggregate{function: rowOfMinimum, va
 // ArgMax is the number of the first row that has the largest value. See [ArgMin].
 func ArgMax(e expr.Expr) Aggregate { return Aggregate{function: rowOfMaximum, value: e} }
 
-// Where restricts the aggregate to rows in which a condition is true, that is, neither
-// false nor null. If Where is called several times, all conditions must be true.
+// Where restricts the aggregate to rows in which a condition is true, not false or
+// null. If Where is called several times, all conditions must be true.
 func (a Aggregate) Where(condition expr.Expr) Aggregate {
 	if a.where != (expr.Expr{}) {
 		condition = a.where.AndStrict(condition) // true for the same rows as And, and cheaper

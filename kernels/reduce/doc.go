@@ -16,7 +16,7 @@
 //
 // Nulls are skipped. An aggregate without values, because there are no rows, all are
 // null, or none meets its condition, is null; counts are 0. [Aggregate.Where] selects
-// the rows for which the condition is true: neither false nor null.
+// the rows for which the condition is true, not false or null.
 //
 // # Types
 //

@@ -7,8 +7,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// formOf returns the form of a type's values in registers. ok is false for types whose
-// values can only be counted.
+// formOf returns the form of a type's values in registers. ok is false for types with
+// values that can only be counted.
 func formOf(t arrow.DataType) (form aggregate.Form, ok bool) {
 	l, err := layout.Of(t)
 	if err != nil {

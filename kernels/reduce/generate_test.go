@@ -17,8 +17,8 @@ import (
 )
 
 // values makes an array with meaningful sums: floats of similar magnitude, sometimes
-// with NaN, infinities and zeros of both signs, and decimals whose sum fits. Arrays of
-// other types have arbitrary values.
+// with NaN, infinities and zeros of both signs, and decimals with a sum that fits.
+// Arrays of other types have arbitrary values.
 func values(g *arraytest.Generator, kind arrow.DataType, n int) arrow.Array {
 	special := g.IntN(2) == 0
 	number := func() float64 {

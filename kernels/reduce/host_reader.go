@@ -14,8 +14,8 @@ import (
 // package aggregate.
 type reader struct {
 	array arrow.Array
-	// values reads the values from row first into low, and into high for decimals. It
-	// is nil for types that can only be counted.
+	// values reads the values from row first into low, and into high for decimals. The
+	// function is nil for types that can only be counted.
 	values    func(first int, low, high []uint64)
 	low, high [lanes]uint64
 	// valid holds the rows' bits of the validity bitmap, unless allValid is true.

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/layout"
 )
 
-// wanted is an aggregate whose expressions are outputs of a program.
+// wanted is an aggregate of outputs of a program.
 type wanted struct {
 	function function
 	// value and where are indices of outputs, negative without an output.
@@ -94,8 +94,8 @@ type result struct {
 	first, second int
 	freedom       int
 	// kind is the type of the result. If typeOf is not negative, the type is that of
-	// output number typeOf of the program, because a plan may serve programs whose
-	// types differ in ways that do not affect the kernel, such as the time zone.
+	// output number typeOf of the program, because a plan may serve programs with types
+	// that differ in ways that do not affect the kernel, such as the time zone.
 	kind   arrow.DataType
 	typeOf int
 }

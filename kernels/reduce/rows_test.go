@@ -21,7 +21,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// withCount returns a table whose number of rows is on the device.
+// withCount returns a table with its number of rows on the device.
 func withCount(t *testing.T, mgr *memory.Manager, table *buffer.Buffer, count int64) *buffer.Buffer {
 	t.Helper()
 	rows, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})

@@ -67,7 +67,7 @@ func choose(ctx context.Context, mask, a, b *column.Column, options kernels.Opti
 	return rowsLike(made, like)
 }
 
-// choose makes the result. like is the input whose row count the result has.
+// choose makes the result. The result has the row count of like.
 func (g *gatherer) choose(mask, a, b, like *column.Column, l layout.Layout) (*column.Column, error) {
 	by, err := layoutOf(mask.Type())
 	if err != nil {

@@ -1,8 +1,8 @@
 // Package selection picks and arranges the rows of tables and columns: filter, take,
 // concatenate, reverse, head and tail, and the choice between two columns.
 //
-// Nulls follow Arrow's rules. A row taken by a null index is null. A row whose mask is
-// null is dropped by a filter and null in a choice. The value under a null in a result
+// Nulls follow Arrow's rules. A row taken by a null index is null. A row with a null
+// mask is dropped by a filter and null in a choice. The value under a null in a result
 // is undefined.
 //
 // # Types

@@ -28,7 +28,7 @@ func (e *IndexError) Error() string {
 // Unwrap returns [ErrBounds].
 func (e *IndexError) Unwrap() error { return ErrBounds }
 
-// unsoundError reports a row of strings or lists whose offsets are not in order or
+// unsoundError reports a row of strings or lists with offsets that are not in order or
 // point outside the data.
 func unsoundError(row, begin, end, extent int64) error {
 	return fmt.Errorf("row %d of the input has the offsets %d and %d, of %d bytes or elements: %w", row, begin, end, extent, column.ErrInvalid)

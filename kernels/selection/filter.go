@@ -43,10 +43,10 @@ import (
 // operator reads it there, and Buffer.NumRows fetches it. A row count of the input may
 // also be on the device. On the host the function returns when the result is complete.
 //
-// There is one exception. For strings and lists in a slice with at most half of the
-// rows in memory, Filter fetches the ends of the slice, so that the result is not as
-// long as all rows in memory. That is one wait per level of nesting, and no wait while
-// the stream is captured.
+// For strings and lists in a slice with at most half of the rows in memory, Filter does
+// wait: it fetches the ends of the slice, so that the result is not as long as all rows
+// in memory. That is one wait per level of nesting, and no wait while the stream is
+// captured.
 func Filter(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -60,7 +60,7 @@ func Filter(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, opti
 }
 
 // FilterMask is [Filter] with a mask: a column of bool, as long as the table's
-// capacity, that is true for the rows to keep. Rows whose mask is null are dropped.
+// capacity, that is true for the rows to keep. Rows with a null mask are dropped.
 func FilterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {

@@ -175,7 +175,7 @@ func TestFilterOfNothing(t *testing.T) {
 	})
 }
 
-// exactly makes a column of fixed width, or of bool, whose buffers are separate
+// exactly makes a column of fixed width, or of bool, with buffers in separate
 // allocations that end with the last required byte.
 func exactly(t *testing.T, mgr *memory.Manager, values arrow.Array) *column.Column {
 	t.Helper()

@@ -45,8 +45,8 @@ func filterOnHost(ctx context.Context, call *op.Call, table *buffer.Buffer, colu
 	return tableOf(table, results, buffer.Rows{Count: int64(len(numbers)), Manager: call.Manager})
 }
 
-// keptNumbers returns the numbers of the rows below rows whose mask, on the host, is
-// true and not null.
+// keptNumbers returns the numbers of the rows, less than rows, for which the mask on
+// the host is true and not null.
 func keptNumbers(mask *column.Column, rows int) ([]int64, error) {
 	p := whole(mask)
 	l, err := layoutOf(p.data.Type)

@@ -20,7 +20,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// maskOf makes a mask whose elements are true with probability keep, and null with
+// maskOf makes a mask of elements that are true with probability keep, and null with
 // probability nulls. It returns the rows that are kept.
 func maskOf(r *rand.Rand, n int, keep, nulls float64) (mask *array.Boolean, rows []int) {
 	builder := array.NewBooleanBuilder(arrowmemory.DefaultAllocator)
@@ -178,7 +178,7 @@ func filterSize(t *testing.T, mgr *memory.Manager, n int, keep float64) {
 	}
 }
 
-// TestFilterOfFilter chains filters, whose row counts stay on the device.
+// TestFilterOfFilter chains filters. The row counts stay on the device.
 func TestFilterOfFilter(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

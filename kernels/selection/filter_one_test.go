@@ -67,7 +67,7 @@ func TestFilterOneColumn(t *testing.T) {
 	})
 }
 
-// TestFilterOneColumnOfNoRows filters a table whose count on the device is zero.
+// TestFilterOneColumnOfNoRows filters a table with a count of zero on the device.
 func TestFilterOneColumnOfNoRows(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

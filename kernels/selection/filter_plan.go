@@ -13,8 +13,8 @@ import (
 )
 
 // plan is how a filter handles the columns of a table. The filter's kernels keep the
-// rows of buffers. Columns whose rows vary in length are gathered by the numbers of the
-// kept rows.
+// rows of buffers. Columns with rows of varying length are gathered by the numbers of
+// the kept rows.
 type plan struct {
 	capacity int
 	manager  *memory.Manager

@@ -12,17 +12,16 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// gatherer takes rows of columns. It walks down each column and enqueues all work whose
-// sizes the host knows. Work that needs memory of a size that only the device knows is
-// deferred: settle fetches all such sizes together and continues, in one round per
-// level of strings and lists.
+// gatherer takes rows of columns. It walks down each column and enqueues all work of
+// sizes that the host knows. Work that needs memory of a size that only the device
+// knows is deferred: settle fetches all such sizes together and continues, in one round
+// per level of strings and lists.
 type gatherer struct {
 	ctx  context.Context
 	call *op.Call
 	// held is released when the results hold references.
 	held []retainable
-	// wanted and then are the next round: the bytes to fetch, and the work that
-	// follows.
+	// The next round fetches the destinations and runs the functions.
 	wanted []memory.Destination
 	then   []func() error
 	// bad is the word in which kernels record the first row with an index out of
@@ -140,7 +139,7 @@ func (g *gatherer) take(p part, s *source, nested bool) (*pending, error) {
 }
 
 // knowNulls sets the null count to zero if a column has no bitmap. It is called again
-// for columns whose buffers are allocated later.
+// for columns with buffers that are allocated later.
 func (made *pending) knowNulls() {
 	if len(made.data.Buffers) > 0 && made.data.Buffers[0].Len() == 0 {
 		made.data.NullCount = 0

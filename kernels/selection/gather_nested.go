@@ -42,9 +42,9 @@ func (g *gatherer) takeStructs(made *pending, p part, l layout.Layout, s *source
 }
 
 // takeUnion takes type ids, and the rows of all children of a sparse union or the
-// offsets of a dense union, whose children are shared. Unions have no validity bitmap.
-// A null row of a sparse union is null in every child. A null row of a dense union must
-// lie under a null of a parent, and gets an arbitrary value.
+// offsets of a dense union. The children of a dense union are shared. Unions have no
+// validity bitmap. A null row of a sparse union is null in every child. A null row of a
+// dense union must lie under a null of a parent, and gets an arbitrary value.
 func (g *gatherer) takeUnion(made *pending, p part, l layout.Layout, s *source, nested bool) error {
 	union := l.Storage.(arrow.UnionType)
 	filling := 0

@@ -28,7 +28,7 @@ type rows struct {
 	bad         *hostword.Word
 }
 
-// onHost reads the counts of a source, whose memory has to be ready.
+// onHost reads the counts of a source. Their memory has to be ready.
 func (s *source) onHost() (*rows, error) {
 	r := &rows{order: s.order, validAt: int(s.valid.at)}
 	var err error

@@ -36,9 +36,9 @@ func (s *source) resultType(t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// withNulls returns a type whose rows may be null, and whether it differs from t. The
-// children of sparse unions and the values of run-end encoded columns store the nulls,
-// so they become nullable. All other types have a validity bitmap.
+// withNulls returns a type with rows that may be null, and whether it differs from t.
+// The children of sparse unions and the values of run-end encoded columns store the
+// nulls, so they become nullable. All other types have a validity bitmap.
 func withNulls(t arrow.DataType) (made arrow.DataType, changed bool) {
 	switch t := t.(type) {
 	case *arrow.StructType:
@@ -77,7 +77,7 @@ func withNulls(t arrow.DataType) (made arrow.DataType, changed bool) {
 	return t, false
 }
 
-// schemaOf returns a copy of a schema with the types of columns, whose children may
+// schemaOf returns a copy of a schema with the types of columns. Their children may
 // have become nullable. If nullable is true all fields become nullable.
 func schemaOf(like *arrow.Schema, columns []*column.Column, nullable bool) *arrow.Schema {
 	fields := slices.Clone(like.Fields())

@@ -8,7 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// withDeviceRows returns a column whose row count, if it has one, is in device memory.
+// withDeviceRows returns a column with its row count, if it has one, in device memory.
 // A row count that is computed from a parent's count is fetched, and the column is
 // sliced. The caller releases the result.
 func withDeviceRows(ctx context.Context, c *column.Column) (*column.Column, error) {
@@ -37,8 +37,8 @@ func releasedColumn(made *column.Column, err error, held retainable) (*column.Co
 }
 
 // sameRows checks that columns of equal length have equal row counts, and returns one
-// with that count: a column with a count on the device, if there is one. Counts that
-// are not the same object are fetched and compared.
+// with that count: a column with a count on the device is preferred. Counts that are
+// not the same object are fetched and compared.
 func sameRows(ctx context.Context, columns ...*column.Column) (*column.Column, error) {
 	first := columns[0]
 	for i, c := range columns[1:] {

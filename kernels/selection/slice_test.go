@@ -18,8 +18,8 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// eachTable calls f with tables of one sliced column of every type, whose count the
-// host or only the device knows.
+// eachTable calls f with tables of one sliced column of every type. The host or only
+// the device knows the count.
 func eachTable(t *testing.T, f func(t *testing.T, options kernels.Options, table *buffer.Buffer, rows int, seen arrow.Array)) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		for i, dataType := range arraytest.AllTypes() {

@@ -36,7 +36,8 @@ type source struct {
 	// If last is zero the source selects all rows in reverse order.
 	last uint64
 	// limit is the number of input rows. If limitRows has memory it holds the number,
-	// and limit is its maximum. Rows whose index is not below the limit become null.
+	// and limit is its maximum. Rows with an index that is not below the limit become
+	// null.
 	limit     uint64
 	limitRows memory.Slice[int64]
 	// capacity is the number of output rows, or their maximum if rows has memory.

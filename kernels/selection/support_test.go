@@ -132,7 +132,7 @@ func requireRows(t require.TestingT, got, from arrow.Array, rows []int) {
 	}
 }
 
-// tableOf makes a table of columns, whose count may be on the device.
+// tableOf makes a table of columns. Its count may be on the device.
 func tableOf(t testing.TB, mgr *memory.Manager, rows int64, onDevice bool, columns ...*column.Column) *buffer.Buffer {
 	t.Helper()
 	fields := make([]arrow.Field, len(columns))

@@ -26,8 +26,9 @@ const (
 	Check Bounds = iota
 	// Null makes their rows null, without a wait.
 	Null
-	// Trust promises that there are none. With one all the same a GPU reads
-	// whatever it points to, or fails for good; the host gives some value.
+	// Trust is a promise that all indices are in bounds. For an index out of bounds a
+	// GPU reads the memory at that position, or fails permanently; the host returns an
+	// arbitrary value.
 	Trust
 )
 
@@ -37,10 +38,10 @@ type TakeOptions struct {
 	Bounds Bounds
 }
 
-// Take returns a table of rows of another table: row i of the result is the row whose
-// number, counted from 0, is row i of the indices. Indices are integers of any width. A
-// row may be taken several times. Rows whose index is null are null. The table's row
-// count may be on the device. The caller releases the result.
+// Take returns a table of rows of another table: row i of the result is row number
+// indices[i], counted from 0. Indices are integers of any width. A row may be taken
+// several times. Rows with a null index are null. The table's row count may be on the
+// device. The caller releases the result.
 //
 // # Errors
 //

@@ -30,7 +30,7 @@ func onDevice[T memory.Element](t *testing.T, mgr *memory.Manager, values ...T) 
 	return made.AsBytes()
 }
 
-// unsound returns columns of strings and lists whose offsets were not checked.
+// unsound returns columns of strings and lists with unchecked offsets.
 func unsound(t *testing.T, mgr *memory.Manager) map[string]*column.Column {
 	columns := map[string]*column.Column{}
 	add := func(name string, data column.Data) *column.Column {
@@ -67,8 +67,8 @@ func unsound(t *testing.T, mgr *memory.Manager) map[string]*column.Column {
 
 var list0 = arrow.ListOf(arrow.PrimitiveTypes.Int32)
 
-// TestUnsoundOffsets runs all operators on columns whose offsets are not in order or
-// point outside the data. No operator may panic, leak, or read outside the data, at
+// TestUnsoundOffsets runs all operators on columns with offsets that are not in order
+// or point outside the data. No operator may panic, leak, or read outside the data, at
 // which the emulator would stop. On the host each operator returns an error; on a GPU a
 // take that checks does.
 func TestUnsoundOffsets(t *testing.T) {

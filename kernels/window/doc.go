@@ -1,6 +1,6 @@
-// Package window holds operators whose result in each row depends on the rows up to it:
-// cumulative sums, products, minima and maxima, and the filling of nulls with the
-// previous or the next value.
+// Package window holds operators with a result in each row that depends on the rows up
+// to it: cumulative sums, products, minima and maxima, and the filling of nulls with
+// the previous or the next value.
 //
 //	totals, err := window.CumulativeSum(ctx, amounts)
 //	defer totals.Release()

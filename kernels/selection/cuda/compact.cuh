@@ -24,7 +24,7 @@ template <typename T> DEVICE T *global_of(T *address) {
     return (T *)(__attribute__((address_space(1))) T *)global;
 }
 
-// Mask selects the kept rows: those whose bit is set in bits and, if valid is not null,
+// Mask selects the kept rows: those with a bit set in bits and, if valid is not null,
 // in valid. Bits are numbered from a bit, 0 to 7, of the first byte.
 struct Mask {
     const u8 *bits;

@@ -82,7 +82,7 @@ DEVICE void find_places(const Prefixes<u32> &prefixes, u32 tiles, Exchange *exch
     }
 }
 
-// evaluate_four evaluates the predicate for four rows, whose values are in registers.
+// evaluate_four evaluates the predicate for four rows with values in registers.
 DEVICE void evaluate_four(u32 (&keep)[4], u64 row, const u64 *value) {
     asm volatile("//@predicate %0 %1 %2 %3 %4 %5 given %6 %7 %8 %9"
                  : "=r"(keep[0]), "=r"(keep[1]), "=r"(keep[2]), "=r"(keep[3])
@@ -95,8 +95,8 @@ DEVICE void evaluate_four(u32 (&keep)[4], u64 row, const u32 *value) {
                  : "l"(row), "n"(32), "r"(value[0]), "r"(value[1]), "r"(value[2]), "r"(value[3]));
 }
 
-// own_bits evaluates the predicate for a segment of limit rows from row begin, whose
-// values are loaded. Bit i is set if the lane keeps row 32 i + lane.
+// own_bits evaluates the predicate for a segment of limit rows from row begin, after
+// their values were loaded. Bit i is set if the lane keeps row 32 i + lane.
 template <typename T> DEVICE u32 own_bits(const T (&value)[segment_words], u32 begin, u32 limit) {
     const u32 lane = lane_in_warp();
     u32 bits = 0;

@@ -75,8 +75,8 @@ DEVICE void copy_bits(Few &few, u32 n, u32 total, const u8 *source, u8 *out, u64
         ((u32 *)out)[word] = few.bits[word];
 }
 
-// compact_few keeps those of n rows, at most small_rows, whose bit is set. All lanes of
-// a warp call bits_of with the number of a word.
+// compact_few keeps those of n rows, at most small_rows, that have their bit set. All
+// lanes of a warp call bits_of with the number of a word.
 template <typename Bits> DEVICE void compact_few(Few &few, u32 n, i64 capacity, i64 *kept, const Parts &parts, Bits bits_of) {
     const u32 thread = thread_in_block(), warp = thread / warp_threads, lane = lane_in_warp();
 #pragma nounroll

@@ -1,6 +1,6 @@
 // The kernel that keeps the rows for which a predicate is true. codegen.Splice replaces
-// its marked lines with the predicate. There is one kernel for fused columns of 4 bytes
-// and one for 8, so that the driver has little to compile for a new predicate.
+// its marked lines with the predicate. Fused columns of 4 bytes and of 8 bytes have
+// separate kernels, so that the driver has little to compile for a new predicate.
 #pragma once
 
 #include "compact.cuh"
@@ -69,8 +69,8 @@ DEVICE u32 warp_keep_bits(u32 begin, u32 limit) {
 // compact_where keeps the rows for which the predicate, which writes 0 or 1, is true.
 // There are fewer than 2³² rows.
 //
-// A block loops over tiles and takes the next one while it still stores, so it waits
-// neither for the number nor for the start of another block.
+// A block loops over tiles and takes the next one while it still stores, so it does not
+// wait for the number or for the start of another block.
 template <typename T>
 DEVICE void compact_where(void *state, const i64 *rows, i64 capacity, i64 *kept, const Found &found, const Fused &fused) {
     __shared__ u32 taken, counts[compact_warps], tile_begin;

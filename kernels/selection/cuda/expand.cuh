@@ -4,7 +4,7 @@
 #include "ranges.cuh"
 
 // expand_ranges writes the index of every element: element j of the output belongs to
-// the list whose output offsets enclose j, and has the same position in the list as in
+// the list with output offsets around j, and has the same position in the list as in
 // the input.
 template <typename T, typename Index>
 DEVICE void expand_ranges(Index *out, const T *__restrict__ offsets, const T *__restrict__ begins, u64 lists, u64 most) {

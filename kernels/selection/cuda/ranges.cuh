@@ -62,8 +62,8 @@ DEVICE void report(const Ruled &, u64) {}
 
 // take_ranges writes capacity + 1 lengths and the positions at which the rows begin in
 // the data of the input. The last length and those of rows beyond the count are 0. Rows
-// whose offsets are not in order or point beyond the extent of the data are reported
-// and get length 0.
+// with offsets that are not in order or point beyond the extent of the data are
+// reported and get length 0.
 template <typename T, typename S>
 DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__ offsets, const u8 *__restrict__ valid, u64 valid_at,
                         i64 *sums, u64 extent, i64 most, u64 capacity, const S &source) {

@@ -1,10 +1,10 @@
 // Sources: the mapping from each output row of this folder's kernels to an input row.
 //
 // A source is an array of indices of 32 or 64 bits or, without memory, a rule. Signed
-// indices are read as unsigned, so a negative index is beyond every limit. Rows whose
-// index is null or out of bounds are null. The kernels never read the memory at such an
-// index: they load row 0 instead. All loads of a thread can then start before the first
-// has completed, which keeps the memory busy.
+// indices are read as unsigned, so a negative index is beyond every limit. Rows with an
+// index that is null or out of bounds are null. The kernels never read the memory at
+// such an index: they load row 0 instead. All loads of a thread can then start before
+// the first has completed, which keeps the memory busy.
 //
 // If the count of rows is on the device, rows beyond it, up to the capacity, are
 // written like null rows. Otherwise nested values there would be garbage to readers of
@@ -48,9 +48,9 @@ struct Ruled {
 };
 
 // SOURCE declares a kernel's parameters for a source; listed and ruled make a source of
-// them. If bad is not null it receives the first row whose index is out of bounds. For
-// a rule the third parameter selects the last rows, that number of them, in order, or,
-// if it is 0, all rows in reverse order.
+// them. If bad is not null it receives the first row with an index out of bounds. For a
+// rule the third parameter selects the last rows, that number of them, in order, or, if
+// it is 0, all rows in reverse order.
 #define SOURCE                                                                                                         \
     const void *__restrict__ indices, const u8 *__restrict__ index_valid, u64 index_valid_at,                          \
         const i64 *__restrict__ limit_rows, u64 limit, const i64 *__restrict__ rows, u64 capacity, u64 *bad

@@ -33,7 +33,7 @@ DEVICE void take(T *out, u32 *out_valid, const T *__restrict__ values, const u8 
 #pragma unroll
     for (u32 k = 0; k < items; k++)
         value[k] = filling;
-    if (source.limit != 0) { // otherwise there is nothing to load
+    if (source.limit != 0) { // without rows nothing can be loaded
 #pragma unroll
         for (u32 k = 0; k < items; k++)
             value[k] = values[index[k]];

@@ -15,7 +15,7 @@ DEVICE void take_bits(u32 *out, u32 *out_valid, const u8 *__restrict__ values, u
 #pragma unroll
     for (u32 k = 0; k < items; k++)
         set[k] = false;
-    if (source.limit != 0) { // otherwise there is nothing to load
+    if (source.limit != 0) { // without rows nothing can be loaded
         if (values != nullptr)
 #pragma unroll
             for (u32 k = 0; k < items; k++)

@@ -1,6 +1,6 @@
 #include "rows.cuh"
 
-// take_runs writes the run of each row: the first run whose end is beyond the row. Run
+// take_runs writes the run of each row: the first run with an end beyond the row. Run
 // ends count from the beginning of the column's memory, offset elements before its
 // first row.
 template <typename T, typename S> DEVICE void take_runs(u64 *out, const T *__restrict__ ends, u64 runs, u64 offset, const S &source) {

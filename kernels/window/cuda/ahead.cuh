@@ -51,7 +51,7 @@ template <typename T> struct Exchange {
 template <typename T, typename Fold> DEVICE void look_ahead(void *state, u32 tile, u32 tiles, Exchange<T> *exchange, Fold f) {
     const u32 lane = lane_in_warp();
     const Prefixes<T> prefixes(state, tiles);
-    T remembered = f.none(); // without state: of the tile whose number is lane
+    T remembered = f.none(); // without state: the fold of tile number lane
     bool remembered_null = false;
 #pragma nounroll
     for (u32 slot = 0; tile < tiles; slot ^= 1) {

@@ -61,7 +61,7 @@ extern __shared__ u64 shared_rooms[]; // 16 · loads bytes per lane for each of 
 //
 // If the fold selects, as the maximum does, and the fold before the warp's rows absorbs
 // all of them, all its rows have that value. This is the case for most warps unless
-// values ascend, and needs neither the rows nor a fold.
+// values ascend, and needs no rows and no fold.
 //
 // If keep is set, which requires accumulators as wide as the values, shared memory
 // holds the folds within the warp. Otherwise it holds the loaded values, and the rows
@@ -129,7 +129,7 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
                     group[i].lane[j] = row < own ? from[row] : Value();
                 }
         }
-        // Rows beyond the last are neither null nor valid.
+        // Rows beyond the last are not null and not valid.
         loaded_valid = low_bits(rows.template of_lane<chunk_rows>(lane));
         if (input.valid != nullptr)
             loaded_valid &= load_bits<chunk_rows>(input.valid, input.bit + rows.begin + lane * chunk_rows, input.bit + input.rows);

@@ -1,7 +1,7 @@
 #include "fill.cuh"
 
-// fill_1 fills booleans, whose values are bits. The bits after the last row in the last
-// word become 0.
+// fill_1 fills booleans, which are bits. The bits after the last row in the last word
+// become 0.
 KERNEL LAUNCH_BOUNDS(fill_threads)
 fill_1(u32 *out, u32 *out_valid, const u8 *values, const u8 *valid, u64 bit, const i64 *row_count, i64 capacity, void *state,
        u32 backward) {
@@ -10,7 +10,7 @@ fill_1(u32 *out, u32 *out_valid, const u8 *values, const u8 *valid, u64 bit, con
         const u32 first = 32 * tile.word;
         if (first >= tile.rows)
             return;
-        // Valid rows set their bit in made; null rows, whose bit is set in handed, take
+        // Valid rows set their bit in made; null rows, with a bit set in handed, take
         // it from a neighbour. A word takes five steps, like a carry-lookahead adder.
         u32 made = tile.bits & load_bits<32>(values, bit + tile.begin + first, bit + rows), handed = ~tile.bits;
 #pragma unroll

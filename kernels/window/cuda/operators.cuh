@@ -46,8 +46,9 @@ template <template <typename> class How> struct RoundingHalf {
     }
 };
 
-// Lowest folds integers to the smallest one after it inverts the bits in turn: for the
-// minimum the sign bit, if there is one; for the maximum all other bits.
+// Lowest folds integers to the smallest one after inverting the bits that are set in
+// `turn`: for the minimum the sign bit of signed integers; for the maximum all other
+// bits.
 template <typename Stored, typename Word> struct Lowest {
     typedef Stored Value;
     typedef Word Folded;
