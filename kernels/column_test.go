@@ -34,7 +34,8 @@ func numbers(t *testing.T, mgr *memory.Manager) *column.Column {
 	return uploadArray(t, mgr, builder)
 }
 
-// A column stands for its values, a sliced one for those it shows.
+// TestGPUColumnsAsArguments passes columns as arguments: a column stands for its
+// values, a slice for the values in it.
 func TestGPUColumnsAsArguments(t *testing.T) {
 	_, mgr, module := openGPU(t)
 	whole := numbers(t, mgr)

@@ -153,7 +153,7 @@ func less(a, b cell) bool {
 	return a.float < b.float
 }
 
-// extreme returns the first value in an order.
+// extreme returns the first value in an order. It skips NaN if there are numbers.
 func extreme(values []cell, before func(a, b cell) bool) cell {
 	var best cell
 	for _, c := range values {

@@ -49,7 +49,7 @@ type compaction struct {
 	// numbers are the numbers of the kept rows, if columns have to be gathered.
 	numbers     planBuffer
 	numberOrder order
-	// scratch is the memory that the selector has requested.
+	// zeroed and scratch are the memory that the selector has requested.
 	zeroed  memory.Slice[uint8]
 	scratch []memory.Slice[uint8]
 }
