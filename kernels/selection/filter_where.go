@@ -33,7 +33,8 @@ type predicateSelector struct {
 	// small is the kernel that fits has found.
 	small *predicateKernel
 	// width is the size in bytes of the values of fused columns. one reports that the
-	// predicate reads only one column, which is fused.
+	// predicate reads a single column without nulls, which is also the only fused
+	// column.
 	width int
 	one   bool
 }
