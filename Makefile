@@ -117,6 +117,9 @@ gpu-bundle: ## build/gpu.tar.xz: tests and benchmarks for a GPU machine without 
 gpu-bundle-gorgonia: ## build/gpu-gorgonia.tar.xz: the same tests on the backend over gorgonia.org/cu
 	gorgoniacu/gpu-bundle.sh
 
+sizes: ## what programs weigh; fails above the limits
+	scripts/binary-size.sh
+
 bundle-check: gpu-bundle ## the bundle builds a package with nothing but what it holds
 	cd build/gpu && PACKAGES=internal/op ./run.sh build
 
