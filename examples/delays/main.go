@@ -49,7 +49,7 @@ func run(ctx context.Context) error {
 	var first *answer
 	for _, listed := range devices {
 		// The results of all devices must be equal to the host's.
-		said, err := ask(ctx, listed.Name)
+		said, err := answerOn(ctx, listed.Name)
 		if err != nil {
 			return fmt.Errorf("%s: %w", listed.Name, err)
 		}
@@ -57,15 +57,15 @@ func run(ctx context.Context) error {
 			first = &said
 		}
 		if math.Float64bits(said.mean) != math.Float64bits(first.mean) || said.count != first.count {
-			return fmt.Errorf("%s says %v, the first device %v", listed.Name, said, *first)
+			return fmt.Errorf("%s returns %v, the first device %v", listed.Name, said, *first)
 		}
 	}
 	fmt.Println("all devices give the same answer, to the last bit")
 	return nil
 }
 
-// ask loads the flights onto a device and computes the answer there.
-func ask(ctx context.Context, name string) (_ answer, err error) {
+// answerOn loads the flights onto a device and computes the answer there.
+func answerOn(ctx context.Context, name string) (_ answer, err error) {
 	dev, err := device.Open(name)
 	if err != nil {
 		return answer{}, err

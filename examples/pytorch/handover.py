@@ -135,7 +135,7 @@ def main():
         print(f"  mean delay {float(tensor[1:].astype('f8').mean() if not writable else tensor[1:].double().mean()):.2f} minutes;",
               library.stats())
 
-        unused = column.__dlpack__()  # a capsule that nobody takes
+        unused = column.__dlpack__()  # a capsule that no consumer takes
         del unused
         assert library.c.handover_in_use() > 0
         if go_first:

@@ -44,7 +44,7 @@ def fit_numpy(target, features):
 
 def main():
     path, target, *features = sys.argv[1:]
-    gpuframe.device_memory()  # the driver takes half a second to start, whatever is opened
+    gpuframe.device_memory()  # starting the driver takes half a second
     with gpuframe.connect(path) as client:
         began = time.perf_counter()
         with client.open("flights") as table:
