@@ -20,20 +20,23 @@ module=github.com/gpuframe/gpuframe
 
 packages() {
     GOWORK=off GOFLAGS='' go list -f '{{range .TestImports}}{{.}} {{end}}{{range .XTestImports}}{{.}} {{end}} {{.ImportPath}}' ./... |
-        awk '/internal\/testing\/devicetest / && !/devicetest$/ {print $NF}' | sed "s|^$module/||"
+        awk '/internal\/testing\/devicetest / && !/devicetest$/ {print $NF}' | sed "s|^$module/||; s|^$module\$|.|"
 }
 
 write() {
     mkdir -p "$build"
     printf 'go 1.26.0\n\nuse %s\nuse %s/gorgoniacu\n' "$root" "$root" >"$build/go.work"
-    local folder name separator=""
+    local file folder name separator=""
     {
         printf '{"Replace": {'
         while read -r folder; do
             name=$(GOWORK=off go list -f '{{.Name}}' "./$folder")
             mkdir -p "$build/_files/$folder"
             printf 'package %s_test\n\nimport _ "%s/gorgoniacu"\n' "$name" "$module" >"$build/_files/$folder/gorgonia_test.go"
-            printf '%s\n  "%s": "%s"' "$separator" "$root/$folder/gorgonia_test.go" "$build/_files/$folder/gorgonia_test.go"
+            # The paths of an overlay are clean.
+            file=$folder/gorgonia_test.go
+            file=${file#./}
+            printf '%s\n  "%s": "%s"' "$separator" "$root/$file" "$build/_files/$file"
             separator=,
         done < <(packages)
         # The library for Python is not a test.
