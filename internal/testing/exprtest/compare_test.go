@@ -78,7 +78,7 @@ func TestTolerance(t *testing.T) {
 // TestEveryOperationIsDrawn checks that the generator omits no operation.
 func TestEveryOperationIsDrawn(t *testing.T) {
 	drawn := make(map[exprtree.Op]bool)
-	for seed := 0; seed < 40 && len(drawn) < int(exprtree.Ops)-1+function.Count(); seed++ {
+	for round := 0; round < 2000 && len(drawn) < int(exprtree.Ops)-1+function.Count(); round++ {
 		rapid.Check(t, func(t *rapid.T) {
 			c := exprtest.Draw(t, exprtest.Options{})
 			defer c.Release()
