@@ -168,11 +168,16 @@ def test_ten_thousand_leak_nothing(where, which):
     for _ in range(rounds):
         once()
     support.settle()
-    first = resident()
-    for _ in range(rounds):
-        once()
-    support.settle()
-    grown = resident() - first
+    # A leak grows in each series; a garbage collector that is late on a busy machine
+    # grows in some.
+    for _ in range(3):
+        first = resident()
+        for _ in range(rounds):
+            once()
+        support.settle()
+        grown = resident() - first
+        if grown < 200 * rounds + (4 << 20):
+            break
     after = gpuframe.device_memory(where)
     assert (after.in_use, after.blocks, after.external, after.external_blocks) == (before.in_use, before.blocks, before.external, before.external_blocks)
     assert grown < 200 * rounds + (4 << 20), f"{grown:,} bytes more after {rounds:,} hand-overs"
