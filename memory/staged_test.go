@@ -31,9 +31,9 @@ var errDriver = errors.New("the driver fails")
 type faulty struct {
 	backend.Device
 	calls atomic.Int64
-	// queries counts the calls that query events; on a slow device there are more of
-	// them.
-	queries atomic.Int64
+	// enqueued are the copies, fills and events of the calls. The number of queries,
+	// waits and allocations depends on the speed of the device.
+	enqueued atomic.Int64
 	// at is called with the number of each call, beginning with 1.
 	at atomic.Pointer[func(call int64) error]
 	// hostFree is the error that HostFree returns instead of freeing; nil lets it
@@ -52,7 +52,7 @@ func (f *faulty) step() error {
 // arm restarts the count and calls at from now on.
 func (f *faulty) arm(at func(call int64) error) {
 	f.calls.Store(0)
-	f.queries.Store(0)
+	f.enqueued.Store(0)
 	f.at.Store(&at)
 }
 
@@ -73,6 +73,7 @@ func (f *faulty) HostAlloc(bytes uint64) (unsafe.Pointer, error) {
 }
 
 func (f *faulty) CopyToDeviceAsync(to backend.Pointer, from unsafe.Pointer, bytes uint64, stream backend.Stream) error {
+	f.enqueued.Add(1)
 	if err := f.step(); err != nil {
 		return err
 	}
@@ -80,6 +81,7 @@ func (f *faulty) CopyToDeviceAsync(to backend.Pointer, from unsafe.Pointer, byte
 }
 
 func (f *faulty) CopyToHostAsync(to unsafe.Pointer, from backend.Pointer, bytes uint64, stream backend.Stream) error {
+	f.enqueued.Add(1)
 	if err := f.step(); err != nil {
 		return err
 	}
@@ -87,6 +89,7 @@ func (f *faulty) CopyToHostAsync(to unsafe.Pointer, from backend.Pointer, bytes 
 }
 
 func (f *faulty) MemsetAsync(to backend.Pointer, value uint32, width int, count uint64, stream backend.Stream) error {
+	f.enqueued.Add(1)
 	if err := f.step(); err != nil {
 		return err
 	}
@@ -101,6 +104,7 @@ func (f *faulty) EventCreate(timing bool) (backend.Event, error) {
 }
 
 func (f *faulty) EventRecord(event backend.Event, stream backend.Stream) error {
+	f.enqueued.Add(1)
 	if err := f.step(); err != nil {
 		return err
 	}
@@ -108,7 +112,6 @@ func (f *faulty) EventRecord(event backend.Event, stream backend.Stream) error {
 }
 
 func (f *faulty) EventQuery(event backend.Event) (bool, error) {
-	f.queries.Add(1)
 	if err := f.step(); err != nil {
 		return false, err
 	}
