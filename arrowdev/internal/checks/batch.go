@@ -84,7 +84,8 @@ type entry struct {
 	known outcome
 	// origin is the number of the first element in its buffer.
 	origin int
-	// conclude, unless it is nil, judges the outcome.
+	// conclude finds errors in the outcome of a check that reported no bad element. It
+	// may be nil.
 	conclude func(o outcome) *ElementError
 }
 

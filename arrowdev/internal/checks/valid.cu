@@ -38,8 +38,8 @@ KERNEL check_valid(const u8 *__restrict__ bits, u64 offset, u64 n, Result *resul
         count -= __builtin_popcount(from[0] & ((1 << skip) - 1));
         count -= __builtin_popcount(from[bytes - 1] >> (8 - over));
     }
-    // Blocks are whole warps. The subtraction may make the count of thread 0 negative
-    // for now: sums wrap around.
+    // Blocks are whole warps. The count of thread 0 may be negative after the
+    // subtraction; the sum of all threads is not, since sums wrap around.
 #pragma nounroll
     for (u32 delta = warp_threads / 2; delta > 0; delta /= 2)
         count += (u64)shuffle_down((u32)(count >> 32), delta) << 32 | shuffle_down((u32)count, delta);

@@ -36,7 +36,7 @@ struct Found {
     u64 *bases;
 };
 
-// Arguments is a placeholder for the predicate's arguments: see compact_where.cuh.
+// Arguments holds the predicate's arguments: see compact_where.cuh.
 struct Arguments {
     u64 word[1];
 };

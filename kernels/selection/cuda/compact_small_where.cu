@@ -1,6 +1,6 @@
 #include "compact_small.cuh"
 
-// Arguments is a placeholder for the predicate's arguments: see compact_where.
+// Arguments holds the predicate's arguments: see compact_where.
 struct Arguments {
     u64 word[1];
 };

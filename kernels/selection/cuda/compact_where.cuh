@@ -29,8 +29,8 @@ struct Found {
     u64 *bases;
 };
 
-// Arguments is a placeholder for the predicate's arguments. codegen.Splice changes its
-// length.
+// Arguments holds the predicate's arguments, one word for each. codegen.Splice sets the
+// number of words.
 struct Arguments {
     u64 word[1];
 };
