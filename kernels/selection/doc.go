@@ -23,5 +23,17 @@
 //
 // Results are new columns, which the caller releases. All functions are safe for
 // concurrent use.
-// at the same time from several goroutines.
+//
+// # Rows by number
+//
+// Operators that compute row numbers on the device, such as sorts and joins, gather
+// whole tables by [RowNumbers] and [TakeWith]. The numbers and their count stay in
+// device memory:
+//
+//	numbers, err := selection.RowNumbers(order, table.RowCount()) // order is a memory.Slice[uint32]
+//	sorted, err := selection.TakeWith(ctx, table, numbers, selection.TakeOptions{
+//		Options:  kernels.Options{Stream: call.Stream, Manager: call.Manager, Tag: call.Tag},
+//		Bounds:   selection.Trust, // the operator computed them
+//		Distinct: true,            // no row occurs twice: no wait for strings and lists
+//	})
 package selection

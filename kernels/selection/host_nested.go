@@ -78,7 +78,7 @@ func (s *source) takeRangesOnHost(r *ranges, outValid, offsets column.Bytes, val
 // elements than the input.
 func (r *ranges) tooLong(total int64, once bool) error {
 	if once {
-		return fmt.Errorf("the rows have %d bytes or elements together, of %d that there are: offsets are not in order: %w", total, r.most, column.ErrInvalid)
+		return fmt.Errorf("the rows have %d bytes or elements together, the input %d: its offsets are not in order, or a row is taken twice in spite of Distinct: %w", total, r.most, column.ErrInvalid)
 	}
 	return fmt.Errorf("the result has %d bytes or elements, offsets of %d bytes reach to %d: take in parts, or as the type with large offsets: %w",
 		total, r.width, r.most, memory.ErrOverflow)

@@ -36,6 +36,12 @@ const (
 type TakeOptions struct {
 	kernels.Options
 	Bounds Bounds
+	// Distinct is a promise that no row is taken twice. The strings and lists of the
+	// result then have at most the bytes and elements of the input: Take allocates as
+	// much and does not wait for their length. If a row is taken twice nevertheless and
+	// the result does not fit, a GPU cuts strings and lists at its end short, and the
+	// host returns an error that wraps column.ErrInvalid.
+	Distinct bool
 }
 
 // Take returns a table of rows of another table: row i of the result is row number
@@ -52,7 +58,9 @@ type TakeOptions struct {
 //
 // To check the bounds, Take waits until the work on the GPU is done, or the context
 // ends. [TakeWith] has options without that wait. Strings and lists add one device
-// synchronization per nesting level, because only the device knows their length.
+// synchronization per nesting level, because only the device knows their length. With
+// Distinct they add none, except in a slice of at most half of the rows in memory, as
+// for [Filter]. Run-end encoded strings and lists always wait.
 func Take(ctx context.Context, table *buffer.Buffer, indices *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
 	only, err := op.Only(options)
 	if err != nil {
@@ -101,7 +109,7 @@ func takeColumn(ctx context.Context, values, indices *column.Column, options Tak
 	if err != nil {
 		return nil, err
 	}
-	made, err := takeColumns(ctx, &call, []*column.Column{values}, int64(rows), counted, indices, options.Bounds)
+	made, err := takeColumns(ctx, &call, []*column.Column{values}, int64(rows), counted, indices, options)
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +129,7 @@ func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column
 	if err != nil {
 		return nil, err
 	}
-	made, err := takeColumns(ctx, &call, columns, count, counted, indices, options.Bounds)
+	made, err := takeColumns(ctx, &call, columns, count, counted, indices, options)
 	if err != nil {
 		return nil, err
 	}
@@ -134,21 +142,23 @@ func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column
 // takeColumns takes rows of columns with count rows, or, if counted has memory, with
 // the number of rows in counted, which is at most count.
 func takeColumns(ctx context.Context, call *op.Call, columns []*column.Column, count int64, counted memory.Slice[int64],
-	indices *column.Column, bounds Bounds,
+	indices *column.Column, options TakeOptions,
 ) ([]*column.Column, error) {
 	g := newGatherer(ctx, call)
-	made, err := g.takeListed(columns, count, counted, indices, bounds)
+	made, err := g.takeListed(columns, count, counted, indices, options)
 	if errors.Is(err, ErrBounds) {
 		err = g.explain(indices, count)
 	}
 	return made, errors.Join(err, g.release())
 }
 
-func (g *gatherer) takeListed(columns []*column.Column, count int64, counted memory.Slice[int64], indices *column.Column, bounds Bounds) ([]*column.Column, error) {
+func (g *gatherer) takeListed(columns []*column.Column, count int64, counted memory.Slice[int64], indices *column.Column, options TakeOptions) ([]*column.Column, error) {
 	s, err := g.list(indices)
 	if err != nil {
 		return nil, err
 	}
+	bounds := options.Bounds
+	s.once = options.Distinct
 	if bounds != Trust || g.call.OnHost() || count == 0 {
 		s.bound(uint64(count), counted, indices.Type())
 	}
