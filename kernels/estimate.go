@@ -5,9 +5,10 @@ import (
 	"math"
 )
 
-// Estimate is the device memory that one call of an operator allocates, in bytes. It
-// is exact, not a guess: operators allocate what they estimate. A resource may round
-// each request up.
+// Estimate is the device memory that one call of an operator allocates, in bytes.
+// Operators allocate what they estimate, so it is exact. If the data decides about a
+// size, it is an upper bound, and the documentation of the operator says so. A resource
+// may round each request up.
 type Estimate struct {
 	// Result is the memory that the caller holds until it releases the result.
 	Result uint64

@@ -101,13 +101,19 @@ func (r *resolver) about(n *exprtree.Node) (input int, ok bool) {
 	return 0, false
 }
 
-func (r *resolver) resolve(call op.Call) (*exprtree.Program, []*column.Column, error) {
+// ask collects the subexpressions about dictionaries, and returns the outputs of the
+// program that looks their results up.
+func (r *resolver) ask() (outputs []*exprtree.Node) {
 	r.copies, r.asked = map[*exprtree.Node]*exprtree.Node{}, map[int][]*question{}
 	r.types = append(r.types, r.program.Types...)
-	var outputs []*exprtree.Node
 	for _, output := range r.program.Outputs {
 		outputs = append(outputs, r.copy(output))
 	}
+	return outputs
+}
+
+func (r *resolver) resolve(call op.Call) (*exprtree.Program, []*column.Column, error) {
+	outputs := r.ask()
 	columns := append([]*column.Column{}, r.inputs...)
 	columns = append(columns, make([]*column.Column, len(r.types)-len(columns))...)
 	for input, questions := range r.asked {
@@ -143,16 +149,22 @@ func (r *resolver) copy(n *exprtree.Node) *exprtree.Node {
 	return &c
 }
 
-// answer evaluates the subexpressions about one dictionary.
-func (r *resolver) answer(call op.Call, input int, questions []*question, columns []*column.Column) error {
-	codes := r.inputs[input]
-	dictionary := codes.Dictionary()
+// programOf returns the program that computes subexpressions for the values of a
+// dictionary.
+func programOf(questions []*question, dictionary *column.Column) *exprtree.Program {
 	var outputs []*exprtree.Node
 	for _, question := range questions {
 		outputs = append(outputs, ofValues(question.node, dictionary.Type()))
 	}
-	p := exprtree.NewProgram([]int{0}, []arrow.DataType{dictionary.Type()}, outputs)
-	answers, err := runOne(call, p, []*column.Column{dictionary}, memory.Slice[int64]{}, dictionary.Len(), dictionary.Len() <= fewRows)
+	return exprtree.NewProgram([]int{0}, []arrow.DataType{dictionary.Type()}, outputs)
+}
+
+// answer evaluates the subexpressions about one dictionary.
+func (r *resolver) answer(call op.Call, input int, questions []*question, columns []*column.Column) error {
+	codes := r.inputs[input]
+	dictionary := codes.Dictionary()
+	call.Tag = op.ScratchTag
+	answers, err := runOne(call, programOf(questions, dictionary), []*column.Column{dictionary}, memory.Slice[int64]{}, dictionary.Len(), dictionary.Len() <= fewRows)
 	if err != nil {
 		return err
 	}

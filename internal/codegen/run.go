@@ -74,6 +74,9 @@ func Run(call op.Call, program *exprtree.Program, inputs []*column.Column, rows 
 	if len(inputs) != len(program.Types) {
 		return nil, fmt.Errorf("%d columns for a program of %d: %w", len(inputs), len(program.Types), device.ErrInvalidValue)
 	}
+	if call.Estimating() {
+		return nil, estimate(call, program, inputs, capacity)
+	}
 	program, inputs, release, err := Resolve(call, program, inputs, capacity)
 	if err != nil {
 		return nil, err
@@ -93,12 +96,7 @@ func runOne(call op.Call, program *exprtree.Program, inputs []*column.Column, ro
 	}
 	s := scratches.Get().(*scratch)
 	defer s.giveBack()
-	for _, output := range r.outputs {
-		s.bytes = append(s.bytes, bytesOf(output.kind, capacity))
-		if output.validity >= 0 {
-			s.bytes = append(s.bytes, bitmapBytes(capacity))
-		}
-	}
+	s.bytes = r.appendSizes(s.bytes, capacity)
 	block, buffers, err := call.Allocate(s.bytes...)
 	if err != nil {
 		return nil, err
@@ -120,6 +118,58 @@ func runOne(call op.Call, program *exprtree.Program, inputs []*column.Column, ro
 		return nil, errors.Join(err, releaseAll(results))
 	}
 	return results, nil
+}
+
+// appendSizes appends the sizes of the buffers of the outputs.
+func (k *elementwise) appendSizes(sizes []uint64, capacity int) []uint64 {
+	for _, output := range k.outputs {
+		sizes = append(sizes, bytesOf(output.kind, capacity))
+		if output.validity >= 0 {
+			sizes = append(sizes, bitmapBytes(capacity))
+		}
+	}
+	return sizes
+}
+
+// estimate records the sizes that Run allocates. Results about dictionaries are scratch
+// memory. They do not change which outputs can be null: an index may always be outside
+// its dictionary.
+func estimate(call op.Call, program *exprtree.Program, inputs []*column.Column, capacity int) error {
+	result, err := appendSizesOf(nil, program, inputs, capacity)
+	if err != nil {
+		return err
+	}
+	var scratch []uint64
+	r := resolver{program: program, inputs: inputs, rows: capacity}
+	if r.any() {
+		r.ask()
+	}
+	for input, questions := range r.asked {
+		dictionary := inputs[input].Dictionary()
+		if scratch, err = appendSizesOf(scratch, programOf(questions, dictionary), []*column.Column{dictionary}, dictionary.Len()); err != nil {
+			return err
+		}
+	}
+	return call.Estimate(result, scratch)
+}
+
+// appendSizesOf appends the sizes of the outputs of a program on columns. It writes the
+// shorter kernel, because the code decides which outputs can be null, and does not
+// compile it.
+func appendSizesOf(sizes []uint64, program *exprtree.Program, inputs []*column.Column, capacity int) ([]uint64, error) {
+	shape, err := ShapeOf(program, inputs)
+	if err != nil {
+		return nil, err
+	}
+	g, err := New(program, shape, "arguments")
+	if err != nil {
+		return nil, err
+	}
+	k, err := newElementwise(g, 1)
+	if err != nil {
+		return nil, err
+	}
+	return k.appendSizes(sizes, capacity), nil
 }
 
 func (s *scratch) giveBack() {

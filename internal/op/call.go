@@ -96,6 +96,16 @@ func (c *Call) order(input *column.Column) error {
 	return nil
 }
 
+// OrderBehind makes the stream wait for pending work on memory that is not part of an
+// input of [Begin], such as the row count of a table. It accepts nil. In a call that is
+// only estimated it does nothing.
+func (c *Call) OrderBehind(block *memory.Block) error {
+	if block == nil || c.estimate != nil {
+		return nil
+	}
+	return c.orderBlock(block)
+}
+
 func (c *Call) orderBlock(block *memory.Block) error {
 	if !block.Device().Same(c.Stream.Device()) {
 		return fmt.Errorf("the memory is on %s, the stream on %s: %w", block.Device(), c.Stream.Device(), device.ErrInvalidValue)

@@ -19,6 +19,11 @@ import (
 // expression that is a plain column, of any type, returns that column itself. The columns
 // have the row count and the capacity of the table.
 //
+// # Memory
+//
+// An estimate is exact on a GPU. On the host it is an upper bound: it includes a bitmap
+// for each result that can be null, also if no row of it will be, and more padding.
+//
 // # Waiting
 //
 // On a GPU Evaluate enqueues one kernel and returns, also if only the device knows the
@@ -113,10 +118,8 @@ func run(ctx context.Context, table *buffer.Buffer, program *exprtree.Program, o
 	if err != nil {
 		return nil, err
 	}
-	if count := table.DeviceRows().Block(); count != nil {
-		if err := count.OrderBefore(call.Stream); err != nil {
-			return nil, err
-		}
+	if err := call.OrderBehind(table.DeviceRows().Block()); err != nil {
+		return nil, err
 	}
 	var columns []*column.Column
 	if call.OnHost() {

@@ -73,10 +73,7 @@ func (r *run) counted() bool { return r.count.Block() != nil }
 
 // launch enqueues the kernel.
 func (r *run) launch(k *compiled, l *launch, results memory.Slice[uint8]) error {
-	blocks := blocksFor(r.rows, r.counted())
-	if k.words == 0 {
-		blocks = 1 // the result needs only the number of rows
-	}
+	blocks := r.blocks(k.words)
 	if r.counted() {
 		l.own.AddAddress(r.count.Pointer(), r.count.Block())
 	} else {
@@ -90,12 +87,54 @@ func (r *run) launch(k *compiled, l *launch, results memory.Slice[uint8]) error 
 		l.own.Add(0)
 	} else {
 		var err error
-		if scratch, err = r.scratch(l, uint64(blocks)*uint64(k.words)*8); err != nil {
+		if scratch, err = r.scratch(l, partialBytes(blocks, k.words)); err != nil {
 			return err
 		}
 	}
 	err := k.function.Launch(r.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: lanes}, 0, &l.own, &l.arguments)
 	return errors.Join(err, scratch.Release())
+}
+
+// blocks returns the number of blocks of a kernel whose partials have a number of words.
+func (r *run) blocks(words int) int64 {
+	if words == 0 {
+		return 1 // the result needs only the number of rows
+	}
+	return blocksFor(r.rows, r.counted())
+}
+
+// partialBytes returns the size of the partials of a number of parts.
+func partialBytes(parts int64, words int) uint64 { return 8 * uint64(parts) * uint64(words) }
+
+// counterBytes is the size of a counter in scratch memory, which a launch uses if its
+// stream has no counter in the module.
+const counterBytes = 4
+
+// estimate records the sizes that onHost and onGPU allocate.
+func (r *run) estimate() error {
+	if r.call.OnHost() {
+		p, err := newPlan(r.program, r.wanted, r.rows)
+		if err != nil {
+			return err
+		}
+		return r.call.Estimate([]uint64{p.resultBytes()}, nil)
+	}
+	shape, err := codegen.ShapeOf(r.program, r.inputs)
+	if err != nil {
+		return err
+	}
+	k := new(compiled) // the text of the kernel takes no time of the driver
+	if _, err := k.write(r.program, shape, r.wanted, r.rows, blocksFor(r.rows, r.counted()) == 1); err != nil {
+		return err
+	}
+	var scratch []uint64
+	if blocks := r.blocks(k.words); blocks > 1 {
+		scratch = append(scratch, partialBytes(blocks, k.words))
+		if _, ok := counterOf(r.call.Stream); !ok {
+			scratch = append(scratch, counterBytes)
+		}
+	}
+	return r.call.Estimate([]uint64{k.plan.resultBytes()}, scratch)
 }
 
 // scratch allocates memory for the parts' partials and appends it and a zeroed counter
@@ -104,9 +143,9 @@ func (r *run) scratch(l *launch, bytes uint64) (*memory.Block, error) {
 	number, ok := counterOf(r.call.Stream)
 	counter := uint64(0)
 	if !ok {
-		counter = 4 // no free number: use a counter that is zeroed before each launch
+		counter = counterBytes // no free number: this counter is zeroed before each launch
 	}
-	block, slices, err := r.call.Allocate(bytes, counter)
+	block, slices, err := r.call.Scratch(bytes, counter)
 	if err != nil {
 		return nil, err
 	}

@@ -25,6 +25,12 @@ import (
 // milliseconds. The names of columns and the values of literals are not part of the
 // shape.
 //
+// # Memory
+//
+// The result takes 512 bytes for each aggregate. A GPU takes scratch memory for more
+// than 4,096 rows: a few words for each part of them, at most 4,096 parts. An estimate
+// is exact.
+//
 // # Errors
 //
 // The error wraps device.ErrNotSupported if an aggregate does not support the type of
@@ -130,6 +136,9 @@ func reduce(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, o
 	if err := r.begin(ctx, options); err != nil {
 		return nil, err
 	}
+	if r.call.Estimating() {
+		return nil, r.estimate()
+	}
 	if r.call.OnHost() {
 		return r.onHost(ctx, aggregates)
 	}
@@ -189,13 +198,12 @@ func (r *run) begin(ctx context.Context, options kernels.Options) (err error) {
 	if r.call, err = op.Begin(ctx, options, inputs...); err != nil {
 		return err
 	}
-	if r.call.OnHost() {
+	if r.call.OnHost() && !r.call.Estimating() {
 		r.rows, err = r.table.NumRows(ctx)
 		return err
 	}
-	r.rows, r.count, err = r.table.Extent(ctx)
-	if block := r.count.Block(); err == nil && block != nil {
-		err = block.OrderBefore(r.call.Stream)
+	if r.rows, r.count, err = r.table.Extent(ctx); err != nil {
+		return err
 	}
-	return err
+	return r.call.OrderBehind(r.count.Block())
 }
