@@ -1,0 +1,191 @@
+// The plan of a radix sort: which digits are sorted by, from which buffer into which.
+//
+// Only the device knows which digits are constant and whether the input is sorted. The
+// host enqueues a pass for every digit; plan_passes decides which of them do something.
+#pragma once
+
+#include "keys.cuh"
+#include "lookback.cuh"
+#include "warprows.cuh"
+
+static constexpr u32 digit_bits = 8, digit_values = 1 << digit_bits;
+static constexpr u32 most_digits = 8;
+// The second round may need one pass that only copies.
+static constexpr u32 rounds = 2, most_slots = most_digits + 1;
+
+// Field is the part of a key that rows are sorted by: bits low to high − 1.
+struct Field {
+    u32 low, high;
+    template <typename Key> METHOD Key of(Key key) const {
+        constexpr u32 width = 8 * sizeof(Key);
+        return (Key)(key << width - high) >> width - high + low;
+    }
+    METHOD u32 digits() const { return (high - low + digit_bits - 1) / digit_bits; }
+    METHOD u32 shift(u32 digit) const { return low + digit * digit_bits; }
+    // mask returns the bits of a digit; the highest digit may be narrower than others.
+    METHOD u32 mask(u32 digit) const {
+        const u32 bits = high - shift(digit);
+        return (1u << (bits < digit_bits ? bits : digit_bits)) - 1;
+    }
+};
+
+enum Mode : u32 {
+    skip,
+    scatter, // sorts by the digit
+    copy,    // moves all rows to the other buffer
+    number,  // only writes the row numbers
+};
+
+// Slot is one pass.
+struct Slot {
+    Mode mode;
+    u32 source; // the buffer that is read; scatter and copy write the other one
+    u32 index;  // number of passes of the call before it that scatter
+    u32 first;  // 1 if there are no row numbers yet
+    u32 last;   // 1 if no pass of the round follows
+};
+
+// Plan is the state that the kernels of one call share. It is zero at the start.
+struct Plan {
+    u32 unsorted;  // 1 if a key is less than the key before it
+    u32 result;    // the buffer that has the result
+    u32 finishing; // 1 if the lowest digits are left to finish_runs
+    u32 shift;     // then the number of low bits of the field that are left to it
+    u32 long_runs; // 1 if finish_runs found a run that is too long
+    u32 scatters;  // number of passes that scatter, of the rounds planned so far
+    u32 shared[most_digits + 1]; // neighbours in the sorted sample with this many equal leading digits, or more
+    u32 sampled;   // number of keys in the sample
+    u32 tickets[rounds][most_slots];
+    Slot slots[rounds][most_slots];
+    u32 constant[most_digits]; // 1 if all keys have the same digit
+    f32 repeated[most_digits]; // the probability that two keys have the same digit
+    u32 counts[most_digits][digit_values];
+    u32 begins[most_digits][digit_values]; // the number of keys with a lower digit
+    u32 carried[2][digit_values];          // begins of the next portion
+};
+
+// Call holds the arguments that all kernels of a call have.
+struct Call {
+    Plan *plan;
+    void *keys[2];
+    u32 *rows[2];
+    const i64 *counted;
+    i64 capacity;
+    Field field;
+
+    METHOD u64 count() const { return device_rows(counted, capacity); }
+    template <typename Key> METHOD Key *key(u32 buffer) const { return (Key *)keys[buffer]; }
+};
+
+#define CALL_PARAMETERS Plan *plan, void *keys0, void *keys1, u32 *rows0, u32 *rows1, const i64 *counted, i64 capacity, u32 low, u32 high
+#define CALL_ARGUMENTS {plan, {keys0, keys1}, {rows0, rows1}, counted, capacity, {low, high}}
+
+// Wanted holds the wishes of the host.
+struct Wanted {
+    u32 source;    // the buffer with the keys
+    u32 numbered;  // 1 if the result has row numbers that do not exist yet
+    u32 finishing; // 1 if finish_runs follows
+};
+
+// fewest_digits returns the number of leading digits after which runs of equal prefixes
+// are short. Two estimates must agree: that of independent digits, which foresees runs of
+// few rows, and that of the sample, which has correlated digits in it.
+DEVICE u32 fewest_digits(const Plan &plan, u32 digits, u64 n) {
+    f32 neighbours = (f32)n; // the expected number of rows with the prefix of a row
+    u32 leading = 0;
+    while (leading < digits && (neighbours > 0.0625f || plan.shared[leading] > 1)) {
+        leading++;
+        neighbours *= plan.repeated[digits - leading];
+    }
+    return leading;
+}
+
+// write_slots plans a round: a pass for each digit from lowest on that is not constant,
+// and a copy if the result would be in the wrong buffer.
+DEVICE void write_slots(Plan &plan, u32 round, u32 slots, u32 digits, u32 lowest, bool needed, u32 source, bool numbered) {
+    u32 active = 0;
+    for (u32 digit = lowest; digit < digits; digit++)
+        active += needed && !plan.constant[digit];
+    bool copying = ((source ^ active) & 1) != 0;
+    const bool numbering = numbered && active == 0 && !copying;
+    bool first = numbered;
+    u32 done = 0, steps = active + copying;
+    for (u32 slot = 0; slot < slots; slot++) {
+        Slot &s = plan.slots[round][slot];
+        s.mode = skip;
+        if (slot < digits && slot >= lowest && needed && !plan.constant[slot])
+            s.mode = scatter;
+        else if (copying) {
+            s.mode = copy;
+            copying = false;
+        } else if (numbering && slot == slots - 1)
+            s.mode = number;
+        if (s.mode == skip)
+            continue;
+        s.source = source;
+        s.index = plan.scatters;
+        s.first = first;
+        first = false;
+        s.last = ++done == steps;
+        if (s.mode == scatter)
+            plan.scatters++;
+        if (s.mode != number)
+            source ^= 1;
+    }
+    plan.result = source;
+}
+
+// plan_first plans the first round. One block of digit_values threads calls it, after the
+// histogram and the sample.
+DEVICE void plan_first(const Call &call, Wanted wanted) {
+    __shared__ u32 sums[digit_values / warp_threads];
+    __shared__ f32 squares[digit_values / warp_threads];
+    Plan &plan = *call.plan;
+    const u64 n = call.count();
+    const u32 digits = call.field.digits(), value = thread_in_block();
+    const f32 scale = n == 0 ? 0 : 1 / (f32)n;
+    for (u32 digit = 0; digit < digits; digit++) {
+        const u32 count = plan.counts[digit][value];
+        u32 all;
+        const u32 scanned = warp_scan(count, Sum<u32>());
+        const u32 before = before_lane(scanned, Sum<u32>());
+        plan.begins[digit][value] = before + block_fold_before<digit_values / warp_threads>(shuffle_value(scanned, warp_threads - 1), sums, all, Sum<u32>());
+        if (count == n)
+            plan.constant[digit] = 1;
+        f32 square = scale * (f32)count;
+        square *= square;
+        for (u32 delta = 1; delta < warp_threads; delta *= 2)
+            square += shuffle_value_down(square, delta);
+        if (lane_in_warp() == 0)
+            squares[value / warp_threads] = square;
+        synchronize_block();
+        if (value == 0) {
+            square = 0;
+            for (u32 i = 0; i < digit_values / warp_threads; i++)
+                square += squares[i];
+            plan.repeated[digit] = square;
+        }
+        synchronize_block();
+    }
+    if (value != 0)
+        return;
+    const bool needed = plan.unsorted != 0;
+    u32 lowest = 0;
+    if (wanted.finishing && needed) {
+        lowest = digits - fewest_digits(plan, digits, n);
+        u32 saved = 0;
+        for (u32 digit = 0; digit < lowest; digit++)
+            saved += !plan.constant[digit];
+        plan.finishing = saved > 0;
+        plan.shift = lowest * digit_bits;
+    }
+    write_slots(plan, 0, digits, digits, lowest, needed, wanted.source, wanted.numbered);
+}
+
+// plan_second plans the second round, which sorts by all digits if runs are long. The
+// order among equal keys is that of the input until then, so the result is the same.
+DEVICE void plan_second(const Call &call) {
+    const u32 digits = call.field.digits();
+    if (thread_in_block() == 0 && call.plan->long_runs != 0)
+        write_slots(*call.plan, 1, digits + 1, digits, 0, true, call.plan->result, false);
+}

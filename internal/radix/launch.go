@@ -1,0 +1,130 @@
+package radix
+
+import (
+	"embed"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
+	"github.com/gpuframe/gpuframe/internal/op"
+)
+
+//go:embed cuda/*.ptx
+var code embed.FS
+
+// set has all kernels in one file. Each is compiled alone.
+var set = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
+
+const file = "radix"
+
+// names are the kernels for a width of keys, with or without numbers.
+type names struct{ histogram, sample, pass, small, runs string }
+
+// kernelNames is indexed by width and by whether numbers travel along.
+var kernelNames = [2][2]names{
+	{
+		{"radix_histogram_32", "radix_sample_32", "radix_pass_32_alone", "radix_small_32_alone", "radix_runs_32_alone"},
+		{"radix_histogram_32", "radix_sample_32", "radix_pass_32_rows", "radix_small_32_rows", "radix_runs_32_rows"},
+	}, {
+		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_alone", "radix_small_64_alone", "radix_runs_64_alone"},
+		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_rows", "radix_small_64_rows", "radix_runs_64_rows"},
+	},
+}
+
+func index(second bool) int {
+	if second {
+		return 1
+	}
+	return 0
+}
+
+// launcher is one run of a sort.
+type launcher struct {
+	*Sort
+	call    *op.Call
+	buffers Buffers
+	names   *names
+}
+
+// launch enqueues a kernel with the arguments of all kernels and more.
+func (l *launcher) launch(name string, blocks, threads int, more ...any) error {
+	f, err := l.call.Kernel(&set, file, name)
+	if err != nil {
+		return err
+	}
+	b := &l.buffers
+	arguments := append([]any{b.State, b.Keys[0], b.Keys[1], b.Numbers[0], b.Numbers[1], l.Counted, int64(l.Rows), uint32(l.Low), uint32(l.High)}, more...)
+	return f.Launch(l.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: uint32(threads)}, 0, arguments...)
+}
+
+func (l *launcher) run() error {
+	source, numbered := uint32(l.Source()), uint32(index(l.Numbers == RowNumbers))
+	if l.small() {
+		threads := min((l.Rows/smallEach+31)/32*32+32, smallThreads)
+		return l.launch(l.names.small, 1, threads, source, numbered)
+	}
+	if err := l.clear(); err != nil {
+		return err
+	}
+	loops := max(l.call.Stream.Device().Info().Multiprocessors, 1) * residentBlocks
+	blocks := min((l.Rows+tileRows-1)/tileRows, loops)
+	if err := l.launch(l.names.histogram, blocks, histogramThreads, source); err != nil {
+		return err
+	}
+	if !l.finishing() {
+		if err := l.launch("radix_plan", 1, digitValues, source, numbered, uint32(0)); err != nil {
+			return err
+		}
+		return l.round(0, l.digits())
+	}
+	if err := l.launch(l.names.sample, 1, smallThreads, source); err != nil {
+		return err
+	}
+	if err := l.launch("radix_plan", 1, digitValues, source, numbered, uint32(1)); err != nil {
+		return err
+	}
+	if err := l.round(0, l.digits()); err != nil {
+		return err
+	}
+	if err := l.launch(l.names.runs, blocks, histogramThreads); err != nil {
+		return err
+	}
+	if err := l.launch("radix_plan_again", 1, 32); err != nil {
+		return err
+	}
+	return l.round(1, l.digits()+1)
+}
+
+// clear zeroes the plan and the first area of the tiles' state.
+func (l *launcher) clear() error {
+	first, err := l.buffers.State.Slice(0, stateOffset+int(l.areaBytes()))
+	if err != nil {
+		return err
+	}
+	return first.Fill(l.call.Stream, 0)
+}
+
+// round enqueues the passes of a round. Passes that are not needed return immediately. The
+// context ends the work between passes.
+func (l *launcher) round(round, slots int) error {
+	tiles, portions := l.tiles()
+	state, err := l.buffers.State.Slice(stateOffset, l.buffers.State.Len())
+	if err != nil {
+		return err
+	}
+	// The runs are sorted by keys.
+	keep := uint32(index(!l.DropKeys || round == 0 && l.finishing()))
+	for slot := range slots {
+		if err := cancel.Error(l.call.Context()); err != nil {
+			return err
+		}
+		for portion := range portions {
+			err := l.launch(l.names.pass, tiles, passThreads, uint32(round), uint32(slot), keep,
+				state, l.areaBytes()/4, uint32(portion), uint32(portions), uint32(tiles))
+			if err != nil {
+				return err
+			}
+		}
+	}
+	return nil
+}
