@@ -5,13 +5,14 @@ package gorgoniacu
 import (
 	"errors"
 	"runtime"
-	"sync/atomic"
+	"strconv"
 
 	"gorgonia.org/cu"
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
 // openDevice is a GPU with a retained primary context. Its methods add to the driver's
@@ -21,16 +22,8 @@ type openDevice struct {
 	handle  cu.Device
 	context cu.CUContext
 	shim    shim.Device
-	info    backend.Info
-	closed  atomic.Bool
-	peers   peers
-
-	// defaultPool is zero if the device has no pools; noPools is then the reason.
-	defaultPool uintptr
-	noPools     cuda.Code
-
-	// The values of the attributes of the same names.
-	mapsMemory, sharesMemory, hasManaged, prefetches bool
+	guard   drivercall.Guard
+	peers   *drivercall.Peers[peer]
 }
 
 var _ backend.Device = (*openDevice)(nil)
@@ -51,10 +44,10 @@ func within(d shim.Device, call func() error) error {
 	return call()
 }
 
-func (d *openDevice) Info() backend.Info { return d.info }
+func (d *openDevice) Info() backend.Info { return d.guard.Info }
 
 func (d *openDevice) MemoryInfo() (free, total uint64, err error) {
-	if err := d.open("cuMemGetInfo"); err != nil {
+	if err := d.guard.Open("cuMemGetInfo"); err != nil {
 		return 0, 0, err
 	}
 	err = d.within(func() error {
@@ -66,12 +59,12 @@ func (d *openDevice) MemoryInfo() (free, total uint64, err error) {
 }
 
 func (d *openDevice) Attribute(attribute backend.Attribute) (int, error) {
-	if err := d.open("cuDeviceGetAttribute"); err != nil {
+	if err := d.guard.Open("cuDeviceGetAttribute"); err != nil {
 		return 0, err
 	}
 	value, err := d.handle.Attribute(cu.DeviceAttribute(attribute))
 	if err != nil {
-		return 0, callFailed(err, "cuDeviceGetAttribute", "%d", attribute)
+		return 0, callFailed(err, "cuDeviceGetAttribute", strconv.Itoa(int(attribute)))
 	}
 	return value, nil
 }
@@ -84,7 +77,7 @@ func (d *openDevice) has(attribute backend.Attribute) bool {
 }
 
 func (d *openDevice) Synchronize() error {
-	if err := d.open("cuCtxSynchronize"); err != nil {
+	if err := d.guard.Open("cuCtxSynchronize"); err != nil {
 		return err
 	}
 	return check(d.within(cu.Synchronize), "cuCtxSynchronize")
@@ -93,11 +86,12 @@ func (d *openDevice) Synchronize() error {
 // Close releases the primary contexts of the device and of the peers it has used.
 // Enqueued work continues while something else in the process retains the context.
 func (d *openDevice) Close() error {
-	if d.closed.Swap(true) {
-		return d.alreadyClosed("Close")
+	if err := d.guard.Close(); err != nil {
+		return err
 	}
-	return errors.Join(
-		d.peers.release(),
-		check(d.handle.ReleasePrimaryCtx(), "cuDevicePrimaryCtxRelease"),
-	)
+	var errs []error
+	d.peers.Release(func(p *peer) {
+		errs = append(errs, check(p.handle.ReleasePrimaryCtx(), "cuDevicePrimaryCtxRelease"))
+	})
+	return errors.Join(append(errs, check(d.handle.ReleasePrimaryCtx(), "cuDevicePrimaryCtxRelease"))...)
 }

@@ -3,13 +3,12 @@
 package gorgoniacu
 
 import (
-	"fmt"
-
 	"gorgonia.org/cu"
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
 // Driver is the backend. The zero value is ready; its methods are safe for concurrent
@@ -43,7 +42,7 @@ func (Driver) Open(ordinal int) (backend.Device, error) {
 		return nil, err
 	}
 	if ordinal < 0 || ordinal >= count {
-		return nil, missingDevice(ordinal, count)
+		return nil, drivercall.MissingDevice(Name, ordinal, count)
 	}
 	handle, info, err := describe(ordinal)
 	if err != nil {
@@ -51,41 +50,34 @@ func (Driver) Open(ordinal int) (backend.Device, error) {
 	}
 	context, err := handle.RetainPrimaryCtx()
 	if err != nil {
-		return nil, callFailed(err, "cuDevicePrimaryCtxRetain", "device %d", ordinal)
+		return nil, callFailed(err, "cuDevicePrimaryCtxRetain", drivercall.Device(ordinal))
 	}
 	d := &openDevice{
 		handle: handle, context: context, shim: shim.NewDevice(int(handle), word(context)),
-		info: info, peers: newPeers(count),
+		guard: drivercall.Guard{Backend: Name, Info: info, Devices: count, LeastHandle: leastPointer, Failed: refused},
+		peers: drivercall.NewPeers[peer](count),
 	}
-	d.findDefaultPool()
-	d.mapsMemory = d.has(backend.VirtualMemoryManagement)
-	d.sharesMemory = d.has(backend.SharesByDescriptor)
-	d.hasManaged = d.has(backend.ManagedMemory)
-	d.prefetches = d.has(backend.ConcurrentManagedAccess)
+	d.guard.ReadProperties(d.has)
+	d.guard.FindPool(d.has(backend.MemoryPoolsSupported), d.findPool)
 	return d, nil
+}
+
+func (d *openDevice) findPool() (pool uintptr, result int32) {
+	pool, code := shim.DefaultPool(int(d.handle))
+	return pool, int32(code)
 }
 
 // count returns the number of devices, which is at least one if the error is nil.
 func count() (int, error) {
 	count, err := cu.NumDevices()
-	if err != nil {
-		return 0, fmt.Errorf("gorgonia: the devices could not be counted: %w: %w", callFailed(err, "cuDeviceGetCount", ""), backend.ErrNotAvailable)
-	}
-	if count == 0 {
-		return 0, fmt.Errorf("gorgonia: the driver shows this process no device; CUDA_VISIBLE_DEVICES may hide them: %w", backend.ErrNotAvailable)
-	}
-	return count, nil
-}
-
-func missingDevice(ordinal, count int) error {
-	return fmt.Errorf("gorgonia: no device %d: the driver shows this process %d, numbered from 0: %w", ordinal, count, backend.ErrNoDevice)
+	return count, drivercall.CheckCount(Name, count, check(err, "cuDeviceGetCount"))
 }
 
 // describe reads all fields of Info. None of them needs a context.
 func describe(ordinal int) (cu.Device, backend.Info, error) {
 	info := backend.Info{Kind: backend.CUDA, Ordinal: ordinal, DriverVersion: cu.Version()}
 	fail := func(err error, function string) (cu.Device, backend.Info, error) {
-		return cu.BadDevice, backend.Info{}, callFailed(err, function, "device %d", ordinal)
+		return cu.BadDevice, backend.Info{}, callFailed(err, function, drivercall.Device(ordinal))
 	}
 	handle, err := cu.GetDevice(ordinal)
 	if err != nil {

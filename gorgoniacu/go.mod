@@ -4,13 +4,13 @@ go 1.26.0
 
 require (
 	github.com/apache/arrow/go/v17 v17.0.0
-	github.com/dustin/go-humanize v1.1.0
 	github.com/gpuframe/gpuframe v0.0.0
 	github.com/stretchr/testify v1.12.1
 	gorgonia.org/cu v0.9.6
 )
 
 require (
+	github.com/dustin/go-humanize v1.1.0 // indirect
 	github.com/goccy/go-json v0.10.3 // indirect
 	github.com/google/flatbuffers v24.3.25+incompatible // indirect
 	github.com/google/uuid v1.6.0 // indirect

@@ -3,10 +3,9 @@
 package gorgoniacu
 
 import (
-	"fmt"
-
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
 func (d *openDevice) StreamBeginCapture(stream backend.Stream) error {
@@ -26,25 +25,8 @@ func (d *openDevice) StreamEndCapture(stream backend.Stream) (backend.Graph, err
 	return backend.Graph(graph), checkResult(result, operation)
 }
 
-// capturable checks that the device is open, that the stream is not the default stream,
-// and that the driver has every function that a capture needs, because the binary is
-// linked with them.
-func (d *openDevice) capturable(operation string, stream backend.Stream) error {
-	if err := d.open(operation); err != nil {
-		return err
-	}
-	const since = 11040
-	if d.info.DriverVersion < since {
-		return fmt.Errorf("%w: it needs a driver for CUDA 11.4 or newer", failed(cuda.CodeNeedsNewerDriver, operation, ""))
-	}
-	if stream == 0 {
-		return refuse(operation, "the default stream cannot be captured")
-	}
-	return nil
-}
-
 func (d *openDevice) GraphDestroy(graph backend.Graph) error {
-	if err := d.graph("cuGraphDestroy", uintptr(graph)); err != nil {
+	if err := d.guard.Handle("cuGraphDestroy", "graph", uintptr(graph)); err != nil {
 		return err
 	}
 	return checkResult(d.shim.GraphDestroy(uintptr(graph)), "cuGraphDestroy")
@@ -52,7 +34,7 @@ func (d *openDevice) GraphDestroy(graph backend.Graph) error {
 
 func (d *openDevice) GraphInstantiate(graph backend.Graph) (backend.ExecutableGraph, error) {
 	const operation = "cuGraphInstantiateWithFlags"
-	if err := d.graph(operation, uintptr(graph)); err != nil {
+	if err := d.guard.Handle(operation, "graph", uintptr(graph)); err != nil {
 		return 0, err
 	}
 	executable, result := d.shim.GraphInstantiate(uintptr(graph))
@@ -60,26 +42,28 @@ func (d *openDevice) GraphInstantiate(graph backend.Graph) (backend.ExecutableGr
 }
 
 func (d *openDevice) GraphLaunch(graph backend.ExecutableGraph, stream backend.Stream) error {
-	if err := d.graph("cuGraphLaunch", uintptr(graph)); err != nil {
+	if err := d.guard.Handle("cuGraphLaunch", "graph", uintptr(graph)); err != nil {
 		return err
 	}
 	return checkResult(d.shim.GraphLaunch(uintptr(graph), uintptr(stream)), "cuGraphLaunch")
 }
 
 func (d *openDevice) GraphExecutableDestroy(graph backend.ExecutableGraph) error {
-	if err := d.graph("cuGraphExecDestroy", uintptr(graph)); err != nil {
+	if err := d.guard.Handle("cuGraphExecDestroy", "graph", uintptr(graph)); err != nil {
 		return err
 	}
 	return checkResult(d.shim.GraphExecutableDestroy(uintptr(graph)), "cuGraphExecDestroy")
 }
 
-// graph checks that the device is open and the graph is not zero.
-func (d *openDevice) graph(operation string, graph uintptr) error {
-	if err := d.open(operation); err != nil {
+// capturable checks that the stream is not the default stream, and that the driver has
+// every function that a capture needs, because the binary is linked with them.
+func (d *openDevice) capturable(operation string, stream backend.Stream) error {
+	if err := d.guard.OwnStream(operation, stream, "captured"); err != nil {
 		return err
 	}
-	if graph < leastPointer {
-		return refuse(operation, "the graph is %d", graph)
+	const since = 11040
+	if d.guard.Info.DriverVersion < since {
+		return refused(operation, int32(cuda.CodeNeedsNewerDriver), drivercall.Needs(since))
 	}
 	return nil
 }

@@ -3,25 +3,19 @@
 package gorgoniacu
 
 import (
-	"github.com/dustin/go-humanize"
 	"gorgonia.org/cu"
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
 // AllocManaged attaches the memory to every stream of every device.
 func (d *openDevice) AllocManaged(bytes uint64) (backend.Pointer, error) {
 	const function = "cuMemAllocManaged"
-	if err := d.open(function); err != nil {
+	if err := d.guard.Managed(function, bytes); err != nil {
 		return 0, err
-	}
-	if !d.hasManaged {
-		return 0, lacks(function, "the device has no managed memory: use Alloc")
-	}
-	if bytes == 0 {
-		return 0, refuse(function, "the bytes are zero")
 	}
 	var pointer cu.DevicePtr
 	err := d.within(func() (err error) {
@@ -29,24 +23,18 @@ func (d *openDevice) AllocManaged(bytes uint64) (backend.Pointer, error) {
 		return err
 	})
 	if err != nil {
-		return 0, callFailed(err, function, "%s", humanize.IBytes(bytes))
+		return 0, callFailed(err, function, drivercall.Size(bytes))
 	}
 	return backend.Pointer(pointer), nil
 }
 
 func (d *openDevice) PrefetchAsync(pointer backend.Pointer, bytes uint64, toHost bool, stream backend.Stream) error {
 	const function = "cuMemPrefetchAsync"
-	if err := d.open(function); err != nil {
+	if err := d.guard.Prefetch(function, pointer, bytes); err != nil {
 		return err
 	}
-	if !d.prefetches {
-		return lacks(function, "the device cannot share managed memory with the processor while it has work")
-	}
-	if pointer == 0 || bytes == 0 {
-		return refuse(function, "the pointer or the bytes are zero")
-	}
 	if result := d.shim.PrefetchAsync(uint64(pointer), bytes, toHost, uintptr(stream)); result != shim.Success {
-		return failed(cuda.Code(result), function, "%s at %v", humanize.IBytes(bytes), pointer)
+		return failed(cuda.Code(result), function, drivercall.At(pointer, bytes))
 	}
 	return nil
 }

@@ -4,8 +4,7 @@ package gorgoniacu
 
 import (
 	"errors"
-	"fmt"
-	"math"
+	"strconv"
 	"strings"
 
 	"gorgonia.org/cu"
@@ -14,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
 	"github.com/gpuframe/gpuframe/internal/devicecode"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
 // ModuleLoad takes PTX text, with or without a NUL byte at its end, a cubin or a fat
@@ -22,12 +22,12 @@ import (
 // the memory alive.
 func (d *openDevice) ModuleLoad(image []byte) (backend.Module, error) {
 	const function = "cuModuleLoadDataEx"
-	if err := d.open(function); err != nil {
+	if err := d.guard.Open(function); err != nil {
 		return 0, err
 	}
 	prepared, err := devicecode.Prepare(image)
 	if err != nil {
-		return 0, &cuda.CompileError{Cause: &cuda.Error{Operation: function, Code: cuda.CodeInvalidImage}, Log: err.Error()}
+		return 0, &cuda.CompileError{Cause: &cuda.Error{Operation: function, Code: cuda.CodeInvalidImage, Detail: err.Error()}}
 	}
 	module, log, result := d.shim.ModuleLoad(prepared)
 	if result != shim.Success {
@@ -40,15 +40,15 @@ func (d *openDevice) ModuleLoad(image []byte) (backend.Module, error) {
 // passes the driver addresses of Go memory without keeping it alive.
 func (d *openDevice) ModuleCompile(image []byte) ([]byte, error) {
 	const function = "cuLinkAddData"
-	if err := d.open(function); err != nil {
+	if err := d.guard.Open(function); err != nil {
 		return nil, err
 	}
 	if !devicecode.IsText(image) {
-		return nil, refuse(function, "the code is not PTX text")
+		return nil, d.guard.Refuse(function, "the code is not PTX text")
 	}
 	prepared, err := devicecode.Prepare(image)
 	if err != nil {
-		return nil, &cuda.CompileError{Cause: &cuda.Error{Operation: function, Code: cuda.CodeInvalidImage}, Log: err.Error()}
+		return nil, &cuda.CompileError{Cause: &cuda.Error{Operation: function, Code: cuda.CodeInvalidImage, Detail: err.Error()}}
 	}
 	cubin, log, result := d.shim.ModuleCompile(prepared)
 	if result != shim.Success {
@@ -68,31 +68,20 @@ func compileFailure(result shim.Result, function, log string) error {
 }
 
 func (d *openDevice) ModuleUnload(module backend.Module) error {
-	if err := d.module("cuModuleUnload", module); err != nil {
+	if err := d.guard.Handle("cuModuleUnload", "module", uintptr(module)); err != nil {
 		return err
 	}
 	return check(d.within(fromWord[cu.Module](uintptr(module)).Unload), "cuModuleUnload")
 }
 
-// module checks that the device is open and the module is not zero.
-func (d *openDevice) module(operation string, module backend.Module) error {
-	if err := d.open(operation); err != nil {
-		return err
-	}
-	if module < leastPointer {
-		return refuse(operation, "the module is %d", module)
-	}
-	return nil
-}
-
 func (d *openDevice) ModuleFunction(module backend.Module, name string) (backend.Function, error) {
 	const operation = "cuModuleGetFunction"
-	if err := d.module(operation, module); err != nil {
+	if err := d.guard.Handle(operation, "module", uintptr(module)); err != nil {
 		return 0, err
 	}
 	// C would end the name at a NUL byte and might find another function.
 	if strings.Contains(name, "\x00") {
-		return 0, failed(cuda.CodeNotFound, operation, "%q", name)
+		return 0, failed(cuda.CodeNotFound, operation, strconv.Quote(name))
 	}
 	var function cu.Function
 	err := d.within(func() (err error) {
@@ -100,25 +89,14 @@ func (d *openDevice) ModuleFunction(module backend.Module, name string) (backend
 		return err
 	})
 	if err != nil {
-		return 0, callFailed(err, operation, "%q", name)
+		return 0, callFailed(err, operation, strconv.Quote(name))
 	}
 	return backend.Function(word(function)), nil
 }
 
-// function checks that the device is open and the function is not zero.
-func (d *openDevice) function(operation string, function backend.Function) error {
-	if err := d.open(operation); err != nil {
-		return err
-	}
-	if function < leastPointer {
-		return refuse(operation, "the function is %d", function)
-	}
-	return nil
-}
-
 func (d *openDevice) FunctionAttribute(function backend.Function, attribute backend.FunctionAttribute) (value int, err error) {
 	const operation = "cuFuncGetAttribute"
-	if err := d.function(operation, function); err != nil {
+	if err := d.guard.Handle(operation, "function", uintptr(function)); err != nil {
 		return 0, err
 	}
 	err = d.within(func() (err error) {
@@ -126,28 +104,25 @@ func (d *openDevice) FunctionAttribute(function backend.Function, attribute back
 		return err
 	})
 	if err != nil {
-		return 0, callFailed(err, operation, "attribute %d", attribute)
+		return 0, callFailed(err, operation, drivercall.Attribute(attribute))
 	}
 	return value, nil
 }
 
 func (d *openDevice) FunctionSetAttribute(function backend.Function, attribute backend.FunctionAttribute, value int) error {
 	const operation = "cuFuncSetAttribute"
-	if err := d.function(operation, function); err != nil {
+	if err := d.guard.FunctionValue(operation, function, value); err != nil {
 		return err
 	}
-	if value < math.MinInt32 || value > math.MaxInt32 {
-		return refuse(operation, "the value %d does not fit in 32 bits", value)
-	}
 	if result := d.shim.FunctionSetAttribute(uintptr(function), int32(attribute), int32(value)); result != shim.Success {
-		return failed(cuda.Code(result), operation, "attribute %d, value %d", attribute, value)
+		return failed(cuda.Code(result), operation, drivercall.Setting(attribute, value))
 	}
 	return nil
 }
 
 func (d *openDevice) FunctionParameters(function backend.Function) ([]backend.Parameter, error) {
 	const operation = "cuFuncGetParamInfo"
-	if err := d.function(operation, function); err != nil {
+	if err := d.guard.Handle(operation, "function", uintptr(function)); err != nil {
 		return nil, err
 	}
 	parameters := []backend.Parameter{}
@@ -160,27 +135,24 @@ func (d *openDevice) FunctionParameters(function backend.Function) ([]backend.Pa
 			// The driver reports no count: this result means that no parameter is left.
 			return parameters, nil
 		case cuda.CodeNeedsNewerDriver:
-			return nil, fmt.Errorf("%w: it needs a driver for CUDA 12.4 or newer", failed(cuda.Code(result), operation, ""))
+			return nil, refused(operation, int32(result), drivercall.Needs(12040))
 		default:
-			return nil, failed(cuda.Code(result), operation, "parameter %d", len(parameters))
+			return nil, failed(cuda.Code(result), operation, drivercall.Parameter(len(parameters)))
 		}
 	}
 }
 
 func (d *openDevice) Occupancy(function backend.Function, blockThreads int, sharedBytes uint32) (blocks int, err error) {
 	const operation = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-	if err := d.function(operation, function); err != nil {
+	if err := d.guard.BlockThreads(operation, function, blockThreads); err != nil {
 		return 0, err
-	}
-	if blockThreads <= 0 || blockThreads > math.MaxInt32 {
-		return 0, refuse(operation, "a block of %d threads", blockThreads)
 	}
 	err = d.within(func() (err error) {
 		blocks, err = fromWord[cu.Function](uintptr(function)).MaxActiveBlocksPerMultiProcessor(blockThreads, int64(sharedBytes))
 		return err
 	})
 	if err != nil {
-		return 0, callFailed(err, operation, "%d threads, %d bytes shared", blockThreads, sharedBytes)
+		return 0, callFailed(err, operation, drivercall.Block(blockThreads, sharedBytes))
 	}
 	return blocks, nil
 }
@@ -190,26 +162,13 @@ func (d *openDevice) Occupancy(function backend.Function, blockThreads int, shar
 // the caller must check them.
 func (d *openDevice) Launch(function backend.Function, config backend.LaunchConfig, slots []uint64, starts []uint32) error {
 	const operation = "cuLaunchKernel"
-	if err := d.function(operation, function); err != nil {
+	if err := d.guard.Launch(operation, function, slots, starts, shim.LaunchArguments); err != nil {
 		return err
 	}
-	if len(starts) > shim.LaunchArguments {
-		return refuse(operation, "%d arguments, of which at most %d can be passed", len(starts), shim.LaunchArguments)
-	}
-	for i, start := range starts {
-		if uint64(start) >= uint64(len(slots)) {
-			return refuse(operation, "argument %d begins at slot %d of %d", i, start, len(slots))
-		}
-	}
-	grid, block := config.Grid, config.Block
-	shape := [6]uint32{
-		max(grid.X, 1), max(grid.Y, 1), max(grid.Z, 1),
-		max(block.X, 1), max(block.Y, 1), max(block.Z, 1),
-	}
-	result := d.shim.Launch(uintptr(function), &shape, config.SharedBytes, uintptr(config.Stream), slots, starts)
+	shape := drivercall.ShapeOf(config.Grid, config.Block)
+	result := d.shim.Launch(uintptr(function), (*[6]uint32)(&shape), config.SharedBytes, uintptr(config.Stream), slots, starts)
 	if result != shim.Success {
-		return failed(cuda.Code(result), operation, "grid %dx%dx%d, block %dx%dx%d, %d bytes shared",
-			shape[0], shape[1], shape[2], shape[3], shape[4], shape[5], config.SharedBytes)
+		return failed(cuda.Code(result), operation, shape.Text(config.SharedBytes))
 	}
 	return nil
 }

@@ -4,13 +4,12 @@ package gorgoniacu
 
 import (
 	"errors"
-	"fmt"
 
 	"gorgonia.org/cu"
 
-	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
 // codeOf returns the driver's code in an error of the binding. The binding does not
@@ -39,19 +38,20 @@ func codeOf[result interface {
 // code is codeOf for errors of this binding.
 func code(err error) cuda.Code { return codeOf(cu.Success, err) }
 
-// failed returns the error for a code of the driver. The details identify the call;
+// failed returns the error for a code of the driver. The detail identifies the call;
 // pass "" for none.
-func failed(code cuda.Code, function, details string, arguments ...any) error {
-	err := &cuda.Error{Operation: function, Code: code}
-	if details != "" {
-		err.Operation += "(" + fmt.Sprintf(details, arguments...) + ")"
-	}
-	return err
+func failed(code cuda.Code, function, detail string) error {
+	return &cuda.Error{Operation: drivercall.Call(function, detail), Code: code}
+}
+
+// refused returns the error for a call that the driver's guard refuses.
+func refused(function string, result int32, detail string) error {
+	return &cuda.Error{Operation: function, Code: cuda.Code(result), Detail: detail}
 }
 
 // callFailed is failed for a non-nil error of the binding.
-func callFailed(err error, function, details string, arguments ...any) error {
-	return failed(code(err), function, details, arguments...)
+func callFailed(err error, function, detail string) error {
+	return failed(code(err), function, detail)
 }
 
 // check is failed for operations that their name alone identifies.
@@ -68,26 +68,4 @@ func checkResult(result shim.Result, function string) error {
 		return nil
 	}
 	return failed(cuda.Code(result), function, "")
-}
-
-// refuse returns the error for an argument that was not passed to the driver.
-func refuse(operation, format string, arguments ...any) error {
-	return fmt.Errorf("%w: %s", failed(cuda.CodeInvalidValue, operation, ""), fmt.Sprintf(format, arguments...))
-}
-
-// lacks returns the error for a property that the device does not have.
-func lacks(operation, what string) error {
-	return fmt.Errorf("%w: %s", failed(cuda.CodeNotSupported, operation, ""), what)
-}
-
-// open returns an error that wraps [backend.ErrClosed] after Close.
-func (d *openDevice) open(function string) error {
-	if d.closed.Load() {
-		return d.alreadyClosed(function)
-	}
-	return nil
-}
-
-func (d *openDevice) alreadyClosed(function string) error {
-	return fmt.Errorf("gorgonia: %s: device %d: %w", function, d.info.Ordinal, backend.ErrClosed)
 }

@@ -8,21 +8,11 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda"
 	"github.com/gpuframe/gpuframe/gorgoniacu/internal/shim"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
-// shared returns an error for a closed device and for one that cannot share memory.
-func (d *openDevice) shared(function string) error {
-	if err := d.virtual(function); err != nil {
-		return err
-	}
-	if !d.sharesMemory {
-		return lacks(function, "the device cannot share memory with other processes")
-	}
-	return nil
-}
-
 func (d *openDevice) PhysicalCreateShared(bytes uint64) (backend.Physical, error) {
-	if err := d.shared("cuMemCreate"); err != nil {
+	if err := d.guard.SharedBytes("cuMemCreate", bytes); err != nil {
 		return 0, err
 	}
 	return d.createPhysical(bytes, true)
@@ -32,11 +22,8 @@ func (d *openDevice) PhysicalCreateShared(bytes uint64) (backend.Physical, error
 // no other kind.
 func (d *openDevice) PhysicalExport(physical backend.Physical, _ bool) (int, error) {
 	const function = "cuMemExportToShareableHandle"
-	if err := d.shared(function); err != nil {
+	if err := d.guard.Export(function, physical); err != nil {
 		return -1, err
-	}
-	if physical == 0 {
-		return -1, refuse(function, "the handle is zero")
 	}
 	// The driver may make descriptors that a new program inherits, so no program is
 	// started meanwhile.
@@ -53,25 +40,19 @@ func (d *openDevice) PhysicalExport(physical backend.Physical, _ bool) (int, err
 // PhysicalImport leaves the check of bytes to Map: the driver's import takes no size.
 func (d *openDevice) PhysicalImport(descriptor int, bytes uint64) (backend.Physical, error) {
 	const function = "cuMemImportFromShareableHandle"
-	if err := d.shared(function); err != nil {
+	if err := d.guard.Import(function, descriptor, bytes); err != nil {
 		return 0, err
-	}
-	if descriptor < 0 || bytes == 0 {
-		return 0, refuse(function, "the descriptor is %d, the bytes %d", descriptor, bytes)
 	}
 	physical, result := d.shim.PhysicalImport(descriptor)
 	if result != shim.Success {
-		return 0, failed(cuda.Code(result), function, "descriptor %d", descriptor)
+		return 0, failed(cuda.Code(result), function, drivercall.Descriptor(descriptor))
 	}
 	return backend.Physical(physical), nil
 }
 
 func (d *openDevice) SetAccessReadOnly(at backend.Pointer, bytes uint64) error {
 	const function = "cuMemSetAccess"
-	if err := d.ranged(function, at, bytes); err != nil {
-		return err
-	}
-	if err := d.shared(function); err != nil {
+	if err := d.guard.SharedRange(function, at, bytes); err != nil {
 		return err
 	}
 	return rangeResult(d.shim.SetAccess(uint64(at), bytes, true), function, at, bytes)

@@ -20,19 +20,8 @@ func done(code cuda.Code, function string) (bool, error) {
 	return false, failed(code, function, "")
 }
 
-// event checks that the device is open and the event is not zero.
-func (d *openDevice) event(function string, event backend.Event) error {
-	if err := d.open(function); err != nil {
-		return err
-	}
-	if event < leastPointer {
-		return refuse(function, "the event is %d", event)
-	}
-	return nil
-}
-
 func (d *openDevice) StreamCreate() (backend.Stream, error) {
-	if err := d.open("cuStreamCreate"); err != nil {
+	if err := d.guard.Open("cuStreamCreate"); err != nil {
 		return 0, err
 	}
 	var stream cu.Stream
@@ -44,38 +33,35 @@ func (d *openDevice) StreamCreate() (backend.Stream, error) {
 }
 
 func (d *openDevice) StreamDestroy(stream backend.Stream) error {
-	if err := d.open("cuStreamDestroy"); err != nil {
+	if err := d.guard.OwnStream("cuStreamDestroy", stream, "destroyed"); err != nil {
 		return err
-	}
-	if stream == 0 {
-		return refuse("cuStreamDestroy", "the default stream cannot be destroyed")
 	}
 	return checkResult(d.shim.StreamDestroy(uintptr(stream)), "cuStreamDestroy")
 }
 
 func (d *openDevice) StreamSynchronize(stream backend.Stream) error {
-	if err := d.open("cuStreamSynchronize"); err != nil {
+	if err := d.guard.Open("cuStreamSynchronize"); err != nil {
 		return err
 	}
 	return checkResult(d.shim.StreamSynchronize(uintptr(stream)), "cuStreamSynchronize")
 }
 
 func (d *openDevice) StreamQuery(stream backend.Stream) (bool, error) {
-	if err := d.open("cuStreamQuery"); err != nil {
+	if err := d.guard.Open("cuStreamQuery"); err != nil {
 		return false, err
 	}
 	return done(cuda.Code(d.shim.StreamQuery(uintptr(stream))), "cuStreamQuery")
 }
 
 func (d *openDevice) StreamWaitEvent(stream backend.Stream, event backend.Event) error {
-	if err := d.event("cuStreamWaitEvent", event); err != nil {
+	if err := d.guard.Handle("cuStreamWaitEvent", "event", uintptr(event)); err != nil {
 		return err
 	}
 	return checkResult(d.shim.StreamWaitEvent(uintptr(stream), uintptr(event)), "cuStreamWaitEvent")
 }
 
 func (d *openDevice) EventCreate(timing bool) (backend.Event, error) {
-	if err := d.open("cuEventCreate"); err != nil {
+	if err := d.guard.Open("cuEventCreate"); err != nil {
 		return 0, err
 	}
 	flags := cu.DisableTiming
@@ -91,7 +77,7 @@ func (d *openDevice) EventCreate(timing bool) (backend.Event, error) {
 }
 
 func (d *openDevice) EventDestroy(event backend.Event) error {
-	if err := d.event("cuEventDestroy", event); err != nil {
+	if err := d.guard.Handle("cuEventDestroy", "event", uintptr(event)); err != nil {
 		return err
 	}
 	handle := fromWord[cu.Event](uintptr(event))
@@ -99,14 +85,14 @@ func (d *openDevice) EventDestroy(event backend.Event) error {
 }
 
 func (d *openDevice) EventRecord(event backend.Event, stream backend.Stream) error {
-	if err := d.event("cuEventRecord", event); err != nil {
+	if err := d.guard.Handle("cuEventRecord", "event", uintptr(event)); err != nil {
 		return err
 	}
 	return checkResult(d.shim.EventRecord(uintptr(event), uintptr(stream)), "cuEventRecord")
 }
 
 func (d *openDevice) EventQuery(event backend.Event) (bool, error) {
-	if err := d.event("cuEventQuery", event); err != nil {
+	if err := d.guard.Handle("cuEventQuery", "event", uintptr(event)); err != nil {
 		return false, err
 	}
 	handle := fromWord[cu.Event](uintptr(event))
@@ -114,7 +100,7 @@ func (d *openDevice) EventQuery(event backend.Event) (bool, error) {
 }
 
 func (d *openDevice) EventSynchronize(event backend.Event) error {
-	if err := d.event("cuEventSynchronize", event); err != nil {
+	if err := d.guard.Handle("cuEventSynchronize", "event", uintptr(event)); err != nil {
 		return err
 	}
 	handle := fromWord[cu.Event](uintptr(event))
@@ -122,10 +108,10 @@ func (d *openDevice) EventSynchronize(event backend.Event) error {
 }
 
 func (d *openDevice) EventElapsed(start, end backend.Event) (float32, error) {
-	if err := d.event("cuEventElapsedTime", start); err != nil {
+	if err := d.guard.Handle("cuEventElapsedTime", "event", uintptr(start)); err != nil {
 		return 0, err
 	}
-	if err := d.event("cuEventElapsedTime", end); err != nil {
+	if err := d.guard.Handle("cuEventElapsedTime", "event", uintptr(end)); err != nil {
 		return 0, err
 	}
 	var milliseconds float64
@@ -140,7 +126,7 @@ func (d *openDevice) EventElapsed(start, end backend.Event) (float32, error) {
 // gorgonia.org/cu builds with headers of 11.4 to 12.
 func (d *openDevice) EventRecordAll(event backend.Event) error {
 	const function = "cuCtxRecordEvent"
-	if err := d.event(function, event); err != nil {
+	if err := d.guard.Handle(function, "event", uintptr(event)); err != nil {
 		return err
 	}
 	return failed(cuda.CodeNotSupported, function, "gorgonia.org/cu does not have it")
@@ -149,7 +135,7 @@ func (d *openDevice) EventRecordAll(event backend.Event) error {
 // StreamIdentity is not supported, for the same reason.
 func (d *openDevice) StreamIdentity(backend.Stream) (uint64, error) {
 	const function = "cuStreamGetId"
-	if err := d.open(function); err != nil {
+	if err := d.guard.Open(function); err != nil {
 		return 0, err
 	}
 	return 0, failed(cuda.CodeNotSupported, function, "gorgonia.org/cu does not have it")
@@ -161,7 +147,7 @@ const codeCaptureImplicit cuda.Code = 906
 
 func (d *openDevice) StreamCapturing(stream backend.Stream) (bool, error) {
 	const function = "cuStreamIsCapturing"
-	if err := d.open(function); err != nil {
+	if err := d.guard.Open(function); err != nil {
 		return false, err
 	}
 	status, result := d.shim.StreamCapturing(uintptr(stream))

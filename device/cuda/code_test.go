@@ -113,7 +113,7 @@ func TestErrorIs(t *testing.T) {
 func TestErrorText(t *testing.T) {
 	err := &Error{Operation: "cuMemAlloc(1.0 GiB)", Code: CodeOutOfMemory}
 	assert.EqualError(t, err, "cuda: cuMemAlloc(1.0 GiB): CUDA_ERROR_OUT_OF_MEMORY (2): the driver has not enough memory for the request")
-	assert.EqualError(t, refuse("cuMemFree", "the pointer is %d", 0),
+	assert.EqualError(t, &Error{Operation: "cuMemFree", Code: CodeInvalidValue, Detail: "the pointer is 0"},
 		"cuda: cuMemFree: CUDA_ERROR_INVALID_VALUE (1): an argument is not in the range that the call takes: the pointer is 0")
 }
 

@@ -3,10 +3,9 @@
 package cuda
 
 import (
-	"fmt"
-
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
 // oldestDriver is the first driver that exports every symbol that gpuframe requires.
@@ -47,7 +46,7 @@ func (Driver) Open(ordinal int) (backend.Device, error) {
 		return nil, err
 	}
 	if ordinal < 0 || ordinal >= count {
-		return nil, missingDevice(ordinal, count)
+		return nil, drivercall.MissingDevice(name, ordinal, count)
 	}
 	handle, info, err := describe(ordinal)
 	if err != nil {
@@ -55,15 +54,21 @@ func (Driver) Open(ordinal int) (backend.Device, error) {
 	}
 	raw, result := handle.Retain()
 	if result != libcuda.Success {
-		return nil, failed(result, "cuDevicePrimaryCtxRetain", "device %d", ordinal)
+		return nil, failed(result, "cuDevicePrimaryCtxRetain", drivercall.Device(ordinal))
 	}
-	d := &device{raw: raw, info: info, peers: newPeers(count)}
-	d.findDefaultPool()
-	d.mapsMemory = d.has(backend.VirtualMemoryManagement)
-	d.sharesMemory = d.has(backend.SharesByDescriptor)
-	d.hasManaged = d.has(backend.ManagedMemory)
-	d.prefetches = d.has(backend.ConcurrentManagedAccess)
+	d := &device{
+		raw:   raw,
+		guard: drivercall.Guard{Backend: name, Info: info, Devices: count, LeastHandle: 1, Failed: refused},
+		peers: drivercall.NewPeers[libcuda.Device](count),
+	}
+	d.guard.ReadProperties(d.has)
+	d.guard.FindPool(d.has(backend.MemoryPoolsSupported), d.findPool)
 	return d, nil
+}
+
+func (d *device) findPool() (pool uintptr, result int32) {
+	pool, code := d.raw.Handle().DefaultPool()
+	return pool, int32(code)
 }
 
 // start loads the driver and returns the number of devices, which is at least one if
@@ -73,13 +78,7 @@ func start() (int, error) {
 		return 0, explain(failure)
 	}
 	count, result := libcuda.DeviceCount()
-	if result != libcuda.Success {
-		return 0, unavailable("the devices could not be counted: %w", failed(result, "cuDeviceGetCount", ""))
-	}
-	if count == 0 {
-		return 0, unavailable("the driver shows this process no device; CUDA_VISIBLE_DEVICES may hide them")
-	}
-	return count, nil
+	return count, drivercall.CheckCount(name, count, check(result, "cuDeviceGetCount"))
 }
 
 func explain(failure *libcuda.LoadFailure) error {
@@ -92,15 +91,11 @@ func explain(failure *libcuda.LoadFailure) error {
 	return unavailable("the driver could not be started: %w", failed(failure.Init, "cuInit", ""))
 }
 
-func missingDevice(ordinal, count int) error {
-	return fmt.Errorf("cuda: no device %d: the driver shows this process %d, numbered from 0: %w", ordinal, count, backend.ErrNoDevice)
-}
-
 // describe reads all fields of Info. None of them needs a context.
 func describe(ordinal int) (libcuda.Handle, backend.Info, error) {
 	info := backend.Info{Kind: backend.CUDA, Ordinal: ordinal}
 	fail := func(result libcuda.Result, function string) (libcuda.Handle, backend.Info, error) {
-		return 0, backend.Info{}, failed(result, function, "device %d", ordinal)
+		return 0, backend.Info{}, failed(result, function, drivercall.Device(ordinal))
 	}
 	handle, result := libcuda.DeviceGet(ordinal)
 	if result != libcuda.Success {

@@ -3,7 +3,7 @@ package cuda
 import (
 	"fmt"
 
-	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
 // Error is a failed operation of the driver, or one that was refused because the driver
@@ -15,8 +15,9 @@ type Error struct {
 	Operation string
 	Code      Code
 
-	// detail is the remedy, or names the invalid argument.
-	detail string
+	// Detail is the remedy, or names the invalid argument. It may be empty.
+	Detail string
+
 	// sentinel replaces that of the Code if the code has another meaning for this
 	// operation.
 	sentinel error
@@ -25,8 +26,8 @@ type Error struct {
 // Error returns "cuda: operation: CUDA_ERROR_NAME (number): description".
 func (e *Error) Error() string {
 	text := fmt.Sprintf("cuda: %s: %v", e.Operation, e.Code)
-	if e.detail != "" {
-		text += ": " + e.detail
+	if e.Detail != "" {
+		text += ": " + e.Detail
 	}
 	return text
 }
@@ -61,11 +62,9 @@ func (e *CompileError) Error() string {
 // Unwrap returns the cause.
 func (e *CompileError) Unwrap() error { return e.Cause }
 
-// refuse returns the error for an argument that was not passed to the driver.
-func refuse(operation, format string, arguments ...any) error {
-	return &Error{Operation: operation, Code: CodeInvalidValue, detail: fmt.Sprintf(format, arguments...)}
-}
+// name is the backend's name in errors.
+const name = "cuda"
 
 func unavailable(format string, arguments ...any) error {
-	return fmt.Errorf("cuda: "+format+": %w", append(arguments, backend.ErrNotAvailable)...)
+	return drivercall.Unavailable(name, format, arguments...)
 }

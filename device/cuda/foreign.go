@@ -9,7 +9,7 @@ import (
 
 func (d *device) EventRecordAll(event backend.Event) error {
 	const function = "cuCtxRecordEvent"
-	if err := d.event(function, event); err != nil {
+	if err := d.guard.Handle(function, "event", uintptr(event)); err != nil {
 		return err
 	}
 	return check(d.raw.EventRecordAll(uintptr(event)), function)
@@ -17,7 +17,7 @@ func (d *device) EventRecordAll(event backend.Event) error {
 
 func (d *device) StreamIdentity(stream backend.Stream) (uint64, error) {
 	const function = "cuStreamGetId"
-	if err := d.open(function); err != nil {
+	if err := d.guard.Open(function); err != nil {
 		return 0, err
 	}
 	identity, result := d.raw.StreamIdentity(uintptr(stream))
@@ -30,7 +30,7 @@ const codeCaptureImplicit Code = 906
 
 func (d *device) StreamCapturing(stream backend.Stream) (bool, error) {
 	const function = "cuStreamIsCapturing"
-	if err := d.open(function); err != nil {
+	if err := d.guard.Open(function); err != nil {
 		return false, err
 	}
 	status, result := d.raw.StreamCapturing(uintptr(stream))

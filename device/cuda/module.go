@@ -4,23 +4,24 @@ package cuda
 
 import (
 	"errors"
-	"math"
+	"strconv"
 	"strings"
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
 	"github.com/gpuframe/gpuframe/internal/devicecode"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
 // ModuleLoad takes PTX text, with or without a NUL byte at its end, a cubin or a fat
 // binary. The caller may change the image after it returns.
 func (d *device) ModuleLoad(image []byte) (backend.Module, error) {
-	if err := d.open("cuModuleLoadDataEx"); err != nil {
+	if err := d.guard.Open("cuModuleLoadDataEx"); err != nil {
 		return 0, err
 	}
 	prepared, err := devicecode.Prepare(image)
 	if err != nil {
-		return 0, &CompileError{Cause: &Error{Operation: "cuModuleLoadDataEx", Code: CodeInvalidImage, detail: err.Error()}}
+		return 0, &CompileError{Cause: &Error{Operation: "cuModuleLoadDataEx", Code: CodeInvalidImage, Detail: err.Error()}}
 	}
 	module, log, result := d.raw.ModuleLoad(prepared)
 	if result != libcuda.Success {
@@ -32,15 +33,15 @@ func (d *device) ModuleLoad(image []byte) (backend.Module, error) {
 // ModuleCompile takes PTX text as ModuleLoad does.
 func (d *device) ModuleCompile(image []byte) ([]byte, error) {
 	const operation = "cuLinkAddData"
-	if err := d.open(operation); err != nil {
+	if err := d.guard.Open(operation); err != nil {
 		return nil, err
 	}
 	if !devicecode.IsText(image) {
-		return nil, refuse(operation, "the code is not PTX text")
+		return nil, d.guard.Refuse(operation, "the code is not PTX text")
 	}
 	prepared, err := devicecode.Prepare(image)
 	if err != nil {
-		return nil, &CompileError{Cause: &Error{Operation: operation, Code: CodeInvalidImage, detail: err.Error()}}
+		return nil, &CompileError{Cause: &Error{Operation: operation, Code: CodeInvalidImage, Detail: err.Error()}}
 	}
 	cubin, log, result := d.raw.ModuleCompile(prepared)
 	if result != libcuda.Success {
@@ -60,21 +61,15 @@ func compileFailure(result libcuda.Result, operation, log string) error {
 }
 
 func (d *device) ModuleUnload(module backend.Module) error {
-	if err := d.open("cuModuleUnload"); err != nil {
+	if err := d.guard.Handle("cuModuleUnload", "module", uintptr(module)); err != nil {
 		return err
-	}
-	if module == 0 {
-		return refuse("cuModuleUnload", "the module is zero")
 	}
 	return check(d.raw.ModuleUnload(uintptr(module)), "cuModuleUnload")
 }
 
 func (d *device) ModuleFunction(module backend.Module, name string) (backend.Function, error) {
-	if err := d.open("cuModuleGetFunction"); err != nil {
+	if err := d.guard.Handle("cuModuleGetFunction", "module", uintptr(module)); err != nil {
 		return 0, err
-	}
-	if module == 0 {
-		return 0, refuse("cuModuleGetFunction", "the module is zero")
 	}
 	// C would end the name at a NUL byte and might find another function.
 	result := libcuda.Result(CodeNotFound)
@@ -83,48 +78,34 @@ func (d *device) ModuleFunction(module backend.Module, name string) (backend.Fun
 		function, result = d.raw.ModuleFunction(uintptr(module), name)
 	}
 	if result != libcuda.Success {
-		return 0, failed(result, "cuModuleGetFunction", "%q", name)
+		return 0, failed(result, "cuModuleGetFunction", strconv.Quote(name))
 	}
 	return backend.Function(function), nil
 }
 
-// function checks that the device is open and the function is not zero.
-func (d *device) function(operation string, function backend.Function) error {
-	if err := d.open(operation); err != nil {
-		return err
-	}
-	if function == 0 {
-		return refuse(operation, "the function is zero")
-	}
-	return nil
-}
-
 func (d *device) FunctionAttribute(function backend.Function, attribute backend.FunctionAttribute) (int, error) {
-	if err := d.function("cuFuncGetAttribute", function); err != nil {
+	if err := d.guard.Handle("cuFuncGetAttribute", "function", uintptr(function)); err != nil {
 		return 0, err
 	}
 	value, result := d.raw.FunctionAttribute(uintptr(function), int32(attribute))
 	if result != libcuda.Success {
-		return 0, failed(result, "cuFuncGetAttribute", "attribute %d", attribute)
+		return 0, failed(result, "cuFuncGetAttribute", drivercall.Attribute(attribute))
 	}
 	return value, nil
 }
 
 func (d *device) FunctionSetAttribute(function backend.Function, attribute backend.FunctionAttribute, value int) error {
-	if err := d.function("cuFuncSetAttribute", function); err != nil {
+	if err := d.guard.FunctionValue("cuFuncSetAttribute", function, value); err != nil {
 		return err
 	}
-	if value < math.MinInt32 || value > math.MaxInt32 {
-		return refuse("cuFuncSetAttribute", "the value %d does not fit in 32 bits", value)
-	}
 	if result := d.raw.FunctionSetAttribute(uintptr(function), int32(attribute), int32(value)); result != libcuda.Success {
-		return failed(result, "cuFuncSetAttribute", "attribute %d, value %d", attribute, value)
+		return failed(result, "cuFuncSetAttribute", drivercall.Setting(attribute, value))
 	}
 	return nil
 }
 
 func (d *device) FunctionParameters(function backend.Function) ([]backend.Parameter, error) {
-	if err := d.function("cuFuncGetParamInfo", function); err != nil {
+	if err := d.guard.Handle("cuFuncGetParamInfo", "function", uintptr(function)); err != nil {
 		return nil, err
 	}
 	parameters := []backend.Parameter{}
@@ -137,22 +118,19 @@ func (d *device) FunctionParameters(function backend.Function) ([]backend.Parame
 			// The driver reports no count: this result means that no parameter is left.
 			return parameters, nil
 		default:
-			return nil, failed(result, "cuFuncGetParamInfo", "parameter %d", len(parameters))
+			return nil, failed(result, "cuFuncGetParamInfo", drivercall.Parameter(len(parameters)))
 		}
 	}
 }
 
 func (d *device) Occupancy(function backend.Function, blockThreads int, sharedBytes uint32) (int, error) {
 	const operation = "cuOccupancyMaxActiveBlocksPerMultiprocessor"
-	if err := d.function(operation, function); err != nil {
+	if err := d.guard.BlockThreads(operation, function, blockThreads); err != nil {
 		return 0, err
-	}
-	if blockThreads <= 0 || blockThreads > math.MaxInt32 {
-		return 0, refuse(operation, "a block of %d threads", blockThreads)
 	}
 	blocks, result := d.raw.Occupancy(uintptr(function), int32(blockThreads), sharedBytes)
 	if result != libcuda.Success {
-		return 0, failed(result, operation, "%d threads, %d bytes shared", blockThreads, sharedBytes)
+		return 0, failed(result, operation, drivercall.Block(blockThreads, sharedBytes))
 	}
 	return blocks, nil
 }

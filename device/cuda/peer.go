@@ -4,96 +4,49 @@ package cuda
 
 import (
 	"errors"
-	"sync"
-	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
-// peers holds the primary contexts of the other devices that a device has used. They
-// are retained until the device is closed, so that they outlive the peer's Device.
-type peers struct {
-	mutex    sync.Mutex // guards retaining and releasing
-	released bool
-	retained []atomic.Pointer[libcuda.Device] // by ordinal
-}
-
-func newPeers(count int) peers {
-	return peers{retained: make([]atomic.Pointer[libcuda.Device], count)}
-}
-
-// get retains the context of a peer on first use.
-func (p *peers) get(ordinal int) (libcuda.Device, libcuda.Result) {
-	if peer := p.retained[ordinal].Load(); peer != nil {
-		return *peer, libcuda.Success
-	}
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	if peer := p.retained[ordinal].Load(); peer != nil {
-		return *peer, libcuda.Success
-	}
-	if p.released {
-		return libcuda.Device{}, libcuda.Result(CodeInvalidContext)
-	}
-	handle, result := libcuda.DeviceGet(ordinal)
-	if result != libcuda.Success {
-		return libcuda.Device{}, result
-	}
-	peer, result := handle.Retain()
-	if result == libcuda.Success {
-		p.retained[ordinal].Store(&peer)
-	}
-	return peer, result
-}
-
-func (p *peers) release() error {
-	p.mutex.Lock()
-	defer p.mutex.Unlock()
-	p.released = true
-	var errs []error
-	for ordinal := range p.retained {
-		if peer := p.retained[ordinal].Swap(nil); peer != nil {
-			errs = append(errs, check(peer.Release(), "cuDevicePrimaryCtxRelease"))
-		}
-	}
-	return errors.Join(errs...)
-}
-
 // peer returns a device by its number, which may be the device's own.
-func (d *device) peer(function string, ordinal int) (libcuda.Device, error) {
-	if err := d.open(function); err != nil {
-		return libcuda.Device{}, err
+func (d *device) peer(function string, ordinal int) (*libcuda.Device, error) {
+	if err := d.guard.Peer(function, ordinal); err != nil {
+		return nil, err
 	}
-	if ordinal < 0 || ordinal >= len(d.peers.retained) {
-		return libcuda.Device{}, missingDevice(ordinal, len(d.peers.retained))
+	if ordinal == d.guard.Info.Ordinal {
+		return &d.raw, nil
 	}
-	if ordinal == d.info.Ordinal {
-		return d.raw, nil
-	}
-	peer, result := d.peers.get(ordinal)
-	if result != libcuda.Success {
-		return libcuda.Device{}, failed(result, "cuDevicePrimaryCtxRetain", "device %d", ordinal)
+	peer, result := d.peers.Get(ordinal, retain)
+	if result != 0 {
+		return nil, failed(libcuda.Result(result), "cuDevicePrimaryCtxRetain", drivercall.Device(ordinal))
 	}
 	return peer, nil
+}
+
+func retain(ordinal int) (libcuda.Device, int32) {
+	handle, result := libcuda.DeviceGet(ordinal)
+	if result != libcuda.Success {
+		return libcuda.Device{}, int32(result)
+	}
+	peer, result := handle.Retain()
+	return peer, int32(result)
 }
 
 // CanAccessPeer returns false for the device itself, as the driver does.
 func (d *device) CanAccessPeer(peerOrdinal int) (bool, error) {
 	const function = "cuDeviceCanAccessPeer"
-	if err := d.open(function); err != nil {
+	if err := d.guard.Peer(function, peerOrdinal); err != nil {
 		return false, err
-	}
-	if peerOrdinal < 0 || peerOrdinal >= len(d.peers.retained) {
-		return false, missingDevice(peerOrdinal, len(d.peers.retained))
 	}
 	handle, result := libcuda.DeviceGet(peerOrdinal)
 	if result != libcuda.Success {
-		return false, failed(result, "cuDeviceGet", "device %d", peerOrdinal)
+		return false, failed(result, "cuDeviceGet", drivercall.Device(peerOrdinal))
 	}
 	can, result := d.raw.Handle().CanAccessPeer(handle)
 	if result != libcuda.Success {
-		return false, failed(result, function, "device %d, peer %d", d.info.Ordinal, peerOrdinal)
+		return false, failed(result, function, drivercall.Pair(d.guard.Info.Ordinal, peerOrdinal))
 	}
 	return can, nil
 }
@@ -106,15 +59,15 @@ func (d *device) EnablePeerAccess(peerOrdinal int) error {
 	if err != nil {
 		return err
 	}
-	if peerOrdinal == d.info.Ordinal {
-		return refuse(function, "device %d is the device itself: pass the number of another device", peerOrdinal)
+	if err := d.guard.OtherPeer(function, peerOrdinal); err != nil {
+		return err
 	}
-	result := d.raw.EnablePeer(peer)
+	result := d.raw.EnablePeer(*peer)
 	enabledBefore := Code(result) == CodePeerAlreadyEnabled
 	if result != libcuda.Success && !enabledBefore {
-		return failed(result, function, "device %d, peer %d", d.info.Ordinal, peerOrdinal)
+		return failed(result, function, drivercall.Pair(d.guard.Info.Ordinal, peerOrdinal))
 	}
-	if d.noPools != CodeSuccess {
+	if !d.guard.HasPools() {
 		return nil
 	}
 	pool, result := peer.Handle().DefaultPool()
@@ -124,11 +77,11 @@ func (d *device) EnablePeerAccess(peerOrdinal int) error {
 	if result = d.raw.PoolAllow(pool, d.raw.Handle()); result == libcuda.Success {
 		return nil
 	}
-	err = failed(result, "cuMemPoolSetAccess", "device %d, peer %d", d.info.Ordinal, peerOrdinal)
+	err = failed(result, "cuMemPoolSetAccess", drivercall.Pair(d.guard.Info.Ordinal, peerOrdinal))
 	if enabledBefore {
 		return err
 	}
-	return errors.Join(err, check(d.raw.DisablePeer(peer), "cuCtxDisablePeerAccess"))
+	return errors.Join(err, check(d.raw.DisablePeer(*peer), "cuCtxDisablePeerAccess"))
 }
 
 // DisablePeerAccess does not change access to the peer's default pool: the pool belongs
@@ -139,42 +92,39 @@ func (d *device) DisablePeerAccess(peerOrdinal int) error {
 	if err != nil {
 		return err
 	}
-	if result := d.raw.DisablePeer(peer); result != libcuda.Success {
-		return failed(result, function, "device %d, peer %d", d.info.Ordinal, peerOrdinal)
+	if result := d.raw.DisablePeer(*peer); result != libcuda.Success {
+		return failed(result, function, drivercall.Pair(d.guard.Info.Ordinal, peerOrdinal))
 	}
 	return nil
 }
 
 func (d *device) PoolAllowPeer(pool backend.Pool, peerOrdinal int) error {
 	const function = "cuMemPoolSetAccess"
-	handle, err := d.pool(pool, function)
+	handle, err := d.guard.Pool(function, pool)
 	if err != nil {
 		return err
 	}
-	if peerOrdinal < 0 || peerOrdinal >= len(d.peers.retained) {
-		return missingDevice(peerOrdinal, len(d.peers.retained))
-	}
-	if peerOrdinal == d.info.Ordinal {
-		return refuse(function, "device %d is the device itself: pass the number of another device", peerOrdinal)
+	if err := d.guard.OtherPeer(function, peerOrdinal); err != nil {
+		return err
 	}
 	peer, result := libcuda.DeviceGet(peerOrdinal)
 	if result != libcuda.Success {
-		return failed(result, "cuDeviceGet", "device %d", peerOrdinal)
+		return failed(result, "cuDeviceGet", drivercall.Device(peerOrdinal))
 	}
 	if result := d.raw.PoolAllow(handle, peer); result != libcuda.Success {
-		return failed(result, function, "pool of device %d, peer %d", d.info.Ordinal, peerOrdinal)
+		return failed(result, function, drivercall.PoolAccess(d.guard.Info.Ordinal, peerOrdinal))
 	}
 	return nil
 }
 
 func (d *device) CopyFromPeerAsync(destination, source backend.Pointer, peerOrdinal int, bytes uint64, stream backend.Stream) error {
 	const function = "cuMemcpyPeerAsync"
-	if proceed, err := d.copyable(function, uintptr(destination), uintptr(source), bytes); !proceed {
+	if proceed, err := d.guard.Copy(function, uintptr(destination), uintptr(source), bytes); !proceed {
 		return err
 	}
 	peer, err := d.peer(function, peerOrdinal)
 	if err != nil {
 		return err
 	}
-	return copied(d.raw.CopyFromPeerAsync(uint64(destination), uint64(source), peer, bytes, uintptr(stream)), function, bytes)
+	return copied(d.raw.CopyFromPeerAsync(uint64(destination), uint64(source), *peer, bytes, uintptr(stream)), function, bytes)
 }

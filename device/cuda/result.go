@@ -3,25 +3,26 @@
 package cuda
 
 import (
-	"fmt"
-
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/device/cuda/internal/libcuda"
+	"github.com/gpuframe/gpuframe/internal/drivercall"
 )
 
-// failed returns the error for a result of the driver. The details identify the call;
+// failed returns the error for a result of the driver. The detail identifies the call;
 // pass "" for none.
-func failed(result libcuda.Result, function, details string, arguments ...any) *Error {
-	err := &Error{Operation: function, Code: Code(result)}
-	if details != "" {
-		err.Operation += "(" + fmt.Sprintf(details, arguments...) + ")"
-	}
+func failed(result libcuda.Result, function, detail string) *Error {
+	err := &Error{Operation: drivercall.Call(function, detail), Code: Code(result)}
 	if result == libcuda.TooOld {
 		if since := libcuda.Since(function); since != 0 {
-			err.detail = needs(since)
+			err.Detail = drivercall.Needs(since)
 		}
 	}
 	return err
+}
+
+// refused returns the error for a call that the driver's guard refuses.
+func refused(function string, result int32, detail string) error {
+	return &Error{Operation: function, Code: Code(result), Detail: detail}
 }
 
 // check is failed for operations that their name alone identifies. It inlines to a
@@ -33,31 +34,9 @@ func check(result libcuda.Result, function string) error {
 	return nil
 }
 
-// needs returns the text for a required CUDA version, given as 1000·major + 10·minor.
-func needs(version int) string {
-	return fmt.Sprintf("it needs a driver for CUDA %d.%d or newer", version/1000, version%1000/10)
-}
-
-// open returns an error that wraps [backend.ErrClosed] after Close.
-func (d *device) open(function string) error {
-	if d.closed.Load() {
-		return d.alreadyClosed(function)
-	}
-	return nil
-}
-
 // has reads an attribute that is 0 or 1. A driver that does not know the attribute does
 // not have the property either.
 func (d *device) has(attribute backend.Attribute) bool {
 	value, result := d.raw.Handle().Attribute(int32(attribute))
 	return result == libcuda.Success && value != 0
-}
-
-// lacks returns the error for a property that the device does not have.
-func lacks(function, what string) error {
-	return &Error{Operation: function, Code: CodeNotSupported, detail: what}
-}
-
-func (d *device) alreadyClosed(function string) error {
-	return fmt.Errorf("cuda: %s: device %d: %w", function, d.info.Ordinal, backend.ErrClosed)
 }

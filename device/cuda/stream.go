@@ -15,19 +15,8 @@ func done(result libcuda.Result, function string) (bool, error) {
 	return result == libcuda.Success, check(result, function)
 }
 
-// event checks that the device is open and the event is not zero.
-func (d *device) event(function string, event backend.Event) error {
-	if err := d.open(function); err != nil {
-		return err
-	}
-	if event == 0 {
-		return refuse(function, "the event is zero")
-	}
-	return nil
-}
-
 func (d *device) StreamCreate() (backend.Stream, error) {
-	if err := d.open("cuStreamCreate"); err != nil {
+	if err := d.guard.Open("cuStreamCreate"); err != nil {
 		return 0, err
 	}
 	stream, result := d.raw.StreamCreate()
@@ -35,38 +24,35 @@ func (d *device) StreamCreate() (backend.Stream, error) {
 }
 
 func (d *device) StreamDestroy(stream backend.Stream) error {
-	if err := d.open("cuStreamDestroy"); err != nil {
+	if err := d.guard.OwnStream("cuStreamDestroy", stream, "destroyed"); err != nil {
 		return err
-	}
-	if stream == 0 {
-		return refuse("cuStreamDestroy", "the default stream cannot be destroyed")
 	}
 	return check(d.raw.StreamDestroy(uintptr(stream)), "cuStreamDestroy")
 }
 
 func (d *device) StreamSynchronize(stream backend.Stream) error {
-	if err := d.open("cuStreamSynchronize"); err != nil {
+	if err := d.guard.Open("cuStreamSynchronize"); err != nil {
 		return err
 	}
 	return check(d.raw.StreamSynchronize(uintptr(stream)), "cuStreamSynchronize")
 }
 
 func (d *device) StreamQuery(stream backend.Stream) (bool, error) {
-	if err := d.open("cuStreamQuery"); err != nil {
+	if err := d.guard.Open("cuStreamQuery"); err != nil {
 		return false, err
 	}
 	return done(d.raw.StreamQuery(uintptr(stream)), "cuStreamQuery")
 }
 
 func (d *device) StreamWaitEvent(stream backend.Stream, event backend.Event) error {
-	if err := d.event("cuStreamWaitEvent", event); err != nil {
+	if err := d.guard.Handle("cuStreamWaitEvent", "event", uintptr(event)); err != nil {
 		return err
 	}
 	return check(d.raw.StreamWaitEvent(uintptr(stream), uintptr(event)), "cuStreamWaitEvent")
 }
 
 func (d *device) EventCreate(timing bool) (backend.Event, error) {
-	if err := d.open("cuEventCreate"); err != nil {
+	if err := d.guard.Open("cuEventCreate"); err != nil {
 		return 0, err
 	}
 	event, result := d.raw.EventCreate(timing)
@@ -74,38 +60,38 @@ func (d *device) EventCreate(timing bool) (backend.Event, error) {
 }
 
 func (d *device) EventDestroy(event backend.Event) error {
-	if err := d.event("cuEventDestroy", event); err != nil {
+	if err := d.guard.Handle("cuEventDestroy", "event", uintptr(event)); err != nil {
 		return err
 	}
 	return check(d.raw.EventDestroy(uintptr(event)), "cuEventDestroy")
 }
 
 func (d *device) EventRecord(event backend.Event, stream backend.Stream) error {
-	if err := d.event("cuEventRecord", event); err != nil {
+	if err := d.guard.Handle("cuEventRecord", "event", uintptr(event)); err != nil {
 		return err
 	}
 	return check(d.raw.EventRecord(uintptr(event), uintptr(stream)), "cuEventRecord")
 }
 
 func (d *device) EventQuery(event backend.Event) (bool, error) {
-	if err := d.event("cuEventQuery", event); err != nil {
+	if err := d.guard.Handle("cuEventQuery", "event", uintptr(event)); err != nil {
 		return false, err
 	}
 	return done(d.raw.EventQuery(uintptr(event)), "cuEventQuery")
 }
 
 func (d *device) EventSynchronize(event backend.Event) error {
-	if err := d.event("cuEventSynchronize", event); err != nil {
+	if err := d.guard.Handle("cuEventSynchronize", "event", uintptr(event)); err != nil {
 		return err
 	}
 	return check(d.raw.EventSynchronize(uintptr(event)), "cuEventSynchronize")
 }
 
 func (d *device) EventElapsed(start, end backend.Event) (float32, error) {
-	if err := d.event("cuEventElapsedTime", start); err != nil {
+	if err := d.guard.Handle("cuEventElapsedTime", "event", uintptr(start)); err != nil {
 		return 0, err
 	}
-	if err := d.event("cuEventElapsedTime", end); err != nil {
+	if err := d.guard.Handle("cuEventElapsedTime", "event", uintptr(end)); err != nil {
 		return 0, err
 	}
 	milliseconds, result := d.raw.EventElapsed(uintptr(start), uintptr(end))
