@@ -12,11 +12,10 @@ func only(text, name string) string {
 		if begin < 0 {
 			break
 		}
-		length := strings.Index(text[begin:], "\n}\n")
-		if length < 0 {
+		end := endOfKernel(text, begin)
+		if end < 0 {
 			break
 		}
-		end := begin + length + len("\n}\n")
 		if !strings.HasPrefix(text[begin+len(entry):], name+"(") {
 			kept.WriteString(text[:begin])
 		} else {
@@ -26,4 +25,20 @@ func only(text, name string) string {
 	}
 	kept.WriteString(text)
 	return kept.String()
+}
+
+// endOfKernel returns the position after the brace that ends the kernel at begin, on a
+// line of its own, or a negative number. It searches for the brace: few lines have one,
+// and a file may hold hundreds of kilobytes.
+func endOfKernel(text string, begin int) int {
+	for at := begin; ; {
+		brace := strings.Index(text[at:], "}\n")
+		if brace < 0 {
+			return -1
+		}
+		at += brace + len("}\n")
+		if text[at-len("\n}\n")] == '\n' {
+			return at
+		}
+	}
 }

@@ -2,10 +2,13 @@ package kernelset
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io"
 	"io/fs"
 	"maps"
 	"path"
+	"strings"
 	"sync"
 	"sync/atomic"
 
@@ -101,6 +104,21 @@ func (t *table) once(key name) *once[*kernels.Function] {
 
 // Text returns the PTX of a file, given without its ending.
 func (s *Set) Text(file string) (string, error) {
-	text, err := fs.ReadFile(s.Files, path.Join(s.Directory, file+".ptx"))
-	return string(text), err
+	f, err := s.Files.Open(path.Join(s.Directory, file+".ptx"))
+	if err != nil {
+		return "", err
+	}
+	// A file may hold hundreds of kilobytes: they are copied once.
+	var text strings.Builder
+	if info, err := f.Stat(); err == nil {
+		text.Grow(int(info.Size()))
+	}
+	_, err = io.Copy(&text, f)
+	return text.String(), errors.Join(err, f.Close())
+}
+
+// Entry returns the PTX of a file without the kernels other than the one named.
+func (s *Set) Entry(file, entry string) (string, error) {
+	text, err := s.Text(file)
+	return only(text, entry), err
 }

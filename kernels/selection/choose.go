@@ -121,7 +121,7 @@ func (g *gatherer) choose(mask, a, b, like *column.Column, l layout.Layout) (*co
 func (g *gatherer) chooseRows(out column.Bytes, mask part, by layout.Layout) error {
 	isTrue, valid := mask.bits(1), mask.valid(by)
 	if !g.call.OnHost() {
-		return launch(g.call, "choose_rows", "choose_rows", mask.length, rowsEach,
+		return launch(g.call, chooseFile, "choose_rows", mask.length, rowsEach,
 			out, isTrue.bytes, isTrue.at, valid.bytes, valid.at, uint64(mask.length))
 	}
 	bytes, err := hostBytes(out, isTrue.bytes)
@@ -169,7 +169,7 @@ func (g *gatherer) chooseValues(mask, a, b part, by, l layout.Layout) (made *col
 	if buffers, err = g.allocate(bitmapIf(nullable, n), bytes); err != nil {
 		return nil, false, err
 	}
-	if err := launch(g.call, name, name, n, each, buffers[1], buffers[0],
+	if err := launch(g.call, chooseFile, name, n, each, buffers[1], buffers[0],
 		isTrue.bytes, isTrue.at, valid.bytes, valid.at, aValues.bytes, aValues.at, aValid.bytes, aValid.at,
 		bValues.bytes, bValues.at, bValid.bytes, bValid.at, uint64(n)); err != nil {
 		return nil, false, err

@@ -5,29 +5,32 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-// compactKernel is a kernel in one of the compact files.
+// compactKernel is a kernel of a filter.
 type compactKernel struct{ file, name string }
 
 func (k *compactKernel) of(call *op.Call) (*kernels.Function, error) {
-	return call.Kernel(&compactKernels, k.file, k.name)
+	if k.file == maskFile {
+		return call.Kernel(&together, k.file, k.name)
+	}
+	return call.Kernel(&apart, k.file, k.name)
 }
 
-// The kernels in the compact files. Those with a hole for a predicate are templates.
+// The kernels of filters. Those of whereFile are templates.
 var (
-	compactSmall      = compactKernel{file: "compact_small", name: "compact_small"}
-	compactSmallWhere = compactKernel{file: "compact_small_where", name: "compact_small_where"}
-	compactWhere4     = compactKernel{file: "compact_where_4", name: "compact_where_4"}
-	compactWhere8     = compactKernel{file: "compact_where_8", name: "compact_where_8"}
-	compactOne4       = compactKernel{file: "compact_one_4", name: "compact_one_4"}
-	compactOne8       = compactKernel{file: "compact_one_8", name: "compact_one_8"}
-	compactCount      = compactKernel{file: "compact_mask", name: "compact_count"}
-	compactOffsets    = compactKernel{file: "compact_mask", name: "compact_offsets"}
-	compactBits       = compactKernel{file: "compact_bits", name: "compact_bits"}
-	compact1          = compactKernel{file: "compact_1", name: "compact_1"}
-	compact2          = compactKernel{file: "compact_2", name: "compact_2"}
-	compact4          = compactKernel{file: "compact_4", name: "compact_4"}
-	compact8          = compactKernel{file: "compact_8", name: "compact_8"}
-	compact16         = compactKernel{file: "compact_16", name: "compact_16"}
+	compactSmall      = compactKernel{compactFile, "compact_small"}
+	compactSmallWhere = compactKernel{whereFile, "compact_small_where"}
+	compactWhere4     = compactKernel{whereFile, "compact_where_4"}
+	compactWhere8     = compactKernel{whereFile, "compact_where_8"}
+	compactOne4       = compactKernel{whereFile, "compact_one_4"}
+	compactOne8       = compactKernel{whereFile, "compact_one_8"}
+	compactCount      = compactKernel{maskFile, "compact_count"}
+	compactOffsets    = compactKernel{maskFile, "compact_offsets"}
+	compactBits       = compactKernel{compactFile, "compact_bits"}
+	compact1          = compactKernel{compactFile, "compact_1"}
+	compact2          = compactKernel{compactFile, "compact_2"}
+	compact4          = compactKernel{compactFile, "compact_4"}
+	compact8          = compactKernel{compactFile, "compact_8"}
+	compact16         = compactKernel{compactFile, "compact_16"}
 )
 
 // compactValues returns the kernel for values that move in units of unit bytes.

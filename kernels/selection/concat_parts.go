@@ -46,7 +46,7 @@ func (g *gatherer) concatBits(made *pending, pieces []part, of func(part) bits) 
 	for _, p := range pieces {
 		b, n := of(p), uint64(p.length)
 		words := (position%32 + n + 31) / 32
-		if err := launch(g.call, "copy_bits", "copy_bits", int(words), 1, buffers[0], position, b.bytes, b.at, n); err != nil {
+		if err := launch(g.call, concatFile, "copy_bits", int(words), 1, buffers[0], position, b.bytes, b.at, n); err != nil {
 			return err
 		}
 		position += n
@@ -111,7 +111,7 @@ func (g *gatherer) rebase(out column.Bytes, at int, from column.Bytes, width int
 		return err
 	}
 	n := from.Len() / width
-	return launch(g.call, "rebase", "rebase_"+widthName(width), n, rowsEach, to, from, uint64(n), add, limit)
+	return launch(g.call, concatFile, "rebase_"+widthName(width), n, rowsEach, to, from, uint64(n), add, limit)
 }
 
 // concatViews concatenates views, which refer to the data buffers of all pieces.
@@ -134,7 +134,7 @@ func (g *gatherer) concatViews(made *pending, pieces []part) error {
 			return err
 		}
 		behind := uint32(len(made.data.Buffers) - 2)
-		if err := launch(g.call, "rebase", "rebase_views", p.length, rowsEach, to, views, uint64(p.length), behind); err != nil {
+		if err := launch(g.call, concatFile, "rebase_views", p.length, rowsEach, to, views, uint64(p.length), behind); err != nil {
 			return err
 		}
 		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2:]...)

@@ -31,7 +31,7 @@ func (g *gatherer) counted(c count) (memory.Slice[int64], error) {
 	if g.call.OnHost() {
 		return made, c.onHost(made)
 	}
-	return made, launch(g.call, "counts", "scale_rows", 1, 1, made, c.rows, uint64(c.capacity), c.size, c.more, c.most)
+	return made, launch(g.call, takeFile, "scale_rows", 1, 1, made, c.rows, uint64(c.capacity), c.size, c.more, c.most)
 }
 
 func (c count) onHost(out memory.Slice[int64]) error {

@@ -152,7 +152,7 @@ func (g *gatherer) appendElementBits(made *pending, from bits, s *source, size i
 	if g.call.OnHost() {
 		return s.takeElementBitsOnHost(buffers[0], from, uint64(size))
 	}
-	return launch(g.call, "take_wide_bits", "take_wide_bits"+string(s.order), made.data.Length, rowsEach,
+	return launch(g.call, takeFile, "take_wide_bits"+string(s.order), made.data.Length, rowsEach,
 		s.arguments(buffers[0], from.bytes, from.at, uint32(size))...)
 }
 
@@ -172,7 +172,7 @@ func (g *gatherer) takeListedElements(p part, s *source, size int) (*pending, er
 		if g.call.OnHost() {
 			err = s.expandFixedOnHost(elements.indices, uint64(size))
 		} else {
-			err = launch(g.call, "expand_fixed", "expand_fixed"+string(s.order), elements.capacity, 4,
+			err = launch(g.call, takeFile, "expand_fixed"+string(s.order), elements.capacity, 4,
 				s.arguments(elements.indices, uint32(size))...)
 		}
 		if err != nil {

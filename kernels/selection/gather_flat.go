@@ -63,11 +63,11 @@ func (g *gatherer) takeDirect(out, outValid, values column.Bytes, valid bits, wi
 	if g.call.OnHost() {
 		return s.takeFixedOnHost(out, outValid, values, valid, width, filling)
 	}
-	file, each := "take_"+widthName(width), rowsEach
+	each := rowsEach
 	if width == 16 {
 		each = 4
 	}
-	return launch(g.call, file, file+string(s.order), s.capacity, each,
+	return launch(g.call, takeFile, "take_"+widthName(width)+string(s.order), s.capacity, each,
 		s.arguments(out, outValid, values, valid.bytes, valid.at, filling)...)
 }
 
@@ -111,7 +111,7 @@ func (g *gatherer) takeWide(out, values column.Bytes, width int, s *source) erro
 	if s.capacity > math.MaxInt/units {
 		return fmt.Errorf("%d values of %d bytes: %w", s.capacity, width, memory.ErrOverflow)
 	}
-	return launch(g.call, fmt.Sprint("take_wide_", unit), fmt.Sprint("take_wide_", unit, s.order), s.capacity*units, 4,
+	return launch(g.call, takeFile, fmt.Sprint("take_wide_", unit, s.order), s.capacity*units, 4,
 		s.arguments(out, values, uint32(units))...)
 }
 
@@ -143,7 +143,7 @@ func (g *gatherer) takeBits(out, outValid column.Bytes, values, valid bits, s *s
 	if g.call.OnHost() {
 		return s.takeBitsOnHost(out, outValid, values, valid)
 	}
-	return launch(g.call, "take_bits", "take_bits"+string(s.order), s.capacity, rowsEach,
+	return launch(g.call, takeFile, "take_bits"+string(s.order), s.capacity, rowsEach,
 		s.arguments(out, outValid, values.bytes, values.at, valid.bytes, valid.at)...)
 }
 
@@ -157,7 +157,7 @@ func (g *gatherer) widen(indices column.Bytes, t arrow.Type, n int) (column.Byte
 		return buffers[0], widenOnHost(buffers[0], indices, t)
 	}
 	name := map[arrow.Type]string{arrow.INT8: "widen_i8", arrow.UINT8: "widen_u8", arrow.INT16: "widen_i16", arrow.UINT16: "widen_u16"}[t]
-	return buffers[0], launch(g.call, "widen", name, n, rowsEach, buffers[0], indices, uint64(n))
+	return buffers[0], launch(g.call, takeFile, name, n, rowsEach, buffers[0], indices, uint64(n))
 }
 
 // bytesFor returns the size of n values in bytes.

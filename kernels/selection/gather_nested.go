@@ -120,9 +120,9 @@ func (g *gatherer) findRuns(out, outEnds column.Bytes, ends part, offset, width 
 		return s.takeRunsOnHost(out, outEnds, values, width, offset)
 	}
 	name := fmt.Sprint("take_runs_", width, s.order)
-	if err := launch(g.call, "take_runs", name, s.capacity, 1,
+	if err := launch(g.call, takeFile, name, s.capacity, 1,
 		s.arguments(out, values, uint64(ends.length), uint64(offset))...); err != nil {
 		return err
 	}
-	return launch(g.call, "take_runs", fmt.Sprint("count_runs_", width), s.capacity, rowsEach, outEnds, uint64(s.capacity))
+	return launch(g.call, takeFile, fmt.Sprint("count_runs_", width), s.capacity, rowsEach, outEnds, uint64(s.capacity))
 }

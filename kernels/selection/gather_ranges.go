@@ -151,15 +151,14 @@ func (g *gatherer) addRanges(r *ranges, outValid column.Bytes, p part, valid bit
 	if g.call.OnHost() {
 		return s.takeRangesOnHost(r, outValid, offsets, valid)
 	}
-	file := fmt.Sprint("take_ranges_", r.width)
-	if err := launch(g.call, file, file+string(s.order), r.rows+1, rowsEach,
+	if err := launch(g.call, rangesFile, fmt.Sprint("take_ranges_", r.width, s.order), r.rows+1, rowsEach,
 		s.arguments(r.offsets, r.begins, outValid, offsets, valid.bytes, valid.at, sums, uint64(r.extent), r.most)...); err != nil || tiles == 1 {
 		return err
 	}
-	if err := launch(g.call, "add_sums", "add_sums", 1, 1, sums, uint64(tiles)); err != nil {
+	if err := launch(g.call, rangesFile, "add_sums", 1, 1, sums, uint64(tiles)); err != nil {
 		return err
 	}
-	return launch(g.call, file, fmt.Sprint("add_ranges_", r.width), r.rows+1, rowsEach, r.offsets, uint64(r.rows+1), sums, r.most)
+	return launch(g.call, rangesFile, fmt.Sprint("add_ranges_", r.width), r.rows+1, rowsEach, r.offsets, uint64(r.rows+1), sums, r.most)
 }
 
 // takeBinary takes strings.
@@ -182,8 +181,7 @@ func (g *gatherer) takeBinary(made *pending, p part, l layout.Layout, s *source)
 		if g.call.OnHost() {
 			return r.copyOnHost(buffers[0], data)
 		}
-		file := fmt.Sprint("copy_ranges_", r.width)
-		return launch(g.call, file, file, room, 4*16, buffers[0], r.offsets, r.begins, uint64(r.rows), uint64(room), data, data.Bytes())
+		return launch(g.call, rangesFile, fmt.Sprint("copy_ranges_", r.width), room, 4*16, buffers[0], r.offsets, r.begins, uint64(r.rows), uint64(room), data, data.Bytes())
 	})
 }
 
@@ -221,8 +219,7 @@ func (g *gatherer) expandRanges(r ranges, elements *source) error {
 	if g.call.OnHost() {
 		return r.expandOnHost(elements)
 	}
-	file := fmt.Sprint("expand_ranges_", r.width)
-	return launch(g.call, file, file+string(elements.order), elements.capacity, 4,
+	return launch(g.call, rangesFile, fmt.Sprint("expand_ranges_", r.width, elements.order), elements.capacity, 4,
 		elements.indices, r.offsets, r.begins, uint64(r.rows), uint64(elements.capacity))
 }
 

@@ -49,7 +49,7 @@ func TestAddSumsOfManyBlocks(t *testing.T) {
 			s := put(t, mgr, sums)
 			call, err := op.Begin(t.Context(), kernels.Options{Manager: mgr})
 			require.NoError(t, err)
-			require.NoError(t, launch(&call, "add_sums", "add_sums", 1, 1, s, uint64(n)))
+			require.NoError(t, launch(&call, rangesFile, "add_sums", 1, 1, s, uint64(n)))
 			require.Equal(t, want, get(t, s))
 		}
 	})

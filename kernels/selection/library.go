@@ -12,20 +12,31 @@ import (
 //go:embed cuda/*.ptx
 var code embed.FS
 
+// The files of kernels, one for each operator.
+const (
+	takeFile    = "take"
+	rangesFile  = "ranges" // strings and lists
+	chooseFile  = "choose"
+	concatFile  = "concat"
+	compactFile = "compact"
+	maskFile    = "compact_mask"
+	whereFile   = "compact_where" // templates with holes for a predicate
+)
+
 var (
-	// compactKernels keep the rows of filters. Each file is compiled as a whole.
-	compactKernels = kernelset.Set{Files: code, Directory: "cuda"}
-	// gatherKernels move rows and elements. Each kernel of a file is compiled
-	// separately, because the kernels differ in the indices they take and few programs
-	// need more than one.
-	gatherKernels = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
+	// apart compiles each kernel of a file separately: the kernels of a file differ in
+	// widths and indices, and few programs need more than some of them.
+	apart = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
+	// together compiles a file as a whole: maskFile, whose kernels run one after
+	// the other.
+	together = kernelset.Set{Files: code, Directory: "cuda"}
 )
 
 const blockThreads = 256
 
 // launch enqueues a kernel with one block per tile of blockThreads × each elements.
 func launch(call *op.Call, file, name string, elements, each int, arguments ...any) error {
-	f, err := call.Kernel(&gatherKernels, file, name)
+	f, err := call.Kernel(&apart, file, name)
 	if err != nil {
 		return err
 	}

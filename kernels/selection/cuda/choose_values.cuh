@@ -1,7 +1,7 @@
 #pragma once
 
-#include "choose.cuh"
-#include "take.cuh"
+#include "choice.cuh"
+#include "pair.cuh"
 
 template <typename T, u32 items>
 DEVICE void choose(T *out, u32 *out_valid, const Choice &choice, SIDES(T)) {

@@ -10,7 +10,7 @@
 // device allows 379.)
 #pragma once
 
-#include "compact.cuh"
+#include "predicate.cuh"
 #include "prefixes.cuh"
 
 // A tile is the work of a block: one segment per warp except the last warp, which
@@ -26,19 +26,6 @@ static constexpr u32 held = 2; // tiles
 struct One {
     const u8 *source;
     u8 *out;
-};
-
-// Found is the output that kernels for further columns need: see Mask and Where. Every
-// segment has a separate base.
-struct Found {
-    u32 *bits; // null without further columns
-    u32 *within;
-    u64 *bases;
-};
-
-// Arguments holds the predicate's arguments: see compact_where.cuh.
-struct Arguments {
-    u64 word[1];
 };
 
 // Exchange holds a tile's data that the warps of a block share. There are four: for the
@@ -121,7 +108,7 @@ template <typename T> DEVICE u32 own_bits(const T (&value)[segment_words], u32 b
 extern __shared__ u64 shared_kept[]; // the values of the held tiles
 
 // compact_one keeps the rows for which the predicate is true. There are fewer than 2³²
-// rows.
+// rows. Every segment has a separate base in found.
 template <typename T>
 DEVICE void compact_one(void *state, const i64 *rows, i64 capacity, i64 *kept, const Found &found, const One &one) {
     __shared__ Exchange exchange[exchanges];
@@ -232,3 +219,9 @@ DEVICE void compact_one(void *state, const i64 *rows, i64 capacity, i64 *kept, c
         tile = next;
     }
 }
+
+#define COMPACT_ONE(width, T)                                                                                          \
+    KERNEL ONE_BOUNDS compact_one_##width(void *state, const i64 *rows, i64 capacity, i64 *kept, Found found, One one, \
+                                          Arguments) {                                                                 \
+        compact_one<T>(state, rows, capacity, kept, found, one);                                                       \
+    }

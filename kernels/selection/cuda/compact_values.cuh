@@ -1,3 +1,6 @@
+// Keeps rows of values of any width.
+#pragma once
+
 #include "compact.cuh"
 
 // Columns are the columns of one launch: row y of the grid handles column y.
@@ -68,3 +71,10 @@ template <typename T> DEVICE void compact_values(const Mask &mask, const Where &
     else if constexpr (sizeof(T) == 4 || sizeof(T) == 8)
         each_kept(words, [=](u32 row, u32 place) { to[place] = begin + row; });
 }
+
+// Two words move in one instruction, and take twice the registers of one.
+typedef u64 Words16 __attribute__((ext_vector_type(2)));
+#define WIDE_BOUNDS __attribute__((launch_bounds(compact_threads, 2)))
+
+#define COMPACT(width, T, BOUNDS)                                                                                      \
+    KERNEL BOUNDS compact_##width(Mask mask, Where where, Columns columns) { compact_values<T>(mask, where, columns); }

@@ -3,12 +3,11 @@
 // separate kernels, so that the driver has little to compile for a new predicate.
 #pragma once
 
-#include "compact.cuh"
 #include "lookback.cuh"
+#include "predicate.cuh"
 
 // A tile is the work of a block: one segment per warp.
-static constexpr u32 tile_rows = compact_warps * segment_rows;
-
+static constexpr u32 where_rows = compact_warps * segment_rows;
 
 // Fused are the columns that the predicate reads and this kernel keeps, while their
 // values are still cached.
@@ -20,19 +19,6 @@ struct Fused {
         u8 *out;
     } column[fused_most];
     u64 count;
-};
-
-// Found is the output that kernels for further columns need: see Mask and Where.
-struct Found {
-    u32 *bits; // null without further columns
-    u32 *within;
-    u64 *bases;
-};
-
-// Arguments holds the predicate's arguments, one word for each. codegen.Splice sets the
-// number of words.
-struct Arguments {
-    u64 word[1];
 };
 
 // warp_keep_bits evaluates the predicate for a segment of limit rows from row begin.
@@ -76,7 +62,7 @@ DEVICE void compact_where(void *state, const i64 *rows, i64 capacity, i64 *kept,
     __shared__ u32 taken, counts[compact_warps], tile_begin;
     __shared__ Shared shared;
     const u32 warp = thread_in_block() / warp_threads, lane = lane_in_warp();
-    const u32 n = rows_of(rows, capacity), tiles = n / tile_rows + (n % tile_rows != 0);
+    const u32 n = rows_of(rows, capacity), tiles = n / where_rows + (n % where_rows != 0);
     if (thread_in_block() == 0)
         taken = take_tile(state);
 #pragma nounroll
@@ -148,3 +134,9 @@ DEVICE void compact_where(void *state, const i64 *rows, i64 capacity, i64 *kept,
             taken = next;
     }
 }
+
+#define COMPACT_WHERE(width, T)                                                                                        \
+    KERNEL COMPACT_BOUNDS compact_where_##width(void *state, const i64 *rows, i64 capacity, i64 *kept, Found found,    \
+                                                Fused fused, Arguments) {                                              \
+        compact_where<T>(state, rows, capacity, kept, found, fused);                                                   \
+    }

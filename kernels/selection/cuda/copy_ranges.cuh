@@ -1,7 +1,7 @@
 // Copies the bytes of strings to the positions that the output's offsets give.
 #pragma once
 
-#include "ranges.cuh"
+#include "take_ranges.cuh"
 
 // Data is the input's memory. No byte beyond its end is read.
 struct Data {

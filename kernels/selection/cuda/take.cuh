@@ -1,22 +1,7 @@
 // Takes values of a fixed width, and their validity, in one kernel.
 #pragma once
 
-#include "rows.cuh"
-
-// Pair is a value of 16 bytes, which moves in one instruction.
-typedef Vector<u64, 2> Pair;
-
-template <typename T> DEVICE T filled(u64 filling) {
-    if constexpr (sizeof(T) == sizeof(Pair))
-        return {{filling, 0}};
-    else
-        return T(filling);
-}
-
-template <typename T> DEVICE T pick(bool first, T a, T b) { return first ? a : b; }
-DEVICE Pair pick(bool first, Pair a, Pair b) {
-    return {{first ? a.lane[0] : b.lane[0], first ? a.lane[1] : b.lane[1]}};
-}
+#include "pair.cuh"
 
 // take copies one value per row of the output. Null rows become the filling, so that no
 // earlier content of the memory remains under a null.

@@ -1,3 +1,0 @@
-#include "choose_values.cuh"
-
-CHOOSE(16, Pair, 2)

@@ -1,3 +1,0 @@
-#include "choose_values.cuh"
-
-CHOOSE(2, u16, 8)

@@ -1,5 +1,0 @@
-#include "compact_where.cuh"
-
-KERNEL COMPACT_BOUNDS compact_where_4(void *state, const i64 *rows, i64 capacity, i64 *kept, Found found, Fused fused, Arguments) {
-    compact_where<u32>(state, rows, capacity, kept, found, fused);
-}

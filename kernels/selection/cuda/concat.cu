@@ -1,0 +1,3 @@
+// Concatenates columns.
+#include "copy_bits.cuh"
+#include "rebase.cuh"

@@ -1,0 +1,41 @@
+// Computes the indices of the elements of lists from the offsets of the lists.
+#pragma once
+
+#include "take_ranges.cuh"
+
+// expand_ranges writes the index of every element: element j of the output belongs to
+// the list with output offsets around j, and has the same position in the list as in
+// the input.
+template <typename T, typename Index>
+DEVICE void expand_ranges(Index *out, const T *__restrict__ offsets, const T *__restrict__ begins, u64 lists, u64 most) {
+    constexpr u32 items = 4, tile = block_threads * items;
+    static __shared__ u64 between[2];
+    u64 total = offsets[lists];
+    if (total > most)
+        total = most;
+    const u64 first = (u64)block_in_grid() * tile;
+    if (first >= total)
+        return;
+    const u64 last = (first + tile < total ? first + tile : total) - 1;
+    if (thread_in_block() < 2)
+        between[thread_in_block()] = place_of(offsets, 0, lists, thread_in_block() == 0 ? first : last);
+    synchronize_block();
+#pragma unroll
+    for (u32 k = 0; k < items; k++) {
+        const u64 j = first + thread_in_block() + k * block_threads;
+        if (j > last)
+            return;
+        const u64 list = place_of(offsets, between[0], between[1] + 1, j);
+        out[j] = (u64)begins[list] + (j - (u64)offsets[list]);
+    }
+}
+
+#define EXPAND(width, T)                                                                                               \
+    KERNEL LAUNCH_BOUNDS(block_threads)                                                                                \
+        expand_ranges_##width##_32(u32 *out, const T *offsets, const T *begins, u64 lists, u64 most) {                 \
+        expand_ranges(out, offsets, begins, lists, most);                                                              \
+    }                                                                                                                  \
+    KERNEL LAUNCH_BOUNDS(block_threads)                                                                                \
+        expand_ranges_##width##_64(u64 *out, const T *offsets, const T *begins, u64 lists, u64 most) {                 \
+        expand_ranges(out, offsets, begins, lists, most);                                                              \
+    }

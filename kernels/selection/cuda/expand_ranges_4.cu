@@ -1,3 +1,0 @@
-#include "expand.cuh"
-
-EXPAND(4, i32)

@@ -1,0 +1,35 @@
+// Takes rows: values, bits, elements of fixed-size lists, and runs.
+#include "expand_fixed.cuh"
+#include "indices.cuh"
+#include "take.cuh"
+#include "take_bits.cuh"
+#include "take_runs.cuh"
+#include "take_wide.cuh"
+#include "take_wide_bits.cuh"
+
+TAKE(1, u8, 8)
+TAKE(2, u16, 8)
+TAKE(4, u32, 8)
+TAKE(8, u64, 8)
+TAKE(16, Pair, 4)
+
+TAKE_WIDE(1, u8)
+TAKE_WIDE(4, u32)
+TAKE_WIDE(8, u64)
+TAKE_WIDE(16, Pair)
+
+TAKE_BITS(32, listed<u32>(GIVEN_SOURCE))
+TAKE_BITS(64, listed<u64>(GIVEN_SOURCE))
+TAKE_BITS(rule, ruled(GIVEN_SOURCE))
+
+TAKE_WIDE_BITS(32, listed<u32>(GIVEN_SOURCE))
+TAKE_WIDE_BITS(64, listed<u64>(GIVEN_SOURCE))
+TAKE_WIDE_BITS(rule, ruled(GIVEN_SOURCE))
+
+EXPAND_FIXED(32, listed<u32>(GIVEN_SOURCE))
+EXPAND_FIXED(64, listed<u64>(GIVEN_SOURCE))
+EXPAND_FIXED(rule, ruled(GIVEN_SOURCE))
+
+TAKE_RUNS(2, i16)
+TAKE_RUNS(4, i32)
+TAKE_RUNS(8, i64)

@@ -1,3 +1,0 @@
-#include "take.cuh"
-
-TAKE(1, u8, 8)

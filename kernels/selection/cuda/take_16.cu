@@ -1,3 +1,0 @@
-#include "take.cuh"
-
-TAKE(16, Pair, 4)

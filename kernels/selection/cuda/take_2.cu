@@ -1,3 +1,0 @@
-#include "take.cuh"
-
-TAKE(2, u16, 8)

@@ -1,3 +1,0 @@
-#include "take.cuh"
-
-TAKE(4, u32, 8)

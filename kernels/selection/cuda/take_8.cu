@@ -1,3 +1,0 @@
-#include "take.cuh"
-
-TAKE(8, u64, 8)

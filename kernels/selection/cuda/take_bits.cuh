@@ -1,0 +1,41 @@
+// Takes bits, and validity.
+#pragma once
+
+#include "rows.cuh"
+
+// take_bits takes bits and their validity. Without values, or without an output for
+// them, it takes only the validity, as types of other layouts need. Without any output
+// it only checks the indices.
+template <u32 items, typename S>
+DEVICE void take_bits(u32 *out, u32 *out_valid, const u8 *__restrict__ values, u64 values_at, const u8 *__restrict__ valid, u64 valid_at,
+                      const S &source) {
+    const Warp<items> warp = warp_of<items>();
+    if (warp.first >= source.capacity)
+        return;
+    typename S::Index index[items];
+    bool ok[items], set[items];
+    read<items>(source, warp.first, warp.lane, warp_threads, index, ok);
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        set[k] = false;
+    if (source.limit != 0) { // without rows nothing can be loaded
+        if (values != nullptr)
+#pragma unroll
+            for (u32 k = 0; k < items; k++)
+                set[k] = bit(values, values_at + index[k]);
+        read_valid<items>(valid, valid_at, index, ok);
+    }
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        set[k] = set[k] && ok[k];
+    if (out != nullptr)
+        write_bits<items>(out, warp, source.capacity, set);
+    if (out_valid != nullptr)
+        write_bits<items>(out_valid, warp, source.capacity, ok);
+}
+
+#define TAKE_BITS(order, source)                                                                                       \
+    KERNEL LAUNCH_BOUNDS(block_threads) take_bits_##order(u32 *out, u32 *out_valid, const u8 *values, u64 values_at,   \
+                                                          const u8 *valid, u64 valid_at, SOURCE) {                     \
+        take_bits<8>(out, out_valid, values, values_at, valid, valid_at, source);                                      \
+    }

@@ -1,3 +1,0 @@
-#include "ranges.cuh"
-
-TAKE_RANGES(4, i32)

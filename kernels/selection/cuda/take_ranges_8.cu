@@ -1,3 +1,0 @@
-#include "ranges.cuh"
-
-TAKE_RANGES(8, i64)
