@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -39,7 +40,12 @@ func (g *Generator) Arguments(words *kernels.Words, program *exprtree.Program, i
 
 // addInput appends the words in the order of wordPositions.input.
 func addInput(words *kernels.Words, c *column.Column, t arrow.DataType, shape Input) error {
-	if shape.Validity != NoBits {
+	switch {
+	case shape.Validity == NoBits:
+	case shape.Optional && !op.Nullable(c):
+		words.Add(0)
+		words.Add(0)
+	default:
 		addBits(words, c, 0, shape.Validity)
 	}
 	if dictionary, ok := layout.Storage(t).(*arrow.DictionaryType); ok {

@@ -40,8 +40,19 @@ func (c *Cache[V]) Get(ctx context.Context, dev *device.Device, prefix string, p
 // appendKey appends the same bytes as Shape.Append, without making a shape.
 func appendKey(key []byte, program *exprtree.Program, inputs []*column.Column) []byte {
 	key = append(append(key, program.Key...), ' ')
-	for _, c := range inputs {
-		key = inputOf(c).append(key)
+	if len(inputs) > mostExact {
+		shared := make([]Input, len(inputs))
+		for i, c := range inputs {
+			shared[i] = inputOf(c)
+		}
+		share(shared)
+		for i := range shared {
+			key = shared[i].append(key)
+		}
+	} else {
+		for _, c := range inputs {
+			key = inputOf(c).append(key)
+		}
 	}
 	for _, literal := range program.Literals {
 		key = append(key, '0'+byte(literalOf(literal)))

@@ -8,7 +8,8 @@
 // # Shape and arguments
 //
 // The code depends on the program's key and its [Shape]: whether the inputs have
-// bitmaps and how these can be read. Everything else is an argument: 8-byte words in
+// bitmaps and how these can be read. More than four inputs share one shape in which all
+// bitmaps are optional. Everything else is an argument: 8-byte words in
 // one struct, which the kernel takes by value as its parameter. Addresses of values
 // include the column's offset; addresses of bitmaps come with the number of the first
 // bit. Literals are arguments too.

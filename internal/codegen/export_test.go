@@ -12,3 +12,8 @@ import (
 func RunMany(call op.Call, program *exprtree.Program, inputs []*column.Column, rows memory.Slice[int64], capacity int) ([]*column.Column, error) {
 	return runOne(call, program, inputs, rows, capacity, false)
 }
+
+// KeyOf returns the key of the kernels for a program on columns.
+func KeyOf(program *exprtree.Program, inputs []*column.Column) string {
+	return string(appendKey(nil, program, inputs))
+}

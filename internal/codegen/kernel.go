@@ -3,6 +3,7 @@ package codegen
 import (
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/ptx"
@@ -189,10 +190,15 @@ func (k *elementwise) compute(b *ptx.Builder, rows span) (err error) {
 	})
 	for word := range k.outputWords() {
 		if words[word] != nil {
-			s.words(word, words[word])
+			s.words(word, words[word], k.optional(word))
 		}
 	}
 	return errors.Join(failure, err)
+}
+
+// optional reports whether a word is the address of a bitmap that the outputs may lack.
+func (k *elementwise) optional(word int) bool {
+	return k.g.shape.optional() && slices.ContainsFunc(k.outputs, func(o output) bool { return o.validity == word })
 }
 
 // note determines the words of each output.

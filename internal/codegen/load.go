@@ -49,11 +49,14 @@ func (l *loader) once(key string, write func() ptx.Register) ptx.Register {
 }
 
 // nothing returns a new register to load into, set to zero if the load is guarded.
-func (l *loader) nothing(class ptx.Class) ptx.Register {
+func (l *loader) nothing(class ptx.Class) ptx.Register { return l.absent(class, class.Zero()) }
+
+// absent returns a new register to load into, set to a value if the load is guarded.
+func (l *loader) absent(class ptx.Class, value ptx.Register) ptx.Register {
 	if l.guard == "" {
 		return l.b.Register(class)
 	}
-	return l.b.Op(class, "mov."+class.Untyped(), class.Zero())
+	return l.b.Op(class, "mov."+class.Untyped(), value)
 }
 
 // when begins an instruction that loads.
@@ -169,7 +172,7 @@ func (l *loader) take(input int, given ptx.Register, p place) (loaded, bool) {
 	}
 	r := loaded{value: Value{Type: t, kind: k, Class: k.class()}}
 	if shape.Validity != NoBits {
-		r.validity = l.bit(l.g.positions.inputs[input].validity, shape.Validity, p)
+		r.validity = l.valid(l.g.positions.inputs[input].validity, shape, p)
 	}
 	r.value.Registers = []ptx.Register{l.b.Op(k.class(), fmt.Sprint("mov.b", k.bits), given)}
 	return r, true
@@ -178,7 +181,7 @@ func (l *loader) take(input int, given ptx.Register, p place) (loaded, bool) {
 func (l *loader) column(t arrow.DataType, shape Input, words inputWords, p place) loaded {
 	r := loaded{value: Value{Type: t, kind: kindOf(t)}}
 	if shape.Validity != NoBits {
-		r.validity = l.bit(words.validity, shape.Validity, p)
+		r.validity = l.valid(words.validity, shape, p)
 	}
 	v := &r.value
 	if dictionary, ok := layout.Storage(t).(*arrow.DictionaryType); ok {

@@ -18,7 +18,32 @@ func (t *bit) test(b *ptx.Builder) ptx.Register {
 // bit loads the bit of a row: the bits begin at the address in a word, with the bit of
 // the number in the next word.
 func (l *loader) bit(word int, bits Bits, p place) *bit {
-	unit, instruction := 32, "u32"
+	instruction, address, mask := l.bitAt(word, bits, p)
+	return &bit{l.read(ptx.Word32, instruction, address), mask}
+}
+
+// valid loads the bit of a row from a validity bitmap. Without the bitmap it is one.
+func (l *loader) valid(word int, shape Input, p place) *bit {
+	if !shape.Optional {
+		return l.bit(word, shape.Validity, p)
+	}
+	instruction, address, mask := l.bitAt(word, shape.Validity, p)
+	present := l.once(fmt.Sprint("v", word), func() ptx.Register {
+		return l.b.Op(ptx.Predicate, "setp.ne.u64", l.word(word), "0")
+	})
+	guard := l.guard
+	defer func() { l.guard = guard }()
+	l.guard = both(l.b, guard, present)
+	loaded := l.absent(ptx.Word32, "0xffffffff")
+	l.b.Void(l.when()+load+instruction, loaded, address)
+	return &bit{loaded, mask}
+}
+
+// bitAt returns the instruction that loads the word or byte with the bit of a row, its
+// address, and the mask of the bit.
+func (l *loader) bitAt(word int, bits Bits, p place) (instruction string, address, mask ptx.Register) {
+	unit := 32
+	instruction = "u32"
 	if bits == ByteBits {
 		unit, instruction = 8, "u8"
 	}
@@ -46,7 +71,7 @@ func (l *loader) bit(word int, bits Bits, p place) *bit {
 		}
 		return l.b.Op(ptx.Word64, "add.s64", l.word(word), offset)
 	})
-	mask := l.once(fmt.Sprint("m", word, row), func() ptx.Register {
+	mask = l.once(fmt.Sprint("m", word, row), func() ptx.Register {
 		low := position()
 		if !p.short {
 			low = l.b.Op(ptx.Word32, "cvt.u32.u64", low)
@@ -56,5 +81,5 @@ func (l *loader) bit(word int, bits Bits, p place) *bit {
 		}
 		return l.b.Op(ptx.Word32, "shl.b32", "1", l.b.Op(ptx.Word32, "and.b32", low, number(unit-1)))
 	})
-	return &bit{l.read(ptx.Word32, instruction, at(base, p.add/8)), mask}
+	return instruction, at(base, p.add/8), mask
 }

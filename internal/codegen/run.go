@@ -96,14 +96,14 @@ func runOne(call op.Call, program *exprtree.Program, inputs []*column.Column, ro
 	}
 	s := scratches.Get().(*scratch)
 	defer s.giveBack()
-	s.bytes = r.appendSizes(s.bytes, capacity)
+	s.bytes = r.appendSizes(s.bytes, program, inputs, capacity)
 	block, buffers, err := call.Allocate(s.bytes...)
 	if err != nil {
 		return nil, err
 	}
 	if capacity > 0 {
 		for _, buffer := range buffers {
-			s.outputs.AddAddress(buffer.Pointer(), buffer.Block())
+			addAddress(&s.outputs, buffer, 0)
 		}
 		err = r.launch(call, s, program, inputs, rows, capacity)
 	}
@@ -120,11 +120,17 @@ func runOne(call op.Call, program *exprtree.Program, inputs []*column.Column, ro
 	return results, nil
 }
 
-// appendSizes appends the sizes of the buffers of the outputs.
-func (k *elementwise) appendSizes(sizes []uint64, capacity int) []uint64 {
-	for _, output := range k.outputs {
+// appendSizes appends the sizes of the buffers of the outputs. The size of an absent
+// bitmap is zero.
+func (k *elementwise) appendSizes(sizes []uint64, program *exprtree.Program, inputs []*column.Column, capacity int) []uint64 {
+	never := k.g.neverNull(program, inputs)
+	for i, output := range k.outputs {
 		sizes = append(sizes, bytesOf(output.kind, capacity))
-		if output.validity >= 0 {
+		switch {
+		case output.validity < 0:
+		case never != nil && never[i]:
+			sizes = append(sizes, 0)
+		default:
 			sizes = append(sizes, bitmapBytes(capacity))
 		}
 	}
@@ -169,7 +175,7 @@ func appendSizesOf(sizes []uint64, program *exprtree.Program, inputs []*column.C
 	if err != nil {
 		return nil, err
 	}
-	return k.appendSizes(sizes, capacity), nil
+	return k.appendSizes(sizes, program, inputs, capacity), nil
 }
 
 func (s *scratch) giveBack() {
@@ -192,7 +198,7 @@ func (r *runner) columns(call op.Call, program *exprtree.Program, buffers []memo
 	results := make([]*column.Column, 0, len(r.outputs))
 	for i, output := range r.outputs {
 		data := column.Data{Type: program.Outputs[i].Type, Length: capacity, Buffers: []column.Bytes{{}, buffers[output.values]}, Manager: call.Manager}
-		if output.validity >= 0 && capacity > 0 {
+		if output.validity >= 0 && buffers[output.validity].Len() > 0 {
 			data.Buffers[0], data.NullCount = buffers[output.validity], column.UnknownNullCount
 		}
 		c, err := column.New(data)

@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -32,10 +33,14 @@ type Input struct {
 	Validity, Values Bits
 	// Dictionary describes the dictionary's values, if it is a dictionary.
 	Dictionary *Input
+	// Optional means that the address of the bitmap may be zero; all rows are then valid.
+	Optional bool
 	// Wide means that decimals are at multiples of 16 bytes, so one load reads each.
 	Wide bool
 	// Type names a type that the program's key does not distinguish from others.
 	Type string
+	// decimal means that the values are decimals, as the program's key does.
+	decimal bool
 }
 
 // Literal is the part of a literal that the code depends on: for a string its size
@@ -82,6 +87,7 @@ func ShapeOf(program *exprtree.Program, inputs []*column.Column) (Shape, error) 
 	for i, c := range inputs {
 		s.Inputs[i] = inputOf(c)
 	}
+	share(s.Inputs)
 	return s, nil
 }
 
@@ -117,25 +123,20 @@ func inputOf(c *column.Column) (input Input) {
 	if exprtree.KindOf(c.Type()) == exprtree.Other {
 		input.Type = c.Type().String()
 	}
-	if hasNulls(c) {
+	if op.Nullable(c) {
 		input.Validity = bitsOf(c, 0)
 	}
 	switch layout.Storage(c.Type()).ID() {
 	case arrow.BOOL:
 		input.Values = bitsOf(c, 1)
 	case arrow.DECIMAL128:
-		input.Wide = uint64(c.Buffer(1).Pointer())%16 == 0
+		input.decimal, input.Wide = true, uint64(c.Buffer(1).Pointer())%16 == 0
 	}
 	if dictionary := c.Dictionary(); dictionary != nil {
 		values := inputOf(dictionary)
 		input.Dictionary = &values
 	}
 	return input
-}
-
-// hasNulls reports whether the bitmap may contain nulls.
-func hasNulls(c *column.Column) bool {
-	return c.NullCount() != 0 && c.NumBuffers() > 0 && c.Buffer(0).Bytes() > 0
 }
 
 // bitsOf returns the way in which a bitmap is read: by words if all words with the
@@ -174,6 +175,9 @@ func (s Shape) Append(key []byte) []byte {
 
 func (i Input) append(key []byte) []byte {
 	key = append(key, 'a'+byte(i.Validity)+4*byte(i.Values))
+	if i.Optional {
+		key = append(key, 'o')
+	}
 	if i.Wide {
 		key = append(key, 'w')
 	}

@@ -70,21 +70,27 @@ func (s *storer) ballot(p ptx.Register, r int) ptx.Register {
 // words stores the warp's words of a bitmap, which all lanes have. The first lane
 // stores them, as many at a time as one instruction can. It may store after the end of
 // the bitmap, where buffers are padded.
-func (s *storer) words(word int, words []ptx.Register) {
+//
+// With optional set the address of the bitmap may be zero. Nothing is stored then.
+func (s *storer) words(word int, words []ptx.Register, optional bool) {
 	if s.leads == "" {
 		s.leads = s.b.Op(ptx.Predicate, "setp.eq.u32", s.rows.lane, "0")
 	}
-	base := s.b.Op(ptx.Word64, "mad.wide.u32", s.rows.chunk, number(4*len(words)), s.output(word))
+	to, stores := s.output(word), s.leads
+	if optional {
+		stores = s.b.Op(ptx.Predicate, "setp.ne.and.u64", to, "0", s.leads)
+	}
+	base := s.b.Op(ptx.Word64, "mad.wide.u32", s.rows.chunk, number(4*len(words)), to)
 	for i := 0; i < len(words); {
 		group := words[i:min(i+4, len(words))] // a power of two, like all of them
 		to := at(base, 4*i)
 		switch len(group) {
 		case 4:
-			s.b.Void("@"+string(s.leads)+" st.global.v4.b32", to, "{"+group[0]+", "+group[1]+", "+group[2]+", "+group[3]+"}")
+			s.b.Void("@"+string(stores)+" st.global.v4.b32", to, "{"+group[0]+", "+group[1]+", "+group[2]+", "+group[3]+"}")
 		case 2:
-			s.b.Void("@"+string(s.leads)+" st.global.v2.b32", to, "{"+group[0]+", "+group[1]+"}")
+			s.b.Void("@"+string(stores)+" st.global.v2.b32", to, "{"+group[0]+", "+group[1]+"}")
 		default:
-			s.b.Void("@"+string(s.leads)+" st.global.b32", to, group[0])
+			s.b.Void("@"+string(stores)+" st.global.b32", to, group[0])
 		}
 		i += len(group)
 	}

@@ -1,14 +1,23 @@
 package exprtree
 
-import "github.com/apache/arrow/go/v17/arrow"
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/layout"
+)
 
 // Nullable reports for each output whether a row of it can be null, given the
 // nullability of the schema's fields by index. It may report true for an output that is
 // never null, but not false for one that can be.
 func (p *Program) Nullable(nullable func(place int) bool) []bool {
+	return p.NullableInputs(func(input int) bool { return nullable(p.Inputs[input]) })
+}
+
+// NullableInputs is [Program.Nullable], given the nullability of the inputs.
+func (p *Program) NullableInputs(nullable func(input int) bool) []bool {
 	known := make(map[*Node]bool, len(p.Nodes))
 	for _, n := range p.Nodes { // operands come before the nodes that use them
-		known[n] = n.nullable(func(operand *Node) bool { return known[operand] }, func(input int) bool { return nullable(p.Inputs[input]) })
+		known[n] = n.nullable(func(operand *Node) bool { return known[operand] }, nullable)
 	}
 	outputs := make([]bool, len(p.Outputs))
 	for i, output := range p.Outputs {
@@ -22,7 +31,8 @@ func (n *Node) nullable(operand func(*Node) bool, input func(int) bool) bool {
 	switch n.Op {
 	case Column:
 		// A dictionary without null indices may have null values, or indices outside of it.
-		return input(n.Input) || n.Type.ID() == arrow.DICTIONARY
+		t := layout.Storage(n.Type).ID()
+		return input(n.Input) || t == arrow.DICTIONARY || t == arrow.NULL
 	case Literal:
 		return n.Value == nil
 	case IsNull, IsValid, Hash:

@@ -47,7 +47,9 @@ func (c *Call) View(of *column.Column) (View, error) {
 }
 
 // Nullable reports whether a column has a bitmap that has to be read.
-func Nullable(c *column.Column) bool { return c.NullCount() != 0 && c.Buffer(0).Len() > 0 }
+func Nullable(c *column.Column) bool {
+	return c.NullCount() != 0 && c.NumBuffers() > 0 && c.Buffer(0).Len() > 0
+}
 
 // HostView is a [View] on the host, for loops over its rows.
 type HostView struct {
