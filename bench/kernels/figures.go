@@ -202,6 +202,6 @@ func (b *bench) top(data *buffer.Buffer) work {
 		if err != nil {
 			return nil, err
 		}
-		return order.TopK(ctx, values, 100, order.TopOptions{Options: b.options()})
+		return order.TopKColumn(ctx, values, 100, order.TopOptions{Options: b.options()})
 	}
 }

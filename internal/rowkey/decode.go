@@ -23,6 +23,7 @@ func (p *Plan) Reversible() bool {
 func (p *Plan) Decode(words []uint64, first int, to op.HostBuffers) {
 	s := &p.Sources[0]
 	var null, value Piece
+	value.Subtract = s.Least // of a piece without bits
 	for _, piece := range p.Segments[0].Pieces {
 		if piece.Content == Nulls {
 			null = piece
@@ -53,13 +54,7 @@ func (s *Source) decode(p *Piece, word uint64) uint64 {
 	case Float:
 		return unflipFloat(image&ones(width), width)
 	case Signed:
-		if p.Bits == 0 {
-			return s.Minimum
-		}
 		return image ^ 1<<(width-1)
-	}
-	if p.Bits == 0 {
-		return s.Minimum
 	}
 	return image
 }

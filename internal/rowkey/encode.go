@@ -1,7 +1,5 @@
 package rowkey
 
-import "math/bits"
-
 // Rows is a list of rows to encode.
 type Rows struct {
 	// Listed are the numbers of the rows, or nil for the rows from First on.
@@ -209,25 +207,27 @@ func (h *Host) EncodeLength(t *Tail, rows Rows, words []uint64) {
 	}
 }
 
-// TailAgreement returns the first position from at on, in whole words, at which the tails
-// of rows differ, and whether there is one. Padding with zeros is no difference.
-func (h *Host) TailAgreement(t *Tail, at int, rows []uint32) (position int, differ bool) {
+// TailAgreement compares the tails of rows with that of a first row. It returns the first
+// position from at on, in steps of whole words, at which one of them differs, and the end
+// of the longest tail. Padding with zeros is no difference. If position is not below end,
+// the tails agree.
+func (h *Host) TailAgreement(t *Tail, at, first int, rows []uint32) (position, end int) {
 	l, units := &h.leaves[t.Source], h.TailUnits(t)
-	first, end := int(rows[0]), l.length(int(rows[0]))
-	for _, row := range rows[1:] {
+	end = l.length(first)
+	for _, row := range rows {
 		end = max(end, l.length(int(row)))
 	}
-	best := end
-	for _, row := range rows[1:] {
-		position := at
-		for position < best && l.tailWord(first, position) == l.tailWord(int(row), position) {
-			position += units
+	position = max(end, at)
+	for _, row := range rows {
+		same := at
+		for same < position && l.tailWord(first, same) == l.tailWord(int(row), same) {
+			same += units
 		}
-		if best = min(best, position); best <= at {
+		if position = min(position, same); position == at {
 			break
 		}
 	}
-	return best, best < end
+	return position, end
 }
 
 func (h *Host) tailFlip(t *Tail) uint64 {
@@ -235,37 +235,4 @@ func (h *Host) tailFlip(t *Tail) uint64 {
 		return ones(WordBits)
 	}
 	return 0
-}
-
-// Bounds returns the least and the greatest value of an integer source in n rows. ok is
-// false if the source has other values, or only nulls.
-func (h *Host) Bounds(source, first, n int) (low, high int64, ok bool) {
-	l := &h.leaves[source]
-	signed := l.Storage == Signed
-	if !signed && l.Storage != Unsigned {
-		return 0, 0, false
-	}
-	var block [blockRows]uint64
-	least, greatest := ones(64), uint64(0)
-	for at := first; at < first+n; at += blockRows {
-		values := block[:min(blockRows, first+n-at)]
-		l.loadNumbers(Rows{First: at}, values)
-		for i, value := range values {
-			if l.Nullable && l.isNull(at+i) {
-				continue
-			}
-			value = l.image(value)
-			least, greatest, ok = min(least, value), max(greatest, value), true
-		}
-	}
-	return l.value(least), l.value(greatest), ok
-}
-
-// value is the reverse of Source.image.
-func (s *Source) value(image uint64) int64 {
-	if s.Storage != Signed {
-		return int64(image)
-	}
-	unused := bits.LeadingZeros64(ones(8 * s.Layout.Width))
-	return int64((image^1<<(8*s.Layout.Width-1))<<unused) >> unused
 }

@@ -194,8 +194,7 @@ func (s *Source) pieces(number int, add func(Piece)) {
 		return
 	}
 	if s.Bounded && (s.Storage == Unsigned || s.Storage == Signed) {
-		low, high := s.image(s.Minimum), s.image(s.Maximum)
-		piece.Subtract, piece.Bits = low, bits.Len64(high-low)
+		piece.Subtract, piece.Bits = s.Least, bits.Len64(s.Greatest-s.Least)
 	}
 	if s.Descending {
 		piece.Flip = ones(piece.Bits)

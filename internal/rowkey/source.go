@@ -67,10 +67,11 @@ type Source struct {
 	// dense rank from 1, or 0 for a null. For Symbols: for each element of the child its
 	// dense rank from 1, where nulls come first if NullsFirst differs from Descending.
 	Ranks *column.Column
-	// Bounded reports whether all values of Unsigned or Signed are in Minimum to
-	// Maximum, which are sign-extended to 64 bits.
-	Bounded          bool
-	Minimum, Maximum uint64
+	// Bounded reports whether all values of Unsigned or Signed are known to be in Least to
+	// Greatest, which are unsigned numbers in the order of the values: the sign bit is
+	// inverted.
+	Bounded         bool
+	Least, Greatest uint64
 }
 
 // Sources returns the sources of the keys, in order. The caller releases them.

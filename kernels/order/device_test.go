@@ -33,7 +33,7 @@ func TestTopKLaunches(t *testing.T) {
 		in := arraytest.NewGenerator(1).Array(arrow.PrimitiveTypes.Int32, rows)
 		defer in.Release()
 		c, before := columntest.Upload(t, mgr, in), len(gpu.Launches())
-		top, err := order.TopK(t.Context(), c, 10)
+		top, err := order.TopKColumn(t.Context(), c, 10)
 		require.NoError(t, err)
 		require.NoError(t, top.Release())
 		for _, l := range gpu.Launches()[before:] {
@@ -62,7 +62,7 @@ func topCalls() []faulttest.Operation {
 					given = columntest.WithRows(t, m, c, 30_000)
 				}
 				return func(ctx context.Context) (func(testing.TB), error) {
-					top, err := order.TopK(ctx, given, 10)
+					top, err := order.TopKColumn(ctx, given, 10)
 					if err != nil {
 						return nil, err
 					}
@@ -86,7 +86,7 @@ func TestTopKWithoutMemory(t *testing.T) {
 		for _, budget := range []uint64{1 << 10, 40_000} {
 			small, err := mgr.Child("small", budget)
 			require.NoError(t, err)
-			top, err := order.TopK(t.Context(), c, 1000, order.TopOptions{Options: kernels.Options{Manager: small}})
+			top, err := order.TopKColumn(t.Context(), c, 1000, order.TopOptions{Options: kernels.Options{Manager: small}})
 			if budget > 1<<10 && dev.Kind() == device.Host {
 				require.NoError(t, err, "the host allocates only the result")
 				require.NoError(t, top.Release())
@@ -109,7 +109,7 @@ func BenchmarkTopK(b *testing.B) {
 			for what, c := range map[string]*column.Column{"f64": floats, "u32": spread, "u32 one value": same} {
 				b.Run(fmt.Sprintf("%d of %s %d", k, what, rows), func(b *testing.B) {
 					columntest.Measure(b, mgr, rows, func() error {
-						top, err := order.TopK(b.Context(), c, k)
+						top, err := order.TopKColumn(b.Context(), c, k)
 						if err != nil {
 							return err
 						}

@@ -1,10 +1,34 @@
-// Package order finds the first rows of a column in the order of their values.
+// Package order sorts the rows of tables and answers questions about their order.
 //
-//	top, err := order.TopK(ctx, delays, 10) // the ten largest and the rows they are in
-//	defer top.Release()
+//	byDelay, err := order.Sort(ctx, flights, []order.Key{
+//		{Column: "day"},
+//		{Column: "delay", Descending: true},
+//	})
 //
-// The operators run on the device that holds the column. On a GPU they enqueue their
-// work and return without waiting for it; results stay on the device. On the host
-// device they compute before they return, with the same results. The caller releases
-// the results. All functions may be called from any goroutine.
+// [Sort] and [TopK] return tables, [Indices] and [TopIndices] the numbers of their rows,
+// [Rank] the place of each row. [Merge] combines sorted tables. [Search] finds the places
+// of many rows in a sorted table, [Partition] divides a table into ranges. [IsSorted]
+// reports whether a table is sorted. All sorts are stable.
+//
+// # Order of values
+//
+// A [Key] can be of every type that has an order: numbers, booleans, decimals, dates,
+// times, timestamps, durations, months, strings, binaries, dictionaries of these, and
+// structs and lists of these.
+//
+//   - Numbers and temporal values are ordered by value, false comes before true. −0 and 0
+//     are equal. All NaNs are equal, and come after every number.
+//   - Strings and binaries are ordered by their bytes, a prefix before the longer one.
+//   - Values of dictionaries are ordered by value, not by index.
+//   - Structs are ordered by their first field, then by the second one, and so on; lists
+//     by their first element, and so on, a prefix before the longer one.
+//   - Descending inverts all of this: NaN comes first. It does not move nulls. They come
+//     last, or first with NullsFirst, in fields and elements too.
+//
+// # Devices
+//
+// The operators run on the device that holds the rows. The host device gives the same
+// results. Row counts that only the device knows stay there, unless an operator says
+// otherwise. The caller releases the results. All functions may be called from any
+// goroutine.
 package order

@@ -28,7 +28,7 @@ func TestTopKEstimate(t *testing.T) {
 							continue // the host makes no more rows than there are
 						}
 						columntest.CheckEstimate(t, mgr, fmt.Sprintf("%v, %d rows, first %d", of, rows, k), func(o kernels.Options) (*order.Top, error) {
-							return order.TopK(t.Context(), c, k, order.TopOptions{Options: o})
+							return order.TopKColumn(t.Context(), c, k, order.TopOptions{Options: o})
 						})
 					}
 				}

@@ -14,7 +14,7 @@ import (
 )
 
 // The three longest delays, and the rows that they are in.
-func ExampleTopK() {
+func ExampleTopKColumn() {
 	if err := longest(context.Background(), []int32{5, 40, 7, 12, 40, 31}); err != nil {
 		fmt.Println(err)
 	}
@@ -45,7 +45,7 @@ func longest(ctx context.Context, minutes []int32) error {
 	}
 	defer delays.Release()
 
-	top, err := order.TopK(ctx, delays, 3)
+	top, err := order.TopKColumn(ctx, delays, 3)
 	if err != nil {
 		return err
 	}

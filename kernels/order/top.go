@@ -16,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// TopOptions configure [TopK]. The zero value puts the largest values first.
+// TopOptions configure [TopKColumn]. The zero value puts the largest values first.
 type TopOptions struct {
 	kernels.Options
 	// Smallest puts the smallest values first.
@@ -39,10 +39,10 @@ func (t *Top) Release() error {
 	return errors.Join(t.Values.Release(), t.Rows.Release())
 }
 
-// MaxTop is the most values that [TopK] returns.
+// MaxTop is the most values that [TopKColumn] returns.
 const MaxTop = 2048
 
-// TopK returns the k largest or smallest values of a column in order. Of equal values
+// TopKColumn returns the k largest or smallest values of a column in order. Of equal values
 // the one in the lower row comes first. NaN comes after all numbers, 0 is above −0.
 // Nulls are skipped. Both columns of the result have min(k, rows of c) rows; if the
 // column has fewer values than that, the remaining rows are null in both. The column
@@ -50,15 +50,15 @@ const MaxTop = 2048
 //
 // # Waiting
 //
-// On a GPU TopK does not wait: if only the device knows the number of rows of c, only
-// the device knows that of the result. On the host device TopK waits for pending work
+// On a GPU TopKColumn does not wait: if only the device knows the number of rows of c, only
+// the device knows that of the result. On the host device TopKColumn waits for pending work
 // on c, until ctx is done.
 //
 // # Errors
 //
 // The error wraps device.ErrNotSupported for other types, and device.ErrInvalidValue if
 // k is negative or above [MaxTop].
-func TopK(ctx context.Context, c *column.Column, k int, options ...TopOptions) (*Top, error) {
+func TopKColumn(ctx context.Context, c *column.Column, k int, options ...TopOptions) (*Top, error) {
 	o, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("order: top %d: %w", k, err)

@@ -76,7 +76,7 @@ func TestTopK(t *testing.T) {
 						if devicetest.Emulated(dev) && smallest != (i%2 == 0) {
 							continue
 						}
-						top, err := order.TopK(t.Context(), c, k, order.TopOptions{Smallest: smallest})
+						top, err := order.TopKColumn(t.Context(), c, k, order.TopOptions{Smallest: smallest})
 						require.NoError(t, err)
 						checkTop(t, fmt.Sprintf("%s, the first %d, smallest %v", s.Name, k, smallest), s.Array, top, want, k)
 						require.NoError(t, top.Release())
@@ -118,7 +118,7 @@ func TestTopKOfCountedColumns(t *testing.T) {
 					name := fmt.Sprint(s.Name, " rows ", count)
 					shown := array.NewSlice(s.Array, 0, count)
 					counted := columntest.WithRows(t, mgr, c, count)
-					top, err := order.TopK(t.Context(), counted, 100)
+					top, err := order.TopKColumn(t.Context(), counted, 100)
 					require.NoError(t, err, name)
 					if dev.Kind() != device.Host {
 						_, known := counted.HostRows()
@@ -131,7 +131,7 @@ func TestTopKOfCountedColumns(t *testing.T) {
 
 					_, err = counted.NumRows(t.Context())
 					require.NoError(t, err)
-					top, err = order.TopK(t.Context(), counted, 100)
+					top, err = order.TopKColumn(t.Context(), counted, 100)
 					require.NoError(t, err, name)
 					require.Equal(t, min(100, int(count)), top.Rows.Len(), "%s, fetched", name)
 					checkTop(t, name+", fetched", shown, top, ranked(shown, false), 100)
@@ -149,7 +149,7 @@ func TestTopKOfNothing(t *testing.T) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := columntest.Samples(t, arrow.PrimitiveTypes.Int32, 0, 33)
 		for _, c := range []*column.Column{columntest.Upload(t, mgr, s[0].Array), columntest.Upload(t, mgr, s[len(s)-1].Array)} {
-			top, err := order.TopK(t.Context(), c, 0)
+			top, err := order.TopKColumn(t.Context(), c, 0)
 			require.NoError(t, err)
 			for _, made := range []*column.Column{top.Values, top.Rows} {
 				require.Zero(t, made.Len())
@@ -170,9 +170,9 @@ func TestTopKLong(t *testing.T) {
 		for _, s := range columntest.Samples(t, of, 10_000_001) {
 			on, there := columntest.Upload(t, mgr, s.Array), columntest.Upload(t, host, s.Array)
 			for _, k := range []int{10, order.MaxTop} {
-				got, err := order.TopK(t.Context(), on, k)
+				got, err := order.TopKColumn(t.Context(), on, k)
 				require.NoError(t, err)
-				want, err := order.TopK(t.Context(), there, k)
+				want, err := order.TopKColumn(t.Context(), there, k)
 				require.NoError(t, err)
 				require.True(t, array.Equal(columntest.Download(t, want.Rows), columntest.Download(t, got.Rows)), s.Name)
 				rows, values := columntest.Download(t, got.Rows).(*array.Int64), columntest.Download(t, got.Values)
@@ -190,15 +190,15 @@ func TestTopKRefusals(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	c := columntest.Upload(t, mgr, columntest.Samples(t, arrow.PrimitiveTypes.Int32, 10)[0].Array)
 	for _, k := range []int{-1, order.MaxTop + 1} {
-		_, err := order.TopK(t.Context(), c, k)
+		_, err := order.TopKColumn(t.Context(), c, k)
 		require.ErrorIs(t, err, device.ErrInvalidValue)
 		require.ErrorContains(t, err, "order: top ")
 	}
-	_, err := order.TopK(t.Context(), columntest.Upload(t, mgr, samplesOfBooleans(t)), 1)
+	_, err := order.TopKColumn(t.Context(), columntest.Upload(t, mgr, samplesOfBooleans(t)), 1)
 	require.ErrorIs(t, err, device.ErrNotSupported)
-	_, err = order.TopK(t.Context(), nil, 1)
+	_, err = order.TopKColumn(t.Context(), nil, 1)
 	require.ErrorIs(t, err, memory.ErrReleased)
-	_, err = order.TopK(t.Context(), c, 1, order.TopOptions{}, order.TopOptions{})
+	_, err = order.TopKColumn(t.Context(), c, 1, order.TopOptions{}, order.TopOptions{})
 	require.ErrorIs(t, err, device.ErrInvalidValue)
 	var none *order.Top
 	require.NoError(t, none.Release())

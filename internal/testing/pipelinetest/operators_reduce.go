@@ -48,7 +48,7 @@ var reductions = []Operator{
 		return alone(as, made, err)
 	}),
 	onColumn("top", numericOrTemporal, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
-		top, err := order.TopK(ctx, c, choice%20, order.TopOptions{Options: in.Options, Smallest: choice%3 == 0})
+		top, err := order.TopKColumn(ctx, c, choice%20, order.TopOptions{Options: in.Options, Smallest: choice%3 == 0})
 		if err != nil {
 			return nil, err
 		}

@@ -1,0 +1,49 @@
+package order
+
+import (
+	"github.com/gpuframe/gpuframe/internal/rowkey"
+)
+
+// bound finds the bounds of integers if the words of all keys are longer than one word,
+// and plans shorter words with them.
+func (o *ordering) bound() error {
+	if o.plan.Bits() <= rowkey.WordBits || !o.plan.Exact() || o.rows == 0 || o.call.Estimating() {
+		return nil
+	}
+	if !o.call.OnHost() {
+		return o.boundOnDevice()
+	}
+	host, err := rowkey.NewHost(o.plan)
+	if err != nil {
+		return err
+	}
+	for i := range o.sources {
+		if err := o.boundOnHost(host, i); err != nil {
+			return err
+		}
+	}
+	o.plan = rowkey.NewPlan(o.sources)
+	return nil
+}
+
+// boundOnHost finds the bounds of a source if it has integers.
+func (o *ordering) boundOnHost(host *rowkey.Host, source int) error {
+	s := &o.sources[source]
+	if s.Storage != rowkey.Signed && s.Storage != rowkey.Unsigned {
+		return nil
+	}
+	count := parts(o.rows)
+	found := make([]rowkey.Bounds, count)
+	err := inParts(o.call.Context(), o.rows, count, func(part, begin, end int) {
+		found[part] = host.Bounds(source, begin, end-begin)
+	})
+	if err != nil {
+		return err
+	}
+	all := found[0]
+	for _, f := range found[1:] {
+		all.Add(f)
+	}
+	all.Apply(s)
+	return nil
+}

@@ -1,0 +1,136 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// TopK returns the first k rows of a table in the order of the keys, or all rows if it
+// has fewer: selection.Head of [Sort], without moving the other rows. The largest values
+// come first for a key that is Descending.
+//
+// # Waiting
+//
+// TopK waits when [Sort] does.
+//
+// # Errors
+//
+// The errors are those of [Sort]. A negative k is an error that wraps
+// device.ErrInvalidValue.
+func TopK(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, options ...Options) (*buffer.Buffer, error) {
+	only, err := op.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("order: top %d: %w", k, err)
+	}
+	top, err := topTable(ctx, table, k, keys, only)
+	if err != nil {
+		return nil, fmt.Errorf("order: top %d: %w", k, err)
+	}
+	return top, nil
+}
+
+func topTable(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, options kernels.Options) (*buffer.Buffer, error) {
+	scratch := options
+	scratch.Tag = scratchTag
+	rows, err := topIndices(ctx, table, k, keys, scratch)
+	if err != nil {
+		return nil, err
+	}
+	return take(ctx, table, rows, options)
+}
+
+// TopIndices returns the numbers of the rows of [TopK], in their order, as uint32. The
+// caller releases the column.
+func TopIndices(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, options ...Options) (*column.Column, error) {
+	only, err := op.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("order: top %d indices: %w", k, err)
+	}
+	rows, err := topIndices(ctx, table, k, keys, only)
+	if err != nil {
+		return nil, fmt.Errorf("order: top %d indices: %w", k, err)
+	}
+	return rows, nil
+}
+
+func topIndices(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, options kernels.Options) (*column.Column, error) {
+	if err := checkCount(k); err != nil {
+		return nil, err
+	}
+	if options.Estimate != nil {
+		return nil, errNoEstimate
+	}
+	rows, err := indices(ctx, table, keys, options)
+	if err != nil {
+		return nil, err
+	}
+	first, err := firstRows(ctx, rows, k, options)
+	return released(first, err, rows.Release())
+}
+
+// firstRows returns the first k rows of a column.
+func firstRows(ctx context.Context, c *column.Column, k int64, options kernels.Options) (*column.Column, error) {
+	table, err := tableOf([]string{"rows"}, []*column.Column{c}, buffer.Rows{Count: int64(c.Len()), Shared: c.RowCount()})
+	if err != nil {
+		return nil, err
+	}
+	defer table.Release()
+	head, err := selection.Head(ctx, table, k, options)
+	if err != nil {
+		return nil, err
+	}
+	first := head.Column(0)
+	return released(first, first.Retain(), head.Release())
+}
+
+// tableOf returns a table of columns, which it borrows.
+func tableOf(names []string, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = arrow.Field{Name: names[i], Type: c.Type(), Nullable: true}
+	}
+	return buffer.New(arrow.NewSchema(fields, nil), columns, rows)
+}
+
+// keyTable returns a table of the keys' columns, and the keys for it.
+func keyTable(ctx context.Context, table *buffer.Buffer, keys []Key, options kernels.Options) (*buffer.Buffer, []Key, error) {
+	if err := table.Check(); err != nil {
+		return nil, nil, err
+	}
+	if err := checkRows(table.Capacity()); err != nil {
+		return nil, nil, err
+	}
+	if options.Manager == nil {
+		options.Manager = table.Manager()
+	}
+	columns, err := columnsOf(ctx, table, keys, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	names, own := make([]string, len(keys)), make([]Key, len(keys))
+	for i, key := range keys {
+		names[i] = fmt.Sprint("key ", i)
+		own[i] = Key{Column: names[i], Descending: key.Descending, NullsFirst: key.NullsFirst}
+	}
+	made, err := tableOf(names, columns, table.Rows())
+	made, err = released(made, err, releaseColumns(columns))
+	return made, own, err
+}
+
+// releaseTables releases tables that are not nil.
+func releaseTables(tables []*buffer.Buffer) error {
+	var failures []error
+	for _, t := range tables {
+		failures = append(failures, t.Release())
+	}
+	return errors.Join(failures...)
+}

@@ -1,0 +1,156 @@
+package order
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Sort returns the rows of a table in the order of the keys: by the first key, rows with
+// equal values by the second one, and so on. Rows with equal values in all keys keep their
+// order. All of Arrow's types can be columns; the keys must have an order.
+//
+// # Waiting
+//
+// If only the device knows the number of rows, Sort does not wait for it. Strings and
+// lists in the table add one wait per level of nesting, to learn the size of the result.
+// On the host device Sort waits for pending work on the table until ctx is done.
+//
+// # Ownership
+//
+// The caller releases the result.
+//
+// # Errors
+//
+// A key that cannot be used is a [*KeyError]. It wraps buffer.ErrSchema for an unknown
+// name, and device.ErrNotSupported for values without an order. The error wraps
+// [ErrTooLong] for more than [MaxRows] rows.
+func Sort(ctx context.Context, table *buffer.Buffer, keys []Key, options ...Options) (*buffer.Buffer, error) {
+	only, err := op.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("order: sort: %w", err)
+	}
+	sorted, err := sortTable(ctx, table, keys, only)
+	if err != nil {
+		return nil, fmt.Errorf("order: sort: %w", err)
+	}
+	return sorted, nil
+}
+
+func sortTable(ctx context.Context, table *buffer.Buffer, keys []Key, options kernels.Options) (*buffer.Buffer, error) {
+	if options.Estimate != nil {
+		return nil, errNoEstimate
+	}
+	scratch := options
+	scratch.Tag = scratchTag
+	rows, err := indices(ctx, table, keys, scratch)
+	if err != nil {
+		return nil, err
+	}
+	return take(ctx, table, rows, options)
+}
+
+// take returns rows of a table, and releases their numbers.
+func take(ctx context.Context, table *buffer.Buffer, rows *column.Column, options kernels.Options) (*buffer.Buffer, error) {
+	taken, err := selection.TakeWith(ctx, table, rows, selection.TakeOptions{Options: options, Bounds: selection.Trust})
+	return released(taken, err, rows.Release())
+}
+
+// released returns a result, or releases it if an error has occurred.
+func released[T interface{ Release() error }](made T, failures ...error) (T, error) {
+	var none T
+	if err := errors.Join(failures...); err != nil {
+		return none, errors.Join(err, made.Release())
+	}
+	return made, nil
+}
+
+// Indices returns the number of the row that comes first in the order of the keys, then
+// that of the second one, and so on, as uint32: selection.Take of them is [Sort]. The
+// column has the table's row count.
+//
+// # Waiting
+//
+// On a GPU Indices waits only to order strings, lists and keys of more than 64 bits. On
+// the host device it waits for pending work on the keys until ctx is done.
+//
+// # Errors
+//
+// The errors are those of [Sort].
+func Indices(ctx context.Context, table *buffer.Buffer, keys []Key, options ...Options) (*column.Column, error) {
+	only, err := op.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("order: indices: %w", err)
+	}
+	made, err := indices(ctx, table, keys, only)
+	if err != nil {
+		return nil, fmt.Errorf("order: indices: %w", err)
+	}
+	return made, nil
+}
+
+func indices(ctx context.Context, table *buffer.Buffer, keys []Key, options kernels.Options) (*column.Column, error) {
+	o, err := begin(ctx, table, keys, options)
+	if err != nil {
+		return nil, err
+	}
+	made, err := o.indices()
+	return released(made, err, o.release())
+}
+
+// indices returns the sorted row numbers.
+func (o *ordering) indices() (*column.Column, error) {
+	result := o.result(arrow.PrimitiveTypes.Uint32)
+	if o.call.Estimating() {
+		sizes := result.Sizes()
+		return nil, o.call.Estimate(sizes[:], o.scratch())
+	}
+	return o.newColumn(result, func(out op.Buffers) error {
+		rows, err := memory.Reinterpret[uint32](out.Values)
+		if err != nil {
+			return err
+		}
+		return o.withScratch(func(scratch []memory.Slice[uint8]) error { return o.sort(rows, scratch) })
+	})
+}
+
+// scratch returns the sizes of the memory that sort needs.
+func (o *ordering) scratch() []uint64 {
+	if o.capacity == 0 {
+		return nil
+	}
+	if o.call.OnHost() {
+		return hostScratch(o.capacity)
+	}
+	return o.deviceScratch()
+}
+
+// withScratch runs a function with memory of sort.
+func (o *ordering) withScratch(run func(scratch []memory.Slice[uint8]) error) error {
+	block, scratch, err := o.call.Scratch(o.scratch()...)
+	if err != nil {
+		return err
+	}
+	return releasedAfter(block, func() error { return run(scratch) })
+}
+
+// sort writes the sorted row numbers to rows, which has the capacity.
+func (o *ordering) sort(rows memory.Slice[uint32], scratch []memory.Slice[uint8]) error {
+	if !o.call.OnHost() {
+		return o.sortOnDevice(rows, scratch)
+	}
+	s, err := newHostSort(o, rows, scratch)
+	if err != nil {
+		return err
+	}
+	return s.sort()
+}
