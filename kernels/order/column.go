@@ -77,7 +77,7 @@ func (o *ordering) sortedColumn(options kernels.Options) (*column.Column, error)
 	if err != nil {
 		return nil, err
 	}
-	taken, err := selection.TakeColumnWith(o.call.Context(), c, rows, selection.TakeOptions{Options: options, Bounds: selection.Trust})
+	taken, err := selection.TakeColumnWith(o.call.Context(), c, rows, selection.TakeOptions{Options: options, Bounds: selection.Trust, Distinct: true})
 	return released(taken, err, rows.Release())
 }
 
@@ -95,12 +95,12 @@ func (o *ordering) columnOnHost() (*column.Column, error) {
 		if err != nil {
 			return err
 		}
-		return releasedAfter(block, func() error { return o.sortWords(buffers, out) })
+		return releasedAfter(block, func() error { return o.sortValues(buffers, out) })
 	})
 }
 
-// sortWords sorts the words of a reversible plan and writes their values.
-func (o *ordering) sortWords(scratch []memory.Slice[uint8], out op.Buffers) error {
+// sortValues sorts the words of a reversible plan and writes their values.
+func (o *ordering) sortValues(scratch []memory.Slice[uint8], out op.Buffers) error {
 	host, err := rowkey.NewHost(o.plan)
 	if err != nil {
 		return err

@@ -20,7 +20,8 @@ import (
 //
 // # Waiting
 //
-// TopK waits when [Sort] does.
+// TopK waits when [Sort] does, and once per level of nesting for strings and lists in the
+// table, to learn their size.
 //
 // # Errors
 //
@@ -45,7 +46,7 @@ func topTable(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, op
 	if err != nil {
 		return nil, err
 	}
-	return take(ctx, table, rows, options)
+	return take(ctx, table, rows, options, false)
 }
 
 // TopIndices returns the numbers of the rows of [TopK], in their order, as uint32. The

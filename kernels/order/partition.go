@@ -118,7 +118,7 @@ func partitionBy(ctx context.Context, table, bounds *buffer.Buffer, numbers *col
 	if err != nil {
 		return nil, errors.Join(err, offsets.Release())
 	}
-	divided, err := take(ctx, table, rows, options)
+	divided, err := take(ctx, table, rows, options, true)
 	if err != nil {
 		return nil, errors.Join(err, offsets.Release())
 	}

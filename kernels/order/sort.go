@@ -21,9 +21,9 @@ import (
 //
 // # Waiting
 //
-// If only the device knows the number of rows, Sort does not wait for it. Strings and
-// lists in the table add one wait per level of nesting, to learn the size of the result.
-// On the host device Sort waits for pending work on the table until ctx is done.
+// On a GPU Sort waits only to order strings, lists and keys of more than 64 bits, until
+// ctx is done. If only the device knows the number of rows, it stays there. On the host
+// device Sort waits for pending work on the table.
 //
 // # Ownership
 //
@@ -56,12 +56,13 @@ func sortTable(ctx context.Context, table *buffer.Buffer, keys []Key, options ke
 	if err != nil {
 		return nil, err
 	}
-	return take(ctx, table, rows, options)
+	return take(ctx, table, rows, options, true)
 }
 
-// take returns rows of a table, and releases their numbers.
-func take(ctx context.Context, table *buffer.Buffer, rows *column.Column, options kernels.Options) (*buffer.Buffer, error) {
-	taken, err := selection.TakeWith(ctx, table, rows, selection.TakeOptions{Options: options, Bounds: selection.Trust})
+// take returns rows of a table, none twice, and releases their numbers. If they are all
+// rows of the table, strings and lists need no wait, because their size is known.
+func take(ctx context.Context, table *buffer.Buffer, rows *column.Column, options kernels.Options, all bool) (*buffer.Buffer, error) {
+	taken, err := selection.TakeWith(ctx, table, rows, selection.TakeOptions{Options: options, Bounds: selection.Trust, Distinct: all})
 	return released(taken, err, rows.Release())
 }
 
