@@ -55,10 +55,10 @@ func (k keys) plan(t require.TestingT, mgr *memory.Manager) (plan *rowkey.Plan, 
 
 func rank(t require.TestingT, mgr *memory.Manager, s *rowkey.Source) {
 	var of *column.Column
-	d := ordertest.Direction{NullsFirst: s.NullsFirst != s.Descending}
+	d := ordertest.Direction{NullsFirst: s.InnerNullsFirst != s.Descending}
 	switch s.Storage {
 	case rowkey.Ranked:
-		of, d = s.Column.Dictionary(), ordertest.Direction{NullsFirst: true}
+		of = s.Column.Dictionary()
 	case rowkey.Symbols:
 		of = s.Column.Child(0)
 	default:
@@ -68,9 +68,9 @@ func rank(t require.TestingT, mgr *memory.Manager, s *rowkey.Source) {
 	require.NoError(t, err)
 	defer a.Release()
 	ranks := ordertest.DenseRanks(a, d)
-	if s.Storage == rowkey.Ranked && a.NullN() > 0 {
-		for i := range ranks {
-			ranks[i]--
+	for i := range ranks {
+		if s.Storage == rowkey.Ranked && a.IsNull(i) {
+			ranks[i] = 0
 		}
 	}
 	s.Ranks, err = column.FromSlice(context.Background(), mgr, ranks, column.SliceOptions{})

@@ -16,6 +16,9 @@ import (
 type Key struct {
 	Column                 *column.Column
 	Descending, NullsFirst bool
+	// OwnNullsFirst puts the nulls of the column itself first; NullsFirst then is about
+	// nulls in fields and elements.
+	OwnNullsFirst bool
 	// Reversible keeps −0 apart from 0, and NaNs apart from each other, so that [Piece]
 	// values can be decoded. −0 comes directly before 0.
 	Reversible bool
@@ -58,6 +61,8 @@ type Source struct {
 	// Key is the number of the key that the source belongs to.
 	Key                                int
 	Descending, NullsFirst, Reversible bool
+	// InnerNullsFirst puts nulls in elements first.
+	InnerNullsFirst bool
 	// Nullable reports whether rows can be null.
 	Nullable bool
 	// Parents are the structs with nulls around a field. A row is null if it is null in
@@ -65,7 +70,7 @@ type Source struct {
 	Parents []*column.Column
 	// Ranks are uint32, without nulls. For Ranked: for each value of the dictionary its
 	// dense rank from 1, or 0 for a null. For Symbols: for each element of the child its
-	// dense rank from 1, where nulls come first if NullsFirst differs from Descending.
+	// dense rank from 1, where nulls come first if InnerNullsFirst differs from Descending.
 	Ranks *column.Column
 	// Bounded reports whether all values of Unsigned or Signed are known to be in Least to
 	// Greatest, which are unsigned numbers in the order of the values: the sign bit is
@@ -83,7 +88,8 @@ func Sources(keys []Key) ([]Source, error) {
 	var f flattener
 	for i, key := range keys {
 		if err := f.add(key.Column, Source{
-			Key: i, Descending: key.Descending, NullsFirst: key.NullsFirst, Reversible: key.Reversible,
+			Key: i, Descending: key.Descending, Reversible: key.Reversible,
+			NullsFirst: key.NullsFirst || key.OwnNullsFirst, InnerNullsFirst: key.NullsFirst,
 		}); err != nil {
 			return nil, errors.Join(err, Release(f.sources))
 		}
@@ -225,7 +231,7 @@ func (f *flattener) add(c *column.Column, s Source) error {
 	if nullable {
 		s.Parents = append(parents[:len(parents):len(parents)], c)
 	}
-	s.Storage = Nothing
+	s.Storage, s.NullsFirst = Nothing, s.InnerNullsFirst
 	for i := range l.Children() {
 		if err := f.addChild(c, i, s); err != nil {
 			return err

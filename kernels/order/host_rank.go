@@ -34,7 +34,7 @@ func (o *ordering) ranksOnHost(r ranking, sorted memory.Slice[uint32], out op.Bu
 	} else {
 		w.ranks = op.Elements[uint32](to)
 	}
-	if r.nullsZero && o.plan.Sources[0].Nullable && host.Word(0, 0, int(rows[0]))>>(o.plan.Segments[0].WordLength(0)-1) == 0 {
+	if r.nullsZero && host.Word(0, 0, int(rows[0]))>>(o.plan.Segments[0].WordLength(0)-1) == 0 {
 		w.before = -1
 	}
 	return w.write(o)

@@ -127,15 +127,15 @@ func (o *ordering) rank(s *rowkey.Source) (err error) {
 	options := kernels.Options{Manager: o.call.Manager, Stream: o.call.Stream, Tag: scratchTag}
 	switch s.Storage {
 	case rowkey.Ranked:
-		s.Ranks, err = o.ranksOf(s.Column.Dictionary(), true, true, options)
+		s.Ranks, err = o.ranksOf(s.Column.Dictionary(), s.InnerNullsFirst != s.Descending, true, options)
 	case rowkey.Symbols:
-		s.Ranks, err = o.ranksOf(s.Column.Child(0), s.NullsFirst != s.Descending, false, options)
+		s.Ranks, err = o.ranksOf(s.Column.Child(0), s.InnerNullsFirst != s.Descending, false, options)
 	}
 	return err
 }
 
 // ranksOf returns the dense ranks of all elements of a column. If nullsZero is set, nulls
-// come first and have rank 0.
+// have rank 0, and nullsFirst is about nulls in fields and elements.
 func (o *ordering) ranksOf(c *column.Column, nullsFirst, nullsZero bool, options kernels.Options) (*column.Column, error) {
 	if o.call.Estimating() {
 		return nil, errNoEstimate
@@ -145,11 +145,13 @@ func (o *ordering) ranksOf(c *column.Column, nullsFirst, nullsZero bool, options
 		return nil, err
 	}
 	defer whole.Release()
-	inner, err := beginColumn(o.call.Context(), rowkey.Key{Column: whole, NullsFirst: nullsFirst}, options)
+	inner, err := beginColumn(o.call.Context(), rowkey.Key{Column: whole, NullsFirst: nullsFirst, OwnNullsFirst: nullsZero}, options)
 	if err != nil {
 		return nil, err
 	}
-	ranks, err := inner.ranks(ranking{method: Dense, nullsZero: nullsZero})
+	// The first source of a struct without nulls is a field.
+	nullable := len(inner.sources) > 0 && inner.sources[0].Nullable && inner.sources[0].Column == whole
+	ranks, err := inner.ranks(ranking{method: Dense, nullsZero: nullsZero && nullable})
 	return ranks, errors.Join(err, inner.release())
 }
 

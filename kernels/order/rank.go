@@ -86,8 +86,8 @@ func rank(ctx context.Context, table *buffer.Buffer, keys []Key, options RankOpt
 // ranking is how rows are ranked.
 type ranking struct {
 	method Method
-	// nullsZero gives nulls, which come first, the rank 0. It is set for dense ranks by
-	// one column only.
+	// nullsZero gives nulls, which come first, the rank 0. It is set only for dense ranks
+	// by one column that may have nulls: their first bit is then 0.
 	nullsZero bool
 }
 

@@ -60,7 +60,7 @@ func b2i(b bool) int {
 	return 0
 }
 
-func TestTopK(t *testing.T) {
+func TestTopKColumn(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		ks := []int{0, 1, 10, 33, 1000, order.MaxTop}
@@ -107,7 +107,7 @@ func checkTop(t *testing.T, name string, in arrow.Array, top *order.Top, want []
 
 // TestTopKOfCountedColumns leaves out rows if only the device knows how many there are,
 // and the result has no more rows than the column: its number stays on the device too.
-func TestTopKOfCountedColumns(t *testing.T) {
+func TestTopKColumnOfCountedColumns(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for i, n := range []int{500, 9001} {
@@ -144,7 +144,7 @@ func TestTopKOfCountedColumns(t *testing.T) {
 }
 
 // TestTopKOfNothing knows its manager.
-func TestTopKOfNothing(t *testing.T) {
+func TestTopKColumnOfNothing(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := columntest.Samples(t, arrow.PrimitiveTypes.Int32, 0, 33)
@@ -160,9 +160,9 @@ func TestTopKOfNothing(t *testing.T) {
 	})
 }
 
-// TestTopKLong compares the results for many rows, random and nearly all equal, with
+// TestTopKColumnLong compares the results for many rows, random and nearly all equal, with
 // those of the host.
-func TestTopKLong(t *testing.T) {
+func TestTopKColumnLong(t *testing.T) {
 	dev := devicetest.Open(t, "cuda:0")
 	mgr := devicetest.Manager(t, dev, memory.Options{})
 	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
@@ -186,7 +186,7 @@ func TestTopKLong(t *testing.T) {
 	}
 }
 
-func TestTopKRefusals(t *testing.T) {
+func TestTopKColumnRefusals(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	c := columntest.Upload(t, mgr, columntest.Samples(t, arrow.PrimitiveTypes.Int32, 10)[0].Array)
 	for _, k := range []int{-1, order.MaxTop + 1} {

@@ -1,0 +1,299 @@
+package order_test
+
+import (
+	"context"
+	"fmt"
+	"math"
+	"slices"
+	"sort"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/ordertest"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// done requires success. It skips the test if the device has no kernels for the operator
+// yet.
+func done(t *testing.T, err error, name string) {
+	t.Helper()
+	if err != nil && strings.Contains(err.Error(), "there are no kernels for it yet") {
+		t.Skip(err)
+	}
+	require.NoError(t, err, name)
+}
+
+// eachCase runs a test on every device for keys of every type, and for mixes of types.
+func eachCase(t *testing.T, test func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType)) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		types := ordertest.Types()
+		for number, of := range types {
+			if devicetest.Emulated(dev) && testing.Short() && number%3 != 0 {
+				continue
+			}
+			g := arraytest.NewGenerator(uint64(number))
+			for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull} {
+				g.Nulls, g.Sliced = nulls, g.IntN(2) == 0
+				test(t, mgr, g, fmt.Sprintf("%v, nulls %v", of, nulls), of)
+				g.Nulls = arraytest.SomeNull
+				mix := []arrow.DataType{types[g.IntN(len(types))], types[g.IntN(len(types))]}
+				test(t, mgr, g, fmt.Sprintf("%v, nulls %v", mix, nulls), mix...)
+			}
+		}
+	})
+}
+
+func TestRank(t *testing.T) {
+	eachCase(t, func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType) {
+		c := newCase(g, g.IntN(100), types...)
+		defer c.release()
+		table := c.table(t, mgr)
+		for method := order.Min; method <= order.Average; method++ {
+			ranks, err := order.Rank(t.Context(), table, c.keys(), order.RankOptions{Method: method})
+			if err != nil {
+				require.NoError(t, table.Release())
+			}
+			done(t, err, name)
+			a, err := ranks.Array(t.Context())
+			require.NoError(t, err)
+			for row, want := range c.ranks(method) {
+				if method == order.Average {
+					require.Equal(t, want, a.(*array.Float64).Value(row), "%s, %v, row %d", name, method, row)
+				} else {
+					require.EqualValues(t, want, a.(*array.Uint32).Value(row), "%s, %v, row %d", name, method, row)
+				}
+			}
+			a.Release()
+			require.NoError(t, ranks.Release())
+		}
+		require.NoError(t, table.Release())
+	})
+}
+
+// ranks returns the ranks of the model.
+func (c sortCase) ranks(method order.Method) []float64 {
+	ranks := make([]float64, c.rows())
+	rows := c.want()
+	dense := 0
+	for begin := 0; begin < len(rows); {
+		end := begin + 1
+		for end < len(rows) && ordertest.CompareRows(c.arrays, int(rows[begin]), c.arrays, int(rows[end]), c.directions) == 0 {
+			end++
+		}
+		dense++
+		for i := begin; i < end; i++ {
+			ranks[rows[i]] = map[order.Method]float64{
+				order.Min: float64(begin + 1), order.Max: float64(end), order.Dense: float64(dense), order.First: float64(i + 1),
+				order.Average: float64(begin+1+end) / 2,
+			}[method]
+		}
+		begin = end
+	}
+	return ranks
+}
+
+// TestSortColumn requires the same values, in order.
+func TestSortColumn(t *testing.T) {
+	eachCase(t, func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType) {
+		c := newCase(g, g.IntN(300), types[0])
+		defer c.release()
+		table := c.table(t, mgr)
+		d := c.directions[0]
+		sorted, err := order.SortColumn(t.Context(), table.Column(0), order.ColumnOptions{Descending: d.Descending, NullsFirst: d.NullsFirst})
+		require.NoError(t, table.Release())
+		done(t, err, name)
+		a, err := sorted.Array(t.Context())
+		require.NoError(t, err)
+		defer a.Release()
+		require.NoError(t, sorted.Release())
+		require.True(t, arrow.TypeEqual(c.arrays[0].DataType(), a.DataType()))
+		for row := 1; row < a.Len(); row++ {
+			require.LessOrEqual(t, d.Compare(a, row-1, a, row), 0, "%s: row %d", name, row)
+		}
+		want, got := texts(c.arrays[0]), texts(a)
+		slices.Sort(want)
+		slices.Sort(got)
+		require.Equal(t, want, got, name)
+	})
+}
+
+// texts returns the values. NaNs have their bits.
+func texts(a arrow.Array) []string {
+	all := make([]string, a.Len())
+	for row := range all {
+		all[row] = text(a, row)
+		if reals, ok := a.(*array.Float64); ok && a.IsValid(row) {
+			all[row] = fmt.Sprint(math.Float64bits(reals.Value(row)))
+		}
+	}
+	return all
+}
+
+func TestTopK(t *testing.T) {
+	eachCase(t, func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType) {
+		c := newCase(g, g.IntN(100), types...)
+		defer c.release()
+		table := c.table(t, mgr)
+		defer func() { require.NoError(t, table.Release()) }()
+		for _, k := range []int64{0, 1, 7, 99, 1 << 40} {
+			want := c.want()
+			want = want[:min(k, int64(len(want)))]
+			rows, err := order.TopIndices(t.Context(), table, k, c.keys())
+			done(t, err, name)
+			require.Equal(t, append([]uint32(nil), want...), numbers(t, rows), name)
+			top, err := order.TopK(t.Context(), table, k, c.keys())
+			done(t, err, name)
+			c.equalRows(t, top, want, name)
+			require.NoError(t, top.Release())
+		}
+	})
+}
+
+func TestIsSorted(t *testing.T) {
+	eachCase(t, func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType) {
+		c := newCase(g, g.IntN(100), types...)
+		defer c.release()
+		table := c.table(t, mgr)
+		defer func() { require.NoError(t, table.Release()) }()
+		is, err := order.IsSorted(t.Context(), table, c.keys())
+		done(t, err, name)
+		rows := c.want()
+		require.Equal(t, slices.IsSorted(rows), is, name)
+		sorted, err := order.Sort(t.Context(), table, c.keys())
+		done(t, err, name)
+		is, err = order.IsSorted(t.Context(), sorted, c.keys())
+		done(t, err, name)
+		require.True(t, is, name)
+		require.NoError(t, sorted.Release())
+	})
+}
+
+// TestSearch finds every row of a table in another one, which is sorted.
+func TestSearch(t *testing.T) {
+	eachCase(t, func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType) {
+		c := newCase(g, g.IntN(60), types...)
+		defer c.release()
+		values := newCase(g, g.IntN(60), types...)
+		defer values.release()
+		table, other := c.table(t, mgr), values.table(t, mgr)
+		defer func() { require.NoError(t, table.Release()); require.NoError(t, other.Release()) }()
+		sorted, err := order.Sort(t.Context(), table, c.keys())
+		done(t, err, name)
+		defer func() { require.NoError(t, sorted.Release()) }()
+		rows := c.want()
+		for _, upper := range []bool{false, true} {
+			places, err := order.Search(t.Context(), sorted, other, c.keys(), order.SearchOptions{Upper: upper})
+			done(t, err, name)
+			got := numbers(t, places)
+			require.Len(t, got, values.rows())
+			for i, place := range got {
+				want := sort.Search(len(rows), func(row int) bool {
+					found := ordertest.CompareRows(c.arrays, int(rows[row]), values.arrays, i, c.directions)
+					return found > 0 || found == 0 && !upper
+				})
+				require.EqualValues(t, want, place, "%s: value %d, upper %v", name, i, upper)
+			}
+		}
+		if slices.IsSorted(rows) {
+			return
+		}
+		_, err = order.Search(t.Context(), table, other, c.keys())
+		var unsorted *order.UnsortedError
+		require.ErrorAs(t, err, &unsorted)
+		require.ErrorIs(t, err, order.ErrUnsorted)
+		first := 1
+		for ordertest.CompareRows(c.arrays, first-1, c.arrays, first, c.directions) <= 0 {
+			first++
+		}
+		require.EqualValues(t, first, unsorted.Row)
+	})
+}
+
+// TestMerge merges tables, and finds rows of earlier ones first.
+func TestMerge(t *testing.T) {
+	eachCase(t, func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType) {
+		types = append(types, arrow.PrimitiveTypes.Int32) // tells equal rows apart
+		whole := newCase(g, 90, types...)
+		defer whole.release()
+		keys := whole.keys()[:len(types)-1]
+		var tables []*buffer.Buffer
+		defer func() {
+			for _, table := range tables {
+				require.NoError(t, table.Release())
+			}
+		}()
+		var rows []uint32
+		for part := range 3 {
+			some := sortCase{directions: whole.directions}
+			for _, a := range whole.arrays {
+				some.arrays = append(some.arrays, array.NewSlice(a, int64(30*part), int64(30*part+30)))
+			}
+			table := some.table(t, mgr)
+			keyed := sortCase{some.arrays[:len(keys)], some.directions[:len(keys)]}
+			for _, row := range keyed.want() {
+				rows = append(rows, row+uint32(30*part))
+			}
+			some.release()
+			sorted, err := order.Sort(t.Context(), table, keys)
+			require.NoError(t, table.Release())
+			done(t, err, name)
+			tables = append(tables, sorted)
+		}
+		merged, err := order.Merge(t.Context(), tables, keys)
+		done(t, err, name)
+		slices.SortStableFunc(rows, func(i, j uint32) int {
+			return ordertest.CompareRows(whole.arrays[:len(keys)], int(i), whole.arrays[:len(keys)], int(j), whole.directions[:len(keys)])
+		})
+		whole.equalRows(t, merged, rows, name)
+		require.NoError(t, merged.Release())
+	})
+}
+
+// TestPartition divides a table by bounds, and finds each row in its range.
+func TestPartition(t *testing.T) {
+	eachCase(t, func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType) {
+		c, b := newCase(g, g.IntN(100), types...), newCase(g, g.IntN(6), types...)
+		defer c.release()
+		defer b.release()
+		b.directions = c.directions
+		table, loose := c.table(t, mgr), b.table(t, mgr)
+		defer func() { require.NoError(t, table.Release()); require.NoError(t, loose.Release()) }()
+		bounds, err := order.Sort(t.Context(), loose, c.keys())
+		done(t, err, name)
+		defer func() { require.NoError(t, bounds.Release()) }()
+		parts, err := order.Partition(t.Context(), table, bounds, c.keys())
+		done(t, err, name)
+		defer func() { require.NoError(t, parts.Release()) }()
+		var rows []uint32
+		offsets := []uint32{0}
+		for i := range b.rows() + 1 {
+			for row := range c.rows() {
+				above := 0
+				for bound := range b.rows() {
+					if ordertest.CompareRows(b.arrays, bound, c.arrays, row, c.directions) <= 0 {
+						above++
+					}
+				}
+				if above == i {
+					rows = append(rows, uint32(row))
+				}
+			}
+			offsets = append(offsets, uint32(len(rows)))
+		}
+		c.equalRows(t, parts.Rows, rows, name)
+		a, err := parts.Offsets.Array(context.Background())
+		require.NoError(t, err)
+		defer a.Release()
+		require.Equal(t, offsets, a.(*array.Uint32).Uint32Values(), name)
+	})
+}
