@@ -38,12 +38,22 @@ func (l *lane) function(n *exprtree.Node) Value {
 // registered writes a function of package function.
 func (l *lane) registered(n *exprtree.Node, f *function.Function) Value {
 	k, double := kindOf(n.Type), kind{float, 64, true}
-	if k.family != float {
+	if len(n.Arguments) != f.Operands() || k.family != integer && f.OfIntegers() || k.family != float && !f.OfIntegers() {
 		return l.fail(n)
 	}
-	x := l.value(n.Arguments[0])
-	result := f.Write(l.b, l.convertFloat(k, double, x.Registers[0]))
-	return one(l.convertFloat(double, k, result), x.Valid)
+	var operands []ptx.Register
+	valid := ptx.Register("")
+	for _, argument := range n.Arguments {
+		x := l.value(argument)
+		operands, valid = append(operands, x.Registers[0]), l.and(valid, x.Valid)
+	}
+	if f.OfIntegers() {
+		return one(l.wrap(k, f.Write(l.b, function.Type{Bits: k.bits, Signed: k.signed}, operands)), valid)
+	}
+	for i := range operands {
+		operands[i] = l.convertFloat(k, double, operands[i])
+	}
+	return one(l.convertFloat(double, k, f.Write(l.b, function.Type{}, operands)), valid)
 }
 
 // inDouble calls a function of float64, and rounds its result to k.

@@ -70,7 +70,11 @@ func operations() (all []operation) {
 	all = each(all, []exprtree.Op{exprtree.Negate, exprtree.Abs, exprtree.Sign}, numbers, 1, nil)
 	all = each(all, []exprtree.Op{exprtree.Floor, exprtree.Ceil, exprtree.Truncate, exprtree.Round, exprtree.Sqrt}, floatTypes, 1, nil)
 	for i := range function.Count() {
-		all = each(all, []exprtree.Op{exprtree.FirstFunction + exprtree.Op(i)}, floatTypes, 1, nil)
+		f, types := function.At(i), floatTypes
+		if f.OfIntegers() {
+			types = integers
+		}
+		all = each(all, []exprtree.Op{exprtree.FirstFunction + exprtree.Op(i)}, types, f.Operands(), nil)
 	}
 	all = each(all, []exprtree.Op{exprtree.BitAnd, exprtree.BitOr, exprtree.BitXor, exprtree.ShiftLeft, exprtree.ShiftRight}, integers, 2, nil)
 	all = each(all, []exprtree.Op{exprtree.BitNot}, integers, 1, nil)

@@ -6,6 +6,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/function"
 )
 
 // arithmetic computes operations on numbers and decimals. It returns nil for an
@@ -95,6 +96,15 @@ func integers[T integer](e *evaluation, n *exprtree.Node) arrow.Array {
 	case exprtree.ShiftRight:
 		return e.checkedBinary(n, checkedBinary(shiftRightEach[T]))
 	}
+	f := n.Op.Function()
+	switch of := (function.Type{Bits: n.Kind().Bits(), Signed: n.Kind().IsSigned()}); {
+	case f == nil:
+		return nil
+	case f.Integer != nil:
+		return e.unary(n, functionOfInteger[T](of, f.Integer))
+	case f.Integers != nil:
+		return e.binary(n, functionOfIntegers[T](of, f.Integers))
+	}
 	return nil
 }
 
@@ -137,8 +147,13 @@ func floats[T float](e *evaluation, n *exprtree.Node) arrow.Array {
 	case exprtree.Cos:
 		return e.unary(n, functionOf[T](cosine))
 	}
-	if f := n.Op.Function(); f != nil {
-		return e.unary(n, functionOf[T](f.Host))
+	switch f := n.Op.Function(); {
+	case f == nil:
+		return nil
+	case f.Float != nil:
+		return e.unary(n, functionOf[T](f.Float))
+	case f.Floats != nil:
+		return e.binary(n, functionOfTwo[T](f.Floats))
 	}
 	return nil
 }

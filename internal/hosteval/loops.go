@@ -1,6 +1,10 @@
 package hosteval
 
-import "math"
+import (
+	"math"
+
+	"github.com/gpuframe/gpuframe/internal/function"
+)
 
 // The loops of operations without null results for valid operands. All slices of a call
 // have the same length. The compiler makes one loop per type, because calling a
@@ -147,6 +151,24 @@ func functionOfTwo[T float](f func(x, y float64) float64) binaryLoop {
 	return binary(func(to, x, y []T) {
 		for i := range to {
 			to[i] = T(f(float64(x[i]), float64(y[i])))
+		}
+	})
+}
+
+// functionOfInteger returns the loop of a registered function of integers.
+func functionOfInteger[T integer](of function.Type, f func(of function.Type, x uint64) uint64) unaryLoop {
+	return unary(func(to, x []T) {
+		for i := range to {
+			to[i] = T(f(of, uint64(x[i])))
+		}
+	})
+}
+
+// functionOfIntegers is functionOfInteger for two operands.
+func functionOfIntegers[T integer](of function.Type, f func(of function.Type, x, y uint64) uint64) binaryLoop {
+	return binary(func(to, x, y []T) {
+		for i := range to {
+			to[i] = T(f(of, uint64(x[i]), uint64(y[i])))
 		}
 	})
 }

@@ -157,8 +157,8 @@ func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error)
 	case exprtree.Invalid:
 		return nil, fmt.Errorf("no function %q exists: %w", n.text, ErrType)
 	}
-	if n.op.Function() != nil {
-		return b.floats(n.op, arguments)
+	if f := n.op.Function(); f != nil {
+		return b.registered(n.op, f, arguments)
 	}
 	return b.datePart(n.op, arguments[0])
 }

@@ -1,12 +1,38 @@
 package expr
 
-import "github.com/gpuframe/gpuframe/internal/exprtree"
+import (
+	"fmt"
 
-// Call is a function of e by its name: "degrees" converts radians. Integers and
-// decimals become float64. Binding an unknown name is an error that wraps [ErrType].
-func Call(name string, e Expr) Expr {
-	if op := exprtree.FunctionNamed(name); op != exprtree.Invalid {
-		return make1(op, e)
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/function"
+)
+
+// Call is a function by its name:
+//
+//	Call("degrees", x)     converts radians
+//	Call("hypot", x, y)    √(x² + y²) without overflow of the squares
+//	Call("popcount", n)    the number of bits that are set in an integer
+//	Call("hamming", m, n)  the number of bits in which two integers differ
+//
+// Functions of floats convert integers and decimals to float64. Two operands are
+// converted to their common type, which the result has. Binding an unknown name, or a
+// wrong number of operands, is an error that wraps [ErrType].
+func Call(name string, operands ...Expr) Expr {
+	op := exprtree.FunctionNamed(name)
+	called := makeMany(op, operands...)
+	if op == exprtree.Invalid {
+		called.node.text = name
 	}
-	return Expr{&node{op: exprtree.Invalid, text: name, arguments: []*node{e.node}}}
+	return called
+}
+
+// registered binds a registered function.
+func (b *binder) registered(op exprtree.Op, f *function.Function, operands []operand) (*exprtree.Node, error) {
+	switch {
+	case len(operands) != f.Operands():
+		return nil, fmt.Errorf("%s of %d operands, it takes %d: %w", f.Name, len(operands), f.Operands(), ErrType)
+	case f.OfIntegers():
+		return b.bits(op, operands)
+	}
+	return b.floats(op, operands)
 }

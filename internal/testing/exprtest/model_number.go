@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/function"
 )
 
 // whole returns an integer as a big one.
@@ -43,6 +44,11 @@ func within(x *big.Int, t arrow.DataType) any {
 		return nil
 	}
 	return wrapped
+}
+
+// low64 returns the low 64 bits of an integer, whose sign extends it.
+func low64(x *big.Int) uint64 {
+	return new(big.Int).And(x, new(big.Int).SetUint64(math.MaxUint64)).Uint64()
 }
 
 // integerResult computes without bounds; it returns nil for null.
@@ -85,6 +91,13 @@ func integerResult(n *exprtree.Node, x, y *big.Int) *big.Int {
 			return result.Lsh(x, uint(y.Uint64()))
 		}
 		return result.Rsh(x, uint(y.Uint64()))
+	}
+	if f := n.Op.Function(); f != nil {
+		of := function.Type{Bits: n.Kind().Bits(), Signed: n.Kind().IsSigned()}
+		if f.Integer != nil {
+			return result.SetUint64(f.Integer(of, low64(x)))
+		}
+		return result.SetUint64(f.Integers(of, low64(x), low64(y)))
 	}
 	panic("no integer operation: " + n.Op.String())
 }
@@ -134,7 +147,10 @@ func floatResult(op exprtree.Op, x float64, other any) float64 {
 		return math.RoundToEven(x)
 	}
 	if f := op.Function(); f != nil {
-		return f.Host(x)
+		if f.Float != nil {
+			return f.Float(x)
+		}
+		return f.Floats(x, y)
 	}
 	panic("no float operation: " + op.String())
 }

@@ -46,7 +46,24 @@ func (g *generator) integerOperation(depth int) expr.Expr {
 		func() expr.Expr { return g.number(depth).CastWrap(g.typeOf(integers)) },
 		func() expr.Expr { return g.datePart(depth) },
 		func() expr.Expr { return g.hash(depth) },
+		func() expr.Expr { return g.call(true, x) },
 	)
+}
+
+// call draws a registered function of integers or of floats.
+func (g *generator) call(ofIntegers bool, operand func() expr.Expr) expr.Expr {
+	var functions []*function.Function
+	for i := range function.Count() {
+		if f := function.At(i); f.OfIntegers() == ofIntegers {
+			functions = append(functions, f)
+		}
+	}
+	f := functions[g.among("function", len(functions))]
+	operands := make([]expr.Expr, f.Operands())
+	for i := range operands {
+		operands[i] = operand()
+	}
+	return expr.Call(f.Name, operands...)
 }
 
 func (g *generator) datePart(depth int) expr.Expr {
@@ -84,7 +101,7 @@ func (g *generator) floatOperation(depth int) expr.Expr {
 		func() expr.Expr { return g.number(depth).Sqrt() },
 		func() expr.Expr { return g.number(depth).Floor() },
 		func() expr.Expr {
-			return expr.Call(function.At(g.among("function", function.Count())).Name, g.number(depth))
+			return g.call(false, func() expr.Expr { return g.number(depth) })
 		},
 		func() expr.Expr { return x().Ceil() },
 		func() expr.Expr { return x().Trunc() },
