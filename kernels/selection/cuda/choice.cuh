@@ -19,22 +19,36 @@ struct Choice {
     const T *a, u64 a_at, const u8 *a_valid, u64 a_valid_at, const T *b, u64 b_at, const u8 *b_valid, u64 b_valid_at, u64 n
 #define GIVEN_SIDES a, a_at, a_valid, a_valid_at, b, b_at, b_valid, b_valid_at, n
 
-// choose_valid returns, for each of a warp's rows, the choice and whether it selects a
-// value that is not null.
+// Side is the validity of one of the columns.
+struct Side {
+    const u8 *valid;
+    u64 valid_at;
+};
+
+// choose_valid returns, for each of a warp's rows, its position after the first row of
+// the warp, the choice, and whether it selects a value that is not null. The position
+// of rows beyond n is 0. All loads of a bitmap are in flight together.
 template <u32 items>
-DEVICE void choose_valid(const Warp<items> &warp, const Choice &choice, const u8 *a_valid, u64 a_valid_at, const u8 *b_valid,
-                         u64 b_valid_at, u64 n, u64 (&at)[items], bool (&first)[items], bool (&ok)[items]) {
+DEVICE void choose_valid(const Warp<items> &warp, const Choice &choice, const Side &a, const Side &b, u64 n, u32 (&at)[items],
+                         bool (&first)[items], bool (&ok)[items]) {
+    const u32 rows = left(n, warp.first);
 #pragma unroll
     for (u32 k = 0; k < items; k++) {
-        const u64 i = warp.first + warp.lane + k * warp_threads;
-        ok[k] = i < n;
-        at[k] = ok[k] ? i : n - 1;
-        first[k] = bit(choice.bits, choice.bits_at + at[k]);
+        at[k] = warp.lane + k * warp_threads;
+        ok[k] = at[k] < rows;
+        at[k] = ok[k] ? at[k] : 0;
+        first[k] = true;
     }
+    read_valid<items>(choice.bits, choice.bits_at + warp.first, at, first);
+    // The validity of the choice, of the first and of the second column: a loop, so that
+    // the code exists once.
+#pragma nounroll
+    for (u32 bitmap = 0; bitmap < 3; bitmap++) {
+        const u8 *valid = bitmap == 0 ? choice.valid : bitmap == 1 ? a.valid : b.valid;
+        const u64 valid_at = warp.first + (bitmap == 0 ? choice.valid_at : bitmap == 1 ? a.valid_at : b.valid_at);
+        if (valid != nullptr)
 #pragma unroll
-    for (u32 k = 0; k < items; k++) {
-        const bool chosen = bit(choice.valid, choice.valid_at + at[k]);
-        const bool valid = first[k] ? bit(a_valid, a_valid_at + at[k]) : bit(b_valid, b_valid_at + at[k]);
-        ok[k] = ok[k] && chosen && valid;
+            for (u32 k = 0; k < items; k++)
+                ok[k] = (bit(valid, valid_at + at[k]) || bitmap != 0 && first[k] != (bitmap == 1)) && ok[k];
     }
 }
