@@ -152,8 +152,8 @@ func (g *gatherer) appendElementBits(made *pending, from bits, s *source, size i
 	if g.call.OnHost() {
 		return s.takeElementBitsOnHost(buffers[0], from, uint64(size))
 	}
-	return launch(g.call, takeFile, "take_wide_bits"+string(s.order), made.data.Length, rowsEach,
-		s.arguments(buffers[0], from.bytes, from.at, uint32(size))...)
+	return launch(g.call, takeFile, "take_wide_bits", made.data.Length, rowsEach,
+		s.anyArguments(buffers[0], from.bytes, from.at, uint32(size))...)
 }
 
 // takeListedElements takes elements without a fixed width, by their indices.
@@ -172,8 +172,8 @@ func (g *gatherer) takeListedElements(p part, s *source, size int) (*pending, er
 		if g.call.OnHost() {
 			err = s.expandFixedOnHost(elements.indices, uint64(size))
 		} else {
-			err = launch(g.call, takeFile, "expand_fixed"+string(s.order), elements.capacity, 4,
-				s.arguments(elements.indices, uint32(size))...)
+			err = launch(g.call, takeFile, "expand_fixed", elements.capacity, 4,
+				s.anyArguments(elements.indices, uint32(size))...)
 		}
 		if err != nil {
 			return nil, err

@@ -67,8 +67,11 @@ func (g *gatherer) takeDirect(out, outValid, values column.Bytes, valid bits, wi
 	if width == 16 {
 		each = 4
 	}
-	return launch(g.call, takeFile, "take_"+widthName(width)+string(s.order), s.capacity, each,
-		s.arguments(out, outValid, values, valid.bytes, valid.at, filling)...)
+	name, arguments := "take_"+widthName(width), s.anyArguments
+	if width == 4 || width == 8 {
+		name, arguments = name+s.order.bits(), s.arguments
+	}
+	return launch(g.call, takeFile, name, s.capacity, each, arguments(out, outValid, values, valid.bytes, valid.at, filling)...)
 }
 
 // widthName returns the suffix in kernel names for a width that one load moves.
@@ -111,8 +114,8 @@ func (g *gatherer) takeWide(out, values column.Bytes, width int, s *source) erro
 	if s.capacity > math.MaxInt/units {
 		return fmt.Errorf("%d values of %d bytes: %w", s.capacity, width, memory.ErrOverflow)
 	}
-	return launch(g.call, takeFile, fmt.Sprint("take_wide_", unit, s.order), s.capacity*units, 4,
-		s.arguments(out, values, uint32(units))...)
+	return launch(g.call, takeFile, fmt.Sprint("take_wide_", unit), s.capacity*units, 4,
+		s.anyArguments(out, values, uint32(units))...)
 }
 
 // takeBools takes bits.
@@ -143,8 +146,8 @@ func (g *gatherer) takeBits(out, outValid column.Bytes, values, valid bits, s *s
 	if g.call.OnHost() {
 		return s.takeBitsOnHost(out, outValid, values, valid)
 	}
-	return launch(g.call, takeFile, "take_bits"+string(s.order), s.capacity, rowsEach,
-		s.arguments(out, outValid, values.bytes, values.at, valid.bytes, valid.at)...)
+	return launch(g.call, takeFile, "take_bits", s.capacity, rowsEach,
+		s.anyArguments(out, outValid, values.bytes, values.at, valid.bytes, valid.at)...)
 }
 
 // widen converts narrower indices to 32 bits.

@@ -119,9 +119,8 @@ func (g *gatherer) findRuns(out, outEnds column.Bytes, ends part, offset, width 
 	if g.call.OnHost() {
 		return s.takeRunsOnHost(out, outEnds, values, width, offset)
 	}
-	name := fmt.Sprint("take_runs_", width, s.order)
-	if err := launch(g.call, takeFile, name, s.capacity, 1,
-		s.arguments(out, values, uint64(ends.length), uint64(offset))...); err != nil {
+	if err := launch(g.call, takeFile, fmt.Sprint("take_runs_", width), s.capacity, 1,
+		s.anyArguments(out, values, uint64(ends.length), uint64(offset))...); err != nil {
 		return err
 	}
 	return launch(g.call, takeFile, fmt.Sprint("count_runs_", width), s.capacity, rowsEach, outEnds, uint64(s.capacity))

@@ -151,8 +151,8 @@ func (g *gatherer) addRanges(r *ranges, outValid column.Bytes, p part, valid bit
 	if g.call.OnHost() {
 		return s.takeRangesOnHost(r, outValid, offsets, valid)
 	}
-	if err := launch(g.call, rangesFile, fmt.Sprint("take_ranges_", r.width, s.order), r.rows+1, rowsEach,
-		s.arguments(r.offsets, r.begins, outValid, offsets, valid.bytes, valid.at, sums, uint64(r.extent), r.most)...); err != nil || tiles == 1 {
+	if err := launch(g.call, rangesFile, fmt.Sprint("take_ranges_", r.width), r.rows+1, rowsEach,
+		s.anyArguments(r.offsets, r.begins, outValid, offsets, valid.bytes, valid.at, sums, uint64(r.extent), r.most)...); err != nil || tiles == 1 {
 		return err
 	}
 	if err := launch(g.call, rangesFile, "add_sums", 1, 1, sums, uint64(tiles)); err != nil {
@@ -219,8 +219,8 @@ func (g *gatherer) expandRanges(r ranges, elements *source) error {
 	if g.call.OnHost() {
 		return r.expandOnHost(elements)
 	}
-	return launch(g.call, rangesFile, fmt.Sprint("expand_ranges_", r.width, elements.order), elements.capacity, 4,
-		elements.indices, r.offsets, r.begins, uint64(r.rows), uint64(elements.capacity))
+	return launch(g.call, rangesFile, fmt.Sprint("expand_ranges_", r.width), elements.capacity, 4,
+		elements.indices, r.offsets, r.begins, uint64(r.rows), uint64(elements.capacity), elements.order.wide())
 }
 
 // consecutive reports whether the rows are consecutive in the input, so that the data

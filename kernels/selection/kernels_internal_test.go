@@ -76,7 +76,7 @@ func TestExpandRanges(t *testing.T) {
 		}
 		for _, width := range []int{4, 8} {
 			for _, o := range []order{listed32, listed64} {
-				t.Run(fmt.Sprint(width, o), func(t *testing.T) {
+				t.Run(fmt.Sprint(width, o.bits()), func(t *testing.T) {
 					from, at := make([]byte, width*(lists+1)), make([]byte, width*lists)
 					for i, offset := range offsets {
 						putWord(from, width, uint64(i), offset)

@@ -14,15 +14,32 @@ import (
 )
 
 // order is the form in which a source stores its indices.
-type order string
+type order int
 
-// The orders are the suffixes of the kernels' names.
 const (
-	listed32 order = "_32"
-	listed64 order = "_64"
+	listed32 order = iota
+	listed64
 	// ruled sources have no indices in memory: the kernels compute them.
-	ruled order = "_rule"
+	ruled
 )
+
+// wide is the argument that distinguishes indices of 64 bits, or a rule, from indices of
+// 32 bits.
+func (o order) wide() uint32 {
+	if o == listed32 {
+		return 0
+	}
+	return 1
+}
+
+// bits returns the size of the indices in the names of kernels. The kernels for indices
+// of 64 bits take a rule too.
+func (o order) bits() string {
+	if o == listed32 {
+		return "_32"
+	}
+	return "_64"
+}
 
 // source maps each row of the output to a row of the input.
 type source struct {
@@ -50,6 +67,11 @@ type source struct {
 	nulls bool
 	// bad receives the first row with an index out of bounds, if bad is set.
 	bad *hostword.Word
+}
+
+// anyArguments is arguments for the kernels that take sources of any form.
+func (s *source) anyArguments(others ...any) []any {
+	return s.arguments(append(others, s.order.wide())...)
 }
 
 // arguments appends a kernel's arguments for the source to others.

@@ -194,7 +194,7 @@ func (g *gatherer) checkBounds(s *source, columns []*column.Column) error {
 	return g.takeBits(column.Bytes{}, column.Bytes{}, bits{}, bits{}, s)
 }
 
-// unsoundRow marks rows with unsound offsets: see ranges.cuh.
+// unsoundRow marks rows with unsound offsets: see take_ranges.cuh.
 const unsoundRow = 1 << 63
 
 // explain returns the error that the kernels have recorded: an index out of bounds or,

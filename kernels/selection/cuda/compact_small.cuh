@@ -43,14 +43,14 @@ template <typename T> DEVICE void copy_words(const Few &few, u32 n, const u8 *so
     }
 }
 
-// number_words writes the numbers of the kept rows.
-template <typename T> DEVICE void number_words(const Few &few, u32 n, u8 *out) {
+// number_words writes the numbers of the kept rows, 4 bytes each.
+DEVICE void number_words(const Few &few, u32 n, u8 *out) {
     const u32 lane = lane_in_warp();
 #pragma nounroll
     for (u32 word = thread_in_block() / warp_threads; 32 * word < n; word += small_warps) {
         const u32 keep = few.keep[word];
         if (keep >> lane & 1)
-            ((T *)out)[few.before[word] + __builtin_popcount(keep & ((1u << lane) - 1))] = 32 * word + lane;
+            ((u32 *)out)[few.before[word] + __builtin_popcount(keep & ((1u << lane) - 1))] = 32 * word + lane;
     }
 }
 
@@ -103,10 +103,8 @@ template <typename Bits> DEVICE void compact_few(Few &few, u32 n, i64 capacity, 
         const u32 unit = part.unit, units = part.units;
         if (unit == 0)
             copy_bits(few, n, total, source, out, part.units, capacity);
-        else if (part.source == nullptr && unit == 4)
-            number_words<u32>(few, n, out);
         else if (part.source == nullptr)
-            number_words<u64>(few, n, out);
+            number_words(few, n, out);
         else if (unit == 1)
             copy_words<u8>(few, n, source, out, units);
         else if (unit == 2)

@@ -5,24 +5,30 @@
 
 // expand_fixed writes the indices of the elements of fixed-size lists. The elements of
 // rows without an index get the index none.
-template <typename S> DEVICE void expand_fixed(u64 *out, u32 size, const S &source) {
+KERNEL LAUNCH_BOUNDS(block_threads) expand_fixed(u64 *out, u32 size, ANY_SOURCE) {
+    const Any source = any(GIVEN_ANY);
     constexpr u32 items = 4;
     const u64 first = (u64)block_in_grid() * (block_threads * items);
     const u64 row = first / size;
     const u32 ahead = first - row * size;
     if (row >= source.capacity)
         return;
+    u32 at[items], past[items];
 #pragma unroll
     for (u32 k = 0; k < items; k++) {
-        const u32 local = thread_in_block() + k * block_threads, past = ahead + local;
-        typename S::Index index[1];
-        bool ok[1];
-        const u64 i = row + past / size;
-        read<1>(source, i < source.capacity ? i : row, 0, 0, index, ok);
-        if (i < source.capacity)
-            out[first + local] = ok[0] ? (u64)index[0] * size + past % size : none;
+        const u32 element = ahead + thread_in_block() + k * block_threads;
+        at[k] = element / size, past[k] = element % size;
     }
+    u64 index[items];
+    bool ok[items];
+    const u32 room = left(source.capacity, row);
+    bool writes[items];
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        writes[k] = at[k] < room;
+    read_rows(source, row, at, index, ok);
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        if (writes[k])
+            out[first + thread_in_block() + k * block_threads] = ok[k] ? index[k] * size + past[k] : none;
 }
-
-#define EXPAND_FIXED(order, source)                                                                                    \
-    KERNEL LAUNCH_BOUNDS(block_threads) expand_fixed_##order(u64 *out, u32 size, SOURCE) { expand_fixed(out, size, source); }

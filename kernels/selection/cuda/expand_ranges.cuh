@@ -3,11 +3,12 @@
 
 #include "take_ranges.cuh"
 
-// expand_ranges writes the index of every element: element j of the output belongs to
+// expand_ranges writes the index of every element, in 8 bytes if wide is true and
+// otherwise in 4: element j of the output belongs to
 // the list with output offsets around j, and has the same position in the list as in
 // the input.
-template <typename T, typename Index>
-DEVICE void expand_ranges(Index *out, const T *__restrict__ offsets, const T *__restrict__ begins, u64 lists, u64 most) {
+template <typename T>
+DEVICE void expand_ranges(void *out, const T *__restrict__ offsets, const T *__restrict__ begins, u64 lists, u64 most, bool wide) {
     constexpr u32 items = 4, tile = block_threads * items;
     static __shared__ u64 between[2];
     u64 total = offsets[lists];
@@ -26,16 +27,16 @@ DEVICE void expand_ranges(Index *out, const T *__restrict__ offsets, const T *__
         if (j > last)
             return;
         const u64 list = place_of(offsets, between[0], between[1] + 1, j);
-        out[j] = (u64)begins[list] + (j - (u64)offsets[list]);
+        const u64 index = (u64)begins[list] + (j - (u64)offsets[list]);
+        if (wide)
+            ((u64 *)out)[j] = index;
+        else
+            ((u32 *)out)[j] = index;
     }
 }
 
 #define EXPAND(width, T)                                                                                               \
     KERNEL LAUNCH_BOUNDS(block_threads)                                                                                \
-        expand_ranges_##width##_32(u32 *out, const T *offsets, const T *begins, u64 lists, u64 most) {                 \
-        expand_ranges(out, offsets, begins, lists, most);                                                              \
-    }                                                                                                                  \
-    KERNEL LAUNCH_BOUNDS(block_threads)                                                                                \
-        expand_ranges_##width##_64(u64 *out, const T *offsets, const T *begins, u64 lists, u64 most) {                 \
-        expand_ranges(out, offsets, begins, lists, most);                                                              \
+        expand_ranges_##width(void *out, const T *offsets, const T *begins, u64 lists, u64 most, u32 wide) {           \
+        expand_ranges(out, offsets, begins, lists, most, wide != 0);                                                   \
     }

@@ -11,7 +11,7 @@
 // the whole capacity.
 #pragma once
 
-#include "gpuframe.cuh"
+#include "scan.cuh"
 
 static constexpr u32 block_threads = 256;
 
@@ -30,7 +30,8 @@ DEVICE u64 count_of(const i64 *rows, u64 most) {
     return count < 0 ? 0 : (u64)count < most ? (u64)count : most;
 }
 
-// Listed is a source that is an array.
+// Listed is a source with indices of type T. Only one with indices of 64 bits can be a
+// rule: it has no indices.
 template <typename T> struct Listed {
     typedef T Index;
     const T *indices;
@@ -40,52 +41,98 @@ template <typename T> struct Listed {
     u64 *bad;
 };
 
-// Ruled is a source that counts up or down from its first index.
-struct Ruled {
+// Any is a source of any form. One branch for each thread chooses the form. Values of 4
+// and of 8 bytes, which most columns have, have a kernel for each size of the indices
+// instead.
+struct Any {
     typedef u64 Index;
-    u64 first, step;
+    const void *indices;
+    const u8 *valid;
+    u64 valid_at;
     u64 limit, n, capacity;
+    u64 *bad;
+    bool wide; // indices of 64 bits, or a rule
 };
 
-// SOURCE declares a kernel's parameters for a source; listed and ruled make a source of
+// SOURCE declares a kernel's parameters for a source; listed and any make a source of
 // them. If bad is not null it receives the first row with an index out of bounds. For a
-// rule the third parameter selects the last rows, that number of them, in order, or, if
-// it is 0, all rows in reverse order.
+// rule, indices is null, and the third parameter selects the last rows, that number of
+// them, in order, or, if it is 0, all rows in reverse order.
 #define SOURCE                                                                                                         \
     const void *__restrict__ indices, const u8 *__restrict__ index_valid, u64 index_valid_at,                          \
         const i64 *__restrict__ limit_rows, u64 limit, const i64 *__restrict__ rows, u64 capacity, u64 *bad
 #define GIVEN_SOURCE indices, index_valid, index_valid_at, limit_rows, limit, rows, capacity, bad
+#define ANY_SOURCE u32 wide, SOURCE
+#define GIVEN_ANY wide, GIVEN_SOURCE
 
 template <typename T> DEVICE Listed<T> listed(SOURCE) {
     return {(const T *)indices, index_valid, index_valid_at, count_of(limit_rows, limit), count_of(rows, capacity), capacity, bad};
 }
 
-DEVICE Ruled ruled(const void *, const u8 *, u64 last, const i64 *limit_rows, u64 limit, const i64 *rows, u64 capacity, u64 *) {
-    const u64 most = count_of(limit_rows, limit);
-    u64 first = most - 1, step = none;
-    if (last != 0)
-        first = most - (last < most ? last : most), step = 1;
-    return {first, step, most, count_of(rows, capacity), capacity};
+DEVICE Any any(bool wide, SOURCE) {
+    return {indices, index_valid, index_valid_at, count_of(limit_rows, limit), count_of(rows, capacity), capacity, bad, wide};
 }
 
 // left returns the number of rows of n from base, limited to 32 bits.
 DEVICE u32 left(u64 n, u64 base) { return n <= base ? 0 : n - base < 0xffffffff ? n - base : 0xffffffff; }
 
-// read loads the indices of the rows base + first, base + first + step, … and whether
-// each row is below the count and has a value. The index of a row without a value is 0.
-// The output has room for a row at base.
-template <u32 items, typename T>
-DEVICE void read(const Listed<T> &source, u64 base, u32 first, u32 step, T (&index)[items], bool (&ok)[items]) {
+// Rule counts up or down from the first index.
+struct Rule {
+    u64 first, step;
+    METHOD u64 at(u64 row) const { return first + row * step; }
+};
+
+DEVICE Rule rule_of(u64 limit, u64 last) {
+    if (last == 0)
+        return {limit - 1, none};
+    return {limit - (last < limit ? last : limit), 1};
+}
+
+// load_indices loads the indices of the rows base + at.
+template <u32 items> DEVICE void load_indices(const Listed<u32> &source, u64 base, const u32 (&at)[items], u32 (&index)[items]) {
+    const u32 *indices = source.indices + base;
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        index[k] = indices[at[k]];
+}
+
+template <u32 items> DEVICE void load_indices(const Listed<u64> &source, u64 base, const u32 (&at)[items], u64 (&index)[items]) {
+    if (source.indices != nullptr) {
+        const u64 *indices = source.indices + base;
+#pragma unroll
+        for (u32 k = 0; k < items; k++)
+            index[k] = indices[at[k]];
+    } else {
+        const Rule rule = rule_of(source.limit, source.valid_at);
+#pragma unroll
+        for (u32 k = 0; k < items; k++)
+            index[k] = rule.at(base + at[k]);
+    }
+}
+
+template <u32 items> DEVICE void load_indices(const Any &source, u64 base, const u32 (&at)[items], u64 (&index)[items]) {
+    if (source.wide) {
+        load_indices(Listed<u64>{(const u64 *)source.indices, nullptr, source.valid_at, source.limit, 0, 0, nullptr}, base, at, index);
+        return;
+    }
+    const u32 *indices = (const u32 *)source.indices + base;
+#pragma unroll
+    for (u32 k = 0; k < items; k++)
+        index[k] = indices[at[k]];
+}
+
+// read_rows loads the indices of the rows base + at and whether each row is below the
+// count and has a value. It sets at to 0 for rows beyond the count, and the index of a
+// row without a value to 0. The output has room for a row at base.
+template <u32 items, typename S>
+DEVICE void read_rows(const S &source, u64 base, u32 (&at)[items], typename S::Index (&index)[items], bool (&ok)[items]) {
     const u32 rows = left(source.n, base);
-    const T *indices = source.indices + base;
-    u32 at[items];
 #pragma unroll
     for (u32 k = 0; k < items; k++) {
-        at[k] = first + k * step;
         ok[k] = at[k] < rows;
         at[k] = ok[k] ? at[k] : 0;
-        index[k] = indices[at[k]];
     }
+    load_indices(source, base, at, index);
     if (source.valid != nullptr)
 #pragma unroll
         for (u32 k = 0; k < items; k++)
@@ -104,16 +151,14 @@ DEVICE void read(const Listed<T> &source, u64 base, u32 first, u32 step, T (&ind
         __nvvm_atom_min_gen_ull(source.bad, base + wrong);
 }
 
-template <u32 items>
-DEVICE void read(const Ruled &source, u64 base, u32 first, u32 step, u64 (&index)[items], bool (&ok)[items]) {
-    const u32 rows = left(source.n, base);
+// read is read_rows for the rows base + first, base + first + step, ….
+template <u32 items, typename S>
+DEVICE void read(const S &source, u64 base, u32 first, u32 step, typename S::Index (&index)[items], bool (&ok)[items]) {
+    u32 at[items];
 #pragma unroll
-    for (u32 k = 0; k < items; k++) {
-        const u32 at = first + k * step;
-        index[k] = source.first + (base + at) * source.step;
-        ok[k] = at < rows && index[k] < source.limit;
-        index[k] = ok[k] ? index[k] : 0;
-    }
+    for (u32 k = 0; k < items; k++)
+        at[k] = first + k * step;
+    read_rows(source, base, at, index, ok);
 }
 
 // Warp assigns 32 × items rows, starting at first, to a warp. Each thread handles every

@@ -7,28 +7,16 @@
 #include "take_wide.cuh"
 #include "take_wide_bits.cuh"
 
-TAKE(1, u8, 8)
-TAKE(2, u16, 8)
+TAKE_ANY(1, u8, 8)
+TAKE_ANY(2, u16, 8)
 TAKE(4, u32, 8)
 TAKE(8, u64, 8)
-TAKE(16, Pair, 4)
+TAKE_ANY(16, Pair, 4)
 
 TAKE_WIDE(1, u8)
 TAKE_WIDE(4, u32)
 TAKE_WIDE(8, u64)
 TAKE_WIDE(16, Pair)
-
-TAKE_BITS(32, listed<u32>(GIVEN_SOURCE))
-TAKE_BITS(64, listed<u64>(GIVEN_SOURCE))
-TAKE_BITS(rule, ruled(GIVEN_SOURCE))
-
-TAKE_WIDE_BITS(32, listed<u32>(GIVEN_SOURCE))
-TAKE_WIDE_BITS(64, listed<u64>(GIVEN_SOURCE))
-TAKE_WIDE_BITS(rule, ruled(GIVEN_SOURCE))
-
-EXPAND_FIXED(32, listed<u32>(GIVEN_SOURCE))
-EXPAND_FIXED(64, listed<u64>(GIVEN_SOURCE))
-EXPAND_FIXED(rule, ruled(GIVEN_SOURCE))
 
 TAKE_RUNS(2, i16)
 TAKE_RUNS(4, i32)

@@ -39,14 +39,14 @@ DEVICE void take(T *out, u32 *out_valid, const T *__restrict__ values, const u8 
 // largest without spills.
 #define RESIDENT(blocks) __attribute__((launch_bounds(block_threads, blocks)))
 
-// TAKE defines the kernels for values of one width: for indices of 32 bits, of 64 bits,
-// and for a rule.
+// TAKE defines the kernels for values of one width: for indices of 32 and of 64 bits.
+// TAKE_ANY defines one kernel for both.
 #define TAKE(width, T, items)                                                                                          \
-    TAKE_BY(width, 32, 6, T, items, listed<u32>(GIVEN_SOURCE))                                                         \
-    TAKE_BY(width, 64, 5, T, items, listed<u64>(GIVEN_SOURCE))                                                         \
-    TAKE_BY(width, rule, 6, T, items, ruled(GIVEN_SOURCE))
-#define TAKE_BY(width, order, blocks, T, items, source)                                                                \
-    KERNEL RESIDENT(blocks) take_##width##_##order(T *out, u32 *out_valid, const T *values, const u8 *valid,           \
-                                                   u64 valid_at, u64 filling, SOURCE) {                                \
+    TAKE_BY(take_##width##_32, 6, T, items, listed<u32>(GIVEN_SOURCE), SOURCE)                                         \
+    TAKE_BY(take_##width##_64, 5, T, items, listed<u64>(GIVEN_SOURCE), SOURCE)
+#define TAKE_ANY(width, T, items) TAKE_BY(take_##width, 5, T, items, any(GIVEN_ANY), ANY_SOURCE)
+#define TAKE_BY(name, blocks, T, items, source, ...)                                                                   \
+    KERNEL RESIDENT(blocks) name(T *out, u32 *out_valid, const T *values, const u8 *valid, u64 valid_at, u64 filling,  \
+                                 __VA_ARGS__) {                                                                        \
         take<T, items>(out, out_valid, values, valid, valid_at, filled<T>(filling), source);                           \
     }

@@ -6,13 +6,14 @@
 // take_bits takes bits and their validity. Without values, or without an output for
 // them, it takes only the validity, as types of other layouts need. Without any output
 // it only checks the indices.
-template <u32 items, typename S>
-DEVICE void take_bits(u32 *out, u32 *out_valid, const u8 *__restrict__ values, u64 values_at, const u8 *__restrict__ valid, u64 valid_at,
-                      const S &source) {
+KERNEL LAUNCH_BOUNDS(block_threads)
+    take_bits(u32 *out, u32 *out_valid, const u8 *__restrict__ values, u64 values_at, const u8 *__restrict__ valid, u64 valid_at, ANY_SOURCE) {
+    constexpr u32 items = 8;
+    const Any source = any(GIVEN_ANY);
     const Warp<items> warp = warp_of<items>();
     if (warp.first >= source.capacity)
         return;
-    typename S::Index index[items];
+    u64 index[items];
     bool ok[items], set[items];
     read<items>(source, warp.first, warp.lane, warp_threads, index, ok);
 #pragma unroll
@@ -33,9 +34,3 @@ DEVICE void take_bits(u32 *out, u32 *out_valid, const u8 *__restrict__ values, u
     if (out_valid != nullptr)
         write_bits<items>(out_valid, warp, source.capacity, ok);
 }
-
-#define TAKE_BITS(order, source)                                                                                       \
-    KERNEL LAUNCH_BOUNDS(block_threads) take_bits_##order(u32 *out, u32 *out_valid, const u8 *values, u64 values_at,   \
-                                                          const u8 *valid, u64 valid_at, SOURCE) {                     \
-        take_bits<8>(out, out_valid, values, values_at, valid, valid_at, source);                                      \
-    }

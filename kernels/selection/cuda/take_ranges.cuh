@@ -13,21 +13,12 @@ static constexpr u32 range_tile = block_threads * range_items;
 // add_before returns the sum of the values of the threads before this one, and sets
 // total to the sum of all. The shared memory may be reused immediately.
 DEVICE i64 add_before(i64 value, i64 &total) {
-    static __shared__ i64 sums[block_threads];
-    const u32 t = thread_in_block();
-    i64 sum = value;
-    sums[t] = sum;
-    synchronize_block();
-    for (u32 delta = 1; delta < block_threads; delta *= 2) {
-        const i64 other = t >= delta ? sums[t - delta] : 0;
-        synchronize_block();
-        sum += other;
-        sums[t] = sum;
-        synchronize_block();
-    }
-    total = sums[block_threads - 1];
-    synchronize_block();
-    return sum - value;
+    static __shared__ u64 sums[block_threads / warp_threads];
+    const u64 scanned = warp_scan((u64)value, Sum<u64>());
+    u64 all;
+    const u64 before = block_fold_before<block_threads / warp_threads>(shuffle_value(scanned, warp_threads - 1), sums, all, Sum<u64>());
+    total = all;
+    return before + scanned - value;
 }
 
 // add_up turns count lengths of a tile into offsets that start at base, and returns
@@ -52,22 +43,19 @@ template <typename T> DEVICE i64 add_up(T *lengths, u64 count, i64 base, i64 mos
     return total;
 }
 
-// report records a row with unsound offsets in the word for indices out of bounds. The
-// highest bit marks it, so it compares greater than all of those.
-template <typename T> DEVICE void report(const Listed<T> &source, u64 row) {
-    if (source.bad != nullptr)
-        __nvvm_atom_min_gen_ull(source.bad, row | 1ull << 63);
-}
-DEVICE void report(const Ruled &, u64) {}
+// unsound_offsets marks a row with unsound offsets in the word for indices out of
+// bounds. It compares greater than all of those.
+static constexpr u64 unsound_offsets = 1ull << 63;
 
 // take_ranges writes capacity + 1 lengths and the positions at which the rows begin in
 // the data of the input. The last length and those of rows beyond the count are 0. Rows
 // with offsets that are not in order or point beyond the extent of the data are
 // reported and get length 0.
-template <typename T, typename S>
+template <typename T>
 DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__ offsets, const u8 *__restrict__ valid, u64 valid_at,
-                        i64 *sums, u64 extent, i64 most, u64 capacity, const S &source) {
+                        i64 *sums, u64 extent, i64 most, const Any &source) {
     constexpr u32 items = range_items;
+    const u64 capacity = source.capacity;
     const Warp<items> warp = warp_of<items>();
     const u64 first = warp.first + warp.lane;
     T begin[items], length[items];
@@ -75,25 +63,26 @@ DEVICE void take_ranges(T *out, T *begins, u32 *out_valid, const T *__restrict__
 #pragma unroll
     for (u32 k = 0; k < items; k++)
         begin[k] = 0, length[k] = 0, ok[k] = false;
-    if (warp.first < source.n && source.limit != 0) {
-        typename S::Index index[items];
+    if (warp.first < source.n) {
+        u64 index[items];
         read<items>(source, warp.first, warp.lane, warp_threads, index, ok);
-        read_valid<items>(valid, valid_at, index, ok);
-        T end[items];
+        if (source.limit != 0) { // without rows nothing can be loaded
+            read_valid<items>(valid, valid_at, index, ok);
+            T end[items];
 #pragma unroll
-        for (u32 k = 0; k < items; k++)
-            begin[k] = offsets[index[k]], end[k] = offsets[index[k] + (typename S::Index)1];
+            for (u32 k = 0; k < items; k++)
+                begin[k] = offsets[index[k]], end[k] = offsets[index[k] + 1];
+            u32 unsound = items;
 #pragma unroll
-        for (u32 k = 0; k < items; k++) {
-            const u64 from = (u64)(i64)begin[k], to = (u64)(i64)end[k];
-            const bool sound = from <= to && to <= extent;
-            length[k] = ok[k] && sound ? end[k] - begin[k] : 0;
-            if (ok[k] && !sound)
-                report(source, first + k * warp_threads);
+            for (u32 k = items; k-- > 0;) {
+                const u64 from = (u64)(i64)begin[k], to = (u64)(i64)end[k];
+                const bool sound = from <= to && to <= extent;
+                length[k] = ok[k] && sound ? end[k] - begin[k] : 0;
+                unsound = ok[k] && !sound ? k : unsound;
+            }
+            if (unsound < items && source.bad != nullptr)
+                __nvvm_atom_min_gen_ull(source.bad, first + unsound * warp_threads | unsound_offsets);
         }
-    } else if (warp.first < source.n) { // to check the bounds of the indices
-        typename S::Index index[items];
-        read<items>(source, warp.first, warp.lane, warp_threads, index, ok);
     }
     i64 sum = 0, total;
 #pragma unroll
@@ -146,19 +135,11 @@ template <typename T> DEVICE u64 place_of(const T *offsets, u64 low, u64 high, u
 }
 
 #define TAKE_RANGES(width, T)                                                                                          \
-    KERNEL LAUNCH_BOUNDS(block_threads) take_ranges_##width##_32(PARAMETERS(T)) {                                      \
-        take_ranges(GIVEN, listed<u32>(GIVEN_SOURCE));                                                                 \
-    }                                                                                                                  \
-    KERNEL LAUNCH_BOUNDS(block_threads) take_ranges_##width##_64(PARAMETERS(T)) {                                      \
-        take_ranges(GIVEN, listed<u64>(GIVEN_SOURCE));                                                                 \
-    }                                                                                                                  \
-    KERNEL LAUNCH_BOUNDS(block_threads) take_ranges_##width##_rule(PARAMETERS(T)) {                                    \
-        take_ranges(GIVEN, ruled(GIVEN_SOURCE));                                                                       \
+    KERNEL LAUNCH_BOUNDS(block_threads)                                                                                \
+        take_ranges_##width(T *out, T *begins, u32 *out_valid, const T *offsets, const u8 *valid, u64 valid_at,        \
+                            i64 *sums, u64 extent, i64 most, ANY_SOURCE) {                                             \
+        take_ranges(out, begins, out_valid, offsets, valid, valid_at, sums, extent, most, any(GIVEN_ANY));             \
     }                                                                                                                  \
     KERNEL LAUNCH_BOUNDS(block_threads) add_ranges_##width(T *lengths, u64 count, const i64 *sums, i64 most) {         \
         add_ranges(lengths, count, sums, most);                                                                        \
     }
-#define PARAMETERS(T)                                                                                                  \
-    T *out, T *begins, u32 *out_valid, const T *offsets, const u8 *valid, u64 valid_at, i64 *sums, u64 extent,   \
-        i64 most, SOURCE
-#define GIVEN out, begins, out_valid, offsets, valid, valid_at, sums, extent, most, capacity

@@ -6,11 +6,11 @@
 // take_runs writes the run of each row: the first run with an end beyond the row. Run
 // ends count from the beginning of the column's memory, offset elements before its
 // first row.
-template <typename T, typename S> DEVICE void take_runs(u64 *out, const T *__restrict__ ends, u64 runs, u64 offset, const S &source) {
+template <typename T> DEVICE void take_runs(u64 *out, const T *__restrict__ ends, u64 runs, u64 offset, const Any &source) {
     const u64 i = thread_in_grid();
     if (i >= source.capacity)
         return;
-    typename S::Index index[1];
+    u64 index[1];
     bool ok[1];
     read<1>(source, i, 0, 0, index, ok);
     u64 low = none;
@@ -29,15 +29,8 @@ template <typename T, typename S> DEVICE void take_runs(u64 *out, const T *__res
 }
 
 #define TAKE_RUNS(width, T)                                                                                            \
-    KERNEL LAUNCH_BOUNDS(block_threads) take_runs_##width##_32(u64 *out, const T *ends, u64 runs, u64 offset, SOURCE) { \
-        take_runs(out, ends, runs, offset, listed<u32>(GIVEN_SOURCE));                                                 \
-    }                                                                                                                  \
-    KERNEL LAUNCH_BOUNDS(block_threads) take_runs_##width##_64(u64 *out, const T *ends, u64 runs, u64 offset, SOURCE) { \
-        take_runs(out, ends, runs, offset, listed<u64>(GIVEN_SOURCE));                                                 \
-    }                                                                                                                  \
-    KERNEL LAUNCH_BOUNDS(block_threads)                                                                                \
-        take_runs_##width##_rule(u64 *out, const T *ends, u64 runs, u64 offset, SOURCE) {                              \
-        take_runs(out, ends, runs, offset, ruled(GIVEN_SOURCE));                                                       \
+    KERNEL LAUNCH_BOUNDS(block_threads) take_runs_##width(u64 *out, const T *ends, u64 runs, u64 offset, ANY_SOURCE) { \
+        take_runs(out, ends, runs, offset, any(GIVEN_ANY));                                                   \
     }                                                                                                                  \
     KERNEL count_runs_##width(T *out, u64 n) {                                                                         \
         for (u64 i = thread_in_grid(); i < n; i += threads_per_grid())                                                 \
