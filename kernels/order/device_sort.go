@@ -1,25 +1,117 @@
 package order
 
 import (
+	"errors"
 	"fmt"
+	"math/bits"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/radix"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// errNoDevice is the error of the functions of this file.
-var errNoDevice = fmt.Errorf("there are no kernels for it yet: %w", device.ErrNotSupported)
+// tieKernels are small and in one file. Each is compiled alone.
+var tieKernels = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
 
-// deviceScratch returns the sizes of the memory that sortOnDevice needs.
-func (o *ordering) deviceScratch() []uint64 { return nil }
+const (
+	tieThreads = 256
+	// threadRows is the number of rows of a thread of kernels that loop over rows.
+	threadRows = 4
+)
+
+// launchTies enqueues a kernel for n rows.
+func (o *ordering) launchTies(name string, n int, arguments ...any) error {
+	f, err := o.call.Kernel(&tieKernels, "ties", name)
+	if err != nil {
+		return err
+	}
+	grid, err := f.Grid(n, tieThreads, threadRows, 0)
+	if err != nil {
+		return err
+	}
+	return f.Launch(o.call.Stream, grid, device.Dim3{X: tieThreads}, 0, arguments...)
+}
+
+// oneWord reports whether a word for each row decides the whole order. Then no ties are
+// left, and the size of all memory is known in advance.
+func (o *ordering) oneWord() bool { return o.plan.Exact() && o.plan.Segments[0].Words() <= 1 }
+
+// unforeseen reports whether the memory of a sort depends on the values: on a GPU that of
+// ties does.
+func (o *ordering) unforeseen() bool { return !o.call.OnHost() && o.rows > 0 && !o.oneWord() }
+
+// firstSort returns the sort of the first words of all rows.
+func (o *ordering) firstSort() radix.Sort {
+	s := &o.plan.Segments[0]
+	return radix.Sort{
+		Width: 8 * s.Width(), High: s.WordLength(0), Rows: o.rows, Counted: o.counted,
+		Numbers: radix.RowNumbers, DropKeys: o.oneWord(),
+	}
+}
+
+// deviceScratch returns the sizes of the memory that sortOnDevice needs: bitmaps, two
+// buffers of words, one of row numbers, and the state of the sort. Ties need more, but
+// their number is not known in advance.
+func (o *ordering) deviceScratch() []uint64 {
+	sizes := o.plan.DeviceScratch()
+	if o.plan.Bits() == 0 {
+		return append(sizes, 0, 0, 0, 0)
+	}
+	s := o.firstSort()
+	sizes = append(sizes, s.KeyBytes())
+	if s.SecondBuffers() {
+		sizes = append(sizes, s.KeyBytes(), s.NumberBytes())
+	} else {
+		sizes = append(sizes, 0, 0)
+	}
+	return append(sizes, s.StateBytes())
+}
 
 // sortOnDevice writes the row numbers to rows in the order of the plan. rows has the
 // capacity; elements after the row count are not read.
 func (o *ordering) sortOnDevice(rows memory.Slice[uint32], scratch []memory.Slice[uint8]) error {
-	return errNoDevice
+	if o.rows == 0 {
+		return nil
+	}
+	bitmaps := len(o.plan.Sources)
+	encoder, err := rowkey.NewDevice(&o.call, o.plan, scratch[:bitmaps])
+	if err != nil {
+		return err
+	}
+	if o.plan.Bits() == 0 { // all rows are equal
+		return o.launchTies("order_numbers", o.rows, rows, uint64(o.rows))
+	}
+	scratch = scratch[bitmaps:]
+	s := o.firstSort()
+	buffers := radix.Buffers{
+		Keys:    [2]memory.Slice[uint8]{scratch[0], scratch[1]},
+		Numbers: [2]memory.Slice[uint8]{rows.AsBytes(), scratch[2]},
+		State:   scratch[3],
+	}
+	words := buffers.Keys[s.Source()]
+	if err := encoder.Encode(0, 0, rowkey.DeviceRows{Rows: o.rows, Counted: o.counted}, words); err != nil {
+		return err
+	}
+	if err := s.Run(&o.call, buffers); err != nil {
+		return err
+	}
+	if o.oneWord() {
+		return nil
+	}
+	r := refinement{ordering: o, encoder: encoder, order: rows}
+	err = r.run(buffers.Keys[0])
+	return errors.Join(err, r.ties.block.Release())
 }
+
+// bitsFor returns the number of bits that hold the numbers below n.
+func bitsFor(n int) int { return bits.Len64(uint64(max(n-1, 0))) }
+
+// errNoDevice is the error of the functions of this file.
+var errNoDevice = fmt.Errorf("there are no kernels for it yet: %w", device.ErrNotSupported)
 
 // ranksOnDevice writes the ranks of the rows, as uint32 or, for averages, float64. sorted
 // are the rows in order.
@@ -33,7 +125,7 @@ func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err e
 	return nil, false, nil
 }
 
-// unsortedOnDevice returns the first row that comes before the row ahead of it, or −1.
+// unsortedOnDevice returns the first row that comes before its predecessor, or −1.
 func (o *ordering) unsortedOnDevice() (row int64, err error) { return 0, errNoDevice }
 
 // searchOnDevice writes, for each row from sorted on, the number of the first of the rows

@@ -99,6 +99,9 @@ func (o *ordering) ranks(r ranking) (*column.Column, error) {
 	}
 	scratch := append(o.scratch(), 4*uint64(o.capacity))
 	if o.call.Estimating() {
+		if o.unforeseen() {
+			return nil, errNoEstimate
+		}
 		sizes := result.Sizes()
 		return nil, o.call.Estimate(sizes[:], scratch)
 	}

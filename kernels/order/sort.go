@@ -112,6 +112,9 @@ func indices(ctx context.Context, table *buffer.Buffer, keys []Key, options kern
 func (o *ordering) indices() (*column.Column, error) {
 	result := o.result(arrow.PrimitiveTypes.Uint32)
 	if o.call.Estimating() {
+		if o.unforeseen() {
+			return nil, errNoEstimate
+		}
 		sizes := result.Sizes()
 		return nil, o.call.Estimate(sizes[:], o.scratch())
 	}

@@ -1,0 +1,196 @@
+// The values of a source, as kernels read them: leaf in host.go.
+#pragma once
+
+#include "bitrow.cuh"
+#include "keys.cuh"
+#include "scan.cuh"
+
+// Content is rowkey.Content.
+enum Content : u64 { content_nulls, content_truth, content_natural, content_integer, content_real, content_real_bits, content_limb, content_rank };
+
+// The structs below have fields of 64 bits only: the host passes kernels.Words.
+
+// Fixed holds values of a fixed width. All buffers begin with the first row.
+struct Fixed {
+    const u8 *values;
+    const u32 *ranks; // of the values of a dictionary
+    const u8 *valid;  // null if no row is null
+    u64 value_bit;    // of booleans: the first row's bit
+    u64 valid_bit;    // the first row's bit
+    u64 rank_count;
+    u64 width;
+
+    METHOD bool is_valid(u64 row) const { return valid == nullptr || (valid[valid_bit + row >> 3] >> (valid_bit + row & 7) & 1) != 0; }
+
+    // number returns a value as an unsigned integer.
+    METHOD u64 number(u64 row) const {
+        switch (width) {
+        case 1:
+            return values[row];
+        case 2:
+            return ((const u16 *)values)[row];
+        case 4:
+            return ((const u32 *)values)[row];
+        }
+        return ((const u64 *)values)[row];
+    }
+
+    // rank returns 0 for a null, and for an index out of bounds.
+    METHOD u32 rank(u64 row) const {
+        const u64 index = number(row);
+        return index < rank_count ? ranks[index] : 0;
+    }
+};
+
+// Piece is rowkey.Piece, shifted left into a word, or right if left is negative.
+struct Piece {
+    Fixed from;
+    Content content;
+    u64 bits, word;
+    i64 left;
+    u64 subtract, flip, nan;
+
+    METHOD u64 real(u64 x, bool every_bit) const {
+        const u32 length = 8 * from.width;
+        const u64 sign = 1ull << length - 1, all = ~0ull >> 64 - length;
+        if (!every_bit) {
+            const u64 infinity = length == 16 ? nan_f16 & 0x7c00 : length == 32 ? 0x7f800000 : 0x7ff0000000000000;
+            if ((x & ~sign) > infinity)
+                return nan;
+            if (x == sign)
+                x = 0;
+        }
+        return (x & sign) == 0 ? x | sign : ~x & all;
+    }
+
+    // of returns the bits of a row, in place.
+    METHOD u64 of(u64 row) const {
+        bool there = from.is_valid(row);
+        u64 value = 0;
+        switch (content) {
+        case content_nulls:
+            if (there && from.ranks != nullptr)
+                there = from.rank(row) != 0;
+            return place(flip ^ !there);
+        case content_truth:
+            value = from.values[from.value_bit + row >> 3] >> (from.value_bit + row & 7) & 1;
+            break;
+        case content_natural:
+            value = from.number(row);
+            break;
+        case content_integer:
+            value = from.number(row) ^ 1ull << 8 * from.width - 1;
+            break;
+        case content_real:
+            value = real(from.number(row), false);
+            break;
+        case content_real_bits:
+            value = real(from.number(row), true);
+            break;
+        case content_limb: {
+            const u32 limbs = from.width / 8;
+            value = ((const u64 *)from.values)[row * limbs + word] ^ (word == limbs - 1 ? 1ull << 63 : 0);
+            break;
+        }
+        case content_rank:
+            value = from.rank(row);
+            there &= value != 0 || nan == 0; // nan is 1 if rows can be null
+            break;
+        }
+        value = (value - subtract ^ flip) & ~0ull >> 64 - bits;
+        return there ? place(value) : 0;
+    }
+
+    METHOD u64 place(u64 value) const { return left >= 0 ? value << left : value >> -left; }
+};
+
+// Span is the bytes or ranks of a row.
+struct Span {
+    const u8 *from, *end; // end is that of the buffer
+    u64 length;
+};
+
+// Texts holds strings or lists. All buffers but data begin with the first row.
+struct Texts {
+    const u8 *starts; // offsets, views, or nothing if the length is fixed
+    const u8 *sizes;  // of list views
+    const u8 *data;   // bytes, or the ranks of elements
+    const u8 *valid;  // null if no row is null
+    u64 valid_bit, limit; // limit is the length of data
+    i64 fixed;        // the length of every value, or −1
+    u64 first;        // number of values before the first row, if the length is fixed
+    u64 width;        // of offsets
+    u64 symbols;      // 1 if data has ranks
+    u64 views;        // 1 if starts has views
+    u64 view_count;
+    const u8 *view_data[8]; // Go's mostViews
+    u64 view_limit[8];
+
+    METHOD bool is_valid(u64 row) const { return valid == nullptr || (valid[valid_bit + row >> 3] >> (valid_bit + row & 7) & 1) != 0; }
+
+    METHOD i64 offset(const u8 *from, u64 i) const { return width == 4 ? ((const i32 *)from)[i] : ((const i64 *)from)[i]; }
+    METHOD static u64 clamp(i64 x, u64 low, u64 high) { return x < (i64)low ? low : (u64)x > high ? high : x; }
+
+    // span returns no bytes for a null.
+    METHOD Span span(u64 row) const {
+        if (!is_valid(row))
+            return {nullptr, nullptr, 0};
+        if (views)
+            return view(row);
+        u64 begin, end;
+        if (fixed >= 0) {
+            begin = clamp((first + row) * fixed, 0, limit);
+            end = clamp((first + row + 1) * fixed, 0, limit);
+        } else {
+            begin = clamp(offset(starts, row), 0, limit);
+            end = sizes != nullptr ? begin + clamp(offset(sizes, row), 0, limit - begin) : clamp(offset(starts, row + 1), begin, limit);
+        }
+        const u32 unit = symbols ? 4 : 1;
+        return {data + unit * begin, data + unit * limit, end - begin};
+    }
+
+    METHOD Span view(u64 row) const {
+        const u32 *const words = (const u32 *)starts + 4 * row;
+        const i32 bytes = (i32)words[0];
+        if (bytes <= 12)
+            return {(const u8 *)(words + 1), (const u8 *)(words + 4), bytes < 0 ? 0 : (u64)bytes};
+        const u32 number = words[2];
+        if (number >= view_count)
+            return {nullptr, nullptr, 0};
+        const u64 begin = clamp((i32)words[3], 0, view_limit[number]), left = view_limit[number] - begin;
+        return {view_data[number] + begin, view_data[number] + view_limit[number], (u64)bytes < left ? (u64)bytes : left};
+    }
+
+    METHOD u32 units() const { return symbols ? 2 : 8; }
+
+    // word returns eight bytes or two ranks from a position on, padded with zeros.
+    METHOD u64 word(const Span &span, u64 at) const {
+        if (at >= span.length)
+            return 0;
+        if (symbols) {
+            const u32 *const ranks = (const u32 *)span.from + at;
+            return (u64)ranks[0] << 32 | (at + 1 < span.length ? ranks[1] : 0);
+        }
+        const u8 *const from = span.from + at;
+        const u64 left = span.length - at;
+        // The eight bytes lie in one or two aligned words, which the buffer may not hold
+        // whole.
+        const u64 *const words = (const u64 *)((u64)from & ~7ull);
+        const u32 skip = ((u64)from & 7) * 8;
+        if (left >= 8 && (u64)(words + (skip != 0 ? 2 : 1)) <= (u64)span.end) {
+            u64 little = words[0] >> skip;
+            if (skip != 0)
+                little |= words[1] << 64 - skip;
+            return swapped(little);
+        }
+        u64 big = 0;
+        for (u32 i = 0; i < 8 && i < left; i++)
+            big |= (u64)from[i] << 56 - 8 * i;
+        return big;
+    }
+
+    METHOD static u64 swapped(u64 x) {
+        const u32 low = __nvvm_prmt((u32)x, 0, 0x0123), high = __nvvm_prmt((u32)(x >> 32), 0, 0x0123);
+        return (u64)low << 32 | high;
+    }
+};
