@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/arrowdev/internal/cabi"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/pinned"
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -55,9 +56,14 @@ func (e *exporter) zeroAllocation() error {
 	var free func() error
 	switch e.place.deviceType {
 	case cabi.DeviceCUDAHost:
-		host, failure := driver.HostAlloc(zeroBytes)
-		at, err = device.Pointer(uintptr(host)), failure
-		free = func() error { return driver.HostFree(host) }
+		pool, failure := pinned.Of(dev)
+		if failure != nil {
+			return failure
+		}
+		var buffer pinned.Buffer
+		buffer, err = pool.Take(zeroBytes)
+		at = device.Pointer(uintptr(buffer.Pointer()))
+		free = func() error { pool.Put(buffer); return nil }
 	case cabi.DeviceCUDAManaged:
 		at, err = driver.AllocManaged(zeroBytes)
 		free = func() error { return driver.Free(at) }

@@ -13,6 +13,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -43,7 +44,7 @@ func TestPinnedAllocator(t *testing.T) {
 					i := rapid.IntRange(0, len(live)-1).Draw(t, "which")
 					verify(live[i])
 					if rapid.IntRange(0, 9).Draw(t, "trim") == 0 {
-						_, err := allocator.Trim(uint64(rapid.IntRange(0, 16<<20).Draw(t, "keep")))
+						_, err := memory.TrimPinned(dev, uint64(rapid.IntRange(0, 16<<20).Draw(t, "keep")))
 						require.NoError(t, err)
 					}
 					if rapid.Bool().Draw(t, "free") {
@@ -85,8 +86,9 @@ func TestPinnedAllocatorLimitAndLeak(t *testing.T) {
 		first := allocator.Allocate(4 << 20)
 		second := allocator.Allocate(4 << 20) // over the limit: pageable memory
 		require.Len(t, second, 4<<20)
-		assert.EqualValues(t, 4<<20, allocator.Pinned())
+		assert.EqualValues(t, 4<<20, allocator.InUse())
 		allocator.Free(second)
+		assert.EqualValues(t, 4<<20, allocator.InUse(), "pageable memory does not count")
 		leaky := memory.NewPinnedAllocator(dev, 0)
 		kept := leaky.Allocate(100)
 		require.ErrorIs(t, leaky.Close(), memory.ErrLeak)
@@ -96,37 +98,55 @@ func TestPinnedAllocatorLimitAndLeak(t *testing.T) {
 	})
 }
 
-func TestPinnedAllocatorTrim(t *testing.T) {
-	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
-		allocator := memory.NewPinnedAllocator(dev, 0)
-		large, small := allocator.Allocate(8<<20), allocator.Allocate(100)
-		paint(small, 7)
-		pinned := allocator.Pinned()
-		released, err := allocator.Trim(0)
+// TestPinnedMemoryIsOnePool checks that staging memory, an allocator and a resource take
+// memory from the device's pool, under its limit.
+func TestPinnedMemoryIsOnePool(t *testing.T) {
+	gpu := &launchtest.GPU{}
+	dev := launchtest.Open(t, gpu)
+	stats := func() memory.PinnedStats {
+		stats, err := memory.PinnedStatsOf(dev)
 		require.NoError(t, err)
-		require.Zero(t, released, "all of it is in use")
+		return stats
+	}
+	allocator := memory.NewPinnedAllocator(dev, 0)
+	large := allocator.Allocate(4 << 20)
+	require.Equal(t, memory.PinnedStats{Pinned: 4 << 20, InUse: 4 << 20}, stats())
+	allocator.Free(large)
+	require.Equal(t, memory.PinnedStats{Pinned: 4 << 20}, stats(), "kept for later requests")
 
-		allocator.Free(large)
-		released, err = allocator.Trim(pinned - 1)
-		require.NoError(t, err)
-		assert.EqualValues(t, 8<<20, released)
-		assert.Equal(t, pinned-8<<20, allocator.Pinned())
-		require.Equal(t, 100, bytes.Count(small, []byte{7}), "what is in use stays")
+	mgr, err := memory.NewManager(dev, memory.Options{Staging: memory.StagingOptions{Workers: 1, Chunks: 2}})
+	require.NoError(t, err)
+	require.NoError(t, memory.LimitPinned(dev, 8<<20))
+	require.NoError(t, mgr.WarmStaging(t.Context()))
+	full := memory.PinnedStats{Limit: 8 << 20, Pinned: 8 << 20, InUse: 8 << 20}
+	require.Equal(t, full, stats(), "one of the two chunks is the buffer that the allocator has freed")
 
-		neighbour := allocator.Allocate(100)
-		allocator.Free(small)
-		released, err = allocator.Trim(0)
-		require.NoError(t, err)
-		require.Zero(t, released, "small buffers share their memory")
-		allocator.Free(neighbour)
-		_, err = allocator.Trim(0)
-		require.NoError(t, err)
-		assert.Zero(t, allocator.Pinned())
-		again := allocator.Allocate(100)
-		paint(again, 1)
-		allocator.Free(again)
-		require.NoError(t, allocator.Close())
-	})
+	pageable := allocator.Allocate(100)
+	require.Len(t, pageable, 100)
+	require.Equal(t, full, stats())
+	require.Zero(t, allocator.InUse(), "beyond the limit memory is pageable")
+	resource := memory.NewPinnedResource(dev)
+	_, err = resource.Allocate(4096, dev.DefaultStream())
+	require.ErrorIs(t, err, device.ErrOutOfMemory)
+	require.ErrorContains(t, err, "4.0 KiB more exceed the limit of 8.0 MiB: 8.0 MiB are pinned, 8.0 MiB of them in use")
+
+	released, err := mgr.TrimStaging(4 << 20)
+	require.NoError(t, err)
+	require.EqualValues(t, 4<<20, released)
+	block, err := resource.Allocate(4096, dev.DefaultStream())
+	require.NoError(t, err)
+	require.Equal(t, memory.PinnedStats{Limit: 8 << 20, Pinned: 4<<20 + 4096, InUse: 4<<20 + 4096}, stats())
+	require.NoError(t, resource.Free(block, nil))
+	require.NoError(t, mgr.Close())
+	require.NoError(t, memory.LimitPinned(dev, 0))
+	require.NoError(t, allocator.Close())
+	require.Zero(t, stats())
+
+	_, err = memory.PinnedStatsOf(nil)
+	require.ErrorIs(t, err, device.ErrInvalidValue)
+	require.ErrorIs(t, memory.LimitPinned(nil, 1), device.ErrInvalidValue)
+	_, err = memory.TrimPinned(nil, 0)
+	require.ErrorIs(t, err, device.ErrInvalidValue)
 }
 
 func TestPinnedAllocatorConcurrently(t *testing.T) {

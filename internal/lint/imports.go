@@ -32,7 +32,7 @@ var Levels = []Level{
 		"internal/explore", "internal/exprtree", "internal/format", "internal/function", "internal/layout", "internal/lint",
 		"internal/lookback", "internal/names", "internal/ptx", "internal/readme", "internal/streamcopy",
 	}},
-	{"device", []string{"device", "internal/drivercall", "internal/perdevice", "internal/hostword", "internal/streamwork"}},
+	{"device", []string{"device", "internal/drivercall", "internal/perdevice", "internal/pinned", "internal/hostword", "internal/streamwork"}},
 	{"memory", []string{"memory"}},
 	{"column", []string{"column", "internal/hostarray", "internal/hosteval"}},
 	{"buffer", []string{"buffer"}},

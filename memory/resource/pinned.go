@@ -3,6 +3,7 @@ package resource
 import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/pinned"
 	"github.com/gpuframe/gpuframe/memory/internal/streamwait"
 )
 
@@ -18,8 +19,12 @@ func NewPinned(dev *device.Device) *Pinned { return &Pinned{device: dev} }
 
 // Allocate implements [Resource].
 func (r *Pinned) Allocate(bytes uint64, stream *device.Stream) (Allocation, error) {
-	pointer, err := r.device.Driver().HostAlloc(bytes)
-	return Allocation{Pointer: device.Pointer(uintptr(pointer)), Bytes: bytes, Stream: stream}, err
+	pool, err := pinned.Of(r.device)
+	if err != nil {
+		return Allocation{}, err
+	}
+	buffer, err := pool.TakeWhole(bytes)
+	return Allocation{Pointer: device.Pointer(uintptr(buffer.Pointer())), Bytes: bytes, Stream: stream}, err
 }
 
 // Free implements [Resource]. It waits for the streams that have used the memory.
@@ -27,7 +32,11 @@ func (r *Pinned) Free(allocation Allocation, further []*device.Stream) error {
 	if err := streamwait.All(allocation.Stream, further); err != nil {
 		return err
 	}
-	return r.device.Driver().HostFree(address.Pointer(allocation.Pointer))
+	pool, err := pinned.Of(r.device)
+	if err != nil {
+		return err
+	}
+	return pool.UnpinAt(address.Pointer(allocation.Pointer))
 }
 
 // Device implements [Resource].

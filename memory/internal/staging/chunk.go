@@ -6,26 +6,34 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/device/backend"
+	"github.com/gpuframe/gpuframe/internal/pinned"
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 )
 
-// chunk is a buffer of pinned memory and the event of its last copy.
+// chunk is a buffer of the device's pinned memory and the event of its last copy.
 type chunk struct {
+	pool    *pinned.Pool
+	buffer  pinned.Buffer
 	pointer unsafe.Pointer
 	memory  []byte
 	event   *device.Event
 }
 
 func newChunk(dev *device.Device, bytes uint64) (*chunk, error) {
-	pointer, err := dev.Driver().HostAlloc(bytes)
+	pool, err := pinned.Of(dev)
+	if err != nil {
+		return nil, err
+	}
+	buffer, err := pool.TakeWhole(bytes)
 	if err != nil {
 		return nil, err
 	}
 	event, err := dev.NewEvent()
 	if err != nil {
-		return nil, errors.Join(err, dev.Driver().HostFree(pointer))
+		return nil, errors.Join(err, pool.Unpin(buffer))
 	}
-	return &chunk{pointer: pointer, memory: unsafe.Slice((*byte)(pointer), bytes), event: event}, nil
+	pointer := buffer.Pointer()
+	return &chunk{pool: pool, buffer: buffer, pointer: pointer, memory: unsafe.Slice((*byte)(pointer), bytes), event: event}, nil
 }
 
 type direction bool
@@ -61,10 +69,9 @@ func (c *chunk) enqueue(stream *device.Stream, s *sequence, position, bytes uint
 	})
 }
 
-// free frees the pinned memory. If that fails, freed is false and the chunk is
-// unchanged.
-func (c *chunk) free(dev *device.Device) (freed bool, err error) {
-	if err := dev.Driver().HostFree(c.pointer); err != nil {
+// free unpins the memory. If that fails, freed is false and the chunk is unchanged.
+func (c *chunk) free() (freed bool, err error) {
+	if err := c.pool.Unpin(c.buffer); err != nil {
 		return false, err
 	}
 	return true, c.event.Close()

@@ -144,7 +144,7 @@ func (r *ring) put(c *chunk) {
 // discard frees a chunk of a closed ring after the device has finished with it.
 func (r *ring) discard(c *chunk) error {
 	waiting := c.event.Wait(context.Background())
-	_, freeing := c.free(r.device)
+	_, freeing := c.free()
 	r.mu.Lock()
 	r.created--
 	r.mu.Unlock()
@@ -195,7 +195,7 @@ func (r *ring) stats() Stats {
 func (r *ring) trim(keep uint64) (released uint64, err error) {
 	var failures []error
 	for _, c := range r.withdraw(keep) {
-		freed, err := c.free(r.device)
+		freed, err := c.free()
 		failures = append(failures, err)
 		if !freed {
 			r.put(c)
