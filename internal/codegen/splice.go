@@ -10,8 +10,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
-// hole begins a line of a template that a predicate replaces.
-const hole = "//@predicate"
+// predicateHole is the name of the hole that a predicate replaces.
+const predicateHole = "predicate"
 
 // lastParameter returns the position of a kernel's last parameter, a struct of words,
 // its name, and the position after the parameter list.
@@ -77,26 +77,15 @@ func (g *Generator) splice(template, kernel string) (string, error) {
 		return "", fmt.Errorf("its last parameter is not a struct of words: %w", device.ErrInvalidValue)
 	}
 	g.parameter = name
-	var s strings.Builder
-	fmt.Fprintf(&s, "%s.param .align 8 .b8 %s[%d]\n)", code[:parameter], g.parameter, 8*g.Words())
-	holes := 0
-	for line := range strings.Lines(code[after:]) {
-		operands, found := strings.CutPrefix(strings.TrimSpace(line), hole)
-		if !found {
-			s.WriteString(line)
-			continue
-		}
-		scope, err := g.predicate(fmt.Sprintf("hole%d", holes), strings.Fields(operands))
-		if err != nil {
-			return "", err
-		}
-		s.WriteString(scope)
-		holes++
+	head := fmt.Sprintf("%s.param .align 8 .b8 %s[%d]\n)", code[:parameter], g.parameter, 8*g.Words())
+	filled, holes, err := ptx.Fill(code[after:], map[string]ptx.Hole{predicateHole: g.predicate})
+	switch {
+	case err != nil:
+		return "", err
+	case holes == 0:
+		return "", fmt.Errorf("it has no line //@%s: %w", predicateHole, device.ErrInvalidValue)
 	}
-	if holes == 0 {
-		return "", fmt.Errorf("it has no line %s: %w", hole, device.ErrInvalidValue)
-	}
-	return template[:begin] + g.Functions() + s.String() + template[begin+size:], nil
+	return template[:begin] + g.Functions() + head + filled + template[begin+size:], nil
 }
 
 // Give names the input of the values that holes pass. Call it before Splice. Without it
@@ -104,7 +93,7 @@ func (g *Generator) splice(template, kernel string) (string, error) {
 func (g *Generator) Give(input int) { g.given = input + 1 }
 
 // predicate writes the code that replaces a hole.
-func (g *Generator) predicate(prefix string, operands []string) (string, error) {
+func (g *Generator) predicate(b *ptx.Builder, operands []string) error {
 	var values []string
 	at := slices.Index(operands, "given")
 	given := at >= 0
@@ -112,34 +101,33 @@ func (g *Generator) predicate(prefix string, operands []string) (string, error) 
 		operands, values = operands[:at], operands[at+1:]
 	}
 	if len(operands) < 2 {
-		return "", fmt.Errorf("%s %v: it takes registers for the result and the row: %w", hole, operands, device.ErrInvalidValue)
+		return fmt.Errorf("%v: it takes registers for the result and the row: %w", operands, device.ErrInvalidValue)
 	}
 	keep, row, stride := operands[:len(operands)-1], operands[len(operands)-1], 0
 	if len(operands) > 2 {
 		keep, row = operands[:len(operands)-2], operands[len(operands)-2]
 		var err error
 		if stride, err = strconv.Atoi(operands[len(operands)-1]); err != nil {
-			return "", fmt.Errorf("%s %v: the stride is no number: %w", hole, operands, device.ErrInvalidValue)
+			return fmt.Errorf("%v: the stride is no number: %w", operands, device.ErrInvalidValue)
 		}
 	}
 	if given && len(values) != len(keep) {
-		return "", fmt.Errorf("%s %v: %d values are given of %d rows: %w", hole, operands, len(values), len(keep), device.ErrInvalidValue)
+		return fmt.Errorf("%v: %d values are given of %d rows: %w", operands, len(values), len(keep), device.ErrInvalidValue)
 	}
-	b := ptx.New(prefix)
 	places, registers := strided(ptx.Register(row), len(keep), stride), map[place]ptx.Register{}
 	for i, value := range values {
 		registers[places[i]] = ptx.Register(value)
 	}
 	rows, err := g.evaluate(b, places, registers, nil)
 	if err != nil {
-		return "", err
+		return err
 	}
 	for i := range rows {
 		v := rows[i][0]
 		if v.kind.family != boolean {
-			return "", fmt.Errorf("the predicate is %v, not bool: %w", v.Type, device.ErrInvalidValue)
+			return fmt.Errorf("the predicate is %v, not bool: %w", v.Type, device.ErrInvalidValue)
 		}
 		b.Move("selp.u32", ptx.Register(keep[i]), "1", "0", holds(b, v))
 	}
-	return b.Scope(), nil
+	return nil
 }

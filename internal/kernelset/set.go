@@ -14,6 +14,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/perdevice"
+	"github.com/gpuframe/gpuframe/internal/ptx"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
@@ -57,31 +58,34 @@ func newTable(*device.Device) (*table, error) {
 // driver refuses the code, and the context's error if ctx is done before the kernel is
 // there. Errors are not kept: the next call tries again.
 func (s *Set) Kernel(ctx context.Context, dev *device.Device, file, entry string) (*kernels.Function, error) {
-	f, err := s.kernel(ctx, dev, file, entry)
+	f, err := s.get(ctx, dev, name{file, entry}, func() (string, error) {
+		if s.Apart {
+			return s.Entry(file, entry)
+		}
+		return s.Text(file)
+	})
 	if err != nil {
 		return nil, fmt.Errorf("kernel %s of %s.ptx: %w", entry, file, err)
 	}
 	return f, nil
 }
 
-func (s *Set) kernel(ctx context.Context, dev *device.Device, file, entry string) (*kernels.Function, error) {
+// get returns a kernel. The first call compiles its text.
+func (s *Set) get(ctx context.Context, dev *device.Device, key name, text func() (string, error)) (*kernels.Function, error) {
 	t, err := s.devices.Get(dev, newTable)
 	if err != nil {
 		return nil, err
 	}
-	return t.once(name{file, entry}).get(ctx, func() (*kernels.Function, error) {
-		text, err := s.Text(file)
+	return t.once(key).get(ctx, func() (*kernels.Function, error) {
+		code, err := text()
 		if err != nil {
 			return nil, err
 		}
-		if s.Apart {
-			text = only(text, entry)
-		}
-		module, err := kernels.LoadCached(dev, text)
+		module, err := kernels.LoadCached(dev, code)
 		if err != nil {
 			return nil, err
 		}
-		return module.Function(entry)
+		return module.Function(key.entry)
 	})
 }
 
@@ -120,5 +124,5 @@ func (s *Set) Text(file string) (string, error) {
 // Entry returns the PTX of a file without the kernels other than the one named.
 func (s *Set) Entry(file, entry string) (string, error) {
 	text, err := s.Text(file)
-	return only(text, entry), err
+	return ptx.Only(text, entry), err
 }

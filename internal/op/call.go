@@ -133,5 +133,10 @@ func (c *Call) Kernel(set *kernelset.Set, file, entry string) (*kernels.Function
 	return set.Kernel(c.ctx, c.Stream.Device(), file, entry)
 }
 
+// Instance returns an instance of a template of the family's kernels: see [Call.Kernel].
+func (c *Call) Instance(set *kernelset.Set, i *kernelset.Instance) (*kernels.Function, error) {
+	return set.Instance(c.ctx, c.Stream.Device(), i)
+}
+
 // OnHost reports whether the operator computes on the host device.
 func (c *Call) OnHost() bool { return c.Stream.Device().Kind() == device.Host }

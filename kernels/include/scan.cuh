@@ -16,34 +16,18 @@
 // METHOD declares a member function that is inlined into the kernels.
 #define METHOD inline __device__ __attribute__((always_inline))
 
-// Sums and products of integers wrap, which requires unsigned types.
+// Sums of integers wrap, which requires unsigned types.
 template <typename T> struct Sum {
     static_assert((T)-1 > (T)0, "signed sums may not wrap");
     METHOD T none() const { return 0; }
     METHOD T fold(T a, T b) const { return a + b; }
 };
 
-template <typename T> struct Product {
-    static_assert((T)-1 > (T)0, "signed products may not wrap");
-    METHOD T none() const { return 1; }
-    METHOD T fold(T a, T b) const { return a * b; }
-};
-
-// The compiler must not contract these with neighbouring operations: add and mul round
-// separately. The identity of sums is −0: 0 would turn −0 into 0.
+// The compiler must not contract the addition with a multiplication. The identity is −0:
+// 0 would turn −0 into 0.
 template <> struct Sum<f64> {
     METHOD f64 none() const { return -0.0; }
     METHOD f64 fold(f64 a, f64 b) const { return __nvvm_add_rn_d(a, b); }
-};
-
-template <> struct Product<f64> {
-    METHOD f64 none() const { return 1; }
-    METHOD f64 fold(f64 a, f64 b) const { return __nvvm_mul_rn_d(a, b); }
-};
-
-template <typename T> struct Least {
-    METHOD T none() const { return ~(T)0; }
-    METHOD T fold(T a, T b) const { return b < a ? b : a; }
 };
 
 template <typename T> struct Most {

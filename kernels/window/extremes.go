@@ -2,6 +2,7 @@ package window
 
 import (
 	"context"
+	"fmt"
 	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -9,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
 // CumulativeMin returns, for each row, the minimum of all rows up to it. It supports
@@ -31,9 +33,9 @@ const orderedTypes = "numbers, 128-bit decimals, dates, times, timestamps, durat
 // the order of the values to the order of unsigned integers, and for maximum reverses
 // it.
 var (
-	minimum = fold{name: "cumulative minimum", takes: ordered, expected: orderedTypes, kernel: ownFiles("least"), foldedBytes: storedBytes,
+	minimum = fold{name: "cumulative minimum", takes: ordered, expected: orderedTypes, kernels: leastKernels,
 		flip: func(s storage) uint64 { return signBit(s) }, host: extremesOnHost(signBit)}
-	maximum = fold{name: "cumulative maximum", takes: ordered, expected: orderedTypes, kernel: ownFiles("least"), foldedBytes: storedBytes,
+	maximum = fold{name: "cumulative maximum", takes: ordered, expected: orderedTypes, kernels: leastKernels,
 		flip: func(s storage) uint64 { return ^signBit(s) }, host: extremesOnHost(func(s storage) uint64 { return ^signBit(s) })}
 )
 
@@ -55,6 +57,52 @@ func signBit(s storage) uint64 {
 		return 0
 	}
 	return 1 << (8*min(s.bytes, 8) - 1)
+}
+
+// leastKernels find the smallest unsigned integer.
+var leastKernels = newInstances("least", func(s storage) definition {
+	if s.bytes == 16 {
+		return leastDecimal
+	}
+	d := integers(s, "min.u", math.MaxUint64)
+	d.absorbs = instruction(fmt.Sprintf("set.le.u32.u%d", s.wordBits()))
+	if s.class == layout.Float {
+		f := floatFormatOf(s)
+		d.widen, d.narrow = f.ordered, f.unordered
+	} else {
+		d.widen = instruction(fmt.Sprintf("xor.b%d", s.wordBits()))
+		d.narrow = d.widen
+	}
+	return d
+})
+
+// leastDecimal has the sign in the upper of two words, to which flip applies. The lower
+// word is inverted if the lowest bit of flip is set, as for the maximum.
+var leastDecimal = definition{
+	none: []ptx.Register{"0xffffffffffffffff", "0xffffffffffffffff"},
+	fold: func(b *ptx.Builder, results, arguments []ptx.Register) {
+		less := lessDecimals(b, arguments[2:], arguments[:2])
+		b.Move("selp.b64", results[0], arguments[2], arguments[0], less)
+		b.Move("selp.b64", results[1], arguments[3], arguments[1], less)
+	},
+	absorbs: func(b *ptx.Builder, results, arguments []ptx.Register) {
+		b.Move("selp.b32", results[0], "0", "1", lessDecimals(b, arguments[2:], arguments[:2]))
+	},
+	widen:  flipDecimal,
+	narrow: flipDecimal,
+}
+
+// lessDecimals returns whether x is less than y.
+func lessDecimals(b *ptx.Builder, x, y []ptx.Register) ptx.Register {
+	equal := b.Op(ptx.Predicate, "setp.eq.u64", x[1], y[1])
+	below := b.Op(ptx.Predicate, "setp.lt.and.u64", x[0], y[0], equal)
+	return b.Op(ptx.Predicate, "setp.lt.or.u64", x[1], y[1], below)
+}
+
+func flipDecimal(b *ptx.Builder, results, arguments []ptx.Register) {
+	lowest := b.Op(ptx.Word64, "bfe.s64", arguments[2], "0", "1")
+	b.Move("xor.b64", results[0], arguments[0], lowest)
+	b.Move("xor.b64", results[1], arguments[1], arguments[2])
 }
 
 func extremesOnHost(flip func(storage) uint64) func(s storage, in op.HostView, out op.HostBuffers) {

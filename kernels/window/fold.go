@@ -14,8 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// fold defines one cumulative operator. Each fold is in the file of its API function;
-// its kernels are in cuda/.
+// fold defines one cumulative operator. Each fold is in the file of its API function.
 type fold struct {
 	// name is the operator's name in errors.
 	name string
@@ -23,11 +22,9 @@ type fold struct {
 	takes func(t arrow.DataType) (storage, bool)
 	// expected names the supported types in errors.
 	expected string
-	// kernel returns the file and the entry of the kernel for a storage.
-	kernel func(s storage) (file, entry string)
-	// foldedBytes is the width of the accumulator for a storage; see the typedef Folded
-	// of the kernel's operator.
-	foldedBytes func(s storage) int
+	// kernels are the kernels by storage: the fold's definition in the holes of a
+	// template.
+	kernels *instances
 	// flip returns the bits that the kernel inverts in values before it folds them; for
 	// decimals, in the upper word. Nil inverts no bits.
 	flip func(s storage) uint64
@@ -84,12 +81,11 @@ func (f *fold) run(ctx context.Context, c *column.Column, options Options) (*col
 func (f *fold) tiles(call *op.Call, s storage, rows int) tiling {
 	tiles := tilesOf(rows, shapeOf(s).tileRows())
 	// One additional block computes the folds of the tiles before each tile.
-	return newTiling(call, tiles, tiles+1, lookback.ToldBytes(uint64(tiles), uint64(f.foldedBytes(s))))
+	return newTiling(call, tiles, tiles+1, lookback.ToldBytes(uint64(tiles), uint64(f.kernels.of(s).foldedBytes)))
 }
 
 func (f *fold) onGPU(call *op.Call, s storage, tiles tiling, in op.View, out op.Buffers, options Options) error {
-	file, entry := f.kernel(s)
-	kernel, err := call.Kernel(&set, file, entry)
+	kernel, err := call.Instance(&set, &f.kernels.of(s).Instance)
 	if err != nil {
 		return err
 	}

@@ -15,11 +15,15 @@ func CumulativeProduct(ctx context.Context, c *column.Column, options ...Options
 }
 
 var product = fold{
-	name:        "cumulative product",
-	takes:       number,
-	expected:    "integers or floats",
-	kernel:      ownFiles("product"),
-	foldedBytes: accumulatedBytes,
+	name:     "cumulative product",
+	takes:    number,
+	expected: "integers or floats",
+	kernels: newInstances("product", func(s storage) definition {
+		if s.class == layout.Float {
+			return roundedFloats(s, "mul.rn.f64", 1)
+		}
+		return integers(s, "mul.lo.u", 1)
+	}),
 	host: func(s storage, in op.HostView, out op.HostBuffers) {
 		switch {
 		case s.class == layout.Float:

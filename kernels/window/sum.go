@@ -2,12 +2,14 @@ package window
 
 import (
 	"context"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
 // CumulativeSum returns, for each row, the sum of all rows up to it. It supports
@@ -29,9 +31,16 @@ var sum = fold{
 		}
 		return number(t)
 	},
-	expected:    "numbers, 128-bit decimals, durations or months",
-	kernel:      ownFiles("sum"),
-	foldedBytes: accumulatedBytes,
+	expected: "numbers, 128-bit decimals, durations or months",
+	kernels: newInstances("sum", func(s storage) definition {
+		switch {
+		case s.class == layout.Float:
+			return roundedFloats(s, "add.rn.f64", math.Copysign(0, -1)) // 0 would turn −0 into 0
+		case s.bytes == 16:
+			return definition{none: []ptx.Register{"0", "0"}, fold: addDecimals}
+		}
+		return integers(s, "add.u", 0)
+	}),
 	host: func(s storage, in op.HostView, out op.HostBuffers) {
 		switch {
 		case s.class == layout.Float:
@@ -48,6 +57,12 @@ var sum = fold{
 			sumDecimals(in, out)
 		}
 	},
+}
+
+// addDecimals adds two integers of 128 bits.
+func addDecimals(b *ptx.Builder, results, arguments []ptx.Register) {
+	b.Move("add.cc.u64", results[0], arguments[0], arguments[2])
+	b.Move("addc.u64", results[1], arguments[1], arguments[3])
 }
 
 func sumIntegers[T word](in op.HostView, out op.HostBuffers) {

@@ -1,9 +1,6 @@
 package window
 
 import (
-	"fmt"
-	"math/bits"
-
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/layout"
@@ -36,52 +33,6 @@ func temporal(t arrow.DataType) (storage, bool) {
 
 // decimalStorage is the storage of 128-bit decimals.
 var decimalStorage = storage{layout.Signed, 16}
-
-// accumulatedBytes is the width of the accumulators of sums and products; floats are
-// accumulated in 64 bits.
-func accumulatedBytes(s storage) int {
-	if s.class == layout.Float {
-		return 8
-	}
-	return storedBytes(s)
-}
-
-// storedBytes is the width of the accumulators of folds without rounding.
-func storedBytes(s storage) int { return max(s.bytes, 4) }
-
-// kernelNames are the names of a fold's kernels, indexed by whether values are floats
-// and by the logarithm of their size. Formatting a name would take longer than the rest
-// of a launch.
-type kernelNames [2][5]string
-
-func newKernelNames(prefix string) *kernelNames {
-	names := new(kernelNames)
-	for i := range names[0] {
-		names[0][i] = fmt.Sprintf("%s_%d", prefix, 8<<i)
-		names[1][i] = fmt.Sprintf("%s_f%d", prefix, 8<<i)
-	}
-	return names
-}
-
-func (n *kernelNames) of(s storage) string {
-	isFloat := 0
-	if s.class == layout.Float {
-		isFloat = 1
-	}
-	return n[isFloat][bits.TrailingZeros(uint(s.bytes))]
-}
-
-// ownFiles names kernels that have a separate file each.
-func ownFiles(prefix string) func(storage) (file, entry string) {
-	names := newKernelNames(prefix)
-	return func(s storage) (file, entry string) { return names.of(s), names.of(s) }
-}
-
-// oneFile names kernels that share a file.
-func oneFile(file string) func(storage) (string, string) {
-	names := newKernelNames(file)
-	return func(s storage) (string, string) { return file, names.of(s) }
-}
 
 // shape describes how the kernel for an operator and a storage divides its input: see
 // cumulative.cuh.

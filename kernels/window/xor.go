@@ -22,9 +22,8 @@ var xor = fold{
 		s, ok := number(t)
 		return s, ok && s.class != layout.Float
 	},
-	expected:    "integers",
-	kernel:      oneFile("xor"),
-	foldedBytes: storedBytes,
+	expected: "integers",
+	kernels:  newInstances("xor", func(s storage) definition { return integers(s, "xor.b", 0) }),
 	host: func(s storage, in op.HostView, out op.HostBuffers) {
 		switch s.bytes {
 		case 1:

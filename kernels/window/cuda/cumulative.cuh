@@ -1,23 +1,8 @@
-// The kernel of all cumulative operators. The operator is a type that defines the
-// values and the fold:
-//
-//     Value                      the values in memory
-//     Folded                     the accumulator
-//     Fold                       see scan.cuh
-//     Folded in(Value) const     conversion to the accumulator,
-//     Value out(Folded) const    and back
+// The template of all cumulative operators: see holes.cuh.
 #pragma once
 
 #include "ahead.cuh"
-
-// Exact reports whether a fold is exactly associative, that is, without rounding.
-template <typename Fold> struct Exact { static constexpr bool value = true; };
-template <> struct Exact<Sum<f64>> { static constexpr bool value = false; };
-template <> struct Exact<Product<f64>> { static constexpr bool value = false; };
-
-// Selects reports whether the result of a fold is always one of its two arguments.
-template <typename Fold> struct Selects { static constexpr bool value = false; };
-template <typename T> struct Selects<Least<T>> { static constexpr bool value = true; };
+#include "holes.cuh"
 
 // Input is the scanned column.
 template <typename Value> struct Input {
@@ -56,12 +41,13 @@ extern __shared__ u64 shared_rooms[]; // 16 · loads bytes per lane for each of 
 // sequentially; - tile_ahead: the tiles before this one, as in prefixes.cuh; - row =
 // (tile_ahead, warp_ahead), (lane_ahead, within).
 //
-// If the fold is exact, a lane folds its rows sequentially after everything before
-// them: the result is the same, with one fold per row instead of three.
+// If the fold is exact, that is, associative without rounding, a lane folds its rows
+// sequentially after everything before them: the result is the same, with one fold per
+// row instead of three.
 //
-// If the fold selects, as the maximum does, and the fold before the warp's rows absorbs
-// all of them, all its rows have that value. This is the case for most warps unless
-// values ascend, and needs no rows and no fold.
+// If the fold before the warp's rows absorbs all of them, as a maximum may, all its rows
+// have that value. This is the case for most warps unless values ascend, and needs no
+// rows and no fold.
 //
 // If keep is set, which requires accumulators as wide as the values, shared memory
 // holds the folds within the warp. Otherwise it holds the loaded values, and the rows
@@ -69,13 +55,14 @@ extern __shared__ u64 shared_rooms[]; // 16 · loads bytes per lane for each of 
 // H200, where a copy of 8-byte values takes 505 µs: the sum of float64 takes 592 µs
 // with keep and 667 without, the maximum of float64 (with three folds per row) 731 and
 // 693; the sum of float32, 298, cannot keep.
-template <bool keep, int loads, typename Operator>
-DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typename Operator::Value> input, void *state,
-                       bool nulls_last, Operator op) {
-    typedef typename Operator::Value Value;
-    typedef typename Operator::Folded T;
-    typename Operator::Fold f;
-    constexpr bool exact = Exact<typename Operator::Fold>::value, selects = Selects<typename Operator::Fold>::value;
+//
+// The fold, its identity, absorption and the conversions of values are holes. They are
+// called without conditions, because clang does not turn a branch around a hole into a
+// selection.
+template <bool exact, bool keep, int loads, typename Value, typename T>
+DEVICE void scan_tiles(Value *out, void *out_valid, Input<Value> input, void *state, bool nulls_last, u64 all_flips) {
+    const Fold<T> f;
+    const u64 flip = flip_of(Value(), all_flips);
 
     constexpr int lanes = 16 / sizeof(Value);
     typedef Vector<Value, lanes> Group;
@@ -83,7 +70,6 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
     constexpr u32 warp_rows = warp_threads * chunk_rows, warp_room = 16 * loads * warp_threads;
     static_assert(chunk_rows == 8 || chunk_rows == 16 || chunk_rows == 32, "whole words of bits");
     static_assert(!keep || sizeof(T) == sizeof(Value), "as wide");
-    static_assert(!keep || !selects, "what is kept is not skipped");
     static_assert(loads <= 8 && (loads & loads - 1) == 0, "places");
 
     __shared__ Exchange<T> exchange[2];
@@ -161,7 +147,7 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
                 const Group values = *(const Group *)(room + (run_place<loads>(lane) ^ 16 * i));
 #pragma unroll
                 for (int j = 0; j < lanes; j++) {
-                    const T x = (next_valid >> (i * lanes + j) & 1) != 0 ? op.in(values.lane[j]) : f.none();
+                    const T widened = widen<T>(values.lane[j], flip), x = (next_valid >> (i * lanes + j) & 1) != 0 ? widened : f.none();
                     sum = i + j == 0 ? x : f.fold(sum, x);
                 }
             }
@@ -178,7 +164,7 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
                     Vector<T, lanes> folded;
 #pragma unroll
                     for (int j = 0; j < lanes; j++) {
-                        const T x = (next_valid >> (i * lanes + j) & 1) != 0 ? op.in(values.lane[j]) : f.none();
+                        const T widened = widen<T>(values.lane[j], flip), x = (next_valid >> (i * lanes + j) & 1) != 0 ? widened : f.none();
                         if constexpr (exact) {
                             folded.lane[j] = sum = f.fold(sum, x);
                         } else {
@@ -210,7 +196,7 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
             u8 *const room = rooms + (slot ^ 1) * (tile_warps * warp_room);
             const Rows rows = Rows::of<warp_rows>(before, warp, input.rows);
             const T ahead = known.aheads[warp];
-            const bool constant = selects && f.fold(ahead, known.sums[warp]) == ahead;
+            const bool constant = !keep && f.absorbs(ahead, known.sums[warp]);
             if (!keep && !constant) {
                 T sum = exact ? f.fold(ahead, lane_ahead) : f.none();
 #pragma unroll
@@ -219,13 +205,13 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
                     Group values = *granule;
 #pragma unroll
                     for (int j = 0; j < lanes; j++) {
-                        const T x = (valid >> (i * lanes + j) & 1) != 0 ? op.in(values.lane[j]) : f.none();
+                        const T widened = widen<T>(values.lane[j], flip), x = (valid >> (i * lanes + j) & 1) != 0 ? widened : f.none();
                         if constexpr (exact) {
                             sum = f.fold(sum, x);
-                            values.lane[j] = op.out(sum);
+                            values.lane[j] = narrow<Value>(sum, flip);
                         } else {
                             sum = i + j == 0 ? x : f.fold(sum, x);
-                            values.lane[j] = op.out(f.fold(ahead, f.fold(lane_ahead, sum)));
+                            values.lane[j] = narrow<Value>(f.fold(ahead, f.fold(lane_ahead, sum)), flip);
                         }
                     }
                     *granule = values;
@@ -241,11 +227,11 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
                     const auto folded = *(const Vector<T, lanes> *)(room + side_place<loads>(lane, i));
 #pragma unroll
                     for (int j = 0; j < lanes; j++)
-                        values.lane[j] = op.out(f.fold(ahead, folded.lane[j]));
+                        values.lane[j] = narrow<Value>(f.fold(ahead, folded.lane[j]), flip);
                 } else if (constant) {
 #pragma unroll
                     for (int j = 0; j < lanes; j++)
-                        values.lane[j] = op.out(ahead);
+                        values.lane[j] = narrow<Value>(ahead, flip);
                 } else
                     values = *(const Group *)(room + side_place<loads>(lane, i));
                 if (rows.count == warp_rows)
@@ -285,11 +271,11 @@ DEVICE void scan_tiles(typename Operator::Value *out, void *out_valid, Input<typ
     }
 }
 
-// CUMULATIVE declares a kernel: see scan_tiles, and fold.onGPU in Go for the arguments.
-#define CUMULATIVE(name, keep, loads, Operator)                                                                      \
+// CUMULATIVE declares a template: see scan_tiles, and fold.onGPU in Go for the arguments.
+#define CUMULATIVE(name, exact, keep, loads, Value, Word)                                                            \
     KERNEL __attribute__((launch_bounds(tile_threads, tile_blocks)))                                                 \
-    name(Operator::Value *out, void *out_valid, const Operator::Value *values, const u8 *valid, u64 bit,             \
-         const i64 *rows, i64 capacity, void *state, u64 turn, u32 nulls_last) {                                     \
-        const Input<Operator::Value> input = {values, valid, bit, device_rows(rows, capacity)};                      \
-        scan_tiles<keep, loads>(out, out_valid, input, state, nulls_last != 0, Operator{turn});                      \
+    name(Value *out, void *out_valid, const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,  \
+         void *state, u64 flip, u32 nulls_last) {                                                                    \
+        const Input<Value> input = {values, valid, bit, device_rows(rows, capacity)};                                \
+        scan_tiles<exact, keep, loads, Value, Word>(out, out_valid, input, state, nulls_last != 0, flip);            \
     }

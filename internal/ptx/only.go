@@ -1,10 +1,10 @@
-package kernelset
+package ptx
 
 import "strings"
 
-// only returns PTX without the kernels other than the one named. Functions and
+// Only returns a text without the kernels other than the one named. Functions and
 // variables stay.
-func only(text, name string) string {
+func Only(text, kernel string) string {
 	const entry = ".visible .entry "
 	var kept strings.Builder
 	for {
@@ -16,7 +16,7 @@ func only(text, name string) string {
 		if end < 0 {
 			break
 		}
-		if !strings.HasPrefix(text[begin+len(entry):], name+"(") {
+		if !strings.HasPrefix(text[begin+len(entry):], kernel+"(") {
 			kept.WriteString(text[:begin])
 		} else {
 			kept.WriteString(text[:end])

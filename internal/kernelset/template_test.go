@@ -1,0 +1,73 @@
+package kernelset_test
+
+import (
+	"io/fs"
+	"strings"
+	"testing"
+	"testing/fstest"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/internal/kernelset"
+	"github.com/gpuframe/gpuframe/internal/ptx"
+	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
+)
+
+// templates is a file of two templates, each with a hole.
+var templates = fstest.MapFS{
+	"cuda/fold.ptx": {Data: []byte(".version 7.0\n.visible .entry fold_32(\n)\n{\n\t//@fold %r1 = %r2 %r3\n\tret;\n}\n" +
+		".visible .entry fold_64(\n)\n{\n\t//@fold %rd1 = %rd2 %rd3\n\tret;\n}\n")},
+}
+
+func instance(template, entry, instruction string) *kernelset.Instance {
+	return &kernelset.Instance{File: "fold", Template: template, Entry: entry, Holes: func() map[string]ptx.Hole {
+		return map[string]ptx.Hole{
+			"fold": ptx.Function{Results: 1, Arguments: 2, Code: func(b *ptx.Builder, results, arguments []ptx.Register) {
+				b.Move(instruction, results[0], arguments...)
+			}}.Hole(),
+		}
+	}}
+}
+
+// TestInstances makes two kernels from one template. Each is compiled alone, under its
+// own name, and once.
+func TestInstances(t *testing.T) {
+	set := kernelset.Set{Files: templates, Directory: "cuda"}
+	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"sum": {}, "least": {}}}
+	dev := launchtest.Open(t, gpu)
+	sum, least := instance("fold_32", "sum", "add.u32"), instance("fold_32", "least", "min.u32")
+	first, err := set.Instance(t.Context(), dev, sum)
+	require.NoError(t, err)
+	second, err := set.Instance(t.Context(), dev, least)
+	require.NoError(t, err)
+	require.NotSame(t, first, second)
+	again, err := set.Instance(t.Context(), dev, sum)
+	require.NoError(t, err)
+	require.Same(t, first, again)
+	images := gpu.Images()
+	require.Len(t, images, 2)
+	for i, want := range []string{".entry sum(\n)\n{\n\tadd.u32 %r1, %r2, %r3;", ".entry least(\n)\n{\n\tmin.u32 %r1, %r2, %r3;"} {
+		require.Contains(t, images[i], want)
+		require.Equal(t, 1, strings.Count(images[i], ".entry"))
+	}
+	require.Zero(t, testing.AllocsPerRun(100, func() {
+		if _, err := set.Instance(t.Context(), dev, sum); err != nil {
+			t.Fatal(err)
+		}
+	}))
+}
+
+func TestInstanceErrors(t *testing.T) {
+	set := kernelset.Set{Files: templates, Directory: "cuda"}
+	dev := launchtest.Open(t, &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"sum": {}}})
+	missing := instance("fold_32", "sum", "add.u32")
+	missing.Holes = func() map[string]ptx.Hole { return nil }
+	_, err := set.Instance(t.Context(), dev, missing)
+	require.ErrorContains(t, err, "kernel sum, from fold_32 of fold.ptx: the line //@fold %r1 = %r2 %r3 names no hole")
+	_, err = set.Instance(t.Context(), dev, instance("fold_16", "sum", "add.u32"))
+	require.ErrorContains(t, err, "fold.ptx has no entry fold_16")
+	absent := instance("fold_32", "sum", "add.u32")
+	absent.File = "scan"
+	_, err = set.Instance(t.Context(), dev, absent)
+	require.ErrorIs(t, err, fs.ErrNotExist)
+}

@@ -1,4 +1,0 @@
-#include "operators.cuh"
-
-typedef Lowest_f16 Operator;
-CUMULATIVE(least_f16, false, 4, Operator)

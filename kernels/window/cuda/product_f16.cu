@@ -1,4 +1,0 @@
-#include "operators.cuh"
-
-typedef RoundingHalf<Product> Operator;
-CUMULATIVE(product_f16, false, 4, Operator)

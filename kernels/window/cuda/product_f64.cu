@@ -1,4 +1,0 @@
-#include "operators.cuh"
-
-typedef Rounding<f64, Product> Operator;
-CUMULATIVE(product_f64, true, 8, Operator)

@@ -1,4 +1,0 @@
-#include "operators.cuh"
-
-typedef SumDecimal Operator;
-CUMULATIVE(sum_128, false, 8, Operator)

@@ -1,4 +1,0 @@
-#include "operators.cuh"
-
-typedef RoundingHalf<Sum> Operator;
-CUMULATIVE(sum_f16, false, 4, Operator)
