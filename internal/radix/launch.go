@@ -48,13 +48,17 @@ type launcher struct {
 
 // launch enqueues a kernel with the arguments of all kernels and more.
 func (l *launcher) launch(name string, blocks, threads int, more ...any) error {
+	return l.launchWith(name, blocks, threads, 0, more...)
+}
+
+func (l *launcher) launchWith(name string, blocks, threads int, sharedBytes uint32, more ...any) error {
 	f, err := l.call.Kernel(&set, file, name)
 	if err != nil {
 		return err
 	}
 	b := &l.buffers
 	arguments := append([]any{b.State, b.Keys[0], b.Keys[1], b.Numbers[0], b.Numbers[1], l.Counted, int64(l.Rows), uint32(l.Low), uint32(l.High)}, more...)
-	return f.Launch(l.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: uint32(threads)}, 0, arguments...)
+	return f.Launch(l.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: uint32(threads)}, sharedBytes, arguments...)
 }
 
 func (l *launcher) run() error {
@@ -67,7 +71,7 @@ func (l *launcher) run() error {
 		return err
 	}
 	loops := max(l.call.Stream.Device().Info().Multiprocessors, 1) * residentBlocks
-	blocks := min((l.Rows+tileRows-1)/tileRows, loops)
+	blocks := min((l.Rows+histogramRows-1)/histogramRows, loops)
 	if err := l.launch(l.names.histogram, blocks, histogramThreads, source); err != nil {
 		return err
 	}
@@ -119,7 +123,7 @@ func (l *launcher) round(round, slots int) error {
 			return err
 		}
 		for portion := range portions {
-			err := l.launch(l.names.pass, tiles, passThreads, uint32(round), uint32(slot), keep,
+			err := l.launchWith(l.names.pass, tiles, passThreads, l.passBytes(), uint32(round), uint32(slot), keep,
 				state, l.areaBytes()/4, uint32(portion), uint32(portions), uint32(tiles))
 			if err != nil {
 				return err

@@ -72,11 +72,12 @@ const (
 
 	smallRows, smallThreads, smallEach = 4096, 1024, 4
 	histogramThreads                   = 256
-	passThreads, passItems             = 256, 16
-	tileRows                           = passThreads * passItems
+	// histogramRows is the fewest rows for which a block is worth its start.
+	histogramRows = 4096
+	passThreads   = 512
 
-	// most and least of Limits: the counts of a portion have 30 bits.
-	portionTiles  = 1 << 29 / tileRows
+	// The counts of a portion have 30 bits.
+	portionRows   = 1 << 29
 	finishingRows = 1 << 20
 	// residentBlocks is the number of blocks for each multiprocessor of kernels with
 	// threads that loop over the rows.
@@ -92,10 +93,26 @@ func (s *Sort) finishing() bool {
 	return s.digits() > 1 && s.Rows >= limit(s.Limits.Finishing, finishingRows)
 }
 
+// passItems is the number of rows of a thread in a pass, by width and by whether numbers
+// travel along.
+var passItems = [2][2]int{{24, 16}, {14, 12}}
+
+func (s *Sort) tileRows() int {
+	return passThreads * passItems[index(s.Width == 64)][index(s.Numbers != NoNumbers)]
+}
+
+// passBytes is the size of the kernels' PassMemory.
+func (s *Sort) passBytes() uint32 {
+	const counters = passThreads / 32 * digitValues * 4
+	bytes := max(counters, s.tileRows()*s.Width/8) + digitValues*4 + passThreads/32*4 + 4
+	return uint32(bytes+7) &^ 7
+}
+
 // tiles returns the number of tiles of a launch, and the number of launches of a pass.
 func (s *Sort) tiles() (tiles, portions int) {
-	tiles = (s.Rows + tileRows - 1) / tileRows
-	most := limit(s.Limits.PortionTiles, portionTiles)
+	rows := s.tileRows()
+	tiles = (s.Rows + rows - 1) / rows
+	most := limit(s.Limits.PortionTiles, portionRows/rows)
 	if tiles <= most {
 		return tiles, 1
 	}

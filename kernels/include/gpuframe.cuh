@@ -19,6 +19,10 @@
 // compiler use more registers for each. A launch above it is refused.
 #define LAUNCH_BOUNDS(threads) __attribute__((launch_bounds(threads)))
 
+// RESIDENT_BOUNDS(threads, blocks) also limits the registers, so that a multiprocessor
+// holds at least a number of such blocks.
+#define RESIDENT_BOUNDS(threads, blocks) __attribute__((launch_bounds(threads, blocks)))
+
 typedef signed char i8;
 typedef short i16;
 typedef int i32;

@@ -3,6 +3,8 @@
 // Onesweep (Adinets and Merrill 2022): each tile ranks its rows in shared memory, learns
 // from the tiles before it how many rows with each digit they have, and writes its rows
 // to their places. The counts travel by decoupled look-back, a chain for each digit.
+//
+// The form was chosen by measurements on an H100: docs/kernels.md.
 #pragma once
 
 #include "plan.cuh"
@@ -20,30 +22,53 @@ struct Portion {
     u32 number, portions, tiles;
 };
 
-// before_digit publishes a tile's number of rows with a digit, and returns that of all
-// tiles before it. Each thread follows the chain of one digit.
-DEVICE u32 before_digit(u32 *state, u32 tile, u32 digit, u32 count) {
-    const u64 own = global_address(state + (u64)tile * digit_values + digit);
+DEVICE void publish(u32 *word, u32 value) {
+    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(global_address(word)), "r"(value) : "memory");
+}
+
+DEVICE u32 published(const u32 *word) {
+    u32 value;
+    asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(value) : "l"(global_address(word)) : "memory");
+    return value;
+}
+
+// before_digit returns the number of rows with a digit in all tiles before one. own is the
+// tile's word of the digit; the words of earlier tiles lie before it. Each thread follows
+// the chain of one digit, two tiles at a time.
+DEVICE u32 before_digit(const u32 *own, u32 tile) {
     u32 before = 0;
-    if (tile > 0) {
-        asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(own), "r"(known_tile | count) : "memory");
-        u64 at = own;
-        for (;;) {
-            at -= digit_values * sizeof(u32);
-            u32 word;
-            for (;;) {
-                asm volatile("ld.relaxed.gpu.global.u32 %0, [%1];" : "=r"(word) : "l"(at) : "memory");
-                if (word != 0)
-                    break;
-                __nvvm_nanosleep(20);
-            }
-            before += word & count_mask;
-            if ((word & known_prefix) != 0)
-                break;
-        }
+    while (tile > 0) {
+        const u32 near = published(own - digit_values);
+        const u32 far = tile > 1 ? published(own - 2 * digit_values) : 0;
+        if (near == 0)
+            continue;
+        before += near & count_mask;
+        if ((near & known_prefix) != 0)
+            break;
+        own -= digit_values;
+        tile--;
+        if (far == 0)
+            continue;
+        before += far & count_mask;
+        if ((far & known_prefix) != 0)
+            break;
+        own -= digit_values;
+        tile--;
     }
-    asm volatile("st.relaxed.gpu.global.u32 [%0], %1;" ::"l"(own), "r"(known_prefix | before + count) : "memory");
     return before;
+}
+
+// peers returns the lanes of the warp with the same digit. (match.any takes 1.5 times as
+// long in a sort of 2²⁷ rows, masks in shared memory as long.)
+DEVICE u32 peers(u32 digit) {
+    u32 same = whole_warp;
+#pragma unroll
+    for (u32 bit = 0; bit < digit_bits; bit++) {
+        const bool one = (digit >> bit & 1) != 0;
+        const u32 ones = ballot(one);
+        same &= one ? ones : ~ones;
+    }
+    return same;
 }
 
 // move_rows is the work of a pass that does not sort.
@@ -57,132 +82,150 @@ template <typename Key, bool numbers> DEVICE void move_rows(const Call &call, co
     }
 }
 
+// PassMemory is the shared memory of a block: Go's passBytes. The keys take the place of
+// the counters once the rows are ranked.
+template <typename Key, u32 threads, u32 items> struct PassMemory {
+    static constexpr u32 warps = threads / warp_threads;
+    union {
+        u32 counters[warps][digit_values];
+        Key keys[threads * items];
+        u32 rows[threads * items];
+    };
+    u32 to[digit_values];
+    u32 sums[warps];
+    u32 ticket;
+};
+
+extern __shared__ __attribute__((aligned(16))) u8 pass_memory[];
+
 template <typename Key, bool numbers, u32 threads, u32 items> DEVICE void pass(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
     constexpr u32 warps = threads / warp_threads, tile_rows = threads * items;
     static_assert(threads >= digit_values, "a thread for each digit");
-    __shared__ u32 counters[warps][digit_values];
-    __shared__ Key exchanged[tile_rows];
-    __shared__ u32 sums[warps], to[digit_values], ticket;
+    PassMemory<Key, threads, items> &shared = *(PassMemory<Key, threads, items> *)pass_memory;
     const Slot slot = call.plan->slots[round][number];
     if (slot.mode == skip)
         return;
     const u32 thread = thread_in_block(), warp = thread / warp_threads, lane = lane_in_warp();
+    u32 *const counters = shared.counters[warp];
     if (thread == 0)
-        ticket = take_tile(&call.plan->tickets[round][number]) - portion.number * portion.tiles;
-    for (u32 i = lane; i < digit_values; i += warp_threads)
-        counters[warp][i] = 0;
+        shared.ticket = take_tile(&call.plan->tickets[round][number]) - portion.number * portion.tiles;
+#pragma unroll
+    for (u32 i = 0; i < digit_values; i += warp_threads)
+        counters[i + lane] = 0;
     synchronize_block();
-    const u32 tile = ticket;
+    const u32 tile = shared.ticket;
     const u64 n = call.count(), begin = ((u64)portion.number * portion.tiles + tile) * tile_rows;
-    // Launches alternate between the areas of the state.
     const u32 area = (slot.index * portion.portions + portion.number) & 1;
-    u32 *const state = portion.state + area * portion.state_words;
-    u32 *const next = portion.state + (area ^ 1) * portion.state_words;
+    u32 *const own = portion.state + area * portion.state_words + (u64)tile * digit_values + thread;
     if (slot.mode == scatter && thread < digit_values)
-        next[(u64)tile * digit_values + thread] = 0;
+        portion.state[(area ^ 1) * portion.state_words + (u64)tile * digit_values + thread] = 0;
     if (begin >= n)
         return;
     const u32 there = n - begin < tile_rows ? (u32)(n - begin) : tile_rows;
-    const bool keys_left = keep_keys || !slot.last;
+    const bool whole = there == tile_rows, keys_left = keep_keys || !slot.last;
     if (slot.mode != scatter) {
         move_rows<Key, numbers>(call, slot, begin, begin + there, keys_left);
         return;
     }
-    const u32 shift = call.field.shift(number), mask = call.field.mask(number);
+
     // A warp has items · 32 consecutive rows. Absent rows have the highest digit, and so
     // come after all rows of the tile.
+    const u32 shift = call.field.shift(number), mask = call.field.mask(number);
     const u32 first = warp * (items * warp_threads) + lane;
-    const Key *const from = call.key<Key>(slot.source) + begin;
+    const Key *const from = call.key<Key>(slot.source) + begin + first;
     Key key[items];
-    u32 rank[items];
+    if (whole)
 #pragma unroll
-    for (u32 i = 0; i < items; i++) {
-        const u32 row = first + i * warp_threads;
-        key[i] = row < there ? from[row] : ~(Key)0;
-    }
+        for (u32 i = 0; i < items; i++)
+            key[i] = from[i * warp_threads];
+    else
 #pragma unroll
-    for (u32 i = 0; i < items; i++) {
-        const u32 digit = (u32)(key[i] >> shift) & mask;
-        u32 same = whole_warp;
-#pragma unroll
-        for (u32 bit = 0; bit < digit_bits; bit++) {
-            const bool one = digit >> bit & 1;
-            const u32 ones = ballot(one);
-            same &= one ? ones : ~ones;
-        }
-        const u32 leader = 31 - __builtin_clz(same);
-        u32 before = 0;
-        if (lane == leader) {
-            before = counters[warp][digit];
-            counters[warp][digit] = before + __builtin_popcount(same);
-        }
-        rank[i] = shuffle_value(before, leader) + __builtin_popcount(same & (1u << lane) - 1);
-        synchronize_warp();
-    }
-    synchronize_block();
+        for (u32 i = 0; i < items; i++)
+            key[i] = first + i * warp_threads < there ? from[i * warp_threads] : ~(Key)0;
 
-    // The rows of the digit in the tile, and in the warps before each warp.
-    u32 count = 0;
-    if (thread < digit_values)
+    // The digits are counted before they are ranked, so that the tile publishes its counts
+    // as early as possible.
+#pragma unroll
+    for (u32 i = 0; i < items; i++)
+        __nvvm_atom_add_gen_i((int *)&counters[(u32)(key[i] >> shift) & mask], 1);
+    synchronize_block();
+    u32 count = 0, lower = 0, all;
+    if (thread < digit_values) {
 #pragma unroll
         for (u32 i = 0; i < warps; i++) {
-            const u32 here = counters[i][thread];
-            counters[i][thread] = count;
+            const u32 here = shared.counters[i][thread];
+            shared.counters[i][thread] = count;
             count += here;
         }
-    u32 all;
-    const u32 scanned = warp_scan(count, Sum<u32>());
-    u32 lower = before_lane(scanned, Sum<u32>());
-    lower += block_fold_before<warps>(shuffle_value(scanned, warp_threads - 1), sums, all, Sum<u32>());
+        lower = count;
+        if (thread == mask)
+            count -= tile_rows - there;
+        publish(own, (tile == 0 ? known_prefix : known_tile) | count);
+    }
+    const u32 scanned = warp_scan(lower, Sum<u32>());
+    lower = before_lane(scanned, Sum<u32>());
+    lower += block_fold_before<warps>(shuffle_value(scanned, warp_threads - 1), shared.sums, all, Sum<u32>());
     if (thread < digit_values)
 #pragma unroll
         for (u32 i = 0; i < warps; i++)
-            counters[i][thread] += lower;
+            shared.counters[i][thread] += lower;
     synchronize_block();
+
+    // A counter is now the rank of the warp's next row with the digit.
+    u32 rank[items];
 #pragma unroll
     for (u32 i = 0; i < items; i++) {
-        rank[i] += counters[warp][(u32)(key[i] >> shift) & mask];
-        exchanged[rank[i]] = key[i];
+        const u32 digit = (u32)(key[i] >> shift) & mask;
+        const u32 same = peers(digit), below = __builtin_popcount(same & (1u << lane) - 1);
+        const u32 leader = 31 - __builtin_clz(same);
+        u32 before = 0;
+        if (lane == leader)
+            before = (u32)__nvvm_atom_add_gen_i((int *)&counters[digit], below + 1);
+        rank[i] = shuffle_value(before, leader) + below;
     }
+    synchronize_block();
+#pragma unroll
+    for (u32 i = 0; i < items; i++)
+        shared.keys[rank[i]] = key[i];
     if (thread < digit_values) {
-        if (thread == mask)
-            count -= tile_rows - there;
-        const u32 before = before_digit(state, tile, thread, count);
+        const u32 before = before_digit(own, tile);
+        if (tile > 0)
+            publish(own, known_prefix | before + count);
         const u32 start = portion.number == 0 ? call.plan->begins[number][thread] : call.plan->carried[portion.number & 1][thread];
-        to[thread] = start + before - lower;
+        shared.to[thread] = start + before - lower;
         if (tile == portion.tiles - 1)
             call.plan->carried[portion.number + 1 & 1][thread] = start + before + count;
     }
     synchronize_block();
 
+    Key *const to = call.key<Key>(slot.source ^ 1);
     u32 place[items];
 #pragma unroll
     for (u32 i = 0; i < items; i++) {
         const u32 at = i * threads + thread;
-        const Key moved = exchanged[at];
-        place[i] = to[(u32)(moved >> shift) & mask] + at;
-        if (keys_left && at < there)
-            call.key<Key>(slot.source ^ 1)[place[i]] = moved;
+        const Key moved = shared.keys[at];
+        place[i] = shared.to[(u32)(moved >> shift) & mask] + at;
+        if (keys_left && (whole || at < there))
+            to[place[i]] = moved;
     }
     if constexpr (numbers) {
-        u32 *const rows = (u32 *)exchanged;
-        const u32 *const numbers_from = call.rows[slot.source] + begin;
+        const u32 *const rows = call.rows[slot.source] + begin + first;
         u32 payload[items];
 #pragma unroll
         for (u32 i = 0; i < items; i++) {
-            const u32 row = first + i * warp_threads;
-            payload[i] = slot.first ? (u32)begin + row : row < there ? numbers_from[row] : 0;
+            const u32 row = i * warp_threads;
+            payload[i] = slot.first ? (u32)begin + first + row : whole || first + row < there ? rows[row] : 0;
         }
         synchronize_block();
 #pragma unroll
         for (u32 i = 0; i < items; i++)
-            rows[rank[i]] = payload[i];
+            shared.rows[rank[i]] = payload[i];
         synchronize_block();
 #pragma unroll
         for (u32 i = 0; i < items; i++) {
             const u32 at = i * threads + thread;
-            if (at < there)
-                call.rows[slot.source ^ 1][place[i]] = rows[at];
+            if (whole || at < there)
+                call.rows[slot.source ^ 1][place[i]] = shared.rows[at];
         }
     }
 }

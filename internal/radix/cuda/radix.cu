@@ -4,7 +4,7 @@
 #include "pass.cuh"
 #include "runs.cuh"
 
-#define RADIX(width, Key, threads, items)                                                                                                                      \
+#define RADIX(width, Key)                                                                                                                                      \
     KERNEL LAUNCH_BOUNDS(histogram_threads) radix_histogram_##width(CALL_PARAMETERS, u32 source) {                                                             \
         const Call call = CALL_ARGUMENTS;                                                                                                                      \
         count_digits<Key>(call, source);                                                                                                                       \
@@ -12,15 +12,13 @@
     KERNEL LAUNCH_BOUNDS(small_threads) radix_sample_##width(CALL_PARAMETERS, u32 source) {                                                                    \
         const Call call = CALL_ARGUMENTS;                                                                                                                      \
         sample_keys<Key>(call, source);                                                                                                                        \
-    }                                                                                                                                                          \
-    RADIX_OF(width##_alone, Key, false, threads, items)                                                                                                        \
-    RADIX_OF(width##_rows, Key, true, threads, items)
+    }
 
-#define RADIX_OF(suffix, Key, numbers, threads, items)                                                                                                         \
-    KERNEL LAUNCH_BOUNDS(threads) radix_pass_##suffix(CALL_PARAMETERS, u32 round, u32 slot, u32 keep_keys, u32 *state, u64 state_words, u32 number,            \
-                                                      u32 portions, u32 tiles) {                                                                               \
+#define RADIX_OF(suffix, Key, numbers, items)                                                                                                                  \
+    KERNEL RESIDENT_BOUNDS(pass_threads, pass_blocks)                                                                                                          \
+    radix_pass_##suffix(CALL_PARAMETERS, u32 round, u32 slot, u32 keep_keys, u32 *state, u64 state_words, u32 number, u32 portions, u32 tiles) {               \
         const Call call = CALL_ARGUMENTS;                                                                                                                      \
-        pass<Key, numbers, threads, items>(call, round, slot, {state, state_words, number, portions, tiles}, keep_keys != 0);                                  \
+        pass<Key, numbers, pass_threads, items>(call, round, slot, {state, state_words, number, portions, tiles}, keep_keys != 0);                             \
     }                                                                                                                                                          \
     KERNEL LAUNCH_BOUNDS(small_threads) radix_small_##suffix(CALL_PARAMETERS, u32 source, u32 numbered) {                                                      \
         const Call call = CALL_ARGUMENTS;                                                                                                                      \
@@ -31,9 +29,16 @@
         finish_runs<Key, numbers>(call);                                                                                                                       \
     }
 
-// The rows of a tile: Go's tileRows.
-RADIX(32, u32, 256, 16)
-RADIX(64, u64, 256, 16)
+static constexpr u32 pass_threads = 512, pass_blocks = 2;
+
+RADIX(32, u32)
+RADIX(64, u64)
+
+// The rows of a thread: Go's passItems. More spill registers.
+RADIX_OF(32_alone, u32, false, 24)
+RADIX_OF(32_rows, u32, true, 16)
+RADIX_OF(64_alone, u64, false, 14)
+RADIX_OF(64_rows, u64, true, 12)
 
 KERNEL LAUNCH_BOUNDS(digit_values) radix_plan(CALL_PARAMETERS, u32 source, u32 numbered, u32 finishing) {
     const Call call = CALL_ARGUMENTS;
