@@ -90,11 +90,22 @@ func (f *feed) advance(round *round) error {
 	return f.wait()
 }
 
+// lotsAhead is the number of lots that are open and not yet full. Workers fill the first
+// of them, and find the next one open when they reach its end. Further open lots would
+// only hold chunks, and the ring would pin more of them: in the first transfer of a
+// manager, pinning a chunk takes as long as the transfer of twenty.
+const lotsAhead = 3
+
+// opens reports whether another lot is to be opened.
+func (f *feed) opens() bool {
+	return f.opened < len(f.lots) && f.opened-f.sent-len(f.full) < lotsAhead
+}
+
 // openSome opens up to two lots if chunks are available for them, so that the next lot
 // is open before the workers reach the end of the current one.
 func (f *feed) openSome() error {
 	for range 2 {
-		if f.opened == len(f.lots) {
+		if !f.opens() {
 			return nil
 		}
 		c, err := f.engine.ring.tryTake(f.opened == 0)
@@ -109,7 +120,7 @@ func (f *feed) openSome() error {
 // wait waits for a full lot or, if no lot is being filled, for a chunk.
 func (f *feed) wait() error {
 	var returned chan struct{}
-	if f.opened < len(f.lots) {
+	if f.opens() {
 		returned = f.engine.ring.returned
 		c, err := f.engine.ring.oldest(f.ctx)
 		if err != nil {
