@@ -1,9 +1,9 @@
 // Times CUB, and plain kernels if CUB has no such operation, as references for
 // gpuframe's operators.
 //
-//     nvcc -O3 -arch=native -o peers peers.cu && ./peers ROWS [ROWS ...]
+//     nvcc -O3 -arch=native -o peers peers.cu && ./peers [sort] ROWS [ROWS ...]
 //
-// Prints a tab-separated line for each figure: its name, the number of rows, and the
+// With "sort" it times the sorts, without it everything else. Prints a tab-separated line for each figure: its name, the number of rows, and the
 // median of its device time in milliseconds.
 #include <cub/cub.cuh>
 
@@ -11,6 +11,7 @@
 #include <cstdint>
 #include <cstdio>
 #include <cstdlib>
+#include <string>
 #include <vector>
 
 static void check(cudaError_t error, int line) {
@@ -44,6 +45,7 @@ __global__ void fill_bytes(unsigned *out, size_t n) { FOR_EACH(i, n) out[i] = sc
 __global__ void fill_indices(int *out, size_t n, bool sorted) {
     FOR_EACH(i, n) out[i] = int(sorted ? i : scrambled(i + 3) % n);
 }
+template <typename T> __global__ void fill_words(T *out, size_t n) { FOR_EACH(i, n) out[i] = T(scrambled(i + 11)); }
 __global__ void gather(const double *from, const int *index, double *to, size_t n) {
     size_t i = blockIdx.x * size_t(blockDim.x) + threadIdx.x;
     if (i < n) to[i] = from[index[i]];
@@ -113,7 +115,31 @@ static void measure(size_t n) {
         CHECK(cudaFree(memory));
 }
 
+// measure_sort sorts keys, alone and with 32-bit payload.
+template <typename Key, typename Fill> static void measure_sort(const char *type, size_t n, Fill fill) {
+    Key *from = allocate<Key>(n), *to = allocate<Key>(n);
+    unsigned *payload = allocate<unsigned>(n), *moved = allocate<unsigned>(n);
+    fill<<<1024, 256>>>(from, n);
+    fill_words<<<1024, 256>>>(payload, n);
+    const std::string name = std::string("cub sort ") + type;
+    time_cub(name.c_str(), n, [&](void *t, size_t &b) { return cub::DeviceRadixSort::SortKeys(t, b, from, to, n); });
+    time_cub((name + " with u32").c_str(), n,
+             [&](void *t, size_t &b) { return cub::DeviceRadixSort::SortPairs(t, b, from, to, payload, moved, n); });
+    for (void *memory : {(void *)from, (void *)to, (void *)payload, (void *)moved}) CHECK(cudaFree(memory));
+}
+
 int main(int arguments, char **values) {
+    if (arguments > 1 && std::string(values[1]) == "sort") {
+        for (int i = 2; i < arguments; i++) {
+            const size_t n = strtoull(values[i], nullptr, 10);
+            measure_sort<unsigned>("u32", n, fill_words<unsigned>);
+            measure_sort<float>("f32", n, fill_uniform<float>);
+            measure_sort<unsigned long long>("u64", n, fill_words<unsigned long long>);
+            measure_sort<long long>("i64", n, fill_words<long long>);
+            measure_sort<double>("f64", n, fill_uniform<double>);
+        }
+        return 0;
+    }
     for (int i = 1; i < arguments; i++) measure(strtoull(values[i], nullptr, 10));
     return 0;
 }

@@ -71,6 +71,7 @@ def figures(rows):
     del order, ascending
     yield "torch cumsum f64", lambda: wide.cumsum(0)
     yield "torch topk f64 100", lambda: wide.topk(100)
+    yield "torch sort f64", lambda: torch.sort(wide)
 
     # CuPy works on the same memory and stream.
     left, right, values = cupy.from_dlpack(x), cupy.from_dlpack(y), cupy.from_dlpack(wide)
