@@ -327,8 +327,10 @@ bench_kernels() {
     local peers=$logs/peers.tsv large=134217728 small=1000 folder=$src/bench/kernels bench
     bench=$(program bench-kernels ./bench/kernels)
     : >"$peers"
-    if command -v nvcc >/dev/null && nvcc -O3 -arch=native -o "$logs/peers" "$folder/peers.cu"; then "$logs/peers" "$large" >>"$peers"; fi
-    python3 "$folder/peers.py" "$large" "$small" >>"$peers"
+    if command -v nvcc >/dev/null && nvcc -O3 -arch=native -o "$logs/peers" "$folder/peers.cu"; then
+        if [ "$*" = "-only sort" ]; then "$logs/peers" sort "$large" >>"$peers"; else "$logs/peers" "$large" >>"$peers"; fi
+    fi
+    if [ "$*" != "-only sort" ]; then python3 "$folder/peers.py" "$large" "$small" >>"$peers"; fi
     "$bench" -peers "$peers" "$@"
 }
 

@@ -12,4 +12,5 @@
 // errors.
 //
 //	-only curve     times for 2^10 to 2^28 rows
+//	-only sort      sorts; their peers are printed by ./peers sort 134217728
 package main

@@ -50,13 +50,14 @@ var parts = []struct {
 	{"small", (*bench).small},
 	{"first", (*bench).first},
 	{"curve", (*bench).curve},
+	{"sort", (*bench).sortAll},
 }
 
 func run(ctx context.Context) (err error) {
 	var b bench
 	name := flag.String("device", "cuda:0", "device to measure")
 	peers := flag.String("peers", "", "file with the figures of others, as peers.py and peers.cu print them")
-	only := flag.String("only", "large,small,first", "parts to run, with commas between them: large, small, first, curve")
+	only := flag.String("only", "large,small,first", "parts to run, with commas between them: large, small, first, curve, sort")
 	flag.IntVar(&b.rows, "rows", 1<<27, "rows of the large inputs")
 	flag.IntVar(&b.rounds, "rounds", 11, "rounds, of which the median is taken")
 	flag.Parse()

@@ -268,7 +268,7 @@ func TestLarge(t *testing.T) {
 		if devicetest.Emulated(dev) {
 			t.Skip("too slow on the emulator")
 		}
-		n := 1<<24 + 12345
+		n := 1<<22 + 12345
 		if testing.Short() {
 			n = 1<<21 + 12345
 		}
