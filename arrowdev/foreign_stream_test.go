@@ -30,7 +30,7 @@ func TestForeignStreamsDestroyedEarly(t *testing.T) {
 	eachKernel(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 16
 		dev := m.Device()
-		out := rawMemory(t, dev, make([]byte, n))
+		out := devicetest.Foreign(t, dev, make([]byte, n))
 		for round := range byte(20) {
 			table := upload(t, m, recordOf(zeros(n)))
 			values := table.Column(0).Buffer(1)

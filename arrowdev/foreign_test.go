@@ -16,6 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -29,19 +30,6 @@ func texts(values ...string) arrow.Array {
 	builder := array.NewStringBuilder(arrowmemory.DefaultAllocator)
 	builder.AppendValues(values, nil)
 	return builder.NewArray()
-}
-
-// rawMemory allocates device memory outside all managers, until the end of the test.
-func rawMemory(t testing.TB, dev *device.Device, bytes []byte) device.Pointer {
-	t.Helper()
-	driver := dev.Driver()
-	pointer, err := driver.Alloc(uint64(max(len(bytes), 1)))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, driver.Free(pointer)) })
-	if len(bytes) > 0 {
-		require.NoError(t, driver.CopyToDevice(pointer, unsafe.Pointer(&bytes[0]), uint64(len(bytes))))
-	}
-	return pointer
 }
 
 // foreignTable makes another library's array of a record, in one allocation outside
@@ -63,7 +51,7 @@ func foreignTable(t testing.TB, m *memory.Manager, record arrow.Record) (*produc
 	if block != nil && block.Bytes() > 0 {
 		bytes := make([]byte, block.Bytes())
 		require.NoError(t, m.Device().Driver().CopyToHost(unsafe.Pointer(&bytes[0]), block.Pointer(), block.Bytes()))
-		relocate(p, &p.Device.Array, block, rawMemory(t, m.Device(), bytes))
+		relocate(p, &p.Device.Array, block, devicetest.Foreign(t, m.Device(), bytes))
 	}
 	p.Device.SyncEvent = 0
 	require.NoError(t, table.Release())

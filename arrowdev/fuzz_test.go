@@ -100,7 +100,7 @@ func FuzzArray(f *testing.F) {
 		bytes := make([]byte, room)
 		copy(bytes, rawBytes(t, m, device.Pointer(low), int(high-low)))
 		bytes[at%uint64(high-low)] ^= content
-		pointer := rawMemory(t, m.Device(), bytes)
+		pointer := devicetest.Foreign(t, m.Device(), bytes)
 		for block := range table.Column(0).Blocks {
 			relocate(p, &p.Device.Array, block, pointer)
 		}

@@ -68,7 +68,7 @@ func moveLengths(t testing.TB, m *memory.Manager, a *cabi.Array) {
 	for _, length := range lengths {
 		bytes = binary.NativeEndian.AppendUint64(bytes, uint64(length))
 	}
-	buffers[last] = uintptr(rawMemory(t, m.Device(), bytes))
+	buffers[last] = uintptr(devicetest.Foreign(t, m.Device(), bytes))
 }
 
 // The lengths of views' data buffers may be in device or in host memory.
@@ -111,7 +111,7 @@ func TestMalformedLengthsOfDataBuffers(t *testing.T) {
 				last := len(buffersOf(a)) - 1
 				lengths := make([]byte, 8*(last-2))
 				binary.NativeEndian.PutUint64(lengths, ^uint64(0))
-				buffersOf(a)[last] = uintptr(rawMemory(t, m.Device(), lengths))
+				buffersOf(a)[last] = uintptr(devicetest.Foreign(t, m.Device(), lengths))
 				return ErrInvalid
 			},
 			"at an unmapped address": func(_ *testing.T, a *cabi.Array) error {
@@ -121,7 +121,7 @@ func TestMalformedLengthsOfDataBuffers(t *testing.T) {
 			"past the end of their allocation": func(t *testing.T, a *cabi.Array) error {
 				last := len(buffersOf(a)) - 1
 				require.Greater(t, last-2, 1)
-				buffersOf(a)[last] = uintptr(rawMemory(t, m.Device(), make([]byte, 8)))
+				buffersOf(a)[last] = uintptr(devicetest.Foreign(t, m.Device(), make([]byte, 8)))
 				return device.ErrInvalidValue
 			},
 			"misaligned": func(_ *testing.T, a *cabi.Array) error {
@@ -157,7 +157,7 @@ func TestLengthsOfPendingWork(t *testing.T) {
 	last := len(buffers) - 1
 	right := device.Pointer(buffers[last])
 	bytes := uint64(8 * (last - 2))
-	late := rawMemory(t, m.Device(), make([]byte, bytes))
+	late := devicetest.Foreign(t, m.Device(), make([]byte, bytes))
 	buffers[last] = uintptr(late)
 
 	producer := newStream(t, m.Device())
@@ -186,7 +186,7 @@ func TestEventsAtWrongAddresses(t *testing.T) {
 		if m.Device().Kind() == device.Host {
 			t.Skip("the host device exports no events")
 		}
-		inDevice := uintptr(rawMemory(t, m.Device(), make([]byte, 8)))
+		inDevice := uintptr(devicetest.Foreign(t, m.Device(), make([]byte, 8)))
 		for _, at := range []uintptr{0xdead0000, inDevice, 12} {
 			p, a := foreignTable(t, m, recordOf(int32s(1, 2, 3)))
 			p.Device.SyncEvent = at

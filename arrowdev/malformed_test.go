@@ -18,6 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/address"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -232,7 +233,7 @@ func TestUncountedNullRows(t *testing.T) {
 		for _, bits := range []byte{0xff, 0xfb} {
 			p, a := foreignTable(t, m, recordOf(int32s(1, 2, 3, 4)))
 			p.Device.Array.NullCount = -1
-			buffersOf(&p.Device.Array)[0] = uintptr(rawMemory(t, m.Device(), []byte{bits}))
+			buffersOf(&p.Device.Array)[0] = uintptr(devicetest.Foreign(t, m.Device(), []byte{bits}))
 			table, err := Import(m, pointerTo(p.Device), a.Schema(), ImportOptions{Unchecked: bits == 0xff})
 			if bits == 0xff {
 				require.NoError(t, err)
@@ -252,7 +253,7 @@ func TestNullRowsOfAColumn(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		p, a := foreignTable(t, m, recordOf(int32s(1, 2, 3, 4)))
 		p.Device.Array.NullCount = 1
-		buffersOf(&p.Device.Array)[0] = uintptr(rawMemory(t, m.Device(), []byte{0xfb}))
+		buffersOf(&p.Device.Array)[0] = uintptr(devicetest.Foreign(t, m.Device(), []byte{0xfb}))
 		c, _, err := ImportColumn(m, pointerTo(p.Device), a.Schema())
 		require.NoError(t, err)
 		got := arrayOf(t, c)

@@ -172,7 +172,7 @@ func TestOneBlockPerAllocation(t *testing.T) {
 	eachGPU(t, func(t *testing.T, m *memory.Manager) {
 		g := arraytest.NewGenerator(1)
 		p, a := foreignTable(t, m, recordOf(g.Array(arrow.PrimitiveTypes.Int64, 9), g.Array(arrow.PrimitiveTypes.Int32, 9), g.Array(arrow.PrimitiveTypes.Int8, 9)))
-		buffersOf(childOf(&p.Device.Array, 2))[1] = uintptr(rawMemory(t, m.Device(), make([]byte, 9)))
+		buffersOf(childOf(&p.Device.Array, 2))[1] = uintptr(devicetest.Foreign(t, m.Device(), make([]byte, 9)))
 		table, err := Import(m, pointerTo(p.Device), a.Schema())
 		require.NoError(t, err)
 		require.EqualValues(t, 2, m.Stats().ExternalBlocks)

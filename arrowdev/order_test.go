@@ -31,7 +31,7 @@ func TestImportWaitsForTheProducersEvent(t *testing.T) {
 		producer, work, other := newStream(t, m.Device()), newStream(t, m.Device()), newStream(t, m.Device())
 		for round, options := range []ImportOptions{{}, {Stream: work}, {Unchecked: true}} {
 			p, a := foreignTable(t, m, recordOf(zeros(n)))
-			out := rawMemory(t, m.Device(), make([]byte, 2*n))
+			out := devicetest.Foreign(t, m.Device(), make([]byte, 2*n))
 			at := device.Pointer(buffersOf(childOf(&p.Device.Array, 0))[1])
 			held := gates.Hold(producer)
 			value := byte(round + 1)
@@ -112,7 +112,7 @@ func TestTheEventOfAnExport(t *testing.T) {
 		one, other := upload(t, m, recordOf(zeros(n))), upload(t, m, recordOf(zeros(n)))
 		both, err := one.AppendColumn(arrow.Field{Name: "b", Type: arrow.PrimitiveTypes.Uint8, Nullable: true}, other.Column(0))
 		require.NoError(t, err)
-		out := rawMemory(t, m.Device(), make([]byte, 2*n))
+		out := devicetest.Foreign(t, m.Device(), make([]byte, 2*n))
 		streams := []*device.Stream{newStream(t, m.Device()), newStream(t, m.Device())}
 		held := make([]*stall.Stall, len(streams))
 		for i, stream := range streams {
@@ -174,7 +174,7 @@ func TestConsumersWorkPrecedesReuse(t *testing.T) {
 		const n = 1 << 20
 		gates := stall.New(t, m.Device())
 		consumer, reader := newStream(t, m.Device()), newStream(t, m.Device())
-		out := rawMemory(t, m.Device(), make([]byte, n))
+		out := devicetest.Foreign(t, m.Device(), make([]byte, n))
 		for round := range byte(3) {
 			table := upload(t, m, recordOf(zeros(n)))
 			a, err := Export(table, ExportOptions{Stream: consumer})

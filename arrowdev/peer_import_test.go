@@ -12,24 +12,12 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/peer"
 )
 
-// peerShapes are the shapes of the peer's arrays.
+// peerShapes adds what old producers made.
 func peerShapes() map[string]peer.Options {
-	return map[string]peer.Options{
-		"whole":     {Length: 20},
-		"sliced":    {Length: 17, Ahead: 11, Behind: 4},
-		"deep":      {Length: 23, Ahead: 3, Behind: 9, ChildrenAhead: 7, ChildrenBehind: 5},
-		"empty":     {},
-		"empty at":  {Ahead: 5, Behind: 3, ChildrenAhead: 3},
-		"valid":     {Length: 20, Ahead: 3, Nulls: peer.NoNulls},
-		"null":      {Length: 20, Ahead: 3, Nulls: peer.AllNulls},
-		"uncounted": {Length: 9, Ahead: 2, Quirks: peer.UnknownNulls},
-		"bitmaps":   {Length: 20, Ahead: 9, Nulls: peer.NoNulls, Quirks: peer.Validity | peer.UnknownNulls},
-		"garbage":   {Length: 33, Ahead: 2, Behind: 5, ChildrenAhead: 2, Quirks: peer.Garbage},
-		"odd":       {Length: 33, Ahead: 2, Behind: 5, Quirks: peer.Odd},
-		"padded":    {Length: 33, Quirks: peer.Padded | peer.Metadata},
-		"legacy":    {Length: 5, Quirks: peer.ReservedSet | peer.NamesNull | peer.EmptyIsNull | peer.CPUZero},
-		"no bytes":  {Quirks: peer.EmptyIsNull | peer.NoOffsets},
-	}
+	shapes := peer.Shapes()
+	shapes["legacy"] = peer.Options{Length: 5, Quirks: peer.ReservedSet | peer.NamesNull | peer.EmptyIsNull | peer.CPUZero}
+	shapes["no offsets"] = peer.Options{Quirks: peer.EmptyIsNull | peer.NoOffsets}
+	return shapes
 }
 
 // eachPeerArray runs f with every type in every shape.

@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/arrowdev/internal/producertest"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/stall"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -178,7 +179,7 @@ func TestPinnedAndManagedMemoryOfPendingWork(t *testing.T) {
 		producer, consumer := newStream(t, m.Device()), newStream(t, m.Device())
 		for _, where := range otherMemories() {
 			p, a := foreignElsewhere(t, m, where, recordOf(zeros(n)))
-			out := rawMemory(t, m.Device(), make([]byte, n))
+			out := devicetest.Foreign(t, m.Device(), make([]byte, n))
 			at := device.Pointer(buffersOf(childOf(&p.Device.Array, 0))[1])
 			held := gates.Hold(producer)
 			enqueueFill(t, at, 9, n, producer)

@@ -16,18 +16,24 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
+// rowsOf returns rows 3 to 20 of a column of 30 rows.
+func rowsOf(t *testing.T, mgr *memory.Manager, seed uint64, dataType arrow.DataType) *column.Column {
+	t.Helper()
+	whole, err := column.FromArray(t.Context(), mgr, arraytest.NewGenerator(seed).Array(dataType, 30), column.UploadOptions{})
+	require.NoError(t, err)
+	c, err := whole.Slice(3, 20)
+	require.NoError(t, err)
+	require.NoError(t, whole.Release())
+	return c
+}
+
 // Columns of every type, and their slices, equal the columns that are made of their
 // descriptions.
 func TestColumnsAreMadeOfDescriptions(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for seed, dataType := range arraytest.AllTypes() {
-			g := arraytest.NewGenerator(uint64(seed))
-			whole, err := column.FromArray(t.Context(), mgr, g.Array(dataType, 30), column.UploadOptions{})
-			require.NoError(t, err)
-			c, err := whole.Slice(3, 20)
-			require.NoError(t, err)
-			require.NoError(t, whole.Release())
+			c := rowsOf(t, mgr, uint64(seed), dataType)
 			var blocks []*memory.Block
 			described, err := c.Describe(func(block *memory.Block) int {
 				blocks = []*memory.Block{block}

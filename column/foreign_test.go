@@ -39,7 +39,7 @@ func (f foreign) numbers(width int, values ...int) column.Bytes {
 	f.t.Helper()
 	var bytes []byte
 	for _, value := range values {
-		bytes = put(bytes, width, value)
+		bytes = arraytest.Append(bytes, width, value)
 	}
 	return f.bytes(bytes)
 }

@@ -39,12 +39,7 @@ func TestColumnsAreRebuiltElsewhere(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for seed, dataType := range arraytest.AllTypes() {
-			g := arraytest.NewGenerator(uint64(seed))
-			whole, err := column.FromArray(t.Context(), mgr, g.Array(dataType, 30), column.UploadOptions{})
-			require.NoError(t, err)
-			c, err := whole.Slice(3, 20)
-			require.NoError(t, err)
-			require.NoError(t, whole.Release())
+			c := rowsOf(t, mgr, uint64(seed), dataType)
 			want, err := column.ToArrays(t.Context(), []*column.Column{c}, column.DownloadOptions{})
 			require.NoError(t, err)
 

@@ -65,7 +65,7 @@ func BenchmarkExportDelete(b *testing.B) {
 // Another library's tensor is adopted and released.
 func BenchmarkImportForeign(b *testing.B) {
 	eachDeviceBenchmark(b, func(b *testing.B, m *memory.Manager, _ *column.Column) {
-		p := newProducer(b, m.Device(), foreignMemory(b, m.Device(), pattern(4096)), float32Type, 1024)
+		p := newProducer(b, m.Device(), devicetest.Foreign(b, m.Device(), pattern(4096)), float32Type, 1024)
 		for b.Loop() {
 			c, err := importEither(m, p, false)
 			if err != nil {

@@ -57,7 +57,7 @@ func TestImportBoolIsACopy(t *testing.T) {
 		for _, length := range []int{0, 1, 7, 8, 9, 512, 1003} {
 			eitherStruct(t, func(t *testing.T, legacy bool) {
 				bits := pattern(length/8 + 1)
-				p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), expanded(bits, 0, length)), boolean, int64(length))
+				p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), expanded(bits, 0, length)), boolean, int64(length))
 				c, err := importEither(m, p, legacy)
 				require.NoError(t, err)
 				assert.Equal(t, 1, p.Deleted(), "the bytes have been read")
@@ -111,6 +111,6 @@ func TestBoolsBeyondTheBudget(t *testing.T) {
 	require.ErrorIs(t, err, memory.ErrBudget)
 	require.NoError(t, c.Release())
 
-	p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), make([]byte, 2000)), boolean, 2000)
+	p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), make([]byte, 2000)), boolean, 2000)
 	requireRefused(t, m, p, false, "data", memory.ErrBudget)
 }

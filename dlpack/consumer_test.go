@@ -231,7 +231,7 @@ func TestImportAfterThePerThreadStream(t *testing.T) {
 	gpu := &launchtest.GPU{}
 	dev := launchtest.Open(t, gpu)
 	m := newManager(t, dev)
-	p := newProducer(t, dev, foreignMemory(t, dev, pattern(40)), float32Type, 10)
+	p := newProducer(t, dev, devicetest.Foreign(t, dev, pattern(40)), float32Type, 10)
 	stream, noSync, err := dlpack.ProducerStream(dev, 2, true)
 	require.NoError(t, err)
 	before := len(gpu.Calls())

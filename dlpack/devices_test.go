@@ -127,7 +127,7 @@ func TestWildPointers(t *testing.T) {
 		if m.Device().Kind() == device.Host {
 			t.Skip("host memory: no driver knows its address ranges")
 		}
-		own := foreignMemory(t, m.Device(), pattern(40))
+		own := devicetest.Foreign(t, m.Device(), pattern(40))
 		for _, claimed := range []int32{cabi.DeviceCUDA, cabi.DeviceCUDAHost, cabi.DeviceCUDAManaged} {
 			for _, data := range []device.Pointer{0xdead0000, 0x1000, 1 << 46, ^device.Pointer(0xfff), own} {
 				if data == own && claimed == cabi.DeviceCUDA {

@@ -2,9 +2,9 @@ package dlpack
 
 import (
 	"errors"
-	"fmt"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/fielderror"
 )
 
 // These are the conditions to test for with errors.Is, along with those of packages
@@ -39,44 +39,20 @@ type Error struct {
 }
 
 // Error returns "dlpack: operation: field: reason".
-func (e *Error) Error() string {
-	if e.Field == "" {
-		return fmt.Sprintf("dlpack: %s: %v", e.Operation, e.Err)
-	}
-	return fmt.Sprintf("dlpack: %s: %s: %v", e.Operation, e.Field, e.Err)
-}
+func (e *Error) Error() string { return fielderror.Fields(*e).Text("dlpack") }
 
 // Unwrap returns the reason.
 func (e *Error) Unwrap() error { return e.Err }
 
 // faulty makes an error without an operation. during adds the operation.
 func faulty(field, format string, arguments ...any) error {
-	return &Error{Field: field, Err: fmt.Errorf(format, arguments...)}
+	return fielderror.New[Error](field, format, arguments...)
 }
 
-// during adds the operation to an error.
-func during(operation string, err error) error {
-	if err == nil {
-		return nil
-	}
-	if known, ok := err.(*Error); ok {
-		known.Operation = operation
-		return known
-	}
-	return &Error{Operation: operation, Err: err}
-}
+func during(operation string, err error) error { return fielderror.During[Error](operation, err) }
 
 // also joins the error of a cleanup to an error. Either may be nil.
-func also(err, cleanup error) error {
-	switch known, ok := err.(*Error); {
-	case cleanup == nil:
-		return err
-	case ok:
-		known.Err = errors.Join(known.Err, cleanup)
-		return known
-	}
-	return errors.Join(err, cleanup)
-}
+func also(err, cleanup error) error { return fielderror.Also[Error](err, cleanup) }
 
 func notInThisBuild() error {
 	return faulty("", "built without cgo, or for a 32-bit platform: build with CGO_ENABLED=1 and a C compiler: %w", device.ErrNotAvailable)

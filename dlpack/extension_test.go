@@ -15,6 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -112,7 +113,7 @@ func TestExtensionTypesInArrowStreams(t *testing.T) {
 		for _, each := range extensions() {
 			one := each.arrow.(*dlpack.ExtensionType)
 			require.NoError(t, arrow.RegisterExtensionType(one))
-			p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), pattern(5*each.width())), each.dlpack, 5)
+			p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), pattern(5*each.width())), each.dlpack, 5)
 			c, err := importEither(m, p, false)
 			require.NoError(t, err)
 			values, err := c.Array(t.Context())

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -49,7 +50,7 @@ func importingMatrix(name string, requests, early int, legacy bool, dataType cab
 	return faulttest.Operation{
 		Name: name, Says: "dlpack: import matrix", Requests: requests, Kernels: bitmapKernels(), Waits: requests > 0,
 		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
-			pointer := foreignMemory(t, m.Device(), values)
+			pointer := devicetest.Foreign(t, m.Device(), values)
 			return func(ctx context.Context) (func(testing.TB), error) {
 				p := newProducer(t, m.Device(), pointer, dataType, rows, 3)
 				p.Strides[0], p.Strides[1] = 1, rows

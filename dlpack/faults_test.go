@@ -21,6 +21,7 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
 	"github.com/gpuframe/gpuframe/internal/address"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/faulttest"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/memory"
@@ -159,7 +160,7 @@ func importing(name string, legacy bool, requests, early int, dataType cabi.Data
 	return faulttest.Operation{
 		Name: name, Says: "dlpack: import: ", Requests: requests, Kernels: bitmapKernels(),
 		Prepare: func(t testing.TB, m *memory.Manager) faulttest.Run {
-			pointer := foreignMemory(t, m.Device(), values)
+			pointer := devicetest.Foreign(t, m.Device(), values)
 			return func(ctx context.Context) (func(testing.TB), error) {
 				p := newProducer(t, m.Device(), pointer, dataType, length)
 				if alter != nil {

@@ -26,7 +26,7 @@ func TestImportTakesForeignMemory(t *testing.T) {
 				eitherStruct(t, func(t *testing.T, legacy bool) {
 					const length = 10
 					values := pattern(length * each.width())
-					pointer := foreignMemory(t, m.Device(), values)
+					pointer := devicetest.Foreign(t, m.Device(), values)
 					p := newProducer(t, m.Device(), pointer, each.dlpack, length)
 					c, err := importEither(m, p, legacy)
 					require.NoError(t, err)
@@ -57,7 +57,7 @@ func TestImportTakesForeignMemory(t *testing.T) {
 func TestImportAccepts(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		dev := m.Device()
-		pointer := foreignMemory(t, dev, pattern(4096))
+		pointer := devicetest.Foreign(t, dev, pattern(4096))
 		for name, each := range map[string]struct {
 			alter  func(p *cabitest.Producer, tensor *cabi.Tensor)
 			values []byte
@@ -104,64 +104,53 @@ func eitherTensor(p *cabitest.Producer, legacy bool) *cabi.Tensor {
 	return &p.Versioned.Tensor
 }
 
+// typed gives a tensor another data type.
+func typed(dataType cabi.DataType) func(*cabitest.Producer, *cabi.Tensor) {
+	return func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType = dataType }
+}
+
 func TestImportRefuses(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		dev := m.Device()
-		pointer := foreignMemory(t, dev, pattern(4096))
+		pointer := devicetest.Foreign(t, dev, pattern(4096))
 		for name, each := range map[string]struct {
 			alter  func(p *cabitest.Producer, tensor *cabi.Tensor)
 			field  string
 			reason error
 		}{
-			"an unknown type code": {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Code = 200 }, "dtype.code", dlpack.ErrUnsupported},
-			"bfloat16 of 8 bits": {func(_ *cabitest.Producer, x *cabi.Tensor) {
-				x.DataType = cabi.DataType{Code: cabi.CodeBfloat, Bits: 8, Lanes: 1}
-			}, "dtype.bits", dlpack.ErrUnsupported},
-			"complex of two halves": {func(_ *cabitest.Producer, x *cabi.Tensor) {
-				x.DataType = cabi.DataType{Code: cabi.CodeComplex, Bits: 32, Lanes: 1}
-			}, "dtype.bits", dlpack.ErrUnsupported},
-			"fp8 of 16 bits": {func(_ *cabitest.Producer, x *cabi.Tensor) {
-				x.DataType = cabi.DataType{Code: cabi.CodeFloat8E4M3FN, Bits: 16, Lanes: 1}
-			}, "dtype.bits", dlpack.ErrUnsupported},
-			"fp6": {func(_ *cabitest.Producer, x *cabi.Tensor) {
-				x.DataType = cabi.DataType{Code: cabi.CodeFloat6E2M3FN, Bits: 6, Lanes: 1}
-			}, "dtype.code", dlpack.ErrUnsupported},
-			"fp4": {func(_ *cabitest.Producer, x *cabi.Tensor) {
-				x.DataType = cabi.DataType{Code: cabi.CodeFloat4E2M1FN, Bits: 4, Lanes: 1}
-			}, "dtype.code", dlpack.ErrUnsupported},
-			"fp4 by twos": {func(_ *cabitest.Producer, x *cabi.Tensor) {
-				x.DataType = cabi.DataType{Code: cabi.CodeFloat4E2M1FN, Bits: 4, Lanes: 2}
-			}, "dtype.lanes", dlpack.ErrUnsupported},
-			"an opaque handle": {func(_ *cabitest.Producer, x *cabi.Tensor) {
-				x.DataType = cabi.DataType{Code: cabi.CodeOpaque, Bits: 64, Lanes: 1}
-			}, "dtype.code", dlpack.ErrUnsupported},
-			"7 bits":  {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Bits = 7 }, "dtype.bits", dlpack.ErrUnsupported},
-			"no bits": {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Bits = 0 }, "dtype.bits", dlpack.ErrUnsupported},
-			"bool of one bit": {func(_ *cabitest.Producer, x *cabi.Tensor) {
-				x.DataType = cabi.DataType{Code: cabi.CodeBool, Bits: 1, Lanes: 1}
-			}, "dtype.bits", dlpack.ErrUnsupported},
-			"4 lanes":             {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Lanes = 4 }, "dtype.lanes", dlpack.ErrUnsupported},
-			"no lanes":            {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Lanes = 0 }, "dtype.lanes", dlpack.ErrUnsupported},
-			"9 dimensions":        {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = 9 }, "ndim", dlpack.ErrUnsupported},
-			"all dimensions":      {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = math.MaxInt32 }, "ndim", dlpack.ErrUnsupported},
-			"a misaligned shape":  {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Shape++ }, "shape", dlpack.ErrInvalid},
-			"misaligned strides":  {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Strides += 4 }, "strides", dlpack.ErrInvalid},
-			"-1 dimensions":       {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = -1 }, "ndim", dlpack.ErrInvalid},
-			"no shape":            {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Shape = 0 }, "shape", dlpack.ErrInvalid},
-			"a negative length":   {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Shape[0] = -1 }, "shape[0]", dlpack.ErrInvalid},
-			"the largest length":  {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Shape[0] = math.MaxInt64 }, "shape[0]", dlpack.ErrInvalid},
-			"past the last byte":  {func(p *cabitest.Producer, x *cabi.Tensor) { x.Data = math.MaxUint - 31 }, "shape[0]", dlpack.ErrInvalid},
-			"a stride of two":     {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = 2 }, "strides[0]", dlpack.ErrUnsupported},
-			"a stride of zero":    {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = 0 }, "strides[0]", dlpack.ErrUnsupported},
-			"a stride backwards":  {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = -1 }, "strides[0]", dlpack.ErrUnsupported},
-			"no data":             {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Data = 0 }, "data", dlpack.ErrInvalid},
-			"misaligned data":     {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Data++ }, "data", dlpack.ErrInvalid},
-			"a misaligned offset": {func(_ *cabitest.Producer, x *cabi.Tensor) { x.ByteOffset = 2 }, "data", dlpack.ErrInvalid},
-			"an endless offset":   {func(_ *cabitest.Producer, x *cabi.Tensor) { x.ByteOffset = math.MaxUint64 }, "byte_offset", dlpack.ErrInvalid},
-			"another GPU":         {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device = cabi.Device{Type: cabi.DeviceCUDA, ID: 99} }, "device", dlpack.ErrDevice},
-			"AMD's device":        {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = cabi.DeviceROCm }, "device", dlpack.ErrDevice},
-			"AMD's pinned memory": {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = cabi.DeviceROCmHost }, "device", dlpack.ErrDevice},
-			"no device":           {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = 0 }, "device", dlpack.ErrDevice},
+			"an unknown type code":  {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Code = 200 }, "dtype.code", dlpack.ErrUnsupported},
+			"bfloat16 of 8 bits":    {typed(cabi.DataType{Code: cabi.CodeBfloat, Bits: 8, Lanes: 1}), "dtype.bits", dlpack.ErrUnsupported},
+			"complex of two halves": {typed(cabi.DataType{Code: cabi.CodeComplex, Bits: 32, Lanes: 1}), "dtype.bits", dlpack.ErrUnsupported},
+			"fp8 of 16 bits":        {typed(cabi.DataType{Code: cabi.CodeFloat8E4M3FN, Bits: 16, Lanes: 1}), "dtype.bits", dlpack.ErrUnsupported},
+			"fp6":                   {typed(cabi.DataType{Code: cabi.CodeFloat6E2M3FN, Bits: 6, Lanes: 1}), "dtype.code", dlpack.ErrUnsupported},
+			"fp4":                   {typed(cabi.DataType{Code: cabi.CodeFloat4E2M1FN, Bits: 4, Lanes: 1}), "dtype.code", dlpack.ErrUnsupported},
+			"fp4 by twos":           {typed(cabi.DataType{Code: cabi.CodeFloat4E2M1FN, Bits: 4, Lanes: 2}), "dtype.lanes", dlpack.ErrUnsupported},
+			"an opaque handle":      {typed(cabi.DataType{Code: cabi.CodeOpaque, Bits: 64, Lanes: 1}), "dtype.code", dlpack.ErrUnsupported},
+			"7 bits":                {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Bits = 7 }, "dtype.bits", dlpack.ErrUnsupported},
+			"no bits":               {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Bits = 0 }, "dtype.bits", dlpack.ErrUnsupported},
+			"bool of one bit":       {typed(cabi.DataType{Code: cabi.CodeBool, Bits: 1, Lanes: 1}), "dtype.bits", dlpack.ErrUnsupported},
+			"4 lanes":               {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Lanes = 4 }, "dtype.lanes", dlpack.ErrUnsupported},
+			"no lanes":              {func(_ *cabitest.Producer, x *cabi.Tensor) { x.DataType.Lanes = 0 }, "dtype.lanes", dlpack.ErrUnsupported},
+			"9 dimensions":          {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = 9 }, "ndim", dlpack.ErrUnsupported},
+			"all dimensions":        {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = math.MaxInt32 }, "ndim", dlpack.ErrUnsupported},
+			"a misaligned shape":    {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Shape++ }, "shape", dlpack.ErrInvalid},
+			"misaligned strides":    {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Strides += 4 }, "strides", dlpack.ErrInvalid},
+			"-1 dimensions":         {func(_ *cabitest.Producer, x *cabi.Tensor) { x.NDim = -1 }, "ndim", dlpack.ErrInvalid},
+			"no shape":              {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Shape = 0 }, "shape", dlpack.ErrInvalid},
+			"a negative length":     {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Shape[0] = -1 }, "shape[0]", dlpack.ErrInvalid},
+			"the largest length":    {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Shape[0] = math.MaxInt64 }, "shape[0]", dlpack.ErrInvalid},
+			"past the last byte":    {func(p *cabitest.Producer, x *cabi.Tensor) { x.Data = math.MaxUint - 31 }, "shape[0]", dlpack.ErrInvalid},
+			"a stride of two":       {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = 2 }, "strides[0]", dlpack.ErrUnsupported},
+			"a stride of zero":      {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = 0 }, "strides[0]", dlpack.ErrUnsupported},
+			"a stride backwards":    {func(p *cabitest.Producer, _ *cabi.Tensor) { p.Strides[0] = -1 }, "strides[0]", dlpack.ErrUnsupported},
+			"no data":               {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Data = 0 }, "data", dlpack.ErrInvalid},
+			"misaligned data":       {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Data++ }, "data", dlpack.ErrInvalid},
+			"a misaligned offset":   {func(_ *cabitest.Producer, x *cabi.Tensor) { x.ByteOffset = 2 }, "data", dlpack.ErrInvalid},
+			"an endless offset":     {func(_ *cabitest.Producer, x *cabi.Tensor) { x.ByteOffset = math.MaxUint64 }, "byte_offset", dlpack.ErrInvalid},
+			"another GPU":           {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device = cabi.Device{Type: cabi.DeviceCUDA, ID: 99} }, "device", dlpack.ErrDevice},
+			"AMD's device":          {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = cabi.DeviceROCm }, "device", dlpack.ErrDevice},
+			"AMD's pinned memory":   {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = cabi.DeviceROCmHost }, "device", dlpack.ErrDevice},
+			"no device":             {func(_ *cabitest.Producer, x *cabi.Tensor) { x.Device.Type = 0 }, "device", dlpack.ErrDevice},
 		} {
 			t.Run(name, func(t *testing.T) {
 				eitherStruct(t, func(t *testing.T, legacy bool) {
@@ -206,8 +195,8 @@ func requireRefused(t *testing.T, m *memory.Manager, p *cabitest.Producer, legac
 func TestImportChecksDeviceMemory(t *testing.T) {
 	gpu := newManager(t, devicetest.Open(t, "cuda:0"))
 	host := hostManager(t)
-	onGPU := foreignMemory(t, gpu.Device(), pattern(4096))
-	onHost := foreignMemory(t, host.Device(), pattern(4096))
+	onGPU := devicetest.Foreign(t, gpu.Device(), pattern(4096))
+	onHost := devicetest.Foreign(t, host.Device(), pattern(4096))
 
 	t.Run("longer than the allocation", func(t *testing.T) {
 		p := newProducer(t, gpu.Device(), onGPU, float32Type, 1<<40)
@@ -260,7 +249,7 @@ func TestImportPinnedMemory(t *testing.T) {
 
 func TestImportRefusesItsArguments(t *testing.T) {
 	m := hostManager(t)
-	pointer := foreignMemory(t, m.Device(), pattern(40))
+	pointer := devicetest.Foreign(t, m.Device(), pattern(40))
 
 	t.Run("a nil tensor", func(t *testing.T) {
 		_, err := dlpack.Import(m, nil)
@@ -307,7 +296,7 @@ func TestImportRefusesItsArguments(t *testing.T) {
 
 func TestImportReadOnly(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
-		p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), pattern(40)), float32Type, 10)
+		p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), pattern(40)), float32Type, 10)
 		p.Versioned.Flags = cabi.FlagReadOnly
 		c, err := importEither(m, p, false)
 		require.NoError(t, err)
@@ -394,7 +383,7 @@ func TestOwnMemoryBeyondItsEnd(t *testing.T) {
 // Imported memory may be exported again; the first library's deleter runs last.
 func TestImportedMemoryIsExported(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
-		p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), pattern(40)), float32Type, 10)
+		p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), pattern(40)), float32Type, 10)
 		c, err := importEither(m, p, false)
 		require.NoError(t, err)
 		tensor, err := dlpack.Export(c)

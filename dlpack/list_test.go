@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -112,7 +113,7 @@ func leafColumn(c *column.Column) *column.Column {
 
 func TestListsReadOnly(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
-		p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), pattern(4*24)), float32Type, 4, 3, 2)
+		p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), pattern(4*24)), float32Type, 4, 3, 2)
 		p.Versioned.Flags = cabi.FlagReadOnly
 		c, err := importEither(m, p, false)
 		require.NoError(t, err)
@@ -187,7 +188,7 @@ func TestExportRefusesLists(t *testing.T) {
 // These errors occur only with more dimensions.
 func TestImportRefusesLists(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
-		pointer := foreignMemory(t, m.Device(), pattern(4096))
+		pointer := devicetest.Foreign(t, m.Device(), pattern(4096))
 		const huge = 1 << 62
 		for name, each := range map[string]struct {
 			shape, strides []int64

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -29,7 +30,7 @@ func importMatrix(m *memory.Manager, p *cabitest.Producer, legacy bool, options 
 func TestImportMatrixSharesTheMemory(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		values := pattern(4096)
-		pointer := foreignMemory(t, m.Device(), values)
+		pointer := devicetest.Foreign(t, m.Device(), values)
 		for name, each := range map[string]struct {
 			shape, strides []int64
 			distance       int // in bytes
@@ -72,7 +73,7 @@ func TestImportMatrixOfEveryType(t *testing.T) {
 		for _, each := range allTypes() {
 			width := each.width()
 			values := pattern(40 * width)
-			p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), values), each.dlpack, 10, 4)
+			p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), values), each.dlpack, 10, 4)
 			p.Strides[0], p.Strides[1] = 1, 10
 			columns, err := importMatrix(m, p, false)
 			require.NoError(t, err)
@@ -89,7 +90,7 @@ func TestImportMatrixOfEveryType(t *testing.T) {
 func TestImportMatrixOfBools(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		bits := pattern(20)
-		p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), expanded(bits, 0, 160)), boolean, 70, 2)
+		p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), expanded(bits, 0, 160)), boolean, 70, 2)
 		p.Strides[0], p.Strides[1] = 1, 80
 		columns, err := importMatrix(m, p, false)
 		require.NoError(t, err)
@@ -118,7 +119,7 @@ func TestImportMatrixOfNothing(t *testing.T) {
 
 func TestImportMatrixRefuses(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
-		pointer := foreignMemory(t, m.Device(), pattern(4096))
+		pointer := devicetest.Foreign(t, m.Device(), pattern(4096))
 		for name, each := range map[string]struct {
 			shape, strides []int64
 			field          string

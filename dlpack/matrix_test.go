@@ -248,7 +248,7 @@ func TestExportMatrixOfTwoDevices(t *testing.T) {
 
 func TestExportMatrixReadOnly(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
-		p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), pattern(48)), float32Type, 4, 3)
+		p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), pattern(48)), float32Type, 4, 3)
 		p.Versioned.Flags = cabi.FlagReadOnly
 		p.Strides[0], p.Strides[1] = 1, 4
 		columns, err := dlpack.ImportMatrix(m, pointerTo(p))

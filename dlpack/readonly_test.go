@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/internal/bitmap"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/elementwise"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -63,7 +64,7 @@ func writers(t *testing.T, m *memory.Manager, values column.Bytes) map[string]fu
 // Every writer refuses a read-only tensor.
 func TestReadOnlyImportsRefuseEveryWriter(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
-		pointer := foreignMemory(t, m.Device(), pattern(80))
+		pointer := devicetest.Foreign(t, m.Device(), pattern(80))
 		p := newProducer(t, m.Device(), pointer, cabi.DataType{Code: cabi.CodeFloat, Bits: 64, Lanes: 1}, 10)
 		p.Versioned.Flags = cabi.FlagReadOnly
 		c, err := importEither(m, p, false)

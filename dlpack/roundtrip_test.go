@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -134,7 +135,7 @@ func TestImportTakesForeignExtensions(t *testing.T) {
 		for _, each := range extensions() {
 			eitherStruct(t, func(t *testing.T, legacy bool) {
 				values := pattern(10 * each.width())
-				p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), values), each.dlpack, 10)
+				p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), values), each.dlpack, 10)
 				c, err := importEither(m, p, legacy)
 				require.NoError(t, err)
 				assert.Same(t, each.arrow, c.Type())
@@ -152,7 +153,7 @@ func TestImportTakesForeignExtensions(t *testing.T) {
 func TestAlignmentOfComplexNumbers(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		values := pattern(84)
-		p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), values), cabi.DataType{Code: cabi.CodeComplex, Bits: 64, Lanes: 1}, 10)
+		p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), values), cabi.DataType{Code: cabi.CodeComplex, Bits: 64, Lanes: 1}, 10)
 		p.Versioned.Tensor.ByteOffset = 4
 		c, err := importEither(m, p, false)
 		require.NoError(t, err)
@@ -162,7 +163,7 @@ func TestAlignmentOfComplexNumbers(t *testing.T) {
 		require.ErrorContains(t, err, "expected an address aligned to 8 bytes: copy the column first")
 		require.NoError(t, c.Release())
 
-		p = newProducer(t, m.Device(), foreignMemory(t, m.Device(), values), cabi.DataType{Code: cabi.CodeComplex, Bits: 64, Lanes: 1}, 10)
+		p = newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), values), cabi.DataType{Code: cabi.CodeComplex, Bits: 64, Lanes: 1}, 10)
 		p.Versioned.Tensor.ByteOffset = 2
 		requireRefused(t, m, p, false, "data", dlpack.ErrInvalid)
 	})
@@ -186,7 +187,7 @@ func TestExportRefusesMisalignedValues(t *testing.T) {
 func TestRepeatedExchangesLeakNothing(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		c := newInts(t, m, 1000)
-		pointer := foreignMemory(t, m.Device(), pattern(400))
+		pointer := devicetest.Foreign(t, m.Device(), pattern(400))
 		for i := range 10_000 {
 			tensor, err := dlpack.Export(c, dlpack.ExportOptions{ReadOnly: i%2 == 0, Aligned: i%3 == 0})
 			require.NoError(t, err)
@@ -211,7 +212,7 @@ func TestMinorVersions(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		for _, minor := range []uint32{0, 1, 2, 3, 1 << 31} {
 			for _, strides := range []bool{true, false} {
-				p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), pattern(48)), float32Type, 4, 3)
+				p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), pattern(48)), float32Type, 4, 3)
 				p.Versioned.Version.Minor = minor
 				p.Strides[0], p.Strides[1] = 3, 1
 				if !strides {

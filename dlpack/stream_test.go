@@ -70,7 +70,7 @@ func TestProducersWorkPrecedesUse(t *testing.T) {
 	eachDevice(t, func(t *testing.T, m *memory.Manager) {
 		const n = 1 << 20
 		producer := newStream(t, m.Device())
-		pointer := foreignMemory(t, m.Device(), make([]byte, n))
+		pointer := devicetest.Foreign(t, m.Device(), make([]byte, n))
 		driver := m.Device().Driver()
 		for round := range byte(20) {
 			p := newProducer(t, m.Device(), pointer, float32Type, n/4)
@@ -120,7 +120,7 @@ func TestClosedStreams(t *testing.T) {
 		requireNothingHeld(t, m)
 
 		// A producer may close its stream early.
-		p := newProducer(t, m.Device(), foreignMemory(t, m.Device(), pattern(40)), float32Type, 10)
+		p := newProducer(t, m.Device(), devicetest.Foreign(t, m.Device(), pattern(40)), float32Type, 10)
 		c, err = importEither(m, p, false, dlpack.ImportOptions{Stream: closed})
 		require.NoError(t, err)
 		require.NoError(t, c.Release())

@@ -155,19 +155,6 @@ func dlDevice(dev *device.Device) cabi.Device {
 	return cabi.Device{Type: cabi.DeviceCUDA, ID: int32(dev.Info().Ordinal)}
 }
 
-// foreignMemory allocates device memory outside all managers.
-func foreignMemory(t testing.TB, dev *device.Device, bytes []byte) device.Pointer {
-	t.Helper()
-	driver := dev.Driver()
-	pointer, err := driver.Alloc(uint64(max(len(bytes), 1)))
-	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, driver.Free(pointer)) })
-	if len(bytes) > 0 {
-		require.NoError(t, driver.CopyToDevice(pointer, unsafe.Pointer(&bytes[0]), uint64(len(bytes))))
-	}
-	return pointer
-}
-
 // newProducer returns another library's tensor in row-major order without gaps, until
 // the end of the test.
 func newProducer(t testing.TB, dev *device.Device, pointer device.Pointer, dataType cabi.DataType, shape ...int64) *cabitest.Producer {

@@ -18,6 +18,7 @@ import (
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi/cabitest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -63,7 +64,7 @@ func supportTable(t testing.TB, m *memory.Manager) (table []supported) {
 
 // try imports a tensor of the type, and exports the column.
 func (line *supported) try(t testing.TB, m *memory.Manager) {
-	pointer := foreignMemory(t, m.Device(), pattern(256))
+	pointer := devicetest.Foreign(t, m.Device(), pattern(256))
 	p := cabitest.NewProducer(cabi.Tensor{Data: uintptr(pointer), Device: dlDevice(m.Device()), DataType: line.dataType}, []int64{8}, []int64{1})
 	defer p.Free()
 	line.direction = "none"

@@ -62,10 +62,9 @@ func (p *pins) holds(data []byte) bool {
 
 func openPins(t *testing.T) (*device.Device, *pins) {
 	t.Helper()
-	gpu := &launchtest.GPU{}
-	dev := launchtest.Open(t, gpu)
-	p := &pins{Device: gpu.Device, live: map[unsafe.Pointer]uint64{}}
-	gpu.Device = p
+	dev, p := launchtest.OpenWrapped(t, func(below backend.Device) *pins {
+		return &pins{Device: below, live: map[unsafe.Pointer]uint64{}}
+	})
 	t.Cleanup(func() {
 		for _, pointer := range p.freed {
 			assert.NoError(t, p.Device.HostFree(pointer))

@@ -141,11 +141,7 @@ func (f *faulty) StreamSynchronize(stream backend.Stream) error {
 
 func openFaulty(t testing.TB) (*device.Device, *faulty) {
 	t.Helper()
-	gpu := &launchtest.GPU{}
-	dev := launchtest.Open(t, gpu)
-	f := &faulty{Device: gpu.Device}
-	gpu.Device = f
-	return dev, f
+	return launchtest.OpenWrapped(t, func(below backend.Device) *faulty { return &faulty{Device: below} })
 }
 
 // eachTransferDevice runs f on every available device, and on a host device that

@@ -46,10 +46,9 @@ const (
 
 func openPinner(t *testing.T) (*memory.Manager, *pinner) {
 	t.Helper()
-	gpu := &launchtest.GPU{}
-	dev := launchtest.Open(t, gpu)
-	p := &pinner{Device: gpu.Device, alloc: func(int64) error { return nil }, copy: func(int64) {}}
-	gpu.Device = p
+	dev, p := launchtest.OpenWrapped(t, func(below backend.Device) *pinner {
+		return &pinner{Device: below, alloc: func(int64) error { return nil }, copy: func(int64) {}}
+	})
 	return devicetest.Manager(t, dev, memory.Options{
 		Staging: memory.StagingOptions{Workers: 2, ChunkBytes: warmChunkBytes, Chunks: warmChunks},
 	}), p

@@ -221,11 +221,7 @@ func (f *fake) EventQuery(event backend.Event) (bool, error) {
 // openFake opens such a device until the end of the test.
 func openFake(t testing.TB) (*device.Device, *fake) {
 	t.Helper()
-	gpu := &launchtest.GPU{}
-	dev := launchtest.Open(t, gpu)
-	f := &fake{Device: gpu.Device}
-	gpu.Device = f
-	return dev, f
+	return launchtest.OpenWrapped(t, func(below backend.Device) *fake { return &fake{Device: below} })
 }
 
 // onFake makes a manager on such a device, with a budget for a number of tables, and

@@ -28,7 +28,7 @@ type Level struct {
 // an error, so that each new package gets its place by a decision.
 var Levels = []Level{
 	{"leaves", []string{
-		"internal/address", "internal/aggregate", "internal/arraytext", "internal/callstack", "internal/cancel", "internal/devicecode", "internal/devicestore",
+		"internal/address", "internal/aggregate", "internal/arraytext", "internal/callstack", "internal/cancel", "internal/devicecode", "internal/devicestore", "internal/fielderror", "internal/forks",
 		"internal/explore", "internal/exprtree", "internal/format", "internal/function", "internal/layout", "internal/lint",
 		"internal/lookback", "internal/names", "internal/ptx", "internal/readme", "internal/streamcopy",
 	}},

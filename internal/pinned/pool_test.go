@@ -61,10 +61,9 @@ func (c *counter) pinned() (total uint64) {
 
 func open(t *testing.T) (*pinned.Pool, *counter) {
 	t.Helper()
-	gpu := &launchtest.GPU{}
-	dev := launchtest.Open(t, gpu)
-	c := &counter{Device: gpu.Device, live: map[unsafe.Pointer]uint64{}}
-	gpu.Device = c
+	dev, c := launchtest.OpenWrapped(t, func(below backend.Device) *counter {
+		return &counter{Device: below, live: map[unsafe.Pointer]uint64{}}
+	})
 	pool, err := pinned.Of(dev)
 	require.NoError(t, err)
 	t.Cleanup(func() {

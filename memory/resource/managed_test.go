@@ -78,9 +78,7 @@ type unmanaged struct{ backend.Device }
 func (unmanaged) AllocManaged(uint64) (backend.Pointer, error) { return 0, backend.ErrNotSupported }
 
 func TestManagedResourceNotSupported(t *testing.T) {
-	gpu := &launchtest.GPU{}
-	dev := launchtest.Open(t, gpu)
-	gpu.Device = unmanaged{gpu.Device}
+	dev, _ := launchtest.OpenWrapped(t, func(below backend.Device) unmanaged { return unmanaged{below} })
 	mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource.NewManaged(dev)})
 	_, err := mgr.Allocate(100, memory.AllocateOptions{})
 	require.ErrorIs(t, err, device.ErrNotSupported)

@@ -214,11 +214,7 @@ func (p *pools) PoolDestroy(pool backend.Pool) error {
 
 func openPools(t *testing.T) (*device.Device, *pools) {
 	t.Helper()
-	gpu := &launchtest.GPU{}
-	dev := launchtest.Open(t, gpu)
-	p := &pools{Device: gpu.Device}
-	gpu.Device = p
-	return dev, p
+	return launchtest.OpenWrapped(t, func(below backend.Device) *pools { return &pools{Device: below} })
 }
 
 func TestStreamOrderedAsksTheDriver(t *testing.T) {

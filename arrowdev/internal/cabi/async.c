@@ -4,20 +4,19 @@
 #include <string.h>
 
 #include "async.h"
-#include "fork.h"
 #include "_cgo_export.h"
 
 /* The handler that is calling its producer on this thread. */
 static _Thread_local uint64_t calling;
 
 void gpuframe_arrow_own_request(struct gpuframe_arrow_async_producer *self, int64_t n) {
-	if (self != NULL && !gpuframe_arrow_forked) {
+	if (self != NULL && !*gpuframe_arrow_forked) {
 		gpuframeArrowRequest(self->private_data, n);
 	}
 }
 
 void gpuframe_arrow_own_cancel(struct gpuframe_arrow_async_producer *self) {
-	if (self != NULL && !gpuframe_arrow_forked) {
+	if (self != NULL && !*gpuframe_arrow_forked) {
 		gpuframeArrowCancel(self->private_data);
 	}
 }
@@ -26,21 +25,21 @@ int gpuframe_arrow_own_extract(struct gpuframe_arrow_async_task *self, struct gp
 	if (out != NULL) {
 		memset(out, 0, sizeof *out);
 	}
-	return self == NULL || gpuframe_arrow_forked ? EINVAL : gpuframeArrowExtract(self->private_data, out);
+	return self == NULL || *gpuframe_arrow_forked ? EINVAL : gpuframeArrowExtract(self->private_data, out);
 }
 
 int gpuframe_arrow_own_on_schema(struct gpuframe_arrow_async_handler *self, struct gpuframe_arrow_schema *schema) {
-	return self == NULL || gpuframe_arrow_forked ? EINVAL : gpuframeArrowOnSchema(self->private_data, schema);
+	return self == NULL || *gpuframe_arrow_forked ? EINVAL : gpuframeArrowOnSchema(self->private_data, schema);
 }
 
 int gpuframe_arrow_own_on_next_task(struct gpuframe_arrow_async_handler *self, struct gpuframe_arrow_async_task *task, const char *metadata) {
 	(void)metadata;
-	return self == NULL || gpuframe_arrow_forked ? EINVAL : gpuframeArrowOnNextTask(self->private_data, task);
+	return self == NULL || *gpuframe_arrow_forked ? EINVAL : gpuframeArrowOnNextTask(self->private_data, task);
 }
 
 void gpuframe_arrow_own_on_error(struct gpuframe_arrow_async_handler *self, int code, const char *message, const char *metadata) {
 	(void)metadata;
-	if (self != NULL && !gpuframe_arrow_forked) {
+	if (self != NULL && !*gpuframe_arrow_forked) {
 		gpuframeArrowOnError(self->private_data, code, (void *)message);
 	}
 }
@@ -52,7 +51,7 @@ void gpuframe_arrow_own_handler_release(struct gpuframe_arrow_async_handler *sel
 	uint64_t handler = self->private_data;
 	self->release = NULL;
 	self->producer = NULL;
-	if (!gpuframe_arrow_forked) {
+	if (!*gpuframe_arrow_forked) {
 		gpuframeArrowHandlerRelease(handler, calling == handler);
 	}
 }

@@ -61,6 +61,9 @@ func ReleaseArray(array *Array) {
 func gpuframeArrowTreeEnded(owner C.uint64_t) { treeEnded(uint64(owner)) }
 
 func beginTree(bytes uintptr, nodes int, owner uint64) (name uint64, memory unsafe.Pointer) {
+	if !watchForks() {
+		return 0, nil
+	}
 	var at unsafe.Pointer
 	tree := C.gpuframe_arrow_tree_begin(C.size_t(bytes), C.uint32_t(nodes), C.uint64_t(owner), &at)
 	return uint64(tree), at

@@ -4,7 +4,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#include "fork.h"
 #include "stream.h"
 #include "_cgo_export.h"
 
@@ -18,7 +17,7 @@ int gpuframe_arrow_own_stream_schema(struct gpuframe_arrow_stream *self, struct 
 	if (out != NULL) {
 		memset(out, 0, sizeof *out);
 	}
-	if (gpuframe_arrow_forked) {
+	if (*gpuframe_arrow_forked) {
 		return ENOTSUP;
 	}
 	return self == NULL ? EINVAL : gpuframeArrowStreamSchema(self->private_data, out);
@@ -28,14 +27,14 @@ int gpuframe_arrow_own_stream_next(struct gpuframe_arrow_stream *self, struct gp
 	if (out != NULL) {
 		memset(out, 0, sizeof *out);
 	}
-	if (gpuframe_arrow_forked) {
+	if (*gpuframe_arrow_forked) {
 		return ENOTSUP;
 	}
 	return self == NULL ? EINVAL : gpuframeArrowStreamNext(self->private_data, out);
 }
 
 const char *gpuframe_arrow_own_stream_error(struct gpuframe_arrow_stream *self) {
-	if (gpuframe_arrow_forked) {
+	if (*gpuframe_arrow_forked) {
 		return in_child;
 	}
 	return self == NULL ? NULL : (const char *)gpuframeArrowStreamError(self->private_data);
@@ -44,7 +43,7 @@ const char *gpuframe_arrow_own_stream_error(struct gpuframe_arrow_stream *self) 
 void gpuframe_arrow_own_stream_release(struct gpuframe_arrow_stream *self) {
 	if (self != NULL) {
 		self->release = NULL;
-		if (!gpuframe_arrow_forked) {
+		if (!*gpuframe_arrow_forked) {
 			gpuframeArrowStreamRelease(self->private_data);
 		}
 	}
@@ -54,7 +53,7 @@ int gpuframe_arrow_own_device_stream_schema(struct gpuframe_arrow_device_stream 
 	if (out != NULL) {
 		memset(out, 0, sizeof *out);
 	}
-	if (gpuframe_arrow_forked) {
+	if (*gpuframe_arrow_forked) {
 		return ENOTSUP;
 	}
 	return self == NULL ? EINVAL : gpuframeArrowStreamSchema(self->private_data, out);
@@ -64,14 +63,14 @@ int gpuframe_arrow_own_device_stream_next(struct gpuframe_arrow_device_stream *s
 	if (out != NULL) {
 		memset(out, 0, sizeof *out);
 	}
-	if (gpuframe_arrow_forked) {
+	if (*gpuframe_arrow_forked) {
 		return ENOTSUP;
 	}
 	return self == NULL ? EINVAL : gpuframeArrowStreamNext(self->private_data, out);
 }
 
 const char *gpuframe_arrow_own_device_stream_error(struct gpuframe_arrow_device_stream *self) {
-	if (gpuframe_arrow_forked) {
+	if (*gpuframe_arrow_forked) {
 		return in_child;
 	}
 	return self == NULL ? NULL : (const char *)gpuframeArrowStreamError(self->private_data);
@@ -80,13 +79,13 @@ const char *gpuframe_arrow_own_device_stream_error(struct gpuframe_arrow_device_
 void gpuframe_arrow_own_device_stream_release(struct gpuframe_arrow_device_stream *self) {
 	if (self != NULL) {
 		self->release = NULL;
-		if (!gpuframe_arrow_forked) {
+		if (!*gpuframe_arrow_forked) {
 			gpuframeArrowStreamRelease(self->private_data);
 		}
 	}
 }
 
-void *gpuframe_arrow_allocate(size_t bytes) { return gpuframe_arrow_watch_forks() ? calloc(1, bytes) : NULL; }
+void *gpuframe_arrow_allocate(size_t bytes) { return calloc(1, bytes); }
 
 int gpuframe_arrow_stream_schema(struct gpuframe_arrow_stream *stream, struct gpuframe_arrow_schema *out) {
 	return stream->get_schema(stream, out);

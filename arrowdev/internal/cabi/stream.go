@@ -7,12 +7,16 @@ package cabi
 #include <stdlib.h>
 #include <string.h>
 
-#include "fork.h"
 #include "stream.h"
 */
 import "C"
 
-import "unsafe"
+import (
+	"sync/atomic"
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/internal/forks"
+)
 
 // The codes that streams return.
 const (
@@ -109,6 +113,25 @@ func NewMessage(text string) unsafe.Pointer { return unsafe.Pointer(C.CString(te
 // FreeMessage frees a string of NewMessage, or nil.
 func FreeMessage(text unsafe.Pointer) { C.free(text) }
 
-func allocate(bytes uintptr) unsafe.Pointer { return C.gpuframe_arrow_allocate(C.size_t(bytes)) }
+func allocate(bytes uintptr) unsafe.Pointer {
+	if !watchForks() {
+		return nil
+	}
+	return C.gpuframe_arrow_allocate(C.size_t(bytes))
+}
 
-func watchForks() { C.gpuframe_arrow_watch_forks() }
+var watched atomic.Bool
+
+// watchForks makes forks notify the callbacks. It returns false if C has no memory.
+func watchForks() bool {
+	if watched.Load() {
+		return true
+	}
+	flag := forks.Watch()
+	if flag == nil {
+		return false
+	}
+	C.gpuframe_arrow_watch((*C.int)(flag))
+	watched.Store(true)
+	return true
+}

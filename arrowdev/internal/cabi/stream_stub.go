@@ -51,4 +51,4 @@ func FreeMessage(unsafe.Pointer) {}
 
 func allocate(uintptr) unsafe.Pointer { return nil }
 
-func watchForks() {}
+func watchForks() bool { return false }

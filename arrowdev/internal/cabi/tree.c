@@ -3,7 +3,6 @@
 #include <stdatomic.h>
 #include <stdlib.h>
 
-#include "fork.h"
 #include "tree.h"
 #include "_cgo_export.h"
 
@@ -41,6 +40,11 @@ static struct slot *slot_at(uint32_t number) {
 	return chunk == NULL ? NULL : chunk + number % SLOTS_AT_ONCE;
 }
 
+static const volatile int never;
+const volatile int *gpuframe_arrow_forked = &never;
+
+void gpuframe_arrow_watch(const volatile int *flag) { gpuframe_arrow_forked = flag; }
+
 static void put(uint32_t number) {
 	if (idle.length++ == 0) {
 		idle.first = number;
@@ -51,7 +55,7 @@ static void put(uint32_t number) {
 }
 
 static int grow(void) {
-	if (idle.made == 1u << SLOT_BITS || !gpuframe_arrow_watch_forks()) {
+	if (idle.made == 1u << SLOT_BITS) {
 		return 0;
 	}
 	struct slot *chunk = calloc(SLOTS_AT_ONCE, sizeof *chunk);
@@ -176,7 +180,7 @@ void gpuframe_arrow_own_schema(struct gpuframe_arrow_schema *self) {
 	if (self == NULL) {
 		return;
 	}
-	if (gpuframe_arrow_forked) { /* the thread that holds the lock may not exist here */
+	if (*gpuframe_arrow_forked) { /* the thread that holds the lock may not exist here */
 		self->release = NULL;
 		return;
 	}
@@ -198,7 +202,7 @@ void gpuframe_arrow_own_array(struct gpuframe_arrow_array *self) {
 	if (self == NULL) {
 		return;
 	}
-	if (gpuframe_arrow_forked) { /* the thread that holds the lock may not exist here */
+	if (*gpuframe_arrow_forked) { /* the thread that holds the lock may not exist here */
 		self->release = NULL;
 		return;
 	}

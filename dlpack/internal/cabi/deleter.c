@@ -2,23 +2,28 @@
 
 #include <stdlib.h>
 
-#include "fork.h"
 #include "_cgo_export.h"
 
+/* The flag of internal/forks. Before it is watched, no tensor is exported. */
+static const volatile int never;
+static const volatile int *forked = &never;
+
+void gpuframe_dl_watch(const volatile int *flag) { forked = flag; }
+
 void gpuframe_dl_delete(struct gpuframe_dl_managed *self) {
-	if (self != NULL && !gpuframe_dl_forked) {
+	if (self != NULL && !*forked) {
 		gpuframeDLPackDelete(self->context);
 	}
 }
 
 void gpuframe_dl_delete_versioned(struct gpuframe_dl_managed_versioned *self) {
-	if (self != NULL && !gpuframe_dl_forked) {
+	if (self != NULL && !*forked) {
 		gpuframeDLPackDelete(self->context);
 	}
 }
 
 void *gpuframe_dl_new_records(size_t count) {
-	return gpuframe_dl_watch_forks() ? calloc(count, sizeof(struct gpuframe_dl_record)) : NULL;
+	return calloc(count, sizeof(struct gpuframe_dl_record));
 }
 
 void gpuframe_dl_run_deleter(struct gpuframe_dl_managed *tensor) {

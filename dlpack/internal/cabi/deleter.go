@@ -12,7 +12,11 @@ package cabi
 */
 import "C"
 
-import "unsafe"
+import (
+	"unsafe"
+
+	"github.com/gpuframe/gpuframe/internal/forks"
+)
 
 // Available reports whether this build can exchange tensors.
 const Available = true
@@ -58,6 +62,11 @@ func gpuframeDLPackDelete(context C.uintptr_t) { End(Handle(context)) }
 
 // newRecords returns cleared C memory for count records, or nil.
 func newRecords(count int) []Record {
+	flag := forks.Watch()
+	if flag == nil {
+		return nil
+	}
+	C.gpuframe_dl_watch((*C.int)(flag))
 	memory := (*Record)(C.gpuframe_dl_new_records(C.size_t(count)))
 	if memory == nil {
 		return nil

@@ -93,6 +93,9 @@ GPUFRAME_AT(gpuframe_dl_managed_versioned, tensor, 32);
 GPUFRAME_PRIVATE void gpuframe_dl_delete(struct gpuframe_dl_managed *self);
 GPUFRAME_PRIVATE void gpuframe_dl_delete_versioned(struct gpuframe_dl_managed_versioned *self);
 
+/* Make the deleters read the flag of internal/forks. */
+GPUFRAME_PRIVATE void gpuframe_dl_watch(const volatile int *flag);
+
 /* Return zeroed memory for records, or NULL. */
 GPUFRAME_PRIVATE void *gpuframe_dl_new_records(size_t count);
 

@@ -103,7 +103,8 @@ func (g *Generator) validity(n int) (*arrowmemory.Buffer, int) {
 	return buffer(bits), count
 }
 
-func put(bytes []byte, width int, value int) []byte {
+// Append appends an integer of the given width in the byte order of the machine.
+func Append(bytes []byte, width int, value int) []byte {
 	switch width {
 	case 1:
 		return append(bytes, byte(value))
@@ -122,10 +123,10 @@ func (g *Generator) offsets(n, width int) (offsets []byte, total int) {
 	}
 	at := g.IntN(4)
 	for range n {
-		offsets = put(offsets, width, at)
+		offsets = Append(offsets, width, at)
 		at += g.IntN(5)
 	}
-	return put(offsets, width, at), at
+	return Append(offsets, width, at), at
 }
 
 // exact makes an array of offset zero.
@@ -155,17 +156,17 @@ func (g *Generator) exact(t arrow.DataType, n int) arrow.ArrayData {
 		return make(two(g.Random((n + 7) / 8)))
 	case *arrow.Float16Type:
 		for range n {
-			bytes = put(bytes, 2, int(float16.New(float32(g.IntN(100))).Uint16()))
+			bytes = Append(bytes, 2, int(float16.New(float32(g.IntN(100))).Uint16()))
 		}
 		return make(two(bytes))
 	case *arrow.Float32Type:
 		for range n {
-			bytes = put(bytes, 4, int(math.Float32bits(g.Float32())))
+			bytes = Append(bytes, 4, int(math.Float32bits(g.Float32())))
 		}
 		return make(two(bytes))
 	case *arrow.Float64Type:
 		for range n {
-			bytes = put(bytes, 8, int(math.Float64bits(g.Float64())))
+			bytes = Append(bytes, 8, int(math.Float64bits(g.Float64())))
 		}
 		return make(two(bytes))
 	case *arrow.StringType, *arrow.BinaryType, *arrow.LargeStringType, *arrow.LargeBinaryType:
@@ -187,7 +188,7 @@ func (g *Generator) exact(t arrow.DataType, n int) arrow.ArrayData {
 		length := n + g.IntN(10)
 		for range n {
 			size := g.IntN(min(length, 5) + 1)
-			bytes, sizes = put(bytes, width, g.IntN(length-size+1)), put(sizes, width, size)
+			bytes, sizes = Append(bytes, width, g.IntN(length-size+1)), Append(sizes, width, size)
 		}
 		return make(append(two(bytes), buffer(sizes)), g.data(t.(arrow.ListLikeType).Elem(), length))
 	case *arrow.FixedSizeListType:
@@ -207,14 +208,14 @@ func (g *Generator) exact(t arrow.DataType, n int) arrow.ArrayData {
 		values := g.data(t.ValueType, 1+g.IntN(20))
 		defer values.Release()
 		for range n {
-			bytes = put(bytes, width, g.IntN(values.Len()))
+			bytes = Append(bytes, width, g.IntN(values.Len()))
 		}
 		return array.NewDataWithDictionary(t, n, two(bytes), count, 0, values.(*array.Data))
 	case *arrow.RunEndEncodedType:
 		width, runs, end := t.RunEnds().(arrow.FixedWidthDataType).BitWidth()/8, 0, 0
 		for end < n {
 			end, runs = end+1+g.IntN(6), runs+1
-			bytes = put(bytes, width, end)
+			bytes = Append(bytes, width, end)
 		}
 		ends := array.NewData(t.RunEnds(), runs, []*arrowmemory.Buffer{nil, buffer(bytes)}, nil, 0, 0)
 		count = 0
@@ -242,13 +243,13 @@ func (g *Generator) views(n int) []*arrowmemory.Buffer {
 	data := [][]byte{nil, nil}
 	for range n {
 		text := strings.Repeat(string(rune('a'+g.IntN(26))), g.IntN(30))
-		views = put(views, 4, len(text))
+		views = Append(views, 4, len(text))
 		if len(text) <= 12 {
 			views = append(views, (text + strings.Repeat("\x00", 12))[:12]...)
 			continue
 		}
 		number := g.IntN(len(data))
-		views = put(put(append(views, text[:4]...), 4, number), 4, len(data[number]))
+		views = Append(Append(append(views, text[:4]...), 4, number), 4, len(data[number]))
 		data[number] = append(data[number], text...)
 	}
 	return []*arrowmemory.Buffer{buffer(views), buffer(data[0]), buffer(data[1])}
@@ -259,8 +260,8 @@ func (g *Generator) union(t arrow.UnionType, n int) ([]*arrowmemory.Buffer, []ar
 	lengths := make([]int, len(t.Fields()))
 	for range n {
 		child := g.IntN(len(lengths))
-		ids = put(ids, 1, int(t.TypeCodes()[child]))
-		offsets = put(offsets, 4, lengths[child])
+		ids = Append(ids, 1, int(t.TypeCodes()[child]))
+		offsets = Append(offsets, 4, lengths[child])
 		lengths[child]++
 	}
 	buffers := []*arrowmemory.Buffer{nil, buffer(ids)}

@@ -125,6 +125,17 @@ func Open(t testing.TB, gpu *GPU) *device.Device {
 	return dev
 }
 
+// OpenWrapped opens a device until the end of the test, and puts wrap's device between it
+// and its memory and streams.
+func OpenWrapped[d backend.Device](t testing.TB, wrap func(below backend.Device) d) (*device.Device, d) {
+	t.Helper()
+	gpu := &GPU{}
+	dev := Open(t, gpu)
+	wrapped := wrap(gpu.Device)
+	gpu.Device = wrapped
+	return dev, wrapped
+}
+
 // Below returns the device that holds the memory and the streams.
 func (g *GPU) Below() backend.Device { return g.Device }
 

@@ -77,13 +77,17 @@ func (s *slowPinning) HostAlloc(bytes uint64) (unsafe.Pointer, error) {
 	return s.Device.HostAlloc(bytes)
 }
 
+func openSlow(t *testing.T) (*device.Device, *slowPinning) {
+	t.Helper()
+	return launchtest.OpenWrapped(t, func(below backend.Device) *slowPinning {
+		return &slowPinning{Device: below, begun: make(chan struct{}), proceed: make(chan struct{})}
+	})
+}
+
 // A chunk that is being created when the ring is closed is freed after its creation.
 func TestRingClosesDuringGrowth(t *testing.T) {
 	for _, warm := range []bool{false, true} {
-		gpu := &launchtest.GPU{}
-		dev := launchtest.Open(t, gpu)
-		slow := &slowPinning{Device: gpu.Device, begun: make(chan struct{}), proceed: make(chan struct{})}
-		gpu.Device = slow
+		dev, slow := openSlow(t)
 		r := newRing(dev, 64, 3)
 		warmed := make(chan error, 1)
 		if warm {
@@ -114,10 +118,7 @@ func TestRingClosesDuringGrowth(t *testing.T) {
 
 // After a transfer has ended, no chunk is being created.
 func TestTransferEndsItsGrowth(t *testing.T) {
-	gpu := &launchtest.GPU{}
-	dev := launchtest.Open(t, gpu)
-	slow := &slowPinning{Device: gpu.Device, begun: make(chan struct{}), proceed: make(chan struct{})}
-	gpu.Device = slow
+	dev, slow := openSlow(t)
 	r := newRing(dev, 64, 3)
 	require.NoError(t, r.during(func() error {
 		_, err := r.tryTake(true)

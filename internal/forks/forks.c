@@ -1,27 +1,29 @@
 //go:build !(386 || arm || mips || mipsle)
 
-#include "fork.h"
+#include <stddef.h>
 
-volatile int gpuframe_dl_forked;
+#include "forks.h"
+
+static volatile int forked;
 
 #ifdef _WIN32
 
-int gpuframe_dl_watch_forks(void) { return 1; }
+volatile int *gpuframe_watch_forks(void) { return &forked; }
 
 #else
 
 #include <pthread.h>
 
-static void in_child(void) { gpuframe_dl_forked = 1; }
+static void in_child(void) { forked = 1; }
 
-int gpuframe_dl_watch_forks(void) {
+volatile int *gpuframe_watch_forks(void) {
 	static pthread_mutex_t mutex = PTHREAD_MUTEX_INITIALIZER;
 	static int watched;
 	pthread_mutex_lock(&mutex);
 	watched = watched || pthread_atfork(NULL, NULL, in_child) == 0;
 	int result = watched;
 	pthread_mutex_unlock(&mutex);
-	return result;
+	return result ? &forked : NULL;
 }
 
 #endif
