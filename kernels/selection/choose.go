@@ -23,15 +23,9 @@ import (
 // other types are concatenated as by [ConcatColumns] and taken from the result as by
 // [Take], with the waits of both. The caller releases the column.
 func Choose(ctx context.Context, mask, a, b *column.Column, options ...kernels.Options) (*column.Column, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: choose: %w", err)
-	}
-	made, err := choose(ctx, mask, a, b, only)
-	if err != nil {
-		return nil, fmt.Errorf("selection: choose: %w", err)
-	}
-	return made, nil
+	return operation("choose", options, func(only kernels.Options) (*column.Column, error) {
+		return choose(ctx, mask, a, b, only)
+	})
 }
 
 func choose(ctx context.Context, mask, a, b *column.Column, options kernels.Options) (*column.Column, error) {

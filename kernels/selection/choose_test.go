@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/column"
@@ -21,7 +20,7 @@ func TestChooseOfEveryType(t *testing.T) {
 		for i, dataType := range arraytest.AllTypes() {
 			t.Run(fmt.Sprint(dataType), func(t *testing.T) {
 				mgr := devicetest.Manager(t, dev, memory.Options{})
-				for round := range 8 {
+				for round := range rounds(4, 8) {
 					chooseOne(t, mgr, dataType, uint64(100*i+round))
 				}
 			})
@@ -32,15 +31,9 @@ func TestChooseOfEveryType(t *testing.T) {
 func chooseOne(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed uint64) {
 	g := arraytest.NewGenerator(seed)
 	n := []int{0, 1, 33, 300}[seed%4]
-	// make returns an array and its column, a slice of a longer array.
 	make := func(of arrow.DataType, nulls arraytest.Nulls) (arrow.Array, *column.Column) {
 		g.Nulls, g.Sliced = nulls, seed%3 == 0
-		ahead, behind := g.IntN(10), g.IntN(3)
-		values := g.Array(of, ahead+n+behind)
-		t.Cleanup(values.Release)
-		seen := array.NewSlice(values, int64(ahead), int64(ahead+n))
-		t.Cleanup(seen.Release)
-		return seen, upload(t, mgr, values, ahead, behind)
+		return slice(t, mgr, g, of, n)
 	}
 	seenMask, mask := make(arrow.FixedWidthTypes.Boolean, arraytest.Nulls(seed/4%2))
 	seenA, a := make(dataType, arraytest.Nulls(g.IntN(3)))
@@ -54,18 +47,7 @@ func chooseOne(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed 
 		return
 	}
 	require.NoError(t, err)
-	got, chosen := download(t, made), seenMask.(*array.Boolean)
-	require.Equal(t, n, got.Len())
-	for i := range n {
-		switch {
-		case chosen.IsNull(i):
-			requireRow(t, got, i, seenA, -1)
-		case chosen.Value(i):
-			requireRow(t, got, i, seenA, i)
-		default:
-			requireRow(t, got, i, seenB, i)
-		}
-	}
+	requireChosen(t, download(t, made), seenMask, seenA, seenB, n)
 }
 
 func TestChooseRefusals(t *testing.T) {

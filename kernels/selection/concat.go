@@ -37,28 +37,16 @@ import (
 // Concat waits for each row count that only the device knows, and once per level of
 // nesting for the ends of strings and lists.
 func Concat(ctx context.Context, tables []*buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: concatenate: %w", err)
-	}
-	made, err := concatTables(ctx, tables, only)
-	if err != nil {
-		return nil, fmt.Errorf("selection: concatenate: %w", err)
-	}
-	return made, nil
+	return operation("concatenate", options, func(only kernels.Options) (*buffer.Buffer, error) {
+		return concatTables(ctx, tables, only)
+	})
 }
 
 // ConcatColumns is [Concat] for columns.
 func ConcatColumns(ctx context.Context, columns []*column.Column, options ...kernels.Options) (*column.Column, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: concatenate: %w", err)
-	}
-	made, err := concatColumns(ctx, columns, only)
-	if err != nil {
-		return nil, fmt.Errorf("selection: concatenate: %w", err)
-	}
-	return made, nil
+	return operation("concatenate", options, func(only kernels.Options) (*column.Column, error) {
+		return concatColumns(ctx, columns, only)
+	})
 }
 
 func concatTables(ctx context.Context, tables []*buffer.Buffer, options kernels.Options) (*buffer.Buffer, error) {

@@ -5,7 +5,6 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -37,15 +36,11 @@ func concatSome(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed
 	g := arraytest.NewGenerator(seed)
 	var columns []*column.Column
 	var seen []arrow.Array
-	for i := range 1 + g.IntN(4) {
+	for range 1 + g.IntN(4) {
 		g.Nulls = arraytest.Nulls(g.IntN(3))
 		g.Sliced = g.IntN(3) == 0
-		ahead, behind, n := g.IntN(10), g.IntN(3), []int{0, 1, 31, 32, 70}[g.IntN(5)]
-		values := g.Array(dataType, ahead+n+behind)
-		defer values.Release()
-		columns = append(columns, upload(t, mgr, values, ahead, behind))
-		seen = append(seen, array.NewSlice(values, int64(ahead), int64(ahead+n)))
-		defer seen[i].Release()
+		piece, c := slice(t, mgr, g, dataType, []int{0, 1, 31, 32, 70}[g.IntN(5)])
+		columns, seen = append(columns, c), append(seen, piece)
 	}
 
 	made, err := selection.ConcatColumns(t.Context(), columns, kernels.Options{Manager: mgr})

@@ -95,18 +95,7 @@ func TestColumnsWithARowCount(t *testing.T) {
 					chosen, err := selection.Choose(t.Context(), mask, a, b)
 					require.NoError(t, err)
 					require.Equal(t, n, chosen.Len(), "the capacity stays")
-					got := download(t, chosen)
-					require.Equal(t, rows, got.Len())
-					for i := range rows {
-						switch {
-						case bits.IsNull(i):
-							requireRow(t, got, i, values, -1)
-						case bits.Value(i):
-							requireRow(t, got, i, values, i)
-						default:
-							requireRow(t, got, i, others, i)
-						}
-					}
+					requireChosen(t, download(t, chosen), bits, values, others, rows)
 
 					both, err := selection.ConcatColumns(t.Context(), []*column.Column{a, a})
 					require.NoError(t, err)

@@ -10,7 +10,6 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
-	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -48,43 +47,25 @@ import (
 // in memory. That is one wait per level of nesting, and no wait while the stream is
 // captured.
 func Filter(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: filter by %v: %w", predicate, err)
-	}
-	made, err := filterBy(ctx, table, predicate, only)
-	if err != nil {
-		return nil, fmt.Errorf("selection: filter by %v: %w", predicate, err)
-	}
-	return made, nil
+	return operation(byPredicate{predicate}, options, func(only kernels.Options) (*buffer.Buffer, error) {
+		return filterBy(ctx, table, predicate, only)
+	})
 }
 
 // FilterMask is [Filter] with a mask: a column of bool, as long as the table's
 // capacity, that is true for the rows to keep. Rows with a null mask are dropped.
 func FilterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: filter by mask: %w", err)
-	}
-	made, err := filterMask(ctx, table, mask, only)
-	if err != nil {
-		return nil, fmt.Errorf("selection: filter by mask: %w", err)
-	}
-	return made, nil
+	return operation("filter by mask", options, func(only kernels.Options) (*buffer.Buffer, error) {
+		return filterMask(ctx, table, mask, only)
+	})
 }
 
 // FilterColumn is [FilterMask] for one column. The result is a table, because its row
 // count may be on the device. Its column is called "values".
 func FilterColumn(ctx context.Context, values, mask *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: filter column: %w", err)
-	}
-	made, err := filterColumn(ctx, values, mask, only)
-	if err != nil {
-		return nil, fmt.Errorf("selection: filter column: %w", err)
-	}
-	return made, nil
+	return operation("filter column", options, func(only kernels.Options) (*buffer.Buffer, error) {
+		return filterColumn(ctx, values, mask, only)
+	})
 }
 
 func filterColumn(ctx context.Context, values, mask *column.Column, options kernels.Options) (made *buffer.Buffer, err error) {

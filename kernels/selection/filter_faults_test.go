@@ -211,7 +211,7 @@ func TestFilterReadsNothingBeyond(t *testing.T) {
 			resource = adaptor.NewPoison(resource, adaptor.PoisonOptions{})
 		}
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: resource})
-		for _, n := range []int{5, 77, 8207, 9001} {
+		for _, n := range []int{5, 77, 9001, 8207}[:rounds(3, 4)] {
 			p := newPeople(rand.New(rand.NewPCG(2, uint64(n))), n+9)
 			arrays := p.arrays(t)
 			for _, ahead := range []int{0, 3, 9} {

@@ -112,7 +112,7 @@ func TestFilterTogether(t *testing.T) {
 func TestFilterManyTiles(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		n := 9_000_001 // 2,198 tiles, 1,024 per span
-		if devicetest.Emulated(dev) {
+		if devicetest.Emulated(dev) || dev.Kind() == device.Host && testing.Short() {
 			n = 34*4096 + 5 // 35 tiles, 32 per group
 		}
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -88,7 +88,7 @@ var predicates = []struct {
 func TestFilterByExpression(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		sizes := devicetest.Sizes(dev, 1, 33, 1000, 8192, 8193, 12289)
-		if !devicetest.Emulated(dev) {
+		if !devicetest.Emulated(dev) && !testing.Short() {
 			sizes = append(sizes, 300_001)
 		}
 		for _, n := range sizes {
@@ -96,7 +96,9 @@ func TestFilterByExpression(t *testing.T) {
 				mgr := devicetest.Manager(t, dev, memory.Options{})
 				p := newPeople(rand.New(rand.NewPCG(uint64(n), 1)), n)
 				for i := range predicates {
-					filterPeople(t, mgr, p, i, 0, n, false)
+					if n < 10_000 || !testing.Short() || i%3 == 0 {
+						filterPeople(t, mgr, p, i, 0, n, false)
+					}
 				}
 				if n > 20 {
 					filterPeople(t, mgr, p, 0, 11, n-13, false)
@@ -131,16 +133,9 @@ func filterPeople(t *testing.T, mgr *memory.Manager, p *people, number, begin, e
 	require.NoError(t, err, "%v", predicate.of)
 	record := records(t, made)
 	require.Equal(t, int64(len(rows)), record.NumRows(), "%v", predicate.of)
-	for i, a := range arrays[1:] {
-		if i < 3 || n < 10_000 {
-			requireRows(t, record.Column(i+1), a, rows)
-		}
-	}
-	for i, row := range rows { // NaN is not equal to itself
-		x := record.Column(0).(*array.Float64)
-		require.Equal(t, p.xValid[row], x.IsValid(i), "row %d", row)
-		if x.IsValid(i) && math.Float64bits(x.Value(i)) != math.Float64bits(p.x[row]) {
-			t.Fatalf("row %d is %v instead of %v", i, x.Value(i), p.x[row])
+	for i, a := range arrays {
+		if i < 4 || n < 10_000 {
+			requireRows(t, record.Column(i), a, rows)
 		}
 	}
 }

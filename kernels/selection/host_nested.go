@@ -120,6 +120,12 @@ func (r ranges) expandOnHost(elements *source) error {
 
 // expandFixedOnHost writes the indices of the elements of fixed-size lists.
 func (s *source) expandFixedOnHost(out column.Bytes, size uint64) error {
+	return s.eachElementOnHost(out, size, func(to []byte, i, element uint64) { putWord(to, 8, i, int64(element)) })
+}
+
+// eachElementOnHost calls set for each element of the rows of fixed-size lists, with its
+// position in the output and its number in the input, or noRow.
+func (s *source) eachElementOnHost(out column.Bytes, size uint64, set func(to []byte, i, element uint64)) error {
 	r, err := s.onHost()
 	if err != nil {
 		return err
@@ -135,7 +141,7 @@ func (s *source) expandFixedOnHost(out column.Bytes, size uint64) error {
 			if ok {
 				element = index*size + k
 			}
-			putWord(to, 8, i*size+k, int64(element))
+			set(to, i*size+k, element)
 		}
 	}
 	return nil
@@ -143,25 +149,13 @@ func (s *source) expandFixedOnHost(out column.Bytes, size uint64) error {
 
 // takeElementBitsOnHost takes size bits per row.
 func (s *source) takeElementBitsOnHost(out column.Bytes, from bits, size uint64) error {
-	r, err := s.onHost()
-	if err != nil {
-		return err
-	}
-	to, err := out.Host()
-	if err != nil {
-		return err
-	}
 	set, err := from.onHost()
 	if err != nil {
 		return err
 	}
-	for i := range uint64(s.capacity) {
-		index, ok := r.row(i)
-		for k := range size {
-			setBit(to, i*size+k, ok && set.set(index*size+k))
-		}
-	}
-	return nil
+	return s.eachElementOnHost(out, size, func(to []byte, i, element uint64) {
+		setBit(to, i, element != noRow && set.set(element))
+	})
 }
 
 func (s *source) takeRunsOnHost(out, outEnds, ends column.Bytes, width, offset int) error {

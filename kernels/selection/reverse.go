@@ -3,7 +3,6 @@ package selection
 import (
 	"context"
 	"errors"
-	"fmt"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
@@ -22,32 +21,20 @@ import (
 // encoded strings and lists, and other strings and lists take as much memory as in the
 // input.
 func Reverse(ctx context.Context, table *buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: reverse: %w", err)
-	}
-	made, err := ruledRows(ctx, table, 0, only)
-	if err != nil {
-		return nil, fmt.Errorf("selection: reverse: %w", err)
-	}
-	return made, nil
+	return operation("reverse", options, func(only kernels.Options) (*buffer.Buffer, error) {
+		return ruledRows(ctx, table, 0, only)
+	})
 }
 
 // ReverseColumn is [Reverse] for one column.
 func ReverseColumn(ctx context.Context, values *column.Column, options ...kernels.Options) (*column.Column, error) {
-	made, err := reverseColumn(ctx, values, options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: reverse: %w", err)
-	}
-	return made, nil
+	return operation("reverse", options, func(only kernels.Options) (*column.Column, error) {
+		return reverseColumn(ctx, values, only)
+	})
 }
 
-func reverseColumn(ctx context.Context, values *column.Column, options []kernels.Options) (reversed *column.Column, err error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, err
-	}
-	call, err := op.Begin(ctx, only, values)
+func reverseColumn(ctx context.Context, values *column.Column, options kernels.Options) (reversed *column.Column, err error) {
+	call, err := op.Begin(ctx, options, values)
 	if err != nil {
 		return nil, err
 	}

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -16,26 +15,16 @@ import (
 // shares the memory of the columns. A row count on the device stays there, and Head
 // does not wait. The caller releases the result.
 func Head(ctx context.Context, table *buffer.Buffer, n int64, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: head: %w", err)
-	}
-	made, err := head(ctx, table, n, only)
-	if err != nil {
-		return nil, fmt.Errorf("selection: head: %w", err)
-	}
-	return made, nil
+	return operation("head", options, func(only kernels.Options) (*buffer.Buffer, error) {
+		return head(ctx, table, n, only)
+	})
 }
 
 func head(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Options) (*buffer.Buffer, error) {
-	if err := checkCount(table, n); err != nil {
-		return nil, err
-	}
-	rows, counted, err := table.Extent(ctx)
+	n, rows, counted, err := limit(ctx, table, n)
 	if err != nil {
 		return nil, err
 	}
-	n = min(n, rows)
 	if counted.Len() == 0 {
 		return table.Slice(0, n)
 	}
@@ -62,26 +51,16 @@ func head(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Op
 // device copies the rows; the data of strings and the elements of lists stay shared.
 // Tail does not wait. The caller releases the result.
 func Tail(ctx context.Context, table *buffer.Buffer, n int64, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: tail: %w", err)
-	}
-	made, err := tail(ctx, table, n, only)
-	if err != nil {
-		return nil, fmt.Errorf("selection: tail: %w", err)
-	}
-	return made, nil
+	return operation("tail", options, func(only kernels.Options) (*buffer.Buffer, error) {
+		return tail(ctx, table, n, only)
+	})
 }
 
 func tail(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Options) (*buffer.Buffer, error) {
-	if err := checkCount(table, n); err != nil {
-		return nil, err
-	}
-	rows, counted, err := table.Extent(ctx)
+	n, rows, counted, err := limit(ctx, table, n)
 	if err != nil {
 		return nil, err
 	}
-	n = min(n, rows)
 	switch {
 	case counted.Len() == 0:
 		return table.Slice(rows-n, n)
@@ -91,12 +70,14 @@ func tail(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Op
 	return ruledRows(ctx, table, n, options)
 }
 
-func checkCount(table *buffer.Buffer, n int64) error {
+// limit returns n, at most the rows of a table, and the extent of the table.
+func limit(ctx context.Context, table *buffer.Buffer, n int64) (limited, rows int64, counted memory.Slice[int64], err error) {
 	if err := table.Check(); err != nil {
-		return err
+		return 0, 0, counted, err
 	}
 	if n < 0 {
-		return fmt.Errorf("%d rows: %w", n, memory.ErrRange)
+		return 0, 0, counted, fmt.Errorf("%d rows: %w", n, memory.ErrRange)
 	}
-	return nil
+	rows, counted, err = table.Extent(ctx)
+	return min(n, rows), rows, counted, err
 }

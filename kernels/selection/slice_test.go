@@ -26,7 +26,7 @@ func eachTable(t *testing.T, f func(t *testing.T, options kernels.Options, table
 			t.Run(fmt.Sprint(dataType), func(t *testing.T) {
 				mgr := devicetest.Manager(t, dev, memory.Options{})
 				options := kernels.Options{Manager: mgr}
-				for round, rows := range []int{0, 1, 33, 40} {
+				for round, rows := range []int{33, 0, 40, 1}[:rounds(2, 4)] {
 					g := arraytest.NewGenerator(uint64(10*i + round))
 					g.Sliced = round%2 == 1
 					ahead := g.IntN(10)
@@ -58,7 +58,7 @@ func TestReverse(t *testing.T) {
 
 func TestHeadAndTail(t *testing.T) {
 	eachTable(t, func(t *testing.T, options kernels.Options, table *buffer.Buffer, rows int, seen arrow.Array) {
-		for _, n := range []int{0, 1, 5, 33, 100} {
+		for _, n := range []int{5, 0, 100, 1, 33}[:rounds(3, 5)] {
 			made, err := selection.Head(t.Context(), table, int64(n))
 			require.NoError(t, err)
 			requireTable(t, made, upTo(min(n, rows)), seen)

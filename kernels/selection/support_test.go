@@ -1,6 +1,7 @@
 package selection_test
 
 import (
+	"bytes"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -9,6 +10,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -27,6 +29,35 @@ func upload(t testing.TB, mgr *memory.Manager, values arrow.Array, ahead, behind
 	require.NoError(t, err)
 	release(t, part)
 	return part
+}
+
+// slice makes a random array of n elements, which is a slice of a longer one, and its
+// column.
+func slice(t testing.TB, mgr *memory.Manager, g *arraytest.Generator, of arrow.DataType, n int) (arrow.Array, *column.Column) {
+	t.Helper()
+	ahead, behind := g.IntN(10), g.IntN(3)
+	values := g.Array(of, ahead+n+behind)
+	t.Cleanup(values.Release)
+	seen := array.NewSlice(values, int64(ahead), int64(ahead+n))
+	t.Cleanup(seen.Release)
+	return seen, upload(t, mgr, values, ahead, behind)
+}
+
+// requireChosen checks that a result has a's row where the mask is true and b's row
+// where it is false.
+func requireChosen(t testing.TB, got, mask, a, b arrow.Array, rows int) {
+	t.Helper()
+	require.Equal(t, rows, got.Len())
+	for i := range rows {
+		switch {
+		case mask.IsNull(i):
+			requireRow(t, got, i, a, -1)
+		case mask.(*array.Boolean).Value(i):
+			requireRow(t, got, i, a, i)
+		default:
+			requireRow(t, got, i, b, i)
+		}
+	}
 }
 
 // release releases a result when the test ends.
@@ -69,6 +100,10 @@ func same(a arrow.Array, i int, b arrow.Array, j int) bool {
 		return isNull(a, i) && isNull(b, j)
 	}
 	switch a := a.(type) {
+	case *array.Boolean:
+		return a.Value(i) == b.(*array.Boolean).Value(j)
+	case array.StringLike:
+		return a.Value(i) == b.(array.StringLike).Value(j)
 	case *array.Dictionary:
 		b := b.(*array.Dictionary)
 		return same(a.Dictionary(), a.GetValueIndex(i), b.Dictionary(), b.GetValueIndex(j))
@@ -105,17 +140,38 @@ func same(a arrow.Array, i int, b arrow.Array, j int) bool {
 	case array.ExtensionArray:
 		return same(a.Storage(), i, b.(array.ExtensionArray).Storage(), j)
 	}
+	if of, ok := a.DataType().(arrow.FixedWidthDataType); ok && of.BitWidth()%8 == 0 {
+		return bytes.Equal(bytesOf(a, i, of.BitWidth()/8), bytesOf(b, j, of.BitWidth()/8))
+	}
 	return array.SliceEqual(a, int64(i), int64(i+1), b, int64(j), int64(j+1))
+}
+
+// bytesOf returns the bytes of an element of a fixed width.
+func bytesOf(a arrow.Array, i, width int) []byte {
+	return a.Data().Buffers()[1].Bytes()[(a.Data().Offset()+i)*width:][:width]
+}
+
+// rounds returns how often a test repeats: less often in short tests.
+func rounds(short, full int) int {
+	if testing.Short() {
+		return short
+	}
+	return full
 }
 
 // requireRow checks that row i of the result equals row j of the input, or is null if j
 // is negative.
 func requireRow(t require.TestingT, got arrow.Array, i int, from arrow.Array, j int) {
+	null := isNull(got, i)
 	if j < 0 || isNull(from, j) {
-		require.True(t, isNull(got, i), "row %d is not null", i)
+		if !null {
+			require.Failf(t, "a row is not null", "row %d", i)
+		}
 		return
 	}
-	require.False(t, isNull(got, i), "row %d is null, it is row %d", i, j)
+	if null {
+		require.Failf(t, "a row is null", "row %d, it is row %d of the input", i, j)
+	}
 	if !same(got, i, from, j) {
 		one, two := array.NewSlice(got, int64(i), int64(i+1)), array.NewSlice(from, int64(j), int64(j+1))
 		defer one.Release()

@@ -62,38 +62,30 @@ type TakeOptions struct {
 // Distinct they add none, except in a slice of at most half of the rows in memory, as
 // for [Filter]. Run-end encoded strings and lists always wait.
 func Take(ctx context.Context, table *buffer.Buffer, indices *column.Column, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: take: %w", err)
-	}
-	return TakeWith(ctx, table, indices, TakeOptions{Options: only})
+	return operation("take", options, func(only kernels.Options) (*buffer.Buffer, error) {
+		return takeTable(ctx, table, indices, TakeOptions{Options: only})
+	})
 }
 
 // TakeWith is [Take] with a choice of the treatment of indices out of bounds.
 func TakeWith(ctx context.Context, table *buffer.Buffer, indices *column.Column, options TakeOptions) (*buffer.Buffer, error) {
-	taken, err := takeTable(ctx, table, indices, options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: take: %w", err)
-	}
-	return taken, nil
+	return operation("take", []TakeOptions{options}, func(TakeOptions) (*buffer.Buffer, error) {
+		return takeTable(ctx, table, indices, options)
+	})
 }
 
 // TakeColumn is [Take] for one column.
 func TakeColumn(ctx context.Context, values, indices *column.Column, options ...kernels.Options) (*column.Column, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: take: %w", err)
-	}
-	return TakeColumnWith(ctx, values, indices, TakeOptions{Options: only})
+	return operation("take", options, func(only kernels.Options) (*column.Column, error) {
+		return takeColumn(ctx, values, indices, TakeOptions{Options: only})
+	})
 }
 
 // TakeColumnWith is [TakeWith] for one column.
 func TakeColumnWith(ctx context.Context, values, indices *column.Column, options TakeOptions) (*column.Column, error) {
-	taken, err := takeColumn(ctx, values, indices, options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: take: %w", err)
-	}
-	return taken, nil
+	return operation("take", []TakeOptions{options}, func(TakeOptions) (*column.Column, error) {
+		return takeColumn(ctx, values, indices, options)
+	})
 }
 
 func takeColumn(ctx context.Context, values, indices *column.Column, options TakeOptions) (taken *column.Column, err error) {

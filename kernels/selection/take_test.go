@@ -56,7 +56,7 @@ func TestTakeOfEveryType(t *testing.T) {
 		for i, dataType := range arraytest.AllTypes() {
 			t.Run(fmt.Sprint(dataType), func(t *testing.T) {
 				mgr := devicetest.Manager(t, dev, memory.Options{})
-				for round := range 12 {
+				for round := range rounds(6, 12) {
 					takeOne(t, mgr, dataType, uint64(100*i+round))
 				}
 			})
@@ -71,15 +71,10 @@ func takeOne(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed ui
 	g.Nulls = []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.SomeNull, arraytest.AllNull}[seed%4]
 	g.Sliced = seed%3 == 0
 	n := []int{40, 1, 33, 0}[seed%4]
-	ahead, behind := g.IntN(10), g.IntN(3)
-	values := g.Array(dataType, n+ahead+behind)
-	defer values.Release()
-	seen := array.NewSlice(values, int64(ahead), int64(ahead+n))
-	defer seen.Release()
+	seen, c := slice(t, mgr, g, dataType, n)
 	nulls := seed%2 == 0
 	rows := randomRows(g.Rand, []int{0, 1, 31, 32, 33, 257, 100}[g.IntN(7)], n, nulls)
 	indices := indicesOf(t, indexTypes[g.IntN(len(indexTypes))], append([]int{0, 0, 0}, rows...))
-	c := upload(t, mgr, values, ahead, behind)
 
 	taken, err := selection.TakeColumn(t.Context(), c, upload(t, mgr, indices, 3, 0))
 

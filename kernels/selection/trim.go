@@ -2,11 +2,9 @@ package selection
 
 import (
 	"context"
-	"fmt"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
@@ -22,28 +20,16 @@ import (
 // Compact waits, until the context ends, for a row count on the device and, once per
 // level of nesting, for the ends of strings and lists.
 func Compact(ctx context.Context, table *buffer.Buffer, options ...kernels.Options) (*buffer.Buffer, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: compact: %w", err)
-	}
-	made, err := compactTable(ctx, table, only)
-	if err != nil {
-		return nil, fmt.Errorf("selection: compact: %w", err)
-	}
-	return made, nil
+	return operation("compact", options, func(only kernels.Options) (*buffer.Buffer, error) {
+		return compactTable(ctx, table, only)
+	})
 }
 
 // CompactColumn is [Compact] for one column.
 func CompactColumn(ctx context.Context, c *column.Column, options ...kernels.Options) (*column.Column, error) {
-	only, err := op.Only(options)
-	if err != nil {
-		return nil, fmt.Errorf("selection: compact: %w", err)
-	}
-	made, err := concatColumns(ctx, []*column.Column{c}, only)
-	if err != nil {
-		return nil, fmt.Errorf("selection: compact: %w", err)
-	}
-	return made, nil
+	return operation("compact", options, func(only kernels.Options) (*column.Column, error) {
+		return concatColumns(ctx, []*column.Column{c}, only)
+	})
 }
 
 func compactTable(ctx context.Context, table *buffer.Buffer, options kernels.Options) (*buffer.Buffer, error) {

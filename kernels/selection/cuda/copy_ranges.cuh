@@ -28,24 +28,16 @@ DEVICE u64 join(u64 low, u64 high, u32 shift) { return shift == 0 ? low : low >>
 template <typename T>
 DEVICE void copy_ranges(u8 *out, const T *__restrict__ offsets, const T *__restrict__ begins, u64 strings, u64 most, Data data) {
     constexpr u32 items = 4, tile = block_threads * items * 16;
-    static __shared__ u64 between[2];
-    u64 total = offsets[strings];
-    if (total > most)
-        total = most;
-    const u64 first = (u64)block_in_grid() * tile;
-    if (first >= total)
+    Span span;
+    if (!span_of<tile>(offsets, strings, most, span))
         return;
-    const u64 last = (first + tile < total ? first + tile : total) - 1;
-    if (thread_in_block() < 2)
-        between[thread_in_block()] = place_of(offsets, 0, strings, thread_in_block() == 0 ? first : last);
-    synchronize_block();
 #pragma nounroll
     for (u32 k = 0; k < items; k++) {
-        const u64 at = first + (thread_in_block() + k * block_threads) * 16;
-        if (at > last)
+        const u64 at = span.first + (thread_in_block() + k * block_threads) * 16;
+        if (at > span.last)
             return;
-        const u32 count = total - at < 16 ? total - at : 16;
-        u64 string = place_of(offsets, between[0], between[1] + 1, at);
+        const u32 count = span.total - at < 16 ? span.total - at : 16;
+        u64 string = place_of(offsets, span.low, span.high + 1, at);
         u64 low = 0, high = 0;
         for (u32 done = 0;;) {
             const u64 begin = offsets[string], end = offsets[string + 1];
@@ -72,7 +64,7 @@ DEVICE void copy_ranges(u8 *out, const T *__restrict__ offsets, const T *__restr
                 break;
             string++;
             if ((u64)offsets[string + 1] <= at + done) // the string is empty, as many others may be
-                string = place_of(offsets, string, between[1] + 1, at + done);
+                string = place_of(offsets, string, span.high + 1, at + done);
         }
         *(Vector<u64, 2> *)(out + at) = {{low, high}};
     }

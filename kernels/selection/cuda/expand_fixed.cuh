@@ -9,26 +9,18 @@ KERNEL LAUNCH_BOUNDS(block_threads) expand_fixed(u64 *out, u32 size, ANY_SOURCE)
     const Any source = any(GIVEN_ANY);
     constexpr u32 items = 4;
     const u64 first = (u64)block_in_grid() * (block_threads * items);
-    const u64 row = first / size;
-    const u32 ahead = first - row * size;
-    if (row >= source.capacity)
+    Elements<items> e = elements_of<items>(first, thread_in_block(), block_threads, size);
+    if (e.row >= source.capacity)
         return;
-    u32 at[items], past[items];
-#pragma unroll
-    for (u32 k = 0; k < items; k++) {
-        const u32 element = ahead + thread_in_block() + k * block_threads;
-        at[k] = element / size, past[k] = element % size;
-    }
+    const u32 room = left(source.capacity, e.row);
     u64 index[items];
-    bool ok[items];
-    const u32 room = left(source.capacity, row);
-    bool writes[items];
+    bool ok[items], writes[items];
 #pragma unroll
     for (u32 k = 0; k < items; k++)
-        writes[k] = at[k] < room;
-    read_rows(source, row, at, index, ok);
+        writes[k] = e.at[k] < room;
+    read_rows(source, e.row, e.at, index, ok);
 #pragma unroll
     for (u32 k = 0; k < items; k++)
         if (writes[k])
-            out[first + thread_in_block() + k * block_threads] = ok[k] ? index[k] * size + past[k] : none;
+            out[first + thread_in_block() + k * block_threads] = ok[k] ? index[k] * size + e.past[k] : none;
 }

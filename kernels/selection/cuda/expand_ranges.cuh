@@ -10,23 +10,15 @@
 template <typename T>
 DEVICE void expand_ranges(void *out, const T *__restrict__ offsets, const T *__restrict__ begins, u64 lists, u64 most, bool wide) {
     constexpr u32 items = 4, tile = block_threads * items;
-    static __shared__ u64 between[2];
-    u64 total = offsets[lists];
-    if (total > most)
-        total = most;
-    const u64 first = (u64)block_in_grid() * tile;
-    if (first >= total)
+    Span span;
+    if (!span_of<tile>(offsets, lists, most, span))
         return;
-    const u64 last = (first + tile < total ? first + tile : total) - 1;
-    if (thread_in_block() < 2)
-        between[thread_in_block()] = place_of(offsets, 0, lists, thread_in_block() == 0 ? first : last);
-    synchronize_block();
 #pragma unroll
     for (u32 k = 0; k < items; k++) {
-        const u64 j = first + thread_in_block() + k * block_threads;
-        if (j > last)
+        const u64 j = span.first + thread_in_block() + k * block_threads;
+        if (j > span.last)
             return;
-        const u64 list = place_of(offsets, between[0], between[1] + 1, j);
+        const u64 list = place_of(offsets, span.low, span.high + 1, j);
         const u64 index = (u64)begins[list] + (j - (u64)offsets[list]);
         if (wide)
             ((u64 *)out)[j] = index;

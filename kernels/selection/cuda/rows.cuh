@@ -151,6 +151,26 @@ DEVICE void read_rows(const S &source, u64 base, u32 (&at)[items], typename S::I
         __nvvm_atom_min_gen_ull(source.bad, base + wrong);
 }
 
+// Elements are consecutive elements of rows with size elements each, at equal distances:
+// each has its row, after a first one, and its position in the row.
+template <u32 items> struct Elements {
+    u64 row;
+    u32 at[items], past[items];
+};
+
+// elements_of returns the elements first + behind, first + behind + step, ….
+template <u32 items> DEVICE Elements<items> elements_of(u64 first, u32 behind, u32 step, u32 size) {
+    Elements<items> e;
+    e.row = first / size;
+    const u32 ahead = first - e.row * size;
+#pragma unroll
+    for (u32 k = 0; k < items; k++) {
+        const u32 element = ahead + behind + k * step;
+        e.at[k] = element / size, e.past[k] = element % size;
+    }
+    return e;
+}
+
 // read is read_rows for the rows base + first, base + first + step, ….
 template <u32 items, typename S>
 DEVICE void read(const S &source, u64 base, u32 first, u32 step, typename S::Index (&index)[items], bool (&ok)[items]) {

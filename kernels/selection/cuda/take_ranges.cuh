@@ -134,6 +134,30 @@ template <typename T> DEVICE u64 place_of(const T *offsets, u64 low, u64 high, u
     return low;
 }
 
+// Span is a block's part of the bytes or elements that the offsets of rows delimit.
+struct Span {
+    u64 first, last, total; // of the bytes or elements
+    u64 low, high;          // the rows of the first and of the last one
+};
+
+// span_of finds the block's tile of the output, which has at most most bytes or
+// elements. It returns false if there is none.
+template <u32 tile, typename T> DEVICE bool span_of(const T *offsets, u64 rows, u64 most, Span &span) {
+    static __shared__ u64 between[2];
+    span.total = offsets[rows];
+    if (span.total > most)
+        span.total = most;
+    span.first = (u64)block_in_grid() * tile;
+    if (span.first >= span.total)
+        return false;
+    span.last = (span.first + tile < span.total ? span.first + tile : span.total) - 1;
+    if (thread_in_block() < 2)
+        between[thread_in_block()] = place_of(offsets, 0, rows, thread_in_block() == 0 ? span.first : span.last);
+    synchronize_block();
+    span.low = between[0], span.high = between[1];
+    return true;
+}
+
 #define TAKE_RANGES(width, T)                                                                                          \
     KERNEL LAUNCH_BOUNDS(block_threads)                                                                                \
         take_ranges_##width(T *out, T *begins, u32 *out_valid, const T *offsets, const u8 *valid, u64 valid_at,        \

@@ -7,34 +7,22 @@
 // Rows beyond the count are not written: they may be most of the capacity.
 template <typename T, u32 items>
 DEVICE void take_wide(T *out, const T *__restrict__ values, u32 units, const Any &source) {
-    constexpr u32 tile = block_threads * items;
-    const u64 first = (u64)block_in_grid() * tile;
-    const u64 row = first / units;
-    const u32 ahead = first - row * units;
-    if (row >= source.n)
+    const u64 first = (u64)block_in_grid() * (block_threads * items);
+    Elements<items> e = elements_of<items>(first, thread_in_block(), block_threads, units);
+    if (e.row >= source.n)
         return;
-    u32 at[items], unit[items];
-#pragma unroll
-    for (u32 k = 0; k < items; k++) {
-        const u32 past = ahead + thread_in_block() + k * block_threads;
-        at[k] = past / units, unit[k] = past % units;
-    }
+    const u32 room = left(source.n, e.row);
     u64 index[items];
-    bool ok[items];
-    const u32 rows = left(source.n, row);
-    bool writes[items];
-#pragma unroll
-    for (u32 k = 0; k < items; k++)
-        writes[k] = at[k] < rows;
-    read_rows(source, row, at, index, ok);
+    bool ok[items], writes[items];
     T value[items];
 #pragma unroll
     for (u32 k = 0; k < items; k++)
-        value[k] = filled<T>(0);
+        writes[k] = e.at[k] < room, value[k] = filled<T>(0);
+    read_rows(source, e.row, e.at, index, ok);
     if (source.limit != 0) // without rows nothing can be loaded
 #pragma unroll
         for (u32 k = 0; k < items; k++)
-            value[k] = values[index[k] * units + (ok[k] ? unit[k] : 0)];
+            value[k] = values[index[k] * units + (ok[k] ? e.past[k] : 0)];
 #pragma unroll
     for (u32 k = 0; k < items; k++)
         if (writes[k])

@@ -11,21 +11,15 @@ KERNEL LAUNCH_BOUNDS(block_threads)
     constexpr u32 items = 8;
     const Any source = any(GIVEN_ANY);
     const Warp<items> warp = warp_of<items>();
-    const u64 total = source.capacity * size, row = warp.first / size;
+    const u64 total = source.capacity * size;
     if (warp.first >= total)
         return;
-    const u32 ahead = warp.first - row * size;
-    u32 at[items], past[items];
-#pragma unroll
-    for (u32 k = 0; k < items; k++) {
-        const u32 element = ahead + warp.lane + k * warp_threads;
-        at[k] = element / size, past[k] = element % size;
-    }
+    Elements<items> e = elements_of<items>(warp.first, warp.lane, warp_threads, size);
     u64 index[items];
     bool set[items];
-    read_rows(source, row, at, index, set);
+    read_rows(source, e.row, e.at, index, set);
 #pragma unroll
     for (u32 k = 0; k < items; k++)
-        set[k] = set[k] && bit(bits, bits_at + index[k] * size + past[k]);
+        set[k] = set[k] && bit(bits, bits_at + index[k] * size + e.past[k]);
     write_bits<items>(out, warp, total, set);
 }
