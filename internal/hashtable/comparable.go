@@ -8,6 +8,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
@@ -24,7 +25,7 @@ func (g *Groups) comparable(ctx context.Context) (made *column.Column, err error
 	if err != nil {
 		return nil, err
 	}
-	if values.Known().Unique == column.Yes && values.NullCount() == 0 {
+	if comparableCodes(values) {
 		return codes, nil
 	}
 	defer func() { err = errors.Join(err, codes.Release()) }()
@@ -32,24 +33,24 @@ func (g *Groups) comparable(ctx context.Context) (made *column.Column, err error
 	if err != nil {
 		return nil, err
 	}
-	made, err = selection.TakeColumnWith(ctx, firsts, codes, selection.TakeOptions{Options: g.Options(), Bounds: selection.Null})
+	made, err = selection.TakeColumnWith(ctx, firsts, codes, selection.TakeOptions{Options: g.scratchOptions(), Bounds: selection.Null})
 	if err = errors.Join(err, firsts.Release()); err != nil {
 		return nil, errors.Join(err, made.Release())
 	}
 	return made, nil
 }
 
-// firstEquals returns, for each value of a dictionary, the row of the first equal one,
-// and null for a value that is null.
+// firstEquals returns, for each value of a dictionary, a number that equal values share,
+// less than the number of values, and null for a value that is null.
 func (g *Groups) firstEquals(values *column.Column) (*column.Column, error) {
-	v := &Groups{call: g.call, column: values, keys: values}
-	if err := values.Retain(); err != nil { // Release releases the keys
-		return nil, err
+	v := &Groups{call: g.call, wanted: WithCodes, column: values, keys: values}
+	v.call.Tag = op.ScratchTag
+	for range 2 { // Release releases the column and the keys
+		if err := values.Retain(); err != nil {
+			return nil, err
+		}
 	}
-	if valid, bit, err := values.Validity(); err == nil {
-		v.valid, v.bit = valid, bit
-	}
-	err := v.findFirsts(true)
+	err := v.findFirsts()
 	var made *column.Column
 	if err == nil {
 		made, err = column.New(column.Data{

@@ -19,8 +19,13 @@ var set = kernelset.Set{Files: code, Directory: "cuda"}
 
 const threads = 256
 
-// launch enqueues a kernel with one thread for each of n rows or slots.
-func (g *Groups) launch(file, entry string, n int, arguments ...any) error {
+// launch enqueues a kernel that works on the table of any kind, with one thread for each
+// of n rows, slots or words.
+func (g *Groups) launch(entry string, n int, arguments ...any) error {
+	return g.launchOf("codes", entry, n, arguments...)
+}
+
+func (g *Groups) launchOf(file, entry string, n int, arguments ...any) error {
 	function, err := g.call.Kernel(&set, file, entry)
 	if err != nil {
 		return err
@@ -30,8 +35,8 @@ func (g *Groups) launch(file, entry string, n int, arguments ...any) error {
 
 // findFirstsOnDevice finds the first rows with a hash table that is released before it
 // returns.
-func (g *Groups) findFirstsOnDevice(k keys, codes bool) (err error) {
-	t, err := newTable(&g.call, g.keys.Len())
+func (g *Groups) findFirstsOnDevice(k keys) (err error) {
+	t, err := newTable(&g.call, g.distinct)
 	if err != nil {
 		return err
 	}
@@ -39,33 +44,42 @@ func (g *Groups) findFirstsOnDevice(k keys, codes bool) (err error) {
 	if err := g.insert(k, t); err != nil {
 		return err
 	}
-	if codes {
-		return g.launch("codes", "first_rows", g.keys.Len(), g.argument(t), g.codes, g.isFirst, g.firstBits, g.nullKeyWord())
+	if g.wanted != OnlyValues {
+		return g.launch("first_rows", g.column.Len(), g.argument(t), g.codes, g.firstBits, g.firsts, g.nullKeyWord())
 	}
 	if err := g.firstBits.Fill(g.call.Stream, 0); err != nil {
 		return err
 	}
-	return g.launch("codes", "mark_firsts", t.slots.Len(), g.argument(t), g.firstBits, g.nullKeyWord())
+	if err := g.launch("mark_firsts", t.slots.Len(), g.argument(t), g.firstBits, g.nullKeyWord()); err != nil || !g.ranked() {
+		return err
+	}
+	return g.launch("count_firsts", g.words(), g.firstBits, g.firsts, uint64(g.words()))
 }
 
-// insert inserts the rows into a table. If codes are requested it writes the slot of
-// each row to them.
+// insert inserts the rows into a table. If codes are wanted it writes the slot of each
+// row to them.
 func (g *Groups) insert(k keys, t table) error {
 	arguments := append([]any{g.argument(t)}, k.arguments()...)
-	return g.launch(k.file, k.kernel, g.column.Len(), append(arguments, g.codes)...)
+	return g.launchOf(k.file, k.kernel, g.column.Len(), append(arguments, g.codes)...)
 }
 
-func (g *Groups) encodeOnDevice() error {
-	return g.launch("codes", "codes_of", g.column.Len(), g.argument(table{}), g.codes, g.ranks, g.nullKeyWord())
+// encode replaces the first rows in codes by the codes.
+func (g *Groups) encode() error {
+	return g.launch("codes_of", g.column.Len(), g.argument(table{}), g.codes, g.firstBits, g.ranks, g.nullKeyWord())
+}
+
+// list writes the numbers of the first rows, and how many there are.
+func (g *Groups) list(rows memory.Slice[uint32], listed memory.Slice[int64]) error {
+	return g.launch("list_firsts", g.words(), g.firstBits, g.ranks, uint64(g.words()), rows, uint64(g.most), listed)
 }
 
 func (g *Groups) countCodesOnDevice(counts memory.Slice[int64]) error {
-	return g.launch("codes", "count_codes", g.column.Len(), g.argument(table{}), g.codes, counts)
+	return g.launch("count_codes", g.column.Len(), g.argument(table{}), g.codes, counts)
 }
 
 // nullKeyWord is nullKey as kernels take it.
 func (g *Groups) nullKeyWord() uint32 {
-	if g.nullKey {
+	if g.nullKey() {
 		return 1
 	}
 	return 0

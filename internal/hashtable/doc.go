@@ -6,11 +6,13 @@
 // row of each key stays; the order of the threads does not matter. Each table has random
 // seeds, so that values chosen to collide do not. Results do not depend on the seeds.
 //
-// The first rows of all groups come from the table. Codes, the number of the group of
-// each row, also need the rank of each first row, which is a cumulative sum.
+// The first rows of all groups come from the table, as one bit for each row. Codes, the
+// number of the group of each row, also need the rank of each first row: a cumulative
+// sum over the words of bits, and the bits of one word.
 //
-// The table takes 8 bytes for each row of the column's capacity until [Find] returns,
-// codes take 12 more until [Groups.Release]. Nothing here waits for a GPU.
+// The table takes 8 bytes for each key that there can be, until [Find] returns: one for
+// each row of the column's capacity, or as many as the type or the dictionary has. Codes
+// take 4 bytes for each row until [Groups.Release].
 //
 // The package uses the operators of kernels/selection and of cumulative sums, so it is
 // above them in the import order.

@@ -30,6 +30,8 @@ func (g *Groups) validRows() (func(row int) bool, error) {
 	return func(row int) bool { return bytes[(g.bit+row)/8]>>((g.bit+row)%8)&1 != 0 }, err
 }
 
+// findFirstsOnHost marks the first row of each group and, if codes are wanted, writes
+// them: groups are found in the order of their numbers.
 func (g *Groups) findFirstsOnHost(k keys) error {
 	n, err := g.rowsOnHost()
 	if err != nil {
@@ -38,72 +40,40 @@ func (g *Groups) findFirstsOnHost(k keys) error {
 	valid, validErr := g.validRows()
 	key, keyErr := k.onHost()
 	codes, codesErr := g.codes.Host()
-	isFirst, isFirstErr := g.isFirst.Host()
 	bits, bitsErr := g.firstBits.Host()
-	if err := errors.Join(validErr, keyErr, codesErr, isFirstErr, bitsErr); err != nil {
+	if err := errors.Join(validErr, keyErr, codesErr, bitsErr); err != nil {
 		return err
 	}
-	withCodes := len(codes) > 0
-	clear(isFirst)
+	clear(codes)
 	clear(bits)
-	firstOf := map[string]uint32{}
-	firstNull := -1
+	groupOf := map[string]uint32{}
+	groupOfNull, groups := int64(-1), uint32(0)
 	for row := range n {
-		first := uint32(row)
+		group, known := uint32(0), true
 		switch {
 		case valid(row):
 			text, err := key(row)
 			if err != nil {
 				return err
 			}
-			if known, ok := firstOf[string(text)]; ok {
-				first = known
-			} else {
-				firstOf[string(text)] = first
+			if group, known = groupOf[string(text)]; !known {
+				group = groups
+				groupOf[string(text)] = group
 			}
-		case firstNull >= 0:
-			first = uint32(firstNull)
+		case !g.nullKey():
+			continue
 		default:
-			firstNull = row
-		}
-		found := first == uint32(row) && (g.nullKey || valid(row))
-		if withCodes {
-			codes[row] = first
-			if found {
-				isFirst[row] = 1
+			if known = groupOfNull >= 0; !known {
+				groupOfNull = int64(groups)
 			}
+			group = uint32(groupOfNull)
 		}
-		if found {
+		if len(codes) > 0 {
+			codes[row] = group
+		}
+		if !known {
+			groups++
 			bits[row/8] |= 1 << (row % 8)
-		}
-	}
-	return nil
-}
-
-func (g *Groups) encodeOnHost() error {
-	n, err := g.rowsOnHost()
-	if err != nil {
-		return err
-	}
-	valid, validErr := g.validRows()
-	codes, codesErr := g.codes.Host()
-	region, regionErr := g.ranks.ValuesRegion()
-	if err := errors.Join(validErr, codesErr, regionErr); err != nil {
-		return err
-	}
-	ranks, err := memory.Reinterpret[int32](region)
-	if err != nil {
-		return err
-	}
-	rank, err := ranks.Host()
-	if err != nil {
-		return err
-	}
-	for row := range codes {
-		if row < n && (g.nullKey || valid(row)) {
-			codes[row] = uint32(rank[codes[row]] - 1)
-		} else {
-			codes[row] = 0
 		}
 	}
 	return nil

@@ -2,6 +2,7 @@ package hashtable
 
 import (
 	"fmt"
+	"math"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
@@ -21,6 +22,8 @@ type keys struct {
 	// is the data that offsets point into.
 	first, bytes memory.Slice[uint8]
 	bit          int
+	// last is the largest integer that is a key. Larger ones are treated like nulls.
+	last uint64
 }
 
 // keyKind is the memory layout of keys.
@@ -60,7 +63,7 @@ func keysOf(c *column.Column) (keys, error) {
 		return keys{}, layout.Refuse(c.Type(), "values of a fixed width, booleans, strings or binaries", device.ErrNotSupported)
 	}
 	width := l.Width
-	k := keys{kind: keyFixed, width: width}
+	k := keys{kind: keyFixed, width: width, last: math.MaxUint64}
 	switch {
 	case l.Class == layout.Float:
 		k.file, k.kernel, k.kind = "insert_floats", fmt.Sprintf("insert_f%d", 8*width), keyFloat
@@ -88,6 +91,17 @@ func runsOf(c *column.Column, width int, kernel string) (keys, error) {
 	return k, err
 }
 
+// distinct returns the number of different keys that the type has.
+func (k keys) distinct() uint64 {
+	switch {
+	case k.kind == keyBits:
+		return 2
+	case k.kind == keyRuns || k.width > 2:
+		return math.MaxUint64
+	}
+	return 1 << (8 * k.width)
+}
+
 // arguments returns the kernel's arguments between the table and the slots.
 func (k keys) arguments() []any {
 	switch {
@@ -95,6 +109,8 @@ func (k keys) arguments() []any {
 		return []any{k.first, k.bytes, k.bytes.Bytes()}
 	case k.kernel == "insert_width":
 		return []any{k.first, uint64(k.width)}
+	case k.file == "insert_integers":
+		return []any{k.first, k.last}
 	}
 	return []any{k.first, uint64(k.bit)}
 }

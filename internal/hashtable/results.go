@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -16,11 +17,14 @@ import (
 const ValuesName = "values"
 
 // Values returns the first value of each group as a table of one column, "values". On a
-// GPU the number of groups stays on the device, and the table has the capacity of the
-// column. The caller releases the table.
+// GPU the number of groups stays on the device. The table has the capacity of the column
+// or, if that is less, of all values that its type or its dictionary has. The caller
+// releases the table.
 func (g *Groups) Values(ctx context.Context) (values *buffer.Buffer, err error) {
-	schema := arrow.NewSchema([]arrow.Field{{Name: ValuesName, Type: g.column.Type(), Nullable: true}}, nil)
-	table, err := buffer.New(schema, []*column.Column{g.column}, buffer.Rows{Count: int64(g.column.Len())})
+	if g.listed() {
+		return g.listedValues(ctx)
+	}
+	table, err := buffer.New(tableType(g.column.Type()), []*column.Column{g.column}, buffer.Rows{Count: int64(g.column.Len())})
 	if err != nil {
 		return nil, err
 	}
@@ -36,9 +40,46 @@ func (g *Groups) Values(ctx context.Context) (values *buffer.Buffer, err error) 
 	return selection.FilterMask(ctx, table, firsts, g.Options())
 }
 
+// listedValues lists the first rows and takes them.
+func (g *Groups) listedValues(ctx context.Context) (values *buffer.Buffer, err error) {
+	block, slices, err := g.call.Scratch(4 * uint64(g.most))
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, block.Release()) }()
+	first, err := memory.Reinterpret[uint32](slices[0])
+	if err != nil {
+		return nil, err
+	}
+	listed, err := op.NewSlice[int64](&g.call, 1)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, listed.Release()) }()
+	if err := g.list(first, listed); err != nil {
+		return nil, err
+	}
+	rows, err := column.NewRowCount(listed, int64(g.most))
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Release()
+	numbers, err := selection.RowNumbers(first, rows)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, numbers.Release()) }()
+	taken, err := selection.TakeColumnWith(ctx, g.column, numbers, selection.TakeOptions{Options: g.Options(), Bounds: selection.Trust, Distinct: true})
+	if err != nil {
+		return nil, err
+	}
+	defer func() { err = errors.Join(err, taken.Release()) }()
+	return buffer.New(tableType(g.column.Type()), []*column.Column{taken}, buffer.Rows{Shared: rows})
+}
+
 // Indices returns the values of the column as indices into values: the column of
-// [Groups.Values], or a copy of it. Null rows are null unless null is a key. The
-// groups must have codes. The caller releases the column.
+// [Groups.Values], or a copy of it. Null rows are null. The groups must be [WithCodes].
+// The caller releases the column.
 func (g *Groups) Indices(values *column.Column) (*column.Column, error) {
 	return column.New(column.Data{
 		Type:   &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int32, ValueType: g.column.Type()},
@@ -49,7 +90,7 @@ func (g *Groups) Indices(values *column.Column) (*column.Column, error) {
 }
 
 // Counts returns the number of rows of each group as a column of int64 with capacity
-// rows, at least one for each group. The groups must have codes. The caller releases
+// rows, at least one for each group. The groups must be [WithCounts]. The caller releases
 // the column.
 func (g *Groups) Counts(ctx context.Context, capacity int) (counts *column.Column, err error) {
 	block, slices, err := g.call.Allocate(8 * uint64(capacity))

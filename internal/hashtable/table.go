@@ -20,12 +20,12 @@ type table struct {
 	seed, factor uint64
 }
 
-// slotsFor returns the number of slots for the keys of n rows: twice as many, so that
-// the table is at most half full. For the longest column that is 2³²−2, so that the
+// slotsFor returns the number of slots for n keys: twice as many, so that the table is at
+// most half full. For the longest column that is 2³²−2, so that the
 // number of every slot, and of the slot for nulls behind them, has 32 bits.
 func slotsFor(n int) uint64 { return 2 * uint64(n) }
 
-// newTable allocates a table for n rows and empties it. The caller releases its block.
+// newTable allocates a table for n keys and empties it. The caller releases its block.
 func newTable(call *op.Call, n int) (table, error) {
 	block, buffers, err := call.Scratch(4 * (slotsFor(n) + 1))
 	if err != nil {

@@ -76,7 +76,7 @@ func TestChosenKeysSpread(t *testing.T) {
 
 	call, err := op.Begin(t.Context(), kernels.Options{}, c)
 	require.NoError(t, err)
-	g := &Groups{call: call, column: c}
+	g := &Groups{call: call, column: c, distinct: n}
 	k, err := keysOf(c)
 	require.NoError(t, err)
 	runOf := func(change func(*table)) int {

@@ -5,7 +5,10 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
@@ -18,6 +21,12 @@ import (
 //
 // Decode waits, until ctx is done, for the check of the indices, and for the total
 // length of values of variable length.
+//
+// # Memory
+//
+// The result has the capacity of the column. An estimate is an upper bound: it has a
+// bitmap also if no row is null. The indices decide about the length of strings, so
+// there is no estimate for them.
 //
 // # Ownership
 //
@@ -45,10 +54,27 @@ func decode(ctx context.Context, c *column.Column, options Options) (decoded *co
 	if c.Dictionary() == nil {
 		return c, c.Retain()
 	}
+	if options.Estimate != nil {
+		return nil, estimateDecode(ctx, c, options)
+	}
 	indices, err := c.Indices()
 	if err != nil {
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, indices.Release()) }()
 	return selection.TakeColumn(ctx, c.Dictionary(), indices, options)
+}
+
+// estimateDecode records what decode allocates for values of a fixed width.
+func estimateDecode(ctx context.Context, c *column.Column, options Options) error {
+	call, err := op.Begin(ctx, options, c)
+	if err != nil {
+		return err
+	}
+	of := c.Dictionary().Type()
+	if _, fixed := column.ElementBytes(of); !fixed && of.ID() != arrow.BOOL {
+		return fmt.Errorf("the indices decide about the size of %v: %w", of, device.ErrNotSupported)
+	}
+	sizes := op.Result{Type: of, Length: c.Len(), Nullable: true}.Sizes()
+	return call.Estimate(sizes[:], nil)
 }

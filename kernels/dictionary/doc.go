@@ -8,9 +8,9 @@
 //
 // # Memory
 //
-// Encode needs 20 bytes for each row of the column's capacity while it runs, and a
-// copy of the values. Its result takes 4 bytes for each row, and a dictionary
-// of the size of the distinct values.
+// Encode needs 12 bytes for each row while it runs, and a copy of the values. Its result
+// takes 4 bytes for each row of the column's capacity, and a dictionary of the size of
+// the distinct values. An estimate is an upper bound.
 //
 // # Unique dictionaries
 //

@@ -31,7 +31,9 @@ var ErrTooLong = hashtable.ErrTooLong
 //
 // # Waiting
 //
-// Encode waits for the number of distinct values until ctx is done.
+// Encode waits for the number of distinct values until ctx is done, and before that for
+// a row count that only the device knows: the hash table then has room for the rows and
+// not for the capacity.
 //
 // # Ownership
 //
@@ -60,11 +62,7 @@ func encode(ctx context.Context, c *column.Column, options Options) (encoded *co
 	if c.Dictionary() != nil {
 		return c, c.Retain()
 	}
-	if c, err = hashtable.WithDeviceRows(ctx, c, false); err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, c.Release()) }()
-	groups, err := hashtable.Find(ctx, c, hashtable.Request{Codes: true}, options)
+	groups, err := hashtable.Find(ctx, c, hashtable.WithCodes, options)
 	if err != nil {
 		return nil, err
 	}

@@ -28,12 +28,13 @@
 //
 // # Memory
 //
-// [Unique] and [ValueCounts] need a hash table while they run: 8 bytes for each row
-// of the column's capacity. ValueCounts needs 12 more for each row.
+// [Unique] and [ValueCounts] need a hash table while they run: 8 bytes for each value
+// that there can be. That is one for each row of the column's capacity, but at most 2
+// for bool, 256 and 65,536 for types of one and two bytes, and the length of a
+// dictionary. ValueCounts needs 4 bytes more for each row.
 //
-// On a GPU their results have the capacity of the column, because the number of values
-// is on the device and an operator does not wait for it. A table of n values of w bytes
-// takes n·w bytes more than the values need at most; ValueCounts adds 8 bytes for each
-// row of the capacity. selection.Compact waits for the number and copies the values to
-// memory of their size.
+// On a GPU their results have room for as many values and null, because the number of
+// values is on the device and an operator does not wait for it. ValueCounts adds 8 bytes
+// for each. selection.Compact waits for the number and copies the values to memory of
+// their size.
 package group

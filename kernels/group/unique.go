@@ -30,9 +30,13 @@ const ValuesName = hashtable.ValuesName
 //
 // # Waiting
 //
-// On a GPU Unique does not wait: the number of values stays on the device, and the
-// table has the capacity of the column. selection.Compact copies the values to memory of
-// their size. On the host device Unique waits for pending work on c until ctx is done.
+// On a GPU Unique does not wait: the number of values stays on the device. On the host
+// device Unique waits for pending work on c until ctx is done.
+//
+// # Memory
+//
+// On a GPU the table has room for the values that there can be: the package
+// documentation says how many. Estimates are upper bounds.
 //
 // # Ownership
 //
@@ -43,7 +47,7 @@ const ValuesName = hashtable.ValuesName
 // The error wraps device.ErrNotSupported if values of the type cannot be compared, and
 // [ErrTooLong] if the column has too many rows.
 func Unique(ctx context.Context, c *column.Column, options ...Options) (*buffer.Buffer, error) {
-	table, err := groupBy(ctx, c, hashtable.Request{NullKey: true}, options, (*hashtable.Groups).Values)
+	table, err := groupBy(ctx, c, hashtable.OnlyValues, options, (*hashtable.Groups).Values)
 	if err != nil {
 		return nil, fmt.Errorf("group: unique: %w", err)
 	}
@@ -51,19 +55,14 @@ func Unique(ctx context.Context, c *column.Column, options ...Options) (*buffer.
 }
 
 // groupBy finds the groups of a column and makes a table of them.
-func groupBy(ctx context.Context, c *column.Column, request hashtable.Request, given []Options,
+func groupBy(ctx context.Context, c *column.Column, wanted hashtable.Wanted, given []Options,
 	tableOf func(*hashtable.Groups, context.Context) (*buffer.Buffer, error),
 ) (*buffer.Buffer, error) {
 	options, err := op.Only(given)
 	if err != nil {
 		return nil, err
 	}
-	c, err = hashtable.WithDeviceRows(ctx, c, true)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { _ = c.Release() }() // the caller has a reference
-	groups, err := hashtable.Find(ctx, c, request, options)
+	groups, err := hashtable.Find(ctx, c, wanted, options)
 	if err != nil {
 		return nil, err
 	}

@@ -18,7 +18,7 @@ const CountsName = "counts"
 // ValueCounts returns the distinct values of a column as [Unique] does, and the number
 // of rows of each, as a table of two columns: "values" and, of type int64, "counts".
 func ValueCounts(ctx context.Context, c *column.Column, options ...Options) (*buffer.Buffer, error) {
-	table, err := groupBy(ctx, c, hashtable.Request{NullKey: true, Codes: true}, options, valueCounts)
+	table, err := groupBy(ctx, c, hashtable.WithCounts, options, valueCounts)
 	if err != nil {
 		return nil, fmt.Errorf("group: value counts: %w", err)
 	}

@@ -11,10 +11,10 @@ KERNEL mark_firsts(Table table, u32 *bits, u32 with_null) {
             asm volatile("red.relaxed.gpu.or.b32 [%0], %1;" ::"l"(bits + row / 32), "r"(1u << row % 32) : "memory");
 }
 
-// first_rows replaces the slot of each row by the first row of its key. It writes
-// 1 to is_first for a row that is the first of its key and 0 for all others up to
-// capacity, and the same as bits, of whole words. Nulls are a key if with_null.
-KERNEL first_rows(Table table, u32 *slot_of, i32 *is_first, u32 *bits, u32 with_null) {
+// first_rows replaces the slot of each row by the first row of its key. It sets the bits
+// of rows that are the first of their key and clears all others up to capacity, in whole
+// words, and writes the number of set bits of each word. Nulls are a key if with_null.
+KERNEL first_rows(Table table, u32 *slot_of, u32 *bits, u32 *firsts, u32 with_null) {
     const u64 n = count(table), step = threads_per_grid();
     // Whole warps, since each makes a word.
     const u64 padded = (table.capacity + warp_threads - 1) / warp_threads * warp_threads;
@@ -25,21 +25,49 @@ KERNEL first_rows(Table table, u32 *slot_of, i32 *is_first, u32 *bits, u32 with_
             slot_of[i] = row;
             first = row == (u32)i && (with_null != 0 || slot < table.size);
         }
-        if (i < table.capacity)
-            is_first[i] = first;
         const u32 word = ballot(first);
-        if (lane_in_warp() == 0)
+        if (lane_in_warp() == 0) {
             bits[i / warp_threads] = word;
+            firsts[i / warp_threads] = (u32)__builtin_popcount(word);
+        }
     }
 }
 
+// count_firsts writes the number of set bits of each word.
+KERNEL count_firsts(const u32 *bits, u32 *firsts, u64 words) {
+    const u64 step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < words; i += step)
+        firsts[i] = (u32)__builtin_popcount(bits[i]);
+}
+
+// before returns the number of set bits before a word. A rank is the number of set bits
+// of a word and of all before it.
+DEVICE u32 before(const u32 *ranks, u64 word) { return word == 0 ? 0 : ranks[word - 1]; }
+
 // codes_of replaces the first row of each row's key by the code of the key: the number of
-// keys before it. A rank is the number of first rows up to and including a row. Nulls
-// without a code, and the elements beyond the rows, get 0.
-KERNEL codes_of(Table table, u32 *first_row, const i32 *ranks, u32 with_null) {
+// first rows before it. Nulls without a code, and the elements beyond the rows, get 0.
+KERNEL codes_of(Table table, u32 *first_row, const u32 *bits, const u32 *ranks, u32 with_null) {
     const u64 n = count(table), step = threads_per_grid();
-    for (u64 i = thread_in_grid(); i < table.capacity; i += step)
-        first_row[i] = i < n && (with_null != 0 || is_valid(table, i)) ? (u32)(ranks[first_row[i]] - 1) : 0;
+    for (u64 i = thread_in_grid(); i < table.capacity; i += step) {
+        u32 code = 0;
+        if (i < n && (with_null != 0 || is_valid(table, i))) {
+            const u32 row = first_row[i], word = row / warp_threads;
+            code = before(ranks, word) + (u32)__builtin_popcount(bits[word] & ((1u << row % warp_threads) - 1));
+        }
+        first_row[i] = code;
+    }
+}
+
+// list_firsts writes the first rows in ascending order, at most most, and their number.
+KERNEL list_firsts(const u32 *bits, const u32 *ranks, u64 words, u32 *rows, u64 most, i64 *listed) {
+    const u64 step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < words; i += step) {
+        u32 at = before(ranks, i);
+        for (u32 left = bits[i]; left != 0 && at < most; left &= left - 1)
+            rows[at++] = (u32)(i * warp_threads + (u64)__builtin_ctz(left));
+        if (i == words - 1)
+            *listed = (i64)(ranks[i] < most ? ranks[i] : most);
+    }
 }
 
 // count_codes adds 1 to the count of each row's code. The lanes of a warp with the same

@@ -73,22 +73,32 @@ DEVICE u64 mixed(u64 word) {
 __device__ inline u64 Table::hash(u64 state, u64 word) const { return mixed((state ^ word ^ seed) * factor); }
 __device__ inline u64 Table::home(u64 hash) const { return __nvvm_mulhi_ull(hash, size); }
 
+// insert_null puts a row into the slot of nulls.
+DEVICE void insert_null(const Table &table, u32 row, u32 *slot_of) {
+    u32 *const slot = &table.slots[table.size];
+    if (row < look(slot))
+        lower(slot, row);
+    if (slot_of != nullptr)
+        slot_of[row] = (u32)table.size;
+}
+
 // insert puts every row into the table and writes the slot that it is in to
-// slot_of, unless that is null. Keys has key(row), hash(table, key) and same(key, row).
+// slot_of, unless that is null. Keys has key(row), hash(table, key), same(key, row) and
+// exists(key), which is false for keys that are treated like nulls.
 template <typename Keys> DEVICE void insert(const Table &table, const Keys &keys, u32 *slot_of) {
     const u64 n = count(table), step = threads_per_grid();
     for (u64 i = thread_in_grid(); i < n; i += step) {
         const u32 row = (u32)i;
-        u64 slot = table.size;
         if (!is_valid(table, i)) {
-            if (row < look(&table.slots[slot]))
-                lower(&table.slots[slot], row);
-            if (slot_of != nullptr)
-                slot_of[i] = (u32)slot;
+            insert_null(table, row, slot_of);
             continue;
         }
         const auto key = keys.key(i);
-        slot = table.home(keys.hash(table, key));
+        if (!keys.exists(key)) {
+            insert_null(table, row, slot_of);
+            continue;
+        }
+        u64 slot = table.home(keys.hash(table, key));
         while (true) {
             u32 there = look(&table.slots[slot]);
             if (there == no_row) {

@@ -11,6 +11,7 @@ struct Run {
 template <typename Derived> struct Bytes {
     __device__ Run key(u64 row) const { return static_cast<const Derived *>(this)->run(row); }
 
+    __device__ bool exists(Run) const { return true; }
     __device__ u64 hash(const Table &table, Run key) const {
         u64 state = table.hash(0, key.length), word = 0;
         for (u64 i = 0; i < key.length; i++) {

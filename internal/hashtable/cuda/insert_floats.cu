@@ -17,6 +17,7 @@ template <typename T, typename Bits> struct Floats {
         __builtin_memcpy(&bits, &value, sizeof bits);
         return bits;
     }
+    __device__ bool exists(Bits) const { return true; }
     __device__ u64 hash(const Table &table, Bits key) const { return table.hash(0, key); }
     __device__ bool same(Bits key, u32 row) const { return this->key(row) == key; }
 };
@@ -31,6 +32,7 @@ struct Halves {
             return nan_f16;
         return (bits & 0x7fff) == 0 ? 0 : bits;
     }
+    __device__ bool exists(u32) const { return true; }
     __device__ u64 hash(const Table &table, u32 key) const { return table.hash(0, key); }
     __device__ bool same(u32 key, u32 row) const { return this->key(row) == key; }
 };

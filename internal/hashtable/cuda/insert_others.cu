@@ -6,6 +6,7 @@ struct Booleans {
     u64 first;
 
     __device__ u32 key(u64 row) const { return bits[first + row >> 3] >> (first + row & 7) & 1; }
+    __device__ bool exists(u32) const { return true; }
     __device__ u64 hash(const Table &table, u32 key) const { return table.hash(0, key); }
     __device__ bool same(u32 key, u32 row) const { return this->key(row) == key; }
 };
@@ -19,6 +20,7 @@ struct Pairs {
     const Pair *values;
 
     __device__ Pair key(u64 row) const { return values[row]; }
+    __device__ bool exists(Pair) const { return true; }
     __device__ u64 hash(const Table &table, Pair key) const { return table.hash(table.hash(0, key.high), key.low); }
     __device__ bool same(Pair key, u32 row) const {
         const Pair there = values[row];
