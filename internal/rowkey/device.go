@@ -238,8 +238,8 @@ func add(w *kernels.Words, s memory.Slice[uint8]) {
 	w.AddAddress(s.Pointer(), s.Block())
 }
 
-// addPiece adds the kernels' Piece.
-func (l *deviceLeaf) addPiece(w *kernels.Words, p *Piece, left int) {
+// addFixed adds the kernels' Fixed.
+func (l *deviceLeaf) addFixed(w *kernels.Words) {
 	add(w, l.values)
 	if l.Storage == Ranked {
 		add(w, l.ranks)
@@ -247,12 +247,19 @@ func (l *deviceLeaf) addPiece(w *kernels.Words, p *Piece, left int) {
 		w.Add(0)
 	}
 	add(w, l.valid)
+	for _, value := range [...]uint64{uint64(l.valueBit), uint64(l.validBit), l.ranks.Bytes() / 4, uint64(l.Layout.Width)} {
+		w.Add(value)
+	}
+}
+
+// addPiece adds the kernels' Piece.
+func (l *deviceLeaf) addPiece(w *kernels.Words, p *Piece, left int) {
+	l.addFixed(w)
 	nan := p.NaN
 	if p.Content == Rank && l.Nullable {
 		nan = 1
 	}
 	for _, value := range [...]uint64{
-		uint64(l.valueBit), uint64(l.validBit), l.ranks.Bytes() / 4, uint64(l.Layout.Width),
 		uint64(p.Content), uint64(p.Bits), uint64(p.Word), uint64(int64(left)), p.Subtract, p.Flip, nan,
 	} {
 		w.Add(value)

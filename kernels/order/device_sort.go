@@ -2,13 +2,10 @@ package order
 
 import (
 	"errors"
-	"fmt"
 	"math/bits"
 
-	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
-	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/radix"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/memory"
@@ -109,30 +106,3 @@ func (o *ordering) sortOnDevice(rows memory.Slice[uint32], scratch []memory.Slic
 
 // bitsFor returns the number of bits that hold the numbers below n.
 func bitsFor(n int) int { return bits.Len64(uint64(max(n-1, 0))) }
-
-// errNoDevice is the error of the functions of this file.
-var errNoDevice = fmt.Errorf("there are no kernels for it yet: %w", device.ErrNotSupported)
-
-// ranksOnDevice writes the ranks of the rows, as uint32 or, for averages, float64. sorted
-// are the rows in order.
-func (o *ordering) ranksOnDevice(r ranking, sorted memory.Slice[uint32], out op.Buffers) error {
-	return errNoDevice
-}
-
-// columnOnDevice sorts the values of a plan that is reversible. reversible reports whether
-// it does.
-func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err error) {
-	return nil, false, nil
-}
-
-// unsortedOnDevice returns the first row that comes before its predecessor, or −1.
-func (o *ordering) unsortedOnDevice() (row int64, err error) { return 0, errNoDevice }
-
-// searchOnDevice writes, for each row from sorted on, the number of the first of the rows
-// before sorted that does not come before it or, if upper is set, that comes after it.
-func (o *ordering) searchOnDevice(sorted int, upper bool, out memory.Slice[uint32]) error {
-	return errNoDevice
-}
-
-// boundOnDevice finds the bounds of integer sources if that shortens the words.
-func (o *ordering) boundOnDevice() error { return nil }

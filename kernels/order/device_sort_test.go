@@ -2,8 +2,6 @@ package order_test
 
 import (
 	"fmt"
-	"slices"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -32,9 +30,6 @@ func onKernels(t *testing.T, f func(t *testing.T, mgr *memory.Manager)) {
 func TestKernelsSortEveryType(t *testing.T) {
 	onKernels(t, func(t *testing.T, mgr *memory.Manager) {
 		for number, of := range ordertest.Types() {
-			if needsRanks(of) {
-				continue
-			}
 			g := arraytest.NewGenerator(uint64(number))
 			for _, n := range []int{0, 1, 2, 30, 400} {
 				for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull, arraytest.AllNull} {
@@ -55,7 +50,7 @@ func TestKernelsSortMixes(t *testing.T) {
 			g := arraytest.NewGenerator(rapid.Uint64().Draw(t, "seed"))
 			g.Sliced = rapid.Bool().Draw(t, "sliced")
 			g.Nulls = arraytest.Nulls(rapid.IntRange(0, 1).Draw(t, "nulls"))
-			types := rapid.SliceOfN(rapid.SampledFrom(slices.DeleteFunc(ordertest.Types(), needsRanks)), 1, 4).Draw(t, "types")
+			types := rapid.SliceOfN(rapid.SampledFrom(ordertest.Types()), 1, 4).Draw(t, "types")
 			c := newCase(g, rapid.IntRange(0, 300).Draw(t, "rows"), types...)
 			c.checkSort(t, mgr, "mix")
 			c.release()
@@ -76,10 +71,4 @@ func TestKernelsSortTiles(t *testing.T) {
 			c.release()
 		}
 	})
-}
-
-// needsRanks reports whether a type has parts that are ordered by their ranks.
-func needsRanks(of arrow.DataType) bool {
-	name := of.String()
-	return strings.Contains(name, "list") || strings.Contains(name, "dictionary") || of.ID() == arrow.EXTENSION
 }

@@ -103,7 +103,7 @@ func (o *ordering) ranks(r ranking) (*column.Column, error) {
 			return nil, errNoEstimate
 		}
 		sizes := result.Sizes()
-		return nil, o.call.Estimate(sizes[:], scratch)
+		return nil, o.call.Estimate(sizes[:], append(scratch, o.rankScratch()...))
 	}
 	return o.newColumn(result, func(out op.Buffers) error {
 		block, buffers, err := o.call.Scratch(scratch...)

@@ -110,6 +110,171 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_places(u64 *places, const u64 *nexts, const
             places[run] = nexts[run] < ends[run] ? nexts[run] : at_length;
 }
 
+// compare returns −1, 0 or 1: the order of two strings or lists whose nulls agree.
+DEVICE i32 compare(const Texts &texts, u64 a, u64 b) {
+    const Span x = texts.span(a), y = texts.span(b);
+    const u64 end = x.length < y.length ? x.length : y.length;
+    for (u64 at = 0; at < end; at += texts.units()) {
+        const u64 one = texts.word(x, at), other = texts.word(y, at);
+        if (one != other)
+            return one < other ? -1 : 1;
+    }
+    return x.length < y.length ? -1 : x.length > y.length;
+}
+
+// The order of a row and its predecessor, by the words and tails so far.
+static constexpr u8 row_equal = 0, row_after = 1, row_before = 2;
+
+// compare_neighbours finds the order of rows whose words were equal so far.
+template <typename Order> DEVICE void compare_neighbours(u8 *orders, u64 n, bool first, Order order) {
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid()) {
+        if (!first && orders[i] != row_equal)
+            continue;
+        const i32 found = i == 0 ? 1 : order(i);
+        orders[i] = found < 0 ? row_before : found > 0 ? row_after : row_equal;
+    }
+}
+
+#define NEIGHBOURS(width, Word)                                                                                                                                \
+    KERNEL LAUNCH_BOUNDS(threads) rowkey_neighbours_##width(u8 *orders, const Word *words, const i64 *counted, i64 capacity, u32 first) {                      \
+        compare_neighbours(orders, device_rows(counted, capacity), first != 0,                                                                                 \
+                           [&](u64 i) { return words[i] < words[i - 1] ? -1 : (i32)(words[i] > words[i - 1]); });                                              \
+    }                                                                                                                                                          \
+    KERNEL LAUNCH_BOUNDS(threads) rowkey_narrow_##width(u32 *lows, u32 *highs, const Word *words, u64 sorted, u64 n) {                                         \
+        narrow(lows, highs, n, [&](u64 row, u64 i) { return words[row] < words[sorted + i] ? -1 : (i32)(words[row] > words[sorted + i]); });                   \
+    }
+
+// narrow finds, for each value, the rows that are equal to it among those that were equal
+// by earlier words: from lows to highs.
+template <typename Order> DEVICE void narrow(u32 *lows, u32 *highs, u64 n, Order order) {
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid()) {
+        u32 low = lows[i], high = highs[i], end = high;
+        while (low < high) {
+            const u32 middle = low + (high - low) / 2;
+            const i32 found = order(middle, i);
+            if (found < 0)
+                low = middle + 1;
+            else {
+                high = middle;
+                if (found > 0)
+                    end = middle;
+            }
+        }
+        lows[i] = low;
+        // The upper bound lies between the lower one and the first row known to be after.
+        while (low < end) {
+            const u32 middle = low + (end - low) / 2;
+            if (order(middle, i) <= 0)
+                low = middle + 1;
+            else
+                end = middle;
+        }
+        highs[i] = low;
+    }
+}
+
+NEIGHBOURS(32, u32)
+NEIGHBOURS(64, u64)
+
+// rowkey_neighbours_texts compares rows by whole strings or lists.
+KERNEL LAUNCH_BOUNDS(threads) rowkey_neighbours_texts(u8 *orders, Rows rows, i32 sign, Texts texts) {
+    compare_neighbours(orders, rows.count(), false, [&](u64 i) { return sign * compare(texts, rows[i], rows[i - 1]); });
+}
+
+KERNEL LAUNCH_BOUNDS(threads) rowkey_narrow_texts(u32 *lows, u32 *highs, u64 sorted, u64 n, i32 sign, Texts texts) {
+    narrow(lows, highs, n, [&](u64 row, u64 i) { return sign * compare(texts, row, sorted + i); });
+}
+
+// rowkey_first_before finds the first row that comes before its predecessor. found is
+// ~0 before.
+KERNEL LAUNCH_BOUNDS(threads) rowkey_first_before(u64 *found, const u8 *orders, const i64 *counted, i64 capacity) {
+    const u64 n = device_rows(counted, capacity);
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid())
+        if (orders[i] == row_before) {
+            __nvvm_atom_min_gen_ull(found, i);
+            return;
+        }
+}
+
+struct Smallest {
+    METHOD u64 none() const { return ~0ull; }
+    METHOD u64 fold(u64 a, u64 b) const { return b < a ? b : a; }
+};
+
+// rowkey_bounds finds the least and the greatest value of integers, and of their
+// complement: bounds are the least value and the least complement, ~0 before.
+KERNEL LAUNCH_BOUNDS(threads) rowkey_bounds(u64 *bounds, Rows rows, u64 sign, Fixed from) {
+    __shared__ u64 shared[2][threads / warp_threads];
+    const u64 n = rows.count();
+    u64 least = ~0ull, rest = ~0ull;
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid())
+        if (from.is_valid(i)) {
+            const u64 image = from.number(i) ^ sign;
+            least = image < least ? image : least;
+            rest = ~image < rest ? ~image : rest;
+        }
+    least = warp_fold(least, Smallest());
+    rest = warp_fold(rest, Smallest());
+    u64 all, others;
+    block_fold_before<threads / warp_threads>(least, shared[0], all, Smallest());
+    block_fold_before<threads / warp_threads>(rest, shared[1], others, Smallest());
+    if (thread_in_block() == 0) {
+        __nvvm_atom_min_gen_ull(bounds, all);
+        __nvvm_atom_min_gen_ull(bounds + 1, others);
+    }
+}
+
+// Decoded is the reverse of a piece of a plan with one key: Plan.Decode.
+struct Decoded {
+    u64 storage; // 0: natural, 1: integer, 2: real
+    u64 width;   // bytes of a value, 0 for booleans
+    u64 nulls;   // 1 if the first bit says whether the row is null
+    u64 null_flip, bits, length, subtract, flip;
+};
+
+// decode_words writes the values and the bitmap of words. Each warp writes whole words of
+// bitmaps, for all rows of the capacity.
+template <typename Word> DEVICE void decode_words(u8 *values, u32 *valid, const Word *words, const i64 *counted, i64 capacity, const Decoded &to) {
+    const u64 n = device_rows(counted, capacity), whole = ((u64)capacity + 63) / 64 * 64;
+    for (u64 i = thread_in_grid(); i < whole; i += threads_per_grid()) {
+        const u64 word = i < n ? words[i] : 0;
+        const bool there = i < n && (to.nulls == 0 || (word >> to.bits - 1 & 1) == to.null_flip);
+        u64 value = there && to.length > 0 ? ((word & ~0ull >> 64 - to.length) ^ to.flip) : 0;
+        if (there) {
+            const u64 width = to.width == 0 ? 1 : 8 * to.width, sign = 1ull << width - 1, all = ~0ull >> 64 - width;
+            value = value + to.subtract & all;
+            if (to.storage == 1)
+                value ^= sign;
+            else if (to.storage == 2)
+                value = (value & sign) != 0 ? value ^ sign : ~value & all;
+        }
+        const u32 is_valid = ballot(there), is_true = ballot(value != 0);
+        if (lane_in_warp() == 0) {
+            if (valid != nullptr)
+                valid[i / 32] = is_valid;
+            if (to.width == 0)
+                ((u32 *)values)[i / 32] = is_true;
+        }
+        if (i >= (u64)capacity)
+            continue;
+        if (to.width == 1)
+            values[i] = value;
+        else if (to.width == 2)
+            ((u16 *)values)[i] = value;
+        else if (to.width == 4)
+            ((u32 *)values)[i] = value;
+        else if (to.width == 8)
+            ((u64 *)values)[i] = value;
+    }
+}
+
+KERNEL LAUNCH_BOUNDS(threads) rowkey_decode_32(u8 *values, u32 *valid, const u32 *words, const i64 *counted, i64 capacity, Decoded to) {
+    decode_words(values, valid, words, counted, capacity, to);
+}
+KERNEL LAUNCH_BOUNDS(threads) rowkey_decode_64(u8 *values, u32 *valid, const u64 *words, const i64 *counted, i64 capacity, Decoded to) {
+    decode_words(values, valid, words, counted, capacity, to);
+}
+
 // rowkey_both writes the conjunction of two bitmaps. A warp writes a word at a time.
 KERNEL LAUNCH_BOUNDS(threads) rowkey_both(u32 *out, const u8 *a, u64 a_bit, const u8 *b, u64 b_bit, u64 n) {
     for (u64 word = thread_in_grid(); word * 32 < n; word += threads_per_grid()) {

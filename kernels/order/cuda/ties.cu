@@ -34,3 +34,85 @@ KERNEL LAUNCH_BOUNDS(tie_threads) order_numbers(u32 *out, u64 n) {
     for (u64 i = thread_in_grid(); i < n; i += threads_per_grid())
         out[i] = (u32)i;
 }
+
+// order_groups numbers the groups of equal rows, which begin where a row is not equal to
+// its predecessor: groups is the number of each row's group, begins the first row of each,
+// and the number of rows behind the last one.
+KERNEL LAUNCH_BOUNDS(tie_threads) order_groups(u32 *groups, u32 *begins, const u8 *orders, const i64 *counted, i64 capacity, void *state) {
+    __shared__ u32 sums[tie_warps], tile_before, ticket;
+    if (thread_in_block() == 0)
+        ticket = take_tile(state);
+    synchronize_block();
+    const u32 tile = ticket, lane = lane_in_warp(), warp = thread_in_block() / warp_threads;
+    const u64 n = device_rows(counted, capacity), begin = (u64)tile * tie_rows + warp * (tie_loads * warp_threads) + lane;
+    u32 heads[tie_loads], sum = 0, all;
+#pragma unroll
+    for (u32 i = 0; i < tie_loads; i++) {
+        const u64 at = begin + i * warp_threads;
+        heads[i] = ballot(at < n && (at == 0 || orders[at] != 0));
+        sum += __builtin_popcount(heads[i]);
+    }
+    u32 own = block_fold_before<tie_warps>(sum, sums, all, Sum<u32>());
+    if (warp == 0) {
+        const u32 before = before_tile(state, tile, all, Sum<u32>());
+        if (lane == 0)
+            tile_before = before;
+    }
+    synchronize_block();
+    own += tile_before;
+#pragma unroll
+    for (u32 i = 0; i < tie_loads; i++) {
+        const u64 at = begin + i * warp_threads;
+        const u32 group = own + __builtin_popcount(heads[i] & (2u << lane) - 1) - 1;
+        if (at < n) {
+            groups[at] = group;
+            if ((heads[i] >> lane & 1) != 0)
+                begins[group] = (u32)at;
+            if (at == n - 1)
+                begins[group + 1] = (u32)n;
+        }
+        own += __builtin_popcount(heads[i]);
+    }
+}
+
+// Method is order.Method.
+enum Method : u32 { rank_min, rank_max, rank_dense, rank_first, rank_average };
+
+// order_ranks writes the rank of each row, and 0 after the row count. If null_word is set,
+// its bit null_bit is 0 if the first group are nulls, whose rank is 0.
+KERNEL LAUNCH_BOUNDS(tie_threads) order_ranks(u32 *ranks, f64 *averages, const u32 *sorted, const u32 *groups, const u32 *begins, const i64 *counted,
+                                              i64 capacity, u32 method, const u64 *null_word, u32 null_bit) {
+    const u64 n = device_rows(counted, capacity);
+    const u32 first = null_word != nullptr && (*null_word >> null_bit & 1) == 0 ? 0 : 1;
+    for (u64 i = thread_in_grid(); i < (u64)capacity; i += threads_per_grid()) {
+        if (i >= n) {
+            if (method == rank_average)
+                averages[i] = 0;
+            else
+                ranks[i] = 0;
+            continue;
+        }
+        const u32 row = sorted[i];
+        if (method == rank_dense) {
+            ranks[row] = groups[i] + first;
+            continue;
+        }
+        if (method == rank_first) {
+            ranks[row] = (u32)i + 1;
+            continue;
+        }
+        const u32 group = groups[i], begin = begins[group] + 1, end = begins[group + 1];
+        if (method == rank_average)
+            averages[row] = ((f64)begin + (f64)end) / 2;
+        else
+            ranks[row] = method == rank_max ? end : begin;
+    }
+}
+
+// order_limits writes the bounds of a search before the first word.
+KERNEL LAUNCH_BOUNDS(tie_threads) order_limits(u32 *lows, u32 *highs, u32 sorted, u64 n) {
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid()) {
+        lows[i] = 0;
+        highs[i] = sorted;
+    }
+}

@@ -1,0 +1,137 @@
+package rowkey
+
+import (
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+var (
+	neighbourNames = [2]string{"rowkey_neighbours_32", "rowkey_neighbours_64"}
+	narrowNames    = [2]string{"rowkey_narrow_32", "rowkey_narrow_64"}
+	decodeNames    = [2]string{"rowkey_decode_32", "rowkey_decode_64"}
+)
+
+// WordsBytes returns the size of the largest words of n rows.
+func (p *Plan) WordsBytes(n int) uint64 {
+	width := 0
+	for i := range p.Segments {
+		width = max(width, p.Segments[i].Width())
+	}
+	return uint64(n) * uint64(width)
+}
+
+// sign returns the order of the strings of a descending source.
+func (d *Device) sign(t *Tail) int32 {
+	if d.leaves[t.Source].Descending {
+		return -1
+	}
+	return 1
+}
+
+// Neighbours compares each row with the row before it, and writes to orders 0 if they are
+// equal, 1 if it comes after, and 2 if it comes before. The first row comes after. words
+// has the size of WordsBytes.
+func (d *Device) Neighbours(rows DeviceRows, words, orders memory.Slice[uint8]) error {
+	if d.plan.Segments[0].Words() == 0 {
+		if err := orders.Fill(d.call.Stream, 0); err != nil {
+			return err
+		}
+	}
+	first := uint32(1)
+	for number := range d.plan.Segments {
+		s := &d.plan.Segments[number]
+		for word := range s.Words() {
+			if err := d.Encode(number, word, rows, words); err != nil {
+				return err
+			}
+			if err := d.launch(neighbourNames[s.Width()/8], rows.Rows, orders, words, rows.Counted, int64(rows.Rows), first); err != nil {
+				return err
+			}
+			first = 0
+		}
+		if s.Tail == nil {
+			continue
+		}
+		texts := d.leaves[s.Tail.Source].texts()
+		if err := d.launch("rowkey_neighbours_texts", rows.Rows, orders, rows.argument(), d.sign(s.Tail), texts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// FirstBefore writes the number of the first row that comes before the row before it, by
+// the orders of Neighbours, or a number above all.
+func (d *Device) FirstBefore(rows DeviceRows, orders memory.Slice[uint8], found memory.Slice[uint64]) error {
+	if err := found.AsBytes().Fill(d.call.Stream, 0xff); err != nil {
+		return err
+	}
+	return d.launch("rowkey_first_before", rows.Rows, found, orders, rows.Counted, int64(rows.Rows))
+}
+
+// Narrow moves the bounds of each row from sorted on, n rows, to those of the rows before
+// sorted that equal it. These are sorted. words has the size of WordsBytes for all rows.
+func (d *Device) Narrow(sorted, n int, lows, highs memory.Slice[uint32], words memory.Slice[uint8]) error {
+	rows := DeviceRows{Rows: sorted + n}
+	for number := range d.plan.Segments {
+		s := &d.plan.Segments[number]
+		for word := range s.Words() {
+			if err := d.Encode(number, word, rows, words); err != nil {
+				return err
+			}
+			if err := d.launch(narrowNames[s.Width()/8], n, lows, highs, words, uint64(sorted), uint64(n)); err != nil {
+				return err
+			}
+		}
+		if s.Tail == nil {
+			continue
+		}
+		texts := d.leaves[s.Tail.Source].texts()
+		if err := d.launch("rowkey_narrow_texts", n, lows, highs, uint64(sorted), uint64(n), d.sign(s.Tail), texts); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// Bounds finds the bounds of a source of integers: the least value and the complement of
+// the greatest one, as [Bounds].
+func (d *Device) Bounds(source int, rows DeviceRows, bounds memory.Slice[uint64]) error {
+	if err := bounds.AsBytes().Fill(d.call.Stream, 0xff); err != nil {
+		return err
+	}
+	l := &d.leaves[source]
+	sign := uint64(0)
+	if l.Storage == Signed {
+		sign = 1 << (8*l.Layout.Width - 1)
+	}
+	var from kernels.Words
+	l.addFixed(&from)
+	return d.launch("rowkey_bounds", rows.Rows, bounds, rows.argument(), sign, &from)
+}
+
+// Decode writes the values of the words of a reversible plan, and the bitmap if the source
+// is nullable.
+func (d *Device) Decode(words memory.Slice[uint8], rows DeviceRows, values, valid memory.Slice[uint8]) error {
+	s, segment := &d.plan.Sources[0], &d.plan.Segments[0]
+	value := Piece{Subtract: s.Least} // of a piece without bits
+	nulls, nullFlip := uint64(0), uint64(0)
+	for _, piece := range segment.Pieces {
+		if piece.Content == Nulls {
+			nulls, nullFlip = 1, piece.Flip
+		} else {
+			value = piece
+		}
+	}
+	width, storage := uint64(s.Layout.Width), uint64(0)
+	switch s.Storage {
+	case Boolean:
+		width = 0
+	case Signed:
+		storage = 1
+	case Float:
+		storage = 2
+	}
+	to := &kernels.Words{Values: []uint64{storage, width, nulls, nullFlip, uint64(segment.Bits), uint64(value.Bits), value.Subtract, value.Flip}}
+	return d.launch(decodeNames[segment.Width()/8], rows.Rows, values, valid, words, rows.Counted, int64(rows.Rows), to)
+}

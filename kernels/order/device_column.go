@@ -1,0 +1,60 @@
+package order
+
+import (
+	"errors"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/radix"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// columnOnDevice sorts the values of a plan that is reversible. reversible reports whether
+// it does.
+func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err error) {
+	if !o.plan.Reversible() || o.plan.Bits() == 0 {
+		return nil, false, nil
+	}
+	result := o.result(o.columns[0].Type())
+	result.Nullable = o.plan.Sources[0].Nullable
+	s := o.firstSort()
+	s.Numbers, s.DropKeys = radix.NoNumbers, false
+	bitmaps := o.plan.DeviceScratch()
+	scratch := bitmaps
+	if o.rows > 0 {
+		second := uint64(0)
+		if s.SecondBuffers() {
+			second = s.KeyBytes()
+		}
+		scratch = append(scratch, s.KeyBytes(), second, s.StateBytes())
+	}
+	if o.call.Estimating() {
+		sizes := result.Sizes()
+		return nil, true, o.call.Estimate(sizes[:], scratch)
+	}
+	made, err = o.newColumn(result, func(out op.Buffers) error {
+		block, buffers, err := o.call.Scratch(scratch...)
+		if err != nil {
+			return err
+		}
+		return errors.Join(o.sortValuesOnDevice(&s, buffers[:len(bitmaps)], buffers[len(bitmaps):], out), block.Release())
+	})
+	return made, true, err
+}
+
+func (o *ordering) sortValuesOnDevice(s *radix.Sort, bitmaps, scratch []memory.Slice[uint8], out op.Buffers) error {
+	encoder, err := rowkey.NewDevice(&o.call, o.plan, bitmaps)
+	if err != nil {
+		return err
+	}
+	buffers := radix.Buffers{Keys: [2]memory.Slice[uint8]{scratch[0], scratch[1]}, State: scratch[2]}
+	rows := rowkey.DeviceRows{Rows: o.rows, Counted: o.counted}
+	if err := encoder.Encode(0, 0, rows, buffers.Keys[s.Source()]); err != nil {
+		return err
+	}
+	if err := s.Run(&o.call, buffers); err != nil {
+		return err
+	}
+	return encoder.Decode(buffers.Keys[0], rows, out.Values, out.Valid)
+}
