@@ -13,7 +13,7 @@ import (
 //go:embed cuda/*.ptx
 var code embed.FS
 
-// set has one file per kernel, or one for all kernels of a fold.
+// set has a file of templates for cumulative operators and one for fills.
 var set = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
 
 const (

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"math/bits"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -96,12 +95,8 @@ const (
 	fillRows    = 32 * fillThreads
 )
 
-// fillKernels are the kernel names, indexed by the logarithm of the width in bits.
-var fillKernels = [...]string{0: "fill_1", 3: "fill_8", 4: "fill_16", 5: "fill_32", 6: "fill_64", 7: "fill_128", 8: "fill_256"}
-
 func launchFill(call *op.Call, tiles tiling, in op.View, out op.Buffers, width int, backward bool) error {
-	name := fillKernels[bits.TrailingZeros(uint(width))]
-	f, err := call.Kernel(&set, name, name)
+	f, err := fillKernel(call, width)
 	if err != nil {
 		return err
 	}

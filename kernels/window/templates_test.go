@@ -43,15 +43,23 @@ func text(t testing.TB, i *kernelset.Instance) string {
 // TestTemplates fills all templates: each definition fits the holes of its template, and
 // no two kernels share a name.
 func TestTemplates(t *testing.T) {
-	names, used := map[string]bool{}, map[string]bool{}
-	for _, i := range foldInstances() {
+	all := foldInstances()
+	for i := range fillKernels {
+		all = append(all, &fillKernels[i])
+	}
+	names, used := map[string]bool{"fill_1": true}, map[string]bool{"fill_1": true}
+	for _, i := range all {
 		require.False(t, names[i.Entry], i.Entry)
 		names[i.Entry], used[i.Template] = true, true
 		require.Equal(t, 1, strings.Count(text(t, i), ".entry "+i.Template+"("), i.Entry)
 	}
-	file, err := set.Text("cumulative")
-	require.NoError(t, err)
-	require.Equal(t, strings.Count(file, ".entry "), len(used), "each template is used")
+	entries := 0
+	for _, name := range []string{"cumulative", "fill"} {
+		file, err := set.Text(name)
+		require.NoError(t, err)
+		entries += strings.Count(file, ".entry ")
+	}
+	require.Equal(t, entries, len(used), "each template is used")
 }
 
 // BenchmarkText measures what the first use of a kernel adds to the driver's work: the

@@ -1,3 +1,0 @@
-#include "fill.cuh"
-
-FILL(fill_16, u16)

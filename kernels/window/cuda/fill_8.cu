@@ -1,3 +1,0 @@
-#include "fill.cuh"
-
-FILL(fill_8, u8)
