@@ -4,11 +4,9 @@ import (
 	"embed"
 	"errors"
 	"math"
-	"strconv"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
-	"github.com/gpuframe/gpuframe/internal/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -34,20 +32,8 @@ const (
 //go:embed cuda/*.ptx
 var code embed.FS
 
-// set has one kernel in each file, with the name of the file.
+// set has the templates of the histograms.
 var set = kernelset.Set{Files: code, Directory: "cuda"}
-
-// realNames are the kernels that compare floats, by class and width of the values.
-// wholeNames are those that compare integers, by width.
-var realNames, wholeNames = func() (real [numbers.Classes][numbers.Widths]string, whole [numbers.Widths]string) {
-	for width := range whole {
-		for class := range real {
-			real[class][width] = "histogram_" + numbers.Type{Class: numbers.Class(class), Bytes: 1 << width}.String()
-		}
-		whole[width] = "histogram_whole_" + strconv.Itoa(8<<width)
-	}
-	return real, whole
-}()
 
 // copies returns the number of copies of each counter in the shared memory of a block.
 // With more copies fewer threads update one counter at a time. It is zero if the
@@ -65,11 +51,11 @@ func (b bins) copies() int {
 
 // launch counts the values on a GPU.
 func (b bins) launch(call *op.Call, in op.View, counts memory.Slice[int64]) error {
-	name := realNames[b.number.Class][b.number.Index()]
+	kernel := &realKernels[b.number.Class][b.number.Index()]
 	if b.mapping.whole() {
-		name = wholeNames[b.number.Index()]
+		kernel = &wholeKernels[b.number.Index()]
 	}
-	f, err := call.Kernel(&set, name, name)
+	f, err := call.Instance(&set, kernel)
 	if err != nil {
 		return err
 	}

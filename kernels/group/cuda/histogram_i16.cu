@@ -1,4 +1,0 @@
-#include "histogram.cuh"
-
-typedef RealBins<PlainNumber<i16>> Which;
-HISTOGRAM(histogram_i16, Which)

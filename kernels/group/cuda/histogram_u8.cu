@@ -1,4 +1,0 @@
-#include "histogram.cuh"
-
-typedef RealBins<PlainNumber<u8>> Which;
-HISTOGRAM(histogram_u8, Which)

@@ -1,4 +1,0 @@
-#include "histogram.cuh"
-
-typedef IntegerBins<u64> Which;
-HISTOGRAM(histogram_whole_64, Which)

@@ -1,4 +1,0 @@
-#include "histogram.cuh"
-
-typedef IntegerBins<u8> Which;
-HISTOGRAM(histogram_whole_8, Which)
