@@ -46,11 +46,14 @@ func choose(ctx context.Context, mask, a, b *column.Column, options kernels.Opti
 	if err != nil {
 		return nil, err
 	}
+	g := newGatherer(ctx, &call)
+	if call.Estimating() {
+		return nil, g.estimateChoice(mask, a, b, l)
+	}
 	like, err := sameRows(ctx, mask, a, b)
 	if err != nil {
 		return nil, err
 	}
-	g := newGatherer(ctx, &call)
 	made, err := g.choose(mask, a, b, like, l)
 	if err = errors.Join(err, g.release()); err != nil {
 		return nil, errors.Join(err, made.Release())
@@ -85,13 +88,13 @@ func (g *gatherer) choose(mask, a, b, like *column.Column, l layout.Layout) (*co
 	if like.DeviceRows().Len() == 0 {
 		capacity = n
 	}
-	buffers, err := g.allocate(8 * uint64(capacity))
+	buffers, err := g.scratch(8 * uint64(capacity))
 	if err != nil {
 		return nil, err
 	}
 	s := &source{
 		order: listed64, indices: buffers[0], limit: 2 * uint64(n), capacity: capacity, rows: like.DeviceRows(),
-		nulls: !parts[0].valid(by).absent(),
+		nulls: !parts[0].valid(by).absent(), once: true, exact: true,
 	}
 	if n > 0 {
 		if err := g.chooseRows(buffers[0], parts[0], by); err != nil {
@@ -108,6 +111,41 @@ func (g *gatherer) choose(mask, a, b, like *column.Column, l layout.Layout) (*co
 		return nil, err
 	}
 	return made[0], nil
+}
+
+// estimateChoice reports the sizes of a choice. Those of types that are concatenated and
+// taken are upper bounds: each row is in one of both columns.
+func (g *gatherer) estimateChoice(mask, a, b *column.Column, l layout.Layout) error {
+	by, err := layoutOf(mask.Type())
+	if err != nil {
+		return err
+	}
+	if !g.call.OnHost() && (l.Kind == layout.Fixed || l.Kind == layout.Bits) && mask.Len() > 0 {
+		if _, ok, err := g.chooseValues(whole(mask), whole(a), whole(b), by, l); err != nil {
+			return err
+		} else if ok {
+			return g.sizes.estimate(g.call)
+		}
+	}
+	both := newGatherer(g.ctx, g.call)
+	if err := both.estimateConcat([]part{whole(a), whole(b)}); err != nil {
+		return err
+	}
+	if l.Kind == layout.Binary {
+		g.sizes.scratch = both.sizes.result
+	} else {
+		g.sizes.result = both.sizes.result // dictionaries and children may be shared
+	}
+	if _, err := g.scratch(8 * uint64(mask.Len())); err != nil {
+		return err
+	}
+	if _, err := g.columns([]*column.Column{a, b}, &source{
+		order: listed64, limit: 2 * uint64(mask.Len()), capacity: mask.Len(), rows: mask.DeviceRows(),
+		nulls: !whole(mask).valid(by).absent(), once: true,
+	}); err != nil {
+		return err
+	}
+	return g.sizes.estimate(g.call)
 }
 
 // chooseRows writes, for each row of the mask, the index of the chosen row in the
@@ -162,6 +200,9 @@ func (g *gatherer) chooseValues(mask, a, b part, by, l layout.Layout) (made *col
 	}
 	if buffers, err = g.allocate(bitmapIf(nullable, n), bytes); err != nil {
 		return nil, false, err
+	}
+	if g.estimating() {
+		return nil, true, nil
 	}
 	if err := launch(g.call, chooseFile, name, n, each, buffers[1], buffers[0],
 		isTrue.bytes, isTrue.at, valid.bytes, valid.at, aValues.bytes, aValues.at, aValid.bytes, aValid.at,

@@ -63,7 +63,7 @@ func concatTables(ctx context.Context, tables []*buffer.Buffer, options kernels.
 		if table.NumColumns() != width {
 			return nil, fmt.Errorf("table %d has %d columns, the first one %d: %w", i, table.NumColumns(), width, buffer.ErrSchema)
 		}
-		rows, err := table.NumRows(ctx)
+		rows, err := rowsOf(ctx, table, options)
 		if err != nil {
 			return nil, fmt.Errorf("table %d: %w", i, err)
 		}
@@ -90,6 +90,15 @@ func concatTables(ctx context.Context, tables []*buffer.Buffer, options kernels.
 		return nil, err
 	}
 	return tableWith(concatSchema(tables, made), made, buffer.Rows{Count: total, Manager: call.Manager})
+}
+
+// rowsOf returns the number of rows of a table. An estimate does not wait for it: it
+// takes the capacity if only the device knows the number.
+func rowsOf(ctx context.Context, table *buffer.Buffer, options kernels.Options) (int64, error) {
+	if _, known := table.HostRows(); known || options.Estimate == nil {
+		return table.NumRows(ctx)
+	}
+	return table.Capacity(), nil
 }
 
 // concatSchema returns the schema of the first table with the types of the results. A
@@ -122,9 +131,11 @@ func concatColumns(ctx context.Context, columns []*column.Column, options kernel
 	}
 	pieces := make([]part, len(columns))
 	for i, c := range columns {
-		rows, err := c.NumRows(ctx)
-		if err != nil {
-			return nil, fmt.Errorf("column %d: %w", i, err)
+		rows := c.Len()
+		if !call.Estimating() {
+			if rows, err = c.NumRows(ctx); err != nil {
+				return nil, fmt.Errorf("column %d: %w", i, err)
+			}
 		}
 		pieces[i] = whole(c)
 		pieces[i].length = rows
@@ -145,9 +156,17 @@ func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (made []*col
 		if err := unifyTypes(each); err != nil {
 			return nil, fmt.Errorf("column %d: %w", i, err)
 		}
-		if begun[i], err = g.concat(each); err != nil {
+		if g.estimating() {
+			err = g.estimateConcat(each)
+		} else {
+			begun[i], err = g.concat(each)
+		}
+		if err != nil {
 			return nil, fmt.Errorf("column %d: %w", i, err)
 		}
+	}
+	if g.estimating() {
+		return nil, g.sizes.estimate(call)
 	}
 	if err := g.settle(); err != nil {
 		return nil, err

@@ -20,8 +20,8 @@ func (g *gatherer) counted(c count) (memory.Slice[int64], error) {
 	if c.rows.Len() == 0 {
 		return c.rows, nil
 	}
-	buffers, err := g.allocate(8)
-	if err != nil {
+	buffers, err := g.scratch(8)
+	if err != nil || g.estimating() {
 		return c.rows, err
 	}
 	made, err := memory.Reinterpret[int64](buffers[0])

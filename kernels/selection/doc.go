@@ -24,6 +24,15 @@
 // Results are new columns, which the caller releases. All functions are safe for
 // concurrent use.
 //
+// # Estimates
+//
+// kernels.EstimateOf takes all operators. Estimates of fixed widths are exact for Take,
+// Reverse, Tail and Choose. Others are upper bounds: a filter is estimated as if it kept
+// every row, strings and lists as if all bytes and elements in memory were taken, and a
+// row count that only the device knows as the capacity. Strings and lists have no bound,
+// and an error that wraps device.ErrNotSupported, in run-end encoded columns and in a
+// Take without Distinct.
+//
 // # Rows by number
 //
 // Operators that compute row numbers on the device, such as sorts and joins, gather

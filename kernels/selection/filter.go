@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -102,8 +103,10 @@ func filterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, 
 	if int64(mask.Len()) != table.Capacity() {
 		return nil, fmt.Errorf("the mask has %d elements, the table a capacity of %d rows: %w", mask.Len(), table.Capacity(), buffer.ErrRows)
 	}
-	if err := checkMaskRows(ctx, table, mask); err != nil {
-		return nil, err
+	if options.Estimate == nil { // an estimate does not wait
+		if err := checkMaskRows(ctx, table, mask); err != nil {
+			return nil, err
+		}
 	}
 	if rows, known := table.HostRows(); known && rows == 0 {
 		return noRows(table)
@@ -173,10 +176,42 @@ func noRows(table *buffer.Buffer) (*buffer.Buffer, error) {
 
 // filterInSteps evaluates the predicate into a mask first.
 func filterInSteps(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, options kernels.Options) (made *buffer.Buffer, err error) {
+	if options.Estimate != nil {
+		return nil, estimateInSteps(ctx, table, predicate, options)
+	}
 	masks, err := expr.Evaluate(ctx, table, []expr.Expr{predicate}, options)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { made, err = released(made, err, masks[0]) }()
 	return filterMask(ctx, table, masks[0], options)
+}
+
+// estimateInSteps adds the memory of the mask to that of a filter by a mask without
+// nulls of the same table.
+func estimateInSteps(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, options kernels.Options) error {
+	mask := uint64(0)
+	masks, err := expr.Evaluate(ctx, table, []expr.Expr{predicate}, options)
+	switch {
+	case errors.Is(err, kernels.ErrEstimated):
+		mask = options.Estimate.Peak()
+	case err != nil:
+		return err
+	default: // the mask is a column of the table
+		if err := releaseColumns(masks); err != nil {
+			return err
+		}
+	}
+	call, columns, err := begin(ctx, options, table)
+	if err != nil {
+		return err
+	}
+	if !call.OnHost() {
+		return fmt.Errorf("a filter of %d rows in steps: %w", table.Capacity(), device.ErrNotSupported)
+	}
+	if err := estimateOnHost(ctx, &call, columns, int(table.Capacity())); !errors.Is(err, kernels.ErrEstimated) {
+		return err
+	}
+	options.Estimate.Scratch += mask
+	return kernels.ErrEstimated
 }

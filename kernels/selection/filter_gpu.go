@@ -66,6 +66,9 @@ func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns [
 		return nil, err
 	}
 	c := &compaction{call: call, plan: p, rows: rows, capacity: int(capacity)}
+	if call.Estimating() {
+		return nil, c.estimate(ctx, s)
+	}
 	block, err := c.allocate()
 	if err != nil {
 		return nil, err
@@ -94,9 +97,9 @@ type planHolder struct{ *plan }
 
 func (h planHolder) Release() error { return h.release() }
 
-// allocate allocates the memory of the result. The bitmaps come first and are adjacent,
-// so that one operation zeroes them.
-func (c *compaction) allocate() (*memory.Block, error) {
+// resultSizes returns the sizes of the result's buffers. The bitmaps come first and are
+// adjacent, so that one operation zeroes them.
+func (c *compaction) resultSizes() ([]uint64, error) {
 	buffers := c.plan.buffers
 	sizes := make([]uint64, 0, len(buffers)+1)
 	for _, isBits := range []bool{true, false} {
@@ -110,6 +113,16 @@ func (c *compaction) allocate() (*memory.Block, error) {
 			}
 			sizes = append(sizes, bytes)
 		}
+	}
+	return sizes, nil
+}
+
+// allocate allocates the memory of the result.
+func (c *compaction) allocate() (*memory.Block, error) {
+	buffers := c.plan.buffers
+	sizes, err := c.resultSizes()
+	if err != nil {
+		return nil, err
 	}
 	block, slices, err := c.call.Allocate(sizes...)
 	if err != nil {
@@ -158,9 +171,14 @@ func (c *compaction) run(ctx context.Context, s selector) (gathered []*column.Co
 	if err != nil || len(c.plan.gathered) == 0 {
 		return nil, err
 	}
-	return gather(ctx, c.call, c.plan.gathered, &source{
-		order: c.numberOrder, indices: c.numbers.out, limit: uint64(c.capacity), capacity: c.capacity, rows: c.kept,
-	}, true)
+	return gather(ctx, c.call, c.plan.gathered, c.numbered())
+}
+
+// numbered is the source of the gathered columns.
+func (c *compaction) numbered() *source {
+	return &source{
+		order: c.numberOrder, indices: c.numbers.out, limit: uint64(c.capacity), capacity: c.capacity, rows: c.kept, once: true,
+	}
 }
 
 // allocateScratch allocates memory for intermediate results.
@@ -168,15 +186,8 @@ func (c *compaction) allocateScratch(zeroed uint64, sizes []uint64) (*memory.Blo
 	if zeroed == 0 && len(sizes) == 0 && len(c.plan.gathered) == 0 {
 		return nil, nil
 	}
-	sizes = append([]uint64{zeroed}, sizes...)
-	if len(c.plan.gathered) > 0 {
-		c.numbers, c.numberOrder = planBuffer{unit: 4, units: 1, input: absent}, listed32
-		if c.capacity > math.MaxInt32 {
-			c.numbers.unit, c.numberOrder = 8, listed64
-		}
-		sizes = append(sizes, uint64(c.capacity)*uint64(c.numbers.unit))
-	}
-	block, slices, err := c.call.Allocate(sizes...)
+	sizes = c.scratchSizes(zeroed, sizes)
+	block, slices, err := c.call.Scratch(sizes...)
 	if err != nil {
 		return nil, err
 	}
@@ -190,6 +201,37 @@ func (c *compaction) allocateScratch(zeroed uint64, sizes []uint64) (*memory.Blo
 		}
 	}
 	return block, nil
+}
+
+// scratchSizes returns the sizes of the zeroed memory, of others, and of the numbers of
+// the kept rows.
+func (c *compaction) scratchSizes(zeroed uint64, sizes []uint64) []uint64 {
+	sizes = append([]uint64{zeroed}, sizes...)
+	if len(c.plan.gathered) > 0 {
+		c.numbers, c.numberOrder = planBuffer{unit: 4, units: 1, input: absent}, listed32
+		if c.capacity > math.MaxInt32 {
+			c.numbers.unit, c.numberOrder = 8, listed64
+		}
+		sizes = append(sizes, uint64(c.capacity)*uint64(c.numbers.unit))
+	}
+	return sizes
+}
+
+// estimate collects the sizes of the filter. Small tables may take less scratch memory:
+// the kernels that are not compiled yet decide.
+func (c *compaction) estimate(ctx context.Context, s selector) error {
+	result, err := c.resultSizes()
+	if err != nil {
+		return err
+	}
+	scratch := c.scratchSizes(s.prepare(c))
+	g := newGatherer(ctx, c.call)
+	if _, err := g.columns(c.plan.gathered, c.numbered()); err != nil {
+		return err
+	}
+	g.sizes.result = append(append(g.sizes.result, result...), countBytes)
+	g.sizes.scratch = append(g.sizes.scratch, scratch...)
+	return g.sizes.estimate(c.call)
 }
 
 // large keeps the rows of a table of any size.

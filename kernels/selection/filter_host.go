@@ -12,6 +12,9 @@ import (
 // filterOnHost gathers the kept rows by their numbers. The call has begun, so the input
 // is ready.
 func filterOnHost(ctx context.Context, call *op.Call, table *buffer.Buffer, columns []*column.Column, mask *column.Column) (made *buffer.Buffer, err error) {
+	if call.Estimating() {
+		return nil, estimateOnHost(ctx, call, columns, int(table.Capacity()))
+	}
 	rows, err := table.NumRows(ctx)
 	if err != nil {
 		return nil, err
@@ -20,7 +23,7 @@ func filterOnHost(ctx context.Context, call *op.Call, table *buffer.Buffer, colu
 	if err != nil {
 		return nil, err
 	}
-	block, slices, err := call.Allocate(8 * uint64(len(numbers)))
+	block, slices, err := call.Scratch(8 * uint64(len(numbers)))
 	if err != nil {
 		return nil, err
 	}
@@ -37,12 +40,24 @@ func filterOnHost(ctx context.Context, call *op.Call, table *buffer.Buffer, colu
 		copy(host, numbers)
 	}
 	results, err := gather(ctx, call, columns, &source{
-		order: listed64, indices: slices[0], limit: uint64(rows), capacity: len(numbers),
-	}, true)
+		order: listed64, indices: slices[0], limit: uint64(rows), capacity: len(numbers), once: true,
+	})
 	if err != nil {
 		return nil, err
 	}
 	return tableOf(table, results, buffer.Rows{Count: int64(len(numbers)), Manager: call.Manager})
+}
+
+// estimateOnHost collects the sizes of a filter that keeps all rows.
+func estimateOnHost(ctx context.Context, call *op.Call, columns []*column.Column, rows int) error {
+	g := newGatherer(ctx, call)
+	if _, err := g.scratch(8 * uint64(rows)); err != nil {
+		return err
+	}
+	if _, err := g.columns(columns, &source{order: listed64, limit: uint64(rows), capacity: rows, once: true}); err != nil {
+		return err
+	}
+	return g.sizes.estimate(call)
 }
 
 // keptNumbers returns the numbers of the rows, less than rows, for which the mask on

@@ -28,6 +28,8 @@ type gatherer struct {
 	// bounds. judge moves its value to found.
 	bad   *hostword.Word
 	found uint64
+	// sizes are collected by an estimate.
+	sizes sizes
 }
 
 // pending is a column under construction.
@@ -43,13 +45,14 @@ type pending struct {
 
 // gather takes the rows of columns that a source selects. The caller has begun the call
 // with the columns, and releases the results. Rows past the source's count on the
-// device are written like null rows. If the source may take a row twice (once is
-// false), gather waits for the sizes of strings and lists in the result.
-func gather(ctx context.Context, call *op.Call, columns []*column.Column, s *source, once bool) ([]*column.Column, error) {
-	from := *s
-	from.once = once
+// device are written like null rows. If the source may take a row twice, or asks for
+// exact sizes, gather waits for the sizes of strings and lists in the result.
+func gather(ctx context.Context, call *op.Call, columns []*column.Column, s *source) ([]*column.Column, error) {
 	g := newGatherer(ctx, call)
-	made, err := g.columns(columns, &from)
+	made, err := g.columns(columns, s)
+	if err == nil && g.estimating() {
+		err = g.sizes.estimate(call)
+	}
 	return made, errors.Join(err, g.release())
 }
 
@@ -67,13 +70,16 @@ func (g *gatherer) release() error {
 	return errors.Join(failures...)
 }
 
-// columns takes rows of columns and makes the results.
+// columns takes rows of columns and makes the results. An estimate makes none.
 func (g *gatherer) columns(columns []*column.Column, s *source) (made []*column.Column, err error) {
 	begun := make([]*pending, len(columns))
 	for i, c := range columns {
 		if begun[i], err = g.take(whole(c), s, false); err != nil {
 			return nil, fmt.Errorf("column %d: %w", i, err)
 		}
+	}
+	if g.estimating() {
+		return nil, nil
 	}
 	if err := g.settle(); err != nil {
 		return nil, err
@@ -245,7 +251,21 @@ func (g *gatherer) column(p *pending) (*column.Column, error) {
 
 // allocate allocates buffers of a result in one block.
 func (g *gatherer) allocate(bytes ...uint64) ([]column.Bytes, error) {
-	block, buffers, err := g.call.Allocate(bytes...)
+	if g.estimating() {
+		return g.collect(&g.sizes.result, bytes)
+	}
+	return g.hold(g.call.Allocate(bytes...))
+}
+
+// scratch allocates buffers that are released with the gatherer.
+func (g *gatherer) scratch(bytes ...uint64) ([]column.Bytes, error) {
+	if g.estimating() {
+		return g.collect(&g.sizes.scratch, bytes)
+	}
+	return g.hold(g.call.Scratch(bytes...))
+}
+
+func (g *gatherer) hold(block *memory.Block, buffers []column.Bytes, err error) ([]column.Bytes, error) {
 	if err != nil {
 		return nil, err
 	}

@@ -81,7 +81,7 @@ func (g *gatherer) takeElementValues(made *pending, p part, l layout.Layout, s *
 		made.data.Buffers = append(made.data.Buffers, p.data.Buffers[2:]...)
 	}
 	values, err := p.values(1, l.Width, p.length)
-	if err != nil || bytes == 0 {
+	if err != nil || bytes == 0 || g.estimating() {
 		return err
 	}
 	return g.takeUnits(buffers[0], values, width, s)
@@ -146,7 +146,7 @@ func (g *gatherer) appendElementBits(made *pending, from bits, s *source, size i
 		return err
 	}
 	made.data.Buffers = append(made.data.Buffers, buffers[0])
-	if made.data.Length == 0 {
+	if made.data.Length == 0 || g.estimating() {
 		return nil
 	}
 	if g.call.OnHost() {
@@ -158,17 +158,22 @@ func (g *gatherer) appendElementBits(made *pending, from bits, s *source, size i
 
 // takeListedElements takes elements without a fixed width, by their indices.
 func (g *gatherer) takeListedElements(p part, s *source, size int) (*pending, error) {
-	elements := &source{order: listed64, limit: uint64(p.length), capacity: s.capacity * size, once: s.once, nulls: s.nulls}
+	elements := &source{order: listed64, limit: uint64(p.length), capacity: s.capacity * size, once: s.once, exact: s.exact, nulls: s.nulls}
 	var err error
 	if elements.rows, err = g.counted(count{rows: s.rows, capacity: s.capacity, size: uint64(size), most: uint64(elements.capacity)}); err != nil {
 		return nil, err
 	}
-	buffers, err := g.allocate(8 * uint64(elements.capacity))
+	if g.estimating() && elements.rows.Len() == 0 { // the rows of lists get a count later
+		if _, err := g.scratch(countBytes); err != nil {
+			return nil, err
+		}
+	}
+	buffers, err := g.scratch(8 * uint64(elements.capacity))
 	if err != nil {
 		return nil, err
 	}
 	elements.indices = buffers[0]
-	if elements.capacity > 0 {
+	if elements.capacity > 0 && !g.estimating() {
 		if g.call.OnHost() {
 			err = s.expandFixedOnHost(elements.indices, uint64(size))
 		} else {

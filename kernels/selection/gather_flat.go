@@ -37,7 +37,7 @@ func (g *gatherer) takeFixed(p part, l layout.Layout, buffer, width int, filling
 		return nil, err
 	}
 	buffers, err := g.allocate(bitmapIf(nullable, s.capacity), bytes)
-	if err != nil || s.capacity == 0 {
+	if err != nil || s.capacity == 0 || g.estimating() {
 		return buffers, err
 	}
 	values, err := p.values(buffer, width, p.length)
@@ -140,7 +140,7 @@ func (g *gatherer) takeValidity(p part, l layout.Layout, s *source) ([]column.By
 
 // takeBits takes bits and their validity. Either output may be empty.
 func (g *gatherer) takeBits(out, outValid column.Bytes, values, valid bits, s *source) error {
-	if s.capacity == 0 {
+	if s.capacity == 0 || g.estimating() {
 		return nil
 	}
 	if g.call.OnHost() {
@@ -152,8 +152,8 @@ func (g *gatherer) takeBits(out, outValid column.Bytes, values, valid bits, s *s
 
 // widen converts narrower indices to 32 bits.
 func (g *gatherer) widen(indices column.Bytes, t arrow.Type, n int) (column.Bytes, error) {
-	buffers, err := g.allocate(4 * uint64(n))
-	if err != nil {
+	buffers, err := g.scratch(4 * uint64(n))
+	if err != nil || g.estimating() {
 		return column.Bytes{}, err
 	}
 	if g.call.OnHost() {

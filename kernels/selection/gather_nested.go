@@ -89,21 +89,25 @@ func (g *gatherer) takeRuns(made *pending, p part, l layout.Layout, s *source) e
 		return fmt.Errorf("%d runs, the run ends of %v reach to %d: %w", s.capacity, l.Storage, l.MaximumOffset(), memory.ErrOverflow)
 	}
 	ends := whole(p.data.Children[0])
-	buffers, err := g.allocate(8*uint64(s.capacity), uint64(s.capacity)*uint64(l.Width))
+	buffers, err := g.allocate(uint64(s.capacity) * uint64(l.Width))
+	if err != nil {
+		return err
+	}
+	indices, err := g.scratch(8 * uint64(s.capacity))
 	if err != nil {
 		return err
 	}
 	runs := &source{
-		order: listed64, indices: buffers[0], limit: uint64(p.data.Children[1].Len()),
+		order: listed64, indices: indices[0], limit: uint64(p.data.Children[1].Len()),
 		capacity: s.capacity, rows: s.rows, nulls: s.nulls,
 	}
-	if s.capacity > 0 {
-		if err := g.findRuns(buffers[0], buffers[1], ends, p.offset, l.Width, s); err != nil {
+	if s.capacity > 0 && !g.estimating() {
+		if err := g.findRuns(indices[0], buffers[0], ends, p.offset, l.Width, s); err != nil {
 			return err
 		}
 	}
 	made.children = append(made.children, &pending{data: column.Data{
-		Type: p.data.Children[0].Type(), Length: s.capacity, Buffers: []column.Bytes{{}, buffers[1]},
+		Type: p.data.Children[0].Type(), Length: s.capacity, Buffers: []column.Bytes{{}, buffers[0]},
 	}})
 	return g.child(made, whole(p.data.Children[1]), runs)
 }

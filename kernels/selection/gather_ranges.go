@@ -2,6 +2,7 @@ package selection
 
 import (
 	"encoding/binary"
+	"errors"
 	"fmt"
 	"math"
 
@@ -29,7 +30,13 @@ type ranges struct {
 // bound that visible computes. Otherwise it is the exact sum, which is fetched.
 func (g *gatherer) takeRanges(made *pending, p part, l layout.Layout, s *source, extent int, then func(r ranges, room int) error) error {
 	r := ranges{width: l.Width, rows: s.capacity, extent: int64(extent), most: l.MaximumOffset()}
-	if !s.once {
+	if g.estimating() {
+		if !s.once {
+			return errUnbounded(l)
+		}
+		return errors.Join(g.findRanges(made, p, l, s, &r), then(r, extent))
+	}
+	if !s.once || s.exact {
 		if err := g.findRanges(made, p, l, s, &r); err != nil {
 			return err
 		}
@@ -117,8 +124,8 @@ func (g *gatherer) findRanges(made *pending, p part, l layout.Layout, s *source,
 	}
 	made.data.Buffers = buffers
 	made.knowNulls()
-	scratch, err := g.allocate(count*width, (tiles+1)*8)
-	if err != nil {
+	scratch, err := g.scratch(count*width, (tiles+1)*8)
+	if err != nil || g.estimating() {
 		return err
 	}
 	sums, err := memory.Reinterpret[int64](scratch[1])
@@ -175,7 +182,7 @@ func (g *gatherer) takeBinary(made *pending, p part, l layout.Layout, s *source)
 			return err
 		}
 		made.data.Buffers = append(made.data.Buffers, buffers[0])
-		if room == 0 {
+		if room == 0 || g.estimating() {
 			return nil
 		}
 		if g.call.OnHost() {
@@ -198,15 +205,16 @@ func (g *gatherer) takeLists(made *pending, p part, l layout.Layout, s *source) 
 		if uint64(child.length) > math.MaxUint32 {
 			elements.order, width = listed64, 8
 		}
-		if s.once { // otherwise room is the exact number of elements
-			elements.once, elements.rows = true, r.total
+		elements.once, elements.exact = s.once, s.exact
+		if s.once && !s.exact { // otherwise room is the exact number of elements
+			elements.rows = r.total
 		}
-		buffers, err := g.allocate(uint64(room) * width)
+		buffers, err := g.scratch(uint64(room) * width)
 		if err != nil {
 			return err
 		}
 		elements.indices = buffers[0]
-		if room > 0 {
+		if room > 0 && !g.estimating() {
 			if err := g.expandRanges(r, elements); err != nil {
 				return err
 			}

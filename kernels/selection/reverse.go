@@ -38,13 +38,13 @@ func reverseColumn(ctx context.Context, values *column.Column, options kernels.O
 	if err != nil {
 		return nil, err
 	}
-	if values, err = withDeviceRows(ctx, values); err != nil {
+	if values, err = withDeviceRows(ctx, &call, values); err != nil {
 		return nil, err
 	}
 	defer func() { reversed, err = releasedColumn(reversed, err, values) }()
 	counted := values.DeviceRows()
-	s := &source{order: ruled, limit: uint64(values.Len()), limitRows: counted, capacity: values.Len(), rows: counted}
-	made, err := gather(ctx, &call, []*column.Column{values}, s, counted.Len() > 0)
+	s := &source{order: ruled, limit: uint64(values.Len()), limitRows: counted, capacity: values.Len(), rows: counted, once: true, exact: counted.Len() == 0}
+	made, err := gather(ctx, &call, []*column.Column{values}, s)
 	if err != nil {
 		return nil, err
 	}
@@ -66,8 +66,11 @@ func ruledRows(ctx context.Context, table *buffer.Buffer, last int64, options ke
 	if last > 0 {
 		length = min(rows, last)
 	}
-	s := &source{order: ruled, last: uint64(last), limit: uint64(rows), limitRows: counted, capacity: int(length), rows: counted}
-	made, err := gather(ctx, &call, columns, s, counted.Len() > 0)
+	s := &source{order: ruled, last: uint64(last), limit: uint64(rows), limitRows: counted, capacity: int(length), rows: counted, once: true, exact: counted.Len() == 0}
+	if call.Estimating() {
+		return nil, estimateRuled(ctx, &call, columns, s)
+	}
+	made, err := gather(ctx, &call, columns, s)
 	if err != nil {
 		return nil, err
 	}
@@ -78,6 +81,21 @@ func ruledRows(ctx context.Context, table *buffer.Buffer, last int64, options ke
 	defer count.Device.Release()
 	return tableOf(table, made, count)
 }
+
+// estimateRuled collects the sizes of the rows and of their count.
+func estimateRuled(ctx context.Context, call *op.Call, columns []*column.Column, s *source) error {
+	g := newGatherer(ctx, call)
+	if _, err := g.columns(columns, s); err != nil {
+		return err
+	}
+	if s.rows.Len() > 0 {
+		g.sizes.result = append(g.sizes.result, countBytes)
+	}
+	return g.sizes.estimate(call)
+}
+
+// countBytes is the size of a row count.
+const countBytes = 8
 
 // atMost returns a row count limited to length. The caller releases its reference.
 func atMost(ctx context.Context, call *op.Call, rows int64, counted memory.Slice[int64], length int64) (buffer.Rows, error) {

@@ -6,13 +6,14 @@ import (
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
 )
 
 // withDeviceRows returns a column with its row count, if it has one, in device memory.
 // A row count that is computed from a parent's count is fetched, and the column is
-// sliced. The caller releases the result.
-func withDeviceRows(ctx context.Context, c *column.Column) (*column.Column, error) {
-	if c.RowCount() != nil && c.DeviceRows().Len() == 0 {
+// sliced; an estimate does not wait for it. The caller releases the result.
+func withDeviceRows(ctx context.Context, call *op.Call, c *column.Column) (*column.Column, error) {
+	if !call.Estimating() && c.RowCount() != nil && c.DeviceRows().Len() == 0 {
 		return c.WithHostRows(ctx)
 	}
 	return c, c.Retain()

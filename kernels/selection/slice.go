@@ -32,6 +32,9 @@ func head(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Op
 	if err != nil {
 		return nil, err
 	}
+	if call.Estimating() {
+		return nil, call.Estimate([]uint64{countBytes}, nil)
+	}
 	count, err := atMost(ctx, &call, rows, counted, n)
 	if err != nil {
 		return nil, err

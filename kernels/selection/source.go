@@ -61,8 +61,9 @@ type source struct {
 	capacity int
 	rows     memory.Slice[int64]
 	// once means that no row is taken twice. Results are then no longer than the input,
-	// so their sizes need no wait.
-	once bool
+	// so their sizes need no wait. exact waits for them nevertheless, to allocate no
+	// more than the result has.
+	once, exact bool
 	// nulls means that rows may become null because of their index.
 	nulls bool
 	// bad receives the first row with an index out of bounds, if bad is set.

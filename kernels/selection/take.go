@@ -93,7 +93,7 @@ func takeColumn(ctx context.Context, values, indices *column.Column, options Tak
 	if err != nil {
 		return nil, err
 	}
-	if indices, err = withDeviceRows(ctx, indices); err != nil {
+	if indices, err = withDeviceRows(ctx, &call, indices); err != nil {
 		return nil, err
 	}
 	defer func() { taken, err = releasedColumn(taken, err, indices) }()
@@ -113,7 +113,7 @@ func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column
 	if err != nil {
 		return nil, err
 	}
-	if indices, err = withDeviceRows(ctx, indices); err != nil {
+	if indices, err = withDeviceRows(ctx, &call, indices); err != nil {
 		return nil, err
 	}
 	defer func() { taken, err = released(taken, err, indices) }()
@@ -138,6 +138,9 @@ func takeColumns(ctx context.Context, call *op.Call, columns []*column.Column, c
 ) ([]*column.Column, error) {
 	g := newGatherer(ctx, call)
 	made, err := g.takeListed(columns, count, counted, indices, options)
+	if err == nil && g.estimating() {
+		err = g.sizes.estimate(call)
+	}
 	if errors.Is(err, ErrBounds) {
 		err = g.explain(indices, count)
 	}
@@ -155,7 +158,7 @@ func (g *gatherer) takeListed(columns []*column.Column, count int64, counted mem
 		s.bound(uint64(count), counted, indices.Type())
 	}
 	s.nulls = s.nulls || bounds == Null
-	if bounds == Check && s.capacity > 0 {
+	if bounds == Check && s.capacity > 0 && !g.estimating() {
 		if err := g.checkBounds(s, columns); err != nil {
 			return nil, err
 		}

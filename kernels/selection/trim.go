@@ -43,7 +43,7 @@ func compactTable(ctx context.Context, table *buffer.Buffer, options kernels.Opt
 	if err != nil {
 		return nil, err
 	}
-	rows, err := table.NumRows(ctx)
+	rows, err := rowsOf(ctx, table, options)
 	if err != nil {
 		return nil, err
 	}
