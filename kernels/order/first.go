@@ -70,11 +70,27 @@ func topIndices(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, 
 	if options.Estimate != nil {
 		return nil, errNoEstimate
 	}
-	rows, err := indices(ctx, table, keys, options)
+	o, err := begin(ctx, table, keys, options)
 	if err != nil {
 		return nil, err
 	}
-	first, err := firstRows(ctx, rows, k, options)
+	rows, err := o.first(k, options)
+	return released(rows, err, o.release())
+}
+
+// first returns the numbers of the first k rows.
+func (o *ordering) first(k int64, options kernels.Options) (*column.Column, error) {
+	k = min(k, int64(o.rows))
+	if o.call.OnHost() {
+		if rows, ok, err := o.firstOnHost(int(k)); ok || err != nil {
+			return rows, err
+		}
+	}
+	rows, err := o.indices()
+	if err != nil {
+		return nil, err
+	}
+	first, err := firstRows(o.call.Context(), rows, k, options)
 	return released(first, err, rows.Release())
 }
 

@@ -29,12 +29,15 @@ type hostSort struct {
 	host  *rowkey.Host
 	pairs pairs
 	spare pairs
+	// listed means that the rows are not numbered from 0.
+	listed bool
 }
 
 // hostScratch returns the sizes of the memory of a sort of n rows.
 func hostScratch(n int) []uint64 { return []uint64{8 * uint64(n), 8 * uint64(n), 4 * uint64(n)} }
 
-func newHostSort(o *ordering, rows memory.Slice[uint32], scratch []memory.Slice[uint8]) (*hostSort, error) {
+// newHostSort returns the sort of n rows, whose numbers are written to rows.
+func newHostSort(o *ordering, rows memory.Slice[uint32], scratch []memory.Slice[uint8], n int) (*hostSort, error) {
 	s := &hostSort{ctx: o.call.Context(), plan: o.plan}
 	var err error
 	if s.host, err = rowkey.NewHost(o.plan); err != nil {
@@ -51,8 +54,7 @@ func newHostSort(o *ordering, rows memory.Slice[uint32], scratch []memory.Slice[
 	if err != nil {
 		return nil, err
 	}
-	clear(to[o.rows:])
-	n := o.rows
+	clear(to[n:])
 	s.pairs, s.spare = pairs{keys[:n], to[:n]}, pairs{spare[:n], other[:n]}
 	return s, nil
 }
@@ -82,7 +84,7 @@ type run struct {
 	place      place
 }
 
-// sort sorts all rows. The rows are first numbered.
+// sort numbers the rows from 0 and sorts them.
 func (s *hostSort) sort() error {
 	n := len(s.pairs.rows)
 	err := inParts(s.ctx, n, parts(n), func(_, begin, end int) {
@@ -93,7 +95,17 @@ func (s *hostSort) sort() error {
 	if err != nil {
 		return err
 	}
-	for runs := []run{{end: n}}; len(runs) > 0; {
+	return s.sortAll()
+}
+
+// sortListed sorts rows that are given in ascending order.
+func (s *hostSort) sortListed() error {
+	s.listed = true
+	return s.sortAll()
+}
+
+func (s *hostSort) sortAll() error {
+	for runs := []run{{end: len(s.pairs.rows)}}; len(runs) > 0; {
 		r := runs[len(runs)-1]
 		runs = runs[:len(runs)-1]
 		more, err := s.sortLarge(r)
@@ -140,7 +152,7 @@ func (s *hostSort) encode(p place, to pairs, count int) (after place, ok bool, e
 		segment := &s.plan.Segments[p.segment]
 		if word := p.word; word < segment.Words() {
 			p.word, p.depth = word+1, p.depth+1
-			first := p.depth == 1
+			first := p.depth == 1 && !s.listed
 			return p, true, inParts(s.ctx, n, count, func(_, begin, end int) {
 				rows := rowkey.Rows{Listed: to.rows[begin:end]}
 				if first { // the rows are still in their order

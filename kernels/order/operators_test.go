@@ -159,6 +159,27 @@ func TestTopK(t *testing.T) {
 	})
 }
 
+// TestTopKOfMany selects candidates before it sorts them, on the host.
+func TestTopKOfMany(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	for i, types := range [][]arrow.DataType{
+		{arrow.PrimitiveTypes.Int8}, {arrow.PrimitiveTypes.Float64}, {arrow.BinaryTypes.String}, {arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int64},
+		{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64}, {arrow.Null},
+	} {
+		g := arraytest.NewGenerator(uint64(i))
+		c := newCase(g, 40_000, types...)
+		table := c.table(t, mgr)
+		want := c.want()
+		for _, k := range []int64{1, 100, 4000, 39_000} {
+			rows, err := order.TopIndices(t.Context(), table, k, c.keys())
+			require.NoError(t, err)
+			require.Equal(t, want[:k], numbers(t, rows), "%v, first %d", types, k)
+		}
+		require.NoError(t, table.Release())
+		c.release()
+	}
+}
+
 func TestIsSorted(t *testing.T) {
 	eachCase(t, func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType) {
 		c := newCase(g, g.IntN(100), types...)

@@ -152,7 +152,7 @@ func (o *ordering) sort(rows memory.Slice[uint32], scratch []memory.Slice[uint8]
 	if !o.call.OnHost() {
 		return o.sortOnDevice(rows, scratch)
 	}
-	s, err := newHostSort(o, rows, scratch)
+	s, err := newHostSort(o, rows, scratch, o.rows)
 	if err != nil {
 		return err
 	}
