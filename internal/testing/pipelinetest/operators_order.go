@@ -1,0 +1,71 @@
+package pipelinetest
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// Ordered accepts the types whose values have an order, without those that GPUs have to
+// rank first: there are no kernels for it yet.
+func Ordered(t arrow.DataType) bool {
+	l, err := layout.Of(t)
+	return err == nil && rowkey.Check(t, 0) == nil && l.Class != layout.Nested && l.Class != layout.Encoded
+}
+
+// keys draws one to three keys.
+func (d *Draw) keys() (keys []order.Key, ok bool) {
+	for range 1 + d.IntN(3) {
+		i, ok := d.Column(Ordered)
+		if !ok {
+			return nil, false
+		}
+		keys = append(keys, order.Key{Column: d.Schema.Field(i).Name, Descending: d.IntN(2) == 0, NullsFirst: d.IntN(3) == 0})
+	}
+	return keys, true
+}
+
+// byKeys is an operator on a table and keys.
+func byKeys(name string, apply func(ctx context.Context, choice int, in Inputs, keys []order.Key, as string) (*buffer.Buffer, error)) Operator {
+	return Operator{name, func(d *Draw) (string, Run, bool) {
+		keys, ok := d.keys()
+		if !ok {
+			return "", nil, false
+		}
+		as, choice := d.Name(), d.IntN(1<<20)
+		return fmt.Sprintf("%s(%+v, choice %d) as %s", name, keys, choice, as), func(ctx context.Context, in Inputs) (*buffer.Buffer, error) {
+			return apply(ctx, choice, in, keys, as)
+		}, true
+	}}
+}
+
+// orders are the operators of package order.
+var orders = []Operator{
+	byKeys("sort", func(ctx context.Context, _ int, in Inputs, keys []order.Key, _ string) (*buffer.Buffer, error) {
+		return order.Sort(ctx, in.Table, keys, in.Options)
+	}),
+	byKeys("indices", func(ctx context.Context, _ int, in Inputs, keys []order.Key, _ string) (*buffer.Buffer, error) {
+		rows, err := order.Indices(ctx, in.Table, keys, in.Options)
+		if err != nil {
+			return nil, err
+		}
+		taken, err := selection.Take(ctx, in.Table, rows, in.Options)
+		return taken, errors.Join(err, rows.Release())
+	}),
+	byKeys("first rows", func(ctx context.Context, choice int, in Inputs, keys []order.Key, _ string) (*buffer.Buffer, error) {
+		return order.TopK(ctx, in.Table, int64(choice%40), keys, in.Options)
+	}),
+	onColumn("sort column", Ordered, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
+		sorted, err := order.SortColumn(ctx, c, order.ColumnOptions{Options: in.Options, Descending: choice%2 == 0, NullsFirst: choice%3 == 0})
+		return appended(in.Table, as, sorted, err)
+	}),
+}
