@@ -102,6 +102,9 @@ func (b *bench) sortAll(ctx context.Context) (err error) {
 		}
 		t.Add(b.sortLine(f, took)...)
 	}
+	if err := errors.Join(b.sortTexts(ctx, t), b.searchAll(ctx, t)); err != nil {
+		return err
+	}
 	return show(fmt.Sprintf("Sorts of %d rows", b.rows), t)
 }
 
