@@ -174,6 +174,9 @@ func (s *Source) pieces(number int, add func(Piece)) {
 		piece.Content = Integer
 	case Float:
 		piece.Content, piece.NaN = Real, ones(piece.Bits)
+		if s.NaNLast && s.Descending {
+			piece.NaN = 0 // no number has it, and it will be inverted
+		}
 		if s.Reversible {
 			// The floats after −∞ in the order of their flipped bits begin with −∞ and
 			// end with the NaNs that have a sign, which would otherwise come first.

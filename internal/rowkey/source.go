@@ -19,6 +19,8 @@ type Key struct {
 	// OwnNullsFirst puts the nulls of the column itself first; NullsFirst then is about
 	// nulls in fields and elements.
 	OwnNullsFirst bool
+	// NaNLast puts NaN after all numbers, also if the key is descending.
+	NaNLast bool
 	// Reversible keeps −0 apart from 0, and NaNs apart from each other, so that [Piece]
 	// values can be decoded. −0 comes directly before 0.
 	Reversible bool
@@ -61,8 +63,8 @@ type Source struct {
 	// Key is the number of the key that the source belongs to.
 	Key                                int
 	Descending, NullsFirst, Reversible bool
-	// InnerNullsFirst puts nulls in elements first.
-	InnerNullsFirst bool
+	// InnerNullsFirst puts nulls in elements first, NaNLast NaNs last.
+	InnerNullsFirst, NaNLast bool
 	// Nullable reports whether rows can be null.
 	Nullable bool
 	// Parents are the structs with nulls around a field. A row is null if it is null in
@@ -88,7 +90,7 @@ func Sources(keys []Key) ([]Source, error) {
 	var f flattener
 	for i, key := range keys {
 		if err := f.add(key.Column, Source{
-			Key: i, Descending: key.Descending, Reversible: key.Reversible,
+			Key: i, Descending: key.Descending, Reversible: key.Reversible, NaNLast: key.NaNLast,
 			NullsFirst: key.NullsFirst || key.OwnNullsFirst, InnerNullsFirst: key.NullsFirst,
 		}); err != nil {
 			return nil, errors.Join(err, Release(f.sources))

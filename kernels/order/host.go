@@ -87,7 +87,7 @@ func (s *topSelection) key(in numbers.HostView, row int) uint64 {
 	if x != x {
 		return math.MaxUint64 - 1
 	}
-	key := math.Float64bits(x)
+	key := math.Float64bits(x + 0) // −0 is equal to 0
 	key ^= uint64(int64(key)>>63) | 1<<63
 	if !s.smallest {
 		key = ^key

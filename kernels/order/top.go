@@ -8,10 +8,9 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/device"
-	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -39,48 +38,56 @@ func (t *Top) Release() error {
 	return errors.Join(t.Values.Release(), t.Rows.Release())
 }
 
-// MaxTop is the most values that [TopKColumn] returns.
+// MaxTop is the largest number of values that [TopKColumn] selects without a sort.
 const MaxTop = 2048
 
-// TopKColumn returns the k largest or smallest values of a column in order. Of equal values
-// the one in the lower row comes first. NaN comes after all numbers, 0 is above −0.
-// Nulls are skipped. Both columns of the result have min(k, rows of c) rows; if the
-// column has fewer values than that, the remaining rows are null in both. The column
-// may hold integers, floats, dates, times, timestamps, durations or intervals of months.
+// TopKColumn returns the k largest or smallest values of a column in order, and the rows
+// that they are in. Of equal values the one in the lower row comes first. NaN comes after
+// all numbers, also after the smallest; −0 and 0 are equal. Nulls are skipped. Both
+// columns of the result have min(k, rows of c) rows; if the column has fewer values than
+// that, the remaining rows are null in both. [TopK] returns whole rows of a table.
 //
 // # Waiting
 //
-// On a GPU TopKColumn does not wait: if only the device knows the number of rows of c, only
-// the device knows that of the result. On the host device TopKColumn waits for pending work
-// on c, until ctx is done.
+// On a GPU TopKColumn does not wait for numbers and temporal values if k is at most
+// [MaxTop]; otherwise it waits when [TopK] does. If only the device knows the number of
+// rows of c, only the device knows that of the result. On the host device TopKColumn
+// waits for pending work on c, until ctx is done.
 //
 // # Errors
 //
-// The error wraps device.ErrNotSupported for other types, and device.ErrInvalidValue if
-// k is negative or above [MaxTop].
+// The error wraps device.ErrNotSupported for values without an order, device.ErrInvalidValue
+// if k is negative, and [ErrTooLong] for more than [MaxRows] rows.
 func TopKColumn(ctx context.Context, c *column.Column, k int, options ...TopOptions) (*Top, error) {
 	o, err := op.Only(options)
 	if err != nil {
 		return nil, fmt.Errorf("order: top %d: %w", k, err)
 	}
-	top, err := topK(ctx, c, k, o)
+	top, err := topColumn(ctx, c, k, o)
 	if err != nil {
 		return nil, fmt.Errorf("order: top %d: %w", k, err)
 	}
 	return top, nil
 }
 
-func topK(ctx context.Context, c *column.Column, k int, options TopOptions) (*Top, error) {
+func topColumn(ctx context.Context, c *column.Column, k int, options TopOptions) (*Top, error) {
 	if err := c.Check(); err != nil {
 		return nil, err
 	}
-	number, ok := numbers.TypeOf(c.Type())
-	switch {
-	case !ok:
-		return nil, layout.Refuse(c.Type(), "numbers, dates, times, timestamps, durations or months", device.ErrNotSupported)
-	case k < 0 || k > MaxTop:
-		return nil, fmt.Errorf("the number of values is not in 0 to %d: %w", MaxTop, device.ErrInvalidValue)
+	if err := checkCount(int64(k)); err != nil {
+		return nil, err
 	}
+	if err := rowkey.Check(c.Type(), 0); err != nil {
+		return nil, err
+	}
+	if number, ok := numbers.TypeOf(c.Type()); ok && k <= MaxTop {
+		return topSelected(ctx, c, k, number, options)
+	}
+	return topSorted(ctx, c, k, options)
+}
+
+// topSelected selects values of a number format.
+func topSelected(ctx context.Context, c *column.Column, k int, number numbers.Type, options TopOptions) (*Top, error) {
 	if k = min(k, c.Len()); k == 0 {
 		return newTop(c, 0, topBuffers{})
 	}

@@ -13,9 +13,11 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	numbertypes "github.com/gpuframe/gpuframe/internal/numbers"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/internal/testing/ordertest"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -37,9 +39,7 @@ func ranked(a arrow.Array, smallest bool) []int {
 			if math.IsNaN(x) || math.IsNaN(y) {
 				return cmp.Compare(b2i(math.IsNaN(x)), b2i(math.IsNaN(y)))
 			}
-			if order = cmp.Compare(x, y); order == 0 {
-				order = cmp.Compare(b2i(math.Signbit(y)), b2i(math.Signbit(x)))
-			}
+			order = cmp.Compare(x, y)
 		case columntest.IsUnsigned(a.DataType()):
 			order = cmp.Compare(uint64(columntest.Integer(a, i)), uint64(columntest.Integer(a, j)))
 		default:
@@ -63,9 +63,9 @@ func b2i(b bool) int {
 func TestTopKColumn(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		ks := []int{0, 1, 10, 33, 1000, order.MaxTop}
+		ks := []int{0, 1, 10, 33, 1000, order.MaxTop, order.MaxTop + 1, 8000}
 		if devicetest.Emulated(dev) {
-			ks = []int{1, 100, order.MaxTop}
+			ks = []int{1, 100, order.MaxTop, order.MaxTop + 1}
 		}
 		for _, of := range columntest.AllTypes {
 			for i, s := range columntest.Samples(t, of, columntest.LengthsFor(dev)...) {
@@ -189,12 +189,12 @@ func TestTopKColumnLong(t *testing.T) {
 func TestTopKColumnRefusals(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	c := columntest.Upload(t, mgr, columntest.Samples(t, arrow.PrimitiveTypes.Int32, 10)[0].Array)
-	for _, k := range []int{-1, order.MaxTop + 1} {
-		_, err := order.TopKColumn(t.Context(), c, k)
-		require.ErrorIs(t, err, device.ErrInvalidValue)
-		require.ErrorContains(t, err, "order: top ")
-	}
-	_, err := order.TopKColumn(t.Context(), columntest.Upload(t, mgr, samplesOfBooleans(t)), 1)
+	_, err := order.TopKColumn(t.Context(), c, -1)
+	require.ErrorIs(t, err, device.ErrInvalidValue)
+	require.ErrorContains(t, err, "order: top ")
+	days := arraytest.NewGenerator(1).Array(arrow.FixedWidthTypes.DayTimeInterval, 10)
+	defer days.Release()
+	_, err = order.TopKColumn(t.Context(), columntest.Upload(t, mgr, days), 1)
 	require.ErrorIs(t, err, device.ErrNotSupported)
 	_, err = order.TopKColumn(t.Context(), nil, 1)
 	require.ErrorIs(t, err, memory.ErrReleased)
@@ -204,8 +204,31 @@ func TestTopKColumnRefusals(t *testing.T) {
 	require.NoError(t, none.Release())
 }
 
-func samplesOfBooleans(t *testing.T) arrow.Array {
-	a := arraytest.NewGenerator(1).Array(arrow.FixedWidthTypes.Boolean, 10)
-	t.Cleanup(a.Release)
-	return a
+// TestTopKColumnOfEveryType compares values of types that are not numbers with the model.
+func TestTopKColumnOfEveryType(t *testing.T) {
+	eachCase(t, func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType) {
+		of := types[0]
+		if _, isNumber := numbertypes.TypeOf(of); isNumber || of.ID() == arrow.NULL || of.ID() == arrow.DICTIONARY {
+			return
+		}
+		c := newCase(g, 60, of)
+		defer c.release()
+		table := c.table(t, mgr)
+		defer func() { require.NoError(t, table.Release()) }()
+		for _, smallest := range []bool{false, true} {
+			c.directions[0] = ordertest.Direction{Descending: !smallest}
+			want := c.want()
+			top, err := order.TopKColumn(t.Context(), table.Column(0), 20, order.TopOptions{Smallest: smallest})
+			done(t, err, name)
+			values, rows := columntest.Download(t, top.Values), columntest.Download(t, top.Rows).(*array.Int64)
+			require.Equal(t, 20, values.Len())
+			for i := range 20 {
+				row := int(want[i])
+				require.Equal(t, text(c.arrays[0], row), text(values, i), "%s: place %d", name, i)
+				require.Equal(t, c.arrays[0].IsNull(row), rows.IsNull(i), "%s: place %d", name, i)
+				require.True(t, rows.IsNull(i) || rows.Value(i) == int64(row), "%s: place %d", name, i)
+			}
+			require.NoError(t, top.Release())
+		}
+	})
 }

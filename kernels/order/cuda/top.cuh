@@ -41,17 +41,23 @@ template <typename Stored> struct WholeKey {
     METHOD u64 of(Value x) const { return (Value)(x ^ (Value)flip_mask); }
 };
 
-// FloatKey orders NaN after all numbers in both directions.
+// FloatKey orders NaN after all numbers in both directions. −0 is equal to 0.
 template <typename Word, Word (*ordered)(Word), bool (*is_nan)(Word)> struct FloatKey {
     typedef Word Value;
     u64 flip_mask;
-    METHOD u64 of(Value x) const { return is_nan(x) ? (Word)~(Word)1 : ordered(x) ^ (Word)flip_mask; }
+    METHOD u64 of(Value x) const {
+        const Word number = (Word)(x << 1) == 0 ? 0 : x;
+        return is_nan(x) ? (Word)~(Word)1 : ordered(number) ^ (Word)flip_mask;
+    }
 };
 
 struct HalfKey {
     typedef u16 Value;
     u64 flip_mask;
-    METHOD u64 of(Value x) const { return is_nan_f16(x) ? 0xfffe : (ordered_f16(x) ^ (u32)flip_mask) & 0xffff; }
+    METHOD u64 of(Value x) const {
+        const u32 number = (x & 0x7fff) == 0 ? 0 : x;
+        return is_nan_f16(x) ? 0xfffe : (ordered_f16(number) ^ (u32)flip_mask) & 0xffff;
+    }
 };
 
 template <typename Key> struct Rows {
