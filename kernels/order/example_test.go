@@ -4,14 +4,70 @@ import (
 	"context"
 	"fmt"
 
+	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 
+	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
 )
+
+// The flights of each day, the most delayed first; nulls come last.
+func ExampleSort() {
+	if err := byDay(context.Background()); err != nil {
+		fmt.Println(err)
+	}
+	// Output:
+	// [1 1 2 2 2]
+	// [40 7 12 5 (null)]
+}
+
+func byDay(ctx context.Context) error {
+	dev, err := device.Open("host") // or "cuda:0"
+	if err != nil {
+		return err
+	}
+	defer dev.Close()
+	mgr, err := memory.NewManager(dev, memory.Options{})
+	if err != nil {
+		return err
+	}
+	defer mgr.Close()
+	day, err := column.FromSlice(ctx, mgr, []int32{2, 1, 2, 1, 2}, column.SliceOptions{})
+	if err != nil {
+		return err
+	}
+	defer day.Release()
+	delay, err := column.FromSlice(ctx, mgr, []float64{5, 40, 0, 7, 12}, column.SliceOptions{Valid: []bool{true, true, false, true, true}})
+	if err != nil {
+		return err
+	}
+	defer delay.Release()
+	schema := arrow.NewSchema([]arrow.Field{{Name: "day", Type: day.Type()}, {Name: "delay", Type: delay.Type(), Nullable: true}}, nil)
+	flights, err := buffer.New(schema, []*column.Column{day, delay}, buffer.Rows{Count: 5})
+	if err != nil {
+		return err
+	}
+	defer flights.Release()
+
+	sorted, err := order.Sort(ctx, flights, []order.Key{{Column: "day"}, {Column: "delay", Descending: true}})
+	if err != nil {
+		return err
+	}
+	defer sorted.Release()
+	record, err := sorted.Record(ctx)
+	if err != nil {
+		return err
+	}
+	defer record.Release()
+	for _, values := range record.Columns() {
+		fmt.Println(values)
+	}
+	return nil
+}
 
 // The three longest delays, and the rows that they are in.
 func ExampleTopKColumn() {

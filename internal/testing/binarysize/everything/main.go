@@ -38,7 +38,7 @@ var linked = []any{
 	kernels.Load[string], expr.Evaluate, expr.Project, reduce.Table, reduce.Column, reduce.Scalars, elementwise.Add[int64],
 	selection.Filter, selection.Take, selection.Concat, selection.Choose, selection.Reverse,
 	dictionary.Encode, dictionary.Decode, group.Unique, group.ValueCounts,
-	group.Histogram, group.CountIntegers, order.TopKColumn, window.CumulativeSum, window.FillForward,
+	group.Histogram, group.CountIntegers, order.Sort, order.Rank, order.Merge, order.Search, order.Partition, order.TopKColumn, window.CumulativeSum, window.FillForward,
 	dlpack.Export, dlpack.Import, dlpack.ExportMatrix, dlpack.ImportMatrix,
 	arrowdev.Export, arrowdev.Import, arrowdev.ExportStream, arrowdev.ImportStream, arrowdev.ExportAsync, arrowdev.ImportAsync,
 	share.Listen, share.Dial,
