@@ -56,7 +56,7 @@ func (g *Groups) findFirstsOnDevice(k keys) (err error) {
 	return g.launch("count_firsts", g.words(), g.firstBits, g.firsts, uint64(g.words()))
 }
 
-// insert inserts the rows into a table. If codes are wanted it writes the slot of each
+// insert inserts the rows into a table. If codes are requested it writes the slot of each
 // row to them.
 func (g *Groups) insert(k keys, t table) error {
 	arguments := append([]any{g.argument(t)}, k.arguments()...)

@@ -11,7 +11,7 @@
 // sum over the words of bits, and the bits of one word.
 //
 // The table takes 8 bytes for each key that there can be, until [Find] returns: one for
-// each row of the column's capacity, or as many as the type or the dictionary has. Codes
+// each row of the column's capacity, or for each value of the type or the dictionary. Codes
 // take 4 bytes for each row until [Groups.Release].
 //
 // The package uses the operators of kernels/selection and of cumulative sums, so it is

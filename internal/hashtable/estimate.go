@@ -10,7 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/op"
 )
 
-// estimate records upper bounds of what an operator on the groups allocates. The data
+// estimate records upper bounds of the allocations of an operator on the groups. The data
 // decides how many groups there are, how long their strings are and, without a row
 // count on the host, how many rows are read.
 func (g *Groups) estimate() error {

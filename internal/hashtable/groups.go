@@ -19,7 +19,7 @@ import (
 // 32-bit codes can number.
 var ErrTooLong = errors.New("too many rows")
 
-// Wanted is what the groups are for.
+// Wanted is the purpose of the groups.
 type Wanted uint8
 
 const (
@@ -158,7 +158,7 @@ func (g *Groups) ranked() bool {
 	return !g.call.OnHost() && (g.wanted != OnlyValues || g.listed())
 }
 
-// findFirsts marks the first row of each group. If codes are wanted it writes the first
+// findFirsts marks the first row of each group. If codes are requested it writes the first
 // row of each row's group to them; on the host it writes the codes. It refuses types
 // that cannot be compared also if there are no rows: the host may know that, but a GPU
 // would not.
@@ -220,7 +220,7 @@ func (g *Groups) codeBytes() uint64 {
 	return 4 * uint64(g.bit+g.column.Len())
 }
 
-// allocate allocates the marks and, if wanted, the codes. Codes are part of the result
+// allocate allocates the marks and, if requested, the codes. Codes are part of the result
 // of an encoding.
 func (g *Groups) allocate() (err error) {
 	var slices []memory.Slice[uint8]

@@ -30,7 +30,7 @@ func (g *Groups) validRows() (func(row int) bool, error) {
 	return func(row int) bool { return bytes[(g.bit+row)/8]>>((g.bit+row)%8)&1 != 0 }, err
 }
 
-// findFirstsOnHost marks the first row of each group and, if codes are wanted, writes
+// findFirstsOnHost marks the first row of each group and, if codes are requested, writes
 // them: groups are found in the order of their numbers.
 func (g *Groups) findFirstsOnHost(k keys) error {
 	n, err := g.rowsOnHost()
