@@ -55,7 +55,7 @@ func subjects() (all []subject) {
 		return node(exprtree.Year, arrow.PrimitiveTypes.Int64, column(0, t))
 	}
 	for _, nulls := range []bool{false, true} {
-		for _, t := range []arrow.DataType{arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int64} {
+		for _, t := range []arrow.DataType{arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int8, arrow.PrimitiveTypes.Int16, arrow.PrimitiveTypes.Int64} {
 			all = append(all, subject{fmt.Sprintf("fused/%v/nulls=%v", t, nulls), t, 2, nulls, fused},
 				subject{fmt.Sprintf("add/%v/nulls=%v", t, nulls), t, 2, nulls, add})
 		}
@@ -169,34 +169,41 @@ func BenchmarkRun(b *testing.B) {
 	}
 }
 
-// BenchmarkVariants varies the rows per lane.
+// BenchmarkVariants varies the rows per lane and, for narrow columns, the groups per lane
+// of packed kernels.
 func BenchmarkVariants(b *testing.B) {
 	dev := devicetest.Open(b, "cuda:0")
 	for _, s := range subjects() {
-		for _, rows := range []int{1, 2, 4, 8, 16} {
-			b.Run(fmt.Sprintf("%s/rows=%d", s.name, rows), func(b *testing.B) {
+		variant := func(name string, write func(*Generator) (*elementwise, error)) {
+			b.Run(s.name+"/"+name, func(b *testing.B) {
 				mgr := devicetest.Manager(b, dev, memory.Options{})
 				p, columns, bytes := s.program(b, mgr)
 				defer func() { require.NoError(b, releaseAll(columns)) }()
-				benchmarkVariant(b, mgr, p, columns, bytes, rows)
+				benchmarkVariant(b, mgr, p, columns, bytes, write)
 			})
+		}
+		for _, rows := range []int{1, 2, 4, 8, 16} {
+			variant(fmt.Sprint("rows=", rows), func(g *Generator) (*elementwise, error) { return newElementwise(g, rows) })
+		}
+		for groups := 1; kindOf(s.of).packs() && groups <= mostGroups; groups *= 2 {
+			variant(fmt.Sprint("packed=", groups), func(g *Generator) (*elementwise, error) { return newPacked(g, groups) })
 		}
 	}
 }
 
-func benchmarkVariant(b *testing.B, mgr *memory.Manager, p *exprtree.Program, columns []*column.Column, bytes uint64, rows int) {
+func benchmarkVariant(b *testing.B, mgr *memory.Manager, p *exprtree.Program, columns []*column.Column, bytes uint64, write func(*Generator) (*elementwise, error)) {
 	shape, err := ShapeOf(p, columns)
 	require.NoError(b, err)
 	g, err := New(p, shape, "arguments")
 	require.NoError(b, err)
-	k, err := newElementwise(g, rows)
+	k, err := write(g)
 	require.NoError(b, err)
 	call, err := op.Begin(context.Background(), kernels.Options{Manager: mgr}, columns...)
 	require.NoError(b, err)
 	r := &runner{elementwise: k}
 	r.function, err = kernelset.Load(mgr.Device(), k.text, KernelName)
 	require.NoError(b, err)
-	grid := kernels.GridFor(benchmarkRows, threads*rows)
+	grid := kernels.GridFor(benchmarkRows, threads*k.rows)
 	var outputs, arguments kernels.Words
 	require.NoError(b, g.Arguments(&arguments, p, columns))
 	for range k.outputWords() {

@@ -34,10 +34,11 @@
 // # First use
 //
 // The driver compiles a kernel when an expression is first used, which takes 4 ms plus
-// 45 µs per GPU instruction. Run therefore has two kernels, each compiled on first use.
+// 45 µs per GPU instruction. Run therefore has several kernels, each compiled on first use.
 // The kernel for up to 2^18 rows computes one row per lane without a loop and rarely
 // takes more than 10 ms to compile. The kernel for more rows computes several rows per
-// lane, which keeps more loads in flight.
+// lane, which keeps more loads in flight. A third one, for many rows of columns of one
+// and two bytes, loads eight rows with one instruction.
 //
 // A kernel written in CUDA C++ has holes, which [Generator.Splice] replaces by a
 // predicate.

@@ -17,3 +17,6 @@ func RunMany(call op.Call, program *exprtree.Program, inputs []*column.Column, r
 func KeyOf(program *exprtree.Program, inputs []*column.Column) string {
 	return string(appendKey(nil, program, inputs))
 }
+
+// Packs reports whether a packed kernel computes a program on columns of many rows.
+func Packs(program *exprtree.Program, inputs []*column.Column) bool { return packs(program, inputs) }

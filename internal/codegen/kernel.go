@@ -91,13 +91,30 @@ func newElementwise(g *Generator, rows int) (*elementwise, error) {
 	if err := k.compute(b, s); err != nil {
 		return nil, err
 	}
+	k.finish(b)
+	return k, nil
+}
+
+// newPacked writes the packed kernel that computes all outputs, with a number of groups
+// per lane: see [packs].
+func newPacked(g *Generator, groups int) (*elementwise, error) {
+	k := &elementwise{g: g, rows: groups * packedRows}
+	b := ptx.New("k")
+	if err := k.computePacked(b, packed(b, groups)); err != nil {
+		return nil, err
+	}
+	k.finish(b)
+	return k, nil
+}
+
+// finish writes the text of the kernel.
+func (k *elementwise) finish(b *ptx.Builder) {
 	b.Emit("ret")
-	k.text = ptx.Module(g.Functions(), ptx.Kernel{Name: KernelName, Threads: threads, Body: b, Parameters: []ptx.Parameter{
+	k.text = ptx.Module(k.g.Functions(), ptx.Kernel{Name: KernelName, Threads: threads, Body: b, Parameters: []ptx.Parameter{
 		{Name: "rows", Bytes: 8}, {Name: "capacity", Bytes: 8},
 		{Name: "outputs", Bytes: 8 * k.outputWords(), Struct: true},
-		{Name: "arguments", Bytes: 8 * g.Words(), Struct: true},
+		{Name: "arguments", Bytes: 8 * k.g.Words(), Struct: true},
 	}}.String())
-	return k, nil
 }
 
 func number(n int) ptx.Register { return ptx.Register(fmt.Sprint(n)) }
@@ -119,14 +136,22 @@ type span struct {
 	// the warp's chunk and lane the number of the lane, in 32 bits.
 	row, chunk, lane ptx.Register
 	short            bool
-	// inside are the predicates that the lane's rows exist, nil if all do.
+	// inside are the predicates that the lane's rows exist, nil if all do. Those of a
+	// packed span are of groups of rows.
 	inside []ptx.Register
+	// packed means that the lane has groups of eight rows. left is then the number of
+	// rows from the lane's first on, in 32 bits.
+	packed bool
+	left   ptx.Register
 }
 
 // places returns the lane's rows.
 func (s *span) places(rows int) []place {
 	places := strided(s.row, rows, warp)
 	for r := range places {
+		if s.packed {
+			places[r].packed, places[r].add = true, r/packedRows*packedWarp+r%packedRows
+		}
 		places[r].short = s.short
 		if s.inside != nil {
 			places[r].inside = s.inside[r]

@@ -17,6 +17,9 @@ type place struct {
 	short bool
 	// inside is the predicate that the row exists, or "" for always.
 	inside ptx.Register
+	// packed means that the row is in a group of eight consecutive ones: the number to
+	// add is row%8 more than that of the group. inside is then of the group.
+	packed bool
 }
 
 // loader writes loads. Rows that differ by a constant share their addresses.
@@ -121,13 +124,15 @@ func log2(width int) (shift int) {
 type loaded struct {
 	value           Value
 	validity, truth *bit
+	// element is the value before it is extracted from a group, or nil.
+	element *element
 	// dictionary means that value is of a dictionary. codes is then the predicate that
 	// the code is not null, or ""; the value that the code refers to may be null.
 	dictionary bool
 	codes      ptx.Register
 }
 
-// settle tests the bits.
+// settle tests the bits and extracts the value.
 func (l loaded) settle(b *ptx.Builder) Value {
 	v := l.value
 	if l.validity != nil {
@@ -135,6 +140,9 @@ func (l loaded) settle(b *ptx.Builder) Value {
 	}
 	if l.truth != nil {
 		v.Registers = []ptx.Register{l.truth.test(b)}
+	}
+	if l.element != nil {
+		v.Registers = []ptx.Register{l.element.extract(b)}
 	}
 	return v
 }
@@ -195,7 +203,11 @@ func (l *loader) column(t arrow.DataType, shape Input, words inputWords, p place
 		v.Registers = l.text(t, words, p)
 	case unknown:
 	default:
-		v.Registers = l.fixed(v.kind, shape, words.values, p)
+		if p.packed {
+			r.element = l.packed(v.kind, words.values, p)
+		} else {
+			v.Registers = l.fixed(v.kind, shape, words.values, p)
+		}
 	}
 	return r
 }

@@ -18,16 +18,27 @@ func (t *bit) test(b *ptx.Builder) ptx.Register {
 // bit loads the bit of a row: the bits begin at the address in a word, with the bit of
 // the number in the next word.
 func (l *loader) bit(word int, bits Bits, p place) *bit {
+	if p.packed {
+		return l.packedBits(word, p, false)
+	}
 	instruction, address, mask := l.bitAt(word, bits, p)
 	return &bit{l.read(ptx.Word32, instruction, address), mask}
 }
 
 // valid loads the bit of a row from a validity bitmap. Without the bitmap it is one.
 func (l *loader) valid(word int, shape Input, p place) *bit {
-	if !shape.Optional {
+	switch {
+	case p.packed:
+		return l.packedBits(word, p, shape.Optional)
+	case !shape.Optional:
 		return l.bit(word, shape.Validity, p)
 	}
 	instruction, address, mask := l.bitAt(word, shape.Validity, p)
+	return &bit{l.readIfPresent(word, instruction, address), mask}
+}
+
+// readIfPresent loads from a bitmap with its address in a word, or ones if that is zero.
+func (l *loader) readIfPresent(word int, instruction string, address ptx.Register) ptx.Register {
 	present := l.once(fmt.Sprint("v", word), func() ptx.Register {
 		return l.b.Op(ptx.Predicate, "setp.ne.u64", l.word(word), "0")
 	})
@@ -36,7 +47,7 @@ func (l *loader) valid(word int, shape Input, p place) *bit {
 	l.guard = both(l.b, guard, present)
 	loaded := l.absent(ptx.Word32, "0xffffffff")
 	l.b.Void(l.when()+load+instruction, loaded, address)
-	return &bit{loaded, mask}
+	return loaded
 }
 
 // bitAt returns the instruction that loads the word or byte with the bit of a row, its

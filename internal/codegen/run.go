@@ -22,18 +22,33 @@ type runner struct {
 
 var runners Cache[*runner]
 
-// build writes and loads a kernel for a program, for few rows or for many.
-func build(program *exprtree.Program, few bool) func(*device.Device, Shape) (*runner, error) {
+// form is one of the kernels for a program.
+type form string
+
+// The forms, with their prefixes of keys: for few rows, for many, and for many rows of
+// narrow columns.
+const (
+	formFew    form = "few "
+	formMany   form = ""
+	formPacked form = "packed "
+)
+
+// build writes and loads a kernel for a program.
+func build(program *exprtree.Program, as form) func(*device.Device, Shape) (*runner, error) {
 	return func(dev *device.Device, shape Shape) (*runner, error) {
 		g, err := New(program, shape, "arguments")
 		if err != nil {
 			return nil, err
 		}
-		rows := 1
-		if !few {
-			rows = rowsOfLane(g)
+		var k *elementwise
+		switch as {
+		case formFew:
+			k, err = newElementwise(g, 1)
+		case formMany:
+			k, err = newElementwise(g, rowsOfLane(g))
+		case formPacked:
+			k, err = newPacked(g, groupsOfLane(g))
 		}
-		k, err := newElementwise(g, rows)
 		if err != nil {
 			return nil, err
 		}
@@ -46,11 +61,14 @@ func build(program *exprtree.Program, few bool) func(*device.Device, Shape) (*ru
 
 // runnerOf returns a kernel, which is compiled on first use.
 func runnerOf(call op.Call, program *exprtree.Program, inputs []*column.Column, few bool) (*runner, error) {
-	prefix := ""
-	if few {
-		prefix = "few "
+	as := formMany
+	switch {
+	case few:
+		as = formFew
+	case packs(program, inputs):
+		as = formPacked
 	}
-	return runners.Get(call.Context(), call.Stream.Device(), prefix, program, inputs, build(program, few))
+	return runners.Get(call.Context(), call.Stream.Device(), string(as), program, inputs, build(program, as))
 }
 
 // scratch is the reusable memory of a launch.
