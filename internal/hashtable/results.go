@@ -29,10 +29,7 @@ func (g *Groups) Values(ctx context.Context) (values *buffer.Buffer, err error) 
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, table.Release()) }()
-	firsts, err := column.New(column.Data{
-		Type: arrow.FixedWidthTypes.Boolean, Length: g.column.Len(),
-		Buffers: []column.Bytes{{}, g.firstBits}, Manager: g.call.Manager,
-	})
+	firsts, err := g.FirstRows()
 	if err != nil {
 		return nil, err
 	}

@@ -1,0 +1,133 @@
+package group
+
+import (
+	"context"
+	"fmt"
+	"slices"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// Nulls selects what becomes of rows with a null key.
+type Nulls uint8
+
+const (
+	// KeepNulls makes null a key like any value.
+	KeepNulls Nulls = iota
+	// DropNulls leaves out rows in which any key is null.
+	DropNulls
+)
+
+// Order is the order of the groups in a result.
+type Order uint8
+
+const (
+	// Unspecified is any order. It is the same in every run.
+	Unspecified Order = iota
+	// FirstAppearance orders groups by their first rows.
+	FirstAppearance
+	// ByKey orders groups by their keys, as order.Sort does.
+	ByKey
+)
+
+// ByOptions configure [Query.Aggregate] and the other methods of Query.
+type ByOptions struct {
+	kernels.Options
+	Nulls Nulls
+	Order Order
+	// MaxGroups is the most groups that there can be, if it is known. Then the memory is
+	// bounded by it, and a GPU does not wait. If there are more groups, fetching the
+	// result's row count gives an error that wraps buffer.ErrRows.
+	MaxGroups int64
+}
+
+// Query is the rows of a table and the keys that they are grouped by. It is immutable and
+// borrows the table.
+type Query struct {
+	table *buffer.Buffer
+	keys  []Key
+	where expr.Expr
+}
+
+// By groups the rows of a table by keys: rows with equal values in all keys form a group.
+// It does not compute anything yet.
+func By(table *buffer.Buffer, keys ...Key) Query {
+	return Query{table: table, keys: slices.Clone(keys)}
+}
+
+// Where restricts the query to rows in which a condition is true, not false or null. If
+// Where is called several times, all conditions must be true.
+func (q Query) Where(condition expr.Expr) Query {
+	if !q.where.IsZero() {
+		condition = q.where.AndStrict(condition)
+	}
+	q.where = condition
+	return q
+}
+
+// Aggregate computes aggregates of each group. The result has a row for each group, the
+// columns of the keys, and a column for each aggregate. The value of a key is that of the
+// group's first row.
+//
+// # Waiting
+//
+// On a GPU Aggregate waits once for the number of groups if there are more than 65,536
+// rows and MaxGroups is not set, to allocate a result of that size. Otherwise the number
+// stays on the device. Aggregates that sort the values (Median, Quantile, Largest,
+// Smallest), and the extremes of strings, decimals and nested values, wait when
+// order.Sort does. On the host device Aggregate waits for pending work on the table until
+// ctx is done.
+//
+// # Ownership
+//
+// The caller releases the result.
+//
+// # Errors
+//
+// A key that cannot be used is a [*KeyError], an aggregate an [*AggregateError]. They wrap
+// buffer.ErrSchema for unknown names and device.ErrNotSupported for types. The error wraps
+// [ErrTooLong] for more than 2³¹−1 rows.
+func (q Query) Aggregate(ctx context.Context, aggregates []Aggregate, options ...ByOptions) (*buffer.Buffer, error) {
+	only, err := op.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("group: aggregate: %w", err)
+	}
+	made, err := q.aggregate(ctx, aggregates, only)
+	if err != nil {
+		return nil, fmt.Errorf("group: aggregate: %w", err)
+	}
+	return made, nil
+}
+
+func (q Query) aggregate(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
+	r, err := q.begin(ctx, aggregates, options)
+	if err != nil {
+		return nil, err
+	}
+	return closing(r, r.result)
+}
+
+// closing runs a step and closes the run.
+func closing(r *run, step func() (*buffer.Buffer, error)) (*buffer.Buffer, error) {
+	made, err := step()
+	return released(made, err, r.close())
+}
+
+// check refuses options that are out of range.
+func (o *ByOptions) check() error {
+	switch {
+	case o.Nulls > DropNulls:
+		return fmt.Errorf("Nulls is %d, expected KeepNulls or DropNulls: %w", o.Nulls, device.ErrInvalidValue)
+	case o.Order > ByKey:
+		return fmt.Errorf("Order is %d, expected Unspecified, FirstAppearance or ByKey: %w", o.Order, device.ErrInvalidValue)
+	case o.MaxGroups < 0:
+		return fmt.Errorf("MaxGroups is %d, expected zero or more: %w", o.MaxGroups, device.ErrInvalidValue)
+	case o.Estimate != nil:
+		return fmt.Errorf("the memory depends on the data, so it is not known before the operator runs: %w", device.ErrNotSupported)
+	}
+	return nil
+}

@@ -1,0 +1,200 @@
+package group_test
+
+import (
+	"math"
+	"math/big"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// floatTable is a table of groups of floats: "k", "x" and "y".
+func floatTable(t testing.TB, mgr *memory.Manager, keys []int32, x, y []float64) *buffer.Buffer {
+	t.Helper()
+	k := columntest.ColumnOf(t, mgr, arrow.PrimitiveTypes.Int32, keys)
+	columns := []*column.Column{k, columntest.ColumnOf(t, mgr, arrow.PrimitiveTypes.Float64, x), columntest.ColumnOf(t, mgr, arrow.PrimitiveTypes.Float64, y)}
+	schema := arrow.NewSchema([]arrow.Field{
+		{Name: "k", Type: arrow.PrimitiveTypes.Int32}, {Name: "x", Type: arrow.PrimitiveTypes.Float64}, {Name: "y", Type: arrow.PrimitiveTypes.Float64},
+	}, nil)
+	table, err := buffer.New(schema, columns, buffer.Rows{Count: int64(len(keys))})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, table.Release()) })
+	return table
+}
+
+// floatResults returns the aggregates of a table by "k", in the order of the keys.
+func floatResults(t testing.TB, table *buffer.Buffer, aggregates ...group.Aggregate) [][]float64 {
+	t.Helper()
+	result, err := group.By(table, group.Columns("k")...).Aggregate(t.Context(), aggregates, group.ByOptions{Order: group.FirstAppearance})
+	require.NoError(t, err)
+	record := columntest.Fetch(t, result)
+	found := make([][]float64, len(aggregates))
+	for i := range found {
+		found[i] = record.Column(1 + i).(*array.Float64).Float64Values()
+	}
+	return found
+}
+
+// draws are distributions of floats that are hard to add up.
+var draws = map[string]func(r *rand.Rand) float64{
+	"unit":        func(r *rand.Rand) float64 { return r.Float64() },
+	"cancelling":  func(r *rand.Rand) float64 { return math.Ldexp(r.NormFloat64(), r.IntN(60)) },
+	"all":         func(r *rand.Rand) float64 { return math.Ldexp(r.NormFloat64(), r.IntN(1900)-950) },
+	"subnormal":   func(r *rand.Rand) float64 { return math.Float64frombits(r.Uint64N(1 << 53)) * float64(1-2*r.IntN(2)) },
+	"few bits":    func(r *rand.Rand) float64 { return float64(r.IntN(1000)) / 8 },
+	"nearly same": func(r *rand.Rand) float64 { return 1e9 + r.Float64() },
+}
+
+// TestFloatSums compares sums with those of math/big, within the bound that the package
+// states, and requires the same bits for every order of the rows.
+func TestFloatSums(t *testing.T) {
+	eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
+		r := rand.New(rand.NewPCG(1, 2))
+		for name, next := range draws {
+			const n, groups = 1000, 7
+			keys, x := make([]int32, n), make([]float64, n)
+			exact, most, counts := make([]*big.Float, groups), make([]float64, groups), make([]float64, groups)
+			for i := range x {
+				keys[i], x[i] = int32(i%groups), next(r)
+				g := keys[i]
+				if exact[g] == nil {
+					exact[g] = new(big.Float).SetPrec(4000)
+				}
+				exact[g].Add(exact[g], new(big.Float).SetFloat64(x[i]))
+				most[g] = max(most[g], math.Abs(x[i]))
+				counts[g]++
+			}
+			got := floatResults(t, floatTable(t, mgr, keys, x, x), group.Sum(expr.Col("x")), group.Mean(expr.Col("x")))
+			for g, sum := range got[0] {
+				difference := new(big.Float).SetPrec(4000).Sub(new(big.Float).SetFloat64(sum), exact[g])
+				ulp := math.Nextafter(math.Abs(sum), math.Inf(1)) - math.Abs(sum)
+				bound := new(big.Float).SetPrec(4000).SetMantExp(new(big.Float).SetFloat64(counts[g]*most[g]), -80)
+				bound.Add(bound, new(big.Float).SetMantExp(new(big.Float).SetFloat64(ulp), -1))
+				require.LessOrEqual(t, difference.Abs(difference).Cmp(bound), 0, "%s: the sum of group %d is %v, not %v", name, g, sum, exact[g])
+				require.Equal(t, sum/counts[g], got[1][g], "%s: mean", name)
+			}
+			for range 3 { // permutations within the groups keep the order of the groups
+				order := permuted(r, n, groups)
+				shuffled := make([]float64, n)
+				for i, from := range order {
+					shuffled[i] = x[from]
+				}
+				again := floatResults(t, floatTable(t, mgr, keys, shuffled, shuffled), group.Sum(expr.Col("x")), group.Variance(expr.Col("x"), 0), group.Skewness(expr.Col("x")))
+				first := floatResults(t, floatTable(t, mgr, keys, x, x), group.Sum(expr.Col("x")), group.Variance(expr.Col("x"), 0), group.Skewness(expr.Col("x")))
+				for i := range first {
+					for g := range groups {
+						require.Equal(t, math.Float64bits(first[i][g]), math.Float64bits(again[i][g]), "%s: aggregate %d of group %d depends on the order", name, i, g)
+					}
+				}
+			}
+		}
+	})
+}
+
+// permuted returns a permutation of rows that keeps each in its group.
+func permuted(r *rand.Rand, n, groups int) []int {
+	order := make([]int, n)
+	for g := range groups {
+		var rows []int
+		for i := g; i < n; i += groups {
+			rows = append(rows, i)
+		}
+		r.Shuffle(len(rows), func(i, j int) { rows[i], rows[j] = rows[j], rows[i] })
+		for i, row := range rows {
+			order[g+i*groups] = row
+		}
+	}
+	return order
+}
+
+// TestSpecialSums adds infinities, NaN and values that overflow.
+func TestSpecialSums(t *testing.T) {
+	eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
+		inf, nan := math.Inf(1), math.NaN()
+		for _, c := range []struct {
+			values []float64
+			want   float64
+		}{
+			{[]float64{1, inf, 2}, inf}, {[]float64{-inf, 5}, -inf}, {[]float64{inf, -inf}, nan}, {[]float64{1, nan}, nan},
+			{[]float64{math.MaxFloat64, math.MaxFloat64}, inf}, {[]float64{math.MaxFloat64, math.MaxFloat64, -math.MaxFloat64}, math.MaxFloat64},
+			{[]float64{math.Copysign(0, -1)}, 0}, {[]float64{1e300, 1, -1e300}, 0}, {[]float64{1e20, 1, -1e20}, 1}, {[]float64{1e30, 1, -1e30}, 0}, {[]float64{5e-324, 5e-324}, 1e-323},
+			{[]float64{1, 0x1p-53}, 1}, {[]float64{1, 0x1p-53, 0x1p-80}, math.Nextafter(1, 2)}, {[]float64{math.Nextafter(1, 2), 0x1p-53}, 1 + 0x1p-51},
+			{[]float64{-1, -0x1p-53, -0x1p-80}, math.Nextafter(-1, -2)},
+		} {
+			got := floatResults(t, floatTable(t, mgr, make([]int32, len(c.values)), c.values, c.values), group.Sum(expr.Col("x")))[0][0]
+			if c.want != c.want {
+				require.True(t, got != got, "%v", c.values)
+				continue
+			}
+			require.Equal(t, math.Float64bits(c.want), math.Float64bits(got), "the sum of %v is %v, not %v", c.values, got, c.want)
+		}
+	})
+}
+
+// TestMoments compares moments with those of math/big for values with a mean that is much
+// larger than the spread.
+func TestMoments(t *testing.T) {
+	eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
+		r := rand.New(rand.NewPCG(3, 4))
+		for _, shift := range []float64{0, 1e3, -1e6} {
+			const n = 500
+			x, y := make([]float64, n), make([]float64, n)
+			for i := range x {
+				x[i] = shift + r.NormFloat64()
+				y[i] = shift + r.ExpFloat64() + x[i]/2
+			}
+			xs, ys := expr.Col("x"), expr.Col("y")
+			got := floatResults(t, floatTable(t, mgr, make([]int32, n), x, y), group.Variance(xs, 1), group.StdDev(ys, 0), group.Covariance(xs, ys, 1),
+				group.Correlation(xs, ys), group.Skewness(ys))
+			xx, xy, yy, yyy := centralMoments(x, y)
+			for i, want := range []float64{xx / (n - 1), math.Sqrt(yy / n), xy / (n - 1), xy / math.Sqrt(xx*yy), yyy / n / math.Pow(yy/n, 1.5)} {
+				require.InEpsilon(t, want, got[i][0], 1e-12, "moment %d, shift %v", i, shift)
+			}
+		}
+		same := []float64{3, 3, 3}
+		got := floatResults(t, floatTable(t, mgr, make([]int32, 3), same, []float64{1, 2, 4}), group.Correlation(expr.Col("x"), expr.Col("y")), group.Variance(expr.Col("x"), 1))
+		require.True(t, got[0][0] != got[0][0])
+		require.Zero(t, got[1][0])
+	})
+}
+
+// centralMoments returns the sums of the products of deviations.
+func centralMoments(x, y []float64) (xx, xy, yy, yyy float64) {
+	float := func(x float64) *big.Float { return new(big.Float).SetPrec(1000).SetFloat64(x) }
+	mean := func(values []float64) *big.Float {
+		total := float(0)
+		for _, v := range values {
+			total.Add(total, float(v))
+		}
+		return total.Quo(total, float(float64(len(values))))
+	}
+	mx, my := mean(x), mean(y)
+	sums := [4]*big.Float{float(0), float(0), float(0), float(0)}
+	for i := range x {
+		dx, dy := float(x[i]), float(y[i])
+		dx.Sub(dx, mx)
+		dy.Sub(dy, my)
+		for j, factors := range [4][]*big.Float{{dx, dx}, {dx, dy}, {dy, dy}, {dy, dy, dy}} {
+			product := float(1)
+			for _, f := range factors {
+				product.Mul(product, f)
+			}
+			sums[j].Add(sums[j], product)
+		}
+	}
+	var out [4]float64
+	for i, s := range sums {
+		out[i], _ = s.Float64()
+	}
+	return out[0], out[1], out[2], out[3]
+}

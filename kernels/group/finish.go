@@ -1,0 +1,283 @@
+package group
+
+import (
+	"math"
+	"math/bits"
+
+	"github.com/apache/arrow/go/v17/arrow/float16"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// finishing is the last step of one aggregate: it makes the result of a group of states.
+type finishing struct {
+	finish finish
+	// states are the lists of states, and words the number of words of each state.
+	states []memory.Slice[uint8]
+	words  []int
+	// counted is set if the last state counts the values.
+	counted bool
+	freedom int
+	// is is the form of the result, and signs the form of the values.
+	is       form
+	isSigned bool
+	least    bool
+	groups   int
+}
+
+// finish returns the column of an aggregate by states.
+func (r *run) finish(o *output) (*column.Column, error) {
+	f := finishing{finish: o.finish, counted: o.counted, freedom: o.freedom, groups: r.states.capacity}
+	for _, state := range o.states {
+		f.states = append(f.states, r.states.of[state])
+		f.words = append(f.words, r.plan.accumulators[state].words())
+	}
+	l, err := layout.Of(o.of)
+	if err != nil {
+		return nil, err
+	}
+	f.is = formOf(l)
+	f.least = r.plan.accumulators[o.states[0]].least
+	f.isSigned = f.is.isSigned()
+	if o.value >= 0 && o.finish == finishMean {
+		in, err := layout.Of(r.plan.inputs[o.value].of)
+		if err != nil {
+			return nil, err
+		}
+		f.isSigned = in.Stored() == layout.Signed
+	}
+	result := op.Result{Type: o.of, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: o.nullable}
+	return newColumn(&r.call, result, func(out op.Buffers) error {
+		if r.call.OnHost() {
+			return f.onHost(out)
+		}
+		return f.onDevice(&r.call, r.groups, out)
+	})
+}
+
+// onHost writes the results of all groups.
+func (f *finishing) onHost(out op.Buffers) error {
+	to, err := out.Host()
+	if err != nil {
+		return err
+	}
+	lists := make([][]uint64, len(f.states))
+	for i, s := range f.states {
+		bytes, err := s.Host()
+		if err != nil {
+			return err
+		}
+		lists[i] = op.Elements[uint64](bytes)
+	}
+	clear(to.Values)
+	group := make([][]uint64, len(lists))
+	for i := range f.groups {
+		for j, list := range lists {
+			group[j] = list[i*f.words[j] : (i+1)*f.words[j]]
+		}
+		value, ok := f.value(group)
+		if !ok {
+			continue
+		}
+		to.SetValid(i)
+		f.store(to, i, value)
+	}
+	return nil
+}
+
+// store writes a result.
+func (f *finishing) store(to op.HostBuffers, i int, value [2]uint64) {
+	switch f.is {
+	case fromBits:
+		if value[0] != 0 {
+			to.SetTrue(i)
+		}
+	case fromSigned8, fromUnsigned8:
+		to.Values[i] = byte(value[0])
+	case fromSigned16, fromUnsigned16, fromFloat16:
+		op.Elements[uint16](to.Values)[i] = uint16(value[0])
+	case fromSigned32, fromUnsigned32, fromFloat32:
+		op.Elements[uint32](to.Values)[i] = uint32(value[0])
+	case fromDecimal:
+		copy(op.Elements[uint64](to.Values)[2*i:], value[:])
+	default:
+		op.Elements[uint64](to.Values)[i] = value[0]
+	}
+}
+
+// value returns the result for the states of a group, or false if it is null.
+func (f *finishing) value(states [][]uint64) (value [2]uint64, ok bool) {
+	first := states[0]
+	n := uint64(1)
+	if f.counted {
+		if n = states[len(states)-1][0]; n == 0 {
+			return value, false
+		}
+	}
+	switch f.finish {
+	case finishCount:
+		value[0] = first[0]
+	case finishDifference:
+		value[0] = first[0] - states[1][0]
+	case finishInteger:
+		value[0] = first[0]
+		if f.isSigned {
+			return value, first[1] == uint64(int64(first[0])>>63)
+		}
+		return value, first[1] == 0
+	case finishDecimal:
+		return [2]uint64(first[:2]), fitsDecimal(wide(first))
+	case finishProduct:
+		value[0] = first[0] ^ 1
+	case finishExtreme:
+		value[0] = f.extreme(first[0])
+	case finishMean:
+		total := signed(first[1]).left(64).add(wide{first[0]})
+		x, _ := total.round(0)
+		value[0] = realBits(x / float64(n))
+	case finishMeanDecimal:
+		value = meanDecimal(wide(first), n)
+	case finishFloat:
+		value[0] = realBits(floatSum(first).high)
+	case finishMeanFloat:
+		value[0] = realBits(floatSum(first).high / float64(n))
+	case finishRow:
+		row, found := f.row(first)
+		return [2]uint64{row}, found
+	default:
+		x, enough := f.moment(states, n)
+		return [2]uint64{realBits(x)}, enough
+	}
+	return value, true
+}
+
+// row returns the row that a state has found.
+func (f *finishing) row(state []uint64) (row uint64, ok bool) {
+	if len(state) == 2 { // of firstGreatest
+		return rowOf(state[1], true)
+	}
+	return rowOf(state[0], f.least)
+}
+
+// extreme returns the value of an image.
+func (f *finishing) extreme(image uint64) uint64 {
+	if !f.is.isFloat() {
+		return integerImage(image, f.isSigned, f.least) // the reverse is the same
+	}
+	x := unimageFloat(image, f.least)
+	switch f.is {
+	case fromFloat16:
+		if x != x {
+			return 0x7e00
+		}
+		return uint64(float16.New(float32(x)).Uint16())
+	case fromFloat32:
+		if x != x {
+			return 0x7fc00000
+		}
+		return uint64(math.Float32bits(float32(x)))
+	}
+	return realBits(x)
+}
+
+// realBits returns the bits of a float, with one pattern for all NaNs.
+func realBits(x float64) uint64 {
+	if x != x {
+		return 0x7ff8000000000000
+	}
+	return math.Float64bits(x)
+}
+
+// moment returns a result of sums of powers, or false if there are too few values.
+// Sums and products are computed as double: they cancel each other if the mean is large.
+func (f *finishing) moment(states [][]uint64, n uint64) (x float64, enough bool) {
+	count := float64(n)
+	freedom := uint64(f.freedom)
+	sums := make([]double, 0, 5)
+	for _, s := range states[:len(states)-1] {
+		sums = append(sums, floatSum(s))
+	}
+	switch f.finish {
+	case finishVariance, finishDeviation:
+		if n <= freedom {
+			return 0, false
+		}
+		x := scaledCovariance(sums[1], sums[0], sums[0], count).high
+		if x < 0 {
+			x = 0
+		}
+		x = x / count / float64(n-freedom)
+		if f.finish == finishDeviation {
+			x = math.Sqrt(x)
+		}
+		return x, true
+	case finishCovariance:
+		if n <= freedom {
+			return 0, false
+		}
+		return scaledCovariance(sums[2], sums[0], sums[1], count).high / count / float64(n-freedom), true
+	case finishCorrelation:
+		if n < 2 {
+			return 0, false
+		}
+		xy, xx, yy := scaledCovariance(sums[2], sums[0], sums[1], count).high,
+			scaledCovariance(sums[3], sums[0], sums[0], count).high, scaledCovariance(sums[4], sums[1], sums[1], count).high
+		if !(xx > 0) || !(yy > 0) {
+			return math.NaN(), true
+		}
+		x := xy / float64(math.Sqrt(xx)*math.Sqrt(yy))
+		if x > 1 {
+			x = 1
+		}
+		if x < -1 {
+			x = -1
+		}
+		return x, true
+	}
+	// n³ times the third central moment, and n² times the second.
+	third := sums[2].timesFloat(count).timesFloat(count).
+		minus(sums[0].times(sums[1]).timesFloat(count).timesFloat(3)).
+		plus(sums[0].times(sums[0]).times(sums[0]).timesFloat(2)).high
+	second := scaledCovariance(sums[1], sums[0], sums[0], count).high
+	if !(second > 0) {
+		return math.NaN(), true
+	}
+	return third / float64(second*math.Sqrt(second)), true
+}
+
+// scaledCovariance returns n·Σxy − Σx·Σy.
+func scaledCovariance(xy, x, y double, n float64) double {
+	return xy.timesFloat(n).minus(x.times(y))
+}
+
+// tooLong is the smallest number of 39 digits.
+var tooLong = wide{0x98a224000000000, 0x4b3b4ca85a86c47a}
+
+// fitsDecimal reports whether a number has at most 38 digits.
+func fitsDecimal(x wide) bool {
+	if x.isNegative() {
+		x = x.negate()
+	}
+	return x[2] == 0 && (x[1] < tooLong[1] || x[1] == tooLong[1] && x[0] < tooLong[0])
+}
+
+// meanDecimal returns x / n rounded half away from zero.
+func meanDecimal(x wide, n uint64) [2]uint64 {
+	negative := x.isNegative()
+	if negative {
+		x = x.negate()
+	}
+	high, rest := bits.Div64(x[2]%n, x[1], n)
+	low, rest := bits.Div64(rest, x[0], n)
+	mean := wide{low, high}
+	if rest >= n-rest {
+		mean = mean.add(wide{1})
+	}
+	if negative {
+		mean = mean.negate()
+	}
+	return [2]uint64(mean[:2])
+}

@@ -1,0 +1,333 @@
+package group
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/hashtable"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// unwaited is the number of rows up to which the memory of a result is that of the rows,
+// and the host does not wait for the number of groups.
+const unwaited = 1 << 16
+
+// grouping is the groups of the rows of a table, numbered by their first rows.
+type grouping struct {
+	// numbers has the number of each row's group.
+	numbers memory.Slice[uint32]
+	// rows is the number of rows or, if counted has memory, their maximum.
+	rows    int
+	counted memory.Slice[int64]
+	// keys has a row for each group: the keys of its first row.
+	keys *buffer.Buffer
+
+	owned owned
+}
+
+// Release releases what the groups hold.
+func (g *grouping) Release() error { return g.owned.release() }
+
+// capacity is the most groups that the memory of results has room for.
+func (g *grouping) capacity() int { return int(g.keys.Capacity()) }
+
+// checkKey refuses keys of types that cannot be compared.
+func checkKey(t arrow.DataType) error {
+	l, err := layout.Of(t)
+	if err != nil {
+		return err
+	}
+	switch {
+	case l.Kind == layout.Struct && l.Children() > 0:
+		for i := range l.Children() {
+			child, _ := l.Child(i)
+			if err := checkKey(child); err != nil {
+				return err
+			}
+		}
+		return nil
+	case l.Kind == layout.Dictionary:
+		return checkKey(l.Dictionary())
+	case l.Kind == layout.Bits || l.Kind == layout.Binary || l.Kind == layout.Fixed:
+		return nil
+	}
+	return layout.Refuse(t, "numbers, booleans, decimals, dates, times, strings, binaries, dictionaries and structs of these", device.ErrNotSupported)
+}
+
+// findGroups finds the groups of rows by their first columns, the keys. The caller
+// releases them.
+func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions) (*grouping, error) {
+	f := folder{call: call}
+	columns := make([]*column.Column, keys)
+	for i := range columns {
+		columns[i] = rows.Column(i)
+	}
+	found, err := f.groups(columns)
+	if err != nil {
+		return nil, errors.Join(err, f.owned.release())
+	}
+	g := &grouping{numbers: found.Numbers(), owned: owned{found}}
+	err = errors.Join(f.owned.release(), g.gather(call, found, rows, keys, options))
+	if err != nil {
+		return nil, errors.Join(err, g.Release())
+	}
+	return g, nil
+}
+
+// gather makes the table of the groups' keys.
+func (g *grouping) gather(call *op.Call, found *hashtable.Groups, rows *buffer.Buffer, keys int, options ByOptions) error {
+	n, counted, err := rows.Extent(call.Context())
+	if err != nil {
+		return err
+	}
+	g.rows, g.counted = int(n), counted
+	names := make([]string, keys)
+	for i := range names {
+		names[i] = keyName(i)
+	}
+	keyed, err := rows.Select(names...)
+	if err != nil {
+		return err
+	}
+	firsts, err := found.FirstRows()
+	if err != nil {
+		return errors.Join(err, keyed.Release())
+	}
+	g.keys, err = selection.FilterMask(call.Context(), keyed, firsts, scratchOptions(call))
+	if err = errors.Join(err, keyed.Release(), firsts.Release()); err != nil {
+		return errors.Join(err, g.keys.Release())
+	}
+	if err := g.bound(call, options); err != nil {
+		return errors.Join(err, g.keys.Release())
+	}
+	g.owned.add(g.keys)
+	return nil
+}
+
+// bound makes the table of keys as long as the number of groups, or as MaxGroups.
+func (g *grouping) bound(call *op.Call, options ByOptions) error {
+	var bounded *buffer.Buffer
+	var err error
+	switch {
+	case call.OnHost() || options.MaxGroups == 0 && g.keys.Capacity() > unwaited:
+		bounded, err = selection.Compact(call.Context(), g.keys, scratchOptions(call))
+	case options.MaxGroups > 0 && options.MaxGroups < g.keys.Capacity():
+		bounded, err = shortened(g.keys, options.MaxGroups)
+	default:
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	err = g.keys.Release()
+	g.keys = bounded
+	if err == nil && options.MaxGroups > 0 && g.keys.RowCount() == nil && g.keys.Capacity() > options.MaxGroups {
+		err = fmt.Errorf("there are %d groups, MaxGroups is %d: %w", g.keys.Capacity(), options.MaxGroups, buffer.ErrRows)
+	}
+	return err
+}
+
+// shortened returns a table with a lower capacity and the same row count, which may be
+// too large for it: fetching it is an error then.
+func shortened(table *buffer.Buffer, capacity int64) (*buffer.Buffer, error) {
+	count, err := column.NewRowCount(table.DeviceRows(), capacity)
+	if err != nil {
+		return nil, err
+	}
+	made := owned{count}
+	columns := make([]*column.Column, table.NumColumns())
+	for i := range columns {
+		data := table.Column(i).Data()
+		data.Rows = nil
+		data.Length = int(capacity)
+		if data.NullCount != 0 {
+			data.NullCount = column.UnknownNullCount
+		}
+		if columns[i], err = column.New(data); err != nil {
+			return nil, errors.Join(err, made.release())
+		}
+		made.add(columns[i])
+	}
+	short, err := buffer.New(table.Schema(), columns, buffer.Rows{Shared: count})
+	return released(short, err, made.release())
+}
+
+// folder finds the groups of several columns: it numbers the values of each column, and
+// then, from the first column on, the pairs of numbers.
+type folder struct {
+	call  *op.Call
+	owned owned
+}
+
+// groups returns the groups of the rows of columns. The caller releases them.
+func (f *folder) groups(columns []*column.Column) (*hashtable.Groups, error) {
+	flat, err := f.flatten(columns)
+	if err != nil {
+		return nil, err
+	}
+	if len(flat) == 1 {
+		return f.find(flat[0])
+	}
+	so, err := f.word(flat[0])
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range flat[1:] {
+		next, err := f.word(c)
+		if err != nil {
+			return nil, err
+		}
+		pairs, err := f.pair(flat[0], so, next, nil)
+		if err != nil {
+			return nil, err
+		}
+		found, err := f.find(pairs)
+		if err != nil || i == len(flat)-2 {
+			return found, err
+		}
+		f.owned.add(found)
+		so = source{values: found.Numbers().AsBytes(), is: fromUnsigned32}
+	}
+	return nil, errNoColumns
+}
+
+var errNoColumns = fmt.Errorf("a struct without fields has no values to compare: %w", device.ErrNotSupported)
+
+// flatten replaces structs by a column of numbers or by their fields.
+func (f *folder) flatten(columns []*column.Column) (flat []*column.Column, err error) {
+	for _, c := range columns {
+		if c.NumChildren() == 0 || c.Type().ID() == arrow.DICTIONARY {
+			flat = append(flat, c)
+			continue
+		}
+		fields := make([]*column.Column, c.NumChildren())
+		for i := range fields {
+			if fields[i], err = c.Child(i).SliceCapacity(c.Offset(), c.Len()); err != nil {
+				return nil, err
+			}
+			f.owned.add(fields[i])
+			if count := c.RowCount(); count != nil {
+				if fields[i], err = fields[i].WithRows(count); err != nil {
+					return nil, err
+				}
+				f.owned.add(fields[i])
+			}
+		}
+		if !op.Nullable(c) {
+			inner, err := f.flatten(fields)
+			if err != nil {
+				return nil, err
+			}
+			flat = append(flat, inner...)
+			continue
+		}
+		// The fields of a null have any values, but it is one key.
+		found, err := f.groups(fields)
+		if err != nil {
+			return nil, err
+		}
+		f.owned.add(found)
+		numbers := source{values: found.Numbers().AsBytes(), is: fromUnsigned32}
+		whole, err := f.pair(c, numbers, numbers, c)
+		if err != nil {
+			return nil, err
+		}
+		flat = append(flat, whole)
+	}
+	return flat, nil
+}
+
+// find finds the groups of a column. The caller releases them.
+func (f *folder) find(c *column.Column) (*hashtable.Groups, error) {
+	counted, err := hashtable.WithDeviceRows(f.call.Context(), c, true)
+	if err != nil {
+		return nil, err
+	}
+	f.owned.add(counted)
+	return hashtable.Find(f.call.Context(), counted, hashtable.Request{NullKey: true, Codes: true}, scratchOptions(f.call))
+}
+
+// word returns numbers of 32 bits that are equal if the values of a column are: the values
+// themselves if they are short integers without nulls.
+func (f *folder) word(c *column.Column) (source, error) {
+	l, err := layout.Of(c.Type())
+	if err != nil {
+		return source{}, err
+	}
+	if class := l.Stored(); !op.Nullable(c) && l.Width <= 4 && (class == layout.Signed || class == layout.Unsigned) {
+		return sourceOf(f.call, c)
+	}
+	found, err := f.find(c)
+	if err != nil {
+		return source{}, err
+	}
+	f.owned.add(found)
+	return source{values: found.Numbers().AsBytes(), is: fromUnsigned32}, nil
+}
+
+// pair returns a column of uint64 with two numbers of each row, or all bits set for rows
+// that are null in nullable, if it is not nil. The column has the rows of a model.
+func (f *folder) pair(model *column.Column, high, low source, nullable *column.Column) (*column.Column, error) {
+	rows, counted, err := model.Extent(f.call.Context())
+	if err != nil {
+		return nil, err
+	}
+	var mask source
+	if nullable != nil {
+		if mask.valid, mask.bit, err = nullable.Validity(); err != nil {
+			return nil, err
+		}
+	}
+	result := op.Result{Type: arrow.PrimitiveTypes.Uint64, Length: model.Len()}
+	if counted.Len() > 0 {
+		result.RowCount = model.RowCount()
+	}
+	made, err := newColumn(f.call, result, func(out op.Buffers) error {
+		if f.call.OnHost() {
+			return pairOnHost(out, high, low, mask, rows)
+		}
+		return pairOnDevice(f.call, out, high, low, mask, counted, rows)
+	})
+	if err == nil {
+		f.owned.add(made)
+	}
+	return made, err
+}
+
+// newColumn is op.Call.NewColumn, also for results without rows.
+func newColumn(call *op.Call, r op.Result, write func(out op.Buffers) error) (*column.Column, error) {
+	if r.Length == 0 {
+		return column.New(column.Data{Type: r.Type, Rows: r.RowCount, Buffers: make([]column.Bytes, 2), Manager: call.Manager})
+	}
+	// The tag of intermediate results is that of scratch memory.
+	return call.NewColumn(r, write)
+}
+
+func pairOnHost(out op.Buffers, high, low, mask source, rows int) error {
+	to, err := out.Host()
+	if err != nil {
+		return err
+	}
+	a, aErr := high.host()
+	b, bErr := low.host()
+	m, mErr := mask.host()
+	if err := errors.Join(aErr, bErr, mErr); err != nil {
+		return err
+	}
+	pairs := op.Elements[uint64](to.Values)
+	for row := range rows {
+		pairs[row] = a.integer(row)<<32 | b.integer(row)&(1<<32-1)
+		if !m.isValid(row) {
+			pairs[row] = 1<<64 - 1
+		}
+	}
+	return nil
+}

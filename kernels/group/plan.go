@@ -1,0 +1,452 @@
+package group
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// finish is the way in which a result is made of states.
+type finish uint32
+
+const (
+	// finishCount is the first state's count, finishDifference that count minus the
+	// second state's.
+	finishCount finish = iota
+	finishDifference
+	finishInteger     // a sum of 128 bits, or null if it overflows
+	finishDecimal     // a sum of 192 bits, or null if it overflows 38 digits
+	finishProduct     // a product
+	finishExtreme     // the value of an image
+	finishMean        // a sum of 128 bits divided by the count
+	finishMeanDecimal // a sum of 192 bits divided by the count, half away from zero
+	finishFloat       // a sum of floats
+	finishMeanFloat   // the same divided by the count
+	finishVariance
+	finishDeviation
+	finishCovariance
+	finishCorrelation
+	finishSkewness
+	finishRow // the number of a row
+)
+
+// method is the way in which an aggregate is computed.
+type method uint8
+
+const (
+	// byState makes the result of states.
+	byState method = iota
+	// byRow takes the value of the row that a state has found.
+	byRow
+	// bySegment sorts the values of each group, or looks for equal ones.
+	bySegment
+)
+
+// output is the plan of an aggregate.
+type output struct {
+	aggregate Aggregate
+	of        arrow.DataType
+	nullable  bool
+	method    method
+	finish    finish
+	// states are numbers of accumulators. If counted is set the last of them counts the
+	// values: without any the result is null.
+	states  []int
+	counted bool
+	freedom int
+	// value, others and where are numbers of inputs. where is negative without a condition.
+	value, where int
+	others       []int
+}
+
+// input is a column that aggregates read.
+type input struct {
+	expression expr.Expr
+	of         arrow.DataType
+	// ranked is the number of the input whose ranks this one has, or negative for the
+	// values of the expression.
+	ranked int
+}
+
+// plan describes how aggregates are computed.
+type plan struct {
+	inputs       []input
+	accumulators []accumulator
+	outputs      []output
+}
+
+// newPlan plans aggregates of the columns of a schema.
+func newPlan(schema *arrow.Schema, aggregates []Aggregate) (*plan, error) {
+	if len(aggregates) == 0 {
+		return nil, fmt.Errorf("no aggregate is given, expected one or more: %w", device.ErrInvalidValue)
+	}
+	p := new(plan)
+	for i, a := range aggregates {
+		o, err := p.begin(schema, a)
+		if err == nil {
+			err = p.output(&o)
+		}
+		if err != nil {
+			return nil, &AggregateError{i, a, err}
+		}
+		p.outputs = append(p.outputs, o)
+	}
+	return p, nil
+}
+
+// begin finds the inputs of an aggregate.
+func (p *plan) begin(schema *arrow.Schema, a Aggregate) (o output, err error) {
+	o = output{aggregate: a, value: -1, where: -1, freedom: a.freedom}
+	if a.function == none || a.function >= functions {
+		return o, fmt.Errorf("no function: make aggregates with Sum, Min and so on: %w", device.ErrInvalidValue)
+	}
+	if a.hasValue() {
+		if o.value, err = p.expression(schema, a.value); err != nil {
+			return o, err
+		}
+	}
+	for _, other := range a.others {
+		number, err := p.expression(schema, other)
+		if err != nil {
+			return o, err
+		}
+		o.others = append(o.others, number)
+	}
+	if a.where.IsZero() {
+		return o, nil
+	}
+	if o.where, err = p.expression(schema, a.where); err != nil {
+		return o, err
+	}
+	if t := p.inputs[o.where].of; layout.Storage(t).ID() != arrow.BOOL {
+		return o, fmt.Errorf("its condition is %v, expected bool: %w", t, device.ErrInvalidValue)
+	}
+	return o, nil
+}
+
+// findsRows reports whether an output is the number of a row.
+func (p *plan) findsRows() bool {
+	return slices.ContainsFunc(p.outputs, func(o output) bool { return o.method == byState && o.finish == finishRow })
+}
+
+// expression returns the number of the input with the values of an expression.
+func (p *plan) expression(schema *arrow.Schema, e expr.Expr) (int, error) {
+	for i, known := range p.inputs {
+		if known.ranked < 0 && known.expression == e {
+			return i, nil
+		}
+	}
+	t, _, err := e.Type(schema)
+	if err != nil {
+		return 0, err
+	}
+	p.inputs = append(p.inputs, input{e, t, -1})
+	return len(p.inputs) - 1, nil
+}
+
+// rank returns the number of the input with the ranks of another one.
+func (p *plan) rank(of int) int {
+	for i, known := range p.inputs {
+		if known.ranked == of {
+			return i
+		}
+	}
+	p.inputs = append(p.inputs, input{of: arrow.PrimitiveTypes.Uint32, ranked: of})
+	return len(p.inputs) - 1
+}
+
+// accumulate returns the number of an accumulator.
+func (p *plan) accumulate(a accumulator) int {
+	for i, known := range p.accumulators {
+		if known == a {
+			return i
+		}
+	}
+	p.accumulators = append(p.accumulators, a)
+	return len(p.accumulators) - 1
+}
+
+// reads returns an accumulator of an aggregate's value.
+func (o *output) reads(kind accumulatorKind) accumulator {
+	return accumulator{kind: kind, value: o.value, other: -1, where: o.where}
+}
+
+// counts adds the accumulator that counts the values.
+func (o *output) counts(p *plan) {
+	a := o.reads(countRows)
+	if len(o.others) > 0 {
+		a.other = o.others[0]
+	}
+	o.states, o.counted, o.nullable = append(o.states, p.accumulate(a)), true, true
+}
+
+// makes sets the type of the result and the last step.
+func (o *output) makes(t arrow.DataType, f finish) { o.of, o.finish = t, f }
+
+// output plans the accumulators and the last step of an aggregate.
+func (p *plan) output(o *output) error {
+	switch o.aggregate.function {
+	case countAll, count:
+		o.makes(arrow.PrimitiveTypes.Int64, finishCount)
+		o.states = []int{p.accumulate(o.reads(countRows))}
+		return nil
+	case countNull:
+		o.makes(arrow.PrimitiveTypes.Int64, finishDifference)
+		all := o.reads(countRows)
+		all.value = -1
+		o.states = []int{p.accumulate(all), p.accumulate(o.reads(countRows))}
+		return nil
+	case first, last, anyValue:
+		o.makes(p.inputs[o.value].of, finishRow)
+		o.method, o.nullable = byRow, true
+		found := accumulator{kind: greatest, value: -1, other: o.value, where: o.where, least: o.aggregate.function != last}
+		o.states = []int{p.accumulate(found)}
+		return nil
+	case minimum, maximum, rowOfMinimum, rowOfMaximum:
+		return p.extreme(o)
+	case median, quantile, countDistinct, mode, collect, largest, smallest, join:
+		return p.segment(o)
+	case covariance, correlation:
+		return p.joint(o)
+	}
+	return p.numeric(o)
+}
+
+// storedAs returns how the values of a type are stored, for types with numbers.
+func storedAs(t arrow.DataType) (l layout.Layout, class layout.Class, err error) {
+	if l, err = layout.Of(t); err != nil {
+		return l, 0, err
+	}
+	switch class = l.Stored(); class {
+	case layout.Boolean, layout.Signed, layout.Unsigned, layout.Float:
+		return l, class, nil
+	case layout.Decimal:
+		if l.Width == 16 {
+			return l, class, nil
+		}
+	}
+	return l, 0, nil
+}
+
+func refusal(t arrow.DataType) error {
+	return layout.Refuse(t, "one that the table of package group has for this function (cast it)", device.ErrNotSupported)
+}
+
+// isTemporal reports whether a type is of times or of intervals of months.
+func isTemporal(l layout.Layout) bool {
+	return l.Class == layout.Temporal || l.Class == layout.Interval
+}
+
+// numeric plans the functions of numbers.
+func (p *plan) numeric(o *output) error {
+	t := p.inputs[o.value].of
+	l, class, err := storedAs(t)
+	if err != nil {
+		return err
+	}
+	duration := l.Storage != nil && l.Storage.ID() == arrow.DURATION
+	function := o.aggregate.function
+	if class == 0 || isTemporal(l) && !(duration && function == sum) {
+		return refusal(t)
+	}
+	var a accumulator
+	switch function {
+	case sum, mean:
+		return p.sum(o, t, l, class)
+	case product:
+		if class != layout.Signed && class != layout.Unsigned && class != layout.Boolean {
+			return refusal(t)
+		}
+		o.makes(integerResult(class), finishProduct)
+		a = o.reads(multiply)
+	case anyTrue, allTrue:
+		if class != layout.Boolean {
+			return refusal(t)
+		}
+		o.makes(t, finishExtreme)
+		a = o.reads(greatest)
+		a.least = function == allTrue
+	default: // moments
+		if class == layout.Boolean || class == layout.Decimal {
+			return refusal(t)
+		}
+		return p.moments(o)
+	}
+	o.states = []int{p.accumulate(a)}
+	o.counts(p)
+	return nil
+}
+
+// integerResult returns the type of sums and products of integers.
+func integerResult(class layout.Class) arrow.DataType {
+	if class == layout.Signed {
+		return arrow.PrimitiveTypes.Int64
+	}
+	return arrow.PrimitiveTypes.Uint64
+}
+
+func (p *plan) sum(o *output, t arrow.DataType, l layout.Layout, class layout.Class) error {
+	isMean := o.aggregate.function == mean
+	var kind accumulatorKind
+	switch class {
+	case layout.Float:
+		kind = sumFloats
+		o.makes(arrow.PrimitiveTypes.Float64, finishFloat)
+		if isMean {
+			o.finish = finishMeanFloat
+		}
+	case layout.Decimal:
+		kind = sumDecimals
+		o.makes(&arrow.Decimal128Type{Precision: 38, Scale: l.Storage.(*arrow.Decimal128Type).Scale}, finishDecimal)
+		if isMean {
+			o.makes(t, finishMeanDecimal)
+		}
+	default:
+		kind = sumIntegers
+		o.makes(integerResult(class), finishInteger)
+		if isTemporal(l) {
+			o.of = t // a duration
+		}
+		if isMean {
+			o.makes(arrow.PrimitiveTypes.Float64, finishMean)
+		}
+	}
+	o.states = []int{p.accumulate(o.reads(kind))}
+	o.counts(p)
+	return nil
+}
+
+// moments plans functions of sums of powers.
+func (p *plan) moments(o *output) error {
+	if o.freedom < 0 {
+		return fmt.Errorf("%d degrees of freedom, expected zero or more: %w", o.freedom, device.ErrInvalidValue)
+	}
+	terms := []term{linear, square}
+	switch o.aggregate.function {
+	case variance:
+		o.makes(arrow.PrimitiveTypes.Float64, finishVariance)
+	case deviation:
+		o.makes(arrow.PrimitiveTypes.Float64, finishDeviation)
+	case skewness:
+		o.makes(arrow.PrimitiveTypes.Float64, finishSkewness)
+		terms = append(terms, cube)
+	}
+	for _, t := range terms {
+		a := o.reads(sumFloats)
+		a.term = t
+		o.states = append(o.states, p.accumulate(a))
+	}
+	o.counts(p)
+	return nil
+}
+
+// joint plans functions of two expressions.
+func (p *plan) joint(o *output) error {
+	if o.freedom < 0 {
+		return fmt.Errorf("%d degrees of freedom, expected zero or more: %w", o.freedom, device.ErrInvalidValue)
+	}
+	x, y := o.value, o.others[0]
+	for _, number := range []int{x, y} {
+		t := p.inputs[number].of
+		l, class, err := storedAs(t)
+		if err != nil {
+			return err
+		}
+		if class != layout.Signed && class != layout.Unsigned && class != layout.Float || isTemporal(l) {
+			return refusal(t)
+		}
+	}
+	o.makes(arrow.PrimitiveTypes.Float64, finishCovariance)
+	sums := []accumulator{{term: linear, value: x, other: y}, {term: linear, value: y, other: x}, {term: crossed, value: x, other: y}}
+	if o.aggregate.function == correlation {
+		o.finish = finishCorrelation
+		sums = append(sums, accumulator{term: square, value: x, other: y}, accumulator{term: square, value: y, other: x})
+	}
+	for _, a := range sums {
+		a.kind, a.where = sumFloats, o.where
+		o.states = append(o.states, p.accumulate(a))
+	}
+	o.counts(p)
+	return nil
+}
+
+// extreme plans the least and the greatest value, and their rows. Values of more than 64
+// bits are compared by their ranks.
+func (p *plan) extreme(o *output) error {
+	function, t := o.aggregate.function, p.inputs[o.value].of
+	least, row := function == minimum || function == rowOfMinimum, function == rowOfMinimum || function == rowOfMaximum
+	_, class, err := storedAs(t)
+	if err != nil {
+		return err
+	}
+	if class != 0 && class != layout.Decimal && !row {
+		a := o.reads(greatest)
+		a.least = least
+		o.makes(t, finishExtreme)
+		o.states = []int{p.accumulate(a)}
+		o.counts(p)
+		return nil
+	}
+	if err := rowkey.Check(t, 0); err != nil {
+		return refusal(t)
+	}
+	found := o.reads(firstGreatest)
+	found.least = least
+	if class == 0 || class == layout.Decimal {
+		found.value, found.other = p.rank(o.value), o.value
+	}
+	o.makes(t, finishRow)
+	o.nullable, o.method = true, byRow
+	if row {
+		o.makes(arrow.PrimitiveTypes.Int64, finishRow)
+		o.method = byState
+	}
+	o.states = []int{p.accumulate(found)}
+	return nil
+}
+
+// segment plans functions of all values of a group.
+func (p *plan) segment(o *output) error {
+	t, a := p.inputs[o.value].of, o.aggregate
+	o.method = bySegment
+	l, class, err := storedAs(t)
+	if err != nil {
+		return err
+	}
+	switch a.function {
+	case median, quantile:
+		o.of, o.nullable = arrow.PrimitiveTypes.Float64, true
+		switch {
+		case class == 0 || class == layout.Boolean || isTemporal(l):
+			return refusal(t)
+		case !(a.quantile >= 0 && a.quantile <= 1):
+			return fmt.Errorf("the quantile is %v, expected 0 to 1: %w", a.quantile, device.ErrInvalidValue)
+		}
+	case countDistinct:
+		o.of = arrow.PrimitiveTypes.Int64
+	case mode:
+		o.of, o.nullable = t, true
+	case collect:
+		o.of, o.nullable = arrow.ListOf(t), false
+	case largest, smallest:
+		o.of = arrow.ListOf(t)
+		if a.limit < 0 {
+			return fmt.Errorf("the number of values is %d, expected zero or more: %w", a.limit, device.ErrInvalidValue)
+		}
+		if rowkey.Check(t, 0) != nil {
+			return refusal(t)
+		}
+	case join:
+		o.of, o.nullable = t, true
+		if id := layout.Storage(t).ID(); id != arrow.STRING && id != arrow.LARGE_STRING {
+			return refusal(t)
+		}
+	}
+	return nil
+}

@@ -1,0 +1,415 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// run is one computation of aggregates.
+type run struct {
+	options ByOptions
+	plan    *plan
+	call    op.Call
+	// names are those of the keys' columns.
+	names []string
+	// rows has the columns of the keys and of the inputs, and all rows that belong to a
+	// group.
+	rows *buffer.Buffer
+	// groups are the groups of these rows.
+	groups *grouping
+	// states are those of the plan's accumulators, one block for all.
+	states *states
+
+	// ranks are the inputs that are ranks, by number.
+	ranks map[int]*column.Column
+
+	owned owned
+}
+
+// owned collects what is released at the end.
+type owned []interface{ Release() error }
+
+func (o *owned) add(r interface{ Release() error }) { *o = append(*o, r) }
+
+func (o owned) release() error {
+	var failures []error
+	for i := len(o) - 1; i >= 0; i-- {
+		failures = append(failures, o[i].Release())
+	}
+	return errors.Join(failures...)
+}
+
+func (r *run) close() error { return r.owned.release() }
+
+// released returns a result, or releases it if an error has occurred.
+func released[T interface{ Release() error }](made T, failures ...error) (T, error) {
+	var none T
+	if err := errors.Join(failures...); err != nil {
+		return none, errors.Join(err, made.Release())
+	}
+	return made, nil
+}
+
+// begin prepares a run up to the groups of the rows. The caller closes the run.
+func (q Query) begin(ctx context.Context, aggregates []Aggregate, options ByOptions) (*run, error) {
+	if err := q.table.Check(); err != nil {
+		return nil, err
+	}
+	if err := options.check(); err != nil {
+		return nil, err
+	}
+	if len(q.keys) == 0 {
+		return nil, fmt.Errorf("no key is given, expected one or more: reduce.Table aggregates all rows: %w", device.ErrInvalidValue)
+	}
+	for i, key := range q.keys {
+		if err := key.check(q.table); err != nil {
+			return nil, &KeyError{i, key, err}
+		}
+		if key.Values == nil {
+			if _, _, err := key.expression().Type(q.table.Schema()); err != nil {
+				return nil, &KeyError{i, key, err}
+			}
+		}
+	}
+	p, err := newPlan(q.table.Schema(), aggregates)
+	if err != nil {
+		return nil, err
+	}
+	if options.Manager == nil {
+		options.Manager = q.table.Manager()
+	}
+	r := &run{options: options, plan: p, ranks: map[int]*column.Column{}}
+	if err := r.prepare(ctx, q); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return r, nil
+}
+
+func (r *run) prepare(ctx context.Context, q Query) error {
+	if err := r.load(ctx, q); err != nil {
+		return err
+	}
+	var err error
+	columns := make([]*column.Column, r.rows.NumColumns())
+	for i := range columns {
+		columns[i] = r.rows.Column(i)
+	}
+	if r.call, err = op.Begin(ctx, r.options.Options, columns...); err != nil {
+		return err
+	}
+	if err := r.filter(ctx, q); err != nil {
+		return err
+	}
+	if err := r.exact(); err != nil {
+		return err
+	}
+	for i := range q.keys {
+		if err := checkKey(r.rows.Column(i).Type()); err != nil {
+			return &KeyError{i, q.keys[i], err}
+		}
+	}
+	r.groups, err = findGroups(&r.call, r.rows, len(q.keys), r.options)
+	if err == nil {
+		r.owned.add(r.groups)
+	}
+	return err
+}
+
+// scratch returns the options of operators whose results are released before the call
+// ends, result those of others.
+func (r *run) scratch() kernels.Options { return scratchOptions(&r.call) }
+
+func scratchOptions(call *op.Call) kernels.Options {
+	return kernels.Options{Stream: call.Stream, Manager: call.Manager, Tag: op.ScratchTag}
+}
+
+func (r *run) resultOptions() kernels.Options {
+	return kernels.Options{Stream: r.call.Stream, Manager: r.call.Manager, Tag: r.call.Tag}
+}
+
+// load evaluates the keys, the inputs and the condition.
+func (r *run) load(ctx context.Context, q Query) error {
+	var expressions []expr.Expr
+	for _, key := range q.keys {
+		if key.Values == nil {
+			expressions = append(expressions, key.expression())
+		}
+	}
+	for _, in := range r.plan.inputs {
+		if in.ranked < 0 {
+			expressions = append(expressions, in.expression)
+		}
+	}
+	if !q.where.IsZero() {
+		expressions = append(expressions, q.where)
+	}
+	var columns []*column.Column
+	if len(expressions) > 0 {
+		options := r.options.Options
+		options.Tag = op.ScratchTag
+		var err error
+		if columns, err = expr.Evaluate(ctx, q.table, expressions, options); err != nil {
+			return err
+		}
+	}
+	for i := range columns {
+		r.owned.add(columns[i])
+	}
+	for i := range columns {
+		var err error
+		if columns[i], err = r.validated(ctx, columns[i]); err != nil {
+			return err
+		}
+	}
+	var names []string
+	var all []*column.Column
+	for i, key := range q.keys {
+		r.names = append(r.names, key.name(i))
+		names = append(names, keyName(i))
+		if key.Values != nil {
+			all = append(all, key.Values)
+			continue
+		}
+		all, columns = append(all, columns[0]), columns[1:]
+	}
+	for i, in := range r.plan.inputs {
+		if in.ranked < 0 {
+			names, all, columns = append(names, inputName(i)), append(all, columns[0]), columns[1:]
+		}
+	}
+	if len(columns) > 0 {
+		names, all = append(names, whereName), append(all, columns[0])
+	}
+	rows, err := tableOf(names, all, q.table.Rows())
+	return r.replace(rows, err)
+}
+
+// mayHaveNulls reports whether rows may be null, also by a null in a dictionary.
+func mayHaveNulls(c *column.Column) bool {
+	return c.NullCount() != 0 || c.Dictionary() != nil && c.Dictionary().NullCount() != 0
+}
+
+// validated returns a column with a bitmap of its nulls: nulls of a dictionary become
+// nulls of the rows.
+func (r *run) validated(ctx context.Context, c *column.Column) (*column.Column, error) {
+	if c.Dictionary() == nil || c.Dictionary().NullCount() == 0 || c.Len() == 0 {
+		return c, nil
+	}
+	options := r.options.Options
+	options.Tag = op.ScratchTag
+	table, err := tableOf([]string{"column"}, []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
+	if err != nil {
+		return nil, err
+	}
+	valid, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Col("column").IsValid()}, options)
+	if err = errors.Join(err, table.Release()); err != nil {
+		return nil, err
+	}
+	indices, err := c.Indices()
+	if err != nil {
+		return nil, errors.Join(err, valid[0].Release())
+	}
+	if indices.Offset() != 0 {
+		// The bitmap begins at row 0, so the indices have to.
+		compact, err := selection.ConcatColumns(ctx, []*column.Column{indices}, options)
+		if indices, err = released(compact, err, indices.Release()); err != nil {
+			return nil, errors.Join(err, valid[0].Release())
+		}
+	}
+	data := indices.Data()
+	data.Type, data.Dictionary, data.NullCount = c.Type(), c.Dictionary(), column.UnknownNullCount
+	data.Buffers = []column.Bytes{valid[0].Buffer(1), data.Buffers[1]}
+	made, err := column.New(data)
+	if made, err = released(made, err, valid[0].Release(), indices.Release()); err == nil {
+		r.owned.add(made)
+	}
+	return made, err
+}
+
+const whereName = "where"
+
+func keyName(i int) string   { return fmt.Sprint("key ", i) }
+func inputName(i int) string { return fmt.Sprint("input ", i) }
+
+// replace sets the rows.
+func (r *run) replace(rows *buffer.Buffer, err error) error {
+	if err == nil {
+		r.rows = rows
+		r.owned.add(rows)
+	}
+	return err
+}
+
+// tableOf returns a table of columns, which it borrows.
+func tableOf(names []string, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = arrow.Field{Name: names[i], Type: c.Type(), Nullable: true}
+	}
+	return buffer.New(arrow.NewSchema(fields, nil), columns, rows)
+}
+
+// filter removes rows for which the condition is not true, and rows with null keys if
+// they are dropped.
+func (r *run) filter(ctx context.Context, q Query) error {
+	var condition expr.Expr
+	add := func(e expr.Expr) {
+		if condition.IsZero() {
+			condition = e
+		} else {
+			condition = condition.AndStrict(e)
+		}
+	}
+	if !q.where.IsZero() {
+		add(expr.Col(whereName))
+	}
+	for i := range q.keys {
+		if r.options.Nulls == DropNulls && mayHaveNulls(r.rows.Column(i)) {
+			add(expr.Col(keyName(i)).IsValid())
+		}
+	}
+	if condition.IsZero() {
+		return nil
+	}
+	if r.plan.findsRows() {
+		if err := r.numberRows(); err != nil {
+			return err
+		}
+	}
+	rows, err := selection.Filter(ctx, r.rows, condition, r.scratch())
+	return r.replace(rows, err)
+}
+
+const rowName = "row"
+
+// numberRows adds a column of the rows' numbers, which rows keep when others are removed.
+func (r *run) numberRows() error {
+	n := int(r.rows.Capacity())
+	numbers, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Int64, Length: n}, func(out op.Buffers) error {
+		if !r.call.OnHost() {
+			return numberRowsOnDevice(&r.call, out, n)
+		}
+		to, err := out.Host()
+		for i, numbers := 0, op.Elements[int64](to.Values); i < len(numbers); i++ {
+			numbers[i] = int64(i)
+		}
+		return err
+	})
+	if err != nil {
+		return err
+	}
+	rows, err := r.rows.AppendColumn(arrow.Field{Name: rowName, Type: arrow.PrimitiveTypes.Int64}, numbers)
+	return errors.Join(r.replace(rows, err), numbers.Release())
+}
+
+// exact replaces the rows by a table without a row count if the host knows it, or can
+// read it.
+func (r *run) exact() error {
+	if r.rows.RowCount() == nil {
+		return nil
+	}
+	n, known := r.rows.HostRows()
+	if !known && r.call.OnHost() {
+		var err error
+		if n, err = r.rows.NumRows(r.call.Context()); err != nil {
+			return err
+		}
+		known = true
+	}
+	if !known {
+		return nil
+	}
+	rows, err := r.rows.Slice(0, n)
+	return r.replace(rows, err)
+}
+
+// input returns the column of an input, borrowed. Ranks are computed at the first use.
+func (r *run) input(number int) (*column.Column, error) {
+	in := &r.plan.inputs[number]
+	if in.ranked < 0 {
+		return r.rows.ColumnByName(inputName(number))
+	}
+	if known := r.ranks[number]; known != nil {
+		return known, nil
+	}
+	ranks, err := order.Rank(r.call.Context(), r.rows, []order.Key{{Column: inputName(in.ranked)}}, order.RankOptions{Options: r.scratch(), Method: order.Dense})
+	if err != nil {
+		return nil, err
+	}
+	r.owned.add(ranks)
+	r.ranks[number] = ranks
+	return ranks, nil
+}
+
+// result computes the aggregates.
+func (r *run) result() (*buffer.Buffer, error) {
+	var err error
+	if r.states, err = r.accumulate(); err != nil {
+		return nil, err
+	}
+	r.owned.add(r.states)
+	table, err := r.table()
+	if err != nil || r.options.Order != ByKey {
+		return table, err
+	}
+	keys := make([]order.Key, r.groups.keys.NumColumns())
+	for i := range keys {
+		keys[i].Values = table.Column(i)
+	}
+	sorted, err := order.Sort(r.call.Context(), table, keys, r.resultOptions())
+	return released(sorted, err, table.Release())
+}
+
+// table returns the keys and the aggregates of all groups.
+func (r *run) table() (*buffer.Buffer, error) {
+	keys := r.groups.keys
+	var fields []arrow.Field
+	var columns []*column.Column
+	for i, f := range keys.Schema().Fields() {
+		fields = append(fields, arrow.Field{Name: r.names[i], Type: f.Type, Nullable: true})
+		columns = append(columns, keys.Column(i))
+	}
+	var made owned
+	for i := range r.plan.outputs {
+		o := &r.plan.outputs[i]
+		c, err := r.output(o)
+		if err != nil {
+			return nil, errors.Join(&AggregateError{i, o.aggregate, err}, made.release())
+		}
+		made.add(c)
+		fields = append(fields, arrow.Field{Name: o.aggregate.Name(), Type: c.Type(), Nullable: o.nullable})
+		columns = append(columns, c)
+	}
+	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, keys.Rows())
+	return released(table, err, made.release())
+}
+
+// output returns the column of an aggregate.
+func (r *run) output(o *output) (*column.Column, error) {
+	switch o.method {
+	case byRow:
+		values, err := r.input(o.value)
+		if err != nil {
+			return nil, err
+		}
+		return r.pick(o, values)
+	case bySegment:
+		return r.segment(o)
+	}
+	if numbers, err := r.rows.ColumnByName(rowName); err == nil && o.finish == finishRow {
+		return r.pick(o, numbers)
+	}
+	return r.finish(o)
+}

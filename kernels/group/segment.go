@@ -1,0 +1,490 @@
+package group
+
+import (
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/kernels/window"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// members are the values that an aggregate reads, with the number of each one's group.
+type members struct {
+	run *run
+	o   *output
+	// rows is a table of the numbers and the values, without nulls and rows for which the
+	// condition is not true.
+	rows *buffer.Buffer
+
+	owned owned
+}
+
+// memberName names the columns of members: number 0 is that of the group.
+func memberName(i int) string { return keyName(i) }
+
+// segment computes an aggregate of all values of each group.
+func (r *run) segment(o *output) (*column.Column, error) {
+	m := &members{run: r, o: o}
+	err := m.find()
+	var made *column.Column
+	if err == nil {
+		made, err = m.result()
+	}
+	return released(made, err, m.owned.release())
+}
+
+func (m *members) result() (*column.Column, error) {
+	switch m.o.aggregate.function {
+	case countDistinct:
+		return m.distinct()
+	case mode:
+		return m.mode()
+	case collect:
+		return m.collect()
+	case largest, smallest:
+		return m.extremes()
+	case join:
+		return m.join()
+	}
+	return m.quantile()
+}
+
+// find makes the table of members.
+func (m *members) find() error {
+	r, o := m.run, m.o
+	numbers, err := selection.RowNumbers(r.groups.numbers, r.rows.RowCount())
+	if err != nil {
+		return err
+	}
+	m.owned.add(numbers)
+	names, columns := []string{memberName(0)}, []*column.Column{numbers}
+	var condition expr.Expr
+	for i, number := range append([]int{o.value}, o.others...) {
+		c, err := r.input(number)
+		if err != nil {
+			return err
+		}
+		names, columns = append(names, memberName(1+i)), append(columns, c)
+		if c.NullCount() != 0 {
+			condition = both(condition, expr.Col(memberName(1+i)).IsValid())
+		}
+	}
+	if o.where >= 0 {
+		c, err := r.input(o.where)
+		if err != nil {
+			return err
+		}
+		names, columns = append(names, whereName), append(columns, c)
+		condition = both(condition, expr.Col(whereName))
+	}
+	rows, err := tableOf(names, columns, r.rows.Rows())
+	if err != nil {
+		return err
+	}
+	if condition.IsZero() {
+		m.own(rows)
+		return nil
+	}
+	kept, err := selection.Filter(r.call.Context(), rows, condition, r.scratch())
+	if kept, err = released(kept, err, rows.Release()); err != nil {
+		return err
+	}
+	m.own(kept)
+	return nil
+}
+
+// both returns the conjunction of conditions of which the first may be missing.
+func both(a, b expr.Expr) expr.Expr {
+	if a.IsZero() {
+		return b
+	}
+	return a.AndStrict(b)
+}
+
+// own sets the table of members.
+func (m *members) own(rows *buffer.Buffer) {
+	m.rows = rows
+	m.owned.add(rows)
+}
+
+// grouping returns the groups of a table with their numbers in column 0. It has the memory
+// of the table.
+func (m *members) grouping(rows *buffer.Buffer) (*grouping, error) {
+	n, counted, err := rows.Extent(m.run.call.Context())
+	if err != nil {
+		return nil, err
+	}
+	g := &grouping{rows: int(n), counted: counted, keys: m.run.groups.keys}
+	region, err := rows.Column(0).ValuesRegion()
+	if err == nil {
+		g.numbers, err = memory.Reinterpret[uint32](region)
+	}
+	if err == nil && m.run.call.OnHost() && counted.Len() > 0 {
+		var known int64
+		known, err = rows.NumRows(m.run.call.Context())
+		g.rows = int(known)
+	}
+	return g, err
+}
+
+// accumulate returns the state of one accumulator for the groups of a table.
+func (m *members) accumulate(g *grouping, a accumulator, value *column.Column) (*states, error) {
+	a.other, a.where = -1, -1
+	made, err := accumulateAll(&m.run.call, g, []accumulator{a}, func(int) (*column.Column, error) { return value, nil }, m.run.call.Scratch)
+	if err == nil {
+		m.owned.add(made)
+	}
+	return made, err
+}
+
+// counts returns the number of rows of each group of a table, as int64.
+func (m *members) counts(rows *buffer.Buffer) (*column.Column, error) {
+	g, err := m.grouping(rows)
+	if err != nil {
+		return nil, err
+	}
+	s, err := m.accumulate(g, accumulator{kind: countRows, value: -1}, nil)
+	if err != nil {
+		return nil, err
+	}
+	return m.numbersOf(s)
+}
+
+// numbersOf returns states of one word as a column of int64.
+func (m *members) numbersOf(s *states) (*column.Column, error) {
+	c, err := column.New(column.Data{
+		Type: arrow.PrimitiveTypes.Int64, Length: s.capacity, Buffers: []column.Bytes{{}, s.of[0]}, Manager: m.run.call.Manager,
+	})
+	if err == nil {
+		m.owned.add(c)
+	}
+	return c, err
+}
+
+// ends returns the end of each group's rows, if the rows are sorted by group.
+func (m *members) ends(counts *column.Column) (*column.Column, error) {
+	ends, err := window.CumulativeSum(m.run.call.Context(), counts, window.Options{Options: m.run.scratch()})
+	if err == nil {
+		m.owned.add(ends)
+	}
+	return ends, err
+}
+
+// sorted returns the members sorted by group, and by value if the key is given.
+func (m *members) sorted(key ...order.Key) (*buffer.Buffer, error) {
+	keys := append([]order.Key{{Column: memberName(0)}}, key...)
+	rows, err := m.rows.Select(memberName(0), memberName(1))
+	if err != nil {
+		return nil, err
+	}
+	sorted, err := order.Sort(m.run.call.Context(), rows, keys, m.run.scratch())
+	if sorted, err = released(sorted, err, rows.Release()); err == nil {
+		m.owned.add(sorted)
+	}
+	return sorted, err
+}
+
+// distinct counts the distinct values of each group.
+func (m *members) distinct() (*column.Column, error) {
+	found, err := m.subgroups()
+	if err != nil {
+		return nil, err
+	}
+	counts, err := m.counts(found.keys)
+	if err != nil {
+		return nil, err
+	}
+	data := counts.Data()
+	data.Rows = m.run.groups.keys.RowCount()
+	return column.New(data)
+}
+
+// subgroups groups the members by group and value.
+func (m *members) subgroups() (*grouping, error) {
+	found, err := findGroups(&m.run.call, m.rows, 2+len(m.o.others), ByOptions{})
+	if err == nil {
+		m.owned.add(found)
+	}
+	return found, err
+}
+
+// mode returns the first of the most frequent values of each group.
+func (m *members) mode() (*column.Column, error) {
+	found, err := m.subgroups()
+	if err != nil {
+		return nil, err
+	}
+	frequencies, err := m.accumulate(found, accumulator{kind: countRows, value: -1}, nil)
+	if err != nil {
+		return nil, err
+	}
+	counts, err := m.numbersOf(frequencies)
+	if err != nil {
+		return nil, err
+	}
+	g, err := m.grouping(found.keys)
+	if err != nil {
+		return nil, err
+	}
+	most, err := m.accumulate(g, accumulator{kind: firstGreatest, value: 0}, counts)
+	if err != nil {
+		return nil, err
+	}
+	r := m.run
+	f := finishing{finish: finishRow, states: most.of, words: []int{2}, is: fromUnsigned32, groups: most.capacity}
+	rows, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
+		if r.call.OnHost() {
+			return f.onHost(out)
+		}
+		return f.onDevice(&r.call, r.groups, out)
+	})
+	if err != nil {
+		return nil, err
+	}
+	m.owned.add(rows)
+	return r.take(found.keys.Column(1), rows, r.call.Tag, selection.Trust)
+}
+
+// quantile interpolates between two of the sorted values of each group.
+func (m *members) quantile() (*column.Column, error) {
+	sorted, err := m.sorted(order.Key{Column: memberName(1)})
+	if err != nil {
+		return nil, err
+	}
+	counts, ends, err := m.extents(sorted)
+	if err != nil {
+		return nil, err
+	}
+	values, err := sourceOf(&m.run.call, sorted.Column(1))
+	if err != nil {
+		return nil, err
+	}
+	q := quantiles{values: values, fraction: m.o.aggregate.quantile, groups: counts.Len()}
+	if q.counts, q.ends, err = words(counts, ends); err != nil {
+		return nil, err
+	}
+	r := m.run
+	return newColumn(&r.call, op.Result{Type: m.o.of, Length: q.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
+		if r.call.OnHost() {
+			return q.onHost(out)
+		}
+		return q.onDevice(&r.call, out)
+	})
+}
+
+// extents returns the numbers and the ends of the rows of each group.
+func (m *members) extents(sorted *buffer.Buffer) (counts, ends *column.Column, err error) {
+	if counts, err = m.counts(sorted); err != nil {
+		return nil, nil, err
+	}
+	ends, err = m.ends(counts)
+	return counts, ends, err
+}
+
+// words returns two columns of 64-bit numbers as memory.
+func words(a, b *column.Column) (x, y memory.Slice[uint64], err error) {
+	for _, of := range []struct {
+		c  *column.Column
+		to *memory.Slice[uint64]
+	}{{a, &x}, {b, &y}} {
+		region, err := of.c.ValuesRegion()
+		if err != nil {
+			return x, y, err
+		}
+		if *of.to, err = memory.Reinterpret[uint64](region); err != nil {
+			return x, y, err
+		}
+	}
+	return x, y, nil
+}
+
+// quantiles computes a quantile of each group of sorted values.
+type quantiles struct {
+	values       source
+	counts, ends memory.Slice[uint64]
+	fraction     float64
+	groups       int
+}
+
+func (q *quantiles) onHost(out op.Buffers) error {
+	to, err := out.Host()
+	if err != nil {
+		return err
+	}
+	values, valuesErr := q.values.host()
+	counts, countsErr := q.counts.Host()
+	ends, endsErr := q.ends.Host()
+	if err := errors.Join(valuesErr, countsErr, endsErr); err != nil {
+		return err
+	}
+	results := op.Elements[uint64](to.Values)
+	for i, n := range counts {
+		results[i] = 0
+		if n == 0 {
+			continue
+		}
+		to.SetValid(i)
+		place := float64(float64(n-1) * q.fraction)
+		below := uint64(place)
+		part := place - float64(below)
+		row := ends[i] - n + below
+		x := values.float(int(row))
+		if part > 0 && below+1 < n {
+			if y := values.float(int(row + 1)); y != x {
+				x += float64((y - x) * part)
+			}
+		}
+		results[i] = realBits(x)
+	}
+	return nil
+}
+
+// collect returns the list of the values of each group.
+func (m *members) collect() (*column.Column, error) {
+	sorted, err := m.sorted()
+	if err != nil {
+		return nil, err
+	}
+	_, ends, err := m.extents(sorted)
+	if err != nil {
+		return nil, err
+	}
+	return m.list(sorted, ends)
+}
+
+// list returns lists of the values of a table that is sorted by group.
+func (m *members) list(sorted *buffer.Buffer, ends *column.Column) (*column.Column, error) {
+	values, err := m.exactValues(sorted)
+	if err != nil {
+		return nil, err
+	}
+	r := m.run
+	offsets, err := m.offsets(ends)
+	if err != nil {
+		return nil, err
+	}
+	return column.New(column.Data{
+		Type: m.o.of, Length: ends.Len(), Rows: r.groups.keys.RowCount(), Manager: r.call.Manager,
+		Buffers: []column.Bytes{{}, offsets.Buffer(1)}, Children: []*column.Column{values},
+	})
+}
+
+// exactValues returns the values of a table of members in memory of their size. It waits
+// for their number.
+func (m *members) exactValues(sorted *buffer.Buffer) (*column.Column, error) {
+	r := m.run
+	only, err := sorted.Select(memberName(1))
+	if err != nil {
+		return nil, err
+	}
+	exact, err := selection.Compact(r.call.Context(), only, r.resultOptions())
+	if exact, err = released(exact, err, only.Release()); err != nil {
+		return nil, err
+	}
+	m.owned.add(exact)
+	return exact.Column(0), nil
+}
+
+// offsets returns the offsets of lists that end at ends, as int32.
+func (m *members) offsets(ends *column.Column) (*column.Column, error) {
+	region, err := ends.ValuesRegion()
+	if err != nil {
+		return nil, err
+	}
+	r := m.run
+	made, err := newColumn(&r.call, op.Result{Type: arrow.PrimitiveTypes.Int32, Length: ends.Len() + 1}, func(out op.Buffers) error {
+		if !r.call.OnHost() {
+			return offsetsOnDevice(&r.call, out, region, ends.Len())
+		}
+		from, err := region.Host()
+		if err != nil {
+			return err
+		}
+		to, err := out.Host()
+		if err != nil {
+			return err
+		}
+		offsets := op.Elements[int32](to.Values)
+		offsets[0] = 0
+		for i, end := range op.Elements[uint64](from) {
+			offsets[i+1] = int32(end)
+		}
+		return nil
+	})
+	if err == nil {
+		m.owned.add(made)
+	}
+	return made, err
+}
+
+// extremes returns the largest or the smallest values of each group.
+func (m *members) extremes() (*column.Column, error) {
+	sorted, err := m.sorted(order.Key{Column: memberName(1), Descending: m.o.aggregate.function == largest})
+	if err != nil {
+		return nil, err
+	}
+	counts, ends, err := m.extents(sorted)
+	if err != nil {
+		return nil, err
+	}
+	keep, err := m.firstOfEach(sorted, counts, ends)
+	if err != nil {
+		return nil, err
+	}
+	kept, err := selection.FilterMask(m.run.call.Context(), sorted, keep, m.run.scratch())
+	if err != nil {
+		return nil, err
+	}
+	m.owned.add(kept)
+	_, ends, err = m.extents(kept)
+	if err != nil {
+		return nil, err
+	}
+	return m.list(kept, ends)
+}
+
+// firstOfEach returns whether each row is among the first rows of its group, as many as
+// the limit of the aggregate.
+func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column) (*column.Column, error) {
+	r := m.run
+	g, err := m.grouping(sorted)
+	if err != nil {
+		return nil, err
+	}
+	n, last, err := words(counts, ends)
+	if err != nil {
+		return nil, err
+	}
+	limit := uint64(m.o.aggregate.limit)
+	result := op.Result{Type: arrow.FixedWidthTypes.Boolean, Length: int(sorted.Capacity()), RowCount: sorted.RowCount()}
+	made, err := r.newScratch(result, func(out op.Buffers) error {
+		if !r.call.OnHost() {
+			return firstOfEachOnDevice(&r.call, out, g, n, last, limit)
+		}
+		to, err := out.Host()
+		numbers, numbersErr := g.numbers.Host()
+		groupCounts, countsErr := n.Host()
+		groupEnds, endsErr := last.Host()
+		if err := errors.Join(err, numbersErr, countsErr, endsErr); err != nil {
+			return err
+		}
+		clear(to.Values)
+		for row, number := range numbers[:g.rows] {
+			if uint64(row)-(groupEnds[number]-groupCounts[number]) < limit {
+				to.SetTrue(row)
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		m.owned.add(made)
+	}
+	return made, err
+}

@@ -1,0 +1,180 @@
+package group
+
+import (
+	"encoding/binary"
+	"errors"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow/float16"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// form is how the values of a source are stored.
+type form uint32
+
+const (
+	// fromNothing has no values; greatest takes the numbers of the rows.
+	fromNothing form = iota
+	fromBits
+	fromSigned8
+	fromSigned16
+	fromSigned32
+	fromSigned64
+	fromUnsigned8
+	fromUnsigned16
+	fromUnsigned32
+	fromUnsigned64
+	fromFloat16
+	fromFloat32
+	fromFloat64
+	fromDecimal
+	// fromStates has the states of accumulators.
+	fromStates
+)
+
+func (f form) isFloat() bool  { return f >= fromFloat16 && f <= fromFloat64 }
+func (f form) isSigned() bool { return f >= fromSigned8 && f <= fromSigned64 }
+
+// source is a column as accumulators read it.
+type source struct {
+	// values begins with the value of the first row; booleans begin with bit bit of it.
+	// valid is empty if no row is null.
+	values, valid memory.Slice[uint8]
+	bit           int
+	is            form
+	// width is the number of bytes of a value.
+	width int
+}
+
+// formOf returns the form of a type's values, or fromNothing if only their validity is
+// read.
+func formOf(l layout.Layout) form {
+	index := map[int]form{1: 0, 2: 1, 4: 2, 8: 3}[l.Width]
+	switch l.Stored() {
+	case layout.Boolean:
+		return fromBits
+	case layout.Signed:
+		return fromSigned8 + index
+	case layout.Unsigned:
+		return fromUnsigned8 + index
+	case layout.Float:
+		return fromFloat16 + index - 1
+	case layout.Decimal:
+		if l.Width == 16 {
+			return fromDecimal
+		}
+	}
+	return fromNothing
+}
+
+// sourceOf returns a column as a source.
+func sourceOf(call *op.Call, c *column.Column) (source, error) {
+	l, err := layout.Of(c.Type())
+	if err != nil {
+		return source{}, err
+	}
+	s := source{is: formOf(l), width: l.Width}
+	if s.is == fromNothing {
+		return validityOf(c)
+	}
+	v, err := call.View(c)
+	if err != nil {
+		return source{}, err
+	}
+	s.values, s.valid, s.bit = v.Values, v.Valid, v.Bit
+	return s, nil
+}
+
+// validityOf returns the validity of a column.
+func validityOf(c *column.Column) (s source, err error) {
+	if op.Nullable(c) {
+		s.valid, s.bit, err = c.Validity()
+	}
+	return s, err
+}
+
+// hostSource is a source in memory that the processor reads.
+type hostSource struct {
+	op.HostView
+	is    form
+	width int
+}
+
+func (s source) host() (hostSource, error) {
+	values, valuesErr := s.values.Host()
+	valid, validErr := s.valid.Host()
+	if len(valid) == 0 {
+		valid = nil
+	}
+	return hostSource{op.HostView{Values: values, Valid: valid, Bit: s.bit}, s.is, s.width}, errors.Join(valuesErr, validErr)
+}
+
+// isValid reports whether a row is not null.
+func (s *hostSource) isValid(row int) bool { return s.IsValid(row) }
+
+// integer returns a value that is no float, extended to 64 bits by its sign.
+func (s *hostSource) integer(row int) uint64 {
+	switch s.is {
+	case fromBits:
+		if s.IsTrue(row) {
+			return 1
+		}
+		return 0
+	case fromSigned8:
+		return uint64(int64(int8(s.Values[row])))
+	case fromSigned16:
+		return uint64(int64(int16(binary.NativeEndian.Uint16(s.Values[2*row:]))))
+	case fromSigned32:
+		return uint64(int64(int32(binary.NativeEndian.Uint32(s.Values[4*row:]))))
+	case fromUnsigned8:
+		return uint64(s.Values[row])
+	case fromUnsigned16:
+		return uint64(binary.NativeEndian.Uint16(s.Values[2*row:]))
+	case fromUnsigned32:
+		return uint64(binary.NativeEndian.Uint32(s.Values[4*row:]))
+	}
+	return binary.NativeEndian.Uint64(s.Values[8*row:])
+}
+
+// float returns a value as float64.
+func (s *hostSource) float(row int) float64 {
+	switch s.is {
+	case fromFloat16:
+		return float64(float16.FromBits(binary.NativeEndian.Uint16(s.Values[2*row:])).Float32())
+	case fromFloat32:
+		return float64(math.Float32frombits(binary.NativeEndian.Uint32(s.Values[4*row:])))
+	case fromFloat64:
+		return math.Float64frombits(binary.NativeEndian.Uint64(s.Values[8*row:]))
+	case fromUnsigned64:
+		return float64(s.integer(row))
+	}
+	return float64(int64(s.integer(row)))
+}
+
+// image returns a value as a number of the same order, for the accumulators greatest and
+// firstGreatest. If zeros is set, −0 is 0.
+func (s *hostSource) image(row int, least, zeros bool) uint64 {
+	if s.is.isFloat() {
+		x := s.float(row)
+		if zeros && x == 0 {
+			x = 0 // not −0
+		}
+		return floatImage(x, least)
+	}
+	return integerImage(s.integer(row), s.is.isSigned(), least)
+}
+
+// wide returns a decimal.
+func (s *hostSource) wide(row int) wide {
+	low, high := binary.NativeEndian.Uint64(s.Values[16*row:]), binary.NativeEndian.Uint64(s.Values[16*row+8:])
+	return wide{low, high, uint64(int64(high) >> 63)}
+}
+
+// state returns the words of a state.
+func (s *hostSource) state(row int) []uint64 {
+	return op.Elements[uint64](s.Values[row*s.width : (row+1)*s.width])
+}
