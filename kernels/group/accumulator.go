@@ -5,7 +5,7 @@ import (
 	"math/bits"
 )
 
-// accumulatorKind is what an accumulator keeps of the values of a group.
+// accumulatorKind selects the state that an accumulator keeps for a group.
 //
 // The state of an accumulator is a few words of 64 bits. All begin as zero. The order of
 // the values does not matter, and the states of two parts of the rows can be merged.
@@ -63,7 +63,7 @@ func (a accumulator) words() int { return stateWords[a.kind] }
 // rowImage is the image of a row number, from which greatest finds the last row.
 func rowImage(row uint64) uint64 { return row + 1 }
 
-// rowOf returns the row of an image that greatest has found, or false if there is none.
+// rowOf returns the row of an image that greatest has found, or false without one.
 func rowOf(image uint64, least bool) (row uint64, ok bool) {
 	if least {
 		return ^image - 1, image != 0
@@ -107,8 +107,8 @@ func integerImage(x uint64, isSigned, least bool) uint64 {
 	return x
 }
 
-// addTerm adds the term of two values to a state of sumFloats. Products are added as the
-// two or three floats whose sum they are.
+// addTerm adds the term of two values to a state of sumFloats. Products are added as two
+// or three floats with that sum.
 func addTerm(state []uint64, t term, x, y float64) {
 	switch t {
 	case linear:

@@ -182,7 +182,7 @@ func Join(e expr.Expr, separator string) Aggregate {
 }
 
 // Where restricts the aggregate to rows in which a condition is true, not false or null.
-// If Where is called several times, all conditions must be true.
+// Several conditions must all be true.
 func (a Aggregate) Where(condition expr.Expr) Aggregate {
 	if !a.where.IsZero() {
 		condition = a.where.AndStrict(condition) // true for the same rows as And, and cheaper

@@ -59,8 +59,8 @@ func By(table *buffer.Buffer, keys ...Key) Query {
 	return Query{table: table, keys: slices.Clone(keys)}
 }
 
-// Where restricts the query to rows in which a condition is true, not false or null. If
-// Where is called several times, all conditions must be true.
+// Where restricts the query to rows in which a condition is true, not false or null. Several
+// conditions must all be true.
 func (q Query) Where(condition expr.Expr) Query {
 	if !q.where.IsZero() {
 		condition = q.where.AndStrict(condition)

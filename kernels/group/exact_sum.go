@@ -39,7 +39,7 @@ const (
 
 // pieces is a float64 as pieces.
 type pieces struct {
-	// top is the number of the lowest piece plus 1, or 0 if there are none.
+	// top is the number of the lowest piece plus 1, or 0 without pieces.
 	top   uint64
 	flags uint64
 	// piece has the pieces of this bin and of the two above, the highest first.
@@ -177,8 +177,8 @@ func signed(x uint64) wide {
 	return wide{x, sign, sign}
 }
 
-// round returns w · 2^exponent rounded to float64, and what the rounding changed, as an
-// integer of the same unit.
+// round returns w · 2^exponent rounded to float64, and the rest that the rounding
+// dropped, as an integer of the same unit.
 func (w wide) round(exponent int) (x float64, rest wide) {
 	negative := w.isNegative()
 	if negative {

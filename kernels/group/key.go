@@ -9,7 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// Key is what rows are grouped by: a column of the table, an expression on its columns, or
+// Key is a value of each row that rows are grouped by: a column of the table, an expression on its columns, or
 // a column with a value for each row of the table. Exactly one of Column, Expr and Values
 // is set.
 type Key struct {

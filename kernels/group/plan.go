@@ -69,8 +69,8 @@ type output struct {
 type input struct {
 	expression expr.Expr
 	of         arrow.DataType
-	// ranked is the number of the input whose ranks this one has, or negative for the
-	// values of the expression.
+	// ranked is the number of the input that this one has the ranks of, or negative for
+	// the values of the expression.
 	ranked int
 }
 

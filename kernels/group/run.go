@@ -127,8 +127,8 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 	return err
 }
 
-// scratch returns the options of operators whose results are released before the call
-// ends, result those of others.
+// scratch returns the options of operators with results that are released before the call
+// ends.
 func (r *run) scratch() kernels.Options { return scratchOptions(&r.call) }
 
 func scratchOptions(call *op.Call) kernels.Options {

@@ -450,8 +450,8 @@ func (m *members) extremes() (*column.Column, error) {
 	return m.list(kept, ends)
 }
 
-// firstOfEach returns whether each row is among the first rows of its group, as many as
-// the limit of the aggregate.
+// firstOfEach returns whether each row is among the first rows of its group, up to the
+// limit of the aggregate.
 func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column) (*column.Column, error) {
 	r := m.run
 	g, err := m.grouping(sorted)
