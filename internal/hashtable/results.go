@@ -8,7 +8,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -39,29 +38,7 @@ func (g *Groups) Values(ctx context.Context) (values *buffer.Buffer, err error) 
 
 // listedValues lists the first rows and takes them.
 func (g *Groups) listedValues(ctx context.Context) (values *buffer.Buffer, err error) {
-	block, slices, err := g.call.Scratch(4 * uint64(g.most))
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, block.Release()) }()
-	first, err := memory.Reinterpret[uint32](slices[0])
-	if err != nil {
-		return nil, err
-	}
-	listed, err := op.NewSlice[int64](&g.call, 1)
-	if err != nil {
-		return nil, err
-	}
-	defer func() { err = errors.Join(err, listed.Release()) }()
-	if err := g.list(first, listed); err != nil {
-		return nil, err
-	}
-	rows, err := column.NewRowCount(listed, int64(g.most))
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Release()
-	numbers, err := selection.RowNumbers(first, rows)
+	numbers, err := g.List()
 	if err != nil {
 		return nil, err
 	}
@@ -71,7 +48,7 @@ func (g *Groups) listedValues(ctx context.Context) (values *buffer.Buffer, err e
 		return nil, err
 	}
 	defer func() { err = errors.Join(err, taken.Release()) }()
-	return buffer.New(tableType(g.column.Type()), []*column.Column{taken}, buffer.Rows{Shared: rows})
+	return buffer.New(tableType(g.column.Type()), []*column.Column{taken}, buffer.Rows{Shared: numbers.RowCount()})
 }
 
 // Indices returns the values of the column as indices into values: the column of

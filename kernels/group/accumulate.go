@@ -63,7 +63,7 @@ func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(in
 	if call.OnHost() {
 		err = g.accumulateOnHost(call.Context(), readers)
 	} else {
-		err = g.accumulateOnDevice(call, s.block, readers)
+		err = g.accumulateOnDevice(call, readers)
 	}
 	return released(s, err)
 }

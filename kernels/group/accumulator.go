@@ -118,24 +118,19 @@ func addTerm(state []uint64, t term, x, y float64) {
 		y = x
 	case cube:
 		p := product2(x, x)
-		if math.IsInf(p.high, 0) || p.high != p.high {
-			addFloat(state, float64(p.high*x))
-			return
+		if isFinite(p.high) && isFinite(p.high*x) {
+			addFloat(state, float64(p.low*x))
 		}
-		addProduct(state, p.high, x)
-		addFloat(state, float64(p.low*x))
-		return
+		x, y = p.high, x
 	}
-	addProduct(state, x, y)
-}
-
-func addProduct(state []uint64, x, y float64) {
 	p := product2(x, y)
 	addFloat(state, p.high)
-	if !math.IsInf(p.high, 0) && p.high == p.high {
+	if isFinite(p.high) {
 		addFloat(state, p.low)
 	}
 }
+
+func isFinite(x float64) bool { return math.Abs(x) <= math.MaxFloat64 }
 
 // addInteger adds a word, extended by its sign if it has one, to a state of sumIntegers.
 func addInteger(state []uint64, x uint64, isSigned bool) {

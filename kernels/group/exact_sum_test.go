@@ -50,7 +50,7 @@ var draws = map[string]func(r *rand.Rand) float64{
 	"unit":        func(r *rand.Rand) float64 { return r.Float64() },
 	"cancelling":  func(r *rand.Rand) float64 { return math.Ldexp(r.NormFloat64(), r.IntN(60)) },
 	"all":         func(r *rand.Rand) float64 { return math.Ldexp(r.NormFloat64(), r.IntN(1900)-950) },
-	"subnormal":   func(r *rand.Rand) float64 { return math.Float64frombits(r.Uint64N(1 << 53)) * float64(1-2*r.IntN(2)) },
+	"subnormal":   func(r *rand.Rand) float64 { return math.Float64frombits(r.Uint64N(1<<53)) * float64(1-2*r.IntN(2)) },
 	"few bits":    func(r *rand.Rand) float64 { return float64(r.IntN(1000)) / 8 },
 	"nearly same": func(r *rand.Rand) float64 { return 1e9 + r.Float64() },
 }

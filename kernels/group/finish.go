@@ -54,7 +54,7 @@ func (r *run) finish(o *output) (*column.Column, error) {
 		if r.call.OnHost() {
 			return f.onHost(out)
 		}
-		return f.onDevice(&r.call, r.groups, out)
+		return f.onDevice(&r.call, out)
 	})
 }
 

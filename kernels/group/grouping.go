@@ -93,71 +93,54 @@ func (g *grouping) gather(call *op.Call, found *hashtable.Groups, rows *buffer.B
 	for i := range names {
 		names[i] = keyName(i)
 	}
+	firsts, err := found.List()
+	if err != nil {
+		return err
+	}
+	if firsts, err = g.bound(call, firsts, options); err != nil {
+		return err
+	}
 	keyed, err := rows.Select(names...)
 	if err != nil {
-		return err
+		return errors.Join(err, firsts.Release())
 	}
-	firsts, err := found.FirstRows()
-	if err != nil {
-		return errors.Join(err, keyed.Release())
-	}
-	g.keys, err = selection.FilterMask(call.Context(), keyed, firsts, scratchOptions(call))
-	if err = errors.Join(err, keyed.Release(), firsts.Release()); err != nil {
-		return errors.Join(err, g.keys.Release())
-	}
-	if err := g.bound(call, options); err != nil {
-		return errors.Join(err, g.keys.Release())
-	}
-	g.owned.add(g.keys)
-	return nil
-}
-
-// bound makes the table of keys as long as the number of groups, or as MaxGroups.
-func (g *grouping) bound(call *op.Call, options ByOptions) error {
-	var bounded *buffer.Buffer
-	var err error
-	switch {
-	case call.OnHost() || options.MaxGroups == 0 && g.keys.Capacity() > unwaited:
-		bounded, err = selection.Compact(call.Context(), g.keys, scratchOptions(call))
-	case options.MaxGroups > 0 && options.MaxGroups < g.keys.Capacity():
-		bounded, err = shortened(g.keys, options.MaxGroups)
-	default:
-		return nil
-	}
-	if err != nil {
-		return err
-	}
-	err = g.keys.Release()
-	g.keys = bounded
-	if err == nil && options.MaxGroups > 0 && g.keys.RowCount() == nil && g.keys.Capacity() > options.MaxGroups {
-		err = fmt.Errorf("there are %d groups, MaxGroups is %d: %w", g.keys.Capacity(), options.MaxGroups, buffer.ErrRows)
+	g.keys, err = selection.TakeWith(call.Context(), keyed, firsts, selection.TakeOptions{Options: scratchOptions(call), Bounds: selection.Trust, Distinct: true})
+	g.keys, err = released(g.keys, err, keyed.Release(), firsts.Release())
+	if err == nil {
+		g.owned.add(g.keys)
 	}
 	return err
 }
 
-// shortened returns a table with a lower capacity and the same row count, which may be
-// too large for it: fetching it is an error then.
-func shortened(table *buffer.Buffer, capacity int64) (*buffer.Buffer, error) {
-	count, err := column.NewRowCount(table.DeviceRows(), capacity)
+// bound returns a list of first rows in the capacity of the result: the number of groups,
+// or MaxGroups. It releases the given list.
+func (g *grouping) bound(call *op.Call, firsts *column.Column, options ByOptions) (*column.Column, error) {
+	var bounded *column.Column
+	var err error
+	switch {
+	case firsts.RowCount() != nil && options.MaxGroups == 0 && firsts.Len() > unwaited:
+		bounded, err = firsts.WithHostRows(call.Context())
+	case firsts.RowCount() != nil && options.MaxGroups > 0 && options.MaxGroups < int64(firsts.Len()):
+		bounded, err = shortened(firsts, options.MaxGroups)
+	case firsts.RowCount() == nil && options.MaxGroups > 0 && options.MaxGroups < int64(firsts.Len()):
+		err = fmt.Errorf("there are %d groups, MaxGroups is %d: %w", firsts.Len(), options.MaxGroups, buffer.ErrRows)
+	default:
+		return firsts, nil
+	}
+	return released(bounded, err, firsts.Release())
+}
+
+// shortened returns a list with a lower capacity and the same row count, which may be too
+// large for it: fetching it is an error then.
+func shortened(list *column.Column, capacity int64) (*column.Column, error) {
+	count, err := column.NewRowCount(list.DeviceRows(), capacity)
 	if err != nil {
 		return nil, err
 	}
-	made := owned{count}
-	columns := make([]*column.Column, table.NumColumns())
-	for i := range columns {
-		data := table.Column(i).Data()
-		data.Rows = nil
-		data.Length = int(capacity)
-		if data.NullCount != 0 {
-			data.NullCount = column.UnknownNullCount
-		}
-		if columns[i], err = column.New(data); err != nil {
-			return nil, errors.Join(err, made.release())
-		}
-		made.add(columns[i])
-	}
-	short, err := buffer.New(table.Schema(), columns, buffer.Rows{Shared: count})
-	return released(short, err, made.release())
+	data := list.Data()
+	data.Rows, data.Length = count, int(capacity)
+	made, err := column.New(data)
+	return released(made, err, count.Release())
 }
 
 // folder finds the groups of several columns: it numbers the values of each column, and
@@ -247,12 +230,7 @@ func (f *folder) flatten(columns []*column.Column) (flat []*column.Column, err e
 
 // find finds the groups of a column. The caller releases them.
 func (f *folder) find(c *column.Column) (*hashtable.Groups, error) {
-	counted, err := hashtable.WithDeviceRows(f.call.Context(), c, true)
-	if err != nil {
-		return nil, err
-	}
-	f.owned.add(counted)
-	return hashtable.Find(f.call.Context(), counted, hashtable.Request{NullKey: true, Codes: true}, scratchOptions(f.call))
+	return hashtable.Find(f.call.Context(), c, hashtable.WithCounts, scratchOptions(f.call))
 }
 
 // word returns numbers of 32 bits that are equal if the values of a column are: the values

@@ -243,7 +243,7 @@ func (m *members) mode() (*column.Column, error) {
 		if r.call.OnHost() {
 			return f.onHost(out)
 		}
-		return f.onDevice(&r.call, r.groups, out)
+		return f.onDevice(&r.call, out)
 	})
 	if err != nil {
 		return nil, err

@@ -1,0 +1,154 @@
+package group
+
+import (
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// aggregateSet has the kernels of aggregates, each compiled when it is first used.
+var aggregateSet = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
+
+const (
+	aggregateThreads = 256
+	// sharedWords is the length of the slots of a block: 48 KiB, the most that every GPU
+	// has without a request. Four blocks fit on a multiprocessor of current GPUs.
+	sharedWords = 48 << 10 / 8
+	// mostReaders is the number of accumulators of a launch, mostCopies that of the copies
+	// of a slot.
+	mostReaders = 12
+	mostCopies  = 32
+	// mostStates is the number of states of a result.
+	mostStates = 6
+)
+
+// argument returns a source as kernels take it.
+func (s source) argument() any {
+	return kernels.Struct(s.values, s.valid, uint64(s.bit), uint32(s.is), uint32(s.width))
+}
+
+func word(b bool) uint32 {
+	if b {
+		return 1
+	}
+	return 0
+}
+
+// argument returns a reader as the kernel takes it. offset is the number of its first word
+// in a slot.
+func (r *reader) argument(offset int) any {
+	return kernels.Struct(uint32(r.kind), uint32(r.term), word(r.least), word(r.kind == greatest && r.value < 0 && !r.merges), word(r.merges), word(r.where >= 0),
+		uint32(r.words()), uint32(offset), r.in.argument(), r.other.argument(), r.condition.argument(), r.states)
+}
+
+// twoStages reports whether the accumulator needs a launch before the main one.
+func (r *reader) twoStages() bool { return r.kind == firstGreatest || r.kind == sumFloats }
+
+// accumulateOnDevice adds all rows to the states of readers.
+func (g *grouping) accumulateOnDevice(call *op.Call, readers []reader) error {
+	if err := g.clear(call, readers); err != nil || g.capacity() == 0 || g.rows == 0 {
+		return err
+	}
+	for len(readers) > 0 {
+		n := min(len(readers), mostReaders)
+		var before []reader
+		for _, r := range readers[:n] {
+			if r.twoStages() {
+				before = append(before, r)
+			}
+		}
+		if len(before) > 0 {
+			if err := g.launch(call, before, 0); err != nil {
+				return err
+			}
+		}
+		if err := g.launch(call, readers[:n], 1); err != nil {
+			return err
+		}
+		readers = readers[n:]
+	}
+	return nil
+}
+
+// clear sets all states to zero.
+func (g *grouping) clear(call *op.Call, readers []reader) error {
+	for _, r := range readers {
+		if r.states.Len() == 0 {
+			continue
+		}
+		if err := r.states.Fill(call.Stream, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// launch adds all rows to the states of readers.
+func (g *grouping) launch(call *op.Call, readers []reader, stage uint32) error {
+	f, err := call.Kernel(&aggregateSet, "accumulate", "accumulate")
+	if err != nil {
+		return err
+	}
+	words := 0
+	fields := make([]any, 4, 4+mostReaders)
+	for i := range readers {
+		fields = append(fields, readers[i].argument(words))
+		words += readers[i].words()
+	}
+	none := new(reader).argument(0)
+	for len(fields) < cap(fields) {
+		fields = append(fields, none)
+	}
+	room := min(sharedWords, max(mostCopies*words*g.capacity(), words+1))
+	fields[0], fields[1], fields[2], fields[3] = uint32(len(readers)), uint32(words), uint32(room), stage
+	blocks := max(call.Stream.Device().Info().Multiprocessors, 1) * residentBlocks
+	grid := kernels.GridFor(g.rows, aggregateThreads)
+	grid.X = min(grid.X, uint32(blocks))
+	return f.Launch(call.Stream, grid, device.Dim3{X: aggregateThreads}, uint32(8*room), g.numbers, g.counted, int64(g.rows),
+		g.keys.DeviceRows(), int64(g.capacity()), kernels.Struct(fields...))
+}
+
+// onDevice writes the results of all groups.
+func (f *finishing) onDevice(call *op.Call, out op.Buffers) error {
+	freedom := uint64(f.freedom)
+	states := make([]any, mostStates)
+	for i := range states {
+		states[i] = memory.Slice[uint8]{}
+		if i < len(f.states) {
+			states[i] = f.states[i]
+		}
+	}
+	fields := append([]any{uint32(f.finish), uint32(f.is), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), uint32(f.words[0]), uint32(0), freedom}, states...)
+	return launchRows(call, "finish", "finish", (f.groups+63)/64*64, out.Values, out.Valid, uint64(f.groups), kernels.Struct(fields...))
+}
+
+// launchRows launches a kernel with a thread for each of n things.
+func launchRows(call *op.Call, file, entry string, n int, arguments ...any) error {
+	f, err := call.Kernel(&aggregateSet, file, entry)
+	if err != nil {
+		return err
+	}
+	return f.Launch(call.Stream, kernels.GridFor(n, aggregateThreads), device.Dim3{X: aggregateThreads}, 0, arguments...)
+}
+
+func pairOnDevice(call *op.Call, out op.Buffers, high, low, mask source, counted memory.Slice[int64], rows int) error {
+	return launchRows(call, "rows", "pair_numbers", rows, out.Values, high.argument(), low.argument(), mask.argument(), counted, int64(rows))
+}
+
+func numberRowsOnDevice(call *op.Call, out op.Buffers, n int) error {
+	return launchRows(call, "rows", "number_rows", n, out.Values, uint64(n))
+}
+
+func offsetsOnDevice(call *op.Call, out op.Buffers, ends memory.Slice[uint8], n int) error {
+	return launchRows(call, "rows", "list_offsets", n+1, out.Values, ends, uint64(n))
+}
+
+func firstOfEachOnDevice(call *op.Call, out op.Buffers, g *grouping, counts, ends memory.Slice[uint64], limit uint64) error {
+	return launchRows(call, "rows", "first_of_each", g.rows, out.Values, g.numbers, counts, ends, limit, g.counted, int64(g.rows))
+}
+
+func (q *quantiles) onDevice(call *op.Call, out op.Buffers) error {
+	return launchRows(call, "rows", "quantiles", q.groups, out.Values, out.Valid, q.values.argument(), q.counts, q.ends, q.fraction, uint64(q.groups))
+}

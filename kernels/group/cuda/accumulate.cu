@@ -1,0 +1,293 @@
+// Adds the rows of a table to the states of their groups: accumulator.go describes the
+// states.
+//
+// One kernel adds to all states of up to twelve accumulators. Which state a row changes,
+// and how, is decided at run time: all threads decide alike, and the time is that of the
+// memory.
+//
+// # Slots
+//
+// A block has slots for groups in shared memory, and adds them to the states in global
+// memory at the end. If all groups fit, each has a slot, and several copies of it as far as
+// there is room: lanes that add to one group then do not wait for each other. Otherwise a
+// group gets the slot of its hash from the first row that finds it free. A group with many
+// rows soon has a slot in each block; rows of groups without a slot go to global memory.
+//
+// # Stages
+//
+// Sums of floats, and searches of the first row of an extreme, take two launches. The
+// first one (stage 0) finds the greatest exponent or the extreme of each group, which is
+// word 0 of the state. The second one (stage 1) reads it from global memory.
+#include "exact_sum.cuh"
+#include "source.cuh"
+
+static constexpr u32 accumulate_threads = 256, most_readers = 12;
+static constexpr u32 no_group = 0xffffffff;
+
+enum Kind : u32 { count_rows, sum_integers, sum_decimals, products, greatest, first_greatest, sum_floats };
+enum Term : u32 { linear, square, crossed, cube };
+
+// Reader is an accumulator and the columns that it reads.
+struct Reader {
+    u32 kind, term;
+    // least makes greatest find the least value. rows makes it find row numbers, merges
+    // makes in the states to merge.
+    u32 least, rows, merges, conditional;
+    // words is the length of a state, offset the number of the first word in a slot.
+    u32 words, offset;
+    Source in, other, condition;
+    u64 *states;
+
+    METHOD bool takes(u64 row) const {
+        return (conditional == 0 || condition.is_true(row) && condition.is_valid(row)) && in.is_valid(row) && other.is_valid(row);
+    }
+};
+
+struct Batch {
+    u32 readers;
+    // words is the length of a slot, slots the number of words of all slots.
+    u32 words, room, stage;
+    Reader reader[most_readers];
+};
+
+DEVICE u64 add_to(u64 *word, u64 x) { return (u64)__nvvm_atom_add_gen_ll((long long *)word, (long long)x); }
+
+DEVICE void raise(u64 *word, u64 x) {
+    if (*(volatile u64 *)word < x)
+        __nvvm_atom_max_gen_ull((unsigned long long *)word, x);
+}
+
+// State is the words of a state, stride words apart, and the greatest value that stage 0
+// has found.
+struct State {
+    u64 *words;
+    u32 stride;
+    u64 found;
+
+    METHOD u64 *word(u32 i) const { return words + i * stride; }
+};
+
+DEVICE void add_integer(const State &s, u64 low, u64 high) {
+    const u64 old = add_to(s.word(0), low);
+    high += old + low < old;
+    if (high != 0)
+        add_to(s.word(1), high);
+}
+
+DEVICE void add_wide(const State &s, const Wide &x) {
+    const u64 old = add_to(s.word(0), x.word[0]);
+    const u64 first = old + x.word[0] < old, middle = x.word[1] + first;
+    u64 second = middle < first;
+    if (middle != 0) {
+        const u64 before = add_to(s.word(1), middle);
+        second += before + middle < before;
+    }
+    if (x.word[2] + second != 0)
+        add_to(s.word(2), x.word[2] + second);
+}
+
+DEVICE void multiply_by(const State &s, u64 x) {
+    if (x == 1)
+        return;
+    u64 old = *(volatile u64 *)s.word(0);
+    while (true) {
+        const u64 found = (u64)__nvvm_atom_cas_gen_ll((long long *)s.word(0), (long long)old, (long long)((old ^ 1) * x ^ 1));
+        if (found == old)
+            return;
+        old = found;
+    }
+}
+
+// add_float adds a float in stage 1. In stage 0 it raises the top.
+DEVICE void add_float(const State &s, u32 stage, f64 x) {
+    const Pieces p = pieces_of(x);
+    if (stage == 0) {
+        raise(s.word(sum_top), p.top);
+        return;
+    }
+    if (p.flags != 0)
+        __nvvm_atom_or_gen_ll((long long *)s.word(sum_flags), (long long)p.flags);
+    if (p.top == 0)
+        return;
+    const u64 below = s.found - p.top;
+#pragma unroll
+    for (u32 i = 0; i < sum_bins - 1; i++)
+        if (i + below < sum_bins && p.piece[i] != 0)
+            add_to(s.word(sum_first_bin + i + (u32)below), p.piece[i]);
+}
+
+// Parts are floats with a term as their sum, the largest first.
+struct Parts {
+    f64 part[3];
+    u32 count;
+};
+
+DEVICE Parts parts_of(u32 term, f64 x, f64 y) {
+    f64 low = 0;
+    if (term == linear)
+        return Parts{{x, 0, 0}, 1};
+    if (term == square)
+        y = x;
+    if (term == cube) {
+        const Double p = exact_product(x, x);
+        y = x;
+        low = multiply(p.low, x);
+        x = p.high;
+    }
+    const Double p = exact_product(x, y);
+    return Parts{{p.high, p.low, low}, !is_finite(p.high) ? 1u : term == cube ? 3u : 2u};
+}
+
+// merge adds a state of the same kind.
+static inline __device__ void merge(const State &s, u32 stage, u32 kind, const u64 *other, u32 stride, bool same_top) {
+    switch (kind) {
+    case count_rows:
+        if (other[0] != 0)
+            add_to(s.word(0), other[0]);
+        return;
+    case sum_integers:
+        add_integer(s, other[0], other[stride]);
+        return;
+    case sum_decimals:
+        add_wide(s, wide(other[0], other[stride], other[2 * stride]));
+        return;
+    case products:
+        multiply_by(s, other[0] ^ 1);
+        return;
+    case greatest:
+        raise(s.word(0), other[0]);
+        return;
+    case first_greatest:
+        if (stage == 0)
+            raise(s.word(0), other[0]);
+        else if (same_top || other[0] == s.found)
+            raise(s.word(1), other[stride]);
+        return;
+    }
+    if (stage == 0) {
+        raise(s.word(sum_top), other[0]);
+        return;
+    }
+    const u64 flags = other[sum_flags * stride], top = same_top ? s.found : other[0], below = s.found - top;
+    if (flags != 0)
+        __nvvm_atom_or_gen_ll((long long *)s.word(sum_flags), (long long)flags);
+    if (top == 0)
+        return;
+    for (u32 i = 0; i < sum_bins; i++)
+        if (const u64 bin = other[(sum_first_bin + i) * stride]; i + below < sum_bins && bin != 0)
+            add_to(s.word(sum_first_bin + i + (u32)below), bin);
+}
+
+// add_row adds a row that the reader takes.
+static inline __device__ void add_row(const State &s, u32 stage, const Reader &r, u64 row) {
+    if (r.merges != 0) {
+        merge(s, stage, r.kind, (const u64 *)(r.in.values + row * r.in.width), 1, false);
+        return;
+    }
+    if (r.kind == count_rows) {
+        add_to(s.word(0), 1);
+        return;
+    }
+    if (r.kind == sum_decimals) {
+        const u64 *x = (const u64 *)(r.in.values + 16 * row);
+        add_wide(s, wide(x[0], x[1], (u64)((i64)x[1] >> 63)));
+        return;
+    }
+    u64 x = r.rows != 0 ? row + 1 : r.in.load(row);
+    switch (r.kind) {
+    case sum_integers:
+        add_integer(s, x, r.in.is_signed() ? (u64)((i64)x >> 63) : 0);
+        return;
+    case products:
+        multiply_by(s, x);
+        return;
+    case greatest:
+    case first_greatest:
+        x = r.in.image(x, r.least != 0, r.kind == first_greatest);
+        if (r.kind == greatest || stage == 0)
+            raise(s.word(0), x);
+        else if (x == s.found)
+            raise(s.word(1), ~(row + 1));
+        return;
+    }
+    Parts p = parts_of(r.term, r.in.real(x), r.term == crossed ? r.other.real(r.other.load(row)) : 0);
+    const u32 count = stage == 0 ? 1 : p.count; // the first part has the largest exponent
+#pragma unroll 1
+    for (u32 i = 0; i < count; i++) {
+        add_float(s, stage, p.part[0]);
+        p.part[0] = p.part[1];
+        p.part[1] = p.part[2];
+    }
+}
+
+// slots_shared are the slots, and behind them the groups that have them.
+extern __shared__ u64 slots_shared[];
+
+// accumulate adds rows. rows is the number of rows or null; groups is the number of groups
+// or null.
+KERNEL LAUNCH_BOUNDS(accumulate_threads)
+accumulate(const u32 *numbers, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const Batch batch) {
+    const u64 n = device_rows(rows, capacity), known = device_rows(groups, most_groups);
+    const u32 thread = thread_in_block(), stage = batch.stage, words = batch.words;
+    // A slot with its group takes a word more.
+    const bool all_fit = known * words <= batch.room;
+    u32 slots = all_fit ? (u32)known : batch.room / (words + 1), copies = 1;
+    while (all_fit && copies < 32 && 2 * copies * slots * words <= batch.room)
+        copies *= 2;
+    u32 *const owners = (u32 *)(slots_shared + slots * words);
+    for (u32 i = thread; i < slots * words * copies; i += accumulate_threads)
+        slots_shared[i] = 0;
+    if (!all_fit)
+        for (u32 i = thread; i < slots; i += accumulate_threads)
+            owners[i] = no_group;
+    synchronize_block();
+
+    const u32 copy = thread & copies - 1;
+    const u64 step = threads_per_grid(), begin = thread_in_grid();
+    u32 next = begin < n ? numbers[begin] : no_group;
+#pragma unroll 1
+    for (u64 row = begin; row < n; row += step) {
+        const u32 number = next;
+        next = row + step < n ? numbers[row + step] : no_group; // in flight during this row
+        if (number >= known)
+            continue;
+        u32 slot = number;
+        if (!all_fit) {
+            slot = (u32)((u64)(number * 0x9e3779b1u) * slots >> 32);
+            u32 owner = *(volatile u32 *)&owners[slot];
+            if (owner == no_group) {
+                owner = (u32)__nvvm_atom_cas_gen_i((int *)&owners[slot], (int)no_group, (int)number);
+                owner = owner == no_group ? number : owner;
+            }
+            if (owner != number)
+                slot = no_group;
+        }
+#pragma unroll 1
+        for (u32 a = 0; a < batch.readers; a++) {
+            const Reader &r = batch.reader[a];
+            if (!r.takes(row))
+                continue;
+            u64 *const global = r.states + (u64)number * r.words;
+            const u64 found = stage == 1 && r.kind >= first_greatest ? *global : 0;
+            if (slot != no_group)
+                add_row(State{slots_shared + (slot * words + r.offset) * copies + copy, copies, found}, stage, r, row);
+            else
+                add_row(State{global, 1, found}, stage, r, row);
+        }
+    }
+    synchronize_block();
+
+    // Each thread adds a copy of a slot.
+    for (u32 i = thread; i < slots * copies; i += accumulate_threads) {
+        const u32 of = i / copies, owner = all_fit ? of : owners[of];
+        if (owner == no_group)
+            continue;
+#pragma unroll 1
+        for (u32 a = 0; a < batch.readers; a++) {
+            const Reader &r = batch.reader[a];
+            u64 *const global = r.states + (u64)owner * r.words;
+            const u64 found = stage == 1 && r.kind >= first_greatest ? *global : 0;
+            merge(State{global, 1, found}, stage, r.kind, slots_shared + (of * words + r.offset) * copies + i % copies, copies, true);
+        }
+    }
+}

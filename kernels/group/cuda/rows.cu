@@ -1,0 +1,67 @@
+// Steps between the operators that find groups and sort their rows.
+#include "exact_sum.cuh"
+#include "source.cuh"
+
+// pair_numbers writes two numbers of each row as a word, or all bits set for rows that are
+// null in mask.
+KERNEL pair_numbers(u64 *pairs, const Source high, const Source low, const Source mask, const i64 *rows, i64 capacity) {
+    const u64 n = device_rows(rows, capacity), step = threads_per_grid();
+    for (u64 row = thread_in_grid(); row < n; row += step)
+        pairs[row] = mask.is_valid(row) ? high.load(row) << 32 | low.load(row) & 0xffffffff : ~0ull;
+}
+
+// number_rows writes 0, 1, 2 …
+KERNEL number_rows(u64 *numbers, u64 n) {
+    const u64 step = threads_per_grid();
+    for (u64 row = thread_in_grid(); row < n; row += step)
+        numbers[row] = row;
+}
+
+// list_offsets writes the offsets of n lists with the given ends.
+KERNEL list_offsets(u32 *offsets, const u64 *ends, u64 n) {
+    const u64 step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i <= n; i += step)
+        offsets[i] = i == 0 ? 0 : (u32)ends[i - 1];
+}
+
+// first_of_each writes a bit for each row that is among the first rows of its group. counts
+// and ends are those of the rows of each group.
+KERNEL first_of_each(u32 *keep, const u32 *numbers, const u64 *counts, const u64 *ends, u64 limit, const i64 *rows, i64 capacity) {
+    const u64 n = device_rows(rows, capacity), step = threads_per_grid(), padded = ((u64)capacity + 63) / 64 * 64;
+    for (u64 row = thread_in_grid(); row < padded; row += step) {
+        bool first = false;
+        if (row < n) {
+            const u32 group = numbers[row];
+            first = row - (ends[group] - counts[group]) < limit;
+        }
+        const u32 bits = ballot(first);
+        if (lane_in_warp() == 0)
+            keep[row / warp_threads] = bits;
+    }
+}
+
+// quantiles interpolates between two of the sorted values of each group.
+KERNEL quantiles(u64 *results, u32 *valid, const Source values, const u64 *counts, const u64 *ends, f64 fraction, u64 groups) {
+    const u64 step = threads_per_grid(), padded = (groups + 63) / 64 * 64;
+    for (u64 i = thread_in_grid(); i < padded; i += step) {
+        const u64 n = i < groups ? counts[i] : 0;
+        const u32 there = ballot(n != 0);
+        if (lane_in_warp() == 0)
+            valid[i / warp_threads] = there;
+        if (i >= groups)
+            continue;
+        f64 x = 0;
+        if (n != 0) {
+            const f64 place = multiply((f64)(n - 1), fraction);
+            const u64 below = (u64)place, row = ends[i] - n + below;
+            const f64 part = subtract(place, (f64)below);
+            x = values.real(values.load(row));
+            if (part > 0 && below + 1 < n) {
+                const f64 y = values.real(values.load(row + 1));
+                if (y != x)
+                    x = add(x, multiply(subtract(y, x), part));
+            }
+        }
+        results[i] = x == x ? __builtin_bit_cast(u64, x) : nan_f64;
+    }
+}
