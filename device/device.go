@@ -2,6 +2,7 @@ package device
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"sync"
 	"sync/atomic"
@@ -14,10 +15,13 @@ import (
 // Device is an open device. It is safe for concurrent use. Two Devices of one name
 // share the memory and may use each other's streams and events.
 type Device struct {
-	driver        backend.Device
-	info          Info
-	name          string
-	closed        atomic.Bool
+	driver backend.Device
+	info   Info
+	name   string
+	closed atomic.Bool
+	// lent is set when a stream of the device has used memory of another one. Close
+	// then waits for the work, and sets ended.
+	lent, ended   atomic.Bool
 	events        eventCache
 	defaultStream *Stream
 	allStreams    *Stream
@@ -101,15 +105,24 @@ func (d *Device) Synchronize(ctx context.Context) error {
 
 // Close closes the device. Close every stream, event and memory manager of the device
 // first. A second call returns [ErrClosed].
+//
+// # Waiting
+//
+// If streams of the device have used memory of other devices, Close waits for the work
+// on the device: that memory may be freed later, when the device can no longer report
+// its work. Otherwise Close does not wait.
 func (d *Device) Close() error {
 	if d.closed.Swap(true) {
 		return fmt.Errorf("device %s: close: %w", d.name, ErrClosed)
 	}
 	(*deviceWork)(d).RunLater()
 	d.store.Clear()
-	err := d.events.drain(d.driver)
-	if closing := d.driver.Close(); err == nil {
-		err = closing
+	var failures []error
+	if d.lent.Load() {
+		// A device that fails is lost, and its work has ended too.
+		failures = append(failures, d.driver.Synchronize())
+		d.ended.Store(true)
 	}
-	return err
+	failures = append(failures, d.events.drain(d.driver), d.driver.Close())
+	return errors.Join(failures...)
 }

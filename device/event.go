@@ -106,7 +106,7 @@ func (e *Event) recordOn(stream backend.Stream) error {
 }
 
 func (e *Event) waitOn(stream backend.Stream) error {
-	if err := e.usable("wait for"); err != nil || !e.recorded.Load() {
+	if err := e.usable("wait for"); err != nil || !e.recorded.Load() || e.device.ended.Load() {
 		return err
 	}
 	return e.device.driver.StreamWaitEvent(stream, e.handle)
@@ -117,7 +117,7 @@ func (e *Event) Done() (bool, error) {
 	if err := e.usable("query"); err != nil {
 		return false, err
 	}
-	if !e.recorded.Load() {
+	if !e.recorded.Load() || e.device.ended.Load() {
 		return true, nil
 	}
 	return e.device.driver.EventQuery(e.handle)
@@ -127,7 +127,7 @@ func (e *Event) Done() (bool, error) {
 // an eighth of its duration, but at most by a millisecond. If the context cannot end,
 // such as context.Background, the wait sleeps in the driver.
 func (e *Event) Wait(ctx context.Context) error {
-	if err := e.usable("wait for"); err != nil || !e.recorded.Load() {
+	if err := e.usable("wait for"); err != nil || !e.recorded.Load() || e.device.ended.Load() {
 		return err
 	}
 	if ctx.Done() != nil {

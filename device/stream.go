@@ -130,6 +130,9 @@ func (s *Stream) Closed() bool {
 
 // Done reports whether all enqueued work has run.
 func (s *Stream) Done() (bool, error) {
+	if s.device.ended.Load() {
+		return true, nil
+	}
 	if s.all {
 		event, err := s.device.recordAll()
 		if err != nil {
@@ -171,6 +174,9 @@ func (s *Stream) synchronizeMark(ctx context.Context) error {
 // withMark calls f with an event that marks all enqueued work. If the stream is closed,
 // the event marks its last work.
 func (s *Stream) withMark(f func(*Event) error) error {
+	if s.device.ended.Load() {
+		return nil
+	}
 	// When s is collected, its cleanup closes the event that f uses.
 	defer runtime.KeepAlive(s)
 	if last := s.lastOfClosed(); last != nil {
@@ -219,7 +225,7 @@ func (s *Stream) Wait(event *Event) error {
 // WaitStream makes work that is enqueued from now on wait for all current work of the
 // other stream. The other stream may be closed.
 func (s *Stream) WaitStream(other *Stream) error {
-	if s.Equal(other) {
+	if s.Equal(other) || other.device.ended.Load() {
 		return nil
 	}
 	if other.all {

@@ -40,6 +40,12 @@ func (w *streamWork) Past() *Stream {
 	return w.foreign.past
 }
 
+func (w *streamWork) Lend() {
+	if !w.device.lent.Load() {
+		w.device.lent.Store(true)
+	}
+}
+
 func (w *streamWork) Foreign() bool { return w.foreign != nil }
 
 func (w *streamWork) NewWatch(before func(handle backend.Stream)) *hook.Watch {

@@ -330,7 +330,8 @@ func (b *Block) dropReference() (last bool, err error) {
 
 // RecordUse records that the work just enqueued on the stream uses the memory. The
 // memory is not freed before that work completes or, if the stream is being captured,
-// before the graph is closed.
+// before the graph is closed. The stream may belong to another device, which may be
+// closed before the memory is freed: closing it then waits for its work.
 func (b *Block) RecordUse(stream *device.Stream) error {
 	if err := b.Check(); err != nil {
 		return err

@@ -60,6 +60,9 @@ func (u *useList) record(generation uint64, own, stream *device.Stream) {
 		u.own = u.recorded
 		return
 	}
+	if stream.Device() != own.Device() {
+		streamwork.Lend(stream)
+	}
 	stream = streamwork.Past(stream)
 	if slices.ContainsFunc(u.streams, stream.Equal) {
 		return

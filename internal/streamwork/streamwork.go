@@ -41,6 +41,10 @@ func SynchronizeUncaptured(s *device.Stream, ctx context.Context) error {
 // returns itself. Both are Equal.
 func Past(s *device.Stream) *device.Stream { return s.Work(hook.Key{}).Past() }
 
+// Lend notes that the stream has used memory of another device, so that closing the
+// stream's device waits for its work. Afterwards the stream has no pending work.
+func Lend(s *device.Stream) { s.Work(hook.Key{}).Lend() }
+
 // Foreign reports whether another library owns the stream and may destroy it.
 func Foreign(s *device.Stream) bool { return s.Work(hook.Key{}).Foreign() }
 

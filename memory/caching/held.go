@@ -28,11 +28,16 @@ type heldBlock struct {
 // pendingStreams returns the streams that still have work.
 func pendingStreams(streams []*device.Stream) (pending []*device.Stream) {
 	for _, stream := range streams {
-		if done, err := stream.Done(); !done || err != nil {
+		if !workEnded(stream) {
 			pending = append(pending, stream)
 		}
 	}
 	return pending
+}
+
+func workEnded(stream *device.Stream) bool {
+	done, err := stream.Done()
+	return done && err == nil
 }
 
 // hold keeps a freed block until the current work of further streams has completed.
@@ -44,6 +49,7 @@ func (r *Resource) hold(node *bestfit.Node, stream *device.Stream, further []*de
 		switch {
 		case err == nil:
 			h.events = append(h.events, event)
+		case workEnded(other): // its device was closed
 		case errors.Is(err, device.ErrClosed) && other.Closed():
 			h.closed = append(h.closed, other)
 		case other == streamwork.AllStreams(r.device):
@@ -77,10 +83,7 @@ func (h *heldBlock) reached() bool {
 		event.Close()
 		return true
 	})
-	h.closed = slices.DeleteFunc(h.closed, func(stream *device.Stream) bool {
-		done, err := stream.Done()
-		return done && err == nil
-	})
+	h.closed = slices.DeleteFunc(h.closed, workEnded)
 	return len(h.events) == 0 && len(h.closed) == 0 && !h.allStreams
 }
 
