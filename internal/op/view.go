@@ -7,6 +7,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -37,7 +38,7 @@ func (c *Call) View(of *column.Column) (View, error) {
 			return View{}, err
 		}
 	}
-	if of.Type().ID() == arrow.BOOL {
+	if layout.Storage(of.Type()).ID() == arrow.BOOL {
 		v.Bit = of.Offset() % 8
 		v.Values, err = of.Buffer(1).Slice(of.Offset()/8, (of.Offset()+of.Len()+7)/8)
 	} else {

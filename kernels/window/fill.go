@@ -76,7 +76,7 @@ func runFill(ctx context.Context, c *column.Column, given []Options, backward bo
 
 // bitsOf returns the width of a type's values in bits.
 func bitsOf(t arrow.DataType) (int, error) {
-	if t.ID() == arrow.BOOL {
+	if layout.Storage(t).ID() == arrow.BOOL {
 		return 1, nil
 	}
 	width, ok := column.ElementBytes(t)

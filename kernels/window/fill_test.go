@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
@@ -52,7 +53,7 @@ func sparse(of arrow.DataType, n, every int) arrow.Array {
 func TestFillOfFewValues(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for _, dataType := range []arrow.DataType{arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int64, decimalType} {
+		for _, dataType := range []arrow.DataType{arrow.FixedWidthTypes.Boolean, arraytest.NewTemperature(arrow.FixedWidthTypes.Boolean), arrow.PrimitiveTypes.Int64, decimalType} {
 			for _, every := range []int{100, 9000, 1 << 20} {
 				in := sparse(dataType, 30_000, every)
 				for _, backward := range []bool{false, true} {
@@ -74,6 +75,9 @@ func TestFillOfFewValues(t *testing.T) {
 }
 
 func sameValue(a arrow.Array, i int, b arrow.Array, j int) bool {
+	if extended, ok := a.(array.ExtensionArray); ok {
+		return sameValue(extended.Storage(), i, b.(array.ExtensionArray).Storage(), j)
+	}
 	if a, ok := a.(*array.Boolean); ok {
 		return a.Value(i) == b.(*array.Boolean).Value(j)
 	}
