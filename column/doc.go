@@ -30,6 +30,13 @@
 // [Column.Array] and [ToArrays] fetch it themselves. [Column.Slice] needs a number
 // that the host knows.
 //
+// The children of structs, sparse unions and fixed-size lists get counts from their
+// parent. The children of other lists, of maps and of dense unions do not, because the
+// number of their elements depends on offsets: such a child has every element that its
+// memory has room for, and those after the last offset of a counted row are undefined.
+// The parent's operators never read them. Before an operator reads such a child by
+// itself, take the elements that [Column.WithHostRows] and the offsets bound.
+//
 // # Ownership
 //
 // A Column that a function returns holds a reference to each of its blocks until it

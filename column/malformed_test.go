@@ -205,6 +205,10 @@ func TestMalformedArraysNameTheBuffer(t *testing.T) {
 			`column 1 "amount": child 1 (price): it has 4 elements, 6 from 0 on are needed`,
 		},
 		{
+			array.NewData(arrow.FixedSizeListOf(2, arrow.PrimitiveTypes.Int32), 4, []*arrowmemory.Buffer{buffer([]byte{0})}, []arrow.ArrayData{id}, 4, 0),
+			`column 1 "amount": its child has 6 elements, expected 2 for each of 4 rows: null rows have elements too, which arrow-go's FixedSizeListBuilder.AppendValues does not append; use AppendNull`,
+		},
+		{
 			array.NewData(fields, 4, []*arrowmemory.Buffer{nil}, []arrow.ArrayData{id, int64s}, 0, 0),
 			`column 1 "amount": child 1 (price): buffer 1 (values) has 12 bytes, 4 elements of int64 at offset 2 need 48`,
 		},

@@ -79,6 +79,16 @@ func childrenTogether(l layout.Layout, behind, length, child int) (int, error) {
 // fixedSizeList plans lists of one size.
 func (p *planner) fixedSizeList(n *node, l layout.Layout, chunks []chunk) error {
 	size := l.ListSize()
+	for i := range chunks {
+		c := &chunks[i]
+		if children := c.data.Children(); len(children) == 1 && !isNil(children[0]) {
+			need, fits := multiply(c.offset+c.length, size)
+			if have := children[0].Len(); c.length > 0 && (!fits || have < need) {
+				return fmt.Errorf("its child has %d elements, expected %d for each of %d rows: null rows have elements too, which arrow-go's FixedSizeListBuilder.AppendValues does not append; use AppendNull: %w",
+					have, size, c.offset+c.length, ErrInvalid)
+			}
+		}
+	}
 	return p.childOf(n, l, 0, chunks, func(c *chunk) (from, length int) {
 		from, fits := multiply(c.offset, size)
 		length, alsoFits := multiply(c.length, size)
