@@ -20,14 +20,15 @@ const file = "radix"
 // names are the kernels for a width of keys, with or without numbers.
 type names struct{ histogram, sample, pass, small, runs string }
 
-// kernelNames is indexed by width and by whether numbers travel along.
-var kernelNames = [2][2]names{
+// kernelNames is indexed by width and by the numbers that travel along.
+var kernelNames = [2][3]names{
 	{
 		{"radix_histogram_32", "radix_sample_32", "radix_pass_32_alone", "radix_small_32_alone", "radix_runs_32_alone"},
 		{"radix_histogram_32", "radix_sample_32", "radix_pass_32_rows", "radix_small_32_rows", "radix_runs_32_rows"},
 	}, {
 		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_alone", "radix_small_64_alone", "radix_runs_64_alone"},
 		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_rows", "radix_small_64_rows", "radix_runs_64_rows"},
+		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_packed", "radix_small_64_packed", ""},
 	},
 }
 
@@ -57,12 +58,13 @@ func (l *launcher) launchWith(name string, blocks, threads int, sharedBytes uint
 		return err
 	}
 	b := &l.buffers
-	arguments := append([]any{b.State, b.Keys[0], b.Keys[1], b.Numbers[0], b.Numbers[1], l.Counted, int64(l.Rows), uint32(l.Low), uint32(l.High)}, more...)
+	e := &l.Encoding
+	arguments := append([]any{b.State, b.Keys[0], b.Keys[1], b.Input, b.Numbers[0], b.Numbers[1], l.Counted, int64(l.Rows), uint32(l.Low), uint32(l.High), [4]uint64{e.Positive, e.Negative, e.Subtract, e.Flip}}, more...)
 	return f.Launch(l.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: uint32(threads)}, sharedBytes, arguments...)
 }
 
 func (l *launcher) run() error {
-	source, numbered := uint32(l.Source()), uint32(index(l.Numbers == RowNumbers))
+	source, numbered := uint32(l.Source()), uint32(index(l.Numbers == RowNumbers || l.Numbers == PackedNumbers))
 	if l.small() {
 		threads := min((l.Rows/smallEach+31)/32*32+32, smallThreads)
 		return l.launch(l.names.small, 1, threads, source, numbered)

@@ -83,6 +83,9 @@ func check(t *testing.T, mgr *memory.Manager, s radix.Sort, rows int, key func(i
 	in := make([]pair, rows)
 	for i := range in {
 		in[i] = pair{key(i) >> (64 - s.Width), uint32(i)}
+		if s.Numbers == radix.PackedNumbers {
+			in[i].key = in[i].key>>s.Low<<s.Low | uint64(i)
+		}
 		if s.Numbers == radix.GivenNumbers {
 			in[i].number = ^uint32(i * 5)
 		}
@@ -98,7 +101,7 @@ func check(t *testing.T, mgr *memory.Manager, s radix.Sort, rows int, key func(i
 			op.Elements[uint32](numbers)[i] = p.number
 		}
 	}
-	field := func(p pair) uint64 { return p.key << (64 - s.High) >> (64 - s.High + s.Low) }
+	field := func(p pair) uint64 { return encoded(&s, p.key) << (64 - s.High) >> (64 - s.High + s.Low) }
 	slices.SortStableFunc(in, func(a, b pair) int { return cmp.Compare(field(a), field(b)) })
 
 	call, err := op.Begin(t.Context(), kernels.Options{Manager: mgr})
@@ -110,11 +113,17 @@ func check(t *testing.T, mgr *memory.Manager, s radix.Sort, rows int, key func(i
 		require.NoError(t, counted.Upload(t.Context(), nil, []int64{int64(rows)}))
 		s.Counted = counted
 	}
-	block, buffers, err := call.Scratch(s.KeyBytes(), s.KeyBytes(), s.NumberBytes(), s.NumberBytes(), s.StateBytes())
+	block, buffers, err := call.Scratch(s.KeyBytes(), s.KeyBytes(), s.NumberBytes(), s.NumberBytes(), s.StateBytes(), s.KeyBytes()+8)
 	require.NoError(t, err)
 	defer func() { require.NoError(t, block.Release()) }()
 	b := radix.Buffers{Keys: [2]memory.Slice[uint8](buffers[:2]), Numbers: [2]memory.Slice[uint8](buffers[2:4]), State: buffers[4]}
-	require.NoError(t, b.Keys[s.Source()].Upload(t.Context(), nil, keys))
+	values := b.Keys[s.Source()%2]
+	if s.Input { // aligned to a key only
+		b.Input, err = buffers[5].Slice(s.Width/8, s.Width/8+int(s.KeyBytes()))
+		require.NoError(t, err)
+		values = b.Input
+	}
+	require.NoError(t, values.Upload(t.Context(), nil, keys))
 	if s.Numbers == radix.GivenNumbers {
 		require.NoError(t, b.Numbers[s.Source()].Upload(t.Context(), nil, numbers))
 	}
@@ -124,7 +133,7 @@ func check(t *testing.T, mgr *memory.Manager, s radix.Sort, rows int, key func(i
 		require.NoError(t, b.Numbers[0].Download(t.Context(), nil, numbers))
 	}
 	for i, want := range in {
-		if !s.DropKeys {
+		if !s.DropKeys && s.Numbers != radix.PackedNumbers {
 			got := uint64(0)
 			if s.Width == 32 {
 				got = uint64(op.Elements[uint32](keys)[i])
@@ -187,6 +196,55 @@ func TestFields(t *testing.T) {
 				for _, s.Limits = range []radix.Limits{{}, {OneBlock: 1, Finishing: 1}} {
 					s.Rows, s.Numbers = n, radix.RowNumbers
 					check(t, mgr, s, n, func(int) uint64 { return random.Uint64() })
+				}
+			}
+		}
+	})
+}
+
+// encoded is the definition of Encoding.
+func encoded(s *radix.Sort, value uint64) uint64 {
+	e := s.Encoding
+	mask := e.Positive
+	if value>>(s.Width-1) != 0 {
+		mask = e.Negative
+	}
+	return (((value ^ mask) - e.Subtract) ^ e.Flip) << (64 - s.Width) >> (64 - s.Width)
+}
+
+// TestInput sorts values that are encoded on the way.
+func TestInput(t *testing.T) {
+	devices(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
+		random := rand.New(rand.NewPCG(13, 14))
+		for _, width := range []int{32, 64} {
+			sign, all := uint64(1)<<(width-1), ^uint64(0)
+			for _, e := range []radix.Encoding{
+				{}, {Flip: all}, {Positive: sign, Negative: sign}, {Positive: sign, Negative: all, Subtract: 1 << (width - 9)},
+				{Positive: sign, Negative: all, Subtract: 12345, Flip: all},
+			} {
+				for _, name := range []string{"random", "equal", "ascending", "hidden run", "few"} {
+					for _, n := range []int{300, 30001} {
+						s := radix.Sort{Width: width, High: width, Rows: n, Input: true, Encoding: e, Limits: radix.Limits{Finishing: 1}}
+						check(t, mgr, s, n, func(i int) uint64 { return inputs[name](i, n, random) })
+					}
+				}
+			}
+		}
+	})
+}
+
+// TestPacked sorts keys with the row numbers in their low bits.
+func TestPacked(t *testing.T) {
+	devices(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
+		random := rand.New(rand.NewPCG(15, 16))
+		for _, name := range []string{"random", "equal", "ascending", "descending", "few"} {
+			for _, n := range []int{1, 300, 20001} {
+				for _, high := range []int{16, 22, 30, 64} {
+					low := 15
+					s := radix.Sort{Width: 64, Low: low, High: high, Rows: n, Numbers: radix.PackedNumbers}
+					check(t, mgr, s, n, func(i int) uint64 { return inputs[name](i, n, random) })
 				}
 			}
 		}

@@ -22,7 +22,16 @@ const (
 	RowNumbers
 	// GivenNumbers moves the numbers that the caller has written.
 	GivenNumbers
+	// PackedNumbers takes the numbers from the bits of the keys below Low. The keys have
+	// 64 bits, and are undefined after the sort.
+	PackedNumbers
 )
+
+// Encoding maps the values of Buffers.Input to keys and back. The bits of Negative are
+// inverted in values with their highest bit set, those of Positive in others. Then
+// Subtract is subtracted, and the bits of Flip are inverted. Positive and Negative both
+// have the highest bit, or are zero.
+type Encoding struct{ Positive, Negative, Subtract, Flip uint64 }
 
 // Sort describes a sort. Rows with equal bits keep their order.
 type Sort struct {
@@ -34,6 +43,10 @@ type Sort struct {
 	Rows    int
 	Counted memory.Slice[int64]
 	Numbers Numbers
+	// Input is set if the keys are the encoded values of Buffers.Input. The result are the
+	// values in order.
+	Input    bool
+	Encoding Encoding
 	// DropKeys leaves the keys undefined after the sort, which saves time if only the numbers are used.
 	DropKeys bool
 	// Limits are zero but in tests.
@@ -53,6 +66,8 @@ type Limits struct {
 // Buffers is the memory of a sort. The caller writes the keys, and the numbers if they
 // are given, to the buffers with index [Sort.Source]. The result is in buffers 0.
 type Buffers struct {
+	// Input, if the sort has one, is only read. The keys are not written then.
+	Input   memory.Slice[uint8]
 	Keys    [2]memory.Slice[uint8]
 	Numbers [2]memory.Slice[uint8]
 	// State has the length of [Sort.StateBytes].
@@ -66,7 +81,7 @@ const (
 	mostDigits  = 8
 	mostSlots   = mostDigits + 1
 	// planBytes is the size of the kernels' Plan.
-	planBytes = 4 * (6 + mostDigits + 1 + 1 + 2*mostSlots + 2*mostSlots*5 + 2*mostDigits + 2*mostDigits*digitValues + 2*digitValues)
+	planBytes = 4 * (5 + mostDigits + 1 + 1 + 2*mostSlots + 2*mostSlots*7 + 2*mostDigits + 2*mostDigits*digitValues + 2*digitValues)
 	// stateOffset is where the state of the tiles begins.
 	stateOffset = (planBytes + 255) / 256 * 256
 
@@ -79,6 +94,8 @@ const (
 	// The counts of a portion have 30 bits.
 	portionRows   = 1 << 29
 	finishingRows = 1 << 20
+	// input is the index of the buffer that is not written.
+	input = 2
 	// residentBlocks is the number of blocks for each multiprocessor of kernels with
 	// threads that loop over the rows.
 	residentBlocks = 8
@@ -90,15 +107,26 @@ func (s *Sort) digits() int { return (s.High - s.Low + digitBits - 1) / digitBit
 func (s *Sort) small() bool { return s.Rows <= limit(s.Limits.OneBlock, smallRows) }
 
 func (s *Sort) finishing() bool {
-	return s.digits() > 1 && s.Rows >= limit(s.Limits.Finishing, finishingRows)
+	return s.digits() > 1 && s.Numbers != PackedNumbers && s.Rows >= limit(s.Limits.Finishing, finishingRows)
 }
 
 // passItems is the number of rows of a thread in a pass, by width and by whether numbers
 // travel along.
-var passItems = [2][2]int{{24, 16}, {14, 12}}
+var passItems = [2][3]int{{24, 16}, {14, 12, 14}}
+
+// payload returns the index of the kernels for the numbers.
+func (s *Sort) payload() int {
+	switch s.Numbers {
+	case NoNumbers:
+		return 0
+	case PackedNumbers:
+		return 2
+	}
+	return 1
+}
 
 func (s *Sort) tileRows() int {
-	return passThreads * passItems[index(s.Width == 64)][index(s.Numbers != NoNumbers)]
+	return passThreads * passItems[index(s.Width == 64)][s.payload()]
 }
 
 // passBytes is the size of the kernels' PassMemory.
@@ -129,7 +157,10 @@ func limit(given, otherwise int) int {
 // Source returns the index of the buffers that the caller writes the keys to. It is
 // chosen so that the result is in buffers 0 if no digit can be skipped.
 func (s *Sort) Source() int {
-	if s.small() {
+	switch {
+	case s.Input:
+		return input
+	case s.small():
 		return 0
 	}
 	return s.digits() % 2
@@ -138,7 +169,7 @@ func (s *Sort) Source() int {
 // KeyBytes returns the size of one buffer of keys, NumberBytes of one of numbers.
 func (s *Sort) KeyBytes() uint64 { return uint64(s.Rows) * uint64(s.Width/8) }
 
-// NumberBytes is 0 if no numbers travel with the keys.
+// NumberBytes is 0 if no numbers travel with the keys. Packed numbers need only buffer 0.
 func (s *Sort) NumberBytes() uint64 {
 	if s.Numbers == NoNumbers {
 		return 0
@@ -167,6 +198,8 @@ func (s *Sort) Check() error {
 	switch {
 	case s.Width != 32 && s.Width != 64:
 		return fmt.Errorf("keys of %d bits, must be 32 or 64: %w", s.Width, device.ErrNotSupported)
+	case s.Numbers == PackedNumbers && s.Width != 64:
+		return fmt.Errorf("packed numbers in keys of %d bits, must be 64: %w", s.Width, device.ErrNotSupported)
 	case s.Low < 0 || s.High <= s.Low || s.High > s.Width:
 		return fmt.Errorf("bits %d to %d of keys of %d bits: %w", s.Low, s.High, s.Width, device.ErrInvalidValue)
 	case s.Rows < 0 || uint64(s.Rows) > MostRows:
@@ -183,7 +216,7 @@ func (s *Sort) Run(call *op.Call, b Buffers) error {
 	if s.Rows == 0 {
 		return nil
 	}
-	l := launcher{Sort: s, call: call, buffers: b, names: &kernelNames[index(s.Width == 64)][index(s.Numbers != NoNumbers)]}
+	l := launcher{Sort: s, call: call, buffers: b, names: &kernelNames[index(s.Width == 64)][s.payload()]}
 	if err := l.run(); err != nil {
 		return fmt.Errorf("radix: %w", err)
 	}

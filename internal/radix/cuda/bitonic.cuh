@@ -25,7 +25,7 @@ template <typename Before, typename Swap> DEVICE void sort_in_block(u32 size, Be
 }
 
 // sort_small sorts at most small_rows rows in one block.
-template <typename Key, bool numbers> DEVICE void sort_small(const Call &call, u32 source, bool numbered) {
+template <typename Key, Payload payload> DEVICE void sort_small(const Call &call, u32 source, bool numbered) {
     __shared__ Key keys[small_rows];
     __shared__ u16 rows[small_rows];
     const u32 n = (u32)call.count(), thread = thread_in_block(), threads = threads_per_block();
@@ -33,7 +33,7 @@ template <typename Key, bool numbers> DEVICE void sort_small(const Call &call, u
     while (size < n)
         size *= 2;
     for (u32 i = thread; i < size; i += threads) {
-        keys[i] = i < n ? call.key<Key>(source)[i] : ~(Key)0;
+        keys[i] = i < n ? call.encoding.encode(call.key<Key>(source)[i]) : ~(Key)0;
         rows[i] = i;
     }
     const Field field = call.field;
@@ -52,7 +52,12 @@ template <typename Key, bool numbers> DEVICE void sort_small(const Call &call, u
             keys[j] = key;
             rows[j] = row;
         });
-    if constexpr (numbers) {
+    if constexpr (payload == packed) {
+        for (u32 i = thread; i < n; i += threads)
+            call.rows[0][i] = call.row(keys[i]);
+        return;
+    }
+    if constexpr (payload == separate) {
         // The row numbers given may be in the memory of the result.
         u32 held[most_each];
         const u32 *const from = call.rows[source];
@@ -63,7 +68,7 @@ template <typename Key, bool numbers> DEVICE void sort_small(const Call &call, u
             call.rows[0][i * threads + thread] = held[i];
     }
     for (u32 i = thread; i < n; i += threads)
-        call.key<Key>(0)[i] = keys[i];
+        call.key<Key>(0)[i] = call.encoding.decode(keys[i]);
 }
 
 // sample_keys sorts keys from all over the input, and counts the neighbours that have
@@ -79,7 +84,7 @@ template <typename Key> DEVICE void sample_keys(const Call &call, u32 source) {
     // that is a power of two.
     const u64 distance = n / small_rows | 1;
     for (u32 i = thread; i < small_rows; i += small_threads)
-        keys[i] = n == 0 ? 0 : call.field.of(call.key<Key>(source)[i * distance % n]);
+        keys[i] = n == 0 ? 0 : call.field.of(call.encoding.encode(call.key<Key>(source)[i * distance % n]));
     sort_in_block(
         small_rows, [&](u32 i, u32 j) { return keys[i] < keys[j]; },
         [&](u32 i, u32 j) {

@@ -18,10 +18,11 @@ template <typename Key> DEVICE void count_digits(const Call &call, u32 source) {
 
     const Key *const keys = call.key<Key>(source);
     const u64 n = call.count();
+    const bool vectors = aligned(keys, 16);
     bool unsorted = false;
     for (u64 begin = thread_in_grid() * lanes; begin < n; begin += threads_per_grid() * lanes) {
         Key key[lanes + 1];
-        if (begin + lanes < n) {
+        if (vectors && begin + lanes < n) {
             const Group group = load_whole((const Group *)(keys + begin));
 #pragma unroll
             for (u32 i = 0; i < lanes; i++)
@@ -33,7 +34,7 @@ template <typename Key> DEVICE void count_digits(const Call &call, u32 source) {
                 key[i] = keys[begin + i < n ? begin + i : n - 1];
 #pragma unroll
         for (u32 i = 0; i <= lanes; i++)
-            key[i] = call.field.of(key[i]);
+            key[i] = call.field.of(call.encoding.encode(key[i]));
 #pragma unroll
         for (u32 i = 0; i < lanes; i++) {
             unsorted |= key[i + 1] < key[i];

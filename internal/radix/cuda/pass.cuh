@@ -72,13 +72,20 @@ DEVICE u32 peers(u32 digit) {
 }
 
 // move_rows is the work of a pass that does not sort.
-template <typename Key, bool numbers> DEVICE void move_rows(const Call &call, const Slot &slot, u64 begin, u64 end, bool keep_keys) {
-    const u32 to = slot.mode == copy ? slot.source ^ 1 : slot.source;
+template <typename Key, Payload payload> DEVICE void move_rows(const Call &call, const Slot &slot, u64 begin, u64 end, bool keep_keys) {
     for (u64 i = begin + thread_in_block(); i < end; i += threads_per_block()) {
-        if (slot.mode == copy && keep_keys)
-            call.key<Key>(to)[i] = call.key<Key>(slot.source)[i];
-        if constexpr (numbers)
-            call.rows[to][i] = slot.first ? (u32)i : call.rows[slot.source][i];
+        if (slot.mode == copy && keep_keys || payload == packed) {
+            Key key = call.key<Key>(slot.from)[i];
+            if (slot.first != slot.last)
+                key = slot.first ? call.encoding.encode(key) : call.encoding.decode(key);
+            if (payload == packed && slot.last) {
+                call.rows[0][i] = call.row(key);
+                continue;
+            }
+            call.key<Key>(slot.to)[i] = key;
+        }
+        if constexpr (payload == separate)
+            call.rows[slot.to][i] = slot.numbers ? (u32)i : call.rows[slot.from][i];
     }
 }
 
@@ -98,7 +105,7 @@ template <typename Key, u32 threads, u32 items> struct PassMemory {
 
 extern __shared__ __attribute__((aligned(16))) u8 pass_memory[];
 
-template <typename Key, bool numbers, u32 threads, u32 items> DEVICE void pass(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
+template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pass(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
     constexpr u32 warps = threads / warp_threads, tile_rows = threads * items;
     static_assert(threads >= digit_values, "a thread for each digit");
     PassMemory<Key, threads, items> &shared = *(PassMemory<Key, threads, items> *)pass_memory;
@@ -124,7 +131,7 @@ template <typename Key, bool numbers, u32 threads, u32 items> DEVICE void pass(c
     const u32 there = n - begin < tile_rows ? (u32)(n - begin) : tile_rows;
     const bool whole = there == tile_rows, keys_left = keep_keys || !slot.last;
     if (slot.mode != scatter) {
-        move_rows<Key, numbers>(call, slot, begin, begin + there, keys_left);
+        move_rows<Key, payload>(call, slot, begin, begin + there, keys_left);
         return;
     }
 
@@ -132,7 +139,7 @@ template <typename Key, bool numbers, u32 threads, u32 items> DEVICE void pass(c
     // come after all rows of the tile.
     const u32 shift = call.field.shift(number), mask = call.field.mask(number);
     const u32 first = warp * (items * warp_threads) + lane;
-    const Key *const from = call.key<Key>(slot.source) + begin + first;
+    const Key *const from = call.key<Key>(slot.from) + begin + first;
     Key key[items];
     if (whole)
 #pragma unroll
@@ -141,7 +148,15 @@ template <typename Key, bool numbers, u32 threads, u32 items> DEVICE void pass(c
     else
 #pragma unroll
         for (u32 i = 0; i < items; i++)
-            key[i] = first + i * warp_threads < there ? from[i * warp_threads] : ~(Key)0;
+            key[i] = first + i * warp_threads < there ? from[i * warp_threads] : (Key)0;
+    if (slot.first)
+#pragma unroll
+        for (u32 i = 0; i < items; i++)
+            key[i] = call.encoding.encode(key[i]);
+    if (!whole)
+#pragma unroll
+        for (u32 i = 0; i < items; i++)
+            key[i] |= first + i * warp_threads < there ? 0 : ~(Key)0;
 
     // The digits are counted before they are ranked, so that the tile publishes its counts
     // as early as possible.
@@ -198,34 +213,38 @@ template <typename Key, bool numbers, u32 threads, u32 items> DEVICE void pass(c
     }
     synchronize_block();
 
-    Key *const to = call.key<Key>(slot.source ^ 1);
+    Key *const to = call.key<Key>(slot.to);
     u32 place[items];
 #pragma unroll
     for (u32 i = 0; i < items; i++) {
         const u32 at = i * threads + thread;
         const Key moved = shared.keys[at];
         place[i] = shared.to[(u32)(moved >> shift) & mask] + at;
-        if (keys_left && (whole || at < there))
-            to[place[i]] = moved;
+        if (!whole && at >= there)
+            continue;
+        if (payload == packed && slot.last)
+            call.rows[0][place[i]] = call.row(moved);
+        else if (keys_left)
+            to[place[i]] = slot.last ? call.encoding.decode(moved) : moved;
     }
-    if constexpr (numbers) {
-        const u32 *const rows = call.rows[slot.source] + begin + first;
-        u32 payload[items];
+    if constexpr (payload == separate) {
+        const u32 *const rows = call.rows[slot.numbers ? 0 : slot.from] + begin + first;
+        u32 number_of[items];
 #pragma unroll
         for (u32 i = 0; i < items; i++) {
             const u32 row = i * warp_threads;
-            payload[i] = slot.first ? (u32)begin + first + row : whole || first + row < there ? rows[row] : 0;
+            number_of[i] = slot.numbers ? (u32)begin + first + row : whole || first + row < there ? rows[row] : 0;
         }
         synchronize_block();
 #pragma unroll
         for (u32 i = 0; i < items; i++)
-            shared.rows[rank[i]] = payload[i];
+            shared.rows[rank[i]] = number_of[i];
         synchronize_block();
 #pragma unroll
         for (u32 i = 0; i < items; i++) {
             const u32 at = i * threads + thread;
             if (whole || at < there)
-                call.rows[slot.source ^ 1][place[i]] = shared.rows[at];
+                call.rows[slot.to][place[i]] = shared.rows[at];
         }
     }
 }

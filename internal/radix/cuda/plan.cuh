@@ -29,6 +29,13 @@ struct Field {
     }
 };
 
+// Payload is what travels with the keys.
+enum Payload {
+    nothing,
+    separate, // a row number in memory beside the keys
+    packed,   // the row number in the bits below the field. The result has only these.
+};
+
 enum Mode : u32 {
     skip,
     scatter, // sorts by the digit
@@ -39,16 +46,34 @@ enum Mode : u32 {
 // Slot is one pass.
 struct Slot {
     Mode mode;
-    u32 source; // the buffer that is read; scatter and copy write the other one
-    u32 index;  // number of passes of the call before it that scatter
-    u32 first;  // 1 if there are no row numbers yet
-    u32 last;   // 1 if no pass of the round follows
+    u32 from, to; // buffers: see Call
+    u32 index;    // number of passes of the call before it that scatter
+    u32 first;    // 1 if no pass of the round comes before: keys are encoded on the way
+    u32 last;     // 1 if no pass of the round follows: keys are decoded on the way
+    u32 numbers;  // 1 if there are no row numbers yet
+};
+
+// Encoding maps values to keys, whose order is that of unsigned integers, and back: the
+// bits of a mask are inverted, which depends on the highest bit of the value, then a
+// constant is subtracted and the bits of flip are inverted.
+struct Encoding {
+    u64 positive, negative, subtract, flip;
+
+    template <typename Key> METHOD Key encode(Key value) const {
+        const bool top = value >> 8 * sizeof(Key) - 1 != 0;
+        return ((value ^ (Key)(top ? negative : positive)) - (Key)subtract) ^ (Key)flip;
+    }
+    // The masks have the highest bit, or neither has it and they are equal.
+    template <typename Key> METHOD Key decode(Key key) const {
+        key = (key ^ (Key)flip) + (Key)subtract;
+        const bool top = key >> 8 * sizeof(Key) - 1 != 0;
+        return key ^ (Key)(top ? positive : negative);
+    }
 };
 
 // Plan is the state that the kernels of one call share. It is zero at the start.
 struct Plan {
     u32 unsorted;  // 1 if a key is less than the key before it
-    u32 result;    // the buffer that has the result
     u32 finishing; // 1 if the lowest digits are left to finish_runs
     u32 shift;     // then the number of low bits of the field that are left to it
     u32 long_runs; // 1 if finish_runs found a run that is too long
@@ -65,24 +90,33 @@ struct Plan {
 };
 
 // Call holds the arguments that all kernels of a call have.
+//
+// Buffers 0 and 1 are written. The result is in buffer 0. Buffer input, if there is one,
+// has the values to sort; otherwise they are in buffer 0 or 1.
 struct Call {
     Plan *plan;
-    void *keys[2];
+    void *keys[3];
     u32 *rows[2];
     const i64 *counted;
     i64 capacity;
     Field field;
+    Encoding encoding;
+
+    // row returns the row number in the low bits of a key.
+    template <typename Key> METHOD u32 row(Key key) const { return (u32)key & (u32)((1ull << field.low) - 1); }
 
     METHOD u64 count() const { return device_rows(counted, capacity); }
     template <typename Key> METHOD Key *key(u32 buffer) const { return (Key *)keys[buffer]; }
 };
 
-#define CALL_PARAMETERS Plan *plan, void *keys0, void *keys1, u32 *rows0, u32 *rows1, const i64 *counted, i64 capacity, u32 low, u32 high
-#define CALL_ARGUMENTS {plan, {keys0, keys1}, {rows0, rows1}, counted, capacity, {low, high}}
+#define CALL_PARAMETERS                                                                                                                                        \
+    Plan *plan, void *keys0, void *keys1, void *values, u32 *rows0, u32 *rows1, const i64 *counted, i64 capacity, u32 low, u32 high, Encoding encoding
+#define CALL_ARGUMENTS {plan, {keys0, keys1, values}, {rows0, rows1}, counted, capacity, {low, high}, encoding}
+static constexpr u32 input = 2;
 
 // Wanted holds the wishes of the host.
 struct Wanted {
-    u32 source;    // the buffer with the keys
+    u32 source;    // the buffer with the values
     u32 numbered;  // 1 if the result has row numbers that do not exist yet
     u32 finishing; // 1 if finish_runs follows
 };
@@ -101,15 +135,14 @@ DEVICE u32 fewest_digits(const Plan &plan, u32 digits, u64 n) {
 }
 
 // write_slots plans a round: a pass for each digit from lowest on that is not constant,
-// and a copy if the result would be in the wrong buffer.
+// and a copy if the result would otherwise not be in buffer 0.
 DEVICE void write_slots(Plan &plan, u32 round, u32 slots, u32 digits, u32 lowest, bool needed, u32 source, bool numbered) {
     u32 active = 0;
     for (u32 digit = lowest; digit < digits; digit++)
         active += needed && !plan.constant[digit];
-    bool copying = ((source ^ active) & 1) != 0;
-    const bool numbering = numbered && active == 0 && !copying;
-    bool first = numbered;
-    u32 done = 0, steps = active + copying;
+    bool copying = source == input ? active == 0 : ((source ^ active) & 1) != 0;
+    const u32 steps = active + copying;
+    u32 done = 0;
     for (u32 slot = 0; slot < slots; slot++) {
         Slot &s = plan.slots[round][slot];
         s.mode = skip;
@@ -118,21 +151,22 @@ DEVICE void write_slots(Plan &plan, u32 round, u32 slots, u32 digits, u32 lowest
         else if (copying) {
             s.mode = copy;
             copying = false;
-        } else if (numbering && slot == slots - 1)
+        } else if (numbered && steps == 0 && slot == slots - 1) {
             s.mode = number;
-        if (s.mode == skip)
+            s.from = s.to = 0;
+            s.first = s.last = s.numbers = 1;
+        }
+        if (s.mode == skip || s.mode == number)
             continue;
-        s.source = source;
+        s.from = source;
+        s.to = source = steps - 1 - done & 1;
         s.index = plan.scatters;
-        s.first = first;
-        first = false;
+        s.first = done == 0;
         s.last = ++done == steps;
+        s.numbers = numbered && s.first;
         if (s.mode == scatter)
             plan.scatters++;
-        if (s.mode != number)
-            source ^= 1;
     }
-    plan.result = source;
 }
 
 // plan_first plans the first round. One block of digit_values threads calls it, after the
@@ -187,5 +221,5 @@ DEVICE void plan_first(const Call &call, Wanted wanted) {
 DEVICE void plan_second(const Call &call) {
     const u32 digits = call.field.digits();
     if (thread_in_block() == 0 && call.plan->long_runs != 0)
-        write_slots(*call.plan, 1, digits + 1, digits, 0, true, call.plan->result, false);
+        write_slots(*call.plan, 1, digits + 1, digits, 0, true, 0, false);
 }

@@ -14,16 +14,18 @@
         sample_keys<Key>(call, source);                                                                                                                        \
     }
 
-#define RADIX_OF(suffix, Key, numbers, items)                                                                                                                  \
+#define RADIX_OF(suffix, Key, payload, items)                                                                                                                  \
     KERNEL RESIDENT_BOUNDS(pass_threads, pass_blocks)                                                                                                          \
     radix_pass_##suffix(CALL_PARAMETERS, u32 round, u32 slot, u32 keep_keys, u32 *state, u64 state_words, u32 number, u32 portions, u32 tiles) {               \
         const Call call = CALL_ARGUMENTS;                                                                                                                      \
-        pass<Key, numbers, pass_threads, items>(call, round, slot, {state, state_words, number, portions, tiles}, keep_keys != 0);                             \
+        pass<Key, payload, pass_threads, items>(call, round, slot, {state, state_words, number, portions, tiles}, keep_keys != 0);                             \
     }                                                                                                                                                          \
     KERNEL LAUNCH_BOUNDS(small_threads) radix_small_##suffix(CALL_PARAMETERS, u32 source, u32 numbered) {                                                      \
         const Call call = CALL_ARGUMENTS;                                                                                                                      \
-        sort_small<Key, numbers>(call, source, numbered != 0);                                                                                                 \
-    }                                                                                                                                                          \
+        sort_small<Key, payload>(call, source, numbered != 0);                                                                                                 \
+    }
+
+#define RADIX_RUNS(suffix, Key, numbers)                                                                                                                       \
     KERNEL LAUNCH_BOUNDS(histogram_threads) radix_runs_##suffix(CALL_PARAMETERS) {                                                                             \
         const Call call = CALL_ARGUMENTS;                                                                                                                      \
         finish_runs<Key, numbers>(call);                                                                                                                       \
@@ -35,10 +37,16 @@ RADIX(32, u32)
 RADIX(64, u64)
 
 // The rows of a thread: Go's passItems. More spill registers.
-RADIX_OF(32_alone, u32, false, 24)
-RADIX_OF(32_rows, u32, true, 16)
-RADIX_OF(64_alone, u64, false, 14)
-RADIX_OF(64_rows, u64, true, 12)
+RADIX_OF(32_alone, u32, nothing, 24)
+RADIX_OF(32_rows, u32, separate, 16)
+RADIX_OF(64_alone, u64, nothing, 14)
+RADIX_OF(64_rows, u64, separate, 12)
+RADIX_OF(64_packed, u64, packed, 14)
+
+RADIX_RUNS(32_alone, u32, false)
+RADIX_RUNS(32_rows, u32, true)
+RADIX_RUNS(64_alone, u64, false)
+RADIX_RUNS(64_rows, u64, true)
 
 KERNEL LAUNCH_BOUNDS(digit_values) radix_plan(CALL_PARAMETERS, u32 source, u32 numbered, u32 finishing) {
     const Call call = CALL_ARGUMENTS;

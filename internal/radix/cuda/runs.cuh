@@ -11,18 +11,18 @@ template <typename Key, bool numbers> DEVICE void finish_runs(const Call &call) 
     if (plan.finishing == 0)
         return;
     const u64 n = call.count();
-    const u32 shift = plan.shift, buffer = plan.result;
-    Key *const keys = call.key<Key>(buffer);
-    u32 *const rows = call.rows[buffer];
-    const Field field = call.field;
+    const u32 shift = plan.shift;
+    Key *const keys = call.key<Key>(0);
+    u32 *const rows = call.rows[0];
+    const auto order = [&](Key key) { return call.field.of(call.encoding.encode(key)); };
     // The thread of the first row of a run sorts the run by insertion. It changes no
     // prefixes, so threads of other runs read the same ones before and after.
     for (u64 i = thread_in_grid(); i + 1 < n; i += threads_per_grid()) {
-        const Key prefix = field.of(keys[i]) >> shift;
-        if (field.of(keys[i + 1]) >> shift != prefix || i > 0 && field.of(keys[i - 1]) >> shift == prefix)
+        const Key prefix = order(keys[i]) >> shift;
+        if (order(keys[i + 1]) >> shift != prefix || i > 0 && order(keys[i - 1]) >> shift == prefix)
             continue;
         for (u64 row = i + 1; row < n; row++) {
-            const Key key = keys[row], own = field.of(key);
+            const Key key = keys[row], own = order(key);
             if (own >> shift != prefix)
                 break;
             if (row - i >= most_run) {
@@ -30,7 +30,7 @@ template <typename Key, bool numbers> DEVICE void finish_runs(const Call &call) 
                 break;
             }
             u64 to = row;
-            while (to > i && own < field.of(keys[to - 1]))
+            while (to > i && own < order(keys[to - 1]))
                 to--;
             if (to == row)
                 continue;
