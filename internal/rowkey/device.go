@@ -186,8 +186,17 @@ func (r DeviceRows) argument() any { return kernels.Struct(r.Listed, r.Counted, 
 // Encode writes a word of a segment for rows to words: uint32 if the segment has at most
 // 32 bits, otherwise uint64.
 func (d *Device) Encode(segment, word int, rows DeviceRows, words memory.Slice[uint8]) error {
+	return d.encode(segment, word, rows, d.plan.Segments[segment].Width() == 8, 0, words)
+}
+
+// EncodeItems writes the first word of each row, shifted left, with the number of the row
+// below it. The word is of numbers and fits.
+func (d *Device) EncodeItems(rows DeviceRows, shift int, items memory.Slice[uint8]) error {
+	return d.encode(0, 0, rows, true, shift, items)
+}
+
+func (d *Device) encode(segment, word int, rows DeviceRows, wide bool, shift int, words memory.Slice[uint8]) error {
 	s := &d.plan.Segments[segment]
-	wide := s.Width() == 8
 	name := "rowkey_words_32"
 	if wide {
 		name = "rowkey_words_64"
@@ -199,7 +208,7 @@ func (d *Device) Encode(segment, word int, rows DeviceRows, words memory.Slice[u
 			return nil
 		}
 		pieces.Values = append(pieces.Values, make([]uint64, mostPieces*pieceWords-len(pieces.Values))...)
-		err := d.launch(name, rows.Rows, words, rows.argument(), ones(s.WordLength(word)), add, count, &pieces)
+		err := d.launch(name, rows.Rows, words, rows.argument(), ones(s.WordLength(word)), add, uint32(shift), count, &pieces)
 		pieces.Reset()
 		add, count = 1, 0
 		return err

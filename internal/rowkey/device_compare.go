@@ -135,3 +135,29 @@ func (d *Device) Decode(words memory.Slice[uint8], rows DeviceRows, values, vali
 	to := &kernels.Words{Values: []uint64{storage, width, nulls, nullFlip, uint64(segment.Bits), uint64(value.Bits), value.Subtract, value.Flip}}
 	return d.launch(decodeNames[segment.Width()/8], rows.Rows, values, valid, words, rows.Counted, int64(rows.Rows), to)
 }
+
+// Encoding maps the values of a source to its words: see radix.Encoding.
+type Encoding struct{ Positive, Negative, Subtract, Flip uint64 }
+
+// Encoding returns the encoding of a reversible plan of values of four or eight bytes that
+// are not null. ok is false for other plans.
+func (p *Plan) Encoding() (e Encoding, ok bool) {
+	s := &p.Sources[0]
+	bits := 8 * s.Layout.Width
+	if !p.Reversible() || s.Nullable || bits != p.Bits() || bits < 32 {
+		return e, false
+	}
+	sign := uint64(1) << (bits - 1)
+	switch s.Storage {
+	case Signed:
+		e.Positive, e.Negative = sign, sign
+	case Float:
+		e.Positive, e.Negative = sign, ones(bits)
+	}
+	value := p.Segments[0].Pieces[0]
+	e.Subtract, e.Flip = value.Subtract, value.Flip
+	return e, true
+}
+
+// Values returns the values of a source of numbers, from the first row on.
+func (d *Device) Values(source int) memory.Slice[uint8] { return d.leaves[source].values }

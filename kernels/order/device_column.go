@@ -18,16 +18,22 @@ func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err e
 	}
 	result := o.result(o.columns[0].Type())
 	result.Nullable = o.plan.Sources[0].Nullable
-	s := o.firstSort()
-	s.Numbers, s.DropKeys = radix.NoNumbers, false
+	s := radix.Sort{Width: 8 * o.plan.Segments[0].Width(), High: o.plan.Bits(), Rows: o.rows, Counted: o.counted}
+	encoding, ok := o.plan.Encoding()
+	if ok {
+		s.Input, s.Encoding = true, radix.Encoding(encoding)
+	}
 	bitmaps := o.plan.DeviceScratch()
 	scratch := bitmaps
 	if o.rows > 0 {
-		second := uint64(0)
+		first, second := s.KeyBytes(), uint64(0)
+		if s.Input { // the result takes the place of the first buffer
+			first = 0
+		}
 		if s.SecondBuffers() {
 			second = s.KeyBytes()
 		}
-		scratch = append(scratch, s.KeyBytes(), second, s.StateBytes())
+		scratch = append(scratch, first, second, s.StateBytes())
 	}
 	if o.call.Estimating() {
 		sizes := result.Sizes()
@@ -50,6 +56,11 @@ func (o *ordering) sortValuesOnDevice(s *radix.Sort, bitmaps, scratch []memory.S
 	}
 	buffers := radix.Buffers{Keys: [2]memory.Slice[uint8]{scratch[0], scratch[1]}, State: scratch[2]}
 	rows := rowkey.DeviceRows{Rows: o.rows, Counted: o.counted}
+	if s.Input {
+		// The values are sorted where they are, encoded and decoded on the way.
+		buffers.Input, buffers.Keys[0] = encoder.Values(0), out.Values
+		return s.Run(&o.call, buffers)
+	}
 	if err := encoder.Encode(0, 0, rows, buffers.Keys[s.Source()]); err != nil {
 		return err
 	}

@@ -19,8 +19,9 @@ struct Pieces {
 };
 
 // encode_words writes the sum of the pieces of each row to words, or adds it to them. A piece may reach
-// beyond the word, which has the bits of the mask.
-template <typename Word> DEVICE void encode_words(Word *words, Rows rows, u64 mask, bool add, u32 count, const Pieces &pieces) {
+// beyond the word, which has the bits of the mask. With a shift the low bits hold the number
+// of the row in the list.
+template <typename Word> DEVICE void encode_words(Word *words, Rows rows, u64 mask, bool add, u32 shift, u32 count, const Pieces &pieces) {
     const u64 n = rows.count(), step = threads_per_grid();
     for (u64 begin = thread_in_grid(); begin < n; begin += unrolled * step) {
         u64 row[unrolled], word[unrolled];
@@ -39,13 +40,13 @@ template <typename Word> DEVICE void encode_words(Word *words, Rows rows, u64 ma
         for (u32 i = 0; i < unrolled; i++) {
             const u64 at = begin + i * step;
             if (at < n)
-                words[at] = (add ? words[at] : 0) | (Word)(word[i] & mask);
+                words[at] = (add ? words[at] : shift > 0 ? (Word)at : 0) | (Word)(word[i] & mask) << shift;
         }
     }
 }
 
-KERNEL LAUNCH_BOUNDS(threads) rowkey_words_32(u32 *words, Rows rows, u64 mask, u32 add, u32 count, Pieces pieces) { encode_words(words, rows, mask, add != 0, count, pieces); }
-KERNEL LAUNCH_BOUNDS(threads) rowkey_words_64(u64 *words, Rows rows, u64 mask, u32 add, u32 count, Pieces pieces) { encode_words(words, rows, mask, add != 0, count, pieces); }
+KERNEL LAUNCH_BOUNDS(threads) rowkey_words_32(u32 *words, Rows rows, u64 mask, u32 add, u32 shift, u32 count, Pieces pieces) { encode_words(words, rows, mask, add != 0, shift, count, pieces); }
+KERNEL LAUNCH_BOUNDS(threads) rowkey_words_64(u64 *words, Rows rows, u64 mask, u32 add, u32 shift, u32 count, Pieces pieces) { encode_words(words, rows, mask, add != 0, shift, count, pieces); }
 
 // rowkey_prefix adds the first bits of strings or lists to words.
 KERNEL LAUNCH_BOUNDS(threads) rowkey_prefix(u64 *words, Rows rows, u32 add, u32 bits, i32 left, u64 flip, Texts texts) {
