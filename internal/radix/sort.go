@@ -94,6 +94,9 @@ const (
 	// The counts of a portion have 30 bits.
 	portionRows   = 1 << 29
 	finishingRows = 1 << 20
+	// finishingDigits is the fewest digits of which some may be left to the last step: many
+	// rows differ in no fewer than four.
+	finishingDigits = 5
 	// input is the index of the buffer that is not written.
 	input = 2
 	// residentBlocks is the number of blocks for each multiprocessor of kernels with
@@ -107,7 +110,7 @@ func (s *Sort) digits() int { return (s.High - s.Low + digitBits - 1) / digitBit
 func (s *Sort) small() bool { return s.Rows <= limit(s.Limits.OneBlock, smallRows) }
 
 func (s *Sort) finishing() bool {
-	return s.digits() > 1 && s.Numbers != PackedNumbers && s.Rows >= limit(s.Limits.Finishing, finishingRows)
+	return s.digits() >= finishingDigits && s.Numbers != PackedNumbers && s.Rows >= limit(s.Limits.Finishing, finishingRows)
 }
 
 // passItems is the number of rows of a thread in a pass, by width and by whether numbers

@@ -57,7 +57,7 @@ func (o *ordering) sortValuesOnDevice(s *radix.Sort, bitmaps, scratch []memory.S
 	buffers := radix.Buffers{Keys: [2]memory.Slice[uint8]{scratch[0], scratch[1]}, State: scratch[2]}
 	rows := rowkey.DeviceRows{Rows: o.rows, Counted: o.counted}
 	if s.Input {
-		// The values are sorted where they are, encoded and decoded on the way.
+		// The passes read the values in place, and encode and decode them.
 		buffers.Input, buffers.Keys[0] = encoder.Values(0), out.Values
 		return s.Run(&o.call, buffers)
 	}

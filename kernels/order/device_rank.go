@@ -26,8 +26,8 @@ func (o *ordering) encoder(sizes []uint64) (*rowkey.Device, *memory.Block, []mem
 	return encoder, block, scratch[bitmaps:], nil
 }
 
-// rankScratch returns the sizes of the memory that ranks need beside that of the sort: on
-// a GPU bitmaps, words, orders, groups, their beginnings, the state of tiles and the first
+// rankScratch returns the sizes of the memory that ranks need in addition to that of the
+// sort: on a GPU bitmaps, words, orders, groups, their beginnings, the state of tiles and the first
 // word.
 func (o *ordering) rankScratch() []uint64 {
 	if o.rows == 0 || o.call.OnHost() {

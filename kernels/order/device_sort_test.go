@@ -5,12 +5,14 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/ordertest"
+	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
@@ -71,4 +73,57 @@ func TestKernelsSortTiles(t *testing.T) {
 			c.release()
 		}
 	})
+}
+
+// TestLargeSorts compares the order of many rows on GPUs with that of the host.
+func TestLargeSorts(t *testing.T) {
+	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	onKernels(t, func(t *testing.T, mgr *memory.Manager) {
+		if devicetest.Emulated(mgr.Device()) {
+			t.Skip("too slow on the emulator")
+		}
+		rows := 1<<22 + 77
+		if testing.Short() {
+			rows = 1<<20 + 77
+		}
+		for number, types := range [][]arrow.DataType{
+			{arrow.PrimitiveTypes.Int32}, {arrow.PrimitiveTypes.Int64}, {arrow.PrimitiveTypes.Float64}, {arrow.BinaryTypes.String},
+			{&arrow.Decimal128Type{Precision: 30}}, {arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Float64},
+			{arrow.PrimitiveTypes.Int8, arrow.BinaryTypes.String, arrow.PrimitiveTypes.Int64},
+		} {
+			for _, nulls := range []arraytest.Nulls{arraytest.SomeNull, arraytest.NoneNull} {
+				t.Run(fmt.Sprint(types, nulls), func(t *testing.T) {
+					g := arraytest.NewGenerator(uint64(number))
+					g.Nulls = nulls
+					c := sortCase{}
+					for _, of := range types {
+						c.arrays = append(c.arrays, g.Array(of, rows))
+						c.directions = append(c.directions, ordertest.Directions[number%len(ordertest.Directions)])
+					}
+					defer c.release()
+					var orders [2][]uint32
+					for i, m := range []*memory.Manager{host, mgr} {
+						table := c.table(t, m)
+						made, err := order.Indices(t.Context(), table, c.keys())
+						require.NoError(t, err)
+						orders[i] = numbers(t, made)
+						require.NoError(t, table.Release())
+					}
+					if at := firstDifference(orders[0], orders[1]); at >= 0 {
+						t.Fatalf("place %d has row %d on the host and %d on the GPU", at, orders[0][at], orders[1][at])
+					}
+				})
+			}
+		}
+	})
+}
+
+// firstDifference returns the first index at which lists of one length differ, or −1.
+func firstDifference(a, b []uint32) int {
+	for i := range a {
+		if a[i] != b[i] {
+			return i
+		}
+	}
+	return -1
 }

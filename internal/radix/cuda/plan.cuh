@@ -29,10 +29,10 @@ struct Field {
     }
 };
 
-// Payload is what travels with the keys.
+// Payload selects the numbers that travel with the keys.
 enum Payload {
     nothing,
-    separate, // a row number in memory beside the keys
+    separate, // a row number for each key, in separate memory
     packed,   // the row number in the bits below the field. The result has only these.
 };
 
@@ -53,7 +53,7 @@ struct Slot {
     u32 numbers;  // 1 if there are no row numbers yet
 };
 
-// Encoding maps values to keys, whose order is that of unsigned integers, and back: the
+// Encoding maps values to keys, which are ordered as unsigned integers, and back: the
 // bits of a mask are inverted, which depends on the highest bit of the value, then a
 // constant is subtracted and the bits of flip are inverted.
 struct Encoding {
@@ -63,7 +63,7 @@ struct Encoding {
         const bool top = value >> 8 * sizeof(Key) - 1 != 0;
         return ((value ^ (Key)(top ? negative : positive)) - (Key)subtract) ^ (Key)flip;
     }
-    // The masks have the highest bit, or neither has it and they are equal.
+    // Both masks have the highest bit, or both are zero.
     template <typename Key> METHOD Key decode(Key key) const {
         key = (key ^ (Key)flip) + (Key)subtract;
         const bool top = key >> 8 * sizeof(Key) - 1 != 0;
@@ -91,8 +91,8 @@ struct Plan {
 
 // Call holds the arguments that all kernels of a call have.
 //
-// Buffers 0 and 1 are written. The result is in buffer 0. Buffer input, if there is one,
-// has the values to sort; otherwise they are in buffer 0 or 1.
+// Buffers 0 and 1 are written. The result is in buffer 0. The values to sort are in buffer
+// input, or in buffer 0 or 1.
 struct Call {
     Plan *plan;
     void *keys[3];

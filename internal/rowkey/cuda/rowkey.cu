@@ -111,7 +111,7 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_places(u64 *places, const u64 *nexts, const
             places[run] = nexts[run] < ends[run] ? nexts[run] : at_length;
 }
 
-// compare returns −1, 0 or 1: the order of two strings or lists whose nulls agree.
+// compare returns −1, 0 or 1: the order of two strings or lists. Both are null, or neither.
 DEVICE i32 compare(const Texts &texts, u64 a, u64 b) {
     const Span x = texts.span(a), y = texts.span(b);
     const u64 end = x.length < y.length ? x.length : y.length;
@@ -126,7 +126,7 @@ DEVICE i32 compare(const Texts &texts, u64 a, u64 b) {
 // The order of a row and its predecessor, by the words and tails so far.
 static constexpr u8 row_equal = 0, row_after = 1, row_before = 2;
 
-// compare_neighbours finds the order of rows whose words were equal so far.
+// compare_neighbours finds the order of rows that were equal by earlier words.
 template <typename Order> DEVICE void compare_neighbours(u8 *orders, u64 n, bool first, Order order) {
     for (u64 i = thread_in_grid(); i < n; i += threads_per_grid()) {
         if (!first && orders[i] != row_equal)
@@ -229,7 +229,7 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_bounds(u64 *bounds, Rows rows, u64 sign, Fi
 struct Decoded {
     u64 storage; // 0: natural, 1: integer, 2: real
     u64 width;   // bytes of a value, 0 for booleans
-    u64 nulls;   // 1 if the first bit says whether the row is null
+    u64 nulls;   // 1 if the first bit is that of nulls
     u64 null_flip, bits, length, subtract, flip;
 };
 

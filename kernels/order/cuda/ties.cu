@@ -78,8 +78,8 @@ KERNEL LAUNCH_BOUNDS(tie_threads) order_groups(u32 *groups, u32 *begins, const u
 // Method is order.Method.
 enum Method : u32 { rank_min, rank_max, rank_dense, rank_first, rank_average };
 
-// order_ranks writes the rank of each row, and 0 after the row count. If null_word is set,
-// its bit null_bit is 0 if the first group are nulls, whose rank is 0.
+// order_ranks writes the rank of each row, and 0 after the row count. If null_word is set
+// and its bit null_bit is 0, the first group are nulls and have rank 0.
 KERNEL LAUNCH_BOUNDS(tie_threads) order_ranks(u32 *ranks, f64 *averages, const u32 *sorted, const u32 *groups, const u32 *begins, const i64 *counted,
                                               i64 capacity, u32 method, const u64 *null_word, u32 null_bit) {
     const u64 n = device_rows(counted, capacity);
