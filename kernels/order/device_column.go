@@ -50,6 +50,9 @@ func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err e
 }
 
 func (o *ordering) sortValuesOnDevice(s *radix.Sort, bitmaps, scratch []memory.Slice[uint8], out op.Buffers) error {
+	if o.rows == 0 {
+		return nil
+	}
 	encoder, err := rowkey.NewDevice(&o.call, o.plan, bitmaps)
 	if err != nil {
 		return err

@@ -6,7 +6,6 @@ import (
 	"math"
 	"slices"
 	"sort"
-	"strings"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -21,16 +20,6 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/memory"
 )
-
-// done requires success. It skips the test if the device has no kernels for the operator
-// yet.
-func done(t *testing.T, err error, name string) {
-	t.Helper()
-	if err != nil && strings.Contains(err.Error(), "there are no kernels for it yet") {
-		t.Skip(err)
-	}
-	require.NoError(t, err, name)
-}
 
 // eachCase runs a test on every device for keys of every type, and for mixes of types.
 func eachCase(t *testing.T, test func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType)) {
@@ -60,10 +49,7 @@ func TestRank(t *testing.T) {
 		table := c.table(t, mgr)
 		for method := order.Min; method <= order.Average; method++ {
 			ranks, err := order.Rank(t.Context(), table, c.keys(), order.RankOptions{Method: method})
-			if err != nil {
-				require.NoError(t, table.Release())
-			}
-			done(t, err, name)
+			require.NoError(t, err, name)
 			a, err := ranks.Array(t.Context())
 			require.NoError(t, err)
 			for row, want := range c.ranks(method) {
@@ -111,7 +97,7 @@ func TestSortColumn(t *testing.T) {
 		d := c.directions[0]
 		sorted, err := order.SortColumn(t.Context(), table.Column(0), order.ColumnOptions{Descending: d.Descending, NullsFirst: d.NullsFirst})
 		require.NoError(t, table.Release())
-		done(t, err, name)
+		require.NoError(t, err, name)
 		a, err := sorted.Array(t.Context())
 		require.NoError(t, err)
 		defer a.Release()
@@ -149,10 +135,10 @@ func TestTopK(t *testing.T) {
 			want := c.want()
 			want = want[:min(k, int64(len(want)))]
 			rows, err := order.TopIndices(t.Context(), table, k, c.keys())
-			done(t, err, name)
+			require.NoError(t, err, name)
 			require.Equal(t, append([]uint32(nil), want...), numbers(t, rows), name)
 			top, err := order.TopK(t.Context(), table, k, c.keys())
-			done(t, err, name)
+			require.NoError(t, err, name)
 			c.equalRows(t, top, want, name)
 			require.NoError(t, top.Release())
 		}
@@ -187,13 +173,13 @@ func TestIsSorted(t *testing.T) {
 		table := c.table(t, mgr)
 		defer func() { require.NoError(t, table.Release()) }()
 		is, err := order.IsSorted(t.Context(), table, c.keys())
-		done(t, err, name)
+		require.NoError(t, err, name)
 		rows := c.want()
 		require.Equal(t, slices.IsSorted(rows), is, name)
 		sorted, err := order.Sort(t.Context(), table, c.keys())
-		done(t, err, name)
+		require.NoError(t, err, name)
 		is, err = order.IsSorted(t.Context(), sorted, c.keys())
-		done(t, err, name)
+		require.NoError(t, err, name)
 		require.True(t, is, name)
 		require.NoError(t, sorted.Release())
 	})
@@ -209,12 +195,12 @@ func TestSearch(t *testing.T) {
 		table, other := c.table(t, mgr), values.table(t, mgr)
 		defer func() { require.NoError(t, table.Release()); require.NoError(t, other.Release()) }()
 		sorted, err := order.Sort(t.Context(), table, c.keys())
-		done(t, err, name)
+		require.NoError(t, err, name)
 		defer func() { require.NoError(t, sorted.Release()) }()
 		rows := c.want()
 		for _, upper := range []bool{false, true} {
 			places, err := order.Search(t.Context(), sorted, other, c.keys(), order.SearchOptions{Upper: upper})
-			done(t, err, name)
+			require.NoError(t, err, name)
 			got := numbers(t, places)
 			require.Len(t, got, values.rows())
 			for i, place := range got {
@@ -267,11 +253,11 @@ func TestMerge(t *testing.T) {
 			some.release()
 			sorted, err := order.Sort(t.Context(), table, keys)
 			require.NoError(t, table.Release())
-			done(t, err, name)
+			require.NoError(t, err, name)
 			tables = append(tables, sorted)
 		}
 		merged, err := order.Merge(t.Context(), tables, keys)
-		done(t, err, name)
+		require.NoError(t, err, name)
 		slices.SortStableFunc(rows, func(i, j uint32) int {
 			return ordertest.CompareRows(whole.arrays[:len(keys)], int(i), whole.arrays[:len(keys)], int(j), whole.directions[:len(keys)])
 		})
@@ -290,10 +276,10 @@ func TestPartition(t *testing.T) {
 		table, loose := c.table(t, mgr), b.table(t, mgr)
 		defer func() { require.NoError(t, table.Release()); require.NoError(t, loose.Release()) }()
 		bounds, err := order.Sort(t.Context(), loose, c.keys())
-		done(t, err, name)
+		require.NoError(t, err, name)
 		defer func() { require.NoError(t, bounds.Release()) }()
 		parts, err := order.Partition(t.Context(), table, bounds, c.keys())
-		done(t, err, name)
+		require.NoError(t, err, name)
 		defer func() { require.NoError(t, parts.Release()) }()
 		var rows []uint32
 		offsets := []uint32{0}

@@ -59,7 +59,7 @@ func begin(ctx context.Context, table *buffer.Buffer, keys []Key, options kernel
 	}
 	rows, counted, err := table.Extent(ctx)
 	if err == nil {
-		err = o.prepare(ctx, list, int(rows), counted, table.RowCount(), options)
+		err = o.prepare(ctx, list, int(table.Capacity()), int(rows), counted, table.RowCount(), options)
 	}
 	if err != nil {
 		return nil, errors.Join(err, o.release())
@@ -84,26 +84,28 @@ func beginColumn(ctx context.Context, key rowkey.Key, options kernels.Options) (
 		return nil, err
 	}
 	o := &ordering{columns: []*column.Column{c}}
-	if err := o.prepare(ctx, []rowkey.Key{key}, rows, counted, c.RowCount(), options); err != nil {
+	if err := o.prepare(ctx, []rowkey.Key{key}, c.Len(), rows, counted, c.RowCount(), options); err != nil {
 		return nil, errors.Join(err, o.release())
 	}
 	return o, nil
 }
 
-func (o *ordering) prepare(ctx context.Context, keys []rowkey.Key, rows int, counted memory.Slice[int64], count *column.RowCount, options kernels.Options) (err error) {
+// prepare begins the call and plans the keys. capacity, rows, counted and count describe
+// the rows.
+func (o *ordering) prepare(ctx context.Context, keys []rowkey.Key, capacity, rows int, counted memory.Slice[int64], count *column.RowCount, options kernels.Options) (err error) {
 	if o.call, err = op.Begin(ctx, options, o.columns...); err != nil {
 		return err
 	}
-	o.rows, o.capacity = rows, rows
+	o.rows, o.capacity, o.count = rows, capacity, count
 	if counted.Len() > 0 {
-		o.counted, o.count = counted, count
+		o.counted = counted
 		if !o.call.Estimating() {
 			if err := counted.Order(o.call.Stream); err != nil {
 				return err
 			}
 		}
 	}
-	if o.count != nil && o.call.OnHost() && !o.call.Estimating() { // an estimate does not wait
+	if o.counted.Len() > 0 && o.call.OnHost() && !o.call.Estimating() { // an estimate does not wait
 		known, err := count.Fetch(ctx)
 		if err != nil {
 			return err

@@ -219,7 +219,7 @@ func TestTopKColumnOfEveryType(t *testing.T) {
 			c.directions[0] = ordertest.Direction{Descending: !smallest}
 			want := c.want()
 			top, err := order.TopKColumn(t.Context(), table.Column(0), 20, order.TopOptions{Smallest: smallest})
-			done(t, err, name)
+			require.NoError(t, err, name)
 			values, rows := columntest.Download(t, top.Values), columntest.Download(t, top.Rows).(*array.Int64)
 			require.Equal(t, 20, values.Len())
 			for i := range 20 {

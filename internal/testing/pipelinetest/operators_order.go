@@ -9,18 +9,13 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
-// Ordered accepts the types whose values have an order, without those that GPUs have to
-// rank first: there are no kernels for it yet.
-func Ordered(t arrow.DataType) bool {
-	l, err := layout.Of(t)
-	return err == nil && rowkey.Check(t, 0) == nil && l.Class != layout.Nested && l.Class != layout.Encoded
-}
+// Ordered accepts the types whose values have an order.
+func Ordered(t arrow.DataType) bool { return rowkey.Check(t, 0) == nil }
 
 // keys draws one to three keys.
 func (d *Draw) keys() (keys []order.Key, ok bool) {
@@ -48,6 +43,15 @@ func byKeys(name string, apply func(ctx context.Context, choice int, in Inputs, 
 	}}
 }
 
+// exact returns a table whose number of rows the host knows.
+func exact(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+	n, err := table.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	return table.Slice(0, n)
+}
+
 // orders are the operators of package order.
 var orders = []Operator{
 	byKeys("sort", func(ctx context.Context, _ int, in Inputs, keys []order.Key, _ string) (*buffer.Buffer, error) {
@@ -61,8 +65,47 @@ var orders = []Operator{
 		taken, err := selection.Take(ctx, in.Table, rows, in.Options)
 		return taken, errors.Join(err, rows.Release())
 	}),
+	byKeys("rank", func(ctx context.Context, choice int, in Inputs, keys []order.Key, as string) (*buffer.Buffer, error) {
+		ranks, err := order.Rank(ctx, in.Table, keys, order.RankOptions{Options: in.Options, Method: order.Method(choice % 5)})
+		return appended(in.Table, as, ranks, err)
+	}),
 	byKeys("first rows", func(ctx context.Context, choice int, in Inputs, keys []order.Key, _ string) (*buffer.Buffer, error) {
 		return order.TopK(ctx, in.Table, int64(choice%40), keys, in.Options)
+	}),
+	byKeys("search", func(ctx context.Context, choice int, in Inputs, keys []order.Key, as string) (*buffer.Buffer, error) {
+		sorted, err := order.Sort(ctx, in.Table, keys, in.Options)
+		if err != nil {
+			return nil, err
+		}
+		places, err := order.Search(ctx, sorted, in.Table, keys, order.SearchOptions{Options: in.Options, Upper: choice%2 == 0})
+		if err = errors.Join(err, sorted.Release()); err != nil {
+			return nil, errors.Join(err, places.Release())
+		}
+		table, err := exact(ctx, in.Table)
+		if err != nil {
+			return nil, errors.Join(err, places.Release())
+		}
+		made, err := appended(table, as, places, nil)
+		return made, errors.Join(err, table.Release())
+	}),
+	byKeys("merge", func(ctx context.Context, _ int, in Inputs, keys []order.Key, _ string) (*buffer.Buffer, error) {
+		sorted, err := order.Sort(ctx, in.Table, keys, in.Options)
+		if err != nil {
+			return nil, err
+		}
+		made, err := order.Merge(ctx, []*buffer.Buffer{sorted, sorted}, keys, order.MergeOptions{Options: in.Options})
+		return made, errors.Join(err, sorted.Release())
+	}),
+	byKeys("partition", func(ctx context.Context, choice int, in Inputs, keys []order.Key, _ string) (*buffer.Buffer, error) {
+		bounds, err := order.TopK(ctx, in.Table, int64(choice%5), keys, in.Options)
+		if err != nil {
+			return nil, err
+		}
+		made, err := order.Partition(ctx, in.Table, bounds, keys, in.Options)
+		if err = errors.Join(err, bounds.Release()); err != nil {
+			return nil, errors.Join(err, made.Release())
+		}
+		return made.Rows, made.Offsets.Release()
 	}),
 	onColumn("sort column", Ordered, func(ctx context.Context, choice int, in Inputs, c *column.Column, as string) (*buffer.Buffer, error) {
 		sorted, err := order.SortColumn(ctx, c, order.ColumnOptions{Options: in.Options, Descending: choice%2 == 0, NullsFirst: choice%3 == 0})
