@@ -2,45 +2,36 @@ package rowkey
 
 import "github.com/gpuframe/gpuframe/internal/op"
 
-// Reversible reports whether [Host.Decode] can restore the values of a plan from its
-// words: it has one key of numbers or booleans, and words of at most 64 bits.
-func (p *Plan) Reversible() bool {
-	if len(p.Sources) != 1 || !p.Exact() || p.Bits() > WordBits {
-		return false
+// Reversible reports whether the values of a plan can be restored from its words: it has
+// one key of numbers or booleans that is Reversible.
+func (p *Plan) Reversible() bool { return len(p.Sources) == 1 && p.Sources[0].countsNulls() }
+
+// CountNulls returns the number of nulls in n rows of a source.
+func (h *Host) CountNulls(source, first, n int) int {
+	l, nulls := &h.leaves[source], 0
+	if !l.Nullable {
+		return 0
 	}
-	switch s := &p.Sources[0]; s.Storage {
-	case Boolean, Unsigned, Signed:
-		return true
-	case Float:
-		return s.Reversible
+	for row := first; row < first+n; row++ {
+		if l.isNull(row) {
+			nulls++
+		}
 	}
-	return false
+	return nulls
 }
 
-// Decode writes the values of words as rows from first on. The plan is reversible. A
-// null is written as a value of zero bits. first is a multiple of 8, and the bits of all
-// values are zero before.
-func (p *Plan) Decode(words []uint64, first int, to op.HostBuffers) {
-	s := &p.Sources[0]
-	var null, value Piece
-	value.Subtract = s.Least // of a piece without bits
-	for _, piece := range p.Segments[0].Pieces {
-		if piece.Content == Nulls {
-			null = piece
-		} else {
-			value = piece
-		}
+// Decode writes the rows begin to end of a reversible plan, of whose sorted words the
+// first ones are those of nulls. A null is written as a value of zero bits. begin is a
+// multiple of 8, and all bits are zero before.
+func (p *Plan) Decode(words []uint64, nulls, begin, end int, to op.HostBuffers) {
+	s, piece := &p.Sources[0], &p.Segments[0].Pieces[0]
+	first, ahead := 0, nulls
+	if s.NullsFirst {
+		first, ahead = nulls, 0
 	}
-	for i, word := range words {
-		isNull := null.Bits > 0 && word>>(p.Bits()-1)&1 != null.Flip
-		if !isNull {
-			to.SetValid(first + i)
-		}
-		number := uint64(0)
-		if !isNull {
-			number = s.decode(&value, word)
-		}
-		s.store(to, first+i, number)
+	for i := max(begin, first); i < min(end, len(words)-ahead); i++ {
+		to.SetValid(i)
+		s.store(to, i, s.decode(piece, words[i+ahead]))
 	}
 }
 

@@ -110,18 +110,26 @@ func (d *Device) Bounds(source int, rows DeviceRows, bounds memory.Slice[uint64]
 	return d.launch("rowkey_bounds", rows.Rows, bounds, rows.argument(), sign, &from)
 }
 
-// Decode writes the values of the words of a reversible plan, and the bitmap if the source
-// is nullable.
-func (d *Device) Decode(words memory.Slice[uint8], rows DeviceRows, values, valid memory.Slice[uint8]) error {
+// CountNulls writes the number of nulls of the first source, eight bytes, to count.
+func (d *Device) CountNulls(rows DeviceRows, count memory.Slice[uint8]) error {
+	if err := count.Fill(d.call.Stream, 0); err != nil {
+		return err
+	}
+	l := &d.leaves[0]
+	return d.launch("rowkey_count_nulls", rows.Rows, count, l.valid, uint64(l.validBit), rows.Counted, int64(rows.Rows))
+}
+
+// Decode writes the values of the sorted words of a reversible plan, and the bitmap if the
+// source is nullable: then nullCount is the number of nulls, whose words come first.
+func (d *Device) Decode(words, nullCount memory.Slice[uint8], rows DeviceRows, values, valid memory.Slice[uint8]) error {
 	s, segment := &d.plan.Sources[0], &d.plan.Segments[0]
-	value := Piece{Subtract: s.Least} // of a piece without bits
-	nulls, nullFlip := uint64(0), uint64(0)
-	for _, piece := range segment.Pieces {
-		if piece.Content == Nulls {
-			nulls, nullFlip = 1, piece.Flip
-		} else {
-			value = piece
-		}
+	value, nulls := &segment.Pieces[0], uint64(0)
+	switch {
+	case nullCount.Len() == 0:
+	case s.NullsFirst:
+		nulls = 1
+	default:
+		nulls = 2
 	}
 	width, storage := uint64(s.Layout.Width), uint64(0)
 	switch s.Storage {
@@ -132,8 +140,8 @@ func (d *Device) Decode(words memory.Slice[uint8], rows DeviceRows, values, vali
 	case Float:
 		storage = 2
 	}
-	to := &kernels.Words{Values: []uint64{storage, width, nulls, nullFlip, uint64(segment.Bits), uint64(value.Bits), value.Subtract, value.Flip}}
-	return d.launch(decodeNames[segment.Width()/8], rows.Rows, values, valid, words, rows.Counted, int64(rows.Rows), to)
+	to := &kernels.Words{Values: []uint64{storage, width, nulls, uint64(value.Bits), value.Subtract, value.Flip}}
+	return d.launch(decodeNames[segment.Width()/8], rows.Rows, values, valid, words, nullCount, rows.Counted, int64(rows.Rows), to)
 }
 
 // Encoding maps the values of a source to its words: see radix.Encoding.

@@ -109,7 +109,7 @@ func NewPlan(sources []Source) *Plan {
 	p := &Plan{Sources: sources, Segments: make([]Segment, 1)}
 	for i := range sources {
 		s := &sources[i]
-		if s.Nullable {
+		if s.Nullable && !s.countsNulls() {
 			null := Piece{Source: i, Content: Nulls, Bits: 1}
 			if s.NullsFirst {
 				null.Flip = 1
@@ -126,6 +126,11 @@ func NewPlan(sources []Source) *Plan {
 		p.Segments = p.Segments[:last]
 	}
 	return p
+}
+
+// countsNulls reports whether nulls have no bit: they are counted instead.
+func (s *Source) countsNulls() bool {
+	return s.Reversible && (s.Storage == Boolean || s.Storage == Unsigned || s.Storage == Signed || s.Storage == Float)
 }
 
 func (p *Plan) add(piece Piece) {

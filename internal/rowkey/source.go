@@ -21,8 +21,9 @@ type Key struct {
 	OwnNullsFirst bool
 	// NaNLast puts NaN after all numbers, also if the key is descending.
 	NaNLast bool
-	// Reversible keeps −0 apart from 0, and NaNs apart from each other, so that [Piece]
-	// values can be decoded. −0 comes directly before 0.
+	// Reversible is for a key alone, whose values are decoded from the sorted words: see
+	// [Plan.Decode]. −0 comes directly before 0, and NaNs are apart from each other. A
+	// null of a number or boolean has no bit, and the words of nulls come first.
 	Reversible bool
 }
 
@@ -233,7 +234,7 @@ func (f *flattener) add(c *column.Column, s Source) error {
 	if nullable {
 		s.Parents = append(parents[:len(parents):len(parents)], c)
 	}
-	s.Storage, s.NullsFirst = Nothing, s.InnerNullsFirst
+	s.Storage, s.NullsFirst, s.Reversible = Nothing, s.InnerNullsFirst, false
 	for i := range l.Children() {
 		if err := f.addChild(c, i, s); err != nil {
 			return err

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
@@ -113,8 +114,10 @@ func (o *ordering) sortValues(scratch []memory.Slice[uint8], out op.Buffers) err
 	}
 	ctx, n, count := o.call.Context(), o.rows, parts(o.rows)
 	clear(to.Values)
+	var nulls atomic.Int64
 	err = inParts(ctx, n, count, func(_, begin, end int) {
 		host.Encode(0, 0, rowkey.Rows{First: begin}, keys[begin:end])
+		nulls.Add(int64(host.CountNulls(0, begin, end-begin)))
 	})
 	if err != nil {
 		return err
@@ -122,7 +125,7 @@ func (o *ordering) sortValues(scratch []memory.Slice[uint8], out op.Buffers) err
 	if err := radixSort(ctx, pairs{keys: keys[:n]}, pairs{keys: spare[:n]}, count); err != nil {
 		return err
 	}
-	return inParts(ctx, n, count, func(_, begin, end int) { o.plan.Decode(keys[begin:end], begin, to) })
+	return inParts(ctx, n, count, func(_, begin, end int) { o.plan.Decode(keys[:n], int(nulls.Load()), begin, end, to) })
 }
 
 // releasedAfter runs a function and releases a block.

@@ -25,6 +25,10 @@ func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err e
 	}
 	bitmaps := o.plan.DeviceScratch()
 	scratch := bitmaps
+	nullBytes := uint64(0)
+	if result.Nullable {
+		nullBytes = 8
+	}
 	if o.rows > 0 {
 		first, second := s.KeyBytes(), uint64(0)
 		if s.Input { // the result takes the place of the first buffer
@@ -33,7 +37,7 @@ func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err e
 		if s.SecondBuffers() {
 			second = s.KeyBytes()
 		}
-		scratch = append(scratch, first, second, s.StateBytes())
+		scratch = append(scratch, first, second, s.StateBytes(), nullBytes)
 	}
 	if o.call.Estimating() {
 		sizes := result.Sizes()
@@ -70,5 +74,11 @@ func (o *ordering) sortValuesOnDevice(s *radix.Sort, bitmaps, scratch []memory.S
 	if err := s.Run(&o.call, buffers); err != nil {
 		return err
 	}
-	return encoder.Decode(buffers.Keys[0], rows, out.Values, out.Valid)
+	nulls := scratch[3]
+	if nulls.Len() > 0 {
+		if err := encoder.CountNulls(rows, nulls); err != nil {
+			return err
+		}
+	}
+	return encoder.Decode(buffers.Keys[0], nulls, rows, out.Values, out.Valid)
 }

@@ -229,17 +229,20 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_bounds(u64 *bounds, Rows rows, u64 sign, Fi
 struct Decoded {
     u64 storage; // 0: natural, 1: integer, 2: real
     u64 width;   // bytes of a value, 0 for booleans
-    u64 nulls;   // 1 if the first bit is that of nulls
-    u64 null_flip, bits, length, subtract, flip;
+    u64 nulls;   // 0: none, 1: they come first, 2: last
+    u64 length, subtract, flip;
 };
 
-// decode_words writes the values and the bitmap of words. Each warp writes whole words of
-// bitmaps, for all rows of the capacity.
-template <typename Word> DEVICE void decode_words(u8 *values, u32 *valid, const Word *words, const i64 *counted, i64 capacity, const Decoded &to) {
+// decode_words writes the values and the bitmap of words, of which the first ones, as many
+// as null_count, are those of nulls. Each warp writes whole words of bitmaps, for all rows
+// of the capacity.
+template <typename Word>
+DEVICE void decode_words(u8 *values, u32 *valid, const Word *words, const u64 *null_count, const i64 *counted, i64 capacity, const Decoded &to) {
     const u64 n = device_rows(counted, capacity), whole = ((u64)capacity + 63) / 64 * 64;
+    const u64 nulls = to.nulls == 0 ? 0 : *null_count, first = to.nulls == 1 ? nulls : 0, ahead = nulls - first;
     for (u64 i = thread_in_grid(); i < whole; i += threads_per_grid()) {
-        const u64 word = i < n ? words[i] : 0;
-        const bool there = i < n && (to.nulls == 0 || (word >> to.bits - 1 & 1) == to.null_flip);
+        const bool there = i >= first && i + ahead < n;
+        const u64 word = there ? words[i + ahead] : 0;
         u64 value = there && to.length > 0 ? ((word & ~0ull >> 64 - to.length) ^ to.flip) : 0;
         if (there) {
             const u64 width = to.width == 0 ? 1 : 8 * to.width, sign = 1ull << width - 1, all = ~0ull >> 64 - width;
@@ -269,11 +272,26 @@ template <typename Word> DEVICE void decode_words(u8 *values, u32 *valid, const 
     }
 }
 
-KERNEL LAUNCH_BOUNDS(threads) rowkey_decode_32(u8 *values, u32 *valid, const u32 *words, const i64 *counted, i64 capacity, Decoded to) {
-    decode_words(values, valid, words, counted, capacity, to);
+KERNEL LAUNCH_BOUNDS(threads) rowkey_decode_32(u8 *values, u32 *valid, const u32 *words, const u64 *null_count, const i64 *counted, i64 capacity,
+                                               Decoded to) {
+    decode_words(values, valid, words, null_count, counted, capacity, to);
 }
-KERNEL LAUNCH_BOUNDS(threads) rowkey_decode_64(u8 *values, u32 *valid, const u64 *words, const i64 *counted, i64 capacity, Decoded to) {
-    decode_words(values, valid, words, counted, capacity, to);
+KERNEL LAUNCH_BOUNDS(threads) rowkey_decode_64(u8 *values, u32 *valid, const u64 *words, const u64 *null_count, const i64 *counted, i64 capacity,
+                                               Decoded to) {
+    decode_words(values, valid, words, null_count, counted, capacity, to);
+}
+
+// rowkey_count_nulls adds the number of rows that are null to count.
+KERNEL LAUNCH_BOUNDS(threads) rowkey_count_nulls(u64 *count, const u8 *valid, u64 bit, const i64 *counted, i64 capacity) {
+    const u64 n = device_rows(counted, capacity);
+    u32 nulls = 0; // of fewer than 2^32 rows
+    for (u64 at = thread_in_grid() * 32; at < n; at += threads_per_grid() * 32) {
+        const u32 rows = low_bits(n - at < 32 ? n - at : 32);
+        nulls += __builtin_popcount(~load_bits<32>(valid, bit + at, bit + n) & rows);
+    }
+    for (u32 distance = 16; distance > 0; distance /= 2) nulls += shuffle_down(nulls, distance);
+    if (lane_in_warp() == 0 && nulls > 0)
+        __nvvm_atom_add_gen_ll((i64 *)count, nulls);
 }
 
 // rowkey_both writes the conjunction of two bitmaps. A warp writes a word at a time.
