@@ -20,8 +20,8 @@ func (h *Host) CountNulls(source, first, n int) int {
 	return nulls
 }
 
-// Decode writes the rows begin to end of a reversible plan, of whose sorted words the
-// first ones are those of nulls. A null is written as a value of zero bits. begin is a
+// Decode writes the rows begin to end of a reversible plan. The words are sorted,
+// and the first ones are those of nulls. A null is written as a value of zero bits. begin is a
 // multiple of 8, and all bits are zero before.
 func (p *Plan) Decode(words []uint64, nulls, begin, end int, to op.HostBuffers) {
 	s, piece := &p.Sources[0], &p.Segments[0].Pieces[0]

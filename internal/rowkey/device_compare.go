@@ -120,7 +120,7 @@ func (d *Device) CountNulls(rows DeviceRows, count memory.Slice[uint8]) error {
 }
 
 // Decode writes the values of the sorted words of a reversible plan, and the bitmap if the
-// source is nullable: then nullCount is the number of nulls, whose words come first.
+// source is nullable: then nullCount is the number of nulls. Their words come first.
 func (d *Device) Decode(words, nullCount memory.Slice[uint8], rows DeviceRows, values, valid memory.Slice[uint8]) error {
 	s, segment := &d.plan.Sources[0], &d.plan.Segments[0]
 	value, nulls := &segment.Pieces[0], uint64(0)

@@ -104,7 +104,7 @@ func (p *Plan) Exact() bool { return len(p.Segments) == 1 && p.Segments[0].Tail 
 // Bits returns the length of the first segment.
 func (p *Plan) Bits() int { return p.Segments[0].Bits }
 
-// NewPlan plans the words of sources, whose Ranks are set. It has at least one segment.
+// NewPlan plans the words of sources. Their Ranks are set. It has at least one segment.
 func NewPlan(sources []Source) *Plan {
 	p := &Plan{Sources: sources, Segments: make([]Segment, 1)}
 	for i := range sources {

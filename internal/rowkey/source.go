@@ -21,7 +21,7 @@ type Key struct {
 	OwnNullsFirst bool
 	// NaNLast puts NaN after all numbers, also if the key is descending.
 	NaNLast bool
-	// Reversible is for a key alone, whose values are decoded from the sorted words: see
+	// Reversible is for a single key. Its values are decoded from the sorted words: see
 	// [Plan.Decode]. −0 comes directly before 0, and NaNs are apart from each other. A
 	// null of a number or boolean has no bit, and the words of nulls come first.
 	Reversible bool
@@ -55,8 +55,8 @@ var storageNames = [...]string{"nothing", "boolean", "unsigned", "signed", "floa
 // String names the storage for messages.
 func (s Storage) String() string { return storageNames[s] }
 
-// Source is a column without fields whose values are encoded: a key, or a field of a
-// struct that is a key.
+// Source is a column without fields that is encoded: a key, or a field of a struct that
+// is a key.
 type Source struct {
 	Column  *column.Column
 	Layout  layout.Layout
@@ -255,7 +255,7 @@ func (f *flattener) addChild(c *column.Column, i int, s Source) error {
 	return errors.Join(f.add(child, s), child.Release())
 }
 
-// append adds a source with references of its own.
+// append adds a source with separate references.
 func (f *flattener) append(s Source) error {
 	parents := s.Parents
 	s.Parents = nil

@@ -28,7 +28,7 @@
 // # Devices
 //
 // The operators run on the device that holds the rows. The host device gives the same
-// results. Row counts that only the device knows stay there, unless an operator says
-// otherwise. The caller releases the results. All functions may be called from any
+// results. Row counts that only the device knows stay there, except in [Merge], [Search]
+// and [Partition]. The caller releases the results. All functions may be called from any
 // goroutine.
 package order

@@ -17,7 +17,7 @@ var ErrTooLong = errors.New("more rows than can be sorted")
 // ErrUnsorted is wrapped by errors about input that should be sorted.
 var ErrUnsorted = errors.New("the rows are not sorted")
 
-// UnsortedError is a row that comes before the row ahead of it. errors.Is matches
+// UnsortedError is a row that sorts before its predecessor. errors.Is matches
 // [ErrUnsorted].
 type UnsortedError struct {
 	// Table is the number of the table in the arguments.

@@ -22,8 +22,8 @@ type candidate struct {
 	row  uint32
 }
 
-// firstOnHost returns the first k rows. It collects the rows whose first word may be
-// among the first k, and sorts these. ok is false if they are too many: then all rows
+// firstOnHost returns the first k rows. It collects the rows with a first word that
+// may be among the first k, and sorts these. ok is false if they are too many: then all rows
 // have to be sorted.
 func (o *ordering) firstOnHost(k int) (made *column.Column, ok bool, err error) {
 	if k == 0 || float64(k) > fewFirst*float64(o.rows) || o.plan.Bits() == 0 {

@@ -105,7 +105,7 @@ func (p pairs) survey(ctx context.Context, count int) (differ uint64, sorted boo
 }
 
 // scatter moves pairs to the places of their digits. Each part counts its digits, and
-// then writes to places of its own.
+// then writes to separate places.
 func scatter(ctx context.Context, from, to pairs, shift int, counters [][digits]int) error {
 	n, count := len(from.keys), len(counters)
 	err := inParts(ctx, n, count, func(part, begin, end int) {

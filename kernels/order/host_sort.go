@@ -16,8 +16,8 @@ const (
 	largeRun = 1 << 17
 	// smallRun is the number of rows up to which rows are compared, instead of encoded.
 	smallRun = 12
-	// deepest is the number of words after which rows are compared: long strings that
-	// differ one after the other would otherwise take a pass for each.
+	// deepest is the number of words after which rows are compared: otherwise long strings,
+	// each with another common prefix, would take one pass for each string.
 	deepest = 64
 )
 
@@ -36,7 +36,7 @@ type hostSort struct {
 // hostScratch returns the sizes of the memory of a sort of n rows.
 func hostScratch(n int) []uint64 { return []uint64{8 * uint64(n), 8 * uint64(n), 4 * uint64(n)} }
 
-// newHostSort returns the sort of n rows, whose numbers are written to rows.
+// newHostSort returns the sort of n rows. It writes their numbers to rows.
 func newHostSort(o *ordering, rows memory.Slice[uint32], scratch []memory.Slice[uint8], n int) (*hostSort, error) {
 	s := &hostSort{ctx: o.call.Context(), plan: o.plan}
 	var err error

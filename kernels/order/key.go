@@ -13,8 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// Key is what rows are ordered by: a column of the table, an expression on its columns,
-// or a column with a value for each row of the table. Exactly one of the three is set.
+// Key orders rows by a column of the table, by an expression on its columns, or by a
+// separate column with a value for each row. Exactly one of the three is set.
 type Key struct {
 	// Column is the name of a column, of the first one if several have it.
 	Column string

@@ -14,8 +14,8 @@ import (
 // MergeOptions configure [Merge].
 type MergeOptions struct {
 	kernels.Options
-	// Unchecked does not check that the tables are sorted. If they are not, the result
-	// is sorted all the same.
+	// Unchecked does not check that the tables are sorted. The result is sorted
+	// in both cases.
 	Unchecked bool
 }
 

@@ -229,7 +229,7 @@ func TestSearch(t *testing.T) {
 // TestMerge merges tables, and finds rows of earlier ones first.
 func TestMerge(t *testing.T) {
 	eachCase(t, func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType) {
-		types = append(types, arrow.PrimitiveTypes.Int32) // tells equal rows apart
+		types = append(types, arrow.PrimitiveTypes.Int32) // differs between rows with equal keys
 		whole := newCase(g, 90, types...)
 		defer whole.release()
 		keys := whole.keys()[:len(types)-1]

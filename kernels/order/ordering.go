@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// Options configure the operators that have no options of their own.
+// Options configure the operators without further options.
 type Options = kernels.Options
 
 const scratchTag = op.ScratchTag

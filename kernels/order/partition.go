@@ -30,7 +30,7 @@ func (p *Partitions) Release() error {
 
 // Partition divides the rows of a table into ranges of their keys. bounds is a sorted
 // table with columns for the keys: range i has the rows that do not come before row i−1
-// of bounds, and come before row i. There is one range more than bounds. Rows keep their
+// of bounds, and come before row i. k bounds make k + 1 ranges. Rows keep their
 // order within a range.
 //
 // # Waiting

@@ -22,7 +22,7 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// operator is an operator on a table and keys, whose result is released.
+// operator is an operator on a table and keys. The caller releases the result.
 type operator struct {
 	name string
 	run  func(ctx context.Context, table *buffer.Buffer, keys []order.Key, o kernels.Options) (interface{ Release() error }, error)

@@ -30,7 +30,7 @@ type SearchOptions struct {
 
 // Search returns, for each row of values, the number of rows of the sorted table that come
 // before it in the order of the keys or, with Upper, that do not come after it: the place
-// where it can be inserted. The result is uint32, with the row count of values. Both
+// at which it would be inserted. The result is uint32, with the row count of values. Both
 // tables have columns for the keys, of equal types. Keys have no Values. The caller
 // releases the result.
 //

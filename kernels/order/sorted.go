@@ -33,7 +33,7 @@ func IsSorted(ctx context.Context, table *buffer.Buffer, keys []Key, options ...
 	return row < 0, nil
 }
 
-// unsorted returns the first row that comes before the row ahead of it, or −1.
+// unsorted returns the first row that sorts before its predecessor, or −1.
 func unsorted(ctx context.Context, table *buffer.Buffer, keys []Key, options kernels.Options) (int64, error) {
 	if options.Estimate != nil {
 		return 0, errNoEstimate
@@ -91,8 +91,8 @@ func lower(number *atomic.Int64, to int64) {
 // neighbours is the number of rows that are encoded at a time.
 const neighbours = 4096
 
-// firstUnsorted returns the first row of a range that comes before the row ahead of it,
-// or −1. It gives up behind a row that another range has found.
+// firstUnsorted returns the first row of a range that sorts before its predecessor, or −1.
+// It stops at a row that another range has found.
 func firstUnsorted(host *rowkey.Host, plan *rowkey.Plan, begin, end int, found *atomic.Int64) int {
 	exact := plan.Exact() && plan.Segments[0].Words() <= 1
 	var words [neighbours]uint64

@@ -233,8 +233,8 @@ struct Decoded {
     u64 length, subtract, flip;
 };
 
-// decode_words writes the values and the bitmap of words, of which the first ones, as many
-// as null_count, are those of nulls. Each warp writes whole words of bitmaps, for all rows
+// decode_words writes the values and the bitmap of words. The first null_count words
+// are those of nulls. Each warp writes whole words of bitmaps, for all rows
 // of the capacity.
 template <typename Word>
 DEVICE void decode_words(u8 *values, u32 *valid, const Word *words, const u64 *null_count, const i64 *counted, i64 capacity, const Decoded &to) {

@@ -49,20 +49,20 @@ func Unordered() []arrow.DataType {
 	}
 }
 
-// reals are floats whose order is easily wrong.
+// reals are floats with an order that is easily wrong.
 var reals = []float64{
 	math.NaN(), 0, math.Copysign(0, -1), math.Inf(1), math.Inf(-1), 1, -1, 1.5, -1.5, 5e-324, -5e-324, 1e300, -1e300, 100, -100,
 }
 
-// texts are strings whose order is easily wrong.
+// texts are strings with an order that is easily wrong.
 var texts = []string{
 	"", "\x00", "\x00\x00", "a", "a\x00", "a\x00b", "ab", "abcdefg", "abcdefg\x00", "abcdefgh", "abcdefgh\x00", "abcdefghi", "abcdefghij",
 	"abcdefgi", "\xff", "\xff\xff\xff\xff\xff\xff\xff\xff", "\xff\xff\xff\xff\xff\xff\xff\xff\xff", "https://example.com/a/long/common/prefix/1",
 	"https://example.com/a/long/common/prefix/2", "https://example.com/a/long/common/prefix/", "日本",
 }
 
-// Array draws n rows of a type, with values that repeat, and values whose order is easily
-// wrong.
+// Array draws n rows of a type, with values that repeat, and values with an order that is
+// easily wrong.
 func Array(g *arraytest.Generator, t arrow.DataType, n int) arrow.Array {
 	switch t := t.(type) {
 	case *arrow.StringType, *arrow.BinaryType, *arrow.LargeStringType, *arrow.LargeBinaryType, *arrow.StringViewType, *arrow.BinaryViewType,
