@@ -121,13 +121,7 @@ func BenchmarkWrite(b *testing.B) {
 	})
 	b.Run("library", func(b *testing.B) {
 		for b.Loop() {
-			files, err := codes.ReadDir(".")
-			require.NoError(b, err)
-			for _, file := range files {
-				code, err := codes.ReadFile(file.Name())
-				require.NoError(b, err)
-				cut(string(code))
-			}
+			cut(libraryText)
 		}
 	})
 }

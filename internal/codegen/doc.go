@@ -53,7 +53,7 @@
 //
 // # Functions
 //
-// Operations of more than a few instructions are functions in the .cu files of this
+// Operations of more than a few instructions are functions in the CUDA C++ of this
 // folder, which are compiled with the other kernels. The package splits the PTX of
 // clang into functions and adds only those that a kernel calls, because the driver has
 // to compile them when an expression is first used.

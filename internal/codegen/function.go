@@ -9,7 +9,7 @@ import (
 var (
 	// rounding maps operations to the modes of cvt that round to an integer.
 	rounding = map[exprtree.Op]string{exprtree.Floor: "rmi", exprtree.Ceil: "rpi", exprtree.Truncate: "rzi", exprtree.Round: "rni"}
-	// functions are the functions in the .cu files.
+	// functions are functions of library.cu.
 	functions = map[exprtree.Op]string{exprtree.Power: "gpuframe_pow", exprtree.Exp: "gpuframe_exp", exprtree.Log: "gpuframe_log",
 		exprtree.Sin: "gpuframe_sin", exprtree.Cos: "gpuframe_cos"}
 )

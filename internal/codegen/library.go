@@ -1,15 +1,14 @@
 package codegen
 
 import (
-	"embed"
-	"maps"
+	_ "embed"
 	"slices"
 	"strings"
 	"sync"
 )
 
-//go:embed *.ptx
-var codes embed.FS
+//go:embed library.ptx
+var libraryText string
 
 // item is a function, or a table of constants, of the library.
 type item struct {
@@ -18,16 +17,8 @@ type item struct {
 	needs []string
 }
 
-// library returns the functions in the .cu files of this folder, by name.
-var library = sync.OnceValue(func() map[string]item {
-	all := map[string]item{}
-	files, _ := codes.ReadDir(".")
-	for _, file := range files {
-		code, _ := codes.ReadFile(file.Name()) // embedded, so it cannot fail
-		maps.Copy(all, cut(string(code)))
-	}
-	return all
-})
+// library returns the functions of library.cu, by name.
+var library = sync.OnceValue(func() map[string]item { return cut(libraryText) })
 
 // definedName returns the name that a top-level item of PTX defines, or "" if it is not
 // a function or a variable.

@@ -12,6 +12,7 @@ DEVICE u64 bits_of(f64 x) { return __builtin_bit_cast(u64, x); }
 DEVICE f64 float_of(u64 bits) { return __builtin_bit_cast(f64, bits); }
 DEVICE f64 magnitude(f64 x) { return float_of(bits_of(x) & ~(1ull << 63)); }
 DEVICE bool negative(f64 x) { return bits_of(x) >> 63; }
+DEVICE u64 multiply_high(u64 a, u64 b) { return (u64)((unsigned __int128)a * b >> 64); }
 
 static constexpr f64 infinity = __builtin_inf();
 static constexpr f64 not_a_number = __builtin_nan("");

@@ -10,13 +10,14 @@ import (
 )
 
 // Modules returns the code of each module by its name.
-func Modules() map[string][]byte {
-	modules := map[string][]byte{}
-	entries, err := code.ReadDir(".")
-	for _, entry := range entries {
-		text, readErr := code.ReadFile(entry.Name())
+func Modules() map[string]string {
+	modules := map[string]string{}
+	text, err := set.Text("checks")
+	for _, part := range strings.Split(text, ".entry check_")[1:] {
+		name, _, _ := strings.Cut(part, "(")
+		code, readErr := set.Entry("checks", "check_"+name)
 		err = errors.Join(err, readErr)
-		modules[strings.TrimSuffix(entry.Name(), ".ptx")] = text
+		modules[name] = code
 	}
 	if err != nil {
 		panic(err)

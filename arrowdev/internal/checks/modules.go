@@ -9,12 +9,12 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
-//go:embed *.ptx
+//go:embed checks.ptx
 var code embed.FS
 
-// set holds one kernel in each file, check_NAME in NAME.ptx: the driver needs tens of
-// milliseconds to compile a kernel, and most programs need few of them.
-var set = kernelset.Set{Files: code, Directory: "."}
+// set compiles each kernel of checks.ptx, check_NAME, alone: the driver needs tens of
+// milliseconds for a kernel, and most programs need few of them.
+var set = kernelset.Set{Files: code, Directory: ".", Apart: true}
 
 // module is the code of one kernel.
 type module struct{ name string }
@@ -32,5 +32,5 @@ var (
 
 // kernel returns the module's kernel on a device.
 func (m *module) kernel(ctx context.Context, dev *device.Device) (*kernels.Function, error) {
-	return set.Kernel(ctx, dev, m.name, "check_"+m.name)
+	return set.Kernel(ctx, dev, "checks", "check_"+m.name)
 }

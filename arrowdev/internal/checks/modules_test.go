@@ -1,9 +1,9 @@
 package checks_test
 
 import (
-	"bytes"
 	"maps"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/assert"
@@ -28,10 +28,10 @@ func TestModules(t *testing.T) {
 	require.Len(t, names, len(kernels))
 	for i, name := range names {
 		assert.Equal(t, kernels[i], "check_"+name)
-		assert.Equal(t, 1, bytes.Count(modules[name], []byte(".entry")), name)
-		assert.Contains(t, string(modules[name]), ".entry check_"+name+"(")
+		assert.Equal(t, 1, strings.Count(modules[name], ".entry"), name)
+		assert.Contains(t, modules[name], ".entry check_"+name+"(")
 		assert.Less(t, len(modules[name]), mostCode, name)
-		assert.NotContains(t, string(modules[name]), ".local", "%s keeps in memory what belongs into registers", name)
+		assert.NotContains(t, modules[name], ".local", "%s keeps in memory what belongs into registers", name)
 	}
 }
 

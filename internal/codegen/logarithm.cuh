@@ -1,3 +1,4 @@
+#pragma once
 #include "math.cuh"
 
 // gpuframe_log returns the natural logarithm, to less than an ulp: the method and

@@ -1,3 +1,4 @@
+#pragma once
 #include "search.cuh"
 #include "words.cuh"
 

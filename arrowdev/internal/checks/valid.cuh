@@ -1,3 +1,4 @@
+#pragma once
 #include "search.cuh"
 
 // check_valid adds the number of one bits among n bits to the result's first word.

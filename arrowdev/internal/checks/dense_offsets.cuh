@@ -1,3 +1,4 @@
+#pragma once
 #include "search.cuh"
 
 // check_dense_offsets checks the offsets of a dense union, as unsigned numbers, against

@@ -1,3 +1,4 @@
+#pragma once
 #include "math.cuh"
 
 // gpuframe_exp returns e^x, to less than an ulp.

@@ -1,3 +1,4 @@
+#pragma once
 #include "math.cuh"
 
 // Wide is a decimal's 128 bits.
@@ -9,8 +10,6 @@ struct Wide {
 struct Checked {
     u64 low, high, fits;
 };
-
-DEVICE u64 multiply_high(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b) >> 64); }
 
 DEVICE Wide negate(Wide a) { return {0 - a.low, ~a.high + (a.low == 0)}; }
 DEVICE Wide absolute(Wide a) { return (i64)a.high < 0 ? negate(a) : a; }

@@ -1,3 +1,4 @@
+#pragma once
 #include "math.cuh"
 
 // Civil is a date: the year, and one word with the day of the year, month and day, the

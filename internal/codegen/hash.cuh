@@ -1,3 +1,4 @@
+#pragma once
 #include "strings.cuh"
 
 // hash_word is HashWord of package exprtree: the finaliser of SplitMix64.

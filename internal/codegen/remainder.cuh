@@ -1,3 +1,4 @@
+#pragma once
 #include "math.cuh"
 
 // Scaled is a magnitude as m 2^(e−1075).

@@ -1,3 +1,4 @@
+#pragma once
 #include "strings.cuh"
 
 // gpuframe_text_word returns 1 to 8 bytes of a string.

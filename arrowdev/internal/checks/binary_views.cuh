@@ -1,3 +1,4 @@
+#pragma once
 #include "search.cuh"
 
 // check_binary_views checks views of 16 bytes: a length and, if it is more than 12, the

@@ -1,3 +1,4 @@
+#pragma once
 #include "math.cuh"
 
 // Pair is a number with twice the digits, high + low.

@@ -1,3 +1,4 @@
+#pragma once
 #include "search.cuh"
 
 // check_type_ids checks that the bit of each id is set in low, for the ids up to 63, or

@@ -1,3 +1,4 @@
+#pragma once
 #include "math.cuh"
 
 // two_over_pi holds the fractional bits of 2/π after a word of zeros.
@@ -18,8 +19,6 @@ struct Angle {
     f64 rest;
     u32 quadrant;
 };
-
-DEVICE u64 multiply_high(u64 a, u64 b) { return (u64)(((unsigned __int128)a * b) >> 64); }
 
 // reduce_large reduces |x| >= 2^31 with the relevant bits of 2/π (Payne and Hanek
 // 1983). With x = m 2^(e−63), bits are skipped if their products with m are multiples
