@@ -28,9 +28,15 @@ type Set struct {
 	// files of many kernels of which a program needs few: the driver takes as long for
 	// each. Kernels that share a variable of their file must not be apart.
 	Apart bool
+	// Entries is the file of each entry. Only sets with instances need it.
+	Entries Entries
 
 	devices perdevice.Cache[*table]
 }
+
+// Entries is the file of each entry of a set. The command internal/kernelset/entries
+// writes it, for go generate.
+type Entries map[string]string
 
 // name names a kernel: an entry of a file.
 type name struct{ file, entry string }

@@ -15,8 +15,8 @@ import (
 // (see [ptx.Hole]). Instances are package variables, so a set keeps a fixed number of
 // kernels.
 type Instance struct {
-	// File and Template are the file, without its ending, and its entry.
-	File, Template string
+	// Template is an entry of the set; see [Set.Entries].
+	Template string
 	// Entry is the name of the kernel. It must be unique in the set.
 	Entry string
 	// Holes returns the code of the holes. It is called once for each device.
@@ -27,24 +27,31 @@ type Instance struct {
 // everything else in the file. Errors are those of [Set.Kernel]; a hole that the
 // instance does not define is an error, too.
 func (s *Set) Instance(ctx context.Context, dev *device.Device, i *Instance) (*kernels.Function, error) {
-	f, err := s.get(ctx, dev, name{i.File, i.Entry}, func() (string, error) {
-		text, err := s.Entry(i.File, i.Template)
-		if err != nil {
-			return "", err
-		}
-		return i.fill(text)
-	})
+	f, err := s.get(ctx, dev, name{i.Template, i.Entry}, func() (string, error) { return i.Text(s) })
 	if err != nil {
-		return nil, fmt.Errorf("kernel %s, from %s of %s.ptx: %w", i.Entry, i.Template, i.File, err)
+		return nil, fmt.Errorf("kernel %s, an instance of %s: %w", i.Entry, i.Template, err)
 	}
 	return f, nil
+}
+
+// Text returns the PTX of the instance, given the set of its template.
+func (i *Instance) Text(s *Set) (string, error) {
+	file, ok := s.Entries[i.Template]
+	if !ok {
+		return "", fmt.Errorf("the set has no entry %s: %w", i.Template, backend.ErrNotFound)
+	}
+	text, err := s.Entry(file, i.Template)
+	if err != nil {
+		return "", err
+	}
+	return i.fill(text)
 }
 
 // fill returns the text of the instance, given that of the template.
 func (i *Instance) fill(text string) (string, error) {
 	before, after, ok := strings.Cut(text, ".entry "+i.Template+"(")
 	if !ok {
-		return "", fmt.Errorf("%s.ptx has no entry %s: %w", i.File, i.Template, backend.ErrNotFound)
+		return "", fmt.Errorf("its file has no entry %s: %w", i.Template, backend.ErrNotFound)
 	}
 	filled, _, err := ptx.Fill(after, i.Holes())
 	return before + ".entry " + i.Entry + "(" + filled, err

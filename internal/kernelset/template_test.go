@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/ptx"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
@@ -19,8 +20,10 @@ var templates = fstest.MapFS{
 		".visible .entry fold_64(\n)\n{\n\t//@fold %rd1 = %rd2 %rd3\n\tret;\n}\n")},
 }
 
+var foldEntries = kernelset.Entries{"fold_32": "fold", "fold_64": "fold", "stale": "fold", "absent": "scan"}
+
 func instance(template, entry, instruction string) *kernelset.Instance {
-	return &kernelset.Instance{File: "fold", Template: template, Entry: entry, Holes: func() map[string]ptx.Hole {
+	return &kernelset.Instance{Template: template, Entry: entry, Holes: func() map[string]ptx.Hole {
 		return map[string]ptx.Hole{
 			"fold": ptx.Function{Results: 1, Arguments: 2, Code: func(b *ptx.Builder, results, arguments []ptx.Register) {
 				b.Move(instruction, results[0], arguments...)
@@ -32,7 +35,7 @@ func instance(template, entry, instruction string) *kernelset.Instance {
 // TestInstances makes two kernels from one template. Each is compiled alone, under its
 // own name, and once.
 func TestInstances(t *testing.T) {
-	set := kernelset.Set{Files: templates, Directory: "cuda"}
+	set := kernelset.Set{Files: templates, Directory: "cuda", Entries: foldEntries}
 	gpu := &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"sum": {}, "least": {}}}
 	dev := launchtest.Open(t, gpu)
 	sum, least := instance("fold_32", "sum", "add.u32"), instance("fold_32", "least", "min.u32")
@@ -58,16 +61,18 @@ func TestInstances(t *testing.T) {
 }
 
 func TestInstanceErrors(t *testing.T) {
-	set := kernelset.Set{Files: templates, Directory: "cuda"}
+	set := kernelset.Set{Files: templates, Directory: "cuda", Entries: foldEntries}
 	dev := launchtest.Open(t, &launchtest.GPU{Kernels: map[string]launchtest.Kernel{"sum": {}}})
 	missing := instance("fold_32", "sum", "add.u32")
 	missing.Holes = func() map[string]ptx.Hole { return nil }
 	_, err := set.Instance(t.Context(), dev, missing)
-	require.ErrorContains(t, err, "kernel sum, from fold_32 of fold.ptx: the line //@fold %r1 = %r2 %r3 names no hole")
+	require.ErrorContains(t, err, "kernel sum, an instance of fold_32: the line //@fold %r1 = %r2 %r3 names no hole")
 	_, err = set.Instance(t.Context(), dev, instance("fold_16", "sum", "add.u32"))
-	require.ErrorContains(t, err, "fold.ptx has no entry fold_16")
-	absent := instance("fold_32", "sum", "add.u32")
-	absent.File = "scan"
-	_, err = set.Instance(t.Context(), dev, absent)
+	require.ErrorIs(t, err, backend.ErrNotFound)
+	require.ErrorContains(t, err, "the set has no entry fold_16")
+	_, err = set.Instance(t.Context(), dev, instance("stale", "sum", "add.u32"))
+	require.ErrorIs(t, err, backend.ErrNotFound)
+	require.ErrorContains(t, err, "its file has no entry stale")
+	_, err = set.Instance(t.Context(), dev, instance("absent", "sum", "add.u32"))
 	require.ErrorIs(t, err, fs.ErrNotExist)
 }

@@ -29,11 +29,12 @@ const (
 	blockBytes = histogramThreads * 16 * 4
 )
 
+//go:generate go run github.com/gpuframe/gpuframe/internal/kernelset/entries cuda
 //go:embed cuda/*.ptx
 var code embed.FS
 
 // set has the templates of the histograms.
-var set = kernelset.Set{Files: code, Directory: "cuda"}
+var set = kernelset.Set{Files: code, Directory: "cuda", Entries: entries}
 
 // copies returns the number of copies of each counter in the shared memory of a block.
 // With more copies fewer threads update one counter at a time. It is zero if the

@@ -13,7 +13,7 @@ import (
 var realKernels, wholeKernels = func() (real [numbers.Classes][numbers.Widths]kernelset.Instance, whole [numbers.Widths]kernelset.Instance) {
 	kernel := func(number numbers.Type, name string, bin ptx.Code) kernelset.Instance {
 		return kernelset.Instance{
-			File: "histogram", Template: fmt.Sprintf("histogram_%d", number.Bits()), Entry: "histogram_" + name,
+			Template: fmt.Sprintf("histogram_%d", number.Bits()), Entry: "histogram_" + name,
 			Holes: func() map[string]ptx.Hole {
 				return map[string]ptx.Hole{"bin": ptx.Function{Results: 1, Arguments: binArguments, Code: bin}.Hole()}
 			},

@@ -7,7 +7,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/numbers"
-	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
 // histogramInstances returns the kernels of all number formats.
@@ -24,19 +23,13 @@ func histogramInstances() []*kernelset.Instance {
 	return all
 }
 
-func text(t testing.TB, i *kernelset.Instance) (filled string, lines int) {
-	template, err := set.Entry(i.File, i.Template)
-	require.NoError(t, err)
-	filled, lines, err = ptx.Fill(template, i.Holes())
-	require.NoError(t, err)
-	return filled, lines
-}
-
 func TestTemplates(t *testing.T) {
 	names := map[string]bool{}
 	for _, i := range histogramInstances() {
-		_, lines := text(t, i)
-		require.Positive(t, lines, i.Entry)
+		text, err := i.Text(&set)
+		require.NoError(t, err)
+		require.Contains(t, text, ".entry "+i.Entry+"(")
+		require.NotContains(t, text, "//@", i.Entry)
 		require.False(t, names[i.Entry], i.Entry)
 		names[i.Entry] = true
 	}
@@ -46,6 +39,8 @@ func TestTemplates(t *testing.T) {
 // BenchmarkText measures what the first use of a kernel adds to the driver's work.
 func BenchmarkText(b *testing.B) {
 	for b.Loop() {
-		text(b, &realKernels[numbers.Float][3])
+		if _, err := realKernels[numbers.Float][3].Text(&set); err != nil {
+			b.Fatal(err)
+		}
 	}
 }

@@ -10,11 +10,12 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
+//go:generate go run github.com/gpuframe/gpuframe/internal/kernelset/entries cuda
 //go:embed cuda/*.ptx
 var code embed.FS
 
 // set has a file of templates for cumulative operators and one for fills.
-var set = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
+var set = kernelset.Set{Files: code, Directory: "cuda", Apart: true, Entries: entries}
 
 const (
 	// aloneTiles is the number of tiles that one block scans without state and

@@ -20,7 +20,7 @@ var fillKernels = func() (all [6]kernelset.Instance) {
 			template = "fill_words"
 		}
 		all[log] = kernelset.Instance{
-			File: "fill", Template: template, Entry: fmt.Sprintf("fill_%d", 8<<log),
+			Template: template, Entry: fmt.Sprintf("fill_%d", 8<<log),
 			Holes: func() map[string]ptx.Hole { return fillHoles(1 << log) },
 		}
 	}

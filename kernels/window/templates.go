@@ -121,7 +121,7 @@ func newInstances(name string, define func(storage) definition) *instances {
 			}
 			d := define(s)
 			all[float][log] = instance{foldedBytes: d.foldedBytes(s), Instance: kernelset.Instance{
-				File: "cumulative", Template: d.template(s), Entry: entry,
+				Template: d.template(s), Entry: entry,
 				Holes: func() map[string]ptx.Hole { return d.holes(s) },
 			}}
 		}

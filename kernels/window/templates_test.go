@@ -8,7 +8,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/layout"
-	"github.com/gpuframe/gpuframe/internal/ptx"
 )
 
 // foldInstances returns the kernels of all folds and storages.
@@ -30,16 +29,6 @@ func foldInstances() []*kernelset.Instance {
 	return all
 }
 
-// text returns the text that the driver compiles for an instance, but for its name.
-func text(t testing.TB, i *kernelset.Instance) string {
-	template, err := set.Entry(i.File, i.Template)
-	require.NoError(t, err)
-	filled, lines, err := ptx.Fill(template, i.Holes())
-	require.NoError(t, err)
-	require.Positive(t, lines)
-	return filled
-}
-
 // TestTemplates fills all templates: each definition fits the holes of its template, and
 // no two kernels share a name.
 func TestTemplates(t *testing.T) {
@@ -51,15 +40,12 @@ func TestTemplates(t *testing.T) {
 	for _, i := range all {
 		require.False(t, names[i.Entry], i.Entry)
 		names[i.Entry], used[i.Template] = true, true
-		require.Equal(t, 1, strings.Count(text(t, i), ".entry "+i.Template+"("), i.Entry)
-	}
-	entries := 0
-	for _, name := range []string{"cumulative", "fill"} {
-		file, err := set.Text(name)
+		text, err := i.Text(&set)
 		require.NoError(t, err)
-		entries += strings.Count(file, ".entry ")
+		require.Equal(t, 1, strings.Count(text, ".entry "+i.Entry+"("), i.Entry)
+		require.NotContains(t, text, "//@", i.Entry)
 	}
-	require.Equal(t, entries, len(used), "each template is used")
+	require.Len(t, used, len(entries), "each template is used")
 }
 
 // BenchmarkText measures what the first use of a kernel adds to the driver's work: the
@@ -68,7 +54,9 @@ func BenchmarkText(b *testing.B) {
 	for _, i := range []*kernelset.Instance{&sum.kernels.of(storage{layout.Signed, 8}).Instance, &minimum.kernels.of(storage{layout.Float, 2}).Instance} {
 		b.Run(i.Entry, func(b *testing.B) {
 			for b.Loop() {
-				text(b, i)
+				if _, err := i.Text(&set); err != nil {
+					b.Fatal(err)
+				}
 			}
 		})
 	}
