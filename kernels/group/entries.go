@@ -6,8 +6,15 @@ import "github.com/gpuframe/gpuframe/internal/kernelset"
 
 // entries are the kernels and the templates of the family, and their files.
 var entries = kernelset.Entries{
-	"histogram_16": "histogram",
-	"histogram_32": "histogram",
-	"histogram_64": "histogram",
-	"histogram_8":  "histogram",
+	"accumulate":    "accumulate",
+	"finish":        "finish",
+	"first_of_each": "rows",
+	"histogram_16":  "histogram",
+	"histogram_32":  "histogram",
+	"histogram_64":  "histogram",
+	"histogram_8":   "histogram",
+	"list_offsets":  "rows",
+	"number_rows":   "rows",
+	"pair_numbers":  "rows",
+	"quantiles":     "rows",
 }
