@@ -74,6 +74,13 @@ for source in $sources; do
     fi
 done
 
+# The tables of entries, which a test keeps fresh.
+if ! $check; then
+    for family in $(for source in $sources; do dirname "$(dirname "$source")"; done | sort -u); do
+        if [ -e "$family/entries.go" ] && command -v go >/dev/null; then go generate "./$family"; fi
+    done
+fi
+
 if [ -n "$stale" ]; then
     echo "$0: not what the sources give:$stale" >&2
     echo "Run kernels/build.sh and commit what it writes. Compiled here with:" >&2
