@@ -13,13 +13,12 @@ type Aggregate struct {
 	function function
 	value    expr.Expr
 	// others are further expressions, of Covariance, Correlation and CountDistinct.
-	others    []expr.Expr
-	where     expr.Expr
-	freedom   int
-	quantile  float64
-	limit     int
-	separator string
-	name      string
+	others   []expr.Expr
+	where    expr.Expr
+	freedom  int
+	quantile float64
+	limit    int
+	name     string
 }
 
 // function is the function of an aggregate.
@@ -54,7 +53,6 @@ const (
 	collect
 	largest
 	smallest
-	join
 	functions
 )
 
@@ -63,7 +61,7 @@ var functionNames = [functions]string{
 	countAll: "count_all", countNull: "count_null", anyTrue: "any", allTrue: "all", variance: "variance", deviation: "stddev",
 	rowOfMinimum: "arg_min", rowOfMaximum: "arg_max", first: "first", last: "last", median: "median", quantile: "quantile",
 	countDistinct: "count_distinct", mode: "mode", covariance: "covariance", correlation: "correlation", skewness: "skewness",
-	anyValue: "any_value", collect: "collect", largest: "largest", smallest: "smallest", join: "join",
+	anyValue: "any_value", collect: "collect", largest: "largest", smallest: "smallest",
 }
 
 // Sum is the sum of an expression's values. A sum of integers, decimals or durations that
@@ -176,11 +174,6 @@ func Smallest(e expr.Expr, n int) Aggregate {
 	return Aggregate{function: smallest, value: e, limit: n}
 }
 
-// Join is the strings in the order of the rows, with a separator between them.
-func Join(e expr.Expr, separator string) Aggregate {
-	return Aggregate{function: join, value: e, separator: separator}
-}
-
 // Where restricts the aggregate to rows in which a condition is true, not false or null.
 // Several conditions must all be true.
 func (a Aggregate) Where(condition expr.Expr) Aggregate {
@@ -224,8 +217,6 @@ func (a Aggregate) String() string {
 		s += fmt.Sprintf(", %v", a.quantile)
 	case largest, smallest:
 		s += fmt.Sprintf(", %d", a.limit)
-	case join:
-		s += fmt.Sprintf(", %q", a.separator)
 	}
 	s += ")"
 	if !a.where.IsZero() {

@@ -146,9 +146,17 @@ func offsetsOnDevice(call *op.Call, out op.Buffers, ends memory.Slice[uint8], n 
 }
 
 func firstOfEachOnDevice(call *op.Call, out op.Buffers, g *grouping, counts, ends memory.Slice[uint64], limit uint64) error {
-	return launchRows(call, "rows", "first_of_each", g.rows, out.Values, g.numbers, counts, ends, limit, g.counted, int64(g.rows))
+	return launchRows(call, "rows", "first_of_each", g.rows, out.Values, g.numbers, counts, ends, uint64(counts.Len()), limit, g.counted, int64(g.rows))
 }
 
 func (q *quantiles) onDevice(call *op.Call, out op.Buffers) error {
 	return launchRows(call, "rows", "quantiles", q.groups, out.Values, out.Valid, q.values.argument(), q.counts, q.ends, q.fraction, uint64(q.groups))
+}
+
+func numbersOfListsOnDevice(call *op.Call, out op.Buffers, offsets memory.Slice[int32], g *grouping, elements int) error {
+	return launchRows(call, "rows", "numbers_of_lists", elements, out.Values, offsets, g.numbers, g.counted, int64(g.rows), uint64(elements))
+}
+
+func scatterOnDevice(call *op.Call, out op.Buffers, rows memory.Slice[uint8], g *grouping) error {
+	return launchRows(call, "rows", "scatter_numbers", g.rows, out.Values, rows, g.numbers, g.counted, int64(g.rows))
 }

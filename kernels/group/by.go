@@ -51,6 +51,8 @@ type Query struct {
 	table *buffer.Buffer
 	keys  []Key
 	where expr.Expr
+	// numbered keeps the number of each row when others are removed.
+	numbered bool
 }
 
 // By groups the rows of a table by keys: rows with equal values in all keys form a group.

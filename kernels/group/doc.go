@@ -1,5 +1,17 @@
 // Package group finds the groups of rows with equal values, or with values in the same
-// bin, and counts the rows of each.
+// bin, and aggregates the rows of each.
+//
+//	late, err := group.By(flights, group.Columns("carrier", "month")...).
+//		Where(expr.Col("cancelled").Eq(expr.Lit(false))).
+//		Aggregate(ctx, []group.Aggregate{
+//			group.Mean(expr.Col("delay")).As("mean"),
+//			group.Quantile(expr.Col("delay"), 0.9),
+//			group.CountAll().Where(expr.Col("delay").Gt(expr.Lit(15))).As("late"),
+//		}, group.ByOptions{Order: group.ByKey})
+//
+// [Query.Transform] adds the results to the rows, [Query.Pivot] makes a column for each of
+// some values. [Query.Partial] and [Merge] aggregate a table in parts. Functions of one
+// column:
 //
 //	values, err := group.Unique(ctx, names)      // a table of one column
 //	counts, err := group.ValueCounts(ctx, names) // the values and their counts
@@ -10,6 +22,42 @@
 // work and return without waiting for it; results stay on the device. On the host
 // device they compute before they return, with the same results. The caller releases
 // the results. All functions may be called from any goroutine.
+//
+// # Keys
+//
+// A [Key] is a column, an expression, or a column of its own. It has the types of
+// [Unique], or is a struct of these. Values are equal as for Unique: null is one value, or
+// rows with a null key are dropped.
+//
+// # Aggregates
+//
+// Nulls are skipped, and [Aggregate.Where] selects rows. An aggregate without values is
+// null; counts are 0 and lists empty. The types are those of package reduce, and:
+//
+//	Sum, Product, Mean, Count, …    as in package reduce; no products of floats
+//	Min, Max                        any type with an order              the same
+//	First, Last, AnyValue, Mode     any type                            the same
+//	Variance, StdDev, Skewness,     numbers                             float64
+//	Covariance, Correlation
+//	Median, Quantile                numbers                             float64
+//	CountDistinct                   types of keys, also several         int64
+//	Collect                         any type                            list
+//	Largest, Smallest               any type with an order              list
+//
+// Min and Max skip NaN if there are numbers, and −0 is less than 0. ArgMin and ArgMax
+// return row numbers of the table. A sum of integers or decimals that overflows its type
+// is null. Results are the same on every device, bit for bit.
+//
+// # Sums of floats
+//
+// The sum of a group depends only on its values: not on their order, the device, or how
+// the rows were divided into parts. The values are added as integers in fixed point, in
+// words of 64 bits at fixed exponents, of which a group keeps the four that begin with its
+// largest exponent. A sum of n values differs from the exact sum by less than n·2⁻⁸⁰ times
+// the largest magnitude, before it is rounded to float64 once. Up to 2³⁵ values of a group
+// can be added. Variances and other moments use such sums of powers and combine them with
+// some 100 bits: if the mean is a million times the spread, twelve digits are left.
+// Powers beyond the range of float64 give infinities or NaN.
 //
 // # Equal values
 //

@@ -41,14 +41,7 @@ func (r *run) finish(o *output) (*column.Column, error) {
 	}
 	f.is = formOf(l)
 	f.least = r.plan.accumulators[o.states[0]].least
-	f.isSigned = f.is.isSigned()
-	if o.value >= 0 && o.finish == finishMean {
-		in, err := layout.Of(r.plan.inputs[o.value].of)
-		if err != nil {
-			return nil, err
-		}
-		f.isSigned = in.Stored() == layout.Signed
-	}
+	f.isSigned = f.is.isSigned() || o.signed
 	result := op.Result{Type: o.of, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: o.nullable}
 	return newColumn(&r.call, result, func(out op.Buffers) error {
 		if r.call.OnHost() {

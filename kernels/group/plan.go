@@ -60,6 +60,10 @@ type output struct {
 	states  []int
 	counted bool
 	freedom int
+	// signed is set for sums of signed integers.
+	signed bool
+	// collected is set if value and others are lists of the values, of partial results.
+	collected bool
 	// value, others and where are numbers of inputs. where is negative without a condition.
 	value, where int
 	others       []int
@@ -210,7 +214,7 @@ func (p *plan) output(o *output) error {
 		return nil
 	case minimum, maximum, rowOfMinimum, rowOfMaximum:
 		return p.extreme(o)
-	case median, quantile, countDistinct, mode, collect, largest, smallest, join:
+	case median, quantile, countDistinct, mode, collect, largest, smallest:
 		return p.segment(o)
 	case covariance, correlation:
 		return p.joint(o)
@@ -309,6 +313,7 @@ func (p *plan) sum(o *output, t arrow.DataType, l layout.Layout, class layout.Cl
 		}
 	default:
 		kind = sumIntegers
+		o.signed = class == layout.Signed
 		o.makes(integerResult(class), finishInteger)
 		if isTemporal(l) {
 			o.of = t // a duration
@@ -440,11 +445,6 @@ func (p *plan) segment(o *output) error {
 			return fmt.Errorf("the number of values is %d, expected zero or more: %w", a.limit, device.ErrInvalidValue)
 		}
 		if rowkey.Check(t, 0) != nil {
-			return refusal(t)
-		}
-	case join:
-		o.of, o.nullable = t, true
-		if id := layout.Storage(t).ID(); id != arrow.STRING && id != arrow.LARGE_STRING {
 			return refusal(t)
 		}
 	}

@@ -283,7 +283,7 @@ func (r *run) filter(ctx context.Context, q Query) error {
 	if condition.IsZero() {
 		return nil
 	}
-	if r.plan.findsRows() {
+	if q.numbered || r.plan.findsRows() {
 		if err := r.numberRows(); err != nil {
 			return err
 		}

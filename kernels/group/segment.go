@@ -50,8 +50,6 @@ func (m *members) result() (*column.Column, error) {
 		return m.collect()
 	case largest, smallest:
 		return m.extremes()
-	case join:
-		return m.join()
 	}
 	return m.quantile()
 }
@@ -59,6 +57,9 @@ func (m *members) result() (*column.Column, error) {
 // find makes the table of members.
 func (m *members) find() error {
 	r, o := m.run, m.o
+	if o.collected {
+		return m.flatten()
+	}
 	numbers, err := selection.RowNumbers(r.groups.numbers, r.rows.RowCount())
 	if err != nil {
 		return err
@@ -179,8 +180,12 @@ func (m *members) ends(counts *column.Column) (*column.Column, error) {
 
 // sorted returns the members sorted by group, and by value if the key is given.
 func (m *members) sorted(key ...order.Key) (*buffer.Buffer, error) {
+	return m.sortedColumn(1, key...)
+}
+
+func (m *members) sortedColumn(number int, key ...order.Key) (*buffer.Buffer, error) {
 	keys := append([]order.Key{{Column: memberName(0)}}, key...)
-	rows, err := m.rows.Select(memberName(0), memberName(1))
+	rows, err := m.rows.Select(memberName(0), memberName(number))
 	if err != nil {
 		return nil, err
 	}
@@ -347,8 +352,11 @@ func (q *quantiles) onHost(out op.Buffers) error {
 }
 
 // collect returns the list of the values of each group.
-func (m *members) collect() (*column.Column, error) {
-	sorted, err := m.sorted()
+func (m *members) collect() (*column.Column, error) { return m.collectColumn(1) }
+
+// collectColumn returns the list of the values of a column of the members.
+func (m *members) collectColumn(number int) (*column.Column, error) {
+	sorted, err := m.sortedColumn(number)
 	if err != nil {
 		return nil, err
 	}
@@ -380,7 +388,7 @@ func (m *members) list(sorted *buffer.Buffer, ends *column.Column) (*column.Colu
 // for their number.
 func (m *members) exactValues(sorted *buffer.Buffer) (*column.Column, error) {
 	r := m.run
-	only, err := sorted.Select(memberName(1))
+	only, err := sorted.Select(sorted.Schema().Field(1).Name)
 	if err != nil {
 		return nil, err
 	}
@@ -477,7 +485,7 @@ func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column
 		}
 		clear(to.Values)
 		for row, number := range numbers[:g.rows] {
-			if uint64(row)-(groupEnds[number]-groupCounts[number]) < limit {
+			if int(number) < len(groupEnds) && uint64(row)-(groupEnds[number]-groupCounts[number]) < limit {
 				to.SetTrue(row)
 			}
 		}

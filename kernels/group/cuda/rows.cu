@@ -26,13 +26,14 @@ KERNEL list_offsets(u32 *offsets, const u64 *ends, u64 n) {
 
 // first_of_each writes a bit for each row that is among the first rows of its group. counts
 // and ends are those of the rows of each group.
-KERNEL first_of_each(u32 *keep, const u32 *numbers, const u64 *counts, const u64 *ends, u64 limit, const i64 *rows, i64 capacity) {
+KERNEL first_of_each(u32 *keep, const u32 *numbers, const u64 *counts, const u64 *ends, u64 groups, u64 limit, const i64 *rows,
+                     i64 capacity) {
     const u64 n = device_rows(rows, capacity), step = threads_per_grid(), padded = ((u64)capacity + 63) / 64 * 64;
     for (u64 row = thread_in_grid(); row < padded; row += step) {
         bool first = false;
         if (row < n) {
             const u32 group = numbers[row];
-            first = row - (ends[group] - counts[group]) < limit;
+            first = group < groups && row - (ends[group] - counts[group]) < limit;
         }
         const u32 bits = ballot(first);
         if (lane_in_warp() == 0)
@@ -64,4 +65,29 @@ KERNEL quantiles(u64 *results, u32 *valid, const Source values, const u64 *count
         }
         results[i] = x == x ? __builtin_bit_cast(u64, x) : nan_f64;
     }
+}
+
+// numbers_of_lists writes the number of the list of each element, as numbers has it, or all
+// bits set for elements outside of all lists.
+KERNEL numbers_of_lists(u32 *of, const i32 *offsets, const u32 *numbers, const i64 *rows, i64 capacity, u64 elements) {
+    const u64 n = device_rows(rows, capacity), step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < elements; i += step) {
+        u64 low = 0, high = n; // the first list that ends after the element
+        while (low < high) {
+            const u64 middle = low + (high - low) / 2;
+            if (offsets[middle + 1] > (i64)i)
+                high = middle;
+            else
+                low = middle + 1;
+        }
+        of[i] = low < n && offsets[low] <= (i64)i ? numbers[low] : 0xffffffff;
+    }
+}
+
+// scatter_numbers writes the number of each row to the place that it had before others were
+// removed.
+KERNEL scatter_numbers(u32 *of, const u64 *places, const u32 *numbers, const i64 *rows, i64 capacity) {
+    const u64 n = device_rows(rows, capacity), step = threads_per_grid();
+    for (u64 row = thread_in_grid(); row < n; row += step)
+        of[places[row]] = numbers[row];
 }

@@ -1,0 +1,376 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Partial returns the state of the aggregates of each group, instead of their results. The
+// tables of several parts of the rows, for example of the batches of a stream or of the
+// memory of several GPUs, are combined by [Merge]. The result of Merge is the same, bit for
+// bit, as that of [Query.Aggregate] for all rows.
+//
+// The table has the columns of the keys and then those of the states, which have the type
+// fixed-size binary or that of the values, or lists of them. It can be stored and sent like
+// any Arrow table. Its layout may change with the version of this package.
+//
+// Partial waits like Aggregate, and for the number of values if it collects them. ArgMin
+// and ArgMax cannot be merged, because the rows of a part are numbered from 0: the error
+// wraps device.ErrNotSupported. The caller releases the result.
+func (q Query) Partial(ctx context.Context, aggregates []Aggregate, options ...ByOptions) (*buffer.Buffer, error) {
+	only, err := op.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("group: partial: %w", err)
+	}
+	made, err := q.partial(ctx, aggregates, only)
+	if err != nil {
+		return nil, fmt.Errorf("group: partial: %w", err)
+	}
+	return made, nil
+}
+
+func (q Query) partial(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
+	r, err := q.begin(ctx, aggregates, options)
+	if err != nil {
+		return nil, err
+	}
+	return closing(r, r.partial)
+}
+
+// stateColumn is a column of a partial result: the states of an accumulator, or the values
+// of input value of an output.
+type stateColumn struct {
+	accumulator, output, value int
+	of                         arrow.DataType
+}
+
+// stateColumns returns the columns of a partial result after the keys.
+func (p *plan) stateColumns() (columns []stateColumn, err error) {
+	used := make([]bool, len(p.accumulators))
+	for i, o := range p.outputs {
+		if o.method == byState && o.finish == finishRow {
+			return nil, &AggregateError{i, o.aggregate, fmt.Errorf("row numbers of parts cannot be merged: %w", device.ErrNotSupported)}
+		}
+		for _, state := range o.states {
+			used[state] = used[state] || o.method == byState
+		}
+	}
+	for i, a := range p.accumulators {
+		if used[i] {
+			columns = append(columns, stateColumn{i, -1, -1, &arrow.FixedSizeBinaryType{ByteWidth: 8 * a.words()}})
+		}
+	}
+	for i, o := range p.outputs {
+		switch o.method {
+		case byRow:
+			columns = append(columns, stateColumn{-1, i, o.value, o.of})
+		case bySegment:
+			for _, value := range append([]int{o.value}, o.others...) {
+				columns = append(columns, stateColumn{-1, i, value, arrow.ListOf(p.inputs[value].of)})
+			}
+		}
+	}
+	return columns, nil
+}
+
+// partial returns the keys and the states of all groups.
+func (r *run) partial() (*buffer.Buffer, error) {
+	list, err := r.plan.stateColumns()
+	if err != nil {
+		return nil, err
+	}
+	if r.states, err = accumulateAll(&r.call, r.groups, r.plan.accumulators, r.input, r.call.Allocate); err != nil {
+		return nil, err
+	}
+	r.owned.add(r.states)
+	keys := r.groups.keys
+	var fields []arrow.Field
+	var columns []*column.Column
+	for i, f := range keys.Schema().Fields() {
+		fields = append(fields, arrow.Field{Name: r.names[i], Type: f.Type, Nullable: true})
+		columns = append(columns, keys.Column(i))
+	}
+	var made owned
+	for i, s := range list {
+		c, err := r.stateColumn(s)
+		if err != nil {
+			return nil, errors.Join(err, made.release())
+		}
+		made.add(c)
+		fields = append(fields, arrow.Field{Name: fmt.Sprintf("state %d", i), Type: s.of, Nullable: s.accumulator < 0})
+		columns = append(columns, c)
+	}
+	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, keys.Rows())
+	return released(table, err, made.release())
+}
+
+func (r *run) stateColumn(s stateColumn) (*column.Column, error) {
+	if s.accumulator >= 0 {
+		return column.New(column.Data{
+			Type: s.of, Length: r.states.capacity, Rows: r.groups.keys.RowCount(),
+			Buffers: []column.Bytes{{}, r.states.of[s.accumulator]}, Manager: r.call.Manager,
+		})
+	}
+	o := r.plan.outputs[s.output]
+	if o.method == byRow {
+		values, err := r.input(o.value)
+		if err != nil {
+			return nil, err
+		}
+		return r.pick(&o, values)
+	}
+	return r.collected(&o, s)
+}
+
+// collected returns the values of an input that an output reads, as a list for each group.
+func (r *run) collected(o *output, s stateColumn) (*column.Column, error) {
+	own := *o
+	own.of = s.of
+	m := &members{run: r, o: &own}
+	err := m.find()
+	var made *column.Column
+	if err == nil {
+		number := 1
+		for i, value := range o.others {
+			if s.value == value {
+				number = 2 + i
+			}
+		}
+		made, err = m.collectColumn(number)
+	}
+	return released(made, err, m.owned.release())
+}
+
+// Merge combines tables of [Query.Partial], made with the same keys and aggregates, and
+// returns the result of [Query.Aggregate] for all their rows. The schema is that of the
+// tables that were aggregated. The order of the tables is that of the rows, for aggregates
+// that depend on it: First, Last, Mode and Collect.
+//
+// The rows were selected before: Nulls and conditions have no effect. Merge waits like
+// selection.Concat and Aggregate. The caller keeps the tables, and releases the result.
+func Merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer, aggregates []Aggregate, options ...ByOptions) (*buffer.Buffer, error) {
+	only, err := op.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("group: merge: %w", err)
+	}
+	made, err := merge(ctx, schema, partials, aggregates, only)
+	if err != nil {
+		return nil, fmt.Errorf("group: merge: %w", err)
+	}
+	return made, nil
+}
+
+func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
+	if len(partials) == 0 {
+		return nil, fmt.Errorf("no table is given, expected one or more: %w", device.ErrInvalidValue)
+	}
+	if schema == nil {
+		return nil, fmt.Errorf("the schema is nil, expected that of the aggregated tables: %w", device.ErrInvalidValue)
+	}
+	if err := options.check(); err != nil {
+		return nil, err
+	}
+	p, err := newPlan(schema, aggregates)
+	if err != nil {
+		return nil, err
+	}
+	list, err := p.stateColumns()
+	if err != nil {
+		return nil, err
+	}
+	for i, table := range partials {
+		if err := table.Check(); err != nil {
+			return nil, fmt.Errorf("table %d: %w", i, err)
+		}
+		if err := checkPartial(table, list); err != nil {
+			return nil, fmt.Errorf("table %d: %w", i, err)
+		}
+	}
+	scratch := options.Options
+	scratch.Tag = op.ScratchTag
+	all, err := selection.Concat(ctx, partials, scratch)
+	if err != nil {
+		return nil, err
+	}
+	r := &run{options: options, plan: p.merging(list), ranks: map[int]*column.Column{}}
+	r.owned.add(all)
+	if err := r.prepareMerge(ctx, all, list); err != nil {
+		return nil, errors.Join(err, r.close())
+	}
+	return closing(r, r.result)
+}
+
+// checkPartial refuses tables without the columns of a partial result.
+func checkPartial(table *buffer.Buffer, list []stateColumn) error {
+	keys := table.NumColumns() - len(list)
+	if keys < 1 {
+		return fmt.Errorf("it has %d columns, expected one or more keys and %d columns of states: %w", table.NumColumns(), len(list), buffer.ErrSchema)
+	}
+	for i, s := range list {
+		if f := table.Schema().Field(keys + i); !arrow.TypeEqual(f.Type, s.of) {
+			return fmt.Errorf("column %q has the type %v, expected the states of type %v that Partial makes for these aggregates: %w", f.Name, f.Type, s.of, buffer.ErrSchema)
+		}
+	}
+	return nil
+}
+
+// merging returns the plan that merges states. Its inputs are the columns of states.
+func (p *plan) merging(list []stateColumn) *plan {
+	m := &plan{outputs: make([]output, len(p.outputs))}
+	placed := make([]int, len(p.accumulators))
+	for i, s := range list {
+		m.inputs = append(m.inputs, input{of: s.of, ranked: -1})
+		if s.accumulator >= 0 {
+			a := p.accumulators[s.accumulator]
+			a.value, a.other, a.where, a.merges = i, -1, -1, true
+			placed[s.accumulator] = len(m.accumulators)
+			m.accumulators = append(m.accumulators, a)
+		}
+	}
+	for i := range p.outputs {
+		o := &m.outputs[i]
+		*o = p.outputs[i]
+		o.where, o.others = -1, nil
+		if o.method == byState {
+			o.value, o.states = -1, nil
+			for _, state := range p.outputs[i].states {
+				o.states = append(o.states, placed[state])
+			}
+		}
+	}
+	for i, s := range list {
+		if s.output < 0 {
+			continue
+		}
+		o := &m.outputs[s.output]
+		switch {
+		case o.method == byRow:
+			a := p.accumulators[o.states[0]]
+			o.value = i
+			a.other, a.where = i, -1
+			if a.kind == firstGreatest {
+				a.value = m.rank(i)
+			}
+			o.states = []int{m.accumulate(a)}
+		case !o.collected:
+			o.value, o.collected = i, true
+		default:
+			o.others = append(o.others, i)
+		}
+	}
+	return m
+}
+
+// prepareMerge finds the groups of partial results.
+func (r *run) prepareMerge(ctx context.Context, all *buffer.Buffer, list []stateColumn) error {
+	keys := all.NumColumns() - len(list)
+	columns, names := make([]*column.Column, all.NumColumns()), make([]string, all.NumColumns())
+	for i := range columns {
+		columns[i] = all.Column(i)
+		if i < keys {
+			names[i] = keyName(i)
+			r.names = append(r.names, all.Schema().Field(i).Name)
+		} else {
+			names[i] = inputName(i - keys)
+		}
+	}
+	rows, err := tableOf(names, columns, all.Rows())
+	if err := r.replace(rows, err); err != nil {
+		return err
+	}
+	if r.call, err = op.Begin(ctx, r.options.Options, columns...); err != nil {
+		return err
+	}
+	if err := r.exact(); err != nil {
+		return err
+	}
+	if r.groups, err = findGroups(&r.call, r.rows, keys, r.options); err == nil {
+		r.owned.add(r.groups)
+	}
+	return err
+}
+
+// flatten makes the table of members of lists that Partial has collected.
+func (m *members) flatten() error {
+	r := m.run
+	var columns []*column.Column
+	names := []string{memberName(0)}
+	for i, number := range append([]int{m.o.value}, m.o.others...) {
+		lists, err := r.input(number)
+		if err != nil {
+			return err
+		}
+		child := lists.Child(0)
+		if i == 0 {
+			numbers, err := m.numbersOfLists(lists, child.Len())
+			if err != nil {
+				return err
+			}
+			columns = append(columns, numbers)
+		}
+		values, err := child.SliceCapacity(0, child.Len())
+		if err != nil {
+			return err
+		}
+		m.owned.add(values)
+		names, columns = append(names, memberName(1+i)), append(columns, values)
+	}
+	rows, err := tableOf(names, columns, buffer.Rows{Count: int64(columns[0].Len()), Manager: r.call.Manager})
+	if err == nil {
+		m.own(rows)
+	}
+	return err
+}
+
+// numbersOfLists returns the number of the group of each element of lists, or a number
+// beyond all groups for elements outside of the lists.
+func (m *members) numbersOfLists(lists *column.Column, elements int) (*column.Column, error) {
+	r := m.run
+	region, err := lists.Buffer(1).Slice(4*lists.Offset(), lists.Buffer(1).Len())
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := memory.Reinterpret[int32](region)
+	if err != nil {
+		return nil, err
+	}
+	g := r.groups
+	made, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: elements}, func(out op.Buffers) error {
+		if !r.call.OnHost() {
+			return numbersOfListsOnDevice(&r.call, out, offsets, g, elements)
+		}
+		to, err := out.Host()
+		ends, endsErr := offsets.Host()
+		numbers, numbersErr := g.numbers.Host()
+		if err := errors.Join(err, endsErr, numbersErr); err != nil {
+			return err
+		}
+		of := op.Elements[uint32](to.Values)
+		for i := range of {
+			of[i] = noGroup
+		}
+		for list := range g.rows {
+			for i := max(ends[list], 0); i < min(ends[list+1], int32(len(of))); i++ {
+				of[i] = numbers[list]
+			}
+		}
+		return nil
+	})
+	if err == nil {
+		m.owned.add(made)
+	}
+	return made, err
+}
+
+// noGroup is the number of rows without a group.
+const noGroup = 1<<32 - 1
