@@ -51,7 +51,7 @@ var inputs = map[string]func(i, n int, random *rand.Rand) uint64{
 		}
 		return random.Uint64()
 	},
-	// The sample of 30,001 rows has none of a run that is too long to be finished.
+	// The samples of 29,000 and of 30,001 rows have none of a run that is too long to be finished.
 	"hidden run": func(i, n int, random *rand.Rand) uint64 {
 		if i > n-150 {
 			return 0x7777777700000000 | random.Uint64()>>32
@@ -262,9 +262,9 @@ func TestPortions(t *testing.T) {
 		for _, numbers := range []radix.Numbers{radix.NoNumbers, radix.RowNumbers} {
 			s := radix.Sort{Width: 32, High: 26, Rows: 50000, Numbers: numbers, Limits: radix.Limits{PortionTiles: 2}}
 			check(t, mgr, s, s.Rows, func(int) uint64 { return random.Uint64() })
-			s.Limits.Finishing = 1
-			check(t, mgr, s, s.Rows, func(int) uint64 { return random.Uint64() })
 			check(t, mgr, s, 3000, func(int) uint64 { return random.Uint64() })
+			s = radix.Sort{Width: 64, High: 64, Rows: 29000, Numbers: numbers, Limits: radix.Limits{PortionTiles: 2, Finishing: 1}}
+			check(t, mgr, s, s.Rows, func(i int) uint64 { return inputs["hidden run"](i, s.Rows, random) })
 		}
 	})
 }

@@ -88,8 +88,8 @@ const (
 	smallRows, smallThreads, smallEach = 4096, 1024, 4
 	histogramThreads                   = 256
 	// histogramRows is the fewest rows for which a block is worth its start.
-	histogramRows = 4096
-	passThreads   = 512
+	histogramRows           = 4096
+	passThreads, passBlocks = 512, 2
 
 	// The counts of a portion have 30 bits.
 	portionRows   = 1 << 29
@@ -110,7 +110,7 @@ func (s *Sort) digits() int { return (s.High - s.Low + digitBits - 1) / digitBit
 func (s *Sort) small() bool { return s.Rows <= limit(s.Limits.OneBlock, smallRows) }
 
 func (s *Sort) finishing() bool {
-	return s.digits() >= finishingDigits && s.Numbers != PackedNumbers && s.Rows >= limit(s.Limits.Finishing, finishingRows)
+	return s.Width == 64 && s.digits() >= finishingDigits && s.Numbers != PackedNumbers && s.Rows >= limit(s.Limits.Finishing, finishingRows)
 }
 
 // passItems is the number of rows of a thread in a pass, by width and by whether numbers

@@ -105,13 +105,12 @@ template <typename Key, u32 threads, u32 items> struct PassMemory {
 
 extern __shared__ __attribute__((aligned(16))) u8 pass_memory[];
 
-template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pass(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
+// pass_tile moves the rows of the next tile. It returns false if none is left.
+template <typename Key, Payload payload, u32 threads, u32 items>
+DEVICE bool pass_tile(const Call &call, const Slot &slot, u32 round, u32 number, const Portion &portion, bool keep_keys) {
     constexpr u32 warps = threads / warp_threads, tile_rows = threads * items;
     static_assert(threads >= digit_values, "a thread for each digit");
     PassMemory<Key, threads, items> &shared = *(PassMemory<Key, threads, items> *)pass_memory;
-    const Slot slot = call.plan->slots[round][number];
-    if (slot.mode == skip)
-        return;
     const u32 thread = thread_in_block(), warp = thread / warp_threads, lane = lane_in_warp();
     u32 *const counters = shared.counters[warp];
     if (thread == 0)
@@ -124,15 +123,15 @@ template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pas
     const u64 n = call.count(), begin = ((u64)portion.number * portion.tiles + tile) * tile_rows;
     const u32 area = (slot.index * portion.portions + portion.number) & 1;
     u32 *const own = portion.state + area * portion.state_words + (u64)tile * digit_values + thread;
-    if (slot.mode == scatter && thread < digit_values)
+    if (slot.mode == scatter && tile < portion.tiles && thread < digit_values)
         portion.state[(area ^ 1) * portion.state_words + (u64)tile * digit_values + thread] = 0;
     if (begin >= n)
-        return;
+        return false;
     const u32 there = n - begin < tile_rows ? (u32)(n - begin) : tile_rows;
     const bool whole = there == tile_rows, keys_left = keep_keys || !slot.last;
     if (slot.mode != scatter) {
         move_rows<Key, payload>(call, slot, begin, begin + there, keys_left);
-        return;
+        return true;
     }
 
     // A warp has items · 32 consecutive rows. Absent rows have the highest digit, and so
@@ -247,4 +246,22 @@ template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pas
                 call.rows[slot.to][place[i]] = shared.rows[at];
         }
     }
+    return true;
+}
+
+// pass moves one tile.
+template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pass(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
+    const Slot slot = call.plan->slots[round][number];
+    if (slot.mode != skip)
+        pass_tile<Key, payload, threads, items>(call, slot, round, number, portion, keep_keys);
+}
+
+// pass_all moves tiles until none is left, for launches that seldom have work: starting a
+// block for each tile would take most of their time. The only portion is the first.
+template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pass_all(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
+    const Slot slot = call.plan->slots[round][number];
+    if (slot.mode == skip)
+        return;
+    while (pass_tile<Key, payload, threads, items>(call, slot, round, number, portion, keep_keys))
+        synchronize_block();
 }
