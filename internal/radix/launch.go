@@ -18,17 +18,17 @@ var set = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
 const file = "radix"
 
 // names are the kernels for a width of keys, with or without numbers.
-type names struct{ histogram, sample, pass, small, runs, again string }
+type names struct{ histogram, sample, pass, small, runs string }
 
 // kernelNames is indexed by width and by the numbers that travel along.
 var kernelNames = [2][3]names{
 	{
-		{"radix_histogram_32", "radix_sample_32", "radix_pass_32_alone", "radix_small_32_alone", "", ""},
-		{"radix_histogram_32", "radix_sample_32", "radix_pass_32_rows", "radix_small_32_rows", "", ""},
+		{"radix_histogram_32", "radix_sample_32", "radix_pass_32_alone", "radix_small_32_alone", ""},
+		{"radix_histogram_32", "radix_sample_32", "radix_pass_32_rows", "radix_small_32_rows", ""},
 	}, {
-		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_alone", "radix_small_64_alone", "radix_runs_64_alone", "radix_again_64_alone"},
-		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_rows", "radix_small_64_rows", "radix_runs_64_rows", "radix_again_64_rows"},
-		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_packed", "radix_small_64_packed", "", ""},
+		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_alone", "radix_small_64_alone", "radix_runs_64_alone"},
+		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_rows", "radix_small_64_rows", "radix_runs_64_rows"},
+		{"radix_histogram_64", "radix_sample_64", "radix_pass_64_packed", "radix_small_64_packed", ""},
 	},
 }
 
@@ -120,18 +120,14 @@ func (l *launcher) round(round, slots int) error {
 	}
 	// The runs are sorted by keys.
 	keep := uint32(index(!l.DropKeys || round == 0 && l.finishing()))
-	// The second round seldom has work. Blocks that take several tiles start faster than
-	// one for each tile, but all tiles must be of one launch.
-	name, blocks := l.names.pass, tiles
-	if round == 1 && portions == 1 {
-		name, blocks = l.names.again, min(tiles, max(l.call.Stream.Device().Info().Multiprocessors, 1)*passBlocks)
-	}
+	// Each block takes several tiles.
+	blocks := min(tiles, max(l.call.Stream.Device().Info().Multiprocessors, 1)*passBlocks)
 	for slot := range slots {
 		if err := cancel.Error(l.call.Context()); err != nil {
 			return err
 		}
 		for portion := range portions {
-			err := l.launchWith(name, blocks, passThreads, l.passBytes(), uint32(round), uint32(slot), keep,
+			err := l.launchWith(l.names.pass, blocks, passThreads, l.passBytes(), uint32(round), uint32(slot), keep,
 				state, l.areaBytes()/4, uint32(portion), uint32(portions), uint32(tiles))
 			if err != nil {
 				return err

@@ -54,18 +54,18 @@ template <typename Key, Payload payload> DEVICE void sort_small(const Call &call
         });
     if constexpr (payload == packed) {
         for (u32 i = thread; i < n; i += threads)
-            call.rows[0][i] = call.row(keys[i]);
+            call.rows0[i] = call.row(keys[i]);
         return;
     }
     if constexpr (payload == separate) {
         // The row numbers given may be in the memory of the result.
         u32 held[most_each];
-        const u32 *const from = call.rows[source];
+        const u32 *const from = call.rows(source);
         for (u32 i = 0; i < most_each && i * threads + thread < n; i++)
             held[i] = numbered ? rows[i * threads + thread] : from[rows[i * threads + thread]];
         synchronize_block();
         for (u32 i = 0; i < most_each && i * threads + thread < n; i++)
-            call.rows[0][i * threads + thread] = held[i];
+            call.rows0[i * threads + thread] = held[i];
     }
     for (u32 i = thread; i < n; i += threads)
         call.key<Key>(0)[i] = call.encoding.decode(keys[i]);

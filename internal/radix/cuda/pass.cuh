@@ -13,7 +13,8 @@
 // the portion up to its end. A portion has less than 2³⁰ rows.
 static constexpr u32 known_tile = 1u << 30, known_prefix = 2u << 30, count_mask = (1u << 30) - 1;
 
-// Portion is the rows of one launch, of all tiles even if fewer have rows. state has two
+// Portion is the rows of one launch, of all tiles even if fewer have rows. Each block takes
+// tickets until one is not below tiles, so a launch takes as many as tiles and blocks. state has two
 // areas of state_words. Launches alternate between them, and each clears the other one for
 // the next. The first area is zero at the start.
 struct Portion {
@@ -64,9 +65,12 @@ DEVICE u32 peers(u32 digit) {
     u32 same = whole_warp;
 #pragma unroll
     for (u32 bit = 0; bit < digit_bits; bit++) {
-        const bool one = (digit >> bit & 1) != 0;
-        const u32 ones = ballot(one);
-        same &= one ? ones : ~ones;
+        // The lanes with the same bit. clang would take seven instructions for these four.
+        u32 with;
+        asm volatile("{\n\t.reg .pred p;\n\tand.b32 %0, %1, %2;\n\tsetp.ne.u32 p, %0, 0;\n\tvote.sync.ballot.b32 %0, p, 0xffffffff;\n\t@!p not.b32 %0, %0;\n\t}"
+                     : "=r"(with)
+                     : "r"(digit), "r"(1u << bit));
+        same &= with;
     }
     return same;
 }
@@ -79,13 +83,13 @@ template <typename Key, Payload payload> DEVICE void move_rows(const Call &call,
             if (slot.first != slot.last)
                 key = slot.first ? call.encoding.encode(key) : call.encoding.decode(key);
             if (payload == packed && slot.last) {
-                call.rows[0][i] = call.row(key);
+                call.rows0[i] = call.row(key);
                 continue;
             }
             call.key<Key>(slot.to)[i] = key;
         }
         if constexpr (payload == separate)
-            call.rows[slot.to][i] = slot.numbers ? (u32)i : call.rows[slot.from][i];
+            call.rows(slot.to)[i] = slot.numbers ? (u32)i : call.rows(slot.from)[i];
     }
 }
 
@@ -113,20 +117,24 @@ DEVICE bool pass_tile(const Call &call, const Slot &slot, u32 round, u32 number,
     PassMemory<Key, threads, items> &shared = *(PassMemory<Key, threads, items> *)pass_memory;
     const u32 thread = thread_in_block(), warp = thread / warp_threads, lane = lane_in_warp();
     u32 *const counters = shared.counters[warp];
+    u32 lanes_below;
+    asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes_below)); // kept in a register
     if (thread == 0)
-        shared.ticket = take_tile(&call.plan->tickets[round][number]) - portion.number * portion.tiles;
+        shared.ticket = take_tile(&call.plan->tickets[round][number]) - portion.number * (portion.tiles + blocks_per_grid());
 #pragma unroll
     for (u32 i = 0; i < digit_values; i += warp_threads)
         counters[i + lane] = 0;
     synchronize_block();
     const u32 tile = shared.ticket;
+    if (tile >= portion.tiles)
+        return false;
     const u64 n = call.count(), begin = ((u64)portion.number * portion.tiles + tile) * tile_rows;
     const u32 area = (slot.index * portion.portions + portion.number) & 1;
     u32 *const own = portion.state + area * portion.state_words + (u64)tile * digit_values + thread;
-    if (slot.mode == scatter && tile < portion.tiles && thread < digit_values)
+    if (slot.mode == scatter && thread < digit_values)
         portion.state[(area ^ 1) * portion.state_words + (u64)tile * digit_values + thread] = 0;
     if (begin >= n)
-        return false;
+        return true;
     const u32 there = n - begin < tile_rows ? (u32)(n - begin) : tile_rows;
     const bool whole = there == tile_rows, keys_left = keep_keys || !slot.last;
     if (slot.mode != scatter) {
@@ -190,7 +198,7 @@ DEVICE bool pass_tile(const Call &call, const Slot &slot, u32 round, u32 number,
 #pragma unroll
     for (u32 i = 0; i < items; i++) {
         const u32 digit = (u32)(key[i] >> shift) & mask;
-        const u32 same = peers(digit), below = __builtin_popcount(same & (1u << lane) - 1);
+        const u32 same = peers(digit), below = __builtin_popcount(same & lanes_below);
         const u32 leader = 31 - __builtin_clz(same);
         u32 before = 0;
         if (lane == leader)
@@ -214,51 +222,72 @@ DEVICE bool pass_tile(const Call &call, const Slot &slot, u32 round, u32 number,
 
     Key *const to = call.key<Key>(slot.to);
     u32 place[items];
+    // Whole tiles have loops without bounds.
+    const auto store = [&](auto put) {
+        if (whole) {
 #pragma unroll
-    for (u32 i = 0; i < items; i++) {
-        const u32 at = i * threads + thread;
-        const Key moved = shared.keys[at];
-        place[i] = shared.to[(u32)(moved >> shift) & mask] + at;
-        if (!whole && at >= there)
-            continue;
-        if (payload == packed && slot.last)
-            call.rows[0][place[i]] = call.row(moved);
-        else if (keys_left)
-            to[place[i]] = slot.last ? call.encoding.decode(moved) : moved;
-    }
-    if constexpr (payload == separate) {
-        const u32 *const rows = call.rows[slot.numbers ? 0 : slot.from] + begin + first;
-        u32 number_of[items];
+            for (u32 i = 0; i < items; i++) {
+                const u32 at = i * threads + thread;
+                const Key moved = shared.keys[at];
+                place[i] = shared.to[(u32)(moved >> shift) & mask] + at;
+                put(place[i], moved);
+            }
+        } else {
 #pragma unroll
-        for (u32 i = 0; i < items; i++) {
-            const u32 row = i * warp_threads;
-            number_of[i] = slot.numbers ? (u32)begin + first + row : whole || first + row < there ? rows[row] : 0;
+            for (u32 i = 0; i < items; i++) {
+                const u32 at = i * threads + thread;
+                const Key moved = shared.keys[at];
+                place[i] = shared.to[(u32)(moved >> shift) & mask] + at;
+                if (at < there)
+                    put(place[i], moved);
+            }
         }
+    };
+    if (payload == packed && slot.last)
+        store([&](u32 at, Key moved) { call.rows0[at] = call.row(moved); });
+    else if (!keys_left)
+        store([&](u32, Key) {});
+    else if (slot.last)
+        store([&](u32 at, Key moved) { to[at] = call.encoding.decode(moved); });
+    else
+        store([&](u32 at, Key moved) { to[at] = moved; });
+    if constexpr (payload == separate) {
+        const u32 *const rows = call.rows(slot.from) + begin + first;
+        u32 number_of[items];
+        if (slot.numbers)
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                number_of[i] = (u32)begin + first + i * warp_threads;
+        else if (whole)
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                number_of[i] = rows[i * warp_threads];
+        else
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                number_of[i] = first + i * warp_threads < there ? rows[i * warp_threads] : 0;
         synchronize_block();
 #pragma unroll
         for (u32 i = 0; i < items; i++)
             shared.rows[rank[i]] = number_of[i];
         synchronize_block();
+        u32 *const rows_to = call.rows(slot.to);
+        if (whole)
 #pragma unroll
-        for (u32 i = 0; i < items; i++) {
-            const u32 at = i * threads + thread;
-            if (whole || at < there)
-                call.rows[slot.to][place[i]] = shared.rows[at];
-        }
+            for (u32 i = 0; i < items; i++)
+                rows_to[place[i]] = shared.rows[i * threads + thread];
+        else
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                if (i * threads + thread < there)
+                    rows_to[place[i]] = shared.rows[i * threads + thread];
     }
     return true;
 }
 
-// pass moves one tile.
+// pass moves tiles until none is left. A block for each tile would take 100 µs to start
+// and end all blocks of a pass that is skipped.
 template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pass(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
-    const Slot slot = call.plan->slots[round][number];
-    if (slot.mode != skip)
-        pass_tile<Key, payload, threads, items>(call, slot, round, number, portion, keep_keys);
-}
-
-// pass_all moves tiles until none is left, for launches that seldom have work: starting a
-// block for each tile would take most of their time. The only portion is the first.
-template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pass_all(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
     const Slot slot = call.plan->slots[round][number];
     if (slot.mode == skip)
         return;

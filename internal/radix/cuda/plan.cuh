@@ -95,8 +95,8 @@ struct Plan {
 // input, or in buffer 0 or 1.
 struct Call {
     Plan *plan;
-    void *keys[3];
-    u32 *rows[2];
+    void *keys0, *keys1, *values;
+    u32 *rows0, *rows1;
     const i64 *counted;
     i64 capacity;
     Field field;
@@ -106,12 +106,15 @@ struct Call {
     template <typename Key> METHOD u32 row(Key key) const { return (u32)key & (u32)((1ull << field.low) - 1); }
 
     METHOD u64 count() const { return device_rows(counted, capacity); }
-    template <typename Key> METHOD Key *key(u32 buffer) const { return (Key *)keys[buffer]; }
+    // An array of pointers would lie in local memory, and accesses would not be known to be
+    // to global memory.
+    template <typename Key> METHOD Key *key(u32 buffer) const { return (Key *)(buffer == 0 ? keys0 : buffer == 1 ? keys1 : values); }
+    METHOD u32 *rows(u32 buffer) const { return buffer == 0 ? rows0 : rows1; }
 };
 
 #define CALL_PARAMETERS                                                                                                                                        \
     Plan *plan, void *keys0, void *keys1, void *values, u32 *rows0, u32 *rows1, const i64 *counted, i64 capacity, u32 low, u32 high, Encoding encoding
-#define CALL_ARGUMENTS {plan, {keys0, keys1, values}, {rows0, rows1}, counted, capacity, {low, high}, encoding}
+#define CALL_ARGUMENTS {plan, keys0, keys1, values, rows0, rows1, counted, capacity, {low, high}, encoding}
 static constexpr u32 input = 2;
 
 // Wanted holds the wishes of the host.

@@ -26,15 +26,10 @@
     }
 
 // Only keys of 64 bits have digits that are left to the last step.
-#define RADIX_RUNS(suffix, Key, payload, items)                                                                                                                \
-    KERNEL RESIDENT_BOUNDS(pass_threads, pass_blocks)                                                                                                          \
-    radix_again_##suffix(CALL_PARAMETERS, u32 round, u32 slot, u32 keep_keys, u32 *state, u64 state_words, u32 number, u32 portions, u32 tiles) {              \
-        const Call call = CALL_ARGUMENTS;                                                                                                                      \
-        pass_all<Key, payload, pass_threads, items>(call, round, slot, {state, state_words, number, portions, tiles}, keep_keys != 0);                         \
-    }                                                                                                                                                          \
+#define RADIX_RUNS(suffix, Key, numbers)                                                                                                                \
     KERNEL LAUNCH_BOUNDS(histogram_threads) radix_runs_##suffix(CALL_PARAMETERS) {                                                                             \
         const Call call = CALL_ARGUMENTS;                                                                                                                      \
-        finish_runs<Key, payload == separate>(call);                                                                                                           \
+        finish_runs<Key, numbers>(call);                                                                                                           \
     }
 
 static constexpr u32 pass_threads = 512, pass_blocks = 2;
@@ -49,8 +44,8 @@ RADIX_OF(64_alone, u64, nothing, 14)
 RADIX_OF(64_rows, u64, separate, 12)
 RADIX_OF(64_packed, u64, packed, 14)
 
-RADIX_RUNS(64_alone, u64, nothing, 14)
-RADIX_RUNS(64_rows, u64, separate, 12)
+RADIX_RUNS(64_alone, u64, false)
+RADIX_RUNS(64_rows, u64, true)
 
 KERNEL LAUNCH_BOUNDS(digit_values) radix_plan(CALL_PARAMETERS, u32 source, u32 numbered, u32 finishing) {
     const Call call = CALL_ARGUMENTS;

@@ -13,7 +13,7 @@ template <typename Key, bool numbers> DEVICE void finish_runs(const Call &call) 
     const u64 n = call.count();
     const u32 shift = plan.shift;
     Key *const keys = call.key<Key>(0);
-    u32 *const rows = call.rows[0];
+    u32 *const rows = call.rows0;
     const auto order = [&](Key key) { return call.field.of(call.encoding.encode(key)); };
     // The thread of the first row of a run sorts the run by insertion. It changes no
     // prefixes, so threads of other runs read the same ones before and after.
