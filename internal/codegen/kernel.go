@@ -172,21 +172,28 @@ func few(b *ptx.Builder) span {
 	return span{row: row, short: true, chunk: b.Op(ptx.Word32, "shr.u32", row, "5"), lane: b.Op(ptx.Word32, "and.b32", row, "31")}
 }
 
+// chunkOf writes the number of a warp's chunk of rows, its first row and the number of
+// rows that it has, in 32 bits. Warps without rows end here.
+func chunkOf(b *ptx.Builder, rows int) (s span, first, left ptx.Register) {
+	n, capacity := rowCount(b)
+	n = b.Op(ptx.Word64, "min.s64", n, capacity)
+	thread := b.Op(ptx.Word32, "mov.u32", "%tid.x")
+	s.lane = b.Op(ptx.Word32, "and.b32", thread, "31")
+	s.chunk = b.Op(ptx.Word32, "mad.lo.u32", b.Op(ptx.Word32, "mov.u32", "%ctaid.x"), number(threads/warp),
+		b.Op(ptx.Word32, "shr.u32", thread, "5"))
+	first = b.Op(ptx.Word64, "mul.wide.u32", s.chunk, number(rows))
+	b.Emit("@%s ret", b.Op(ptx.Predicate, "setp.ge.s64", first, n))
+	left = b.Op(ptx.Word64, "min.s64", b.Op(ptx.Word64, "sub.s64", n, first), number(rows))
+	return s, first, b.Op(ptx.Word32, "cvt.u32.u64", left)
+}
+
 // many writes the span of several rows per lane. All lanes of the last warp continue,
 // because the ballots need them, with predicates for their rows. Whole chunks and the
 // last chunk therefore share their code.
 func many(b *ptx.Builder, rows int) span {
-	n, capacity := rowCount(b)
-	n = b.Op(ptx.Word64, "min.s64", n, capacity)
-	thread := b.Op(ptx.Word32, "mov.u32", "%tid.x")
-	lane := b.Op(ptx.Word32, "and.b32", thread, "31")
-	chunk := b.Op(ptx.Word32, "mad.lo.u32", b.Op(ptx.Word32, "mov.u32", "%ctaid.x"), number(threads/warp),
-		b.Op(ptx.Word32, "shr.u32", thread, "5"))
-	first := b.Op(ptx.Word64, "mul.wide.u32", chunk, number(warp*rows))
-	b.Emit("@%s ret", b.Op(ptx.Predicate, "setp.ge.s64", first, n))
-	left := b.Op(ptx.Word64, "min.s64", b.Op(ptx.Word64, "sub.s64", n, first), number(warp*rows))
-	s := span{chunk: chunk, lane: lane, row: b.Op(ptx.Word64, "add.s64", first, b.Op(ptx.Word64, "cvt.u64.u32", lane))}
-	own := b.Op(ptx.Word32, "sub.s32", b.Op(ptx.Word32, "cvt.u32.u64", left), lane)
+	s, first, left := chunkOf(b, warp*rows)
+	s.row = b.Op(ptx.Word64, "add.s64", first, b.Op(ptx.Word64, "cvt.u64.u32", s.lane))
+	own := b.Op(ptx.Word32, "sub.s32", left, s.lane)
 	for r := range rows {
 		s.inside = append(s.inside, b.Op(ptx.Predicate, "setp.gt.s32", own, number(r*warp)))
 	}

@@ -73,18 +73,9 @@ func groupsOfLane(g *Generator) int {
 // packed writes the span of groups of eight rows. All lanes of the last warp continue,
 // with predicates for their groups.
 func packed(b *ptx.Builder, groups int) span {
-	n, capacity := rowCount(b)
-	n = b.Op(ptx.Word64, "min.s64", n, capacity)
-	thread := b.Op(ptx.Word32, "mov.u32", "%tid.x")
-	lane := b.Op(ptx.Word32, "and.b32", thread, "31")
-	chunk := b.Op(ptx.Word32, "mad.lo.u32", b.Op(ptx.Word32, "mov.u32", "%ctaid.x"), number(threads/warp),
-		b.Op(ptx.Word32, "shr.u32", thread, "5"))
-	first := b.Op(ptx.Word64, "mul.wide.u32", chunk, number(packedWarp*groups))
-	b.Emit("@%s ret", b.Op(ptx.Predicate, "setp.ge.s64", first, n))
-	left := b.Op(ptx.Word64, "min.s64", b.Op(ptx.Word64, "sub.s64", n, first), number(packedWarp*groups))
-	s := span{packed: true, chunk: chunk, lane: lane,
-		row: b.Op(ptx.Word64, "mad.wide.u32", lane, number(packedRows), first)}
-	s.left = b.Op(ptx.Word32, "sub.s32", b.Op(ptx.Word32, "cvt.u32.u64", left), b.Op(ptx.Word32, "shl.b32", lane, number(log2(packedRows))))
+	s, first, left := chunkOf(b, packedWarp*groups)
+	s.packed, s.row = true, b.Op(ptx.Word64, "mad.wide.u32", s.lane, number(packedRows), first)
+	s.left = b.Op(ptx.Word32, "sub.s32", left, b.Op(ptx.Word32, "shl.b32", s.lane, number(log2(packedRows))))
 	for group := range groups {
 		inside := b.Op(ptx.Predicate, "setp.gt.s32", s.left, number(group*packedWarp))
 		for range packedRows {

@@ -78,18 +78,11 @@ func nilIfEmpty(s []string) []string {
 	return s
 }
 
-func floats(values ...float64) arrow.Array {
-	builder := array.NewFloat64Builder(arrowmemory.DefaultAllocator)
-	defer builder.Release()
-	builder.AppendValues(values, nil)
-	return builder.NewArray()
-}
-
 func TestFloatsThatAreTheSame(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		other := math.Float64frombits(math.Float64bits(math.NaN()) ^ 1<<63 ^ 2)
-		in := floats(math.Copysign(0, -1), 0, math.NaN(), other, math.Inf(1), -math.NaN(), math.Inf(1), 5e-324, 0)
+		in := columntest.Floats(math.Copysign(0, -1), 0, math.NaN(), other, math.Inf(1), -math.NaN(), math.Inf(1), 5e-324, 0)
 		defer in.Release()
 		c, _ := columntest.UploadRows(t, mgr, in, 0, in.Len())
 		counted, err := group.ValueCounts(t.Context(), c)
@@ -107,7 +100,7 @@ func TestFloatsThatAreTheSame(t *testing.T) {
 func TestEmpty(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		in := floats(1, 2)
+		in := columntest.Floats(1, 2)
 		defer in.Release()
 		c, _ := columntest.UploadRows(t, mgr, in, 1, 1)
 		compare(t, c, []string{})
@@ -118,18 +111,7 @@ func TestEmpty(t *testing.T) {
 func TestRowsOfTheDevice(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		g := arraytest.NewGenerator(8)
-		for _, of := range []arrow.DataType{arrow.PrimitiveTypes.Float64, arrow.BinaryTypes.String} {
-			c, values := columntest.UploadRows(t, mgr, columntest.Repeated(t, g, of, 6, 50), 3, 50)
-			for _, n := range []int{0, 1, 31, 33, 47} {
-				shown := columntest.Texts(values)[:n]
-				compare(t, columntest.WithRows(t, mgr, c, int64(n)), shown)
-				known := columntest.WithRows(t, mgr, c, int64(n))
-				_, err := known.NumRows(t.Context())
-				require.NoError(t, err)
-				compare(t, known, shown)
-			}
-		}
+		columntest.EachCount(t, mgr, func(c, _ *column.Column, values []string) { compare(t, c, values) })
 	})
 }
 
@@ -222,7 +204,7 @@ func TestMany(t *testing.T) {
 			for i := range values {
 				values[i] = float64(i * 7919 % different)
 			}
-			in := floats(values...)
+			in := columntest.Floats(values...)
 			c, _ := columntest.UploadRows(t, mgr, in, 0, n)
 			in.Release()
 			counted, err := group.ValueCounts(t.Context(), c)
