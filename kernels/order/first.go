@@ -9,8 +9,10 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
@@ -81,10 +83,13 @@ func topIndices(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, 
 // first returns the numbers of the first k rows.
 func (o *ordering) first(k int64, options kernels.Options) (*column.Column, error) {
 	k = min(k, int64(o.rows))
+	options.Stream, options.Manager = o.call.Stream, o.call.Manager
 	if o.call.OnHost() {
 		if rows, ok, err := o.firstOnHost(int(k)); ok || err != nil {
 			return rows, err
 		}
+	} else if number, smallest, ok := o.selectable(k); ok {
+		return o.selected(int(k), number, TopOptions{Options: options, Smallest: smallest})
 	}
 	rows, err := o.indices()
 	if err != nil {
@@ -92,6 +97,45 @@ func (o *ordering) first(k int64, options kernels.Options) (*column.Column, erro
 	}
 	first, err := firstRows(o.call.Context(), rows, k, options)
 	return released(first, err, rows.Release())
+}
+
+// selectable reports whether the kernels of TopKColumn find the first rows in the same
+// order: one key of numbers without nulls. They put NaN last, also after the smallest.
+func (o *ordering) selectable(k int64) (number numbers.Type, smallest, ok bool) {
+	if len(o.sources) != 1 || k == 0 || k > MaxTop {
+		return number, false, false
+	}
+	s := &o.sources[0]
+	number, ok = numbers.TypeOf(s.Column.Type())
+	ok = ok && s.Column == o.columns[0] && s.Column.RowCount() == o.count && !s.Nullable && (number.Class != numbers.Float || !s.Descending || s.NaNLast)
+	return number, !s.Descending, ok
+}
+
+// selected returns the numbers of the first k rows as TopKColumn finds them.
+func (o *ordering) selected(k int, number numbers.Type, options TopOptions) (*column.Column, error) {
+	top, err := topSelected(o.call.Context(), o.columns[0], k, number, options)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := narrowRows(o.call.Context(), top.Rows, options.Options)
+	return released(rows, err, top.Release())
+}
+
+// narrowRows returns row numbers of 64 bits as uint32.
+func narrowRows(ctx context.Context, rows *column.Column, options kernels.Options) (*column.Column, error) {
+	values, err := rows.Values() // without the bitmap: no row is null
+	if err != nil {
+		return nil, err
+	}
+	table, err := tableOf([]string{"row"}, []*column.Column{values}, buffer.Rows{Count: int64(values.Len()), Shared: values.RowCount(), Manager: values.Manager()})
+	if err = errors.Join(err, values.Release()); err != nil {
+		return nil, errors.Join(err, table.Release())
+	}
+	made, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Col("row").CastWrap(arrow.PrimitiveTypes.Uint32)}, options)
+	if err = errors.Join(err, table.Release()); err != nil {
+		return nil, err
+	}
+	return made[0], nil
 }
 
 // firstRows returns the first k rows of a column.
