@@ -1,7 +1,6 @@
 package selection_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -16,16 +15,7 @@ import (
 )
 
 func TestChooseOfEveryType(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		for i, dataType := range arraytest.AllTypes() {
-			t.Run(fmt.Sprint(dataType), func(t *testing.T) {
-				mgr := devicetest.Manager(t, dev, memory.Options{})
-				for round := range rounds(4, 8) {
-					chooseOne(t, mgr, dataType, uint64(100*i+round))
-				}
-			})
-		}
-	})
+	eachType(t, rounds(4, 8), chooseOne)
 }
 
 func chooseOne(t *testing.T, mgr *memory.Manager, dataType arrow.DataType, seed uint64) {

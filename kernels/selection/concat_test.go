@@ -1,7 +1,6 @@
 package selection_test
 
 import (
-	"fmt"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -18,16 +17,7 @@ import (
 )
 
 func TestConcatOfEveryType(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		for i, dataType := range arraytest.AllTypes() {
-			t.Run(fmt.Sprint(dataType), func(t *testing.T) {
-				mgr := devicetest.Manager(t, dev, memory.Options{})
-				for round := range 6 {
-					concatSome(t, mgr, dataType, uint64(100*i+round))
-				}
-			})
-		}
-	})
+	eachType(t, 6, concatSome)
 }
 
 // concatSome concatenates random arrays, sliced and with or without nulls, and compares

@@ -2,6 +2,7 @@ package selection_test
 
 import (
 	"bytes"
+	"fmt"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -10,7 +11,9 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -29,6 +32,20 @@ func upload(t testing.TB, mgr *memory.Manager, values arrow.Array, ahead, behind
 	require.NoError(t, err)
 	release(t, part)
 	return part
+}
+
+// eachType calls f for each type on each device, with as many seeds as rounds.
+func eachType(t *testing.T, rounds int, f func(t *testing.T, mgr *memory.Manager, of arrow.DataType, seed uint64)) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		for i, of := range arraytest.AllTypes() {
+			t.Run(fmt.Sprint(of), func(t *testing.T) {
+				mgr := devicetest.Manager(t, dev, memory.Options{})
+				for round := range rounds {
+					f(t, mgr, of, uint64(100*i+round))
+				}
+			})
+		}
+	})
 }
 
 // slice makes a random array of n elements, which is a slice of a longer one, and its

@@ -52,16 +52,7 @@ func randomRows(r *rand.Rand, n, of int, nulls bool) []int {
 }
 
 func TestTakeOfEveryType(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		for i, dataType := range arraytest.AllTypes() {
-			t.Run(fmt.Sprint(dataType), func(t *testing.T) {
-				mgr := devicetest.Manager(t, dev, memory.Options{})
-				for round := range rounds(6, 12) {
-					takeOne(t, mgr, dataType, uint64(100*i+round))
-				}
-			})
-		}
-	})
+	eachType(t, rounds(6, 12), takeOne)
 }
 
 // takeOne takes rows of a random sliced array with nulls, by random indices, and
