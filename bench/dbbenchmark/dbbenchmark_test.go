@@ -28,7 +28,7 @@ func TestAnswers(t *testing.T) {
 			require.NoError(t, err)
 			for _, q := range questions {
 				t.Run(fmt.Sprintf("%+v/%s", d, q.name), func(t *testing.T) {
-					answer, err := q.ask(t.Context(), x)
+					answer, err := q.answer(t.Context(), x)
 					require.NoError(t, err)
 					compareAnswer(t, q, record, columntest.Fetch(t, answer))
 				})

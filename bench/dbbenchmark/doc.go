@@ -1,4 +1,4 @@
-// Dbbenchmark asks the ten group-by questions of db-benchmark (duckdblabs/db-benchmark) of
+// Dbbenchmark answers the ten group-by questions of db-benchmark (duckdblabs/db-benchmark) for
 // tables that are made by its rules, and prints the time of each.
 //
 //	go run ./bench/dbbenchmark                          # 10⁷ rows on the first GPU
@@ -6,11 +6,11 @@
 //	go run ./bench/dbbenchmark -device host -rows 1000000 -na 5 -sorted
 //
 // The data has the distributions of _data/groupby-datagen.R, from a seeded generator in
-// Go: the numbers differ from those of R. Strings are plain strings. A question is asked
+// Go: the numbers differ from those of R. Strings are plain strings. A question runs
 // several times after one warm-up; the fastest time is printed. It begins with the table
 // on the device and ends when the answer is there, on the device.
 //
-// bench/dbbenchmark/duckdb asks the same questions of DuckDB, in a module of its own:
+// bench/dbbenchmark/duckdb has DuckDB answer the same questions, in a separate module:
 //
 //	cd bench/dbbenchmark/duckdb && go run . -rows 100000000
 package main

@@ -16,7 +16,7 @@ import (
 func main() {
 	var d data
 	name := flag.String("device", "", "device to measure; empty for the first GPU, or the host")
-	rounds := flag.Int("rounds", 5, "times that a question is asked; the fastest is printed")
+	rounds := flag.Int("rounds", 5, "times that a question runs; the fastest is printed")
 	flag.IntVar(&d.rows, "rows", 10_000_000, "rows of the table")
 	flag.IntVar(&d.k, "k", 100, "groups of the small keys")
 	flag.IntVar(&d.nulls, "na", 0, "percentage of nulls")
@@ -62,12 +62,12 @@ func run(ctx context.Context, name string, d data, rounds int) (err error) {
 
 func milliseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
 
-// measure asks a question and returns the fastest time and the number of groups.
+// measure answers a question and returns the fastest time and the number of groups.
 func measure(ctx context.Context, q question, x *buffer.Buffer, mgr *memory.Manager, rounds int) (best time.Duration, groups int64, err error) {
 	best = 1 << 62
 	for i := range rounds + 1 {
 		begin := time.Now()
-		answer, err := q.ask(ctx, x)
+		answer, err := q.answer(ctx, x)
 		if err != nil {
 			return 0, 0, err
 		}

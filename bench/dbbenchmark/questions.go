@@ -41,8 +41,8 @@ var questions = []question{
 		aggregates: []group.Aggregate{group.Sum(v3).As("v3"), group.CountAll().As("count")}},
 }
 
-// ask answers the question. The caller releases the answer.
-func (q question) ask(ctx context.Context, x *buffer.Buffer) (*buffer.Buffer, error) {
+// answer computes the answer. The caller releases the answer.
+func (q question) answer(ctx context.Context, x *buffer.Buffer) (*buffer.Buffer, error) {
 	query := group.By(x, group.Columns(q.keys...)...)
 	if !q.where.IsZero() {
 		query = query.Where(q.where)
@@ -55,6 +55,6 @@ func (q question) ask(ctx context.Context, x *buffer.Buffer) (*buffer.Buffer, er
 	for _, key := range q.keys {
 		columns = append(columns, expr.Col(key))
 	}
-	answer, err := expr.Project(ctx, found, append(columns, q.project...))
-	return answer, errors.Join(err, found.Release())
+	projected, err := expr.Project(ctx, found, append(columns, q.project...))
+	return projected, errors.Join(err, found.Release())
 }

@@ -133,8 +133,19 @@ func launchRows(call *op.Call, file, entry string, n int, arguments ...any) erro
 	return f.Launch(call.Stream, kernels.GridFor(n, aggregateThreads), device.Dim3{X: aggregateThreads}, 0, arguments...)
 }
 
-func pairOnDevice(call *op.Call, out op.Buffers, high, low, mask source, counted memory.Slice[int64], rows int) error {
-	return launchRows(call, "rows", "pair_numbers", rows, out.Values, high.argument(), low.argument(), mask.argument(), counted, int64(rows))
+// launchGrid launches a kernel that loops over n rows.
+func launchGrid(call *op.Call, file, entry string, n int, arguments ...any) error {
+	f, err := call.Kernel(&aggregateSet, file, entry)
+	if err != nil {
+		return err
+	}
+	grid := kernels.GridFor(n, aggregateThreads)
+	grid.X = min(grid.X, uint32(max(call.Stream.Device().Info().Multiprocessors, 1)*2*residentBlocks))
+	return f.Launch(call.Stream, grid, device.Dim3{X: aggregateThreads}, 0, arguments...)
+}
+
+func pairOnDevice(call *op.Call, out op.Buffers, high, low, mask source, factor uint64, counted memory.Slice[int64], rows int) error {
+	return launchRows(call, "rows", "pair_numbers", rows, out.Values, high.argument(), low.argument(), mask.argument(), factor, counted, int64(rows))
 }
 
 func numberRowsOnDevice(call *op.Call, out op.Buffers, n int) error {

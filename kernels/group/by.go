@@ -77,8 +77,9 @@ func (q Query) Where(condition expr.Expr) Query {
 //
 // # Waiting
 //
-// On a GPU Aggregate waits once for the number of groups if there are more than 65,536
-// rows and MaxGroups is not set, to allocate a result of that size. Otherwise the number
+// On a GPU with more than 65,536 rows and without MaxGroups, Aggregate waits for the range
+// of each integer key, to replace the hash table by a shorter one, and for the number of
+// groups, to allocate a result of that size. Otherwise it waits for neither, and the number
 // stays on the device. Aggregates that sort the values (Median, Quantile, Largest,
 // Smallest), and the extremes of strings, decimals and nested values, wait when
 // order.Sort does. On the host device Aggregate waits for pending work on the table until

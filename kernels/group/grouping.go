@@ -65,7 +65,7 @@ func checkKey(t arrow.DataType) error {
 // findGroups finds the groups of rows by their first columns, the keys. The caller
 // releases them.
 func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions) (*grouping, error) {
-	f := folder{call: call}
+	f := folder{call: call, waits: options.MaxGroups == 0}
 	columns := make([]*column.Column, keys)
 	for i := range columns {
 		columns[i] = rows.Column(i)
@@ -83,7 +83,7 @@ func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions)
 }
 
 // gather makes the table of the groups' keys.
-func (g *grouping) gather(call *op.Call, found *hashtable.Groups, rows *buffer.Buffer, keys int, options ByOptions) error {
+func (g *grouping) gather(call *op.Call, found numbered, rows *buffer.Buffer, keys int, options ByOptions) error {
 	n, counted, err := rows.Extent(call.Context())
 	if err != nil {
 		return err
@@ -146,12 +146,21 @@ func shortened(list *column.Column, capacity int64) (*column.Column, error) {
 // folder finds the groups of several columns: it numbers the values of each column, and
 // then, from the first column on, the pairs of numbers.
 type folder struct {
-	call  *op.Call
+	call *op.Call
+	// waits is set if the host may wait for the ranges of keys and the numbers of groups.
+	waits bool
 	owned owned
 }
 
+// word32 is numbers of 32 bits that are equal if the values of a column are. They are below
+// bound, if that is not zero.
+type word32 struct {
+	source
+	bound uint64
+}
+
 // groups returns the groups of the rows of columns. The caller releases them.
-func (f *folder) groups(columns []*column.Column) (*hashtable.Groups, error) {
+func (f *folder) groups(columns []*column.Column) (numbered, error) {
 	flat, err := f.flatten(columns)
 	if err != nil {
 		return nil, err
@@ -168,16 +177,22 @@ func (f *folder) groups(columns []*column.Column) (*hashtable.Groups, error) {
 		if err != nil {
 			return nil, err
 		}
-		pairs, err := f.pair(flat[0], so, next, nil)
+		pairs, places, err := f.pair(flat[0], so, next, nil)
 		if err != nil {
 			return nil, err
 		}
-		found, err := f.find(pairs)
+		var found numbered
+		if places > 0 {
+			found, err = f.place(pairs, span{0, places})
+		} else {
+			found, err = f.find(pairs)
+		}
 		if err != nil || i == len(flat)-2 {
 			return found, err
 		}
-		f.owned.add(found)
-		so = source{values: found.Numbers().AsBytes(), is: fromUnsigned32}
+		if so, err = f.numbersOf(found); err != nil {
+			return nil, err
+		}
 	}
 	return nil, errNoColumns
 }
@@ -218,8 +233,8 @@ func (f *folder) flatten(columns []*column.Column) (flat []*column.Column, err e
 			return nil, err
 		}
 		f.owned.add(found)
-		numbers := source{values: found.Numbers().AsBytes(), is: fromUnsigned32}
-		whole, err := f.pair(c, numbers, numbers, c)
+		numbers := word32{source: source{values: found.Numbers().AsBytes(), is: fromUnsigned32}}
+		whole, _, err := f.pair(c, numbers, numbers, c)
 		if err != nil {
 			return nil, err
 		}
@@ -229,39 +244,67 @@ func (f *folder) flatten(columns []*column.Column) (flat []*column.Column, err e
 }
 
 // find finds the groups of a column. The caller releases them.
-func (f *folder) find(c *column.Column) (*hashtable.Groups, error) {
+func (f *folder) find(c *column.Column) (numbered, error) {
+	s, ok, err := f.spanOf(c)
+	if err != nil {
+		return nil, err
+	}
+	if ok {
+		return f.place(c, s)
+	}
 	return hashtable.Find(f.call.Context(), c, hashtable.WithCounts, scratchOptions(f.call))
 }
 
 // word returns numbers of 32 bits that are equal if the values of a column are: the values
 // themselves if they are short integers without nulls.
-func (f *folder) word(c *column.Column) (source, error) {
+func (f *folder) word(c *column.Column) (word32, error) {
 	l, err := layout.Of(c.Type())
 	if err != nil {
-		return source{}, err
+		return word32{}, err
 	}
-	if class := l.Stored(); !op.Nullable(c) && l.Width <= 4 && (class == layout.Signed || class == layout.Unsigned) {
-		return sourceOf(f.call, c)
+	if class := l.Stored(); !f.places(c.Len()) && !op.Nullable(c) && l.Width <= 4 && (class == layout.Signed || class == layout.Unsigned) {
+		s, err := sourceOf(f.call, c)
+		return word32{source: s}, err
 	}
 	found, err := f.find(c)
 	if err != nil {
-		return source{}, err
+		return word32{}, err
 	}
+	return f.numbersOf(found)
+}
+
+// numbersOf returns the numbers of groups, which it owns from then on.
+func (f *folder) numbersOf(found numbered) (word32, error) {
 	f.owned.add(found)
-	return source{values: found.Numbers().AsBytes(), is: fromUnsigned32}, nil
+	w := word32{source: source{values: found.Numbers().AsBytes(), is: fromUnsigned32}}
+	if !f.places(found.Numbers().Len()) {
+		return w, nil
+	}
+	list, err := found.List()
+	if err != nil {
+		return w, err
+	}
+	groups, err := list.NumRows(f.call.Context())
+	w.bound = uint64(groups)
+	return w, errors.Join(err, list.Release())
 }
 
 // pair returns a column of uint64 with two numbers of each row, or all bits set for rows
-// that are null in nullable, if it is not nil. The column has the rows of a model.
-func (f *folder) pair(model *column.Column, high, low source, nullable *column.Column) (*column.Column, error) {
+// that are null in nullable, if it is not nil. The column has the rows of a model. If all
+// pairs are below a number of places that a table may have, they are numbers below it.
+func (f *folder) pair(model *column.Column, high, low word32, nullable *column.Column) (c *column.Column, places uint64, err error) {
 	rows, counted, err := model.Extent(f.call.Context())
 	if err != nil {
-		return nil, err
+		return nil, 0, err
+	}
+	factor := uint64(1 << 32)
+	if nullable == nil && high.bound > 0 && low.bound > 0 && high.bound <= mostPlaces/low.bound {
+		factor, places = low.bound, high.bound*low.bound
 	}
 	var mask source
 	if nullable != nil {
 		if mask.valid, mask.bit, err = nullable.Validity(); err != nil {
-			return nil, err
+			return nil, 0, err
 		}
 	}
 	result := op.Result{Type: arrow.PrimitiveTypes.Uint64, Length: model.Len()}
@@ -270,14 +313,14 @@ func (f *folder) pair(model *column.Column, high, low source, nullable *column.C
 	}
 	made, err := newColumn(f.call, result, func(out op.Buffers) error {
 		if f.call.OnHost() {
-			return pairOnHost(out, high, low, mask, rows)
+			return pairOnHost(out, high.source, low.source, mask, factor, rows)
 		}
-		return pairOnDevice(f.call, out, high, low, mask, counted, rows)
+		return pairOnDevice(f.call, out, high.source, low.source, mask, factor, counted, rows)
 	})
 	if err == nil {
 		f.owned.add(made)
 	}
-	return made, err
+	return made, places, err
 }
 
 // newColumn is op.Call.NewColumn, also for results without rows.
@@ -289,7 +332,7 @@ func newColumn(call *op.Call, r op.Result, write func(out op.Buffers) error) (*c
 	return call.NewColumn(r, write)
 }
 
-func pairOnHost(out op.Buffers, high, low, mask source, rows int) error {
+func pairOnHost(out op.Buffers, high, low, mask source, factor uint64, rows int) error {
 	to, err := out.Host()
 	if err != nil {
 		return err
@@ -302,7 +345,7 @@ func pairOnHost(out op.Buffers, high, low, mask source, rows int) error {
 	}
 	pairs := op.Elements[uint64](to.Values)
 	for row := range rows {
-		pairs[row] = a.integer(row)<<32 | b.integer(row)&(1<<32-1)
+		pairs[row] = a.integer(row)*factor + b.integer(row)&(1<<32-1)
 		if !m.isValid(row) {
 			pairs[row] = 1<<64 - 1
 		}

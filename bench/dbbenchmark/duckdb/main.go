@@ -1,10 +1,10 @@
-// Duckdb asks DuckDB the group-by questions of bench/dbbenchmark, with all processors of
-// the machine, of tables in memory with the same distributions. Each answer becomes a
+// Duckdb has DuckDB answer the group-by questions of bench/dbbenchmark, with all processors of
+// the machine, for tables in memory with the same distributions. Each answer becomes a
 // table, as in DuckDB's own entry of db-benchmark; the fastest of three times is printed.
 //
 //	go run . -rows 100000000 -k 100
 //
-// It is a module of its own because DuckDB's library has 56 MB.
+// It is a separate module because DuckDB's library has 56 MB.
 package main
 
 import (
@@ -71,7 +71,7 @@ func run(rows, k int64, threads int) (err error) {
 	}
 	total := time.Duration(0)
 	for _, q := range questions {
-		best, err := ask(db, q.text)
+		best, err := answer(db, q.text)
 		if err != nil {
 			return fmt.Errorf("%s: %w", q.name, err)
 		}
@@ -82,8 +82,8 @@ func run(rows, k int64, threads int) (err error) {
 	return nil
 }
 
-// ask returns the fastest time of three.
-func ask(db *sql.DB, text string) (best time.Duration, err error) {
+// answer returns the fastest time of three.
+func answer(db *sql.DB, text string) (best time.Duration, err error) {
 	best = 1 << 62
 	for range 3 {
 		if _, err := db.Exec("drop table if exists answer"); err != nil {

@@ -2,12 +2,12 @@
 #include "exact_sum.cuh"
 #include "source.cuh"
 
-// pair_numbers writes two numbers of each row as a word, or all bits set for rows that are
+// pair_numbers writes two numbers of each row as one, the high one times a factor, or all bits set for rows that are
 // null in mask.
-KERNEL pair_numbers(u64 *pairs, const Source high, const Source low, const Source mask, const i64 *rows, i64 capacity) {
+KERNEL pair_numbers(u64 *pairs, const Source high, const Source low, const Source mask, u64 factor, const i64 *rows, i64 capacity) {
     const u64 n = device_rows(rows, capacity), step = threads_per_grid();
     for (u64 row = thread_in_grid(); row < n; row += step)
-        pairs[row] = mask.is_valid(row) ? high.load(row) << 32 | low.load(row) & 0xffffffff : ~0ull;
+        pairs[row] = mask.is_valid(row) ? high.load(row) * factor + (low.load(row) & 0xffffffff) : ~0ull;
 }
 
 // number_rows writes 0, 1, 2 …

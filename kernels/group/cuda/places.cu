@@ -1,0 +1,46 @@
+// Groups of integers in a small range, by a table with a place for each.
+#include "source.cuh"
+
+static constexpr u32 no_row = 0xffffffff;
+
+// place_of returns the place of a row. Nulls have the last one.
+DEVICE u64 place_of(const Source &keys, u64 row, u64 least, u64 places) { return keys.is_valid(row) ? keys.load(row) - least : places - 1; }
+
+// first_places writes the first row of each place that has one. firsts has no_row before.
+KERNEL first_places(u32 *firsts, const Source keys, u64 least, u64 places, const i64 *rows, i64 capacity) {
+    const u64 n = device_rows(rows, capacity), step = threads_per_grid();
+    for (u64 row = thread_in_grid(); row < n; row += step) {
+        const u64 place = place_of(keys, row, least, places);
+        // Most rows come after the first one of their place: a read is enough.
+        if (place < places && *(volatile u32 *)&firsts[place] > (u32)row)
+            asm volatile("red.relaxed.gpu.global.min.u32 [%0], %1;" ::"l"((__attribute__((address_space(1))) void *)&firsts[place]), "r"((u32)row) : "memory");
+    }
+}
+
+// rank_places writes the rank of each place in the order of the first rows, the list of
+// these rows, and their number. sorted has the places in that order, those without rows
+// last.
+KERNEL rank_places(u32 *ranks, u32 *list, i64 *count, const u32 *firsts, const u32 *sorted, u64 places) {
+    const u64 step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < places; i += step) {
+        const u32 place = sorted[i], first = firsts[place];
+        ranks[place] = (u32)i;
+        list[i] = first;
+        if (first == no_row) {
+            if (i == 0)
+                *count = 0;
+            continue;
+        }
+        if (i + 1 == places || firsts[sorted[i + 1]] == no_row)
+            *count = (i64)(i + 1);
+    }
+}
+
+// number_places writes the number of each row's group.
+KERNEL number_places(u32 *numbers, const Source keys, u64 least, u64 places, const u32 *ranks, const i64 *rows, i64 capacity) {
+    const u64 n = device_rows(rows, capacity), step = threads_per_grid();
+    for (u64 row = thread_in_grid(); row < n; row += step) {
+        const u64 place = place_of(keys, row, least, places);
+        numbers[row] = place < places ? ranks[place] : no_row;
+    }
+}

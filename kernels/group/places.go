@@ -1,0 +1,194 @@
+package group
+
+import (
+	"errors"
+	"strconv"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/kernels/reduce"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// mostPlaces is the largest range of integers that are numbered by a table with a place
+// for each, instead of a hash table. The table has 8 bytes for each place.
+const mostPlaces = 1 << 20
+
+// numbered are rows with the numbers of their groups, in the order of the first rows.
+type numbered interface {
+	// Numbers returns the number of each row's group.
+	Numbers() memory.Slice[uint32]
+	// List returns the first rows of the groups. The caller releases it.
+	List() (*column.Column, error)
+	Release() error
+}
+
+// placed are groups of integers in a small range, found by a table of places.
+type placed struct {
+	numbers memory.Slice[uint32]
+	list    *column.Column
+	owned   owned
+}
+
+func (p *placed) Numbers() memory.Slice[uint32] { return p.numbers }
+
+func (p *placed) List() (*column.Column, error) { return p.list, p.list.Retain() }
+
+// Release releases what the groups hold.
+func (p *placed) Release() error { return p.owned.release() }
+
+// span is a range of integers: of least and the following ones. A last place is for null if
+// the column has nulls.
+type span struct {
+	least  uint64
+	places uint64
+}
+
+// places reports whether tables of places may be used: only for many rows on a GPU, because
+// the host waits for the range of the values.
+func (f *folder) places(rows int) bool { return f.waits && !f.call.OnHost() && rows > unwaited }
+
+// spanOf returns the range of a column of integers, or false for other columns and for a
+// range of too many places. It waits.
+func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
+	l, err := layout.Of(c.Type())
+	if err != nil {
+		return s, false, err
+	}
+	class := l.Stored()
+	if l.Kind != layout.Fixed || class != layout.Signed && class != layout.Unsigned || !f.places(c.Len()) {
+		return s, false, nil
+	}
+	of := map[int]arrow.DataType{1: arrow.PrimitiveTypes.Int8, 2: arrow.PrimitiveTypes.Int16, 4: arrow.PrimitiveTypes.Int32, 8: arrow.PrimitiveTypes.Int64}[l.Width]
+	if class == layout.Unsigned {
+		of = map[int]arrow.DataType{1: arrow.PrimitiveTypes.Uint8, 2: arrow.PrimitiveTypes.Uint16, 4: arrow.PrimitiveTypes.Uint32, 8: arrow.PrimitiveTypes.Uint64}[l.Width]
+	}
+	data := c.Data()
+	data.Type = of
+	plain, err := column.New(data)
+	if err != nil {
+		return s, false, err
+	}
+	table, err := tableOf([]string{"column"}, []*column.Column{plain}, buffer.Rows{Count: int64(plain.Len())})
+	if table, err = released(table, err, plain.Release()); err != nil {
+		return s, false, err
+	}
+	e := expr.Col("column")
+	found, err := reduce.Scalars(f.call.Context(), table, []reduce.Aggregate{reduce.Min(e), reduce.Max(e)}, scratchOptions(f.call))
+	if err = errors.Join(err, table.Release()); err != nil {
+		return s, false, err
+	}
+	if found[0].IsValid() {
+		least, leastErr := integerOf(found[0].String(), class)
+		greatest, greatestErr := integerOf(found[1].String(), class)
+		if err := errors.Join(leastErr, greatestErr); err != nil {
+			return s, false, err
+		}
+		if greatest-least >= mostPlaces {
+			return s, false, nil
+		}
+		s = span{least, greatest - least + 1}
+	}
+	if op.Nullable(c) {
+		s.places++
+	}
+	return s, s.places > 0, nil
+}
+
+func integerOf(text string, class layout.Class) (uint64, error) {
+	if class == layout.Signed {
+		x, err := strconv.ParseInt(text, 10, 64)
+		return uint64(x), err
+	}
+	return strconv.ParseUint(text, 10, 64)
+}
+
+// place finds the groups of a column of integers in a range. The caller releases them.
+func (f *folder) place(c *column.Column, s span) (*placed, error) {
+	p := new(placed)
+	err := f.fill(p, c, s)
+	if err != nil {
+		return nil, errors.Join(err, p.Release())
+	}
+	return p, nil
+}
+
+// fill writes the first row of each place, sorts the places by it, and writes the numbers
+// of all rows.
+func (f *folder) fill(p *placed, c *column.Column, s span) error {
+	rows, counted, err := c.Extent(f.call.Context())
+	if err != nil {
+		return err
+	}
+	keys, err := sourceOf(f.call, c)
+	if err != nil {
+		return err
+	}
+	places := int(s.places)
+	block, slices, err := f.call.Scratch(4*s.places, 4*s.places, 4*s.places, 8, 4*uint64(c.Len()))
+	if err != nil {
+		return err
+	}
+	p.owned.add(block)
+	firsts, ranks, list := slices[0], slices[1], slices[2]
+	if err := firsts.Fill(f.call.Stream, 0xff); err != nil {
+		return err
+	}
+	if err := launchGrid(f.call, "places", "first_places", rows, firsts, keys.argument(), s.least, s.places, counted, int64(rows)); err != nil {
+		return err
+	}
+	sorted, err := f.sortedPlaces(firsts)
+	if err != nil {
+		return err
+	}
+	p.owned.add(sorted)
+	if err := launchRows(f.call, "places", "rank_places", places, ranks, list, slices[3], firsts, sorted.Buffer(1), s.places); err != nil {
+		return err
+	}
+	if err := launchGrid(f.call, "places", "number_places", rows, slices[4], keys.argument(), s.least, s.places, ranks, counted, int64(rows)); err != nil {
+		return err
+	}
+	if p.numbers, err = memory.Reinterpret[uint32](slices[4]); err != nil {
+		return err
+	}
+	first, err := memory.Reinterpret[uint32](list)
+	if err != nil {
+		return err
+	}
+	word, err := memory.Reinterpret[int64](slices[3])
+	if err != nil {
+		return err
+	}
+	count, err := column.NewRowCount(word, int64(places))
+	if err != nil {
+		return err
+	}
+	p.list, err = selection.RowNumbers(first, count)
+	if err = errors.Join(err, count.Release()); err == nil {
+		p.owned.add(p.list)
+	}
+	return err
+}
+
+// sortedPlaces returns the places in the order of their first rows.
+func (f *folder) sortedPlaces(firsts memory.Slice[uint8]) (*column.Column, error) {
+	c, err := column.New(column.Data{
+		Type: arrow.PrimitiveTypes.Uint32, Length: firsts.Len() / 4, Buffers: []column.Bytes{{}, firsts}, Manager: f.call.Manager,
+	})
+	if err != nil {
+		return nil, err
+	}
+	table, err := tableOf([]string{"first"}, []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
+	if table, err = released(table, err, c.Release()); err != nil {
+		return nil, err
+	}
+	sorted, err := order.Indices(f.call.Context(), table, []order.Key{{Column: "first"}}, scratchOptions(f.call))
+	return released(sorted, err, table.Release())
+}
