@@ -63,42 +63,83 @@ struct Piece {
         return (x & sign) == 0 ? x | sign : ~x & all;
     }
 
-    // of returns the bits of a row, in place.
-    METHOD u64 of(u64 row) const {
-        bool there = from.is_valid(row);
-        u64 value = 0;
+    // load reads values of one type. All loads are issued before the first result is used.
+    template <typename T, u32 count> METHOD void load(const u64 (&row)[count], u64 (&value)[count]) const {
+        const auto *const values = (const __attribute__((address_space(1))) T *)from.values;
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            value[i] = values[row[i]];
+    }
+
+    template <u32 count> METHOD void numbers(const u64 (&row)[count], u64 (&value)[count]) const {
+        switch (from.width) {
+        case 1:
+            return load<u8>(row, value);
+        case 2:
+            return load<u16>(row, value);
+        case 4:
+            return load<u32>(row, value);
+        }
+        load<u64>(row, value);
+    }
+
+    // add adds the bits of rows to their words. It decides by type once for all rows.
+    template <u32 count> METHOD void add(const u64 (&row)[count], u64 (&to)[count]) const {
+        u64 value[count];
+        bool there[count];
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            there[i] = true;
+        if (from.valid != nullptr)
+#pragma unroll
+            for (u32 i = 0; i < count; i++)
+                there[i] = from.is_valid(row[i]);
         switch (content) {
         case content_nulls:
-            if (there && from.ranks != nullptr)
-                there = from.rank(row) != 0;
-            return place(flip ^ !there);
+#pragma unroll
+            for (u32 i = 0; i < count; i++)
+                to[i] |= place(flip ^ !(there[i] && (from.ranks == nullptr || from.rank(row[i]) != 0)));
+            return;
         case content_truth:
-            value = from.values[from.value_bit + row >> 3] >> (from.value_bit + row & 7) & 1;
-            break;
-        case content_natural:
-            value = from.number(row);
-            break;
-        case content_integer:
-            value = from.number(row) ^ 1ull << 8 * from.width - 1;
-            break;
-        case content_real:
-            value = real(from.number(row), false);
-            break;
-        case content_real_bits:
-            value = real(from.number(row), true);
+#pragma unroll
+            for (u32 i = 0; i < count; i++)
+                value[i] = from.values[from.value_bit + row[i] >> 3] >> (from.value_bit + row[i] & 7) & 1;
             break;
         case content_limb: {
             const u32 limbs = from.width / 8;
-            value = ((const u64 *)from.values)[row * limbs + word] ^ (word == limbs - 1 ? 1ull << 63 : 0);
+#pragma unroll
+            for (u32 i = 0; i < count; i++)
+                value[i] = ((const u64 *)from.values)[row[i] * limbs + word] ^ (word == limbs - 1 ? 1ull << 63 : 0);
             break;
         }
         case content_rank:
-            value = from.rank(row);
-            there &= value != 0 || nan == 0; // nan is 1 if rows can be null
+#pragma unroll
+            for (u32 i = 0; i < count; i++) {
+                value[i] = from.rank(row[i]);
+                there[i] &= value[i] != 0 || nan == 0; // nan is 1 if rows can be null
+            }
+            break;
+        case content_natural:
+            numbers(row, value);
+            break;
+        case content_integer:
+            numbers(row, value);
+#pragma unroll
+            for (u32 i = 0; i < count; i++)
+                value[i] ^= 1ull << 8 * from.width - 1;
+            break;
+        default:
+            numbers(row, value);
+#pragma unroll
+            for (u32 i = 0; i < count; i++)
+                value[i] = real(value[i], content == content_real_bits);
             break;
         }
-        value = (value - subtract ^ flip) & ~0ull >> 64 - bits;
-        return there ? place(value) : 0;
+        const u64 mask = ~0ull >> 64 - bits;
+#pragma unroll
+        for (u32 i = 0; i < count; i++)
+            if (there[i])
+                to[i] |= place((value[i] - subtract ^ flip) & mask);
     }
 
     METHOD u64 place(u64 value) const { return left >= 0 ? value << left : value >> -left; }

@@ -28,14 +28,11 @@ template <typename Word> DEVICE void encode_words(Word *words, Rows rows, u64 ma
 #pragma unroll
         for (u32 i = 0; i < unrolled; i++) {
             const u64 at = begin + i * step;
-            row[i] = at < n ? rows[at] : ~0ull;
+            row[i] = rows[at < n ? at : begin]; // a row that exists
             word[i] = 0;
         }
         for (u32 p = 0; p < count; p++)
-#pragma unroll
-            for (u32 i = 0; i < unrolled; i++)
-                if (row[i] != ~0ull)
-                    word[i] |= pieces.piece[p].of(row[i]);
+            pieces.piece[p].add(row, word);
 #pragma unroll
         for (u32 i = 0; i < unrolled; i++) {
             const u64 at = begin + i * step;
