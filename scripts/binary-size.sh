@@ -9,7 +9,7 @@ failed=0
 
 # check PROGRAM WHAT MEGABYTES MEBIBYTES
 check() {
-  go build -trimpath -ldflags='-s -w' -o "$built/$1" "./internal/testing/binarysize/$1"
+  go build -ldflags='-s -w' -o "$built/$1" "./internal/testing/binarysize/$1"
   local size resident
   size=$(wc -c <"$built/$1" | awk '{printf "%.1f", $1 / 1e6}')
   resident=$("$built/$1" | awk '{printf "%.1f", $1 / 1024}')

@@ -3,6 +3,7 @@
 package cuda
 
 import (
+	"fmt"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -140,17 +141,43 @@ func runChild(t *testing.T, test, library string, settings ...string) string {
 	return string(output)
 }
 
-// fakeLibrary compiles the stand-in for the driver.
+// fakes are the libraries that fakeLibrary has compiled, by their flags.
+var fakes struct {
+	folder string
+	built  map[string]string
+}
+
+func TestMain(m *testing.M) {
+	code := m.Run()
+	if fakes.folder != "" {
+		if err := os.RemoveAll(fakes.folder); err != nil && code == 0 {
+			code = 1
+		}
+	}
+	os.Exit(code)
+}
+
+// fakeLibrary compiles the stand-in for the driver, once for the same flags.
 func fakeLibrary(t *testing.T, flags ...string) string {
 	t.Helper()
+	key := strings.Join(flags, " ")
+	if library := fakes.built[key]; library != "" {
+		return library
+	}
 	compiler, err := exec.LookPath("gcc")
 	if err != nil {
 		t.Skip("gcc, which compiles the stand-in for the driver, is not installed")
 	}
-	library := filepath.Join(t.TempDir(), "libcuda.so.1")
+	if fakes.folder == "" {
+		fakes.folder, err = os.MkdirTemp("", "fakecuda")
+		require.NoError(t, err)
+		fakes.built = map[string]string{}
+	}
+	library := filepath.Join(fakes.folder, fmt.Sprintf("%d-libcuda.so.1", len(fakes.built)))
 	flags = append(flags, "-O1", "-Wall", "-Wextra", "-Werror", "-shared", "-fPIC", "-pthread", "-o", library, "testdata/fakecuda.c")
 	output, err := exec.CommandContext(t.Context(), compiler, flags...).CombinedOutput()
 	require.NoError(t, err, "%s", output)
+	fakes.built[key] = library
 	return library
 }
 
