@@ -13,20 +13,14 @@ import (
 //go:embed cuda/*.ptx
 var code embed.FS
 
-// set has a file of kernels that insert keys for each kind of key, and one of kernels
-// that work on the table of any kind.
-var set = kernelset.Set{Files: code, Directory: "cuda"}
+// set has one file, of which each kernel is compiled alone.
+var set = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
 
 const threads = 256
 
-// launch enqueues a kernel that works on the table of any kind, with one thread for each
-// of n rows, slots or words.
+// launch enqueues a kernel with one thread for each of n rows, slots or words.
 func (g *Groups) launch(entry string, n int, arguments ...any) error {
-	return g.launchOf("codes", entry, n, arguments...)
-}
-
-func (g *Groups) launchOf(file, entry string, n int, arguments ...any) error {
-	function, err := g.call.Kernel(&set, file, entry)
+	function, err := g.call.Kernel(&set, "hashtable", entry)
 	if err != nil {
 		return err
 	}
@@ -60,7 +54,7 @@ func (g *Groups) findFirstsOnDevice(k keys) (err error) {
 // row to them.
 func (g *Groups) insert(k keys, t table) error {
 	arguments := append([]any{g.argument(t)}, k.arguments()...)
-	return g.launchOf(k.file, k.kernel, g.column.Len(), append(arguments, g.codes)...)
+	return g.launch(k.kernel, g.column.Len(), append(arguments, g.codes)...)
 }
 
 // encode replaces the first rows in codes by the codes.

@@ -12,9 +12,9 @@ import (
 
 // keys are the values of a column and the kernel that compares them.
 type keys struct {
-	// file and kernel name the kernel that inserts the keys.
-	file, kernel string
-	kind         keyKind
+	// kernel is the kernel that inserts the keys.
+	kernel string
+	kind   keyKind
 	// width is the number of bytes of a value or of an offset.
 	width int
 	// first holds the values or the offsets, from those of the first row on. For
@@ -48,7 +48,7 @@ func keysOf(c *column.Column) (keys, error) {
 	}
 	switch l.Kind {
 	case layout.Bits:
-		k := keys{file: "insert_others", kernel: "insert_bool", kind: keyBits, bit: c.Offset() % 8}
+		k := keys{kernel: "insert_bool", kind: keyBits, bit: c.Offset() % 8}
 		if bits := c.Buffer(1); c.Len() > 0 {
 			k.first, err = bits.Slice(c.Offset()/8, (c.Offset()+c.Len()+7)/8)
 		}
@@ -66,13 +66,13 @@ func keysOf(c *column.Column) (keys, error) {
 	k := keys{kind: keyFixed, width: width, last: math.MaxUint64}
 	switch {
 	case l.Class == layout.Float:
-		k.file, k.kernel, k.kind = "insert_floats", fmt.Sprintf("insert_f%d", 8*width), keyFloat
+		k.kernel, k.kind = fmt.Sprintf("insert_f%d", 8*width), keyFloat
 	case l.Class == layout.Bytes || width > 16 || width&(width-1) != 0:
-		k.file, k.kernel = "insert_bytes", "insert_width"
+		k.kernel = "insert_width"
 	case width == 16:
-		k.file, k.kernel = "insert_others", "insert_16"
+		k.kernel = "insert_16"
 	default:
-		k.file, k.kernel = "insert_integers", fmt.Sprintf("insert_%d", width)
+		k.kernel = fmt.Sprintf("insert_%d", width)
 	}
 	if c.Len() == 0 {
 		return k, nil
@@ -82,7 +82,7 @@ func keysOf(c *column.Column) (keys, error) {
 }
 
 func runsOf(c *column.Column, width int, kernel string) (keys, error) {
-	k := keys{file: "insert_bytes", kernel: kernel, kind: keyRuns, width: width, bytes: c.Buffer(2)}
+	k := keys{kernel: kernel, kind: keyRuns, width: width, bytes: c.Buffer(2)}
 	if c.Len() == 0 {
 		return k, nil
 	}
@@ -109,7 +109,7 @@ func (k keys) arguments() []any {
 		return []any{k.first, k.bytes, k.bytes.Bytes()}
 	case k.kernel == "insert_width":
 		return []any{k.first, uint64(k.width)}
-	case k.file == "insert_integers":
+	case k.kind == keyFixed && k.width <= 8:
 		return []any{k.first, k.last}
 	}
 	return []any{k.first, uint64(k.bit)}

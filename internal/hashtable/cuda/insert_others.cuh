@@ -1,4 +1,6 @@
 // Keys of 16 bytes, and booleans, which are bits.
+#pragma once
+
 #include "insert.cuh"
 
 struct Booleans {

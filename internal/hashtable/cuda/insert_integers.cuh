@@ -1,4 +1,6 @@
 // Keys of 1 to 8 bytes that are compared by their bits.
+#pragma once
+
 #include "insert.cuh"
 
 // Keys above last are treated like nulls: the codes of a dictionary must not outnumber

@@ -1,5 +1,7 @@
 // The steps after all rows are in the table: mark the first row of each key, and compute
 // the code of each row from the ranks of the first rows.
+#pragma once
+
 #include "insert.cuh"
 
 // mark_firsts sets the bit of each row that a slot holds: the first rows of all keys.

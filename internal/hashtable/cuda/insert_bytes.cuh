@@ -1,5 +1,7 @@
 // Keys that are runs of bytes: strings and binary values, of 32-bit or 64-bit
 // offsets or of one length.
+#pragma once
+
 #include "insert.cuh"
 
 struct Run {

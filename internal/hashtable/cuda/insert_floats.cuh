@@ -1,4 +1,6 @@
 // Keys that are floats.
+#pragma once
+
 #include "insert.cuh"
 #include "keys.cuh"
 

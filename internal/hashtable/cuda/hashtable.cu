@@ -1,0 +1,6 @@
+// The kernels of the hash table. Each is compiled alone.
+#include "codes.cuh"
+#include "insert_bytes.cuh"
+#include "insert_floats.cuh"
+#include "insert_integers.cuh"
+#include "insert_others.cuh"
