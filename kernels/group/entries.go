@@ -6,15 +6,17 @@ import "github.com/gpuframe/gpuframe/internal/kernelset"
 
 // entries are the kernels and the templates of the family, and their files.
 var entries = kernelset.Entries{
-	"accumulate":    "accumulate",
-	"finish":        "finish",
-	"first_of_each": "rows",
-	"histogram_16":  "histogram",
-	"histogram_32":  "histogram",
-	"histogram_64":  "histogram",
-	"histogram_8":   "histogram",
-	"list_offsets":  "rows",
-	"number_rows":   "rows",
-	"pair_numbers":  "rows",
-	"quantiles":     "rows",
+	"accumulate":       "accumulate",
+	"finish":           "finish",
+	"first_of_each":    "rows",
+	"histogram_16":     "histogram",
+	"histogram_32":     "histogram",
+	"histogram_64":     "histogram",
+	"histogram_8":      "histogram",
+	"list_offsets":     "rows",
+	"number_rows":      "rows",
+	"numbers_of_lists": "rows",
+	"pair_numbers":     "rows",
+	"quantiles":        "rows",
+	"scatter_numbers":  "rows",
 }

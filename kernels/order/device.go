@@ -3,7 +3,6 @@ package order
 import (
 	"embed"
 	"errors"
-	"strconv"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
@@ -26,33 +25,12 @@ const (
 	tilesOffset = (selectionBytes + 255) / 256 * 256
 )
 
+//go:generate go run github.com/gpuframe/gpuframe/internal/kernelset/entries cuda
 //go:embed cuda/*.ptx
 var code embed.FS
 
-// set has a file for each number format, with three kernels.
-var set = kernelset.Set{Files: code, Directory: "cuda"}
-
-// topNames are the names of the kernels of a number format and of their file.
-type topNames struct{ file, count, collect, sort string }
-
-// kernelNames has the names by class and width: making them takes longer than a launch.
-var kernelNames = func() (all [numbers.Classes][numbers.Widths]topNames) {
-	for class := range all {
-		for width := range all[class] {
-			number := numbers.Type{Class: numbers.Class(class), Bytes: 1 << width}
-			// With the bits of the flip mask inverted, signed and unsigned integers have one
-			// order and one kernel.
-			suffix := strconv.Itoa(number.Bits())
-			if number.Class == numbers.Float {
-				suffix = number.String()
-			}
-			all[class][width] = topNames{"top_" + suffix, "top_count_" + suffix, "top_collect_" + suffix, "top_sort_" + suffix}
-		}
-	}
-	return all
-}()
-
-func (s *topSelection) kernels() *topNames { return &kernelNames[s.number.Class][s.number.Index()] }
+// set has the templates of the first rows, and the kernels of other operators.
+var set = kernelset.Set{Files: code, Directory: "cuda", Entries: entries}
 
 // flipMask returns the bits to invert so that the first value has the least key.
 func (s *topSelection) flipMask() uint64 {
@@ -111,12 +89,12 @@ func (s *topSelection) launchWith(call *op.Call, scratch memory.Slice[uint8]) er
 	if err := scratch.Fill(call.Stream, 0); err != nil {
 		return err
 	}
-	in, names := s.in, s.kernels()
-	count, err := call.Kernel(&set, names.file, names.count)
+	in, kernels := s.in, s.kernels()
+	count, err := call.Instance(&set, &kernels.count)
 	if err != nil {
 		return err
 	}
-	collect, err := call.Kernel(&set, names.file, names.collect)
+	collect, err := call.Instance(&set, &kernels.collect)
 	if err != nil {
 		return err
 	}
@@ -142,8 +120,7 @@ func (s *topSelection) launchWith(call *op.Call, scratch memory.Slice[uint8]) er
 
 // sort sorts the collected entries or, without a selection, the whole column.
 func (s *topSelection) sort(call *op.Call, selection memory.Slice[uint8]) error {
-	names := s.kernels()
-	f, err := call.Kernel(&set, names.file, names.sort)
+	f, err := call.Instance(&set, &s.kernels().sort)
 	if err != nil {
 		return err
 	}

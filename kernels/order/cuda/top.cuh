@@ -3,7 +3,6 @@
 // When few enough keys are left, they collect these keys and sort them.
 #pragma once
 
-#include "keys.cuh"
 #include "lookback.cuh"
 #include "warprows.cuh"
 
@@ -34,37 +33,33 @@ struct Selection {
     Entry entries[most_top];
 };
 
-// WholeKey orders integers with the bits of flip_mask inverted.
-template <typename Stored> struct WholeKey {
-    typedef Stored Value;
-    u64 flip_mask;
-    METHOD u64 of(Value x) const { return (Value)(x ^ (Value)flip_mask); }
-};
+// SortKey has the order of the values as unsigned integers: the hole
+//
+//     key = (value, flip)
+//
+// with words of 32 bits for values of up to 32 bits, and otherwise of 64. The bits of
+// flip are inverted in the key.
+template <typename Value> struct SortKey {
+    Value flip;
 
-// FloatKey orders NaN after all numbers in both directions. −0 is equal to 0.
-template <typename Word, Word (*ordered)(Word), bool (*is_nan)(Word)> struct FloatKey {
-    typedef Word Value;
-    u64 flip_mask;
     METHOD u64 of(Value x) const {
-        const Word number = (Word)(x << 1) == 0 ? 0 : x;
-        return is_nan(x) ? (Word)~(Word)1 : ordered(number) ^ (Word)flip_mask;
+        if constexpr (sizeof(Value) == 8) {
+            u64 key;
+            asm("//@key %0 = %1 %2" : "=&l"(key) : "l"(x), "l"(flip));
+            return key;
+        } else {
+            u32 key;
+            asm("//@key %0 = %1 %2" : "=&r"(key) : "r"((u32)x), "r"((u32)flip));
+            return key;
+        }
     }
 };
 
-struct HalfKey {
-    typedef u16 Value;
-    u64 flip_mask;
-    METHOD u64 of(Value x) const {
-        const u32 number = (x & 0x7fff) == 0 ? 0 : x;
-        return is_nan_f16(x) ? 0xfffe : (ordered_f16(number) ^ (u32)flip_mask) & 0xffff;
-    }
-};
-
-template <typename Key> struct Rows {
-    const typename Key::Value *values;
+template <typename Value> struct Rows {
+    const Value *values;
     const u8 *valid;
     u64 bit, count;
-    Key key;
+    SortKey<Value> key;
 };
 
 template <typename Value> static constexpr int top_loads = sizeof(Value) == 1 ? 1 : sizeof(Value) == 2 ? 2 : 4;
@@ -111,8 +106,7 @@ DEVICE void choose_digit(Selection *s, u64 k, u32 shift) {
 }
 
 // count_digits counts the digit of the given number of bits above shift.
-template <typename Key> DEVICE void count_digits(Selection *s, Rows<Key> rows, u64 k, u32 shift, u32 bits) {
-    typedef typename Key::Value Value;
+template <typename Value> DEVICE void count_digits(Selection *s, Rows<Value> rows, u64 k, u32 shift, u32 bits) {
     __shared__ u32 counters[digit_values];
     __shared__ u32 finished;
     if (s->done != 0)
@@ -157,8 +151,7 @@ template <typename Key> DEVICE void count_digits(Selection *s, Rows<Key> rows, u
 
 // collect takes the rows with keys up to the limit. If too many keys are equal to the
 // k-th key, it takes the first rows of these; their ranks take a scan over the tiles.
-template <typename Key> DEVICE void collect(Selection *s, Rows<Key> rows, void *state) {
-    typedef typename Key::Value Value;
+template <typename Value> DEVICE void collect(Selection *s, Rows<Value> rows, void *state) {
     constexpr int loads = top_loads<Value>;
     typedef WarpRows<Value, loads> Run;
     constexpr u32 tile_rows = top_warps * Run::count;
@@ -234,8 +227,8 @@ template <typename Key> DEVICE void collect(Selection *s, Rows<Key> rows, void *
 // sort_entries sorts the collected entries, or all rows if s is null, and writes the first
 // k. Rows beyond the last entry are null. It writes min(k, rows of the column) to
 // out_count unless that is null.
-template <typename Key>
-DEVICE void sort_entries(typename Key::Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s, Rows<Key> rows, u32 k) {
+template <typename Value>
+DEVICE void sort_entries(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s, Rows<Value> rows, u32 k) {
     __shared__ Entry entries[most_top];
     const u32 thread = thread_in_block();
     if (out_count != nullptr && thread == 0)
@@ -273,7 +266,7 @@ DEVICE void sort_entries(typename Key::Value *out, i64 *out_rows, u32 *out_valid
         const Entry e = entries[i];
         const bool there = i < k && e.row != ~0ull;
         if (i < k) {
-            out[i] = there ? rows.values[e.row] : typename Key::Value();
+            out[i] = there ? rows.values[e.row] : Value();
             out_rows[i] = there ? (i64)e.row : 0;
         }
         const u32 word = ballot(there);
@@ -282,21 +275,21 @@ DEVICE void sort_entries(typename Key::Value *out, i64 *out_rows, u32 *out_valid
     }
 }
 
-#define TOP(suffix, Key)                                                                                                  \
+// TOP declares the templates for values of a width.
+#define TOP(suffix, Value)                                                                                                \
     KERNEL LAUNCH_BOUNDS(top_threads)                                                                                     \
-    top_count_##suffix(Selection *s, const Key::Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,   \
-                       u64 flip_mask, u64 k, u32 shift, u32 bits) {                                                            \
-        count_digits(s, Rows<Key>{values, valid, bit, device_rows(rows, capacity), {flip_mask}}, k, shift, bits);              \
+    top_count_##suffix(Selection *s, const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,        \
+                       u64 flip, u64 k, u32 shift, u32 bits) {                                                            \
+        count_digits(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}}, k, shift, bits);     \
     }                                                                                                                     \
     KERNEL LAUNCH_BOUNDS(top_threads)                                                                                     \
-    top_collect_##suffix(Selection *s, const Key::Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity, \
-                         u64 flip_mask, void *state) {                                                                         \
-        collect(s, Rows<Key>{values, valid, bit, device_rows(rows, capacity), {flip_mask}}, state);                            \
+    top_collect_##suffix(Selection *s, const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity,      \
+                         u64 flip, void *state) {                                                                         \
+        collect(s, Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}}, state);                   \
     }                                                                                                                     \
     KERNEL LAUNCH_BOUNDS(1024)                                                                                            \
-    top_sort_##suffix(Key::Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s,                 \
-                      const Key::Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity, u64 flip_mask,        \
-                      u32 k) {                                                                                            \
+    top_sort_##suffix(Value *out, i64 *out_rows, u32 *out_valid, i64 *out_count, const Selection *s,                      \
+                      const Value *values, const u8 *valid, u64 bit, const i64 *rows, i64 capacity, u64 flip, u32 k) {    \
         sort_entries(out, out_rows, out_valid, out_count, s,                                                              \
-                     Rows<Key>{values, valid, bit, device_rows(rows, capacity), {flip_mask}}, k);                              \
+                     Rows<Value>{values, valid, bit, device_rows(rows, capacity), {(Value)flip}}, k);                     \
     }

@@ -1,4 +1,0 @@
-#include "top.cuh"
-
-typedef WholeKey<u32> Key;
-TOP(32, Key)

@@ -1,4 +1,0 @@
-#include "top.cuh"
-
-typedef WholeKey<u8> Key;
-TOP(8, Key)

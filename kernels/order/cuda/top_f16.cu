@@ -1,4 +1,0 @@
-#include "top.cuh"
-
-typedef HalfKey Key;
-TOP(f16, Key)
