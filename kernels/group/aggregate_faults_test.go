@@ -1,0 +1,93 @@
+package group_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/adaptor"
+)
+
+// TestEveryAllocationOfAggregatesFails fails each allocation, one in each run. Closing the
+// manager reports the memory that an error path leaks.
+func TestEveryAllocationOfAggregatesFails(t *testing.T) {
+	x, keys := expr.Col("x"), group.Columns("k", "y")
+	for name, operation := range map[string]func(context.Context, *buffer.Buffer) (*buffer.Buffer, error){
+		"sum": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			return group.By(table, keys...).Where(x.Gt(expr.Lit(0))).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.First(x)}, group.ByOptions{Order: group.ByKey})
+		},
+		"segments": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			return group.By(table, keys[0]).Aggregate(ctx, []group.Aggregate{group.Median(x), group.CountDistinct(x), group.Mode(x), group.Largest(x, 2)})
+		},
+		"merge": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			list := []group.Aggregate{group.Mean(x), group.Last(x), group.Collect(x)}
+			partial, err := group.By(table, keys[0]).Partial(ctx, list)
+			if err != nil {
+				return nil, err
+			}
+			merged, err := group.Merge(ctx, table.Schema(), []*buffer.Buffer{partial, partial}, list)
+			return merged, errors.Join(err, partial.Release())
+		},
+		"transform": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			return group.By(table, keys[0]).Where(x.Gt(expr.Lit(0))).Transform(ctx, []group.Aggregate{group.Sum(x)})
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) { failEach(t, dev, operation) })
+		})
+	}
+}
+
+func failEach(t *testing.T, dev *device.Device, operation func(context.Context, *buffer.Buffer) (*buffer.Buffer, error)) {
+	values := []float64{3, 1, 2, 1, 5}
+	made := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	record, err := floatTable(t, made, []int32{1, 2, 1, 2, 1}, values, values).Record(t.Context())
+	require.NoError(t, err)
+	defer record.Release()
+	// The first allocation is the table's.
+	failing := uint64(2)
+	for ; ; failing++ {
+		faults := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: failing}})
+		mgr := devicetest.Manager(t, dev, memory.Options{Resource: faults})
+		table, err := buffer.FromRecord(mgr, record)
+		require.NoError(t, err)
+		result, err := operation(t.Context(), table)
+		err = errors.Join(err, result.Release(), table.Release())
+		if err == nil {
+			break
+		}
+		require.ErrorIs(t, err, adaptor.ErrInjected)
+	}
+	require.Greater(t, failing, uint64(3))
+}
+
+// TestManyRowsOfTheHost has enough rows for several goroutines, with few and with many
+// groups.
+func TestManyRowsOfTheHost(t *testing.T) {
+	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	const n = 100_000
+	for _, groups := range []int32{3, n / 2} {
+		keys, x := make([]int32, n), make([]float64, n)
+		want := make([]float64, groups)
+		for i := range keys {
+			keys[i], x[i] = int32(i)%groups, float64(i)
+			want[keys[i]] += x[i]
+		}
+		result, err := group.By(floatTable(t, mgr, keys, x, x), group.Columns("k")...).Aggregate(t.Context(), []group.Aggregate{group.Sum(expr.Col("x"))})
+		require.NoError(t, err)
+		record := columntest.Fetch(t, result)
+		require.Equal(t, want, record.Column(1).(*array.Float64).Float64Values())
+		require.Equal(t, arrow.PrimitiveTypes.Float64, record.Column(1).DataType())
+	}
+}
