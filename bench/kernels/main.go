@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log"
 	"os"
+	"regexp"
 	"strings"
 	"time"
 
@@ -30,6 +31,8 @@ type bench struct {
 	stream *device.Stream
 	rows   int
 	rounds int
+	// match selects sorts by their names.
+	match *regexp.Regexp
 	rivals rivals
 	// copied is the device's copy rate in bytes per second; bytes read and bytes
 	// written count.
@@ -60,7 +63,11 @@ func run(ctx context.Context) (err error) {
 	only := flag.String("only", "large,small,first", "parts to run, with commas between them: large, small, first, curve, sort")
 	flag.IntVar(&b.rows, "rows", 1<<27, "rows of the large inputs")
 	flag.IntVar(&b.rounds, "rounds", 11, "rounds, of which the median is taken")
+	match := flag.String("match", "", "regular expression for the names of the sorts to measure")
 	flag.Parse()
+	if b.match, err = regexp.Compile(*match); err != nil {
+		return fmt.Errorf("-match: %w", err)
+	}
 	if b.rivals, err = readRivals(*peers); err != nil {
 		return err
 	}

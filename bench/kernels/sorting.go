@@ -96,6 +96,9 @@ func (b *bench) sortAll(ctx context.Context) (err error) {
 	took := map[string]time.Duration{}
 	t := table.New("sort", "time", "Grows/s", "bar", "")
 	for _, f := range b.sorts() {
+		if !b.match.MatchString(f.name) {
+			continue
+		}
 		if took[f.name], err = b.sortOnce(ctx, numbers, f); err != nil {
 			t.Add(f.name, err.Error())
 			continue
