@@ -1,3 +1,5 @@
+//go:build cgo && unix && !(386 || arm || mips || mipsle)
+
 package peer
 
 // Shapes returns options that affect the layout of an array, by name. The standard allows
