@@ -18,6 +18,10 @@ const (
 	// must not wait until megabytes are pinned. Later slabs grow by the factor below.
 	firstLines  = 4096
 	linesGrowth = 16
+	// firstShared is the least first slab of the other shared classes, which holds two
+	// buffers or more. Later slabs grow by the factor.
+	firstShared  = 64 << 10
+	sharedGrowth = 4
 )
 
 // slab is one allocation of the driver, divided into buffers of one class.
@@ -65,7 +69,9 @@ func Round(size uint64) uint64 {
 }
 
 // newShared makes a class with slabs of several buffers.
-func newShared(bytes uint64) *class { return &class{bytes: bytes, next: slabBytes} }
+func newShared(bytes uint64) *class {
+	return &class{bytes: bytes, next: min(max(2*bytes, firstShared), slabBytes)}
+}
 
 // newWhole makes a class with slabs of one buffer each.
 func newWhole(bytes uint64) *class { return &class{bytes: bytes, next: bytes, whole: true} }

@@ -145,10 +145,13 @@ func (p *Pool) pin(c *class) (Buffer, error) {
 	}
 	s := &slab{class: c, pointer: pointer, bytes: bytes}
 	c.add(s)
-	if c.whole {
+	switch {
+	case c.whole:
 		p.wholes[pointer] = s
-	} else if c == p.lines {
+	case c == p.lines:
 		c.next = min(linesGrowth*c.next, slabBytes)
+	default:
+		c.next = min(sharedGrowth*c.next, slabBytes)
 	}
 	b, _ := p.pop(c)
 	return b, nil
