@@ -8,7 +8,6 @@ import (
 	"math/rand/v2"
 	"slices"
 	"testing"
-	"unsafe"
 
 	"github.com/stretchr/testify/require"
 
@@ -66,14 +65,6 @@ func index(b bool) int {
 		return 1
 	}
 	return 0
-}
-
-// bytesOf is the memory of a slice.
-func bytesOf[T any](s []T) []byte {
-	if len(s) == 0 {
-		return nil
-	}
-	return unsafe.Slice((*byte)(unsafe.Pointer(&s[0])), len(s)*int(unsafe.Sizeof(s[0])))
 }
 
 // check sorts on the device and compares with a stable sort of the host. rows of the

@@ -120,9 +120,7 @@ func newDeviceLeaf(s *Source) (deviceLeaf, error) {
 		}
 	case layout.View:
 		l.values, err = c.Buffer(1).Slice(c.Offset()*width, (c.Offset()+c.Len())*width)
-		for _, b := range c.Data().Buffers[2:] {
-			l.views = append(l.views, b)
-		}
+		l.views = append(l.views, c.Data().Buffers[2:]...)
 		if len(l.views) > mostViews {
 			return l, fmt.Errorf("%v has %d data buffers, at most %d can be ordered on a GPU: take its rows to combine them: %w",
 				c, len(l.views), mostViews, device.ErrNotSupported)

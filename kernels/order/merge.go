@@ -53,7 +53,7 @@ func merge(ctx context.Context, tables []*buffer.Buffer, keys []Key, options Mer
 	}
 	for i, key := range keys {
 		if key.Values != nil {
-			return nil, &KeyError{i, key, fmt.Errorf("Values has no rows for several tables, expected Column or Expr: %w", device.ErrInvalidValue)}
+			return nil, &KeyError{i, key, fmt.Errorf("the field Values has no rows for several tables, expected Column or Expr: %w", device.ErrInvalidValue)}
 		}
 	}
 	rows := int64(0)

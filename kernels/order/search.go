@@ -61,7 +61,7 @@ func search(ctx context.Context, sorted, values *buffer.Buffer, keys []Key, opti
 	}
 	for i, key := range keys {
 		if key.Values != nil {
-			return nil, &KeyError{i, key, fmt.Errorf("Values has no rows for two tables, expected Column or Expr: %w", device.ErrInvalidValue)}
+			return nil, &KeyError{i, key, fmt.Errorf("the field Values has no rows for two tables, expected Column or Expr: %w", device.ErrInvalidValue)}
 		}
 	}
 	if options.Manager == nil && values != nil {
