@@ -32,7 +32,7 @@ type bench struct {
 	rows   int
 	rounds int
 	// match selects sorts by their names.
-	match *regexp.Regexp
+	match  *regexp.Regexp
 	rivals rivals
 	// copied is the device's copy rate in bytes per second; bytes read and bytes
 	// written count.
