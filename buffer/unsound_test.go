@@ -177,10 +177,7 @@ func TestTablesWithoutMemoryKnowTheirManager(t *testing.T) {
 // Columns of two devices are refused, even without memory.
 func TestTablesOfTwoDevicesAreRefused(t *testing.T) {
 	here := hostManager(t)
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("one device")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		there := devicetest.Manager(t, dev, memory.Options{})
 		one, other := upload(t, here, flights(t, 5)), upload(t, there, flights(t, 5))
 		field := arrow.Field{Name: "more", Type: arrow.PrimitiveTypes.Int64}

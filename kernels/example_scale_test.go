@@ -55,10 +55,7 @@ func clamp(stream *device.Stream, values memory.Slice[float64], low, high float6
 }
 
 func TestWalkThrough(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("there are no kernels")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		const n = 1000
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		in, out := newSlice[float64](t, mgr, n), newSlice[float64](t, mgr, n)

@@ -15,10 +15,7 @@ import (
 // TestStructInAKernel passes a struct with padding and a nested struct to a kernel that
 // was compiled from C++.
 func TestStructInAKernel(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("there are no kernels")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		module, err := kernels.LoadCached(dev, launchPTX)
 		require.NoError(t, err)

@@ -35,10 +35,7 @@ func dividing() string {
 // TestDivideByCount compares with the host's division. All bits must be equal, except
 // in subnormal quotients.
 func TestDivideByCount(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("no kernels")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		n := 1 << 16
 		if !devicetest.Emulated(dev) {
 			n = 1 << 24

@@ -170,10 +170,7 @@ func (v values) add(t testing.TB, b array.Builder) {
 
 // eachGPU runs f on the emulator and on the GPU, if the machine has one.
 func eachGPU(t *testing.T, f func(t *testing.T, dev *device.Device)) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("the code is for GPUs")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		f(t, dev)
 	})
 }

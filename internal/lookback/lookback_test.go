@@ -61,10 +61,7 @@ func TestPrefix(t *testing.T) {
 
 // TestDevice compares the prefixes of a device with the host's, floats bit by bit.
 func TestDevice(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("the host has no kernels")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		module, err := kernels.LoadCached(dev, code)
 		require.NoError(t, err)

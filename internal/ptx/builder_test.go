@@ -50,10 +50,7 @@ func module() string {
 }
 
 func TestModuleRuns(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("no kernels")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		loaded, err := kernels.LoadCached(dev, module())
 		require.NoError(t, err)

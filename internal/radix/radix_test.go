@@ -144,7 +144,7 @@ func check(t *testing.T, mgr *memory.Manager, s radix.Sort, rows int, key func(i
 // TestSort sorts every input, by one block, by passes over all digits, and by passes over
 // leading digits.
 func TestSort(t *testing.T) {
-	devices(t, func(t *testing.T, dev *device.Device) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
 		random := rand.New(rand.NewPCG(3, 4))
 		const never = 1 << 30
@@ -179,7 +179,7 @@ func TestSort(t *testing.T) {
 
 // TestFields sorts by some of the bits.
 func TestFields(t *testing.T) {
-	devices(t, func(t *testing.T, dev *device.Device) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
 		random := rand.New(rand.NewPCG(5, 6))
 		for _, s := range []radix.Sort{
@@ -208,7 +208,7 @@ func encoded(s *radix.Sort, value uint64) uint64 {
 
 // TestInput sorts values that are encoded on the way.
 func TestInput(t *testing.T) {
-	devices(t, func(t *testing.T, dev *device.Device) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
 		random := rand.New(rand.NewPCG(13, 14))
 		for _, width := range []int{32, 64} {
@@ -230,7 +230,7 @@ func TestInput(t *testing.T) {
 
 // TestPacked sorts keys with the row numbers in their low bits.
 func TestPacked(t *testing.T) {
-	devices(t, func(t *testing.T, dev *device.Device) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
 		random := rand.New(rand.NewPCG(15, 16))
 		for _, name := range []string{"random", "equal", "ascending", "descending", "few"} {
@@ -247,7 +247,7 @@ func TestPacked(t *testing.T) {
 
 // TestPortions sorts in several launches for each pass.
 func TestPortions(t *testing.T) {
-	devices(t, func(t *testing.T, dev *device.Device) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
 		random := rand.New(rand.NewPCG(7, 8))
 		for _, numbers := range []radix.Numbers{radix.NoNumbers, radix.RowNumbers} {
@@ -262,7 +262,7 @@ func TestPortions(t *testing.T) {
 
 // TestCounted sorts rows that only the device can count.
 func TestCounted(t *testing.T) {
-	devices(t, func(t *testing.T, dev *device.Device) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{Resource: poisoned(dev)})
 		random := rand.New(rand.NewPCG(9, 10))
 		for _, capacity := range []int{100, 20000} {
@@ -299,7 +299,7 @@ func TestRefuses(t *testing.T) {
 
 // TestCancelled checks that the end of the context ends a sort between passes.
 func TestCancelled(t *testing.T) {
-	devices(t, func(t *testing.T, dev *device.Device) {
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		s := radix.Sort{Width: 32, High: 32, Rows: 5000}
 		ctx, end := context.WithCancel(t.Context())
@@ -316,10 +316,7 @@ func TestCancelled(t *testing.T) {
 
 // TestLarge sorts many rows, on GPUs only.
 func TestLarge(t *testing.T) {
-	devices(t, func(t *testing.T, dev *device.Device) {
-		if devicetest.Emulated(dev) {
-			t.Skip("too slow on the emulator")
-		}
+	devicetest.EachGPU(t, func(t *testing.T, dev *device.Device) {
 		n := 1<<22 + 12345
 		if testing.Short() {
 			n = 1<<21 + 12345
@@ -336,16 +333,6 @@ func TestLarge(t *testing.T) {
 				}
 			})
 		}
-	})
-}
-
-// devices runs a test on the emulator and on GPUs.
-func devices(t *testing.T, f func(t *testing.T, dev *device.Device)) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("the host has no kernels")
-		}
-		f(t, dev)
 	})
 }
 

@@ -113,10 +113,7 @@ func checkWords(t *testing.T, onHost, onDevice *memory.Manager, arrays []arrow.A
 
 // TestDeviceWords compares the words of all types, alone and together, with the host's.
 func TestDeviceWords(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("the host has no kernels")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		onHost := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 		onDevice := devicetest.Manager(t, dev, memory.Options{})
 		var types []arrow.DataType
@@ -146,10 +143,7 @@ func TestDeviceWords(t *testing.T) {
 
 // TestManyPieces packs more pieces into a word than a kernel takes.
 func TestManyPieces(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("the host has no kernels")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		onHost := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 		onDevice := devicetest.Manager(t, dev, memory.Options{})
 		for _, columns := range []int{7, 12, 40} {

@@ -62,12 +62,9 @@ func TestEstimatesOfGroups(t *testing.T) {
 }
 
 // TestFewPossibleValues has types and dictionaries with fewer values than rows. The
-// result has room for them only, and no memory for each row is held.
+// result has room for at most these.
 func TestFewPossibleValues(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("on the host the results have their size")
-		}
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, test := range []struct {
 			of       arrow.DataType
@@ -85,7 +82,11 @@ func TestFewPossibleValues(t *testing.T) {
 			}
 			unique, err := group.Unique(t.Context(), c)
 			require.NoError(t, err)
-			require.Equal(t, test.capacity, unique.Capacity(), "%v", test.of)
+			if dev.Kind() == device.Host { // knows the number of values before it allocates
+				require.LessOrEqual(t, unique.Capacity(), test.capacity, "%v", test.of)
+			} else {
+				require.Equal(t, test.capacity, unique.Capacity(), "%v", test.of)
+			}
 			require.NoError(t, unique.Release())
 			compare(t, c, columntest.Texts(values))
 			counted := columntest.WithRows(t, mgr, c, 1234)

@@ -17,15 +17,14 @@ import (
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
-// onKernels runs a test with a manager of the emulator, and of each GPU. Its memory is
-// filled with a pattern before and after use.
+// onKernels runs a test with a manager of the emulator, and of each GPU.
 func onKernels(t *testing.T, f func(t *testing.T, mgr *memory.Manager)) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("the host has no kernels")
-		}
-		f(t, devicetest.Manager(t, dev, memory.Options{Resource: adaptor.NewPoison(memory.NewDriverResource(dev), adaptor.PoisonOptions{})}))
-	})
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) { f(t, poisonedManager(t, dev)) })
+}
+
+// poisonedManager fills memory with a pattern before and after use.
+func poisonedManager(t *testing.T, dev *device.Device) *memory.Manager {
+	return devicetest.Manager(t, dev, memory.Options{Resource: adaptor.NewPoison(memory.NewDriverResource(dev), adaptor.PoisonOptions{})})
 }
 
 // TestKernelsSortEveryType sorts by one key of every type on GPUs.
@@ -78,10 +77,8 @@ func TestKernelsSortTiles(t *testing.T) {
 // TestLargeSorts compares the order of many rows on GPUs with that of the host.
 func TestLargeSorts(t *testing.T) {
 	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	onKernels(t, func(t *testing.T, mgr *memory.Manager) {
-		if devicetest.Emulated(mgr.Device()) {
-			t.Skip("too slow on the emulator")
-		}
+	devicetest.EachGPU(t, func(t *testing.T, dev *device.Device) {
+		mgr := poisonedManager(t, dev)
 		rows := 1<<22 + 77
 		if testing.Short() {
 			rows = 1<<20 + 77

@@ -16,10 +16,7 @@ import (
 
 // TestStreamsHaveCountersOfTheirOwn also uses more streams than there are counters.
 func TestStreamsHaveCountersOfTheirOwn(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("there are no counters on the host")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		b := array.NewInt64Builder(arrowmemory.DefaultAllocator)
 		defer b.Release()

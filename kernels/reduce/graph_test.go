@@ -18,10 +18,7 @@ import (
 // TestGraph launches a captured reduction of several parts several times, with changing
 // values: each launch must leave its counter at zero.
 func TestGraph(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("the host has no graphs")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		const n = 20_000
 		values, err := memory.NewSlice[int64](mgr, n, memory.AllocateOptions{})

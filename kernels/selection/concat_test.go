@@ -76,10 +76,7 @@ func TestConcatOfTables(t *testing.T) {
 }
 
 func TestConcatSharesADictionary(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("there the dictionaries are made anew")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		narrow := &arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.PrimitiveTypes.Int64}
 		g := arraytest.NewGenerator(3)

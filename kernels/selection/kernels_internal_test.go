@@ -33,10 +33,7 @@ func get[T memory.Element](t *testing.T, s memory.Slice[T]) []T {
 }
 
 func TestAddSumsOfManyBlocks(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		if dev.Kind() == device.Host {
-			t.Skip("the host adds up in one go")
-		}
+	devicetest.WithKernels(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, n := range []int{1, 2, 255, 2047, 2048, 2049, 5000} {
 			want, ahead := make([]int64, n+1), int64(0)

@@ -21,9 +21,22 @@ import (
 func EachKernel(t *testing.T, f func(t *testing.T, dev *device.Device)) {
 	t.Helper()
 	t.Run("host", func(t *testing.T) { f(t, Open(t, "host")) })
+	WithKernels(t, f)
+}
+
+// WithKernels is [EachKernel] without the host, for tests of what only kernels do.
+func WithKernels(t *testing.T, f func(t *testing.T, dev *device.Device)) {
+	t.Helper()
 	if os.Getenv(RequireCUDA) != "1" {
 		t.Run("emulated", func(t *testing.T) { f(t, emulator.Open(t)) })
 	}
+	EachGPU(t, f)
+}
+
+// EachGPU runs f as a subtest on every GPU of [GPUs], for sizes that take the emulator
+// minutes.
+func EachGPU(t *testing.T, f func(t *testing.T, dev *device.Device)) {
+	t.Helper()
 	for _, name := range GPUs(t) {
 		t.Run(name, func(t *testing.T) { f(t, Open(t, name)) })
 	}

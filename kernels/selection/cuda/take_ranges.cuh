@@ -141,7 +141,7 @@ struct Span {
 };
 
 // span_of finds the block's tile of the output, which has at most most bytes or
-// elements. It returns false if there is none.
+// elements. It returns false if the output ends before the tile.
 template <u32 tile, typename T> DEVICE bool span_of(const T *offsets, u64 rows, u64 most, Span &span) {
     static __shared__ u64 between[2];
     span.total = offsets[rows];
