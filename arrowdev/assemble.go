@@ -1,12 +1,11 @@
 package arrowdev
 
 import (
-	"errors"
-
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/release"
 )
 
 // assemble makes a column of a node. All claims of the node must have regions.
@@ -32,7 +31,7 @@ func (i *importer) assemble(n *node) (*column.Column, error) {
 		}
 	}
 	// The column holds references to its children and dictionary.
-	if err = also(also(err, releaseAll(data.Children)), data.Dictionary.Release()); err != nil {
+	if err = also(also(err, release.All(data.Children)), data.Dictionary.Release()); err != nil {
 		return nil, also(err, c.Release())
 	}
 	return c, nil
@@ -57,21 +56,11 @@ func (i *importer) assembleAll(nodes []*node) ([]*column.Column, error) {
 	for _, n := range nodes {
 		c, err := i.assemble(n)
 		if err != nil {
-			return nil, also(err, releaseAll(columns))
+			return nil, also(err, release.All(columns))
 		}
 		columns = append(columns, c)
 	}
 	return columns, nil
-}
-
-func releaseAll(columns []*column.Column) error {
-	var failures []error
-	for _, c := range columns {
-		if err := c.Release(); err != nil {
-			failures = append(failures, err)
-		}
-	}
-	return errors.Join(failures...)
 }
 
 // assembleTable makes a table of the root's children.
@@ -84,7 +73,7 @@ func (i *importer) assembleTable(root *node, schema *arrow.Schema) (*buffer.Buff
 	if err != nil {
 		err = faulty("", "%w", err)
 	}
-	if err = also(err, releaseAll(columns)); err != nil {
+	if err = also(err, release.All(columns)); err != nil {
 		return nil, also(err, table.Release())
 	}
 	return table, nil

@@ -2,11 +2,11 @@ package dlpack
 
 import (
 	"context"
-	"errors"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -80,18 +80,10 @@ func (x *taken) awaitPacked(columns ...*column.Column) error {
 	}
 	for _, c := range columns {
 		if err := c.Buffer(1).Block().Synchronize(ctx); err != nil {
-			return also(faulty("data", "pack bytes to bits: %w", err), releaseAll(columns))
+			return also(faulty("data", "pack bytes to bits: %w", err), release.All(columns))
 		}
 	}
 	return nil
-}
-
-func releaseAll(columns []*column.Column) error {
-	var failures []error
-	for _, c := range columns {
-		failures = append(failures, c.Release())
-	}
-	return errors.Join(failures...)
 }
 
 func newColumn(dataType arrow.DataType, length int, values column.Bytes) (*column.Column, error) {

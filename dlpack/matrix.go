@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -44,7 +45,7 @@ func exportMatrix(columns []*column.Column, options []ExportOptions) (*Tensor, e
 		return nil, err
 	}
 	tensor, err := exportRows(rows, &o)
-	if releasing := releaseAll(rows); releasing != nil {
+	if releasing := release.All(rows); releasing != nil {
 		return nil, also(also(err, releasing), tensor.Release())
 	}
 	return tensor, err
@@ -59,7 +60,7 @@ func withHostRows(ctx context.Context, columns []*column.Column) ([]*column.Colu
 			c, err = c.WithHostRows(ctx)
 		}
 		if err != nil {
-			return nil, also(faulty(fmt.Sprintf("columns[%d]", i), "%w", err), releaseAll(rows))
+			return nil, also(faulty(fmt.Sprintf("columns[%d]", i), "%w", err), release.All(rows))
 		}
 		rows = append(rows, c)
 	}

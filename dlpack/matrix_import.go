@@ -5,6 +5,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/dlpack/internal/cabi"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -35,7 +36,7 @@ func importMatrix(m *memory.Manager, f foreign, options []ImportOptions) ([]*col
 	}
 	columns, err := x.matrixColumns()
 	if releasing := x.block.Release(); releasing != nil {
-		return nil, also(also(err, releasing), releaseAll(columns))
+		return nil, also(also(err, releasing), release.All(columns))
 	}
 	return columns, err
 }
@@ -45,7 +46,7 @@ func (x *taken) matrixColumns() ([]*column.Column, error) {
 	for i := range x.columns {
 		c, err := x.elements(uint64(i)*x.distance, x.length)
 		if err != nil {
-			return nil, also(err, releaseAll(columns))
+			return nil, also(err, release.All(columns))
 		}
 		columns = append(columns, c)
 	}

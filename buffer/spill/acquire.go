@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -147,12 +148,12 @@ func (t *Table) hold(onDevice bool) (*buffer.Buffer, error) {
 	blocks := t.blocks
 	for i, block := range blocks {
 		if err := block.Retain(); err != nil {
-			return nil, errors.Join(err, releaseAll(blocks[:i]))
+			return nil, errors.Join(err, release.All(blocks[:i]))
 		}
 	}
 	t.spiller.mu.Unlock()
 	table, err := t.skeleton.Buffer(blocks)
-	err = errors.Join(err, releaseAll(blocks))
+	err = errors.Join(err, release.All(blocks))
 	t.spiller.mu.Lock()
 	if err != nil {
 		return nil, errors.Join(err, table.Release())

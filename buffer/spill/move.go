@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/device/backend"
 	"github.com/gpuframe/gpuframe/internal/address"
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -48,7 +49,7 @@ func (s *Spiller) end(t *Table, released uint64) (uint64, error) {
 	if onHost {
 		err = s.returning.add(blocks)
 	} else if len(blocks) > 0 {
-		err = releaseAll(blocks)
+		err = release.All(blocks)
 		released += t.bytes
 	}
 	m.released = released
@@ -61,7 +62,7 @@ func (s *Spiller) toHost(ctx context.Context, blocks []*memory.Block) (hosts []*
 	for _, block := range blocks {
 		host, err := s.allocateHost(ctx, block.Bytes(), block.Tag())
 		if err != nil {
-			return nil, errors.Join(err, releaseAll(hosts))
+			return nil, errors.Join(err, release.All(hosts))
 		}
 		hosts = append(hosts, host)
 	}
@@ -145,7 +146,7 @@ func (s *Spiller) toDevice(ctx context.Context, homes []home, hosts []*memory.Bl
 	for _, home := range homes {
 		block, err := home.allocate()
 		if err != nil {
-			return nil, errors.Join(err, releaseAll(blocks))
+			return nil, errors.Join(err, release.All(blocks))
 		}
 		blocks = append(blocks, block)
 	}
@@ -165,7 +166,7 @@ func (s *Spiller) toDevice(ctx context.Context, homes []home, hosts []*memory.Bl
 		using = errors.Join(using, blocks[i].RecordUse(s.in), hosts[i].RecordUse(s.in))
 	}
 	if using != nil {
-		return nil, errors.Join(using, releaseAll(blocks))
+		return nil, errors.Join(using, release.All(blocks))
 	}
 	return blocks, nil
 }

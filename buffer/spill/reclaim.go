@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -181,7 +182,7 @@ func (s *Spiller) spill(ctx context.Context, t *Table) (released uint64, err err
 	hosts, err := s.toHost(ctx, t.blocks)
 	leaving, moved := s.finishSpill(t, hosts, err, began)
 	if moved {
-		err = errors.Join(err, releaseAll(leaving))
+		err = errors.Join(err, release.All(leaving))
 		released = t.bytes
 	} else {
 		err = errors.Join(err, s.returning.add(leaving))

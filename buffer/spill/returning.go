@@ -6,6 +6,7 @@ import (
 	"slices"
 	"sync"
 
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -37,7 +38,7 @@ func (r *returning) sweep() error {
 		return true
 	})
 	r.mu.Unlock()
-	return releaseAll(idle) // a free may block in the driver
+	return release.All(idle) // a free may block in the driver
 }
 
 // some reports whether blocks are left.

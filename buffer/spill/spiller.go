@@ -11,6 +11,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -126,12 +127,12 @@ func (s *Spiller) Add(table *buffer.Buffer) (*Table, error) {
 	}
 	for i, block := range blocks {
 		if err := block.Retain(); err != nil {
-			return nil, errors.Join(fmt.Errorf("spill: add %v: %w", t, err), releaseAll(blocks[:i]))
+			return nil, errors.Join(fmt.Errorf("spill: add %v: %w", t, err), release.All(blocks[:i]))
 		}
 	}
 	t.blocks = blocks
 	if err := s.enter(t); err != nil {
-		return nil, errors.Join(err, releaseAll(blocks))
+		return nil, errors.Join(err, release.All(blocks))
 	}
 	if err := table.Release(); err != nil {
 		return nil, errors.Join(fmt.Errorf("spill: add: %w", err), t.Release())

@@ -2,7 +2,6 @@ package spill
 
 import (
 	"container/list"
-	"errors"
 	"fmt"
 	"slices"
 
@@ -10,6 +9,7 @@ import (
 	"github.com/dustin/go-humanize"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -120,7 +120,7 @@ func (t *Table) Release() error {
 	if onHost {
 		return s.returning.add(blocks)
 	}
-	return releaseAll(blocks)
+	return release.All(blocks)
 }
 
 // giveUp takes the blocks from a released table. The lock is held.
@@ -130,12 +130,4 @@ func (t *Table) giveUp() (blocks []*memory.Block) {
 	}
 	blocks, t.blocks, t.acquired = t.blocks, nil, nil
 	return blocks
-}
-
-func releaseAll(blocks []*memory.Block) error {
-	var failures []error
-	for _, block := range blocks {
-		failures = append(failures, block.Release())
-	}
-	return errors.Join(failures...)
 }

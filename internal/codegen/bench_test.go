@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -155,7 +156,7 @@ func BenchmarkRun(b *testing.B) {
 		b.Run(s.name, func(b *testing.B) {
 			mgr := devicetest.Manager(b, dev, memory.Options{})
 			p, columns, bytes := s.program(b, mgr)
-			defer func() { require.NoError(b, releaseAll(columns)) }()
+			defer func() { require.NoError(b, release.All(columns)) }()
 			call, err := op.Begin(context.Background(), kernels.Options{Manager: mgr}, columns...)
 			require.NoError(b, err)
 			timed(b, call.Stream, bytes, func() {
@@ -163,7 +164,7 @@ func BenchmarkRun(b *testing.B) {
 				if err != nil {
 					b.Fatal(err)
 				}
-				require.NoError(b, releaseAll(results))
+				require.NoError(b, release.All(results))
 			})
 		})
 	}
@@ -178,7 +179,7 @@ func BenchmarkVariants(b *testing.B) {
 			b.Run(s.name+"/"+name, func(b *testing.B) {
 				mgr := devicetest.Manager(b, dev, memory.Options{})
 				p, columns, bytes := s.program(b, mgr)
-				defer func() { require.NoError(b, releaseAll(columns)) }()
+				defer func() { require.NoError(b, release.All(columns)) }()
 				benchmarkVariant(b, mgr, p, columns, bytes, write)
 			})
 		}

@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/testing/launchtest"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -34,7 +35,7 @@ func small(tb testing.TB, gpu *launchtest.GPU) (op.Call, *exprtree.Program, []*c
 		require.NoError(tb, values.Release())
 		columns = append(columns, c)
 	}
-	tb.Cleanup(func() { require.NoError(tb, releaseAll(columns)) })
+	tb.Cleanup(func() { require.NoError(tb, release.All(columns)) })
 	p := exprtree.NewProgram([]int{0, 1}, []arrow.DataType{f32, f32}, []*exprtree.Node{subjects()[0].output(f32)})
 	call, err := op.Begin(context.Background(), kernels.Options{Manager: mgr}, columns...)
 	require.NoError(tb, err)
@@ -55,7 +56,7 @@ func TestLaunch(t *testing.T) {
 		uint64(columns[0].Pointer()), uint64(columns[1].Pointer())}, launches[0].Slots[:5])
 	require.Zero(t, results[0].NullCount())
 	require.Zero(t, results[0].Buffer(0).Len())
-	require.NoError(t, releaseAll(results))
+	require.NoError(t, release.All(results))
 }
 
 // BenchmarkCall measures the host's part of Run, and of a plain launch.
@@ -68,7 +69,7 @@ func BenchmarkCall(b *testing.B) {
 			if err != nil {
 				b.Fatal(err)
 			}
-			if err := releaseAll(results); err != nil {
+			if err := release.All(results); err != nil {
 				b.Fatal(err)
 			}
 		}

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -22,7 +23,7 @@ const (
 // Resolve evaluates a program's subexpressions about the strings of a dictionary once
 // per dictionary value, with a separate kernel that it enqueues. It returns a program
 // that looks the results up by the codes, and its inputs. The caller passes both on,
-// and then calls release. If the kernel is not worth its cost, Resolve returns the
+// and then calls the function. If the kernel is not worth its cost, Resolve returns the
 // program and the inputs unchanged.
 func Resolve(call op.Call, program *exprtree.Program, inputs []*column.Column, rows int) (*exprtree.Program, []*column.Column, func() error, error) {
 	r := resolver{program: program, inputs: inputs, rows: rows}
@@ -30,11 +31,11 @@ func Resolve(call op.Call, program *exprtree.Program, inputs []*column.Column, r
 		return program, inputs, func() error { return nil }, nil
 	}
 	resolved, columns, err := r.resolve(call)
-	release := func() error { return releaseAll(r.made) }
+	releaseMade := func() error { return release.All(r.made) }
 	if err != nil {
-		return nil, nil, nil, fmt.Errorf("on a dictionary: %w", errors.Join(err, release()))
+		return nil, nil, nil, fmt.Errorf("on a dictionary: %w", errors.Join(err, releaseMade()))
 	}
-	return resolved, columns, release, nil
+	return resolved, columns, releaseMade, nil
 }
 
 type resolver struct {
@@ -177,7 +178,7 @@ func (r *resolver) answer(call op.Call, input int, questions []*question, column
 			r.made = append(r.made, c)
 		}
 	}
-	return errors.Join(err, releaseAll(answers))
+	return errors.Join(err, release.All(answers))
 }
 
 // ofValues copies a subexpression for evaluation on the dictionary's values.

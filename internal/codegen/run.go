@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -95,13 +96,13 @@ func Run(call op.Call, program *exprtree.Program, inputs []*column.Column, rows 
 	if call.Estimating() {
 		return nil, estimate(call, program, inputs, capacity)
 	}
-	program, inputs, release, err := Resolve(call, program, inputs, capacity)
+	program, inputs, releaseMade, err := Resolve(call, program, inputs, capacity)
 	if err != nil {
 		return nil, err
 	}
 	results, err := runOne(call, program, inputs, rows, capacity, capacity <= fewRows)
-	if err = errors.Join(err, release()); err != nil {
-		return nil, errors.Join(err, releaseAll(results))
+	if err = errors.Join(err, releaseMade()); err != nil {
+		return nil, errors.Join(err, release.All(results))
 	}
 	return results, nil
 }
@@ -133,7 +134,7 @@ func runOne(call op.Call, program *exprtree.Program, inputs []*column.Column, ro
 		err = errors.Join(err, block.Release())
 	}
 	if err != nil {
-		return nil, errors.Join(err, releaseAll(results))
+		return nil, errors.Join(err, release.All(results))
 	}
 	return results, nil
 }
@@ -226,13 +227,6 @@ func (r *runner) columns(call op.Call, program *exprtree.Program, buffers []memo
 		results = append(results, c)
 	}
 	return results, nil
-}
-
-func releaseAll(columns []*column.Column) (err error) {
-	for _, c := range columns {
-		err = errors.Join(err, c.Release())
-	}
-	return err
 }
 
 // bytesOf returns the size of a buffer of values.

@@ -17,7 +17,8 @@ var pools perdevice.Cache[*Pool]
 
 // Pool has the page-locked memory of one device. Pinning memory takes the driver about
 // 0.4 ms for each MiB, so buffers that are put back stay pinned for every later user,
-// until Trim. The pool is safe for concurrent use and holds no lock during driver calls.
+// until Trim. The pool is safe for concurrent use. It holds no lock while it pins or unpins
+// memory, only while it queries events of pending buffers.
 type Pool struct {
 	device *device.Device
 

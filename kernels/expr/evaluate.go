@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
@@ -51,7 +52,7 @@ func Project(ctx context.Context, table *buffer.Buffer, expressions []Expr, opti
 		return nil, err
 	}
 	projected, err := buffer.New(b.projected, columns, table.Rows())
-	if err = errors.Join(err, releaseAll(columns)); err != nil {
+	if err = errors.Join(err, release.All(columns)); err != nil {
 		return nil, errors.Join(fmt.Errorf("expr: project: %w", err), projected.Release())
 	}
 	return projected, nil
@@ -93,7 +94,7 @@ func (b *bound) evaluate(ctx context.Context, table *buffer.Buffer, options kern
 		}
 		c := table.Column(place)
 		if err := c.Retain(); err != nil {
-			return nil, errors.Join(err, releaseAll(columns), releaseAll(computed))
+			return nil, errors.Join(err, release.All(columns), release.All(computed))
 		}
 		columns[i] = c
 	}
@@ -131,7 +132,7 @@ func run(ctx context.Context, table *buffer.Buffer, program *exprtree.Program, o
 		return columns, err
 	}
 	counted, err := withRows(columns, table.RowCount())
-	return counted, errors.Join(err, releaseAll(columns))
+	return counted, errors.Join(err, release.All(columns))
 }
 
 // withRows returns the columns with a row count.
@@ -140,20 +141,10 @@ func withRows(columns []*column.Column, rows *column.RowCount) ([]*column.Column
 	for i, c := range columns {
 		var err error
 		if counted[i], err = c.WithRows(rows); err != nil {
-			return nil, errors.Join(err, releaseAll(counted))
+			return nil, errors.Join(err, release.All(counted))
 		}
 	}
 	return counted, nil
-}
-
-func releaseAll(columns []*column.Column) error {
-	var failures []error
-	for _, c := range columns {
-		if err := c.Release(); err != nil {
-			failures = append(failures, err)
-		}
-	}
-	return errors.Join(failures...)
 }
 
 // schemaOf returns the schema of the fields with the metadata of another.

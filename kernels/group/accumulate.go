@@ -5,6 +5,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/parallel"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -65,7 +67,7 @@ func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(in
 	} else {
 		err = g.accumulateOnDevice(call, readers)
 	}
-	return released(s, err)
+	return release.OnError(s, err)
 }
 
 // readerOf finds the columns of an accumulator.
@@ -152,14 +154,14 @@ func (r *reader) onHost() (*hostReader, error) {
 // accumulate adds rows to the states of groups. Each goroutine has part of the rows and
 // its own states, or all rows and part of the groups if the states are large.
 func (h *hostReader) accumulate(ctx context.Context, numbers []uint32, groups int) error {
-	n, count := len(numbers), parts(len(numbers))
+	n, count := len(numbers), parallel.Parts(len(numbers))
 	if count == 1 || len(h.states)*count > n {
-		return inParts(ctx, groups, count, func(_, begin, end int) {
+		return parallel.Run(ctx, groups, count, func(_, begin, end int) {
 			h.add(h.states, numbers, part{0, n}, part{begin, end})
 		})
 	}
 	own := make([][]uint64, count)
-	err := inParts(ctx, n, count, func(i, begin, end int) {
+	err := parallel.Run(ctx, n, count, func(i, begin, end int) {
 		own[i] = h.states
 		if i > 0 {
 			own[i] = make([]uint64, len(h.states))

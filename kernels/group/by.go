@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -117,7 +118,7 @@ func (q Query) aggregate(ctx context.Context, aggregates []Aggregate, options By
 // closing runs a step and closes the run.
 func closing(r *run, step func() (*buffer.Buffer, error)) (*buffer.Buffer, error) {
 	made, err := step()
-	return released(made, err, r.close())
+	return release.OnError(made, err, r.close())
 }
 
 // check refuses options that are out of range.

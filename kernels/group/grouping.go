@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/hashtable"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -105,7 +106,7 @@ func (g *grouping) gather(call *op.Call, found numbered, rows *buffer.Buffer, ke
 		return errors.Join(err, firsts.Release())
 	}
 	g.keys, err = selection.TakeWith(call.Context(), keyed, firsts, selection.TakeOptions{Options: scratchOptions(call), Bounds: selection.Trust, Distinct: true})
-	g.keys, err = released(g.keys, err, keyed.Release(), firsts.Release())
+	g.keys, err = release.OnError(g.keys, err, keyed.Release(), firsts.Release())
 	if err == nil {
 		g.owned.add(g.keys)
 	}
@@ -127,7 +128,7 @@ func (g *grouping) bound(call *op.Call, firsts *column.Column, options ByOptions
 	default:
 		return firsts, nil
 	}
-	return released(bounded, err, firsts.Release())
+	return release.OnError(bounded, err, firsts.Release())
 }
 
 // shortened returns a list with a lower capacity and the same row count, which may be too
@@ -140,7 +141,7 @@ func shortened(list *column.Column, capacity int64) (*column.Column, error) {
 	data := list.Data()
 	data.Rows, data.Length = count, int(capacity)
 	made, err := column.New(data)
-	return released(made, err, count.Release())
+	return release.OnError(made, err, count.Release())
 }
 
 // folder finds the groups of several columns: it numbers the values of each column, and

@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -111,7 +112,7 @@ func (r *run) partial() (*buffer.Buffer, error) {
 		columns = append(columns, c)
 	}
 	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, keys.Rows())
-	return released(table, err, made.release())
+	return release.OnError(table, err, made.release())
 }
 
 func (r *run) stateColumn(s stateColumn) (*column.Column, error) {
@@ -148,7 +149,7 @@ func (r *run) collected(o *output, s stateColumn) (*column.Column, error) {
 		}
 		made, err = m.collectColumn(number)
 	}
-	return released(made, err, m.owned.release())
+	return release.OnError(made, err, m.owned.release())
 }
 
 // Merge combines tables of [Query.Partial], made with the same keys and aggregates, and

@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
@@ -19,7 +20,7 @@ func (r *run) pick(o *output, values *column.Column) (*column.Column, error) {
 		return nil, err
 	}
 	taken, err := r.take(values, found, r.resultOptions().Tag, selection.Trust)
-	return released(taken, errors.Join(err, found.Release()))
+	return release.OnError(taken, errors.Join(err, found.Release()))
 }
 
 // take returns rows of a column.

@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/reduce"
@@ -77,7 +78,7 @@ func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
 		return s, false, err
 	}
 	table, err := tableOf([]string{"column"}, []*column.Column{plain}, buffer.Rows{Count: int64(plain.Len())})
-	if table, err = released(table, err, plain.Release()); err != nil {
+	if table, err = release.OnError(table, err, plain.Release()); err != nil {
 		return s, false, err
 	}
 	e := expr.Col("column")
@@ -186,9 +187,9 @@ func (f *folder) sortedPlaces(firsts memory.Slice[uint8]) (*column.Column, error
 		return nil, err
 	}
 	table, err := tableOf([]string{"first"}, []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
-	if table, err = released(table, err, c.Release()); err != nil {
+	if table, err = release.OnError(table, err, c.Release()); err != nil {
 		return nil, err
 	}
 	sorted, err := order.Indices(f.call.Context(), table, []order.Key{{Column: "first"}}, scratchOptions(f.call))
-	return released(sorted, err, table.Release())
+	return release.OnError(sorted, err, table.Release())
 }

@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
@@ -52,15 +53,6 @@ func (o owned) release() error {
 }
 
 func (r *run) close() error { return r.owned.release() }
-
-// released returns a result, or releases it if an error has occurred.
-func released[T interface{ Release() error }](made T, failures ...error) (T, error) {
-	var none T
-	if err := errors.Join(failures...); err != nil {
-		return none, errors.Join(err, made.Release())
-	}
-	return made, nil
-}
 
 // begin prepares a run up to the groups of the rows. The caller closes the run.
 func (q Query) begin(ctx context.Context, aggregates []Aggregate, options ByOptions) (*run, error) {
@@ -224,7 +216,7 @@ func (r *run) validated(ctx context.Context, c *column.Column) (*column.Column, 
 	if indices.Offset() != 0 {
 		// The bitmap begins at row 0, so the indices have to.
 		compact, err := selection.ConcatColumns(ctx, []*column.Column{indices}, options)
-		if indices, err = released(compact, err, indices.Release()); err != nil {
+		if indices, err = release.OnError(compact, err, indices.Release()); err != nil {
 			return nil, errors.Join(err, valid[0].Release())
 		}
 	}
@@ -232,7 +224,7 @@ func (r *run) validated(ctx context.Context, c *column.Column) (*column.Column, 
 	data.Type, data.Dictionary, data.NullCount = c.Type(), c.Dictionary(), column.UnknownNullCount
 	data.Buffers = []column.Bytes{valid[0].Buffer(1), data.Buffers[1]}
 	made, err := column.New(data)
-	if made, err = released(made, err, valid[0].Release(), indices.Release()); err == nil {
+	if made, err = release.OnError(made, err, valid[0].Release(), indices.Release()); err == nil {
 		r.owned.add(made)
 	}
 	return made, err
@@ -265,19 +257,12 @@ func tableOf(names []string, columns []*column.Column, rows buffer.Rows) (*buffe
 // they are dropped.
 func (r *run) filter(ctx context.Context, q Query) error {
 	var condition expr.Expr
-	add := func(e expr.Expr) {
-		if condition.IsZero() {
-			condition = e
-		} else {
-			condition = condition.AndStrict(e)
-		}
-	}
 	if !q.where.IsZero() {
-		add(expr.Col(whereName))
+		condition = expr.Col(whereName)
 	}
 	for i := range q.keys {
 		if r.options.Nulls == DropNulls && mayHaveNulls(r.rows.Column(i)) {
-			add(expr.Col(keyName(i)).IsValid())
+			condition = both(condition, expr.Col(keyName(i)).IsValid())
 		}
 	}
 	if condition.IsZero() {
@@ -369,7 +354,7 @@ func (r *run) result() (*buffer.Buffer, error) {
 		keys[i].Values = table.Column(i)
 	}
 	sorted, err := order.Sort(r.call.Context(), table, keys, r.resultOptions())
-	return released(sorted, err, table.Release())
+	return release.OnError(sorted, err, table.Release())
 }
 
 // table returns the keys and the aggregates of all groups.
@@ -393,7 +378,7 @@ func (r *run) table() (*buffer.Buffer, error) {
 		columns = append(columns, c)
 	}
 	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, keys.Rows())
-	return released(table, err, made.release())
+	return release.OnError(table, err, made.release())
 }
 
 // output returns the column of an aggregate.

@@ -2,12 +2,16 @@ package group
 
 import (
 	"errors"
+	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/order"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -37,7 +41,7 @@ func (r *run) segment(o *output) (*column.Column, error) {
 	if err == nil {
 		made, err = m.result()
 	}
-	return released(made, err, m.owned.release())
+	return release.OnError(made, err, m.owned.release())
 }
 
 func (m *members) result() (*column.Column, error) {
@@ -94,7 +98,7 @@ func (m *members) find() error {
 		return nil
 	}
 	kept, err := selection.Filter(r.call.Context(), rows, condition, r.scratch())
-	if kept, err = released(kept, err, rows.Release()); err != nil {
+	if kept, err = release.OnError(kept, err, rows.Release()); err != nil {
 		return err
 	}
 	m.own(kept)
@@ -190,7 +194,7 @@ func (m *members) sortedColumn(number int, key ...order.Key) (*buffer.Buffer, er
 		return nil, err
 	}
 	sorted, err := order.Sort(m.run.call.Context(), rows, keys, m.run.scratch())
-	if sorted, err = released(sorted, err, rows.Release()); err == nil {
+	if sorted, err = release.OnError(sorted, err, rows.Release()); err == nil {
 		m.owned.add(sorted)
 	}
 	return sorted, err
@@ -373,6 +377,10 @@ func (m *members) list(sorted *buffer.Buffer, ends *column.Column) (*column.Colu
 	if err != nil {
 		return nil, err
 	}
+	if values.Len() > math.MaxInt32 {
+		return nil, fmt.Errorf("%d values, lists with 32-bit offsets hold at most %d: aggregate parts of the table: %w",
+			values.Len(), math.MaxInt32, device.ErrNotSupported)
+	}
 	r := m.run
 	offsets, err := m.offsets(ends)
 	if err != nil {
@@ -393,7 +401,7 @@ func (m *members) exactValues(sorted *buffer.Buffer) (*column.Column, error) {
 		return nil, err
 	}
 	exact, err := selection.Compact(r.call.Context(), only, r.resultOptions())
-	if exact, err = released(exact, err, only.Release()); err != nil {
+	if exact, err = release.OnError(exact, err, only.Release()); err != nil {
 		return nil, err
 	}
 	m.owned.add(exact)

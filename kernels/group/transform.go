@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
@@ -75,7 +76,7 @@ func (r *run) transform(table *buffer.Buffer) (*buffer.Buffer, error) {
 	}
 	schema := base.Schema().Metadata()
 	whole, err := buffer.New(arrow.NewSchema(fields, &schema), columns, base.Rows())
-	return released(whole, err, made.release())
+	return release.OnError(whole, err, made.release())
 }
 
 // base returns the table with exactly its rows, if the host knows their number.

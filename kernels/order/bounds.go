@@ -1,6 +1,7 @@
 package order
 
 import (
+	"github.com/gpuframe/gpuframe/internal/parallel"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 )
 
@@ -32,9 +33,9 @@ func (o *ordering) boundOnHost(host *rowkey.Host, source int) error {
 	if s.Storage != rowkey.Signed && s.Storage != rowkey.Unsigned {
 		return nil
 	}
-	count := parts(o.rows)
+	count := parallel.Parts(o.rows)
 	found := make([]rowkey.Bounds, count)
-	err := inParts(o.call.Context(), o.rows, count, func(part, begin, end int) {
+	err := parallel.Run(o.call.Context(), o.rows, count, func(part, begin, end int) {
 		found[part] = host.Bounds(source, begin, end-begin)
 	})
 	if err != nil {

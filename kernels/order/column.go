@@ -8,6 +8,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/parallel"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -58,7 +60,7 @@ func sortColumn(ctx context.Context, c *column.Column, options ColumnOptions) (*
 		return nil, err
 	}
 	sorted, err := o.sortedColumn(options.Options)
-	return released(sorted, err, o.release())
+	return release.OnError(sorted, err, o.release())
 }
 
 // sortedColumn sorts the only column.
@@ -79,7 +81,7 @@ func (o *ordering) sortedColumn(options kernels.Options) (*column.Column, error)
 		return nil, err
 	}
 	taken, err := selection.TakeColumnWith(o.call.Context(), c, rows, selection.TakeOptions{Options: options, Bounds: selection.Trust, Distinct: true})
-	return released(taken, err, rows.Release())
+	return release.OnError(taken, err, rows.Release())
 }
 
 // columnOnHost sorts words and decodes them.
@@ -112,10 +114,10 @@ func (o *ordering) sortValues(scratch []memory.Slice[uint8], out op.Buffers) err
 	if err := errors.Join(keysErr, spareErr, outErr); err != nil {
 		return err
 	}
-	ctx, n, count := o.call.Context(), o.rows, parts(o.rows)
+	ctx, n, count := o.call.Context(), o.rows, parallel.Parts(o.rows)
 	clear(to.Values)
 	var nulls atomic.Int64
-	err = inParts(ctx, n, count, func(_, begin, end int) {
+	err = parallel.Run(ctx, n, count, func(_, begin, end int) {
 		host.Encode(0, 0, rowkey.Rows{First: begin}, keys[begin:end])
 		nulls.Add(int64(host.CountNulls(0, begin, end-begin)))
 	})
@@ -125,7 +127,7 @@ func (o *ordering) sortValues(scratch []memory.Slice[uint8], out op.Buffers) err
 	if err := radixSort(ctx, pairs{keys: keys[:n]}, pairs{keys: spare[:n]}, count); err != nil {
 		return err
 	}
-	return inParts(ctx, n, count, func(_, begin, end int) { o.plan.Decode(keys[:n], int(nulls.Load()), begin, end, to) })
+	return parallel.Run(ctx, n, count, func(_, begin, end int) { o.plan.Decode(keys[:n], int(nulls.Load()), begin, end, to) })
 }
 
 // releasedAfter runs a function and releases a block.

@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/numbers"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -77,7 +78,7 @@ func topIndices(ctx context.Context, table *buffer.Buffer, k int64, keys []Key, 
 		return nil, err
 	}
 	rows, err := o.first(k, options)
-	return released(rows, err, o.release())
+	return release.OnError(rows, err, o.release())
 }
 
 // first returns the numbers of the first k rows.
@@ -96,7 +97,7 @@ func (o *ordering) first(k int64, options kernels.Options) (*column.Column, erro
 		return nil, err
 	}
 	first, err := firstRows(o.call.Context(), rows, k, options)
-	return released(first, err, rows.Release())
+	return release.OnError(first, err, rows.Release())
 }
 
 // selectable reports whether the kernels of TopKColumn find the first rows in the same
@@ -118,7 +119,7 @@ func (o *ordering) selected(k int, number numbers.Type, options TopOptions) (*co
 		return nil, err
 	}
 	rows, err := narrowRows(o.call.Context(), top.Rows, options.Options)
-	return released(rows, err, top.Release())
+	return release.OnError(rows, err, top.Release())
 }
 
 // narrowRows returns row numbers of 64 bits as uint32.
@@ -150,7 +151,7 @@ func firstRows(ctx context.Context, c *column.Column, k int64, options kernels.O
 		return nil, err
 	}
 	first := head.Column(0)
-	return released(first, first.Retain(), head.Release())
+	return release.OnError(first, first.Retain(), head.Release())
 }
 
 // tableOf returns a table of columns, which it borrows.
@@ -183,7 +184,7 @@ func keyTable(ctx context.Context, table *buffer.Buffer, keys []Key, options ker
 		own[i] = Key{Column: names[i], Descending: key.Descending, NullsFirst: key.NullsFirst}
 	}
 	made, err := tableOf(names, columns, table.Rows())
-	made, err = released(made, err, releaseColumns(columns))
+	made, err = release.OnError(made, err, release.All(columns))
 	return made, own, err
 }
 

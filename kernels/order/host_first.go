@@ -9,6 +9,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/parallel"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -33,10 +35,10 @@ func (o *ordering) firstOnHost(k int) (made *column.Column, ok bool, err error) 
 	if err != nil {
 		return nil, false, err
 	}
-	count := parts(o.rows)
+	count := parallel.Parts(o.rows)
 	each := make([][]candidate, count)
 	var many atomic.Bool
-	err = inParts(o.call.Context(), o.rows, count, func(part, begin, end int) {
+	err = parallel.Run(o.call.Context(), o.rows, count, func(part, begin, end int) {
 		s := firstSelection{host: host, k: k, oneWord: o.plan.Exact() && o.plan.Segments[0].Words() == 1}
 		each[part] = s.collect(begin, end)
 		if s.full {
@@ -135,5 +137,5 @@ func (o *ordering) sortCandidates(candidates []candidate, k int) (*column.Column
 		})
 		return err
 	})
-	return released(made, err)
+	return release.OnError(made, err)
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"math/bits"
 	"slices"
+
+	"github.com/gpuframe/gpuframe/internal/parallel"
 )
 
 // pairs are keys with the numbers of their rows. rows may be nil: then only keys are
@@ -55,7 +57,7 @@ func radixSort(ctx context.Context, p, spare pairs, count int) error {
 	if &from.keys[0] == &p.keys[0] {
 		return nil
 	}
-	return inParts(ctx, n, count, func(_, begin, end int) {
+	return parallel.Run(ctx, n, count, func(_, begin, end int) {
 		copy(p.keys[begin:end], from.keys[begin:end])
 		if p.rows != nil {
 			copy(p.rows[begin:end], from.rows[begin:end])
@@ -86,7 +88,7 @@ func (p pairs) survey(ctx context.Context, count int) (differ uint64, sorted boo
 		sorted bool
 	}
 	each := make([]found, count)
-	err = inParts(ctx, len(p.keys), count, func(part, begin, end int) {
+	err = parallel.Run(ctx, len(p.keys), count, func(part, begin, end int) {
 		f := found{sorted: true}
 		first, last := p.keys[0], p.keys[max(begin-1, 0)]
 		for _, key := range p.keys[begin:end] {
@@ -108,7 +110,7 @@ func (p pairs) survey(ctx context.Context, count int) (differ uint64, sorted boo
 // then writes to separate places.
 func scatter(ctx context.Context, from, to pairs, shift int, counters [][digits]int) error {
 	n, count := len(from.keys), len(counters)
-	err := inParts(ctx, n, count, func(part, begin, end int) {
+	err := parallel.Run(ctx, n, count, func(part, begin, end int) {
 		counts := &counters[part]
 		clear(counts[:])
 		for _, key := range from.keys[begin:end] {
@@ -124,7 +126,7 @@ func scatter(ctx context.Context, from, to pairs, shift int, counters [][digits]
 			counters[part][digit], place = place, place+counters[part][digit]
 		}
 	}
-	return inParts(ctx, n, count, func(part, begin, end int) {
+	return parallel.Run(ctx, n, count, func(part, begin, end int) {
 		places := &counters[part]
 		if from.rows == nil {
 			for _, key := range from.keys[begin:end] {

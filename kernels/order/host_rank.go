@@ -4,6 +4,7 @@ import (
 	"errors"
 
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/parallel"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -55,10 +56,10 @@ type rankWriter struct {
 // equal rows.
 func (w *rankWriter) write(o *ordering) error {
 	n := len(w.rows)
-	count := parts(n)
+	count := parallel.Parts(n)
 	begins, groups := make([]int, count+1), make([]int, count)
 	begins[count] = n
-	err := inParts(o.call.Context(), n, count, func(part, begin, _ int) {
+	err := parallel.Run(o.call.Context(), n, count, func(part, begin, _ int) {
 		for begin > 0 && begin < n && w.equal(begin) {
 			begin++
 		}
@@ -68,7 +69,7 @@ func (w *rankWriter) write(o *ordering) error {
 		return err
 	}
 	if w.method == Dense && count > 1 {
-		err = inParts(o.call.Context(), n, count, func(part, _, _ int) {
+		err = parallel.Run(o.call.Context(), n, count, func(part, _, _ int) {
 			for i := begins[part]; i < begins[part+1]; i = w.end(i, begins[part+1]) {
 				groups[part]++
 			}
@@ -77,7 +78,7 @@ func (w *rankWriter) write(o *ordering) error {
 			return err
 		}
 	}
-	return inParts(o.call.Context(), n, count, func(part, _, _ int) {
+	return parallel.Run(o.call.Context(), n, count, func(part, _, _ int) {
 		dense := w.before
 		for _, g := range groups[:part] {
 			dense += g

@@ -7,6 +7,7 @@ import (
 	"sync/atomic"
 
 	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/parallel"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -87,7 +88,7 @@ type run struct {
 // sort numbers the rows from 0 and sorts them.
 func (s *hostSort) sort() error {
 	n := len(s.pairs.rows)
-	err := inParts(s.ctx, n, parts(n), func(_, begin, end int) {
+	err := parallel.Run(s.ctx, n, parallel.Parts(n), func(_, begin, end int) {
 		for i := begin; i < end; i++ {
 			s.pairs.rows[i] = uint32(i)
 		}
@@ -123,7 +124,7 @@ func (s *hostSort) sortLarge(r run) ([]run, error) {
 	if n < 2 {
 		return nil, nil
 	}
-	count := parts(n)
+	count := parallel.Parts(n)
 	p, spare := s.pairs.slice(r.begin, r.end), s.spare.slice(r.begin, r.end)
 	after, ok, err := s.encode(r.place, p, count)
 	if err != nil || !ok {
@@ -153,7 +154,7 @@ func (s *hostSort) encode(p place, to pairs, count int) (after place, ok bool, e
 		if word := p.word; word < segment.Words() {
 			p.word, p.depth = word+1, p.depth+1
 			first := p.depth == 1 && !s.listed
-			return p, true, inParts(s.ctx, n, count, func(_, begin, end int) {
+			return p, true, parallel.Run(s.ctx, n, count, func(_, begin, end int) {
 				rows := rowkey.Rows{Listed: to.rows[begin:end]}
 				if first { // the rows are still in their order
 					rows = rowkey.Rows{First: begin}
@@ -179,7 +180,7 @@ func (s *hostSort) encodeTail(p place, t *rowkey.Tail, to pairs, count int) (pla
 		p.ended, write = true, func(rows rowkey.Rows, keys []uint64) { s.host.EncodeLength(t, rows, keys) }
 	}
 	p.at, p.depth = position+s.host.TailUnits(t), p.depth+1
-	return p, true, inParts(s.ctx, len(to.rows), count, func(_, begin, end int) {
+	return p, true, parallel.Run(s.ctx, len(to.rows), count, func(_, begin, end int) {
 		write(rowkey.Rows{Listed: to.rows[begin:end]}, to.keys[begin:end])
 	})
 }
@@ -192,7 +193,7 @@ func (s *hostSort) agreement(t *rowkey.Tail, at int, rows []uint32, count int) (
 		return position, end, nil
 	}
 	positions, ends := make([]int, count), make([]int, count)
-	err = inParts(s.ctx, len(rows), count, func(part, begin, end int) {
+	err = parallel.Run(s.ctx, len(rows), count, func(part, begin, end int) {
 		positions[part], ends[part] = s.host.TailAgreement(t, at, first, rows[begin:end])
 	})
 	position, end = -1, 0
@@ -214,8 +215,8 @@ func (s *hostSort) sortRuns(r run) ([]run, error) {
 	n := len(keys)
 	// Runs are divided among the goroutines before one of them overwrites keys.
 	count := 1
-	if n >= partRows {
-		count = 8 * parts(n)
+	if n >= parallel.PartRows {
+		count = 8 * parallel.Parts(n)
 	}
 	bounds := make([]int, count+1)
 	for i := 1; i <= count; i++ {
@@ -231,7 +232,7 @@ func (s *hostSort) sortRuns(r run) ([]run, error) {
 	var next atomic.Int64
 	var workers sync.WaitGroup
 	large := make([][]run, count)
-	for range min(parts(n), count) {
+	for range min(parallel.Parts(n), count) {
 		workers.Go(func() {
 			for i := next.Add(1) - 1; i < int64(count) && s.ctx.Err() == nil; i = next.Add(1) - 1 {
 				large[i] = s.eachRun(run{r.begin + bounds[i], r.begin + bounds[i+1], r.place}, largeRun)

@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
@@ -62,7 +63,7 @@ func columnsOf(ctx context.Context, table *buffer.Buffer, keys []Key, options ke
 	columns = make([]*column.Column, len(keys))
 	defer func() {
 		if err != nil {
-			columns, err = nil, errors.Join(err, releaseColumns(columns))
+			columns, err = nil, errors.Join(err, release.All(columns))
 		}
 	}()
 	for i, key := range keys {
@@ -114,12 +115,4 @@ func (k Key) column(ctx context.Context, table *buffer.Buffer, options kernels.O
 		return nil, err
 	}
 	return c, c.Retain()
-}
-
-func releaseColumns(columns []*column.Column) error {
-	var failures []error
-	for _, c := range columns {
-		failures = append(failures, c.Release())
-	}
-	return errors.Join(failures...)
 }

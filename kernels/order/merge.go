@@ -7,6 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
@@ -88,5 +89,5 @@ func merge(ctx context.Context, tables []*buffer.Buffer, keys []Key, options Mer
 		return nil, err
 	}
 	sorted, err := sortTable(ctx, all, keys, options.Options)
-	return released(sorted, err, all.Release())
+	return release.OnError(sorted, err, all.Release())
 }

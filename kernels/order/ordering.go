@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -158,7 +159,7 @@ func (o *ordering) ranksOf(c *column.Column, nullsFirst, nullsZero bool, options
 }
 
 func (o *ordering) release() error {
-	return errors.Join(rowkey.Release(o.sources), releaseColumns(o.columns))
+	return errors.Join(rowkey.Release(o.sources), release.All(o.columns))
 }
 
 // result describes a column with a value for each row.

@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 )
 
@@ -67,7 +68,7 @@ func partition(ctx context.Context, table, bounds *buffer.Buffer, keys []Key, op
 		return nil, err
 	}
 	made, err := partitionBy(ctx, table, bounds, numbers, options, scratch)
-	return released(made, err, numbers.Release())
+	return release.OnError(made, err, numbers.Release())
 }
 
 // partitionBy divides the rows of a table by the number of their range.
@@ -81,17 +82,17 @@ func partitionBy(ctx context.Context, table, bounds *buffer.Buffer, numbers *col
 	if table, err = table.Slice(0, n); err != nil {
 		return nil, err
 	}
-	defer func() { made, err = released(made, err, table.Release()) }()
+	defer func() { made, err = release.OnError(made, err, table.Release()) }()
 	ranges, err := tableOf(names, []*column.Column{numbers}, buffer.Rows{Count: int64(numbers.Len()), Manager: table.Manager()})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = released(made, err, ranges.Release()) }()
+	defer func() { made, err = release.OnError(made, err, ranges.Release()) }()
 	sorted, err := sortTable(ctx, ranges, byRange, scratch)
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = released(made, err, sorted.Release()) }()
+	defer func() { made, err = release.OnError(made, err, sorted.Release()) }()
 	count, err := bounds.NumRows(ctx)
 	if err != nil {
 		return nil, err
@@ -104,12 +105,12 @@ func partitionBy(ctx context.Context, table, bounds *buffer.Buffer, numbers *col
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = released(made, err, wanted.Release()) }()
+	defer func() { made, err = release.OnError(made, err, wanted.Release()) }()
 	values, err := tableOf(names, []*column.Column{wanted}, buffer.Rows{Count: int64(len(places)), Manager: sorted.Manager()})
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = released(made, err, values.Release()) }()
+	defer func() { made, err = release.OnError(made, err, values.Release()) }()
 	offsets, err := search(ctx, sorted, values, byRange, SearchOptions{Options: options, Unchecked: true})
 	if err != nil {
 		return nil, err

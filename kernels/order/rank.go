@@ -10,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -80,7 +81,7 @@ func rank(ctx context.Context, table *buffer.Buffer, keys []Key, options RankOpt
 		return nil, err
 	}
 	ranks, err := o.ranks(ranking{method: options.Method})
-	return released(ranks, err, o.release())
+	return release.OnError(ranks, err, o.release())
 }
 
 // ranking is how rows are ranked.

@@ -12,6 +12,8 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/parallel"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -84,7 +86,7 @@ func search(ctx context.Context, sorted, values *buffer.Buffer, keys []Key, opti
 		}
 		return searchKeys(ctx, tables[0], tables[1], keys, own, options)
 	}()
-	return released(places, err, releaseTables(tables))
+	return release.OnError(places, err, releaseTables(tables))
 }
 
 // searchKeys searches in tables of keys: named are the keys by which they are ordered,
@@ -110,7 +112,7 @@ func searchKeys(ctx context.Context, sorted, values *buffer.Buffer, keys, named 
 		return nil, errors.Join(err, both.Release())
 	}
 	places, err := o.search(int(n), options.Upper)
-	return released(places, err, o.release(), both.Release())
+	return release.OnError(places, err, o.release(), both.Release())
 }
 
 // checkSorted returns an [*UnsortedError] unless a table is sorted.
@@ -155,7 +157,7 @@ func (o *ordering) searchOnHost(sorted int, upper bool, out memory.Slice[uint32]
 		above = 1
 	}
 	n := o.rows - sorted
-	return inParts(o.call.Context(), n, parts(n), func(_, begin, end int) {
+	return parallel.Run(o.call.Context(), n, parallel.Parts(n), func(_, begin, end int) {
 		for i := begin; i < end; i++ {
 			places[i] = uint32(sort.Search(sorted, func(row int) bool {
 				return host.Compare(row, sorted+i, rowkey.Place{}) >= above

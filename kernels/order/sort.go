@@ -2,7 +2,6 @@ package order
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -10,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
@@ -63,16 +63,7 @@ func sortTable(ctx context.Context, table *buffer.Buffer, keys []Key, options ke
 // rows of the table, strings and lists need no wait, because their size is known.
 func take(ctx context.Context, table *buffer.Buffer, rows *column.Column, options kernels.Options, all bool) (*buffer.Buffer, error) {
 	taken, err := selection.TakeWith(ctx, table, rows, selection.TakeOptions{Options: options, Bounds: selection.Trust, Distinct: all})
-	return released(taken, err, rows.Release())
-}
-
-// released returns a result, or releases it if an error has occurred.
-func released[T interface{ Release() error }](made T, failures ...error) (T, error) {
-	var none T
-	if err := errors.Join(failures...); err != nil {
-		return none, errors.Join(err, made.Release())
-	}
-	return made, nil
+	return release.OnError(taken, err, rows.Release())
 }
 
 // Indices returns the number of the row that comes first in the order of the keys, then
@@ -105,7 +96,7 @@ func indices(ctx context.Context, table *buffer.Buffer, keys []Key, options kern
 		return nil, err
 	}
 	made, err := o.indices()
-	return released(made, err, o.release())
+	return release.OnError(made, err, o.release())
 }
 
 // indices returns the sorted row numbers.

@@ -7,6 +7,8 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/parallel"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels"
 )
@@ -50,7 +52,7 @@ func unsorted(ctx context.Context, table *buffer.Buffer, keys []Key, options ker
 			row, err = o.unsortedOnDevice()
 		}
 	}
-	if _, err = released(o, err, nil); err != nil {
+	if _, err = release.OnError(o, err, nil); err != nil {
 		return 0, err
 	}
 	return row, o.release()
@@ -65,10 +67,10 @@ func (o *ordering) unsortedOnHost() (int64, error) {
 	if err != nil {
 		return 0, err
 	}
-	count := parts(o.rows)
+	count := parallel.Parts(o.rows)
 	var found atomic.Int64
 	found.Store(int64(o.rows))
-	err = inParts(o.call.Context(), o.rows, count, func(_, begin, end int) {
+	err = parallel.Run(o.call.Context(), o.rows, count, func(_, begin, end int) {
 		if row := firstUnsorted(host, o.plan, begin, end, &found); row >= 0 {
 			lower(&found, int64(row))
 		}

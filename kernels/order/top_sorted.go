@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -25,12 +26,12 @@ func topSorted(ctx context.Context, c *column.Column, k int, options TopOptions)
 		return nil, err
 	}
 	rows, err := o.first(int64(k), scratch)
-	rows, err = released(rows, err, o.release())
+	rows, err = release.OnError(rows, err, o.release())
 	if err != nil {
 		return nil, err
 	}
 	top, err := topAt(ctx, c, rows, options)
-	return released(top, err, rows.Release())
+	return release.OnError(top, err, rows.Release())
 }
 
 // topAt returns the values of rows, and the rows of those that are not null.

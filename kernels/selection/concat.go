@@ -13,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -174,7 +175,7 @@ func concatAll(ctx context.Context, call *op.Call, pieces [][]part) (made []*col
 	for i, p := range begun {
 		c, err := g.column(p)
 		if err != nil {
-			return nil, errors.Join(fmt.Errorf("column %d: %w", i, err), releaseColumns(made))
+			return nil, errors.Join(fmt.Errorf("column %d: %w", i, err), release.All(made))
 		}
 		made = append(made, c)
 	}
@@ -238,7 +239,7 @@ func (g *gatherer) concat(pieces []part) (*pending, error) {
 // throughHost concatenates pieces on the host.
 func (g *gatherer) throughHost(pieces []part) (*pending, error) {
 	columns := make([]*column.Column, 0, len(pieces))
-	defer func() { _ = releaseColumns(columns) }() // nothing else refers to them
+	defer func() { _ = release.All(columns) }() // nothing else refers to them
 	for _, p := range pieces {
 		data := p.data
 		data.Offset, data.Length, data.NullCount, data.Rows = p.offset, p.length, p.nullCount(), nil

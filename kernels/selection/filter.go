@@ -11,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -78,16 +79,8 @@ func filterColumn(ctx context.Context, values, mask *column.Column, options kern
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = released(made, err, table) }()
+	defer func() { made, err = release.OnError(made, err, table.Release()) }()
 	return filterMask(ctx, table, mask, options)
-}
-
-// released releases held. If that fails, or if err is set, it also releases the result.
-func released(made *buffer.Buffer, err error, held retainable) (*buffer.Buffer, error) {
-	if err = errors.Join(err, held.Release()); err != nil {
-		return nil, errors.Join(err, made.Release())
-	}
-	return made, nil
 }
 
 func filterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, options kernels.Options) (*buffer.Buffer, error) {
@@ -183,7 +176,7 @@ func filterInSteps(ctx context.Context, table *buffer.Buffer, predicate expr.Exp
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = released(made, err, masks[0]) }()
+	defer func() { made, err = release.OnError(made, err, masks[0].Release()) }()
 	return filterMask(ctx, table, masks[0], options)
 }
 
@@ -198,7 +191,7 @@ func estimateInSteps(ctx context.Context, table *buffer.Buffer, predicate expr.E
 	case err != nil:
 		return err
 	default: // the mask is a column of the table
-		if err := releaseColumns(masks); err != nil {
+		if err := release.All(masks); err != nil {
 			return err
 		}
 	}

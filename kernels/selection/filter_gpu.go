@@ -8,6 +8,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -61,7 +62,7 @@ func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns [
 		return nil, err
 	}
 	p, err := newPlan(call.Manager, columns, int(capacity))
-	defer func() { made, err = released(made, err, planHolder{p}) }()
+	defer func() { made, err = release.OnError(made, err, p.release()) }()
 	if err != nil {
 		return nil, err
 	}
@@ -74,28 +75,23 @@ func compact(ctx context.Context, call *op.Call, table *buffer.Buffer, columns [
 		return nil, err
 	}
 	// The columns hold references to the block.
-	defer func() { made, err = released(made, err, block) }()
+	defer func() { made, err = release.OnError(made, err, block.Release()) }()
 	// The count has a separate block, so that a holder of the count keeps only the
 	// count.
 	if c.kept, err = op.NewSlice[int64](call, 1); err != nil {
 		return nil, err
 	}
-	defer func() { made, err = released(made, err, c.kept) }()
+	defer func() { made, err = release.OnError(made, err, c.kept.Release()) }()
 	gathered, err := c.run(ctx, s)
 	if err != nil {
 		return nil, err
 	}
 	results, err := p.columns(gathered)
-	if err = errors.Join(err, releaseColumns(gathered)); err != nil {
-		return nil, errors.Join(err, releaseColumns(results))
+	if err = errors.Join(err, release.All(gathered)); err != nil {
+		return nil, errors.Join(err, release.All(results))
 	}
 	return tableOf(table, results, buffer.Rows{Count: capacity, Device: c.kept, Manager: call.Manager})
 }
-
-// planHolder gives a plan the method Release.
-type planHolder struct{ *plan }
-
-func (h planHolder) Release() error { return h.release() }
 
 // resultSizes returns the sizes of the result's buffers. The bitmaps come first and are
 // adjacent, so that one operation zeroes them.
@@ -159,7 +155,7 @@ func (c *compaction) run(ctx context.Context, s selector) (gathered []*column.Co
 	}
 	defer func() {
 		if failure := block.Release(); failure != nil {
-			err = errors.Join(err, failure, releaseColumns(gathered))
+			err = errors.Join(err, failure, release.All(gathered))
 			gathered = nil
 		}
 	}()

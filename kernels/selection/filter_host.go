@@ -6,6 +6,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -27,7 +28,7 @@ func filterOnHost(ctx context.Context, call *op.Call, table *buffer.Buffer, colu
 	if err != nil {
 		return nil, err
 	}
-	defer func() { made, err = released(made, err, block) }()
+	defer func() { made, err = release.OnError(made, err, block.Release()) }()
 	if len(numbers) > 0 {
 		words, err := memory.Reinterpret[int64](slices[0])
 		if err != nil {

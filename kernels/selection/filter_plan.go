@@ -9,6 +9,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -68,7 +69,7 @@ func newPlan(m *memory.Manager, columns []*column.Column, capacity int) (*plan, 
 	return p, nil
 }
 
-func (p *plan) release() error { return releaseColumns(p.held) }
+func (p *plan) release() error { return release.All(p.held) }
 
 // column plans for a column, which is column number input of the table. A negative
 // number means a child of a column.
@@ -174,7 +175,7 @@ func (p *plan) columns(gathered []*column.Column) ([]*column.Column, error) {
 	for _, result := range p.results {
 		c, err := p.make(result, gathered)
 		if err != nil {
-			return nil, errors.Join(err, releaseColumns(made))
+			return nil, errors.Join(err, release.All(made))
 		}
 		made = append(made, c)
 	}
@@ -201,13 +202,13 @@ func (p *plan) make(result *planned, gathered []*column.Column) (*column.Column,
 	for _, child := range result.children {
 		c, err := p.make(child, gathered)
 		if err != nil {
-			return nil, errors.Join(err, releaseColumns(data.Children))
+			return nil, errors.Join(err, release.All(data.Children))
 		}
 		data.Children = append(data.Children, c)
 	}
 	made, err := column.New(data)
 	// The column holds references to its children.
-	if err = errors.Join(err, releaseColumns(data.Children)); err != nil {
+	if err = errors.Join(err, release.All(data.Children)); err != nil {
 		return nil, errors.Join(err, made.Release())
 	}
 	return made, nil

@@ -9,6 +9,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/hostword"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -87,20 +88,10 @@ func (g *gatherer) columns(columns []*column.Column, s *source) (made []*column.
 	made = make([]*column.Column, len(columns))
 	for i, p := range begun {
 		if made[i], err = g.column(p); err != nil {
-			return nil, errors.Join(fmt.Errorf("column %d: %w", i, err), releaseColumns(made[:i]))
+			return nil, errors.Join(fmt.Errorf("column %d: %w", i, err), release.All(made[:i]))
 		}
 	}
 	return made, nil
-}
-
-func releaseColumns(columns []*column.Column) error {
-	var failures []error
-	for _, c := range columns {
-		if err := c.Release(); err != nil {
-			failures = append(failures, err)
-		}
-	}
-	return errors.Join(failures...)
 }
 
 // take begins to take rows of a part. Only a nested part may get null rows that its
@@ -243,7 +234,7 @@ func (g *gatherer) column(p *pending) (*column.Column, error) {
 		made, err = column.New(data)
 	}
 	// The column holds references to its children and dictionary.
-	if err = errors.Join(err, releaseColumns(data.Children), dictionary.Release()); err != nil {
+	if err = errors.Join(err, release.All(data.Children), dictionary.Release()); err != nil {
 		return nil, errors.Join(err, made.Release())
 	}
 	return made, nil

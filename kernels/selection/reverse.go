@@ -7,6 +7,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -41,7 +42,7 @@ func reverseColumn(ctx context.Context, values *column.Column, options kernels.O
 	if values, err = withDeviceRows(ctx, &call, values); err != nil {
 		return nil, err
 	}
-	defer func() { reversed, err = releasedColumn(reversed, err, values) }()
+	defer func() { reversed, err = release.OnError(reversed, err, values.Release()) }()
 	counted := values.DeviceRows()
 	s := &source{order: ruled, limit: uint64(values.Len()), limitRows: counted, capacity: values.Len(), rows: counted, once: true, exact: counted.Len() == 0}
 	made, err := gather(ctx, &call, []*column.Column{values}, s)
@@ -76,7 +77,7 @@ func ruledRows(ctx context.Context, table *buffer.Buffer, last int64, options ke
 	}
 	count, err := atMost(ctx, &call, rows, counted, length)
 	if err != nil {
-		return nil, errors.Join(err, releaseColumns(made))
+		return nil, errors.Join(err, release.All(made))
 	}
 	defer count.Device.Release()
 	return tableOf(table, made, count)

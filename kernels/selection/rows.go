@@ -2,11 +2,11 @@ package selection
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 )
 
 // withDeviceRows returns a column with its row count, if it has one, in device memory.
@@ -26,15 +26,7 @@ func rowsLike(made, input *column.Column) (*column.Column, error) {
 		return made, nil
 	}
 	counted, err := made.WithRows(input.RowCount())
-	return releasedColumn(counted, err, made)
-}
-
-// releasedColumn is released for a column.
-func releasedColumn(made *column.Column, err error, held retainable) (*column.Column, error) {
-	if err = errors.Join(err, held.Release()); err != nil {
-		return nil, errors.Join(err, made.Release())
-	}
-	return made, nil
+	return release.OnError(counted, err, made.Release())
 }
 
 // sameRows checks that columns of equal length have equal row counts, and returns one

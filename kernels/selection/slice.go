@@ -7,6 +7,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -43,7 +44,7 @@ func head(ctx context.Context, table *buffer.Buffer, n int64, options kernels.Op
 	made := make([]*column.Column, len(columns))
 	for i, c := range columns {
 		if made[i], err = c.SliceCapacity(0, int(n)); err != nil {
-			return nil, errors.Join(err, releaseColumns(made[:i]))
+			return nil, errors.Join(err, release.All(made[:i]))
 		}
 	}
 	return tableOf(table, made, count)

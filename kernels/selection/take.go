@@ -12,6 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/hostword"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/streamwork"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
@@ -96,7 +97,7 @@ func takeColumn(ctx context.Context, values, indices *column.Column, options Tak
 	if indices, err = withDeviceRows(ctx, &call, indices); err != nil {
 		return nil, err
 	}
-	defer func() { taken, err = releasedColumn(taken, err, indices) }()
+	defer func() { taken, err = release.OnError(taken, err, indices.Release()) }()
 	rows, counted, err := values.Extent(ctx)
 	if err != nil {
 		return nil, err
@@ -116,7 +117,7 @@ func takeTable(ctx context.Context, table *buffer.Buffer, indices *column.Column
 	if indices, err = withDeviceRows(ctx, &call, indices); err != nil {
 		return nil, err
 	}
-	defer func() { taken, err = released(taken, err, indices) }()
+	defer func() { taken, err = release.OnError(taken, err, indices.Release()) }()
 	count, counted, err := table.Extent(ctx)
 	if err != nil {
 		return nil, err
@@ -240,7 +241,7 @@ func tableOf(like *buffer.Buffer, columns []*column.Column, rows buffer.Rows) (*
 func tableWith(schema *arrow.Schema, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
 	made, err := buffer.New(schema, columns, rows)
 	// The table holds references to the columns.
-	if err = errors.Join(err, releaseColumns(columns)); err != nil {
+	if err = errors.Join(err, release.All(columns)); err != nil {
 		return nil, errors.Join(err, made.Release())
 	}
 	return made, nil

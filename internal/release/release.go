@@ -1,0 +1,30 @@
+// Package release releases lists of objects, and results of operators that fail in the
+// end.
+package release
+
+import "errors"
+
+// Releaser is an object with references, such as a column, a table or a block.
+type Releaser interface{ Release() error }
+
+// All releases every item and joins the errors.
+func All[T Releaser](items []T) error {
+	var failures []error
+	for _, item := range items {
+		failures = append(failures, item.Release())
+	}
+	return errors.Join(failures...)
+}
+
+// OnError returns a result that was made or, if one of the errors is not nil, releases it
+// and returns the errors. The result may be nil if its type permits the release of nil.
+//
+//	taken, err := selection.Take(…)
+//	return release.OnError(taken, err, rows.Release())
+func OnError[T Releaser](made T, failures ...error) (T, error) {
+	if err := errors.Join(failures...); err != nil {
+		var none T
+		return none, errors.Join(err, made.Release())
+	}
+	return made, nil
+}
