@@ -44,7 +44,9 @@ func New[t Type, p Pointer[t]](field, format string, arguments ...any) error {
 	return p(&made)
 }
 
-// During adds the operation to an error. The error may be nil.
+// During returns a copy of an error with the operation. The error may be nil. It stays
+// as it is, because another goroutine may read it: a failed task of an asynchronous
+// stream ends the stream and answers its own caller with the same error.
 func During[t Type, p Pointer[t]](operation string, err error) error {
 	if err == nil {
 		return nil
@@ -52,14 +54,14 @@ func During[t Type, p Pointer[t]](operation string, err error) error {
 	if known, ok := err.(p); ok {
 		fields := Fields(*known)
 		fields.Operation = operation
-		*known = t(fields)
-		return known
+		made := t(fields)
+		return p(&made)
 	}
 	made := t(Fields{Operation: operation, Err: err})
 	return p(&made)
 }
 
-// Also joins the error of a cleanup to an error. Either may be nil.
+// Also joins the error of a cleanup to a copy of an error. Either may be nil.
 func Also[t Type, p Pointer[t]](err, cleanup error) error {
 	known, ok := err.(p)
 	switch {
@@ -68,8 +70,8 @@ func Also[t Type, p Pointer[t]](err, cleanup error) error {
 	case ok:
 		fields := Fields(*known)
 		fields.Err = errors.Join(fields.Err, cleanup)
-		*known = t(fields)
-		return known
+		made := t(fields)
+		return p(&made)
 	}
 	return errors.Join(err, cleanup)
 }

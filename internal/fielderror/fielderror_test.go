@@ -23,12 +23,16 @@ func (f *fault) Unwrap() error { return f.Err }
 func TestErrors(t *testing.T) {
 	reason, cleanup := errors.New("reason"), errors.New("cleanup")
 	err := fielderror.New[fault]("field", "it is %d: %w", 7, reason)
-	same := fielderror.During[fault]("import", err)
-	require.Same(t, err, same, "the operation is added to the error itself")
-	assert.EqualError(t, err, "test: import: field: it is 7: reason")
-	require.Same(t, err, fielderror.Also[fault](err, cleanup))
-	require.ErrorIs(t, err, reason)
-	require.ErrorIs(t, err, cleanup)
+	named := fielderror.During[fault]("import", err)
+	assert.EqualError(t, named, "test: import: field: it is 7: reason")
+	both := fielderror.Also[fault](named, cleanup)
+	assert.EqualError(t, both, "test: import: field: it is 7: reason\ncleanup")
+	for _, e := range []error{err, named, both} {
+		require.ErrorIs(t, e, reason)
+	}
+	require.ErrorIs(t, both, cleanup)
+	assert.Empty(t, err.(*fault).Operation, "the error itself stays as it is")
+	require.NotErrorIs(t, named, cleanup)
 
 	other := fielderror.During[fault]("export", reason)
 	assert.EqualError(t, other, "test: export: reason")
