@@ -42,6 +42,7 @@ var Levels = []Level{
 		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/order", "kernels/reduce", "kernels/selection", "kernels/window",
 		"internal/hashtable",
 	}},
+	{"sources", []string{"internal/source"}},
 	{"frame", []string{"."}},
 	{"programs", []string{"bench", "cmd", "examples", "python", "internal/testing"}},
 }

@@ -1,0 +1,22 @@
+package source
+
+import "sync/atomic"
+
+// Counters count what the readers of a query have read and left out. Several readers
+// may share them.
+type Counters struct {
+	// Files and RowGroups were read, at least in part. SkippedFiles and
+	// SkippedRowGroups were left out because no row can meet the conditions.
+	Files, SkippedFiles, RowGroups, SkippedRowGroups atomic.Int64
+	// Rows and Bytes are those of the tables that were returned. FileBytes were read
+	// from files, before decompression.
+	Rows, Bytes, FileBytes atomic.Int64
+}
+
+// or returns the counters, or unused ones if c is nil.
+func (c *Counters) or() *Counters {
+	if c == nil {
+		return new(Counters)
+	}
+	return c
+}

@@ -1,0 +1,189 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// records is a sequence of records on the host, of the columns of a request.
+type records interface {
+	// next returns the next record, which the caller releases, or io.EOF.
+	next(ctx context.Context) (arrow.Record, error)
+	// close releases what the sequence holds. It is called once, after the records
+	// that were returned have been released.
+	close() error
+}
+
+// loader is the reader of all sources of rows on the host: it collects
+// records until they have enough rows for a table, and copies them to the device
+// together.
+type loader struct {
+	source   Source
+	manager  *memory.Manager
+	request  Request
+	schema   *arrow.Schema
+	counters *Counters
+
+	mu      sync.Mutex
+	records records // nil once closed
+	// pending are records that are not on the device yet, of pendingRows rows. After a
+	// failed copy they stay, and the next call tries again.
+	pending     []arrow.Record
+	pendingRows int64
+	ended       bool
+	rows, bytes int64
+}
+
+// newLoader returns a reader of records of a schema.
+func newLoader(s Source, m *memory.Manager, request Request, schema *arrow.Schema, r records) *loader {
+	return &loader{source: s, manager: m, request: request, schema: schema, counters: request.Counters.or(), records: r}
+}
+
+func (l *loader) Schema() *arrow.Schema { return l.schema }
+
+func (l *loader) Next(ctx context.Context) (*buffer.Buffer, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	table, err := l.next(ctx)
+	if err != nil {
+		if err == io.EOF {
+			return nil, io.EOF
+		}
+		return nil, wrap(l.source, err)
+	}
+	return table, nil
+}
+
+func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
+	if l.records == nil {
+		return nil, fmt.Errorf("the reader is closed: %w", memory.ErrReleased)
+	}
+	if err := cancel.Error(ctx); err != nil {
+		return nil, err
+	}
+	if err := l.collect(ctx); err != nil {
+		return nil, err
+	}
+	if len(l.pending) == 0 {
+		return nil, io.EOF
+	}
+	table, err := buffer.FromRecords(ctx, l.manager, l.pending, buffer.LoadOptions{Tag: l.request.Tag})
+	if err != nil {
+		return nil, err
+	}
+	bytes := int64(table.Bytes())
+	l.rows += l.pendingRows
+	l.bytes += bytes
+	l.counters.Rows.Add(l.pendingRows)
+	l.counters.Bytes.Add(bytes)
+	l.drop()
+	if l.request.Progress != nil {
+		l.request.Progress(l.rows, l.bytes)
+	}
+	return table, nil
+}
+
+// collect reads records until there are enough for a table.
+func (l *loader) collect(ctx context.Context) error {
+	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.request.BatchRows) {
+		left := int64(-1)
+		if l.request.Limit > 0 {
+			if left = l.request.Limit - l.rows - l.pendingRows; left <= 0 {
+				l.ended = true
+				break
+			}
+		}
+		record, err := l.records.next(ctx)
+		if errors.Is(err, io.EOF) {
+			l.ended = true
+			break
+		}
+		if err != nil {
+			return err
+		}
+		if record.NumRows() == 0 {
+			record.Release()
+			continue
+		}
+		if left >= 0 && record.NumRows() > left {
+			cut := record.NewSlice(0, left)
+			record.Release()
+			record = cut
+		}
+		l.pending = append(l.pending, record)
+		l.pendingRows += record.NumRows()
+	}
+	return nil
+}
+
+func (l *loader) drop() {
+	for _, record := range l.pending {
+		record.Release()
+	}
+	l.pending, l.pendingRows = nil, 0
+}
+
+// Close implements [buffer.Reader].
+func (l *loader) Close() error {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if l.records == nil {
+		return nil
+	}
+	l.drop()
+	closing := l.records
+	l.records = nil
+	return wrap(l.source, closing.close())
+}
+
+// split cuts records that have more rows than most into parts.
+type split struct {
+	records
+	most   int64
+	record arrow.Record
+	offset int64
+}
+
+// splitting returns the records in parts of at most the given number of rows; zero
+// means whole records.
+func splitting(r records, most int64) records {
+	if most <= 0 {
+		return r
+	}
+	return &split{records: r, most: most}
+}
+
+func (s *split) next(ctx context.Context) (arrow.Record, error) {
+	if s.record == nil {
+		record, err := s.records.next(ctx)
+		if err != nil || record.NumRows() <= s.most {
+			return record, err
+		}
+		s.record, s.offset = record, 0
+	}
+	end := min(s.offset+s.most, s.record.NumRows())
+	part := s.record.NewSlice(s.offset, end)
+	s.offset = end
+	if end == s.record.NumRows() {
+		s.record.Release()
+		s.record = nil
+	}
+	return part, nil
+}
+
+func (s *split) close() error {
+	if s.record != nil {
+		s.record.Release()
+		s.record = nil
+	}
+	return s.records.close()
+}

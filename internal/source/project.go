@@ -1,0 +1,53 @@
+package source
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/gpuframe/gpuframe/buffer"
+)
+
+// projection selects columns of records.
+type projection struct {
+	schema *arrow.Schema
+	// places are the columns in the records of the source; nil stands for all.
+	places []int
+}
+
+// project finds the named columns in a schema. Nil stands for all columns.
+func project(schema *arrow.Schema, columns []string) (projection, error) {
+	if columns == nil {
+		return projection{schema: schema}, nil
+	}
+	fields, places := make([]arrow.Field, len(columns)), make([]int, len(columns))
+	for i, name := range columns {
+		found := schema.FieldIndices(name)
+		if len(found) == 0 {
+			return projection{}, unknownColumn(name, fieldNames(schema), buffer.ErrSchema)
+		}
+		fields[i], places[i] = schema.Field(found[0]), found[0]
+	}
+	metadata := schema.Metadata()
+	return projection{schema: arrow.NewSchema(fields, &metadata), places: places}, nil
+}
+
+// record returns the selected columns of a record, which the caller releases.
+func (p projection) record(record arrow.Record) arrow.Record {
+	if p.places == nil {
+		record.Retain()
+		return record
+	}
+	columns := make([]arrow.Array, len(p.places))
+	for i, place := range p.places {
+		columns[i] = record.Column(place)
+	}
+	return array.NewRecord(p.schema, columns, record.NumRows())
+}
+
+func fieldNames(schema *arrow.Schema) []string {
+	listed := make([]string, schema.NumFields())
+	for i, field := range schema.Fields() {
+		listed[i] = field.Name
+	}
+	return listed
+}

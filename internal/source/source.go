@@ -1,0 +1,55 @@
+package source
+
+import (
+	"context"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Source is a sequence of rows that a query reads.
+type Source interface {
+	// String describes the source in a plan: parquet sales/*.parquet (3 files).
+	String() string
+	// Schema returns the schema of all rows. It reads no more than it must, and
+	// caches the result.
+	Schema(ctx context.Context) (*arrow.Schema, error)
+	// Rows returns the number of rows, or -1 if it is unknown. An inexact number is an
+	// estimate.
+	Rows(ctx context.Context) (rows int64, exact bool)
+	// Bounds returns values of the column's type between which all its values lie, nulls
+	// and NaN aside, if the source knows them without reading rows. They need not occur.
+	// Integers are int64 or uint64, floats float64, strings string, binary values
+	// []byte, dates, times, timestamps and durations int64 in the unit of the type,
+	// decimals *big.Int unscaled, bools bool.
+	Bounds(ctx context.Context, column string) (low, high any, ok bool)
+	// Open returns a reader of tables on the manager's device. The tables have row
+	// counts that the host knows. The caller closes the reader.
+	Open(ctx context.Context, m *memory.Manager, request Request) (buffer.Reader, error)
+}
+
+// Request describes what a reader of a source returns. The zero value requests
+// everything.
+type Request struct {
+	// Columns are the names of the columns in their order. Nil means all columns; an
+	// empty list means tables of rows without columns.
+	Columns []string
+	// Where lists conditions that every row of interest meets. A source may leave out
+	// rows that do not meet them, and need not.
+	Where []expr.Expr
+	// Limit is the number of rows after which the reader ends. Zero means no limit.
+	Limit int64
+	// BatchRows is the approximate number of rows of a table. Zero means the source's
+	// choice.
+	BatchRows int64
+	// Tag is the tag of the memory in the manager's statistics.
+	Tag string
+	// Progress is called after every table with the rows and bytes that this reader
+	// has returned so far. It is called on the goroutine that calls Next.
+	Progress func(rows, bytes int64)
+	// Counters, if not nil, are added to.
+	Counters *Counters
+}

@@ -1,0 +1,189 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// tables is a source of tables that are on the device.
+type tables struct {
+	schema *arrow.Schema
+	tables []*buffer.Buffer
+}
+
+// Tables is a source of tables of one schema, at least one. Readers return the tables
+// themselves or slices of them, without a copy.
+//
+// # Ownership
+//
+// The source holds no reference: the tables must not be released before the last
+// reader is open. A reader retains them until it is closed.
+//
+// # Errors
+//
+// Opening a reader for a manager of another device gives an error that wraps
+// device.ErrInvalidValue.
+func Tables(list ...*buffer.Buffer) (Source, error) {
+	if len(list) == 0 {
+		return nil, &Error{Source: "tables", RowGroup: -1, Err: fmt.Errorf("no tables, expected at least one for the schema: %w", ErrArgument)}
+	}
+	for i, table := range list {
+		if err := table.Check(); err != nil {
+			return nil, &Error{Source: "tables", RowGroup: -1, Err: fmt.Errorf("table %d: %w", i, err)}
+		}
+		if !table.Schema().Equal(list[0].Schema()) {
+			return nil, &Error{Source: "tables", RowGroup: -1, Err: fmt.Errorf("table %d has another schema than table 0: %w", i, buffer.ErrSchema)}
+		}
+	}
+	return &tables{schema: list[0].Schema(), tables: list}, nil
+}
+
+func (s *tables) String() string {
+	if len(s.tables) == 1 {
+		return "table"
+	}
+	return fmt.Sprintf("%d tables", len(s.tables))
+}
+
+func (s *tables) Schema(context.Context) (*arrow.Schema, error) { return s.schema, nil }
+
+// Rows does not wait for counts that only the device has: their capacity is the
+// estimate.
+func (s *tables) Rows(context.Context) (rows int64, exact bool) {
+	exact = true
+	for _, table := range s.tables {
+		count, known := table.HostRows()
+		if !known {
+			count, exact = table.Capacity(), false
+		}
+		rows += count
+	}
+	return rows, exact
+}
+
+func (s *tables) Bounds(context.Context, string) (low, high any, ok bool) { return nil, nil, false }
+
+func (s *tables) Open(_ context.Context, m *memory.Manager, request Request) (buffer.Reader, error) {
+	selected, err := project(s.schema, request.Columns)
+	if err != nil {
+		return nil, wrap(s, err)
+	}
+	for i, table := range s.tables {
+		if dev := table.Device(); dev != nil && m != nil && !dev.Same(m.Device()) {
+			return nil, wrap(s, fmt.Errorf("table %d is on device %v, the query on %v, expected one device: %w", i, dev, m.Device(), device.ErrInvalidValue))
+		}
+	}
+	r := &tableReader{source: s, request: request, schema: selected.schema, counters: request.Counters.or()}
+	for i, table := range s.tables {
+		if err := table.Retain(); err != nil {
+			return nil, wrap(s, errors.Join(fmt.Errorf("table %d: %w", i, err), r.Close()))
+		}
+		r.left = append(r.left, table)
+	}
+	return r, nil
+}
+
+// tableReader returns tables, or parts of them.
+type tableReader struct {
+	source   *tables
+	request  Request
+	schema   *arrow.Schema
+	counters *Counters
+
+	mu     sync.Mutex
+	closed bool
+	left   []*buffer.Buffer
+	// offset is the first row of left[0] that was not returned.
+	offset int64
+	// rows and bytes were returned.
+	rows, bytes int64
+}
+
+func (r *tableReader) Schema() *arrow.Schema { return r.schema }
+
+func (r *tableReader) Next(ctx context.Context) (*buffer.Buffer, error) {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	table, err := r.next(ctx)
+	if err != nil {
+		if err == io.EOF {
+			return nil, io.EOF
+		}
+		return nil, wrap(r.source, err)
+	}
+	return table, nil
+}
+
+func (r *tableReader) next(ctx context.Context) (*buffer.Buffer, error) {
+	if r.closed {
+		return nil, fmt.Errorf("the reader is closed: %w", memory.ErrReleased)
+	}
+	if err := cancel.Error(ctx); err != nil {
+		return nil, err
+	}
+	for len(r.left) > 0 {
+		rows, err := r.left[0].NumRows(ctx)
+		if err != nil {
+			return nil, err
+		}
+		length := rows - r.offset
+		if r.request.BatchRows > 0 {
+			length = min(length, r.request.BatchRows)
+		}
+		if r.request.Limit > 0 {
+			length = min(length, r.request.Limit-r.rows)
+		}
+		if length <= 0 {
+			done := r.left[0]
+			r.left, r.offset = r.left[1:], 0
+			if err := done.Release(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		return r.part(r.left[0], length)
+	}
+	return nil, io.EOF
+}
+
+// part returns the requested columns of the next rows of a table.
+func (r *tableReader) part(table *buffer.Buffer, length int64) (*buffer.Buffer, error) {
+	sliced, err := table.Slice(r.offset, length)
+	if err != nil {
+		return nil, err
+	}
+	result := sliced
+	if r.request.Columns != nil {
+		result, err = sliced.Select(r.request.Columns...)
+		if err = errors.Join(err, sliced.Release()); err != nil {
+			return nil, err
+		}
+	}
+	r.offset += length
+	r.rows += length
+	r.counters.Rows.Add(length)
+	if r.request.Progress != nil {
+		r.request.Progress(r.rows, r.bytes)
+	}
+	return result, nil
+}
+
+func (r *tableReader) Close() error {
+	r.mu.Lock()
+	defer r.mu.Unlock()
+	r.closed = true
+	left := r.left
+	r.left = nil
+	return release.All(left)
+}
