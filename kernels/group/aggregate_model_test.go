@@ -150,6 +150,7 @@ func integerText(x *big.Int, t arrow.DataType) string {
 }
 
 var modelAggregates = []modelled{
+	{"count all", func(expr.Expr) group.Aggregate { return group.CountAll() }, any_, func(_ modelColumn, _, all []int) string { return fmt.Sprint(len(all)) }},
 	{"count", group.Count, any_, func(_ modelColumn, rows, _ []int) string { return fmt.Sprint(len(rows)) }},
 	{"count null", group.CountNull, any_, func(_ modelColumn, rows, all []int) string { return fmt.Sprint(len(all) - len(rows)) }},
 	{"sum", group.Sum, integerOrBool, func(c modelColumn, rows, _ []int) string {

@@ -47,11 +47,14 @@ func TestHistogram(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, of := range columntest.AllTypes {
-			for _, s := range columntest.Samples(t, of, columntest.LengthsFor(dev)...) {
+			for sample, s := range columntest.Samples(t, of, columntest.LengthsFor(dev)...) {
 				c := columntest.Upload(t, mgr, s.Array)
 				for i, options := range all {
 					if options.Bins > 1000 && s.Array.Len() > 5001 {
 						continue // the model would take long
+					}
+					if testing.Short() && (i+sample)%6 != 0 {
+						continue
 					}
 					options.CountOutside = i%2 == s.Array.Len()%2
 					options.Manager = mgr
@@ -80,9 +83,12 @@ func TestCountIntegers(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		for _, of := range columntest.IntegerTypes {
-			for _, s := range columntest.Samples(t, of, columntest.LengthsFor(dev)...) {
+			for sample, s := range columntest.Samples(t, of, columntest.LengthsFor(dev)...) {
 				c := columntest.Upload(t, mgr, s.Array)
-				for _, low := range []int64{0, 3, -5, math.MinInt64} {
+				for i, low := range []int64{0, 3, -5, math.MinInt64} {
+					if testing.Short() && (i+sample)%2 != 0 {
+						continue
+					}
 					options := group.HistogramOptions{}
 					options.Manager = mgr
 					result, err := group.CountIntegers(t.Context(), c, low, 10, options)

@@ -48,14 +48,17 @@ func partials(t *testing.T, mgr *memory.Manager, table *buffer.Buffer, keys []st
 func TestPartialsMerge(t *testing.T) {
 	eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
 		for i, of := range valueTypes {
+			if brief(mgr) && i%4 != 0 { // bool, unsigned and decimal
+				continue
+			}
 			t.Run(fmt.Sprint(of), func(t *testing.T) {
 				g := arraytest.NewGenerator(uint64(i))
 				g.Nulls = arraytest.SomeNull
 				d := draw(t, mgr, g, []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.BinaryTypes.String}, of, 3, 120)
-				aggregates := []group.Aggregate{group.CountAll(), group.CountDistinct(expr.Col("v"), expr.Col("w"))}
-				for _, m := range modelAggregates {
-					if m.accepts(of) && m.name != "arg min" && m.name != "arg max" {
-						aggregates = append(aggregates, m.aggregate(expr.Col("v")), m.aggregate(expr.Col("v")).Where(expr.Col("w")))
+				aggregates := []group.Aggregate{group.CountDistinct(expr.Col("v"), expr.Col("w"))}
+				for _, m := range d.choose(modelAggregates) {
+					if m.name != "arg min" && m.name != "arg max" {
+						aggregates = append(aggregates, m.made())
 					}
 				}
 				if number(of) {

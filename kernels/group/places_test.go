@@ -49,7 +49,10 @@ func TestManyRows(t *testing.T) {
 	mgr := devicetest.Manager(t, dev, memory.Options{})
 	record := manyRows(66_000)
 	defer record.Release()
-	for _, keys := range [][]string{{"small", "tiny"}, {"tiny", "large"}, {"none"}} {
+	for i, keys := range [][]string{{"small", "tiny"}, {"tiny", "large"}, {"none"}} {
+		if brief(mgr) && i > 0 {
+			continue
+		}
 		var answers []arrow.Record
 		for _, m := range []*memory.Manager{host, mgr} {
 			table, err := buffer.FromRecord(m, record)
