@@ -1,0 +1,126 @@
+// Steps from matches to pairs of rows.
+#include "bitrow.cuh"
+
+// no_row is the number of the row that does not exist.
+static constexpr u32 no_row = 0xffffffff;
+
+// Form selects the pairs of the matches of a row: type form of pairs.go.
+enum Form : u32 { every_match, every_match_or_none, any_match, no_match };
+
+// spans writes the lengths of the spans from lows to highs, and zero for rows without a
+// bit, if there are bits.
+KERNEL spans(u32 *counts, const u32 *lows, const u32 *highs, const u8 *bits, u64 n) {
+    const u64 step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < n; i += step) {
+        const u32 low = lows[i], high = highs[i];
+        const bool valid = bits == nullptr || (bits[i / 8] >> (i % 8) & 1) != 0;
+        counts[i] = valid && high > low ? high - low : 0;
+    }
+}
+
+// count_pairs writes the number of pairs of each row.
+KERNEL count_pairs(u64 *pairs, const u32 *counts, u32 form, u64 n) {
+    const u64 step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < n; i += step) {
+        const u32 count = counts[i];
+        pairs[i] = form == every_match ? count : form == every_match_or_none && count != 0 ? count : (count != 0) == (form == any_match);
+    }
+}
+
+static constexpr u32 tile_pairs = 2048;
+
+// row_at returns the first of the rows from low to high, the last of them excluded, that
+// ends behind a pair, or high.
+DEVICE u64 row_at(const i64 *ends, u64 low, u64 high, u64 pair) {
+    while (low < high) {
+        const u64 middle = low + (high - low) / 2;
+        if (ends[middle] > (i64)pair)
+            high = middle;
+        else
+            low = middle + 1;
+    }
+    return low;
+}
+
+// expand_pairs writes all pairs, each by one thread, so that the number of matches of a
+// row does not matter. A block finds the rows of its pairs first.
+KERNEL LAUNCH_BOUNDS(256)
+expand_pairs(u32 *probe, u32 *build, const u32 *first, const u32 *counts, const u32 *list, const i64 *ends, u64 rows, u64 n) {
+    __shared__ u64 bounds[2];
+    for (u64 begin = (u64)block_in_grid() * tile_pairs; begin < n; begin += (u64)blocks_per_grid() * tile_pairs) {
+        const u64 end = begin + tile_pairs < n ? begin + tile_pairs : n;
+        if (thread_in_block() < 2)
+            bounds[thread_in_block()] = row_at(ends, 0, rows - 1, thread_in_block() == 0 ? begin : end - 1);
+        synchronize_block();
+        const u64 low = bounds[0], high = bounds[1];
+        for (u64 i = begin + thread_in_block(); i < end; i += threads_per_block()) {
+            const u64 row = row_at(ends, low, high, i);
+            const u64 match = i - (row == 0 ? 0 : (u64)ends[row - 1]);
+            u32 found = no_row;
+            if (match < counts[row]) {
+                found = first[row] + (u32)match;
+                if (list != nullptr)
+                    found = list[found];
+            }
+            probe[i] = (u32)row;
+            build[i] = found;
+        }
+        synchronize_block();
+    }
+}
+
+// mark_rows sets the mark of each row that is listed.
+KERNEL mark_rows(u8 *marks, const u32 *rows, u64 n) {
+    const u64 step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < n; i += step)
+        if (const u32 row = rows[i]; row != no_row)
+            marks[row] = 1;
+}
+
+// unmarked_rows writes the numbers of all rows, and a bit for each without a mark.
+KERNEL unmarked_rows(u32 *rows, u32 *bits, const u8 *marks, u64 n) {
+    const u64 step = threads_per_grid(), padded = (n + 63) / 64 * 64;
+    for (u64 i = thread_in_grid(); i < padded; i += step) {
+        const u32 word = ballot(i < n && marks[i] == 0);
+        if (lane_in_warp() == 0)
+            bits[i / warp_threads] = word;
+        if (i < n)
+            rows[i] = (u32)i;
+    }
+}
+
+// runs_of_rows writes the first element of each run of equal rows, and the one behind it.
+KERNEL runs_of_rows(u32 *firsts, u32 *ends, const u32 *rows, u64 n) {
+    const u64 step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < n; i += step) {
+        const u32 row = rows[i];
+        if (i == 0 || rows[i - 1] != row)
+            firsts[row] = (u32)i;
+        if (i + 1 == n || rows[i + 1] != row)
+            ends[row] = (u32)(i + 1);
+    }
+}
+
+// shared_rows writes the left rows and, if they are missing, the right rows behind the
+// left ones.
+KERNEL shared_rows(u32 *out, const u32 *left, const u32 *right, u32 behind, u64 n) {
+    const u64 step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < n; i += step)
+        out[i] = left[i] == no_row ? behind + right[i] : left[i];
+}
+
+// row_numbers writes rows as 64-bit numbers, and if there is a bitmap a bit for each that
+// exists.
+KERNEL row_numbers(u64 *numbers, u32 *valid, const u32 *rows, u64 n) {
+    const u64 step = threads_per_grid(), padded = (n + 63) / 64 * 64;
+    for (u64 i = thread_in_grid(); i < padded; i += step) {
+        const u32 row = i < n ? rows[i] : no_row;
+        if (valid != nullptr) {
+            const u32 word = ballot(row != no_row);
+            if (lane_in_warp() == 0)
+                valid[i / warp_threads] = word;
+        }
+        if (i < n)
+            numbers[i] = row;
+    }
+}

@@ -1,0 +1,73 @@
+package join
+
+import (
+	"embed"
+	"errors"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/kernelset"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+//go:embed cuda/*.ptx
+var code embed.FS
+
+// set has the kernels, each compiled when it is first used.
+var set = kernelset.Set{Files: code, Directory: "cuda", Apart: true}
+
+const (
+	threads = 256
+	// tilePairs is the number of pairs that a block of expand_pairs writes: see pairs.cu.
+	tilePairs = 2048
+)
+
+// launch launches a kernel with a thread for each of n things.
+func (r *run) launch(file, entry string, n int, arguments ...any) error {
+	f, err := r.call.Kernel(&set, file, entry)
+	if err != nil {
+		return err
+	}
+	return f.Launch(r.call.Stream, kernels.GridFor(n, threads), device.Dim3{X: threads}, 0, arguments...)
+}
+
+func (r *run) spansOnDevice(counts, lows, highs memory.Slice[uint32], bits memory.Slice[uint8]) error {
+	return r.launch("pairs", "spans", counts.Len(), counts, lows, highs, bits, uint64(counts.Len()))
+}
+
+func (r *run) countOnDevice(m *matches, f form, out op.Buffers) error {
+	return r.launch("pairs", "count_pairs", m.probe, out.Values, m.count, uint32(f), uint64(m.probe))
+}
+
+func (r *run) expandOnDevice(m *matches, ends memory.Slice[int64], p *pairs) error {
+	f, err := r.call.Kernel(&set, "pairs", "expand_pairs")
+	if err != nil {
+		return err
+	}
+	return f.Launch(r.call.Stream, kernels.GridFor(p.rows, tilePairs), device.Dim3{X: threads}, 0,
+		p.probe, p.build, m.first, m.count, m.list, ends, uint64(m.probe), uint64(p.rows))
+}
+
+func (r *run) missingOnDevice(p *pairs, rows memory.Slice[uint32], marks, missing memory.Slice[uint8]) error {
+	if p.rows > 0 {
+		if err := r.launch("pairs", "mark_rows", p.rows, marks, p.build, uint64(p.rows)); err != nil {
+			return err
+		}
+	}
+	n := rows.Len()
+	return r.launch("pairs", "unmarked_rows", (n+63)/64*64, rows, missing, marks, uint64(n))
+}
+
+func (r *run) runsOnDevice(m *matches, probe, ends memory.Slice[uint32]) error {
+	err := r.launch("pairs", "runs_of_rows", probe.Len(), m.first, ends, probe, uint64(probe.Len()))
+	return errors.Join(err, r.spansOnDevice(m.count, m.first, ends, memory.Slice[uint8]{}))
+}
+
+func (r *run) sharedOnDevice(out, left, right memory.Slice[uint32]) error {
+	return r.launch("pairs", "shared_rows", out.Len(), out, left, right, uint32(rowsOf(r.left)), uint64(out.Len()))
+}
+
+func (r *run) numbersOnDevice(out op.Buffers, rows memory.Slice[uint32], n int) error {
+	return r.launch("pairs", "row_numbers", (n+63)/64*64, out.Values, out.Valid, rows, uint64(n))
+}

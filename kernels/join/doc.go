@@ -1,0 +1,31 @@
+// Package join joins the rows of two tables by equal keys.
+//
+//	joined, err := join.Tables(ctx, flights, carriers, join.Using("carrier"), join.Options{Kind: join.Left})
+//
+//	pairs := []join.On{{Left: "id", Right: "flight"}, {LeftExpr: expr.Col("time").Day(), Right: "day"}}
+//	left, right, err := join.Rows(ctx, flights, delays, pairs, join.Options{
+//		Where: expr.Col("minutes").Gt(expr.Lit(15)), // decides what matches
+//	})
+//
+// The operators run on the device that holds the tables. All functions may be called from
+// any goroutine. The caller releases the results. Results are the same on every device, and
+// in every run.
+//
+// # Keys
+//
+// Keys have any type that order.Sort takes. Values are equal as for a sort: all NaNs are
+// equal, −0 equals 0, values of dictionaries are compared, not their codes. Keys of
+// different types are compared exactly: integers of any width and sign, floats of any
+// width, decimals of different scales, dates, timestamps, times and durations of different
+// units, strings with offsets of 32 and 64 bits, and dictionaries of these. Other types
+// have to be cast to one type first. A null key matches nothing, unless Options.NullsEqual
+// is set. Then null matches null.
+//
+// # Matches
+//
+// All kinds of join first find, for each row of one side, the rows of the other side that
+// match: a list of rows, and a span of it for each row. A condition removes pairs from these
+// spans. Then the pairs are counted, their number is read by the host, and each pair is
+// written by one thread of a GPU. So the time depends on the number of pairs, not on how
+// they are distributed over the keys.
+package join

@@ -1,0 +1,121 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// On is a pair of keys that rows match by. Each of the two is a column or an expression.
+type On struct {
+	// Left and Right are names of columns.
+	Left, Right string
+	// LeftExpr and RightExpr are evaluated for each row of their table.
+	LeftExpr, RightExpr expr.Expr
+}
+
+// Using returns the pairs of columns that have the same name in both tables.
+func Using(names ...string) []On {
+	on := make([]On, len(names))
+	for i, name := range names {
+		on[i] = On{Left: name, Right: name}
+	}
+	return on
+}
+
+// String returns the pair for messages.
+func (o On) String() string {
+	return keyText(o.Left, o.LeftExpr) + " = " + keyText(o.Right, o.RightExpr)
+}
+
+func keyText(name string, e expr.Expr) string {
+	if !e.IsZero() {
+		return e.String()
+	}
+	return fmt.Sprintf("%q", name)
+}
+
+// shared returns the name of the two columns, if they have the same.
+func (o On) shared() (name string, ok bool) {
+	left, leftOK := columnName(o.Left, o.LeftExpr)
+	right, rightOK := columnName(o.Right, o.RightExpr)
+	return left, leftOK && rightOK && left == right
+}
+
+func columnName(name string, e expr.Expr) (string, bool) {
+	if !e.IsZero() {
+		return e.Column()
+	}
+	return name, true
+}
+
+// keysOf returns the columns of all keys of both tables, in types that compare. The
+// caller releases them.
+func keysOf(ctx context.Context, left, right *buffer.Buffer, on []On, options kernels.Options) (keys [2][]*column.Column, err error) {
+	defer func() {
+		if err != nil {
+			err = errors.Join(err, release.All(keys[0]), release.All(keys[1]))
+		}
+	}()
+	for i, pair := range on {
+		a, b, err := pair.columns(ctx, left, right, options)
+		if err != nil {
+			return keys, &KeyError{i, pair, err}
+		}
+		keys[0], keys[1] = append(keys[0], a), append(keys[1], b)
+	}
+	return keys, nil
+}
+
+// columns returns the two columns of a pair in one type.
+func (o On) columns(ctx context.Context, left, right *buffer.Buffer, options kernels.Options) (a, b *column.Column, err error) {
+	leftKey, err := keyColumn(ctx, "left", left, o.Left, o.LeftExpr, options)
+	if err != nil {
+		return nil, nil, err
+	}
+	rightKey, err := keyColumn(ctx, "right", right, o.Right, o.RightExpr, options)
+	if err != nil {
+		return nil, nil, errors.Join(err, leftKey.Release())
+	}
+	a, b, err = unify(ctx, leftKey, rightKey, options)
+	if err == nil {
+		err = rowkey.Check(a.Type(), 0)
+	}
+	if err = errors.Join(err, leftKey.Release(), rightKey.Release()); err != nil {
+		return nil, nil, errors.Join(err, a.Release(), b.Release())
+	}
+	return a, b, nil
+}
+
+// keyColumn returns the column of a key, with a reference for the caller.
+func keyColumn(ctx context.Context, side string, table *buffer.Buffer, name string, e expr.Expr, options kernels.Options) (*column.Column, error) {
+	if !e.IsZero() {
+		if name != "" {
+			return nil, fmt.Errorf("the %s side has both a column and an expression, expected one: %w", side, device.ErrInvalidValue)
+		}
+		plain, ok := e.Column()
+		if !ok {
+			options.Tag = op.ScratchTag
+			made, err := expr.Evaluate(ctx, table, []expr.Expr{e}, options)
+			if err != nil {
+				return nil, fmt.Errorf("%s table: %w", side, err)
+			}
+			return made[0], nil
+		}
+		name = plain
+	}
+	c, err := table.ColumnByName(name)
+	if err != nil {
+		return nil, fmt.Errorf("%s table: %w", side, err)
+	}
+	return c, c.Retain()
+}

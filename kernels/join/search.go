@@ -1,0 +1,171 @@
+package join
+
+import (
+	"errors"
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// search finds matches of keys of any type with an order: the build side is sorted, and
+// the rows that are equal to a row of the probe side are between two searches.
+func (r *run) search(probe, build []*column.Column) (*matches, error) {
+	var held release.Stack
+	m, err := func() (*matches, error) {
+		built, keys, err := r.keyTable(&held, build)
+		if err != nil {
+			return nil, err
+		}
+		probed, _, err := r.keyTable(&held, probe)
+		if err != nil {
+			return nil, err
+		}
+		s, err := r.sorted(&held, built, keys)
+		if err != nil {
+			return nil, err
+		}
+		low, err := s.places(&held, probed, keys, false)
+		if err != nil {
+			return nil, err
+		}
+		high, err := s.places(&held, probed, keys, true)
+		if err != nil {
+			return nil, err
+		}
+		valid, err := r.validKeys(&held, probed)
+		if err != nil {
+			return nil, err
+		}
+		return r.between(low, high, valid, s)
+	}()
+	return release.OnError(m, err, held.Release())
+}
+
+// keyTable returns a table of keys, which held releases.
+func (r *run) keyTable(held *release.Stack, columns []*column.Column) (*buffer.Buffer, []order.Key, error) {
+	names, keys := make([]string, len(columns)), make([]order.Key, len(columns))
+	for i := range columns {
+		names[i] = fmt.Sprint("key ", i)
+		keys[i].Column = names[i]
+	}
+	table, err := tableOf(names, columns, buffer.Rows{Count: int64(columns[0].Len())})
+	if err == nil {
+		held.Add(table)
+	}
+	return table, keys, err
+}
+
+// sortedRows are the rows of a table in the order of keys.
+type sortedRows struct {
+	run   *run
+	table *buffer.Buffer
+	// rows are the numbers of the rows, as uint32.
+	rows *column.Column
+}
+
+// sorted sorts a table. Rows with equal keys keep their order.
+func (r *run) sorted(held *release.Stack, table *buffer.Buffer, keys []order.Key) (*sortedRows, error) {
+	rows, err := order.Indices(r.call.Context(), table, keys, r.scratch())
+	if err != nil {
+		return nil, err
+	}
+	held.Add(rows)
+	made, err := selection.TakeWith(r.call.Context(), table, rows, selection.TakeOptions{Options: r.scratch(), Bounds: selection.Trust, Distinct: true})
+	if err != nil {
+		return nil, err
+	}
+	held.Add(made)
+	return &sortedRows{run: r, table: made, rows: rows}, nil
+}
+
+// places returns, for each row of values, the number of sorted rows before it, as uint32.
+// If upper is set these include equal rows.
+func (s *sortedRows) places(held *release.Stack, values *buffer.Buffer, keys []order.Key, upper bool) (*column.Column, error) {
+	found, err := order.Search(s.run.call.Context(), s.table, values, keys, order.SearchOptions{Options: s.run.scratch(), Upper: upper, Unchecked: true})
+	if err == nil {
+		held.Add(found)
+	}
+	return found, err
+}
+
+// validKeys returns booleans that are false for rows with a null in any column, or nil if no key
+// is null or nulls match.
+func (r *run) validKeys(held *release.Stack, keys *buffer.Buffer) (*column.Column, error) {
+	if r.options.NullsEqual || keys.Capacity() == 0 {
+		return nil, nil
+	}
+	var all expr.Expr
+	for i := range keys.NumColumns() {
+		c := keys.Column(i)
+		if !op.Nullable(c) && (c.Dictionary() == nil || c.Dictionary().NullCount() == 0) && c.NullCount() == 0 {
+			continue
+		}
+		if valid := expr.Col(keys.Schema().Field(i).Name).IsValid(); all.IsZero() {
+			all = valid
+		} else {
+			all = all.AndStrict(valid)
+		}
+	}
+	if all.IsZero() {
+		return nil, nil
+	}
+	made, err := expr.Evaluate(r.call.Context(), keys, []expr.Expr{all}, r.scratch())
+	if err != nil {
+		return nil, err
+	}
+	held.Add(made[0])
+	return made[0], nil
+}
+
+// between returns matches with the sorted rows from low up to high, and none for rows
+// that are not valid.
+func (r *run) between(low, high, valid *column.Column, s *sortedRows) (*matches, error) {
+	m, err := r.newMatches(low.Len(), s.rows.Len())
+	if err != nil {
+		return nil, err
+	}
+	if err := r.fillBetween(m, low, high, valid, s); err != nil {
+		return nil, errors.Join(err, m.Release())
+	}
+	return m, nil
+}
+
+func (r *run) fillBetween(m *matches, low, high, valid *column.Column, s *sortedRows) error {
+	if err := s.rows.Retain(); err != nil {
+		return err
+	}
+	m.held.Add(s.rows)
+	lows, lowErr := uint32sOf(low)
+	highs, highErr := uint32sOf(high)
+	list, listErr := uint32sOf(s.rows)
+	if err := errors.Join(lowErr, highErr, listErr, r.settle()); err != nil || m.probe == 0 {
+		return err
+	}
+	m.list = list
+	var bits memory.Slice[uint8]
+	if valid != nil {
+		bits = valid.Buffer(1)
+	}
+	if err := m.first.CopyFrom(r.call.Stream, lows); err != nil {
+		return err
+	}
+	if r.call.OnHost() {
+		return r.spansOnHost(m.count, lows, highs, bits)
+	}
+	return r.spansOnDevice(m.count, lows, highs, bits)
+}
+
+// uint32sOf returns the values of a column of uint32.
+func uint32sOf(c *column.Column) (memory.Slice[uint32], error) {
+	if c.Len() == 0 {
+		return memory.Slice[uint32]{}, nil
+	}
+	return column.Elements[uint32](c)
+}

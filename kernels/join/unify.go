@@ -1,0 +1,182 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/dictionary"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// unify returns two keys as columns of one type, in which values are equal exactly if the
+// keys' values are. The caller releases them.
+func unify(ctx context.Context, a, b *column.Column, options kernels.Options) (x, y *column.Column, err error) {
+	options.Tag = op.ScratchTag
+	if arrow.TypeEqual(a.Type(), b.Type()) {
+		return a, b, errors.Join(a.Retain(), b.Retain())
+	}
+	if x, err = dictionary.Decode(ctx, a, options); err != nil {
+		return nil, nil, err
+	}
+	if y, err = dictionary.Decode(ctx, b, options); err != nil {
+		return nil, nil, errors.Join(err, x.Release())
+	}
+	of, err := commonType(x.Type(), y.Type())
+	if err != nil {
+		return nil, nil, errors.Join(err, x.Release(), y.Release())
+	}
+	left, err := convert(ctx, x, of, options)
+	if err = errors.Join(err, x.Release()); err != nil {
+		return nil, nil, errors.Join(err, left.Release(), y.Release())
+	}
+	right, err := convert(ctx, y, of, options)
+	if err = errors.Join(err, y.Release()); err != nil {
+		return nil, nil, errors.Join(err, left.Release(), right.Release())
+	}
+	return left, right, nil
+}
+
+// family is a set of types with values that can be equal across the types.
+type family uint8
+
+const (
+	noFamily family = iota
+	integers
+	floats
+	decimals
+	texts
+	binaries
+	instants
+	clocks
+	durations
+)
+
+func familyOf(t arrow.DataType) family {
+	switch t.ID() {
+	case arrow.INT8, arrow.INT16, arrow.INT32, arrow.INT64, arrow.UINT8, arrow.UINT16, arrow.UINT32, arrow.UINT64:
+		return integers
+	case arrow.FLOAT16, arrow.FLOAT32, arrow.FLOAT64:
+		return floats
+	case arrow.DECIMAL128:
+		return decimals
+	case arrow.STRING, arrow.LARGE_STRING:
+		return texts
+	case arrow.BINARY, arrow.LARGE_BINARY:
+		return binaries
+	case arrow.DATE32, arrow.DATE64, arrow.TIMESTAMP:
+		return instants
+	case arrow.TIME32, arrow.TIME64:
+		return clocks
+	case arrow.DURATION:
+		return durations
+	}
+	return noFamily
+}
+
+// commonType returns a type that has all values of two types.
+func commonType(a, b arrow.DataType) (arrow.DataType, error) {
+	if arrow.TypeEqual(a, b) {
+		return a, nil
+	}
+	of, other := familyOf(a), familyOf(b)
+	refused := fmt.Errorf("the left key has type %v, the right one %v, expected types that compare: cast one of them: %w", a, b, device.ErrNotSupported)
+	if of != other || of == noFamily {
+		return nil, refused
+	}
+	switch of {
+	case integers:
+		return commonInteger(a, b), nil
+	case floats:
+		return arrow.PrimitiveTypes.Float64, nil
+	case texts:
+		return arrow.BinaryTypes.LargeString, nil
+	case binaries:
+		return arrow.BinaryTypes.LargeBinary, nil
+	case decimals:
+		x, y := a.(*arrow.Decimal128Type), b.(*arrow.Decimal128Type)
+		scale := max(x.Scale, y.Scale)
+		precision := max(x.Precision-x.Scale, y.Precision-y.Scale) + scale
+		if precision > 38 {
+			return nil, refused
+		}
+		return &arrow.Decimal128Type{Precision: precision, Scale: scale}, nil
+	}
+	schema := arrow.NewSchema([]arrow.Field{{Name: "a", Type: a}, {Name: "b", Type: b}}, nil)
+	common, _, err := expr.Coalesce(expr.Col("a"), expr.Col("b")).Type(schema)
+	if err != nil {
+		return nil, refused
+	}
+	return common, nil
+}
+
+// commonInteger returns int64, or for uint64 with a signed type a decimal.
+func commonInteger(a, b arrow.DataType) arrow.DataType {
+	switch {
+	case a.ID() != arrow.UINT64 && b.ID() != arrow.UINT64:
+		return arrow.PrimitiveTypes.Int64
+	case arrow.IsUnsignedInteger(a.ID()) && arrow.IsUnsignedInteger(b.ID()):
+		return arrow.PrimitiveTypes.Uint64
+	}
+	return &arrow.Decimal128Type{Precision: 20}
+}
+
+// convert returns a column in a type of its family. The caller releases it.
+func convert(ctx context.Context, c *column.Column, to arrow.DataType, options kernels.Options) (*column.Column, error) {
+	switch {
+	case arrow.TypeEqual(c.Type(), to):
+		return c, c.Retain()
+	case familyOf(to) == texts || familyOf(to) == binaries:
+		return widened(ctx, c, to, options)
+	}
+	return cast(ctx, c, to, options)
+}
+
+func cast(ctx context.Context, c *column.Column, to arrow.DataType, options kernels.Options) (*column.Column, error) {
+	table, err := tableOf([]string{"key"}, []*column.Column{c}, buffer.Rows{Count: int64(c.Len())})
+	if err != nil {
+		return nil, err
+	}
+	made, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Col("key").Cast(to)}, options)
+	if err = errors.Join(err, table.Release()); err != nil {
+		return nil, errors.Join(err, release.All(made))
+	}
+	return made[0], nil
+}
+
+// widened returns strings or binaries with 64-bit offsets. It shares their bytes.
+func widened(ctx context.Context, c *column.Column, to arrow.DataType, options kernels.Options) (*column.Column, error) {
+	data := c.Data()
+	if data.Length == 0 {
+		return column.New(column.Data{Type: to, Buffers: make([]column.Bytes, 3), Manager: c.Manager()})
+	}
+	n := data.Offset + data.Length + 1
+	narrow, err := column.New(column.Data{Type: arrow.PrimitiveTypes.Int32, Length: n, Buffers: []column.Bytes{{}, data.Buffers[1]}, Manager: c.Manager()})
+	if err != nil {
+		return nil, err
+	}
+	wide, err := cast(ctx, narrow, arrow.PrimitiveTypes.Int64, options)
+	if err = errors.Join(err, narrow.Release()); err != nil {
+		return nil, errors.Join(err, wide.Release())
+	}
+	data.Type, data.Buffers = to, []column.Bytes{data.Buffers[0], wide.Buffer(1), data.Buffers[2]}
+	made, err := column.New(data)
+	return release.OnError(made, err, wide.Release())
+}
+
+// tableOf returns a table of columns, which it borrows.
+func tableOf(names []string, columns []*column.Column, rows buffer.Rows) (*buffer.Buffer, error) {
+	fields := make([]arrow.Field, len(columns))
+	for i, c := range columns {
+		fields[i] = arrow.Field{Name: names[i], Type: c.Type(), Nullable: true}
+	}
+	return buffer.New(arrow.NewSchema(fields, nil), columns, rows)
+}
