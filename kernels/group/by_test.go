@@ -130,6 +130,12 @@ func (d *drawn) check(t *testing.T, query group.Query, options group.ByOptions, 
 	}
 	result, err := query.Aggregate(t.Context(), aggregates, options)
 	require.NoError(t, err)
+	schema, err := group.Schema(d.table.Schema(), group.Columns(d.names()[:result.NumColumns()-len(aggregates)]...), aggregates)
+	require.NoError(t, err)
+	for i, f := range result.Schema().Fields() {
+		require.Equal(t, f.Name, schema.Field(i).Name)
+		require.True(t, arrow.TypeEqual(f.Type, schema.Field(i).Type), "column %d is %v, Schema has %v", i, f.Type, schema.Field(i).Type)
+	}
 	record := columntest.Fetch(t, result)
 	d.compare(t, record, models, takes)
 }
