@@ -1,0 +1,94 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// errEnd is the error at the end of a reader.
+var errEnd = io.EOF
+
+// smallCapacity is the number of rows up to which a table with room for more rows than it
+// has is not copied: the wait for the number of rows takes as long as working on them.
+const smallCapacity = 1 << 16
+
+// collect reads a reader to its end and returns all rows as one table.
+func (s *stage) collect(ctx context.Context, reader buffer.Reader) (*buffer.Buffer, error) {
+	tables, err := readAll(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	if len(tables) == 0 {
+		return Empty(ctx, s.settings.Manager, reader.Schema(), s.settings.Tag)
+	}
+	made, err := selection.Concat(ctx, tables, s.options())
+	if made, err = releasing(made, err, tables...); err != nil {
+		return nil, err
+	}
+	return s.compact(ctx, made)
+}
+
+// compact copies a table that may have room for many more rows than it has. It takes over
+// the table.
+func (s *stage) compact(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+	if _, known := table.HostRows(); known || table.Capacity() <= smallCapacity {
+		return table, nil
+	}
+	made, err := selection.Compact(ctx, table, s.options())
+	return releasing(made, err, table)
+}
+
+// readAll returns the tables of a reader.
+func readAll(ctx context.Context, reader buffer.Reader) (tables []*buffer.Buffer, err error) {
+	for {
+		table, err := reader.Next(ctx)
+		switch {
+		case err == errEnd:
+			return tables, nil
+		case err != nil:
+			_, err = releasing(nil, err, tables...)
+			return nil, err
+		}
+		tables = append(tables, table)
+	}
+}
+
+// Empty returns a table without rows.
+func Empty(ctx context.Context, m *memory.Manager, schema *arrow.Schema, tag string) (*buffer.Buffer, error) {
+	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
+	defer builder.Release()
+	record := builder.NewRecord()
+	defer record.Release()
+	return buffer.FromRecordWith(ctx, m, record, buffer.LoadOptions{Tag: tag, Unchecked: true})
+}
+
+// Collect reads the whole result as one table, whose row count is known.
+func Collect(ctx context.Context, reader buffer.Reader, settings Settings) (*buffer.Buffer, error) {
+	s := stage{settings: settings}
+	made, err := s.collect(ctx, reader)
+	if err != nil {
+		return nil, err
+	}
+	exact, err := selection.Compact(ctx, made, s.options())
+	return releasing(exact, err, made)
+}
+
+// Exact returns a table whose row count is known and that is as long as its rows. It takes
+// over the table.
+func Exact(ctx context.Context, table *buffer.Buffer, settings Settings) (*buffer.Buffer, error) {
+	s := stage{settings: settings}
+	exact, err := selection.Compact(ctx, table, s.options())
+	return releasing(exact, err, table)
+}
+
+// isEnd reports whether a reader ended without an error.
+func isEnd(err error) bool { return errors.Is(err, io.EOF) }

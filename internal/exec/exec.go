@@ -1,0 +1,193 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Settings configure the execution of a plan.
+type Settings struct {
+	// Manager allocates all memory.
+	Manager *memory.Manager
+	// Tag names the memory in the manager's statistics.
+	Tag string
+	// BatchRows is the approximate number of rows of a source's table, or zero for the
+	// source's choice.
+	BatchRows int64
+	// Profile, if it is not nil, receives what each node did.
+	Profile *Profile
+}
+
+// Error is the failure of one operation of a plan.
+type Error struct {
+	// Operation is the description of the plan's node.
+	Operation string
+	Err       error
+}
+
+// Error names the operation.
+func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Operation, e.Err) }
+
+// Unwrap returns Err.
+func (e *Error) Unwrap() error { return e.Err }
+
+// Open returns a reader of the result of a plan. The caller closes it, and releases the
+// tables that it returns, whose row counts may be known only to the device.
+func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
+	inputs, err := openAll(ctx, n.Inputs(), settings)
+	if err != nil {
+		return nil, err
+	}
+	base := stage{node: n, settings: settings, inputs: inputs}
+	reader, err := open(ctx, &base)
+	if err != nil {
+		return nil, errors.Join(base.failed(err), base.Close())
+	}
+	if settings.Profile != nil {
+		reader = settings.Profile.measure(n, reader)
+	}
+	return reader, nil
+}
+
+func openAll(ctx context.Context, nodes []plan.Node, settings Settings) (readers []buffer.Reader, err error) {
+	for _, n := range nodes {
+		reader, err := Open(ctx, n, settings)
+		if err != nil {
+			return nil, errors.Join(err, closeAll(readers))
+		}
+		readers = append(readers, reader)
+	}
+	return readers, nil
+}
+
+func closeAll(readers []buffer.Reader) error {
+	var failures []error
+	for _, r := range readers {
+		failures = append(failures, r.Close())
+	}
+	return errors.Join(failures...)
+}
+
+// open makes the reader of one node.
+func open(ctx context.Context, base *stage) (buffer.Reader, error) {
+	switch n := base.node.(type) {
+	case *plan.Scan:
+		return openScan(ctx, base, n)
+	case *plan.Filter:
+		return &mapping{stage: base, apply: filter(base, n)}, nil
+	case *plan.Project:
+		return &mapping{stage: base, apply: project(base, n)}, nil
+	case *plan.Slice:
+		if n.Offset() < 0 {
+			return &once{stage: base, make: tail(base, n)}, nil
+		}
+		return &slice{stage: base, skip: n.Offset(), left: n.Length()}, nil
+	case *plan.Union:
+		return &union{stage: base}, nil
+	case *plan.Aggregate:
+		return &once{stage: base, make: aggregate(base, n)}, nil
+	case *plan.Distinct:
+		return &once{stage: base, make: distinct(base, n)}, nil
+	case *plan.Window:
+		return &once{stage: base, make: window(base, n)}, nil
+	case *plan.Sort:
+		return &once{stage: base, make: sort(base, n)}, nil
+	}
+	return nil, fmt.Errorf("no execution of %T: %w", base.node, device.ErrNotSupported)
+}
+
+// stage is what the readers of nodes share.
+type stage struct {
+	node     plan.Node
+	settings Settings
+	inputs   []buffer.Reader
+}
+
+// Schema implements buffer.Reader.
+func (s *stage) Schema() *arrow.Schema { return s.node.Schema() }
+
+// Close closes the inputs.
+func (s *stage) Close() error {
+	inputs := s.inputs
+	s.inputs = nil
+	return closeAll(inputs)
+}
+
+// options configure the operators of the stage.
+func (s *stage) options() kernels.Options {
+	return kernels.Options{Manager: s.settings.Manager, Tag: s.settings.Tag}
+}
+
+// failed names the operation in an error, unless an input did.
+func (s *stage) failed(err error) error {
+	var named *Error
+	if err == nil || errors.Is(err, io.EOF) && !errors.Is(err, io.ErrUnexpectedEOF) || errors.As(err, &named) {
+		return err
+	}
+	return &Error{Operation: s.node.String(), Err: err}
+}
+
+// mapping applies an operator to each table of its input. apply does not keep the table.
+type mapping struct {
+	*stage
+	apply func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error)
+}
+
+// Next implements buffer.Reader.
+func (m *mapping) Next(ctx context.Context) (*buffer.Buffer, error) {
+	if len(m.inputs) == 0 {
+		return nil, io.EOF
+	}
+	table, err := m.inputs[0].Next(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made, err := m.apply(ctx, table)
+	made, err = releasing(made, err, table)
+	return made, m.failed(err)
+}
+
+// once makes its whole result in the first call of Next.
+type once struct {
+	*stage
+	done bool
+	make func(ctx context.Context) (*buffer.Buffer, error)
+}
+
+// Next implements buffer.Reader.
+func (o *once) Next(ctx context.Context) (*buffer.Buffer, error) {
+	if o.done || len(o.inputs) == 0 {
+		return nil, io.EOF
+	}
+	o.done = true
+	made, err := o.make(ctx)
+	if err == io.EOF {
+		err = io.ErrUnexpectedEOF
+	}
+	return made, o.failed(err)
+}
+
+// releasing releases tables and, if that fails or something failed before, the result.
+func releasing(made *buffer.Buffer, err error, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
+	failures := []error{err}
+	for _, t := range tables {
+		failures = append(failures, t.Release())
+	}
+	if err = errors.Join(failures...); err == nil {
+		return made, nil
+	}
+	if made != nil {
+		err = errors.Join(err, made.Release())
+	}
+	return nil, err
+}

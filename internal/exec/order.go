@@ -1,0 +1,115 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// sort orders all rows. With a limit it keeps the first rows of each table, so that it
+// never holds more than two limits and a table.
+func sort(s *stage, n *plan.Sort) func(context.Context) (*buffer.Buffer, error) {
+	if n.Limit() == plan.All {
+		return func(ctx context.Context) (*buffer.Buffer, error) {
+			all, err := s.collect(ctx, s.inputs[0])
+			if err != nil {
+				return nil, err
+			}
+			made, err := order.Sort(ctx, all, n.OrderKeys(), s.options())
+			return releasing(made, err, all)
+		}
+	}
+	return func(ctx context.Context) (*buffer.Buffer, error) { return s.top(ctx, n) }
+}
+
+// top keeps the first rows.
+func (s *stage) top(ctx context.Context, n *plan.Sort) (best *buffer.Buffer, err error) {
+	for {
+		table, err := s.inputs[0].Next(ctx)
+		switch {
+		case err == errEnd && best == nil:
+			return Empty(ctx, s.settings.Manager, s.inputs[0].Schema(), s.settings.Tag)
+		case err == errEnd:
+			return best, nil
+		case err != nil && best == nil:
+			return nil, err
+		case err != nil:
+			return releasing(nil, err, best)
+		}
+		first, err := order.TopK(ctx, table, n.Limit(), n.OrderKeys(), s.options())
+		if first, err = releasing(first, err, table); err == nil && best != nil {
+			both := []*buffer.Buffer{best, first}
+			best = nil
+			first, err = s.merged(ctx, n, both)
+		}
+		if err != nil {
+			if best == nil {
+				return nil, err
+			}
+			return releasing(nil, err, best)
+		}
+		best = first
+	}
+}
+
+// merged keeps the first rows of several tables, which it takes over.
+func (s *stage) merged(ctx context.Context, n *plan.Sort, tables []*buffer.Buffer) (*buffer.Buffer, error) {
+	all, err := selection.Concat(ctx, tables, s.options())
+	if all, err = releasing(all, err, tables...); err != nil {
+		return nil, err
+	}
+	made, err := order.TopK(ctx, all, n.Limit(), n.OrderKeys(), s.options())
+	return releasing(made, err, all)
+}
+
+// firstRow is the name of the column with the row of each group.
+var firstRow = plan.Computed("row")
+
+// distinct keeps the first row of each group.
+func distinct(s *stage, n *plan.Distinct) func(context.Context) (*buffer.Buffer, error) {
+	return func(ctx context.Context) (*buffer.Buffer, error) {
+		all, err := s.collect(ctx, s.inputs[0])
+		if err != nil {
+			return nil, err
+		}
+		made, err := s.firstRows(ctx, all, n.Columns())
+		return releasing(made, err, all)
+	}
+}
+
+func (s *stage) firstRows(ctx context.Context, all *buffer.Buffer, names []string) (*buffer.Buffer, error) {
+	// The row of the least value of a constant is the first row.
+	row := group.ArgMin(expr.Lit(int8(0))).As(firstRow)
+	groups, err := group.By(all, group.Columns(names...)...).Aggregate(ctx, []group.Aggregate{row},
+		group.ByOptions{Options: s.options(), Order: group.FirstAppearance})
+	if err != nil {
+		return nil, err
+	}
+	rows, err := groups.ColumnByName(firstRow)
+	if err != nil {
+		return releasing(nil, err, groups)
+	}
+	made, err := selection.TakeWith(ctx, all, rows, selection.TakeOptions{Options: s.options(), Bounds: selection.Trust, Distinct: true})
+	return releasing(made, err, groups)
+}
+
+// window adds aggregates of partitions to each row.
+func window(s *stage, n *plan.Window) func(context.Context) (*buffer.Buffer, error) {
+	return func(ctx context.Context) (*buffer.Buffer, error) {
+		aggregates, err := n.Aggregates()
+		if err != nil {
+			return nil, err
+		}
+		all, err := s.collect(ctx, s.inputs[0])
+		if err != nil {
+			return nil, err
+		}
+		made, err := group.By(all, n.Keys()...).Transform(ctx, aggregates, group.ByOptions{Options: s.options()})
+		return releasing(made, err, all)
+	}
+}

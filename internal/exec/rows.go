@@ -1,0 +1,109 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// filter keeps the rows that meet a condition.
+func filter(s *stage, n *plan.Filter) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {
+	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+		return selection.Filter(ctx, table, n.Condition(), s.options())
+	}
+}
+
+// project evaluates expressions.
+func project(s *stage, n *plan.Project) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {
+	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+		return expr.Project(ctx, table, n.Expressions(), s.options())
+	}
+}
+
+// slice passes on some rows: it skips rows and ends after others.
+type slice struct {
+	*stage
+	// skip is the number of rows that are still left out, left that of the rows to come,
+	// or plan.All.
+	skip, left int64
+}
+
+// Next implements buffer.Reader. It waits for row counts.
+func (s *slice) Next(ctx context.Context) (*buffer.Buffer, error) {
+	made, err := s.next(ctx)
+	return made, s.failed(err)
+}
+
+func (s *slice) next(ctx context.Context) (*buffer.Buffer, error) {
+	for s.left != 0 && len(s.inputs) > 0 {
+		table, err := s.inputs[0].Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		rows, err := table.NumRows(ctx)
+		if err != nil {
+			return releasing(nil, err, table)
+		}
+		if rows <= s.skip {
+			s.skip -= rows
+			if err := table.Release(); err != nil {
+				return nil, err
+			}
+			continue
+		}
+		from, length := s.skip, rows-s.skip
+		if s.left != plan.All {
+			length = min(length, s.left)
+			s.left -= length
+		}
+		s.skip = 0
+		if length == rows {
+			return table, nil
+		}
+		part, err := table.Slice(from, length)
+		return releasing(part, err, table)
+	}
+	return nil, errEnd
+}
+
+// tail makes the last rows.
+func tail(s *stage, n *plan.Slice) func(context.Context) (*buffer.Buffer, error) {
+	return func(ctx context.Context) (*buffer.Buffer, error) {
+		all, err := s.collect(ctx, s.inputs[0])
+		if err != nil {
+			return nil, err
+		}
+		rows, err := all.NumRows(ctx)
+		if err != nil {
+			return releasing(nil, err, all)
+		}
+		from := max(rows+n.Offset(), 0)
+		length := rows - from
+		if n.Length() != plan.All {
+			length = min(length, n.Length())
+		}
+		part, err := all.Slice(from, length)
+		return releasing(part, err, all)
+	}
+}
+
+// union reads its inputs one after the other.
+type union struct {
+	*stage
+	at int
+}
+
+// Next implements buffer.Reader.
+func (u *union) Next(ctx context.Context) (*buffer.Buffer, error) {
+	for u.at < len(u.inputs) {
+		table, err := u.inputs[u.at].Next(ctx)
+		if err != errEnd {
+			return table, err
+		}
+		u.at++
+	}
+	return nil, errEnd
+}

@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+)
+
+// GroupOptions are options of an [Aggregate].
+type GroupOptions struct {
+	// DropNulls leaves out rows with a null key. Otherwise null is a key.
+	DropNulls bool
+	// Order is the order of the groups.
+	Order group.Order
+}
+
+// Aggregate yields a row for each group of rows with equal keys: the keys, then the
+// aggregations. Without keys it yields one row for all rows, also if there are none.
+type Aggregate struct {
+	single
+	keys         []expr.Expr
+	aggregations []Aggregation
+	options      GroupOptions
+}
+
+// NewAggregate makes a grouping. Without aggregations it yields the distinct keys.
+func NewAggregate(input Node, keys []expr.Expr, aggregations []Aggregation, options GroupOptions) (*Aggregate, error) {
+	if len(keys)+len(aggregations) == 0 {
+		return nil, fmt.Errorf("neither keys nor aggregates are given: %w", device.ErrInvalidValue)
+	}
+	a := &Aggregate{single{input, nil}, slices.Clone(keys), slices.Clone(aggregations), options}
+	made, err := a.Aggregates()
+	if err != nil {
+		return nil, err
+	}
+	schema, err := group.Schema(input.Schema(), a.Keys(), made)
+	if err != nil {
+		return nil, err
+	}
+	kept := schema.Fields()[len(schema.Fields())-len(made):]
+	if len(aggregations) == 0 {
+		kept = nil
+	}
+	a.schema = arrow.NewSchema(append(slices.Clone(schema.Fields()[:len(keys)]), kept...), nil)
+	if err := checkNames(a.schema); err != nil {
+		return nil, err
+	}
+	return a, nil
+}
+
+// Keys returns the keys for package group, at least one: without keys all rows have the
+// same.
+func (a *Aggregate) Keys() []group.Key { return groupKeys(a.keys) }
+
+// groupKeys returns keys for package group, at least one.
+func groupKeys(list []expr.Expr) []group.Key {
+	if len(list) == 0 {
+		return []group.Key{{Expr: expr.LitOf(arrow.PrimitiveTypes.Int8, int8(0)), Name: Computed("all")}}
+	}
+	keys := make([]group.Key, len(list))
+	for i, e := range list {
+		keys[i] = group.Key{Expr: e, Name: e.Name()}
+	}
+	return keys
+}
+
+// Aggregates returns the aggregates for package group, at least one: without aggregations
+// the number of rows, which is no column of the node.
+func (a *Aggregate) Aggregates() ([]group.Aggregate, error) {
+	if len(a.aggregations) == 0 {
+		return []group.Aggregate{group.CountAll().As(Computed("rows"))}, nil
+	}
+	return build(a.aggregations)
+}
+
+// GroupKeys returns the keys as expressions.
+func (a *Aggregate) GroupKeys() []expr.Expr { return a.keys }
+
+// Aggregations returns the aggregations.
+func (a *Aggregate) Aggregations() []Aggregation { return a.aggregations }
+
+// Options returns the options.
+func (a *Aggregate) Options() GroupOptions { return a.options }
+
+// WithInputs implements [Node].
+func (a *Aggregate) WithInputs(inputs ...Node) (Node, error) {
+	return node(NewAggregate(inputs[0], a.keys, a.aggregations, a.options))
+}
+
+// String implements [Node].
+func (a *Aggregate) String() string {
+	switch {
+	case len(a.keys) == 0:
+		return "aggregate " + describedAggregations(a.aggregations)
+	case len(a.aggregations) == 0:
+		return "distinct " + joined(a.keys, ", ")
+	}
+	return fmt.Sprintf("group by %s: %s", joined(a.keys, ", "), describedAggregations(a.aggregations))
+}

@@ -1,0 +1,155 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+)
+
+// Aggregation is a function of the rows of a group, as data: a planner reads it, and a
+// query can travel with it.
+type Aggregation struct {
+	// Function is the name of the function: a key of the table in this file.
+	Function string
+	// Values are the expressions that it reads.
+	Values []expr.Expr
+	// Where is a condition on the rows, or the zero Expr.
+	Where expr.Expr
+	// Number is the argument of the function, if it has one: a quantile, a number of
+	// values, or degrees of freedom.
+	Number float64
+	// Name is the name of the column.
+	Name string
+}
+
+// aggregateFunction describes a function.
+type aggregateFunction struct {
+	values int
+	make   func(a Aggregation) group.Aggregate
+}
+
+// one is a function of one expression.
+func one(make func(expr.Expr) group.Aggregate) aggregateFunction {
+	return aggregateFunction{1, func(a Aggregation) group.Aggregate { return make(a.Values[0]) }}
+}
+
+// aggregateFunctions are the functions by name. -1 values are one or more.
+var aggregateFunctions = map[string]aggregateFunction{
+	"count":          {0, func(Aggregation) group.Aggregate { return group.CountAll() }},
+	"count_values":   one(group.Count),
+	"null_count":     one(group.CountNull),
+	"sum":            one(group.Sum),
+	"product":        one(group.Product),
+	"min":            one(group.Min),
+	"max":            one(group.Max),
+	"mean":           one(group.Mean),
+	"median":         one(group.Median),
+	"any":            one(group.Any),
+	"all":            one(group.All),
+	"first":          one(group.First),
+	"last":           one(group.Last),
+	"any_value":      one(group.AnyValue),
+	"mode":           one(group.Mode),
+	"list":           one(group.Collect),
+	"skewness":       one(group.Skewness),
+	"arg_min":        one(group.ArgMin),
+	"arg_max":        one(group.ArgMax),
+	"quantile":       {1, func(a Aggregation) group.Aggregate { return group.Quantile(a.Values[0], a.Number) }},
+	"variance":       {1, func(a Aggregation) group.Aggregate { return group.Variance(a.Values[0], int(a.Number)) }},
+	"stddev":         {1, func(a Aggregation) group.Aggregate { return group.StdDev(a.Values[0], int(a.Number)) }},
+	"largest":        {1, func(a Aggregation) group.Aggregate { return group.Largest(a.Values[0], int(a.Number)) }},
+	"smallest":       {1, func(a Aggregation) group.Aggregate { return group.Smallest(a.Values[0], int(a.Number)) }},
+	"correlation":    {2, func(a Aggregation) group.Aggregate { return group.Correlation(a.Values[0], a.Values[1]) }},
+	"covariance":     {2, func(a Aggregation) group.Aggregate { return group.Covariance(a.Values[0], a.Values[1], int(a.Number)) }},
+	"count_distinct": {-1, func(a Aggregation) group.Aggregate { return group.CountDistinct(a.Values[0], a.Values[1:]...) }},
+}
+
+// numbered are the functions with a number.
+var numbered = []string{"quantile", "variance", "stddev", "largest", "smallest", "covariance"}
+
+// Build returns the aggregate of package group.
+func (a Aggregation) Build() (group.Aggregate, error) {
+	f, ok := aggregateFunctions[a.Function]
+	if !ok {
+		return group.Aggregate{}, fmt.Errorf("no aggregate %q: %w", a.Function, device.ErrInvalidValue)
+	}
+	if n := len(a.Values); f.values >= 0 && n != f.values || f.values < 0 && n == 0 {
+		return group.Aggregate{}, fmt.Errorf("%s has %d expressions, expected %d: %w", a.Function, n, max(f.values, 1), device.ErrInvalidValue)
+	}
+	made := f.make(a).As(a.Name)
+	if !a.Where.IsZero() {
+		made = made.Where(a.Where)
+	}
+	return made, nil
+}
+
+// String formats the aggregation: "sum(price * qty) where qty > 2".
+func (a Aggregation) String() string {
+	texts := make([]string, len(a.Values))
+	for i, e := range a.Values {
+		texts[i] = Readable(e.String())
+	}
+	if slices.Contains(numbered, a.Function) {
+		texts = append(texts, strconv.FormatFloat(a.Number, 'g', -1, 64))
+	}
+	text := a.Function + "(" + strings.Join(texts, ", ") + ")"
+	if !a.Where.IsZero() {
+		text += " where " + Readable(a.Where.String())
+	}
+	return text
+}
+
+// columns adds the columns that the aggregation reads to a set.
+func (a Aggregation) columns(to map[string]bool) {
+	for _, e := range a.Values {
+		addColumns(to, e)
+	}
+	addColumns(to, a.Where)
+}
+
+// over returns the aggregation on an input whose columns have definitions.
+func (a Aggregation) over(definitions map[string]expr.Expr) Aggregation {
+	a.Values = slices.Clone(a.Values)
+	for i, e := range a.Values {
+		a.Values[i] = inline(e, definitions)
+	}
+	if !a.Where.IsZero() {
+		a.Where = inline(a.Where, definitions)
+	}
+	return a
+}
+
+// build makes the aggregates of a list.
+func build(list []Aggregation) ([]group.Aggregate, error) {
+	made := make([]group.Aggregate, len(list))
+	for i, a := range list {
+		var err error
+		if made[i], err = a.Build(); err != nil {
+			return nil, err
+		}
+	}
+	return made, nil
+}
+
+func addColumns(to map[string]bool, e expr.Expr) {
+	for _, name := range e.Columns() {
+		to[name] = true
+	}
+}
+
+// describedAggregations formats aggregations with their names.
+func describedAggregations(list []Aggregation) string {
+	texts := make([]string, len(list))
+	for i, a := range list {
+		texts[i] = a.String()
+		if name := Readable(a.Name); name != texts[i] {
+			texts[i] = name + " = " + texts[i]
+		}
+	}
+	return strings.Join(texts, ", ")
+}

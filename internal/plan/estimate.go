@@ -1,0 +1,128 @@
+package plan
+
+import (
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+)
+
+// Size is how much a node is expected to yield.
+type Size struct {
+	// Rows is the number of rows, or negative if nothing is known.
+	Rows int64
+	// Exact tells that the number is not an estimate.
+	Exact bool
+	// RowBytes is the number of bytes of a row in device memory. Strings and lists count
+	// as 24 bytes.
+	RowBytes int64
+}
+
+// Bytes returns the bytes of all rows.
+func (s Size) Bytes() int64 {
+	if s.Rows > 0 && s.RowBytes > math.MaxInt64/s.Rows {
+		return math.MaxInt64
+	}
+	return max(s.Rows, 0) * s.RowBytes
+}
+
+// Fractions of rows that are expected where nothing is known. They are the customary ones
+// of System R (Selinger et al., "Access Path Selection in a Relational Database
+// Management System", 1979), but for groups.
+const (
+	keptByEquality   = 0.1
+	keptByComparison = 1.0 / 3
+	keptByGrouping   = 0.1
+)
+
+// EstimateOf returns the size of a node's result.
+func EstimateOf(n Node) Size {
+	size := rowsOf(n)
+	for _, f := range n.Schema().Fields() {
+		size.RowBytes += rowBytes(f.Type)
+	}
+	return size
+}
+
+func rowsOf(n Node) Size {
+	var first Size
+	if inputs := n.Inputs(); len(inputs) > 0 {
+		first = rowsOf(inputs[0])
+	}
+	switch n := n.(type) {
+	case *Scan:
+		if n.rows >= 0 && n.limit > 0 && n.limit < n.rows {
+			return Size{Rows: n.limit, Exact: n.exact}
+		}
+		return Size{Rows: n.rows, Exact: n.exact}
+	case *Filter:
+		return scaled(first, selectivity(n))
+	case *Aggregate:
+		if len(n.keys) == 0 {
+			return Size{Rows: 1, Exact: true}
+		}
+		return scaled(first, keptByGrouping)
+	case *Distinct:
+		return scaled(first, keptByGrouping)
+	case *Sort:
+		return limited(first, n.limit)
+	case *Slice:
+		if n.offset > 0 && first.Rows >= 0 {
+			first.Rows = max(first.Rows-n.offset, 0)
+		}
+		return limited(first, n.length)
+	case *Union:
+		total := Size{Exact: true}
+		for _, input := range n.inputs {
+			size := rowsOf(input)
+			if size.Rows < 0 {
+				return size
+			}
+			total.Rows, total.Exact = total.Rows+size.Rows, total.Exact && size.Exact
+		}
+		return total
+	case *Join:
+		return n.estimate()
+	}
+	return first
+}
+
+// selectivity is the fraction of rows that a filter is expected to keep.
+func selectivity(f *Filter) float64 {
+	kept := 1.0
+	for _, part := range f.condition.Conjuncts() {
+		if part.Operation() == "equal" {
+			kept *= keptByEquality
+		} else {
+			kept *= keptByComparison
+		}
+	}
+	return kept
+}
+
+func scaled(s Size, by float64) Size {
+	if s.Rows > 0 {
+		s.Rows, s.Exact = max(int64(float64(s.Rows)*by), 1), false
+	}
+	return s
+}
+
+func limited(s Size, limit int64) Size {
+	switch {
+	case limit == All:
+	case s.Rows < 0:
+		return Size{Rows: limit}
+	default:
+		s.Rows = min(s.Rows, limit)
+	}
+	return s
+}
+
+// rowBytes is the number of bytes of one value.
+func rowBytes(t arrow.DataType) int64 {
+	if width, ok := column.ElementBytes(t); ok {
+		return int64(width)
+	}
+	return 24
+}

@@ -1,0 +1,17 @@
+package plan
+
+import "strings"
+
+// Computed returns the name of a column that the plan computes for an expression above it:
+// an aggregate or a window. No column of a source has such a name.
+func Computed(text string) string { return computedPrefix + text }
+
+const computedPrefix = "\x00"
+
+// IsComputed reports whether a name is one of [Computed].
+func IsComputed(name string) bool { return strings.HasPrefix(name, computedPrefix) }
+
+// Readable removes the marks of [Computed] from a text.
+func Readable(text string) string {
+	return strings.NewReplacer(computedPrefix, "", `\x00`, "").Replace(text)
+}

@@ -1,0 +1,73 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/names"
+)
+
+// Node is one operation of a plan. Nodes are immutable, and may be used from any goroutine.
+type Node interface {
+	// Schema is the schema of the rows that the operation yields.
+	Schema() *arrow.Schema
+	// Inputs are the operations whose rows it reads.
+	Inputs() []Node
+	// WithInputs returns the same operation on other inputs, of which there are as many.
+	// The error is that of the node's constructor.
+	WithInputs(inputs ...Node) (Node, error)
+	// String describes the operation in one line, without its inputs.
+	String() string
+}
+
+// single is what operations with one input share.
+type single struct {
+	input  Node
+	schema *arrow.Schema
+}
+
+func (s *single) Schema() *arrow.Schema { return s.schema }
+
+func (s *single) Inputs() []Node { return []Node{s.input} }
+
+// Input returns the only input.
+func (s *single) Input() Node { return s.input }
+
+// fieldOf returns the field with a name. The error lists the names that there are.
+func fieldOf(schema *arrow.Schema, name string) (arrow.Field, error) {
+	if at := schema.FieldIndices(name); len(at) > 0 {
+		return schema.Field(at[0]), nil
+	}
+	return arrow.Field{}, fmt.Errorf("%s: %w", names.Unknown("column", name, columnsOf(schema)), buffer.ErrSchema)
+}
+
+// columnsOf returns the names of the columns of a schema.
+func columnsOf(schema *arrow.Schema) []string {
+	list := make([]string, schema.NumFields())
+	for i, f := range schema.Fields() {
+		list[i] = f.Name
+	}
+	return list
+}
+
+// checkNames refuses a schema in which two columns have one name.
+func checkNames(schema *arrow.Schema) error {
+	seen := make(map[string]int, schema.NumFields())
+	for i, f := range schema.Fields() {
+		if before, ok := seen[f.Name]; ok {
+			return fmt.Errorf("columns %d and %d are both named %q: give one of them another name with As or Rename: %w", before, i, f.Name, buffer.ErrSchema)
+		}
+		seen[f.Name] = i
+	}
+	return nil
+}
+
+// Walk calls visit for a node and everything below it, inputs after their node.
+func Walk(n Node, visit func(Node)) {
+	visit(n)
+	for _, input := range n.Inputs() {
+		Walk(input, visit)
+	}
+}

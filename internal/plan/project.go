@@ -1,0 +1,91 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// Project yields rows of the values of expressions.
+type Project struct {
+	single
+	expressions []expr.Expr
+}
+
+// NewProject makes a projection. The columns are named by the expressions.
+func NewProject(input Node, expressions ...expr.Expr) (*Project, error) {
+	fields := make([]arrow.Field, len(expressions))
+	for i, e := range expressions {
+		t, nullable, err := e.Type(input.Schema())
+		if err != nil {
+			return nil, err
+		}
+		fields[i] = arrow.Field{Name: e.Name(), Type: t, Nullable: nullable}
+		if name, ok := plainColumn(e); ok {
+			from, err := fieldOf(input.Schema(), name)
+			if err != nil {
+				return nil, err
+			}
+			fields[i].Metadata = from.Metadata
+		}
+	}
+	schema := arrow.NewSchema(fields, nil)
+	if err := checkNames(schema); err != nil {
+		return nil, err
+	}
+	return &Project{single{input, schema}, slices.Clone(expressions)}, nil
+}
+
+// NewColumns makes a projection on columns by their names.
+func NewColumns(input Node, columns ...string) (*Project, error) {
+	expressions := make([]expr.Expr, len(columns))
+	for i, name := range columns {
+		expressions[i] = expr.Col(name)
+	}
+	return NewProject(input, expressions...)
+}
+
+// Expressions returns the expressions, whose names are those of the columns.
+func (p *Project) Expressions() []expr.Expr { return p.expressions }
+
+// WithInputs implements [Node].
+func (p *Project) WithInputs(inputs ...Node) (Node, error) {
+	return node(NewProject(inputs[0], p.expressions...))
+}
+
+// String implements [Node].
+func (p *Project) String() string { return "select " + joined(p.expressions, ", ") }
+
+// definitions returns the expression of each column.
+func (p *Project) definitions() map[string]expr.Expr {
+	list := make(map[string]expr.Expr, len(p.expressions))
+	for _, e := range p.expressions {
+		list[e.Name()] = unnamed(e)
+	}
+	return list
+}
+
+// unnamed removes the name that As gave.
+func unnamed(e expr.Expr) expr.Expr {
+	for e.Operation() == "as" {
+		e = e.Operands()[0]
+	}
+	return e
+}
+
+// plainColumn returns the column that an expression passes on, perhaps by another name.
+func plainColumn(e expr.Expr) (name string, ok bool) { return unnamed(e).Column() }
+
+// inline replaces the columns of an expression by their definitions.
+func inline(e expr.Expr, definitions map[string]expr.Expr) expr.Expr {
+	return e.Substitute(func(part expr.Expr) (expr.Expr, bool) {
+		name, ok := part.Column()
+		if !ok {
+			return part, false
+		}
+		definition, ok := definitions[name]
+		return definition, ok
+	})
+}

@@ -1,0 +1,115 @@
+package plan
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// Scan yields the rows of a source.
+type Scan struct {
+	source source.Source
+	// all is the schema of the source, schema that of the columns that are read.
+	all, schema *arrow.Schema
+	columns     []string
+	where       []expr.Expr
+	limit       int64
+	rows        int64
+	exact       bool
+}
+
+// NewScan makes a scan of all columns of a source with a schema. rows is the number of
+// rows, negative if it is unknown; exact tells that it is not an estimate.
+func NewScan(of source.Source, schema *arrow.Schema, rows int64, exact bool) (*Scan, error) {
+	if err := checkNames(schema); err != nil {
+		return nil, err
+	}
+	return &Scan{source: of, all: schema, schema: schema, columns: columnsOf(schema), rows: rows, exact: exact}, nil
+}
+
+// Schema implements [Node].
+func (s *Scan) Schema() *arrow.Schema { return s.schema }
+
+// Inputs returns nil: a scan has no inputs.
+func (s *Scan) Inputs() []Node { return nil }
+
+// WithInputs returns the scan.
+func (s *Scan) WithInputs(...Node) (Node, error) { return s, nil }
+
+// Source returns the source.
+func (s *Scan) Source() source.Source { return s.source }
+
+// Columns returns the names of the columns that are read.
+func (s *Scan) Columns() []string { return s.columns }
+
+// Where returns conditions that all rows of interest meet. The source may leave out other
+// rows; the scan may yield them.
+func (s *Scan) Where() []expr.Expr { return s.where }
+
+// Limit returns the number of rows after which the scan may end, or 0 for none.
+func (s *Scan) Limit() int64 { return s.limit }
+
+// WithColumns returns a scan of fewer columns, in the order of the source.
+func (s *Scan) WithColumns(wanted map[string]bool) *Scan {
+	made := *s
+	made.columns = nil
+	var fields []arrow.Field
+	for _, f := range s.schema.Fields() {
+		if wanted[f.Name] {
+			fields, made.columns = append(fields, f), append(made.columns, f.Name)
+		}
+	}
+	made.schema = arrow.NewSchema(fields, nil)
+	return &made
+}
+
+// WithWhere returns a scan with further conditions on the rows of interest.
+func (s *Scan) WithWhere(conditions ...expr.Expr) *Scan {
+	made := *s
+	made.where = append(append([]expr.Expr(nil), s.where...), conditions...)
+	return &made
+}
+
+// WithLimit returns a scan that may end after a number of rows.
+func (s *Scan) WithLimit(rows int64) *Scan {
+	made := *s
+	made.limit = rows
+	return &made
+}
+
+// String names the source and what is read of it.
+func (s *Scan) String() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "scan %v", s.source)
+	if n := s.all.NumFields(); len(s.columns) < n {
+		fmt.Fprintf(&b, ", %d of %d columns", len(s.columns), n)
+	}
+	if len(s.where) > 0 {
+		fmt.Fprintf(&b, ", may skip rows unless %s", joined(s.where, " and "))
+	}
+	if s.limit > 0 {
+		fmt.Fprintf(&b, ", at most %d rows", s.limit)
+	}
+	return b.String()
+}
+
+// joined formats expressions for one line of a plan.
+func joined(list []expr.Expr, separator string) string {
+	texts := make([]string, len(list))
+	for i, e := range list {
+		texts[i] = described(e)
+	}
+	return strings.Join(texts, separator)
+}
+
+// described formats an expression with its name, if it has one of its own.
+func described(e expr.Expr) string {
+	if e.Operation() != "as" {
+		return Readable(e.String())
+	}
+	return fmt.Sprintf("%s = %s", Readable(e.Name()), Readable(e.Operands()[0].String()))
+}

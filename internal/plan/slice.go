@@ -1,0 +1,56 @@
+package plan
+
+import (
+	"fmt"
+
+	"github.com/gpuframe/gpuframe/device"
+)
+
+// Slice yields consecutive rows of its input.
+type Slice struct {
+	single
+	offset, length int64
+}
+
+// NewSlice makes a slice of rows from an offset on. A negative offset counts from the end,
+// as for the last rows. The length is All for all that follow.
+func NewSlice(input Node, offset, length int64) (*Slice, error) {
+	if length < All {
+		return nil, fmt.Errorf("the number of rows is %d, expected zero or more: %w", length, device.ErrInvalidValue)
+	}
+	return &Slice{single{input, input.Schema()}, offset, length}, nil
+}
+
+// Offset returns the number of rows before the slice. If it is negative, the slice begins
+// so many rows before the end.
+func (s *Slice) Offset() int64 { return s.offset }
+
+// Length returns the largest number of rows, or All.
+func (s *Slice) Length() int64 { return s.length }
+
+// End returns the number of rows of the input that the slice needs from its beginning, or
+// All.
+func (s *Slice) End() int64 {
+	if s.offset < 0 || s.length == All || s.offset+s.length < s.offset {
+		return All
+	}
+	return s.offset + s.length
+}
+
+// WithInputs implements [Node].
+func (s *Slice) WithInputs(inputs ...Node) (Node, error) {
+	return node(NewSlice(inputs[0], s.offset, s.length))
+}
+
+// String implements [Node].
+func (s *Slice) String() string {
+	switch {
+	case s.offset < 0:
+		return fmt.Sprintf("tail %d", -s.offset)
+	case s.offset == 0:
+		return fmt.Sprintf("head %d", s.length)
+	case s.length == All:
+		return fmt.Sprintf("skip %d", s.offset)
+	}
+	return fmt.Sprintf("slice of %d rows after %d", s.length, s.offset)
+}

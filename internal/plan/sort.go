@@ -1,0 +1,104 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+	"strings"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/order"
+)
+
+// SortKey orders rows by the value of an expression.
+type SortKey struct {
+	Value      expr.Expr
+	Descending bool
+	NullsFirst bool
+}
+
+// String formats the key: "price descending".
+func (k SortKey) String() string {
+	text := described(k.Value)
+	if k.Descending {
+		text += " descending"
+	}
+	if k.NullsFirst {
+		text += " nulls first"
+	}
+	return text
+}
+
+// Sort yields the rows in order; rows with equal keys keep theirs. A limit keeps only the
+// first rows of the result.
+type Sort struct {
+	single
+	keys  []SortKey
+	limit int64
+}
+
+// All is the limit of a [Sort] or the length of a [Slice] without one.
+const All = -1
+
+// NewSort makes a sort. The limit is All for all rows.
+func NewSort(input Node, keys []SortKey, limit int64) (*Sort, error) {
+	if len(keys) == 0 {
+		return nil, fmt.Errorf("no key is given, expected one or more: %w", device.ErrInvalidValue)
+	}
+	if limit < All {
+		return nil, fmt.Errorf("the number of rows is %d, expected zero or more: %w", limit, device.ErrInvalidValue)
+	}
+	for i, k := range keys {
+		t, _, err := k.Value.Type(input.Schema())
+		if err != nil {
+			return nil, err
+		}
+		if err := rowkey.Check(t, i); err != nil {
+			return nil, fmt.Errorf("%s: %w", described(k.Value), err)
+		}
+	}
+	return &Sort{single{input, input.Schema()}, slices.Clone(keys), limit}, nil
+}
+
+// Keys returns the keys.
+func (s *Sort) Keys() []SortKey { return s.keys }
+
+// OrderKeys returns the keys for package order.
+func (s *Sort) OrderKeys() []order.Key {
+	keys := make([]order.Key, len(s.keys))
+	for i, k := range s.keys {
+		keys[i] = order.Key{Expr: k.Value, Descending: k.Descending, NullsFirst: k.NullsFirst}
+	}
+	return keys
+}
+
+// Limit returns the number of rows that are kept, or All.
+func (s *Sort) Limit() int64 { return s.limit }
+
+// WithLimit returns the sort with a limit that is no higher.
+func (s *Sort) WithLimit(rows int64) *Sort {
+	made := *s
+	if s.limit == All || rows < s.limit {
+		made.limit = rows
+	}
+	return &made
+}
+
+// WithInputs implements [Node].
+func (s *Sort) WithInputs(inputs ...Node) (Node, error) {
+	return node(NewSort(inputs[0], s.keys, s.limit))
+}
+
+// String implements [Node].
+func (s *Sort) String() string {
+	texts := make([]string, len(s.keys))
+	for i, k := range s.keys {
+		texts[i] = k.String()
+	}
+	list := strings.Join(texts, ", ")
+	if s.limit == All {
+		return "sort by " + list
+	}
+	return fmt.Sprintf("top %d by %s", s.limit, list)
+}

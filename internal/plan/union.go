@@ -1,0 +1,66 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/names"
+)
+
+// Union yields the rows of all its inputs, one after the other.
+type Union struct {
+	inputs []Node
+	schema *arrow.Schema
+}
+
+// NewUnion makes a union. All inputs have columns of the same names and types, in any
+// order; the first input's order is kept.
+func NewUnion(inputs ...Node) (*Union, error) {
+	if len(inputs) == 0 {
+		return nil, fmt.Errorf("no input is given, expected one or more: %w", device.ErrInvalidValue)
+	}
+	fields := slices.Clone(inputs[0].Schema().Fields())
+	made := []Node{inputs[0]}
+	for i, input := range inputs[1:] {
+		for j := range fields {
+			other, err := fieldOf(input.Schema(), fields[j].Name)
+			if err != nil {
+				return nil, fmt.Errorf("table %d: %w", i+1, err)
+			}
+			if !arrow.TypeEqual(fields[j].Type, other.Type) {
+				return nil, fmt.Errorf("table %d: column %q is %v, expected %v as in table 0: cast one of them: %w", i+1, other.Name, other.Type, fields[j].Type, buffer.ErrSchema)
+			}
+			fields[j].Nullable = fields[j].Nullable || other.Nullable
+		}
+		for _, name := range columnsOf(input.Schema()) {
+			if !slices.ContainsFunc(fields, func(f arrow.Field) bool { return f.Name == name }) {
+				return nil, fmt.Errorf("table 0: %s: %w", names.Unknown("column", name, columnsOf(inputs[0].Schema())), buffer.ErrSchema)
+			}
+		}
+		ordered, err := NewColumns(input, columnsOf(inputs[0].Schema())...)
+		if err != nil {
+			return nil, fmt.Errorf("table %d: %w", i+1, err)
+		}
+		made = append(made, Node(ordered))
+		if slices.Equal(columnsOf(input.Schema()), columnsOf(ordered.Schema())) {
+			made[i+1] = input
+		}
+	}
+	return &Union{made, arrow.NewSchema(fields, nil)}, nil
+}
+
+// Schema implements [Node].
+func (u *Union) Schema() *arrow.Schema { return u.schema }
+
+// Inputs implements [Node].
+func (u *Union) Inputs() []Node { return u.inputs }
+
+// WithInputs implements [Node].
+func (u *Union) WithInputs(inputs ...Node) (Node, error) { return node(NewUnion(inputs...)) }
+
+// String implements [Node].
+func (u *Union) String() string { return fmt.Sprintf("union of %d tables", len(u.inputs)) }

@@ -1,0 +1,67 @@
+package plan
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+)
+
+// Window yields the rows of its input with further columns: aggregations of the rows with
+// equal partition keys. Without keys all rows are one partition.
+type Window struct {
+	single
+	partition    []expr.Expr
+	aggregations []Aggregation
+}
+
+// NewWindow makes a window.
+func NewWindow(input Node, partition []expr.Expr, aggregations []Aggregation) (*Window, error) {
+	w := &Window{single{input, nil}, slices.Clone(partition), slices.Clone(aggregations)}
+	made, err := w.Aggregates()
+	if err != nil {
+		return nil, err
+	}
+	schema, err := group.Schema(input.Schema(), w.Keys(), made)
+	if err != nil {
+		return nil, err
+	}
+	fields := slices.Clone(input.Schema().Fields())
+	for _, f := range schema.Fields()[schema.NumFields()-len(made):] {
+		f.Nullable = true
+		fields = append(fields, f)
+	}
+	w.schema = arrow.NewSchema(fields, nil)
+	if err := checkNames(w.schema); err != nil {
+		return nil, err
+	}
+	return w, nil
+}
+
+// Keys returns the keys of partitions for package group, at least one.
+func (w *Window) Keys() []group.Key { return groupKeys(w.partition) }
+
+// Aggregates returns the aggregates for package group.
+func (w *Window) Aggregates() ([]group.Aggregate, error) { return build(w.aggregations) }
+
+// Partition returns the keys of partitions.
+func (w *Window) Partition() []expr.Expr { return w.partition }
+
+// Aggregations returns the aggregations.
+func (w *Window) Aggregations() []Aggregation { return w.aggregations }
+
+// WithInputs implements [Node].
+func (w *Window) WithInputs(inputs ...Node) (Node, error) {
+	return node(NewWindow(inputs[0], w.partition, w.aggregations))
+}
+
+// String implements [Node].
+func (w *Window) String() string {
+	if len(w.partition) == 0 {
+		return "over all rows: " + describedAggregations(w.aggregations)
+	}
+	return fmt.Sprintf("over %s: %s", joined(w.partition, ", "), describedAggregations(w.aggregations))
+}
