@@ -1,0 +1,38 @@
+package expr
+
+import (
+	"reflect"
+
+	"github.com/apache/arrow/go/v17/arrow"
+)
+
+// Same reports whether two expressions are the same operations on the same columns and
+// literals, with the same names. The types of literals count: int8(1) is not the same
+// as 1. Expressions that are not the same may still have equal values.
+func (e Expr) Same(other Expr) bool {
+	type pair struct{ a, b *node }
+	seen := make(map[pair]bool)
+	var same func(a, b *node) bool
+	same = func(a, b *node) bool {
+		switch {
+		case a == b || seen[pair{a, b}]:
+			return true
+		case a == nil || b == nil || a.op != b.op || a.text != b.text || len(a.arguments) != len(b.arguments) || !sameType(a.to, b.to):
+			return false
+		case !reflect.DeepEqual(a.value, b.value):
+			return false
+		}
+		for i := range a.arguments {
+			if !same(a.arguments[i], b.arguments[i]) {
+				return false
+			}
+		}
+		seen[pair{a, b}] = true
+		return true
+	}
+	return same(e.node, other.node)
+}
+
+func sameType(a, b arrow.DataType) bool {
+	return a == nil && b == nil || a != nil && b != nil && arrow.TypeEqual(a, b)
+}
