@@ -19,11 +19,11 @@ func ExampleOpen() {
 }
 
 func load() error {
-	session, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(1<<30)) // without Device: the first GPU
+	engine, err := gpuframe.Open(gpuframe.Device("host"), gpuframe.Budget(1<<30)) // without Device: the first GPU
 	if err != nil {
 		return err
 	}
-	defer session.Close()
+	defer engine.Close()
 
 	schema := arrow.NewSchema([]arrow.Field{{Name: "delay", Type: arrow.PrimitiveTypes.Int64}}, nil)
 	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
@@ -31,11 +31,11 @@ func load() error {
 	builder.Field(0).(*array.Int64Builder).AppendValues([]int64{5, 40, 7}, nil)
 	record := builder.NewRecord()
 	defer record.Release()
-	table, err := buffer.FromRecord(session.Manager(), record)
+	table, err := buffer.FromRecord(engine.Manager(), record)
 	if err != nil {
 		return err
 	}
 	defer table.Release()
-	fmt.Println(table.Capacity(), "rows of", table.Schema().Field(0), "on", session.Device())
+	fmt.Println(table.Capacity(), "rows of", table.Schema().Field(0), "on", engine.Device())
 	return nil
 }

@@ -43,6 +43,7 @@ var Levels = []Level{
 		"internal/hashtable",
 	}},
 	{"sources", []string{"internal/source"}},
+	{"queries", []string{"internal/plan", "internal/exec"}},
 	{"frame", []string{"."}},
 	{"programs", []string{"bench", "cmd", "examples", "python", "internal/testing"}},
 }

@@ -30,7 +30,9 @@ func NewFilter(input Node, condition expr.Expr) (*Filter, error) {
 func (f *Filter) Condition() expr.Expr { return f.condition }
 
 // WithInputs implements [Node].
-func (f *Filter) WithInputs(inputs ...Node) (Node, error) { return node(NewFilter(inputs[0], f.condition)) }
+func (f *Filter) WithInputs(inputs ...Node) (Node, error) {
+	return node(NewFilter(inputs[0], f.condition))
+}
 
 // String implements [Node].
 func (f *Filter) String() string { return "filter " + described(f.condition) }

@@ -143,15 +143,15 @@ func (j *Join) check() error {
 		if err != nil {
 			return fmt.Errorf("right side: %w", err)
 		}
-		if !comparable(left, right) {
+		if !canBeEqual(left, right) {
 			return fmt.Errorf("key %v: %v on the left, %v on the right: cast one of them: %w", k, left, right, expr.ErrType)
 		}
 	}
 	return nil
 }
 
-// comparable reports whether values of two types can be equal.
-func comparable(left, right arrow.DataType) bool {
+// canBeEqual reports whether values of two types can be equal.
+func canBeEqual(left, right arrow.DataType) bool {
 	schema := arrow.NewSchema([]arrow.Field{{Name: "l", Type: valueType(left)}, {Name: "r", Type: valueType(right)}}, nil)
 	_, _, err := expr.Col("l").Eq(expr.Col("r")).Type(schema)
 	return err == nil || arrow.TypeEqual(valueType(left), valueType(right))

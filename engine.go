@@ -42,9 +42,9 @@ func Budget(bytes uint64) Option {
 	}}
 }
 
-// Session is an open device and the manager of its memory. Its methods may be called
-// from any goroutine.
-type Session struct {
+// Engine runs queries: it is an open device, and the manager of its memory. Its methods may
+// be called from any goroutine.
+type Engine struct {
 	device  *device.Device
 	manager *memory.Manager
 	close   func() error
@@ -54,14 +54,14 @@ type Session struct {
 //
 // # Ownership
 //
-// The caller closes the session after it has released everything made with it.
+// The caller closes the engine after it has released everything made with it.
 //
 // # Errors
 //
 // The error wraps device.ErrInvalidValue for an option that is given twice or has no
 // sensible value, and otherwise the error of device.Open: a GPU that cannot be used is
 // an error, Open does not fall back to the host.
-func Open(options ...Option) (*Session, error) {
+func Open(options ...Option) (*Engine, error) {
 	s, err := open(options)
 	if err != nil {
 		return nil, fmt.Errorf("gpuframe: open: %w", err)
@@ -69,7 +69,7 @@ func Open(options ...Option) (*Session, error) {
 	return s, nil
 }
 
-func open(options []Option) (*Session, error) {
+func open(options []Option) (*Engine, error) {
 	chosen, err := settingsOf(options)
 	if err != nil {
 		return nil, err
@@ -82,7 +82,7 @@ func open(options []Option) (*Session, error) {
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
-	return &Session{device: dev, manager: mgr, close: sync.OnceValue(func() error {
+	return &Engine{device: dev, manager: mgr, close: sync.OnceValue(func() error {
 		return errors.Join(mgr.Close(), dev.Close())
 	})}, nil
 }
@@ -105,17 +105,31 @@ func settingsOf(options []Option) (settings, error) {
 	return s, nil
 }
 
-// Device returns the device. It is open until the session is closed.
-func (s *Session) Device() *device.Device { return s.device }
+// Device returns the device. It is open until the engine is closed.
+func (e *Engine) Device() *device.Device { return e.device }
 
-// Manager returns the manager of the session's memory.
-func (s *Session) Manager() *memory.Manager { return s.manager }
+// Manager returns the manager of the engine's memory.
+func (e *Engine) Manager() *memory.Manager { return e.manager }
+
+// Tenant returns an engine on the same device whose queries share a budget of their own, in
+// bytes, below that of e. Its close is independent; it must come before that of e.
+//
+// # Errors
+//
+// The error is that of [memory.Manager.Child].
+func (e *Engine) Tenant(name string, budget uint64) (*Engine, error) {
+	mgr, err := e.manager.Child(name, budget)
+	if err != nil {
+		return nil, fmt.Errorf("gpuframe: tenant %q: %w", name, err)
+	}
+	return &Engine{device: e.device, manager: mgr, close: sync.OnceValue(mgr.Close)}, nil
+}
 
 // Close closes the manager and the device. The error names memory that was not released.
-// Further calls return the same error. Closing a nil Session does nothing.
-func (s *Session) Close() error {
-	if s == nil {
+// Further calls return the same error. Closing a nil Engine does nothing.
+func (e *Engine) Close() error {
+	if e == nil {
 		return nil
 	}
-	return s.close()
+	return e.close()
 }

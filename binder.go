@@ -1,0 +1,250 @@
+package gpuframe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// binder makes the plan of a query. It goes on after a problem, to report all of them.
+type binder struct {
+	ctx      context.Context
+	at       *step
+	bound    map[*step]plan.Node
+	problems []Problem
+	// missing are columns that a verb with a problem would have made. What uses them is not
+	// reported again.
+	missing map[string]bool
+}
+
+// bindQuery returns the plan of a query, not optimized.
+func bindQuery(ctx context.Context, q Query) (plan.Node, error) {
+	if q.step == nil {
+		return nil, &QueryError{[]Problem{{Verb: "Query", Err: errors.New("the zero Query has no source: begin with a method of an Engine")}}}
+	}
+	b := binder{ctx: ctx, bound: map[*step]plan.Node{}, missing: map[string]bool{}}
+	n := b.bind(q.step)
+	if len(b.problems) > 0 {
+		return nil, &QueryError{b.problems}
+	}
+	return n, nil
+}
+
+// bind returns the node of a step, or nil. A step that several others use becomes one node.
+func (b *binder) bind(s *step) plan.Node {
+	if n, ok := b.bound[s]; ok {
+		return n
+	}
+	inputs := make([]plan.Node, len(s.inputs))
+	complete := true
+	for i, input := range s.inputs {
+		inputs[i] = b.bind(input)
+		complete = complete && inputs[i] != nil
+	}
+	var n plan.Node
+	if complete {
+		b.at = s
+		n = s.bind(b, inputs)
+	}
+	b.bound[s] = n
+	return n
+}
+
+// report adds a problem of the step at hand.
+func (b *binder) report(err error) { b.problems = append(b.problems, b.at.problem(err)) }
+
+// checked reports an error about some columns, and returns the node or, instead of one that
+// failed, another one.
+func (b *binder) checked(n plan.Node, err error, instead plan.Node, columns ...string) plan.Node {
+	if err == nil {
+		return n
+	}
+	b.reportUnless(err, columns)
+	return instead
+}
+
+// reportUnless reports an error, unless one of the columns is missing because of an error
+// that was reported.
+func (b *binder) reportUnless(err error, columns []string) {
+	if !slices.ContainsFunc(columns, func(name string) bool { return b.missing[name] }) {
+		b.report(err)
+	}
+}
+
+// check reports an expression that does not fit a schema.
+func (b *binder) check(e expr.Expr, schema *arrow.Schema) bool {
+	_, _, err := e.Type(schema)
+	if err != nil {
+		b.reportUnless(readable{err}, e.Columns())
+	}
+	return err == nil
+}
+
+// readable is an error whose text has no marks of computed columns.
+type readable struct{ error }
+
+// Error returns the text.
+func (r readable) Error() string { return plan.Readable(r.error.Error()) }
+
+// Unwrap returns the error.
+func (r readable) Unwrap() error { return r.error }
+
+// names returns the names of columns.
+func names(schema *arrow.Schema) []string {
+	list := make([]string, schema.NumFields())
+	for i, f := range schema.Fields() {
+		list[i] = f.Name
+	}
+	return list
+}
+
+func hasColumn(schema *arrow.Schema, name string) bool { return len(schema.FieldIndices(name)) > 0 }
+
+// filter keeps the rows in which a condition is true.
+func (b *binder) filter(input plan.Node, condition Expr) plan.Node {
+	n, values, ok := b.lower(input, condition)
+	if !ok {
+		return input
+	}
+	made, err := plan.NewFilter(n, values[0])
+	if err != nil {
+		b.reportUnless(readable{err}, values[0].Columns())
+		return input
+	}
+	return b.without(made, n, input)
+}
+
+// without removes computed columns again, if the node below has more than the input had.
+func (b *binder) without(made, below, input plan.Node) plan.Node {
+	if below == input {
+		return made
+	}
+	kept, err := plan.NewColumns(made, names(input.Schema())...)
+	return b.checked(kept, err, input)
+}
+
+// project makes columns of expressions. If kept is not nil its columns come first; an
+// expression with the name of one takes its place.
+func (b *binder) project(input plan.Node, kept *arrow.Schema, list []Expr) plan.Node {
+	n, values, ok := b.lower(input, list...)
+	var columns []expr.Expr
+	places := map[string]int{}
+	if kept != nil {
+		for i, name := range names(kept) {
+			columns, places[name] = append(columns, expr.Col(name)), i
+		}
+	}
+	given := map[string]bool{}
+	for i, e := range list {
+		name := e.Name()
+		if given[name] {
+			b.report(fmt.Errorf("two expressions are named %q: give one of them another name with As: %w", name, buffer.ErrSchema))
+			ok = false
+			continue
+		}
+		given[name] = true
+		if values == nil || e.misuse != nil || !b.check(values[i], n.Schema()) {
+			b.missing[name], ok = true, false
+			continue
+		}
+		column := named(values[i], name)
+		if at, exists := places[name]; exists {
+			columns[at] = column
+		} else {
+			columns = append(columns, column)
+		}
+	}
+	if !ok && kept != nil {
+		return input
+	}
+	made, err := plan.NewProject(n, columns...)
+	return b.checked(made, err, input)
+}
+
+// named gives an expression a name, unless it has it.
+func named(e expr.Expr, name string) expr.Expr {
+	if e.Name() == name {
+		return e
+	}
+	return e.As(name)
+}
+
+// drop leaves out columns.
+func (b *binder) drop(input plan.Node, columns []string) plan.Node {
+	kept := names(input.Schema())
+	for _, name := range columns {
+		if !b.check(expr.Col(name), input.Schema()) {
+			continue
+		}
+		kept = slices.DeleteFunc(kept, func(k string) bool { return k == name })
+	}
+	made, err := plan.NewColumns(input, kept...)
+	return b.checked(made, err, input)
+}
+
+// rename gives a column another name.
+func (b *binder) rename(input plan.Node, from, to string) plan.Node {
+	if !b.check(expr.Col(from), input.Schema()) {
+		b.missing[to] = true
+		return input
+	}
+	list := make([]expr.Expr, 0, input.Schema().NumFields())
+	for _, name := range names(input.Schema()) {
+		if name == from {
+			list = append(list, expr.Col(from).As(to))
+		} else {
+			list = append(list, expr.Col(name))
+		}
+	}
+	made, err := plan.NewProject(input, list...)
+	return b.checked(made, err, input, to)
+}
+
+// sort orders the rows.
+func (b *binder) sort(input plan.Node, keys []Ordering, limit int64) plan.Node {
+	list := make([]Expr, len(keys))
+	orders := make([]plan.SortKey, len(keys))
+	for i, k := range keys {
+		if k == nil {
+			continue
+		}
+		o := k.ordering()
+		list[i], orders[i] = o.key, plan.SortKey{Descending: o.descending, NullsFirst: o.nullsFirst}
+	}
+	n, values, ok := b.lower(input, list...)
+	if !ok {
+		return input
+	}
+	var columns []string
+	for i, v := range values {
+		ok = b.check(v, n.Schema()) && ok
+		orders[i].Value = v
+		columns = append(columns, v.Columns()...)
+	}
+	if !ok {
+		return input
+	}
+	made, err := plan.NewSort(n, orders, limit)
+	if err != nil {
+		b.reportUnless(readable{err}, columns)
+		return input
+	}
+	return b.without(made, n, input)
+}
+
+// slice keeps some rows.
+func (b *binder) slice(input plan.Node, offset, length int64) plan.Node {
+	if length < 0 {
+		b.report(fmt.Errorf("the number of rows is %d, expected zero or more", length))
+		return input
+	}
+	n, err := plan.NewSlice(input, offset, length)
+	return b.checked(n, err, input)
+}

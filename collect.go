@@ -1,0 +1,177 @@
+package gpuframe
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exec"
+	"github.com/gpuframe/gpuframe/internal/plan"
+)
+
+// RunOption configures [Query.Collect], [Query.Batches] and [Rows]. Each may be given once.
+type RunOption struct {
+	name  string
+	apply func(*runSettings)
+}
+
+type runSettings struct {
+	tag       string
+	batchRows int64
+}
+
+// Tag names the memory of a query in the statistics of the engine's manager.
+func Tag(name string) RunOption {
+	return RunOption{"Tag", func(s *runSettings) { s.tag = name }}
+}
+
+// BatchRows sets the approximate number of rows that are read from a source at a time.
+func BatchRows(rows int64) RunOption {
+	return RunOption{"BatchRows", func(s *runSettings) { s.batchRows = rows }}
+}
+
+func settingsOfRun(options []RunOption) (s runSettings, err error) {
+	given := map[string]bool{}
+	for i, o := range options {
+		switch {
+		case o.apply == nil:
+			return s, fmt.Errorf("gpuframe: option %d is the zero RunOption: %w", i, device.ErrInvalidValue)
+		case given[o.name]:
+			return s, fmt.Errorf("gpuframe: option %s is given twice: %w", o.name, device.ErrInvalidValue)
+		}
+		given[o.name] = true
+		o.apply(&s)
+	}
+	if s.batchRows < 0 {
+		return s, fmt.Errorf("gpuframe: BatchRows is %d, expected one or more: %w", s.batchRows, device.ErrInvalidValue)
+	}
+	return s, nil
+}
+
+// start binds a query and opens the readers of its plan.
+func (q Query) start(ctx context.Context, options []RunOption) (*running, error) {
+	chosen, err := settingsOfRun(options)
+	if err != nil {
+		return nil, err
+	}
+	n, err := q.prepare(ctx)
+	if err != nil {
+		return nil, err
+	}
+	r := &running{query: q, settings: exec.Settings{Manager: q.step.engine.manager, Tag: chosen.tag, BatchRows: chosen.batchRows}}
+	reader, err := exec.Open(ctx, n, r.settings)
+	if err != nil {
+		return nil, failed(err)
+	}
+	r.reader = reader
+	return r, nil
+}
+
+// failed makes the error of a query that ran.
+func failed(err error) error {
+	if err == nil {
+		return nil
+	}
+	return fmt.Errorf("gpuframe: %w", readable{err})
+}
+
+// Collect runs the query and returns its whole result.
+//
+// # Ownership
+//
+// The caller releases the frame. A query that fails leaves nothing behind.
+//
+// # Errors
+//
+// A query that does not fit its sources is a [*QueryError], which lists all that is wrong;
+// nothing was run. Other errors name the operation of the plan. They wrap
+// memory.ErrBudget if the budget is too small, and the cause of ctx if it ended.
+func (q Query) Collect(ctx context.Context, options ...RunOption) (*Frame, error) {
+	r, err := q.start(ctx, options)
+	if err != nil {
+		return nil, err
+	}
+	table, err := exec.Collect(ctx, r.reader, r.settings)
+	if closing := r.reader.Close(); closing != nil {
+		err = errors.Join(err, closing)
+		if table != nil {
+			err = errors.Join(err, table.Release())
+		}
+	}
+	if err != nil {
+		return nil, failed(err)
+	}
+	return newFrame(q.step.engine, table)
+}
+
+// Batches runs the query and yields its result in parts, as they come. The caller releases
+// each frame. The iteration ends after an error.
+func (q Query) Batches(ctx context.Context, options ...RunOption) iter.Seq2[*Frame, error] {
+	return func(yield func(*Frame, error) bool) {
+		r, err := q.start(ctx, options)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		stopped := false
+		for !stopped {
+			f, err := r.next(ctx)
+			if err == io.EOF {
+				break
+			}
+			stopped = !yield(f, err) || err != nil
+		}
+		if err := r.reader.Close(); err != nil && !stopped {
+			yield(nil, failed(err))
+		}
+	}
+}
+
+// running is a query that runs.
+type running struct {
+	query    Query
+	settings exec.Settings
+	reader   buffer.Reader
+}
+
+// next returns the next part of the result that has rows, or io.EOF.
+func (r *running) next(ctx context.Context) (*Frame, error) {
+	for {
+		table, err := r.reader.Next(ctx)
+		if err != nil {
+			if err == io.EOF {
+				return nil, err
+			}
+			return nil, failed(err)
+		}
+		if table, err = exec.Exact(ctx, table, r.settings); err != nil {
+			return nil, failed(err)
+		}
+		f, err := newFrame(r.query.step.engine, table)
+		if err != nil || f.rows > 0 {
+			return f, err
+		}
+		if err := f.Release(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// Explain returns the plan of the query as text, as the verbs say it and as it is run. It
+// reads the schemas of the sources and nothing more.
+func (q Query) Explain(ctx context.Context) (string, error) {
+	n, err := bindQuery(ctx, q)
+	if err != nil {
+		return "", err
+	}
+	optimized, err := plan.Optimize(n)
+	if err != nil {
+		return "", failed(err)
+	}
+	e := q.step.engine
+	return fmt.Sprintf("as written:\n%s\nas run on %v:\n%s", indented(plan.Explain(n)), e.device.Name(), indented(plan.Explain(optimized))), nil
+}

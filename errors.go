@@ -1,0 +1,60 @@
+package gpuframe
+
+import (
+	"fmt"
+	"path/filepath"
+	"runtime"
+	"strings"
+)
+
+// QueryError lists all that is wrong with a query. Nothing was run.
+type QueryError struct{ Problems []Problem }
+
+// Problem is one thing that is wrong with a query.
+type Problem struct {
+	// Verb is the method, File and Line the place of its call.
+	Verb string
+	File string
+	Line int
+	Err  error
+}
+
+// Error lists the problems, one on each line if there are several.
+func (e *QueryError) Error() string {
+	if len(e.Problems) == 1 {
+		return "gpuframe: " + e.Problems[0].String()
+	}
+	var b strings.Builder
+	fmt.Fprintf(&b, "gpuframe: %d problems:", len(e.Problems))
+	for _, p := range e.Problems {
+		b.WriteString("\n\t" + p.String())
+	}
+	return b.String()
+}
+
+// Unwrap returns the errors of the problems.
+func (e *QueryError) Unwrap() []error {
+	list := make([]error, len(e.Problems))
+	for i, p := range e.Problems {
+		list[i] = p.Err
+	}
+	return list
+}
+
+// String formats the problem: "Filter (report.go:12): …".
+func (p Problem) String() string {
+	if p.File == "" {
+		return fmt.Sprintf("%s: %v", p.Verb, p.Err)
+	}
+	return fmt.Sprintf("%s (%s:%d): %v", p.Verb, filepath.Base(p.File), p.Line, p.Err)
+}
+
+// problem makes a problem of a step.
+func (s *step) problem(err error) Problem {
+	p := Problem{Verb: s.verb, Err: err}
+	if s.at != 0 {
+		frame, _ := runtime.CallersFrames([]uintptr{s.at}).Next()
+		p.File, p.Line = frame.File, frame.Line
+	}
+	return p
+}

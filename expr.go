@@ -1,0 +1,173 @@
+package gpuframe
+
+import (
+	"errors"
+	"fmt"
+	"maps"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// Expression is what the verbs of a [Query] take: an [Expr] or a [Typed] column.
+type Expression interface {
+	Ordering
+	expression() Expr
+}
+
+// Expr is an expression on the columns of a query: a column, a literal, an operation on
+// other expressions, an aggregate, or a window. It is immutable and may be used from any
+// goroutine and in any number of queries. It is checked when a query that it is part of is
+// bound to its sources; until then nothing is an error.
+//
+// Methods with an operand of type any take an [Expression], or a Go value as a literal:
+// Col("price").Mul(1.19). A string is a literal, not a column.
+//
+// The name of the result is the one that [Expr.As] gives. Without it, it is the name of
+// the first column in the expression: price.Mul(qty) and price.Sum() are named "price".
+type Expr struct {
+	value expr.Expr
+	parts parts
+	// root is the name without As, given the name of As.
+	root, given string
+	// misuse is an error of the method that made the expression.
+	misuse error
+}
+
+func (e Expr) expression() Expr { return e }
+
+// Name returns the name of the expression's column in a result.
+func (e Expr) Name() string {
+	if e.given != "" {
+		return e.given
+	}
+	return e.root
+}
+
+// String formats the expression for messages.
+func (e Expr) String() string { return plan.Readable(e.value.String()) }
+
+// As gives the expression a name.
+func (e Expr) As(name string) Expr {
+	e.given = name
+	return e
+}
+
+// Col is the column with a name. Its type is found when the query is bound.
+func Col(name string) Expr { return Expr{value: expr.Col(name), root: name} }
+
+// Lit is a literal, for expressions that begin with one: Lit(1).Sub(Col("discount")). It
+// may be a bool, a number, a string, []byte, time.Time or time.Duration.
+func Lit(value any) Expr { return Expr{value: expr.Lit(value), root: "literal"} }
+
+// LitOf is a literal of a type: a number, a decimal given as a string, a time, or nil for
+// null.
+func LitOf(t arrow.DataType, value any) Expr {
+	return Expr{value: expr.LitOf(t, value), root: "literal"}
+}
+
+// operand returns the expression of an argument, which may be a Go value.
+func operand(x any) Expr {
+	if e, ok := x.(Expression); ok {
+		return e.expression()
+	}
+	return Lit(x)
+}
+
+// apply makes an expression of a function of expressions. The first one gives it the name.
+func apply(f func(list []expr.Expr) expr.Expr, operands ...Expr) Expr {
+	made := Expr{}
+	values := make([]expr.Expr, len(operands))
+	for i, o := range operands {
+		if i == 0 {
+			made.root = o.Name()
+		}
+		made.misuse = errors.Join(made.misuse, o.misuse)
+		values[i] = made.parts.join(o)
+	}
+	made.value = f(values)
+	return made
+}
+
+func unary(e Expr, f func(expr.Expr) expr.Expr) Expr {
+	return apply(func(list []expr.Expr) expr.Expr { return f(list[0]) }, e)
+}
+
+func binary(e Expr, x any, f func(a, b expr.Expr) expr.Expr) Expr {
+	return apply(func(list []expr.Expr) expr.Expr { return f(list[0], list[1]) }, e, operand(x))
+}
+
+// part is an aggregate or a window in an expression. The expression has a column with
+// its name in its place.
+type part struct {
+	aggregation plan.Aggregation
+	// inner are the parts of the aggregation's own expressions.
+	inner parts
+	// window has the partition. Without one the aggregate is of the rows of a group.
+	window *Window
+}
+
+// parts are the aggregates and windows of an expression by the names of their columns.
+type parts map[string]part
+
+// join adds the parts of an expression, and returns its value on the columns of these
+// parts. Equal parts are one column; other parts with the same text get a name of their
+// own.
+func (p *parts) join(e Expr) expr.Expr {
+	if len(e.parts) == 0 {
+		return e.value
+	}
+	joined := maps.Clone(*p)
+	if joined == nil {
+		joined = parts{}
+	}
+	renamed := map[string]string{}
+	for name, added := range e.parts {
+		free := name
+		for n := 2; ; n++ {
+			known, ok := joined[free]
+			if !ok || known.same(added) {
+				break
+			}
+			free = fmt.Sprintf("%s (%d)", name, n)
+		}
+		added.aggregation.Name = free
+		joined[free] = added
+		if free != name {
+			renamed[name] = free
+		}
+	}
+	*p = joined
+	return rename(e.value, renamed)
+}
+
+// rename replaces columns by columns of other names.
+func rename(e expr.Expr, names map[string]string) expr.Expr {
+	if len(names) == 0 {
+		return e
+	}
+	return e.Substitute(func(sub expr.Expr) (expr.Expr, bool) {
+		name, _ := sub.Column()
+		other, ok := names[name]
+		if !ok {
+			return sub, false
+		}
+		return expr.Col(other), true
+	})
+}
+
+// same reports whether two parts compute the same.
+func (p part) same(q part) bool {
+	a, b := p.aggregation, q.aggregation
+	if a.Function != b.Function || a.Number != b.Number || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) {
+		return false
+	}
+	for i := range a.Values {
+		if !a.Values[i].Same(b.Values[i]) {
+			return false
+		}
+	}
+	return maps.EqualFunc(p.inner, q.inner, part.same)
+}

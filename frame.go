@@ -1,0 +1,75 @@
+package gpuframe
+
+import (
+	"context"
+	"errors"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+)
+
+// Frame is a result: a table in device memory whose length is known. It is immutable. Its
+// methods may be called from any goroutine, but not after Release.
+type Frame struct {
+	engine *Engine
+	table  *buffer.Buffer
+	rows   int64
+}
+
+// newFrame takes over a table of known length.
+func newFrame(engine *Engine, table *buffer.Buffer) (*Frame, error) {
+	rows, known := table.HostRows()
+	if !known {
+		return nil, errors.Join(errors.New("gpuframe: the number of rows of a result is not known"), table.Release())
+	}
+	return &Frame{engine, table, rows}, nil
+}
+
+// NumRows returns the number of rows.
+func (f *Frame) NumRows() int64 { return f.rows }
+
+// Schema returns the names and types of the columns.
+func (f *Frame) Schema() *arrow.Schema { return f.table.Schema() }
+
+// Table returns the table, for the operators in kernels and for packages arrowdev and dlpack.
+// The frame owns it.
+func (f *Frame) Table() *buffer.Buffer { return f.table }
+
+// Column returns a column by its name, or nil if there is none. The frame owns it.
+func (f *Frame) Column(name string) *column.Column {
+	at := f.table.Schema().FieldIndices(name)
+	if len(at) == 0 {
+		return nil
+	}
+	return f.table.Column(at[0])
+}
+
+// Record copies the frame to host memory. The caller releases the record.
+func (f *Frame) Record(ctx context.Context) (arrow.Record, error) { return f.table.Record(ctx) }
+
+// Query returns a query on the rows of the frame, which must not be released before the
+// query has run.
+func (f *Frame) Query() Query { return f.engine.Table(f.table) }
+
+// Release releases the memory. Further calls are an error, as for a table.
+func (f *Frame) Release() error { return f.table.Release() }
+
+// previewRows is the number of rows that String shows.
+const previewRows = 10
+
+// String shows the size, the columns and some rows. It copies them from the device.
+func (f *Frame) String() string {
+	text, err := f.table.Preview(context.Background(), previewRows)
+	if err != nil {
+		return "gpuframe: frame: " + err.Error()
+	}
+	return text
+}
+
+// indented indents the lines of a text.
+func indented(text string) string {
+	return "  " + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n  ") + "\n"
+}

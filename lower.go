@@ -1,0 +1,225 @@
+package gpuframe
+
+import (
+	"fmt"
+	"maps"
+	"slices"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// areAggregates reports whether no expression has a column outside of an aggregate, and
+// there is an aggregate.
+func areAggregates(list []Expr) bool {
+	some := false
+	for _, e := range list {
+		for _, name := range e.value.Columns() {
+			p, ok := e.parts[name]
+			if !ok || p.window != nil {
+				return false
+			}
+			some = true
+		}
+	}
+	return some
+}
+
+// lower computes the windows of expressions, and returns a node with their columns and the
+// expressions on them. Aggregates without a window are of all rows. ok is false after a
+// problem; then there may be no expressions.
+func (b *binder) lower(input plan.Node, list ...Expr) (n plan.Node, values []expr.Expr, ok bool) {
+	var all parts
+	ok = b.proper(list)
+	for _, e := range list {
+		values = append(values, all.join(e))
+	}
+	n, fits := b.windows(input, all)
+	if !fits {
+		return input, nil, false
+	}
+	return n, values, ok
+}
+
+// proper reports expressions that were not made properly.
+func (b *binder) proper(list []Expr) bool {
+	ok := true
+	for _, e := range list {
+		if e.misuse != nil {
+			b.report(e.misuse)
+			ok = false
+		}
+	}
+	return ok
+}
+
+// windows computes parts as windows. Parts of the same partition are computed together.
+func (b *binder) windows(n plan.Node, all parts) (plan.Node, bool) {
+	type partition struct {
+		window       *Window
+		aggregations []plan.Aggregation
+	}
+	var partitions []partition
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		p := all[name]
+		if hasColumn(n.Schema(), name) {
+			continue
+		}
+		var ok bool
+		if n, ok = b.inner(n, p); !ok {
+			return n, false
+		}
+		if p.window == nil {
+			p.window = &Window{}
+		}
+		at := slices.IndexFunc(partitions, func(q partition) bool { return q.window.same(p.window) })
+		if at < 0 {
+			at, partitions = len(partitions), append(partitions, partition{window: p.window})
+		}
+		partitions[at].aggregations = append(partitions[at].aggregations, p.aggregation)
+	}
+	for _, p := range partitions {
+		keys, ok := b.keys(n, p.window.partition)
+		if !ok {
+			return n, false
+		}
+		made, err := plan.NewWindow(n, keys, p.aggregations)
+		if err != nil {
+			b.reportUnless(readable{err}, columnsOf(p.aggregations, keys))
+			return n, false
+		}
+		n = made
+	}
+	return n, true
+}
+
+// inner computes the windows that a part reads. An aggregate in an aggregate is refused.
+func (b *binder) inner(n plan.Node, p part) (plan.Node, bool) {
+	for _, name := range slices.Sorted(maps.Keys(p.inner)) {
+		if p.inner[name].window == nil {
+			b.report(fmt.Errorf("%v is an aggregate of an aggregate: compute the inner one with With first, or add Over to it", p.aggregation))
+			return n, false
+		}
+	}
+	return b.windows(n, p.inner)
+}
+
+// keys returns expressions without aggregates.
+func (b *binder) keys(n plan.Node, list []Expr) (keys []expr.Expr, ok bool) {
+	ok = b.proper(list)
+	for _, e := range list {
+		if len(e.parts) > 0 {
+			b.report(fmt.Errorf("the key %v has an aggregate: compute it with With first", e))
+			ok = false
+			continue
+		}
+		ok = b.check(e.value, n.Schema()) && ok
+		keys = append(keys, named(e.value, e.Name()))
+	}
+	return keys, ok
+}
+
+// columnsOf returns the columns that aggregations and keys read.
+func columnsOf(list []plan.Aggregation, keys []expr.Expr) (columns []string) {
+	for _, a := range list {
+		for _, v := range append(slices.Clone(a.Values), a.Where) {
+			columns = append(columns, v.Columns()...)
+		}
+	}
+	for _, k := range keys {
+		columns = append(columns, k.Columns()...)
+	}
+	return columns
+}
+
+// aggregate groups rows by keys and makes columns of expressions on keys and aggregates.
+func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan.GroupOptions) plan.Node {
+	keys, ok := b.keys(input, groupKeys)
+	ok = b.proper(list) && ok
+	var all parts
+	values := make([]expr.Expr, len(list))
+	for i, e := range list {
+		values[i] = all.join(e)
+	}
+	n := input
+	var aggregations []plan.Aggregation
+	for _, name := range slices.Sorted(maps.Keys(all)) {
+		p := all[name]
+		if p.window != nil {
+			b.report(fmt.Errorf("%v is a window, which has a value for each row: aggregate it, or compute it with With first", plan.Readable(name)))
+			ok = false
+			continue
+		}
+		var fits bool
+		if n, fits = b.inner(n, p); !fits {
+			ok = false
+			continue
+		}
+		aggregations = append(aggregations, p.aggregation)
+	}
+	// A key or an aggregate that does not fit is reported by itself.
+	for _, a := range aggregations {
+		if _, err := plan.NewAggregate(n, nil, []plan.Aggregation{a}, plan.GroupOptions{}); err != nil {
+			b.reportUnless(b.aggregateError(err), columnsOf([]plan.Aggregation{a}, nil))
+			ok = false
+		}
+	}
+	if !ok {
+		b.lost(list)
+		return nil
+	}
+	made, err := plan.NewAggregate(n, keys, aggregations, options)
+	if err != nil {
+		b.reportUnless(readable{err}, columnsOf(aggregations, keys))
+		return nil
+	}
+	return b.results(made, input, keys, values, list)
+}
+
+// aggregateError removes the names of operators below from an error.
+func (b *binder) aggregateError(err error) error { return readable{err} }
+
+// lost notes that the columns of expressions are missing.
+func (b *binder) lost(list []Expr) {
+	for _, e := range list {
+		b.missing[e.Name()] = true
+	}
+}
+
+// results makes the columns of a grouping: the keys, then the expressions.
+func (b *binder) results(made *plan.Aggregate, input plan.Node, keys, values []expr.Expr, list []Expr) plan.Node {
+	columns := make([]expr.Expr, 0, len(keys)+len(values))
+	for _, k := range keys {
+		columns = append(columns, expr.Col(k.Name()))
+	}
+	ok := true
+	for i, v := range values {
+		if !b.grouped(made, input, v) {
+			ok = false
+			continue
+		}
+		columns = append(columns, named(v, list[i].Name()))
+	}
+	if !ok {
+		b.lost(list)
+		return nil
+	}
+	n, err := plan.NewProject(made, columns...)
+	if err != nil {
+		b.report(readable{err})
+		return nil
+	}
+	return n
+}
+
+// grouped reports an expression that has a column outside of an aggregate.
+func (b *binder) grouped(made *plan.Aggregate, input plan.Node, v expr.Expr) bool {
+	for _, name := range v.Columns() {
+		if !hasColumn(made.Schema(), name) && hasColumn(input.Schema(), name) {
+			b.report(fmt.Errorf("%q is neither a key nor in an aggregate: use First, Min or List of it, or group by it: %w", name, buffer.ErrSchema))
+			return false
+		}
+	}
+	return b.check(v, made.Schema())
+}

@@ -1,0 +1,194 @@
+package gpuframe
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// Add is e + x. Integers wrap around; decimals that overflow are null.
+func (e Expr) Add(x any) Expr { return binary(e, x, expr.Expr.Add) }
+
+// Sub is e − x.
+func (e Expr) Sub(x any) Expr { return binary(e, x, expr.Expr.Sub) }
+
+// Mul is e · x.
+func (e Expr) Mul(x any) Expr { return binary(e, x, expr.Expr.Mul) }
+
+// Div is e / x. Integers are divided without a remainder, and by zero gives null.
+func (e Expr) Div(x any) Expr { return binary(e, x, expr.Expr.Div) }
+
+// Mod is the remainder of e / x, with the sign of e.
+func (e Expr) Mod(x any) Expr { return binary(e, x, expr.Expr.Mod) }
+
+// Pow is e to the power of x.
+func (e Expr) Pow(x any) Expr { return binary(e, x, expr.Expr.Pow) }
+
+// Eq is e == x.
+func (e Expr) Eq(x any) Expr { return binary(e, x, expr.Expr.Eq) }
+
+// Ne is e != x.
+func (e Expr) Ne(x any) Expr { return binary(e, x, expr.Expr.Ne) }
+
+// Lt is e < x.
+func (e Expr) Lt(x any) Expr { return binary(e, x, expr.Expr.Lt) }
+
+// Le is e ≤ x.
+func (e Expr) Le(x any) Expr { return binary(e, x, expr.Expr.Le) }
+
+// Gt is e > x.
+func (e Expr) Gt(x any) Expr { return binary(e, x, expr.Expr.Gt) }
+
+// Ge is e ≥ x.
+func (e Expr) Ge(x any) Expr { return binary(e, x, expr.Expr.Ge) }
+
+// Between is low ≤ e ≤ high.
+func (e Expr) Between(low, high any) Expr { return e.Ge(low).And(e.Le(high)) }
+
+// And is true if both are, false if one is false, else null.
+func (e Expr) And(x any) Expr { return binary(e, x, expr.Expr.And) }
+
+// Or is true if one is, false if both are false, else null.
+func (e Expr) Or(x any) Expr { return binary(e, x, expr.Expr.Or) }
+
+// Xor is true if exactly one is. It is null if one is null.
+func (e Expr) Xor(x any) Expr { return binary(e, x, expr.Expr.Xor) }
+
+// BitAnd is the bitwise and of integers.
+func (e Expr) BitAnd(x any) Expr { return binary(e, x, expr.Expr.BitAnd) }
+
+// BitOr is the bitwise or of integers.
+func (e Expr) BitOr(x any) Expr { return binary(e, x, expr.Expr.BitOr) }
+
+// BitXor is the bitwise exclusive or of integers.
+func (e Expr) BitXor(x any) Expr { return binary(e, x, expr.Expr.BitXor) }
+
+// FillNull is e, or x where e is null.
+func (e Expr) FillNull(x any) Expr { return binary(e, x, expr.Expr.FillNull) }
+
+// HasPrefix reports whether a string begins with x.
+func (e Expr) HasPrefix(x any) Expr { return binary(e, x, expr.Expr.HasPrefix) }
+
+// HasSuffix reports whether a string ends with x.
+func (e Expr) HasSuffix(x any) Expr { return binary(e, x, expr.Expr.HasSuffix) }
+
+// Clamp is e, or the bound that it lies beyond.
+func (e Expr) Clamp(low, high any) Expr {
+	return apply(func(list []expr.Expr) expr.Expr { return list[0].Clamp(list[1], list[2]) }, e, operand(low), operand(high))
+}
+
+// Cast converts to a type. Values that do not fit are null.
+func (e Expr) Cast(to arrow.DataType) Expr {
+	return unary(e, func(value expr.Expr) expr.Expr { return value.Cast(to) })
+}
+
+// Not is the negation of a bool.
+func (e Expr) Not() Expr { return unary(e, expr.Expr.Not) }
+
+// Neg is −e.
+func (e Expr) Neg() Expr { return unary(e, expr.Expr.Neg) }
+
+// Abs is the magnitude.
+func (e Expr) Abs() Expr { return unary(e, expr.Expr.Abs) }
+
+// Sign is −1, 0 or 1.
+func (e Expr) Sign() Expr { return unary(e, expr.Expr.Sign) }
+
+// Sqrt is the square root.
+func (e Expr) Sqrt() Expr { return unary(e, expr.Expr.Sqrt) }
+
+// Exp is the exponential.
+func (e Expr) Exp() Expr { return unary(e, expr.Expr.Exp) }
+
+// Log is the natural logarithm.
+func (e Expr) Log() Expr { return unary(e, expr.Expr.Log) }
+
+// Sin is the sine.
+func (e Expr) Sin() Expr { return unary(e, expr.Expr.Sin) }
+
+// Cos is the cosine.
+func (e Expr) Cos() Expr { return unary(e, expr.Expr.Cos) }
+
+// Floor rounds down to a whole number.
+func (e Expr) Floor() Expr { return unary(e, expr.Expr.Floor) }
+
+// Ceil rounds up to a whole number.
+func (e Expr) Ceil() Expr { return unary(e, expr.Expr.Ceil) }
+
+// Round rounds to the nearest whole number, half to even.
+func (e Expr) Round() Expr { return unary(e, expr.Expr.Round) }
+
+// Trunc rounds towards zero.
+func (e Expr) Trunc() Expr { return unary(e, expr.Expr.Trunc) }
+
+// IsNull reports whether the value is null.
+func (e Expr) IsNull() Expr { return unary(e, expr.Expr.IsNull) }
+
+// IsValid reports whether the value is not null.
+func (e Expr) IsValid() Expr { return unary(e, expr.Expr.IsValid) }
+
+// IsNaN reports whether a float is not a number.
+func (e Expr) IsNaN() Expr { return unary(e, expr.Expr.IsNaN) }
+
+// Year is the year of a date or timestamp.
+func (e Expr) Year() Expr { return unary(e, expr.Expr.Year) }
+
+// Quarter is the quarter of the year, 1 to 4.
+func (e Expr) Quarter() Expr { return unary(e, expr.Expr.Quarter) }
+
+// Month is the month, 1 to 12.
+func (e Expr) Month() Expr { return unary(e, expr.Expr.Month) }
+
+// Day is the day of the month, 1 to 31.
+func (e Expr) Day() Expr { return unary(e, expr.Expr.Day) }
+
+// DayOfYear is the day of the year, 1 to 366.
+func (e Expr) DayOfYear() Expr { return unary(e, expr.Expr.DayOfYear) }
+
+// Weekday is the day of the week, as in package expr.
+func (e Expr) Weekday() Expr { return unary(e, expr.Expr.Weekday) }
+
+// Hour is the hour of a time or timestamp.
+func (e Expr) Hour() Expr { return unary(e, expr.Expr.Hour) }
+
+// Minute is the minute of a time or timestamp.
+func (e Expr) Minute() Expr { return unary(e, expr.Expr.Minute) }
+
+// Second is the second of a time or timestamp.
+func (e Expr) Second() Expr { return unary(e, expr.Expr.Second) }
+
+// In reports whether the value is one of some values. It is null if e is null.
+func (e Expr) In(values ...any) Expr {
+	if len(values) == 0 {
+		return e.IsNull().And(LitOf(arrow.FixedWidthTypes.Boolean, nil))
+	}
+	is := e.Eq(values[0])
+	for _, v := range values[1:] {
+		is = is.Or(e.Eq(v))
+	}
+	return is
+}
+
+// If is a where the condition is true, and b where it is false or null.
+func If(condition Expression, a, b any) Expr {
+	made := apply(func(list []expr.Expr) expr.Expr { return expr.If(list[0], list[1], list[2]) }, condition.expression(), operand(a), operand(b))
+	made.root = operand(a).Name()
+	return made
+}
+
+// Coalesce is the first of the values that is not null.
+func Coalesce(values ...any) Expr { return choice(expr.Coalesce, values) }
+
+// Least is the least of the values that are not null.
+func Least(values ...any) Expr { return choice(expr.Min, values) }
+
+// Greatest is the greatest of the values that are not null.
+func Greatest(values ...any) Expr { return choice(expr.Max, values) }
+
+func choice(f func(...expr.Expr) expr.Expr, values []any) Expr {
+	operands := make([]Expr, len(values))
+	for i, v := range values {
+		operands[i] = operand(v)
+	}
+	return apply(func(list []expr.Expr) expr.Expr { return f(list...) }, operands...)
+}

@@ -1,0 +1,30 @@
+package gpuframe
+
+import (
+	"context"
+	"sync/atomic"
+
+	"github.com/gpuframe/gpuframe/internal/plan"
+)
+
+// preparation stores the plan of a step, so that a query that is run again is not bound and
+// optimized again.
+type preparation struct{ plan atomic.Pointer[plan.Node] }
+
+// prepare returns the optimized plan of a query.
+func (q Query) prepare(ctx context.Context) (plan.Node, error) {
+	if q.step != nil {
+		if known := q.step.prepared.plan.Load(); known != nil {
+			return *known, nil
+		}
+	}
+	n, err := bindQuery(ctx, q)
+	if err != nil {
+		return nil, err
+	}
+	if n, err = plan.Optimize(n); err != nil {
+		return nil, err
+	}
+	q.step.prepared.plan.Store(&n)
+	return n, nil
+}

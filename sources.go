@@ -1,0 +1,66 @@
+package gpuframe
+
+import (
+	"context"
+	"runtime"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/internal/source"
+)
+
+// Table is a query on a table in device memory. The table must not be released before the
+// query has run.
+func (e *Engine) Table(table *buffer.Buffer) Query {
+	return e.scan("Table", func() (source.Source, error) { return source.Tables(table) })
+}
+
+// Records is a query on Arrow records in host memory, which are copied to the device when the
+// query runs, each as a batch. They must not be released before. The schema is that of the
+// first record, or the given one if there are none.
+func (e *Engine) Records(schema *arrow.Schema, records ...arrow.Record) Query {
+	return e.scan("Records", func() (source.Source, error) { return source.Records(schema, records...) })
+}
+
+// Reader is a query on the records of a reader. It can be run once.
+func (e *Engine) Reader(reader array.RecordReader) Query {
+	return e.scan("Reader", func() (source.Source, error) { return source.RecordReader(reader) })
+}
+
+// scan makes the query of a source. It must be called by the method that the user calls.
+func (e *Engine) scan(verb string, open func() (source.Source, error)) Query {
+	of, failure := open()
+	s := &step{engine: e, verb: verb}
+	var frames [1]uintptr
+	if runtime.Callers(3, frames[:]) > 0 {
+		s.at = frames[0]
+	}
+	s.bind = func(b *binder, _ []plan.Node) plan.Node {
+		n, err := scanOf(b.ctx, of, failure)
+		if err != nil {
+			b.report(err)
+			return nil
+		}
+		return n
+	}
+	return Query{s}
+}
+
+func scanOf(ctx context.Context, of source.Source, failure error) (plan.Node, error) {
+	if failure != nil {
+		return nil, failure
+	}
+	schema, err := of.Schema(ctx)
+	if err != nil {
+		return nil, err
+	}
+	rows, exact := of.Rows(ctx)
+	scan, err := plan.NewScan(of, schema, rows, exact)
+	if err != nil {
+		return nil, err
+	}
+	return scan, nil
+}
