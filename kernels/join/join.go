@@ -99,8 +99,9 @@ type Options struct {
 //
 // # Waiting
 //
-// On a GPU Tables waits for row counts that only the device knows, and for the number of
-// pairs. See [github.com/gpuframe/gpuframe/kernels/selection.Take] for the waits of strings and lists.
+// On a GPU Tables waits for row counts that only the device knows, for whether keys of the
+// smaller table occur twice, and for the number of pairs. Keys that do not fit 64 bits add
+// the waits of order.Search, conditions and rows without a match one each. See [github.com/gpuframe/gpuframe/kernels/selection.Take] for the waits of strings and lists.
 //
 // # Ownership
 //

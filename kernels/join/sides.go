@@ -61,6 +61,9 @@ func (r *run) match(probesRight bool) (*matches, error) {
 	case probe == 0 || build == 0:
 		return r.everything(probe, 0)
 	}
+	if m, err := r.hash(probeKeys, buildKeys); m != nil || err != nil {
+		return m, err
+	}
 	return r.search(probeKeys, buildKeys)
 }
 

@@ -1,0 +1,84 @@
+package join_test
+
+import (
+	"context"
+	"errors"
+	"math/rand/v2"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels/join"
+	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/adaptor"
+)
+
+// operations are calls with different paths, of two tables with the same columns.
+var operations = map[string]struct {
+	keys string
+	run  func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error)
+}{
+	"hash":      {"int32", tables(join.Options{})},
+	"search":    {"dictionaries", tables(join.Options{Kind: join.Full, NullsEqual: true})},
+	"unify":     {"offsets", tables(join.Options{Kind: join.Left})},
+	"condition": {"two integers", tables(join.Options{Kind: join.Right, Where: where})},
+	"semi":      {"mixed", tables(join.Options{Kind: join.Semi})},
+	"rows": {"int64", func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error) {
+		left, right, err := join.Rows(ctx, a, b, join.Using("k0"), join.Options{Kind: join.Full})
+		return left, errors.Join(err, right.Release())
+	}},
+}
+
+func tables(o join.Options) func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error) {
+	return func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error) {
+		on := join.Using("k0")
+		if _, err := a.ColumnByName("k1"); err == nil {
+			on = join.Using("k0", "k1")
+		}
+		return join.Tables(ctx, a, b, on, o)
+	}
+}
+
+// TestEveryAllocationFails fails each allocation, one in each run. Closing the manager
+// reports the memory that an error path leaks.
+func TestEveryAllocationFails(t *testing.T) {
+	for name, operation := range operations {
+		t.Run(name, func(t *testing.T) {
+			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+				// The first two allocations are those of the tables.
+				for failing := uint64(3); ; failing++ {
+					faults := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: failing}})
+					mgr := devicetest.Manager(t, dev, memory.Options{Resource: faults})
+					r := rand.New(rand.NewPCG(1, 1))
+					kind := keyKinds[operation.keys]
+					a, b := drawSide(t, mgr, r, kind, false, 12, 0.2, "a"), drawSide(t, mgr, r, kind, true, 12, 0.2, "b")
+					result, err := operation.run(t.Context(), a.table, b.table)
+					if err == nil {
+						require.NoError(t, result.Release())
+						require.Greater(t, failing, uint64(4))
+						return
+					}
+					require.ErrorIs(t, err, adaptor.ErrInjected)
+					require.ErrorContains(t, err, "join: ")
+				}
+			})
+		})
+	}
+}
+
+// TestContextEnds returns the cause of a context that has ended.
+func TestContextEnds(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		r := rand.New(rand.NewPCG(1, 1))
+		a, b := drawSide(t, mgr, r, keyKinds["int32"], false, 12, 0.2, "a"), drawSide(t, mgr, r, keyKinds["int32"], true, 12, 0.2, "b")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		gone := errors.New("the user went away")
+		cancel(gone)
+		_, err := join.Tables(ctx, a.table, b.table, join.Using("k0"), join.Options{})
+		require.ErrorIs(t, err, gone)
+	})
+}

@@ -1,0 +1,148 @@
+package join_test
+
+import (
+	"math/rand/v2"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/testing/columntest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels/join"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// shape is the keys of both sides.
+type shape struct {
+	name string
+	// draw returns the key of a row. distinct is about n.
+	left, right func(r *rand.Rand, row, n int) int64
+}
+
+var shapes = []shape{
+	{"distinct", func(r *rand.Rand, _, n int) int64 { return int64(r.IntN(2 * n)) }, func(_ *rand.Rand, row, _ int) int64 { return 2 * int64(row) }},
+	{"few keys", func(r *rand.Rand, _, n int) int64 { return int64(r.IntN(n)) }, func(r *rand.Rand, _, n int) int64 { return int64(r.IntN(n / 50)) }},
+	{"one key has most rows", func(_ *rand.Rand, row, n int) int64 { return int64(row) }, func(r *rand.Rand, row, n int) int64 { return int64(n - 1 - r.IntN(20)/19) }},
+	{"the key of empty slots", func(r *rand.Rand, row, n int) int64 { return int64(r.IntN(n)) - 5 }, func(_ *rand.Rand, row, _ int) int64 { return int64(row) - 5 }},
+}
+
+// mapJoin joins by a map, in the order of the left side.
+func mapJoin(left, right []int64) (pairs []pair) {
+	rows := map[int64][]int{}
+	for j, key := range right {
+		rows[key] = append(rows[key], j)
+	}
+	for i, key := range left {
+		for _, j := range rows[key] {
+			pairs = append(pairs, pair{i, j})
+		}
+	}
+	return pairs
+}
+
+func tableOfKeys(t testing.TB, mgr *memory.Manager, of arrow.DataType, keys []int64) *buffer.Buffer {
+	t.Helper()
+	var c *column.Column
+	if of.ID() == arrow.INT32 {
+		narrow := make([]int32, len(keys))
+		for i, key := range keys {
+			narrow[i] = int32(key)
+		}
+		c = columntest.ColumnOf(t, mgr, of, narrow)
+	} else {
+		c = columntest.ColumnOf(t, mgr, of, keys)
+	}
+	table, err := buffer.New(arrow.NewSchema([]arrow.Field{{Name: "k", Type: of}}, nil), []*column.Column{c}, buffer.Rows{Count: int64(len(keys))})
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, table.Release()) })
+	return table
+}
+
+// TestShapes joins more rows than a block writes, of keys that are spread in ways that
+// hash tables and expansions may not like.
+func TestShapes(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		n := 100_000
+		if devicetest.Emulated(dev) || testing.Short() {
+			n = 3000
+		}
+		r := rand.New(rand.NewPCG(rand.Uint64(), 3))
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for i, s := range shapes {
+			t.Run(s.name, func(t *testing.T) {
+				of := []arrow.DataType{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Int64}[i%2]
+				left, right := make([]int64, n), make([]int64, n/3)
+				for i := range left {
+					left[i] = s.left(r, i, n)
+				}
+				for i := range right {
+					right[i] = s.right(r, i, n)
+				}
+				a, b := tableOfKeys(t, mgr, of, left), tableOfKeys(t, mgr, of, right)
+				leftRows, rightRows, err := join.Rows(t.Context(), a, b, join.Using("k"), join.Options{})
+				require.NoError(t, err)
+				got := pairsOf(t, leftRows, rightRows)
+				require.NoError(t, leftRows.Release())
+				require.NoError(t, rightRows.Release())
+				require.Equal(t, mapJoin(left, right), got)
+				semi, err := join.Tables(t.Context(), a, b, join.Using("k"), join.Options{Kind: join.Semi})
+				require.NoError(t, err)
+				require.Equal(t, semiKeys(left, right), columntest.Fetch(t, semi).Column(0).(interface{ Len() int }).Len())
+			})
+		}
+	})
+}
+
+func semiKeys(left, right []int64) (n int) {
+	known := map[int64]bool{}
+	for _, key := range right {
+		known[key] = true
+	}
+	for _, key := range left {
+		if known[key] {
+			n++
+		}
+	}
+	return n
+}
+
+// TestAllHashesEqual joins keys that all begin at one slot.
+func TestAllHashesEqual(t *testing.T) {
+	join.CollideAll(t)
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		r := rand.New(rand.NewPCG(1, 4))
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		kind := keyKinds["two integers"]
+		for _, each := range kinds {
+			a, b := drawSide(t, mgr, r, kind, false, 50, 0.1, "a"), drawSide(t, mgr, r, kind, true, 40, 0.1, "b")
+			checkRows(t, a, b, kind, join.Options{Kind: each})
+		}
+		keys := make([]int64, 300)
+		for i := range keys {
+			keys[i] = r.Int64()
+		}
+		table := tableOfKeys(t, mgr, arrow.PrimitiveTypes.Int64, keys)
+		result, err := join.Tables(t.Context(), table, table, join.Using("k"), join.Options{})
+		require.NoError(t, err)
+		require.Equal(t, keys, columntest.Fetch(t, result).Column(0).(*array.Int64).Int64Values())
+	})
+}
+
+// TestWideKeysAreShortened joins by integers of more than 64 bits in a small range.
+func TestWideKeysAreShortened(t *testing.T) {
+	kind := []keyKind{keyKinds["int32"][0], {arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Int64, same("-7", "1", "100")}}
+	kind[0].values = same("0", "1", "-1", "7")
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		r := rand.New(rand.NewPCG(1, 5))
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for _, nullsEqual := range []bool{false, true} {
+			a, b := drawSide(t, mgr, r, kind, false, 50, 0.1, "a"), drawSide(t, mgr, r, kind, true, 40, 0.1, "b")
+			checkRows(t, a, b, kind, join.Options{Kind: join.Full, NullsEqual: nullsEqual})
+		}
+	})
+}

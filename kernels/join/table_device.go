@@ -1,0 +1,83 @@
+package join
+
+import (
+	"errors"
+
+	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// argument returns the table as kernels take it.
+func (t *table) argument() any { return kernels.Struct(t.slots, t.size, t.seed, t.factor) }
+
+// argument returns the words as kernels take them.
+func (w *words) argument() any {
+	return kernels.Struct(w.values, w.valid, uint64(w.bit), uint64(w.rows))
+}
+
+// entry returns the name of a kernel for the width of the words.
+func (w *words) entry(name string) string {
+	if w.wide {
+		return name + "_64"
+	}
+	return name + "_32"
+}
+
+func (r *run) insertOnDevice(t *table, w *words, slotOf, again memory.Slice[uint32]) error {
+	return r.launch("table", w.entry("insert_rows"), w.rows, t.argument(), w.argument(), slotOf, again)
+}
+
+func (r *run) slotSpansOnDevice(t *table, slotOf memory.Slice[uint32]) error {
+	return r.launch("table", "slot_spans", t.rows, t.argument(), t.list, slotOf, uint64(t.rows))
+}
+
+func (r *run) probeOnDevice(t *table, w *words, m *matches) error {
+	distinct := uint32(0)
+	if t.distinct {
+		distinct = 1
+	}
+	return r.launch("table", w.entry("probe_rows"), w.rows, m.first, m.count, t.argument(), w.argument(), distinct)
+}
+
+// wordsOnDevice encodes all rows in scratch memory.
+func (r *run) wordsOnDevice(w *words, plan *rowkey.Plan) error {
+	sizes := plan.DeviceScratch()
+	block, slices, err := r.call.Scratch(append(sizes, plan.WordsBytes(w.rows))...)
+	if err != nil {
+		return err
+	}
+	w.held.Add(block)
+	w.values, w.wide = slices[len(sizes)], plan.Segments[0].Width() == 8
+	encoder, err := rowkey.NewDevice(&r.call, plan, slices[:len(sizes)])
+	if err != nil {
+		return err
+	}
+	return encoder.Encode(0, 0, rowkey.DeviceRows{Rows: w.rows}, w.values)
+}
+
+// boundsOnDevice waits for the bounds of a source.
+func (r *run) boundsOnDevice(plan *rowkey.Plan, source, rows int) (b rowkey.Bounds, err error) {
+	sizes := plan.DeviceScratch()
+	block, slices, err := r.call.Scratch(append(sizes, 16)...)
+	if err != nil {
+		return b, err
+	}
+	defer func() { err = errors.Join(err, block.Release()) }()
+	encoder, err := rowkey.NewDevice(&r.call, plan, slices[:len(sizes)])
+	if err != nil {
+		return b, err
+	}
+	pair, err := memory.Reinterpret[uint64](slices[len(sizes)])
+	if err != nil {
+		return b, err
+	}
+	if err := encoder.Bounds(source, rowkey.DeviceRows{Rows: rows}, pair); err != nil {
+		return b, err
+	}
+	var found [2]uint64
+	if err := pair.Download(r.call.Context(), r.call.Stream, found[:]); err != nil {
+		return b, err
+	}
+	return rowkey.Bounds{Least: found[0], Greatest: ^found[1]}, nil
+}

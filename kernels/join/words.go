@@ -1,0 +1,221 @@
+package join
+
+import (
+	"errors"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// words are the keys of the rows of a table as numbers of 32 or 64 bits, which are equal
+// exactly if the keys are.
+type words struct {
+	values memory.Slice[uint8]
+	wide   bool
+	// valid has a bit for each row that can match, from bit bit on, or is empty if all can.
+	valid memory.Slice[uint8]
+	bit   int
+	rows  int
+
+	held release.Stack
+}
+
+// Release releases what the words hold.
+func (w *words) Release() error {
+	if w == nil {
+		return nil
+	}
+	return w.held.Release()
+}
+
+// encoding makes words of the keys of both tables. Its plans differ only in the columns.
+type encoding struct {
+	// raw is set if the values of the only key are its words.
+	raw   bool
+	plans [2]*rowkey.Plan
+}
+
+// Release releases the columns of the plans.
+func (e *encoding) Release() error {
+	var failures []error
+	for _, p := range e.plans {
+		if p != nil {
+			failures = append(failures, rowkey.Release(p.Sources))
+		}
+	}
+	return errors.Join(failures...)
+}
+
+// newEncoding returns the encoding of keys, or nil if they do not fit 64 bits.
+func (r *run) newEncoding(keys [2][]*column.Column) (*encoding, error) {
+	if r.isRaw(keys) {
+		return &encoding{raw: true}, nil
+	}
+	for _, c := range keys[0] {
+		if c.NumChildren() > 0 {
+			return nil, nil // fields of structs have nulls of their own
+		}
+	}
+	e := &encoding{}
+	sources, err := r.sources(keys)
+	if err != nil || sources[0] == nil {
+		return nil, err
+	}
+	for side := range sources {
+		e.plans[side] = rowkey.NewPlan(sources[side])
+	}
+	if e.plans[0].Exact() && e.plans[0].Bits() > rowkey.WordBits {
+		if err := r.bound(e, sources); err != nil {
+			return nil, errors.Join(err, e.Release())
+		}
+	}
+	if !e.plans[0].Exact() || e.plans[0].Bits() > rowkey.WordBits || e.plans[0].Bits() == 0 {
+		return nil, e.Release()
+	}
+	return e, nil
+}
+
+// isRaw reports whether the only key is an integer of 4 or 8 bytes.
+func (r *run) isRaw(keys [2][]*column.Column) bool {
+	if len(keys[0]) != 1 {
+		return false
+	}
+	l, err := layout.Of(keys[0][0].Type())
+	if err != nil || l.Kind != layout.Fixed || l.Width != 4 && l.Width != 8 {
+		return false
+	}
+	class := l.Stored()
+	nullable := op.Nullable(keys[0][0]) || op.Nullable(keys[1][0])
+	return (class == layout.Signed || class == layout.Unsigned) && !(nullable && r.options.NullsEqual)
+}
+
+// sources returns the sources of the keys of both tables, nil if a key has no words of a
+// fixed length. A null is a value if nulls are equal.
+func (r *run) sources(keys [2][]*column.Column) (sources [2][]rowkey.Source, err error) {
+	for side, columns := range keys {
+		list := make([]rowkey.Key, len(columns))
+		for i, c := range columns {
+			list[i].Column = c
+		}
+		if sources[side], err = rowkey.Sources(list); err != nil {
+			return [2][]rowkey.Source{}, errors.Join(err, rowkey.Release(sources[0]))
+		}
+	}
+	for i := range sources[0] {
+		a, b := &sources[0][i], &sources[1][i]
+		nullable := r.options.NullsEqual && (a.Nullable || b.Nullable)
+		a.Nullable, b.Nullable = nullable, nullable
+		switch a.Storage {
+		case rowkey.Boolean, rowkey.Unsigned, rowkey.Signed, rowkey.Float:
+		default:
+			return [2][]rowkey.Source{}, errors.Join(rowkey.Release(sources[0]), rowkey.Release(sources[1]))
+		}
+	}
+	return sources, nil
+}
+
+// bound shortens the words of integers to the bits of the range of both tables. A GPU
+// waits for the ranges.
+func (r *run) bound(e *encoding, sources [2][]rowkey.Source) error {
+	for i := range sources[0] {
+		if s := sources[0][i].Storage; s != rowkey.Signed && s != rowkey.Unsigned {
+			continue
+		}
+		var all rowkey.Bounds
+		for side := range sources {
+			b, err := r.boundsOf(e.plans[side], i)
+			if err != nil {
+				return err
+			}
+			if side == 0 {
+				all = b
+			}
+			all.Add(b)
+		}
+		all.Apply(&sources[0][i])
+		all.Apply(&sources[1][i])
+	}
+	for side := range sources {
+		e.plans[side] = rowkey.NewPlan(sources[side])
+	}
+	return nil
+}
+
+// boundsOf returns the bounds of a source.
+func (r *run) boundsOf(p *rowkey.Plan, source int) (rowkey.Bounds, error) {
+	rows := p.Sources[source].Column.Len()
+	if r.call.OnHost() {
+		host, err := rowkey.NewHost(p)
+		if err != nil {
+			return rowkey.Bounds{}, err
+		}
+		return host.Bounds(source, 0, rows), nil
+	}
+	return r.boundsOnDevice(p, source, rows)
+}
+
+// words returns the words of one table. The caller releases them.
+func (r *run) words(e *encoding, side int, keys []*column.Column) (*words, error) {
+	w := &words{rows: keys[0].Len(), wide: true}
+	if err := r.fillWords(w, e, side, keys); err != nil {
+		return nil, errors.Join(err, w.Release())
+	}
+	return w, nil
+}
+
+func (r *run) fillWords(w *words, e *encoding, side int, keys []*column.Column) error {
+	if err := r.fillValid(w, keys); err != nil {
+		return err
+	}
+	if e.raw {
+		l, err := layout.Of(keys[0].Type())
+		if err != nil {
+			return err
+		}
+		if err := keys[0].Retain(); err != nil {
+			return err
+		}
+		w.held.Add(keys[0])
+		w.wide = l.Width == 8
+		w.values, err = keys[0].ValuesRegion()
+		return err
+	}
+	plan := e.plans[side]
+	if !r.call.OnHost() {
+		return r.wordsOnDevice(w, plan)
+	}
+	block, slices, err := r.call.Scratch(8 * uint64(w.rows))
+	if err != nil {
+		return err
+	}
+	w.held.Add(block)
+	w.values = slices[0]
+	return errors.Join(r.settle(), r.wordsOnHost(w, plan))
+}
+
+// fillValid finds the rows without a null key, unless nulls are equal.
+func (r *run) fillValid(w *words, keys []*column.Column) (err error) {
+	if r.options.NullsEqual {
+		return nil
+	}
+	if len(keys) == 1 {
+		if op.Nullable(keys[0]) {
+			w.valid, w.bit, err = keys[0].Validity()
+		}
+		return err
+	}
+	table, _, err := r.keyTable(&w.held, keys)
+	if err != nil {
+		return err
+	}
+	valid, err := r.validKeys(&w.held, table)
+	if err != nil || valid == nil {
+		return err
+	}
+	w.valid = valid.Buffer(1)
+	return nil
+}
