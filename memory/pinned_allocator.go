@@ -105,6 +105,23 @@ func (a *PinnedAllocator) Free(b []byte) {
 	}
 }
 
+// FreeAll frees all buffers that are in use. It serves callers of a decoder that
+// panicked and lost its buffers: no array that was read with the allocator may be in
+// use. Later calls of Free with these buffers do nothing.
+func (a *PinnedAllocator) FreeAll() {
+	a.mu.Lock()
+	live := a.live
+	a.live, a.inUse = make(map[unsafe.Pointer]pinned.Buffer), 0
+	a.mu.Unlock()
+	pool, err := pinned.Of(a.device)
+	if err != nil {
+		return
+	}
+	for _, buffer := range live {
+		pool.Put(buffer)
+	}
+}
+
 // InUse returns the bytes of pinned memory that buffers hold now, including
 // rounding.
 func (a *PinnedAllocator) InUse() uint64 {

@@ -14,6 +14,10 @@ import (
 var (
 	// ErrContents reports a file that is damaged or not of its format.
 	ErrContents = errors.New("the contents cannot be read")
+	// ErrUnsupported reports contents that arrow-go cannot read.
+	ErrUnsupported = errors.New("the contents are not supported")
+	// ErrRead reports that an io.Reader or io.ReaderAt failed.
+	ErrRead = errors.New("reading failed")
 	// ErrUsed reports a source that can be read once and was opened again.
 	ErrUsed = errors.New("the source can be read only once")
 	// ErrArgument reports an option or argument that a constructor does not accept.

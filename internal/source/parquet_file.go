@@ -1,0 +1,221 @@
+package source
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"math"
+	"os"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/metadata"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+)
+
+// parquetFile is a Parquet file, opened when it is read.
+type parquetFile struct {
+	path   string
+	values []*string // of the partitions
+	open   func() (*opened, error)
+
+	mu     sync.Mutex
+	cached *footer
+}
+
+// opened is an open file with its size and the time of its last change.
+type opened struct {
+	from    io.ReaderAt
+	close   func() error
+	size    int64
+	changed time.Time
+}
+
+func openPath(name string) func() (*opened, error) {
+	return func() (*opened, error) {
+		f, err := os.Open(name)
+		if err != nil {
+			return nil, err
+		}
+		info, err := f.Stat()
+		if err == nil && info.IsDir() {
+			err = &fs.PathError{Op: "read", Path: name, Err: errors.New("it is a folder")}
+		}
+		if err != nil {
+			return nil, errors.Join(err, f.Close())
+		}
+		return &opened{from: f, close: f.Close, size: info.Size(), changed: info.ModTime()}, nil
+	}
+}
+
+func openReaderAt(r io.ReaderAt, size int64) func() (*opened, error) {
+	return func() (*opened, error) { return &opened{from: r, close: func() error { return nil }, size: size}, nil }
+}
+
+// ReadAt marks errors of the reader, so that they are not taken for damage of the file.
+func (o *opened) ReadAt(p []byte, offset int64) (int, error) {
+	n, err := o.from.ReadAt(p, offset)
+	return n, readError(err)
+}
+
+// readError adds the condition ErrRead to an error of a reader other than io.EOF.
+func readError(err error) error {
+	if err == nil || errors.Is(err, io.EOF) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, ErrRead)
+}
+
+// section is the view of an open file that arrow-go needs. Closing it does nothing.
+type section struct{ *io.SectionReader }
+
+// footer describes a Parquet file.
+type footer struct {
+	metadata *metadata.FileMetaData
+	schema   *arrow.Schema
+	// leaves are the columns of the file's values by field of the schema.
+	leaves  [][]int
+	size    int64
+	changed time.Time
+}
+
+// footer returns the footer of a file, read again if the file has changed.
+func (f *parquetFile) footer() (*footer, error) {
+	open, err := f.open()
+	if err != nil {
+		return nil, err
+	}
+	read, err := f.footerOf(open)
+	return read, errors.Join(err, open.close())
+}
+
+func (f *parquetFile) footerOf(open *opened) (*footer, error) {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	if f.cached != nil && f.cached.size == open.size && f.cached.changed.Equal(open.changed) {
+		return f.cached, nil
+	}
+	read, err := readFooter(open)
+	if err != nil {
+		return nil, damaged(err)
+	}
+	f.cached = read
+	return read, nil
+}
+
+func readFooter(open *opened) (f *footer, err error) {
+	defer recovered(&err)
+	reader, err := file.NewParquetReader(section{io.NewSectionReader(open, 0, open.size)})
+	if err != nil {
+		return nil, err
+	}
+	arrowReader, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{}, nil)
+	if err != nil {
+		return nil, err
+	}
+	schema, err := arrowReader.Schema()
+	if err != nil {
+		return nil, err
+	}
+	f = &footer{metadata: reader.MetaData(), schema: schema, leaves: make([][]int, schema.NumFields()), size: open.size, changed: open.changed}
+	columns := f.metadata.Schema
+	for leaf := range columns.NumColumns() {
+		place := columns.Root().FieldIndexByField(columns.ColumnRoot(leaf))
+		if place < 0 || place >= len(f.leaves) {
+			return nil, fmt.Errorf("column %d belongs to no field: %w", leaf, ErrContents)
+		}
+		f.leaves[place] = append(f.leaves[place], leaf)
+	}
+	return f, f.check()
+}
+
+// check rejects metadata that would make a reader allocate memory for data that the
+// file cannot have.
+func (f *footer) check() error {
+	leaves := f.metadata.Schema.NumColumns()
+	for index, group := range f.metadata.GetRowGroups() {
+		if len(group.GetColumns()) != leaves {
+			return fmt.Errorf("row group %d has %d columns, the schema %d: %w", index, len(group.GetColumns()), leaves, ErrContents)
+		}
+		for leaf, chunk := range group.GetColumns() {
+			m := chunk.GetMetaData()
+			if m == nil {
+				return fmt.Errorf("row group %d, column %d has no metadata: %w", index, leaf, ErrContents)
+			}
+			start := m.GetDataPageOffset()
+			if m.IsSetDictionaryPageOffset() && m.GetDictionaryPageOffset() > 0 {
+				start = min(start, m.GetDictionaryPageOffset())
+			}
+			if length := m.GetTotalCompressedSize(); start < 0 || length < 0 || start > f.size || length > f.size-start || m.GetNumValues() < 0 {
+				return fmt.Errorf("row group %d, column %d has %d values in %d bytes from %d on, the file %d bytes: %w", index, leaf, m.GetNumValues(), length, start, f.size, ErrContents)
+			}
+		}
+	}
+	return nil
+}
+
+// match checks that the file has the columns of a schema, and no others.
+func (f *footer) match(schema *arrow.Schema, partitions []partition) error {
+	isPartition := map[string]bool{}
+	for _, p := range partitions {
+		isPartition[p.name] = true
+	}
+	for _, want := range schema.Fields() {
+		if isPartition[want.Name] {
+			continue
+		}
+		found := f.schema.FieldIndices(want.Name)
+		if len(found) == 0 {
+			return unknownColumn(want.Name, fieldNames(f.schema), buffer.ErrSchema)
+		}
+		if has := f.schema.Field(found[0]).Type; !arrow.TypeEqual(has, want.Type) {
+			return fmt.Errorf("column %q is of type %v, in the first file of %v: %w", want.Name, has, want.Type, buffer.ErrSchema)
+		}
+	}
+	for _, has := range f.schema.Fields() {
+		if !isPartition[has.Name] && len(schema.FieldIndices(has.Name)) == 0 {
+			return fmt.Errorf("column %q is not in the first file, which has %s: %w", has.Name, strings.Join(fieldNames(schema), ", "), buffer.ErrSchema)
+		}
+	}
+	return nil
+}
+
+// damaged adds the condition ErrContents to an error of a decoder, unless the error
+// has another cause: a file that cannot be read, or a context that is done.
+func damaged(err error) error {
+	var failed *fs.PathError
+	if err == nil || errors.Is(err, ErrContents) || errors.Is(err, ErrRead) || errors.As(err, &failed) || errors.Is(err, ErrUnsupported) {
+		return err
+	}
+	if errors.Is(err, arrow.ErrNotImplemented) {
+		return fmt.Errorf("%w: %w", err, ErrUnsupported)
+	}
+	return fmt.Errorf("%w: %w", err, ErrContents)
+}
+
+// plainPath removes the path from an error of a file system, which the error of the
+// source has already.
+func plainPath(err error) error {
+	if failed, ok := err.(*fs.PathError); ok {
+		return fmt.Errorf("%s: %w", failed.Op, failed.Err)
+	}
+	return err
+}
+
+// bytesOf returns the compressed length of the columns of a row group.
+func (f *footer) bytesOf(rowGroup int, leaves [][]int) (compressed, decoded int64) {
+	for _, column := range leaves {
+		for _, leaf := range column {
+			m := f.metadata.GetRowGroups()[rowGroup].GetColumns()[leaf].GetMetaData()
+			compressed += m.GetTotalCompressedSize()
+			decoded += min(max(m.GetTotalUncompressedSize(), 0), math.MaxInt32)
+		}
+	}
+	return compressed, decoded
+}

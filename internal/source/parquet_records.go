@@ -1,0 +1,294 @@
+package source
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"runtime"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet/file"
+	"github.com/apache/arrow/go/v17/parquet/pqarrow"
+
+	"github.com/gpuframe/gpuframe/internal/cancel"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+const (
+	// mostRecordRows is the number of rows of a record at most: larger row groups are
+	// decoded in several steps.
+	mostRecordRows = 1 << 20
+	// mostDecoded is the memory that row groups in flight may take, beyond the two that
+	// always may be.
+	mostDecoded = 1 << 30
+)
+
+// parquetRecords decodes row groups.
+type parquetRecords struct {
+	source    *parquetFiles
+	schema    *arrow.Schema
+	groups    []rowGroup
+	rows      int64 // of a record
+	allocator arrowmemory.Allocator
+	counters  *Counters
+	// processors limits the goroutines that decode at a time.
+	processors chan struct{}
+
+	mu    sync.Mutex
+	users map[*parquetFile]*usedFile
+}
+
+// usedFile is a file that row groups in flight are read from.
+type usedFile struct {
+	users  int
+	opened *opened
+	reader *pqarrow.FileReader
+}
+
+func newParquetRecords(s *parquetFiles, m *memory.Manager, schema *arrow.Schema, groups []rowGroup, request Request) records {
+	allocator, check := hostMemory(m)
+	p := &parquetRecords{
+		source: s, schema: schema, groups: groups, rows: mostRecordRows, allocator: allocator, counters: request.Counters.or(),
+		processors: make(chan struct{}, runtime.GOMAXPROCS(0)), users: map[*parquetFile]*usedFile{},
+	}
+	for _, most := range []int64{request.BatchRows, request.Limit} {
+		if most > 0 {
+			p.rows = min(p.rows, most)
+		}
+	}
+	a := &ahead{
+		parts: len(groups), bytes: p.bytes, most: max(2, 1+runtime.GOMAXPROCS(0)/max(1, schema.NumFields())), mostBytes: mostDecoded,
+		decode: p.decode, closing: check,
+	}
+	return a.begin()
+}
+
+// leaves returns the file's columns for each column of the result: none for partitions.
+func (p *parquetRecords) leaves(f *footer) [][]int {
+	leaves := make([][]int, p.schema.NumFields())
+	for i, field := range p.schema.Fields() {
+		if found := f.schema.FieldIndices(field.Name); len(found) > 0 && p.partition(field.Name) < 0 {
+			leaves[i] = f.leaves[found[0]]
+		}
+	}
+	return leaves
+}
+
+// partition returns the place of a partition, or -1.
+func (p *parquetRecords) partition(name string) int {
+	for i, each := range p.source.paths.partitions {
+		if each.name == name {
+			return i
+		}
+	}
+	return -1
+}
+
+func (p *parquetRecords) bytes(part int) int64 {
+	group := p.groups[part]
+	_, decoded := group.footer.bytesOf(group.index, p.leaves(group.footer))
+	return decoded
+}
+
+// decode decodes one row group, several columns at a time.
+func (p *parquetRecords) decode(ctx context.Context, part int, yield func(arrow.Record) bool) error {
+	group := p.groups[part]
+	err := p.decodeGroup(ctx, group, yield)
+	if err == nil || ctx.Err() != nil {
+		return err
+	}
+	return p.source.fail(group.file, group.index, damaged(err))
+}
+
+func (p *parquetRecords) decodeGroup(ctx context.Context, group rowGroup, yield func(arrow.Record) bool) (err error) {
+	reader, err := p.use(group)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.unuse(group.file)) }()
+	d := &groupDecoder{parquetRecords: p, group: group, reader: reader, columns: make([]*pqarrow.ColumnReader, p.schema.NumFields()), leaves: p.leaves(group.footer)}
+	defer d.release()
+	compressed, _ := group.footer.bytesOf(group.index, d.leaves)
+	p.counters.FileBytes.Add(compressed)
+	for done := int64(0); done < group.rows; {
+		rows := min(p.rows, group.rows-done)
+		if err := cancel.Error(ctx); err != nil {
+			return err
+		}
+		table, err := d.read(ctx, rows)
+		if err != nil {
+			return err
+		}
+		if !yieldTable(table, yield) {
+			return nil
+		}
+		done += rows
+	}
+	return nil
+}
+
+// yieldTable yields a table as records, and releases it: several if its columns have
+// several chunks.
+func yieldTable(table arrow.Table, yield func(arrow.Record) bool) bool {
+	defer table.Release()
+	if table.NumCols() == 0 {
+		return yield(array.NewRecord(table.Schema(), nil, table.NumRows()))
+	}
+	reader := array.NewTableReader(table, -1)
+	defer reader.Release()
+	for reader.Next() {
+		record := reader.Record()
+		record.Retain()
+		if !yield(record) {
+			return false
+		}
+	}
+	return true
+}
+
+// groupDecoder decodes a row group step by step.
+type groupDecoder struct {
+	*parquetRecords
+	group   rowGroup
+	reader  *pqarrow.FileReader
+	columns []*pqarrow.ColumnReader
+	leaves  [][]int
+}
+
+// read decodes the next rows of all columns.
+func (d *groupDecoder) read(ctx context.Context, rows int64) (arrow.Table, error) {
+	chunks, failures := make([]*arrow.Chunked, len(d.columns)), make([]error, len(d.columns))
+	var decoding sync.WaitGroup
+	for i := range d.columns {
+		d.processors <- struct{}{}
+		if ctx.Err() != nil {
+			<-d.processors
+			break
+		}
+		decoding.Go(func() {
+			defer func() { <-d.processors }()
+			chunks[i], failures[i] = d.column(i, rows)
+		})
+	}
+	decoding.Wait()
+	err := cancel.Error(ctx)
+	for i, failure := range failures {
+		if failure != nil {
+			field := d.schema.Field(i)
+			err = errors.Join(err, fmt.Errorf("column %q of %v: %w", field.Name, field.Type, failure))
+		}
+	}
+	defer func() {
+		for _, chunk := range chunks {
+			if chunk != nil {
+				chunk.Release()
+			}
+		}
+	}()
+	if err != nil {
+		return nil, err
+	}
+	columns := make([]arrow.Column, len(chunks))
+	for i, chunk := range chunks {
+		columns[i] = *arrow.NewColumn(d.schema.Field(i), chunk)
+	}
+	defer func() {
+		for i := range columns {
+			columns[i].Release()
+		}
+	}()
+	return array.NewTable(d.schema, columns, rows), nil
+}
+
+// column decodes the next rows of a column. A panic of arrow-go about the file's
+// contents becomes an error.
+func (d *groupDecoder) column(i int, rows int64) (chunk *arrow.Chunked, err error) {
+	defer recovered(&err)
+	field := d.schema.Field(i)
+	if place := d.partition(field.Name); place >= 0 {
+		values := d.source.paths.partitions[place].array(d.group.file.values[place], int(rows))
+		defer values.Release()
+		return arrow.NewChunked(field.Type, []arrow.Array{values}), nil
+	}
+	if d.columns[i] == nil {
+		found, _, err := d.reader.GetFieldReaders(context.Background(), d.leaves[i], []int{d.group.index})
+		if err != nil {
+			return nil, err
+		}
+		if len(found) != 1 || found[0] == nil {
+			return nil, fmt.Errorf("it has %d readers, expected one: %w", len(found), ErrContents)
+		}
+		d.columns[i] = found[0]
+	}
+	chunk, err = d.columns[i].NextBatch(rows)
+	if err != nil {
+		return nil, err
+	}
+	fail := func(format string, arguments ...any) (*arrow.Chunked, error) {
+		chunk.Release()
+		return nil, fmt.Errorf(format, arguments...)
+	}
+	if int64(chunk.Len()) != rows {
+		return fail("it has %d values for %d rows: %w", chunk.Len(), rows, ErrContents)
+	}
+	if !arrow.TypeEqual(chunk.DataType(), field.Type) {
+		return fail("arrow-go returned values of %v: %w", chunk.DataType(), ErrUnsupported)
+	}
+	return chunk, nil
+}
+
+func (d *groupDecoder) release() {
+	for _, column := range d.columns {
+		if column != nil {
+			column.Release()
+		}
+	}
+}
+
+// use opens the file of a row group, or shares it with other row groups in flight.
+func (p *parquetRecords) use(group rowGroup) (*pqarrow.FileReader, error) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if used := p.users[group.file]; used != nil {
+		used.users++
+		return used.reader, nil
+	}
+	open, err := group.file.open()
+	if err != nil {
+		return nil, err
+	}
+	if open.size != group.footer.size || !open.changed.Equal(group.footer.changed) {
+		err := fmt.Errorf("the file changed while it was read: %w", ErrContents)
+		return nil, errors.Join(err, open.close())
+	}
+	reader, err := p.arrowReader(open, group.footer)
+	if err != nil {
+		return nil, errors.Join(err, open.close())
+	}
+	p.users[group.file] = &usedFile{users: 1, opened: open, reader: reader}
+	return reader, nil
+}
+
+func (p *parquetRecords) arrowReader(open *opened, f *footer) (reader *pqarrow.FileReader, err error) {
+	defer recovered(&err)
+	parquetReader, err := file.NewParquetReader(section{io.NewSectionReader(open, 0, open.size)}, file.WithMetadata(f.metadata))
+	if err != nil {
+		return nil, err
+	}
+	return pqarrow.NewFileReader(parquetReader, pqarrow.ArrowReadProperties{}, p.allocator)
+}
+
+func (p *parquetRecords) unuse(f *parquetFile) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	used := p.users[f]
+	if used.users--; used.users > 0 {
+		return nil
+	}
+	delete(p.users, f)
+	return used.opened.close()
+}
