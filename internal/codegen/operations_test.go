@@ -80,7 +80,7 @@ func operations() (all []operation) {
 	all = each(all, []exprtree.Op{exprtree.BitNot}, integers, 1, nil)
 	comparable := append(append(append([]arrow.DataType{bools}, numbers...), temporal...), decimals...)
 	all = each(all, []exprtree.Op{exprtree.Equal, exprtree.NotEqual, exprtree.Less, exprtree.LessEqual, exprtree.Greater, exprtree.GreaterEqual}, comparable, 2, bools)
-	all = each(all, []exprtree.Op{exprtree.Equal, exprtree.NotEqual}, texts, 2, bools)
+	all = each(all, []exprtree.Op{exprtree.Equal, exprtree.NotEqual, exprtree.Less, exprtree.LessEqual, exprtree.Greater, exprtree.GreaterEqual}, texts, 2, bools)
 	all = each(all, []exprtree.Op{exprtree.AndStrict, exprtree.OrStrict, exprtree.Xor, exprtree.And, exprtree.Or}, []arrow.DataType{bools}, 2, nil)
 	all = each(all, []exprtree.Op{exprtree.Not}, []arrow.DataType{bools}, 1, nil)
 	all = each(all, []exprtree.Op{exprtree.IsNull, exprtree.IsValid}, append(comparable, texts...), 1, bools)
@@ -160,7 +160,7 @@ func TestLiterals(t *testing.T) {
 			})
 		}
 		for _, of := range texts {
-			for _, op := range []exprtree.Op{exprtree.Equal, exprtree.NotEqual, exprtree.StartsWith, exprtree.EndsWith} {
+			for _, op := range []exprtree.Op{exprtree.Equal, exprtree.NotEqual, exprtree.Less, exprtree.GreaterEqual, exprtree.StartsWith, exprtree.EndsWith} {
 				for _, value := range append(words, "\x00\x01\x02\x03\x04\x01", "d", "ed") {
 					t.Run(fmt.Sprintf("%v/%v/%q", op, of, value), func(t *testing.T) {
 						arrays := []arrow.Array{newValues(9).array(t, of, 200, 4)}

@@ -83,7 +83,7 @@ func (r *resolver) any() bool {
 // the input is.
 func (r *resolver) about(n *exprtree.Node) (input int, ok bool) {
 	switch n.Op {
-	case exprtree.Equal, exprtree.NotEqual, exprtree.StartsWith, exprtree.EndsWith:
+	case exprtree.Equal, exprtree.NotEqual, exprtree.Less, exprtree.LessEqual, exprtree.Greater, exprtree.GreaterEqual, exprtree.StartsWith, exprtree.EndsWith:
 		x, y := n.Arguments[0], n.Arguments[1]
 		if x.Op == exprtree.Literal {
 			x, y = y, x

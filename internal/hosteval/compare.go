@@ -122,10 +122,14 @@ func (e *evaluation) compareDecimals(n *exprtree.Node) arrow.Array {
 func (e *evaluation) compareStrings(n *exprtree.Node) arrow.Array {
 	x, y := e.text(n.Arguments[0]), e.text(n.Arguments[1])
 	holds := map[exprtree.Op]func(x, y []byte) bool{
-		exprtree.Equal:      bytes.Equal,
-		exprtree.NotEqual:   func(x, y []byte) bool { return !bytes.Equal(x, y) },
-		exprtree.StartsWith: bytes.HasPrefix,
-		exprtree.EndsWith:   bytes.HasSuffix,
+		exprtree.Equal:        bytes.Equal,
+		exprtree.NotEqual:     func(x, y []byte) bool { return !bytes.Equal(x, y) },
+		exprtree.Less:         func(x, y []byte) bool { return bytes.Compare(x, y) < 0 },
+		exprtree.LessEqual:    func(x, y []byte) bool { return bytes.Compare(x, y) <= 0 },
+		exprtree.Greater:      func(x, y []byte) bool { return bytes.Compare(x, y) > 0 },
+		exprtree.GreaterEqual: func(x, y []byte) bool { return bytes.Compare(x, y) >= 0 },
+		exprtree.StartsWith:   bytes.HasPrefix,
+		exprtree.EndsWith:     bytes.HasSuffix,
 	}[n.Op]
 	return buildBools(e, func(i int) (bool, bool) {
 		left, ok := x(i)

@@ -148,13 +148,13 @@ func TestStringsOfEveryType(t *testing.T) {
 	}
 	for _, left := range types {
 		for _, right := range types {
-			accepted := check(t, 200, left, right, a.Eq(b), a.Ne(b), expr.Hash(a, b))
-			require.Equal(t, 3, accepted)
+			accepted := check(t, 200, left, right, a.Eq(b), a.Ne(b), a.Lt(b), a.Le(b), a.Gt(b), a.Ge(b), expr.Hash(a, b))
+			require.Equal(t, 7, accepted)
 		}
 		for _, text := range []string{"", "a", "abc", "abcdefgh", "\x00"} {
 			literal := expr.Lit(text)
-			accepted := check(t, 200, left, left, a.Eq(literal), literal.Ne(a), a.HasPrefix(literal), a.HasSuffix(literal), a.IsNull())
-			require.Equal(t, 5, accepted)
+			accepted := check(t, 200, left, left, a.Eq(literal), literal.Ne(a), a.HasPrefix(literal), a.HasSuffix(literal), a.IsNull(), a.Lt(literal), literal.Le(a), a.Gt(literal), a.Ge(literal))
+			require.Equal(t, 9, accepted)
 		}
 	}
 }

@@ -33,17 +33,14 @@ func (b *binder) comparison(op exprtree.Op, operands []operand) (*exprtree.Node,
 
 func (b *binder) comparedStrings(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
 	left, right := operands[0].node, operands[1].node
-	switch op {
-	case exprtree.Equal, exprtree.NotEqual:
-		if left.Op != exprtree.Column && right.Op != exprtree.Column {
-			return nil, fmt.Errorf("two string literals, one side has to be a column: %w", ErrType)
-		}
-	case exprtree.StartsWith, exprtree.EndsWith:
-		if left.Op != exprtree.Column || right.Op != exprtree.Literal {
-			return nil, fmt.Errorf("it is of a column and a literal: %w", ErrType)
-		}
-	default:
-		return nil, fmt.Errorf("strings are compared for equality only, not by order: %w", ErrType)
+	ends := op == exprtree.StartsWith || op == exprtree.EndsWith
+	switch {
+	case ends && right.Op != exprtree.Literal:
+		return nil, fmt.Errorf("it is of a column and a literal: %w", ErrType)
+	case left.Op == exprtree.Literal && right.Op == exprtree.Literal:
+		return nil, fmt.Errorf("two string literals, one side has to be a column: %w", ErrType)
+	case ends && left.Op == exprtree.Literal:
+		return nil, fmt.Errorf("it is of a column and a literal: %w", ErrType)
 	}
 	return b.node(op, boolean, left, right), nil
 }

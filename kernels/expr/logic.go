@@ -9,7 +9,8 @@ func (e Expr) Eq(x Expr) Expr { return make2(exprtree.Equal, e, x) }
 // Ne is e != x; see Eq.
 func (e Expr) Ne(x Expr) Expr { return make2(exprtree.NotEqual, e, x) }
 
-// Lt is e < x, of numbers, decimals, temporal values, and bools, false before true.
+// Lt is e < x, of numbers, decimals, temporal values, strings by their bytes, and bools,
+// false before true.
 func (e Expr) Lt(x Expr) Expr { return make2(exprtree.Less, e, x) }
 
 // Le is e <= x; see Lt.

@@ -59,7 +59,7 @@ func TestUnsoundStrings(t *testing.T) {
 	wide := [][]int64{{0, math.MinInt64, 8}, {0, math.MaxInt64, 8}, {math.MinInt64, math.MaxInt64, 8}, {math.MaxInt64 - 8, math.MaxInt64, 8}, {1 << 40, 1<<40 + 3, 8}}
 	expressions := []expr.Expr{
 		a.Eq(expr.Lit("abc")), a.Ne(expr.Lit("abcdefghijklmnopqrstuvwxyz")), a.HasPrefix(expr.Lit("ab")), a.HasSuffix(expr.Lit("gh")),
-		a.Eq(b), a.Eq(a), expr.Hash(a), a.Eq(expr.Lit("")),
+		a.Eq(b), a.Eq(a), expr.Hash(a), a.Eq(expr.Lit("")), a.Lt(expr.Lit("abcdefghijkl")), a.Ge(b),
 	}
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

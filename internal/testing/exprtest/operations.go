@@ -198,6 +198,10 @@ func (g *generator) stringTest() expr.Expr {
 		func() expr.Expr { return literal().Ne(column()) },
 		func() expr.Expr { return column().Eq(column()) },
 		func() expr.Expr { return column().Ne(column()) },
+		func() expr.Expr { return column().Lt(literal()) },
+		func() expr.Expr { return literal().Le(column()) },
+		func() expr.Expr { return column().Gt(column()) },
+		func() expr.Expr { return column().Ge(column()) },
 		func() expr.Expr { return column().HasPrefix(literal()) },
 		func() expr.Expr { return column().HasSuffix(literal()) },
 	)
