@@ -45,10 +45,10 @@
 //
 // # Dictionaries
 //
-// Values of a dictionary column are loaded by their codes. If a program compares the
-// strings of a dictionary that is much shorter than the column, [Resolve] runs a kernel
-// that computes the comparison once per dictionary value; the program then looks up a
-// bit by the code. Run calls Resolve itself; operators with their own kernels call it
+// Values of a dictionary column are loaded by their codes. If a bool or an integer
+// depends on the strings of one dictionary that is much shorter than the column, such as a
+// comparison with a literal, [Resolve] runs a kernel that computes it once per dictionary
+// value; the program then looks up the result by the code. Run calls Resolve itself; operators with their own kernels call it
 // first.
 //
 // # Functions

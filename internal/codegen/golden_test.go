@@ -40,7 +40,7 @@ func TestGolden(t *testing.T) {
 // TestLibrary checks that each function comes with its dependencies, and nothing else.
 func TestLibrary(t *testing.T) {
 	for _, name := range []string{"gpuframe_exp", "gpuframe_log", "gpuframe_pow", "gpuframe_sin", "gpuframe_cos", "gpuframe_fmod",
-		"gpuframe_civil", "gpuframe_decimal_multiply", "gpuframe_decimal_divide", "gpuframe_text_word", "gpuframe_text_equal", "gpuframe_text_order", "gpuframe_hash_text"} {
+		"gpuframe_civil", "gpuframe_decimal_multiply", "gpuframe_decimal_divide", "gpuframe_text_word", "gpuframe_text_equal", "gpuframe_text_order", "gpuframe_text_seek", "gpuframe_text_char_offset", "gpuframe_hash_text"} {
 		require.Contains(t, library(), name)
 		require.NotContains(t, library()[name].text, ".loc")
 	}

@@ -153,6 +153,14 @@ func (l *lane) compute(n *exprtree.Node) Value {
 		return l.nulls(n)
 	case exprtree.StartsWith, exprtree.EndsWith:
 		return l.textCompare(n)
+	case exprtree.OneOf:
+		return l.oneOf(n)
+	case exprtree.Like:
+		return l.like(n)
+	case exprtree.Seek, exprtree.LengthBytes, exprtree.LengthChars, exprtree.CharOffset, exprtree.SpaceStart, exprtree.SpaceEnd:
+		return l.textMeasure(n)
+	case exprtree.ByteRange:
+		return l.byteRange(n)
 	case exprtree.Hash:
 		return l.hash(n)
 	case exprtree.Year, exprtree.Quarter, exprtree.Month, exprtree.Day, exprtree.DayOfYear, exprtree.Weekday,

@@ -79,27 +79,46 @@ func (r *resolver) any() bool {
 	return false
 }
 
-// about returns the only input that a bool depends on, if the bool is null exactly when
-// the input is.
+// about returns the only input that a bool or an integer of up to 64 bits depends on, if
+// it is null where the input is. It need not be about a column alone, whose values are
+// what a look-up gives.
 func (r *resolver) about(n *exprtree.Node) (input int, ok bool) {
-	switch n.Op {
-	case exprtree.Equal, exprtree.NotEqual, exprtree.Less, exprtree.LessEqual, exprtree.Greater, exprtree.GreaterEqual, exprtree.StartsWith, exprtree.EndsWith:
-		x, y := n.Arguments[0], n.Arguments[1]
-		if x.Op == exprtree.Literal {
-			x, y = y, x
-		}
-		if x.Op == exprtree.Column && y.Op == exprtree.Literal && y.Value != nil {
-			return x.Input, r.worth(x.Input)
-		}
-	case exprtree.AndStrict, exprtree.OrStrict, exprtree.Xor, exprtree.Not, exprtree.And, exprtree.Or:
-		input, ok = r.about(n.Arguments[0])
-		for _, argument := range n.Arguments[1:] {
-			other, too := r.about(argument)
-			ok = ok && too && other == input
-		}
-		return input, ok
+	if k := kindOf(n.Type); n.Op == exprtree.Column || n.Op == exprtree.Literal || k.family != boolean && k.family != integer {
+		return 0, false
 	}
-	return 0, false
+	input = r.only(n)
+	return input, input >= 0
+}
+
+// only returns the only input that a node depends on if it is worth a look-up and the
+// node is null where the input is, or else -1; literals return -2.
+func (r *resolver) only(n *exprtree.Node) int {
+	switch n.Op {
+	case exprtree.Literal:
+		if n.Value != nil {
+			return -2
+		}
+		return -1
+	case exprtree.Column:
+		if r.worth(n.Input) {
+			return n.Input
+		}
+		return -1
+	case exprtree.IsNull, exprtree.IsValid, exprtree.Coalesce, exprtree.IfElse, exprtree.Minimum, exprtree.Maximum, exprtree.Hash:
+		return -1
+	}
+	input := -2
+	for _, argument := range n.Arguments {
+		switch of := r.only(argument); {
+		case of == -1, of == -2 && (n.Op == exprtree.And || n.Op == exprtree.Or): // a literal may decide beside a null
+			return -1
+		case input == -2:
+			input = of
+		case of >= 0 && of != input:
+			return -1
+		}
+	}
+	return input
 }
 
 // ask collects the subexpressions about dictionaries, and returns the outputs of the

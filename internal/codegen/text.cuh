@@ -39,3 +39,121 @@ FUNCTION i64 gpuframe_text_order(u64 a, u64 a_bytes, u64 b, u64 b_bytes, u64 a_b
     }
     return (a_bytes > b_bytes) - (a_bytes < b_bytes);
 }
+
+// gpuframe_text_seek returns the first position from a given one on at which the next
+// bytes are those of a literal, or -1. first has the first eight bytes of the literal,
+// of which there are wanted; only these are compared.
+FUNCTION i64 gpuframe_text_seek(u64 address, u64 bytes, u64 from, u64 first, u64 wanted, u64 begin, u64 end) {
+    const Buffer buffer = {begin, end};
+    bytes = bounded(bytes, buffer);
+    if (wanted > bytes || from > bytes - wanted) // also for a negative from
+        return -1;
+    const u64 last = bytes - wanted, mask = wanted < 8 ? (1ull << 8 * wanted) - 1 : ~0ull;
+    u64 at = (address + from) & ~7ull;
+    const u32 shift = (u32)((address + from) & 7) * 8;
+    u64 next = gpuframe_text_word(at + 8, 8, begin, end);
+    u64 low = gpuframe_text_word(at, 8, begin, end);
+    low = shift ? low >> shift | next << (64 - shift) : low;
+#pragma nounroll
+    for (u64 i = from; i <= last; i += 8, at += 8) {
+        const u64 after = gpuframe_text_word(at + 16, 8, begin, end);
+        const u64 high = shift ? next >> shift | after << (64 - shift) : next;
+        u32 found = 0;
+#pragma unroll
+        for (u32 k = 0; k < 8; k++) {
+            const u64 window = k ? low >> 8 * k | high << (64 - 8 * k) : low;
+            found |= (u32)(((window ^ first) & mask) == 0) << k;
+        }
+        if (found) {
+            const u64 position = i + (u64)__builtin_ctz(found);
+            return position <= last ? (i64)position : -1;
+        }
+        low = high, next = after;
+    }
+    return -1;
+}
+
+// continuations marks the bytes of a word that do not begin a character: 0x80 to 0xBF.
+DEVICE u64 continuations(u64 word) { return word >> 7 & ~(word >> 6) & 0x0101010101010101ull; }
+
+// gpuframe_text_chars counts the characters of a string.
+FUNCTION i64 gpuframe_text_chars(u64 address, u64 bytes, u64 begin, u64 end) {
+    bytes = bounded(bytes, {begin, end});
+    u64 others = 0;
+#pragma nounroll
+    for (u64 i = 0; i < bytes; i += 8)
+        others += (u64)__builtin_popcountll(continuations(gpuframe_text_word(address + i, bytes - i, begin, end)));
+    return (i64)(bytes - others);
+}
+
+// gpuframe_text_char_offset is CharOffset of package exprtree.
+FUNCTION i64 gpuframe_text_char_offset(u64 address, u64 bytes, i64 n, u64 begin, u64 end) {
+    bytes = bounded(bytes, {begin, end});
+    if (n < 0)
+        n += gpuframe_text_chars(address, bytes, begin, end);
+    n = n < 0 ? 0 : n;
+#pragma nounroll
+    for (u64 i = 0; i < bytes; i += 8) {
+        const u64 word = gpuframe_text_word(address + i, bytes - i, begin, end);
+        u64 starts = ~continuations(word) & 0x0101010101010101ull;
+        if (bytes - i < 8)
+            starts &= (1ull << 8 * (bytes - i)) - 1;
+        const i64 here = __builtin_popcountll(starts);
+        if (n < here) {
+#pragma nounroll
+            for (; n > 0; n--)
+                starts &= starts - 1;
+            return (i64)(i + (u64)__builtin_ctzll(starts) / 8);
+        }
+        n -= here;
+    }
+    return (i64)bytes;
+}
+
+// space returns the number of bytes of the white space that a word begins with, or 0.
+DEVICE u32 space(u32 word) {
+    const u32 one = word & 0xff, two = word & 0xffff, three = word & 0xffffff;
+    if (one == ' ' || one - 9 < 5)
+        return 1;
+    if (two == 0x85c2 || two == 0xa0c2)
+        return 2;
+    if (two == 0x80e2) {
+        const u32 last = three >> 16;
+        return last - 0x80 <= 10 || last == 0xa8 || last == 0xa9 || last == 0xaf ? 3 : 0;
+    }
+    return three == 0x809ae1 || three == 0x9f81e2 || three == 0x8080e3 ? 3 : 0;
+}
+
+// gpuframe_text_space_start and gpuframe_text_space_end are SpaceStart and SpaceEnd of
+// package exprtree.
+FUNCTION i64 gpuframe_text_space_start(u64 address, u64 bytes, u64 begin, u64 end) {
+    bytes = bounded(bytes, {begin, end});
+    u64 i = 0;
+#pragma nounroll
+    while (i < bytes) {
+        const u32 width = space((u32)gpuframe_text_word(address + i, bytes - i, begin, end));
+        if (width == 0)
+            break;
+        i += width;
+    }
+    return (i64)i;
+}
+
+FUNCTION i64 gpuframe_text_space_end(u64 address, u64 bytes, u64 begin, u64 end) {
+    bytes = bounded(bytes, {begin, end});
+#pragma nounroll
+    while (bytes > 0) {
+        const u64 ahead = bytes < 3 ? bytes : 3;
+        // The last byte is bits 16 to 23.
+        const u32 word = (u32)gpuframe_text_word(address + bytes - ahead, ahead, begin, end) << (24 - 8 * ahead);
+        if (space(word >> 16) == 1)
+            bytes -= 1;
+        else if (ahead >= 2 && space(word >> 8) == 2)
+            bytes -= 2;
+        else if (ahead == 3 && space(word) == 3)
+            bytes -= 3;
+        else
+            break;
+    }
+    return (i64)bytes;
+}

@@ -115,7 +115,7 @@ func (l *lane) textOrder(x, y Value, valid ptx.Register) ptx.Register {
 // arguments. Most strings differ in the length or in the first words.
 func (l *lane) equalsLiteral(op exprtree.Op, a Value, literal *exprtree.Node) ptx.Register {
 	b := l.b
-	address, bytes, begin, end := a.Registers[0], a.Registers[1], a.Registers[2], a.Registers[3]
+	address, bytes := a.Registers[0], a.Registers[1]
 	word := l.g.positions.literals[literal.Slot]
 	wanted := b.Op(ptx.Word64, "ld.param.u64", l.g.word(word))
 	test := map[bool]string{true: "setp.ge.s64", false: "setp.eq.s64"}[op == exprtree.StartsWith || op == exprtree.EndsWith]
@@ -123,19 +123,27 @@ func (l *lane) equalsLiteral(op exprtree.Op, a Value, literal *exprtree.Node) pt
 	if op == exprtree.EndsWith {
 		address = b.Op(ptx.Word64, "add.s64", address, b.Op(ptx.Word64, "sub.s64", bytes, wanted))
 	}
+	return l.matchesLiteral(address, a, literal, 0, equal)
+}
+
+// matchesLiteral compares the bytes at an address in a string with the words of a
+// literal, from one of them on, if a predicate holds. There are as many bytes.
+func (l *lane) matchesLiteral(address ptx.Register, of Value, literal *exprtree.Node, first int, equal ptx.Register) ptx.Register {
+	b, begin, end := l.b, of.Registers[2], of.Registers[3]
+	word := l.g.positions.literals[literal.Slot]
+	wanted := b.Op(ptx.Word64, "ld.param.u64", l.g.word(word))
 	// The result is a register that changes in the loop.
 	result := b.Register(ptx.Predicate)
 	b.Move("mov.pred", result, equal)
 	done := b.Label()
-	left := b.Op(ptx.Word64, "mov.u64", wanted)
+	left := b.Op(ptx.Word64, "sub.s64", wanted, number(8*first))
 	words := l.g.shape.Literals[literal.Slot].words()
-	l.g.functions["gpuframe_text_word"] = true
 	compare := func(i ptx.Register, expected ptx.Register) {
 		got := l.call(word64, "gpuframe_text_word", b.Op(ptx.Word64, "add.s64", address, i), left, begin, end)
 		b.Move("setp.eq.u64", result, got, expected)
 	}
-	if words <= 2 {
-		for i := range words {
+	if words-first <= 2 {
+		for i := first; i < words; i++ {
 			b.Branch("!"+result, done)
 			b.Branch(l.predicate("setp.le.s64", left, "0"), done)
 			compare(number(8*i), b.Op(ptx.Word64, "ld.param.u64", l.g.word(word+1+i)))
@@ -144,13 +152,12 @@ func (l *lane) equalsLiteral(op exprtree.Op, a Value, literal *exprtree.Node) pt
 		b.Place(done)
 		return result
 	}
-	at := b.Op(ptx.Word64, "mov.u64", "0")
-	source := b.Op(ptx.Word64, "mov.u64", ptx.Register(l.g.parameter))
+	at := b.Op(ptx.Word64, "mov.u64", number(8*first))
 	loop := b.Label()
 	b.Place(loop)
 	b.Branch("!"+result, done)
 	b.Branch(l.predicate("setp.le.s64", left, "0"), done)
-	compare(at, b.Op(ptx.Word64, "ld.param.u64", "["+b.Op(ptx.Word64, "add.s64", source, at)+ptx.Register("+")+number(8*(word+1))+"]"))
+	compare(at, l.literalWord(literal, at))
 	b.Move("sub.s64", left, left, "8")
 	b.Move("add.s64", at, at, "8")
 	b.Branch("", loop)

@@ -78,6 +78,40 @@ const (
 	StartsWith
 	EndsWith
 
+	// OneOf of a Number, bool or temporal value and a Literal of type binary is whether
+	// the value's word is one of the literal's: at least one word of 8 bytes,
+	// little-endian, as unsigned integers in ascending order, 2^k of them. The word of a
+	// value is that of Hash. Gives bool.
+	OneOf
+	// Seek of a string, a Literal and an int64, the position of a byte, gives the position
+	// behind the first occurrence of the literal that begins at the position or later,
+	// as int64, and −1 if there is none or the position is negative.
+	Seek
+	// Like of a string and a Literal of type binary, a pattern, is whether all of the
+	// string matches. The pattern consists of units of 16 bits, little-endian: a byte
+	// for itself, LikeOne for one character, and LikeMany for any number of bytes. The
+	// literal bytes between two LikeOne or LikeMany are whole characters. Gives bool.
+	Like
+	// LengthBytes and LengthChars of a string give int64. A character is a byte that is
+	// not in 0x80 to 0xBF and the bytes in that range that follow it. Such bytes at the
+	// beginning of an invalid string belong to no character.
+	LengthBytes
+	LengthChars
+	// CharOffset of a string and an int64 n is the position of the first byte of
+	// character n, from 0, as int64; for negative n, of the last characters, −1 the very
+	// last. It is the length in bytes if n is too large, and that of character 0 if n is
+	// too small.
+	CharOffset
+	// SpaceStart and SpaceEnd of a string give the position of the first byte after the
+	// white space at its beginning, and of the first byte of the white space at its end,
+	// as int64. White space is what Unicode calls so.
+	SpaceStart
+	SpaceEnd
+	// ByteRange of a string and two int64 is the string from the first position to
+	// before the second. Positions are limited to the string, and the second one to the
+	// first. Its type is that of the values of the string operand, utf8 or binary.
+	ByteRange
+
 	// And, Or, AndStrict, OrStrict, Xor and Not of bools. And and Or follow Kleene
 	// logic: they are null only if the operand that is not null does not decide the
 	// result.
@@ -151,4 +185,10 @@ const (
 
 	// Ops is the number of operations.
 	Ops
+)
+
+// The units of patterns of Like that are not bytes.
+const (
+	LikeOne  = 0x100
+	LikeMany = 0x200
 )

@@ -19,7 +19,7 @@ func Evaluate(ctx context.Context, program *exprtree.Program, inputs []arrow.Arr
 	if len(inputs) != len(program.Inputs) {
 		return nil, fmt.Errorf("host evaluation: %d inputs of %d: %w", len(inputs), len(program.Inputs), arrow.ErrInvalid)
 	}
-	e := &evaluation{ctx: ctx, inputs: inputs, rows: rows, results: make(map[*exprtree.Node]arrow.Array)}
+	e := &evaluation{ctx: ctx, inputs: inputs, rows: rows, results: make(map[*exprtree.Node]arrow.Array), texts: make(map[*exprtree.Node][][]byte)}
 	defer e.release()
 	uses := make(map[*exprtree.Node]int)
 	for _, n := range program.Nodes {
@@ -53,6 +53,9 @@ type evaluation struct {
 	inputs  []arrow.Array
 	rows    int
 	results map[*exprtree.Node]arrow.Array
+	// texts are the results that are strings, nil for null. They may share the memory of
+	// the inputs.
+	texts map[*exprtree.Node][][]byte
 	// failure is the first error of a loop: invalid contents of an input, or the end of
 	// the context.
 	failure error
@@ -76,6 +79,7 @@ func (e *evaluation) drop(n *exprtree.Node) {
 		result.Release()
 		delete(e.results, n)
 	}
+	delete(e.texts, n)
 }
 
 // array returns a reference to a node's result.
@@ -106,10 +110,20 @@ func (e *evaluation) run(n *exprtree.Node) error {
 	if e.strict(n) {
 		for _, argument := range n.Arguments {
 			if argument.IsNullLiteral() {
-				e.results[n] = e.nulls(n.Type)
+				if n.Kind() == exprtree.String {
+					e.texts[n] = make([][]byte, e.rows)
+				} else {
+					e.results[n] = e.nulls(n.Type)
+				}
 				return nil
 			}
 		}
+	}
+	if n.Kind() == exprtree.String {
+		if e.texts[n] = e.textValues(n); e.texts[n] == nil && e.rows > 0 {
+			return fmt.Errorf("of %v: %w", n.Type, arrow.ErrNotImplemented)
+		}
+		return e.failure
 	}
 	result, err := e.compute(n)
 	if err != nil {
@@ -146,6 +160,9 @@ func (e *evaluation) compute(n *exprtree.Node) (arrow.Array, error) {
 		return e.hash(n), nil
 	case exprtree.Year, exprtree.Quarter, exprtree.Month, exprtree.Day, exprtree.DayOfYear, exprtree.Weekday, exprtree.Hour, exprtree.Minute, exprtree.Second, exprtree.Subsecond:
 		return e.datePart(n), nil
+	}
+	if result := e.textScan(n); result != nil {
+		return result, nil
 	}
 	if result := e.arithmetic(n); result != nil {
 		return result, nil

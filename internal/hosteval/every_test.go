@@ -153,8 +153,9 @@ func TestStringsOfEveryType(t *testing.T) {
 		}
 		for _, text := range []string{"", "a", "abc", "abcdefgh", "\x00"} {
 			literal := expr.Lit(text)
-			accepted := check(t, 200, left, left, a.Eq(literal), literal.Ne(a), a.HasPrefix(literal), a.HasSuffix(literal), a.IsNull(), a.Lt(literal), literal.Le(a), a.Gt(literal), a.Ge(literal))
-			require.Equal(t, 9, accepted)
+			accepted := check(t, 200, left, left, a.Eq(literal), literal.Ne(a), a.HasPrefix(literal), a.HasSuffix(literal), a.IsNull(), a.Lt(literal), literal.Le(a), a.Gt(literal), a.Ge(literal),
+				a.Contains(literal), a.Find(literal), a.In(literal, nil), a.LengthBytes(), a.LengthChars(), a.Like("%a_c%"), a.Trim().Eq(literal))
+			require.Equal(t, 16, accepted)
 		}
 	}
 }

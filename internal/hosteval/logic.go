@@ -45,7 +45,7 @@ func (e *evaluation) logic(n *exprtree.Node) arrow.Array {
 
 func (e *evaluation) nullness(n *exprtree.Node) arrow.Array {
 	argument := n.Arguments[0]
-	if argument.Type.ID() == arrow.DICTIONARY && argument.Kind() == exprtree.String {
+	if argument.Kind() == exprtree.String && (argument.Type.ID() == arrow.DICTIONARY || argument.Op != exprtree.Column && argument.Op != exprtree.Literal) {
 		text := e.text(argument) // the values of a dictionary may be null too
 		return buildBools(e, func(i int) (bool, bool) {
 			_, ok := text(i)

@@ -18,6 +18,9 @@ func (e *evaluation) text(n *exprtree.Node) func(i int) ([]byte, bool) {
 		bytes := []byte(value)
 		return func(int) ([]byte, bool) { return bytes, ok }
 	}
+	if texts, ok := e.texts[n]; ok {
+		return func(i int) ([]byte, bool) { return texts[i], texts[i] != nil }
+	}
 	return e.textOf(e.results[n])
 }
 

@@ -160,7 +160,7 @@ func (b *binder) hash(operands []operand) (*exprtree.Node, error) {
 			return nil, err
 		}
 		kind := nodes[i].Kind()
-		if kind == exprtree.Other || kind == exprtree.String && nodes[i].Op != exprtree.Column {
+		if kind == exprtree.Other || kind == exprtree.String && nodes[i].Op == exprtree.Literal {
 			return nil, fmt.Errorf("hash of %v: %w", nodes[i].Type, ErrType)
 		}
 	}

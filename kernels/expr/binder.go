@@ -157,6 +157,12 @@ func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error)
 	case exprtree.Invalid:
 		return nil, fmt.Errorf("no function %q exists: %w", n.text, ErrType)
 	}
+	if n.op == oneOf {
+		return b.in(n, arguments)
+	}
+	if textOp(n.op) {
+		return b.text(n.op, arguments)
+	}
 	if f := n.op.Function(); f != nil {
 		return b.registered(n.op, f, arguments)
 	}

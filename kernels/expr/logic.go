@@ -22,12 +22,6 @@ func (e Expr) Gt(x Expr) Expr { return make2(exprtree.Greater, e, x) }
 // Ge is e >= x; see Lt.
 func (e Expr) Ge(x Expr) Expr { return make2(exprtree.GreaterEqual, e, x) }
 
-// HasPrefix is whether e, a column of strings, begins with x, a literal string.
-func (e Expr) HasPrefix(x Expr) Expr { return make2(exprtree.StartsWith, e, x) }
-
-// HasSuffix is whether e, a column of strings, ends with x, a literal string.
-func (e Expr) HasSuffix(x Expr) Expr { return make2(exprtree.EndsWith, e, x) }
-
 // And is e and x by Kleene's three-valued logic, as in SQL: false if either side is
 // false, otherwise null if either side is null.
 func (e Expr) And(x Expr) Expr { return make2(exprtree.And, e, x) }

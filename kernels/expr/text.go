@@ -95,6 +95,22 @@ func (n *node) name() string {
 		return "fill_null"
 	case clamp:
 		return "clamp"
+	case contains:
+		return "contains"
+	case find:
+		return "find"
+	case like:
+		return "like"
+	case substring:
+		return "substring"
+	case trim:
+		return "trim"
+	case trimStart:
+		return "trim_start"
+	case trimEnd:
+		return "trim_end"
+	case oneOf:
+		return "in"
 	}
 	return n.op.String()
 }

@@ -60,6 +60,7 @@ func TestUnsoundStrings(t *testing.T) {
 	expressions := []expr.Expr{
 		a.Eq(expr.Lit("abc")), a.Ne(expr.Lit("abcdefghijklmnopqrstuvwxyz")), a.HasPrefix(expr.Lit("ab")), a.HasSuffix(expr.Lit("gh")),
 		a.Eq(b), a.Eq(a), expr.Hash(a), a.Eq(expr.Lit("")), a.Lt(expr.Lit("abcdefghijkl")), a.Ge(b),
+		a.Contains(expr.Lit("gh")), a.Find(expr.Lit("longer than eight")), a.Like("%a_c%"), a.LengthChars(), a.Trim().Eq(b), a.Substring(-2, 1).Eq(b),
 	}
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -183,7 +183,8 @@ func (v *Values) Decimal(t *arrow.Decimal128Type) decimal128.Num {
 }
 
 // texts are few, so that values are often equal.
-var texts = []string{"", "a", "ab", "abc", "b", "aba", "abcdefgh", "abcdefghi", "ä€", "abcdefghabcdefghabc", "\x00", "abc\x00"}
+var texts = []string{"", "a", "ab", "abc", "b", "aba", "abcdefgh", "abcdefghi", "ä€", "abcdefghabcdefghabc", "\x00", "abc\x00",
+	" a b\u00a0\u2003", "\t\u3000", "äbc€", "\x80\xffa\xe2\x80", "abcdefgabcdefgh"}
 
 // text returns a string, of exactly width bytes unless that is negative.
 func (v *Values) text(width int) string {

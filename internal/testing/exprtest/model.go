@@ -104,6 +104,9 @@ func apply(n *exprtree.Node, operands []any) any {
 	if len(operands) > 1 {
 		y = operands[1]
 	}
+	if result, ok := textResult(n, operands); ok {
+		return result
+	}
 	switch n.Op {
 	case exprtree.Not:
 		return !x.(bool)

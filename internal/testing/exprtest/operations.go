@@ -26,6 +26,9 @@ func (g *generator) operation(of class, depth int) expr.Expr {
 
 func (g *generator) integerOperation(depth int) expr.Expr {
 	x := func() expr.Expr { return g.draw(integers, depth) }
+	if len(g.columns[stringValues]) > 0 && g.among("text", 8) == 0 {
+		return g.textMeasure()
+	}
 	return g.pick(
 		func() expr.Expr { return x().Add(x()) },
 		func() expr.Expr { return x().Sub(x()) },
@@ -143,9 +146,10 @@ func (g *generator) boolOperation(depth int) expr.Expr {
 		func() expr.Expr { return g.comparison(depth) },
 		func() expr.Expr { return g.comparison(depth) },
 		func() expr.Expr { return g.comparison(depth) },
+		func() expr.Expr { return g.oneOf(depth) },
 	}
 	if len(g.columns[stringValues]) > 0 {
-		functions = append(functions, g.stringTest, g.stringTest, g.stringTest)
+		functions = append(functions, g.stringTest, g.stringTest, g.stringTest, g.stringTest)
 	}
 	return g.pick(functions...)
 }
@@ -179,32 +183,85 @@ func (g *generator) comparison(depth int) expr.Expr {
 	)
 }
 
+// text draws a column of strings, or a part of one.
+func (g *generator) text() expr.Expr {
+	x := g.columns[stringValues][g.among("which", len(g.columns[stringValues]))]
+	number := func() int { return g.among("number", 9) - 3 }
+	if g.among("part", 3) > 0 {
+		return x
+	}
+	return g.pick(x.Trim, x.TrimStart, x.TrimEnd,
+		func() expr.Expr { return x.Substring(number(), g.among("length", 4)) },
+		func() expr.Expr { return x.Trim().Substring(number(), g.among("length", 10)) })
+}
+
+func (g *generator) textLiteral() expr.Expr {
+	text := texts[g.among("text", len(texts))]
+	switch g.among("literal", 8) {
+	case 0:
+		return expr.Null(typesOf(stringValues, "")[0])
+	case 1:
+		return expr.Lit([]byte(text))
+	case 2:
+		return expr.Lit(text[len(text)/3 : len(text)-len(text)/3])
+	}
+	return expr.Lit(text)
+}
+
+// pattern draws a pattern for Like.
+func (g *generator) pattern() string {
+	pattern := ""
+	for range g.among("length", 6) {
+		pattern += []string{"a", "b", "%", "_", "%", "ab", "ä", "c", "%%", "!%", "h"}[g.among("part", 11)]
+	}
+	return pattern
+}
+
 func (g *generator) stringTest() expr.Expr {
-	column := func() expr.Expr {
-		return g.columns[stringValues][g.among("which", len(g.columns[stringValues]))]
-	}
-	literal := func() expr.Expr {
-		text := texts[g.among("text", len(texts))]
-		switch g.among("literal", 8) {
-		case 0:
-			return expr.Null(typesOf(stringValues, "")[0])
-		case 1:
-			return expr.Lit([]byte(text))
-		}
-		return expr.Lit(text)
-	}
+	text, literal := g.text, g.textLiteral
 	return g.pick(
-		func() expr.Expr { return column().Eq(literal()) },
-		func() expr.Expr { return literal().Ne(column()) },
-		func() expr.Expr { return column().Eq(column()) },
-		func() expr.Expr { return column().Ne(column()) },
-		func() expr.Expr { return column().Lt(literal()) },
-		func() expr.Expr { return literal().Le(column()) },
-		func() expr.Expr { return column().Gt(column()) },
-		func() expr.Expr { return column().Ge(column()) },
-		func() expr.Expr { return column().HasPrefix(literal()) },
-		func() expr.Expr { return column().HasSuffix(literal()) },
+		func() expr.Expr { return text().Eq(literal()) },
+		func() expr.Expr { return literal().Ne(text()) },
+		func() expr.Expr { return text().Eq(text()) },
+		func() expr.Expr { return text().Ne(text()) },
+		func() expr.Expr { return text().Lt(literal()) },
+		func() expr.Expr { return literal().Le(text()) },
+		func() expr.Expr { return text().Gt(text()) },
+		func() expr.Expr { return text().Ge(text()) },
+		func() expr.Expr { return text().HasPrefix(literal()) },
+		func() expr.Expr { return text().HasSuffix(literal()) },
+		func() expr.Expr { return text().Contains(literal()) },
+		func() expr.Expr { return text().Like(g.pattern(), '!') },
+		func() expr.Expr { return text().Like(g.pattern(), '!') },
+		func() expr.Expr { return text().In(literal(), literal(), text()) },
+		func() expr.Expr { return text().IsNull() },
 	)
+}
+
+// textMeasure draws an integer that belongs to a string.
+func (g *generator) textMeasure() expr.Expr {
+	return g.pick(
+		func() expr.Expr { return g.text().LengthBytes() },
+		func() expr.Expr { return g.text().LengthChars() },
+		func() expr.Expr { return g.text().Find(g.textLiteral()) },
+		func() expr.Expr { return expr.Hash(g.text()) },
+	)
+}
+
+// oneOf draws a test for one of several values.
+func (g *generator) oneOf(depth int) expr.Expr {
+	of := class(g.among("class", int(lengths)+1))
+	if g.options.NoDecimals && of == decimals {
+		of = integers
+	}
+	var values []any
+	for range g.among("values", 9) {
+		values = append(values, g.literal(of))
+	}
+	if g.among("null", 4) == 0 {
+		values = append(values, nil)
+	}
+	return g.draw(of, depth).In(values...)
 }
 
 func (g *generator) decimalOperation(depth int) expr.Expr {

@@ -1,0 +1,127 @@
+package exprtest
+
+import (
+	"encoding/binary"
+	"math"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/gpuframe/gpuframe/internal/exprtree"
+)
+
+// textResult computes the operations on strings, and OneOf. It reports false for others.
+func textResult(n *exprtree.Node, operands []any) (any, bool) {
+	if n.Op == exprtree.OneOf {
+		return hasWord(operands[1].(string), operands[0]), true
+	}
+	text, ok := operands[0].(string)
+	if !ok {
+		return nil, false
+	}
+	at := func(i int) int { return int(max(min(operands[i].(int64), int64(len(text))), 0)) }
+	switch n.Op {
+	case exprtree.Seek:
+		from, wanted := operands[2].(int64), operands[1].(string)
+		for i := from; i >= 0 && i+int64(len(wanted)) <= int64(len(text)); i++ {
+			if text[i:i+int64(len(wanted))] == wanted {
+				return i + int64(len(wanted)), true
+			}
+		}
+		return int64(-1), true
+	case exprtree.Like:
+		return matches(text, operands[1].(string)), true
+	case exprtree.LengthBytes:
+		return int64(len(text)), true
+	case exprtree.LengthChars:
+		return int64(len(starts(text))), true
+	case exprtree.CharOffset:
+		all, i := starts(text), operands[1].(int64)
+		if i < 0 {
+			i = max(i+int64(len(all)), 0)
+		}
+		if i >= int64(len(all)) {
+			return int64(len(text)), true
+		}
+		return int64(all[i]), true
+	case exprtree.SpaceStart:
+		for i, r := range text {
+			if !unicode.IsSpace(r) {
+				return int64(i), true
+			}
+		}
+		return int64(len(text)), true
+	case exprtree.SpaceEnd:
+		for text != "" {
+			r, width := utf8.DecodeLastRuneInString(text)
+			if !unicode.IsSpace(r) {
+				break
+			}
+			text = text[:len(text)-width]
+		}
+		return int64(len(text)), true
+	case exprtree.ByteRange:
+		return text[at(1):max(at(1), at(2))], true
+	}
+	return nil, false
+}
+
+// starts returns the positions at which characters begin.
+func starts(text string) (positions []int) {
+	for i := range len(text) {
+		if text[i] < 0x80 || text[i] > 0xbf {
+			positions = append(positions, i)
+		}
+	}
+	return positions
+}
+
+func hasWord(table string, value any) bool {
+	var word uint64
+	switch x := value.(type) {
+	case bool:
+		if x {
+			word = 1
+		}
+	case int64:
+		word = uint64(x)
+	case uint64:
+		word = x
+	case float64:
+		if x != x {
+			return false
+		}
+		word = math.Float64bits(x + 0) // −0 becomes 0
+	}
+	for ; table != ""; table = table[8:] {
+		if binary.LittleEndian.Uint64([]byte(table[:8])) == word {
+			return true
+		}
+	}
+	return false
+}
+
+// matches tries every length for each LikeMany.
+func matches(text, pattern string) bool {
+	if pattern == "" {
+		return text == ""
+	}
+	unit, rest := int(pattern[0])+int(pattern[1])<<8, pattern[2:]
+	switch unit {
+	case exprtree.LikeMany:
+		for i := range len(text) + 1 {
+			if matches(text[i:], rest) {
+				return true
+			}
+		}
+		return false
+	case exprtree.LikeOne:
+		if text == "" || text[0] >= 0x80 && text[0] <= 0xbf {
+			return false
+		}
+		next := 1
+		for ; next < len(text) && text[next] >= 0x80 && text[next] <= 0xbf; next++ {
+		}
+		return matches(text[next:], rest)
+	}
+	return text != "" && int(text[0]) == unit && matches(text[1:], rest)
+}

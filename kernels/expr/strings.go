@@ -1,0 +1,86 @@
+package expr
+
+import "github.com/gpuframe/gpuframe/internal/exprtree"
+
+// Operations on strings that are composed of operations of exprtree.
+const (
+	contains = clamp + 1 + iota
+	find
+	like
+	substring
+	trim
+	trimStart
+	trimEnd
+	oneOf
+)
+
+// HasPrefix is whether e, a string, begins with x, a literal string.
+func (e Expr) HasPrefix(x Expr) Expr { return make2(exprtree.StartsWith, e, x) }
+
+// HasSuffix is whether e, a string, ends with x, a literal string.
+func (e Expr) HasSuffix(x Expr) Expr { return make2(exprtree.EndsWith, e, x) }
+
+// Contains is whether e, a string, contains x, a literal string.
+func (e Expr) Contains(x Expr) Expr { return make2(contains, e, x) }
+
+// Find is the position of the first occurrence of x, a literal string, in e, in
+// characters from 1, as int64. It is 0 if e does not contain x.
+func (e Expr) Find(x Expr) Expr { return make2(find, e, x) }
+
+// Like is whether all of e, a string, matches a pattern, in which % is any number of
+// characters and _ is one character. Other characters match themselves. If an escape
+// character is given, the character after it in the pattern matches itself. Patterns are
+// valid UTF-8; see [Expr.LengthChars] for what a character is in strings that are not.
+func (e Expr) Like(pattern string, escape ...rune) Expr {
+	arguments := []Expr{e, Lit(pattern)}
+	for _, character := range escape {
+		arguments = append(arguments, Lit(string(character)))
+	}
+	return makeMany(like, arguments...)
+}
+
+// LengthBytes is the number of bytes of e, a string, as int64.
+func (e Expr) LengthBytes() Expr { return make1(exprtree.LengthBytes, e) }
+
+// LengthChars is the number of characters of e, a string, as int64. A character is a byte
+// other than 0x80 to 0xBF, with the bytes in this range that follow it: in valid UTF-8 an
+// encoded code point.
+func (e Expr) LengthChars() Expr { return make1(exprtree.LengthChars, e) }
+
+// Substring is the characters of e, a string, from number start on, length of them, or
+// fewer at the end of e. The first character has number 1, as in SQL. A negative start
+// counts from the end: -1 is the last character. A negative length is an error.
+func (e Expr) Substring(start, length int) Expr {
+	return makeMany(substring, e, Lit(start), Lit(length))
+}
+
+// Trim is e, a string, without the white space at both ends, as Unicode defines it.
+func (e Expr) Trim() Expr { return make1(trim, e) }
+
+// TrimStart is e without the white space at its beginning; see Trim.
+func (e Expr) TrimStart() Expr { return make1(trimStart, e) }
+
+// TrimEnd is e without the white space at its end; see Trim.
+func (e Expr) TrimEnd() Expr { return make1(trimEnd, e) }
+
+// In is whether e equals one of the values, which are those of [Lit], or expressions. One
+// slice of values stands for its elements. It is null if e is null, and also if no value
+// equals e but one of them is null (nil), as in SQL. In of no values is false.
+//
+// Values of numbers, times and bools are looked up by a binary search, strings are
+// compared one after the other. A program holds about 400 numbers, or as many words of
+// eight bytes of strings: join with a table of the values if there are more.
+func (e Expr) In(values ...any) Expr {
+	arguments := []Expr{e}
+	for _, value := range elements(values) {
+		switch x := value.(type) {
+		case Expr:
+			arguments = append(arguments, x)
+		case nil:
+			arguments = append(arguments, Null(boolean)) // of any type
+		default:
+			arguments = append(arguments, Lit(value))
+		}
+	}
+	return makeMany(oneOf, arguments...)
+}
