@@ -10,7 +10,9 @@
 // several times after one warm-up; the fastest time is printed. It begins with the table
 // on the device and ends when the answer is there, on the device.
 //
-// bench/dbbenchmark/duckdb has DuckDB answer the same questions, in a separate module:
+// bench/dbbenchmark/duckdb asks DuckDB the same questions about the same data in the same run,
+// and compares the answers. It is a separate module:
 //
 //	cd bench/dbbenchmark/duckdb && go run . -rows 100000000
+//	cd bench/dbbenchmark/duckdb && go test .    # random aggregates, compared
 package main

@@ -31,7 +31,7 @@ const (
 
 // stateWords is the number of words of the states.
 var stateWords = [accumulatorKinds]int{
-	countRows: 1, sumIntegers: 2, sumDecimals: 3, multiply: 1, greatest: 1, firstGreatest: 2, sumFloats: sumWords,
+	countRows: 1, sumIntegers: 2, sumDecimals: 3, multiply: 1, greatest: 1, firstGreatest: 2, sumFloats: sumBins + sumBinCount,
 }
 
 // term is the product of values that sumFloats adds up.
@@ -58,7 +58,12 @@ type accumulator struct {
 	merges bool
 }
 
-func (a accumulator) words() int { return stateWords[a.kind] }
+func (a accumulator) words() int {
+	if a.kind == sumFloats && a.term != linear {
+		return sumBins + powerBinCount
+	}
+	return stateWords[a.kind]
+}
 
 // rowImage is the image of a row number, from which greatest finds the last row.
 func rowImage(row uint64) uint64 { return row + 1 }

@@ -120,7 +120,11 @@ func (f *finishing) onDevice(call *op.Call, out op.Buffers) error {
 			states[i] = f.states[i]
 		}
 	}
-	fields := append([]any{uint32(f.finish), uint32(f.is), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), uint32(f.words[0]), uint32(0), freedom}, states...)
+	words := uint32(0) // 4 bits for each state
+	for i, n := range f.words {
+		words |= uint32(n) << (4 * i)
+	}
+	fields := append([]any{uint32(f.finish), uint32(f.is), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), words, uint32(0), freedom}, states...)
 	return launchRows(call, "finish", "finish", (f.groups+63)/64*64, out.Values, out.Valid, uint64(f.groups), kernels.Struct(fields...))
 }
 

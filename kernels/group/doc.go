@@ -55,8 +55,9 @@
 // words of 64 bits at fixed exponents, of which a group keeps the four that begin with its
 // largest exponent. A sum of n values differs from the exact sum by less than n·2⁻⁸⁰ times
 // the largest magnitude, before it is rounded to float64 once. Up to 2³⁵ values of a group
-// can be added. Variances and other moments use such sums of powers and combine them with
-// some 100 bits: if the mean is a million times the spread, twelve digits are left.
+// can be added. Variances and other moments use such sums of powers, with a word more, and
+// combine them with some 100 bits: if the mean is a billion times the spread, twelve digits
+// of a variance are left, and equal values have the variance 0.
 // Powers beyond the range of float64 give infinities or NaN.
 //
 // # Equal values

@@ -13,16 +13,20 @@ import (
 // place, is divided at the multiples of binBits into pieces of binBits bits. A bin is the
 // sum of the pieces of one multiple, as a signed word: 2^35 of them cannot overflow it.
 // The state keeps the bins from the highest one that the largest exponent in the group can
-// reach down: three that hold all bits of the value with this exponent, and one more. It
-// drops the pieces of lower bins. There are no carries between bins before the end, so
+// reach down: three that hold all bits of the value with this exponent, and one more, or two
+// more for sums of products. It drops the pieces of lower bins. There are no carries between bins before the end, so
 // the bins that are kept do not depend on the order of the values, nor on how partial
 // states were merged.
 //
 // A sum of n values differs from the exact sum by less than n·2^−80 times the largest
-// magnitude, before it is rounded to float64 once.
+// magnitude, before it is rounded to float64 once; a sum of products by less than n·2^−108.
 const (
 	binBits     = 28
 	sumBinCount = 4
+	// sumPieceCount is the number of pieces of a value.
+	sumPieceCount = 3
+	// powerBinCount is the number of bins of sums of products, which have 106 bits.
+	powerBinCount = 5
 
 	// The words of a state: the number of the lowest bin of the value with the largest
 	// exponent plus 1, or 0 if all values are zero, infinite or NaN; which of these have
@@ -30,7 +34,6 @@ const (
 	sumTop   = 0
 	sumFlags = 1
 	sumBins  = 2
-	sumWords = sumBins + sumBinCount
 
 	flagNaN      = 1
 	flagPositive = 2
@@ -43,7 +46,7 @@ type pieces struct {
 	top   uint64
 	flags uint64
 	// piece has the pieces of this bin and of the two above, the highest first.
-	piece [sumBinCount - 1]uint64
+	piece [sumPieceCount]uint64
 }
 
 func piecesOf(x float64) (p pieces) {
@@ -67,7 +70,7 @@ func piecesOf(x float64) (p pieces) {
 	lowest, shift := place/binBits, place%binBits
 	low, high := significand<<shift, significand>>(64-shift)
 	p.top = lowest + 1
-	p.piece = [sumBinCount - 1]uint64{low>>(2*binBits) | high<<(64-2*binBits), low >> binBits & (1<<binBits - 1), low & (1<<binBits - 1)}
+	p.piece = [sumPieceCount]uint64{low>>(2*binBits) | high<<(64-2*binBits), low >> binBits & (1<<binBits - 1), low & (1<<binBits - 1)}
 	if image>>63 != 0 {
 		for i := range p.piece {
 			p.piece[i] = -p.piece[i]
@@ -86,7 +89,7 @@ func addFloat(state []uint64, x float64) {
 	raiseTop(state, p.top)
 	below := state[sumTop] - p.top
 	for i, piece := range p.piece {
-		if at := uint64(i) + below; at < sumBinCount {
+		if at := uint64(i) + below; at < uint64(len(state)-sumBins) {
 			state[sumBins+at] += piece
 		}
 	}
@@ -98,7 +101,7 @@ func raiseTop(state []uint64, top uint64) {
 		return
 	}
 	down := top - state[sumTop]
-	for i := sumBinCount - 1; i >= 0; i-- {
+	for i := len(state) - sumBins - 1; i >= 0; i-- {
 		moved := uint64(0)
 		if uint64(i) >= down {
 			moved = state[sumBins+uint64(i)-down]
@@ -116,8 +119,9 @@ func mergeFloats(state, other []uint64) {
 	}
 	raiseTop(state, other[sumTop])
 	below := state[sumTop] - other[sumTop]
-	for i := range uint64(sumBinCount) {
-		if at := i + below; at < sumBinCount {
+	bins := uint64(len(state) - sumBins)
+	for i := range bins {
+		if at := i + below; at < bins {
 			state[sumBins+at] += other[sumBins+i]
 		}
 	}
@@ -216,10 +220,11 @@ func (w wide) round(exponent int) (x float64, rest wide) {
 
 // sumOf returns the sum of a state in units of 2^exponent.
 func sumOf(state []uint64) (total wide, exponent int) {
-	for i := range sumBinCount {
-		total = total.add(signed(state[sumBins+i]).left(uint(binBits * (sumBinCount - 1 - i))))
+	bins := len(state) - sumBins
+	for i := range bins {
+		total = total.add(signed(state[sumBins+i]).left(uint(binBits * (bins - 1 - i))))
 	}
-	return total, binBits*(int(state[sumTop])-2) - 1074
+	return total, binBits*(int(state[sumTop])-1-(bins-sumPieceCount)) - 1074
 }
 
 // floatSum returns the sum of a state, rounded once, and the rest that the rounding

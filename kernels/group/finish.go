@@ -241,10 +241,20 @@ func (f *finishing) moment(states [][]uint64, n uint64) (x float64, enough bool)
 	return third / float64(second*math.Sqrt(second)), true
 }
 
-// scaledCovariance returns n·Σxy − Σx·Σy.
+// scaledCovariance returns n·Σxy − Σx·Σy. A difference that is not larger than the error of
+// the products is 0: equal values then have no variance, and their correlation is NaN.
 func scaledCovariance(xy, x, y double, n float64) double {
-	return xy.timesFloat(n).minus(x.times(y))
+	scaled, product := xy.timesFloat(n), x.times(y)
+	difference := scaled.minus(product)
+	if math.Abs(difference.high) <= float64(math.Abs(product.high)*covarianceError) {
+		return double{}
+	}
+	return difference
 }
+
+// covarianceError bounds the error of scaledCovariance, relative to its terms. Each product
+// has an error below 2⁻¹⁰², relative to its value.
+const covarianceError = 0x1p-100
 
 // tooLong is the smallest number of 39 digits.
 var tooLong = wide{0x98a224000000000, 0x4b3b4ca85a86c47a}

@@ -1,99 +1,120 @@
-// Duckdb has DuckDB answer the group-by questions of bench/dbbenchmark, with all processors of
-// the machine, for tables in memory with the same distributions. Each answer becomes a
-// table, as in DuckDB's own entry of db-benchmark; the fastest of three times is printed.
+// Duckdb answers the group-by questions of bench/dbbenchmark with gpuframe and with DuckDB,
+// on the same data and in the same run, compares the answers, and prints both times.
 //
-//	go run . -rows 100000000 -k 100
+//	go run . -rows 100000000                      # on the first GPU
+//	go run . -device host -rows 1000000 -threads 2 -na 5
+//
+// Both have the table in memory, and each answer becomes a table, as in DuckDB's own entry
+// of db-benchmark; the fastest time counts. Sums of floats of DuckDB depend on its threads:
+// they may differ by 10⁻⁹.
 //
 // It is a separate module because DuckDB's library has 56 MB.
 package main
 
 import (
-	"database/sql"
+	"context"
 	"errors"
 	"flag"
 	"fmt"
 	"log"
 	"time"
 
-	_ "github.com/duckdb/duckdb-go/v2"
+	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/groupby"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
-var questions = []struct{ name, text string }{
-	{"q1", "select id1, sum(v1) from x group by id1"},
-	{"q2", "select id1, id2, sum(v1) from x group by id1, id2"},
-	{"q3", "select id3, sum(v1), avg(v3) from x group by id3"},
-	{"q4", "select id4, avg(v1), avg(v2), avg(v3) from x group by id4"},
-	{"q5", "select id6, sum(v1), sum(v2), sum(v3) from x group by id6"},
-	{"q6", "select id4, id5, quantile_cont(v3, 0.5), stddev(v3) from x group by id4, id5"},
-	{"q7", "select id3, max(v1) - min(v2) from x group by id3"},
-	{"q8", "select id6, unnest(max(v3, 2)) from x where v3 is not null group by id6"},
-	{"q9", "select id2, id4, power(corr(v1, v2), 2) from x group by id2, id4"},
-	{"q10", "select id1, id2, id3, id4, id5, id6, sum(v3), count(*) from x group by all"},
-}
-
 func main() {
-	rows := flag.Int64("rows", 10_000_000, "rows of the table")
-	k := flag.Int64("k", 100, "groups of the small keys")
+	var d groupby.Data
+	d.Flags()
+	name := flag.String("device", "", "device of gpuframe; empty for the first GPU, or the host")
 	threads := flag.Int("threads", 0, "threads of DuckDB; 0 for all processors")
+	rounds := flag.Int("rounds", 3, "times that a question runs; the fastest is printed")
 	flag.Parse()
-	if err := run(*rows, *k, *threads); err != nil {
+	if err := run(context.Background(), *name, d, *threads, *rounds); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(rows, k int64, threads int) (err error) {
-	db, err := sql.Open("duckdb", "")
+func run(ctx context.Context, name string, d groupby.Data, threads, rounds int) (err error) {
+	dev, err := device.Open(name)
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	db.SetMaxOpenConns(1) // settings belong to a connection
-	if threads > 0 {
-		if _, err := db.Exec(fmt.Sprintf("set threads=%d", threads)); err != nil {
-			return err
-		}
-	}
-	var version string
-	if err := db.QueryRow("select version() || ', ' || current_setting('threads') || ' threads'").Scan(&version); err != nil {
+	defer func() { err = errors.Join(err, dev.Close()) }()
+	mgr, err := memory.NewManager(dev, memory.Options{})
+	if err != nil {
 		return err
 	}
-	fmt.Printf("# DuckDB %s, %d rows, K = %d\n", version, rows, k)
-	for _, text := range []string{"select setseed(0.42)", fmt.Sprintf(`create table x as select
-		printf('id%%03d', 1 + floor(random()*%[2]d)::int) id1,
-		printf('id%%03d', 1 + floor(random()*%[2]d)::int) id2,
-		printf('id%%010d', 1 + floor(random()*%[3]d)::int) id3,
-		(1 + floor(random()*%[2]d))::int id4, (1 + floor(random()*%[2]d))::int id5, (1 + floor(random()*%[3]d))::int id6,
-		(1 + floor(random()*5))::int v1, (1 + floor(random()*15))::int v2, round(random()*100, 6) v3
-		from range(%[1]d)`, rows, k, max(rows/k, 1))} {
-		if _, err := db.Exec(text); err != nil {
-			return err
-		}
+	defer func() { err = errors.Join(err, mgr.Close()) }()
+	p, err := openPeer(threads)
+	if err != nil {
+		return err
 	}
-	total := time.Duration(0)
-	for _, q := range questions {
-		best, err := answer(db, q.text)
-		if err != nil {
-			return fmt.Errorf("%s: %w", q.name, err)
-		}
-		total += best
-		fmt.Printf("%-4s %10.3f ms\n", q.name, float64(best.Nanoseconds())/1e6)
+	defer func() { err = errors.Join(err, p.close()) }()
+	version, err := p.version()
+	if err != nil {
+		return err
 	}
-	fmt.Printf("all  %10.3f ms\n", float64(total.Nanoseconds())/1e6)
-	return nil
+	fmt.Printf("# %s; DuckDB %s; %v\n", dev, version, d)
+	record := d.Generate()
+	x, err := buffer.FromRecord(mgr, record)
+	err = errors.Join(err, p.load(ctx, "x", record))
+	record.Release()
+	if err != nil {
+		return errors.Join(err, x.Release())
+	}
+	defer func() { err = errors.Join(err, x.Release()) }()
+	return compareQuestions(ctx, x, mgr, p, rounds)
 }
 
-// answer returns the fastest time of three.
-func answer(db *sql.DB, text string) (best time.Duration, err error) {
-	best = 1 << 62
-	for range 3 {
-		if _, err := db.Exec("drop table if exists answer"); err != nil {
-			return 0, err
+// compareQuestions prints a line for each question.
+func compareQuestions(ctx context.Context, x *buffer.Buffer, mgr *memory.Manager, p *peer, rounds int) error {
+	var ours, theirs time.Duration
+	var failures []error
+	for _, q := range groupby.Questions {
+		mine, groups, err := q.Measure(ctx, x, mgr, rounds)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.Name, err)
 		}
-		begin := time.Now()
-		if _, err := db.Exec("create table answer as " + text); err != nil {
-			return 0, err
+		other, err := p.measure(q.SQL, rounds)
+		if err != nil {
+			return fmt.Errorf("%s: DuckDB: %w", q.Name, err)
 		}
-		best = min(best, time.Since(begin))
+		verdict := "equal"
+		if err := compareAnswers(ctx, q, x, p); err != nil {
+			verdict = "DIFFERENT"
+			failures = append(failures, err)
+		}
+		ours, theirs = ours+mine, theirs+other
+		fmt.Printf("%-4s %-28s %10.3f ms %10.3f ms %8.2f × %10d groups, %s\n", q.Name, q.Text, milliseconds(mine), milliseconds(other), ratio(other, mine), groups, verdict)
 	}
-	return best, nil
+	fmt.Printf("all  %39.3f ms %10.3f ms %8.2f ×\n", milliseconds(ours), milliseconds(theirs), ratio(theirs, ours))
+	return errors.Join(failures...)
+}
+
+func milliseconds(d time.Duration) float64 { return float64(d.Nanoseconds()) / 1e6 }
+
+func ratio(a, b time.Duration) float64 { return float64(a) / float64(b) }
+
+// compareAnswers compares the answers to a question.
+func compareAnswers(ctx context.Context, q groupby.Question, x *buffer.Buffer, p *peer) error {
+	answer, err := q.Answer(ctx, x)
+	if err != nil {
+		return err
+	}
+	record, err := answer.Record(ctx)
+	if err = errors.Join(err, answer.Release()); err != nil {
+		return err
+	}
+	defer record.Release()
+	theirs, err := p.answer(q.SQL, len(q.Keys))
+	if err != nil {
+		return err
+	}
+	if found := answersOf(record, len(q.Keys), true).difference(theirs); found != "" {
+		return fmt.Errorf("%s: %s", q.Name, found)
+	}
+	return nil
 }

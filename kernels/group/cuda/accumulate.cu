@@ -57,11 +57,11 @@ DEVICE void raise(u64 *word, u64 x) {
         __nvvm_atom_max_gen_ull((unsigned long long *)word, x);
 }
 
-// State is the words of a state, stride words apart, and the greatest value that stage 0
-// has found.
+// State is the words of a state, stride words apart, its number of bins if it is a sum of
+// floats, and the greatest value that stage 0 has found.
 struct State {
     u64 *words;
-    u32 stride;
+    u32 stride, bins;
     u64 found;
 
     METHOD u64 *word(u32 i) const { return words + i * stride; }
@@ -111,8 +111,8 @@ DEVICE void add_float(const State &s, u32 stage, f64 x) {
         return;
     const u64 below = s.found - p.top;
 #pragma unroll
-    for (u32 i = 0; i < sum_bins - 1; i++)
-        if (i + below < sum_bins && p.piece[i] != 0)
+    for (u32 i = 0; i < sum_pieces; i++)
+        if (i + below < s.bins && p.piece[i] != 0)
             add_to(s.word(sum_first_bin + i + (u32)below), p.piece[i]);
 }
 
@@ -173,8 +173,8 @@ static inline __device__ void merge(const State &s, u32 stage, u32 kind, const u
         __nvvm_atom_or_gen_ll((long long *)s.word(sum_flags), (long long)flags);
     if (top == 0)
         return;
-    for (u32 i = 0; i < sum_bins; i++)
-        if (const u64 bin = other[(sum_first_bin + i) * stride]; i + below < sum_bins && bin != 0)
+    for (u32 i = 0; i < s.bins; i++)
+        if (const u64 bin = other[(sum_first_bin + i) * stride]; i + below < s.bins && bin != 0)
             add_to(s.word(sum_first_bin + i + (u32)below), bin);
 }
 
@@ -270,9 +270,9 @@ accumulate(const u32 *numbers, const i64 *rows, i64 capacity, const i64 *groups,
             u64 *const global = r.states + (u64)number * r.words;
             const u64 found = stage == 1 && r.kind >= first_greatest ? *global : 0;
             if (slot != no_group)
-                add_row(State{slots_shared + (slot * words + r.offset) * copies + copy, copies, found}, stage, r, row);
+                add_row(State{slots_shared + (slot * words + r.offset) * copies + copy, copies, r.words - sum_first_bin, found}, stage, r, row);
             else
-                add_row(State{global, 1, found}, stage, r, row);
+                add_row(State{global, 1, r.words - sum_first_bin, found}, stage, r, row);
         }
     }
     synchronize_block();
@@ -287,7 +287,7 @@ accumulate(const u32 *numbers, const i64 *rows, i64 capacity, const i64 *groups,
             const Reader &r = batch.reader[a];
             u64 *const global = r.states + (u64)owner * r.words;
             const u64 found = stage == 1 && r.kind >= first_greatest ? *global : 0;
-            merge(State{global, 1, found}, stage, r.kind, slots_shared + (of * words + r.offset) * copies + i % copies, copies, true);
+            merge(State{global, 1, r.words - sum_first_bin, found}, stage, r.kind, slots_shared + (of * words + r.offset) * copies + i % copies, copies, true);
         }
     }
 }

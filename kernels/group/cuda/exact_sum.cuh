@@ -8,14 +8,14 @@ DEVICE f64 add(f64 a, f64 b) { return __nvvm_add_rn_d(a, b); }
 DEVICE f64 subtract(f64 a, f64 b) { return __nvvm_add_rn_d(a, -b); }
 DEVICE f64 multiply(f64 a, f64 b) { return __nvvm_mul_rn_d(a, b); }
 
-static constexpr u32 bin_bits = 28, sum_bins = 4, sum_top = 0, sum_flags = 1, sum_first_bin = 2, sum_words = sum_first_bin + sum_bins;
+static constexpr u32 bin_bits = 28, sum_pieces = 3, sum_top = 0, sum_flags = 1, sum_first_bin = 2;
 static constexpr u64 flag_nan = 1, flag_positive = 2, flag_negative = 4;
 
 // Pieces is a float64 as pieces. top is the number of the lowest piece plus 1, or 0
 // without pieces. piece has the pieces of this bin and of the two above, the highest first.
 struct Pieces {
     u64 top, flags;
-    u64 piece[sum_bins - 1];
+    u64 piece[sum_pieces];
 };
 
 DEVICE Pieces pieces_of(f64 x) {
@@ -163,18 +163,19 @@ DEVICE Double times(Double a, f64 x) { return times(a, Double{x, 0}); }
 
 DEVICE bool is_finite(f64 x) { return (__builtin_bit_cast(u64, x) >> 52 & 0x7ff) != 0x7ff; }
 
-// float_sum returns the sum of a state, rounded once, and the rest that the rounding
-// dropped.
-static inline __device__ __attribute__((noinline)) Double float_sum(const u64 *state) {
+// float_sum returns the sum of a state of some words, rounded once, and the rest that the
+// rounding dropped.
+static inline __device__ __attribute__((noinline)) Double float_sum(const u64 *state, u32 words) {
     const u64 flags = state[sum_flags];
     if ((flags & flag_nan) != 0 || (flags & (flag_positive | flag_negative)) == (flag_positive | flag_negative))
         return Double{__builtin_bit_cast(f64, 0x7ff8000000000000ull), 0};
     if (flags != 0)
         return Double{__builtin_bit_cast(f64, (flags & flag_positive) != 0 ? 0x7ffull << 52 : 0xfffull << 52), 0};
     Wide total = wide(0, 0, 0);
-    for (u32 i = 0; i < sum_bins; i++)
-        total = sum_of(total, left(with_sign(state[sum_first_bin + i]), bin_bits * (sum_bins - 1 - i)));
-    const i32 exponent = (i32)bin_bits * ((i32)state[sum_top] - 2) - 1074;
+    const u32 bins = words - sum_first_bin;
+    for (u32 i = 0; i < bins; i++)
+        total = sum_of(total, left(with_sign(state[sum_first_bin + i]), bin_bits * (bins - 1 - i)));
+    const i32 exponent = (i32)bin_bits * ((i32)state[sum_top] - 1 - (i32)(bins - sum_pieces)) - 1074;
     const f64 high = rounded(total, exponent), low = rounded(total, exponent);
     return Double{high, low};
 }

@@ -10,11 +10,13 @@ enum Finish : u32 {
 };
 
 // Finishing is the last step of an aggregate. The last state counts the values if counted
-// is set.
+// is set. lengths has 4 bits for the number of words of each state.
 struct Finishing {
-    u32 finish, form, is_signed, least, counted, states, first_words, padding;
+    u32 finish, form, is_signed, least, counted, states, lengths, padding;
     u64 freedom;
     const u64 *state[most_states];
+
+    METHOD u32 words(u32 i) const { return lengths >> 4 * i & 0xf; }
 };
 
 struct Value {
@@ -24,15 +26,19 @@ struct Value {
 
 DEVICE u64 real_bits(f64 x) { return x == x ? __builtin_bit_cast(u64, x) : nan_f64; }
 
-// scaled_covariance returns n·Σxy − Σx·Σy.
-DEVICE Double scaled_covariance(Double xy, Double x, Double y, f64 n) { return minus(times(xy, n), times(x, y)); }
+// scaled_covariance returns n·Σxy − Σx·Σy, or 0 if that is not larger than the error of the
+// products.
+DEVICE Double scaled_covariance(Double xy, Double x, Double y, f64 n) {
+    const Double scaled = times(xy, n), product = times(x, y), difference = minus(scaled, product);
+    return __builtin_fabs(difference.high) <= multiply(__builtin_fabs(product.high), 0x1p-100) ? Double{0, 0} : difference;
+}
 
 // moment returns a result of sums of powers.
 DEVICE Value moment(const Finishing &f, u64 group, u64 n) {
     const f64 count = (f64)n;
     Double sum[5];
     for (u32 i = 0; i < 5; i++)
-        sum[i] = i + 1 < f.states ? float_sum(f.state[i] + sum_words * group) : Double{0, 0};
+        sum[i] = i + 1 < f.states ? float_sum(f.state[i] + f.words(i) * group, f.words(i)) : Double{0, 0};
     if (f.finish == finish_correlation) {
         const f64 xy = scaled_covariance(sum[2], sum[0], sum[1], count).high, xx = scaled_covariance(sum[3], sum[0], sum[0], count).high,
                   yy = scaled_covariance(sum[4], sum[1], sum[1], count).high;
@@ -108,7 +114,7 @@ DEVICE u64 extreme(const Finishing &f, u64 image) {
 }
 
 DEVICE Value value_of(const Finishing &f, u64 group) {
-    const u64 *const first = f.state[0] + f.first_words * group;
+    const u64 *const first = f.state[0] + f.words(0) * group;
     const u64 n = f.counted != 0 ? f.state[f.states - 1][group] : 1;
     if (n == 0)
         return Value{0, 0, false};
@@ -127,11 +133,11 @@ DEVICE Value value_of(const Finishing &f, u64 group) {
         const Wide mean = mean_decimal(wide(first[0], first[1], first[2]), n);
         return Value{mean.word[0], mean.word[1], true};
     }
-    case finish_float: return Value{real_bits(float_sum(first).high), 0, true};
-    case finish_mean_float: return Value{real_bits(float_sum(first).high / (f64)n), 0, true};
+    case finish_float: return Value{real_bits(float_sum(first, f.words(0)).high), 0, true};
+    case finish_mean_float: return Value{real_bits(float_sum(first, f.words(0)).high / (f64)n), 0, true};
     case finish_row: {
-        const u64 image = first[f.first_words - 1];
-        return Value{(f.first_words == 2 || f.least != 0 ? ~image : image) - 1, 0, image != 0};
+        const u64 image = first[f.words(0) - 1];
+        return Value{(f.words(0) == 2 || f.least != 0 ? ~image : image) - 1, 0, image != 0};
     }
     }
     return moment(f, group, n);

@@ -1,6 +1,9 @@
-package main
+// Package groupby has the data and the questions of db-benchmark's task groupby, for
+// bench/dbbenchmark and its module with DuckDB.
+package groupby
 
 import (
+	"flag"
 	"fmt"
 	"math"
 	"math/rand/v2"
@@ -11,17 +14,31 @@ import (
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 )
 
-// data describes a table: G1_{rows}_{k}_{nulls}_{sorted} of the benchmark.
-type data struct {
-	rows, k int
-	// nulls is the percentage of nulls among the distinct ids, and among the values.
-	nulls  int
-	sorted bool
-	seed   uint64
+// Data describes a table: G1_{rows}_{k}_{nulls}_{sorted} of the benchmark.
+type Data struct {
+	Rows, K int
+	// Nulls is the percentage of nulls among the distinct ids, and among the values.
+	Nulls  int
+	Sorted bool
+	Seed   uint64
 }
 
-// schema is that of the benchmark's table x.
-var schema = arrow.NewSchema([]arrow.Field{
+// Flags adds flags for the fields.
+func (d *Data) Flags() {
+	flag.IntVar(&d.Rows, "rows", 10_000_000, "rows of the table")
+	flag.IntVar(&d.K, "k", 100, "groups of the small keys")
+	flag.IntVar(&d.Nulls, "na", 0, "percentage of nulls")
+	flag.BoolVar(&d.Sorted, "sorted", false, "sort the rows by id1 to id6")
+	flag.Uint64Var(&d.Seed, "seed", 1, "seed of the data")
+}
+
+// String describes the table.
+func (d Data) String() string {
+	return fmt.Sprintf("%d rows, K = %d, %d %% nulls, sorted: %v", d.Rows, d.K, d.Nulls, d.Sorted)
+}
+
+// Schema is that of the benchmark's table x.
+var Schema = arrow.NewSchema([]arrow.Field{
 	{Name: "id1", Type: arrow.BinaryTypes.String, Nullable: true},
 	{Name: "id2", Type: arrow.BinaryTypes.String, Nullable: true},
 	{Name: "id3", Type: arrow.BinaryTypes.String, Nullable: true},
@@ -41,14 +58,14 @@ const missing = 0
 // row is the ids of a row.
 type row [ids]int32
 
-// generate makes the table. The caller releases it.
-func (d data) generate() arrow.Record {
-	r := rand.New(rand.NewPCG(d.seed, 108))
-	rows := make([]row, d.rows)
+// Generate makes the table. The caller releases it.
+func (d Data) Generate() arrow.Record {
+	r := rand.New(rand.NewPCG(d.Seed, 108))
+	rows := make([]row, d.Rows)
 	for i := range ids {
-		distinct := d.k
+		distinct := d.K
 		if i%3 == 2 { // id3 and id6
-			distinct = max(d.rows/d.k, 1)
+			distinct = max(d.Rows/d.K, 1)
 		}
 		nulls := d.nullIDs(r, distinct)
 		for j := range rows {
@@ -59,12 +76,12 @@ func (d data) generate() arrow.Record {
 			rows[j][i] = id
 		}
 	}
-	if d.sorted {
+	if d.Sorted {
 		slices.SortFunc(rows, func(a, b row) int { return slices.Compare(a[:], b[:]) })
 	}
-	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
+	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, Schema)
 	defer builder.Release()
-	builder.Reserve(d.rows)
+	builder.Reserve(d.Rows)
 	for i := range ids {
 		d.appendIDs(builder.Field(i), i, rows)
 	}
@@ -73,17 +90,17 @@ func (d data) generate() arrow.Record {
 }
 
 // nullIDs draws the ids that are null.
-func (d data) nullIDs(r *rand.Rand, distinct int) map[int32]bool {
+func (d Data) nullIDs(r *rand.Rand, distinct int) map[int32]bool {
 	nulls := map[int32]bool{}
 	for id := range distinct {
-		if d.nulls > 0 && r.IntN(100) < d.nulls {
+		if d.Nulls > 0 && r.IntN(100) < d.Nulls {
 			nulls[int32(1+id)] = true
 		}
 	}
 	return nulls
 }
 
-func (d data) appendIDs(to array.Builder, number int, rows []row) {
+func (d Data) appendIDs(to array.Builder, number int, rows []row) {
 	if integers, ok := to.(*array.Int32Builder); ok {
 		for i := range rows {
 			if id := rows[i][number]; id == missing {
@@ -110,11 +127,11 @@ func (d data) appendIDs(to array.Builder, number int, rows []row) {
 	}
 }
 
-func (d data) appendValues(builder *array.RecordBuilder, r *rand.Rand) {
-	isNull := func() bool { return d.nulls > 0 && r.IntN(100) < d.nulls }
+func (d Data) appendValues(builder *array.RecordBuilder, r *rand.Rand) {
+	isNull := func() bool { return d.Nulls > 0 && r.IntN(100) < d.Nulls }
 	for i, most := range []int32{5, 15} {
 		to := builder.Field(ids + i).(*array.Int32Builder)
-		for range d.rows {
+		for range d.Rows {
 			if value := 1 + r.Int32N(most); isNull() {
 				to.AppendNull()
 			} else {
@@ -123,7 +140,7 @@ func (d data) appendValues(builder *array.RecordBuilder, r *rand.Rand) {
 		}
 	}
 	to := builder.Field(ids + 2).(*array.Float64Builder)
-	for range d.rows {
+	for range d.Rows {
 		if value := math.Round(r.Float64()*100*1e6) / 1e6; isNull() {
 			to.AppendNull()
 		} else {

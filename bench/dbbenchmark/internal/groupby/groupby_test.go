@@ -1,4 +1,4 @@
-package main
+package groupby_test
 
 import (
 	"fmt"
@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	"github.com/stretchr/testify/require"
 
+	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/groupby"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/columntest"
@@ -22,19 +23,19 @@ import (
 func TestAnswers(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
-		for i, d := range []data{{rows: 1000, k: 10, seed: 1}, {rows: 1000, k: 5, nulls: 5, seed: 2}, {rows: 600, k: 2, nulls: 5, sorted: true, seed: 3}} {
+		for i, d := range []groupby.Data{{Rows: 1000, K: 10, Seed: 1}, {Rows: 1000, K: 5, Nulls: 5, Seed: 2}, {Rows: 600, K: 2, Nulls: 5, Sorted: true, Seed: 3}} {
 			if testing.Short() && devicetest.Emulated(dev) {
 				if i != 1 {
 					continue
 				}
-				d.rows = 300
+				d.Rows = 300
 			}
-			record := d.generate()
+			record := d.Generate()
 			x, err := buffer.FromRecord(mgr, record)
 			require.NoError(t, err)
-			for _, q := range questions {
-				t.Run(fmt.Sprintf("%+v/%s", d, q.name), func(t *testing.T) {
-					answer, err := q.answer(t.Context(), x)
+			for _, q := range groupby.Questions {
+				t.Run(fmt.Sprintf("%+v/%s", d, q.Name), func(t *testing.T) {
+					answer, err := q.Answer(t.Context(), x)
 					require.NoError(t, err)
 					compareAnswer(t, q, record, columntest.Fetch(t, answer))
 				})
@@ -47,17 +48,17 @@ func TestAnswers(t *testing.T) {
 
 // TestRules checks the distributions of the data.
 func TestRules(t *testing.T) {
-	d := data{rows: 20_000, k: 100, nulls: 5, sorted: true, seed: 4}
-	record := d.generate()
+	d := groupby.Data{Rows: 20_000, K: 100, Nulls: 5, Sorted: true, Seed: 4}
+	record := d.Generate()
 	defer record.Release()
-	again := d.generate()
+	again := d.Generate()
 	defer again.Release()
 	require.True(t, array.RecordEqual(record, again), "the same seed makes the same table")
 	for i, want := range []int{100, 100, 200, 100, 100, 200} {
 		distinct, _ := columntest.Distinct(columntest.Texts(record.Column(i)))
 		require.InDelta(t, want, len(distinct), float64(want)/5, "id%d", 1+i)
 	}
-	for i := ids; i < int(record.NumCols()); i++ {
+	for i := 6; i < int(record.NumCols()); i++ {
 		require.InDelta(t, 0.05, float64(record.Column(i).NullN())/20_000, 0.01)
 	}
 	texts := slices.DeleteFunc(columntest.Texts(record.Column(0)), func(text string) bool { return text == columntest.Null })
@@ -66,22 +67,22 @@ func TestRules(t *testing.T) {
 }
 
 // compareAnswer compares an answer with the model, group by group.
-func compareAnswer(t *testing.T, q question, x, answer arrow.Record) {
+func compareAnswer(t *testing.T, q groupby.Question, x, answer arrow.Record) {
 	t.Helper()
 	rows := map[string][]int{}
-	keys := textsOf(x, q.keys)
+	keys := textsOf(x, q.Keys)
 	for row, key := range keys {
-		if q.name == "q8" && x.Column(8).IsNull(row) {
+		if q.Name == "q8" && x.Column(8).IsNull(row) {
 			continue
 		}
 		rows[key] = append(rows[key], row)
 	}
 	require.EqualValues(t, len(rows), answer.NumRows())
-	for i, key := range textsOf(answer, q.keys) {
-		want := model(q.name, x, rows[key])
+	for i, key := range textsOf(answer, q.Keys) {
+		want := model(q.Name, x, rows[key])
 		for j, value := range want {
-			c := answer.Column(len(q.keys) + j)
-			require.NotNil(t, rows[key], "%s: %s", q.name, key)
+			c := answer.Column(len(q.Keys) + j)
+			require.NotNil(t, rows[key], "%s: %s", q.Name, key)
 			if list, ok := c.(*array.List); ok {
 				begin, end := list.ValueOffsets(i)
 				require.Equal(t, value, list.ListValues().(*array.Float64).Float64Values()[begin:end])
@@ -93,10 +94,10 @@ func compareAnswer(t *testing.T, q question, x, answer arrow.Record) {
 			}
 			expected := value.(float64)
 			if expected != expected {
-				require.True(t, got != got, "%s: %s of %s is %v", q.name, answer.ColumnName(len(q.keys)+j), key, got)
+				require.True(t, got != got, "%s: %s of %s is %v", q.Name, answer.ColumnName(len(q.Keys)+j), key, got)
 				continue
 			}
-			require.InDelta(t, expected, got, 1e-9*max(1, math.Abs(expected)), "%s: %s of %s", q.name, answer.ColumnName(len(q.keys)+j), key)
+			require.InDelta(t, expected, got, 1e-9*max(1, math.Abs(expected)), "%s: %s of %s", q.Name, answer.ColumnName(len(q.Keys)+j), key)
 		}
 	}
 }
