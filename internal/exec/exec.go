@@ -102,6 +102,8 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 		return &once{stage: base, make: window(base, n)}, nil
 	case *plan.Sort:
 		return &once{stage: base, make: sort(base, n)}, nil
+	case *plan.Join:
+		return &joining{stage: base, of: n}, nil
 	}
 	return nil, fmt.Errorf("no execution of %T: %w", base.node, device.ErrNotSupported)
 }
@@ -171,17 +173,24 @@ func (o *once) Next(ctx context.Context) (*buffer.Buffer, error) {
 	}
 	o.done = true
 	made, err := o.make(ctx)
+	return made, o.failed(unended(err))
+}
+
+// unended makes another error of io.EOF, where it is not the end of a reader.
+func unended(err error) error {
 	if err == io.EOF {
-		err = io.ErrUnexpectedEOF
+		return io.ErrUnexpectedEOF
 	}
-	return made, o.failed(err)
+	return err
 }
 
 // releasing releases tables and, if that fails or something failed before, the result.
 func releasing(made *buffer.Buffer, err error, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
 	failures := []error{err}
 	for _, t := range tables {
-		failures = append(failures, t.Release())
+		if t != nil {
+			failures = append(failures, t.Release())
+		}
 	}
 	if err = errors.Join(failures...); err == nil {
 		return made, nil

@@ -9,43 +9,13 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/join"
 )
-
-// JoinKind selects the rows that a join yields.
-type JoinKind uint8
-
-const (
-	// Inner yields the pairs of rows that match.
-	Inner JoinKind = iota
-	// Left also yields the left rows without a match, with nulls for the right columns.
-	Left
-	// Right also yields the right rows without a match.
-	Right
-	// Full also yields the rows of both sides without a match.
-	Full
-	// Semi yields the left rows that have a match, once.
-	Semi
-	// Anti yields the left rows that have none.
-	Anti
-	// Cross yields all pairs.
-	Cross
-	joinKinds
-)
-
-var joinNames = [joinKinds]string{"inner", "left", "right", "full", "semi", "anti", "cross"}
-
-// String returns the name: "inner".
-func (k JoinKind) String() string {
-	if k < joinKinds {
-		return joinNames[k]
-	}
-	return fmt.Sprintf("JoinKind(%d)", uint8(k))
-}
 
 // keepsLeft reports whether left rows without a match are in the result, keepsRight the
 // same of right rows.
-func (k JoinKind) keepsLeft() bool  { return k == Left || k == Full }
-func (k JoinKind) keepsRight() bool { return k == Right || k == Full }
+func keepsLeft(k join.Kind) bool  { return k == join.Left || k == join.Full }
+func keepsRight(k join.Kind) bool { return k == join.Right || k == join.Full }
 
 // JoinKey is a pair of expressions, over the left and the right columns, whose values are
 // equal in rows that match.
@@ -69,7 +39,7 @@ func (k JoinKey) String() string {
 
 // JoinOptions describe a join.
 type JoinOptions struct {
-	Kind JoinKind
+	Kind join.Kind
 	Keys []JoinKey
 	// Where is a further condition on rows that match, over the columns of an inner join's
 	// result. It may be the zero Expr.
@@ -82,8 +52,8 @@ type JoinOptions struct {
 	LeftOrder bool
 }
 
-// DefaultSuffix is the suffix of right columns without one in the options.
-const DefaultSuffix = "_right"
+// defaultSuffix is the suffix of right columns without one in the options.
+const defaultSuffix = "_right"
 
 // Join yields the rows of two inputs that match: the left columns, then the right ones but
 // for keys of the same name.
@@ -100,7 +70,7 @@ type Join struct {
 // NewJoin makes a join.
 func NewJoin(left, right Node, options JoinOptions) (*Join, error) {
 	if options.Suffix == "" {
-		options.Suffix = DefaultSuffix
+		options.Suffix = defaultSuffix
 	}
 	options.Keys = slices.Clone(options.Keys)
 	j := &Join{left: left, right: right, options: options, fromRight: map[string]string{}}
@@ -127,11 +97,11 @@ func NewJoin(left, right Node, options JoinOptions) (*Join, error) {
 // check refuses keys that do not fit.
 func (j *Join) check() error {
 	switch {
-	case j.options.Kind >= joinKinds:
+	case j.options.Kind > join.Cross:
 		return fmt.Errorf("unknown kind of join %d: %w", j.options.Kind, device.ErrInvalidValue)
-	case j.options.Kind == Cross && len(j.options.Keys) > 0:
+	case j.options.Kind == join.Cross && len(j.options.Keys) > 0:
 		return fmt.Errorf("a cross join has no keys: %w", device.ErrInvalidValue)
-	case j.options.Kind != Cross && len(j.options.Keys) == 0:
+	case j.options.Kind != join.Cross && len(j.options.Keys) == 0:
 		return fmt.Errorf("no key is given: name the columns that are equal, or make a cross join: %w", device.ErrInvalidValue)
 	}
 	for _, k := range j.options.Keys {
@@ -172,7 +142,7 @@ func (j *Join) name() {
 	taken := map[string]bool{}
 	for i := range left {
 		taken[left[i].Name] = true
-		left[i].Nullable = left[i].Nullable || j.options.Kind.keepsRight()
+		left[i].Nullable = left[i].Nullable || keepsRight(j.options.Kind)
 	}
 	keys := map[string]bool{}
 	for _, k := range j.options.Keys {
@@ -186,16 +156,17 @@ func (j *Join) name() {
 			continue
 		}
 		from := f.Name
-		if taken[f.Name] {
+		for taken[f.Name] {
 			f.Name += j.options.Suffix
 		}
+		taken[f.Name] = true
 		j.fromRight[f.Name] = from
 		all = append(all, f)
-		f.Nullable = f.Nullable || j.options.Kind.keepsLeft()
+		f.Nullable = f.Nullable || keepsLeft(j.options.Kind)
 		result = append(result, f)
 	}
 	j.both = arrow.NewSchema(all, nil)
-	if j.options.Kind == Semi || j.options.Kind == Anti {
+	if j.options.Kind == join.Semi || j.options.Kind == join.Anti {
 		result = result[:len(left)]
 	}
 	j.schema = arrow.NewSchema(result, nil)
@@ -214,6 +185,19 @@ func (j *Join) WithInputs(inputs ...Node) (Node, error) {
 
 // Options returns the options.
 func (j *Join) Options() JoinOptions { return j.options }
+
+// On returns the keys for package join.
+func (j *Join) On() []join.On {
+	list := make([]join.On, len(j.options.Keys))
+	for i, k := range j.options.Keys {
+		if name, ok := k.shared(); ok {
+			list[i] = join.On{Left: name, Right: name}
+		} else {
+			list[i] = join.On{LeftExpr: k.Left, RightExpr: k.Right}
+		}
+	}
+	return list
+}
 
 // String implements [Node].
 func (j *Join) String() string {
@@ -238,12 +222,12 @@ func (j *Join) estimate() Size {
 		return Size{Rows: -1}
 	}
 	switch j.options.Kind {
-	case Cross:
+	case join.Cross:
 		if right.Rows > 0 && left.Rows > (1<<62)/right.Rows {
 			return Size{Rows: 1 << 62}
 		}
 		return Size{Rows: left.Rows * right.Rows, Exact: left.Exact && right.Exact}
-	case Semi, Anti:
+	case join.Semi, join.Anti:
 		return Size{Rows: (left.Rows + 1) / 2}
 	}
 	return Size{Rows: max(left.Rows, right.Rows)}
