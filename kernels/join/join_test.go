@@ -149,6 +149,9 @@ func checkTable(t *testing.T, a, b *side, kinds []keyKind, o join.Options) {
 	t.Helper()
 	result, err := join.Tables(t.Context(), a.table, b.table, keysOf(o, kinds), o)
 	require.NoError(t, err, "%+v", o)
+	schema, err := join.Schema(a.table.Schema(), b.table.Schema(), keysOf(o, kinds), o)
+	require.NoError(t, err)
+	require.True(t, schema.Equal(result.Schema()), "planned %v, got %v", schema, result.Schema())
 	record := columntest.Fetch(t, result)
 	want := model(a, b, o, byRight(a, b, o))
 	require.EqualValues(t, len(want), record.NumRows())
@@ -243,6 +246,10 @@ func TestRefusals(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			_, err := join.Tables(t.Context(), a.table, b.table, c.on, c.o)
 			require.ErrorContains(t, err, "join: ")
+			if c.is != join.ErrTooManyRows {
+				_, planned := join.Schema(a.table.Schema(), b.table.Schema(), c.on, c.o)
+				require.ErrorContains(t, planned, "join: schema: ")
+			}
 			require.ErrorContains(t, err, c.says)
 			if c.is != nil {
 				require.ErrorIs(t, err, c.is)

@@ -96,12 +96,20 @@ func (o On) columns(ctx context.Context, left, right *buffer.Buffer, options ker
 	return a, b, nil
 }
 
+// checkOne refuses a key with both a name and an expression.
+func checkOne(side, name string, e expr.Expr) error {
+	if name != "" && !e.IsZero() {
+		return fmt.Errorf("the %s side has both a column and an expression, expected one: %w", side, device.ErrInvalidValue)
+	}
+	return nil
+}
+
 // keyColumn returns the column of a key, with a reference for the caller.
 func keyColumn(ctx context.Context, side string, table *buffer.Buffer, name string, e expr.Expr, options kernels.Options) (*column.Column, error) {
+	if err := checkOne(side, name, e); err != nil {
+		return nil, err
+	}
 	if !e.IsZero() {
-		if name != "" {
-			return nil, fmt.Errorf("the %s side has both a column and an expression, expected one: %w", side, device.ErrInvalidValue)
-		}
 		plain, ok := e.Column()
 		if !ok {
 			options.Tag = op.ScratchTag

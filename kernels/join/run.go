@@ -45,8 +45,13 @@ func (r *run) open(ctx context.Context, left, right *buffer.Buffer, on []On) (er
 	if r.right, err = r.exact(ctx, "right", right); err != nil {
 		return err
 	}
-	if r.result, err = planResult(left, right, on, &r.options); err != nil {
+	if r.result, err = planResult(left.Schema(), right.Schema(), on, &r.options); err != nil {
 		return err
+	}
+	if !r.options.Where.IsZero() {
+		if err := r.result.checkCondition(left.Schema(), right.Schema(), r.options.Where); err != nil {
+			return err
+		}
 	}
 	if r.options.Manager == nil {
 		r.options.Manager = left.Manager()

@@ -4,11 +4,8 @@ import (
 	"errors"
 	"fmt"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
@@ -73,9 +70,6 @@ func (r *run) condition(held *release.Stack, left, right *column.Column) (*colum
 	table, err := r.conditionTable(held, left, right)
 	if err != nil {
 		return nil, err
-	}
-	if of, _, err := r.options.Where.Type(table.Schema()); err == nil && of.ID() != arrow.BOOL {
-		return nil, fmt.Errorf("the condition %v has type %v, expected bool: %w", r.options.Where, of, device.ErrInvalidValue)
 	}
 	made, err := expr.Evaluate(r.call.Context(), table, []expr.Expr{r.options.Where}, r.scratch())
 	if err != nil {
