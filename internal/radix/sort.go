@@ -80,8 +80,10 @@ const (
 	digitValues = 1 << digitBits
 	mostDigits  = 8
 	mostSlots   = mostDigits + 1
+	// slotBytes is the size of the kernels' Slot.
+	slotBytes = 4 * 7
 	// planBytes is the size of the kernels' Plan.
-	planBytes = 4 * (5 + mostDigits + 1 + 1 + 2*mostSlots + 2*mostSlots*7 + 2*mostDigits + 2*mostDigits*digitValues + 2*digitValues)
+	planBytes = 4 * (5 + mostDigits + 1 + 1 + 2*mostSlots + 2*mostSlots*slotBytes/4 + 2*mostDigits + 2*mostDigits*digitValues + 2*digitValues)
 	// stateOffset is where the state of the tiles begins.
 	stateOffset = (planBytes + 255) / 256 * 256
 
@@ -135,7 +137,8 @@ func (s *Sort) tileRows() int {
 // passBytes is the size of the kernels' PassMemory.
 func (s *Sort) passBytes() uint32 {
 	const counters = passThreads / 32 * digitValues * 4
-	bytes := max(counters, s.tileRows()*s.Width/8) + digitValues*4 + passThreads/32*4 + 4
+	const digits, tile = 3 * digitValues * 4, passThreads/32*4 + 3*4 + slotBytes
+	bytes := max(counters, s.tileRows()*s.Width/8) + digits + tile
 	return uint32(bytes+7) &^ 7
 }
 

@@ -75,6 +75,22 @@ DEVICE u32 peers(u32 digit) {
     return same;
 }
 
+// take_ranks takes the next ranks of a digit for the lanes that have it, same, and returns
+// that of the calling lane. up_to is their number up to this lane. The last of them adds to
+// the counter. clang would add up_to behind the next barrier, and hold both values until
+// then.
+DEVICE u32 take_ranks(u32 *counter, u32 same, u32 lanes_up_to, u32 up_to) {
+    u32 rank;
+    asm volatile("{\n\t.reg .pred p;\n\t.reg .b32 last;\n\t"
+                 "mov.u32 %0, 0;\n\tsetp.le.u32 p, %2, %3;\n\t@p atom.shared.add.u32 %0, [%1], %4;\n\t"
+                 "bfind.u32 last, %2;\n\tshfl.sync.idx.b32 %0, %0, last, 31, 0xffffffff;\n\t"
+                 "add.u32 %0, %0, %4;\n\tadd.u32 %0, %0, -1;\n\t}"
+                 : "=&r"(rank)
+                 : "r"((u32)(u64)(__attribute__((address_space(3))) u32 *)counter), "r"(same), "r"(lanes_up_to), "r"(up_to)
+                 : "memory");
+    return rank;
+}
+
 // move_rows is the work of a pass that does not sort.
 template <typename Key, Payload payload> DEVICE void move_rows(const Call &call, const Slot &slot, u64 begin, u64 end, bool keep_keys) {
     for (u64 i = begin + thread_in_block(); i < end; i += threads_per_block()) {
@@ -95,6 +111,9 @@ template <typename Key, Payload payload> DEVICE void move_rows(const Call &call,
 
 // PassMemory is the shared memory of a block: Go's passBytes. The keys take the place of
 // the counters once the rows are ranked.
+//
+// Values that a thread needs in several phases of a tile lie here, too. A phase reads them
+// again: in registers they would live beside the keys and the ranks, which need 48 of 64.
 template <typename Key, u32 threads, u32 items> struct PassMemory {
     static constexpr u32 warps = threads / warp_threads;
     union {
@@ -102,195 +121,275 @@ template <typename Key, u32 threads, u32 items> struct PassMemory {
         Key keys[threads * items];
         u32 rows[threads * items];
     };
-    u32 to[digit_values];
+    u32 to[digit_values];    // the place of the first row with the digit, less its rank in the tile
+    u32 lower[digit_values]; // the tile's rows with a lower digit
+    u32 count[digit_values]; // the tile's rows with the digit
     u32 sums[warps];
     u32 ticket;
+    u32 shift, mask; // of the digit
+    Slot slot;
 };
 
 extern __shared__ __attribute__((aligned(16))) u8 pass_memory[];
 
-// pass_tile moves the rows of the next tile. It returns false if none is left.
-template <typename Key, Payload payload, u32 threads, u32 items>
-DEVICE bool pass_tile(const Call &call, const Slot &slot, u32 round, u32 number, const Portion &portion, bool keep_keys) {
-    constexpr u32 warps = threads / warp_threads, tile_rows = threads * items;
+// Tile is one tile of a pass in its phases, which barriers separate. It has few members, so
+// that registers are left for keys and ranks.
+template <typename Key, Payload payload, u32 threads, u32 items> struct Tile {
+    static constexpr u32 warps = threads / warp_threads, rows = threads * items;
     static_assert(threads >= digit_values, "a thread for each digit");
-    PassMemory<Key, threads, items> &shared = *(PassMemory<Key, threads, items> *)pass_memory;
-    const u32 thread = thread_in_block(), warp = thread / warp_threads, lane = lane_in_warp();
-    u32 *const counters = shared.counters[warp];
-    u32 lanes_below;
-    asm volatile("mov.u32 %0, %%lanemask_lt;" : "=r"(lanes_below)); // kept in a register
-    if (thread == 0)
-        shared.ticket = take_tile(&call.plan->tickets[round][number]) - portion.number * (portion.tiles + blocks_per_grid());
-#pragma unroll
-    for (u32 i = 0; i < digit_values; i += warp_threads)
-        counters[i + lane] = 0;
-    synchronize_block();
-    const u32 tile = shared.ticket;
-    if (tile >= portion.tiles)
-        return false;
-    const u64 n = call.count(), begin = ((u64)portion.number * portion.tiles + tile) * tile_rows;
-    const u32 area = (slot.index * portion.portions + portion.number) & 1;
-    u32 *const own = portion.state + area * portion.state_words + (u64)tile * digit_values + thread;
-    if (slot.mode == scatter && thread < digit_values)
-        portion.state[(area ^ 1) * portion.state_words + (u64)tile * digit_values + thread] = 0;
-    if (begin >= n)
-        return true;
-    const u32 there = n - begin < tile_rows ? (u32)(n - begin) : tile_rows;
-    const bool whole = there == tile_rows, keys_left = keep_keys || !slot.last;
-    if (slot.mode != scatter) {
-        move_rows<Key, payload>(call, slot, begin, begin + there, keys_left);
-        return true;
+    typedef PassMemory<Key, threads, items> Memory;
+
+    const Call &call;
+    const Portion &portion;
+
+    METHOD static Memory &memory() { return *(Memory *)pass_memory; }
+    METHOD static u32 *counters() { return memory().counters[thread_in_block() / warp_threads]; }
+    // A warp has items · 32 consecutive rows. first is the lane's first one.
+    METHOD static u32 first() { return thread_in_block() / warp_threads * (items * warp_threads) + lane_in_warp(); }
+    // again reads a value of the shared memory again.
+    METHOD static u32 again(const u32 &value) { return *(const volatile u32 *)&value; }
+
+    METHOD u64 begin() const { return ((u64)portion.number * portion.tiles + again(memory().ticket)) * rows; }
+    METHOD u32 there() const {
+        const u64 n = call.count(), from = begin();
+        return n <= from ? 0 : n - from < rows ? (u32)(n - from) : rows;
+    }
+    // own returns the tile's word of the thread's digit.
+    METHOD u32 *own(u32 other) const {
+        const u32 area = (again(memory().slot.index) * portion.portions + portion.number + other) & 1;
+        return portion.state + area * portion.state_words + (u64)again(memory().ticket) * digit_values + thread_in_block();
     }
 
-    // A warp has items · 32 consecutive rows. Absent rows have the highest digit, and so
-    // come after all rows of the tile.
-    const u32 shift = call.field.shift(number), mask = call.field.mask(number);
-    const u32 first = warp * (items * warp_threads) + lane;
-    const Key *const from = call.key<Key>(slot.from) + begin + first;
-    Key key[items];
-    if (whole)
-#pragma unroll
-        for (u32 i = 0; i < items; i++)
-            key[i] = from[i * warp_threads];
-    else
-#pragma unroll
-        for (u32 i = 0; i < items; i++)
-            key[i] = first + i * warp_threads < there ? from[i * warp_threads] : (Key)0;
-    if (slot.first)
-#pragma unroll
-        for (u32 i = 0; i < items; i++)
-            key[i] = call.encoding.encode(key[i]);
-    if (!whole)
-#pragma unroll
-        for (u32 i = 0; i < items; i++)
-            key[i] |= first + i * warp_threads < there ? 0 : ~(Key)0;
-
-    // The digits are counted before they are ranked, so that the tile publishes its counts
-    // as early as possible.
-#pragma unroll
-    for (u32 i = 0; i < items; i++)
-        __nvvm_atom_add_gen_i((int *)&counters[(u32)(key[i] >> shift) & mask], 1);
-    synchronize_block();
-    u32 count = 0, lower = 0, all;
-    if (thread < digit_values) {
-#pragma unroll
-        for (u32 i = 0; i < warps; i++) {
-            const u32 here = shared.counters[i][thread];
-            shared.counters[i][thread] = count;
-            count += here;
-        }
-        lower = count;
-        if (thread == mask)
-            count -= tile_rows - there;
-        publish(own, (tile == 0 ? known_prefix : known_tile) | count);
-    }
-    const u32 scanned = warp_scan(lower, Sum<u32>());
-    lower = before_lane(scanned, Sum<u32>());
-    lower += block_fold_before<warps>(shuffle_value(scanned, warp_threads - 1), shared.sums, all, Sum<u32>());
-    if (thread < digit_values)
-#pragma unroll
-        for (u32 i = 0; i < warps; i++)
-            shared.counters[i][thread] += lower;
-    synchronize_block();
-
-    // A counter is now the rank of the warp's next row with the digit.
-    u32 rank[items];
-#pragma unroll
-    for (u32 i = 0; i < items; i++) {
-        const u32 digit = (u32)(key[i] >> shift) & mask;
-        const u32 same = peers(digit), below = __builtin_popcount(same & lanes_below);
-        const u32 leader = 31 - __builtin_clz(same);
-        u32 before = 0;
-        if (lane == leader)
-            before = (u32)__nvvm_atom_add_gen_i((int *)&counters[digit], below + 1);
-        rank[i] = shuffle_value(before, leader) + below;
-    }
-    synchronize_block();
-#pragma unroll
-    for (u32 i = 0; i < items; i++)
-        shared.keys[rank[i]] = key[i];
-    if (thread < digit_values) {
-        const u32 before = before_digit(own, tile);
-        if (tile > 0)
-            publish(own, known_prefix | before + count);
-        const u32 start = portion.number == 0 ? call.plan->begins[number][thread] : call.plan->carried[portion.number & 1][thread];
-        shared.to[thread] = start + before - lower;
-        if (tile == portion.tiles - 1)
-            call.plan->carried[portion.number + 1 & 1][thread] = start + before + count;
-    }
-    synchronize_block();
-
-    Key *const to = call.key<Key>(slot.to);
-    u32 place[items];
-    // Whole tiles have loops without bounds.
-    const auto store = [&](auto put) {
-        if (whole) {
-#pragma unroll
-            for (u32 i = 0; i < items; i++) {
-                const u32 at = i * threads + thread;
-                const Key moved = shared.keys[at];
-                place[i] = shared.to[(u32)(moved >> shift) & mask] + at;
-                put(place[i], moved);
-            }
-        } else {
-#pragma unroll
-            for (u32 i = 0; i < items; i++) {
-                const u32 at = i * threads + thread;
-                const Key moved = shared.keys[at];
-                place[i] = shared.to[(u32)(moved >> shift) & mask] + at;
-                if (at < there)
-                    put(place[i], moved);
-            }
-        }
-    };
-    if (payload == packed && slot.last)
-        store([&](u32 at, Key moved) { call.rows0[at] = call.row(moved); });
-    else if (!keys_left)
-        store([&](u32, Key) {});
-    else if (slot.last)
-        store([&](u32 at, Key moved) { to[at] = call.encoding.decode(moved); });
-    else
-        store([&](u32 at, Key moved) { to[at] = moved; });
-    if constexpr (payload == separate) {
-        const u32 *const rows = call.rows(slot.from) + begin + first;
-        u32 number_of[items];
-        if (slot.numbers)
+    // load reads the keys. Absent rows have the highest digit, and so come after all rows of
+    // the tile.
+    METHOD void load(Key (&key)[items], u32 there) const {
+        const Key *const from = call.key<Key>(again(memory().slot.from)) + begin() + first();
+        if (there == rows)
 #pragma unroll
             for (u32 i = 0; i < items; i++)
-                number_of[i] = (u32)begin + first + i * warp_threads;
-        else if (whole)
-#pragma unroll
-            for (u32 i = 0; i < items; i++)
-                number_of[i] = rows[i * warp_threads];
+                key[i] = from[i * warp_threads];
         else
 #pragma unroll
             for (u32 i = 0; i < items; i++)
-                number_of[i] = first + i * warp_threads < there ? rows[i * warp_threads] : 0;
+                key[i] = first() + i * warp_threads < there ? from[i * warp_threads] : (Key)0;
+        if (again(memory().slot.first))
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                key[i] = call.encoding.encode(key[i]);
+        if (there != rows)
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                key[i] |= first() + i * warp_threads < there ? 0 : ~(Key)0;
+    }
+
+    // count counts the digits of each warp. They are counted before they are ranked, so that
+    // the tile publishes its counts as early as possible.
+    METHOD static void count(const Key (&key)[items]) {
+        const u32 shift = again(memory().shift), mask = again(memory().mask);
+        u32 *const own = counters();
+#pragma unroll
+        for (u32 i = 0; i < items; i++)
+            __nvvm_atom_add_gen_i((int *)&own[(u32)(key[i] >> shift) & mask], 1);
+    }
+
+    // publish_counts makes a counter the rank of its warp's first row with the digit.
+    METHOD void publish_counts(u32 there) const {
+        Memory &shared = memory();
+        const u32 thread = thread_in_block();
+        u32 lower = 0, all;
+        if (thread < digit_values) {
+#pragma unroll
+            for (u32 i = 0; i < warps; i++) {
+                const u32 here = shared.counters[i][thread];
+                shared.counters[i][thread] = lower;
+                lower += here;
+            }
+            const u32 count = thread == again(shared.mask) ? lower - (rows - there) : lower;
+            shared.count[thread] = count;
+            publish(own(0), (again(shared.ticket) == 0 ? known_prefix : known_tile) | count);
+        }
+        const u32 scanned = warp_scan(lower, Sum<u32>());
+        lower = before_lane(scanned, Sum<u32>());
+        lower += block_fold_before<warps>(shuffle_value(scanned, warp_threads - 1), shared.sums, all, Sum<u32>());
+        if (thread < digit_values) {
+            shared.lower[thread] = lower;
+#pragma unroll
+            for (u32 i = 0; i < warps; i++)
+                shared.counters[i][thread] += lower;
+        }
+    }
+
+    // order finds the rank of each row in the tile. A counter is the rank of its warp's next
+    // row with the digit.
+    METHOD static void order(const Key (&key)[items], u32 (&rank)[items]) {
+        u32 *const own = counters();
+        const u32 shift = again(memory().shift), mask = again(memory().mask);
+        u32 lanes_up_to;
+        asm volatile("mov.u32 %0, %%lanemask_le;" : "=r"(lanes_up_to)); // kept in a register
+#pragma unroll
+        for (u32 i = 0; i < items; i++) {
+            const u32 digit = (u32)(key[i] >> shift) & mask;
+            const u32 same = peers(digit), up_to = __builtin_popcount(same & lanes_up_to);
+            rank[i] = take_ranks(&own[digit], same, lanes_up_to, up_to);
+        }
+    }
+
+    // find_places finds where the tile's rows with each digit begin.
+    METHOD void find_places(u32 number) const {
+        Memory &shared = memory();
+        u32 thread;
+        // So addresses below are not computed before the first tile, and held.
+        asm volatile("mov.u32 %0, %%tid.x;" : "=r"(thread));
+        if (thread >= digit_values)
+            return;
+        u32 *const word = own(0);
+        const u32 tile = again(shared.ticket), before = before_digit(word, tile), count = shared.count[thread];
+        if (tile > 0)
+            publish(word, known_prefix | before + count);
+        const u32 start = portion.number == 0 ? call.plan->begins[number][thread] : call.plan->carried[portion.number & 1][thread];
+        shared.to[thread] = start + before - shared.lower[thread];
+        if (tile == portion.tiles - 1)
+            call.plan->carried[portion.number + 1 & 1][thread] = start + before + count;
+    }
+
+    // store calls put with the place and the key of each row, in the order of the ranks.
+    template <typename Put> METHOD static void store(u32 there, Put put) {
+        Memory &shared = memory();
+        const u32 thread = thread_in_block(), shift = again(shared.shift), mask = again(shared.mask);
+        // Whole tiles have a loop without bounds.
+        if (there == rows) {
+#pragma unroll
+            for (u32 i = 0; i < items; i++) {
+                const u32 at = i * threads + thread;
+                const Key key = shared.keys[at];
+                put(i, shared.to[(u32)(key >> shift) & mask] + at, key);
+            }
+            return;
+        }
+#pragma unroll
+        for (u32 i = 0; i < items; i++) {
+            const u32 at = i * threads + thread;
+            if (at < there) {
+                const Key key = shared.keys[at];
+                put(i, shared.to[(u32)(key >> shift) & mask] + at, key);
+            }
+        }
+    }
+
+    // store_keys writes the keys, or the row numbers in them.
+    METHOD void store_keys(u32 there, bool last) const {
+        Key *const to = call.key<Key>(again(memory().slot.to));
+        if (payload == packed && last)
+            store(there, [&](u32, u32 at, Key key) { call.rows0[at] = call.row(key); });
+        else if (last)
+            store(there, [&](u32, u32 at, Key key) { to[at] = call.encoding.decode(key); });
+        else
+            store(there, [&](u32, u32 at, Key key) { to[at] = key; });
+    }
+
+    // store_rows moves the row numbers, after the keys.
+    METHOD void store_rows(u32 there, const u32 (&rank)[items]) const {
+        Memory &shared = memory();
+        const u32 thread = thread_in_block();
+        u32 place[items], number[items];
+        store(there, [&](u32 i, u32 at, Key) { place[i] = at; });
+        const u32 *const from = call.rows(again(shared.slot.from)) + begin() + first();
+        if (again(shared.slot.numbers))
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                number[i] = (u32)begin() + first() + i * warp_threads;
+        else if (there == rows)
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                number[i] = from[i * warp_threads];
+        else
+#pragma unroll
+            for (u32 i = 0; i < items; i++)
+                number[i] = first() + i * warp_threads < there ? from[i * warp_threads] : 0;
         synchronize_block();
 #pragma unroll
         for (u32 i = 0; i < items; i++)
-            shared.rows[rank[i]] = number_of[i];
+            shared.rows[rank[i]] = number[i];
         synchronize_block();
-        u32 *const rows_to = call.rows(slot.to);
-        if (whole)
+        u32 *const to = call.rows(again(shared.slot.to));
+        if (there == rows)
 #pragma unroll
             for (u32 i = 0; i < items; i++)
-                rows_to[place[i]] = shared.rows[i * threads + thread];
+                to[place[i]] = shared.rows[i * threads + thread];
         else
 #pragma unroll
             for (u32 i = 0; i < items; i++)
                 if (i * threads + thread < there)
-                    rows_to[place[i]] = shared.rows[i * threads + thread];
+                    to[place[i]] = shared.rows[i * threads + thread];
     }
+
+    // move sorts the rows of the tile to their places.
+    METHOD void move(u32 number, bool keep_keys) const {
+        Memory &shared = memory();
+        Key key[items];
+        load(key, there());
+        count(key);
+        synchronize_block();
+        publish_counts(there());
+        synchronize_block();
+        u32 rank[items];
+        order(key, rank);
+        synchronize_block();
+#pragma unroll
+        for (u32 i = 0; i < items; i++)
+            shared.keys[rank[i]] = key[i];
+        find_places(number);
+        synchronize_block();
+        const bool last = again(shared.slot.last) != 0;
+        if (keep_keys || !last || payload == packed)
+            store_keys(there(), last);
+        if constexpr (payload == separate)
+            store_rows(there(), rank);
+    }
+};
+
+// pass_tile moves the rows of the next tile. It returns false if none is left.
+template <typename Key, Payload payload, u32 threads, u32 items>
+DEVICE bool pass_tile(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
+    typedef Tile<Key, payload, threads, items> Tile;
+    const Tile tile = {call, portion};
+    typename Tile::Memory &shared = Tile::memory();
+    const u32 thread = thread_in_block();
+    if (thread == 0)
+        shared.ticket = take_tile(&call.plan->tickets[round][number]) - portion.number * (portion.tiles + blocks_per_grid());
+    u32 *const counters = Tile::counters();
+#pragma unroll
+    for (u32 i = 0; i < digit_values; i += warp_threads)
+        counters[i + lane_in_warp()] = 0;
+    synchronize_block();
+    if (Tile::again(shared.ticket) >= portion.tiles)
+        return false;
+    const Mode mode = shared.slot.mode;
+    if (mode == scatter && thread < digit_values)
+        *tile.own(1) = 0;
+    const u32 there = tile.there();
+    if (there == 0)
+        return true;
+    if (mode == scatter) {
+        tile.move(number, keep_keys);
+        return true;
+    }
+    const u64 begin = tile.begin();
+    move_rows<Key, payload>(call, shared.slot, begin, begin + there, keep_keys || !shared.slot.last);
     return true;
 }
 
 // pass moves tiles until none is left. A block for each tile would take 100 µs to start
 // and end all blocks of a pass that is skipped.
 template <typename Key, Payload payload, u32 threads, u32 items> DEVICE void pass(const Call &call, u32 round, u32 number, const Portion &portion, bool keep_keys) {
-    const Slot slot = call.plan->slots[round][number];
-    if (slot.mode == skip)
+    if (call.plan->slots[round][number].mode == skip)
         return;
-    while (pass_tile<Key, payload, threads, items>(call, slot, round, number, portion, keep_keys))
+    PassMemory<Key, threads, items> &shared = Tile<Key, payload, threads, items>::memory();
+    if (thread_in_block() == 0) {
+        shared.slot = call.plan->slots[round][number];
+        shared.shift = call.field.shift(number);
+        shared.mask = call.field.mask(number);
+    }
+    while (pass_tile<Key, payload, threads, items>(call, round, number, portion, keep_keys))
         synchronize_block();
 }
