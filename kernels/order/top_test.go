@@ -67,12 +67,18 @@ func TestTopKColumn(t *testing.T) {
 		if devicetest.Emulated(dev) {
 			ks = []int{1, 100, order.MaxTop, order.MaxTop + 1}
 		}
-		for _, of := range columntest.AllTypes {
+		for number, of := range columntest.AllTypes {
 			for i, s := range columntest.Samples(t, of, columntest.LengthsFor(dev)...) {
+				if hurried(dev) && (i+number)%3 != 0 {
+					continue
+				}
 				c := columntest.Upload(t, mgr, s.Array)
 				for _, smallest := range []bool{false, true} {
 					want := ranked(s.Array, smallest)
-					for _, k := range ks {
+					for j, k := range ks {
+						if hurried(dev) && (i/3+j)%2 != 0 {
+							continue
+						}
 						if devicetest.Emulated(dev) && smallest != (i%2 == 0) {
 							continue
 						}

@@ -9,8 +9,9 @@ type block struct {
 	processor int
 	shared    []byte
 	dynamicAt int
-	warps     []*warp
-	live      int // threads
+	all       []*warp // that were created
+	warps     []*warp // of the launch
+	live      int     // threads
 	barriers  [16]barrier
 	epoch     uint32
 	shadow    []sharedWord
@@ -26,18 +27,9 @@ func (l *launch) begin(processor int) {
 		b = l.free[k-1]
 		l.free = l.free[:k-1]
 	} else {
-		b = &block{launch: l, warps: make([]*warp, (threads+lanes-1)/lanes)}
-		b.dynamicAt = roundUp(l.program.staticShared, 16)
-		b.shared = make([]byte, b.dynamicAt+l.dynamicShared)
-		if l.races {
-			b.shadow = make([]sharedWord, (len(b.shared)+3)/4)
-		}
-		for i := range b.warps {
-			b.warps[i] = &warp{block: b, number: i, rows: make([][lanes]uint64, l.program.rows),
-				predicates: make([]uint32, l.program.predicateRows), local: make([]byte, lanes*l.program.localBytes)}
-		}
+		b = &block{}
 	}
-	b.launch = l
+	b.fit(l, (threads+lanes-1)/lanes)
 	b.processor = processor % l.processors
 	b.id = [3]uint32{uint32(n % uint64(l.grid[0])), uint32(n / uint64(l.grid[0]) % uint64(l.grid[1])), uint32(n / uint64(l.grid[0]) / uint64(l.grid[1]))}
 	b.live = threads
@@ -50,6 +42,34 @@ func (l *launch) begin(processor int) {
 		w.start(min(threads-i*lanes, lanes))
 	}
 	l.blocks = append(l.blocks, b)
+}
+
+// fit gives a block the memory that a launch needs. Memory of an earlier launch is used
+// again; the epoch tells entries of its shadow apart.
+func (b *block) fit(l *launch, warps int) {
+	b.launch = l
+	b.dynamicAt = roundUp(l.program.staticShared, 16)
+	b.shared = resized(b.shared, b.dynamicAt+l.dynamicShared)
+	if l.races {
+		b.shadow = resized(b.shadow, (len(b.shared)+3)/4)
+	}
+	for len(b.all) < warps {
+		b.all = append(b.all, &warp{block: b, number: len(b.all)})
+	}
+	b.warps = b.all[:warps]
+	for _, w := range b.warps {
+		w.rows = resized(w.rows, l.program.rows)
+		w.predicates = resized(w.predicates, l.program.predicateRows)
+		w.local = resized(w.local, lanes*l.program.localBytes)
+	}
+}
+
+// resized returns a slice of a length, in the memory of another one if it is large enough.
+func resized[T any](s []T, length int) []T {
+	if cap(s) < length {
+		return make([]T, length, max(length, 2*cap(s)))
+	}
+	return s[:length]
 }
 
 // undefinedByte fills memory and registers with undefined contents.

@@ -47,10 +47,12 @@ func (e *emulator) execute(l launch, stream backend.Stream) error {
 	e.launched++
 	l.random = rand.New(rand.NewPCG(e.options.Seed, e.launched))
 	l.order = shuffled(l.random, uint64(l.grid[0])*uint64(l.grid[1])*uint64(l.grid[2]))
-	l.free = e.idle.take(&l)
+	// Blocks of earlier launches are used again, because creating them costs more than a
+	// small launch.
+	l.free, e.idle = e.idle, nil
 	err := l.run()
 	if err == nil {
-		e.idle.keep(&l)
+		e.idle = l.free
 		return nil
 	}
 	if !e.options.Tolerant {
@@ -90,26 +92,4 @@ func shuffled(random *rand.Rand, n uint64) func(uint64) uint64 {
 		}
 		return i/group*group + uint64(order[i%group])
 	}
-}
-
-// idleBlocks keeps the blocks of the last launch, because creating them costs more than
-// a small launch.
-type idleBlocks struct {
-	program *program
-	block   [3]uint32
-	dynamic int
-	blocks  []*block
-}
-
-func (i *idleBlocks) take(l *launch) []*block {
-	if i.program != l.program || i.block != l.block || i.dynamic != l.dynamicShared {
-		return nil
-	}
-	blocks := i.blocks
-	i.blocks = nil
-	return blocks
-}
-
-func (i *idleBlocks) keep(l *launch) {
-	*i = idleBlocks{program: l.program, block: l.block, dynamic: l.dynamicShared, blocks: l.free}
 }

@@ -60,7 +60,7 @@ type shared struct {
 	graphs   sync.Mutex // held while a graph is launched
 	launches sync.Mutex // one at a time
 	launched uint64
-	idle     idleBlocks
+	idle     []*block
 }
 
 // Devices implements backend.Driver.
