@@ -157,17 +157,79 @@ func (e Expr) Minute() Expr { return unary(e, expr.Expr.Minute) }
 // Second is the second of a time or timestamp.
 func (e Expr) Second() Expr { return unary(e, expr.Expr.Second) }
 
-// In reports whether the value is one of some values. It is null if e is null.
+// In reports whether the value is one of some values, or of the elements of a slice. It is
+// null if e is null, and if no value is equal and one of them is nil.
 func (e Expr) In(values ...any) Expr {
-	if len(values) == 0 {
-		return e.IsNull().And(LitOf(arrow.FixedWidthTypes.Boolean, nil))
+	if len(values) == 1 {
+		if _, ok := values[0].(Expression); !ok {
+			return unary(e, func(value expr.Expr) expr.Expr { return value.In(values[0]) })
+		}
 	}
-	is := e.Eq(values[0])
-	for _, v := range values[1:] {
-		is = is.Or(e.Eq(v))
+	operands := []Expr{e}
+	for _, v := range values {
+		operands = append(operands, operand(v))
 	}
-	return is
+	return apply(func(list []expr.Expr) expr.Expr {
+		values := make([]any, len(list)-1)
+		for i := range values {
+			values[i] = list[i+1]
+		}
+		return list[0].In(values...)
+	}, operands...)
 }
+
+// Contains reports whether a string contains x, a literal.
+func (e Expr) Contains(x any) Expr { return binary(e, x, expr.Expr.Contains) }
+
+// Find is the position of x, a literal, in a string: in characters from 1, and 0 if the
+// string does not contain it.
+func (e Expr) Find(x any) Expr { return binary(e, x, expr.Expr.Find) }
+
+// Like reports whether a string matches a pattern: % is any number of characters, _ is one.
+// A character after the escape character, if one is given, matches itself.
+func (e Expr) Like(pattern string, escape ...rune) Expr {
+	return unary(e, func(value expr.Expr) expr.Expr { return value.Like(pattern, escape...) })
+}
+
+// LengthBytes is the number of bytes of a string.
+func (e Expr) LengthBytes() Expr { return unary(e, expr.Expr.LengthBytes) }
+
+// LengthChars is the number of characters of a string.
+func (e Expr) LengthChars() Expr { return unary(e, expr.Expr.LengthChars) }
+
+// Substring is length characters of a string from number start on, the first is 1, or from
+// the end for a negative start.
+func (e Expr) Substring(start, length int) Expr {
+	return unary(e, func(value expr.Expr) expr.Expr { return value.Substring(start, length) })
+}
+
+// Trim is a string without the white space at both ends.
+func (e Expr) Trim() Expr { return unary(e, expr.Expr.Trim) }
+
+// TrimStart is a string without the white space at its beginning.
+func (e Expr) TrimStart() Expr { return unary(e, expr.Expr.TrimStart) }
+
+// TrimEnd is a string without the white space at its end.
+func (e Expr) TrimEnd() Expr { return unary(e, expr.Expr.TrimEnd) }
+
+// AddDays moves a date or timestamp by a number of days.
+func (e Expr) AddDays(days any) Expr { return binary(e, days, expr.Expr.AddDays) }
+
+// AddMonths moves a date or timestamp by a number of months. A day that the month lacks
+// becomes its last day.
+func (e Expr) AddMonths(months any) Expr { return binary(e, months, expr.Expr.AddMonths) }
+
+// AddYears is AddMonths with twelve times the number.
+func (e Expr) AddYears(years any) Expr { return binary(e, years, expr.Expr.AddYears) }
+
+// Truncate rounds a date or timestamp down to a unit: "year", "quarter", "month", "week"
+// (Monday), "day", "hour", "minute", "second", "millisecond" or "microsecond".
+func (e Expr) Truncate(unit string) Expr {
+	return unary(e, func(value expr.Expr) expr.Expr { return value.Truncate(unit) })
+}
+
+// DaysSince is the number of days from the day of x to the day of e.
+func (e Expr) DaysSince(x any) Expr { return binary(e, x, expr.Expr.DaysSince) }
 
 // If is a where the condition is true, and b where it is false or null.
 func If(condition Expression, a, b any) Expr {

@@ -166,6 +166,8 @@ func (l *lane) compute(n *exprtree.Node) Value {
 	case exprtree.Year, exprtree.Quarter, exprtree.Month, exprtree.Day, exprtree.DayOfYear, exprtree.Weekday,
 		exprtree.Hour, exprtree.Minute, exprtree.Second, exprtree.Subsecond:
 		return l.datePart(n)
+	case exprtree.AddSpan, exprtree.AddMonths, exprtree.FloorSpan, exprtree.FloorWeek, exprtree.FloorMonths:
+		return l.moveInstant(n)
 	case exprtree.Minimum, exprtree.Maximum:
 		return l.extreme(n)
 	case exprtree.Cast, exprtree.CastWrap:

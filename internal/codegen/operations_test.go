@@ -92,6 +92,9 @@ func operations() (all []operation) {
 	}
 	all = each(all, []exprtree.Op{exprtree.Hash}, append(comparable, texts...), 2, arrow.PrimitiveTypes.Uint64)
 	all = each(all, []exprtree.Op{exprtree.Year, exprtree.Quarter, exprtree.Month, exprtree.Day, exprtree.DayOfYear, exprtree.Weekday}, calendars, 1, i64)
+	for _, t := range calendars {
+		all = append(all, operation{op: exprtree.AddMonths, operands: []arrow.DataType{t, i64}, result: t})
+	}
 	all = each(all, []exprtree.Op{exprtree.Hour, exprtree.Minute, exprtree.Second, exprtree.Subsecond}, append(clocks, calendars[2:]...), 1, i64)
 	all = each(all, []exprtree.Op{exprtree.Add, exprtree.Subtract}, decimals, 2, nil)
 	all = each(all, []exprtree.Op{exprtree.Negate, exprtree.Abs}, decimals, 1, nil)

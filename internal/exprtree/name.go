@@ -20,6 +20,7 @@ var names = [Ops]string{
 	Cast: "cast", CastWrap: "cast_wrap",
 	Year: "year", Quarter: "quarter", Month: "month", Day: "day", DayOfYear: "day_of_year", Weekday: "weekday",
 	Hour: "hour", Minute: "minute", Second: "second", Subsecond: "subsecond",
+	AddSpan: "add_span", AddMonths: "add_months", FloorSpan: "floor_span", FloorWeek: "floor_week", FloorMonths: "floor_months",
 	Hash: "hash",
 }
 

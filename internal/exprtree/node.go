@@ -10,6 +10,8 @@ type Node struct {
 	Type arrow.DataType
 	// Arguments are the operands.
 	Arguments []*Node
+	// Constant is a number that is part of the operation, and of its code.
+	Constant int64
 	// Input is, for a Column, its index among the program's inputs.
 	Input int
 	// Value is, for a Literal, its value: bool, int64 for signed integers and temporal

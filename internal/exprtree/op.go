@@ -179,6 +179,22 @@ const (
 	Second
 	Subsecond
 
+	// AddSpan of a date or timestamp (UTC) and an int64 adds Constant units of the type as
+	// often as the int64 says; null if the type does not hold the result.
+	AddSpan
+	// AddMonths of a date or timestamp and an int64 moves the date by a number of months.
+	// If the month has no such day it is the last day of the month. The time of the day
+	// stays. Null if the type does not hold the result.
+	AddMonths
+	// FloorSpan of a date or timestamp is the latest multiple of Constant units of the
+	// type that is not later. FloorWeek is the same for weeks that begin on Monday;
+	// Constant is the number of units in a day. FloorMonths is the beginning of the first
+	// day of Constant months, 1, 3 or 12, counted from January. Null if the type does not
+	// hold the result.
+	FloorSpan
+	FloorWeek
+	FloorMonths
+
 	// Hash of any number of operands of fixed-width types or string Columns gives
 	// uint64, never null: see HashSeed for the function.
 	Hash

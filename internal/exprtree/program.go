@@ -21,7 +21,7 @@ type Program struct {
 	Literals []*Node
 	// Key identifies the shape: the operations and types, without names of columns or
 	// values of literals, except for the result of [Node.AlwaysDefined]. Programs with
-	// equal keys share their code.
+	// equal keys share their code. Constants of nodes are part of it.
 	Key string
 }
 
@@ -64,6 +64,9 @@ func (w *keyWriter) visit(n *Node) {
 	w.key = append(w.key, n.Op.String()...)
 	if n.AlwaysDefined() {
 		w.key = append(w.key, '!')
+	}
+	if n.Constant != 0 {
+		w.key = strconv.AppendInt(append(w.key, '#'), n.Constant, 10)
 	}
 	w.key = append(append(w.key, ':'), Code(n.Type)...)
 	switch n.Op {

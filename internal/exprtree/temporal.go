@@ -48,6 +48,14 @@ func UnitOf(t arrow.DataType) int64 {
 	return 0
 }
 
+// DayOf returns the number of a date's or timestamp's units per day.
+func DayOf(t arrow.DataType) int64 {
+	if unit := UnitOf(t); unit != 0 {
+		return 86_400 * unit
+	}
+	return 1
+}
+
 // TemporalCastOf returns the conversion of one temporal type to another, and whether it
 // is supported. Dates and timestamps convert to one another, times to times and
 // durations to durations of other units, timestamps to the time of the day, times to

@@ -158,6 +158,8 @@ func (e *evaluation) compute(n *exprtree.Node) (arrow.Array, error) {
 		return e.choose(n), nil
 	case exprtree.Hash:
 		return e.hash(n), nil
+	case exprtree.AddSpan, exprtree.AddMonths, exprtree.FloorSpan, exprtree.FloorWeek, exprtree.FloorMonths:
+		return e.moveInstant(n), nil
 	case exprtree.Year, exprtree.Quarter, exprtree.Month, exprtree.Day, exprtree.DayOfYear, exprtree.Weekday, exprtree.Hour, exprtree.Minute, exprtree.Second, exprtree.Subsecond:
 		return e.datePart(n), nil
 	}

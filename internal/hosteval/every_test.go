@@ -110,7 +110,7 @@ func TestEveryOperationOfTwo(t *testing.T) {
 				a.BitAnd(b), a.BitOr(b), a.BitXor(b), a.ShiftLeft(b), a.ShiftRight(b),
 				a.Eq(b), a.Ne(b), a.Lt(b), a.Le(b), a.Gt(b), a.Ge(b),
 				a.And(b), a.Or(b), a.Xor(b), a.AndStrict(b), a.OrStrict(b),
-				expr.Min(a, b), expr.Max(a, b), expr.Coalesce(a, b), a.FillNull(b), expr.Hash(a, b), a.Clamp(b, a))
+				a.AddDays(b), a.AddMonths(b), a.AddYears(b), a.DaysSince(b), expr.Min(a, b), expr.Max(a, b), expr.Coalesce(a, b), a.FillNull(b), expr.Hash(a, b), a.Clamp(b, a))
 		}
 	}
 	require.Greater(t, accepted, 3000)
@@ -122,6 +122,7 @@ func TestEveryOperationOfOne(t *testing.T) {
 			a.Neg(), a.Abs(), a.Sign(), a.Sqrt(), a.Exp(), a.Log(), a.Sin(), a.Cos(), a.Floor(), a.Ceil(), a.Trunc(), a.Round(),
 			a.BitNot(), a.Not(), a.IsNull(), a.IsValid(), a.IsNaN(), expr.Hash(a), a.Eq(a), a.Lt(expr.Null(dataType)),
 			a.Year(), a.Quarter(), a.Month(), a.Day(), a.DayOfYear(), a.Weekday(), a.Hour(), a.Minute(), a.Second(), a.Subsecond(),
+			a.Truncate("year"), a.Truncate("quarter"), a.Truncate("month"), a.Truncate("week"), a.Truncate("day"), a.Truncate("minute"), a.Truncate("microsecond"),
 			expr.If(a.IsNull(), expr.Null(dataType), a))
 		require.GreaterOrEqual(t, accepted, 5, "%v", dataType)
 	}

@@ -21,6 +21,9 @@ func (b *binder) comparison(op exprtree.Op, operands []operand) (*exprtree.Node,
 	case ends:
 		return nil, fmt.Errorf("%v of %s, it is of strings: %w", op, listed(types), ErrType)
 	}
+	if made, ok := b.comparedTime(op, operands); ok {
+		return made, nil
+	}
 	if signed := signedWithUint64(types); signed >= 0 {
 		return b.comparedSigns(op, operands, signed)
 	}

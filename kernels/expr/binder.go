@@ -25,6 +25,8 @@ type binder struct {
 	// number the nodes for its keys.
 	made map[string]*exprtree.Node
 	ids  map[*exprtree.Node]int
+	// constants are the nodes with a constant.
+	constants []*exprtree.Node
 }
 
 // operand is a bound expression, or a literal with a type that is still open.
@@ -159,6 +161,9 @@ func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error)
 	}
 	if n.op == oneOf {
 		return b.in(n, arguments)
+	}
+	if calendarOp(n.op) {
+		return b.calendar(n.op, arguments)
 	}
 	if textOp(n.op) {
 		return b.text(n.op, arguments)

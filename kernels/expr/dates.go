@@ -32,3 +32,25 @@ func (e Expr) Second() Expr { return make1(exprtree.Second, e) }
 
 // Subsecond is the nanoseconds since the last whole second; see Hour.
 func (e Expr) Subsecond() Expr { return make1(exprtree.Subsecond, e) }
+
+// AddDays is e, a date or timestamp, moved by a number of days, an integer. It has the
+// type of e, and is null if that does not hold the result. Timestamps have days of UTC; one
+// of another time zone is refused, as by Year.
+func (e Expr) AddDays(days Expr) Expr { return make2(addDays, e, days) }
+
+// AddMonths is e moved by a number of months, at the same time of the day. A day that the
+// month does not have becomes the last day of the month: a month after January 31 is
+// February 28 or 29. See AddDays.
+func (e Expr) AddMonths(months Expr) Expr { return make2(addMonths, e, months) }
+
+// AddYears is AddMonths of twelve times the number.
+func (e Expr) AddYears(years Expr) Expr { return make2(addYears, e, years) }
+
+// Truncate is the beginning of the unit of time in which e, a date or timestamp, lies:
+// "year", "quarter", "month", "week", which begins on Monday, "day", "hour", "minute",
+// "second", "millisecond" or "microsecond". It has the type of e. See AddDays.
+func (e Expr) Truncate(unit string) Expr { return make2(truncate, e, Lit(unit)) }
+
+// DaysSince is the number of days from the day of x to the day of e, as int64. Both are
+// dates or timestamps. See AddDays.
+func (e Expr) DaysSince(x Expr) Expr { return make2(daysSince, e, x) }

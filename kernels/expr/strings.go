@@ -2,7 +2,7 @@ package expr
 
 import "github.com/gpuframe/gpuframe/internal/exprtree"
 
-// Operations on strings that are composed of operations of exprtree.
+// More operations that are composed of operations of exprtree.
 const (
 	contains = clamp + 1 + iota
 	find
@@ -12,6 +12,11 @@ const (
 	trimStart
 	trimEnd
 	oneOf
+	addDays
+	addMonths
+	addYears
+	truncate
+	daysSince
 )
 
 // HasPrefix is whether e, a string, begins with x, a literal string.
@@ -75,6 +80,9 @@ func (e Expr) In(values ...any) Expr {
 	for _, value := range elements(values) {
 		switch x := value.(type) {
 		case Expr:
+			if x.node != nil && x.node.op == exprtree.Literal && x.node.value == nil {
+				x = Null(boolean)
+			}
 			arguments = append(arguments, x)
 		case nil:
 			arguments = append(arguments, Null(boolean)) // of any type

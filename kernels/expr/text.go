@@ -111,6 +111,16 @@ func (n *node) name() string {
 		return "trim_end"
 	case oneOf:
 		return "in"
+	case addDays:
+		return "add_days"
+	case addMonths:
+		return "add_months"
+	case addYears:
+		return "add_years"
+	case truncate:
+		return "truncate_time"
+	case daysSince:
+		return "days_since"
 	}
 	return n.op.String()
 }

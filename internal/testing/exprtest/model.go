@@ -76,6 +76,8 @@ func (m model) value(n *exprtree.Node) any {
 		return cast(operands[0], n.Arguments[0].Type, n.Type, n.Op == exprtree.CastWrap)
 	case exprtree.Year, exprtree.Quarter, exprtree.Month, exprtree.Day, exprtree.DayOfYear, exprtree.Weekday, exprtree.Hour, exprtree.Minute, exprtree.Second, exprtree.Subsecond:
 		return datePart(n.Op, operands[0].(int64), n.Arguments[0].Type)
+	case exprtree.AddSpan, exprtree.AddMonths, exprtree.FloorSpan, exprtree.FloorWeek, exprtree.FloorMonths:
+		return moved(n, operands)
 	}
 	return apply(n, operands)
 }

@@ -49,6 +49,7 @@ func (g *generator) integerOperation(depth int) expr.Expr {
 		func() expr.Expr { return g.number(depth).CastWrap(g.typeOf(integers)) },
 		func() expr.Expr { return g.datePart(depth) },
 		func() expr.Expr { return g.hash(depth) },
+		func() expr.Expr { return g.draw(instants, depth).DaysSince(g.draw(instants, depth)) },
 		func() expr.Expr { return g.call(true, x) },
 	)
 }
@@ -283,12 +284,19 @@ func (g *generator) decimalOperation(depth int) expr.Expr {
 	)
 }
 
+var timeUnits = []string{"year", "quarter", "month", "week", "day", "hour", "minute", "second", "millisecond", "microsecond"}
+
 func (g *generator) instantOperation(depth int) expr.Expr {
 	x := func() expr.Expr { return g.draw(instants, depth) }
 	return g.pick(
 		func() expr.Expr { return x().Add(g.draw(lengths, depth)) },
 		func() expr.Expr { return g.draw(lengths, depth).Add(x()) },
 		func() expr.Expr { return x().Sub(g.draw(lengths, depth)) },
+		func() expr.Expr { return x().AddDays(g.draw(integers, depth)) },
+		func() expr.Expr { return x().AddMonths(g.draw(integers, depth)) },
+		func() expr.Expr { return x().AddYears(g.draw(integers, depth)) },
+		func() expr.Expr { return x().Truncate(timeUnits[g.among("unit", len(timeUnits))]) },
+		func() expr.Expr { return x().Truncate(timeUnits[g.among("unit", 4)]) },
 		func() expr.Expr { return x().Cast(g.typeOf(instants)) },
 		func() expr.Expr { return x().CastWrap(g.typeOf(instants)) },
 		func() expr.Expr { return g.draw(integers, depth).Cast(g.typeOf(instants)) },
