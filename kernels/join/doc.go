@@ -21,6 +21,13 @@
 // have to be cast to one type first. A null key matches nothing, unless Options.NullsEqual
 // is set. Then null matches null.
 //
+// # Nearest keys
+//
+// [AsOf] finds for each left row the right row with the nearest key in a direction, such as
+// the last quote before each trade:
+//
+//	join.AsOf(ctx, trades, quotes, join.Using("time")[0], join.AsOfOptions{By: join.Using("symbol"), Tolerance: time.Second})
+//
 // # Matches
 //
 // All kinds of join first find, for each row of one side, the rows of the other side that

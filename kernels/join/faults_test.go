@@ -26,6 +26,9 @@ var operations = map[string]struct {
 	"unify":     {"offsets", tables(join.Options{Kind: join.Left})},
 	"condition": {"two integers", tables(join.Options{Kind: join.Right, Where: where})},
 	"semi":      {"mixed", tables(join.Options{Kind: join.Semi})},
+	"as of": {"float64", func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error) {
+		return join.AsOf(ctx, a, b, join.On{Left: "v", Right: "v"}, join.AsOfOptions{By: join.Using("k0"), Direction: join.Nearest})
+	}},
 	"rows": {"int64", func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error) {
 		left, right, err := join.Rows(ctx, a, b, join.Using("k0"), join.Options{Kind: join.Full})
 		return left, errors.Join(err, right.Release())

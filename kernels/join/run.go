@@ -29,7 +29,7 @@ func begin(ctx context.Context, left, right *buffer.Buffer, on []On, options Opt
 		return nil, err
 	}
 	r := &run{options: options}
-	if err := r.open(ctx, left, right, on); err != nil {
+	if err := r.open(ctx, left, right, on, on); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
 	return r, nil
@@ -38,14 +38,16 @@ func begin(ctx context.Context, left, right *buffer.Buffer, on []On, options Opt
 // close releases what the run holds.
 func (r *run) close() error { return r.held.Release() }
 
-func (r *run) open(ctx context.Context, left, right *buffer.Buffer, on []On) (err error) {
+// open prepares both tables. shared are the keys that are one column of the result if their
+// names are equal.
+func (r *run) open(ctx context.Context, left, right *buffer.Buffer, on, shared []On) (err error) {
 	if r.left, err = r.exact(ctx, "left", left); err != nil {
 		return err
 	}
 	if r.right, err = r.exact(ctx, "right", right); err != nil {
 		return err
 	}
-	if r.result, err = planResult(left.Schema(), right.Schema(), on, &r.options); err != nil {
+	if r.result, err = planResult(left.Schema(), right.Schema(), shared, &r.options); err != nil {
 		return err
 	}
 	if !r.options.Where.IsZero() {

@@ -33,11 +33,7 @@ func (r *run) slotSpansOnDevice(t *table, slotOf memory.Slice[uint32]) error {
 }
 
 func (r *run) probeOnDevice(t *table, w *words, m *matches) error {
-	distinct := uint32(0)
-	if t.distinct {
-		distinct = 1
-	}
-	return r.launch("table", w.entry("probe_rows"), w.rows, m.first, m.count, t.argument(), w.argument(), distinct)
+	return r.launch("table", w.entry("probe_rows"), w.rows, m.first, m.count, t.argument(), w.argument(), word(t.distinct))
 }
 
 // wordsOnDevice encodes all rows in scratch memory.

@@ -77,6 +77,13 @@ KERNEL mark_rows(u8 *marks, const u32 *rows, u64 n) {
             marks[row] = 1;
 }
 
+// number_rows writes 0, 1, 2 …
+KERNEL number_rows(u32 *rows, u64 n) {
+    const u64 step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < n; i += step)
+        rows[i] = (u32)i;
+}
+
 // unmarked_rows writes the numbers of all rows, and a bit for each without a mark.
 KERNEL unmarked_rows(u32 *rows, u32 *bits, const u8 *marks, u64 n) {
     const u64 step = threads_per_grid(), padded = (n + 63) / 64 * 64;
