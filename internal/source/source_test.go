@@ -16,6 +16,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/rows"
 	"github.com/gpuframe/gpuframe/internal/source"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/memory"
@@ -93,7 +94,19 @@ func memorySources(t testing.TB, m *memory.Manager) map[string]func() source.Sou
 		require.NoError(t, err)
 		return s
 	}
+	type row struct {
+		N    int64   `gpuframe:"n"`
+		Text *string `gpuframe:"text"`
+	}
+	var structs []row
+	for _, part := range parts {
+		for value, err := range rows.Each[row](part) {
+			require.NoError(t, err)
+			structs = append(structs, value)
+		}
+	}
 	return map[string]func() source.Source{
+		"values":  func() source.Source { return made(source.Values(structs)) },
 		"tables":  func() source.Source { return made(source.Tables(loaded...)) },
 		"records": func() source.Source { return made(source.Records(nil, parts...)) },
 		"reader": func() source.Source {
@@ -251,6 +264,7 @@ func TestConstructorsCheckTheirArguments(t *testing.T) {
 		"no records":     func() (source.Source, error) { return source.Records(nil) },
 		"nil record":     func() (source.Source, error) { return source.Records(nil, nil) },
 		"another schema": func() (source.Source, error) { return source.Records(other, numbered(0, 1)) },
+		"no columns":     func() (source.Source, error) { return source.Values([]int{1}) },
 		"nil reader":     func() (source.Source, error) { return source.RecordReader(nil) },
 	} {
 		s, err := make()
