@@ -53,6 +53,9 @@ func TestEveryAllocationFails(t *testing.T) {
 			devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 				// The first two allocations are those of the tables.
 				for failing := uint64(3); ; failing++ {
+					if !chosen(dev, 4) {
+						continue
+					}
 					faults := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: failing}})
 					mgr := devicetest.Manager(t, dev, memory.Options{Resource: faults})
 					r := rand.New(rand.NewPCG(1, 1))

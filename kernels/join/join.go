@@ -92,7 +92,7 @@ type Options struct {
 // Tables joins two tables. on are the keys: rows match if all keys are equal. The result
 // has the left columns, then the right columns without the right keys that have the name of
 // their left key. In a right join such a key column has the values of the right table, in a
-// full join those of the row that exists. Semi and Anti have only the left columns.
+// full join those of the row that exists, in a type that has the values of both. Semi and Anti have only the left columns.
 //
 // Pairs are in the order of the rows of one side, the pairs of each such row in the order of the
 // other side's rows: see [Order].

@@ -72,15 +72,18 @@ func (r *run) take(c, rows *column.Column, missing bool) (*column.Column, error)
 	})
 }
 
-// gatherShared gathers a key of a full join from both tables: the right rows are behind
-// the left ones in a concatenation of both.
+// gatherShared gathers a key of a full join from both tables, in one type: the right rows
+// are behind the left ones in a concatenation of both.
 func (r *run) gatherShared(c resultColumn, left, right *column.Column) (*column.Column, error) {
-	a, b := r.left.Column(c.number), r.right.Column(c.shared)
-	if err := checkSide("concatenated", int64(a.Len())+int64(b.Len())); err != nil {
+	if err := checkSide("concatenated", r.left.Capacity()+r.right.Capacity()); err != nil {
+		return nil, err
+	}
+	a, b, err := unify(r.call.Context(), r.left.Column(c.number), r.right.Column(c.shared), r.scratch())
+	if err != nil {
 		return nil, err
 	}
 	both, err := selection.ConcatColumns(r.call.Context(), []*column.Column{a, b}, r.scratch())
-	if err != nil {
+	if both, err = release.OnError(both, err, a.Release(), b.Release()); err != nil {
 		return nil, err
 	}
 	if left.Len() == 0 {

@@ -55,12 +55,10 @@ func (o On) checkTypes(left, right *arrow.Schema) error {
 	if err != nil {
 		return err
 	}
-	if !arrow.TypeEqual(a, b) {
-		if a, err = commonType(decodedType(a), decodedType(b)); err != nil {
-			return err
-		}
+	if _, err := commonType(a, b); err != nil {
+		return err
 	}
-	return rowkey.Check(a, 0)
+	return rowkey.Check(unifiedType(a, b), 0)
 }
 
 func keyType(side string, schema *arrow.Schema, name string, e expr.Expr) (arrow.DataType, error) {
@@ -75,13 +73,6 @@ func keyType(side string, schema *arrow.Schema, name string, e expr.Expr) (arrow
 		return nil, fmt.Errorf("%s table: %w", side, err)
 	}
 	return t, nil
-}
-
-func decodedType(t arrow.DataType) arrow.DataType {
-	if d, ok := t.(*arrow.DictionaryType); ok {
-		return d.ValueType
-	}
-	return t
 }
 
 // checkCondition refuses conditions that are not booleans.
@@ -130,16 +121,13 @@ type result struct{ columns []resultColumn }
 // planResult names the columns of a result.
 func planResult(left, right *arrow.Schema, on []On, options *Options) (result, error) {
 	shared, isKey := map[int]int{}, map[int]bool{}
-	for number, pair := range on {
+	for _, pair := range on {
 		if name, ok := pair.shared(); ok {
 			a, b := indexOf(left, name), indexOf(right, name)
 			if a < 0 || b < 0 {
 				continue // the key will be refused
 			}
 			shared[a], isKey[b] = b, true
-			if x, y := left.Field(a).Type, right.Field(b).Type; options.Kind == Full && !arrow.TypeEqual(x, y) {
-				return result{}, &KeyError{number, pair, fmt.Errorf("a full join needs one type for keys of one name, but the left one is %v, the right one %v: cast one of them: %w", x, y, device.ErrNotSupported)}
-			}
 		}
 	}
 	var r result
@@ -203,7 +191,9 @@ func (c resultColumn) field(left, right *arrow.Schema, kind Kind) arrow.Field {
 	case c.shared >= 0 && kind == Right:
 		from, number, missing = right, c.shared, false
 	case c.shared >= 0 && kind == Full:
-		missing = right.Field(c.shared).Nullable
+		field := left.Field(number)
+		field.Type, field.Nullable = unifiedType(field.Type, right.Field(c.shared).Type), field.Nullable || right.Field(c.shared).Nullable
+		return field
 	case c.right:
 		from, missing = right, kind.keepsLeft()
 	}

@@ -82,9 +82,21 @@ func familyOf(t arrow.DataType) family {
 	return noFamily
 }
 
+// unifiedType returns the type of the columns that [unify] returns. It is the first one for
+// types that do not compare.
+func unifiedType(a, b arrow.DataType) arrow.DataType {
+	if common, err := commonType(a, b); err == nil {
+		return common
+	}
+	return a
+}
+
 // commonType returns a type that has all values of two types.
 func commonType(a, b arrow.DataType) (arrow.DataType, error) {
 	if arrow.TypeEqual(a, b) {
+		return a, nil
+	}
+	if a, b = decodedType(a), decodedType(b); arrow.TypeEqual(a, b) {
 		return a, nil
 	}
 	of, other := familyOf(a), familyOf(b)
@@ -116,6 +128,14 @@ func commonType(a, b arrow.DataType) (arrow.DataType, error) {
 		return nil, refused
 	}
 	return common, nil
+}
+
+// decodedType returns the type of the values of a dictionary, or the type itself.
+func decodedType(t arrow.DataType) arrow.DataType {
+	if d, ok := t.(*arrow.DictionaryType); ok {
+		return d.ValueType
+	}
+	return t
 }
 
 // commonInteger returns int64, or for uint64 with a signed type a decimal.
