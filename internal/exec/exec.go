@@ -83,6 +83,8 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 	switch n := base.node.(type) {
 	case *plan.Scan:
 		return openScan(ctx, base, n)
+	case *plan.Nothing:
+		return nothing{base}, nil
 	case *plan.Filter:
 		return &mapping{stage: base, apply: filter(base, n)}, nil
 	case *plan.Project:

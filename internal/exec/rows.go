@@ -9,6 +9,12 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
+// nothing has no rows.
+type nothing struct{ *stage }
+
+// Next implements buffer.Reader.
+func (nothing) Next(context.Context) (*buffer.Buffer, error) { return nil, errEnd }
+
 // filter keeps the rows that meet a condition.
 func filter(s *stage, n *plan.Filter) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {
 	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {

@@ -7,4 +7,14 @@
 // Expressions are those of kernels/expr. Aggregates and windows are not part of an
 // expression: [Aggregate] and [Window] compute them as columns, which the expressions of
 // the operations above name.
+//
+// # Optimizer
+//
+// [Optimize] applies these passes, each a file of its name. [OptimizeWithout] leaves some
+// out. A pass keeps the names and types of the result's columns, the rows, and their order
+// if that is specified.
+//
+//   - simplify computes constants, shortens conditions by Kleene's logic, moves conditions
+//     that both sides of an Or have out of it, and removes filters that keep all rows and
+//     operations that yield none.
 package plan

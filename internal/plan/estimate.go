@@ -56,6 +56,8 @@ func rowsOf(n Node) Size {
 			return Size{Rows: n.limit, Exact: n.exact}
 		}
 		return Size{Rows: n.rows, Exact: n.exact}
+	case *Nothing:
+		return Size{Exact: true}
 	case *Filter:
 		return scaled(first, selectivity(n))
 	case *Aggregate:

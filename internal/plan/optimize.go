@@ -1,14 +1,52 @@
 package plan
 
-// Optimize returns a plan with the same result that is expected to take less time.
-func Optimize(n Node) (Node, error) {
-	for _, p := range passes {
-		var err error
-		if n, err = p.apply(n); err != nil {
-			return nil, err
+import (
+	"errors"
+	"fmt"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/names"
+)
+
+// Optimize returns a plan with the same result that is expected to take less time. The
+// package documentation lists the passes.
+func Optimize(n Node) (Node, error) { return OptimizeWithout(n) }
+
+// OptimizeWithout is [Optimize] without some of the [Passes], to measure what each of them
+// is worth.
+func OptimizeWithout(n Node, without ...string) (Node, error) {
+	for _, name := range without {
+		if !slices.Contains(Passes(), name) {
+			return nil, fmt.Errorf("plan: optimize: %s: %w", names.Unknown("pass", name, Passes()), device.ErrInvalidValue)
 		}
 	}
+	for _, p := range passes {
+		if slices.Contains(without, p.name) {
+			continue
+		}
+		made, err := p.apply(n)
+		if err == nil {
+			err = sameColumns(n.Schema(), made.Schema())
+		}
+		if err != nil {
+			return nil, fmt.Errorf("plan: optimize: pass %q: %w", p.name, err)
+		}
+		n = made
+	}
 	return n, nil
+}
+
+// Passes returns the names of the passes of [Optimize] in the order in which they are
+// applied.
+func Passes() []string {
+	list := make([]string, len(passes))
+	for i, p := range passes {
+		list[i] = p.name
+	}
+	return list
 }
 
 // pass is one step of [Optimize].
@@ -18,4 +56,21 @@ type pass struct {
 }
 
 // passes are applied in this order.
-var passes = []pass{}
+var passes = []pass{
+	{"simplify", simplify},
+}
+
+// errColumns is the error of a pass that changed the columns of a result.
+var errColumns = errors.New("the columns of the result have changed")
+
+// sameColumns refuses a schema with other names or types than before. Whether a column can
+// be null may change.
+func sameColumns(before, after *arrow.Schema) error {
+	same := slices.EqualFunc(before.Fields(), after.Fields(), func(a, b arrow.Field) bool {
+		return a.Name == b.Name && arrow.TypeEqual(a.Type, b.Type)
+	})
+	if !same {
+		return fmt.Errorf("from %v to %v: %w", before, after, errColumns)
+	}
+	return nil
+}

@@ -1,0 +1,25 @@
+package gpuframe
+
+import (
+	"context"
+
+	"github.com/gpuframe/gpuframe/internal/plan"
+)
+
+// Without returns the query with a plan that is made without some passes of the optimizer.
+// Its steps are not shared with q.
+func (q Query) Without(ctx context.Context, passes ...string) (Query, error) {
+	n, err := bindQuery(ctx, q)
+	if err != nil {
+		return Query{}, err
+	}
+	if n, err = plan.OptimizeWithout(n, passes...); err != nil {
+		return Query{}, err
+	}
+	made := Query{&step{engine: q.step.engine, verb: q.step.verb}}
+	made.step.prepared.plan.Store(&n)
+	return made, nil
+}
+
+// ExplainPlan returns the plan of a query of Without.
+func (q Query) ExplainPlan() string { return plan.Explain(*q.step.prepared.plan.Load()) }

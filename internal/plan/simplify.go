@@ -1,0 +1,213 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/join"
+)
+
+// simplify computes what is known before the query runs: constants in expressions, filters
+// that keep all rows or none, and operations on no rows.
+func simplify(root Node) (Node, error) {
+	return rewrite(root, func(n Node) (Node, error) {
+		made, err := simplifyExpressions(n)
+		if err != nil {
+			return nil, err
+		}
+		if yieldsNothing(made) {
+			return NewNothing(made.Schema()), nil
+		}
+		switch made := made.(type) {
+		case *Union:
+			return withoutEmptyInputs(made)
+		case *Join:
+			if made.options.Kind == join.Anti && isNothing(made.right) {
+				return made.left, nil
+			}
+		}
+		return made, nil
+	})
+}
+
+// simplifyExpressions simplifies the expressions of one node.
+func simplifyExpressions(n Node) (Node, error) {
+	switch n := n.(type) {
+	case *Filter:
+		return simplifyFilter(n)
+	case *Project:
+		return simplifyProject(n)
+	case *Aggregate:
+		s := newSimplifier(n.input.Schema())
+		keys := s.all(n.keys)
+		aggregations := s.aggregations(n.aggregations)
+		if !s.changed {
+			return n, nil
+		}
+		return node(NewAggregate(n.input, keys, aggregations, n.options))
+	case *Window:
+		s := newSimplifier(n.input.Schema())
+		partition := s.all(n.partition)
+		aggregations := s.aggregations(n.aggregations)
+		if !s.changed {
+			return n, nil
+		}
+		return node(NewWindow(n.input, partition, aggregations))
+	case *Sort:
+		return simplifySort(n)
+	case *Join:
+		return simplifyJoin(n)
+	}
+	return n, nil
+}
+
+func simplifyFilter(n *Filter) (Node, error) {
+	s := newSimplifier(n.input.Schema())
+	var kept []expr.Expr
+	for _, part := range s.condition(n.condition).Conjuncts() {
+		if value, ok := part.Literal(); ok {
+			if value == true {
+				continue
+			}
+			return NewNothing(n.schema), nil
+		}
+		if containsSame(kept, part) {
+			continue
+		}
+		kept = append(kept, part)
+	}
+	if !s.changed && len(kept) == len(n.condition.Conjuncts()) {
+		return n, nil
+	}
+	return filtered(n.input, kept)
+}
+
+// filtered keeps the rows that meet all conditions. A filter below becomes part of it.
+func filtered(input Node, conditions []expr.Expr) (Node, error) {
+	if len(conditions) == 0 || isNothing(input) {
+		return input, nil
+	}
+	if below, ok := input.(*Filter); ok {
+		before := below.condition.Conjuncts()
+		conditions = slices.DeleteFunc(slices.Clone(conditions), func(c expr.Expr) bool { return containsSame(before, c) })
+		input, conditions = below.input, append(before, conditions...)
+	}
+	return node(NewFilter(input, allOf(conditions)))
+}
+
+// allOf joins conditions with And.
+func allOf(conditions []expr.Expr) expr.Expr {
+	all := conditions[0]
+	for _, c := range conditions[1:] {
+		all = all.And(c)
+	}
+	return all
+}
+
+func containsSame(list []expr.Expr, e expr.Expr) bool { return slices.ContainsFunc(list, e.Same) }
+
+func simplifyProject(n *Project) (Node, error) {
+	s := newSimplifier(n.input.Schema())
+	made := s.all(n.expressions)
+	if !s.changed {
+		return n, nil
+	}
+	return node(NewProject(n.input, made...))
+}
+
+// simplifySort also removes keys that are constant or follow the same key.
+func simplifySort(n *Sort) (Node, error) {
+	s := newSimplifier(n.input.Schema())
+	var keys []SortKey
+	for _, k := range n.keys {
+		k.Value = s.value(k.Value)
+		_, constant := unnamed(k.Value).Literal()
+		if constant || slices.ContainsFunc(keys, func(other SortKey) bool { return other.Value.Same(k.Value) }) {
+			s.changed = true
+			continue
+		}
+		keys = append(keys, k)
+	}
+	switch {
+	case !s.changed:
+		return n, nil
+	case len(keys) > 0:
+		return node(NewSort(n.input, keys, n.limit))
+	case n.limit == All:
+		return n.input, nil
+	}
+	return node(NewSlice(n.input, 0, n.limit))
+}
+
+// simplifyJoin simplifies the condition of a join.
+func simplifyJoin(n *Join) (Node, error) {
+	if n.options.Where.IsZero() {
+		return n, nil
+	}
+	s := newSimplifier(n.both)
+	options := n.options
+	options.Where = s.condition(options.Where)
+	if value, ok := options.Where.Literal(); ok && value == true {
+		options.Where = expr.Expr{}
+	}
+	if !s.changed {
+		return n, nil
+	}
+	return node(NewJoin(n.left, n.right, options))
+}
+
+// yieldsNothing reports whether a node has no rows because of its inputs or its limit.
+func yieldsNothing(n Node) bool {
+	switch n := n.(type) {
+	case *Filter, *Project, *Window, *Distinct:
+		return isNothing(n.Inputs()[0])
+	case *Aggregate:
+		return isNothing(n.input) && len(n.keys) > 0
+	case *Sort:
+		return isNothing(n.input) || n.limit == 0
+	case *Slice:
+		return isNothing(n.input) || n.length == 0
+	case *Union:
+		return !slices.ContainsFunc(n.inputs, func(input Node) bool { return !isNothing(input) })
+	case *Join:
+		left, right := isNothing(n.left), isNothing(n.right)
+		switch n.options.Kind {
+		case join.Inner, join.Cross, join.Semi:
+			return left || right
+		case join.Left, join.Anti:
+			return left
+		case join.Right:
+			return right
+		}
+		return left && right
+	}
+	return false
+}
+
+// withoutEmptyInputs removes the inputs of a union that yield nothing.
+func withoutEmptyInputs(u *Union) (Node, error) {
+	var kept []Node
+	for _, input := range u.inputs {
+		if !isNothing(input) {
+			kept = append(kept, input)
+		}
+	}
+	switch len(kept) {
+	case len(u.inputs):
+		return u, nil
+	case 1:
+		return kept[0], nil
+	}
+	return node(NewUnion(kept...))
+}
+
+// typeOf returns the type of an expression, or nil if it does not fit the schema.
+func typeOf(e expr.Expr, schema *arrow.Schema) arrow.DataType {
+	t, _, err := e.Type(schema)
+	if err != nil {
+		return nil
+	}
+	return t
+}

@@ -1,0 +1,116 @@
+package querytest
+
+import (
+	"fmt"
+	"strings"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe"
+)
+
+// Options configure the drawn queries.
+type Options struct {
+	// Verbs is the largest number of verbs, and Rows that of the rows of a source.
+	Verbs, Rows int
+	// NoJoins leaves out joins.
+	NoJoins bool
+}
+
+// Case is a query and the result that it must have.
+type Case struct {
+	Query gpuframe.Query
+	Want  *Table
+	// Text lists the verbs, for messages.
+	Text string
+	// records are those of the sources.
+	records *[]arrow.Record
+}
+
+// Release releases the sources.
+func (c *Case) Release() {
+	for _, r := range *c.records {
+		r.Release()
+	}
+}
+
+// Draw draws a query on an engine. The caller releases the case when the query has run.
+func Draw(t *rapid.T, engine *gpuframe.Engine, options Options) *Case {
+	g := &generator{t: t, engine: engine, options: options, records: new([]arrow.Record)}
+	now := g.source()
+	g.seen = append(g.seen, now)
+	for range rapid.IntRange(1, options.Verbs).Draw(t, "verbs") {
+		now = g.step(now)
+		g.seen = append(g.seen, now)
+	}
+	return &Case{now.query, now.table, now.text(), g.records}
+}
+
+// state is a query and its result.
+type state struct {
+	query gpuframe.Query
+	table *Table
+	verbs []string
+}
+
+// then adds a verb.
+func (s state) then(q gpuframe.Query, t *Table, format string, arguments ...any) state {
+	verbs := append(append([]string(nil), s.verbs...), fmt.Sprintf(format, arguments...))
+	return state{q, t, verbs}
+}
+
+func (s state) text() string { return strings.Join(s.verbs, "\n\t.") }
+
+// generator draws one query.
+type generator struct {
+	t       *rapid.T
+	engine  *gpuframe.Engine
+	options Options
+	records *[]arrow.Record
+	// seen are the states so far, which joins and unions may use again.
+	seen []state
+	// names counts the new names.
+	names int
+}
+
+func (g *generator) draw(t *Table) *drawer { return &drawer{g.t, t} }
+
+func (g *generator) choose(label string, n int) int { return rapid.IntRange(0, n-1).Draw(g.t, label) }
+
+func (g *generator) newName() string {
+	g.names++
+	return fmt.Sprintf("n%d", g.names)
+}
+
+// source draws a table of some batches.
+func (g *generator) source() state {
+	table := &Table{Ordered: true}
+	for i := range 1 + g.choose("columns", 4) {
+		kind := Kind(g.choose("kind", int(kinds)))
+		if i == 0 {
+			kind = Int32 // so that joins find keys
+		}
+		table.Columns = append(table.Columns, Column{Name: fmt.Sprintf("c%d", i), Kind: kind, Required: g.choose("required", 4) == 0})
+	}
+	for range g.choose("rows", g.options.Rows+1) {
+		row := make(Row, len(table.Columns))
+		for i, c := range table.Columns {
+			if c.Required || g.choose("null", 5) > 0 {
+				row[i] = drawValue(g.t, c.Kind)
+			}
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	var batches []arrow.Record
+	for at := 0; at < len(table.Rows); {
+		end := min(at+1+g.choose("batch", 8), len(table.Rows))
+		if g.choose("all", 2) == 0 {
+			end = len(table.Rows)
+		}
+		batches = append(batches, table.record(table.Rows[at:end]))
+		at = end
+	}
+	*g.records = append(*g.records, batches...)
+	return state{g.engine.Records(table.schema(), batches...), table, []string{fmt.Sprintf("source %v of %d rows in %d batches: %v", table.Columns, len(table.Rows), len(batches), table.Rows)}}
+}

@@ -1,0 +1,330 @@
+package querytest
+
+import (
+	"fmt"
+	"math"
+
+	"pgregory.net/rapid"
+
+	"github.com/gpuframe/gpuframe"
+)
+
+// expression is an expression of a query with its model.
+type expression struct {
+	expr gpuframe.Expr
+	kind Kind
+	of   func(row Row) any
+}
+
+// drawer draws expressions over the columns of a table.
+type drawer struct {
+	t     *rapid.T
+	table *Table
+}
+
+func (d *drawer) choose(label string, n int) int { return rapid.IntRange(0, n-1).Draw(d.t, label) }
+
+// column draws a column of a kind.
+func (d *drawer) column(fits func(Kind) bool) (expression, bool) {
+	var places []int
+	for i, c := range d.table.Columns {
+		if fits(c.Kind) {
+			places = append(places, i)
+		}
+	}
+	if len(places) == 0 {
+		return expression{}, false
+	}
+	return d.at(places[d.choose("column", len(places))]), true
+}
+
+func (d *drawer) at(i int) expression {
+	c := d.table.Columns[i]
+	return expression{gpuframe.Col(c.Name), c.Kind, func(row Row) any { return row[i] }}
+}
+
+func isKind(k Kind) func(Kind) bool { return func(other Kind) bool { return other == k } }
+
+// literal draws a literal that takes the kind next to a column of it.
+func (d *drawer) literal(k Kind) expression {
+	value := drawValue(d.t, k)
+	given := value
+	if i, ok := value.(int64); ok && k == Int32 {
+		given = int32(i)
+	}
+	return expression{gpuframe.Lit(given), k, func(Row) any { return value }}
+}
+
+// texts are the strings of the tables.
+var texts = []string{"", "a", "b", "ab", "Oslo", "Bern"}
+
+// drawValue draws a value that is not null.
+func drawValue(t *rapid.T, k Kind) any {
+	switch k {
+	case Bool:
+		return rapid.Bool().Draw(t, "bool")
+	case Int32, Int64:
+		return int64(rapid.IntRange(-4, 5).Draw(t, "integer"))
+	case Float64:
+		if rapid.IntRange(0, 9).Draw(t, "special") == 0 {
+			return rapid.SampledFrom([]float64{math.NaN(), math.Inf(1), math.Copysign(0, -1)}).Draw(t, "special float")
+		}
+		return float64(rapid.IntRange(-8, 8).Draw(t, "quarters")) / 4
+	}
+	return rapid.SampledFrom(texts).Draw(t, "text")
+}
+
+// value draws an expression of some kind. It always has a column: a query refuses some
+// operations on literals only.
+func (d *drawer) value(depth int) expression {
+	e, _ := d.column(func(Kind) bool { return true })
+	if depth == 0 || rapid.IntRange(0, 2).Draw(d.t, "plain") == 0 {
+		return e
+	}
+	switch d.choose("operation", 5) {
+	case 0, 1:
+		if e.kind.isNumber() {
+			return d.arithmetic(e, depth)
+		}
+	case 2:
+		return d.condition(depth)
+	case 3:
+		if e.kind != String {
+			return d.filled(e)
+		}
+	case 4:
+		if e.kind != String {
+			return d.chosen(e, depth)
+		}
+	}
+	return e
+}
+
+// arithmetic adds, subtracts or multiplies numbers.
+func (d *drawer) arithmetic(a expression, depth int) expression {
+	b := d.literal(a.kind)
+	if other, ok := d.column(Kind.isNumber); ok && rapid.Bool().Draw(d.t, "with a column") {
+		b = other
+	}
+	kind := max(a.kind, b.kind)
+	operation := d.choose("sign", 3)
+	made := expression{kind: kind, of: func(row Row) any {
+		x, y := a.of(row), b.of(row)
+		if x == nil || y == nil {
+			return nil
+		}
+		return calculate(operation, kind, x, y)
+	}}
+	switch operation {
+	case 0:
+		made.expr = a.expr.Add(b.expr)
+	case 1:
+		made.expr = a.expr.Sub(b.expr)
+	default:
+		made.expr = a.expr.Mul(b.expr)
+	}
+	return made
+}
+
+func calculate(operation int, kind Kind, x, y any) any {
+	if kind == Float64 {
+		a, b := number(x), number(y)
+		return [...]float64{a + b, a - b, a * b}[operation]
+	}
+	a, b := x.(int64), y.(int64)
+	result := [...]int64{a + b, a - b, a * b}[operation]
+	if kind == Int32 {
+		return int64(int32(result))
+	}
+	return result
+}
+
+func number(x any) float64 {
+	if i, ok := x.(int64); ok {
+		return float64(i)
+	}
+	return x.(float64)
+}
+
+// filled replaces nulls by a literal.
+func (d *drawer) filled(e expression) expression {
+	other := d.literal(e.kind)
+	return expression{e.expr.FillNull(other.expr), e.kind, func(row Row) any {
+		if value := e.of(row); value != nil {
+			return value
+		}
+		return other.of(row)
+	}}
+}
+
+// chosen is a choice between a value and a literal.
+func (d *drawer) chosen(e expression, depth int) expression {
+	c, other := d.condition(depth-1), d.literal(e.kind)
+	return expression{gpuframe.If(c.expr, e.expr, other.expr), e.kind, func(row Row) any {
+		switch c.of(row) {
+		case true:
+			return e.of(row)
+		case false:
+			return other.of(row)
+		}
+		return nil
+	}}
+}
+
+// condition draws an expression of bools.
+func (d *drawer) condition(depth int) expression {
+	if depth > 0 {
+		switch d.choose("logic", 6) {
+		case 0:
+			return d.and(depth)
+		case 1:
+			return d.or(depth)
+		case 2:
+			a := d.condition(depth - 1)
+			return expression{a.expr.Not(), Bool, func(row Row) any {
+				if value := a.of(row); value != nil {
+					return !value.(bool)
+				}
+				return nil
+			}}
+		}
+	}
+	switch d.choose("condition", 8) {
+	case 0:
+		return d.nullness()
+	case 1:
+		return d.in()
+	case 2:
+		return d.constant()
+	}
+	return d.comparison()
+}
+
+func (d *drawer) and(depth int) expression {
+	a, b := d.condition(depth-1), d.condition(depth-1)
+	return expression{a.expr.And(b.expr), Bool, func(row Row) any {
+		x, y := a.of(row), b.of(row)
+		switch {
+		case x == false || y == false:
+			return false
+		case x == nil || y == nil:
+			return nil
+		}
+		return true
+	}}
+}
+
+func (d *drawer) or(depth int) expression {
+	a, b := d.condition(depth-1), d.condition(depth-1)
+	if rapid.IntRange(0, 3).Draw(d.t, "common") == 0 {
+		c := d.condition(0)
+		a, b = both(a, c), both(c, b)
+	}
+	return expression{a.expr.Or(b.expr), Bool, func(row Row) any {
+		x, y := a.of(row), b.of(row)
+		switch {
+		case x == true || y == true:
+			return true
+		case x == nil || y == nil:
+			return nil
+		}
+		return false
+	}}
+}
+
+// both is the conjunction of two conditions.
+func both(a, b expression) expression {
+	return expression{a.expr.And(b.expr), Bool, func(row Row) any {
+		x, y := a.of(row), b.of(row)
+		switch {
+		case x == false || y == false:
+			return false
+		case x == nil || y == nil:
+			return nil
+		}
+		return true
+	}}
+}
+
+func (d *drawer) nullness() expression {
+	e, _ := d.column(func(Kind) bool { return true })
+	if rapid.Bool().Draw(d.t, "is null") {
+		return expression{e.expr.IsNull(), Bool, func(row Row) any { return e.of(row) == nil }}
+	}
+	return expression{e.expr.IsValid(), Bool, func(row Row) any { return e.of(row) != nil }}
+}
+
+func (d *drawer) in() expression {
+	e, _ := d.column(func(Kind) bool { return true })
+	a, b := d.literal(e.kind), d.literal(e.kind)
+	x, y := a.of(nil), b.of(nil)
+	if isNaN(x) || isNaN(y) { // equality with NaN is the comparison's
+		return d.comparison()
+	}
+	return expression{e.expr.In(a.expr, b.expr), Bool, func(row Row) any {
+		value := e.of(row)
+		if value == nil {
+			return nil
+		}
+		return equal(value, x) || equal(value, y)
+	}}
+}
+
+func isNaN(value any) bool {
+	f, ok := value.(float64)
+	return ok && math.IsNaN(f)
+}
+
+// equal compares values that are not null, NaN with nothing.
+func equal(a, b any) bool { return !isNaN(a) && !isNaN(b) && compare(a, b) == 0 }
+
+// constant is a condition without columns.
+func (d *drawer) constant() expression {
+	switch d.choose("constant", 3) {
+	case 0:
+		value := rapid.Bool().Draw(d.t, "constant value")
+		return expression{gpuframe.Lit(value), Bool, func(Row) any { return value }}
+	case 1:
+		return expression{gpuframe.LitOf(arrowTypes[Bool], nil), Bool, func(Row) any { return nil }}
+	}
+	a, b := d.choose("left constant", 4), d.choose("right constant", 4)
+	return expression{gpuframe.Lit(a).Add(1).Gt(b), Bool, func(Row) any { return a+1 > b }}
+}
+
+func (d *drawer) comparison() expression {
+	a, _ := d.column(func(Kind) bool { return true })
+	b := d.literal(a.kind)
+	if other, ok := d.column(isKind(a.kind)); ok && rapid.IntRange(0, 3).Draw(d.t, "between columns") == 0 {
+		b = other
+	}
+	operation := d.choose("comparison", 6)
+	made := expression{kind: Bool, of: func(row Row) any {
+		x, y := a.of(row), b.of(row)
+		if x == nil || y == nil {
+			return nil
+		}
+		if isNaN(x) || isNaN(y) {
+			return operation == 1
+		}
+		c := compare(x, y)
+		return [...]bool{c == 0, c != 0, c < 0, c <= 0, c > 0, c >= 0}[operation]
+	}}
+	switch operation {
+	case 0:
+		made.expr = a.expr.Eq(b.expr)
+	case 1:
+		made.expr = a.expr.Ne(b.expr)
+	case 2:
+		made.expr = a.expr.Lt(b.expr)
+	case 3:
+		made.expr = a.expr.Le(b.expr)
+	case 4:
+		made.expr = a.expr.Gt(b.expr)
+	default:
+		made.expr = a.expr.Ge(b.expr)
+	}
+	return made
+}
+
+// String formats the expression.
+func (e expression) String() string { return fmt.Sprint(e.expr) }

@@ -1,0 +1,118 @@
+package querytest
+
+import (
+	"github.com/gpuframe/gpuframe"
+)
+
+// grouped divides rows by keys. The groups are in the order of their first rows.
+func grouped(rows []Row, keys []expression) (groups [][]Row, of map[string]int) {
+	of = map[string]int{}
+	for _, row := range rows {
+		key := keyOf(evaluate(row, keys))
+		at, ok := of[key]
+		if !ok {
+			at = len(groups)
+			of[key], groups = at, append(groups, nil)
+		}
+		groups[at] = append(groups[at], row)
+	}
+	return groups, of
+}
+
+func evaluate(row Row, list []expression) []any {
+	values := make([]any, len(list))
+	for i, e := range list {
+		values[i] = e.of(row)
+	}
+	return values
+}
+
+// keys draws keys of groups with their names.
+func (g *generator) keys(s state, most int) (keys []expression, columns []Column, list []gpuframe.Expression) {
+	taken := map[string]bool{}
+	for range 1 + g.choose("group keys", most) {
+		d := g.draw(s.table)
+		e, _ := d.column(func(Kind) bool { return true })
+		name := e.expr.Name()
+		if taken[name] || g.choose("computed key", 4) == 0 {
+			e, name = d.value(1), g.newName()
+		}
+		taken[name] = true
+		keys, list = append(keys, e), append(list, e.expr.As(name))
+		columns = append(columns, Column{Name: name, Kind: e.kind})
+	}
+	return keys, columns, list
+}
+
+func (g *generator) group(s state) state {
+	keys, columns, list := g.keys(s, 2)
+	var aggregations []aggregation
+	var made []gpuframe.Expression
+	for range 1 + g.choose("aggregates", 3) {
+		a, name := g.draw(s.table).aggregation(), g.newName()
+		aggregations, made = append(aggregations, a), append(made, a.expr.As(name))
+		columns = append(columns, Column{Name: name, Kind: a.kind})
+	}
+	groups, _ := grouped(s.table.Rows, keys)
+	table := &Table{Columns: columns}
+	drop := g.choose("drop nulls", 4) == 0
+	for _, rows := range groups {
+		row := evaluate(rows[0], keys)
+		if drop && hasNull(row) {
+			continue
+		}
+		for _, a := range aggregations {
+			row = append(row, a.of(rows))
+		}
+		table.Rows = append(table.Rows, row)
+	}
+	by := s.query.GroupBy(list...)
+	if drop {
+		by = by.DropNulls()
+	}
+	result := s.then(by.Agg(made...), table, "GroupBy(%v, drop nulls %v).Agg(%v)", list, drop, made)
+	if g.choose("sort groups", 4) > 0 {
+		return g.byAll(result, len(keys))
+	}
+	return result
+}
+
+func hasNull(values []any) bool {
+	for _, value := range values {
+		if value == nil {
+			return true
+		}
+	}
+	return false
+}
+
+// whole aggregates all rows.
+func (g *generator) whole(s state) state {
+	var list []gpuframe.Expression
+	table := &Table{Rows: []Row{nil}, Ordered: true}
+	for range 1 + g.choose("aggregates", 3) {
+		a, name := g.draw(s.table).aggregation(), g.newName()
+		list = append(list, a.expr.As(name))
+		table.Columns = append(table.Columns, Column{Name: name, Kind: a.kind})
+		table.Rows[0] = append(table.Rows[0], a.of(s.table.Rows))
+	}
+	return s.then(s.query.Select(list...), table, "Select(%v)", list)
+}
+
+// window adds an aggregate of partitions.
+func (g *generator) window(s state) state {
+	keys, _, list := g.keys(s, 2)
+	if g.choose("all rows", 4) == 0 {
+		keys, list = nil, nil
+	}
+	a, name := g.draw(s.table).aggregation(), g.newName()
+	groups, of := grouped(s.table.Rows, keys)
+	values := make([]any, len(groups))
+	for i, rows := range groups {
+		values[i] = a.of(rows)
+	}
+	columns := append(kept(s.table), computed{Column{Name: name, Kind: a.kind}, func(row Row) any {
+		return values[of[keyOf(evaluate(row, keys))]]
+	}})
+	return s.then(s.query.With(a.expr.Over(gpuframe.By(list...)).As(name)), project(s.table, columns), "With(%v over %v as %s)", a.expr, list, name)
+}

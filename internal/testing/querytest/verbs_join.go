@@ -1,0 +1,168 @@
+package querytest
+
+import (
+	"slices"
+
+	"github.com/gpuframe/gpuframe"
+)
+
+// mostPairs limits the results of joins.
+const mostPairs = 150
+
+// join draws a join with an earlier state or a new source.
+func (g *generator) join(s state) state {
+	if g.options.NoJoins {
+		return s
+	}
+	other := g.seen[g.choose("side", len(g.seen))]
+	if g.choose("new source", 2) == 0 {
+		other = g.source()
+	}
+	kinds := []gpuframe.JoinKind{gpuframe.Inner, gpuframe.Inner, gpuframe.Left, gpuframe.Right, gpuframe.Full, gpuframe.Semi, gpuframe.Anti, gpuframe.Cross}
+	j := joined{kind: kinds[g.choose("join", len(kinds))], left: s.table, right: other.table}
+	if j.kind == gpuframe.Cross && len(s.table.Rows)*len(other.table.Rows) > mostPairs {
+		return s
+	}
+	var terms []gpuframe.JoinTerm
+	if j.kind != gpuframe.Cross {
+		for range 1 + g.choose("join keys", 2) {
+			a, _ := g.draw(s.table).column(func(Kind) bool { return true })
+			b, ok := g.draw(other.table).column(isKind(a.kind))
+			if !ok {
+				continue
+			}
+			name := a.expr.Name()
+			if at := other.table.place(name); at >= 0 && other.table.Columns[at].Kind == a.kind {
+				b = g.draw(other.table).at(at)
+			}
+			if b.expr.Name() == name {
+				if slices.Contains(j.shared, name) {
+					continue
+				}
+				j.shared = append(j.shared, name)
+				terms = append(terms, gpuframe.Col(name))
+			} else {
+				terms = append(terms, gpuframe.On(a.expr, b.expr))
+			}
+			j.leftKeys, j.rightKeys = append(j.leftKeys, a), append(j.rightKeys, b)
+		}
+		if len(j.leftKeys) == 0 {
+			return s
+		}
+		if j.nulls = g.choose("nulls match", 4) == 0; j.nulls {
+			terms = append(terms, gpuframe.NullsMatch())
+		}
+	}
+	j.name()
+	if g.choose("matching", 3) == 0 {
+		c := g.draw(&Table{Columns: j.both}).condition(1)
+		j.where = &c
+		terms = append(terms, gpuframe.Matching(c.expr))
+	}
+	made, ok := j.run()
+	if !ok {
+		return s
+	}
+	where := ""
+	if j.where != nil {
+		where = j.where.String()
+	}
+	return s.then(s.query.Join(other.query, j.kind, terms...), made, "Join(%s, %v, on %v = %v, nulls match %v, matching %s)", other.text(), j.kind, j.leftKeys, j.rightKeys, j.nulls, where)
+}
+
+// joined is a join of two tables.
+type joined struct {
+	kind                gpuframe.JoinKind
+	left, right         *Table
+	leftKeys, rightKeys []expression
+	// shared are the names of keys that are one column.
+	shared []string
+	nulls  bool
+	where  *expression
+	// both are the columns of an inner join.
+	both []Column
+	// rest are the places of the right columns in the result.
+	rest []int
+}
+
+// name finds the columns.
+func (j *joined) name() {
+	j.both = slices.Clone(j.left.Columns)
+	taken := map[string]bool{}
+	for _, c := range j.both {
+		taken[c.Name] = true
+	}
+	for i, c := range j.right.Columns {
+		if slices.Contains(j.shared, c.Name) {
+			continue
+		}
+		for taken[c.Name] {
+			c.Name += "_right"
+		}
+		taken[c.Name] = true
+		j.both, j.rest = append(j.both, c), append(j.rest, i)
+	}
+}
+
+// pair makes a row of a left and a right row, of which one may be nil.
+func (j *joined) pair(left, right Row) Row {
+	row := make(Row, len(j.left.Columns), len(j.both))
+	copy(row, left)
+	if left == nil {
+		for _, name := range j.shared {
+			row[j.left.place(name)] = right[j.right.place(name)]
+		}
+	}
+	for _, at := range j.rest {
+		if right == nil {
+			row = append(row, nil)
+		} else {
+			row = append(row, right[at])
+		}
+	}
+	return row
+}
+
+func (j *joined) matches(left, right Row) bool {
+	a, b := evaluate(left, j.leftKeys), evaluate(right, j.rightKeys)
+	if !j.nulls && (hasNull(a) || hasNull(b)) || keyOf(a) != keyOf(b) {
+		return false
+	}
+	return j.where == nil || j.where.of(j.pair(left, right)) == true
+}
+
+// run computes the rows: in the order of the left side, then right rows without a match.
+func (j *joined) run() (made *Table, ok bool) {
+	made = &Table{Columns: j.both, Ordered: j.left.Ordered && j.right.Ordered}
+	leftOnly := j.kind == gpuframe.Semi || j.kind == gpuframe.Anti
+	if leftOnly {
+		made.Columns = j.left.Columns
+	}
+	matched := make([]bool, len(j.right.Rows))
+	for _, left := range j.left.Rows {
+		found := false
+		for i, right := range j.right.Rows {
+			if !j.matches(left, right) {
+				continue
+			}
+			found, matched[i] = true, true
+			if !leftOnly {
+				made.Rows = append(made.Rows, j.pair(left, right))
+			}
+		}
+		switch {
+		case leftOnly && found == (j.kind == gpuframe.Semi):
+			made.Rows = append(made.Rows, left)
+		case !found && (j.kind == gpuframe.Left || j.kind == gpuframe.Full):
+			made.Rows = append(made.Rows, j.pair(left, nil))
+		}
+	}
+	if j.kind == gpuframe.Right || j.kind == gpuframe.Full {
+		for i, right := range j.right.Rows {
+			if !matched[i] {
+				made.Rows = append(made.Rows, j.pair(nil, right))
+			}
+		}
+	}
+	return made, len(made.Rows) <= mostPairs
+}
