@@ -175,7 +175,7 @@ func (g *Groups) findFirsts() error {
 		return err
 	}
 	if g.call.OnHost() {
-		return g.findFirstsOnHost(k)
+		return g.findFirstsOnHost(g.call.Context(), k)
 	}
 	return g.findFirstsOnDevice(k)
 }

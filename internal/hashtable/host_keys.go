@@ -1,36 +1,92 @@
 package hashtable
 
 import (
+	"bytes"
 	"encoding/binary"
 	"fmt"
+	"hash/maphash"
 	"math"
 
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// onHost returns a function that returns the key of a row: bytes that are equal if the
-// values are. They are valid until the next call.
-func (k keys) onHost() (func(row int) ([]byte, error), error) {
+// hostKeys are keys in memory that the processor reads.
+type hostKeys struct {
+	// words writes a word for each row of a range: the key, or its hash.
+	words func(to []uint64, begin int) error
+	// same compares the keys of two rows, or is nil if the words are the keys.
+	same func(a, b uint32) bool
+}
+
+// onHost returns the keys.
+func (k keys) onHost() (hostKeys, error) {
 	first, err := k.first.Host()
 	if err != nil {
-		return nil, err
+		return hostKeys{}, err
 	}
-	scratch := make([]byte, 8)
-	switch k.kind {
-	case keyBits:
-		return func(row int) ([]byte, error) {
-			scratch[0] = first[(k.bit+row)/8] >> ((k.bit + row) % 8) & 1
-			return scratch[:1], nil
-		}, nil
-	case keyRuns:
+	switch {
+	case k.kind == keyBits:
+		return hostKeys{words: func(to []uint64, begin int) error {
+			for i := range to {
+				at := k.bit + begin + i
+				to[i] = uint64(first[at/8] >> (at % 8) & 1)
+			}
+			return nil
+		}}, nil
+	case k.kind == keyRuns:
 		return k.runsOnHost(first)
-	case keyFloat:
-		return func(row int) ([]byte, error) {
-			binary.NativeEndian.PutUint64(scratch, k.floatKey(first[k.width*row:]))
-			return scratch, nil
-		}, nil
+	case k.kind == keyFloat:
+		return hostKeys{words: func(to []uint64, begin int) error {
+			for i := range to {
+				to[i] = k.floatKey(first[k.width*(begin+i):])
+			}
+			return nil
+		}}, nil
+	case k.width <= 8:
+		return hostKeys{words: func(to []uint64, begin int) error {
+			k.integers(to, first[k.width*begin:])
+			return nil
+		}}, nil
 	}
-	return func(row int) ([]byte, error) { return first[k.width*row : k.width*(row+1)], nil }, nil
+	at := func(row int) []byte { return first[k.width*row : k.width*(row+1)] }
+	seed := maphash.MakeSeed()
+	return hostKeys{
+		words: func(to []uint64, begin int) error {
+			for i := range to {
+				to[i] = maphash.Bytes(seed, at(begin+i))
+			}
+			return nil
+		},
+		same: func(a, b uint32) bool { return bytes.Equal(at(int(a)), at(int(b))) },
+	}, nil
+}
+
+// integers writes values of at most 8 bytes as words.
+func (k keys) integers(to []uint64, from []byte) {
+	switch k.width {
+	case 1:
+		for i := range to {
+			to[i] = uint64(from[i])
+		}
+	case 2:
+		for i := range to {
+			to[i] = uint64(binary.LittleEndian.Uint16(from[2*i:]))
+		}
+	case 4:
+		for i := range to {
+			to[i] = uint64(binary.LittleEndian.Uint32(from[4*i:]))
+		}
+	case 8:
+		for i := range to {
+			to[i] = binary.LittleEndian.Uint64(from[8*i:])
+		}
+	default:
+		for i := range to {
+			var word [8]byte
+			copy(word[:], from[k.width*i:k.width*(i+1)])
+			to[i] = binary.LittleEndian.Uint64(word[:])
+		}
+	}
 }
 
 // floatKey returns the bits of a float, with one pattern for all NaNs and one for both
@@ -55,19 +111,38 @@ func (k keys) floatKey(bytes []byte) uint64 {
 	return bits
 }
 
-func (k keys) runsOnHost(offsets []byte) (func(row int) ([]byte, error), error) {
-	bytes, err := k.bytes.Host()
-	at := func(i int) int64 {
-		if k.width == 4 {
-			return int64(int32(binary.NativeEndian.Uint32(offsets[4*i:])))
-		}
-		return int64(binary.NativeEndian.Uint64(offsets[8*i:]))
+// runs are runs of bytes between offsets.
+type runs struct {
+	offsets, bytes []byte
+	width          int
+}
+
+func (r runs) offset(i int) int64 {
+	if r.width == 4 {
+		return int64(int32(binary.NativeEndian.Uint32(r.offsets[4*i:])))
 	}
-	return func(row int) ([]byte, error) {
-		begin, end := at(row), at(row+1)
-		if begin < 0 || end < begin || end > int64(len(bytes)) {
-			return nil, fmt.Errorf("row %d: the offsets %d and %d are not ascending or outside the %d bytes of data: %w", row, begin, end, len(bytes), column.ErrInvalid)
-		}
-		return bytes[begin:end], nil
+	return int64(binary.NativeEndian.Uint64(r.offsets[8*i:]))
+}
+
+// at returns the bytes of a row whose offsets have been checked.
+func (r runs) at(row uint32) []byte { return r.bytes[r.offset(int(row)):r.offset(int(row)+1)] }
+
+func (k keys) runsOnHost(offsets []byte) (hostKeys, error) {
+	data, err := k.bytes.Host()
+	r, seed := runs{offsets, data, k.width}, maphash.MakeSeed()
+	return hostKeys{
+		words: func(to []uint64, begin int) error {
+			for i := range to {
+				row := begin + i
+				from, end := r.offset(row), r.offset(row+1)
+				if from < 0 || end < from || end > int64(len(data)) {
+					// Offsets of nulls count too: nothing else checks them.
+					return fmt.Errorf("row %d: the offsets %d and %d are not ascending or outside the %d bytes of data: %w", row, from, end, len(data), column.ErrInvalid)
+				}
+				to[i] = maphash.Bytes(seed, data[from:end])
+			}
+			return nil
+		},
+		same: func(a, b uint32) bool { return bytes.Equal(r.at(a), r.at(b)) },
 	}, err
 }

@@ -81,6 +81,18 @@ func piecesOf(x float64) (p pieces) {
 
 // addFloat adds a value to a state.
 func addFloat(state []uint64, x float64) {
+	image := math.Float64bits(x)
+	if place := image>>52&0x7ff - 1; place < 0x7fe && place/binBits+1 == state[sumTop] {
+		// A normal number with the largest exponent so far: most are.
+		significand, shift := image&(1<<52-1)|1<<52, place%binBits
+		low, high := significand<<shift, significand>>(64-shift)
+		sign := uint64(int64(image) >> 63)
+		bins := (*[sumPieceCount]uint64)(state[sumBins:])
+		bins[0] += ((low>>(2*binBits) | high<<(64-2*binBits)) ^ sign) - sign
+		bins[1] += ((low >> binBits & (1<<binBits - 1)) ^ sign) - sign
+		bins[2] += ((low & (1<<binBits - 1)) ^ sign) - sign
+		return
+	}
 	p := piecesOf(x)
 	state[sumFlags] |= p.flags
 	if p.top == 0 {

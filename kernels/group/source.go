@@ -140,6 +140,57 @@ func (s *hostSource) integer(row int) uint64 {
 	return binary.NativeEndian.Uint64(s.Values[8*row:])
 }
 
+// integers loads values that are no floats, extended to 64 bits by their sign, from a row on.
+func (s *hostSource) integers(to []uint64, begin int) {
+	switch s.is {
+	case fromSigned8:
+		extend(to, op.Elements[int8](s.Values)[begin:])
+	case fromSigned16:
+		extend(to, op.Elements[int16](s.Values)[begin:])
+	case fromSigned32:
+		extend(to, op.Elements[int32](s.Values)[begin:])
+	case fromUnsigned8:
+		extend(to, s.Values[begin:])
+	case fromUnsigned16:
+		extend(to, op.Elements[uint16](s.Values)[begin:])
+	case fromUnsigned32:
+		extend(to, op.Elements[uint32](s.Values)[begin:])
+	case fromSigned64, fromUnsigned64:
+		copy(to, op.Elements[uint64](s.Values)[begin:])
+	default:
+		for i := range to {
+			to[i] = s.integer(begin + i)
+		}
+	}
+}
+
+func extend[T int8 | int16 | int32 | uint8 | uint16 | uint32](to []uint64, from []T) {
+	from = from[:len(to)]
+	for i, x := range from {
+		to[i] = uint64(x)
+	}
+}
+
+// floats loads values as the bits of float64, from a row on.
+func (s *hostSource) floats(to []uint64, begin int) {
+	switch s.is {
+	case fromFloat64:
+		copy(to, op.Elements[uint64](s.Values)[begin:])
+	case fromSigned32:
+		for i, x := range op.Elements[int32](s.Values)[begin : begin+len(to)] {
+			to[i] = math.Float64bits(float64(x))
+		}
+	case fromFloat32:
+		for i, x := range op.Elements[float32](s.Values)[begin : begin+len(to)] {
+			to[i] = math.Float64bits(float64(x))
+		}
+	default:
+		for i := range to {
+			to[i] = math.Float64bits(s.float(begin + i))
+		}
+	}
+}
+
 // float returns a value as float64.
 func (s *hostSource) float(row int) float64 {
 	switch s.is {

@@ -1,0 +1,233 @@
+package group
+
+import (
+	"context"
+	"math"
+
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/parallel"
+)
+
+// part is a range of rows or of groups.
+type part struct{ begin, end int }
+
+// accumulateOnHost adds all rows to the states of readers.
+func (g *grouping) accumulateOnHost(ctx context.Context, readers []reader) error {
+	numbers, err := g.numbers.Host()
+	if err != nil {
+		return err
+	}
+	for i := range readers {
+		h, err := readers[i].onHost()
+		if err != nil {
+			return err
+		}
+		clear(h.states)
+		if err := h.accumulate(ctx, numbers[:g.rows], g.capacity()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hostReader is a reader in memory that the processor reads.
+type hostReader struct {
+	accumulator
+	in, other, condition hostSource
+	states               []uint64
+}
+
+func (r *reader) onHost() (*hostReader, error) {
+	h := &hostReader{accumulator: r.accumulator}
+	var err error
+	if h.in, err = r.in.host(); err != nil {
+		return nil, err
+	}
+	if h.other, err = r.other.host(); err != nil {
+		return nil, err
+	}
+	if h.condition, err = r.condition.host(); err != nil {
+		return nil, err
+	}
+	bytes, err := r.states.Host()
+	h.states = op.Elements[uint64](bytes)
+	return h, err
+}
+
+// accumulate adds rows to the states of groups. Each goroutine has part of the rows and
+// its own states, or all rows and part of the groups if the states are large.
+func (h *hostReader) accumulate(ctx context.Context, numbers []uint32, groups int) error {
+	n, count := len(numbers), parallel.Parts(len(numbers))
+	if count == 1 || len(h.states)*count > n {
+		return parallel.Run(ctx, groups, count, func(_, begin, end int) {
+			h.add(h.states, numbers, part{0, n}, part{begin, end})
+		})
+	}
+	own := make([][]uint64, count)
+	err := parallel.Run(ctx, n, count, func(i, begin, end int) {
+		own[i] = h.states
+		if i > 0 {
+			own[i] = make([]uint64, len(h.states))
+		}
+		h.add(own[i], numbers, part{begin, end}, part{0, groups})
+	})
+	words := h.words()
+	for _, states := range own[1:] {
+		for at := 0; at < len(states); at += words {
+			mergeStates(h.kind, h.states[at:at+words], states[at:at+words])
+		}
+	}
+	return err
+}
+
+// blockRows is the number of rows that are loaded at a time.
+const blockRows = 512
+
+// block is some rows and their values.
+type block struct {
+	// taken are the rows that are not skipped, numbers the groups of all of them.
+	taken   []uint16
+	numbers []uint32
+	// x and y are the values.
+	x, y  []uint64
+	space struct {
+		taken [blockRows]uint16
+		x, y  [blockRows]uint64
+	}
+}
+
+// add adds rows to the states of some groups.
+func (h *hostReader) add(states []uint64, numbers []uint32, rows, groups part) {
+	var b block
+	for begin := rows.begin; begin < rows.end; begin += blockRows {
+		end := min(begin+blockRows, rows.end)
+		b.numbers = numbers[begin:end]
+		h.take(&b, begin, groups)
+		h.load(&b, begin)
+		h.addBlock(states, &b, begin)
+	}
+}
+
+// take finds the rows of a block that belong to the groups and are not skipped.
+func (h *hostReader) take(b *block, begin int, groups part) {
+	n, first, count := 0, uint32(groups.begin), uint32(groups.end-groups.begin)
+	if h.where < 0 && h.in.Valid == nil && h.other.Valid == nil {
+		for i, number := range b.numbers {
+			b.space.taken[n] = uint16(i)
+			if number-first < count {
+				n++
+			}
+		}
+	} else {
+		for i, number := range b.numbers {
+			if number-first < count && h.takes(begin+i) {
+				b.space.taken[n] = uint16(i)
+				n++
+			}
+		}
+	}
+	b.taken = b.space.taken[:n]
+}
+
+// load loads the values of a block.
+func (h *hostReader) load(b *block, begin int) {
+	b.x, b.y = b.space.x[:len(b.numbers)], b.space.y[:len(b.numbers)]
+	if h.merges || h.value < 0 {
+		return
+	}
+	switch h.kind {
+	case sumFloats:
+		h.in.floats(b.x, begin)
+		if h.term == crossed {
+			h.other.floats(b.y, begin)
+		}
+	case sumIntegers, multiply:
+		h.in.integers(b.x, begin)
+	case greatest:
+		if h.in.is.isFloat() {
+			h.in.floats(b.x, begin)
+		} else {
+			h.in.integers(b.x, begin)
+		}
+	}
+}
+
+// addBlock adds the rows of a block.
+func (h *hostReader) addBlock(states []uint64, b *block, begin int) {
+	words := h.words()
+	state := func(i uint16) []uint64 {
+		at := int(b.numbers[i]) * words
+		return states[at : at+words : at+words]
+	}
+	switch {
+	case h.merges || h.kind == sumDecimals || h.kind == firstGreatest || h.value < 0 && h.kind == greatest:
+		for _, i := range b.taken {
+			h.addRow(state(i), begin+int(i))
+		}
+	case h.kind == countRows:
+		for _, i := range b.taken {
+			states[b.numbers[i]]++
+		}
+	case h.kind == sumIntegers:
+		isSigned := h.in.is.isSigned()
+		for _, i := range b.taken {
+			addInteger(state(i), b.x[i], isSigned)
+		}
+	case h.kind == multiply:
+		for _, i := range b.taken {
+			to := &states[b.numbers[i]]
+			*to = (*to^1)*b.x[i] ^ 1
+		}
+	case h.kind == greatest:
+		for _, i := range b.taken {
+			to := &states[b.numbers[i]]
+			if h.in.is.isFloat() {
+				*to = max(*to, floatImage(math.Float64frombits(b.x[i]), h.least))
+			} else {
+				*to = max(*to, integerImage(b.x[i], h.in.is.isSigned(), h.least))
+			}
+		}
+	case h.term == linear:
+		for _, i := range b.taken {
+			addFloat(state(i), math.Float64frombits(b.x[i]))
+		}
+	default:
+		for _, i := range b.taken {
+			addTerm(state(i), h.term, math.Float64frombits(b.x[i]), math.Float64frombits(b.y[i]))
+		}
+	}
+}
+
+// takes reports whether a row is not skipped.
+func (h *hostReader) takes(row int) bool {
+	if h.where >= 0 && !(h.condition.IsTrue(row) && h.condition.isValid(row)) {
+		return false
+	}
+	return h.in.isValid(row) && h.other.isValid(row)
+}
+
+// addRow adds a row of the kinds that are not added by blocks.
+func (h *hostReader) addRow(state []uint64, row int) {
+	switch {
+	case h.merges:
+		mergeStates(h.kind, state, h.in.state(row))
+	case h.kind == sumDecimals:
+		addWide(state, h.in.wide(row))
+	case h.kind == greatest:
+		state[0] = max(state[0], h.image(row, false))
+	default:
+		foundFirst(state, h.image(row, true), ^rowImage(uint64(row)))
+	}
+}
+
+// image returns the image of a row's value, or of its number.
+func (h *hostReader) image(row int, zeros bool) uint64 {
+	if h.value >= 0 {
+		return h.in.image(row, h.least, zeros)
+	}
+	image := rowImage(uint64(row))
+	if h.least {
+		return ^image
+	}
+	return image
+}
