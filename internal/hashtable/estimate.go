@@ -27,7 +27,7 @@ func (g *Groups) estimate() error {
 		after = append(after, 4*uint64(g.words()), uint64(g.words())/16+256)
 	}
 	if g.call.OnHost() {
-		table = nil // the host uses a map
+		table = nil // the host allocates it in Go
 	}
 	scratch, result := append(compared, marks...), values
 	switch g.wanted {

@@ -100,7 +100,7 @@ func (f *finder) find(ctx context.Context, n int) error {
 	count := parallel.Parts(n)
 	f.parts = make([]hostPart, count)
 	if err := parallel.Run(ctx, n, count, func(i, begin, end int) {
-		f.parts[i] = hostPart{begin: begin, end: end, table: newHostTable(f.seeds, f.keys.same), null: -1}
+		f.parts[i] = hostPart{begin: begin, end: end, table: newHostTable(f.seeds, f.keys.same, 0), null: -1}
 		f.parts[i].err = f.fill(&f.parts[i])
 	}); err != nil {
 		return err
@@ -220,7 +220,11 @@ func (f *finder) mergeNulls() {
 
 // merge finds the first rows of the groups with some of the hashes: every count-th one.
 func (f *finder) merge(number, count int) {
-	all := newHostTable(f.seeds, f.keys.same)
+	most := 0
+	for i := range f.parts {
+		most = max(most, len(f.parts[i].words))
+	}
+	all := newHostTable(f.seeds, f.keys.same, most/count)
 	for i := range f.parts {
 		p := &f.parts[i]
 		for group, word := range p.words {

@@ -53,7 +53,7 @@ func (k keys) onHost() (hostKeys, error) {
 	return hostKeys{
 		words: func(to []uint64, begin int) error {
 			for i := range to {
-				to[i] = maphash.Bytes(seed, at(begin+i))
+				to[i] = maphash.Bytes(seed, at(begin+i)) | hashed
 			}
 			return nil
 		},
@@ -127,6 +127,18 @@ func (r runs) offset(i int) int64 {
 // at returns the bytes of a row whose offsets have been checked.
 func (r runs) at(row uint32) []byte { return r.bytes[r.offset(int(row)):r.offset(int(row)+1)] }
 
+// wordOf returns a run of at most seven bytes, with its length, or the hash of a longer one.
+func wordOf(run []byte, seed maphash.Seed) uint64 {
+	if len(run) > 7 {
+		return maphash.Bytes(seed, run) | hashed
+	}
+	word := uint64(len(run))
+	for _, b := range run {
+		word = word<<8 | uint64(b)
+	}
+	return word
+}
+
 func (k keys) runsOnHost(offsets []byte) (hostKeys, error) {
 	data, err := k.bytes.Host()
 	r, seed := runs{offsets, data, k.width}, maphash.MakeSeed()
@@ -139,7 +151,7 @@ func (k keys) runsOnHost(offsets []byte) (hostKeys, error) {
 					// Offsets of nulls count too: nothing else checks them.
 					return fmt.Errorf("row %d: the offsets %d and %d are not ascending or outside the %d bytes of data: %w", row, from, end, len(data), column.ErrInvalid)
 				}
-				to[i] = maphash.Bytes(seed, data[from:end])
+				to[i] = wordOf(data[from:end], seed)
 			}
 			return nil
 		},

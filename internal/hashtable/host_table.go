@@ -2,8 +2,9 @@ package hashtable
 
 import "math/bits"
 
-// hostTable finds the groups of a part of the rows. A key is a word. If several values may
-// have the same word, same compares the values of two rows.
+// hostTable finds the groups of a part of the rows. A key is a word. Several values may have
+// the same word if same is given and the word has the bit hashed: same compares the values
+// of two rows.
 type hostTable struct {
 	seeds seeds
 	same  func(a, b uint32) bool
@@ -11,6 +12,9 @@ type hostTable struct {
 	// rows has the first row of each group.
 	rows []uint32
 }
+
+// hashed is set in words that are hashes.
+const hashed = 1 << 63
 
 // hostSlot is a slot of the table: a key and the number of its group plus 1, or 0.
 type hostSlot struct {
@@ -27,8 +31,9 @@ func (s seeds) hash(word uint64) uint64 {
 	return high ^ low
 }
 
-func newHostTable(s seeds, same func(a, b uint32) bool) *hostTable {
-	return &hostTable{seeds: s, same: same, slots: make([]hostSlot, 64)}
+// newHostTable returns a table with slots for some groups, which grows.
+func newHostTable(s seeds, same func(a, b uint32) bool, groups int) *hostTable {
+	return &hostTable{seeds: s, same: same, slots: make([]hostSlot, max(64, 1<<bits.Len(uint(2*groups-1))))}
 }
 
 // find returns the number of the group of a row, which may be a new one.
@@ -44,7 +49,7 @@ func (t *hostTable) find(key uint64, row uint32) uint32 {
 			}
 			return uint32(len(t.rows) - 1)
 		}
-		if s.key == key && (t.same == nil || t.same(t.rows[s.group-1], row)) {
+		if s.key == key && (t.same == nil || key&hashed == 0 || t.same(t.rows[s.group-1], row)) {
 			return s.group - 1
 		}
 	}

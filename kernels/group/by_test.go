@@ -29,6 +29,7 @@ var keyTypes = [][]arrow.DataType{
 	{&arrow.Decimal128Type{Precision: 38, Scale: 3}},
 	{arrow.PrimitiveTypes.Int8, arrow.FixedWidthTypes.Boolean},
 	{arrow.BinaryTypes.String, arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Float32},
+	{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Int8, arrow.FixedWidthTypes.Date32},
 	{&arrow.DictionaryType{IndexType: arrow.PrimitiveTypes.Int8, ValueType: arrow.BinaryTypes.String}},
 	{arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int16, Nullable: true}, arrow.Field{Name: "b", Type: arrow.BinaryTypes.String, Nullable: true})},
 	{arrow.StructOf(arrow.Field{Name: "a", Type: arrow.PrimitiveTypes.Int8}), arrow.FixedWidthTypes.Date32},

@@ -1,6 +1,7 @@
 package group
 
 import (
+	"context"
 	"math"
 	"math/bits"
 
@@ -9,6 +10,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/parallel"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -45,14 +47,14 @@ func (r *run) finish(o *output) (*column.Column, error) {
 	result := op.Result{Type: o.of, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: o.nullable}
 	return newColumn(&r.call, result, func(out op.Buffers) error {
 		if r.call.OnHost() {
-			return f.onHost(out)
+			return f.onHost(r.call.Context(), out)
 		}
 		return f.onDevice(&r.call, out)
 	})
 }
 
 // onHost writes the results of all groups.
-func (f *finishing) onHost(out op.Buffers) error {
+func (f *finishing) onHost(ctx context.Context, out op.Buffers) error {
 	to, err := out.Host()
 	if err != nil {
 		return err
@@ -66,8 +68,13 @@ func (f *finishing) onHost(out op.Buffers) error {
 		lists[i] = op.Elements[uint64](bytes)
 	}
 	clear(to.Values)
+	return parallel.Run(ctx, f.groups, parallel.Parts(f.groups), func(_, begin, end int) { f.write(to, lists, begin, end) })
+}
+
+// write writes the results of some groups.
+func (f *finishing) write(to op.HostBuffers, lists [][]uint64, begin, end int) {
 	group := make([][]uint64, len(lists))
-	for i := range f.groups {
+	for i := begin; i < end; i++ {
 		for j, list := range lists {
 			group[j] = list[i*f.words[j] : (i+1)*f.words[j]]
 		}
@@ -78,7 +85,6 @@ func (f *finishing) onHost(out op.Buffers) error {
 		to.SetValid(i)
 		f.store(to, i, value)
 	}
-	return nil
 }
 
 // store writes a result.

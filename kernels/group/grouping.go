@@ -1,8 +1,10 @@
 package group
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -12,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/hashtable"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/parallel"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
@@ -153,11 +156,13 @@ type folder struct {
 	owned owned
 }
 
-// word32 is numbers of 32 bits that are equal if the values of a column are. They are below
-// bound, if that is not zero.
-type word32 struct {
+// rowNumbers is numbers that are equal if the values of a column are. They are below bound after
+// least is subtracted, if bound is not zero, or have 32 bits. Only the host has a least.
+type rowNumbers struct {
 	source
-	bound uint64
+	least, bound uint64
+	// column has the numbers, if they are 64 bits wide.
+	column *column.Column
 }
 
 // groups returns the groups of the rows of columns. The caller releases them.
@@ -166,36 +171,44 @@ func (f *folder) groups(columns []*column.Column) (numbered, error) {
 	if err != nil {
 		return nil, err
 	}
+	if len(flat) == 0 {
+		return nil, errNoColumns
+	}
 	if len(flat) == 1 {
 		return f.find(flat[0])
 	}
-	so, err := f.word(flat[0])
-	if err != nil {
-		return nil, err
-	}
-	for i, c := range flat[1:] {
+	var all rowNumbers
+	for i, c := range flat {
 		next, err := f.word(c)
 		if err != nil {
 			return nil, err
 		}
-		pairs, places, err := f.pair(flat[0], so, next, nil)
-		if err != nil {
-			return nil, err
+		if i == 0 {
+			all = next
+			continue
 		}
-		var found numbered
-		if places > 0 {
-			found, err = f.place(pairs, span{0, places})
-		} else {
-			found, err = f.find(pairs)
+		if all.column != nil && (all.bound == 0 || next.bound == 0 || all.bound > math.MaxUint64/next.bound) {
+			found, err := f.findWord(all)
+			if err != nil {
+				return nil, err
+			}
+			if all, err = f.numbersOf(found); err != nil {
+				return nil, err
+			}
 		}
-		if err != nil || i == len(flat)-2 {
-			return found, err
-		}
-		if so, err = f.numbersOf(found); err != nil {
+		if all, err = f.pair(flat[0], all, next, nil); err != nil {
 			return nil, err
 		}
 	}
-	return nil, errNoColumns
+	return f.findWord(all)
+}
+
+// findWord finds the groups of numbers of 64 bits. The caller releases them.
+func (f *folder) findWord(w rowNumbers) (numbered, error) {
+	if w.bound > 0 && w.bound <= mostPlaces && !f.call.OnHost() {
+		return f.place(w.column, span{0, w.bound})
+	}
+	return f.find(w.column)
 }
 
 var errNoColumns = fmt.Errorf("a struct without fields has no values to compare: %w", device.ErrNotSupported)
@@ -234,12 +247,12 @@ func (f *folder) flatten(columns []*column.Column) (flat []*column.Column, err e
 			return nil, err
 		}
 		f.owned.add(found)
-		numbers := word32{source: source{values: found.Numbers().AsBytes(), is: fromUnsigned32}}
-		whole, _, err := f.pair(c, numbers, numbers, c)
+		numbers := rowNumbers{source: source{values: found.Numbers().AsBytes(), is: fromUnsigned32}}
+		whole, err := f.pair(c, numbers, numbers, c)
 		if err != nil {
 			return nil, err
 		}
-		flat = append(flat, whole)
+		flat = append(flat, whole.column)
 	}
 	return flat, nil
 }
@@ -256,29 +269,55 @@ func (f *folder) find(c *column.Column) (numbered, error) {
 	return hashtable.Find(f.call.Context(), c, hashtable.WithCounts, scratchOptions(f.call))
 }
 
-// word returns numbers of 32 bits that are equal if the values of a column are: the values
-// themselves if they are short integers without nulls.
-func (f *folder) word(c *column.Column) (word32, error) {
+// word returns numbers that are equal if the values of a column are: the values themselves
+// if they are integers of at most 32 bits without nulls.
+func (f *folder) word(c *column.Column) (rowNumbers, error) {
 	l, err := layout.Of(c.Type())
 	if err != nil {
-		return word32{}, err
+		return rowNumbers{}, err
 	}
 	if class := l.Stored(); !f.places(c.Len()) && !op.Nullable(c) && l.Width <= 4 && (class == layout.Signed || class == layout.Unsigned) {
 		s, err := sourceOf(f.call, c)
-		return word32{source: s}, err
+		w := rowNumbers{source: s}
+		if err == nil && f.call.OnHost() {
+			err = w.measure(f.call.Context(), c)
+		}
+		return w, err
 	}
 	found, err := f.find(c)
 	if err != nil {
-		return word32{}, err
+		return rowNumbers{}, err
 	}
 	return f.numbersOf(found)
 }
 
+// measure finds the range of integers on the host.
+func (w *rowNumbers) measure(ctx context.Context, c *column.Column) error {
+	n, _, err := c.Extent(ctx)
+	if err != nil || n == 0 {
+		return err
+	}
+	values, err := w.host()
+	if err != nil {
+		return err
+	}
+	least, greatest, block := int64(math.MaxInt64), int64(math.MinInt64), [blockRows]uint64{}
+	for begin := 0; begin < n; begin += blockRows {
+		some := block[:min(blockRows, n-begin)]
+		values.integers(some, begin)
+		for _, x := range some {
+			least, greatest = min(least, int64(x)), max(greatest, int64(x))
+		}
+	}
+	w.least, w.bound = uint64(least), uint64(greatest-least)+1
+	return nil
+}
+
 // numbersOf returns the numbers of groups, which it owns from then on.
-func (f *folder) numbersOf(found numbered) (word32, error) {
+func (f *folder) numbersOf(found numbered) (rowNumbers, error) {
 	f.owned.add(found)
-	w := word32{source: source{values: found.Numbers().AsBytes(), is: fromUnsigned32}}
-	if !f.places(found.Numbers().Len()) {
+	w := rowNumbers{source: source{values: found.Numbers().AsBytes(), is: fromUnsigned32}}
+	if !f.call.OnHost() && !f.places(found.Numbers().Len()) {
 		return w, nil
 	}
 	list, err := found.List()
@@ -290,38 +329,41 @@ func (f *folder) numbersOf(found numbered) (word32, error) {
 	return w, errors.Join(err, list.Release())
 }
 
-// pair returns a column of uint64 with two numbers of each row, or all bits set for rows
-// that are null in nullable, if it is not nil. The column has the rows of a model. If all
-// pairs are below a number of places that a table may have, they are numbers below it.
-func (f *folder) pair(model *column.Column, high, low word32, nullable *column.Column) (c *column.Column, places uint64, err error) {
+// pair returns two numbers of each row as one, or all bits set for rows that are null in
+// nullable, if it is not nil. The column has the rows of a model.
+func (f *folder) pair(model *column.Column, high, low rowNumbers, nullable *column.Column) (made rowNumbers, err error) {
 	rows, counted, err := model.Extent(f.call.Context())
 	if err != nil {
-		return nil, 0, err
+		return made, err
 	}
 	factor := uint64(1 << 32)
-	if nullable == nil && high.bound > 0 && low.bound > 0 && high.bound <= mostPlaces/low.bound {
-		factor, places = low.bound, high.bound*low.bound
+	if nullable == nil && high.bound > 0 && low.bound > 0 && high.bound <= math.MaxUint64/low.bound {
+		factor, made.bound = low.bound, high.bound*low.bound
 	}
 	var mask source
 	if nullable != nil {
 		if mask.valid, mask.bit, err = nullable.Validity(); err != nil {
-			return nil, 0, err
+			return made, err
 		}
 	}
 	result := op.Result{Type: arrow.PrimitiveTypes.Uint64, Length: model.Len()}
 	if counted.Len() > 0 {
 		result.RowCount = model.RowCount()
 	}
-	made, err := newColumn(f.call, result, func(out op.Buffers) error {
+	made.column, err = newColumn(f.call, result, func(out op.Buffers) error {
 		if f.call.OnHost() {
-			return pairOnHost(out, high.source, low.source, mask, factor, rows)
+			return pairOnHost(f.call.Context(), out, high, low, mask, factor, rows)
 		}
 		return pairOnDevice(f.call, out, high.source, low.source, mask, factor, counted, rows)
 	})
-	if err == nil {
-		f.owned.add(made)
+	if err != nil {
+		return made, err
 	}
-	return made, places, err
+	f.owned.add(made.column)
+	if model.Len() > 0 {
+		made.source, err = sourceOf(f.call, made.column)
+	}
+	return made, err
 }
 
 // newColumn is op.Call.NewColumn, also for results without rows.
@@ -333,7 +375,7 @@ func newColumn(call *op.Call, r op.Result, write func(out op.Buffers) error) (*c
 	return call.NewColumn(r, write)
 }
 
-func pairOnHost(out op.Buffers, high, low, mask source, factor uint64, rows int) error {
+func pairOnHost(ctx context.Context, out op.Buffers, high, low rowNumbers, mask source, factor uint64, rows int) error {
 	to, err := out.Host()
 	if err != nil {
 		return err
@@ -345,11 +387,19 @@ func pairOnHost(out op.Buffers, high, low, mask source, factor uint64, rows int)
 		return err
 	}
 	pairs := op.Elements[uint64](to.Values)
-	for row := range rows {
-		pairs[row] = a.integer(row)*factor + b.integer(row)&(1<<32-1)
-		if !m.isValid(row) {
-			pairs[row] = 1<<64 - 1
+	return parallel.Run(ctx, rows, parallel.Parts(rows), func(_, from, end int) {
+		var block [blockRows]uint64
+		for begin := from; begin < end; begin += blockRows {
+			some := pairs[begin:min(begin+blockRows, end)]
+			x := block[:len(some)]
+			a.integers(x, begin)
+			b.integers(some, begin)
+			for i := range some {
+				some[i] = (x[i]-high.least)*factor + (some[i]-low.least)&(1<<32-1)
+				if !m.isValid(begin + i) {
+					some[i] = 1<<64 - 1
+				}
+			}
 		}
-	}
-	return nil
+	})
 }

@@ -250,7 +250,7 @@ func (m *members) mode() (*column.Column, error) {
 	f := finishing{finish: finishRow, states: most.of, words: []int{2}, is: fromUnsigned32, groups: most.capacity}
 	rows, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: f.groups, RowCount: r.groups.keys.RowCount(), Nullable: true}, func(out op.Buffers) error {
 		if r.call.OnHost() {
-			return f.onHost(out)
+			return f.onHost(r.call.Context(), out)
 		}
 		return f.onDevice(&r.call, out)
 	})
