@@ -22,6 +22,7 @@ type RunOption struct {
 type runSettings struct {
 	tag       string
 	batchRows int64
+	profile   *Profile
 }
 
 // Tag names the memory of a query in the statistics of the engine's manager.
@@ -32,6 +33,13 @@ func Tag(name string) RunOption {
 // BatchRows sets the approximate number of rows that are read from a source at a time.
 func BatchRows(rows int64) RunOption {
 	return RunOption{"BatchRows", func(s *runSettings) { s.batchRows = rows }}
+}
+
+// Profiled records what each operation of the query does. A query with a profile waits for
+// the device after each operation, so it takes longer than one without. A profile is used
+// for one run.
+func Profiled(to *Profile) RunOption {
+	return RunOption{"Profiled", func(s *runSettings) { s.profile = to }}
 }
 
 func settingsOfRun(options []RunOption) (s runSettings, err error) {
@@ -63,6 +71,11 @@ func (q Query) start(ctx context.Context, options []RunOption) (*running, error)
 		return nil, err
 	}
 	r := &running{query: q, settings: exec.Settings{Manager: q.step.engine.manager, Tag: chosen.tag, BatchRows: chosen.batchRows}}
+	if chosen.profile != nil {
+		if err := chosen.profile.start(n, &r.settings); err != nil {
+			return nil, err
+		}
+	}
 	reader, err := exec.Open(ctx, n, r.settings)
 	if err != nil {
 		return nil, failed(err)

@@ -2,6 +2,7 @@ package gpuframe
 
 import (
 	"context"
+	"io"
 	"runtime"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -28,6 +29,20 @@ func (e *Engine) Records(schema *arrow.Schema, records ...arrow.Record) Query {
 // Reader is a query on the records of a reader. It can be run once.
 func (e *Engine) Reader(reader array.RecordReader) Query {
 	return e.scan("Reader", func() (source.Source, error) { return source.RecordReader(reader) })
+}
+
+// Parquet is a query on Parquet files: files, patterns such as "sales/*.parquet", and folders
+// with all Parquet files below them. The first file's columns are those of the query; every
+// file must have them. Folders named key=value add a column for each key. Only the columns
+// that the query needs are read, and only row groups in which a row can meet its conditions.
+func (e *Engine) Parquet(paths ...string) Query {
+	return e.scan("Parquet", func() (source.Source, error) { return source.Parquet(paths) })
+}
+
+// ParquetReaderAt is a query on one Parquet file of size bytes in r. The name stands for its
+// path in plans and errors. The query may run many times if r may be read concurrently.
+func (e *Engine) ParquetReaderAt(name string, r io.ReaderAt, size int64) Query {
+	return e.scan("ParquetReaderAt", func() (source.Source, error) { return source.ParquetReaderAt(name, r, size) })
 }
 
 // scan makes the query of a source. It must be called by the method that the user calls.

@@ -54,7 +54,7 @@ func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, e
 		return nil, errors.Join(base.failed(err), base.Close())
 	}
 	if settings.Profile != nil {
-		reader = settings.Profile.measure(n, reader)
+		reader = settings.Profile.measure(n, reader, settings.Manager)
 	}
 	return reader, nil
 }

@@ -8,12 +8,14 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Profile collects what each node of a plan did. The zero value is ready for use. It may
 // be read when the readers are closed.
 type Profile struct {
 	mu    sync.Mutex
+	begin time.Time
 	nodes map[plan.Node]*NodeProfile
 }
 
@@ -22,11 +24,24 @@ type NodeProfile struct {
 	// Tables and Rows are what it yielded; Bytes is the device memory of the tables.
 	Tables, Rows int64
 	Bytes        uint64
-	// Inclusive is the time that was spent in the node and its inputs, waiting for the
-	// device included.
-	Inclusive time.Duration
+	// Calls are the times in which the node made its tables, those of its inputs included,
+	// and the device's work as far as it was enqueued until then.
+	Calls []Call
+	// InUse is the most memory of the manager that was in use when a call ended.
+	InUse uint64
 	// Source has the counters of a scan.
 	Source source.Counters
+}
+
+// Call is one call of a node. Begin counts from the first call of any node.
+type Call struct{ Begin, Duration time.Duration }
+
+// Inclusive returns the time of all calls.
+func (p *NodeProfile) Inclusive() (total time.Duration) {
+	for _, c := range p.Calls {
+		total += c.Duration
+	}
+	return total
 }
 
 // Of returns what a node did.
@@ -34,7 +49,7 @@ func (p *Profile) Of(n plan.Node) *NodeProfile {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if p.nodes == nil {
-		p.nodes = make(map[plan.Node]*NodeProfile)
+		p.nodes, p.begin = make(map[plan.Node]*NodeProfile), time.Now()
 	}
 	if p.nodes[n] == nil {
 		p.nodes[n] = new(NodeProfile)
@@ -42,17 +57,26 @@ func (p *Profile) Of(n plan.Node) *NodeProfile {
 	return p.nodes[n]
 }
 
-func (p *Profile) counters(n plan.Node) *source.Counters { return &p.Of(n).Source }
+// Exclusive returns the time of a node without that of its inputs.
+func (p *Profile) Exclusive(n plan.Node) time.Duration {
+	own := p.Of(n).Inclusive()
+	for _, input := range n.Inputs() {
+		own -= p.Of(input).Inclusive()
+	}
+	return max(own, 0)
+}
 
-// measure returns a reader that records what another one does. It fetches row counts, so a
-// query with a profile waits more often than one without.
-func (p *Profile) measure(n plan.Node, reader buffer.Reader) buffer.Reader {
-	return &measured{reader, p.Of(n)}
+// measure returns a reader that records what another one does. It waits for the device
+// after each table, so a query with a profile takes longer than one without.
+func (p *Profile) measure(n plan.Node, reader buffer.Reader, m *memory.Manager) buffer.Reader {
+	return &measured{reader, p.Of(n), p.begin, m}
 }
 
 type measured struct {
 	buffer.Reader
-	to *NodeProfile
+	to      *NodeProfile
+	origin  time.Time
+	manager *memory.Manager
 }
 
 // Next implements buffer.Reader.
@@ -61,7 +85,11 @@ func (m *measured) Next(ctx context.Context) (*buffer.Buffer, error) {
 	table, err := m.Reader.Next(ctx)
 	if err == nil {
 		var rows int64
-		if rows, err = table.NumRows(ctx); err != nil {
+		rows, err = table.NumRows(ctx)
+		if err == nil {
+			err = m.manager.Stream().Synchronize(ctx)
+		}
+		if err != nil {
 			table, err = releasing(nil, err, table)
 		} else {
 			m.to.Tables++
@@ -69,6 +97,7 @@ func (m *measured) Next(ctx context.Context) (*buffer.Buffer, error) {
 			m.to.Bytes += table.Bytes()
 		}
 	}
-	m.to.Inclusive += time.Since(begin)
+	m.to.InUse = max(m.to.InUse, m.manager.Stats().InUse)
+	m.to.Calls = append(m.to.Calls, Call{begin.Sub(m.origin), time.Since(begin)})
 	return table, err
 }

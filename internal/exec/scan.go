@@ -23,7 +23,7 @@ func openScan(ctx context.Context, base *stage, n *plan.Scan) (buffer.Reader, er
 		request.Columns = []string{}
 	}
 	if base.settings.Profile != nil {
-		request.Counters = base.settings.Profile.counters(n)
+		request.Counters = &base.settings.Profile.Of(n).Source
 	}
 	reader, err := n.Source().Open(ctx, base.settings.Manager, request)
 	if err != nil {

@@ -1,0 +1,98 @@
+package gpuframe
+
+import (
+	"encoding/json"
+	"fmt"
+	"io"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/dustin/go-humanize"
+
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exec"
+	"github.com/gpuframe/gpuframe/internal/plan"
+)
+
+// Profile is what each operation of one run of a query did: see [Profiled]. The zero value
+// is ready for use. It is read after the query has run.
+type Profile struct {
+	mu   sync.Mutex
+	plan plan.Node
+	run  exec.Profile
+}
+
+// start takes the profile for a run.
+func (p *Profile) start(n plan.Node, settings *exec.Settings) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.plan != nil {
+		return fmt.Errorf("gpuframe: the Profile has recorded another run: use a new one: %w", device.ErrInvalidValue)
+	}
+	p.plan, settings.Profile = n, &p.run
+	return nil
+}
+
+// String returns the plan with, for each operation, the rows and bytes that it yielded, the
+// rows that were expected, its own time, and the most memory that was in use when it
+// returned a table. It is empty before the query has run.
+func (p *Profile) String() string {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	if p.plan == nil {
+		return ""
+	}
+	return plan.Format(p.plan, func(n plan.Node) string {
+		of := p.run.Of(n)
+		parts := []string{fmt.Sprintf("%s rows in %d tables", humanize.Comma(of.Rows), of.Tables)}
+		if size := plan.EstimateOf(n); size.Rows >= 0 && size.Rows != of.Rows {
+			parts = append(parts, humanize.Comma(size.Rows)+" expected")
+		}
+		parts = append(parts, humanize.IBytes(of.Bytes), p.run.Exclusive(n).Round(time.Microsecond).String(), humanize.IBytes(of.InUse)+" in use")
+		if skipped := of.Source.SkippedRowGroups.Load(); skipped > 0 {
+			parts = append(parts, fmt.Sprintf("%d of %d row groups skipped", skipped, skipped+of.Source.RowGroups.Load()))
+		}
+		if read := of.Source.FileBytes.Load(); read > 0 {
+			parts = append(parts, humanize.IBytes(uint64(read))+" read from files")
+		}
+		return "[" + strings.Join(parts, ", ") + "]"
+	})
+}
+
+// traceEvent is an event of the trace format of Chrome: see "Trace Event Format" at
+// chromium.org. Times are in microseconds.
+type traceEvent struct {
+	Name     string  `json:"name"`
+	Phase    string  `json:"ph"`
+	Begin    float64 `json:"ts"`
+	Duration float64 `json:"dur"`
+	Process  int     `json:"pid"`
+	Thread   int     `json:"tid"`
+}
+
+// WriteTrace writes the run as a trace in JSON, which Perfetto (ui.perfetto.dev) and
+// chrome://tracing open. Each call of an operation contains those of its inputs.
+func (p *Profile) WriteTrace(to io.Writer) error {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	events := []traceEvent{}
+	if p.plan != nil {
+		seen := map[plan.Node]bool{}
+		plan.Walk(p.plan, func(n plan.Node) {
+			if seen[n] {
+				return
+			}
+			seen[n] = true
+			for _, c := range p.run.Of(n).Calls {
+				events = append(events, traceEvent{n.String(), "X", microseconds(c.Begin), microseconds(c.Duration), 1, 1})
+			}
+		})
+	}
+	if err := json.NewEncoder(to).Encode(map[string]any{"traceEvents": events}); err != nil {
+		return fmt.Errorf("gpuframe: write trace: %w", err)
+	}
+	return nil
+}
+
+func microseconds(d time.Duration) float64 { return float64(d) / float64(time.Microsecond) }
