@@ -70,7 +70,9 @@ func (q Query) start(ctx context.Context, options []RunOption) (*running, error)
 	if err != nil {
 		return nil, err
 	}
-	r := &running{query: q, settings: exec.Settings{Manager: q.step.engine.manager, Tag: chosen.tag, BatchRows: chosen.batchRows}}
+	r := &running{query: q, settings: exec.Settings{
+		Manager: q.step.engine.manager, Spilling: &q.step.engine.spilling, Tag: chosen.tag, BatchRows: chosen.batchRows,
+	}}
 	if chosen.profile != nil {
 		if err := chosen.profile.start(n, &r.settings); err != nil {
 			return nil, err

@@ -6,6 +6,7 @@ import (
 	"sync"
 
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/exec"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -45,9 +46,10 @@ func Budget(bytes uint64) Option {
 // Engine runs queries: it is an open device, and the manager of its memory. Its methods may
 // be called from any goroutine.
 type Engine struct {
-	device  *device.Device
-	manager *memory.Manager
-	close   func() error
+	device   *device.Device
+	manager  *memory.Manager
+	spilling exec.Spilling
+	close    func() error
 }
 
 // Open opens a device and a memory manager on it.
@@ -82,9 +84,7 @@ func open(options []Option) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
-	return &Engine{device: dev, manager: mgr, close: sync.OnceValue(func() error {
-		return errors.Join(mgr.Close(), dev.Close())
-	})}, nil
+	return newEngine(dev, mgr, func() error { return errors.Join(mgr.Close(), dev.Close()) }), nil
 }
 
 func settingsOf(options []Option) (settings, error) {
@@ -122,7 +122,14 @@ func (e *Engine) Tenant(name string, budget uint64) (*Engine, error) {
 	if err != nil {
 		return nil, fmt.Errorf("gpuframe: tenant %q: %w", name, err)
 	}
-	return &Engine{device: e.device, manager: mgr, close: sync.OnceValue(mgr.Close)}, nil
+	return newEngine(e.device, mgr, mgr.Close), nil
+}
+
+func newEngine(dev *device.Device, mgr *memory.Manager, end func() error) *Engine {
+	e := &Engine{device: dev, manager: mgr}
+	e.spilling.Manager = mgr
+	e.close = sync.OnceValue(func() error { return errors.Join(e.spilling.Close(), end()) })
+	return e
 }
 
 // Close closes the manager and the device. The error names memory that was not released.

@@ -11,30 +11,28 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/group"
 )
 
-// aggregate groups the rows of the input. A single table is aggregated at once; of several,
-// each one's partial result is kept, and they are merged.
-func aggregate(s *stage, n *plan.Aggregate) func(context.Context) (*buffer.Buffer, error) {
-	return func(ctx context.Context) (*buffer.Buffer, error) {
-		g, err := newGrouping(s, n)
-		if err != nil {
-			return nil, err
-		}
-		made, err := g.all(ctx)
-		if err != nil {
-			return nil, err
-		}
-		return g.finish(ctx, made)
-	}
-}
-
+// grouping groups the rows of its input. A single table is aggregated at once; of several,
+// each one's partial result is kept, and they are merged in the end. If memory does not
+// suffice for that, they are divided by a hash of the keys, and the parts merged one after
+// the other.
 type grouping struct {
 	*stage
 	of         *plan.Aggregate
 	aggregates []group.Aggregate
 	options    group.ByOptions
+	started    bool
+	// parts are partial results to merge.
+	parts []dividedPart
+}
+
+// dividedPart is a part of rows that were divided by hashes, and how often they were.
+type dividedPart struct {
+	*held
+	level int
 }
 
 func newGrouping(s *stage, n *plan.Aggregate) (*grouping, error) {
@@ -42,7 +40,7 @@ func newGrouping(s *stage, n *plan.Aggregate) (*grouping, error) {
 	if err != nil {
 		return nil, err
 	}
-	g := &grouping{s, n, aggregates, group.ByOptions{Options: s.options(), Order: n.Options().Order}}
+	g := &grouping{stage: s, of: n, aggregates: aggregates, options: group.ByOptions{Options: s.options(), Order: n.Options().Order}}
 	if n.Options().DropNulls {
 		g.options.Nulls = group.DropNulls
 	}
@@ -52,8 +50,73 @@ func newGrouping(s *stage, n *plan.Aggregate) (*grouping, error) {
 	return g, nil
 }
 
-// all aggregates all tables of the input.
-func (g *grouping) all(ctx context.Context) (*buffer.Buffer, error) {
+// Next implements buffer.Reader.
+func (g *grouping) Next(ctx context.Context) (*buffer.Buffer, error) {
+	made, err := g.next(ctx)
+	return made, g.failed(err)
+}
+
+func (g *grouping) next(ctx context.Context) (*buffer.Buffer, error) {
+	if !g.started {
+		g.started = true
+		if len(g.inputs) == 0 {
+			return nil, errEnd
+		}
+		made, err := g.read(ctx)
+		if err != nil {
+			return nil, unended(err)
+		}
+		if made != nil {
+			return g.finish(ctx, made)
+		}
+	}
+	for len(g.parts) > 0 {
+		part := g.parts[0]
+		g.parts = g.parts[1:]
+		made, err := g.merge(ctx, part.held)
+		if isShort(err) && g.divisible() && part.level < mostLevels {
+			smaller, failure := part.byHash(ctx, g.keyColumns(), part.level)
+			if failure == nil {
+				failure = checkDivided(smaller)
+			}
+			if failure == nil {
+				for _, p := range smaller {
+					g.parts = append(g.parts, dividedPart{p, part.level + 1})
+				}
+				if err := part.release(); err != nil {
+					return nil, err
+				}
+				continue
+			}
+			err = errors.Join(err, failure)
+		}
+		if failure := part.release(); failure != nil {
+			return releasing(nil, errors.Join(err, failure), made)
+		}
+		if err != nil {
+			return nil, unended(err)
+		}
+		return g.finish(ctx, made)
+	}
+	return nil, errEnd
+}
+
+// divisible reports whether groups may come in any order.
+func (g *grouping) divisible() bool {
+	return len(g.of.GroupKeys()) > 0 && g.of.Options().Order == group.Unspecified
+}
+
+// keyColumns returns the columns of the keys in a partial result.
+func (g *grouping) keyColumns() []expr.Expr {
+	list := make([]expr.Expr, len(g.of.GroupKeys()))
+	for i, k := range g.of.GroupKeys() {
+		list[i] = expr.Col(k.Name())
+	}
+	return list
+}
+
+// read reads the input. It returns the result, or leaves partial results in parts.
+func (g *grouping) read(ctx context.Context) (*buffer.Buffer, error) {
 	input := g.inputs[0]
 	first, err := input.Next(ctx)
 	if err == errEnd {
@@ -61,7 +124,8 @@ func (g *grouping) all(ctx context.Context) (*buffer.Buffer, error) {
 		if err != nil {
 			return nil, err
 		}
-		return g.single(ctx, first)
+		made, err := g.single(ctx, first)
+		return releasing(made, err, first)
 	}
 	if err != nil {
 		return nil, err
@@ -69,53 +133,81 @@ func (g *grouping) all(ctx context.Context) (*buffer.Buffer, error) {
 	second, err := input.Next(ctx)
 	switch {
 	case err == errEnd:
-		return g.single(ctx, first)
+		made, err := g.single(ctx, first)
+		if !isShort(err) {
+			return releasing(made, err, first)
+		}
+		return g.several(ctx, first)
 	case err != nil:
 		return releasing(nil, err, first)
 	}
 	return g.several(ctx, first, second)
 }
 
-// single aggregates the only table. It takes it over.
+// single aggregates the only table.
 func (g *grouping) single(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
-	made, err := group.By(table, g.of.Keys()...).Aggregate(ctx, g.aggregates, g.options)
-	return releasing(made, err, table)
+	return group.By(table, g.of.Keys()...).Aggregate(ctx, g.aggregates, g.options)
 }
 
-// several merges the partial results of two tables and all that follow. Aggregates without
-// a partial result are computed of all rows together.
+// several makes partial results of some tables, which it takes over, and all that follow.
+// Aggregates without a partial result are computed of all rows together.
 func (g *grouping) several(ctx context.Context, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
-	var partials []*buffer.Buffer
+	var partials *held
 	for {
 		for i, table := range tables {
-			partial, err := group.By(table, g.of.Keys()...).Partial(ctx, g.aggregates, g.options)
-			if err != nil && len(partials) == 0 && errors.Is(err, device.ErrNotSupported) {
+			made, err := halving(ctx, table, func(part *buffer.Buffer) ([]*buffer.Buffer, error) {
+				partial, err := group.By(part, g.of.Keys()...).Partial(ctx, g.aggregates, g.options)
+				if err != nil {
+					return nil, err
+				}
+				return []*buffer.Buffer{partial}, nil
+			})
+			if err != nil && partials == nil && errors.Is(err, device.ErrNotSupported) {
 				return g.together(ctx, tables)
 			}
-			partial, err = releasing(partial, err, table)
-			if err != nil {
-				return releasing(nil, err, append(partials, tables[i+1:]...)...)
+			if _, err = releasing(nil, err, table); err == nil {
+				if partials == nil {
+					partials = &held{stage: g.stage, schema: made[0].Schema()}
+				}
+				for len(made) > 0 && err == nil {
+					err = partials.add(ctx, made[0])
+					made = made[1:]
+				}
 			}
-			partials = append(partials, partial)
+			if err != nil {
+				_, err = releasing(nil, errors.Join(err, partials.release()), append(made, tables[i+1:]...)...)
+				return nil, err
+			}
 		}
 		next, err := g.inputs[0].Next(ctx)
 		if err == errEnd {
-			break
+			g.parts = []dividedPart{{partials, 0}}
+			return nil, nil
 		}
 		if err != nil {
-			return releasing(nil, err, partials...)
+			return nil, errors.Join(err, partials.release())
 		}
 		tables = []*buffer.Buffer{next}
 	}
-	made, err := group.Merge(ctx, g.inputs[0].Schema(), partials, g.aggregates, g.mergeOptions())
-	return releasing(made, err, partials...)
 }
 
-// mergeOptions are the options of a merge, whose rows were selected before.
-func (g *grouping) mergeOptions() group.ByOptions {
+// merge merges partial results. There may be none, if all tables were empty.
+func (g *grouping) merge(ctx context.Context, partials *held) (*buffer.Buffer, error) {
+	tables, err := partials.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(tables) == 0 {
+		empty, err := Empty(ctx, g.settings.Manager, partials.schema, g.settings.Tag)
+		if err != nil {
+			return nil, err
+		}
+		tables = append(tables, empty)
+	}
 	options := g.options
-	options.Nulls = group.KeepNulls
-	return options
+	options.Nulls = group.KeepNulls // the rows were selected before
+	made, err := group.Merge(ctx, g.inputs[0].Schema(), tables, g.aggregates, options)
+	return releasing(made, err, tables...)
 }
 
 // together aggregates some tables and all that follow as one.
@@ -124,7 +216,18 @@ func (g *grouping) together(ctx context.Context, tables []*buffer.Buffer) (*buff
 	if err != nil {
 		return nil, err
 	}
-	return g.single(ctx, all)
+	made, err := g.single(ctx, all)
+	return releasing(made, err, all)
+}
+
+// Close implements buffer.Reader.
+func (g *grouping) Close() error {
+	var failures []error
+	for _, p := range g.parts {
+		failures = append(failures, p.release())
+	}
+	g.parts = nil
+	return errors.Join(append(failures, g.stage.Close())...)
 }
 
 // ahead is a reader with tables that were read before.

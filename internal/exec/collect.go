@@ -23,18 +23,15 @@ const smallCapacity = 1 << 16
 
 // collect reads a reader to its end and returns all rows as one table.
 func (s *stage) collect(ctx context.Context, reader buffer.Reader) (*buffer.Buffer, error) {
-	tables, err := readAll(ctx, reader)
+	h, err := s.hold(ctx, reader)
 	if err != nil {
 		return nil, err
 	}
-	if len(tables) == 0 {
-		return Empty(ctx, s.settings.Manager, reader.Schema(), s.settings.Tag)
+	all, err := h.whole(ctx)
+	if failure := h.release(); failure != nil {
+		return releasing(nil, errors.Join(err, failure), all)
 	}
-	made, err := selection.Concat(ctx, tables, s.options())
-	if made, err = releasing(made, err, tables...); err != nil {
-		return nil, err
-	}
-	return s.compact(ctx, made)
+	return all, err
 }
 
 // compact copies a table that may have room for many more rows than it has. It takes over
@@ -45,21 +42,6 @@ func (s *stage) compact(ctx context.Context, table *buffer.Buffer) (*buffer.Buff
 	}
 	made, err := selection.Compact(ctx, table, s.options())
 	return releasing(made, err, table)
-}
-
-// readAll returns the tables of a reader.
-func readAll(ctx context.Context, reader buffer.Reader) (tables []*buffer.Buffer, err error) {
-	for {
-		table, err := reader.Next(ctx)
-		switch {
-		case err == errEnd:
-			return tables, nil
-		case err != nil:
-			_, err = releasing(nil, err, tables...)
-			return nil, err
-		}
-		tables = append(tables, table)
-	}
 }
 
 // Empty returns a table without rows.
@@ -89,6 +71,3 @@ func Exact(ctx context.Context, table *buffer.Buffer, settings Settings) (*buffe
 	exact, err := selection.Compact(ctx, table, s.options())
 	return releasing(exact, err, table)
 }
-
-// isEnd reports whether a reader ended without an error.
-func isEnd(err error) bool { return errors.Is(err, io.EOF) }

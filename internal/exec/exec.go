@@ -24,6 +24,8 @@ type Settings struct {
 	// BatchRows is the approximate number of rows of a source's table, or zero for the
 	// source's choice.
 	BatchRows int64
+	// Spilling moves tables that a query holds to host memory while memory is short.
+	Spilling *Spilling
 	// Profile, if it is not nil, receives what each node did.
 	Profile *Profile
 }
@@ -97,13 +99,16 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 	case *plan.Union:
 		return &union{stage: base}, nil
 	case *plan.Aggregate:
-		return &once{stage: base, make: aggregate(base, n)}, nil
+		return newGrouping(base, n)
 	case *plan.Distinct:
 		return &once{stage: base, make: distinct(base, n)}, nil
 	case *plan.Window:
 		return &once{stage: base, make: window(base, n)}, nil
 	case *plan.Sort:
-		return &once{stage: base, make: sort(base, n)}, nil
+		if n.Limit() == plan.All {
+			return &sorting{stage: base, keys: n.OrderKeys()}, nil
+		}
+		return &once{stage: base, make: top(base, n)}, nil
 	case *plan.Join:
 		return &joining{stage: base, of: n}, nil
 	}
@@ -141,25 +146,50 @@ func (s *stage) failed(err error) error {
 	return &Error{Operation: s.node.String(), Err: err}
 }
 
-// mapping applies an operator to each table of its input. apply does not keep the table.
+// mapping applies an operator to each table of its input, or to parts of a table if memory
+// is short. apply does not keep the table.
 type mapping struct {
 	*stage
 	apply func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error)
+	// made are results to return.
+	made []*buffer.Buffer
 }
 
 // Next implements buffer.Reader.
 func (m *mapping) Next(ctx context.Context) (*buffer.Buffer, error) {
-	if len(m.inputs) == 0 {
-		return nil, io.EOF
+	if len(m.made) == 0 {
+		if len(m.inputs) == 0 {
+			return nil, errEnd
+		}
+		table, err := m.inputs[0].Next(ctx)
+		if err != nil {
+			return nil, err
+		}
+		m.made, err = halving(ctx, table, func(part *buffer.Buffer) ([]*buffer.Buffer, error) {
+			made, err := m.apply(ctx, part)
+			if err != nil {
+				return nil, err
+			}
+			return []*buffer.Buffer{made}, nil
+		})
+		if _, err = releasing(nil, err, table); err != nil {
+			return nil, m.failed(errors.Join(err, m.drop()))
+		}
 	}
-	table, err := m.inputs[0].Next(ctx)
-	if err != nil {
-		return nil, err
-	}
-	made, err := m.apply(ctx, table)
-	made, err = releasing(made, err, table)
-	return made, m.failed(err)
+	next := m.made[0]
+	m.made = m.made[1:]
+	return next, nil
 }
+
+// drop releases the results that were not returned.
+func (m *mapping) drop() error {
+	_, err := releasing(nil, nil, m.made...)
+	m.made = nil
+	return err
+}
+
+// Close implements buffer.Reader.
+func (m *mapping) Close() error { return errors.Join(m.drop(), m.stage.Close()) }
 
 // once makes its whole result in the first call of Next.
 type once struct {

@@ -2,19 +2,34 @@ package exec
 
 import (
 	"context"
+	"errors"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
 )
 
-// joining joins the rows of two inputs. It collects the right side. The left side streams,
-// if each of its rows has its result by itself; otherwise it is collected too.
+// joining joins the rows of two inputs. It holds the right side. The left side streams, if
+// each of its rows has its result by itself; otherwise it is held too. If memory does not
+// suffice, both sides are divided by a hash of the keys, and the parts joined one after
+// the other.
 type joining struct {
 	*stage
-	of    *plan.Join
-	right *buffer.Buffer
-	done  bool
+	of      *plan.Join
+	started bool
+	// right is the right side while the left one streams.
+	right *held
+	whole *buffer.Buffer
+	// made are results to return, parts are parts to join.
+	made  []*buffer.Buffer
+	parts []joinPart
+}
+
+// joinPart is a part of both sides, and how often they were divided.
+type joinPart struct {
+	left, right *held
+	level       int
 }
 
 // streams reports whether tables of the left side can be joined one by one.
@@ -30,46 +45,188 @@ func (j *joining) Next(ctx context.Context) (*buffer.Buffer, error) {
 }
 
 func (j *joining) next(ctx context.Context) (*buffer.Buffer, error) {
-	if j.done || len(j.inputs) == 0 {
-		return nil, errEnd
-	}
-	if j.right == nil {
-		right, err := j.collect(ctx, j.inputs[1])
-		if err != nil {
+	if !j.started {
+		j.started = true
+		if len(j.inputs) == 0 {
+			return nil, errEnd
+		}
+		if err := j.start(ctx); err != nil {
 			return nil, unended(err)
 		}
-		j.right = right
 	}
-	left, err := j.left(ctx)
+	for {
+		switch {
+		case len(j.made) > 0:
+			next := j.made[0]
+			j.made = j.made[1:]
+			return next, nil
+		case j.whole != nil:
+			if err := j.stream(ctx); err != nil {
+				return nil, unended(err)
+			}
+		case len(j.parts) > 0:
+			part := j.parts[0]
+			j.parts = j.parts[1:]
+			if err := j.joinPart(ctx, part); err != nil {
+				return nil, unended(err)
+			}
+		default:
+			return nil, errEnd
+		}
+	}
+}
+
+// start holds the right side.
+func (j *joining) start(ctx context.Context) error {
+	right, err := j.hold(ctx, j.inputs[1])
+	if err != nil {
+		return err
+	}
+	if j.streams() {
+		j.right = right
+		j.whole, err = right.whole(ctx)
+		if err == nil || !j.divisible(err) {
+			return err
+		}
+		j.right = nil
+	}
+	return j.both(ctx, nil, right)
+}
+
+// divisible reports whether dividing both sides may help after an error.
+func (j *joining) divisible(err error) bool { return isShort(err) && len(j.of.Options().Keys) > 0 }
+
+// both holds the left side, after a table of it, for a join by parts. It takes over the table
+// and the right side.
+func (j *joining) both(ctx context.Context, table *buffer.Buffer, right *held) error {
+	reader := &ahead{Reader: j.inputs[0]}
+	if table != nil {
+		reader.tables = append(reader.tables, table)
+	}
+	left, err := j.hold(ctx, reader)
+	if err != nil {
+		return errors.Join(err, right.release())
+	}
+	j.parts = append(j.parts, joinPart{left, right, 0})
+	return nil
+}
+
+// stream joins one table of the left side with the whole right side.
+func (j *joining) stream(ctx context.Context) error {
+	left, err := j.inputs[0].Next(ctx)
+	if err == errEnd {
+		return j.dropRight()
+	}
+	if err == nil {
+		left, err = j.compact(ctx, left)
+	}
+	if err != nil {
+		return err
+	}
+	j.made, err = halving(ctx, left, func(part *buffer.Buffer) ([]*buffer.Buffer, error) {
+		made, err := j.join(ctx, part, j.whole)
+		if err != nil {
+			return nil, err
+		}
+		return []*buffer.Buffer{made}, nil
+	})
+	if !j.divisible(err) {
+		_, err = releasing(nil, err, left)
+		return err
+	}
+	_, err = releasing(nil, nil, j.whole)
+	right := j.right
+	j.whole, j.right = nil, nil
+	if err != nil {
+		_, err = releasing(nil, errors.Join(err, right.release()), left)
+		return err
+	}
+	return j.both(ctx, left, right)
+}
+
+// dropRight releases the right side when the left one has ended.
+func (j *joining) dropRight() error {
+	_, err := releasing(nil, j.right.release(), j.whole)
+	j.whole, j.right = nil, nil
+	return err
+}
+
+// joinPart joins a part of both sides, which it takes over, or divides it.
+func (j *joining) joinPart(ctx context.Context, part joinPart) error {
+	made, err := j.joinHeld(ctx, part)
+	if j.divisible(err) && part.level < mostLevels {
+		var failure error
+		if failure = j.divide(ctx, part); failure == nil {
+			err = nil
+		} else {
+			err = errors.Join(err, failure)
+		}
+	}
+	if failure := releaseAll([]*held{part.left, part.right}); failure != nil || err != nil {
+		_, err = releasing(nil, errors.Join(err, failure), made)
+		return err
+	}
+	if made != nil {
+		j.made = append(j.made, made)
+	}
+	return nil
+}
+
+func (j *joining) joinHeld(ctx context.Context, part joinPart) (*buffer.Buffer, error) {
+	left, err := part.left.whole(ctx)
 	if err != nil {
 		return nil, err
 	}
+	right, err := part.right.whole(ctx)
+	if err != nil {
+		return releasing(nil, err, left)
+	}
+	made, err := j.join(ctx, left, right)
+	return releasing(made, err, left, right)
+}
+
+// divide divides both sides of a part.
+func (j *joining) divide(ctx context.Context, part joinPart) error {
+	var leftKeys, rightKeys []expr.Expr
+	for _, k := range j.of.Options().Keys {
+		leftKeys, rightKeys = append(leftKeys, k.Left), append(rightKeys, k.Right)
+	}
+	left, err := part.left.byHash(ctx, leftKeys, part.level)
+	if err != nil {
+		return err
+	}
+	right, err := part.right.byHash(ctx, rightKeys, part.level)
+	if err != nil {
+		return errors.Join(err, releaseAll(left))
+	}
+	var parts []joinPart
+	for i := range divisions {
+		if left[i].isEmpty() && right[i].isEmpty() {
+			continue
+		}
+		parts = append(parts, joinPart{left[i], right[i], part.level + 1})
+	}
+	if len(parts) < 2 {
+		return errors.Join(errIndivisible, releaseAll(left), releaseAll(right))
+	}
+	j.parts = append(j.parts, parts...)
+	return nil
+}
+
+func (j *joining) join(ctx context.Context, left, right *buffer.Buffer) (*buffer.Buffer, error) {
 	options := j.of.Options()
-	made, err := join.Tables(ctx, left, j.right, j.of.On(), join.Options{
+	return join.Tables(ctx, left, right, j.of.On(), join.Options{
 		Options: j.options(), Kind: options.Kind, NullsEqual: options.NullsEqual,
 		Where: options.Where, Suffix: options.Suffix, Order: join.LeftOrder,
 	})
-	return releasing(made, err, left)
-}
-
-// left returns the next table of the left side, or all of it.
-func (j *joining) left(ctx context.Context) (*buffer.Buffer, error) {
-	if !j.streams() {
-		j.done = true
-		left, err := j.collect(ctx, j.inputs[0])
-		return left, unended(err)
-	}
-	left, err := j.inputs[0].Next(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return j.compact(ctx, left)
 }
 
 // Close implements buffer.Reader.
 func (j *joining) Close() error {
-	right := j.right
-	j.right = nil
-	_, err := releasing(nil, j.stage.Close(), right)
-	return err
+	_, err := releasing(nil, j.dropRight(), j.made...)
+	for _, p := range j.parts {
+		err = errors.Join(err, p.left.release(), p.right.release())
+	}
+	j.made, j.parts = nil, nil
+	return errors.Join(err, j.stage.Close())
 }

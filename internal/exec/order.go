@@ -2,6 +2,8 @@ package exec
 
 import (
 	"context"
+	"errors"
+	"slices"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/internal/plan"
@@ -11,19 +13,78 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
-// sort orders all rows. With a limit it keeps the first rows of each table, so that it
-// never holds more than two limits and a table.
-func sort(s *stage, n *plan.Sort) func(context.Context) (*buffer.Buffer, error) {
-	if n.Limit() == plan.All {
-		return func(ctx context.Context) (*buffer.Buffer, error) {
-			all, err := s.collect(ctx, s.inputs[0])
-			if err != nil {
+// sorting orders all rows. If memory does not suffice, it divides them by ranges of the
+// keys, and orders and returns one part after the other.
+type sorting struct {
+	*stage
+	keys    []order.Key
+	started bool
+	// parts are the rows to come, the first ones last.
+	parts []*held
+}
+
+// Next implements buffer.Reader.
+func (s *sorting) Next(ctx context.Context) (*buffer.Buffer, error) {
+	made, err := s.next(ctx)
+	return made, s.failed(err)
+}
+
+func (s *sorting) next(ctx context.Context) (*buffer.Buffer, error) {
+	if !s.started {
+		s.started = true
+		if len(s.inputs) == 0 {
+			return nil, errEnd
+		}
+		all, err := s.hold(ctx, s.inputs[0])
+		if err != nil {
+			return nil, unended(err)
+		}
+		s.parts = append(s.parts, all)
+	}
+	for len(s.parts) > 0 {
+		part := s.parts[len(s.parts)-1]
+		s.parts = s.parts[:len(s.parts)-1]
+		made, err := s.sort(ctx, part)
+		if isShort(err) {
+			smaller, failure := part.byRange(ctx, s.keys)
+			if failure == nil {
+				slices.Reverse(smaller)
+				s.parts = append(s.parts, smaller...)
+				err = part.release()
+				if err == nil {
+					continue
+				}
 				return nil, err
 			}
-			made, err := order.Sort(ctx, all, n.OrderKeys(), s.options())
-			return releasing(made, err, all)
+			err = errors.Join(err, failure)
 		}
+		if failure := part.release(); failure != nil {
+			return releasing(nil, errors.Join(err, failure), made)
+		}
+		return made, unended(err)
 	}
+	return nil, errEnd
+}
+
+func (s *sorting) sort(ctx context.Context, part *held) (*buffer.Buffer, error) {
+	all, err := part.whole(ctx)
+	if err != nil {
+		return nil, err
+	}
+	made, err := order.Sort(ctx, all, s.keys, s.options())
+	return releasing(made, err, all)
+}
+
+// Close implements buffer.Reader.
+func (s *sorting) Close() error {
+	parts := s.parts
+	s.parts = nil
+	return errors.Join(releaseAll(parts), s.stage.Close())
+}
+
+// top keeps the first rows of each table, so that it never holds more than two limits and
+// a table.
+func top(s *stage, n *plan.Sort) func(context.Context) (*buffer.Buffer, error) {
 	return func(ctx context.Context) (*buffer.Buffer, error) { return s.top(ctx, n) }
 }
 

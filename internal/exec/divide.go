@@ -1,0 +1,289 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/order"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+const (
+	// divisions is the number of parts that rows are divided into if memory does not
+	// suffice for all of them. Parts that are still too large are divided again.
+	divisions = 8
+	// sampled is the number of rows of each table from which bounds are chosen.
+	sampled = 32 * divisions
+	// leastRows is the number of rows below which a table is not divided.
+	leastRows = 1024
+)
+
+// mostLevels is how often rows are divided before memory does not suffice.
+const mostLevels = 8
+
+// errIndivisible is the error for rows whose keys are all in one part.
+var errIndivisible = errors.New("the rows have too few distinct keys to be divided")
+
+// checkDivided returns an error if fewer than two of some parts have rows. Then the parts are
+// released.
+func checkDivided(parts []*held) error {
+	some := 0
+	for _, p := range parts {
+		if !p.isEmpty() {
+			some++
+		}
+	}
+	if some < 2 {
+		return errors.Join(errIndivisible, releaseAll(parts))
+	}
+	return nil
+}
+
+// byRange divides the rows by ranges of keys, so that all rows of a part come before those
+// of the next one. Bounds are rows of a sample. It keeps h.
+func (h *held) byRange(ctx context.Context, keys []order.Key) ([]*held, error) {
+	bounds, err := h.sample(ctx, keys)
+	if err != nil {
+		return nil, err
+	}
+	parts, err := h.divide(ctx, bounds, keys)
+	if err = errors.Join(err, bounds.Release()); err != nil {
+		return nil, errors.Join(err, releaseAll(parts))
+	}
+	return parts, checkDivided(parts)
+}
+
+// sample returns rows that divide the others into parts of about the same size.
+func (h *held) sample(ctx context.Context, keys []order.Key) (*buffer.Buffer, error) {
+	var samples []*buffer.Buffer
+	err := h.each(ctx, func(table *buffer.Buffer) error {
+		rows, err := table.NumRows(ctx)
+		if err != nil {
+			return err
+		}
+		sample, err := h.spread(ctx, table, min(rows, sampled), rows)
+		if err == nil {
+			samples = append(samples, sample)
+		}
+		return err
+	})
+	if err != nil {
+		return releasing(nil, err, samples...)
+	}
+	all, err := selection.Concat(ctx, samples, h.options())
+	if all, err = releasing(all, err, samples...); err != nil {
+		return nil, err
+	}
+	sorted, err := order.Sort(ctx, all, keys, h.options())
+	if sorted, err = releasing(sorted, err, all); err != nil {
+		return nil, err
+	}
+	rows, err := sorted.NumRows(ctx)
+	if err != nil {
+		return releasing(nil, err, sorted)
+	}
+	bounds, err := h.spread(ctx, sorted, min(rows, divisions-1), rows)
+	return releasing(bounds, err, sorted)
+}
+
+// spread returns some rows of a table with equal distances between them.
+func (h *held) spread(ctx context.Context, table *buffer.Buffer, wanted, rows int64) (*buffer.Buffer, error) {
+	numbers := make([]int64, wanted)
+	for i := range numbers {
+		numbers[i] = int64(float64(rows) * (float64(i) + 1) / float64(wanted+1))
+	}
+	indices, err := column.FromSlice(ctx, table.Manager(), numbers, column.SliceOptions{Tag: h.settings.Tag})
+	if err != nil {
+		return nil, err
+	}
+	made, err := selection.Take(ctx, table, indices, h.options())
+	if failure := indices.Release(); failure != nil && err == nil {
+		return releasing(nil, failure, made)
+	}
+	return made, err
+}
+
+// hashName is the name of a column of hashes.
+var hashName = plan.Computed("hash")
+
+// byHash divides the rows by a hash of expressions: rows with equal values are in the same
+// part. level selects other bits of the hash, for parts that are divided again. It keeps h.
+func (h *held) byHash(ctx context.Context, keys []expr.Expr, level int) ([]*held, error) {
+	bounds, err := h.hashBounds(ctx)
+	if err != nil {
+		return nil, err
+	}
+	hash := expr.Hash(keys...)
+	for range level {
+		// A further hash of the hash is as good as other bits.
+		hash = expr.Hash(hash)
+	}
+	parts, err := h.divideComputed(ctx, bounds, hash)
+	if err = errors.Join(err, bounds.Release()); err != nil {
+		return nil, errors.Join(err, releaseAll(parts))
+	}
+	return parts, nil
+}
+
+// hashBounds returns a table of hashes that divide all hashes into parts of one size.
+func (h *held) hashBounds(ctx context.Context) (*buffer.Buffer, error) {
+	schema := arrow.NewSchema([]arrow.Field{{Name: hashName, Type: arrow.PrimitiveTypes.Uint64}}, nil)
+	builder := array.NewRecordBuilder(arrowmemory.DefaultAllocator, schema)
+	defer builder.Release()
+	for i := uint64(1); i < divisions; i++ {
+		builder.Field(0).(*array.Uint64Builder).Append(i * (math.MaxUint64/divisions + 1))
+	}
+	record := builder.NewRecord()
+	defer record.Release()
+	return buffer.FromRecordWith(ctx, h.settings.Manager, record, buffer.LoadOptions{Tag: h.settings.Tag})
+}
+
+// divideComputed divides the rows by the value of an expression, for which they get a column
+// while they are divided.
+func (h *held) divideComputed(ctx context.Context, bounds *buffer.Buffer, value expr.Expr) ([]*held, error) {
+	expressions := []expr.Expr{value.As(hashName)}
+	for _, f := range h.schema.Fields() {
+		expressions = append(expressions, expr.Col(f.Name))
+	}
+	return h.divideTables(ctx, func(table *buffer.Buffer) ([]*buffer.Buffer, error) {
+		wide, err := expr.Project(ctx, table, expressions, h.options())
+		if err != nil {
+			return nil, err
+		}
+		parts, err := h.partition(ctx, wide, bounds, []order.Key{{Column: hashName}})
+		if _, err = releasing(nil, err, wide); err != nil {
+			return nil, err
+		}
+		for i, part := range parts {
+			narrow, err := columns(part, h.schema)
+			if parts[i], err = releasing(narrow, err, part); err != nil {
+				_, err = releasing(nil, err, append(parts[:i], parts[i+1:]...)...)
+				return nil, err
+			}
+		}
+		return parts, nil
+	})
+}
+
+// divide divides the rows by bounds.
+func (h *held) divide(ctx context.Context, bounds *buffer.Buffer, keys []order.Key) ([]*held, error) {
+	return h.divideTables(ctx, func(table *buffer.Buffer) ([]*buffer.Buffer, error) {
+		return h.partition(ctx, table, bounds, keys)
+	})
+}
+
+// divideTables divides each table. Parts of the same number belong together; they are in
+// order.
+func (h *held) divideTables(ctx context.Context, partition func(*buffer.Buffer) ([]*buffer.Buffer, error)) ([]*held, error) {
+	parts := make([]*held, divisions)
+	for i := range parts {
+		parts[i] = &held{stage: h.stage, schema: h.schema}
+	}
+	err := h.each(ctx, func(table *buffer.Buffer) error {
+		made, err := halving(ctx, table, partition)
+		if err != nil {
+			return err
+		}
+		for i := range made {
+			if err := parts[i%divisions].add(ctx, made[i]); err != nil {
+				_, err = releasing(nil, err, made[i+1:]...)
+				return err
+			}
+		}
+		return nil
+	})
+	if err != nil {
+		return nil, errors.Join(err, releaseAll(parts))
+	}
+	return parts, nil
+}
+
+// halving applies a partition to a table, or to its halves if memory is short. Halves
+// follow each other in the result, each with as many parts.
+func halving(ctx context.Context, table *buffer.Buffer, partition func(*buffer.Buffer) ([]*buffer.Buffer, error)) ([]*buffer.Buffer, error) {
+	made, err := partition(table)
+	if !isShort(err) {
+		return made, err
+	}
+	first, second, ok := halves(ctx, table)
+	if !ok {
+		return nil, err
+	}
+	made, err = halving(ctx, first, partition)
+	if err == nil {
+		var more []*buffer.Buffer
+		if more, err = halving(ctx, second, partition); err != nil {
+			_, err = releasing(nil, err, made...)
+		}
+		made = append(made, more...)
+	}
+	if _, err = releasing(nil, err, first, second); err != nil {
+		return nil, err
+	}
+	return made, nil
+}
+
+// halves returns the two halves of a table, unless it has few rows.
+func halves(ctx context.Context, table *buffer.Buffer) (first, second *buffer.Buffer, ok bool) {
+	rows, err := table.NumRows(ctx)
+	if err != nil || rows < leastRows {
+		return nil, nil, false
+	}
+	if first, err = table.Slice(0, rows/2); err != nil {
+		return nil, nil, false
+	}
+	if second, err = table.Slice(rows/2, rows-rows/2); err != nil {
+		_ = first.Release()
+		return nil, nil, false
+	}
+	return first, second, true
+}
+
+// partition divides a table by bounds, into as many parts as there are divisions. Each part
+// has memory of its own, so that it can move by itself.
+func (h *held) partition(ctx context.Context, table, bounds *buffer.Buffer, keys []order.Key) (parts []*buffer.Buffer, err error) {
+	divided, err := order.Partition(ctx, table, bounds, keys, h.options())
+	if err != nil {
+		return nil, err
+	}
+	defer func() {
+		if failure := divided.Release(); failure != nil || err != nil {
+			_, err = releasing(nil, errors.Join(err, failure), parts...)
+			parts = nil
+		}
+	}()
+	offsets, err := divided.Offsets.Array(ctx)
+	if err != nil {
+		return nil, err
+	}
+	defer offsets.Release()
+	at := offsets.(*array.Uint32).Uint32Values()
+	for i := range len(at) - 1 {
+		slice, err := divided.Rows.Slice(int64(at[i]), int64(at[i+1]-at[i]))
+		if err != nil {
+			return parts, err
+		}
+		part, err := selection.Compact(ctx, slice, h.options())
+		if part, err = releasing(part, err, slice); err != nil {
+			return parts, err
+		}
+		parts = append(parts, part)
+	}
+	for len(parts) < divisions {
+		empty, err := Empty(ctx, h.settings.Manager, table.Schema(), h.settings.Tag)
+		if err != nil {
+			return parts, err
+		}
+		parts = append(parts, empty)
+	}
+	return parts, nil
+}

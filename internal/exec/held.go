@@ -1,0 +1,207 @@
+package exec
+
+import (
+	"context"
+	"errors"
+	"sync"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/buffer/spill"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// Spilling makes the spiller of an engine when a query first holds several tables. The zero
+// value with a manager is ready for use.
+type Spilling struct {
+	Manager *memory.Manager
+	// Options configure the spiller.
+	Options spill.Options
+
+	mu      sync.Mutex
+	spiller *spill.Spiller
+}
+
+// get returns the spiller.
+func (s *Spilling) get() (*spill.Spiller, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spiller == nil {
+		made, err := spill.NewSpiller(s.Manager, s.Options)
+		if err != nil {
+			return nil, err
+		}
+		s.spiller = made
+	}
+	return s.spiller, nil
+}
+
+// Close closes the spiller if there is one. No query may run.
+func (s *Spilling) Close() error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if s.spiller == nil {
+		return nil
+	}
+	return s.spiller.Close()
+}
+
+// isShort reports whether an operation lacked memory: then it may succeed with fewer rows.
+func isShort(err error) bool {
+	return errors.Is(err, memory.ErrBudget) || errors.Is(err, device.ErrOutOfMemory)
+}
+
+// held is a sequence of tables that move to host memory while memory is short. A single
+// table stays where it is.
+type held struct {
+	*stage
+	schema *arrow.Schema
+	first  *buffer.Buffer
+	tables []*spill.Table
+}
+
+// hold reads a reader to its end.
+func (s *stage) hold(ctx context.Context, reader buffer.Reader) (*held, error) {
+	h := &held{stage: s, schema: reader.Schema()}
+	for {
+		table, err := reader.Next(ctx)
+		if err == errEnd {
+			return h, nil
+		}
+		if err == nil {
+			err = h.add(ctx, table)
+		}
+		if err != nil {
+			return nil, errors.Join(err, h.release())
+		}
+	}
+}
+
+// add takes a table over, also if it fails.
+func (h *held) add(ctx context.Context, table *buffer.Buffer) error {
+	table, err := h.compact(ctx, table)
+	if err != nil {
+		return err
+	}
+	if rows, known := table.HostRows(); known && rows == 0 {
+		return table.Release()
+	}
+	if h.isEmpty() {
+		h.first = table
+		return nil
+	}
+	first := h.first
+	h.first = nil
+	if first != nil {
+		if err := h.movable(ctx, first); err != nil {
+			return errors.Join(err, table.Release())
+		}
+	}
+	return h.movable(ctx, table)
+}
+
+// isEmpty reports whether no table was added that has rows, as far as the host knows.
+func (h *held) isEmpty() bool { return h.first == nil && len(h.tables) == 0 }
+
+// movable takes a table over and lets it move to host memory. It drops empty tables.
+func (h *held) movable(ctx context.Context, table *buffer.Buffer) error {
+	rows, err := table.NumRows(ctx)
+	if err != nil || rows == 0 {
+		return errors.Join(err, table.Release())
+	}
+	spiller, err := h.settings.Spilling.get()
+	if err != nil {
+		return errors.Join(err, table.Release())
+	}
+	kept, err := spiller.Add(table)
+	if err != nil {
+		return errors.Join(err, table.Release())
+	}
+	h.tables = append(h.tables, kept)
+	return nil
+}
+
+// acquire returns all tables.
+func (h *held) acquire(ctx context.Context) ([]*buffer.Buffer, error) {
+	if h.first != nil {
+		return []*buffer.Buffer{h.first}, h.first.Retain()
+	}
+	var acquired []*buffer.Buffer
+	for _, t := range h.tables {
+		table, err := t.Acquire(ctx)
+		if err != nil {
+			_, err = releasing(nil, err, acquired...)
+			return nil, err
+		}
+		acquired = append(acquired, table)
+	}
+	return acquired, nil
+}
+
+// whole returns all rows as one table.
+func (h *held) whole(ctx context.Context) (*buffer.Buffer, error) {
+	tables, err := h.acquire(ctx)
+	if err != nil {
+		return nil, err
+	}
+	if len(tables) == 0 {
+		return Empty(ctx, h.settings.Manager, h.schema, h.settings.Tag)
+	}
+	made, err := selection.Concat(ctx, tables, h.options())
+	return releasing(made, err, tables...)
+}
+
+// count returns the number of rows.
+func (h *held) count(ctx context.Context) (total int64, err error) {
+	err = h.each(ctx, func(table *buffer.Buffer) error {
+		rows, err := table.NumRows(ctx)
+		total += rows
+		return err
+	})
+	return total, err
+}
+
+// each calls f with each table. f does not keep it.
+func (h *held) each(ctx context.Context, f func(*buffer.Buffer) error) error {
+	if h.first != nil {
+		return f(h.first)
+	}
+	for _, t := range h.tables {
+		table, err := t.Acquire(ctx)
+		if err != nil {
+			return err
+		}
+		if err := errors.Join(f(table), table.Release()); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// release releases the tables. Further calls do nothing.
+func (h *held) release() error {
+	if h == nil {
+		return nil
+	}
+	var failures []error
+	if h.first != nil {
+		failures = append(failures, h.first.Release())
+	}
+	for _, t := range h.tables {
+		failures = append(failures, t.Release())
+	}
+	h.first, h.tables = nil, nil
+	return errors.Join(failures...)
+}
+
+// releaseAll releases several sequences.
+func releaseAll(list []*held) error {
+	var failures []error
+	for _, h := range list {
+		failures = append(failures, h.release())
+	}
+	return errors.Join(failures...)
+}
