@@ -132,16 +132,22 @@ func (q Query) Batches(ctx context.Context, options ...RunOption) iter.Seq2[*Fra
 			yield(nil, err)
 			return
 		}
-		stopped := false
-		for !stopped {
+		stopped := true
+		// Also if yield panics, or ends the goroutine.
+		defer func() {
+			if err := r.reader.Close(); err != nil && !stopped {
+				yield(nil, failed(err))
+			}
+		}()
+		for {
 			f, err := r.next(ctx)
 			if err == io.EOF {
-				break
+				stopped = false
+				return
 			}
-			stopped = !yield(f, err) || err != nil
-		}
-		if err := r.reader.Close(); err != nil && !stopped {
-			yield(nil, failed(err))
+			if !yield(f, err) || err != nil {
+				return
+			}
 		}
 	}
 }

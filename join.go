@@ -77,7 +77,8 @@ func Suffix(text string) JoinTerm {
 
 // Join matches the rows of q, the left side, with those of another query. It yields the left
 // columns and then the right ones, without keys of the same name. The rows are in the order
-// of the left side; right rows without a match come last.
+// of the left side; right rows without a match come last. If memory does not suffice for
+// that, the order is another one, the same in every run with the same budget.
 //
 //	sales.Join(products, gpuframe.Left, gpuframe.Col("product"))
 //	orders.Join(customers, gpuframe.Inner, gpuframe.On(gpuframe.Col("buyer"), gpuframe.Col("id")))

@@ -75,7 +75,7 @@ func (g *grouping) next(ctx context.Context) (*buffer.Buffer, error) {
 		g.parts = g.parts[1:]
 		made, err := g.merge(ctx, part.held)
 		if isShort(err) && g.divisible() && part.level < mostLevels {
-			smaller, failure := part.byHash(ctx, g.keyColumns(), part.level)
+			smaller, failure := part.byHash(ctx, expr.Hash(g.keyColumns()...), part.level)
 			if failure == nil {
 				failure = checkDivided(smaller)
 			}

@@ -115,14 +115,13 @@ func (h *held) spread(ctx context.Context, table *buffer.Buffer, wanted, rows in
 // hashName is the name of a column of hashes.
 var hashName = plan.Computed("hash")
 
-// byHash divides the rows by a hash of expressions: rows with equal values are in the same
-// part. level selects other bits of the hash, for parts that are divided again. It keeps h.
-func (h *held) byHash(ctx context.Context, keys []expr.Expr, level int) ([]*held, error) {
+// byHash divides the rows by a hash: rows with equal hashes are in the same part. level
+// selects other bits of the hash, for parts that are divided again. It keeps h.
+func (h *held) byHash(ctx context.Context, hash expr.Expr, level int) ([]*held, error) {
 	bounds, err := h.hashBounds(ctx)
 	if err != nil {
 		return nil, err
 	}
-	hash := expr.Hash(keys...)
 	for range level {
 		// A further hash of the hash is as good as other bits.
 		hash = expr.Hash(hash)

@@ -163,26 +163,43 @@ func (j *joining) joinPart(ctx context.Context, part joinPart) error {
 		}
 	}
 	if failure := releaseAll([]*held{part.left, part.right}); failure != nil || err != nil {
-		_, err = releasing(nil, errors.Join(err, failure), made)
+		_, err = releasing(nil, errors.Join(err, failure), made...)
 		return err
 	}
-	if made != nil {
-		j.made = append(j.made, made)
-	}
+	j.made = append(j.made, made...)
 	return nil
 }
 
-func (j *joining) joinHeld(ctx context.Context, part joinPart) (*buffer.Buffer, error) {
+// joinHeld joins all rows of both sides. If each left row has its result by itself, it does
+// so with parts of the left side while memory is short.
+func (j *joining) joinHeld(ctx context.Context, part joinPart) ([]*buffer.Buffer, error) {
 	left, err := part.left.whole(ctx)
 	if err != nil {
 		return nil, err
 	}
 	right, err := part.right.whole(ctx)
 	if err != nil {
-		return releasing(nil, err, left)
+		_, err = releasing(nil, err, left)
+		return nil, err
 	}
-	made, err := j.join(ctx, left, right)
-	return releasing(made, err, left, right)
+	join := func(left *buffer.Buffer) ([]*buffer.Buffer, error) {
+		made, err := j.join(ctx, left, right)
+		if err != nil {
+			return nil, err
+		}
+		return []*buffer.Buffer{made}, nil
+	}
+	var made []*buffer.Buffer
+	if part.level > 0 && j.streams() {
+		made, err = halving(ctx, left, join)
+	} else {
+		made, err = join(left)
+	}
+	if _, err = releasing(nil, err, left, right); err != nil {
+		_, err = releasing(nil, err, made...)
+		return nil, err
+	}
+	return made, nil
 }
 
 // divide divides both sides of a part.
@@ -191,11 +208,11 @@ func (j *joining) divide(ctx context.Context, part joinPart) error {
 	for _, k := range j.of.Options().Keys {
 		leftKeys, rightKeys = append(leftKeys, k.Left), append(rightKeys, k.Right)
 	}
-	left, err := part.left.byHash(ctx, leftKeys, part.level)
+	left, err := part.left.byHash(ctx, j.hash(leftKeys, part.left), part.level)
 	if err != nil {
 		return err
 	}
-	right, err := part.right.byHash(ctx, rightKeys, part.level)
+	right, err := part.right.byHash(ctx, j.hash(rightKeys, part.right), part.level)
 	if err != nil {
 		return errors.Join(err, releaseAll(left))
 	}
@@ -211,6 +228,30 @@ func (j *joining) divide(ctx context.Context, part joinPart) error {
 	}
 	j.parts = append(j.parts, parts...)
 	return nil
+}
+
+// hash returns what rows of one side are divided by: the hash of the keys. A row with a null
+// key that matches nothing may be in any part, so it has the hash of its other columns.
+func (j *joining) hash(keys []expr.Expr, side *held) expr.Expr {
+	hash := expr.Hash(keys...)
+	if j.of.Options().NullsEqual {
+		return hash
+	}
+	var all []expr.Expr
+	for _, f := range side.schema.Fields() {
+		c := expr.Col(f.Name)
+		if _, _, err := expr.Hash(c).Type(side.schema); err == nil {
+			all = append(all, c)
+		}
+	}
+	if len(all) == 0 {
+		return hash
+	}
+	null := keys[0].IsNull()
+	for _, k := range keys[1:] {
+		null = null.Or(k.IsNull())
+	}
+	return expr.If(null, expr.Hash(all...), hash)
 }
 
 func (j *joining) join(ctx context.Context, left, right *buffer.Buffer) (*buffer.Buffer, error) {
