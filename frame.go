@@ -62,7 +62,7 @@ const previewRows = 10
 
 // String shows the size, the columns and some rows. It copies them from the device.
 func (f *Frame) String() string {
-	text, err := f.table.Preview(context.Background(), previewRows)
+	text, err := f.table.PreviewWith(context.Background(), buffer.PreviewOptions{Rows: previewRows, Tail: true, Width: 100})
 	if err != nil {
 		return "gpuframe: frame: " + err.Error()
 	}

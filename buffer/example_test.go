@@ -36,12 +36,15 @@ func Example() {
 	//   delay    int32  nullable
 	// 1 allocation
 	// 3 rows, int32 column of 3, 1 nulls
-	// buffer of 3 rows × 2 columns
-	// carrier  delay
-	// utf8     int32
-	// AA       -3
-	// DL       null
-	// … and 1 more rows
+	// shape: (3, 2)
+	// ┌─────────┬───────┐
+	// │ carrier ┆ delay │
+	// │ utf8    ┆ int32 │
+	// ╞═════════╪═══════╡
+	// │ AA      ┆    -3 │
+	// │ DL      ┆  null │
+	// │ …       ┆     … │
+	// └─────────┴───────┘
 	// [(null) 41]
 }
 

@@ -9,24 +9,40 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/arraytext"
+	"github.com/gpuframe/gpuframe/internal/render"
 )
 
-const (
-	// previewColumns is the number of columns in a preview, previewWidth the number
-	// of characters of a value.
-	previewColumns = 12
-	previewWidth   = 32
-)
+// PreviewOptions configure a preview. The zero value is the preview of the first 10
+// rows without a limit of the width.
+type PreviewOptions struct {
+	// Rows is the number of rows that are shown at most. Zero means 10.
+	Rows int
+	// Tail shows the last rows too: half of Rows, if the table has more.
+	Tail bool
+	// Width is the width of the terminal in characters, which determines how text is
+	// cut and how many columns are shown. Zero means no limit.
+	Width int
+	// HTML returns a table for a notebook.
+	HTML bool
+}
 
-// Preview returns the schema and the first rows as text: one line for each row, at
-// most 12 columns. It copies only the memory of those rows to the host.
+// Preview returns the size, the names and types of the columns and the first rows as a
+// drawn table, at most 100 characters wide. [Buffer.PreviewWith] has options.
 //
 // # Waiting
 //
 // Preview waits for the work on the table, and for the row count if only the device
 // has it. String does not wait, and shows no values.
 func (b *Buffer) Preview(ctx context.Context, rows int) (string, error) {
+	if rows <= 0 {
+		rows = -1
+	}
+	return b.PreviewWith(ctx, PreviewOptions{Rows: rows, Width: 100})
+}
+
+// PreviewWith is [Buffer.Preview] with options. It copies only the memory of the shown
+// rows to the host, and of at most 100 columns. A negative number of rows shows none.
+func (b *Buffer) PreviewWith(ctx context.Context, options PreviewOptions) (text string, err error) {
 	if err := b.Check(); err != nil {
 		return "", err
 	}
@@ -34,90 +50,50 @@ func (b *Buffer) Preview(ctx context.Context, rows int) (string, error) {
 	if err != nil {
 		return "", fmt.Errorf("buffer: preview: %w", err)
 	}
-	shown := min(max(int64(rows), 0), total)
-	head, err := b.head(shown)
-	if err != nil {
+	rows := int64(options.Rows)
+	if rows == 0 {
+		rows = 10
+	}
+	rows = min(max(rows, 0), total)
+	head, tail := rows, int64(0)
+	if options.Tail && rows < total {
+		head, tail = rows-rows/2, rows/2
+	}
+	shown := render.Table{Schema: b.schema, Rows: total, Columns: render.Columns(b.schema.NumFields())}
+	if shown.Head, err = b.part(ctx, shown.Columns, 0, head); err != nil {
 		return "", fmt.Errorf("buffer: preview: %w", err)
 	}
-	defer head.Release()
-	record, err := head.Record(ctx)
-	if err != nil {
-		return "", fmt.Errorf("buffer: preview: %w", err)
+	defer shown.Head.Release()
+	if tail > 0 {
+		if shown.Tail, err = b.part(ctx, shown.Columns, total-tail, tail); err != nil {
+			return "", fmt.Errorf("buffer: preview: %w", err)
+		}
+		defer shown.Tail.Release()
 	}
-	defer record.Release()
-	var text strings.Builder
-	text.WriteString(b.headline())
-	writeTable(&text, cells(record))
-	if hidden := len(b.columns) - int(record.NumCols()); hidden > 0 {
-		fmt.Fprintf(&text, "\n… and %d more columns", hidden)
+	if options.HTML {
+		return shown.HTML(), nil
 	}
-	if rest := total - shown; rest > 0 {
-		fmt.Fprintf(&text, "\n… and %d more rows", rest)
-	}
-	return text.String(), nil
+	return shown.Text(options.Width), nil
 }
 
-// head returns the first rows of the columns of a preview.
-func (b *Buffer) head(rows int64) (*Buffer, error) {
-	count := min(len(b.columns), previewColumns)
-	fields := make([]arrow.Field, count)
-	columns := make([]*column.Column, count)
-	for i := range columns {
-		fields[i], columns[i] = b.schema.Field(i), b.columns[i]
+// part copies rows of some of the columns to the host.
+func (b *Buffer) part(ctx context.Context, places []int, offset, length int64) (arrow.Record, error) {
+	fields := make([]arrow.Field, len(places))
+	columns := make([]*column.Column, len(places))
+	for i, place := range places {
+		fields[i], columns[i] = b.schema.Field(place), b.columns[place]
 	}
 	selected, err := b.with(fields, columns)
 	if err != nil {
 		return nil, err
 	}
 	defer selected.Release()
-	return selected.Slice(0, rows)
-}
-
-// cells returns the names, the types and the values, line by line.
-func cells(record arrow.Record) [][]string {
-	lines := make([][]string, 2+record.NumRows())
-	for i, c := range record.Columns() {
-		field := record.Schema().Field(i)
-		lines[0] = append(lines[0], shortened(field.Name))
-		lines[1] = append(lines[1], shortened(field.Type.String()))
-		for row := range c.Len() {
-			lines[2+row] = append(lines[2+row], shortened(arraytext.Value(c, row)))
-		}
+	part, err := selected.Slice(offset, length)
+	if err != nil {
+		return nil, err
 	}
-	return lines
-}
-
-// shortened cuts a value to one line of previewWidth characters.
-func shortened(value string) string {
-	value = strings.NewReplacer("\n", `\n`, "\r", `\r`, "\t", `\t`).Replace(strings.ToValidUTF8(value, "\uFFFD"))
-	if utf8.RuneCountInString(value) <= previewWidth {
-		return value
-	}
-	return string([]rune(value)[:previewWidth-1]) + "…"
-}
-
-// writeTable writes the cells in aligned columns, one line for each row.
-func writeTable(text *strings.Builder, lines [][]string) {
-	if len(lines) == 0 || len(lines[0]) == 0 {
-		return
-	}
-	widths := make([]int, len(lines[0]))
-	for _, line := range lines {
-		for i, cell := range line {
-			widths[i] = max(widths[i], utf8.RuneCountInString(cell))
-		}
-	}
-	for _, line := range lines {
-		var whole strings.Builder
-		for i, cell := range line {
-			if i > 0 {
-				whole.WriteString(strings.Repeat(" ", 2+widths[i-1]-utf8.RuneCountInString(line[i-1])))
-			}
-			whole.WriteString(cell)
-		}
-		text.WriteByte('\n')
-		text.WriteString(strings.TrimRight(whole.String(), " "))
-	}
+	defer part.Release()
+	return part.Record(ctx)
 }
 
 // headline returns the size of the table in one line.
@@ -149,6 +125,17 @@ func (b *Buffer) String() string {
 		}
 		lines = append(lines, []string{"  " + field.Name, field.Type.String(), nullable})
 	}
-	writeTable(&text, lines)
+	writeLines(&text, lines)
 	return text.String()
+}
+
+// writeLines writes cells in aligned columns.
+func writeLines(text *strings.Builder, lines [][]string) {
+	var widths [2]int
+	for _, line := range lines {
+		widths[0], widths[1] = max(widths[0], utf8.RuneCountInString(line[0])), max(widths[1], utf8.RuneCountInString(line[1]))
+	}
+	for _, line := range lines {
+		text.WriteString(strings.TrimRight(fmt.Sprintf("\n%-*s  %-*s  %s", widths[0], line[0], widths[1], line[1], line[2]), " "))
+	}
 }

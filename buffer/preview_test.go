@@ -35,17 +35,35 @@ func TestPreview(t *testing.T) {
 
 		text, err := table.Preview(t.Context(), 3)
 		require.NoError(t, err)
-		assert.Equal(t, "buffer of 4 rows × 6 columns\n"+
-			"delay  origin     cancelled  stops                        carrier                           distance\n"+
-			"int64  utf8       bool       list<item: int32, nullable>  dictionary<values=utf8, indices…  float64\n"+
-			"0      airport 0  true       []                           carrier 0                         0\n"+
-			"1000   airport 1  false      [1]                          carrier 1                         0.25\n"+
-			"2000   airport 2  false      [2,3]                        carrier 2                         0.5\n"+
-			"… and 1 more rows", text)
+		assert.Equal(t, `shape: (4, 6)
+┌───────┬───────────┬───────────┬─────────────┬──────────────────┬──────────┐
+│ delay ┆ origin    ┆ cancelled ┆ stops       ┆ carrier          ┆ distance │
+│ int64 ┆ utf8      ┆ bool      ┆ list[int32] ┆ dictionary[utf8] ┆  float64 │
+╞═══════╪═══════════╪═══════════╪═════════════╪══════════════════╪══════════╡
+│     0 ┆ airport 0 ┆ true      ┆ []          ┆ carrier 0        ┆      0.0 │
+│  1000 ┆ airport 1 ┆ false     ┆ [1]         ┆ carrier 1        ┆     0.25 │
+│  2000 ┆ airport 2 ┆ false     ┆ [2, 3]      ┆ carrier 2        ┆      0.5 │
+│     … ┆ …         ┆ …         ┆ …           ┆ …                ┆        … │
+└───────┴───────────┴───────────┴─────────────┴──────────────────┴──────────┘`, text)
+		text, err = table.PreviewWith(t.Context(), buffer.PreviewOptions{Rows: 3, Tail: true, Width: 30})
+		require.NoError(t, err)
+		assert.Equal(t, `shape: (4, 6)
+┌───────┬───┬──────────┐
+│ delay ┆ … ┆ distance │
+│ int64 ┆   ┆  float64 │
+╞═══════╪═══╪══════════╡
+│     0 ┆ … ┆      0.0 │
+│  1000 ┆ … ┆     0.25 │
+│     … ┆ … ┆        … │
+│  null ┆ … ┆     0.75 │
+└───────┴───┴──────────┘`, text)
+		text, err = table.PreviewWith(t.Context(), buffer.PreviewOptions{HTML: true})
+		require.NoError(t, err)
+		assert.Equal(t, 2+4, strings.Count(text, "<tr>"))
 		text, err = table.Preview(t.Context(), 100)
 		require.NoError(t, err)
-		assert.Contains(t, text, "\nnull   null       null       null  ")
-		assert.NotContains(t, text, "more rows")
+		assert.Contains(t, text, "│  null ┆ null      ┆ null      ┆ null  ")
+		assert.NotContains(t, text, "…")
 
 		text, err = table.Column(0).Preview(t.Context(), 2)
 		require.NoError(t, err)
@@ -73,8 +91,8 @@ func TestPreviewOfEveryType(t *testing.T) {
 	table := upload(t, mgr, array.NewRecord(arrow.NewSchema(fields, nil), columns, 5))
 	text, err := table.Preview(t.Context(), 4)
 	require.NoError(t, err)
-	assert.Equal(t, 1+2+4+2, strings.Count(text, "\n")+1, text)
-	assert.Contains(t, text, "more columns")
+	assert.Equal(t, 1+4+4+1+1, strings.Count(text, "\n")+1, text)
+	assert.Contains(t, text, "┆ … ┆")
 	for i := range table.NumColumns() {
 		_, err := table.Column(i).Preview(t.Context(), 5)
 		require.NoError(t, err)
@@ -86,7 +104,7 @@ func TestPreviewOfEveryType(t *testing.T) {
 	require.ErrorIs(t, err, memory.ErrReleased)
 	text, err = upload(t, mgr, emptyOf(3)).Preview(t.Context(), 5)
 	require.NoError(t, err)
-	assert.Equal(t, "buffer of 3 rows × 0 columns", text)
+	assert.Equal(t, "shape: (3, 0)", text)
 }
 
 func TestUnknownColumnsListTheOthers(t *testing.T) {

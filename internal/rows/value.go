@@ -11,6 +11,8 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+
+	"github.com/gpuframe/gpuframe/internal/arraytext"
 )
 
 func readBool(values arrow.Array) setter {
@@ -34,7 +36,7 @@ func readString(from arrow.DataType, to reflect.Type) (binder, error) {
 	case arrow.DecimalType:
 		text = func(values arrow.Array) func(int) string {
 			unscaled := bigValues(values)
-			return func(row int) string { return decimalText(unscaled(row), t.GetScale()) }
+			return func(row int) string { return arraytext.Decimal(unscaled(row), t.GetScale()) }
 		}
 	default:
 		return nil, misfit(from, to, "")
@@ -203,23 +205,4 @@ func bigValues(values arrow.Array) func(row int) *big.Int {
 	}
 	d := values.(*array.Decimal256)
 	return func(row int) *big.Int { return d.Value(row).BigInt() }
-}
-
-// decimalText writes an unscaled value with scale digits after the point.
-func decimalText(v *big.Int, scale int32) string {
-	digits := new(big.Int).Abs(v).String()
-	if scale < 0 && v.Sign() != 0 {
-		digits += strings.Repeat("0", int(-scale))
-	}
-	if scale > 0 {
-		if missing := int(scale) + 1 - len(digits); missing > 0 {
-			digits = strings.Repeat("0", missing) + digits
-		}
-		point := len(digits) - int(scale)
-		digits = digits[:point] + "." + digits[point:]
-	}
-	if v.Sign() < 0 {
-		return "-" + digits
-	}
-	return digits
 }

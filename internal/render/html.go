@@ -1,0 +1,36 @@
+package render
+
+import (
+	"html"
+	"strings"
+)
+
+// HTML returns the table for a notebook or a page. All texts are escaped.
+func (t Table) HTML() string {
+	var text strings.Builder
+	text.WriteString("<div class=\"gpuframe\"><small>" + t.Shape() + "</small>")
+	if t.Schema.NumFields() == 0 {
+		return text.String() + "</div>"
+	}
+	columns := t.columns(0)
+	text.WriteString("<table border=\"1\"><thead>")
+	row := func(tag string, cell func(*column) string) {
+		text.WriteString("<tr>")
+		for _, c := range columns {
+			align := "left"
+			if c.number {
+				align = "right"
+			}
+			text.WriteString("<" + tag + " style=\"text-align: " + align + "; white-space: pre\">" + html.EscapeString(cell(c)) + "</" + tag + ">")
+		}
+		text.WriteString("</tr>")
+	}
+	row("th", func(c *column) string { return c.name })
+	row("td", func(c *column) string { return c.typeName })
+	text.WriteString("</thead><tbody>")
+	for i := range columns[0].cells {
+		row("td", func(c *column) string { return c.cells[i] })
+	}
+	text.WriteString("</tbody></table></div>")
+	return text.String()
+}
