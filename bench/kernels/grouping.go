@@ -1,0 +1,170 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/bench/internal/table"
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/group"
+)
+
+// groupFigure is one group-by, of a table that is made for it.
+type groupFigure struct {
+	name       string
+	columns    []expr.Expr
+	keys       []string
+	aggregates []group.Aggregate
+	// bytes is the number of bytes of a row that have to be read.
+	bytes float64
+	// share is the required part of the reach: of the rate at which the columns are read.
+	share float64
+	// than is an earlier figure, and times the most that this one may take relative to it.
+	than  string
+	times float64
+}
+
+// groupings are the figures for tables of many rows.
+func (b *bench) groupings() []groupFigure {
+	f64, i32 := arrow.PrimitiveTypes.Float64, arrow.PrimitiveTypes.Int32
+	row := expr.Col("row")
+	unit := func(seed int) expr.Expr {
+		return expr.Hash(row, expr.Lit(int64(seed))).BitAnd(expr.Lit(uint64(1<<53 - 1))).CastWrap(f64).Mul(expr.Lit(0x1p-53))
+	}
+	key := func(groups int) expr.Expr { return unit(1).Mul(expr.Lit(float64(groups))).CastWrap(i32).As("key") }
+	x := unit(2).As("x")
+	sum := []group.Aggregate{group.Sum(expr.Col("x"))}
+	single := func(name string, key expr.Expr, share float64) groupFigure {
+		return groupFigure{name: name, columns: []expr.Expr{key, x}, keys: []string{"key"}, aggregates: sum, bytes: 12, share: share}
+	}
+	against := func(f groupFigure, than string, times float64) groupFigure {
+		f.than, f.times = than, times
+		return f
+	}
+	figures := []groupFigure{
+		single("sum f64, 100 groups", key(100), 0.75),
+		single("sum f64, 10^4 groups", key(10_000), 0.5),
+		single("sum f64, 10^6 groups", key(1_000_000), 0.15),
+		single("sum f64, 2^26 groups", key(1<<26), 0.09),
+	}
+	name := func(exponent int) string { return fmt.Sprintf("curve 2^%d groups", exponent) }
+	for exponent := 0; 1<<exponent <= b.rows; exponent++ {
+		f := single(name(exponent), key(1<<exponent), 0)
+		if exponent > 0 {
+			f = against(f, name(exponent-1), 1.6)
+		}
+		figures = append(figures, f)
+	}
+	skewed := expr.If(unit(3).Lt(expr.Lit(0.9)), expr.Lit(int32(7)), unit(1).Mul(expr.Lit(1e6)).CastWrap(i32)).As("key")
+	figures = append(figures,
+		against(single("one key has 90 % of the rows", skewed, 0), "sum f64, 10^6 groups", 3),
+		against(single("all rows are equal", row.BitAnd(expr.Lit(int32(0))).As("key"), 0), "sum f64, 100 groups", 3),
+		against(single("sorted, 10^6 groups", row.CastWrap(f64).Mul(expr.Lit(1e6/float64(b.rows))).CastWrap(i32).As("key"), 0), "sum f64, 10^6 groups", 3),
+	)
+	wide := groupFigure{name: "eight aggregates of four f64, 1,000 groups", columns: []expr.Expr{key(1000)}, keys: []string{"key"}, bytes: 36, share: 1 / 1.3}
+	for i := range 4 {
+		name := fmt.Sprint("x", i)
+		wide.columns = append(wide.columns, unit(10+i).As(name))
+		wide.aggregates = append(wide.aggregates, group.Sum(expr.Col(name)), group.Max(expr.Col(name)))
+	}
+	whole := func(groups int) groupFigure {
+		of := &arrow.Decimal128Type{Precision: 38, Scale: 2}
+		f := groupFigure{name: fmt.Sprintf("sum decimal128, %d groups", groups), keys: []string{"key"}, bytes: 20,
+			columns:    []expr.Expr{key(groups), expr.Hash(row, expr.Lit(int64(4))).BitAnd(expr.Lit(uint64(1<<40 - 1))).CastWrap(arrow.PrimitiveTypes.Int64).Cast(of).As("x")},
+			aggregates: sum,
+		}
+		return f
+	}
+	return append(figures, wide,
+		single("sum f64 where x < 0.5, 100 groups", key(100), 0.75).where(),
+		whole(128), against(whole(129), "sum decimal128, 128 groups", 1.05),
+	)
+}
+
+// where gives the aggregates a condition, which is to be part of the same pass.
+func (f groupFigure) where() groupFigure {
+	made := make([]group.Aggregate, len(f.aggregates))
+	for i, a := range f.aggregates {
+		made[i] = a.Where(expr.Col("x").Lt(expr.Lit(0.5)))
+	}
+	f.aggregates = made
+	return f
+}
+
+// groupAll measures every group-by.
+func (b *bench) groupAll(ctx context.Context) (err error) {
+	if err := b.copyRate(ctx); err != nil {
+		return err
+	}
+	numbers, err := b.rowNumbers(ctx, b.rows)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, numbers.Release()) }()
+	took := map[string]time.Duration{}
+	t := table.New("group-by", "time", "Grows/s", "of reach", "bar")
+	for _, f := range b.groupings() {
+		if !b.match.MatchString(f.name) {
+			continue
+		}
+		if took[f.name], err = b.groupOnce(ctx, numbers, f, b.onDevice); err != nil {
+			t.Add(f.name, err.Error())
+			continue
+		}
+		t.Add(b.groupLine(f, took)...)
+	}
+	if err := show(fmt.Sprintf("Groups of %d rows", b.rows), t); err != nil || !b.match.MatchString("1,000 rows") {
+		return err
+	}
+	return b.groupSmall(ctx)
+}
+
+func (b *bench) groupOnce(ctx context.Context, numbers *buffer.Buffer, f groupFigure, measure func(context.Context, work) (time.Duration, error)) (took time.Duration, err error) {
+	data, err := expr.Project(ctx, numbers, f.columns, b.options())
+	if err != nil {
+		return 0, err
+	}
+	defer func() { err = errors.Join(err, data.Release()) }()
+	return measure(ctx, func(ctx context.Context) (releaser, error) {
+		return group.By(data, group.Columns(f.keys...)...).Aggregate(ctx, f.aggregates, group.ByOptions{Options: b.options()})
+	})
+}
+
+func (b *bench) groupLine(f groupFigure, took map[string]time.Duration) []string {
+	seconds := took[f.name].Seconds()
+	// The copy rate counts bytes read and bytes written.
+	reached := float64(b.rows) * f.bytes / b.copied / seconds
+	bar := ""
+	if f.share > 0 {
+		bar = fmt.Sprintf("≥ %.2f %s", f.share, verdict(reached >= f.share))
+	}
+	if than, known := took[f.than]; known {
+		ratio := seconds / than.Seconds()
+		bar = fmt.Sprintf("%.2f × the time of %q, at most %.2f %s", ratio, f.than, f.times, verdict(ratio <= f.times))
+	}
+	return []string{f.name, milliseconds(took[f.name]), fmt.Sprintf("%.1f", float64(b.rows)/seconds/1e9), fmt.Sprintf("%.3f", reached), bar}
+}
+
+// groupSmall measures a whole call for few rows.
+func (b *bench) groupSmall(ctx context.Context) (err error) {
+	const rows, most = 1000, 40 * time.Microsecond
+	numbers, err := b.rowNumbers(ctx, rows)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, numbers.Release()) }()
+	t := table.New("group-by", "whole call", "bar")
+	for _, f := range b.groupings()[:1] {
+		took, err := b.groupOnce(ctx, numbers, f, b.byClock)
+		if err != nil {
+			return err
+		}
+		t.Add(f.name, microseconds(took), fmt.Sprintf("≤ %s %s", microseconds(most), verdict(took <= most)))
+	}
+	return show(fmt.Sprintf("Groups of %d rows", rows), t)
+}
