@@ -10,8 +10,8 @@
 //		}, group.ByOptions{Order: group.ByKey})
 //
 // [Query.Transform] adds the results to the rows, [Query.Pivot] makes a column for each of
-// some values. [Query.Partial] and [Merge] aggregate a table in parts. Functions of one
-// column:
+// some values. [Query.Partial] and [Merge] aggregate a table in parts, and [Combine] makes
+// one part of several. Functions of one column:
 //
 //	values, err := group.Unique(ctx, names)      // a table of one column
 //	counts, err := group.ValueCounts(ctx, names) // the values and their counts

@@ -77,7 +77,11 @@ func (p *plan) stateColumns() (columns []stateColumn, err error) {
 			columns = append(columns, stateColumn{-1, i, o.value, o.of})
 		case bySegment:
 			for _, value := range append([]int{o.value}, o.others...) {
-				columns = append(columns, stateColumn{-1, i, value, arrow.ListOf(p.inputs[value].of)})
+				of := p.inputs[value].of
+				if !o.collected {
+					of = arrow.ListOf(of)
+				}
+				columns = append(columns, stateColumn{-1, i, value, of})
 			}
 		}
 	}
@@ -164,14 +168,32 @@ func Merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer,
 	if err != nil {
 		return nil, fmt.Errorf("group: merge: %w", err)
 	}
-	made, err := merge(ctx, schema, partials, aggregates, only)
+	made, err := merge(ctx, schema, partials, aggregates, only, (*run).result)
 	if err != nil {
 		return nil, fmt.Errorf("group: merge: %w", err)
 	}
 	return made, nil
 }
 
-func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
+// Combine combines tables of [Query.Partial] like [Merge], and returns such a table again: of
+// a long stream of batches, only the states of the groups are kept. The result of Merge does
+// not depend on which tables were combined before, as long as their order is kept.
+func Combine(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer, aggregates []Aggregate, options ...ByOptions) (*buffer.Buffer, error) {
+	only, err := op.Only(options)
+	if err != nil {
+		return nil, fmt.Errorf("group: combine: %w", err)
+	}
+	made, err := merge(ctx, schema, partials, aggregates, only, (*run).partial)
+	if err != nil {
+		return nil, fmt.Errorf("group: combine: %w", err)
+	}
+	return made, nil
+}
+
+// merge combines partial results and makes a table of the groups.
+func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer, aggregates []Aggregate, options ByOptions,
+	made func(*run) (*buffer.Buffer, error),
+) (*buffer.Buffer, error) {
 	if len(partials) == 0 {
 		return nil, fmt.Errorf("no table is given, expected one or more: %w", device.ErrInvalidValue)
 	}
@@ -208,7 +230,7 @@ func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer,
 	if err := r.prepareMerge(ctx, all, list); err != nil {
 		return nil, errors.Join(err, r.close())
 	}
-	return closing(r, r.result)
+	return closing(r, func() (*buffer.Buffer, error) { return made(r) })
 }
 
 // checkPartial refuses tables without the columns of a partial result.

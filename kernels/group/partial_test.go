@@ -70,6 +70,12 @@ func TestPartialsMerge(t *testing.T) {
 				require.NoError(t, err)
 				want := columntest.Fetch(t, whole)
 				parts := partials(t, mgr, d.table, []string{"k0", "k1"}, aggregates, 40, 40, 41, 120)
+				if i%2 == 0 { // the first three become one
+					combined, err := group.Combine(t.Context(), d.table.Schema(), parts[:3], aggregates)
+					require.NoError(t, err)
+					t.Cleanup(func() { require.NoError(t, combined.Release()) })
+					parts = []*buffer.Buffer{combined, parts[3]}
+				}
 				merged, err := group.Merge(t.Context(), d.table.Schema(), parts, aggregates, options)
 				require.NoError(t, err)
 				got := columntest.Fetch(t, merged)
