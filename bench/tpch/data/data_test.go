@@ -92,7 +92,9 @@ func requireMatch(t *testing.T, record arrow.Record, name, pattern string) {
 	t.Helper()
 	shape := regexp.MustCompile("^(" + pattern + ")$")
 	for _, text := range texts(record, name) {
-		require.Regexp(t, shape, text, name)
+		if !shape.MatchString(text) {
+			require.Regexp(t, shape, text, name)
+		}
 	}
 }
 
@@ -116,7 +118,9 @@ func TestEntities(t *testing.T) {
 	for i, name := range texts(part, "p_name") {
 		words := strings.Fields(name)
 		slices.Sort(words)
-		require.Len(t, slices.Compact(words), 5, "row %d: %s", i, name)
+		if len(slices.Compact(words)) != 5 {
+			t.Fatalf("row %d: %s", i, name)
+		}
 	}
 	supplier := whole(t, g, Supplier, 1<<20)
 	requireMatch(t, supplier, "s_name", `Supplier#\d{9}`)
@@ -157,12 +161,8 @@ func TestOrdersAndLines(t *testing.T) {
 	keys := integers(orders, "o_orderkey")
 	require.True(t, slices.IsSorted(keys))
 	require.Less(t, keys[len(keys)-1], int64(4*15_000+sparse))
-	for _, key := range keys {
-		require.Less(t, key%sparse, int64(8))
-	}
-	for _, customer := range integers(orders, "o_custkey") {
-		require.NotZero(t, customer%3)
-	}
+	require.False(t, slices.ContainsFunc(keys, func(key int64) bool { return key%sparse >= 8 }))
+	require.False(t, slices.ContainsFunc(integers(orders, "o_custkey"), func(key int64) bool { return key%3 == 0 }))
 	requireRange(t, orders, "o_custkey", 1, 1500)
 
 	// The order's columns follow from its lines.
@@ -177,22 +177,24 @@ func TestOrdersAndLines(t *testing.T) {
 		seen := ""
 		for ; at < len(ofLine) && numbers["l_orderkey"][at] == key; at++ {
 			shipped, received := numbers["l_shipdate"][at], numbers["l_receiptdate"][at]
-			require.True(t, shipped > dates[i] && shipped <= dates[i]+121 && received > shipped && received <= shipped+30)
-			require.True(t, numbers["l_commitdate"][at] >= dates[i]+30 && numbers["l_commitdate"][at] <= dates[i]+90)
-			require.Equal(t, shipped > currentDay, ofLine[at] == "O")
-			require.Equal(t, received > currentDay, flag[at] == "N")
-			require.Equal(t, numbers["l_quantity"][at]/100*retailPrice(numbers["l_partkey"][at]), numbers["l_extendedprice"][at])
+			fits := shipped > dates[i] && shipped <= dates[i]+121 && received > shipped && received <= shipped+30 &&
+				numbers["l_commitdate"][at] >= dates[i]+30 && numbers["l_commitdate"][at] <= dates[i]+90 &&
+				(shipped > currentDay) == (ofLine[at] == "O") && (received > currentDay) == (flag[at] == "N") &&
+				numbers["l_quantity"][at]/100*retailPrice(numbers["l_partkey"][at]) == numbers["l_extendedprice"][at]
+			if !fits {
+				t.Fatalf("line %d of order %d breaks a rule", at, key)
+			}
 			total += numbers["l_extendedprice"][at] * (100 - numbers["l_discount"][at]) / 100 * (100 + numbers["l_tax"][at]) / 100
 			if !strings.Contains(seen, ofLine[at]) {
 				seen += ofLine[at]
 			}
 		}
-		require.NotEmpty(t, seen, "an order without lines")
 		if len(seen) == 2 {
 			seen = "P"
 		}
-		require.Equal(t, seen, status[i])
-		require.Equal(t, total, totals[i])
+		if seen != status[i] || total != totals[i] {
+			t.Fatalf("order %d is %s %d, expected %s %d", key, status[i], totals[i], seen, total)
+		}
 	}
 	require.Equal(t, int(lines.NumRows()), at)
 
@@ -202,12 +204,12 @@ func TestOrdersAndLines(t *testing.T) {
 
 // TestSameForAllSizes makes records of different sizes, and another seed.
 func TestSameForAllSizes(t *testing.T) {
-	g := generator(t)
+	g, again := generator(t), generator(t)
 	other, err := New(scale, 2)
 	require.NoError(t, err)
 	for _, of := range Tables {
 		one := whole(t, g, of, 1<<30)
-		require.True(t, array.RecordEqual(one, whole(t, generator(t), of, 333)), of)
+		require.True(t, array.RecordEqual(one, whole(t, again, of, 333)), of)
 		require.False(t, array.RecordEqual(one, whole(t, other, of, 1<<30)), of)
 	}
 }

@@ -1,0 +1,18 @@
+// Tpch runs the 22 queries of TPC-H and prints the fastest time and the memory of each.
+//
+//	go run ./bench/tpch -sf 10                       # tables in memory, on the first GPU
+//	go run ./bench/tpch -sf 1 -device host -queries 1,6
+//	go run ./bench/tpch -sf 10 -parquet -folder DIR  # from Parquet files, which are written first
+//	go run ./bench/tpch -sf 10 -parquet -budget 1000000000
+//	go run ./bench/tpch -sf 1 -explain -queries 5
+//	go run ./bench/tpch -sf 1 -cpuprofile tpch.prof
+//
+// Package data makes the tables, package queries has the queries. A time begins with the call
+// of Collect and ends when the result is in device memory; a first call, which compiles
+// kernels, is not counted. The memory is that of the query without the tables.
+//
+// bench/tpch/duckdb asks DuckDB the same queries about the same data in the same run, and
+// compares the answers. It is a separate module:
+//
+//	cd bench/tpch/duckdb && go run . -sf 10
+package main

@@ -1,0 +1,138 @@
+// Duckdb answers the queries of bench/tpch with gpuframe and with DuckDB, on the same data and
+// in the same run, compares the answers, and prints both times.
+//
+//	go run . -sf 10                        # tables in memory, on the first GPU
+//	go run . -sf 1 -device host -threads 2
+//	go run . -sf 10 -parquet               # both read Parquet files
+//	go run . -sf 0.01 -write ../queries/testdata
+//
+// Each answer becomes a table; the fastest time of several counts. Floats may differ by
+// 10⁻⁹, and everything else may not. Rows must come in the order of the query. With -write
+// the answers of DuckDB are written as the expected ones of the tests.
+//
+// It is a separate module because DuckDB's library has 56 MB.
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/gpuframe/gpuframe/bench/tpch/data"
+	"github.com/gpuframe/gpuframe/bench/tpch/internal/session"
+	"github.com/gpuframe/gpuframe/bench/tpch/queries"
+)
+
+// settings are the flags of the program.
+type settings struct {
+	session.Flags
+	threads int
+	write   string
+}
+
+func main() {
+	var s settings
+	s.Register(flag.CommandLine)
+	flag.IntVar(&s.threads, "threads", 0, "threads of DuckDB; 0 for all processors")
+	flag.StringVar(&s.write, "write", "", "folder to write DuckDB's answers to")
+	flag.Parse()
+	if err := s.run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func (s *settings) run(ctx context.Context) (err error) {
+	g, folder, remove, err := s.Files(ctx)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, remove()) }()
+	p, err := openPeer(folder, s.Parquet, s.threads)
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, p.close()) }()
+	if s.write != "" {
+		return s.writeAnswers(p)
+	}
+	return s.compare(ctx, g, folder, p)
+}
+
+// writeAnswers writes a file for each query.
+func (s *settings) writeAnswers(p *peer) error {
+	for _, q := range queries.All {
+		text, err := q.SQL(s.Scale)
+		if err != nil {
+			return err
+		}
+		a, err := p.answer(text)
+		if err != nil {
+			return fmt.Errorf("query %d: %w", q.Number, err)
+		}
+		path := filepath.Join(s.write, fmt.Sprintf("answer%02d.txt", q.Number))
+		if err := os.WriteFile(path, []byte(a.String()), 0o644); err != nil {
+			return err
+		}
+		fmt.Printf("%2d  %6d rows\n", q.Number, len(a.Rows))
+	}
+	return nil
+}
+
+// compare prints a line for each query.
+func (s *settings) compare(ctx context.Context, g *data.Generator, folder string, p *peer) (err error) {
+	of, err := session.Open(ctx, g, s.Options(folder))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, of.Close()) }()
+	version, err := p.version()
+	if err != nil {
+		return err
+	}
+	fmt.Printf("# %v; DuckDB %s; scale factor %v, seed %d\n", of, version, s.Scale, s.Seed)
+	fmt.Printf("%2s  %-34s %12s %12s %9s %12s %8s\n", "", "", "gpuframe ms", "DuckDB ms", "ratio", "peak MiB", "rows")
+	var ours, theirs time.Duration
+	var failures []error
+	for _, q := range s.Chosen() {
+		mine, other, err := s.one(ctx, of, p, q)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("query %d: %w", q.Number, err))
+			fmt.Printf("%2d  %-34s FAILED %v\n", q.Number, q.Name, err)
+			continue
+		}
+		ours, theirs = ours+mine.Best, theirs+other
+		fmt.Printf("%2d  %-34s %12.2f %12.2f %8.2f× %12.1f %8d\n", q.Number, q.Name, session.Milliseconds(mine.Best), session.Milliseconds(other),
+			float64(other)/float64(mine.Best), float64(mine.Peak)/(1<<20), mine.Rows)
+	}
+	fmt.Printf("    %-34s %12.2f %12.2f %8.2f×\n", "all", session.Milliseconds(ours), session.Milliseconds(theirs), float64(theirs)/float64(max(ours, 1)))
+	return errors.Join(failures...)
+}
+
+// one compares the answers to a query and measures both.
+func (s *settings) one(ctx context.Context, of *session.Session, p *peer, q queries.Query) (mine session.Measurement, other time.Duration, err error) {
+	text, err := q.SQL(s.Scale)
+	if err != nil {
+		return mine, 0, err
+	}
+	want, err := p.answer(text)
+	if err != nil {
+		return mine, 0, fmt.Errorf("DuckDB: %w", err)
+	}
+	got, err := of.Answer(ctx, q)
+	if err != nil {
+		return mine, 0, err
+	}
+	if found := got.Difference(want, q.Order); found != "" {
+		return mine, 0, errors.New(found)
+	}
+	if mine, err = of.Measure(ctx, q, s.Rounds); err != nil {
+		return mine, 0, err
+	}
+	other, err = p.measure(text, s.Rounds)
+	return mine, other, err
+}

@@ -1,0 +1,193 @@
+// Package session runs the queries of TPC-H and measures them.
+package session
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"time"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/bench/tpch/data"
+	"github.com/gpuframe/gpuframe/bench/tpch/internal/answer"
+	"github.com/gpuframe/gpuframe/bench/tpch/queries"
+)
+
+// Options are what queries run on.
+type Options struct {
+	// Device is the name of the device. The empty name is the first GPU, or the host.
+	Device string
+	// Budget limits the memory of queries in bytes, if it is not 0. Tables are not part of
+	// it.
+	Budget uint64
+	// TableRows is the largest number of rows of a table in device memory. A larger one
+	// is several tables. 0 is DefaultTableRows.
+	TableRows int64
+	// Folder has Parquet files of [data.Generator.WriteParquet], which are read by each
+	// query. If it is empty the tables are in device memory.
+	Folder string
+}
+
+// DefaultTableRows is so small that the comments of lineitem, of 27 bytes on average, have
+// 32-bit offsets.
+const DefaultTableRows = 64 << 20
+
+// Session is an engine and the tables. Its methods may not be called concurrently.
+type Session struct {
+	engine *gpuframe.Engine
+	// queries is the engine that the queries run on, a tenant. Its statistics are those of
+	// the queries.
+	queries *gpuframe.Engine
+	frames  []*gpuframe.Frame
+	tables  queries.Tables
+}
+
+// Open loads the tables of a generator, or finds its files. The caller closes the session.
+func Open(ctx context.Context, g *data.Generator, options Options) (*Session, error) {
+	engine, err := gpuframe.Open(gpuframe.Device(options.Device))
+	if err != nil {
+		return nil, err
+	}
+	s := &Session{engine: engine}
+	if s.queries, err = engine.Tenant("queries", options.Budget); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	if options.TableRows == 0 {
+		options.TableRows = DefaultTableRows
+	}
+	if err = s.open(ctx, g, options); err != nil {
+		return nil, errors.Join(err, s.Close())
+	}
+	return s, nil
+}
+
+func (s *Session) open(ctx context.Context, g *data.Generator, options Options) error {
+	places := map[data.Table]*gpuframe.Query{
+		data.Region: &s.tables.Region, data.Nation: &s.tables.Nation, data.Supplier: &s.tables.Supplier, data.Customer: &s.tables.Customer,
+		data.Part: &s.tables.Part, data.PartSupp: &s.tables.PartSupp, data.Orders: &s.tables.Orders, data.Lineitem: &s.tables.Lineitem,
+	}
+	s.tables.Scale = g.Scale()
+	for _, t := range data.Tables {
+		var err error
+		if options.Folder != "" {
+			*places[t], err = s.scan(options.Folder, t)
+		} else {
+			*places[t], err = s.load(ctx, g, t, options.TableRows)
+		}
+		if err != nil {
+			return fmt.Errorf("%v: %w", t, err)
+		}
+	}
+	return nil
+}
+
+// recordRows is the number of rows that one goroutine generates at a time.
+const recordRows = 1 << 20
+
+// load makes a table in device memory.
+func (s *Session) load(ctx context.Context, g *data.Generator, t data.Table, tableRows int64) (q gpuframe.Query, err error) {
+	var parts []gpuframe.Query
+	var waiting []arrow.Record
+	defer func() {
+		for _, r := range waiting {
+			r.Release()
+		}
+	}()
+	rows := int64(0)
+	flush := func() error {
+		frame, err := s.engine.Records(t.Schema(), waiting...).Collect(ctx, gpuframe.Tag(t.String()))
+		if err != nil {
+			return err
+		}
+		s.frames = append(s.frames, frame)
+		parts = append(parts, s.queries.Table(frame.Table()))
+		for _, r := range waiting {
+			r.Release()
+		}
+		waiting, rows = nil, 0
+		return nil
+	}
+	for record, err := range g.Records(ctx, t, min(recordRows, tableRows)) {
+		if err != nil {
+			return q, err
+		}
+		if rows > 0 && rows+record.NumRows() > tableRows {
+			if err := flush(); err != nil {
+				record.Release()
+				return q, err
+			}
+		}
+		waiting, rows = append(waiting, record), rows+record.NumRows()
+	}
+	if err := flush(); err != nil {
+		return q, err
+	}
+	if len(parts) == 1 {
+		return parts[0], nil
+	}
+	return parts[0].Union(parts[1:]...), nil
+}
+
+// Tables returns the tables, for other queries.
+func (s *Session) Tables() queries.Tables { return s.tables }
+
+// String names the device.
+func (s *Session) String() string { return s.engine.Device().String() }
+
+// Measurement is what a query took.
+type Measurement struct {
+	// Best is the fastest time, from the call of Collect until the result is in device
+	// memory.
+	Best time.Duration
+	// Peak is the memory that the query had at most, with its result, in bytes.
+	Peak uint64
+	Rows int64
+}
+
+// Measure runs a query some times, after a first one that compiles kernels.
+func (s *Session) Measure(ctx context.Context, q queries.Query, rounds int) (m Measurement, err error) {
+	query := q.Of(s.tables)
+	m.Best = 1 << 62
+	for i := range rounds + 1 {
+		s.queries.Manager().ResetPeak()
+		begin := time.Now()
+		frame, err := query.Collect(ctx)
+		if err != nil {
+			return m, err
+		}
+		err = s.engine.Manager().Stream().Synchronize(ctx)
+		if took := time.Since(begin); i > 0 {
+			m.Best = min(m.Best, took)
+		}
+		m.Peak, m.Rows = s.queries.Manager().Stats().Peak, frame.NumRows()
+		if err = errors.Join(err, frame.Release()); err != nil {
+			return m, err
+		}
+	}
+	return m, nil
+}
+
+// Answer runs a query.
+func (s *Session) Answer(ctx context.Context, q queries.Query) (a answer.Answer, err error) {
+	frame, err := q.Of(s.tables).Collect(ctx)
+	if err != nil {
+		return a, err
+	}
+	record, err := frame.Record(ctx)
+	if err = errors.Join(err, frame.Release()); err != nil {
+		return a, err
+	}
+	defer record.Release()
+	return answer.Of(record), nil
+}
+
+// Close releases the tables and closes the engine.
+func (s *Session) Close() error {
+	var failures []error
+	for _, f := range s.frames {
+		failures = append(failures, f.Release())
+	}
+	return errors.Join(append(failures, s.queries.Close(), s.engine.Close())...)
+}

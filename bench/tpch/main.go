@@ -1,0 +1,109 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"flag"
+	"fmt"
+	"log"
+	"os"
+	"runtime/pprof"
+	"time"
+
+	"github.com/gpuframe/gpuframe/bench/tpch/data"
+	"github.com/gpuframe/gpuframe/bench/tpch/internal/session"
+)
+
+// settings are the flags of the program.
+type settings struct {
+	session.Flags
+	explain bool
+	profile string
+}
+
+func main() {
+	var s settings
+	s.Register(flag.CommandLine)
+	flag.BoolVar(&s.explain, "explain", false, "print the plans of the queries, and do not run them")
+	flag.StringVar(&s.profile, "cpuprofile", "", "file to write a profile of the queries to, for go tool pprof")
+	flag.Parse()
+	if err := s.run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func (s *settings) run(ctx context.Context) (err error) {
+	var g *data.Generator
+	folder := ""
+	if s.Parquet {
+		var remove func() error
+		if g, folder, remove, err = s.Files(ctx); err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, remove()) }()
+	} else if g, err = data.New(s.Scale, s.Seed); err != nil {
+		return err
+	}
+	of, err := session.Open(ctx, g, s.Options(folder))
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, of.Close()) }()
+	if s.explain {
+		return s.explained(ctx, of)
+	}
+	if s.profile != "" {
+		stop, err := startProfile(s.profile)
+		if err != nil {
+			return err
+		}
+		defer func() { err = errors.Join(err, stop()) }()
+	}
+	return s.measure(ctx, of)
+}
+
+func startProfile(path string) (stop func() error, err error) {
+	file, err := os.Create(path)
+	if err != nil {
+		return nil, err
+	}
+	if err := pprof.StartCPUProfile(file); err != nil {
+		return nil, errors.Join(err, file.Close())
+	}
+	return func() error {
+		pprof.StopCPUProfile()
+		return file.Close()
+	}, nil
+}
+
+// explained prints the plans.
+func (s *settings) explained(ctx context.Context, of *session.Session) error {
+	for _, q := range s.Chosen() {
+		text, err := q.Of(of.Tables()).Explain(ctx)
+		if err != nil {
+			return fmt.Errorf("query %d: %w", q.Number, err)
+		}
+		fmt.Printf("# %d: %s\n%s\n", q.Number, q.Name, text)
+	}
+	return nil
+}
+
+// measure prints a line for each query.
+func (s *settings) measure(ctx context.Context, of *session.Session) error {
+	fmt.Printf("# %v; scale factor %v, seed %d\n", of, s.Scale, s.Seed)
+	fmt.Printf("%2s  %-34s %12s %12s %8s\n", "", "", "ms", "peak MiB", "rows")
+	total := time.Duration(0)
+	var failures []error
+	for _, q := range s.Chosen() {
+		m, err := of.Measure(ctx, q, s.Rounds)
+		if err != nil {
+			failures = append(failures, fmt.Errorf("query %d: %w", q.Number, err))
+			fmt.Printf("%2d  %-34s FAILED\n", q.Number, q.Name)
+			continue
+		}
+		total += m.Best
+		fmt.Printf("%2d  %-34s %12.2f %12.1f %8d\n", q.Number, q.Name, session.Milliseconds(m.Best), float64(m.Peak)/(1<<20), m.Rows)
+	}
+	fmt.Printf("    %-34s %12.2f\n", "all", session.Milliseconds(total))
+	return errors.Join(failures...)
+}
