@@ -12,6 +12,8 @@
 // errors.
 //
 //	-only curve     times for 2^10 to 2^28 rows
-//	-only group     group-bys, -match selects some of them
+//
+// match selects sorts, group-bys and joins by their names.
+//
 //	-only sort      sorts; their peers are printed by ./peers sort 134217728
 package main

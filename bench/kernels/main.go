@@ -31,7 +31,7 @@ type bench struct {
 	stream *device.Stream
 	rows   int
 	rounds int
-	// match selects sorts and group-bys by their names.
+	// match selects sorts, group-bys and joins by their names.
 	match  *regexp.Regexp
 	rivals rivals
 	// copied is the device's copy rate in bytes per second; bytes read and bytes
@@ -55,16 +55,17 @@ var parts = []struct {
 	{"curve", (*bench).curve},
 	{"sort", (*bench).sortAll},
 	{"group", (*bench).groupAll},
+	{"join", (*bench).joinAll},
 }
 
 func run(ctx context.Context) (err error) {
 	var b bench
 	name := flag.String("device", "cuda:0", "device to measure")
 	peers := flag.String("peers", "", "file with the figures of others, as peers.py and peers.cu print them")
-	only := flag.String("only", "large,small,first", "parts to run, with commas between them: large, small, first, curve, sort, group")
+	only := flag.String("only", "large,small,first", "parts to run, with commas between them: large, small, first, curve, sort, group, join")
 	flag.IntVar(&b.rows, "rows", 1<<27, "rows of the large inputs")
 	flag.IntVar(&b.rounds, "rounds", 11, "rounds, of which the median is taken")
-	match := flag.String("match", "", "regular expression for the names of the sorts and the group-bys to measure")
+	match := flag.String("match", "", "regular expression for the names of the sorts, group-bys and joins to measure")
 	flag.Parse()
 	if b.match, err = regexp.Compile(*match); err != nil {
 		return fmt.Errorf("-match: %w", err)

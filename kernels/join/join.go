@@ -53,8 +53,8 @@ func (k Kind) keepsRight() bool { return k == Right || k == Full }
 type Order uint8
 
 const (
-	// Unspecified is the order that is the fastest. It depends only on the numbers of rows
-	// that the memory of both tables has room for, so it is the same in every run.
+	// Unspecified is the order that is the fastest: by the rows of the table with more rows,
+	// the left one if both have as many. It is the same in every run.
 	Unspecified Order = iota
 	// LeftOrder orders pairs by the left row, then by the right row. Right rows without a
 	// match come last, in order.
