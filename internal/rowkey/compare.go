@@ -15,16 +15,20 @@ type Place struct {
 
 // Compare returns a negative number if row a comes before row b, zero if their keys are
 // equal, and a positive number otherwise. It compares from a place on.
-func (h *Host) Compare(a, b int, from Place) int {
+func (h *Host) Compare(a, b int, from Place) int { return h.CompareWith(a, h, b, from) }
+
+// CompareWith is Compare for a row of h and a row of another encoder, whose plan has equal
+// segments.
+func (h *Host) CompareWith(a int, other *Host, b int, from Place) int {
 	for ; from.Segment < len(h.plan.Segments); from = (Place{from.Segment + 1, 0}) {
 		s := &h.plan.Segments[from.Segment]
 		for word := from.Word; word < s.Words(); word++ {
-			if order := cmp.Compare(h.Word(from.Segment, word, a), h.Word(from.Segment, word, b)); order != 0 {
+			if order := cmp.Compare(h.Word(from.Segment, word, a), other.Word(from.Segment, word, b)); order != 0 {
 				return order
 			}
 		}
 		if s.Tail != nil {
-			if order := h.compareTails(s.Tail, a, b); order != 0 {
+			if order := h.compareTails(s.Tail, a, other, b); order != 0 {
 				return order
 			}
 		}
@@ -33,15 +37,15 @@ func (h *Host) Compare(a, b int, from Place) int {
 }
 
 // compareTails compares the strings or lists of rows. Their nulls agree.
-func (h *Host) compareTails(t *Tail, a, b int) (order int) {
-	l := &h.leaves[t.Source]
+func (h *Host) compareTails(t *Tail, a int, other *Host, b int) (order int) {
+	l, m := &h.leaves[t.Source], &other.leaves[t.Source]
 	if l.Nullable && l.isNull(a) {
 		return 0
 	}
 	if l.Storage == Symbols {
-		order = slices.Compare(l.symbols(a), l.symbols(b))
+		order = slices.Compare(l.symbols(a), m.symbols(b))
 	} else {
-		order = bytes.Compare(l.bytes(a), l.bytes(b))
+		order = bytes.Compare(l.bytes(a), m.bytes(b))
 	}
 	if l.Descending {
 		return -order

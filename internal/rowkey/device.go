@@ -172,14 +172,17 @@ func (d *Device) launch(name string, n int, arguments ...any) error {
 
 // DeviceRows is the rows that a [Device] encodes.
 type DeviceRows struct {
-	// Listed are the numbers of the rows. If it is empty all rows are encoded.
+	// Listed are the numbers of the rows. If it is empty, the rows from First on are encoded.
 	Listed memory.Slice[uint32]
+	First  int
 	// Rows is the number of rows or, if Counted has memory, their maximum.
 	Rows    int
 	Counted memory.Slice[int64]
 }
 
-func (r DeviceRows) argument() any { return kernels.Struct(r.Listed, r.Counted, int64(r.Rows)) }
+func (r DeviceRows) argument() any {
+	return kernels.Struct(r.Listed, r.Counted, int64(r.Rows), uint64(r.First))
+}
 
 // Encode writes a word of a segment for rows to words: uint32 if the segment has at most
 // 32 bits, otherwise uint64.

@@ -69,25 +69,29 @@ func (d *Device) FirstBefore(rows DeviceRows, orders memory.Slice[uint8], found 
 	return d.launch("rowkey_first_before", rows.Rows, found, orders, rows.Counted, int64(rows.Rows))
 }
 
-// Narrow moves the bounds of each row from sorted on, n rows, to those of the rows before
-// sorted that equal it. These are sorted. words has the size of WordsBytes for all rows.
-func (d *Device) Narrow(sorted, n int, lows, highs memory.Slice[uint32], words memory.Slice[uint8]) error {
-	rows := DeviceRows{Rows: sorted + n}
+// Narrow moves the bounds of each of n values to those of the sorted rows that equal it.
+// values is the encoder of the values, with a plan of equal segments, and may be d. words
+// and otherWords have the sizes of WordsBytes.
+func (d *Device) Narrow(sorted DeviceRows, values *Device, those DeviceRows, lows, highs memory.Slice[uint32], words, otherWords memory.Slice[uint8]) error {
+	n := those.Rows
 	for number := range d.plan.Segments {
 		s := &d.plan.Segments[number]
 		for word := range s.Words() {
-			if err := d.Encode(number, word, rows, words); err != nil {
+			if err := d.Encode(number, word, sorted, words); err != nil {
 				return err
 			}
-			if err := d.launch(narrowNames[s.Width()/8], n, lows, highs, words, uint64(sorted), uint64(n)); err != nil {
+			if err := values.Encode(number, word, those, otherWords); err != nil {
+				return err
+			}
+			if err := d.launch(narrowNames[s.Width()/8], n, lows, highs, words, otherWords, uint64(n)); err != nil {
 				return err
 			}
 		}
 		if s.Tail == nil {
 			continue
 		}
-		texts := d.leaves[s.Tail.Source].texts()
-		if err := d.launch("rowkey_narrow_texts", n, lows, highs, uint64(sorted), uint64(n), d.sign(s.Tail), texts); err != nil {
+		texts, others := d.leaves[s.Tail.Source].texts(), values.leaves[s.Tail.Source].texts()
+		if err := d.launch("rowkey_narrow_texts", n, lows, highs, sorted.argument(), those.argument(), uint64(n), d.sign(s.Tail), texts, others); err != nil {
 			return err
 		}
 	}
@@ -169,3 +173,26 @@ func (p *Plan) Encoding() (e Encoding, ok bool) {
 
 // Values returns the values of a source of numbers, from the first row on.
 func (d *Device) Values(source int) memory.Slice[uint8] { return d.leaves[source].values }
+
+// Flip returns the bits to invert in the values of a plan so that they are its words. ok
+// is false for plans with other words than those of one key of integers of four or eight
+// bytes that are not null.
+func (p *Plan) Flip() (bits uint64, ok bool) {
+	if len(p.Sources) != 1 {
+		return 0, false
+	}
+	s := &p.Sources[0]
+	width := 8 * s.Layout.Width
+	if s.Nullable || s.Storage != Signed && s.Storage != Unsigned || width != p.Bits() || width < 32 {
+		return 0, false
+	}
+	piece := p.Segments[0].Pieces[0]
+	if piece.Subtract != 0 {
+		return 0, false
+	}
+	bits = piece.Flip
+	if s.Storage == Signed {
+		bits ^= 1 << (width - 1)
+	}
+	return bits, true
+}

@@ -168,6 +168,21 @@ func unordered(t arrow.DataType) (arrow.DataType, error) {
 	return t, nil
 }
 
+// Alike reports whether the columns of a type in several tables have plans with equal
+// segments, if all or none of them are nullable. Ranks depend on the values of a table,
+// and the sources of a struct on its nulls.
+func Alike(t arrow.DataType) bool {
+	l, err := layout.Of(t)
+	if err != nil {
+		return false
+	}
+	switch l.Kind {
+	case layout.Fixed, layout.Bits, layout.Binary, layout.View, layout.Null:
+		return true
+	}
+	return false
+}
+
 // storageOf returns the storage of a type that has an order and is no struct.
 func storageOf(l layout.Layout) Storage {
 	switch l.Kind {

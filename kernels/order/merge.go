@@ -2,14 +2,22 @@ package order
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"math/bits"
+
+	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/cancel"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/parallel"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // MergeOptions configure [Merge].
@@ -57,7 +65,7 @@ func merge(ctx context.Context, tables []*buffer.Buffer, keys []Key, options Mer
 			return nil, &KeyError{i, key, fmt.Errorf("the field Values has no rows for several tables, expected Column or Expr: %w", device.ErrInvalidValue)}
 		}
 	}
-	rows := int64(0)
+	rows, lengths := int64(0), make([]int, len(tables))
 	for i, table := range tables {
 		if err := table.Check(); err != nil {
 			return nil, fmt.Errorf("table %d: %w", i, err)
@@ -70,6 +78,7 @@ func merge(ctx context.Context, tables []*buffer.Buffer, keys []Key, options Mer
 			return nil, fmt.Errorf("table %d: %w", i, err)
 		}
 		rows += n
+		lengths[i] = int(n)
 	}
 	if err := checkRows(rows); err != nil {
 		return nil, err
@@ -88,6 +97,146 @@ func merge(ctx context.Context, tables []*buffer.Buffer, keys []Key, options Mer
 	if err != nil {
 		return nil, err
 	}
-	sorted, err := sortTable(ctx, all, keys, options.Options)
-	return release.OnError(sorted, err, all.Release())
+	merged, err := mergeAll(ctx, all, lengths, keys, options)
+	return release.OnError(merged, err, all.Release())
+}
+
+// mergeAll merges tables of some lengths, which follow each other in one table.
+func mergeAll(ctx context.Context, all *buffer.Buffer, lengths []int, keys []Key, options MergeOptions) (*buffer.Buffer, error) {
+	if options.Unchecked { // the result has to be sorted also if the tables are not
+		return sortTable(ctx, all, keys, options.Options)
+	}
+	scratch := options.Options
+	scratch.Tag = scratchTag
+	o, err := begin(ctx, all, keys, scratch)
+	if err != nil {
+		return nil, err
+	}
+	rows, err := o.merged(lengths)
+	if rows, err = release.OnError(rows, err, o.release()); err != nil {
+		return nil, err
+	}
+	return take(ctx, all, rows, options.Options, true)
+}
+
+// merged returns the numbers of the rows in order. Ranges of some lengths are sorted.
+func (o *ordering) merged(lengths []int) (*column.Column, error) {
+	return o.newColumn(o.result(arrow.PrimitiveTypes.Uint32), func(out op.Buffers) error {
+		bytes := 4 * uint64(o.rows)
+		block, scratch, err := o.call.Scratch(bytes, bytes)
+		if err != nil {
+			return err
+		}
+		return releasedAfter(block, func() error {
+			var lists [3]memory.Slice[uint32]
+			for i, bytes := range []memory.Slice[uint8]{out.Values, scratch[0], scratch[1]} {
+				list, err := memory.Reinterpret[uint32](bytes)
+				if err != nil {
+					return err
+				}
+				if lists[i], err = list.Slice(0, o.rows); err != nil {
+					return err
+				}
+			}
+			return o.merge(lengths, lists[0], lists[1], lists[2])
+		})
+	})
+}
+
+// merge merges pairs of ranges until one is left. The result is in rows.
+func (o *ordering) merge(lengths []int, rows, spare, places memory.Slice[uint32]) error {
+	ends := make([]int, len(lengths))
+	end := 0
+	for i, length := range lengths {
+		end += length
+		ends[i] = end
+	}
+	from, to := rows, spare
+	if bits.Len(uint(len(lengths)-1))%2 != 0 { // the number of rounds is odd
+		from, to = to, from
+	}
+	if err := o.writeNumbers(from); err != nil {
+		return err
+	}
+	for len(ends) > 1 {
+		if err := cancel.Error(o.call.Context()); err != nil {
+			return err
+		}
+		var left []int
+		begin := 0
+		for i := 0; i < len(ends); i += 2 {
+			middle, end := ends[i], ends[min(i+1, len(ends)-1)]
+			if err := o.mergePair(begin, middle, end, from, to, places); err != nil {
+				return err
+			}
+			left = append(left, end)
+			begin = end
+		}
+		ends, from, to = left, to, from
+	}
+	return nil
+}
+
+// mergePair merges the rows from begin to middle with those up to end. The place of a row
+// is behind the rows before it, of both ranges. Of equal rows those of the first come first.
+func (o *ordering) mergePair(begin, middle, end int, from, to, places memory.Slice[uint32]) error {
+	all := someRows{ordering: o, end: o.rows, listed: from}
+	first, second := all.part(begin, middle), all.part(middle, end)
+	part, err := to.Slice(begin, end)
+	if err != nil {
+		return err
+	}
+	for _, step := range []struct {
+		rows, others someRows
+		upper        bool
+	}{{first, second, false}, {second, first, true}} {
+		if step.rows.count() == 0 {
+			continue
+		}
+		own, err := from.Slice(step.rows.begin, step.rows.end)
+		if err != nil {
+			return err
+		}
+		found, err := places.Slice(step.rows.begin, step.rows.end)
+		if err != nil {
+			return err
+		}
+		if err := o.find(step.others, step.rows, step.upper, found); err != nil {
+			return err
+		}
+		if err := o.mergeRows(part, own, found); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// writeNumbers writes the numbers of all rows.
+func (o *ordering) writeNumbers(to memory.Slice[uint32]) error {
+	if !o.call.OnHost() {
+		return o.launchTies("order_numbers", to.Len(), to, uint64(to.Len()))
+	}
+	numbers, err := to.Host()
+	for i := range numbers {
+		numbers[i] = uint32(i)
+	}
+	return err
+}
+
+// mergeRows writes rows to their places among others and themselves.
+func (o *ordering) mergeRows(merged, rows, places memory.Slice[uint32]) error {
+	if !o.call.OnHost() {
+		return o.launchSearch("merge_rows", rows.Len(), merged, rows, places, uint64(rows.Len()))
+	}
+	to, err := merged.Host()
+	own, ownErr := rows.Host()
+	found, foundErr := places.Host()
+	if err := errors.Join(err, ownErr, foundErr); err != nil {
+		return err
+	}
+	return parallel.Run(o.call.Context(), len(own), parallel.Parts(len(own)), func(_, begin, end int) {
+		for i := begin; i < end; i++ {
+			to[i+int(found[i])] = own[i]
+		}
+	})
 }

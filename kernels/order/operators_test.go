@@ -240,6 +240,51 @@ func TestSearch(t *testing.T) {
 	})
 }
 
+// TestSearchMany searches among more rows than a block copies, for values that are sorted,
+// scattered and equal. The model is the host, which TestSearch compares with a linear one.
+func TestSearchMany(t *testing.T) {
+	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	onKernels(t, func(t *testing.T, mgr *memory.Manager) {
+		for number, of := range []arrow.DataType{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint32, arrow.PrimitiveTypes.Float32, arrow.BinaryTypes.String} {
+			g := arraytest.NewGenerator(uint64(number))
+			g.Nulls = arraytest.Nulls(number % 2)
+			rows := []int{70_001, 4097, 9000, 5000}[number]
+			if testing.Short() {
+				rows = []int{34_000, 4097, 5000, 4100}[number]
+			}
+			c := sortCase{[]arrow.Array{g.Array(of, rows)}, ordertest.Directions[number : number+1]}
+			defer c.release()
+			loose := c.table(t, host)
+			table, err := order.Sort(t.Context(), loose, c.keys())
+			require.NoError(t, err)
+			require.NoError(t, loose.Release())
+			values := map[string]arrow.Array{"random": g.Array(of, 2500), "same": array.NewSlice(c.arrays[0], 7, 8)}
+			record, err := table.Record(t.Context())
+			require.NoError(t, err)
+			values["sorted"] = array.NewSlice(record.Column(0), 1000, 3100)
+			sorted := sortCase{[]arrow.Array{record.Column(0)}, c.directions}.table(t, mgr)
+			for name, a := range values {
+				those := sortCase{[]arrow.Array{a}, c.directions}
+				here, there := those.table(t, host), those.table(t, mgr)
+				for _, upper := range []bool{false, true} {
+					o := order.SearchOptions{Upper: upper, Unchecked: upper}
+					want, err := order.Search(t.Context(), table, here, c.keys(), o)
+					require.NoError(t, err)
+					got, err := order.Search(t.Context(), sorted, there, c.keys(), o)
+					require.NoError(t, err)
+					require.Equal(t, numbers(t, want), numbers(t, got), "%v, %s values, upper %v", of, name, upper)
+				}
+				require.NoError(t, here.Release())
+				require.NoError(t, there.Release())
+				a.Release()
+			}
+			record.Release()
+			require.NoError(t, sorted.Release())
+			require.NoError(t, table.Release())
+		}
+	})
+}
+
 // TestMerge merges tables, and finds rows of earlier ones first.
 func TestMerge(t *testing.T) {
 	eachCase(t, func(t *testing.T, mgr *memory.Manager, g *arraytest.Generator, name string, types ...arrow.DataType) {

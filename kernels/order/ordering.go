@@ -40,6 +40,15 @@ type ordering struct {
 
 // begin prepares the rows of a table. The caller releases the ordering.
 func begin(ctx context.Context, table *buffer.Buffer, keys []Key, options kernels.Options) (*ordering, error) {
+	o, err := beginWhole(ctx, table, keys, options)
+	if err != nil {
+		return nil, err
+	}
+	return release.OnError(o, o.bound(), nil)
+}
+
+// beginWhole is begin without the bounds of integers, which belong to one table.
+func beginWhole(ctx context.Context, table *buffer.Buffer, keys []Key, options kernels.Options) (*ordering, error) {
 	if err := table.Check(); err != nil {
 		return nil, err
 	}
@@ -85,10 +94,11 @@ func beginColumn(ctx context.Context, key rowkey.Key, options kernels.Options) (
 		return nil, err
 	}
 	o := &ordering{columns: []*column.Column{c}}
-	if err := o.prepare(ctx, []rowkey.Key{key}, c.Len(), rows, counted, c.RowCount(), options); err != nil {
-		return nil, errors.Join(err, o.release())
+	err = o.prepare(ctx, []rowkey.Key{key}, c.Len(), rows, counted, c.RowCount(), options)
+	if err == nil {
+		err = o.bound()
 	}
-	return o, nil
+	return release.OnError(o, err, nil)
 }
 
 // prepare begins the call and plans the keys. capacity, rows, counted and count describe
@@ -122,7 +132,7 @@ func (o *ordering) prepare(ctx context.Context, keys []rowkey.Key, capacity, row
 		}
 	}
 	o.plan = rowkey.NewPlan(o.sources)
-	return o.bound()
+	return nil
 }
 
 // rank ranks the values of a source's dictionary, or the elements of its lists.

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"sort"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -12,7 +11,6 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
-	"github.com/gpuframe/gpuframe/internal/parallel"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/internal/rowkey"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -92,27 +90,73 @@ func search(ctx context.Context, sorted, values *buffer.Buffer, keys []Key, opti
 // searchKeys searches in tables of keys: named are the keys by which they are ordered,
 // keys those that the caller named.
 func searchKeys(ctx context.Context, sorted, values *buffer.Buffer, keys, named []Key, options SearchOptions) (*column.Column, error) {
+	alike := true
 	for i, key := range keys {
-		if a, b := sorted.Column(i).Type(), values.Column(i).Type(); !arrow.TypeEqual(a, b) {
+		a, b := sorted.Column(i).Type(), values.Column(i).Type()
+		if !arrow.TypeEqual(a, b) {
 			return nil, &KeyError{i, key, fmt.Errorf("the sorted table has %v, the values %v, expected equal types: cast one of them: %w", a, b, device.ErrInvalidValue)}
 		}
+		alike = alike && rowkey.Alike(a)
 	}
 	n, err := sorted.NumRows(ctx)
 	if err != nil {
 		return nil, err
 	}
+	if alike {
+		return searchTables(ctx, sorted, values, named, options)
+	}
+	// The ranks of dictionaries and of elements have to be those among the values of both
+	// tables.
 	scratch := options.Options
 	scratch.Tag = scratchTag
 	both, err := selection.Concat(ctx, []*buffer.Buffer{sorted, values}, scratch)
 	if err != nil {
 		return nil, err
 	}
-	o, err := begin(ctx, both, named, options.Options)
+	o, err := beginWhole(ctx, both, named, options.Options)
 	if err != nil {
 		return nil, errors.Join(err, both.Release())
 	}
-	places, err := o.search(int(n), options.Upper)
+	all := o.all()
+	places, err := o.search(all.part(0, int(n)), all.part(int(n), o.rows), options.Upper)
 	return release.OnError(places, err, o.release(), both.Release())
+}
+
+// searchTables searches in tables whose keys are encoded apart.
+func searchTables(ctx context.Context, sorted, values *buffer.Buffer, keys []Key, options SearchOptions) (places *column.Column, err error) {
+	o, err := beginExact(ctx, sorted, keys, options.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { places, err = release.OnError(places, err, o.release()) }()
+	options.Stream = o.call.Stream // for both, so that one follows the other
+	other, err := beginExact(ctx, values, keys, options.Options)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { places, err = release.OnError(places, err, other.release()) }()
+	// A column that may have nulls has a bit more.
+	for i := range o.sources {
+		a, b := &o.sources[i], &other.sources[i]
+		a.Nullable = a.Nullable || b.Nullable
+		b.Nullable = a.Nullable
+	}
+	o.plan, other.plan = rowkey.NewPlan(o.sources), rowkey.NewPlan(other.sources)
+	return other.search(o.all(), other.all(), options.Upper)
+}
+
+// beginExact is beginWhole for the exact rows of a table.
+func beginExact(ctx context.Context, table *buffer.Buffer, keys []Key, options kernels.Options) (*ordering, error) {
+	n, err := table.NumRows(ctx)
+	if err != nil {
+		return nil, err
+	}
+	exact, err := table.Slice(0, n)
+	if err != nil {
+		return nil, err
+	}
+	o, err := beginWhole(ctx, exact, keys, options)
+	return release.OnError(o, err, exact.Release())
 }
 
 // checkSorted returns an [*UnsortedError] unless a table is sorted.
@@ -128,40 +172,45 @@ func checkSorted(ctx context.Context, table *buffer.Buffer, number int, keys []K
 	return nil
 }
 
-// search finds the places of the rows from number sorted on in the rows before it.
-func (o *ordering) search(sorted int, upper bool) (*column.Column, error) {
-	result := op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: o.rows - sorted}
+// search finds the places of values among sorted rows.
+func (o *ordering) search(sorted, values someRows, upper bool) (*column.Column, error) {
+	result := op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: values.count()}
 	return o.newColumn(result, func(out op.Buffers) error {
 		places, err := memory.Reinterpret[uint32](out.Values)
 		if err != nil {
 			return err
 		}
-		if o.call.OnHost() {
-			return o.searchOnHost(sorted, upper, places)
-		}
-		return o.searchOnDevice(sorted, upper, places)
+		return o.find(sorted, values, upper, places)
 	})
 }
 
-func (o *ordering) searchOnHost(sorted int, upper bool, out memory.Slice[uint32]) error {
-	host, err := rowkey.NewHost(o.plan)
-	if err != nil {
-		return err
+// someRows are rows of an ordering: those from begin to end or, if listed has memory, the
+// rows that are listed there.
+type someRows struct {
+	*ordering
+	begin, end int
+	listed     memory.Slice[uint32]
+}
+
+// all returns all rows of an ordering.
+func (o *ordering) all() someRows { return someRows{ordering: o, end: o.rows} }
+
+func (r someRows) count() int { return r.end - r.begin }
+
+// part returns the rows from begin to end of rows.
+func (r someRows) part(begin, end int) someRows {
+	r.begin, r.end = r.begin+begin, r.begin+end
+	return r
+}
+
+// find writes, for each of the values, the number of sorted rows that come before it or,
+// if upper is set, that do not come after it. The plans of both have equal segments.
+func (o *ordering) find(sorted, values someRows, upper bool, places memory.Slice[uint32]) error {
+	if values.count() == 0 {
+		return nil
 	}
-	places, err := out.Host()
-	if err != nil {
-		return err
+	if o.call.OnHost() {
+		return o.findOnHost(sorted, values, upper, places)
 	}
-	above := 0
-	if upper {
-		above = 1
-	}
-	n := o.rows - sorted
-	return parallel.Run(o.call.Context(), n, parallel.Parts(n), func(_, begin, end int) {
-		for i := begin; i < end; i++ {
-			places[i] = uint32(sort.Search(sorted, func(row int) bool {
-				return host.Compare(row, sorted+i, rowkey.Place{}) >= above
-			}))
-		}
-	})
+	return o.findOnDevice(sorted, values, upper, places)
 }

@@ -58,8 +58,13 @@ func unsorted(ctx context.Context, table *buffer.Buffer, keys []Key, options ker
 	return row, o.release()
 }
 
-// Release is release, for released.
-func (o *ordering) Release() error { return o.release() }
+// Release is release, for the package of that name. The ordering may be nil.
+func (o *ordering) Release() error {
+	if o == nil {
+		return nil
+	}
+	return o.release()
+}
 
 // unsortedOnHost compares neighbours by their first words, and equal ones by the rest.
 func (o *ordering) unsortedOnHost() (int64, error) {

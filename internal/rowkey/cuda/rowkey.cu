@@ -4,13 +4,14 @@
 
 static constexpr u32 threads = 256, unrolled = 4;
 
-// Rows is the rows that a kernel encodes: listed ones, or all.
+// Rows is the rows that a kernel encodes: listed ones, or those from first on.
 struct Rows {
     const u32 *listed;
     const i64 *counted;
     i64 capacity;
+    u64 first; // of rows that are not listed
     METHOD u64 count() const { return device_rows(counted, capacity); }
-    METHOD u64 operator[](u64 i) const { return listed != nullptr ? listed[i] : i; }
+    METHOD u64 operator[](u64 i) const { return listed != nullptr ? listed[i] : first + i; }
 };
 
 static constexpr u32 most_pieces = 8;
@@ -109,11 +110,11 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_places(u64 *places, const u64 *nexts, const
 }
 
 // compare returns −1, 0 or 1: the order of two strings or lists. Both are null, or neither.
-DEVICE i32 compare(const Texts &texts, u64 a, u64 b) {
-    const Span x = texts.span(a), y = texts.span(b);
+DEVICE i32 compare(const Texts &texts, u64 a, const Texts &others, u64 b) {
+    const Span x = texts.span(a), y = others.span(b);
     const u64 end = x.length < y.length ? x.length : y.length;
     for (u64 at = 0; at < end; at += texts.units()) {
-        const u64 one = texts.word(x, at), other = texts.word(y, at);
+        const u64 one = texts.word(x, at), other = others.word(y, at);
         if (one != other)
             return one < other ? -1 : 1;
     }
@@ -138,8 +139,8 @@ template <typename Order> DEVICE void compare_neighbours(u8 *orders, u64 n, bool
         compare_neighbours(orders, device_rows(counted, capacity), first != 0,                                                                                 \
                            [&](u64 i) { return words[i] < words[i - 1] ? -1 : (i32)(words[i] > words[i - 1]); });                                              \
     }                                                                                                                                                          \
-    KERNEL LAUNCH_BOUNDS(threads) rowkey_narrow_##width(u32 *lows, u32 *highs, const Word *words, u64 sorted, u64 n) {                                         \
-        narrow(lows, highs, n, [&](u64 row, u64 i) { return words[row] < words[sorted + i] ? -1 : (i32)(words[row] > words[sorted + i]); });                   \
+    KERNEL LAUNCH_BOUNDS(threads) rowkey_narrow_##width(u32 *lows, u32 *highs, const Word *words, const Word *values, u64 n) {                                \
+        narrow(lows, highs, n, [&](u64 row, u64 i) { return words[row] < values[i] ? -1 : (i32)(words[row] > values[i]); });                                   \
     }
 
 // narrow finds, for each value, the rows that are equal to it among those that were equal
@@ -176,11 +177,11 @@ NEIGHBOURS(64, u64)
 
 // rowkey_neighbours_texts compares rows by whole strings or lists.
 KERNEL LAUNCH_BOUNDS(threads) rowkey_neighbours_texts(u8 *orders, Rows rows, i32 sign, Texts texts) {
-    compare_neighbours(orders, rows.count(), false, [&](u64 i) { return sign * compare(texts, rows[i], rows[i - 1]); });
+    compare_neighbours(orders, rows.count(), false, [&](u64 i) { return sign * compare(texts, rows[i], texts, rows[i - 1]); });
 }
 
-KERNEL LAUNCH_BOUNDS(threads) rowkey_narrow_texts(u32 *lows, u32 *highs, u64 sorted, u64 n, i32 sign, Texts texts) {
-    narrow(lows, highs, n, [&](u64 row, u64 i) { return sign * compare(texts, row, sorted + i); });
+KERNEL LAUNCH_BOUNDS(threads) rowkey_narrow_texts(u32 *lows, u32 *highs, Rows sorted, Rows values, u64 n, i32 sign, Texts texts, Texts others) {
+    narrow(lows, highs, n, [&](u64 row, u64 i) { return sign * compare(texts, sorted[row], others, values[i]); });
 }
 
 // rowkey_first_before finds the first row that comes before its predecessor. found is

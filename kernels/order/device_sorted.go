@@ -10,20 +10,22 @@ import (
 
 // unsortedOnDevice returns the first row that comes before its predecessor, or −1.
 func (o *ordering) unsortedOnDevice() (row int64, err error) {
-	encoder, block, scratch, err := o.encoder(append(o.plan.DeviceScratch(), o.plan.WordsBytes(o.rows), uint64(o.rows), 8))
+	block, scratch, err := o.call.Scratch(o.unsortedScratch()...)
 	if err != nil {
 		return 0, err
 	}
 	defer func() { err = errors.Join(err, block.Release()) }()
-	rows := rowkey.DeviceRows{Rows: o.rows, Counted: o.counted}
-	if err := encoder.Neighbours(rows, scratch[0], scratch[1]); err != nil {
-		return 0, err
-	}
-	found, err := memory.Reinterpret[uint64](scratch[2])
+	bitmaps := len(o.plan.Sources)
+	found, err := memory.Reinterpret[uint64](scratch[bitmaps+2])
 	if err != nil {
 		return 0, err
 	}
-	if err := encoder.FirstBefore(rows, scratch[1], found); err != nil {
+	if o.searchable() {
+		err = o.findDescent(found, scratch[:bitmaps+1])
+	} else {
+		err = o.compareNeighbours(found, scratch)
+	}
+	if err != nil {
 		return 0, err
 	}
 	var first [1]uint64
@@ -36,29 +38,48 @@ func (o *ordering) unsortedOnDevice() (row int64, err error) {
 	return int64(first[0]), nil
 }
 
-// searchOnDevice writes, for each row from sorted on, the number of the first of the rows
-// before sorted that does not come before it or, if upper is set, that comes after it.
-func (o *ordering) searchOnDevice(sorted int, upper bool, out memory.Slice[uint32]) error {
-	n := o.rows - sorted
-	if n == 0 {
-		return nil
+// unsortedScratch returns the sizes of the memory that unsortedOnDevice needs: bitmaps,
+// words, orders and the result.
+func (o *ordering) unsortedScratch() []uint64 {
+	words, orders := o.plan.WordsBytes(o.rows), uint64(o.rows)
+	if o.searchable() {
+		orders = 0
+		if _, ok := o.plan.Flip(); ok {
+			words = 0
+		}
 	}
-	encoder, block, scratch, err := o.encoder(append(o.plan.DeviceScratch(), o.plan.WordsBytes(o.rows), uint64(n)*4))
+	return append(o.plan.DeviceScratch(), words, orders, 8)
+}
+
+// findDescent finds the first row with a word that is less than the word before it.
+func (o *ordering) findDescent(found memory.Slice[uint64], scratch []memory.Slice[uint8]) error {
+	all, err := o.encoded(o.all(), scratch)
 	if err != nil {
 		return err
 	}
-	other, err := memory.Reinterpret[uint32](scratch[1])
-	if err == nil {
-		lows, highs := out, other
-		if upper {
-			lows, highs = other, out
-		}
-		err = o.launchTies("order_limits", n, lows, highs, uint32(sorted), uint64(n))
-		if err == nil {
-			err = encoder.Narrow(sorted, n, lows, highs, scratch[0])
-		}
+	all.rows.Counted = o.counted
+	if err := all.encode(); err != nil {
+		return err
 	}
-	return errors.Join(err, block.Release())
+	if err := found.AsBytes().Fill(o.call.Stream, 0xff); err != nil {
+		return err
+	}
+	flip, _ := all.inPlace()
+	return o.launchSearch(descentNames[o.plan.Segments[0].Width()/8], o.rows, found, all.words, flip, o.counted, int64(o.rows))
+}
+
+// compareNeighbours finds the first row that comes before its predecessor by all words.
+func (o *ordering) compareNeighbours(found memory.Slice[uint64], scratch []memory.Slice[uint8]) error {
+	bitmaps := len(o.plan.Sources)
+	encoder, err := rowkey.NewDevice(&o.call, o.plan, scratch[:bitmaps])
+	if err != nil {
+		return err
+	}
+	rows := rowkey.DeviceRows{Rows: o.rows, Counted: o.counted}
+	if err := encoder.Neighbours(rows, scratch[bitmaps], scratch[bitmaps+1]); err != nil {
+		return err
+	}
+	return encoder.FirstBefore(rows, scratch[bitmaps+1], found)
 }
 
 // boundOnDevice finds the bounds of integer sources, and plans shorter words with them. It
