@@ -58,6 +58,7 @@ type pass struct {
 // passes are applied in this order.
 var passes = []pass{
 	{"simplify", simplify},
+	{"push filters", pushFilters},
 }
 
 // errColumns is the error of a pass that changed the columns of a result.

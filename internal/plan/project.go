@@ -61,8 +61,8 @@ func (p *Project) String() string { return "select " + joined(p.expressions, ", 
 // definitions returns the expression of each column.
 func (p *Project) definitions() map[string]expr.Expr {
 	list := make(map[string]expr.Expr, len(p.expressions))
-	for _, e := range p.expressions {
-		list[e.Name()] = unnamed(e)
+	for i, e := range p.expressions {
+		list[e.Name()] = typed(unnamed(e), p.schema.Field(i).Type)
 	}
 	return list
 }

@@ -1,0 +1,478 @@
+package plan
+
+import (
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/join"
+)
+
+// pushFilters moves conditions towards the sources, so that fewer rows reach the operations
+// between, and a source may leave rows out. A condition with And moves in parts.
+func pushFilters(root Node) (Node, error) {
+	p := filterPusher{parents: parents(root), done: map[Node]Node{}}
+	return p.push(root, nil)
+}
+
+type filterPusher struct {
+	parents map[Node]int
+	// done has the results of nodes without conditions.
+	done map[Node]Node
+}
+
+// push returns the rows of a node that meet all conditions.
+func (p *filterPusher) push(n Node, conditions []expr.Expr) (Node, error) {
+	if len(conditions) > 0 && p.parents[n] > 1 && holdsRows(n) {
+		// The node's result is computed once for all that read it.
+		made, err := p.push(n, nil)
+		if err != nil {
+			return nil, err
+		}
+		return filtered(made, conditions)
+	}
+	if made, ok := p.done[n]; ok && len(conditions) == 0 {
+		return made, nil
+	}
+	made, err := p.into(n, conditions)
+	if err == nil && len(conditions) == 0 {
+		p.done[n] = made
+	}
+	return made, err
+}
+
+// holdsRows reports whether a node or one below it needs all rows of an input at a time. To
+// compute such a node twice takes longer than to filter its result.
+func holdsRows(n Node) bool {
+	switch n.(type) {
+	case *Aggregate, *Distinct, *Sort, *Window, *Join:
+		return true
+	}
+	return slices.ContainsFunc(n.Inputs(), holdsRows)
+}
+
+func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
+	switch n := n.(type) {
+	case *Filter:
+		return p.push(n.input, union(n.condition.Conjuncts(), conditions))
+	case *Project:
+		return p.through(n, conditions, n.pushable)
+	case *Sort:
+		return p.through(n, conditions, func(c expr.Expr) (expr.Expr, bool) { return c, n.limit == All })
+	case *Window:
+		return p.through(n, conditions, onKeys(n.input.Schema(), n.partition))
+	case *Aggregate:
+		return p.through(n, conditions, onKeys(n.input.Schema(), n.keys))
+	case *Distinct:
+		keys := make([]expr.Expr, len(n.columns))
+		for i, name := range n.columns {
+			keys[i] = expr.Col(name)
+		}
+		return p.through(n, conditions, onKeys(n.input.Schema(), keys))
+	case *Union:
+		inputs := make([]Node, len(n.inputs))
+		for i, input := range n.inputs {
+			var err error
+			if inputs[i], err = p.push(input, conditions); err != nil {
+				return nil, err
+			}
+		}
+		return withInputs(n, inputs...)
+	case *Join:
+		return p.intoJoin(n, conditions)
+	case *Scan:
+		if len(conditions) == 0 {
+			return n, nil
+		}
+		return filtered(n.WithWhere(conditions...), conditions)
+	}
+	return p.through(n, conditions, func(c expr.Expr) (expr.Expr, bool) { return c, false })
+}
+
+// union adds conditions that are not in a list to it.
+func union(list, more []expr.Expr) []expr.Expr {
+	all := slices.Clone(list)
+	for _, c := range more {
+		if !containsSame(all, c) {
+			all = append(all, c)
+		}
+	}
+	return all
+}
+
+// through moves the conditions that below translates to the input of a node, and leaves the
+// others above it.
+func (p *filterPusher) through(n Node, conditions []expr.Expr, below func(expr.Expr) (expr.Expr, bool)) (Node, error) {
+	var pushed, kept []expr.Expr
+	inputs := slices.Clone(n.Inputs())
+	for _, c := range conditions {
+		translated, ok := below(c)
+		if ok && isCondition(translated, inputs[0].Schema()) {
+			pushed = append(pushed, translated)
+		} else {
+			kept = append(kept, c)
+		}
+	}
+	for i := range inputs {
+		var err error
+		if inputs[i], err = p.push(inputs[i], pushed); err != nil {
+			return nil, err
+		}
+	}
+	made, err := withInputs(n, inputs...)
+	if err != nil {
+		return nil, err
+	}
+	return filtered(made, kept)
+}
+
+// isCondition reports whether an expression fits a schema and is a bool. The text functions
+// of package expr, for example, take columns and no expressions that may be inlined.
+func isCondition(e expr.Expr, schema *arrow.Schema) bool {
+	t := typeOf(e, schema)
+	return t != nil && t.ID() == arrow.BOOL
+}
+
+// costly is the number of operations from which on an expression is not computed a second
+// time for a filter below the projection that defines it.
+const costly = 16
+
+// pushable returns a condition on the input of a projection.
+func (p *Project) pushable(c expr.Expr) (expr.Expr, bool) {
+	definitions := p.definitions()
+	operations := 0
+	for _, name := range c.Columns() {
+		definitions[name].Walk(func(part expr.Expr) bool {
+			operations++
+			if slow[part.Operation()] {
+				operations += costly
+			}
+			return true
+		})
+	}
+	return inline(c, definitions), operations < costly
+}
+
+// slow are operations that take much longer than to read their operands.
+var slow = map[string]bool{
+	"exp": true, "log": true, "power": true, "sin": true, "cos": true,
+	"like": true, "contains": true, "find": true, "seek": true, "substring": true, "trim": true, "trim_start": true, "trim_end": true,
+}
+
+// onKeys translates conditions that have one value for all rows with equal keys.
+func onKeys(schema *arrow.Schema, keys []expr.Expr) func(expr.Expr) (expr.Expr, bool) {
+	definitions := map[string]expr.Expr{}
+	floats := map[string]bool{}
+	for _, k := range keys {
+		t := typeOf(k, schema)
+		if t == nil {
+			continue
+		}
+		definitions[k.Name()] = typed(unnamed(k), t)
+		floats[k.Name()] = isFloat(t)
+	}
+	return func(c expr.Expr) (expr.Expr, bool) {
+		for _, name := range c.Columns() {
+			if _, ok := definitions[name]; !ok {
+				return c, false
+			}
+		}
+		return inline(c, definitions), len(c.Columns()) > 0 && equalForEqual(c, floats)
+	}
+}
+
+func isFloat(t arrow.DataType) bool { return arrow.IsFloating(valueType(t).ID()) }
+
+// typed fixes the type of a literal, which would take another one next to other operands.
+func typed(e expr.Expr, t arrow.DataType) expr.Expr {
+	if value, ok := e.Literal(); ok {
+		return expr.LitOf(t, value)
+	}
+	return e
+}
+
+// equalForEqual reports whether a condition has one value for equal values of columns. As
+// keys, both zeros are equal, and all NaN are; so columns of floats may only be compared.
+func equalForEqual(c expr.Expr, floats map[string]bool) bool {
+	switch c.Operation() {
+	case "equal", "not_equal", "less", "less_equal", "greater", "greater_equal", "is_null", "is_valid", "is_nan", "in":
+		return !slices.ContainsFunc(c.Operands(), func(operand expr.Expr) bool {
+			_, plain := operand.Column()
+			return !plain && !equalForEqual(operand, floats)
+		})
+	}
+	if name, ok := c.Column(); ok && floats[name] {
+		return false
+	}
+	return !slices.ContainsFunc(c.Operands(), func(operand expr.Expr) bool { return !equalForEqual(operand, floats) })
+}
+
+// intoJoin moves conditions to the sides of a join.
+func (p *filterPusher) intoJoin(j *Join, conditions []expr.Expr) (Node, error) {
+	j, err := j.rejecting(conditions)
+	if err != nil {
+		return nil, err
+	}
+	s := joinSides{join: j}
+	options := j.options
+	for _, c := range conditions {
+		if !s.add(c) {
+			s.kept = append(s.kept, c)
+		}
+	}
+	options.Where = s.where()
+	left, err := p.push(j.left, s.left)
+	if err != nil {
+		return nil, err
+	}
+	right, err := p.push(j.right, s.right)
+	if err != nil {
+		return nil, err
+	}
+	var made Node = j
+	if left != j.left || right != j.right || options.Where != j.options.Where {
+		if made, err = node(NewJoin(left, right, options)); err != nil {
+			return nil, err
+		}
+	}
+	return filtered(made, s.kept)
+}
+
+// joinSides collects the conditions on the sides of a join.
+type joinSides struct {
+	join        *Join
+	left, right []expr.Expr
+	// kept stay above the join.
+	kept []expr.Expr
+}
+
+// add moves a condition on the result to the sides, if it can be moved.
+func (s *joinSides) add(c expr.Expr) bool {
+	kind := s.join.options.Kind
+	onLeft, isLeft := s.join.onLeft(c)
+	onRight, isRight := s.join.onRight(c)
+	leftToRight, leftCopies := s.join.copied(c, true)
+	rightToLeft, rightCopies := s.join.copied(c, false)
+	if len(c.Columns()) == 0 {
+		return false
+	}
+	switch kind {
+	case join.Inner, join.Cross, join.Left, join.Semi, join.Anti:
+		if isLeft {
+			s.left = append(s.left, onLeft)
+			if leftCopies {
+				s.right = append(s.right, leftToRight)
+			}
+			return true
+		}
+		if isRight && (kind == join.Inner || kind == join.Cross) {
+			s.right = append(s.right, onRight)
+			if rightCopies {
+				s.left = append(s.left, rightToLeft)
+			}
+			return true
+		}
+	case join.Right:
+		if isRight {
+			s.right = append(s.right, onRight)
+			if rightCopies {
+				s.left = append(s.left, rightToLeft)
+			}
+			return true
+		}
+	case join.Full:
+		// The key is the left one, or for right rows without a match the right one.
+		if isLeft && isRight {
+			s.left, s.right = append(s.left, onLeft), append(s.right, onRight)
+			return true
+		}
+	}
+	return false
+}
+
+// where moves parts of the join's condition to the sides, and returns what is left of it.
+func (s *joinSides) where() expr.Expr {
+	options := s.join.options
+	if options.Where.IsZero() {
+		return options.Where
+	}
+	toLeft := options.Kind == join.Inner || options.Kind == join.Cross || options.Kind == join.Semi || options.Kind == join.Right
+	toRight := options.Kind != join.Right && options.Kind != join.Full
+	var rest []expr.Expr
+	for _, c := range options.Where.Conjuncts() {
+		columns := c.Columns()
+		fromRight := func(name string) bool { return s.join.fromRight[name] != "" }
+		switch {
+		case toLeft && len(columns) > 0 && !slices.ContainsFunc(columns, fromRight):
+			s.left = append(s.left, c)
+		case toRight && len(columns) > 0 && !slices.ContainsFunc(columns, func(name string) bool { return !fromRight(name) }):
+			onRight, _ := s.join.onRight(c)
+			s.right = append(s.right, onRight)
+		default:
+			rest = append(rest, c)
+		}
+	}
+	switch len(rest) {
+	case 0:
+		return expr.Expr{}
+	case len(options.Where.Conjuncts()):
+		return options.Where
+	}
+	return allOf(rest)
+}
+
+// onLeft returns a condition on the result as one on the left side, if it reads no other
+// columns.
+func (j *Join) onLeft(c expr.Expr) (expr.Expr, bool) {
+	for _, name := range c.Columns() {
+		if j.fromRight[name] != "" {
+			return c, false
+		}
+	}
+	return c, true
+}
+
+// onRight returns a condition on the result as one on the right side, if it reads no other
+// columns. A key of both sides counts as one if the condition does not tell its values
+// apart.
+func (j *Join) onRight(c expr.Expr) (expr.Expr, bool) {
+	names := map[string]expr.Expr{}
+	floats := map[string]bool{}
+	for name, from := range j.fromRight {
+		names[name] = expr.Col(from)
+	}
+	for _, k := range j.options.Keys {
+		if name, ok := k.shared(); ok && j.sameType(k) {
+			names[name], floats[name] = k.Right, isFloat(typeOf(k.Right, j.right.Schema()))
+		}
+	}
+	return translated(c, names, floats)
+}
+
+// copied returns a condition on the keys of one side as one on those of the other side: rows
+// that match meet both or none.
+func (j *Join) copied(c expr.Expr, leftToRight bool) (expr.Expr, bool) {
+	names := map[string]expr.Expr{}
+	floats := map[string]bool{}
+	for _, k := range j.options.Keys {
+		if !j.sameType(k) {
+			continue
+		}
+		from, to := k.Left, k.Right
+		if !leftToRight {
+			from, to = k.Right, k.Left
+		}
+		name, ok := from.Column()
+		if !ok {
+			continue
+		}
+		if _, shared := k.shared(); !shared && !leftToRight {
+			name = j.named(name)
+		}
+		names[name], floats[name] = to, isFloat(typeOf(k.Left, j.left.Schema()))
+	}
+	return translated(c, names, floats)
+}
+
+// named returns the name of a right column in the result.
+func (j *Join) named(right string) string {
+	for name, from := range j.fromRight {
+		if from == right {
+			return name
+		}
+	}
+	return ""
+}
+
+// sameType reports whether both sides of a key have one type.
+func (j *Join) sameType(k JoinKey) bool {
+	left, right := typeOf(k.Left, j.left.Schema()), typeOf(k.Right, j.right.Schema())
+	return left != nil && right != nil && arrow.TypeEqual(left, right)
+}
+
+// translated replaces the columns of a condition, all of which must have a replacement.
+func translated(c expr.Expr, names map[string]expr.Expr, floats map[string]bool) (expr.Expr, bool) {
+	for _, name := range c.Columns() {
+		if _, ok := names[name]; !ok {
+			return c, false
+		}
+	}
+	return inline(c, names), equalForEqual(c, floats)
+}
+
+// rejecting returns the join without the rows that a condition rejects because the columns
+// of a side are null: a left join with a condition on right columns is an inner join.
+func (j *Join) rejecting(conditions []expr.Expr) (*Join, error) {
+	kind := j.options.Kind
+	if !keepsLeft(kind) && !keepsRight(kind) {
+		return j, nil
+	}
+	noRight, noLeft := map[string]bool{}, map[string]bool{}
+	for name := range j.fromRight {
+		noRight[name] = true
+	}
+	for _, name := range columnsOf(j.left.Schema()) {
+		noLeft[name] = true
+	}
+	keysDiffer := false
+	for _, k := range j.options.Keys {
+		if name, ok := k.shared(); ok {
+			delete(noLeft, name)
+			// Which of two equal keys is in the result depends on the kind of the join.
+			keysDiffer = keysDiffer || !j.sameType(k) || isFloat(typeOf(k.Left, j.left.Schema()))
+		}
+	}
+	rejects := func(columns map[string]bool) bool {
+		return slices.ContainsFunc(conditions, func(c expr.Expr) bool { return rejectsNull(c, columns) })
+	}
+	if keepsLeft(kind) && rejects(noRight) && (kind == join.Left || !keysDiffer) {
+		kind = map[join.Kind]join.Kind{join.Left: join.Inner, join.Full: join.Right}[kind]
+	}
+	if keepsRight(kind) && rejects(noLeft) && (kind == join.Full || !keysDiffer) {
+		kind = map[join.Kind]join.Kind{join.Right: join.Inner, join.Full: join.Left}[kind]
+	}
+	if kind == j.options.Kind {
+		return j, nil
+	}
+	options := j.options
+	options.Kind = kind
+	return NewJoin(j.left, j.right, options)
+}
+
+// rejectsNull reports whether a condition is not true where the columns are null.
+func rejectsNull(c expr.Expr, columns map[string]bool) bool {
+	operands := c.Operands()
+	switch c.Operation() {
+	case "and":
+		return rejectsNull(operands[0], columns) || rejectsNull(operands[1], columns)
+	case "or":
+		return rejectsNull(operands[0], columns) && rejectsNull(operands[1], columns)
+	case "is_valid":
+		return isNullWith(operands[0], columns)
+	}
+	return isNullWith(c, columns)
+}
+
+// nullWithOperand are operations that are null if an operand is.
+var nullWithOperand = map[string]bool{
+	"as": true, "add": true, "subtract": true, "multiply": true, "divide": true, "remainder": true, "negate": true, "abs": true,
+	"equal": true, "not_equal": true, "less": true, "less_equal": true, "greater": true, "greater_equal": true,
+	"and_strict": true, "or_strict": true, "xor": true, "not": true, "cast": true, "starts_with": true, "ends_with": true, "like": true,
+	"year": true, "quarter": true, "month": true, "day": true, "in": true,
+}
+
+// isNullWith reports whether an expression is null where the columns are.
+func isNullWith(e expr.Expr, columns map[string]bool) bool {
+	if name, ok := e.Column(); ok {
+		return columns[name]
+	}
+	if !nullWithOperand[e.Operation()] {
+		return false
+	}
+	operands := e.Operands()
+	if e.Operation() == "in" {
+		operands = operands[:1]
+	}
+	return slices.ContainsFunc(operands, func(operand expr.Expr) bool { return isNullWith(operand, columns) })
+}
