@@ -17,4 +17,9 @@
 //   - simplify computes constants, shortens conditions by Kleene's logic, moves conditions
 //     that both sides of an Or have out of it, and removes filters that keep all rows and
 //     operations that yield none.
+//   - push filters moves conditions towards the sources: below projections that are cheap to
+//     compute twice, sorts, unions, and groups, windows and distinct rows if the condition
+//     reads only keys; into the sides of joins, also by equal keys from one side to the other.
+//     Outer joins whose additional rows a condition rejects become inner ones. Scans get the
+//     conditions to leave out files and row groups; the filters stay.
 package plan

@@ -77,7 +77,9 @@ func NewJoin(left, right Node, options JoinOptions) (*Join, error) {
 	if err := j.check(); err != nil {
 		return nil, err
 	}
-	j.name()
+	if err := j.name(); err != nil {
+		return nil, err
+	}
 	if err := checkNames(j.both); err != nil {
 		return nil, err
 	}
@@ -135,41 +137,37 @@ func valueType(t arrow.DataType) arrow.DataType {
 	return t
 }
 
-// name finds the columns of the result.
-func (j *Join) name() {
-	left := slices.Clone(j.left.Schema().Fields())
-	all := slices.Clone(left)
-	taken := map[string]bool{}
-	for i := range left {
-		taken[left[i].Name] = true
-		left[i].Nullable = left[i].Nullable || keepsRight(j.options.Kind)
+// name finds the columns of the result as package join names them.
+func (j *Join) name() error {
+	options := join.Options{Kind: j.options.Kind, Suffix: j.options.Suffix}
+	left, right := j.left.Schema(), j.right.Schema()
+	made, err := join.Schema(left, right, j.On(), options)
+	if err != nil {
+		return err
 	}
+	j.schema = arrow.NewSchema(made.Fields(), nil)
+	options.Kind = join.Inner
+	if len(j.options.Keys) == 0 {
+		options.Kind = join.Cross
+	}
+	if made, err = join.Schema(left, right, j.On(), options); err != nil {
+		return err
+	}
+	j.both = arrow.NewSchema(made.Fields(), nil)
 	keys := map[string]bool{}
 	for _, k := range j.options.Keys {
 		if name, ok := k.shared(); ok {
 			keys[name] = true
 		}
 	}
-	result := left
-	for _, f := range j.right.Schema().Fields() {
-		if keys[f.Name] {
-			continue
+	next := left.NumFields()
+	for _, name := range columnsOf(right) {
+		if !keys[name] {
+			j.fromRight[j.both.Field(next).Name] = name
+			next++
 		}
-		from := f.Name
-		for taken[f.Name] {
-			f.Name += j.options.Suffix
-		}
-		taken[f.Name] = true
-		j.fromRight[f.Name] = from
-		all = append(all, f)
-		f.Nullable = f.Nullable || keepsLeft(j.options.Kind)
-		result = append(result, f)
 	}
-	j.both = arrow.NewSchema(all, nil)
-	if j.options.Kind == join.Semi || j.options.Kind == join.Anti {
-		result = result[:len(left)]
-	}
-	j.schema = arrow.NewSchema(result, nil)
+	return nil
 }
 
 // Schema implements [Node].

@@ -12,7 +12,11 @@ func (g *generator) step(s state) state {
 		g.filter, g.filter, g.selection, g.with, g.with, g.drop, g.rename, g.sort, g.slice, g.slice, g.distinct,
 		g.union, g.dropNulls, g.fillNull, g.group, g.group, g.whole, g.window, g.join, g.join,
 	}
-	return verbs[g.choose("verb", len(verbs))](s)
+	made := verbs[g.choose("verb", len(verbs))](s)
+	if g.choose("then filter", 3) == 0 { // what filters pass by
+		return g.filter(made)
+	}
+	return made
 }
 
 func (g *generator) filter(s state) state {

@@ -96,7 +96,8 @@ func (j *joined) name() {
 		if slices.Contains(j.shared, c.Name) {
 			continue
 		}
-		for taken[c.Name] {
+		before := c.Name
+		for taken[c.Name] || c.Name != before && j.right.place(c.Name) >= 0 {
 			c.Name += "_right"
 		}
 		taken[c.Name] = true
