@@ -67,12 +67,12 @@ func lines(t *testing.T, q gpuframe.Query) (list []string) {
 func TestMoreThanTheBudget(t *testing.T) {
 	batches, rows := 24, 4000
 	if testing.Short() {
-		batches, rows = 16, 2000
+		batches, rows = 12, 3000
 	}
 	records := drawn(t, 1, batches, rows)
 	others := drawn(t, 2, batches, rows)
 	dev := devicetest.Open(t, "host")
-	budget := uint64(batches * rows * 29 / 4)
+	budget := uint64(batches * rows * 29 / 3)
 	small, err := gpuframe.Open(gpuframe.Device(dev.Name()), gpuframe.Budget(budget))
 	require.NoError(t, err)
 	large := engineOn(t, dev)

@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -152,31 +153,25 @@ func (g *grouping) single(ctx context.Context, table *buffer.Buffer) (*buffer.Bu
 // several makes partial results of some tables, which it takes over, and all that follow.
 // Aggregates without a partial result are computed of all rows together.
 func (g *grouping) several(ctx context.Context, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
-	var partials *held
+	partials := &held{stage: g.stage}
+	var rest pieces
+	for _, t := range slices.Backward(tables) {
+		rest.push(t)
+	}
 	for {
-		for i, table := range tables {
-			made, err := halving(ctx, table, func(part *buffer.Buffer) ([]*buffer.Buffer, error) {
-				partial, err := group.By(part, g.of.Keys()...).Partial(ctx, g.aggregates, g.options)
-				if err != nil {
-					return nil, err
-				}
-				return []*buffer.Buffer{partial}, nil
+		for !rest.isEmpty() {
+			partial, err := rest.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) {
+				return group.By(piece, g.of.Keys()...).Partial(ctx, g.aggregates, g.options)
 			})
-			if err != nil && partials == nil && errors.Is(err, device.ErrNotSupported) {
-				return g.together(ctx, tables)
+			if err != nil && partials.schema == nil && errors.Is(err, device.ErrNotSupported) {
+				return g.together(ctx, rest.take())
 			}
-			if _, err = releasing(nil, err, table); err == nil {
-				if partials == nil {
-					partials = &held{stage: g.stage, schema: made[0].Schema()}
-				}
-				for len(made) > 0 && err == nil {
-					err = partials.add(ctx, made[0])
-					made = made[1:]
-				}
+			if err == nil {
+				partials.schema = partial.Schema()
+				err = partials.add(ctx, partial)
 			}
 			if err != nil {
-				_, err = releasing(nil, errors.Join(err, partials.release()), append(made, tables[i+1:]...)...)
-				return nil, err
+				return nil, errors.Join(err, partials.release(), rest.release())
 			}
 		}
 		next, err := g.inputs[0].Next(ctx)
@@ -187,7 +182,7 @@ func (g *grouping) several(ctx context.Context, tables ...*buffer.Buffer) (*buff
 		if err != nil {
 			return nil, errors.Join(err, partials.release())
 		}
-		tables = []*buffer.Buffer{next}
+		rest.push(next)
 	}
 }
 

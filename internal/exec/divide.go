@@ -3,6 +3,7 @@ package exec
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -21,10 +22,11 @@ const (
 	// divisions is the number of parts that rows are divided into if memory does not
 	// suffice for all of them. Parts that are still too large are divided again.
 	divisions = 8
-	// sampled is the number of rows of each table from which bounds are chosen.
-	sampled = 32 * divisions
+	// sampled is the number of rows from which bounds are chosen, about as many of each
+	// table.
+	sampled = 64 * divisions
 	// leastRows is the number of rows below which a table is not divided.
-	leastRows = 1024
+	leastRows = 256
 )
 
 // mostLevels is how often rows are divided before memory does not suffice.
@@ -65,12 +67,13 @@ func (h *held) byRange(ctx context.Context, keys []order.Key) ([]*held, error) {
 // sample returns rows that divide the others into parts of about the same size.
 func (h *held) sample(ctx context.Context, keys []order.Key) (*buffer.Buffer, error) {
 	var samples []*buffer.Buffer
+	tables := max(len(h.tables), 1)
 	err := h.each(ctx, func(table *buffer.Buffer) error {
 		rows, err := table.NumRows(ctx)
 		if err != nil {
 			return err
 		}
-		sample, err := h.spread(ctx, table, min(rows, sampled), rows)
+		sample, err := h.spread(ctx, table, min(rows, int64(max(sampled/tables, divisions))), rows)
 		if err == nil {
 			samples = append(samples, sample)
 		}
@@ -188,63 +191,35 @@ func (h *held) divideTables(ctx context.Context, partition func(*buffer.Buffer) 
 		parts[i] = &held{stage: h.stage, schema: h.schema}
 	}
 	err := h.each(ctx, func(table *buffer.Buffer) error {
-		made, err := halving(ctx, table, partition)
-		if err != nil {
+		var rest pieces
+		if err := table.Retain(); err != nil {
 			return err
 		}
-		for i := range made {
-			if err := parts[i%divisions].add(ctx, made[i]); err != nil {
-				_, err = releasing(nil, err, made[i+1:]...)
+		rest.push(table)
+		err := rest.all(ctx, func(piece *buffer.Buffer) error {
+			made, err := partition(piece)
+			if err != nil {
 				return err
 			}
-		}
-		return nil
+			for i := range made {
+				if err := parts[i].add(ctx, made[i]); err != nil {
+					if isShort(err) {
+						// Some parts have their rows already, so the piece must not be
+						// divided again.
+						err = fmt.Errorf("hold part %d: %v", i, err)
+					}
+					_, err = releasing(nil, err, made[i+1:]...)
+					return err
+				}
+			}
+			return nil
+		})
+		return errors.Join(err, rest.release())
 	})
 	if err != nil {
 		return nil, errors.Join(err, releaseAll(parts))
 	}
 	return parts, nil
-}
-
-// halving applies a partition to a table, or to its halves if memory is short. Halves
-// follow each other in the result, each with as many parts.
-func halving(ctx context.Context, table *buffer.Buffer, partition func(*buffer.Buffer) ([]*buffer.Buffer, error)) ([]*buffer.Buffer, error) {
-	made, err := partition(table)
-	if !isShort(err) {
-		return made, err
-	}
-	first, second, ok := halves(ctx, table)
-	if !ok {
-		return nil, err
-	}
-	made, err = halving(ctx, first, partition)
-	if err == nil {
-		var more []*buffer.Buffer
-		if more, err = halving(ctx, second, partition); err != nil {
-			_, err = releasing(nil, err, made...)
-		}
-		made = append(made, more...)
-	}
-	if _, err = releasing(nil, err, first, second); err != nil {
-		return nil, err
-	}
-	return made, nil
-}
-
-// halves returns the two halves of a table, unless it has few rows.
-func halves(ctx context.Context, table *buffer.Buffer) (first, second *buffer.Buffer, ok bool) {
-	rows, err := table.NumRows(ctx)
-	if err != nil || rows < leastRows {
-		return nil, nil, false
-	}
-	if first, err = table.Slice(0, rows/2); err != nil {
-		return nil, nil, false
-	}
-	if second, err = table.Slice(rows/2, rows-rows/2); err != nil {
-		_ = first.Release()
-		return nil, nil, false
-	}
-	return first, second, true
 }
 
 // partition divides a table by bounds, into as many parts as there are divisions. Each part

@@ -132,6 +132,9 @@ func (s *stage) Close() error {
 	return closeAll(inputs)
 }
 
+// Next is the end: a stage by itself has no tables.
+func (s *stage) Next(context.Context) (*buffer.Buffer, error) { return nil, errEnd }
+
 // options configure the operators of the stage.
 func (s *stage) options() kernels.Options {
 	return kernels.Options{Manager: s.settings.Manager, Tag: s.settings.Tag}
@@ -150,14 +153,13 @@ func (s *stage) failed(err error) error {
 // is short. apply does not keep the table.
 type mapping struct {
 	*stage
-	apply func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error)
-	// made are results to return.
-	made []*buffer.Buffer
+	apply  func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error)
+	pieces pieces
 }
 
 // Next implements buffer.Reader.
 func (m *mapping) Next(ctx context.Context) (*buffer.Buffer, error) {
-	if len(m.made) == 0 {
+	if m.pieces.isEmpty() {
 		if len(m.inputs) == 0 {
 			return nil, errEnd
 		}
@@ -165,31 +167,14 @@ func (m *mapping) Next(ctx context.Context) (*buffer.Buffer, error) {
 		if err != nil {
 			return nil, err
 		}
-		m.made, err = halving(ctx, table, func(part *buffer.Buffer) ([]*buffer.Buffer, error) {
-			made, err := m.apply(ctx, part)
-			if err != nil {
-				return nil, err
-			}
-			return []*buffer.Buffer{made}, nil
-		})
-		if _, err = releasing(nil, err, table); err != nil {
-			return nil, m.failed(errors.Join(err, m.drop()))
-		}
+		m.pieces.push(table)
 	}
-	next := m.made[0]
-	m.made = m.made[1:]
-	return next, nil
-}
-
-// drop releases the results that were not returned.
-func (m *mapping) drop() error {
-	_, err := releasing(nil, nil, m.made...)
-	m.made = nil
-	return err
+	made, err := m.pieces.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) { return m.apply(ctx, piece) })
+	return made, m.failed(unended(err))
 }
 
 // Close implements buffer.Reader.
-func (m *mapping) Close() error { return errors.Join(m.drop(), m.stage.Close()) }
+func (m *mapping) Close() error { return errors.Join(m.pieces.release(), m.stage.Close()) }
 
 // once makes its whole result in the first call of Next.
 type once struct {

@@ -18,11 +18,13 @@ type joining struct {
 	*stage
 	of      *plan.Join
 	started bool
-	// right is the right side while the left one streams.
-	right *held
-	whole *buffer.Buffer
-	// made are results to return, parts are parts to join.
-	made  []*buffer.Buffer
+	// left has pieces of the left side to join with right, the whole right side of a part.
+	// reading is set while the left input may have more.
+	left    pieces
+	right   *buffer.Buffer
+	current joinPart
+	reading bool
+	// parts are parts to join, or to divide.
 	parts []joinPart
 }
 
@@ -30,6 +32,8 @@ type joining struct {
 type joinPart struct {
 	left, right *held
 	level       int
+	// divide is set if memory did not suffice.
+	divide error
 }
 
 // streams reports whether tables of the left side can be joined one by one.
@@ -55,151 +59,138 @@ func (j *joining) next(ctx context.Context) (*buffer.Buffer, error) {
 		}
 	}
 	for {
+		var made *buffer.Buffer
+		var err error
 		switch {
-		case len(j.made) > 0:
-			next := j.made[0]
-			j.made = j.made[1:]
-			return next, nil
-		case j.whole != nil:
-			if err := j.stream(ctx); err != nil {
-				return nil, unended(err)
-			}
+		case !j.left.isEmpty():
+			made, err = j.piece(ctx)
+		case j.reading:
+			err = j.read(ctx)
+		case j.right != nil:
+			err = j.endPart()
 		case len(j.parts) > 0:
 			part := j.parts[0]
 			j.parts = j.parts[1:]
-			if err := j.joinPart(ctx, part); err != nil {
-				return nil, unended(err)
-			}
+			made, err = j.part(ctx, part)
 		default:
 			return nil, errEnd
+		}
+		if err != nil || made != nil {
+			return made, unended(err)
 		}
 	}
 }
 
-// start holds the right side.
+// start holds the right side, and the left side unless it streams.
 func (j *joining) start(ctx context.Context) error {
 	right, err := j.hold(ctx, j.inputs[1])
 	if err != nil {
 		return err
 	}
-	if j.streams() {
-		j.right = right
-		j.whole, err = right.whole(ctx)
-		if err == nil || !j.divisible(err) {
-			return err
+	if !j.streams() {
+		left, err := j.hold(ctx, j.inputs[0])
+		if err != nil {
+			return errors.Join(err, right.release())
 		}
-		j.right = nil
+		j.parts = append(j.parts, joinPart{left: left, right: right})
+		return nil
 	}
-	return j.both(ctx, nil, right)
-}
-
-// divisible reports whether dividing both sides may help after an error.
-func (j *joining) divisible(err error) bool { return isShort(err) && len(j.of.Options().Keys) > 0 }
-
-// both holds the left side, after a table of it, for a join by parts. It takes over the table
-// and the right side.
-func (j *joining) both(ctx context.Context, table *buffer.Buffer, right *held) error {
-	reader := &ahead{Reader: j.inputs[0]}
-	if table != nil {
-		reader.tables = append(reader.tables, table)
+	j.reading = true
+	j.current = joinPart{right: right}
+	if j.right, err = right.whole(ctx); err != nil {
+		return j.short(ctx, err)
 	}
-	left, err := j.hold(ctx, reader)
-	if err != nil {
-		return errors.Join(err, right.release())
-	}
-	j.parts = append(j.parts, joinPart{left, right, 0})
 	return nil
 }
 
-// stream joins one table of the left side with the whole right side.
-func (j *joining) stream(ctx context.Context) error {
-	left, err := j.inputs[0].Next(ctx)
+// read reads a table of the left side.
+func (j *joining) read(ctx context.Context) error {
+	table, err := j.inputs[0].Next(ctx)
 	if err == errEnd {
-		return j.dropRight()
+		j.reading = false
+		return nil
 	}
 	if err == nil {
-		left, err = j.compact(ctx, left)
+		table, err = j.compact(ctx, table)
 	}
-	if err != nil {
-		return err
+	if err == nil {
+		j.left.push(table)
 	}
-	j.made, err = halving(ctx, left, func(part *buffer.Buffer) ([]*buffer.Buffer, error) {
-		made, err := j.join(ctx, part, j.whole)
-		if err != nil {
-			return nil, err
-		}
-		return []*buffer.Buffer{made}, nil
-	})
-	if !j.divisible(err) {
-		_, err = releasing(nil, err, left)
-		return err
-	}
-	_, err = releasing(nil, nil, j.whole)
-	right := j.right
-	j.whole, j.right = nil, nil
-	if err != nil {
-		_, err = releasing(nil, errors.Join(err, right.release()), left)
-		return err
-	}
-	return j.both(ctx, left, right)
-}
-
-// dropRight releases the right side when the left one has ended.
-func (j *joining) dropRight() error {
-	_, err := releasing(nil, j.right.release(), j.whole)
-	j.whole, j.right = nil, nil
 	return err
 }
 
-// joinPart joins a part of both sides, which it takes over, or divides it.
-func (j *joining) joinPart(ctx context.Context, part joinPart) error {
-	made, err := j.joinHeld(ctx, part)
-	if j.divisible(err) && part.level < mostLevels {
-		var failure error
-		if failure = j.divide(ctx, part); failure == nil {
-			err = nil
-		} else {
-			err = errors.Join(err, failure)
-		}
+// piece joins a piece of the left side.
+func (j *joining) piece(ctx context.Context) (*buffer.Buffer, error) {
+	made, err := j.left.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) { return j.join(ctx, piece, j.right) })
+	if err != nil {
+		return nil, j.short(ctx, err)
 	}
-	if failure := releaseAll([]*held{part.left, part.right}); failure != nil || err != nil {
-		_, err = releasing(nil, errors.Join(err, failure), made...)
+	return made, nil
+}
+
+// short makes a part to divide of what is left of the left side and of the right side, if
+// that may help after an error. Otherwise it returns the error.
+func (j *joining) short(ctx context.Context, err error) error {
+	if !isShort(err) || len(j.of.Options().Keys) == 0 || j.current.level >= mostLevels {
 		return err
 	}
-	j.made = append(j.made, made...)
+	_, failure := releasing(nil, nil, j.right)
+	j.right = nil
+	tables := j.left.take()
+	reader := buffer.Reader(&ahead{Reader: &stage{node: j.of.Inputs()[0]}, tables: tables})
+	if j.reading {
+		reader = &ahead{Reader: j.inputs[0], tables: tables}
+	}
+	j.reading = false
+	part := j.current
+	j.current = joinPart{}
+	if failure != nil {
+		return errors.Join(err, failure, part.right.release())
+	}
+	if part.left, failure = j.hold(ctx, reader); failure != nil {
+		return errors.Join(err, failure, part.right.release())
+	}
+	part.divide = err
+	j.parts = append(j.parts, part)
 	return nil
 }
 
-// joinHeld joins all rows of both sides. If each left row has its result by itself, it does
-// so with parts of the left side while memory is short.
-func (j *joining) joinHeld(ctx context.Context, part joinPart) ([]*buffer.Buffer, error) {
-	left, err := part.left.whole(ctx)
-	if err != nil {
-		return nil, err
-	}
-	right, err := part.right.whole(ctx)
-	if err != nil {
-		_, err = releasing(nil, err, left)
-		return nil, err
-	}
-	join := func(left *buffer.Buffer) ([]*buffer.Buffer, error) {
-		made, err := j.join(ctx, left, right)
-		if err != nil {
-			return nil, err
+// endPart releases the right side of a part whose left side has ended.
+func (j *joining) endPart() error {
+	_, err := releasing(nil, j.current.right.release(), j.right)
+	j.right, j.current = nil, joinPart{}
+	return err
+}
+
+// part joins a part of both sides, which it takes over, or divides it.
+func (j *joining) part(ctx context.Context, part joinPart) (*buffer.Buffer, error) {
+	err := part.divide
+	if err == nil {
+		var left, right *buffer.Buffer
+		left, err = part.left.whole(ctx)
+		if err == nil {
+			right, err = part.right.whole(ctx)
 		}
-		return []*buffer.Buffer{made}, nil
+		if err == nil && j.streams() {
+			j.left.push(left)
+			j.right, j.current = right, joinPart{right: part.right, level: part.level}
+			return nil, part.left.release()
+		}
+		var made *buffer.Buffer
+		if err == nil {
+			made, err = j.join(ctx, left, right)
+		}
+		if made, err = releasing(made, err, left, right); err == nil {
+			return releasing(made, errors.Join(part.left.release(), part.right.release()))
+		}
+		if !isShort(err) || len(j.of.Options().Keys) == 0 || part.level >= mostLevels {
+			return nil, errors.Join(err, part.left.release(), part.right.release())
+		}
 	}
-	var made []*buffer.Buffer
-	if part.level > 0 && j.streams() {
-		made, err = halving(ctx, left, join)
-	} else {
-		made, err = join(left)
+	if failure := j.divide(ctx, part); failure != nil {
+		return nil, errors.Join(err, failure, part.left.release(), part.right.release())
 	}
-	if _, err = releasing(nil, err, left, right); err != nil {
-		_, err = releasing(nil, err, made...)
-		return nil, err
-	}
-	return made, nil
+	return nil, errors.Join(part.left.release(), part.right.release())
 }
 
 // divide divides both sides of a part.
@@ -221,7 +212,7 @@ func (j *joining) divide(ctx context.Context, part joinPart) error {
 		if left[i].isEmpty() && right[i].isEmpty() {
 			continue
 		}
-		parts = append(parts, joinPart{left[i], right[i], part.level + 1})
+		parts = append(parts, joinPart{left: left[i], right: right[i], level: part.level + 1})
 	}
 	if len(parts) < 2 {
 		return errors.Join(errIndivisible, releaseAll(left), releaseAll(right))
@@ -264,10 +255,10 @@ func (j *joining) join(ctx context.Context, left, right *buffer.Buffer) (*buffer
 
 // Close implements buffer.Reader.
 func (j *joining) Close() error {
-	_, err := releasing(nil, j.dropRight(), j.made...)
+	err := errors.Join(j.endPart(), j.left.release())
 	for _, p := range j.parts {
 		err = errors.Join(err, p.left.release(), p.right.release())
 	}
-	j.made, j.parts = nil, nil
+	j.parts = nil
 	return errors.Join(err, j.stage.Close())
 }

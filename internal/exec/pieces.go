@@ -1,0 +1,83 @@
+package exec
+
+import (
+	"context"
+
+	"github.com/gpuframe/gpuframe/buffer"
+)
+
+// pieces are tables to work on, the next one last. If memory does not suffice for one, it
+// is cut into halves.
+type pieces struct{ list []*buffer.Buffer }
+
+func (p *pieces) push(table *buffer.Buffer) { p.list = append(p.list, table) }
+
+func (p *pieces) isEmpty() bool { return len(p.list) == 0 }
+
+// next applies an operator to the next piece, or to its first half if memory is short, and
+// so on. apply does not keep the piece. After an error the piece is still there.
+func (p *pieces) next(ctx context.Context, apply func(*buffer.Buffer) (*buffer.Buffer, error)) (*buffer.Buffer, error) {
+	for {
+		at := len(p.list) - 1
+		piece := p.list[at]
+		made, err := apply(piece)
+		if err == nil {
+			p.list = p.list[:at]
+			return releasing(made, nil, piece)
+		}
+		if !isShort(err) {
+			return nil, err
+		}
+		first, second, ok := halves(ctx, piece)
+		if !ok {
+			return nil, err
+		}
+		p.list = append(p.list[:at], second, first)
+		if err := piece.Release(); err != nil {
+			return nil, err
+		}
+	}
+}
+
+// all applies an operator without a result to all pieces.
+func (p *pieces) all(ctx context.Context, apply func(*buffer.Buffer) error) error {
+	for !p.isEmpty() {
+		_, err := p.next(ctx, func(piece *buffer.Buffer) (*buffer.Buffer, error) { return nil, apply(piece) })
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// take returns the pieces and forgets them, the next one first.
+func (p *pieces) take() []*buffer.Buffer {
+	list := p.list
+	p.list = nil
+	for i, j := 0, len(list)-1; i < j; i, j = i+1, j-1 {
+		list[i], list[j] = list[j], list[i]
+	}
+	return list
+}
+
+// release releases the pieces.
+func (p *pieces) release() error {
+	_, err := releasing(nil, nil, p.take()...)
+	return err
+}
+
+// halves returns the two halves of a table, unless it has few rows.
+func halves(ctx context.Context, table *buffer.Buffer) (first, second *buffer.Buffer, ok bool) {
+	rows, err := table.NumRows(ctx)
+	if err != nil || rows < leastRows {
+		return nil, nil, false
+	}
+	if first, err = table.Slice(0, rows/2); err != nil {
+		return nil, nil, false
+	}
+	if second, err = table.Slice(rows/2, rows-rows/2); err != nil {
+		_ = first.Release()
+		return nil, nil, false
+	}
+	return first, second, true
+}
