@@ -212,6 +212,28 @@ func (e Expr) TrimStart() Expr { return unary(e, expr.Expr.TrimStart) }
 // TrimEnd is a string without the white space at its end.
 func (e Expr) TrimEnd() Expr { return unary(e, expr.Expr.TrimEnd) }
 
+// Upper is a string in upper case.
+func (e Expr) Upper() Expr { return unary(e, expr.Expr.Upper) }
+
+// Lower is a string in lower case.
+func (e Expr) Lower() Expr { return unary(e, expr.Expr.Lower) }
+
+// Reverse is the characters of a string in the opposite order.
+func (e Expr) Reverse() Expr { return unary(e, expr.Expr.Reverse) }
+
+// Repeat is a string a number of times.
+func (e Expr) Repeat(times int) Expr {
+	return unary(e, func(value expr.Expr) expr.Expr { return value.Repeat(times) })
+}
+
+// Replace is a string with one text in place of every occurrence of another.
+func (e Expr) Replace(old, with string) Expr {
+	return unary(e, func(value expr.Expr) expr.Expr { return value.Replace(expr.Lit(old), expr.Lit(with)) })
+}
+
+// Concat joins strings. It is null if one of them is.
+func Concat(values ...any) Expr { return choice(expr.Concat, values) }
+
 // AddDays moves a date or timestamp by a number of days.
 func (e Expr) AddDays(days any) Expr { return binary(e, days, expr.Expr.AddDays) }
 

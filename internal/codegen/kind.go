@@ -25,8 +25,9 @@ const (
 
 // kind describes a type's values in registers. Integers of fewer than 32 bits are sign-
 // or zero-extended to 32; bools are predicates; float16 is loaded as float32; decimals
-// are two words of 64 bits, the low word first; text is an address, a length, and the
-// bounds of the buffer.
+// are two words of 64 bits, the low word first; text is an address, a length, the
+// bounds of the buffer, and the number of the source: of an input or, after those, of a
+// literal. The bytes of a literal are nowhere in memory; its address is zero.
 type kind struct {
 	family family
 	bits   int
@@ -140,7 +141,7 @@ func (k kind) registers() int {
 	case decimal:
 		return 2
 	case text:
-		return 4 // address, length, and the bounds of the buffer
+		return 5 // address, length, the bounds of the buffer, and the number of the source
 	}
 	return 1
 }

@@ -46,7 +46,7 @@ func (l *lane) value(n *exprtree.Node) Value {
 			l.fail(n)
 		}
 		if l.err != nil {
-			v.Registers = []ptx.Register{"error", "error", "error", "error"}
+			v.Registers = []ptx.Register{"error", "error", "error", "error", "error"}
 		}
 		v.Type, v.kind = n.Type, kindOf(n.Type)
 		v.Class = v.kind.class()
@@ -130,8 +130,11 @@ func (l *lane) compute(n *exprtree.Node) Value {
 		if v.Valid != "" {
 			l.bitmaps[v.Valid] = true
 		}
-		if len(v.Registers) == 0 {
+		switch {
+		case len(v.Registers) == 0:
 			v.Registers = []ptx.Register{"none"} // only the null test can use it
+		case kindOf(n.Type).family == text:
+			v.Registers = append(slices.Clone(v.Registers), number(n.Input))
 		}
 		return v
 	case exprtree.Literal:
@@ -157,7 +160,7 @@ func (l *lane) compute(n *exprtree.Node) Value {
 		return l.oneOf(n)
 	case exprtree.Like:
 		return l.like(n)
-	case exprtree.Seek, exprtree.LengthBytes, exprtree.LengthChars, exprtree.CharOffset, exprtree.SpaceStart, exprtree.SpaceEnd:
+	case exprtree.TextPlace, exprtree.Seek, exprtree.LengthBytes, exprtree.LengthChars, exprtree.CharOffset, exprtree.SpaceStart, exprtree.SpaceEnd:
 		return l.textMeasure(n)
 	case exprtree.ByteRange:
 		return l.byteRange(n)
@@ -198,7 +201,9 @@ func (l *lane) literal(n *exprtree.Node) Value {
 		return one(l.predicate("setp.ne.u32", loaded, "0"), "")
 	case k.family == decimal:
 		return Value{Registers: []ptx.Register{l.loads.word(word), l.loads.word(word + 1)}}
-	case k.family == text || k.family == unknown:
+	case k.family == text:
+		return Value{Registers: []ptx.Register{"0", l.loads.word(word), "0", "0", number(len(l.g.program.Types) + n.Slot)}}
+	case k.family == unknown:
 		return l.fail(n)
 	}
 	return one(l.loads.argument(k.class(), k.class().Untyped(), word), "")

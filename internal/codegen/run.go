@@ -86,12 +86,16 @@ var scratches = sync.Pool{New: func() any { return new(scratch) }}
 // are capacity rows. The results have length capacity; their elements beyond the number
 // of rows are undefined.
 //
-// Subexpressions about the strings of a dictionary may take an additional kernel: see
+// Strings that are no parts of columns take additional kernels and wait for the number of
+// their bytes. Subexpressions about the strings of a dictionary may take an additional kernel: see
 // [Resolve]. A result that can be null has a bitmap and an unknown null count; other
 // results have no bitmap. Run returns when the kernel is enqueued on the call's stream.
 func Run(call op.Call, program *exprtree.Program, inputs []*column.Column, rows memory.Slice[int64], capacity int) ([]*column.Column, error) {
 	if len(inputs) != len(program.Types) {
 		return nil, fmt.Errorf("%d columns for a program of %d: %w", len(inputs), len(program.Types), device.ErrInvalidValue)
+	}
+	if nodes := staged(program); len(nodes) > 0 {
+		return runStaged(call, program, nodes, inputs, rows, capacity)
 	}
 	if call.Estimating() {
 		return nil, estimate(call, program, inputs, capacity)

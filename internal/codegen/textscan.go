@@ -15,12 +15,17 @@ var textFunctions = map[exprtree.Op]string{
 // textMeasure writes an operation that gives a length or a position in a string.
 func (l *lane) textMeasure(n *exprtree.Node) Value {
 	x := l.value(n.Arguments[0])
-	if l.err != nil || n.Arguments[0].Op == exprtree.Literal || kindOf(n.Arguments[0].Type).family != text {
+	if l.err != nil || kindOf(n.Arguments[0].Type).family != text {
 		return l.fail(n)
 	}
 	switch n.Op {
 	case exprtree.LengthBytes:
 		return one(x.Registers[1], x.Valid)
+	case exprtree.TextPlace:
+		source := l.wide("shl.b64", l.wide("mov.u64", x.Registers[4]), "56")
+		// The position may be anything if the offsets are unsound.
+		from := l.wide("and.b64", l.wide("sub.s64", l.wide("mov.u64", x.Registers[0]), x.Registers[2]), "0x00ffffffffffffff")
+		return one(l.wide("or.b64", source, from), x.Valid)
 	case exprtree.CharOffset:
 		position := l.value(n.Arguments[1])
 		at := l.call(word64, "gpuframe_text_char_offset", x.Registers[0], x.Registers[1], position.Registers[0], x.Registers[2], x.Registers[3])
@@ -28,7 +33,7 @@ func (l *lane) textMeasure(n *exprtree.Node) Value {
 	case exprtree.Seek:
 		return l.seek(n, x)
 	}
-	return one(l.call(word64, textFunctions[n.Op], x.Registers...), x.Valid)
+	return one(l.call(word64, textFunctions[n.Op], x.Registers[:4]...), x.Valid)
 }
 
 // byteRange writes a part of a string: it has the same bytes in memory.
@@ -41,7 +46,7 @@ func (l *lane) byteRange(n *exprtree.Node) Value {
 	first := l.wide("max.s64", l.wide("min.s64", begin.Registers[0], bytes), "0")
 	last := l.wide("max.s64", l.wide("min.s64", end.Registers[0], bytes), first)
 	return Value{
-		Registers: []ptx.Register{l.wide("add.s64", x.Registers[0], first), l.wide("sub.s64", last, first), x.Registers[2], x.Registers[3]},
+		Registers: []ptx.Register{l.wide("add.s64", x.Registers[0], first), l.wide("sub.s64", last, first), x.Registers[2], x.Registers[3], x.Registers[4]},
 		Valid:     l.and(x.Valid, l.and(begin.Valid, end.Valid)),
 	}
 }

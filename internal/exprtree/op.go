@@ -111,6 +111,21 @@ const (
 	// before the second. Positions are limited to the string, and the second one to the
 	// first. Its type is that of the values of the string operand, utf8 or binary.
 	ByteRange
+	// Join of any number of strings is their bytes one after the other.
+	Join
+	// Upper and Lower of a string replace each character by unicode.ToUpper or ToLower of
+	// it. Bytes that are no UTF-8 stay. Reverse has the characters in the opposite order,
+	// as CharOffset counts them; bytes that belong to none come last. Replace of a string
+	// and two Literals has the second one in place of each occurrence of the first, from
+	// left to right; an empty first one occurs nowhere.
+	Upper
+	Lower
+	Reverse
+	Replace
+	// TextPlace of a string is a uint64 that says where its bytes are: the number of an
+	// input, or the number of inputs plus the slot of a Literal, in the highest 8 bits, and
+	// the position in the memory of its data. Code that makes strings uses it.
+	TextPlace
 
 	// And, Or, AndStrict, OrStrict, Xor and Not of bools. And and Or follow Kleene
 	// logic: they are null only if the operand that is not null does not decide the
@@ -129,7 +144,7 @@ const (
 	IsValid
 	IsNaN
 	// Coalesce is the first operand that is not null. It takes any number of operands,
-	// of Numbers, bool, Decimals of one type, or temporal of one type.
+	// of Numbers, bool, Decimals of one type, temporal of one type, or strings.
 	Coalesce
 	// IfElse is the second operand if the first, a bool, is true, the third if it is
 	// false, and null if it is null. A null in the operand that is not chosen has no

@@ -44,6 +44,10 @@ func Evaluate(ctx context.Context, program *exprtree.Program, inputs []arrow.Arr
 	for i, output := range program.Outputs {
 		results[i] = e.array(output)
 	}
+	if e.failure != nil {
+		hostarray.Release(results)
+		return nil, fmt.Errorf("host evaluation: %w", e.failure)
+	}
 	return results, nil
 }
 
@@ -84,6 +88,9 @@ func (e *evaluation) drop(n *exprtree.Node) {
 
 // array returns a reference to a node's result.
 func (e *evaluation) array(n *exprtree.Node) arrow.Array {
+	if n.Kind() == exprtree.String && n.Op != exprtree.Column {
+		return e.textArray(n)
+	}
 	if n.Op == exprtree.Literal {
 		return e.spread(n)
 	}

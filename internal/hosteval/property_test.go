@@ -15,7 +15,7 @@ import (
 // with the evaluation.
 func TestRandomExpressions(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := exprtest.Draw(t, exprtest.Options{Exact: true})
+		c := exprtest.Draw(t, exprtest.Options{Exact: true, Strings: true})
 		defer c.Release()
 		got, err := hosteval.Evaluate(context.Background(), c.Program, c.Inputs(), c.Rows)
 		require.NoError(t, err)

@@ -36,7 +36,7 @@ var Levels = []Level{
 	{"memory", []string{"memory"}},
 	{"column", []string{"column", "internal/hostarray", "internal/hosteval"}},
 	{"buffer", []string{"buffer"}},
-	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen", "internal/kernelset", "internal/numbers", "internal/radix", "internal/rowkey"}},
+	{"kernels", []string{"kernels", "internal/bitmap", "internal/op", "internal/codegen", "internal/kernelset", "internal/numbers", "internal/radix", "internal/rowkey", "internal/textrows"}},
 	{"interchange and operators", []string{
 		"arrowdev", "dlpack", "share",
 		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/join", "kernels/order", "kernels/reduce", "kernels/selection", "kernels/window",

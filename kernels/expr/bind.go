@@ -158,12 +158,6 @@ func build(schema *arrow.Schema, expressions []Expr) (*exprtree.Program, error) 
 		if err == nil {
 			outputs[i], err = b.alone(o)
 		}
-		if err == nil && outputs[i].Op == exprtree.Literal && outputs[i].Kind() == exprtree.String {
-			err = b.refuse(e.node, fmt.Errorf("a string literal is only defined in a comparison with a column: %w", ErrType))
-		}
-		if err == nil && outputs[i].Op != exprtree.Column && outputs[i].Kind() == exprtree.String {
-			err = b.refuse(e.node, fmt.Errorf("a part of a string is only defined as an operand: %w", ErrType))
-		}
 		if err != nil {
 			return nil, err
 		}

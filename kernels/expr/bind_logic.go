@@ -80,6 +80,9 @@ func (b *binder) selection(op exprtree.Op, operands []operand) (*exprtree.Node, 
 	if len(operands) == 0 {
 		return nil, fmt.Errorf("%s of nothing: %w", name, ErrMissing)
 	}
+	if allText(operands) {
+		return b.chosenText(op, operands)
+	}
 	t, err := b.common(op, operands)
 	if err != nil {
 		return nil, fmt.Errorf("%s: %w", name, err)
@@ -104,6 +107,13 @@ func nodes0(nodes []*exprtree.Node) *exprtree.Node {
 func (b *binder) choice(operands []operand) (*exprtree.Node, error) {
 	if t := operands[0].typeOf(); exprtree.KindOf(t) != exprtree.Bool {
 		return nil, fmt.Errorf("the condition is %v, it has to be a bool: %w", t, ErrType)
+	}
+	if allText(operands[1:]) {
+		condition, err := b.alone(operands[0])
+		if err != nil {
+			return nil, err
+		}
+		return b.node(exprtree.IfElse, commonText(operands[1:]), condition, operands[1].node, operands[2].node), nil
 	}
 	t, err := b.common(exprtree.IfElse, operands[1:])
 	if err != nil {

@@ -34,6 +34,10 @@ func (b *binder) text(op exprtree.Op, operands []operand) (*exprtree.Node, error
 	switch op {
 	case exprtree.LengthBytes, exprtree.LengthChars:
 		return b.node(op, int64Type, x), nil
+	case exprtree.Upper, exprtree.Lower, exprtree.Reverse:
+		return b.node(op, plainText(x.Type), x), nil
+	case exprtree.Replace:
+		return b.replace(x, operands[1:])
 	case trim:
 		return b.byteRange(x, b.node(exprtree.SpaceStart, int64Type, x), b.node(exprtree.SpaceEnd, int64Type, x)), nil
 	case trimStart:
@@ -61,14 +65,119 @@ func (b *binder) text(op exprtree.Op, operands []operand) (*exprtree.Node, error
 
 // byteRange is part of a string. A part of a dictionary's string is plain.
 func (b *binder) byteRange(x, begin, end *exprtree.Node) *exprtree.Node {
-	t := layout.Storage(x.Type)
+	return b.node(exprtree.ByteRange, plainText(x.Type), x, begin, end)
+}
+
+// plainText is the type of results that are made of strings of a type.
+func plainText(t arrow.DataType) arrow.DataType {
+	t = layout.Storage(t)
 	if dictionary, ok := t.(*arrow.DictionaryType); ok {
 		t = layout.Storage(dictionary.ValueType)
 	}
 	if t.ID() == arrow.FIXED_SIZE_BINARY {
 		t = arrow.BinaryTypes.Binary
 	}
-	return b.node(exprtree.ByteRange, t, x, begin, end)
+	return t
+}
+
+// allText reports whether all operands are strings.
+func allText(operands []operand) bool {
+	for _, o := range operands {
+		if exprtree.KindOf(o.typeOf()) != exprtree.String {
+			return false
+		}
+	}
+	return len(operands) > 0
+}
+
+// commonText is the type of a result that is made of several strings: it has large offsets
+// if one of them has, and is binary if a column is.
+func commonText(operands []operand) arrow.DataType {
+	var large, bytes bool
+	for _, o := range operands {
+		switch plainText(o.node.Type).ID() {
+		case arrow.LARGE_STRING:
+			large = true
+		case arrow.LARGE_BINARY:
+			large, bytes = true, true
+		case arrow.BINARY:
+			bytes = true
+		}
+	}
+	switch {
+	case large && bytes:
+		return arrow.BinaryTypes.LargeBinary
+	case large:
+		return arrow.BinaryTypes.LargeString
+	case bytes:
+		return arrow.BinaryTypes.Binary
+	}
+	return arrow.BinaryTypes.String
+}
+
+// chosenText binds the operations that return one of several strings. Minimum and Maximum
+// become comparisons; literals come last, so that their comparisons are with columns.
+func (b *binder) chosenText(op exprtree.Op, operands []operand) (*exprtree.Node, error) {
+	t := commonText(operands)
+	var nodes, literals []*exprtree.Node
+	for _, o := range operands {
+		switch {
+		case op == exprtree.Coalesce || o.node.Op != exprtree.Literal:
+			nodes = append(nodes, o.node)
+		case o.node.Value != nil: // nulls are skipped
+			literals = append(literals, o.node)
+		}
+	}
+	if op == exprtree.Coalesce {
+		return b.node(op, t, nodes...), nil
+	}
+	if len(literals) > 0 {
+		first := literals[0]
+		for _, literal := range literals[1:] {
+			if (literal.Value.(string) < first.Value.(string)) == (op == exprtree.Minimum) {
+				first = literal
+			}
+		}
+		nodes = append(nodes, first)
+	}
+	if len(nodes) == 0 {
+		return b.node(exprtree.Coalesce, t, operands[0].node), nil // all are null
+	}
+	best := b.node(exprtree.Coalesce, t, nodes[0])
+	comparison := map[exprtree.Op]exprtree.Op{exprtree.Minimum: exprtree.LessEqual, exprtree.Maximum: exprtree.GreaterEqual}[op]
+	for i, next := range nodes[1:] {
+		stays := b.node(comparison, boolean, best, next)
+		if i == 0 {
+			stays = b.node(comparison, boolean, nodes[0], next)
+		}
+		stays = b.node(exprtree.Coalesce, boolean, stays, b.node(exprtree.IsValid, boolean, best))
+		best = b.node(exprtree.IfElse, t, stays, best, next)
+	}
+	return best, nil
+}
+
+// join is the strings one after the other.
+func (b *binder) join(operands []operand) (*exprtree.Node, error) {
+	if len(operands) == 0 {
+		return nil, fmt.Errorf("concat of nothing: %w", ErrMissing)
+	}
+	nodes := make([]*exprtree.Node, len(operands))
+	for i, o := range operands {
+		if exprtree.KindOf(o.typeOf()) != exprtree.String {
+			return nil, fmt.Errorf("%v, it is of strings: %w", o.typeOf(), ErrType)
+		}
+		nodes[i] = o.node
+	}
+	return b.node(exprtree.Join, commonText(operands), nodes...), nil
+}
+
+func (b *binder) replace(x *exprtree.Node, operands []operand) (*exprtree.Node, error) {
+	for _, o := range operands {
+		if o.node == nil || o.node.Op != exprtree.Literal || o.node.Kind() != exprtree.String || o.node.Value == nil {
+			return nil, fmt.Errorf("it replaces one string literal by another: %w", ErrType)
+		}
+	}
+	return b.node(exprtree.Replace, plainText(x.Type), x, operands[0].node, operands[1].node), nil
 }
 
 func (b *binder) seek(x, wanted, from *exprtree.Node) *exprtree.Node {
@@ -107,7 +216,7 @@ func (b *binder) substring(x *exprtree.Node, start, length *node) (*exprtree.Nod
 // textOp reports whether text binds an operation.
 func textOp(op exprtree.Op) bool {
 	switch op {
-	case exprtree.LengthBytes, exprtree.LengthChars, contains, find, like, substring, trim, trimStart, trimEnd:
+	case exprtree.LengthBytes, exprtree.LengthChars, exprtree.Upper, exprtree.Lower, exprtree.Reverse, exprtree.Replace, contains, find, like, substring, trim, trimStart, trimEnd:
 		return true
 	}
 	return false

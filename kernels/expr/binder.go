@@ -156,6 +156,8 @@ func (b *binder) operation(n *node, arguments []operand) (*exprtree.Node, error)
 		return b.userCast(n, arguments[0])
 	case exprtree.Hash:
 		return b.hash(arguments)
+	case exprtree.Join:
+		return b.join(arguments)
 	case exprtree.Invalid:
 		return nil, fmt.Errorf("no function %q exists: %w", n.text, ErrType)
 	}

@@ -23,12 +23,14 @@ import (
 // # Memory
 //
 // An estimate is exact on a GPU. On the host it is an upper bound: it includes a bitmap
-// for each result that can be null, also if no row of it will be, and more padding.
+// for each result that can be null, also if no row of it will be, and more padding. Strings
+// that are made cannot be estimated.
 //
 // # Waiting
 //
 // On a GPU Evaluate enqueues one kernel and returns, also if only the device knows the
-// number of rows. On the host it waits for the work on the table until ctx is done.
+// number of rows. Strings that are made take further kernels, and Evaluate waits for the
+// number of their bytes. On the host it waits for the work on the table until ctx is done.
 //
 // # Ownership
 //

@@ -54,7 +54,7 @@ func TestRandomTables(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		rapid.Check(t, func(t *rapid.T) {
-			c := exprtest.Draw(t, exprtest.Options{Exact: true})
+			c := exprtest.Draw(t, exprtest.Options{Exact: true, Strings: true})
 			defer c.Release()
 			record := c.Record()
 			defer record.Release()

@@ -21,6 +21,10 @@ func estimateOnHost(call *op.Call, table *buffer.Buffer, program *exprtree.Progr
 	nullable := program.Nullable(func(place int) bool { return op.Nullable(table.Column(place)) })
 	var sizes []uint64
 	for i, output := range program.Outputs {
+		if output.Kind() == exprtree.String { // its size depends on the data
+			_, _, err := call.Allocate(1)
+			return err
+		}
 		result := op.Result{Type: output.Type, Length: int(table.Capacity()), Nullable: nullable[i] || !known || rows < table.Capacity()}
 		s := result.Sizes()
 		sizes = append(sizes, s[:]...)

@@ -211,7 +211,7 @@ func TestType(t *testing.T) {
 // nulls: an expression that is not nullable gives no null.
 func TestNotNullableHasNoNulls(t *testing.T) {
 	rapid.Check(t, func(t *rapid.T) {
-		c := exprtest.Draw(t, exprtest.Options{})
+		c := exprtest.Draw(t, exprtest.Options{Strings: true})
 		defer c.Release()
 		fields := c.Schema.Fields()
 		for i, in := range c.Arrays {

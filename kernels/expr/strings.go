@@ -68,6 +68,33 @@ func (e Expr) TrimStart() Expr { return make1(trimStart, e) }
 // TrimEnd is e without the white space at its end; see Trim.
 func (e Expr) TrimEnd() Expr { return make1(trimEnd, e) }
 
+// Upper is e, a string, with each character in upper case, as Go's unicode.ToUpper has it.
+// The result may have more or fewer bytes. Bytes that are no UTF-8 stay.
+func (e Expr) Upper() Expr { return make1(exprtree.Upper, e) }
+
+// Lower is e with each character in lower case; see Upper.
+func (e Expr) Lower() Expr { return make1(exprtree.Lower, e) }
+
+// Reverse is e, a string, with its characters in the opposite order.
+func (e Expr) Reverse() Expr { return make1(exprtree.Reverse, e) }
+
+// Replace is e, a string, with every occurrence of old, a literal, replaced by another
+// literal. An empty old occurs nowhere.
+func (e Expr) Replace(old, with Expr) Expr { return makeMany(exprtree.Replace, e, old, with) }
+
+// Concat is the strings one after the other, columns or literals. It is null if one of them
+// is.
+func Concat(expressions ...Expr) Expr { return makeMany(exprtree.Join, expressions...) }
+
+// Repeat is e, a string, a number of times, 0 or more.
+func (e Expr) Repeat(times int) Expr {
+	parts := []Expr{e.Substring(1, 0)} // null where e is
+	for range times {
+		parts = append(parts, e)
+	}
+	return Concat(parts...)
+}
+
 // In is whether e equals one of the values, which are those of [Lit], or expressions. One
 // slice of values stands for its elements. It is null if e is null, and also if no value
 // equals e but one of them is null (nil), as in SQL. In of no values is false.

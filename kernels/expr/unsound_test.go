@@ -61,6 +61,7 @@ func TestUnsoundStrings(t *testing.T) {
 		a.Eq(expr.Lit("abc")), a.Ne(expr.Lit("abcdefghijklmnopqrstuvwxyz")), a.HasPrefix(expr.Lit("ab")), a.HasSuffix(expr.Lit("gh")),
 		a.Eq(b), a.Eq(a), expr.Hash(a), a.Eq(expr.Lit("")), a.Lt(expr.Lit("abcdefghijkl")), a.Ge(b),
 		a.Contains(expr.Lit("gh")), a.Find(expr.Lit("longer than eight")), a.Like("%a_c%"), a.LengthChars(), a.Trim().Eq(b), a.Substring(-2, 1).Eq(b),
+		expr.Concat(a, b), a.Upper(), a.Replace(expr.Lit("b"), expr.Lit("xyz")).Reverse(), expr.If(a.IsValid(), a, expr.Lit("x")),
 	}
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})

@@ -23,6 +23,8 @@ type Options struct {
 	// Exact leaves out Exp, Log, Power, Sin and Cos, which devices may round
 	// differently.
 	Exact bool
+	// Strings adds expressions that make strings, as results and as operands.
+	Strings bool
 	// NoStrings leaves out columns of strings, NoDecimals decimals.
 	NoStrings, NoDecimals bool
 }

@@ -43,6 +43,9 @@ func (g *generator) bindable(schema *arrow.Schema, depth int) expr.Expr {
 			of = integers
 		}
 		e := g.draw(of, g.choose("depth", depth+1))
+		if g.options.Strings && len(g.columns[stringValues]) > 0 && g.among("strings", 4) == 0 {
+			e = g.madeText(depth)
+		}
 		if _, err = expr.Bind(schema, e); err == nil {
 			return e
 		}

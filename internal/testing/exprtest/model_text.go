@@ -3,6 +3,7 @@ package exprtest
 import (
 	"encoding/binary"
 	"math"
+	"strings"
 	"unicode"
 	"unicode/utf8"
 
@@ -59,10 +60,44 @@ func textResult(n *exprtree.Node, operands []any) (any, bool) {
 			text = text[:len(text)-width]
 		}
 		return int64(len(text)), true
+	case exprtree.Join:
+		for _, more := range operands[1:] {
+			text += more.(string)
+		}
+		return text, true
+	case exprtree.Upper, exprtree.Lower:
+		return changed(text, n.Op == exprtree.Upper), true
+	case exprtree.Replace:
+		if operands[1] == "" {
+			return text, true
+		}
+		return strings.Join(strings.Split(text, operands[1].(string)), operands[2].(string)), true
+	case exprtree.Reverse:
+		result, positions := "", append(starts(text), len(text))
+		for i := range positions[1:] {
+			result = text[positions[i]:positions[i+1]] + result
+		}
+		return result + text[:positions[0]], true
 	case exprtree.ByteRange:
 		return text[at(1):max(at(1), at(2))], true
 	}
 	return nil, false
+}
+
+// changed changes the case of each valid character.
+func changed(text string, upper bool) string {
+	result := ""
+	for i, r := range text {
+		switch {
+		case r == utf8.RuneError && !strings.HasPrefix(text[i:], "\ufffd"):
+			result += text[i : i+1]
+		case upper:
+			result += strings.ToUpper(string(r))
+		default:
+			result += strings.ToLower(string(r))
+		}
+	}
+	return result
 }
 
 // starts returns the positions at which characters begin.

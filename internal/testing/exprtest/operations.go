@@ -188,12 +188,44 @@ func (g *generator) comparison(depth int) expr.Expr {
 func (g *generator) text() expr.Expr {
 	x := g.columns[stringValues][g.among("which", len(g.columns[stringValues]))]
 	number := func() int { return g.among("number", 9) - 3 }
+	if g.options.Strings && g.among("made", 6) == 0 {
+		return g.madeText(1)
+	}
 	if g.among("part", 3) > 0 {
 		return x
 	}
 	return g.pick(x.Trim, x.TrimStart, x.TrimEnd,
 		func() expr.Expr { return x.Substring(number(), g.among("length", 4)) },
 		func() expr.Expr { return x.Trim().Substring(number(), g.among("length", 10)) })
+}
+
+// madeText draws an expression that makes strings.
+func (g *generator) madeText(depth int) expr.Expr {
+	if depth <= 0 {
+		return g.text()
+	}
+	x := func() expr.Expr {
+		if g.among("literal", 4) == 0 {
+			return g.textLiteral()
+		}
+		return g.text()
+	}
+	condition := func() expr.Expr { return g.draw(bools, depth-1) }
+	return g.pick(
+		g.text,
+		func() expr.Expr { return g.text().Upper() },
+		func() expr.Expr { return g.text().Lower() },
+		func() expr.Expr { return g.text().Reverse() },
+		func() expr.Expr { return g.text().Replace(expr.Lit("a"), expr.Lit("xyz")) },
+		func() expr.Expr { return g.text().Replace(expr.Lit("ab"), expr.Lit("")) },
+		func() expr.Expr { return expr.Concat(x(), g.text(), x()) },
+		func() expr.Expr { return g.madeText(depth - 1).Repeat(g.among("times", 3)) },
+		func() expr.Expr { return expr.If(condition(), x(), g.text()) },
+		func() expr.Expr { return expr.If(condition(), g.madeText(depth-1), x()) },
+		func() expr.Expr { return expr.Coalesce(g.text(), x()) },
+		func() expr.Expr { return expr.Min(g.text(), x(), g.text()) },
+		func() expr.Expr { return expr.Max(x(), g.text()) },
+	)
 }
 
 func (g *generator) textLiteral() expr.Expr {

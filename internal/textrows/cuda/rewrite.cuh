@@ -1,0 +1,169 @@
+// Functions of one string with results of other bytes: the case, the order of characters,
+// and replaced literals. measure counts the bytes of a result, rewrite writes them.
+#pragma once
+#include "cases.cuh"
+#include "text.cuh"
+
+enum Kind : u32 { copied, upper, lower, reversed, replaced };
+
+// Input is one string.
+struct Input {
+    const Text &text;
+    const Layout &layout;
+    u64 place, length;
+
+    inline __device__ __attribute__((always_inline)) u64 word(u64 at) const {
+        return at < length ? bytes_at(text, layout, place, at, length - at < 8 ? length - at : 8) : 0;
+    }
+};
+
+// Rune is a character and its bytes in UTF-8. Bytes that are no UTF-8 have width 1 and no
+// character.
+struct Rune {
+    u32 value, width;
+    bool valid;
+};
+
+// decode reads the character that a word begins with; bytes after the string are zero.
+static __device__ __attribute__((noinline)) Rune decode(u64 word) {
+    const u32 a = word & 0xff, b = word >> 8 & 0xff, c = word >> 16 & 0xff, d = word >> 24 & 0xff;
+    if (a < 0x80)
+        return {a, 1, true};
+    const bool second = (b & 0xc0) == 0x80, third = (c & 0xc0) == 0x80, fourth = (d & 0xc0) == 0x80;
+    if (a >= 0xc2 && a <= 0xdf && second)
+        return {(a & 0x1f) << 6 | (b & 0x3f), 2, true};
+    if (a >= 0xe0 && a <= 0xef && second && third && !(a == 0xe0 && b < 0xa0) && !(a == 0xed && b > 0x9f))
+        return {(a & 0x0f) << 12 | (b & 0x3f) << 6 | (c & 0x3f), 3, true};
+    if (a >= 0xf0 && a <= 0xf4 && second && third && fourth && !(a == 0xf0 && b < 0x90) && !(a == 0xf4 && b > 0x8f))
+        return {(a & 0x07) << 18 | (b & 0x3f) << 12 | (c & 0x3f) << 6 | (d & 0x3f), 4, true};
+    return {a, 1, false};
+}
+
+DEVICE u32 width_of(u32 rune) { return rune < 0x80 ? 1 : rune < 0x800 ? 2 : rune < 0x10000 ? 3 : 4; }
+
+// encode returns the bytes of a character.
+DEVICE u32 encode(u32 rune, u32 width) {
+    if (width == 1)
+        return rune;
+    const u32 last = 0x80 | (rune & 0x3f), before = 0x80 | (rune >> 6 & 0x3f);
+    if (width == 2)
+        return 0xc0 | rune >> 6 | last << 8;
+    if (width == 3)
+        return 0xe0 | rune >> 12 | before << 8 | last << 16;
+    return 0xf0 | rune >> 18 | (0x80 | (rune >> 12 & 0x3f)) << 8 | before << 16 | last << 24;
+}
+
+// cased changes the case of a character, as Go's unicode.To with the same table.
+static __device__ __attribute__((noinline)) u32 cased(u32 rune, bool to_upper) {
+    if (rune < 0x80) {
+        const u32 letter = rune - (to_upper ? 'a' : 'A');
+        return letter < 26 ? rune ^ 0x20 : rune;
+    }
+    u32 low = 0, high = case_ranges;
+#pragma nounroll
+    while (low < high) {
+        const u32 middle = (low + high) / 2;
+        const CaseRange range = cases[middle];
+        if (rune < range.low)
+            high = middle;
+        else if (rune > range.high)
+            low = middle + 1;
+        else {
+            const i32 delta = to_upper ? range.upper : range.lower;
+            // In alternating ranges every second character is of the other case.
+            if (delta > 0x10ffff)
+                return range.low + (((rune - range.low) & ~1u) | (to_upper ? 0 : 1));
+            return rune + delta;
+        }
+    }
+    return rune;
+}
+
+// occurs reports whether a literal occurs at a position.
+DEVICE bool occurs(const Input &in, u64 at, u64 old, u64 length) {
+    if (at + length > in.length)
+        return false;
+#pragma nounroll
+    for (u64 i = 0; i < length; i += 8) {
+        const u64 count = length - i < 8 ? length - i : 8;
+        if (bytes_at(in.text, in.layout, in.place, at + i, count) != bytes_at(in.text, in.layout, old, i, count))
+            return false;
+    }
+    return true;
+}
+
+// Literals are the old and the new text of a replacement, as places.
+struct Literals {
+    u64 old, old_length, with, with_length;
+};
+
+// measure returns the length of a result.
+DEVICE u64 measure(const Input &in, u32 kind, const Literals &literals) {
+    if (kind == copied || kind == reversed || kind == replaced && literals.old_length == 0)
+        return in.length;
+    u64 size = 0;
+#pragma nounroll
+    for (u64 at = 0; at < in.length;) {
+        if (kind == replaced) {
+            const bool found = occurs(in, at, literals.old, literals.old_length);
+            size += found ? literals.with_length : 1;
+            at += found ? literals.old_length : 1;
+            continue;
+        }
+        const u64 word = in.word(at);
+        if (in.length - at >= 8 && (word & 0x8080808080808080ull) == 0) {
+            size += 8, at += 8;
+            continue;
+        }
+        const Rune rune = decode(word);
+        size += rune.valid ? width_of(cased(rune.value, kind == upper)) : 1;
+        at += rune.width;
+    }
+    return size;
+}
+
+// copy writes the bytes of a place from one position to before another.
+DEVICE u8 *copy(u8 *out, const Input &in, u64 place, u64 from, u64 to) {
+#pragma nounroll
+    for (; from < to; from++)
+        *out++ = (u8)bytes_at(in.text, in.layout, place, from, 1);
+    return out;
+}
+
+// rewrite writes a result.
+DEVICE void rewrite(u8 *out, const Input &in, u32 kind, const Literals &literals) {
+    if (kind == reversed) {
+        u64 end = in.length;
+#pragma nounroll
+        for (u64 at = in.length; at-- > 0;) {
+            if (((u32)in.word(at) & 0xc0) == 0x80)
+                continue;
+            out = copy(out, in, in.place, at, end);
+            end = at;
+        }
+        copy(out, in, in.place, 0, end);
+        return;
+    }
+#pragma nounroll
+    for (u64 at = 0; at < in.length;) {
+        if (kind == replaced) {
+            if (literals.old_length != 0 && occurs(in, at, literals.old, literals.old_length)) {
+                out = copy(out, in, literals.with, 0, literals.with_length);
+                at += literals.old_length;
+            } else
+                *out++ = (u8)in.word(at++);
+            continue;
+        }
+        const Rune rune = decode(in.word(at));
+        at += rune.width;
+        if (!rune.valid) {
+            *out++ = (u8)rune.value;
+            continue;
+        }
+        const u32 to = cased(rune.value, kind == upper), width = width_of(to);
+        u32 bytes = encode(to, width);
+#pragma nounroll
+        for (u32 i = 0; i < width; i++, bytes >>= 8)
+            *out++ = (u8)bytes;
+    }
+}
