@@ -106,7 +106,7 @@ func (g *grouping) launch(call *op.Call, readers []reader, stage uint32) error {
 	blocks := max(call.Stream.Device().Info().Multiprocessors, 1) * residentBlocks
 	grid := kernels.GridFor(g.rows, aggregateThreads)
 	grid.X = min(grid.X, uint32(blocks))
-	return f.Launch(call.Stream, grid, device.Dim3{X: aggregateThreads}, uint32(8*room), g.numbers, g.counted, int64(g.rows),
+	return f.Launch(call.Stream, grid, device.Dim3{X: aggregateThreads}, uint32(8*room), g.numbers, g.dense.argument(), g.counted, int64(g.rows),
 		g.keys.DeviceRows(), int64(g.capacity()), kernels.Struct(fields...))
 }
 

@@ -28,6 +28,9 @@ func TestEveryAllocationOfAggregatesFails(t *testing.T) {
 		"sum": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, keys...).Where(x.Gt(expr.Lit(0))).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.First(x)}, group.ByOptions{Order: group.ByKey})
 		},
+		"constant": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			return group.By(table, group.Key{Expr: expr.Lit(int8(0))}).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.First(x)}, group.ByOptions{MaxGroups: 1})
+		},
 		"median": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, keys[0]).Aggregate(ctx, []group.Aggregate{group.Median(x)})
 		},

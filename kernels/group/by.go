@@ -27,7 +27,8 @@ const (
 type Order uint8
 
 const (
-	// Unspecified is any order. It is the same in every run.
+	// Unspecified is any order. It is the same in every run, but a GPU may have another one
+	// than the host.
 	Unspecified Order = iota
 	// FirstAppearance orders groups by their first rows.
 	FirstAppearance
@@ -54,6 +55,8 @@ type Query struct {
 	where expr.Expr
 	// numbered keeps the number of each row when others are removed.
 	numbered bool
+	// parts is set for a partial result.
+	parts bool
 }
 
 // By groups the rows of a table by keys: rows with equal values in all keys form a group.

@@ -14,6 +14,7 @@ var entries = kernelset.Entries{
 	"histogram_32":     "histogram",
 	"histogram_64":     "histogram",
 	"histogram_8":      "histogram",
+	"keys_of_places":   "places",
 	"list_offsets":     "rows",
 	"number_places":    "places",
 	"number_rows":      "rows",

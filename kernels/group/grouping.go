@@ -33,6 +33,8 @@ type grouping struct {
 	counted memory.Slice[int64]
 	// keys has a row for each group: the keys of its first row.
 	keys *buffer.Buffer
+	// dense has the keys of which the numbers are computed, instead of numbers, or is nil.
+	dense *denseKeys
 
 	owned owned
 }

@@ -41,6 +41,7 @@ func (q Query) Partial(ctx context.Context, aggregates []Aggregate, options ...B
 }
 
 func (q Query) partial(ctx context.Context, aggregates []Aggregate, options ByOptions) (*buffer.Buffer, error) {
+	q.parts = true
 	r, err := q.begin(ctx, aggregates, options)
 	if err != nil {
 		return nil, err
@@ -116,7 +117,10 @@ func (r *run) partial() (*buffer.Buffer, error) {
 		columns = append(columns, c)
 	}
 	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, keys.Rows())
-	return release.OnError(table, err, made.release())
+	if table, err = release.OnError(table, err, made.release()); err != nil || r.groups.dense == nil {
+		return table, err
+	}
+	return r.present(table)
 }
 
 func (r *run) stateColumn(s stateColumn) (*column.Column, error) {

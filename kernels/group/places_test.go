@@ -1,6 +1,7 @@
 package group_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"testing"
 
@@ -42,28 +43,74 @@ func manyRows(n int) arrow.Record {
 	return b.NewRecord()
 }
 
-// TestManyRows compares groups that are found by tables of places with those of the host.
+// TestManyRows compares groups that are found by tables of places, and dense keys, with those
+// of the host.
 func TestManyRows(t *testing.T) {
 	dev := devicetest.OpenKernels(t)
 	host := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
 	mgr := devicetest.Manager(t, dev, memory.Options{})
 	record := manyRows(66_000)
 	defer record.Release()
-	for i, keys := range [][]string{{"small", "tiny"}, {"tiny", "large"}, {"none"}} {
-		if brief(mgr) && i > 0 {
-			continue
+	for i, keys := range [][]string{{"small", "tiny"}, {"tiny", "large"}, {"none"}, {"tiny"}} {
+		for _, options := range []group.ByOptions{{Order: group.FirstAppearance}, {Order: group.ByKey}} {
+			if brief(mgr) && i > 0 {
+				continue
+			}
+			var answers []arrow.Record
+			for _, m := range []*memory.Manager{host, mgr} {
+				table, err := buffer.FromRecord(m, record)
+				require.NoError(t, err)
+				query := group.By(table, group.Columns(keys...)...)
+				if i%2 == 1 {
+					query = query.Where(expr.Col("x").Gt(expr.Lit(0.5)))
+				}
+				made, err := query.Aggregate(t.Context(), []group.Aggregate{
+					group.Count(expr.Col("small")), group.Sum(expr.Col("x")), group.Max(expr.Col("large")), group.First(expr.Col("x")).Where(expr.Col("x").Lt(expr.Lit(0.0))),
+				}, options)
+				require.NoError(t, err)
+				answers = append(answers, columntest.Fetch(t, made))
+				require.NoError(t, table.Release())
+			}
+			require.True(t, array.RecordEqual(answers[0], answers[1]), "%v, order %d", keys, options.Order)
 		}
-		var answers []arrow.Record
-		for _, m := range []*memory.Manager{host, mgr} {
-			table, err := buffer.FromRecord(m, record)
-			require.NoError(t, err)
-			made, err := group.By(table, group.Columns(keys...)...).Aggregate(t.Context(), []group.Aggregate{
-				group.CountAll(), group.Sum(expr.Col("x")), group.Max(expr.Col("large")),
-			})
-			require.NoError(t, err)
-			answers = append(answers, columntest.Fetch(t, made))
-			require.NoError(t, table.Release())
-		}
-		require.True(t, array.RecordEqual(answers[0], answers[1]), "%v", keys)
 	}
+}
+
+// TestConstantKeys groups rows by constants: all are one group, if there are rows.
+func TestConstantKeys(t *testing.T) {
+	eachDevice(t, func(t *testing.T, mgr *memory.Manager) {
+		x := expr.Col("x")
+		keys := []group.Key{{Expr: expr.Lit(int8(7)), Name: "a"}, {Expr: expr.Lit(int64(-3)), Name: "b"}}
+		aggregates := []group.Aggregate{group.CountAll(), group.Sum(x), group.First(x), group.Max(expr.Col("y"))}
+		for _, n := range []int{0, 1, 300} {
+			values := make([]float64, n)
+			for i := range values {
+				values[i] = float64(i) + 0.5
+			}
+			table := floatTable(t, mgr, make([]int32, n), values, values)
+			for _, options := range []group.ByOptions{{}, {MaxGroups: 1}} {
+				for _, limit := range []float64{1000, 0} {
+					query := group.By(table, keys...).Where(x.Lt(expr.Lit(limit)))
+					whole, err := query.Aggregate(t.Context(), aggregates, options)
+					require.NoError(t, err)
+					part, err := query.Partial(t.Context(), aggregates, options)
+					require.NoError(t, err)
+					merged, err := group.Merge(t.Context(), table.Schema(), []*buffer.Buffer{part, part}, aggregates, options)
+					require.NoError(t, err)
+					require.NoError(t, part.Release())
+					once, twice := columntest.Fetch(t, whole), columntest.Fetch(t, merged)
+					if n == 0 || limit == 0 {
+						require.Zero(t, once.NumRows())
+						require.Zero(t, twice.NumRows())
+						continue
+					}
+					total := float64(n) * float64(n) / 2
+					for i, want := range []any{int8(7), int64(-3), int64(n), total, 0.5, float64(n) - 0.5} {
+						require.EqualValues(t, fmt.Sprint(want), columntest.Texts(once.Column(i))[0], "column %d", i)
+					}
+					require.Equal(t, 2*total, twice.Column(3).(*array.Float64).Value(0))
+				}
+			}
+		}
+	})
 }

@@ -176,6 +176,32 @@ func (p *plan) accumulate(a accumulator) int {
 	return len(p.accumulators) - 1
 }
 
+// shareCounts makes one accumulator of those that count the values of inputs without nulls:
+// they count the rows.
+func (p *plan) shareCounts(nullable func(input int) bool) {
+	of := p.accumulators
+	p.accumulators = nil
+	placed := make([]int, len(of))
+	for i, a := range of {
+		if a.kind == countRows {
+			if a.value >= 0 && !nullable(a.value) {
+				a.value = -1
+			}
+			if a.other >= 0 && !nullable(a.other) {
+				a.other = -1
+			}
+		}
+		placed[i] = p.accumulate(a)
+	}
+	for i := range p.outputs {
+		states := slices.Clone(p.outputs[i].states)
+		for j, state := range states {
+			states[j] = placed[state]
+		}
+		p.outputs[i].states = states
+	}
+}
+
 // reads returns an accumulator of an aggregate's value.
 func (o *output) reads(kind accumulatorKind) accumulator {
 	return accumulator{kind: kind, value: o.value, other: -1, where: o.where}

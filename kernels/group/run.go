@@ -32,6 +32,8 @@ type run struct {
 	groups *grouping
 	// states are those of the plan's accumulators, one block for all.
 	states *states
+	// presence is the accumulator that counts the rows of each place of dense keys.
+	presence int
 
 	// ranks are the inputs that are ranks, by number.
 	ranks map[int]*column.Column
@@ -112,11 +114,22 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 			return &KeyError{i, q.keys[i], err}
 		}
 	}
-	r.groups, err = findGroups(&r.call, r.rows, len(q.keys), r.options)
-	if err == nil {
-		r.owned.add(r.groups)
+	if !q.parts { // the states of parts do not depend on the data
+		r.plan.shareCounts(func(i int) bool {
+			c, err := r.rows.ColumnByName(inputName(i))
+			return err != nil || op.Nullable(c)
+		})
 	}
-	return err
+	if r.groups, err = r.findDense(q, q.parts); err != nil {
+		return err
+	}
+	if r.groups != nil {
+		r.presence = r.plan.countPlaces()
+	} else if r.groups, err = findGroups(&r.call, r.rows, len(q.keys), r.options); err != nil {
+		return err
+	}
+	r.owned.add(r.groups)
+	return nil
 }
 
 // scratch returns the options of operators with results that are released before the call
@@ -346,6 +359,9 @@ func (r *run) result() (*buffer.Buffer, error) {
 	}
 	r.owned.add(r.states)
 	table, err := r.table()
+	if err == nil && r.groups.dense != nil {
+		table, err = r.present(table)
+	}
 	if err != nil || r.options.Order != ByKey {
 		return table, err
 	}

@@ -50,6 +50,31 @@ struct Batch {
     Reader reader[most_readers];
 };
 
+// Keys are dense keys: the group of a row is a sum of the places of its keys. If direct is 0
+// the groups are given instead.
+struct DenseKey {
+    Source values;
+    u64 least, places, factor;
+};
+
+struct Keys {
+    u32 count, direct;
+    DenseKey key[4];
+
+    METHOD u32 group_of(u64 row) const {
+        u64 group = 0;
+#pragma unroll 1
+        for (u32 i = 0; i < count; i++) {
+            const DenseKey &k = key[i];
+            const u64 place = k.values.is_valid(row) ? k.values.load(row) - k.least : k.places - 1;
+            if (place >= k.places)
+                return no_group;
+            group += place * k.factor;
+        }
+        return (u32)group;
+    }
+};
+
 DEVICE u64 add_to(u64 *word, u64 x) { return (u64)__nvvm_atom_add_gen_ll((long long *)word, (long long)x); }
 
 DEVICE void raise(u64 *word, u64 x) {
@@ -226,7 +251,7 @@ extern __shared__ u64 slots_shared[];
 // accumulate adds rows. rows is the number of rows or null; groups is the number of groups
 // or null.
 KERNEL LAUNCH_BOUNDS(accumulate_threads)
-accumulate(const u32 *numbers, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const Batch batch) {
+accumulate(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, const i64 *groups, i64 most_groups, const Batch batch) {
     const u64 n = device_rows(rows, capacity), known = device_rows(groups, most_groups);
     const u32 thread = thread_in_block(), stage = batch.stage, words = batch.words;
     // A slot with its group takes a word more.
@@ -244,11 +269,12 @@ accumulate(const u32 *numbers, const i64 *rows, i64 capacity, const i64 *groups,
 
     const u32 copy = thread & copies - 1;
     const u64 step = threads_per_grid(), begin = thread_in_grid();
-    u32 next = begin < n ? numbers[begin] : no_group;
+    const auto group_of = [&](u64 row) { return row >= n ? no_group : keys.direct != 0 ? keys.group_of(row) : numbers[row]; };
+    u32 next = group_of(begin);
 #pragma unroll 1
     for (u64 row = begin; row < n; row += step) {
         const u32 number = next;
-        next = row + step < n ? numbers[row + step] : no_group; // in flight during this row
+        next = group_of(row + step); // in flight during this row
         if (number >= known)
             continue;
         u32 slot = number;

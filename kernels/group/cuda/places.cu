@@ -44,3 +44,26 @@ KERNEL number_places(u32 *numbers, const Source keys, u64 least, u64 places, con
         numbers[row] = place < places ? ranks[place] : no_row;
     }
 }
+
+// keys_of_places writes the value of a key for each place of several keys: places is the
+// number of places of this key, and factor the distance between them. The last one is null
+// if valid is not null, which is written in whole words.
+KERNEL keys_of_places(u8 *values, u32 *valid, u64 width, u64 least, u64 places, u64 factor, u64 n) {
+    const u64 padded = (n + 63) / 64 * 64, step = threads_per_grid();
+    for (u64 i = thread_in_grid(); i < padded; i += step) {
+        const u64 place = i / factor % places;
+        const bool there = i < n && (valid == nullptr || place + 1 != places);
+        const u32 word = ballot(there);
+        if (valid != nullptr && lane_in_warp() == 0)
+            valid[i / warp_threads] = word;
+        if (i >= n)
+            continue;
+        const u64 value = there ? least + place : 0;
+        switch (width) {
+        case 1: values[i] = (u8)value; break;
+        case 2: ((u16 *)values)[i] = (u16)value; break;
+        case 4: ((u32 *)values)[i] = (u32)value; break;
+        default: ((u64 *)values)[i] = value;
+        }
+    }
+}

@@ -1,0 +1,223 @@
+package group
+
+import (
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// Dense keys are integers in small ranges, and constants. The combination of the keys of a
+// row is its place, which is the number of its group: the kernel that adds rows to states
+// computes it from the keys, so that no pass over the rows numbers them, and no column has
+// the numbers. There are states for all places, of which those without rows are removed from
+// the result.
+const (
+	// mostDenseKeys is the number of keys, mostDensePlaces that of places. The result has
+	// room for all of them.
+	mostDenseKeys   = 4
+	mostDensePlaces = unwaited
+)
+
+// denseKey is a key and the range of its values.
+type denseKey struct {
+	source
+	column *column.Column
+	// constant is set if all rows have the same value.
+	constant bool
+	span     span
+	// factor is the distance between the places of consecutive values.
+	factor uint64
+}
+
+// denseKeys are the keys of a dense grouping.
+type denseKeys struct {
+	keys   []denseKey
+	places uint64
+}
+
+// argument returns the keys as the kernel takes them. Of a nil pointer there are none.
+func (d *denseKeys) argument() any {
+	var fields []any
+	count, direct := uint32(0), uint32(0)
+	if d != nil {
+		direct = 1
+		for _, k := range d.keys {
+			if !k.constant {
+				count++
+				fields = append(fields, kernels.Struct(k.source.argument(), k.span.least, k.span.places, k.factor))
+			}
+		}
+	}
+	for len(fields) < mostDenseKeys {
+		fields = append(fields, kernels.Struct(source{}.argument(), uint64(0), uint64(0), uint64(0)))
+	}
+	return kernels.Struct(append([]any{count, direct}, fields...)...)
+}
+
+// mayBeDense reports whether the plan and the order of the result allow dense keys. A partial
+// result has its groups in the order of their first rows, which one group always has.
+func (r *run) mayBeDense(q Query) bool {
+	if r.call.OnHost() || q.numbered || len(q.keys) > mostDenseKeys || r.options.Order == FirstAppearance {
+		return false
+	}
+	for i := range r.plan.outputs {
+		if r.plan.outputs[i].method == bySegment {
+			return false
+		}
+	}
+	return true
+}
+
+// findDense finds dense keys, or returns nil if the keys are others. If constants is set only
+// constants are dense.
+func (r *run) findDense(q Query, constants bool) (*grouping, error) {
+	if !r.mayBeDense(q) || r.rows.Capacity() == 0 {
+		return nil, nil
+	}
+	d, f := &denseKeys{places: 1}, folder{call: &r.call, waits: r.options.MaxGroups == 0}
+	for i, key := range q.keys {
+		k := denseKey{column: r.rows.Column(i), factor: d.places, span: span{places: 1}}
+		if k.constant = isConstant(key); !k.constant {
+			l, err := layout.Of(k.column.Type())
+			if err != nil || constants || l.Kind != layout.Fixed {
+				return nil, err
+			}
+			var ok bool
+			if k.span, ok, err = f.spanOf(k.column); err != nil || !ok {
+				return nil, err
+			}
+			if k.source, err = sourceOf(&r.call, k.column); err != nil {
+				return nil, err
+			}
+		}
+		if k.span.places > mostDensePlaces/d.places {
+			return nil, nil
+		}
+		d.places *= k.span.places
+		d.keys = append(d.keys, k)
+	}
+	return r.denseGrouping(d)
+}
+
+func isConstant(k Key) bool {
+	if k.Values != nil || k.Column != "" {
+		return false
+	}
+	_, is := k.Expr.Literal()
+	return is
+}
+
+// denseGrouping returns a grouping with a group for each place.
+func (r *run) denseGrouping(d *denseKeys) (*grouping, error) {
+	n, counted, err := r.rows.Extent(r.call.Context())
+	if err != nil {
+		return nil, err
+	}
+	g := &grouping{dense: d, rows: int(n), counted: counted}
+	var names []string
+	var columns []*column.Column
+	var made owned
+	for i := range d.keys {
+		c, err := r.keysOfPlaces(&d.keys[i], d.places)
+		if err != nil {
+			return nil, errors.Join(err, made.release())
+		}
+		made.add(c)
+		names, columns = append(names, keyName(i)), append(columns, c)
+	}
+	g.keys, err = tableOf(names, columns, buffer.Rows{Count: int64(d.places)})
+	if g.keys, err = release.OnError(g.keys, err, made.release()); err != nil {
+		return nil, err
+	}
+	g.owned.add(g.keys)
+	return g, nil
+}
+
+// keysOfPlaces returns the value of a key for each place. A constant has one place of its own.
+func (r *run) keysOfPlaces(k *denseKey, places uint64) (*column.Column, error) {
+	if k.constant {
+		zeros, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: int(places)}, func(out op.Buffers) error {
+			return out.Values.Fill(r.call.Stream, 0)
+		})
+		if err != nil {
+			return nil, err
+		}
+		taken, err := r.take(k.column, zeros, op.ScratchTag, selection.Trust)
+		return release.OnError(taken, err, zeros.Release())
+	}
+	nullable := op.Nullable(k.column)
+	result := op.Result{Type: k.column.Type(), Length: int(places), Nullable: nullable}
+	return r.newScratch(result, func(out op.Buffers) error {
+		padded := (int(places) + 63) / 64 * 64
+		return launchRows(&r.call, "places", "keys_of_places", padded, out.Values, out.Valid, uint64(k.width), k.span.least, k.span.places, k.factor, places)
+	})
+}
+
+// countPlaces adds the accumulator that counts the rows of each place.
+func (p *plan) countPlaces() int {
+	return p.accumulate(accumulator{kind: countRows, value: -1, other: -1, where: -1})
+}
+
+const presentName = "rows of the place"
+
+// present removes the places without rows from a table, and releases it.
+func (r *run) present(table *buffer.Buffer) (*buffer.Buffer, error) {
+	var made owned
+	made.add(table)
+	count, err := column.New(column.Data{
+		Type: arrow.PrimitiveTypes.Int64, Length: r.states.capacity, Buffers: []column.Bytes{{}, r.states.of[r.presence]}, Manager: r.call.Manager,
+	})
+	if err != nil {
+		return nil, errors.Join(err, made.release())
+	}
+	made.add(count)
+	rows, err := tableOf([]string{presentName}, []*column.Column{count}, buffer.Rows{Count: int64(count.Len())})
+	if err != nil {
+		return nil, errors.Join(err, made.release())
+	}
+	made.add(rows)
+	masks, err := expr.Evaluate(r.call.Context(), rows, []expr.Expr{expr.Col(presentName).Gt(expr.Lit(int64(0)))}, r.scratch())
+	if err != nil {
+		return nil, errors.Join(err, made.release())
+	}
+	made.add(masks[0])
+	kept, err := selection.FilterMask(r.call.Context(), table, masks[0], r.resultOptions())
+	if kept, err = release.OnError(kept, err, made.release()); err != nil || r.options.MaxGroups == 0 || r.options.MaxGroups >= kept.Capacity() {
+		return kept, err
+	}
+	bounded, err := shortenedTable(kept, r.options.MaxGroups)
+	return release.OnError(bounded, err, kept.Release())
+}
+
+// shortenedTable returns a table with a lower capacity and the same row count, which may be
+// too large for it: fetching it is an error then.
+func shortenedTable(table *buffer.Buffer, capacity int64) (*buffer.Buffer, error) {
+	count, err := column.NewRowCount(table.DeviceRows(), capacity)
+	if err != nil {
+		return nil, err
+	}
+	var made owned
+	made.add(count)
+	var columns []*column.Column
+	for i := range table.NumColumns() {
+		data := table.Column(i).Data()
+		data.Rows, data.Length = count, int(capacity)
+		c, err := column.New(data)
+		if err != nil {
+			return nil, errors.Join(err, made.release())
+		}
+		made.add(c)
+		columns = append(columns, c)
+	}
+	bounded, err := buffer.New(table.Schema(), columns, buffer.Rows{Shared: count})
+	return release.OnError(bounded, err, made.release())
+}
