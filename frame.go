@@ -3,9 +3,12 @@ package gpuframe
 import (
 	"context"
 	"errors"
+	"html"
+	"os"
 	"strings"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"golang.org/x/term"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
@@ -67,6 +70,24 @@ func (f *Frame) String() string {
 		return "gpuframe: frame: " + err.Error()
 	}
 	return text
+}
+
+// HTML shows the same as String as a table for a notebook or a page.
+func (f *Frame) HTML() string {
+	text, err := f.table.PreviewWith(context.Background(), buffer.PreviewOptions{Rows: previewRows, Tail: true, HTML: true})
+	if err != nil {
+		return "<p>" + html.EscapeString("gpuframe: frame: "+err.Error()) + "</p>"
+	}
+	return text
+}
+
+// terminalWidth returns the width of the terminal that the process writes to, or that of a
+// wide one.
+func terminalWidth() int {
+	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
+		return width
+	}
+	return 100
 }
 
 // indented indents the lines of a text.

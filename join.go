@@ -88,29 +88,100 @@ func (q Query) Join(other Query, kind JoinKind, terms ...JoinTerm) Query {
 	}, other)
 }
 
+// Direction is where the nearest row of an [Query.AsOf] join lies.
+type Direction = join.Direction
+
+const (
+	// Backward finds the last right row whose key is not above the left key.
+	Backward = join.Backward
+	// Forward finds the first right row whose key is not below it.
+	Forward = join.Forward
+	// Nearest finds the right row with the smallest distance.
+	Nearest = join.Nearest
+)
+
+// AsOfOptions configure [Query.AsOf]. The zero value finds the last row at or before the key.
+type AsOfOptions struct {
+	Direction Direction
+	// By are further keys, which must be equal: terms of [Query.Join].
+	By []JoinTerm
+	// NotEqual excludes right rows with a key that equals the left key.
+	NotEqual bool
+	// Tolerance is the largest distance of two keys: an integer, a float, or a
+	// time.Duration for temporal keys. Nil means any.
+	Tolerance any
+	// MatchedOnly removes left rows without a match. Otherwise their right columns are
+	// null.
+	MatchedOnly bool
+	// Sorted is a promise that the right side is in ascending order of its key, which
+	// saves a sort.
+	Sorted bool
+}
+
+// AsOf matches each row of q with at most one row of another query: that with the nearest
+// key in a direction. on is a key of both sides, or a pair of [On]: numbers or times.
+//
+//	trades.AsOf(quotes, gpuframe.Col("time"), gpuframe.AsOfOptions{By: []gpuframe.JoinTerm{gpuframe.Col("symbol")}})
+func (q Query) AsOf(other Query, on JoinTerm, options AsOfOptions) Query {
+	return q.then("AsOf", func(b *binder, inputs []plan.Node) plan.Node {
+		keys, ok := b.terms(inputs[0], inputs[1], []JoinTerm{on})
+		by, fits := b.terms(inputs[0], inputs[1], options.By)
+		if !ok || !fits {
+			return nil
+		}
+		if len(keys.Keys) != 1 || !keys.Where.IsZero() || !by.Where.IsZero() || keys.NullsEqual || by.NullsEqual {
+			b.report(fmt.Errorf("an as-of join has one key, and equal keys in By, without Matching and NullsMatch: %w", device.ErrInvalidValue))
+			return nil
+		}
+		n, err := plan.NewAsOf(inputs[0], inputs[1], plan.AsOfOptions{
+			On: keys.Keys[0], By: by.Keys, Direction: options.Direction, NotEqual: options.NotEqual, Tolerance: options.Tolerance,
+			MatchedOnly: options.MatchedOnly, Sorted: options.Sorted, Suffix: by.Suffix,
+		})
+		if err != nil {
+			b.report(readable{err})
+			return nil
+		}
+		return n
+	}, other)
+}
+
 func (b *binder) join(left, right plan.Node, kind JoinKind, terms []JoinTerm) plan.Node {
+	options, ok := b.terms(left, right, terms)
+	if !ok {
+		return nil
+	}
+	options.Kind = kind
+	n, err := plan.NewJoin(left, right, options)
+	if err != nil {
+		b.reportUnless(readable{err}, options.Where.Columns())
+		return nil
+	}
+	return n
+}
+
+// terms returns the options that terms of a join say.
+func (b *binder) terms(left, right plan.Node, terms []JoinTerm) (options plan.JoinOptions, ok bool) {
 	var all joinTerms
 	for i, t := range terms {
 		if t == nil {
 			b.report(fmt.Errorf("term %d of the join is nil: %w", i, device.ErrInvalidValue))
-			return nil
+			return options, false
 		}
 		t.addTo(&all)
 	}
 	leftKeys, ok := b.keys(left, all.left)
 	rightKeys, fits := b.keys(right, all.right)
-	ok = b.proper(all.matching) && ok
-	if !ok || !fits {
-		return nil
+	if !b.proper(all.matching) || !ok || !fits {
+		return options, false
 	}
-	options := plan.JoinOptions{Kind: kind, NullsEqual: all.nulls, Suffix: all.suffix}
+	options.NullsEqual, options.Suffix = all.nulls, all.suffix
 	for i := range leftKeys {
 		options.Keys = append(options.Keys, plan.JoinKey{Left: unnamed(leftKeys[i]), Right: unnamed(rightKeys[i])})
 	}
 	for _, c := range all.matching {
 		if len(c.parts) > 0 {
 			b.report(fmt.Errorf("the condition %v has an aggregate: compute it with With first", c))
-			return nil
+			return options, false
 		}
 		if options.Where.IsZero() {
 			options.Where = c.value
@@ -118,12 +189,7 @@ func (b *binder) join(left, right plan.Node, kind JoinKind, terms []JoinTerm) pl
 			options.Where = options.Where.And(c.value)
 		}
 	}
-	n, err := plan.NewJoin(left, right, options)
-	if err != nil {
-		b.reportUnless(readable{err}, options.Where.Columns())
-		return nil
-	}
-	return n
+	return options, true
 }
 
 // unnamed removes the name that the binder gave to an expression.

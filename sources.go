@@ -31,6 +31,13 @@ func (e *Engine) Reader(reader array.RecordReader) Query {
 	return e.scan("Reader", func() (source.Source, error) { return source.RecordReader(reader) })
 }
 
+// From is a query on Go structs, one for each row: their exported fields are the columns. A tag
+// `gpuframe:"name"` gives a field another name, `gpuframe:"-"` leaves it out; pointers and
+// sql.Null hold nulls. The slice must not change before the query has run.
+func From[T any](e *Engine, values []T) Query {
+	return e.scan("From", func() (source.Source, error) { return source.Values(values) })
+}
+
 // Parquet is a query on Parquet files: files, patterns such as "sales/*.parquet", and folders
 // with all Parquet files below them. The first file's columns are those of the query; every
 // file must have them. Folders named key=value add a column for each key. Only the columns

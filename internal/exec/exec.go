@@ -109,6 +109,8 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 			return &sorting{stage: base, keys: n.OrderKeys()}, nil
 		}
 		return &once{stage: base, make: top(base, n)}, nil
+	case *plan.AsOf:
+		return &nearest{stage: base, of: n}, nil
 	case *plan.Join:
 		return &joining{stage: base, of: n}, nil
 	}

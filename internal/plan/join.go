@@ -185,17 +185,7 @@ func (j *Join) WithInputs(inputs ...Node) (Node, error) {
 func (j *Join) Options() JoinOptions { return j.options }
 
 // On returns the keys for package join.
-func (j *Join) On() []join.On {
-	list := make([]join.On, len(j.options.Keys))
-	for i, k := range j.options.Keys {
-		if name, ok := k.shared(); ok {
-			list[i] = join.On{Left: name, Right: name}
-		} else {
-			list[i] = join.On{LeftExpr: k.Left, RightExpr: k.Right}
-		}
-	}
-	return list
-}
+func (j *Join) On() []join.On { return joinOns(j.options.Keys) }
 
 // String implements [Node].
 func (j *Join) String() string {
