@@ -22,4 +22,6 @@
 //     reads only keys; into the sides of joins, also by equal keys from one side to the other.
 //     Outer joins whose additional rows a condition rejects become inner ones. Scans get the
 //     conditions to leave out files and row groups; the filters stay.
+//   - prune columns removes columns, expressions, aggregates and windows that nothing above
+//     reads, merges projections that follow each other, and inlines them in groups.
 package plan

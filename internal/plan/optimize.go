@@ -59,6 +59,7 @@ type pass struct {
 var passes = []pass{
 	{"simplify", simplify},
 	{"push filters", pushFilters},
+	{"prune columns", pruneColumns},
 }
 
 // errColumns is the error of a pass that changed the columns of a result.

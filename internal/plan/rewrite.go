@@ -68,3 +68,34 @@ func inputsFirst(root Node) []Node {
 	visit(root)
 	return list
 }
+
+// separate gives each node that reads a scan, or operations that pass rows on, its own, so
+// that these can have the columns and limits of one reader.
+func separate(root Node) (Node, error) {
+	used := map[Node]bool{}
+	done := map[Node]Node{}
+	var apply func(Node) (Node, error)
+	apply = func(n Node) (Node, error) {
+		if made, ok := done[n]; ok && holdsRows(n) {
+			return made, nil
+		}
+		inputs := make([]Node, len(n.Inputs()))
+		for i, input := range n.Inputs() {
+			var err error
+			if inputs[i], err = apply(input); err != nil {
+				return nil, err
+			}
+		}
+		made, err := withInputs(n, inputs...)
+		if err != nil {
+			return nil, err
+		}
+		if scan, ok := made.(*Scan); ok && used[scan] {
+			another := *scan
+			made = &another
+		}
+		used[made], done[n] = true, made
+		return made, nil
+	}
+	return apply(root)
+}
