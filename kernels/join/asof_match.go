@@ -86,8 +86,8 @@ func (r *run) fillAsOf(held *release.Stack, m *matches, options *AsOfOptions) er
 
 // searchAsOf makes the searches that the direction needs.
 func (r *run) searchAsOf(held *release.Stack, n *nearest, s *sortedRows, left *buffer.Buffer, keys []order.Key) error {
-	find := func(to *memory.Slice[uint32], s *sortedRows, values *buffer.Buffer, keys []order.Key, upper bool) error {
-		places, err := s.places(held, values, keys, upper)
+	find := func(to *memory.Slice[uint32], sorted, values *buffer.Buffer, keys []order.Key, upper bool) error {
+		places, err := r.places(held, sorted, values, keys, upper)
 		if err == nil {
 			*to, err = uint32sOf(places)
 		}
@@ -95,12 +95,12 @@ func (r *run) searchAsOf(held *release.Stack, n *nearest, s *sortedRows, left *b
 	}
 	backward, forward := n.direction != Forward, n.direction != Backward
 	if backward && n.notEqual || forward && !n.notEqual {
-		if err := find(&n.low, s, left, keys, false); err != nil {
+		if err := find(&n.low, s.table, left, keys, false); err != nil {
 			return err
 		}
 	}
 	if backward && !n.notEqual || forward && n.notEqual {
-		if err := find(&n.high, s, left, keys, true); err != nil {
+		if err := find(&n.high, s.table, left, keys, true); err != nil {
 			return err
 		}
 	}
@@ -116,14 +116,13 @@ func (r *run) searchAsOf(held *release.Stack, n *nearest, s *sortedRows, left *b
 	if err != nil {
 		return err
 	}
-	s = &sortedRows{run: r, table: bySorted}
 	if backward {
-		if err := find(&n.begin, s, byLeft, by, false); err != nil {
+		if err := find(&n.begin, bySorted, byLeft, by, false); err != nil {
 			return err
 		}
 	}
 	if forward {
-		return find(&n.end, s, byLeft, by, true)
+		return find(&n.end, bySorted, byLeft, by, true)
 	}
 	return nil
 }
@@ -158,7 +157,7 @@ func (r *run) sortUsable(held *release.Stack, m *matches, isSorted bool) (*sorte
 			return nil, nil, err
 		}
 	}
-	s := &sortedRows{run: r, table: table}
+	s := &sortedRows{table: table}
 	sortKeys := keys
 	if isSorted {
 		sortKeys = keys[:len(keys)-1]

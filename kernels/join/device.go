@@ -40,23 +40,22 @@ func (r *run) countOnDevice(m *matches, f form, out op.Buffers) error {
 	return r.launch("pairs", "count_pairs", m.probe, out.Values, m.count, uint32(f), uint64(m.probe))
 }
 
-func (r *run) expandOnDevice(m *matches, ends memory.Slice[int64], p *pairs) error {
+func (r *run) expandOnDevice(m *matches, ends memory.Slice[int64], from int64, p *pairs) error {
 	f, err := r.call.Kernel(&set, "pairs", "expand_pairs")
 	if err != nil {
 		return err
 	}
 	return f.Launch(r.call.Stream, kernels.GridFor(p.rows, tilePairs), device.Dim3{X: threads}, 0,
-		p.probe, p.build, m.first, m.count, m.list, ends, uint64(m.probe), uint64(p.rows))
+		p.probe, p.build, m.first, m.count, m.list, ends, uint64(m.probe), uint64(from), uint64(p.rows))
 }
 
-func (r *run) missingOnDevice(p *pairs, rows memory.Slice[uint32], marks, missing memory.Slice[uint8]) error {
-	if p.rows > 0 {
-		if err := r.launch("pairs", "mark_rows", p.rows, marks, p.build, uint64(p.rows)); err != nil {
-			return err
-		}
-	}
-	n := rows.Len()
-	return r.launch("pairs", "unmarked_rows", (n+63)/64*64, rows, missing, marks, uint64(n))
+func (r *run) markOnDevice(k *marks, p *pairs) error {
+	return r.launch("pairs", "mark_rows", p.rows, k.marked, p.build, uint64(p.rows))
+}
+
+func (r *run) unmarkedOnDevice(k *marks) error {
+	n := k.rows.Len()
+	return r.launch("pairs", "unmarked_rows", (n+63)/64*64, k.rows, k.missing, k.marked, uint64(n))
 }
 
 func (r *run) runsOnDevice(m *matches, probe, ends memory.Slice[uint32]) error {

@@ -21,6 +21,11 @@
 // have to be cast to one type first. A null key matches nothing, unless Options.NullsEqual
 // is set. Then null matches null.
 //
+// # Parts
+//
+// [Build] prepares a right table once for any number of left tables, such as the batches of a
+// stream. [Batches] yields a result in parts, also one that exceeds the memory or [MaxPairs].
+//
 // # Nearest keys
 //
 // [AsOf] finds for each left row the right row with the nearest key in a direction, such as

@@ -29,6 +29,24 @@ var operations = map[string]struct {
 	"as of": {"float64", func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error) {
 		return join.AsOf(ctx, a, b, join.On{Left: "v", Right: "v"}, join.AsOfOptions{By: join.Using("k0"), Direction: join.Nearest})
 	}},
+	"index": {"mixed", func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error) {
+		ix, err := join.Build(ctx, a.Schema(), b, join.Using("k0", "k1"), join.Options{Kind: join.Left})
+		if err != nil {
+			return nil, err
+		}
+		made, err := ix.Probe(ctx, a)
+		return made, errors.Join(err, ix.Release())
+	}},
+	"batches": {"int64", func(ctx context.Context, a, b *buffer.Buffer) (last interface{ Release() error }, err error) {
+		last = (*buffer.Buffer)(nil)
+		for part, err := range join.Batches(ctx, a, b, join.Using("k0"), join.Options{Kind: join.Full, MaxRows: 9}) {
+			if err = errors.Join(err, last.Release()); err != nil {
+				return nil, errors.Join(err, part.Release())
+			}
+			last = part
+		}
+		return last, nil
+	}},
 	"rows": {"int64", func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error) {
 		left, right, err := join.Rows(ctx, a, b, join.Using("k0"), join.Options{Kind: join.Full})
 		return left, errors.Join(err, right.Release())

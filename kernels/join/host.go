@@ -62,8 +62,8 @@ func (r *run) countOnHost(m *matches, f form, out op.Buffers) error {
 	})
 }
 
-// expandOnHost writes the pairs that end at ends.
-func (r *run) expandOnHost(m *matches, ends memory.Slice[int64], p *pairs) error {
+// expandOnHost writes pairs from a number on. The pairs of each row end at ends.
+func (r *run) expandOnHost(m *matches, ends memory.Slice[int64], skipped int64, p *pairs) error {
 	end, endErr := ends.Host()
 	first, firstErr := m.first.Host()
 	count, countErr := m.count.Host()
@@ -74,39 +74,49 @@ func (r *run) expandOnHost(m *matches, ends memory.Slice[int64], p *pairs) error
 		return err
 	}
 	return r.each(p.rows, func(from, to int) {
-		row := sort.Search(len(end), func(i int) bool { return end[i] > int64(from) })
-		for at := int64(from); at < int64(to); row++ {
+		at, stop := skipped+int64(from), skipped+int64(to)
+		row := sort.Search(len(end), func(i int) bool { return end[i] > at })
+		for ; at < stop; row++ {
 			begin := int64(0)
 			if row > 0 {
 				begin = end[row-1]
 			}
-			for ; at < min(end[row], int64(to)); at++ {
-				probe[at], build[at] = uint32(row), noRow
+			for ; at < min(end[row], stop); at++ {
+				found := uint32(noRow)
 				if match := uint32(at - begin); match < count[row] {
-					build[at] = first[row] + match
+					found = first[row] + match
 					if len(list) > 0 {
-						build[at] = list[build[at]]
+						found = list[found]
 					}
 				}
+				probe[at-skipped], build[at-skipped] = uint32(row), found
 			}
 		}
 	})
 }
 
-// missingOnHost writes all numbers of rows of the build side, and a bit for each that no
-// pair has. marks is zero.
-func (r *run) missingOnHost(p *pairs, rows memory.Slice[uint32], marks, missing memory.Slice[uint8]) error {
+// markOnHost marks the rows that pairs have.
+func markOnHost(k *marks, p *pairs) error {
 	build, buildErr := p.build.Host()
-	numbers, numbersErr := rows.Host()
-	marked, marksErr := marks.Host()
-	bits, bitsErr := missing.Host()
-	if err := errors.Join(buildErr, numbersErr, marksErr, bitsErr); err != nil {
+	marked, err := k.marked.Host()
+	if err := errors.Join(buildErr, err); err != nil {
 		return err
 	}
 	for _, row := range build[:p.rows] {
 		if row != noRow {
 			marked[row] = 1
 		}
+	}
+	return nil
+}
+
+// unmarkedOnHost writes all numbers, and a bit for each row without a mark.
+func unmarkedOnHost(k *marks) error {
+	numbers, numbersErr := k.rows.Host()
+	marked, markedErr := k.marked.Host()
+	bits, bitsErr := k.missing.Host()
+	if err := errors.Join(numbersErr, markedErr, bitsErr); err != nil {
+		return err
 	}
 	clear(bits)
 	for i := range numbers {

@@ -5,9 +5,9 @@ import (
 
 	"github.com/apache/arrow/go/v17/arrow"
 
-	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/kernels/window"
 	"github.com/gpuframe/gpuframe/memory"
@@ -34,6 +34,8 @@ type pairs struct {
 	probe, build memory.Slice[uint32]
 	rows         int
 	block        *memory.Block
+	// held is the table that the pairs are in, if they are not in the block.
+	held release.Stack
 }
 
 // Release releases the memory.
@@ -41,7 +43,7 @@ func (p *pairs) Release() error {
 	if p == nil {
 		return nil
 	}
-	return p.block.Release()
+	return errors.Join(p.block.Release(), p.held.Release())
 }
 
 // newPairs allocates pairs. The caller releases them.
@@ -56,22 +58,52 @@ func (r *run) newPairs(rows int) (*pairs, error) {
 // expand makes pairs of matches, and leaves room for extra ones behind them. The caller
 // releases them.
 func (r *run) expand(m *matches, f form, extra int) (*pairs, error) {
-	if m.probe == 0 {
-		p, err := r.newPairs(extra)
-		if err == nil {
-			p.rows = 0
-		}
-		return p, err
-	}
-	ends, err := r.ends(m, f)
+	s, err := r.sequence(m, f)
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.expandTo(m, ends, extra)
-	if err = errors.Join(err, ends.Release()); err != nil {
-		return nil, errors.Join(err, p.Release())
+	p, err := func() (*pairs, error) {
+		if limit := r.options.limit(); s.total > limit {
+			return nil, &TooManyRowsError{s.total, limit}
+		}
+		return r.expandPart(s, 0, int(s.total), extra)
+	}()
+	return release.OnError(p, err, s.Release())
+}
+
+// sequence is all pairs of matches in order, which are made in parts.
+type sequence struct {
+	matches *matches
+	// ends is the number of pairs of the rows up to each row of the probe side, as int64.
+	// It is nil without rows.
+	ends *column.Column
+	// total is the number of pairs.
+	total int64
+}
+
+// Release releases the numbers of pairs, not the matches.
+func (s *sequence) Release() error { return s.ends.Release() }
+
+// sequence counts the pairs of matches. It waits for their number. The caller releases it.
+func (r *run) sequence(m *matches, f form) (*sequence, error) {
+	s := &sequence{matches: m}
+	if m.probe == 0 {
+		return s, nil
 	}
-	return p, nil
+	var err error
+	if s.ends, err = r.ends(m, f); err != nil {
+		return nil, err
+	}
+	numbers, err := column.Elements[int64](s.ends)
+	var total [1]int64
+	if err == nil {
+		err = numbers.DownloadRange(r.call.Context(), r.call.Stream, m.probe-1, total[:])
+	}
+	if err != nil {
+		return nil, errors.Join(err, s.Release())
+	}
+	s.total = total[0]
+	return s, nil
 }
 
 // ends returns the number of pairs of the rows up to each row of the probe side, as int64.
@@ -88,37 +120,24 @@ func (r *run) ends(m *matches, f form) (*column.Column, error) {
 		return nil, err
 	}
 	ends, err := window.CumulativeSum(r.call.Context(), counts, window.Options{Options: r.scratch()})
-	if err = errors.Join(err, counts.Release()); err != nil {
-		return nil, errors.Join(err, ends.Release())
-	}
-	return ends, nil
+	return release.OnError(ends, err, counts.Release())
 }
 
-func (r *run) expandTo(m *matches, ends *column.Column, extra int) (*pairs, error) {
-	numbers, err := column.Elements[int64](ends)
+// expandPart makes n pairs from a number on, with room for extra ones behind them. The
+// caller releases them.
+func (r *run) expandPart(s *sequence, from int64, n, extra int) (*pairs, error) {
+	p, err := r.newPairs(n + extra)
 	if err != nil {
 		return nil, err
 	}
-	var total [1]int64
-	if err := numbers.DownloadRange(r.call.Context(), r.call.Stream, m.probe-1, total[:]); err != nil {
-		return nil, err
+	if p.rows = n; n == 0 {
+		return p, nil
 	}
-	if limit := r.options.limit(); total[0] > limit {
-		return nil, &TooManyRowsError{total[0], limit}
-	}
-	n := int(total[0])
-	p, err := r.newPairs(n + extra)
-	if err != nil || n == 0 {
-		if err == nil {
-			p.rows = 0
-		}
-		return p, err
-	}
-	p.rows = n
-	if r.call.OnHost() {
-		err = r.expandOnHost(m, numbers, p)
-	} else {
-		err = r.expandOnDevice(m, numbers, p)
+	ends, err := column.Elements[int64](s.ends)
+	if err == nil && r.call.OnHost() {
+		err = r.expandOnHost(s.matches, ends, from, p)
+	} else if err == nil {
+		err = r.expandOnDevice(s.matches, ends, from, p)
 	}
 	if err != nil {
 		return nil, errors.Join(err, p.Release())
@@ -132,69 +151,40 @@ func (r *run) appendUnmatched(p *pairs, build int) error {
 	if build == 0 {
 		return nil
 	}
-	block, slices, err := r.call.Scratch(4*uint64(build), uint64(build), op.BitmapBytes(build))
+	k, err := r.newMarks(build)
 	if err != nil {
 		return err
 	}
-	err = r.appendMissing(p, build, slices[0], slices[1], slices[2])
-	return errors.Join(err, block.Release())
+	err = func() error {
+		if err := r.mark(k, p); err != nil {
+			return err
+		}
+		left, err := r.unmarked(k)
+		if err != nil {
+			return err
+		}
+		return errors.Join(r.appendRows(p, left), left.Release())
+	}()
+	return errors.Join(err, k.block.Release())
 }
 
-// appendMissing marks the rows that pairs have, and filters the numbers of all others.
-func (r *run) appendMissing(p *pairs, build int, numbers, marks, missing memory.Slice[uint8]) error {
-	if err := marks.Fill(r.call.Stream, 0); err != nil {
-		return err
-	}
-	rows, err := memory.Reinterpret[uint32](numbers)
-	if err != nil {
-		return err
-	}
-	if r.call.OnHost() {
-		err = errors.Join(r.settle(), r.missingOnHost(p, rows, marks, missing))
-	} else {
-		err = r.missingOnDevice(p, rows, marks, missing)
-	}
-	if err != nil {
-		return err
-	}
-	all, err := selection.RowNumbers(rows, nil)
-	if err != nil {
-		return err
-	}
-	mask, err := column.New(column.Data{Type: arrow.FixedWidthTypes.Boolean, Length: build, Buffers: []column.Bytes{{}, missing}, Manager: r.call.Manager})
-	if err != nil {
-		return errors.Join(err, all.Release())
-	}
-	left, err := selection.FilterColumn(r.call.Context(), all, mask, r.scratch())
-	if err = errors.Join(err, all.Release(), mask.Release()); err != nil {
-		return errors.Join(err, left.Release())
-	}
-	err = r.appendRows(p, left)
-	return errors.Join(err, left.Release())
-}
-
-// appendRows appends pairs of noRow and the rows of a table of one column of numbers.
-func (r *run) appendRows(p *pairs, table *buffer.Buffer) error {
-	n64, err := table.NumRows(r.call.Context())
-	n := int(n64)
-	if err != nil || n == 0 {
-		return err
-	}
-	if total, limit := int64(p.rows)+n64, r.options.limit(); total > limit {
+// appendRows appends pairs of noRow and numbers of rows.
+func (r *run) appendRows(p *pairs, rows *column.Column) error {
+	n := rows.Len()
+	if total, limit := int64(p.rows)+int64(n), r.options.limit(); total > limit {
 		return &TooManyRowsError{total, limit}
 	}
-	numbers, err := uint32sOf(table.Column(0))
-	if err != nil {
-		return err
+	if n == 0 {
+		return nil
 	}
-	from, fromErr := numbers.Slice(0, n)
+	numbers, numbersErr := uint32sOf(rows)
 	build, buildErr := p.build.Slice(p.rows, p.rows+n)
 	probe, probeErr := p.probe.Slice(p.rows, p.rows+n)
-	if err := errors.Join(fromErr, buildErr, probeErr); err != nil {
+	if err := errors.Join(numbersErr, buildErr, probeErr); err != nil {
 		return err
 	}
 	p.rows += n
-	return errors.Join(build.CopyFrom(r.call.Stream, from), probe.Fill(r.call.Stream, noRow))
+	return errors.Join(build.CopyFrom(r.call.Stream, numbers), probe.Fill(r.call.Stream, noRow))
 }
 
 // numbers returns the first rows of a slice of pairs as a column. The caller releases it.

@@ -31,15 +31,21 @@ func joinRows(ctx context.Context, left, right *buffer.Buffer, on []On, options 
 	}
 	j, err := r.pairs()
 	if err == nil {
-		leftRows, err = r.rowNumbers(j, j.left, j.leftMissing)
-	}
-	if err == nil && !options.Kind.leftOnly() {
-		rightRows, err = r.rowNumbers(j, j.right, j.rightMissing)
+		leftRows, rightRows, err = r.bothNumbers(j)
 	}
 	if err = errors.Join(err, j.Release(), r.close()); err != nil {
 		return nil, nil, errors.Join(err, leftRows.Release(), rightRows.Release())
 	}
 	return leftRows, rightRows, nil
+}
+
+// bothNumbers returns the numbers of the rows of both sides. After an error one may be
+// there.
+func (r *run) bothNumbers(j *joined) (left, right *column.Column, err error) {
+	if left, err = r.rowNumbers(j, j.left, j.leftMissing); err == nil && !r.options.Kind.leftOnly() {
+		right, err = r.rowNumbers(j, j.right, j.rightMissing)
+	}
+	return left, right, err
 }
 
 // rowNumbers returns numbers of rows as int64. noRow is null.

@@ -20,7 +20,10 @@ type run struct {
 	left, right         *buffer.Buffer
 	leftKeys, rightKeys []*column.Column
 	result              result
-	held                release.Stack
+	// kept is set for a build side that stays behind the call: its memory has the tag of
+	// results.
+	kept bool
+	held release.Stack
 }
 
 // begin prepares a join up to the keys. The caller closes the run.
@@ -58,13 +61,7 @@ func (r *run) open(ctx context.Context, left, right *buffer.Buffer, on, shared [
 	if r.options.Manager == nil {
 		r.options.Manager = left.Manager()
 	}
-	var columns []*column.Column
-	for _, table := range []*buffer.Buffer{r.left, r.right} {
-		for i := range table.NumColumns() {
-			columns = append(columns, table.Column(i))
-		}
-	}
-	if r.call, err = op.Begin(ctx, r.options.Options, columns...); err != nil {
+	if r.call, err = op.Begin(ctx, r.options.Options, append(columnsOf(r.left), columnsOf(r.right)...)...); err != nil {
 		return err
 	}
 	keys, err := keysOf(ctx, r.left, r.right, on, r.scratch())
@@ -112,6 +109,14 @@ func (r *run) settle() error {
 // ends.
 func (r *run) scratch() kernels.Options {
 	return kernels.Options{Stream: r.call.Stream, Manager: r.call.Manager, Tag: op.ScratchTag}
+}
+
+// building are the options of operators with results that the build side holds.
+func (r *run) building() kernels.Options {
+	if r.kept {
+		return r.resultOptions()
+	}
+	return r.scratch()
 }
 
 func (r *run) resultOptions() kernels.Options {

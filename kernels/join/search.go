@@ -14,46 +14,11 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
-// search finds matches of keys of any type with an order: the build side is sorted, and
-// the rows that are equal to a row of the probe side are between two searches.
-func (r *run) search(probe, build []*column.Column) (*matches, error) {
-	var held release.Stack
-	m, err := func() (*matches, error) {
-		built, keys, err := r.keyTable(&held, build)
-		if err != nil {
-			return nil, err
-		}
-		probed, _, err := r.keyTable(&held, probe)
-		if err != nil {
-			return nil, err
-		}
-		s, err := r.sorted(&held, built, keys)
-		if err != nil {
-			return nil, err
-		}
-		low, err := s.places(&held, probed, keys, false)
-		if err != nil {
-			return nil, err
-		}
-		high, err := s.places(&held, probed, keys, true)
-		if err != nil {
-			return nil, err
-		}
-		valid, err := r.validKeys(&held, probed)
-		if err != nil {
-			return nil, err
-		}
-		return r.between(low, high, valid, s)
-	}()
-	return release.OnError(m, err, held.Release())
-}
-
 // keyTable returns a table of keys, which held releases.
 func (r *run) keyTable(held *release.Stack, columns []*column.Column) (*buffer.Buffer, []order.Key, error) {
-	names, keys := make([]string, len(columns)), make([]order.Key, len(columns))
+	keys, names := orderKeys(len(columns)), make([]string, len(columns))
 	for i := range columns {
-		names[i] = fmt.Sprint("key ", i)
-		keys[i].Column = names[i]
+		names[i] = keys[i].Column
 	}
 	table, err := tableOf(names, columns, buffer.Rows{Count: int64(columns[0].Len())})
 	if err == nil {
@@ -62,9 +27,17 @@ func (r *run) keyTable(held *release.Stack, columns []*column.Column) (*buffer.B
 	return table, keys, err
 }
 
+// orderKeys returns the keys of such a table.
+func orderKeys(n int) []order.Key {
+	keys := make([]order.Key, n)
+	for i := range keys {
+		keys[i].Column = fmt.Sprint("key ", i)
+	}
+	return keys
+}
+
 // sortedRows are the rows of a table in the order of keys.
 type sortedRows struct {
-	run   *run
 	table *buffer.Buffer
 	// rows are the numbers of the rows, as uint32.
 	rows *column.Column
@@ -72,23 +45,23 @@ type sortedRows struct {
 
 // sorted sorts a table. Rows with equal keys keep their order.
 func (r *run) sorted(held *release.Stack, table *buffer.Buffer, keys []order.Key) (*sortedRows, error) {
-	rows, err := order.Indices(r.call.Context(), table, keys, r.scratch())
+	rows, err := order.Indices(r.call.Context(), table, keys, r.building())
 	if err != nil {
 		return nil, err
 	}
 	held.Add(rows)
-	made, err := selection.TakeWith(r.call.Context(), table, rows, selection.TakeOptions{Options: r.scratch(), Bounds: selection.Trust, Distinct: true})
+	made, err := selection.TakeWith(r.call.Context(), table, rows, selection.TakeOptions{Options: r.building(), Bounds: selection.Trust, Distinct: true})
 	if err != nil {
 		return nil, err
 	}
 	held.Add(made)
-	return &sortedRows{run: r, table: made, rows: rows}, nil
+	return &sortedRows{table: made, rows: rows}, nil
 }
 
 // places returns, for each row of values, the number of sorted rows before it, as uint32.
 // If upper is set these include equal rows.
-func (s *sortedRows) places(held *release.Stack, values *buffer.Buffer, keys []order.Key, upper bool) (*column.Column, error) {
-	found, err := order.Search(s.run.call.Context(), s.table, values, keys, order.SearchOptions{Options: s.run.scratch(), Upper: upper, Unchecked: true})
+func (r *run) places(held *release.Stack, sorted, values *buffer.Buffer, keys []order.Key, upper bool) (*column.Column, error) {
+	found, err := order.Search(r.call.Context(), sorted, values, keys, order.SearchOptions{Options: r.scratch(), Upper: upper, Unchecked: true})
 	if err == nil {
 		held.Add(found)
 	}

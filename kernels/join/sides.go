@@ -3,6 +3,8 @@ package join
 import (
 	"errors"
 
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -35,6 +37,11 @@ func (r *run) pairs() (*joined, error) {
 	if err != nil {
 		return nil, err
 	}
+	return r.pairsOf(m, probesRight)
+}
+
+// pairsOf makes the rows of the result of matches, which it releases.
+func (r *run) pairsOf(m *matches, probesRight bool) (*joined, error) {
 	if !r.options.Where.IsZero() {
 		refined, err := r.refine(m, probesRight)
 		if err = errors.Join(err, m.Release()); err != nil {
@@ -61,47 +68,72 @@ func (r *run) match(probesRight bool) (*matches, error) {
 	case probe == 0 || build == 0:
 		return r.everything(probe, 0)
 	}
-	if m, err := r.hash(probeKeys, buildKeys); m != nil || err != nil {
-		return m, err
+	e, err := r.newEncoding([2][]*column.Column{probeKeys, buildKeys})
+	if err != nil {
+		return nil, err
 	}
-	return r.search(probeKeys, buildKeys)
+	b, err := r.buildSide(e, buildKeys)
+	if err != nil {
+		return nil, errors.Join(err, e.Release())
+	}
+	m, err := r.probeSide(b, e, probeKeys)
+	if err != nil {
+		return nil, errors.Join(err, b.Release(), e.Release())
+	}
+	m.held.Add(b) // its list
+	return release.OnError(m, e.Release())
+}
+
+// roles are the parts that the kind gives to the probe and the build side.
+type roles struct {
+	probesRight bool
+	form        form
+	// keepsProbe and keepsBuild report whether rows without a match are in the result.
+	keepsProbe, keepsBuild bool
+	// build is the number of rows of the build side.
+	build int
+}
+
+func (r *run) roles(probesRight bool) roles {
+	kind := r.options.Kind
+	o := roles{probesRight: probesRight, keepsProbe: kind.keepsLeft(), keepsBuild: kind.keepsRight(), build: rowsOf(r.right)}
+	if probesRight {
+		o.keepsProbe, o.keepsBuild, o.build = o.keepsBuild, o.keepsProbe, rowsOf(r.left)
+	}
+	switch {
+	case kind == Semi:
+		o.form = anyMatch
+	case kind == Anti:
+		o.form = noMatch
+	case o.keepsProbe:
+		o.form = everyMatchOrNone
+	}
+	return o
+}
+
+// sides returns pairs, which it owns, as left and right rows.
+func (o roles) sides(p *pairs) *joined {
+	j := &joined{left: p.probe, right: p.build, pairs: p, leftMissing: o.keepsBuild, rightMissing: o.keepsProbe}
+	if o.probesRight {
+		j.left, j.right, j.leftMissing, j.rightMissing = p.build, p.probe, o.keepsProbe, o.keepsBuild
+	}
+	return j
 }
 
 // joined makes the pairs of the kind.
 func (r *run) joined(m *matches, probesRight bool) (*joined, error) {
-	kind := r.options.Kind
-	keepsProbe, keepsBuild := kind.keepsLeft(), kind.keepsRight()
-	if probesRight {
-		keepsProbe, keepsBuild = keepsBuild, keepsProbe
+	o, extra := r.roles(probesRight), 0
+	if o.keepsBuild {
+		extra = o.build
 	}
-	form, extra := everyMatch, 0
-	switch {
-	case kind == Semi:
-		form = anyMatch
-	case kind == Anti:
-		form = noMatch
-	case keepsProbe:
-		form = everyMatchOrNone
-	}
-	build := rowsOf(r.right)
-	if probesRight {
-		build = rowsOf(r.left)
-	}
-	if keepsBuild {
-		extra = build
-	}
-	p, err := r.expand(m, form, extra)
+	p, err := r.expand(m, o.form, extra)
 	if err != nil {
 		return nil, err
 	}
-	if keepsBuild {
-		if err := r.appendUnmatched(p, build); err != nil {
+	if o.keepsBuild {
+		if err := r.appendUnmatched(p, o.build); err != nil {
 			return nil, errors.Join(err, p.Release())
 		}
 	}
-	j := &joined{left: p.probe, right: p.build, pairs: p, leftMissing: keepsBuild, rightMissing: keepsProbe}
-	if probesRight {
-		j.left, j.right, j.leftMissing, j.rightMissing = p.build, p.probe, keepsProbe, keepsBuild
-	}
-	return j, nil
+	return o.sides(p), nil
 }

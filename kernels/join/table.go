@@ -59,7 +59,11 @@ func (r *run) build(w *words, any bool) (*table, error) {
 }
 
 func (r *run) fillTable(t *table, w *words, any bool) error {
-	block, slices, err := r.call.Scratch(16 * (t.size + 1))
+	allocate := r.call.Scratch
+	if r.kept {
+		allocate = r.call.Allocate
+	}
+	block, slices, err := allocate(16 * (t.size + 1))
 	if err != nil {
 		return err
 	}
@@ -118,7 +122,7 @@ func (r *run) sortSlots(t *table, slotOf memory.Slice[uint32]) error {
 	if err = errors.Join(err, numbers.Release()); err != nil {
 		return errors.Join(err, slots.Release())
 	}
-	list, err := order.Indices(r.call.Context(), slots, []order.Key{{Column: "slot"}}, r.scratch())
+	list, err := order.Indices(r.call.Context(), slots, []order.Key{{Column: "slot"}}, r.building())
 	if err = errors.Join(err, slots.Release()); err != nil {
 		return errors.Join(err, list.Release())
 	}
@@ -148,40 +152,4 @@ func (r *run) probe(t *table, w *words) (*matches, error) {
 		return nil, errors.Join(err, m.Release())
 	}
 	return m, nil
-}
-
-// hash finds matches by a hash table, or returns nil if the keys have no words.
-func (r *run) hash(probe, build []*column.Column) (*matches, error) {
-	if build[0].Len() > mostBuilt {
-		return nil, nil
-	}
-	e, err := r.newEncoding([2][]*column.Column{probe, build})
-	if err != nil || e == nil {
-		return nil, err
-	}
-	var held release.Stack
-	held.Add(e)
-	m, err := func() (*matches, error) {
-		built, err := r.words(e, 1, build)
-		if err != nil {
-			return nil, err
-		}
-		held.Add(built)
-		t, err := r.build(built, r.options.Kind.leftOnly() && r.options.Where.IsZero())
-		if err != nil {
-			return nil, err
-		}
-		probed, err := r.words(e, 0, probe)
-		if err != nil {
-			return nil, errors.Join(err, t.Release())
-		}
-		held.Add(probed)
-		m, err := r.probe(t, probed)
-		if err != nil {
-			return nil, errors.Join(err, t.Release())
-		}
-		m.held.Add(t) // its list
-		return m, nil
-	}()
-	return release.OnError(m, err, held.Release())
 }

@@ -20,29 +20,17 @@ import (
 // unify returns two keys as columns of one type, in which values are equal exactly if the
 // keys' values are. The caller releases them.
 func unify(ctx context.Context, a, b *column.Column, options kernels.Options) (x, y *column.Column, err error) {
-	options.Tag = op.ScratchTag
-	if arrow.TypeEqual(a.Type(), b.Type()) {
-		return a, b, errors.Join(a.Retain(), b.Retain())
-	}
-	if x, err = dictionary.Decode(ctx, a, options); err != nil {
+	of, err := commonType(a.Type(), b.Type())
+	if err != nil {
 		return nil, nil, err
 	}
-	if y, err = dictionary.Decode(ctx, b, options); err != nil {
+	if x, err = convert(ctx, a, of, options); err != nil {
+		return nil, nil, err
+	}
+	if y, err = convert(ctx, b, of, options); err != nil {
 		return nil, nil, errors.Join(err, x.Release())
 	}
-	of, err := commonType(x.Type(), y.Type())
-	if err != nil {
-		return nil, nil, errors.Join(err, x.Release(), y.Release())
-	}
-	left, err := convert(ctx, x, of, options)
-	if err = errors.Join(err, x.Release()); err != nil {
-		return nil, nil, errors.Join(err, left.Release(), y.Release())
-	}
-	right, err := convert(ctx, y, of, options)
-	if err = errors.Join(err, y.Release()); err != nil {
-		return nil, nil, errors.Join(err, left.Release(), right.Release())
-	}
-	return left, right, nil
+	return x, y, nil
 }
 
 // family is a set of types with values that can be equal across the types.
@@ -149,15 +137,27 @@ func commonInteger(a, b arrow.DataType) arrow.DataType {
 	return &arrow.Decimal128Type{Precision: 20}
 }
 
-// convert returns a column in a type of its family. The caller releases it.
+// convert returns a column in a type of its family, or of the values of its dictionary. The
+// caller releases it.
 func convert(ctx context.Context, c *column.Column, to arrow.DataType, options kernels.Options) (*column.Column, error) {
-	switch {
-	case arrow.TypeEqual(c.Type(), to):
+	options.Tag = op.ScratchTag
+	if arrow.TypeEqual(c.Type(), to) {
 		return c, c.Retain()
-	case familyOf(to) == texts || familyOf(to) == binaries:
-		return widened(ctx, c, to, options)
 	}
-	return cast(ctx, c, to, options)
+	plain, err := dictionary.Decode(ctx, c, options)
+	if err != nil {
+		return nil, err
+	}
+	made := plain
+	switch {
+	case arrow.TypeEqual(plain.Type(), to):
+		return plain, nil
+	case familyOf(to) == texts || familyOf(to) == binaries:
+		made, err = widened(ctx, plain, to, options)
+	default:
+		made, err = cast(ctx, plain, to, options)
+	}
+	return release.OnError(made, err, plain.Release())
 }
 
 func cast(ctx context.Context, c *column.Column, to arrow.DataType, options kernels.Options) (*column.Column, error) {

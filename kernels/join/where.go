@@ -25,6 +25,16 @@ func (r *run) refine(m *matches, probesRight bool) (*matches, error) {
 }
 
 func (r *run) refinePairs(held *release.Stack, m *matches, p *pairs, probesRight bool) (*matches, error) {
+	kept, err := r.keptPairs(held, p, probesRight)
+	if err != nil {
+		return nil, err
+	}
+	return r.matchesOf(m, kept)
+}
+
+// keptPairs returns the pairs for which the condition is true, as columns of both sides. It
+// waits for their number.
+func (r *run) keptPairs(held *release.Stack, p *pairs, probesRight bool) (*buffer.Buffer, error) {
 	probe, err := p.numbers(p.probe)
 	if err != nil {
 		return nil, err
@@ -58,11 +68,10 @@ func (r *run) refinePairs(held *release.Stack, m *matches, p *pairs, probesRight
 		return nil, err
 	}
 	exact, err := kept.Slice(0, n)
-	if err != nil {
-		return nil, err
+	if err == nil {
+		held.Add(exact)
 	}
-	held.Add(exact)
-	return r.matchesOf(m, exact)
+	return exact, err
 }
 
 // condition evaluates the condition for pairs of rows.

@@ -41,6 +41,9 @@ type encoding struct {
 
 // Release releases the columns of the plans.
 func (e *encoding) Release() error {
+	if e == nil {
+		return nil
+	}
 	var failures []error
 	for _, p := range e.plans {
 		if p != nil {
@@ -52,18 +55,23 @@ func (e *encoding) Release() error {
 
 // newEncoding returns the encoding of keys, or nil if they do not fit 64 bits.
 func (r *run) newEncoding(keys [2][]*column.Column) (*encoding, error) {
-	if r.isRaw(keys) {
-		return &encoding{raw: true}, nil
-	}
-	for _, c := range keys[0] {
-		if c.NumChildren() > 0 {
-			return nil, nil // fields of structs have nulls of their own
+	nullable := false
+	for _, side := range keys {
+		for _, c := range side {
+			nullable = nullable || op.Nullable(c)
 		}
 	}
+	nullable = nullable && r.options.NullsEqual
+	if isRaw(keys[0], nullable) {
+		return &encoding{raw: true}, nil
+	}
 	e := &encoding{}
-	sources, err := r.sources(keys)
-	if err != nil || sources[0] == nil {
-		return nil, err
+	var sources [2][]rowkey.Source
+	for side := range keys {
+		var err error
+		if sources[side], err = sourcesOf(keys[side], nullable); err != nil || sources[side] == nil {
+			return nil, errors.Join(err, rowkey.Release(sources[0]))
+		}
 	}
 	for side := range sources {
 		e.plans[side] = rowkey.NewPlan(sources[side])
@@ -73,46 +81,68 @@ func (r *run) newEncoding(keys [2][]*column.Column) (*encoding, error) {
 			return nil, errors.Join(err, e.Release())
 		}
 	}
-	if !e.plans[0].Exact() || e.plans[0].Bits() > rowkey.WordBits || e.plans[0].Bits() == 0 {
+	if !fits(e.plans[0]) {
 		return nil, e.Release()
 	}
 	return e, nil
 }
 
-// isRaw reports whether the only key is an integer of 4 or 8 bytes.
-func (r *run) isRaw(keys [2][]*column.Column) bool {
-	if len(keys[0]) != 1 {
+// oneSided returns the encoding of the keys of one table, for tables of unknown values on
+// the other side: nil if values of these types do not fit 64 bits. The types of the keys
+// are those of all tables.
+func (r *run) oneSided(side int, keys []*column.Column) (*encoding, error) {
+	nullable := r.options.NullsEqual
+	if isRaw(keys, nullable) {
+		return &encoding{raw: true}, nil
+	}
+	sources, err := sourcesOf(keys, nullable)
+	if err != nil || sources == nil {
+		return nil, err
+	}
+	e := &encoding{}
+	e.plans[side] = rowkey.NewPlan(sources)
+	if !fits(e.plans[side]) {
+		return nil, e.Release()
+	}
+	return e, nil
+}
+
+// fits reports whether the words of a plan are numbers of at most 64 bits.
+func fits(p *rowkey.Plan) bool { return p.Exact() && p.Bits() > 0 && p.Bits() <= rowkey.WordBits }
+
+// isRaw reports whether the only key is an integer of 4 or 8 bytes, and null is no value.
+func isRaw(keys []*column.Column, nullable bool) bool {
+	if len(keys) != 1 || nullable {
 		return false
 	}
-	l, err := layout.Of(keys[0][0].Type())
+	l, err := layout.Of(keys[0].Type())
 	if err != nil || l.Kind != layout.Fixed || l.Width != 4 && l.Width != 8 {
 		return false
 	}
 	class := l.Stored()
-	nullable := op.Nullable(keys[0][0]) || op.Nullable(keys[1][0])
-	return (class == layout.Signed || class == layout.Unsigned) && !(nullable && r.options.NullsEqual)
+	return class == layout.Signed || class == layout.Unsigned
 }
 
-// sources returns the sources of the keys of both tables, nil if a key has no words of a
-// fixed length. A null is a value if nulls are equal.
-func (r *run) sources(keys [2][]*column.Column) (sources [2][]rowkey.Source, err error) {
-	for side, columns := range keys {
-		list := make([]rowkey.Key, len(columns))
-		for i, c := range columns {
-			list[i].Column = c
+// sourcesOf returns the sources of keys, nil if a key has no words of a fixed length. A
+// null is a value if nullable is set.
+func sourcesOf(keys []*column.Column, nullable bool) ([]rowkey.Source, error) {
+	list := make([]rowkey.Key, len(keys))
+	for i, c := range keys {
+		if c.NumChildren() > 0 {
+			return nil, nil // fields of structs can be null
 		}
-		if sources[side], err = rowkey.Sources(list); err != nil {
-			return [2][]rowkey.Source{}, errors.Join(err, rowkey.Release(sources[0]))
-		}
+		list[i].Column = c
 	}
-	for i := range sources[0] {
-		a, b := &sources[0][i], &sources[1][i]
-		nullable := r.options.NullsEqual && (a.Nullable || b.Nullable)
-		a.Nullable, b.Nullable = nullable, nullable
-		switch a.Storage {
+	sources, err := rowkey.Sources(list)
+	if err != nil {
+		return nil, err
+	}
+	for i := range sources {
+		sources[i].Nullable = nullable
+		switch sources[i].Storage {
 		case rowkey.Boolean, rowkey.Unsigned, rowkey.Signed, rowkey.Float:
 		default:
-			return [2][]rowkey.Source{}, errors.Join(rowkey.Release(sources[0]), rowkey.Release(sources[1]))
+			return nil, rowkey.Release(sources)
 		}
 	}
 	return sources, nil

@@ -42,20 +42,20 @@ DEVICE u64 row_at(const i64 *ends, u64 low, u64 high, u64 pair) {
     return low;
 }
 
-// expand_pairs writes all pairs, each by one thread, so that the number of matches of a
-// row does not matter. A block finds the rows of its pairs first.
+// expand_pairs writes n pairs from number from on, each by one thread, so that the number of
+// matches of a row does not matter. A block finds the rows of its pairs first.
 KERNEL LAUNCH_BOUNDS(256)
-expand_pairs(u32 *probe, u32 *build, const u32 *first, const u32 *counts, const u32 *list, const i64 *ends, u64 rows, u64 n) {
+expand_pairs(u32 *probe, u32 *build, const u32 *first, const u32 *counts, const u32 *list, const i64 *ends, u64 rows, u64 from, u64 n) {
     __shared__ u64 bounds[2];
     for (u64 begin = (u64)block_in_grid() * tile_pairs; begin < n; begin += (u64)blocks_per_grid() * tile_pairs) {
         const u64 end = begin + tile_pairs < n ? begin + tile_pairs : n;
         if (thread_in_block() < 2)
-            bounds[thread_in_block()] = row_at(ends, 0, rows - 1, thread_in_block() == 0 ? begin : end - 1);
+            bounds[thread_in_block()] = row_at(ends, 0, rows - 1, from + (thread_in_block() == 0 ? begin : end - 1));
         synchronize_block();
         const u64 low = bounds[0], high = bounds[1];
         for (u64 i = begin + thread_in_block(); i < end; i += threads_per_block()) {
-            const u64 row = row_at(ends, low, high, i);
-            const u64 match = i - (row == 0 ? 0 : (u64)ends[row - 1]);
+            const u64 row = row_at(ends, low, high, from + i);
+            const u64 match = from + i - (row == 0 ? 0 : (u64)ends[row - 1]);
             u32 found = no_row;
             if (match < counts[row]) {
                 found = first[row] + (u32)match;

@@ -1,0 +1,235 @@
+package join
+
+import (
+	"context"
+	"errors"
+	"fmt"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+)
+
+// Index is the right table of a join, prepared for any number of left tables of one schema.
+// It holds the table, and a hash table or the sorted keys. All of it counts against the
+// manager's budget. It may be used from several goroutines.
+type Index struct {
+	schema *arrow.Schema
+	on     []On
+	// run has the right table, its keys, and the options.
+	run   *run
+	built *built
+	// encoding is that of the right keys, nil if they are sorted or the join has no keys.
+	encoding *encoding
+}
+
+// Build prepares a right table for joins with left tables of a schema. The kinds are Inner,
+// Left, Semi, Anti and Cross. Results are in [LeftOrder], so the results of the parts of a
+// left table are the parts of its result. MaxRows is the most rows of each result.
+//
+// # Waiting
+//
+// On a GPU Build waits for the number of rows if only the device knows it, and for whether
+// keys occur twice; for keys that do not fit 64 bits as order.Indices does.
+//
+// # Ownership
+//
+// The caller releases the index. The index keeps the memory of the table.
+//
+// # Errors
+//
+// The errors are those of [Tables].
+func Build(ctx context.Context, left *arrow.Schema, right *buffer.Buffer, on []On, options Options) (*Index, error) {
+	made, err := newIndex(ctx, left, right, on, options)
+	if err != nil {
+		return nil, fmt.Errorf("join: build: %w", err)
+	}
+	return made, nil
+}
+
+func newIndex(ctx context.Context, left *arrow.Schema, right *buffer.Buffer, on []On, options Options) (*Index, error) {
+	if options.Kind.keepsRight() {
+		return nil, fmt.Errorf("Kind is %v, but only all left rows together decide which right rows have no match: use Tables: %w", options.Kind, device.ErrInvalidValue)
+	}
+	if err := right.Check(); err != nil {
+		return nil, err
+	}
+	if _, err := schemaOf(left, right.Schema(), on, options); err != nil {
+		return nil, err
+	}
+	options.Order = LeftOrder
+	ix := &Index{schema: left, on: on, run: &run{options: options, kept: true}}
+	if err := ix.build(ctx, right); err != nil {
+		return nil, errors.Join(err, ix.Release())
+	}
+	return ix, nil
+}
+
+// Release releases what the index holds.
+func (ix *Index) Release() error {
+	if ix == nil {
+		return nil
+	}
+	return errors.Join(ix.built.Release(), ix.encoding.Release(), ix.run.close())
+}
+
+func (ix *Index) build(ctx context.Context, right *buffer.Buffer) (err error) {
+	r := ix.run
+	if r.right, err = r.exact(ctx, "right", right); err != nil {
+		return err
+	}
+	if r.options.Manager == nil {
+		r.options.Manager = right.Manager()
+	}
+	if r.result, err = planResult(ix.schema, right.Schema(), ix.on, &r.options); err != nil {
+		return err
+	}
+	if r.call, err = op.Begin(ctx, r.options.Options, columnsOf(r.right)...); err != nil {
+		return err
+	}
+	if r.rightKeys, err = ix.keys(ctx, r, r.right, 1); err != nil || len(ix.on) == 0 || rowsOf(r.right) == 0 {
+		return err
+	}
+	if ix.encoding, err = r.oneSided(1, r.rightKeys); err != nil {
+		return err
+	}
+	ix.built, err = r.buildSide(ix.encoding, r.rightKeys)
+	return errors.Join(err, r.settle())
+}
+
+// keys returns the keys of one side in the types that both sides have. The run releases
+// them.
+func (ix *Index) keys(ctx context.Context, r *run, table *buffer.Buffer, side int) (keys []*column.Column, err error) {
+	for i, pair := range ix.on {
+		key, err := ix.key(ctx, r, table, side, pair)
+		if err != nil {
+			return nil, &KeyError{i, pair, err}
+		}
+		r.held.Add(key)
+		keys = append(keys, key)
+	}
+	return keys, r.settle()
+}
+
+func (ix *Index) key(ctx context.Context, r *run, table *buffer.Buffer, side int, pair On) (*column.Column, error) {
+	a, err := keyType("left", ix.schema, pair.Left, pair.LeftExpr)
+	if err != nil {
+		return nil, err
+	}
+	b, err := keyType("right", ix.run.right.Schema(), pair.Right, pair.RightExpr)
+	if err != nil {
+		return nil, err
+	}
+	name, e := pair.Left, pair.LeftExpr
+	if side == 1 {
+		name, e = pair.Right, pair.RightExpr
+	}
+	plain, err := keyColumn(ctx, [...]string{"left", "right"}[side], table, name, e, r.scratch())
+	if err != nil {
+		return nil, err
+	}
+	made, err := convert(ctx, plain, unifiedType(a, b), r.scratch())
+	return release.OnError(made, err, plain.Release())
+}
+
+// Probe joins a left table with the right one. The stream and the manager are those of the
+// left table. Otherwise it is [Tables]. The caller releases the result.
+func (ix *Index) Probe(ctx context.Context, left *buffer.Buffer) (*buffer.Buffer, error) {
+	var made *buffer.Buffer
+	err := ix.probe(ctx, left, func(r *run, j *joined) (err error) {
+		made, err = r.table(j)
+		return err
+	})
+	if err != nil {
+		return nil, errors.Join(fmt.Errorf("join: probe: %w", err), made.Release())
+	}
+	return made, nil
+}
+
+// Rows returns the numbers of the rows that [Index.Probe] would gather, as [Rows] does.
+func (ix *Index) Rows(ctx context.Context, left *buffer.Buffer) (leftRows, rightRows *column.Column, err error) {
+	err = ix.probe(ctx, left, func(r *run, j *joined) (err error) {
+		leftRows, rightRows, err = r.bothNumbers(j)
+		return err
+	})
+	if err != nil {
+		return nil, nil, errors.Join(fmt.Errorf("join: probe: %w", err), leftRows.Release(), rightRows.Release())
+	}
+	return leftRows, rightRows, nil
+}
+
+// probe finds the pairs of a left table and gives them to use.
+func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*run, *joined) error) error {
+	r := &run{options: ix.run.options, right: ix.run.right, rightKeys: ix.run.rightKeys, result: ix.run.result}
+	err := func() (err error) {
+		if r.left, err = r.exact(ctx, "left", left); err != nil {
+			return err
+		}
+		if !sameColumns(ix.schema, left.Schema()) {
+			return fmt.Errorf("the left table has the schema %v, but the index was built for %v: %w", left.Schema(), ix.schema, buffer.ErrSchema)
+		}
+		options := r.options.Options
+		options.Stream, options.Manager = nil, left.Manager()
+		r.options.Options = options
+		if r.call, err = op.Begin(ctx, options, append(columnsOf(r.left), columnsOf(r.right)...)...); err != nil {
+			return err
+		}
+		if r.leftKeys, err = ix.keys(ctx, r, r.left, 0); err != nil {
+			return err
+		}
+		m, err := ix.matches(r)
+		if err != nil {
+			return err
+		}
+		j, err := r.pairsOf(m, false)
+		if err != nil {
+			return err
+		}
+		return errors.Join(use(r, j), j.Release())
+	}()
+	return errors.Join(err, r.close())
+}
+
+// matches finds the matches of the left rows.
+func (ix *Index) matches(r *run) (*matches, error) {
+	probe, build := rowsOf(r.left), rowsOf(r.right)
+	switch {
+	case r.options.Kind == Cross:
+		return r.everything(probe, build)
+	case probe == 0 || build == 0:
+		return r.everything(probe, 0)
+	case ix.encoding == nil:
+		return r.probeSide(ix.built, nil, r.leftKeys)
+	}
+	e, err := r.oneSided(0, r.leftKeys)
+	if err != nil {
+		return nil, err
+	}
+	m, err := r.probeSide(ix.built, e, r.leftKeys)
+	return release.OnError(m, err, e.Release())
+}
+
+func columnsOf(table *buffer.Buffer) []*column.Column {
+	columns := make([]*column.Column, table.NumColumns())
+	for i := range columns {
+		columns[i] = table.Column(i)
+	}
+	return columns
+}
+
+// sameColumns reports whether two schemas have the same names and types.
+func sameColumns(a, b *arrow.Schema) bool {
+	if a.NumFields() != b.NumFields() {
+		return false
+	}
+	for i, f := range a.Fields() {
+		if g := b.Field(i); f.Name != g.Name || !arrow.TypeEqual(f.Type, g.Type) {
+			return false
+		}
+	}
+	return true
+}
