@@ -18,6 +18,10 @@ import (
 // ErrOpen is wrapped by the error of closing a [Spiller] that still has tables.
 var ErrOpen = errors.New("tables are open")
 
+// ErrOtherManager is wrapped by the error of adding a table with memory of a manager that is not
+// below that of the [Spiller].
+var ErrOtherManager = errors.New("memory of another manager")
+
 // Options configure a [Spiller]. The zero value is right for most programs.
 type Options struct {
 	// HostBudget is the maximum of host memory for spilled tables, in bytes. Zero
@@ -148,7 +152,7 @@ func (t *Table) describe(block *memory.Block) error {
 	if block.External() {
 		t.external = true
 	} else if !below(t.spiller.manager, block.Manager()) {
-		return fmt.Errorf("%v is not memory of the spiller's manager or of one below it: %w", block, device.ErrInvalidValue)
+		return fmt.Errorf("%v is not memory of the spiller's manager or of one below it: %w: %w", block, ErrOtherManager, device.ErrInvalidValue)
 	}
 	t.homes = append(t.homes, home{manager: block.Manager(), stream: block.Stream(), tag: block.Tag(), bytes: block.Bytes()})
 	t.bytes += block.Bytes()

@@ -55,13 +55,25 @@ func isShort(err error) bool {
 }
 
 // held is a sequence of tables that move to host memory while memory is short. A single
-// table stays where it is.
+// table, and tables with memory of another manager, stay where they are.
 type held struct {
 	*stage
 	schema *arrow.Schema
 	first  *buffer.Buffer
-	tables []*spill.Table
+	tables []heldTable
 }
+
+// heldTable is a [spill.Table], or a table that stays where it is.
+type heldTable interface {
+	Acquire(ctx context.Context) (*buffer.Buffer, error)
+	Release() error
+}
+
+// fixed is a table that stays where it is.
+type fixed struct{ *buffer.Buffer }
+
+// Acquire returns the table with another reference.
+func (f fixed) Acquire(context.Context) (*buffer.Buffer, error) { return f.Buffer, f.Retain() }
 
 // hold reads a reader to its end.
 func (s *stage) hold(ctx context.Context, reader buffer.Reader) (*held, error) {
@@ -117,11 +129,16 @@ func (h *held) movable(ctx context.Context, table *buffer.Buffer) error {
 		return errors.Join(err, table.Release())
 	}
 	kept, err := spiller.Add(table)
-	if err != nil {
-		return errors.Join(err, table.Release())
+	switch {
+	case err == nil:
+		h.tables = append(h.tables, kept)
+		return nil
+	case errors.Is(err, spill.ErrOtherManager):
+		// For example tables of the engine, in the query of a tenant.
+		h.tables = append(h.tables, fixed{table})
+		return nil
 	}
-	h.tables = append(h.tables, kept)
-	return nil
+	return errors.Join(err, table.Release())
 }
 
 // acquire returns all tables.
