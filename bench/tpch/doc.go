@@ -11,8 +11,8 @@
 // of Collect and ends when the result is in device memory; a first call, which compiles
 // kernels, is not counted. The memory is that of the query without the tables.
 //
-// bench/tpch/duckdb asks DuckDB the same queries about the same data in the same run, and
-// compares the answers. It is a separate module:
+// bench/tpch/duckdb also runs the queries with DuckDB, on the same data and in the same run,
+// and compares the answers. It is a separate module:
 //
 //	cd bench/tpch/duckdb && go run . -sf 10
 package main

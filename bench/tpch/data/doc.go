@@ -8,7 +8,6 @@
 // rules of the specification (revision 3, section 4.2). The random numbers are others than
 // those of its program dbgen, so answers differ from the ones that it publishes.
 //
-// Every row has random numbers of its own, which depend on the seed, the table and the
-// number of the row. The tables are therefore the same for any number of processors
+// The random numbers of a row depend on the seed, the table and the number of the row. The tables are therefore the same for any number of processors
 // and any size of the records.
 package data

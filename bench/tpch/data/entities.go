@@ -37,7 +37,7 @@ func (g *Generator) supplier(row int64, to *rows) {
 // another one recommendations.
 const reportRows = 2000
 
-// report returns what customers did who are in the comment on a supplier, if there are any.
+// report returns the word that the comment on a supplier has after "Customer", or nothing.
 func (g *Generator) report(row int64) string {
 	block := row / reportRows
 	size := min(reportRows, g.suppliers-block*reportRows)

@@ -69,8 +69,8 @@ func (g *Generator) record(t Table, from, to int64) arrow.Record {
 	return b.NewRecord()
 }
 
-// Records makes a table as records of about so many rows, in the order of the keys. Several
-// goroutines work ahead of the caller, who releases the records.
+// Records makes a table as records of about the given number of rows, in the order of the
+// keys. Several goroutines make the next records. The caller releases each record.
 func (g *Generator) Records(ctx context.Context, t Table, rowsOfRecord int64) iter.Seq2[arrow.Record, error] {
 	return func(yield func(arrow.Record, error) bool) {
 		ctx, cancel := context.WithCancel(ctx)

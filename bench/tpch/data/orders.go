@@ -13,16 +13,16 @@ var (
 	lastDay    = day(1998, time.December, 31)
 )
 
-// order is what an order and its lines have in common.
+// order holds the values of an order that the tables of orders and lines need.
 type order struct {
 	key, customer, day, total int64
 	status                    string
 	lines                     []line
-	// random continues with what only the table of orders has.
+	// random continues with the other columns of the table of orders.
 	random
 }
 
-// line is a line of an order, without what only the table of lines has.
+// line is a line of an order, without the columns that the order does not depend on.
 type line struct {
 	part, supplier, quantity, price, discount, tax int64
 	shipped, committed, received                   int64

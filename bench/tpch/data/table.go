@@ -31,8 +31,8 @@ const (
 	streamComplaints
 )
 
-// Types of columns. Keys are int32, but for those of orders, of which there are more than
-// 2³¹ at large scale factors.
+// Types of columns. Keys are int32, except those of orders, which exceed 2³¹ at large scale
+// factors.
 var (
 	small   = arrow.PrimitiveTypes.Int32
 	large   = arrow.PrimitiveTypes.Int64
@@ -41,13 +41,12 @@ var (
 	date    = arrow.FixedWidthTypes.Date32
 )
 
-// description is what a table has.
+// description describes a table.
 type description struct {
 	name   string
 	fields []arrow.Field
-	// make appends the rows of a table for the number of an entity: the row, but for
-	// partsupp, of which there are four for each part, and lineitem, of which there
-	// are one to seven for each order.
+	// make appends the rows of a table that belong to an entity: four rows of partsupp for
+	// each part, one to seven rows of lineitem for each order, one row in other tables.
 	make func(g *Generator, entity int64, to *rows)
 	// entities is their number at scale factor 1. It is fixed if that is negative.
 	entities int64

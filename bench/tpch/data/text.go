@@ -32,7 +32,7 @@ func newPool(seed uint64, n int) pool {
 	return pool(strings.Join(chunks, ""))
 }
 
-// part returns a random part of the pool whose length is in [low, high].
+// part returns a random part of the pool with a length in [low, high].
 func (p pool) part(r *random, low, high int64) string {
 	length := r.between(low, high)
 	from := r.below(int64(len(p)) - length + 1)

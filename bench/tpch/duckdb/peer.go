@@ -58,7 +58,7 @@ func (p *peer) version() (version string, err error) {
 	return version, err
 }
 
-// measure returns the fastest time of a query whose result becomes a table.
+// measure returns the fastest time of a query. Its result becomes a table.
 func (p *peer) measure(text string, rounds int) (best time.Duration, err error) {
 	best = 1 << 62
 	for range rounds {

@@ -72,7 +72,7 @@ var (
 	shipmode      = gpuframe.Of[string]("l_shipmode")
 )
 
-// revenue is what is paid for a line.
+// revenue is the price of a line after the discount.
 var revenue = extendedprice.Mul(gpuframe.Lit(1).Sub(discount)).As("revenue")
 
 // mean is the mean of decimals as a float. Expr.Mean of decimals is a decimal.

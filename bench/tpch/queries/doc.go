@@ -5,8 +5,8 @@
 //
 //   - A subquery that is compared with each row is an aggregate of a window:
 //     Filter(total.Eq(total.Max())), or Over(By(key)) for one that depends on a key.
-//   - EXISTS and IN are semi-joins, NOT EXISTS and NOT IN are anti-joins. What they have
-//     besides the equal keys is a condition of Matching.
+//   - EXISTS and IN are semi-joins, NOT EXISTS and NOT IN are anti-joins. Their conditions on
+//     both sides, other than equal keys, are given by Matching.
 //   - A sum of CASE WHEN is a sum with Where.
 //   - Rows are grouped by the key of an entity. Its other columns are joined to the
 //     groups, if there are fewer of them.

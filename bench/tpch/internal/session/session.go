@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"path/filepath"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -15,7 +16,7 @@ import (
 	"github.com/gpuframe/gpuframe/bench/tpch/queries"
 )
 
-// Options are what queries run on.
+// Options select the device, the memory and the tables of a session.
 type Options struct {
 	// Device is the name of the device. The empty name is the first GPU, or the host.
 	Device string
@@ -72,7 +73,7 @@ func (s *Session) open(ctx context.Context, g *data.Generator, options Options) 
 	for _, t := range data.Tables {
 		var err error
 		if options.Folder != "" {
-			*places[t], err = s.scan(options.Folder, t)
+			*places[t] = s.queries.Parquet(filepath.Join(options.Folder, t.String()+"-*.parquet"))
 		} else {
 			*places[t], err = s.load(ctx, g, t, options.TableRows)
 		}
@@ -136,7 +137,7 @@ func (s *Session) Tables() queries.Tables { return s.tables }
 // String names the device.
 func (s *Session) String() string { return s.engine.Device().String() }
 
-// Measurement is what a query took.
+// Measurement is the time and the memory of a query.
 type Measurement struct {
 	// Best is the fastest time, from the call of Collect until the result is in device
 	// memory.

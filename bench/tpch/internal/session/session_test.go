@@ -32,13 +32,18 @@ var unsupported = map[int]string{22: "a part of a string is only defined as an o
 
 // TestAnswers compares the answers with those of DuckDB, which bench/tpch/duckdb wrote.
 func TestAnswers(t *testing.T) {
+	folder := t.TempDir()
+	g, err := data.New(0.01, DefaultSeed)
+	require.NoError(t, err)
+	require.NoError(t, g.WriteParquet(t.Context(), folder))
 	for name, options := range map[string]Options{
 		"one table":      {Device: "host"},
 		"several tables": {Device: "host", TableRows: 10_000},
+		"Parquet":        {Device: "host", Folder: folder},
 	} {
 		s := open(t, 0.01, options)
 		for _, q := range queries.All {
-			if testing.Short() && options.TableRows > 0 && q.Number%4 != 1 {
+			if testing.Short() && name != "one table" && q.Number%4 != 1 {
 				continue
 			}
 			t.Run(fmt.Sprintf("%s/%d", name, q.Number), func(t *testing.T) {
