@@ -77,14 +77,23 @@ struct Keys {
 
 DEVICE u64 add_to(u64 *word, u64 x) { return (u64)__nvvm_atom_add_gen_ll((long long *)word, (long long)x); }
 
+// add_shared adds to 32 bits in shared memory, which the hardware does at once. It adds 64
+// bits there by a loop that tries again as long as other lanes change the word.
+DEVICE u32 add_shared(u32 *half, u32 x) {
+    u32 old;
+    asm volatile("atom.shared.add.u32 %0, [%1], %2;" : "=r"(old) : "l"((__attribute__((address_space(3))) u32 *)half), "r"(x) : "memory");
+    return old;
+}
+
 DEVICE void raise(u64 *word, u64 x) {
     if (*(volatile u64 *)word < x)
         __nvvm_atom_max_gen_ull((unsigned long long *)word, x);
 }
 
 // State is the words of a state, stride words apart, its number of bins if it is a sum of
-// floats, and the greatest value that stage 0 has found.
-struct State {
+// floats, and the greatest value that stage 0 has found. It is in a slot or in global
+// memory.
+template <bool in_slot> struct State {
     u64 *words;
     u32 stride, bins;
     u64 found;
@@ -92,26 +101,44 @@ struct State {
     METHOD u64 *word(u32 i) const { return words + i * stride; }
 };
 
-DEVICE void add_integer(const State &s, u64 low, u64 high) {
-    const u64 old = add_to(s.word(0), low);
-    high += old + low < old;
-    if (high != 0)
-        add_to(s.word(1), high);
-}
-
-DEVICE void add_wide(const State &s, const Wide &x) {
-    const u64 old = add_to(s.word(0), x.word[0]);
-    const u64 first = old + x.word[0] < old, middle = x.word[1] + first;
-    u64 second = middle < first;
-    if (middle != 0) {
-        const u64 before = add_to(s.word(1), middle);
-        second += before + middle < before;
+// add_words adds an integer of n words to the words of a state from word first on. In a slot
+// it adds halves of words: carries are rare, and most of the halves are zero or become
+// zero by them.
+template <u32 n> DEVICE void add_words(const State<true> &s, u32 first, const u64 (&x)[n]) {
+    u32 carry = 0;
+#pragma unroll
+    for (u32 i = 0; i < 2 * n; i++) {
+        const u32 half = (u32)(x[i / 2] >> 32 * (i % 2)), term = half + carry;
+        carry = term < half;
+        if (term != 0)
+            carry |= add_shared((u32 *)s.word(first + i / 2) + i % 2, term) + term < term;
     }
-    if (x.word[2] + second != 0)
-        add_to(s.word(2), x.word[2] + second);
 }
 
-DEVICE void multiply_by(const State &s, u64 x) {
+template <u32 n> DEVICE void add_words(const State<false> &s, u32 first, const u64 (&x)[n]) {
+    u64 carry = 0;
+#pragma unroll
+    for (u32 i = 0; i < n; i++) {
+        const u64 term = x[i] + carry;
+        carry = term < x[i];
+        if (term != 0)
+            carry |= add_to(s.word(first + i), term) + term < term;
+    }
+}
+
+template <typename S> DEVICE void add_word(const S &s, u32 i, u64 x) {
+    const u64 word[1] = {x};
+    add_words(s, i, word);
+}
+
+template <typename S> DEVICE void add_integer(const S &s, u64 low, u64 high) {
+    const u64 words[2] = {low, high};
+    add_words(s, 0, words);
+}
+
+template <typename S> DEVICE void add_wide(const S &s, const Wide &x) { add_words(s, 0, x.word); }
+
+template <typename S> DEVICE void multiply_by(const S &s, u64 x) {
     if (x == 1)
         return;
     u64 old = *(volatile u64 *)s.word(0);
@@ -124,7 +151,7 @@ DEVICE void multiply_by(const State &s, u64 x) {
 }
 
 // add_float adds a float in stage 1. In stage 0 it raises the top.
-DEVICE void add_float(const State &s, u32 stage, f64 x) {
+template <typename S> DEVICE void add_float(const S &s, u32 stage, f64 x) {
     const Pieces p = pieces_of(x);
     if (stage == 0) {
         raise(s.word(sum_top), p.top);
@@ -138,7 +165,7 @@ DEVICE void add_float(const State &s, u32 stage, f64 x) {
 #pragma unroll
     for (u32 i = 0; i < sum_pieces; i++)
         if (i + below < s.bins && p.piece[i] != 0)
-            add_to(s.word(sum_first_bin + i + (u32)below), p.piece[i]);
+            add_word(s, sum_first_bin + i + (u32)below, p.piece[i]);
 }
 
 // Parts are floats with a term as their sum, the largest first.
@@ -164,11 +191,12 @@ DEVICE Parts parts_of(u32 term, f64 x, f64 y) {
 }
 
 // merge adds a state of the same kind.
-static inline __device__ void merge(const State &s, u32 stage, u32 kind, const u64 *other, u32 stride, bool same_top) {
+template <bool in_slot>
+static inline __device__ void merge(const State<in_slot> &s, u32 stage, u32 kind, const u64 *other, u32 stride, bool same_top) {
     switch (kind) {
     case count_rows:
         if (other[0] != 0)
-            add_to(s.word(0), other[0]);
+            add_word(s, 0, other[0]);
         return;
     case sum_integers:
         add_integer(s, other[0], other[stride]);
@@ -200,17 +228,18 @@ static inline __device__ void merge(const State &s, u32 stage, u32 kind, const u
         return;
     for (u32 i = 0; i < s.bins; i++)
         if (const u64 bin = other[(sum_first_bin + i) * stride]; i + below < s.bins && bin != 0)
-            add_to(s.word(sum_first_bin + i + (u32)below), bin);
+            add_word(s, sum_first_bin + i + (u32)below, bin);
 }
 
 // add_row adds a row that the reader takes.
-static inline __device__ void add_row(const State &s, u32 stage, const Reader &r, u64 row) {
+template <bool in_slot>
+static inline __device__ void add_row(const State<in_slot> &s, u32 stage, const Reader &r, u64 row) {
     if (r.merges != 0) {
         merge(s, stage, r.kind, (const u64 *)(r.in.values + row * r.in.width), 1, false);
         return;
     }
     if (r.kind == count_rows) {
-        add_to(s.word(0), 1);
+        add_word(s, 0, 1);
         return;
     }
     if (r.kind == sum_decimals) {
@@ -296,9 +325,9 @@ accumulate(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, c
             u64 *const global = r.states + (u64)number * r.words;
             const u64 found = stage == 1 && r.kind >= first_greatest ? *global : 0;
             if (slot != no_group)
-                add_row(State{slots_shared + (slot * words + r.offset) * copies + copy, copies, r.words - sum_first_bin, found}, stage, r, row);
+                add_row(State<true>{slots_shared + (slot * words + r.offset) * copies + copy, copies, r.words - sum_first_bin, found}, stage, r, row);
             else
-                add_row(State{global, 1, r.words - sum_first_bin, found}, stage, r, row);
+                add_row(State<false>{global, 1, r.words - sum_first_bin, found}, stage, r, row);
         }
     }
     synchronize_block();
@@ -313,7 +342,7 @@ accumulate(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, c
             const Reader &r = batch.reader[a];
             u64 *const global = r.states + (u64)owner * r.words;
             const u64 found = stage == 1 && r.kind >= first_greatest ? *global : 0;
-            merge(State{global, 1, r.words - sum_first_bin, found}, stage, r.kind, slots_shared + (of * words + r.offset) * copies + i % copies, copies, true);
+            merge(State<false>{global, 1, r.words - sum_first_bin, found}, stage, r.kind, slots_shared + (of * words + r.offset) * copies + i % copies, copies, true);
         }
     }
 }
