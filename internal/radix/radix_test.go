@@ -198,6 +198,10 @@ func TestFields(t *testing.T) {
 				for _, s.Limits = range []radix.Limits{{}, {OneBlock: 1, Finishing: 1}} {
 					s.Rows, s.Numbers = n, radix.RowNumbers
 					check(t, mgr, s, n, func(int) uint64 { return random.Uint64() })
+					if !s.DropKeys {
+						s.Numbers = radix.NoNumbers
+						check(t, mgr, s, n, func(int) uint64 { return random.Uint64() })
+					}
 				}
 			}
 		}

@@ -187,20 +187,41 @@ func (r DeviceRows) argument() any {
 // Encode writes a word of a segment for rows to words: uint32 if the segment has at most
 // 32 bits, otherwise uint64.
 func (d *Device) Encode(segment, word int, rows DeviceRows, words memory.Slice[uint8]) error {
-	return d.encode(segment, word, rows, d.plan.Segments[segment].Width() == 8, 0, words)
+	return d.encode(segment, word, rows, d.plan.Segments[segment].Width() == 8, item{}, words)
 }
 
 // EncodeItems writes the first word of each row, shifted left, with the number of the row
 // below it. The word is of numbers and fits.
 func (d *Device) EncodeItems(rows DeviceRows, shift int, items memory.Slice[uint8]) error {
-	return d.encode(0, 0, rows, true, shift, items)
+	return d.encode(0, 0, rows, true, item{shift: shift}, items)
 }
 
-func (d *Device) encode(segment, word int, rows DeviceRows, wide bool, shift int, words memory.Slice[uint8]) error {
+// CompanionBits is the shift of the words of EncodeWith.
+const CompanionBits = 32
+
+// EncodeWith writes the first word of each row, of at most 32 bits and of numbers, shifted
+// left, with the row's value of another column below it. Its values have a width of 1, 2 or
+// 4 bytes.
+func (d *Device) EncodeWith(rows DeviceRows, companions memory.Slice[uint8], width int, items memory.Slice[uint8]) error {
+	return d.encode(0, 0, rows, true, item{CompanionBits, companions, width}, items)
+}
+
+// item is what words are packed with: nothing if shift is 0, the number of the row, or its
+// companion.
+type item struct {
+	shift      int
+	companions memory.Slice[uint8]
+	width      int
+}
+
+func (d *Device) encode(segment, word int, rows DeviceRows, wide bool, with item, words memory.Slice[uint8]) error {
 	s := &d.plan.Segments[segment]
 	name := "rowkey_words_32"
 	if wide {
 		name = "rowkey_words_64"
+	}
+	if with.width > 0 {
+		name = "rowkey_words_with"
 	}
 	add, count := uint32(0), uint32(0)
 	var pieces kernels.Words
@@ -209,7 +230,11 @@ func (d *Device) encode(segment, word int, rows DeviceRows, wide bool, shift int
 			return nil
 		}
 		pieces.Values = append(pieces.Values, make([]uint64, mostPieces*pieceWords-len(pieces.Values))...)
-		err := d.launch(name, rows.Rows, words, rows.argument(), ones(s.WordLength(word)), add, uint32(shift), count, &pieces)
+		arguments := []any{words, rows.argument(), ones(s.WordLength(word)), add, uint32(with.shift), count, &pieces}
+		if with.width > 0 {
+			arguments = append(arguments, with.companions, uint32(with.width))
+		}
+		err := d.launch(name, rows.Rows, arguments...)
 		pieces.Reset()
 		add, count = 1, 0
 		return err

@@ -5,6 +5,8 @@ import (
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 	"pgregory.net/rapid"
 
@@ -60,6 +62,81 @@ func TestKernelsSortMixes(t *testing.T) {
 			c.checkSort(t, mgr, "mix")
 			c.release()
 		})
+	})
+}
+
+// TestKernelsRestoreKeys sorts tables whose keys are restored from the sorted words: with
+// nulls, zeros of both signs, NaNs, and columns of one value in a narrow range.
+func TestKernelsRestoreKeys(t *testing.T) {
+	onKernels(t, func(t *testing.T, mgr *memory.Manager) {
+		for number, types := range [][]arrow.DataType{
+			{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64, arrow.PrimitiveTypes.Int32}, {arrow.PrimitiveTypes.Float32},
+			{arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int16, arrow.FixedWidthTypes.Date32}, {arrow.PrimitiveTypes.Float64},
+			{arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Uint8}, {arrow.FixedWidthTypes.Timestamp_us},
+		} {
+			for _, n := range []int{40, 5000} {
+				if hurried(mgr.Device()) && n > 4096 && number%3 != 0 {
+					continue
+				}
+				g := arraytest.NewGenerator(uint64(number))
+				g.Nulls = arraytest.Nulls(number % 2)
+				c := newCase(g, n, types...)
+				c.checkSort(t, mgr, fmt.Sprint(types, n))
+				c.release()
+				if number > 0 {
+					continue
+				}
+				c = sortCase{directions: ordertest.Directions[:3]}
+				for _, values := range []func(i int) int64{
+					func(i int) int64 { return int64(i*i%11) - 5 }, func(int) int64 { return -77 }, func(i int) int64 { return int64(i % 7 << 40) },
+				} {
+					b := array.NewInt64Builder(arrowmemory.NewGoAllocator())
+					for i := range n {
+						b.Append(values(i))
+					}
+					c.arrays = append(c.arrays, b.NewArray())
+					b.Release()
+				}
+				c.checkSort(t, mgr, fmt.Sprint("narrow ranges, ", n))
+				c.release()
+			}
+		}
+	})
+}
+
+// TestKernelsSortCompanions sorts tables with one column that is not a key.
+func TestKernelsSortCompanions(t *testing.T) {
+	onKernels(t, func(t *testing.T, mgr *memory.Manager) {
+		for number, types := range [][]arrow.DataType{
+			{arrow.PrimitiveTypes.Int32, arrow.PrimitiveTypes.Uint32}, {arrow.PrimitiveTypes.Int8, arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Float32},
+			{arrow.PrimitiveTypes.Uint16, arrow.PrimitiveTypes.Int8}, {arrow.PrimitiveTypes.Int32, arrow.FixedWidthTypes.Float16},
+			{arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Int32}, {arrow.PrimitiveTypes.Int32, arrow.BinaryTypes.String},
+			{arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint32},
+		} {
+			for _, n := range []int{50, 4500} {
+				if hurried(mgr.Device()) && n > 50 && number%3 != 0 {
+					continue
+				}
+				g := arraytest.NewGenerator(uint64(number))
+				var c sortCase
+				for i, of := range types {
+					g.Nulls, g.Sliced = arraytest.NoneNull, n == 50
+					if i == 0 && number < 3 {
+						g.Nulls = arraytest.SomeNull
+					}
+					c.arrays = append(c.arrays, ordertest.Array(g, of, n))
+					c.directions = append(c.directions, ordertest.Directions[(number+i)%len(ordertest.Directions)])
+				}
+				last := len(types) - 1
+				table, want := c.table(t, mgr), sortCase{c.arrays[:last], c.directions[:last]}.want()
+				sorted, err := order.Sort(t.Context(), table, c.keys()[:last])
+				require.NoError(t, err)
+				c.equalRows(t, sorted, want, fmt.Sprint(types, n))
+				require.NoError(t, sorted.Release())
+				require.NoError(t, table.Release())
+				c.release()
+			}
+		}
 	})
 }
 

@@ -9,6 +9,7 @@ var entries = kernelset.Entries{
 	"merge_rows":        "search",
 	"order_groups":      "ties",
 	"order_limits":      "ties",
+	"order_low_bits":    "ties",
 	"order_move_32":     "ties",
 	"order_move_64":     "ties",
 	"order_numbers":     "ties",

@@ -50,13 +50,26 @@ func sortTable(ctx context.Context, table *buffer.Buffer, keys []Key, options ke
 	if options.Estimate != nil {
 		return nil, errNoEstimate
 	}
-	scratch := options
-	scratch.Tag = scratchTag
-	rows, err := indices(ctx, table, keys, scratch)
+	o, err := begin(ctx, table, keys, options)
 	if err != nil {
 		return nil, err
 	}
-	return take(ctx, table, rows, options, true)
+	sorted, err := o.sortedTable(table, options)
+	return release.OnError(sorted, err, o.release())
+}
+
+// sortedTable sorts the table that the ordering was begun with.
+func (o *ordering) sortedTable(table *buffer.Buffer, options kernels.Options) (*buffer.Buffer, error) {
+	options.Stream, options.Manager = o.call.Stream, o.call.Manager
+	if t := o.newTableSort(table); t != nil {
+		return t.sorted(options)
+	}
+	o.call.Tag = scratchTag
+	rows, err := o.indices()
+	if err != nil {
+		return nil, err
+	}
+	return take(o.call.Context(), table, rows, options, true)
 }
 
 // take returns rows of a table, none twice, and releases their numbers. If they are all

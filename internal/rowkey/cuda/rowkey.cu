@@ -21,8 +21,9 @@ struct Pieces {
 
 // encode_words writes the sum of the pieces of each row to words, or adds it to them. A piece may reach
 // beyond the word, which has the bits of the mask. With a shift the low bits hold the number
-// of the row in the list.
-template <typename Word> DEVICE void encode_words(Word *words, Rows rows, u64 mask, bool add, u32 shift, u32 count, const Pieces &pieces) {
+// of the row in the list, or its companion.
+template <typename Word>
+DEVICE void encode_words(Word *words, Rows rows, u64 mask, bool add, u32 shift, u32 count, const Pieces &pieces, const u8 *companions = nullptr, u32 width = 0) {
     const u64 n = rows.count(), step = threads_per_grid();
     for (u64 begin = thread_in_grid(); begin < n; begin += unrolled * step) {
         u64 row[unrolled], word[unrolled];
@@ -38,12 +39,20 @@ template <typename Word> DEVICE void encode_words(Word *words, Rows rows, u64 ma
         for (u32 i = 0; i < unrolled; i++) {
             const u64 at = begin + i * step;
             if (at < n)
-                words[at] = (add ? words[at] : shift > 0 ? (Word)at : 0) | (Word)(word[i] & mask) << shift;
+                words[at] = (add                       ? words[at]
+                             : companions != nullptr ? (width == 1 ? companions[at] : width == 2 ? ((const u16 *)companions)[at] : ((const u32 *)companions)[at])
+                             : shift > 0             ? (Word)at
+                                                     : 0) |
+                            (Word)(word[i] & mask) << shift;
         }
     }
 }
 
 KERNEL LAUNCH_BOUNDS(threads) rowkey_words_32(u32 *words, Rows rows, u64 mask, u32 add, u32 shift, u32 count, Pieces pieces) { encode_words(words, rows, mask, add != 0, shift, count, pieces); }
+// rowkey_words_with writes items with the values of one, two or four bytes of another column.
+KERNEL LAUNCH_BOUNDS(threads) rowkey_words_with(u64 *words, Rows rows, u64 mask, u32 add, u32 shift, u32 count, Pieces pieces, const u8 *companions, u32 width) {
+    encode_words(words, rows, mask, add != 0, shift, count, pieces, companions, width);
+}
 KERNEL LAUNCH_BOUNDS(threads) rowkey_words_64(u64 *words, Rows rows, u64 mask, u32 add, u32 shift, u32 count, Pieces pieces) { encode_words(words, rows, mask, add != 0, shift, count, pieces); }
 
 // rowkey_prefix adds the first bits of strings or lists to words.
@@ -277,6 +286,61 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_decode_32(u8 *values, u32 *valid, const u32
 KERNEL LAUNCH_BOUNDS(threads) rowkey_decode_64(u8 *values, u32 *valid, const u64 *words, const u64 *null_count, const i64 *counted, i64 capacity,
                                                Decoded to) {
     decode_words(values, valid, words, null_count, counted, capacity, to);
+}
+
+// Unpacked is the reverse of a piece in a word: Device.Unpack.
+struct Unpacked {
+    u64 storage;    // as in Decoded
+    u64 width;      // bytes of a value, 0 for booleans
+    u64 left, bits; // where the piece is
+    u64 subtract, flip;
+    u64 null_left, null_flip; // where the bit of nulls is, 64 if there is none
+    const u8 *from; // the values, for floats: −0 and NaNs are read there
+    u64 nan;
+    u64 row_bits;   // of the row number in the low bits of a word
+};
+
+// rowkey_unpack writes the values and the bitmap of a key from sorted words. rows are the
+// numbers of the rows, if they are not in the words. All rows of the capacity are written.
+KERNEL LAUNCH_BOUNDS(threads) rowkey_unpack(u8 *values, u32 *valid, const u64 *words, const u32 *rows, const i64 *counted, i64 capacity, Unpacked to) {
+    const u64 n = device_rows(counted, capacity), whole = ((u64)capacity + 63) / 64 * 64;
+    const u64 width = to.width == 0 ? 1 : 8 * to.width, sign = 1ull << width - 1, all = ~0ull >> 64 - width;
+    for (u64 i = thread_in_grid(); i < whole; i += threads_per_grid()) {
+        const bool there = i < n;
+        const u64 word = there ? words[i] : 0;
+        const bool is_valid = there && (to.null_left == 64 || (word >> to.null_left & 1) == to.null_flip);
+        u64 value = 0;
+        if (is_valid) {
+            value = to.bits == 0 ? 0 : word >> to.left & ~0ull >> 64 - to.bits;
+            value = (to.bits == 0 ? 0 : (value ^ to.flip)) + to.subtract & all;
+            if (to.storage == 1)
+                value ^= sign;
+            else if (to.storage == 2) {
+                if (value == sign || value == to.nan) {
+                    const u64 row = to.row_bits > 0 ? word & ~0ull >> 64 - to.row_bits : rows[i];
+                    value = to.width == 2 ? ((const u16 *)to.from)[row] : to.width == 4 ? ((const u32 *)to.from)[row] : ((const u64 *)to.from)[row];
+                } else
+                    value = (value & sign) != 0 ? value ^ sign : ~value & all;
+            }
+        }
+        const u32 valid_bits = ballot(is_valid), true_bits = ballot(value != 0);
+        if (lane_in_warp() == 0) {
+            if (valid != nullptr)
+                valid[i / 32] = valid_bits;
+            if (to.width == 0)
+                ((u32 *)values)[i / 32] = true_bits;
+        }
+        if (i >= (u64)capacity)
+            continue;
+        if (to.width == 1)
+            values[i] = value;
+        else if (to.width == 2)
+            ((u16 *)values)[i] = value;
+        else if (to.width == 4)
+            ((u32 *)values)[i] = value;
+        else if (to.width == 8)
+            ((u64 *)values)[i] = value;
+    }
 }
 
 // rowkey_count_nulls adds the number of rows that are null to count.

@@ -35,6 +35,20 @@ KERNEL LAUNCH_BOUNDS(tie_threads) order_numbers(u32 *out, u64 n) {
         out[i] = (u32)i;
 }
 
+// order_low_bits writes the numbers in the low bits of items, in a width of 1, 2 or 4 bytes.
+KERNEL LAUNCH_BOUNDS(tie_threads) order_low_bits(u8 *out, const u64 *items, u32 bits, u32 width, const i64 *counted, i64 capacity) {
+    const u64 n = device_rows(counted, capacity);
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid()) {
+        const u32 low = (u32)(items[i] & (1ull << bits) - 1);
+        if (width == 1)
+            out[i] = low;
+        else if (width == 2)
+            ((u16 *)out)[i] = low;
+        else
+            ((u32 *)out)[i] = low;
+    }
+}
+
 // order_groups numbers the groups of equal rows, which begin where a row is not equal to
 // its predecessor: groups is the number of each row's group, begins the first row of each,
 // and the number of rows behind the last one.

@@ -1,0 +1,246 @@
+package order
+
+import (
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/radix"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/internal/rowkey"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// tableSort sorts a table on a GPU. It restores columns that are keys from the sorted
+// words, which is faster than to gather them: their rows are in random order.
+type tableSort struct {
+	*ordering
+	table *buffer.Buffer
+	// sources are, for each column of the table, the source with its values, or −1.
+	sources []int
+	// companion, if it is not nil, is the only other column. Its values are in the items,
+	// instead of row numbers.
+	companion *column.Column
+}
+
+// newTableSort returns nil if no column can be restored.
+func (o *ordering) newTableSort(table *buffer.Buffer) *tableSort {
+	if o.call.OnHost() || o.rows == 0 || !o.oneWord() || o.plan.Bits() == 0 {
+		return nil
+	}
+	t := &tableSort{ordering: o, table: table, sources: make([]int, table.NumColumns())}
+	found := false
+	for i := range t.sources {
+		t.sources[i] = t.sourceOf(table.Column(i))
+		found = found || t.sources[i] >= 0
+	}
+	if !found {
+		return nil
+	}
+	t.findCompanion()
+	return t
+}
+
+// findCompanion finds the only column that is not restored, if it has no nulls, values of at
+// most four bytes, and the keys have at most 32 bits. The rows of floats are needed.
+func (t *tableSort) findCompanion() {
+	var only *column.Column
+	for i, source := range t.sources {
+		switch {
+		case source >= 0 && t.plan.Sources[source].Storage == rowkey.Float:
+			return
+		case source < 0 && only != nil:
+			return
+		case source < 0:
+			only = t.table.Column(i)
+		}
+	}
+	if only == nil || t.plan.Bits() > rowkey.CompanionBits || op.Nullable(only) {
+		return
+	}
+	l, err := layout.Of(only.Type())
+	if err == nil && l.Kind == layout.Fixed && (l.Width == 1 || l.Width == 2 || l.Width == 4) {
+		t.companion = only
+	}
+}
+
+// values returns the values of a column of a fixed width, and the width. The stream is
+// ordered behind the work on them.
+func (t *tableSort) values(c *column.Column) (memory.Slice[uint8], int, error) {
+	for block := range c.Blocks {
+		if err := t.call.OrderBehind(block); err != nil {
+			return memory.Slice[uint8]{}, 0, err
+		}
+	}
+	width, _ := column.ElementBytes(c.Type())
+	values, err := c.Buffer(1).Slice(c.Offset()*width, (c.Offset()+c.Len())*width)
+	return values, width, err
+}
+
+// sourceOf returns the source that has the values of a column, or −1.
+func (t *tableSort) sourceOf(c *column.Column) int {
+	for i := range t.plan.Sources {
+		s := &t.plan.Sources[i]
+		if s.Column == c && t.columns[s.Key] == c && t.plan.Unpackable(i) {
+			return i
+		}
+	}
+	return -1
+}
+
+// sorted returns the table in order.
+func (t *tableSort) sorted(options kernels.Options) (*buffer.Buffer, error) {
+	s := t.firstSort()
+	if s.Numbers == radix.PackedNumbers {
+		s.Numbers = radix.NoNumbers
+	}
+	if t.companion != nil {
+		s.Low, s.High = rowkey.CompanionBits, rowkey.CompanionBits+t.plan.Bits()
+	}
+	s.DropKeys = false
+	if s.Width != 64 {
+		return nil, errors.New("internal error: keys of 32 bits are sorted without their row numbers")
+	}
+	numbers := [2]uint64{}
+	if s.Numbers == radix.RowNumbers {
+		numbers[0] = s.NumberBytes()
+		if s.SecondBuffers() {
+			numbers[1] = s.NumberBytes()
+		}
+	}
+	second := uint64(0)
+	if s.SecondBuffers() {
+		second = s.KeyBytes()
+	}
+	block, scratch, err := t.call.Scratch(append(t.plan.DeviceScratch(), s.KeyBytes(), second, numbers[0], numbers[1], s.StateBytes())...)
+	if err != nil {
+		return nil, err
+	}
+	made, err := t.sortWith(&s, scratch, options)
+	return release.OnError(made, err, block.Release())
+}
+
+func (t *tableSort) sortWith(s *radix.Sort, scratch []memory.Slice[uint8], options kernels.Options) (*buffer.Buffer, error) {
+	bitmaps := len(t.plan.Sources)
+	encoder, err := rowkey.NewDevice(&t.call, t.plan, scratch[:bitmaps])
+	if err != nil {
+		return nil, err
+	}
+	scratch = scratch[bitmaps:]
+	buffers := radix.Buffers{Keys: [2]memory.Slice[uint8](scratch[:2]), Numbers: [2]memory.Slice[uint8](scratch[2:4]), State: scratch[4]}
+	words, all := buffers.Keys[s.Source()], rowkey.DeviceRows{Rows: t.rows, Counted: t.counted}
+	if err := t.encode(encoder, s, all, words); err != nil {
+		return nil, err
+	}
+	if err := s.Run(&t.call, buffers); err != nil {
+		return nil, err
+	}
+	from := rowkey.PackedRows{Words: buffers.Keys[0], DeviceRows: all}
+	if s.Numbers == radix.NoNumbers {
+		from.RowBits = s.Low
+	} else if from.Rows, err = memory.Reinterpret[uint32](buffers.Numbers[0]); err != nil {
+		return nil, err
+	}
+	columns := make([]*column.Column, len(t.sources))
+	err = t.fill(columns, encoder, from, options)
+	if err != nil {
+		return nil, errors.Join(err, release.All(columns))
+	}
+	made, err := buffer.New(t.table.Schema(), columns, t.table.Rows())
+	return release.OnError(made, err, release.All(columns))
+}
+
+// encode writes words, with companions or row numbers if these are not moved apart.
+func (t *tableSort) encode(encoder *rowkey.Device, s *radix.Sort, all rowkey.DeviceRows, words memory.Slice[uint8]) error {
+	switch {
+	case t.companion != nil:
+		companions, width, err := t.values(t.companion)
+		if err != nil {
+			return err
+		}
+		return encoder.EncodeWith(all, companions, width, words)
+	case s.Numbers == radix.NoNumbers:
+		return encoder.EncodeItems(all, s.Low, words)
+	}
+	return encoder.Encode(0, 0, all, words)
+}
+
+// lowBits writes the low bits of sorted items, in a width in bytes.
+func (t *tableSort) lowBits(out memory.Slice[uint8], from rowkey.PackedRows, width int) error {
+	return t.launchTies("order_low_bits", t.rows, out, from.Words, uint32(from.RowBits), uint32(width), t.counted, int64(t.rows))
+}
+
+// fill restores or takes the columns.
+func (t *tableSort) fill(columns []*column.Column, encoder *rowkey.Device, from rowkey.PackedRows, options kernels.Options) error {
+	var fields []arrow.Field
+	var others []*column.Column
+	for i, source := range t.sources {
+		c := t.table.Column(i)
+		if c == t.companion {
+			made, err := t.newColumn(t.result(c.Type()), func(out op.Buffers) error {
+				width, _ := column.ElementBytes(c.Type())
+				return t.lowBits(out.Values, from, width)
+			})
+			if err != nil {
+				return err
+			}
+			columns[i] = made
+			continue
+		}
+		if source < 0 {
+			fields, others = append(fields, t.table.Schema().Field(i)), append(others, c)
+			continue
+		}
+		result := t.result(c.Type())
+		result.Nullable = t.plan.Sources[source].Nullable
+		var err error
+		columns[i], err = t.newColumn(result, func(out op.Buffers) error { return encoder.Unpack(source, from, out.Values, out.Valid) })
+		if err != nil {
+			return err
+		}
+	}
+	if len(others) == 0 {
+		return nil
+	}
+	rest, err := buffer.New(arrow.NewSchema(fields, nil), others, t.table.Rows())
+	if err != nil {
+		return err
+	}
+	taken, err := t.takeRest(rest, from, options)
+	if err = errors.Join(err, rest.Release()); err != nil {
+		return errors.Join(err, taken.Release())
+	}
+	for i, source := range t.sources {
+		if source < 0 {
+			columns[i] = taken.Column(len(others) - len(fields))
+			fields = fields[1:]
+			if err := columns[i].Retain(); err != nil {
+				columns[i] = nil
+				return errors.Join(err, taken.Release())
+			}
+		}
+	}
+	return taken.Release()
+}
+
+// takeRest takes the rows of a table in order.
+func (t *tableSort) takeRest(table *buffer.Buffer, from rowkey.PackedRows, options kernels.Options) (*buffer.Buffer, error) {
+	call := t.call
+	call.Tag = scratchTag
+	rows, err := call.NewColumn(t.result(arrow.PrimitiveTypes.Uint32), func(out op.Buffers) error {
+		if from.RowBits == 0 {
+			there, err := out.Values.Slice(0, from.Rows.AsBytes().Len())
+			return errors.Join(err, there.CopyFrom(call.Stream, from.Rows.AsBytes()))
+		}
+		return t.lowBits(out.Values, from, 4)
+	})
+	if err != nil {
+		return nil, err
+	}
+	return take(call.Context(), table, rows, options, true)
+}
