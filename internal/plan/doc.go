@@ -24,4 +24,6 @@
 //     conditions to leave out files and row groups; the filters stay.
 //   - prune columns removes columns, expressions, aggregates and windows that nothing above
 //     reads, merges projections that follow each other, and inlines them in groups.
+//   - push limits moves limits on the number of rows below projections, into the inputs of
+//     unions, scans, and sorts, which then keep only the first rows.
 package plan

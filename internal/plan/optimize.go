@@ -60,6 +60,7 @@ var passes = []pass{
 	{"simplify", simplify},
 	{"push filters", pushFilters},
 	{"prune columns", pruneColumns},
+	{"push limits", pushLimits},
 }
 
 // errColumns is the error of a pass that changed the columns of a result.

@@ -1,0 +1,105 @@
+package plan
+
+// pushLimits moves limits on the number of rows towards the sources: a scan may end early,
+// and of a sort with a limit only the first rows are kept.
+func pushLimits(root Node) (Node, error) {
+	separated, err := separate(root)
+	if err != nil {
+		return nil, err
+	}
+	p := limitPusher{parents: parents(separated)}
+	return rewrite(separated, func(n Node) (Node, error) {
+		if slice, ok := n.(*Slice); ok {
+			return p.slice(slice)
+		}
+		return n, nil
+	})
+}
+
+type limitPusher struct{ parents map[Node]int }
+
+// slice returns a slice with a limit on what it reads.
+func (p *limitPusher) slice(n *Slice) (Node, error) {
+	end := n.End()
+	if end == All {
+		return n, nil
+	}
+	input, err := p.first(n.input, end)
+	if err != nil {
+		return nil, err
+	}
+	switch below := input.(type) {
+	case *Project:
+		// The expressions are computed for the rows of the slice only.
+		slice, err := NewSlice(below.input, n.offset, n.length)
+		if err != nil {
+			return nil, err
+		}
+		lower, err := p.slice(slice)
+		if err != nil {
+			return nil, err
+		}
+		return withInputs(below, lower)
+	case *Sort:
+		if n.offset == 0 && below.limit != All && below.limit <= n.length {
+			return below, nil
+		}
+	case *Slice:
+		if below.offset >= 0 {
+			return node(NewSlice(below.input, below.offset+n.offset, within(below.length, n.offset, n.length)))
+		}
+	}
+	return withInputs(n, input)
+}
+
+// within returns the length of a slice of a slice of another length.
+func within(length, offset, wanted int64) int64 {
+	if length == All {
+		return wanted
+	}
+	return min(max(length-offset, 0), wanted)
+}
+
+// first returns a node whose first rows are those of n. It may yield fewer others.
+func (p *limitPusher) first(n Node, rows int64) (Node, error) {
+	if p.parents[n] > 1 {
+		return n, nil
+	}
+	switch n := n.(type) {
+	case *Scan:
+		if rows > 0 && (n.limit == 0 || rows < n.limit) && !(n.exact && n.rows <= rows) {
+			return n.WithLimit(rows), nil
+		}
+	case *Sort:
+		return n.WithLimit(rows), nil
+	case *Project:
+		input, err := p.first(n.input, rows)
+		if err != nil {
+			return nil, err
+		}
+		return withInputs(n, input)
+	case *Union:
+		inputs := make([]Node, len(n.inputs))
+		for i, input := range n.inputs {
+			var err error
+			if inputs[i], err = p.atMost(input, rows); err != nil {
+				return nil, err
+			}
+		}
+		return withInputs(n, inputs...)
+	}
+	return n, nil
+}
+
+// atMost returns the first rows of a node and no others, so that an input of a union ends
+// when it has yielded all that can be needed.
+func (p *limitPusher) atMost(n Node, rows int64) (Node, error) {
+	if size := rowsOf(n); size.Exact && size.Rows <= rows {
+		return n, nil
+	}
+	slice, err := NewSlice(n, 0, rows)
+	if err != nil {
+		return nil, err
+	}
+	return p.slice(slice)
+}
