@@ -1,0 +1,76 @@
+package gpuframe
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// Unpivot makes rows of columns: for each of some columns, all rows with the columns in keep,
+// the name of the column in column "variable", and its value in column "value". The columns
+// have one type. The rows of the first column come first.
+func (q Query) Unpivot(columns []string, keep ...string) Query {
+	return q.then("Unpivot", func(b *binder, inputs []plan.Node) plan.Node {
+		return b.unpivot(inputs[0], columns, keep)
+	})
+}
+
+func (b *binder) unpivot(input plan.Node, columns, keep []string) plan.Node {
+	if len(columns) == 0 {
+		b.report(fmt.Errorf("no column is given, expected one or more: %w", device.ErrInvalidValue))
+		return nil
+	}
+	ok := true
+	for _, name := range slices.Concat(columns, keep) {
+		ok = b.check(expr.Col(name), input.Schema()) && ok
+	}
+	if !ok {
+		return nil
+	}
+	var parts []plan.Node
+	for _, name := range columns {
+		var list []expr.Expr
+		for _, k := range keep {
+			list = append(list, expr.Col(k))
+		}
+		list = append(list, expr.Lit(name).As("variable"), expr.Col(name).As("value"))
+		part, err := plan.NewProject(input, list...)
+		if err != nil {
+			b.report(readable{err})
+			return nil
+		}
+		parts = append(parts, part)
+	}
+	n, err := plan.NewUnion(parts...)
+	if err != nil {
+		b.report(err)
+		return nil
+	}
+	return n
+}
+
+// Pivot makes a row for each group and a column for each of some values of an expression: the
+// aggregate of the group's rows with that value. The columns are named by the values.
+//
+//	sales.GroupBy(day).Pivot(city, []any{"Oslo", "Bern"}, revenue.Sum())
+func (g Grouped) Pivot(on Expression, values []any, aggregate Expression) Query {
+	list := make([]Expression, len(values))
+	for i, v := range values {
+		is, name := on.expression().IsNull(), "null"
+		if v != nil {
+			is, name = on.expression().Eq(v), fmt.Sprint(v)
+		}
+		list[i] = aggregate.expression().Where(is).As(name)
+	}
+	return g.query.then("Pivot", func(b *binder, inputs []plan.Node) plan.Node {
+		if len(list) == 0 {
+			b.report(fmt.Errorf("no value is given, expected one or more: %w", buffer.ErrSchema))
+			return nil
+		}
+		return b.aggregate(inputs[0], unpack(g.keys), unpack(list), g.options)
+	})
+}
