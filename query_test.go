@@ -98,6 +98,18 @@ func TestFilterGroupSort(t *testing.T) {
 	})
 }
 
+// Partial results of many batches are combined as they come.
+func TestManyBatches(t *testing.T) {
+	e := engineOn(t, devicetest.Open(t, "host"))
+	record := sales(t)
+	records := make([]arrow.Record, 200)
+	for i := range records {
+		records[i] = record
+	}
+	q := e.Records(nil, records...).GroupBy(city).Agg(qty.Sum(), price.Max().As("most"), price.First().As("first")).Sort(city)
+	require.Equal(t, []string{"Bern 1400 60 60", "Oslo 2000 90 10", "Rome 800 80 80"}, collect(t, q))
+}
+
 func TestVerbs(t *testing.T) {
 	eachEngine(t, func(t *testing.T, e *gpuframe.Engine) {
 		record := sales(t)

@@ -153,7 +153,7 @@ func (g *grouping) single(ctx context.Context, table *buffer.Buffer) (*buffer.Bu
 // several makes partial results of some tables, which it takes over, and all that follow.
 // Aggregates without a partial result are computed of all rows together.
 func (g *grouping) several(ctx context.Context, tables ...*buffer.Buffer) (*buffer.Buffer, error) {
-	partials := &held{stage: g.stage}
+	partials, limit := &held{stage: g.stage}, mostPartials
 	var rest pieces
 	for _, t := range slices.Backward(tables) {
 		rest.push(t)
@@ -169,6 +169,10 @@ func (g *grouping) several(ctx context.Context, tables ...*buffer.Buffer) (*buff
 			if err == nil {
 				partials.schema = partial.Schema()
 				err = partials.add(ctx, partial)
+			}
+			if err == nil && len(partials.tables) >= limit {
+				err = g.combine(ctx, partials)
+				limit = max(mostPartials, 2*len(partials.tables))
 			}
 			if err != nil {
 				return nil, errors.Join(err, partials.release(), rest.release())
@@ -186,6 +190,40 @@ func (g *grouping) several(ctx context.Context, tables ...*buffer.Buffer) (*buff
 	}
 }
 
+// mostPartials is the number of partial results that are combined into one. If memory does
+// not suffice for that, it is tried again with twice as many.
+const mostPartials = 32
+
+// combine replaces partial results by one, if memory suffices.
+func (g *grouping) combine(ctx context.Context, partials *held) error {
+	tables, err := partials.acquire(ctx)
+	if err != nil {
+		if isShort(err) {
+			return nil
+		}
+		return err
+	}
+	one, err := group.Combine(ctx, g.inputs[0].Schema(), tables, g.aggregates, g.mergeOptions())
+	short := isShort(err)
+	if one, err = releasing(one, err, tables...); err != nil {
+		if short {
+			return nil
+		}
+		return err
+	}
+	if err := partials.release(); err != nil {
+		return errors.Join(err, one.Release())
+	}
+	return partials.add(ctx, one)
+}
+
+// mergeOptions are the options for partial results, whose rows were selected before.
+func (g *grouping) mergeOptions() group.ByOptions {
+	options := g.options
+	options.Nulls = group.KeepNulls
+	return options
+}
+
 // merge merges partial results. There may be none, if all tables were empty.
 func (g *grouping) merge(ctx context.Context, partials *held) (*buffer.Buffer, error) {
 	tables, err := partials.acquire(ctx)
@@ -199,9 +237,7 @@ func (g *grouping) merge(ctx context.Context, partials *held) (*buffer.Buffer, e
 		}
 		tables = append(tables, empty)
 	}
-	options := g.options
-	options.Nulls = group.KeepNulls // the rows were selected before
-	made, err := group.Merge(ctx, g.inputs[0].Schema(), tables, g.aggregates, options)
+	made, err := group.Merge(ctx, g.inputs[0].Schema(), tables, g.aggregates, g.mergeOptions())
 	return releasing(made, err, tables...)
 }
 
