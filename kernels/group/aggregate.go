@@ -18,7 +18,9 @@ type Aggregate struct {
 	freedom  int
 	quantile float64
 	limit    int
-	name     string
+	// separator is that of Join.
+	separator string
+	name      string
 }
 
 // function is the function of an aggregate.
@@ -51,6 +53,7 @@ const (
 	skewness
 	anyValue
 	collect
+	join
 	largest
 	smallest
 	functions
@@ -61,7 +64,7 @@ var functionNames = [functions]string{
 	countAll: "count_all", countNull: "count_null", anyTrue: "any", allTrue: "all", variance: "variance", deviation: "stddev",
 	rowOfMinimum: "arg_min", rowOfMaximum: "arg_max", first: "first", last: "last", median: "median", quantile: "quantile",
 	countDistinct: "count_distinct", mode: "mode", covariance: "covariance", correlation: "correlation", skewness: "skewness",
-	anyValue: "any_value", collect: "collect", largest: "largest", smallest: "smallest",
+	anyValue: "any_value", collect: "collect", join: "join", largest: "largest", smallest: "smallest",
 }
 
 // Sum is the sum of an expression's values. A sum of integers, decimals or durations that
@@ -164,6 +167,11 @@ func Mode(e expr.Expr) Aggregate { return Aggregate{function: mode, value: e} }
 // Collect is the list of the values, in the order of the rows.
 func Collect(e expr.Expr) Aggregate { return Aggregate{function: collect, value: e} }
 
+// Join is the strings of the group in the order of the rows, with a separator between them.
+func Join(e expr.Expr, separator string) Aggregate {
+	return Aggregate{function: join, value: e, separator: separator}
+}
+
 // Largest is the list of the n largest values, the largest first, or of all values if
 // there are fewer.
 func Largest(e expr.Expr, n int) Aggregate { return Aggregate{function: largest, value: e, limit: n} }
@@ -215,6 +223,8 @@ func (a Aggregate) String() string {
 		}
 	case quantile:
 		s += fmt.Sprintf(", %v", a.quantile)
+	case join:
+		s += fmt.Sprintf(", %q", a.separator)
 	case largest, smallest:
 		s += fmt.Sprintf(", %d", a.limit)
 	}

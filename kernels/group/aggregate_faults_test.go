@@ -4,10 +4,12 @@ import (
 	"context"
 	"errors"
 	"math/rand/v2"
+	"slices"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
@@ -30,6 +32,9 @@ func TestEveryAllocationOfAggregatesFails(t *testing.T) {
 		},
 		"constant": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, group.Key{Expr: expr.Lit(int8(0))}).Aggregate(ctx, []group.Aggregate{group.Sum(x), group.First(x)}, group.ByOptions{MaxGroups: 1})
+		},
+		"join": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+			return group.By(table, keys[0]).Aggregate(ctx, []group.Aggregate{group.Join(expr.Col("s"), ", ")})
 		},
 		"median": func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
 			return group.By(table, keys[0]).Aggregate(ctx, []group.Aggregate{group.Median(x)})
@@ -71,8 +76,17 @@ func TestEveryAllocationOfAggregatesFails(t *testing.T) {
 func failEach(t *testing.T, dev *device.Device, operation func(context.Context, *buffer.Buffer) (*buffer.Buffer, error)) {
 	values := []float64{3, 1, 2, 1, 5}
 	made := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
-	record, err := floatTable(t, made, []int32{1, 2, 1, 2, 1}, values, values).Record(t.Context())
+	floats, err := floatTable(t, made, []int32{1, 2, 1, 2, 1}, values, values).Record(t.Context())
 	require.NoError(t, err)
+	defer floats.Release()
+	texts := array.NewStringBuilder(arrowmemory.DefaultAllocator)
+	defer texts.Release()
+	texts.AppendValues([]string{"a", "b", "", "dd", "e"}, nil)
+	strings := texts.NewArray()
+	defer strings.Release()
+	record := array.NewRecord(
+		arrow.NewSchema(append(floats.Schema().Fields(), arrow.Field{Name: "s", Type: arrow.BinaryTypes.String}), nil),
+		append(slices.Clone(floats.Columns()), strings), floats.NumRows())
 	defer record.Release()
 	// The first allocation is the table's. On the emulator with -short, every third of the
 	// others fails, from a random one on.

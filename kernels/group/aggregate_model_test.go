@@ -217,8 +217,23 @@ var modelAggregates = []modelled{
 	{"median", group.Median, number, func(c modelColumn, rows, _ []int) string { return c.quantile(rows, 0.5) }},
 	{"quantile", func(e expr.Expr) group.Aggregate { return group.Quantile(e, 0.3) }, number, func(c modelColumn, rows, _ []int) string { return c.quantile(rows, 0.3) }},
 	{"collect", group.Collect, any_, func(c modelColumn, rows, _ []int) string { return fmt.Sprint(c.textsOf(rows)) }},
+	{"join", func(e expr.Expr) group.Aggregate { return group.Join(e, ", ") }, is(arrow.STRING), joined(", ")},
+	{"join without separator", func(e expr.Expr) group.Aggregate { return group.Join(e, "") }, is(arrow.STRING), joined("")},
 	{"largest", func(e expr.Expr) group.Aggregate { return group.Largest(e, 2) }, ordered, func(c modelColumn, rows, _ []int) string { return c.firstOf(rows, -1, 2) }},
 	{"smallest", func(e expr.Expr) group.Aggregate { return group.Smallest(e, 3) }, ordered, func(c modelColumn, rows, _ []int) string { return c.firstOf(rows, 1, 3) }},
+}
+
+func joined(separator string) func(c modelColumn, rows, _ []int) string {
+	return func(c modelColumn, rows, _ []int) string {
+		if len(rows) == 0 {
+			return isNull
+		}
+		values := make([]string, len(rows))
+		for i, row := range rows {
+			values[i] = c.values.(*array.String).Value(row)
+		}
+		return strings.Join(values, separator)
+	}
 }
 
 func (c modelColumn) textsOf(rows []int) []string {

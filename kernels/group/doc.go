@@ -42,6 +42,7 @@
 //	Median, Quantile                numbers                             float64
 //	CountDistinct                   types of keys, also several         int64
 //	Collect                         any type                            list
+//	Join                            utf8                                the same
 //	Largest, Smallest               any type with an order              list
 //
 // Min and Max skip NaN if there are numbers, and −0 is less than 0. ArgMin and ArgMax

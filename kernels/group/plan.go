@@ -240,7 +240,7 @@ func (p *plan) output(o *output) error {
 		return nil
 	case minimum, maximum, rowOfMinimum, rowOfMaximum:
 		return p.extreme(o)
-	case median, quantile, countDistinct, mode, collect, largest, smallest:
+	case median, quantile, countDistinct, mode, collect, join, largest, smallest:
 		return p.segment(o)
 	case covariance, correlation:
 		return p.joint(o)
@@ -465,6 +465,11 @@ func (p *plan) segment(o *output) error {
 		o.of, o.nullable = t, true
 	case collect:
 		o.of, o.nullable = arrow.ListOf(t), false
+	case join:
+		o.of, o.nullable = t, true
+		if t.ID() != arrow.STRING {
+			return layout.Refuse(t, "utf8 (cast it)", device.ErrNotSupported)
+		}
 	case largest, smallest:
 		o.of = arrow.ListOf(t)
 		if a.limit < 0 {

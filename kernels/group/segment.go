@@ -52,6 +52,8 @@ func (m *members) result() (*column.Column, error) {
 		return m.mode()
 	case collect:
 		return m.collect()
+	case join:
+		return m.join()
 	case largest, smallest:
 		return m.extremes()
 	}
@@ -450,7 +452,7 @@ func (m *members) extremes() (*column.Column, error) {
 	if err != nil {
 		return nil, err
 	}
-	keep, err := m.firstOfEach(sorted, counts, ends)
+	keep, err := m.firstOfEach(sorted, counts, ends, uint64(m.o.aggregate.limit))
 	if err != nil {
 		return nil, err
 	}
@@ -466,9 +468,8 @@ func (m *members) extremes() (*column.Column, error) {
 	return m.list(kept, ends)
 }
 
-// firstOfEach returns whether each row is among the first rows of its group, up to the
-// limit of the aggregate.
-func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column) (*column.Column, error) {
+// firstOfEach returns whether each row is among the first rows of its group, up to a limit.
+func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column, limit uint64) (*column.Column, error) {
 	r := m.run
 	g, err := m.grouping(sorted)
 	if err != nil {
@@ -478,7 +479,6 @@ func (m *members) firstOfEach(sorted *buffer.Buffer, counts, ends *column.Column
 	if err != nil {
 		return nil, err
 	}
-	limit := uint64(m.o.aggregate.limit)
 	result := op.Result{Type: arrow.FixedWidthTypes.Boolean, Length: int(sorted.Capacity()), RowCount: sorted.RowCount()}
 	made, err := r.newScratch(result, func(out op.Buffers) error {
 		if !r.call.OnHost() {

@@ -1,0 +1,121 @@
+package group
+
+import (
+	"errors"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// join returns the strings of each group, one after the other, with separators between them:
+// all strings but the first of each group begin with the separator, so that the bytes of a
+// group are the result.
+func (m *members) join() (*column.Column, error) {
+	sorted, err := m.sortedColumn(1)
+	if err != nil {
+		return nil, err
+	}
+	counts, ends, err := m.extents(sorted)
+	if err != nil {
+		return nil, err
+	}
+	first, err := m.firstOfEach(sorted, counts, ends, 1)
+	if err != nil {
+		return nil, err
+	}
+	texts, err := m.separated(sorted, first)
+	if err != nil {
+		return nil, err
+	}
+	begins, err := m.offsets(ends)
+	if err != nil {
+		return nil, err
+	}
+	offsets, err := m.textOffsets(texts, begins)
+	if err != nil {
+		return nil, err
+	}
+	valid, err := m.nonzero(counts)
+	if err != nil {
+		return nil, err
+	}
+	r := m.run
+	data := column.Data{
+		Type: m.o.of, Length: counts.Len(), Rows: r.groups.keys.RowCount(), NullCount: column.UnknownNullCount, Manager: r.call.Manager,
+		Buffers: []column.Bytes{valid.Buffer(1), offsets.Buffer(1), texts.Buffer(2)},
+	}
+	return column.New(data)
+}
+
+// separated returns the values in memory of their size, with a separator before those that are
+// not the first of their group.
+func (m *members) separated(sorted *buffer.Buffer, first *column.Column) (*column.Column, error) {
+	r := m.run
+	const text, isFirst = "text", "first"
+	both, err := tableOf([]string{text, isFirst}, []*column.Column{sorted.Column(1), first}, sorted.Rows())
+	if err != nil {
+		return nil, err
+	}
+	exact, err := selection.Compact(r.call.Context(), both, r.resultOptions())
+	if exact, err = release.OnError(exact, err, both.Release()); err != nil {
+		return nil, err
+	}
+	m.owned.add(exact)
+	values := exact.Column(0)
+	separator := m.o.aggregate.separator
+	if separator == "" || values.Len() == 0 {
+		return values, nil
+	}
+	joined, err := expr.Evaluate(r.call.Context(), exact, []expr.Expr{expr.Concat(expr.Lit(separator), expr.Col(text))}, r.scratch())
+	if err != nil {
+		return nil, err
+	}
+	m.owned.add(joined[0])
+	chosen, err := selection.Choose(r.call.Context(), exact.Column(1), values, joined[0], r.resultOptions())
+	if err == nil {
+		m.owned.add(chosen)
+	}
+	return chosen, err
+}
+
+// textOffsets returns the offsets of the texts that begin the groups.
+func (m *members) textOffsets(texts, begins *column.Column) (*column.Column, error) {
+	if texts.Len() == 0 {
+		return begins, nil // zeros
+	}
+	region, err := texts.Buffer(1).Slice(4*texts.Offset(), 4*(texts.Offset()+texts.Len()+1))
+	if err != nil {
+		return nil, err
+	}
+	all, err := column.New(column.Data{
+		Type: arrow.PrimitiveTypes.Int32, Length: texts.Len() + 1, Buffers: []column.Bytes{{}, region}, Manager: m.run.call.Manager,
+	})
+	if err != nil {
+		return nil, err
+	}
+	taken, err := m.run.take(all, begins, m.run.call.Tag, selection.Trust)
+	if taken, err = release.OnError(taken, err, all.Release()); err == nil {
+		m.owned.add(taken)
+	}
+	return taken, err
+}
+
+// nonzero returns whether each count is not 0.
+func (m *members) nonzero(counts *column.Column) (*column.Column, error) {
+	const count = "count"
+	table, err := tableOf([]string{count}, []*column.Column{counts}, buffer.Rows{Count: int64(counts.Len()), Manager: m.run.call.Manager})
+	if err != nil {
+		return nil, err
+	}
+	made, err := expr.Evaluate(m.run.call.Context(), table, []expr.Expr{expr.Col(count).Gt(expr.Lit(int64(0)))}, m.run.resultOptions())
+	if err = errors.Join(err, table.Release()); err != nil {
+		return nil, err
+	}
+	m.owned.add(made[0])
+	return made[0], nil
+}
