@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"testing"
+	"unsafe"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
@@ -50,6 +51,42 @@ func running() faulttest.Operation {
 		},
 	}
 }
+
+// making makes strings, with a sum of 100 bytes.
+func making() faulttest.Operation {
+	o := running()
+	o.Name, o.Requests, o.Cancellable, o.Waits = "Run with strings", 4, true, true
+	o.Kernels = map[string]launchtest.Kernel{codegen.KernelName: {}, "text_sizes": {}, "text_offsets_4": {}, "text_copy_4": {}, "text_add_sums": {Run: func(l launchtest.Launch) {
+		address := l.Uint64(0) // of memory of the host
+		(*(**[2]uint64)(unsafe.Pointer(&address)))[1] = 100
+	}}}
+	prepared := o.Prepare
+	o.Prepare = func(t testing.TB, m *memory.Manager) faulttest.Run {
+		if prepared(t, m) == nil {
+			return nil
+		}
+		of := arrow.BinaryTypes.String
+		columns := upload(t, m, []arrow.Array{newValues(3).array(t, of, 100, 3)}, 0)
+		t.Cleanup(func() { release(t, columns) })
+		p := program([]arrow.DataType{of}, node(exprtree.Join, of, input(0, of), input(0, of)))
+		return func(ctx context.Context) (func(testing.TB), error) {
+			call, err := op.Begin(ctx, kernels.Options{Manager: m}, columns...)
+			if err != nil {
+				return nil, err
+			}
+			results, err := codegen.Run(call, p, columns, memory.Slice[int64]{}, 100)
+			if err != nil {
+				require.Nil(t, results)
+				return nil, err
+			}
+			return nil, results[0].Release()
+		}
+	}
+	return o
+}
+
+func TestEveryDriverCallFailsWithStrings(t *testing.T) { faulttest.EachCall(t, making()) }
+func TestEveryAllocationFailsWithStrings(t *testing.T) { faulttest.EachAllocation(t, making()) }
 
 func TestEveryDriverCallFails(t *testing.T)             { faulttest.EachCall(t, running()) }
 func TestTheDeviceIsLostAtEveryDriverCall(t *testing.T) { faulttest.EachCallLost(t, running()) }

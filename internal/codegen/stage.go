@@ -66,6 +66,10 @@ func takesPlaces(op exprtree.Op) bool {
 	return false
 }
 
+// MakesStrings reports whether a program makes strings before its kernel runs. [Run] does
+// so; an operator that writes the program into its own kernel evaluates it first.
+func MakesStrings(program *exprtree.Program) bool { return len(staged(program)) > 0 }
+
 // staged returns the strings of a program that are made before its kernel runs, operands
 // before those that use them.
 func staged(program *exprtree.Program) (nodes []*exprtree.Node) {
@@ -157,7 +161,7 @@ func (s *stager) make(n *exprtree.Node) (made *column.Column, err error) {
 	if err != nil {
 		return nil, err
 	}
-	defer func() { err = errors.Join(err, release.All(results)) }()
+	defer func() { made, err = release.OnError(made, err, release.All(results)) }()
 	r := textrows.Rows{Type: n.Type, Kind: kind, Capacity: s.capacity, Count: s.rows, Valid: results[len(outputs)].Buffer(1)}
 	for i := 0; i < len(outputs); i += 2 {
 		r.Parts = append(r.Parts, textrows.Part{Places: results[i].Buffer(1), Lengths: results[i+1].Buffer(1)})

@@ -14,6 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/kernelset"
 	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
@@ -92,7 +93,7 @@ func Make(call op.Call, r Rows) (*column.Column, error) {
 	m := maker{call: call, rows: r, words: words, layout: kernels.Struct(uint32(len(r.Parts)), sources), width: width,
 		lengths: temporary[0], sums: temporary[1], valid: buffers[0], offsets: buffers[1], tiles: tiles}
 	made, err := m.make()
-	return made, errors.Join(err, block.Release(), scratch.Release())
+	return release.OnError(made, err, block.Release(), scratch.Release())
 }
 
 // words writes the argument Text of the kernels, and returns the number of the first word
@@ -186,10 +187,7 @@ func (m *maker) make() (made *column.Column, err error) {
 	if err = m.write(buffers[0], int(total)); err == nil {
 		made, err = column.New(data)
 	}
-	if block != nil {
-		err = errors.Join(err, block.Release())
-	}
-	return made, err
+	return release.OnError(made, err, block.Release())
 }
 
 // measure computes the offsets and returns the number of bytes.

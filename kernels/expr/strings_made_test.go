@@ -1,6 +1,7 @@
 package expr_test
 
 import (
+	"fmt"
 	"math/rand/v2"
 	"strings"
 	"testing"
@@ -9,11 +10,14 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/exprtest"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/reduce"
+	"github.com/gpuframe/gpuframe/kernels/selection"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -227,5 +231,45 @@ func TestMadeStringsAreNotEstimated(t *testing.T) {
 			return expr.Project(ctx, table, []expr.Expr{a.Upper()}, o)
 		})
 		require.ErrorIs(t, err, device.ErrNotSupported)
+	})
+}
+
+// TestMadeStringsOfCountedRows makes strings of a table whose number of rows only the
+// device knows.
+func TestMadeStringsOfCountedRows(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		whole := tableOf(t, mgr, textArray(t, text, []string{"a", "null", "ab", "abc", "x"}))
+		count, err := memory.NewSlice[int64](mgr, 1, memory.AllocateOptions{})
+		require.NoError(t, err)
+		require.NoError(t, count.Upload(ctx, nil, []int64{3}))
+		table, err := buffer.New(whole.Schema(), []*column.Column{whole.Column(0)}, buffer.Rows{Device: count})
+		require.NoError(t, err)
+		evaluated, err := expr.Evaluate(ctx, table, []expr.Expr{expr.Concat(a, expr.Lit("!")), a.Upper().Eq(expr.Lit("AB")), a.Upper()})
+		require.NoError(t, err)
+		for i, want := range []string{`["a!" (null) "ab!"]`, "[false (null) true]", `["A" (null) "AB"]`} {
+			require.Equal(t, want, arrayOf(t, evaluated[i]).String())
+			require.NoError(t, evaluated[i].Release())
+		}
+		require.NoError(t, table.Release())
+		require.NoError(t, count.Release())
+	})
+}
+
+// TestOperatorsTakeMadeStrings filters and aggregates by strings that are made.
+func TestOperatorsTakeMadeStrings(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		table := tableOf(t, mgr, textArray(t, text, []string{"a", "null", "Ab", "aB", "x"}), fromJSON(t, i64, "[1, 2, 3, 4, 5]"))
+		is := a.Upper().Eq(expr.Lit("AB"))
+		kept, err := selection.Filter(ctx, table, is)
+		require.NoError(t, err)
+		record, err := kept.Record(ctx)
+		require.NoError(t, err)
+		require.Equal(t, "[3 4]", record.Column(1).String())
+		require.NoError(t, kept.Release())
+		sums, err := reduce.Scalars(ctx, table, []reduce.Aggregate{reduce.Sum(b).Where(is), reduce.Sum(expr.Concat(a, a).LengthBytes()), reduce.CountAll()})
+		require.NoError(t, err)
+		require.Equal(t, "[7 12 5]", fmt.Sprint(sums))
 	})
 }

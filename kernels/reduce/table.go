@@ -3,6 +3,7 @@ package reduce
 import (
 	"context"
 	"fmt"
+	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/scalar"
@@ -10,6 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/codegen"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -130,6 +132,20 @@ func reduce(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, o
 	if r.program, err = bind(table.Schema(), expressions); err != nil {
 		return nil, err
 	}
+	if codegen.MakesStrings(r.program) {
+		projected, err := expr.Project(ctx, table, numbered(expressions), options)
+		if err != nil {
+			return nil, err
+		}
+		defer projected.Release()
+		r.table, table = projected, projected
+		for i := range expressions {
+			expressions[i] = expr.Col(strconv.Itoa(i))
+		}
+		if r.program, err = bind(table.Schema(), expressions); err != nil {
+			return nil, err
+		}
+	}
 	for _, input := range r.program.Inputs {
 		r.inputs = append(r.inputs, table.Column(input))
 	}
@@ -143,6 +159,15 @@ func reduce(ctx context.Context, table *buffer.Buffer, aggregates []Aggregate, o
 		return r.onHost(ctx, aggregates)
 	}
 	return r.onGPU(aggregates)
+}
+
+// numbered names expressions by their numbers.
+func numbered(expressions []expr.Expr) []expr.Expr {
+	named := make([]expr.Expr, len(expressions))
+	for i, e := range expressions {
+		named[i] = e.As(strconv.Itoa(i))
+	}
+	return named
 }
 
 // list returns the distinct expressions of the aggregates, and records their indices.

@@ -51,9 +51,9 @@ const (
 )
 
 // newPredicateSelector returns nil if the table has more rows than the kernel can
-// count.
+// count, or the predicate makes strings.
 func newPredicateSelector(table *buffer.Buffer, program *exprtree.Program) selector {
-	if table.Capacity() > math.MaxUint32-compactRows {
+	if table.Capacity() > math.MaxUint32-compactRows || codegen.MakesStrings(program) {
 		return nil
 	}
 	s := &predicateSelector{program: program, inputs: make([]*column.Column, len(program.Inputs))}
