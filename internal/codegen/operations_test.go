@@ -128,7 +128,10 @@ func TestOperations(t *testing.T) {
 			t.Run(fmt.Sprintf("%v/%v/%v", o.op, o.operands, o.result), func(t *testing.T) {
 				v := newValues(uint64(i))
 				// Enough that warps take chunks; fewer rows are taken 32 at a time.
-				const rows, offset = 4500, 13
+				rows, offset := 4500, 13
+				if testing.Short() {
+					rows = 1300
+				}
 				arrays := make([]arrow.Array, len(o.operands))
 				arguments := make([]*exprtree.Node, len(o.operands))
 				for a, dt := range o.operands {
