@@ -89,8 +89,8 @@ func (o *ordering) first(k int64, options kernels.Options) (*column.Column, erro
 		if rows, ok, err := o.firstOnHost(int(k)); ok || err != nil {
 			return rows, err
 		}
-	} else if number, smallest, ok := o.selectable(k); ok {
-		return o.selected(int(k), number, TopOptions{Options: options, Smallest: smallest})
+	} else if number, ok := o.selectable(k); ok {
+		return o.selected(int(k), number, options)
 	}
 	rows, err := o.indices()
 	if err != nil {
@@ -101,24 +101,26 @@ func (o *ordering) first(k int64, options kernels.Options) (*column.Column, erro
 }
 
 // selectable reports whether the kernels of TopKColumn find the first rows in the same
-// order: one key of numbers without nulls. They put NaN last, also after the smallest.
-func (o *ordering) selectable(k int64) (number numbers.Type, smallest, ok bool) {
+// order: one key of numbers without nulls.
+func (o *ordering) selectable(k int64) (number numbers.Type, ok bool) {
 	if len(o.sources) != 1 || k == 0 || k > MaxTop {
-		return number, false, false
+		return number, false
 	}
 	s := &o.sources[0]
 	number, ok = numbers.TypeOf(s.Column.Type())
-	ok = ok && s.Column == o.columns[0] && s.Column.RowCount() == o.count && !s.Nullable && (number.Class != numbers.Float || !s.Descending || s.NaNLast)
-	return number, !s.Descending, ok
+	return number, ok && s.Column == o.columns[0] && s.Column.RowCount() == o.count && !s.Nullable
 }
 
-// selected returns the numbers of the first k rows as TopKColumn finds them.
-func (o *ordering) selected(k int, number numbers.Type, options TopOptions) (*column.Column, error) {
-	top, err := topSelected(o.call.Context(), o.columns[0], k, number, options)
+// selected returns the numbers of the first k rows as TopKColumn finds them. NaN is the
+// largest number, and so comes first in a descending key.
+func (o *ordering) selected(k int, number numbers.Type, options kernels.Options) (*column.Column, error) {
+	s := &o.sources[0]
+	nanFirst := number.Class == numbers.Float && s.Descending && !s.NaNLast
+	top, err := topSelected(o.call.Context(), o.columns[0], k, number, nanFirst, TopOptions{Options: options, Smallest: !s.Descending})
 	if err != nil {
 		return nil, err
 	}
-	rows, err := narrowRows(o.call.Context(), top.Rows, options.Options)
+	rows, err := narrowRows(o.call.Context(), top.Rows, options)
 	return release.OnError(rows, err, top.Release())
 }
 

@@ -159,6 +159,31 @@ func TestTopK(t *testing.T) {
 	})
 }
 
+// TestTopKOfFloats selects from floats with zeros of both signs, infinities and NaNs.
+func TestTopKOfFloats(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for number, of := range []arrow.DataType{arrow.FixedWidthTypes.Float16, arrow.PrimitiveTypes.Float32, arrow.PrimitiveTypes.Float64} {
+			g := arraytest.NewGenerator(uint64(number))
+			g.Nulls = arraytest.NoneNull
+			for _, d := range []ordertest.Direction{{Descending: true}, {}} {
+				for _, n := range []int{100, 5000} {
+					c := newCase(g, n, of)
+					c.directions[0] = d
+					table, want := c.table(t, mgr), c.want()
+					for _, k := range []int{20, 2000} {
+						rows, err := order.TopIndices(t.Context(), table, int64(k), c.keys())
+						require.NoError(t, err)
+						require.Equal(t, want[:min(k, n)], numbers(t, rows), "%v, %+v, first %d of %d", of, d, k, n)
+					}
+					require.NoError(t, table.Release())
+					c.release()
+				}
+			}
+		}
+	})
+}
+
 // TestTopKOfMany selects candidates before it sorts them, on the host.
 func TestTopKOfMany(t *testing.T) {
 	mgr := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})

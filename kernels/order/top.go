@@ -81,13 +81,14 @@ func topColumn(ctx context.Context, c *column.Column, k int, options TopOptions)
 		return nil, err
 	}
 	if number, ok := numbers.TypeOf(c.Type()); ok && k <= MaxTop {
-		return topSelected(ctx, c, k, number, options)
+		return topSelected(ctx, c, k, number, false, options)
 	}
 	return topSorted(ctx, c, k, options)
 }
 
-// topSelected selects values of a number format.
-func topSelected(ctx context.Context, c *column.Column, k int, number numbers.Type, options TopOptions) (*Top, error) {
+// topSelected selects values of a number format. NaN comes last, or first if nanFirst is
+// set, which kernels alone know.
+func topSelected(ctx context.Context, c *column.Column, k int, number numbers.Type, nanFirst bool, options TopOptions) (*Top, error) {
 	if k = min(k, c.Len()); k == 0 {
 		return newTop(c, 0, topBuffers{})
 	}
@@ -111,7 +112,7 @@ func topSelected(ctx context.Context, c *column.Column, k int, number numbers.Ty
 	if k = min(k, in.Rows); k == 0 {
 		return newTop(c, 0, topBuffers{})
 	}
-	s := topSelection{number: number, k: k, in: in, smallest: options.Smallest}
+	s := topSelection{number: number, k: k, in: in, smallest: options.Smallest, nanFirst: nanFirst}
 	if call.Estimating() {
 		sizes := s.resultBytes()
 		return nil, call.Estimate(sizes[:], []uint64{s.scratchBytes(call.OnHost())})
@@ -137,6 +138,7 @@ type topSelection struct {
 	k        int
 	in       op.View
 	smallest bool
+	nanFirst bool // of floats on a GPU
 	topBuffers
 }
 

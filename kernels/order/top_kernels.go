@@ -11,8 +11,14 @@ import (
 // topInstances are the kernels of a number format, made from the templates in cuda/top.cu.
 type topInstances struct{ count, collect, sort kernelset.Instance }
 
-// topKernels has the kernels by class and width.
-var topKernels = func() (all [numbers.Classes][numbers.Widths]topInstances) {
+// topKernels has the kernels by class and width, and nanFirstKernels those of floats that
+// put NaN first.
+var (
+	topKernels      = newTopKernels(false)
+	nanFirstKernels = newTopKernels(true)
+)
+
+func newTopKernels(nanFirst bool) (all [numbers.Classes][numbers.Widths]topInstances) {
 	for class := range all {
 		for width := range all[class] {
 			number := numbers.Type{Class: numbers.Class(class), Bytes: 1 << width}
@@ -20,7 +26,10 @@ var topKernels = func() (all [numbers.Classes][numbers.Widths]topInstances) {
 			// order and one kernel.
 			suffix, key := fmt.Sprint(number.Bits()), wholeKey(number)
 			if number.Class == numbers.Float {
-				suffix, key = number.String(), floatKey(number)
+				suffix, key = number.String(), floatKey(number, nanFirst)
+				if nanFirst {
+					suffix += "_nan_first"
+				}
 			}
 			instance := func(name string) kernelset.Instance {
 				return kernelset.Instance{
@@ -34,9 +43,14 @@ var topKernels = func() (all [numbers.Classes][numbers.Widths]topInstances) {
 		}
 	}
 	return all
-}()
+}
 
-func (s *topSelection) kernels() *topInstances { return &topKernels[s.number.Class][s.number.Index()] }
+func (s *topSelection) kernels() *topInstances {
+	if s.nanFirst {
+		return &nanFirstKernels[s.number.Class][s.number.Index()]
+	}
+	return &topKernels[s.number.Class][s.number.Index()]
+}
 
 // wordOf returns the class and the bits of the word that holds values and keys.
 func wordOf(number numbers.Type) (ptx.Class, int) {
@@ -54,11 +68,15 @@ func wholeKey(number numbers.Type) ptx.Code {
 	}
 }
 
-// floatKey orders NaN after all numbers in both directions. −0 is equal to 0. The bits of
-// a negative number are inverted, of others the sign bit.
-func floatKey(number numbers.Type) ptx.Code {
+// floatKey orders NaN after all numbers in both directions, or before them. −0 is equal to
+// 0. The bits of a negative number are inverted, of others the sign bit.
+func floatKey(number numbers.Type, nanFirst bool) ptx.Code {
 	class, bits := wordOf(number)
 	sign := uint64(1) << (number.Bits() - 1)
+	nan := 2*sign - 2
+	if nanFirst {
+		nan = 0 // no number has it: those with all exponent bits are infinities
+	}
 	infinity := map[int]uint64{2: 0x7c00, 4: 0x7f800000, 8: 0x7ff0000000000000}[number.Bytes]
 	immediate := func(x uint64) ptx.Register { return ptx.Register(fmt.Sprintf("%#x", x)) }
 	return func(b *ptx.Builder, results, arguments []ptx.Register) {
@@ -77,6 +95,6 @@ func floatKey(number numbers.Type) ptx.Code {
 			flips = op("shr.s", x, ptx.Register(fmt.Sprint(bits-1)))
 		}
 		key := op("xor.b", op("xor.b", x, op("or.b", flips, immediate(sign))), arguments[1])
-		b.Move(fmt.Sprintf("selp.b%d", bits), results[0], immediate(2*sign-2), key, compare("gt", magnitude, immediate(infinity)))
+		b.Move(fmt.Sprintf("selp.b%d", bits), results[0], immediate(nan), key, compare("gt", magnitude, immediate(infinity)))
 	}
 }
