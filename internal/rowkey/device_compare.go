@@ -1,11 +1,14 @@
 package rowkey
 
 import (
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
 var (
+	validNames     = [2]string{"rowkey_valid_32", "rowkey_valid_64"}
+	nullNames      = [2]string{"rowkey_nulls_32", "rowkey_nulls_64"}
 	neighbourNames = [2]string{"rowkey_neighbours_32", "rowkey_neighbours_64"}
 	narrowNames    = [2]string{"rowkey_narrow_32", "rowkey_narrow_64"}
 	decodeNames    = [2]string{"rowkey_decode_32", "rowkey_decode_64"}
@@ -148,15 +151,48 @@ func (d *Device) Decode(words, nullCount memory.Slice[uint8], rows DeviceRows, v
 	return d.launch(decodeNames[segment.Width()/8], rows.Rows, values, valid, words, nullCount, rows.Counted, int64(rows.Rows), to)
 }
 
+// partRows is the number of rows of a tile of GatherValid.
+const partRows = 2048
+
+// GatherValid moves the values of the first source that are not null to the front of out,
+// in any order. Their number, eight bytes, is written to count.
+func (d *Device) GatherValid(rows DeviceRows, out, count memory.Slice[uint8]) error {
+	if err := count.Fill(d.call.Stream, 0); err != nil {
+		return err
+	}
+	l := &d.leaves[0]
+	f, err := d.call.Kernel(&set, "rowkey", validNames[l.Layout.Width/8])
+	if err != nil {
+		return err
+	}
+	most := max(d.call.Stream.Device().Info().Multiprocessors, 1) * gatherBlocks
+	blocks := min((rows.Rows+partRows-1)/partRows, most)
+	return f.Launch(d.call.Stream, device.Dim3{X: uint32(blocks)}, device.Dim3{X: deviceThreads}, 0,
+		out, count, l.values, l.valid, uint64(l.validBit), rows.Counted, int64(rows.Rows))
+}
+
+// gatherBlocks is the number of blocks of GatherValid for each multiprocessor.
+const gatherBlocks = 5
+
+// AddNulls writes the bitmap of sorted values, of which count are not null, and nulls as
+// zeros. If nulls come first the sorted values are in from, otherwise in values.
+func (d *Device) AddNulls(rows DeviceRows, values, valid, from, count memory.Slice[uint8]) error {
+	l, first := &d.leaves[0], uint32(0)
+	if l.NullsFirst {
+		first = 1
+	}
+	return d.launch(nullNames[l.Layout.Width/8], rows.Rows, values, valid, from, count, first, rows.Counted, int64(rows.Rows))
+}
+
 // Encoding maps the values of a source to its words: see radix.Encoding.
 type Encoding struct{ Positive, Negative, Subtract, Flip uint64 }
 
-// Encoding returns the encoding of a reversible plan of values of four or eight bytes that
-// are not null. ok is false for other plans.
+// Encoding returns the encoding of a reversible plan of values of four or eight bytes. ok is
+// false for other plans.
 func (p *Plan) Encoding() (e Encoding, ok bool) {
 	s := &p.Sources[0]
 	bits := 8 * s.Layout.Width
-	if !p.Reversible() || s.Nullable || bits != p.Bits() || bits < 32 {
+	if !p.Reversible() || bits != p.Bits() || bits < 32 {
 		return e, false
 	}
 	sign := uint64(1) << (bits - 1)

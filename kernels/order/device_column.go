@@ -25,19 +25,22 @@ func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err e
 	}
 	bitmaps := o.plan.DeviceScratch()
 	scratch := bitmaps
-	nullBytes := uint64(0)
+	nullBytes, valid := uint64(0), uint64(0)
 	if result.Nullable {
 		nullBytes = 8
+		if s.Input {
+			valid = s.KeyBytes()
+		}
 	}
 	if o.rows > 0 {
 		first, second := s.KeyBytes(), uint64(0)
-		if s.Input { // the result takes the place of the first buffer
+		if s.Input && !o.sortsApart() { // the result takes the place of the first buffer
 			first = 0
 		}
 		if s.SecondBuffers() {
 			second = s.KeyBytes()
 		}
-		scratch = append(scratch, first, second, s.StateBytes(), nullBytes)
+		scratch = append(scratch, first, second, s.StateBytes(), nullBytes, valid)
 	}
 	if o.call.Estimating() {
 		sizes := result.Sizes()
@@ -53,6 +56,12 @@ func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err e
 	return made, true, err
 }
 
+// sortsApart reports whether sorted values are moved at the end, because nulls come before
+// them, whose number is not known before.
+func (o *ordering) sortsApart() bool {
+	return o.plan.Sources[0].Nullable && o.plan.Sources[0].NullsFirst
+}
+
 func (o *ordering) sortValuesOnDevice(s *radix.Sort, bitmaps, scratch []memory.Slice[uint8], out op.Buffers) error {
 	if o.rows == 0 {
 		return nil
@@ -64,9 +73,7 @@ func (o *ordering) sortValuesOnDevice(s *radix.Sort, bitmaps, scratch []memory.S
 	buffers := radix.Buffers{Keys: [2]memory.Slice[uint8]{scratch[0], scratch[1]}, State: scratch[2]}
 	rows := rowkey.DeviceRows{Rows: o.rows, Counted: o.counted}
 	if s.Input {
-		// The passes read the values in place, and encode and decode them.
-		buffers.Input, buffers.Keys[0] = encoder.Values(0), out.Values
-		return s.Run(&o.call, buffers)
+		return o.sortInput(encoder, s, buffers, rows, scratch[3:], out)
 	}
 	if err := encoder.Encode(0, 0, rows, buffers.Keys[s.Source()]); err != nil {
 		return err
@@ -81,4 +88,30 @@ func (o *ordering) sortValuesOnDevice(s *radix.Sort, bitmaps, scratch []memory.S
 		}
 	}
 	return encoder.Decode(buffers.Keys[0], nulls, rows, out.Values, out.Valid)
+}
+
+// sortInput sorts values that the passes encode and decode: in place or, if there are nulls,
+// those that are not null.
+func (o *ordering) sortInput(encoder *rowkey.Device, s *radix.Sort, buffers radix.Buffers, rows rowkey.DeviceRows, scratch []memory.Slice[uint8], out op.Buffers) error {
+	apart := o.sortsApart()
+	if !apart {
+		buffers.Keys[0] = out.Values
+	}
+	count := scratch[0]
+	if count.Len() == 0 {
+		buffers.Input = encoder.Values(0)
+		return s.Run(&o.call, buffers)
+	}
+	buffers.Input = scratch[1]
+	if err := encoder.GatherValid(rows, buffers.Input, count); err != nil {
+		return err
+	}
+	var err error
+	if s.Counted, err = memory.Reinterpret[int64](count); err != nil {
+		return err
+	}
+	if err := s.Run(&o.call, buffers); err != nil {
+		return err
+	}
+	return encoder.AddNulls(rows, out.Values, out.Valid, buffers.Keys[0], count)
 }

@@ -356,6 +356,76 @@ KERNEL LAUNCH_BOUNDS(threads) rowkey_count_nulls(u64 *count, const u8 *valid, u6
         __nvvm_atom_add_gen_ll((i64 *)count, nulls);
 }
 
+// A tile of rows that are divided into valid ones and nulls.
+static constexpr u32 part_loads = 8, part_rows = threads * part_loads; // Go's partRows
+
+// gather_valid moves the valid values to the front, in any order of tiles. valid_count is
+// their number, and 0 before.
+template <typename Word>
+DEVICE void gather_valid(Word *out, u64 *valid_count, const Word *values, const u8 *valid, u64 bit, const i64 *counted, i64 capacity) {
+    __shared__ u32 sums[threads / warp_threads];
+    __shared__ u64 shared_base;
+    const u64 n = device_rows(counted, capacity);
+    const u32 lane = lane_in_warp(), warp = thread_in_block() / warp_threads;
+    for (u64 begin = (u64)block_in_grid() * part_rows; begin < n; begin += (u64)blocks_per_grid() * part_rows) {
+        const u64 first = begin + warp * (part_loads * warp_threads);
+        u32 bits[part_loads], sum = 0, all;
+        Word value[part_loads];
+#pragma unroll
+        for (u32 i = 0; i < part_loads; i++) {
+            const u64 row = first + i * warp_threads;
+            bits[i] = row < n ? load_bits<32>(valid, bit + row, bit + n) & low_bits(n - row < 32 ? n - row : 32) : 0;
+            value[i] = (bits[i] >> lane & 1) != 0 ? values[row + lane] : 0;
+            sum += __builtin_popcount(bits[i]);
+        }
+        u32 before = block_fold_before<threads / warp_threads>(sum, sums, all, Sum<u32>());
+        if (thread_in_block() == 0)
+            shared_base = (u64)__nvvm_atom_add_gen_ll((i64 *)valid_count, all);
+        synchronize_block();
+        Word *const to = out + shared_base;
+#pragma unroll
+        for (u32 i = 0; i < part_loads; i++) {
+            if ((bits[i] >> lane & 1) != 0)
+                to[before + __builtin_popcount(bits[i] & (1u << lane) - 1)] = value[i];
+            before += __builtin_popcount(bits[i]);
+        }
+        synchronize_block();
+    }
+}
+
+// add_nulls writes the bitmap of sorted values, and nulls as zeros. from are the sorted
+// values if nulls come first; otherwise these lie in values already. All rows of the
+// capacity are written.
+template <typename Word>
+DEVICE void add_nulls(Word *values, u32 *valid, const Word *from, const u64 *valid_count, bool first, const i64 *counted, i64 capacity) {
+    const u64 n = device_rows(counted, capacity), there = *valid_count, ahead = first ? n - there : 0;
+    for (u64 i = thread_in_grid(); i < ((u64)capacity + 63) / 64 * 64; i += threads_per_grid()) {
+        const bool is_valid = i >= ahead && i < ahead + there;
+        const u32 bits = ballot(is_valid);
+        if (lane_in_warp() == 0)
+            valid[i / 32] = bits;
+        if (i >= (u64)capacity)
+            continue;
+        if (!is_valid)
+            values[i] = 0;
+        else if (first)
+            values[i] = from[i - ahead];
+    }
+}
+
+#define SPLIT(width, Word)                                                                                                                                     \
+    KERNEL LAUNCH_BOUNDS(threads)                                                                                                                              \
+    rowkey_valid_##width(Word *out, u64 *valid_count, const Word *values, const u8 *valid, u64 bit, const i64 *counted, i64 capacity) {                        \
+        gather_valid(out, valid_count, values, valid, bit, counted, capacity);                                                                                 \
+    }                                                                                                                                                          \
+    KERNEL LAUNCH_BOUNDS(threads)                                                                                                                              \
+    rowkey_nulls_##width(Word *values, u32 *valid, const Word *from, const u64 *valid_count, u32 first, const i64 *counted, i64 capacity) {                    \
+        add_nulls(values, valid, from, valid_count, first != 0, counted, capacity);                                                                            \
+    }
+
+SPLIT(32, u32)
+SPLIT(64, u64)
+
 // rowkey_both writes the conjunction of two bitmaps. A warp writes a word at a time.
 KERNEL LAUNCH_BOUNDS(threads) rowkey_both(u32 *out, const u8 *a, u64 a_bit, const u8 *b, u64 b_bit, u64 n) {
     for (u64 word = thread_in_grid(); word * 32 < n; word += threads_per_grid()) {
