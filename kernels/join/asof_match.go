@@ -188,14 +188,28 @@ func (r *run) sortUsable(held *release.Stack, m *matches, isSorted bool) (*sorte
 // usable returns booleans that are false for rows with a null, or with NaN as the last key. It
 // returns nil if all rows can match.
 func (r *run) usable(held *release.Stack, keys *buffer.Buffer) (*column.Column, error) {
-	last := keys.NumColumns() - 1
-	if familyOf(keys.Column(last).Type()) != floats || keys.Capacity() == 0 {
-		return r.validKeys(held, keys)
-	}
-	all := expr.Col(keys.Schema().Field(last).Name).IsNaN().Not().FillNull(expr.Lit(false))
+	return r.usableOf(held, keys, keys.NumColumns()-1)
+}
+
+// usableOf is usable with NaN in some of the keys.
+func (r *run) usableOf(held *release.Stack, keys *buffer.Buffer, numbers ...int) (*column.Column, error) {
 	valid, err := r.validKeys(held, keys)
-	if err != nil {
+	if err != nil || keys.Capacity() == 0 {
 		return nil, err
+	}
+	var all expr.Expr
+	for _, i := range numbers {
+		if familyOf(keys.Column(i).Type()) != floats {
+			continue
+		}
+		if number := expr.Col(keys.Schema().Field(i).Name).IsNaN().Not().FillNull(expr.Lit(false)); all.IsZero() {
+			all = number
+		} else {
+			all = all.AndStrict(number)
+		}
+	}
+	if all.IsZero() {
+		return valid, nil
 	}
 	if valid != nil {
 		if keys, err = keys.AppendColumn(arrow.Field{Name: "valid", Type: valid.Type()}, valid); err != nil {

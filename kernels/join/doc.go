@@ -33,6 +33,8 @@
 //
 //	join.AsOf(ctx, trades, quotes, join.Using("time")[0], join.AsOfOptions{By: join.Using("symbol"), Tolerance: time.Second})
 //
+// [Range] finds the right rows with a value between two columns of the left table.
+//
 // # Matches
 //
 // All kinds of join first find, for each row of one side, the rows of the other side that

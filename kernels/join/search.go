@@ -110,23 +110,30 @@ func (r *run) between(low, high, valid *column.Column, s *sortedRows) (*matches,
 	return m, nil
 }
 
-func (r *run) fillBetween(m *matches, low, high, valid *column.Column, s *sortedRows) error {
+func (r *run) fillBetween(m *matches, low, high, valid *column.Column, s *sortedRows) (err error) {
 	if err := s.rows.Retain(); err != nil {
 		return err
 	}
 	m.held.Add(s.rows)
-	lows, lowErr := uint32sOf(low)
-	highs, highErr := uint32sOf(high)
-	list, listErr := uint32sOf(s.rows)
-	if err := errors.Join(lowErr, highErr, listErr, r.settle()); err != nil || m.probe == 0 {
+	if m.list, err = uint32sOf(s.rows); err != nil {
 		return err
 	}
-	m.list = list
+	return r.fillSpans(m, low, high, valid)
+}
+
+// fillSpans makes matches of the places from low up to high, and none for rows that are
+// not valid.
+func (r *run) fillSpans(m *matches, low, high, valid *column.Column) error {
+	lows, lowErr := uint32sOf(low)
+	highs, highErr := uint32sOf(high)
+	if err := errors.Join(lowErr, highErr, r.settle()); err != nil || m.probe == 0 {
+		return err
+	}
 	var bits memory.Slice[uint8]
 	if valid != nil {
 		bits = valid.Buffer(1)
 	}
-	if err := m.first.CopyFrom(r.call.Stream, lows); err != nil {
+	if err := errors.Join(m.first.CopyFrom(r.call.Stream, lows), r.settle()); err != nil {
 		return err
 	}
 	if r.call.OnHost() {

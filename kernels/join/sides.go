@@ -68,20 +68,33 @@ func (r *run) match(probesRight bool) (*matches, error) {
 	case probe == 0 || build == 0:
 		return r.everything(probe, 0)
 	}
-	e, err := r.newEncoding([2][]*column.Column{probeKeys, buildKeys})
+	var held release.Stack
+	m, err := r.matchKeys(&held, [2][]*column.Column{probeKeys, buildKeys})
+	return release.OnError(m, err, held.Release())
+}
+
+// matchKeys finds the matches of the keys of the probe and the build side, which have
+// rows.
+func (r *run) matchKeys(held *release.Stack, keys [2][]*column.Column) (*matches, error) {
+	keys, err := r.numbered(held, keys)
 	if err != nil {
 		return nil, err
 	}
-	b, err := r.buildSide(e, buildKeys)
+	e, err := r.newEncoding(keys)
 	if err != nil {
-		return nil, errors.Join(err, e.Release())
+		return nil, err
 	}
-	m, err := r.probeSide(b, e, probeKeys)
+	held.Add(e)
+	b, err := r.buildSide(e, keys[1])
 	if err != nil {
-		return nil, errors.Join(err, b.Release(), e.Release())
+		return nil, err
+	}
+	m, err := r.probeSide(b, e, keys[0])
+	if err != nil {
+		return nil, errors.Join(err, b.Release())
 	}
 	m.held.Add(b) // its list
-	return release.OnError(m, e.Release())
+	return m, nil
 }
 
 // roles are the parts that the kind gives to the probe and the build side.

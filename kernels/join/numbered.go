@@ -1,0 +1,104 @@
+package join
+
+import (
+	"errors"
+	"math"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/internal/hashtable"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/internal/release"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// numbered replaces strings, binaries, decimals and dictionaries by numbers of 32 bits that
+// are equal exactly if the values are. held releases the columns. Other keys stay.
+func (r *run) numbered(held *release.Stack, keys [2][]*column.Column) ([2][]*column.Column, error) {
+	var made [2][]*column.Column
+	for i := range keys[0] {
+		a, b := keys[0][i], keys[1][i]
+		if isNumbered(a, b) {
+			var err error
+			if a, b, err = r.numberPair(held, a, b); err != nil {
+				return made, err
+			}
+		}
+		made[0], made[1] = append(made[0], a), append(made[1], b)
+	}
+	return made, nil
+}
+
+// isNumbered reports whether two keys of one type are replaced by numbers.
+func isNumbered(a, b *column.Column) bool {
+	if int64(a.Len())+int64(b.Len()) > math.MaxInt32 {
+		return false
+	}
+	for _, c := range []*column.Column{a, b} {
+		if d := c.Dictionary(); d != nil && d.NullCount() != 0 {
+			return false // its nulls are not in the bitmap
+		}
+	}
+	l, err := layout.Of(a.Type())
+	if err != nil {
+		return false
+	}
+	if l.Kind == layout.Dictionary {
+		values, err := layout.Of(l.Dictionary())
+		return err == nil && (values.Kind == layout.Binary || values.Kind == layout.Fixed || values.Kind == layout.Bits)
+	}
+	class := l.Stored()
+	return l.Kind == layout.Binary || l.Kind == layout.Fixed && class != layout.Signed && class != layout.Unsigned && class != layout.Float
+}
+
+// numberPair numbers the distinct values of two columns together.
+func (r *run) numberPair(held *release.Stack, a, b *column.Column) (x, y *column.Column, err error) {
+	both, err := selection.ConcatColumns(r.call.Context(), []*column.Column{a, b}, r.scratch())
+	if err != nil {
+		return nil, nil, err
+	}
+	numbers, err := r.numbersOf(both)
+	if err = errors.Join(err, both.Release()); err != nil {
+		return nil, nil, errors.Join(err, numbers.Release())
+	}
+	held.Add(numbers)
+	if x, err = numbers.Slice(0, a.Len()); err != nil {
+		return nil, nil, err
+	}
+	held.Add(x)
+	if y, err = numbers.Slice(a.Len(), b.Len()); err != nil {
+		return nil, nil, err
+	}
+	held.Add(y)
+	return x, y, nil
+}
+
+// numbersOf returns the number of each value's group, with the nulls of a column.
+func (r *run) numbersOf(c *column.Column) (*column.Column, error) {
+	groups, err := hashtable.Find(r.call.Context(), c, hashtable.WithCounts, r.scratch())
+	if err != nil {
+		return nil, err
+	}
+	made, err := func() (*column.Column, error) {
+		numbers, err := selection.RowNumbers(groups.Numbers(), nil)
+		if err != nil || !op.Nullable(c) {
+			return numbers, err
+		}
+		return r.withNulls(numbers, c)
+	}()
+	return release.OnError(made, err, groups.Release())
+}
+
+// withNulls returns numbers with the bitmap of another column, and releases the numbers.
+func (r *run) withNulls(numbers, like *column.Column) (*column.Column, error) {
+	if like.Offset() != 0 {
+		return nil, errors.Join(errors.New("a concatenation does not begin with its memory"), numbers.Release())
+	}
+	data := numbers.Data()
+	data.Type, data.NullCount = arrow.PrimitiveTypes.Uint32, like.NullCount()
+	data.Buffers = []column.Bytes{like.Buffer(0), numbers.Buffer(1)}
+	made, err := column.New(data)
+	return release.OnError(made, err, numbers.Release())
+}
