@@ -1,5 +1,5 @@
-// Demo loads real data onto a device, exports a column by DLPack, imports it again, and
-// prints the memory statistics at every step.
+// Demo runs a query on real data on a GPU, or on the host if there is none: it prints the
+// plan, the result and what each operation did, and hands a column over by DLPack.
 //
 //	make demo
 package main
@@ -10,20 +10,15 @@ import (
 	"fmt"
 	"io"
 	"log"
-	"os"
-	"strings"
 	"time"
 
-	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/dustin/go-humanize"
-	"github.com/schollz/progressbar/v3"
-	"golang.org/x/term"
 
-	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/dlpack"
 	"github.com/gpuframe/gpuframe/examples/internal/flights"
-	"github.com/gpuframe/gpuframe/examples/internal/flights/parquet"
 	"github.com/gpuframe/gpuframe/memory"
 )
 
@@ -40,31 +35,82 @@ func run(ctx context.Context, name string, budget uint64) (err error) {
 	if err := list(); err != nil {
 		return err
 	}
-	dev, err := device.Open(name)
+	options := []gpuframe.Option{gpuframe.Budget(budget)}
+	if name != "" {
+		options = append(options, gpuframe.Device(name))
+	}
+	gpu, err := gpuframe.Open(options...)
 	if err != nil {
 		return err
 	}
-	defer closing(&err, dev)
-	mgr, err := memory.NewManager(dev, memory.Options{Budget: budget})
-	if err != nil {
-		return err
-	}
-	defer closing(&err, mgr)
+	defer closing(&err, gpu)
 
-	// Columns that readers decode into pinned memory need no staging.
-	allocator := memory.NewPinnedAllocator(dev, 0)
-	defer closing(&err, allocator)
-	for _, file := range []string{flights.Small, flights.Large} {
-		path, err := flights.Find(file)
-		if err != nil {
-			fmt.Printf("\n%s is not here: `make data` fetches it\n", file)
-			continue
-		}
-		if err := show(ctx, mgr, allocator, path); err != nil {
-			return fmt.Errorf("%s: %w", path, err)
-		}
+	// The small file is in the repository. It is loaded into device memory once.
+	path, err := flights.Find(flights.Small)
+	if err != nil {
+		return err
 	}
+	loaded, err := load(ctx, gpu, path)
+	if err != nil {
+		return err
+	}
+	hour := gpuframe.Col("time").Floor().As("hour")
+	if err := query(ctx, gpu, path+", in device memory", loaded.Query(), hour); err != nil {
+		return err
+	}
+	if err := loaded.Release(); err != nil {
+		return err
+	}
+	// The large one is read by the query itself, as far as it needs it.
+	if path, err = flights.Find(flights.Large); err != nil {
+		fmt.Printf("\n%s is not here: `make data` fetches it\n", flights.Large)
+		return nil
+	}
+	return query(ctx, gpu, path, gpu.Parquet(path), gpuframe.Col("origin"))
+}
+
+// query asks for the hours or airports with the most late flights.
+func query(ctx context.Context, gpu *gpuframe.Engine, title string, all gpuframe.Query, key gpuframe.Expr) error {
+	delay := gpuframe.Of[int]("delay")
+	late := gpuframe.Count().Where(delay.Gt(15)).As("late")
+	q := all.
+		Filter(gpuframe.Of[int]("distance").Ge(200)).
+		GroupBy(key).Agg(late, gpuframe.Count().As("flights"), delay.Mean().As("mean delay")).
+		With(gpuframe.Col("late").Mul(100.0).Div(gpuframe.Col("flights")).As("percent")).
+		Top(5, gpuframe.Col("late").Desc())
+	plan, err := q.Explain(ctx)
+	if err != nil {
+		return err
+	}
+	fmt.Printf("\n%s\n\n%s", title, plan)
+	var profile gpuframe.Profile
+	begin := time.Now()
+	result, err := q.Collect(ctx, gpuframe.Tag("demo"), gpuframe.Profiled(&profile))
+	if err != nil {
+		return err
+	}
+	defer result.Release()
+	fmt.Printf("\nin %v:\n%s\n%v\n\n", time.Since(begin).Round(10*time.Microsecond), &profile, result)
+	if err := handOver(gpu.Manager(), result.Column("mean delay")); err != nil {
+		return err
+	}
+	fmt.Printf("memory     %v\n", gpu.Manager().Stats())
+	gpu.Manager().ResetPeak()
+	gpu.Manager().ResetCounts()
 	return nil
+}
+
+// load copies an Arrow file to device memory.
+func load(ctx context.Context, gpu *gpuframe.Engine, path string) (frame *gpuframe.Frame, err error) {
+	// Records in pinned memory need no staging.
+	allocator := memory.NewPinnedAllocator(gpu.Device(), 0)
+	defer closing(&err, allocator)
+	reader, err := flights.Open(path, allocator)
+	if err != nil {
+		return nil, err
+	}
+	defer closing(&err, reader)
+	return gpu.Reader(reader).Collect(ctx, gpuframe.Tag("flights"))
 }
 
 // list prints the devices that this process can use.
@@ -85,122 +131,25 @@ func list() error {
 	return nil
 }
 
-// show loads one file and runs all steps on it.
-func show(ctx context.Context, mgr *memory.Manager, allocator *memory.PinnedAllocator, path string) (err error) {
-	fmt.Printf("\n%s\n", path)
-	table, err := load(ctx, mgr, allocator, path)
+// handOver exports a column as another library would receive it, and imports it again.
+func handOver(mgr *memory.Manager, c *column.Column) error {
+	values, err := c.Values() // DLPack has no nulls
 	if err != nil {
 		return err
 	}
-	fmt.Println("  schema")
-	for _, field := range table.Schema().Fields() {
-		fmt.Printf("    %-12s %v\n", field.Name, field.Type)
-	}
-	fmt.Printf("  memory    %v\n", mgr.Stats())
-	if err := handOver(mgr, table); err != nil {
-		return err
-	}
-	if err := bringBack(ctx, table); err != nil {
-		return err
-	}
-	if err := table.Release(); err != nil {
-		return err
-	}
-	fmt.Printf("  released  %v\n", mgr.Stats())
-	mgr.ResetPeak()
-	mgr.ResetCounts()
-	return nil
-}
-
-// load reads the file and copies it to the device.
-func load(ctx context.Context, mgr *memory.Manager, allocator *memory.PinnedAllocator, path string) (table *buffer.Buffer, err error) {
-	open := func() (*flights.Reader, error) { return flights.Open(path, allocator) }
-	if strings.HasSuffix(path, ".parquet") {
-		open = func() (*flights.Reader, error) { return parquet.Open(ctx, path, allocator) }
-	}
-	reader, err := open()
-	if err != nil {
-		return nil, err
-	}
-	defer closing(&err, reader)
-	bar := progress(reader.Rows)
-	start := time.Now()
-	var read time.Duration
-	table, err = buffer.FromReader(ctx, mgr, reader, buffer.LoadOptions{
-		Tag: "flights",
-		Progress: func(p buffer.Progress) {
-			_ = bar.Set64(p.Rows)
-			if !p.Moved {
-				read = time.Since(start)
-			}
-		},
-	})
-	_ = bar.Finish()
-	if err != nil {
-		return nil, err
-	}
-	took := time.Since(start)
-	moved := took - read
-	fmt.Printf("  loaded    %s rows, %s on %s: read in %v, moved in %v (%s/s)\n",
-		humanize.Comma(table.Capacity()), humanize.Bytes(table.Bytes()), mgr.Device(),
-		read.Round(time.Millisecond), moved.Round(10*time.Microsecond), humanize.Bytes(uint64(float64(table.Bytes())/moved.Seconds())))
-	return table, nil
-}
-
-// progress draws a bar if standard error is a terminal.
-func progress(rows int64) *progressbar.ProgressBar {
-	var where io.Writer = io.Discard
-	if term.IsTerminal(int(os.Stderr.Fd())) {
-		where = os.Stderr
-	}
-	return progressbar.NewOptions64(rows, progressbar.OptionSetWriter(where),
-		progressbar.OptionSetDescription("  reading "), progressbar.OptionShowCount(), progressbar.OptionSetItsString("rows"),
-		progressbar.OptionThrottle(50*time.Millisecond), progressbar.OptionClearOnFinish())
-}
-
-// handOver exports the first column with a type that DLPack supports, as another
-// library would receive it, and imports it again.
-func handOver(mgr *memory.Manager, table *buffer.Buffer) error {
-	for i := range table.NumColumns() {
-		c := table.Column(i)
-		if !arrow.IsInteger(c.Type().ID()) && !arrow.IsFloating(c.Type().ID()) {
-			continue
-		}
-		values, err := c.Values() // DLPack has no nulls
-		if err != nil {
-			return err
-		}
-		defer values.Release()
-		tensor, err := dlpack.Export(values)
-		if err != nil {
-			return err
-		}
-		fmt.Printf("  exported  column %q: DLManagedTensorVersioned at %p, data at %v\n",
-			table.Schema().Field(i).Name, tensor.Pointer(), values.Pointer())
-		back, err := dlpack.Import(mgr, tensor.Detach())
-		if err != nil {
-			return err
-		}
-		defer back.Release()
-		same := back.Pointer() == values.Pointer() && back.Block() == values.Block()
-		fmt.Printf("  imported  %v: data at %v, the same memory: %v\n", back, back.Pointer(), same)
-		fmt.Printf("  memory    %v\n", mgr.Stats())
-		return nil
-	}
-	return nil
-}
-
-// bringBack copies the table to the host.
-func bringBack(ctx context.Context, table *buffer.Buffer) error {
-	start := time.Now()
-	record, err := table.Record(ctx)
+	defer values.Release()
+	tensor, err := dlpack.Export(values)
 	if err != nil {
 		return err
 	}
-	defer record.Release()
-	took := time.Since(start)
-	fmt.Printf("  back      a record of %s rows in %v (%s/s)\n", humanize.Comma(record.NumRows()),
-		took.Round(10*time.Microsecond), humanize.Bytes(uint64(float64(table.Bytes())/took.Seconds())))
+	fmt.Printf("exported   DLManagedTensorVersioned at %p, data at %v\n", tensor.Pointer(), values.Pointer())
+	back, err := dlpack.Import(mgr, tensor.Detach())
+	if err != nil {
+		return err
+	}
+	defer back.Release()
+	same := back.Pointer() == values.Pointer() && back.Block() == values.Block()
+	fmt.Printf("imported   %v: data at %v, the same memory: %v\n", back, back.Pointer(), same)
 	return nil
 }
 
