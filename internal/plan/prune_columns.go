@@ -119,6 +119,12 @@ func (p *columnPruner) inputsOf(n Node) {
 	case *Join:
 		p.sidesOf(n, wanted)
 		return
+	case *Slice, *Union:
+	default:
+		for _, input := range n.Inputs() {
+			p.need(input, columnsOf(input.Schema())...)
+		}
+		return
 	}
 	for _, input := range n.Inputs() {
 		p.needSet(input, wanted)

@@ -46,7 +46,7 @@ func (p *filterPusher) push(n Node, conditions []expr.Expr) (Node, error) {
 // compute such a node twice takes longer than to filter its result.
 func holdsRows(n Node) bool {
 	switch n.(type) {
-	case *Aggregate, *Distinct, *Sort, *Window, *Join:
+	case *Aggregate, *Distinct, *Sort, *Window, *Join, *AsOf:
 		return true
 	}
 	return slices.ContainsFunc(n.Inputs(), holdsRows)
