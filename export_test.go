@@ -4,7 +4,13 @@ import (
 	"context"
 
 	"github.com/gpuframe/gpuframe/internal/plan"
+	"github.com/gpuframe/gpuframe/memory"
 )
+
+// EngineOn returns an engine on a manager. Its Close leaves the manager open.
+func EngineOn(m *memory.Manager) *Engine {
+	return newEngine(m.Device(), m, func() error { return nil })
+}
 
 // Without returns the query with a plan that is made without some passes of the optimizer.
 // Its steps are not shared with q.

@@ -1,6 +1,7 @@
 package gpuframe_test
 
 import (
+	"errors"
 	"slices"
 	"testing"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
 	"github.com/gpuframe/gpuframe/internal/testing/querytest"
+	"github.com/gpuframe/gpuframe/memory"
+	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
 // TestRandomQueries compares random queries with a model: without the optimizer, with each
@@ -71,4 +74,38 @@ func TestRandomQueriesOnDevices(t *testing.T) {
 			checkQuery(t, c, nil)
 		})
 	})
+}
+
+// TestRandomQueriesFail fails an allocation of random queries. The query fails, or succeeds
+// with less memory, and leaves nothing behind.
+func TestRandomQueriesFail(t *testing.T) {
+	dev := devicetest.Open(t, "host")
+	fault := adaptor.NewFault(memory.NewDriverResource(dev), adaptor.FaultOptions{})
+	m := devicetest.Manager(t, dev, memory.Options{Resource: fault})
+	e := gpuframe.EngineOn(m)
+	defer func() { require.NoError(t, e.Close()) }()
+	failed := 0
+	rapid.Check(t, func(t *rapid.T) {
+		c := querytest.Draw(t, e, querytest.Options{Verbs: 5, Rows: 12})
+		defer c.Release()
+		fault.Arm(adaptor.FaultOptions{})
+		checkQuery(t, c, nil)
+		requests := int(fault.Requests().Seen)
+		if requests == 0 {
+			return
+		}
+		nth := rapid.IntRange(1, requests).Draw(t, "nth")
+		fault.Arm(adaptor.FaultOptions{Allocate: adaptor.FaultRule{Nth: uint64(nth)}})
+		f, err := c.Query.Collect(t.Context())
+		fault.Arm(adaptor.FaultOptions{})
+		if err == nil {
+			err = f.Release()
+		} else if failed++; errors.Is(err, adaptor.ErrInjected) {
+			err = nil
+		}
+		if used := m.Stats().InUse; err != nil || used != 0 {
+			t.Fatalf("allocation %d of %d failed: %v, and %d bytes are in use after\n%s", nth, requests, err, used, c.Text)
+		}
+	})
+	require.Positive(t, failed)
 }

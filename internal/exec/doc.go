@@ -4,5 +4,6 @@
 // projections, unions and slices pass tables on as they come. Groupings keep the partial
 // result of each table and merge them at the end; sorts, windows and joins collect the
 // tables of an input first. All work is enqueued on the stream of the inputs, and a reader
-// waits only where an operator must know a row count.
+// waits only where an operator must know a row count. A node that several others read, and that
+// holds rows, runs once: its tables are kept until all have read them.
 package exec

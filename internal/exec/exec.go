@@ -46,24 +46,54 @@ func (e *Error) Unwrap() error { return e.Err }
 // Open returns a reader of the result of a plan. The caller closes it, and releases the
 // tables that it returns, whose row counts may be known only to the device.
 func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
-	inputs, err := openAll(ctx, n.Inputs(), settings)
+	o := opener{settings: settings, parents: plan.Parents(n), shared: map[plan.Node]*shared{}}
+	return o.open(ctx, n)
+}
+
+// opener opens the readers of one plan.
+type opener struct {
+	settings Settings
+	parents  map[plan.Node]int
+	shared   map[plan.Node]*shared
+}
+
+// open returns a reader of a node. One that others read too, and that holds rows, is opened
+// once.
+func (o *opener) open(ctx context.Context, n plan.Node) (buffer.Reader, error) {
+	if o.parents[n] < 2 || !plan.HoldsRows(n) {
+		return o.openAlone(ctx, n)
+	}
+	if known, ok := o.shared[n]; ok && known.isOpen() {
+		return known.user(), nil
+	}
+	reader, err := o.openAlone(ctx, n)
 	if err != nil {
 		return nil, err
 	}
-	base := stage{node: n, settings: settings, inputs: inputs}
+	made := newShared(&stage{node: n, settings: o.settings}, reader)
+	o.shared[n] = made
+	return made.user(), nil
+}
+
+func (o *opener) openAlone(ctx context.Context, n plan.Node) (buffer.Reader, error) {
+	inputs, err := o.openAll(ctx, n.Inputs())
+	if err != nil {
+		return nil, err
+	}
+	base := stage{node: n, settings: o.settings, inputs: inputs}
 	reader, err := open(ctx, &base)
 	if err != nil {
 		return nil, errors.Join(base.failed(err), base.Close())
 	}
-	if settings.Profile != nil {
-		reader = settings.Profile.measure(n, reader, settings.Manager)
+	if o.settings.Profile != nil {
+		reader = o.settings.Profile.measure(n, reader, o.settings.Manager)
 	}
 	return reader, nil
 }
 
-func openAll(ctx context.Context, nodes []plan.Node, settings Settings) (readers []buffer.Reader, err error) {
+func (o *opener) openAll(ctx context.Context, nodes []plan.Node) (readers []buffer.Reader, err error) {
 	for _, n := range nodes {
-		reader, err := Open(ctx, n, settings)
+		reader, err := o.open(ctx, n)
 		if err != nil {
 			return nil, errors.Join(err, closeAll(readers))
 		}

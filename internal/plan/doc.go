@@ -26,4 +26,5 @@
 //     reads, merges projections that follow each other, and inlines them in groups.
 //   - push limits moves limits on the number of rows below projections, into the inputs of
 //     unions, scans, and sorts, which then keep only the first rows.
+//   - share subplans makes equal operations on equal inputs one node.
 package plan

@@ -61,6 +61,7 @@ var passes = []pass{
 	{"push filters", pushFilters},
 	{"prune columns", pruneColumns},
 	{"push limits", pushLimits},
+	{"share subplans", shareSubplans},
 }
 
 // errColumns is the error of a pass that changed the columns of a result.

@@ -24,7 +24,7 @@ type filterPusher struct {
 
 // push returns the rows of a node that meet all conditions.
 func (p *filterPusher) push(n Node, conditions []expr.Expr) (Node, error) {
-	if len(conditions) > 0 && p.parents[n] > 1 && holdsRows(n) {
+	if len(conditions) > 0 && p.parents[n] > 1 && HoldsRows(n) {
 		// The node's result is computed once for all that read it.
 		made, err := p.push(n, nil)
 		if err != nil {
@@ -40,16 +40,6 @@ func (p *filterPusher) push(n Node, conditions []expr.Expr) (Node, error) {
 		p.done[n] = made
 	}
 	return made, err
-}
-
-// holdsRows reports whether a node or one below it needs all rows of an input at a time. To
-// compute such a node twice takes longer than to filter its result.
-func holdsRows(n Node) bool {
-	switch n.(type) {
-	case *Aggregate, *Distinct, *Sort, *Window, *Join, *AsOf:
-		return true
-	}
-	return slices.ContainsFunc(n.Inputs(), holdsRows)
 }
 
 func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {

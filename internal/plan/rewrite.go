@@ -76,7 +76,7 @@ func separate(root Node) (Node, error) {
 	done := map[Node]Node{}
 	var apply func(Node) (Node, error)
 	apply = func(n Node) (Node, error) {
-		if made, ok := done[n]; ok && holdsRows(n) {
+		if made, ok := done[n]; ok && HoldsRows(n) {
 			return made, nil
 		}
 		inputs := make([]Node, len(n.Inputs()))

@@ -1,0 +1,100 @@
+package plan
+
+import (
+	"reflect"
+	"slices"
+
+	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+)
+
+// shareSubplans makes equal operations on equal inputs one node. A node that [HoldsRows] is
+// then run once for all that read it.
+func shareSubplans(root Node) (Node, error) {
+	var known []Node
+	return rewrite(root, func(n Node) (Node, error) {
+		for _, other := range known {
+			if slices.Equal(n.Inputs(), other.Inputs()) && sameOperation(n, other) {
+				return other, nil
+			}
+		}
+		known = append(known, n)
+		return n, nil
+	})
+}
+
+// HoldsRows reports whether a node, or one below it, needs all rows of an input at a time.
+// Such a node is run once for all that read it. To run others several times needs less
+// memory than to keep their rows.
+func HoldsRows(n Node) bool {
+	switch n := n.(type) {
+	case *Scan, *Nothing, *Filter, *Project, *Union:
+	case *Slice:
+		if n.offset < 0 {
+			return true
+		}
+	default:
+		return true
+	}
+	return slices.ContainsFunc(n.Inputs(), HoldsRows)
+}
+
+// Parents returns the number of times that each node of a plan is an input.
+func Parents(root Node) map[Node]int { return parents(root) }
+
+// sameOperation reports whether two nodes with the same inputs yield the same rows.
+func sameOperation(a, b Node) bool {
+	switch a := a.(type) {
+	case *Scan:
+		b, ok := b.(*Scan)
+		return ok && sameSource(a.source, b.source) && slices.Equal(a.columns, b.columns) && sameExpressions(a.where, b.where) && a.limit == b.limit
+	case *Filter:
+		b, ok := b.(*Filter)
+		return ok && a.condition.Same(b.condition)
+	case *Project:
+		b, ok := b.(*Project)
+		return ok && sameExpressions(a.expressions, b.expressions)
+	case *Slice:
+		b, ok := b.(*Slice)
+		return ok && a.offset == b.offset && a.length == b.length
+	case *Sort:
+		b, ok := b.(*Sort)
+		return ok && a.limit == b.limit && slices.EqualFunc(a.keys, b.keys, SortKey.same)
+	case *Union:
+		_, ok := b.(*Union)
+		return ok
+	case *Distinct:
+		b, ok := b.(*Distinct)
+		return ok && slices.Equal(a.columns, b.columns)
+	case *Aggregate:
+		b, ok := b.(*Aggregate)
+		return ok && a.options == b.options && sameExpressions(a.keys, b.keys) && slices.EqualFunc(a.aggregations, b.aggregations, Aggregation.same)
+	case *Window:
+		b, ok := b.(*Window)
+		return ok && sameExpressions(a.partition, b.partition) && slices.EqualFunc(a.aggregations, b.aggregations, Aggregation.same)
+	case *Join:
+		b, ok := b.(*Join)
+		return ok && a.options.same(b.options)
+	}
+	return false
+}
+
+// sameSource reports whether two sources are one. Sources that Go cannot compare are not.
+func sameSource(a, b source.Source) bool {
+	return reflect.TypeOf(a).Comparable() && a == b
+}
+
+func sameExpressions(a, b []expr.Expr) bool { return slices.EqualFunc(a, b, expr.Expr.Same) }
+
+func (k SortKey) same(other SortKey) bool {
+	return k.Value.Same(other.Value) && k.Descending == other.Descending && k.NullsFirst == other.NullsFirst
+}
+
+func (a Aggregation) same(b Aggregation) bool {
+	return a.Function == b.Function && a.Number == b.Number && a.Name == b.Name && a.Where.Same(b.Where) && sameExpressions(a.Values, b.Values)
+}
+
+func (o JoinOptions) same(p JoinOptions) bool {
+	return o.Kind == p.Kind && o.NullsEqual == p.NullsEqual && o.Suffix == p.Suffix && o.LeftOrder == p.LeftOrder && o.Where.Same(p.Where) &&
+		slices.EqualFunc(o.Keys, p.Keys, func(a, b JoinKey) bool { return a.Left.Same(b.Left) && a.Right.Same(b.Right) })
+}
