@@ -42,7 +42,7 @@ var Levels = []Level{
 		"kernels/dictionary", "kernels/elementwise", "kernels/expr", "kernels/group", "kernels/join", "kernels/order", "kernels/reduce", "kernels/selection", "kernels/window",
 		"internal/hashtable",
 	}},
-	{"sources", []string{"internal/source"}},
+	{"sources", []string{"internal/sink", "internal/source"}},
 	{"queries", []string{"internal/plan", "internal/exec"}},
 	{"frame", []string{"."}},
 	{"programs", []string{"bench", "cmd", "examples", "python", "internal/testing"}},

@@ -18,6 +18,8 @@ import (
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowcsv "github.com/apache/arrow/go/v17/arrow/csv"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+
+	"github.com/gpuframe/gpuframe/internal/source/infer"
 )
 
 // csvOptions describe the format of a CSV file. The zero value stands for commas, a first
@@ -39,12 +41,8 @@ var csvTypes = map[string]arrow.DataType{
 	"float32": arrow.PrimitiveTypes.Float32, "float64": arrow.PrimitiveTypes.Float64,
 	"string": arrow.BinaryTypes.String, "utf8": arrow.BinaryTypes.String,
 	"date32": arrow.FixedWidthTypes.Date32, "date64": arrow.FixedWidthTypes.Date64,
-	"timestamp[s]": timestamp(arrow.Second), "timestamp[ms]": timestamp(arrow.Millisecond),
-	"timestamp[us]": timestamp(arrow.Microsecond), "timestamp[ns]": timestamp(arrow.Nanosecond),
-}
-
-func timestamp(unit arrow.TimeUnit) arrow.DataType {
-	return &arrow.TimestampType{Unit: unit, TimeZone: "UTC"}
+	"timestamp[s]": infer.Timestamp(arrow.Second), "timestamp[ms]": infer.Timestamp(arrow.Millisecond),
+	"timestamp[us]": infer.Timestamp(arrow.Microsecond), "timestamp[ns]": infer.Timestamp(arrow.Nanosecond),
 }
 
 // gpuframe_read_csv reads a CSV file. The options are JSON: columns, and CSV with
@@ -143,27 +141,27 @@ func csvSchema(path string, comma rune, given map[string]arrow.DataType, o csvOp
 	if err != nil {
 		return nil, false, err
 	}
-	guesses := make([]csvGuess, len(first))
+	guesses := make([]infer.Column, len(first))
 	for i, text := range first {
 		name := text
 		if o.NoHeader {
 			name = fmt.Sprintf("f%d", i)
 		}
-		guesses[i] = newCSVGuess(name, given[name])
+		guesses[i] = infer.Column{Name: name, Given: given[name]}
 	}
 	if err := distinct(guesses); err != nil {
 		return nil, false, err
 	}
 	for name := range given {
-		if !slices.ContainsFunc(guesses, func(g csvGuess) bool { return g.name == name }) {
+		if !slices.ContainsFunc(guesses, func(g infer.Column) bool { return g.Name == name }) {
 			return nil, false, fmt.Errorf("types: %w", noColumnOf(name, namesOf(guesses)))
 		}
 	}
 	if o.NoHeader {
-		learn(guesses, first, o.Nulls)
+		infer.Learn(guesses, first, o.Nulls)
 		rows = true
 	}
-	for !rows || undecided(guesses) {
+	for !rows || !infer.Decided(guesses) {
 		values, err := lines.Read()
 		if errors.Is(err, io.EOF) {
 			break
@@ -171,30 +169,30 @@ func csvSchema(path string, comma rune, given map[string]arrow.DataType, o csvOp
 		if err != nil {
 			return nil, false, err
 		}
-		learn(guesses, values, o.Nulls)
+		infer.Learn(guesses, values, o.Nulls)
 		rows = true
 	}
 	fields := make([]arrow.Field, len(guesses))
 	for i := range guesses {
-		fields[i] = arrow.Field{Name: guesses[i].name, Type: guesses[i].dataType(), Nullable: true}
+		fields[i] = arrow.Field{Name: guesses[i].Name, Type: guesses[i].Type(), Nullable: true}
 	}
 	return arrow.NewSchema(fields, nil), rows, nil
 }
 
-func namesOf(guesses []csvGuess) (names []string) {
+func namesOf(guesses []infer.Column) (names []string) {
 	for _, g := range guesses {
-		names = append(names, g.name)
+		names = append(names, g.Name)
 	}
 	return names
 }
 
-func distinct(guesses []csvGuess) error {
+func distinct(guesses []infer.Column) error {
 	seen := map[string]bool{}
 	for _, g := range guesses {
-		if seen[g.name] {
-			return fmt.Errorf("two columns have the name %q: %w", g.name, errContents)
+		if seen[g.Name] {
+			return fmt.Errorf("two columns have the name %q: %w", g.Name, errContents)
 		}
-		seen[g.name] = true
+		seen[g.Name] = true
 	}
 	return nil
 }

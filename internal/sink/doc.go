@@ -1,0 +1,15 @@
+// Package sink writes tables to files: Parquet, CSV, JSON lines and Arrow IPC.
+//
+//	written, err := sink.ToPath(ctx, "sales.parquet", sink.Parquet(sink.ParquetOptions{}), reader)
+//
+// The tables of a reader are copied to the host and encoded as they come; the next table
+// is read meanwhile. Records of CSV and JSON are encoded in parallel.
+//
+// A path is written under a temporary name in its folder and renamed at the end. So a
+// failed write leaves no file and an existing one as it was.
+//
+// # Errors
+//
+// Every error is an [*Error]. A column of a type that the format cannot hold gives an
+// error that wraps [ErrUnsupported], before anything is written.
+package sink

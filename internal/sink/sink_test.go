@@ -1,0 +1,368 @@
+package sink_test
+
+import (
+	"bytes"
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"math/rand/v2"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/decimal128"
+	"github.com/apache/arrow/go/v17/arrow/decimal256"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/sink"
+	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/internal/testing/arraytest"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+// pair is a format and the source that reads it with a schema.
+type pair struct {
+	format sink.Format
+	read   func(name string, data []byte, schema *arrow.Schema) (source.Source, error)
+	// milliseconds reports whether seconds become milliseconds.
+	milliseconds bool
+}
+
+func pairs() map[string]pair {
+	parquet := func(name string, data []byte, _ *arrow.Schema) (source.Source, error) {
+		return source.ParquetReaderAt(name, bytes.NewReader(data), int64(len(data)))
+	}
+	ipc := func(name string, data []byte, _ *arrow.Schema) (source.Source, error) {
+		return source.IPCReader(name, bytes.NewReader(data))
+	}
+	return map[string]pair{
+		"parquet": {sink.Parquet(sink.ParquetOptions{GroupRows: 7}), parquet, true},
+		"zstd":    {sink.Parquet(sink.ParquetOptions{Compression: "zstd"}), parquet, true},
+		"file":    {sink.IPC(sink.IPCOptions{}), ipc, false},
+		"stream":  {sink.IPC(sink.IPCOptions{Stream: true, Zstd: true}), ipc, false},
+		"csv": {sink.CSV(sink.CSVOptions{Null: "∅", Delimiter: ';'}), func(name string, data []byte, schema *arrow.Schema) (source.Source, error) {
+			types := map[string]arrow.DataType{}
+			for _, field := range schema.Fields() {
+				types[field.Name] = field.Type
+			}
+			return source.CSVReader(name, bytes.NewReader(data), source.CSVOptions{Types: types, Nulls: []string{"∅"}, Delimiter: ';'})
+		}, false},
+		"json": {sink.JSON(), func(name string, data []byte, schema *arrow.Schema) (source.Source, error) {
+			return source.JSONReader(name, bytes.NewReader(data), source.JSONOptions{Schema: schema})
+		}, false},
+	}
+}
+
+// readerOf is a reader of records as tables.
+func readerOf(t require.TestingT, m *memory.Manager, schema *arrow.Schema, records []arrow.Record, batch int64) buffer.Reader {
+	s, err := source.Records(schema, records...)
+	require.NoError(t, err)
+	reader, err := s.Open(context.Background(), m, source.Request{BatchRows: batch})
+	require.NoError(t, err)
+	return reader
+}
+
+// whole reads a source as one record.
+func whole(t require.TestingT, m *memory.Manager, s source.Source) arrow.Record {
+	reader, err := s.Open(context.Background(), m, source.Request{BatchRows: 1 << 30})
+	require.NoError(t, err)
+	table, err := reader.Next(context.Background())
+	if errors.Is(err, io.EOF) {
+		require.NoError(t, reader.Close())
+		return nil
+	}
+	require.NoError(t, err)
+	_, err = reader.Next(context.Background())
+	require.ErrorIs(t, err, io.EOF)
+	require.NoError(t, reader.Close())
+	record, err := table.Record(context.Background())
+	require.NoError(t, err)
+	require.NoError(t, table.Release())
+	return record
+}
+
+// valid returns the array, with decimals of no more digits than the type has, and times
+// of the years that have four digits.
+func valid(values arrow.Array) arrow.Array {
+	if _, fixed := values.DataType().(arrow.FixedWidthDataType); !fixed || values.DataType().ID() == arrow.DICTIONARY {
+		return values
+	}
+	builder := array.NewBuilder(arrowmemory.DefaultAllocator, values.DataType())
+	defer builder.Release()
+	for i := range values.Len() {
+		n := i*7919 + 11
+		switch b := builder.(type) {
+		case *array.Decimal128Builder:
+			b.Append(decimal128.FromI64(int64(n - 20000)))
+		case *array.Decimal256Builder:
+			b.Append(decimal256.FromI64(int64(n - 20000)))
+		case *array.Date32Builder:
+			b.Append(arrow.Date32(n - 9000))
+		case *array.TimestampBuilder:
+			b.Append(arrow.Timestamp(n*n - 20_000_000))
+		case *array.Time32Builder:
+			b.Append(arrow.Time32(n % 86_400))
+		case *array.Time64Builder:
+			b.Append(arrow.Time64(n * 1_000_003 % 86_400_000_000))
+		default:
+			return values
+		}
+	}
+	return builder.NewArray()
+}
+
+// sameValues compares columns, with NaN equal to NaN.
+func sameValues(t require.TestingT, want, got arrow.Array, about string) {
+	require.Equal(t, want.Len(), got.Len(), about)
+	if d, ok := want.(*array.Dictionary); ok && !arrow.TypeEqual(want.DataType(), got.DataType()) { // Parquet keeps no type of indices
+		require.Equal(t, arrow.DICTIONARY, got.DataType().ID(), about)
+		for i := range d.Len() {
+			wantNull := d.IsNull(i) || d.Dictionary().IsNull(d.GetValueIndex(i))
+			require.Equal(t, wantNull, got.IsNull(i), about)
+			require.True(t, wantNull || d.ValueStr(i) == got.ValueStr(i), about)
+		}
+		return
+	}
+	require.True(t, arrow.TypeEqual(want.DataType(), got.DataType()), "%s: %v, %v", about, want.DataType(), got.DataType())
+	if array.Equal(want, got) {
+		return
+	}
+	wantText, err := want.MarshalJSON() // in which NaN equals NaN
+	require.NoError(t, err)
+	gotText, err := got.MarshalJSON()
+	require.NoError(t, err)
+	require.Equal(t, string(wantText), string(gotText), about)
+}
+
+// Any table that a format accepts is equal when it is read again; the others give a
+// typed error.
+func TestTablesThereAndBack(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	require.NoError(t, arraytest.RegisterExtension())
+	accepted := map[string]map[string]bool{}
+	for name := range pairs() {
+		accepted[name] = map[string]bool{}
+	}
+	types := arraytest.AllTypes()
+	check := func(seed uint64, rows int, chosen ...arrow.DataType) {
+		generator := arraytest.NewGenerator(seed)
+		fields := make([]arrow.Field, len(chosen))
+		columns := make([]arrow.Array, len(fields))
+		for i, dataType := range chosen {
+			columns[i] = valid(generator.Array(dataType, rows))
+			fields[i] = arrow.Field{Name: fmt.Sprintf("c%d", i), Type: dataType, Nullable: true}
+		}
+		record := array.NewRecord(arrow.NewSchema(fields, nil), columns, int64(rows))
+		for name, p := range pairs() {
+			var written bytes.Buffer
+			reader := readerOf(t, m, record.Schema(), []arrow.Record{record}, 13)
+			w, err := sink.ToWriter(context.Background(), &written, p.format, reader)
+			require.NoError(t, reader.Close())
+			if err != nil {
+				var typed *sink.Error
+				require.ErrorAs(t, err, &typed, name)
+				require.ErrorIs(t, err, sink.ErrUnsupported, name)
+				continue
+			}
+			require.EqualValues(t, rows, w.Rows)
+			require.EqualValues(t, written.Len(), w.Bytes)
+			s, err := p.read(name, written.Bytes(), record.Schema())
+			require.NoError(t, err, name)
+			back := whole(t, m, s)
+			if rows == 0 {
+				require.Nil(t, back)
+				schema, err := s.Schema(context.Background())
+				require.NoError(t, err)
+				require.Equal(t, len(fields), schema.NumFields())
+				continue
+			}
+			for i, column := range columns {
+				if timed, ok := fields[i].Type.(arrow.TemporalWithUnit); ok && p.milliseconds && timed.TimeUnit() == arrow.Second {
+					continue // Parquet has no seconds: they become milliseconds
+				}
+				sameValues(t, column, back.Column(i), fmt.Sprintf("%s, %v, %d rows", name, fields[i].Type, rows))
+				accepted[name][fields[i].Type.String()] = true
+			}
+		}
+	}
+	for i, dataType := range types {
+		for _, rows := range []int{0, 1, 30} {
+			check(uint64(i), rows, dataType)
+		}
+	}
+	var flat []arrow.DataType // that all formats hold
+	for _, dataType := range types {
+		if name := dataType.String(); accepted["csv"][name] && accepted["parquet"][name] {
+			flat = append(flat, dataType)
+		}
+	}
+	tables := 100
+	if testing.Short() {
+		tables = 15
+	}
+	for seed := range uint64(tables) {
+		random := rand.New(rand.NewPCG(seed, 1))
+		chosen := make([]arrow.DataType, 2+random.IntN(3))
+		from := [][]arrow.DataType{flat, types}[seed%2]
+		for i := range chosen {
+			chosen[i] = from[random.IntN(len(from))]
+		}
+		check(seed, 1+random.IntN(40), chosen...)
+	}
+	for name := range pairs() {
+		assert.GreaterOrEqual(t, len(accepted[name]), 8, "%s holds %v", name, accepted[name])
+	}
+}
+
+func TestPaths(t *testing.T) {
+	devicetest.Each(t, func(t *testing.T, dev *device.Device) {
+		m := devicetest.Manager(t, dev, memory.Options{})
+		folder := t.TempDir()
+		record := sales(t)
+		for name, format := range map[string]sink.Format{"a.parquet": sink.Parquet(sink.ParquetOptions{}), "a.csv": sink.CSV(sink.CSVOptions{}), "a.json": sink.JSON(), "a.arrow": sink.IPC(sink.IPCOptions{})} {
+			path := filepath.Join(folder, name)
+			for range 2 { // an existing file is replaced
+				reader := readerOf(t, m, nil, []arrow.Record{record, record}, 2)
+				w, err := sink.ToPath(t.Context(), path, format, reader)
+				require.NoError(t, err)
+				require.NoError(t, reader.Close())
+				assert.EqualValues(t, 2*record.NumRows(), w.Rows)
+				info, err := os.Stat(path)
+				require.NoError(t, err)
+				assert.Equal(t, info.Size(), w.Bytes)
+			}
+		}
+		left, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		assert.Len(t, left, 4, "temporary files are gone")
+		text, err := os.ReadFile(filepath.Join(folder, "a.csv"))
+		require.NoError(t, err)
+		assert.Equal(t, "city,price,n\nOslo,3.5,1\n\"a,\"\"b\"\"\",,\nOslo,3.5,1\n\"a,\"\"b\"\"\",,\n", string(text))
+		text, err = os.ReadFile(filepath.Join(folder, "a.json"))
+		require.NoError(t, err)
+		assert.Equal(t, `{"city":"Oslo","price":3.5,"n":1}`+"\n"+`{"city":"a,\"b\"","price":null,"n":null}`, strings.Join(strings.Split(string(text), "\n")[:2], "\n"))
+	})
+}
+
+func sales(t testing.TB) arrow.Record {
+	t.Helper()
+	record, _, err := array.RecordFromJSON(arrowmemory.DefaultAllocator, arrow.NewSchema([]arrow.Field{
+		{Name: "city", Type: arrow.BinaryTypes.String, Nullable: true}, {Name: "price", Type: arrow.PrimitiveTypes.Float64, Nullable: true},
+		{Name: "n", Type: arrow.PrimitiveTypes.Int64, Nullable: true}}, nil),
+		strings.NewReader(`[{"city": "Oslo", "price": 3.5, "n": 1}, {"city": "a,\"b\""}]`))
+	require.NoError(t, err)
+	return record
+}
+
+// failing fails after a number of bytes.
+type failing struct{ left int }
+
+var errFull = errors.New("the disk is full")
+
+func (f *failing) Write(p []byte) (int, error) {
+	if len(p) > f.left {
+		n := f.left
+		f.left = 0
+		return n, errFull
+	}
+	f.left -= len(p)
+	return len(p), nil
+}
+
+// brokenReader fails after its tables.
+type brokenReader struct {
+	buffer.Reader
+	err error
+}
+
+func (b brokenReader) Next(ctx context.Context) (*buffer.Buffer, error) {
+	table, err := b.Reader.Next(ctx)
+	if errors.Is(err, io.EOF) {
+		err = b.err
+	}
+	return table, err
+}
+
+func TestFailedWritesLeaveNothing(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	record := sales(t)
+	broken := errors.New("broken")
+	for name, p := range pairs() {
+		var whole bytes.Buffer
+		reader := readerOf(t, m, nil, []arrow.Record{record, record}, 1)
+		_, err := sink.ToWriter(t.Context(), &whole, p.format, reader)
+		require.NoError(t, err)
+		require.NoError(t, reader.Close())
+		for _, left := range []int{0, 1, whole.Len() / 2, whole.Len() - 1} {
+			reader := readerOf(t, m, nil, []arrow.Record{record, record}, 1)
+			_, err := sink.ToWriter(t.Context(), &failing{left}, p.format, reader)
+			require.ErrorIs(t, err, errFull, "%s after %d bytes", name, left)
+			require.NoError(t, reader.Close())
+		}
+		folder := t.TempDir()
+		reader = readerOf(t, m, nil, []arrow.Record{record, record}, 1)
+		_, err = sink.ToPath(t.Context(), filepath.Join(folder, "x"), p.format, brokenReader{reader, broken})
+		require.ErrorIs(t, err, broken)
+		done, end := context.WithCancel(t.Context())
+		end()
+		_, err = sink.ToPath(done, filepath.Join(folder, "x"), p.format, reader)
+		require.ErrorIs(t, err, context.Canceled)
+		require.NoError(t, reader.Close())
+		left, err := os.ReadDir(folder)
+		require.NoError(t, err)
+		assert.Empty(t, left, name)
+		reader = readerOf(t, m, nil, []arrow.Record{record}, 1)
+		_, err = sink.ToPath(t.Context(), filepath.Join(folder, "none", "x"), p.format, reader)
+		require.ErrorIs(t, err, os.ErrNotExist)
+		assert.ErrorContains(t, err, filepath.Join("none", "x"))
+		require.NoError(t, reader.Close())
+	}
+}
+
+func TestOptions(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	for _, format := range []sink.Format{sink.Parquet(sink.ParquetOptions{Compression: "lzma"}), sink.Parquet(sink.ParquetOptions{GroupRows: -1})} {
+		reader := readerOf(t, m, nil, []arrow.Record{sales(t)}, 0)
+		_, err := sink.ToWriter(t.Context(), io.Discard, format, reader)
+		require.ErrorIs(t, err, sink.ErrArgument)
+		require.NoError(t, reader.Close())
+	}
+	var text bytes.Buffer
+	reader := readerOf(t, m, nil, []arrow.Record{sales(t)}, 0)
+	_, err := sink.ToWriter(t.Context(), &text, sink.CSV(sink.CSVOptions{NoHeader: true, Delimiter: '\t', Null: "NA"}), reader)
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	assert.Equal(t, "Oslo\t3.5\t1\n\"a,\"\"b\"\"\"\tNA\tNA\n", text.String())
+}
+
+// Parts that goroutines encode are written in order.
+func TestLongTextsAreInOrder(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	builder := array.NewInt64Builder(arrowmemory.DefaultAllocator)
+	rows := 100_000
+	if testing.Short() {
+		rows = 20_000
+	}
+	for i := range rows {
+		builder.Append(int64(i))
+	}
+	record := array.NewRecord(arrow.NewSchema([]arrow.Field{{Name: "n", Type: arrow.PrimitiveTypes.Int64}}, nil), []arrow.Array{builder.NewArray()}, int64(rows))
+	var text bytes.Buffer
+	reader := readerOf(t, m, nil, []arrow.Record{record}, 0)
+	_, err := sink.ToWriter(t.Context(), &text, sink.CSV(sink.CSVOptions{}), reader)
+	require.NoError(t, err)
+	require.NoError(t, reader.Close())
+	s, err := source.CSVReader("text", &text, source.CSVOptions{})
+	require.NoError(t, err)
+	back := whole(t, m, s)
+	assert.True(t, array.Equal(record.Column(0), back.Column(0)))
+}

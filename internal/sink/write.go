@@ -1,0 +1,201 @@
+package sink
+
+import (
+	"bufio"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"path/filepath"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+)
+
+// Format is a file format: [Parquet], [CSV], [JSON] or [IPC].
+type Format interface {
+	name() string
+	// begin checks the schema and returns an encoder.
+	begin(w io.Writer, schema *arrow.Schema) (encoder, error)
+}
+
+// encoder writes records of one schema.
+type encoder interface {
+	// write encodes a record. The caller releases it afterwards.
+	write(ctx context.Context, record arrow.Record) error
+	// end writes what follows the last record.
+	end(ctx context.Context) error
+	// drop releases what the encoder holds. It is called last, also after end.
+	drop()
+}
+
+// Written describes a write.
+type Written struct {
+	Rows, Bytes int64
+}
+
+// ToPath writes the tables of a reader to a file, which is replaced if it exists. The
+// caller closes the reader.
+func ToPath(ctx context.Context, path string, format Format, reader buffer.Reader) (w Written, err error) {
+	temporary := filepath.Join(filepath.Dir(path), "."+filepath.Base(path)+"."+rand.Text()+".tmp")
+	file, err := os.OpenFile(temporary, os.O_WRONLY|os.O_CREATE|os.O_EXCL, 0o666)
+	if err != nil {
+		return Written{}, &Error{Format: format.name(), Path: path, Err: plainPath(err)}
+	}
+	w, err = write(ctx, file, format, reader)
+	if closing := file.Close(); err == nil {
+		err = closing
+	}
+	if err == nil {
+		err = os.Rename(temporary, path)
+	}
+	if err != nil {
+		return Written{}, &Error{Format: format.name(), Path: path, Err: plainPath(errors.Join(err, removed(temporary)))}
+	}
+	return w, nil
+}
+
+// removed removes a file, which may have gone already.
+func removed(path string) error {
+	if err := os.Remove(path); err != nil && !errors.Is(err, os.ErrNotExist) {
+		return err
+	}
+	return nil
+}
+
+// ToWriter writes the tables of a reader to to. The caller closes both.
+func ToWriter(ctx context.Context, to io.Writer, format Format, reader buffer.Reader) (Written, error) {
+	w, err := write(ctx, to, format, reader)
+	if err != nil {
+		return w, &Error{Format: format.name(), Err: err}
+	}
+	return w, nil
+}
+
+// counting counts the bytes that are written, and keeps the error of the writer.
+type counting struct {
+	io.Writer
+	bytes int64
+	err   error
+}
+
+func (c *counting) Write(p []byte) (int, error) {
+	n, err := c.Writer.Write(p)
+	c.bytes += int64(n)
+	if c.err == nil {
+		c.err = err
+	}
+	return n, err
+}
+
+func write(ctx context.Context, to io.Writer, format Format, reader buffer.Reader) (w Written, err error) {
+	counted := &counting{Writer: to}
+	buffered := bufio.NewWriterSize(counted, 1<<20)
+	w.Rows, err = encode(ctx, buffered, format, reader)
+	if counted.err != nil { // encoders do not always pass it on
+		return Written{}, counted.err
+	}
+	if err != nil {
+		return Written{}, err
+	}
+	if err := buffered.Flush(); err != nil {
+		return Written{}, err
+	}
+	w.Bytes = counted.bytes
+	return w, nil
+}
+
+// encode encodes the records of a reader while the next one is read.
+func encode(ctx context.Context, to io.Writer, format Format, reader buffer.Reader) (rows int64, err error) {
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	schema := reader.Schema()
+	if schema == nil {
+		return 0, fmt.Errorf("the reader has no schema: %w", ErrArgument)
+	}
+	e, err := begin(format, to, schema)
+	if err != nil {
+		return 0, err
+	}
+	defer e.drop()
+	records := make(chan arrow.Record)
+	var failed error // set before records is closed
+	go func() {
+		defer close(records)
+		failed = read(ctx, reader, records)
+	}()
+	for record := range records {
+		rows += record.NumRows()
+		if err == nil {
+			if err = encoded(ctx, func() error { return e.write(ctx, record) }); err != nil {
+				stop()
+			}
+		}
+		record.Release()
+	}
+	if err == nil {
+		err = failed
+	}
+	if err == nil {
+		err = encoded(ctx, func() error { return e.end(ctx) })
+	}
+	return rows, err
+}
+
+// begin checks the schema and begins to encode. arrow-go panics for some types.
+func begin(format Format, to io.Writer, schema *arrow.Schema) (e encoder, err error) {
+	err = guarded(func() (err error) {
+		e, err = format.begin(to, schema)
+		return err
+	})
+	return e, err
+}
+
+// read copies tables to the host until the reader ends.
+func read(ctx context.Context, reader buffer.Reader, records chan<- arrow.Record) error {
+	for {
+		table, err := reader.Next(ctx)
+		if errors.Is(err, io.EOF) {
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		record, err := table.Record(ctx)
+		if err = errors.Join(err, table.Release()); err != nil {
+			if record != nil {
+				record.Release()
+			}
+			return err
+		}
+		select {
+		case records <- record:
+		case <-ctx.Done():
+			record.Release()
+			return context.Cause(ctx)
+		}
+	}
+}
+
+// encoded adds the condition ErrUnsupported to an error of an encoder: write reports
+// those of the writer.
+func encoded(ctx context.Context, f func() error) error {
+	err := guarded(f)
+	if err == nil || ctx.Err() != nil || errors.Is(err, ErrUnsupported) {
+		return err
+	}
+	return fmt.Errorf("%w: %w", err, ErrUnsupported)
+}
+
+// guarded turns a panic of an encoder about a type or value into an error.
+func guarded(f func() error) (err error) {
+	defer func() {
+		if reason := recover(); reason != nil {
+			err = fmt.Errorf("the encoder failed: %v: %w", reason, ErrUnsupported)
+		}
+	}()
+	return f()
+}

@@ -1,0 +1,271 @@
+package source_test
+
+import (
+	"bytes"
+	"errors"
+	"io"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+	"testing/iotest"
+
+	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/array"
+	"github.com/apache/arrow/go/v17/arrow/ipc"
+	"github.com/stretchr/testify/assert"
+	"github.com/stretchr/testify/require"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/internal/source"
+	"github.com/gpuframe/gpuframe/internal/testing/devicetest"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/memory"
+)
+
+const csvText = "\uFEFFcity,price,n,day,at,yes\n" +
+	"Oslo,3.5,1,2024-05-01,2024-05-01 12:00:00,true\n" +
+	"\"New\nYork\",,-2,2024-05-02,2024-05-01 12:00:00.5,false\n" +
+	",1e3,9007199254740993,,,\n"
+
+const jsonText = `{"city": "Oslo", "price": 3.5, "n": 1, "list": [1, 2], "in": {"x": true}}
+{"n": 9007199254740993, "city": "New\nYork", "other": null}
+
+{"price": 1000, "city": null, "n": -2, "list": [], "in": {"y": "z"}}
+`
+
+func schemaText(t testing.TB, s source.Source) string {
+	t.Helper()
+	schema, err := s.Schema(t.Context())
+	require.NoError(t, err)
+	var parts []string
+	for _, field := range schema.Fields() {
+		parts = append(parts, field.Name+" "+field.Type.String())
+	}
+	return strings.Join(parts, ", ")
+}
+
+// rowsText returns the rows of a source as JSON.
+func rowsText(t testing.TB, s source.Source, m *memory.Manager, request source.Request) string {
+	t.Helper()
+	var text strings.Builder
+	for _, record := range read(t, s, m, request) {
+		require.NoError(t, array.RecordToJSON(record, &text))
+	}
+	return text.String()
+}
+
+func TestCSV(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	path := write(t, []byte(csvText), t.TempDir(), "a.csv")
+	file := func() (source.Source, error) { return source.CSV([]string{path}, source.CSVOptions{}) }
+	stream := func() (source.Source, error) {
+		return source.CSVReader("stream", iotest.OneByteReader(strings.NewReader(csvText)), source.CSVOptions{})
+	}
+	for name, open := range map[string]func() (source.Source, error){"file": file, "stream": stream} {
+		s, err := open()
+		require.NoError(t, err)
+		assert.Equal(t, "city utf8, price float64, n int64, day date32, at timestamp[ms, tz=UTC], yes bool", schemaText(t, s), name)
+		want := `{"at":"2024-05-01 12:00:00Z","city":"Oslo","day":"2024-05-01","n":1,"price":3.5,"yes":true}
+{"at":"2024-05-01 12:00:00.5Z","city":"New\nYork","day":"2024-05-02","n":-2,"price":null,"yes":false}
+{"at":null,"city":null,"day":null,"n":9007199254740993,"price":1000,"yes":null}
+`
+		assert.Equal(t, want, rowsText(t, s, m, source.Request{}))
+		s, err = open()
+		require.NoError(t, err)
+		assert.Equal(t, `{"city":"Oslo","n":1}`+"\n"+`{"city":"New\nYork","n":-2}`+"\n", rowsText(t, s, m, source.Request{Columns: []string{"n", "city"}, Limit: 2, BatchRows: 1}))
+	}
+	s, err := stream()
+	require.NoError(t, err)
+	read(t, s, m, source.Request{})
+	_, err = s.Open(t.Context(), m, source.Request{})
+	require.ErrorIs(t, err, source.ErrUsed)
+}
+
+func TestCSVOptions(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	open := func(text string, options source.CSVOptions) (source.Source, error) {
+		return source.CSVReader("text", strings.NewReader(text), options)
+	}
+	s, err := open("1\t2\nNA\tx\n", source.CSVOptions{Delimiter: '\t', NoHeader: true, Nulls: []string{"NA"}})
+	require.NoError(t, err)
+	assert.Equal(t, "f0 int64, f1 utf8", schemaText(t, s))
+	assert.Equal(t, `{"f0":1,"f1":"2"}`+"\n"+`{"f0":null,"f1":"x"}`+"\n", rowsText(t, s, m, source.Request{}))
+
+	s, err = open("a,b\n1,2\n", source.CSVOptions{Types: map[string]arrow.DataType{"a": arrow.PrimitiveTypes.Float32, "b": arrow.BinaryTypes.String}})
+	require.NoError(t, err)
+	assert.Equal(t, `{"a":1,"b":"2"}`+"\n", rowsText(t, s, m, source.Request{}))
+
+	s, err = open("a,b\n", source.CSVOptions{})
+	require.NoError(t, err)
+	assert.Empty(t, read(t, s, m, source.Request{}))
+
+	late := "a\n" + strings.Repeat("1\n", 20) + "x\n"
+	s, err = open(late, source.CSVOptions{InferRows: 5})
+	require.NoError(t, err)
+	reader, err := s.Open(t.Context(), m, source.Request{})
+	require.NoError(t, err)
+	_, err = reader.Next(t.Context())
+	require.ErrorIs(t, err, source.ErrContents, "a value of another type is not a null")
+	require.NoError(t, reader.Close())
+	s, err = open(late, source.CSVOptions{InferRows: -1})
+	require.NoError(t, err)
+	assert.Equal(t, "a utf8", schemaText(t, s))
+
+	for name, test := range map[string]struct {
+		text      string
+		options   source.CSVOptions
+		condition error
+	}{
+		"empty":        {"", source.CSVOptions{}, source.ErrContents},
+		"double":       {"a,a\n1,2\n", source.CSVOptions{}, source.ErrContents},
+		"delimiter":    {"a\n", source.CSVOptions{Delimiter: '"'}, source.ErrArgument},
+		"unknown type": {"a\n1\n", source.CSVOptions{Types: map[string]arrow.DataType{"b": arrow.PrimitiveTypes.Int8}}, buffer.ErrSchema},
+		"ragged":       {"a,b\n1,2\n3\n", source.CSVOptions{}, source.ErrContents},
+		"quote":        {"a,b\n\"1,2\n", source.CSVOptions{}, source.ErrContents},
+	} {
+		_, err := open(test.text, test.options)
+		require.ErrorIs(t, err, test.condition, name)
+		var typed *source.Error
+		require.ErrorAs(t, err, &typed)
+	}
+}
+
+func TestJSON(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	path := write(t, []byte(jsonText), t.TempDir(), "a.jsonl")
+	for name, open := range map[string]func() (source.Source, error){
+		"file": func() (source.Source, error) { return source.JSON([]string{path}, source.JSONOptions{}) },
+		"stream": func() (source.Source, error) {
+			return source.JSONReader("stream", strings.NewReader(jsonText), source.JSONOptions{})
+		},
+	} {
+		s, err := open()
+		require.NoError(t, err)
+		assert.Equal(t, "city utf8, price float64, n int64, list list<item: int64, nullable>, in struct<x: bool, y: utf8>, other utf8", schemaText(t, s), name)
+		assert.Equal(t, `{"city":"Oslo","in":{"x":true,"y":null},"list":[1,2],"n":1,"other":null,"price":3.5}
+{"city":"New\nYork","in":null,"list":null,"n":9007199254740993,"other":null,"price":null}
+{"city":null,"in":{"x":null,"y":"z"},"list":[],"n":-2,"other":null,"price":1000}
+`, rowsText(t, s, m, source.Request{}))
+		s, err = open()
+		require.NoError(t, err)
+		assert.Equal(t, []int64{1, 9007199254740993, -2}, numbers(t, read(t, s, m, source.Request{Columns: []string{"n"}, BatchRows: 2})))
+	}
+	for name, text := range map[string]string{"array": `[{"a": 1}]`, "mixed": "{\"a\": 1}\n{\"a\": \"x\"}\n", "cut": `{"a": 1`, "list": `{"a": [1, "x"]}`, "bool": `{"a": [1, true]}`} {
+		_, err := source.JSONReader("text", strings.NewReader(text), source.JSONOptions{})
+		require.ErrorIs(t, err, source.ErrContents, name)
+	}
+	for name, text := range map[string]string{"late type": "{\"a\": 1}\n{\"a\": 2.5}\n", "no object": "{\"a\": 1}\nnull\n", "two": "{\"a\": 1}\n{\"a\": 1} {\"a\": 2}\n", "cut": "{\"a\": 1}\n{\"a\": "} {
+		s, err := source.JSONReader("text", strings.NewReader(text), source.JSONOptions{InferRows: 1})
+		require.NoError(t, err)
+		reader, err := s.Open(t.Context(), m, source.Request{})
+		require.NoError(t, err)
+		_, err = reader.Next(t.Context())
+		require.ErrorIs(t, err, source.ErrContents, name)
+		require.NoError(t, reader.Close())
+	}
+}
+
+// ipcOf returns records as an Arrow IPC file or stream.
+func ipcOf(t testing.TB, file bool, records ...arrow.Record) []byte {
+	t.Helper()
+	name := filepath.Join(t.TempDir(), "a.arrow")
+	to, err := os.Create(name)
+	require.NoError(t, err)
+	defer to.Close()
+	var writer interface {
+		Write(arrow.Record) error
+		Close() error
+	} = ipc.NewWriter(to, ipc.WithSchema(records[0].Schema()))
+	if file {
+		writer, err = ipc.NewFileWriter(to, ipc.WithSchema(records[0].Schema()), ipc.WithLZ4())
+		require.NoError(t, err)
+	}
+	for _, record := range records {
+		require.NoError(t, writer.Write(record))
+	}
+	require.NoError(t, writer.Close())
+	data, err := os.ReadFile(name)
+	require.NoError(t, err)
+	return data
+}
+
+func TestIPC(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	for _, file := range []bool{true, false} {
+		folder := t.TempDir()
+		data := ipcOf(t, file, numbered(0, 30), numbered(30, 20))
+		write(t, data, folder, "part=1", "a.arrow")
+		write(t, ipcOf(t, file, numbered(50, 50)), folder, "part=2", "b.arrow")
+		s, err := source.IPC([]string{folder})
+		require.NoError(t, err)
+		assert.Equal(t, "n int64, text utf8, part int64", schemaText(t, s))
+		var counters source.Counters
+		assert.Equal(t, count(0, 100), numbers(t, read(t, s, m, source.Request{BatchRows: 7, Counters: &counters})))
+		assert.EqualValues(t, 2, counters.Files.Load())
+		assert.GreaterOrEqual(t, counters.FileBytes.Load(), int64(len(data)))
+		assert.Equal(t, count(50, 50), numbers(t, read(t, s, m, source.Request{Columns: []string{"part", "n"}, Where: []expr.Expr{expr.Col("part").Eq(expr.Lit(2))}})))
+
+		one, err := source.IPCReader("stream", iotest.HalfReader(bytes.NewReader(data)))
+		require.NoError(t, err)
+		assert.Equal(t, count(0, 50), numbers(t, read(t, one, m, source.Request{})))
+		other := write(t, ipcOf(t, file, numbered(0, 1)), folder, "part=3", "c.arrow")
+		require.NoError(t, os.WriteFile(other, []byte("no Arrow file at all"), 0o644))
+		reader, err := s.Open(t.Context(), m, source.Request{})
+		require.NoError(t, err, "the list of files was made before")
+		require.NoError(t, reader.Close())
+		_, err = source.IPCReader("damaged", strings.NewReader("no Arrow file at all"))
+		require.ErrorIs(t, err, source.ErrContents)
+	}
+}
+
+func TestFilesOfOtherColumns(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	folder := t.TempDir()
+	write(t, []byte("a,b\n1,2\n"), folder, "1.csv")
+	second := write(t, []byte("a,c\n1,2\n"), folder, "2.csv")
+	s, err := source.CSV([]string{folder}, source.CSVOptions{})
+	require.NoError(t, err)
+	reader, err := s.Open(t.Context(), m, source.Request{})
+	require.NoError(t, err)
+	_, err = reader.Next(t.Context())
+	var typed *source.Error
+	require.ErrorAs(t, err, &typed)
+	require.ErrorIs(t, err, buffer.ErrSchema)
+	assert.Equal(t, second, typed.Path)
+	require.NoError(t, reader.Close())
+}
+
+func TestReadersThatFail(t *testing.T) {
+	m := devicetest.Manager(t, devicetest.Open(t, "host"), memory.Options{})
+	broken := errors.New("broken")
+	cut := func(data []byte, n int) io.Reader {
+		return io.MultiReader(bytes.NewReader(data[:n]), iotest.ErrReader(broken))
+	}
+	stream := ipcOf(t, false, numbered(0, 30))
+	for name, test := range map[string]struct {
+		data []byte
+		open func(r io.Reader) (source.Source, error)
+	}{
+		"csv": {[]byte(csvText), func(r io.Reader) (source.Source, error) {
+			return source.CSVReader("r", r, source.CSVOptions{InferRows: 1})
+		}},
+		"json": {[]byte(jsonText), func(r io.Reader) (source.Source, error) {
+			return source.JSONReader("r", r, source.JSONOptions{InferRows: 1})
+		}},
+		"arrow": {stream, func(r io.Reader) (source.Source, error) { return source.IPCReader("r", r) }},
+	} {
+		for n := 0; n < len(test.data); n += 1 + len(test.data)/40 {
+			s, err := test.open(cut(test.data, n))
+			if err == nil {
+				var reader buffer.Reader
+				reader, err = s.Open(t.Context(), m, source.Request{})
+				require.NoError(t, err)
+				_, err = reader.Next(t.Context())
+				require.NoError(t, reader.Close())
+			}
+			require.ErrorIs(t, err, broken, "%s after %d bytes", name, n)
+			require.NotErrorIs(t, err, source.ErrContents, "%s after %d bytes", name, n)
+		}
+	}
+}
