@@ -1,7 +1,10 @@
 package group
 
 import (
+	"errors"
+
 	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/memory"
@@ -10,8 +13,10 @@ import (
 // states are the states of accumulators: for each a list of the groups' states.
 type states struct {
 	block *memory.Block
-	// of has the states of each accumulator, those of group 0 first.
+	// of has the states of each accumulator, those of group 0 first. They are stride words
+	// apart if the states of a group lie together, and adjacent if stride is 0.
 	of       []memory.Slice[uint8]
+	stride   int
 	capacity int
 }
 
@@ -28,18 +33,79 @@ type reader struct {
 	accumulator
 	in, other, condition source
 	states               memory.Slice[uint8]
+	// stride is the number of words between the states of two groups.
+	stride int
 }
 
-// accumulate adds all rows to the states of the plan's accumulators.
+// accumulate adds all rows to the states of the plan's accumulators. On a GPU the states of a
+// group lie together: if there are too many groups for the cache, a row then takes one
+// access to memory and not one for each accumulator.
 func (r *run) accumulate() (*states, error) {
-	return accumulateAll(&r.call, r.groups, r.plan.accumulators, r.input, r.call.Scratch)
+	allocate := statesApart(r.call.Scratch)
+	if !r.call.OnHost() && r.groups.dense == nil {
+		allocate = r.statesTogether
+	}
+	return accumulateAll(&r.call, r.groups, r.plan.accumulators, r.input, allocate)
 }
 
-// accumulateAll adds the rows of groups to the states of accumulators, in memory of
-// allocate. The caller releases the states.
-func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(int) (*column.Column, error),
-	allocate func(...uint64) (*memory.Block, []memory.Slice[uint8], error),
-) (*states, error) {
+// allocator allocates states.
+type allocator func(list []accumulator, capacity int) (*states, error)
+
+// statesApart allocates a list of states for each accumulator.
+func statesApart(allocate func(...uint64) (*memory.Block, []memory.Slice[uint8], error)) allocator {
+	return func(list []accumulator, capacity int) (*states, error) {
+		s := &states{capacity: capacity}
+		sizes := make([]uint64, len(list))
+		for i, a := range list {
+			sizes[i] = 8 * uint64(a.words()) * uint64(capacity)
+		}
+		var err error
+		s.block, s.of, err = allocate(sizes...)
+		return s, err
+	}
+}
+
+// statesTogether allocates one list of the states of all accumulators.
+func (r *run) statesTogether(list []accumulator, capacity int) (*states, error) {
+	s := &states{capacity: capacity, of: make([]memory.Slice[uint8], len(list))}
+	for _, a := range list {
+		s.stride += a.words()
+	}
+	var all []memory.Slice[uint8]
+	var err error
+	if s.block, all, err = r.call.Scratch(8 * uint64(s.stride) * uint64(capacity)); err != nil || capacity == 0 {
+		return s, err
+	}
+	begin := 0
+	for i, a := range list {
+		if s.of[i], err = all[0].Slice(begin, all[0].Len()); err != nil {
+			return nil, errors.Join(err, s.block.Release())
+		}
+		begin += 8 * a.words()
+	}
+	return s, nil
+}
+
+// clear sets all states to zero.
+func (s *states) clear(stream *device.Stream) error {
+	of := s.of
+	if s.stride > 0 {
+		of = of[:1] // all of them
+	}
+	for _, states := range of {
+		if states.Len() == 0 {
+			continue
+		}
+		if err := states.Fill(stream, 0); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// accumulateAll adds the rows of groups to the states of accumulators. The caller releases
+// the states.
+func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(int) (*column.Column, error), allocate allocator) (*states, error) {
 	readers := make([]reader, len(list))
 	for i, a := range list {
 		var err error
@@ -47,22 +113,22 @@ func accumulateAll(call *op.Call, g *grouping, list []accumulator, input func(in
 			return nil, err
 		}
 	}
-	s := &states{capacity: g.capacity()}
-	sizes := make([]uint64, len(list))
-	for i, a := range list {
-		sizes[i] = 8 * uint64(a.words()) * uint64(s.capacity)
-	}
-	var err error
-	if s.block, s.of, err = allocate(sizes...); err != nil {
+	s, err := allocate(list, g.capacity())
+	if err != nil {
 		return nil, err
 	}
 	for i := range readers {
-		readers[i].states = s.of[i]
+		readers[i].states, readers[i].stride = s.of[i], s.stride
+		if s.stride == 0 {
+			readers[i].stride = list[i].words()
+		}
 	}
 	if call.OnHost() {
 		err = g.accumulateOnHost(call.Context(), readers)
 	} else {
-		err = g.accumulateOnDevice(call, readers)
+		if err = s.clear(call.Stream); err == nil {
+			err = g.accumulateOnDevice(call, readers)
+		}
 	}
 	return release.OnError(s, err)
 }

@@ -40,7 +40,7 @@ func word(b bool) uint32 {
 // in a slot.
 func (r *reader) argument(offset int) any {
 	return kernels.Struct(uint32(r.kind), uint32(r.term), word(r.least), word(r.kind == greatest && r.value < 0 && !r.merges), word(r.merges), word(r.where >= 0),
-		uint32(r.words()), uint32(offset), r.in.argument(), r.other.argument(), r.condition.argument(), r.states)
+		uint32(r.words()), uint32(offset), uint32(r.stride), uint32(0), r.in.argument(), r.other.argument(), r.condition.argument(), r.states)
 }
 
 // twoStages reports whether the accumulator needs a launch before the main one.
@@ -48,8 +48,8 @@ func (r *reader) twoStages() bool { return r.kind == firstGreatest || r.kind == 
 
 // accumulateOnDevice adds all rows to the states of readers.
 func (g *grouping) accumulateOnDevice(call *op.Call, readers []reader) error {
-	if err := g.clear(call, readers); err != nil || g.capacity() == 0 || g.rows == 0 {
-		return err
+	if g.capacity() == 0 || g.rows == 0 {
+		return nil
 	}
 	for len(readers) > 0 {
 		n := min(len(readers), mostReaders)
@@ -68,19 +68,6 @@ func (g *grouping) accumulateOnDevice(call *op.Call, readers []reader) error {
 			return err
 		}
 		readers = readers[n:]
-	}
-	return nil
-}
-
-// clear sets all states to zero.
-func (g *grouping) clear(call *op.Call, readers []reader) error {
-	for _, r := range readers {
-		if r.states.Len() == 0 {
-			continue
-		}
-		if err := r.states.Fill(call.Stream, 0); err != nil {
-			return err
-		}
 	}
 	return nil
 }
@@ -124,7 +111,7 @@ func (f *finishing) onDevice(call *op.Call, out op.Buffers) error {
 	for i, n := range f.words {
 		words |= uint32(n) << (4 * i)
 	}
-	fields := append([]any{uint32(f.finish), uint32(f.is), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), words, uint32(0), freedom}, states...)
+	fields := append([]any{uint32(f.finish), uint32(f.is), word(f.isSigned), word(f.least), word(f.counted), uint32(len(f.states)), words, uint32(f.stride), freedom}, states...)
 	return launchRows(call, "finish", "finish", (f.groups+63)/64*64, out.Values, out.Valid, uint64(f.groups), kernels.Struct(fields...))
 }
 

@@ -20,6 +20,9 @@ type finishing struct {
 	// states are the lists of states, and words the number of words of each state.
 	states []memory.Slice[uint8]
 	words  []int
+	// stride is the number of words between the states of two groups, or 0 if they are
+	// adjacent.
+	stride int
 	// counted is set if the last state counts the values.
 	counted bool
 	freedom int
@@ -32,7 +35,7 @@ type finishing struct {
 
 // finish returns the column of an aggregate by states.
 func (r *run) finish(o *output) (*column.Column, error) {
-	f := finishing{finish: o.finish, counted: o.counted, freedom: o.freedom, groups: r.states.capacity}
+	f := finishing{finish: o.finish, counted: o.counted, freedom: o.freedom, groups: r.states.capacity, stride: r.states.stride}
 	for _, state := range o.states {
 		f.states = append(f.states, r.states.of[state])
 		f.words = append(f.words, r.plan.accumulators[state].words())

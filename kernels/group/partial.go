@@ -95,7 +95,7 @@ func (r *run) partial() (*buffer.Buffer, error) {
 	if err != nil {
 		return nil, err
 	}
-	if r.states, err = accumulateAll(&r.call, r.groups, r.plan.accumulators, r.input, r.call.Allocate); err != nil {
+	if r.states, err = accumulateAll(&r.call, r.groups, r.plan.accumulators, r.input, statesApart(r.call.Allocate)); err != nil {
 		return nil, err
 	}
 	r.owned.add(r.states)

@@ -33,8 +33,9 @@ struct Reader {
     // least makes greatest find the least value. rows makes it find row numbers, merges
     // makes in the states to merge.
     u32 least, rows, merges, conditional;
-    // words is the length of a state, offset the number of the first word in a slot.
-    u32 words, offset;
+    // words is the length of a state, offset the number of the first word in a slot, stride
+    // the number of words between the states of two groups in global memory.
+    u32 words, offset, stride, padding;
     Source in, other, condition;
     u64 *states;
 
@@ -322,7 +323,7 @@ accumulate(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, c
             const Reader &r = batch.reader[a];
             if (!r.takes(row))
                 continue;
-            u64 *const global = r.states + (u64)number * r.words;
+            u64 *const global = r.states + (u64)number * r.stride;
             const u64 found = stage == 1 && r.kind >= first_greatest ? *global : 0;
             if (slot != no_group)
                 add_row(State<true>{slots_shared + (slot * words + r.offset) * copies + copy, copies, r.words - sum_first_bin, found}, stage, r, row);
@@ -340,7 +341,7 @@ accumulate(const u32 *numbers, const Keys keys, const i64 *rows, i64 capacity, c
 #pragma unroll 1
         for (u32 a = 0; a < batch.readers; a++) {
             const Reader &r = batch.reader[a];
-            u64 *const global = r.states + (u64)owner * r.words;
+            u64 *const global = r.states + (u64)owner * r.stride;
             const u64 found = stage == 1 && r.kind >= first_greatest ? *global : 0;
             merge(State<false>{global, 1, r.words - sum_first_bin, found}, stage, r.kind, slots_shared + (of * words + r.offset) * copies + i % copies, copies, true);
         }

@@ -10,13 +10,16 @@ enum Finish : u32 {
 };
 
 // Finishing is the last step of an aggregate. The last state counts the values if counted
-// is set. lengths has 4 bits for the number of words of each state.
+// is set. lengths has 4 bits for the number of words of each state. The states of two groups
+// are stride words apart, or adjacent if it is 0.
 struct Finishing {
-    u32 finish, form, is_signed, least, counted, states, lengths, padding;
+    u32 finish, form, is_signed, least, counted, states, lengths, stride;
     u64 freedom;
     const u64 *state[most_states];
 
     METHOD u32 words(u32 i) const { return lengths >> 4 * i & 0xf; }
+
+    METHOD const u64 *of(u32 i, u64 group) const { return state[i] + (stride != 0 ? stride : words(i)) * group; }
 };
 
 struct Value {
@@ -38,7 +41,7 @@ DEVICE Value moment(const Finishing &f, u64 group, u64 n) {
     const f64 count = (f64)n;
     Double sum[5];
     for (u32 i = 0; i < 5; i++)
-        sum[i] = i + 1 < f.states ? float_sum(f.state[i] + f.words(i) * group, f.words(i)) : Double{0, 0};
+        sum[i] = i + 1 < f.states ? float_sum(f.of(i, group), f.words(i)) : Double{0, 0};
     if (f.finish == finish_correlation) {
         const f64 xy = scaled_covariance(sum[2], sum[0], sum[1], count).high, xx = scaled_covariance(sum[3], sum[0], sum[0], count).high,
                   yy = scaled_covariance(sum[4], sum[1], sum[1], count).high;
@@ -114,13 +117,13 @@ DEVICE u64 extreme(const Finishing &f, u64 image) {
 }
 
 DEVICE Value value_of(const Finishing &f, u64 group) {
-    const u64 *const first = f.state[0] + f.words(0) * group;
-    const u64 n = f.counted != 0 ? f.state[f.states - 1][group] : 1;
+    const u64 *const first = f.of(0, group);
+    const u64 n = f.counted != 0 ? *f.of(f.states - 1, group) : 1;
     if (n == 0)
         return Value{0, 0, false};
     switch (f.finish) {
     case finish_count: return Value{first[0], 0, true};
-    case finish_difference: return Value{first[0] - f.state[1][group], 0, true};
+    case finish_difference: return Value{first[0] - *f.of(1, group), 0, true};
     case finish_integer: return Value{first[0], 0, first[1] == (f.is_signed != 0 ? (u64)((i64)first[0] >> 63) : 0)};
     case finish_decimal: return Value{first[0], first[1], fits_decimal(wide(first[0], first[1], first[2]))};
     case finish_product: return Value{first[0] ^ 1, 0, true};
