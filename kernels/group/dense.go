@@ -7,7 +7,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
-	"github.com/gpuframe/gpuframe/internal/layout"
 	"github.com/gpuframe/gpuframe/internal/op"
 	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
@@ -84,26 +83,44 @@ func (r *run) findDense(q Query, constants bool) (*grouping, error) {
 		return nil, nil
 	}
 	d, f := &denseKeys{places: 1}, folder{call: &r.call, waits: r.options.MaxGroups == 0}
+	var variable []*column.Column
 	for i, key := range q.keys {
-		k := denseKey{column: r.rows.Column(i), factor: d.places, span: span{places: 1}}
-		if k.constant = isConstant(key); !k.constant {
-			l, err := layout.Of(k.column.Type())
-			if err != nil || constants || l.Kind != layout.Fixed {
-				return nil, err
+		k := denseKey{column: r.rows.Column(i), constant: isConstant(key), span: span{places: 1}}
+		if !k.constant {
+			variable = append(variable, k.column)
+		}
+		d.keys = append(d.keys, k)
+	}
+	if len(variable) > 0 {
+		if constants {
+			return nil, nil
+		}
+		spans, err := f.spansOf(variable)
+		if err != nil || spans == nil {
+			return nil, err
+		}
+		r.spans = map[*column.Column]span{}
+		for i, c := range variable {
+			r.spans[c] = spans[i]
+		}
+		for i := range d.keys {
+			k := &d.keys[i]
+			if k.constant {
+				continue
 			}
-			var ok bool
-			if k.span, ok, err = f.spanOf(k.column); err != nil || !ok {
-				return nil, err
-			}
+			k.span, spans = spans[0], spans[1:]
 			if k.source, err = sourceOf(&r.call, k.column); err != nil {
 				return nil, err
 			}
 		}
-		if k.span.places > mostDensePlaces/d.places {
+	}
+	for i := range d.keys {
+		k := &d.keys[i]
+		if k.span.places == 0 || k.span.places > mostDensePlaces/d.places {
 			return nil, nil
 		}
+		k.factor = d.places
 		d.places *= k.span.places
-		d.keys = append(d.keys, k)
 	}
 	return r.denseGrouping(d)
 }

@@ -70,8 +70,8 @@ func checkKey(t arrow.DataType) error {
 
 // findGroups finds the groups of rows by their first columns, the keys. The caller
 // releases them.
-func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions) (*grouping, error) {
-	f := folder{call: call, waits: options.MaxGroups == 0}
+func findGroups(call *op.Call, rows *buffer.Buffer, keys int, options ByOptions, spans map[*column.Column]span) (*grouping, error) {
+	f := folder{call: call, waits: options.MaxGroups == 0, spans: spans}
 	columns := make([]*column.Column, keys)
 	for i := range columns {
 		columns[i] = rows.Column(i)
@@ -155,6 +155,8 @@ type folder struct {
 	call *op.Call
 	// waits is set if the host may wait for the ranges of keys and the numbers of groups.
 	waits bool
+	// spans are the ranges of columns that were found before.
+	spans map[*column.Column]span
 	owned owned
 }
 

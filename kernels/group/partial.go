@@ -321,7 +321,7 @@ func (r *run) prepareMerge(ctx context.Context, all *buffer.Buffer, list []state
 	if err := r.exact(); err != nil {
 		return err
 	}
-	if r.groups, err = findGroups(&r.call, r.rows, keys, r.options); err == nil {
+	if r.groups, err = findGroups(&r.call, r.rows, keys, r.options, nil); err == nil {
 		r.owned.add(r.groups)
 	}
 	return err

@@ -5,6 +5,7 @@ import (
 	"strconv"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	"github.com/apache/arrow/go/v17/arrow/scalar"
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
@@ -59,56 +60,94 @@ func (f *folder) places(rows int) bool { return f.waits && !f.call.OnHost() && r
 // spanOf returns the range of a column of integers, or false for other columns and for a
 // range of too many places. It waits.
 func (f *folder) spanOf(c *column.Column) (s span, ok bool, err error) {
-	l, err := layout.Of(c.Type())
-	if err != nil {
+	if s, known := f.spans[c]; known {
+		return s, s.places > 0, nil
+	}
+	spans, err := f.spansOf([]*column.Column{c})
+	if spans == nil || err != nil {
 		return s, false, err
 	}
-	class := l.Stored()
-	if l.Kind != layout.Fixed || class != layout.Signed && class != layout.Unsigned || !f.places(c.Len()) {
-		return s, false, nil
-	}
-	of := map[int]arrow.DataType{1: arrow.PrimitiveTypes.Int8, 2: arrow.PrimitiveTypes.Int16, 4: arrow.PrimitiveTypes.Int32, 8: arrow.PrimitiveTypes.Int64}[l.Width]
-	if class == layout.Unsigned {
-		of = map[int]arrow.DataType{1: arrow.PrimitiveTypes.Uint8, 2: arrow.PrimitiveTypes.Uint16, 4: arrow.PrimitiveTypes.Uint32, 8: arrow.PrimitiveTypes.Uint64}[l.Width]
-	}
-	data := c.Data()
-	data.Type = of
-	plain, err := column.New(data)
-	if err != nil {
-		return s, false, err
-	}
-	table, err := tableOf([]string{"column"}, []*column.Column{plain}, buffer.Rows{Count: int64(plain.Len())})
-	if table, err = release.OnError(table, err, plain.Release()); err != nil {
-		return s, false, err
-	}
-	e := expr.Col("column")
-	found, err := reduce.Scalars(f.call.Context(), table, []reduce.Aggregate{reduce.Min(e), reduce.Max(e)}, scratchOptions(f.call))
-	if err = errors.Join(err, table.Release()); err != nil {
-		return s, false, err
-	}
-	if found[0].IsValid() {
-		least, leastErr := integerOf(found[0].String(), class)
-		greatest, greatestErr := integerOf(found[1].String(), class)
-		if err := errors.Join(leastErr, greatestErr); err != nil {
-			return s, false, err
+	return spans[0], spans[0].places > 0, nil
+}
+
+// spansOf returns the ranges of columns of integers, without places if they have too many, or
+// nil if one has another type. One pass over all columns finds them, and it waits once.
+func (f *folder) spansOf(columns []*column.Column) (spans []span, err error) {
+	names, plain, aggregates := make([]string, len(columns)), make([]*column.Column, len(columns)), []reduce.Aggregate{}
+	var made owned
+	defer func() { err = errors.Join(err, made.release()) }()
+	for i, c := range columns {
+		of, err := integerType(c.Type())
+		if err != nil || of == nil || !f.places(c.Len()) {
+			return nil, err
 		}
-		if greatest-least >= mostPlaces {
-			return s, false, nil
+		data := c.Data()
+		data.Type = of
+		names[i] = keyName(i)
+		if plain[i], err = column.New(data); err != nil {
+			return nil, err
+		}
+		made.add(plain[i])
+		e := expr.Col(names[i])
+		aggregates = append(aggregates, reduce.Min(e), reduce.Max(e))
+	}
+	table, err := tableOf(names, plain, buffer.Rows{Count: int64(plain[0].Len())})
+	if err != nil {
+		return nil, err
+	}
+	made.add(table)
+	found, err := reduce.Scalars(f.call.Context(), table, aggregates, scratchOptions(f.call))
+	if err != nil {
+		return nil, err
+	}
+	for i, c := range columns {
+		s, err := spanBetween(found[2*i], found[2*i+1], op.Nullable(c))
+		if err != nil {
+			return nil, err
+		}
+		spans = append(spans, s)
+	}
+	return spans, nil
+}
+
+// integerType returns the type of the integers that values of a type are stored as, or nil.
+func integerType(t arrow.DataType) (arrow.DataType, error) {
+	l, err := layout.Of(t)
+	if err != nil || l.Kind != layout.Fixed {
+		return nil, err
+	}
+	switch l.Stored() {
+	case layout.Signed:
+		return map[int]arrow.DataType{1: arrow.PrimitiveTypes.Int8, 2: arrow.PrimitiveTypes.Int16, 4: arrow.PrimitiveTypes.Int32, 8: arrow.PrimitiveTypes.Int64}[l.Width], nil
+	case layout.Unsigned:
+		return map[int]arrow.DataType{1: arrow.PrimitiveTypes.Uint8, 2: arrow.PrimitiveTypes.Uint16, 4: arrow.PrimitiveTypes.Uint32, 8: arrow.PrimitiveTypes.Uint64}[l.Width], nil
+	}
+	return nil, nil
+}
+
+// spanBetween returns the range from a least to a greatest value, which are null without
+// values. It has no places if there are too many.
+func spanBetween(low, high scalar.Scalar, nullable bool) (s span, err error) {
+	if low.IsValid() {
+		least, leastErr := integerOf(low)
+		greatest, greatestErr := integerOf(high)
+		if err := errors.Join(leastErr, greatestErr); err != nil || greatest-least >= mostPlaces {
+			return s, err
 		}
 		s = span{least, greatest - least + 1}
 	}
-	if op.Nullable(c) {
+	if nullable {
 		s.places++
 	}
-	return s, s.places > 0, nil
+	return s, nil
 }
 
-func integerOf(text string, class layout.Class) (uint64, error) {
-	if class == layout.Signed {
-		x, err := strconv.ParseInt(text, 10, 64)
+func integerOf(x scalar.Scalar) (uint64, error) {
+	if arrow.IsSignedInteger(x.DataType().ID()) {
+		x, err := strconv.ParseInt(x.String(), 10, 64)
 		return uint64(x), err
 	}
-	return strconv.ParseUint(text, 10, 64)
+	return strconv.ParseUint(x.String(), 10, 64)
 }
 
 // place finds the groups of a column of integers in a range. The caller releases them.

@@ -32,6 +32,8 @@ type run struct {
 	groups *grouping
 	// states are those of the plan's accumulators, one block for all.
 	states *states
+	// spans are the ranges of keys that were looked at.
+	spans map[*column.Column]span
 	// presence is the accumulator that counts the rows of each place of dense keys.
 	presence int
 
@@ -125,7 +127,7 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 	}
 	if r.groups != nil {
 		r.presence = r.plan.countPlaces()
-	} else if r.groups, err = findGroups(&r.call, r.rows, len(q.keys), r.options); err != nil {
+	} else if r.groups, err = findGroups(&r.call, r.rows, len(q.keys), r.options, r.spans); err != nil {
 		return err
 	}
 	r.owned.add(r.groups)
