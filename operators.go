@@ -231,6 +231,34 @@ func (e Expr) Replace(old, with string) Expr {
 	return unary(e, func(value expr.Expr) expr.Expr { return value.Replace(expr.Lit(old), expr.Lit(with)) })
 }
 
+// Capitalize is a string with its first character in upper case and the others in lower.
+func (e Expr) Capitalize() Expr { return unary(e, expr.Expr.Capitalize) }
+
+// PadStart is a string with a character in front until it has a number of characters.
+func (e Expr) PadStart(characters int, with rune) Expr {
+	return unary(e, func(value expr.Expr) expr.Expr { return value.PadStart(characters, with) })
+}
+
+// PadEnd is a string with a character behind until it has a number of characters.
+func (e Expr) PadEnd(characters int, with rune) Expr {
+	return unary(e, func(value expr.Expr) expr.Expr { return value.PadEnd(characters, with) })
+}
+
+// TrimPrefix is a string without x, a literal, at its beginning.
+func (e Expr) TrimPrefix(x any) Expr { return binary(e, x, expr.Expr.TrimPrefix) }
+
+// TrimSuffix is a string without x, a literal, at its end.
+func (e Expr) TrimSuffix(x any) Expr { return binary(e, x, expr.Expr.TrimSuffix) }
+
+// SplitPart is a part of a string that is split at a separator, the first is 1. It is null
+// if there are fewer parts.
+func (e Expr) SplitPart(separator string, number int) Expr {
+	return unary(e, func(value expr.Expr) expr.Expr { return value.SplitPart(expr.Lit(separator), number) })
+}
+
+// CountOf is the number of occurrences of x, a literal, in a string.
+func (e Expr) CountOf(x any) Expr { return binary(e, x, expr.Expr.Count) }
+
 // Concat joins strings. It is null if one of them is.
 func Concat(values ...any) Expr { return choice(expr.Concat, values) }
 

@@ -160,7 +160,7 @@ func (l *lane) compute(n *exprtree.Node) Value {
 		return l.oneOf(n)
 	case exprtree.Like:
 		return l.like(n)
-	case exprtree.TextPlace, exprtree.Seek, exprtree.LengthBytes, exprtree.LengthChars, exprtree.CharOffset, exprtree.SpaceStart, exprtree.SpaceEnd:
+	case exprtree.TextPlace, exprtree.ParseInteger, exprtree.ParseDate, exprtree.Seek, exprtree.LengthBytes, exprtree.LengthChars, exprtree.CharOffset, exprtree.SpaceStart, exprtree.SpaceEnd:
 		return l.textMeasure(n)
 	case exprtree.ByteRange:
 		return l.byteRange(n)

@@ -44,6 +44,8 @@ func placeable(n *exprtree.Node) bool {
 	switch n.Op {
 	case exprtree.Literal:
 		return true
+	case exprtree.ByteRange:
+		return n.Arguments[0].Op == exprtree.Literal || readable(n)
 	case exprtree.IfElse, exprtree.Coalesce:
 		for _, argument := range n.Arguments {
 			if argument.Kind() == exprtree.String && !placeable(argument) {

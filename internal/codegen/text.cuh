@@ -1,4 +1,5 @@
 #pragma once
+#include "date.cuh"
 #include "strings.cuh"
 
 // gpuframe_text_word returns 1 to 8 bytes of a string.
@@ -108,6 +109,60 @@ FUNCTION i64 gpuframe_text_char_offset(u64 address, u64 bytes, i64 n, u64 begin,
         n -= here;
     }
     return (i64)bytes;
+}
+
+// Parsed is a value, and 1 if the string has one.
+struct Parsed {
+    u64 value, ok;
+};
+
+// gpuframe_text_parse_integer is ParseInteger of package exprtree.
+FUNCTION Parsed gpuframe_text_parse_integer(u64 address, u64 bytes, u64 is_signed, u64 begin, u64 end) {
+    bytes = bounded(bytes, {begin, end});
+    u64 i = 0, value = 0, most = ~0ull;
+    bool negative = false;
+    if (is_signed) {
+        const u32 sign = bytes ? (u32)gpuframe_text_word(address, 1, begin, end) : 0;
+        negative = sign == '-';
+        i = sign == '-' || sign == '+';
+        most = (1ull << 63) - !negative;
+    }
+    bool ok = i < bytes;
+#pragma nounroll
+    for (; ok && i < bytes; i++) {
+        const u64 digit = gpuframe_text_word(address + i, 1, begin, end) - '0';
+        ok = digit < 10 && value <= (most - digit) / 10;
+        value = value * 10 + digit;
+    }
+    return {negative ? 0 - value : value, ok};
+}
+
+// gpuframe_text_parse_date is ParseDate of package exprtree.
+FUNCTION Parsed gpuframe_text_parse_date(u64 address, u64 bytes, u64 begin, u64 end) {
+    if (bytes != 10)
+        return {0, 0};
+    const u64 first = gpuframe_text_word(address, 8, begin, end), last = gpuframe_text_word(address + 8, 2, begin, end);
+    u32 digits[8];
+    bool ok = true;
+    u32 at = 0;
+#pragma unroll
+    for (u32 i = 0; i < 10; i++) {
+        const u32 byte = (u32)((i < 8 ? first >> 8 * i : last >> 8 * (i - 8)) & 0xff);
+        if (i == 4 || i == 7) {
+            ok &= byte == '-';
+            continue;
+        }
+        digits[at] = byte - '0';
+        ok &= digits[at] < 10;
+        at++;
+    }
+    const u32 year = digits[0] * 1000 + digits[1] * 100 + digits[2] * 10 + digits[3];
+    const u32 month = digits[4] * 10 + digits[5], day = digits[6] * 10 + digits[7];
+    if (!ok || month - 1 > 11 || day == 0)
+        return {0, 0};
+    // The day is missing if the last day up to it has another number.
+    const i64 months = (i64)year * 12 + month - 1, days = day_of(months, day);
+    return {(u64)days, days - day_of(months, 1) + 1 == day};
 }
 
 // space returns the number of bytes of the white space that a word begins with, or 0.

@@ -32,6 +32,15 @@ func (l *lane) textMeasure(n *exprtree.Node) Value {
 		return one(at, l.and(x.Valid, position.Valid))
 	case exprtree.Seek:
 		return l.seek(n, x)
+	case exprtree.ParseInteger:
+		k := kindOf(n.Type)
+		is := l.wide("mov.u64", map[bool]ptx.Register{true: "1", false: "0"}[k.signed])
+		parsed := l.calls(word64, "gpuframe_text_parse_integer", 2, x.Registers[0], x.Registers[1], is, x.Registers[2], x.Registers[3])
+		return one(parsed[0], l.and(x.Valid, l.predicate("setp.ne.u64", parsed[1], "0")))
+	case exprtree.ParseDate:
+		parsed := l.calls(word64, "gpuframe_text_parse_date", 2, x.Registers[:4]...)
+		days := l.convert(kind{integer, 64, true}, kindOf(n.Type), parsed[0])
+		return one(days, l.and(x.Valid, l.predicate("setp.ne.u64", parsed[1], "0")))
 	}
 	return one(l.call(word64, textFunctions[n.Op], x.Registers[:4]...), x.Valid)
 }
@@ -39,14 +48,14 @@ func (l *lane) textMeasure(n *exprtree.Node) Value {
 // byteRange writes a part of a string: it has the same bytes in memory.
 func (l *lane) byteRange(n *exprtree.Node) Value {
 	x, begin, end := l.value(n.Arguments[0]), l.value(n.Arguments[1]), l.value(n.Arguments[2])
-	if l.err != nil || n.Arguments[0].Op == exprtree.Literal || kindOf(n.Arguments[0].Type).family != text {
+	if l.err != nil || kindOf(n.Arguments[0].Type).family != text {
 		return l.fail(n)
 	}
 	bytes := x.Registers[1]
 	first := l.wide("max.s64", l.wide("min.s64", begin.Registers[0], bytes), "0")
 	last := l.wide("max.s64", l.wide("min.s64", end.Registers[0], bytes), first)
 	return Value{
-		Registers: []ptx.Register{l.wide("add.s64", x.Registers[0], first), l.wide("sub.s64", last, first), x.Registers[2], x.Registers[3], x.Registers[4]},
+		Registers: []ptx.Register{l.wide("add.s64", first, x.Registers[0]), l.wide("sub.s64", last, first), x.Registers[2], x.Registers[3], x.Registers[4]},
 		Valid:     l.and(x.Valid, l.and(begin.Valid, end.Valid)),
 	}
 }

@@ -62,7 +62,7 @@ func (n *Node) total() bool {
 		return n.Kind().IsFloat() || n.AlwaysDefined()
 	case ShiftLeft, ShiftRight:
 		return n.AlwaysDefined()
-	case AddSpan, AddMonths, FloorSpan, FloorWeek, FloorMonths:
+	case ParseInteger, ParseDate, AddSpan, AddMonths, FloorSpan, FloorWeek, FloorMonths:
 		return false
 	case Cast:
 		return totalCast(n.Arguments[0].Type, n.Type)

@@ -109,7 +109,8 @@ const (
 	SpaceEnd
 	// ByteRange of a string and two int64 is the string from the first position to
 	// before the second. Positions are limited to the string, and the second one to the
-	// first. Its type is that of the values of the string operand, utf8 or binary.
+	// first. Its type is that of the values of the string operand, utf8 or binary. The
+	// operand may be a Literal if the result is an operand of Join.
 	ByteRange
 	// Join of any number of strings is their bytes one after the other.
 	Join
@@ -122,6 +123,11 @@ const (
 	Lower
 	Reverse
 	Replace
+	// ParseInteger of a string gives int64 or uint64: digits, for int64 after a sign or
+	// none, as Go's strconv has them. ParseDate gives the date32 of YYYY-MM-DD. Both are
+	// null for other strings, and for values out of range.
+	ParseInteger
+	ParseDate
 	// TextPlace of a string is a uint64 that says where its bytes are: the number of an
 	// input, or the number of inputs plus the slot of a Literal, in the highest 8 bits, and
 	// the position in the memory of its data. Code that makes strings uses it.

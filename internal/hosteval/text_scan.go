@@ -19,6 +19,8 @@ func (e *evaluation) textScan(n *exprtree.Node) arrow.Array {
 	}
 	var measure func(text []byte) int
 	switch n.Op {
+	case exprtree.ParseInteger, exprtree.ParseDate:
+		return e.parse(n)
 	case exprtree.Like:
 		units := unitsOf(n.Arguments[1].Value.(string))
 		x := e.text(n.Arguments[0])

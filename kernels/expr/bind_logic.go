@@ -153,6 +153,9 @@ func (b *binder) userCast(n *node, o operand) (*exprtree.Node, error) {
 		return nil, err
 	}
 	kind := exprtree.KindOf(n.to)
+	if made, ok := b.parse(n, from); ok {
+		return made, nil
+	}
 	if arrow.TypeEqual(from.Type, n.to) && kind != exprtree.Other && kind != exprtree.String {
 		return from, nil
 	}

@@ -46,21 +46,42 @@ func (b *binder) text(op exprtree.Op, operands []operand) (*exprtree.Node, error
 		return b.byteRange(x, position(0), b.node(exprtree.SpaceEnd, int64Type, x)), nil
 	case substring:
 		return b.substring(x, operands[1].open, operands[2].open)
+	case capitalize:
+		return b.capitalize(x), nil
+	case padStart, padEnd:
+		return b.pad(op, x, operands[1].open.value.(int), operands[2].node.Value.(string))
 	}
 	wanted := operands[1].node
 	if wanted == nil || wanted.Op != exprtree.Literal || wanted.Kind() != exprtree.String {
 		return nil, fmt.Errorf("what it looks for is %v, it has to be a string literal: %w", operands[1].typeOf(), ErrType)
 	}
 	if wanted.Value == nil {
-		return &exprtree.Node{Op: exprtree.Literal, Type: map[bool]arrow.DataType{true: int64Type, false: boolean}[op == find], Slot: -1}, nil
+		return &exprtree.Node{Op: exprtree.Literal, Type: resultOf(op, x), Slot: -1}, nil
 	}
 	switch op {
+	case splitPart:
+		return b.splitPart(x, wanted, operands[2].open.value.(int))
+	case count:
+		return b.count(x, wanted)
+	case trimPrefix, trimSuffix:
+		return b.trimLiteral(op, x, wanted), nil
 	case contains:
 		return b.node(exprtree.GreaterEqual, boolean, b.seek(x, wanted, position(0)), position(0)), nil
 	case find:
 		return b.find(x, wanted), nil
 	}
 	return b.like(x, wanted.Value.(string), operands[2:])
+}
+
+// resultOf is the type of an operation on a string and a literal.
+func resultOf(op exprtree.Op, x *exprtree.Node) arrow.DataType {
+	switch op {
+	case find, count:
+		return int64Type
+	case splitPart, trimPrefix, trimSuffix:
+		return plainText(x.Type)
+	}
+	return boolean
 }
 
 // byteRange is part of a string. A part of a dictionary's string is plain.
@@ -216,6 +237,8 @@ func (b *binder) substring(x *exprtree.Node, start, length *node) (*exprtree.Nod
 // textOp reports whether text binds an operation.
 func textOp(op exprtree.Op) bool {
 	switch op {
+	case splitPart, padStart, padEnd, capitalize, count, trimPrefix, trimSuffix:
+		return true
 	case exprtree.LengthBytes, exprtree.LengthChars, exprtree.Upper, exprtree.Lower, exprtree.Reverse, exprtree.Replace, contains, find, like, substring, trim, trimStart, trimEnd:
 		return true
 	}

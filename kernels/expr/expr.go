@@ -35,6 +35,26 @@ const (
 	alias = exprtree.Ops + 1 + iota
 	fillNull
 	clamp
+	contains
+	find
+	like
+	substring
+	trim
+	trimStart
+	trimEnd
+	oneOf
+	splitPart
+	padStart
+	padEnd
+	capitalize
+	count
+	trimPrefix
+	trimSuffix
+	addDays
+	addMonths
+	addYears
+	truncate
+	daysSince
 )
 
 func make1(op exprtree.Op, e Expr) Expr {

@@ -2,23 +2,6 @@ package expr
 
 import "github.com/gpuframe/gpuframe/internal/exprtree"
 
-// More operations that are composed of operations of exprtree.
-const (
-	contains = clamp + 1 + iota
-	find
-	like
-	substring
-	trim
-	trimStart
-	trimEnd
-	oneOf
-	addDays
-	addMonths
-	addYears
-	truncate
-	daysSince
-)
-
 // HasPrefix is whether e, a string, begins with x, a literal string.
 func (e Expr) HasPrefix(x Expr) Expr { return make2(exprtree.StartsWith, e, x) }
 
@@ -94,6 +77,39 @@ func (e Expr) Repeat(times int) Expr {
 	}
 	return Concat(parts...)
 }
+
+// Capitalize is e, a string, with its first character in upper case and the others in lower
+// case; see Upper.
+func (e Expr) Capitalize() Expr { return make1(capitalize, e) }
+
+// PadStart is e, a string, with a character in front as often as it takes to have a number
+// of characters. Longer strings stay. PadEnd has it behind.
+func (e Expr) PadStart(characters int, with rune) Expr {
+	return makeMany(padStart, e, Lit(characters), Lit(string(with)))
+}
+
+// PadEnd is e with a character behind; see PadStart.
+func (e Expr) PadEnd(characters int, with rune) Expr {
+	return makeMany(padEnd, e, Lit(characters), Lit(string(with)))
+}
+
+// TrimPrefix is e, a string, without x, a literal, at its beginning. If e does not begin
+// with x it stays.
+func (e Expr) TrimPrefix(x Expr) Expr { return make2(trimPrefix, e, x) }
+
+// TrimSuffix is e without x at its end; see TrimPrefix.
+func (e Expr) TrimSuffix(x Expr) Expr { return make2(trimSuffix, e, x) }
+
+// SplitPart is a part of e, a string, that is split at each occurrence of a separator, a
+// literal of one byte or more. The first part has number 1. It is null if e has fewer
+// parts.
+func (e Expr) SplitPart(separator Expr, number int) Expr {
+	return makeMany(splitPart, e, separator, Lit(number))
+}
+
+// Count is the number of occurrences of x, a literal of one byte or more, in e, a string,
+// as int64. Occurrences do not overlap.
+func (e Expr) Count(x Expr) Expr { return make2(count, e, x) }
 
 // In is whether e equals one of the values, which are those of [Lit], or expressions. One
 // slice of values stands for its elements. It is null if e is null, and also if no value

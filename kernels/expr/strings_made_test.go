@@ -5,6 +5,7 @@ import (
 	"math/rand/v2"
 	"strings"
 	"testing"
+	"unicode/utf8"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/stretchr/testify/require"
@@ -81,6 +82,29 @@ func TestMadeStringsAreGos(t *testing.T) {
 		{a.Replace(lit("ab"), lit("longer than it was")), strict(func(x string) string { return strings.ReplaceAll(x, "ab", "longer than it was") })},
 		{a.Replace(lit("a"), lit("")), strict(func(x string) string { return strings.ReplaceAll(x, "a", "") })},
 		{a.Replace(lit(""), lit("x")), strict(func(x string) string { return x })},
+		{a.Capitalize(), strict(func(x string) string {
+			_, width := utf8.DecodeRuneInString(x)
+			return strings.ToUpper(x[:width]) + strings.ToLower(x[width:])
+		})},
+		{a.PadStart(7, '€'), strict(func(x string) string { return strings.Repeat("€", max(0, 7-utf8.RuneCountInString(x))) + x })},
+		{a.PadEnd(5, '.'), strict(func(x string) string { return x + strings.Repeat(".", max(0, 5-utf8.RuneCountInString(x))) })},
+		{a.TrimPrefix(lit("a")), strict(func(x string) string { return strings.TrimPrefix(x, "a") })},
+		{b.TrimSuffix(lit("ab")), func(_, y string) any {
+			return strict(func(x string) string { return strings.TrimSuffix(x, "ab") })(y, "")
+		}},
+		{a.SplitPart(lit("b"), 1), strict(func(x string) string { return strings.Split(x, "b")[0] })},
+		{a.SplitPart(lit("a"), 3), func(x, _ string) any {
+			if parts := strings.Split(x, "a"); x != "null" && len(parts) > 2 {
+				return parts[2]
+			}
+			return nil
+		}},
+		{b.Count(lit("ab")), func(_, y string) any {
+			if y == "null" {
+				return nil
+			}
+			return int64(strings.Count(y, "ab"))
+		}},
 		{a.Repeat(3), strict(func(x string) string { return strings.Repeat(x, 3) })},
 		{a.Repeat(0), strict(func(string) string { return "" })},
 		{expr.Concat(a, lit(", "), b), both(func(x, y string) any { return x + ", " + y })},

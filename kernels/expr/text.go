@@ -111,6 +111,20 @@ func (n *node) name() string {
 		return "trim_end"
 	case oneOf:
 		return "in"
+	case splitPart:
+		return "split_part"
+	case padStart:
+		return "pad_start"
+	case padEnd:
+		return "pad_end"
+	case capitalize:
+		return "capitalize"
+	case count:
+		return "count"
+	case trimPrefix:
+		return "trim_prefix"
+	case trimSuffix:
+		return "trim_suffix"
 	case addDays:
 		return "add_days"
 	case addMonths:

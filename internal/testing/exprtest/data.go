@@ -184,7 +184,8 @@ func (v *Values) Decimal(t *arrow.Decimal128Type) decimal128.Num {
 
 // texts are few, so that values are often equal.
 var texts = []string{"", "a", "ab", "abc", "b", "aba", "abcdefgh", "abcdefghi", "ä€", "abcdefghabcdefghabc", "\x00", "abc\x00",
-	" a b\u00a0\u2003", "\t\u3000", "äbc€", "\x80\xffa\xe2\x80", "abcdefgabcdefgh"}
+	" a b\u00a0\u2003", "\t\u3000", "äbc€", "\x80\xffa\xe2\x80", "abcdefgabcdefgh",
+	"0", "-17", "+9223372036854775807", "18446744073709551615", "9223372036854775808", "-", "2024-02-29", "2023-02-29", "1969-12-31", "true"}
 
 // text returns a string, of exactly width bytes unless that is negative.
 func (v *Values) text(width int) string {

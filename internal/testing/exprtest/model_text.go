@@ -3,7 +3,11 @@ package exprtest
 import (
 	"encoding/binary"
 	"math"
+	"math/big"
+	"regexp"
+	"strconv"
 	"strings"
+	"time"
 	"unicode"
 	"unicode/utf8"
 
@@ -21,6 +25,10 @@ func textResult(n *exprtree.Node, operands []any) (any, bool) {
 	}
 	at := func(i int) int { return int(max(min(operands[i].(int64), int64(len(text))), 0)) }
 	switch n.Op {
+	case exprtree.ParseInteger:
+		return parsedInteger(text, n.Kind()), true
+	case exprtree.ParseDate:
+		return parsedDate(text), true
 	case exprtree.Seek:
 		from, wanted := operands[2].(int64), operands[1].(string)
 		for i := from; i >= 0 && i+int64(len(wanted)) <= int64(len(text)); i++ {
@@ -82,6 +90,33 @@ func textResult(n *exprtree.Node, operands []any) (any, bool) {
 		return text[at(1):max(at(1), at(2))], true
 	}
 	return nil, false
+}
+
+var integerPattern, datePattern = regexp.MustCompile("^[+-]?[0-9]+$"), regexp.MustCompile("^([0-9]{4})-([0-9]{2})-([0-9]{2})$")
+
+func parsedInteger(text string, kind exprtree.Kind) any {
+	x, ok := new(big.Int).SetString(text, 10)
+	switch {
+	case !ok || !integerPattern.MatchString(text):
+		return nil
+	case kind == exprtree.Uint64 && x.IsUint64() && text[0] >= '0':
+		return x.Uint64()
+	case kind == exprtree.Int64 && x.IsInt64():
+		return x.Int64()
+	}
+	return nil
+}
+
+func parsedDate(text string) any {
+	if !datePattern.MatchString(text) {
+		return nil
+	}
+	number := func(digits string) int { n, _ := strconv.Atoi(digits); return n }
+	at := time.Date(number(text[:4]), time.Month(number(text[5:7])), number(text[8:]), 0, 0, 0, 0, time.UTC)
+	if at.Format("2006-01-02") != text {
+		return nil
+	}
+	return int64(math.Floor(float64(at.Unix()) / 86_400))
 }
 
 // changed changes the case of each valid character.

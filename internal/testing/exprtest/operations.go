@@ -1,6 +1,8 @@
 package exprtest
 
 import (
+	"github.com/apache/arrow/go/v17/arrow"
+
 	"github.com/gpuframe/gpuframe/internal/function"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -268,6 +270,7 @@ func (g *generator) stringTest() expr.Expr {
 		func() expr.Expr { return text().Like(g.pattern(), '!') },
 		func() expr.Expr { return text().In(literal(), literal(), text()) },
 		func() expr.Expr { return text().IsNull() },
+		func() expr.Expr { return text().Cast(arrow.FixedWidthTypes.Boolean) },
 	)
 }
 
@@ -278,6 +281,8 @@ func (g *generator) textMeasure() expr.Expr {
 		func() expr.Expr { return g.text().LengthChars() },
 		func() expr.Expr { return g.text().Find(g.textLiteral()) },
 		func() expr.Expr { return expr.Hash(g.text()) },
+		func() expr.Expr { return g.text().Cast(g.typeOf(integers)) },
+		func() expr.Expr { return g.text().Cast(arrow.FixedWidthTypes.Date32).DaysSince(g.draw(instants, 0)) },
 	)
 }
 
