@@ -2,6 +2,7 @@ package radix
 
 import (
 	"embed"
+	"math/bits"
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/cancel"
@@ -66,7 +67,8 @@ func (l *launcher) launchWith(name string, blocks, threads int, sharedBytes uint
 func (l *launcher) run() error {
 	source, numbered := uint32(l.Source()), uint32(index(l.Numbers == RowNumbers || l.Numbers == PackedNumbers))
 	if l.small() {
-		threads := min((l.Rows/smallEach+31)/32*32+32, smallThreads)
+		// The kernel sorts a power of two of rows.
+		threads := max(32, min(1<<bits.Len(uint(l.Rows-1)), smallThreads))
 		return l.launch(l.names.small, 1, threads, source, numbered)
 	}
 	if err := l.clear(); err != nil {

@@ -87,8 +87,8 @@ const (
 	// stateOffset is where the state of the tiles begins.
 	stateOffset = (planBytes + 255) / 256 * 256
 
-	smallRows, smallThreads, smallEach = 4096, 1024, 4
-	histogramThreads                   = 256
+	smallRows, smallThreads = 4096, 1024
+	histogramThreads        = 256
 	// histogramRows is the fewest rows for which a block is worth its start.
 	histogramRows           = 4096
 	passThreads, passBlocks = 512, 2

@@ -1,80 +1,130 @@
-// Batcher's bitonic sort in shared memory, for as many rows as fit there.
+// Batcher's bitonic sort of as many rows as one block holds.
 #pragma once
 
 #include "plan.cuh"
 
 static constexpr u32 small_rows = 4096, small_threads = 1024;
-// A thread has at most this many rows: Go's smallEach.
+// A thread has one row or, of more than small_threads, this many.
 static constexpr u32 most_each = 4;
 
-// sort_in_block sorts size elements, a power of two. before(i, j) reports whether element
-// i comes before element j; swap(i, j) exchanges them. All threads of the block call it;
-// it begins and ends with a barrier.
-template <typename Before, typename Swap> DEVICE void sort_in_block(u32 size, Before before, Swap swap) {
-    synchronize_block();
-    for (u32 run = 2; run <= size; run *= 2)
-        for (u32 distance = run / 2; distance > 0; distance /= 2) {
-            for (u32 pair = thread_in_block(); pair < size / 2; pair += threads_per_block()) {
-                const u32 low = pair / distance * 2 * distance + pair % distance, high = low + distance;
-                const bool ascending = (low & run) == 0;
-                if (ascending ? before(high, low) : before(low, high))
-                    swap(low, high);
-            }
-            synchronize_block();
+// Few is the rows of a thread, in registers: row i has the index i · threads + thread. Rows
+// with equal keys are in the order of their numbers.
+template <typename Key, u32 each> struct Few {
+    Key key[each];
+    u32 row[each];
+
+    METHOD static bool less(Key a, u32 a_row, Key b, u32 b_row) { return a != b ? a < b : a_row < b_row; }
+
+    // keep replaces row i by another one if that belongs in its place.
+    METHOD void keep(u32 i, bool smaller, Key other, u32 other_row) {
+        if (less(other, other_row, key[i], row[i]) == smaller) {
+            key[i] = other;
+            row[i] = other_row;
         }
+    }
+
+    // sort sorts the rows of the block, of a power of two of threads. It may be called only
+    // by whole warps, and uses the shared memory between barriers.
+    METHOD void sort(Key *keys, u16 *rows) {
+        const u32 threads = threads_per_block(), thread = thread_in_block();
+        for (u32 run = 2; run <= each * threads; run *= 2)
+            for (u32 distance = run / 2; distance > 0; distance /= 2) {
+                if (distance >= threads) {
+#pragma unroll
+                    for (u32 i = 0; i < each; i++)
+#pragma unroll
+                        for (u32 j = i + 1; j < each; j++)
+                            if ((j - i) * threads == distance && ((i ^ j) & i) == 0) {
+                                const bool ascending = (i * threads & run) == 0;
+                                if (less(key[j], row[j], key[i], row[i]) == ascending) {
+                                    const Key held = key[i];
+                                    const u32 held_row = row[i];
+                                    key[i] = key[j];
+                                    row[i] = row[j];
+                                    key[j] = held;
+                                    row[j] = held_row;
+                                }
+                            }
+                    continue;
+                }
+                if (distance >= warp_threads) {
+#pragma unroll
+                    for (u32 i = 0; i < each; i++) {
+                        keys[i * threads + thread] = key[i];
+                        rows[i * threads + thread] = row[i];
+                    }
+                    synchronize_block();
+                }
+#pragma unroll
+                for (u32 i = 0; i < each; i++) {
+                    const u32 index = i * threads + thread;
+                    const bool smaller = ((index & distance) == 0) == ((index & run) == 0);
+                    if (distance >= warp_threads)
+                        keep(i, smaller, keys[index ^ distance], rows[index ^ distance]);
+                    else {
+                        const u32 lane = lane_in_warp() ^ distance;
+                        keep(i, smaller, shuffle_value(key[i], lane), shuffle_value(row[i], lane));
+                    }
+                }
+                if (distance >= warp_threads)
+                    synchronize_block();
+            }
+    }
+};
+
+// sort_few sorts at most each rows for each thread in one block.
+template <typename Key, Payload payload, u32 each> DEVICE void sort_few(const Call &call, u32 source, bool numbered, Key *keys, u16 *rows) {
+    const u32 n = (u32)call.count(), thread = thread_in_block(), threads = threads_per_block();
+    const Key *const from = call.key<Key>(source);
+    Few<Key, each> few;
+#pragma unroll
+    for (u32 i = 0; i < each; i++) {
+        few.row[i] = i * threads + thread;
+        // Absent rows come last: no other ones have higher numbers.
+        few.key[i] = few.row[i] < n ? call.field.of(call.encoding.encode(from[few.row[i]])) : ~(Key)0;
+    }
+    few.sort(keys, rows);
+    // The result may be in the memory of the input.
+    Key value[each];
+    u32 number[each];
+#pragma unroll
+    for (u32 i = 0; i < each; i++) {
+        const bool there = i * threads + thread < n;
+        value[i] = there ? from[few.row[i]] : 0;
+        if constexpr (payload == separate)
+            number[i] = numbered ? few.row[i] : there ? call.rows(source)[few.row[i]] : 0;
+    }
+    synchronize_block();
+#pragma unroll
+    for (u32 i = 0; i < each; i++) {
+        const u32 at = i * threads + thread;
+        if (at >= n)
+            continue;
+        if constexpr (payload == packed) {
+            call.rows0[at] = call.row(value[i]);
+            continue;
+        }
+        call.key<Key>(0)[at] = value[i];
+        if constexpr (payload == separate)
+            call.rows0[at] = number[i];
+    }
 }
 
 // sort_small sorts at most small_rows rows in one block.
 template <typename Key, Payload payload> DEVICE void sort_small(const Call &call, u32 source, bool numbered) {
     __shared__ Key keys[small_rows];
     __shared__ u16 rows[small_rows];
-    const u32 n = (u32)call.count(), thread = thread_in_block(), threads = threads_per_block();
-    u32 size = 1;
-    while (size < n)
-        size *= 2;
-    for (u32 i = thread; i < size; i += threads) {
-        keys[i] = i < n ? call.encoding.encode(call.key<Key>(source)[i]) : ~(Key)0;
-        rows[i] = i;
-    }
-    const Field field = call.field;
-    // Row numbers make the sort stable, and put what fills up the power of two last.
-    sort_in_block(
-        size,
-        [&](u32 i, u32 j) {
-            const Key a = field.of(keys[i]), b = field.of(keys[j]);
-            return a != b ? a < b : rows[i] < rows[j];
-        },
-        [&](u32 i, u32 j) {
-            const Key key = keys[i];
-            const u16 row = rows[i];
-            keys[i] = keys[j];
-            rows[i] = rows[j];
-            keys[j] = key;
-            rows[j] = row;
-        });
-    if constexpr (payload == packed) {
-        for (u32 i = thread; i < n; i += threads)
-            call.rows0[i] = call.row(keys[i]);
-        return;
-    }
-    if constexpr (payload == separate) {
-        // The row numbers given may be in the memory of the result.
-        u32 held[most_each];
-        const u32 *const from = call.rows(source);
-        for (u32 i = 0; i < most_each && i * threads + thread < n; i++)
-            held[i] = numbered ? rows[i * threads + thread] : from[rows[i * threads + thread]];
-        synchronize_block();
-        for (u32 i = 0; i < most_each && i * threads + thread < n; i++)
-            call.rows0[i * threads + thread] = held[i];
-    }
-    for (u32 i = thread; i < n; i += threads)
-        call.key<Key>(0)[i] = call.encoding.decode(keys[i]);
+    if (call.capacity <= threads_per_block())
+        sort_few<Key, payload, 1>(call, source, numbered, keys, rows);
+    else
+        sort_few<Key, payload, most_each>(call, source, numbered, keys, rows);
 }
 
 // sample_keys sorts keys from all over the input, and counts the neighbours that have
 // leading digits in common.
 template <typename Key> DEVICE void sample_keys(const Call &call, u32 source) {
     __shared__ Key keys[small_rows];
+    __shared__ u16 rows[small_rows];
     __shared__ u32 shared[most_digits + 1];
     const u64 n = call.count();
     const u32 thread = thread_in_block(), digits = call.field.digits();
@@ -83,15 +133,17 @@ template <typename Key> DEVICE void sample_keys(const Call &call, u32 source) {
     // The distance is odd, so that it has no common factor with a period of the input
     // that is a power of two.
     const u64 distance = n / small_rows | 1;
-    for (u32 i = thread; i < small_rows; i += small_threads)
-        keys[i] = n == 0 ? 0 : call.field.of(call.encoding.encode(call.key<Key>(source)[i * distance % n]));
-    sort_in_block(
-        small_rows, [&](u32 i, u32 j) { return keys[i] < keys[j]; },
-        [&](u32 i, u32 j) {
-            const Key key = keys[i];
-            keys[i] = keys[j];
-            keys[j] = key;
-        });
+    Few<Key, most_each> few;
+#pragma unroll
+    for (u32 i = 0; i < most_each; i++) {
+        few.row[i] = i * small_threads + thread;
+        few.key[i] = n == 0 ? 0 : call.field.of(call.encoding.encode(call.key<Key>(source)[few.row[i] * distance % n]));
+    }
+    few.sort(keys, rows);
+#pragma unroll
+    for (u32 i = 0; i < most_each; i++)
+        keys[i * small_threads + thread] = few.key[i];
+    synchronize_block();
     for (u32 i = thread; i < small_rows - 1; i += small_threads) {
         const u64 difference = keys[i] ^ keys[i + 1];
         u32 common = digits;
