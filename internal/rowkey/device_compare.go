@@ -232,3 +232,9 @@ func (p *Plan) Flip() (bits uint64, ok bool) {
 	}
 	return bits, true
 }
+
+// Validity returns the bitmap of a source and the number of the first row's bit. It is empty
+// if no row is null.
+func (d *Device) Validity(source int) (bitmap memory.Slice[uint8], bit int) {
+	return d.leaves[source].valid, d.leaves[source].validBit
+}

@@ -39,7 +39,9 @@ func (o *ordering) oneWord() bool { return o.plan.Exact() && o.plan.Segments[0].
 
 // unforeseen reports whether the memory of a sort depends on the values: on a GPU that of
 // ties does.
-func (o *ordering) unforeseen() bool { return !o.call.OnHost() && o.rows > 0 && !o.oneWord() }
+func (o *ordering) unforeseen() bool {
+	return !o.call.OnHost() && o.rows > 0 && !o.oneWord() && o.split() == nil
+}
 
 // firstSort returns the sort of the first words of all rows.
 func (o *ordering) firstSort() radix.Sort {
@@ -59,6 +61,9 @@ func (o *ordering) firstSort() radix.Sort {
 // buffers of words, one of row numbers, and the state of the sort. Ties need more, but
 // their number is not known in advance.
 func (o *ordering) deviceScratch() []uint64 {
+	if o.split() != nil {
+		return o.splitScratch()
+	}
 	sizes := o.plan.DeviceScratch()
 	if o.plan.Bits() == 0 {
 		return append(sizes, 0, 0, 0, 0)
@@ -81,6 +86,9 @@ func (o *ordering) deviceScratch() []uint64 {
 func (o *ordering) sortOnDevice(rows memory.Slice[uint32], scratch []memory.Slice[uint8]) error {
 	if o.rows == 0 {
 		return nil
+	}
+	if plan := o.split(); plan != nil {
+		return o.sortSplit(plan, rows, scratch)
 	}
 	bitmaps := len(o.plan.Sources)
 	encoder, err := rowkey.NewDevice(&o.call, o.plan, scratch[:bitmaps])

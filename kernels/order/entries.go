@@ -8,6 +8,7 @@ import "github.com/gpuframe/gpuframe/internal/kernelset"
 var entries = kernelset.Entries{
 	"merge_rows":        "search",
 	"order_groups":      "ties",
+	"order_join":        "ties",
 	"order_limits":      "ties",
 	"order_low_bits":    "ties",
 	"order_move_32":     "ties",
@@ -15,6 +16,7 @@ var entries = kernelset.Entries{
 	"order_numbers":     "ties",
 	"order_ranks":       "ties",
 	"order_runs":        "ties",
+	"order_split":       "ties",
 	"order_ties_32":     "ties",
 	"order_ties_64":     "ties",
 	"search_descent_32": "search",

@@ -164,10 +164,10 @@ func TestEstimates(t *testing.T) {
 	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
 		mgr := devicetest.Manager(t, dev, memory.Options{})
 		g := arraytest.NewGenerator(7)
-		g.Nulls = arraytest.NoneNull // float64 and nulls do not fit a word
-		for _, types := range [][]arrow.DataType{
-			{arrow.PrimitiveTypes.Int8}, {arrow.PrimitiveTypes.Float64}, {arrow.PrimitiveTypes.Int32, arrow.FixedWidthTypes.Boolean},
+		for number, types := range [][]arrow.DataType{
+			{arrow.PrimitiveTypes.Int8}, {arrow.PrimitiveTypes.Float64}, {arrow.PrimitiveTypes.Int32, arrow.FixedWidthTypes.Boolean}, {arrow.PrimitiveTypes.Int64},
 		} {
+			g.Nulls = arraytest.Nulls(number % 2)
 			for _, n := range []int{0, 1, 3000} {
 				c := newCase(g, n, types...)
 				table := c.table(t, mgr)

@@ -35,6 +35,58 @@ KERNEL LAUNCH_BOUNDS(tie_threads) order_numbers(u32 *out, u64 n) {
         out[i] = (u32)i;
 }
 
+// order_split divides rows by a bitmap, in order: the words and the numbers of valid rows,
+// and the numbers of others. *valid_count is the number of valid rows.
+KERNEL LAUNCH_BOUNDS(tie_threads) order_split(u64 *valid_words, u32 *valid_rows, u32 *null_rows, u64 *valid_count, const u64 *words, const u8 *valid, u64 bit,
+                                              const i64 *counted, i64 capacity, void *state) {
+    __shared__ u32 sums[tie_warps], tile_before, ticket;
+    if (thread_in_block() == 0)
+        ticket = take_tile(state);
+    synchronize_block();
+    const u32 tile = ticket, lane = lane_in_warp(), warp = thread_in_block() / warp_threads;
+    const u64 n = device_rows(counted, capacity), begin = (u64)tile * tie_rows + warp * (tie_loads * warp_threads);
+    u32 bits[tie_loads], sum = 0, all;
+#pragma unroll
+    for (u32 i = 0; i < tie_loads; i++) {
+        const u64 row = begin + i * warp_threads;
+        bits[i] = row < n ? load_bits<32>(valid, bit + row, bit + n) & low_bits(n - row < 32 ? n - row : 32) : 0;
+        sum += __builtin_popcount(bits[i]);
+    }
+    u32 own = block_fold_before<tie_warps>(sum, sums, all, Sum<u32>());
+    if (warp == 0) {
+        const u32 before = before_tile(state, tile, all, Sum<u32>());
+        if (lane == 0) {
+            tile_before = before;
+            if ((u64)tile * tie_rows < n && ((u64)tile + 1) * tie_rows >= n)
+                *valid_count = before + all;
+        }
+    }
+    synchronize_block();
+    own += tile_before;
+#pragma unroll
+    for (u32 i = 0; i < tie_loads; i++) {
+        const u64 row = begin + i * warp_threads + lane;
+        const u32 to = own + __builtin_popcount(bits[i] & (1u << lane) - 1);
+        if ((bits[i] >> lane & 1) != 0) {
+            valid_words[to] = words[row];
+            valid_rows[to] = (u32)row;
+        } else if (row < n)
+            null_rows[row - to] = (u32)row;
+        own += __builtin_popcount(bits[i]);
+    }
+}
+
+// order_join puts the sorted valid rows and the others together. If the others come last,
+// the valid rows are in place already.
+KERNEL LAUNCH_BOUNDS(tie_threads) order_join(u32 *out, const u32 *valid_rows, const u32 *null_rows, const u64 *valid_count, u32 nulls_first, const i64 *counted, i64 capacity) {
+    const u64 n = device_rows(counted, capacity), there = *valid_count, nulls = n - there;
+    for (u64 i = thread_in_grid(); i < n; i += threads_per_grid())
+        if (nulls_first)
+            out[i] = i < nulls ? null_rows[i] : valid_rows[i - nulls];
+        else if (i >= there)
+            out[i] = null_rows[i - there];
+}
+
 // order_low_bits writes the numbers in the low bits of items, in a width of 1, 2 or 4 bytes.
 KERNEL LAUNCH_BOUNDS(tie_threads) order_low_bits(u8 *out, const u64 *items, u32 bits, u32 width, const i64 *counted, i64 capacity) {
     const u64 n = device_rows(counted, capacity);
