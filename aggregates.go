@@ -118,9 +118,9 @@ func (p part) column(root string) Expr {
 	return Expr{value: expr.Col(p.aggregation.Name), parts: parts{p.aggregation.Name: p}, root: root}
 }
 
-// Where restricts the aggregates of an expression to rows in which a condition is true.
-// Several conditions must all be true. Without aggregates it has no effect on the values
-// and is an error when the query is bound.
+// Where restricts the aggregates of an expression to the rows in which a condition is
+// true. Several conditions must all be true. An expression without aggregates becomes an
+// error when the query is bound.
 func (e Expr) Where(condition Expression) Expr {
 	c := condition.expression()
 	return e.eachPart(func(p part) part {

@@ -19,8 +19,8 @@ type binder struct {
 	at       *step
 	bound    map[*step]plan.Node
 	problems []Problem
-	// missing are columns that a verb with a problem would have made. What uses them is not
-	// reported again.
+	// missing are columns that a verb with a problem would have made. Later expressions on
+	// them are not reported again.
 	missing map[string]bool
 }
 
@@ -87,7 +87,7 @@ func (b *binder) check(e expr.Expr, schema *arrow.Schema) bool {
 	return err == nil
 }
 
-// readable is an error whose text has no marks of computed columns.
+// readable is an error without marks of computed columns in its text.
 type readable struct{ error }
 
 // Error returns the text.

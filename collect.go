@@ -182,7 +182,7 @@ func (r *running) next(ctx context.Context) (*Frame, error) {
 	}
 }
 
-// Explain returns the plan of the query as text, as the verbs say it and as it is run. It
+// Explain returns the plan of the query as text, as written and as run. It
 // reads the schemas of the sources and nothing more.
 func (q Query) Explain(ctx context.Context) (string, error) {
 	n, err := bindQuery(ctx, q)

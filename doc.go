@@ -15,18 +15,18 @@
 //
 // A [Query] is a sequence of verbs on the rows of a source. It does nothing until it is run:
 // [Query.Collect] returns the whole result as a [Frame], [Query.Batches] yields it in parts,
-// [Query.Explain] prints the plan. All that is wrong with a query is reported at once, in a
-// [*QueryError], before anything is read.
+// [Query.Explain] prints the plan. A [*QueryError] reports all problems of a query
+// together, before anything is read.
 //
-// An [Expr] is an operation on columns, an aggregate, or a window. [Of] makes columns whose
-// literals the compiler checks, [Col] columns of any type.
+// An [Expr] is an operation on columns, an aggregate, or a window. [Of] makes columns that the
+// compiler checks literals for, [Col] columns of any type.
 //
 // # Results
 //
 // A query gives the same values on the host and on every GPU. Logic is that of Kleene:
 // null and false is false. Integers of any signs are compared exactly. Sums that overflow
-// are null. Rows keep their order, except in groups and joins, where it is the same in
-// every run but not specified.
+// are null. Rows keep their order, except in groups and joins. Their order is the same in
+// every run, but not specified.
 //
 // # Layers
 //

@@ -111,7 +111,7 @@ func (e *Engine) Device() *device.Device { return e.device }
 // Manager returns the manager of the engine's memory.
 func (e *Engine) Manager() *memory.Manager { return e.manager }
 
-// Tenant returns an engine on the same device whose queries share a budget of their own, in
+// Tenant returns an engine on the same device. Its queries share a separate budget, in
 // bytes, below that of e. Its close is independent; it must come before that of e.
 //
 // # Errors

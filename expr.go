@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
 
-// Expression is what the verbs of a [Query] take: an [Expr] or a [Typed] column.
+// Expression is an argument of the verbs of a [Query]: an [Expr] or a [Typed] column.
 type Expression interface {
 	Ordering
 	expression() Expr
@@ -113,8 +113,8 @@ type part struct {
 type parts map[string]part
 
 // join adds the parts of an expression, and returns its value on the columns of these
-// parts. Equal parts are one column; other parts with the same text get a name of their
-// own.
+// parts. Equal parts are one column; other parts with the same text get another
+// name.
 func (p *parts) join(e Expr) expr.Expr {
 	if len(e.parts) == 0 {
 		return e.value

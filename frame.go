@@ -14,7 +14,7 @@ import (
 	"github.com/gpuframe/gpuframe/column"
 )
 
-// Frame is a result: a table in device memory whose length is known. It is immutable. Its
+// Frame is a result: a table of known length in device memory. It is immutable. Its
 // methods may be called from any goroutine, but not after Release.
 type Frame struct {
 	engine *Engine
@@ -41,7 +41,7 @@ func (f *Frame) Schema() *arrow.Schema { return f.table.Schema() }
 // The frame owns it.
 func (f *Frame) Table() *buffer.Buffer { return f.table }
 
-// Column returns a column by its name, or nil if there is none. The frame owns it.
+// Column returns a column by its name, or nil for an unknown name. The frame owns it.
 func (f *Frame) Column(name string) *column.Column {
 	at := f.table.Schema().FieldIndices(name)
 	if len(at) == 0 {

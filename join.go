@@ -29,7 +29,7 @@ const (
 	Cross = join.Cross
 )
 
-// JoinTerm is a part of what [Query.Join] matches rows by: a column that both sides have, a
+// JoinTerm is an argument of [Query.Join] that rows match by: a column that both sides have, a
 // pair of [On], a condition of [Matching], or [NullsMatch] or [Suffix].
 type JoinTerm interface{ addTo(terms *joinTerms) }
 
@@ -92,9 +92,9 @@ func (q Query) Join(other Query, kind JoinKind, terms ...JoinTerm) Query {
 type Direction = join.Direction
 
 const (
-	// Backward finds the last right row whose key is not above the left key.
+	// Backward finds the last right row with a key that is not above the left key.
 	Backward = join.Backward
-	// Forward finds the first right row whose key is not below it.
+	// Forward finds the first right row with a key that is not below it.
 	Forward = join.Forward
 	// Nearest finds the right row with the smallest distance.
 	Nearest = join.Nearest
@@ -159,7 +159,7 @@ func (b *binder) join(left, right plan.Node, kind JoinKind, terms []JoinTerm) pl
 	return n
 }
 
-// terms returns the options that terms of a join say.
+// terms returns the options of a join with some terms.
 func (b *binder) terms(left, right plan.Node, terms []JoinTerm) (options plan.JoinOptions, ok bool) {
 	var all joinTerms
 	for i, t := range terms {

@@ -217,7 +217,7 @@ func (b *binder) results(made *plan.Aggregate, input plan.Node, keys, values []e
 func (b *binder) grouped(made *plan.Aggregate, input plan.Node, v expr.Expr) bool {
 	for _, name := range v.Columns() {
 		if !hasColumn(made.Schema(), name) && hasColumn(input.Schema(), name) {
-			b.report(fmt.Errorf("%q is neither a key nor in an aggregate: use First, Min or List of it, or group by it: %w", name, buffer.ErrSchema))
+			b.report(fmt.Errorf("%q is no key and in no aggregate: use First, Min or List of it, or group by it: %w", name, buffer.ErrSchema))
 			return false
 		}
 	}

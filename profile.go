@@ -15,7 +15,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/plan"
 )
 
-// Profile is what each operation of one run of a query did: see [Profiled]. The zero value
+// Profile records the work of each operation in one run of a query: see [Profiled]. The zero value
 // is ready for use. It is read after the query has run.
 type Profile struct {
 	mu   sync.Mutex

@@ -180,7 +180,7 @@ func TestGroupingProblems(t *testing.T) {
 	record := sales(t)
 	q := e.Records(record.Schema(), record)
 	for want, query := range map[string]gpuframe.Query{
-		`"qty" is neither a key nor in an aggregate`:          q.GroupBy(city).Agg(qty),
+		`"qty" is no key and in no aggregate`:                 q.GroupBy(city).Agg(qty),
 		`is an aggregate of an aggregate`:                     q.GroupBy(city).Agg(qty.Sum().Max()),
 		`the key qty + ` + "`sum(qty)`" + ` has an aggregate`: q.GroupBy(qty.Add(qty.Sum())).Agg(gpuframe.Count()),
 		`is a window, which has a value for each row`:         q.GroupBy(city).Agg(qty.Sum().Over(gpuframe.By(city))),

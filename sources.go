@@ -21,7 +21,7 @@ func (e *Engine) Table(table *buffer.Buffer) Query {
 
 // Records is a query on Arrow records in host memory, which are copied to the device when the
 // query runs, each as a batch. They must not be released before. The schema is that of the
-// first record, or the given one if there are none.
+// first record, or the given one without any record.
 func (e *Engine) Records(schema *arrow.Schema, records ...arrow.Record) Query {
 	return e.scan("Records", func() (source.Source, error) { return source.Records(schema, records...) })
 }

@@ -7,12 +7,12 @@ type Value interface {
 	~bool | ~int8 | ~int16 | ~int32 | ~int64 | ~int | ~uint8 | ~uint16 | ~uint32 | ~uint64 | ~float32 | ~float64 | ~string | time.Time
 }
 
-// Typed is a column whose values have a Go type, so that the compiler checks the literals
+// Typed is a column of values of a Go type, so that the compiler checks the literals
 // that it is compared with. It is an [Expr] in every other respect; use the field Expr to
 // compare it with another expression.
 type Typed[T Value] struct{ Expr }
 
-// Of is the column with a name, whose values have the Go type T.
+// Of is the column with a name and with values of the Go type T.
 func Of[T Value](name string) Typed[T] { return Typed[T]{Col(name)} }
 
 // Eq is the comparison with a value.
@@ -45,5 +45,5 @@ func (c Typed[T]) In(values ...T) Expr {
 	return c.Expr.In(list...)
 }
 
-// FillNull is the value, or another one where it is null.
+// FillNull is the value, or another one instead of null.
 func (c Typed[T]) FillNull(value T) Expr { return c.Expr.FillNull(value) }

@@ -46,7 +46,7 @@ func (e Expr) Over(w Window) Expr {
 	})
 }
 
-// Ordering is what [Query.Sort] and [Query.Top] take: an expression, in ascending order, or
+// Ordering is an argument of [Query.Sort] and [Query.Top]: an expression, in ascending order, or
 // the result of [Expr.Asc] or [Expr.Desc].
 type Ordering interface{ ordering() order }
 

@@ -1,5 +1,5 @@
-// Demo runs a query on real data on a GPU, or on the host if there is none: it prints the
-// plan, the result and what each operation did, and hands a column over by DLPack.
+// Demo runs a query on real data, on the first GPU or on the host. It prints the plan, the
+// result and the work of each operation, and hands a column over by DLPack.
 //
 //	make demo
 package main
@@ -69,7 +69,7 @@ func run(ctx context.Context, name string, budget uint64) (err error) {
 	return query(ctx, gpu, path, gpu.Parquet(path), gpuframe.Col("origin"))
 }
 
-// query asks for the hours or airports with the most late flights.
+// query finds the hours or airports with the most late flights.
 func query(ctx context.Context, gpu *gpuframe.Engine, title string, all gpuframe.Query, key gpuframe.Expr) error {
 	delay := gpuframe.Of[int]("delay")
 	late := gpuframe.Count().Where(delay.Gt(15)).As("late")

@@ -16,10 +16,10 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/group"
 )
 
-// grouping groups the rows of its input. A single table is aggregated at once; of several,
+// grouping groups the rows of its input. A single table is aggregated directly; of several,
 // each one's partial result is kept, and they are merged in the end. If memory does not
-// suffice for that, they are divided by a hash of the keys, and the parts merged one after
-// the other.
+// suffice for that, they are divided by a hash of the keys, and each part is merged
+// separately.
 type grouping struct {
 	*stage
 	of         *plan.Aggregate
@@ -217,7 +217,7 @@ func (g *grouping) combine(ctx context.Context, partials *held) error {
 	return partials.add(ctx, one)
 }
 
-// mergeOptions are the options for partial results, whose rows were selected before.
+// mergeOptions are the options for partial results. Their rows were selected before.
 func (g *grouping) mergeOptions() group.ByOptions {
 	options := g.options
 	options.Nulls = group.KeepNulls

@@ -53,7 +53,7 @@ func Empty(ctx context.Context, m *memory.Manager, schema *arrow.Schema, tag str
 	return buffer.FromRecordWith(ctx, m, record, buffer.LoadOptions{Tag: tag, Unchecked: true})
 }
 
-// Collect reads the whole result as one table, whose row count is known.
+// Collect reads the whole result as one table with a known row count.
 func Collect(ctx context.Context, reader buffer.Reader, settings Settings) (*buffer.Buffer, error) {
 	s := stage{settings: settings}
 	made, err := s.collect(ctx, reader)
@@ -64,7 +64,7 @@ func Collect(ctx context.Context, reader buffer.Reader, settings Settings) (*buf
 	return releasing(exact, err, made)
 }
 
-// Exact returns a table whose row count is known and that is as long as its rows. It takes
+// Exact returns a table with a known row count that is as long as its rows. It takes
 // over the table.
 func Exact(ctx context.Context, table *buffer.Buffer, settings Settings) (*buffer.Buffer, error) {
 	s := stage{settings: settings}

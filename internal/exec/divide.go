@@ -32,7 +32,7 @@ const (
 // mostLevels is how often rows are divided before memory does not suffice.
 const mostLevels = 8
 
-// errIndivisible is the error for rows whose keys are all in one part.
+// errIndivisible is the error for rows with keys that are all in one part.
 var errIndivisible = errors.New("the rows have too few distinct keys to be divided")
 
 // checkDivided returns an error if fewer than two of some parts have rows. Then the parts are
@@ -223,7 +223,7 @@ func (h *held) divideTables(ctx context.Context, partition func(*buffer.Buffer) 
 }
 
 // partition divides a table by bounds, into as many parts as there are divisions. Each part
-// has memory of its own, so that it can move by itself.
+// has separate memory, so that it can move by itself.
 func (h *held) partition(ctx context.Context, table, bounds *buffer.Buffer, keys []order.Key) (parts []*buffer.Buffer, err error) {
 	divided, err := order.Partition(ctx, table, bounds, keys, h.options())
 	if err != nil {

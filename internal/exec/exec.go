@@ -44,7 +44,7 @@ func (e *Error) Error() string { return fmt.Sprintf("%s: %v", e.Operation, e.Err
 func (e *Error) Unwrap() error { return e.Err }
 
 // Open returns a reader of the result of a plan. The caller closes it, and releases the
-// tables that it returns, whose row counts may be known only to the device.
+// tables that it returns. Only the device may know their row counts.
 func Open(ctx context.Context, n plan.Node, settings Settings) (buffer.Reader, error) {
 	o := opener{settings: settings, parents: plan.Parents(n), shared: map[plan.Node]*shared{}}
 	return o.open(ctx, n)
@@ -147,7 +147,7 @@ func open(ctx context.Context, base *stage) (buffer.Reader, error) {
 	return nil, fmt.Errorf("no execution of %T: %w", base.node, device.ErrNotSupported)
 }
 
-// stage is what the readers of nodes share.
+// stage is the common part of the readers of nodes.
 type stage struct {
 	node     plan.Node
 	settings Settings
@@ -225,7 +225,7 @@ func (o *once) Next(ctx context.Context) (*buffer.Buffer, error) {
 	return made, o.failed(unended(err))
 }
 
-// unended makes another error of io.EOF, where it is not the end of a reader.
+// unended makes another error of an io.EOF that is not the end of a reader.
 func unended(err error) error {
 	if err == io.EOF {
 		return io.ErrUnexpectedEOF

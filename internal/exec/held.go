@@ -39,7 +39,7 @@ func (s *Spilling) get() (*spill.Spiller, error) {
 	return s.spiller, nil
 }
 
-// Close closes the spiller if there is one. No query may run.
+// Close closes the spiller, if a query made it. No query may run.
 func (s *Spilling) Close() error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -55,7 +55,7 @@ func isShort(err error) bool {
 }
 
 // held is a sequence of tables that move to host memory while memory is short. A single
-// table, and tables with memory of another manager, stay where they are.
+// table, and tables with memory of another manager, do not move.
 type held struct {
 	*stage
 	schema *arrow.Schema
@@ -63,13 +63,13 @@ type held struct {
 	tables []heldTable
 }
 
-// heldTable is a [spill.Table], or a table that stays where it is.
+// heldTable is a [spill.Table], or a table that does not move.
 type heldTable interface {
 	Acquire(ctx context.Context) (*buffer.Buffer, error)
 	Release() error
 }
 
-// fixed is a table that stays where it is.
+// fixed is a table that does not move.
 type fixed struct{ *buffer.Buffer }
 
 // Acquire returns the table with another reference.

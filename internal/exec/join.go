@@ -12,8 +12,8 @@ import (
 
 // joining joins the rows of two inputs. It holds the right side. The left side streams, if
 // each of its rows has its result by itself; otherwise it is held too. If memory does not
-// suffice, both sides are divided by a hash of the keys, and the parts joined one after
-// the other.
+// suffice, both sides are divided by a hash of the keys, and each pair of parts is
+// joined separately.
 type joining struct {
 	*stage
 	of      *plan.Join
@@ -128,7 +128,7 @@ func (j *joining) piece(ctx context.Context) (*buffer.Buffer, error) {
 	return made, nil
 }
 
-// short makes a part to divide of what is left of the left side and of the right side, if
+// short makes a part to divide of the rest of the left side and of the right side, if
 // that may help after an error. Otherwise it returns the error.
 func (j *joining) short(ctx context.Context, err error) error {
 	if !isShort(err) || len(j.of.Options().Keys) == 0 || j.current.level >= mostLevels {
@@ -155,7 +155,7 @@ func (j *joining) short(ctx context.Context, err error) error {
 	return nil
 }
 
-// endPart releases the right side of a part whose left side has ended.
+// endPart releases the right side of a part after the end of its left side.
 func (j *joining) endPart() error {
 	_, err := releasing(nil, j.current.right.release(), j.right)
 	j.right, j.current = nil, joinPart{}

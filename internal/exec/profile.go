@@ -19,9 +19,9 @@ type Profile struct {
 	nodes map[plan.Node]*NodeProfile
 }
 
-// NodeProfile is what one node did.
+// NodeProfile records the work of one node.
 type NodeProfile struct {
-	// Tables and Rows are what it yielded; Bytes is the device memory of the tables.
+	// Tables and Rows count its results; Bytes is the device memory of the tables.
 	Tables, Rows int64
 	Bytes        uint64
 	// Calls are the times in which the node made its tables, those of its inputs included,

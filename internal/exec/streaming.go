@@ -96,7 +96,7 @@ func tail(s *stage, n *plan.Slice) func(context.Context) (*buffer.Buffer, error)
 	}
 }
 
-// union reads its inputs one after the other.
+// union reads its first input, then the second one, and so on.
 type union struct {
 	*stage
 	at int

@@ -56,10 +56,13 @@ func TestStyle(t *testing.T) {
 }
 
 // top returns the folder that a file is counted with: the first element of its path,
-// the first two below kernels and internal. Documents count alone.
+// the first two below kernels and internal. Documents count alone, the Go files of the
+// root together.
 func top(path string) string {
 	parts := strings.Split(path, "/")
 	switch {
+	case len(parts) == 1 && strings.HasSuffix(path, ".go"):
+		return "."
 	case parts[0] == "docs" || len(parts) == 1:
 		return path
 	case len(parts) > 2 && (parts[0] == "kernels" || parts[0] == "internal"):

@@ -20,7 +20,7 @@ type GroupOptions struct {
 }
 
 // Aggregate yields a row for each group of rows with equal keys: the keys, then the
-// aggregations. Without keys it yields one row for all rows, also if there are none.
+// aggregations. Without keys it yields one row for all rows, also for no rows.
 type Aggregate struct {
 	single
 	keys         []expr.Expr
@@ -31,7 +31,7 @@ type Aggregate struct {
 // NewAggregate makes a grouping. Without aggregations it yields the distinct keys.
 func NewAggregate(input Node, keys []expr.Expr, aggregations []Aggregation, options GroupOptions) (*Aggregate, error) {
 	if len(keys)+len(aggregations) == 0 {
-		return nil, fmt.Errorf("neither keys nor aggregates are given: %w", device.ErrInvalidValue)
+		return nil, fmt.Errorf("no key and no aggregate is given: %w", device.ErrInvalidValue)
 	}
 	a := &Aggregate{single{input, nil}, slices.Clone(keys), slices.Clone(aggregations), options}
 	made, err := a.Aggregates()

@@ -18,7 +18,7 @@ type Aggregation struct {
 	Function string
 	// Values are the expressions that it reads.
 	Values []expr.Expr
-	// Where is a condition on the rows, or the zero Expr.
+	// Where, or the zero Expr, is a condition on the rows.
 	Where expr.Expr
 	// Number is the argument of the function, if it has one: a quantile, a number of
 	// values, or degrees of freedom.
@@ -112,7 +112,7 @@ func (a Aggregation) columns(to map[string]bool) {
 	addColumns(to, a.Where)
 }
 
-// over returns the aggregation on an input whose columns have definitions.
+// over returns the aggregation on an input with definitions of its columns.
 func (a Aggregation) over(definitions map[string]expr.Expr) Aggregation {
 	a.Values = slices.Clone(a.Values)
 	for i, e := range a.Values {

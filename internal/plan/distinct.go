@@ -36,7 +36,7 @@ func NewDistinct(input Node, columns ...string) (Node, error) {
 	return &Distinct{single{input, input.Schema()}, columns}, nil
 }
 
-// Columns returns the columns whose values distinguish rows.
+// Columns returns the columns that distinguish rows.
 func (d *Distinct) Columns() []string { return d.columns }
 
 // WithInputs implements [Node].

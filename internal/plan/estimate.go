@@ -12,7 +12,7 @@ import (
 type Size struct {
 	// Rows is the number of rows, or negative if nothing is known.
 	Rows int64
-	// Exact tells that the number is not an estimate.
+	// Exact is set if the number is not an estimate.
 	Exact bool
 	// RowBytes is the number of bytes of a row in device memory. Strings and lists count
 	// as 24 bytes.
@@ -27,9 +27,9 @@ func (s Size) Bytes() int64 {
 	return max(s.Rows, 0) * s.RowBytes
 }
 
-// Fractions of rows that are expected where nothing is known. They are the customary ones
+// Fractions of rows that are expected without further knowledge. They are the customary ones
 // of System R (Selinger et al., "Access Path Selection in a Relational Database
-// Management System", 1979), but for groups.
+// Management System", 1979), except for groups.
 const (
 	keptByEquality   = 0.1
 	keptByComparison = 1.0 / 3

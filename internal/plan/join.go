@@ -17,8 +17,8 @@ import (
 func keepsLeft(k join.Kind) bool  { return k == join.Left || k == join.Full }
 func keepsRight(k join.Kind) bool { return k == join.Right || k == join.Full }
 
-// JoinKey is a pair of expressions, over the left and the right columns, whose values are
-// equal in rows that match.
+// JoinKey is a pair of expressions, over the left and the right columns, that are equal in
+// rows that match.
 type JoinKey struct{ Left, Right expr.Expr }
 
 // shared reports whether both sides are columns of one name, which is one column of the
@@ -55,8 +55,8 @@ type JoinOptions struct {
 // defaultSuffix is the suffix of right columns without one in the options.
 const defaultSuffix = "_right"
 
-// Join yields the rows of two inputs that match: the left columns, then the right ones but
-// for keys of the same name.
+// Join yields the rows of two inputs that match: the left columns, then the right ones
+// without keys of the same name.
 type Join struct {
 	left, right Node
 	options     JoinOptions

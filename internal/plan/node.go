@@ -13,7 +13,7 @@ import (
 type Node interface {
 	// Schema is the schema of the rows that the operation yields.
 	Schema() *arrow.Schema
-	// Inputs are the operations whose rows it reads.
+	// Inputs are the operations that it reads rows of.
 	Inputs() []Node
 	// WithInputs returns the same operation on other inputs, of which there are as many.
 	// The error is that of the node's constructor.
@@ -22,7 +22,7 @@ type Node interface {
 	String() string
 }
 
-// single is what operations with one input share.
+// single is the common part of operations with one input.
 type single struct {
 	input  Node
 	schema *arrow.Schema

@@ -47,7 +47,7 @@ func NewColumns(input Node, columns ...string) (*Project, error) {
 	return NewProject(input, expressions...)
 }
 
-// Expressions returns the expressions, whose names are those of the columns.
+// Expressions returns the expressions. Their names are those of the columns.
 func (p *Project) Expressions() []expr.Expr { return p.expressions }
 
 // WithInputs implements [Node].

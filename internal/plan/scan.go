@@ -23,7 +23,7 @@ type Scan struct {
 }
 
 // NewScan makes a scan of all columns of a source with a schema. rows is the number of
-// rows, negative if it is unknown; exact tells that it is not an estimate.
+// rows, negative if it is unknown; exact is set if it is not an estimate.
 func NewScan(of source.Source, schema *arrow.Schema, rows int64, exact bool) (*Scan, error) {
 	if err := checkNames(schema); err != nil {
 		return nil, err
@@ -81,7 +81,7 @@ func (s *Scan) WithLimit(rows int64) *Scan {
 	return &made
 }
 
-// String names the source and what is read of it.
+// String names the source and the parts of it that are read.
 func (s *Scan) String() string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "scan %v", s.source)
@@ -106,7 +106,7 @@ func joined(list []expr.Expr, separator string) string {
 	return strings.Join(texts, separator)
 }
 
-// described formats an expression with its name, if it has one of its own.
+// described formats an expression with its name, if As gave it one.
 func described(e expr.Expr) string {
 	if e.Operation() != "as" {
 		return Readable(e.String())

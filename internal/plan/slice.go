@@ -21,8 +21,8 @@ func NewSlice(input Node, offset, length int64) (*Slice, error) {
 	return &Slice{single{input, input.Schema()}, offset, length}, nil
 }
 
-// Offset returns the number of rows before the slice. If it is negative, the slice begins
-// so many rows before the end.
+// Offset returns the number of rows before the slice. If it is negative, it is minus the
+// number of rows from the beginning of the slice to the end.
 func (s *Slice) Offset() int64 { return s.offset }
 
 // Length returns the largest number of rows, or All.

@@ -11,7 +11,7 @@ import (
 	"github.com/gpuframe/gpuframe/internal/names"
 )
 
-// Union yields the rows of all its inputs, one after the other.
+// Union yields the rows of all its inputs, in their order.
 type Union struct {
 	inputs []Node
 	schema *arrow.Schema
