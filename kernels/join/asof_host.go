@@ -19,13 +19,13 @@ func numberOnHost(rows memory.Slice[uint32]) error {
 // hostNearest is nearest in memory that the processor reads.
 type hostNearest struct {
 	*nearest
-	low, high, begin, end []uint32
-	valid, left, right    []byte
+	low, high, begin, end, list []uint32
+	valid, left, right          []byte
 }
 
 func (n *nearest) host() (*hostNearest, error) {
 	h := &hostNearest{nearest: n}
-	var failures [7]error
+	var failures [8]error
 	h.low, failures[0] = n.low.Host()
 	h.high, failures[1] = n.high.Host()
 	h.begin, failures[2] = n.begin.Host()
@@ -33,10 +33,11 @@ func (n *nearest) host() (*hostNearest, error) {
 	h.valid, failures[4] = n.valid.Host()
 	h.left, failures[5] = n.left.Host()
 	h.right, failures[6] = n.right.Host()
+	h.list, failures[7] = n.list.Host()
 	return h, errors.Join(failures[:]...)
 }
 
-// nearestOnHost writes the place of the nearest row of each left row: see as_of.cu.
+// nearestOnHost writes the nearest row of each left row: see as_of.cu.
 func (r *run) nearestOnHost(n *nearest, m *matches) error {
 	h, err := n.host()
 	first, firstErr := m.first.Host()
@@ -51,6 +52,9 @@ func (r *run) nearestOnHost(n *nearest, m *matches) error {
 				continue
 			}
 			if place, ok := h.place(row); ok {
+				if len(h.list) > 0 {
+					place = h.list[place]
+				}
 				first[row], count[row] = place, 1
 			}
 		}

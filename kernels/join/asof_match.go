@@ -32,6 +32,8 @@ type nearest struct {
 	// left and right are the last keys, for distances; right ones are sorted.
 	distances   distances
 	left, right memory.Slice[uint8]
+	// list has the numbers of the sorted rows, or is empty if these are their places.
+	list memory.Slice[uint32]
 }
 
 // asOf finds the matches of an as-of join. The caller releases them.
@@ -78,6 +80,7 @@ func (r *run) fillAsOf(held *release.Stack, m *matches, options *AsOfOptions) er
 			return err
 		}
 	}
+	n.list, m.list, m.single = m.list, memory.Slice[uint32]{}, true
 	if r.call.OnHost() {
 		return errors.Join(r.settle(), r.nearestOnHost(n, m))
 	}
@@ -234,15 +237,7 @@ func (r *run) filterRows(held *release.Stack, table *buffer.Buffer, mask *column
 		return nil, nil, err
 	}
 	held.Add(block)
-	if err := r.settle(); err != nil {
-		return nil, nil, err
-	}
-	if r.call.OnHost() {
-		err = numberOnHost(slices[0])
-	} else {
-		err = r.launch("pairs", "number_rows", n, slices[0], uint64(n))
-	}
-	if err != nil {
+	if err := errors.Join(r.settle(), r.numberRows(slices[0])); err != nil {
 		return nil, nil, err
 	}
 	numbers, err := selection.RowNumbers(slices[0], nil)

@@ -140,8 +140,8 @@ func (ix *Index) key(ctx context.Context, r *run, table *buffer.Buffer, side int
 // left table. Otherwise it is [Tables]. The caller releases the result.
 func (ix *Index) Probe(ctx context.Context, left *buffer.Buffer) (*buffer.Buffer, error) {
 	var made *buffer.Buffer
-	err := ix.probe(ctx, left, func(r *run, j *joined) (err error) {
-		made, err = r.table(j)
+	err := ix.probe(ctx, left, func(r *run, m *matches) (err error) {
+		made, err = r.tableOf(m, false)
 		return err
 	})
 	if err != nil {
@@ -152,9 +152,13 @@ func (ix *Index) Probe(ctx context.Context, left *buffer.Buffer) (*buffer.Buffer
 
 // Rows returns the numbers of the rows that [Index.Probe] would gather, as [Rows] does.
 func (ix *Index) Rows(ctx context.Context, left *buffer.Buffer) (leftRows, rightRows *column.Column, err error) {
-	err = ix.probe(ctx, left, func(r *run, j *joined) (err error) {
+	err = ix.probe(ctx, left, func(r *run, m *matches) error {
+		j, err := r.pairsOf(m, false)
+		if err != nil {
+			return err
+		}
 		leftRows, rightRows, err = r.bothNumbers(j)
-		return err
+		return errors.Join(err, j.Release())
 	})
 	if err != nil {
 		return nil, nil, errors.Join(fmt.Errorf("join: probe: %w", err), leftRows.Release(), rightRows.Release())
@@ -162,8 +166,8 @@ func (ix *Index) Rows(ctx context.Context, left *buffer.Buffer) (leftRows, right
 	return leftRows, rightRows, nil
 }
 
-// probe finds the pairs of a left table and gives them to use.
-func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*run, *joined) error) error {
+// probe finds the matches of a left table and gives them to use, which releases them.
+func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*run, *matches) error) error {
 	r := &run{options: ix.run.options, right: ix.run.right, rightKeys: ix.run.rightKeys, result: ix.run.result}
 	err := func() (err error) {
 		if r.left, err = r.exact(ctx, "left", left); err != nil {
@@ -185,11 +189,7 @@ func (ix *Index) probe(ctx context.Context, left *buffer.Buffer, use func(*run, 
 		if err != nil {
 			return err
 		}
-		j, err := r.pairsOf(m, false)
-		if err != nil {
-			return err
-		}
-		return errors.Join(use(r, j), j.Release())
+		return use(r, m)
 	}()
 	return errors.Join(err, r.close())
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/release"
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -103,9 +104,12 @@ type Options struct {
 // smaller table occur twice, and for the number of pairs. Keys that do not fit 64 bits add
 // the waits of order.Search, conditions and rows without a match one each. See [github.com/gpuframe/gpuframe/kernels/selection.Take] for the waits of strings and lists.
 //
+// The number of rows of Semi and Anti stays on the device, unless MaxRows is set.
+//
 // # Ownership
 //
-// The caller releases the result.
+// The caller releases the result. It shares columns of a table, without a copy, if all of
+// its rows are in the result once and in order, as in a left join with distinct right keys.
 //
 // # Errors
 //
@@ -125,15 +129,13 @@ func joinTables(ctx context.Context, left, right *buffer.Buffer, on []On, option
 	if err != nil {
 		return nil, err
 	}
-	p, err := r.pairs()
-	if err == nil {
-		made, tableErr := r.table(p)
-		if err = errors.Join(tableErr, p.Release(), r.close()); err != nil {
-			return nil, errors.Join(err, made.Release())
-		}
-		return made, nil
+	probesRight := r.probesRight()
+	m, err := r.match(probesRight)
+	if err != nil {
+		return nil, errors.Join(err, r.close())
 	}
-	return nil, errors.Join(err, r.close())
+	made, err := r.tableOf(m, probesRight)
+	return release.OnError(made, err, r.close())
 }
 
 // check refuses options that are out of range, and keys that the kind does not take.

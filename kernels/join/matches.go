@@ -18,6 +18,10 @@ type matches struct {
 	// list has rows of the build side, in ascending order for each row of the probe side.
 	// If it is empty, the row at each place is the place.
 	list memory.Slice[uint32]
+	// single is set if no row has two matches and list is empty: first is then the match of
+	// each row, or noRow. block is the memory of first.
+	single bool
+	block  *memory.Block
 
 	held release.Stack
 }
@@ -55,7 +59,7 @@ func (r *run) newMatches(probe, build int) (*matches, error) {
 	if err != nil {
 		return nil, err
 	}
-	m := &matches{probe: probe, build: build, first: slices[0], count: slices[1]}
+	m := &matches{probe: probe, build: build, first: slices[0], count: slices[1], block: block}
 	m.held.Add(block)
 	return m, nil
 }

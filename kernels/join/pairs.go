@@ -34,6 +34,8 @@ type pairs struct {
 	probe, build memory.Slice[uint32]
 	rows         int
 	block        *memory.Block
+	// everyRow is set if the probe side is all of its rows in order.
+	everyRow bool
 	// held is the table that the pairs are in, if they are not in the block.
 	held release.Stack
 }
@@ -58,6 +60,9 @@ func (r *run) newPairs(rows int) (*pairs, error) {
 // expand makes pairs of matches, and leaves room for extra ones behind them. The caller
 // releases them.
 func (r *run) expand(m *matches, f form, extra int) (*pairs, error) {
+	if m.single && f == everyMatchOrNone && extra == 0 && m.probe > 0 {
+		return r.everyRow(m)
+	}
 	s, err := r.sequence(m, f)
 	if err != nil {
 		return nil, err
@@ -66,9 +71,40 @@ func (r *run) expand(m *matches, f form, extra int) (*pairs, error) {
 		if limit := r.options.limit(); s.total > limit {
 			return nil, &TooManyRowsError{s.total, limit}
 		}
+		if m.single && f == everyMatch && extra == 0 && m.probe > 0 && s.total == int64(m.probe) {
+			return r.everyRow(m)
+		}
 		return r.expandPart(s, 0, int(s.total), extra)
 	}()
 	return release.OnError(p, err, s.Release())
+}
+
+// everyRow makes one pair for each row of the probe side: the matches themselves.
+func (r *run) everyRow(m *matches) (*pairs, error) {
+	if limit := r.options.limit(); int64(m.probe) > limit {
+		return nil, &TooManyRowsError{int64(m.probe), limit}
+	}
+	block, slices, err := r.uint32s(m.probe)
+	if err != nil {
+		return nil, err
+	}
+	p := &pairs{probe: slices[0], build: m.first, rows: m.probe, block: block, everyRow: true}
+	if err := errors.Join(r.settle(), r.numberRows(p.probe)); err != nil {
+		return nil, errors.Join(err, p.Release())
+	}
+	if err := m.block.Retain(); err != nil {
+		return nil, errors.Join(err, p.Release())
+	}
+	p.held.Add(m.block)
+	return p, nil
+}
+
+// numberRows writes the numbers of all rows.
+func (r *run) numberRows(rows memory.Slice[uint32]) error {
+	if r.call.OnHost() {
+		return numberOnHost(rows)
+	}
+	return r.launch("pairs", "number_rows", rows.Len(), rows, uint64(rows.Len()))
 }
 
 // sequence is all pairs of matches in order, which are made in parts.

@@ -95,12 +95,7 @@ func joinRange(ctx context.Context, left, right *buffer.Buffer, between Between,
 		if err != nil {
 			return nil, err
 		}
-		j, err := r.pairsOf(m, false)
-		if err != nil {
-			return nil, err
-		}
-		made, err := r.table(j)
-		return release.OnError(made, err, j.Release())
+		return r.tableOf(m, false)
 	}()
 	return release.OnError(made, err, r.close())
 }

@@ -11,6 +11,24 @@ import (
 	"github.com/gpuframe/gpuframe/memory"
 )
 
+// tableOf makes the result of matches, which it releases.
+func (r *run) tableOf(m *matches, probesRight bool) (*buffer.Buffer, error) {
+	if r.filters(m) {
+		m, err := r.refined(m, probesRight)
+		if err != nil {
+			return nil, err
+		}
+		made, err := r.filterLeft(m)
+		return release.OnError(made, err, m.Release())
+	}
+	j, err := r.pairsOf(m, probesRight)
+	if err != nil {
+		return nil, err
+	}
+	made, err := r.table(j)
+	return release.OnError(made, err, j.Release())
+}
+
 // table gathers the columns of the result.
 func (r *run) table(j *joined) (*buffer.Buffer, error) {
 	var held release.Stack
@@ -58,7 +76,17 @@ func (r *run) gatherColumn(c resultColumn, j *joined, left, right *column.Column
 	case c.right:
 		from, rows, missing = r.right, right, j.rightMissing
 	}
+	if r.shares(c, j, from.Column(number)) {
+		return from.Column(number), from.Column(number).Retain()
+	}
 	return r.take(from.Column(number), rows, missing)
+}
+
+// shares reports whether a column of the result is that of the table: if all rows are in
+// it, in order, and their memory is of the manager of the result.
+func (r *run) shares(c resultColumn, j *joined, from *column.Column) bool {
+	fromRight := c.right || c.shared >= 0 && r.options.Kind == Right
+	return j.pairs.everyRow && fromRight == j.probesRight && from.Manager() == r.call.Manager
 }
 
 // take takes rows of a column. noRow is null if rows may be missing.

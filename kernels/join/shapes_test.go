@@ -2,6 +2,7 @@ package join_test
 
 import (
 	"math/rand/v2"
+	"strconv"
 	"testing"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -57,7 +58,7 @@ func tableOfKeys(t testing.TB, mgr *memory.Manager, of arrow.DataType, keys []in
 	} else {
 		c = columntest.ColumnOf(t, mgr, of, keys)
 	}
-	table, err := buffer.New(arrow.NewSchema([]arrow.Field{{Name: "k", Type: of}}, nil), []*column.Column{c}, buffer.Rows{Count: int64(len(keys))})
+	table, err := buffer.New(arrow.NewSchema([]arrow.Field{{Name: "k0", Type: of}}, nil), []*column.Column{c}, buffer.Rows{Count: int64(len(keys))})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, table.Release()) })
 	return table
@@ -84,13 +85,13 @@ func TestShapes(t *testing.T) {
 					right[i] = s.right(r, i, n)
 				}
 				a, b := tableOfKeys(t, mgr, of, left), tableOfKeys(t, mgr, of, right)
-				leftRows, rightRows, err := join.Rows(t.Context(), a, b, join.Using("k"), join.Options{})
+				leftRows, rightRows, err := join.Rows(t.Context(), a, b, join.Using("k0"), join.Options{})
 				require.NoError(t, err)
 				got := pairsOf(t, leftRows, rightRows)
 				require.NoError(t, leftRows.Release())
 				require.NoError(t, rightRows.Release())
 				require.Equal(t, mapJoin(left, right), got)
-				semi, err := join.Tables(t.Context(), a, b, join.Using("k"), join.Options{Kind: join.Semi})
+				semi, err := join.Tables(t.Context(), a, b, join.Using("k0"), join.Options{Kind: join.Semi})
 				require.NoError(t, err)
 				require.Equal(t, semiKeys(left, right), columntest.Fetch(t, semi).Column(0).(interface{ Len() int }).Len())
 			})
@@ -127,7 +128,7 @@ func TestAllHashesEqual(t *testing.T) {
 			keys[i] = r.Int64()
 		}
 		table := tableOfKeys(t, mgr, arrow.PrimitiveTypes.Int64, keys)
-		result, err := join.Tables(t.Context(), table, table, join.Using("k"), join.Options{})
+		result, err := join.Tables(t.Context(), table, table, join.Using("k0"), join.Options{})
 		require.NoError(t, err)
 		require.Equal(t, keys, columntest.Fetch(t, result).Column(0).(*array.Int64).Int64Values())
 	})
@@ -143,6 +144,38 @@ func TestWideKeysAreShortened(t *testing.T) {
 		for _, nullsEqual := range []bool{false, true} {
 			a, b := drawSide(t, mgr, r, kind, false, 50, 0.1, "a"), drawSide(t, mgr, r, kind, true, 40, 0.1, "b")
 			checkRows(t, a, b, kind, join.Options{Kind: join.Full, NullsEqual: nullsEqual})
+		}
+	})
+}
+
+// TestDistinctBuildSides joins by keys that occur once on the build side, with and without
+// rows that have no match.
+func TestDistinctBuildSides(t *testing.T) {
+	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
+		r := rand.New(rand.NewPCG(rand.Uint64(), 10))
+		mgr := devicetest.Manager(t, dev, memory.Options{})
+		for _, below := range []int{40, 60} {
+			a, b := &side{value: make([]*int32, 50)}, &side{value: make([]*int32, 40)}
+			var left, right []int64
+			for range 50 {
+				left = append(left, int64(r.IntN(below)))
+				a.keys = append(a.keys, []string{strconv.FormatInt(left[len(left)-1], 10)})
+			}
+			for _, key := range r.Perm(40) {
+				right = append(right, int64(key))
+				b.keys = append(b.keys, []string{strconv.Itoa(key)})
+			}
+			a.table, b.table = tableOfKeys(t, mgr, arrow.PrimitiveTypes.Int64, left), tableOfKeys(t, mgr, arrow.PrimitiveTypes.Int64, right)
+			for _, kind := range kinds {
+				if kind != join.Cross && chosen(dev, 2) {
+					checkRows(t, a, b, keyKinds["int64"], join.Options{Kind: kind})
+					checkTable(t, a, b, keyKinds["int64"], join.Options{Kind: kind})
+				}
+			}
+			result, err := join.Tables(t.Context(), a.table, b.table, join.Using("k0"), join.Options{Kind: join.Left})
+			require.NoError(t, err)
+			require.Equal(t, a.table.Column(0).Pointer(), result.Column(0).Pointer(), "the left columns are shared")
+			require.NoError(t, result.Release())
 		}
 	})
 }

@@ -12,6 +12,7 @@ import (
 type joined struct {
 	left, right memory.Slice[uint32]
 	pairs       *pairs
+	probesRight bool
 	// leftMissing and rightMissing report whether there may be noRow.
 	leftMissing, rightMissing bool
 }
@@ -42,18 +43,25 @@ func (r *run) pairs() (*joined, error) {
 
 // pairsOf makes the rows of the result of matches, which it releases.
 func (r *run) pairsOf(m *matches, probesRight bool) (*joined, error) {
-	if !r.options.Where.IsZero() {
-		refined, err := r.refine(m, probesRight)
-		if err = errors.Join(err, m.Release()); err != nil {
-			return nil, errors.Join(err, refined.Release())
-		}
-		m = refined
+	m, err := r.refined(m, probesRight)
+	if err != nil {
+		return nil, err
 	}
 	j, err := r.joined(m, probesRight)
 	if err = errors.Join(err, m.Release()); err != nil {
 		return nil, errors.Join(err, j.Release())
 	}
 	return j, nil
+}
+
+// refined returns the matches that meet the condition, if there is one. It releases the
+// given ones.
+func (r *run) refined(m *matches, probesRight bool) (*matches, error) {
+	if r.options.Where.IsZero() {
+		return m, nil
+	}
+	refined, err := r.refine(m, probesRight)
+	return release.OnError(refined, err, m.Release())
 }
 
 // match finds the matches of the keys.
@@ -126,7 +134,7 @@ func (r *run) roles(probesRight bool) roles {
 
 // sides returns pairs, which it owns, as left and right rows.
 func (o roles) sides(p *pairs) *joined {
-	j := &joined{left: p.probe, right: p.build, pairs: p, leftMissing: o.keepsBuild, rightMissing: o.keepsProbe}
+	j := &joined{left: p.probe, right: p.build, pairs: p, probesRight: o.probesRight, leftMissing: o.keepsBuild, rightMissing: o.keepsProbe}
 	if o.probesRight {
 		j.left, j.right, j.leftMissing, j.rightMissing = p.build, p.probe, o.keepsProbe, o.keepsBuild
 	}

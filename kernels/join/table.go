@@ -142,7 +142,7 @@ func (r *run) probe(t *table, w *words) (*matches, error) {
 	if err != nil {
 		return nil, err
 	}
-	m.list = t.list
+	m.list, m.single = t.list, t.distinct
 	if r.call.OnHost() {
 		err = errors.Join(r.settle(), r.probeOnHost(t, w, m))
 	} else {

@@ -53,8 +53,12 @@ func (e *encoding) Release() error {
 	return errors.Join(failures...)
 }
 
-// newEncoding returns the encoding of keys, or nil if they do not fit 64 bits.
+// newEncoding returns the encoding of the keys of the probe and the build side, or nil if
+// they do not fit 64 bits, or the build side has too many rows for a hash table.
 func (r *run) newEncoding(keys [2][]*column.Column) (*encoding, error) {
+	if keys[1][0].Len() > mostBuilt {
+		return nil, nil
+	}
 	nullable := false
 	for _, side := range keys {
 		for _, c := range side {
@@ -88,9 +92,12 @@ func (r *run) newEncoding(keys [2][]*column.Column) (*encoding, error) {
 }
 
 // oneSided returns the encoding of the keys of one table, for tables of unknown values on
-// the other side: nil if values of these types do not fit 64 bits. The types of the keys
+// the other side: nil as for newEncoding. The types of the keys
 // are those of all tables.
 func (r *run) oneSided(side int, keys []*column.Column) (*encoding, error) {
+	if rowsOf(r.right) > mostBuilt {
+		return nil, nil
+	}
 	nullable := r.options.NullsEqual
 	if isRaw(keys, nullable) {
 		return &encoding{raw: true}, nil

@@ -37,9 +37,9 @@ struct Nearest {
     }
 };
 
-// nearest_rows writes the place of the nearest row of each row that has one, and how many
-// it has: none or one.
-KERNEL nearest_rows(u32 *first, u32 *counts, const Nearest n, u64 rows) {
+// nearest_rows writes the nearest row of each row that has one, and how many it has: none
+// or one. list has the rows at all places, or is null if these are the places.
+KERNEL nearest_rows(u32 *first, u32 *counts, const Nearest n, const u32 *list, u64 rows) {
     const u64 step = threads_per_grid();
     for (u64 row = thread_in_grid(); row < rows; row += step) {
         bool has_back = false, has_ahead = false;
@@ -68,7 +68,8 @@ KERNEL nearest_rows(u32 *first, u32 *counts, const Nearest n, u64 rows) {
             if (has_back && has_ahead)
                 has_back = back_distance <= ahead_distance;
         }
-        first[row] = has_back ? back : has_ahead ? ahead : no_row;
+        const u32 place = has_back ? back : has_ahead ? ahead : no_row;
+        first[row] = place != no_row && list != nullptr ? list[place] : place;
         counts[row] = has_back || has_ahead;
     }
 }

@@ -77,6 +77,17 @@ KERNEL mark_rows(u8 *marks, const u32 *rows, u64 n) {
             marks[row] = 1;
 }
 
+// matched_rows writes a bit for each row with a match or, with without, for each that has
+// none.
+KERNEL matched_rows(u32 *bits, const u32 *counts, u32 without, u64 n) {
+    const u64 step = threads_per_grid(), padded = (n + 63) / 64 * 64;
+    for (u64 i = thread_in_grid(); i < padded; i += step) {
+        const u32 word = ballot(i < n && (counts[i] == 0) == (without != 0));
+        if (lane_in_warp() == 0)
+            bits[i / warp_threads] = word;
+    }
+}
+
 // number_rows writes 0, 1, 2 …
 KERNEL number_rows(u32 *rows, u64 n) {
     const u64 step = threads_per_grid();
