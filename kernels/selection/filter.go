@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -50,7 +51,15 @@ import (
 // captured.
 func Filter(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, options ...kernels.Options) (*buffer.Buffer, error) {
 	return operation(byPredicate{predicate}, options, func(only kernels.Options) (*buffer.Buffer, error) {
-		return filterBy(ctx, table, predicate, only)
+		return filterBy(ctx, table, table, predicate, only)
+	})
+}
+
+// FilterSelect is [Filter] with some of the table's columns in the result, at least one. The
+// predicate may read all columns.
+func FilterSelect(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, columns []string, options ...kernels.Options) (*buffer.Buffer, error) {
+	return operation(byPredicate{predicate}, options, func(only kernels.Options) (*buffer.Buffer, error) {
+		return filterSelect(ctx, table, predicate, columns, only)
 	})
 }
 
@@ -114,7 +123,31 @@ func filterMask(ctx context.Context, table *buffer.Buffer, mask *column.Column, 
 	return compact(ctx, &call, table, columns, maskSelector{mask})
 }
 
-func filterBy(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, options kernels.Options) (*buffer.Buffer, error) {
+func filterSelect(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, columns []string, options kernels.Options) (made *buffer.Buffer, err error) {
+	if len(columns) == 0 {
+		return nil, fmt.Errorf("no columns are selected, expected at least one: %w", device.ErrInvalidValue)
+	}
+	all := slices.Clone(columns)
+	for _, name := range predicate.Columns() {
+		if !slices.Contains(all, name) {
+			all = append(all, name)
+		}
+	}
+	read, err := table.Select(all...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { made, err = release.OnError(made, err, read.Release()) }()
+	kept, err := table.Select(columns...)
+	if err != nil {
+		return nil, err
+	}
+	defer func() { made, err = release.OnError(made, err, kept.Release()) }()
+	return filterBy(ctx, read, kept, predicate, options)
+}
+
+// filterBy filters the columns of kept, which are the first ones of table.
+func filterBy(ctx context.Context, table, kept *buffer.Buffer, predicate expr.Expr, options kernels.Options) (*buffer.Buffer, error) {
 	if err := table.Check(); err != nil {
 		return nil, err
 	}
@@ -127,7 +160,7 @@ func filterBy(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, op
 		return nil, fmt.Errorf("the predicate is %v, it has to be bool: %w", program.Outputs[0].Type, expr.ErrType)
 	}
 	if rows, known := table.HostRows(); known && rows == 0 {
-		return noRows(table)
+		return noRows(kept)
 	}
 	call, columns, err := begin(ctx, options, table)
 	if err != nil {
@@ -135,10 +168,10 @@ func filterBy(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, op
 	}
 	if !call.OnHost() {
 		if selector := newPredicateSelector(table, program); selector != nil {
-			return compact(ctx, &call, table, columns, selector)
+			return compact(ctx, &call, kept, columns[:kept.NumColumns()], selector)
 		}
 	}
-	return filterInSteps(ctx, table, predicate, options)
+	return filterInSteps(ctx, table, kept, predicate, options)
 }
 
 // checkMaskRows checks that a mask has as many rows as a table. If both share one row
@@ -168,21 +201,21 @@ func noRows(table *buffer.Buffer) (*buffer.Buffer, error) {
 }
 
 // filterInSteps evaluates the predicate into a mask first.
-func filterInSteps(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, options kernels.Options) (made *buffer.Buffer, err error) {
+func filterInSteps(ctx context.Context, table, kept *buffer.Buffer, predicate expr.Expr, options kernels.Options) (made *buffer.Buffer, err error) {
 	if options.Estimate != nil {
-		return nil, estimateInSteps(ctx, table, predicate, options)
+		return nil, estimateInSteps(ctx, table, kept, predicate, options)
 	}
 	masks, err := expr.Evaluate(ctx, table, []expr.Expr{predicate}, options)
 	if err != nil {
 		return nil, err
 	}
 	defer func() { made, err = release.OnError(made, err, masks[0].Release()) }()
-	return filterMask(ctx, table, masks[0], options)
+	return filterMask(ctx, kept, masks[0], options)
 }
 
 // estimateInSteps adds the memory of the mask to that of a filter by a mask without
 // nulls of the same table.
-func estimateInSteps(ctx context.Context, table *buffer.Buffer, predicate expr.Expr, options kernels.Options) error {
+func estimateInSteps(ctx context.Context, table, kept *buffer.Buffer, predicate expr.Expr, options kernels.Options) error {
 	mask := uint64(0)
 	masks, err := expr.Evaluate(ctx, table, []expr.Expr{predicate}, options)
 	switch {
@@ -195,7 +228,7 @@ func estimateInSteps(ctx context.Context, table *buffer.Buffer, predicate expr.E
 			return err
 		}
 	}
-	call, columns, err := begin(ctx, options, table)
+	call, columns, err := begin(ctx, options, kept)
 	if err != nil {
 		return err
 	}
