@@ -21,18 +21,20 @@ import (
 // pass alone, and with all of them.
 func TestRandomQueries(t *testing.T) {
 	e := engineOn(t, devicetest.Open(t, "host"))
-	rapid.Check(t, func(t *rapid.T) {
-		c := querytest.Draw(t, e, querytest.Options{Verbs: 7, Rows: 20})
-		defer c.Release()
-		all := plan.Passes()
-		checkQuery(t, c, all)
-		checkQuery(t, c, nil)
-		alone := rapid.SampledFrom(append(all, "none")).Draw(t, "alone")
-		checkQuery(t, c, slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == alone }))
-		if used := e.Manager().Stats().InUse; used != 0 {
-			t.Fatalf("%d bytes are in use after\n%s", used, c.Text)
-		}
-	})
+	all := plan.Passes()
+	for range 6 { // each has 100 cases, and 20 in short tests
+		rapid.Check(t, func(t *rapid.T) {
+			c := querytest.Draw(t, e, querytest.Options{Verbs: 7, Rows: 20})
+			defer c.Release()
+			checkQuery(t, c, all)
+			checkQuery(t, c, nil)
+			alone := rapid.SampledFrom(all).Draw(t, "alone")
+			checkQuery(t, c, slices.DeleteFunc(slices.Clone(all), func(p string) bool { return p == alone }))
+			if used := e.Manager().Stats().InUse; used != 0 {
+				t.Fatalf("%d bytes are in use after\n%s", used, c.Text)
+			}
+		})
+	}
 }
 
 // checkQuery runs a query without some passes.
@@ -66,7 +68,7 @@ func TestRandomQueriesOnDevices(t *testing.T) {
 		defer func() { require.NoError(t, e.Close()) }()
 		drawn := 0
 		rapid.Check(t, func(t *rapid.T) {
-			if drawn++; drawn > 20 {
+			if drawn++; drawn > 12 {
 				return
 			}
 			c := querytest.Draw(t, e, querytest.Options{Verbs: 3, Rows: 12})

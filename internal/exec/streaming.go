@@ -18,6 +18,9 @@ func (nothing) Next(context.Context) (*buffer.Buffer, error) { return nil, errEn
 // filter keeps the rows that meet a condition.
 func filter(s *stage, n *plan.Filter) func(context.Context, *buffer.Buffer) (*buffer.Buffer, error) {
 	return func(ctx context.Context, table *buffer.Buffer) (*buffer.Buffer, error) {
+		if columns := n.Columns(); columns != nil {
+			return selection.FilterSelect(ctx, table, n.Condition(), columns, s.options())
+		}
 		return selection.Filter(ctx, table, n.Condition(), s.options())
 	}
 }

@@ -23,7 +23,8 @@
 //     Outer joins whose additional rows a condition rejects become inner ones. Scans get the
 //     conditions to leave out files and row groups; the filters stay.
 //   - prune columns removes columns, expressions, aggregates and windows that nothing above
-//     reads, merges projections that follow each other, and inlines them in groups.
+//     reads, merges projections that follow each other, and inlines them in groups. Filters do
+//     not copy columns that only their conditions read.
 //   - push limits moves limits on the number of rows below projections, into the inputs of
 //     unions, scans, and sorts, which then keep only the first rows.
 //   - share subplans makes equal operations on equal inputs one node.

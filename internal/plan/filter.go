@@ -26,16 +26,53 @@ func NewFilter(input Node, condition expr.Expr) (*Filter, error) {
 	return &Filter{single{input, input.Schema()}, condition}, nil
 }
 
+// WithColumns returns a filter that yields some of its columns, in their order and at least
+// one. The condition may read others.
+func (f *Filter) WithColumns(wanted map[string]bool) *Filter {
+	var fields []arrow.Field
+	for _, field := range f.input.Schema().Fields() {
+		if wanted[field.Name] {
+			fields = append(fields, field)
+		}
+	}
+	if len(fields) == 0 {
+		fields = f.input.Schema().Fields()[:1]
+	}
+	return &Filter{single{f.input, arrow.NewSchema(fields, nil)}, f.condition}
+}
+
+// Columns returns the names of the columns if they are not all those of the input.
+func (f *Filter) Columns() []string {
+	if f.schema.NumFields() == f.input.Schema().NumFields() {
+		return nil
+	}
+	return columnsOf(f.schema)
+}
+
 // Condition returns the condition.
 func (f *Filter) Condition() expr.Expr { return f.condition }
 
 // WithInputs implements [Node].
 func (f *Filter) WithInputs(inputs ...Node) (Node, error) {
-	return node(NewFilter(inputs[0], f.condition))
+	made, err := NewFilter(inputs[0], f.condition)
+	if err != nil || f.Columns() == nil {
+		return node(made, err)
+	}
+	wanted := map[string]bool{}
+	for _, name := range f.Columns() {
+		wanted[name] = true
+	}
+	return made.WithColumns(wanted), nil
 }
 
 // String implements [Node].
-func (f *Filter) String() string { return "filter " + described(f.condition) }
+func (f *Filter) String() string {
+	text := "filter " + described(f.condition)
+	if columns := f.Columns(); columns != nil {
+		text += fmt.Sprintf(", %d of %d columns", len(columns), f.input.Schema().NumFields())
+	}
+	return text
+}
 
 // node makes a Node of the results of a constructor. A nil pointer becomes a nil Node.
 func node[P interface {

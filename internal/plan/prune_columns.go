@@ -196,6 +196,12 @@ func (p *columnPruner) prune(n Node, inputs []Node) (Node, error) {
 			return n, nil
 		}
 		return n.WithColumns(wanted), nil
+	case *Filter:
+		made, err := NewFilter(inputs[0], n.condition)
+		if err != nil || len(wanted) == made.schema.NumFields() {
+			return node(made, err)
+		}
+		return made.WithColumns(wanted), nil
 	case *Project:
 		list := n.wanted(wanted)
 		if len(list) == len(n.expressions) {

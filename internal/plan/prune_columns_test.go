@@ -23,7 +23,7 @@ func TestPruneColumns(t *testing.T) {
 	wants(t, "prune columns", map[string]c{
 		"scan":            {b.project(all, qty, id), "select qty, id\n scan 0 records, 2 of 5 columns"},
 		"order of scan":   {b.project(all, id, qty), "scan 0 records, 2 of 5 columns"},
-		"filter":          {b.project(b.filter(all, price.Gt(expr.Lit(1))), id), "select id\n filter price > 1\n  scan 0 records, 2 of 5 columns"},
+		"filter":          {b.project(b.filter(all, price.Gt(expr.Lit(1))), id), "filter price > 1, 1 of 2 columns\n scan 0 records, 2 of 5 columns"},
 		"sort":            {b.project(b.sort(all, plan.All, qty), id), "select id\n sort by qty\n  scan 0 records, 2 of 5 columns"},
 		"projections":     {b.project(b.project(all, id.Add(expr.Lit(1)).As("n"), qty, price), expr.Col("n").Mul(expr.Col("n")).As("square")), "select square = (id + 1) * (id + 1)\n scan 0 records, 1 of 5 columns"},
 		"types stay":      {b.project(b.project(all, expr.Lit(1).As("one"), id), expr.Col("one").Add(id).As("n")), "select n = 1 of int64 + id\n scan 0 records, 1 of 5 columns"},
@@ -36,7 +36,7 @@ func TestPruneColumns(t *testing.T) {
 		"window":          {b.project(both, expr.Col("s_price")), "select s_price\n over id: s_price = sum(price)\n  scan 0 records, 2 of 5 columns"},
 		"no window":       {b.project(both, qty), "scan 0 records, 1 of 5 columns"},
 		"distinct":        {b.project(b.distinct(all, "id"), qty), "select qty\n first rows by id\n  scan 0 records, 2 of 5 columns"},
-		"union":           {b.project(b.union(all, b.project(b.filter(all, price.Gt(expr.Lit(1))), city, id, price, qty, expr.Col("flag"))), qty), "union of 2 tables\n scan 0 records, 1 of 5 columns\n select qty\n  filter price > 1\n   scan 0 records, 2 of 5 columns"},
+		"union":           {b.project(b.union(all, b.project(b.filter(all, price.Gt(expr.Lit(1))), city, id, price, qty, expr.Col("flag"))), qty), "union of 2 tables\n scan 0 records, 1 of 5 columns\n filter price > 1, 1 of 2 columns\n  scan 0 records, 2 of 5 columns"},
 		"read by two":     {b.union(b.project(both, id, qty), b.project(both, id, expr.Col("s_qty").As("qty"))), "union of 2 tables\n select id, qty\n  over id: s_qty = sum(qty)\n   scan 0 records, 2 of 5 columns\n select id, qty = s_qty\n  over id: s_qty = sum(qty)\n   scan 0 records, 2 of 5 columns"},
 		"join":            {b.project(joined, qty, expr.Col("qty_right")), "select qty, qty_right\n left join on id\n  scan 0 records, 2 of 5 columns\n  scan 0 records, 2 of 5 columns"},
 		"names of a join": {b.project(joined, expr.Col("qty_right")), "select qty_right = qty\n left join on id\n  scan 0 records, 1 of 5 columns\n  scan 0 records, 2 of 5 columns"},

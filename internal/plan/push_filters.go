@@ -45,7 +45,11 @@ func (p *filterPusher) push(n Node, conditions []expr.Expr) (Node, error) {
 func (p *filterPusher) into(n Node, conditions []expr.Expr) (Node, error) {
 	switch n := n.(type) {
 	case *Filter:
-		return p.push(n.input, union(n.condition.Conjuncts(), conditions))
+		made, err := p.push(n.input, union(n.condition.Conjuncts(), conditions))
+		if err != nil {
+			return nil, err
+		}
+		return exactly(made, columnsOf(n.schema))
 	case *Project:
 		return p.through(n, conditions, n.pushable)
 	case *Sort:

@@ -50,7 +50,7 @@ func sameOperation(a, b Node) bool {
 		return ok && sameSource(a.source, b.source) && slices.Equal(a.columns, b.columns) && sameExpressions(a.where, b.where) && a.limit == b.limit
 	case *Filter:
 		b, ok := b.(*Filter)
-		return ok && a.condition.Same(b.condition)
+		return ok && a.condition.Same(b.condition) && slices.Equal(columnsOf(a.schema), columnsOf(b.schema))
 	case *Project:
 		b, ok := b.(*Project)
 		return ok && sameExpressions(a.expressions, b.expressions)

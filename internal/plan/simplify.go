@@ -81,7 +81,11 @@ func simplifyFilter(n *Filter) (Node, error) {
 	if !s.changed && len(kept) == len(n.condition.Conjuncts()) {
 		return n, nil
 	}
-	return filtered(n.input, kept)
+	made, err := filtered(n.input, kept)
+	if err != nil {
+		return nil, err
+	}
+	return exactly(made, columnsOf(n.schema))
 }
 
 // filtered keeps the rows that meet all conditions. A filter below becomes part of it.
@@ -89,7 +93,7 @@ func filtered(input Node, conditions []expr.Expr) (Node, error) {
 	if len(conditions) == 0 || isNothing(input) {
 		return input, nil
 	}
-	if below, ok := input.(*Filter); ok {
+	if below, ok := input.(*Filter); ok && below.Columns() == nil {
 		before := below.condition.Conjuncts()
 		conditions = slices.DeleteFunc(slices.Clone(conditions), func(c expr.Expr) bool { return containsSame(before, c) })
 		input, conditions = below.input, append(before, conditions...)
