@@ -10,7 +10,7 @@
 // several times after one warm-up; the fastest time is printed. It begins with the table
 // on the device and ends when the answer is there, on the device.
 //
-// bench/dbbenchmark/duckdb asks DuckDB the same questions about the same data in the same run,
+// bench/dbbenchmark/duckdb runs the questions on the same data with gpuframe and with DuckDB,
 // and compares the answers. It is a separate module:
 //
 //	cd bench/dbbenchmark/duckdb && go run . -rows 100000000

@@ -10,7 +10,7 @@
 // number of the group of each row, also need the rank of each first row: a cumulative
 // sum over the words of bits, and the bits of one word.
 //
-// On the host each processor finds the groups of part of the rows with a table of its own.
+// On the host each processor finds the groups of part of the rows with a separate table.
 // These are then merged by hash, also in parallel. The results are the same.
 //
 // The table takes 8 bytes for each key that there can be, until [Find] returns: one for

@@ -124,7 +124,7 @@ func (r runs) offset(i int) int64 {
 	return int64(binary.NativeEndian.Uint64(r.offsets[8*i:]))
 }
 
-// at returns the bytes of a row whose offsets have been checked.
+// at returns the bytes of a row. The offsets have been checked.
 func (r runs) at(row uint32) []byte { return r.bytes[r.offset(int(row)):r.offset(int(row)+1)] }
 
 // wordOf returns a run of at most seven bytes, with its length, or the hash of a longer one.

@@ -141,13 +141,13 @@ func (d *drawn) check(t *testing.T, query group.Query, options group.ByOptions, 
 	d.compare(t, record, models, takes)
 }
 
-// asked is an aggregate of the values, with or without a condition.
-type asked struct {
+// requested is an aggregate of the values, with or without a condition.
+type requested struct {
 	modelled
 	conditional bool
 }
 
-func (m asked) made() group.Aggregate {
+func (m requested) made() group.Aggregate {
 	if m.conditional {
 		return m.aggregate(expr.Col("v")).Where(expr.Col("w"))
 	}
@@ -156,24 +156,24 @@ func (m asked) made() group.Aggregate {
 
 // choose returns the aggregates that take the values, with and without a condition. With
 // -short it draws some of them, fewer for the emulator.
-func (d *drawn) choose(from []modelled) (models []asked) {
+func (d *drawn) choose(from []modelled) (models []requested) {
 	for _, m := range from {
 		if !m.accepts(d.value.values.DataType()) {
 			continue
 		}
 		for _, conditional := range []bool{false, true} {
 			if !testing.Short() || d.random.IntN(4) == 0 || !brief(d.table.Manager()) && d.random.IntN(3) == 0 {
-				models = append(models, asked{m, conditional})
+				models = append(models, requested{m, conditional})
 			}
 		}
 	}
 	if len(models) == 0 {
-		models = []asked{{from[0], true}}
+		models = []requested{{from[0], true}}
 	}
 	return models
 }
 
-func (d *drawn) compare(t *testing.T, record arrow.Record, models []asked, takes func(row int) bool) {
+func (d *drawn) compare(t *testing.T, record arrow.Record, models []requested, takes func(row int) bool) {
 	t.Helper()
 	order, groups := rowsOf(keyTexts(d.keys), takes)
 	keys := make([]arrow.Array, len(d.keys))

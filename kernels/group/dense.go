@@ -43,7 +43,7 @@ type denseKeys struct {
 	places uint64
 }
 
-// argument returns the keys as the kernel takes them. Of a nil pointer there are none.
+// argument returns the keys as the kernel takes them. d may be nil.
 func (d *denseKeys) argument() any {
 	var fields []any
 	count, direct := uint32(0), uint32(0)
@@ -159,7 +159,7 @@ func (r *run) denseGrouping(d *denseKeys) (*grouping, error) {
 	return g, nil
 }
 
-// keysOfPlaces returns the value of a key for each place. A constant has one place of its own.
+// keysOfPlaces returns the value of a key for each place. A constant has one place.
 func (r *run) keysOfPlaces(k *denseKey, places uint64) (*column.Column, error) {
 	if k.constant {
 		zeros, err := r.newScratch(op.Result{Type: arrow.PrimitiveTypes.Uint32, Length: int(places)}, func(out op.Buffers) error {

@@ -15,7 +15,7 @@ import (
 // The state keeps the bins from the highest one that the largest exponent in the group can
 // reach down: three that hold all bits of the value with this exponent, and one more, or two
 // more for sums of products. It drops the pieces of lower bins. There are no carries between bins before the end, so
-// the bins that are kept do not depend on the order of the values, nor on how partial
+// the bins that are kept depend on the values alone, not on their order or on how partial
 // states were merged.
 //
 // A sum of n values differs from the exact sum by less than n·2^−80 times the largest

@@ -53,7 +53,7 @@ func TestHistogram(t *testing.T) {
 					if options.Bins > 1000 && s.Array.Len() > 5001 {
 						continue // the model would take long
 					}
-					if testing.Short() && (i+sample)%6 != 0 {
+					if testing.Short() && (i+sample)%8 != 0 {
 						continue
 					}
 					options.CountOutside = i%2 == s.Array.Len()%2

@@ -12,7 +12,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels/selection"
 )
 
-// join returns the strings of each group, one after the other, with separators between them:
+// join returns the concatenated strings of each group, with separators between them:
 // all strings but the first of each group begin with the separator, so that the bytes of a
 // group are the result.
 func (m *members) join() (*column.Column, error) {

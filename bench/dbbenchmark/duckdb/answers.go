@@ -14,8 +14,8 @@ import (
 // these, and nil for null.
 type answers map[string][]any
 
-// answersOf returns the answers of a record whose first columns are keys. If unnest is set
-// the elements of lists are values of their own.
+// answersOf returns the answers of a record that begins with columns of keys. If unnest is
+// set the elements of lists are separate values.
 func answersOf(record arrow.Record, keys int, unnest bool) answers {
 	found := answers{}
 	for row := range int(record.NumRows()) {

@@ -78,7 +78,7 @@ struct Keys {
 
 DEVICE u64 add_to(u64 *word, u64 x) { return (u64)__nvvm_atom_add_gen_ll((long long *)word, (long long)x); }
 
-// add_shared adds to 32 bits in shared memory, which the hardware does at once. It adds 64
+// add_shared adds to 32 bits in shared memory, which the hardware does in one step. It adds 64
 // bits there by a loop that tries again as long as other lanes change the word.
 DEVICE u32 add_shared(u32 *half, u32 x) {
     u32 old;
