@@ -2,7 +2,7 @@ package queries
 
 import "github.com/gpuframe/gpuframe"
 
-// query21 is the Suppliers Who Kept Orders Waiting Query.
+// query21 is the query "Suppliers Who Kept Orders Waiting".
 func query21(t Tables) gpuframe.Query {
 	late := t.Lineitem.Filter(commitdate.Lt(receiptdate))
 	ofOther := gpuframe.Matching(lineSuppkey.Ne(gpuframe.Col("l_suppkey_right")))
