@@ -16,9 +16,7 @@ func adapted(op exprtree.Op, literal *node, known []arrow.DataType) arrow.DataTy
 	case int:
 		return adaptedInteger(op, value, known)
 	case float64:
-		if t, ok := commonType(known); ok && exprtree.KindOf(t).IsFloat() {
-			return t
-		}
+		return adaptedFloat(op, value, known)
 	case time.Time:
 		return adaptedTime(value, known)
 	case time.Duration:
@@ -26,6 +24,21 @@ func adapted(op exprtree.Op, literal *node, known []arrow.DataType) arrow.DataTy
 	}
 	own, _ := literal.ownType()
 	return own
+}
+
+// adaptedFloat returns the float type of the other operands. A float that is compared with
+// decimals is the decimal that is written the same: 0.05 is 5 hundredths exactly.
+func adaptedFloat(op exprtree.Op, value float64, known []arrow.DataType) arrow.DataType {
+	t, ok := commonType(known)
+	switch {
+	case ok && exprtree.KindOf(t).IsFloat():
+		return t
+	case ok && exprtree.KindOf(t) == exprtree.Decimal && op >= exprtree.Equal && op <= exprtree.GreaterEqual:
+		if d, ok := decimalOfFloat(value); ok {
+			return d
+		}
+	}
+	return arrow.PrimitiveTypes.Float64
 }
 
 // adaptedInteger returns the type of the other operands if it holds the value, or else the

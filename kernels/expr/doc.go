@@ -28,9 +28,10 @@
 // exact, also those of uint64 with signed integers.
 //
 // A literal made from Go's int or float64 has an open type. It takes the type of the other
-// operands if that holds it: int16 + 1 is int16, float32 * 2.5 is float32. An int that
-// does not fit takes the smallest type that holds it. A time.Time takes the unit of a
-// timestamp or date that it is used with, and a time.Duration the unit of the other
+// operands if that holds it: int16 + 1 is int16, float32 * 2.5 is float32. An int that does
+// not fit takes the smallest type that holds it. A float64 that is compared with decimals is
+// the decimal with the same digits: 0.05 is 5 hundredths exactly. A time.Time takes the unit
+// of a timestamp or date that it is used with, and a time.Duration the unit of the other
 // operand, if the value stays exact. Alone they are int64, float64, timestamp[ns, UTC] and
 // duration[ns]. Literals of other Go types, and those of [LitOf], have a fixed type.
 //

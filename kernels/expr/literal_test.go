@@ -24,6 +24,8 @@ func TestLiteralValues(t *testing.T) {
 		{a.Eq(expr.Lit(0.1)), f32, float64(float32(0.1))},
 		{a.Eq(expr.Lit(3)), u8, uint64(3)},
 		{a.Eq(expr.Lit(3)), decimal(5, 2), decimal128.FromI64(300)},
+		{a.Eq(expr.Lit(-0.05)), decimal(5, 2), decimal128.FromI64(-5)},
+		{a.Lt(expr.Lit(1.5)), decimal(5, 2), decimal128.FromI64(150)},
 		{a.Eq(expr.Lit(uint64(math.MaxUint64))), u64, uint64(math.MaxUint64)},
 		{a.Eq(expr.Lit("x")), text, "x"},
 		{a.Eq(expr.Lit([]byte("x"))), text, "x"},
@@ -48,4 +50,31 @@ func TestLiteralValues(t *testing.T) {
 			require.True(t, arrow.TypeEqual(program.Outputs[0].Arguments[0].Type, literal.Type) || c.a == text)
 		})
 	}
+}
+
+// TestFloatsBesideDecimals binds comparisons: both sides become decimals if a decimal has the
+// digits of the float, and floats otherwise.
+func TestFloatsBesideDecimals(t *testing.T) {
+	for _, c := range []struct {
+		value float64
+		want  arrow.DataType
+	}{
+		{0.05, decimal(15, 2)},
+		{-1234.5, decimal(15, 2)},
+		{0.055, decimal(16, 3)},
+		{1e20, decimal(23, 2)},
+		{1e40, f64},
+		{1e-40, f64},
+		{math.Inf(1), f64},
+		{math.NaN(), f64},
+	} {
+		for _, e := range []expr.Expr{a.Lt(expr.Lit(c.value)), expr.Lit(c.value).Ge(a)} {
+			program := exprtest.Program(t, schemaOf(decimal(15, 2)), e)
+			for _, side := range program.Outputs[0].Arguments {
+				require.True(t, arrow.TypeEqual(c.want, side.Type), "%v: %v", e, side.Type)
+			}
+		}
+	}
+	_, err := expr.Bind(schemaOf(decimal(15, 2)), a.Lt(expr.LitOf(decimal(5, 2), 0.005)))
+	require.ErrorIs(t, err, expr.ErrLiteral)
 }

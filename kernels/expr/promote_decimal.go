@@ -1,6 +1,9 @@
 package expr
 
 import (
+	"strconv"
+	"strings"
+
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
@@ -51,6 +54,20 @@ func commonDecimal(types []arrow.DataType) (arrow.DataType, bool) {
 		ahead, scale = max(ahead, d.Precision-d.Scale), max(scale, d.Scale)
 	}
 	return decimalOf(max(ahead+scale, 1), scale), true
+}
+
+// decimalOfFloat returns the shortest decimal type that holds the number as it is written with
+// the fewest digits.
+func decimalOfFloat(value float64) (*arrow.Decimal128Type, bool) {
+	text := strings.TrimPrefix(strconv.FormatFloat(value, 'f', -1, 64), "-")
+	ahead, fraction, _ := strings.Cut(text, ".")
+	ahead = strings.TrimLeft(ahead, "0")
+	d := &arrow.Decimal128Type{Precision: max(int32(len(ahead)+len(fraction)), 1), Scale: int32(len(fraction))}
+	if badDecimal(d) {
+		return nil, false
+	}
+	_, fits := convertDecimal(value, d)
+	return d, fits
 }
 
 // floatOf is the widest float among the types, which may otherwise be integers and

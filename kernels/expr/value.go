@@ -3,6 +3,8 @@ package expr
 import (
 	"fmt"
 	"math/big"
+	"strconv"
+	"strings"
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -141,15 +143,29 @@ func convertDecimal(value any, t *arrow.Decimal128Type) (any, bool) {
 	if v, ok := value.(decimal128.Num); ok {
 		return v, v.FitsInPrecision(t.Precision)
 	}
-	whole := integer(value)
-	if whole == nil {
-		return nil, false
-	}
-	whole.Mul(whole, powerOfTen(t.Scale))
-	if new(big.Int).Abs(whole).Cmp(powerOfTen(t.Precision)) >= 0 {
+	whole := unscaled(value, t.Scale)
+	if whole == nil || new(big.Int).Abs(whole).Cmp(powerOfTen(t.Precision)) >= 0 {
 		return nil, false
 	}
 	return decimal128.FromBigInt(whole), true
+}
+
+// unscaled returns an integer, or a float with its shortest text, times a power of ten. It is
+// nil if that is not a whole number.
+func unscaled(value any, scale int32) *big.Int {
+	whole := integer(value)
+	if float, ok := value.(float64); ok {
+		ahead, fraction, _ := strings.Cut(strconv.FormatFloat(float, 'f', -1, 64), ".")
+		missing := int(scale) - len(fraction)
+		if whole, ok = new(big.Int).SetString(ahead+fraction, 10); !ok || missing < 0 {
+			return nil // not a number, infinite, or with more digits
+		}
+		scale = int32(missing)
+	}
+	if whole != nil {
+		whole.Mul(whole, powerOfTen(scale))
+	}
+	return whole
 }
 
 func powerOfTen(exponent int32) *big.Int {
