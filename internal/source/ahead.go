@@ -102,7 +102,7 @@ func (a *ahead) next(ctx context.Context) (arrow.Record, error) {
 }
 
 // close implements [records]. It waits for the parts in flight.
-func (a *ahead) close() error {
+func (a *ahead) close(failed bool) error {
 	a.stop()
 	for _, f := range a.flights {
 		for record := range f.records {
@@ -110,7 +110,6 @@ func (a *ahead) close() error {
 		}
 	}
 	a.running.Wait()
-	failed := false
 	for _, f := range a.flights {
 		failed = failed || f.err != nil
 	}

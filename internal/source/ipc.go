@@ -5,7 +5,6 @@ import (
 	"bytes"
 	"fmt"
 	"io"
-	"math"
 
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
@@ -56,19 +55,34 @@ func (ipcFormat) decode(file *stream, schema *arrow.Schema, _ []string, _ int, a
 
 // ipcReader reads a stream, or a file by its magic bytes.
 func ipcReader(file *stream, allocator arrowmemory.Allocator) (array.RecordReader, error) {
-	allocator = bounded{allocator}
 	if file.at != nil {
-		return ipcAt(file.at, allocator)
+		return ipcAt(file.at, bounded{allocator, mostFor(file.at)})
 	}
+	allocator = bounded{allocator, mostAllocated}
 	text := bufio.NewReaderSize(file, 1<<16)
 	if magic, err := text.Peek(len(ipc.Magic)); err == nil && bytes.Equal(magic, ipc.Magic) {
 		all, err := io.ReadAll(text)
 		if err != nil {
 			return nil, err
 		}
-		return ipcFile(bytes.NewReader(all), allocator)
+		at := io.NewSectionReader(bytes.NewReader(all), 0, int64(len(all)))
+		return ipcFile(at, bounded{allocator, mostFor(at)})
 	}
-	return ipc.NewReader(text, ipc.WithAllocator(allocator))
+	return ipcStream(text, allocator)
+}
+
+func ipcStream(stream io.Reader, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+	whole, err := checkFirstMessage(stream)
+	if err != nil {
+		return nil, err
+	}
+	return ipc.NewReader(whole, ipc.WithAllocator(allocator))
+}
+
+// mostFor returns the length of one buffer of a file at most: more than a file of its
+// length can be compressed from.
+func mostFor(at *io.SectionReader) int {
+	return int(min(max(at.Size(), 1<<20), mostAllocated>>6) << 6)
 }
 
 func ipcAt(at *io.SectionReader, allocator arrowmemory.Allocator) (array.RecordReader, error) {
@@ -77,12 +91,15 @@ func ipcAt(at *io.SectionReader, allocator arrowmemory.Allocator) (array.RecordR
 		if err != nil && err != io.EOF {
 			return nil, err
 		}
-		return ipc.NewReader(bufio.NewReaderSize(at, 1<<20), ipc.WithAllocator(allocator))
+		return ipcStream(bufio.NewReaderSize(at, 1<<20), allocator)
 	}
 	return ipcFile(at, allocator)
 }
 
-func ipcFile(at ipc.ReadAtSeeker, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+func ipcFile(at *io.SectionReader, allocator arrowmemory.Allocator) (array.RecordReader, error) {
+	if err := checkFooter(at, at.Size()); err != nil {
+		return nil, err
+	}
 	reader, err := ipc.NewFileReader(at, ipc.WithAllocator(allocator))
 	if err != nil {
 		return nil, err
@@ -129,26 +146,3 @@ func (r *ipcRecords) Next() bool {
 func (r *ipcRecords) Record() arrow.Record { return r.current }
 
 func (r *ipcRecords) Err() error { return r.err }
-
-// mostAllocated is the length of one buffer of a file at most.
-const mostAllocated = min(math.MaxInt, 16<<30)
-
-// bounded is an allocator that panics for buffers that no file has: their length comes
-// from a damaged file. The panic becomes an error where decoders are called.
-type bounded struct{ arrowmemory.Allocator }
-
-func (b bounded) Allocate(size int) []byte {
-	checkSize(size)
-	return b.Allocator.Allocate(size)
-}
-
-func (b bounded) Reallocate(size int, old []byte) []byte {
-	checkSize(size)
-	return b.Allocator.Reallocate(size, old)
-}
-
-func checkSize(size int) {
-	if size < 0 || size > mostAllocated {
-		panic(fmt.Sprintf("a buffer of %d bytes", size))
-	}
-}

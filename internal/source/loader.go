@@ -19,8 +19,9 @@ type records interface {
 	// next returns the next record, which the caller releases, or io.EOF.
 	next(ctx context.Context) (arrow.Record, error)
 	// close releases what the sequence holds. It is called once, after the records
-	// that were returned have been released.
-	close() error
+	// that were returned have been released. After a failure some of them may have
+	// been lost.
+	close(failed bool) error
 }
 
 // loader is the reader of all sources of rows on the host: it collects
@@ -40,6 +41,7 @@ type loader struct {
 	pending     []arrow.Record
 	pendingRows int64
 	ended       bool
+	failed      bool
 	rows, bytes int64
 }
 
@@ -71,6 +73,7 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 		return nil, err
 	}
 	if err := l.collect(ctx); err != nil {
+		l.failed = true
 		return nil, err
 	}
 	if len(l.pending) == 0 {
@@ -92,8 +95,10 @@ func (l *loader) next(ctx context.Context) (*buffer.Buffer, error) {
 	return table, nil
 }
 
-// collect reads records until there are enough for a table.
-func (l *loader) collect(ctx context.Context) error {
+// collect reads records until there are enough for a table. arrow-go panics when it cuts
+// a record with invalid contents, which a damaged file can have.
+func (l *loader) collect(ctx context.Context) (err error) {
+	defer recovered(&err)
 	for !l.ended && (len(l.pending) == 0 || l.pendingRows < l.request.BatchRows) {
 		left := int64(-1)
 		if l.request.Limit > 0 {
@@ -115,9 +120,9 @@ func (l *loader) collect(ctx context.Context) error {
 			continue
 		}
 		if left >= 0 && record.NumRows() > left {
-			cut := record.NewSlice(0, left)
-			record.Release()
-			record = cut
+			whole := record
+			defer whole.Release()
+			record = whole.NewSlice(0, left)
 		}
 		l.pending = append(l.pending, record)
 		l.pendingRows += record.NumRows()
@@ -142,7 +147,7 @@ func (l *loader) Close() error {
 	l.drop()
 	closing := l.records
 	l.records = nil
-	return wrap(l.source, closing.close())
+	return wrap(l.source, closing.close(l.failed))
 }
 
 // split cuts records that have more rows than most into parts.
@@ -180,10 +185,10 @@ func (s *split) next(ctx context.Context) (arrow.Record, error) {
 	return part, nil
 }
 
-func (s *split) close() error {
+func (s *split) close(failed bool) error {
 	if s.record != nil {
 		s.record.Release()
 		s.record = nil
 	}
-	return s.records.close()
+	return s.records.close(failed)
 }

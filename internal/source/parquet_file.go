@@ -1,6 +1,8 @@
 package source
 
 import (
+	"bytes"
+	"encoding/base64"
 	"errors"
 	"fmt"
 	"io"
@@ -12,6 +14,7 @@ import (
 	"time"
 
 	"github.com/apache/arrow/go/v17/arrow"
+	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/metadata"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
@@ -115,6 +118,9 @@ func readFooter(open *opened) (f *footer, err error) {
 	if err != nil {
 		return nil, err
 	}
+	if err := checkArrowSchema(reader.MetaData()); err != nil {
+		return nil, err
+	}
 	arrowReader, err := pqarrow.NewFileReader(reader, pqarrow.ArrowReadProperties{}, nil)
 	if err != nil {
 		return nil, err
@@ -133,6 +139,25 @@ func readFooter(open *opened) (f *footer, err error) {
 		f.leaves[place] = append(f.leaves[place], leaf)
 	}
 	return f, f.check()
+}
+
+// checkArrowSchema decodes the Arrow schema in a file's metadata. arrow-go decodes it
+// again, with memory of any length that it claims.
+func checkArrowSchema(m *metadata.FileMetaData) error {
+	encoded := m.KeyValueMetadata().FindValue("ARROW:schema")
+	if encoded == nil {
+		return nil
+	}
+	data, err := base64.StdEncoding.DecodeString(*encoded)
+	if err != nil {
+		return err
+	}
+	reader, err := ipcStream(bytes.NewReader(data), bounded{arrowmemory.DefaultAllocator, 16*len(data) + 1<<20})
+	if err != nil {
+		return err
+	}
+	reader.Release()
+	return nil
 }
 
 // check rejects metadata that would make a reader allocate memory for data that the

@@ -11,6 +11,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 	"github.com/apache/arrow/go/v17/arrow/array"
 	arrowmemory "github.com/apache/arrow/go/v17/arrow/memory"
+	"github.com/apache/arrow/go/v17/parquet"
 	"github.com/apache/arrow/go/v17/parquet/file"
 	"github.com/apache/arrow/go/v17/parquet/pqarrow"
 
@@ -275,11 +276,12 @@ func (p *parquetRecords) use(group rowGroup) (*pqarrow.FileReader, error) {
 
 func (p *parquetRecords) arrowReader(open *opened, f *footer) (reader *pqarrow.FileReader, err error) {
 	defer recovered(&err)
-	parquetReader, err := file.NewParquetReader(section{io.NewSectionReader(open, 0, open.size)}, file.WithMetadata(f.metadata))
+	parquetReader, err := file.NewParquetReader(section{io.NewSectionReader(open, 0, open.size)}, file.WithMetadata(f.metadata),
+		file.WithReadProps(parquet.NewReaderProperties(bounded{arrowmemory.NewGoAllocator(), mostAllocated})))
 	if err != nil {
 		return nil, err
 	}
-	return pqarrow.NewFileReader(parquetReader, pqarrow.ArrowReadProperties{}, p.allocator)
+	return pqarrow.NewFileReader(parquetReader, pqarrow.ArrowReadProperties{}, bounded{p.allocator, mostAllocated})
 }
 
 func (p *parquetRecords) unuse(f *parquetFile) error {

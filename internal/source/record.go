@@ -98,7 +98,7 @@ func (r *recordsLeft) next(context.Context) (arrow.Record, error) {
 	return r.record(first), nil
 }
 
-func (r *recordsLeft) close() error {
+func (r *recordsLeft) close(bool) error {
 	for _, record := range r.left {
 		record.Release()
 	}
@@ -175,7 +175,7 @@ func (r *readerRecords) next(context.Context) (record arrow.Record, err error) {
 	return nil, io.EOF
 }
 
-func (r *readerRecords) close() (err error) {
+func (r *readerRecords) close(bool) (err error) {
 	defer recovered(&err)
 	r.reader.Release()
 	return nil

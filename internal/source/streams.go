@@ -192,7 +192,10 @@ func (s *streams) Open(ctx context.Context, m *memory.Manager, request Request) 
 	r := &streamRecords{source: s, schema: selected.schema, rows: int(min(request.BatchRows, streamRows)), allocator: arrowmemory.DefaultAllocator, counters: request.Counters.or()}
 	closing := func(bool) error { return nil }
 	if s.format.pinned() {
-		r.allocator, closing = hostMemory(m)
+		var free func(failed bool) error
+		r.allocator, free = hostMemory(m)
+		// arrow-go loses buffers of a message that is cut off, also without an error.
+		closing = func(bool) error { return free(true) }
 	}
 	a := &ahead{
 		parts: len(places), bytes: func(int) int64 { return 0 }, most: 1 + runtime.GOMAXPROCS(0), closing: closing,

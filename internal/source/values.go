@@ -77,4 +77,4 @@ func (r *valueRecords[T]) next(context.Context) (arrow.Record, error) {
 	return r.record(record), nil
 }
 
-func (r *valueRecords[T]) close() error { return r.closing(false) }
+func (r *valueRecords[T]) close(failed bool) error { return r.closing(failed) }
