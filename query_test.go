@@ -138,6 +138,9 @@ func TestVerbs(t *testing.T) {
 			"above mean":  {q.Filter(qty.Expr.Gt(qty.Mean())).Select(qty), []string{"4", "5", "6"}},
 			"no rows":     {q.Head(0), []string{}},
 			"in":          {q.Filter(city.In("Rome", "Bern")).Select(qty), []string{"2", "4", "5", "2"}},
+			"like":        {q.Filter(city.Like("_e%")).Select(qty).Head(2), []string{"2", "5"}},
+			"text":        {q.Select(gpuframe.Concat(city.Upper().Substring(1, 2), "-", qty.Cast(arrow.BinaryTypes.String)).As("code")).Head(2), []string{"OS-1", "BE-2"}},
+			"group text":  {q.GroupBy(city.Substring(1, 1).As("letter")).Agg(qty.Sum()).Sort(gpuframe.Col("letter")), []string{"B 9", "O 11", "R 4"}},
 			"if":          {q.Select(gpuframe.If(price.Gt(60), qty, 0)).Head(3), []string{"0", "0", "3"}},
 		} {
 			t.Run(name, func(t *testing.T) { require.Equal(t, c.want, collect(t, c.query)) })

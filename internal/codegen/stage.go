@@ -141,6 +141,11 @@ func (s *stager) make(n *exprtree.Node) (made *column.Column, err error) {
 		kind, parts = textrows.Reversed, n.Arguments
 	case exprtree.Replace:
 		kind, parts = textrows.Replaced, n.Arguments[:1]
+	case exprtree.Format:
+		kind, parts = textrows.Formatted, n.Arguments
+		if n.Arguments[0].Kind().IsSigned() {
+			kind = textrows.FormattedSigned
+		}
 	}
 	boolean, int64Type, places := arrow.FixedWidthTypes.Boolean, arrow.PrimitiveTypes.Int64, arrow.PrimitiveTypes.Uint64
 	var valid *exprtree.Node
@@ -151,6 +156,11 @@ func (s *stager) make(n *exprtree.Node) (made *column.Column, err error) {
 			valid = one
 		} else {
 			valid = &exprtree.Node{Op: exprtree.AndStrict, Type: boolean, Arguments: []*exprtree.Node{valid, one}}
+		}
+		if n.Op == exprtree.Format {
+			word := &exprtree.Node{Op: exprtree.CastWrap, Type: places, Arguments: []*exprtree.Node{part}}
+			outputs = append(outputs, word, word)
+			continue
 		}
 		outputs = append(outputs, &exprtree.Node{Op: exprtree.TextPlace, Type: places, Arguments: []*exprtree.Node{part}},
 			&exprtree.Node{Op: exprtree.LengthBytes, Type: int64Type, Arguments: []*exprtree.Node{part}})

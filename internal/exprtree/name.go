@@ -15,7 +15,7 @@ var names = [Ops]string{
 	OneOf: "one_of", Seek: "seek", Like: "like", LengthBytes: "length_bytes", LengthChars: "length_chars",
 	CharOffset: "char_offset", SpaceStart: "space_start", SpaceEnd: "space_end", ByteRange: "byte_range",
 	Join: "join", Upper: "upper", Lower: "lower", Reverse: "reverse", Replace: "replace", TextPlace: "text_place",
-	ParseInteger: "parse_integer", ParseDate: "parse_date",
+	Format: "format", ParseInteger: "parse_integer", ParseDate: "parse_date",
 	AndStrict: "and_strict", OrStrict: "or_strict", Xor: "xor", Not: "not", And: "and", Or: "or",
 	IsNull: "is_null", IsValid: "is_valid", IsNaN: "is_nan",
 	Coalesce: "coalesce", IfElse: "if_else", Minimum: "min", Maximum: "max",

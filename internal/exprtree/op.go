@@ -128,6 +128,8 @@ const (
 	// null for other strings, and for values out of range.
 	ParseInteger
 	ParseDate
+	// Format of an int64 or uint64 is its digits, after a minus sign if it is negative.
+	Format
 	// TextPlace of a string is a uint64 that says where its bytes are: the number of an
 	// input, or the number of inputs plus the slot of a Literal, in the highest 8 bits, and
 	// the position in the memory of its data. Code that makes strings uses it.

@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"fmt"
 	"math"
+	"strconv"
 	"unicode"
 	"unicode/utf8"
 
@@ -27,6 +28,18 @@ func (e *evaluation) textValues(n *exprtree.Node) [][]byte {
 		}
 	}
 	switch n.Op {
+	case exprtree.Format:
+		words, valid := e.words(n.Arguments[0])
+		signed := n.Arguments[0].Kind().IsSigned()
+		return e.buildTexts(func(i int) ([]byte, bool) {
+			switch {
+			case !valid(i):
+				return nil, false
+			case signed:
+				return strconv.AppendInt(nil, int64(words(i)), 10), true
+			}
+			return strconv.AppendUint(nil, words(i), 10), true
+		})
 	case exprtree.ByteRange:
 		return e.byteRange(n, readers[0])
 	case exprtree.IfElse:

@@ -34,6 +34,9 @@ const (
 	Lower
 	Reversed
 	Replaced
+	// Formatted and FormattedSigned write integers, which are the places.
+	Formatted
+	FormattedSigned
 )
 
 const (

@@ -156,6 +156,9 @@ func (b *binder) userCast(n *node, o operand) (*exprtree.Node, error) {
 	if made, ok := b.parse(n, from); ok {
 		return made, nil
 	}
+	if made, ok := b.format(n, from); ok {
+		return made, nil
+	}
 	if arrow.TypeEqual(from.Type, n.to) && kind != exprtree.Other && kind != exprtree.String {
 		return from, nil
 	}

@@ -87,6 +87,25 @@ func (b *binder) pad(op exprtree.Op, x *exprtree.Node, characters int, with stri
 	return b.node(exprtree.Join, t, x, part), nil
 }
 
+// format binds casts of integers and bools to strings. It reports false for others.
+func (b *binder) format(n *node, x *exprtree.Node) (*exprtree.Node, bool) {
+	if id := n.to.ID(); n.op != exprtree.Cast || id != arrow.STRING && id != arrow.LARGE_STRING || x.Op == exprtree.Literal {
+		return nil, false
+	}
+	switch {
+	case x.Kind() == exprtree.Bool:
+		is := func(text string) *exprtree.Node {
+			return &exprtree.Node{Op: exprtree.Literal, Type: n.to, Value: text}
+		}
+		return b.node(exprtree.IfElse, n.to, x, is("true"), is("false")), true
+	case !isCount(x.Type):
+		return nil, false
+	case x.Kind() != exprtree.Uint64:
+		x = b.cast(x, int64Type)
+	}
+	return b.node(exprtree.Format, n.to, x), true
+}
+
 // parse binds casts of strings to integers, bools and dates. It reports false for others.
 func (b *binder) parse(n *node, x *exprtree.Node) (*exprtree.Node, bool) {
 	kind := exprtree.KindOf(n.to)

@@ -36,7 +36,7 @@ func (e Expr) Clamp(low, high Expr) Expr { return makeMany(clamp, e, low, high) 
 // of range, NaN as an integer, decimals with too many digits before the point. Fractions
 // are cut off. Instants are rounded down to the coarser unit. Strings become integers,
 // written as strconv.ParseInt takes them, bools, "true" and "false", and date32, "2006-01-02";
-// other strings become null.
+// other strings become null. Integers and bools become utf8 in the same form.
 func (e Expr) Cast(to arrow.DataType) Expr {
 	return Expr{&node{op: exprtree.Cast, arguments: []*node{e.node}, to: to}}
 }

@@ -2,6 +2,7 @@ package exprtest
 
 import (
 	"encoding/binary"
+	"fmt"
 	"math"
 	"math/big"
 	"regexp"
@@ -18,6 +19,9 @@ import (
 func textResult(n *exprtree.Node, operands []any) (any, bool) {
 	if n.Op == exprtree.OneOf {
 		return hasWord(operands[1].(string), operands[0]), true
+	}
+	if n.Op == exprtree.Format {
+		return fmt.Sprint(operands[0]), true
 	}
 	text, ok := operands[0].(string)
 	if !ok {

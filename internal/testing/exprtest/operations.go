@@ -224,6 +224,8 @@ func (g *generator) madeText(depth int) expr.Expr {
 		func() expr.Expr { return g.madeText(depth - 1).Repeat(g.among("times", 3)) },
 		func() expr.Expr { return expr.If(condition(), x(), g.text()) },
 		func() expr.Expr { return expr.If(condition(), g.madeText(depth-1), x()) },
+		func() expr.Expr { return g.draw(integers, depth-1).Cast(arrow.BinaryTypes.String) },
+		func() expr.Expr { return condition().Cast(arrow.BinaryTypes.LargeString) },
 		func() expr.Expr { return expr.Coalesce(g.text(), x()) },
 		func() expr.Expr { return expr.Min(g.text(), x(), g.text()) },
 		func() expr.Expr { return expr.Max(x(), g.text()) },

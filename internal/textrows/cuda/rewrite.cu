@@ -6,7 +6,7 @@
 KERNEL LAUNCH_BOUNDS(block_threads) text_measure(u64 *lengths, u64 *sums, u32 *out_valid, const u32 *valid, const i64 *rows, u64 capacity, u32 kind,
                                                  Layout layout, Literals literals, Text text) {
     write_sizes(lengths, sums, out_valid, valid, rows, capacity, [&](u64 row) {
-        return measure({text, layout, place_in(text, 0, row), length_of(text, layout, 0, row)}, kind, literals);
+        return measure({text, layout, place_in(text, 0, row), length_in(text, layout, kind, row)}, kind, literals);
     });
 }
 
@@ -17,5 +17,5 @@ KERNEL LAUNCH_BOUNDS(block_threads) text_rewrite(u8 *out, const void *offsets, u
     if (row >= rows || lengths[row] == 0) // also a null
         return;
     const u64 begin = wide ? ((const u64 *)offsets)[row] : ((const u32 *)offsets)[row];
-    rewrite(out + begin, {text, layout, place_in(text, 0, row), length_of(text, layout, 0, row)}, kind, literals);
+    rewrite(out + begin, lengths[row], {text, layout, place_in(text, 0, row), length_in(text, layout, kind, row)}, kind, literals);
 }

@@ -4,7 +4,27 @@
 #include "cases.cuh"
 #include "text.cuh"
 
-enum Kind : u32 { copied, upper, lower, reversed, replaced };
+enum Kind : u32 { copied, upper, lower, reversed, replaced, formatted, formatted_signed };
+
+// decimal writes the digits of an integer, the place of its row, or counts them if out is
+// null.
+DEVICE u64 decimal(u8 *out, u64 value, u64 length, bool is_signed) {
+    const bool negative = is_signed && (i64)value < 0;
+    u64 rest = negative ? 0 - value : value, count = 0;
+#pragma nounroll
+    do {
+        count++;
+        if (out != nullptr)
+            out[length - count] = (u8)('0' + rest % 10);
+        rest /= 10;
+    } while (rest != 0);
+    if (negative && out != nullptr)
+        out[0] = '-';
+    return count + negative;
+}
+
+// length_in is the length of the operand; an integer has none.
+DEVICE u64 length_in(const Text &text, const Layout &layout, u32 kind, u64 row) { return kind < formatted ? length_of(text, layout, 0, row) : 0; }
 
 // Input is one string.
 struct Input {
@@ -99,6 +119,8 @@ struct Literals {
 
 // measure returns the length of a result.
 DEVICE u64 measure(const Input &in, u32 kind, const Literals &literals) {
+    if (kind >= formatted)
+        return decimal(nullptr, in.place, 0, kind == formatted_signed);
     if (kind == copied || kind == reversed || kind == replaced && literals.old_length == 0)
         return in.length;
     u64 size = 0;
@@ -130,8 +152,12 @@ DEVICE u8 *copy(u8 *out, const Input &in, u64 place, u64 from, u64 to) {
     return out;
 }
 
-// rewrite writes a result.
-DEVICE void rewrite(u8 *out, const Input &in, u32 kind, const Literals &literals) {
+// rewrite writes a result of a length.
+DEVICE void rewrite(u8 *out, u64 length, const Input &in, u32 kind, const Literals &literals) {
+    if (kind >= formatted) {
+        decimal(out, in.place, length, kind == formatted_signed);
+        return;
+    }
     if (kind == reversed) {
         u64 end = in.length;
 #pragma nounroll
