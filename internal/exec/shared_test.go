@@ -94,7 +94,7 @@ func TestSharedNodesRunOnce(t *testing.T) {
 	require.Equal(t, 4, *opened, "a scan by itself is read again")
 }
 
-// TestSharedNodesAreClosed closes a query whose users have read different parts.
+// TestSharedNodesAreClosed closes a query after its users have read different parts.
 func TestSharedNodesAreClosed(t *testing.T) {
 	settings := settingsOn(t)
 	scan, _ := numbers(t, 8)

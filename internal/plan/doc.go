@@ -20,7 +20,7 @@
 //   - push filters moves conditions towards the sources: below projections that are cheap to
 //     compute twice, sorts, unions, and groups, windows and distinct rows if the condition
 //     reads only keys; into the sides of joins, also by equal keys from one side to the other.
-//     Outer joins whose additional rows a condition rejects become inner ones. Scans get the
+//     An outer join becomes an inner one if a condition rejects its additional rows. Scans get the
 //     conditions to leave out files and row groups; the filters stay.
 //   - prune columns removes columns, expressions, aggregates and windows that nothing above
 //     reads, merges projections that follow each other, and inlines them in groups. Filters do

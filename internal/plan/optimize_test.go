@@ -137,8 +137,8 @@ func TestUnknownPass(t *testing.T) {
 	require.ErrorContains(t, err, `"simplify"`)
 }
 
-// wants compares plans after one pass.
-func wants(t *testing.T, pass string, cases map[string]struct {
+// compare runs one pass and compares the plans.
+func compare(t *testing.T, pass string, cases map[string]struct {
 	plan plan.Node
 	want string
 }) {

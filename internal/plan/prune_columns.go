@@ -90,12 +90,12 @@ func (p *columnPruner) inputsOf(n Node) {
 	case *Filter:
 		read.read(n.condition)
 	case *Project:
-		read.read(n.wanted(wanted)...)
+		read.read(n.needed(wanted)...)
 		p.needSet(n.input, read)
 		return
 	case *Aggregate:
 		read.read(n.keys...)
-		for _, a := range n.wanted(wanted) {
+		for _, a := range n.needed(wanted) {
 			a.columns(read)
 		}
 		p.needSet(n.input, read)
@@ -154,8 +154,8 @@ func (p *columnPruner) sidesOf(j *Join, wanted columnSet) {
 	p.needSet(j.right, right)
 }
 
-// wanted returns the expressions of the columns that are read, at least one.
-func (p *Project) wanted(names columnSet) []expr.Expr {
+// needed returns the expressions of the columns that are read, at least one.
+func (p *Project) needed(names columnSet) []expr.Expr {
 	var list []expr.Expr
 	for _, e := range p.expressions {
 		if names[e.Name()] {
@@ -178,8 +178,8 @@ func wantedOf(list []Aggregation, names columnSet) []Aggregation {
 	return slices.DeleteFunc(slices.Clone(list), func(a Aggregation) bool { return !names[a.Name] })
 }
 
-// wanted returns the aggregations that are read. A grouping without keys has at least one.
-func (a *Aggregate) wanted(names columnSet) []Aggregation {
+// needed returns the aggregations that are read. A grouping without keys has at least one.
+func (a *Aggregate) needed(names columnSet) []Aggregation {
 	list := wantedOf(a.aggregations, names)
 	if len(list) == 0 && len(a.keys) == 0 {
 		return a.aggregations[:1]
@@ -203,13 +203,13 @@ func (p *columnPruner) prune(n Node, inputs []Node) (Node, error) {
 		}
 		return made.WithColumns(wanted), nil
 	case *Project:
-		list := n.wanted(wanted)
+		list := n.needed(wanted)
 		if len(list) == len(n.expressions) {
 			return withInputs(n, inputs...)
 		}
 		return node(NewProject(inputs[0], list...))
 	case *Aggregate:
-		list := n.wanted(wanted)
+		list := n.needed(wanted)
 		if len(list) == len(n.aggregations) {
 			return withInputs(n, inputs...)
 		}
@@ -259,8 +259,8 @@ func exactly(n Node, names []string) (Node, error) {
 	return node(NewColumns(n, names...))
 }
 
-// pruneJoin makes a join on sides with fewer columns. Columns whose names depend on others
-// that are gone get their names back.
+// pruneJoin makes a join on sides with fewer columns. The name of a right column depends on
+// other columns. If these are gone, it gets its name back.
 func pruneJoin(j *Join, left, right Node, wanted columnSet) (Node, error) {
 	if left == j.left && right == j.right {
 		return j, nil

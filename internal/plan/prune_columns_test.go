@@ -20,7 +20,7 @@ func TestPruneColumns(t *testing.T) {
 	count := plan.Aggregation{Function: "count", Name: "n"}
 	both := b.window(all, []expr.Expr{id}, sums("qty", "price")...)
 	joined := b.join(all, table(t, ""), plan.JoinOptions{Kind: join.Left, Keys: key})
-	wants(t, "prune columns", map[string]c{
+	compare(t, "prune columns", map[string]c{
 		"scan":            {b.project(all, qty, id), "select qty, id\n scan 0 records, 2 of 5 columns"},
 		"order of scan":   {b.project(all, id, qty), "scan 0 records, 2 of 5 columns"},
 		"filter":          {b.project(b.filter(all, price.Gt(expr.Lit(1))), id), "filter price > 1, 1 of 2 columns\n scan 0 records, 2 of 5 columns"},

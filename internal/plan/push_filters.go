@@ -328,8 +328,8 @@ func (j *Join) onLeft(c expr.Expr) (expr.Expr, bool) {
 }
 
 // onRight returns a condition on the result as one on the right side, if it reads no other
-// columns. A key of both sides counts as one if the condition does not tell its values
-// apart.
+// columns. A key of both sides counts as one if the condition is the same for equal
+// values.
 func (j *Join) onRight(c expr.Expr) (expr.Expr, bool) {
 	names := map[string]expr.Expr{}
 	floats := map[string]bool{}

@@ -19,7 +19,7 @@ func TestPushFilters(t *testing.T) {
 	small, cheap := id.Lt(expr.Lit(5)), price.Lt(expr.Lit(2.5))
 	const scan = "scan 0 records"
 	top := b.sort(all, 3, qty)
-	wants(t, "push filters", map[string]c{
+	compare(t, "push filters", map[string]c{
 		"scan":           {b.filter(b.filter(all, small), small.And(cheap)), "filter (id < 5) and (price < 2.5)\n scan 0 records, may skip rows unless id < 5 and price < 2.5"},
 		"projection":     {b.filter(b.project(all, id.Add(expr.Lit(1)).As("n"), qty), expr.Col("n").Gt(expr.Lit(2)).And(qty.IsValid())), "select n = id + 1, qty\n filter ((id + 1) > 2) and is_valid(qty)\n  scan 0 records, may skip rows unless (id + 1) > 2 and is_valid(qty)"},
 		"costly":         {b.filter(b.project(all, price.Exp().As("e"), qty), expr.Col("e").Gt(expr.Lit(2)).And(qty.IsValid())), "filter e > 2\n select e = exp(price), qty\n  filter is_valid(qty)\n   scan 0 records, may skip rows unless is_valid(qty)"},
@@ -62,7 +62,7 @@ func TestPushFiltersIntoJoins(t *testing.T) {
 	withShared := func(kind join.Kind) plan.Node {
 		return b.join(left, left, plan.JoinOptions{Kind: kind, Keys: shared})
 	}
-	wants(t, "push filters", map[string]c{
+	compare(t, "push filters", map[string]c{
 		"inner":                 {b.filter(joined(join.Inner), onLeft.And(onRight)), "inner join on id = id_r\n" + filtered(leftText) + "\n" + filtered(rightText)},
 		"left":                  {b.filter(joined(join.Left), onLeft.And(onRight)), "filter " + rightText + "\n left join on id = id_r\n " + " filter " + leftText + "\n   scan 0 records, may skip rows unless " + leftText + "\n " + scan},
 		"right":                 {b.filter(joined(join.Right), onRight), "right join on id = id_r\n" + scan + "\n" + filtered(rightText)},

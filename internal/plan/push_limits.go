@@ -60,7 +60,7 @@ func within(length, offset, wanted int64) int64 {
 	return min(max(length-offset, 0), wanted)
 }
 
-// first returns a node whose first rows are those of n. It may yield fewer others.
+// first returns a node with the same first rows as n. It may yield fewer other rows.
 func (p *limitPusher) first(n Node, rows int64) (Node, error) {
 	if p.parents[n] > 1 {
 		return n, nil

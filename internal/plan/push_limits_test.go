@@ -17,7 +17,7 @@ func TestPushLimits(t *testing.T) {
 	all := table(t, "")
 	sorted := b.sort(all, plan.All, qty)
 	next := id.Add(expr.Lit(1)).As("next")
-	wants(t, "push limits", map[string]c{
+	compare(t, "push limits", map[string]c{
 		"scan":             {b.slice(all, 0, 5), "head 5\n scan 0 records, at most 5 rows"},
 		"scan of a slice":  {b.slice(all, 2, 5), "slice of 5 rows after 2\n scan 0 records, at most 7 rows"},
 		"more than all":    {b.slice(all, 0, 5000), "head 5000\n scan 0 records"},

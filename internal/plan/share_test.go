@@ -48,7 +48,7 @@ func TestShareSubplans(t *testing.T) {
 	for i, first := range variants {
 		for j, second := range variants {
 			below, above := first(), second()
-			// Both are sides of a join, whatever their columns are.
+			// Both are sides of a cross join, so their columns may differ.
 			n := b.join(b.project(below, id1(below)), b.project(above, id1(above)), plan.JoinOptions{Kind: join.Cross})
 			made, err := plan.OptimizeWithout(n, others...)
 			require.NoError(t, err)

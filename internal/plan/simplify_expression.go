@@ -15,7 +15,7 @@ import (
 type simplifier struct {
 	schema *arrow.Schema
 	done   map[expr.Expr]expr.Expr
-	// changed tells that an expression became another one.
+	// changed is set if an expression became another one.
 	changed bool
 }
 
@@ -67,8 +67,7 @@ func (s *simplifier) aggregations(list []Aggregation) []Aggregation {
 	return made
 }
 
-// condition simplifies an expression of which only it matters where it is true: null is as
-// good as false.
+// condition simplifies the condition of a filter, which treats null as false.
 func (s *simplifier) condition(e expr.Expr) expr.Expr {
 	return s.noteChange(e, s.nullIsFalse(s.value(e)))
 }
@@ -282,7 +281,7 @@ func (s *simplifier) constant(e expr.Expr) (expr.Expr, bool) {
 	return made, true
 }
 
-// inexact are the functions whose last bits may differ between devices.
+// inexact are the functions with results that differ between devices in the last bits.
 var inexact = map[string]bool{"exp": true, "log": true, "power": true, "sin": true, "cos": true}
 
 // literalOf returns the only value of an array as a literal takes it.

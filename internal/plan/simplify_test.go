@@ -48,7 +48,7 @@ func TestSimplifyConditions(t *testing.T) {
 	} {
 		cases[name] = c{b.filter(table(t, ""), of.condition), of.want}
 	}
-	wants(t, "simplify", cases)
+	compare(t, "simplify", cases)
 }
 
 func TestSimplifyOperations(t *testing.T) {
@@ -61,7 +61,7 @@ func TestSimplifyOperations(t *testing.T) {
 	id := []expr.Expr{expr.Col("id")}
 	none := b.filter(all, expr.Lit(false))
 	keys := []plan.JoinKey{{Left: expr.Col("id"), Right: expr.Col("id")}}
-	wants(t, "simplify", map[string]c{
+	compare(t, "simplify", map[string]c{
 		"projection":         {b.project(all, expr.Lit(1).Add(expr.Lit(1)).As("two"), expr.Col("id").IsNull()), "select two = 2 of int64, is_null(id) = false\n scan 0 records"},
 		"sort by constants":  {b.sort(all, 3, expr.Lit(1), expr.Lit(2).Add(expr.Lit(2))), "head 3\n scan 0 records"},
 		"sort twice":         {b.sort(all, plan.All, expr.Col("id"), expr.Lit(1), expr.Col("id")), "sort by id\n scan 0 records"},

@@ -38,7 +38,7 @@ func (k Kind) isNumber() bool { return k == Int32 || k == Int64 || k == Float64 
 type Column struct {
 	Name string
 	Kind Kind
-	// Required tells that the column has no nulls, and that its field says so.
+	// Required is set if the column has no nulls and a field that is not nullable.
 	Required bool
 }
 
@@ -49,7 +49,7 @@ type Row []any
 type Table struct {
 	Columns []Column
 	Rows    []Row
-	// Ordered tells that the order of the rows is specified.
+	// Ordered is set if the order of the rows is specified.
 	Ordered bool
 }
 
