@@ -17,7 +17,7 @@ type Place struct {
 // equal, and a positive number otherwise. It compares from a place on.
 func (h *Host) Compare(a, b int, from Place) int { return h.CompareWith(a, h, b, from) }
 
-// CompareWith is Compare for a row of h and a row of another encoder, whose plan has equal
+// CompareWith is Compare for a row of h and a row of another encoder. Both plans have equal
 // segments.
 func (h *Host) CompareWith(a int, other *Host, b int, from Place) int {
 	for ; from.Segment < len(h.plan.Segments); from = (Place{from.Segment + 1, 0}) {

@@ -206,7 +206,7 @@ func (d *Device) EncodeWith(rows DeviceRows, companions memory.Slice[uint8], wid
 	return d.encode(0, 0, rows, true, item{CompanionBits, companions, width}, items)
 }
 
-// item is what words are packed with: nothing if shift is 0, the number of the row, or its
+// item selects the low bits of items: none if shift is 0, the number of the row, or its
 // companion.
 type item struct {
 	shift      int

@@ -57,7 +57,7 @@ func (o *ordering) columnOnDevice() (made *column.Column, reversible bool, err e
 }
 
 // sortsApart reports whether sorted values are moved at the end, because nulls come before
-// them, whose number is not known before.
+// them, and only the device knows how many.
 func (o *ordering) sortsApart() bool {
 	return o.plan.Sources[0].Nullable && o.plan.Sources[0].NullsFirst
 }

@@ -45,7 +45,7 @@ type encodedOnDevice struct {
 	words   memory.Slice[uint8]
 }
 
-// inPlace reports whether the values of the rows are their words but for the bits of flip.
+// inPlace reports whether the values of the rows are their words, except for the bits of flip.
 func (r someRows) inPlace() (flip uint64, ok bool) {
 	if r.listed.Len() > 0 {
 		return 0, false

@@ -65,8 +65,8 @@ func TestKernelsSortMixes(t *testing.T) {
 	})
 }
 
-// TestKernelsRestoreKeys sorts tables whose keys are restored from the sorted words: with
-// nulls, zeros of both signs, NaNs, and columns of one value in a narrow range.
+// TestKernelsRestoreKeys sorts tables with keys that are restored from the sorted words:
+// nulls, zeros of both signs, NaNs, and columns of one value, and narrow ranges.
 func TestKernelsRestoreKeys(t *testing.T) {
 	onKernels(t, func(t *testing.T, mgr *memory.Manager) {
 		for number, types := range [][]arrow.DataType{

@@ -122,7 +122,7 @@ func searchKeys(ctx context.Context, sorted, values *buffer.Buffer, keys, named 
 	return release.OnError(places, err, o.release(), both.Release())
 }
 
-// searchTables searches in tables whose keys are encoded apart.
+// searchTables searches in tables. Each is encoded apart.
 func searchTables(ctx context.Context, sorted, values *buffer.Buffer, keys []Key, options SearchOptions) (places *column.Column, err error) {
 	o, err := beginExact(ctx, sorted, keys, options.Options)
 	if err != nil {

@@ -14,7 +14,7 @@
 static constexpr u32 known_tile = 1u << 30, known_prefix = 2u << 30, count_mask = (1u << 30) - 1;
 
 // Portion is the rows of one launch, of all tiles even if fewer have rows. Each block takes
-// tickets until one is not below tiles, so a launch takes as many as tiles and blocks. state has two
+// tickets until one is not below tiles, so a launch takes tiles + blocks of them. state has two
 // areas of state_words. Launches alternate between them, and each clears the other one for
 // the next. The first area is zero at the start.
 struct Portion {
@@ -113,7 +113,7 @@ template <typename Key, Payload payload> DEVICE void move_rows(const Call &call,
 // the counters once the rows are ranked.
 //
 // Values that a thread needs in several phases of a tile lie here, too. A phase reads them
-// again: in registers they would live beside the keys and the ranks, which need 48 of 64.
+// again: keys and ranks need 48 of the 64 registers.
 template <typename Key, u32 threads, u32 items> struct PassMemory {
     static constexpr u32 warps = threads / warp_threads;
     union {

@@ -294,7 +294,7 @@ struct Unpacked {
     u64 width;      // bytes of a value, 0 for booleans
     u64 left, bits; // where the piece is
     u64 subtract, flip;
-    u64 null_left, null_flip; // where the bit of nulls is, 64 if there is none
+    u64 null_left, null_flip; // the place of the bit of nulls, or 64
     const u8 *from; // the values, for floats: −0 and NaNs are read there
     u64 nan;
     u64 row_bits;   // of the row number in the low bits of a word

@@ -30,7 +30,7 @@ SEARCH_OF(32, u32)
 SEARCH_OF(64, u64)
 
 // merge_rows writes rows to their places in the merge of two lists of rows: behind the
-// rows of their own list before them, and those of the other list.
+// earlier rows of the same list, and those of the other list.
 KERNEL LAUNCH_BOUNDS(search_threads) merge_rows(u32 *merged, const u32 *rows, const u32 *places, u64 n) {
     for (u64 i = thread_in_grid(); i < n; i += threads_per_grid())
         merged[i + places[i]] = rows[i];

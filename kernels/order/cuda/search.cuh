@@ -59,9 +59,9 @@ template <typename Word, bool upper> struct Search {
     }
 };
 
-// find_places writes the places of values. Each block takes tiles of values. Of a tile whose
-// places are close together, as those of sorted values are, it copies the words among them
-// to shared memory.
+// find_places writes the places of values. Each block takes tiles of values. If the places of a
+// tile are close together, which is so for sorted values, the block copies the words among
+// them to shared memory.
 template <typename Word, bool upper> DEVICE void find_places(u32 *places, const Search<Word, upper> &search, const Word *values, u64 count) {
     __shared__ Word cached[search_cached], splitters[search_splitters];
     __shared__ Word leasts[search_warps], mosts[search_warps];
