@@ -117,7 +117,11 @@ func (t *tableSort) sorted(options kernels.Options) (*buffer.Buffer, error) {
 	if s.SecondBuffers() {
 		second = s.KeyBytes()
 	}
-	block, scratch, err := t.call.Scratch(append(t.plan.DeviceScratch(), s.KeyBytes(), second, numbers[0], numbers[1], s.StateBytes())...)
+	sizes := append(t.plan.DeviceScratch(), s.KeyBytes(), second, numbers[0], numbers[1], s.StateBytes())
+	if t.call.Estimating() {
+		return nil, t.estimate(sizes)
+	}
+	block, scratch, err := t.call.Scratch(sizes...)
 	if err != nil {
 		return nil, err
 	}
@@ -173,6 +177,36 @@ func (t *tableSort) encode(encoder *rowkey.Device, s *radix.Sort, all rowkey.Dev
 // lowBits writes the low bits of sorted items, in a width in bytes.
 func (t *tableSort) lowBits(out memory.Slice[uint8], from rowkey.PackedRows, width int) error {
 	return t.launchTies("order_low_bits", t.rows, out, from.Words, uint32(from.RowBits), uint32(width), t.counted, int64(t.rows))
+}
+
+// estimate estimates a sort that needs scratch memory of some sizes until the end.
+func (t *tableSort) estimate(scratch []uint64) error {
+	var result []uint64
+	rest, fields := []*column.Column(nil), []arrow.Field(nil)
+	for i, source := range t.sources {
+		c := t.table.Column(i)
+		if source < 0 && c != t.companion {
+			rest, fields = append(rest, c), append(fields, t.table.Schema().Field(i))
+			continue
+		}
+		made := t.result(c.Type())
+		made.Nullable = source >= 0 && t.plan.Sources[source].Nullable
+		sizes := made.Sizes()
+		result = append(result, sizes[:]...)
+	}
+	if len(rest) == 0 {
+		return t.call.Estimate(result, scratch)
+	}
+	table, err := buffer.New(arrow.NewSchema(fields, nil), rest, t.table.Rows())
+	if err != nil {
+		return err
+	}
+	taken, err := t.estimateTake(table)
+	if err = errors.Join(err, table.Release()); err != nil {
+		return err
+	}
+	rows := t.result(arrow.PrimitiveTypes.Uint32).Sizes()
+	return t.call.Estimate(append(result, taken.Result), append(append(scratch, rows[:]...), taken.Scratch))
 }
 
 // fill restores or takes the columns.

@@ -181,9 +181,27 @@ func TestEstimates(t *testing.T) {
 				columntest.CheckEstimate(t, mgr, name+", rank", func(o kernels.Options) (*column.Column, error) {
 					return order.Rank(t.Context(), table, c.keys(), order.RankOptions{Options: o})
 				})
+				sorted, err := order.Sort(t.Context(), table, c.keys())
+				require.NoError(t, err)
+				for _, unchecked := range []bool{false, true} {
+					columntest.CheckEstimate(t, mgr, name+", search", func(o kernels.Options) (*column.Column, error) {
+						return order.Search(t.Context(), sorted, table, c.keys(), order.SearchOptions{Options: o, Unchecked: unchecked})
+					})
+				}
+				require.NoError(t, sorted.Release())
 				columntest.CheckEstimate(t, mgr, name+", column", func(o kernels.Options) (*column.Column, error) {
 					return order.SortColumn(t.Context(), table.Column(0), order.ColumnOptions{Options: o})
 				})
+				if number > 0 || dev.Kind() != device.Host { // a column has four bytes for each row
+					columntest.CheckEstimate(t, mgr, name+", sort", func(o kernels.Options) (*buffer.Buffer, error) {
+						return order.Sort(t.Context(), table, c.keys(), o)
+					})
+					if len(types) > 1 {
+						columntest.CheckEstimate(t, mgr, name+", sort by the last column", func(o kernels.Options) (*buffer.Buffer, error) {
+							return order.Sort(t.Context(), table, c.keys()[1:], o)
+						})
+					}
+				}
 				require.NoError(t, table.Release())
 				c.release()
 			}

@@ -61,9 +61,14 @@ func (e *encodedOnHost) compare(i int, others *encodedOnHost, j int) int {
 	return e.CompareWith(e.row(i), others.Host, others.row(j), rowkey.Place{Word: 1})
 }
 
+// hostFindScratch returns the sizes of the memory that findOnHost needs: words of both sides.
+func hostFindScratch(sorted, values someRows) []uint64 {
+	return []uint64{8 * uint64(sorted.count()), 8 * uint64(values.count())}
+}
+
 // findOnHost is find on the host device.
 func (o *ordering) findOnHost(sorted, values someRows, upper bool, out memory.Slice[uint32]) error {
-	block, scratch, err := o.call.Scratch(8*uint64(sorted.count()), 8*uint64(values.count()))
+	block, scratch, err := o.call.Scratch(hostFindScratch(sorted, values)...)
 	if err != nil {
 		return err
 	}

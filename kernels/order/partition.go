@@ -55,6 +55,9 @@ func Partition(ctx context.Context, table, bounds *buffer.Buffer, keys []Key, op
 }
 
 func partition(ctx context.Context, table, bounds *buffer.Buffer, keys []Key, options kernels.Options) (*Partitions, error) {
+	if options.Estimate != nil {
+		return nil, errNoEstimate
+	}
 	scratch := options
 	scratch.Tag = scratchTag
 	if err := table.Check(); err != nil {

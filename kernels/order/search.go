@@ -56,9 +56,6 @@ func Search(ctx context.Context, sorted, values *buffer.Buffer, keys []Key, opti
 }
 
 func search(ctx context.Context, sorted, values *buffer.Buffer, keys []Key, options SearchOptions) (*column.Column, error) {
-	if options.Estimate != nil {
-		return nil, errNoEstimate
-	}
 	for i, key := range keys {
 		if key.Values != nil {
 			return nil, &KeyError{i, key, fmt.Errorf("the field Values has no rows for two tables, expected Column or Expr: %w", device.ErrInvalidValue)}
@@ -67,7 +64,7 @@ func search(ctx context.Context, sorted, values *buffer.Buffer, keys []Key, opti
 	if options.Manager == nil && values != nil {
 		options.Manager = values.Manager()
 	}
-	if !options.Unchecked {
+	if !options.Unchecked && options.Estimate == nil {
 		if err := checkSorted(ctx, sorted, 0, keys, options.Options); err != nil {
 			return nil, err
 		}
@@ -97,6 +94,13 @@ func searchKeys(ctx context.Context, sorted, values *buffer.Buffer, keys, named 
 			return nil, &KeyError{i, key, fmt.Errorf("the sorted table has %v, the values %v, expected equal types: cast one of them: %w", a, b, device.ErrInvalidValue)}
 		}
 		alike = alike && rowkey.Alike(a)
+	}
+	if options.Estimate != nil {
+		_, known := sorted.HostRows()
+		_, both := values.HostRows()
+		if !known || !both || !alike {
+			return nil, errNoEstimate
+		}
 	}
 	n, err := sorted.NumRows(ctx)
 	if err != nil {
@@ -135,6 +139,13 @@ func searchTables(ctx context.Context, sorted, values *buffer.Buffer, keys []Key
 		return nil, err
 	}
 	defer func() { places, err = release.OnError(places, err, other.release()) }()
+	check := []uint64(nil)
+	if !options.Unchecked && o.call.Estimating() && !o.call.OnHost() && o.rows > 1 {
+		if !o.searchable() {
+			return nil, errNoEstimate
+		}
+		check = o.unsortedScratch()
+	}
 	// A column that may have nulls has a bit more.
 	for i := range o.sources {
 		a, b := &o.sources[i], &other.sources[i]
@@ -142,6 +153,9 @@ func searchTables(ctx context.Context, sorted, values *buffer.Buffer, keys []Key
 		b.Nullable = a.Nullable
 	}
 	o.plan, other.plan = rowkey.NewPlan(o.sources), rowkey.NewPlan(other.sources)
+	if o.call.Estimating() {
+		return nil, other.estimateSearch(o.all(), other.all(), check)
+	}
 	return other.search(o.all(), other.all(), options.Upper)
 }
 

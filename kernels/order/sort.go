@@ -47,9 +47,6 @@ func Sort(ctx context.Context, table *buffer.Buffer, keys []Key, options ...Opti
 }
 
 func sortTable(ctx context.Context, table *buffer.Buffer, keys []Key, options kernels.Options) (*buffer.Buffer, error) {
-	if options.Estimate != nil {
-		return nil, errNoEstimate
-	}
 	o, err := begin(ctx, table, keys, options)
 	if err != nil {
 		return nil, err
@@ -63,6 +60,9 @@ func (o *ordering) sortedTable(table *buffer.Buffer, options kernels.Options) (*
 	options.Stream, options.Manager = o.call.Stream, o.call.Manager
 	if t := o.newTableSort(table); t != nil {
 		return t.sorted(options)
+	}
+	if o.call.Estimating() {
+		return nil, o.estimateSort(table)
 	}
 	o.call.Tag = scratchTag
 	rows, err := o.indices()
