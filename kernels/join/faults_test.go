@@ -16,19 +16,15 @@ import (
 	"github.com/gpuframe/gpuframe/memory/adaptor"
 )
 
-// operations are calls with different paths, of two tables with the same columns.
+// operations are calls with different paths. TestPairOperators has others.
 var operations = map[string]struct {
 	keys string
 	run  func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error)
 }{
-	"hash":      {"int32", tables(join.Options{})},
 	"search":    {"dictionaries", tables(join.Options{Kind: join.Full, NullsEqual: true})},
 	"unify":     {"offsets", tables(join.Options{Kind: join.Left})},
 	"condition": {"two integers", tables(join.Options{Kind: join.Right, Where: where})},
 	"semi":      {"mixed", tables(join.Options{Kind: join.Semi})},
-	"as of": {"float64", func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error) {
-		return join.AsOf(ctx, a, b, join.On{Left: "v", Right: "v"}, join.AsOfOptions{By: join.Using("k0"), Direction: join.Nearest})
-	}},
 	"index": {"mixed", func(ctx context.Context, a, b *buffer.Buffer) (interface{ Release() error }, error) {
 		ix, err := join.Build(ctx, a.Schema(), b, join.Using("k0", "k1"), join.Options{Kind: join.Left})
 		if err != nil {
@@ -91,18 +87,4 @@ func TestEveryAllocationFails(t *testing.T) {
 			})
 		})
 	}
-}
-
-// TestContextEnds returns the cause of a context that has ended.
-func TestContextEnds(t *testing.T) {
-	devicetest.EachKernel(t, func(t *testing.T, dev *device.Device) {
-		mgr := devicetest.Manager(t, dev, memory.Options{})
-		r := rand.New(rand.NewPCG(1, 1))
-		a, b := drawSide(t, mgr, r, keyKinds["int32"], false, 12, 0.2, "a"), drawSide(t, mgr, r, keyKinds["int32"], true, 12, 0.2, "b")
-		ctx, cancel := context.WithCancelCause(t.Context())
-		gone := errors.New("the user went away")
-		cancel(gone)
-		_, err := join.Tables(ctx, a.table, b.table, join.Using("k0"), join.Options{})
-		require.ErrorIs(t, err, gone)
-	})
 }

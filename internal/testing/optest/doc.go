@@ -9,5 +9,7 @@
 // It fails each allocation, cancels the context, compares what the operator allocates
 // with its estimate, and requires that the random pipelines use the operator.
 //
+// [RunPair] tests an operator of two tables with a table as its result.
+//
 // Sizes are small under the race detector and on the emulator.
 package optest
