@@ -46,7 +46,7 @@ const (
 	// widest is the width of a column of text at most; text can be cut to narrowest.
 	widest    = 32
 	narrowest = 10
-	// frame is the width that a column takes besides its text: │, and a space on each side.
+	// frame is the width that a column takes in addition to its text: │, and a space on each side.
 	frame = 3
 	gap   = "…"
 )

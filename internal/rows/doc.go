@@ -15,8 +15,8 @@
 // Each exported field is a column with the name of its tag, or its own name. The tag "-"
 // leaves a field out. Fields of an embedded struct count as fields of the outer struct,
 // unless the embedded struct has a tag. When rows are read, a field without a column
-// of exactly its name takes the column whose name differs only in case. Other columns are
-// ignored.
+// of exactly its name takes the column that differs from it only in case. Other columns
+// are ignored.
 //
 // # Types
 //

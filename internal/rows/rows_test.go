@@ -74,7 +74,7 @@ type everything struct {
 	Hidden chan int `gpuframe:"-"`
 }
 
-// random returns a value of a type whose fields are filled at random.
+// random fills a value with random values.
 func random(r *rand.Rand, v reflect.Value) {
 	switch v.Interface().(type) {
 	case time.Time:
