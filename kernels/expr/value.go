@@ -150,8 +150,8 @@ func convertDecimal(value any, t *arrow.Decimal128Type) (any, bool) {
 	return decimal128.FromBigInt(whole), true
 }
 
-// unscaled returns an integer, or a float with its shortest text, times a power of ten. It is
-// nil if that is not a whole number.
+// unscaled returns an integer, or a float with its shortest text, times a power of ten, or nil
+// if that is not a whole number.
 func unscaled(value any, scale int32) *big.Int {
 	whole := integer(value)
 	if float, ok := value.(float64); ok {
