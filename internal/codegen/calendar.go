@@ -41,7 +41,7 @@ func (l *lane) moveInstant(n *exprtree.Node) Value {
 		return l.instantOf(k, floor, l.and(x.Valid, fits))
 	}
 	months := l.value(n.Arguments[1])
-	by := l.wide("max.s64", l.wide("min.s64", months.Registers[0], hexadecimal(mostMonths)), number(-mostMonths))
+	by := l.wide("max.s64", l.wide("min.s64", months.Registers[0], hexadecimal(mostMonths)), hexadecimal(-mostMonths&math.MaxUint64))
 	known := l.predicate("setp.eq.s64", by, months.Registers[0])
 	days := l.floorDivide(v, day)
 	time := l.wide("sub.s64", v, l.wide("mul.lo.s64", days, hexadecimal(uint64(day))))

@@ -2,7 +2,6 @@ package expr
 
 import (
 	"fmt"
-	"math"
 	"strings"
 	"unicode/utf8"
 
@@ -29,7 +28,7 @@ func (b *binder) splitPart(x, separator *exprtree.Node, number int) (*exprtree.N
 	}
 	behind := b.seek(x, separator, begin)
 	last := b.node(exprtree.Less, boolean, behind, position(0))
-	end := b.node(exprtree.IfElse, int64Type, last, position(math.MaxInt64), b.node(exprtree.Subtract, int64Type, behind, position(width)))
+	end := b.node(exprtree.IfElse, int64Type, last, textEnd(), b.node(exprtree.Subtract, int64Type, behind, position(width)))
 	part := b.byteRange(x, begin, end)
 	if number == 1 {
 		return part, nil
@@ -55,7 +54,7 @@ func (b *binder) trimLiteral(op exprtree.Op, x, literal *exprtree.Node) *exprtre
 	width := position(len(literal.Value.(string)))
 	if op == trimPrefix {
 		has := b.node(exprtree.StartsWith, boolean, x, literal)
-		return b.byteRange(x, b.node(exprtree.IfElse, int64Type, has, width, position(0)), position(math.MaxInt64))
+		return b.byteRange(x, b.node(exprtree.IfElse, int64Type, has, width, position(0)), textEnd())
 	}
 	has, length := b.node(exprtree.EndsWith, boolean, x, literal), b.node(exprtree.LengthBytes, int64Type, x)
 	return b.byteRange(x, position(0), b.node(exprtree.IfElse, int64Type, has, b.node(exprtree.Subtract, int64Type, length, width), length))
@@ -64,7 +63,7 @@ func (b *binder) trimLiteral(op exprtree.Op, x, literal *exprtree.Node) *exprtre
 func (b *binder) capitalize(x *exprtree.Node) *exprtree.Node {
 	t, second := plainText(x.Type), b.node(exprtree.CharOffset, int64Type, x, position(1))
 	first := b.node(exprtree.Upper, t, b.byteRange(x, position(0), second))
-	return b.node(exprtree.Join, t, first, b.node(exprtree.Lower, t, b.byteRange(x, second, position(math.MaxInt64))))
+	return b.node(exprtree.Join, t, first, b.node(exprtree.Lower, t, b.byteRange(x, second, textEnd())))
 }
 
 // pad joins the string with the beginning of a literal of as many characters as it may

@@ -17,6 +17,11 @@ func position(value int) *exprtree.Node {
 	return &exprtree.Node{Op: exprtree.Literal, Type: int64Type, Value: int64(value)}
 }
 
+// textEnd makes the literal of a position beyond every string.
+func textEnd() *exprtree.Node {
+	return &exprtree.Node{Op: exprtree.Literal, Type: int64Type, Value: int64(math.MaxInt64)}
+}
+
 // binaryLiteral makes the literal of bytes that are no value of the user's.
 func binaryLiteral(value string) *exprtree.Node {
 	return &exprtree.Node{Op: exprtree.Literal, Type: arrow.BinaryTypes.Binary, Value: value}
@@ -41,7 +46,7 @@ func (b *binder) text(op exprtree.Op, operands []operand) (*exprtree.Node, error
 	case trim:
 		return b.byteRange(x, b.node(exprtree.SpaceStart, int64Type, x), b.node(exprtree.SpaceEnd, int64Type, x)), nil
 	case trimStart:
-		return b.byteRange(x, b.node(exprtree.SpaceStart, int64Type, x), position(math.MaxInt64)), nil
+		return b.byteRange(x, b.node(exprtree.SpaceStart, int64Type, x), textEnd()), nil
 	case trimEnd:
 		return b.byteRange(x, position(0), b.node(exprtree.SpaceEnd, int64Type, x)), nil
 	case substring:
@@ -226,7 +231,7 @@ func (b *binder) substring(x *exprtree.Node, start, length *node) (*exprtree.Nod
 		count = max(count-1, 0)
 	}
 	begin := b.node(exprtree.CharOffset, int64Type, x, position(first))
-	end := position(math.MaxInt64)
+	end := textEnd()
 	// Beyond the last character, and beyond the largest int, is the end.
 	if behind := first + count; (behind < 0) == (first < 0) {
 		end = b.node(exprtree.CharOffset, int64Type, x, position(behind))

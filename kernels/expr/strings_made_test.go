@@ -105,7 +105,7 @@ func TestMadeStringsAreGos(t *testing.T) {
 			}
 			return int64(strings.Count(y, "ab"))
 		}},
-		{a.LengthBytes().Mul(expr.Lit(-1234567890123)).Cast(text), strict(func(x string) string { return fmt.Sprint(-1234567890123 * len(x)) })},
+		{a.LengthBytes().Mul(expr.Lit(int64(-1234567890123))).Cast(text), strict(func(x string) string { return fmt.Sprint(int64(-1234567890123) * int64(len(x))) })},
 		{a.Contains(lit("a")).Cast(text), strict(func(x string) string { return fmt.Sprint(strings.Contains(x, "a")) })},
 		{a.Repeat(3), strict(func(x string) string { return strings.Repeat(x, 3) })},
 		{a.Repeat(0), strict(func(string) string { return "" })},

@@ -202,7 +202,7 @@ func TestIn(t *testing.T) {
 		}{
 			{"[true false (null) true false false false]", a.In(1, 7)},
 			{"[true true (null) true false true false]", a.In(many)},
-			{"[false false (null) false false false true]", a.In(int64(1<<31-1), 1<<40, 2.5)},
+			{"[false false (null) false false false true]", a.In(int64(1<<31-1), int64(1<<40), 2.5)},
 			{"[true (null) (null) (null) (null) (null) (null)]", a.In(1, nil)},
 			{"[false false (null) false false false false]", a.In()},
 			{"[true true (null) true (null) true (null)]", a.In(1, -1, 7, 399, expr.Null(i32))},
