@@ -184,7 +184,7 @@ func (o *AsOfOptions) distancesOf(t arrow.DataType) (distances, error) {
 	}
 	number, ok := d.number(o.Tolerance, t)
 	if !ok {
-		return d, fmt.Errorf("Tolerance is %v of type %T, expected a number of at least zero or, for temporal keys, a time.Duration; the key has type %v: %w",
+		return d, fmt.Errorf("the option Tolerance is %v of type %T, expected a number of at least zero or, for temporal keys, a time.Duration; the key has type %v: %w",
 			o.Tolerance, o.Tolerance, t, device.ErrInvalidValue)
 	}
 	d.limit = number
