@@ -9,6 +9,7 @@ import (
 	"github.com/apache/arrow/go/v17/arrow"
 
 	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 )
@@ -49,8 +50,14 @@ func (b *binder) bind(s *step) plan.Node {
 		complete = complete && inputs[i] != nil
 	}
 	var n plan.Node
+	b.at = s
+	for _, input := range s.inputs {
+		if input.engine != s.engine {
+			b.report(fmt.Errorf("the queries belong to different engines: make both with methods of one: %w", device.ErrInvalidValue))
+			complete = false
+		}
+	}
 	if complete {
-		b.at = s
 		n = s.bind(b, inputs)
 	}
 	b.bound[s] = n

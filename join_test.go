@@ -73,4 +73,7 @@ func TestJoinProblems(t *testing.T) {
 		_, err := q.Collect(t.Context())
 		require.ErrorContains(t, err, want)
 	}
+	elsewhere := engineOn(t, devicetest.Open(t, "host"))
+	_, err := left.Join(elsewhere.Records(other.Schema(), other), gpuframe.Semi, city).Collect(t.Context())
+	require.ErrorContains(t, err, "different engines")
 }
