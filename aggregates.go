@@ -79,6 +79,12 @@ func (e Expr) All() Expr { return aggregated("all", 0, e.Name(), e) }
 // List is the list of the values.
 func (e Expr) List() Expr { return aggregated("list", 0, e.Name(), e) }
 
+// JoinStrings is one string of those of the rows, in their order, with a separator between
+// them.
+func (e Expr) JoinStrings(separator string) Expr {
+	return aggregate(plan.Aggregation{Function: "join_strings", Text: separator}, e.Name(), e)
+}
+
 // Largest is the list of the n largest values, the largest first.
 func (e Expr) Largest(n int) Expr { return aggregated("largest", float64(n), e.Name(), e) }
 
@@ -97,7 +103,12 @@ func Covariance(x, y Expression) Expr {
 
 // aggregated makes an expression with one part: an aggregate.
 func aggregated(function string, number float64, root string, values ...Expr) Expr {
-	p := part{aggregation: plan.Aggregation{Function: function, Number: number}}
+	return aggregate(plan.Aggregation{Function: function, Number: number}, root, values...)
+}
+
+// aggregate makes an expression of an aggregation of some values.
+func aggregate(of plan.Aggregation, root string, values ...Expr) Expr {
+	p := part{aggregation: of}
 	var misuse error
 	for _, v := range values {
 		p.aggregation.Values = append(p.aggregation.Values, p.inner.join(v))

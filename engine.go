@@ -84,7 +84,11 @@ func open(options []Option) (*Engine, error) {
 	if err != nil {
 		return nil, errors.Join(err, dev.Close())
 	}
-	return newEngine(dev, mgr, func() error { return errors.Join(mgr.Close(), dev.Close()) }), nil
+	return newEngine(dev, mgr, func() error {
+		// Pinned memory that files were decoded into stays with the device otherwise.
+		_, trimming := memory.TrimPinned(dev, 0)
+		return errors.Join(trimming, mgr.Close(), dev.Close())
+	}), nil
 }
 
 func settingsOf(options []Option) (settings, error) {

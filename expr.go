@@ -161,7 +161,7 @@ func rename(e expr.Expr, names map[string]string) expr.Expr {
 // same reports whether two parts compute the same.
 func (p part) same(q part) bool {
 	a, b := p.aggregation, q.aggregation
-	if a.Function != b.Function || a.Number != b.Number || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) {
+	if a.Function != b.Function || a.Number != b.Number || a.Text != b.Text || len(a.Values) != len(b.Values) || !a.Where.Same(b.Where) || !p.window.same(q.window) {
 		return false
 	}
 	for i := range a.Values {

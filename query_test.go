@@ -136,6 +136,7 @@ func TestVerbs(t *testing.T) {
 			"where":       {q.Select(qty.Sum().Where(price.Gt(60)), qty.Max().Sub(qty.Min()).As("range")), []string{"13 5"}},
 			"shared":      {q.Select(qty.Sum().Add(qty.Sum()).As("twice")), []string{"48"}},
 			"above mean":  {q.Filter(qty.Expr.Gt(qty.Mean())).Select(qty), []string{"4", "5", "6"}},
+			"strings":     {q.Head(3).Select(city.JoinStrings("+"), city.JoinStrings("-").As("other")), []string{"Oslo+Bern+Oslo Oslo-Bern-Oslo"}},
 			"no rows":     {q.Head(0), []string{}},
 			"in":          {q.Filter(city.In("Rome", "Bern")).Select(qty), []string{"2", "4", "5", "2"}},
 			"like":        {q.Filter(city.Like("_e%")).Select(qty).Head(2), []string{"2", "5"}},

@@ -23,6 +23,8 @@ type Aggregation struct {
 	// Number is the argument of the function, if it has one: a quantile, a number of
 	// values, or degrees of freedom.
 	Number float64
+	// Text is the separator of join_strings.
+	Text string
 	// Name is the name of the column.
 	Name string
 }
@@ -59,6 +61,7 @@ var aggregateFunctions = map[string]aggregateFunction{
 	"skewness":       one(group.Skewness),
 	"arg_min":        one(group.ArgMin),
 	"arg_max":        one(group.ArgMax),
+	"join_strings":   {1, func(a Aggregation) group.Aggregate { return group.Join(a.Values[0], a.Text) }},
 	"quantile":       {1, func(a Aggregation) group.Aggregate { return group.Quantile(a.Values[0], a.Number) }},
 	"variance":       {1, func(a Aggregation) group.Aggregate { return group.Variance(a.Values[0], int(a.Number)) }},
 	"stddev":         {1, func(a Aggregation) group.Aggregate { return group.StdDev(a.Values[0], int(a.Number)) }},
@@ -96,6 +99,9 @@ func (a Aggregation) String() string {
 	}
 	if slices.Contains(numbered, a.Function) {
 		texts = append(texts, strconv.FormatFloat(a.Number, 'g', -1, 64))
+	}
+	if a.Function == "join_strings" {
+		texts = append(texts, strconv.Quote(a.Text))
 	}
 	text := a.Function + "(" + strings.Join(texts, ", ") + ")"
 	if !a.Where.IsZero() {

@@ -112,7 +112,7 @@ func valid(values arrow.Array) arrow.Array {
 		case *array.Time32Builder:
 			b.Append(arrow.Time32(n % 86_400))
 		case *array.Time64Builder:
-			b.Append(arrow.Time64(n * 1_000_003 % 86_400_000_000))
+			b.Append(arrow.Time64(int64(n) * 1_000_003 % 86_400_000_000))
 		default:
 			return values
 		}

@@ -88,7 +88,7 @@ func TestKernelsRestoreKeys(t *testing.T) {
 				}
 				c = sortCase{directions: ordertest.Directions[:3]}
 				for _, values := range []func(i int) int64{
-					func(i int) int64 { return int64(i*i%11) - 5 }, func(int) int64 { return -77 }, func(i int) int64 { return int64(i % 7 << 40) },
+					func(i int) int64 { return int64(i*i%11) - 5 }, func(int) int64 { return -77 }, func(i int) int64 { return int64(i%7) << 40 },
 				} {
 					b := array.NewInt64Builder(arrowmemory.NewGoAllocator())
 					for i := range n {

@@ -1,0 +1,97 @@
+package gpuframe
+
+import (
+	"context"
+	"errors"
+	"io"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/internal/sink"
+	"github.com/gpuframe/gpuframe/internal/source"
+)
+
+// CSVOptions describe the CSV files of a query.
+type CSVOptions struct {
+	// Delimiter is the character between values. Zero means a comma.
+	Delimiter rune
+	// NoHeader means that the first line has values. The columns are called f0, f1, …
+	NoHeader bool
+	// Nulls are the texts that stand for null. Nil means empty text, and NULL.
+	Nulls []string
+	// Types are the types of columns that are not inferred.
+	Types map[string]arrow.DataType
+	// InferRows is the number of rows that types are inferred from. Zero means 10,000,
+	// a negative number all rows. A later value of another type is an error.
+	InferRows int
+}
+
+// CSV is a query on CSV files with commas and a line of names. Types are inferred. Paths are
+// files, patterns and folders, as for [Engine.Parquet].
+func (e *Engine) CSV(paths ...string) Query {
+	return e.scan("CSV", func() (source.Source, error) { return source.CSV(paths, source.CSVOptions{}) })
+}
+
+// CSVWith is [Engine.CSV] with options.
+func (e *Engine) CSVWith(options CSVOptions, paths ...string) Query {
+	return e.scan("CSVWith", func() (source.Source, error) { return source.CSV(paths, source.CSVOptions(options)) })
+}
+
+// JSONLines is a query on files of one JSON object in each line. The columns are inferred
+// from the first 10,000 rows. Paths are those of [Engine.Parquet].
+func (e *Engine) JSONLines(paths ...string) Query { return e.jsonLines("JSONLines", nil, paths) }
+
+// JSONLinesWith is [Engine.JSONLines] with the columns of a schema.
+func (e *Engine) JSONLinesWith(schema *arrow.Schema, paths ...string) Query {
+	return e.jsonLines("JSONLinesWith", schema, paths)
+}
+
+func (e *Engine) jsonLines(verb string, schema *arrow.Schema, paths []string) Query {
+	return e.scanAt(verb, 4, func() (source.Source, error) { return source.JSON(paths, source.JSONOptions{Schema: schema}) })
+}
+
+// IPC is a query on files of Arrow's IPC formats, files and streams. Paths are those of
+// [Engine.Parquet].
+func (e *Engine) IPC(paths ...string) Query {
+	return e.scan("IPC", func() (source.Source, error) { return source.IPC(paths) })
+}
+
+// Format is a file format that [Query.WriteFile] and [Query.Write] write. The zero value is
+// Parquet.
+type Format struct{ format sink.Format }
+
+// Formats with their usual options: Parquet is compressed by snappy, CSV has commas and a
+// line of names, JSONLines an object in each line, IPC is Arrow's file format.
+func Parquet() Format   { return Format{sink.Parquet(sink.ParquetOptions{})} }
+func CSV() Format       { return Format{sink.CSV(sink.CSVOptions{})} }
+func JSONLines() Format { return Format{sink.JSON()} }
+func IPC() Format       { return Format{sink.IPC(sink.IPCOptions{})} }
+
+func (f Format) orParquet() sink.Format {
+	if f.format == nil {
+		return sink.Parquet(sink.ParquetOptions{})
+	}
+	return f.format
+}
+
+// WriteFile runs the query and writes its result to a file, batch by batch. A file of the
+// name is replaced at the end; a query that fails leaves it unchanged. It returns the
+// number of rows.
+func (q Query) WriteFile(ctx context.Context, path string, format Format, options ...RunOption) (rows int64, err error) {
+	r, err := q.start(ctx, options)
+	if err != nil {
+		return 0, err
+	}
+	written, err := sink.ToPath(ctx, path, format.orParquet(), r.reader)
+	return written.Rows, failed(errors.Join(err, r.reader.Close()))
+}
+
+// Write is WriteFile to a writer.
+func (q Query) Write(ctx context.Context, to io.Writer, format Format, options ...RunOption) (rows int64, err error) {
+	r, err := q.start(ctx, options)
+	if err != nil {
+		return 0, err
+	}
+	written, err := sink.ToWriter(ctx, to, format.orParquet(), r.reader)
+	return written.Rows, failed(errors.Join(err, r.reader.Close()))
+}
