@@ -65,7 +65,7 @@ const previewRows = 10
 
 // String shows the size, the columns and some rows. It copies them from the device.
 func (f *Frame) String() string {
-	text, err := f.table.PreviewWith(context.Background(), buffer.PreviewOptions{Rows: previewRows, Tail: true, Width: 100})
+	text, err := f.table.PreviewWith(context.Background(), buffer.PreviewOptions{Rows: previewRows, Tail: true, Width: terminalWidth()})
 	if err != nil {
 		return "gpuframe: frame: " + err.Error()
 	}
@@ -81,8 +81,8 @@ func (f *Frame) HTML() string {
 	return text
 }
 
-// terminalWidth returns the width of the terminal that the process writes to, or that of a
-// wide one.
+// terminalWidth returns the width of the terminal that the process writes to, or 100
+// characters without a terminal.
 func terminalWidth() int {
 	if width, _, err := term.GetSize(int(os.Stdout.Fd())); err == nil && width > 0 {
 		return width

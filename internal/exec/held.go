@@ -171,16 +171,6 @@ func (h *held) whole(ctx context.Context) (*buffer.Buffer, error) {
 	return releasing(made, err, tables...)
 }
 
-// count returns the number of rows.
-func (h *held) count(ctx context.Context) (total int64, err error) {
-	err = h.each(ctx, func(table *buffer.Buffer) error {
-		rows, err := table.NumRows(ctx)
-		total += rows
-		return err
-	})
-	return total, err
-}
-
 // each calls f with each table. f does not keep it.
 func (h *held) each(ctx context.Context, f func(*buffer.Buffer) error) error {
 	if h.first != nil {

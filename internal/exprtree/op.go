@@ -85,7 +85,7 @@ const (
 	OneOf
 	// Seek of a string, a Literal and an int64, the position of a byte, gives the position
 	// behind the first occurrence of the literal that begins at the position or later,
-	// as int64, and −1 if there is none or the position is negative.
+	// as int64, and −1 without an occurrence or for a negative position.
 	Seek
 	// Like of a string and a Literal of type binary, a pattern, is whether all of the
 	// string matches. The pattern consists of units of 16 bits, little-endian: a byte
@@ -104,7 +104,7 @@ const (
 	CharOffset
 	// SpaceStart and SpaceEnd of a string give the position of the first byte after the
 	// white space at its beginning, and of the first byte of the white space at its end,
-	// as int64. White space is what Unicode calls so.
+	// as int64. White space is defined by Unicode.
 	SpaceStart
 	SpaceEnd
 	// ByteRange of a string and two int64 is the string from the first position to
@@ -112,7 +112,7 @@ const (
 	// first. Its type is that of the values of the string operand, utf8 or binary. The
 	// operand may be a Literal if the result is an operand of Join.
 	ByteRange
-	// Join of any number of strings is their bytes one after the other.
+	// Join of any number of strings is their bytes in this order.
 	Join
 	// Upper and Lower of a string replace each character by unicode.ToUpper or ToLower of
 	// it. Bytes that are no UTF-8 stay. Reverse has the characters in the opposite order,
@@ -130,7 +130,7 @@ const (
 	ParseDate
 	// Format of an int64 or uint64 is its digits, after a minus sign if it is negative.
 	Format
-	// TextPlace of a string is a uint64 that says where its bytes are: the number of an
+	// TextPlace of a string is a uint64, the place of its bytes: the number of an
 	// input, or the number of inputs plus the slot of a Literal, in the highest 8 bits, and
 	// the position in the memory of its data. Code that makes strings uses it.
 	TextPlace
@@ -203,7 +203,7 @@ const (
 	Subsecond
 
 	// AddSpan of a date or timestamp (UTC) and an int64 adds Constant units of the type as
-	// often as the int64 says; null if the type does not hold the result.
+	// often as the int64; null if the type does not hold the result.
 	AddSpan
 	// AddMonths of a date or timestamp and an int64 moves the date by a number of months.
 	// If the month has no such day it is the last day of the month. The time of the day

@@ -24,7 +24,7 @@ var code embed.FS
 
 var set = kernelset.Set{Files: code, Directory: "cuda"}
 
-// Kind is what happens to the bytes. The numbers are those of rewrite.cuh.
+// Kind is the change of the bytes. The numbers are those of rewrite.cuh.
 type Kind uint32
 
 // The kinds. Only Copied takes several parts, which follow one another in each row.

@@ -2,7 +2,7 @@
 #pragma once
 #include "gpuframe.cuh"
 
-// CaseRange is a range of characters and what to add for the other case.
+// CaseRange is a range of characters and the difference to the other case.
 struct CaseRange {
     u32 low, high;
     i32 upper, lower;

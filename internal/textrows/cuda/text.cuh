@@ -10,7 +10,7 @@ struct Text {
     u64 word[384];
 };
 
-// Layout says how to read a Text.
+// Layout describes a Text in memory.
 struct Layout {
     u32 parts, sources; // the number of parts, and of the first word of the sources
 };
