@@ -43,12 +43,8 @@ portable: ## every package compiles on every platform, with and without cgo
 	CGO_ENABLED=0 GOOS=windows GOARCH=amd64 $(GO) vet ./...
 	CGO_ENABLED=0 GOOS=linux GOARCH=arm64 $(GO) vet ./device/... ./internal/streamcopy # the rest is as on darwin/arm64
 
-# The emulator runs one kernel at a time, under a lock. The race detector would watch its
-# registers: tests of kernels would take six times as long.
-UNWATCHED := github.com/gpuframe/gpuframe/internal/testing/emulator
-
 race: ## under the race detector, at small sizes
-	$(TEST) -race -gcflags=$(UNWATCHED)=-race=false -short -timeout 20m ./...
+	$(TEST) -race -short -timeout 20m ./...
 
 full: ## at full sizes
 	$(TEST) -timeout 20m ./...
