@@ -13,6 +13,7 @@
 package explore
 
 import (
+	"errors"
 	"fmt"
 	"hash/fnv"
 	"runtime"
@@ -105,6 +106,10 @@ func (f *Fault) Unwrap() error { return f.Err }
 // choice is the choice of one of several actors that can continue.
 type choice struct{ taken, of int }
 
+// ErrNotDeterministic is wrapped by the error of a system that continues differently after
+// the same steps.
+var ErrNotDeterministic = errors.New("the system is not deterministic")
+
 // Run explores the system that build returns. It returns the first [Fault], or an error
 // after more than most runs.
 func Run(most int, build func(w *World) System) (Result, error) {
@@ -173,7 +178,7 @@ func (r *run) follow() (ended bool, err error) {
 			r.path = append(r.path, choice{0, len(able)})
 		}
 		if r.path[depth].of != len(able) {
-			return false, fmt.Errorf("explore: %d actors can continue, but %d could in an earlier run with the same steps: the system is not deterministic", len(able), r.path[depth].of)
+			return false, fmt.Errorf("explore: %d actors can continue, but %d could in an earlier run with the same steps: %w", len(able), r.path[depth].of, ErrNotDeterministic)
 		}
 		a := able[r.path[depth].taken]
 		r.steps = append(r.steps, a.Name+" from "+a.point)
