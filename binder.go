@@ -249,7 +249,7 @@ func (b *binder) sort(input plan.Node, keys []Ordering, limit int64) plan.Node {
 // slice keeps some rows.
 func (b *binder) slice(input plan.Node, offset, length int64) plan.Node {
 	if length < 0 {
-		b.report(fmt.Errorf("the number of rows is %d, expected zero or more", length))
+		b.report(fmt.Errorf("the number of rows is %d, expected zero or more: %w", length, device.ErrInvalidValue))
 		return input
 	}
 	n, err := plan.NewSlice(input, offset, length)

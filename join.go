@@ -5,7 +5,6 @@ import (
 
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/internal/plan"
-	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/join"
 )
 
@@ -176,7 +175,7 @@ func (b *binder) terms(left, right plan.Node, terms []JoinTerm) (options plan.Jo
 	}
 	options.NullsEqual, options.Suffix = all.nulls, all.suffix
 	for i := range leftKeys {
-		options.Keys = append(options.Keys, plan.JoinKey{Left: unnamed(leftKeys[i]), Right: unnamed(rightKeys[i])})
+		options.Keys = append(options.Keys, plan.JoinKey{Left: plan.Unnamed(leftKeys[i]), Right: plan.Unnamed(rightKeys[i])})
 	}
 	for _, c := range all.matching {
 		if len(c.parts) > 0 {
@@ -190,12 +189,4 @@ func (b *binder) terms(left, right plan.Node, terms []JoinTerm) (options plan.Jo
 		}
 	}
 	return options, true
-}
-
-// unnamed removes the name that the binder gave to an expression.
-func unnamed(e expr.Expr) expr.Expr {
-	for e.Operation() == "as" {
-		e = e.Operands()[0]
-	}
-	return e
 }

@@ -161,7 +161,7 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 	// A key or an aggregate that does not fit is reported by itself.
 	for _, a := range aggregations {
 		if _, err := plan.NewAggregate(n, nil, []plan.Aggregation{a}, plan.GroupOptions{}); err != nil {
-			b.reportUnless(b.aggregateError(err), columnsOf([]plan.Aggregation{a}, nil))
+			b.reportUnless(readable{err}, columnsOf([]plan.Aggregation{a}, nil))
 			ok = false
 		}
 	}
@@ -176,9 +176,6 @@ func (b *binder) aggregate(input plan.Node, groupKeys, list []Expr, options plan
 	}
 	return b.results(made, input, keys, values, list)
 }
-
-// aggregateError removes the names of operators below from an error.
-func (b *binder) aggregateError(err error) error { return readable{err} }
 
 // lost notes that the columns of expressions are missing.
 func (b *binder) lost(list []Expr) {

@@ -28,10 +28,13 @@ func (s *stage) collect(ctx context.Context, reader buffer.Reader) (*buffer.Buff
 		return nil, err
 	}
 	all, err := h.whole(ctx)
-	if failure := h.release(); failure != nil {
-		return releasing(nil, errors.Join(err, failure), all)
-	}
-	return all, err
+	return releasingHeld(all, err, h)
+}
+
+// releasingHeld releases tables that were held and, if that fails or something failed before,
+// the result.
+func releasingHeld(made *buffer.Buffer, err error, h *held) (*buffer.Buffer, error) {
+	return releasing(made, errors.Join(err, h.release()))
 }
 
 // compact copies a table that may have room for many more rows than it has. It takes over
@@ -56,9 +59,18 @@ func Empty(ctx context.Context, m *memory.Manager, schema *arrow.Schema, tag str
 // Collect reads the whole result as one table with a known row count.
 func Collect(ctx context.Context, reader buffer.Reader, settings Settings) (*buffer.Buffer, error) {
 	s := stage{settings: settings}
-	made, err := s.collect(ctx, reader)
+	h, err := s.hold(ctx, reader)
 	if err != nil {
 		return nil, err
+	}
+	several := len(h.tables) > 1
+	made, err := h.whole(ctx)
+	if made, err = releasingHeld(made, err, h); err != nil {
+		return nil, err
+	}
+	if _, known := made.HostRows(); known && several {
+		// A table made of several others has no room for more rows.
+		return made, nil
 	}
 	exact, err := selection.Compact(ctx, made, s.options())
 	return releasing(exact, err, made)

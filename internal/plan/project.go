@@ -62,13 +62,13 @@ func (p *Project) String() string { return "select " + joined(p.expressions, ", 
 func (p *Project) definitions() map[string]expr.Expr {
 	list := make(map[string]expr.Expr, len(p.expressions))
 	for i, e := range p.expressions {
-		list[e.Name()] = typed(unnamed(e), p.schema.Field(i).Type)
+		list[e.Name()] = typed(Unnamed(e), p.schema.Field(i).Type)
 	}
 	return list
 }
 
-// unnamed removes the name that As gave.
-func unnamed(e expr.Expr) expr.Expr {
+// Unnamed removes the name that As gave.
+func Unnamed(e expr.Expr) expr.Expr {
 	for e.Operation() == "as" {
 		e = e.Operands()[0]
 	}
@@ -76,7 +76,7 @@ func unnamed(e expr.Expr) expr.Expr {
 }
 
 // plainColumn returns the column that an expression passes on, perhaps by another name.
-func plainColumn(e expr.Expr) (name string, ok bool) { return unnamed(e).Column() }
+func plainColumn(e expr.Expr) (name string, ok bool) { return Unnamed(e).Column() }
 
 // inline replaces the columns of an expression by their definitions.
 func inline(e expr.Expr, definitions map[string]expr.Expr) expr.Expr {

@@ -163,7 +163,7 @@ func onKeys(schema *arrow.Schema, keys []expr.Expr) func(expr.Expr) (expr.Expr, 
 		if t == nil {
 			continue
 		}
-		definitions[k.Name()] = typed(unnamed(k), t)
+		definitions[k.Name()] = typed(Unnamed(k), t)
 		floats[k.Name()] = isFloat(t)
 	}
 	return func(c expr.Expr) (expr.Expr, bool) {

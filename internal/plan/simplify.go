@@ -127,7 +127,7 @@ func simplifySort(n *Sort) (Node, error) {
 	var keys []SortKey
 	for _, k := range n.keys {
 		k.Value = s.value(k.Value)
-		_, constant := unnamed(k.Value).Literal()
+		_, constant := Unnamed(k.Value).Literal()
 		if constant || slices.ContainsFunc(keys, func(other SortKey) bool { return other.Value.Same(k.Value) }) {
 			s.changed = true
 			continue

@@ -50,7 +50,7 @@ type streams struct {
 // stream is an open file.
 type stream struct {
 	io.Reader
-	// at reads the file at any position. It is nil for a reader that cannot.
+	// at reads the file at any position. Only an io.ReaderAt has it.
 	at    *io.SectionReader
 	close func() error
 }

@@ -111,7 +111,7 @@ func (r *run) numberRows(rows memory.Slice[uint32]) error {
 type sequence struct {
 	matches *matches
 	// ends is the number of pairs of the rows up to each row of the probe side, as int64.
-	// It is nil without rows.
+	// A pair list without rows has none.
 	ends *column.Column
 	// total is the number of pairs.
 	total int64

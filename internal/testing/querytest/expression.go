@@ -201,17 +201,7 @@ func (d *drawer) condition(depth int) expression {
 }
 
 func (d *drawer) and(depth int) expression {
-	a, b := d.condition(depth-1), d.condition(depth-1)
-	return expression{a.expr.And(b.expr), Bool, func(row Row) any {
-		x, y := a.of(row), b.of(row)
-		switch {
-		case x == false || y == false:
-			return false
-		case x == nil || y == nil:
-			return nil
-		}
-		return true
-	}}
+	return both(d.condition(depth-1), d.condition(depth-1))
 }
 
 func (d *drawer) or(depth int) expression {
