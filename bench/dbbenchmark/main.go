@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/groupby"
+	"github.com/gpuframe/gpuframe/bench/dbbenchmark/internal/joins"
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/device"
 	"github.com/gpuframe/gpuframe/memory"
@@ -18,14 +19,22 @@ func main() {
 	var d groupby.Data
 	name := flag.String("device", "", "device to measure; empty for the first GPU, or the host")
 	rounds := flag.Int("rounds", 5, "times that a question runs; the fastest is printed")
+	task := flag.String("task", "groupby", "questions to answer: groupby or join")
 	d.Flags()
 	flag.Parse()
-	if err := run(context.Background(), *name, d, *rounds); err != nil {
+	answer := map[string]answering{"groupby": groupings, "join": joinings}[*task]
+	if answer == nil {
+		log.Fatalf("the task is %q, expected groupby or join", *task)
+	}
+	if err := run(context.Background(), *name, d, *rounds, answer); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, name string, d groupby.Data, rounds int) (err error) {
+// answering makes the tables of a task and prints the time of each question.
+type answering func(ctx context.Context, dev *device.Device, mgr *memory.Manager, d groupby.Data, rounds int) error
+
+func run(ctx context.Context, name string, d groupby.Data, rounds int, answer answering) (err error) {
 	dev, err := device.Open(name)
 	if err != nil {
 		return err
@@ -36,6 +45,10 @@ func run(ctx context.Context, name string, d groupby.Data, rounds int) (err erro
 		return err
 	}
 	defer func() { err = errors.Join(err, mgr.Close()) }()
+	return answer(ctx, dev, mgr, d, rounds)
+}
+
+func groupings(ctx context.Context, dev *device.Device, mgr *memory.Manager, d groupby.Data, rounds int) (err error) {
 	record := d.Generate()
 	x, err := buffer.FromRecord(mgr, record)
 	record.Release()
@@ -52,6 +65,29 @@ func run(ctx context.Context, name string, d groupby.Data, rounds int) (err erro
 		}
 		total += best
 		fmt.Printf("%-4s %-28s %10.3f ms %12d groups\n", q.Name, q.Text, milliseconds(best), groups)
+	}
+	fmt.Printf("all  %39.3f ms\n", milliseconds(total))
+	return nil
+}
+
+func joinings(ctx context.Context, dev *device.Device, mgr *memory.Manager, d groupby.Data, rounds int) (err error) {
+	of := joins.Data{Rows: d.Rows, Nulls: d.Nulls, Sorted: d.Sorted, Seed: d.Seed}
+	made := of.Generate()
+	tables, err := made.Load(mgr)
+	made.Release()
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, tables.Release()) }()
+	fmt.Printf("# %s, %v\n", dev, of)
+	total := time.Duration(0)
+	for _, q := range joins.Questions {
+		best, rows, err := q.Measure(ctx, tables, mgr, rounds)
+		if err != nil {
+			return fmt.Errorf("%s: %w", q.Name, err)
+		}
+		total += best
+		fmt.Printf("%-4s %-28s %10.3f ms %12d rows\n", q.Name, q.Text, milliseconds(best), rows)
 	}
 	fmt.Printf("all  %39.3f ms\n", milliseconds(total))
 	return nil

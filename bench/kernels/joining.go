@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"math/rand/v2"
 
 	"github.com/apache/arrow/go/v17/arrow"
@@ -72,6 +73,15 @@ func joins() []joinFigure {
 	below := func(seed int, most int) expr.Expr {
 		return random(row, seed).BitAnd(expr.Lit(uint64(1<<53 - 1))).CastWrap(f64).Mul(expr.Lit(0x1p-53 * float64(most))).CastWrap(i32)
 	}
+	// zipf is a number from 0 on: number k comes about as often as 1 / (k+1), Zipf's law with
+	// the exponent 1.
+	zipf := func(most int) func(int) []expr.Expr {
+		unit := random(row, 8).BitAnd(expr.Lit(uint64(1<<53 - 1))).CastWrap(f64)
+		return func(int) []expr.Expr {
+			return []expr.Expr{unit.Mul(expr.Lit(0x1p-53 * math.Log(float64(most)))).Exp().CastWrap(i32).Sub(expr.Lit(int32(1))).As("key"),
+				random(row, 9).CastWrap(i64).As("payload")}
+		}
+	}
 	payload := random(row, 9).CastWrap(i64).As("payload")
 	// Keys that occur once on each side, in another order.
 	forwards := func(int) []expr.Expr { return []expr.Expr{random(row, 1).CastWrap(i64).As("key"), payload} }
@@ -108,6 +118,11 @@ func joins() []joinFigure {
 				return []expr.Expr{expr.If(below(5, 100).Eq(expr.Lit(int32(0))), row, expr.Lit(int32(7))).As("key")}
 			}, run: joinRows(join.Options{}), writes: 2, pairs: million},
 	}
+	list = append(list,
+		joinFigure{name: "Zipf 1.0 build keys", left: million, right: 10 * million, leftColumns: own, rightColumns: zipf(million),
+			run: joinRows(join.Options{Order: join.LeftOrder}), writes: 2, pairs: 10 * million},
+		joinFigure{name: "Zipf 1.0 probe keys", left: 10 * million, right: million, leftColumns: zipf(million), rightColumns: own,
+			run: joinRows(join.Options{}), writes: 2, pairs: 10 * million})
 	for _, sorted := range []bool{false, true} {
 		right, rate, name := trades(6), 2.0, "as of, 1,000 symbols"
 		if sorted {

@@ -1,12 +1,14 @@
-// Duckdb answers the group-by questions of bench/dbbenchmark with gpuframe and with DuckDB,
+// Duckdb answers the questions of bench/dbbenchmark with gpuframe and with DuckDB,
 // on the same data and in the same run, compares the answers, and prints both times.
 //
 //	go run . -rows 100000000                      # on the first GPU
+//	go run . -rows 100000000 -task join
 //	go run . -device host -rows 1000000 -threads 2 -na 5
 //
 // Both have the table in memory, and each answer becomes a table, as in DuckDB's own entry
 // of db-benchmark; the fastest time counts. Sums of floats of DuckDB depend on its threads:
-// they may differ by 10⁻⁹.
+// they may differ by 10⁻⁹. Answers to joins are compared by their rows up to 10⁵ of them, and
+// always by counts and sums of each column, and of its products with the key of the row.
 //
 // It is a separate module because DuckDB's library has 56 MB.
 package main
@@ -31,13 +33,21 @@ func main() {
 	name := flag.String("device", "", "device of gpuframe; empty for the first GPU, or the host")
 	threads := flag.Int("threads", 0, "threads of DuckDB; 0 for all processors")
 	rounds := flag.Int("rounds", 3, "times that a question runs; the fastest is printed")
+	task := flag.String("task", "groupby", "questions to answer: groupby or join")
 	flag.Parse()
-	if err := run(context.Background(), *name, d, *threads, *rounds); err != nil {
+	answer := map[string]answering{"groupby": groupings, "join": joinings}[*task]
+	if answer == nil {
+		log.Fatalf("the task is %q, expected groupby or join", *task)
+	}
+	if err := run(context.Background(), *name, d, *threads, *rounds, answer); err != nil {
 		log.Fatal(err)
 	}
 }
 
-func run(ctx context.Context, name string, d groupby.Data, threads, rounds int) (err error) {
+// answering makes the tables of a task for both sides and compares the questions.
+type answering func(ctx context.Context, mgr *memory.Manager, p *peer, d groupby.Data, rounds int) error
+
+func run(ctx context.Context, name string, d groupby.Data, threads, rounds int, answer answering) (err error) {
 	dev, err := device.Open(name)
 	if err != nil {
 		return err
@@ -58,6 +68,10 @@ func run(ctx context.Context, name string, d groupby.Data, threads, rounds int) 
 		return err
 	}
 	fmt.Printf("# %s; DuckDB %s; %v\n", dev, version, d)
+	return answer(ctx, mgr, p, d, rounds)
+}
+
+func groupings(ctx context.Context, mgr *memory.Manager, p *peer, d groupby.Data, rounds int) (err error) {
 	record := d.Generate()
 	x, err := buffer.FromRecord(mgr, record)
 	err = errors.Join(err, p.load(ctx, "x", record))
