@@ -11,11 +11,7 @@ func (e *evaluation) castDecimal(n *exprtree.Node) arrow.Array {
 	scale := scaleOf(n.Arguments[0].Type)
 	switch n.Kind() {
 	case exprtree.Decimal:
-		return e.checkedUnary(n, eachChecked(func(v decimal128.Num) (decimal128.Num, bool) {
-			m, negative := magnitudeOf(v)
-			m, ok := rescaled(m, scale, scaleOf(n.Type))
-			return m.signed(negative), ok && m.fits(n.Type)
-		}))
+		return e.checkedUnary(n, rescaling(scale, n.Type))
 	case exprtree.Float32:
 		return e.checkedUnary(n, eachChecked(func(v decimal128.Num) (float32, bool) { return float32(toFloat(v, scale)), true }))
 	case exprtree.Float64:
@@ -36,6 +32,29 @@ func (e *evaluation) castDecimal(n *exprtree.Node) arrow.Array {
 		return e.checkedUnary(n, eachChecked(wholePart[uint32](scale)))
 	}
 	return e.checkedUnary(n, eachChecked(wholePart[uint64](scale)))
+}
+
+// rescaling returns the loop of a cast from a scale to another decimal type.
+func rescaling(scale int, to arrow.DataType) checkedUnaryLoop {
+	factor := decimal{low: 1}
+	if by := scaleOf(to) - scale; by > 0 {
+		factor = decimal{powers[by].low, powers[by].high}
+	}
+	if scaleOf(to) >= scale && factor.isShort() {
+		multiply := decimalMultiplication(to)
+		return checkedUnary(func(to, x []decimal) uint64 {
+			var factors [64]decimal
+			for i := range x {
+				factors[i] = factor
+			}
+			return multiply(to, x, factors[:len(x)])
+		})
+	}
+	return eachChecked(func(v decimal128.Num) (decimal128.Num, bool) {
+		m, negative := magnitudeOf(v)
+		m, ok := rescaled(m, scale, scaleOf(to))
+		return m.signed(negative), ok && m.fits(to)
+	})
 }
 
 // wholePart returns the conversion of a decimal to an integer.

@@ -4,7 +4,6 @@ import (
 	"bytes"
 
 	"github.com/apache/arrow/go/v17/arrow"
-	"github.com/apache/arrow/go/v17/arrow/decimal128"
 
 	"github.com/gpuframe/gpuframe/internal/exprtree"
 )
@@ -13,8 +12,6 @@ func (e *evaluation) compare(n *exprtree.Node) arrow.Array {
 	switch n.Arguments[0].Kind() {
 	case exprtree.String:
 		return e.compareStrings(n)
-	case exprtree.Decimal:
-		return e.compareDecimals(n)
 	case exprtree.Bool:
 		return e.compareBools(n)
 	}
@@ -29,6 +26,8 @@ func (e *evaluation) compare(n *exprtree.Node) arrow.Array {
 // exchanged operands. Floats compare as in IEEE 754: NaN is unequal to every number.
 func numberComparison(op exprtree.Op, kind exprtree.Kind) comparisonLoop {
 	switch {
+	case kind == exprtree.Decimal:
+		return decimalComparison(op)
 	case op != exprtree.Equal && op != exprtree.NotEqual:
 		return order(op, kind)
 	case kind == exprtree.Float32:
@@ -98,24 +97,6 @@ func (e *evaluation) compareBools(n *exprtree.Node) arrow.Array {
 	}[n.Op]
 	return e.bools(func(row int) (uint64, uint64) {
 		return truth(x.word(row), y.word(row)), xValid.word(row) & yValid.word(row)
-	})
-}
-
-func (e *evaluation) compareDecimals(n *exprtree.Node) arrow.Array {
-	x, y := laneOf[decimal128.Num](e, n.Arguments[0]), laneOf[decimal128.Num](e, n.Arguments[1])
-	holds := map[exprtree.Op]func(order int) bool{
-		exprtree.Equal:        func(order int) bool { return order == 0 },
-		exprtree.NotEqual:     func(order int) bool { return order != 0 },
-		exprtree.Less:         func(order int) bool { return order < 0 },
-		exprtree.LessEqual:    func(order int) bool { return order <= 0 },
-		exprtree.Greater:      func(order int) bool { return order > 0 },
-		exprtree.GreaterEqual: func(order int) bool { return order >= 0 },
-	}[n.Op]
-	return buildBools(e, func(i int) (bool, bool) {
-		if !x.ok(i) || !y.ok(i) {
-			return false, false
-		}
-		return holds(x.at(i).Cmp(y.at(i))), true
 	})
 }
 

@@ -8,7 +8,7 @@ import (
 // comparisonLoop compares 8 rows per byte of to, and writes one bit per row.
 type comparisonLoop func(to, x, y []byte)
 
-func comparison[T number](loop func(to []byte, x, y []T)) comparisonLoop {
+func comparison[T any](loop func(to []byte, x, y []T)) comparisonLoop {
 	return func(to, x, y []byte) { loop(to, view[T](x), view[T](y)) }
 }
 
@@ -20,7 +20,7 @@ func (e *evaluation) compared(x, y operand, loop comparisonLoop) arrow.Array {
 		whole := n / 8
 		loop(to[:whole], left[:8*whole*x.width], right[:8*whole*x.width])
 		if n%8 != 0 {
-			var last [2][8]uint64 // aligned for every type
+			var last [2][16]uint64 // aligned for every type
 			lastLeft, lastRight := bytesOf(last[0][:])[:8*x.width], bytesOf(last[1][:])[:8*x.width]
 			copy(lastLeft, left[8*whole*x.width:])
 			copy(lastRight, right[8*whole*x.width:])

@@ -90,22 +90,14 @@ func (m magnitude) fits(t arrow.DataType) bool {
 func scaleOf(t arrow.DataType) int { return int(t.(*arrow.Decimal128Type).Scale) }
 
 func (e *evaluation) decimals(n *exprtree.Node) arrow.Array {
-	x := laneOf[decimal128.Num](e, n.Arguments[0])
 	if len(n.Arguments) == 2 {
-		y := laneOf[decimal128.Num](e, n.Arguments[1])
-		f := map[exprtree.Op]func(x, y decimal128.Num) (decimal128.Num, bool){exprtree.Add: addDecimals, exprtree.Subtract: subtractDecimals, exprtree.Multiply: multiplyDecimals}[n.Op]
-		if f == nil {
+		loop := decimalLoop(n.Op, n.Type)
+		if loop == nil {
 			return nil
 		}
-		return build(e, n.Type, func(i int) (decimal128.Num, bool) {
-			if !x.ok(i) || !y.ok(i) {
-				return decimal128.Num{}, false
-			}
-			result, ok := f(x.at(i), y.at(i))
-			m, _ := magnitudeOf(result)
-			return result, ok && m.fits(n.Type)
-		})
+		return e.checkedBinary(n, loop)
 	}
+	x := laneOf[decimal128.Num](e, n.Arguments[0])
 	switch n.Op {
 	case exprtree.Negate:
 		return build(e, n.Type, func(i int) (decimal128.Num, bool) { return x.at(i).Negate(), x.ok(i) })
@@ -115,25 +107,6 @@ func (e *evaluation) decimals(n *exprtree.Node) arrow.Array {
 		return build(e, n.Type, func(i int) (int64, bool) { return int64(x.at(i).Sign()), x.ok(i) })
 	}
 	return nil
-}
-
-func addDecimals(x, y decimal128.Num) (decimal128.Num, bool) {
-	sum := x.Add(y)
-	overflows := (x.HighBits() < 0) == (y.HighBits() < 0) && (sum.HighBits() < 0) != (x.HighBits() < 0)
-	return sum, !overflows
-}
-
-func subtractDecimals(x, y decimal128.Num) (decimal128.Num, bool) {
-	difference := x.Sub(y)
-	overflows := (x.HighBits() < 0) != (y.HighBits() < 0) && (difference.HighBits() < 0) != (x.HighBits() < 0)
-	return difference, !overflows
-}
-
-func multiplyDecimals(x, y decimal128.Num) (decimal128.Num, bool) {
-	a, aNegative := magnitudeOf(x)
-	b, bNegative := magnitudeOf(y)
-	product, ok := a.times(b)
-	return product.signed(aNegative != bNegative), ok && product.high>>63 == 0
 }
 
 // floatPowers are the powers of ten, each rounded once.

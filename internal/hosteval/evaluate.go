@@ -16,10 +16,15 @@ import (
 // inputs has one array per input of the program, of the same type. The caller releases
 // the results. The context is checked every few thousand rows.
 func Evaluate(ctx context.Context, program *exprtree.Program, inputs []arrow.Array, rows int) ([]arrow.Array, error) {
+	return evaluate(ctx, program, inputs, 0, rows)
+}
+
+// evaluate is Evaluate for rows of which the first one has a number, for messages.
+func evaluate(ctx context.Context, program *exprtree.Program, inputs []arrow.Array, first, rows int) ([]arrow.Array, error) {
 	if len(inputs) != len(program.Inputs) {
 		return nil, fmt.Errorf("host evaluation: %d inputs of %d: %w", len(inputs), len(program.Inputs), arrow.ErrInvalid)
 	}
-	e := &evaluation{ctx: ctx, inputs: inputs, rows: rows, results: make(map[*exprtree.Node]arrow.Array), texts: make(map[*exprtree.Node][][]byte)}
+	e := &evaluation{ctx: ctx, inputs: inputs, first: first, rows: rows, results: make(map[*exprtree.Node]arrow.Array), texts: make(map[*exprtree.Node][][]byte)}
 	defer e.release()
 	uses := make(map[*exprtree.Node]int)
 	for _, n := range program.Nodes {
@@ -55,6 +60,7 @@ func Evaluate(ctx context.Context, program *exprtree.Program, inputs []arrow.Arr
 type evaluation struct {
 	ctx     context.Context
 	inputs  []arrow.Array
+	first   int // the number of the first row
 	rows    int
 	results map[*exprtree.Node]arrow.Array
 	// texts are the results that are strings, nil for null. They may share the memory of

@@ -71,7 +71,7 @@ func between[T int32 | int64](e *evaluation, offsets []T, bytes []byte, valid bi
 		}
 		begin, end := offsets[i], offsets[i+1]
 		if begin < 0 || end < begin || uint64(end) > uint64(len(bytes)) {
-			e.fail(fmt.Errorf("the string in row %d lies from byte %d to byte %d of %d: %w", i, begin, end, len(bytes), column.ErrInvalid))
+			e.fail(fmt.Errorf("the string in row %d lies from byte %d to byte %d of %d: %w", e.first+i, begin, end, len(bytes), column.ErrInvalid))
 			return nil, false
 		}
 		return bytes[begin:end], true

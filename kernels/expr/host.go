@@ -3,8 +3,6 @@ package expr
 import (
 	"context"
 
-	"github.com/apache/arrow/go/v17/arrow"
-
 	"github.com/gpuframe/gpuframe/buffer"
 	"github.com/gpuframe/gpuframe/column"
 	"github.com/gpuframe/gpuframe/internal/exprtree"
@@ -47,19 +45,18 @@ func onHost(ctx context.Context, call *op.Call, table *buffer.Buffer, program *e
 		return nil, err
 	}
 	defer hostarray.Release(arrays)
-	results, err := hosteval.Evaluate(ctx, program, arrays, int(rows))
+	results, err := hosteval.EvaluateParts(ctx, program, arrays, int(rows))
 	if err != nil {
 		return nil, err
 	}
-	defer hostarray.Release(results)
-	chunks := make([][]arrow.Array, len(results))
-	for i := range results {
-		if missing := int(table.Capacity() - rows); missing > 0 {
-			computed := results[i]
-			results[i] = hostarray.Extend(computed, missing)
+	defer hosteval.ReleaseParts(results)
+	if missing := int(table.Capacity() - rows); missing > 0 {
+		for _, parts := range results {
+			last := &parts[len(parts)-1]
+			computed := *last
+			*last = hostarray.Extend(computed, missing)
 			computed.Release()
 		}
-		chunks[i] = results[i : i+1]
 	}
-	return column.FromArrays(ctx, call.Manager, chunks, column.UploadOptions{Stream: call.Stream, Tag: call.Tag})
+	return column.FromArrays(ctx, call.Manager, results, column.UploadOptions{Stream: call.Stream, Tag: call.Tag})
 }

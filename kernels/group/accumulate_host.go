@@ -160,7 +160,7 @@ func (h *hostReader) addBlock(states []uint64, b *block, begin int) {
 		return states[at : at+words : at+words]
 	}
 	switch {
-	case h.merges || h.kind == sumDecimals || h.kind == firstGreatest || h.value < 0 && h.kind == greatest:
+	case h.merges || h.kind == firstGreatest || h.value < 0 && h.kind == greatest:
 		for _, i := range b.taken {
 			h.addRow(state(i), begin+int(i))
 		}
@@ -172,6 +172,11 @@ func (h *hostReader) addBlock(states []uint64, b *block, begin int) {
 		isSigned := h.in.is.isSigned()
 		for _, i := range b.taken {
 			addInteger(state(i), b.x[i], isSigned)
+		}
+	case h.kind == sumDecimals:
+		values := op.Elements[[2]uint64](h.in.Values)[begin:]
+		for _, i := range b.taken {
+			addDecimal((*[3]uint64)(state(i)), &values[i])
 		}
 	case h.kind == multiply:
 		for _, i := range b.taken {
@@ -211,8 +216,6 @@ func (h *hostReader) addRow(state []uint64, row int) {
 	switch {
 	case h.merges:
 		mergeStates(h.kind, state, h.in.state(row))
-	case h.kind == sumDecimals:
-		addWide(state, h.in.wide(row))
 	case h.kind == greatest:
 		state[0] = max(state[0], h.image(row, false))
 	default:

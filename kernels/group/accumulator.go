@@ -148,6 +148,14 @@ func addInteger(state []uint64, x uint64, isSigned bool) {
 	state[1] += high + carry
 }
 
+// addDecimal adds a number of 128 bits to a state of sumDecimals.
+func addDecimal(state *[3]uint64, x *[2]uint64) {
+	var carry uint64
+	state[0], carry = bits.Add64(state[0], x[0], 0)
+	state[1], carry = bits.Add64(state[1], x[1], carry)
+	state[2] += uint64(int64(x[1])>>63) + carry
+}
+
 // addWide adds a number of 192 bits to a state of sumDecimals.
 func addWide(state []uint64, x wide) {
 	total := wide(state).add(x)
