@@ -2,6 +2,7 @@ package group
 
 import (
 	"context"
+	"encoding/binary"
 	"math"
 
 	"github.com/gpuframe/gpuframe/internal/op"
@@ -111,22 +112,50 @@ func (h *hostReader) add(states []uint64, numbers []uint32, rows, groups part) {
 // take finds the rows of a block that belong to the groups and are not skipped.
 func (h *hostReader) take(b *block, begin int, groups part) {
 	n, first, count := 0, uint32(groups.begin), uint32(groups.end-groups.begin)
-	if h.where < 0 && h.in.Valid == nil && h.other.Valid == nil {
-		for i, number := range b.numbers {
-			b.space.taken[n] = uint16(i)
+	for at := 0; at < len(b.numbers); at += 64 {
+		word := h.takenWord(begin + at)
+		for i, number := range b.numbers[at:min(at+64, len(b.numbers))] {
+			b.space.taken[n] = uint16(at + i)
 			if number-first < count {
-				n++
-			}
-		}
-	} else {
-		for i, number := range b.numbers {
-			if number-first < count && h.takes(begin+i) {
-				b.space.taken[n] = uint16(i)
-				n++
+				n += int(word >> i & 1)
 			}
 		}
 	}
 	b.taken = b.space.taken[:n]
+}
+
+// takenWord returns a word with a bit for each of the 64 rows from a row on that are not
+// skipped. Bits behind the last row are undefined.
+func (h *hostReader) takenWord(row int) uint64 {
+	word := ^uint64(0)
+	if h.where >= 0 {
+		word = h.condition.trueWord(row)
+	}
+	if h.in.Valid != nil {
+		word &= wordOf(h.in.Valid, h.in.Bit+row)
+	}
+	if h.other.Valid != nil {
+		word &= wordOf(h.other.Valid, h.other.Bit+row)
+	}
+	return word
+}
+
+// trueWord returns the bits of 64 booleans that are true and not null.
+func (s *hostSource) trueWord(row int) uint64 {
+	word := wordOf(s.Values, s.Bit+row)
+	if s.Valid != nil {
+		word &= wordOf(s.Valid, s.Bit+row)
+	}
+	return word
+}
+
+// wordOf returns 64 bits from a bit on, which are zero behind the end.
+func wordOf(bits []byte, at int) uint64 {
+	rest := bits[at/8:]
+	if len(rest) < 9 {
+		rest = append(make([]byte, 0, 9), rest...)[:9]
+	}
+	return binary.LittleEndian.Uint64(rest)>>(at%8) | uint64(rest[8])<<(64-at%8)
 }
 
 // load loads the values of a block.
@@ -201,14 +230,6 @@ func (h *hostReader) addBlock(states []uint64, b *block, begin int) {
 			addTerm(state(i), h.term, math.Float64frombits(b.x[i]), math.Float64frombits(b.y[i]))
 		}
 	}
-}
-
-// takes reports whether a row is not skipped.
-func (h *hostReader) takes(row int) bool {
-	if h.where >= 0 && !(h.condition.IsTrue(row) && h.condition.isValid(row)) {
-		return false
-	}
-	return h.in.isValid(row) && h.other.isValid(row)
 }
 
 // addRow adds a row of the kinds that are not added by blocks.

@@ -2,6 +2,7 @@ package group
 
 import (
 	"errors"
+	"slices"
 
 	"github.com/apache/arrow/go/v17/arrow"
 
@@ -12,6 +13,7 @@ import (
 	"github.com/gpuframe/gpuframe/kernels"
 	"github.com/gpuframe/gpuframe/kernels/expr"
 	"github.com/gpuframe/gpuframe/kernels/selection"
+	"github.com/gpuframe/gpuframe/memory"
 )
 
 // Dense keys are integers in small ranges, and constants. The combination of the keys of a
@@ -133,6 +135,46 @@ func isConstant(k Key) bool {
 	return is
 }
 
+// oneGroup returns a grouping of all rows, or nil if not all keys are constants, there are
+// no rows, or a GPU has them: there constants are dense keys.
+func (r *run) oneGroup(q Query) (*grouping, error) {
+	if !r.call.OnHost() || slices.ContainsFunc(q.keys, func(k Key) bool { return !isConstant(k) }) {
+		return nil, nil
+	}
+	n, _, err := r.rows.Extent(r.call.Context())
+	if err != nil || n == 0 {
+		return nil, err
+	}
+	g := &grouping{rows: int(n)}
+	names := make([]string, len(q.keys))
+	for i := range names {
+		names[i] = keyName(i)
+	}
+	keyed, err := r.rows.Select(names...)
+	if err != nil {
+		return nil, err
+	}
+	g.keys, err = keyed.Slice(0, 1)
+	if g.keys, err = release.OnError(g.keys, err, keyed.Release()); err != nil {
+		return nil, err
+	}
+	g.owned.add(g.keys)
+	block, numbers, err := r.call.Scratch(4 * uint64(n))
+	if err != nil {
+		return nil, errors.Join(err, g.Release())
+	}
+	g.owned.add(block)
+	if g.numbers, err = memory.Reinterpret[uint32](numbers[0]); err == nil {
+		var host []uint32
+		host, err = g.numbers.Host()
+		clear(host)
+	}
+	if err != nil {
+		return nil, errors.Join(err, g.Release())
+	}
+	return g, nil
+}
+
 // denseGrouping returns a grouping with a group for each place.
 func (r *run) denseGrouping(d *denseKeys) (*grouping, error) {
 	n, counted, err := r.rows.Extent(r.call.Context())
@@ -179,9 +221,10 @@ func (r *run) keysOfPlaces(k *denseKey, places uint64) (*column.Column, error) {
 	})
 }
 
-// countPlaces adds the accumulator that counts the rows of each place.
-func (p *plan) countPlaces() int {
-	return p.accumulate(accumulator{kind: countRows, value: -1, other: -1, where: -1})
+// countPlaces adds the accumulator that counts the rows of each place for which a condition
+// is true, or all of them if it is negative.
+func (p *plan) countPlaces(where int) int {
+	return p.accumulate(accumulator{kind: countRows, value: -1, other: -1, where: where})
 }
 
 const presentName = "rows of the place"

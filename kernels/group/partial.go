@@ -117,7 +117,7 @@ func (r *run) partial() (*buffer.Buffer, error) {
 		columns = append(columns, c)
 	}
 	table, err := buffer.New(arrow.NewSchema(fields, nil), columns, keys.Rows())
-	if table, err = release.OnError(table, err, made.release()); err != nil || r.groups.dense == nil {
+	if table, err = release.OnError(table, err, made.release()); err != nil || r.presence < 0 {
 		return table, err
 	}
 	return r.present(table)
@@ -229,7 +229,7 @@ func merge(ctx context.Context, schema *arrow.Schema, partials []*buffer.Buffer,
 	if err != nil {
 		return nil, err
 	}
-	r := &run{options: options, plan: p.merging(list), ranks: map[int]*column.Column{}}
+	r := &run{options: options, plan: p.merging(list), presence: -1, ranks: map[int]*column.Column{}}
 	r.owned.add(all)
 	if err := r.prepareMerge(ctx, all, list); err != nil {
 		return nil, errors.Join(err, r.close())

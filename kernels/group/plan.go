@@ -142,7 +142,7 @@ func (p *plan) findsRows() bool {
 // expression returns the number of the input with the values of an expression.
 func (p *plan) expression(schema *arrow.Schema, e expr.Expr) (int, error) {
 	for i, known := range p.inputs {
-		if known.ranked < 0 && known.expression == e {
+		if known.ranked < 0 && known.expression.Same(e) {
 			return i, nil
 		}
 	}

@@ -34,8 +34,12 @@ type run struct {
 	states *states
 	// spans are the ranges of keys that were looked at.
 	spans map[*column.Column]span
-	// presence is the accumulator that counts the rows of each place of dense keys.
+	// presence is the accumulator that counts the rows of each group, or negative if no group
+	// is without rows. Places of dense keys may have none, and groups of rows with a mask.
 	presence int
+	// masked is set if input mask has the rows that belong to a group.
+	masked bool
+	mask   int
 
 	// ranks are the inputs that are ranks, by number.
 	ranks map[int]*column.Column
@@ -86,8 +90,12 @@ func (q Query) begin(ctx context.Context, aggregates []Aggregate, options ByOpti
 	if options.Manager == nil {
 		options.Manager = q.table.Manager()
 	}
-	r := &run{options: options, plan: p, ranks: map[int]*column.Column{}}
-	if err := r.prepare(ctx, q); err != nil {
+	r := &run{options: options, plan: p, presence: -1, ranks: map[int]*column.Column{}}
+	q, err = r.restrict(ctx, q, aggregates)
+	if err == nil {
+		err = r.prepare(ctx, q)
+	}
+	if err != nil {
 		return nil, errors.Join(err, r.close())
 	}
 	return r, nil
@@ -126,9 +134,15 @@ func (r *run) prepare(ctx context.Context, q Query) error {
 		return err
 	}
 	if r.groups != nil {
-		r.presence = r.plan.countPlaces()
-	} else if r.groups, err = findGroups(&r.call, r.rows, len(q.keys), r.options, r.spans); err != nil {
+		r.presence = r.plan.countPlaces(-1)
+	} else if r.groups, err = r.oneGroup(q); err == nil && r.groups == nil {
+		r.groups, err = findGroups(&r.call, r.rows, len(q.keys), r.options, r.spans)
+	}
+	if err != nil {
 		return err
+	}
+	if r.masked {
+		r.presence = r.plan.countPlaces(r.mask)
 	}
 	r.owned.add(r.groups)
 	return nil
@@ -361,7 +375,7 @@ func (r *run) result() (*buffer.Buffer, error) {
 	}
 	r.owned.add(r.states)
 	table, err := r.table()
-	if err == nil && r.groups.dense != nil {
+	if err == nil && r.presence >= 0 {
 		table, err = r.present(table)
 	}
 	if err != nil || r.options.Order != ByKey {

@@ -1,0 +1,163 @@
+package group
+
+import (
+	"context"
+	"errors"
+	"math/bits"
+	"slices"
+
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe/buffer"
+	"github.com/gpuframe/gpuframe/column"
+	"github.com/gpuframe/gpuframe/device"
+	"github.com/gpuframe/gpuframe/internal/hostarray"
+	"github.com/gpuframe/gpuframe/internal/layout"
+	"github.com/gpuframe/gpuframe/internal/op"
+	"github.com/gpuframe/gpuframe/kernels"
+	"github.com/gpuframe/gpuframe/kernels/expr"
+	"github.com/gpuframe/gpuframe/kernels/selection"
+)
+
+// maskName is the name of the column of a mask.
+const maskName = "\x00mask"
+
+// restrict applies the condition of a query before keys and values are computed. It removes
+// the other rows, of the columns that the query reads. On the host, if the condition keeps at
+// least half of the rows, they stay: the condition becomes one of each aggregate, and groups
+// without a row that meets it are removed from the result.
+//
+// A query that needs the numbers of the rows, or has keys outside of the table, keeps its
+// condition, and so does one that reads no column.
+func (r *run) restrict(ctx context.Context, q Query, aggregates []Aggregate) (Query, error) {
+	columns := q.columns(aggregates)
+	if q.where.IsZero() || q.numbered || r.plan.findsRows() || slices.ContainsFunc(q.keys, func(k Key) bool { return k.Values != nil }) {
+		return q, nil
+	}
+	options := r.options.Options
+	options.Tag = op.ScratchTag
+	if !r.mayMask(q) {
+		if len(columns) == 0 {
+			return q, nil
+		}
+		kept, err := selection.FilterSelect(ctx, q.table, q.where, columns, options)
+		return r.on(q, kept, err), err
+	}
+	made, err := expr.Evaluate(ctx, q.table, []expr.Expr{q.where}, options)
+	if err != nil {
+		return q, err
+	}
+	mask := made[0]
+	r.owned.add(mask)
+	if layout.Storage(mask.Type()).ID() != arrow.BOOL {
+		return q, nil // refused later
+	}
+	rows, kept, err := r.count(ctx, q.table, mask)
+	if err != nil {
+		return q, err
+	}
+	if 2*kept < rows && len(columns) > 0 {
+		return r.remove(ctx, q, columns, mask, options)
+	}
+	table, err := q.table.AppendColumn(arrow.Field{Name: maskName, Type: mask.Type(), Nullable: true}, mask)
+	if err != nil {
+		return q, err
+	}
+	r.masked = true
+	q = r.on(q, table, nil)
+	is := expr.Col(maskName)
+	if r.plan, err = newPlan(table.Schema(), masked(aggregates, is)); err == nil {
+		r.mask, err = r.plan.expression(table.Schema(), is)
+	}
+	return q, err
+}
+
+// masked returns aggregates with a further condition, and their names.
+func masked(aggregates []Aggregate, condition expr.Expr) []Aggregate {
+	restricted := make([]Aggregate, len(aggregates))
+	for i, a := range aggregates {
+		restricted[i] = a.As(a.Name()).Where(condition)
+	}
+	return restricted
+}
+
+// mayMask reports whether rows that do not meet the condition may stay: on the host, if
+// the order of the groups does not depend on them.
+func (r *run) mayMask(q Query) bool {
+	if q.table.Device().Kind() != device.Host || r.options.Order == FirstAppearance {
+		return false
+	}
+	if r.options.MaxGroups > 0 && slices.ContainsFunc(q.keys, func(k Key) bool { return !isConstant(k) }) {
+		return false
+	}
+	return !slices.ContainsFunc(r.plan.outputs, func(o output) bool { return o.method == bySegment })
+}
+
+// on returns the query without its condition on another table, which the run owns.
+func (r *run) on(q Query, table *buffer.Buffer, err error) Query {
+	if err == nil {
+		r.owned.add(table)
+		q.table, q.where = table, expr.Expr{}
+	}
+	return q
+}
+
+// remove removes the rows that a mask leaves out.
+func (r *run) remove(ctx context.Context, q Query, columns []string, mask *column.Column, options kernels.Options) (Query, error) {
+	read, err := q.table.Select(columns...)
+	if err != nil {
+		return q, err
+	}
+	kept, err := selection.FilterMask(ctx, read, mask, options)
+	q = r.on(q, kept, err)
+	return q, errors.Join(err, read.Release())
+}
+
+// count returns the number of rows, and of those for which a mask in host memory is true.
+func (r *run) count(ctx context.Context, table *buffer.Buffer, mask *column.Column) (rows, kept int64, err error) {
+	if rows, err = table.NumRows(ctx); err != nil {
+		return 0, 0, err
+	}
+	view, err := hostarray.View(mask)
+	if err != nil {
+		return 0, 0, err
+	}
+	defer view.Release()
+	data := view.Data()
+	truth := hostSource{HostView: op.HostView{Values: data.Buffers()[1].Bytes(), Bit: data.Offset()}}
+	if valid := data.Buffers()[0]; valid != nil && valid.Len() > 0 {
+		truth.Valid = valid.Bytes()
+	}
+	for row := int64(0); row < rows; row += 64 {
+		word := truth.trueWord(int(row))
+		if rest := rows - row; rest < 64 {
+			word &= 1<<rest - 1
+		}
+		kept += int64(bits.OnesCount64(word))
+	}
+	return rows, kept, nil
+}
+
+// columns returns the columns that keys and aggregates read.
+func (q Query) columns(aggregates []Aggregate) []string {
+	var list []string
+	add := func(expressions ...expr.Expr) {
+		for _, e := range expressions {
+			for _, name := range e.Columns() {
+				if !slices.Contains(list, name) {
+					list = append(list, name)
+				}
+			}
+		}
+	}
+	for _, k := range q.keys {
+		if k.Values == nil {
+			add(k.expression())
+		}
+	}
+	for _, a := range aggregates {
+		add(a.value, a.where)
+		add(a.others...)
+	}
+	return list
+}
