@@ -42,29 +42,41 @@ func loadHandler(in *ins) {
 	in.count(2, 2)
 	s := in.space()
 	synchronizing := in.order()
-	a := in.address(in.arguments[1], s)
-	a.volatile = synchronizing
-	var rows []int32
+	o := &load{a: in.address(in.arguments[1], s), t: t}
+	o.a.volatile = synchronizing
 	var register typ
 	for _, part := range in.vector(in.arguments[0]) {
 		row, width := in.wideRow(part, t)
-		rows, register = append(rows, row), typ{unsignedClass, width}
+		o.to, register = append(o.to, row), typ{unsignedClass, width}
 	}
-	in.widthOfAccess(t, len(rows))
-	each, keep := t.bytes(), register.mask()
-	whole := each * len(rows)
-	in.out.run = func(w *warp, mask uint32) {
-		base := *a.base.of(w)
-		for m := mask; m != 0; m &= m - 1 {
-			i := bits.TrailingZeros32(m)
-			address := a.of(&base, i)
-			p := w.at(&a, address, i, whole, false)
-			if w.block.shadow != nil {
-				w.watch(&a, address, i, whole, reading, nil)
-			}
-			for n, row := range rows {
-				w.rows[row][i] = extend(t, readWord(unsafe.Add(p, n*each), each)) & keep
-			}
+	in.widthOfAccess(t, len(o.to))
+	o.keep = register.mask()
+	in.out.operation = o
+}
+
+// load reads an element for each of its destinations.
+type load struct {
+	a    addressing
+	t    typ
+	to   []int32
+	keep uint64
+}
+
+//go:norace
+//go:nocheckptr
+func (o *load) execute(w *warp, mask uint32) {
+	base := *o.a.base.of(w)
+	each := o.t.bytes()
+	whole := each * len(o.to)
+	for m := mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		address := o.a.of(&base, i)
+		p := w.at(&o.a, address, i, whole, false)
+		if w.block.shadow != nil {
+			w.watch(&o.a, address, i, whole, reading, false)
+		}
+		for n, row := range o.to {
+			w.rows[row][i] = extend(o.t, readWord(unsafe.Add(p, n*each), each)) & o.keep
 		}
 	}
 }
@@ -83,38 +95,46 @@ func storeHandler(in *ins) {
 		in.fail("constant memory is not written")
 	}
 	synchronizing := in.order()
-	a := in.address(in.arguments[0], s)
-	a.volatile = synchronizing
-	var from []source
+	o := &store{a: in.address(in.arguments[0], s), t: t}
+	o.a.volatile = synchronizing
 	for _, part := range in.vector(in.arguments[1]) {
-		from = append(from, in.wideSource(part, t))
+		o.from = append(o.from, in.wideSource(part, t))
 	}
-	in.widthOfAccess(t, len(from))
-	each := t.bytes()
-	whole := each * len(from)
-	in.out.run = func(w *warp, mask uint32) {
-		base := a.base.of(w)
-		var values [4]*[lanes]uint64
-		for n := range from {
-			values[n] = from[n].of(w)
+	in.widthOfAccess(t, len(o.from))
+	in.out.operation = o
+}
+
+// store writes an element for each of its operands.
+type store struct {
+	a    addressing
+	t    typ
+	from []source
+}
+
+//go:norace
+//go:nocheckptr
+func (o *store) execute(w *warp, mask uint32) {
+	base := o.a.base.of(w)
+	var values [4]*[lanes]uint64
+	for n := range o.from {
+		values[n] = o.from[n].of(w)
+	}
+	each := o.t.bytes()
+	whole := each * len(o.from)
+	for m := mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		address := o.a.of(base, i)
+		p := w.at(&o.a, address, i, whole, true)
+		same := true
+		for n := range o.from {
+			to, x := unsafe.Add(p, n*each), values[n][i]
+			if w.block.shadow != nil && same {
+				same = readWord(to, each) == x&o.t.mask()
+			}
+			writeWord(to, each, x)
 		}
-		for m := mask; m != 0; m &= m - 1 {
-			i := bits.TrailingZeros32(m)
-			address := a.of(base, i)
-			p := w.at(&a, address, i, whole, true)
-			if w.block.shadow != nil {
-				w.watch(&a, address, i, whole, writing, func() bool {
-					for n := range from {
-						if readWord(unsafe.Add(p, n*each), each) != values[n][i]&t.mask() {
-							return false
-						}
-					}
-					return true
-				})
-			}
-			for n := range from {
-				writeWord(unsafe.Add(p, n*each), each, values[n][i])
-			}
+		if w.block.shadow != nil {
+			w.watch(&o.a, address, i, whole, writing, same)
 		}
 	}
 }
@@ -122,9 +142,9 @@ func storeHandler(in *ins) {
 func nothingHandler(in *ins) {
 	fence := in.opcode == "membar" || in.opcode == "fence"
 	in.left = nil
-	in.out.run = func(w *warp, _ uint32) {
+	in.out.operation = step(func(w *warp, _ uint32) {
 		if fence {
 			w.block.epoch++
 		}
-	}
+	})
 }

@@ -41,27 +41,38 @@ func atomHandler(in *ins) {
 	if len(arguments) != want {
 		in.fail("%d operands: wrong number", len(in.arguments))
 	}
-	a := in.address(arguments[0], s)
-	b := in.source(arguments[1], t)
-	c := b
+	o := &atomicUpdate{a: in.address(arguments[0], s), b: in.source(arguments[1], t), f: f, bytes: t.bytes(), to: d}
+	o.c = o.b
 	if want == 3 {
-		c = in.source(arguments[2], t)
+		o.c = in.source(arguments[2], t)
 	}
-	bytes := t.bytes()
-	in.out.run = func(w *warp, mask uint32) {
-		base, x, y := *a.base.of(w), *b.of(w), *c.of(w)
-		for m := mask; m != 0; m &= m - 1 {
-			i := bits.TrailingZeros32(m)
-			address := a.of(&base, i)
-			p := w.at(&a, address, i, bytes, true)
-			if w.block.shadow != nil {
-				w.watch(&a, address, i, bytes, updating, nil)
-			}
-			old := readWord(p, bytes)
-			writeWord(p, bytes, f(old, x[i], y[i]))
-			if d >= 0 {
-				w.rows[d][i] = old
-			}
+	in.out.operation = o
+}
+
+// atomicUpdate replaces a word of memory by a function of it and of two operands.
+type atomicUpdate struct {
+	a     addressing
+	b, c  source
+	f     func(old, b, c uint64) uint64
+	bytes int
+	to    int32 // receives the old value; −1: nothing does
+}
+
+//go:norace
+//go:nocheckptr
+func (o *atomicUpdate) execute(w *warp, mask uint32) {
+	base, x, y := *o.a.base.of(w), *o.b.of(w), *o.c.of(w)
+	for m := mask; m != 0; m &= m - 1 {
+		i := bits.TrailingZeros32(m)
+		address := o.a.of(&base, i)
+		p := w.at(&o.a, address, i, o.bytes, true)
+		if w.block.shadow != nil {
+			w.watch(&o.a, address, i, o.bytes, updating, false)
+		}
+		old := readWord(p, o.bytes)
+		writeWord(p, o.bytes, o.f(old, x[i], y[i]))
+		if o.to >= 0 {
+			w.rows[o.to][i] = old
 		}
 	}
 }

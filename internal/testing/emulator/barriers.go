@@ -6,7 +6,7 @@ func barrierHandler(in *ins) {
 	if in.take("warp") {
 		in.count(1, 1)
 		in.out.aligned = false
-		in.collects(in.arguments[0], func(w *warp, _ uint32) { w.syncs++ })
+		in.collects(in.arguments[0], step(func(w *warp, _ uint32) { w.syncs++ }))
 		return
 	}
 	in.take("cta")

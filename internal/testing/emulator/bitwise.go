@@ -12,18 +12,14 @@ func (in *ins) wantsBits(t typ, widths ...int) {
 func logicHandler(in *ins) {
 	t := in.lastType()
 	if t.class == predicateClass {
-		predicateLogic(in)
+		predicateLogicHandler(in)
 		return
 	}
 	in.wantsBits(t, 16, 32, 64)
 	mask := t.mask()
 	switch in.opcode {
-	case "and":
-		in.put2(t, func(x, y uint64) uint64 { return x & y })
-	case "or":
-		in.put2(t, func(x, y uint64) uint64 { return x | y })
-	case "xor":
-		in.put2(t, func(x, y uint64) uint64 { return x ^ y })
+	case "and", "or", "xor":
+		in.integers(logic[in.opcode], t, t)
 	case "not":
 		in.put1(t, func(x uint64) uint64 { return ^x & mask })
 	case "cnot":
@@ -36,24 +32,44 @@ func logicHandler(in *ins) {
 	}
 }
 
-func predicateLogic(in *ins) {
-	if in.opcode == "not" {
-		in.count(2, 2)
-		d, a := in.predicateDestination(in.arguments[0].name), in.predicate(in.arguments[1])
-		in.out.run = func(w *warp, mask uint32) { w.setBits(d, mask, ^a.of(w)) }
-		return
-	}
-	in.count(3, 3)
-	d, a, b := in.predicateDestination(in.arguments[0].name), in.predicate(in.arguments[1]), in.predicate(in.arguments[2])
-	switch in.opcode {
-	case "and":
-		in.out.run = func(w *warp, mask uint32) { w.setBits(d, mask, a.of(w)&b.of(w)) }
-	case "or":
-		in.out.run = func(w *warp, mask uint32) { w.setBits(d, mask, a.of(w)|b.of(w)) }
-	case "xor":
-		in.out.run = func(w *warp, mask uint32) { w.setBits(d, mask, a.of(w)^b.of(w)) }
-	}
+// predicateLogic is an instruction of predicates.
+type predicateLogic struct {
+	kind arithmeticKind
+	to   int32
+	a, b predicate
+	not  bool // of the result
 }
+
+//go:norace
+func (o *predicateLogic) execute(w *warp, mask uint32) {
+	value := o.a.of(w)
+	switch o.kind {
+	case conjoined:
+		value &= o.b.of(w)
+	case disjoined:
+		value |= o.b.of(w)
+	case differing:
+		value ^= o.b.of(w)
+	}
+	if o.not {
+		value = ^value
+	}
+	w.setBits(o.to, mask, value)
+}
+
+func predicateLogicHandler(in *ins) {
+	o := &predicateLogic{kind: logic[in.opcode], not: in.opcode == "not"}
+	if o.not {
+		in.count(2, 2)
+	} else {
+		in.count(3, 3)
+		o.b = in.predicate(in.arguments[2])
+	}
+	o.to, o.a = in.predicateDestination(in.arguments[0].name), in.predicate(in.arguments[1])
+	in.out.operation = o
+}
+
+var logic = map[string]arithmeticKind{"and": conjoined, "or": disjoined, "xor": differing, "not": moved}
 
 func shiftHandler(in *ins) {
 	t := in.lastType()
@@ -62,18 +78,15 @@ func shiftHandler(in *ins) {
 		in.fail("the instruction does not exist for this type")
 	}
 	in.count(3, 3)
-	d, a, n := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], u32)
-	mask, width := t.mask(), uint64(t.bits)
+	kind := shiftedRight
 	switch {
 	case in.opcode == "shl":
-		in.out.run = lanewise2(d, a, n, func(x, y uint64) uint64 { return x << min(y, width) & mask })
+		kind = shiftedLeft
 	case t.signed():
-		in.out.run = lanewise2(d, a, n, func(x, y uint64) uint64 {
-			return uint64(int64(extend(t, x))>>min(y, width)) & mask
-		})
-	default:
-		in.out.run = lanewise2(d, a, n, func(x, y uint64) uint64 { return x >> min(y, width) })
+		kind = shiftedRightSigned
 	}
+	in.out.operation = &arithmetic{kind: kind, extend: signExtension(t), to: in.destination(in.arguments[0], t),
+		a: in.source(in.arguments[1], t), b: in.source(in.arguments[2], u32), keep: t.mask()}
 }
 
 func funnelHandler(in *ins) {
@@ -86,7 +99,7 @@ func funnelHandler(in *ins) {
 	in.count(4, 4)
 	d := in.destination(in.arguments[0], t)
 	a, b, c := in.source(in.arguments[1], t), in.source(in.arguments[2], t), in.source(in.arguments[3], u32)
-	in.out.run = lanewise3(d, a, b, c, func(low, high, n uint64) uint64 {
+	in.out.operation = lanewise3(d, a, b, c, func(low, high, n uint64) uint64 {
 		if mode == "clamp" {
 			n = min(n, 32)
 		} else {
@@ -114,15 +127,15 @@ func bitsHandler(in *ins) {
 	switch in.opcode {
 	case "popc":
 		in.wantsBits(t, 32, 64)
-		in.out.run = lanewise1(d, a, func(x uint64) uint64 { return uint64(bits.OnesCount64(x)) })
+		in.out.operation = lanewise1(d, a, func(x uint64) uint64 { return uint64(bits.OnesCount64(x)) })
 	case "clz":
 		in.wantsBits(t, 32, 64)
 		above := 64 - t.bits
-		in.out.run = lanewise1(d, a, func(x uint64) uint64 { return uint64(bits.LeadingZeros64(x) - above) })
+		in.out.operation = lanewise1(d, a, func(x uint64) uint64 { return uint64(bits.LeadingZeros64(x) - above) })
 	case "bfind":
 		in.wantsInteger(t, 32, 64)
 		amount := in.take("shiftamt")
-		in.out.run = lanewise1(d, a, func(x uint64) uint64 {
+		in.out.operation = lanewise1(d, a, func(x uint64) uint64 {
 			x = extend(t, x)
 			if t.signed() && int64(x) < 0 {
 				x = ^x
@@ -143,21 +156,21 @@ func fieldHandler(in *ins) {
 		in.count(5, 5)
 		d, a, b := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t)
 		at, length := in.source(in.arguments[3], u32), in.source(in.arguments[4], u32)
-		in.out.run = func(w *warp, mask uint32) {
+		in.out.operation = step(func(w *warp, mask uint32) {
 			to, x, y, p, n := &w.rows[d], a.of(w), b.of(w), at.of(w), length.of(w)
 			eachLane(mask, func(i int) {
 				position, count := p[i]&0xff, n[i]&0xff
 				field := (uint64(1)<<count - 1) << position & t.mask()
 				to[i] = y[i]&^field | x[i]<<position&field
 			})
-		}
+		})
 		return
 	}
 	in.wantsInteger(t, 32, 64)
 	in.count(4, 4)
 	d, a := in.destination(in.arguments[0], t), in.source(in.arguments[1], t)
 	at, length := in.source(in.arguments[2], u32), in.source(in.arguments[3], u32)
-	in.out.run = lanewise3(d, a, at, length, func(x, position, count uint64) uint64 {
+	in.out.operation = lanewise3(d, a, at, length, func(x, position, count uint64) uint64 {
 		position, count = position&0xff, count&0xff
 		field := x >> position
 		if count < uint64(t.bits) {
@@ -209,7 +222,7 @@ func lop3Handler(in *ins) {
 	if lut > 255 {
 		in.fail("the table has eight bits")
 	}
-	in.out.run = lanewise3(in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
+	in.out.operation = lanewise3(in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
 		in.source(in.arguments[3], t), func(x, y, z uint64) uint64 {
 			var result uint64
 			for i := range 8 {

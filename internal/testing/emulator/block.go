@@ -18,6 +18,8 @@ type block struct {
 }
 
 // begin makes the next block resident.
+//
+//go:norace
 func (l *launch) begin(processor int) {
 	n := l.order(l.started)
 	l.started++
@@ -46,6 +48,8 @@ func (l *launch) begin(processor int) {
 
 // fit gives a block the memory that a launch needs. Memory of an earlier launch is used
 // again; the epoch tells entries of its shadow apart.
+//
+//go:norace
 func (b *block) fit(l *launch, warps int) {
 	b.launch = l
 	b.dynamicAt = roundUp(l.program.staticShared, 16)
@@ -75,6 +79,7 @@ func resized[T any](s []T, length int) []T {
 // undefinedByte fills memory and registers with undefined contents.
 const undefinedByte = 0xa5
 
+//go:norace
 func fillUndefined(memory []byte) {
 	for i := range min(len(memory), 256) {
 		memory[i] = undefinedByte
@@ -86,6 +91,7 @@ func fillUndefined(memory []byte) {
 
 const undefinedWord = 0xa5a5a5a5a5a5a5a5
 
+//go:norace
 func (w *warp) start(threads int) {
 	var undefined [lanes]uint64
 	for i := range undefined {

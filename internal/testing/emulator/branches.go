@@ -43,9 +43,9 @@ func returnHandler(in *ins) {
 
 func trapHandler(in *ins) {
 	in.count(0, 0)
-	in.out.run = func(w *warp, mask uint32) {
+	in.out.operation = step(func(w *warp, mask uint32) {
 		eachLane(mask, func(lane int) { w.fault(lane, "trap") })
-	}
+	})
 }
 
 // callHandler inlines the function. Parameters in memory are shared with the caller;
@@ -140,11 +140,11 @@ func (in *ins) move(to argument, toScope *scope, from argument, fromScope *scope
 		p := m.predicate(from)
 		m.scope = toScope
 		d := m.predicateDestination(to.name)
-		in.c.emit(instruction{guard: -1, line: in.line, text: in.text, run: func(w *warp, mask uint32) { w.setBits(d, mask, p.of(w)) }})
+		in.c.emit(instruction{guard: -1, line: in.line, text: in.text, operation: &predicateLogic{kind: moved, to: d, a: p}})
 		return
 	}
 	a := m.source(from, t)
 	m.scope = toScope
 	d := m.destination(to, t)
-	in.c.emit(instruction{guard: -1, line: in.line, text: in.text, run: lanewise1(d, a, func(x uint64) uint64 { return x })})
+	in.c.emit(instruction{guard: -1, line: in.line, text: in.text, operation: newMove(d, a, t)})
 }

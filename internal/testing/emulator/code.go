@@ -5,8 +5,13 @@ const lanes = 32
 
 const everyLane = ^uint32(0)
 
-// step computes one instruction for the lanes of a mask, which is not empty.
+// operation computes one instruction for the lanes of a mask, which is not empty.
+type operation interface{ execute(w *warp, mask uint32) }
+
+// step is the operation of an instruction that is rare.
 type step func(w *warp, mask uint32)
+
+func (s step) execute(w *warp, mask uint32) { s(w, mask) }
 
 type instructionKind uint8
 
@@ -22,13 +27,13 @@ const (
 
 // instruction is one resolved instruction of a program.
 type instruction struct {
-	kind     instructionKind
-	guardNot bool
-	guard    int32 // predicate row; −1 if unconditional
-	target   int32
-	line     int
-	text     string
-	run      step
+	kind      instructionKind
+	guardNot  bool
+	guard     int32 // predicate row; −1 if unconditional
+	target    int32
+	line      int
+	text      string
+	operation operation
 
 	// The member mask of a collective; the number and threads of a barrierWait.
 	members         source

@@ -1,99 +1,137 @@
 package emulator
 
 import (
+	"maps"
 	"math"
 	"math/bits"
+	"slices"
 )
 
-var comparisons = []string{"eq", "ne", "lt", "le", "gt", "ge", "lo", "ls", "hi", "hs",
-	"equ", "neu", "ltu", "leu", "gtu", "geu", "num", "nan"}
+// The outcomes of a comparison, as bits of a set.
+const (
+	isLess = 1 << iota
+	isEqual
+	isGreater
+	isUnordered
+)
 
-// comparison returns the function of a comparison of two values of a type.
-func (in *ins) comparison(name string, t typ, flush bool) func(x, y uint64) bool {
-	if t.float() {
-		return in.floatComparison(name, t, flush)
-	}
-	switch {
-	case t.class == bitsClass && name != "eq" && name != "ne":
-		in.fail(".%s does not apply to .b types", name)
-	case t.signed() && (name == "lo" || name == "ls" || name == "hi" || name == "hs"):
-		in.fail(".%s does not apply to signed types", name)
-	}
-	if compare := integerComparison(name, t); compare != nil {
-		return compare
-	}
-	in.fail(".%s does not apply to integers", name)
-	return nil
+// outcomes are those that make a comparison true.
+var outcomes = map[string]uint8{
+	"eq": isEqual, "ne": isLess | isGreater,
+	"lt": isLess, "le": isLess | isEqual, "gt": isGreater, "ge": isGreater | isEqual,
+	"lo": isLess, "ls": isLess | isEqual, "hi": isGreater, "hs": isGreater | isEqual,
+	"num": isLess | isEqual | isGreater, "nan": isUnordered,
+	"equ": isEqual | isUnordered, "neu": isLess | isGreater | isUnordered,
+	"ltu": isLess | isUnordered, "leu": isLess | isEqual | isUnordered,
+	"gtu": isGreater | isUnordered, "geu": isGreater | isEqual | isUnordered,
 }
 
-func integerComparison(name string, t typ) func(x, y uint64) bool {
-	switch {
-	case t.bits == 16 && t.signed():
-		return comparing[int16](name)
-	case t.bits == 16:
-		return comparing[uint16](name)
-	case t.bits == 32 && t.signed():
-		return comparing[int32](name)
-	case t.bits == 32:
-		return comparing[uint32](name)
-	case t.signed():
-		return comparing[int64](name)
-	}
-	return comparing[uint64](name)
+var comparisons = slices.Sorted(maps.Keys(outcomes))
+
+// comparison compares two operands in the lanes of a warp.
+type comparison struct {
+	a, b source
+	kind comparisonKind
+	// Values of integers are masked and the bit of their sign is flipped. Unsigned
+	// comparisons then have the order of the type.
+	mask, flip uint64
+	// Floats have a type, perhaps flushed to zero, and the outcomes that are true.
+	float  typ
+	flush  bool
+	accept uint8
 }
 
-func comparing[T int16 | uint16 | int32 | uint32 | int64 | uint64](name string) func(x, y uint64) bool {
-	switch name {
-	case "eq":
-		return func(x, y uint64) bool { return T(x) == T(y) }
-	case "ne":
-		return func(x, y uint64) bool { return T(x) != T(y) }
-	case "lt", "lo":
-		return func(x, y uint64) bool { return T(x) < T(y) }
-	case "le", "ls":
-		return func(x, y uint64) bool { return T(x) <= T(y) }
-	case "gt", "hi":
-		return func(x, y uint64) bool { return T(x) > T(y) }
-	case "ge", "hs":
-		return func(x, y uint64) bool { return T(x) >= T(y) }
-	}
-	return nil
-}
+type comparisonKind uint8
 
-func (in *ins) floatComparison(name string, t typ, flush bool) func(x, y uint64) bool {
-	var compare func(x, y float64) bool
-	base, unordered := name, false
-	if len(name) == 3 && name != "num" && name != "nan" {
-		base, unordered = name[:2], name[2] == 'u'
-	}
-	switch base {
-	case "eq":
-		compare = func(x, y float64) bool { return x == y }
-	case "ne":
-		compare = func(x, y float64) bool { return x < y || x > y }
-	case "lt":
-		compare = func(x, y float64) bool { return x < y }
-	case "le":
-		compare = func(x, y float64) bool { return x <= y }
-	case "gt":
-		compare = func(x, y float64) bool { return x > y }
-	case "ge":
-		compare = func(x, y float64) bool { return x >= y }
-	case "num":
-		compare = func(x, y float64) bool { return x == x && y == y }
-	case "nan":
-		compare = func(x, y float64) bool { return x != x || y != y }
+const (
+	comparesFloats comparisonKind = iota
+	comparesEqual
+	comparesLess
+	comparesGreater
+)
+
+// of returns the result. Lanes outside mask may be wrong.
+//
+//go:norace
+func (c *comparison) of(w *warp, mask uint32) uint32 {
+	x, y := c.a.of(w), c.b.of(w)
+	var found uint32
+	switch c.kind {
+	case comparesEqual:
+		for i := range x {
+			found |= truth((x[i]^y[i])&c.mask == 0) << i
+		}
+	case comparesLess:
+		for i := range x {
+			found |= truth(x[i]&c.mask^c.flip < y[i]&c.mask^c.flip) << i
+		}
+	case comparesGreater:
+		for i := range x {
+			found |= truth(x[i]&c.mask^c.flip > y[i]&c.mask^c.flip) << i
+		}
 	default:
-		in.fail(".%s does not apply to floats", name)
+		for ; mask != 0; mask &= mask - 1 {
+			i := bits.TrailingZeros32(mask)
+			a, b := value(c.float, x[i], c.flush), value(c.float, y[i], c.flush)
+			outcome := truth(a < b)*isLess | truth(a == b)*isEqual | truth(a > b)*isGreater
+			if outcome == 0 {
+				outcome = isUnordered
+			}
+			found |= truth(outcome&uint32(c.accept) != 0) << i
+		}
 	}
-	value := func(x uint64) float64 { return math.Float64frombits(x) }
-	if t.bits == 32 {
-		value = func(x uint64) float64 { return float64(single(x, flush)) }
+	return found
+}
+
+// comparison compiles the comparison of two values of a type. The result is the negation
+// of what it returns if not is true.
+func (in *ins) comparison(name string, t typ, flush bool) (c comparison, not bool) {
+	integers := name == "eq" || name == "ne"
+	switch name {
+	case "lo", "ls", "hi", "hs":
+		if t.float() {
+			in.fail(".%s does not apply to floats", name)
+		}
+		if t.signed() {
+			in.fail(".%s does not apply to signed types", name)
+		}
+		fallthrough
+	case "lt", "le", "gt", "ge":
+		if t.class == bitsClass {
+			in.fail(".%s does not apply to .b types", name)
+		}
+		integers = true
 	}
-	return func(x, y uint64) bool {
-		a, b := value(x), value(y)
-		return compare(a, b) || unordered && (a != a || b != b)
+	c.accept = outcomes[name]
+	if t.float() {
+		if c.accept == 0 {
+			in.fail("the comparison is missing")
+		}
+		c.float, c.flush = t, flush
+		return c, false
 	}
+	if !integers {
+		in.fail(".%s does not apply to integers", name)
+	}
+	c.mask = t.mask()
+	if t.signed() {
+		c.flip = 1 << (t.bits - 1)
+	}
+	switch c.accept {
+	case isEqual:
+		c.kind = comparesEqual
+	case isLess | isGreater:
+		c.kind, not = comparesEqual, true
+	case isLess:
+		c.kind = comparesLess
+	case isGreater | isEqual:
+		c.kind, not = comparesLess, true
+	case isGreater:
+		c.kind = comparesGreater
+	case isLess | isEqual:
+		c.kind, not = comparesGreater, true
+	}
+	return c, not
 }
 
 func setHandler(in *ins) {
@@ -112,47 +150,23 @@ func setHandler(in *ins) {
 	name := in.oneOf(comparisons...)
 	combine := in.oneOf("and", "or", "xor")
 	flush := in.flush(t)
-	compare := in.comparison(name, t, flush)
+	o := &setting{combine: logic[combine], third: predicate{row: -1, value: everyLane}, p: -1, q: -1}
+	o.compare, o.not = in.comparison(name, t, flush)
 	n := 3
-	third := predicate{row: -1, value: everyLane}
 	if combine != "" {
 		n = 4
 	}
 	in.count(n, n)
-	a, b := in.source(in.arguments[1], t), in.source(in.arguments[2], t)
+	o.compare.a, o.compare.b = in.source(in.arguments[1], t), in.source(in.arguments[2], t)
 	if combine != "" {
-		third = in.predicate(in.arguments[3])
+		o.third = in.predicate(in.arguments[3])
 	}
-	joined := func(value, other uint32) uint32 {
-		switch combine {
-		case "and":
-			return value & other
-		case "or":
-			return value | other
-		case "xor":
-			return value ^ other
-		}
-		return value
-	}
-	evaluate := func(w *warp, mask uint32) uint32 {
-		x, y := a.of(w), b.of(w)
-		var found uint32
-		for m := mask; m != 0; m &= m - 1 {
-			if i := bits.TrailingZeros32(m); compare(x[i], y[i]) {
-				found |= 1 << i
-			}
-		}
-		return found
-	}
+	in.out.operation = o
 	if in.opcode == "set" {
-		d := in.destination(in.arguments[0], result)
-		yes := uint64(0xffffffff)
+		o.register = in.destination(in.arguments[0], result)
+		o.yes = 0xffffffff
 		if result.float() {
-			yes = uint64(math.Float32bits(1))
-		}
-		in.out.run = func(w *warp, mask uint32) {
-			value := joined(evaluate(w, mask), third.of(w))
-			eachLane(mask, func(i int) { w.rows[d][i] = yes * uint64(value>>i&1) })
+			o.yes = uint64(math.Float32bits(1))
 		}
 		return
 	}
@@ -160,34 +174,82 @@ func setHandler(in *ins) {
 	if to.kind != nameArgument || to.not {
 		in.fail("the destination is not a predicate")
 	}
-	p, q := in.predicateDestination(to.name), int32(-1)
+	o.p = in.predicateDestination(to.name)
 	if to.pair != "" {
-		q = in.predicateDestination(to.pair)
+		o.q = in.predicateDestination(to.pair)
 	}
-	in.out.run = func(w *warp, mask uint32) {
-		value, other := evaluate(w, mask), third.of(w)
-		w.setBits(p, mask, joined(value, other))
-		if q >= 0 {
-			w.setBits(q, mask, joined(^value, other))
+}
+
+// setting is setp or set: a comparison, combined with a predicate.
+type setting struct {
+	compare comparison
+	not     bool
+	combine arithmeticKind // moved: the comparison alone
+	third   predicate
+	p, q    int32 // predicates of the result and of its negation; −1: none
+	// If there is no predicate p, register receives yes or 0.
+	register int32
+	yes      uint64
+}
+
+//go:norace
+func (o *setting) execute(w *warp, mask uint32) {
+	value, other := o.compare.of(w, mask), o.third.of(w)
+	if o.not {
+		value = ^value
+	}
+	joined := o.join(value, other)
+	if o.p < 0 {
+		var result [lanes]uint64
+		for i := range result {
+			result[i] = o.yes * uint64(joined>>i&1)
 		}
+		w.set(o.register, mask, &result, ^uint64(0))
+		return
 	}
+	w.setBits(o.p, mask, joined)
+	if o.q >= 0 {
+		w.setBits(o.q, mask, o.join(^value, other))
+	}
+}
+
+//go:norace
+func (o *setting) join(value, other uint32) uint32 {
+	switch o.combine {
+	case conjoined:
+		return value & other
+	case disjoined:
+		return value | other
+	case differing:
+		return value ^ other
+	}
+	return value
 }
 
 func selectHandler(in *ins) {
 	t := in.lastType()
 	in.requireWidth(t, 16, 32, 64)
 	in.count(4, 4)
-	d, a, b := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t)
-	p := in.predicate(in.arguments[3])
-	in.out.run = func(w *warp, mask uint32) {
-		to, x, y, chosen := &w.rows[d], a.of(w), b.of(w), p.of(w)
-		for ; mask != 0; mask &= mask - 1 {
-			i := bits.TrailingZeros32(mask)
-			if chosen>>i&1 != 0 {
-				to[i] = x[i]
-			} else {
-				to[i] = y[i]
-			}
+	in.out.operation = &selection{in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
+		in.predicate(in.arguments[3])}
+}
+
+// selection takes each lane from one of two operands.
+type selection struct {
+	to     int32
+	a, b   source
+	chosen predicate
+}
+
+//go:norace
+func (o *selection) execute(w *warp, mask uint32) {
+	to, x, y, chosen := &w.rows[o.to], o.a.of(w), o.b.of(w), o.chosen.of(w)
+	for ; mask != 0; mask &= mask - 1 {
+		i := bits.TrailingZeros32(mask)
+		if chosen>>i&1 != 0 {
+			to[i] = x[i]
+		} else {
+			to[i] = y[i]
 		}
 	}
 }
@@ -199,7 +261,7 @@ func slctHandler(in *ins) {
 		in.fail("slct is supported for s32")
 	}
 	in.count(4, 4)
-	in.out.run = lanewise3(in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
+	in.out.operation = lanewise3(in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
 		in.source(in.arguments[3], by), func(x, y, z uint64) uint64 {
 			if int32(z) >= 0 {
 				return x
@@ -224,7 +286,7 @@ func testHandler(in *ins) {
 		in.fail("testp: unknown test")
 	}
 	d, a := in.predicateDestination(in.arguments[0].name), in.source(in.arguments[1], t)
-	in.out.run = func(w *warp, mask uint32) {
+	in.out.operation = step(func(w *warp, mask uint32) {
 		var found uint32
 		x := a.of(w)
 		eachLane(mask, func(i int) {
@@ -247,5 +309,5 @@ func testHandler(in *ins) {
 			found |= truth(is) << i
 		})
 		w.setBits(d, mask, found)
-	}
+	})
 }

@@ -250,7 +250,7 @@ func (c *compiler) instruction(s *scope, st *statement) {
 	if in.skip {
 		return
 	}
-	if in.out.kind == plain && in.out.run == nil {
+	if in.out.kind == plain && in.out.operation == nil {
 		refuse(st.line, "the emulator does not support %s", st.text)
 	}
 	at := c.emit(in.out)

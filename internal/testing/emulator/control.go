@@ -6,6 +6,8 @@ import (
 
 // control executes a control instruction for the lanes of mask. It returns false if no
 // lane of the warp can continue.
+//
+//go:norace
 func (w *warp) control(in *instruction, mask uint32) bool {
 	switch in.kind {
 	case branch:
@@ -20,12 +22,13 @@ func (w *warp) control(in *instruction, mask uint32) bool {
 		rest := w.active &^ mask
 		w.place(rest, w.pc+1)
 		index := in.index.of(w)
-		eachLane(mask, func(lane int) {
+		for m := mask; m != 0; m &= m - 1 {
+			lane := bits.TrailingZeros32(m)
 			if index[lane] >= uint64(len(in.targets)) {
 				w.fault(lane, "index %d of %d targets", index[lane], len(in.targets))
 			}
 			w.pcs[lane] = in.targets[index[lane]]
-		})
+		}
 	case leave:
 		w.place(w.active&^mask, w.pc+1)
 		w.place(mask, w.pc)
@@ -35,7 +38,7 @@ func (w *warp) control(in *instruction, mask uint32) bool {
 	case collective:
 		members := in.members.of(w)
 		if mask == w.active && w.uniform(members, mask) && uint32(members[bits.TrailingZeros32(mask)])&w.live == mask {
-			in.run(w, mask)
+			in.operation.execute(w, mask)
 			w.pc++
 			return true
 		}
@@ -56,12 +59,14 @@ func (w *warp) control(in *instruction, mask uint32) bool {
 	return w.choose(false)
 }
 
+//go:norace
 func (w *warp) place(mask uint32, pc int32) {
 	for ; mask != 0; mask &= mask - 1 {
 		w.pcs[bits.TrailingZeros32(mask)] = pc
 	}
 }
 
+//go:norace
 func (w *warp) uniform(row *[lanes]uint64, mask uint32) bool {
 	first := row[bits.TrailingZeros32(mask)]
 	for m := mask; m != 0; m &= m - 1 {
@@ -74,6 +79,8 @@ func (w *warp) uniform(row *[lanes]uint64, mask uint32) bool {
 
 // releaseCollectives executes a collective instruction once all its member lanes have
 // arrived. Lanes that have ended do not count.
+//
+//go:norace
 func (w *warp) releaseCollectives() {
 	for tried := uint32(0); w.collectives&^tried != 0; {
 		lane := bits.TrailingZeros32(w.collectives &^ tried)
@@ -96,7 +103,7 @@ func (w *warp) releaseCollectives() {
 			continue
 		}
 		w.collectives &^= group
-		in.run(w, group)
+		in.operation.execute(w, group)
 		w.place(group, pc+1)
 	}
 }
@@ -120,6 +127,8 @@ func (b *barrier) reset(warps int) {
 }
 
 // arrive records that lanes have reached a barrier.
+//
+//go:norace
 func (w *warp) arrive(in *instruction, mask uint32) {
 	lane := bits.TrailingZeros32(mask)
 	numbers := in.barrier.of(w)
@@ -158,6 +167,7 @@ func (w *warp) arrive(in *instruction, mask uint32) {
 	w.block.checkBarrier(b)
 }
 
+//go:norace
 func (b *block) checkBarriers() {
 	for i := range b.barriers {
 		if b.barriers[i].arrived > 0 {
@@ -168,6 +178,8 @@ func (b *block) checkBarriers() {
 
 // checkBarrier releases the threads of a barrier once all have arrived. Threads that
 // have ended do not count.
+//
+//go:norace
 func (b *block) checkBarrier(at *barrier) {
 	expected := at.threads
 	if expected == 0 {
@@ -193,11 +205,14 @@ func (b *block) checkBarrier(at *barrier) {
 }
 
 // pass lets lanes continue past a barrier.
+//
+//go:norace
 func (w *warp) pass(at *barrier, mask uint32) {
 	w.barriers &^= mask
 	first := w.pcs[bits.TrailingZeros32(mask)]
 	code := w.block.launch.program.code
-	eachLane(mask, func(lane int) {
+	for m := mask; m != 0; m &= m - 1 {
+		lane := bits.TrailingZeros32(m)
 		in := &code[w.pcs[lane]]
 		if in.aligned && (w.pcs[lane] != first || mask != w.live) {
 			w.current = in
@@ -212,7 +227,7 @@ func (w *warp) pass(at *barrier, mask uint32) {
 			in.result(w, lane, truth(at.or))
 		}
 		w.pcs[lane]++
-	})
+	}
 }
 
 func truth(yes bool) uint32 {

@@ -21,13 +21,24 @@ func cvtHandler(in *ins) {
 	row, width := in.wideRow(in.arguments[0], to)
 	if !saturate && way == "" && from.class == unsignedClass && (to.class == unsignedClass || to.signed() && to.bits > from.bits) {
 		keep := from.mask() & to.mask()
-		in.out.run = lanewise1(row, in.wideSource(in.arguments[1], from), func(x uint64) uint64 { return x & keep })
+		a := in.wideSource(in.arguments[1], from)
+		in.out.operation = &arithmetic{kind: moved, to: row, a: a, b: a, keep: keep}
+		return
+	}
+	if way == "" && !saturate && from.signed() && to.integer() && from.bits <= to.bits {
+		// The result and its extension to a wider register have the same bits.
+		keep := to.mask()
+		if to.signed() {
+			keep = typ{unsignedClass, width}.mask()
+		}
+		a := in.wideSource(in.arguments[1], from)
+		in.out.operation = &arithmetic{kind: moved, extend: signExtension(from), to: row, a: a, b: a, keep: keep}
 		return
 	}
 	f := in.conversion(to, from, way, saturate, flush)
 	// A wider register receives the extended value.
 	register := typ{unsignedClass, width}.mask()
-	in.out.run = lanewise1(row, in.wideSource(in.arguments[1], from), func(x uint64) uint64 { return extend(to, f(x)) & register })
+	in.out.operation = lanewise1(row, in.wideSource(in.arguments[1], from), func(x uint64) uint64 { return extend(to, f(x)) & register })
 }
 
 // conversion returns the function that converts the bits of one type to another.

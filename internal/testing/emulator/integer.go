@@ -37,7 +37,6 @@ func addHandler(in *ins) {
 		return
 	}
 	in.wantsInteger(t, 16, 32, 64)
-	mask := t.mask()
 	switch {
 	case in.take("sat"):
 		if t != (typ{signedClass, 32}) {
@@ -52,9 +51,9 @@ func addHandler(in *ins) {
 			return uint64(uint32(max(min(sum, 1<<31-1), -1<<31)))
 		})
 	case in.opcode == "add":
-		in.put2(t, func(x, y uint64) uint64 { return (x + y) & mask })
+		in.integers(added, t, t)
 	default:
-		in.put2(t, func(x, y uint64) uint64 { return (x - y) & mask })
+		in.integers(subtracted, t, t)
 	}
 }
 
@@ -68,7 +67,7 @@ func carryHandler(in *ins) {
 func carried(in *ins, t typ, subtract, reads, writes bool) {
 	in.count(3, 3)
 	d, a, b := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t)
-	in.out.run = func(w *warp, mask uint32) {
+	in.out.operation = step(func(w *warp, mask uint32) {
 		to, x, y := &w.rows[d], a.of(w), b.of(w)
 		eachLane(mask, func(i int) {
 			carry := uint64(0)
@@ -81,7 +80,7 @@ func carried(in *ins, t typ, subtract, reads, writes bool) {
 				w.carry = w.carry&^(1<<i) | uint32(out)<<i
 			}
 		})
-	}
+	})
 }
 
 func addCarry(t typ, x, y, carry uint64, subtract bool) (result, out uint64) {
@@ -121,17 +120,12 @@ func mulHandler(in *ins) {
 	in.wantsInteger(t, 16, 32, 64)
 	switch in.oneOf("lo", "hi", "wide") {
 	case "lo":
-		mask := t.mask()
-		in.put2(t, func(x, y uint64) uint64 { return x * y & mask })
+		in.integers(multiplied, t, t)
 	case "hi":
 		in.put2(t, func(x, y uint64) uint64 { high, _ := product(t, x, y); return high })
 	case "wide":
 		in.requireWidth(t, 16, 32)
-		in.count(3, 3)
-		wide := typ{t.class, 2 * t.bits}
-		mask := wide.mask()
-		in.out.run = lanewise2(in.destination(in.arguments[0], wide), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
-			func(x, y uint64) uint64 { return extend(t, x) * extend(t, y) & mask })
+		in.integers(multiplied, typ{t.class, 2 * t.bits}, t)
 	default:
 		in.fail("expected .lo, .hi or .wide")
 	}
@@ -150,11 +144,7 @@ func madHandler(in *ins) {
 	switch half := in.oneOf("lo", "hi", "wide"); {
 	case half == "wide":
 		in.requireWidth(t, 16, 32)
-		in.count(4, 4)
-		wide := typ{t.class, 2 * t.bits}
-		mask := wide.mask()
-		in.out.run = lanewise3(in.destination(in.arguments[0], wide), in.source(in.arguments[1], t), in.source(in.arguments[2], t),
-			in.source(in.arguments[3], wide), func(x, y, z uint64) uint64 { return (extend(t, x)*extend(t, y) + z) & mask })
+		in.multiplyAdd(typ{t.class, 2 * t.bits}, t)
 	case half == "":
 		in.fail("expected .lo, .hi or .wide")
 	case in.take("cc"):
@@ -167,14 +157,13 @@ func madHandler(in *ins) {
 			high, _ := product(t, x, y)
 			return uint64(uint32(max(min(int64(int32(high))+int64(int32(z)), 1<<31-1), -1<<31)))
 		})
+	case half == "lo":
+		in.multiplyAdd(t, t)
 	default:
-		mask, high := t.mask(), half == "hi"
+		mask := t.mask()
 		in.put3(t, func(x, y, z uint64) uint64 {
-			h, l := product(t, x, y)
-			if high {
-				l = h
-			}
-			return (l + z) & mask
+			high, _ := product(t, x, y)
+			return (high + z) & mask
 		})
 	}
 }
@@ -193,7 +182,7 @@ func madCarried(in *ins, t typ, high, reads, writes bool) {
 	in.requireWidth(t, 32, 64)
 	in.count(4, 4)
 	d, a, b, c := in.destination(in.arguments[0], t), in.source(in.arguments[1], t), in.source(in.arguments[2], t), in.source(in.arguments[3], t)
-	in.out.run = func(w *warp, mask uint32) {
+	in.out.operation = step(func(w *warp, mask uint32) {
 		to, x, y, z := &w.rows[d], a.of(w), b.of(w), c.of(w)
 		eachLane(mask, func(i int) {
 			carry := uint64(0)
@@ -210,7 +199,7 @@ func madCarried(in *ins, t typ, high, reads, writes bool) {
 				w.carry = w.carry&^(1<<i) | uint32(out)<<i
 			}
 		})
-	}
+	})
 }
 
 func divHandler(in *ins) {

@@ -1,9 +1,6 @@
 package emulator
 
-import (
-	"encoding/binary"
-	"unsafe"
-)
+import "unsafe"
 
 type space uint8
 
@@ -84,6 +81,9 @@ func (a *addressing) of(row *[lanes]uint64, lane int) uint64 {
 }
 
 // at returns the bytes that a lane accesses.
+//
+//go:norace
+//go:nocheckptr
 func (w *warp) at(a *addressing, address uint64, lane, bytes int, writes bool) unsafe.Pointer {
 	if address&uint64(bytes-1) != 0 {
 		w.fault(lane, "address %#x is not aligned to the %d bytes of the access", address, bytes)
@@ -116,6 +116,8 @@ func (w *warp) at(a *addressing, address uint64, lane, bytes int, writes bool) u
 	return w.global(address, lane, bytes, writes)
 }
 
+//go:norace
+//go:nocheckptr
 func (w *warp) inside(memory []byte, address uint64, lane, bytes int, what string) unsafe.Pointer {
 	if address > uint64(len(memory)) || uint64(bytes) > uint64(len(memory))-address {
 		w.fault(lane, "%d bytes at %#x of the %d bytes of %s", bytes, address, len(memory), what)
@@ -123,6 +125,8 @@ func (w *warp) inside(memory []byte, address uint64, lane, bytes int, what strin
 	return unsafe.Pointer(&memory[address])
 }
 
+//go:norace
+//go:nocheckptr
 func (w *warp) global(address uint64, lane, bytes int, writes bool) unsafe.Pointer {
 	cached := &w.block.launch.cache[w.pcOfCurrent()]
 	if address < cached.base || address+uint64(bytes) > cached.end {
@@ -165,29 +169,28 @@ func (w *warp) outside(address uint64, lane, bytes int) {
 	w.fault(lane, "%d bytes at %#x, which is not device memory", bytes, address)
 }
 
+// readWord and writeWord access aligned words.
 func readWord(p unsafe.Pointer, bytes int) uint64 {
-	b := unsafe.Slice((*byte)(p), bytes)
 	switch bytes {
 	case 1:
-		return uint64(b[0])
+		return uint64(*(*uint8)(p))
 	case 2:
-		return uint64(binary.LittleEndian.Uint16(b))
+		return uint64(*(*uint16)(p))
 	case 4:
-		return uint64(binary.LittleEndian.Uint32(b))
+		return uint64(*(*uint32)(p))
 	}
-	return binary.LittleEndian.Uint64(b)
+	return *(*uint64)(p)
 }
 
 func writeWord(p unsafe.Pointer, bytes int, x uint64) {
-	b := unsafe.Slice((*byte)(p), bytes)
 	switch bytes {
 	case 1:
-		b[0] = byte(x)
+		*(*uint8)(p) = uint8(x)
 	case 2:
-		binary.LittleEndian.PutUint16(b, uint16(x))
+		*(*uint16)(p) = uint16(x)
 	case 4:
-		binary.LittleEndian.PutUint32(b, uint32(x))
+		*(*uint32)(p) = uint32(x)
 	default:
-		binary.LittleEndian.PutUint64(b, x)
+		*(*uint64)(p) = x
 	}
 }

@@ -17,7 +17,7 @@ func movHandler(in *ins) {
 	switch {
 	case t.class == predicateClass:
 		d, p := in.predicateDestination(to.name), in.predicate(from)
-		in.out.run = func(w *warp, mask uint32) { w.setBits(d, mask, p.of(w)) }
+		in.out.operation = &predicateLogic{kind: moved, to: d, a: p}
 	case to.kind == vectorArgument:
 		unpack(in, t, to.parts, from)
 	case from.kind == vectorArgument:
@@ -28,22 +28,14 @@ func movHandler(in *ins) {
 				in.fail("%s has %d bits", from.name, width)
 			}
 			d := in.destination(to, t)
-			in.out.run = func(w *warp, mask uint32) {
+			in.out.operation = step(func(w *warp, mask uint32) {
 				now := value(w)
 				eachLane(mask, func(i int) { w.rows[d][i] = now })
-			}
+			})
 			return
 		}
 		in.requireWidth(t, 16, 32, 64)
-		d, a := in.destination(to, t), in.source(from, t)
-		in.out.run = func(w *warp, mask uint32) {
-			if mask == everyLane {
-				w.rows[d] = *a.of(w)
-				return
-			}
-			x := a.of(w)
-			eachLane(mask, func(i int) { w.rows[d][i] = x[i] })
-		}
+		in.out.operation = newMove(in.destination(to, t), in.source(from, t), t)
 	}
 }
 
@@ -61,12 +53,7 @@ func unpack(in *ins, t typ, parts []argument, from argument) {
 	for _, p := range parts {
 		rows = append(rows, in.destination(p, each))
 	}
-	in.out.run = func(w *warp, mask uint32) {
-		x := *a.of(w)
-		for n, row := range rows {
-			eachLane(mask, func(i int) { w.rows[row][i] = x[i] >> (n * each.bits) & each.mask() })
-		}
-	}
+	in.out.operation = &unpacking{rows, a, each}
 }
 
 func pack(in *ins, t typ, to argument, parts []argument) {
@@ -76,14 +63,44 @@ func pack(in *ins, t typ, to argument, parts []argument) {
 	for _, p := range parts {
 		from = append(from, in.source(p, each))
 	}
-	in.out.run = func(w *warp, mask uint32) {
-		var x [lanes]uint64
-		for n, s := range from {
-			row := s.of(w)
-			eachLane(mask, func(i int) { x[i] |= row[i] & each.mask() << (n * each.bits) })
+	in.out.operation = &packing{d, from, each}
+}
+
+// unpacking writes the parts of a register to several.
+type unpacking struct {
+	to   []int32
+	a    source
+	each typ
+}
+
+//go:norace
+func (o *unpacking) execute(w *warp, mask uint32) {
+	x := *o.a.of(w)
+	for _, row := range o.to {
+		w.set(row, mask, &x, o.each.mask())
+		for i := range x {
+			x[i] >>= o.each.bits
 		}
-		eachLane(mask, func(i int) { w.rows[d][i] = x[i] })
 	}
+}
+
+// packing is the inverse of unpacking.
+type packing struct {
+	to   int32
+	from []source
+	each typ
+}
+
+//go:norace
+func (o *packing) execute(w *warp, mask uint32) {
+	var x [lanes]uint64
+	for n, s := range o.from {
+		row := s.of(w)
+		for i := range x {
+			x[i] |= row[i] & o.each.mask() << (n * o.each.bits)
+		}
+	}
+	w.set(o.to, mask, &x, ^uint64(0))
 }
 
 // cvtaHandler converts between the generic and other address spaces. A generic address
@@ -106,7 +123,7 @@ func cvtaHandler(in *ins) {
 	if to {
 		window = -window
 	}
-	in.out.run = lanewise1(d, a, func(x uint64) uint64 { return x + window })
+	in.out.operation = lanewise1(d, a, func(x uint64) uint64 { return x + window })
 }
 
 func isspaceHandler(in *ins) {
@@ -121,10 +138,10 @@ func isspaceHandler(in *ins) {
 	}
 	in.count(2, 2)
 	d, a := in.predicateDestination(in.arguments[0].name), in.source(in.arguments[1], b64)
-	in.out.run = func(w *warp, mask uint32) {
+	in.out.operation = step(func(w *warp, mask uint32) {
 		x := a.of(w)
 		var found uint32
 		eachLane(mask, func(i int) { found |= truth(x[i]>>windowShift == window) << i })
 		w.setBits(d, mask, found)
-	}
+	})
 }

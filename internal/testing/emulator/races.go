@@ -30,8 +30,10 @@ const (
 // nothing between orders the accesses. A barrier or fence orders threads of different
 // warps; bar.warp.sync also orders threads of one warp. Volatile accesses are exempt,
 // because threads wait for each other with them, and so are two writes of the same
-// value.
-func (w *warp) watch(a *addressing, address uint64, lane, bytes int, kind access, same func() bool) {
+// value: same is true if the memory had the value before a write.
+//
+//go:norace
+func (w *warp) watch(a *addressing, address uint64, lane, bytes int, kind access, same bool) {
 	switch {
 	case a.volatile && kind != updating:
 		return
@@ -50,7 +52,7 @@ func (w *warp) watch(a *addressing, address uint64, lane, bytes int, kind access
 		if word.epoch != w.block.epoch {
 			*word = sharedWord{epoch: w.block.epoch}
 		}
-		if word.writer.conflicts(me) && (kind != updating || !word.atomic) && (kind != writing || !same()) {
+		if word.writer.conflicts(me) && (kind != updating || !word.atomic) && (kind != writing || !same) {
 			w.fault(lane, "race: shared memory at %#x was written by thread %d, and no barrier or fence orders the two accesses", at*4, word.writer.thread-1)
 		}
 		if kind == reading {

@@ -91,6 +91,8 @@ func (l *launch) run() (err error) {
 }
 
 // runWarp runs some instructions of one random warp of a block.
+//
+//go:norace
 func (l *launch) runWarp() {
 	at := l.random.IntN(len(l.blocks))
 	b := l.blocks[at]
@@ -139,6 +141,8 @@ func (l *launch) deadlock(b *block) {
 }
 
 // ready reports whether a lane can continue.
+//
+//go:norace
 func (w *warp) ready() bool {
 	if w.active != 0 {
 		return true
@@ -150,6 +154,8 @@ func (w *warp) ready() bool {
 }
 
 // park saves the position of the active lanes, so that others can be chosen.
+//
+//go:norace
 func (w *warp) park() {
 	for m := w.active; m != 0; m &= m - 1 {
 		w.pcs[bits.TrailingZeros32(m)] = w.pc
@@ -159,6 +165,8 @@ func (w *warp) park() {
 
 // choose activates the lanes at the lowest position or, if any is true, those at the
 // position of a random lane. It returns false if no lane can continue.
+//
+//go:norace
 func (w *warp) choose(any bool) bool {
 	ready := w.live &^ (w.collectives | w.barriers)
 	if ready == 0 {
@@ -191,6 +199,8 @@ func (w *warp) choose(any bool) bool {
 }
 
 // run executes up to n instructions.
+//
+//go:norace
 func (w *warp) run(n int) {
 	l := w.block.launch
 	code := l.program.code
@@ -215,7 +225,7 @@ func (w *warp) run(n int) {
 		}
 		if in.kind == plain {
 			if mask != 0 {
-				in.run(w, mask)
+				in.operation.execute(w, mask)
 			}
 			w.pc++
 		} else if mask == 0 {
