@@ -52,7 +52,9 @@ func (p Problem) String() string {
 // problem makes a problem of a step.
 func (s *step) problem(err error) Problem {
 	p := Problem{Verb: s.verb, Err: err}
-	if s.at != 0 {
+	if s.place != nil {
+		p.File, p.Line = s.place.File, s.place.Line
+	} else if s.at != 0 {
 		frame, _ := runtime.CallersFrames([]uintptr{s.at}).Next()
 		p.File, p.Line = frame.File, frame.Line
 	}

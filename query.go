@@ -19,8 +19,10 @@ type Query struct{ step *step }
 type step struct {
 	engine *Engine
 	// verb is the name of the method. at is the place of its call.
-	verb   string
-	at     uintptr
+	verb string
+	at   uintptr
+	// place, if there is one, is named instead of at.
+	place  *Place
 	inputs []*step
 	// bind makes the plan's nodes on those of the inputs. It reports problems to the
 	// binder, and returns nil if later verbs cannot be checked.

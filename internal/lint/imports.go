@@ -45,6 +45,7 @@ var Levels = []Level{
 	{"sources", []string{"internal/sink", "internal/source"}},
 	{"queries", []string{"internal/plan", "internal/exec"}},
 	{"frame", []string{"."}},
+	{"frame adapters", []string{"internal/querydata"}},
 	{"programs", []string{"bench", "cmd", "examples", "python", "internal/testing"}},
 }
 

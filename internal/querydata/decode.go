@@ -1,0 +1,146 @@
+package querydata
+
+import (
+	"bytes"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"maps"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/names"
+)
+
+// Version is the version of the format.
+const Version = 1
+
+// Options configure [Decode].
+type Options struct {
+	// Given are the queries that steps with the verb "given" name by their numbers.
+	Given []gpuframe.Query
+	// Paths, if it is set, is called with the paths of each step that reads files. An
+	// error makes the document malformed. A server needs it: without it a document may
+	// read every file that the process may read.
+	Paths func(paths []string) error
+}
+
+// Decode returns the query of a document. Nothing is read; the query is checked when it
+// runs.
+//
+// # Errors
+//
+// The error is an [*Error], which wraps [ErrDocument].
+func Decode(engine *gpuframe.Engine, document []byte, options Options) (gpuframe.Query, error) {
+	d := decoder{engine: engine, options: options}
+	q := d.document(document)
+	if d.err != nil {
+		return gpuframe.Query{}, d.err
+	}
+	return q, nil
+}
+
+// decoder makes the query of a document.
+type decoder struct {
+	reading
+	engine  *gpuframe.Engine
+	options Options
+	queries []gpuframe.Query
+}
+
+func (d *decoder) document(text []byte) (last gpuframe.Query) {
+	data, err := parsed(text)
+	if err != nil {
+		d.fail("", "%v", err)
+		return last
+	}
+	o := value{&d.reading, "", data}.object()
+	if version := o.member("version"); version.integer() != Version {
+		version.expected(fmt.Sprintf("version %d of the format", Version))
+	}
+	steps := o.member("steps")
+	for _, s := range steps.list() {
+		if d.err != nil {
+			return last
+		}
+		last = d.step(s.object())
+		d.queries = append(d.queries, last)
+	}
+	if len(d.queries) == 0 {
+		steps.expected("a list of one or more steps")
+	}
+	o.end()
+	return last
+}
+
+// parsed returns the data of a text in JSON, with numbers as they are written.
+func parsed(text []byte) (data any, err error) {
+	if !utf8.Valid(text) {
+		return nil, errors.New("the document is no UTF-8")
+	}
+	from := json.NewDecoder(bytes.NewReader(text))
+	from.UseNumber()
+	if err := from.Decode(&data); err != nil {
+		return nil, fmt.Errorf("the document is no JSON: %w", err)
+	}
+	if _, err := from.Token(); err != io.EOF {
+		return nil, fmt.Errorf("there is more after the document, at byte %d", from.InputOffset())
+	}
+	return data, nil
+}
+
+// step returns the query of a step.
+func (d *decoder) step(o *object) gpuframe.Query {
+	name := o.member("verb")
+	v, ok := verbs[name.text()]
+	if d.err != nil {
+		return gpuframe.Query{}
+	}
+	if !ok {
+		d.fail(name.place, "%s", names.Unknown("verb", fmt.Sprint(name.data), slices.Sorted(maps.Keys(verbs))))
+		return gpuframe.Query{}
+	}
+	inputs := d.inputs(o.member("inputs"))
+	if len(inputs) < v.least || len(inputs) > v.most {
+		d.fail(o.place, "%q has %d inputs, expected %s", name.data, len(inputs), function{least: v.least, most: v.most}.expected())
+	}
+	place, placed := d.placeOf(o.member("place"))
+	if d.err != nil {
+		return gpuframe.Query{}
+	}
+	made := v.make(d, o, inputs)
+	o.end()
+	if placed {
+		made = made.At(place)
+	}
+	return made
+}
+
+// inputs returns the queries of earlier steps.
+func (d *decoder) inputs(v value) (list []gpuframe.Query) {
+	for _, each := range v.list() {
+		n := each.integer()
+		if n < 0 || n >= int64(len(d.queries)) {
+			each.expected("the number of an earlier step")
+			continue
+		}
+		list = append(list, d.queries[n])
+	}
+	return list
+}
+
+// placeOf returns the place of a step in the program that made the document.
+func (d *decoder) placeOf(v value) (place gpuframe.Place, ok bool) {
+	if v.missing() {
+		return place, false
+	}
+	o := v.object()
+	place.Verb, place.File = o.member("verb").textOr(""), o.member("file").textOr("")
+	if line := o.member("line"); !line.missing() {
+		place.Line = line.count()
+	}
+	o.end()
+	return place, true
+}

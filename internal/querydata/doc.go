@@ -1,0 +1,95 @@
+// Package querydata decodes queries that are data: documents in JSON, which other languages
+// and other processes make. [Decode] returns the [gpuframe.Query] of a document, or an
+// [*Error] that names the place in it.
+//
+//	{"version": 1, "steps": [
+//	  {"verb": "parquet", "paths": ["sales/*.parquet"]},
+//	  {"verb": "filter", "inputs": [0], "conditions": [
+//	    {"function": "gt", "arguments": [{"function": "column", "name": "price"}, {"function": "literal", "value": 50}]}]},
+//	  {"verb": "group", "inputs": [1],
+//	   "keys": [{"function": "column", "name": "city"}],
+//	   "aggregates": [{"function": "as", "name": "n", "arguments": [{"function": "count_rows"}]}]}]}
+//
+// A document has the version of the format, which is 1, and steps. The last step is the
+// query. A step has a verb, the numbers of its inputs, which are earlier steps, and the
+// members of its verb. A step that is the input of several others runs once. Members that a
+// verb or a function does not have are errors.
+//
+// # Sources
+//
+//	given       number: a query that the caller of Decode has, such as one on a table
+//	parquet     paths
+//	csv         paths, delimiter, header, nulls, types (by column), infer_rows
+//	json_lines  paths, schema (objects with name, type, nullable)
+//	ipc         paths
+//
+// # Verbs
+//
+// They are the methods of [gpuframe.Query].
+//
+//	filter      conditions
+//	select      expressions
+//	with        expressions
+//	drop        columns
+//	rename      columns (pairs of the old and the new name)
+//	group       keys, aggregates, drop_nulls
+//	pivot       keys, on, values (literals), aggregate, drop_nulls
+//	unpivot     columns, keep
+//	join        two inputs; kind, keys, on (objects with left and right), where, nulls_equal, suffix
+//	as_of       two inputs; on (left and right), by (objects with left and right), direction, not_equal,
+//	            tolerance (a literal), matched_only, sorted, suffix
+//	sort        keys (objects with value, descending, nulls_first)
+//	top         n, keys
+//	head, tail  n
+//	slice       offset, length
+//	distinct    columns
+//	union       one or more inputs
+//	drop_nulls  columns
+//	fill_null   value (a literal), columns
+//
+// Each step may have a place, an object with verb, file and line, that problems of the query
+// name.
+//
+// # Expressions
+//
+// An expression has a function, arguments that are expressions, and the members of its
+// function. Most functions are methods of [gpuframe.Expr] in lower case with underscores.
+//
+//	column      name
+//	literal     value, type
+//	as          name
+//	cast        type
+//	like        pattern, escape
+//	substring   start, length
+//	repeat      times
+//	replace     old, with
+//	pad_start   length, with; and pad_end
+//	split_part  separator, number
+//	truncate    unit
+//	quantile    q
+//	join_strings separator
+//	largest     n; and smallest
+//	over        by (expressions)
+//	where       the second argument is the condition
+//	count_rows  without arguments
+//
+// # Literals
+//
+// A literal without a type is null, a bool, a string, or a number, which adapts to the type
+// of the other operand. The types integer, float, timestamp and duration adapt too.
+// Other types are those of [Type]. Values are
+//
+//	bool                     true or false
+//	integers                 a number, or a string of digits
+//	floats                   a number, or "NaN", "Infinity", "-Infinity"
+//	decimals                 a string such as "12.50", or a whole number
+//	utf8                     a string
+//	binary                   a string in base64
+//	timestamp                "2026-06-01T12:00:00.5Z"; without a zone it is UTC
+//	date32, date64           "2026-06-01"
+//	time32, time64           "12:00:00.5"
+//	every type of time       a number of units
+//	duration                 a number of nanoseconds
+//
+// and null.
+package querydata

@@ -1,0 +1,88 @@
+package querydata
+
+import (
+	"github.com/apache/arrow/go/v17/arrow"
+
+	"github.com/gpuframe/gpuframe"
+)
+
+// paths returns the paths of files that the document may read.
+func (d *decoder) paths(o *object) []string {
+	v := o.member("paths")
+	list := v.texts()
+	if len(list) == 0 {
+		v.expected("a list of one or more paths")
+	}
+	if d.options.Paths != nil && d.err == nil {
+		if err := d.options.Paths(list); err != nil {
+			d.fail(v.place, "%v", err)
+		}
+	}
+	return list
+}
+
+func (d *decoder) given(o *object, _ []gpuframe.Query) gpuframe.Query {
+	v := o.member("number")
+	n := v.integer()
+	if n < 0 || n >= int64(len(d.options.Given)) {
+		v.expected("the number of a query that is given")
+		return gpuframe.Query{}
+	}
+	return d.options.Given[n]
+}
+
+func (d *decoder) parquet(o *object, _ []gpuframe.Query) gpuframe.Query {
+	return source(d, d.paths(o), d.engine.Parquet)
+}
+
+func (d *decoder) ipc(o *object, _ []gpuframe.Query) gpuframe.Query {
+	return source(d, d.paths(o), d.engine.IPC)
+}
+
+// source makes the query of a source, unless there was an error.
+func source(d *decoder, paths []string, scan func(...string) gpuframe.Query) gpuframe.Query {
+	if d.err != nil {
+		return gpuframe.Query{}
+	}
+	return scan(paths...)
+}
+
+func (d *decoder) csv(o *object, _ []gpuframe.Query) gpuframe.Query {
+	options := gpuframe.CSVOptions{Nulls: o.member("nulls").texts()}
+	if delimiter := o.member("delimiter"); !delimiter.missing() {
+		options.Delimiter = delimiter.character()
+	}
+	if header := o.member("header"); !header.missing() {
+		options.NoHeader = !header.flag()
+	}
+	if rows := o.member("infer_rows"); !rows.missing() {
+		options.InferRows = rows.count()
+	}
+	if types := o.member("types"); !types.missing() {
+		of := types.object()
+		options.Types = map[string]arrow.DataType{}
+		for name := range of.members {
+			options.Types[name] = of.member(name).dataType()
+		}
+	}
+	return source(d, d.paths(o), func(paths ...string) gpuframe.Query { return d.engine.CSVWith(options, paths...) })
+}
+
+func (d *decoder) jsonLines(o *object, _ []gpuframe.Query) gpuframe.Query {
+	schema := o.member("schema")
+	if schema.missing() {
+		return source(d, d.paths(o), d.engine.JSONLines)
+	}
+	var fields []arrow.Field
+	for _, v := range schema.list() {
+		f := v.object()
+		field := arrow.Field{Name: f.member("name").text(), Type: f.member("type").dataType(), Nullable: true}
+		if nullable := f.member("nullable"); !nullable.missing() {
+			field.Nullable = nullable.flag()
+		}
+		f.end()
+		fields = append(fields, field)
+	}
+	columns := arrow.NewSchema(fields, nil)
+	return source(d, d.paths(o), func(paths ...string) gpuframe.Query { return d.engine.JSONLinesWith(columns, paths...) })
+}

@@ -1,0 +1,217 @@
+package querydata
+
+import (
+	"fmt"
+	"slices"
+
+	"github.com/gpuframe/gpuframe"
+	"github.com/gpuframe/gpuframe/internal/names"
+)
+
+// verb makes queries of a number of inputs, from least to most.
+type verb struct {
+	least, most int
+	make        func(d *decoder, o *object, inputs []gpuframe.Query) gpuframe.Query
+}
+
+// one makes a verb of one input.
+func one(f func(o *object, q gpuframe.Query) gpuframe.Query) verb {
+	return verb{1, 1, func(_ *decoder, o *object, inputs []gpuframe.Query) gpuframe.Query { return f(o, inputs[0]) }}
+}
+
+// listed makes a verb with one member, a list of expressions.
+func listed(member string, f func(q gpuframe.Query, list ...gpuframe.Expression) gpuframe.Query) verb {
+	return one(func(o *object, q gpuframe.Query) gpuframe.Query {
+		return f(q, expressions(o.member(member).expressionList())...)
+	})
+}
+
+// columns makes a verb with one member, a list of columns.
+func columns(f func(q gpuframe.Query, columns ...string) gpuframe.Query) verb {
+	return one(func(o *object, q gpuframe.Query) gpuframe.Query { return f(q, o.member("columns").texts()...) })
+}
+
+// counted makes a verb with one member, a number of rows.
+func counted(f func(q gpuframe.Query, n int64) gpuframe.Query) verb {
+	return one(func(o *object, q gpuframe.Query) gpuframe.Query { return f(q, o.member("n").integer()) })
+}
+
+var verbs = map[string]verb{
+	"given": {0, 0, (*decoder).given}, "parquet": {0, 0, (*decoder).parquet}, "csv": {0, 0, (*decoder).csv},
+	"json_lines": {0, 0, (*decoder).jsonLines}, "ipc": {0, 0, (*decoder).ipc},
+
+	"filter": listed("conditions", gpuframe.Query.Filter), "select": listed("expressions", gpuframe.Query.Select),
+	"with": listed("expressions", gpuframe.Query.With),
+	"drop": columns(gpuframe.Query.Drop), "distinct": columns(gpuframe.Query.Distinct), "drop_nulls": columns(gpuframe.Query.DropNulls),
+	"head": counted(gpuframe.Query.Head), "tail": counted(gpuframe.Query.Tail),
+	"rename": one(rename), "group": one(group), "pivot": one(pivot),
+	"unpivot": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+		return q.Unpivot(o.member("columns").texts(), o.member("keep").texts()...)
+	}),
+	"slice": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+		return q.Slice(o.member("offset").integer(), o.member("length").integer())
+	}),
+	"sort": one(func(o *object, q gpuframe.Query) gpuframe.Query { return q.Sort(o.member("keys").orderings()...) }),
+	"top": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+		return q.Top(o.member("n").integer(), o.member("keys").orderings()...)
+	}),
+	"fill_null": one(func(o *object, q gpuframe.Query) gpuframe.Query {
+		return q.FillNull(o.member("value").expression(), o.member("columns").texts()...)
+	}),
+	"join": {2, 2, join}, "as_of": {2, 2, asOf},
+	"union": {1, unlimited, func(_ *decoder, _ *object, inputs []gpuframe.Query) gpuframe.Query {
+		return inputs[0].Union(inputs[1:]...)
+	}},
+}
+
+// rename gives columns other names. Two columns may exchange theirs.
+func rename(o *object, q gpuframe.Query) gpuframe.Query {
+	var from, to []string
+	for _, pair := range o.member("columns").list() {
+		both := pair.texts()
+		if len(both) != 2 {
+			pair.expected("a list of the old and the new name")
+			return q
+		}
+		from, to = append(from, both[0]), append(to, both[1])
+	}
+	between := slices.Clone(to)
+	for i, name := range to {
+		if slices.Contains(from, name) {
+			between[i] = fmt.Sprintf("%s (renamed %d)", from[i], i)
+		}
+	}
+	for i := range from {
+		q = q.Rename(from[i], between[i])
+	}
+	for i := range to {
+		if between[i] != to[i] {
+			q = q.Rename(between[i], to[i])
+		}
+	}
+	return q
+}
+
+// grouped divides the rows by the members keys and drop_nulls.
+func grouped(o *object, q gpuframe.Query) gpuframe.Grouped {
+	g := q.GroupBy(expressions(o.member("keys").expressionList())...)
+	if o.member("drop_nulls").flag() {
+		g = g.DropNulls()
+	}
+	return g
+}
+
+func group(o *object, q gpuframe.Query) gpuframe.Query {
+	return grouped(o, q).Agg(expressions(o.member("aggregates").expressionList())...)
+}
+
+func pivot(o *object, q gpuframe.Query) gpuframe.Query {
+	var values []any
+	for _, v := range o.member("values").list() {
+		values = append(values, v.scalar())
+	}
+	g, on, aggregate := grouped(o, q), o.member("on").expression(), o.member("aggregate").expression()
+	if o.reading.err != nil {
+		return q
+	}
+	return g.Pivot(on, values, aggregate)
+}
+
+// orderings returns the keys of a sort.
+func (v value) orderings() []gpuframe.Ordering {
+	var list []gpuframe.Ordering
+	for _, each := range v.list() {
+		o := each.object()
+		by := o.member("value").expression()
+		key := by.Asc()
+		if o.member("descending").flag() {
+			key = by.Desc()
+		}
+		if o.member("nulls_first").flag() {
+			key = key.NullsFirst()
+		}
+		o.end()
+		list = append(list, key)
+	}
+	return list
+}
+
+// kinds are the kinds of joins, directions those of as-of joins. A member that is missing is
+// the first one.
+var (
+	kinds = []named[gpuframe.JoinKind]{
+		{"inner", gpuframe.Inner}, {"left", gpuframe.Left}, {"right", gpuframe.Right}, {"full", gpuframe.Full},
+		{"semi", gpuframe.Semi}, {"anti", gpuframe.Anti}, {"cross", gpuframe.Cross},
+	}
+	directions = []named[gpuframe.Direction]{
+		{"backward", gpuframe.Backward}, {"forward", gpuframe.Forward}, {"nearest", gpuframe.Nearest},
+	}
+)
+
+type named[T any] struct {
+	name  string
+	value T
+}
+
+// choice returns the one of some values that a string names.
+func choice[T any](v value, kind string, values []named[T]) T {
+	if v.missing() {
+		return values[0].value
+	}
+	var candidates []string
+	text := v.text()
+	for _, each := range values {
+		if each.name == text {
+			return each.value
+		}
+		candidates = append(candidates, each.name)
+	}
+	v.reading.fail(v.place, "%s", names.Unknown(kind, text, candidates))
+	return values[0].value
+}
+
+// pair returns a term of a join: an object with left and right.
+func (v value) pair() gpuframe.JoinTerm {
+	o := v.object()
+	defer o.end()
+	return gpuframe.On(o.member("left").expression(), o.member("right").expression())
+}
+
+func (v value) pairs() []gpuframe.JoinTerm {
+	var terms []gpuframe.JoinTerm
+	for _, each := range v.list() {
+		terms = append(terms, each.pair())
+	}
+	return terms
+}
+
+func join(_ *decoder, o *object, inputs []gpuframe.Query) gpuframe.Query {
+	terms := o.member("on").pairs()
+	for _, key := range o.member("keys").expressionList() {
+		terms = append(terms, key)
+	}
+	for _, condition := range o.member("where").expressionList() {
+		terms = append(terms, gpuframe.Matching(condition))
+	}
+	if o.member("nulls_equal").flag() {
+		terms = append(terms, gpuframe.NullsMatch())
+	}
+	if suffix := o.member("suffix"); !suffix.missing() {
+		terms = append(terms, gpuframe.Suffix(suffix.text()))
+	}
+	return inputs[0].Join(inputs[1], choice(o.member("kind"), "kind of join", kinds), terms...)
+}
+
+func asOf(_ *decoder, o *object, inputs []gpuframe.Query) gpuframe.Query {
+	options := gpuframe.AsOfOptions{
+		Direction: choice(o.member("direction"), "direction", directions), By: o.member("by").pairs(),
+		NotEqual: o.member("not_equal").flag(), MatchedOnly: o.member("matched_only").flag(), Sorted: o.member("sorted").flag(),
+	}
+	if tolerance := o.member("tolerance"); !tolerance.missing() {
+		options.Tolerance = tolerance.scalar()
+	}
+	if suffix := o.member("suffix"); !suffix.missing() {
+		options.By = append(options.By, gpuframe.Suffix(suffix.text()))
+	}
+	return inputs[0].AsOf(inputs[1], o.member("on").pair(), options)
+}
